@@ -1,0 +1,37 @@
+use core::fmt;
+
+/// Why a place could not be handed out or taken back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Error {
+    /// No free place is large enough.
+    Full {
+        /// What was asked for, in units.
+        requested: u64,
+        /// The largest single free place, in units.
+        largest_free: u64,
+        /// All free places together, in units.
+        total_free: u64,
+    },
+    /// The handle's place was given back before.
+    Stale,
+    /// Nothing is allocated there.
+    NotAllocated,
+    /// The size is zero or larger than any space could hold.
+    InvalidSize,
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Full { requested, largest_free, total_free } => write!(
+                f,
+                "no room for {requested} units: largest free place {largest_free}, free in all {total_free}"
+            ),
+            Self::Stale => f.write_str("the handle is stale: its place was given back before"),
+            Self::NotAllocated => f.write_str("nothing is allocated at that place"),
+            Self::InvalidSize => f.write_str("the size is zero or larger than any space can hold"),
+        }
+    }
+}
+
+impl core::error::Error for Error {}

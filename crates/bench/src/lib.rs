@@ -1,0 +1,1 @@
+//! The tables: drystone beside naive rendering and beside the best crates.

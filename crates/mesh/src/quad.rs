@@ -1,0 +1,129 @@
+use bytemuck::{Pod, Zeroable};
+
+use crate::Face;
+
+/// An axis-aligned rectangle of unit faces in one chunk, packed into 8 bytes.
+///
+/// ```text
+/// word 0   31 30 │ 29‥24      │ 23‥18     │ 17‥12 │ 11‥6 │ 5‥0
+///          spare │ height − 1 │ width − 1 │ z     │ y    │ x
+/// word 1   31‥27 │ 26‥11      │ 10‥3      │ 2‥0
+///          spare │ material   │ occlusion │ face
+/// ```
+///
+/// `x y z` is the quad's lowest voxel; the face lies on that voxel's low side for a
+/// negative facing and on its high side for a positive one. Width runs along the first,
+/// height along the second of [`Face::span_axes`]. Corner `c` of a positive facing is
+/// `(c & 1, c >> 1)` in width and height, of a negative one `(c >> 1, c & 1)`: so one
+/// index pattern winds both counter-clockwise seen from outside.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Pod, Zeroable)]
+#[repr(C)]
+pub struct Quad {
+    words: [u32; 2],
+}
+
+const _: () = assert!(size_of::<Quad>() == 8);
+
+impl Quad {
+    /// The largest chunk side, in voxels, that a quad can address.
+    pub const MAX_SIDE: u32 = 64;
+
+    /// Packs a quad: `position` of its lowest voxel (0 to 63 each), `size` in voxels
+    /// (1 to 64 each). Bits beyond these bounds are cut off (checked in debug builds).
+    #[inline]
+    pub const fn new(position: [u32; 3], size: [u32; 2], face: Face, material: u16) -> Self {
+        debug_assert!(position[0] < 64 && position[1] < 64 && position[2] < 64);
+        debug_assert!(size[0].wrapping_sub(1) < 64 && size[1].wrapping_sub(1) < 64);
+        let place = position[0] & 63 | (position[1] & 63) << 6 | (position[2] & 63) << 12;
+        let extent = (size[0].wrapping_sub(1) & 63) << 18 | (size[1].wrapping_sub(1) & 63) << 24;
+        Self { words: [place | extent, face as u32 | (material as u32) << 11] }
+    }
+
+    /// The quad's lowest voxel.
+    #[inline]
+    pub const fn position(self) -> [u32; 3] {
+        [self.words[0] & 63, self.words[0] >> 6 & 63, self.words[0] >> 12 & 63]
+    }
+
+    /// Width and height in voxels.
+    #[inline]
+    pub const fn size(self) -> [u32; 2] {
+        [(self.words[0] >> 18 & 63) + 1, (self.words[0] >> 24 & 63) + 1]
+    }
+
+    /// The facing, or `None` where the bits name none (quads made by [`Quad::new`] always
+    /// do).
+    #[inline]
+    pub const fn face(self) -> Option<Face> {
+        Face::from_index((self.words[1] & 7) as usize)
+    }
+
+    /// The material's number.
+    #[inline]
+    pub const fn material(self) -> u16 {
+        (self.words[1] >> 11) as u16
+    }
+
+    /// The corner `corner & 3` in the chunk's grid, 0 to 64 each, as the index pattern
+    /// counts corners.
+    #[inline]
+    pub fn corner(self, corner: u32) -> [u32; 3] {
+        let face = self.face().unwrap_or(Face::NegX);
+        let [low, high] = [corner & 1, corner >> 1 & 1];
+        let [along_u, along_v] = if face.is_positive() { [low, high] } else { [high, low] };
+        let mut point = self.position();
+        let [u, v] = face.span_axes();
+        point[u] += along_u * self.size()[0];
+        point[v] += along_v * self.size()[1];
+        point[face.axis()] += u32::from(face.is_positive());
+        point
+    }
+}
+
+impl core::fmt::Debug for Quad {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("Quad")
+            .field("face", &self.face())
+            .field("position", &self.position())
+            .field("size", &self.size())
+            .field("material", &self.material())
+            .finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_field_comes_back_at_its_bounds() {
+        for face in Face::ALL {
+            for position in [[0, 0, 0], [63, 0, 0], [0, 63, 0], [0, 0, 63], [21, 42, 63]] {
+                for size in [[1, 1], [64, 1], [1, 64], [64, 64]] {
+                    for material in [0, 1, u16::MAX] {
+                        let quad = Quad::new(position, size, face, material);
+                        assert_eq!(quad.position(), position);
+                        assert_eq!(quad.size(), size);
+                        assert_eq!(quad.face(), Some(face));
+                        assert_eq!(quad.material(), material);
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn corners_wind_counter_clockwise_seen_from_outside() {
+        for face in Face::ALL {
+            let quad = Quad::new([5, 6, 7], [3, 2], face, 1);
+            let [a, b, c] = [0, 1, 2].map(|corner| quad.corner(corner).map(|x| x as i32));
+            let [ab, ac] = [b, c].map(|p| [p[0] - a[0], p[1] - a[1], p[2] - a[2]]);
+            let cross = [
+                ab[1] * ac[2] - ab[2] * ac[1],
+                ab[2] * ac[0] - ab[0] * ac[2],
+                ab[0] * ac[1] - ab[1] * ac[0],
+            ];
+            assert_eq!(cross, face.normal().map(|n| n * 6), "{face:?}");
+        }
+    }
+}

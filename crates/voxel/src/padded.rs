@@ -1,0 +1,157 @@
+use alloc::vec::Vec;
+
+use crate::{Chunk, LocalPos, Material};
+
+/// A chunk with a halo of one voxel of its 26 neighbours: all that a mesher looks at.
+///
+/// ```text
+///   n + 2 a side; the chunk lies at 1..=n
+///   ┌─┬───────┬─┐   faces   decide which border faces are inner ones
+///   │ │ halo  │ │   edges,
+///   ├─┼───────┼─┤   corners serve ambient occlusion
+///   │ │ chunk │ │
+///   └─┴───────┴─┘
+/// ```
+///
+/// # Cost
+/// Two bytes a voxel of (n + 2)³; filling copies rows. The memory is kept from one
+/// [`fill`](Self::fill) to the next.
+#[derive(Clone, Debug, Default)]
+pub struct PaddedChunk {
+    side: u32,
+    solid_inside: bool,
+    /// (n + 2)³ materials, X fastest, then Y, then Z.
+    voxels: Vec<Material>,
+}
+
+impl PaddedChunk {
+    /// An empty one of side 0; [`fill`](Self::fill) gives it content.
+    pub const fn new() -> Self {
+        Self { side: 0, solid_inside: false, voxels: Vec::new() }
+    }
+
+    /// Takes a copy of `center` and of the border voxels of its neighbours. `neighbor`
+    /// gets an offset with components −1, 0 and 1; `None`, or a chunk of another side,
+    /// counts as air.
+    pub fn fill<'a>(
+        &mut self,
+        center: &'a Chunk,
+        neighbor: impl Fn([i32; 3]) -> Option<&'a Chunk>,
+    ) {
+        let n = center.side();
+        self.side = n;
+        self.solid_inside = !center.is_empty();
+        let padded = (n + 2) as usize;
+        self.voxels.clear();
+        self.voxels.resize(padded * padded * padded, Material::AIR);
+        for dz in -1..=1 {
+            for dy in -1..=1 {
+                for dx in -1..=1 {
+                    let offset = [dx, dy, dz];
+                    let chunk = if offset == [0; 3] { Some(center) } else { neighbor(offset) };
+                    if let Some(chunk) = chunk.filter(|c| c.side() == n && !c.is_empty()) {
+                        self.copy_from(chunk, offset);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Voxels a side, halo left out.
+    #[inline]
+    pub const fn side(&self) -> u32 {
+        self.side
+    }
+
+    /// Whether the chunk inside the halo holds anything but air.
+    #[inline]
+    pub const fn has_solid(&self) -> bool {
+        self.solid_inside
+    }
+
+    /// The voxel at padded coordinates, 0 to n + 1 each, the chunk itself at 1 to n.
+    /// Air beyond.
+    #[inline]
+    pub fn get(&self, padded: [u32; 3]) -> Material {
+        let p = self.side + 2;
+        if padded.iter().any(|&c| c >= p) {
+            return Material::AIR;
+        }
+        self.voxels[(padded[0] + p * (padded[1] + p * padded[2])) as usize]
+    }
+
+    /// All (n + 2)³ voxels, X fastest, then Y, then Z.
+    #[inline]
+    pub fn voxels(&self) -> &[Material] {
+        &self.voxels
+    }
+
+    /// Copies the part of `chunk`, which lies `offset` chunks away, that reaches into the
+    /// padded cube.
+    fn copy_from(&mut self, chunk: &Chunk, offset: [i32; 3]) {
+        let n = self.side;
+        let p = n + 2;
+        // Per axis: first source voxel, first padded place, how many.
+        let span = |o: i32| match o {
+            -1 => (n - 1, 0, 1),
+            0 => (0, 1, n),
+            _ => (0, n + 1, 1),
+        };
+        let [(sx, px, nx), (sy, py, ny), (sz, pz, nz)] = offset.map(span);
+        for z in 0..nz {
+            for y in 0..ny {
+                let to = (px + p * (py + y + p * (pz + z))) as usize;
+                let row = &mut self.voxels[to..to + nx as usize];
+                match chunk.dense() {
+                    Some(voxels) => {
+                        let from = (sx + n * (sy + y + n * (sz + z))) as usize;
+                        row.copy_from_slice(&voxels[from..from + nx as usize]);
+                    }
+                    None => row.fill(chunk.get(LocalPos::default())),
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A chunk whose voxel tells which chunk and place it came from.
+    fn tagged(side: u32, tag: u16) -> Chunk {
+        Chunk::from_fn(side, |p| {
+            Material(tag * 512 + u16::from(p.x) + 8 * u16::from(p.y) + 64 * u16::from(p.z))
+        })
+    }
+
+    #[test]
+    fn every_padded_voxel_is_the_worlds() {
+        let n = 3;
+        let chunks: Vec<Chunk> = (0..27).map(|i| tagged(n, i + 1)).collect();
+        let at = |o: [i32; 3]| &chunks[(o[0] + 1 + 3 * (o[1] + 1) + 9 * (o[2] + 1)) as usize];
+        let mut padded = PaddedChunk::new();
+        padded.fill(at([0; 3]), |o| Some(at(o)));
+        for z in 0..n + 2 {
+            for y in 0..n + 2 {
+                for x in 0..n + 2 {
+                    let world = [x, y, z].map(|c| c as i32 - 1);
+                    let chunk = at(world.map(|c| c.div_euclid(3)));
+                    let local = world.map(|c| c.rem_euclid(3) as u8);
+                    let want = chunk.get(LocalPos::new(local[0], local[1], local[2]));
+                    assert_eq!(padded.get([x, y, z]), want, "{x} {y} {z}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn missing_and_odd_neighbours_are_air() {
+        let center = Chunk::new(2, Material(1));
+        let odd = Chunk::new(3, Material(2));
+        let mut padded = PaddedChunk::new();
+        padded.fill(&center, |o| (o == [1, 0, 0]).then_some(&odd));
+        assert_eq!(padded.voxels().iter().filter(|m| !m.is_air()).count(), 8);
+        assert_eq!(padded.get([9, 0, 0]), Material::AIR);
+    }
+}
