@@ -106,12 +106,15 @@ impl RangeSpace {
     }
 
     fn full(&self, requested: u32) -> Error {
-        let stats = self.stats();
-        Error::Full {
-            requested: requested.into(),
-            largest_free: stats.largest_free.into(),
-            total_free: stats.free.into(),
-        }
+        self.stats().full(requested.into())
+    }
+}
+
+impl RangeStats {
+    /// The error that refuses `requested` units, with these figures.
+    pub fn full(&self, requested: u64) -> Error {
+        let (largest_free, total_free) = (self.largest_free.into(), self.free.into());
+        Error::Full { requested, largest_free, total_free }
     }
 }
 
