@@ -25,29 +25,34 @@ impl fmt::Display for Offence {
     }
 }
 
-/// Fails with all offences at once, each on its own line.
+/// Fails with all offences at once.
 ///
 /// # Panics
 /// If there is an offence.
 #[track_caller]
 pub(crate) fn expect_none(offences: &[Offence]) {
-    let list: String = offences.iter().map(|offence| format!("\n  {offence}")).collect();
-    assert!(offences.is_empty(), "{} to put right:{list}\n", offences.len());
+    assert!(offences.is_empty(), "{}", report(offences));
+}
+
+/// All offences, each on its own line.
+fn report(offences: &[Offence]) -> String {
+    let list: String = offences.iter().map(|offence| format!("  {offence}\n")).collect();
+    format!("{} to put right:\n{list}", offences.len())
 }
 
 #[test]
-fn an_offence_reads_like_a_compiler_message() {
-    let offence = Offence::new("crates/a/src/lib.rs", 7, "too long; split it");
-    assert_eq!(offence.to_string(), "crates/a/src/lib.rs:7: too long; split it");
-}
-
-#[test]
-#[should_panic(expected = "2 to put right:\n  a.rs:1: x\n  b.rs:2: y\n")]
 fn all_offences_are_reported_at_once() {
-    expect_none(&[Offence::new("a.rs", 1, "x"), Offence::new("b.rs", 2, "y")]);
+    let offences = [
+        Offence::new("crates/a/src/lib.rs", 7, "too long; split it"),
+        Offence::new("b.rs", 2, "y"),
+    ];
+    let expected = "2 to put right:\n  crates/a/src/lib.rs:7: too long; split it\n  b.rs:2: y\n";
+    assert_eq!(report(&offences), expected);
 }
 
 #[test]
-fn no_offence_passes() {
+fn an_offence_fails_and_none_passes() {
     expect_none(&[]);
+    let offence = Offence::new("sample.rs", 1, "only a sample, to see it fail");
+    assert!(std::panic::catch_unwind(|| expect_none(&[offence])).is_err());
 }
