@@ -16,6 +16,13 @@ impl<T> Handle<T> {
     pub const fn index(self) -> u32 {
         self.index
     }
+
+    /// The same handle for a table of another type: to keep a handle where the type of
+    /// its values cannot be named. Give it back only to the table that it came from.
+    #[inline]
+    pub const fn cast<U>(self) -> Handle<U> {
+        Handle { index: self.index, generation: self.generation, value: PhantomData }
+    }
 }
 
 impl<T> Clone for Handle<T> {

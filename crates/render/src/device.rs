@@ -1,4 +1,4 @@
-use drystone_mesh::Quad;
+use drystone_mesh::{INDICES_PER_QUAD, Quad, VERTICES_PER_QUAD};
 use drystone_pool::DrawCommand;
 
 use crate::{DrawData, Frame, Image, RenderError};
@@ -79,6 +79,17 @@ pub struct Passes<'a, G> {
     pub indirect: bool,
 }
 
+impl<'a, G> Passes<'a, G> {
+    /// All batches in the order they are drawn.
+    pub fn batches(&self) -> impl Iterator<Item = &'a Batch<'a, G>> {
+        self.opaque.iter().chain(self.blended)
+    }
+}
+
+/// Quads that the shared index pattern of every device covers: the most that one command
+/// draws. The faces of a checkerboard of 32³, the largest mesh a chunk of that side has.
+pub const PATTERN_QUADS: u32 = 98_304;
+
 /// Commands over one geometry.
 pub struct Batch<'a, G> {
     /// Where their quads and per-draw data lie.
@@ -86,4 +97,34 @@ pub struct Batch<'a, G> {
     /// The commands, in order. `first_instance` is the draw's slot, `base_vertex` four
     /// times its first quad.
     pub commands: &'a [DrawCommand],
+}
+
+impl<G> Batch<'_, G> {
+    /// Checks that every command stays within a geometry of `quads` quads and `slots`
+    /// slots and within the index pattern, as a GPU's driver would not.
+    ///
+    /// # Errors
+    /// `Device` naming the first command that does not.
+    pub fn check(&self, quads: u32, slots: u32) -> Result<(), RenderError> {
+        let wrong = self.commands.iter().position(|command| {
+            let first = u64::from(command.base_vertex as u32) / u64::from(VERTICES_PER_QUAD);
+            let end_index = u64::from(command.first_index) + u64::from(command.index_count);
+            let per_quad = u64::from(INDICES_PER_QUAD);
+            command.base_vertex < 0
+                || end_index > u64::from(PATTERN_QUADS) * per_quad
+                || first + end_index.div_ceil(per_quad) > u64::from(quads)
+                || u64::from(command.first_instance) + u64::from(command.instance_count)
+                    > u64::from(slots)
+        });
+        match wrong {
+            Some(index) => Err(RenderError::Device {
+                during: "checking draw commands",
+                reason: format!(
+                    "command {index} reaches outside its geometry: {:?}",
+                    self.commands[index]
+                ),
+            }),
+            None => Ok(()),
+        }
+    }
 }

@@ -1,4 +1,5 @@
 use drystone_mesh::{Face, FaceSet};
+use drystone_pool::sort_key;
 use glam::{DVec3, Vec3, Vec4};
 
 use crate::{Camera, DrawData, Projection};
@@ -53,7 +54,8 @@ impl Visibility {
         let extent = mesh.extent as f32;
         self.planes.iter().all(|plane| {
             // The corner farthest along the plane's normal.
-            let far = low + extent * plane.truncate().cmpgt(Vec3::ZERO).select_one();
+            let towards = plane.truncate().cmpgt(Vec3::ZERO);
+            let far = low + Vec3::select(towards, Vec3::splat(extent), Vec3::ZERO);
             // A thousandth of slack for rounding: nothing in view is ever dropped.
             let slack = 1e-3 * (1.0 + far.length()) * plane.truncate().length();
             plane.truncate().dot(far) + plane.w >= -slack
@@ -73,17 +75,80 @@ impl Visibility {
         }
     }
 
+    /// The one order in which blended meshes are drawn: farthest first, and among equals
+    /// by their place in the grid, so that every renderer blends alike.
+    pub fn blend_key(&self, mesh: &DrawData) -> u64 {
+        /// Bits of each grid coordinate that fit the key beside the distance.
+        const BITS: [u32; 3] = [11, 10, 11];
+        let extent = mesh.extent.max(1) as i32;
+        let tie = (0..3).fold(0, |tie, axis| {
+            let cell = mesh.origin[axis].div_euclid(extent) as u32;
+            tie << BITS[axis] | cell & ((1 << BITS[axis]) - 1)
+        });
+        !sort_key(self.distance(mesh), tie)
+    }
+
     fn relative(&self, mesh: &DrawData) -> Vec3 {
         (DVec3::from_array(mesh.origin.map(f64::from)) - self.eye).as_vec3()
     }
 }
 
-trait SelectOne {
-    fn select_one(self) -> Vec3;
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-impl SelectOne for glam::BVec3 {
-    fn select_one(self) -> Vec3 {
-        Vec3::select(self, Vec3::ONE, Vec3::ZERO)
+    fn mesh(origin: [i32; 3]) -> DrawData {
+        DrawData { origin, extent: 32 }
+    }
+
+    #[test]
+    fn facings_are_dropped_only_when_wholly_behind() {
+        let camera = Camera { eye: DVec3::new(40.0, 16.0, 0.5), ..Camera::default() };
+        let visibility = Visibility::new(&camera, 1.0);
+        let seen = visibility.facings(&mesh([0; 3]));
+        // East of the box: its +X faces show, its −X faces cannot.
+        assert!(seen.contains(Face::PosX) && !seen.contains(Face::NegX));
+        // Level with it: both show.
+        assert!(seen.contains(Face::PosY) && seen.contains(Face::NegY));
+        // Half a voxel inside its north side: +Z faces lie at 1 and beyond, ahead of it.
+        assert!(seen.contains(Face::NegZ) && !seen.contains(Face::PosZ));
+    }
+
+    #[test]
+    fn orthographic_facings_follow_the_view() {
+        let camera = Camera {
+            projection: Projection::Orthographic { height_voxels: 10.0 },
+            yaw: 0.3,
+            pitch: -0.5,
+            ..Camera::default()
+        };
+        let seen = Visibility::new(&camera, 1.0).facings(&mesh([5; 3]));
+        // Looking north-west and down: what faces south, east and up shows.
+        let want = [Face::PosX, Face::PosY, Face::PosZ];
+        assert_eq!(seen, want.into_iter().fold(FaceSet::EMPTY, FaceSet::with));
+    }
+
+    #[test]
+    fn boxes_are_culled_only_when_no_corner_region_shows() {
+        let camera = Camera { depth_range: [1.0, 100.0], ..Camera::default() };
+        let visibility = Visibility::new(&camera, 1.0);
+        // Looks north, towards −Z.
+        assert!(visibility.in_view(&mesh([-16, -16, -50])));
+        assert!(!visibility.in_view(&mesh([-16, -16, 2])));
+        assert!(!visibility.in_view(&mesh([-16, -16, -140])));
+        assert!(!visibility.in_view(&mesh([200, -16, -50])));
+        // The eye is inside.
+        assert!(visibility.in_view(&mesh([-16, -16, -16])));
+    }
+
+    #[test]
+    fn blend_order_is_total_and_farthest_first() {
+        let camera = Camera { eye: DVec3::new(16.0, 16.0, 16.0), ..Camera::default() };
+        let visibility = Visibility::new(&camera, 1.0);
+        let key = |origin| visibility.blend_key(&mesh(origin));
+        assert!(key([0, 0, 96]) < key([0, 0, 64]));
+        // Equally far, and still told apart.
+        assert_ne!(key([0, 0, 64]), key([0, 0, -64]));
+        assert_ne!(key([64, 0, 0]), key([0, 64, 0]));
     }
 }
