@@ -3,16 +3,17 @@ mod row_bits;
 mod row_masks;
 mod transpose;
 mod turned_masks;
+mod uniform;
 
 use alloc::vec::Vec;
 
 use drystone_mesh::{Face, Quad, QuadSink};
 
-use self::layer::{Layer, Patch};
-use self::row_bits::low_bits;
+use self::layer::{Layer, Lines, Patch};
 use self::row_masks::RowMasks;
 use self::turned_masks::TurnedMasks;
-use crate::{ChunkMesh, Material, MaterialTable, PaddedChunk, face_is_visible};
+use self::uniform::mesh_uniform;
+use crate::{ChunkMesh, Material, MaterialTable, PaddedChunk};
 
 /// Meshes chunks into few large quads: neighbouring faces of one facing and one material
 /// become one quad.
@@ -80,93 +81,51 @@ impl GreedyMesher {
             let sink = mesh.sink(see_through);
             for face in Face::ALL {
                 self.rows.visible(face, see_through, &mut self.visible);
-                match face.axis() {
-                    0 => {
-                        self.turned.take_visible(&self.rows, &self.visible);
-                        self.mesh_facing::<0>(chunk, face, sink);
-                    }
-                    1 => self.mesh_facing::<1>(chunk, face, sink),
-                    _ => self.mesh_facing::<2>(chunk, face, sink),
+                if face.axis() == 0 {
+                    self.turned.take_visible(&self.rows, &self.visible);
+                }
+                // The facing as a constant makes its part of every quad one, too.
+                match face {
+                    Face::NegX => self.mesh_facing::<0>(chunk, sink),
+                    Face::NegY => self.mesh_facing::<1>(chunk, sink),
+                    Face::NegZ => self.mesh_facing::<2>(chunk, sink),
+                    Face::PosX => self.mesh_facing::<3>(chunk, sink),
+                    Face::PosY => self.mesh_facing::<4>(chunk, sink),
+                    Face::PosZ => self.mesh_facing::<5>(chunk, sink),
                 }
             }
         }
     }
 
-    /// Meshes one facing, perpendicular to `AXIS`, layer by layer from the back.
-    fn mesh_facing<const AXIS: usize>(
-        &self,
-        chunk: &PaddedChunk,
-        face: Face,
-        sink: &mut impl QuadSink,
-    ) {
+    /// Meshes the facing `Face::ALL[FACE]`, whose visible faces are at hand, layer by layer
+    /// from the back.
+    fn mesh_facing<const FACE: usize>(&self, chunk: &PaddedChunk, sink: &mut impl QuadSink) {
+        let face = const { Face::ALL[FACE] };
         let side = self.rows.side();
         let mut layer = Layer::new();
         for step in 0..side {
             let at = if face.is_positive() { step } else { side - 1 - step };
-            if self.load::<AXIS>(&mut layer, at) {
-                layer.merge(side, |patch| {
-                    let position = position(AXIS, at as u32, patch.row, patch.bit);
-                    sink.push(quad(AXIS, face, position, patch, chunk.inner(position)));
-                });
-            }
-        }
-    }
-
-    /// Loads the layer at `at` of a facing. False, and nothing to merge, if no face of it
-    /// is visible.
-    #[inline]
-    fn load<const AXIS: usize>(&self, layer: &mut Layer, at: usize) -> bool {
-        let Self { rows, turned, visible } = self;
-        let side = rows.side();
-        let [same_x, same_y, same_z] = rows.same();
-        match AXIS {
-            0 => layer.load(
-                side,
-                |z| turned.visible[at + side * z],
-                |z| [turned.same_y[at + side * z], turned.same_z[at + side * z]],
-            ),
-            1 => layer.load(
-                side,
-                |z| visible[rows.row(at, z)],
-                |z| [same_x[rows.row(at, z)], same_z[rows.row(at, z)]],
-            ),
-            _ => layer.load(
-                side,
-                |y| visible[rows.row(y, at)],
-                |y| [same_x[rows.row(y, at)], same_y[rows.row(y, at)]],
-            ),
-        }
-    }
-}
-
-/// Meshes a chunk of one material: only its border can show, and nothing of the chunk
-/// itself needs a look.
-fn mesh_uniform(
-    chunk: &PaddedChunk,
-    material: Material,
-    table: &MaterialTable,
-    mesh: &mut ChunkMesh,
-) {
-    let sink = mesh.sink(table.is_see_through(material));
-    let n = chunk.side();
-    let mut layer = Layer::new();
-    for face in Face::ALL {
-        let at = if face.is_positive() { n - 1 } else { 0 };
-        let shows = |halo| face_is_visible(material, halo, table);
-        let row_bits = |row: usize| match chunk.uniform_beyond(face) {
-            Some(halo) if shows(halo) => low_bits(n as usize),
-            Some(_) => 0,
-            None => (0..n).rev().fold(0, |bits, bit| {
-                let halo = chunk.beyond(position(face.axis(), at, row as u32, bit), face);
-                bits << 1 | u64::from(shows(halo))
-            }),
-        };
-        if layer.load(n as usize, row_bits, |_| [u64::MAX; 2]) {
-            layer.merge(n as usize, |patch| {
-                let position = position(face.axis(), at, patch.row, patch.bit);
-                sink.push(quad(face.axis(), face, position, patch, material));
+            let lines = self.lines(face.axis(), at);
+            layer.load(side, &lines);
+            layer.merge(side, &lines, |patch| {
+                let position = position(face.axis(), at as u32, patch.row, patch.bit);
+                sink.push(quad(face, position, patch, chunk.inner(position)));
             });
         }
+    }
+
+    /// The rows of bits of the layer at `at` perpendicular to `axis`: rows by Z and bits by
+    /// Y for X, rows by Z and bits by X for Y, rows by Y and bits by X for Z.
+    #[inline]
+    fn lines(&self, axis: usize, at: usize) -> Lines<'_> {
+        let Self { rows, turned, visible } = self;
+        let [same_x, same_y, same_z] = rows.same();
+        let (visible, along, across, first, step) = match axis {
+            0 => (&turned.visible, &turned.same_y, &turned.same_z, at, rows.side()),
+            1 => (visible, same_x, same_z, rows.row(at, 0), rows.stride()),
+            _ => (visible, same_x, same_y, rows.row(0, at), 1),
+        };
+        Lines { visible, along, across, first, step }
     }
 }
 
@@ -182,9 +141,9 @@ fn position(axis: usize, at: u32, row: u32, bit: u32) -> [u32; 3] {
 
 /// The quad of a patch whose first voxel lies at `position`.
 #[inline]
-fn quad(axis: usize, face: Face, position: [u32; 3], patch: Patch, material: Material) -> Quad {
+fn quad(face: Face, position: [u32; 3], patch: Patch, material: Material) -> Quad {
     let Patch { row_count, bit_count, .. } = patch;
-    // The spans of ±Y are Z and X: there rows come first.
-    let size = if axis == 1 { [row_count, bit_count] } else { [bit_count, row_count] };
+    // `Face::span_axes` of ±Y are Z and X: there the width runs over rows.
+    let size = if face.axis() == 1 { [row_count, bit_count] } else { [bit_count, row_count] };
     Quad::new(position, size, face, material.0)
 }

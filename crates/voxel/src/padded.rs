@@ -109,10 +109,13 @@ impl PaddedChunk {
         self.voxels[(padded[0] + p * (padded[1] + p * padded[2])) as usize]
     }
 
-    /// The voxel at coordinates of the chunk itself, 0 to n − 1 each.
+    /// The voxel at coordinates of the chunk itself, 0 to n − 1 each, which the caller
+    /// has seen to: beyond them it is any voxel, or air.
     #[inline]
     pub(crate) fn inner(&self, position: [u32; 3]) -> Material {
-        self.get(position.map(|c| c + 1))
+        let [x, y, z] = position.map(|c| c as usize + 1);
+        let p = self.side as usize + 2;
+        self.voxels.get(x + p * (y + p * z)).copied().unwrap_or(Material::AIR)
     }
 
     /// The voxel that the voxel at `position` of the chunk itself turns `face` to.
@@ -203,6 +206,7 @@ mod tests {
         padded.fill(&center, |o| (o == [1, 0, 0]).then_some(&odd));
         assert_eq!(padded.voxels().iter().filter(|m| !m.is_air()).count(), 8);
         assert_eq!(padded.get([9, 0, 0]), Material::AIR);
+        assert_eq!(padded.uniform_beyond(Face::PosX), Some(Material::AIR));
     }
 
     #[test]

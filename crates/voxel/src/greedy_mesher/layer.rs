@@ -5,8 +5,8 @@ const MAX_SIDE: usize = Quad::MAX_SIDE as usize;
 /// One layer of one facing, as rows of bits: what the merging works on.
 ///
 /// A quad grows first along its row of bits, then row by row. Both are questions to masks
-/// only: `along` and `across` say where a voxel is of the same material as the one
-/// before, so no material is looked at until a quad is finished.
+/// only, for these say where a voxel is of the same material as the one before: no
+/// material is looked at until a quad is finished.
 ///
 /// ```text
 ///  visible   1 1 1 0 1 1      starts   1 . . . 1 .     quads   a a a . b c
@@ -15,11 +15,28 @@ const MAX_SIDE: usize = Quad::MAX_SIDE as usize;
 /// ```
 pub(super) struct Layer {
     /// Bit `b` of row `r`: that face is visible and in no quad yet.
-    pub visible: [u64; MAX_SIDE],
-    /// Bit `b` of row `r`: same material as bit `b − 1` of the row.
-    pub along: [u64; MAX_SIDE],
-    /// Bit `b` of row `r`: same material as bit `b` of row `r − 1`.
-    pub across: [u64; MAX_SIDE],
+    visible: [u64; MAX_SIDE],
+    /// Bit `r`: row `r` has visible faces.
+    occupied: u64,
+}
+
+/// Where a layer's rows of bits lie: row `r` at `first + r * step` of each slice.
+pub(super) struct Lines<'a> {
+    /// The face is visible.
+    pub visible: &'a [u64],
+    /// Same material as the bit before.
+    pub along: &'a [u64],
+    /// Same material as the same bit of the row before.
+    pub across: &'a [u64],
+    pub first: usize,
+    pub step: usize,
+}
+
+impl Lines<'_> {
+    #[inline]
+    fn index(&self, row: usize) -> usize {
+        self.first + row * self.step
+    }
 }
 
 /// A rectangle of faces in a layer.
@@ -33,61 +50,90 @@ pub(super) struct Patch {
 
 impl Layer {
     pub(super) const fn new() -> Self {
-        Self { visible: [0; MAX_SIDE], along: [0; MAX_SIDE], across: [0; MAX_SIDE] }
+        Self { visible: [0; MAX_SIDE], occupied: 0 }
     }
 
-    /// Loads the first `side` rows: the visible faces, and along and across where there
-    /// are any. False, and nothing to merge, if there are none.
+    /// Loads the visible faces of the first `side` rows.
     #[inline]
-    pub(super) fn load(
-        &mut self,
-        side: usize,
-        visible: impl Fn(usize) -> u64,
-        same: impl Fn(usize) -> [u64; 2],
-    ) -> bool {
-        let mut any = 0;
+    pub(super) fn load(&mut self, side: usize, lines: &Lines<'_>) {
+        self.occupied = 0;
         for (row, bits) in self.visible.iter_mut().enumerate().take(side) {
-            *bits = visible(row);
-            any |= *bits;
+            *bits = lines.visible[lines.index(row)];
+            self.occupied |= u64::from(*bits != 0) << row;
         }
-        if any != 0 {
-            let masks = self.along.iter_mut().zip(&mut self.across);
-            for (row, (along, across)) in masks.enumerate().take(side) {
-                [*along, *across] = same(row);
-            }
-        }
-        any != 0
     }
 
     /// Cuts the visible faces of the first `side` rows into patches of one material and
-    /// gives each to `emit`. Leaves the rows as they are not to be used again.
+    /// gives each to `emit`. No face is left.
     #[inline]
-    pub(super) fn merge(&mut self, side: usize, mut emit: impl FnMut(Patch)) {
+    pub(super) fn merge(&mut self, side: usize, lines: &Lines<'_>, mut emit: impl FnMut(Patch)) {
         let side = side.min(MAX_SIDE);
-        for row in 0..side {
+        while self.occupied != 0 {
+            let row = self.occupied.trailing_zeros() as usize;
+            self.occupied &= self.occupied - 1;
             let visible = self.visible[row];
-            let joined = visible & visible << 1 & self.along[row];
+            let joined = visible & visible << 1 & lines.along[lines.index(row)];
             let mut starts = visible & !joined;
             while starts != 0 {
                 let bit = starts.trailing_zeros();
                 starts &= starts - 1;
                 let bit_count = 1 + (joined >> bit >> 1).trailing_ones();
                 let run = u64::MAX >> (u64::BITS - bit_count) << bit;
-                let row_count = 1 + self.take_rows_below(row, run, side);
-                emit(Patch { row: row as u32, bit, row_count, bit_count });
+                // Rows below are taken for as long as the run continues there.
+                let mut below = row + 1;
+                while below < side
+                    && self.visible[below] & lines.across[lines.index(below)] & run == run
+                {
+                    self.visible[below] &= !run;
+                    below += 1;
+                }
+                emit(Patch { row: row as u32, bit, row_count: (below - row) as u32, bit_count });
             }
         }
     }
+}
 
-    /// Takes `run` out of the rows below `row` for as long as it continues there, and
-    /// returns how many rows that were.
-    #[inline]
-    fn take_rows_below(&mut self, row: usize, run: u64, side: usize) -> u32 {
-        let mut below = row + 1;
-        while below < side && self.visible[below] & self.across[below] & run == run {
-            self.visible[below] &= !run;
-            below += 1;
-        }
-        (below - row - 1) as u32
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::{vec, vec::Vec};
+
+    /// Rows as drawn, the lowest bit on the left.
+    fn bits(drawing: &str) -> u64 {
+        drawing.bytes().rev().fold(0, |bits, mark| bits << 1 | u64::from(mark == b'1'))
+    }
+
+    fn patches(side: usize, visible: &[u64], along: &[u64], across: &[u64]) -> Vec<[u32; 4]> {
+        let lines = Lines { visible, along, across, first: 0, step: 1 };
+        let mut layer = Layer::new();
+        // What an earlier layer left must not show.
+        layer.visible = [u64::MAX; MAX_SIDE];
+        layer.load(side, &lines);
+        let mut patches = vec![];
+        layer.merge(side, &lines, |p| patches.push([p.row, p.bit, p.row_count, p.bit_count]));
+        patches
+    }
+
+    #[test]
+    fn the_drawing_comes_out_as_drawn() {
+        let visible = [bits("111011"); 2];
+        let actual = patches(2, &visible, &[bits("011000"); 2], &[u64::MAX; 2]);
+        assert_eq!(actual, [[0, 0, 2, 3], [0, 4, 2, 1], [0, 5, 2, 1]]);
+    }
+
+    #[test]
+    fn a_run_goes_down_only_where_all_of_it_continues() {
+        let visible = [bits("0110"), bits("1111"), bits("0100")];
+        let actual = patches(3, &visible, &[u64::MAX; 3], &[u64::MAX; 3]);
+        assert_eq!(actual, [[0, 1, 2, 2], [1, 0, 1, 1], [1, 3, 1, 1], [2, 1, 1, 1]]);
+        let other_material = [0, bits("1011"), u64::MAX];
+        let actual = patches(3, &visible, &[u64::MAX; 3], &other_material);
+        assert_eq!(actual, [[0, 1, 1, 2], [1, 0, 1, 4], [2, 1, 1, 1]]);
+    }
+
+    #[test]
+    fn a_full_word_is_one_patch() {
+        let full = [u64::MAX; MAX_SIDE];
+        assert_eq!(patches(MAX_SIDE, &full, &full, &full), [[0, 0, 64, 64]]);
     }
 }

@@ -71,8 +71,8 @@ impl RowMasks {
 
     /// Where the voxel is the same as the one before in X, Y and Z, row by row.
     #[inline]
-    pub(super) fn same(&self) -> [&[u64]; 3] {
-        self.same.each_ref().map(Vec::as_slice)
+    pub(super) fn same(&self) -> &[Vec<u64>; 3] {
+        &self.same
     }
 
     /// Whether any voxel of the row may show a face.
@@ -91,7 +91,8 @@ impl RowMasks {
         let [low_x, high_x] = &self.x_covered;
         let [same_x, same_y, same_z] = &self.same;
         let stride = self.stride();
-        // Rows of the chunk, with as many behind them: beyond, and in Y and Z before.
+        // From the first row of the chunk to the last, with the halo's rows in between; what
+        // a facing looks at is the same range, moved by a row or by a slice of rows.
         let here = stride..self.solid.len() - stride;
         let before = |rows: usize| here.start - rows..here.end - rows;
         let after = |rows: usize| here.start + rows..here.end + rows;
