@@ -27,10 +27,10 @@ impl Default for Atmosphere {
     /// A clear afternoon without haze.
     fn default() -> Self {
         Self {
-            zenith: Vec3::new(0.25, 0.47, 0.78),
+            zenith: Vec3::new(0.22, 0.45, 0.80),
             horizon: Vec3::new(0.80, 0.87, 0.92),
-            ground: Vec3::new(0.60, 0.68, 0.74),
-            sun_direction: Vec3::new(0.45, 0.72, 0.53),
+            ground: Vec3::new(0.64, 0.73, 0.80),
+            sun_direction: Vec3::new(0.62, 0.70, 0.22),
             sun: Vec3::new(1.0, 0.93, 0.78),
             ambient: Vec3::new(0.52, 0.60, 0.72),
             haze_start: 0.0,
