@@ -11,8 +11,10 @@ pub struct Outlook {
     pub atmosphere: Atmosphere,
 }
 
-/// A scene this many times wider than high is a landscape, not a model.
+/// A scene this many times wider than high is a landscape, not a model …
 const LANDSCAPE_FLATNESS: f64 = 2.5;
+/// … if it is also this wide, in voxels.
+const LANDSCAPE_WIDTH: f64 = 128.0;
 
 /// The outlook on all of `world`, for a picture of this width to height: a model fills the
 /// picture, a landscape is seen from above one corner, to its horizon.
@@ -27,7 +29,8 @@ pub fn outlook(world: &World, aspect: f32) -> Outlook {
     };
     let size = max - min;
     let perspective = Projection::Perspective { fov_y: 50f32.to_radians() };
-    let is_landscape = size.x.min(size.z) > LANDSCAPE_FLATNESS * size.y;
+    let width = size.x.min(size.z);
+    let is_landscape = width > LANDSCAPE_FLATNESS * size.y && width > LANDSCAPE_WIDTH;
     let mut camera = if is_landscape {
         over_landscape(min, max, perspective)
     } else {

