@@ -45,7 +45,7 @@ impl Default for GeneratorConfig {
 /// ends, and trees that reach over borders are the same seen from either side.
 ///
 /// # Cost
-/// Some 0.5 ms a chunk on one core; nothing is kept between chunks.
+/// About 1 ms a chunk on one core; nothing is kept between chunks.
 pub struct GeneratedWorld {
     config: GeneratorConfig,
     name: String,
