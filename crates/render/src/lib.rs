@@ -11,6 +11,7 @@ mod image;
 mod naive_renderer;
 mod pool_renderer;
 mod renderer;
+mod soft;
 mod visibility;
 mod wgpu;
 
@@ -25,4 +26,5 @@ pub use image::{Image, ImageDifference};
 pub use naive_renderer::NaiveRenderer;
 pub use pool_renderer::PoolRenderer;
 pub use renderer::{DrawStats, HeldStats, Layer, MeshData, MeshId, Renderer, View};
+pub use soft::{SoftDevice, SoftGeometry};
 pub use visibility::Visibility;
