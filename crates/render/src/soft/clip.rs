@@ -4,8 +4,9 @@ use glam::Vec4;
 
 use super::viewport::MIN_W;
 
-/// Near, far, in front of the eye, and the guard's four sides.
-const PLANE_COUNT: usize = 7;
+/// Near, in front of the eye, and the guard's four sides. Far is not among them: what lies
+/// beyond it has a depth below that of an empty pixel, and fails the depth test.
+const PLANE_COUNT: usize = 6;
 /// Each plane adds at most one corner to a triangle.
 const MAX_CORNERS: usize = 3 + PLANE_COUNT;
 
@@ -16,7 +17,7 @@ pub(super) struct Polygon {
 }
 
 impl Polygon {
-    /// What of a triangle lies between near and far and within `guard` times `w`.
+    /// What of a triangle lies beyond the near plane and within `guard` times `w`.
     ///
     /// An edge is always cut from its inner end towards its outer one. Two triangles that
     /// share it, and walk it in opposite directions, so get the very same point.
@@ -24,7 +25,6 @@ impl Polygon {
         let mut polygon = Self { corners: [Vec4::ZERO; MAX_CORNERS], len: 3 };
         polygon.corners[..3].copy_from_slice(&triangle);
         polygon.cut(|p| p.w - p.z);
-        polygon.cut(|p| p.z);
         polygon.cut(|p| p.w - MIN_W);
         polygon.cut(|p| guard * p.w - p.x);
         polygon.cut(|p| guard * p.w + p.x);

@@ -72,7 +72,7 @@ impl Viewport {
             above_all &= corner.cmpgt(high).bitmask();
             // Written so that a corner that is not a number counts as not inside.
             let reach = w * self.guard;
-            let low = Vec4::new(-reach, -reach, 0.0, MIN_W);
+            let low = Vec4::new(-reach, -reach, f32::MIN, MIN_W);
             let high = Vec4::new(reach, reach, w, f32::MAX);
             all_inside &= corner.cmpge(low).bitmask() & corner.cmple(high).bitmask();
         }
@@ -100,6 +100,7 @@ impl Viewport {
 /// The nearest sub-pixel, ties to even, counted from the first pixel's centre. What lies
 /// beyond the guard, or is no number, ends up at its rim.
 #[inline]
+#[expect(clippy::manual_clamp, reason = "`clamp` would keep what is no number")]
 fn snap(pixels: f32) -> i32 {
     // Adding 1.5 × 2^52 leaves no bits for a fraction: the sum is rounded, and its lowest
     // 32 bits are the integer.
@@ -153,6 +154,7 @@ mod tests {
         assert_eq!(place(at(-1.1, 0.5), at(9.0, 0.5)), Place::Across);
         assert_eq!(place(at(0.0, 0.5), at(0.0, 1.1)), Place::Across);
         assert_eq!(place(at(0.0, 1.5), at(0.0, 1.1)), Place::Outside);
+        assert_eq!(place(at(0.0, 0.5), at(0.0, -0.1)), Place::Inside);
         assert_eq!(place(at(0.0, -0.1), at(0.0, -5.0)), Place::Outside);
         assert_eq!(place(at(0.0, 0.5), Vec4::new(0.0, 0.0, 0.0, 0.0)), Place::Across);
         assert_eq!(place(at(0.0, 0.5), Vec4::NAN), Place::Across);
