@@ -2,6 +2,7 @@
 
 mod bad_input;
 mod command_line;
+mod cover;
 mod picture_cases;
 mod pictures;
 mod program;
