@@ -1,5 +1,7 @@
 //! What a user sees: pictures that agree, the command line, the window.
 
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+
 mod bad_input;
 mod command_line;
 mod cover;

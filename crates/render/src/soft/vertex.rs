@@ -88,7 +88,7 @@ impl VertexStage {
             let relative = (origin + locals[i]) - self.eye_fraction;
             clip[i] = self.to_clip(relative);
             if self.seam != 0.0 {
-                let moved = relative + outwards[i] * (self.seam * clip[i].w.max(0.0));
+                let moved = relative + outwards[i] * (self.seam * clip[i].w);
                 clip[i] = self.to_clip(moved);
             }
         }

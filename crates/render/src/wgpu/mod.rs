@@ -29,6 +29,9 @@ const COMMANDS_OFFSET: u64 = (size_of::<Frame>() as u64).next_multiple_of(256);
 /// Draw commands that a new device has room for.
 const FIRST_COMMANDS: usize = 1024;
 
+/// What a material without a colour is drawn in: magenta, as in the shader.
+const UNKNOWN_COLOR: [u8; 4] = [255, 0, 255, 255];
+
 /// A device that draws through wgpu, to a picture or to a window.
 ///
 /// # Cost
@@ -95,6 +98,7 @@ impl WgpuDevice {
         let usage = Usage::INDEX | Usage::COPY_DST;
         let pattern = geometry::buffer(&opened, "index pattern", index_bytes.len() as u64, usage)?;
         opened.queue.write_buffer(&pattern, 0, index_bytes);
+        opened.queue.write_buffer(&palette, 0, &UNKNOWN_COLOR);
         let features = opened.device.features();
         let indirect = features.contains(wgpu::Features::INDIRECT_FIRST_INSTANCE);
         opened.fault.check("making pipelines")?;
@@ -201,13 +205,13 @@ impl Device for WgpuDevice {
 
     fn set_palette(&mut self, colors: &[[u8; 4]]) -> Result<(), RenderError> {
         use wgpu::BufferUsages as Usage;
+        // A buffer has at least one entry: that of an empty palette is the colour of
+        // numbers without one.
+        let colors = if colors.is_empty() { &[UNKNOWN_COLOR] } else { colors };
         let bytes: &[u8] = bytemuck::cast_slice(colors);
-        let size_bytes = bytes.len().max(4) as u64;
         let usage = Usage::STORAGE | Usage::COPY_DST;
-        self.palette = geometry::buffer(&self.opened, "palette", size_bytes, usage)?;
-        if !bytes.is_empty() {
-            self.opened.queue.write_buffer(&self.palette, 0, bytes);
-        }
+        self.palette = geometry::buffer(&self.opened, "palette", bytes.len() as u64, usage)?;
+        self.opened.queue.write_buffer(&self.palette, 0, bytes);
         self.frame_group =
             frame_group(&self.opened, &self.pipelines, &self.per_frame, &self.palette);
         Ok(())
