@@ -1,1 +1,44 @@
 //! The tables: drystone beside naive rendering and beside the best crates.
+//!
+//! ```text
+//!  drystone-bench TABLE ─► tables ─► one folder a table ─► rounds: A B C  B C A  C A B …
+//!                                                             │ medians
+//!                          text with ratios, JSON  ◄── Table ◄┘
+//! ```
+//! A table is a list of cases; in a case several contenders do the same work, interleaved
+//! round by round in one process, so that whatever else the machine does hits all of them.
+//! Every contender checks its own answer: a wrong one is an error, not a fast time.
+//!
+//! # Examples
+//! ```
+//! use drystone_bench::{Contender, Figure, Options, Table};
+//!
+//! let options = Options { rounds: 3, ..Options::default() };
+//! let mut table = Table::new("sums");
+//! let add = || Ok(vec![Figure::time_ns_per_op((1..=100u64).sum::<u64>() as f64, 100)]);
+//! table.run_case("hundred", &options, vec![Contender::new("loop", add)])?;
+//! assert_eq!(table.rows()[0].median, 50.5);
+//! # Ok::<(), drystone_bench::Error>(())
+//! ```
+//!
+//! # Limits
+//! Times are wall-clock times of one thread; compare within one run only.
+#![forbid(unsafe_code)]
+
+mod error;
+mod json;
+mod machine;
+mod rounds;
+mod spaces;
+mod table;
+mod tables;
+mod text;
+mod versions;
+
+pub use error::Error;
+pub use json::write_json;
+pub use machine::Machine;
+pub use rounds::{Contender, Figure, Options};
+pub use table::{Row, Table};
+pub use tables::{TABLES, TableEntry, find_table};
+pub use versions::version_of;

@@ -1,0 +1,25 @@
+/// What the figures were measured on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Machine {
+    /// The processor's model name.
+    pub cpu: String,
+    /// Threads that can run at once.
+    pub cores: usize,
+    /// The adapter that a drawing table used; `none` in a table that draws nothing.
+    pub gpu: String,
+}
+
+impl Machine {
+    /// This machine, as far as the operating system tells.
+    pub fn here() -> Self {
+        let cpuinfo = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+        let model = cpuinfo.lines().find_map(|line| line.strip_prefix("model name"));
+        let cpu =
+            model.map_or(std::env::consts::ARCH, |rest| rest.trim_start_matches([' ', '\t', ':']));
+        Self {
+            cpu: cpu.to_owned(),
+            cores: std::thread::available_parallelism().map_or(1, usize::from),
+            gpu: "none".to_owned(),
+        }
+    }
+}

@@ -1,0 +1,70 @@
+//! `drystone-bench TABLE [--json FILE] [--quick]`: measures one table and prints it.
+#![forbid(unsafe_code)]
+
+use std::{path::PathBuf, process::ExitCode};
+
+use clap::Parser;
+use drystone_bench::{Error, Options, TABLES, find_table, write_json};
+
+/// Exit code of a run that failed.
+const FAILED: u8 = 1;
+/// Exit code of a command line that makes no sense.
+const USAGE: u8 = 2;
+
+/// Measures drystone beside its peers and prints one table.
+#[derive(Parser)]
+#[command(version, after_help = tables_help())]
+struct Arguments {
+    /// The table to measure.
+    table: String,
+    /// Also write the rows as JSON; `-` is standard output (the table then goes to
+    /// standard error).
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+    /// Small cases and few rounds: shows that all runs, measures little.
+    #[arg(long)]
+    quick: bool,
+    /// Rounds of each case instead of the usual number.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    rounds: Option<u16>,
+    /// Only the cases whose name contains this.
+    #[arg(long, value_name = "PART")]
+    case: Option<String>,
+}
+
+fn tables_help() -> String {
+    let lines: Vec<_> = TABLES.iter().map(|t| format!("  {:<12}{}", t.name, t.about)).collect();
+    format!("Tables:\n{}", lines.join("\n"))
+}
+
+fn main() -> ExitCode {
+    match run(&Arguments::parse()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("drystone-bench: {error}");
+            match error {
+                Error::UnknownTable { .. } | Error::NoCase { .. } => ExitCode::from(USAGE),
+                _ => ExitCode::from(FAILED),
+            }
+        }
+    }
+}
+
+fn run(arguments: &Arguments) -> Result<(), Error> {
+    let entry = find_table(&arguments.table)?;
+    let mut options = Options::new(arguments.quick);
+    options.case.clone_from(&arguments.case);
+    options.rounds = arguments.rounds.map_or(options.rounds, usize::from);
+    let table = (entry.run)(&options)?;
+    if table.rows().is_empty() {
+        let case = options.case.unwrap_or_default();
+        return Err(Error::NoCase { table: entry.name.to_owned(), case });
+    }
+    let json_to_stdout = arguments.json.as_ref().is_some_and(|path| path.as_os_str() == "-");
+    if json_to_stdout {
+        eprint!("{table}");
+    } else {
+        print!("{table}");
+    }
+    arguments.json.as_ref().map_or(Ok(()), |path| write_json(&table, path))
+}

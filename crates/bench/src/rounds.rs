@@ -1,0 +1,223 @@
+use std::time::Instant;
+
+use crate::{Error, Row, Table};
+
+/// How a table is to be run.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Counted rounds of each case; one more goes before them to warm up.
+    pub rounds: usize,
+    /// Smaller cases and fewer rounds: a check that all runs, not a measurement.
+    pub quick: bool,
+    /// Only the cases whose name contains this.
+    pub case: Option<String>,
+}
+
+impl Options {
+    /// Rounds of a full run: odd, so that the median is one of the measurements.
+    pub const ROUNDS: usize = 9;
+    /// Rounds of a quick run.
+    pub const QUICK_ROUNDS: usize = 3;
+
+    /// The options of a full or a quick run.
+    pub fn new(quick: bool) -> Self {
+        let rounds = if quick { Self::QUICK_ROUNDS } else { Self::ROUNDS };
+        Self { rounds, quick, case: None }
+    }
+
+    /// Whether the case of this name was asked for.
+    pub fn wants(&self, case: &str) -> bool {
+        self.case.as_deref().is_none_or(|part| case.contains(part))
+    }
+
+    /// `full` in a full run, `quick` in a quick one.
+    pub fn size<T>(&self, full: T, quick: T) -> T {
+        if self.quick { quick } else { full }
+    }
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self::new(false)
+    }
+}
+
+/// One figure of one round.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Figure {
+    /// What was measured; `time` where it is the cost of the operations named by the case.
+    pub metric: &'static str,
+    /// `ns/op`, `us/frame`, `bytes`, `percent` and so on.
+    pub unit: &'static str,
+    /// The measurement.
+    pub value: f64,
+}
+
+impl Figure {
+    /// A figure of any metric and unit.
+    pub const fn new(metric: &'static str, unit: &'static str, value: f64) -> Self {
+        Self { metric, unit, value }
+    }
+
+    /// Metric `time` in `ns/op`: `total_ns` spent on `count` operations.
+    pub fn time_ns_per_op(total_ns: f64, count: usize) -> Self {
+        Self::new("time", "ns/op", total_ns / count.max(1) as f64)
+    }
+
+    /// Metric `time` in `ns/op` of the `count` operations since `start`.
+    pub fn time_since(start: Instant, count: usize) -> Self {
+        Self::time_ns_per_op(elapsed_ns(start), count)
+    }
+}
+
+/// Nanoseconds since `start`.
+pub(crate) fn elapsed_ns(start: Instant) -> f64 {
+    start.elapsed().as_secs_f64() * 1e9
+}
+
+type Round<'a> = dyn FnMut() -> Result<Vec<Figure>, String> + 'a;
+
+/// One that takes part in a case: does the work once a round, checks its own answer and
+/// returns its figures, or says what was wrong.
+pub struct Contender<'a> {
+    name: String,
+    round: Box<Round<'a>>,
+}
+
+impl<'a> Contender<'a> {
+    /// A contender called `name`; `round` is called once a round.
+    pub fn new(
+        name: impl Into<String>,
+        round: impl FnMut() -> Result<Vec<Figure>, String> + 'a,
+    ) -> Self {
+        Self { name: name.into(), round: Box::new(round) }
+    }
+}
+
+impl Table {
+    /// Runs a case: every contender once a round, the first to go changing from round to
+    /// round, after one round that does not count. Does nothing when the case was not
+    /// asked for.
+    ///
+    /// # Errors
+    /// `Contender` as soon as one fails or measures something that is no number.
+    pub fn run_case(
+        &mut self,
+        case: &str,
+        options: &Options,
+        mut contenders: Vec<Contender<'_>>,
+    ) -> Result<(), Error> {
+        if !options.wants(case) {
+            return Ok(());
+        }
+        let count = contenders.len();
+        let mut samples: Vec<Vec<Samples>> = (0..count).map(|_| Vec::new()).collect();
+        for round in 0..=options.rounds {
+            for turn in 0..count {
+                let i = (turn + round) % count;
+                let figures = (contenders[i].round)()
+                    .and_then(finite)
+                    .map_err(|message| self.failed(case, &contenders[i].name, message))?;
+                if round > 0 {
+                    collect(&mut samples[i], figures);
+                }
+            }
+        }
+        for (contender, metrics) in contenders.iter().zip(samples) {
+            for samples in metrics {
+                self.push(samples.into_row(case, &contender.name));
+            }
+        }
+        Ok(())
+    }
+
+    fn failed(&self, case: &str, contender: &str, message: String) -> Error {
+        let [table, case, contender] = [self.name(), case, contender].map(str::to_owned);
+        Error::Contender { table, case, contender, message }
+    }
+}
+
+/// All measurements of one metric by one contender.
+struct Samples {
+    metric: &'static str,
+    unit: &'static str,
+    values: Vec<f64>,
+}
+
+impl Samples {
+    fn into_row(mut self, case: &str, contender: &str) -> Row {
+        self.values.sort_by(f64::total_cmp);
+        let at = |index: usize| self.values.get(index).copied().unwrap_or_default();
+        let last = self.values.len().saturating_sub(1);
+        Row {
+            case: case.to_owned(),
+            contender: contender.to_owned(),
+            metric: self.metric.to_owned(),
+            unit: self.unit.to_owned(),
+            median: (at(last / 2) + at(last.div_ceil(2))) / 2.0,
+            min: at(0),
+            max: at(last),
+            rounds: self.values.len(),
+        }
+    }
+}
+
+fn finite(figures: Vec<Figure>) -> Result<Vec<Figure>, String> {
+    match figures.iter().find(|figure| !figure.value.is_finite()) {
+        Some(figure) => Err(format!("{} is {}, not a number", figure.metric, figure.value)),
+        None => Ok(figures),
+    }
+}
+
+fn collect(metrics: &mut Vec<Samples>, figures: Vec<Figure>) {
+    for Figure { metric, unit, value } in figures {
+        match metrics.iter_mut().find(|samples| samples.metric == metric) {
+            Some(samples) => samples.values.push(value),
+            None => metrics.push(Samples { metric, unit, values: vec![value] }),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::cell::RefCell;
+
+    #[test]
+    fn contenders_take_turns_and_the_first_round_is_not_counted() {
+        let order = RefCell::new(String::new());
+        let counted = |name: char| {
+            let (order, mut calls) = (&order, 0.0);
+            Contender::new(name.to_string(), move || {
+                order.borrow_mut().push(name);
+                calls += 1.0;
+                Ok(vec![Figure::new("calls", "count", calls)])
+            })
+        };
+        let mut table = Table::new("turns");
+        let options = Options { rounds: 3, ..Options::default() };
+        table.run_case("case", &options, vec![counted('a'), counted('b')]).unwrap();
+        assert_eq!(*order.borrow(), "abbaabba");
+        let row = &table.rows()[1];
+        assert_eq!((row.contender.as_str(), row.rounds), ("b", 3));
+        assert_eq!((row.median, row.min, row.max), (3.0, 2.0, 4.0));
+    }
+
+    #[test]
+    fn wrong_answers_and_no_numbers_are_errors() {
+        let mut table = Table::new("wrong");
+        let options = Options::new(true);
+        let wrong = Contender::new("x", || Err("2 + 2 is not 5".to_owned()));
+        let error = table.run_case("sum", &options, vec![wrong]).unwrap_err();
+        assert_eq!(error.to_string(), "wrong, case sum, contender x: 2 + 2 is not 5");
+        let nan = Contender::new("x", || Ok(vec![Figure::new("time", "ns/op", f64::NAN)]));
+        assert!(table.run_case("nan", &options, vec![nan]).is_err());
+        assert!(table.rows().is_empty());
+    }
+
+    #[test]
+    fn an_even_number_of_rounds_has_a_median_between() {
+        let samples = Samples { metric: "m", unit: "u", values: vec![4.0, 1.0, 2.0, 100.0] };
+        assert_eq!(samples.into_row("c", "x").median, 3.0);
+    }
+}

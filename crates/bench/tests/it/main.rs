@@ -1,0 +1,45 @@
+//! The binary from outside: exit codes, where the JSON goes, what it holds.
+
+#![allow(clippy::unwrap_used)]
+
+use std::process::{Command, Output};
+
+fn bench(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_drystone-bench")).args(arguments).output().unwrap()
+}
+
+#[test]
+fn unknown_tables_and_cases_are_one_line_and_usage() {
+    for arguments in [&["nonsense"][..], &["spaces", "--quick", "--case", "nonsense"]] {
+        let output = bench(arguments);
+        assert_eq!(output.status.code(), Some(2));
+        let text = String::from_utf8(output.stderr).unwrap();
+        assert!(text.lines().count() == 1 && text.contains("nonsense"), "{text}");
+    }
+    assert_eq!(bench(&[]).status.code(), Some(2));
+}
+
+#[test]
+fn json_on_standard_output_stands_alone() {
+    let output =
+        bench(&["spaces", "--quick", "--rounds", "1", "--case", "sequential", "--json", "-"]);
+    assert!(output.status.success());
+    let json: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(json["table"], "spaces");
+    assert!(json["rows"].as_array().is_some_and(|rows| !rows.is_empty()));
+    assert!(String::from_utf8(output.stderr).unwrap().contains("sequential"));
+}
+
+#[test]
+fn json_to_a_file_replaces_it_whole() {
+    let path = std::env::temp_dir().join(format!("drystone-bench-{}.json", std::process::id()));
+    std::fs::write(&path, "old").unwrap();
+    let name = path.to_str().unwrap();
+    let output =
+        bench(&["spaces", "--quick", "--rounds", "1", "--case", "sequential", "--json", name]);
+    assert!(output.status.success());
+    let text = std::fs::read_to_string(&path).unwrap();
+    std::fs::remove_file(&path).unwrap();
+    assert!(serde_json::from_str::<serde_json::Value>(&text).is_ok(), "{text}");
+    assert!(String::from_utf8(output.stdout).unwrap().contains("sequential"));
+}
