@@ -21,10 +21,13 @@
 
 extern crate alloc;
 
+mod address_space;
+mod bit_tree;
 mod error;
 mod range_space;
 mod slots;
 
+pub use address_space::{AddressSpace, Gaps, Policy, UsedIndices};
 pub use error::Error;
 pub use range_space::{RangeHandle, RangeSpace, RangeStats};
 pub use slots::{Handle, Slots};

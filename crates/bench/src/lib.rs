@@ -28,6 +28,7 @@
 mod error;
 mod json;
 mod machine;
+mod random;
 mod rounds;
 mod spaces;
 mod table;
@@ -38,6 +39,7 @@ mod versions;
 pub use error::Error;
 pub use json::write_json;
 pub use machine::Machine;
+pub use random::Random;
 pub use rounds::{Contender, Figure, Options};
 pub use table::{Row, Table};
 pub use tables::{TABLES, TableEntry, find_table};

@@ -1,0 +1,20 @@
+//! Programs of operations against a shadow that is too simple to be wrong.
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+
+mod programs;
+
+use proptest::{collection::vec, prelude::*, test_runner::Config};
+
+/// Programs of each type in one run of the tests.
+const PROGRAMS: u32 = 10_000;
+/// Bytes of a program: some 100 operations.
+const PROGRAM_BYTES: usize = 300;
+
+proptest! {
+    #![proptest_config(Config { failure_persistence: None, ..Config::with_cases(PROGRAMS) })]
+
+    #[test]
+    fn address_space_does_what_a_set_does(program in vec(any::<u8>(), 0..PROGRAM_BYTES)) {
+        programs::address_space::run(&program);
+    }
+}
