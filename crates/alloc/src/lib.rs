@@ -24,10 +24,14 @@ extern crate alloc;
 mod address_space;
 mod bit_tree;
 mod error;
+mod offset;
 mod range_space;
 mod slots;
 
 pub use address_space::{AddressSpace, Gaps, Policy, UsedIndices};
 pub use error::Error;
-pub use range_space::{RangeHandle, RangeSpace, RangeStats};
-pub use slots::{Handle, Slots};
+pub use offset::Offset;
+pub use range_space::{
+    Block, Blocks, DefragBudget, Move, MoveOrder, RangeHandle, RangeSpace, RangeStats,
+};
+pub use slots::{Handle, SlotIter, SlotIterMut, Slots};

@@ -17,4 +17,14 @@ proptest! {
     fn address_space_does_what_a_set_does(program in vec(any::<u8>(), 0..PROGRAM_BYTES)) {
         programs::address_space::run(&program);
     }
+
+    #[test]
+    fn range_space_does_what_a_list_does(program in vec(any::<u8>(), 0..PROGRAM_BYTES)) {
+        programs::range_space::run(&program);
+    }
+
+    #[test]
+    fn slots_do_what_a_list_does(program in vec(any::<u8>(), 0..PROGRAM_BYTES)) {
+        programs::slots::run(&program);
+    }
 }

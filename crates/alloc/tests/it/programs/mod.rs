@@ -4,3 +4,5 @@
 
 pub(crate) mod address_space;
 pub(crate) mod bytes;
+pub(crate) mod range_space;
+pub(crate) mod slots;

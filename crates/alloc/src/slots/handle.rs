@@ -1,0 +1,74 @@
+use core::{
+    cmp::Ordering,
+    fmt,
+    hash::{Hash, Hasher},
+    marker::PhantomData,
+};
+
+/// Names one value in a [`Slots`](super::Slots): index and generation. Once the value is
+/// removed the handle is stale for good, whoever gets the slot next.
+pub struct Handle<T> {
+    index: u32,
+    generation: u32,
+    value: PhantomData<fn() -> T>,
+}
+
+impl<T> Handle<T> {
+    #[inline]
+    pub(super) const fn new(index: u32, generation: u32) -> Self {
+        Self { index, generation, value: PhantomData }
+    }
+
+    /// The slot's number, below [`Slots::slot_count`](super::Slots::slot_count). Slots are
+    /// reused: the number alone names whatever lives there now.
+    #[inline]
+    pub const fn index(self) -> u32 {
+        self.index
+    }
+
+    #[inline]
+    pub(super) const fn generation(self) -> u32 {
+        self.generation
+    }
+}
+
+// By hand and not derived: a handle is all of this whatever its value's type is.
+impl<T> Clone for Handle<T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for Handle<T> {}
+
+impl<T> PartialEq for Handle<T> {
+    fn eq(&self, other: &Self) -> bool {
+        (self.index, self.generation) == (other.index, other.generation)
+    }
+}
+
+impl<T> Eq for Handle<T> {}
+
+impl<T> PartialOrd for Handle<T> {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl<T> Ord for Handle<T> {
+    fn cmp(&self, other: &Self) -> Ordering {
+        (self.index, self.generation).cmp(&(other.index, other.generation))
+    }
+}
+
+impl<T> Hash for Handle<T> {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        (self.index, self.generation).hash(state);
+    }
+}
+
+impl<T> fmt::Debug for Handle<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Handle({}v{})", self.index, self.generation)
+    }
+}
