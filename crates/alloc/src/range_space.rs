@@ -305,11 +305,7 @@ impl<O: Offset> RangeSpace<O> {
 
     #[cold]
     fn full(&self, requested: O) -> Error {
-        Error::Full {
-            requested: requested.into(),
-            largest_free: self.largest_free().into(),
-            total_free: (self.capacity - self.used).into(),
-        }
+        self.stats().full(requested.into())
     }
 }
 

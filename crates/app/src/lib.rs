@@ -1,1 +1,4 @@
-//! x
+#![doc = include_str!("../../../README.md")]
+#![forbid(unsafe_code)]
+
+pub mod scene;

@@ -2,23 +2,79 @@
 //! threads.
 //!
 //! ```text
-//!  Chunk n³ ─┐                              ┌► opaque quads
-//!            ├─► PaddedChunk (n+2)³ ─mesh──►┤
-//!  26 others ┘   a halo of one voxel        └► see-through quads
+//!  Chunk n³ ─┐                              ┌► opaque quads       ┐ ChunkMesh, facings in
+//!            ├─► PaddedChunk (n+2)³ ─mesh──►┤                     ├ the order of Face::ALL,
+//!  26 others ┘   a halo of one voxel        └► see-through quads  ┘ each back to front
 //! ```
 //!
 //! Y is up, coordinates are right-handed, one voxel is one unit.
+//!
+//! # Which mesher?
+//!
+//! | | quads | time for 32³ of terrain | take it for |
+//! |---|---|---|---|
+//! | [`GreedyMesher`] | few large ones | below 100 µs | drawing |
+//! | [`mesh_unit`] | one a visible face | about a millisecond | checking, and where every face needs its own four corners |
+//!
+//! Both follow one rule for what is visible, [`face_is_visible`], and cover exactly the
+//! same faces: the union of the quads is what the rule says, without overlap, one material
+//! a quad.
+//!
+//! # Examples
+//! ```
+//! use drystone_voxel::{Chunk, ChunkMesh, GreedyMesher, LocalPos, MaterialTable, PaddedChunk};
+//!
+//! let mut table = MaterialTable::new();
+//! let stone = table.insert("stone", [120, 120, 120, 255]).unwrap();
+//! let glass = table.insert("glass", [200, 220, 255, 90]).unwrap();
+//!
+//! // A floor of stone with one block of glass on it.
+//! let mut chunk = Chunk::new(32, drystone_voxel::Material::AIR);
+//! for (x, z) in (0..32).flat_map(|x| (0..32).map(move |z| (x, z))) {
+//!     chunk.set(LocalPos::new(x, 0, z), stone);
+//! }
+//! chunk.set(LocalPos::new(5, 1, 5), glass);
+//!
+//! // No neighbours: air all around. Padded chunk, mesher and mesh keep their memory; use
+//! // them for one chunk after the other.
+//! let (mut padded, mut mesher, mut mesh) =
+//!     (PaddedChunk::new(), GreedyMesher::new(), ChunkMesh::new());
+//! padded.fill(&chunk, |_offset| None);
+//! mesher.mesh(&padded, &table, &mut mesh);
+//!
+//! assert_eq!(mesh.opaque.len(), 6); // the floor shows under the glass: one quad a side
+//! assert_eq!(mesh.see_through.len(), 5); // the glass shows none to the stone
+//! assert_eq!(mesh.opaque.quads()[0].size(), [1, 32]);
+//! ```
+//!
+//! # Limits
+//! - Chunks are cubes of 1 to 64 voxels a side, all chunks of one world of one side.
+//! - Materials are 16 bits; there is no shape but the cube and no light in the quads.
+//! - A mesher sees one chunk and its halo. A neighbour that is missing counts as air, so
+//!   that every mesh is a closed hull.
+//! - Merged quads meet in T-junctions, which a rasteriser may show as single pixels; where
+//!   that matters, take [`mesh_unit`].
+//! - See-through quads of one facing blend correctly as they lie; between facings and
+//!   between chunks the caller orders.
 #![no_std]
 #![forbid(unsafe_code)]
 
 extern crate alloc;
 
 mod chunk;
+mod chunk_mesh;
+mod greedy_mesher;
 mod material;
 mod padded;
 mod position;
+mod unit_mesher;
+mod visibility;
 
 pub use chunk::Chunk;
+pub use chunk_mesh::ChunkMesh;
+pub use greedy_mesher::GreedyMesher;
 pub use material::{Material, MaterialKind, MaterialTable};
 pub use padded::PaddedChunk;
 pub use position::{ChunkPos, LocalPos, VoxelPos};
+pub use unit_mesher::mesh_unit;
+pub use visibility::face_is_visible;

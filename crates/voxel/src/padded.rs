@@ -1,5 +1,7 @@
 use alloc::vec::Vec;
 
+use drystone_mesh::Face;
+
 use crate::{Chunk, LocalPos, Material};
 
 /// A chunk with a halo of one voxel of its 26 neighbours: all that a mesher looks at.
@@ -16,10 +18,12 @@ use crate::{Chunk, LocalPos, Material};
 /// # Cost
 /// Two bytes a voxel of (n + 2)³; filling copies rows. The memory is kept from one
 /// [`fill`](Self::fill) to the next.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct PaddedChunk {
     side: u32,
     solid_inside: bool,
+    uniform: Option<Material>,
+    uniform_beyond: [Option<Material>; Face::COUNT],
     /// (n + 2)³ materials, X fastest, then Y, then Z.
     voxels: Vec<Material>,
 }
@@ -27,7 +31,13 @@ pub struct PaddedChunk {
 impl PaddedChunk {
     /// An empty one of side 0; [`fill`](Self::fill) gives it content.
     pub const fn new() -> Self {
-        Self { side: 0, solid_inside: false, voxels: Vec::new() }
+        Self {
+            side: 0,
+            solid_inside: false,
+            uniform: Some(Material::AIR),
+            uniform_beyond: [Some(Material::AIR); Face::COUNT],
+            voxels: Vec::new(),
+        }
     }
 
     /// Takes a copy of `center` and of the border voxels of its neighbours. `neighbor`
@@ -41,6 +51,11 @@ impl PaddedChunk {
         let n = center.side();
         self.side = n;
         self.solid_inside = !center.is_empty();
+        self.uniform = center.uniform();
+        self.uniform_beyond = Face::ALL.map(|face| match neighbor(face.normal()) {
+            Some(chunk) if chunk.side() == n && !chunk.is_empty() => chunk.uniform(),
+            _ => Some(Material::AIR),
+        });
         let padded = (n + 2) as usize;
         self.voxels.clear();
         self.voxels.resize(padded * padded * padded, Material::AIR);
@@ -69,6 +84,20 @@ impl PaddedChunk {
         self.solid_inside
     }
 
+    /// The one material of the chunk inside the halo, where the chunk knows that there is
+    /// only one.
+    #[inline]
+    pub const fn uniform(&self) -> Option<Material> {
+        self.uniform
+    }
+
+    /// The one material of the neighbour that `face` looks at, where that is known
+    /// without a look at its voxels; air where there is no neighbour.
+    #[inline]
+    pub const fn uniform_beyond(&self, face: Face) -> Option<Material> {
+        self.uniform_beyond[face.index()]
+    }
+
     /// The voxel at padded coordinates, 0 to n + 1 each, the chunk itself at 1 to n.
     /// Air beyond.
     #[inline]
@@ -78,6 +107,24 @@ impl PaddedChunk {
             return Material::AIR;
         }
         self.voxels[(padded[0] + p * (padded[1] + p * padded[2])) as usize]
+    }
+
+    /// The voxel at coordinates of the chunk itself, 0 to n − 1 each, which the caller
+    /// has seen to: beyond them it is any voxel, or air.
+    #[inline]
+    pub(crate) fn inner(&self, position: [u32; 3]) -> Material {
+        let [x, y, z] = position.map(|c| c as usize + 1);
+        let p = self.side as usize + 2;
+        self.voxels.get(x + p * (y + p * z)).copied().unwrap_or(Material::AIR)
+    }
+
+    /// The voxel that the voxel at `position` of the chunk itself turns `face` to.
+    #[inline]
+    pub(crate) fn beyond(&self, position: [u32; 3], face: Face) -> Material {
+        let mut padded = position.map(|c| c + 1);
+        let c = &mut padded[face.axis()];
+        *c = if face.is_positive() { *c + 1 } else { *c - 1 };
+        self.get(padded)
     }
 
     /// All (n + 2)³ voxels, X fastest, then Y, then Z.
@@ -111,6 +158,12 @@ impl PaddedChunk {
                 }
             }
         }
+    }
+}
+
+impl Default for PaddedChunk {
+    fn default() -> Self {
+        Self::new()
     }
 }
 
@@ -153,5 +206,25 @@ mod tests {
         padded.fill(&center, |o| (o == [1, 0, 0]).then_some(&odd));
         assert_eq!(padded.voxels().iter().filter(|m| !m.is_air()).count(), 8);
         assert_eq!(padded.get([9, 0, 0]), Material::AIR);
+        assert_eq!(padded.uniform_beyond(Face::PosX), Some(Material::AIR));
+    }
+
+    #[test]
+    fn what_is_uniform_is_known() {
+        let center = Chunk::new(3, Material(1));
+        let mixed = tagged(3, 2);
+        let mut padded = PaddedChunk::new();
+        assert_eq!(padded.uniform(), Some(Material::AIR));
+        padded.fill(&center, |offset| match offset {
+            [-1, 0, 0] => Some(&center),
+            [0, 1, 0] => Some(&mixed),
+            _ => None,
+        });
+        assert_eq!(padded.uniform(), Some(Material(1)));
+        assert_eq!(padded.uniform_beyond(Face::NegX), Some(Material(1)));
+        assert_eq!(padded.uniform_beyond(Face::PosY), None);
+        assert_eq!(padded.uniform_beyond(Face::PosZ), Some(Material::AIR));
+        padded.fill(&mixed, |_| None);
+        assert_eq!(padded.uniform(), None);
     }
 }

@@ -1,5 +1,5 @@
 use super::{RangeSpace, nodes::START};
-use crate::Offset;
+use crate::{Error, Offset};
 
 /// Figures of a [`RangeSpace`], in units.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -22,6 +22,12 @@ pub struct RangeStats<O = u32> {
 }
 
 impl<O: Offset> RangeStats<O> {
+    /// The error that refuses `requested` units, with these figures.
+    pub fn full(&self, requested: u64) -> Error {
+        let (largest_free, total_free) = (self.largest_free.into(), self.free.into());
+        Error::Full { requested, largest_free, total_free }
+    }
+
     /// The part of what is free that is not in the largest gap, 0 to 1: what a request for
     /// all of it would miss.
     pub fn external_fragmentation(&self) -> f64 {

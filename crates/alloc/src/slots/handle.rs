@@ -26,6 +26,13 @@ impl<T> Handle<T> {
         self.index
     }
 
+    /// The same handle for a table of another type: to keep a handle where the type of
+    /// its values cannot be named. Give it back only to the table that it came from.
+    #[inline]
+    pub const fn cast<U>(self) -> Handle<U> {
+        Handle::new(self.index, self.generation)
+    }
+
     #[inline]
     pub(super) const fn generation(self) -> u32 {
         self.generation

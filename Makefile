@@ -1,0 +1,25 @@
+# Short names for what is done every day; each is one line you could type.
+.DEFAULT_GOAL := help
+.PHONY: help demo test fmt clippy doc clean
+
+help: ## what there is to make
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' Makefile
+
+demo: ## the viewer on the generated world; without a display, the picture drystone.png
+	cargo run --release --bin drystone
+
+test: ## format, lints, docs and every test; ends with the counts
+	@bash scripts/test.sh
+
+fmt: ## format the code
+	cargo fmt --all
+
+clippy: ## the lints, as strict as `make test`
+	cargo clippy --workspace --all-targets -- -D warnings
+
+doc: ## the documentation, in target/doc
+	RUSTDOCFLAGS="$$RUSTDOCFLAGS -Dwarnings" cargo doc --workspace --no-deps
+
+clean: ## remove everything that was built
+	cargo clean
+	rm -f drystone.png

@@ -1,0 +1,199 @@
+//! What the command line can say.
+
+use std::{ffi::OsString, path::PathBuf, str::FromStr};
+
+use clap::{Args, Parser, Subcommand, error::ErrorKind};
+use drystone::scene::{BackendKind, RendererKind, Size};
+use drystone_world::GeneratorConfig;
+use glam::DVec3;
+
+/// Packs thousands of changing meshes into a few GPU buffers and draws them with one call.
+///
+/// SOURCE is a MagicaVoxel file (.vox); without one, a world is generated. Without a
+/// command, SOURCE is shown in a window, or where there is no display, drawn to
+/// drystone.png.
+#[derive(Debug, Parser)]
+#[command(name = "drystone", version, args_conflicts_with_subcommands = true)]
+pub(crate) struct Options {
+    #[command(subcommand)]
+    pub(crate) command: Option<Command>,
+    #[command(flatten)]
+    pub(crate) scene: SceneOptions,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Open a window and fly through SOURCE (keys: H in the window, or --keys)
+    View(ViewOptions),
+    /// Draw SOURCE to a PNG
+    Shot(ShotOptions),
+    /// Say what SOURCE holds: dimensions, chunks, voxels by material, quads, bytes
+    Info(InfoOptions),
+}
+
+/// What to show and how.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct SceneOptions {
+    #[command(flatten)]
+    pub(crate) source: SourceOptions,
+    /// How meshes are kept and drawn: pool or naive
+    #[arg(long, value_name = "KIND", default_value = "pool", value_parser = RendererKind::from_str)]
+    pub(crate) renderer: RendererKind,
+    /// What draws: auto, soft or wgpu
+    #[arg(long, value_name = "KIND", default_value = "auto", value_parser = BackendKind::from_str)]
+    pub(crate) backend: BackendKind,
+    /// The picture's or window's size in pixels
+    #[arg(long, value_name = "WxH", default_value = "1280x720", value_parser = Size::from_str)]
+    pub(crate) size: Size,
+    /// Where the eye is, in voxels (default: where the whole scene is seen)
+    #[arg(long, value_name = "X,Y,Z", value_parser = point, allow_hyphen_values = true)]
+    pub(crate) eye: Option<DVec3>,
+    /// What the eye looks at, in voxels (default: the scene's middle)
+    #[arg(long, value_name = "X,Y,Z", value_parser = point, allow_hyphen_values = true)]
+    pub(crate) look: Option<DVec3>,
+    /// Project in parallel, so that far is as large as near
+    #[arg(long)]
+    pub(crate) orthographic: bool,
+    /// Print the report as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Say what is being done
+    #[arg(short, long)]
+    pub(crate) verbose: bool,
+}
+
+#[derive(Clone, Debug, Args)]
+pub(crate) struct SourceOptions {
+    /// The file to read; none for a generated world
+    #[arg(value_name = "SOURCE")]
+    pub(crate) path: Option<PathBuf>,
+    /// The generated world's seed: the same seed gives the same world
+    #[arg(long, value_name = "NUMBER", default_value_t = GeneratorConfig::default().seed, conflicts_with = "path", allow_hyphen_values = true)]
+    pub(crate) seed: u64,
+    /// The generated world's size in chunks of 32 voxels
+    #[arg(long, value_name = "XxYxZ", value_parser = chunks, conflicts_with = "path")]
+    pub(crate) chunks: Option<[u32; 3]>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ViewOptions {
+    #[command(flatten)]
+    pub(crate) scene: SceneOptions,
+    /// Print the keys and stop
+    #[arg(long)]
+    pub(crate) keys: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ShotOptions {
+    #[command(flatten)]
+    pub(crate) scene: SceneOptions,
+    /// The PNG to write
+    #[arg(short, long, value_name = "FILE.png")]
+    pub(crate) output: PathBuf,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct InfoOptions {
+    #[command(flatten)]
+    pub(crate) source: SourceOptions,
+    /// Print the report as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Why there is nothing to run.
+pub(crate) enum Stop {
+    /// Help or version was asked for.
+    Text(String),
+    /// The words do not fit, in one line.
+    Usage(String),
+}
+
+/// Reads the command line.
+pub(crate) fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Options, Stop> {
+    Options::try_parse_from(arguments).map_err(|error| match error.kind() {
+        ErrorKind::DisplayHelp
+        | ErrorKind::DisplayVersion
+        | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
+            Stop::Text(error.render().to_string())
+        }
+        _ => Stop::Usage(first_paragraph(&error.render().to_string())),
+    })
+}
+
+/// The first paragraph of clap's message, in one line and without its prefix: the rest
+/// repeats the usage.
+fn first_paragraph(message: &str) -> String {
+    let lines = message.lines().map(str::trim).take_while(|line| !line.is_empty());
+    let line = lines.collect::<Vec<_>>().join(" ");
+    line.strip_prefix("error: ").unwrap_or(&line).to_owned()
+}
+
+fn point(text: &str) -> Result<DVec3, String> {
+    /// Beyond any world: chunk coordinates are 32-bit.
+    const BOUND: f64 = (1_u64 << 31) as f64;
+    let parts: Result<Vec<f64>, _> = text.split(',').map(|part| part.trim().parse()).collect();
+    match parts.as_deref() {
+        Ok(&[x, y, z]) if [x, y, z].iter().all(|c| c.abs() < BOUND) => Ok(DVec3::new(x, y, z)),
+        _ => Err("a point is X,Y,Z in voxels, such as 10,40.5,-3".into()),
+    }
+}
+
+fn chunks(text: &str) -> Result<[u32; 3], String> {
+    let parts: Result<Vec<u32>, _> = text.split('x').map(str::parse).collect();
+    match parts.as_deref() {
+        Ok(&[x, y, z]) => Ok([x, y, z]),
+        _ => Err("a size is XxYxZ in chunks, such as 12x4x12".into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parsed(words: &str) -> Result<Options, Stop> {
+        parse(words.split(' ').map(OsString::from))
+    }
+
+    fn usage(words: &str) -> String {
+        match parsed(words) {
+            Err(Stop::Usage(line)) => line,
+            Err(Stop::Text(text)) => panic!("{words}: text: {text}"),
+            Ok(options) => panic!("{words}: {options:?}"),
+        }
+    }
+
+    #[test]
+    fn wrong_words_give_one_line() {
+        for words in [
+            "drystone --nonsense",
+            "drystone shot a.vox",
+            "drystone shot a.vox -o b.png --size 0x5",
+            "drystone shot a.vox -o b.png --backend vulkan",
+            "drystone shot a.vox -o b.png --eye 1,2",
+            "drystone shot a.vox -o b.png --eye 1,2,nan",
+            "drystone info a.vox b.vox",
+            "drystone info a.vox --seed 5",
+            "drystone info --chunks 4x4",
+        ] {
+            let line = usage(words);
+            assert!(!line.is_empty() && !line.contains('\n'), "{words}: {line}");
+            assert!(!line.starts_with("error"), "{line}");
+        }
+    }
+
+    #[test]
+    fn right_words_mean_what_they_say() {
+        let Ok(options) = parsed("drystone shot a.vox -o b.png --eye -1,2.5,3 --renderer naive")
+        else {
+            panic!("refused")
+        };
+        let Some(Command::Shot(shot)) = options.command else { panic!("no shot") };
+        assert_eq!(shot.scene.eye, Some(DVec3::new(-1.0, 2.5, 3.0)));
+        assert_eq!(shot.scene.renderer, RendererKind::Naive);
+        assert!(matches!(parsed("drystone"), Ok(Options { command: None, .. })));
+        let Ok(bare) = parsed("drystone a.vox --backend soft") else { panic!("refused") };
+        assert_eq!(bare.scene.source.path, Some(PathBuf::from("a.vox")));
+    }
+}

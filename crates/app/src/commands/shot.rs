@@ -1,0 +1,77 @@
+use std::{io::Write, path::Path, time::Instant};
+
+use drystone::scene::{self, Scene};
+use drystone_world::World;
+
+use super::{open, view_of};
+use crate::{
+    AppError,
+    cli::SceneOptions,
+    report::{ShotReport, StageTimes},
+};
+
+/// Draws the source to `output` and says what it took.
+pub(crate) fn run(options: &SceneOptions, output: &Path) -> Result<(), AppError> {
+    let mut clock = Clock::start();
+    let source = open(&options.source)?;
+    let world = World::load(source.as_ref())?;
+    let mut times = StageTimes { load_ms: clock.lap(), ..StageTimes::default() };
+    note(options, || format!("loaded {} chunks of {}", world.chunk_count(), world.name()));
+
+    let quads = scene::mesh_world(&world);
+    times.mesh_ms = clock.lap();
+    note(options, || format!("meshed {} quads", scene::quad_count(&quads)));
+
+    let view = view_of(&world, options);
+    let renderer = scene::open_renderer(options.renderer, options.backend, options.size, &quads)?;
+    times.open_ms = clock.lap();
+    note(options, || format!("drawing with {} on {}", renderer.name(), renderer.backend()));
+
+    let mut scene = Scene::new(world, &quads, renderer)?;
+    times.upload_ms = clock.lap();
+    let (picture, drawn) = scene.picture(&view)?;
+    times.draw_ms = clock.lap();
+    picture.save_png(output)?;
+    times.write_ms = clock.lap();
+
+    let held = scene.renderer().held();
+    let report = ShotReport {
+        output: output.to_path_buf(),
+        renderer: scene.renderer().name(),
+        backend: scene.renderer().backend(),
+        chunks: scene.world().chunk_count(),
+        quads: scene::quad_count(&quads),
+        drawn,
+        held,
+        times,
+    };
+    let mut out = std::io::stdout().lock();
+    if options.json {
+        writeln!(out, "{}", report.to_json())?;
+    } else {
+        writeln!(out, "{report}")?;
+    }
+    Ok(())
+}
+
+fn note(options: &SceneOptions, text: impl FnOnce() -> String) {
+    if options.verbose {
+        eprintln!("drystone: {}", text());
+    }
+}
+
+/// Measures one stage after another.
+struct Clock(Instant);
+
+impl Clock {
+    fn start() -> Self {
+        Self(Instant::now())
+    }
+
+    /// Milliseconds since the last lap.
+    fn lap(&mut self) -> f64 {
+        let now = Instant::now();
+        let lap = now - std::mem::replace(&mut self.0, now);
+        lap.as_secs_f64() * 1e3
+    }
+}

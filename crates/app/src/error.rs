@@ -1,0 +1,15 @@
+use drystone_render::RenderError;
+use drystone_world::WorldError;
+
+/// Why a command failed, in one line: what, where, what to do.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum AppError {
+    #[error(transparent)]
+    World(#[from] WorldError),
+    #[error(transparent)]
+    Render(#[from] RenderError),
+    #[error("the window cannot be opened: {0}; without a display, use: drystone shot -o FILE.png")]
+    Window(String),
+    #[error("the report cannot be written: {0}")]
+    Output(#[from] std::io::Error),
+}

@@ -1,0 +1,195 @@
+//! What commands say, as text and as JSON.
+
+use std::{fmt, path::PathBuf};
+
+use drystone::scene::{self, ChunkQuads};
+use drystone_mesh::Quad;
+use drystone_render::{DrawStats, HeldStats};
+use drystone_world::{VoxSummary, World};
+use serde_json::{Value, json};
+
+/// Milliseconds that each stage of a picture took.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct StageTimes {
+    /// Reading or generating voxels.
+    pub(crate) load_ms: f64,
+    /// Voxels to quads.
+    pub(crate) mesh_ms: f64,
+    /// Opening the backend.
+    pub(crate) open_ms: f64,
+    /// Quads to the backend.
+    pub(crate) upload_ms: f64,
+    /// Drawing, and reading the picture back.
+    pub(crate) draw_ms: f64,
+    /// Encoding and writing the PNG.
+    pub(crate) write_ms: f64,
+}
+
+/// What `shot` did.
+#[derive(Debug)]
+pub(crate) struct ShotReport {
+    pub(crate) output: PathBuf,
+    pub(crate) renderer: &'static str,
+    pub(crate) backend: String,
+    pub(crate) chunks: usize,
+    pub(crate) quads: u64,
+    pub(crate) drawn: DrawStats,
+    pub(crate) held: HeldStats,
+    pub(crate) times: StageTimes,
+}
+
+impl ShotReport {
+    pub(crate) fn to_json(&self) -> Value {
+        let times = &self.times;
+        json!({
+            "output": self.output.display().to_string(),
+            "renderer": self.renderer,
+            "backend": self.backend,
+            "chunks": self.chunks,
+            "quads": self.quads,
+            "quads_drawn": self.drawn.quads,
+            "draw_commands": self.drawn.commands,
+            "vertex_bytes": self.held.used_bytes,
+            "vertex_bytes_reserved": self.held.reserved_bytes,
+            "ms": {
+                "load": times.load_ms,
+                "mesh": times.mesh_ms,
+                "open": times.open_ms,
+                "upload": times.upload_ms,
+                "draw": times.draw_ms,
+                "write": times.write_ms,
+            },
+        })
+    }
+}
+
+impl fmt::Display for ShotReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let times = &self.times;
+        write!(
+            f,
+            "{}: {} chunks, {} quads, {} draw commands, {} bytes of vertices; \
+             ms: load {:.0}, mesh {:.0}, open {:.0}, upload {:.0}, draw {:.0}, write {:.0}; \
+             {} on {}",
+            self.output.display(),
+            self.chunks,
+            self.quads,
+            self.drawn.commands,
+            self.held.used_bytes,
+            times.load_ms,
+            times.mesh_ms,
+            times.open_ms,
+            times.upload_ms,
+            times.draw_ms,
+            times.write_ms,
+            self.renderer,
+            self.backend,
+        )
+    }
+}
+
+/// What a source holds.
+#[derive(Debug)]
+pub(crate) struct InfoReport<'a> {
+    world: &'a World,
+    vox: Option<&'a VoxSummary>,
+    size_voxels: [u32; 3],
+    opaque_quads: u64,
+    see_through_quads: u64,
+}
+
+impl<'a> InfoReport<'a> {
+    pub(crate) fn new(world: &'a World, quads: &[ChunkQuads], vox: Option<&'a VoxSummary>) -> Self {
+        let opaque_quads = quads.iter().map(|chunk| chunk.mesh.opaque.len() as u64).sum();
+        Self {
+            world,
+            vox,
+            size_voxels: world.bounds().map_or([0; 3], |bounds| bounds.size_voxels()),
+            opaque_quads,
+            see_through_quads: scene::quad_count(quads) - opaque_quads,
+        }
+    }
+
+    fn vertex_bytes(&self) -> u64 {
+        (self.opaque_quads + self.see_through_quads) * size_of::<Quad>() as u64
+    }
+
+    /// Each material that occurs: its name, colour and how many voxels it has.
+    fn materials(&self) -> impl Iterator<Item = (&str, [u8; 4], u64)> {
+        self.world.count_by_material().into_iter().map(|(material, count)| {
+            let kind = self.world.materials().get(material);
+            let (name, color) = kind
+                .map_or(("unknown", [255, 0, 255, 255]), |kind| (kind.name.as_str(), kind.color));
+            (name, color, count)
+        })
+    }
+
+    pub(crate) fn to_json(&self) -> Value {
+        let materials: Vec<Value> = self
+            .materials()
+            .map(|(name, color, voxels)| json!({"name": name, "rgba": color, "voxels": voxels}))
+            .collect();
+        let mut report = json!({
+            "source": self.world.name(),
+            "size_voxels": self.size_voxels,
+            "min": self.world.bounds().map_or([0; 3], |bounds| bounds.min.to_array()),
+            "chunk_side": self.world.side(),
+            "chunks": self.world.chunk_count(),
+            "voxels": self.world.solid_count(),
+            "materials": materials,
+            "quads": {"opaque": self.opaque_quads, "see_through": self.see_through_quads},
+            "vertex_bytes": self.vertex_bytes(),
+            "chunk_bytes": self.world.size_bytes(),
+        });
+        if let Some(vox) = self.vox {
+            let layers: Vec<Value> = vox
+                .layers
+                .iter()
+                .map(|l| json!({"id": l.id, "name": l.name, "hidden": l.hidden}))
+                .collect();
+            report["vox"] = json!({
+                "version": vox.version,
+                "models": vox.model_count,
+                "instances": vox.instance_count,
+                "hidden": vox.hidden_count,
+                "names": vox.names,
+                "layers": layers,
+            });
+        }
+        report
+    }
+}
+
+impl fmt::Display for InfoReport<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [x, y, z] = self.size_voxels;
+        writeln!(f, "{}", self.world.name())?;
+        writeln!(f, "  size      {x} x {y} x {z} voxels")?;
+        let (chunks, side) = (self.world.chunk_count(), self.world.side());
+        let bytes = self.world.size_bytes();
+        writeln!(f, "  chunks    {chunks} of {side}^3, {bytes} bytes")?;
+        if let Some(vox) = self.vox {
+            let (models, instances) = (vox.model_count, vox.instance_count);
+            writeln!(
+                f,
+                "  models    {models}, shown {instances} times, {} hidden",
+                vox.hidden_count
+            )?;
+            if !vox.names.is_empty() {
+                writeln!(f, "  names     {}", vox.names.join(", "))?;
+            }
+            for layer in vox.layers.iter().filter(|layer| layer.hidden) {
+                let name = layer.name.as_deref().unwrap_or("unnamed");
+                writeln!(f, "  hidden    layer {} ({name})", layer.id)?;
+            }
+        }
+        let (opaque, glass) = (self.opaque_quads, self.see_through_quads);
+        writeln!(f, "  quads     {opaque} opaque, {glass} see-through")?;
+        writeln!(f, "  vertices  {} bytes", self.vertex_bytes())?;
+        writeln!(f, "  voxels    {}", self.world.solid_count())?;
+        for (name, [r, g, b, a], count) in self.materials() {
+            writeln!(f, "    {count:>10}  #{r:02x}{g:02x}{b:02x}{a:02x}  {name}")?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,152 @@
+//! Carries a world through the mesher and a renderer: what viewer, command line and bench
+//! share.
+//!
+//! ```text
+//!  World ──mesh_world──► [ChunkQuads] ──► Scene { Renderer } ──draw──► picture
+//!          (all cores)                      ▲ set: remeshes what it touches
+//! ```
+
+mod backend;
+mod outlook;
+mod quads;
+
+pub use backend::{BackendKind, RendererKind, Size, open_renderer, open_window};
+pub use outlook::{Outlook, outlook};
+pub use quads::{ChunkQuads, mesh_chunk, mesh_world, quad_count};
+
+use std::collections::HashMap;
+
+use drystone_render::{
+    DrawData, DrawStats, Image, Layer, MeshData, MeshId, RenderError, Renderer, View,
+};
+use drystone_voxel::{ChunkPos, Material, VoxelPos};
+use drystone_world::World;
+
+/// A world and a renderer that shows it.
+///
+/// # Cost
+/// Beside the world and the renderer's meshes, two handles a chunk.
+pub struct Scene {
+    world: World,
+    renderer: Box<dyn Renderer>,
+    /// The meshes of each chunk that has any, by layer.
+    meshes: HashMap<ChunkPos, Meshes>,
+}
+
+#[derive(Clone, Copy, Default)]
+struct Meshes {
+    opaque: Option<MeshId>,
+    blended: Option<MeshId>,
+}
+
+impl Scene {
+    /// Hands `quads`, which [`mesh_world`] made of `world`, to `renderer`.
+    ///
+    /// # Errors
+    /// What the renderer says: that it is full, or that its device failed.
+    pub fn new(
+        world: World,
+        quads: &[ChunkQuads],
+        mut renderer: Box<dyn Renderer>,
+    ) -> Result<Self, RenderError> {
+        let colors: Vec<_> = world.materials().iter().map(|(_, kind)| kind.color).collect();
+        renderer.set_palette(&colors)?;
+        let mut scene = Self { world, renderer, meshes: HashMap::new() };
+        for chunk in quads {
+            scene.update(chunk)?;
+        }
+        Ok(scene)
+    }
+
+    /// The world.
+    pub const fn world(&self) -> &World {
+        &self.world
+    }
+
+    /// The renderer.
+    pub fn renderer(&mut self) -> &mut dyn Renderer {
+        self.renderer.as_mut()
+    }
+
+    /// Gives the world back and drops the renderer, to show the world with another.
+    pub fn into_world(self) -> World {
+        self.world
+    }
+
+    /// Draws one picture; returns when the work is submitted.
+    ///
+    /// # Errors
+    /// When the device is lost or refuses.
+    pub fn draw(&mut self, view: &View) -> Result<DrawStats, RenderError> {
+        self.renderer.draw(view)
+    }
+
+    /// Draws one picture and reads it back.
+    ///
+    /// # Errors
+    /// When the device is lost or refuses, or draws to a window.
+    pub fn picture(&mut self, view: &View) -> Result<(Image, DrawStats), RenderError> {
+        let stats = self.renderer.draw(view)?;
+        Ok((self.renderer.read_image()?, stats))
+    }
+
+    /// Sets a voxel and remeshes the chunks that see it: its own, and those that it
+    /// borders on. Returns what was there.
+    ///
+    /// # Errors
+    /// When the renderer is full or its device failed; the world has changed then, and the
+    /// chunks not yet remeshed are shown as they were.
+    pub fn set(&mut self, voxel: VoxelPos, material: Material) -> Result<Material, RenderError> {
+        let old = self.world.set(voxel, material);
+        if old == material {
+            return Ok(old);
+        }
+        for chunk in quads::chunks_that_see(voxel, self.world.side()) {
+            self.update(&mesh_chunk(&self.world, chunk))?;
+        }
+        Ok(old)
+    }
+
+    /// Shows these quads as their chunk's.
+    fn update(&mut self, chunk: &ChunkQuads) -> Result<(), RenderError> {
+        let side = self.world.side();
+        let place = DrawData { origin: chunk.position.origin(side).to_array(), extent: side };
+        let mut meshes = self.meshes.get(&chunk.position).copied().unwrap_or_default();
+        let layers = [
+            (&mut meshes.opaque, Layer::Opaque, &chunk.mesh.opaque),
+            (&mut meshes.blended, Layer::Blended, &chunk.mesh.see_through),
+        ];
+        let mut result = Ok(());
+        for (id, layer, quads) in layers {
+            let mesh = MeshData { quads: quads.quads(), counts: quads.counts(), place, layer };
+            let updated = update_mesh(self.renderer.as_mut(), id, &mesh);
+            result = result.and(updated);
+        }
+        if meshes.opaque.is_none() && meshes.blended.is_none() {
+            self.meshes.remove(&chunk.position);
+        } else {
+            self.meshes.insert(chunk.position, meshes);
+        }
+        result
+    }
+}
+
+/// Inserts, replaces or removes one mesh, so that `id` names it if it has any quads.
+fn update_mesh(
+    renderer: &mut dyn Renderer,
+    id: &mut Option<MeshId>,
+    mesh: &MeshData<'_>,
+) -> Result<(), RenderError> {
+    match (*id, mesh.quads.is_empty()) {
+        (None, true) => Ok(()),
+        (None, false) => {
+            *id = Some(renderer.insert(mesh)?);
+            Ok(())
+        }
+        (Some(old), false) => renderer.replace(old, mesh),
+        (Some(old), true) => {
+            *id = None;
+            renderer.remove(old)
+        }
+    }
+}

@@ -1,0 +1,181 @@
+use std::str::FromStr;
+
+use drystone_render::{
+    Api, Device, NaiveRenderer, PoolRenderer, RenderError, Renderer, SoftDevice, WgpuDevice,
+    WindowTarget,
+};
+
+use super::{ChunkQuads, quad_count};
+
+/// Which renderer keeps and draws the meshes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum RendererKind {
+    /// All meshes in one buffer, one indirect call.
+    #[default]
+    Pool,
+    /// The baseline: buffers for each mesh, a call a facing.
+    Naive,
+}
+
+/// Which backend draws.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum BackendKind {
+    /// A hardware adapter, else a software one of the system's, else `Soft`.
+    #[default]
+    Auto,
+    /// The built-in rasteriser.
+    Soft,
+    /// wgpu.
+    Wgpu,
+}
+
+impl FromStr for RendererKind {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Self, String> {
+        match name {
+            "pool" => Ok(Self::Pool),
+            "naive" => Ok(Self::Naive),
+            _ => Err("it is pool or naive".into()),
+        }
+    }
+}
+
+impl FromStr for BackendKind {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Self, String> {
+        match name {
+            "auto" => Ok(Self::Auto),
+            "soft" => Ok(Self::Soft),
+            "wgpu" => Ok(Self::Wgpu),
+            _ => Err("it is auto, soft or wgpu".into()),
+        }
+    }
+}
+
+/// A picture's size in pixels, written `1280x720`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Size {
+    /// Pixels across, at least 1.
+    pub width: u32,
+    /// Pixels down, at least 1.
+    pub height: u32,
+}
+
+impl Default for Size {
+    fn default() -> Self {
+        Self { width: 1280, height: 720 }
+    }
+}
+
+impl Size {
+    /// Width to height.
+    pub fn aspect(self) -> f32 {
+        self.width as f32 / self.height.max(1) as f32
+    }
+}
+
+impl FromStr for Size {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let parsed = text.split_once('x').map(|(w, h)| (w.parse(), h.parse()));
+        match parsed {
+            Some((Ok(width), Ok(height))) if width > 0 && height > 0 => Ok(Self { width, height }),
+            _ => Err("a size is WIDTHxHEIGHT in pixels, each at least 1, such as 1280x720".into()),
+        }
+    }
+}
+
+/// A renderer without a window, with room for `quads` and a quarter more.
+///
+/// # Errors
+/// What the backend says; `Auto` always finds `Soft`.
+pub fn open_renderer(
+    kind: RendererKind,
+    backend: BackendKind,
+    size: Size,
+    quads: &[ChunkQuads],
+) -> Result<Box<dyn Renderer>, RenderError> {
+    let Size { width, height } = size;
+    match backend {
+        BackendKind::Soft => renderer_on(SoftDevice::new(width, height)?, kind, quads),
+        BackendKind::Wgpu => {
+            renderer_on(WgpuDevice::headless(Api::Any, width, height)?, kind, quads)
+        }
+        BackendKind::Auto => match WgpuDevice::headless(Api::Any, width, height) {
+            Ok(device) => renderer_on(device, kind, quads),
+            Err(RenderError::NoAdapter { .. } | RenderError::NoDevice { .. }) => {
+                renderer_on(SoftDevice::new(width, height)?, kind, quads)
+            }
+            Err(error) => Err(error),
+        },
+    }
+}
+
+/// A renderer that shows its pictures in a window, through wgpu.
+///
+/// # Errors
+/// `NoAdapter` when no adapter can show pictures there, or what the device says.
+pub fn open_window(
+    kind: RendererKind,
+    window: WindowTarget,
+    size: Size,
+    quads: &[ChunkQuads],
+) -> Result<Box<dyn Renderer>, RenderError> {
+    let device = WgpuDevice::windowed(Api::Any, window, size.width, size.height)?;
+    renderer_on(device, kind, quads)
+}
+
+fn renderer_on<D: Device + 'static>(
+    device: D,
+    kind: RendererKind,
+    quads: &[ChunkQuads],
+) -> Result<Box<dyn Renderer>, RenderError> {
+    match kind {
+        RendererKind::Naive => Ok(Box::new(NaiveRenderer::new(device))),
+        RendererKind::Pool => {
+            let capacity = pool_capacity(quad_count(quads), device.max_quads())?;
+            // Two layers a chunk, and room for chunks that edits will add.
+            let meshes = (quads.len() as u32).saturating_mul(2).saturating_add(1024);
+            Ok(Box::new(PoolRenderer::new(device, capacity, meshes)?))
+        }
+    }
+}
+
+/// Room for the scene and a quarter more, for edits, within one buffer of 128 MiB.
+fn pool_capacity(quads: u64, device_limit: u32) -> Result<u32, RenderError> {
+    /// 128 MiB of 8-byte quads.
+    const LIMIT: u64 = (128 << 20) / 8;
+    /// What an empty scene can take in.
+    const FLOOR: u64 = 1 << 16;
+    let limit = LIMIT.min(device_limit.into());
+    if quads > limit {
+        let what = "this scene's vertices, in bytes, for one vertex buffer,";
+        return Err(RenderError::TooLarge { what, requested: quads * 8, limit: limit * 8 });
+    }
+    Ok((quads + quads / 4).max(FLOOR).min(limit) as u32)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_are_read_or_refused() {
+        assert_eq!("64x48".parse(), Ok(Size { width: 64, height: 48 }));
+        for wrong in ["", "0x1", "1x0", "x", "64", "64x", "-1x5", "1x2x3", "99999999999x1"] {
+            assert!(wrong.parse::<Size>().is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn capacity_has_room_to_edit_and_a_limit() {
+        assert_eq!(pool_capacity(0, u32::MAX).ok(), Some(1 << 16));
+        assert_eq!(pool_capacity(1_000_000, u32::MAX).ok(), Some(1_250_000));
+        assert_eq!(pool_capacity(16 << 20, u32::MAX).ok(), Some(16 << 20));
+        assert!(pool_capacity((16 << 20) + 1, u32::MAX).is_err());
+        assert!(pool_capacity(1001, 1000).is_err());
+    }
+}

@@ -1,0 +1,278 @@
+//! The window: fly through a world and watch what it costs.
+
+mod flight;
+mod screen;
+mod status;
+
+use std::{sync::Arc, time::Instant};
+
+use drystone::scene::{self, Size};
+use drystone_render::{RenderError, View};
+use drystone_world::World;
+use winit::{
+    application::ApplicationHandler,
+    dpi::PhysicalSize,
+    event::{DeviceEvent, DeviceId, ElementState, KeyEvent, MouseButton, WindowEvent},
+    event_loop::{ActiveEventLoop, ControlFlow, EventLoop},
+    keyboard::{KeyCode, PhysicalKey},
+    window::{CursorGrabMode, Window, WindowId},
+};
+
+use crate::{AppError, cli::SceneOptions, commands};
+use flight::Flight;
+use screen::Screen;
+use status::Status;
+
+/// The keys, as help shows them.
+pub(crate) const KEYS: &str = "\
+W A S D      fly forward, left, back, right
+Space, Q     up, down           Shift  faster
+arrows       turn               wheel  change the speed
+left button  turn with the mouse until Escape
+M            mask facings       C      cull what is out of view
+O            order front to back
+Home         back to the start  H      print these keys
+Escape       let the mouse go, or close";
+
+/// How often the device may fail and be opened again before the viewer gives up.
+const REOPEN_ATTEMPTS: u32 = 3;
+
+/// Whether this session has a display to open a window on.
+pub(crate) fn has_display() -> bool {
+    let set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+    cfg!(any(windows, target_os = "macos")) || set("DISPLAY") || set("WAYLAND_DISPLAY")
+}
+
+/// Shows the source in a window until it is closed.
+pub(crate) fn run(options: &SceneOptions) -> Result<(), AppError> {
+    if !has_display() {
+        return Err(AppError::Window("there is no display".into()));
+    }
+    // Files are read before a window opens: a wrong one is an error on the terminal.
+    let source = commands::open(&options.source)?;
+    let world = World::load(source.as_ref())?;
+    let event_loop = EventLoop::new().map_err(|error| AppError::Window(error.to_string()))?;
+    event_loop.set_control_flow(ControlFlow::Wait);
+    let mut viewer = Viewer::new(options.clone(), world);
+    event_loop.run_app(&mut viewer).map_err(|error| AppError::Window(error.to_string()))?;
+    match viewer.failure {
+        Some(error) => Err(error),
+        None => Ok(()),
+    }
+}
+
+struct Viewer {
+    options: SceneOptions,
+    /// The world, while no screen holds it.
+    world: Option<World>,
+    window: Option<Arc<Window>>,
+    screen: Option<Screen>,
+    view: View,
+    start: View,
+    flight: Flight,
+    status: Status,
+    last_frame: Instant,
+    mouse_captured: bool,
+    reopened: u32,
+    failure: Option<AppError>,
+}
+
+impl Viewer {
+    fn new(options: SceneOptions, world: World) -> Self {
+        let view = commands::view_of(&world, &options);
+        let extent = world
+            .bounds()
+            .map_or(16.0, |bounds| bounds.size_voxels().into_iter().max().map_or(16.0, f64::from));
+        Self {
+            status: Status::new(world.name()),
+            options,
+            world: Some(world),
+            window: None,
+            screen: None,
+            view,
+            start: view,
+            flight: Flight::new(extent),
+            last_frame: Instant::now(),
+            mouse_captured: false,
+            reopened: 0,
+            failure: None,
+        }
+    }
+
+    /// Opens the window and the screen in it.
+    fn open(&mut self, event_loop: &ActiveEventLoop) -> Result<(), AppError> {
+        let Size { width, height } = self.options.size;
+        let attributes = Window::default_attributes()
+            .with_title("drystone")
+            .with_inner_size(PhysicalSize::new(width, height));
+        let window = event_loop
+            .create_window(attributes)
+            .map_err(|error| AppError::Window(error.to_string()))?;
+        let window = Arc::new(window);
+        self.window = Some(Arc::clone(&window));
+        self.open_screen(event_loop, window)
+    }
+
+    fn open_screen(
+        &mut self,
+        event_loop: &ActiveEventLoop,
+        window: Arc<Window>,
+    ) -> Result<(), AppError> {
+        let Some(world) = self.world.take() else { return Ok(()) };
+        let quads = scene::mesh_world(&world);
+        let (renderer, backend) = (self.options.renderer, self.options.backend);
+        let mut opened = Screen::open(event_loop, &window, renderer, backend, world, &quads)?;
+        let backend = opened.backend();
+        if self.options.verbose {
+            eprintln!("drystone: drawing on {backend}");
+        }
+        self.status.set_backend(backend);
+        self.screen = Some(opened);
+        self.last_frame = Instant::now();
+        window.request_redraw();
+        Ok(())
+    }
+
+    /// Draws one frame; what moves asks for the next.
+    fn frame(&mut self, event_loop: &ActiveEventLoop) {
+        let (Some(window), Some(screen)) = (&self.window, &mut self.screen) else { return };
+        let now = Instant::now();
+        self.flight.step(&mut self.view.camera, now - self.last_frame);
+        self.last_frame = now;
+        let size = window.inner_size();
+        if size.width == 0 || size.height == 0 {
+            return;
+        }
+        match screen.draw(&self.view) {
+            Ok(drawn) => {
+                self.status.frame(now.elapsed(), drawn, screen.held());
+                if let Some(title) = self.status.title() {
+                    window.set_title(&title);
+                }
+                if self.flight.is_moving() {
+                    window.request_redraw();
+                }
+            }
+            Err(error) => self.recover(event_loop, error),
+        }
+    }
+
+    /// A lost device takes its meshes along, not the world: it is opened again, a few
+    /// times.
+    fn recover(&mut self, event_loop: &ActiveEventLoop, error: RenderError) {
+        let lost = matches!(error, RenderError::Device { .. });
+        if !lost || self.reopened >= REOPEN_ATTEMPTS {
+            return self.stop(event_loop, error.into());
+        }
+        eprintln!("drystone: {error}; opening the device again");
+        self.reopened += 1;
+        self.world = self.screen.take().map(Screen::into_world);
+        if let Some(window) = self.window.clone() {
+            if let Err(error) = self.open_screen(event_loop, window) {
+                self.stop(event_loop, error);
+            }
+        }
+    }
+
+    fn stop(&mut self, event_loop: &ActiveEventLoop, error: AppError) {
+        self.failure = Some(error);
+        event_loop.exit();
+    }
+
+    fn resize(&mut self, event_loop: &ActiveEventLoop, size: PhysicalSize<u32>) {
+        if size.width == 0 || size.height == 0 {
+            return;
+        }
+        let resized = self.screen.as_mut().map(|screen| screen.resize(size));
+        match resized {
+            Some(Err(error)) => self.recover(event_loop, error),
+            _ => self.redraw(),
+        }
+    }
+
+    fn key(&mut self, event_loop: &ActiveEventLoop, event: &KeyEvent) {
+        let PhysicalKey::Code(code) = event.physical_key else { return };
+        let pressed = event.state == ElementState::Pressed;
+        if self.flight.key(code, pressed) {
+            // What lay still must not jump by the time it lay.
+            self.last_frame = Instant::now();
+        } else if pressed && !event.repeat {
+            match code {
+                KeyCode::Escape if self.mouse_captured => self.capture_mouse(false),
+                KeyCode::Escape => event_loop.exit(),
+                KeyCode::KeyM => self.view.mask_facings = !self.view.mask_facings,
+                KeyCode::KeyC => self.view.cull_frustum = !self.view.cull_frustum,
+                KeyCode::KeyO => self.view.order = !self.view.order,
+                KeyCode::Home => self.view.camera = self.start.camera,
+                KeyCode::KeyH => println!("{KEYS}"),
+                _ => return,
+            }
+        }
+        self.redraw();
+    }
+
+    fn capture_mouse(&mut self, capture: bool) {
+        let Some(window) = &self.window else { return };
+        let grabbed = if capture {
+            window
+                .set_cursor_grab(CursorGrabMode::Locked)
+                .or_else(|_| window.set_cursor_grab(CursorGrabMode::Confined))
+                .is_ok()
+        } else {
+            // A pointer that cannot be let go was not held.
+            let _ = window.set_cursor_grab(CursorGrabMode::None);
+            false
+        };
+        window.set_cursor_visible(!grabbed);
+        self.mouse_captured = grabbed;
+    }
+
+    fn redraw(&self) {
+        if let Some(window) = &self.window {
+            window.request_redraw();
+        }
+    }
+}
+
+impl ApplicationHandler for Viewer {
+    fn resumed(&mut self, event_loop: &ActiveEventLoop) {
+        if self.window.is_none() {
+            if let Err(error) = self.open(event_loop) {
+                self.stop(event_loop, error);
+            }
+        }
+    }
+
+    fn window_event(&mut self, event_loop: &ActiveEventLoop, _: WindowId, event: WindowEvent) {
+        match event {
+            WindowEvent::CloseRequested => event_loop.exit(),
+            WindowEvent::RedrawRequested => self.frame(event_loop),
+            WindowEvent::Resized(size) => self.resize(event_loop, size),
+            WindowEvent::KeyboardInput { event, .. } => self.key(event_loop, &event),
+            WindowEvent::MouseInput {
+                state: ElementState::Pressed,
+                button: MouseButton::Left,
+                ..
+            } => self.capture_mouse(true),
+            WindowEvent::MouseWheel { delta, .. } => self.flight.wheel(delta),
+            WindowEvent::Focused(false) => {
+                self.flight.release_all();
+                self.capture_mouse(false);
+            }
+            WindowEvent::Focused(true) | WindowEvent::Occluded(false) => self.redraw(),
+            _ => {}
+        }
+    }
+
+    fn device_event(&mut self, _: &ActiveEventLoop, _: DeviceId, event: DeviceEvent) {
+        if let (DeviceEvent::MouseMotion { delta }, true) = (event, self.mouse_captured) {
+            self.flight.turn(&mut self.view.camera, delta);
+            self.redraw();
+        }
+    }
+
+    fn exiting(&mut self, _: &ActiveEventLoop) {
+        // The device goes before the window that it draws to.
+        self.screen = None;
+    }
+}

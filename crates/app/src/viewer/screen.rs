@@ -1,0 +1,115 @@
+use std::{num::NonZeroU32, sync::Arc};
+
+use drystone::scene::{self, BackendKind, ChunkQuads, RendererKind, Scene, Size};
+use drystone_render::{DrawStats, HeldStats, Image, RenderError, View, WindowTarget};
+use drystone_world::World;
+use winit::{
+    dpi::PhysicalSize,
+    event_loop::{ActiveEventLoop, OwnedDisplayHandle},
+    window::Window,
+};
+
+use crate::AppError;
+
+/// A scene and the way that its pictures reach the window.
+pub(super) enum Screen {
+    /// The GPU draws to the window.
+    Direct(Scene),
+    /// The software rasteriser draws a picture, which is copied there.
+    Copied { scene: Scene, surface: SoftSurface },
+}
+
+type SoftSurface = softbuffer::Surface<OwnedDisplayHandle, Arc<Window>>;
+
+impl Screen {
+    /// Shows `world` in `window` with the backend that was asked for; `Auto` falls back to
+    /// the software rasteriser.
+    pub(super) fn open(
+        event_loop: &ActiveEventLoop,
+        window: &Arc<Window>,
+        renderer: RendererKind,
+        backend: BackendKind,
+        world: World,
+        quads: &[ChunkQuads],
+    ) -> Result<Self, AppError> {
+        let PhysicalSize { width, height } = window.inner_size();
+        let size = Size { width: width.max(1), height: height.max(1) };
+        let display = event_loop.owned_display_handle();
+        if backend != BackendKind::Soft {
+            let target = WindowTarget {
+                window: Arc::clone(window) as Arc<dyn wgpu::WindowHandle>,
+                display: Box::new(display.clone()),
+                vsync: true,
+            };
+            match scene::open_window(renderer, target, size, quads) {
+                Ok(renderer) => return Ok(Self::Direct(Scene::new(world, quads, renderer)?)),
+                Err(RenderError::NoAdapter { .. } | RenderError::NoDevice { .. })
+                    if backend == BackendKind::Auto => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        let surface = soft_surface(display, window)?;
+        let renderer = scene::open_renderer(renderer, BackendKind::Soft, size, quads)?;
+        Ok(Self::Copied { scene: Scene::new(world, quads, renderer)?, surface })
+    }
+
+    pub(super) fn backend(&mut self) -> String {
+        self.scene().renderer().backend()
+    }
+
+    pub(super) fn held(&mut self) -> HeldStats {
+        self.scene().renderer().held()
+    }
+
+    pub(super) fn into_world(self) -> World {
+        match self {
+            Self::Direct(scene) | Self::Copied { scene, .. } => scene.into_world(),
+        }
+    }
+
+    pub(super) fn resize(&mut self, size: PhysicalSize<u32>) -> Result<(), RenderError> {
+        self.scene().renderer().resize(size.width, size.height)
+    }
+
+    /// Draws one picture and shows it.
+    pub(super) fn draw(&mut self, view: &View) -> Result<DrawStats, RenderError> {
+        match self {
+            Self::Direct(scene) => scene.draw(view),
+            Self::Copied { scene, surface } => {
+                let (picture, drawn) = scene.picture(view)?;
+                show(surface, &picture).map_err(|error| RenderError::Device {
+                    during: "showing the picture",
+                    reason: error.to_string(),
+                })?;
+                Ok(drawn)
+            }
+        }
+    }
+
+    fn scene(&mut self) -> &mut Scene {
+        match self {
+            Self::Direct(scene) | Self::Copied { scene, .. } => scene,
+        }
+    }
+}
+
+fn soft_surface(
+    display: OwnedDisplayHandle,
+    window: &Arc<Window>,
+) -> Result<SoftSurface, AppError> {
+    let failed = |error: softbuffer::SoftBufferError| AppError::Window(error.to_string());
+    let context = softbuffer::Context::new(display).map_err(failed)?;
+    softbuffer::Surface::new(&context, Arc::clone(window)).map_err(failed)
+}
+
+/// Copies a picture into the window, whose pixels are words of `0RGB`.
+fn show(surface: &mut SoftSurface, picture: &Image) -> Result<(), softbuffer::SoftBufferError> {
+    let sides = (NonZeroU32::new(picture.width()), NonZeroU32::new(picture.height()));
+    let (Some(width), Some(height)) = sides else { return Ok(()) };
+    surface.resize(width, height)?;
+    let mut buffer = surface.buffer_mut()?;
+    for (word, pixel) in buffer.iter_mut().zip(picture.rgba().chunks_exact(4)) {
+        *word = u32::from_be_bytes([0, pixel[0], pixel[1], pixel[2]]);
+    }
+    buffer.present()
+}

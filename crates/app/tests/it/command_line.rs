@@ -1,0 +1,125 @@
+//! The commands, on generated worlds and on real files.
+
+use std::{collections::HashSet, fs, time::Instant};
+
+use drystone_render::Image;
+use serde_json::Value;
+
+use crate::program::{data_or_skip, drystone, run, scratch};
+
+const REAL_MODELS: [&str; 4] = ["monu10.vox", "dragon.vox", "teapot.vox", "maze.vox"];
+
+fn json(words: &[&str]) -> Value {
+    let output = run(words);
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && error.is_empty(), "{words:?}: {error}");
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+#[test]
+fn bare_command_without_a_display_draws_a_picture() {
+    let folder = scratch("bare");
+    let output = drystone(&["--backend", "soft"]).current_dir(&folder).output().unwrap();
+    let line = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(line.starts_with("drystone.png: ") && line.lines().count() == 1, "{line}");
+    let picture = Image::load_png(&folder.join("drystone.png")).unwrap();
+    assert_eq!((picture.width(), picture.height()), (1280, 720));
+    // Sky, water, several materials lit from several sides: no flat picture.
+    let colors: HashSet<[u8; 3]> =
+        picture.rgba().chunks_exact(4).map(|p| [p[0] >> 4, p[1] >> 4, p[2] >> 4]).collect();
+    assert!(colors.len() > 60, "only {} colours", colors.len());
+    assert_eq!(fs::read_dir(&folder).unwrap().count(), 1);
+}
+
+#[test]
+fn shot_reports_what_it_drew() {
+    let folder = scratch("shot");
+    let picture = folder.join("a.png");
+    let name = picture.to_str().unwrap();
+    let world = ["--chunks", "2x4x2", "--seed", "5", "--size", "200x120", "--json"];
+    for renderer in ["pool", "naive"] {
+        let words = ["shot", "-o", name, "--backend", "soft", "--renderer", renderer];
+        let report = json(&[&words[..], &world].concat());
+        assert_eq!(report["renderer"], renderer);
+        assert!(report["draw_commands"].as_u64().unwrap() > 0);
+        assert_eq!(report["vertex_bytes"], report["quads"].as_u64().unwrap() * 8);
+        assert_eq!(Image::load_png(&picture).unwrap().width(), 200);
+    }
+}
+
+#[test]
+fn the_same_seed_gives_the_same_picture() {
+    let folder = scratch("seeds");
+    let draw = |seed: &str| {
+        let picture = folder.join("seed.png");
+        let words = ["shot", "-o", picture.to_str().unwrap(), "--backend", "soft", "--seed", seed];
+        let output = run(&[&words[..], &["--chunks", "2x4x2", "--size", "160x90"]].concat());
+        assert!(output.status.success());
+        Image::load_png(&picture).unwrap()
+    };
+    assert_eq!(draw("1"), draw("1"));
+    assert_ne!(draw("1"), draw("2"));
+}
+
+#[test]
+fn info_counts_what_the_file_holds() {
+    for name in REAL_MODELS {
+        let Some(path) = data_or_skip("info_counts_what_the_file_holds", name) else { return };
+        let report = json(&["info", path.to_str().unwrap(), "--json"]);
+        let bytes = fs::read(&path).unwrap();
+        let file = dot_vox::load_bytes(&bytes).unwrap();
+        // One model each, so its distinct places are the world's voxels.
+        assert_eq!(file.models.len(), 1, "{name}");
+        let places: HashSet<_> = file.models[0].voxels.iter().map(|v| (v.x, v.y, v.z)).collect();
+        assert_eq!(report["voxels"], places.len(), "{name}");
+        let by_material: u64 = report["materials"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|material| material["voxels"].as_u64().unwrap())
+            .sum();
+        assert_eq!(by_material, places.len() as u64, "{name}");
+    }
+}
+
+/// From the start of the process to the finished file, in a release build.
+#[test]
+fn real_models_are_drawn_within_a_second() {
+    if std::env::var_os("DRYSTONE_BIN").is_none() {
+        println!(
+            "skipped: real_models_are_drawn_within_a_second: DRYSTONE_BIN names no release build"
+        );
+        return;
+    }
+    let folder = scratch("quick");
+    for name in REAL_MODELS {
+        let Some(path) = data_or_skip("real_models_are_drawn_within_a_second", name) else {
+            return;
+        };
+        let picture = folder.join(format!("{name}.png"));
+        let words =
+            ["shot", path.to_str().unwrap(), "-o", picture.to_str().unwrap(), "--backend", "soft"];
+        // The median of three, since other tests run beside this one.
+        let mut seconds: Vec<f64> = (0..3)
+            .map(|_| {
+                let start = Instant::now();
+                let output = run(&words);
+                assert!(output.status.success(), "{name}");
+                start.elapsed().as_secs_f64()
+            })
+            .collect();
+        seconds.sort_by(f64::total_cmp);
+        println!("{name}: {seconds:?} s");
+        assert!(seconds[1] <= 1.0, "{name}: {seconds:?} s");
+    }
+}
+
+#[test]
+fn help_and_version_go_to_standard_output() {
+    for words in [&["--help"][..], &["shot", "--help"], &["--version"], &["view", "--keys"]] {
+        let output = run(words);
+        assert!(output.status.success() && output.stderr.is_empty());
+        assert!(!output.stdout.is_empty());
+    }
+}

@@ -1,0 +1,264 @@
+//! The one list of scenes that every renderer and backend must draw alike.
+
+use drystone::scene;
+use drystone_render::{Camera, Projection, View};
+use drystone_voxel::{Chunk, ChunkPos, Material, MaterialTable, VoxelPos};
+use drystone_world::{GeneratedWorld, GeneratorConfig, VoxFile, World};
+use glam::DVec3;
+
+/// A scene and the views of it.
+pub(crate) struct Case {
+    pub(crate) name: &'static str,
+    pub(crate) world: World,
+    pub(crate) views: Vec<View>,
+}
+
+/// All cases; those of real files are left out when `DRYSTONE_DATA` is not set.
+pub(crate) fn cases() -> Vec<Case> {
+    let mut cases = vec![
+        case("empty", World::new("empty", MaterialTable::new())),
+        case("one-voxel", one_voxel()),
+        case("facings", facings()),
+        case("borders", borders()),
+        case("glass", glass()),
+        case("seams", seams()),
+        case("far-away", far_away()),
+        case("unknown-material", unknown_material()),
+        case("hidden-layers", vox_scene(&hidden_layers())),
+        case("rotations", vox_scene(&rotations())),
+        case("terrain", terrain()),
+    ];
+    cases.extend(real_model());
+    cases
+}
+
+/// The usual views of a world: as it is first shown, from straight ahead of each corner
+/// above and below, in parallel, and from within.
+fn case(name: &'static str, world: World) -> Case {
+    let outlook = scene::outlook(&world, 4.0 / 3.0);
+    let (min, max) = corners(&world);
+    let fit = |direction: [f64; 3], projection| {
+        let camera =
+            Camera::fit_from(DVec3::from(direction).normalize(), min, max, projection, 4.0 / 3.0);
+        View::new(camera)
+    };
+    let perspective = Projection::Perspective { fov_y: 0.9 };
+    let parallel = Projection::Orthographic { height_voxels: 1.0 };
+    let within = Camera::look_at((min + max) / 2.0 + 0.3, max + DVec3::new(1.0, -2.0, 0.5));
+    let views = vec![
+        View { atmosphere: outlook.atmosphere, ..View::new(outlook.camera) },
+        fit([-0.8, 0.7, 0.3], perspective),
+        fit([0.4, -0.6, -0.9], perspective),
+        fit([1.0, 1.0, 1.0], parallel),
+        View::new(within),
+    ];
+    Case { name, world, views }
+}
+
+fn corners(world: &World) -> (DVec3, DVec3) {
+    let corner = |v: VoxelPos| DVec3::from_array(v.to_array().map(f64::from));
+    world.bounds().map_or((DVec3::splat(-4.0), DVec3::splat(4.0)), |bounds| {
+        (corner(bounds.min), corner(bounds.max))
+    })
+}
+
+fn materials() -> MaterialTable {
+    let mut table = MaterialTable::new();
+    for (name, color) in [
+        ("red", [210, 60, 50, 255]),
+        ("green", [70, 160, 80, 255]),
+        ("blue", [60, 90, 200, 255]),
+        ("white", [240, 240, 235, 255]),
+        ("glass", [180, 220, 255, 90]),
+        ("amber", [255, 180, 40, 140]),
+    ] {
+        table.insert(name, color).unwrap();
+    }
+    table
+}
+
+fn one_voxel() -> World {
+    let mut world = World::new("one voxel", materials());
+    world.set(VoxelPos::new(-1, 5, 31), Material(1));
+    world
+}
+
+/// Stairs in all directions, so that every facing shows in some view.
+fn facings() -> World {
+    let mut world = World::new("facings", materials());
+    for step in 0..8 {
+        for across in 0..8 {
+            for height in 0..=step {
+                let material = Material(1 + (step % 4) as u16);
+                world.set(VoxelPos::new(step, height, across), material);
+                world.set(VoxelPos::new(across - 9, 9 - height, step), material);
+            }
+        }
+    }
+    world
+}
+
+/// A block across eight chunks, and one chunk alone with solid sides to its neighbours.
+fn borders() -> World {
+    let mut world = World::new("borders", materials());
+    for z in -9..9 {
+        for y in -9..9 {
+            for x in -9..9 {
+                let checker = (x >> 2 ^ y >> 2 ^ z >> 2) & 1;
+                world.set(VoxelPos::new(x, y, z), Material(1 + checker as u16));
+            }
+        }
+    }
+    world.insert(ChunkPos::new(1, 0, 0), Chunk::new(Chunk::SIDE, Material(3))).unwrap();
+    world
+}
+
+/// Two kinds of glass before each other, around and against solid things, in several
+/// chunks.
+fn glass() -> World {
+    let mut world = World::new("glass", materials());
+    for z in 0..44 {
+        for x in 0..44 {
+            world.set(VoxelPos::new(x, 0, z), Material(4 - ((x / 4 + z / 4) % 2) as u16));
+        }
+    }
+    for y in 1..14 {
+        for along in 4..40 {
+            world.set(VoxelPos::new(along, y, 10), Material(5));
+            world.set(VoxelPos::new(20, y, along), Material(6));
+            world.set(VoxelPos::new(along, y, 36), Material(5));
+        }
+    }
+    for y in 1..6 {
+        world.set(VoxelPos::new(30, y, 30), Material(1));
+        world.set(VoxelPos::new(30, y, 37), Material(2));
+    }
+    world
+}
+
+/// A large quad beside many small ones: T-junctions.
+fn seams() -> World {
+    let mut world = World::new("seams", materials());
+    for z in 0..64 {
+        for x in 0..64 {
+            let quilt = Material(1 + (x ^ z) as u16 % 3);
+            world.set(VoxelPos::new(x, 0, z), if x < 32 { Material(4) } else { quilt });
+        }
+    }
+    world
+}
+
+/// Where `f32` has no fractions left.
+fn far_away() -> World {
+    let mut world = World::new("far away", materials());
+    let far = VoxelPos::new(1_900_000_003, 1_000_000_007, -2_000_000_011);
+    for z in 0..20 {
+        for y in 0..6 {
+            for x in 0..20 {
+                if (x + y + z) % 3 != 0 {
+                    let voxel = VoxelPos::new(far.x + x, far.y + y, far.z + z);
+                    world.set(voxel, Material(1 + (y % 4) as u16));
+                }
+            }
+        }
+    }
+    world
+}
+
+/// Numbers that the table does not have are opaque and drawn in magenta.
+fn unknown_material() -> World {
+    let mut world = one_voxel();
+    world.set(VoxelPos::new(0, 5, 31), Material(40_000));
+    world
+}
+
+fn terrain() -> World {
+    let config = GeneratorConfig { size_chunks: [3, 4, 3], ..GeneratorConfig::default() };
+    World::load(&GeneratedWorld::new(config).unwrap()).unwrap()
+}
+
+fn real_model() -> Option<Case> {
+    let path = crate::program::data("monu10.vox")?;
+    let source = VoxFile::open(&path).unwrap_or_else(|error| panic!("{error}"));
+    Some(case("real-model", World::load(&source).unwrap()))
+}
+
+fn vox_scene(data: &dot_vox::DotVoxData) -> World {
+    let mut bytes = Vec::new();
+    data.write_vox(&mut bytes).unwrap();
+    World::load(&VoxFile::parse(&bytes, "made by a test").unwrap()).unwrap()
+}
+
+/// An L of four colours: no rotation or reflection leaves it as it is.
+fn letter() -> dot_vox::Model {
+    let mut voxels = Vec::new();
+    for (x, y, z, i) in [(0, 0, 0, 0), (1, 0, 0, 1), (2, 0, 0, 1), (0, 1, 0, 2), (0, 0, 1, 3)] {
+        voxels.push(dot_vox::Voxel { x, y, z, i });
+    }
+    dot_vox::Model { size: dot_vox::Size { x: 3, y: 2, z: 2 }, voxels }
+}
+
+/// Each of `frames` (attributes of a transform) shows the letter, on layer `layer`.
+fn letters(frames: Vec<(u32, Vec<(&str, String)>)>, hidden: &[bool]) -> dot_vox::DotVoxData {
+    let dict = |pairs: Vec<(&str, String)>| -> dot_vox::Dict {
+        pairs.into_iter().map(|(key, value)| (key.to_owned(), value)).collect()
+    };
+    let group = 1;
+    let root = transform(group, u32::MAX, dict(vec![]));
+    let mut scenes = vec![
+        root,
+        dot_vox::SceneNode::Group {
+            attributes: dict(vec![]),
+            children: (0..frames.len() as u32).map(|n| 2 + 2 * n).collect(),
+        },
+    ];
+    for (layer, attributes) in frames {
+        let child = scenes.len() as u32 + 1;
+        scenes.push(transform(child, layer, dict(attributes)));
+        let models = vec![dot_vox::ShapeModel { model_id: 0, attributes: dict(vec![]) }];
+        scenes.push(dot_vox::SceneNode::Shape { attributes: dict(vec![]), models });
+    }
+    let layer = |&hidden: &bool| dot_vox::Layer {
+        attributes: dict(vec![("_hidden", u8::from(hidden).to_string())]),
+    };
+    let color = |i: u8| dot_vox::Color {
+        r: i.wrapping_mul(90),
+        g: 200 - (i % 4) * 40,
+        b: 60 + (i % 4) * 50,
+        a: 255,
+    };
+    dot_vox::DotVoxData {
+        version: 200,
+        index_map: Vec::new(),
+        models: vec![letter()],
+        palette: (0..=255).map(color).collect(),
+        materials: Vec::new(),
+        scenes,
+        layers: hidden.iter().map(layer).collect(),
+    }
+}
+
+fn transform(child: u32, layer_id: u32, attributes: dot_vox::Dict) -> dot_vox::SceneNode {
+    let frames = vec![dot_vox::Frame { attributes }];
+    dot_vox::SceneNode::Transform { attributes: Default::default(), frames, child, layer_id }
+}
+
+fn hidden_layers() -> dot_vox::DotVoxData {
+    let frames = (0..6).map(|n| (n % 3, vec![("_t", format!("{} 0 0", n * 5))])).collect();
+    letters(frames, &[false, true, false])
+}
+
+/// The letter in every rotation and reflection that the format can say: bits 0–1 and 2–3
+/// name the column of the first and second row's entry, bits 4–6 their signs.
+fn rotations() -> dot_vox::DotVoxData {
+    let mut frames = Vec::new();
+    for signs in 0..8_u8 {
+        for (first, second) in [(0, 1), (0, 2), (1, 0), (1, 2), (2, 0), (2, 1)] {
+            let n = frames.len() as i32;
+            let rotation = first | second << 2 | signs << 4;
+            let place = format!("{} {} {}", n % 8 * 6, n / 8 * 6, n % 3);
+            frames.push((0, vec![("_r", rotation.to_string()), ("_t", place)]));
+        }
+    }
+    letters(frames, &[false])
+}

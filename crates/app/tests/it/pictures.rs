@@ -1,0 +1,210 @@
+//! Every renderer on every backend draws the pictures of `picture_cases` alike.
+//!
+//! The software rasteriser's `pool` picture is what is expected. A channel may differ by
+//! [`TOLERANCE`]; away from silhouettes at most [`STRAY`] of the pixels may differ more
+//! (faces nearly edge-on, where one rasteriser finds the pixel inside and another does
+//! not), on silhouettes at most [`SILHOUETTE`].
+
+use std::path::PathBuf;
+
+use drystone::scene::{Scene, mesh_world, quad_count};
+use drystone_render::{
+    Api, Device, Image, NaiveRenderer, PoolRenderer, RenderError, Renderer, SoftDevice, View,
+    WgpuDevice,
+};
+use drystone_world::World;
+
+use crate::picture_cases::{Case, cases};
+
+const WIDTH: u32 = 320;
+const HEIGHT: u32 = 240;
+
+/// Largest difference of a channel, of 255: one for rounding, one for the sums before it.
+const TOLERANCE: u8 = 2;
+/// Share of pixels that may differ more, away from silhouettes.
+const STRAY: f64 = 0.0002;
+/// Share of pixels that may differ more, in all.
+const SILHOUETTE: f64 = 0.01;
+
+fn pool<D: Device + 'static>(device: D, quads: u64) -> Box<dyn Renderer> {
+    Box::new(PoolRenderer::new(device, quads.max(1) as u32, 4096).unwrap())
+}
+
+fn naive<D: Device + 'static>(device: D) -> Box<dyn Renderer> {
+    Box::new(NaiveRenderer::new(device))
+}
+
+fn soft() -> SoftDevice {
+    SoftDevice::new(WIDTH, HEIGHT).unwrap()
+}
+
+fn pictures(world: &World, views: &[View], renderer: Box<dyn Renderer>) -> Vec<Image> {
+    let quads = mesh_world(world);
+    let mut scene = Scene::new(world.clone(), &quads, renderer).unwrap();
+    views.iter().map(|view| scene.picture(view).unwrap().0).collect()
+}
+
+fn expected(case: &Case) -> Vec<Image> {
+    let quads = quad_count(&mesh_world(&case.world));
+    pictures(&case.world, &case.views, pool(soft(), quads))
+}
+
+/// What is wrong with `actual`, or nothing. Wrong pictures are written out to be looked at.
+fn compare(case: &str, index: usize, contender: &str, want: &Image, got: &Image) -> Option<String> {
+    let pixels = f64::from(WIDTH * HEIGHT);
+    let seen = want.difference(got, TOLERANCE)?;
+    let stray = f64::from(seen.away_from_edges) / pixels;
+    let all = f64::from(seen.pixels) / pixels;
+    if stray <= STRAY && all <= SILHOUETTE {
+        return None;
+    }
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("pictures");
+    std::fs::create_dir_all(&folder).unwrap();
+    let name = |kind: &str| folder.join(format!("{case}-{index}-{contender}-{kind}.png"));
+    want.save_png(&name("expected")).unwrap();
+    got.save_png(&name("actual")).unwrap();
+    difference(want, got).save_png(&name("difference")).unwrap();
+    Some(format!("{case}, view {index}, {contender}: {seen:?}; see {}", name("*").display()))
+}
+
+/// Where the pictures differ, and how much, brightened.
+fn difference(want: &Image, got: &Image) -> Image {
+    let mut picture = Image::new(want.width(), want.height(), [0, 0, 0, 255]);
+    let pairs = want.rgba().iter().zip(got.rgba());
+    for ((n, out), (a, b)) in picture.rgba_mut().iter_mut().enumerate().zip(pairs) {
+        if n % 4 != 3 {
+            *out = a.abs_diff(*b).saturating_mul(8);
+        }
+    }
+    picture
+}
+
+/// Draws all cases with what `open` opens for a number of quads.
+fn agree(contender: &str, open: impl Fn(u64) -> Box<dyn Renderer>) {
+    let mut wrong = Vec::new();
+    for case in cases() {
+        let quads = quad_count(&mesh_world(&case.world));
+        let actual = pictures(&case.world, &case.views, open(quads));
+        for (index, (want, got)) in expected(&case).iter().zip(&actual).enumerate() {
+            wrong.extend(compare(case.name, index, contender, want, got));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// The device, or `None` where there is no such adapter: said and counted.
+fn open_wgpu(test: &str, api: Api) -> Option<WgpuDevice> {
+    match WgpuDevice::headless(api, WIDTH, HEIGHT) {
+        Ok(device) => Some(device),
+        Err(error @ RenderError::NoAdapter { .. }) => {
+            println!("skipped: {test}: {error}");
+            None
+        }
+        Err(error) => panic!("{test}: {error}"),
+    }
+}
+
+fn wgpu_agrees(test: &str, api: Api) {
+    if open_wgpu(test, api).is_none() {
+        return;
+    }
+    let device = || WgpuDevice::headless(api, WIDTH, HEIGHT).unwrap();
+    println!("{test}: {}", device().describe());
+    agree(&format!("{test}-pool"), |quads| pool(device(), quads));
+    agree(&format!("{test}-naive"), |_| naive(device()));
+}
+
+#[test]
+fn naive_draws_what_pool_draws() {
+    agree("soft-naive", |_| naive(soft()));
+}
+
+#[test]
+fn wgpu_on_vulkan_draws_what_soft_draws() {
+    wgpu_agrees("vulkan", Api::Vulkan);
+}
+
+#[test]
+fn wgpu_on_opengl_draws_what_soft_draws() {
+    wgpu_agrees("opengl", Api::OpenGl);
+}
+
+/// Pixels of the pictures in which `change` made a difference, with their case and view.
+fn changed_by(change: impl Fn(&View) -> View) -> Vec<(&'static str, usize, u32)> {
+    let mut changed = Vec::new();
+    for case in cases() {
+        let views: Vec<View> = case.views.iter().map(&change).collect();
+        let quads = quad_count(&mesh_world(&case.world));
+        let actual = pictures(&case.world, &views, pool(soft(), quads));
+        for (index, (want, got)) in expected(&case).iter().zip(&actual).enumerate() {
+            match want.difference(got, 0).unwrap().pixels {
+                0 => {}
+                pixels => changed.push((case.name, index, pixels)),
+            }
+        }
+    }
+    changed
+}
+
+/// Leaving out what cannot be seen changes no pixel.
+#[test]
+fn masking_and_culling_change_nothing() {
+    assert_eq!(changed_by(|view| View { mask_facings: false, ..*view }), []);
+    assert_eq!(changed_by(|view| View { cull_frustum: false, ..*view }), []);
+}
+
+/// The order of opaque meshes changes no pixel but where two quads of different chunks
+/// overlap to close the seam between them: there, a pixel may show either.
+#[test]
+fn order_changes_pixels_on_seams_at_most() {
+    let changed = changed_by(|view| View { order: false, ..*view });
+    assert!(changed.iter().all(|&(_, _, pixels)| pixels <= 4), "{changed:?}");
+}
+
+/// The cases show what they are meant to: none but the empty one is only sky.
+#[test]
+fn the_cases_are_worth_comparing() {
+    for case in cases() {
+        let quads = quad_count(&mesh_world(&case.world));
+        let empty = World::new("sky", case.world.materials().clone());
+        let sky = pictures(&empty, &case.views, pool(soft(), 1));
+        let shown = expected(&case);
+        let differ = |i: usize| sky[i].difference(&shown[i], 8).unwrap().pixels;
+        let seen: Vec<u32> = (0..shown.len()).map(differ).collect();
+        match case.name {
+            "empty" => assert!(quads == 0 && seen.iter().all(|&pixels| pixels == 0)),
+            // From within a lone voxel there is nothing but sky to see.
+            name => assert!(seen[..4].iter().all(|&pixels| pixels > 200), "{name}: {seen:?}"),
+        }
+        if let Some(folder) = std::env::var_os("DRYSTONE_KEEP_PICTURES") {
+            for (index, picture) in shown.iter().enumerate() {
+                let name = format!("{}-{index}.png", case.name);
+                picture.save_png(&PathBuf::from(&folder).join(name)).unwrap();
+            }
+        }
+    }
+}
+
+/// An edit shows at once and leaves nothing behind, in both renderers.
+#[test]
+fn edits_show_as_if_the_world_had_always_been_so() {
+    for kind in ["pool", "naive"] {
+        let open = || if kind == "pool" { pool(soft(), 100_000) } else { naive(soft()) };
+        let case = cases().into_iter().find(|case| case.name == "glass").unwrap();
+        let quads = mesh_world(&case.world);
+        let mut scene = Scene::new(case.world.clone(), &quads, open()).unwrap();
+        let mut edited = case.world.clone();
+        for (n, corner) in [[31, 1, 31], [32, 0, 32], [20, 5, 4], [-1, 3, 0]].iter().enumerate() {
+            let [x, y, z] = *corner;
+            let voxel = drystone_voxel::VoxelPos::new(x, y, z);
+            let material = drystone_voxel::Material(n as u16);
+            scene.set(voxel, material).unwrap();
+            edited.set(voxel, material);
+        }
+        let fresh = pictures(&edited, &case.views, open());
+        for (view, want) in case.views.iter().zip(&fresh) {
+            let (got, _) = scene.picture(view).unwrap();
+            assert_eq!(want.difference(&got, 0).unwrap().pixels, 0, "{kind}");
+        }
+    }
+}

@@ -1,0 +1,167 @@
+//! The viewer in a real window, on a virtual screen.
+
+use std::{
+    io::{BufRead, BufReader},
+    path::Path,
+    process::{Child, Command, Stdio},
+    thread::sleep,
+    time::{Duration, Instant},
+};
+
+use drystone_render::Image;
+
+use crate::program::{binary, scratch};
+
+const SCREEN: &str = "800x600x24";
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A virtual screen, gone when dropped.
+struct Screen {
+    server: Child,
+    display: String,
+}
+
+impl Screen {
+    /// `None` where there is no Xvfb.
+    fn open() -> Option<Self> {
+        let mut server = Command::new("Xvfb")
+            .args(["-displayfd", "1", "-screen", "0", SCREEN, "-nolisten", "tcp"])
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .ok()?;
+        let mut line = String::new();
+        BufReader::new(server.stdout.take()?).read_line(&mut line).ok()?;
+        Some(Self { server, display: format!(":{}", line.trim()) })
+    }
+
+    fn command(&self, program: impl AsRef<std::ffi::OsStr>) -> Command {
+        let mut command = Command::new(program);
+        command.env("DISPLAY", &self.display).env_remove("WAYLAND_DISPLAY");
+        command
+    }
+
+    fn xdotool(&self, words: &[&str]) -> Option<String> {
+        let output = self.command("xdotool").args(words).output().ok()?;
+        output.status.success().then(|| String::from_utf8_lossy(&output.stdout).trim().to_owned())
+    }
+
+    fn screenshot(&self, path: &Path) -> Image {
+        let mut target = std::ffi::OsString::from("png32:");
+        target.push(path);
+        let status = self.command("import").args(["-window", "root"]).arg(target).status().unwrap();
+        assert!(status.success(), "no screenshot");
+        Image::load_png(path).unwrap()
+    }
+
+    /// Screenshots until two that follow each other are alike and not blank.
+    fn settled(&self, path: &Path) -> Image {
+        let start = Instant::now();
+        let mut last = self.screenshot(path);
+        while start.elapsed() < PATIENCE {
+            sleep(Duration::from_millis(400));
+            let next = self.screenshot(path);
+            let blank = next.rgba().chunks_exact(4).all(|pixel| pixel == &next.rgba()[..4]);
+            if !blank && next == last {
+                return next;
+            }
+            last = next;
+        }
+        panic!("the window never settled: see {}", path.display());
+    }
+}
+
+impl Drop for Screen {
+    fn drop(&mut self) {
+        let _ = self.server.kill();
+        let _ = self.server.wait();
+    }
+}
+
+/// Kills the viewer when a test fails before it was closed.
+struct Viewer(Child);
+
+impl Drop for Viewer {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+impl Viewer {
+    /// Waits for the viewer to end by itself.
+    fn wait(&mut self) -> bool {
+        let start = Instant::now();
+        while start.elapsed() < PATIENCE {
+            if let Some(status) = self.0.try_wait().unwrap() {
+                return status.success();
+            }
+            sleep(Duration::from_millis(50));
+        }
+        false
+    }
+}
+
+/// Everything that a window test needs; says what is missing.
+fn screen(test: &str) -> Option<Screen> {
+    let screen = Screen::open();
+    let missing = match &screen {
+        None => "Xvfb",
+        Some(screen) if screen.xdotool(&["version"]).is_none() => "xdotool",
+        Some(screen) if screen.command("import").arg("-version").output().is_err() => {
+            "import (ImageMagick)"
+        }
+        Some(_) => return screen,
+    };
+    println!("skipped: {test}: {missing} is not installed");
+    None
+}
+
+/// Opens the viewer, flies, resizes, and closes it; the picture must have moved.
+fn flies(test: &str, backend: &str) {
+    let Some(screen) = screen(test) else { return };
+    let folder = scratch(test);
+    let words = ["view", "--chunks", "3x4x3", "--size", "640x480", "--backend", backend];
+    let mut viewer = Viewer(screen.command(binary()).args(words).spawn().unwrap());
+    let start = Instant::now();
+    let window = loop {
+        if let Some(found) = screen.xdotool(&["search", "--name", "drystone"]) {
+            if let Some(window) = found.lines().next() {
+                break window.to_owned();
+            }
+        }
+        assert!(viewer.0.try_wait().unwrap().is_none(), "the viewer ended by itself");
+        assert!(start.elapsed() < PATIENCE, "no window");
+        sleep(Duration::from_millis(100));
+    };
+    let before = screen.settled(&folder.join("before.png"));
+    screen.xdotool(&["windowfocus", "--sync", &window]).expect("the window takes the focus");
+    screen.xdotool(&["keydown", "w"]).unwrap();
+    sleep(Duration::from_millis(700));
+    screen.xdotool(&["keyup", "w", "keydown", "Left"]).unwrap();
+    sleep(Duration::from_millis(300));
+    screen.xdotool(&["keyup", "Left"]).unwrap();
+    let after = screen.settled(&folder.join("after.png"));
+    let moved = before.difference(&after, 8).unwrap().pixels;
+    assert!(moved > 640 * 480 / 10, "only {moved} pixels changed");
+
+    let title = screen.xdotool(&["getwindowname", &window]).unwrap();
+    for word in ["ms", "commands", "vertices"] {
+        assert!(title.contains(word), "{title}");
+    }
+    screen.xdotool(&["windowsize", "--sync", &window, "400", "300"]).unwrap();
+    let small = screen.settled(&folder.join("small.png"));
+    assert!(after.difference(&small, 8).unwrap().pixels > 10_000, "the window kept its size");
+    screen.xdotool(&["windowfocus", "--sync", &window, "key", "Escape"]).unwrap();
+    assert!(viewer.wait(), "Escape did not close the viewer");
+}
+
+#[test]
+fn the_viewer_flies_on_wgpu() {
+    flies("the_viewer_flies_on_wgpu", "wgpu");
+}
+
+#[test]
+fn the_viewer_flies_on_soft() {
+    flies("the_viewer_flies_on_soft", "soft");
+}

@@ -1,0 +1,58 @@
+use glam::Vec3;
+
+/// Sky, sun and haze of a picture. Colours are as shown on screen (sRGB), 0 to 1.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Atmosphere {
+    /// Sky straight up.
+    pub zenith: Vec3,
+    /// Sky at the horizon; haze fades towards it.
+    pub horizon: Vec3,
+    /// What lies below the horizon where nothing is drawn.
+    pub ground: Vec3,
+    /// Towards the sun; any length but zero.
+    pub sun_direction: Vec3,
+    /// Colour of the sun's disc and of what it lights.
+    pub sun: Vec3,
+    /// Light on faces that the sun does not reach, looking up.
+    pub ambient: Vec3,
+    /// Distance, in voxels, at which haze begins.
+    pub haze_start: f32,
+    /// Distance, in voxels, at which haze is thickest. Not beyond `haze_start`: no haze.
+    pub haze_end: f32,
+    /// How much of what lies at `haze_end` and beyond the haze hides, 0 to 1.
+    pub haze_density: f32,
+}
+
+impl Default for Atmosphere {
+    /// A clear afternoon without haze.
+    fn default() -> Self {
+        Self {
+            zenith: Vec3::new(0.22, 0.45, 0.80),
+            horizon: Vec3::new(0.80, 0.87, 0.92),
+            ground: Vec3::new(0.64, 0.73, 0.80),
+            sun_direction: Vec3::new(0.62, 0.70, 0.22),
+            sun: Vec3::new(1.0, 0.93, 0.78),
+            ambient: Vec3::new(0.52, 0.60, 0.72),
+            haze_start: 0.0,
+            haze_end: 0.0,
+            haze_density: 0.0,
+        }
+    }
+}
+
+impl Atmosphere {
+    /// The same with haze from `start` to `end` voxels away.
+    #[must_use]
+    pub fn with_haze(self, start: f32, end: f32, density: f32) -> Self {
+        Self { haze_start: start, haze_end: end, haze_density: density.clamp(0.0, 1.0), ..self }
+    }
+
+    /// The light that a face of this outward normal gets, to be multiplied with its
+    /// material's colour.
+    pub fn light(&self, normal: Vec3) -> Vec3 {
+        let sun = normal.dot(self.sun_direction.normalize_or(Vec3::Y)).max(0.0);
+        // Upward faces see the whole sky, downward ones what the ground throws back.
+        let open_sky = 0.74 + 0.26 * normal.y;
+        self.ambient * open_sky + self.sun * (0.62 * sun)
+    }
+}

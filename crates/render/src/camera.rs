@@ -1,0 +1,211 @@
+use glam::{DVec3, Mat4, Vec3, camera::rh::proj::directx};
+
+/// How a camera flattens space.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Projection {
+    /// As an eye sees: far is small.
+    Perspective {
+        /// Angle from the bottom to the top of the picture, in radians.
+        fov_y: f32,
+    },
+    /// As a map shows: far is as large as near.
+    Orthographic {
+        /// Voxels from the bottom to the top of the picture.
+        height_voxels: f32,
+    },
+}
+
+/// An eye in the world: where, which way, and how. Y is up.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Camera {
+    /// The eye, in voxels. Double precision: only differences to it become `f32`.
+    pub eye: DVec3,
+    /// Turn about the vertical, in radians: 0 looks along −Z, positive turns left.
+    pub yaw: f32,
+    /// Tilt, in radians: positive looks up; held within ±90°.
+    pub pitch: f32,
+    /// The projection.
+    pub projection: Projection,
+    /// Nearest and farthest distance drawn, in voxels, along the view.
+    pub depth_range: [f32; 2],
+}
+
+impl Default for Camera {
+    fn default() -> Self {
+        Self {
+            eye: DVec3::ZERO,
+            yaw: 0.0,
+            pitch: 0.0,
+            projection: Projection::Perspective { fov_y: 60f32.to_radians() },
+            depth_range: [0.1, 4096.0],
+        }
+    }
+}
+
+impl Camera {
+    /// A perspective camera at `eye` that looks at `target`.
+    pub fn look_at(eye: DVec3, target: DVec3) -> Self {
+        let mut camera = Self { eye, ..Self::default() };
+        camera.turn_to(target);
+        camera
+    }
+
+    /// A camera that sees the whole box `min` to `max` from the south-east, above: 30°
+    /// down, a little to the side, as models are shown.
+    pub fn fit(min: DVec3, max: DVec3, projection: Projection, aspect: f32) -> Self {
+        let direction = DVec3::new(0.62, 0.50, 0.78).normalize();
+        Self::fit_from(direction, min, max, projection, aspect)
+    }
+
+    /// A camera in `direction` of the box's middle that sees the whole box. `aspect` is
+    /// width to height of the picture.
+    pub fn fit_from(
+        direction: DVec3,
+        min: DVec3,
+        max: DVec3,
+        projection: Projection,
+        aspect: f32,
+    ) -> Self {
+        const MARGIN: f64 = 1.04;
+        let middle = (min + max) / 2.0;
+        let mut camera = Self { eye: middle + direction, projection, ..Self::default() };
+        camera.turn_to(middle);
+        let [right, up, forward] = camera.basis().map(|v| v.as_dvec3());
+        let half = (max - min) / 2.0;
+        let corners = (0..8).map(|bits: u32| {
+            let side = |bit: u32| if bits >> bit & 1 == 0 { -1.0 } else { 1.0 };
+            half * DVec3::new(side(0), side(1), side(2))
+        });
+        let aspect = f64::from(aspect.max(1e-3));
+        let mut distance = half.length().max(1.0);
+        match &mut camera.projection {
+            Projection::Perspective { fov_y } => {
+                let tan_y = f64::from(*fov_y / 2.0).tan().max(1e-6) / MARGIN;
+                distance = corners.fold(1.0, |needed: f64, corner| {
+                    let spread = (corner.dot(up).abs() / tan_y)
+                        .max(corner.dot(right).abs() / (tan_y * aspect));
+                    needed.max(spread - corner.dot(forward))
+                });
+            }
+            Projection::Orthographic { height_voxels } => {
+                let height = corners.fold(1e-3, |needed: f64, corner| {
+                    let spread = corner.dot(up).abs().max(corner.dot(right).abs() / aspect);
+                    needed.max(spread * 2.0 * MARGIN)
+                });
+                *height_voxels = height as f32;
+            }
+        }
+        camera.eye = middle + direction * distance;
+        let radius = half.length() + 1.0;
+        let near = (distance - radius).max(distance * 1e-3).max(0.05);
+        camera.depth_range = [near as f32, (distance + radius) as f32];
+        camera
+    }
+
+    /// Turns the camera to look at `target`; does nothing when that is where it stands.
+    pub fn turn_to(&mut self, target: DVec3) {
+        let to = (target - self.eye).as_vec3();
+        let Some(to) = to.try_normalize() else { return };
+        self.pitch = to.y.clamp(-1.0, 1.0).asin();
+        // Straight up or down has no heading: keep the one there is.
+        if to.x.hypot(to.z) > 1e-6 {
+            self.yaw = (-to.x).atan2(-to.z);
+        }
+    }
+
+    /// Unit vectors to the right, up and forward of the picture.
+    pub fn basis(&self) -> [Vec3; 3] {
+        let (yaw_sin, yaw_cos) = self.yaw.sin_cos();
+        let half_turn = std::f32::consts::FRAC_PI_2;
+        let (pitch_sin, pitch_cos) = self.pitch.clamp(-half_turn, half_turn).sin_cos();
+        let forward = Vec3::new(-yaw_sin * pitch_cos, pitch_sin, -yaw_cos * pitch_cos);
+        let right = Vec3::new(yaw_cos, 0.0, -yaw_sin);
+        [right, right.cross(forward), forward]
+    }
+
+    /// The eye as its voxel and the rest, so that differences to voxels are exact.
+    pub fn split_eye(&self) -> ([i32; 3], Vec3) {
+        let voxel = self.eye.floor();
+        (voxel.to_array().map(|c| c as i32), (self.eye - voxel).as_vec3())
+    }
+
+    /// From places relative to the eye to clip space, depth 1 at the near plane and 0 at
+    /// the far one (reversed, for even precision).
+    pub fn clip_from_relative(&self, aspect: f32) -> Mat4 {
+        let [right, up, forward] = self.basis();
+        let view = Mat4::from_cols(
+            glam::Vec4::new(right.x, up.x, -forward.x, 0.0),
+            glam::Vec4::new(right.y, up.y, -forward.y, 0.0),
+            glam::Vec4::new(right.z, up.z, -forward.z, 0.0),
+            glam::Vec4::W,
+        );
+        let [near, far] = self.depth_range;
+        let projection = match self.projection {
+            // Near and far swapped: that reverses depth.
+            Projection::Perspective { fov_y } => directx::perspective(fov_y, aspect, far, near),
+            Projection::Orthographic { height_voxels } => {
+                let top = height_voxels / 2.0;
+                let right = top * aspect;
+                directx::orthographic(-right, right, -top, top, far, near)
+            }
+        };
+        projection * view
+    }
+
+    /// Half the width and height of the picture at distance 1; for an orthographic camera
+    /// those of the perspective whose sky is shown behind.
+    pub fn half_extents(&self, aspect: f32) -> [f32; 2] {
+        let tan_y = match self.projection {
+            Projection::Perspective { fov_y } => (fov_y / 2.0).tan(),
+            Projection::Orthographic { .. } => 0.5,
+        };
+        [tan_y * aspect, tan_y]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn basis_is_right_handed_and_looks_where_it_was_told() {
+        let camera = Camera::look_at(DVec3::new(10.0, 5.0, -3.0), DVec3::new(-4.0, 9.0, 20.0));
+        let [right, up, forward] = camera.basis();
+        assert!((right.cross(up) + forward).length() < 1e-6);
+        let want = DVec3::new(-14.0, 4.0, 23.0).normalize().as_vec3();
+        assert!((forward - want).length() < 1e-5);
+    }
+
+    #[test]
+    fn fit_shows_every_corner_for_both_projections() {
+        let (min, max) = (DVec3::new(-7.0, 0.0, 3.0), DVec3::new(90.0, 40.0, 20.0));
+        let ortho = Projection::Orthographic { height_voxels: 1.0 };
+        for projection in [Projection::Perspective { fov_y: 0.8 }, ortho] {
+            for aspect in [0.3, 1.0, 1.8] {
+                let camera = Camera::fit(min, max, projection, aspect);
+                let matrix = camera.clip_from_relative(aspect);
+                let mut reach: f32 = 0.0;
+                for bits in 0..8 {
+                    let pick = |bit: usize| if bits >> bit & 1 == 0 { min } else { max };
+                    let corner = DVec3::new(pick(0).x, pick(1).y, pick(2).z);
+                    let clip = matrix * (corner - camera.eye).as_vec3().extend(1.0);
+                    let ndc = clip / clip.w;
+                    assert!(ndc.x.abs() <= 1.0 && ndc.y.abs() <= 1.0, "{ndc}");
+                    assert!((0.0..=1.0).contains(&ndc.z), "{ndc}");
+                    reach = reach.max(ndc.x.abs()).max(ndc.y.abs());
+                }
+                assert!(reach > 0.85, "the box should fill the picture: {reach}");
+            }
+        }
+    }
+
+    #[test]
+    fn depth_is_reversed() {
+        let camera = Camera { depth_range: [2.0, 50.0], ..Camera::default() };
+        let matrix = camera.clip_from_relative(1.0);
+        for (distance, depth) in [(2.0, 1.0), (50.0, 0.0)] {
+            let clip = matrix * glam::Vec4::new(0.0, 0.0, -distance, 1.0);
+            assert!((clip.z / clip.w - depth).abs() < 1e-5);
+        }
+    }
+}

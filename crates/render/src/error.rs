@@ -1,0 +1,66 @@
+use std::path::PathBuf;
+
+use drystone_pool::PoolError;
+
+/// Why nothing, or not everything, could be drawn.
+#[derive(Debug, thiserror::Error)]
+pub enum RenderError {
+    /// The pool refused a mesh.
+    #[error(transparent)]
+    Pool(#[from] PoolError),
+    /// No adapter fits.
+    #[error(
+        "no {wanted} adapter found ({found}); install a driver (on Debian: mesa-vulkan-drivers) or use --backend soft"
+    )]
+    NoAdapter {
+        /// What was looked for.
+        wanted: &'static str,
+        /// What there was.
+        found: String,
+    },
+    /// The adapter would not give a device.
+    #[error("{adapter} gave no device: {reason}")]
+    NoDevice {
+        /// The adapter's name.
+        adapter: String,
+        /// The driver's words.
+        reason: String,
+    },
+    /// The device is gone, or refused what it was asked.
+    #[error("the graphics device failed while {during}: {reason}")]
+    Device {
+        /// What was being done.
+        during: &'static str,
+        /// The driver's words.
+        reason: String,
+    },
+    /// A buffer or picture is larger than the device allows.
+    #[error("{what} of {requested} is beyond this device's limit of {limit}")]
+    TooLarge {
+        /// What was asked for.
+        what: &'static str,
+        /// How much, in bytes or pixels.
+        requested: u64,
+        /// The device's bound.
+        limit: u64,
+    },
+    /// A picture of no pixels.
+    #[error("a picture of {width}x{height} has no pixels; give both sides at least 1")]
+    EmptyPicture {
+        /// Pixels across.
+        width: u32,
+        /// Pixels down.
+        height: u32,
+    },
+    /// The mesh's handle is not (any more) one of this renderer's.
+    #[error("the mesh was removed before, or belongs to another renderer")]
+    StaleMesh,
+    /// A picture could not be written or read.
+    #[error("{path}: {reason}", path = path.display())]
+    Picture {
+        /// The file.
+        path: PathBuf,
+        /// What went wrong.
+        reason: String,
+    },
+}

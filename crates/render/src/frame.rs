@@ -1,0 +1,82 @@
+use bytemuck::{Pod, Zeroable};
+use drystone_mesh::Face;
+use glam::Vec3;
+
+use crate::{Atmosphere, Camera, Projection};
+
+/// All that is the same for every mesh of one picture, as shaders read it. The software
+/// rasteriser reads the same bytes, so that there is one truth.
+#[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
+#[repr(C)]
+pub struct Frame {
+    /// From places relative to the eye to clip space, by columns.
+    pub clip_from_relative: [[f32; 4]; 4],
+    /// The eye's voxel; `w` unused.
+    pub eye_voxel: [i32; 4],
+    /// The eye's place in its voxel, 0 to 1; `w` unused.
+    pub eye_fraction: [f32; 4],
+    /// The ray through the picture's middle; `w`: the sun's disc ends at this cosine.
+    pub ray_forward: [f32; 4],
+    /// Added to the ray at the right edge; `w`: haze start.
+    pub ray_right: [f32; 4],
+    /// Added to the ray at the upper edge; `w`: 1 / (haze end − haze start), or 0.
+    pub ray_up: [f32; 4],
+    /// Sky straight up; `w`: haze density.
+    pub zenith: [f32; 4],
+    /// Sky at the horizon; `w`: how far a quad's corners move outwards, in voxels per unit
+    /// of clip `w` (see [`Frame::SEAM_PIXELS`]).
+    pub horizon: [f32; 4],
+    /// Below the horizon; `w` unused.
+    pub ground: [f32; 4],
+    /// Towards the sun, unit length; `w` unused.
+    pub sun_direction: [f32; 4],
+    /// The sun's colour; `w` unused.
+    pub sun: [f32; 4],
+    /// Light on each facing, in the order of [`Face::ALL`]; `w` unused.
+    pub face_light: [[f32; 4]; Face::COUNT],
+}
+
+const _: () = assert!(size_of::<Frame>() % 16 == 0);
+
+impl Frame {
+    /// By how much of a pixel opaque quads overlap their neighbours. Where four corners
+    /// meet a long edge (a T-junction, which greedy merging makes), rasterisers round the
+    /// two sides apart and the sky shines through single pixels; rasterisers snap to
+    /// 1/256 of a pixel, so twice that closes the seam and moves no edge visibly.
+    pub const SEAM_PIXELS: f32 = 2.0 / 256.0;
+
+    /// What shaders need to draw what `camera` sees on `width × height` pixels.
+    pub fn new(camera: &Camera, atmosphere: &Atmosphere, width: u32, height: u32) -> Self {
+        let (width, height) = (width.max(1) as f32, height.max(1) as f32);
+        let aspect = width / height;
+        let (eye_voxel, eye_fraction) = camera.split_eye();
+        let [right, up, forward] = camera.basis();
+        let [half_width, half_height] = camera.half_extents(aspect);
+        let haze_depth = atmosphere.haze_end - atmosphere.haze_start;
+        let haze_rate = if haze_depth > 0.0 { haze_depth.recip() } else { 0.0 };
+        // Voxels that a pixel spans, per unit of clip w.
+        let pixel_voxels = match camera.projection {
+            Projection::Perspective { .. } => 2.0 * half_height / height,
+            Projection::Orthographic { height_voxels } => height_voxels / height,
+        };
+        let [x, y, z] = eye_voxel;
+        Self {
+            clip_from_relative: camera.clip_from_relative(aspect).to_cols_array_2d(),
+            eye_voxel: [x, y, z, 0],
+            eye_fraction: eye_fraction.extend(0.0).to_array(),
+            // The sun is drawn five times its true size: 2.5° across.
+            ray_forward: forward.extend(1.25f32.to_radians().cos()).to_array(),
+            ray_right: (right * half_width).extend(atmosphere.haze_start).to_array(),
+            ray_up: (up * half_height).extend(haze_rate).to_array(),
+            zenith: atmosphere.zenith.extend(atmosphere.haze_density).to_array(),
+            horizon: atmosphere.horizon.extend(pixel_voxels * Self::SEAM_PIXELS).to_array(),
+            ground: atmosphere.ground.extend(0.0).to_array(),
+            sun_direction: atmosphere.sun_direction.normalize_or(Vec3::Y).extend(0.0).to_array(),
+            sun: atmosphere.sun.extend(0.0).to_array(),
+            face_light: Face::ALL.map(|face| {
+                let normal = Vec3::from_array(face.normal().map(|c| c as f32));
+                atmosphere.light(normal).extend(0.0).to_array()
+            }),
+        }
+    }
+}

@@ -1,0 +1,214 @@
+use std::{
+    fs,
+    io::{BufWriter, Write},
+    path::Path,
+};
+
+use crate::RenderError;
+
+/// A picture in memory: 8 bits each of red, green, blue and opacity a pixel, rows from top
+/// to bottom.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Image {
+    width: u32,
+    height: u32,
+    rgba: Vec<u8>,
+}
+
+/// How two pictures of one size differ.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ImageDifference {
+    /// Pixels of which some channel differs by more than the tolerance.
+    pub pixels: u32,
+    /// Those of them that are no silhouette in the expected picture: none of the eight
+    /// neighbours differs there from the pixel by more than the tolerance.
+    pub away_from_edges: u32,
+    /// The largest difference of a channel away from edges.
+    pub largest: u8,
+}
+
+impl Image {
+    /// A picture of one colour.
+    pub fn new(width: u32, height: u32, fill: [u8; 4]) -> Self {
+        let pixel_count = width as usize * height as usize;
+        Self { width, height, rgba: fill.repeat(pixel_count) }
+    }
+
+    /// A picture of these bytes, or `None` when there are not four for each pixel.
+    pub fn from_rgba(width: u32, height: u32, rgba: Vec<u8>) -> Option<Self> {
+        let expected = (width as usize).checked_mul(height as usize)?.checked_mul(4)?;
+        (rgba.len() == expected).then_some(Self { width, height, rgba })
+    }
+
+    /// Pixels across.
+    pub const fn width(&self) -> u32 {
+        self.width
+    }
+
+    /// Pixels down.
+    pub const fn height(&self) -> u32 {
+        self.height
+    }
+
+    /// The bytes, row by row from the top.
+    pub fn rgba(&self) -> &[u8] {
+        &self.rgba
+    }
+
+    /// The bytes, to be changed in place.
+    pub fn rgba_mut(&mut self) -> &mut [u8] {
+        &mut self.rgba
+    }
+
+    /// The pixel at column `x`, row `y`; transparent black outside.
+    pub fn pixel(&self, x: u32, y: u32) -> [u8; 4] {
+        if x >= self.width || y >= self.height {
+            return [0; 4];
+        }
+        let at = (y as usize * self.width as usize + x as usize) * 4;
+        [self.rgba[at], self.rgba[at + 1], self.rgba[at + 2], self.rgba[at + 3]]
+    }
+
+    /// Writes the picture as PNG: to a temporary name beside `path` first, which is then
+    /// renamed, so that no half picture is ever left behind.
+    ///
+    /// # Errors
+    /// `Picture` with the path when the picture is empty or the file cannot be written.
+    pub fn save_png(&self, path: &Path) -> Result<(), RenderError> {
+        if self.rgba.is_empty() {
+            return Err(RenderError::EmptyPicture { width: self.width, height: self.height });
+        }
+        let failed = |reason: String| RenderError::Picture { path: path.to_path_buf(), reason };
+        let Some(name) = path.file_name() else {
+            return Err(failed("is not the name of a file".into()));
+        };
+        let mut temporary_name = std::ffi::OsString::from(".");
+        temporary_name.push(name);
+        temporary_name.push(format!(".{}.part", std::process::id()));
+        let temporary = path.with_file_name(temporary_name);
+        let written = self
+            .write_png(&temporary)
+            .and_then(|()| fs::rename(&temporary, path).map_err(|e| e.to_string()));
+        written.map_err(|reason| {
+            // The temporary file may not exist; the first error is the one to report.
+            let _ = fs::remove_file(&temporary);
+            failed(format!("the picture cannot be written: {reason}"))
+        })
+    }
+
+    /// Reads a PNG of 8 bits a channel, with or without opacity.
+    ///
+    /// # Errors
+    /// `Picture` with the path and the decoder's words.
+    pub fn load_png(path: &Path) -> Result<Self, RenderError> {
+        let failed = |reason: String| RenderError::Picture { path: path.to_path_buf(), reason };
+        let file = fs::File::open(path).map_err(|e| failed(e.to_string()))?;
+        let mut decoder = png::Decoder::new(std::io::BufReader::new(file));
+        decoder.set_transformations(png::Transformations::normalize_to_color8());
+        let mut reader = decoder.read_info().map_err(|e| failed(e.to_string()))?;
+        let size_bytes = reader.output_buffer_size().ok_or_else(|| failed("too large".into()))?;
+        let mut bytes = vec![0; size_bytes];
+        let info = reader.next_frame(&mut bytes).map_err(|e| failed(e.to_string()))?;
+        bytes.truncate(info.buffer_size());
+        let rgba = match info.color_type {
+            png::ColorType::Rgba => bytes,
+            png::ColorType::Rgb => {
+                bytes.chunks_exact(3).flat_map(|p| [p[0], p[1], p[2], u8::MAX]).collect()
+            }
+            other => return Err(failed(format!("colour type {other:?} is not supported"))),
+        };
+        Self::from_rgba(info.width, info.height, rgba).ok_or_else(|| failed("is cut short".into()))
+    }
+
+    /// Compares `other` with this, the expected picture, pixel by pixel; `None` when the
+    /// sizes differ. A channel may differ by `tolerance`. Silhouette pixels, where the
+    /// expected picture itself changes from one pixel to the next, are told apart: there,
+    /// rasterisers may round to either side.
+    pub fn difference(&self, other: &Self, tolerance: u8) -> Option<ImageDifference> {
+        if (self.width, self.height) != (other.width, other.height) {
+            return None;
+        }
+        let mut difference = ImageDifference::default();
+        for y in 0..self.height {
+            for x in 0..self.width {
+                let apart = distance(self.pixel(x, y), other.pixel(x, y));
+                if apart <= tolerance {
+                    continue;
+                }
+                difference.pixels += 1;
+                if !self.is_edge(x, y, tolerance) {
+                    difference.away_from_edges += 1;
+                    difference.largest = difference.largest.max(apart);
+                }
+            }
+        }
+        Some(difference)
+    }
+
+    fn is_edge(&self, x: u32, y: u32, tolerance: u8) -> bool {
+        let here = self.pixel(x, y);
+        let xs = x.saturating_sub(1)..=(x + 1).min(self.width - 1);
+        xs.flat_map(|nx| {
+            let ys = y.saturating_sub(1)..=(y + 1).min(self.height - 1);
+            ys.map(move |ny| (nx, ny))
+        })
+        .any(|(nx, ny)| distance(here, self.pixel(nx, ny)) > tolerance)
+    }
+
+    fn write_png(&self, path: &Path) -> Result<(), String> {
+        let file = fs::File::create(path).map_err(|e| e.to_string())?;
+        let mut buffer = BufWriter::new(file);
+        let mut encoder = png::Encoder::new(&mut buffer, self.width, self.height);
+        encoder.set_color(png::ColorType::Rgba);
+        encoder.set_depth(png::BitDepth::Eight);
+        encoder.set_compression(png::Compression::Fast);
+        let mut writer = encoder.write_header().map_err(|e| e.to_string())?;
+        writer.write_image_data(&self.rgba).map_err(|e| e.to_string())?;
+        writer.finish().map_err(|e| e.to_string())?;
+        buffer.flush().map_err(|e| e.to_string())
+    }
+}
+
+/// The largest difference of a channel.
+fn distance(a: [u8; 4], b: [u8; 4]) -> u8 {
+    a.iter().zip(b).map(|(a, b)| a.abs_diff(b)).max().unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn silhouettes_are_told_from_surfaces() {
+        let flat = Image::new(8, 8, [10, 10, 10, 255]);
+        let mut square = flat.clone();
+        for (x, y) in (0..5).flat_map(|x| (0..5).map(move |y| (x, y))) {
+            square.rgba_mut()[(y * 8 + x) * 4 + 1] = 90;
+        }
+        let mut speckled = flat.clone();
+        speckled.rgba_mut()[(3 * 8 + 3) * 4] = 200;
+        // Wrong pixels on a surface that should be flat always count.
+        let seen = flat.difference(&speckled, 2).unwrap();
+        assert_eq!((seen.pixels, seen.away_from_edges, seen.largest), (1, 1, 190));
+        // Along the expected square's rim, a pixel may fall to either side.
+        let seen = square.difference(&flat, 2).unwrap();
+        assert_eq!((seen.pixels, seen.away_from_edges, seen.largest), (25, 16, 80));
+        let a = flat;
+        assert_eq!(a.difference(&Image::new(8, 7, [0; 4]), 2), None);
+    }
+
+    #[test]
+    fn png_comes_back_and_leaves_no_part_behind() {
+        let folder = std::env::temp_dir().join(format!("drystone-image-{}", std::process::id()));
+        fs::create_dir_all(&folder).unwrap();
+        let path = folder.join("a.png");
+        let mut image = Image::new(3, 2, [1, 2, 3, 255]);
+        image.rgba_mut()[4] = 99;
+        image.save_png(&path).unwrap();
+        assert_eq!(Image::load_png(&path).unwrap(), image);
+        assert!(image.save_png(&folder.join("missing/a.png")).is_err());
+        assert!(Image::new(0, 3, [0; 4]).save_png(&folder.join("b.png")).is_err());
+        assert_eq!(fs::read_dir(&folder).unwrap().count(), 1);
+        fs::remove_dir_all(&folder).unwrap();
+    }
+}

@@ -1,0 +1,154 @@
+use drystone_alloc::{Handle, Slots};
+use drystone_mesh::{Face, INDICES_PER_QUAD, Quad, VERTICES_PER_QUAD};
+use drystone_pool::{DrawCommand, PoolError};
+
+use crate::{
+    Batch, Device, DrawData, DrawStats, Frame, HeldStats, Image, Layer, MeshData, MeshId,
+    PATTERN_QUADS, Passes, RenderError, Renderer, View, Visibility,
+    pool_renderer::quad_count,
+    renderer::{NaiveMark, Owner},
+};
+
+/// The baseline: for each mesh its own buffers, and a draw call for each of its facings.
+///
+/// # Cost
+/// A picture binds once a mesh and calls once a facing: up to six calls a mesh.
+pub struct NaiveRenderer<D: Device> {
+    device: D,
+    meshes: Slots<NaiveMesh<D::Geometry>>,
+}
+
+struct NaiveMesh<G> {
+    geometry: G,
+    commands: Vec<DrawCommand>,
+    place: DrawData,
+    layer: Layer,
+    quad_count: u32,
+}
+
+impl<D: Device> NaiveRenderer<D> {
+    /// A renderer without meshes.
+    pub fn new(device: D) -> Self {
+        Self { device, meshes: Slots::new() }
+    }
+
+    fn upload(&mut self, mesh: &MeshData<'_>) -> Result<NaiveMesh<D::Geometry>, RenderError> {
+        let counted: u64 = mesh.counts.iter().map(|&count| u64::from(count)).sum();
+        if counted != mesh.quads.len() as u64 {
+            let (elements, parts) = (mesh.quads.len(), Face::COUNT);
+            return Err(PoolError::PartsMismatch { elements, counted, parts }.into());
+        }
+        let quad_count = mesh.quads.len() as u32;
+        let mut geometry = self.device.create_geometry(quad_count, 1)?;
+        self.device.write_quads(&mut geometry, 0, mesh.quads);
+        self.device.write_draw_data(&mut geometry, 0, &mesh.place);
+        let commands = facing_commands(mesh.counts);
+        Ok(NaiveMesh { geometry, commands, place: mesh.place, layer: mesh.layer, quad_count })
+    }
+
+    fn own(id: MeshId) -> Result<Handle<NaiveMesh<D::Geometry>>, RenderError> {
+        match id {
+            MeshId(Owner::Naive(handle)) => Ok(handle.cast()),
+            MeshId(Owner::Pool(..)) => Err(RenderError::StaleMesh),
+        }
+    }
+}
+
+/// A command for each facing that has quads, several where one is longer than the pattern.
+fn facing_commands(counts: [u32; Face::COUNT]) -> Vec<DrawCommand> {
+    let mut commands = Vec::new();
+    let mut first = 0;
+    for count in counts {
+        let end = first + count;
+        while first < end {
+            let run = (end - first).min(PATTERN_QUADS);
+            commands.push(DrawCommand {
+                index_count: run * INDICES_PER_QUAD,
+                instance_count: 1,
+                first_index: 0,
+                base_vertex: (first * VERTICES_PER_QUAD) as i32,
+                first_instance: 0,
+            });
+            first += run;
+        }
+    }
+    commands
+}
+
+impl<D: Device> Renderer for NaiveRenderer<D> {
+    fn name(&self) -> &'static str {
+        "naive"
+    }
+
+    fn backend(&self) -> String {
+        self.device.describe()
+    }
+
+    fn set_palette(&mut self, colors: &[[u8; 4]]) -> Result<(), RenderError> {
+        self.device.set_palette(colors)
+    }
+
+    fn insert(&mut self, mesh: &MeshData<'_>) -> Result<MeshId, RenderError> {
+        let mesh = self.upload(mesh)?;
+        let full = |_| PoolError::SlotsFull { capacity: u32::MAX };
+        let handle: Handle<NaiveMark> = self.meshes.insert(mesh).map_err(full)?.cast();
+        Ok(MeshId(Owner::Naive(handle)))
+    }
+
+    fn replace(&mut self, id: MeshId, mesh: &MeshData<'_>) -> Result<(), RenderError> {
+        let handle = Self::own(id)?;
+        let layer = self.meshes.get(handle).ok_or(RenderError::StaleMesh)?.layer;
+        let new = self.upload(&MeshData { layer, ..*mesh })?;
+        if let Some(old) = self.meshes.get_mut(handle) {
+            *old = new;
+        }
+        Ok(())
+    }
+
+    fn remove(&mut self, id: MeshId) -> Result<(), RenderError> {
+        self.meshes.remove(Self::own(id)?).map(|_| ()).ok_or(RenderError::StaleMesh)
+    }
+
+    fn resize(&mut self, width: u32, height: u32) -> Result<(), RenderError> {
+        self.device.resize(width, height)
+    }
+
+    fn draw(&mut self, view: &View) -> Result<DrawStats, RenderError> {
+        let [width, height] = self.device.size();
+        let visibility = Visibility::new(&view.camera, width as f32 / height.max(1) as f32);
+        let frame = Frame::new(&view.camera, &view.atmosphere, width, height);
+        let mut opaque = Vec::new();
+        let mut blended = Vec::new();
+        for (_, mesh) in self.meshes.iter() {
+            if view.cull_frustum && !visibility.in_view(&mesh.place) {
+                continue;
+            }
+            let batch = Batch { geometry: &mesh.geometry, commands: &mesh.commands };
+            match mesh.layer {
+                Layer::Opaque => opaque.push(batch),
+                Layer::Blended => blended.push((visibility.blend_key(&mesh.place), batch)),
+            }
+        }
+        blended.sort_unstable_by_key(|(key, _)| *key);
+        let blended: Vec<_> = blended.into_iter().map(|(_, batch)| batch).collect();
+        let passes = Passes { opaque: &opaque, blended: &blended, indirect: false };
+        self.device.draw(&frame, &passes)?;
+        let commands = passes.batches().map(|batch| batch.commands.len() as u32).sum();
+        let quads = passes.batches().map(|batch| quad_count(batch.commands)).sum();
+        Ok(DrawStats { commands, quads, meshes: (opaque.len() + blended.len()) as u32 })
+    }
+
+    fn finish(&mut self) -> Result<(), RenderError> {
+        self.device.finish()
+    }
+
+    fn read_image(&mut self) -> Result<Image, RenderError> {
+        self.device.read_image()
+    }
+
+    fn held(&self) -> HeldStats {
+        let quads: u64 = self.meshes.iter().map(|(_, mesh)| u64::from(mesh.quad_count)).sum();
+        let bytes = quads * size_of::<Quad>() as u64;
+        HeldStats { meshes: self.meshes.len(), used_bytes: bytes, reserved_bytes: bytes }
+    }
+}

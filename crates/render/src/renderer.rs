@@ -1,0 +1,155 @@
+use drystone_alloc::Handle;
+use drystone_mesh::{Face, Quad};
+use drystone_pool::MeshHandle;
+
+use crate::{Atmosphere, Camera, DrawData, Image, RenderError};
+
+/// Which of a mesh's two passes it is drawn in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Layer {
+    /// Hides what is behind.
+    Opaque,
+    /// Drawn over what is behind, farthest mesh first.
+    Blended,
+}
+
+/// A mesh to be drawn: quads facing by facing, and where they lie.
+#[derive(Clone, Copy, Debug)]
+pub struct MeshData<'a> {
+    /// The quads, in the order of [`Face::ALL`].
+    pub quads: &'a [Quad],
+    /// How many quads each facing has; the sum is the number of quads.
+    pub counts: [u32; Face::COUNT],
+    /// Where the mesh lies.
+    pub place: DrawData,
+    /// Its pass.
+    pub layer: Layer,
+}
+
+/// Names a mesh of one renderer; stale once it is removed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MeshId(pub(crate) Owner);
+
+/// Whose mesh it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Owner {
+    Pool(MeshHandle, Layer),
+    Naive(Handle<NaiveMark>),
+}
+
+/// Marks the naive renderer's handles.
+#[derive(Debug)]
+pub(crate) enum NaiveMark {}
+
+/// What is seen, and what may be left out.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct View {
+    /// The eye.
+    pub camera: Camera,
+    /// Sky, sun and haze.
+    pub atmosphere: Atmosphere,
+    /// Leave out facings that look away from the eye.
+    pub mask_facings: bool,
+    /// Leave out meshes outside the view.
+    pub cull_frustum: bool,
+    /// Draw near meshes first, so that hidden pixels are not shaded. Blended meshes are
+    /// always ordered, farthest first.
+    pub order: bool,
+}
+
+impl View {
+    /// Everything that saves work, and the sky as it is.
+    pub fn new(camera: Camera) -> Self {
+        Self {
+            camera,
+            atmosphere: Atmosphere::default(),
+            mask_facings: true,
+            cull_frustum: true,
+            order: true,
+        }
+    }
+}
+
+/// What one picture took.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct DrawStats {
+    /// Draw commands issued.
+    pub commands: u32,
+    /// Quads that they drew.
+    pub quads: u64,
+    /// Meshes of which something was drawn.
+    pub meshes: u32,
+}
+
+/// What a renderer holds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct HeldStats {
+    /// Meshes.
+    pub meshes: u32,
+    /// Bytes of quads in meshes.
+    pub used_bytes: u64,
+    /// Bytes of GPU memory kept for quads.
+    pub reserved_bytes: u64,
+}
+
+/// One way to keep meshes and draw them. Every renderer draws the same picture of the
+/// same scene.
+pub trait Renderer {
+    /// The renderer's name on the command line.
+    fn name(&self) -> &'static str;
+
+    /// Backend and adapter in words.
+    fn backend(&self) -> String;
+
+    /// Sets the colours of materials, by number.
+    ///
+    /// # Errors
+    /// `Device` when the device refuses.
+    fn set_palette(&mut self, colors: &[[u8; 4]]) -> Result<(), RenderError>;
+
+    /// Takes a mesh in.
+    ///
+    /// # Errors
+    /// `Pool` when it is full or the counts are wrong; nothing has changed then.
+    fn insert(&mut self, mesh: &MeshData<'_>) -> Result<MeshId, RenderError>;
+
+    /// Puts another mesh in a mesh's place; the old one stays when this fails. A mesh
+    /// keeps the layer that it was inserted in.
+    ///
+    /// # Errors
+    /// `StaleMesh`, or as [`insert`](Self::insert).
+    fn replace(&mut self, id: MeshId, mesh: &MeshData<'_>) -> Result<(), RenderError>;
+
+    /// Takes a mesh out.
+    ///
+    /// # Errors
+    /// `StaleMesh` when it was taken out before.
+    fn remove(&mut self, id: MeshId) -> Result<(), RenderError>;
+
+    /// Changes the size of the pictures that follow.
+    ///
+    /// # Errors
+    /// `EmptyPicture`, or `TooLarge` beyond the device's limits.
+    fn resize(&mut self, width: u32, height: u32) -> Result<(), RenderError>;
+
+    /// Draws one picture; returns when the work is submitted.
+    ///
+    /// # Errors
+    /// `Device` when the device is lost or refuses.
+    fn draw(&mut self, view: &View) -> Result<DrawStats, RenderError>;
+
+    /// Waits until all pictures are drawn.
+    ///
+    /// # Errors
+    /// `Device` when the device is lost.
+    fn finish(&mut self) -> Result<(), RenderError>;
+
+    /// The last picture drawn.
+    ///
+    /// # Errors
+    /// `Device` when the device is lost or draws to a window.
+    fn read_image(&mut self) -> Result<Image, RenderError>;
+
+    /// What is held.
+    fn held(&self) -> HeldStats;
+}

@@ -1,0 +1,158 @@
+// Draws quads that are pulled from a storage buffer: 8 bytes each, four corners.
+// The software rasteriser (src/soft/) does the same sums in the same order.
+
+struct Frame {
+    clip_from_relative: mat4x4<f32>,
+    eye_voxel: vec4<i32>,
+    eye_fraction: vec4<f32>,
+    ray_forward: vec4<f32>,     // w: cosine at the rim of the sun's disc
+    ray_right: vec4<f32>,       // w: haze start
+    ray_up: vec4<f32>,          // w: 1 / haze depth
+    zenith: vec4<f32>,          // w: haze density
+    horizon: vec4<f32>,         // w: seam, voxels per clip w
+    ground: vec4<f32>,
+    sun_direction: vec4<f32>,
+    sun: vec4<f32>,
+    face_light: array<vec4<f32>, 6>,
+}
+
+struct DrawData {
+    origin_x: i32,
+    origin_y: i32,
+    origin_z: i32,
+    extent: u32,
+}
+
+@group(0) @binding(0) var<uniform> frame: Frame;
+@group(0) @binding(1) var<storage, read> palette: array<u32>;
+@group(1) @binding(0) var<storage, read> quads: array<vec2<u32>>;
+@group(1) @binding(1) var<storage, read> draws: array<DrawData>;
+
+struct Corner {
+    @builtin(position) position: vec4<f32>,
+    @location(0) @interpolate(flat) color: vec4<f32>,
+    @location(1) relative: vec3<f32>,
+}
+
+// The corner's place relative to the eye, before the seam is closed.
+struct Place {
+    relative: vec3<f32>,
+    // Which way along u and v the corner lies: −1 or 1.
+    outward: vec3<f32>,
+}
+
+fn axis(index: u32) -> vec3<f32> {
+    return vec3<f32>(vec3<u32>(index) == vec3<u32>(0u, 1u, 2u));
+}
+
+fn place(words: vec2<u32>, corner: u32, data: DrawData) -> Place {
+    let face = words.y & 7u;
+    let positive = face >= 3u;
+    let normal_axis = face % 3u;
+    let u = axis((normal_axis + 1u) % 3u);
+    let v = axis((normal_axis + 2u) % 3u);
+    // A negative face swaps its corners, so that one index pattern winds both outwards.
+    let along_u = select(corner >> 1u, corner & 1u, positive);
+    let along_v = select(corner & 1u, corner >> 1u, positive);
+    let size_u = f32(((words.x >> 18u) & 63u) + 1u);
+    let size_v = f32(((words.x >> 24u) & 63u) + 1u);
+    let low = vec3<f32>(vec3<u32>(words.x, words.x >> 6u, words.x >> 12u) & vec3<u32>(63u));
+    let local = low + f32(along_u) * size_u * u + f32(along_v) * size_v * v
+        + f32(positive) * axis(normal_axis);
+    let origin = vec3<i32>(data.origin_x, data.origin_y, data.origin_z) - frame.eye_voxel.xyz;
+    var out: Place;
+    out.relative = (vec3<f32>(origin) + local) - frame.eye_fraction.xyz;
+    out.outward = (f32(along_u) * 2.0 - 1.0) * u + (f32(along_v) * 2.0 - 1.0) * v;
+    return out;
+}
+
+fn to_clip(relative: vec3<f32>) -> vec4<f32> {
+    let m = frame.clip_from_relative;
+    return m[0] * relative.x + m[1] * relative.y + m[2] * relative.z + m[3];
+}
+
+fn surface_color(words: vec2<u32>) -> vec4<f32> {
+    let material = words.y >> 11u & 0xffffu;
+    // A number without a colour must be seen: magenta.
+    var color = vec4<f32>(1.0, 0.0, 1.0, 1.0);
+    if material < arrayLength(&palette) {
+        color = unpack4x8unorm(palette[material]);
+    }
+    let light = frame.face_light[min(words.y & 7u, 5u)].rgb;
+    return vec4<f32>(min(color.rgb * light, vec3<f32>(1.0)), color.a);
+}
+
+fn corner(vertex: u32, slot: u32, seam: f32) -> Corner {
+    let words = quads[vertex / 4u];
+    let at = place(words, vertex % 4u, draws[slot]);
+    let unmoved = to_clip(at.relative);
+    let relative = at.relative + at.outward * (seam * max(unmoved.w, 0.0));
+    var out: Corner;
+    out.position = to_clip(relative);
+    out.color = surface_color(words);
+    out.relative = relative;
+    return out;
+}
+
+@vertex
+fn opaque_vertex(
+    @builtin(vertex_index) vertex: u32,
+    @builtin(instance_index) slot: u32,
+) -> Corner {
+    return corner(vertex, slot, frame.horizon.w);
+}
+
+// Blended quads do not overlap their neighbours: where they did, they would show twice.
+@vertex
+fn blended_vertex(
+    @builtin(vertex_index) vertex: u32,
+    @builtin(instance_index) slot: u32,
+) -> Corner {
+    return corner(vertex, slot, 0.0);
+}
+
+// The sky in a direction of unit length, without the sun's disc: what haze fades to.
+fn sky(direction: vec3<f32>) -> vec3<f32> {
+    let low = 1.0 - clamp(direction.y / 0.6, 0.0, 1.0);
+    let above = mix(frame.zenith.rgb, frame.horizon.rgb, low * low);
+    let deep = clamp(-direction.y / 0.25, 0.0, 1.0);
+    let base = mix(above, frame.ground.rgb, deep * deep * (3.0 - 2.0 * deep));
+    let towards = max(dot(direction, frame.sun_direction.xyz), 0.0);
+    let towards4 = towards * towards * towards * towards;
+    let towards16 = towards4 * towards4 * towards4 * towards4;
+    return base + frame.sun.rgb * (0.22 * towards16 * towards16);
+}
+
+@fragment
+fn surface_fragment(in: Corner) -> @location(0) vec4<f32> {
+    let distance = length(in.relative);
+    let t = clamp((distance - frame.ray_right.w) * frame.ray_up.w, 0.0, 1.0);
+    let haze = frame.zenith.w * (t * t * (3.0 - 2.0 * t));
+    let color = mix(in.color.rgb, sky(in.relative / max(distance, 1e-6)), haze);
+    return vec4<f32>(color, in.color.a);
+}
+
+struct SkyCorner {
+    @builtin(position) position: vec4<f32>,
+    @location(0) ray: vec3<f32>,
+}
+
+// One triangle over the whole picture at the far plane.
+@vertex
+fn sky_vertex(@builtin(vertex_index) vertex: u32) -> SkyCorner {
+    let x = select(-1.0, 3.0, vertex == 1u);
+    let y = select(-1.0, 3.0, vertex == 2u);
+    var out: SkyCorner;
+    out.position = vec4<f32>(x, y, 0.0, 1.0);
+    out.ray = frame.ray_forward.xyz + frame.ray_right.xyz * x + frame.ray_up.xyz * y;
+    return out;
+}
+
+@fragment
+fn sky_fragment(in: SkyCorner) -> @location(0) vec4<f32> {
+    let direction = normalize(in.ray);
+    let towards = dot(direction, frame.sun_direction.xyz);
+    let rim = frame.ray_forward.w;
+    let disc = smoothstep(rim, mix(rim, 1.0, 0.25), towards);
+    return vec4<f32>(mix(sky(direction), frame.sun.rgb, disc), 1.0);
+}

@@ -1,0 +1,248 @@
+//! Where pictures go: a texture that can be read back, or a window.
+
+use std::sync::Arc;
+
+use super::{
+    adapter::{self, Opened},
+    pipelines::DEPTH_FORMAT,
+};
+use crate::{Image, RenderError};
+
+/// A window to draw to: any raw handles, such as winit's.
+pub struct WindowTarget {
+    /// The window; kept alive, so that a lost surface can be made anew.
+    pub window: Arc<dyn wgpu::WindowHandle>,
+    /// The display that the window is on.
+    pub display: Box<dyn wgpu::wgt::WgpuHasDisplayHandle>,
+    /// Whether pictures wait for the screen's refresh.
+    pub vsync: bool,
+}
+
+pub(super) struct Target {
+    kind: Kind,
+    size: [u32; 2],
+    /// The format that pipelines draw in: never an sRGB one, since shaders give colours as
+    /// shown on screen.
+    pub(super) format: wgpu::TextureFormat,
+    depth: wgpu::TextureView,
+}
+
+enum Kind {
+    Picture { texture: wgpu::Texture },
+    Window(Box<Window>),
+}
+
+struct Window {
+    handle: Arc<dyn wgpu::WindowHandle>,
+    surface: wgpu::Surface<'static>,
+    configuration: wgpu::SurfaceConfiguration,
+}
+
+/// What one frame is drawn into.
+pub(super) struct Canvas {
+    pub(super) color: wgpu::TextureView,
+    /// To be presented once the frame is submitted.
+    pub(super) surface: Option<wgpu::SurfaceTexture>,
+}
+
+impl Target {
+    pub(super) fn picture(device: &wgpu::Device, size: [u32; 2]) -> Self {
+        let format = wgpu::TextureFormat::Rgba8Unorm;
+        let kind = Kind::Picture { texture: color_texture(device, size, format) };
+        Self { kind, size, format, depth: depth_view(device, size) }
+    }
+
+    pub(super) fn window(
+        opened: &Opened,
+        surface: wgpu::Surface<'static>,
+        handle: Arc<dyn wgpu::WindowHandle>,
+        size: [u32; 2],
+        vsync: bool,
+    ) -> Result<Self, RenderError> {
+        let configuration = surface
+            .get_default_config(&opened.adapter, size[0].max(1), size[1].max(1))
+            .ok_or(RenderError::Device {
+                during: "configuring the window's surface",
+                reason: "the adapter cannot show pictures in this window".into(),
+            })?;
+        let capabilities = surface.get_capabilities(&opened.adapter);
+        let plain = capabilities.formats.iter().copied().find(|f| {
+            use wgpu::TextureFormat::{Bgra8Unorm, Rgba8Unorm};
+            matches!(f, Bgra8Unorm | Rgba8Unorm)
+        });
+        let surface_format = plain.unwrap_or(configuration.format);
+        let format = surface_format.remove_srgb_suffix();
+        let view_formats = if format == surface_format { vec![] } else { vec![format] };
+        let present_mode =
+            if vsync { wgpu::PresentMode::AutoVsync } else { wgpu::PresentMode::AutoNoVsync };
+        let configuration = wgpu::SurfaceConfiguration {
+            format: surface_format,
+            view_formats,
+            present_mode,
+            ..configuration
+        };
+        surface.configure(&opened.device, &configuration);
+        let depth = depth_view(&opened.device, size.map(|side| side.max(1)));
+        let kind = Kind::Window(Box::new(Window { handle, surface, configuration }));
+        Ok(Self { kind, size, format, depth })
+    }
+
+    pub(super) const fn size(&self) -> [u32; 2] {
+        self.size
+    }
+
+    pub(super) const fn depth(&self) -> &wgpu::TextureView {
+        &self.depth
+    }
+
+    pub(super) fn resize(&mut self, device: &wgpu::Device, size: [u32; 2]) {
+        self.size = size;
+        self.depth = depth_view(device, size);
+        match &mut self.kind {
+            Kind::Picture { texture } => *texture = color_texture(device, size, self.format),
+            Kind::Window(window) => {
+                [window.configuration.width, window.configuration.height] = size;
+                window.surface.configure(device, &window.configuration);
+            }
+        }
+    }
+
+    /// The next canvas; `None` when the window shows nothing just now (hidden, or not
+    /// ready), which is no error: the frame is left out.
+    pub(super) fn canvas(&mut self, opened: &Opened) -> Result<Option<Canvas>, RenderError> {
+        match &mut self.kind {
+            Kind::Picture { texture } => {
+                let color = texture.create_view(&wgpu::TextureViewDescriptor::default());
+                Ok(Some(Canvas { color, surface: None }))
+            }
+            Kind::Window(window) => window.canvas(opened, self.format),
+        }
+    }
+
+    /// Copies the picture out. A window keeps none.
+    pub(super) fn read(&self, opened: &Opened) -> Result<Image, RenderError> {
+        match &self.kind {
+            Kind::Picture { texture } => read_texture(opened, texture, self.size),
+            Kind::Window(_) => Err(RenderError::Device {
+                during: "reading the picture back",
+                reason: "the device draws to a window, which keeps no picture".into(),
+            }),
+        }
+    }
+}
+
+impl Window {
+    /// A surface can be lost or outdated at any time: it is configured or made again, a
+    /// bounded number of times.
+    fn canvas(
+        &mut self,
+        opened: &Opened,
+        format: wgpu::TextureFormat,
+    ) -> Result<Option<Canvas>, RenderError> {
+        const ATTEMPTS: u32 = 3;
+        for _ in 0..ATTEMPTS {
+            let texture = match self.surface.get_current_texture() {
+                wgpu::CurrentSurfaceTexture::Success(texture)
+                | wgpu::CurrentSurfaceTexture::Suboptimal(texture) => texture,
+                wgpu::CurrentSurfaceTexture::Timeout | wgpu::CurrentSurfaceTexture::Occluded => {
+                    return Ok(None);
+                }
+                wgpu::CurrentSurfaceTexture::Outdated | wgpu::CurrentSurfaceTexture::Validation => {
+                    self.surface.configure(&opened.device, &self.configuration);
+                    continue;
+                }
+                wgpu::CurrentSurfaceTexture::Lost => {
+                    self.surface = adapter::make_surface(&opened.instance, &self.handle)?;
+                    self.surface.configure(&opened.device, &self.configuration);
+                    continue;
+                }
+            };
+            let descriptor =
+                wgpu::TextureViewDescriptor { format: Some(format), ..Default::default() };
+            let color = texture.texture.create_view(&descriptor);
+            return Ok(Some(Canvas { color, surface: Some(texture) }));
+        }
+        // Still changing (a window being dragged): the next frame will find it settled.
+        Ok(None)
+    }
+}
+
+fn color_texture(
+    device: &wgpu::Device,
+    size: [u32; 2],
+    format: wgpu::TextureFormat,
+) -> wgpu::Texture {
+    let usage = wgpu::TextureUsages::RENDER_ATTACHMENT | wgpu::TextureUsages::COPY_SRC;
+    texture(device, "picture", size, format, usage)
+}
+
+fn depth_view(device: &wgpu::Device, size: [u32; 2]) -> wgpu::TextureView {
+    let usage = wgpu::TextureUsages::RENDER_ATTACHMENT;
+    texture(device, "depth", size, DEPTH_FORMAT, usage)
+        .create_view(&wgpu::TextureViewDescriptor::default())
+}
+
+fn texture(
+    device: &wgpu::Device,
+    label: &str,
+    [width, height]: [u32; 2],
+    format: wgpu::TextureFormat,
+    usage: wgpu::TextureUsages,
+) -> wgpu::Texture {
+    device.create_texture(&wgpu::TextureDescriptor {
+        label: Some(label),
+        size: wgpu::Extent3d { width, height, depth_or_array_layers: 1 },
+        mip_level_count: 1,
+        sample_count: 1,
+        dimension: wgpu::TextureDimension::D2,
+        format,
+        usage,
+        view_formats: &[],
+    })
+}
+
+fn read_texture(
+    opened: &Opened,
+    texture: &wgpu::Texture,
+    [width, height]: [u32; 2],
+) -> Result<Image, RenderError> {
+    let row_bytes = width * 4;
+    let padded_bytes = row_bytes.next_multiple_of(wgpu::COPY_BYTES_PER_ROW_ALIGNMENT);
+    let buffer = opened.device.create_buffer(&wgpu::BufferDescriptor {
+        label: Some("read back"),
+        size: u64::from(padded_bytes) * u64::from(height),
+        usage: wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST,
+        mapped_at_creation: false,
+    });
+    let mut encoder = opened.device.create_command_encoder(&Default::default());
+    let layout = wgpu::TexelCopyBufferLayout {
+        offset: 0,
+        bytes_per_row: Some(padded_bytes),
+        rows_per_image: None,
+    };
+    encoder.copy_texture_to_buffer(
+        texture.as_image_copy(),
+        wgpu::TexelCopyBufferInfo { buffer: &buffer, layout },
+        texture.size(),
+    );
+    opened.queue.submit([encoder.finish()]);
+    buffer.slice(..).map_async(wgpu::MapMode::Read, |_| {});
+    wait(opened)?;
+    opened.fault.check("reading the picture back")?;
+    let failed =
+        |reason: String| RenderError::Device { during: "reading the picture back", reason };
+    let view =
+        buffer.get_mapped_range(..).map_err(|e| failed(adapter::one_line(&e.to_string())))?;
+    let rows = view.chunks_exact(padded_bytes as usize);
+    let rgba = rows.flat_map(|row| row[..row_bytes as usize].iter().copied()).collect();
+    Image::from_rgba(width, height, rgba).ok_or_else(|| failed("it is cut short".into()))
+}
+
+/// Waits until the GPU has done all that was submitted.
+pub(super) fn wait(opened: &Opened) -> Result<(), RenderError> {
+    let waited = opened.device.poll(wgpu::PollType::wait_indefinitely());
+    waited.map(|_| ()).map_err(|error| RenderError::Device {
+        during: "waiting for the GPU",
+        reason: adapter::one_line(&error.to_string()),
+    })
+}

@@ -1,0 +1,153 @@
+//! Every library introduces itself: what it is, a running example, its limits; and says
+//! how it stands to `unsafe`.
+
+use crate::offence::Offence;
+use crate::repository::{Package, TextFile};
+use crate::tokens::tree_of;
+use crate::unsafe_code::UNSAFE_PLACES;
+
+/// Headings that a crate's docs must have, at any depth.
+const SECTIONS: [&str; 2] = ["Examples", "Limits"];
+
+/// A crate with no more lines than this is a stub, which has nothing to show yet.
+const STUB_LINES: usize = 30;
+
+pub(crate) fn check(package: &Package, files: &[TextFile]) -> Vec<Offence> {
+    let sources = format!("{}/src/", package.folder);
+    let lines: usize = files
+        .iter()
+        .filter(|file| file.is_rust() && file.path.starts_with(&sources))
+        .map(TextFile::line_count)
+        .sum();
+    let root = files.iter().find(|file| file.path == format!("{sources}lib.rs"));
+    match root {
+        Some(root) if lines > STUB_LINES => check_root(package, root, files),
+        _ => Vec::new(),
+    }
+}
+
+fn check_root(package: &Package, root: &TextFile, files: &[TextFile]) -> Vec<Offence> {
+    let attributes = tree_of(root).attrs;
+    let docs = docs(&attributes, root, files);
+    let mut offences: Vec<Offence> = SECTIONS
+        .iter()
+        .filter(|section| !has_heading(&docs, section))
+        .map(|section| {
+            Offence::new(&root.path, 1, format!("the crate's docs lack `# {section}`; add it"))
+        })
+        .collect();
+    let may_deny = UNSAFE_PLACES.iter().any(|(place, _)| place.starts_with(&package.folder));
+    let levels: &[&str] = if may_deny { &["forbid", "deny"] } else { &["forbid"] };
+    if !levels.iter().any(|level| sets_unsafe_code(&attributes, level)) {
+        let advice = format!("lacks `#![{}(unsafe_code)]`; add it", levels.join("` or `"));
+        offences.push(Offence::new(&root.path, 1, advice));
+    }
+    offences
+}
+
+/// The docs of a crate, with the text of what they include.
+fn docs(attributes: &[syn::Attribute], root: &TextFile, files: &[TextFile]) -> String {
+    let mut docs = String::new();
+    for attribute in attributes {
+        let syn::Meta::NameValue(pair) = &attribute.meta else { continue };
+        if !pair.path.is_ident("doc") {
+            continue;
+        }
+        match &pair.value {
+            syn::Expr::Lit(syn::ExprLit { lit: syn::Lit::Str(text), .. }) => {
+                docs.push_str(&text.value());
+            }
+            syn::Expr::Macro(call) if call.mac.path.is_ident("include_str") => {
+                let name = call.mac.parse_body::<syn::LitStr>().map(|name| name.value());
+                let path = resolve(&root.path, &name.unwrap_or_default());
+                let file = files.iter().find(|file| file.path == path);
+                docs.push_str(file.map_or("", |file| &file.text));
+            }
+            _ => {}
+        }
+        docs.push('\n');
+    }
+    docs
+}
+
+/// A path that is written relative to a file, seen from the root of the repository.
+fn resolve(from: &str, relative: &str) -> String {
+    let mut parts: Vec<&str> = from.split('/').collect();
+    parts.pop();
+    for part in relative.split('/') {
+        if part == ".." {
+            parts.pop();
+        } else {
+            parts.push(part);
+        }
+    }
+    parts.join("/")
+}
+
+/// Whether a heading of this name stands outside of code blocks.
+fn has_heading(docs: &str, name: &str) -> bool {
+    let mut in_code = false;
+    docs.lines().map(str::trim).any(|line| {
+        in_code ^= line.starts_with("```");
+        !in_code && line.starts_with('#') && line.trim_start_matches('#').trim() == name
+    })
+}
+
+fn sets_unsafe_code(attributes: &[syn::Attribute], level: &str) -> bool {
+    attributes.iter().any(|attribute| {
+        let syn::Meta::List(list) = &attribute.meta else { return false };
+        let tokens = list.tokens.to_string();
+        list.path.is_ident(level) && tokens.split(", ").any(|lint| lint.trim() == "unsafe_code")
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const GOOD: &str = "//! A thing.\n//! # Examples\n//! ```\n//! ```\n//! # Limits\n//! None.\n\
+                        #![forbid(unsafe_code)]\n";
+
+    fn advice(folder: &str, root: &str, line_count: usize) -> Vec<String> {
+        let package = Package { folder: folder.to_owned(), ..Package::default() };
+        let files = [
+            TextFile::new(&format!("{folder}/src/lib.rs"), root),
+            TextFile::new(&format!("{folder}/src/a.rs"), "\n".repeat(line_count)),
+            TextFile::new("README.md", "# Dry\n## Examples\n## Limits\n"),
+        ];
+        check(&package, &files).into_iter().map(|offence| offence.advice).collect()
+    }
+
+    #[test]
+    fn good_docs_pass() {
+        assert_eq!(advice("crates/mesh", GOOD, 100), [""; 0]);
+        let included = "#![doc = include_str!(\"../../../README.md\")]\n#![forbid(unsafe_code)]";
+        assert_eq!(advice("crates/app", included, 100), [""; 0]);
+    }
+
+    #[test]
+    fn what_is_missing_is_named() {
+        assert_eq!(advice("crates/mesh", "//! A thing.", 100).len(), 3);
+        let hidden = GOOD.replace("//! # Limits", "//! ```\n//! # Limits\n//! ```");
+        assert!(advice("crates/mesh", &hidden, 100)[0].contains("# Limits"));
+        let longer = GOOD.replace("# Limits", "# Limits of memory");
+        assert_eq!(advice("crates/mesh", &longer, 100).len(), 1);
+        let lost = "#![doc = include_str!(\"README.md\")]\n#![forbid(unsafe_code)]";
+        assert_eq!(advice("crates/app", lost, 100).len(), 2);
+    }
+
+    #[test]
+    fn only_crates_with_unsafe_places_may_deny() {
+        let denies = GOOD.replace("forbid(", "deny(missing_docs, ");
+        assert_eq!(advice("crates/alloc", &denies, 100), [""; 0]);
+        assert_eq!(advice("crates/mesh", &denies, 100).len(), 1);
+        let allows = GOOD.replace("forbid", "allow");
+        assert_eq!(advice("crates/alloc", &allows, 100).len(), 1);
+    }
+
+    #[test]
+    fn stubs_are_left_alone() {
+        assert_eq!(advice("crates/mesh", "//! x", STUB_LINES - 1), [""; 0]);
+        assert_ne!(advice("crates/mesh", "//! x", STUB_LINES), [""; 0]);
+    }
+}

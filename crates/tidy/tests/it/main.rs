@@ -1,0 +1,89 @@
+//! The house rules that a machine can check, run on the repository itself. Each module
+//! holds one rule, with good and bad samples as its own tests.
+
+mod arrows;
+mod crate_docs;
+mod file_size;
+mod function_size;
+mod leftovers;
+mod manifests;
+mod offence;
+mod readme;
+mod repository;
+mod test_placement;
+mod tokens;
+mod unsafe_code;
+mod words;
+
+use std::sync::LazyLock;
+
+use offence::{Offence, expect_none};
+use repository::{Repository, TextFile};
+
+static REPOSITORY: LazyLock<Repository> = LazyLock::new(Repository::load);
+
+/// Checks each Rust file on its own.
+#[track_caller]
+fn expect_of_rust_files(check: impl Fn(&TextFile) -> Vec<Offence>) {
+    expect_none(&REPOSITORY.rust_files().flat_map(check).collect::<Vec<_>>());
+}
+
+#[test]
+fn files_are_short() {
+    expect_none(&file_size::check(REPOSITORY.rust_files(), file_size::LONG_FILES));
+}
+
+#[test]
+fn functions_fit_a_screen() {
+    expect_of_rust_files(function_size::check);
+}
+
+#[test]
+fn unsafe_stands_in_its_places_with_its_reasons() {
+    expect_of_rust_files(unsafe_code::check);
+}
+
+#[test]
+fn nothing_is_left_over() {
+    expect_of_rust_files(leftovers::check);
+}
+
+#[test]
+fn long_tests_have_their_own_file() {
+    expect_of_rust_files(test_placement::check_file);
+}
+
+#[test]
+fn a_crate_has_one_integration_binary() {
+    let offences = REPOSITORY.packages.iter().flat_map(test_placement::check_package);
+    expect_none(&offences.collect::<Vec<_>>());
+}
+
+#[test]
+fn crates_know_only_what_lies_below() {
+    expect_none(&arrows::check(&REPOSITORY.packages, &REPOSITORY.files));
+}
+
+#[test]
+fn manifests_inherit_from_the_workspace() {
+    let packages = REPOSITORY.packages.iter();
+    let offences = packages.flat_map(|package| manifests::check(package, &REPOSITORY.files));
+    expect_none(&offences.collect::<Vec<_>>());
+}
+
+#[test]
+fn libraries_introduce_themselves() {
+    let packages = REPOSITORY.packages.iter();
+    let offences = packages.flat_map(|package| crate_docs::check(package, &REPOSITORY.files));
+    expect_none(&offences.collect::<Vec<_>>());
+}
+
+#[test]
+fn the_readme_runs() {
+    expect_none(&readme::check(&REPOSITORY.files));
+}
+
+#[test]
+fn no_path_of_one_machine_is_written_down() {
+    expect_none(&REPOSITORY.files.iter().flat_map(words::check).collect::<Vec<_>>());
+}

@@ -1,0 +1,68 @@
+//! The README's examples run. It is the docs of the `drystone` crate, so that they are doc
+//! tests; an example that is told not to run would show nothing.
+
+use crate::offence::Offence;
+use crate::repository::TextFile;
+
+const README: &str = "README.md";
+const LIBRARY: &str = "crates/app/src/lib.rs";
+const INCLUSION: &str = "include_str!(\"../../../README.md\")";
+
+/// Words after three backticks that keep an example from being run.
+const NOT_RUN: [&str; 3] = ["ignore", "no_run", "compile_fail"];
+
+/// Nothing to say before there is a README.
+pub(crate) fn check(files: &[TextFile]) -> Vec<Offence> {
+    let find = |path: &str| files.iter().find(|file| file.path == path);
+    let Some(readme) = find(README) else { return Vec::new() };
+    let mut offences = check_examples(readme);
+    if !find(LIBRARY).is_some_and(|library| library.text.contains(INCLUSION)) {
+        let advice = format!("the README's examples do not run; add `#![doc = {INCLUSION}]`");
+        offences.push(Offence::new(LIBRARY, 1, advice));
+    }
+    offences
+}
+
+fn check_examples(readme: &TextFile) -> Vec<Offence> {
+    let mut offences = Vec::new();
+    let mut example_count = 0;
+    for (index, line) in readme.text.lines().enumerate() {
+        let Some(info) = line.trim().strip_prefix("```") else { continue };
+        let words: Vec<&str> = info.split([',', ' ']).collect();
+        example_count += usize::from(words.contains(&"rust"));
+        if words.iter().any(|word| NOT_RUN.contains(word)) {
+            let advice = "this example does not run; make it one that does, or `text`";
+            offences.push(Offence::new(README, index + 1, advice));
+        }
+    }
+    if example_count == 0 {
+        offences.push(Offence::new(README, 1, "has no example; add one in a ```rust block"));
+    }
+    offences
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lines(readme: &str, library: &str) -> Vec<(String, usize)> {
+        let files = [TextFile::new(README, readme), TextFile::new(LIBRARY, library)];
+        check(&files).into_iter().map(|offence| (offence.path, offence.line)).collect()
+    }
+
+    #[test]
+    fn a_readme_that_runs_passes() {
+        let library = format!("#![doc = {INCLUSION}]");
+        assert_eq!(lines("# Dry\n```rust\n```\n```sh\n```", &library), []);
+        assert_eq!(check(&[]), []);
+    }
+
+    #[test]
+    fn one_that_does_not_run_is_found() {
+        let library = format!("#![doc = {INCLUSION}]");
+        let ignored = lines("# Dry\n```rust,ignore\n```", &library);
+        assert_eq!(ignored, [(README.to_owned(), 2)]);
+        assert_eq!(lines("# Dry", &library), [(README.to_owned(), 1)]);
+        assert_eq!(lines("```rust\n```", "//! Own docs."), [(LIBRARY.to_owned(), 1)]);
+    }
+}

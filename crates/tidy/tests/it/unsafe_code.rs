@@ -1,0 +1,209 @@
+//! Where `unsafe` may stand, and that each use says why it is sound.
+//!
+//! A lint can switch `unsafe` off for a crate, not confine it to a module of it. We look at
+//! tokens rather than at the syntax tree, so that nothing hides in a macro call.
+
+use proc_macro2::{Delimiter, TokenTree};
+use syn::visit::{self, Visit};
+
+use crate::offence::Offence;
+use crate::repository::TextFile;
+use crate::tokens::{as_group, is_word, line, tokens_of, tree_of, walk};
+
+/// Files, and folders with a `/` at the end, in which `unsafe` may stand; and why.
+pub(crate) const UNSAFE_PLACES: &[(&str, &str)] = &[
+    ("crates/alloc/src/memory/", "hands out raw memory"),
+    ("crates/render/src/gl/", "every OpenGL call is a foreign one"),
+    ("crates/render/src/wgpu/raw.rs", "the wgpu calls that are unsafe"),
+    ("crates/voxel/src/simd.rs", "SIMD intrinsics, each with a portable twin"),
+];
+
+/// Integration tests may hold a counting allocator.
+const TEST_FOLDER: &str = "/tests/it/";
+
+pub(crate) fn check(file: &TextFile) -> Vec<Offence> {
+    let mut offences = Vec::new();
+    let lines: Vec<&str> = file.text.lines().collect();
+    let allowed = is_allowed(&file.path);
+    walk(tokens_of(file), &mut |rest| {
+        if !is_word(rest.first(), "unsafe") {
+            return;
+        }
+        let at = line(&rest[0]);
+        if !allowed {
+            let advice = "`unsafe` stands outside its modules; do without, or move it into one \
+                          of UNSAFE_PLACES of the tidy test";
+            offences.push(Offence::new(&file.path, at, advice));
+        } else if needs_reason(&rest[1..]) && !has_reason(&lines, at, "SAFETY:") {
+            let advice = "`unsafe` without its reason; write `// SAFETY: why it is sound` right \
+                          above";
+            offences.push(Offence::new(&file.path, at, advice));
+        }
+    });
+    if allowed {
+        let mut contracts = Contracts { file, lines: &lines, offences: &mut offences };
+        contracts.visit_file(&tree_of(file));
+    }
+    offences
+}
+
+pub(crate) fn is_allowed(path: &str) -> bool {
+    let is_in = |place: &str| path == place || (place.ends_with('/') && path.starts_with(place));
+    UNSAFE_PLACES.iter().any(|(place, _)| is_in(place)) || path.contains(TEST_FOLDER)
+}
+
+/// A block, an implementation or a block of foreign functions; not a function, whose
+/// contract is in its docs, nor the type of one.
+fn needs_reason(after: &[TokenTree]) -> bool {
+    let is_block = |token| as_group(token, Delimiter::Brace).is_some();
+    is_block(after.first())
+        || is_word(after.first(), "impl")
+        || (is_word(after.first(), "extern") && (is_block(after.get(1)) || is_block(after.get(2))))
+}
+
+/// Whether the comment right above line `at`, or above the statement that it is part of,
+/// contains `word`.
+fn has_reason(lines: &[&str], at: usize, word: &str) -> bool {
+    let above = lines[..at - 1].iter().rev().map(|line| line.trim());
+    let comment = above.skip_while(|line| is_continued(line));
+    comment.take_while(|line| line.starts_with("//")).any(|line| line.contains(word))
+}
+
+/// Whether the statement that a line is part of goes on after it; attributes count.
+fn is_continued(line: &str) -> bool {
+    !line.is_empty() && !line.starts_with("//") && !line.ends_with([';', ',', '{', '}'])
+}
+
+/// Looks for unsafe functions that do not tell the caller what to guarantee. Those of a
+/// trait's implementation have their contract where the trait is.
+struct Contracts<'a> {
+    file: &'a TextFile,
+    lines: &'a [&'a str],
+    offences: &'a mut Vec<Offence>,
+}
+
+impl Contracts<'_> {
+    fn expect_contract(&mut self, signature: &syn::Signature) {
+        let syn::Safety::Unsafe(token) = &signature.safety else { return };
+        let at = token.span.start().line;
+        if !has_reason(self.lines, at, "# Safety") {
+            let advice = format!(
+                "`{}` does not say what its caller must guarantee; add `# Safety` with a list \
+                 to its docs",
+                signature.ident
+            );
+            self.offences.push(Offence::new(&self.file.path, at, advice));
+        }
+    }
+}
+
+impl<'ast> Visit<'ast> for Contracts<'_> {
+    fn visit_item_fn(&mut self, function: &'ast syn::ItemFn) {
+        self.expect_contract(&function.sig);
+        visit::visit_item_fn(self, function);
+    }
+
+    fn visit_trait_item_fn(&mut self, function: &'ast syn::TraitItemFn) {
+        self.expect_contract(&function.sig);
+        visit::visit_trait_item_fn(self, function);
+    }
+
+    fn visit_item_impl(&mut self, block: &'ast syn::ItemImpl) {
+        if block.trait_.is_none() {
+            for item in &block.items {
+                if let syn::ImplItem::Fn(function) = item {
+                    self.expect_contract(&function.sig);
+                }
+            }
+        }
+        visit::visit_item_impl(self, block);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NONE: [usize; 0] = [];
+
+    fn lines(path: &str, text: &str) -> Vec<usize> {
+        check(&TextFile::new(path, text)).iter().map(|offence| offence.line).collect()
+    }
+
+    const HOME: &str = "crates/alloc/src/memory/stack.rs";
+
+    #[test]
+    fn unsafe_stays_in_its_places() {
+        let text = "fn f() {\n// SAFETY: it is a sample.\nunsafe { g() } }";
+        for path in [HOME, "crates/voxel/src/simd.rs", "crates/mesh/tests/it/heap.rs"] {
+            assert_eq!(lines(path, text), NONE, "{path}");
+        }
+        for path in ["crates/alloc/src/slots.rs", "crates/voxel/src/simd.rs/x.rs", "build.rs"] {
+            assert_eq!(lines(path, text), [3], "{path}");
+        }
+    }
+
+    #[test]
+    fn every_kind_of_unsafe_is_seen() {
+        let kinds = [
+            "fn f() { unsafe { g() } }",
+            "unsafe fn f() {}",
+            "unsafe impl Send for S {}",
+            "unsafe trait T {}",
+            "unsafe extern \"C\" { fn f(); }",
+            "type F = unsafe fn();",
+            "#[unsafe(no_mangle)] fn f() {}",
+            "thing! { x => unsafe { g() } }",
+        ];
+        for text in kinds {
+            assert_eq!(lines("a.rs", text), [1], "{text}");
+        }
+        assert_eq!(
+            lines("a.rs", "#![forbid(unsafe_code)] // unsafe\nconst A: &str = \"unsafe\";"),
+            NONE
+        );
+    }
+
+    #[test]
+    fn a_reason_stands_right_above() {
+        let good = [
+            "fn f() {\n// SAFETY: sample.\nunsafe { g() } }",
+            "fn f() {\n// SAFETY: sample,\n// of two lines.\nlet a =\nunsafe { g() }; }",
+            "// SAFETY: sample.\n#[cfg(x)]\nunsafe impl Send for S {}",
+            "// SAFETY: sample.\nunsafe extern \"C\" { fn f(); }",
+            "thing! {\n// SAFETY: sample.\nunsafe { g() } }",
+            "type F = unsafe fn();",
+        ];
+        for text in good {
+            assert_eq!(lines(HOME, text), NONE, "{text}");
+        }
+        let bad = [
+            "fn f() {\n// Safe.\nunsafe { g() } }",
+            "fn f() {\n// SAFETY: of another.\nh();\nunsafe { g() } }",
+            "fn f() {\n// SAFETY: too far up.\n\nunsafe { g() } }",
+            "// SAFETY: sample.\nunsafe impl Send for S {}\nunsafe impl Sync for S {}",
+            "thing! { unsafe { g() } }",
+            "unsafe extern { fn f(); }",
+        ];
+        for text in bad {
+            assert_eq!(lines(HOME, text).len(), 1, "{text}");
+        }
+    }
+
+    #[test]
+    fn unsafe_functions_state_their_contract() {
+        let good = [
+            "/// Does.\n///\n/// # Safety\n/// * `p` is valid.\n#[inline]\npub unsafe fn f() {}",
+            "impl S {\n/// # Safety\n/// * `p` is valid.\nunsafe fn f() {} }",
+            "impl T for S { unsafe fn f() {} }",
+        ];
+        for text in good {
+            assert_eq!(lines(HOME, text), NONE, "{text}");
+        }
+        for text in
+            ["unsafe fn f() {}", "impl S { unsafe fn f() {} }", "trait T { unsafe fn f(); }"]
+        {
+            assert_eq!(lines(HOME, text), [1], "{text}");
+        }
+    }
+}

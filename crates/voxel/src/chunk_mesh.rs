@@ -1,0 +1,58 @@
+use drystone_mesh::{Quad, QuadBuffer, QuadSink};
+
+/// The quads of one chunk, as a mesher leaves them: what is opaque, and what must be
+/// blended over it.
+///
+/// # Order
+/// In both buffers facings lie side by side in the order of [`Face::ALL`]. Within a
+/// facing, layers come back to front for every camera that sees them: by ascending
+/// coordinate for a positive facing, by descending coordinate for a negative one. So the
+/// see-through quads of one facing blend correctly as they lie, wherever the camera is.
+///
+/// # Cost
+/// 8 bytes a quad. The memory is kept from one mesh to the next: give the same value to
+/// a mesher again and again.
+///
+/// [`Face::ALL`]: drystone_mesh::Face::ALL
+#[derive(Clone, Debug, Default)]
+pub struct ChunkMesh {
+    /// Quads of opaque materials.
+    pub opaque: QuadBuffer,
+    /// Quads of see-through materials.
+    pub see_through: QuadBuffer,
+}
+
+impl ChunkMesh {
+    /// A mesh without quads.
+    pub const fn new() -> Self {
+        Self { opaque: QuadBuffer::new(), see_through: QuadBuffer::new() }
+    }
+
+    /// Forgets the quads and keeps the memory.
+    pub fn clear(&mut self) {
+        self.opaque.clear();
+        self.see_through.clear();
+    }
+
+    /// How many quads there are in all.
+    pub fn len(&self) -> usize {
+        self.opaque.len() + self.see_through.len()
+    }
+
+    /// Whether there is no quad.
+    pub fn is_empty(&self) -> bool {
+        self.opaque.is_empty() && self.see_through.is_empty()
+    }
+
+    /// All quads with whether they are see-through, the opaque ones first.
+    pub fn iter(&self) -> impl Iterator<Item = (Quad, bool)> {
+        let opaque = self.opaque.quads().iter().map(|&quad| (quad, false));
+        opaque.chain(self.see_through.quads().iter().map(|&quad| (quad, true)))
+    }
+
+    /// The buffer for quads of this kind.
+    #[inline]
+    pub(crate) fn sink(&mut self, see_through: bool) -> &mut impl QuadSink {
+        if see_through { &mut self.see_through } else { &mut self.opaque }
+    }
+}

@@ -1,0 +1,72 @@
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+
+use drystone_voxel::{Chunk, ChunkMesh, GreedyMesher, Material, PaddedChunk, mesh_unit};
+
+use crate::scenes::{boxes, random, table};
+
+/// The system's allocator, with a count of what the thread has asked it for.
+struct Counting;
+
+thread_local! {
+    static COUNT: Cell<u64> = const { Cell::new(0) };
+}
+
+// SAFETY: every call goes on to `System` as it came, which keeps the contract; counting
+// neither allocates (the thread's cell is a constant without a destructor) nor panics.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        COUNT.set(COUNT.get() + 1);
+        // SAFETY: the caller's promise about `layout` is passed on.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        // SAFETY: `pointer` came from `System` with this `layout`, as the caller promises.
+        unsafe { System.dealloc(pointer, layout) }
+    }
+
+    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, new_size: usize) -> *mut u8 {
+        COUNT.set(COUNT.get() + 1);
+        // SAFETY: as for `dealloc`, and the caller's promise about `new_size` is passed on.
+        unsafe { System.realloc(pointer, layout, new_size) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+/// How often this thread asks for memory while `work` runs.
+fn allocations_in(work: impl FnOnce()) -> u64 {
+    let before = COUNT.get();
+    work();
+    COUNT.get() - before
+}
+
+#[test]
+fn warm_meshers_do_not_allocate() {
+    let table = table(0b1000);
+    let mut uniform = PaddedChunk::new();
+    uniform.fill(&Chunk::new(62, Material(3)), |_| None);
+    let chunks = [random(62, 30, 4, 1), random(17, 50, 2, 2), boxes(32, 20, 3, 3), uniform];
+    let mut greedy = GreedyMesher::new();
+    let mut mesh = ChunkMesh::new();
+    let mut mesh_all = || {
+        for chunk in &chunks {
+            greedy.mesh(chunk, &table, &mut mesh);
+        }
+    };
+    assert!(allocations_in(&mut mesh_all) > 0, "the first round must make the scratch");
+    assert_eq!(allocations_in(&mut mesh_all), 0);
+
+    mesh_unit(&chunks[0], &table, &mut mesh);
+    assert_eq!(allocations_in(|| mesh_unit(&chunks[0], &table, &mut mesh)), 0);
+}
+
+#[test]
+fn a_warm_padded_chunk_does_not_allocate() {
+    let center = Chunk::new(32, Material(1));
+    let mut padded = PaddedChunk::new();
+    padded.fill(&center, |_| Some(&center));
+    assert_eq!(allocations_in(|| padded.fill(&center, |_| Some(&center))), 0);
+}

@@ -1,0 +1,220 @@
+use drystone_mesh::Face;
+use drystone_voxel::{
+    Chunk, ChunkMesh, GreedyMesher, Material, MaterialTable, PaddedChunk, face_is_visible,
+    mesh_unit,
+};
+use proptest::prelude::*;
+
+use crate::rasterised::Rasterised;
+use crate::scenes::{Random, boxes, padded, random, table};
+
+/// Every side up to 32, and those where a word, with and without its halo, gets full.
+fn sides() -> impl Iterator<Item = u32> {
+    (1..=32).chain([33, 61, 62, 63, 64])
+}
+
+/// Both meshers and their scratch, used from chunk to chunk as a world would.
+#[derive(Default)]
+struct Meshers {
+    greedy: GreedyMesher,
+    actual: ChunkMesh,
+    expected: ChunkMesh,
+}
+
+impl Meshers {
+    /// Meshes with both and compares face by face. Returns how many quads each took.
+    fn compare(
+        &mut self,
+        chunk: &PaddedChunk,
+        table: &MaterialTable,
+    ) -> Result<[usize; 2], String> {
+        self.greedy.mesh(chunk, table, &mut self.actual);
+        mesh_unit(chunk, table, &mut self.expected);
+        let actual = Rasterised::new(&self.actual, chunk.side());
+        let expected = Rasterised::new(&self.expected, chunk.side());
+        if let Some(difference) = actual.difference(&expected) {
+            return Err(format!("side {}: {difference}", chunk.side()));
+        }
+        let counts = [self.actual.len(), self.expected.len()];
+        if counts[0] > counts[1] {
+            return Err(format!("{} quads for {} faces", counts[0], counts[1]));
+        }
+        Ok(counts)
+    }
+
+    fn check(&mut self, chunk: &PaddedChunk, table: &MaterialTable, what: &str) -> [usize; 2] {
+        match self.compare(chunk, table) {
+            Ok(counts) => counts,
+            Err(message) => panic!("{what}: {message}"),
+        }
+    }
+}
+
+/// Large sides are much work: they take turns with the cases.
+fn is_due(side: u32, case: u32) -> bool {
+    side <= 33 || (side + case).is_multiple_of(4)
+}
+
+#[test]
+fn random_fills_at_every_side() {
+    let mut meshers = Meshers::default();
+    let mut case = 0;
+    for percent in [3, 10, 50, 90] {
+        for (material_count, see_through) in [(1, 0), (4, 0), (2, 0b10), (4, 0b1_1000), (3, 0b1110)]
+        {
+            case += 1;
+            for side in sides().filter(|&side| is_due(side, case)) {
+                let chunk = random(side, percent, material_count, u64::from(case * 100 + side));
+                let what = format!("{percent} % of {material_count}, {see_through:b}");
+                meshers.check(&chunk, &table(see_through), &what);
+            }
+        }
+    }
+}
+
+#[test]
+fn boxes_at_every_side() {
+    let mut meshers = Meshers::default();
+    for (case, see_through) in [0, 0b100, 0b1_0010].into_iter().enumerate() {
+        for side in sides().filter(|&side| is_due(side, case as u32)) {
+            let chunk = boxes(side, 12, 4, u64::from(side));
+            meshers.check(&chunk, &table(see_through), &format!("boxes, {see_through:b}"));
+        }
+    }
+}
+
+#[test]
+fn solid_chunks_take_six_quads_and_empty_ones_none() {
+    let mut meshers = Meshers::default();
+    for see_through in [0, 0b10] {
+        let table = table(see_through);
+        for side in sides() {
+            let inside = |voxel: [i32; 3]| voxel.iter().all(|c| (0..side as i32).contains(c));
+            // Stored voxel by voxel, and as one material: two ways through the mesher.
+            let dense = padded(side, |voxel| u16::from(inside(voxel)));
+            let mut uniform = PaddedChunk::new();
+            uniform.fill(&Chunk::new(side, Material(1)), |_| None);
+            assert!(dense.uniform().is_none() && uniform.uniform().is_some());
+            for chunk in [&dense, &uniform] {
+                let counts = meshers.check(chunk, &table, "solid");
+                assert_eq!(counts, [6, 6 * (side * side) as usize]);
+            }
+            // Shut in by itself there is nothing to see.
+            let shut_in = padded(side, |_| 1);
+            assert_eq!(meshers.check(&shut_in, &table, "shut in")[0], 0);
+            let around = padded(side, |voxel| u16::from(!inside(voxel)));
+            assert_eq!(meshers.check(&around, &table, "empty")[0], 0);
+        }
+    }
+}
+
+#[test]
+fn one_material_in_a_random_halo() {
+    let mut meshers = Meshers::default();
+    for (see_through, side) in
+        [0, 0b110].into_iter().flat_map(|bits| sides().map(move |n| (bits, n)))
+    {
+        let center = Chunk::new(side, Material(1));
+        let mut random = Random::new(u64::from(side));
+        let around = Chunk::from_fn(side.min(64), |_| Material(random.below(5) as u16));
+        let all_glass = Chunk::new(side, Material(2));
+        let mut chunk = PaddedChunk::new();
+        chunk.fill(&center, |offset| match offset {
+            [1, 0, 0] => None,
+            [0, -1, 0] => Some(&all_glass),
+            [0, 0, 1] => Some(&center),
+            _ => Some(&around),
+        });
+        meshers.check(&chunk, &table(see_through), "one material");
+    }
+}
+
+#[test]
+fn patterns_at_every_side() {
+    let mut meshers = Meshers::default();
+    let table = table(0b100);
+    for side in sides().filter(|&side| side <= 33 || side >= 63) {
+        let n = side as i32;
+        let checker = padded(side, |[x, y, z]| ((x + y + z) & 1) as u16);
+        let [quads, faces] = meshers.check(&checker, &table, "checkerboard");
+        assert_eq!(quads, faces, "nothing of a checkerboard merges");
+        let colors = padded(side, |[x, y, z]| 1 + ((x + y + z) & 1) as u16);
+        meshers.check(&colors, &table, "checkerboard of stone and glass");
+        let slabs = padded(side, |[_, y, _]| if y.rem_euclid(3) == 0 { 1 } else { 0 });
+        meshers.check(&slabs, &table, "slabs");
+        for corner in [[0, 0, 0], [n - 1, 0, 0], [0, n - 1, n - 1], [n - 1; 3], [n / 2; 3]] {
+            let single = padded(side, |voxel| u16::from(voxel == corner));
+            assert_eq!(meshers.check(&single, &table, "single"), [6, 6]);
+            let hole = padded(side, |voxel| u16::from(voxel != corner));
+            let inner = meshers.check(&hole, &table, "hole")[1];
+            // A hole at the border shows no face of the neighbour: that is its own mesh's.
+            let beside_halo = corner.iter().map(|&c| usize::from(c == 0) + usize::from(c == n - 1));
+            assert_eq!(inner, 6 - beside_halo.sum::<usize>());
+        }
+    }
+}
+
+#[test]
+fn a_greedy_quad_is_as_large_as_it_can_be() {
+    // An L of two bars: the first row takes all of its length, the rest is one quad.
+    let chunk = padded(8, |[x, y, z]| {
+        u16::from(
+            y == 0 && (0..8).contains(&x) && z == 0 || y == 0 && x == 3 && (0..8).contains(&z),
+        )
+    });
+    let mut meshers = Meshers::default();
+    meshers.check(&chunk, &table(0), "an L");
+    let up = meshers.actual.opaque.quads().iter().filter(|quad| quad.face() == Some(Face::PosY));
+    let sizes: Vec<[u32; 2]> = up.map(|quad| quad.size()).collect();
+    // The width of ±Y runs along Z, the height along X.
+    assert_eq!(sizes, [[1, 8], [7, 1]]);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// Voxel by voxel, so that a failure shrinks to the voxels that matter.
+    #[test]
+    fn small_chunks_of_any_content(
+        side in 1_u32..=5,
+        see_through in 0_u32..32,
+        voxels in prop::collection::vec(prop_oneof![2 => Just(0_u16), 3 => 1_u16..=5], 343),
+    ) {
+        let p = side as i32 + 2;
+        let chunk = padded(side, |[x, y, z]| voxels[(x + 1 + p * (y + 1 + p * (z + 1))) as usize]);
+        let result = Meshers::default().compare(&chunk, &table(see_through));
+        prop_assert!(result.is_ok(), "{result:?}");
+    }
+
+    #[test]
+    fn chunks_of_any_side(
+        side in 6_u32..=40,
+        percent in 0_u32..=100,
+        material_count in 1_u32..=4,
+        see_through in 0_u32..32,
+        seed: u64,
+    ) {
+        let chunk = random(side, percent, material_count, seed);
+        let result = Meshers::default().compare(&chunk, &table(see_through));
+        prop_assert!(result.is_ok(), "{result:?}");
+    }
+}
+
+#[test]
+fn the_unit_mesher_draws_what_the_rule_says() {
+    let chunk = random(7, 60, 4, 1);
+    let table = table(0b1_0100);
+    let mut mesh = ChunkMesh::new();
+    mesh_unit(&chunk, &table, &mut mesh);
+    let mut expected = 0;
+    for face in Face::ALL {
+        for place in 0..7 * 7 * 7 {
+            let voxel = [place % 7 + 1, place / 7 % 7 + 1, place / 49 + 1];
+            let mut beyond: [u32; 3] = voxel;
+            let axis = face.axis();
+            beyond[axis] = beyond[axis].wrapping_add_signed(face.normal()[axis]);
+            expected += usize::from(face_is_visible(chunk.get(voxel), chunk.get(beyond), &table));
+        }
+    }
+    assert_eq!(mesh.len(), expected);
+}

@@ -1,0 +1,53 @@
+use drystone_mesh::{Face, QuadBuffer};
+use drystone_voxel::{ChunkMesh, GreedyMesher, PaddedChunk, mesh_unit};
+
+use crate::scenes::{boxes, random, table};
+
+/// How far towards a camera that sees it each quad of a facing lies.
+fn nearness(quads: &QuadBuffer, face: Face) -> Vec<i32> {
+    let quads = quads.quads().iter().filter(|quad| quad.face() == Some(face));
+    quads
+        .map(|quad| {
+            let layer = quad.position()[face.axis()] as i32;
+            if face.is_positive() { layer } else { -layer }
+        })
+        .collect()
+}
+
+fn check(mesh: &ChunkMesh) {
+    for buffer in [&mesh.opaque, &mesh.see_through] {
+        for face in Face::ALL {
+            let nearness = nearness(buffer, face);
+            assert!(nearness.len() > 1, "{face:?} has too few quads to show an order");
+            assert!(nearness.is_sorted(), "{face:?} does not come back to front: {nearness:?}");
+        }
+    }
+}
+
+#[test]
+fn layers_of_every_facing_come_back_to_front() {
+    let table = table(0b1010);
+    let chunks: [PaddedChunk; 3] = [random(9, 40, 4, 5), random(64, 10, 4, 6), boxes(33, 30, 4, 7)];
+    let mut greedy = GreedyMesher::new();
+    let mut mesh = ChunkMesh::new();
+    for chunk in &chunks {
+        greedy.mesh(chunk, &table, &mut mesh);
+        check(&mesh);
+        mesh_unit(chunk, &table, &mut mesh);
+        check(&mesh);
+    }
+}
+
+#[test]
+fn what_was_in_the_mesh_is_replaced() {
+    let table = table(0b1010);
+    let mut greedy = GreedyMesher::new();
+    let mut mesh = ChunkMesh::new();
+    greedy.mesh(&random(9, 40, 4, 5), &table, &mut mesh);
+    assert!(!mesh.opaque.is_empty() && !mesh.see_through.is_empty());
+    greedy.mesh(&PaddedChunk::new(), &table, &mut mesh);
+    assert!(mesh.is_empty());
+    mesh_unit(&random(9, 40, 4, 5), &table, &mut mesh);
+    mesh_unit(&PaddedChunk::new(), &table, &mut mesh);
+    assert!(mesh.is_empty());
+}

@@ -1,0 +1,77 @@
+use drystone_voxel::{Chunk, LocalPos, Material, MaterialTable, PaddedChunk};
+
+/// Numbers that look random and are the same on every machine.
+pub(crate) struct Random(u64);
+
+impl Random {
+    pub(crate) fn new(seed: u64) -> Self {
+        Self(seed)
+    }
+
+    /// Below `bound`.
+    pub(crate) fn below(&mut self, bound: u32) -> u32 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mixed = (self.0 ^ self.0 >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (((mixed >> 32) * u64::from(bound)) >> 32) as u32
+    }
+}
+
+/// A table of materials 1 to 4, of which those in the bits of `see_through` are so.
+pub(crate) fn table(see_through: u32) -> MaterialTable {
+    let mut table = MaterialTable::new();
+    for id in 1..=4 {
+        let opacity = if see_through >> id & 1 != 0 { 100 } else { 255 };
+        table.insert("material", [90, 90, 90, opacity]).unwrap();
+    }
+    table
+}
+
+/// A padded chunk whose voxel at each place of −1 to `side` is what `material_at` says.
+pub(crate) fn padded(side: u32, mut material_at: impl FnMut([i32; 3]) -> u16) -> PaddedChunk {
+    let n = side as i32;
+    let mut chunks: Vec<Chunk> = (0..27).map(|_| Chunk::new(side, Material::AIR)).collect();
+    for z in -1..=n {
+        for y in -1..=n {
+            for x in -1..=n {
+                let chunk = &mut chunks[chunk_index([x, y, z].map(|c| c.div_euclid(n)))];
+                let [x, y, z, material] = [x, y, z, i32::from(material_at([x, y, z]))];
+                let local = [x, y, z].map(|c| c.rem_euclid(n) as u8);
+                chunk.set(LocalPos::new(local[0], local[1], local[2]), Material(material as u16));
+            }
+        }
+    }
+    let mut padded = PaddedChunk::new();
+    padded.fill(&chunks[13], |offset| Some(&chunks[chunk_index(offset)]));
+    padded
+}
+
+fn chunk_index(offset: [i32; 3]) -> usize {
+    (offset[0] + 1 + 3 * (offset[1] + 1) + 9 * (offset[2] + 1)) as usize
+}
+
+/// A chunk with a halo, `percent` of it filled with materials 1 to `material_count`.
+pub(crate) fn random(side: u32, percent: u32, material_count: u32, seed: u64) -> PaddedChunk {
+    let mut random = Random::new(seed);
+    padded(side, |_| {
+        if random.below(100) < percent { 1 + random.below(material_count) as u16 } else { 0 }
+    })
+}
+
+/// Random boxes of one material each, air among them: large faces with ragged edges.
+pub(crate) fn boxes(side: u32, box_count: u32, material_count: u32, seed: u64) -> PaddedChunk {
+    let mut random = Random::new(seed);
+    let boxes: Vec<([i32; 3], [i32; 3], u16)> = (0..box_count)
+        .map(|_| {
+            let low = [0; 3].map(|_: i32| random.below(side + 2) as i32 - 1);
+            let high = low.map(|c| c + 1 + random.below(side / 2 + 2) as i32);
+            (low, high, random.below(material_count + 1) as u16)
+        })
+        .collect();
+    padded(side, |voxel| {
+        let inside = |low: &[i32; 3], high: &[i32; 3]| {
+            (0..3).all(|axis| (low[axis]..high[axis]).contains(&voxel[axis]))
+        };
+        boxes.iter().rev().find(|(low, high, _)| inside(low, high)).map_or(0, |found| found.2)
+    })
+}

@@ -1,0 +1,61 @@
+use std::path::PathBuf;
+
+use thiserror::Error;
+
+/// Why a source could not be opened or read. Each message is one line: what, where and
+/// what to do.
+#[derive(Debug, Error)]
+pub enum WorldError {
+    /// The file cannot be read at all.
+    #[error("{}: cannot be read: {problem}; check the name and the permissions", path.display())]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        problem: std::io::Error,
+    },
+    /// What lies there is no source that drystone knows.
+    #[error("{}: {found}; supported: {}", path.display(), crate::SUPPORTED_SOURCES)]
+    Unsupported {
+        /// The file or folder.
+        path: PathBuf,
+        /// What it is instead.
+        found: String,
+    },
+    /// A `.vox` file breaks the rules of its format.
+    #[error("{file}: {place}: {problem}; {advice}")]
+    BadVox {
+        /// The file's name.
+        file: String,
+        /// The chunk and the byte where it begins, or the node of the scene.
+        place: String,
+        /// What is wrong there.
+        problem: String,
+        /// What to do about it.
+        advice: &'static str,
+    },
+    /// More than this version takes, found before any memory was spent on it.
+    #[error("{what}: {found} {unit}, at most {limit} are taken; {advice}")]
+    TooLarge {
+        /// What is too large: a file's name or a part of one.
+        what: String,
+        /// How much it is.
+        found: u64,
+        /// How much it may be.
+        limit: u64,
+        /// What is counted.
+        unit: &'static str,
+        /// What to do about it.
+        advice: &'static str,
+    },
+    /// A chunk of another side than the world's.
+    #[error(
+        "chunk of side {found} in a world of chunks of side {expected}: give all chunks one side"
+    )]
+    ChunkSide {
+        /// The chunk's side in voxels.
+        found: u32,
+        /// The world's side in voxels.
+        expected: u32,
+    },
+}

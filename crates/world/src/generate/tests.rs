@@ -1,0 +1,162 @@
+use drystone_voxel::VoxelPos;
+
+use super::tree::{Part, trees_near};
+use super::*;
+
+fn world(seed: u64, size_chunks: [u32; 3]) -> GeneratedWorld {
+    GeneratedWorld::new(GeneratorConfig { seed, size_chunks, ..Default::default() }).unwrap()
+}
+
+#[test]
+fn same_seed_same_world_and_another_another() {
+    let load = |seed| World::load(&world(seed, [3, 4, 2])).unwrap();
+    let (a, b, other) = (load(11), load(11), load(12));
+    assert!(a.iter().eq(b.iter()));
+    assert!(!a.iter().eq(other.iter()));
+    // The high half of a seed counts too.
+    assert!(!a.iter().eq(load(11 | 1 << 40).iter()));
+}
+
+#[test]
+fn a_chunk_is_the_same_in_any_world_and_order() {
+    let small = world(3, [2, 4, 3]);
+    let large = World::load(&world(3, [5, 6, 4])).unwrap();
+    let mut positions = small.chunk_positions();
+    assert_eq!(positions.len(), 24);
+    positions.reverse();
+    for position in positions {
+        let alone = world(3, [2, 4, 3]).chunk(position).unwrap();
+        assert_eq!(alone, small.chunk(position).unwrap());
+        let air = Chunk::new(Chunk::SIDE, Material::AIR);
+        assert_eq!(&alone, large.chunk(position).unwrap_or(&air), "{position:?}");
+    }
+}
+
+/// Every voxel of every tree is there, whichever chunk it falls in: a tree's own leaves or
+/// bark, or what may stand in its way, another tree or the ground.
+#[test]
+fn trees_are_whole_across_chunks() {
+    let source = world(3, [7, 4, 7]);
+    let world = World::load(&source).unwrap();
+    let trees = trees_near(&source.terrain, &source.palette, [0, 0], [223, 223]);
+    let (mut crossing, mut own, mut all) = (0, 0, 0);
+    for tree in &trees {
+        let (low, high) = tree.bounds();
+        if low[0] < 0 || low[2] < 0 || high[0] > 223 || high[2] > 223 {
+            continue;
+        }
+        let mut chunks = std::collections::HashSet::new();
+        for x in low[0]..=high[0] {
+            for y in low[1]..=high[1] {
+                for z in low[2]..=high[2] {
+                    let Some(part) = tree.part_at([x, y, z]) else { continue };
+                    let voxel = VoxelPos::new(x, y, z);
+                    let found = world.get(voxel);
+                    assert!(!found.is_air(), "{voxel:?} of the tree at {:?}", tree.root);
+                    let (Part::Trunk(wanted) | Part::Leaves(wanted)) = part;
+                    own += u32::from(found == wanted);
+                    all += 1;
+                    chunks.insert(voxel.split(Chunk::SIDE).0);
+                }
+            }
+        }
+        crossing += u32::from(chunks.len() > 1);
+    }
+    assert!(crossing > 20, "{crossing} trees cross a border");
+    assert!(own * 10 > all * 7, "{own} of {all} voxels are the tree's own");
+}
+
+#[test]
+fn the_default_world_has_everything() {
+    let source = GeneratedWorld::new(GeneratorConfig::default()).unwrap();
+    let world = World::load(&source).unwrap();
+    let counts = world.count_by_material();
+    assert_eq!(counts.len(), source.materials().len() - 1, "{counts:?}");
+    let size = world.bounds().unwrap().size_voxels();
+    assert!(size[0] == 384 && size[2] == 384, "{size:?}");
+    assert!((90..128).contains(&size[1]), "peaks reach high and are not cut off: {size:?}");
+    assert!(world.materials().any_see_through());
+    // Caves and overhangs: air below rock; and land both below and above the sea.
+    let p = &source.palette;
+    let rock = [p.stone, p.dark_stone, p.light_stone];
+    let (mut hollow, mut wet, mut columns) = (0, 0, 0);
+    for x in (0..384).step_by(3) {
+        for z in (0..384).step_by(3) {
+            let at = |y| world.get(VoxelPos::new(x, y, z));
+            hollow += u32::from((0..127).any(|y| at(y).is_air() && rock.contains(&at(y + 1))));
+            wet += u32::from(at(source.terrain.sea_level()) == p.water);
+            columns += 1;
+        }
+    }
+    assert!(hollow * 20 > columns, "{hollow} of {columns} columns have a roof");
+    assert!(wet * 10 > columns && wet * 10 < 6 * columns, "{wet} of {columns} columns are water");
+}
+
+/// Water lies still: at one height, and nothing but air above its surface or what grows.
+#[test]
+fn water_has_one_surface() {
+    let source = world(3, [4, 2, 4]);
+    let world = World::load(&source).unwrap();
+    let (sea, water) = (source.terrain.sea_level(), source.palette.water);
+    let mut surface = 0;
+    for x in 0..128 {
+        for z in 0..128 {
+            for y in 0..63 {
+                let [here, above] = [y, y + 1].map(|y| world.get(VoxelPos::new(x, y, z)));
+                if here == water {
+                    assert!(y <= sea);
+                    assert!(above == water || y == sea, "a hole in the water at {x} {y} {z}");
+                    surface += u32::from(y == sea);
+                }
+            }
+        }
+    }
+    assert!(surface > 500);
+}
+
+#[test]
+fn sizes_from_none_to_too_large() {
+    for size in [[0, 4, 4], [4, 0, 4], [4, 4, 0], [0; 3]] {
+        let nothing = World::load(&world(1, size)).unwrap();
+        assert!(nothing.is_empty());
+    }
+    assert!(!World::load(&world(1, [1; 3])).unwrap().is_empty());
+    let error = |size_chunks, relief_voxels| {
+        let config = GeneratorConfig { size_chunks, relief_voxels, ..Default::default() };
+        GeneratedWorld::new(config).unwrap_err().to_string()
+    };
+    assert_eq!(
+        error([65_537, 1, 1], 128),
+        "generated world: size: 65537 chunks, at most 65536 are taken; take fewer chunks a side"
+    );
+    for size in [[u32::MAX; 3], [u32::MAX, 0, 1], [41, 40, 40]] {
+        assert!(error(size, 128).starts_with("generated world: size: "));
+    }
+    for relief in [0, 15, 1025, u32::MAX] {
+        assert!(error([1; 3], relief).contains("take a relief of 16 to 1024 voxels"));
+    }
+    assert_eq!(world(1, [65_536, 1, 1]).chunk_positions().len(), 65_536);
+}
+
+#[test]
+fn other_reliefs_keep_within_their_height() {
+    for relief_voxels in [16_u32, 33, 64, 256] {
+        let size_chunks = [4, relief_voxels.div_ceil(32) + 1, 4];
+        let config = GeneratorConfig { relief_voxels, size_chunks, ..Default::default() };
+        let source = GeneratedWorld::new(config).unwrap();
+        let world = World::load(&source).unwrap();
+        let top = world.bounds().unwrap().max.y;
+        // Trees do not shrink with the land.
+        assert!(top <= relief_voxels as i32 + tree::MAX_HEIGHT, "{top} of {relief_voxels}");
+        assert!(top > source.terrain.sea_level());
+    }
+}
+
+#[test]
+fn outside_is_air() {
+    let source = world(3, [1, 4, 1]);
+    for position in [[-1, 0, 0], [1, 0, 0], [0, 4, 0], [i32::MIN, i32::MAX, 0]] {
+        let [x, y, z] = position;
+        assert!(source.chunk(ChunkPos::new(x, y, z)).unwrap().is_empty());
+    }
+}

@@ -1,0 +1,234 @@
+use drystone_voxel::Material;
+
+use super::hash::Dice;
+use super::palette::Palette;
+use super::terrain::{Column, Terrain, smooth_step};
+
+/// The side of a square of land that holds at most one tree.
+const CELL: i32 = 5;
+/// How far a tree reaches from its trunk.
+const REACH: i32 = 7;
+/// How high the highest tree is.
+pub(super) const MAX_HEIGHT: i32 = 22;
+
+/// A tree, and where it stands.
+pub(super) struct Tree {
+    /// The lowest voxel of its trunk.
+    pub(super) root: [i32; 3],
+    kind: Kind,
+    /// Voxels of trunk up to the crown's middle, or of the whole pine.
+    height: i32,
+    /// Half the crown's width.
+    radius: f32,
+    trunk: Material,
+    leaves: Material,
+    /// Lies on the upper side of a pine's branches, where it is cold.
+    top: Material,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Kind {
+    /// A round crown on a trunk.
+    Round,
+    /// A crown of several balls on a trunk of four voxels.
+    Old,
+    /// A slender crown on a long trunk.
+    Slender,
+    /// A cone of branches.
+    Pine,
+    /// A ball on the ground.
+    Bush,
+}
+
+/// What of a tree is at a place.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Part {
+    Trunk(Material),
+    Leaves(Material),
+}
+
+/// Every tree that may reach into the box from `low` up to `high` on X and Z, in an order
+/// that does not depend on the box: so all chunks settle alike which of two trees wins.
+pub(super) fn trees_near(
+    terrain: &Terrain,
+    palette: &Palette,
+    low: [i32; 2],
+    high: [i32; 2],
+) -> Vec<Tree> {
+    let cells =
+        |axis: usize| (low[axis] - REACH).div_euclid(CELL)..=(high[axis] + REACH).div_euclid(CELL);
+    cells(1)
+        .flat_map(|z| cells(0).map(move |x| (x, z)))
+        .filter_map(|(x, z)| tree_in(terrain, palette, x, z))
+        .collect()
+}
+
+/// The tree of a cell, if one stands there.
+fn tree_in(terrain: &Terrain, palette: &Palette, cell_x: i32, cell_z: i32) -> Option<Tree> {
+    let mut dice = Dice::at(terrain.seed, 1, cell_x, cell_z);
+    let x = cell_x * CELL + dice.below(CELL as u32);
+    let z = cell_z * CELL + dice.below(CELL as u32);
+    let chance = dice.unit();
+    let column = terrain.column(x, z);
+    let sea = terrain.sea_level();
+    let dry = column.ground > (sea + 3) as f32;
+    let forest = 0.03 + 0.8 * smooth_step(-0.15, 0.3, column.wetness);
+    let thins = 1.0 - smooth_step(0.8, 1.0, column.ground / terrain.tree_line());
+    if !dry || column.overhang > 0.0 || chance > forest * thins {
+        return None;
+    }
+    let column = terrain.column_with_slope(x, z);
+    let root = column.ground.ceil() as i32;
+    let hollow = |depth: i32| terrain.carver().cave_at(&column, sea, [x, root - depth, z]);
+    if column.slope > 0.9 || hollow(1) || hollow(2) {
+        return None;
+    }
+    Some(Tree::grow(terrain, palette, &column, [x, root, z], &mut dice))
+}
+
+impl Tree {
+    /// Chooses what grows: pines where it is high, slender trees where it is wet.
+    fn grow(
+        terrain: &Terrain,
+        palette: &Palette,
+        column: &Column,
+        root: [i32; 3],
+        dice: &mut Dice,
+    ) -> Self {
+        let altitude = (column.ground / terrain.scale - 34.0) / 46.0;
+        let cold = altitude + 0.25 * (dice.unit() - 0.5);
+        let roll = dice.unit();
+        let kind = match () {
+            () if cold > 0.42 => Kind::Pine,
+            () if roll < 0.12 => Kind::Bush,
+            () if roll < 0.20 => Kind::Old,
+            () if roll < 0.36 => Kind::Slender,
+            () if roll < 0.48 && cold > 0.22 => Kind::Pine,
+            () => Kind::Round,
+        };
+        let (height, radius) = match kind {
+            Kind::Round => (5 + dice.below(3), 2.6 + dice.unit() * 1.2),
+            Kind::Old => (8 + dice.below(3), 3.6 + dice.unit() * 0.8),
+            Kind::Slender => (7 + dice.below(4), 2.0 + dice.unit() * 0.5),
+            Kind::Pine => (10 + dice.below(9), 2.6 + dice.unit() * 1.4),
+            Kind::Bush => (1, 1.5 + dice.unit() * 0.7),
+        };
+        let trunk = match kind {
+            Kind::Pine => palette.pine_bark,
+            Kind::Slender => palette.birch_bark,
+            _ => palette.oak_bark,
+        };
+        let leaves = match (kind, dice.below(100)) {
+            (Kind::Pine, _) => palette.pine_needles,
+            (Kind::Slender, _) => palette.birch_leaves,
+            (_, 0..6) => palette.autumn_leaves,
+            (_, 6..9) => palette.red_leaves,
+            (_, 9..45) => palette.young_leaves,
+            _ => palette.oak_leaves,
+        };
+        let snowy = column.ground > terrain.snow_line(column) - 13.0 * terrain.scale;
+        let top = if snowy { palette.snow } else { leaves };
+        Self { root, kind, height, radius, trunk, leaves, top }
+    }
+
+    /// The lowest and the highest place the tree may reach, both included.
+    pub(super) fn bounds(&self) -> ([i32; 3], [i32; 3]) {
+        let [x, y, z] = self.root;
+        ([x - REACH, y, z - REACH], [x + REACH, y + MAX_HEIGHT, z + REACH])
+    }
+
+    /// What of the tree is at a place of the world.
+    pub(super) fn part_at(&self, place: [i32; 3]) -> Option<Part> {
+        let offset = [0, 1, 2].map(|axis| place[axis] - self.root[axis]);
+        if self.is_trunk(offset) {
+            return Some(Part::Trunk(self.trunk));
+        }
+        if !self.is_crown(offset) {
+            return None;
+        }
+        let [x, y, z] = offset;
+        // Snow lies at the tips of branches, which no others cover.
+        let covered =
+            self.top == self.leaves || self.is_crown([x, y + 1, z]) || self.is_crown([x, y + 2, z]);
+        Some(Part::Leaves(if covered { self.leaves } else { self.top }))
+    }
+
+    fn is_trunk(&self, [x, y, z]: [i32; 3]) -> bool {
+        let inside = match self.kind {
+            Kind::Old => (0..=1).contains(&x) && (0..=1).contains(&z),
+            Kind::Bush => false,
+            _ => x == 0 && z == 0,
+        };
+        let trunk = match self.kind {
+            Kind::Pine => self.height - 2,
+            _ => self.height + 1,
+        };
+        inside && (0..trunk).contains(&y)
+    }
+
+    fn is_crown(&self, [x, y, z]: [i32; 3]) -> bool {
+        let [fx, fy, fz] = [x, y, z].map(|c| c as f32);
+        let ball = |at: [f32; 3], wide: f32, tall: f32| {
+            let [dx, dy, dz] = [(fx - at[0]) / wide, (fy - at[1]) / tall, (fz - at[2]) / wide];
+            dx * dx + dy * dy + dz * dz <= 1.0
+        };
+        let (height, r) = (self.height as f32, self.radius);
+        match self.kind {
+            Kind::Round => ball([0.0, height, 0.0], r, r * 0.85),
+            Kind::Slender => ball([0.0, height, 0.0], r, r * 1.9),
+            Kind::Bush => y >= 0 && ball([0.0, 0.4, 0.0], r, r * 0.8),
+            Kind::Old => {
+                ball([0.5, height + 1.5, 0.5], r, r * 0.8)
+                    || ball([2.5, height - 0.5, 1.0], r * 0.7, r * 0.5)
+                    || ball([-1.5, height - 1.0, 2.0], r * 0.7, r * 0.5)
+                    || ball([0.0, height - 0.5, -2.0], r * 0.7, r * 0.5)
+            }
+            Kind::Pine => {
+                // Branches in rows of two: a wide one, then a narrower one.
+                let from_top = self.height - y;
+                if y < 2 || from_top < 0 {
+                    return false;
+                }
+                let wide = if from_top % 2 == 0 { 0.9 } else { 0.0 };
+                let limit = r * from_top as f32 / (height - 2.0) + wide;
+                fx * fx + fz * fz <= limit * limit + 0.3
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use drystone_voxel::MaterialTable;
+
+    use super::*;
+
+    /// All of a tree lies within the bounds that it gives, and trees of every kind grow.
+    #[test]
+    fn trees_keep_within_their_bounds() {
+        let palette = Palette::new(&mut MaterialTable::new());
+        let terrain = Terrain::new(7, 128);
+        let trees = trees_near(&terrain, &palette, [0, 0], [800, 800]);
+        for kind in [Kind::Round, Kind::Old, Kind::Slender, Kind::Pine, Kind::Bush] {
+            assert!(trees.iter().any(|tree| tree.kind == kind));
+        }
+        for tree in &trees {
+            let (low, high) = tree.bounds();
+            let mut solid = 0;
+            for y in low[1] - 3..=high[1] + 3 {
+                for x in low[0] - 3..=high[0] + 3 {
+                    for z in low[2] - 3..=high[2] + 3 {
+                        let inside = (0..3).all(|i| {
+                            let c = [x, y, z][i];
+                            (low[i]..=high[i]).contains(&c)
+                        });
+                        let part = tree.part_at([x, y, z]).is_some();
+                        assert!(inside || !part, "{x} {y} {z} of {:?}", tree.root);
+                        solid += i32::from(part);
+                    }
+                }
+            }
+            assert!(solid > 5);
+        }
+    }
+}

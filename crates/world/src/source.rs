@@ -1,0 +1,102 @@
+use std::any::Any;
+use std::fs::{self, File};
+use std::io::Read;
+use std::path::Path;
+
+use drystone_voxel::{Chunk, ChunkPos, MaterialTable};
+
+use crate::{GeneratedWorld, GeneratorConfig, VoxFile, WorldError};
+
+/// What [`open_source`] can open, as its errors name it.
+pub const SUPPORTED_SOURCES: &str = "MagicaVoxel files (.vox), or no name for a generated world";
+
+/// Where voxels come from: says which chunks there are and makes each on demand, from
+/// any thread and in any order.
+///
+/// `dyn Source` can be cast to `dyn Any` and from there to the source's own type, for what
+/// only that type knows (as [`VoxFile::summary`]).
+pub trait Source: Any + Send + Sync {
+    /// A name to show: the file's, or what was generated.
+    fn name(&self) -> &str;
+
+    /// The materials that the chunks' numbers mean.
+    fn materials(&self) -> &MaterialTable;
+
+    /// Every chunk that may hold a voxel that is not air, sorted, each once.
+    fn chunk_positions(&self) -> Vec<ChunkPos>;
+
+    /// The chunk at `position`, of side [`Chunk::SIDE`]; all air where the source has
+    /// nothing. The same position gives the same chunk every time.
+    ///
+    /// # Errors
+    /// Where the source reads chunks late and finds one damaged.
+    fn chunk(&self, position: ChunkPos) -> Result<Chunk, WorldError>;
+}
+
+/// Opens what lies at `path`, by its content; without a path, the generated world of the
+/// default configuration.
+///
+/// # Errors
+/// A missing or unreadable file, a folder, a file of another kind or a damaged one: each
+/// names the file and what to do.
+///
+/// # Examples
+/// ```
+/// let source = drystone_world::open_source(None)?;
+/// assert!(!source.chunk_positions().is_empty());
+/// # Ok::<(), drystone_world::WorldError>(())
+/// ```
+pub fn open_source(path: Option<&Path>) -> Result<Box<dyn Source>, WorldError> {
+    match path {
+        None => Ok(Box::new(GeneratedWorld::new(GeneratorConfig::default())?)),
+        Some(path) => Ok(Box::new(VoxFile::open(path)?)),
+    }
+}
+
+/// The bytes of a plain file of at most `limit` bytes that begins with `magic`; `kind`
+/// names what such a file is called.
+pub(crate) fn read_file(
+    path: &Path,
+    magic: &[u8],
+    kind: &str,
+    limit_bytes: u64,
+) -> Result<Vec<u8>, WorldError> {
+    let unreadable = |problem| WorldError::Unreadable { path: path.into(), problem };
+    let unsupported = |found: String| WorldError::Unsupported { path: path.into(), found };
+    let metadata = fs::metadata(path).map_err(unreadable)?;
+    if metadata.is_dir() {
+        return Err(unsupported("a folder, not a file".into()));
+    }
+    if !metadata.is_file() {
+        return Err(unsupported("a device or pipe, not a plain file".into()));
+    }
+    let mut file = File::open(path).map_err(unreadable)?;
+    let mut bytes = Vec::new();
+    file.by_ref().take(magic.len() as u64).read_to_end(&mut bytes).map_err(unreadable)?;
+    if bytes.is_empty() {
+        return Err(unsupported("an empty file".into()));
+    }
+    if bytes != magic {
+        return Err(unsupported(format!(
+            "not {kind}: it begins with \"{}\"",
+            bytes.escape_ascii()
+        )));
+    }
+    let too_large = |found| WorldError::TooLarge {
+        what: path.display().to_string(),
+        found,
+        limit: limit_bytes,
+        unit: "bytes",
+        advice: "split the scene into several files",
+    };
+    if metadata.len() > limit_bytes {
+        return Err(too_large(metadata.len()));
+    }
+    // A file that grows while it is read must not grow past the limit either.
+    let rest = (limit_bytes + 1).saturating_sub(magic.len() as u64);
+    file.take(rest).read_to_end(&mut bytes).map_err(unreadable)?;
+    if bytes.len() as u64 > limit_bytes {
+        return Err(too_large(bytes.len() as u64));
+    }
+    Ok(bytes)
+}

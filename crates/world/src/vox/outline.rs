@@ -1,0 +1,205 @@
+//! The first look at the bytes: every chunk lies inside the file, every count is covered
+//! by bytes, every voxel lies in its model.
+//!
+//! dot_vox reads a file without complaint where chunks are cut off or malformed: it leaves
+//! them out. It also follows nested chunks by recursion. So nothing reaches it before this
+//! module has walked the chunks and found them sound.
+
+use std::ops::Range;
+
+use super::fault::{Fault, GET_AGAIN, SAVE_AGAIN, SPLIT};
+
+/// How a `.vox` file begins.
+pub(super) const MAGIC: &[u8] = b"VOX ";
+
+/// The side of the largest model.
+const MAX_MODEL_SIDE: u32 = 256;
+
+/// The most bytes of chunks other than voxels. Decoded they may take some 16 times as much
+/// memory, so this bounds it at about 1 GiB; scenes that people make stay below 4 MiB.
+const MAX_SCENE_BYTES: usize = 64 << 20;
+
+/// Id, bytes of content, bytes of children.
+const HEAD_BYTES: usize = 12;
+
+/// A chunk that has a number, and where it lies in the file, its head included.
+#[derive(Debug)]
+pub(super) struct Numbered {
+    pub(super) id: u32,
+    pub(super) range: Range<usize>,
+}
+
+/// What the file holds, in its order.
+#[derive(Debug, Default)]
+pub(super) struct Outline {
+    pub(super) model_count: usize,
+    pub(super) nodes: Vec<Numbered>,
+    pub(super) layers: Vec<Numbered>,
+    /// The size that the next voxels are meant for.
+    size: Option<[u32; 3]>,
+    scene_bytes: usize,
+}
+
+/// Walks the chunks of a whole file.
+///
+/// # Errors
+/// Names the first chunk that does not hold, and the byte where it begins.
+pub(super) fn outline(bytes: &[u8]) -> Result<Outline, Fault> {
+    let at_byte =
+        |at: usize, problem: String, advice| Err(Fault::new(format!("byte {at}"), problem, advice));
+    if !bytes.starts_with(MAGIC) {
+        return at_byte(0, "not a .vox file: it does not begin with \"VOX \"".into(), SAVE_AGAIN);
+    }
+    let start = MAGIC.len() + 4;
+    let main = Head::read(bytes, start.min(bytes.len()), bytes.len())?;
+    if main.id != *b"MAIN" {
+        return Err(main.fault("found where MAIN should begin".into()));
+    }
+    if main.end() != bytes.len() {
+        let extra = bytes.len() - main.end();
+        return at_byte(main.end(), format!("{extra} bytes after the end of MAIN"), SAVE_AGAIN);
+    }
+    let mut outline = Outline::default();
+    let mut at = main.children.start;
+    while at < main.end() {
+        let head = Head::read(bytes, at, main.end())?;
+        at = head.end();
+        outline.take(&head, bytes)?;
+    }
+    if outline.model_count == 0 {
+        return Err(main.fault("no model (SIZE and XYZI) in the file".into()));
+    }
+    Ok(outline)
+}
+
+impl Outline {
+    fn take(&mut self, head: &Head, bytes: &[u8]) -> Result<(), Fault> {
+        if !head.children.is_empty() {
+            return Err(head.fault("has chunks inside, which only MAIN may have".into()));
+        }
+        let content = &bytes[head.content.clone()];
+        self.scene_bytes += HEAD_BYTES;
+        match &head.id {
+            b"SIZE" => self.size = Some(read_size(head, content)?),
+            b"XYZI" => {
+                check_voxels(head, content, self.size)?;
+                self.model_count += 1;
+            }
+            b"RGBA" if !content.len().is_multiple_of(4) || content.len() > 1024 => {
+                let problem = format!("{} bytes, not 4 for each of 256 colours", content.len());
+                return Err(head.fault(problem));
+            }
+            b"nTRN" | b"nGRP" | b"nSHP" => self.nodes.push(head.numbered(content)?),
+            b"LAYR" => self.layers.push(head.numbered(content)?),
+            _ => {}
+        }
+        if matches!(&head.id, b"nTRN" | b"nGRP" | b"nSHP" | b"LAYR" | b"MATL") {
+            self.scene_bytes += content.len();
+        }
+        if self.scene_bytes > MAX_SCENE_BYTES {
+            let problem = format!("more than {MAX_SCENE_BYTES} bytes of scene up to here");
+            return Err(Fault::new(head.place(), problem, SPLIT));
+        }
+        Ok(())
+    }
+}
+
+/// The head of a chunk, all of which lies inside the file.
+struct Head {
+    id: [u8; 4],
+    start: usize,
+    content: Range<usize>,
+    children: Range<usize>,
+}
+
+impl Head {
+    fn read(bytes: &[u8], start: usize, end: usize) -> Result<Self, Fault> {
+        let cut = |place: String, problem: String| Err(Fault::new(place, problem, GET_AGAIN));
+        let left = end - start;
+        if left < HEAD_BYTES {
+            let problem = format!("a chunk's head takes {HEAD_BYTES} bytes, {left} are left");
+            return cut(format!("byte {start}"), problem);
+        }
+        let word = |i: usize| le_u32(&bytes[start + 4 * i..]) as usize;
+        let id = [0, 1, 2, 3].map(|i| bytes[start + i]);
+        if !id.iter().all(|b| b.is_ascii_graphic() || *b == b' ') {
+            let problem = format!("\"{}\" is not the name of a chunk", id.escape_ascii());
+            return cut(format!("byte {start}"), problem);
+        }
+        let body = start + HEAD_BYTES;
+        let sizes = [word(1), word(2)];
+        let head = Self {
+            id,
+            start,
+            content: body..body.saturating_add(sizes[0]),
+            children: body.saturating_add(sizes[0])
+                ..body.saturating_add(sizes[0]).saturating_add(sizes[1]),
+        };
+        if head.end() > end {
+            let (claimed, left) = (sizes[0].saturating_add(sizes[1]), end - body);
+            return cut(head.place(), format!("claims {claimed} bytes, {left} are left"));
+        }
+        Ok(head)
+    }
+
+    fn end(&self) -> usize {
+        self.children.end
+    }
+
+    fn place(&self) -> String {
+        format!("chunk {} at byte {}", self.id.escape_ascii(), self.start)
+    }
+
+    fn fault(&self, problem: String) -> Fault {
+        Fault::new(self.place(), problem, SAVE_AGAIN)
+    }
+
+    fn numbered(&self, content: &[u8]) -> Result<Numbered, Fault> {
+        if content.len() < 4 {
+            return Err(self.fault(format!("{} bytes do not hold its number", content.len())));
+        }
+        Ok(Numbered { id: le_u32(content), range: self.start..self.end() })
+    }
+}
+
+fn read_size(head: &Head, content: &[u8]) -> Result<[u32; 3], Fault> {
+    if content.len() != 12 {
+        return Err(head.fault(format!("{} bytes, not the 12 of a size", content.len())));
+    }
+    let size = [0, 1, 2].map(|axis| le_u32(&content[4 * axis..]));
+    if size.iter().any(|&side| side > MAX_MODEL_SIDE) {
+        let [x, y, z] = size;
+        return Err(head.fault(format!(
+            "a model of {x} x {y} x {z} voxels, at most {MAX_MODEL_SIDE} a side are taken"
+        )));
+    }
+    Ok(size)
+}
+
+fn check_voxels(head: &Head, content: &[u8], size: Option<[u32; 3]>) -> Result<(), Fault> {
+    let Some(size) = size else {
+        return Err(head.fault("no SIZE before it".into()));
+    };
+    if content.len() < 4 {
+        return Err(head.fault(format!("{} bytes do not hold its count", content.len())));
+    }
+    let (count, voxels) = (le_u32(content), &content[4..]);
+    if voxels.len() as u64 != 4 * u64::from(count) {
+        let bytes = voxels.len();
+        return Err(head.fault(format!("claims {count} voxels of 4 bytes in {bytes} bytes")));
+    }
+    let outside = |v: &&[u8]| (0..3).any(|axis| u32::from(v[axis]) >= size[axis]);
+    if let Some(v) = voxels.chunks_exact(4).find(outside) {
+        let [x, y, z] = size;
+        return Err(head.fault(format!(
+            "a voxel at ({}, {}, {}) in a model of {x} x {y} x {z}",
+            v[0], v[1], v[2]
+        )));
+    }
+    Ok(())
+}
+
+/// The number in the first four bytes, of which there must be as many.
+fn le_u32(bytes: &[u8]) -> u32 {
+    u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]])
+}

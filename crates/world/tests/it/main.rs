@@ -1,0 +1,9 @@
+//! What the crate promises to its users: files of every kind, whole and damaged.
+#![allow(clippy::unwrap_used)]
+
+mod random;
+mod real_files;
+mod vox_bytes;
+mod vox_hostile;
+mod vox_rotation;
+mod vox_scene;

@@ -1,0 +1,108 @@
+//! A writer of `.vox` bytes that can lie: chunk by chunk, as the format's text has it.
+
+use std::collections::BTreeMap;
+
+use drystone_voxel::VoxelPos;
+use drystone_world::{Source, VoxFile, World};
+
+pub(crate) type Dict<'a> = &'a [(&'a str, &'a str)];
+
+/// A chunk without children.
+pub(crate) fn chunk(id: &str, content: &[u8]) -> Vec<u8> {
+    parent(id, content, &[])
+}
+
+pub(crate) fn parent(id: &str, content: &[u8], children: &[u8]) -> Vec<u8> {
+    let sizes = words(&[content.len() as u32, children.len() as u32]);
+    [id.as_bytes(), &sizes, content, children].concat()
+}
+
+/// A file of these chunks.
+pub(crate) fn file(chunks: &[Vec<u8>]) -> Vec<u8> {
+    [b"VOX ".to_vec(), words(&[200]), parent("MAIN", &[], &chunks.concat())].concat()
+}
+
+pub(crate) fn words(numbers: &[u32]) -> Vec<u8> {
+    numbers.iter().flat_map(|n| n.to_le_bytes()).collect()
+}
+
+pub(crate) fn dict(entries: Dict) -> Vec<u8> {
+    let text = |s: &str| [&words(&[s.len() as u32]), s.as_bytes()].concat();
+    let texts = entries.iter().flat_map(|(key, value)| [text(key), text(value)].concat());
+    words(&[entries.len() as u32]).into_iter().chain(texts).collect()
+}
+
+/// SIZE and XYZI; a voxel is x, y, z and the colour's number from 1.
+pub(crate) fn model(size: [u32; 3], voxels: &[[u8; 4]]) -> Vec<u8> {
+    let content = [words(&[voxels.len() as u32]), voxels.concat()].concat();
+    [chunk("SIZE", &words(&size)), chunk("XYZI", &content)].concat()
+}
+
+pub(crate) const NO_LAYER: u32 = u32::MAX;
+
+pub(crate) fn transform(
+    id: u32,
+    attributes: Dict,
+    child: u32,
+    layer: u32,
+    frames: &[Dict],
+) -> Vec<u8> {
+    let mut content = [words(&[id]), dict(attributes), words(&[child, u32::MAX, layer])].concat();
+    content.extend(words(&[frames.len() as u32]));
+    content.extend(frames.iter().flat_map(|frame| dict(frame)));
+    chunk("nTRN", &content)
+}
+
+pub(crate) fn group(id: u32, children: &[u32]) -> Vec<u8> {
+    let head = [words(&[id]), dict(&[]), words(&[children.len() as u32])].concat();
+    chunk("nGRP", &[head, words(children)].concat())
+}
+
+pub(crate) fn shape(id: u32, models: &[(u32, Dict)]) -> Vec<u8> {
+    let mut content = [words(&[id]), dict(&[]), words(&[models.len() as u32])].concat();
+    for (model, attributes) in models {
+        content.extend([words(&[*model]), dict(attributes)].concat());
+    }
+    chunk("nSHP", &content)
+}
+
+pub(crate) fn layer(id: u32, attributes: Dict) -> Vec<u8> {
+    chunk("LAYR", &[words(&[id]), dict(attributes), words(&[u32::MAX])].concat())
+}
+
+pub(crate) fn material(id: u32, properties: Dict) -> Vec<u8> {
+    chunk("MATL", &[words(&[id]), dict(properties)].concat())
+}
+
+/// A palette whose colour `n` (from 1) is what `color` says.
+pub(crate) fn palette(color: impl Fn(u8) -> [u8; 4]) -> Vec<u8> {
+    let colors = (1..=255).chain([0]).flat_map(color);
+    chunk("RGBA", &colors.collect::<Vec<u8>>())
+}
+
+/// Reads a file of these chunks.
+pub(crate) fn open(chunks: &[Vec<u8>]) -> VoxFile {
+    VoxFile::parse(&file(chunks), "test.vox").unwrap()
+}
+
+/// The message of the error that a file of these chunks gives.
+pub(crate) fn error(chunks: &[Vec<u8>]) -> String {
+    VoxFile::parse(&file(chunks), "test.vox").unwrap_err().to_string()
+}
+
+/// Every voxel of a source with its colour's number, which is the last word of its
+/// material's name.
+pub(crate) fn voxels(source: &dyn Source) -> BTreeMap<VoxelPos, u8> {
+    let world = World::load(source).unwrap();
+    let mut voxels = BTreeMap::new();
+    for (position, chunk) in world.iter() {
+        let origin = position.origin(world.side());
+        for (local, material) in chunk.iter_solid() {
+            let [x, y, z] = [local.x, local.y, local.z].map(i32::from);
+            let name = &world.materials().get(material).unwrap().name;
+            let color = name.rsplit(' ').next().unwrap().parse().unwrap();
+            voxels.insert(VoxelPos::new(origin.x + x, origin.y + y, origin.z + z), color);
+        }
+    }
+    voxels
+}

@@ -1,0 +1,95 @@
+#!/usr/bin/env bash
+# What `make test` runs: format, lints, docs, the release binaries, then every test.
+# Later stages run even if an earlier one fails, so that one run shows all there is to do.
+# The last line is `N passed, N failed, N skipped`; the exit status is 0 only if all is well.
+#
+#   DRYSTONE_TEST_PACKAGES      only these packages, such as "drystone-mesh drystone-tidy"
+#   DRYSTONE_REQUIRE_BACKENDS   a test skipped for want of a driver or display is a failure
+#   DRYSTONE_DATA               the folder of real inputs; without it their tests are skipped
+set -u -o pipefail
+cd "$(dirname "$0")/.." || exit 1
+
+# Bash 3.2, which macOS has, cannot expand an empty array: both always hold something.
+scope=(--workspace)
+format_scope=(--all)
+if [ -n "${DRYSTONE_TEST_PACKAGES:-}" ]; then
+    scope=()
+    for package in $DRYSTONE_TEST_PACKAGES; do
+        scope+=(-p "$package")
+    done
+    format_scope=("${scope[@]}")
+fi
+
+failed_stages=""
+
+# stage NAME COMMAND...: runs a command, notes whether it failed and how long it took.
+stage() {
+    local name=$1 start=$SECONDS
+    shift
+    printf '\n== %s: %s\n' "$name" "$*"
+    if "$@"; then
+        printf '== %s: ok, %d s\n' "$name" $((SECONDS - start))
+    else
+        printf '== %s: FAILED, %d s\n' "$name" $((SECONDS - start))
+        failed_stages="$failed_stages $name"
+    fi
+}
+
+documentation() {
+    RUSTDOCFLAGS="${RUSTDOCFLAGS:-} -Dwarnings" cargo doc --no-deps "$@"
+}
+
+# The release binaries, for tests that run the program as a person would. They find it in
+# DRYSTONE_BIN, and drystone-bench beside it.
+binaries() {
+    cargo build --release --bin drystone --bin drystone-bench || return
+    local target
+    target=$(cargo metadata --no-deps --format-version 1 |
+        sed 's/.*"target_directory":"\([^"]*\)".*/\1/' | tr -s '\\' '/')
+    DRYSTONE_BIN="$target/release/drystone"
+    [ -f "$DRYSTONE_BIN" ] || DRYSTONE_BIN="$DRYSTONE_BIN.exe"
+    export DRYSTONE_BIN
+}
+
+# Runs the tests into the terminal and the log. Passing tests show their output, because
+# that is where one says that it was skipped.
+tests() {
+    cargo test --no-fail-fast "${scope[@]}" -- --show-output --color never 2>&1 | tee "$log"
+}
+
+log=$(mktemp) || exit 1
+trap 'rm -f "$log"' EXIT
+
+stage format cargo fmt "${format_scope[@]}" --check
+stage lints cargo clippy "${scope[@]}" --all-targets -- -D warnings
+stage docs documentation "${scope[@]}"
+if [ -z "${DRYSTONE_TEST_PACKAGES:-}" ]; then
+    stage binaries binaries
+fi
+stage tests tests
+
+# A line of libtest: "test result: ok. 12 passed; 0 failed; 1 ignored; ...".
+read -r passed failed ignored <<COUNTS
+$(awk '/^test result: / { passed += $4; failed += $6; ignored += $8 }
+       END { print passed + 0, failed + 0, ignored + 0 }' "$log")
+COUNTS
+skips=$(awk '/^skipped: / { sub(/\r$/, ""); print }' "$log" | sort)
+skip_count=$(printf '%s' "$skips" | awk 'END { print NR }')
+# Drivers can be installed anywhere; the real inputs are not part of the repository.
+forbidden=$(printf '%s' "$skips" | awk '!/: DRYSTONE_DATA is not set$/ { n++ } END { print n + 0 }')
+
+printf '\n'
+if [ "$skip_count" -gt 0 ]; then
+    printf '%s\n' "$skips" | sed 's/^/  /'
+fi
+status=0
+if [ -n "${DRYSTONE_REQUIRE_BACKENDS:-}" ] && [ "$forbidden" -gt 0 ]; then
+    printf 'DRYSTONE_REQUIRE_BACKENDS is set: %d skipped tests count as failures\n' "$forbidden"
+    status=1
+fi
+if [ -n "$failed_stages" ] || [ "$failed" -gt 0 ]; then
+    printf 'failed stages:%s\n' "$failed_stages"
+    status=1
+fi
+printf '%d passed, %d failed, %d skipped\n' "$passed" "$failed" $((ignored + skip_count))
+exit $status
