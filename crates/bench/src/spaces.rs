@@ -1,8 +1,13 @@
 //! Table `spaces`: indices, ranges and handles beside the best crates.
 
 mod article_tree;
+mod handles;
 mod index_cases;
 mod indices;
+mod range_cases;
+mod ranges;
+#[cfg(feature = "peers")]
+mod vma;
 
 use crate::{Error, Options, Table, TableEntry};
 
@@ -13,5 +18,8 @@ pub(crate) const ENTRY: TableEntry =
 fn run(options: &Options) -> Result<Table, Error> {
     let mut table = Table::new(ENTRY.name);
     index_cases::run(&mut table, options)?;
+    handles::run(&mut table, options)?;
+    range_cases::run(&mut table, options)?;
+    range_cases::run_defrag(&mut table, options)?;
     Ok(table)
 }
