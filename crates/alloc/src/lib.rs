@@ -23,15 +23,19 @@ extern crate alloc;
 
 mod address_space;
 mod bit_tree;
+mod bucket_ring;
 mod error;
 mod offset;
 mod range_space;
+mod size_classes;
 mod slots;
 
 pub use address_space::{AddressSpace, Gaps, Policy, UsedIndices};
+pub use bucket_ring::{BucketHandle, BucketRing};
 pub use error::Error;
 pub use offset::Offset;
 pub use range_space::{
     Block, Blocks, DefragBudget, Move, MoveOrder, RangeHandle, RangeSpace, RangeStats,
 };
+pub use size_classes::{Place, PlaceHandle, SizeClassConfig, SizeClasses};
 pub use slots::{Handle, SlotIter, SlotIterMut, Slots};

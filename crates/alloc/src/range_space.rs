@@ -13,7 +13,8 @@ mod stats;
 #[cfg(test)]
 mod tests;
 
-use bins::{Bins, bin_of};
+use bins::Bins;
+pub(crate) use bins::bin_of;
 pub use blocks::{Block, Blocks};
 pub use defrag::{DefragBudget, Move, MoveOrder};
 pub use handle::RangeHandle;

@@ -27,7 +27,7 @@ pub(super) struct Bins {
 
 /// The bin of gaps of this size; larger sizes never have smaller bins.
 #[inline]
-pub(super) fn bin_of(size: u64) -> usize {
+pub(crate) fn bin_of(size: u64) -> usize {
     // Below 32 the exponent is 5 as well, and the bin is the size itself.
     let exponent = (size | FINE).ilog2();
     let shift = exponent - FINE_BITS;

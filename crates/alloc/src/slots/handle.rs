@@ -3,39 +3,50 @@ use core::{
     fmt,
     hash::{Hash, Hasher},
     marker::PhantomData,
+    num::{NonZeroU32, NonZeroU64},
 };
 
 /// Names one value in a [`Slots`](super::Slots): index and generation. Once the value is
 /// removed the handle is stale for good, whoever gets the slot next.
 pub struct Handle<T> {
-    index: u32,
-    generation: u32,
+    /// The generation, which is never 0, above the index.
+    bits: NonZeroU64,
     value: PhantomData<fn() -> T>,
 }
 
+/// Where the generation begins.
+const INDEX_BITS: u32 = u32::BITS;
+
 impl<T> Handle<T> {
     #[inline]
-    pub(super) const fn new(index: u32, generation: u32) -> Self {
-        Self { index, generation, value: PhantomData }
+    pub(super) const fn new(index: u32, generation: NonZeroU32) -> Self {
+        let generation = (generation.get() as u64) << INDEX_BITS;
+        // With any generation the whole is not 0, so that the index is only added.
+        let bits = match NonZeroU64::new(generation | index as u64) {
+            Some(bits) => bits,
+            None => NonZeroU64::MIN,
+        };
+        Self { bits, value: PhantomData }
     }
 
     /// The slot's number, below [`Slots::slot_count`](super::Slots::slot_count). Slots are
     /// reused: the number alone names whatever lives there now.
     #[inline]
     pub const fn index(self) -> u32 {
-        self.index
+        self.bits.get() as u32
     }
 
     /// The same handle for a table of another type: to keep a handle where the type of
     /// its values cannot be named. Give it back only to the table that it came from.
     #[inline]
     pub const fn cast<U>(self) -> Handle<U> {
-        Handle::new(self.index, self.generation)
+        Handle { bits: self.bits, value: PhantomData }
     }
 
+    /// Which use of the slot this is, from 1 on.
     #[inline]
     pub(super) const fn generation(self) -> u32 {
-        self.generation
+        (self.bits.get() >> INDEX_BITS) as u32
     }
 }
 
@@ -50,7 +61,7 @@ impl<T> Copy for Handle<T> {}
 
 impl<T> PartialEq for Handle<T> {
     fn eq(&self, other: &Self) -> bool {
-        (self.index, self.generation) == (other.index, other.generation)
+        self.bits == other.bits
     }
 }
 
@@ -64,18 +75,18 @@ impl<T> PartialOrd for Handle<T> {
 
 impl<T> Ord for Handle<T> {
     fn cmp(&self, other: &Self) -> Ordering {
-        (self.index, self.generation).cmp(&(other.index, other.generation))
+        (self.index(), self.generation()).cmp(&(other.index(), other.generation()))
     }
 }
 
 impl<T> Hash for Handle<T> {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        (self.index, self.generation).hash(state);
+        self.bits.hash(state);
     }
 }
 
 impl<T> fmt::Debug for Handle<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Handle({}v{})", self.index, self.generation)
+        write!(f, "Handle({}v{})", self.index(), self.generation())
     }
 }

@@ -4,8 +4,8 @@ use super::*;
 fn worn_out_slots_are_retired() {
     let mut slots = Slots::new();
     let first = slots.insert(1).unwrap();
-    slots.slots[0] = Slot::Live { generation: u32::MAX, value: 1 };
-    let last = Handle::new(first.index(), u32::MAX);
+    let last = Handle::new(first.index(), NonZeroU32::MAX);
+    slots.slots[0] = Slot::Live { handle: last, value: 1 };
     assert_eq!(slots.remove(last), Some(1));
     let next = slots.insert(2).unwrap();
     assert_eq!(next.index(), 1);

@@ -27,4 +27,14 @@ proptest! {
     fn slots_do_what_a_list_does(program in vec(any::<u8>(), 0..PROGRAM_BYTES)) {
         programs::slots::run(&program);
     }
+
+    #[test]
+    fn bucket_ring_does_what_a_queue_does(program in vec(any::<u8>(), 0..PROGRAM_BYTES)) {
+        programs::bucket_ring::run(&program);
+    }
+
+    #[test]
+    fn size_classes_do_what_a_list_does(program in vec(any::<u8>(), 0..PROGRAM_BYTES)) {
+        programs::size_classes::run(&program);
+    }
 }

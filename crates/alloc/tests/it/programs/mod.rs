@@ -3,6 +3,8 @@
 //! differ.
 
 pub(crate) mod address_space;
+pub(crate) mod bucket_ring;
 pub(crate) mod bytes;
 pub(crate) mod range_space;
+pub(crate) mod size_classes;
 pub(crate) mod slots;
