@@ -1,6 +1,7 @@
 //! Programs of operations against a shadow that is too simple to be wrong.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
+mod no_std;
 mod programs;
 
 use proptest::{collection::vec, prelude::*, test_runner::Config};
