@@ -252,6 +252,11 @@ impl AddressSpace {
     /// In every caller's loop: it is short, and a call costs as much again.
     #[inline(always)]
     fn take(&mut self) -> Option<u32> {
+        if self.len == self.high_water
+            && let Some(index) = self.take_next()
+        {
+            return Some(index);
+        }
         let taken = match self.policy {
             Policy::Lowest => self.tree.take_lowest_in_block(&mut self.cursor),
             Policy::LastLeaf => self.tree.take_lowest_in_leaf(self.cursor),
@@ -260,6 +265,24 @@ impl AddressSpace {
             Some(slot) => Some(self.hand_out(slot)),
             None => self.allocate_elsewhere(),
         }
+    }
+
+    /// Takes the high-water mark, below which nothing is free: what the tree would find as
+    /// well. Here its bits are only written, and an allocation does not wait for the one
+    /// before. `None` in a leaf that does not exist yet, or is cut by the limit.
+    #[inline(always)]
+    fn take_next(&mut self) -> Option<u32> {
+        let index = self.high_water;
+        if index | (WORD_BITS as u32 - 1) >= self.limit {
+            return None;
+        }
+        self.tree.take_all_up_to(index as usize)?;
+        if self.policy == Policy::LastLeaf {
+            self.cursor = index as usize / WORD_BITS;
+        }
+        self.high_water = index + 1;
+        self.len = index + 1;
+        Some(index)
     }
 
     #[inline(always)]

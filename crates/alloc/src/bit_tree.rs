@@ -91,6 +91,21 @@ impl BitTree {
         Some(leaf * WORD_BITS + free.trailing_zeros() as usize)
     }
 
+    /// Takes a slot and all below it in its leaf, above which the leaf is free. `None` when
+    /// the leaf does not exist.
+    #[inline(always)]
+    pub(crate) fn take_all_up_to(&mut self, slot: usize) -> Option<()> {
+        let leaf = slot / WORD_BITS;
+        let word = self.leaves.get_mut(leaf)?;
+        // Two shifts: it may be the last of 64.
+        let left = ALL_FREE << (slot % WORD_BITS) << 1;
+        *word = left;
+        if left == 0 {
+            self.leaf_filled(leaf);
+        }
+        Some(())
+    }
+
     /// Notes that a leaf has no room.
     #[inline]
     fn leaf_filled(&mut self, leaf: usize) {
