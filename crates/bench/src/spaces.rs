@@ -1,6 +1,7 @@
 //! Table `spaces`: indices, ranges and handles beside the best crates.
 
 mod article_tree;
+mod defrag;
 mod handles;
 mod index_cases;
 mod indices;
@@ -20,6 +21,6 @@ fn run(options: &Options) -> Result<Table, Error> {
     index_cases::run(&mut table, options)?;
     handles::run(&mut table, options)?;
     range_cases::run(&mut table, options)?;
-    range_cases::run_defrag(&mut table, options)?;
+    defrag::run(&mut table, options)?;
     Ok(table)
 }

@@ -78,3 +78,24 @@ fn bins_are_in_order_and_tight() {
         assert!(bin_of(pair[0]) < bin_of(pair[1]) || pair[1] - pair[0] <= pair[0] / 32);
     }
 }
+
+/// Between plan and move anything may happen; a move that no longer fits is refused whole.
+#[test]
+fn outdated_moves_are_refused() {
+    let mut space = RangeSpace::new(35);
+    let [low, middle, top] = [10, 10, 10].map(|size| space.allocate(size).unwrap());
+    space.free(low).unwrap();
+    let plan = space.plan_defragmentation(&DefragBudget::default());
+    let to_low = plan[0];
+    assert_eq!((to_low.handle, to_low.from, to_low.to), (top, 20, 0));
+    let in_the_way = space.allocate(6).unwrap();
+    let full = Error::Full { requested: 10, largest_free: 0, total_free: 9 };
+    assert_eq!(space.apply_move(&to_low), Err(full));
+    space.free(in_the_way).unwrap();
+    space.reallocate(top, 9).unwrap();
+    assert_eq!(space.apply_move(&to_low), Err(Error::NotAllocated));
+    space.free(top).unwrap();
+    assert_eq!(space.apply_move(&to_low), Err(Error::Stale));
+    assert_eq!(space.range(middle), Some(10..20));
+    space.check().unwrap();
+}

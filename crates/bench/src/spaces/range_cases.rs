@@ -8,13 +8,13 @@ use super::ranges::{RangeAlloc, Ranges, Wide};
 use crate::{Contender, Error, Figure, Options, Random, Table, rounds::elapsed_ns};
 
 /// Units of the space, and of that of a quick run.
-const CAPACITY: u32 = 1 << 26;
-const QUICK_CAPACITY: u32 = 1 << 20;
+pub(super) const CAPACITY: u32 = 1 << 26;
+pub(super) const QUICK_CAPACITY: u32 = 1 << 20;
 /// How full the steady state is.
 const FULL_PERCENT: u64 = 85;
 /// Pairs of a free and an allocation in a round.
-const PAIRS: usize = 200_000;
-const QUICK_PAIRS: usize = 10_000;
+pub(super) const PAIRS: usize = 200_000;
+pub(super) const QUICK_PAIRS: usize = 10_000;
 /// Sizes are log-normal: this median, this deviation of the logarithm, these bounds.
 const MEDIAN_SIZE: f64 = 300.0;
 const SIZE_DEVIATION: f64 = 1.0;
@@ -105,6 +105,15 @@ impl<R: Ranges> Steady<R> {
         Ok(elapsed_ns(start))
     }
 
+    /// Frees a random half of all ranges.
+    pub(super) fn thin_out(&mut self) {
+        for _ in 0..self.handles.len() / 2 {
+            let at = self.random.below(self.handles.len());
+            self.space.free(self.handles.swap_remove(at));
+            self.sizes.swap_remove(at);
+        }
+    }
+
     /// Frees and allocates; the time of the slowest pair but one in a thousand.
     fn slowest_but_permille(&mut self, pairs: usize) -> Result<f64, String> {
         self.make_plan(pairs);
@@ -184,70 +193,4 @@ fn fail_contender<R: Ranges + 'static>(options: &Options) -> Contender<'static> 
         let percent = used as f64 / f64::from(capacity) * 100.0;
         Ok(vec![Figure::new("full", "percent", percent)])
     })
-}
-
-/// A step may move so much of the space.
-const STEP_PERCENT: u32 = 1;
-
-pub(super) fn run_defrag(table: &mut Table, options: &Options) -> Result<(), Error> {
-    let capacity = options.size(CAPACITY, QUICK_CAPACITY);
-    let pairs = options.size(PAIRS, QUICK_PAIRS);
-    let budget = drystone_alloc::DefragBudget::units(capacity / 100 * STEP_PERCENT);
-    let steady = move |seed| -> Result<RangeSpace, String> {
-        let mut steady = Steady::<RangeSpace>::new(capacity, seed)?;
-        steady.churn(pairs)?;
-        Ok(steady.space)
-    };
-    let of_space = move |units: u64| units as f64 / f64::from(capacity) * 100.0;
-    let (mut seed, mut slide_seed) = (20, 20);
-    let ours = Contender::new("drystone", move || {
-        seed += 1;
-        let mut space = steady(seed)?;
-        let (mut moved, mut steps) = (0u64, 0);
-        let start = Instant::now();
-        loop {
-            let plan = space.plan_defragmentation(&budget);
-            if plan.is_empty() {
-                break;
-            }
-            steps += 1;
-            for step in &plan {
-                moved += u64::from(step.size);
-                space.apply_move(step).map_err(|error| error.to_string())?;
-            }
-        }
-        let us = elapsed_ns(start) / 1000.0;
-        space.check()?;
-        let stats = space.stats();
-        let largest = f64::from(stats.largest_free) / f64::from(stats.free) * 100.0;
-        if largest < 94.99 {
-            return Err(format!("the largest gap is only {largest} % of what is free"));
-        }
-        Ok(vec![
-            Figure::new("moved", "percent", of_space(moved)),
-            Figure::new("time", "us/step", us / f64::from(steps.max(1))),
-            Figure::new("steps", "steps", f64::from(steps)),
-            Figure::new("largest", "percent", largest),
-        ])
-    });
-    let slide = Contender::new("slide-all", move || {
-        slide_seed += 1;
-        let space = steady(slide_seed)?;
-        let start = Instant::now();
-        let (mut moved, mut end) = (0, 0);
-        for range in space.blocks().filter(|block| block.handle.is_some()).map(|block| block.range)
-        {
-            let size = range.end - range.start;
-            moved += if range.start == end { 0 } else { u64::from(size) };
-            end += size;
-        }
-        let us = elapsed_ns(start) / 1000.0;
-        Ok(vec![
-            Figure::new("moved", "percent", of_space(moved)),
-            Figure::new("time", "us/step", us),
-            Figure::new("steps", "steps", 1.0),
-            Figure::new("largest", "percent", 100.0),
-        ])
-    });
-    table.run_case("defrag", options, vec![ours, slide])
 }

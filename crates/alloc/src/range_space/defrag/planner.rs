@@ -1,4 +1,4 @@
-use alloc::{collections::BTreeMap, vec, vec::Vec};
+use alloc::{collections::BTreeMap, vec::Vec};
 
 use super::{DefragBudget, Move, MoveOrder};
 use crate::{Offset, RangeHandle, RangeSpace, range_space::nodes::START};
@@ -20,8 +20,6 @@ pub(super) struct Planner<O: Offset> {
     target: u64,
     moves: Vec<Move<O>>,
     units_left: O,
-    /// Which ranges this plan has moved: once each, as far as gaps are filled.
-    is_moved: Vec<bool>,
     /// At once: a moved range keeps its old place in the copy, and another node takes the
     /// new one. This says for which range that node stands.
     stands_for: BTreeMap<u32, u32>,
@@ -37,7 +35,6 @@ struct Region {
 impl<O: Offset> Planner<O> {
     pub(super) fn new(space: RangeSpace<O>, budget: DefragBudget<O>, target: u64) -> Self {
         Self {
-            is_moved: vec![false; space.nodes.len()],
             space,
             budget,
             target,
@@ -90,12 +87,11 @@ impl<O: Offset> Planner<O> {
         Some(Region { before: START, kept })
     }
 
-    /// Whether a range may go further down to fill a gap: once a plan, and not a node that
-    /// only stands for one that did.
+    /// Whether a range may go further down: not a node that only stands for one that did,
+    /// nor a range that no budget ever suffices for.
     fn may_leave(&self, at: u32) -> bool {
-        let is_moved = self.is_moved.get(at as usize).copied().unwrap_or(true);
         let is_stand_in = self.stands_for.contains_key(&at);
-        !is_moved && !is_stand_in && self.space.nodes[at].size <= self.budget.units
+        !is_stand_in && self.space.nodes[at].size <= self.budget.units
     }
 
     fn spend(&mut self, size: O) -> Option<()> {
@@ -112,7 +108,6 @@ impl<O: Offset> Planner<O> {
         let to = self.space.nodes[after].end();
         let behind = self.stands_for.get(&after).copied().unwrap_or(after);
         self.push_move(at, to, behind);
-        self.is_moved[at as usize] = true;
         match self.budget.order {
             MoveOrder::FrontToBack => {
                 self.space.relocate(at, after, to);
