@@ -20,6 +20,12 @@ if [ -n "${DRYSTONE_TEST_PACKAGES:-}" ]; then
     format_scope=("${scope[@]}")
 fi
 
+# Mesa complains about every device it opens when it has no folder of the user's.
+if [ -z "${XDG_RUNTIME_DIR:-}" ]; then
+    XDG_RUNTIME_DIR=$(mktemp -d) || exit 1
+    export XDG_RUNTIME_DIR
+fi
+
 failed_stages=""
 
 # stage NAME COMMAND...: runs a command, notes whether it failed and how long it took.

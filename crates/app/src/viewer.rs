@@ -167,10 +167,9 @@ impl Viewer {
         eprintln!("drystone: {error}; opening the device again");
         self.reopened += 1;
         self.world = self.screen.take().map(Screen::into_world);
-        if let Some(window) = self.window.clone() {
-            if let Err(error) = self.open_screen(event_loop, window) {
-                self.stop(event_loop, error);
-            }
+        let Some(window) = self.window.clone() else { return };
+        if let Err(error) = self.open_screen(event_loop, window) {
+            self.stop(event_loop, error);
         }
     }
 
@@ -236,10 +235,11 @@ impl Viewer {
 
 impl ApplicationHandler for Viewer {
     fn resumed(&mut self, event_loop: &ActiveEventLoop) {
-        if self.window.is_none() {
-            if let Err(error) = self.open(event_loop) {
-                self.stop(event_loop, error);
-            }
+        if self.window.is_some() {
+            return;
+        }
+        if let Err(error) = self.open(event_loop) {
+            self.stop(event_loop, error);
         }
     }
 

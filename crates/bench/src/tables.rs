@@ -1,4 +1,4 @@
-use crate::{Error, Options, Table, spaces};
+use crate::{Error, Options, Table, drawing, spaces};
 
 /// A table that can be asked for by name.
 pub struct TableEntry {
@@ -11,7 +11,7 @@ pub struct TableEntry {
 }
 
 /// Every table: the one place where a new one is added.
-pub const TABLES: &[TableEntry] = &[spaces::ENTRY];
+pub const TABLES: &[TableEntry] = &[spaces::ENTRY, drawing::STATIC];
 
 /// The table of this name.
 ///

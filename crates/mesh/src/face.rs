@@ -97,10 +97,22 @@ impl FaceSet {
         Self(self.0 | 1 << face as u8)
     }
 
+    /// The set of these bits; those beyond the sixth name no facing.
+    #[inline]
+    pub const fn from_bits(bits: u8) -> Self {
+        Self(bits & Self::ALL.0)
+    }
+
     /// The set as bits.
     #[inline]
     pub const fn bits(self) -> u8 {
         self.0
+    }
+}
+
+impl FromIterator<Face> for FaceSet {
+    fn from_iter<I: IntoIterator<Item = Face>>(faces: I) -> Self {
+        faces.into_iter().fold(Self::EMPTY, Self::with)
     }
 }
 
@@ -135,6 +147,7 @@ mod tests {
         let set = FaceSet::EMPTY.with(Face::NegX).with(Face::PosZ);
         assert_eq!(set.bits(), 0b10_0001);
         assert!(set.contains(Face::PosZ) && !set.contains(Face::PosX));
-        assert_eq!(Face::ALL.into_iter().fold(FaceSet::EMPTY, FaceSet::with), FaceSet::ALL);
+        assert_eq!(FaceSet::from_iter(Face::ALL), FaceSet::ALL);
+        assert_eq!(FaceSet::from_bits(0xff), FaceSet::ALL);
     }
 }

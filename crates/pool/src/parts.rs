@@ -17,6 +17,12 @@ impl PartSet {
         Self(bits)
     }
 
+    /// The set as bits.
+    #[inline]
+    pub const fn bits(self) -> u8 {
+        self.0
+    }
+
     /// The set with part `part` added; parts from [`MAX_PARTS`] on do not exist.
     #[inline]
     #[must_use]

@@ -45,6 +45,8 @@ struct Mesh {
     first: u32,
     /// Where each part ends, counted from `first`. Unused parts end where the last does.
     ends: [u32; MAX_PARTS],
+    /// The parts that have elements, one bit each.
+    filled: u8,
 }
 
 /// Figures of a pool.
@@ -189,13 +191,17 @@ impl<V: Pod, D: Pod> VertexPool<V, D> {
         }
     }
 
-    /// Rises with every change that may invalidate commands built before.
-    pub(crate) const fn revision(&self) -> u64 {
+    /// Rises with every change that may invalidate masks, orders and commands made before.
+    pub const fn revision(&self) -> u64 {
         self.revision
     }
 
     /// Hands each run of the mesh's `parts` to `emit` as a command; does nothing for a
     /// stale handle.
+    ///
+    /// A run goes from a visible part to before the next hidden one; empty parts are
+    /// neither. So there is one step a run, not one a part.
+    #[inline]
     pub(crate) fn emit_commands(
         &self,
         handle: MeshHandle,
@@ -203,26 +209,21 @@ impl<V: Pod, D: Pod> VertexPool<V, D> {
         mut emit: impl FnMut(DrawCommand),
     ) {
         let Some(mesh) = self.meshes.get(handle.0) else { return };
-        let mut run = 0..0;
-        let mut start = 0;
-        for (part, &end) in mesh.ends.iter().enumerate() {
-            if start == end {
-                continue;
-            }
-            if parts.contains(part) {
-                if run.end != start {
-                    self.emit_run(mesh.first, run, handle, &mut emit);
-                    run = start..start;
-                }
-                run.end = end;
-            }
-            start = end;
+        let mut visible = u32::from(mesh.filled & parts.bits());
+        let hidden = u32::from(mesh.filled & !parts.bits()) | 1 << MAX_PARTS;
+        while visible != 0 {
+            let first = visible.trailing_zeros();
+            let passed = !0 << first;
+            let stop = (hidden & passed).trailing_zeros();
+            let start = if first == 0 { 0 } else { mesh.ends[first as usize - 1] };
+            self.emit_run(mesh.first, start..mesh.ends[stop as usize - 1], handle, &mut emit);
+            visible &= !0 << stop;
         }
-        self.emit_run(mesh.first, run, handle, &mut emit);
     }
 
     /// One command for elements `run` of the mesh at `first`, or several where the index
     /// pattern is shorter.
+    #[inline]
     fn emit_run(
         &self,
         first: u32,
@@ -252,11 +253,12 @@ impl<V: Pod, D: Pod> VertexPool<V, D> {
         let Ok(size) = u32::try_from(counted) else {
             return Err(full(self.places.stats().full(counted)));
         };
-        let mut mesh = Mesh { place: None, first: 0, ends: [size; MAX_PARTS] };
+        let mut mesh = Mesh { place: None, first: 0, ends: [size; MAX_PARTS], filled: 0 };
         let mut end = 0;
-        for (slot, count) in mesh.ends.iter_mut().zip(part_counts) {
+        for (part, &count) in part_counts.iter().enumerate() {
             end += count;
-            *slot = end;
+            mesh.ends[part] = end;
+            mesh.filled |= u8::from(count > 0) << part;
         }
         if size > 0 {
             let place = self.places.allocate(size).map_err(full)?;

@@ -70,7 +70,7 @@ impl Camera {
         let middle = (min + max) / 2.0;
         let mut camera = Self { eye: middle + direction, projection, ..Self::default() };
         camera.turn_to(middle);
-        let [right, up, forward] = camera.basis().map(|v| v.as_dvec3());
+        let [right, up, forward] = camera.basis().map(Vec3::as_dvec3);
         let half = (max - min) / 2.0;
         let corners = (0..8).map(|bits: u32| {
             let side = |bit: u32| if bits >> bit & 1 == 0 { -1.0 } else { 1.0 };

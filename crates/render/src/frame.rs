@@ -36,7 +36,7 @@ pub struct Frame {
     pub face_light: [[f32; 4]; Face::COUNT],
 }
 
-const _: () = assert!(size_of::<Frame>() % 16 == 0);
+const _: () = assert!(size_of::<Frame>().is_multiple_of(16));
 
 impl Frame {
     /// By how much of a pixel opaque quads overlap their neighbours. Where four corners

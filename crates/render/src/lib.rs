@@ -1,4 +1,51 @@
-//! x
+//! Quads to pictures: cameras, two ways to keep meshes, two backends to draw them.
+//!
+//! ```text
+//!  Renderer                          Device
+//!  ┌ PoolRenderer   one buffer ┐     ┌ SoftDevice   needs no driver; the reference
+//!  └ NaiveRenderer  a buffer a ┴────►└ WgpuDevice   Vulkan, Metal, Direct3D 12, OpenGL
+//!                   mesh        Frame, commands
+//! ```
+//! A renderer decides what is drawn, a device draws it; every pair of them gives the same
+//! picture. Colours are as shown on screen, depth is reversed, places are relative to the
+//! eye before they become floats.
+//!
+//! # Examples
+//! ```
+//! use drystone_mesh::{Face, Quad};
+//! use drystone_render::{
+//!     Camera, DrawData, Layer, MeshData, PoolRenderer, Renderer, SoftDevice, View,
+//! };
+//! use glam::DVec3;
+//!
+//! let mut renderer = PoolRenderer::new(SoftDevice::new(64, 64)?, 1000, 16)?;
+//! renderer.set_palette(&[[0; 4], [200, 60, 40, 255]])?;
+//! // One red square, 8 by 8 voxels, that looks up.
+//! let quad = Quad::new([0, 0, 0], [8, 8], Face::PosY, 1);
+//! renderer.insert(&MeshData {
+//!     quads: &[quad],
+//!     counts: [0, 0, 0, 0, 1, 0],
+//!     place: DrawData { origin: [0; 3], extent: 32 },
+//!     layer: Layer::Opaque,
+//! })?;
+//! let camera = Camera::look_at(DVec3::new(4.0, 9.0, 8.0), DVec3::new(4.0, 1.0, 4.0));
+//! let drawn = renderer.draw(&View::new(camera))?;
+//! assert_eq!((drawn.commands, drawn.quads), (1, 1));
+//! let [red, green, ..] = renderer.read_image()?.pixel(32, 32);
+//! assert!(red > 2 * green);
+//! # Ok::<(), drystone_render::RenderError>(())
+//! ```
+//!
+//! # Which one?
+//! * [`PoolRenderer`], unless you want to see what it saves: then [`NaiveRenderer`].
+//! * [`WgpuDevice`] where there is an adapter; [`SoftDevice`] where there is none, and to
+//!   know what is right.
+//!
+//! # Limits
+//! Meshes are quads of at most 64 voxels a side; a pool is one buffer of what the device
+//! can bind (128 MiB at least). Blended meshes are sorted mesh by mesh. On adapters
+//! without indirect first instance (some OpenGL ones) a pool's commands are issued one by
+//! one.
 #![forbid(unsafe_code)]
 
 mod atmosphere;
@@ -11,6 +58,7 @@ mod image;
 mod naive_renderer;
 mod pool_renderer;
 mod renderer;
+mod soft;
 mod visibility;
 mod wgpu;
 
@@ -25,4 +73,5 @@ pub use image::{Image, ImageDifference};
 pub use naive_renderer::NaiveRenderer;
 pub use pool_renderer::PoolRenderer;
 pub use renderer::{DrawStats, HeldStats, Layer, MeshData, MeshId, Renderer, View};
+pub use soft::{SoftDevice, SoftGeometry};
 pub use visibility::Visibility;

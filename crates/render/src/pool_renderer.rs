@@ -10,14 +10,26 @@ use crate::{
 /// all opaque meshes and one for all blended ones.
 ///
 /// # Cost
-/// A picture touches a few words a mesh to mask and order, uploads 20 bytes a command, and
-/// makes two draw calls, whatever the number of meshes.
+/// A picture touches a few words a mesh to mask and order (nothing where neither view nor
+/// meshes have changed), uploads 20 bytes a command, and makes two draw calls, whatever
+/// the number of meshes.
 pub struct PoolRenderer<D: Device> {
     device: D,
     geometry: D::Geometry,
     pool: VertexPool<Quad, DrawData>,
     opaque: DrawList,
     blended: DrawList,
+    /// What the lists were last masked and ordered for; while nothing changes they stay.
+    selected: Option<Selection>,
+}
+
+/// All that masking and ordering depend on.
+#[derive(Clone, Copy, PartialEq)]
+struct Selection {
+    view: View,
+    size: [u32; 2],
+    /// The pool's, which rises with every change.
+    revision: u64,
 }
 
 impl<D: Device> PoolRenderer<D> {
@@ -35,11 +47,18 @@ impl<D: Device> PoolRenderer<D> {
         let pool = VertexPool::new(config)?;
         let geometry = device.create_geometry(quads, meshes)?;
         let (opaque, blended) = (DrawList::new(), DrawList::new());
-        Ok(Self { device, geometry, pool, opaque, blended })
+        Ok(Self { device, geometry, pool, opaque, blended, selected: None })
     }
 
-    /// Masks and orders both lists for what `view` sees.
-    fn select(&mut self, view: &View, visibility: &Visibility) {
+    /// Masks and orders both lists for what `view` sees on a picture of this size.
+    fn select(&mut self, view: &View, size: [u32; 2]) {
+        let selection = Selection { view: *view, size, revision: self.pool.revision() };
+        if self.selected == Some(selection) {
+            return;
+        }
+        self.selected = Some(selection);
+        let [width, height] = size;
+        let visibility = Visibility::new(&view.camera, width as f32 / height.max(1) as f32);
         let parts = |place: &DrawData| {
             if view.cull_frustum && !visibility.in_view(place) {
                 PartSet::EMPTY
@@ -115,8 +134,7 @@ impl<D: Device> Renderer for PoolRenderer<D> {
 
     fn draw(&mut self, view: &View) -> Result<DrawStats, RenderError> {
         let [width, height] = self.device.size();
-        let visibility = Visibility::new(&view.camera, width as f32 / height.max(1) as f32);
-        self.select(view, &visibility);
+        self.select(view, [width, height]);
         let frame = Frame::new(&view.camera, &view.atmosphere, width, height);
         let opaque = Batch { geometry: &self.geometry, commands: self.opaque.commands(&self.pool) };
         let blended =

@@ -1,7 +1,10 @@
 //! What a user sees: pictures that agree, the command line, the window.
 
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+
 mod bad_input;
 mod command_line;
+mod cover;
 mod picture_cases;
 mod pictures;
 mod program;

@@ -125,10 +125,9 @@ fn flies(test: &str, backend: &str) {
     let mut viewer = Viewer(screen.command(binary()).args(words).spawn().unwrap());
     let start = Instant::now();
     let window = loop {
-        if let Some(found) = screen.xdotool(&["search", "--name", "drystone"]) {
-            if let Some(window) = found.lines().next() {
-                break window.to_owned();
-            }
+        let found = screen.xdotool(&["search", "--name", "drystone"]);
+        if let Some(window) = found.as_deref().and_then(|found| found.lines().next()) {
+            break window.to_owned();
         }
         assert!(viewer.0.try_wait().unwrap().is_none(), "the viewer ended by itself");
         assert!(start.elapsed() < PATIENCE, "no window");

@@ -43,3 +43,26 @@ fn json_to_a_file_replaces_it_whole() {
     assert!(serde_json::from_str::<serde_json::Value>(&text).is_ok(), "{text}");
     assert!(String::from_utf8(output.stdout).unwrap().contains("sequential"));
 }
+
+/// The drawing table on the smallest case, where there is an adapter to draw with.
+#[test]
+fn static_compares_pool_and_naive() {
+    let output = bench(&["static", "--quick", "--rounds", "1", "--case", "16x3", "--json", "-"]);
+    let text = String::from_utf8(output.stderr).unwrap();
+    if text.contains("no graphics adapter found") {
+        println!("skipped: static_compares_pool_and_naive: no graphics adapter");
+        return;
+    }
+    assert!(output.status.success(), "{text}");
+    let json: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(json["table"], "static");
+    assert!(json["machine"]["gpu"].as_str().is_some_and(|gpu| gpu.starts_with("wgpu: ")));
+    for contender in ["pool-wgpu", "naive-wgpu"] {
+        for metric in ["draw", "submit", "bytes"] {
+            let row = json["rows"].as_array().unwrap().iter().find(|row| {
+                row["case"] == "16x3" && row["contender"] == contender && row["metric"] == metric
+            });
+            assert!(row.unwrap()["median"].as_f64().unwrap() > 0.0, "{contender} {metric}");
+        }
+    }
+}

@@ -23,6 +23,15 @@ use drystone_pool::DrawCommand;
 use self::{adapter::Opened, pipelines::Pipelines, target::Target};
 use crate::{Batch, Device, DrawData, Frame, Image, PATTERN_QUADS, Passes, RenderError};
 
+/// Where draw commands begin in the buffer that they share with the [`Frame`].
+const COMMANDS_OFFSET: u64 = (size_of::<Frame>() as u64).next_multiple_of(256);
+
+/// Draw commands that a new device has room for.
+const FIRST_COMMANDS: usize = 1024;
+
+/// What a material without a colour is drawn in: magenta, as in the shader.
+const UNKNOWN_COLOR: [u8; 4] = [255, 0, 255, 255];
+
 /// A device that draws through wgpu, to a picture or to a window.
 ///
 /// # Cost
@@ -32,11 +41,12 @@ pub struct WgpuDevice {
     opened: Opened,
     pipelines: Pipelines,
     target: Target,
-    frame: wgpu::Buffer,
+    /// What changes with every frame, in one buffer, so that it goes up in one write: the
+    /// [`Frame`], and from [`COMMANDS_OFFSET`] on the draw commands.
+    per_frame: wgpu::Buffer,
     palette: wgpu::Buffer,
     frame_group: wgpu::BindGroup,
     pattern: wgpu::Buffer,
-    commands: wgpu::Buffer,
     /// Whether indirect commands may name the draw's slot as their first instance.
     indirect: bool,
 }
@@ -80,45 +90,50 @@ impl WgpuDevice {
     fn new(opened: Opened, target: Target) -> Result<Self, RenderError> {
         use wgpu::BufferUsages as Usage;
         let pipelines = Pipelines::new(&opened.device, target.format);
-        let frame_bytes = size_of::<Frame>() as u64;
-        let frame =
-            geometry::buffer(&opened, "frame", frame_bytes, Usage::UNIFORM | Usage::COPY_DST)?;
+        let per_frame = per_frame_buffer(&opened, FIRST_COMMANDS)?;
         let palette = geometry::buffer(&opened, "palette", 4, Usage::STORAGE | Usage::COPY_DST)?;
-        let frame_group = frame_group(&opened, &pipelines, &frame, &palette);
+        let frame_group = frame_group(&opened, &pipelines, &per_frame, &palette);
         let indices = quad_index_pattern(PATTERN_QUADS);
         let index_bytes: &[u8] = bytemuck::cast_slice(&indices);
         let usage = Usage::INDEX | Usage::COPY_DST;
         let pattern = geometry::buffer(&opened, "index pattern", index_bytes.len() as u64, usage)?;
         opened.queue.write_buffer(&pattern, 0, index_bytes);
-        let commands = command_buffer(&opened, 1024)?;
+        opened.queue.write_buffer(&palette, 0, &UNKNOWN_COLOR);
         let features = opened.device.features();
         let indirect = features.contains(wgpu::Features::INDIRECT_FIRST_INSTANCE);
         opened.fault.check("making pipelines")?;
-        Ok(Self {
-            opened,
-            pipelines,
-            target,
-            frame,
-            palette,
-            frame_group,
-            pattern,
-            commands,
-            indirect,
-        })
+        Ok(Self { opened, pipelines, target, per_frame, palette, frame_group, pattern, indirect })
     }
 
-    /// Uploads the commands of all batches, one after another, for the indirect calls.
-    fn upload_commands(&mut self, passes: &Passes<'_, WgpuGeometry>) -> Result<(), RenderError> {
-        let size_bytes: usize = passes.batches().map(|batch| size_of_val(batch.commands)).sum();
-        if size_bytes as u64 > self.commands.size() {
-            let count = size_bytes.div_ceil(size_of::<DrawCommand>());
-            self.commands = command_buffer(&self.opened, count.next_power_of_two())?;
+    /// Uploads what this frame needs: its uniforms, and for indirect calls the commands of
+    /// all batches, one after another.
+    fn upload(
+        &mut self,
+        frame: &Frame,
+        passes: &Passes<'_, WgpuGeometry>,
+        indirect: bool,
+    ) -> Result<(), RenderError> {
+        let count = match indirect {
+            true => passes.batches().map(|batch| batch.commands.len()).sum(),
+            false => 0_usize,
+        };
+        let size_bytes = COMMANDS_OFFSET + (count * size_of::<DrawCommand>()) as u64;
+        if size_bytes > self.per_frame.size() {
+            self.per_frame = per_frame_buffer(&self.opened, count.next_power_of_two())?;
+            self.frame_group =
+                frame_group(&self.opened, &self.pipelines, &self.per_frame, &self.palette);
         }
-        let mut offset_bytes = 0;
-        for batch in passes.batches().filter(|batch| !batch.commands.is_empty()) {
+        let Some(size) = wgpu::BufferSize::new(size_bytes) else { return Ok(()) };
+        let queue = &self.opened.queue;
+        let Some(mut view) = queue.write_buffer_with(&self.per_frame, 0, size) else {
+            return self.opened.fault.check("uploading a frame");
+        };
+        view.slice(..size_of::<Frame>()).copy_from_slice(bytemuck::bytes_of(frame));
+        let mut start = COMMANDS_OFFSET as usize;
+        for batch in passes.batches().filter(|_| indirect) {
             let bytes: &[u8] = bytemuck::cast_slice(batch.commands);
-            self.opened.queue.write_buffer(&self.commands, offset_bytes, bytes);
-            offset_bytes += bytes.len() as u64;
+            view.slice(start..start + bytes.len()).copy_from_slice(bytes);
+            start += bytes.len();
         }
         Ok(())
     }
@@ -134,7 +149,7 @@ impl WgpuDevice {
             let mut pass = begin_pass(&mut encoder, canvas, self.target.depth());
             pass.set_bind_group(0, &self.frame_group, &[]);
             pass.set_index_buffer(self.pattern.slice(..), wgpu::IndexFormat::Uint32);
-            let mut offset_bytes = 0;
+            let mut offset_bytes = COMMANDS_OFFSET;
             pass.set_pipeline(&self.pipelines.opaque);
             self.encode_batches(&mut pass, passes.opaque, indirect, &mut offset_bytes);
             pass.set_pipeline(&self.pipelines.sky);
@@ -158,7 +173,7 @@ impl WgpuDevice {
             pass.set_bind_group(1, &batch.geometry.bind_group, &[]);
             if indirect {
                 let count = batch.commands.len() as u32;
-                pass.multi_draw_indexed_indirect(&self.commands, *offset_bytes, count);
+                pass.multi_draw_indexed_indirect(&self.per_frame, *offset_bytes, count);
                 *offset_bytes += size_of_val(batch.commands) as u64;
                 continue;
             }
@@ -190,14 +205,15 @@ impl Device for WgpuDevice {
 
     fn set_palette(&mut self, colors: &[[u8; 4]]) -> Result<(), RenderError> {
         use wgpu::BufferUsages as Usage;
+        // A buffer has at least one entry: that of an empty palette is the colour of
+        // numbers without one.
+        let colors = if colors.is_empty() { &[UNKNOWN_COLOR] } else { colors };
         let bytes: &[u8] = bytemuck::cast_slice(colors);
-        let size_bytes = bytes.len().max(4) as u64;
         let usage = Usage::STORAGE | Usage::COPY_DST;
-        self.palette = geometry::buffer(&self.opened, "palette", size_bytes, usage)?;
-        if !bytes.is_empty() {
-            self.opened.queue.write_buffer(&self.palette, 0, bytes);
-        }
-        self.frame_group = frame_group(&self.opened, &self.pipelines, &self.frame, &self.palette);
+        self.palette = geometry::buffer(&self.opened, "palette", bytes.len() as u64, usage)?;
+        self.opened.queue.write_buffer(&self.palette, 0, bytes);
+        self.frame_group =
+            frame_group(&self.opened, &self.pipelines, &self.per_frame, &self.palette);
         Ok(())
     }
 
@@ -237,11 +253,8 @@ impl Device for WgpuDevice {
             }
         }
         let Some(canvas) = self.target.canvas(&self.opened)? else { return Ok(()) };
-        self.opened.queue.write_buffer(&self.frame, 0, bytemuck::bytes_of(frame));
         let indirect = passes.indirect && self.indirect;
-        if indirect {
-            self.upload_commands(passes)?;
-        }
+        self.upload(frame, passes, indirect)?;
         let commands = self.encode(&canvas.color, passes, indirect);
         self.opened.queue.submit([commands]);
         if let Some(surface) = canvas.surface {
@@ -297,23 +310,30 @@ fn begin_pass<'a>(
 fn frame_group(
     opened: &Opened,
     pipelines: &Pipelines,
-    frame: &wgpu::Buffer,
+    per_frame: &wgpu::Buffer,
     palette: &wgpu::Buffer,
 ) -> wgpu::BindGroup {
+    let frame = wgpu::BufferBinding {
+        buffer: per_frame,
+        offset: 0,
+        size: wgpu::BufferSize::new(size_of::<Frame>() as u64),
+    };
     opened.device.create_bind_group(&wgpu::BindGroupDescriptor {
         label: Some("frame"),
         layout: &pipelines.frame_layout,
         entries: &[
-            wgpu::BindGroupEntry { binding: 0, resource: frame.as_entire_binding() },
+            wgpu::BindGroupEntry { binding: 0, resource: wgpu::BindingResource::Buffer(frame) },
             wgpu::BindGroupEntry { binding: 1, resource: palette.as_entire_binding() },
         ],
     })
 }
 
-fn command_buffer(opened: &Opened, count: usize) -> Result<wgpu::Buffer, RenderError> {
+/// A buffer for a frame's uniforms and `count` draw commands.
+fn per_frame_buffer(opened: &Opened, count: usize) -> Result<wgpu::Buffer, RenderError> {
     use wgpu::BufferUsages as Usage;
-    let size_bytes = (count * size_of::<DrawCommand>()) as u64;
-    geometry::buffer(opened, "draw commands", size_bytes, Usage::INDIRECT | Usage::COPY_DST)
+    let size_bytes = COMMANDS_OFFSET + (count * size_of::<DrawCommand>()) as u64;
+    let usage = Usage::UNIFORM | Usage::INDIRECT | Usage::COPY_DST;
+    geometry::buffer(opened, "frame and draw commands", size_bytes, usage)
 }
 
 fn check_size(opened: &Opened, width: u32, height: u32) -> Result<(), RenderError> {

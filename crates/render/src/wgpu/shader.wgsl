@@ -86,7 +86,7 @@ fn corner(vertex: u32, slot: u32, seam: f32) -> Corner {
     let words = quads[vertex / 4u];
     let at = place(words, vertex % 4u, draws[slot]);
     let unmoved = to_clip(at.relative);
-    let relative = at.relative + at.outward * (seam * max(unmoved.w, 0.0));
+    let relative = at.relative + at.outward * (seam * unmoved.w);
     var out: Corner;
     out.position = to_clip(relative);
     out.color = surface_color(words);

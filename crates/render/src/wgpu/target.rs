@@ -28,7 +28,11 @@ pub(super) struct Target {
 }
 
 enum Kind {
-    Picture { texture: wgpu::Texture },
+    /// The view is made once: backends keep a framebuffer for each view they see.
+    Picture {
+        texture: wgpu::Texture,
+        view: wgpu::TextureView,
+    },
     Window(Box<Window>),
 }
 
@@ -48,7 +52,7 @@ pub(super) struct Canvas {
 impl Target {
     pub(super) fn picture(device: &wgpu::Device, size: [u32; 2]) -> Self {
         let format = wgpu::TextureFormat::Rgba8Unorm;
-        let kind = Kind::Picture { texture: color_texture(device, size, format) };
+        let kind = Kind::picture(device, size, format);
         Self { kind, size, format, depth: depth_view(device, size) }
     }
 
@@ -99,7 +103,7 @@ impl Target {
         self.size = size;
         self.depth = depth_view(device, size);
         match &mut self.kind {
-            Kind::Picture { texture } => *texture = color_texture(device, size, self.format),
+            Kind::Picture { .. } => self.kind = Kind::picture(device, size, self.format),
             Kind::Window(window) => {
                 [window.configuration.width, window.configuration.height] = size;
                 window.surface.configure(device, &window.configuration);
@@ -111,10 +115,7 @@ impl Target {
     /// ready), which is no error: the frame is left out.
     pub(super) fn canvas(&mut self, opened: &Opened) -> Result<Option<Canvas>, RenderError> {
         match &mut self.kind {
-            Kind::Picture { texture } => {
-                let color = texture.create_view(&wgpu::TextureViewDescriptor::default());
-                Ok(Some(Canvas { color, surface: None }))
-            }
+            Kind::Picture { view, .. } => Ok(Some(Canvas { color: view.clone(), surface: None })),
             Kind::Window(window) => window.canvas(opened, self.format),
         }
     }
@@ -122,12 +123,20 @@ impl Target {
     /// Copies the picture out. A window keeps none.
     pub(super) fn read(&self, opened: &Opened) -> Result<Image, RenderError> {
         match &self.kind {
-            Kind::Picture { texture } => read_texture(opened, texture, self.size),
+            Kind::Picture { texture, .. } => read_texture(opened, texture, self.size),
             Kind::Window(_) => Err(RenderError::Device {
                 during: "reading the picture back",
                 reason: "the device draws to a window, which keeps no picture".into(),
             }),
         }
+    }
+}
+
+impl Kind {
+    fn picture(device: &wgpu::Device, size: [u32; 2], format: wgpu::TextureFormat) -> Self {
+        let texture = color_texture(device, size, format);
+        let view = texture.create_view(&wgpu::TextureViewDescriptor::default());
+        Self::Picture { texture, view }
     }
 }
 

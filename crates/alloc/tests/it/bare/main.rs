@@ -17,6 +17,7 @@ use drystone_alloc::{
     AddressSpace, BucketRing, Policy, RangeSpace, SizeClassConfig, SizeClasses, Slots,
 };
 
+// SAFETY: it declares nothing; it only has the C library linked, for `memcpy` and the start.
 #[link(name = "c")]
 unsafe extern "C" {}
 

@@ -1,0 +1,113 @@
+//! The article's scene: cubes of chunks full of random voxels, the worst case for a mesher.
+
+use drystone::scene::{ChunkQuads, mesh_world, quad_count};
+use drystone_render::{Camera, Projection, View};
+use drystone_voxel::{Chunk, ChunkPos, Material, MaterialTable};
+use drystone_world::World;
+use glam::DVec3;
+
+/// How likely a voxel is filled.
+const FILL: f64 = 0.1;
+
+/// Colours, equally likely.
+const COLORS: [[u8; 4]; 3] = [[208, 92, 60, 255], [84, 148, 92, 255], [70, 110, 190, 255]];
+
+/// The mean number of quads a chunk that the article gives, by chunk side.
+const ARTICLE_QUADS: [(u32, f64); 2] = [(16, 2_200.0), (32, 16_600.0)];
+
+/// How far the mean may be from the article's "about". The article's chunks know nothing
+/// of their neighbours; ours hide the faces between chunks, which takes some away.
+const QUADS_TOLERANCE: f64 = 0.08;
+
+/// A scene of `chunks_a_side`³ chunks of `side`³ voxels, meshed.
+pub(crate) struct RandomScene {
+    pub(crate) world: World,
+    pub(crate) quads: Vec<ChunkQuads>,
+    /// The whole scene in view, in parallel projection, as in the article.
+    pub(crate) view: View,
+}
+
+impl RandomScene {
+    pub(crate) fn new(side: u32, chunks_a_side: u32) -> Result<Self, String> {
+        let world = random_world(side, chunks_a_side)?;
+        let quads = mesh_world(&world);
+        let mean = quad_count(&quads) as f64 / f64::from(chunks_a_side.pow(3));
+        check_mean(side, mean)?;
+        let max = DVec3::splat(f64::from(side * chunks_a_side));
+        let projection = Projection::Orthographic { height_voxels: 1.0 };
+        let camera = Camera::fit(DVec3::ZERO, max, projection, 1.0);
+        Ok(Self { world, quads, view: View::new(camera) })
+    }
+
+    /// Mean quads a chunk.
+    pub(crate) fn mean_quads(&self) -> f64 {
+        quad_count(&self.quads) as f64 / self.world.chunk_count().max(1) as f64
+    }
+}
+
+fn random_world(side: u32, chunks_a_side: u32) -> Result<World, String> {
+    let mut materials = MaterialTable::new();
+    for color in COLORS {
+        materials.insert("random", color).ok_or("the material table is full")?;
+    }
+    let mut world = World::with_side("random", materials, side);
+    let n = chunks_a_side as i32;
+    for z in 0..n {
+        for y in 0..n {
+            for x in 0..n {
+                let mut random = SplitMix(u64::from(side) << 48 | (x + n * (y + n * z)) as u64);
+                let chunk = Chunk::from_fn(side, |_| random.voxel());
+                world.insert(ChunkPos::new(x, y, z), chunk).map_err(|e| e.to_string())?;
+            }
+        }
+    }
+    Ok(world)
+}
+
+/// Whether the scene is the article's: without this, figures mean nothing.
+fn check_mean(side: u32, mean: f64) -> Result<(), String> {
+    let Some(&(_, article)) = ARTICLE_QUADS.iter().find(|(of, _)| *of == side) else {
+        return Ok(());
+    };
+    if (mean / article - 1.0).abs() <= QUADS_TOLERANCE {
+        return Ok(());
+    }
+    Err(format!("{mean:.0} quads a chunk of {side}³ where the article has about {article}"))
+}
+
+/// Steele, Lea and Flood's SplitMix64: fast, and the same scene on every machine.
+struct SplitMix(u64);
+
+impl SplitMix {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let z = (self.0 ^ self.0 >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        let z = (z ^ z >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
+        z ^ z >> 31
+    }
+
+    fn voxel(&mut self) -> Material {
+        let bits = self.next();
+        let unit = (bits >> 32) as f64 / 2f64.powi(32);
+        if unit >= FILL {
+            return Material::AIR;
+        }
+        Material(1 + (bits as u32 % COLORS.len() as u32) as u16)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn scenes_are_the_articles() {
+        let scene = RandomScene::new(16, 2).unwrap();
+        let solid = scene.world.solid_count() as f64 / (32f64).powi(3);
+        assert!((solid - FILL).abs() < 0.005, "{solid}");
+        let counts = scene.world.count_by_material();
+        let third = scene.world.solid_count() as f64 / 3.0;
+        assert!(counts.iter().all(|&(_, n)| (n as f64 / third - 1.0).abs() < 0.1), "{counts:?}");
+        assert!(check_mean(16, 2_000.0).is_err() && check_mean(32, 16_600.0).is_ok());
+    }
+}

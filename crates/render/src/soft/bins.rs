@@ -1,0 +1,113 @@
+//! From quads to triangles, sorted by the bands of rows that they touch.
+
+use std::ops::Range;
+
+use glam::Vec4;
+
+use super::{
+    clip::Polygon,
+    geometry::Run,
+    triangle::Triangle,
+    vertex::VertexStage,
+    viewport::{Place, Viewport},
+};
+
+/// Rows of a band. A band is drawn by one thread; its depths and colours fit into a core's
+/// cache, and a picture has enough bands to go round.
+pub(super) const BAND_ROWS: usize = 16;
+
+/// The corners of a quad's two triangles, as in the index pattern that GPUs draw it by.
+const TRIANGLES: [[usize; 3]; 2] = [[0, 1, 2], [2, 1, 3]];
+
+/// The triangles of a few runs of quads, in order.
+#[derive(Default)]
+pub(super) struct Bins {
+    triangles: Vec<Triangle>,
+    /// Numbers of triangles, band by band; within a band they ascend.
+    by_band: Vec<u32>,
+    /// Where each band begins in `by_band`, and where the last one ends.
+    band_starts: Vec<u32>,
+}
+
+impl Bins {
+    /// Forgets what it holds and takes the triangles of these runs.
+    pub(super) fn fill(&mut self, runs: &[Run<'_>], stage: &VertexStage, viewport: &Viewport) {
+        self.triangles.clear();
+        for run in runs {
+            let origin = stage.origin(run.data);
+            for &quad in run.quads {
+                let [_, kind]: [u32; 2] = bytemuck::cast(quad);
+                let corners = stage.corners(quad, origin);
+                match viewport.place(&corners) {
+                    Place::Outside => {}
+                    Place::Inside => self.push_whole(corners, kind, viewport),
+                    Place::Across => self.push_clipped(corners, kind, viewport),
+                }
+            }
+        }
+        self.sort(viewport);
+    }
+
+    /// The triangles that touch a band, in order.
+    pub(super) fn of_band(&self, band: usize) -> impl Iterator<Item = &Triangle> {
+        let Range { start, end } =
+            self.band_starts[band] as usize..self.band_starts[band + 1] as usize;
+        self.by_band[start..end].iter().map(|&number| &self.triangles[number as usize])
+    }
+
+    #[inline]
+    fn push_whole(&mut self, corners: [Vec4; 4], kind: u32, viewport: &Viewport) {
+        let snapped = corners.map(|corner| viewport.snap(corner));
+        for triangle in TRIANGLES {
+            let corners = triangle.map(|corner| snapped[corner]);
+            self.triangles.extend(Triangle::new(corners, kind, viewport));
+        }
+    }
+
+    #[cold]
+    fn push_clipped(&mut self, corners: [Vec4; 4], kind: u32, viewport: &Viewport) {
+        for triangle in TRIANGLES {
+            let corners = triangle.map(|corner| corners[corner]);
+            for piece in Polygon::clipped(corners, viewport.guard).triangles() {
+                let corners = piece.map(|corner| viewport.snap(corner));
+                self.triangles.extend(Triangle::new(corners, kind, viewport));
+            }
+        }
+    }
+
+    /// Sorts by counting: how many in each band, where each band begins, then each
+    /// triangle to its place.
+    fn sort(&mut self, viewport: &Viewport) {
+        let band_count = (viewport.height as usize).div_ceil(BAND_ROWS);
+        self.band_starts.clear();
+        self.band_starts.resize(band_count + 1, 0);
+        for triangle in &self.triangles {
+            bands(triangle, viewport).for_each(|band| self.band_starts[band + 1] += 1);
+        }
+        let mut total = 0;
+        for start in &mut self.band_starts {
+            total += *start;
+            *start = total;
+        }
+        self.by_band.clear();
+        self.by_band.resize(total as usize, 0);
+        // From the last to the first, so that the ends count down to the starts.
+        for (number, triangle) in self.triangles.iter().enumerate().rev() {
+            for band in bands(triangle, viewport) {
+                let end = &mut self.band_starts[band + 1];
+                *end -= 1;
+                self.by_band[*end as usize] = number as u32;
+            }
+        }
+        // Each entry is now where its own band begins, one place too late.
+        self.band_starts.rotate_left(1);
+        if let Some(end) = self.band_starts.last_mut() {
+            *end = total;
+        }
+    }
+}
+
+fn bands(triangle: &Triangle, viewport: &Viewport) -> Range<usize> {
+    let rows = triangle.rows(viewport);
+    rows.start as usize / BAND_ROWS..(rows.end as usize).div_ceil(BAND_ROWS)
+}

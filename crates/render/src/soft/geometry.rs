@@ -1,0 +1,178 @@
+//! Quads and per-draw data in memory, and how commands name them.
+
+use std::ops::Range;
+
+use drystone_mesh::{INDICES_PER_QUAD, Quad, VERTICES_PER_QUAD};
+use drystone_pool::DrawCommand;
+
+use crate::{Batch, DrawData, RenderError};
+
+/// The most quads of one geometry: 128 MiB, as much as Mesa's Vulkan rasteriser binds, so
+/// that pools look the same on both.
+pub(super) const MAX_QUADS: u32 = 1 << 24;
+/// The most slots of one geometry: 256 MiB.
+const MAX_SLOTS: u32 = 1 << 24;
+
+/// Quads and per-draw data in memory.
+pub struct SoftGeometry {
+    quads: Vec<Quad>,
+    draws: Vec<DrawData>,
+}
+
+/// Quads of one draw, and where they lie.
+#[derive(Clone, Copy)]
+pub(super) struct Run<'a> {
+    pub(super) quads: &'a [Quad],
+    pub(super) data: &'a DrawData,
+}
+
+impl SoftGeometry {
+    pub(super) fn new(quads: u32, slots: u32) -> Result<Self, RenderError> {
+        Ok(Self {
+            quads: zeroed("quads of a geometry", quads, MAX_QUADS)?,
+            draws: zeroed("slots of a geometry", slots, MAX_SLOTS)?,
+        })
+    }
+
+    pub(super) fn write_quads(&mut self, first: u32, quads: &[Quad]) {
+        let room = self.quads.get_mut(first as usize..).unwrap_or_default();
+        let count = room.len().min(quads.len());
+        room[..count].copy_from_slice(&quads[..count]);
+    }
+
+    pub(super) fn write_draw_data(&mut self, slot: u32, data: &DrawData) {
+        if let Some(place) = self.draws.get_mut(slot as usize) {
+            *place = *data;
+        }
+    }
+
+    /// The quads of a command that are there.
+    fn quads_of(&self, command: &DrawCommand) -> &[Quad] {
+        // Indices are those of the shared pattern, so a first index skips whole quads.
+        let skipped = i64::from(command.first_index / INDICES_PER_QUAD);
+        let first = i64::from(command.base_vertex).div_euclid(VERTICES_PER_QUAD.into()) + skipped;
+        let end = first + i64::from(command.index_count / INDICES_PER_QUAD);
+        let [first, end] = [first, end].map(|at| at.clamp(0, self.quads.len() as i64) as usize);
+        &self.quads[first..end]
+    }
+
+    /// The slots of a command, an instance each, that are there.
+    fn slots_of(&self, command: &DrawCommand) -> &[DrawData] {
+        let end = command.first_instance.saturating_add(command.instance_count);
+        let Range { start, end } = command.first_instance as usize..end as usize;
+        let end = end.min(self.draws.len());
+        self.draws.get(start..end).unwrap_or_default()
+    }
+}
+
+/// All quads of the batches, draw by draw in order.
+pub(super) fn runs<'a>(
+    batches: &'a [Batch<'a, SoftGeometry>],
+) -> impl Iterator<Item = Run<'a>> + 'a {
+    batches.iter().flat_map(|batch| {
+        batch.commands.iter().flat_map(|command| {
+            let quads = batch.geometry.quads_of(command);
+            let slots = if quads.is_empty() { &[] } else { batch.geometry.slots_of(command) };
+            slots.iter().map(move |data| Run { quads, data })
+        })
+    })
+}
+
+fn zeroed<T: bytemuck::Zeroable + Clone>(
+    what: &'static str,
+    count: u32,
+    limit: u32,
+) -> Result<Vec<T>, RenderError> {
+    if count > limit {
+        let (requested, limit) = (count.into(), limit.into());
+        return Err(RenderError::TooLarge { what, requested, limit });
+    }
+    let mut list = Vec::new();
+    list.try_reserve_exact(count as usize).map_err(|error| RenderError::Device {
+        during: "making room",
+        reason: error.to_string(),
+    })?;
+    list.resize(count as usize, T::zeroed());
+    Ok(list)
+}
+
+#[cfg(test)]
+mod tests {
+    use drystone_mesh::Face;
+
+    use super::*;
+
+    fn geometry() -> SoftGeometry {
+        let mut geometry = SoftGeometry::new(10, 3).unwrap();
+        let quads: Vec<Quad> =
+            (0..20).map(|i| Quad::new([i, 0, 0], [1, 1], Face::PosY, 0)).collect();
+        geometry.write_quads(0, &quads);
+        for slot in 0..5 {
+            geometry.write_draw_data(slot, &DrawData { origin: [slot as i32; 3], extent: 1 });
+        }
+        geometry
+    }
+
+    /// Slot and number of every quad that the command draws.
+    fn drawn(command: DrawCommand) -> Vec<(i32, u32)> {
+        let geometry = geometry();
+        let commands = [command];
+        let batches = [Batch { geometry: &geometry, commands: &commands }];
+        runs(&batches)
+            .flat_map(|run| run.quads.iter().map(|q| (run.data.origin[0], q.position()[0])))
+            .collect()
+    }
+
+    fn command(quads: Range<u32>, slot: u32) -> DrawCommand {
+        DrawCommand {
+            index_count: (quads.end - quads.start) * 6,
+            instance_count: 1,
+            first_index: 0,
+            base_vertex: quads.start as i32 * 4,
+            first_instance: slot,
+        }
+    }
+
+    #[test]
+    fn commands_name_quads_and_slots() {
+        let two = command(3..5, 2);
+        assert_eq!(drawn(two), [(2, 3), (2, 4)]);
+        assert_eq!(drawn(DrawCommand { first_index: 6 * 4, ..two }), [(2, 7), (2, 8)]);
+        assert_eq!(drawn(DrawCommand { instance_count: 0, ..two }), []);
+        let twice = DrawCommand { instance_count: 2, ..command(0..1, 1) };
+        assert_eq!(drawn(twice), [(1, 0), (2, 0)]);
+    }
+
+    #[test]
+    fn what_lies_outside_is_cut_off() {
+        assert_eq!(drawn(command(9..12, 0)), [(0, 9)]);
+        assert_eq!(drawn(command(0..1, 3)), []);
+        assert_eq!(drawn(DrawCommand { base_vertex: -4, ..command(0..2, 0) }), [(0, 0)]);
+        let all = u32::MAX;
+        let huge = DrawCommand {
+            index_count: all,
+            instance_count: all,
+            first_index: all,
+            base_vertex: i32::MAX,
+            first_instance: all,
+        };
+        assert_eq!(drawn(huge), []);
+        assert_eq!(drawn(DrawCommand { first_index: 0, base_vertex: i32::MIN, ..huge }), []);
+        let from_first = DrawCommand { first_index: 0, base_vertex: 0, first_instance: 2, ..huge };
+        assert_eq!(drawn(from_first).len(), 10);
+    }
+
+    #[test]
+    fn writes_beyond_the_end_are_cut_off() {
+        let mut geometry = SoftGeometry::new(2, 0).unwrap();
+        let quad = Quad::new([1, 2, 3], [1, 1], Face::PosX, 9);
+        geometry.write_quads(1, &[quad; 5]);
+        geometry.write_quads(u32::MAX, &[quad]);
+        assert_eq!(geometry.quads.len(), 2);
+        assert_eq!(geometry.quads[1], quad);
+        assert!(matches!(
+            SoftGeometry::new(MAX_QUADS + 1, 0),
+            Err(RenderError::TooLarge { limit: 16_777_216, .. })
+        ));
+    }
+}

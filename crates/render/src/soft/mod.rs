@@ -1,0 +1,201 @@
+//! The software rasteriser: draws on the CPU what the shaders draw on a GPU.
+//!
+//! ```text
+//!  commands ─► quads ─► triangles by band ─► depth + facing and material ─► colours
+//!              tasks of 2,048, in parallel   bands of 16 rows, in parallel
+//! ```
+//!
+//! It does the sums of `wgpu/shader.wgsl` in the same order and decides ties as GPUs do:
+//! corners snap to 1/256 of a pixel, edges are exact integers, an edge's pixels go to the
+//! triangle of which it is the left or top edge. The picture is the same, to the last bit,
+//! whatever the number of threads.
+
+mod bins;
+mod clip;
+mod geometry;
+mod shade;
+mod sky;
+mod target;
+mod tasks;
+mod triangle;
+mod vertex;
+mod viewport;
+
+#[cfg(test)]
+mod tests;
+
+use drystone_mesh::Quad;
+use glam::Vec4;
+use rayon::prelude::*;
+
+pub use self::geometry::SoftGeometry;
+use self::{
+    bins::Bins,
+    geometry::{MAX_QUADS, runs},
+    shade::{Shader, unpacked},
+    target::Target,
+    tasks::Tasks,
+    vertex::VertexStage,
+    viewport::{MAX_SIDE, Viewport},
+};
+use crate::{Batch, Device, DrawData, Frame, Image, Passes, RenderError};
+
+/// The reference backend: draws on the CPU, needs no driver, and is what the pictures of
+/// all others are compared with.
+///
+/// It draws when it is told to and not later: `finish` has nothing to wait for, and
+/// whether commands are drawn indirectly makes no difference to it.
+///
+/// # Cost
+/// 8 bytes a pixel besides the picture; a thread for each core, from rayon's pool.
+///
+/// # Examples
+/// ```
+/// use drystone_mesh::{Face, Quad};
+/// use drystone_pool::DrawCommand;
+/// use drystone_render::{Atmosphere, Batch, Camera, Device, DrawData, Frame, Passes, SoftDevice};
+/// use glam::DVec3;
+///
+/// let mut device = SoftDevice::new(64, 48)?;
+/// device.set_palette(&[[200, 40, 40, 255]])?;
+/// let mut geometry = device.create_geometry(1, 1)?;
+/// device.write_quads(&mut geometry, 0, &[Quad::new([0, 0, 0], [8, 8], Face::PosZ, 0)]);
+/// device.write_draw_data(&mut geometry, 0, &DrawData { origin: [0; 3], extent: 32 });
+///
+/// let camera = Camera::look_at(DVec3::new(4.0, 4.0, 9.0), DVec3::new(4.0, 4.0, 0.0));
+/// let frame = Frame::new(&camera, &Atmosphere::default(), 64, 48);
+/// let commands = [DrawCommand { index_count: 6, instance_count: 1, ..Default::default() }];
+/// let opaque = [Batch { geometry: &geometry, commands: &commands }];
+/// device.draw(&frame, &Passes { opaque: &opaque, blended: &[], indirect: true })?;
+///
+/// let [red, green, ..] = device.read_image()?.pixel(32, 24);
+/// assert!(red > 2 * green);
+/// # Ok::<(), drystone_render::RenderError>(())
+/// ```
+pub struct SoftDevice {
+    target: Target,
+    palette: Vec<Vec4>,
+    /// Kept from frame to frame for their memory.
+    bins: Vec<Bins>,
+}
+
+impl SoftDevice {
+    /// A rasteriser of pictures of this size.
+    ///
+    /// # Errors
+    /// `EmptyPicture`, or `TooLarge` beyond 16,384 pixels a side.
+    pub fn new(width: u32, height: u32) -> Result<Self, RenderError> {
+        check_size(width, height)?;
+        Ok(Self { target: Target::new(width, height), palette: Vec::new(), bins: Vec::new() })
+    }
+}
+
+impl Device for SoftDevice {
+    type Geometry = SoftGeometry;
+
+    fn describe(&self) -> String {
+        let threads = rayon::current_num_threads();
+        let plural = if threads == 1 { "" } else { "s" };
+        format!("soft: reference rasteriser, {threads} thread{plural}")
+    }
+
+    fn max_quads(&self) -> u32 {
+        MAX_QUADS
+    }
+
+    fn set_palette(&mut self, colors: &[[u8; 4]]) -> Result<(), RenderError> {
+        self.palette = colors.iter().copied().map(unpacked).collect();
+        Ok(())
+    }
+
+    fn create_geometry(&mut self, quads: u32, slots: u32) -> Result<SoftGeometry, RenderError> {
+        SoftGeometry::new(quads, slots)
+    }
+
+    fn write_quads(&mut self, geometry: &mut SoftGeometry, first: u32, quads: &[Quad]) {
+        geometry.write_quads(first, quads);
+    }
+
+    fn write_draw_data(&mut self, geometry: &mut SoftGeometry, slot: u32, data: &DrawData) {
+        geometry.write_draw_data(slot, data);
+    }
+
+    fn resize(&mut self, width: u32, height: u32) -> Result<(), RenderError> {
+        check_size(width, height)?;
+        if self.size() != [width, height] {
+            self.target = Target::new(width, height);
+        }
+        Ok(())
+    }
+
+    fn size(&self) -> [u32; 2] {
+        self.target.size()
+    }
+
+    fn draw(
+        &mut self,
+        frame: &Frame,
+        passes: &Passes<'_, SoftGeometry>,
+    ) -> Result<(), RenderError> {
+        let Self { target, palette, bins } = self;
+        let [width, height] = target.size();
+        let viewport = Viewport::new(width, height);
+        let shader = Shader::new(frame, palette, [width, height]);
+        target.clear();
+        let stage = VertexStage::new(frame, true);
+        rasterise(passes.opaque, bins, &stage, &viewport, |bins| {
+            target.draw_opaque(bins, &viewport);
+        });
+        target.shade(&shader);
+        let stage = VertexStage::new(frame, false);
+        rasterise(passes.blended, bins, &stage, &viewport, |bins| {
+            target.draw_blended(bins, &viewport, &shader);
+        });
+        Ok(())
+    }
+
+    fn finish(&mut self) -> Result<(), RenderError> {
+        Ok(())
+    }
+
+    fn read_image(&mut self) -> Result<Image, RenderError> {
+        Ok(self.target.image().clone())
+    }
+}
+
+/// Sets the batches' quads up, as many at a time as fit, and has their triangles drawn.
+fn rasterise(
+    batches: &[Batch<'_, SoftGeometry>],
+    bins: &mut Vec<Bins>,
+    stage: &VertexStage,
+    viewport: &Viewport,
+    mut draw: impl FnMut(&[Bins]),
+) {
+    let mut runs = runs(batches);
+    let mut tasks = Tasks::default();
+    while tasks.refill(&mut runs) {
+        if bins.len() < tasks.len() {
+            bins.resize_with(tasks.len(), Bins::default);
+        }
+        let used = &mut bins[..tasks.len()];
+        used.par_iter_mut()
+            .enumerate()
+            .for_each(|(task, bins)| bins.fill(tasks.runs(task), stage, viewport));
+        draw(used);
+    }
+}
+
+fn check_size(width: u32, height: u32) -> Result<(), RenderError> {
+    if width == 0 || height == 0 {
+        return Err(RenderError::EmptyPicture { width, height });
+    }
+    let longest = width.max(height);
+    if longest > MAX_SIDE {
+        return Err(RenderError::TooLarge {
+            what: "a picture's side",
+            requested: longest.into(),
+            limit: MAX_SIDE.into(),
+        });
+    }
+    Ok(())
+}

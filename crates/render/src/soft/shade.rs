@@ -1,0 +1,111 @@
+//! The fragment stage: the colour of a pixel, from what lies there and how deep.
+//!
+//! A GPU carries each corner's place along and interpolates it. Here a pixel keeps only
+//! its depth and its quad's facing and material, 8 bytes: where it lies follows from its
+//! place in the picture and its depth, so that what is hidden in the end is never shaded.
+
+use glam::{DMat4, Mat4, Vec3A, Vec4};
+
+use super::sky::{Sky, mix, smooth, xyz};
+use crate::Frame;
+
+/// What a material without a colour is drawn in: it must be seen.
+const MISSING: Vec4 = Vec4::new(1.0, 0.0, 1.0, 1.0);
+/// Below this a distance is not divided by.
+const MIN_DISTANCE: f32 = 1e-6;
+
+pub(super) struct Shader<'a> {
+    sky: Sky,
+    palette: &'a [Vec4],
+    face_light: [Vec3A; 6],
+    relative_from_clip: Mat4,
+    haze_start: f32,
+    haze_rate: f32,
+    haze_density: f32,
+    /// A pixel's width and height where the picture is −1 to 1, y up.
+    pixel_steps: [f32; 2],
+}
+
+impl<'a> Shader<'a> {
+    pub(super) fn new(frame: &Frame, palette: &'a [Vec4], [width, height]: [u32; 2]) -> Self {
+        let clip_from_relative = Mat4::from_cols_array_2d(&frame.clip_from_relative);
+        let relative_from_clip: DMat4 = clip_from_relative.as_dmat4().inverse();
+        Self {
+            sky: Sky::new(frame),
+            palette,
+            face_light: frame.face_light.map(xyz),
+            relative_from_clip: relative_from_clip.as_mat4(),
+            haze_start: frame.ray_right[3],
+            haze_rate: frame.ray_up[3],
+            haze_density: frame.zenith[3],
+            pixel_steps: [2.0 / width as f32, -2.0 / height as f32],
+        }
+    }
+
+    /// Whether any haze can be seen.
+    fn is_hazy(&self) -> bool {
+        self.haze_density != 0.0 && self.haze_rate != 0.0
+    }
+
+    /// The sky at a pixel.
+    #[inline]
+    pub(super) fn sky(&self, x: usize, y: usize) -> Vec4 {
+        let [x, y] = self.picture_place(x, y);
+        self.sky.behind(x, y).extend(1.0)
+    }
+
+    /// What a quad of this facing and material looks like at a pixel.
+    #[inline]
+    pub(super) fn surface(&self, x: usize, y: usize, depth: f32, kind: u32) -> Vec4 {
+        let lit = self.lit(kind);
+        if !self.is_hazy() {
+            return lit;
+        }
+        let [x, y] = self.picture_place(x, y);
+        let place = self.relative_from_clip * Vec4::new(x, y, depth, 1.0);
+        let relative = Vec3A::from_vec4(place) * place.w.recip();
+        let distance = relative.length();
+        let part = ((distance - self.haze_start) * self.haze_rate).clamp(0.0, 1.0);
+        if part == 0.0 {
+            return lit;
+        }
+        let haze = self.haze_density * smooth(part);
+        let sky = self.sky.toward(relative / distance.max(MIN_DISTANCE));
+        mix(Vec3A::from_vec4(lit), sky, haze).extend(lit.w)
+    }
+
+    /// A material's colour in the light that its facing gets.
+    #[inline]
+    fn lit(&self, kind: u32) -> Vec4 {
+        let material = (kind >> 11 & 0xffff) as usize;
+        let color = self.palette.get(material).copied().unwrap_or(MISSING);
+        let light = self.face_light[(kind & 7).min(5) as usize];
+        (Vec3A::from_vec4(color) * light).min(Vec3A::ONE).extend(color.w)
+    }
+
+    #[inline]
+    fn picture_place(&self, x: usize, y: usize) -> [f32; 2] {
+        let [across, down] = self.pixel_steps;
+        [(x as f32 + 0.5) * across - 1.0, (y as f32 + 0.5) * down + 1.0]
+    }
+}
+
+/// A palette's colour as the shader unpacks it.
+pub(super) fn unpacked(color: [u8; 4]) -> Vec4 {
+    Vec4::from_array(color.map(f32::from)) / 255.0
+}
+
+/// As an 8-bit target stores it: the nearest of 0 to 255.
+#[inline]
+pub(super) fn packed(color: Vec4) -> [u8; 4] {
+    // The cast cuts off what lies outside, and makes 0 of what is no number.
+    (color * 255.0 + 0.5).to_array().map(|channel| channel as u8)
+}
+
+/// `color` over what is there, by its opacity.
+#[inline]
+pub(super) fn over(color: Vec4, below: [u8; 4]) -> [u8; 4] {
+    let opacity = color.w;
+    let source = (Vec3A::from_vec4(color) * opacity).extend(opacity);
+    packed(source + unpacked(below) * (1.0 - opacity))
+}

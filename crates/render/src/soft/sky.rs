@@ -1,0 +1,83 @@
+//! The sky: what stands where nothing is drawn, and what haze fades to. The sums of
+//! `wgpu/shader.wgsl`.
+
+use glam::Vec3A;
+
+use crate::Frame;
+
+pub(super) struct Sky {
+    forward: Vec3A,
+    right: Vec3A,
+    up: Vec3A,
+    zenith: Vec3A,
+    horizon: Vec3A,
+    ground: Vec3A,
+    sun_direction: Vec3A,
+    sun: Vec3A,
+    /// Cosine at the rim of the sun's disc.
+    rim: f32,
+}
+
+impl Sky {
+    pub(super) fn new(frame: &Frame) -> Self {
+        Self {
+            forward: xyz(frame.ray_forward),
+            right: xyz(frame.ray_right),
+            up: xyz(frame.ray_up),
+            zenith: xyz(frame.zenith),
+            horizon: xyz(frame.horizon),
+            ground: xyz(frame.ground),
+            sun_direction: xyz(frame.sun_direction),
+            sun: xyz(frame.sun),
+            rim: frame.ray_forward[3],
+        }
+    }
+
+    /// The sky in a direction of unit length, without the sun's disc.
+    #[inline]
+    pub(super) fn toward(&self, direction: Vec3A) -> Vec3A {
+        let low = 1.0 - (direction.y / 0.6).clamp(0.0, 1.0);
+        let above = mix(self.zenith, self.horizon, low * low);
+        let deep = (-direction.y / 0.25).clamp(0.0, 1.0);
+        let base = mix(above, self.ground, deep * deep * (3.0 - 2.0 * deep));
+        let towards = direction.dot(self.sun_direction).max(0.0);
+        let towards4 = towards * towards * towards * towards;
+        let towards16 = towards4 * towards4 * towards4 * towards4;
+        base + self.sun * (0.22 * towards16 * towards16)
+    }
+
+    /// The sky with the sun, as seen at a place of the picture (−1 to 1, y up).
+    #[inline]
+    pub(super) fn behind(&self, x: f32, y: f32) -> Vec3A {
+        let direction = (self.forward + self.right * x + self.up * y).normalize();
+        let towards = direction.dot(self.sun_direction);
+        let disc = smoothstep(self.rim, mix_one(self.rim, 1.0, 0.25), towards);
+        mix(self.toward(direction), self.sun, disc)
+    }
+}
+
+#[inline]
+pub(super) fn xyz([x, y, z, _]: [f32; 4]) -> Vec3A {
+    Vec3A::new(x, y, z)
+}
+
+#[inline]
+pub(super) fn mix(from: Vec3A, to: Vec3A, part: f32) -> Vec3A {
+    from * (1.0 - part) + to * part
+}
+
+fn mix_one(from: f32, to: f32, part: f32) -> f32 {
+    from * (1.0 - part) + to * part
+}
+
+/// 0 up to `low`, 1 from `high` on, and smooth in between.
+#[inline]
+pub(super) fn smoothstep(low: f32, high: f32, x: f32) -> f32 {
+    smooth(((x - low) / (high - low)).clamp(0.0, 1.0))
+}
+
+/// Smooth between 0 and 1.
+#[inline]
+pub(super) fn smooth(part: f32) -> f32 {
+    part * part * (3.0 - 2.0 * part)
+}

@@ -1,0 +1,162 @@
+//! The picture, and the two passes over its bands.
+
+use std::ops::Range;
+
+use rayon::prelude::*;
+
+use super::{
+    bins::{BAND_ROWS, Bins},
+    shade::{Shader, over, packed},
+    triangle::Span,
+    viewport::Viewport,
+};
+use crate::Image;
+
+/// Depth where nothing was drawn: that of the far plane, since depth is reversed.
+const FAR: f32 = 0.0;
+
+/// What is drawn to: a picture, and for each pixel what lies there.
+pub(super) struct Target {
+    image: Image,
+    depths: Vec<f32>,
+    /// The second word of the nearest quad: facing and material.
+    kinds: Vec<u32>,
+}
+
+/// Some rows of a target.
+struct Band<'a> {
+    number: usize,
+    width: usize,
+    colors: &'a mut [[u8; 4]],
+    depths: &'a mut [f32],
+    kinds: &'a mut [u32],
+}
+
+impl Target {
+    pub(super) fn new(width: u32, height: u32) -> Self {
+        let pixel_count = width as usize * height as usize;
+        Self {
+            image: Image::new(width, height, [0; 4]),
+            depths: vec![FAR; pixel_count],
+            kinds: vec![0; pixel_count],
+        }
+    }
+
+    pub(super) fn size(&self) -> [u32; 2] {
+        [self.image.width(), self.image.height()]
+    }
+
+    pub(super) fn image(&self) -> &Image {
+        &self.image
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.depths.fill(FAR);
+    }
+
+    /// Notes for each pixel the nearest of the triangles; of equally near ones the last.
+    pub(super) fn draw_opaque(&mut self, bins: &[Bins], viewport: &Viewport) {
+        self.bands().for_each(|mut band| {
+            band.for_each_span(bins, viewport, |band, span, kind| band.fill(&span, kind));
+        });
+    }
+
+    /// Colours every pixel with what was noted, or with the sky.
+    pub(super) fn shade(&mut self, shader: &Shader<'_>) {
+        self.bands().for_each(|mut band| band.shade(shader));
+    }
+
+    /// Lays the triangles over the picture in order, where nothing nearer was noted.
+    pub(super) fn draw_blended(&mut self, bins: &[Bins], viewport: &Viewport, shader: &Shader<'_>) {
+        self.bands().for_each(|mut band| {
+            band.for_each_span(bins, viewport, |band, span, kind| band.blend(&span, kind, shader));
+        });
+    }
+
+    fn bands(&mut self) -> impl IndexedParallelIterator<Item = Band<'_>> {
+        let width = self.image.width() as usize;
+        let band_pixels = width * BAND_ROWS;
+        let colors: &mut [[u8; 4]] = bytemuck::cast_slice_mut(self.image.rgba_mut());
+        let colors = colors.par_chunks_mut(band_pixels);
+        let depths = self.depths.par_chunks_mut(band_pixels);
+        let kinds = self.kinds.par_chunks_mut(band_pixels);
+        colors.zip(depths).zip(kinds).enumerate().map(move |(number, ((colors, depths), kinds))| {
+            Band { number, width, colors, depths, kinds }
+        })
+    }
+}
+
+impl Band<'_> {
+    fn first_row(&self) -> usize {
+        self.number * BAND_ROWS
+    }
+
+    fn rows(&self) -> Range<i32> {
+        let first = self.first_row();
+        first as i32..(first + self.depths.len() / self.width) as i32
+    }
+
+    /// Calls `fill` with the pixels of each triangle that touches the band, in order.
+    #[inline]
+    fn for_each_span(
+        &mut self,
+        bins: &[Bins],
+        viewport: &Viewport,
+        mut fill: impl FnMut(&mut Self, Span, u32),
+    ) {
+        let rows = self.rows();
+        let number = self.number;
+        for triangle in bins.iter().flat_map(|bins| bins.of_band(number)) {
+            triangle.spans(viewport, &rows, |span| fill(self, span, triangle.kind));
+        }
+    }
+
+    /// Where the span's pixels lie.
+    #[inline]
+    fn pixels(&self, span: &Span) -> Range<usize> {
+        let row = (span.y - self.first_row()) * self.width;
+        row + span.xs.start..row + span.xs.end
+    }
+
+    #[inline]
+    fn fill(&mut self, span: &Span, kind: u32) {
+        let pixels = self.pixels(span);
+        let depths = &mut self.depths[pixels.clone()];
+        let kinds = &mut self.kinds[pixels];
+        for (i, (depth, there)) in (0i32..).zip(depths.iter_mut().zip(kinds)) {
+            // Chosen rather than branched on: several pixels at once.
+            let own = span.depth + span.depth_step * i as f32;
+            let is_nearer = own >= *depth;
+            *depth = if is_nearer { own } else { *depth };
+            *there = if is_nearer { kind } else { *there };
+        }
+    }
+
+    fn shade(&mut self, shader: &Shader<'_>) {
+        let first_row = self.first_row();
+        let rows = self.colors.chunks_mut(self.width);
+        let depths = self.depths.chunks(self.width);
+        let kinds = self.kinds.chunks(self.width);
+        for (y, ((row, depths), kinds)) in (first_row..).zip(rows.zip(depths).zip(kinds)) {
+            for (x, color) in row.iter_mut().enumerate() {
+                let seen = if depths[x] == FAR {
+                    shader.sky(x, y)
+                } else {
+                    shader.surface(x, y, depths[x], kinds[x])
+                };
+                *color = packed(seen);
+            }
+        }
+    }
+
+    fn blend(&mut self, span: &Span, kind: u32, shader: &Shader<'_>) {
+        let first = self.pixels(span).start;
+        for (i, x) in span.xs.clone().enumerate() {
+            let depth = span.depth + span.depth_step * i as f32;
+            if depth >= self.depths[first + i] {
+                let color = &mut self.colors[first + i];
+                *color = over(shader.surface(x, span.y, depth, kind), *color);
+            }
+        }
+    }
+}

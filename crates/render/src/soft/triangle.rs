@@ -1,0 +1,321 @@
+//! A triangle on the grid of sub-pixels, and the pixels whose centres it covers.
+//!
+//! For each edge an integer says on which side of it a pixel's centre lies, exactly. Where
+//! a centre lies on the edge itself, it belongs to the triangle whose left or top edge it
+//! is: so of two triangles that share an edge, one has it and the other has not.
+
+use std::ops::Range;
+
+use super::viewport::{SUBPIXEL_BITS, SUBPIXELS, Snapped, Viewport};
+
+/// Up to this width, walking over a row's pixels is cheaper than dividing.
+const MAX_WALKED_PIXELS: i32 = 8;
+
+/// A triangle that faces the eye and may cover pixels.
+pub(super) struct Triangle {
+    /// Corners in sub-pixels, so wound that its inside is positive.
+    x: [i32; 3],
+    y: [i32; 3],
+    /// Depth at the first corner, and how it grows by a sub-pixel across and down.
+    depth: f32,
+    depth_steps: [f32; 2],
+    /// The second word of its quad: facing and material.
+    pub(super) kind: u32,
+}
+
+/// Pixels side by side.
+pub(super) struct Span {
+    pub(super) y: usize,
+    pub(super) xs: Range<usize>,
+    /// Depth at the first pixel, and how it grows by a pixel.
+    pub(super) depth: f32,
+    pub(super) depth_step: f32,
+}
+
+impl Triangle {
+    /// The triangle of three corners, counter-clockwise as seen, or `None` when it faces
+    /// away or plainly covers no pixel's centre.
+    #[inline]
+    pub(super) fn new([a, b, c]: [Snapped; 3], kind: u32, viewport: &Viewport) -> Option<Self> {
+        // With y down, what winds counter-clockwise has a negative area; swapped, a
+        // positive one.
+        let (b, c) = (c, b);
+        let [bx, by] = [i64::from(b.x - a.x), i64::from(b.y - a.y)];
+        let [cx, cy] = [i64::from(c.x - a.x), i64::from(c.y - a.y)];
+        let area = bx * cy - by * cx;
+        if area <= 0 {
+            return None;
+        }
+        let (x, y) = ([a.x, b.x, c.x], [a.y, b.y, c.y]);
+        if pixels(x, viewport.width).is_empty() || pixels(y, viewport.height).is_empty() {
+            return None;
+        }
+        let (b_rise, c_rise) = (f64::from(b.depth - a.depth), f64::from(c.depth - a.depth));
+        let per_area = (area as f64).recip();
+        let across = (b_rise * cy as f64 - c_rise * by as f64) * per_area;
+        let down = (c_rise * bx as f64 - b_rise * cx as f64) * per_area;
+        Some(Self { x, y, depth: a.depth, depth_steps: [across as f32, down as f32], kind })
+    }
+
+    /// The rows of the picture that it touches.
+    #[inline]
+    pub(super) fn rows(&self, viewport: &Viewport) -> Range<i32> {
+        pixels(self.y, viewport.height)
+    }
+
+    /// Calls `fill` with each row's covered pixels, for the rows that it has of `rows`.
+    #[inline]
+    pub(super) fn spans(&self, viewport: &Viewport, rows: &Range<i32>, mut fill: impl FnMut(Span)) {
+        let columns = pixels(self.x, viewport.width);
+        let own = self.rows(viewport);
+        let (top, bottom) = (own.start.max(rows.start), own.end.min(rows.end));
+        let mut edges = self.edges(columns.start, top);
+        let walks = columns.len() as i32 <= MAX_WALKED_PIXELS;
+        for y in top..bottom {
+            let width = columns.len() as i64;
+            let xs = if walks { edges.walk(width) } else { edges.divide(width) };
+            if xs.start < xs.end {
+                let [from, to] = [xs.start, xs.end].map(|x| columns.start + x as i32);
+                fill(self.span(y, from, to));
+            }
+            edges.step_down();
+        }
+    }
+
+    #[inline]
+    fn span(&self, y: i32, from: i32, to: i32) -> Span {
+        let across = ((from << SUBPIXEL_BITS) - self.x[0]) as f32;
+        let down = ((y << SUBPIXEL_BITS) - self.y[0]) as f32;
+        let [step_across, step_down] = self.depth_steps;
+        Span {
+            y: y as usize,
+            xs: from as usize..to as usize,
+            depth: self.depth + step_across * across + step_down * down,
+            depth_step: step_across * SUBPIXELS as f32,
+        }
+    }
+
+    /// The edges at a pixel's centre.
+    #[inline]
+    fn edges(&self, x: i32, y: i32) -> Edges {
+        let [x, y] = [x, y].map(|at| i64::from(at << SUBPIXEL_BITS));
+        let mut edges = Edges { at: [0; 3], across: [0; 3], down: [0; 3] };
+        for i in 0..3 {
+            let next = (i + 1) % 3;
+            let [ax, ay] = [i64::from(self.x[i]), i64::from(self.y[i])];
+            let [dx, dy] = [i64::from(self.x[next]) - ax, i64::from(self.y[next]) - ay];
+            // Left edges rise, top edges run to the right; on others the centre is outside.
+            let owns_ties = dy < 0 || dy == 0 && dx > 0;
+            edges.at[i] = dx * (y - ay) - dy * (x - ax) - i64::from(!owns_ties);
+            edges.across[i] = -dy << SUBPIXEL_BITS;
+            edges.down[i] = dx << SUBPIXEL_BITS;
+        }
+        edges
+    }
+}
+
+/// For each edge, on which side of it a pixel's centre is (not negative: inside), and how
+/// that changes by a pixel across and down.
+struct Edges {
+    at: [i64; 3],
+    across: [i64; 3],
+    down: [i64; 3],
+}
+
+impl Edges {
+    #[inline]
+    fn step_down(&mut self) {
+        for i in 0..3 {
+            self.at[i] += self.down[i];
+        }
+    }
+
+    /// The covered pixels of a row of `width`, by looking at each.
+    #[inline]
+    fn walk(&self, width: i64) -> Range<i64> {
+        let [mut a, mut b, mut c] = self.at;
+        let mut inside = || {
+            let is_inside = (a | b | c) >= 0;
+            a += self.across[0];
+            b += self.across[1];
+            c += self.across[2];
+            is_inside
+        };
+        let mut start = 0;
+        while start < width && !inside() {
+            start += 1;
+        }
+        let mut end = (start + 1).min(width);
+        while end < width && inside() {
+            end += 1;
+        }
+        start..end
+    }
+
+    /// The same by solving for each edge where it crosses zero.
+    #[inline]
+    fn divide(&self, width: i64) -> Range<i64> {
+        let (mut start, mut end) = (0, width);
+        for i in 0..3 {
+            let (at, step) = (self.at[i], self.across[i]);
+            if step > 0 {
+                // The first x with at + step · x ≥ 0.
+                start = start.max((step - 1 - at).div_euclid(step));
+            } else if step < 0 {
+                // The last x with at + step · x ≥ 0, plus one.
+                end = end.min(at.div_euclid(-step) + 1);
+            } else if at < 0 {
+                end = 0;
+            }
+        }
+        start..end
+    }
+}
+
+/// The pixels whose centres lie within the coordinates, ends included, and in the picture.
+#[inline]
+fn pixels(coordinates: [i32; 3], side: i32) -> Range<i32> {
+    let [a, b, c] = coordinates;
+    let (low, high) = (a.min(b).min(c), a.max(b).max(c));
+    let first = (low + SUBPIXELS - 1) >> SUBPIXEL_BITS;
+    let last = high >> SUBPIXEL_BITS;
+    first.max(0)..(last + 1).min(side)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const SIDE: u32 = 24;
+
+    fn corner() -> impl Strategy<Value = Snapped> {
+        // Coarse and fine grids, so that ties happen often.
+        let range = -4 * SUBPIXELS..28 * SUBPIXELS;
+        (range.clone(), range, prop_oneof![Just(1), Just(64), Just(128), Just(256)], 0.0..1.0f32)
+            .prop_map(|(x, y, grid, depth)| Snapped {
+                x: x / grid * grid,
+                y: y / grid * grid,
+                depth,
+            })
+    }
+
+    fn count(triangles: &[[Snapped; 3]]) -> Vec<u32> {
+        let viewport = Viewport::new(SIDE, SIDE);
+        let mut counts = vec![0; (SIDE * SIDE) as usize];
+        for corners in triangles {
+            let Some(triangle) = Triangle::new(*corners, 0, &viewport) else { continue };
+            // In two bands, as if by two threads.
+            for rows in [0..10, 10..SIDE as i32] {
+                triangle.spans(&viewport, &rows, |span| {
+                    assert!(rows.contains(&(span.y as i32)));
+                    span.xs.for_each(|x| counts[span.y * SIDE as usize + x] += 1);
+                });
+            }
+        }
+        counts
+    }
+
+    /// Twice the area left of a → b, seen with y up.
+    fn side(a: Snapped, b: Snapped, x: i64, y: i64) -> i64 {
+        let [ax, ay, bx, by] = [a.x, a.y, b.x, b.y].map(i64::from);
+        (bx - ax) * (ay - y) - (ay - by) * (x - ax)
+    }
+
+    /// Whether a centre is in the triangle, on its rim (`None`), or out of it.
+    fn contains([a, b, c]: [Snapped; 3], x: i64, y: i64) -> Option<bool> {
+        let sides = [side(a, b, x, y), side(b, c, x, y), side(c, a, x, y)];
+        if sides.iter().any(|&s| s < 0) {
+            Some(false)
+        } else {
+            sides.iter().all(|&s| s > 0).then_some(true)
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn covers_what_lies_inside(corners in [corner(), corner(), corner()]) {
+            let [a, b, c] = corners;
+            let counts = count(&[corners]);
+            let faces_away = side(a, b, c.x.into(), c.y.into()) <= 0;
+            for (i, &count) in counts.iter().enumerate() {
+                let [x, y] = [i % SIDE as usize, i / SIDE as usize].map(|p| p as i64 * 256);
+                match contains(corners, x, y) {
+                    _ if faces_away => prop_assert_eq!(count, 0),
+                    Some(inside) => prop_assert_eq!(count, u32::from(inside), "{} {}", x, y),
+                    None => prop_assert!(count <= 1),
+                }
+            }
+        }
+
+        /// A fan about a point, whose outer corners wind once around it: every pixel that
+        /// lies in a triangle, on an inner edge or at the middle is covered exactly once.
+        #[test]
+        fn shared_edges_are_covered_once(
+            middle in (8..16i32, 8..16i32),
+            sub in prop_oneof![Just(0), Just(128), 0..256i32],
+            lengths in prop::collection::vec(0..40i32, 8),
+        ) {
+            let middle = Snapped { x: middle.0 * 256 + sub, y: middle.1 * 256 + sub, depth: 0.5 };
+            const AROUND: [[i32; 2]; 8] =
+                [[1, 0], [1, -1], [0, -1], [-1, -1], [-1, 0], [-1, 1], [0, 1], [1, 1]];
+            let rim: Vec<Snapped> = (0..8).map(|i| {
+                let [x, y] = AROUND[i].map(|d| d * (lengths[i] * 64 + 1));
+                Snapped { x: middle.x + x, y: middle.y + y, depth: 0.5 }
+            }).collect();
+            let fan: Vec<[Snapped; 3]> =
+                (0..8).map(|i| [middle, rim[i], rim[(i + 1) % 8]]).collect();
+            for (i, &count) in count(&fan).iter().enumerate() {
+                let [x, y] = [i % SIDE as usize, i / SIDE as usize].map(|p| p as i64 * 256);
+                let held: Vec<_> = fan.iter().map(|&t| contains(t, x, y)).collect();
+                let outside = held.iter().all(|h| *h == Some(false));
+                let on_rim = (0..8).any(|j| {
+                    held[j].is_none() && side(rim[j], rim[(j + 1) % 8], x, y) == 0
+                });
+                prop_assert!(count <= 1);
+                if outside {
+                    prop_assert_eq!(count, 0);
+                } else if !on_rim {
+                    prop_assert_eq!(count, 1, "{} {}", x, y);
+                }
+            }
+        }
+
+        #[test]
+        fn dividing_finds_what_walking_finds(
+            at in prop::array::uniform3(-100_000..100_000i64),
+            across in prop::array::uniform3(prop_oneof![Just(0), -9_000..9_000i64]),
+            width in 1..40i64,
+        ) {
+            let edges = Edges { at, across, down: [0; 3] };
+            let (walked, divided) = (edges.walk(width), edges.divide(width));
+            if walked.is_empty() {
+                prop_assert!(divided.is_empty());
+            } else {
+                prop_assert_eq!(walked, divided);
+            }
+        }
+    }
+
+    #[test]
+    fn depth_is_that_of_the_plane() {
+        let at = |x: i32, y: i32| Snapped {
+            x: x * 256 + 40,
+            y: y * 256 - 70,
+            depth: 0.25 + x as f32 / 64.0 + y as f32 / 128.0,
+        };
+        let viewport = Viewport::new(SIDE, SIDE);
+        let triangle = Triangle::new([at(-3, 30), at(40, 5), at(0, -9)], 7, &viewport).unwrap();
+        let mut seen = 0;
+        triangle.spans(&viewport, &(0..SIDE as i32), |span| {
+            for (i, x) in span.xs.enumerate() {
+                let got = span.depth + span.depth_step * i as f32;
+                let (x, y) = (x as f32 - 40.0 / 256.0, span.y as f32 + 70.0 / 256.0);
+                assert!((got - (0.25 + x / 64.0 + y / 128.0)).abs() < 1e-6);
+                seen += 1;
+            }
+        });
+        assert!(seen > 100);
+    }
+}

@@ -1,0 +1,169 @@
+//! The vertex stage: where the corners of a quad are seen. It does the sums of
+//! `wgpu/shader.wgsl` in the same order, so that both round alike.
+
+use drystone_mesh::{Face, Quad};
+use glam::{Vec3A, Vec4};
+
+use crate::{DrawData, Frame};
+
+/// What the corners of every quad need.
+pub(super) struct VertexStage {
+    clip_from_relative: [Vec4; 4],
+    eye_voxel: [i32; 3],
+    eye_fraction: Vec3A,
+    /// How far corners move outwards, in voxels per unit of clip `w`.
+    seam: f32,
+}
+
+/// A facing as the shader sees it.
+struct Facing {
+    u: Vec3A,
+    v: Vec3A,
+    /// The face's place in its voxel: one along the normal's axis, or none.
+    rise: Vec3A,
+    is_positive: bool,
+}
+
+/// By the three bits of a quad. Six and seven name no facing; the shader takes them for
+/// +X and +Y, and so does this.
+const FACINGS: [Facing; 8] = [
+    Facing::new(0),
+    Facing::new(1),
+    Facing::new(2),
+    Facing::new(3),
+    Facing::new(4),
+    Facing::new(5),
+    Facing::new(6),
+    Facing::new(7),
+];
+
+impl Facing {
+    const fn new(bits: usize) -> Self {
+        const AXES: [Vec3A; 3] = [Vec3A::X, Vec3A::Y, Vec3A::Z];
+        let axis = bits % 3;
+        let is_positive = bits >= 3;
+        Self {
+            u: AXES[(axis + 1) % 3],
+            v: AXES[(axis + 2) % 3],
+            rise: if is_positive { AXES[axis] } else { Vec3A::ZERO },
+            is_positive,
+        }
+    }
+}
+
+impl VertexStage {
+    /// The stage of a frame, with its seam closed (opaque quads) or not (blended ones,
+    /// which would show twice where they overlap).
+    pub(super) fn new(frame: &Frame, closes_seam: bool) -> Self {
+        let [x, y, z, _] = frame.eye_voxel;
+        let [fx, fy, fz, _] = frame.eye_fraction;
+        Self {
+            clip_from_relative: frame.clip_from_relative.map(Vec4::from_array),
+            eye_voxel: [x, y, z],
+            eye_fraction: Vec3A::new(fx, fy, fz),
+            seam: if closes_seam { frame.horizon[3] } else { 0.0 },
+        }
+    }
+
+    /// The mesh's origin relative to the eye's voxel.
+    pub(super) fn origin(&self, data: &DrawData) -> Vec3A {
+        let [x, y, z] = [0, 1, 2].map(|i| data.origin[i].wrapping_sub(self.eye_voxel[i]) as f32);
+        Vec3A::new(x, y, z)
+    }
+
+    /// The quad's four corners in clip space, as the index pattern counts them.
+    #[inline]
+    pub(super) fn corners(&self, quad: Quad, origin: Vec3A) -> [Vec4; 4] {
+        let [place, kind]: [u32; 2] = bytemuck::cast(quad);
+        let facing = &FACINGS[(kind & 7) as usize];
+        let Facing { u, v, .. } = *facing;
+        let low = Vec3A::new(field(place, 0), field(place, 6), field(place, 12)) + facing.rise;
+        let along_u = u * (field(place, 18) + 1.0);
+        let along_v = v * (field(place, 24) + 1.0);
+        // Up to here all are small integers: the order of the sums makes no difference.
+        let locals = [low, low + along_u, low + along_v, low + along_u + along_v];
+        let outwards = [-u - v, u - v, v - u, u + v];
+        let mut clip = [Vec4::ZERO; 4];
+        for i in 0..4 {
+            let relative = (origin + locals[i]) - self.eye_fraction;
+            clip[i] = self.to_clip(relative);
+            if self.seam != 0.0 {
+                let moved = relative + outwards[i] * (self.seam * clip[i].w);
+                clip[i] = self.to_clip(moved);
+            }
+        }
+        if !facing.is_positive {
+            clip.swap(1, 2);
+        }
+        clip
+    }
+
+    #[inline]
+    fn to_clip(&self, relative: Vec3A) -> Vec4 {
+        let [x, y, z, w] = self.clip_from_relative;
+        x * relative.x + y * relative.y + z * relative.z + w
+    }
+}
+
+/// Six bits of a quad's first word.
+#[inline]
+fn field(word: u32, shift: u32) -> f32 {
+    f32::from((word >> shift & 63) as u8)
+}
+
+const _: () = assert!(Face::COUNT <= FACINGS.len());
+
+#[cfg(test)]
+mod tests {
+    use glam::DVec3;
+
+    use super::*;
+    use crate::{Atmosphere, Camera};
+
+    #[test]
+    fn corners_are_those_of_the_quad() {
+        let camera = Camera::look_at(DVec3::new(-7.3, 40.1, 12.9), DVec3::new(1e3, -5.0, 70.0));
+        let frame = Frame::new(&camera, &Atmosphere::default(), 640, 480);
+        let stage = VertexStage::new(&frame, false);
+        let data = DrawData { origin: [32, -64, 96], extent: 32 };
+        for face in Face::ALL {
+            let quad = Quad::new([5, 17, 63], [64, 3], face, 1);
+            let corners = stage.corners(quad, stage.origin(&data));
+            for (corner, seen) in (0..4).zip(corners) {
+                let world: DVec3 = std::array::from_fn(|i| {
+                    f64::from(data.origin[i]) + f64::from(quad.corner(corner)[i])
+                })
+                .into();
+                let clip = camera.clip_from_relative(4.0 / 3.0)
+                    * (world - camera.eye).as_vec3().extend(1.0);
+                assert!((clip - seen).length() < 1e-3, "{face:?} {corner}: {clip} {seen}");
+            }
+        }
+    }
+
+    #[test]
+    fn seam_moves_corners_outwards_by_its_part_of_a_pixel() {
+        let camera = Camera::look_at(DVec3::new(3.0, 3.0, 30.0), DVec3::new(3.0, 3.0, 0.0));
+        let frame = Frame::new(&camera, &Atmosphere::default(), 100, 100);
+        let quad = Quad::new([2, 2, 0], [2, 2], Face::PosZ, 0);
+        let pixels = [false, true].map(|closes_seam| {
+            let stage = VertexStage::new(&frame, closes_seam);
+            let corners = stage.corners(quad, stage.origin(&DrawData::default()));
+            corners.map(|c| (c.truncate() / c.w).truncate() * 50.0)
+        });
+        for (moved, unmoved) in pixels[1].iter().zip(pixels[0]) {
+            let by = moved - unmoved;
+            assert!((by.abs() - Frame::SEAM_PIXELS).abs().max_element() < 1e-4, "{by}");
+            assert!(by.x * unmoved.x > 0.0 && by.y * unmoved.y > 0.0, "outwards: {by}");
+        }
+    }
+
+    #[test]
+    fn origins_far_apart_wrap_as_on_a_gpu() {
+        let mut frame = Frame::new(&Camera::default(), &Atmosphere::default(), 8, 8);
+        frame.eye_voxel = [i32::MIN, 5, i32::MAX, 0];
+        let stage = VertexStage::new(&frame, true);
+        let data = DrawData { origin: [i32::MAX, 7, i32::MAX - 3], extent: 1 };
+        assert_eq!(stage.origin(&data), Vec3A::new(-1.0, 2.0, -3.0));
+    }
+}

@@ -1,0 +1,162 @@
+//! From clip space to pixels in fixed point.
+
+use glam::{Vec4, Vec4Swizzles};
+
+/// Steps a pixel is divided into in each direction, as on GPUs: corners snap to them, so
+/// that edges are exact integers from there on.
+pub(super) const SUBPIXELS: i32 = 1 << SUBPIXEL_BITS;
+pub(super) const SUBPIXEL_BITS: u32 = 8;
+
+/// How far from the picture's corner a pixel's coordinate may be. Together with the eight
+/// sub-pixel bits it fills 24 bits: products of two differences fit well into 64.
+const GUARD_PIXELS: f32 = 65536.0;
+
+/// The largest side of a picture. Half the guard, so that there is room on all sides.
+pub(super) const MAX_SIDE: u32 = 16384;
+
+/// Below this clip `w` a point counts as behind the eye; its reciprocal is still finite.
+pub(super) const MIN_W: f32 = 1e-30;
+
+/// Maps clip space to a picture.
+pub(super) struct Viewport {
+    pub(super) width: i32,
+    pub(super) height: i32,
+    half_width: f32,
+    half_height: f32,
+    /// Points within this many times `w` of the middle stay within [`GUARD_PIXELS`].
+    pub(super) guard: f32,
+}
+
+/// A corner on the grid of sub-pixels. Pixel centres lie at multiples of [`SUBPIXELS`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Snapped {
+    pub(super) x: i32,
+    pub(super) y: i32,
+    pub(super) depth: f32,
+}
+
+/// Where four corners lie relative to the view.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Place {
+    /// All beyond one side of the view.
+    Outside,
+    /// All where they can be snapped as they are.
+    Inside,
+    /// Anything else: to be clipped.
+    Across,
+}
+
+impl Viewport {
+    /// The viewport of a picture, at most [`MAX_SIDE`] a side.
+    pub(super) fn new(width: u32, height: u32) -> Self {
+        let longest = width.max(height).max(1) as f32;
+        Self {
+            width: width as i32,
+            height: height as i32,
+            half_width: width as f32 / 2.0,
+            half_height: height as f32 / 2.0,
+            guard: 2.0 * GUARD_PIXELS / longest - 1.0,
+        }
+    }
+
+    #[inline]
+    pub(super) fn place(&self, corners: &[Vec4; 4]) -> Place {
+        const ALL: u32 = 0b1111;
+        let (mut below_all, mut above_all, mut all_inside) = (ALL, ALL, ALL);
+        for corner in corners {
+            let w = corner.w;
+            // Depth runs from 0 to w. The last lane never rejects.
+            let low = Vec4::new(-w, -w, 0.0, f32::MIN);
+            let high = Vec4::new(w, w, w, f32::MAX);
+            below_all &= corner.cmplt(low).bitmask();
+            above_all &= corner.cmpgt(high).bitmask();
+            // Written so that a corner that is not a number counts as not inside.
+            let reach = w * self.guard;
+            let low = Vec4::new(-reach, -reach, f32::MIN, MIN_W);
+            let high = Vec4::new(reach, reach, w, f32::MAX);
+            all_inside &= corner.cmpge(low).bitmask() & corner.cmple(high).bitmask();
+        }
+        if below_all | above_all != 0 {
+            Place::Outside
+        } else if all_inside == ALL {
+            Place::Inside
+        } else {
+            Place::Across
+        }
+    }
+
+    /// Divides by `w`, maps to pixels with y down and snaps.
+    #[inline]
+    pub(super) fn snap(&self, clip: Vec4) -> Snapped {
+        let ndc = clip.xyz() * clip.w.recip();
+        Snapped {
+            x: snap(ndc.x * self.half_width + self.half_width),
+            y: snap(ndc.y * -self.half_height + self.half_height),
+            depth: ndc.z,
+        }
+    }
+}
+
+/// The nearest sub-pixel, ties to even, counted from the first pixel's centre. What lies
+/// beyond the guard, or is no number, ends up at its rim.
+#[inline]
+#[expect(clippy::manual_clamp, reason = "`clamp` would keep what is no number")]
+fn snap(pixels: f32) -> i32 {
+    // Adding 1.5 × 2^52 leaves no bits for a fraction: the sum is rounded, and its lowest
+    // 32 bits are the integer.
+    const MAGIC: f64 = 6_755_399_441_055_744.0;
+    let from_center = (pixels - 0.5).max(-GUARD_PIXELS).min(GUARD_PIXELS);
+    (f64::from(from_center * SUBPIXELS as f32) + MAGIC).to_bits() as u32 as i32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn snap_rounds_to_the_nearest_ties_to_even() {
+        for (pixels, steps) in [
+            (0.5, 0),
+            (1.5, 256),
+            (-1.5, -512),
+            (0.5 + 0.49 / 256.0, 0),
+            (0.5 + 0.51 / 256.0, 1),
+            (0.5 - 0.51 / 256.0, -1),
+            (0.5 + 1.5 / 256.0, 2),
+            (0.5 + 2.5 / 256.0, 2),
+            (16384.5, 16384 * 256),
+            (f32::INFINITY, 1 << 24),
+            (f32::NEG_INFINITY, -(1 << 24)),
+            (f32::NAN, -(1 << 24)),
+        ] {
+            assert_eq!(snap(pixels), steps, "{pixels}");
+        }
+    }
+
+    #[test]
+    fn corners_of_the_picture_land_on_its_corners() {
+        let viewport = Viewport::new(640, 480);
+        let top_left = viewport.snap(Vec4::new(-2.0, 2.0, 1.0, 2.0));
+        assert_eq!(top_left, Snapped { x: -128, y: -128, depth: 0.5 });
+        let bottom_right = viewport.snap(Vec4::new(1.0, -1.0, 0.25, 1.0));
+        let (x, y) = (640 * 256 - 128, 480 * 256 - 128);
+        assert_eq!(bottom_right, Snapped { x, y, depth: 0.25 });
+    }
+
+    #[test]
+    fn places_are_told_apart() {
+        let viewport = Viewport::new(MAX_SIDE, 100);
+        let at = |x: f32, z: f32| Vec4::new(x, 0.0, z, 1.0);
+        let place = |a: Vec4, b: Vec4| viewport.place(&[a, b, a, b]);
+        assert_eq!(place(at(0.0, 0.5), at(6.9, 1.0)), Place::Inside);
+        assert_eq!(place(at(0.0, 0.5), at(7.1, 0.5)), Place::Across);
+        assert_eq!(place(at(1.1, 0.5), at(9.0, 0.5)), Place::Outside);
+        assert_eq!(place(at(-1.1, 0.5), at(9.0, 0.5)), Place::Across);
+        assert_eq!(place(at(0.0, 0.5), at(0.0, 1.1)), Place::Across);
+        assert_eq!(place(at(0.0, 1.5), at(0.0, 1.1)), Place::Outside);
+        assert_eq!(place(at(0.0, 0.5), at(0.0, -0.1)), Place::Inside);
+        assert_eq!(place(at(0.0, -0.1), at(0.0, -5.0)), Place::Outside);
+        assert_eq!(place(at(0.0, 0.5), Vec4::new(0.0, 0.0, 0.0, 0.0)), Place::Across);
+        assert_eq!(place(at(0.0, 0.5), Vec4::NAN), Place::Across);
+    }
+}
