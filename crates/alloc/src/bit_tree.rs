@@ -101,9 +101,16 @@ impl BitTree {
         let left = ALL_FREE << (slot % WORD_BITS) << 1;
         *word = left;
         if left == 0 {
-            self.leaf_filled(leaf);
+            self.leaf_filled_up(leaf);
         }
         Some(())
+    }
+
+    /// [`leaf_filled`](Self::leaf_filled) where that happens once in 64 times: out of line,
+    /// so that the loop of the other 63 stays short.
+    #[inline(never)]
+    fn leaf_filled_up(&mut self, leaf: usize) {
+        self.leaf_filled(leaf);
     }
 
     /// Notes that a leaf has no room.
