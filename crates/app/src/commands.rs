@@ -4,13 +4,13 @@ mod info;
 mod shot;
 
 use drystone::scene::{self, Outlook};
-use drystone_render::{Projection, View};
+use drystone_render::{Camera, Projection, View};
 use drystone_world::{GeneratedWorld, GeneratorConfig, Source, World, open_source};
 
 use crate::{
     AppError,
     cli::{Command, Options, SceneOptions, SourceOptions},
-    viewer,
+    output, viewer,
 };
 
 /// Where the bare command draws to when there is no display.
@@ -18,17 +18,14 @@ const DEFAULT_PICTURE: &str = "drystone.png";
 
 pub(crate) fn run(options: Options) -> Result<(), AppError> {
     match options.command {
-        Some(Command::View(view)) if view.keys => {
-            println!("{}", viewer::KEYS);
-            Ok(())
-        }
+        Some(Command::View(view)) if view.keys => output::print(&format!("{}\n", viewer::KEYS)),
         Some(Command::View(view)) => viewer::run(&view.scene),
         Some(Command::Shot(options)) => shot::run(&options.scene, &options.output),
         Some(Command::Info(options)) => info::run(&options),
         None if viewer::has_display() => match viewer::run(&options.scene) {
             // A display that is named but not there, or that no adapter can show on.
             Err(AppError::Window(reason)) => {
-                eprintln!("drystone: no window ({reason}); drawing a picture instead");
+                output::note(&format!("no window ({reason}); drawing a picture instead"));
                 shot::run(&options.scene, DEFAULT_PICTURE.as_ref())
             }
             done => done,
@@ -48,25 +45,75 @@ pub(crate) fn open(options: &SourceOptions) -> Result<Box<dyn Source>, AppError>
     Ok(Box::new(GeneratedWorld::new(config)?))
 }
 
-/// What the options see of the world.
+/// What the options see of the world: all of it, unless they say from where.
 pub(crate) fn view_of(world: &World, options: &SceneOptions) -> View {
-    let Outlook { mut camera, atmosphere } = scene::outlook(world, options.size.aspect());
-    let middle = world.bounds().map_or(glam::DVec3::ZERO, |bounds| {
-        let [min, max] =
-            [bounds.min, bounds.max].map(|v| glam::DVec3::from_array(v.to_array().map(f64::from)));
-        (min + max) / 2.0
-    });
+    let (min, max) = scene::corners(world);
+    let aspect = options.size.aspect();
+    let Outlook { mut camera, atmosphere } = scene::outlook(world, aspect);
+    let target = options.look.unwrap_or((min + max) / 2.0);
+    let parallel = |height_voxels| Projection::Orthographic { height_voxels };
+    match (options.eye, options.orthographic) {
+        (None, true) => camera = Camera::fit(min, max, parallel(1.0), aspect),
+        (Some(eye), true) => {
+            // As large as a perspective picture shows what is looked at.
+            let [_, half_height] = camera.half_extents(aspect);
+            let height_voxels = 2.0 * (eye - target).length() as f32 * half_height;
+            camera.projection = parallel(height_voxels.max(1.0));
+        }
+        (_, false) => {}
+    }
     if let Some(eye) = options.eye {
         camera.eye = eye;
     }
     if options.eye.is_some() || options.look.is_some() {
-        camera.turn_to(options.look.unwrap_or(middle));
+        camera.turn_to(target);
     }
-    if options.orthographic {
-        let distance = (camera.eye - options.look.unwrap_or(middle)).length();
-        let [_, half_height] = camera.half_extents(1.0);
-        let height_voxels = (2.0 * distance as f32 * half_height).max(1.0);
-        camera.projection = Projection::Orthographic { height_voxels };
-    }
+    scene::reach(&mut camera, min, max);
     View { atmosphere, ..View::new(camera) }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ffi::OsString;
+
+    use drystone_voxel::{Material, MaterialTable, VoxelPos};
+    use glam::DVec3;
+
+    use super::*;
+    use crate::cli;
+
+    fn seen(words: &str) -> (View, f32) {
+        let mut world = World::new("two far apart", MaterialTable::new());
+        world.set(VoxelPos::new(0, 0, 0), Material(1));
+        world.set(VoxelPos::new(299, 39, 299), Material(1));
+        let arguments = words.split(' ').map(OsString::from);
+        let Ok(options) = cli::parse(arguments) else { panic!("{words}") };
+        (view_of(&world, &options.scene), options.scene.size.aspect())
+    }
+
+    /// How many of the world's eight corners are in the picture.
+    fn corners_in(words: &str) -> usize {
+        let (view, aspect) = seen(words);
+        let matrix = view.camera.clip_from_relative(aspect);
+        let corners = (0..8).map(|bits: u32| {
+            let side = |bit: u32| f64::from(bits >> bit & 1);
+            DVec3::new(side(0) * 300.0, side(1) * 40.0, side(2) * 300.0)
+        });
+        let inside = |corner: DVec3| {
+            let clip = matrix * (corner - view.camera.eye).as_vec3().extend(1.0);
+            let ndc = clip / clip.w;
+            ndc.x.abs() <= 1.0 && ndc.y.abs() <= 1.0 && (0.0..=1.0).contains(&ndc.z)
+        };
+        corners.filter(|&corner| inside(corner)).count()
+    }
+
+    #[test]
+    fn the_whole_scene_is_seen_in_parallel_and_from_afar() {
+        assert_eq!(corners_in("drystone --orthographic"), 8);
+        assert_eq!(corners_in("drystone --orthographic --size 300x900"), 8);
+        assert_eq!(corners_in("drystone --eye 100000,200,100000"), 8);
+        assert_eq!(corners_in("drystone --eye 150,90000,150 --look 150,0,150"), 8);
+        // A landscape's usual view is from above one corner: that one is not in it.
+        assert!(corners_in("drystone") >= 4);
+    }
 }

@@ -4,6 +4,7 @@
 mod cli;
 mod commands;
 mod error;
+mod output;
 mod report;
 mod viewer;
 
@@ -14,19 +15,20 @@ use error::AppError;
 fn main() -> ExitCode {
     let options = match cli::parse(std::env::args_os()) {
         Ok(options) => options,
-        Err(cli::Stop::Text(text)) => {
-            print!("{text}");
-            return ExitCode::SUCCESS;
-        }
+        Err(cli::Stop::Text(text)) => return finish(output::print(&text)),
         Err(cli::Stop::Usage(line)) => {
-            eprintln!("drystone: {line} (see drystone --help)");
+            output::note(&format!("{line} (see drystone --help)"));
             return ExitCode::from(2);
         }
     };
-    match commands::run(options) {
+    finish(commands::run(options))
+}
+
+fn finish(result: Result<(), AppError>) -> ExitCode {
+    match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("drystone: {error}");
+            output::note(&error.to_string());
             ExitCode::FAILURE
         }
     }

@@ -8,6 +8,8 @@ use drystone_render::{DrawStats, HeldStats};
 use drystone_world::{VoxSummary, World};
 use serde_json::{Value, json};
 
+use crate::output::plain;
+
 /// Milliseconds that each stage of a picture took.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct StageTimes {
@@ -71,7 +73,7 @@ impl fmt::Display for ShotReport {
             "{}: {} chunks, {} quads, {} draw commands, {} bytes of vertices; \
              ms: load {:.0}, mesh {:.0}, open {:.0}, upload {:.0}, draw {:.0}, write {:.0}; \
              {} on {}",
-            self.output.display(),
+            plain(&self.output.display().to_string()),
             self.chunks,
             self.quads,
             self.drawn.commands,
@@ -163,7 +165,7 @@ impl<'a> InfoReport<'a> {
 impl fmt::Display for InfoReport<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let [x, y, z] = self.size_voxels;
-        writeln!(f, "{}", self.world.name())?;
+        writeln!(f, "{}", plain(self.world.name()))?;
         writeln!(f, "  size      {x} x {y} x {z} voxels")?;
         let (chunks, side) = (self.world.chunk_count(), self.world.side());
         let bytes = self.world.size_bytes();
@@ -176,10 +178,10 @@ impl fmt::Display for InfoReport<'_> {
                 vox.hidden_count
             )?;
             if !vox.names.is_empty() {
-                writeln!(f, "  names     {}", vox.names.join(", "))?;
+                writeln!(f, "  names     {}", plain(&vox.names.join(", ")))?;
             }
             for layer in vox.layers.iter().filter(|layer| layer.hidden) {
-                let name = layer.name.as_deref().unwrap_or("unnamed");
+                let name = plain(layer.name.as_deref().unwrap_or("unnamed"));
                 writeln!(f, "  hidden    layer {} ({name})", layer.id)?;
             }
         }
@@ -188,7 +190,7 @@ impl fmt::Display for InfoReport<'_> {
         writeln!(f, "  vertices  {} bytes", self.vertex_bytes())?;
         writeln!(f, "  voxels    {}", self.world.solid_count())?;
         for (name, [r, g, b, a], count) in self.materials() {
-            writeln!(f, "    {count:>10}  #{r:02x}{g:02x}{b:02x}{a:02x}  {name}")?;
+            writeln!(f, "    {count:>10}  #{r:02x}{g:02x}{b:02x}{a:02x}  {}", plain(name))?;
         }
         Ok(())
     }

@@ -11,7 +11,7 @@ mod outlook;
 mod quads;
 
 pub use backend::{BackendKind, RendererKind, Size, open_renderer, open_window};
-pub use outlook::{Outlook, outlook};
+pub use outlook::{Outlook, corners, outlook, reach};
 pub use quads::{ChunkQuads, mesh_chunk, mesh_world, quad_count};
 
 use std::collections::HashMap;

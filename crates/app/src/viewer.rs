@@ -4,21 +4,25 @@ mod flight;
 mod screen;
 mod status;
 
-use std::{sync::Arc, time::Instant};
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use drystone::scene::{self, Size};
 use drystone_render::{RenderError, View};
 use drystone_world::World;
+use glam::DVec3;
 use winit::{
     application::ApplicationHandler,
     dpi::PhysicalSize,
-    event::{DeviceEvent, DeviceId, ElementState, KeyEvent, MouseButton, WindowEvent},
+    event::{DeviceEvent, DeviceId, ElementState, KeyEvent, MouseButton, StartCause, WindowEvent},
     event_loop::{ActiveEventLoop, ControlFlow, EventLoop},
     keyboard::{KeyCode, PhysicalKey},
     window::{CursorGrabMode, Window, WindowId},
 };
 
-use crate::{AppError, cli::SceneOptions, commands};
+use crate::{AppError, cli::SceneOptions, commands, output};
 use flight::Flight;
 use screen::Screen;
 use status::Status;
@@ -34,7 +38,10 @@ O            order front to back
 Home         back to the start  H      print these keys
 Escape       let the mouse go, or close";
 
-/// How often the device may fail and be opened again before the viewer gives up.
+/// When to look again at what cannot be done now.
+const LATER: Duration = Duration::from_millis(260);
+
+/// How often in a row the device may fail and be opened again before the viewer gives up.
 const REOPEN_ATTEMPTS: u32 = 3;
 
 /// Whether this session has a display to open a window on.
@@ -69,6 +76,8 @@ struct Viewer {
     screen: Option<Screen>,
     view: View,
     start: View,
+    /// The lowest and highest corner of the world.
+    corners: (DVec3, DVec3),
     flight: Flight,
     status: Status,
     last_frame: Instant,
@@ -80,9 +89,7 @@ struct Viewer {
 impl Viewer {
     fn new(options: SceneOptions, world: World) -> Self {
         let view = commands::view_of(&world, &options);
-        let extent = world
-            .bounds()
-            .map_or(16.0, |bounds| bounds.size_voxels().into_iter().max().map_or(16.0, f64::from));
+        let corners = scene::corners(&world);
         Self {
             status: Status::new(world.name()),
             options,
@@ -91,7 +98,8 @@ impl Viewer {
             screen: None,
             view,
             start: view,
-            flight: Flight::new(extent),
+            flight: Flight::new((corners.1 - corners.0).max_element()),
+            corners,
             last_frame: Instant::now(),
             mouse_captured: false,
             reopened: 0,
@@ -124,7 +132,7 @@ impl Viewer {
         let mut opened = Screen::open(event_loop, &window, renderer, backend, world, &quads)?;
         let backend = opened.backend();
         if self.options.verbose {
-            eprintln!("drystone: drawing on {backend}");
+            output::note(&format!("drawing on {backend}"));
         }
         self.status.set_backend(backend);
         self.screen = Some(opened);
@@ -143,14 +151,20 @@ impl Viewer {
         if size.width == 0 || size.height == 0 {
             return;
         }
+        let (min, max) = self.corners;
+        scene::reach(&mut self.view.camera, min, max);
         match screen.draw(&self.view) {
             Ok(drawn) => {
-                self.status.frame(now.elapsed(), drawn, screen.held());
-                if let Some(title) = self.status.title() {
-                    window.set_title(&title);
+                self.reopened = 0;
+                self.status.frame(now.elapsed(), drawn);
+                if self.status.is_due() {
+                    window.set_title(&self.status.title(screen.held()));
                 }
-                if self.flight.is_moving() {
+                if drawn.shown && self.flight.is_moving() {
                     window.request_redraw();
+                } else if !drawn.shown || self.status.is_stale() {
+                    // Hidden or changing, or the title is behind: once more, a bit later.
+                    event_loop.set_control_flow(ControlFlow::wait_duration(LATER));
                 }
             }
             Err(error) => self.recover(event_loop, error),
@@ -164,7 +178,7 @@ impl Viewer {
         if !lost || self.reopened >= REOPEN_ATTEMPTS {
             return self.stop(event_loop, error.into());
         }
-        eprintln!("drystone: {error}; opening the device again");
+        output::note(&format!("{error}; opening the device again"));
         self.reopened += 1;
         self.world = self.screen.take().map(Screen::into_world);
         let Some(window) = self.window.clone() else { return };
@@ -203,7 +217,8 @@ impl Viewer {
                 KeyCode::KeyC => self.view.cull_frustum = !self.view.cull_frustum,
                 KeyCode::KeyO => self.view.order = !self.view.order,
                 KeyCode::Home => self.view.camera = self.start.camera,
-                KeyCode::KeyH => println!("{KEYS}"),
+                // Where nobody reads, the help is lost, not the flight.
+                KeyCode::KeyH => drop(output::print(&format!("{KEYS}\n"))),
                 _ => return,
             }
         }
@@ -234,6 +249,13 @@ impl Viewer {
 }
 
 impl ApplicationHandler for Viewer {
+    fn new_events(&mut self, event_loop: &ActiveEventLoop, cause: StartCause) {
+        if matches!(cause, StartCause::ResumeTimeReached { .. }) {
+            event_loop.set_control_flow(ControlFlow::Wait);
+            self.redraw();
+        }
+    }
+
     fn resumed(&mut self, event_loop: &ActiveEventLoop) {
         if self.window.is_some() {
             return;
@@ -248,7 +270,12 @@ impl ApplicationHandler for Viewer {
             WindowEvent::CloseRequested => event_loop.exit(),
             WindowEvent::RedrawRequested => self.frame(event_loop),
             WindowEvent::Resized(size) => self.resize(event_loop, size),
-            WindowEvent::KeyboardInput { event, .. } => self.key(event_loop, &event),
+            // Keys held while the focus comes are reported as pressed: nobody pressed them.
+            WindowEvent::KeyboardInput { event, is_synthetic, .. }
+                if !is_synthetic || event.state == ElementState::Released =>
+            {
+                self.key(event_loop, &event);
+            }
             WindowEvent::MouseInput {
                 state: ElementState::Pressed,
                 button: MouseButton::Left,

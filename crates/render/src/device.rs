@@ -55,6 +55,12 @@ pub trait Device {
         passes: &Passes<'_, Self::Geometry>,
     ) -> Result<(), RenderError>;
 
+    /// Whether the last picture reached its target: a window that is hidden or changing
+    /// shows none, which is no error. It should be drawn again a little later.
+    fn shown(&self) -> bool {
+        true
+    }
+
     /// Waits until all that was submitted is done.
     ///
     /// # Errors

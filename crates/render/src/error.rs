@@ -52,8 +52,8 @@ pub enum RenderError {
         /// Pixels down.
         height: u32,
     },
-    /// The mesh's handle is not (any more) one of this renderer's.
-    #[error("the mesh was removed before, or belongs to another renderer")]
+    /// The mesh's handle is stale, or one of another kind of renderer.
+    #[error("the mesh was removed before, or belongs to another kind of renderer")]
     StaleMesh,
     /// A picture could not be written or read.
     #[error("{path}: {reason}", path = path.display())]

@@ -24,13 +24,14 @@ pub struct Frame {
     /// Sky straight up; `w`: haze density.
     pub zenith: [f32; 4],
     /// Sky at the horizon; `w`: how far a quad's corners move outwards, in voxels per unit
-    /// of clip `w` (see [`Frame::SEAM_PIXELS`]).
+    /// of clip `w`, when the face is seen straight on (see [`Frame::SEAM_PIXELS`]).
     pub horizon: [f32; 4],
-    /// Below the horizon; `w` unused.
+    /// Below the horizon; `w`: 1 when all rays are parallel (orthographic), else 0.
     pub ground: [f32; 4],
     /// Towards the sun, unit length; `w` unused.
     pub sun_direction: [f32; 4],
-    /// The sun's colour; `w` unused.
+    /// The sun's colour; `w`: the most a corner's move is stretched (see
+    /// [`Frame::SEAM_STRETCH_MAX`]).
     pub sun: [f32; 4],
     /// Light on each facing, in the order of [`Face::ALL`]; `w` unused.
     pub face_light: [[f32; 4]; Face::COUNT],
@@ -39,11 +40,26 @@ pub struct Frame {
 const _: () = assert!(size_of::<Frame>().is_multiple_of(16));
 
 impl Frame {
-    /// By how much of a pixel opaque quads overlap their neighbours. Where four corners
-    /// meet a long edge (a T-junction, which greedy merging makes), rasterisers round the
-    /// two sides apart and the sky shines through single pixels; rasterisers snap to
-    /// 1/256 of a pixel, so twice that closes the seam and moves no edge visibly.
+    /// By how much of a pixel opaque quads' edges move outwards, over their neighbours.
+    /// Where corners meet a long edge (a T-junction, which greedy merging makes),
+    /// rasterisers round the two sides apart and the sky shines through single pixels.
+    /// They snap to 1/256 of a pixel, so the two sides part by at most √2 of those steps;
+    /// each moves by two of them, and no edge moves visibly.
+    ///
+    /// Edges move within their face's plane, and the flatter that is seen, the less of a
+    /// move is left. So it is stretched by 1 / sin of the angle between the face and the
+    /// plane through the eye and the edge. That angle is the same all along an edge, and
+    /// the move grows with clip `w`, which is linear along it: edges stay straight, and
+    /// two quads that share part of one move by the same there.
     pub const SEAM_PIXELS: f32 = 2.0 / 256.0;
+
+    /// The most a move is stretched. Down to an angle of 1 in this, edges move by all of
+    /// [`Frame::SEAM_PIXELS`]; since both sides of a seam do, it is shut down to about 1 in
+    /// 182, where of the four steps √2 are left; on flatter faces, which lie within a few
+    /// rows of their horizon, single pixels may open. It may not be boundless: where edges
+    /// meet at a sharp angle in the picture, a corner moves much farther than they do, by
+    /// up to half a pixel along each.
+    pub const SEAM_STRETCH_MAX: f32 = 64.0;
 
     /// What shaders need to draw what `camera` sees on `width × height` pixels.
     pub fn new(camera: &Camera, atmosphere: &Atmosphere, width: u32, height: u32) -> Self {
@@ -54,10 +70,10 @@ impl Frame {
         let [half_width, half_height] = camera.half_extents(aspect);
         let haze_depth = atmosphere.haze_end - atmosphere.haze_start;
         let haze_rate = if haze_depth > 0.0 { haze_depth.recip() } else { 0.0 };
-        // Voxels that a pixel spans, per unit of clip w.
-        let pixel_voxels = match camera.projection {
-            Projection::Perspective { .. } => 2.0 * half_height / height,
-            Projection::Orthographic { height_voxels } => height_voxels / height,
+        // Voxels that a pixel spans, per unit of clip w; whether rays are parallel.
+        let (pixel_voxels, is_parallel) = match camera.projection {
+            Projection::Perspective { .. } => (2.0 * half_height / height, 0.0),
+            Projection::Orthographic { height_voxels } => (height_voxels / height, 1.0),
         };
         let [x, y, z] = eye_voxel;
         Self {
@@ -70,9 +86,9 @@ impl Frame {
             ray_up: (up * half_height).extend(haze_rate).to_array(),
             zenith: atmosphere.zenith.extend(atmosphere.haze_density).to_array(),
             horizon: atmosphere.horizon.extend(pixel_voxels * Self::SEAM_PIXELS).to_array(),
-            ground: atmosphere.ground.extend(0.0).to_array(),
+            ground: atmosphere.ground.extend(is_parallel).to_array(),
             sun_direction: atmosphere.sun_direction.normalize_or(Vec3::Y).extend(0.0).to_array(),
-            sun: atmosphere.sun.extend(0.0).to_array(),
+            sun: atmosphere.sun.extend(Self::SEAM_STRETCH_MAX).to_array(),
             face_light: Face::ALL.map(|face| {
                 let normal = Vec3::from_array(face.normal().map(|c| c as f32));
                 atmosphere.light(normal).extend(0.0).to_array()

@@ -1,7 +1,7 @@
 use std::{
     fs,
     io::{BufWriter, Write},
-    path::Path,
+    path::{Path, PathBuf},
 };
 
 use crate::RenderError;
@@ -79,13 +79,8 @@ impl Image {
             return Err(RenderError::EmptyPicture { width: self.width, height: self.height });
         }
         let failed = |reason: String| RenderError::Picture { path: path.to_path_buf(), reason };
-        let Some(name) = path.file_name() else {
-            return Err(failed("is not the name of a file".into()));
-        };
-        let mut temporary_name = std::ffi::OsString::from(".");
-        temporary_name.push(name);
-        temporary_name.push(format!(".{}.part", std::process::id()));
-        let temporary = path.with_file_name(temporary_name);
+        let path = &replaceable(path).map_err(&failed)?;
+        let temporary = path.with_file_name(format!(".drystone-{}.part", std::process::id()));
         let written = self
             .write_png(&temporary)
             .and_then(|()| fs::rename(&temporary, path).map_err(|e| e.to_string()));
@@ -166,6 +161,20 @@ impl Image {
         writer.write_image_data(&self.rgba).map_err(|e| e.to_string())?;
         writer.finish().map_err(|e| e.to_string())?;
         buffer.flush().map_err(|e| e.to_string())
+    }
+}
+
+/// The file that a new one may take the place of: `path`, or what it links to. Folders,
+/// devices and pipes are not replaced.
+fn replaceable(path: &Path) -> Result<PathBuf, String> {
+    if path.file_name().is_none() {
+        return Err("is not the name of a file".into());
+    }
+    match fs::metadata(path) {
+        Ok(found) if found.is_file() => fs::canonicalize(path).map_err(|e| e.to_string()),
+        Ok(found) if found.is_dir() => Err("is a folder; give the picture a name in it".into()),
+        Ok(_) => Err("is a device or pipe; a picture is written to a plain file".into()),
+        Err(_) => Ok(path.to_path_buf()),
     }
 }
 

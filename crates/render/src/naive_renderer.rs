@@ -135,7 +135,8 @@ impl<D: Device> Renderer for NaiveRenderer<D> {
         self.device.draw(&frame, &passes)?;
         let commands = passes.batches().map(|batch| batch.commands.len() as u32).sum();
         let quads = passes.batches().map(|batch| quad_count(batch.commands)).sum();
-        Ok(DrawStats { commands, quads, meshes: (opaque.len() + blended.len()) as u32 })
+        let meshes = (opaque.len() + blended.len()) as u32;
+        Ok(DrawStats { commands, quads, meshes, shown: self.device.shown() })
     }
 
     fn finish(&mut self) -> Result<(), RenderError> {

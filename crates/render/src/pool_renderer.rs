@@ -150,7 +150,8 @@ impl<D: Device> Renderer for PoolRenderer<D> {
         };
         self.device.draw(&frame, &passes)?;
         let meshes = (self.opaque.visible() + self.blended.visible()) as u32;
-        Ok(DrawStats { commands: commands as u32, quads, meshes })
+        let shown = self.device.shown();
+        Ok(DrawStats { commands: commands as u32, quads, meshes, shown })
     }
 
     fn finish(&mut self) -> Result<(), RenderError> {

@@ -48,12 +48,12 @@ pub struct View {
     pub camera: Camera,
     /// Sky, sun and haze.
     pub atmosphere: Atmosphere,
-    /// Leave out facings that look away from the eye.
+    /// Leave out facings that look away from the eye. The naive renderer never does.
     pub mask_facings: bool,
     /// Leave out meshes outside the view.
     pub cull_frustum: bool,
-    /// Draw near meshes first, so that hidden pixels are not shaded. Blended meshes are
-    /// always ordered, farthest first.
+    /// Draw near meshes first, so that hidden pixels are not shaded. The naive renderer
+    /// never does. Blended meshes are always ordered, farthest first.
     pub order: bool,
 }
 
@@ -77,8 +77,10 @@ pub struct DrawStats {
     pub commands: u32,
     /// Quads that they drew.
     pub quads: u64,
-    /// Meshes of which something was drawn.
+    /// Meshes that passed culling and masking.
     pub meshes: u32,
+    /// Whether the picture reached its target; see [`Device::shown`](crate::Device::shown).
+    pub shown: bool,
 }
 
 /// What a renderer holds.

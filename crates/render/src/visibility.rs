@@ -95,14 +95,13 @@ impl Visibility {
         })
     }
 
-    /// How far the middle of the mesh's box is from the eye; for an orthographic camera,
-    /// how far along the view (made positive).
+    /// How far the middle of the mesh's box is from the eye. For an orthographic camera,
+    /// which also sees what is level with the eye or behind it, a positive number that
+    /// only orders as the depth along the view does.
     pub fn distance(&self, mesh: &DrawData) -> f32 {
-        /// Beyond any view's depth; keeps distances positive behind the eye.
-        const DEPTH_BIAS: f32 = (1 << 24) as f32;
         let middle = self.relative(mesh) + mesh.extent as f32 / 2.0;
         if self.orthographic {
-            (middle.dot(self.forward) + DEPTH_BIAS).max(0.0)
+            positive_in_order(middle.dot(self.forward))
         } else {
             middle.length()
         }
@@ -127,6 +126,17 @@ impl Visibility {
             .map(|axis| (i64::from(mesh.origin[axis]) - i64::from(self.eye_voxel[axis])) as f32);
         Vec3::from_array(low) - self.eye_fraction
     }
+}
+
+/// A positive number for any, in the same order. The bits of positive floats order as the
+/// floats do, those of negative ones the other way round: these are flipped, and the sign
+/// taken for the highest bit of the size. That costs the last bit of precision and not
+/// more, however large or small the number; adding a bias would cost up to all of it.
+fn positive_in_order(value: f32) -> f32 {
+    const SIGN: u32 = 1 << 31;
+    let bits = value.to_bits();
+    let ordered = if bits & SIGN == 0 { bits | SIGN } else { !bits };
+    f32::from_bits(ordered >> 1)
 }
 
 #[cfg(test)]
@@ -188,5 +198,33 @@ mod tests {
         // Equally far, and still told apart.
         assert_ne!(key([0, 0, 64]), key([0, 0, -64]));
         assert_ne!(key([64, 0, 0]), key([0, 64, 0]));
+    }
+
+    /// Chunks of a step pyramid seen from far above: depths differ by a voxel, ahead of the
+    /// eye, level with it and behind it, and grid places say the opposite.
+    #[test]
+    fn orthographic_blend_order_tells_a_voxel_of_depth() {
+        let camera = Camera {
+            eye: DVec3::new(0.0, 16.0, 0.0),
+            pitch: -std::f32::consts::FRAC_PI_2,
+            projection: Projection::Orthographic { height_voxels: 100.0 },
+            ..Camera::default()
+        };
+        let visibility = Visibility::new(&camera, 1.0);
+        let key = |height: i32| visibility.blend_key(&mesh([height * -320, height, 0]));
+        for height in (-100..100).chain([-100_000, 100_000]) {
+            assert!(key(height) < key(height + 1), "{height} is drawn before what is above it");
+        }
+    }
+
+    #[test]
+    fn made_positive_numbers_keep_their_order() {
+        let sizes = [1e-30, 0.5, 1.0, 1.000_001, 2.0, 4096.0, 4097.0, 1.6e7, 7.5e9];
+        let below = sizes.iter().rev().map(|size| -size);
+        let all: Vec<f32> = below.chain([0.0]).chain(sizes).collect();
+        for pair in all.windows(2) {
+            let [low, high] = [pair[0], pair[1]].map(positive_in_order);
+            assert!(0.0 < low && low < high && high.is_finite(), "{pair:?}");
+        }
     }
 }

@@ -1,10 +1,10 @@
-use std::{any::Any, io::Write};
+use std::any::Any;
 
 use drystone::scene;
 use drystone_world::{VoxFile, World};
 
 use super::open;
-use crate::{AppError, cli::InfoOptions, report::InfoReport};
+use crate::{AppError, cli::InfoOptions, output, report::InfoReport};
 
 /// Says what the source holds.
 pub(crate) fn run(options: &InfoOptions) -> Result<(), AppError> {
@@ -14,11 +14,6 @@ pub(crate) fn run(options: &InfoOptions) -> Result<(), AppError> {
     let source: Box<dyn Any> = source;
     let vox = source.downcast_ref::<VoxFile>().map(VoxFile::summary);
     let report = InfoReport::new(&world, &quads, vox);
-    let mut out = std::io::stdout().lock();
-    if options.json {
-        writeln!(out, "{}", report.to_json())?;
-    } else {
-        write!(out, "{report}")?;
-    }
-    Ok(())
+    let json = options.json;
+    output::print(&if json { format!("{}\n", report.to_json()) } else { report.to_string() })
 }

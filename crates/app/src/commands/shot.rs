@@ -1,4 +1,4 @@
-use std::{io::Write, path::Path, time::Instant};
+use std::{path::Path, time::Instant};
 
 use drystone::scene::{self, Scene};
 use drystone_world::World;
@@ -7,11 +7,12 @@ use super::{open, view_of};
 use crate::{
     AppError,
     cli::SceneOptions,
+    output,
     report::{ShotReport, StageTimes},
 };
 
-/// Draws the source to `output` and says what it took.
-pub(crate) fn run(options: &SceneOptions, output: &Path) -> Result<(), AppError> {
+/// Draws the source to `path` and says what it took.
+pub(crate) fn run(options: &SceneOptions, path: &Path) -> Result<(), AppError> {
     let mut clock = Clock::start();
     let source = open(&options.source)?;
     let world = World::load(source.as_ref())?;
@@ -31,12 +32,12 @@ pub(crate) fn run(options: &SceneOptions, output: &Path) -> Result<(), AppError>
     times.upload_ms = clock.lap();
     let (picture, drawn) = scene.picture(&view)?;
     times.draw_ms = clock.lap();
-    picture.save_png(output)?;
+    picture.save_png(path)?;
     times.write_ms = clock.lap();
 
     let held = scene.renderer().held();
     let report = ShotReport {
-        output: output.to_path_buf(),
+        output: path.to_path_buf(),
         renderer: scene.renderer().name(),
         backend: scene.renderer().backend(),
         chunks: scene.world().chunk_count(),
@@ -45,18 +46,13 @@ pub(crate) fn run(options: &SceneOptions, output: &Path) -> Result<(), AppError>
         held,
         times,
     };
-    let mut out = std::io::stdout().lock();
-    if options.json {
-        writeln!(out, "{}", report.to_json())?;
-    } else {
-        writeln!(out, "{report}")?;
-    }
-    Ok(())
+    let json = options.json;
+    output::print(&if json { format!("{}\n", report.to_json()) } else { format!("{report}\n") })
 }
 
 fn note(options: &SceneOptions, text: impl FnOnce() -> String) {
     if options.verbose {
-        eprintln!("drystone: {}", text());
+        output::note(&text());
     }
 }
 

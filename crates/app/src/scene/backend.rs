@@ -104,13 +104,12 @@ pub fn open_renderer(
         BackendKind::Wgpu => {
             renderer_on(WgpuDevice::headless(Api::Any, width, height)?, kind, quads)
         }
-        BackendKind::Auto => match WgpuDevice::headless(Api::Any, width, height) {
-            Ok(device) => renderer_on(device, kind, quads),
-            Err(RenderError::NoAdapter { .. } | RenderError::NoDevice { .. }) => {
-                renderer_on(SoftDevice::new(width, height)?, kind, quads)
-            }
-            Err(error) => Err(error),
-        },
+        BackendKind::Auto => {
+            // Whatever keeps the GPU from being used, there is one that needs none.
+            let gpu = WgpuDevice::headless(Api::Any, width, height)
+                .and_then(|device| renderer_on(device, kind, quads));
+            gpu.or_else(|_| renderer_on(SoftDevice::new(width, height)?, kind, quads))
+        }
     }
 }
 

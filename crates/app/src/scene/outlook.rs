@@ -1,4 +1,5 @@
 use drystone_render::{Atmosphere, Camera, Projection};
+use drystone_voxel::VoxelPos;
 use drystone_world::World;
 use glam::DVec3;
 
@@ -19,14 +20,7 @@ const LANDSCAPE_WIDTH: f64 = 128.0;
 /// The outlook on all of `world`, for a picture of this width to height: a model fills the
 /// picture, a landscape is seen from above one corner, to its horizon.
 pub fn outlook(world: &World, aspect: f32) -> Outlook {
-    let (min, max) = match world.bounds() {
-        Some(bounds) => {
-            let corner =
-                |v: drystone_voxel::VoxelPos| DVec3::from_array(v.to_array().map(f64::from));
-            (corner(bounds.min), corner(bounds.max))
-        }
-        None => (DVec3::splat(-8.0), DVec3::splat(8.0)),
-    };
+    let (min, max) = corners(world);
     let size = max - min;
     let perspective = Projection::Perspective { fov_y: 50f32.to_radians() };
     let width = size.x.min(size.z);
@@ -36,16 +30,37 @@ pub fn outlook(world: &World, aspect: f32) -> Outlook {
     } else {
         Camera::fit(min, max, perspective, aspect)
     };
-    // Room to fly on from there.
-    let reach = (camera.eye - (min + max) / 2.0).length() + size.length() / 2.0;
-    camera.depth_range = [0.1, (reach * 2.0 + 512.0) as f32];
-    let reach = reach as f32;
+    reach(&mut camera, min, max);
+    let reach = ((camera.eye - (min + max) / 2.0).length() + size.length() / 2.0) as f32;
     let atmosphere = if is_landscape {
         Atmosphere::default().with_haze(reach * 0.30, reach * 1.05, 0.85)
     } else {
         Atmosphere::default().with_haze(reach * 0.80, reach * 2.5, 0.6)
     };
     Outlook { camera, atmosphere }
+}
+
+/// The lowest and the highest corner of all that is solid in `world`, in voxels; of an
+/// empty world, of a box around its middle.
+pub fn corners(world: &World) -> (DVec3, DVec3) {
+    let corner = |v: VoxelPos| DVec3::from_array(v.to_array().map(f64::from));
+    match world.bounds() {
+        Some(bounds) => (corner(bounds.min), corner(bounds.max)),
+        None => (DVec3::splat(-8.0), DVec3::splat(8.0)),
+    }
+}
+
+/// Sets the depth that `camera` sees so that nothing of the box `min` to `max` is cut off,
+/// wherever the eye is. To be called when the eye has moved.
+pub fn reach(camera: &mut Camera, min: DVec3, max: DVec3) {
+    /// In front of the nearest thing that a perspective eye can look at.
+    const NEAR: f64 = 0.1;
+    let radius = (max - min).length() / 2.0 + 1.0;
+    let distance = (camera.eye - (min + max) / 2.0).length();
+    let near = (distance - radius).max(NEAR);
+    // A parallel eye may stand within the scene, and still shows what is before it.
+    let far = (distance + radius).max(2.0 * near);
+    camera.depth_range = [near as f32, far as f32];
 }
 
 /// Above the south-east corner, looking over the middle.

@@ -43,9 +43,8 @@ impl Screen {
             };
             match scene::open_window(renderer, target, size, quads) {
                 Ok(renderer) => return Ok(Self::Direct(Scene::new(world, quads, renderer)?)),
-                Err(RenderError::NoAdapter { .. } | RenderError::NoDevice { .. })
-                    if backend == BackendKind::Auto => {}
-                Err(error) => return Err(error.into()),
+                Err(error) if backend != BackendKind::Auto => return Err(error.into()),
+                Err(_) => {}
             }
         }
         let surface = soft_surface(display, window)?;

@@ -7,7 +7,6 @@ pub(super) struct Status {
     name: String,
     backend: String,
     drawn: DrawStats,
-    held: HeldStats,
     /// Since the last title.
     times: Vec<Duration>,
     shown: Option<Instant>,
@@ -22,7 +21,6 @@ impl Status {
             name: name.to_owned(),
             backend: String::new(),
             drawn: DrawStats::default(),
-            held: HeldStats::default(),
             times: Vec::new(),
             shown: None,
         }
@@ -32,27 +30,34 @@ impl Status {
         self.backend = backend;
     }
 
-    pub(super) fn frame(&mut self, time: Duration, drawn: DrawStats, held: HeldStats) {
+    pub(super) fn frame(&mut self, time: Duration, drawn: DrawStats) {
         self.times.push(time);
         self.drawn = drawn;
-        self.held = held;
     }
 
-    /// A new title, when it is time for one.
-    pub(super) fn title(&mut self) -> Option<String> {
-        if self.shown.is_some_and(|shown| shown.elapsed() < TITLE_INTERVAL) {
-            return None;
-        }
+    /// Whether frames were drawn that the title does not tell of.
+    pub(super) fn is_stale(&self) -> bool {
+        !self.times.is_empty()
+    }
+
+    /// Whether it is time for a new title.
+    pub(super) fn is_due(&self) -> bool {
+        self.is_stale() && self.shown.is_none_or(|shown| shown.elapsed() >= TITLE_INTERVAL)
+    }
+
+    /// A new title, of the frames since the last.
+    pub(super) fn title(&mut self, held: HeldStats) -> String {
         self.shown = Some(Instant::now());
         self.times.sort_unstable();
-        let middle = self.times.get(self.times.len() / 2)?.as_secs_f64() * 1e3;
-        let worst = self.times.last()?.as_secs_f64() * 1e3;
+        let ms = |time: Option<&Duration>| time.map_or(0.0, |time| time.as_secs_f64() * 1e3);
+        let middle = ms(self.times.get(self.times.len() / 2));
+        let worst = ms(self.times.last());
         self.times.clear();
-        let bytes = self.held.used_bytes as f64 / f64::from(1 << 20);
-        Some(format!(
-            "drystone | {} | frame {middle:.1} ms (worst {worst:.1}) | {} commands, {} of {} meshes | \
-             {bytes:.1} MiB of vertices | {}",
-            self.name, self.drawn.commands, self.drawn.meshes, self.held.meshes, self.backend,
-        ))
+        let bytes = held.used_bytes as f64 / f64::from(1 << 20);
+        format!(
+            "drystone | {} | frame {middle:.1} ms (worst {worst:.1}) | {} commands for {} of {} \
+             meshes | {bytes:.1} MiB of vertices | {}",
+            self.name, self.drawn.commands, self.drawn.meshes, held.meshes, self.backend,
+        )
     }
 }

@@ -27,6 +27,9 @@ const ROUND_SECONDS: f64 = 0.25;
 /// And at most so many.
 const ROUND_FRAMES: usize = 32;
 
+/// How far the eye moves from frame to frame: nothing that shows.
+const TREMBLE_VOXELS: f64 = 1e-3;
+
 /// Pixels that may differ between the contenders' pictures: faces of different chunks
 /// that meet at one depth are decided by drawing order.
 const DIFFERENT_PIXELS: u32 = SIZE.width * SIZE.height / 10_000;
@@ -101,11 +104,15 @@ impl Drawn {
     }
 
     /// Draws frames and times them: until the work is handed over, and until it is done.
+    /// The eye trembles from frame to frame, so that nothing can be kept of the last:
+    /// `submit` has the masking, ordering, uploading and encoding of a moving camera in it.
     fn round(&mut self, view: &View) -> Result<Vec<Figure>, String> {
         let (mut submit_ns, mut draw_ns, mut frames) = (0.0, 0.0, 0);
         while frames < ROUND_FRAMES && draw_ns < ROUND_SECONDS * 1e9 {
+            let mut view = *view;
+            view.camera.eye.x += TREMBLE_VOXELS * (frames % 2) as f64;
             let start = Instant::now();
-            self.scene.draw(view).map_err(|error| error.to_string())?;
+            self.scene.draw(&view).map_err(|error| error.to_string())?;
             submit_ns += elapsed_ns(start);
             self.scene.renderer().finish().map_err(|error| error.to_string())?;
             draw_ns += elapsed_ns(start);

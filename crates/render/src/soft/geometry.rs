@@ -5,6 +5,7 @@ use std::ops::Range;
 use drystone_mesh::{INDICES_PER_QUAD, Quad, VERTICES_PER_QUAD};
 use drystone_pool::DrawCommand;
 
+use super::memory::zeroed;
 use crate::{Batch, DrawData, RenderError};
 
 /// The most quads of one geometry: 128 MiB, as much as Mesa's Vulkan rasteriser binds, so
@@ -29,8 +30,8 @@ pub(super) struct Run<'a> {
 impl SoftGeometry {
     pub(super) fn new(quads: u32, slots: u32) -> Result<Self, RenderError> {
         Ok(Self {
-            quads: zeroed("quads of a geometry", quads, MAX_QUADS)?,
-            draws: zeroed("slots of a geometry", slots, MAX_SLOTS)?,
+            quads: bounded("quads of a geometry", quads, MAX_QUADS)?,
+            draws: bounded("slots of a geometry", slots, MAX_SLOTS)?,
         })
     }
 
@@ -78,7 +79,7 @@ pub(super) fn runs<'a>(
     })
 }
 
-fn zeroed<T: bytemuck::Zeroable + Clone>(
+fn bounded<T: bytemuck::Zeroable + Clone>(
     what: &'static str,
     count: u32,
     limit: u32,
@@ -87,13 +88,7 @@ fn zeroed<T: bytemuck::Zeroable + Clone>(
         let (requested, limit) = (count.into(), limit.into());
         return Err(RenderError::TooLarge { what, requested, limit });
     }
-    let mut list = Vec::new();
-    list.try_reserve_exact(count as usize).map_err(|error| RenderError::Device {
-        during: "making room",
-        reason: error.to_string(),
-    })?;
-    list.resize(count as usize, T::zeroed());
-    Ok(list)
+    zeroed(what, count as usize)
 }
 
 #[cfg(test)]

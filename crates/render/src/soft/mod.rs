@@ -13,6 +13,7 @@
 mod bins;
 mod clip;
 mod geometry;
+mod memory;
 mod shade;
 mod sky;
 mod target;
@@ -83,10 +84,11 @@ impl SoftDevice {
     /// A rasteriser of pictures of this size.
     ///
     /// # Errors
-    /// `EmptyPicture`, or `TooLarge` beyond 16,384 pixels a side.
+    /// `EmptyPicture`, `TooLarge` beyond 16,384 pixels a side, or `Device` when there is no
+    /// memory for it.
     pub fn new(width: u32, height: u32) -> Result<Self, RenderError> {
         check_size(width, height)?;
-        Ok(Self { target: Target::new(width, height), palette: Vec::new(), bins: Vec::new() })
+        Ok(Self { target: Target::new(width, height)?, palette: Vec::new(), bins: Vec::new() })
     }
 }
 
@@ -123,7 +125,8 @@ impl Device for SoftDevice {
     fn resize(&mut self, width: u32, height: u32) -> Result<(), RenderError> {
         check_size(width, height)?;
         if self.size() != [width, height] {
-            self.target = Target::new(width, height);
+            // The old one stays until the new one is there.
+            self.target = Target::new(width, height)?;
         }
         Ok(())
     }
@@ -159,7 +162,7 @@ impl Device for SoftDevice {
     }
 
     fn read_image(&mut self) -> Result<Image, RenderError> {
-        Ok(self.target.image().clone())
+        self.target.read_image()
     }
 }
 

@@ -6,11 +6,12 @@ use rayon::prelude::*;
 
 use super::{
     bins::{BAND_ROWS, Bins},
+    memory::zeroed,
     shade::{Shader, over, packed},
     triangle::Span,
     viewport::Viewport,
 };
-use crate::Image;
+use crate::{Image, RenderError};
 
 /// Depth where nothing was drawn: that of the far plane, since depth is reversed.
 const FAR: f32 = 0.0;
@@ -33,21 +34,25 @@ struct Band<'a> {
 }
 
 impl Target {
-    pub(super) fn new(width: u32, height: u32) -> Self {
+    pub(super) fn new(width: u32, height: u32) -> Result<Self, RenderError> {
         let pixel_count = width as usize * height as usize;
-        Self {
-            image: Image::new(width, height, [0; 4]),
-            depths: vec![FAR; pixel_count],
-            kinds: vec![0; pixel_count],
-        }
+        Ok(Self {
+            image: image(width, height, zeroed("a picture", pixel_count.saturating_mul(4))?)?,
+            // Zero is the far plane.
+            depths: zeroed("a picture's depths", pixel_count)?,
+            kinds: zeroed("a picture's materials", pixel_count)?,
+        })
     }
 
     pub(super) fn size(&self) -> [u32; 2] {
         [self.image.width(), self.image.height()]
     }
 
-    pub(super) fn image(&self) -> &Image {
-        &self.image
+    /// A copy of the picture.
+    pub(super) fn read_image(&self) -> Result<Image, RenderError> {
+        let mut rgba = zeroed("a copy of the picture", self.image.rgba().len())?;
+        rgba.copy_from_slice(self.image.rgba());
+        image(self.image.width(), self.image.height(), rgba)
     }
 
     pub(super) fn clear(&mut self) {
@@ -84,6 +89,10 @@ impl Target {
             Band { number, width, colors, depths, kinds }
         })
     }
+}
+
+fn image(width: u32, height: u32, rgba: Vec<u8>) -> Result<Image, RenderError> {
+    Image::from_rgba(width, height, rgba).ok_or(RenderError::EmptyPicture { width, height })
 }
 
 impl Band<'_> {

@@ -11,8 +11,12 @@ pub(super) struct VertexStage {
     clip_from_relative: [Vec4; 4],
     eye_voxel: [i32; 3],
     eye_fraction: Vec3A,
-    /// How far corners move outwards, in voxels per unit of clip `w`.
+    /// How far corners move outwards on faces seen straight on, in voxels per unit of
+    /// clip `w`.
     seam: f32,
+    seam_stretch_max: f32,
+    /// Which way all rays run, when they are parallel.
+    parallel_sight: Option<Vec3A>,
 }
 
 /// A facing as the shader sees it.
@@ -21,6 +25,7 @@ struct Facing {
     v: Vec3A,
     /// The face's place in its voxel: one along the normal's axis, or none.
     rise: Vec3A,
+    normal: Vec3A,
     is_positive: bool,
 }
 
@@ -46,6 +51,7 @@ impl Facing {
             u: AXES[(axis + 1) % 3],
             v: AXES[(axis + 2) % 3],
             rise: if is_positive { AXES[axis] } else { Vec3A::ZERO },
+            normal: AXES[axis],
             is_positive,
         }
     }
@@ -57,11 +63,15 @@ impl VertexStage {
     pub(super) fn new(frame: &Frame, closes_seam: bool) -> Self {
         let [x, y, z, _] = frame.eye_voxel;
         let [fx, fy, fz, _] = frame.eye_fraction;
+        let [sx, sy, sz, _] = frame.ray_forward;
+        let is_parallel = frame.ground[3] > 0.0;
         Self {
             clip_from_relative: frame.clip_from_relative.map(Vec4::from_array),
             eye_voxel: [x, y, z],
             eye_fraction: Vec3A::new(fx, fy, fz),
             seam: if closes_seam { frame.horizon[3] } else { 0.0 },
+            seam_stretch_max: frame.sun[3],
+            parallel_sight: is_parallel.then_some(Vec3A::new(sx, sy, sz)),
         }
     }
 
@@ -88,7 +98,8 @@ impl VertexStage {
             let relative = (origin + locals[i]) - self.eye_fraction;
             clip[i] = self.to_clip(relative);
             if self.seam != 0.0 {
-                let moved = relative + outwards[i] * (self.seam * clip[i].w);
+                let stretch = self.seam_stretch(relative, facing);
+                let moved = relative + outwards[i] * stretch * (self.seam * clip[i].w);
                 clip[i] = self.to_clip(moved);
             }
         }
@@ -96,6 +107,16 @@ impl VertexStage {
             clip.swap(1, 2);
         }
         clip
+    }
+
+    /// By how much a corner's move is stretched along each axis of its face.
+    #[inline]
+    fn seam_stretch(&self, relative: Vec3A, facing: &Facing) -> Vec3A {
+        let sight = self.parallel_sight.unwrap_or(relative);
+        let squares = sight * sight;
+        let off_plane = squares.dot(facing.normal).max(1e-6);
+        let stretch = Vec3A::ONE + squares / off_plane;
+        stretch.map(f32::sqrt).min(Vec3A::splat(self.seam_stretch_max))
     }
 
     #[inline]
@@ -155,6 +176,31 @@ mod tests {
             let by = moved - unmoved;
             assert!((by.abs() - Frame::SEAM_PIXELS).abs().max_element() < 1e-4, "{by}");
             assert!(by.x * unmoved.x > 0.0 && by.y * unmoved.y > 0.0, "outwards: {by}");
+        }
+    }
+
+    /// At a low angle too, each edge moves by its part of a pixel, measured across the edge.
+    #[test]
+    fn seam_moves_edges_alike_at_low_angles() {
+        let quad = Quad::new([2, 0, 2], [9, 5], Face::PosY, 0);
+        for (height, yaw) in [(9.0, 0.3f64), (2.0, 0.7), (1.6, 1.2), (1.5, 0.2)] {
+            let eye = DVec3::new(4.5, 0.0, 6.5) + DVec3::new(yaw.sin(), 0.0, yaw.cos()) * 20.0;
+            let camera = Camera::look_at(eye.with_y(height), DVec3::new(4.5, 1.0, 6.5));
+            let frame = Frame::new(&camera, &Atmosphere::default(), 400, 400);
+            let [before, after] = [false, true].map(|closes_seam| {
+                let stage = VertexStage::new(&frame, closes_seam);
+                let corners = stage.corners(quad, stage.origin(&DrawData::default()));
+                corners.map(|c| (c.truncate() / c.w).truncate().as_dvec2() * 200.0)
+            });
+            for [from, to, aside] in [[0, 1, 2], [1, 3, 0], [3, 2, 1], [2, 0, 3]] {
+                let across = (before[to] - before[from]).perp().normalize();
+                let outwards = across * -(before[aside] - before[from]).dot(across).signum();
+                for corner in [from, to] {
+                    let by = (after[corner] - before[corner]).dot(outwards);
+                    let part = by / f64::from(Frame::SEAM_PIXELS);
+                    assert!((0.95..1.1).contains(&part), "{height} {yaw} {from}-{to}: {part}");
+                }
+            }
         }
     }
 

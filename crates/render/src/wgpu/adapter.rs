@@ -45,37 +45,51 @@ pub(super) struct Opened {
 }
 
 /// The first thing that went wrong behind our back: wgpu reports lost devices and refused
-/// calls through callbacks.
+/// calls through callbacks. A lost device stays lost.
 #[derive(Clone, Default)]
-pub(super) struct Fault(Arc<Mutex<Option<String>>>);
+pub(super) struct Fault(Arc<Mutex<Noted>>);
+
+#[derive(Default)]
+struct Noted {
+    first: Option<String>,
+    lost: bool,
+}
 
 impl Fault {
-    fn note(&self, what: String) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(what);
+    fn note(&self, what: String, lost: bool) {
+        let mut noted = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        noted.first.get_or_insert(what);
+        noted.lost |= lost;
     }
 
-    /// Takes the fault out, as the error of what was being done.
+    /// The fault as the error of what was being done. It is reported once, but for a lost
+    /// device, which fails all that follows.
     pub(super) fn check(&self, during: &'static str) -> Result<(), RenderError> {
-        match self.0.lock().unwrap_or_else(PoisonError::into_inner).take() {
+        let mut noted = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let reason = if noted.lost { noted.first.clone() } else { noted.first.take() };
+        match reason {
             Some(reason) => Err(RenderError::Device { during, reason: one_line(&reason) }),
             None => Ok(()),
         }
     }
 }
 
-/// Opens the best adapter without a window: hardware before software.
+/// Opens the best adapter without a window: hardware before software, whatever its API.
 pub(super) fn open_headless(api: Api) -> Result<Opened, RenderError> {
-    let mut found = Vec::new();
+    let mut found = Found::default();
     for &backends in api.attempts() {
         let mut descriptor = wgpu::InstanceDescriptor::new_without_display_handle();
         configure(&mut descriptor, backends);
         let instance = wgpu::Instance::new(descriptor);
-        let adapters = pollster::block_on(instance.enumerate_adapters(backends));
-        if let Some(adapter) = best(adapters, &mut found) {
-            return open(instance, adapter);
+        for adapter in pollster::block_on(instance.enumerate_adapters(backends)) {
+            found.consider(&instance, adapter);
+        }
+        // Only where there is no hardware so far is it worth asking the next API.
+        if found.has_hardware() {
+            break;
         }
     }
-    Err(none_found(api, &found))
+    found.open(api)
 }
 
 /// Opens the best adapter that can show pictures in the window, and the window's surface.
@@ -89,13 +103,13 @@ pub(super) fn open_for_window(
     configure(&mut descriptor, backends);
     let instance = wgpu::Instance::new(descriptor);
     let surface = make_surface(&instance, window)?;
-    let mut adapters = pollster::block_on(instance.enumerate_adapters(backends));
-    adapters.retain(|adapter| adapter.is_surface_supported(&surface));
-    let mut found = Vec::new();
-    match best(adapters, &mut found) {
-        Some(adapter) => Ok((open(instance, adapter)?, surface)),
-        None => Err(none_found(api, &found)),
+    let mut found = Found::default();
+    for adapter in pollster::block_on(instance.enumerate_adapters(backends)) {
+        if adapter.is_surface_supported(&surface) {
+            found.consider(&instance, adapter);
+        }
     }
+    Ok((found.open(api)?, surface))
 }
 
 /// A surface on the window; also when the last one was lost.
@@ -117,30 +131,69 @@ fn configure(descriptor: &mut wgpu::InstanceDescriptor, backends: wgpu::Backends
     descriptor.flags = wgpu::InstanceFlags::empty();
 }
 
-/// The best adapter that can do what we need; `found` gets the names of all.
-fn best(adapters: Vec<wgpu::Adapter>, found: &mut Vec<String>) -> Option<wgpu::Adapter> {
-    let rank = |adapter: &wgpu::Adapter| {
+/// The adapters there are.
+#[derive(Default)]
+struct Found {
+    /// Those that can do what we need, each with its instance.
+    usable: Vec<(wgpu::Instance, wgpu::Adapter)>,
+    /// The names of all, with what is wrong with them.
+    names: Vec<String>,
+}
+
+impl Found {
+    fn consider(&mut self, instance: &wgpu::Instance, adapter: wgpu::Adapter) {
+        let needed = wgpu::DownlevelFlags::VERTEX_STORAGE | wgpu::DownlevelFlags::BASE_VERTEX;
+        let usable = adapter.get_downlevel_capabilities().flags.contains(needed);
         let info = adapter.get_info();
-        let kind = match info.device_type {
-            wgpu::DeviceType::DiscreteGpu => 0,
-            wgpu::DeviceType::IntegratedGpu => 1,
-            wgpu::DeviceType::VirtualGpu => 2,
-            wgpu::DeviceType::Other => 3,
-            wgpu::DeviceType::Cpu => 4,
-        };
-        (kind, info.backend == wgpu::Backend::Gl)
-    };
-    let mut fit = Vec::new();
-    for adapter in adapters {
-        let info = adapter.get_info();
-        let usable = adapter.limits().max_storage_buffers_per_shader_stage >= 3;
         let remark = if usable { "" } else { ": no storage buffers in vertex shaders" };
-        found.push(format!("{} ({}){remark}", info.name, info.backend));
+        self.names.push(format!("{} ({}){remark}", info.name, info.backend));
         if usable {
-            fit.push(adapter);
+            self.usable.push((instance.clone(), adapter));
         }
     }
-    fit.into_iter().min_by_key(rank)
+
+    fn has_hardware(&self) -> bool {
+        self.usable.iter().any(|(_, adapter)| is_hardware(adapter))
+    }
+
+    /// The best that gives a device; if none does, the error of the best.
+    fn open(mut self, api: Api) -> Result<Opened, RenderError> {
+        self.usable.sort_by_key(|(_, adapter)| rank(adapter));
+        let mut first_error = None;
+        for (instance, adapter) in self.usable {
+            match open(instance, adapter) {
+                Ok(opened) => return Ok(opened),
+                Err(error) => first_error = first_error.or(Some(error)),
+            }
+        }
+        let none =
+            if self.names.is_empty() { "there is none".into() } else { self.names.join(", ") };
+        Err(first_error.unwrap_or(RenderError::NoAdapter { wanted: api.words(), found: none }))
+    }
+}
+
+/// Lowest for what draws fastest: the kind of device first, then the API.
+fn rank(adapter: &wgpu::Adapter) -> (u8, u8) {
+    let info = adapter.get_info();
+    let kind = match info.device_type {
+        wgpu::DeviceType::DiscreteGpu => 0,
+        wgpu::DeviceType::IntegratedGpu => 1,
+        wgpu::DeviceType::VirtualGpu => 2,
+        wgpu::DeviceType::Other => 3,
+        wgpu::DeviceType::Cpu => 4,
+    };
+    // Direct3D 12 and OpenGL draw command by command, see `WgpuDevice::new`.
+    let api = match info.backend {
+        wgpu::Backend::Dx12 => 1,
+        wgpu::Backend::Gl => 2,
+        _ => 0,
+    };
+    (kind, api)
+}
+
+/// Whether the adapter is hardware rather than a program that plays one.
+pub(super) fn is_hardware(adapter: &wgpu::Adapter) -> bool {
+    adapter.get_info().device_type != wgpu::DeviceType::Cpu
 }
 
 fn open(instance: wgpu::Instance, adapter: wgpu::Adapter) -> Result<Opened, RenderError> {
@@ -158,19 +211,28 @@ fn open(instance: wgpu::Instance, adapter: wgpu::Adapter) -> Result<Opened, Rend
     let fault = Fault::default();
     let (on_error, on_loss) = (fault.clone(), fault.clone());
     device.on_uncaptured_error(Arc::new(move |error: wgpu::Error| {
-        on_error.note(error.to_string());
+        on_error.note(error.to_string(), false);
     }));
     device.set_device_lost_callback(move |reason, message| {
-        if reason != wgpu::DeviceLostReason::Destroyed {
-            on_loss.note(format!("device lost: {message}"));
-        }
+        on_loss.note(format!("device lost ({reason:?}): {message}"), true);
     });
     Ok(Opened { instance, adapter, device, queue, fault })
 }
 
-fn none_found(api: Api, found: &[String]) -> RenderError {
-    let found = if found.is_empty() { "there is none".into() } else { found.join(", ") };
-    RenderError::NoAdapter { wanted: api.words(), found }
+/// Asks the GPU how far it is, and waits if `poll_type` says so. wgpu panics where the
+/// device turns out to be lost just then: that is caught, noted and returned.
+pub(super) fn poll(opened: &Opened, poll_type: wgpu::PollType) -> Result<(), RenderError> {
+    opened.fault.check("waiting for the GPU")?;
+    let failed = |reason: String| RenderError::Device { during: "waiting for the GPU", reason };
+    let device = std::panic::AssertUnwindSafe(&opened.device);
+    match std::panic::catch_unwind(move || device.poll(poll_type)) {
+        Ok(Ok(_)) => Ok(()),
+        Ok(Err(error)) => Err(failed(one_line(&error.to_string()))),
+        Err(_) => {
+            opened.fault.note("device lost while waiting for it".into(), true);
+            opened.fault.check("waiting for the GPU")
+        }
+    }
 }
 
 /// Drivers speak in paragraphs; an error is one line.

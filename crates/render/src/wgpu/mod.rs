@@ -49,6 +49,8 @@ pub struct WgpuDevice {
     pattern: wgpu::Buffer,
     /// Whether indirect commands may name the draw's slot as their first instance.
     indirect: bool,
+    /// Whether the last picture reached its target.
+    shown: bool,
 }
 
 impl WgpuDevice {
@@ -84,7 +86,7 @@ impl WgpuDevice {
 
     /// Whether the adapter is hardware rather than a program that plays one.
     pub fn is_hardware(&self) -> bool {
-        self.opened.adapter.get_info().device_type != wgpu::DeviceType::Cpu
+        adapter::is_hardware(&self.opened.adapter)
     }
 
     fn new(opened: Opened, target: Target) -> Result<Self, RenderError> {
@@ -100,9 +102,23 @@ impl WgpuDevice {
         opened.queue.write_buffer(&pattern, 0, index_bytes);
         opened.queue.write_buffer(&palette, 0, &UNKNOWN_COLOR);
         let features = opened.device.features();
-        let indirect = features.contains(wgpu::Features::INDIRECT_FIRST_INSTANCE);
+        // On Direct3D 12 indirect commands reach the shader without base vertex and first
+        // instance unless wgpu rewrites them, which costs more than it saves.
+        let indirect = features.contains(wgpu::Features::INDIRECT_FIRST_INSTANCE)
+            && opened.adapter.get_info().backend != wgpu::Backend::Dx12;
         opened.fault.check("making pipelines")?;
-        Ok(Self { opened, pipelines, target, per_frame, palette, frame_group, pattern, indirect })
+        let shown = true;
+        Ok(Self {
+            opened,
+            pipelines,
+            target,
+            per_frame,
+            palette,
+            frame_group,
+            pattern,
+            indirect,
+            shown,
+        })
     }
 
     /// Uploads what this frame needs: its uniforms, and for indirect calls the commands of
@@ -119,14 +135,16 @@ impl WgpuDevice {
         };
         let size_bytes = COMMANDS_OFFSET + (count * size_of::<DrawCommand>()) as u64;
         if size_bytes > self.per_frame.size() {
-            self.per_frame = per_frame_buffer(&self.opened, count.next_power_of_two())?;
+            self.per_frame = per_frame_buffer(&self.opened, count + count / 2)?;
             self.frame_group =
                 frame_group(&self.opened, &self.pipelines, &self.per_frame, &self.palette);
         }
         let Some(size) = wgpu::BufferSize::new(size_bytes) else { return Ok(()) };
         let queue = &self.opened.queue;
         let Some(mut view) = queue.write_buffer_with(&self.per_frame, 0, size) else {
-            return self.opened.fault.check("uploading a frame");
+            self.opened.fault.check("uploading a frame")?;
+            let reason = "there was no memory to stage it in".into();
+            return Err(RenderError::Device { during: "uploading a frame", reason });
         };
         view.slice(..size_of::<Frame>()).copy_from_slice(bytemuck::bytes_of(frame));
         let mut start = COMMANDS_OFFSET as usize;
@@ -192,8 +210,7 @@ impl Device for WgpuDevice {
 
     fn describe(&self) -> String {
         let info = self.opened.adapter.get_info();
-        let calls =
-            if self.indirect { "" } else { ", no indirect first instance: a call a command" };
+        let calls = if self.indirect { "" } else { ", a call a command" };
         format!("wgpu: {} ({}{calls})", info.name, info.backend)
     }
 
@@ -252,7 +269,10 @@ impl Device for WgpuDevice {
                 batch.check(geometry.quad_capacity, geometry.slot_capacity)?;
             }
         }
-        let Some(canvas) = self.target.canvas(&self.opened)? else { return Ok(()) };
+        self.opened.fault.check("drawing")?;
+        let canvas = self.target.canvas(&self.opened)?;
+        self.shown = canvas.is_some();
+        let Some(canvas) = canvas else { return self.opened.fault.check("drawing") };
         let indirect = passes.indirect && self.indirect;
         self.upload(frame, passes, indirect)?;
         let commands = self.encode(&canvas.color, passes, indirect);
@@ -260,17 +280,15 @@ impl Device for WgpuDevice {
         if let Some(surface) = canvas.surface {
             self.opened.queue.present(surface);
         }
-        // Hands back staging memory of frames that are done; waits for none.
-        let polled = self.opened.device.poll(wgpu::PollType::Poll);
-        polled.map_err(|error| RenderError::Device {
-            during: "polling the GPU",
-            reason: adapter::one_line(&error.to_string()),
-        })?;
         self.opened.fault.check("drawing")
     }
 
+    fn shown(&self) -> bool {
+        self.shown
+    }
+
     fn finish(&mut self) -> Result<(), RenderError> {
-        target::wait(&self.opened)?;
+        adapter::poll(&self.opened, wgpu::PollType::wait_indefinitely())?;
         self.opened.fault.check("drawing")
     }
 
@@ -346,4 +364,32 @@ fn check_size(opened: &Opened, width: u32, height: u32) -> Result<(), RenderErro
         return Err(RenderError::TooLarge { what: "a picture's side", requested, limit });
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Atmosphere, Camera};
+
+    /// A device that is gone gives errors, one after another, and no panic.
+    #[test]
+    fn a_lost_device_is_an_error() {
+        let mut device = match WgpuDevice::headless(Api::Any, 16, 16) {
+            Ok(device) => device,
+            Err(error) => {
+                println!("skipped: a_lost_device_is_an_error: {error}");
+                return;
+            }
+        };
+        let frame = Frame::new(&Camera::default(), &Atmosphere::default(), 16, 16);
+        let passes = Passes { opaque: &[], blended: &[], indirect: true };
+        device.draw(&frame, &passes).unwrap();
+        device.finish().unwrap();
+        device.opened.device.destroy();
+        for _ in 0..3 {
+            let drawn = device.draw(&frame, &passes).and_then(|()| device.finish());
+            assert!(matches!(drawn, Err(RenderError::Device { .. })), "{drawn:?}");
+        }
+        assert!(device.read_image().is_err());
+    }
 }

@@ -10,9 +10,9 @@ struct Frame {
     ray_up: vec4<f32>,          // w: 1 / haze depth
     zenith: vec4<f32>,          // w: haze density
     horizon: vec4<f32>,         // w: seam, voxels per clip w
-    ground: vec4<f32>,
+    ground: vec4<f32>,          // w: 1 when rays are parallel
     sun_direction: vec4<f32>,
-    sun: vec4<f32>,
+    sun: vec4<f32>,             // w: the most that the seam is stretched
     face_light: array<vec4<f32>, 6>,
 }
 
@@ -39,6 +39,7 @@ struct Place {
     relative: vec3<f32>,
     // Which way along u and v the corner lies: −1 or 1.
     outward: vec3<f32>,
+    normal: vec3<f32>,
 }
 
 fn axis(index: u32) -> vec3<f32> {
@@ -62,6 +63,7 @@ fn place(words: vec2<u32>, corner: u32, data: DrawData) -> Place {
     let origin = vec3<i32>(data.origin_x, data.origin_y, data.origin_z) - frame.eye_voxel.xyz;
     var out: Place;
     out.relative = (vec3<f32>(origin) + local) - frame.eye_fraction.xyz;
+    out.normal = axis(normal_axis);
     out.outward = (f32(along_u) * 2.0 - 1.0) * u + (f32(along_v) * 2.0 - 1.0) * v;
     return out;
 }
@@ -69,6 +71,17 @@ fn place(words: vec2<u32>, corner: u32, data: DrawData) -> Place {
 fn to_clip(relative: vec3<f32>) -> vec4<f32> {
     let m = frame.clip_from_relative;
     return m[0] * relative.x + m[1] * relative.y + m[2] * relative.z + m[3];
+}
+
+// How much farther than on a face seen straight on a corner must move along each axis of
+// its face, for the edge to move as far in the picture: 1 / sin of the angle between the
+// face and the plane through the eye and the edge that moves (see Frame::SEAM_PIXELS).
+fn seam_stretch(at: Place) -> vec3<f32> {
+    let sight = select(at.relative, frame.ray_forward.xyz, frame.ground.w > 0.0);
+    let squares = sight * sight;
+    // Edge-on, nothing is seen: any number but zero does.
+    let off_plane = max(dot(squares, at.normal), 1e-6);
+    return min(sqrt(1.0 + squares / off_plane), vec3<f32>(frame.sun.w));
 }
 
 fn surface_color(words: vec2<u32>) -> vec4<f32> {
@@ -86,7 +99,7 @@ fn corner(vertex: u32, slot: u32, seam: f32) -> Corner {
     let words = quads[vertex / 4u];
     let at = place(words, vertex % 4u, draws[slot]);
     let unmoved = to_clip(at.relative);
-    let relative = at.relative + at.outward * (seam * unmoved.w);
+    let relative = at.relative + at.outward * seam_stretch(at) * (seam * unmoved.w);
     var out: Corner;
     out.position = to_clip(relative);
     out.color = surface_color(words);

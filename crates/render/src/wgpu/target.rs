@@ -141,6 +141,12 @@ impl Kind {
 }
 
 impl Window {
+    /// Makes the surface ready. One that could not be must not be asked for a texture.
+    fn configure(&self, opened: &Opened) -> Result<(), RenderError> {
+        self.surface.configure(&opened.device, &self.configuration);
+        opened.fault.check("configuring the window's surface")
+    }
+
     /// A surface can be lost or outdated at any time: it is configured or made again, a
     /// bounded number of times.
     fn canvas(
@@ -157,12 +163,12 @@ impl Window {
                     return Ok(None);
                 }
                 wgpu::CurrentSurfaceTexture::Outdated | wgpu::CurrentSurfaceTexture::Validation => {
-                    self.surface.configure(&opened.device, &self.configuration);
+                    self.configure(opened)?;
                     continue;
                 }
                 wgpu::CurrentSurfaceTexture::Lost => {
                     self.surface = adapter::make_surface(&opened.instance, &self.handle)?;
-                    self.surface.configure(&opened.device, &self.configuration);
+                    self.configure(opened)?;
                     continue;
                 }
             };
@@ -236,7 +242,7 @@ fn read_texture(
     );
     opened.queue.submit([encoder.finish()]);
     buffer.slice(..).map_async(wgpu::MapMode::Read, |_| {});
-    wait(opened)?;
+    adapter::poll(opened, wgpu::PollType::wait_indefinitely())?;
     opened.fault.check("reading the picture back")?;
     let failed =
         |reason: String| RenderError::Device { during: "reading the picture back", reason };
@@ -245,13 +251,4 @@ fn read_texture(
     let rows = view.chunks_exact(padded_bytes as usize);
     let rgba = rows.flat_map(|row| row[..row_bytes as usize].iter().copied()).collect();
     Image::from_rgba(width, height, rgba).ok_or_else(|| failed("it is cut short".into()))
-}
-
-/// Waits until the GPU has done all that was submitted.
-pub(super) fn wait(opened: &Opened) -> Result<(), RenderError> {
-    let waited = opened.device.poll(wgpu::PollType::wait_indefinitely());
-    waited.map(|_| ()).map_err(|error| RenderError::Device {
-        during: "waiting for the GPU",
-        reason: adapter::one_line(&error.to_string()),
-    })
 }

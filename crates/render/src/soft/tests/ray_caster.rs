@@ -19,11 +19,11 @@ struct Hit {
     quad: Quad,
 }
 
-struct Ray {
+pub(super) struct Ray {
     /// Relative to the eye.
-    start: DVec3,
+    pub(super) start: DVec3,
     /// One long along the view.
-    direction: DVec3,
+    pub(super) direction: DVec3,
     /// Which way the sky is seen.
     sky: DVec3,
 }
@@ -119,7 +119,8 @@ fn corner(mesh: &Mesh, camera: &Camera, quad: Quad, number: u32) -> DVec3 {
     DVec3::from_array(world) - camera.eye
 }
 
-fn ray(camera: &Camera, aspect: f64, x: f64, y: f64) -> Ray {
+/// The ray through a place of the picture, −1 to 1 each way, y up.
+pub(super) fn ray(camera: &Camera, aspect: f64, x: f64, y: f64) -> Ray {
     let [right, up, forward] = camera.basis().map(Vec3::as_dvec3);
     match camera.projection {
         Projection::Perspective { fov_y } => {
