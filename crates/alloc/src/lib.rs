@@ -1,5 +1,31 @@
-//! Places in a buffer: ranges and generational handles, with no memory of their own in
+//! Places in a buffer: indices, buckets, ranges and handles, with no memory of their own in
 //! what they manage.
+//!
+//! The buffer may be anything: a GPU buffer, a file, an atlas. What is handed out are
+//! numbers, in units of the caller's; the book-keeping lies elsewhere, on the heap.
+//!
+//! ```text
+//!  index 0 1 2 3 …     AddressSpace   [x][x][ ][x][ ][ ]         equal places, lowest first
+//!  bucket 0 1 2 …      BucketRing     [ x ][   ][ x ][   ]       equal places, longest free first
+//!  offset .. offset    RangeSpace     [xxx][xxxxxxx]   [xx]      any size, close together
+//!                      SizeClasses    [xx·|    |xx·][xxxxxxx]    buckets of a few sizes, else ranges
+//!  handle ─► value     Slots          (v)( )(v)(v)               values that others point to
+//! ```
+//!
+//! # Which one?
+//!
+//! | | for | allocate, free | grows | order of reuse | waste |
+//! |---|---|---|---|---|---|
+//! | [`AddressSpace`] | instances, draw slots: one unit each | O(1), some 4 ns | by itself, to 2³² − 1; shrinks | lowest first, or beside the last | 1.016 bits a slot |
+//! | [`BucketRing`] | equal buckets that frames in flight may still read | O(1) | by `grow` | the one freed longest ago, and not before its frame is done | what a bucket's content leaves of it; 16 bytes a bucket |
+//! | [`RangeSpace`] | meshes of any size | O(1), some 60 ns with a hundred thousand live | by `grow`; `shrink`, defragmentation | the best of few that fit, to within a thirty-second of the size | gaps: first failure at 99.6 % full; 32 bytes a range |
+//! | [`SizeClasses`] | meshes whose sizes are known beforehand | O(log classes) | no | the first free bucket of the class | bounded in each bucket, and buckets that stand empty; 24 bytes a place |
+//! | [`Slots`] | values, with handles that go stale | O(1), some 2 ns | by itself | the last freed | 8 bytes a value |
+//!
+//! Times are of one machine, see `BENCHMARKS.md`; ratios to other crates are there as well.
+//! All but `AddressSpace` give handles that name one life of a place: a stale one is an
+//! error or `None`, never somebody else's place. Running out is a value with numbers
+//! ([`Error::Full`]), and no argument makes anything panic.
 //!
 //! # Examples
 //! ```
@@ -14,17 +40,31 @@
 //! ```
 //!
 //! # Limits
-//! Offsets and sizes are 32 bits, in units of the caller's. `RangeSpace` is a plain
-//! first fit: O(blocks) for both allocate and free.
+//! Indices and numbers of handles are 32 bits; offsets are 32 bits, or 64 as in
+//! `RangeSpace<u64>`. A handle is good for the structure that gave it, which cannot tell
+//! another's from its own. Nothing here is shared between threads; wrap it in a lock.
+//!
+//! The crate needs `alloc` but not the standard library.
 #![no_std]
 #![forbid(unsafe_code)]
 
 extern crate alloc;
 
+mod address_space;
+mod bit_tree;
+mod bucket_ring;
 mod error;
+mod offset;
 mod range_space;
+mod size_classes;
 mod slots;
 
+pub use address_space::{AddressSpace, Gaps, Policy, UsedIndices};
+pub use bucket_ring::{BucketHandle, BucketRing};
 pub use error::Error;
-pub use range_space::{RangeHandle, RangeSpace, RangeStats};
-pub use slots::{Handle, Slots};
+pub use offset::Offset;
+pub use range_space::{
+    Block, Blocks, DefragBudget, Move, MoveOrder, RangeHandle, RangeSpace, RangeStats,
+};
+pub use size_classes::{Place, PlaceHandle, SizeClassConfig, SizeClasses};
+pub use slots::{Handle, SlotIter, SlotIterMut, Slots};

@@ -23,12 +23,13 @@
 //!
 //! # Limits
 //! Times are wall-clock times of one thread; compare within one run only.
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 
 mod drawing;
 mod error;
 mod json;
 mod machine;
+mod random;
 mod rounds;
 mod spaces;
 mod table;
@@ -39,6 +40,7 @@ mod versions;
 pub use error::Error;
 pub use json::write_json;
 pub use machine::Machine;
+pub use random::Random;
 pub use rounds::{Contender, Figure, Options};
 pub use table::{Row, Table};
 pub use tables::{TABLES, TableEntry, find_table};

@@ -1,10 +1,16 @@
 //! Table `spaces`: indices, ranges and handles beside the best crates.
 
-use std::time::Instant;
+mod article_tree;
+mod defrag;
+mod handles;
+mod index_cases;
+mod indices;
+mod range_cases;
+mod ranges;
+#[cfg(feature = "peers")]
+mod vma;
 
-use drystone_alloc::Slots;
-
-use crate::{Contender, Error, Figure, Options, Table, TableEntry};
+use crate::{Error, Options, Table, TableEntry};
 
 /// The table's place in the list of tables.
 pub(crate) const ENTRY: TableEntry =
@@ -12,16 +18,9 @@ pub(crate) const ENTRY: TableEntry =
 
 fn run(options: &Options) -> Result<Table, Error> {
     let mut table = Table::new(ENTRY.name);
-    let count = options.size(1 << 20, 1 << 12);
-    let ours = Contender::new("drystone", || {
-        let mut slots = Slots::new();
-        let start = Instant::now();
-        for value in 0..count {
-            slots.insert(value).map_err(|value| format!("no slot for {value}"))?;
-        }
-        let figure = Figure::time_since(start, count as usize);
-        if slots.len() == count { Ok(vec![figure]) } else { Err("some are missing".into()) }
-    });
-    table.run_case("sequential", options, vec![ours])?;
+    index_cases::run(&mut table, options)?;
+    handles::run(&mut table, options)?;
+    range_cases::run(&mut table, options)?;
+    defrag::run(&mut table, options)?;
     Ok(table)
 }

@@ -119,7 +119,7 @@ impl<D: Device> Renderer for NaiveRenderer<D> {
         let frame = Frame::new(&view.camera, &view.atmosphere, width, height);
         let mut opaque = Vec::new();
         let mut blended = Vec::new();
-        for (_, mesh) in self.meshes.iter() {
+        for (_, mesh) in &self.meshes {
             if view.cull_frustum && !visibility.in_view(&mesh.place) {
                 continue;
             }

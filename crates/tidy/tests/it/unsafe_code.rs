@@ -13,6 +13,7 @@ use crate::tokens::{as_group, is_word, line, tokens_of, tree_of, walk};
 /// Files, and folders with a `/` at the end, in which `unsafe` may stand; and why.
 pub(crate) const UNSAFE_PLACES: &[(&str, &str)] = &[
     ("crates/alloc/src/memory/", "hands out raw memory"),
+    ("crates/bench/src/spaces/vma.rs", "calls a peer that is written in C++"),
     ("crates/render/src/gl/", "every OpenGL call is a foreign one"),
     ("crates/render/src/wgpu/raw.rs", "the wgpu calls that are unsafe"),
     ("crates/voxel/src/simd.rs", "SIMD intrinsics, each with a portable twin"),

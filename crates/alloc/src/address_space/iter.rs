@@ -1,0 +1,79 @@
+use core::ops::Range;
+
+use crate::bit_tree::WORD_BITS;
+
+/// The used indices of an [`AddressSpace`](super::AddressSpace), in rising order.
+#[derive(Clone, Debug)]
+pub struct UsedIndices<'a> {
+    leaves: &'a [u64],
+    end: u32,
+    /// The leaf that `word` is of, and what is left of it.
+    leaf: usize,
+    word: u64,
+}
+
+impl<'a> UsedIndices<'a> {
+    pub(super) fn new(leaves: &'a [u64], end: u32) -> Self {
+        Self { leaves, end, leaf: 0, word: leaves.first().map_or(0, |free| !free) }
+    }
+}
+
+impl Iterator for UsedIndices<'_> {
+    type Item = u32;
+
+    #[inline]
+    fn next(&mut self) -> Option<u32> {
+        while self.word == 0 {
+            self.leaf += 1;
+            self.word = !*self.leaves.get(self.leaf)?;
+        }
+        let index = (self.leaf * WORD_BITS) as u32 + self.word.trailing_zeros();
+        self.word &= self.word - 1;
+        // Slots beyond the limit look used; they lie above the high-water mark.
+        (index < self.end).then_some(index)
+    }
+}
+
+/// The runs of free indices of an [`AddressSpace`](super::AddressSpace), in rising order.
+#[derive(Clone, Debug)]
+pub struct Gaps<'a> {
+    leaves: &'a [u64],
+    /// One past the highest used index.
+    end: u32,
+    at: u32,
+}
+
+impl<'a> Gaps<'a> {
+    pub(super) const fn new(leaves: &'a [u64], end: u32) -> Self {
+        Self { leaves, end, at: 0 }
+    }
+
+    /// The first index from `at` on whose bit, after `flip`, is set; `end` when there is
+    /// none below.
+    fn seek(&self, at: u32, flip: u64) -> u32 {
+        let first = at as usize / WORD_BITS;
+        let mut mask = u64::MAX << (at as usize % WORD_BITS);
+        for (leaf, word) in self.leaves.iter().enumerate().skip(first) {
+            let found = (word ^ flip) & mask;
+            if found != 0 {
+                return ((leaf * WORD_BITS) as u32 + found.trailing_zeros()).min(self.end);
+            }
+            mask = u64::MAX;
+        }
+        self.end
+    }
+}
+
+impl Iterator for Gaps<'_> {
+    type Item = Range<u32>;
+
+    fn next(&mut self) -> Option<Range<u32>> {
+        let start = self.seek(self.at, 0);
+        if start >= self.end {
+            return None;
+        }
+        let end = self.seek(start, u64::MAX);
+        self.at = end;
+        Some(start..end)
+    }
+}

@@ -1,0 +1,67 @@
+use super::*;
+
+#[test]
+fn the_sequence_of_the_article() {
+    let mut space = AddressSpace::new(Policy::LastLeaf);
+    for expected in 0..190 {
+        assert_eq!(space.allocate(), Ok(expected));
+    }
+    for freed in [13, 17, 70, 71, 150, 152] {
+        space.free(freed).unwrap();
+    }
+    let next: Vec<_> = (0..10).map(|_| space.allocate().unwrap()).collect();
+    assert_eq!(next, [150, 152, 190, 191, 13, 17, 70, 71, 192, 193]);
+}
+
+#[test]
+fn spaces_of_none_and_one() {
+    let none_free = |requested| Error::Full { requested, largest_free: 0, total_free: 0 };
+    let mut none = AddressSpace::bounded(Policy::Lowest, 0);
+    assert_eq!(none.allocate(), Err(none_free(1)));
+    assert_eq!(none.allocate_at(0), Err(Error::InvalidSize));
+    assert_eq!(none.free(0), Err(Error::NotAllocated));
+    let mut one = AddressSpace::bounded(Policy::LastLeaf, 1);
+    assert_eq!((one.allocate(), one.allocate()), (Ok(0), Err(none_free(1))));
+    assert_eq!(one.allocate_many(u32::MAX, &mut Vec::new()), Err(none_free(u32::MAX.into())));
+}
+
+#[test]
+fn no_index_is_too_large_to_be_refused() {
+    let mut space = AddressSpace::default();
+    space.allocate().unwrap();
+    for index in [1, 63, 64, u32::MAX - 1, u32::MAX] {
+        assert!(!space.contains(index));
+        assert_eq!(space.free(index), Err(Error::NotAllocated));
+    }
+    assert_eq!(space.allocate_at(u32::MAX), Err(Error::InvalidSize));
+}
+
+/// Levels above the regions come and go: 2²⁴ slots are the first that need two of them.
+#[test]
+fn roots_are_added_and_dropped() {
+    let mut space = AddressSpace::default();
+    let far = (1 << 24) + 5;
+    space.allocate_at(far).unwrap();
+    space.check().unwrap();
+    let mut runs = Vec::new();
+    space.allocate_many(far, &mut runs).unwrap();
+    assert_eq!((runs.len(), &runs[0]), (1, &(0..far)));
+    assert_eq!(space.allocate(), Ok(far + 1));
+    space.free(1 << 20).unwrap();
+    space.check().unwrap();
+    assert_eq!((space.allocate(), space.allocate()), (Ok(1 << 20), Ok(far + 2)));
+    for index in (200_000..far + 3).rev() {
+        space.free(index).unwrap();
+    }
+    space.shrink_to_fit();
+    space.check().unwrap();
+    assert_eq!((space.high_water(), space.allocate()), (200_000, Ok(200_000)));
+}
+
+#[test]
+fn a_slot_costs_little_more_than_a_bit() {
+    let mut space = AddressSpace::default();
+    let slots = 1 << 20;
+    space.allocate_many(slots, &mut Vec::new()).unwrap();
+    assert!(space.size_bytes() as f64 * 8.0 <= 1.02 * f64::from(slots));
+}

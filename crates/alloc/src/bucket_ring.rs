@@ -1,0 +1,264 @@
+use alloc::vec::Vec;
+use core::{fmt, ops::Range};
+
+use crate::Error;
+
+#[cfg(test)]
+mod tests;
+
+/// No bucket: the end of the queue.
+const END: u32 = u32::MAX;
+
+/// Names one live bucket of a [`BucketRing`]: number and generation. Once the bucket is
+/// freed the handle is stale for good.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct BucketHandle {
+    index: u32,
+    generation: u32,
+}
+
+impl BucketHandle {
+    /// The bucket's number, from 0 on by address.
+    #[inline]
+    pub const fn index(self) -> u32 {
+        self.index
+    }
+}
+
+impl fmt::Debug for BucketHandle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "BucketHandle({}v{})", self.index, self.generation)
+    }
+}
+
+/// Hands out equal buckets; the one that was freed longest ago comes first.
+///
+/// ```text
+///  free:  first ─► 4 (frame 7) ─► 0 (frame 7) ─► 2 (frame 9) ◄─ last     then those never used
+/// ```
+/// A bucket remembers when it was freed, in frames or whatever the caller counts. Whoever
+/// asks for one says which frame the GPU has finished, and gets none that a later frame
+/// may still read. As the queue is in the order of freeing, looking at its first decides.
+///
+/// # Cost
+/// `allocate` and `free` are O(1); 16 bytes for each bucket ever used.
+///
+/// # Examples
+/// ```
+/// use drystone_alloc::BucketRing;
+///
+/// let mut ring = BucketRing::new(1, 4096);
+/// let bucket = ring.allocate(0)?;
+/// assert_eq!(ring.range(bucket), Some(0..4096));
+/// ring.free(bucket, 7)?; // Frame 7 may still draw it,
+/// assert!(ring.allocate(6).is_err()); // and only frame 6 is done.
+/// assert!(ring.allocate(7).is_ok());
+/// # Ok::<(), drystone_alloc::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct BucketRing {
+    bucket_size: u64,
+    capacity: u32,
+    live: u32,
+    /// Those used at least once, by number; all others are free since ever.
+    buckets: Vec<Bucket>,
+    first_free: u32,
+    last_free: u32,
+    /// When the last was freed: time does not run backwards here.
+    last_time: u64,
+    worn_out: u32,
+}
+
+#[derive(Clone, Debug)]
+struct Bucket {
+    freed_at: u64,
+    next: u32,
+    /// Odd while the bucket is live.
+    generation: u32,
+}
+
+impl BucketRing {
+    /// `bucket_count` buckets of `bucket_size` units each, all free.
+    pub const fn new(bucket_count: u32, bucket_size: u32) -> Self {
+        Self {
+            bucket_size: bucket_size as u64,
+            capacity: bucket_count,
+            live: 0,
+            buckets: Vec::new(),
+            first_free: END,
+            last_free: END,
+            last_time: 0,
+            worn_out: 0,
+        }
+    }
+
+    /// Hands out a bucket that was never used, else the one freed longest ago, if that
+    /// was at time `completed` or before. `u64::MAX` takes any.
+    ///
+    /// # Errors
+    /// `Full`, counted in buckets: `total_free` are free, but the first of them was freed
+    /// after `completed` (see [`next_time`](Self::next_time)), or none is.
+    #[inline]
+    pub fn allocate(&mut self, completed: u64) -> Result<BucketHandle, Error> {
+        if self.buckets.len() < self.capacity as usize {
+            return self.take_unused().ok_or_else(|| self.full());
+        }
+        let index = self.first_free;
+        match self.buckets.get_mut(index as usize) {
+            Some(bucket) if bucket.freed_at <= completed => {
+                bucket.generation += 1;
+                let generation = bucket.generation;
+                self.first_free = bucket.next;
+                self.live += 1;
+                Ok(BucketHandle { index, generation })
+            }
+            _ => Err(self.full()),
+        }
+    }
+
+    /// Takes a bucket back at time `now`; what is before an earlier free's time counts as
+    /// that time.
+    ///
+    /// # Errors
+    /// `Stale` when it was given back before.
+    #[inline]
+    pub fn free(&mut self, handle: BucketHandle, now: u64) -> Result<(), Error> {
+        let bucket = self.buckets.get_mut(handle.index as usize).ok_or(Error::Stale)?;
+        if bucket.generation != handle.generation {
+            return Err(Error::Stale);
+        }
+        self.live -= 1;
+        self.last_time = self.last_time.max(now);
+        bucket.generation = bucket.generation.wrapping_add(1);
+        if bucket.generation == 0 {
+            // Its generations have run out: used again, its first handle would live again.
+            self.worn_out += 1;
+            return Ok(());
+        }
+        (bucket.freed_at, bucket.next) = (self.last_time, END);
+        self.append(handle.index);
+        Ok(())
+    }
+
+    /// Where the bucket lies, in units, or `None` when the handle is stale.
+    #[inline]
+    pub fn range(&self, handle: BucketHandle) -> Option<Range<u64>> {
+        let bucket = self.buckets.get(handle.index as usize)?;
+        let start = u64::from(handle.index) * self.bucket_size;
+        (bucket.generation == handle.generation).then(|| start..start + self.bucket_size)
+    }
+
+    /// When the bucket that comes next was freed: `Some(0)` for one never used, `None`
+    /// when none is free.
+    pub fn next_time(&self) -> Option<u64> {
+        if self.buckets.len() < self.capacity as usize {
+            return Some(0);
+        }
+        self.buckets.get(self.first_free as usize).map(|bucket| bucket.freed_at)
+    }
+
+    /// Adds buckets behind the last.
+    ///
+    /// # Errors
+    /// `InvalidSize` when there would be more than 2³² − 1.
+    pub fn grow(&mut self, bucket_count: u32) -> Result<(), Error> {
+        self.capacity = self.capacity.checked_add(bucket_count).ok_or(Error::InvalidSize)?;
+        Ok(())
+    }
+
+    /// Takes every bucket back, with no thought of who may still read it, and keeps the
+    /// memory. All handles are stale then.
+    pub fn reset(&mut self) {
+        (self.first_free, self.last_free, self.last_time) = (END, END, 0);
+        (self.live, self.worn_out) = (0, 0);
+        for index in 0..self.buckets.len() as u32 {
+            let bucket = &mut self.buckets[index as usize];
+            bucket.generation = match bucket.generation {
+                // Worn out before or by this.
+                0 | u32::MAX => 0,
+                generation => generation + generation % 2,
+            };
+            (bucket.freed_at, bucket.next) = (0, END);
+            if bucket.generation == 0 {
+                self.worn_out += 1;
+            } else {
+                self.append(index);
+            }
+        }
+    }
+
+    /// How many buckets there are.
+    #[inline]
+    pub const fn capacity(&self) -> u32 {
+        self.capacity
+    }
+
+    /// Units of a bucket.
+    #[inline]
+    pub const fn bucket_size(&self) -> u64 {
+        self.bucket_size
+    }
+
+    /// How many buckets are live.
+    #[inline]
+    pub const fn len(&self) -> u32 {
+        self.live
+    }
+
+    /// Whether no bucket is live.
+    #[inline]
+    pub const fn is_empty(&self) -> bool {
+        self.live == 0
+    }
+
+    /// Walks the whole structure and says what is wrong with it, for tests.
+    ///
+    /// # Errors
+    /// The invariant that does not hold.
+    pub fn check(&self) -> Result<(), &'static str> {
+        let (mut at, mut last, mut queued, mut time) = (self.first_free, END, 0, 0);
+        while let Some(bucket) = self.buckets.get(at as usize) {
+            if bucket.generation % 2 == 1 || bucket.freed_at < time {
+                return Err("the queue holds a live bucket, or is out of order");
+            }
+            (last, at, time) = (at, bucket.next, bucket.freed_at);
+            queued += 1;
+            if queued > self.buckets.len() {
+                return Err("the queue has no end");
+            }
+        }
+        let live = self.buckets.iter().filter(|bucket| bucket.generation % 2 == 1).count();
+        if live != self.live as usize
+            || live + queued + self.worn_out as usize != self.buckets.len()
+        {
+            return Err("a bucket is neither live nor in the queue");
+        }
+        match last == self.last_free || queued == 0 {
+            true => Ok(()),
+            false => Err("the queue does not end with its last"),
+        }
+    }
+
+    fn take_unused(&mut self) -> Option<BucketHandle> {
+        self.buckets.try_reserve(1).ok()?;
+        let index = self.buckets.len() as u32;
+        self.buckets.push(Bucket { freed_at: 0, next: END, generation: 1 });
+        self.live += 1;
+        Some(BucketHandle { index, generation: 1 })
+    }
+
+    #[inline]
+    fn append(&mut self, index: u32) {
+        match self.buckets.get_mut(self.last_free as usize) {
+            Some(last) if self.first_free != END => last.next = index,
+            _ => self.first_free = index,
+        }
+        self.last_free = index;
+    }
+
+    #[cold]
+    fn full(&self) -> Error {
+        let total_free = u64::from(self.capacity - self.live - self.worn_out);
+        Error::Full { requested: 1, largest_free: 0, total_free }
+    }
+}

@@ -1,0 +1,76 @@
+use super::{
+    RangeSpace,
+    bins::bin_of,
+    nodes::{NONE, START},
+};
+use crate::Offset;
+
+impl<O: Offset> RangeSpace<O> {
+    /// Walks the whole structure and says what is wrong with it, for tests.
+    ///
+    /// # Errors
+    /// The invariant that does not hold.
+    pub fn check(&self) -> Result<(), &'static str> {
+        let gaps = self.check_ring()?;
+        if self.check_lists()? != gaps || self.bins.len() != gaps {
+            return Err("a gap is in no list, or a list has more than the gaps");
+        }
+        Ok(())
+    }
+
+    /// The ring of nodes covers the space without overlap. Returns the number of gaps.
+    fn check_ring(&self) -> Result<u32, &'static str> {
+        let (mut at, mut end, mut used) = (START, O::default(), O::default());
+        let (mut live, mut gaps) = (0, 0);
+        loop {
+            let node = self.nodes.get(at).ok_or("a neighbour does not exist")?;
+            if node.generation % 2 == 0 {
+                return Err("a node in the ring is not live");
+            }
+            if node.offset != end {
+                return Err("a range does not start where the gap before it ends");
+            }
+            if node.gap > self.capacity || node.size > self.capacity - used {
+                return Err("ranges and gaps are more than the space");
+            }
+            used += node.size;
+            end = node.end() + node.gap;
+            gaps += u32::from(node.gap > O::default());
+            if self.nodes.get(node.next).is_none_or(|next| next.prev != at) {
+                return Err("neighbours do not agree");
+            }
+            at = node.next;
+            if at == START {
+                break;
+            }
+            live += 1;
+            if live as usize >= self.nodes.len() {
+                return Err("the ring has more nodes than there are");
+            }
+        }
+        match (end, used, live) == (self.capacity, self.used, self.live_blocks) {
+            true => Ok(gaps),
+            false => Err("the sums over all ranges are wrong"),
+        }
+    }
+
+    /// Every list holds gaps of its bin only. Returns how many all lists hold.
+    fn check_lists(&self) -> Result<u32, &'static str> {
+        let mut listed = 0;
+        for (bin, head, has_bit) in self.bins.iter() {
+            if has_bit != (head != NONE) {
+                return Err("a bin's bit does not say whether it is empty");
+            }
+            let (mut at, mut prev) = (head, NONE);
+            while let Some(node) = self.nodes.get(at) {
+                let is_gap = node.generation % 2 == 1 && node.gap > O::default();
+                if !is_gap || bin_of(node.gap.into()) != bin || node.bin_prev != prev {
+                    return Err("a list holds something that does not belong there");
+                }
+                listed += 1;
+                (prev, at) = (at, node.bin_next);
+            }
+        }
+        Ok(listed)
+    }
+}

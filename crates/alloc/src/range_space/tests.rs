@@ -1,0 +1,101 @@
+use alloc::vec::Vec;
+
+use super::*;
+
+#[test]
+fn neighbours_join_whatever_the_order_of_frees() {
+    for order in [[0, 1, 2], [2, 1, 0], [0, 2, 1], [1, 0, 2]] {
+        let mut space = RangeSpace::new(30);
+        let ranges = [10, 10, 10].map(|size| space.allocate(size).unwrap());
+        assert!(matches!(space.allocate(1), Err(Error::Full { total_free: 0, .. })));
+        for i in order {
+            space.free(ranges[i]).unwrap();
+            assert_eq!(space.free(ranges[i]), Err(Error::Stale));
+        }
+        assert_eq!(space.stats().largest_free, 30);
+        assert_eq!(space.stats().free_blocks, 1);
+        space.check().unwrap();
+    }
+}
+
+#[test]
+fn edges_of_capacity_and_size() {
+    assert!(RangeSpace::new(0).allocate(1).is_err());
+    assert_eq!(RangeSpace::new(5).allocate(0), Err(Error::InvalidSize));
+    assert_eq!(RangeSpace::new(5).allocate_aligned(1, 0), Err(Error::InvalidSize));
+    let mut whole = RangeSpace::new(u32::MAX);
+    let all = whole.allocate(u32::MAX).unwrap();
+    assert_eq!(whole.range(all), Some(0..u32::MAX));
+    assert_eq!(whole.grow(1), Err(Error::InvalidSize));
+    let mut wide = RangeSpace::<u64>::with_capacity(u64::MAX);
+    let low = wide.allocate(u64::from(u32::MAX) + 2).unwrap();
+    let high = wide.allocate_aligned(u64::MAX / 4, 1 << 62).unwrap();
+    assert_eq!(wide.range(low), Some(0..(1 << 32) + 1));
+    assert_eq!(wide.range(high), Some(1 << 62..(1 << 62) + u64::MAX / 4));
+    wide.check().unwrap();
+}
+
+/// Sizes in one bin differ; the only gap that fits may be the last of a long list.
+#[test]
+fn an_exact_fit_is_found_behind_many_that_are_too_small() {
+    let mut space = RangeSpace::new(1_000_000);
+    let smaller: Vec<_> = (0..100).map(|_| [1000, 1].map(|s| space.allocate(s).unwrap())).collect();
+    let exact = space.allocate(1001).unwrap();
+    let rest = space.stats().largest_free;
+    space.allocate(rest).unwrap();
+    let place = space.range(exact);
+    space.free(exact).unwrap();
+    for [gap, _] in smaller {
+        space.free(gap).unwrap();
+    }
+    let again = space.allocate(1001).unwrap();
+    assert_eq!(space.range(again), place);
+}
+
+#[test]
+fn worn_out_handles_never_come_back() {
+    let mut space = RangeSpace::new(10);
+    let first = space.allocate(1).unwrap();
+    space.nodes[first.index].generation = u32::MAX;
+    let last = RangeHandle { generation: u32::MAX, ..first };
+    space.free(last).unwrap();
+    let next = space.allocate(1).unwrap();
+    assert_ne!(next.index, first.index);
+    space.reset();
+    assert_ne!(space.allocate(1).unwrap().index, first.index);
+    assert_eq!((space.range(first), space.range(last)), (None, None));
+    space.check().unwrap();
+}
+
+#[test]
+fn bins_are_in_order_and_tight() {
+    let sizes = (0..2000).chain((5..64).flat_map(|e| [(1 << e) - 1, 1 << e, (1 << e) + 1]));
+    let mut sizes: Vec<u64> = sizes.chain([u64::from(u32::MAX), u64::MAX]).collect();
+    sizes.sort_unstable();
+    for pair in sizes.windows(2) {
+        assert!(bin_of(pair[0]) <= bin_of(pair[1]), "{pair:?}");
+        // Sizes of one bin differ by less than a thirty-second.
+        assert!(bin_of(pair[0]) < bin_of(pair[1]) || pair[1] - pair[0] <= pair[0] / 32);
+    }
+}
+
+/// Between plan and move anything may happen; a move that no longer fits is refused whole.
+#[test]
+fn outdated_moves_are_refused() {
+    let mut space = RangeSpace::new(35);
+    let [low, middle, top] = [10, 10, 10].map(|size| space.allocate(size).unwrap());
+    space.free(low).unwrap();
+    let plan = space.plan_defragmentation(&DefragBudget::default());
+    let to_low = plan[0];
+    assert_eq!((to_low.handle, to_low.from, to_low.to), (top, 20, 0));
+    let in_the_way = space.allocate(6).unwrap();
+    let full = Error::Full { requested: 10, largest_free: 0, total_free: 9 };
+    assert_eq!(space.apply_move(&to_low), Err(full));
+    space.free(in_the_way).unwrap();
+    space.reallocate(top, 9).unwrap();
+    assert_eq!(space.apply_move(&to_low), Err(Error::NotAllocated));
+    space.free(top).unwrap();
+    assert_eq!(space.apply_move(&to_low), Err(Error::Stale));
+    assert_eq!(space.range(middle), Some(10..20));
+    space.check().unwrap();
+}

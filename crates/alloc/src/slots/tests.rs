@@ -1,0 +1,26 @@
+use super::*;
+
+#[test]
+fn worn_out_slots_are_retired() {
+    let mut slots = Slots::new();
+    let first = slots.insert(1).unwrap();
+    let last = Handle::new(first.index(), NonZeroU32::MAX);
+    slots.slots[0] = Slot::Live { handle: last, value: 1 };
+    assert_eq!(slots.remove(last), Some(1));
+    let next = slots.insert(2).unwrap();
+    assert_eq!(next.index(), 1);
+    assert_eq!((slots.get(first), slots.get(last)), (None, None));
+    slots.check().unwrap();
+}
+
+#[test]
+fn values_are_dropped_once() {
+    let value = alloc::rc::Rc::new(());
+    let mut slots = Slots::new();
+    let handles = [0; 3].map(|_| slots.insert(value.clone()).unwrap());
+    drop(slots.remove(handles[1]));
+    assert_eq!(alloc::rc::Rc::strong_count(&value), 3);
+    slots.reset();
+    assert_eq!(alloc::rc::Rc::strong_count(&value), 1);
+    assert!(handles.iter().all(|&handle| !slots.contains(handle)));
+}

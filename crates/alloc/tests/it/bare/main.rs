@@ -1,0 +1,90 @@
+//! A program without the standard library that links and uses the crate: proof that the
+//! crate needs no more than memory. It ends with 0 if all answers were right.
+#![no_std]
+#![no_main]
+
+extern crate alloc;
+
+use core::{
+    alloc::{GlobalAlloc, Layout},
+    cell::UnsafeCell,
+    ffi::c_int,
+    panic::PanicInfo,
+    sync::atomic::{AtomicUsize, Ordering},
+};
+
+use drystone_alloc::{
+    AddressSpace, BucketRing, Policy, RangeSpace, SizeClassConfig, SizeClasses, Slots,
+};
+
+// SAFETY: it declares nothing; it only has the C library linked, for `memcpy` and the start.
+#[link(name = "c")]
+unsafe extern "C" {}
+
+const ARENA_BYTES: usize = 1 << 20;
+
+/// Hands out an array from front to back and takes nothing back.
+struct Arena {
+    bytes: UnsafeCell<[u8; ARENA_BYTES]>,
+    used: AtomicUsize,
+}
+
+// SAFETY: every byte is handed out once, by the atomic counter; the array itself is never
+// read or written here.
+unsafe impl Sync for Arena {}
+
+// SAFETY: what is returned lies in the array, is aligned, and belongs to no one else.
+unsafe impl GlobalAlloc for Arena {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        let room = layout.size() + layout.align();
+        let start = self.used.fetch_add(room, Ordering::Relaxed);
+        if start > ARENA_BYTES - room {
+            return core::ptr::null_mut();
+        }
+        let first = self.bytes.get().cast::<u8>().wrapping_add(start);
+        first.wrapping_add(first.align_offset(layout.align()))
+    }
+
+    unsafe fn dealloc(&self, _: *mut u8, _: Layout) {}
+}
+
+#[global_allocator]
+static ARENA: Arena = Arena { bytes: UnsafeCell::new([0; ARENA_BYTES]), used: AtomicUsize::new(0) };
+
+#[panic_handler]
+fn panic(_: &PanicInfo<'_>) -> ! {
+    loop {}
+}
+
+/// The compiled `alloc` names it, even where a panic aborts; nothing ever calls it.
+#[unsafe(no_mangle)]
+extern "C" fn rust_eh_personality() {}
+
+/// Some of each, and whether the last answer is the right one.
+fn works() -> Option<bool> {
+    let mut indices = AddressSpace::new(Policy::Lowest);
+    let mut slots = Slots::new();
+    for _ in 0..200 {
+        slots.insert(indices.allocate().ok()?).ok()?;
+    }
+    indices.free(77).ok()?;
+    let mut ranges = RangeSpace::<u64>::with_capacity(1 << 40);
+    ranges.allocate(1 << 33).ok()?;
+    let second = ranges.allocate_aligned(5, 64).ok()?;
+    let mut ring = BucketRing::new(2, 10);
+    ring.allocate(0).ok()?;
+    let mut classes = SizeClasses::new(1000, &[(10, 1)], &SizeClassConfig::default());
+    classes.allocate(10).ok()?;
+    Some(
+        indices.allocate() == Ok(77)
+            && slots.iter().map(|(_, index)| index).sum::<u32>() == 199 * 100
+            && ranges.range(second)? == (1 << 33..(1 << 33) + 5)
+            && ring.len() == 1
+            && classes.stats().used == 10,
+    )
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn main(_argc: c_int, _argv: *const *const u8) -> c_int {
+    c_int::from(works() != Some(true))
+}

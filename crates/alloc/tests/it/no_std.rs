@@ -1,0 +1,20 @@
+//! The crate without the standard library: built, linked and run.
+
+use std::{path::Path, process::Command};
+
+#[test]
+fn a_program_without_the_standard_library_links_and_runs() {
+    let manifest = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/bare/Cargo.toml");
+    let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("bare");
+    let build = Command::new(env!("CARGO"))
+        .args(["build", "--quiet", "--offline", "--manifest-path"])
+        .args([manifest.as_os_str(), "--target-dir".as_ref(), target.as_os_str()])
+        // Flags of the outer build (coverage, sanitizers) need what this program lacks.
+        .env_remove("RUSTFLAGS")
+        .env_remove("CARGO_ENCODED_RUSTFLAGS")
+        .output()
+        .unwrap();
+    assert!(build.status.success(), "{}", String::from_utf8_lossy(&build.stderr));
+    let status = Command::new(target.join("debug/drystone-bare")).status().unwrap();
+    assert!(status.success(), "{status}");
+}

@@ -1,0 +1,47 @@
+/// Reads a program; past the end every byte is 0.
+pub(crate) struct Bytes<'a>(&'a [u8]);
+
+impl<'a> Bytes<'a> {
+    pub(crate) fn new(program: &'a [u8]) -> Self {
+        Self(program)
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    pub(crate) fn byte(&mut self) -> u8 {
+        match self.0.split_first() {
+            Some((&first, rest)) => {
+                self.0 = rest;
+                first
+            }
+            None => 0,
+        }
+    }
+
+    pub(crate) fn word(&mut self) -> u16 {
+        u16::from_le_bytes([self.byte(), self.byte()])
+    }
+
+    /// A number below `end`, or 0 when there is none.
+    pub(crate) fn below(&mut self, end: usize) -> usize {
+        usize::from(self.word()) % end.max(1)
+    }
+
+    /// A size: mostly small, sometimes large, sometimes at an edge of 32 or 64 bits.
+    pub(crate) fn size(&mut self) -> u64 {
+        let (kind, value) = (self.byte(), u64::from(self.byte()));
+        match kind {
+            0..=191 => value % 64,
+            192..=239 => value << (kind % 8),
+            240..=247 => u64::from(u32::MAX) - value % 4,
+            248..=251 => u64::from(u32::MAX) + value % 4,
+            _ => u64::MAX - value % 4,
+        }
+    }
+
+    pub(crate) fn size_u32(&mut self) -> u32 {
+        self.size().min(u32::MAX.into()) as u32
+    }
+}

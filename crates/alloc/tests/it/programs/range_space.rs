@@ -1,0 +1,322 @@
+use drystone_alloc::{DefragBudget, Error, Move, MoveOrder, Offset, RangeHandle, RangeSpace};
+
+use super::bytes::Bytes;
+
+#[derive(Debug)]
+enum Op {
+    Allocate {
+        size: u64,
+        align: u64,
+    },
+    /// Frees the n-th live range.
+    Free(usize),
+    /// Gives a handle that was freed before to everything that takes one.
+    UseStale(usize),
+    Reallocate {
+        nth: usize,
+        size: u64,
+    },
+    Grow(u64),
+    Shrink,
+    Reset,
+    Defragment {
+        units: u64,
+        moves: u8,
+        at_once: bool,
+    },
+}
+
+impl Op {
+    fn read(bytes: &mut Bytes<'_>) -> Self {
+        match bytes.byte() {
+            0..=89 => Self::Allocate { size: bytes.size(), align: 1 },
+            90..=119 => Self::Allocate { size: bytes.size(), align: bytes.size() },
+            120..=189 => Self::Free(bytes.below(usize::MAX)),
+            190..=199 => Self::UseStale(bytes.below(usize::MAX)),
+            200..=224 => Self::Reallocate { nth: bytes.below(usize::MAX), size: bytes.size() },
+            225..=229 => Self::Grow(bytes.size()),
+            230..=234 => Self::Shrink,
+            235 => Self::Reset,
+            _ => Self::Defragment {
+                units: bytes.size(),
+                moves: bytes.byte(),
+                at_once: bytes.byte().is_multiple_of(2),
+            },
+        }
+    }
+}
+
+/// Capacities up to this have a shadow of one number a unit.
+const SMALL: u64 = 2000;
+const CAPACITIES: [u64; 9] =
+    [0, 1, 2, 63, 500, SMALL, u32::MAX as u64 - 1, u32::MAX as u64, u64::MAX];
+/// What no range owns.
+const NOBODY: u32 = 0;
+
+/// The dumb twin: every live range in a list, and who owns each unit of a small space.
+struct Shadow<O> {
+    live: Vec<Owned<O>>,
+    stale: Vec<RangeHandle>,
+    owner: Vec<u32>,
+    capacity: u64,
+    next_owner: u32,
+}
+
+#[derive(Clone, Copy)]
+struct Owned<O> {
+    handle: RangeHandle,
+    offset: O,
+    size: O,
+    owner: u32,
+}
+
+impl<O: Offset> Shadow<O> {
+    fn free_units(&self) -> u64 {
+        self.capacity - self.live.iter().map(|owned| owned.size.into()).sum::<u64>()
+    }
+
+    /// Runs of free units, by address.
+    fn gaps(&self) -> Vec<(u64, u64)> {
+        let mut ranges: Vec<(u64, u64)> =
+            self.live.iter().map(|o| (o.offset.into(), o.offset.into() + o.size.into())).collect();
+        ranges.sort_unstable();
+        ranges.push((self.capacity, self.capacity));
+        let mut end = 0;
+        let mut gaps = Vec::new();
+        for (start, range_end) in ranges {
+            assert!(start >= end, "ranges overlap at {start}");
+            if start > end {
+                gaps.push((end, start));
+            }
+            end = range_end;
+        }
+        gaps
+    }
+
+    fn write(&mut self, owned: Owned<O>) {
+        if self.capacity <= SMALL {
+            let (start, size) = (owned.offset.into() as usize, owned.size.into() as usize);
+            self.owner[start..start + size].fill(owned.owner);
+        }
+    }
+
+    /// The contents of every live range are those that were written last.
+    fn check_contents(&self) {
+        for owned in self.live.iter().filter(|_| self.capacity <= SMALL) {
+            let (start, size) = (owned.offset.into() as usize, owned.size.into() as usize);
+            let contents = &self.owner[start..start + size];
+            assert!(contents.iter().all(|&owner| owner == owned.owner), "at {start}");
+        }
+    }
+}
+
+pub(crate) fn run(program: &[u8]) {
+    let mut bytes = Bytes::new(program);
+    let capacity = CAPACITIES[bytes.below(CAPACITIES.len())];
+    if bytes.byte().is_multiple_of(2) {
+        run_with::<u64>(&mut bytes, capacity);
+    } else {
+        run_with::<u32>(&mut bytes, capacity.min(u32::MAX.into()) as u32);
+    }
+}
+
+fn run_with<O: Offset>(bytes: &mut Bytes<'_>, capacity: O) {
+    let mut space = RangeSpace::with_capacity(capacity);
+    let mut shadow = Shadow {
+        live: Vec::new(),
+        stale: Vec::new(),
+        owner: Vec::new(),
+        capacity: capacity.into(),
+        next_owner: NOBODY + 1,
+    };
+    while !bytes.is_empty() {
+        let op = Op::read(bytes);
+        if shadow.capacity <= SMALL {
+            shadow.owner.resize(shadow.capacity as usize, NOBODY);
+        }
+        step(&mut space, &mut shadow, &op);
+        space.check().unwrap_or_else(|wrong| panic!("{op:?}: {wrong}"));
+        compare(&space, &shadow);
+    }
+}
+
+/// A size or alignment of a program in the space's units; none where it does not fit.
+fn units<O: Offset>(value: u64) -> O {
+    O::try_from(value).unwrap_or(O::MAX)
+}
+
+fn step<O: Offset>(space: &mut RangeSpace<O>, shadow: &mut Shadow<O>, op: &Op) {
+    match *op {
+        Op::Allocate { size, align } => allocate(space, shadow, units(size), units(align)),
+        Op::Free(nth) if !shadow.live.is_empty() => {
+            let owned = shadow.live.swap_remove(nth % shadow.live.len());
+            shadow.write(Owned { owner: NOBODY, ..owned });
+            shadow.stale.push(owned.handle);
+            assert_eq!(space.free(owned.handle), Ok(()));
+        }
+        Op::UseStale(nth) if !shadow.stale.is_empty() => {
+            let handle = shadow.stale[nth % shadow.stale.len()];
+            assert_eq!(space.free(handle), Err(Error::Stale));
+            assert_eq!(space.range(handle), None);
+            assert_eq!(space.reallocate(handle, O::MAX), Err(Error::Stale));
+        }
+        Op::Reallocate { nth, size } if !shadow.live.is_empty() => {
+            let nth = nth % shadow.live.len();
+            reallocate(space, shadow, nth, units(size));
+        }
+        Op::Grow(more) => {
+            let more: O = units(more);
+            let fits = more.into() <= O::MAX.into() - shadow.capacity;
+            assert_eq!(space.grow(more), if fits { Ok(()) } else { Err(Error::InvalidSize) });
+            shadow.capacity += if fits { more.into() } else { 0 };
+        }
+        Op::Shrink => {
+            let ends = shadow.live.iter().map(|o| o.offset.into() + o.size.into());
+            shadow.capacity = ends.max().unwrap_or(0);
+            assert_eq!(space.shrink().into(), shadow.capacity);
+            if shadow.capacity <= SMALL && shadow.owner.len() > SMALL as usize {
+                shadow.owner.clear();
+            }
+            rewrite(shadow);
+        }
+        Op::Reset => {
+            space.reset();
+            let live = std::mem::take(&mut shadow.live);
+            shadow.stale.extend(live.iter().map(|owned| owned.handle));
+            shadow.owner.fill(NOBODY);
+        }
+        Op::Defragment { units: most, moves, at_once } => {
+            let order = if at_once { MoveOrder::AtOnce } else { MoveOrder::FrontToBack };
+            let moves = if moves == u8::MAX { u32::MAX } else { moves.into() };
+            let budget = DefragBudget { moves, order, ..DefragBudget::units(units(most)) };
+            defragment(space, shadow, &budget);
+        }
+        _ => {}
+    }
+}
+
+/// A space that became small enough for a shadow gets a fresh one.
+fn rewrite<O: Offset>(shadow: &mut Shadow<O>) {
+    if shadow.capacity <= SMALL {
+        shadow.owner = vec![NOBODY; shadow.capacity as usize];
+        for owned in shadow.live.clone() {
+            shadow.write(owned);
+        }
+    }
+}
+
+fn allocate<O: Offset>(space: &mut RangeSpace<O>, shadow: &mut Shadow<O>, size: O, align: O) {
+    let unaligned = align.into() == 1;
+    let result = if unaligned { space.allocate(size) } else { space.allocate_aligned(size, align) };
+    if size.into() == 0 || align.into() == 0 {
+        assert_eq!(result, Err(Error::InvalidSize));
+        return;
+    }
+    let holds = |&(start, end): &(u64, u64)| {
+        let pad = (align.into() - start % align.into()) % align.into();
+        end - start >= size.into() && end - start - size.into() >= pad
+    };
+    let gaps = shadow.gaps();
+    let Ok(handle) = result else {
+        let largest_free = gaps.iter().map(|(start, end)| end - start).max().unwrap_or(0);
+        let total_free = shadow.free_units();
+        assert_eq!(result, Err(Error::Full { requested: size.into(), largest_free, total_free }));
+        assert!(!gaps.iter().any(holds), "there was room for {size:?} at {align:?}");
+        return;
+    };
+    let range = space.range(handle).unwrap();
+    assert_eq!(range.end - range.start, size);
+    assert_eq!(range.start.into() % align.into(), 0);
+    let inside =
+        |&(start, end): &(u64, u64)| start <= range.start.into() && range.end.into() <= end;
+    assert!(gaps.iter().any(inside), "{range:?} was not free");
+    let owned = Owned { handle, offset: range.start, size, owner: shadow.next_owner };
+    shadow.next_owner += 1;
+    shadow.write(owned);
+    shadow.live.push(owned);
+}
+
+fn reallocate<O: Offset>(space: &mut RangeSpace<O>, shadow: &mut Shadow<O>, nth: usize, size: O) {
+    let old = shadow.live[nth];
+    let end = old.offset.into() + old.size.into();
+    let behind = shadow.gaps().into_iter().find(|gap| gap.0 == end).map_or(0, |gap| gap.1 - end);
+    let fits = size.into() <= old.size.into() + behind;
+    let result = space.reallocate(old.handle, size);
+    if size.into() == 0 {
+        assert_eq!(result, Err(Error::InvalidSize));
+    } else if fits {
+        assert_eq!(result, Ok(()));
+        shadow.write(Owned { owner: NOBODY, ..old });
+        shadow.live[nth].size = size;
+        shadow.write(shadow.live[nth]);
+    } else {
+        let (requested, total_free) = (size.into() - old.size.into(), shadow.free_units());
+        assert_eq!(result, Err(Error::Full { requested, largest_free: behind, total_free }));
+    }
+}
+
+fn defragment<O: Offset>(
+    space: &mut RangeSpace<O>,
+    shadow: &mut Shadow<O>,
+    budget: &DefragBudget<O>,
+) {
+    let plan = space.plan_defragmentation(budget);
+    let moved: u128 = plan.iter().map(|step| u128::from(step.size.into())).sum();
+    assert!(moved <= budget.units.into().into() && plan.len() as u64 <= budget.moves.into());
+    if budget.order == MoveOrder::AtOnce {
+        check_apart(&plan);
+    }
+    for step in &plan {
+        assert!(step.to < step.from, "{step:?} does not go down");
+        let start = shadow.live.iter().position(|owned| owned.handle == step.handle).unwrap();
+        assert_eq!((shadow.live[start].offset, shadow.live[start].size), (step.from, step.size));
+        if shadow.capacity <= SMALL {
+            let (from, to) = (step.from.into() as usize, step.to.into() as usize);
+            shadow.owner.copy_within(from..from + step.size.into() as usize, to);
+        }
+        assert_eq!(space.apply_move(step), Ok(()));
+        shadow.live[start].offset = step.to;
+        // The real contents, copied move by move, are still those of each range.
+        shadow.check_contents();
+        space.check().unwrap();
+        assert_ne!(space.apply_move(step), Ok(()), "a move cannot be made twice");
+    }
+    rewrite(shadow);
+    let is_unbounded = budget.units == O::MAX && budget.moves == u32::MAX;
+    if is_unbounded && budget.order == MoveOrder::FrontToBack {
+        let stats = space.stats();
+        let target = u128::from(stats.free.into()) * 95 / 100;
+        assert!(u128::from(stats.largest_free.into()) >= target, "{stats:?}");
+    }
+}
+
+/// No range that is read or written overlaps another of the plan.
+fn check_apart<O: Offset>(plan: &[Move<O>]) {
+    let ends = |offset: O, size: O| (offset.into(), offset.into() + size.into());
+    let mut ranges: Vec<(u64, u64)> = plan
+        .iter()
+        .flat_map(|step| [ends(step.from, step.size), ends(step.to, step.size)])
+        .collect();
+    ranges.sort_unstable();
+    assert!(ranges.windows(2).all(|pair| pair[0].1 <= pair[1].0), "{plan:?}");
+}
+
+fn compare<O: Offset>(space: &RangeSpace<O>, shadow: &Shadow<O>) {
+    for owned in &shadow.live {
+        assert_eq!(space.range(owned.handle), Some(owned.offset..owned.offset + owned.size));
+    }
+    shadow.check_contents();
+    let gaps = shadow.gaps();
+    let stats = space.stats();
+    assert_eq!((stats.capacity.into(), stats.free.into()), (shadow.capacity, shadow.free_units()));
+    assert_eq!(stats.used.into() + stats.free.into(), stats.capacity.into());
+    assert_eq!(stats.live_blocks as usize, shadow.live.len());
+    assert_eq!(stats.free_blocks as usize, gaps.len());
+    let largest = gaps.iter().map(|(start, end)| end - start).max().unwrap_or(0);
+    assert_eq!(stats.largest_free.into(), largest);
+    let blocks: Vec<_> = space.blocks().collect();
+    assert!(blocks.windows(2).all(|pair| pair[0].range.end == pair[1].range.start));
+    assert!(blocks.windows(2).all(|pair| pair[0].handle.is_some() || pair[1].handle.is_some()));
+    assert_eq!(blocks.last().map_or(0, |block| block.range.end.into()), shadow.capacity);
+    assert_eq!(blocks.iter().filter(|block| block.handle.is_some()).count(), shadow.live.len());
+}

@@ -1,0 +1,94 @@
+use drystone_alloc::{Handle, Slots};
+
+use super::bytes::Bytes;
+
+#[derive(Debug)]
+enum Op {
+    Insert,
+    Remove(usize),
+    UseStale(usize),
+    Change(usize),
+    ChangeAll,
+    Reset,
+}
+
+impl Op {
+    fn read(bytes: &mut Bytes<'_>) -> Self {
+        match bytes.byte() {
+            0..=119 => Self::Insert,
+            120..=199 => Self::Remove(bytes.below(usize::MAX)),
+            200..=224 => Self::UseStale(bytes.below(usize::MAX)),
+            225..=244 => Self::Change(bytes.below(usize::MAX)),
+            245..=252 => Self::ChangeAll,
+            _ => Self::Reset,
+        }
+    }
+}
+
+/// The dumb twin: all that was ever inserted, live or gone.
+#[derive(Default)]
+struct Shadow {
+    live: Vec<(Handle<u64>, u64)>,
+    gone: Vec<Handle<u64>>,
+    next_value: u64,
+}
+
+pub(crate) fn run(program: &[u8]) {
+    let mut bytes = Bytes::new(program);
+    let (mut slots, mut shadow) = (Slots::new(), Shadow::default());
+    while !bytes.is_empty() {
+        let op = Op::read(&mut bytes);
+        step(&mut slots, &mut shadow, &op);
+        slots.check().unwrap_or_else(|wrong| panic!("{op:?}: {wrong}"));
+        compare(&mut slots, &mut shadow);
+    }
+}
+
+fn step(slots: &mut Slots<u64>, shadow: &mut Shadow, op: &Op) {
+    match *op {
+        Op::Insert => {
+            shadow.next_value += 1;
+            let handle = slots.insert(shadow.next_value).unwrap();
+            let is_new = |other: &Handle<u64>| *other != handle;
+            assert!(shadow.gone.iter().all(is_new), "{handle:?} came back");
+            shadow.live.push((handle, shadow.next_value));
+        }
+        Op::Remove(nth) if !shadow.live.is_empty() => {
+            let (handle, value) = shadow.live.swap_remove(nth % shadow.live.len());
+            assert_eq!(slots.remove(handle), Some(value));
+            shadow.gone.push(handle);
+        }
+        Op::UseStale(nth) if !shadow.gone.is_empty() => {
+            let handle = shadow.gone[nth % shadow.gone.len()];
+            assert_eq!(slots.remove(handle), None);
+            assert_eq!(slots.get(handle), None);
+            assert_eq!(slots.get_mut(handle), None);
+        }
+        Op::Change(nth) if !shadow.live.is_empty() => {
+            let nth = nth % shadow.live.len();
+            let (handle, value) = &mut shadow.live[nth];
+            *value += 1000;
+            *slots.get_mut(*handle).unwrap() = *value;
+        }
+        Op::ChangeAll => {
+            slots.iter_mut().for_each(|(_, value)| *value += 7);
+            shadow.live.iter_mut().for_each(|(_, value)| *value += 7);
+        }
+        Op::Reset => {
+            slots.reset();
+            shadow.gone.extend(shadow.live.drain(..).map(|(handle, _)| handle));
+        }
+        _ => {}
+    }
+}
+
+fn compare(slots: &mut Slots<u64>, shadow: &mut Shadow) {
+    assert!(shadow.live.iter().all(|(handle, value)| slots.get(*handle) == Some(value)));
+    assert!(shadow.gone.iter().all(|handle| !slots.contains(*handle)));
+    shadow.live.sort_unstable_by_key(|(handle, _)| handle.index());
+    assert_eq!(slots.len() as usize, shadow.live.len());
+    assert_eq!(slots.iter().len(), shadow.live.len());
+    let live = || shadow.live.iter().copied();
+    assert!(slots.iter().map(|(handle, value)| (handle, *value)).eq(live()));
+    assert!(slots.iter_mut().map(|(handle, value)| (handle, *value)).eq(live()));
+}

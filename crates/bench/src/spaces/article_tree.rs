@@ -1,0 +1,178 @@
+//! A straightforward port of the article's tree: nodes with a pointer to their parent and
+//! to 64 children, here as indices into one arena, because that is what a pointer is in
+//! safe Rust.
+
+const CHILDREN: usize = 64;
+const NONE: u32 = u32::MAX;
+
+struct Node {
+    range_start: u64,
+    usage: u64,
+    parent: u32,
+    children: u32,
+    child_count: u32,
+    divisor: u32,
+}
+
+pub(super) struct ArticleTree {
+    nodes: Vec<Node>,
+    root: u32,
+    last_terminal: u32,
+}
+
+impl ArticleTree {
+    pub(super) fn new() -> Self {
+        let root = Node::new(0, NONE, 0);
+        Self { nodes: vec![root], root: 0, last_terminal: NONE }
+    }
+
+    pub(super) fn allocate(&mut self) -> u64 {
+        if self.last_terminal != NONE
+            && let Some(address) = self.allocate_in(self.last_terminal)
+        {
+            return address;
+        }
+        loop {
+            if let Some(address) = self.allocate_in(self.root) {
+                return address;
+            }
+            self.escalate();
+        }
+    }
+
+    pub(super) fn free(&mut self, address: u64) {
+        let mut at = self.root;
+        loop {
+            let node = &self.nodes[at as usize];
+            let index = (address - node.range_start) >> node.divisor;
+            if node.is_full() {
+                self.mark_child_unused_above(at);
+            }
+            let node = &mut self.nodes[at as usize];
+            if node.divisor == 0 {
+                node.usage &= !(1 << index);
+                return;
+            }
+            at = node.children + index as u32;
+        }
+    }
+
+    pub(super) fn size_bytes(&self) -> usize {
+        self.nodes.len() * size_of::<Node>()
+    }
+
+    fn allocate_in(&mut self, start: u32) -> Option<u64> {
+        let mut at = start;
+        loop {
+            let node = &mut self.nodes[at as usize];
+            if node.is_full() {
+                return None;
+            }
+            let free = node.usage.trailing_ones();
+            if node.divisor == 0 {
+                node.usage |= 1 << free;
+                let address = node.range_start + u64::from(free);
+                if node.is_full() {
+                    self.mark_child_used_above(at);
+                }
+                self.last_terminal = at;
+                return Some(address);
+            }
+            at = self.child(at, free);
+        }
+    }
+
+    /// The child of this number, made when it is not there yet.
+    fn child(&mut self, at: u32, number: u32) -> u32 {
+        let node = &self.nodes[at as usize];
+        let (start, divisor, count) = (node.range_start, node.divisor, node.child_count);
+        if node.children == NONE {
+            let children = self.nodes.len() as u32;
+            self.nodes[at as usize].children = children;
+            self.nodes.extend((0..CHILDREN).map(|_| Node::new(0, at, 0)));
+        }
+        let child = self.nodes[at as usize].children + number;
+        if number >= count {
+            let range_start = start + (u64::from(number) << divisor);
+            self.nodes[child as usize] = Node::new(range_start, at, divisor - 6);
+            self.nodes[at as usize].child_count += 1;
+        }
+        child
+    }
+
+    fn mark_child_used_above(&mut self, full: u32) {
+        let mut child = full;
+        while self.nodes[child as usize].is_full() {
+            let parent = self.nodes[child as usize].parent;
+            if parent == NONE {
+                return;
+            }
+            self.nodes[parent as usize].usage |= 1 << self.number_of(child, parent);
+            child = parent;
+        }
+    }
+
+    fn mark_child_unused_above(&mut self, child: u32) {
+        let parent = self.nodes[child as usize].parent;
+        if parent == NONE {
+            return;
+        }
+        if self.nodes[parent as usize].is_full() {
+            self.mark_child_unused_above(parent);
+        }
+        self.nodes[parent as usize].usage &= !(1 << self.number_of(child, parent));
+    }
+
+    fn number_of(&self, child: u32, parent: u32) -> u32 {
+        child - self.nodes[parent as usize].children
+    }
+
+    /// Puts a new root above the old one, which becomes its first child.
+    fn escalate(&mut self) {
+        let old = self.root;
+        let divisor = self.nodes[old as usize].divisor + 6;
+        let root = self.nodes.len() as u32;
+        self.nodes.push(Node::new(0, NONE, divisor));
+        let children = self.nodes.len() as u32;
+        self.nodes.extend((0..CHILDREN).map(|_| Node::new(0, root, 0)));
+        let full = self.nodes[old as usize].is_full();
+        self.nodes.swap(old as usize, children as usize);
+        let moved = &mut self.nodes[children as usize];
+        moved.parent = root;
+        let grandchildren = moved.children..moved.children.wrapping_add(moved.child_count);
+        for grandchild in grandchildren {
+            self.nodes[grandchild as usize].parent = children;
+        }
+        let node = &mut self.nodes[root as usize];
+        (node.children, node.child_count, node.usage) = (children, 1, u64::from(full));
+        self.root = root;
+    }
+}
+
+impl Node {
+    const fn new(range_start: u64, parent: u32, divisor: u32) -> Self {
+        Self { range_start, usage: 0, parent, children: NONE, child_count: 0, divisor }
+    }
+
+    const fn is_full(&self) -> bool {
+        self.usage == u64::MAX
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_sequence_of_the_article() {
+        let mut tree = ArticleTree::new();
+        for expected in 0..190 {
+            assert_eq!(tree.allocate(), expected);
+        }
+        for freed in [13, 17, 70, 71, 150, 152] {
+            tree.free(freed);
+        }
+        let next: Vec<_> = (0..10).map(|_| tree.allocate()).collect();
+        assert_eq!(next, [150, 152, 190, 191, 13, 17, 70, 71, 192, 193]);
+    }
+}

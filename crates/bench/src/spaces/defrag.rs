@@ -1,0 +1,102 @@
+//! Defragmentation: units moved and time until the largest gap is nearly all that is free.
+
+use std::time::Instant;
+
+use drystone_alloc::{DefragBudget, RangeSpace};
+
+use super::range_cases::{CAPACITY, PAIRS, QUICK_CAPACITY, QUICK_PAIRS, Steady};
+use crate::{Contender, Error, Figure, Options, Table, rounds::elapsed_ns};
+
+/// A step may move so much of the space.
+const STEP_PERCENT: u32 = 1;
+/// The part of what is free that the largest gap has to reach; rounding may cost a unit.
+const TARGET_PERCENT: f64 = 94.999;
+
+/// The steady state of `ranges-churn`, and the same with a random half of all ranges gone:
+/// a space that a camera has left.
+pub(super) fn run(table: &mut Table, options: &Options) -> Result<(), Error> {
+    for (name, is_thinned) in [("defrag", false), ("defrag-half", true)] {
+        let case = Case {
+            capacity: options.size(CAPACITY, QUICK_CAPACITY),
+            pairs: options.size(PAIRS, QUICK_PAIRS),
+            is_thinned,
+        };
+        let (mut seed, mut slide_seed) = (20, 20);
+        let in_steps = Contender::new("drystone", move || {
+            seed += 1;
+            case.in_steps(case.space(seed)?)
+        });
+        let slide = Contender::new("slide-all", move || {
+            slide_seed += 1;
+            Ok(case.slide_all(&case.space(slide_seed)?))
+        });
+        table.run_case(name, options, vec![in_steps, slide])?;
+    }
+    Ok(())
+}
+
+#[derive(Clone, Copy)]
+struct Case {
+    capacity: u32,
+    pairs: usize,
+    is_thinned: bool,
+}
+
+impl Case {
+    fn space(&self, seed: u64) -> Result<RangeSpace, String> {
+        let mut steady = Steady::<RangeSpace>::new(self.capacity, seed)?;
+        steady.churn(self.pairs)?;
+        if self.is_thinned {
+            steady.thin_out();
+        }
+        Ok(steady.space)
+    }
+
+    /// Plans and moves in steps, until there is nothing more to do.
+    fn in_steps(&self, mut space: RangeSpace) -> Result<Vec<Figure>, String> {
+        let budget = DefragBudget::units(self.capacity / 100 * STEP_PERCENT);
+        let (mut moved, mut steps) = (0u64, 0);
+        let start = Instant::now();
+        loop {
+            let plan = space.plan_defragmentation(&budget);
+            if plan.is_empty() {
+                break;
+            }
+            steps += 1;
+            for step in &plan {
+                moved += u64::from(step.size);
+                space.apply_move(step).map_err(|error| error.to_string())?;
+            }
+        }
+        let ns = elapsed_ns(start);
+        space.check()?;
+        let stats = space.stats();
+        let largest = f64::from(stats.largest_free) / f64::from(stats.free) * 100.0;
+        if largest < TARGET_PERCENT {
+            return Err(format!("the largest gap is only {largest} % of what is free"));
+        }
+        Ok(self.figures(moved, ns, steps, largest))
+    }
+
+    /// What sliding every range down would move; the time is that of finding out.
+    fn slide_all(&self, space: &RangeSpace) -> Vec<Figure> {
+        let start = Instant::now();
+        let (mut moved, mut end) = (0, 0);
+        for block in space.blocks().filter(|block| block.handle.is_some()) {
+            let size = block.range.end - block.range.start;
+            moved += if block.range.start == end { 0 } else { u64::from(size) };
+            end += size;
+        }
+        self.figures(moved, elapsed_ns(start), 1, 100.0)
+    }
+
+    fn figures(&self, moved: u64, ns: f64, steps: u32, largest: f64) -> Vec<Figure> {
+        let of_space = moved as f64 / f64::from(self.capacity) * 100.0;
+        vec![
+            Figure::new("moved", "percent", of_space),
+            Figure::new("time", "us/step", ns / 1000.0 / f64::from(steps.max(1))),
+            Figure::new("steps", "steps", f64::from(steps)),
+            Figure::new("largest", "percent", largest),
+        ]
+    }
+}

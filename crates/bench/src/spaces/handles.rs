@@ -1,0 +1,169 @@
+//! The tables of values with handles.
+
+use std::{hint::black_box, time::Instant};
+
+use drystone_alloc::{Handle, Slots};
+use slotmap::{DefaultKey, SlotMap};
+
+use crate::{Contender, Error, Figure, Options, Random, Table, rounds::elapsed_ns};
+
+/// Values in a full table: a megabyte of slots, as many meshes as a large scene has.
+const VALUES: usize = 1 << 16;
+const QUICK_VALUES: usize = 1 << 10;
+
+/// A table of values that are found again by their handles.
+trait Handles {
+    const NAME: &'static str;
+    type Key: Copy;
+    fn new() -> Self;
+    fn insert(&mut self, value: u64) -> Option<Self::Key>;
+    fn remove(&mut self, key: Self::Key) -> Option<u64>;
+    fn get(&self, key: Self::Key) -> Option<u64>;
+    fn sum(&self) -> u64;
+}
+
+impl Handles for Slots<u64> {
+    const NAME: &'static str = "drystone";
+    type Key = Handle<u64>;
+    fn new() -> Self {
+        Self::new()
+    }
+    #[inline]
+    fn insert(&mut self, value: u64) -> Option<Handle<u64>> {
+        self.insert(value).ok()
+    }
+    #[inline]
+    fn remove(&mut self, key: Handle<u64>) -> Option<u64> {
+        self.remove(key)
+    }
+    #[inline]
+    fn get(&self, key: Handle<u64>) -> Option<u64> {
+        self.get(key).copied()
+    }
+    fn sum(&self) -> u64 {
+        self.iter().map(|(handle, value)| value ^ u64::from(handle.index())).sum()
+    }
+}
+
+impl Handles for SlotMap<DefaultKey, u64> {
+    const NAME: &'static str = "slotmap";
+    type Key = DefaultKey;
+    fn new() -> Self {
+        Self::new()
+    }
+    #[inline]
+    fn insert(&mut self, value: u64) -> Option<DefaultKey> {
+        Some(self.insert(value))
+    }
+    #[inline]
+    fn remove(&mut self, key: DefaultKey) -> Option<u64> {
+        self.remove(key)
+    }
+    #[inline]
+    fn get(&self, key: DefaultKey) -> Option<u64> {
+        self.get(key).copied()
+    }
+    fn sum(&self) -> u64 {
+        // Its slots count from 1.
+        let index = |key: DefaultKey| (slotmap::Key::data(&key).as_ffi() & 0xFFFF_FFFF) - 1;
+        self.iter().map(|(key, value)| value ^ index(key)).sum()
+    }
+}
+
+impl Handles for slab::Slab<u64> {
+    const NAME: &'static str = "slab";
+    type Key = usize;
+    fn new() -> Self {
+        Self::new()
+    }
+    #[inline]
+    fn insert(&mut self, value: u64) -> Option<usize> {
+        Some(self.insert(value))
+    }
+    #[inline]
+    fn remove(&mut self, key: usize) -> Option<u64> {
+        self.try_remove(key)
+    }
+    #[inline]
+    fn get(&self, key: usize) -> Option<u64> {
+        self.get(key).copied()
+    }
+    fn sum(&self) -> u64 {
+        self.iter().map(|(key, value)| value ^ key as u64).sum()
+    }
+}
+
+pub(super) fn run(table: &mut Table, options: &Options) -> Result<(), Error> {
+    let contenders = vec![
+        contender::<Slots<u64>>(options),
+        contender::<SlotMap<DefaultKey, u64>>(options),
+        contender::<slab::Slab<u64>>(options),
+    ];
+    table.run_case("handles", options, contenders)
+}
+
+fn contender<H: Handles + 'static>(options: &Options) -> Contender<'static> {
+    let count = options.size(VALUES, QUICK_VALUES);
+    let mut random = Random::new(7);
+    Contender::new(H::NAME, move || round::<H>(count, &mut random))
+}
+
+fn round<H: Handles>(count: usize, random: &mut Random) -> Result<Vec<Figure>, String> {
+    let mut table = H::new();
+    let (mut insert_ns, mut remove_ns) = (0.0, 0.0);
+    let mut keys = Vec::with_capacity(count);
+    // Twice: into an empty table that grows, and into one where all has been removed.
+    for is_last in [false, true] {
+        let start = Instant::now();
+        keys.extend((0..count as u64).filter_map(|value| table.insert(value)));
+        insert_ns += elapsed_ns(start);
+        random.shuffle(&mut keys);
+        let removed = if is_last { count / 2 } else { count };
+        let rest = keys.split_off(removed);
+        if is_last {
+            return finish(&mut table, &keys, &rest, insert_ns / 2.0, remove_ns, count);
+        }
+        let start = Instant::now();
+        for &key in &keys {
+            black_box(table.remove(key));
+        }
+        remove_ns = elapsed_ns(start);
+        keys = rest;
+    }
+    Ok(Vec::new())
+}
+
+/// The table is full: finds everything, removes half, and goes through the rest.
+fn finish<H: Handles>(
+    table: &mut H,
+    go: &[H::Key],
+    stay: &[H::Key],
+    insert_ns: f64,
+    remove_ns: f64,
+    count: usize,
+) -> Result<Vec<Figure>, String> {
+    let start = Instant::now();
+    let found: u64 = go.iter().chain(stay).filter_map(|&key| table.get(key)).sum();
+    let get_ns = elapsed_ns(start);
+    let all = count as u64 * (count as u64 - 1) / 2;
+    if found != all {
+        return Err(format!("found values that sum up to {found}, not {all}"));
+    }
+    if !go.iter().all(|&key| table.remove(key).is_some()) {
+        return Err("a value was gone before it was removed".to_owned());
+    }
+    let start = Instant::now();
+    let sum = black_box(table.sum());
+    let iterate_ns = elapsed_ns(start);
+    // What `sum` mixes in are the slots of those that stay.
+    if stay.iter().any(|&key| table.get(key).is_none()) || (sum == 0) != stay.is_empty() {
+        return Err("a value is missing from the half-empty table".to_owned());
+    }
+    let per = |ns: f64, count: usize| ns / count as f64;
+    Ok(vec![
+        Figure::new("insert", "ns/op", per(insert_ns, count)),
+        Figure::new("remove", "ns/op", per(remove_ns, count)),
+        Figure::new("get", "ns/op", per(get_ns, count)),
+        Figure::new("iterate", "ns/op", per(iterate_ns, stay.len().max(1))),
+    ])
+}

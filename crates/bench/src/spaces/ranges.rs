@@ -1,0 +1,114 @@
+//! The contenders that hand out ranges of any size.
+
+use std::ops::Range;
+
+use drystone_alloc::{RangeHandle, RangeSpace};
+
+/// One that hands out ranges of a space of a given capacity.
+pub(super) trait Ranges: Sized {
+    const NAME: &'static str;
+    /// How many times fewer operations a round has, for those that are slow.
+    const FEWER: usize = 1;
+    type Handle: Copy;
+    fn with_capacity(capacity: u32, most_ranges: u32) -> Self;
+    fn allocate(&mut self, size: u32) -> Option<Self::Handle>;
+    fn free(&mut self, handle: Self::Handle);
+    /// Where a range of this size lies.
+    fn range(&self, handle: Self::Handle, size: u32) -> Range<u32>;
+    /// Bytes of its own, where it can tell.
+    fn size_bytes(&self) -> Option<usize> {
+        None
+    }
+}
+
+impl Ranges for RangeSpace {
+    const NAME: &'static str = "drystone";
+    type Handle = RangeHandle;
+    fn with_capacity(capacity: u32, _most_ranges: u32) -> Self {
+        Self::new(capacity)
+    }
+    #[inline]
+    fn allocate(&mut self, size: u32) -> Option<RangeHandle> {
+        self.allocate(size).ok()
+    }
+    #[inline]
+    fn free(&mut self, handle: RangeHandle) {
+        let freed = self.free(handle);
+        debug_assert!(freed.is_ok());
+    }
+    fn range(&self, handle: RangeHandle, _size: u32) -> Range<u32> {
+        self.range(handle).unwrap_or_default()
+    }
+    fn size_bytes(&self) -> Option<usize> {
+        Some(self.size_bytes())
+    }
+}
+
+/// The same with 64-bit offsets.
+pub(super) struct Wide(RangeSpace<u64>);
+
+impl Ranges for Wide {
+    const NAME: &'static str = "drystone-u64";
+    type Handle = RangeHandle;
+    fn with_capacity(capacity: u32, _most_ranges: u32) -> Self {
+        Self(RangeSpace::with_capacity(capacity.into()))
+    }
+    #[inline]
+    fn allocate(&mut self, size: u32) -> Option<RangeHandle> {
+        self.0.allocate(size.into()).ok()
+    }
+    #[inline]
+    fn free(&mut self, handle: RangeHandle) {
+        let freed = self.0.free(handle);
+        debug_assert!(freed.is_ok());
+    }
+    fn range(&self, handle: RangeHandle, _size: u32) -> Range<u32> {
+        self.0.range(handle).map_or(0..0, |range| range.start as u32..range.end as u32)
+    }
+    fn size_bytes(&self) -> Option<usize> {
+        Some(self.0.size_bytes())
+    }
+}
+
+type OffsetAllocator = offset_allocator::Allocator<u32>;
+
+impl Ranges for OffsetAllocator {
+    const NAME: &'static str = "offset-allocator";
+    type Handle = offset_allocator::Allocation<u32>;
+    fn with_capacity(capacity: u32, most_ranges: u32) -> Self {
+        // Its table is fixed and holds the gaps as well.
+        Self::with_max_allocs(capacity, most_ranges * 2)
+    }
+    #[inline]
+    fn allocate(&mut self, size: u32) -> Option<Self::Handle> {
+        self.allocate(size)
+    }
+    #[inline]
+    fn free(&mut self, handle: Self::Handle) {
+        self.free(handle);
+    }
+    fn range(&self, handle: Self::Handle, size: u32) -> Range<u32> {
+        handle.offset..handle.offset + size
+    }
+}
+
+/// An exact best fit that looks through all gaps.
+pub(super) struct RangeAlloc(range_alloc::RangeAllocator<u32>);
+
+impl Ranges for RangeAlloc {
+    const NAME: &'static str = "range-alloc";
+    const FEWER: usize = 100;
+    type Handle = (u32, u32);
+    fn with_capacity(capacity: u32, _most_ranges: u32) -> Self {
+        Self(range_alloc::RangeAllocator::new(0..capacity))
+    }
+    fn allocate(&mut self, size: u32) -> Option<(u32, u32)> {
+        self.0.allocate_range(size).ok().map(|range| (range.start, range.end))
+    }
+    fn free(&mut self, (start, end): (u32, u32)) {
+        self.0.free_range(start..end);
+    }
+    fn range(&self, (start, end): (u32, u32), _size: u32) -> Range<u32> {
+        start..end
+    }
+}
