@@ -32,11 +32,11 @@ pub enum Error {
         case: String,
     },
     /// The JSON could not be written.
-    #[error("cannot write {path}: {source}", path = path.display())]
+    #[error("{path}: {reason}", path = path.display())]
     Write {
         /// The file.
         path: PathBuf,
-        /// The system's reason.
-        source: std::io::Error,
+        /// What it is instead of a file, or the system's reason.
+        reason: String,
     },
 }

@@ -4,6 +4,7 @@ use std::{
     path::Path,
 };
 
+use drystone_render::replace_file;
 use serde_json::{Value, json};
 
 use crate::{Error, Row, Table};
@@ -36,31 +37,20 @@ fn row_to_json(row: &Row) -> Value {
     })
 }
 
-/// Writes the table to a file, or to standard output when `path` is `-`. A file is
-/// written beside its place and then renamed: nobody reads half a table.
+/// Writes the table to a file, whole or not at all, or to standard output when `path` is
+/// `-`.
 ///
 /// # Errors
 /// `Write` with the path and the system's reason.
 pub fn write_json(table: &Table, path: &Path) -> Result<(), Error> {
     let text = format!("{:#}\n", table.to_json());
+    let reason = |error: io::Error| error.to_string();
     let written = if path == Path::new("-") {
-        io::stdout().write_all(text.as_bytes())
+        io::stdout().write_all(text.as_bytes()).map_err(reason)
     } else {
-        replace_file(path, &text)
+        replace_file(path, |part| fs::write(part, &text).map_err(reason))
     };
-    written.map_err(|source| Error::Write { path: path.to_owned(), source })
-}
-
-fn replace_file(path: &Path, text: &str) -> io::Result<()> {
-    let mut temporary = path.as_os_str().to_owned();
-    temporary.push(format!(".{}.tmp", std::process::id()));
-    let temporary = Path::new(&temporary);
-    let written = fs::write(temporary, text).and_then(|()| fs::rename(temporary, path));
-    if written.is_err() {
-        // The first failure is what counts; the leftover may not even exist.
-        let _ = fs::remove_file(temporary);
-    }
-    written
+    written.map_err(|reason| Error::Write { path: path.to_owned(), reason })
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! `drystone-bench TABLE [--json FILE] [--quick]`: measures one table and prints it.
 #![forbid(unsafe_code)]
 
-use std::{path::PathBuf, process::ExitCode};
+use std::{io::Write, path::PathBuf, process::ExitCode};
 
 use clap::Parser;
 use drystone_bench::{Error, Options, TABLES, find_table, write_json};
@@ -61,10 +61,11 @@ fn run(arguments: &Arguments) -> Result<(), Error> {
         return Err(Error::NoCase { table: entry.name.to_owned(), case });
     }
     let json_to_stdout = arguments.json.as_ref().is_some_and(|path| path.as_os_str() == "-");
-    if json_to_stdout {
-        eprint!("{table}");
+    // Where nobody reads, nothing is lost: the rows may still go to the file.
+    let _ = if json_to_stdout {
+        write!(std::io::stderr(), "{table}")
     } else {
-        print!("{table}");
-    }
+        write!(std::io::stdout(), "{table}")
+    };
     arguments.json.as_ref().map_or(Ok(()), |path| write_json(&table, path))
 }

@@ -70,7 +70,7 @@ impl Camera {
         let middle = (min + max) / 2.0;
         let mut camera = Self { eye: middle + direction, projection, ..Self::default() };
         camera.turn_to(middle);
-        let [right, up, forward] = camera.basis().map(|v| v.as_dvec3());
+        let [right, up, forward] = camera.basis().map(Vec3::as_dvec3);
         let half = (max - min) / 2.0;
         let radius = half.length().max(0.5);
         let corners = [0, 1, 2, 3, 4, 5, 6, 7].map(|bits: u32| {

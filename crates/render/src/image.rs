@@ -1,10 +1,10 @@
 use std::{
     fs,
     io::{BufWriter, Write},
-    path::{Path, PathBuf},
+    path::Path,
 };
 
-use crate::RenderError;
+use crate::{RenderError, replace_file};
 
 /// A picture in memory: 8 bits each of red, green, blue and opacity a pixel, rows from top
 /// to bottom.
@@ -69,8 +69,7 @@ impl Image {
         [self.rgba[at], self.rgba[at + 1], self.rgba[at + 2], self.rgba[at + 3]]
     }
 
-    /// Writes the picture as PNG: to a temporary name beside `path` first, which is then
-    /// renamed, so that no half picture is ever left behind.
+    /// Writes the picture as PNG, whole or not at all: see [`replace_file`].
     ///
     /// # Errors
     /// `Picture` with the path when the picture is empty or the file cannot be written.
@@ -79,16 +78,7 @@ impl Image {
             return Err(RenderError::EmptyPicture { width: self.width, height: self.height });
         }
         let failed = |reason: String| RenderError::Picture { path: path.to_path_buf(), reason };
-        let path = &replaceable(path).map_err(&failed)?;
-        let temporary = path.with_file_name(format!(".drystone-{}.part", std::process::id()));
-        let written = self
-            .write_png(&temporary)
-            .and_then(|()| fs::rename(&temporary, path).map_err(|e| e.to_string()));
-        written.map_err(|reason| {
-            // The temporary file may not exist; the first error is the one to report.
-            let _ = fs::remove_file(&temporary);
-            failed(format!("the picture cannot be written: {reason}"))
-        })
+        replace_file(path, |part| self.write_png(part)).map_err(failed)
     }
 
     /// Reads a PNG of 8 bits a channel, with or without opacity.
@@ -161,20 +151,6 @@ impl Image {
         writer.write_image_data(&self.rgba).map_err(|e| e.to_string())?;
         writer.finish().map_err(|e| e.to_string())?;
         buffer.flush().map_err(|e| e.to_string())
-    }
-}
-
-/// The file that a new one may take the place of: `path`, or what it links to. Folders,
-/// devices and pipes are not replaced.
-fn replaceable(path: &Path) -> Result<PathBuf, String> {
-    if path.file_name().is_none() {
-        return Err("is not the name of a file".into());
-    }
-    match fs::metadata(path) {
-        Ok(found) if found.is_file() => fs::canonicalize(path).map_err(|e| e.to_string()),
-        Ok(found) if found.is_dir() => Err("is a folder; give the picture a name in it".into()),
-        Ok(_) => Err("is a device or pipe; a picture is written to a plain file".into()),
-        Err(_) => Ok(path.to_path_buf()),
     }
 }
 
