@@ -17,28 +17,52 @@ pub struct Visibility {
     orthographic: bool,
     /// Facings that an orthographic camera sees of every mesh.
     parallel_facings: FaceSet,
-    planes: [Plane; 6],
+    planes: Planes,
 }
 
-/// A plane of the view, relative to the eye, positive inside.
+/// The planes of the view, relative to the eye, positive inside: six and two that hold
+/// for every box, value by value side by side, so that a box is compared with all of them
+/// in a few vector operations.
 #[derive(Clone, Copy, Debug)]
-struct Plane {
-    normal: Vec3,
-    offset: f32,
+struct Planes {
+    x: [f32; 8],
+    y: [f32; 8],
+    z: [f32; 8],
+    offset: [f32; 8],
     /// How far a unit box reaches along the normal from its lowest corner.
-    reach: f32,
+    reach: [f32; 8],
     /// What rounding may take away, per voxel of distance.
-    slack: f32,
+    slack: [f32; 8],
 }
 
-impl Plane {
+impl Planes {
     /// A thousandth of the distance: nothing in view is ever dropped for rounding.
     const SLACK: f32 = 1e-3;
 
-    fn new(plane: Vec4) -> Self {
-        let normal = plane.truncate();
-        let reach = normal.max(Vec3::ZERO).element_sum();
-        Self { normal, offset: plane.w, reach, slack: Self::SLACK * normal.length() }
+    fn new(six: [Vec4; 6]) -> Self {
+        let lanes = |value: fn(Vec4) -> f32| {
+            std::array::from_fn(|lane| six.get(lane).map_or(0.0, |&plane| value(plane)))
+        };
+        Self {
+            x: lanes(|plane| plane.x),
+            y: lanes(|plane| plane.y),
+            z: lanes(|plane| plane.z),
+            offset: lanes(|plane| plane.w),
+            reach: lanes(|plane| plane.truncate().max(Vec3::ZERO).element_sum()),
+            slack: lanes(|plane| Self::SLACK * plane.truncate().length()),
+        }
+    }
+
+    /// Whether the box's corner farthest along each normal is not behind its plane.
+    fn hold(&self, low: Vec3, extent: f32) -> bool {
+        let distance = 1.0 + low.abs().max_element() + extent;
+        let mut behind = 0;
+        for lane in 0..8 {
+            let along = self.x[lane] * low.x + self.y[lane] * low.y + self.z[lane] * low.z;
+            let farthest = along + extent * self.reach[lane] + self.offset[lane];
+            behind |= u32::from(farthest < -self.slack[lane] * distance);
+        }
+        behind == 0
     }
 }
 
@@ -59,7 +83,7 @@ impl Visibility {
             forward,
             orthographic: matches!(camera.projection, Projection::Orthographic { .. }),
             parallel_facings: Face::ALL.into_iter().filter(towards).collect(),
-            planes: [w + x, w - x, w + y, w - y, z, w - z].map(Plane::new),
+            planes: Planes::new([w + x, w - x, w + y, w - y, z, w - z]),
         }
     }
 
@@ -85,14 +109,7 @@ impl Visibility {
 
     /// Whether any of the mesh's box may be in view.
     pub fn in_view(&self, mesh: &DrawData) -> bool {
-        let low = self.relative(mesh);
-        let extent = mesh.extent as f32;
-        let distance = 1.0 + low.abs().max_element() + extent;
-        // The corner farthest along each plane's normal must not be behind it.
-        self.planes.iter().fold(true, |inside, plane| {
-            let farthest = plane.normal.dot(low) + extent * plane.reach + plane.offset;
-            inside & (farthest >= -plane.slack * distance)
-        })
+        self.planes.hold(self.relative(mesh), mesh.extent as f32)
     }
 
     /// How far the middle of the mesh's box is from the eye. For an orthographic camera,
