@@ -70,35 +70,33 @@ impl Camera {
         let middle = (min + max) / 2.0;
         let mut camera = Self { eye: middle + direction, projection, ..Self::default() };
         camera.turn_to(middle);
-        let [right, up, forward] = camera.basis().map(Vec3::as_dvec3);
+        let [right, up, forward] = camera.basis().map(|v| v.as_dvec3());
         let half = (max - min) / 2.0;
-        let corners = (0..8).map(|bits: u32| {
+        let radius = half.length().max(0.5);
+        let corners = [0, 1, 2, 3, 4, 5, 6, 7].map(|bits: u32| {
             let side = |bit: u32| if bits >> bit & 1 == 0 { -1.0 } else { 1.0 };
             half * DVec3::new(side(0), side(1), side(2))
         });
         let aspect = f64::from(aspect.max(1e-3));
-        let mut distance = half.length().max(1.0);
+        // From the middle; aimed anew below, since what is near looks larger.
+        let mut eye = direction * radius;
         match &mut camera.projection {
             Projection::Perspective { fov_y } => {
                 let tan_y = f64::from(*fov_y / 2.0).tan().max(1e-6) / MARGIN;
-                distance = corners.fold(1.0, |needed: f64, corner| {
-                    let spread = (corner.dot(up).abs() / tan_y)
-                        .max(corner.dot(right).abs() / (tan_y * aspect));
-                    needed.max(spread - corner.dot(forward))
-                });
+                eye = fit_perspective(&corners, [right, up, forward], [tan_y * aspect, tan_y]);
             }
             Projection::Orthographic { height_voxels } => {
-                let height = corners.fold(1e-3, |needed: f64, corner| {
+                let height = corners.iter().fold(1e-3, |needed: f64, corner| {
                     let spread = corner.dot(up).abs().max(corner.dot(right).abs() / aspect);
                     needed.max(spread * 2.0 * MARGIN)
                 });
                 *height_voxels = height as f32;
             }
         }
-        camera.eye = middle + direction * distance;
-        let radius = half.length() + 1.0;
-        let near = (distance - radius).max(distance * 1e-3).max(0.05);
-        camera.depth_range = [near as f32, (distance + radius) as f32];
+        camera.eye = middle + eye;
+        let distance = -eye.dot(forward);
+        let near = (distance - radius - 1.0).max(distance * 1e-3).max(0.05);
+        camera.depth_range = [near as f32, (distance + radius + 1.0) as f32];
         camera
     }
 
@@ -161,6 +159,32 @@ impl Camera {
         };
         [tan_y * aspect, tan_y]
     }
+}
+
+/// Where an eye with this basis must be, from the middle of a box, to see all its
+/// `corners` within the half extents `tangents` and as large as possible: each side of
+/// the picture touches the corner that reaches farthest towards it.
+fn fit_perspective(
+    corners: &[DVec3; 8],
+    [right, up, forward]: [DVec3; 3],
+    tangents: [f64; 2],
+) -> DVec3 {
+    // A corner at (x, z) is inside the left and right sides of an eye at (ex, ez) when
+    // |x − ex| ≤ t (z − ez): with the farthest reaches r = max(x − t z), l = max(−x − t z)
+    // both sides touch at ez = −(r + l) / 2t, ex = (r − l) / 2.
+    let fit = |axis: DVec3, tangent: f64| {
+        let reach = |sign: f64| {
+            let reaches = corners.map(|c| sign * c.dot(axis) - tangent * c.dot(forward));
+            reaches.into_iter().fold(f64::NEG_INFINITY, f64::max)
+        };
+        let [r, l] = [reach(1.0), reach(-1.0)];
+        ((r - l) / 2.0, -(r + l) / (2.0 * tangent))
+    };
+    let (x, back_x) = fit(right, tangents[0]);
+    let (y, back_y) = fit(up, tangents[1]);
+    // Clear of the nearest corner, also where the box is flat or a point.
+    let nearest = corners.map(|c| c.dot(forward)).into_iter().fold(f64::INFINITY, f64::min);
+    right * x + up * y + forward * back_x.min(back_y).min(nearest - 0.5)
 }
 
 #[cfg(test)]

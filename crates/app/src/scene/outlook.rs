@@ -17,8 +17,11 @@ const LANDSCAPE_FLATNESS: f64 = 2.5;
 /// … if it is also this wide, in voxels.
 const LANDSCAPE_WIDTH: f64 = 128.0;
 
+/// Where the eye stands over a landscape, from its middle: low, so that sky is seen.
+const OVER_LANDSCAPE: DVec3 = DVec3::new(0.70, 0.42, 0.72);
+
 /// The outlook on all of `world`, for a picture of this width to height: a model fills the
-/// picture, a landscape is seen from above one corner, to its horizon.
+/// picture, a landscape is seen from above one corner, with sky behind it.
 pub fn outlook(world: &World, aspect: f32) -> Outlook {
     let (min, max) = corners(world);
     let size = max - min;
@@ -26,14 +29,14 @@ pub fn outlook(world: &World, aspect: f32) -> Outlook {
     let width = size.x.min(size.z);
     let is_landscape = width > LANDSCAPE_FLATNESS * size.y && width > LANDSCAPE_WIDTH;
     let mut camera = if is_landscape {
-        over_landscape(min, max, perspective)
+        Camera::fit_from(OVER_LANDSCAPE.normalize(), min, max, perspective, aspect)
     } else {
         Camera::fit(min, max, perspective, aspect)
     };
     reach(&mut camera, min, max);
     let reach = ((camera.eye - (min + max) / 2.0).length() + size.length() / 2.0) as f32;
     let atmosphere = if is_landscape {
-        Atmosphere::default().with_haze(reach * 0.30, reach * 1.05, 0.85)
+        Atmosphere::default().with_haze(reach * 0.50, reach * 1.25, 0.75)
     } else {
         Atmosphere::default().with_haze(reach * 0.80, reach * 2.5, 0.6)
     };
@@ -61,13 +64,4 @@ pub fn reach(camera: &mut Camera, min: DVec3, max: DVec3) {
     // A parallel eye may stand within the scene, and still shows what is before it.
     let far = (distance + radius).max(2.0 * near);
     camera.depth_range = [near as f32, far as f32];
-}
-
-/// Above the south-east corner, looking over the middle.
-fn over_landscape(min: DVec3, max: DVec3, projection: Projection) -> Camera {
-    let size = max - min;
-    let eye =
-        DVec3::new(max.x - size.x * 0.02, max.y + size.length() * 0.09, max.z + size.z * 0.10);
-    let target = min + size * DVec3::new(0.40, 0.34, 0.40);
-    Camera { projection, ..Camera::look_at(eye, target) }
 }

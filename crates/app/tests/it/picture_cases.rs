@@ -51,6 +51,9 @@ fn case(name: &'static str, world: World) -> Case {
         fit([0.4, -0.6, -0.9], perspective),
         fit([1.0, 1.0, 1.0], parallel),
         View::new(within),
+        // Facings exactly edge-on, and a floor at a low angle.
+        fit([0.0, 0.0, 1.0], parallel),
+        fit([0.3, 0.04, 0.9], perspective),
     ];
     Case { name, world, views }
 }

@@ -16,7 +16,8 @@ use drystone_world::World;
 
 use crate::picture_cases::{Case, cases};
 
-const WIDTH: u32 = 320;
+/// Odd, so that rows are padded when they are read back.
+const WIDTH: u32 = 317;
 const HEIGHT: u32 = 240;
 
 /// Largest difference of a channel, of 255: one for rounding, one for the sums before it.
@@ -52,7 +53,7 @@ fn expected(case: &Case) -> Vec<Image> {
 /// What is wrong with `actual`, or nothing. Wrong pictures are written out to be looked at.
 fn compare(case: &str, index: usize, contender: &str, want: &Image, got: &Image) -> Option<String> {
     let pixels = f64::from(WIDTH * HEIGHT);
-    let seen = want.difference(got, TOLERANCE)?;
+    let seen = want.difference(got, TOLERANCE).expect("pictures of one size");
     let stray = f64::from(seen.away_from_edges) / pixels;
     let all = f64::from(seen.pixels) / pixels;
     if stray <= STRAY && all <= SILHOUETTE {
@@ -60,7 +61,7 @@ fn compare(case: &str, index: usize, contender: &str, want: &Image, got: &Image)
     }
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("pictures");
     std::fs::create_dir_all(&folder).unwrap();
-    let name = |kind: &str| folder.join(format!("{case}-{index}-{contender}-{kind}.png"));
+    let name = |kind: &str| folder.join(format!("{case}-{index}-{contender}.{kind}.png"));
     want.save_png(&name("expected")).unwrap();
     got.save_png(&name("actual")).unwrap();
     difference(want, got).save_png(&name("difference")).unwrap();
@@ -85,6 +86,7 @@ fn agree(contender: &str, open: impl Fn(u64) -> Box<dyn Renderer>) {
     for case in cases() {
         let quads = quad_count(&mesh_world(&case.world));
         let actual = pictures(&case.world, &case.views, open(quads));
+        assert_eq!(actual.len(), case.views.len());
         for (index, (want, got)) in expected(&case).iter().zip(&actual).enumerate() {
             wrong.extend(compare(case.name, index, contender, want, got));
         }
@@ -154,11 +156,14 @@ fn masking_and_culling_change_nothing() {
 }
 
 /// The order of opaque meshes changes no pixel but where two quads of different chunks
-/// overlap to close the seam between them: there, a pixel may show either.
+/// overlap to close the seam between them: there, a pixel may show either. Seen edge-on,
+/// one seam may run through a whole column of pixels.
 #[test]
 fn order_changes_pixels_on_seams_at_most() {
     let changed = changed_by(|view| View { order: false, ..*view });
-    assert!(changed.iter().all(|&(_, _, pixels)| pixels <= 4), "{changed:?}");
+    assert!(changed.iter().all(|&(_, _, pixels)| pixels <= HEIGHT), "{changed:?}");
+    let all: u32 = changed.iter().map(|&(_, _, pixels)| pixels).sum();
+    assert!(all <= 2 * HEIGHT, "{changed:?}");
 }
 
 /// The cases show what they are meant to: none but the empty one is only sky.
