@@ -9,7 +9,7 @@ use crate::{Contender, Error, Figure, Options, Random, Table, rounds::elapsed_ns
 
 /// Units of the space, and of that of a quick run.
 pub(super) const CAPACITY: u32 = 1 << 26;
-pub(super) const QUICK_CAPACITY: u32 = 1 << 20;
+pub(super) const QUICK_CAPACITY: u32 = 1 << 22;
 /// How full the steady state is.
 const FULL_PERCENT: u64 = 85;
 /// Pairs of a free and an allocation in a round.
@@ -20,8 +20,8 @@ const MEDIAN_SIZE: f64 = 300.0;
 const SIZE_DEVIATION: f64 = 1.0;
 const SIZES: std::ops::RangeInclusive<u32> = 30..=20_000;
 /// Sizes that wait to be allocated: a freed one goes here, another comes out, so that the
-/// space stays as full as it was.
-const WAITING: usize = 1000;
+/// space stays as full as it was. One for so many live ranges.
+const LIVE_PER_WAITING: usize = 100;
 
 fn random_size(random: &mut Random) -> u32 {
     let size = (MEDIAN_SIZE.ln() + SIZE_DEVIATION * random.normal()).exp();
@@ -79,7 +79,8 @@ impl<R: Ranges> Steady<R> {
             handles.push(space.allocate(size).ok_or("full at less than the steady state")?);
             sizes.push(size);
         }
-        let waiting = (0..WAITING).map(|_| random_size(&mut random)).collect();
+        let waiting_count = handles.len().div_ceil(LIVE_PER_WAITING).max(1);
+        let waiting = (0..waiting_count).map(|_| random_size(&mut random)).collect();
         Ok(Self { space, capacity, handles, sizes, waiting, random, plan: Vec::new() })
     }
 
@@ -87,7 +88,8 @@ impl<R: Ranges> Steady<R> {
         self.plan.clear();
         for _ in 0..pairs {
             let at = self.random.below(self.sizes.len());
-            let waiting = &mut self.waiting[self.random.below(WAITING)];
+            let next = self.random.below(self.waiting.len());
+            let waiting = &mut self.waiting[next];
             std::mem::swap(&mut self.sizes[at], waiting);
             self.plan.push((at as u32, self.sizes[at]));
         }

@@ -44,6 +44,30 @@ fn json_to_a_file_replaces_it_whole() {
     assert!(String::from_utf8(output.stdout).unwrap().contains("sequential"));
 }
 
+/// Every contender of every case works and finds its own answers right.
+#[test]
+fn spaces_has_its_cases() {
+    let output = bench(&["spaces", "--quick", "--rounds", "1", "--json", "-"]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let json: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let rows = json["rows"].as_array().unwrap();
+    for case in [
+        "sequential",
+        "refill",
+        "churn-90",
+        "churn-999",
+        "churn-90-16m",
+        "bulk",
+        "handles",
+        "ranges-churn",
+        "ranges-fail",
+        "defrag",
+    ] {
+        let ours = |row: &&serde_json::Value| row["case"] == case && row["contender"] == "drystone";
+        assert!(rows.iter().any(|row| ours(&row)), "{case}");
+    }
+}
+
 /// The drawing table on the smallest case, where there is an adapter to draw with.
 #[test]
 fn static_compares_pool_and_naive() {
