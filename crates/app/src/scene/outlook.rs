@@ -53,15 +53,21 @@ pub fn corners(world: &World) -> (DVec3, DVec3) {
     }
 }
 
-/// Sets the depth that `camera` sees so that nothing of the box `min` to `max` is cut off,
-/// wherever the eye is. To be called when the eye has moved.
+/// Sets the depth that `camera` sees so that nothing of the box `min` to `max` that lies
+/// ahead is cut off, wherever the eye is. To be called when the eye has moved or turned.
 pub fn reach(camera: &mut Camera, min: DVec3, max: DVec3) {
-    /// In front of the nearest thing that a perspective eye can look at.
+    /// In front of the nearest thing that an eye can look at.
     const NEAR: f64 = 0.1;
-    let radius = (max - min).length() / 2.0 + 1.0;
-    let distance = (camera.eye - (min + max) / 2.0).length();
-    let near = (distance - radius).max(NEAR);
-    // A parallel eye may stand within the scene, and still shows what is before it.
-    let far = (distance + radius).max(2.0 * near);
+    /// Room before the nearest and behind the farthest corner, for rounding.
+    const MARGIN: f64 = 1.001;
+    let forward = camera.basis()[2].as_dvec3();
+    let depths = (0..8).map(|bits: u32| {
+        let pick = |bit: u32| if bits >> bit & 1 == 0 { min } else { max };
+        (DVec3::new(pick(0).x, pick(1).y, pick(2).z) - camera.eye).dot(forward)
+    });
+    let (nearest, farthest) = depths
+        .fold((f64::MAX, 0.0), |(near, far), depth| (f64::min(near, depth), f64::max(far, depth)));
+    let near = (nearest / MARGIN - 1.0).max(NEAR);
+    let far = (farthest * MARGIN + 1.0).max(2.0 * near);
     camera.depth_range = [near as f32, far as f32];
 }
