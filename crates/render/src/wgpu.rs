@@ -84,11 +84,6 @@ impl WgpuDevice {
         Self::new(opened, target)
     }
 
-    /// Whether the adapter is hardware rather than a program that plays one.
-    pub fn is_hardware(&self) -> bool {
-        adapter::is_hardware(&self.opened.adapter)
-    }
-
     fn new(opened: Opened, target: Target) -> Result<Self, RenderError> {
         use wgpu::BufferUsages as Usage;
         let pipelines = Pipelines::new(&opened.device, target.format);

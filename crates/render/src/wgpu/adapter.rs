@@ -192,7 +192,7 @@ fn rank(adapter: &wgpu::Adapter) -> (u8, u8) {
 }
 
 /// Whether the adapter is hardware rather than a program that plays one.
-pub(super) fn is_hardware(adapter: &wgpu::Adapter) -> bool {
+fn is_hardware(adapter: &wgpu::Adapter) -> bool {
     adapter.get_info().device_type != wgpu::DeviceType::Cpu
 }
 
