@@ -1,15 +1,14 @@
-use alloc::vec::Vec;
-use core::ops::Range;
-
 use crate::{
     Error,
     bit_tree::{ALL_FREE, BitTree, WORD_BITS},
 };
 
 mod iter;
+mod many;
 #[cfg(test)]
 mod tests;
 
+use iter::Leaves;
 pub use iter::{Gaps, UsedIndices};
 
 /// Which free index an [`AddressSpace`] hands out.
@@ -54,9 +53,15 @@ pub struct AddressSpace {
     limit: u32,
     len: u32,
     high_water: u32,
-    /// `Lowest`: the block to take from, below which none has room; `LastLeaf`: the leaf
-    /// that served last. When it has no room itself, the tree is asked.
-    cursor: usize,
+    /// While appending, one past the last slot of the leaf that is appended to; else 0.
+    append_end: u32,
+    /// Frees below this are quick: they change neither `high_water` nor the way of working.
+    quick_end: u32,
+    /// `Lowest`: the block to take from, below which none has room. When it has none itself,
+    /// the tree is asked.
+    block: usize,
+    /// `LastLeaf`: the leaf that served last. When it has no room, the tree is asked.
+    last_leaf: usize,
 }
 
 impl AddressSpace {
@@ -67,7 +72,17 @@ impl AddressSpace {
 
     /// An empty space that hands out indices below `limit` only.
     pub const fn bounded(policy: Policy, limit: u32) -> Self {
-        Self { tree: BitTree::new(), policy, limit, len: 0, high_water: 0, cursor: 0 }
+        Self {
+            tree: BitTree::new(),
+            policy,
+            limit,
+            len: 0,
+            high_water: 0,
+            append_end: 0,
+            quick_end: 0,
+            block: 0,
+            last_leaf: 0,
+        }
     }
 
     /// Hands out a free index, as the policy says.
@@ -76,46 +91,11 @@ impl AddressSpace {
     /// `Full` when every index below the limit is used, or memory for the tree ran out.
     #[inline(always)]
     pub fn allocate(&mut self) -> Result<u32, Error> {
+        if self.high_water < self.append_end {
+            self.high_water += 1;
+            return Ok(self.high_water - 1);
+        }
         self.take().ok_or_else(|| self.full(1))
-    }
-
-    /// Hands out the `count` lowest free indices, as runs in rising order appended to
-    /// `runs`: all of them or none.
-    ///
-    /// # Cost
-    /// O(leaves touched + runs).
-    ///
-    /// # Errors
-    /// `Full` when fewer are left (they need not lie side by side, so the largest free
-    /// place is all of them), or memory for the tree ran out.
-    ///
-    /// # Examples
-    /// ```
-    /// use drystone_alloc::{AddressSpace, Policy};
-    ///
-    /// let mut space = AddressSpace::new(Policy::Lowest);
-    /// space.allocate_at(2)?;
-    /// let mut runs = Vec::new();
-    /// space.allocate_many(100, &mut runs)?;
-    /// assert_eq!(runs, [0..2, 3..101]);
-    /// # Ok::<(), drystone_alloc::Error>(())
-    /// ```
-    pub fn allocate_many(&mut self, count: u32, runs: &mut Vec<Range<u32>>) -> Result<(), Error> {
-        if count > self.limit - self.len {
-            return Err(self.full(count));
-        }
-        let first_run = runs.len();
-        let mut left = count;
-        while left > 0 {
-            match self.lowest_open_leaf() {
-                Some(leaf) => left -= self.take_up_to(left, leaf, first_run, runs),
-                None => {
-                    self.give_back(runs.drain(first_run..));
-                    return Err(self.full(count));
-                }
-            }
-        }
-        Ok(())
     }
 
     /// Hands out this very index.
@@ -127,6 +107,7 @@ impl AddressSpace {
         if index >= self.limit {
             return Err(Error::InvalidSize);
         }
+        self.settle();
         let slot = index as usize;
         if self.tree.is_taken(slot) {
             let total_free = u64::from(self.limit - self.len);
@@ -138,6 +119,7 @@ impl AddressSpace {
         self.tree.take_in(slot / WORD_BITS, 1 << (slot % WORD_BITS));
         self.high_water = self.high_water.max(index + 1);
         self.len += 1;
+        self.update_quick_end();
         Ok(())
     }
 
@@ -147,8 +129,8 @@ impl AddressSpace {
     /// `NotAllocated` when it is not handed out, whatever its value.
     #[inline(always)]
     pub fn free(&mut self, index: u32) -> Result<(), Error> {
-        if u64::from(index) + 1 >= u64::from(self.high_water) {
-            return self.free_highest(index);
+        if index >= self.quick_end {
+            return self.free_slowly(index);
         }
         self.release(index).ok_or(Error::NotAllocated)
     }
@@ -156,19 +138,19 @@ impl AddressSpace {
     /// Whether the index is handed out.
     #[inline]
     pub fn contains(&self, index: u32) -> bool {
-        index < self.high_water && self.tree.is_taken(index as usize)
+        index < self.high_water && (self.is_appending() || self.tree.is_taken(index as usize))
     }
 
     /// How many indices are handed out.
     #[inline]
     pub const fn len(&self) -> u32 {
-        self.len
+        if self.is_appending() { self.high_water } else { self.len }
     }
 
     /// Whether none is handed out.
     #[inline]
     pub const fn is_empty(&self) -> bool {
-        self.len == 0
+        self.len() == 0
     }
 
     /// One past the highest index handed out: what lies above need not be drawn.
@@ -195,12 +177,12 @@ impl AddressSpace {
 
     /// Every index handed out, in rising order.
     pub fn iter(&self) -> UsedIndices<'_> {
-        UsedIndices::new(self.tree.leaves(), self.high_water)
+        UsedIndices::new(self.leaves(), self.high_water)
     }
 
     /// Every run of free indices below [`high_water`](Self::high_water), in rising order.
     pub fn gaps(&self) -> Gaps<'_> {
-        Gaps::new(self.tree.leaves(), self.high_water)
+        Gaps::new(self.leaves(), self.high_water)
     }
 
     /// Takes every index back and keeps the memory.
@@ -211,7 +193,8 @@ impl AddressSpace {
             let free = self.usable_in(leaf);
             self.tree.set_leaf(leaf, free);
         }
-        (self.len, self.high_water, self.cursor) = (0, 0, 0);
+        (self.len, self.high_water, self.append_end, self.quick_end) = (0, 0, 0, 0);
+        (self.block, self.last_leaf) = (0, 0);
     }
 
     /// Gives the memory above the highest used index back.
@@ -219,10 +202,9 @@ impl AddressSpace {
     /// # Cost
     /// O(leaves).
     pub fn shrink_to_fit(&mut self) {
+        self.settle();
         self.tree.truncate((self.high_water as usize).div_ceil(WORD_BITS));
-        if self.policy == Policy::Lowest {
-            self.cursor = 0;
-        }
+        self.block = 0;
     }
 
     /// Walks the whole structure and says what is wrong with it, for tests.
@@ -230,6 +212,11 @@ impl AddressSpace {
     /// # Errors
     /// The invariant that does not hold.
     pub fn check(&self) -> Result<(), &'static str> {
+        if self.is_appending() {
+            let mut settled = self.clone();
+            settled.settle();
+            return settled.check();
+        }
         self.tree.check()?;
         let leaves = self.tree.leaves();
         let usable = |leaf: usize| self.usable_in(leaf);
@@ -240,26 +227,70 @@ impl AddressSpace {
         if taken.sum::<u32>() != self.len {
             return Err("the number of used indices is wrong");
         }
-        if self.policy == Policy::Lowest && self.tree.has_room_below(self.cursor) {
-            return Err("a block below the cursor has room");
+        if self.policy == Policy::Lowest && self.tree.has_room_below(self.block) {
+            return Err("a block below the one to take from has room");
         }
         if self.iter().last().map_or(0, |index| index + 1) != self.high_water {
             return Err("the high-water mark is not one past the highest used index");
         }
+        if self.quick_end != self.high_water.saturating_sub(1) {
+            return Err("not exactly the frees below the highest used index are quick");
+        }
         Ok(())
+    }
+
+    /// Every index below the high-water mark is used, and the leaf it lies in is not
+    /// written: neither are `len` and the tree's bits until something else is asked for.
+    /// A space that only fills up costs one comparison and one addition an index.
+    #[inline]
+    const fn is_appending(&self) -> bool {
+        self.append_end != 0
+    }
+
+    /// Writes down what was appended.
+    fn settle(&mut self) {
+        if !self.is_appending() {
+            return;
+        }
+        let leaf = self.append_end as usize / WORD_BITS - 1;
+        self.tree.take_below(leaf, self.high_water as usize - leaf * WORD_BITS);
+        self.len = self.high_water;
+        self.last_leaf = leaf;
+        self.append_end = 0;
+        self.update_quick_end();
+    }
+
+    /// Goes on appending, if everything below the high-water mark is used and the leaf that
+    /// it lies in is neither missing nor cut by the limit.
+    fn append(&mut self) {
+        let end = u64::from(self.high_water | (WORD_BITS as u32 - 1)) + 1;
+        let leaves = self.tree.leaves().len() as u64;
+        if self.len == self.high_water && end <= u64::from(self.limit) && end / 64 <= leaves {
+            self.append_end = end as u32;
+            self.quick_end = 0;
+        }
+    }
+
+    #[inline]
+    const fn update_quick_end(&mut self) {
+        self.quick_end = self.high_water.saturating_sub(1);
+    }
+
+    /// The leaves, of which the one that is appended to looks as if it were full.
+    fn leaves(&self) -> Leaves<'_> {
+        let exact = (self.append_end as usize / WORD_BITS).wrapping_sub(1);
+        Leaves { words: self.tree.leaves(), exact }
     }
 
     /// In every caller's loop: it is short, and a call costs as much again.
     #[inline(always)]
     fn take(&mut self) -> Option<u32> {
-        if self.len == self.high_water
-            && let Some(index) = self.take_next()
-        {
-            return Some(index);
+        if self.is_appending() {
+            return self.allocate_elsewhere();
         }
         let taken = match self.policy {
-            Policy::Lowest => self.tree.take_lowest_in_block(&mut self.cursor),
-            Policy::LastLeaf => self.tree.take_lowest_in_leaf(self.cursor),
+            Policy::Lowest => self.tree.take_lowest_in_block(&mut self.block),
+            Policy::LastLeaf => self.tree.take_lowest_in_leaf(self.last_leaf),
         };
         match taken {
             Some(slot) => Some(self.hand_out(slot)),
@@ -267,37 +298,29 @@ impl AddressSpace {
         }
     }
 
-    /// Takes the high-water mark, below which nothing is free: what the tree would find as
-    /// well. Here its bits are only written, and an allocation does not wait for the one
-    /// before. `None` in a leaf that does not exist yet, or is cut by the limit.
-    #[inline(always)]
-    fn take_next(&mut self) -> Option<u32> {
-        let index = self.high_water;
-        if index | (WORD_BITS as u32 - 1) >= self.limit {
-            return None;
-        }
-        self.tree.take_all_up_to(index as usize)?;
-        if self.policy == Policy::LastLeaf {
-            self.cursor = index as usize / WORD_BITS;
-        }
-        self.high_water = index + 1;
-        self.len = index + 1;
-        Some(index)
-    }
-
     #[inline(always)]
     fn hand_out(&mut self, slot: usize) -> u32 {
         let index = slot as u32;
-        if index >= self.high_water {
-            self.high_water = index + 1;
-        }
         self.len += 1;
+        if index >= self.high_water {
+            self.rise_to(index + 1);
+        }
         index
     }
 
-    /// The cursor's block or leaf has no room: looks for the lowest that has, else grows.
+    /// Not inlined: it happens when the space grows, and then appending begins.
+    #[inline(never)]
+    fn rise_to(&mut self, high_water: u32) {
+        self.high_water = high_water;
+        self.update_quick_end();
+        self.append();
+    }
+
+    /// The block or leaf to take from has no room, or the one that was appended to is full:
+    /// looks for the lowest that has, else grows.
     #[inline(never)]
     fn allocate_elsewhere(&mut self) -> Option<u32> {
+        self.settle();
         let leaf = self.lowest_open_leaf()?;
         self.point_at(leaf);
         let slot = self.tree.take_lowest_in_leaf(leaf)?;
@@ -307,21 +330,22 @@ impl AddressSpace {
     #[inline(always)]
     fn release(&mut self, index: u32) -> Option<()> {
         let block = self.tree.release(index as usize)?;
-        if self.policy == Policy::Lowest {
-            self.cursor = self.cursor.min(block);
-        }
+        self.block = self.block.min(block);
         self.len -= 1;
         Some(())
     }
 
-    /// Frees the highest used index, or finds that this one is above all.
+    /// Frees the highest used index, one of a space that was appended to, or none.
     #[inline(never)]
-    fn free_highest(&mut self, index: u32) -> Result<(), Error> {
+    fn free_slowly(&mut self, index: u32) -> Result<(), Error> {
+        self.settle();
         if index >= self.high_water {
             return Err(Error::NotAllocated);
         }
         self.release(index).ok_or(Error::NotAllocated)?;
-        self.lower_high_water();
+        if index + 1 == self.high_water {
+            self.lower_high_water();
+        }
         Ok(())
     }
 
@@ -337,47 +361,8 @@ impl AddressSpace {
 
     #[inline]
     fn point_at(&mut self, leaf: usize) {
-        self.cursor = match self.policy {
-            Policy::Lowest => leaf / WORD_BITS,
-            Policy::LastLeaf => leaf,
-        };
-    }
-
-    /// Takes the lowest free slots of a leaf, at most `count`; returns how many.
-    #[inline]
-    fn take_up_to(
-        &mut self,
-        count: u32,
-        leaf: usize,
-        first_run: usize,
-        runs: &mut Vec<Range<u32>>,
-    ) -> u32 {
-        let mut free = self.tree.leaves()[leaf];
-        let base = (leaf * WORD_BITS) as u32;
-        let mut left = count;
-        let mut taken = 0;
-        while free != 0 && left > 0 {
-            let start = free.trailing_zeros();
-            let length = (free >> start).trailing_ones().min(left);
-            let run = (ALL_FREE >> (WORD_BITS as u32 - length)) << start;
-            free &= !run;
-            taken |= run;
-            left -= length;
-            push_run(runs, first_run, base + start..base + start + length);
-            self.high_water = self.high_water.max(base + start + length);
-        }
-        self.tree.take_in(leaf, taken);
-        self.point_at(leaf);
-        self.len += count - left;
-        count - left
-    }
-
-    fn give_back(&mut self, runs: impl Iterator<Item = Range<u32>>) {
-        for index in runs.flatten() {
-            // They were handed out a moment ago.
-            let freed = self.free(index);
-            debug_assert!(freed.is_ok());
-        }
+        self.block = leaf / WORD_BITS;
+        self.last_leaf = leaf;
     }
 
     /// Adds a leaf and returns it.
@@ -408,11 +393,12 @@ impl AddressSpace {
         let end_of =
             |(leaf, used): (usize, u64)| ((leaf + 1) * WORD_BITS) as u32 - used.leading_zeros();
         self.high_water = used.find(|(_, used)| *used != 0).map_or(0, end_of);
+        self.update_quick_end();
     }
 
     #[cold]
     fn full(&self, requested: u32) -> Error {
-        let total_free = u64::from(self.limit - self.len);
+        let total_free = u64::from(self.limit - self.len());
         Error::Full { requested: requested.into(), largest_free: total_free, total_free }
     }
 }
@@ -421,18 +407,4 @@ impl Default for AddressSpace {
     fn default() -> Self {
         Self::new(Policy::default())
     }
-}
-
-/// Appends a run; one that continues the last makes that one longer, as long as it is
-/// among those of this call.
-#[inline]
-fn push_run(runs: &mut Vec<Range<u32>>, first_run: usize, run: Range<u32>) {
-    if runs.len() > first_run
-        && let Some(last) = runs.last_mut()
-        && last.end == run.start
-    {
-        last.end = run.end;
-        return;
-    }
-    runs.push(run);
 }

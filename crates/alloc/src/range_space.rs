@@ -7,6 +7,7 @@ mod blocks;
 mod check;
 mod defrag;
 mod handle;
+mod neighbours;
 mod nodes;
 mod resize;
 mod stats;

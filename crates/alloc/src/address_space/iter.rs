@@ -2,10 +2,27 @@ use core::ops::Range;
 
 use crate::bit_tree::WORD_BITS;
 
+/// The leaves of a space, of which those from `exact` on are not written yet: everything in
+/// them below the high-water mark is used.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Leaves<'a> {
+    pub(super) words: &'a [u64],
+    pub(super) exact: usize,
+}
+
+impl Leaves<'_> {
+    /// The free slots of a leaf, and any above the high-water mark.
+    #[inline]
+    fn get(&self, leaf: usize) -> Option<u64> {
+        let word = *self.words.get(leaf)?;
+        Some(if leaf < self.exact { word } else { 0 })
+    }
+}
+
 /// The used indices of an [`AddressSpace`](super::AddressSpace), in rising order.
 #[derive(Clone, Debug)]
 pub struct UsedIndices<'a> {
-    leaves: &'a [u64],
+    leaves: Leaves<'a>,
     end: u32,
     /// The leaf that `word` is of, and what is left of it.
     leaf: usize,
@@ -13,8 +30,8 @@ pub struct UsedIndices<'a> {
 }
 
 impl<'a> UsedIndices<'a> {
-    pub(super) fn new(leaves: &'a [u64], end: u32) -> Self {
-        Self { leaves, end, leaf: 0, word: leaves.first().map_or(0, |free| !free) }
+    pub(super) fn new(leaves: Leaves<'a>, end: u32) -> Self {
+        Self { leaves, end, leaf: 0, word: leaves.get(0).map_or(0, |free| !free) }
     }
 }
 
@@ -25,7 +42,7 @@ impl Iterator for UsedIndices<'_> {
     fn next(&mut self) -> Option<u32> {
         while self.word == 0 {
             self.leaf += 1;
-            self.word = !*self.leaves.get(self.leaf)?;
+            self.word = !self.leaves.get(self.leaf)?;
         }
         let index = (self.leaf * WORD_BITS) as u32 + self.word.trailing_zeros();
         self.word &= self.word - 1;
@@ -37,14 +54,14 @@ impl Iterator for UsedIndices<'_> {
 /// The runs of free indices of an [`AddressSpace`](super::AddressSpace), in rising order.
 #[derive(Clone, Debug)]
 pub struct Gaps<'a> {
-    leaves: &'a [u64],
+    leaves: Leaves<'a>,
     /// One past the highest used index.
     end: u32,
     at: u32,
 }
 
 impl<'a> Gaps<'a> {
-    pub(super) const fn new(leaves: &'a [u64], end: u32) -> Self {
+    pub(super) const fn new(leaves: Leaves<'a>, end: u32) -> Self {
         Self { leaves, end, at: 0 }
     }
 
@@ -53,8 +70,8 @@ impl<'a> Gaps<'a> {
     fn seek(&self, at: u32, flip: u64) -> u32 {
         let first = at as usize / WORD_BITS;
         let mut mask = u64::MAX << (at as usize % WORD_BITS);
-        for (leaf, word) in self.leaves.iter().enumerate().skip(first) {
-            let found = (word ^ flip) & mask;
+        for leaf in first..self.leaves.words.len() {
+            let found = (self.leaves.get(leaf).unwrap_or(0) ^ flip) & mask;
             if found != 0 {
                 return ((leaf * WORD_BITS) as u32 + found.trailing_zeros()).min(self.end);
             }

@@ -66,7 +66,7 @@ pub struct Move<O = u32> {
     /// Its units.
     pub size: O,
     /// The node that it comes to lie behind.
-    after: u32,
+    pub(super) after: u32,
 }
 
 impl<O: Offset> Move<O> {

@@ -1,0 +1,137 @@
+use super::{Move, RangeHandle, RangeSpace, nodes::START};
+use crate::{Error, Offset};
+
+/// Ranges by their neighbours, for whoever packs a space by moving ranges in steps that do
+/// not overlap: the old place stays handed out while the new one is being written.
+impl<O: Offset> RangeSpace<O> {
+    /// The range that comes next by address: after `None` the first. `None` behind the
+    /// last, and for a stale handle.
+    #[inline]
+    pub fn next(&self, after: Option<RangeHandle>) -> Option<RangeHandle> {
+        let next = self.nodes[self.node_of(after).ok()?].next;
+        let generation = self.nodes[next].generation;
+        (next != START).then_some(RangeHandle { index: next, generation })
+    }
+
+    /// Free units right behind a range, or for `None` at the start of the space.
+    ///
+    /// # Errors
+    /// `Stale`.
+    #[inline]
+    pub fn gap_behind(&self, range: Option<RangeHandle>) -> Result<O, Error> {
+        Ok(self.nodes[self.node_of(range)?].gap)
+    }
+
+    /// Hands out `size` units right behind a range, or for `None` at the start of the
+    /// space.
+    ///
+    /// # Errors
+    /// `InvalidSize` for zero, `Stale`, or `Full` when too little is free there: then
+    /// `largest_free` is what is.
+    ///
+    /// # Examples
+    /// ```
+    /// use drystone_alloc::RangeSpace;
+    ///
+    /// let mut space = RangeSpace::new(100);
+    /// let ranges = [10, 20, 30].map(|size| space.allocate(size).unwrap());
+    /// space.free(ranges[1])?;
+    /// let packed = space.allocate_behind(Some(ranges[0]), 15)?;
+    /// assert_eq!(space.range(packed), Some(10..25));
+    /// assert_eq!(space.next(Some(packed)), Some(ranges[2]));
+    /// # Ok::<(), drystone_alloc::Error>(())
+    /// ```
+    pub fn allocate_behind(
+        &mut self,
+        range: Option<RangeHandle>,
+        size: O,
+    ) -> Result<RangeHandle, Error> {
+        if size == O::default() {
+            return Err(Error::InvalidSize);
+        }
+        let before = self.node_of(range)?;
+        self.allocate_in_gap(before, O::default(), size)
+    }
+
+    /// Hands out the new place of a move as a range of its own, while the range that is to
+    /// move stays where it is. Once its units are there, and nobody reads the old ones any
+    /// more, free the old range.
+    ///
+    /// # Errors
+    /// As [`apply_move`](Self::apply_move).
+    pub fn allocate_target(&mut self, step: &Move<O>) -> Result<RangeHandle, Error> {
+        let node = self.live_node(step.handle)?;
+        if (node.offset, node.size) != (step.from, step.size) {
+            return Err(Error::NotAllocated);
+        }
+        let after = self.nodes.get(step.after).filter(|after| after.generation % 2 == 1);
+        match after.map(super::nodes::Node::end) {
+            Some(end) if step.to >= end => {
+                self.allocate_in_gap(step.after, step.to - end, step.size)
+            }
+            _ => Err(self.stats().full(step.size.into())),
+        }
+    }
+
+    /// Hands out units of the gap behind a live node, `pad` units in.
+    fn allocate_in_gap(&mut self, before: u32, pad: O, size: O) -> Result<RangeHandle, Error> {
+        let gap = self.nodes[before].gap;
+        let fits = gap >= pad && gap - pad >= size;
+        match fits.then(|| self.nodes.take_unused()).flatten() {
+            Some(at) => Ok(self.hand_out(at, before, pad, size)),
+            None => Err(Error::Full {
+                requested: size.into(),
+                largest_free: gap.into(),
+                total_free: (self.capacity - self.used).into(),
+            }),
+        }
+    }
+
+    fn node_of(&self, range: Option<RangeHandle>) -> Result<u32, Error> {
+        let Some(handle) = range else { return Ok(START) };
+        self.live_node(handle)?;
+        Ok(handle.index)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{DefragBudget, MoveOrder};
+
+    #[test]
+    fn ranges_are_placed_behind_others_or_not_at_all() {
+        let mut space = RangeSpace::new(100);
+        let [a, b, c] = [10, 20, 30].map(|size| space.allocate(size).unwrap());
+        space.free(b).unwrap();
+        assert_eq!((space.next(None), space.next(Some(a))), (Some(a), Some(c)));
+        assert_eq!((space.next(Some(c)), space.next(Some(b))), (None, None));
+        assert_eq!((space.gap_behind(None), space.gap_behind(Some(a))), (Ok(0), Ok(20)));
+        let full = Error::Full { requested: 21, largest_free: 20, total_free: 60 };
+        assert_eq!(space.allocate_behind(Some(a), 21), Err(full));
+        assert!(space.allocate_behind(None, 1).is_err());
+        assert_eq!(space.allocate_behind(Some(b), 1), Err(Error::Stale));
+        assert_eq!(space.allocate_behind(Some(a), 0), Err(Error::InvalidSize));
+        let d = space.allocate_behind(Some(a), 20).unwrap();
+        assert_eq!(space.range(d), Some(10..30));
+        assert_eq!(RangeHandle::from_bits(d.to_bits()), d);
+        assert_ne!(RangeHandle::from_bits(b.to_bits()), d);
+        space.check().unwrap();
+    }
+
+    #[test]
+    fn targets_of_moves_are_ranges_of_their_own() {
+        let mut space = RangeSpace::new(35);
+        let [low, _middle, top] = [10, 10, 10].map(|size| space.allocate(size).unwrap());
+        space.free(low).unwrap();
+        let budget = DefragBudget { order: MoveOrder::AtOnce, ..DefragBudget::default() };
+        let plan = space.plan_defragmentation(&budget);
+        let target = space.allocate_target(&plan[0]).unwrap();
+        assert_eq!((space.range(target), space.range(top)), (Some(0..10), Some(20..30)));
+        assert!(space.allocate_target(&plan[0]).is_err());
+        space.free(top).unwrap();
+        assert_eq!(space.allocate_target(&plan[0]), Err(Error::Stale));
+        assert_eq!(space.stats().largest_free, 15);
+        space.check().unwrap();
+    }
+}
