@@ -18,6 +18,17 @@ pub enum Error {
     NotAllocated,
     /// The size is zero or larger than any space could hold.
     InvalidSize,
+    /// What was allocated later has to be freed first.
+    OutOfOrder,
+    /// The memory belongs to a frame that is not complete.
+    InFlight {
+        /// The frame that has it.
+        frame: u64,
+        /// The last frame that is complete.
+        completed: u64,
+    },
+    /// It is in use, and can't be set up a second time.
+    AlreadyEnabled,
 }
 
 impl fmt::Display for Error {
@@ -30,6 +41,15 @@ impl fmt::Display for Error {
             Self::Stale => f.write_str("the handle is stale: its place was given back before"),
             Self::NotAllocated => f.write_str("nothing is allocated at that place"),
             Self::InvalidSize => f.write_str("the size is zero or larger than any space can hold"),
+            Self::OutOfOrder => {
+                f.write_str("the block is not the last: free what was allocated after it first")
+            }
+            Self::InFlight { frame, completed } => write!(
+                f,
+                "the memory is in use by frame {frame} and only {completed} is complete: wait, \
+                 or have one more"
+            ),
+            Self::AlreadyEnabled => f.write_str("it is enabled already; do so once, at the start"),
         }
     }
 }

@@ -1,5 +1,5 @@
 //! Places in a buffer: indices, buckets, ranges and handles, with no memory of their own in
-//! what they manage.
+//! what they manage. Places in memory have a page of their own: [`memory`].
 //!
 //! The buffer may be anything: a GPU buffer, a file, an atlas. What is handed out are
 //! numbers, in units of the caller's; the book-keeping lies elsewhere, on the heap.
@@ -44,27 +44,49 @@
 //! `RangeSpace<u64>`. A handle is good for the structure that gave it, which cannot tell
 //! another's from its own. Nothing here is shared between threads; wrap it in a lock.
 //!
-//! The crate needs `alloc` but not the standard library.
+//! # Features
+//! `memory` needs nothing but `core`. `alloc` adds the places in a buffer, whose books lie on
+//! the heap, and the heap as a source; `std`, the default, what needs threads;
+//! `allocator-api2` makes allocators of collections of those that can be such.
 #![no_std]
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 
+#[cfg(feature = "alloc")]
 extern crate alloc;
+#[cfg(feature = "std")]
+extern crate std;
 
+#[cfg(feature = "alloc")]
 mod address_space;
+#[cfg(feature = "alloc")]
 mod bit_tree;
+#[cfg(feature = "alloc")]
 mod bucket_ring;
 mod error;
+#[allow(unsafe_code)]
+pub mod memory;
+#[cfg(feature = "alloc")]
 mod offset;
+#[cfg(feature = "alloc")]
 mod range_space;
+#[cfg(feature = "alloc")]
 mod size_classes;
+#[cfg(feature = "alloc")]
 mod slots;
 
-pub use address_space::{AddressSpace, Gaps, Policy, UsedIndices};
-pub use bucket_ring::{BucketHandle, BucketRing};
 pub use error::Error;
+
+#[cfg(feature = "alloc")]
+pub use address_space::{AddressSpace, Gaps, Policy, UsedIndices};
+#[cfg(feature = "alloc")]
+pub use bucket_ring::{BucketHandle, BucketRing};
+#[cfg(feature = "alloc")]
 pub use offset::Offset;
+#[cfg(feature = "alloc")]
 pub use range_space::{
     Block, Blocks, DefragBudget, Move, MoveOrder, RangeHandle, RangeSpace, RangeStats,
 };
+#[cfg(feature = "alloc")]
 pub use size_classes::{Place, PlaceHandle, SizeClassConfig, SizeClasses};
+#[cfg(feature = "alloc")]
 pub use slots::{Handle, SlotIter, SlotIterMut, Slots};

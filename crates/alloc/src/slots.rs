@@ -123,6 +123,15 @@ impl<T> Slots<T> {
         }
     }
 
+    /// The handle of the value that lives in a slot now, if one does.
+    #[inline]
+    pub fn handle_at(&self, index: u32) -> Option<Handle<T>> {
+        match self.slots.get(index as usize) {
+            Some(Slot::Live { handle, .. }) => Some(*handle),
+            _ => None,
+        }
+    }
+
     /// Whether the handle's value is still there.
     #[inline]
     pub fn contains(&self, handle: Handle<T>) -> bool {

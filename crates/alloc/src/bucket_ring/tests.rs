@@ -12,6 +12,7 @@ fn the_longest_free_comes_first() {
     let order = [5, 6, 6].map(|completed| ring.allocate(completed).unwrap().index());
     assert_eq!(order, [1, 2, 0]);
     assert_eq!((ring.range(a), ring.free(a, 9)), (None, Err(Error::Stale)));
+    assert_eq!(BucketHandle::from_bits(a.to_bits()), a);
 }
 
 #[test]

@@ -15,6 +15,18 @@ impl RangeHandle {
     pub const fn index(self) -> u32 {
         self.index
     }
+
+    /// The handle as a number, to be kept where its type has no place.
+    #[inline]
+    pub const fn to_bits(self) -> u64 {
+        (self.generation as u64) << u32::BITS | self.index as u64
+    }
+
+    /// The handle of that number: give it back only to the space that it came from.
+    #[inline]
+    pub const fn from_bits(bits: u64) -> Self {
+        Self { index: bits as u32, generation: (bits >> u32::BITS) as u32 }
+    }
 }
 
 impl fmt::Debug for RangeHandle {

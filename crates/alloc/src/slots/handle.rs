@@ -43,6 +43,22 @@ impl<T> Handle<T> {
         Handle { bits: self.bits, value: PhantomData }
     }
 
+    /// The handle as a number, never 0, to be kept where its type has no place.
+    #[inline]
+    pub const fn to_bits(self) -> u64 {
+        self.bits.get()
+    }
+
+    /// The handle of that number, if it is one: give it back only to the table that it
+    /// came from.
+    #[inline]
+    pub const fn from_bits(bits: u64) -> Option<Self> {
+        match NonZeroU64::new(bits) {
+            Some(bits) => Some(Self { bits, value: PhantomData }),
+            None => None,
+        }
+    }
+
     /// Which use of the slot this is, from 1 on.
     #[inline]
     pub(super) const fn generation(self) -> u32 {

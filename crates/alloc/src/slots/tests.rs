@@ -24,3 +24,13 @@ fn values_are_dropped_once() {
     assert_eq!(alloc::rc::Rc::strong_count(&value), 1);
     assert!(handles.iter().all(|&handle| !slots.contains(handle)));
 }
+
+#[test]
+fn handles_are_numbers_and_back() {
+    let mut slots = Slots::new();
+    let handles = ["a", "b"].map(|value| slots.insert(value).unwrap());
+    assert_eq!(handles.map(|handle| Handle::from_bits(handle.to_bits())), handles.map(Some));
+    assert_eq!(Handle::<&str>::from_bits(0), None);
+    slots.remove(handles[0]);
+    assert_eq!([0, 1, 2].map(|at| slots.handle_at(at)), [None, Some(handles[1]), None]);
+}

@@ -1,6 +1,8 @@
 //! Programs of operations against a shadow that is too simple to be wrong.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
+mod compile_fail;
+mod global;
 mod no_std;
 mod programs;
 
@@ -8,11 +10,17 @@ use proptest::{collection::vec, prelude::*, test_runner::Config};
 
 /// Programs of each type in one run of the tests.
 const PROGRAMS: u32 = 10_000;
+/// Where the environment says how many instead: checkers that slow a program down take fewer.
+const PROGRAMS_VARIABLE: &str = "DRYSTONE_PROGRAMS";
 /// Bytes of a program: some 100 operations.
 const PROGRAM_BYTES: usize = 300;
 
+fn programs() -> u32 {
+    std::env::var(PROGRAMS_VARIABLE).map_or(PROGRAMS, |count| count.parse().unwrap())
+}
+
 proptest! {
-    #![proptest_config(Config { failure_persistence: None, ..Config::with_cases(PROGRAMS) })]
+    #![proptest_config(Config { failure_persistence: None, ..Config::with_cases(programs()) })]
 
     #[test]
     fn address_space_does_what_a_set_does(program in vec(any::<u8>(), 0..PROGRAM_BYTES)) {
@@ -37,5 +45,50 @@ proptest! {
     #[test]
     fn size_classes_do_what_a_list_does(program in vec(any::<u8>(), 0..PROGRAM_BYTES)) {
         programs::size_classes::run(&program);
+    }
+
+    #[test]
+    fn small_objects_do_what_lists_of_slots_do(program in vec(any::<u8>(), 0..PROGRAM_BYTES)) {
+        programs::small_objects::run(&program);
+    }
+
+    #[test]
+    fn global_small_objects_do_what_a_heap_does(program in vec(any::<u8>(), 0..PROGRAM_BYTES)) {
+        programs::global_small_objects::run(&program);
+    }
+
+    #[test]
+    fn block_pools_do_what_a_list_does(program in vec(any::<u8>(), 0..PROGRAM_BYTES)) {
+        programs::block_pool::run(&program);
+    }
+
+    #[test]
+    fn pools_do_what_a_list_of_boxes_does(program in vec(any::<u8>(), 0..PROGRAM_BYTES)) {
+        programs::pool::run(&program);
+    }
+
+    #[test]
+    fn size_lists_do_what_lists_do(program in vec(any::<u8>(), 0..PROGRAM_BYTES)) {
+        programs::size_lists::run(&program);
+    }
+
+    #[test]
+    fn linear_does_what_a_sum_does(program in vec(any::<u8>(), 0..PROGRAM_BYTES)) {
+        programs::linear::run(&program);
+    }
+
+    #[test]
+    fn stack_does_what_a_list_does(program in vec(any::<u8>(), 0..PROGRAM_BYTES)) {
+        programs::stack::run(&program);
+    }
+
+    #[test]
+    fn double_stack_does_what_two_lists_do(program in vec(any::<u8>(), 0..PROGRAM_BYTES)) {
+        programs::double_stack::run(&program);
+    }
+
+    #[test]
+    fn scope_stack_drops_what_lists_say(program in vec(any::<u8>(), 0..PROGRAM_BYTES)) {
+        programs::scope_stack::run(&program);
     }
 }

@@ -13,6 +13,11 @@ use crate::tokens::{as_group, is_word, line, tokens_of, tree_of, walk};
 /// Files, and folders with a `/` at the end, in which `unsafe` may stand; and why.
 pub(crate) const UNSAFE_PLACES: &[(&str, &str)] = &[
     ("crates/alloc/src/memory/", "hands out raw memory"),
+    ("crates/bench/src/arenas/adapter.rs", "makes collections use a program's allocator"),
+    ("crates/bench/src/arenas/bump.rs", "asks the C library to give freed memory back"),
+    ("crates/bench/src/arenas/stack.rs", "frees blocks of raw memory, as its peers do"),
+    ("crates/bench/src/arenas/script/", "calls Lua, and allocators as it does"),
+    ("crates/bench/src/arenas/small/", "calls allocators without a collection around them"),
     ("crates/bench/src/spaces/vma.rs", "calls a peer that is written in C++"),
     ("crates/render/src/gl/", "every OpenGL call is a foreign one"),
     ("crates/render/src/wgpu/raw.rs", "the wgpu calls that are unsafe"),

@@ -1,3 +1,5 @@
+use std::alloc::Layout;
+
 /// Reads a program; past the end every byte is 0.
 pub(crate) struct Bytes<'a>(&'a [u8]);
 
@@ -43,5 +45,19 @@ impl<'a> Bytes<'a> {
 
     pub(crate) fn size_u32(&mut self) -> u32 {
         self.size().min(u32::MAX.into()) as u32
+    }
+
+    /// A layout: mostly a few words, sometimes aligned to a page or more, sometimes larger
+    /// than any memory.
+    pub(crate) fn layout(&mut self) -> Layout {
+        let align = match self.byte() {
+            byte @ 0..=223 => 1usize << (byte % 6),
+            byte @ 224..=251 => 1 << (byte % 13),
+            byte => 1 << (usize::BITS - 2 - u32::from(byte % 4)),
+        };
+        // As a layout, a size rounded up to its alignment is no larger than isize::MAX.
+        let most = (isize::MAX as usize) & !(align - 1);
+        let size = self.size().min(most as u64) as usize;
+        Layout::from_size_align(size, align).unwrap()
     }
 }

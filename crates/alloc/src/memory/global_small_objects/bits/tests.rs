@@ -1,0 +1,172 @@
+#![allow(clippy::unwrap_used)]
+
+use super::*;
+use loom::{cell::UnsafeCell, sync::Arc, thread};
+use std::{vec, vec::Vec};
+
+impl Word for loom::sync::atomic::AtomicU64 {
+    fn load(&self, order: Ordering) -> u64 {
+        self.load(order)
+    }
+
+    fn set(&self, bits: u64, order: Ordering) -> u64 {
+        self.fetch_or(bits, order)
+    }
+
+    fn clear(&self, bits: u64, order: Ordering) -> u64 {
+        self.fetch_and(!bits, order)
+    }
+}
+
+type LoomWord = loom::sync::atomic::AtomicU64;
+
+/// Two words with a few free slots each, whose memory the model checker watches: it finds
+/// every order of steps in which two threads could be in one slot.
+struct Model {
+    words: Vec<LoomWord>,
+    full: Vec<LoomWord>,
+    slots: Vec<UnsafeCell<u32>>,
+}
+
+/// Slots of a word that the model uses.
+const SLOTS: usize = 2;
+
+impl Model {
+    /// So many free slots in each word.
+    fn new(free: [u32; 2]) -> Arc<Self> {
+        let used = free.map(|free| !((1 << free) - 1));
+        let is_full = |(word, used): (usize, &u64)| u64::from(*used == u64::MAX) << word;
+        let full = used.iter().enumerate().map(is_full).sum::<u64>() | (u64::MAX << 2);
+        Arc::new(Self {
+            words: used.into_iter().map(LoomWord::new).collect(),
+            full: vec![LoomWord::new(full)],
+            slots: (0..SLOTS * 2).map(|_| UnsafeCell::new(0)).collect(),
+        })
+    }
+
+    fn bits(&self) -> SlotBits<'_, LoomWord> {
+        SlotBits { words: &self.words, full: &self.full }
+    }
+
+    fn claim(&self, share: Share) -> Option<Claim> {
+        let claim = self.bits().claim(share, 0)?;
+        self.use_slots(claim);
+        Some(claim)
+    }
+
+    /// Writes to the slots as their owner would.
+    fn use_slots(&self, claim: Claim) {
+        for slot in (0..SLOTS).filter(|slot| claim.slots & (1 << slot) != 0) {
+            // SAFETY: the model checker fails the test where another thread may be in it.
+            self.slots[claim.word * SLOTS + slot].with_mut(|value| unsafe { *value += 1 });
+        }
+    }
+
+    fn release(&self, claim: Claim) {
+        self.use_slots(claim);
+        self.bits().release(claim).unwrap();
+    }
+
+    /// Once all is given back, a search finds every slot.
+    fn assert_all_free(&self, free: [u32; 2]) {
+        let mut found = [0; 2];
+        while let Some(claim) = self.bits().claim(Share::All, 0) {
+            found[claim.word] += claim.slots.count_ones();
+        }
+        assert_eq!(found, free);
+    }
+}
+
+/// Forced switches between threads in one run: with more, runs grow too many to go through.
+/// What two threads can do wrong with two words shows with one or two.
+const SWITCHES: usize = 2;
+
+/// Runs one thread for each of the actions, in every order of their steps.
+fn check(free: [u32; 2], actions: &'static [fn(&Model)]) {
+    let mut builder = loom::model::Builder::new();
+    builder.preemption_bound = Some(SWITCHES);
+    builder.check(move || {
+        let model = Model::new(free);
+        let run = |action: &'static fn(&Model)| {
+            let model = model.clone();
+            thread::spawn(move || action(&model))
+        };
+        let threads: Vec<_> = actions.iter().map(run).collect();
+        threads.into_iter().for_each(|thread| thread.join().unwrap());
+        model.assert_all_free(free);
+    });
+}
+
+/// What a cache does: takes a word, uses it, gives it back in two parts.
+fn cache(model: &Model) {
+    let Some(Claim { word, slots }) = model.claim(Share::All) else { return };
+    let first = slots & slots.wrapping_neg();
+    model.release(Claim { word, slots: first });
+    if slots != first {
+        model.release(Claim { word, slots: slots ^ first });
+    }
+}
+
+/// What a thread without a cache does.
+fn one_by_one(model: &Model) {
+    if let Some(claim) = model.claim(Share::Lowest) {
+        model.release(claim);
+    }
+}
+
+/// Holds two slots at once.
+fn two(model: &Model) {
+    let claims = [model.claim(Share::Lowest), model.claim(Share::Lowest)];
+    claims.into_iter().flatten().for_each(|claim| model.release(claim));
+}
+
+#[test]
+fn two_caches_never_share_a_slot_and_lose_none() {
+    check([2, 0], &[cache, cache]);
+    check([1, 1], &[cache, cache]);
+}
+
+#[test]
+fn a_cache_and_single_slots_never_share_one_and_lose_none() {
+    check([2, 0], &[cache, two]);
+    check([1, 1], &[two, two]);
+}
+
+#[test]
+fn three_threads_never_share_a_slot_and_lose_none() {
+    check([1, 0], &[one_by_one, one_by_one, one_by_one]);
+}
+
+/// A slot that moves to another thread, which gives it back.
+#[test]
+fn what_one_takes_another_may_give_back() {
+    loom::model(|| {
+        let model = Model::new([1, 0]);
+        let claim = model.claim(Share::All).unwrap();
+        let other = {
+            let model = model.clone();
+            thread::spawn(move || model.release(claim))
+        };
+        if let Some(again) = model.claim(Share::All) {
+            model.release(again);
+        }
+        other.join().unwrap();
+        model.assert_all_free([1, 0]);
+    });
+}
+
+#[test]
+fn what_is_free_cannot_be_given_back() {
+    let words = [const { AtomicU64::new(0) }; 2];
+    let full = [const { AtomicU64::new(0) }; 1];
+    let bits = SlotBits::new(&words, &full, 70);
+    let claim = bits.claim(Share::Lowest, 0).unwrap();
+    assert_eq!(claim, Claim { word: 0, slots: 1 });
+    assert_eq!(bits.release(Claim { word: 0, slots: 0b101 }), Err(0b100));
+    // The slots that there are, and then none.
+    let all = [bits.claim(Share::All, 0).unwrap(), bits.claim(Share::All, 0).unwrap()];
+    assert_eq!(all.map(|claim| claim.slots.count_ones()), [64, 6]);
+    assert_eq!(bits.claim(Share::All, 0), None);
+    assert_eq!(bits.release(all[0]), Ok(true));
+    assert_eq!(bits.release(all[0]), Err(u64::MAX));
+}

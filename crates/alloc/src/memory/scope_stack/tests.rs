@@ -1,0 +1,191 @@
+#![cfg(feature = "std")]
+
+use alloc::string::String;
+use alloc::vec;
+use alloc::vec::Vec;
+use core::cell::RefCell;
+use core::mem::MaybeUninit;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use super::*;
+
+/// Writes its number down when it is dropped, and panics then if it is `BOMB` or more.
+struct Noted<'n>(u32, &'n RefCell<Vec<u32>>);
+
+const BOMB: u32 = 100;
+
+impl Drop for Noted<'_> {
+    fn drop(&mut self) {
+        self.1.borrow_mut().push(self.0);
+        assert!(self.0 < BOMB || std::thread::panicking(), "destructor {} panics", self.0);
+    }
+}
+
+/// What is dropped, in which order, while `run` has a stack of 1,024 bytes; and whether
+/// it panicked.
+fn dropped(run: impl FnOnce(&mut ScopeStack<'_>, &RefCell<Vec<u32>>)) -> (Vec<u32>, bool) {
+    let mut bytes = [MaybeUninit::uninit(); 1024];
+    let notes = RefCell::new(Vec::new());
+    let panicked = {
+        let mut stack = ScopeStack::new(Region::new(&mut bytes));
+        catch_unwind(AssertUnwindSafe(|| run(&mut stack, &notes))).is_err()
+    };
+    (notes.into_inner(), panicked)
+}
+
+#[test]
+fn destructors_run_in_reverse_scope_by_scope() {
+    let run = |stack: &mut ScopeStack<'_>, notes: &RefCell<Vec<u32>>| {
+        stack.scope(|scope| {
+            scope.alloc(Noted(1, notes)).unwrap();
+            scope.alloc(5u64).unwrap();
+            scope.alloc_with(|| Noted(2, notes)).unwrap();
+            scope.scope(|inner| {
+                inner.alloc(Noted(3, notes)).unwrap();
+                inner.scope(|inner| inner.alloc(Noted(4, notes)).is_ok());
+                inner.alloc(Noted(5, notes)).unwrap();
+            });
+            scope.alloc_slice_with(3, |i| Noted(6 + i as u32, notes)).unwrap();
+        });
+    };
+    // Arrays drop from the front.
+    assert_eq!(dropped(run), (vec![4, 5, 3, 6, 7, 8, 2, 1], false));
+}
+
+#[test]
+fn values_of_a_scope_stay_usable_within_it() {
+    let mut stack = ScopeStack::new(Region::heap(4096).unwrap());
+    let text = stack.scope(|scope| {
+        let words = scope.alloc(vec![String::from("a")]).unwrap();
+        scope.scope(|inner| {
+            let more = inner.alloc_str("b").unwrap();
+            words.push(String::from(&*more));
+            // A value with a destructor may borrow from the scope around it.
+            let both = inner.alloc(vec![&words[0], &words[1]]).unwrap();
+            assert_eq!(both.len(), 2);
+        });
+        let again = scope.alloc_slice(&[1, 2]).unwrap();
+        again[0] = 5;
+        words.concat()
+    });
+    assert_eq!(text, "ab");
+}
+
+#[test]
+fn a_panic_drops_what_was_made_and_nothing_else() {
+    let (notes, panicked) = dropped(|stack, notes| {
+        stack.scope(|scope| {
+            scope.alloc(Noted(1, notes)).unwrap();
+            scope.scope(|inner| {
+                inner.alloc(Noted(2, notes)).unwrap();
+                let make = || match notes.borrow().is_empty() {
+                    true => panic!("no"),
+                    false => Noted(3, notes),
+                };
+                inner.alloc_with(make).unwrap();
+            });
+        });
+    });
+    assert_eq!((notes, panicked), (vec![2, 1], true));
+    let (notes, panicked) = dropped(|stack, notes| {
+        stack.scope(|scope| {
+            let make = |i| if i == 2 { panic!("no") } else { Noted(i as u32, notes) };
+            scope.alloc_slice_with(4, make).unwrap();
+        });
+    });
+    assert_eq!((notes, panicked), (vec![0, 1], true));
+}
+
+#[test]
+fn a_destructor_that_panics_keeps_no_other_from_running() {
+    let (notes, panicked) = dropped(|stack, notes| {
+        stack.scope(|scope| {
+            scope.alloc(Noted(1, notes)).unwrap();
+            scope.scope(|inner| {
+                for number in [2, BOMB, 3] {
+                    inner.alloc(Noted(number, notes)).unwrap();
+                }
+            });
+        });
+    });
+    assert_eq!((notes, panicked), (vec![3, BOMB, 2, 1], true));
+}
+
+#[test]
+fn a_stack_goes_on_after_a_panic() {
+    let (notes, _) = dropped(|stack, notes| {
+        let caught = catch_unwind(AssertUnwindSafe(|| {
+            stack.scope(|scope| {
+                scope.alloc(Noted(BOMB, notes)).unwrap();
+                panic!("no");
+            })
+        }));
+        assert!(caught.is_err());
+        stack.scope(|scope| assert_eq!(scope.remaining(), 1024));
+    });
+    assert_eq!(notes, [BOMB]);
+}
+
+#[test]
+fn full_drops_the_value_at_once() {
+    let mut bytes = [MaybeUninit::uninit(); 40];
+    let notes = RefCell::new(Vec::new());
+    let mut stack = ScopeStack::new(Region::new(&mut bytes));
+    stack.scope(|scope| {
+        scope.alloc([0u8; 9]).unwrap();
+        assert!(matches!(scope.alloc(Noted(1, &notes)), Err(Error::Full { requested: 32, .. })));
+        assert_eq!(*notes.borrow(), [1]);
+        assert!(scope.alloc_slice_with(2, |i| Noted(i as u32, &notes)).is_err());
+        let too_many = scope.alloc_slice_with(usize::MAX / 8, |_| Noted(9, &notes));
+        assert!(matches!(too_many, Err(Error::InvalidSize)));
+    });
+    assert_eq!(*notes.borrow(), [1]);
+}
+
+#[test]
+fn plain_data_takes_its_own_bytes_and_no_more() {
+    let mut stack = ScopeStack::new(Region::heap(4096).unwrap());
+    stack.scope(|scope| {
+        for i in 0..8u64 {
+            scope.alloc(i).unwrap();
+            scope.alloc_plain(i + 1).unwrap();
+        }
+        scope.alloc(()).unwrap();
+        assert_eq!(scope.remaining(), 4096 - 128);
+        scope.scope(|inner| inner.alloc([0u8; 1000]).is_ok());
+        assert_eq!(scope.remaining(), 4096 - 128);
+    });
+    assert_eq!((stack.high_water(), stack.capacity()), (1128, 4096));
+}
+
+#[test]
+fn values_of_no_bytes_have_destructors_too() {
+    static DROPS: core::sync::atomic::AtomicU32 = core::sync::atomic::AtomicU32::new(0);
+    struct Nothing;
+    impl Drop for Nothing {
+        fn drop(&mut self) {
+            DROPS.fetch_add(1, core::sync::atomic::Ordering::Relaxed);
+        }
+    }
+    let mut stack = ScopeStack::new(Region::heap(4096).unwrap());
+    stack.scope(|scope| {
+        scope.alloc(Nothing).unwrap();
+        scope.alloc_slice_with(3, |_| Nothing).unwrap();
+    });
+    assert_eq!(DROPS.load(core::sync::atomic::Ordering::Relaxed), 4);
+}
+
+#[test]
+fn alignment_beyond_the_finalizers() {
+    #[repr(align(128))]
+    struct Wide(String);
+    let mut bytes = [MaybeUninit::uninit(); 2048];
+    let mut stack = ScopeStack::new(Region::new(&mut bytes[3..]));
+    stack.scope(|scope| {
+        let one = scope.alloc(Wide(String::from("x"))).unwrap();
+        assert_eq!(&raw const *one as usize % 128, 0);
+        let more = scope.alloc_slice_with(2, |_| Wide(String::from("y"))).unwrap();
+        assert_eq!((&raw const *more as *const u8 as usize % 128, more.len()), (0, 2));
+        assert_eq!((one.0.as_str(), more[1].0.as_str()), ("x", "y"));
+    });
+}

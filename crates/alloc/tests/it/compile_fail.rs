@@ -1,0 +1,6 @@
+//! Programs that must not compile, because they would use memory that was taken back.
+
+#[test]
+fn lifetimes_are_held_by_the_compiler() {
+    trybuild::TestCases::new().compile_fail("tests/it/compile_fail/*.rs");
+}

@@ -1,0 +1,20 @@
+use std::cell::Cell;
+
+use drystone_alloc::memory::{Region, ScopeStack};
+
+struct Looks<'a>(Cell<Option<&'a String>>);
+
+impl Drop for Looks<'_> {
+    fn drop(&mut self) {
+        println!("{:?}", self.0.get());
+    }
+}
+
+fn main() {
+    ScopeStack::new(Region::new(&mut [])).scope(|scope| {
+        let first = scope.alloc(Looks(Cell::new(None))).unwrap();
+        // Dropped before `first` is, which then looks at it.
+        let second = scope.alloc(String::from("gone")).unwrap();
+        first.0.set(Some(second));
+    });
+}

@@ -1,0 +1,182 @@
+use std::{alloc::Layout, collections::BTreeMap, ptr::NonNull};
+
+/// The dumb twin of every allocator of memory: all live blocks, by address, each filled with
+/// a pattern of its own.
+///
+/// It sees a block that is misaligned, outside of its memory or across another one when it
+/// is handed out; and one that somebody else wrote to when it is given back or checked.
+pub(crate) struct Shadow {
+    /// First address and end of the memory that blocks must lie in.
+    memory: Option<(usize, usize)>,
+    blocks: BTreeMap<usize, Block>,
+    next_seed: u64,
+}
+
+#[derive(Clone, Copy)]
+struct Block {
+    start: NonNull<u8>,
+    layout: Layout,
+    seed: u64,
+}
+
+impl Shadow {
+    /// Blocks must lie in these bytes.
+    pub(crate) fn within(start: NonNull<u8>, size_bytes: usize) -> Self {
+        let first = start.addr().get();
+        Self { memory: Some((first, first + size_bytes)), ..Self::anywhere() }
+    }
+
+    /// Blocks may lie anywhere.
+    pub(crate) fn anywhere() -> Self {
+        Self { memory: None, blocks: BTreeMap::new(), next_seed: 1 }
+    }
+
+    /// A block was handed out: fills it. Blocks of no bytes are only checked for alignment,
+    /// and never come up again.
+    pub(crate) fn allocated(&mut self, start: NonNull<u8>, layout: Layout) {
+        let first = start.addr().get();
+        assert_eq!(first % layout.align(), 0, "{start:?} is not aligned as {layout:?}");
+        if layout.size() == 0 {
+            return;
+        }
+        let end = first.checked_add(layout.size()).unwrap();
+        if let Some((lowest, highest)) = self.memory {
+            assert!(lowest <= first && end <= highest, "{start:?} {layout:?} is not in its memory");
+        }
+        if let Some((at, block)) = self.blocks.range(..end).next_back() {
+            let free_from = at + block.layout.size();
+            assert!(free_from <= first, "{start:?} {layout:?} lies across {:?}", block.start);
+        }
+        let block = Block { start, layout, seed: self.next_seed };
+        self.next_seed += 1;
+        block.fill();
+        self.blocks.insert(first, block);
+    }
+
+    /// A block is about to be given back (or is back, and nobody was given it since).
+    pub(crate) fn freed(&mut self, start: NonNull<u8>, layout: Layout) {
+        if layout.size() == 0 {
+            return;
+        }
+        let block = self.blocks.remove(&start.addr().get());
+        let block = block.unwrap_or_else(|| panic!("{start:?} is not live"));
+        assert_eq!(block.layout, layout, "{start:?} has another layout");
+        block.check(layout.size());
+    }
+
+    /// A block has become another one, with the same content as far as both go.
+    pub(crate) fn resized(&mut self, old: NonNull<u8>, from: Layout, new: NonNull<u8>, to: Layout) {
+        let kept = from.size().min(to.size());
+        if from.size() == 0 {
+            return self.allocated(new, to);
+        }
+        let block = self.blocks.remove(&old.addr().get());
+        let block = block.unwrap_or_else(|| panic!("{old:?} is not live"));
+        assert_eq!(block.layout, from, "{old:?} has another layout");
+        Block { start: new, ..block }.check(kept);
+        self.allocated(new, to);
+    }
+
+    /// Whether the content of every live block is what it was.
+    pub(crate) fn check(&self) {
+        self.blocks.values().for_each(|block| block.check(block.layout.size()));
+    }
+
+    /// All blocks were given back at once, as by a reset.
+    pub(crate) fn clear(&mut self) {
+        self.check();
+        self.blocks.clear();
+    }
+
+    /// Live blocks of at least one byte.
+    pub(crate) fn len(&self) -> usize {
+        self.blocks.len()
+    }
+
+    /// The `nth` live block by address, counted around; `None` when there is none.
+    pub(crate) fn nth(&self, nth: usize) -> Option<(NonNull<u8>, Layout)> {
+        let block = self.blocks.values().nth(nth % self.blocks.len().max(1))?;
+        Some((block.start, block.layout))
+    }
+
+    /// Bytes of all live blocks together.
+    pub(crate) fn size_bytes(&self) -> usize {
+        self.blocks.values().map(|block| block.layout.size()).sum()
+    }
+}
+
+/// Bytes of the pattern that are made at once.
+const WORD_BYTES: usize = 8;
+
+impl Block {
+    /// The bytes from `8 × index` on: no two blocks have the same for long.
+    fn pattern(&self, index: usize) -> [u8; WORD_BYTES] {
+        (self.seed + index as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15).to_be_bytes()
+    }
+
+    fn fill(&self) {
+        for (index, at) in (0..self.layout.size()).step_by(WORD_BYTES).enumerate() {
+            let word = &self.pattern(index)[..WORD_BYTES.min(self.layout.size() - at)];
+            // SAFETY: the allocator under test says that these bytes are ours. That it may be
+            // wrong is what sanitizers see; the checks before this see most of it.
+            unsafe {
+                self.start.add(at).copy_from_nonoverlapping(NonNull::from(word).cast(), word.len());
+            }
+        }
+    }
+
+    /// Whether the first bytes are what they were.
+    fn check(&self, size_bytes: usize) {
+        // SAFETY: as above, and all of them were filled when the block was handed out.
+        let bytes = unsafe { std::slice::from_raw_parts(self.start.as_ptr(), size_bytes) };
+        for (index, word) in bytes.chunks(WORD_BYTES).enumerate() {
+            let was = self.pattern(index);
+            let (start, layout) = (self.start, self.layout);
+            assert_eq!(word, &was[..word.len()], "{start:?} {layout:?}: word {index} was changed");
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A shadow that must see what `wrong` does with two blocks of 8 bytes in 32.
+    fn sees(wrong: impl FnOnce(&mut Shadow, NonNull<u8>)) {
+        let mut bytes = [0u64; 4];
+        let start = NonNull::from(&mut bytes).cast::<u8>();
+        let mut shadow = Shadow::within(start, size_of_val(&bytes));
+        let layout = Layout::new::<u64>();
+        shadow.allocated(start, layout);
+        // SAFETY: both lie in `bytes`.
+        shadow.allocated(unsafe { start.add(16) }, layout);
+        shadow.check();
+        let seen =
+            std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| wrong(&mut shadow, start)));
+        assert!(seen.is_err());
+    }
+
+    #[test]
+    fn what_is_wrong_is_seen() {
+        let layout = Layout::new::<u64>();
+        // SAFETY: all of these lie in the bytes that `sees` has.
+        let at = |start: NonNull<u8>, offset| unsafe { start.add(offset) };
+        sees(|shadow, start| shadow.allocated(at(start, 0), layout));
+        sees(|shadow, start| shadow.allocated(at(start, 15), Layout::new::<u16>()));
+        sees(|shadow, start| shadow.allocated(at(start, 8), Layout::new::<[u64; 2]>()));
+        sees(|shadow, start| shadow.allocated(at(start, 28), Layout::new::<[u32; 2]>()));
+        sees(|shadow, start| shadow.freed(at(start, 8), layout));
+        sees(|shadow, start| shadow.freed(at(start, 16), Layout::new::<u32>()));
+        // SAFETY: a byte of a block.
+        let spoil = |start: NonNull<u8>| unsafe { at(start, 19).write(0) };
+        sees(|shadow, start| {
+            spoil(start);
+            shadow.check();
+        });
+        sees(|shadow, start| {
+            spoil(start);
+            shadow.freed(at(start, 16), layout);
+        });
+        sees(|shadow, start| shadow.resized(at(start, 16), layout, at(start, 24), layout));
+    }
+}
