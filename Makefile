@@ -1,6 +1,6 @@
 # Short names for what is done every day; each is one line you could type.
 .DEFAULT_GOAL := help
-.PHONY: help demo test fmt clippy doc clean
+.PHONY: help demo test sanitize fmt clippy doc clean
 
 help: ## what there is to make
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' Makefile
@@ -10,6 +10,9 @@ demo: ## the viewer on the generated world; without a display, the picture dryst
 
 test: ## format, lints, docs and every test; ends with the counts
 	@bash scripts/test.sh
+
+sanitize: ## the tests of crates/alloc under AddressSanitizer, ThreadSanitizer and valgrind
+	@bash scripts/sanitize.sh
 
 fmt: ## format the code
 	cargo fmt --all
