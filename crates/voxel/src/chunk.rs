@@ -1,12 +1,23 @@
-use alloc::{boxed::Box, vec};
+use drystone_alloc::memory::PoolStats;
 
+use self::storage::{Storage, Voxels};
 use crate::{LocalPos, Material};
+
+mod storage;
+#[cfg(test)]
+mod tests;
 
 /// A cube of voxels, 1 to 64 a side.
 ///
 /// # Cost
 /// A few bytes while every voxel is of one material, two bytes a voxel from the first
 /// that differs. [`get`](Self::get) and [`set`](Self::set) are O(1).
+///
+/// Voxels of chunks of side 16 and 32 lie in blocks of a [`SharedPool`], one for each side
+/// and for all threads: chunks come and go without splitting the heap, and their memory is
+/// given back when many have gone.
+///
+/// [`SharedPool`]: drystone_alloc::memory::SharedPool
 ///
 /// # Examples
 /// ```
@@ -22,13 +33,6 @@ pub struct Chunk {
     side: u32,
     solid_count: u32,
     storage: Storage,
-}
-
-#[derive(Clone, Debug)]
-enum Storage {
-    Uniform(Material),
-    /// X runs fastest, then Y, then Z.
-    Dense(Box<[Material]>),
 }
 
 impl Chunk {
@@ -114,7 +118,7 @@ impl Chunk {
                 return fill;
             }
             let volume = (self.side * self.side * self.side) as usize;
-            self.storage = Storage::Dense(vec![fill; volume].into_boxed_slice());
+            self.storage = Storage::Dense(Voxels::filled(volume, fill));
         }
         let Storage::Dense(voxels) = &mut self.storage else { return Material::AIR };
         let old = core::mem::replace(&mut voxels[index], material);
@@ -133,7 +137,13 @@ impl Chunk {
             .filter(|(_, material)| !material.is_air())
     }
 
-    /// Bytes of heap memory that the voxels take.
+    /// What the voxels of all chunks of a side take, and what is reserved for them; nothing
+    /// for sides that have no pool.
+    pub fn pool_stats(side: u32) -> PoolStats {
+        storage::pool_stats(side)
+    }
+
+    /// Bytes of memory that the voxels take.
     pub fn size_bytes(&self) -> usize {
         self.dense().map_or(0, size_of_val)
     }
@@ -153,7 +163,7 @@ impl PartialEq for Chunk {
             && self.solid_count == other.solid_count
             && match (&self.storage, &other.storage) {
                 (Storage::Uniform(a), Storage::Uniform(b)) => a == b,
-                (Storage::Dense(a), Storage::Dense(b)) => a == b,
+                (Storage::Dense(a), Storage::Dense(b)) => a[..] == b[..],
                 (Storage::Uniform(fill), Storage::Dense(voxels))
                 | (Storage::Dense(voxels), Storage::Uniform(fill)) => {
                     voxels.iter().all(|voxel| voxel == fill)
@@ -163,35 +173,3 @@ impl PartialEq for Chunk {
 }
 
 impl Eq for Chunk {}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn counts_follow_every_change() {
-        let mut chunk = Chunk::new(3, Material(4));
-        assert_eq!(chunk.solid_count(), 27);
-        assert_eq!(chunk.set(LocalPos::new(2, 2, 2), Material::AIR), Material(4));
-        assert_eq!(chunk.set(LocalPos::new(2, 2, 2), Material::AIR), Material::AIR);
-        assert_eq!(chunk.solid_count(), 26);
-        assert_eq!(chunk.iter_solid().count(), 26);
-        assert_eq!(chunk.uniform(), None);
-        chunk.set(LocalPos::new(2, 2, 2), Material(4));
-        assert_eq!(chunk, Chunk::new(3, Material(4)));
-    }
-
-    #[test]
-    fn outside_is_air_and_stays_so() {
-        let mut chunk = Chunk::new(2, Material(1));
-        assert_eq!(chunk.get(LocalPos::new(2, 0, 0)), Material::AIR);
-        assert_eq!(chunk.set(LocalPos::new(0, 255, 0), Material(9)), Material::AIR);
-        assert_eq!(chunk.uniform(), Some(Material(1)));
-    }
-
-    #[test]
-    fn sides_are_clamped() {
-        assert_eq!(Chunk::new(0, Material::AIR).side(), 1);
-        assert_eq!(Chunk::new(1000, Material(1)).solid_count(), 64 * 64 * 64);
-    }
-}

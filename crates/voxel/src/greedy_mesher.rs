@@ -5,8 +5,11 @@ mod transpose;
 mod turned_masks;
 mod uniform;
 
-use alloc::vec::Vec;
+use alloc::alloc::handle_alloc_error;
+use core::alloc::Layout;
 
+use drystone_alloc::Error;
+use drystone_alloc::memory::{Linear, Region};
 use drystone_mesh::{Face, Quad, QuadSink};
 
 use self::layer::{Layer, Lines, Patch};
@@ -37,8 +40,9 @@ use crate::{ChunkMesh, Material, MaterialTable, PaddedChunk};
 /// # Cost
 /// A few operations a row of voxels and some tens of cycles a quad; nothing to speak of
 /// for a chunk of air and, where the chunk knows that it is of one material, no more than
-/// a look at its border. Scratch is about ten words for each of (n + 2)² rows and is kept:
-/// use one mesher a thread again and again, then meshing allocates nothing.
+/// a look at its border. Scratch is about twelve words for each of (n + 2)² rows, in a
+/// [`Linear`] that is reset after each chunk and kept: use one mesher a thread again and
+/// again, then meshing allocates nothing.
 ///
 /// # Examples
 /// ```
@@ -50,18 +54,19 @@ use crate::{ChunkMesh, Material, MaterialTable, PaddedChunk};
 /// GreedyMesher::new().mesh(&padded, &MaterialTable::new(), &mut mesh);
 /// assert_eq!(mesh.len(), 6);
 /// ```
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct GreedyMesher {
-    rows: RowMasks,
-    turned: TurnedMasks,
-    /// The visible faces of the facing in work.
-    visible: Vec<u64>,
+    /// The masks of the chunk in work.
+    scratch: Linear<'static>,
 }
+
+/// The least scratch: enough for 32³.
+const LEAST_SCRATCH_BYTES: usize = 1 << 17;
 
 impl GreedyMesher {
     /// A mesher without scratch; the first mesh makes it.
     pub fn new() -> Self {
-        Self::default()
+        Self { scratch: Linear::new(Region::new(&mut [])) }
     }
 
     /// Replaces what is in `mesh` by the quads of `chunk`.
@@ -74,29 +79,75 @@ impl GreedyMesher {
             mesh_uniform(chunk, material, table, mesh);
             return;
         }
-        self.rows.fill(chunk, table);
-        self.turned.fill(&self.rows);
-        let kinds: &[bool] = if self.rows.has_see_through() { &[false, true] } else { &[false] };
-        for &see_through in kinds {
-            let sink = mesh.sink(see_through);
-            for face in Face::ALL {
-                self.rows.visible(face, see_through, &mut self.visible);
-                if face.axis() == 0 {
-                    self.turned.take_visible(&self.rows, &self.visible);
-                }
-                // The facing as a constant makes its part of every quad one, too.
-                match face {
-                    Face::NegX => self.mesh_facing::<0>(chunk, sink),
-                    Face::NegY => self.mesh_facing::<1>(chunk, sink),
-                    Face::NegZ => self.mesh_facing::<2>(chunk, sink),
-                    Face::PosX => self.mesh_facing::<3>(chunk, sink),
-                    Face::PosY => self.mesh_facing::<4>(chunk, sink),
-                    Face::PosZ => self.mesh_facing::<5>(chunk, sink),
-                }
+        // Masks come before quads, so that too little scratch shows while there are none.
+        while mesh_masked(&self.scratch, chunk, table, mesh).is_err() {
+            self.scratch = larger(&self.scratch);
+        }
+        self.scratch.reset();
+    }
+}
+
+impl Default for GreedyMesher {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// Scratch of twice the size. Where there is no memory, it ends as a vector would.
+#[cold]
+fn larger(scratch: &Linear<'_>) -> Linear<'static> {
+    let size_bytes = (2 * scratch.capacity()).max(LEAST_SCRATCH_BYTES);
+    match Region::heap(size_bytes) {
+        Ok(region) => Linear::new(region),
+        Err(_) => {
+            handle_alloc_error(Layout::array::<u8>(size_bytes).unwrap_or(Layout::new::<u64>()))
+        }
+    }
+}
+
+/// What one chunk's meshing works on, in the mesher's scratch.
+struct Masks<'s> {
+    rows: RowMasks<'s>,
+    turned: TurnedMasks<'s>,
+    /// The visible faces of the facing in work.
+    visible: &'s mut [u64],
+}
+
+/// Meshes a chunk of several materials. An error if `scratch` has too little room; no quad
+/// was made then.
+fn mesh_masked(
+    scratch: &Linear<'_>,
+    chunk: &PaddedChunk,
+    table: &MaterialTable,
+    mesh: &mut ChunkMesh,
+) -> Result<(), Error> {
+    let rows = RowMasks::new(chunk, table, scratch)?;
+    let turned = TurnedMasks::new(&rows, scratch)?;
+    let visible = scratch.alloc_slice_with(rows.stride() * rows.stride(), |_| 0)?;
+    let mut masks = Masks { rows, turned, visible };
+    let kinds: &[bool] = if masks.rows.has_see_through() { &[false, true] } else { &[false] };
+    for &see_through in kinds {
+        let sink = mesh.sink(see_through);
+        for face in Face::ALL {
+            masks.rows.visible(face, see_through, masks.visible);
+            if face.axis() == 0 {
+                masks.turned.take_visible(&masks.rows, masks.visible);
+            }
+            // The facing as a constant makes its part of every quad one, too.
+            match face {
+                Face::NegX => masks.mesh_facing::<0>(chunk, sink),
+                Face::NegY => masks.mesh_facing::<1>(chunk, sink),
+                Face::NegZ => masks.mesh_facing::<2>(chunk, sink),
+                Face::PosX => masks.mesh_facing::<3>(chunk, sink),
+                Face::PosY => masks.mesh_facing::<4>(chunk, sink),
+                Face::PosZ => masks.mesh_facing::<5>(chunk, sink),
             }
         }
     }
+    Ok(())
+}
 
+impl Masks<'_> {
     /// Meshes the facing `Face::ALL[FACE]`, whose visible faces are at hand, layer by layer
     /// from the back.
     fn mesh_facing<const FACE: usize>(&self, chunk: &PaddedChunk, sink: &mut impl QuadSink) {
@@ -121,9 +172,9 @@ impl GreedyMesher {
         let Self { rows, turned, visible } = self;
         let [same_x, same_y, same_z] = rows.same();
         let (visible, along, across, first, step) = match axis {
-            0 => (&turned.visible, &turned.same_y, &turned.same_z, at, rows.side()),
-            1 => (visible, same_x, same_z, rows.row(at, 0), rows.stride()),
-            _ => (visible, same_x, same_y, rows.row(0, at), 1),
+            0 => (&*turned.visible, &*turned.same_y, &*turned.same_z, at, rows.side()),
+            1 => (&**visible, same_x, same_z, rows.row(at, 0), rows.stride()),
+            _ => (&**visible, same_x, same_y, rows.row(0, at), 1),
         };
         Lines { visible, along, across, first, step }
     }

@@ -1,5 +1,4 @@
-use alloc::vec::Vec;
-
+use drystone_alloc::{Error, memory::Linear};
 use drystone_mesh::Face;
 
 use super::row_bits::{bits_where_equal, bits_where_solid, low_bits};
@@ -10,39 +9,49 @@ use crate::{Material, MaterialTable, PaddedChunk, face_is_visible};
 /// A row runs along X through the chunk, bit `x` for the voxel at `x`. The halo's two
 /// voxels at its ends stay outside the word, so that 64 a side fit. Rows are numbered like
 /// those of the padded chunk, halo included.
-#[derive(Debug, Default)]
-pub(super) struct RowMasks {
+pub(super) struct RowMasks<'s> {
     side: usize,
     has_see_through: bool,
     /// Not air.
-    solid: Vec<u64>,
+    solid: &'s mut [u64],
     /// Not air and not see-through.
-    opaque: Vec<u64>,
+    opaque: &'s mut [u64],
     /// What lies beyond the voxel's low and high X side hides that side: it is opaque, or
     /// it is of the halo and the rule says so.
-    x_covered: [Vec<u64>; 2],
+    x_covered: [&'s mut [u64]; 2],
     /// Solid, with at least one of six sides that no opaque voxel covers.
-    exposed: Vec<u64>,
+    exposed: &'s mut [u64],
     /// Same material as the voxel before in X, Y and Z. Zero where no face and no merge
     /// depends on it.
-    same: [Vec<u64>; 3],
+    same: [&'s mut [u64]; 3],
 }
 
-impl RowMasks {
-    /// Takes the masks of `chunk`.
-    pub(super) fn fill(&mut self, chunk: &PaddedChunk, table: &MaterialTable) {
-        self.side = chunk.side() as usize;
-        let row_count = self.stride() * self.stride();
-        let [below_x, above_x] = &mut self.x_covered;
-        let [same_x, same_y, same_z] = &mut self.same;
-        for masks in [below_x, above_x, &mut self.exposed, same_x, same_y, same_z] {
-            masks.clear();
-            masks.resize(row_count, 0);
-        }
-        self.find_solid(chunk);
-        self.find_opaque(chunk, table);
-        self.find_exposed(chunk, table);
-        self.find_same(chunk);
+impl<'s> RowMasks<'s> {
+    /// Takes the masks of `chunk`. An error if `scratch` has no room for them.
+    pub(super) fn new(
+        chunk: &PaddedChunk,
+        table: &MaterialTable,
+        scratch: &'s Linear<'_>,
+    ) -> Result<Self, Error> {
+        let side = chunk.side() as usize;
+        let stride = side + 2;
+        let row_count = stride * stride;
+        let row = |row| &chunk.voxels()[row * stride + 1..][..side];
+        let solid = scratch.alloc_slice_with(row_count, |i| bits_where_solid(row(i)))?;
+        let none = || scratch.alloc_slice_with(row_count, |_| 0);
+        let mut masks = Self {
+            side,
+            has_see_through: false,
+            opaque: scratch.alloc_slice(solid)?,
+            solid,
+            x_covered: [none()?, none()?],
+            exposed: none()?,
+            same: [none()?, none()?, none()?],
+        };
+        masks.find_opaque(chunk, table);
+        masks.find_exposed(chunk, table);
+        masks.find_same(chunk);
+        Ok(masks)
     }
 
     /// Voxels a side.
@@ -71,8 +80,8 @@ impl RowMasks {
 
     /// Where the voxel is the same as the one before in X, Y and Z, row by row.
     #[inline]
-    pub(super) fn same(&self) -> &[Vec<u64>; 3] {
-        &self.same
+    pub(super) fn same(&self) -> [&[u64]; 3] {
+        self.same.each_ref().map(|same| &**same)
     }
 
     /// Whether any voxel of the row may show a face.
@@ -87,7 +96,7 @@ impl RowMasks {
     /// The rule of [`face_is_visible`] in bits: drawn is what is solid, unless the
     /// neighbour is opaque or the same. (Of two same voxels that are opaque, the first
     /// condition already speaks.)
-    pub(super) fn visible(&self, face: Face, see_through: bool, visible: &mut Vec<u64>) {
+    pub(super) fn visible(&self, face: Face, see_through: bool, visible: &mut [u64]) {
         let [low_x, high_x] = &self.x_covered;
         let [same_x, same_y, same_z] = &self.same;
         let stride = self.stride();
@@ -107,25 +116,16 @@ impl RowMasks {
         let kind = if see_through { u64::MAX } else { 0 };
         let solid = self.solid[here.clone()].iter().zip(&self.opaque[here.clone()]);
         let hidden = covered.iter().zip(same).map(|(covered, same)| covered | same >> same_shift);
-        visible.clear();
-        visible.resize(here.start, 0);
-        visible.extend(
-            solid.zip(hidden).map(|((solid, opaque), hidden)| solid & (opaque ^ kind) & !hidden),
-        );
+        for (visible, ((solid, opaque), hidden)) in visible[here].iter_mut().zip(solid.zip(hidden))
+        {
+            *visible = solid & (opaque ^ kind) & !hidden;
+        }
     }
 
-    fn find_solid(&mut self, chunk: &PaddedChunk) {
-        let rows = chunk.voxels().chunks_exact(self.stride());
-        let side = self.side;
-        self.solid.clear();
-        self.solid.extend(rows.map(|row| bits_where_solid(&row[1..=side])));
-    }
-
-    /// Only rows with something in them are asked for their materials, and of these only
-    /// the first voxel of each run of one material.
+    /// Takes what is see-through from what is solid. Only rows with something in them are
+    /// asked for their materials, and of these only the first voxel of each run of one
+    /// material.
     fn find_opaque(&mut self, chunk: &PaddedChunk, table: &MaterialTable) {
-        self.opaque.clone_from(&self.solid);
-        self.has_see_through = false;
         if !table.any_see_through() {
             return;
         }
@@ -142,7 +142,7 @@ impl RowMasks {
         // Beyond the border it only matters what may be the same as a voxel inside and yet
         // not hide it by being opaque.
         if self.has_see_through {
-            let rows = self.solid.iter().zip(&self.opaque);
+            let rows = self.solid.iter().zip(&*self.opaque);
             for (exposed, (solid, opaque)) in self.exposed.iter_mut().zip(rows) {
                 *exposed = solid & !opaque;
             }

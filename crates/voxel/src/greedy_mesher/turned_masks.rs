@@ -1,4 +1,4 @@
-use alloc::vec::Vec;
+use drystone_alloc::{Error, memory::Linear};
 
 use super::row_masks::RowMasks;
 use super::transpose::transpose;
@@ -7,40 +7,37 @@ use super::transpose::transpose;
 ///
 /// In rows along X, a layer of such a facing is one bit of each row; turned, it is whole
 /// rows like those of the other facings.
-#[derive(Debug, Default)]
-pub(super) struct TurnedMasks {
+pub(super) struct TurnedMasks<'s> {
     side: usize,
     /// Visible faces of the facing taken last.
-    pub(super) visible: Vec<u64>,
+    pub(super) visible: &'s mut [u64],
     /// Same material as the voxel before in Y.
-    pub(super) same_y: Vec<u64>,
+    pub(super) same_y: &'s mut [u64],
     /// Same material as the voxel before in Z.
-    pub(super) same_z: Vec<u64>,
+    pub(super) same_z: &'s mut [u64],
 }
 
-impl TurnedMasks {
-    /// Makes room for the masks of a chunk and turns those that do not depend on the
-    /// facing.
-    pub(super) fn fill(&mut self, masks: &RowMasks) {
-        self.side = masks.side();
-        let row_count = self.side * self.side;
-        for rows in [&mut self.visible, &mut self.same_y, &mut self.same_z] {
-            rows.clear();
-            rows.resize(row_count, 0);
-        }
+impl<'s> TurnedMasks<'s> {
+    /// Turns the masks of a chunk that do not depend on the facing. An error if `scratch`
+    /// has no room for them.
+    pub(super) fn new(masks: &RowMasks<'_>, scratch: &'s Linear<'_>) -> Result<Self, Error> {
+        let side = masks.side();
+        let none = || scratch.alloc_slice_with(side * side, |_| 0);
+        let turned = Self { side, visible: none()?, same_y: none()?, same_z: none()? };
         let [_, same_y, same_z] = masks.same();
-        for z in 0..self.side {
-            if (0..self.side).any(|y| masks.is_exposed(masks.row(y, z))) {
-                turn(self.side, z, &mut self.same_y, |y| same_y[masks.row(y, z)]);
-                turn(self.side, z, &mut self.same_z, |y| same_z[masks.row(y, z)]);
+        for z in 0..side {
+            if (0..side).any(|y| masks.is_exposed(masks.row(y, z))) {
+                turn(side, z, turned.same_y, |y| same_y[masks.row(y, z)]);
+                turn(side, z, turned.same_z, |y| same_z[masks.row(y, z)]);
             }
         }
+        Ok(turned)
     }
 
     /// Turns the visible faces of a facing along X.
-    pub(super) fn take_visible(&mut self, masks: &RowMasks, visible: &[u64]) {
+    pub(super) fn take_visible(&mut self, masks: &RowMasks<'_>, visible: &[u64]) {
         for z in 0..self.side {
-            turn(self.side, z, &mut self.visible, |y| visible[masks.row(y, z)]);
+            turn(self.side, z, self.visible, |y| visible[masks.row(y, z)]);
         }
     }
 }

@@ -1,0 +1,53 @@
+use alloc::vec::Vec;
+
+use super::*;
+
+#[test]
+fn counts_follow_every_change() {
+    let mut chunk = Chunk::new(3, Material(4));
+    assert_eq!(chunk.solid_count(), 27);
+    assert_eq!(chunk.set(LocalPos::new(2, 2, 2), Material::AIR), Material(4));
+    assert_eq!(chunk.set(LocalPos::new(2, 2, 2), Material::AIR), Material::AIR);
+    assert_eq!(chunk.solid_count(), 26);
+    assert_eq!(chunk.iter_solid().count(), 26);
+    assert_eq!(chunk.uniform(), None);
+    chunk.set(LocalPos::new(2, 2, 2), Material(4));
+    assert_eq!(chunk, Chunk::new(3, Material(4)));
+}
+
+#[test]
+fn outside_is_air_and_stays_so() {
+    let mut chunk = Chunk::new(2, Material(1));
+    assert_eq!(chunk.get(LocalPos::new(2, 0, 0)), Material::AIR);
+    assert_eq!(chunk.set(LocalPos::new(0, 255, 0), Material(9)), Material::AIR);
+    assert_eq!(chunk.uniform(), Some(Material(1)));
+}
+
+#[test]
+fn sides_are_clamped() {
+    assert_eq!(Chunk::new(0, Material::AIR).side(), 1);
+    assert_eq!(Chunk::new(1000, Material(1)).solid_count(), 64 * 64 * 64);
+}
+
+#[test]
+fn voxels_come_from_the_pool_of_their_side() {
+    // Other tests make chunks meanwhile, but not as many.
+    const COUNT: usize = 2000;
+    for side in [16, 32] {
+        let make = |i: u32| {
+            let mut chunk = Chunk::new(side, Material::AIR);
+            chunk.set(LocalPos::new(0, 0, 0), Material(i as u16 + 1));
+            chunk
+        };
+        let chunks: Vec<Chunk> = (0..COUNT as u32).map(make).collect();
+        let most = Chunk::pool_stats(side);
+        assert!(most.used_count >= COUNT);
+        assert_eq!(most.block_bytes, (side * side * side * 2) as usize);
+        let copies: Vec<Chunk> = chunks[..10].to_vec();
+        drop(chunks);
+        assert!(copies.iter().enumerate().all(|(i, copy)| *copy == make(i as u32)));
+        let rest = Chunk::pool_stats(side);
+        assert!(rest.used_count < COUNT / 2 && rest.reserved_bytes < most.reserved_bytes / 2);
+    }
+    assert_eq!(Chunk::pool_stats(5), PoolStats::default());
+}
