@@ -11,6 +11,7 @@ mod fault;
 mod model;
 mod node;
 mod outline;
+mod pile;
 mod placement;
 mod scene;
 mod transform;

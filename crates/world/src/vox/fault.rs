@@ -37,3 +37,10 @@ impl Fault {
         WorldError::BadVox { file: file.into(), place, problem, advice }
     }
 }
+
+/// There is no memory for the tables of the scene.
+impl From<drystone_alloc::Error> for Fault {
+    fn from(problem: drystone_alloc::Error) -> Self {
+        Self::new("scene".into(), format!("no memory to read it: {problem}"), SPLIT)
+    }
+}
