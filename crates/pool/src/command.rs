@@ -1,3 +1,5 @@
+use core::ops::Range;
+
 use bytemuck::{Pod, Zeroable};
 
 /// One indexed indirect draw, laid out as Vulkan, OpenGL, Direct3D 12, Metal and wgpu
@@ -18,3 +20,12 @@ pub struct DrawCommand {
 }
 
 const _: () = assert!(size_of::<DrawCommand>() == 20);
+
+/// Commands that follow each other in a list and read the same buffer: one multi-draw.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CommandRun {
+    /// The number of the buffer.
+    pub buffer: u32,
+    /// Which of the list's commands.
+    pub commands: Range<usize>,
+}

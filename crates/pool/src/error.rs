@@ -1,9 +1,15 @@
 use core::fmt;
 
+use crate::{BackendError, MeshHandle};
+
+/// Meshes that [`PoolError::Full`] names.
+pub const CANDIDATES: usize = 4;
+
 /// Why a pool refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PoolError {
-    /// No free place is large enough; nothing was changed.
+    /// No free place is large enough and there can be no further buffer; nothing was
+    /// changed.
     Full {
         /// Elements asked for.
         requested: u64,
@@ -11,10 +17,25 @@ pub enum PoolError {
         largest_free: u64,
         /// All free places together, in elements.
         total_free: u64,
+        /// Elements in freed places that unfinished frames may still read: they are free
+        /// once these have completed.
+        waiting: u64,
+        /// Whether there could be a further buffer, had the device the memory.
+        device_refused: bool,
+        /// The meshes that were drawn or inserted longest ago, that one first: the best to
+        /// remove.
+        least_recently_drawn: [Option<MeshHandle>; CANDIDATES],
     },
-    /// Every slot of the draw-data table is taken; nothing was changed.
+    /// The mesh is larger than any place could be, and the pool does not split meshes.
+    MeshTooLarge {
+        /// The mesh's elements.
+        elements: u64,
+        /// Elements of the largest place.
+        limit: u32,
+    },
+    /// There are as many meshes as there may be; nothing was changed.
     SlotsFull {
-        /// How many slots there are.
+        /// How many that is.
         capacity: u32,
     },
     /// The handle's mesh was removed before, or lives in another pool.
@@ -28,36 +49,68 @@ pub enum PoolError {
         /// Parts given.
         parts: usize,
     },
+    /// A writer was given more elements or parts than it reserved; what was written before
+    /// is still there.
+    Overrun {
+        /// Elements reserved.
+        elements: u32,
+    },
     /// The configuration asks for more than a draw command can address.
     TooLarge {
-        /// Elements asked for.
+        /// Elements or meshes asked for.
         capacity: u32,
         /// The most there can be.
         limit: u32,
     },
+    /// The device refused what is not a place for elements; nothing was changed.
+    Backend(BackendError),
 }
 
 impl fmt::Display for PoolError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Full { requested, largest_free, total_free } => write!(
+            Self::Full { requested, largest_free, total_free, waiting, device_refused, .. } => {
+                let reason =
+                    if *device_refused { " and the device has no memory for more" } else { "" };
+                write!(
+                    f,
+                    "vertex pool full{reason}: {requested} elements asked for, largest free place \
+                     {largest_free}, free in all {total_free}, soon to be free {waiting}; remove \
+                     meshes or make the pool larger"
+                )
+            }
+            Self::MeshTooLarge { elements, limit } => write!(
                 f,
-                "vertex pool full: {requested} elements asked for, largest free place \
-                 {largest_free}, free in all {total_free}; make the pool larger or remove meshes"
+                "a mesh of {elements} elements is larger than any place of the vertex pool \
+                 ({limit}); let the pool split meshes, or make its places larger"
             ),
             Self::SlotsFull { capacity } => {
-                write!(f, "vertex pool full: all {capacity} mesh slots are taken")
+                write!(f, "vertex pool full: all {capacity} mesh slots are taken; remove meshes")
             }
-            Self::Stale => f.write_str("the mesh handle is stale: its mesh was removed before"),
+            Self::Stale => f.write_str(
+                "the mesh handle is stale: its mesh was removed before or lives in another pool",
+            ),
             Self::PartsMismatch { elements, counted, parts } => write!(
                 f,
                 "{parts} parts count {counted} elements where {elements} were given (at most 8 parts)"
             ),
+            Self::Overrun { elements } => write!(
+                f,
+                "more was written than the {elements} elements and 8 parts reserved; reserve the \
+                 worst case"
+            ),
             Self::TooLarge { capacity, limit } => {
-                write!(f, "a pool of {capacity} elements cannot be addressed: at most {limit}")
+                write!(f, "a pool of {capacity} cannot be addressed: at most {limit}")
             }
+            Self::Backend(error) => write!(f, "vertex pool: {error}"),
         }
     }
 }
 
 impl core::error::Error for PoolError {}
+
+impl From<BackendError> for PoolError {
+    fn from(error: BackendError) -> Self {
+        Self::Backend(error)
+    }
+}

@@ -1,60 +1,87 @@
-//! A vertex pool: many meshes in one buffer, drawn with one indirect call.
+//! A vertex pool: many meshes in a few buffers, drawn with one indirect call each.
 //!
 //! ```text
-//!  insert ──► VertexPool ──► Backend          (bytes to the GPU)
+//!  insert ──► VertexPool ──► Backend          (bytes to the GPU: staged, or direct)
 //!                 │  places, parts, per-draw data
 //!                 ▼
-//!             DrawList ──mask──order──► [DrawCommand]   20 bytes each, one call
+//!             DrawList ──mask──order──► [DrawCommand]   20 bytes each, one call a buffer
+//!                                            │ submit
+//!  places that were freed ◄── completed ◄────┘ frame 7, 8, 9 …
 //! ```
 //! A mesh is one allocation whose parts (a chunk's six facings, say) lie side by side, so
 //! that a run of visible parts is one command. The pool knows neither a graphics API nor
 //! what a vertex is: an *element* is any `Pod` value, placed, copied and counted.
 //!
+//! Buffers come and go with what is in them: growing copies nothing, and
+//! [`VertexPool::defragment`] gathers what is left in few of them. A place that a frame in
+//! flight may read is never written, whichever way writes go ([`Access`]).
+//!
+//! # Which placement?
+//!
+//! | [`Placement`] | for | waste | moved by `defragment` |
+//! |---|---|---|---|
+//! | `Ranges` | meshes of any size | gaps, which can be closed | within and between buffers |
+//! | `SizeClasses` | meshes whose sizes are known beforehand | bounded in each bucket | between buffers |
+//! | `Buckets` | equal meshes; the article's | what a mesh leaves of its bucket | between buffers |
+//!
 //! # Examples
 //! ```
-//! use drystone_pool::{Backend, Config, DrawList, PartSet, VertexPool};
+//! use drystone_pool::{Access, Config, DrawList, PartSet, SimulatedGpu, VertexPool};
 //!
-//! #[derive(Default)]
-//! struct Memory(Vec<u8>);
-//! impl Backend for Memory {
-//!     fn write_elements(&mut self, offset_bytes: u64, bytes: &[u8]) {
-//!         let start = offset_bytes as usize;
-//!         self.0.resize(self.0.len().max(start + bytes.len()), 0);
-//!         self.0[start..start + bytes.len()].copy_from_slice(bytes);
-//!     }
-//!     fn write_draw_data(&mut self, _slot: u32, _bytes: &[u8]) {}
-//! }
-//!
-//! let mut memory = Memory::default();
-//! let mut pool = VertexPool::<u64, u32>::new(Config { capacity: 100, ..Config::default() })?;
+//! let mut gpu = SimulatedGpu::new(Access::Staged, 2);
+//! let mut pool = VertexPool::<u64, u32>::new(Config::default())?;
 //! // Three elements in part 0, two in part 1.
-//! let mesh = pool.insert(&[1, 2, 3, 4, 5], &[3, 2], 7, &mut memory)?;
+//! let mesh = pool.insert(&[1, 2, 3, 4, 5], &[3, 2], 7, &mut gpu)?;
 //!
 //! let mut list = DrawList::new();
-//! list.insert(mesh);
+//! list.insert(mesh)?;
 //! list.mask(&pool, |_data| PartSet::EMPTY.with(1));
 //! assert_eq!(list.commands(&pool)[0].base_vertex, 3 * 4);
 //! # Ok::<(), drystone_pool::PoolError>(())
 //! ```
 //!
 //! # Limits
-//! One buffer of a fixed size, 8 parts a mesh. Writes are *staged*: the backend copies in
-//! queue order, which keeps a freed place safe from frames that were submitted before.
+//! 8 parts a mesh, 65,535 buffers, 2³¹ − 1 vertices a buffer and meshes a pool. A pool is
+//! written by one thread; what it draws can be asked from several.
 #![no_std]
 #![forbid(unsafe_code)]
 
 extern crate alloc;
+#[cfg(test)]
+extern crate std;
 
+mod access;
 mod backend;
+mod buffers;
 mod command;
+mod config;
+mod defrag;
 mod draw_list;
 mod error;
+mod frames;
+mod mesh;
+mod part_ranges;
 mod parts;
+mod places;
+mod simulated;
+mod space;
+mod stats;
+#[cfg(test)]
+mod testing;
 mod vertex_pool;
+mod writer;
 
-pub use backend::Backend;
-pub use command::DrawCommand;
-pub use draw_list::{DrawList, sort_key};
-pub use error::PoolError;
+pub use access::Access;
+pub use backend::{Backend, BackendError};
+pub use command::{CommandRun, DrawCommand};
+pub use config::{Config, Oversize, Placement};
+pub use defrag::{MoveBudget, Moved};
+pub use draw_list::{DrawList, DrawView, Grouping, Hidden, ListConfig, sort_key};
+pub use error::{CANDIDATES, PoolError};
+pub use mesh::MeshHandle;
 pub use parts::{MAX_PARTS, PartSet};
-pub use vertex_pool::{Config, MeshHandle, PoolStats, VertexPool};
+pub use places::{PlaceState, PoolPlace};
+pub use simulated::{Picture, SimulatedGpu, SimulatedStats};
+pub use stats::{FrameTraffic, PoolStats};
+pub use vertex_pool::VertexPool;
+pub use writer::MeshWriter;

@@ -1,0 +1,218 @@
+use alloc::vec::Vec;
+
+/// Puts indices into the order of their 64-bit keys, moving 8 bytes a time.
+///
+/// ```text
+///  keys     …000 1011 0110…0     what all keys share in front and behind is left away
+///                └──────┘
+///  words    [ 32 bits of key | 32 bits of index ]      sorted as plain numbers
+/// ```
+/// Keys of one frame differ in few of their bits: distances share sign and most of the
+/// exponent. What is left of key minus the lowest key mostly fits 32 bits, and key and
+/// index then sort as one number. Where it does not, its upper 32 bits decide first and
+/// the few that are equal in them are sorted once more by the rest. Equal keys keep the
+/// order of their indices, so the order is total.
+///
+/// # Cost
+/// A few passes over 8 bytes a key; short lists are sorted by comparison.
+#[derive(Clone, Debug, Default)]
+pub(super) struct KeySort {
+    words: Vec<u64>,
+    spare: Vec<u64>,
+}
+
+/// Where a word's key begins.
+const INDEX_BITS: u32 = u32::BITS;
+
+/// Bits of a digit: 2,048 counters of 4 bytes, which stay in the first cache.
+const DIGIT_BITS: u32 = 11;
+const DIGITS: usize = 1 << DIGIT_BITS;
+/// Passes that 32 bits need.
+const PASSES: usize = u32::BITS.div_ceil(DIGIT_BITS) as usize;
+
+/// Fewer words than this are sorted by comparing them.
+const SMALL: usize = 256;
+
+impl KeySort {
+    pub(super) const fn new() -> Self {
+        Self { words: Vec::new(), spare: Vec::new() }
+    }
+
+    /// Sorts the indices of `keys`.
+    pub(super) fn sort(&mut self, keys: &[u64]) {
+        let spread = Spread::of(keys);
+        self.words.clear();
+        let words = keys.iter().zip(0u32..);
+        self.words.extend(words.map(|(&key, index)| word(spread.upper(key), index)));
+        self.spare.resize(self.words.len(), 0);
+        sort_words(&mut self.words, &mut self.spare, spread.upper_bits());
+        if spread.lower_bits > 0 {
+            self.sort_equals(keys, &spread);
+        }
+    }
+
+    /// The indices in order.
+    #[inline]
+    pub(super) fn indices(&self) -> impl Iterator<Item = u32> {
+        self.words.iter().map(|&word| word as u32)
+    }
+
+    /// Sorts those whose upper bits are equal by their lower bits.
+    fn sort_equals(&mut self, keys: &[u64], spread: &Spread) {
+        let mut rest = &mut self.words[..];
+        while let Some(&first) = rest.first() {
+            let upper = first >> INDEX_BITS;
+            let count = rest.iter().take_while(|&&word| word >> INDEX_BITS == upper).count();
+            let (equals, after) = rest.split_at_mut(count);
+            if count > 1 {
+                for equal in &mut *equals {
+                    let index = *equal as u32;
+                    *equal = word(spread.lower(keys[index as usize]), index);
+                }
+                sort_words(equals, &mut self.spare[..count], spread.lower_bits);
+            }
+            rest = after;
+        }
+    }
+}
+
+#[inline]
+fn word(key: u32, index: u32) -> u64 {
+    u64::from(key) << INDEX_BITS | u64::from(index)
+}
+
+/// In which bits keys differ, counted from the lowest key.
+struct Spread {
+    min: u64,
+    /// Bits below these are the same in all keys.
+    shift: u32,
+    /// Bits that do not fit the upper 32.
+    lower_bits: u32,
+    bits: u32,
+}
+
+impl Spread {
+    fn of(keys: &[u64]) -> Self {
+        let first = keys.first().copied().unwrap_or(0);
+        let (mut min, mut max, mut differing) = (first, first, 0);
+        for &key in keys {
+            min = min.min(key);
+            max = max.max(key);
+            differing |= key ^ first;
+        }
+        let shift = differing.trailing_zeros() % u64::BITS;
+        let bits = u64::BITS - ((max - min) >> shift).leading_zeros();
+        Self { min, shift, lower_bits: bits.saturating_sub(u32::BITS), bits }
+    }
+
+    const fn upper_bits(&self) -> u32 {
+        self.bits - self.lower_bits
+    }
+
+    #[inline]
+    const fn upper(&self, key: u64) -> u32 {
+        ((key - self.min) >> self.shift >> self.lower_bits) as u32
+    }
+
+    /// The bits below the upper ones.
+    const fn lower(&self, key: u64) -> u32 {
+        let mask = !(!0 << self.lower_bits);
+        ((key - self.min) >> self.shift & mask) as u32
+    }
+}
+
+/// Sorts words whose keys have `key_bits` bits. Needs as much room in `spare`.
+fn sort_words(words: &mut [u64], spare: &mut [u64], key_bits: u32) {
+    if words.len() < SMALL {
+        words.sort_unstable();
+        return;
+    }
+    // Least significant digit first: each pass keeps the order of the one before. Words
+    // come in the order of their indices, which are therefore no part of any pass.
+    let passes = key_bits.div_ceil(DIGIT_BITS);
+    let digit_bits = key_bits.div_ceil(passes.max(1));
+    let mut starts = [[0u32; DIGITS]; PASSES];
+    count_digits(words, &mut starts, passes, digit_bits);
+    let (mut from, mut to) = (&mut *words, &mut *spare);
+    for (pass, starts) in (0..passes).zip(&mut starts) {
+        let shift = INDEX_BITS + pass * digit_bits;
+        for &word in &*from {
+            let start = &mut starts[digit(word, shift, digit_bits)];
+            to[*start as usize] = word;
+            *start += 1;
+        }
+        (from, to) = (to, from);
+    }
+    if passes % 2 == 1 {
+        to.copy_from_slice(from);
+    }
+}
+
+/// For each pass and digit, where its words begin.
+fn count_digits(words: &[u64], starts: &mut [[u32; DIGITS]; PASSES], passes: u32, digit_bits: u32) {
+    let used = &mut starts[..passes as usize];
+    for &word in words {
+        for (pass, counts) in (0..).zip(&mut *used) {
+            counts[digit(word, INDEX_BITS + pass * digit_bits, digit_bits)] += 1;
+        }
+    }
+    for counts in used {
+        let mut start = 0;
+        for count in &mut counts[..1 << digit_bits] {
+            start += core::mem::replace(count, start);
+        }
+    }
+}
+
+#[inline]
+const fn digit(word: u64, shift: u32, digit_bits: u32) -> usize {
+    // The second mask is known to the compiler: no bounds are checked.
+    (word >> shift) as usize & ((1 << digit_bits) - 1) & (DIGITS - 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::Random;
+
+    fn assert_sorted(keys: &[u64], sort: &mut KeySort) {
+        let mut want: Vec<u32> = (0..keys.len() as u32).collect();
+        want.sort_by_key(|&index| keys[index as usize]);
+        sort.sort(keys);
+        assert!(sort.indices().eq(want), "{} keys", keys.len());
+    }
+
+    /// Lengths on both sides of every threshold, keys that differ in few, many and all
+    /// bits, high and low, and many that are equal.
+    #[test]
+    fn sorts_as_a_stable_sort_does() {
+        let mut random = Random(11);
+        let mut sort = KeySort::default();
+        for length in [0, 1, 2, 3, 17, SMALL - 1, SMALL, SMALL + 1, 1000, 5000] {
+            for (bits, shift) in
+                [(0, 0), (1, 63), (3, 7), (8, 24), (11, 32), (12, 0), (22, 0), (26, 32), (32, 9)]
+                    .into_iter()
+                    .chain([(33, 31), (33, 0), (45, 12), (63, 1), (64, 0)])
+            {
+                let base = random.bits();
+                let mask = if bits == 0 { 0 } else { u64::MAX >> (64 - bits) };
+                let keys: Vec<u64> = (0..length)
+                    .map(|_| ((random.bits() & mask) << shift).wrapping_add(base))
+                    .collect();
+                assert_sorted(&keys, &mut sort);
+            }
+        }
+    }
+
+    /// Wide keys of which many share their upper half: whole layers of chunks at one depth.
+    #[test]
+    fn equal_upper_halves_are_ordered_by_the_lower() {
+        let mut random = Random(12);
+        let mut sort = KeySort::default();
+        for layers in [1, 2, 5, 900] {
+            let key = |_| u64::from(random.below(layers)) << 40 | u64::from(random.below(1 << 30));
+            let keys: Vec<u64> = (0..3000).map(key).collect();
+            assert_sorted(&keys, &mut sort);
+        }
+    }
+}

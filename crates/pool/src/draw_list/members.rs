@@ -1,0 +1,193 @@
+use alloc::vec::Vec;
+use core::sync::atomic::{AtomicU32, Ordering};
+
+use bytemuck::Pod;
+
+use super::MeshKey;
+use crate::{MeshHandle, PoolError, VertexPool};
+
+/// Slots that one word of the bitmap covers.
+const WORD_SLOTS: usize = u64::BITS as usize;
+
+/// The id of the next list that gets a mesh. Views tell lists apart by it.
+static NEXT_LIST: AtomicU32 = AtomicU32::new(1);
+
+/// Which meshes are in a list, by slot, so that walking them walks the pool's tables in
+/// the order of memory, whatever was inserted when.
+///
+/// ```text
+///  bits   1 0 1 1 …     a bit a slot: a list of few meshes skips 64 others at a time
+///  keys   a – c d …     whose slot it is
+///  since  7   2 9 …     the list's revision that it came with
+/// ```
+#[derive(Debug, Default)]
+pub(super) struct Members {
+    bits: Vec<u64>,
+    keys: Vec<Option<MeshKey>>,
+    since: Vec<u64>,
+    len: usize,
+    /// The pool that all meshes are of.
+    pool: u32,
+    id: u32,
+    /// Rises with every insertion and removal.
+    revision: u64,
+    /// The pool's contents at which no mesh was stale.
+    verified: Option<u64>,
+}
+
+/// A state of a list: which list, and when.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct ListState {
+    pub(super) id: u32,
+    pub(super) revision: u64,
+}
+
+impl ListState {
+    /// Whether both are states of one list. A list without an id never had a mesh, and what
+    /// is true of that is true of all before they got one.
+    pub(super) const fn is_of(self, other: Self) -> bool {
+        self.id == other.id || self.id == 0
+    }
+}
+
+impl Members {
+    pub(super) const fn new() -> Self {
+        Self {
+            bits: Vec::new(),
+            keys: Vec::new(),
+            since: Vec::new(),
+            len: 0,
+            pool: 0,
+            id: 0,
+            revision: 0,
+            verified: None,
+        }
+    }
+
+    pub(super) const fn len(&self) -> usize {
+        self.len
+    }
+
+    pub(super) const fn state(&self) -> ListState {
+        ListState { id: self.id, revision: self.revision }
+    }
+
+    /// Whether the meshes are of this pool; those of no mesh are of every pool.
+    pub(super) fn is_of<V: Pod, D: Pod>(&self, pool: &VertexPool<V, D>) -> bool {
+        self.len == 0 || self.pool == pool.id()
+    }
+
+    pub(super) fn insert(&mut self, mesh: MeshHandle) -> Result<(), PoolError> {
+        if self.len == 0 {
+            self.pool = mesh.pool;
+        } else if self.pool != mesh.pool {
+            return Err(PoolError::Stale);
+        }
+        if self.id == 0 {
+            self.id = NEXT_LIST.fetch_add(1, Ordering::Relaxed);
+        }
+        let slot = mesh.slot() as usize;
+        if slot >= self.keys.len() {
+            self.keys.resize(slot + 1, None);
+            self.since.resize(slot + 1, 0);
+            self.bits.resize(slot / WORD_SLOTS + 1, 0);
+        }
+        let before = self.keys[slot].replace(mesh.mesh);
+        if before == Some(mesh.mesh) {
+            return Ok(());
+        }
+        // A slot that was taken has a mesh that is gone from the pool.
+        self.len += usize::from(before.is_none());
+        self.revision += 1;
+        self.since[slot] = self.revision;
+        self.bits[slot / WORD_SLOTS] |= 1 << (slot % WORD_SLOTS);
+        self.verified = None;
+        Ok(())
+    }
+
+    pub(super) fn remove(&mut self, mesh: MeshHandle) -> bool {
+        let is_in = self.contains(mesh);
+        if is_in {
+            self.take_out(mesh.slot() as usize);
+            self.revision += 1;
+        }
+        is_in
+    }
+
+    pub(super) fn reset(&mut self) {
+        self.bits.fill(0);
+        self.keys.fill(None);
+        self.len = 0;
+        self.revision += 1;
+    }
+
+    pub(super) fn contains(&self, mesh: MeshHandle) -> bool {
+        self.pool == mesh.pool && self.has(mesh.mesh)
+    }
+
+    /// Whether a mesh that was in the list at `state` is so still.
+    pub(super) fn still_has(&self, key: MeshKey, state: ListState) -> bool {
+        self.has(key) && self.since[key.index() as usize] <= state.revision
+    }
+
+    /// Lets go of meshes that the pool has not any more. Does nothing when none can be.
+    pub(super) fn drop_stale<V: Pod, D: Pod>(&mut self, pool: &VertexPool<V, D>) {
+        if !self.is_of(pool) || self.has_no_stale(pool) {
+            return;
+        }
+        for word in 0..self.bits.len() {
+            for slot in slots_of(word, self.bits[word]) {
+                if self.keys[slot].is_none_or(|key| pool.mesh(pool.handle(key)).is_none()) {
+                    self.take_out(slot);
+                }
+            }
+        }
+        self.verified = Some(pool.removals());
+    }
+
+    /// Whether no mesh can be stale.
+    pub(super) fn has_no_stale<V: Pod, D: Pod>(&self, pool: &VertexPool<V, D>) -> bool {
+        self.verified == Some(pool.removals())
+    }
+
+    /// Hands every mesh to `visit`, by slot. Some may be stale.
+    #[inline]
+    pub(super) fn for_each(&self, mut visit: impl FnMut(MeshKey)) {
+        for (word, &bits) in self.bits.iter().enumerate() {
+            for slot in slots_of(word, bits) {
+                if let Some(key) = self.keys[slot] {
+                    visit(key);
+                }
+            }
+        }
+    }
+
+    /// Hands every mesh that came after `state` to `visit`.
+    pub(super) fn for_each_since(&self, state: ListState, mut visit: impl FnMut(MeshKey)) {
+        self.for_each(|key| {
+            if self.since[key.index() as usize] > state.revision {
+                visit(key);
+            }
+        });
+    }
+
+    fn has(&self, key: MeshKey) -> bool {
+        self.keys.get(key.index() as usize) == Some(&Some(key))
+    }
+
+    fn take_out(&mut self, slot: usize) {
+        self.keys[slot] = None;
+        self.bits[slot / WORD_SLOTS] &= !(1 << (slot % WORD_SLOTS));
+        self.len -= 1;
+    }
+}
+
+/// The slots whose bits are set in word number `word`.
+#[inline]
+fn slots_of(word: usize, mut bits: u64) -> impl Iterator<Item = usize> {
+    core::iter::from_fn(move || {
+        let bit = (bits != 0).then(|| bits.trailing_zeros())?;
+        bits &= bits - 1;
+        Some(word * WORD_SLOTS + bit as usize)
+    })
+}

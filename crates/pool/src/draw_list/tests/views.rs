@@ -1,0 +1,131 @@
+use super::*;
+
+fn two_lists() -> (Pool, Memory, [MeshHandle; 3]) {
+    let (mut pool, mut memory) = pool(100);
+    let meshes = [10, 20, 30].map(|data| pool.insert(&[data], &[1], data, &mut memory).unwrap());
+    (pool, memory, meshes)
+}
+
+fn data_of(commands: &[DrawCommand], memory: &Memory) -> Vec<u32> {
+    drawn(commands, memory).into_iter().map(|(data, _)| data).collect()
+}
+
+#[test]
+fn everything_is_drawn_before_the_first_mask() {
+    let (pool, memory, meshes) = two_lists();
+    let mut list = DrawList::new();
+    assert!(list.commands(&pool).is_empty());
+    meshes.iter().for_each(|&mesh| list.insert(mesh).unwrap());
+    assert_eq!(data_of(list.commands(&pool), &memory), [10, 20, 30]);
+    assert_eq!(list.visible(), 3);
+    let mut view = DrawView::new();
+    assert_eq!(view.commands(&list, &pool).len(), 3);
+    // An order before the first mask orders everything.
+    list.order(&pool, |&data| !u64::from(data));
+    assert_eq!(data_of(list.commands(&pool), &memory), [30, 20, 10]);
+}
+
+#[test]
+fn nothing_or_everything_may_pass() {
+    let (pool, memory, meshes) = two_lists();
+    let mut list = DrawList::new();
+    meshes.iter().for_each(|&mesh| list.insert(mesh).unwrap());
+    assert_eq!(list.mask(&pool, |_| PartSet::EMPTY), 0);
+    assert_eq!(list.commands(&pool).len(), 0);
+    assert_eq!(list.runs(&pool).0.len(), 0);
+    list.order(&pool, |&data| u64::from(data));
+    assert_eq!(list.commands(&pool).len(), 0);
+    assert_eq!(list.mask(&pool, |_| PartSet::ALL), 3);
+    assert_eq!(data_of(list.commands(&pool), &memory), [10, 20, 30]);
+    // Parts that the meshes do not have are not seen.
+    list.mask(&pool, |_| PartSet::EMPTY.with(5));
+    assert_eq!(list.commands(&pool).len(), 0);
+}
+
+/// Two views of one list do not touch one another, and both follow what happens to it.
+#[test]
+fn views_are_independent() {
+    let (mut pool, mut memory, [a, b, c]) = two_lists();
+    let mut list = DrawList::new();
+    [a, b].into_iter().for_each(|mesh| list.insert(mesh).unwrap());
+    let mut view = DrawView::new();
+    list.mask_and_order(&pool, |&data| (PartSet::ALL, !u64::from(data)));
+    view.mask(&list, &pool, |&data| if data > 10 { PartSet::ALL } else { PartSet::EMPTY });
+    let eye = list.commands(&pool).to_vec();
+    let shadow = view.commands(&list, &pool);
+    assert_eq!(
+        (data_of(&eye, &memory), data_of(shadow, &memory)),
+        (Vec::from([20, 10]), Vec::from([20]))
+    );
+
+    list.insert(c).unwrap();
+    assert_eq!(data_of(list.commands(&pool), &memory), [20, 10, 30]);
+    assert_eq!(data_of(view.commands(&list, &pool), &memory), [20, 30]);
+    pool.remove(b).unwrap();
+    assert_eq!(data_of(list.commands(&pool), &memory), [10, 30]);
+    assert_eq!(data_of(view.commands(&list, &pool), &memory), [30]);
+    // Another mesh in the same slot is not of this list.
+    let d = pool.insert(&[40], &[1], 40, &mut memory).unwrap();
+    assert_eq!(d.slot(), b.slot());
+    assert_eq!(data_of(view.commands(&list, &pool), &memory), [30]);
+    assert!(list.contains(b) && !list.contains(d));
+    list.mask(&pool, |_| PartSet::ALL);
+    assert!(!list.contains(b));
+    assert_eq!(list.len(), 2);
+}
+
+/// A view that is handed another list than it was masked with starts over.
+#[test]
+fn a_view_knows_its_list() {
+    let (pool, memory, [a, b, c]) = two_lists();
+    let (mut first, mut second) = (DrawList::new(), DrawList::new());
+    first.insert(a).unwrap();
+    second.insert(b).unwrap();
+    let mut view = DrawView::new();
+    view.mask(&first, &pool, |_| PartSet::EMPTY);
+    assert_eq!(data_of(view.commands(&second, &pool), &memory), [20]);
+    // As many changes as the other list has had.
+    view.mask(&first, &pool, |_| PartSet::ALL);
+    assert_eq!(data_of(view.commands(&second, &pool), &memory), [20]);
+    second.insert(c).unwrap();
+    assert_eq!(data_of(view.commands(&second, &pool), &memory), [20, 30]);
+}
+
+/// One mesh in two lists, and moved from one to the other while it stays in the pool.
+#[test]
+fn lists_share_a_pool() {
+    let (pool, memory, [a, b, c]) = two_lists();
+    let (mut opaque, mut blended) = (DrawList::new(), DrawList::new());
+    [a, b].into_iter().for_each(|mesh| opaque.insert(mesh).unwrap());
+    [b, c].into_iter().for_each(|mesh| blended.insert(mesh).unwrap());
+    opaque.mask(&pool, |_| PartSet::ALL);
+    assert!(opaque.remove(b) && !opaque.remove(b) && !opaque.remove(c));
+    blended.insert(b).unwrap();
+    assert_eq!(data_of(opaque.commands(&pool), &memory), [10]);
+    assert_eq!(data_of(blended.commands(&pool), &memory), [20, 30]);
+    assert_eq!((opaque.len(), blended.len()), (1, 2));
+    // Back again before the next mask: drawn once.
+    opaque.insert(b).unwrap();
+    assert_eq!(data_of(opaque.commands(&pool), &memory), [10, 20]);
+}
+
+#[test]
+fn a_list_is_of_one_pool() {
+    let (pool, memory, [a, ..]) = two_lists();
+    let (mut other, mut elsewhere) = super::pool(10);
+    let stranger = other.insert(&[7], &[1], 70, &mut elsewhere).unwrap();
+    assert_eq!(stranger.mesh, a.mesh);
+    let mut list = DrawList::new();
+    list.insert(a).unwrap();
+    assert_eq!(list.insert(stranger), Err(PoolError::Stale));
+    assert_eq!(pool.data(stranger), None);
+    assert_eq!(other.remove(a), Err(PoolError::Stale));
+    assert_eq!(list.mask(&other, |_| PartSet::ALL), 0);
+    assert_eq!(list.commands(&other).len(), 0);
+    // Nothing was lost over it.
+    assert_eq!(list.mask(&pool, |_| PartSet::ALL), 1);
+    assert_eq!(data_of(list.commands(&pool), &memory), [10]);
+    list.reset();
+    list.insert(stranger).unwrap();
+    assert_eq!(data_of(list.commands(&other), &elsewhere), [70]);
+}

@@ -1,0 +1,242 @@
+use alloc::{string::ToString, vec, vec::Vec};
+
+use super::*;
+use crate::{
+    Access, BackendError, DrawList, MoveBudget, Oversize, Picture, PlaceState, Placement,
+    SimulatedGpu,
+};
+
+mod faults;
+mod programs;
+mod published;
+mod scene;
+
+use scene::Scene;
+
+type Pool = VertexPool<u32, u32>;
+
+/// A pool of one buffer, with its GPU.
+fn fixed(elements: u32, access: Access) -> (Pool, SimulatedGpu) {
+    (Pool::new(Config::fixed(elements, 64)).unwrap(), SimulatedGpu::new(access, 2))
+}
+
+#[test]
+fn a_full_pool_keeps_the_old_mesh_and_names_those_to_remove() {
+    let mut scene = Scene::new(Config::fixed(10, 64), Access::Staged, 2);
+    let old = scene.insert(&[&[1, 2, 3]], 1).unwrap();
+    scene.draw();
+    let young = scene.insert(&[&[4, 5, 6]], 2).unwrap();
+    let error = scene.replace(young, &[&[7; 5]], 3).unwrap_err();
+    let named = [Some(old), Some(young), None, None];
+    assert_eq!(
+        error,
+        PoolError::Full {
+            requested: 5,
+            largest_free: 4,
+            total_free: 4,
+            waiting: 0,
+            device_refused: false,
+            least_recently_drawn: named,
+        }
+    );
+    assert!(error.to_string().contains("5 elements asked for, largest free place 4"));
+    scene.remove(old);
+    // Asked again within the frame, it names only what is still there.
+    let again = scene.pool.insert(&[0; 9], &[9], 9, &mut scene.gpu).unwrap_err();
+    let PoolError::Full { least_recently_drawn, .. } = again else { panic!("{again:?}") };
+    assert_eq!(least_recently_drawn, [Some(young), None, None, None]);
+    scene.replace(young, &[&[7; 4]], 3).unwrap();
+    scene.finish();
+}
+
+#[test]
+fn what_is_drawn_is_not_the_first_to_go() {
+    let mut scene = Scene::new(Config::fixed(10, 64), Access::Staged, 2);
+    let meshes: Vec<_> = (0..5).map(|n| scene.insert(&[&[n, n]], n).unwrap()).collect();
+    let pool = &mut scene.pool;
+    pool.frame_submitted(1);
+    for shown in [3, 1] {
+        pool.emit_commands(meshes[shown], crate::PartSet::ALL, |_, _| {});
+        let next = pool.frames.current();
+        pool.frame_submitted(next);
+    }
+    let error = pool.insert(&[1], &[1], 1, &mut scene.gpu).unwrap_err();
+    let PoolError::Full { least_recently_drawn, .. } = error else { panic!("{error:?}") };
+    assert_eq!(least_recently_drawn, [0, 2, 4, 3].map(|n| Some(meshes[n])));
+}
+
+#[test]
+fn a_place_waits_for_the_frames_that_may_read_it() {
+    let (mut pool, mut gpu) = fixed(4, Access::Direct);
+    let mesh = pool.insert(&[1, 2, 3], &[3], 0, &mut gpu).unwrap();
+    // Nothing has read it: the place is free at once.
+    pool.remove(mesh).unwrap();
+    let mesh = pool.insert(&[4, 5, 6], &[3], 0, &mut gpu).unwrap();
+    pool.note_commands_taken();
+    pool.remove(mesh).unwrap();
+    assert_eq!((pool.stats().waiting, pool.stats().free), (3, 1));
+    for (submitted, completed, free) in [(1, 0, 1), (2, 0, 1), (3, 1, 4)] {
+        pool.frame_submitted(submitted);
+        pool.frames_completed(completed, &mut gpu);
+        assert_eq!(pool.stats().free, free);
+    }
+    let error = pool.insert(&[0; 5], &[5], 0, &mut gpu).unwrap_err();
+    assert_eq!(error, PoolError::MeshTooLarge { elements: 5, limit: 4 });
+    pool.check().unwrap();
+}
+
+#[test]
+fn frames_that_were_never_submitted_do_not_complete() {
+    let (mut pool, mut gpu) = fixed(3, Access::Direct);
+    let mesh = pool.insert(&[1, 2, 3], &[3], 0, &mut gpu).unwrap();
+    pool.note_commands_taken();
+    pool.remove(mesh).unwrap();
+    pool.frames_completed(u64::MAX, &mut gpu);
+    assert_eq!(pool.stats().waiting, 3);
+    pool.frame_submitted(1);
+    pool.frames_completed(u64::MAX, &mut gpu);
+    assert_eq!(pool.stats().waiting, 0);
+}
+
+#[test]
+fn same_size_takes_the_same_place_only_where_that_is_safe() {
+    for access in [Access::Staged, Access::Direct] {
+        let mut scene = Scene::new(Config::fixed(6, 64), access, 2);
+        let mesh = scene.insert(&[&[1, 2, 3]], 1).unwrap();
+        scene.draw();
+        let first = scene.pool.mesh(mesh).unwrap().span();
+        scene.replace(mesh, &[&[4], &[5, 6]], 2).unwrap();
+        let is_same = scene.pool.mesh(mesh).unwrap().span() == first;
+        assert_eq!(is_same, access == Access::Staged);
+        scene.draw();
+        scene.finish();
+    }
+}
+
+#[test]
+fn buffers_are_added_and_given_back_after_a_while() {
+    let config = Config {
+        least_buffer_elements: 10,
+        most_buffer_elements: 40,
+        most_buffers: 3,
+        spare_frames: 4,
+        ..Config::default()
+    };
+    let mut scene = Scene::new(config, Access::Direct, 2);
+    assert_eq!(scene.pool.stats().buffers, 0);
+    let meshes: Vec<_> = (0..3).map(|n| scene.insert(&[&[n; 10]], n).unwrap()).collect();
+    assert_eq!((scene.pool.stats().buffers, scene.pool.stats().capacity), (3, 30));
+    assert!(matches!(scene.insert(&[&[0]], 0), Err(PoolError::Full { .. })));
+    scene.draw();
+    scene.remove(meshes[1]);
+    // Within the while the buffer is used again and not made anew.
+    for _ in 0..3 {
+        scene.draw();
+    }
+    let again = scene.insert(&[&[7; 10]], 7).unwrap();
+    scene.draw();
+    assert_eq!(scene.gpu.stats().created, 3);
+    scene.remove(again);
+    for _ in 0..10 {
+        scene.draw();
+    }
+    assert_eq!((scene.pool.stats().buffers, scene.gpu.stats().destroyed), (2, 1));
+    // A larger mesh gets a buffer of its own size.
+    scene.insert(&[&[8; 33]], 8).unwrap();
+    assert_eq!(scene.pool.stats().capacity, 53);
+    scene.pool.clear();
+    for _ in 0..10 {
+        scene.draw();
+    }
+    assert_eq!((scene.pool.stats().capacity, scene.gpu.used_bytes()), (0, 0));
+    scene.pool.check().unwrap();
+}
+
+#[test]
+fn empty_buffers_are_used_last() {
+    let config =
+        Config { least_buffer_elements: 10, most_buffer_elements: 10, ..Config::default() };
+    let mut scene = Scene::new(config, Access::Staged, 2);
+    let first = scene.insert(&[&[1; 10]], 1).unwrap();
+    scene.insert(&[&[2; 6]], 2).unwrap();
+    scene.remove(first);
+    let small = scene.insert(&[&[3; 4]], 3).unwrap();
+    assert_eq!(scene.pool.mesh(small).unwrap().span().buffer, 1);
+}
+
+#[test]
+fn oversize_meshes_are_refused_or_split() {
+    let buckets = Config {
+        placement: Placement::Buckets { elements: 8 },
+        pattern_elements: 3,
+        ..Config::fixed(40, 64)
+    };
+    let mut refusing = Scene::new(buckets.clone(), Access::Direct, 2);
+    let error = refusing.insert(&[&[1; 9]], 1).unwrap_err();
+    assert_eq!(error, PoolError::MeshTooLarge { elements: 9, limit: 8 });
+
+    let mut scene = Scene::new(Config { oversize: Oversize::Split, ..buckets }, Access::Direct, 2);
+    let long: Vec<u32> = (0..20).collect();
+    let mesh = scene.insert(&[&long[..7], &long[7..9], &long[9..20]], 1).unwrap();
+    scene.insert(&[&[100, 101]], 2).unwrap();
+    for _ in 0..4 {
+        scene.draw();
+    }
+    // Three buckets of five are taken, and one: a mesh of 16 finds only one.
+    assert!(matches!(scene.insert(&[&[5; 16]], 5), Err(PoolError::Full { .. })));
+    scene.pool.check().unwrap();
+    scene.remove(mesh);
+    for _ in 0..4 {
+        scene.draw();
+    }
+    scene.insert(&[&[5; 32]], 5).unwrap();
+    scene.finish();
+}
+
+#[test]
+fn the_table_of_draw_data_grows_and_keeps_what_it_had() {
+    let config = Config { first_slots: 2, most_slots: 9, ..Config::fixed(100, 0) };
+    let mut scene = Scene::new(config, Access::Staged, 2);
+    for n in 0..9 {
+        scene.insert(&[&[n]], n * 10).unwrap();
+        scene.draw();
+    }
+    assert_eq!(scene.insert(&[&[1]], 1), Err(PoolError::SlotsFull { capacity: 9 }));
+    assert_eq!(scene.gpu.stats().table_resizes, 4);
+    scene.finish();
+}
+
+#[test]
+fn data_changes_without_the_elements() {
+    let mut scene = Scene::new(Config::fixed(10, 4), Access::Direct, 2);
+    let mesh = scene.insert(&[&[1, 2]], 5).unwrap();
+    scene.draw();
+    let written = scene.gpu.stats().written_bytes;
+    scene.set_data(mesh, 6);
+    scene.draw();
+    assert_eq!(scene.gpu.stats().written_bytes, written);
+    scene.finish();
+}
+
+#[test]
+fn figures_add_up() {
+    let config = Config { placement: Placement::Buckets { elements: 8 }, ..Config::fixed(40, 64) };
+    let mut scene = Scene::new(config, Access::Direct, 2);
+    let first = scene.insert(&[&[1; 6]], 1).unwrap();
+    scene.insert(&[&[2; 8]], 2).unwrap();
+    scene.draw();
+    scene.remove(first);
+    let stats = scene.pool.stats();
+    assert_eq!((stats.used, stats.waiting, stats.wasted, stats.free), (8, 6, 2, 24));
+    assert_eq!((stats.capacity_bytes, stats.used_bytes, stats.largest_free), (160, 32, 8));
+    assert_eq!(stats.internal_fragmentation(), 2.0 / 16.0);
+    assert_eq!(stats.occupancy(), 0.2);
+    // Elements, per-draw data, and the table once anew.
+    assert_eq!(stats.last_frame.uploaded_bytes, 14 * 4 + 2 * 4 + 4);
+    let states: Vec<_> = scene.pool.places().into_iter().map(|p| (p.elements, p.state)).collect();
+    assert_eq!(states[0], (0..6, PlaceState::Waiting));
+    assert_eq!(states[3], (16..40, PlaceState::Free));
+    let empty = Pool::new(Config::default()).unwrap();
+    assert_eq!(empty.stats().external_fragmentation(), 0.0);
+    assert_eq!(empty.places(), []);
+}

@@ -1,0 +1,182 @@
+//! What goes wrong outside the pool: the next frame is right.
+
+use super::*;
+use crate::{
+    PartSet,
+    testing::{Nowhere, Random},
+};
+
+#[test]
+fn pools_without_capacity_refuse_and_draw_nothing() {
+    for config in [
+        Config::fixed(0, 9),
+        Config { most_buffers: 0, ..Config::default() },
+        Config { placement: Placement::Buckets { elements: 0 }, ..Config::default() },
+        Config { placement: Placement::Buckets { elements: 9 }, ..Config::fixed(8, 9) },
+    ] {
+        for oversize in [Oversize::Refuse, Oversize::Split] {
+            let mut scene = Scene::new(Config { oversize, ..config.clone() }, Access::Direct, 1);
+            let error = scene.insert(&[&[1]], 1).unwrap_err();
+            let is_typed =
+                matches!(error, PoolError::Full { .. } | PoolError::MeshTooLarge { limit: 0, .. });
+            assert!(is_typed, "{error:?}");
+            scene.insert(&[], 1).unwrap();
+            scene.defragment(&MoveBudget::default());
+            scene.draw();
+            scene.draw();
+            scene.finish();
+        }
+    }
+    let mut scene = Scene::new(Config { most_slots: 0, ..Config::default() }, Access::Direct, 1);
+    assert_eq!(scene.insert(&[], 1), Err(PoolError::SlotsFull { capacity: 0 }));
+    scene.finish();
+}
+
+#[test]
+fn meshes_of_no_elements_live_and_draw_nothing() {
+    let mut scene = Scene::new(Config::fixed(10, 9), Access::Direct, 1);
+    let mesh = scene.insert(&[&[], &[], &[]], 1).unwrap();
+    scene.draw();
+    scene.replace(mesh, &[&[], &[5]], 2).unwrap();
+    scene.draw();
+    scene.replace(mesh, &[], 3).unwrap();
+    scene.write(Some(mesh), &[&[], &[]], 4, 0).unwrap();
+    scene.write(Some(mesh), &[&[], &[]], 4, 3).unwrap();
+    scene.draw();
+    scene.remove(mesh);
+    scene.draw();
+    scene.finish();
+    assert_eq!(scene.pool.stats().free, 10);
+}
+
+#[test]
+fn parts_that_do_not_add_up_change_nothing() {
+    let (mut pool, mut gpu) = fixed(10, Access::Staged);
+    let wrong = pool.insert(&[1, 2], &[1], 1, &mut gpu);
+    assert!(matches!(wrong, Err(PoolError::PartsMismatch { counted: 1, .. })));
+    assert!(pool.insert(&[1; 9], &[1; 9], 1, &mut gpu).is_err());
+    let beyond = pool.insert(&[], &[u32::MAX, 1], 1, &mut gpu);
+    assert!(matches!(beyond, Err(PoolError::PartsMismatch { counted: 0x1_0000_0000, .. })));
+    assert_eq!((pool.stats().used, pool.len()), (0, 0));
+}
+
+#[test]
+fn configurations_that_cannot_be_addressed_are_refused() {
+    let elements = Config { most_buffer_elements: 1 << 30, ..Config::default() };
+    let error = Pool::new(elements.clone()).unwrap_err();
+    assert_eq!(error, PoolError::TooLarge { capacity: 1 << 30, limit: (1 << 29) - 1 });
+    assert!(Pool::new(Config { vertices_per_element: 1, ..elements }).is_ok());
+    assert!(Pool::new(Config { most_slots: 1 << 31, ..Config::default() }).is_err());
+}
+
+#[test]
+fn handles_of_another_pool_are_refused() {
+    let (mut pool, mut gpu) = fixed(10, Access::Direct);
+    let (mut other, mut other_gpu) = fixed(10, Access::Direct);
+    let mesh = pool.insert(&[1], &[1], 1, &mut gpu).unwrap();
+    let foreign = other.insert(&[2], &[1], 2, &mut other_gpu).unwrap();
+    assert_eq!(mesh.slot(), foreign.slot());
+    assert_eq!(pool.remove(foreign), Err(PoolError::Stale));
+    assert_eq!(pool.replace(foreign, &[3], &[1], 3, &mut gpu), Err(PoolError::Stale));
+    assert!(pool.replacing_writer(foreign, 1, &mut gpu).is_err());
+    assert_eq!((pool.data(foreign), other.data(foreign)), (None, Some(&2)));
+    let mut list = DrawList::new();
+    list.insert(foreign).unwrap();
+    list.mask(&pool, |_| PartSet::ALL);
+    assert!(list.commands(&pool).is_empty());
+}
+
+#[test]
+fn a_device_without_memory_is_a_value_and_asked_again_later() {
+    let config =
+        Config { least_buffer_elements: 10, most_buffer_elements: 10, ..Config::default() };
+    let mut scene = Scene::new(config, Access::Direct, 2);
+    scene.gpu.set_limit_bytes(60);
+    let mesh = scene.insert(&[&[1; 10]], 1).unwrap();
+    let error = scene.insert(&[&[2; 10]], 2).unwrap_err();
+    assert!(matches!(error, PoolError::Full { device_refused: true, .. }), "{error:?}");
+    assert!(scene.replace(mesh, &[&[3; 9]], 3).is_err());
+    scene.draw();
+    // Within one frame the device is not asked again and again.
+    scene.gpu.set_limit_bytes(u64::MAX);
+    scene.draw();
+    scene.replace(mesh, &[&[3; 9]], 3).unwrap();
+    scene.insert(&[&[2; 10]], 2).unwrap();
+    scene.draw();
+    scene.finish();
+}
+
+#[test]
+fn a_lost_device_is_an_error_and_keeps_the_pool_whole() {
+    let mut scene = Scene::new(Config::default(), Access::Staged, 2);
+    scene.insert(&[&[1; 10]], 1).unwrap();
+    scene.draw();
+    scene.gpu.lose();
+    let too_much = vec![2; 70_000];
+    let error = scene.insert(&[&too_much], 2).unwrap_err();
+    assert_eq!(error, PoolError::Backend(BackendError::Lost));
+    assert!(error.to_string().contains("the device is lost"));
+    scene.pool.check().unwrap();
+
+    let mut empty = Pool::new(Config::default()).unwrap();
+    assert!(empty.insert(&[], &[], 1, &mut scene.gpu).is_err());
+    assert_eq!(empty.len(), 0);
+    empty.check().unwrap();
+}
+
+#[test]
+fn a_hundred_thousand_draws_are_one_list() {
+    let config = Config { placement: Placement::Buckets { elements: 3 }, ..Config::default() };
+    let mut pool = Pool::new(config).unwrap();
+    let mut list = DrawList::new();
+    for n in 0..100_000 {
+        list.insert(pool.insert(&[n, n], &[1, 1], n, &mut Nowhere(Access::Direct)).unwrap())
+            .unwrap();
+    }
+    list.mask(&pool, |data| PartSet::from_bits(if data % 4 == 0 { 0 } else { 3 }));
+    list.order(&pool, |&data| u64::from(!data));
+    let slots: Vec<u32> = list.commands(&pool).iter().map(|c| c.first_instance).collect();
+    assert!(slots.iter().copied().eq((0..100_000).rev().filter(|n| n % 4 != 0)));
+    pool.check().unwrap();
+}
+
+/// Ten million in release (fewer here, where every step is checked by the compiler's own
+/// assertions): nothing leaks, nothing drifts.
+#[test]
+fn millions_of_insertions_and_removals_leave_nothing_behind() {
+    let rounds = if cfg!(debug_assertions) { 300_000 } else { 10_000_000 };
+    let placements = [
+        Placement::Ranges,
+        Placement::Buckets { elements: 40 },
+        Placement::SizeClasses { histogram: vec![(10, 1), (39, 1)], config: Default::default() },
+    ];
+    for placement in placements {
+        let config = Config { placement, least_buffer_elements: 2_000, ..Config::default() };
+        let mut pool = Pool::new(config).unwrap();
+        let mut random = Random(9);
+        let mut live = Vec::new();
+        let elements = [5; 40];
+        for n in 0..rounds / 3 {
+            let count = random.below(41);
+            let elements = &elements[..count as usize];
+            live.push(pool.insert(elements, &[count], n, &mut Nowhere(Access::Direct)).unwrap());
+            if live.len() > 200 {
+                let at = random.below(live.len() as u32) as usize;
+                pool.remove(live.swap_remove(at)).unwrap();
+            }
+            if n % 50 == 0 {
+                pool.frame_submitted(u64::from(n));
+                pool.frames_completed(
+                    u64::from(n).saturating_sub(100),
+                    &mut Nowhere(Access::Direct),
+                );
+            }
+        }
+        pool.check().unwrap();
+        pool.clear();
+        pool.frame_submitted(u64::from(rounds) + 1);
+        pool.frame_submitted(u64::from(rounds) + 1000);
+        pool.frames_completed(u64::MAX, &mut Nowhere(Access::Direct));
+        assert_eq!((pool.stats().capacity, pool.len(), pool.places()), (0, 0, vec![]));
+    }
+}

@@ -1,0 +1,124 @@
+//! The defects of the published vertex pool, each with a test that it would fail.
+
+use super::*;
+use crate::{PartSet, SimulatedGpu};
+
+/// Six meshes of one element, whose data are 0 to 5.
+fn six() -> (Pool, SimulatedGpu, DrawList, Vec<MeshHandle>) {
+    let (mut pool, mut gpu) = fixed(100, Access::Direct);
+    let mut list = DrawList::new();
+    let meshes: Vec<MeshHandle> =
+        (0..6).map(|n| pool.insert(&[n], &[1], n, &mut gpu).unwrap()).collect();
+    for &mesh in &meshes {
+        list.insert(mesh).unwrap();
+    }
+    (pool, gpu, list, meshes)
+}
+
+fn slots(list: &mut DrawList, pool: &Pool) -> Vec<u32> {
+    let mut slots: Vec<u32> = list.commands(pool).iter().map(|c| c.first_instance).collect();
+    slots.sort_unstable();
+    slots
+}
+
+/// "Its mask returns a wrong count for about half of all patterns, and crashes when
+/// nothing passes": every pattern of six.
+#[test]
+fn masks_count_right_for_every_pattern() {
+    let (pool, _, mut list, _) = six();
+    for pattern in 0..64u32 {
+        let shows =
+            |data: &u32| if pattern >> data & 1 == 1 { PartSet::ALL } else { PartSet::EMPTY };
+        assert_eq!(list.mask(&pool, shows), pattern.count_ones() as usize, "{pattern:b}");
+        let expected: Vec<u32> = (0..6).filter(|n| pattern >> n & 1 == 1).collect();
+        assert_eq!(slots(&mut list, &pool), expected);
+    }
+}
+
+/// "Rendering before masking draws the wrong number of commands."
+#[test]
+fn before_the_first_mask_everything_is_drawn() {
+    let (pool, _, mut list, _) = six();
+    assert_eq!(slots(&mut list, &pool), [0, 1, 2, 3, 4, 5]);
+}
+
+/// "The masked count is stale after a removal."
+#[test]
+fn what_is_removed_after_the_mask_is_not_drawn() {
+    let (mut pool, _, mut list, meshes) = six();
+    list.mask(&pool, |&data| if data % 2 == 0 { PartSet::ALL } else { PartSet::EMPTY });
+    pool.remove(meshes[2]).unwrap();
+    pool.remove(meshes[5]).unwrap();
+    assert_eq!(slots(&mut list, &pool), [0, 4]);
+}
+
+/// "A stale handle is used after free."
+#[test]
+fn stale_handles_are_refused_even_when_the_slot_lives_again() {
+    let (mut pool, mut gpu, mut list, meshes) = six();
+    pool.remove(meshes[3]).unwrap();
+    let reborn = pool.insert(&[77], &[1], 77, &mut gpu).unwrap();
+    assert_eq!(reborn.slot(), meshes[3].slot());
+    assert_eq!(pool.remove(meshes[3]), Err(PoolError::Stale));
+    assert_eq!(pool.replace(meshes[3], &[1], &[1], 1, &mut gpu), Err(PoolError::Stale));
+    assert_eq!(pool.set_data(meshes[3], 1, &mut gpu), Err(PoolError::Stale));
+    assert_eq!(pool.replacing_writer(meshes[3], 1, &mut gpu).unwrap_err(), PoolError::Stale);
+    assert_eq!((pool.data(meshes[3]), pool.data(reborn)), (None, Some(&77)));
+    assert_eq!(slots(&mut list, &pool), [0, 1, 2, 4, 5]);
+}
+
+/// "Running out of buckets returns null and then crashes."
+#[test]
+fn running_out_of_buckets_is_an_error_with_numbers() {
+    let config = Config { placement: Placement::Buckets { elements: 5 }, ..Config::fixed(13, 9) };
+    let mut scene = Scene::new(config, Access::Direct, 2);
+    scene.insert(&[&[1; 5]], 1).unwrap();
+    scene.insert(&[&[2; 3]], 2).unwrap();
+    let error = scene.insert(&[&[3]], 3).unwrap_err();
+    assert!(matches!(error, PoolError::Full { requested: 1, largest_free: 0, total_free: 0, .. }));
+    scene.draw();
+    scene.finish();
+}
+
+/// "A mesh larger than its bucket overwrites its neighbour": the article's checkerboard
+/// of 16³ with 8,192 vertices a facing in buckets of 4,800.
+#[test]
+fn a_mesh_larger_than_its_bucket_leaves_its_neighbour_alone() {
+    for oversize in [Oversize::Refuse, Oversize::Split] {
+        let config = Config {
+            placement: Placement::Buckets { elements: 4_800 },
+            oversize,
+            ..Config::fixed(4_800 * 12, 9)
+        };
+        let mut scene = Scene::new(config, Access::Direct, 2);
+        scene.insert(&[&[1; 4_800]], 1).unwrap();
+        let facing = vec![2; 8_192];
+        let inserted = scene.insert(&[&facing, &facing, &facing], 2);
+        assert_eq!(inserted.is_ok(), oversize == Oversize::Split);
+        scene.insert(&[&[3; 4_800]], 3).unwrap();
+        for _ in 0..6 {
+            scene.draw();
+        }
+        scene.finish();
+    }
+}
+
+/// "Nothing waits for the GPU before a bucket is reused": two buckets, one in use by
+/// frames in flight; the other is not enough for two new meshes, and the first is not
+/// taken.
+#[test]
+fn buckets_are_not_reused_under_a_frame_in_flight() {
+    let config = Config { placement: Placement::Buckets { elements: 2 }, ..Config::fixed(4, 9) };
+    let mut scene = Scene::new(config, Access::Direct, 2);
+    let mesh = scene.insert(&[&[1, 1]], 1).unwrap();
+    scene.draw();
+    scene.remove(mesh);
+    scene.insert(&[&[2, 2]], 2).unwrap();
+    let error = scene.insert(&[&[3, 3]], 3).unwrap_err();
+    assert!(matches!(error, PoolError::Full { waiting: 2, total_free: 0, .. }), "{error:?}");
+    scene.draw();
+    scene.draw();
+    scene.insert(&[&[3, 3]], 3).unwrap();
+    scene.draw();
+    scene.finish();
+}

@@ -1,0 +1,177 @@
+//! A pool beside an immediate renderer, which copies everything when it is told to draw.
+
+use alloc::collections::VecDeque;
+
+use super::*;
+use crate::PartSet;
+
+/// A mesh as the immediate renderer has it: parts of elements.
+struct Kept {
+    handle: MeshHandle,
+    data: u32,
+    parts: Vec<Vec<u32>>,
+}
+
+/// What a frame must show.
+struct Expected {
+    picture: Picture,
+    is_ordered: bool,
+}
+
+/// A pool with a list of all its meshes, a GPU that is behind, and what each frame must
+/// show when it gets there.
+pub(crate) struct Scene {
+    pub(crate) pool: Pool,
+    pub(crate) gpu: SimulatedGpu,
+    list: DrawList,
+    kept: Vec<Kept>,
+    expected: VecDeque<Expected>,
+    /// Frames drawn: each masks and orders otherwise.
+    frame: u32,
+    /// Frames that showed what they must not.
+    pub(crate) wrong: u32,
+}
+
+impl Scene {
+    pub(crate) fn new(config: Config, access: Access, frames_in_flight: usize) -> Self {
+        Self {
+            pool: Pool::new(config).unwrap(),
+            gpu: SimulatedGpu::new(access, frames_in_flight),
+            list: DrawList::new(),
+            kept: Vec::new(),
+            expected: VecDeque::new(),
+            frame: 0,
+            wrong: 0,
+        }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.kept.len()
+    }
+
+    pub(crate) fn nth(&self, nth: usize) -> MeshHandle {
+        self.kept[nth % self.kept.len()].handle
+    }
+
+    pub(crate) fn insert(&mut self, parts: &[&[u32]], data: u32) -> Result<MeshHandle, PoolError> {
+        let counts: Vec<u32> = parts.iter().map(|part| part.len() as u32).collect();
+        let handle = self.pool.insert(&parts.concat(), &counts, data, &mut self.gpu)?;
+        self.keep(handle, parts, data);
+        Ok(handle)
+    }
+
+    pub(crate) fn replace(
+        &mut self,
+        handle: MeshHandle,
+        parts: &[&[u32]],
+        data: u32,
+    ) -> Result<(), PoolError> {
+        let counts: Vec<u32> = parts.iter().map(|part| part.len() as u32).collect();
+        self.pool.replace(handle, &parts.concat(), &counts, data, &mut self.gpu)?;
+        self.keep(handle, parts, data);
+        Ok(())
+    }
+
+    /// Inserts, or with a handle replaces, through a writer that reserves `spare` elements
+    /// too many.
+    pub(crate) fn write(
+        &mut self,
+        replaced: Option<MeshHandle>,
+        parts: &[&[u32]],
+        data: u32,
+        spare: u32,
+    ) -> Result<MeshHandle, PoolError> {
+        let most = parts.concat().len() as u32 + spare;
+        let mut writer = match replaced {
+            Some(handle) => self.pool.replacing_writer(handle, most, &mut self.gpu)?,
+            None => self.pool.writer(most, &mut self.gpu)?,
+        };
+        for part in parts {
+            writer.extend(part)?;
+            writer.end_part()?;
+        }
+        let handle = writer.finish(data)?;
+        self.keep(handle, parts, data);
+        Ok(handle)
+    }
+
+    fn keep(&mut self, handle: MeshHandle, parts: &[&[u32]], data: u32) {
+        let parts: Vec<Vec<u32>> = parts.iter().map(|part| part.to_vec()).collect();
+        match self.kept.iter_mut().find(|kept| kept.handle == handle) {
+            Some(kept) => (kept.parts, kept.data) = (parts, data),
+            None => {
+                self.list.insert(handle).unwrap();
+                self.kept.push(Kept { handle, data, parts });
+            }
+        }
+    }
+
+    pub(crate) fn set_data(&mut self, handle: MeshHandle, data: u32) {
+        self.pool.set_data(handle, data, &mut self.gpu).unwrap();
+        let kept = self.kept.iter_mut().find(|kept| kept.handle == handle);
+        kept.unwrap().data = data;
+    }
+
+    pub(crate) fn remove(&mut self, handle: MeshHandle) {
+        self.pool.remove(handle).unwrap();
+        self.kept.retain(|kept| kept.handle != handle);
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.pool.clear();
+        self.kept.clear();
+    }
+
+    pub(crate) fn defragment(&mut self, budget: &MoveBudget) -> crate::Moved {
+        let moved = self.pool.defragment(budget, &mut self.gpu);
+        assert!(moved.bytes <= budget.bytes && moved.moves <= budget.moves, "{moved:?}");
+        moved
+    }
+
+    /// Masks and orders as no other frame does, and draws. In every other frame the order
+    /// matters.
+    pub(crate) fn draw(&mut self) {
+        self.frame += 1;
+        let (frame, is_ordered) = (self.frame, self.frame.is_multiple_of(2));
+        let bits = |data: u32| (data.wrapping_mul(31) ^ frame) as u8 | 1 << (frame % 3);
+        self.list.mask(&self.pool, |&data| PartSet::from_bits(bits(data)));
+        if is_ordered {
+            self.list.order(&self.pool, |&data| u64::from(data ^ frame));
+            self.kept.sort_by_key(|kept| kept.data ^ frame);
+        }
+        let mut picture = Picture::new(4, 4);
+        for kept in &self.kept {
+            let parts = kept.parts.iter().enumerate();
+            for (_, part) in parts.filter(|(n, _)| bits(kept.data) >> n & 1 == 1) {
+                for element in part {
+                    picture.push(&kept.data.to_ne_bytes(), &element.to_ne_bytes());
+                }
+            }
+        }
+        let picture = if is_ordered { picture } else { picture.sorted() };
+        self.expected.push_back(Expected { picture, is_ordered });
+        let (runs, commands) = self.list.runs(&self.pool);
+        let frame = self.gpu.submit(&self.pool, &[(runs, commands)]);
+        self.pool.frame_submitted(frame);
+        self.compare();
+    }
+
+    /// Compares what the GPU has finished, and tells the pool.
+    fn compare(&mut self) {
+        while let Some((_, picture)) = self.gpu.completed_picture() {
+            let expected = self.expected.pop_front().unwrap();
+            let picture = if expected.is_ordered { picture } else { picture.sorted() };
+            self.wrong += u32::from(picture != expected.picture);
+        }
+        let completed = self.gpu.completed();
+        self.pool.frames_completed(completed, &mut self.gpu);
+    }
+
+    /// Lets the GPU catch up.
+    pub(crate) fn finish(&mut self) {
+        self.gpu.finish();
+        self.compare();
+        assert_eq!(self.wrong, 0, "frames show what an immediate renderer does not");
+        self.pool.check().unwrap();
+    }
+}

@@ -1,0 +1,111 @@
+use alloc::{vec, vec::Vec};
+
+use super::*;
+use crate::{Access, Config, DrawList, Oversize, SimulatedGpu};
+
+type Pool = VertexPool<u32, u32>;
+
+/// What a list of this one mesh draws.
+fn drawn(pool: &mut Pool, gpu: &mut SimulatedGpu, mesh: MeshHandle) -> Vec<u32> {
+    let mut list = DrawList::new();
+    list.insert(mesh).unwrap();
+    let (runs, commands) = list.runs(pool);
+    pool.frame_submitted(gpu.submit(pool, &[(runs, commands)]));
+    gpu.finish();
+    let (frame, picture) = gpu.completed_picture().unwrap();
+    pool.frames_completed(frame, gpu);
+    let element = |nth| u32::from_ne_bytes(picture.drawn(nth).1.try_into().unwrap());
+    (0..picture.len()).map(element).collect()
+}
+
+fn configs() -> Vec<Config> {
+    let ranges = Config { oversize: Oversize::Split, ..Config::fixed(100_000, 9) };
+    let buckets = Placement::Buckets { elements: 7_000 };
+    let classes =
+        Placement::SizeClasses { histogram: vec![(30_000, 1), (9, 1)], config: Default::default() };
+    vec![
+        ranges.clone(),
+        Config { placement: buckets, ..ranges.clone() },
+        Config { placement: classes, ..ranges.clone() },
+        // In pieces, for want of a larger buffer.
+        Config {
+            least_buffer_elements: 9_000,
+            most_buffer_elements: 9_000,
+            most_buffers: 9,
+            ..ranges
+        },
+    ]
+}
+
+#[test]
+fn what_is_written_is_drawn_and_the_rest_given_back() {
+    for (config, access) in
+        configs().iter().flat_map(|c| [(c, Access::Staged), (c, Access::Direct)])
+    {
+        let mut gpu = SimulatedGpu::new(access, 1);
+        let mut pool = Pool::new(config.clone()).unwrap();
+        // Several blocks, so that some is written before the size is known.
+        let mut writer = pool.writer(60_000, &mut gpu).unwrap();
+        for n in 0..20_000 {
+            writer.push(n).unwrap();
+        }
+        writer.end_part().unwrap();
+        let more: Vec<u32> = (20_000..30_000).collect();
+        writer.extend(&more).unwrap();
+        assert_eq!(writer.room(), 30_000);
+        let mesh = writer.finish(1).unwrap();
+        pool.check().unwrap();
+        let stats = pool.stats();
+        assert_eq!(stats.used, 30_000);
+        let bucket =
+            if let Placement::Buckets { elements } = config.placement { elements } else { 1 };
+        assert!(stats.wasted < bucket.into(), "{config:?}: {stats:?}");
+        assert!(drawn(&mut pool, &mut gpu, mesh).into_iter().eq(0..30_000), "{config:?}");
+    }
+}
+
+#[test]
+fn a_writer_never_writes_more_than_it_reserved() {
+    let mut gpu = SimulatedGpu::new(Access::Direct, 1);
+    let mut pool = Pool::new(Config::fixed(10, 9)).unwrap();
+    let neighbour = pool.insert(&[7; 5], &[5], 1, &mut gpu).unwrap();
+    let mut writer = pool.writer(3, &mut gpu).unwrap();
+    writer.extend(&[1, 2]).unwrap();
+    assert_eq!(writer.extend(&[3, 4]), Err(PoolError::Overrun { elements: 3 }));
+    for _ in 0..MAX_PARTS {
+        writer.end_part().unwrap();
+    }
+    assert!(writer.end_part().is_err() && writer.push(3).is_err());
+    let mesh = writer.finish(2).unwrap();
+    assert_eq!(drawn(&mut pool, &mut gpu, mesh), [1, 2]);
+    assert_eq!(drawn(&mut pool, &mut gpu, neighbour), [7; 5]);
+    assert!(matches!(pool.writer(4, &mut gpu), Err(PoolError::Full { largest_free: 3, .. })));
+}
+
+#[test]
+fn a_dropped_writer_leaves_the_pool_as_it_was() {
+    for config in configs() {
+        let mut gpu = SimulatedGpu::new(Access::Direct, 1);
+        let mut pool = Pool::new(config).unwrap();
+        let mesh = pool.insert(&[1, 2], &[2], 1, &mut gpu).unwrap();
+        let before = pool.places();
+        let mut writer = pool.replacing_writer(mesh, 50_000, &mut gpu).unwrap();
+        writer.extend(&vec![9; 40_000]).unwrap();
+        drop(writer);
+        pool.check().unwrap();
+        let after = pool.places();
+        assert_eq!(after[..before.len() - 1], before[..before.len() - 1]);
+        assert_eq!(drawn(&mut pool, &mut gpu, mesh), [1, 2]);
+    }
+}
+
+#[test]
+fn a_writer_that_finds_no_slot_gives_its_place_back() {
+    let mut gpu = SimulatedGpu::new(Access::Staged, 1);
+    let mut pool = Pool::new(Config::fixed(10, 0)).unwrap();
+    let mut writer = pool.writer(5, &mut gpu).unwrap();
+    writer.push(1).unwrap();
+    assert_eq!(writer.finish(1), Err(PoolError::SlotsFull { capacity: 0 }));
+    assert_eq!(pool.stats().free, 10);
+    pool.check().unwrap();
+}
