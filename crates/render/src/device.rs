@@ -1,16 +1,32 @@
 use drystone_mesh::{INDICES_PER_QUAD, Quad, VERTICES_PER_QUAD};
-use drystone_pool::DrawCommand;
+use drystone_pool::{Access, DrawCommand};
 
-use crate::{DrawData, Frame, Image, RenderError};
+use crate::{CullCounts, Culled, DrawData, Frame, Image, RenderError};
 
 /// A backend: something that holds quads and draws them. The renderers are written once,
 /// against this.
+///
+/// Every picture drawn is a *frame*; frames are numbered from 1 on and complete in that
+/// order. What is written or copied takes effect in the order of the calls, for all frames
+/// drawn after it. Whether frames that were submitted before and still run may see it too
+/// is what [`access`](Self::access) says.
 pub trait Device {
     /// A buffer of quads with a table of per-draw data, bound together.
     type Geometry;
 
-    /// The backend and its adapter in words, to be shown.
+    /// The backend, its adapter and how it takes writes, in words, to be shown.
     fn describe(&self) -> String;
+
+    /// How quads are written: [`Staged`](Access::Staged) writes never harm a frame that
+    /// still runs, [`Direct`](Access::Direct) ones do. Per-draw data, copies and the
+    /// palette are staged always.
+    fn access(&self) -> Access;
+
+    /// The number of the last frame submitted, 0 before the first.
+    fn submitted(&self) -> u64;
+
+    /// The number of the last frame that is known to be done. Asks, never waits.
+    fn completed(&mut self) -> u64;
 
     /// The most quads one geometry can hold.
     fn max_quads(&self) -> u32;
@@ -28,11 +44,54 @@ pub trait Device {
     /// `TooLarge` beyond the device's limits, `Device` when it is out of memory.
     fn create_geometry(&mut self, quads: u32, slots: u32) -> Result<Self::Geometry, RenderError>;
 
-    /// Copies quads into a geometry from quad `first` on, before the next frame and after
-    /// those submitted. What does not fit is cut off.
+    /// Makes room for `quads` more quads, drawn with the table of per-draw data that
+    /// `other` has: what is written to a slot through one of them is there for both.
+    ///
+    /// # Errors
+    /// As [`create_geometry`](Self::create_geometry).
+    fn create_sharing(
+        &mut self,
+        other: &Self::Geometry,
+        quads: u32,
+    ) -> Result<Self::Geometry, RenderError>;
+
+    /// Gives the geometries in `sharing`, which must be all that share one table, a new
+    /// table of `slots` slots. What it holds is undefined until it is written.
+    ///
+    /// # Errors
+    /// As [`create_geometry`](Self::create_geometry); the old table then stays.
+    fn resize_draw_data(
+        &mut self,
+        sharing: &mut [&mut Self::Geometry],
+        slots: u32,
+    ) -> Result<(), RenderError>;
+
+    /// Copies quads into a geometry from quad `first` on; see [`access`](Self::access) for
+    /// what frames that still run see of it. What does not fit is cut off.
     fn write_quads(&mut self, geometry: &mut Self::Geometry, first: u32, quads: &[Quad]);
 
-    /// Copies one draw's data into its slot, likewise.
+    /// Has the device copy `count` quads of `from`, from quad `from_first` on, into `to`
+    /// from quad `to_first` on. What lies outside either is left out.
+    fn copy_quads(
+        &mut self,
+        from: &Self::Geometry,
+        from_first: u32,
+        to: &mut Self::Geometry,
+        to_first: u32,
+        count: u32,
+    );
+
+    /// As [`copy_quads`](Self::copy_quads), within one geometry. The two ranges must not
+    /// overlap: what is there afterwards would be undefined.
+    fn copy_quads_within(
+        &mut self,
+        geometry: &mut Self::Geometry,
+        from_first: u32,
+        to_first: u32,
+        count: u32,
+    );
+
+    /// Copies one draw's data into its slot. A slot that is not there is left out.
     fn write_draw_data(&mut self, geometry: &mut Self::Geometry, slot: u32, data: &DrawData);
 
     /// Changes the size of the pictures that follow.
@@ -54,6 +113,37 @@ pub trait Device {
         frame: &Frame,
         passes: &Passes<'_, Self::Geometry>,
     ) -> Result<(), RenderError>;
+
+    /// Whether the device can decide by itself which meshes are drawn.
+    ///
+    /// # Errors
+    /// Why not, in words.
+    fn culls(&self) -> Result<(), &'static str> {
+        Err("this backend has none of its own")
+    }
+
+    /// Draws one picture as [`draw`](Self::draw) does, and in it, before all other batches,
+    /// those meshes of `culled` that can be seen. It is the picture that drawing all of
+    /// them gives.
+    ///
+    /// # Errors
+    /// As [`draw`](Self::draw), and `Device` when the device cannot.
+    fn draw_culled(
+        &mut self,
+        frame: &Frame,
+        passes: &Passes<'_, Self::Geometry>,
+        culled: &Culled<'_, Self::Geometry>,
+    ) -> Result<(), RenderError> {
+        let _ = (frame, passes, culled);
+        let reason = "the device cannot; ask `culls` before".into();
+        Err(RenderError::Device { during: "culling on the GPU", reason })
+    }
+
+    /// What was drawn of culled meshes in the last frame of which it is known: an earlier
+    /// one than the last until the device is [done](Self::finish). Asks, never waits.
+    fn cull_counts(&mut self) -> Option<CullCounts> {
+        None
+    }
 
     /// Whether the last picture reached its target: a window that is hidden or changing
     /// shows none, which is no error. It should be drawn again a little later.
@@ -87,9 +177,20 @@ pub struct Passes<'a, G> {
 
 impl<'a, G> Passes<'a, G> {
     /// All batches in the order they are drawn.
-    pub fn batches(&self) -> impl Iterator<Item = &'a Batch<'a, G>> {
+    pub fn batches(&self) -> impl Iterator<Item = &'a Batch<'a, G>> + Clone {
         self.opaque.iter().chain(self.blended)
     }
+}
+
+/// How many of `count` quads can be copied from quad `from_first` of a geometry of
+/// `from_quads` quads to quad `to_first` of one of `to_quads`.
+pub(crate) fn copied_quads(
+    (from_quads, from_first): (u32, u32),
+    (to_quads, to_first): (u32, u32),
+    count: u32,
+) -> u32 {
+    let from_room = from_quads.saturating_sub(from_first);
+    count.min(from_room).min(to_quads.saturating_sub(to_first))
 }
 
 /// Quads that the shared index pattern of every device covers: the most that one command
@@ -134,3 +235,6 @@ impl<G> Batch<'_, G> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,10 +1,11 @@
-//! Quads to pictures: cameras, two ways to keep meshes, two backends to draw them.
+//! Quads to pictures: cameras, two ways to keep meshes, three backends to draw them.
 //!
 //! ```text
 //!  Renderer                          Device
 //!  ┌ PoolRenderer   one buffer ┐     ┌ SoftDevice   needs no driver; the reference
-//!  └ NaiveRenderer  a buffer a ┴────►└ WgpuDevice   Vulkan, Metal, Direct3D 12, OpenGL
-//!                   mesh        Frame, commands
+//!  └ NaiveRenderer  a buffer a ┴────►┼ WgpuDevice   Vulkan, Metal, Direct3D 12, OpenGL
+//!                   mesh        Frame│
+//!                           commands └ GlDevice     OpenGL 4.5, quads written in place
 //! ```
 //! A renderer decides what is drawn, a device draws it; every pair of them gives the same
 //! picture. Colours are as shown on screen, depth is reversed, places are relative to the
@@ -38,22 +39,26 @@
 //!
 //! # Which one?
 //! * [`PoolRenderer`], unless you want to see what it saves: then [`NaiveRenderer`].
-//! * [`WgpuDevice`] where there is an adapter; [`SoftDevice`] where there is none, and to
-//!   know what is right.
+//! * [`WgpuDevice`] where there is an adapter; [`GlDevice`] where that is OpenGL's, or to
+//!   write quads without a copy; [`SoftDevice`] where there is neither, and to know what is
+//!   right.
 //!
 //! # Limits
 //! Meshes are quads of at most 64 voxels a side; a pool is one buffer of what the device
 //! can bind (128 MiB at least). Blended meshes are sorted mesh by mesh. On adapters
 //! without indirect first instance (some OpenGL ones) a pool's commands are issued one by
 //! one.
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 
 mod atmosphere;
 mod camera;
+mod cull;
 mod device;
 mod draw_data;
 mod error;
+mod fault;
 mod frame;
+mod gl;
 mod image;
 mod naive_renderer;
 mod pool_renderer;
@@ -66,10 +71,13 @@ mod wgpu;
 pub use crate::wgpu::{Api, WgpuDevice, WgpuGeometry, WindowTarget};
 pub use atmosphere::Atmosphere;
 pub use camera::{Camera, Projection};
+pub use cull::{Cull, CullCounts, CullFrame, CullRecord, CullTable, Culled};
 pub use device::{Batch, Device, PATTERN_QUADS, Passes};
 pub use draw_data::DrawData;
+pub use drystone_pool::Access;
 pub use error::RenderError;
 pub use frame::Frame;
+pub use gl::{ArticleDevice, ArticleGeometry, FatDevice, GlConfig, GlDevice, GlGeometry};
 pub use image::{Image, ImageDifference};
 pub use naive_renderer::NaiveRenderer;
 pub use pool_renderer::PoolRenderer;

@@ -1,21 +1,34 @@
 use drystone_mesh::Quad;
-use drystone_pool::{Backend, Config, DrawCommand, DrawList, PartSet, VertexPool, sort_key};
+use drystone_pool::{
+    CommandRun, Config, DrawCommand, DrawList, Grouping, ListConfig, MoveBudget, PartSet,
+    VertexPool, sort_key,
+};
 
 use crate::{
     Batch, Device, DrawData, DrawStats, Frame, HeldStats, Image, Layer, MeshData, MeshId,
     PATTERN_QUADS, Passes, RenderError, Renderer, View, Visibility, renderer::Owner,
 };
 
-/// The renderer that the project is about: every mesh in one buffer, one indirect call for
-/// all opaque meshes and one for all blended ones.
+mod buffers;
+
+use buffers::{Buffers, Upload};
+
+/// Bytes of a buffer, at most: what every device that is known binds.
+const MOST_BUFFER_BYTES: u64 = 128 << 20;
+/// What is moved before a frame, at most, to keep meshes together: some hundredths of a
+/// millisecond of a GPU's time.
+const MOVES: MoveBudget = MoveBudget { bytes: 256 << 10, moves: 64 };
+
+/// The renderer that the project is about: every mesh in a few buffers, one indirect call
+/// a buffer for all opaque meshes, and for blended ones one wherever the buffer changes.
 ///
 /// # Cost
 /// A picture touches a few words a mesh to mask and order (nothing where neither view nor
-/// meshes have changed), uploads 20 bytes a command, and makes two draw calls, whatever
-/// the number of meshes.
+/// meshes have changed), uploads 20 bytes a command, and makes two draw calls a buffer,
+/// whatever the number of meshes.
 pub struct PoolRenderer<D: Device> {
     device: D,
-    geometry: D::Geometry,
+    buffers: Buffers<D::Geometry>,
     pool: VertexPool<Quad, DrawData>,
     opaque: DrawList,
     blended: DrawList,
@@ -28,31 +41,47 @@ pub struct PoolRenderer<D: Device> {
 struct Selection {
     view: View,
     size: [u32; 2],
-    /// The pool's, which rises with every change.
-    revision: u64,
+    /// The pool's, which rises with every change of what there is.
+    contents_revision: u64,
 }
 
 impl<D: Device> PoolRenderer<D> {
-    /// A renderer with room for `quads` quads in `meshes` meshes.
+    /// A renderer with room for `quads` quads in `meshes` meshes, which takes more when it
+    /// needs more.
     ///
     /// # Errors
-    /// `TooLarge` beyond the device's limits, `Device` when it is out of memory.
+    /// `Pool` when the device is out of memory.
     pub fn new(mut device: D, quads: u32, meshes: u32) -> Result<Self, RenderError> {
+        let most = (MOST_BUFFER_BYTES / size_of::<Quad>() as u64) as u32;
         let config = Config {
-            capacity: quads,
-            slot_capacity: meshes,
+            most_buffer_elements: device.max_quads().min(most),
+            first_slots: meshes,
             pattern_elements: PATTERN_QUADS,
             ..Config::default()
         };
-        let pool = VertexPool::new(config)?;
-        let geometry = device.create_geometry(quads, meshes)?;
-        let (opaque, blended) = (DrawList::new(), DrawList::new());
-        Ok(Self { device, geometry, pool, opaque, blended, selected: None })
+        let mut pool = VertexPool::new(config)?;
+        let mut buffers = Buffers::default();
+        pool.reserve(quads.into(), &mut Upload { device: &mut device, buffers: &mut buffers })?;
+        let opaque = DrawList::with_config(ListConfig {
+            grouping: Grouping::ByBuffer,
+            ..ListConfig::default()
+        });
+        let blended = DrawList::new();
+        Ok(Self { device, buffers, pool, opaque, blended, selected: None })
+    }
+
+    /// Tells the pool which frames are done, and lets it move a little.
+    fn tidy(&mut self) {
+        let completed = self.device.completed();
+        let mut upload = Upload { device: &mut self.device, buffers: &mut self.buffers };
+        self.pool.frames_completed(completed, &mut upload);
+        self.pool.defragment(&MOVES, &mut upload);
     }
 
     /// Masks and orders both lists for what `view` sees on a picture of this size.
     fn select(&mut self, view: &View, size: [u32; 2]) {
-        let selection = Selection { view: *view, size, revision: self.pool.revision() };
+        let contents_revision = self.pool.contents_revision();
+        let selection = Selection { view: *view, size, contents_revision };
         if self.selected == Some(selection) {
             return;
         }
@@ -68,29 +97,15 @@ impl<D: Device> PoolRenderer<D> {
                 PartSet::ALL
             }
         };
-        self.opaque.mask(&self.pool, parts);
         if view.order {
-            self.opaque.order(&self.pool, |place| sort_key(visibility.distance(place), 0));
+            self.opaque.mask_and_order(&self.pool, |place| {
+                (parts(place), sort_key(visibility.distance(place), 0))
+            });
+        } else {
+            self.opaque.mask(&self.pool, parts);
         }
         self.blended.mask(&self.pool, parts);
         self.blended.order(&self.pool, |place| visibility.blend_key(place));
-    }
-}
-
-/// The pool's way to the device.
-struct Upload<'a, D: Device> {
-    device: &'a mut D,
-    geometry: &'a mut D::Geometry,
-}
-
-impl<D: Device> Backend for Upload<'_, D> {
-    fn write_elements(&mut self, offset_bytes: u64, bytes: &[u8]) {
-        let first = offset_bytes / size_of::<Quad>() as u64;
-        self.device.write_quads(self.geometry, first as u32, bytemuck::cast_slice(bytes));
-    }
-
-    fn write_draw_data(&mut self, slot: u32, bytes: &[u8]) {
-        self.device.write_draw_data(self.geometry, slot, &bytemuck::pod_read_unaligned(bytes));
     }
 }
 
@@ -108,18 +123,18 @@ impl<D: Device> Renderer for PoolRenderer<D> {
     }
 
     fn insert(&mut self, mesh: &MeshData<'_>) -> Result<MeshId, RenderError> {
-        let mut upload = Upload { device: &mut self.device, geometry: &mut self.geometry };
+        let mut upload = Upload { device: &mut self.device, buffers: &mut self.buffers };
         let handle = self.pool.insert(mesh.quads, &mesh.counts, mesh.place, &mut upload)?;
         match mesh.layer {
-            Layer::Opaque => self.opaque.insert(handle),
-            Layer::Blended => self.blended.insert(handle),
+            Layer::Opaque => self.opaque.insert(handle)?,
+            Layer::Blended => self.blended.insert(handle)?,
         }
         Ok(MeshId(Owner::Pool(handle, mesh.layer)))
     }
 
     fn replace(&mut self, id: MeshId, mesh: &MeshData<'_>) -> Result<(), RenderError> {
         let MeshId(Owner::Pool(handle, _)) = id else { return Err(RenderError::StaleMesh) };
-        let mut upload = Upload { device: &mut self.device, geometry: &mut self.geometry };
+        let mut upload = Upload { device: &mut self.device, buffers: &mut self.buffers };
         Ok(self.pool.replace(handle, mesh.quads, &mesh.counts, mesh.place, &mut upload)?)
     }
 
@@ -134,21 +149,17 @@ impl<D: Device> Renderer for PoolRenderer<D> {
 
     fn draw(&mut self, view: &View) -> Result<DrawStats, RenderError> {
         let [width, height] = self.device.size();
+        self.tidy();
         self.select(view, [width, height]);
         let frame = Frame::new(&view.camera, &view.atmosphere, width, height);
-        let opaque = Batch { geometry: &self.geometry, commands: self.opaque.commands(&self.pool) };
-        let blended =
-            Batch { geometry: &self.geometry, commands: self.blended.commands(&self.pool) };
-        let commands = opaque.commands.len() + blended.commands.len();
-        let quads = quad_count(opaque.commands) + quad_count(blended.commands);
-        let has_blended = !blended.commands.is_empty();
-        let blended = [blended];
-        let passes = Passes {
-            opaque: &[opaque],
-            blended: if has_blended { &blended } else { &[] },
-            indirect: true,
-        };
+        let opaque = batches(&self.buffers, self.opaque.runs(&self.pool));
+        let blended = batches(&self.buffers, self.blended.runs(&self.pool));
+        let all = || opaque.iter().chain(&blended);
+        let commands: usize = all().map(|batch| batch.commands.len()).sum();
+        let quads = all().map(|batch| quad_count(batch.commands)).sum();
+        let passes = Passes { opaque: &opaque, blended: &blended, indirect: true };
         self.device.draw(&frame, &passes)?;
+        self.pool.frame_submitted(self.device.submitted());
         let meshes = (self.opaque.visible() + self.blended.visible()) as u32;
         let shown = self.device.shown();
         Ok(DrawStats { commands: commands as u32, quads, meshes, shown })
@@ -170,6 +181,18 @@ impl<D: Device> Renderer for PoolRenderer<D> {
             reserved_bytes: stats.capacity_bytes,
         }
     }
+}
+
+/// The runs of a list, each with the buffer that it reads.
+fn batches<'a, G>(
+    buffers: &'a Buffers<G>,
+    (runs, commands): (&[CommandRun], &'a [DrawCommand]),
+) -> Vec<Batch<'a, G>> {
+    let batch = |run: &CommandRun| {
+        let geometry = buffers.get(run.buffer)?;
+        Some(Batch { geometry, commands: &commands[run.commands.clone()] })
+    };
+    runs.iter().filter_map(batch).collect()
 }
 
 /// Quads that the commands draw.

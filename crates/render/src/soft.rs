@@ -12,6 +12,7 @@
 
 mod bins;
 mod clip;
+mod draw_table;
 mod geometry;
 mod memory;
 mod shade;
@@ -25,13 +26,17 @@ mod viewport;
 #[cfg(test)]
 mod tests;
 
+use std::sync::Arc;
+
 use drystone_mesh::Quad;
+use drystone_pool::Access;
 use glam::Vec4;
 use rayon::prelude::*;
 
 pub use self::geometry::SoftGeometry;
 use self::{
     bins::Bins,
+    draw_table::DrawTable,
     geometry::{MAX_QUADS, runs},
     shade::{Shader, unpacked},
     target::Target,
@@ -44,8 +49,9 @@ use crate::{Batch, Device, DrawData, Frame, Image, Passes, RenderError};
 /// The reference backend: draws on the CPU, needs no driver, and is what the pictures of
 /// all others are compared with.
 ///
-/// It draws when it is told to and not later: `finish` has nothing to wait for, and
-/// whether commands are drawn indirectly makes no difference to it.
+/// It draws when it is told to and not later: a frame is done when it is submitted,
+/// `finish` has nothing to wait for, and whether commands are drawn indirectly makes no
+/// difference to it.
 ///
 /// # Cost
 /// 8 bytes a pixel besides the picture; a thread for each core, from rayon's pool.
@@ -78,6 +84,8 @@ pub struct SoftDevice {
     palette: Vec<Vec4>,
     /// Kept from frame to frame for their memory.
     bins: Vec<Bins>,
+    /// Pictures drawn.
+    frames: u64,
 }
 
 impl SoftDevice {
@@ -88,7 +96,8 @@ impl SoftDevice {
     /// memory for it.
     pub fn new(width: u32, height: u32) -> Result<Self, RenderError> {
         check_size(width, height)?;
-        Ok(Self { target: Target::new(width, height)?, palette: Vec::new(), bins: Vec::new() })
+        let target = Target::new(width, height)?;
+        Ok(Self { target, palette: Vec::new(), bins: Vec::new(), frames: 0 })
     }
 }
 
@@ -99,6 +108,18 @@ impl Device for SoftDevice {
         let threads = rayon::current_num_threads();
         let plural = if threads == 1 { "" } else { "s" };
         format!("soft: reference rasteriser, {threads} thread{plural}")
+    }
+
+    fn access(&self) -> Access {
+        Access::Staged
+    }
+
+    fn submitted(&self) -> u64 {
+        self.frames
+    }
+
+    fn completed(&mut self) -> u64 {
+        self.frames
     }
 
     fn max_quads(&self) -> u32 {
@@ -114,8 +135,47 @@ impl Device for SoftDevice {
         SoftGeometry::new(quads, slots)
     }
 
+    fn create_sharing(
+        &mut self,
+        other: &SoftGeometry,
+        quads: u32,
+    ) -> Result<SoftGeometry, RenderError> {
+        SoftGeometry::sharing(other, quads)
+    }
+
+    fn resize_draw_data(
+        &mut self,
+        sharing: &mut [&mut SoftGeometry],
+        slots: u32,
+    ) -> Result<(), RenderError> {
+        let table = Arc::new(DrawTable::new(slots)?);
+        sharing.iter_mut().for_each(|geometry| geometry.set_draws(&table));
+        Ok(())
+    }
+
     fn write_quads(&mut self, geometry: &mut SoftGeometry, first: u32, quads: &[Quad]) {
         geometry.write_quads(first, quads);
+    }
+
+    fn copy_quads(
+        &mut self,
+        from: &SoftGeometry,
+        from_first: u32,
+        to: &mut SoftGeometry,
+        to_first: u32,
+        count: u32,
+    ) {
+        to.copy_from(to_first, from, from_first, count);
+    }
+
+    fn copy_quads_within(
+        &mut self,
+        geometry: &mut SoftGeometry,
+        from_first: u32,
+        to_first: u32,
+        count: u32,
+    ) {
+        geometry.copy_within(from_first, to_first, count);
     }
 
     fn write_draw_data(&mut self, geometry: &mut SoftGeometry, slot: u32, data: &DrawData) {
@@ -140,7 +200,7 @@ impl Device for SoftDevice {
         frame: &Frame,
         passes: &Passes<'_, SoftGeometry>,
     ) -> Result<(), RenderError> {
-        let Self { target, palette, bins } = self;
+        let Self { target, palette, bins, frames } = self;
         let [width, height] = target.size();
         let viewport = Viewport::new(width, height);
         let shader = Shader::new(frame, palette, [width, height]);
@@ -154,6 +214,7 @@ impl Device for SoftDevice {
         rasterise(passes.blended, bins, &stage, &viewport, |bins| {
             target.draw_blended(bins, &viewport, &shader);
         });
+        *frames += 1;
         Ok(())
     }
 

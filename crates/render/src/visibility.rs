@@ -124,6 +124,23 @@ impl Visibility {
         }
     }
 
+    /// The planes of the view relative to the eye, positive inside.
+    pub(crate) fn planes(&self) -> [[f32; 4]; 6] {
+        let Planes { x, y, z, offset, .. } = &self.planes;
+        std::array::from_fn(|n| [x[n], y[n], z[n], offset[n]])
+    }
+
+    /// For each plane how far a unit box reaches along its normal, and what rounding may
+    /// take away per voxel of distance.
+    pub(crate) fn reaches(&self) -> [[f32; 4]; 6] {
+        std::array::from_fn(|n| [self.planes.reach[n], self.planes.slack[n], 0.0, 0.0])
+    }
+
+    /// The facings that are seen of every mesh, where rays are parallel.
+    pub(crate) fn parallel_facings(&self) -> Option<FaceSet> {
+        self.orthographic.then_some(self.parallel_facings)
+    }
+
     /// The one order in which blended meshes are drawn: farthest first, and among equals
     /// by their place in the grid, so that every renderer blends alike.
     pub fn blend_key(&self, mesh: &DrawData) -> u64 {

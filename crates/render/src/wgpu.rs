@@ -9,8 +9,13 @@
 //! before and before the next, so a place may be written again as soon as it is freed.
 
 mod adapter;
+mod copies;
+mod cull;
+mod encode;
 mod geometry;
+mod per_frame;
 mod pipelines;
+mod progress;
 mod target;
 
 pub use adapter::Api;
@@ -18,13 +23,20 @@ pub use geometry::WgpuGeometry;
 pub use target::WindowTarget;
 
 use drystone_mesh::{Quad, quad_index_pattern};
-use drystone_pool::DrawCommand;
+use drystone_pool::Access;
 
-use self::{adapter::Opened, pipelines::Pipelines, target::Target};
-use crate::{Batch, Device, DrawData, Frame, Image, PATTERN_QUADS, Passes, RenderError};
-
-/// Where draw commands begin in the buffer that they share with the [`Frame`].
-const COMMANDS_OFFSET: u64 = (size_of::<Frame>() as u64).next_multiple_of(256);
+use self::{
+    adapter::Opened,
+    copies::Copies,
+    cull::Culler,
+    per_frame::{frame_group, per_frame_buffer},
+    pipelines::Pipelines,
+    progress::Progress,
+    target::Target,
+};
+use crate::{
+    CullCounts, Culled, Device, DrawData, Frame, Image, PATTERN_QUADS, Passes, RenderError,
+};
 
 /// Draw commands that a new device has room for.
 const FIRST_COMMANDS: usize = 1024;
@@ -51,6 +63,10 @@ pub struct WgpuDevice {
     indirect: bool,
     /// Whether the last picture reached its target.
     shown: bool,
+    copies: Copies,
+    progress: Progress,
+    /// Once a frame has asked for it.
+    culler: Option<Culler>,
 }
 
 impl WgpuDevice {
@@ -84,6 +100,11 @@ impl WgpuDevice {
         Self::new(opened, target)
     }
 
+    /// Whether it is OpenGL that wgpu draws through.
+    pub fn is_opengl(&self) -> bool {
+        self.opened.adapter.get_info().backend == wgpu::Backend::Gl
+    }
+
     fn new(opened: Opened, target: Target) -> Result<Self, RenderError> {
         use wgpu::BufferUsages as Usage;
         let pipelines = Pipelines::new(&opened.device, target.format);
@@ -102,7 +123,6 @@ impl WgpuDevice {
         let indirect = features.contains(wgpu::Features::INDIRECT_FIRST_INSTANCE)
             && opened.adapter.get_info().backend != wgpu::Backend::Dx12;
         opened.fault.check("making pipelines")?;
-        let shown = true;
         Ok(Self {
             opened,
             pipelines,
@@ -112,91 +132,11 @@ impl WgpuDevice {
             frame_group,
             pattern,
             indirect,
-            shown,
+            shown: true,
+            copies: Copies::default(),
+            progress: Progress::default(),
+            culler: None,
         })
-    }
-
-    /// Uploads what this frame needs: its uniforms, and for indirect calls the commands of
-    /// all batches, one after another.
-    fn upload(
-        &mut self,
-        frame: &Frame,
-        passes: &Passes<'_, WgpuGeometry>,
-        indirect: bool,
-    ) -> Result<(), RenderError> {
-        let count = match indirect {
-            true => passes.batches().map(|batch| batch.commands.len()).sum(),
-            false => 0_usize,
-        };
-        let size_bytes = COMMANDS_OFFSET + (count * size_of::<DrawCommand>()) as u64;
-        if size_bytes > self.per_frame.size() {
-            self.per_frame = per_frame_buffer(&self.opened, count + count / 2)?;
-            self.frame_group =
-                frame_group(&self.opened, &self.pipelines, &self.per_frame, &self.palette);
-        }
-        let Some(size) = wgpu::BufferSize::new(size_bytes) else { return Ok(()) };
-        let queue = &self.opened.queue;
-        let Some(mut view) = queue.write_buffer_with(&self.per_frame, 0, size) else {
-            self.opened.fault.check("uploading a frame")?;
-            let reason = "there was no memory to stage it in".into();
-            return Err(RenderError::Device { during: "uploading a frame", reason });
-        };
-        view.slice(..size_of::<Frame>()).copy_from_slice(bytemuck::bytes_of(frame));
-        let mut start = COMMANDS_OFFSET as usize;
-        for batch in passes.batches().filter(|_| indirect) {
-            let bytes: &[u8] = bytemuck::cast_slice(batch.commands);
-            view.slice(start..start + bytes.len()).copy_from_slice(bytes);
-            start += bytes.len();
-        }
-        Ok(())
-    }
-
-    fn encode(
-        &self,
-        canvas: &wgpu::TextureView,
-        passes: &Passes<'_, WgpuGeometry>,
-        indirect: bool,
-    ) -> wgpu::CommandBuffer {
-        let mut encoder = self.opened.device.create_command_encoder(&Default::default());
-        {
-            let mut pass = begin_pass(&mut encoder, canvas, self.target.depth());
-            pass.set_bind_group(0, &self.frame_group, &[]);
-            pass.set_index_buffer(self.pattern.slice(..), wgpu::IndexFormat::Uint32);
-            let mut offset_bytes = COMMANDS_OFFSET;
-            pass.set_pipeline(&self.pipelines.opaque);
-            self.encode_batches(&mut pass, passes.opaque, indirect, &mut offset_bytes);
-            pass.set_pipeline(&self.pipelines.sky);
-            pass.draw(0..3, 0..1);
-            if !passes.blended.is_empty() {
-                pass.set_pipeline(&self.pipelines.blended);
-                self.encode_batches(&mut pass, passes.blended, indirect, &mut offset_bytes);
-            }
-        }
-        encoder.finish()
-    }
-
-    fn encode_batches(
-        &self,
-        pass: &mut wgpu::RenderPass<'_>,
-        batches: &[Batch<'_, WgpuGeometry>],
-        indirect: bool,
-        offset_bytes: &mut u64,
-    ) {
-        for batch in batches.iter().filter(|batch| !batch.commands.is_empty()) {
-            pass.set_bind_group(1, &batch.geometry.bind_group, &[]);
-            if indirect {
-                let count = batch.commands.len() as u32;
-                pass.multi_draw_indexed_indirect(&self.per_frame, *offset_bytes, count);
-                *offset_bytes += size_of_val(batch.commands) as u64;
-                continue;
-            }
-            for command in batch.commands {
-                let end = command.first_index + command.index_count;
-                let slot = command.first_instance;
-                let instances = slot..slot + command.instance_count;
-                pass.draw_indexed(command.first_index..end, command.base_vertex, instances);
-            }
-        }
     }
 }
 
@@ -206,7 +146,21 @@ impl Device for WgpuDevice {
     fn describe(&self) -> String {
         let info = self.opened.adapter.get_info();
         let calls = if self.indirect { "" } else { ", a call a command" };
-        format!("wgpu: {} ({}{calls})", info.name, info.backend)
+        format!("wgpu: {} ({}, {}{calls})", info.name, info.backend, self.access().name())
+    }
+
+    fn access(&self) -> Access {
+        Access::Staged
+    }
+
+    fn submitted(&self) -> u64 {
+        self.progress.submitted()
+    }
+
+    fn completed(&mut self) -> u64 {
+        // A lost device completes nothing more; drawing says so.
+        let _ = adapter::poll(&self.opened, wgpu::PollType::Poll);
+        self.progress.completed()
     }
 
     fn max_quads(&self) -> u32 {
@@ -233,8 +187,54 @@ impl Device for WgpuDevice {
         WgpuGeometry::new(&self.opened, &self.pipelines, quads, slots)
     }
 
+    fn create_sharing(
+        &mut self,
+        other: &WgpuGeometry,
+        quads: u32,
+    ) -> Result<WgpuGeometry, RenderError> {
+        WgpuGeometry::sharing(&self.opened, &self.pipelines, other, quads)
+    }
+
+    fn resize_draw_data(
+        &mut self,
+        sharing: &mut [&mut WgpuGeometry],
+        slots: u32,
+    ) -> Result<(), RenderError> {
+        let draws = geometry::draw_table(&self.opened, slots)?;
+        for geometry in sharing {
+            geometry.set_draws(&self.opened, &self.pipelines, &draws);
+        }
+        Ok(())
+    }
+
     fn write_quads(&mut self, geometry: &mut WgpuGeometry, first: u32, quads: &[Quad]) {
+        self.copies.flush(&self.opened.queue);
         geometry.write_quads(&self.opened.queue, first, quads);
+    }
+
+    fn copy_quads(
+        &mut self,
+        from: &WgpuGeometry,
+        from_first: u32,
+        to: &mut WgpuGeometry,
+        to_first: u32,
+        count: u32,
+    ) {
+        to.copy_from(to_first, (from, from_first), count, (&mut self.copies, &self.opened));
+    }
+
+    fn copy_quads_within(
+        &mut self,
+        geometry: &mut WgpuGeometry,
+        from_first: u32,
+        to_first: u32,
+        count: u32,
+    ) {
+        let into = (&mut self.copies, &self.opened);
+        if let Err(error) = geometry.copy_within(from_first, to_first, count, into) {
+            // The next frame fails: it would not show what it should.
+            self.opened.fault.note(error.to_string(), false);
+        }
     }
 
     fn write_draw_data(&mut self, geometry: &mut WgpuGeometry, slot: u32, data: &DrawData) {
@@ -258,24 +258,26 @@ impl Device for WgpuDevice {
         frame: &Frame,
         passes: &Passes<'_, WgpuGeometry>,
     ) -> Result<(), RenderError> {
-        if cfg!(debug_assertions) {
-            for batch in passes.batches() {
-                let geometry = batch.geometry;
-                batch.check(geometry.quad_capacity, geometry.slot_capacity)?;
-            }
-        }
-        self.opened.fault.check("drawing")?;
-        let canvas = self.target.canvas(&self.opened)?;
-        self.shown = canvas.is_some();
-        let Some(canvas) = canvas else { return self.opened.fault.check("drawing") };
-        let indirect = passes.indirect && self.indirect;
-        self.upload(frame, passes, indirect)?;
-        let commands = self.encode(&canvas.color, passes, indirect);
-        self.opened.queue.submit([commands]);
-        if let Some(surface) = canvas.surface {
-            self.opened.queue.present(surface);
-        }
-        self.opened.fault.check("drawing")
+        self.draw_frame(frame, passes, None)
+    }
+
+    fn culls(&self) -> Result<(), &'static str> {
+        cull::missing(&self.opened, self.indirect).map_or(Ok(()), Err)
+    }
+
+    fn draw_culled(
+        &mut self,
+        frame: &Frame,
+        passes: &Passes<'_, WgpuGeometry>,
+        culled: &Culled<'_, WgpuGeometry>,
+    ) -> Result<(), RenderError> {
+        self.draw_frame(frame, passes, Some(culled))
+    }
+
+    fn cull_counts(&mut self) -> Option<CullCounts> {
+        // A lost device tells nothing more; drawing says so.
+        let _ = adapter::poll(&self.opened, wgpu::PollType::Poll);
+        self.culler.as_mut()?.counts()
     }
 
     fn shown(&self) -> bool {
@@ -290,63 +292,6 @@ impl Device for WgpuDevice {
     fn read_image(&mut self) -> Result<Image, RenderError> {
         self.target.read(&self.opened)
     }
-}
-
-fn begin_pass<'a>(
-    encoder: &'a mut wgpu::CommandEncoder,
-    color: &wgpu::TextureView,
-    depth: &wgpu::TextureView,
-) -> wgpu::RenderPass<'a> {
-    let clear_color = wgpu::Operations {
-        load: wgpu::LoadOp::Clear(wgpu::Color::BLACK),
-        store: wgpu::StoreOp::Store,
-    };
-    let clear_depth =
-        wgpu::Operations { load: wgpu::LoadOp::Clear(0.0), store: wgpu::StoreOp::Discard };
-    encoder.begin_render_pass(&wgpu::RenderPassDescriptor {
-        label: Some("scene"),
-        color_attachments: &[Some(wgpu::RenderPassColorAttachment {
-            view: color,
-            depth_slice: None,
-            resolve_target: None,
-            ops: clear_color,
-        })],
-        depth_stencil_attachment: Some(wgpu::RenderPassDepthStencilAttachment {
-            view: depth,
-            depth_ops: Some(clear_depth),
-            stencil_ops: None,
-        }),
-        ..Default::default()
-    })
-}
-
-fn frame_group(
-    opened: &Opened,
-    pipelines: &Pipelines,
-    per_frame: &wgpu::Buffer,
-    palette: &wgpu::Buffer,
-) -> wgpu::BindGroup {
-    let frame = wgpu::BufferBinding {
-        buffer: per_frame,
-        offset: 0,
-        size: wgpu::BufferSize::new(size_of::<Frame>() as u64),
-    };
-    opened.device.create_bind_group(&wgpu::BindGroupDescriptor {
-        label: Some("frame"),
-        layout: &pipelines.frame_layout,
-        entries: &[
-            wgpu::BindGroupEntry { binding: 0, resource: wgpu::BindingResource::Buffer(frame) },
-            wgpu::BindGroupEntry { binding: 1, resource: palette.as_entire_binding() },
-        ],
-    })
-}
-
-/// A buffer for a frame's uniforms and `count` draw commands.
-fn per_frame_buffer(opened: &Opened, count: usize) -> Result<wgpu::Buffer, RenderError> {
-    use wgpu::BufferUsages as Usage;
-    let size_bytes = COMMANDS_OFFSET + (count * size_of::<DrawCommand>()) as u64;
-    let usage = Usage::UNIFORM | Usage::INDIRECT | Usage::COPY_DST;
-    geometry::buffer(opened, "frame and draw commands", size_bytes, usage)
 }
 
 fn check_size(opened: &Opened, width: u32, height: u32) -> Result<(), RenderError> {

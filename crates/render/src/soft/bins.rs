@@ -34,7 +34,7 @@ impl Bins {
     pub(super) fn fill(&mut self, runs: &[Run<'_>], stage: &VertexStage, viewport: &Viewport) {
         self.triangles.clear();
         for run in runs {
-            let origin = stage.origin(run.data);
+            let origin = stage.origin(&run.data);
             for &quad in run.quads {
                 let [_, kind]: [u32; 2] = bytemuck::cast(quad);
                 let corners = stage.corners(quad, origin);

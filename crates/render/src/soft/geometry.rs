@@ -1,38 +1,42 @@
 //! Quads and per-draw data in memory, and how commands name them.
 
-use std::ops::Range;
+use std::{ops::Range, sync::Arc};
 
 use drystone_mesh::{INDICES_PER_QUAD, Quad, VERTICES_PER_QUAD};
 use drystone_pool::DrawCommand;
 
-use super::memory::zeroed;
-use crate::{Batch, DrawData, RenderError};
+use super::{draw_table::DrawTable, memory::zeroed};
+use crate::{Batch, DrawData, RenderError, device::copied_quads};
 
 /// The most quads of one geometry: 128 MiB, as much as Mesa's Vulkan rasteriser binds, so
 /// that pools look the same on both.
 pub(super) const MAX_QUADS: u32 = 1 << 24;
-/// The most slots of one geometry: 256 MiB.
-const MAX_SLOTS: u32 = 1 << 24;
 
 /// Quads and per-draw data in memory.
 pub struct SoftGeometry {
     quads: Vec<Quad>,
-    draws: Vec<DrawData>,
+    draws: Arc<DrawTable>,
 }
 
 /// Quads of one draw, and where they lie.
 #[derive(Clone, Copy)]
 pub(super) struct Run<'a> {
     pub(super) quads: &'a [Quad],
-    pub(super) data: &'a DrawData,
+    pub(super) data: DrawData,
 }
 
 impl SoftGeometry {
     pub(super) fn new(quads: u32, slots: u32) -> Result<Self, RenderError> {
-        Ok(Self {
-            quads: bounded("quads of a geometry", quads, MAX_QUADS)?,
-            draws: bounded("slots of a geometry", slots, MAX_SLOTS)?,
-        })
+        Ok(Self { quads: room_for(quads)?, draws: Arc::new(DrawTable::new(slots)?) })
+    }
+
+    /// More quads with the table of another geometry.
+    pub(super) fn sharing(other: &Self, quads: u32) -> Result<Self, RenderError> {
+        Ok(Self { quads: room_for(quads)?, draws: Arc::clone(&other.draws) })
+    }
+
+    pub(super) fn set_draws(&mut self, draws: &Arc<DrawTable>) {
+        self.draws = Arc::clone(draws);
     }
 
     pub(super) fn write_quads(&mut self, first: u32, quads: &[Quad]) {
@@ -42,9 +46,28 @@ impl SoftGeometry {
     }
 
     pub(super) fn write_draw_data(&mut self, slot: u32, data: &DrawData) {
-        if let Some(place) = self.draws.get_mut(slot as usize) {
-            *place = *data;
+        self.draws.write(slot, *data);
+    }
+
+    pub(super) fn copy_from(&mut self, to_first: u32, from: &Self, from_first: u32, count: u32) {
+        let count = copied_quads((from.len(), from_first), (self.len(), to_first), count) as usize;
+        let (from_first, to_first) = (from_first as usize, to_first as usize);
+        if count > 0 {
+            self.quads[to_first..to_first + count]
+                .copy_from_slice(&from.quads[from_first..from_first + count]);
         }
+    }
+
+    pub(super) fn copy_within(&mut self, from_first: u32, to_first: u32, count: u32) {
+        let count = copied_quads((self.len(), from_first), (self.len(), to_first), count) as usize;
+        let (from_first, to_first) = (from_first as usize, to_first as usize);
+        if count > 0 {
+            self.quads.copy_within(from_first..from_first + count, to_first);
+        }
+    }
+
+    fn len(&self) -> u32 {
+        self.quads.len() as u32
     }
 
     /// The quads of a command that are there.
@@ -58,11 +81,9 @@ impl SoftGeometry {
     }
 
     /// The slots of a command, an instance each, that are there.
-    fn slots_of(&self, command: &DrawCommand) -> &[DrawData] {
+    fn slots_of(&self, command: &DrawCommand) -> Range<u32> {
         let end = command.first_instance.saturating_add(command.instance_count);
-        let Range { start, end } = command.first_instance as usize..end as usize;
-        let end = end.min(self.draws.len());
-        self.draws.get(start..end).unwrap_or_default()
+        command.first_instance..end.min(self.draws.len())
     }
 }
 
@@ -71,24 +92,23 @@ pub(super) fn runs<'a>(
     batches: &'a [Batch<'a, SoftGeometry>],
 ) -> impl Iterator<Item = Run<'a>> + 'a {
     batches.iter().flat_map(|batch| {
-        batch.commands.iter().flat_map(|command| {
+        batch.commands.iter().flat_map(move |command| {
             let quads = batch.geometry.quads_of(command);
-            let slots = if quads.is_empty() { &[] } else { batch.geometry.slots_of(command) };
-            slots.iter().map(move |data| Run { quads, data })
+            let slots = if quads.is_empty() { 0..0 } else { batch.geometry.slots_of(command) };
+            slots.map(move |slot| Run { quads, data: batch.geometry.draws.read(slot) })
         })
     })
 }
 
-fn bounded<T: bytemuck::Zeroable + Clone>(
-    what: &'static str,
-    count: u32,
-    limit: u32,
-) -> Result<Vec<T>, RenderError> {
-    if count > limit {
-        let (requested, limit) = (count.into(), limit.into());
-        return Err(RenderError::TooLarge { what, requested, limit });
+fn room_for(quads: u32) -> Result<Vec<Quad>, RenderError> {
+    if quads > MAX_QUADS {
+        return Err(RenderError::TooLarge {
+            what: "quads of a geometry",
+            requested: quads.into(),
+            limit: MAX_QUADS.into(),
+        });
     }
-    zeroed(what, count as usize)
+    zeroed("quads of a geometry", quads as usize)
 }
 
 #[cfg(test)]
@@ -114,7 +134,7 @@ mod tests {
         let commands = [command];
         let batches = [Batch { geometry: &geometry, commands: &commands }];
         runs(&batches)
-            .flat_map(|run| run.quads.iter().map(|q| (run.data.origin[0], q.position()[0])))
+            .flat_map(|run| run.quads.iter().map(move |q| (run.data.origin[0], q.position()[0])))
             .collect()
     }
 
@@ -155,6 +175,38 @@ mod tests {
         assert_eq!(drawn(DrawCommand { first_index: 0, base_vertex: i32::MIN, ..huge }), []);
         let from_first = DrawCommand { first_index: 0, base_vertex: 0, first_instance: 2, ..huge };
         assert_eq!(drawn(from_first).len(), 10);
+    }
+
+    #[test]
+    fn copies_beyond_an_end_are_cut_off() {
+        let quad = |i: u32| Quad::new([i, 0, 0], [1, 1], Face::PosY, 0);
+        let from = geometry();
+        let mut to = SoftGeometry::new(4, 0).unwrap();
+        to.copy_from(1, &from, 8, 9);
+        assert_eq!(to.quads[1..3], [quad(8), quad(9)]);
+        to.copy_from(3, &from, 0, 9);
+        to.copy_from(4, &from, 0, 1);
+        to.copy_from(0, &from, u32::MAX, u32::MAX);
+        assert_eq!(to.quads[3], quad(0));
+        to.copy_within(2, 0, 1);
+        to.copy_within(3, 2, 5);
+        to.copy_within(9, 0, 1);
+        assert_eq!(to.quads[..], [quad(9), quad(8), quad(0), quad(0)]);
+    }
+
+    #[test]
+    fn geometries_that_share_a_table_see_each_others_writes() {
+        let mut one = geometry();
+        let mut other = SoftGeometry::sharing(&one, 1).unwrap();
+        let data = DrawData { origin: [7; 3], extent: 9 };
+        other.write_draw_data(2, &data);
+        assert_eq!(one.draws.read(2), data);
+        let table = Arc::new(DrawTable::new(100).unwrap());
+        for geometry in [&mut one, &mut other] {
+            geometry.set_draws(&table);
+        }
+        one.write_draw_data(99, &data);
+        assert_eq!(other.draws.read(99), data);
     }
 
     #[test]

@@ -11,13 +11,17 @@ pub(super) fn zeroed<T: bytemuck::Zeroable + Clone>(
     count: usize,
 ) -> Result<Vec<T>, RenderError> {
     let mut list = Vec::new();
-    list.try_reserve_exact(count).map_err(|_| {
-        let size_bytes = count as u128 * size_of::<T>() as u128;
-        let reason = format!("no {size_bytes} bytes of memory for {what}; ask for less");
-        RenderError::Device { during: "making room", reason }
-    })?;
+    let size_bytes = count as u128 * size_of::<T>() as u128;
+    list.try_reserve_exact(count).map_err(|_| no_room(what, size_bytes))?;
     list.resize(count, T::zeroed());
     Ok(list)
+}
+
+/// The error of there being no memory.
+#[cold]
+pub(super) fn no_room(what: &str, size_bytes: u128) -> RenderError {
+    let reason = format!("no {size_bytes} bytes of memory for {what}; ask for less");
+    RenderError::Device { during: "making room", reason }
 }
 
 #[cfg(test)]

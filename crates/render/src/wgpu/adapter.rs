@@ -1,8 +1,11 @@
 //! Choosing an adapter and opening a device on it.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
-use crate::RenderError;
+use crate::{
+    RenderError,
+    fault::{Fault, one_line},
+};
 
 /// Which graphics API to use through wgpu.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -42,36 +45,6 @@ pub(super) struct Opened {
     pub(super) device: wgpu::Device,
     pub(super) queue: wgpu::Queue,
     pub(super) fault: Fault,
-}
-
-/// The first thing that went wrong behind our back: wgpu reports lost devices and refused
-/// calls through callbacks. A lost device stays lost.
-#[derive(Clone, Default)]
-pub(super) struct Fault(Arc<Mutex<Noted>>);
-
-#[derive(Default)]
-struct Noted {
-    first: Option<String>,
-    lost: bool,
-}
-
-impl Fault {
-    fn note(&self, what: String, lost: bool) {
-        let mut noted = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        noted.first.get_or_insert(what);
-        noted.lost |= lost;
-    }
-
-    /// The fault as the error of what was being done. It is reported once, but for a lost
-    /// device, which fails all that follows.
-    pub(super) fn check(&self, during: &'static str) -> Result<(), RenderError> {
-        let mut noted = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let reason = if noted.lost { noted.first.clone() } else { noted.first.take() };
-        match reason {
-            Some(reason) => Err(RenderError::Device { during, reason: one_line(&reason) }),
-            None => Ok(()),
-        }
-    }
 }
 
 /// Opens the best adapter without a window: hardware before software, whatever its API.
@@ -198,7 +171,8 @@ fn is_hardware(adapter: &wgpu::Adapter) -> bool {
 
 fn open(instance: wgpu::Instance, adapter: wgpu::Adapter) -> Result<Opened, RenderError> {
     let name = adapter.get_info().name;
-    let wanted = wgpu::Features::INDIRECT_FIRST_INSTANCE;
+    let wanted =
+        wgpu::Features::INDIRECT_FIRST_INSTANCE | wgpu::Features::MULTI_DRAW_INDIRECT_COUNT;
     let descriptor = wgpu::DeviceDescriptor {
         label: Some("drystone"),
         required_features: adapter.features() & wanted,
@@ -233,9 +207,4 @@ pub(super) fn poll(opened: &Opened, poll_type: wgpu::PollType) -> Result<(), Ren
             opened.fault.check("waiting for the GPU")
         }
     }
-}
-
-/// Drivers speak in paragraphs; an error is one line.
-pub(super) fn one_line(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

@@ -2,8 +2,12 @@
 
 use drystone_mesh::Quad;
 
-use super::{adapter::Opened, pipelines::Pipelines};
-use crate::{DrawData, RenderError};
+use super::{
+    adapter::Opened,
+    copies::{Copies, Stretch},
+    pipelines::Pipelines,
+};
+use crate::{DrawData, RenderError, device::copied_quads};
 
 /// Quads and per-draw data on the GPU, with the bind group that binds both.
 pub struct WgpuGeometry {
@@ -11,7 +15,6 @@ pub struct WgpuGeometry {
     draws: wgpu::Buffer,
     pub(super) bind_group: wgpu::BindGroup,
     pub(super) quad_capacity: u32,
-    pub(super) slot_capacity: u32,
 }
 
 impl WgpuGeometry {
@@ -21,39 +24,130 @@ impl WgpuGeometry {
         quads: u32,
         slots: u32,
     ) -> Result<Self, RenderError> {
+        let draws = draw_table(opened, slots)?;
+        Self::with_draws(opened, pipelines, quads, draws)
+    }
+
+    /// More quads with a table that is there.
+    pub(super) fn sharing(
+        opened: &Opened,
+        pipelines: &Pipelines,
+        other: &Self,
+        quads: u32,
+    ) -> Result<Self, RenderError> {
+        Self::with_draws(opened, pipelines, quads, other.draws.clone())
+    }
+
+    fn with_draws(
+        opened: &Opened,
+        pipelines: &Pipelines,
+        quads: u32,
+        draws: wgpu::Buffer,
+    ) -> Result<Self, RenderError> {
+        use wgpu::BufferUsages as Usage;
         // Empty buffers cannot be bound.
-        let (quad_capacity, slot_capacity) = (quads.max(1), slots.max(1));
-        let quads_bytes = u64::from(quad_capacity) * size_of::<Quad>() as u64;
-        let draws_bytes = u64::from(slot_capacity) * size_of::<DrawData>() as u64;
-        let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_DST;
-        let quads = buffer(opened, "quads", quads_bytes, usage)?;
-        let draws = buffer(opened, "per-draw data", draws_bytes, usage)?;
-        let bind_group = opened.device.create_bind_group(&wgpu::BindGroupDescriptor {
-            label: Some("geometry"),
-            layout: &pipelines.geometry_layout,
-            entries: &[
-                wgpu::BindGroupEntry { binding: 0, resource: quads.as_entire_binding() },
-                wgpu::BindGroupEntry { binding: 1, resource: draws.as_entire_binding() },
-            ],
-        });
-        Ok(Self { quads, draws, bind_group, quad_capacity, slot_capacity })
+        let quad_capacity = quads.max(1);
+        let size_bytes = bytes_of_quads(quad_capacity);
+        let usage = Usage::STORAGE | Usage::COPY_DST | Usage::COPY_SRC;
+        let quads = buffer(opened, "quads", size_bytes, usage)?;
+        let bind_group = bind_group(opened, pipelines, &quads, &draws);
+        Ok(Self { quads, draws, bind_group, quad_capacity })
+    }
+
+    pub(super) fn set_draws(
+        &mut self,
+        opened: &Opened,
+        pipelines: &Pipelines,
+        draws: &wgpu::Buffer,
+    ) {
+        self.draws = draws.clone();
+        self.bind_group = bind_group(opened, pipelines, &self.quads, &self.draws);
+    }
+
+    pub(super) fn slot_capacity(&self) -> u32 {
+        (self.draws.size() / size_of::<DrawData>() as u64) as u32
+    }
+
+    /// Has quads of `from` copied into this geometry.
+    pub(super) fn copy_from(
+        &self,
+        to_first: u32,
+        (from, from_first): (&Self, u32),
+        count: u32,
+        (copies, opened): (&mut Copies, &Opened),
+    ) {
+        let ends = [(from.quad_capacity, from_first), (self.quad_capacity, to_first)];
+        if let Some(stretch) = stretch(ends, count) {
+            copies.copy(opened, &from.quads, &self.quads, stretch);
+        }
+    }
+
+    /// Has quads copied within this geometry.
+    pub(super) fn copy_within(
+        &self,
+        from_first: u32,
+        to_first: u32,
+        count: u32,
+        (copies, opened): (&mut Copies, &Opened),
+    ) -> Result<(), RenderError> {
+        let ends = [(self.quad_capacity, from_first), (self.quad_capacity, to_first)];
+        match stretch(ends, count) {
+            Some(stretch) => copies.copy_within(opened, &self.quads, stretch),
+            None => Ok(()),
+        }
     }
 
     pub(super) fn write_quads(&self, queue: &wgpu::Queue, first: u32, quads: &[Quad]) {
         let room = self.quad_capacity.saturating_sub(first) as usize;
         let quads = &quads[..quads.len().min(room)];
         if !quads.is_empty() {
-            let offset_bytes = u64::from(first) * size_of::<Quad>() as u64;
+            let offset_bytes = bytes_of_quads(first);
             queue.write_buffer(&self.quads, offset_bytes, bytemuck::cast_slice(quads));
         }
     }
 
     pub(super) fn write_draw_data(&self, queue: &wgpu::Queue, slot: u32, data: &DrawData) {
-        if slot < self.slot_capacity {
+        if slot < self.slot_capacity() {
             let offset_bytes = u64::from(slot) * size_of::<DrawData>() as u64;
             queue.write_buffer(&self.draws, offset_bytes, bytemuck::bytes_of(data));
         }
     }
+}
+
+/// A table of per-draw data.
+pub(super) fn draw_table(opened: &Opened, slots: u32) -> Result<wgpu::Buffer, RenderError> {
+    let size_bytes = u64::from(slots.max(1)) * size_of::<DrawData>() as u64;
+    let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_DST;
+    buffer(opened, "per-draw data", size_bytes, usage)
+}
+
+fn bind_group(
+    opened: &Opened,
+    pipelines: &Pipelines,
+    quads: &wgpu::Buffer,
+    draws: &wgpu::Buffer,
+) -> wgpu::BindGroup {
+    opened.device.create_bind_group(&wgpu::BindGroupDescriptor {
+        label: Some("geometry"),
+        layout: &pipelines.geometry_layout,
+        entries: &[
+            wgpu::BindGroupEntry { binding: 0, resource: quads.as_entire_binding() },
+            wgpu::BindGroupEntry { binding: 1, resource: draws.as_entire_binding() },
+        ],
+    })
+}
+
+const fn bytes_of_quads(count: u32) -> u64 {
+    count as u64 * size_of::<Quad>() as u64
+}
+
+/// The bytes of `count` quads from one place to another, each the size of its geometry and
+/// the first quad there; `None` when nothing of it is within both.
+fn stretch([from, to]: [(u32, u32); 2], count: u32) -> Option<Stretch> {
+    let count = copied_quads(from, to, count);
+    let [from_bytes, to_bytes] = [from, to].map(|(_, first)| bytes_of_quads(first));
+    let size_bytes = bytes_of_quads(count);
+    (count > 0).then_some(Stretch { from_bytes, to_bytes, size_bytes })
 }
 
 /// A buffer, or an error where the device is out of memory.

@@ -6,7 +6,7 @@ use super::{
     adapter::{self, Opened},
     pipelines::DEPTH_FORMAT,
 };
-use crate::{Image, RenderError};
+use crate::{Image, RenderError, fault::one_line};
 
 /// A window to draw to: any raw handles, such as winit's.
 pub struct WindowTarget {
@@ -192,7 +192,8 @@ fn color_texture(
 }
 
 fn depth_view(device: &wgpu::Device, size: [u32; 2]) -> wgpu::TextureView {
-    let usage = wgpu::TextureUsages::RENDER_ATTACHMENT;
+    // Read by compute shaders where the GPU culls.
+    let usage = wgpu::TextureUsages::RENDER_ATTACHMENT | wgpu::TextureUsages::TEXTURE_BINDING;
     texture(device, "depth", size, DEPTH_FORMAT, usage)
         .create_view(&wgpu::TextureViewDescriptor::default())
 }
@@ -246,8 +247,7 @@ fn read_texture(
     opened.fault.check("reading the picture back")?;
     let failed =
         |reason: String| RenderError::Device { during: "reading the picture back", reason };
-    let view =
-        buffer.get_mapped_range(..).map_err(|e| failed(adapter::one_line(&e.to_string())))?;
+    let view = buffer.get_mapped_range(..).map_err(|e| failed(one_line(&e.to_string())))?;
     let rows = view.chunks_exact(padded_bytes as usize);
     let rgba = rows.flat_map(|row| row[..row_bytes as usize].iter().copied()).collect();
     Image::from_rgba(width, height, rgba).ok_or_else(|| failed("it is cut short".into()))

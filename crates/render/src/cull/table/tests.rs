@@ -1,0 +1,156 @@
+use std::collections::BTreeMap;
+
+use proptest::prelude::*;
+
+use super::*;
+
+fn record(slot: u32, first_quad: u32, counts: [u32; 6]) -> CullRecord {
+    CullRecord::new(
+        slot,
+        DrawData { origin: [first_quad as i32; 3], extent: 32 },
+        first_quad,
+        counts,
+    )
+}
+
+impl CullTable {
+    /// Walks the whole structure: every record is reached by its slot's links, once.
+    fn check(&self) {
+        let mut reached = 0;
+        for (slot, &head) in self.heads.iter().enumerate() {
+            let mut link = head;
+            while link != Link::NONE {
+                let records = &self.buffers[link.buffer as usize];
+                assert_eq!(records.records[link.index as usize].slot as usize, slot);
+                link = records.next[link.index as usize];
+                reached += 1;
+            }
+        }
+        let lengths = self.buffers.iter().map(|records| records.records.len());
+        assert_eq!(reached, lengths.sum::<usize>());
+        for records in &self.buffers {
+            assert_eq!(records.next.len(), records.records.len());
+            assert_eq!(records.changed.len(), records.records.len().div_ceil(Self::BLOCK));
+            let most: u64 = records.records.iter().map(CullRecord::max_commands).sum();
+            assert_eq!(most, records.max_commands);
+        }
+    }
+}
+
+#[derive(Clone, Debug)]
+enum Op {
+    /// A piece of a slot's mesh.
+    Insert {
+        buffer: u32,
+        slot: u32,
+        counts: [u32; 6],
+    },
+    Remove {
+        slot: u32,
+    },
+    Clear,
+    /// A device takes over what has changed.
+    Sync,
+}
+
+fn op() -> impl Strategy<Value = Op> {
+    let counts = prop::array::uniform6(prop_oneof![Just(0), 1..9_u32]);
+    prop_oneof![
+        8 => (0..3_u32, 0..300_u32, counts)
+            .prop_map(|(buffer, slot, counts)| Op::Insert { buffer, slot, counts }),
+        4 => (0..300_u32).prop_map(|slot| Op::Remove { slot }),
+        1 => Just(Op::Sync),
+        1 => prop::bool::weighted(0.05).prop_map(|all| if all { Op::Clear } else { Op::Sync }),
+    ]
+}
+
+/// What a device has of one buffer: copied stretch by stretch.
+fn sync(mirror: &mut Vec<CullRecord>, table: &CullTable, buffer: usize, since: u64) {
+    let records = table.records(buffer);
+    mirror.resize(records.len(), record(u32::MAX, 0, [0; 6]));
+    for stretch in table.changed_since(buffer, since) {
+        mirror[stretch.clone()].copy_from_slice(&records[stretch]);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(256))]
+
+    /// Records are those that were inserted and not removed, and copying only what has
+    /// changed gives the same as copying everything.
+    #[test]
+    fn holds_what_was_inserted(ops in prop::collection::vec(op(), 1..400)) {
+        let mut table = CullTable::new();
+        let mut model: BTreeMap<u32, Vec<(u32, CullRecord)>> = BTreeMap::new();
+        let mut mirrors = vec![Vec::new(); 3];
+        let mut synced = 0;
+        for (n, op) in ops.into_iter().enumerate() {
+            match op {
+                Op::Insert { buffer, slot, counts } => {
+                    let piece = record(slot, n as u32, counts);
+                    table.insert(buffer, piece);
+                    model.entry(slot).or_default().push((buffer, piece));
+                }
+                Op::Remove { slot } => {
+                    table.remove(slot);
+                    model.remove(&slot);
+                }
+                Op::Clear => {
+                    table.clear();
+                    model.clear();
+                }
+                Op::Sync => {
+                    for (buffer, mirror) in mirrors.iter_mut().enumerate() {
+                        sync(mirror, &table, buffer, synced);
+                        prop_assert_eq!(&*mirror, table.records(buffer));
+                    }
+                    synced = table.revision();
+                }
+            }
+            table.check();
+        }
+        let pieces = || model.values().flatten();
+        for buffer in 0..3 {
+            let mut held: Vec<_> = table.records(buffer as usize).to_vec();
+            let mut want: Vec<_> =
+                pieces().filter(|(of, _)| *of == buffer).map(|(_, piece)| *piece).collect();
+            held.sort_by_key(|piece| piece.first_quad);
+            want.sort_by_key(|piece| piece.first_quad);
+            prop_assert_eq!(held, want);
+        }
+    }
+}
+
+#[test]
+fn nothing_changes_what_is_not_touched() {
+    let mut table = CullTable::new();
+    for slot in 0..1000 {
+        table.insert(0, record(slot, slot, [1; 6]));
+    }
+    let revision = table.revision();
+    assert_eq!(table.changed_since(0, revision).count(), 0);
+    assert!(table.changed_since(0, 0).eq(std::iter::once(0..1000)));
+    table.remove(70);
+    // The last record has taken its place, in the second block.
+    assert!(table.changed_since(0, revision).eq(std::iter::once(64..128)));
+    assert_eq!(table.records(0)[70].slot, 999);
+    table.remove(70);
+    table.remove(5000);
+    assert_eq!(table.records(0).len(), 999);
+}
+
+#[test]
+fn tables_are_told_apart() {
+    assert_ne!(CullTable::new().id(), CullTable::new().id());
+}
+
+#[test]
+fn the_most_commands_are_counted() {
+    let most = |counts| record(0, 0, counts).max_commands();
+    assert_eq!(most([0; 6]), 0);
+    assert_eq!(most([5; 6]), 3);
+    assert_eq!(most([5, 0, 0, 0, 0, 1]), 1);
+    assert_eq!(most([5, 0, 1, 0, 0, 1]), 2);
+    assert_eq!(most([PATTERN_QUADS - 1, 0, 0, 0, 0, 0]), 1);
+    assert_eq!(most([PATTERN_QUADS + 1, 0, 0, 0, 0, PATTERN_QUADS]), 3);
+}

@@ -1,0 +1,222 @@
+//! What `cull.wgsl` and `pyramid.wgsl` do, in Rust: the oracle that the shaders are held
+//! against, and itself held against [`Visibility`](crate::Visibility) and plain searches.
+
+use drystone_mesh::{INDICES_PER_QUAD, VERTICES_PER_QUAD};
+use drystone_pool::DrawCommand;
+use glam::{Mat4, Vec3, Vec4, Vec4Swizzles};
+
+use super::{CullFrame, CullRecord};
+use crate::PATTERN_QUADS;
+
+/// A depth picture, and coarser ones of the farthest depth in blocks of 2, 4, 8, … pixels.
+pub(crate) struct Pyramid {
+    size: [usize; 2],
+    pub(crate) levels: Vec<Level>,
+}
+
+/// One picture of a pyramid, row by row.
+pub(crate) struct Level {
+    width: usize,
+    texels: Vec<f32>,
+}
+
+impl Level {
+    /// Texels across and down.
+    pub(crate) fn size(&self) -> [usize; 2] {
+        [self.width, self.texels.len() / self.width]
+    }
+
+    pub(crate) fn texels(&self) -> &[f32] {
+        &self.texels
+    }
+}
+
+impl Pyramid {
+    /// The pyramid of a depth picture.
+    pub(crate) fn new([width, height]: [usize; 2], depth: &[f32]) -> Self {
+        let mut level = halved(&Level { width, texels: depth.to_vec() });
+        let mut levels = Vec::new();
+        while level.texels.len() > 1 {
+            let next = halved(&level);
+            levels.push(std::mem::replace(&mut level, next));
+        }
+        levels.push(level);
+        Self { size: [width, height], levels }
+    }
+
+    /// Whether everything in the rectangle of pixels, both corners included, is nearer
+    /// than `nearest`.
+    fn covers(
+        &self,
+        [low_x, low_y]: [usize; 2],
+        [high_x, high_y]: [usize; 2],
+        nearest: f32,
+    ) -> bool {
+        let mut shift = 1;
+        while shift < self.levels.len()
+            && ((high_x >> shift) - (low_x >> shift) > 3
+                || (high_y >> shift) - (low_y >> shift) > 3)
+        {
+            shift += 1;
+        }
+        let level = &self.levels[shift - 1];
+        (low_y >> shift..=high_y >> shift).all(|y| {
+            (low_x >> shift..=high_x >> shift).all(|x| level.texels[y * level.width + x] > nearest)
+        })
+    }
+}
+
+fn halved(level: &Level) -> Level {
+    let [_, height] = level.size();
+    let [width, rows] = [level.width.div_ceil(2), height.div_ceil(2)];
+    let at =
+        |x: usize, y: usize| level.texels[y.min(height - 1) * level.width + x.min(level.width - 1)];
+    let texels = (0..rows).flat_map(|y| {
+        (0..width).map(move |x| {
+            let [x, y] = [2 * x, 2 * y];
+            at(x, y).min(at(x + 1, y)).min(at(x, y + 1)).min(at(x + 1, y + 1))
+        })
+    });
+    Level { width, texels: texels.collect() }
+}
+
+/// The difference of two coordinates, however far apart.
+fn difference(low: i32, eye: i32) -> f32 {
+    let size = low.abs_diff(eye) as f32;
+    if low >= eye { size } else { -size }
+}
+
+fn relative(frame: &CullFrame, record: &CullRecord) -> Vec3 {
+    let low = [0, 1, 2].map(|axis| difference(record.place.origin[axis], frame.eye_voxel[axis]));
+    Vec3::from_array(low) - Vec4::from_array(frame.eye_fraction).xyz()
+}
+
+fn in_view(frame: &CullFrame, low: Vec3, extent: f32) -> bool {
+    let distance = 1.0 + low.abs().max_element() + extent;
+    frame.planes.iter().zip(&frame.reaches).all(|(&[x, y, z, offset], &[reach, slack, ..])| {
+        let farthest = x * low.x + y * low.y + z * low.z + extent * reach + offset;
+        farthest >= -slack * distance
+    })
+}
+
+fn facings(frame: &CullFrame, record: &CullRecord) -> u32 {
+    let flags = frame.eye_voxel[3];
+    if flags & CullFrame::MASK_FACINGS == 0 {
+        return 63;
+    }
+    if flags & CullFrame::PARALLEL != 0 {
+        return (flags >> CullFrame::PARALLEL_SHIFT) as u32 & 63;
+    }
+    let extent = record.place.extent;
+    (0..3).fold(0, |bits, axis| {
+        let (low, eye) = (record.place.origin[axis], frame.eye_voxel[axis]);
+        let apart = low.abs_diff(eye);
+        let positive = eye > low;
+        let negative =
+            if eye < low { extent > 0 || apart > 1 } else { extent > 1 && apart < extent - 1 };
+        bits | u32::from(negative) << axis | u32::from(positive) << (axis + 3)
+    })
+}
+
+/// The facings of a mesh that may be seen; none of one outside the view.
+pub(crate) fn visible_parts(frame: &CullFrame, record: &CullRecord) -> u32 {
+    let culls = frame.eye_voxel[3] & CullFrame::CULL_FRUSTUM != 0;
+    let low = relative(frame, record);
+    if culls && !in_view(frame, low, record.place.extent as f32) {
+        return 0;
+    }
+    facings(frame, record) & filled(record)
+}
+
+/// The facings that have quads.
+fn filled(record: &CullRecord) -> u32 {
+    let start = |part: usize| if part == 0 { 0 } else { record.ends[part - 1] };
+    (0..6).fold(0, |bits, part| bits | u32::from(record.ends[part] > start(part)) << part)
+}
+
+/// Whether all that can be seen of a mesh is hidden behind what the pyramid shows.
+pub(crate) fn is_hidden(frame: &CullFrame, pyramid: &Pyramid, record: &CullRecord) -> bool {
+    const SLACK: f32 = 1e-3;
+    const SLIVER_VOXELS: f32 = 0.25;
+    const LEAST_W: f32 = 1e-3;
+    const GUARD_PIXELS: f32 = 1.0;
+    let extent = record.place.extent as f32;
+    let low = relative(frame, record);
+    let m = Mat4::from_cols_array_2d(&frame.clip_from_relative);
+    let row_w = m.row(3);
+    let middle_w = row_w.dot((low + extent * 0.5).extend(1.0));
+    let farthest_w = middle_w + 0.5 * extent * row_w.xyz().abs().element_sum();
+    let distance = 1.0 + low.abs().max_element() + extent;
+    let margin = SLIVER_VOXELS + SLACK * distance + frame.eye_fraction[3] * farthest_w.max(0.0);
+    let corner = m * (low - margin).extend(1.0);
+    let side = extent + 2.0 * margin;
+    let (mut least, mut most) = (Vec3::MAX, Vec3::MIN);
+    for bits in 0..8_u32 {
+        let mut clip = corner;
+        for axis in 0..3 {
+            if bits >> axis & 1 != 0 {
+                clip += m.col(axis) * side;
+            }
+        }
+        if clip.w < LEAST_W {
+            return false;
+        }
+        least = least.min(clip.xyz() / clip.w);
+        most = most.max(clip.xyz() / clip.w);
+    }
+    let [width, height] = pyramid.size.map(|side| side as f32);
+    let pixels = |ndc: f32, side: f32| (ndc * 0.5 + 0.5) * side;
+    let low_x = (pixels(least.x, width) - GUARD_PIXELS).floor();
+    let high_x = (pixels(most.x, width) + GUARD_PIXELS).floor();
+    let low_y = (pixels(-most.y, height) - GUARD_PIXELS).floor();
+    let high_y = (pixels(-least.y, height) + GUARD_PIXELS).floor();
+    if high_x < 0.0 || high_y < 0.0 || low_x >= width || low_y >= height {
+        return false;
+    }
+    let from = [low_x.max(0.0) as usize, low_y.max(0.0) as usize];
+    let to = [high_x.min(width - 1.0) as usize, high_y.min(height - 1.0) as usize];
+    pyramid.covers(from, to, most.z)
+}
+
+/// The bin that a mesh is drawn in.
+pub(crate) fn bin(frame: &CullFrame, record: &CullRecord) -> u32 {
+    let middle = relative(frame, record) + record.place.extent as f32 * 0.5;
+    let clip = Mat4::from_cols_array_2d(&frame.clip_from_relative) * middle.extend(1.0);
+    let [per_octave, per_depth, offset, _] = frame.bins;
+    let bin = per_octave * clip.w.max(1e-3).log2() + per_depth * clip.z + offset;
+    bin.clamp(0.0, (CullFrame::BINS - 1) as f32) as u32
+}
+
+/// The commands that draw these facings of a mesh.
+pub(crate) fn commands(record: &CullRecord, parts: u32) -> Vec<DrawCommand> {
+    let start = |part: usize| if part == 0 { 0 } else { record.ends[part - 1] };
+    let mut runs: Vec<[u32; 2]> = Vec::new();
+    let mut is_open = false;
+    for part in (0..6).filter(|part| filled(record) >> part & 1 != 0) {
+        let is_visible = parts >> part & 1 != 0;
+        match runs.last_mut() {
+            Some([_, end]) if is_visible && is_open => *end = record.ends[part],
+            _ if is_visible => runs.push([start(part), record.ends[part]]),
+            _ => {}
+        }
+        is_open = is_visible;
+    }
+    let mut commands = Vec::new();
+    for [mut first, end] in runs {
+        while first < end {
+            let count = (end - first).min(PATTERN_QUADS);
+            commands.push(DrawCommand {
+                index_count: count * INDICES_PER_QUAD,
+                instance_count: 1,
+                first_index: 0,
+                base_vertex: ((record.first_quad + first) * VERTICES_PER_QUAD) as i32,
+                first_instance: record.slot,
+            });
+            first += count;
+        }
+    }
+    commands
+}
+
+#[cfg(test)]
+mod tests;

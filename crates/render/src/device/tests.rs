@@ -1,0 +1,166 @@
+//! What every device promises, asked of each of them.
+
+use drystone_mesh::{Face, Quad};
+use glam::DVec3;
+
+use super::*;
+use crate::{Api, Atmosphere, Camera, GlConfig, GlDevice, SoftDevice, WgpuDevice};
+
+/// A colour for each material: all different in one channel.
+const PALETTE: [[u8; 4]; 4] =
+    [[40, 10, 10, 255], [90, 10, 10, 255], [150, 10, 10, 255], [230, 10, 10, 255]];
+
+/// Makes a test that asks a question of every device there is, and says which are not.
+macro_rules! on_every_device {
+    ($test:ident, $ask:ident) => {
+        #[test]
+        fn $test() {
+            $ask(SoftDevice::new(16, 16).unwrap());
+            for api in [Api::Vulkan, Api::OpenGl] {
+                match WgpuDevice::headless(api, 16, 16) {
+                    Ok(device) => $ask(device),
+                    Err(error) => println!("skipped: {} ({api:?}): {error}", stringify!($test)),
+                }
+            }
+            for access in [Access::Direct, Access::Staged] {
+                match GlDevice::headless(GlConfig { access, ..GlConfig::default() }, 16, 16) {
+                    Ok(device) => $ask(device),
+                    Err(error) => println!("skipped: {} ({access:?}): {error}", stringify!($test)),
+                }
+            }
+        }
+    };
+}
+
+on_every_device!(copies_and_writes_keep_their_order, copies_and_writes_take_effect_in_order);
+on_every_device!(tables_are_shared_and_grow, a_table_serves_all_that_share_it);
+on_every_device!(frames_are_counted, frames_are_counted_as_they_complete);
+on_every_device!(empty_geometries_are_fine, geometries_of_nothing_draw_nothing);
+on_every_device!(large_writes_arrive, more_is_written_than_any_ring_holds);
+
+/// A wall before the eye.
+fn wall(material: u16) -> Quad {
+    Quad::new([0, 0, 0], [8, 8], Face::PosZ, material)
+}
+
+fn camera() -> Camera {
+    Camera::look_at(DVec3::new(4.0, 4.0, 5.0), DVec3::new(4.0, 4.0, 0.0))
+}
+
+fn draw<D: Device>(device: &mut D, geometry: &D::Geometry, quad: u32, slot: u32) {
+    let commands = [DrawCommand {
+        index_count: INDICES_PER_QUAD,
+        instance_count: 1,
+        first_index: 0,
+        base_vertex: (quad * VERTICES_PER_QUAD) as i32,
+        first_instance: slot,
+    }];
+    let opaque = [Batch { geometry, commands: &commands }];
+    let frame = Frame::new(&camera(), &Atmosphere::default(), 16, 16);
+    device.draw(&frame, &Passes { opaque: &opaque, blended: &[], indirect: true }).unwrap();
+}
+
+/// The material that one quad shows, drawn with one slot; `None` for sky.
+fn shown<D: Device>(device: &mut D, geometry: &D::Geometry, quad: u32, slot: u32) -> Option<usize> {
+    draw(device, geometry, quad, slot);
+    let [red, green, blue, _] = device.read_image().unwrap().pixel(8, 8);
+    let lit = Atmosphere::default().light(glam::Vec3::Z).x;
+    let is_wall = green < 30 && blue < 30;
+    let off = |color: &[u8; 4]| (f32::from(color[0]) * lit - f32::from(red)).abs();
+    let is_near = |color: &&[u8; 4]| off(color) < 12.0;
+    let nearest = PALETTE.iter().filter(is_near).min_by(|a, b| off(a).total_cmp(&off(b)))?;
+    PALETTE.iter().position(|color| color == nearest).filter(|_| is_wall)
+}
+
+/// Where the wall is seen, and where it is not.
+const HERE: DrawData = DrawData { origin: [0; 3], extent: 32 };
+const AWAY: DrawData = DrawData { origin: [0, 0, 900], extent: 32 };
+
+fn copies_and_writes_take_effect_in_order<D: Device>(mut device: D) {
+    device.set_palette(&PALETTE).unwrap();
+    let mut one = device.create_geometry(8, 1).unwrap();
+    let mut two = device.create_sharing(&one, 4).unwrap();
+    device.write_draw_data(&mut one, 0, &HERE);
+    device.write_quads(&mut one, 0, &[wall(0), wall(1), wall(2), wall(3)]);
+    draw(&mut device, &one, 0, 0);
+    // Moved away, and the place taken by another.
+    device.copy_quads_within(&mut one, 0, 4, 2);
+    device.copy_quads(&one, 2, &mut two, 1, 2);
+    if device.access() == Access::Direct {
+        device.finish().unwrap();
+    }
+    device.write_quads(&mut one, 0, &[wall(3), wall(3), wall(0), wall(0)]);
+    device.copy_quads(&one, 4, &mut two, 0, 1);
+    // What is not there is not copied, and nothing else is harmed.
+    device.copy_quads(&one, 7, &mut two, 3, 100);
+    device.copy_quads(&one, 8, &mut two, 0, 1);
+    device.copy_quads_within(&mut one, 0, u32::MAX, u32::MAX);
+    device.write_quads(&mut two, 4, &[wall(0)]);
+    let shown_of = |device: &mut D, geometry: &D::Geometry, count: u32| -> Vec<_> {
+        (0..count).map(|quad| shown(device, geometry, quad, 0)).collect()
+    };
+    let expected = [3, 3, 0, 0, 0, 1].map(Some);
+    assert_eq!(shown_of(&mut device, &one, 6), expected, "{}", device.describe());
+    assert_eq!(shown_of(&mut device, &two, 3), [0, 2, 3].map(Some), "{}", device.describe());
+}
+
+fn a_table_serves_all_that_share_it<D: Device>(mut device: D) {
+    device.set_palette(&PALETTE).unwrap();
+    let mut one = device.create_geometry(1, 1).unwrap();
+    let mut two = device.create_sharing(&one, 1).unwrap();
+    device.write_quads(&mut one, 0, &[wall(1)]);
+    device.write_quads(&mut two, 0, &[wall(2)]);
+    device.write_draw_data(&mut two, 0, &HERE);
+    device.write_draw_data(&mut two, 1, &AWAY);
+    assert_eq!(shown(&mut device, &one, 0, 0), Some(1));
+    device.resize_draw_data(&mut [&mut one, &mut two], 1000).unwrap();
+    for slot in 0..1000 {
+        device.write_draw_data(&mut one, slot, if slot == 700 { &HERE } else { &AWAY });
+    }
+    for (geometry, material) in [(&one, 1), (&two, 2)] {
+        assert_eq!(shown(&mut device, geometry, 0, 700), Some(material));
+        assert_eq!(shown(&mut device, geometry, 0, 0), None);
+    }
+}
+
+fn frames_are_counted_as_they_complete<D: Device>(mut device: D) {
+    let geometry = device.create_geometry(1, 1).unwrap();
+    assert_eq!((device.submitted(), device.completed()), (0, 0));
+    for frame in 1..=20 {
+        draw(&mut device, &geometry, 0, 0);
+        assert_eq!(device.submitted(), frame);
+        assert!(device.completed() <= frame);
+    }
+    device.finish().unwrap();
+    assert_eq!(device.completed(), 20);
+}
+
+fn geometries_of_nothing_draw_nothing<D: Device>(mut device: D) {
+    let mut nothing = device.create_geometry(0, 0).unwrap();
+    device.write_quads(&mut nothing, 0, &[]);
+    device.write_quads(&mut nothing, 5, &[wall(0)]);
+    device.copy_quads_within(&mut nothing, 0, 0, 0);
+    let frame = Frame::new(&camera(), &Atmosphere::default(), 16, 16);
+    let empty = [Batch { geometry: &nothing, commands: &[] }];
+    device.draw(&frame, &Passes { opaque: &empty, blended: &empty, indirect: true }).unwrap();
+    let sky = device.read_image().unwrap();
+    device.draw(&frame, &Passes { opaque: &[], blended: &[], indirect: false }).unwrap();
+    assert!(device.read_image().unwrap() == sky, "{}", device.describe());
+}
+
+/// 50 MiB in pieces, between two frames, and each slot many times.
+fn more_is_written_than_any_ring_holds<D: Device>(mut device: D) {
+    const PIECES: u32 = 100;
+    const PIECE: u32 = 1 << 16;
+    device.set_palette(&PALETTE).unwrap();
+    let mut geometry = device.create_geometry(PIECES * PIECE, 2).unwrap();
+    for piece in 0..PIECES {
+        let quads = vec![wall((piece % 4) as u16); PIECE as usize];
+        device.write_quads(&mut geometry, piece * PIECE, &quads);
+        device.write_draw_data(&mut geometry, piece % 2, if piece < 50 { &AWAY } else { &HERE });
+    }
+    for piece in [0, 1, 50, 99] {
+        let seen = shown(&mut device, &geometry, piece * PIECE + 77, piece % 2);
+        assert_eq!(seen, Some(piece as usize % 4), "{}", device.describe());
+    }
+}

@@ -1,0 +1,344 @@
+//! Drawing through OpenGL 4.5: quads written in place, one call for many commands.
+//!
+//! ```text
+//!  write_quads ──direct──► mapped quads ───────────────────────────────┐
+//!       └──────staged────► ring ──copy──► quads                        ├─► opaque ─ sky ─ blended
+//!  write_draw_data ──────► ring ──copy──► table, read by base instance ┘   one call a batch
+//!  draw ──► frame, commands ──► ring, fenced
+//! ```
+//! *Direct* writes are plain stores into memory that the GPU reads while it runs: whoever
+//! writes must know that no unfinished frame reads there. Fences say which frames are
+//! finished; they are asked, never waited for. All other writes are *staged*: copied by
+//! the GPU, in order, from places that no unfinished frame reads.
+
+mod article;
+#[allow(unsafe_code)]
+mod bindings;
+#[allow(unsafe_code)]
+mod buffer;
+#[allow(unsafe_code)]
+mod context;
+mod geometry;
+#[allow(unsafe_code)]
+mod passes;
+#[allow(unsafe_code)]
+mod platform;
+#[allow(unsafe_code)]
+mod program;
+#[allow(unsafe_code)]
+mod progress;
+mod ring;
+mod staging;
+#[allow(unsafe_code)]
+mod target;
+mod upload;
+#[allow(unsafe_code)]
+mod vertex_array;
+
+#[cfg(test)]
+mod tests;
+
+use std::{num::NonZeroU32, rc::Rc};
+
+use drystone_mesh::Quad;
+use drystone_pool::{Access, DrawCommand};
+
+pub use self::{
+    article::{ArticleDevice, ArticleGeometry, FatDevice},
+    geometry::GlGeometry,
+};
+use self::{
+    bindings::Gl, context::Context, geometry::draw_table, passes::Painter, platform::Platform,
+    progress::Progress, staging::Staging, target::Target, upload::Place,
+};
+use crate::{Device, DrawData, Frame, Image, Passes, RenderError, WindowTarget};
+
+/// How an OpenGL device uses memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GlConfig {
+    /// How quads are written: straight into mapped memory, or copied there by the GPU,
+    /// since some drivers fault on memory that stays mapped. Default `Direct`.
+    pub access: Access,
+    /// The most bytes of GPU memory for buffers; beyond, it is out of memory. Default: no
+    /// bound but the driver's.
+    pub memory_limit_bytes: u64,
+}
+
+impl Default for GlConfig {
+    fn default() -> Self {
+        Self { access: Access::Direct, memory_limit_bytes: u64::MAX }
+    }
+}
+
+/// A device that draws through OpenGL, to a picture or to a window.
+///
+/// It stays on the thread that made it, to which its context is bound, and makes the
+/// context current there whenever it is used: other contexts may be used in between.
+///
+/// # Cost
+/// A batch is one call. Written quads are stored once ([`Access::Direct`]), or once and
+/// copied by the GPU.
+pub struct GlDevice {
+    context: Rc<Context>,
+    access: Access,
+    target: Target,
+    painter: Painter,
+    staging: Staging,
+    progress: Progress,
+}
+
+/// Bytes of a quad that shaders pull.
+const QUAD_BYTES: u64 = size_of::<Quad>() as u64;
+
+/// How far behind the start of a frame's data its commands begin.
+const COMMANDS_BYTES: u64 = size_of::<Frame>() as u64;
+
+/// What a material without a colour is drawn in: magenta, as in the shader.
+const UNKNOWN_COLOR: [u8; 4] = [255, 0, 255, 255];
+
+impl GlDevice {
+    /// A device without a window, drawing pictures of this size.
+    ///
+    /// # Errors
+    /// `NoAdapter` when there is no OpenGL that will do, `EmptyPicture` or `TooLarge`.
+    pub fn headless(config: GlConfig, width: u32, height: u32) -> Result<Self, RenderError> {
+        let (platforms, mut found) = Platform::headless();
+        for platform in platforms {
+            match Context::new(platform, config.memory_limit_bytes) {
+                Ok(context) => return Self::new(context, config, [width, height]),
+                Err(reason) => found.push(reason),
+            }
+        }
+        Err(no_adapter(&found))
+    }
+
+    /// A device that shows its pictures in a window.
+    ///
+    /// # Errors
+    /// `NoAdapter` when there is no OpenGL that will do for the window, or `TooLarge`.
+    pub fn windowed(
+        config: GlConfig,
+        window: WindowTarget,
+        width: u32,
+        height: u32,
+    ) -> Result<Self, RenderError> {
+        let size = [width, height].map(|side| NonZeroU32::new(side).unwrap_or(NonZeroU32::MIN));
+        let context = Platform::windowed(window, size)
+            .and_then(|platform| Context::new(platform, config.memory_limit_bytes))
+            .map_err(|reason| no_adapter(&[reason]))?;
+        Self::new(context, config, size.map(NonZeroU32::get))
+    }
+
+    fn new(context: Rc<Context>, config: GlConfig, size: [u32; 2]) -> Result<Self, RenderError> {
+        let target = Target::new(&context, size)?;
+        let painter = Painter::new(&context, &UNKNOWN_COLOR)?;
+        let staging = Staging::new(&context, config.access == Access::Direct)?;
+        let progress = Progress::new(&context);
+        Ok(Self { access: config.access, target, painter, staging, progress, context })
+    }
+
+    /// Draws one frame: `paint` is told where the frame's data lie, and how far from there
+    /// `commands` begin, which lie one after the other.
+    fn draw_with<'a>(
+        &mut self,
+        frame: &Frame,
+        commands: impl Iterator<Item = &'a [DrawCommand]> + Clone,
+        paint: impl FnOnce(&Painter, &Gl, &Place, u64),
+    ) -> Result<(), RenderError> {
+        self.context.check_known("drawing")?;
+        let context = Rc::clone(&self.context);
+        let gl = context.current()?;
+        let place = self.upload(gl, frame, commands)?;
+        self.target.begin(gl);
+        paint(&self.painter, gl, &place, COMMANDS_BYTES);
+        if context.platform.has_window() {
+            self.target.copy_to_window(gl);
+        }
+        self.progress.count()?;
+        let completed = self.progress.completed();
+        self.staging.end_frame(self.progress.submitted(), completed);
+        context.platform.present().map_err(|reason| {
+            let during = "showing the picture";
+            RenderError::Device { during, reason }
+        })?;
+        context.check("drawing")
+    }
+
+    /// Puts what a frame reads where it reads it.
+    fn upload<'a>(
+        &mut self,
+        gl: &Gl,
+        frame: &Frame,
+        commands: impl Iterator<Item = &'a [DrawCommand]> + Clone,
+    ) -> Result<Place, RenderError> {
+        self.staging.flush(gl)?;
+        let size_bytes = commands.clone().map(|list| size_of_val(list) as u64).sum::<u64>();
+        let alignment = self.context.limits.uniform_alignment;
+        let place = self.staging.place(COMMANDS_BYTES + size_bytes, alignment)?;
+        place.write(0, bytemuck::bytes_of(frame));
+        let mut at = COMMANDS_BYTES;
+        for list in commands {
+            place.write(at, bytemuck::cast_slice(list));
+            at += size_of_val(list) as u64;
+        }
+        self.staging.flush(gl)?;
+        Ok(place)
+    }
+
+    /// Whether shaders see as many quads.
+    fn check_quads(&self, quads: u32) -> Result<(), RenderError> {
+        let requested = u64::from(quads) * QUAD_BYTES;
+        let limit = self.context.limits.storage_bytes;
+        if requested > limit {
+            return Err(RenderError::TooLarge { what: "quads", requested, limit });
+        }
+        Ok(())
+    }
+
+    /// Does what cannot fail for the caller; if it does, the next frame says so.
+    fn attempt(&mut self, work: impl FnOnce(&Gl, &mut Staging, Access) -> Result<(), RenderError>) {
+        let context = Rc::clone(&self.context);
+        let done = context.current().and_then(|gl| work(gl, &mut self.staging, self.access));
+        if let Err(error) = done {
+            context.fault.note(error.to_string(), false);
+        }
+    }
+}
+
+impl Device for GlDevice {
+    type Geometry = GlGeometry;
+
+    fn describe(&self) -> String {
+        format!("gl: {}, {}", self.context.name, self.access.name())
+    }
+
+    fn access(&self) -> Access {
+        self.access
+    }
+
+    fn submitted(&self) -> u64 {
+        self.progress.submitted()
+    }
+
+    fn completed(&mut self) -> u64 {
+        self.progress.completed()
+    }
+
+    fn max_quads(&self) -> u32 {
+        let bytes = self.context.limits.storage_bytes;
+        u32::try_from(bytes / QUAD_BYTES).unwrap_or(u32::MAX)
+    }
+
+    fn set_palette(&mut self, colors: &[[u8; 4]]) -> Result<(), RenderError> {
+        // A buffer has at least one entry: that of an empty palette is the colour of
+        // numbers without one.
+        let colors = if colors.is_empty() { &[UNKNOWN_COLOR] } else { colors };
+        self.painter.set_palette(colors.as_flattened())
+    }
+
+    fn create_geometry(&mut self, quads: u32, slots: u32) -> Result<GlGeometry, RenderError> {
+        self.check_quads(quads)?;
+        let draws = draw_table(&self.context, slots)?;
+        GlGeometry::new(&self.context, self.access, (quads, QUAD_BYTES), (draws, slots))
+    }
+
+    fn create_sharing(
+        &mut self,
+        other: &GlGeometry,
+        quads: u32,
+    ) -> Result<GlGeometry, RenderError> {
+        self.check_quads(quads)?;
+        GlGeometry::new(&self.context, self.access, (quads, QUAD_BYTES), other.table())
+    }
+
+    fn resize_draw_data(
+        &mut self,
+        sharing: &mut [&mut GlGeometry],
+        slots: u32,
+    ) -> Result<(), RenderError> {
+        let draws = draw_table(&self.context, slots)?;
+        sharing.iter_mut().for_each(|geometry| geometry.set_draws(&draws, slots));
+        Ok(())
+    }
+
+    fn write_quads(&mut self, geometry: &mut GlGeometry, first: u32, quads: &[Quad]) {
+        self.attempt(|gl, staging, access| {
+            geometry.write(gl, staging, (access, first), bytemuck::cast_slice(quads))
+        });
+    }
+
+    fn copy_quads(
+        &mut self,
+        from: &GlGeometry,
+        from_first: u32,
+        to: &mut GlGeometry,
+        to_first: u32,
+        count: u32,
+    ) {
+        self.attempt(|gl, staging, _| {
+            staging.flush(gl)?;
+            to.copy_from(gl, to_first, (from, from_first), count);
+            Ok(())
+        });
+    }
+
+    fn copy_quads_within(
+        &mut self,
+        geometry: &mut GlGeometry,
+        from_first: u32,
+        to_first: u32,
+        count: u32,
+    ) {
+        self.attempt(|gl, staging, _| {
+            staging.flush(gl)?;
+            geometry.copy_from(gl, to_first, (geometry, from_first), count);
+            Ok(())
+        });
+    }
+
+    fn write_draw_data(&mut self, geometry: &mut GlGeometry, slot: u32, data: &DrawData) {
+        self.attempt(|gl, staging, _| geometry.write_draw_data(gl, staging, slot, data));
+    }
+
+    fn resize(&mut self, width: u32, height: u32) -> Result<(), RenderError> {
+        if self.target.size() == [width, height] {
+            return Ok(());
+        }
+        // The old one stays until the new one is there.
+        self.target = Target::new(&self.context, [width, height])?;
+        if let (Some(width), Some(height)) = (NonZeroU32::new(width), NonZeroU32::new(height)) {
+            self.context.platform.resize(width, height);
+        }
+        Ok(())
+    }
+
+    fn size(&self) -> [u32; 2] {
+        self.target.size()
+    }
+
+    fn draw(&mut self, frame: &Frame, passes: &Passes<'_, GlGeometry>) -> Result<(), RenderError> {
+        if cfg!(debug_assertions) {
+            for batch in passes.batches() {
+                batch.check(batch.geometry.quad_capacity, batch.geometry.slot_capacity)?;
+            }
+        }
+        let indirect = passes.batches().filter(|_| passes.indirect);
+        let commands = indirect.map(|batch| batch.commands);
+        self.draw_with(frame, commands, |painter, gl, place, commands_bytes| {
+            painter.paint(gl, place, commands_bytes, passes);
+        })
+    }
+
+    fn finish(&mut self) -> Result<(), RenderError> {
+        self.progress.finish()
+    }
+
+    fn read_image(&mut self) -> Result<Image, RenderError> {
+        self.target.read()
+    }
+}
+
+fn no_adapter(found: &[String]) -> RenderError {
+    let found = if found.is_empty() { "there is none".into() } else { found.join(", ") };
+    RenderError::NoAdapter { wanted: "OpenGL 4.5", found: crate::fault::one_line(&found) }
+}

@@ -1,0 +1,320 @@
+//! The article's naive program: a vertex array and three buffers a mesh, a draw call each.
+
+use std::{cell::RefCell, ops::Range, ptr, rc::Rc};
+
+use drystone_mesh::{INDICES_PER_QUAD, Quad, VERTICES_PER_QUAD};
+use drystone_pool::{Access, DrawCommand};
+use glam::{IVec3, Mat4};
+
+use super::{ATTRIBUTES, Expander, FAT_QUAD_BYTES, VERTEX_SHADER, refuse_blended};
+use crate::{
+    Batch, Device, DrawData, Frame, Image, PATTERN_QUADS, Passes, RenderError,
+    gl::{
+        GlConfig, GlDevice,
+        bindings::{self as gl, Gl, types::*},
+        context::Context,
+        passes::use_program,
+        program::{FRAME, Program, SURFACE_FRAGMENT},
+        vertex_array::VertexArray,
+    },
+};
+
+/// The article's naive program as a device, for the tables.
+///
+/// It holds meshes that are written as a whole, and shares nothing: what a pool asks of a
+/// device, it refuses.
+pub struct ArticleDevice {
+    gl: GlDevice,
+    expander: Expander,
+    program: Program,
+    scratch: Parts,
+    spare: Spare,
+}
+
+/// What a mesh left is used for the next: the article generates its buffers once.
+type Spare = Rc<RefCell<Vec<Buffers>>>;
+
+/// A mesh's vertex array and buffers.
+pub struct ArticleGeometry {
+    /// Taken when it goes.
+    buffers: Option<Buffers>,
+    spare: Spare,
+    quad_capacity: u32,
+    place: DrawData,
+}
+
+/// A vertex array and its three buffers.
+struct Buffers {
+    context: Rc<Context>,
+    vertices: VertexArray,
+    names: [GLuint; 3],
+}
+
+/// Vertices, part by part.
+#[derive(Default)]
+struct Parts {
+    positions: Vec<[f32; 3]>,
+    normals: Vec<[f32; 3]>,
+    colors: Vec<[f32; 4]>,
+}
+
+/// Where the vertex shader finds a mesh.
+const PLACE: &str = "
+layout(location = 0) uniform mat4 model;
+vec3 place(vec3 local) { return (model * vec4(local, 1.0)).xyz; }
+";
+const MODEL_LOCATION: GLint = 0;
+
+impl ArticleDevice {
+    /// Bytes that a quad takes.
+    pub const QUAD_BYTES: u64 = FAT_QUAD_BYTES;
+
+    /// A device without a window, drawing pictures of this size.
+    ///
+    /// # Errors
+    /// As [`GlDevice::headless`].
+    pub fn headless(width: u32, height: u32) -> Result<Self, RenderError> {
+        let gl = GlDevice::headless(GlConfig::default(), width, height)?;
+        let vertex = [FRAME, PLACE, VERTEX_SHADER];
+        let program = Program::new(&gl.context, &vertex, &[FRAME, SURFACE_FRAGMENT])?;
+        let (expander, scratch) = (Expander::default(), Parts::default());
+        Ok(Self { gl, expander, program, scratch, spare: Spare::default() })
+    }
+}
+
+impl Buffers {
+    fn new(device: &GlDevice) -> Result<Self, RenderError> {
+        let context = &device.context;
+        let vertices = VertexArray::new(context, &device.painter.pattern)?;
+        let gl = context.current()?;
+        let mut names = [0; 3];
+        // SAFETY: the context is current, and there is room for three names.
+        unsafe { gl.CreateBuffers(3, names.as_mut_ptr()) };
+        for ((attribute, count, _), name) in ATTRIBUTES.into_iter().zip(names) {
+            vertices.add_floats(gl, attribute, attribute, (count, 0));
+            vertices.set_buffer(gl, attribute, name, count * size_of::<f32>() as GLsizei);
+        }
+        Ok(Self { context: Rc::clone(context), vertices, names })
+    }
+
+    /// Puts other vertices in.
+    fn fill(&self, gl: &Gl, parts: &Parts) {
+        let Parts { positions, normals, colors } = parts;
+        let parts: [&[u8]; 3] = [
+            bytemuck::cast_slice(positions),
+            bytemuck::cast_slice(normals),
+            bytemuck::cast_slice(colors),
+        ];
+        for (name, bytes) in self.names.into_iter().zip(parts) {
+            let (size, data) = (bytes.len() as GLsizeiptr, bytes.as_ptr().cast());
+            // SAFETY: `gl` is of the context that is current, in which the buffer is; `data`
+            // are as many bytes as it is told.
+            unsafe { gl.NamedBufferData(name, size, data, gl::STATIC_DRAW) };
+        }
+    }
+}
+
+impl Drop for Buffers {
+    fn drop(&mut self) {
+        if let Ok(gl) = self.context.current() {
+            // SAFETY: the context is current and the names are ours.
+            unsafe { gl.DeleteBuffers(3, self.names.as_ptr()) };
+        }
+    }
+}
+
+impl Drop for ArticleGeometry {
+    fn drop(&mut self) {
+        self.spare.borrow_mut().extend(self.buffers.take());
+    }
+}
+
+impl Parts {
+    fn expand(&mut self, expander: &Expander, quads: &[Quad]) {
+        let Self { positions, normals, colors } = self;
+        positions.clear();
+        normals.clear();
+        colors.clear();
+        for vertex in quads.iter().flat_map(|&quad| expander.corners(quad)) {
+            positions.push(vertex.position);
+            normals.push(vertex.normal);
+            colors.push(vertex.color);
+        }
+    }
+}
+
+/// The quads of commands that lie side by side, in as few runs as the index pattern allows:
+/// a mesh's facings are one draw call here.
+fn runs(commands: &[DrawCommand]) -> Vec<Range<u32>> {
+    let mut runs: Vec<Range<u32>> = Vec::new();
+    for command in commands {
+        let start = command.base_vertex as u32 / VERTICES_PER_QUAD;
+        let end = start + command.index_count / INDICES_PER_QUAD;
+        match runs.last_mut() {
+            Some(run) if run.end == start && end - run.start <= PATTERN_QUADS => run.end = end,
+            _ => runs.push(start..end),
+        }
+    }
+    runs
+}
+
+fn draw_mesh(gl: &Gl, batch: &Batch<'_, ArticleGeometry>, eye_voxel: IVec3) {
+    let geometry = batch.geometry;
+    let Some(buffers) = &geometry.buffers else { return };
+    buffers.vertices.bind(gl);
+    let origin = IVec3::from_array(geometry.place.origin).wrapping_sub(eye_voxel);
+    let model = Mat4::from_translation(origin.as_vec3()).to_cols_array();
+    // SAFETY: `gl` is of the context that is current, in which the program is in use that
+    // has this matrix; it is of 16 numbers.
+    unsafe { gl.UniformMatrix4fv(MODEL_LOCATION, 1, gl::FALSE, model.as_ptr()) };
+    for run in runs(batch.commands) {
+        let indices = (run.end - run.start) * INDICES_PER_QUAD;
+        let base_vertex = (run.start * VERTICES_PER_QUAD) as GLint;
+        // SAFETY: as above; the index pattern is bound and is longer than this.
+        unsafe {
+            gl.DrawElementsBaseVertex(
+                gl::TRIANGLES,
+                indices as GLsizei,
+                gl::UNSIGNED_INT,
+                ptr::null(),
+                base_vertex,
+            );
+        }
+    }
+}
+
+impl Device for ArticleDevice {
+    type Geometry = ArticleGeometry;
+
+    fn describe(&self) -> String {
+        format!("{}, buffers of 40-byte vertices a mesh", self.gl.describe())
+    }
+
+    fn access(&self) -> Access {
+        Access::Staged
+    }
+
+    fn submitted(&self) -> u64 {
+        self.gl.submitted()
+    }
+
+    fn completed(&mut self) -> u64 {
+        self.gl.completed()
+    }
+
+    fn max_quads(&self) -> u32 {
+        (i32::MAX as u64 / FAT_QUAD_BYTES) as u32
+    }
+
+    fn set_palette(&mut self, colors: &[[u8; 4]]) -> Result<(), RenderError> {
+        self.expander.set_palette(colors);
+        Ok(())
+    }
+
+    fn create_geometry(&mut self, quads: u32, _slots: u32) -> Result<ArticleGeometry, RenderError> {
+        let spare = self.spare.borrow_mut().pop();
+        let buffers = match spare {
+            Some(buffers) => buffers,
+            None => Buffers::new(&self.gl)?,
+        };
+        let spare = Rc::clone(&self.spare);
+        let place = DrawData::default();
+        Ok(ArticleGeometry { buffers: Some(buffers), spare, quad_capacity: quads, place })
+    }
+
+    fn create_sharing(
+        &mut self,
+        _other: &ArticleGeometry,
+        _quads: u32,
+    ) -> Result<ArticleGeometry, RenderError> {
+        Err(no_pool())
+    }
+
+    fn resize_draw_data(
+        &mut self,
+        _sharing: &mut [&mut ArticleGeometry],
+        _slots: u32,
+    ) -> Result<(), RenderError> {
+        Err(no_pool())
+    }
+
+    fn write_quads(&mut self, geometry: &mut ArticleGeometry, first: u32, quads: &[Quad]) {
+        let Self { gl: device, scratch, expander, .. } = self;
+        device.attempt(|gl, _, _| {
+            if first != 0 || quads.len() as u64 != u64::from(geometry.quad_capacity) {
+                return Err(no_pool());
+            }
+            scratch.expand(expander, quads);
+            if let Some(buffers) = &geometry.buffers {
+                buffers.fill(gl, scratch);
+            }
+            Ok(())
+        });
+    }
+
+    fn copy_quads(
+        &mut self,
+        _from: &ArticleGeometry,
+        _from_first: u32,
+        _to: &mut ArticleGeometry,
+        _to_first: u32,
+        _count: u32,
+    ) {
+        self.gl.attempt(|_, _, _| Err(no_pool()));
+    }
+
+    fn copy_quads_within(
+        &mut self,
+        _geometry: &mut ArticleGeometry,
+        _from_first: u32,
+        _to_first: u32,
+        _count: u32,
+    ) {
+        self.gl.attempt(|_, _, _| Err(no_pool()));
+    }
+
+    fn write_draw_data(&mut self, geometry: &mut ArticleGeometry, slot: u32, data: &DrawData) {
+        if slot == 0 {
+            geometry.place = *data;
+        }
+    }
+
+    fn resize(&mut self, width: u32, height: u32) -> Result<(), RenderError> {
+        self.gl.resize(width, height)
+    }
+
+    fn size(&self) -> [u32; 2] {
+        self.gl.size()
+    }
+
+    fn draw(
+        &mut self,
+        frame: &Frame,
+        passes: &Passes<'_, ArticleGeometry>,
+    ) -> Result<(), RenderError> {
+        refuse_blended(passes)?;
+        let Self { gl: device, program, .. } = self;
+        let [x, y, z, _] = frame.eye_voxel;
+        device.draw_with(frame, std::iter::empty(), |painter, gl, place, _| {
+            painter.bind_frame(gl, place);
+            use_program(gl, program);
+            for batch in passes.opaque {
+                draw_mesh(gl, batch, IVec3::new(x, y, z));
+            }
+            painter.paint_sky(gl);
+        })
+    }
+
+    fn finish(&mut self) -> Result<(), RenderError> {
+        self.gl.finish()
+    }
+
+    fn read_image(&mut self) -> Result<Image, RenderError> {
+        self.gl.read_image()
+    }
+}
+
+fn no_pool() -> RenderError {
+    let reason = "the article's naive program writes whole meshes and shares nothing".to_owned();
+    RenderError::Device { during: "using it as a pool's device", reason }
+}

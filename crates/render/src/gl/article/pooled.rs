@@ -1,0 +1,198 @@
+//! Our pool with the article's vertices.
+
+use drystone_mesh::Quad;
+use drystone_pool::Access;
+
+use super::{ATTRIBUTES, Expander, FAT_QUAD_BYTES, VERTEX_SHADER, Vertex, refuse_blended};
+use crate::{
+    Device, DrawData, Frame, Image, Passes, RenderError,
+    gl::{
+        GlConfig, GlDevice, GlGeometry,
+        geometry::draw_table,
+        passes::{draw_indirect, use_program},
+        program::{FRAME, Program, SURFACE_FRAGMENT},
+        vertex_array::VertexArray,
+    },
+};
+
+/// A [`GlDevice`] that keeps the article's 160 bytes a quad rather than 8, for the tables.
+pub struct FatDevice {
+    gl: GlDevice,
+    expander: Expander,
+    program: Program,
+    vertices: VertexArray,
+    /// Kept for its memory.
+    scratch: Vec<[Vertex; 4]>,
+}
+
+/// Where its vertices and per-draw data are bound.
+const VERTEX_BINDING: u32 = 0;
+const DRAW_BINDING: u32 = 1;
+const DRAW_ATTRIBUTE: u32 = 3;
+
+/// Where the vertex shader finds a mesh.
+const PLACE: &str = "
+layout(location = 3) in ivec4 draw_origin;
+vec3 place(vec3 local) { return vec3(draw_origin.xyz - frame.eye_voxel.xyz) + local; }
+";
+
+impl FatDevice {
+    /// Bytes that a quad takes.
+    pub const QUAD_BYTES: u64 = FAT_QUAD_BYTES;
+
+    /// A device without a window, drawing pictures of this size.
+    ///
+    /// # Errors
+    /// As [`GlDevice::headless`].
+    pub fn headless(config: GlConfig, width: u32, height: u32) -> Result<Self, RenderError> {
+        let device = GlDevice::headless(config, width, height)?;
+        let context = &device.context;
+        let program =
+            Program::new(context, &[FRAME, PLACE, VERTEX_SHADER], &[FRAME, SURFACE_FRAGMENT])?;
+        let vertices = VertexArray::new(context, &device.painter.pattern)?;
+        let gl = context.current()?;
+        for (attribute, count, offset_bytes) in ATTRIBUTES {
+            vertices.add_floats(gl, attribute, VERTEX_BINDING, (count, offset_bytes));
+        }
+        vertices.add_integers(gl, DRAW_ATTRIBUTE, DRAW_BINDING);
+        let (expander, scratch) = (Expander::default(), Vec::new());
+        Ok(Self { gl: device, expander, program, vertices, scratch })
+    }
+
+    /// Whether as many bytes of vertices can be addressed.
+    fn check_quads(&self, quads: u32) -> Result<(), RenderError> {
+        if quads <= self.max_quads() {
+            return Ok(());
+        }
+        let bytes = |quads| u64::from(quads) * FAT_QUAD_BYTES;
+        let (requested, limit) = (bytes(quads), bytes(self.max_quads()));
+        Err(RenderError::TooLarge { what: "vertices", requested, limit })
+    }
+}
+
+impl Device for FatDevice {
+    type Geometry = GlGeometry;
+
+    fn describe(&self) -> String {
+        format!("{}, vertices of 40 bytes", self.gl.describe())
+    }
+
+    fn access(&self) -> Access {
+        self.gl.access()
+    }
+
+    fn submitted(&self) -> u64 {
+        self.gl.submitted()
+    }
+
+    fn completed(&mut self) -> u64 {
+        self.gl.completed()
+    }
+
+    fn max_quads(&self) -> u32 {
+        // Drivers count bytes in 31 bits.
+        (i32::MAX as u64 / FAT_QUAD_BYTES) as u32
+    }
+
+    fn set_palette(&mut self, colors: &[[u8; 4]]) -> Result<(), RenderError> {
+        self.expander.set_palette(colors);
+        Ok(())
+    }
+
+    fn create_geometry(&mut self, quads: u32, slots: u32) -> Result<GlGeometry, RenderError> {
+        self.check_quads(quads)?;
+        let draws = draw_table(&self.gl.context, slots)?;
+        let room = (quads, FAT_QUAD_BYTES);
+        GlGeometry::new(&self.gl.context, self.gl.access, room, (draws, slots))
+    }
+
+    fn create_sharing(
+        &mut self,
+        other: &GlGeometry,
+        quads: u32,
+    ) -> Result<GlGeometry, RenderError> {
+        self.check_quads(quads)?;
+        let room = (quads, FAT_QUAD_BYTES);
+        GlGeometry::new(&self.gl.context, self.gl.access, room, other.table())
+    }
+
+    fn resize_draw_data(
+        &mut self,
+        sharing: &mut [&mut GlGeometry],
+        slots: u32,
+    ) -> Result<(), RenderError> {
+        self.gl.resize_draw_data(sharing, slots)
+    }
+
+    fn write_quads(&mut self, geometry: &mut GlGeometry, first: u32, quads: &[Quad]) {
+        let mut scratch = std::mem::take(&mut self.scratch);
+        scratch.clear();
+        scratch.extend(quads.iter().map(|&quad| self.expander.corners(quad)));
+        self.gl.attempt(|gl, staging, access| {
+            geometry.write(gl, staging, (access, first), bytemuck::cast_slice(&scratch))
+        });
+        self.scratch = scratch;
+    }
+
+    fn copy_quads(
+        &mut self,
+        from: &GlGeometry,
+        from_first: u32,
+        to: &mut GlGeometry,
+        to_first: u32,
+        count: u32,
+    ) {
+        self.gl.copy_quads(from, from_first, to, to_first, count);
+    }
+
+    fn copy_quads_within(
+        &mut self,
+        geometry: &mut GlGeometry,
+        from_first: u32,
+        to_first: u32,
+        count: u32,
+    ) {
+        self.gl.copy_quads_within(geometry, from_first, to_first, count);
+    }
+
+    fn write_draw_data(&mut self, geometry: &mut GlGeometry, slot: u32, data: &DrawData) {
+        self.gl.write_draw_data(geometry, slot, data);
+    }
+
+    fn resize(&mut self, width: u32, height: u32) -> Result<(), RenderError> {
+        self.gl.resize(width, height)
+    }
+
+    fn size(&self) -> [u32; 2] {
+        self.gl.size()
+    }
+
+    fn draw(&mut self, frame: &Frame, passes: &Passes<'_, GlGeometry>) -> Result<(), RenderError> {
+        refuse_blended(passes)?;
+        let Self { gl: device, program, vertices, .. } = self;
+        let commands = passes.opaque.iter().map(|batch| batch.commands);
+        device.draw_with(frame, commands, |painter, gl, place, commands_bytes| {
+            painter.bind_frame(gl, place);
+            use_program(gl, program);
+            vertices.bind(gl);
+            let mut commands = place.offset_bytes + commands_bytes;
+            for batch in passes.opaque.iter().filter(|batch| !batch.commands.is_empty()) {
+                let geometry = batch.geometry;
+                let [vertex, draw] = [size_of::<Vertex>(), size_of::<DrawData>()];
+                vertices.set_buffer(gl, VERTEX_BINDING, geometry.quads.name(), vertex as i32);
+                vertices.set_buffer(gl, DRAW_BINDING, geometry.draws.name(), draw as i32);
+                draw_indirect(gl, commands, batch.commands.len());
+                commands += size_of_val(batch.commands) as u64;
+            }
+            painter.paint_sky(gl);
+        })
+    }
+
+    fn finish(&mut self) -> Result<(), RenderError> {
+        self.gl.finish()
+    }
+
+    fn read_image(&mut self) -> Result<Image, RenderError> {
+        self.gl.read_image()
+    }
+}

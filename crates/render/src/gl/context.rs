@@ -1,0 +1,258 @@
+//! A context with its functions: what it can do, and what went wrong in it.
+
+use std::{
+    cell::Cell,
+    ffi::{CStr, c_char, c_void},
+    ptr,
+    rc::Rc,
+    slice,
+};
+
+use super::{
+    bindings::{self as gl, Gl, types::*},
+    platform::Platform,
+};
+use crate::{RenderError, fault::Fault};
+
+/// A context. All that lives in it holds on to it.
+///
+/// It belongs to one thread: contexts can be current on one at a time only, and objects of
+/// a context that is elsewhere could not be reached.
+pub(super) struct Context {
+    gl: Gl,
+    pub(super) platform: Platform,
+    pub(super) fault: Fault,
+    pub(super) limits: Limits,
+    /// Adapter and version.
+    pub(super) name: String,
+    pub(super) memory: Memory,
+}
+
+/// What the driver allows.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Limits {
+    /// Bytes of a storage buffer that shaders see.
+    pub(super) storage_bytes: u64,
+    /// What offsets of uniforms must be multiples of, in bytes.
+    pub(super) uniform_alignment: u64,
+    /// Pixels of a picture's side.
+    pub(super) side: u32,
+}
+
+/// Bytes of all buffers, and the most that they may be.
+pub(super) struct Memory {
+    used_bytes: Cell<u64>,
+    limit_bytes: u64,
+}
+
+/// The extensions that make OpenGL 4.3 do what we need of 4.5.
+const NEEDED: [&str; 3] =
+    ["GL_ARB_buffer_storage", "GL_ARB_clip_control", "GL_ARB_direct_state_access"];
+
+/// What `glGetError` says of a lost context; in 4.5, and in no older bindings.
+const CONTEXT_LOST: GLenum = 0x0507;
+
+impl Context {
+    /// Loads the functions of a context that is current, and checks that it will do.
+    pub(super) fn new(platform: Platform, limit_bytes: u64) -> Result<Rc<Self>, String> {
+        platform.make_current()?;
+        let gl = Gl::load_with(|name| platform.address(name));
+        if !(gl.GetString.is_loaded() && gl.GetIntegerv.is_loaded() && gl.GetStringi.is_loaded()) {
+            return Err("the driver has no OpenGL 3 functions".to_owned());
+        }
+        let name = format!("{} (OpenGL {})", string(&gl, gl::RENDERER), version(&gl).join("."));
+        check_version(&gl).map_err(|reason| format!("{name}: {reason}"))?;
+        let limits = Limits::of(&gl);
+        let memory = Memory { used_bytes: Cell::new(0), limit_bytes };
+        let fault = Fault::default();
+        let context = Rc::new(Self { gl, platform, fault, limits, name, memory });
+        if cfg!(debug_assertions) {
+            context.listen();
+        }
+        Ok(context)
+    }
+
+    /// The functions, with the context current on this thread: what every call of one
+    /// relies on. They may be called until another context is made current.
+    pub(super) fn current(&self) -> Result<&Gl, RenderError> {
+        match self.platform.make_current() {
+            Ok(()) => Ok(&self.gl),
+            Err(reason) => {
+                Err(RenderError::Device { during: "making the OpenGL context current", reason })
+            }
+        }
+    }
+
+    /// What went wrong since this was last asked, as the error of what was being done.
+    pub(super) fn check(&self, during: &'static str) -> Result<(), RenderError> {
+        let gl = self.current()?;
+        // SAFETY: the context is current.
+        let status = unsafe { gl.GetGraphicsResetStatus() };
+        if status != gl::NO_ERROR {
+            self.fault.note(format!("the context was reset (0x{status:04x})"), true);
+        }
+        // A few kinds of error can be pending at once, each of them once.
+        for _ in 0..8 {
+            // SAFETY: the context is current.
+            match unsafe { gl.GetError() } {
+                gl::NO_ERROR => break,
+                code => self.fault.note(error_name(code), code == CONTEXT_LOST),
+            }
+        }
+        self.fault.check(during)
+    }
+
+    /// What is known to have gone wrong, without asking the driver.
+    pub(super) fn check_known(&self, during: &'static str) -> Result<(), RenderError> {
+        // The driver may have the same error pending that it has told of in words.
+        self.fault.check(during).inspect_err(|_| drop(self.check(during)))
+    }
+
+    /// Has the driver tell of errors in words.
+    fn listen(&self) {
+        let gl = &self.gl;
+        let user: *const Fault = &raw const self.fault;
+        // SAFETY: the context is current. `fault` stays where it is, since contexts live in
+        // an `Rc` only, and the callback is taken back before it goes.
+        unsafe {
+            gl.Enable(gl::DEBUG_OUTPUT);
+            gl.Enable(gl::DEBUG_OUTPUT_SYNCHRONOUS);
+            gl.DebugMessageCallback(Some(on_message), user.cast());
+        }
+    }
+}
+
+impl Drop for Context {
+    fn drop(&mut self) {
+        if let Ok(gl) = self.current() {
+            // SAFETY: the context is current.
+            unsafe { gl.DebugMessageCallback(None, ptr::null()) };
+        }
+    }
+}
+
+impl Memory {
+    /// Counts a buffer in, or says why there is no room for it.
+    pub(super) fn take(&self, size_bytes: u64) -> Result<(), String> {
+        let (used, limit) = (self.used_bytes.get(), self.limit_bytes);
+        let after = used.checked_add(size_bytes).filter(|&after| after <= limit);
+        let Some(after) = after else {
+            return Err(format!("out of memory: {used} of {limit} bytes are taken"));
+        };
+        self.used_bytes.set(after);
+        Ok(())
+    }
+
+    pub(super) fn give_back(&self, size_bytes: u64) {
+        self.used_bytes.set(self.used_bytes.get() - size_bytes);
+    }
+}
+
+impl Limits {
+    fn of(gl: &Gl) -> Self {
+        let side = [gl::MAX_RENDERBUFFER_SIZE, gl::MAX_TEXTURE_SIZE]
+            .map(|name| integer(gl, name))
+            .into_iter()
+            .chain(viewport_sides(gl));
+        Self {
+            storage_bytes: integer64(gl, gl::MAX_SHADER_STORAGE_BLOCK_SIZE),
+            uniform_alignment: integer(gl, gl::UNIFORM_BUFFER_OFFSET_ALIGNMENT).max(1).into(),
+            side: side.min().unwrap_or(0),
+        }
+    }
+}
+
+/// Notes errors; other messages are advice.
+extern "system" fn on_message(
+    _source: GLenum,
+    kind: GLenum,
+    _id: GLuint,
+    _severity: GLenum,
+    length: GLsizei,
+    message: *const GLchar,
+    user: *mut c_void,
+) {
+    if kind != gl::DEBUG_TYPE_ERROR || message.is_null() || user.is_null() {
+        return;
+    }
+    // SAFETY: OpenGL promises `length` bytes of text.
+    let bytes = unsafe { slice::from_raw_parts(message.cast::<u8>(), length.max(0) as usize) };
+    // SAFETY: `user` is the fault that `listen` gave, which outlives the callback, and which
+    // may be shared by threads.
+    let fault = unsafe { &*user.cast_const().cast::<Fault>() };
+    fault.note(String::from_utf8_lossy(bytes).into_owned(), false);
+}
+
+fn check_version(gl: &Gl) -> Result<(), String> {
+    let [major, minor] = [gl::MAJOR_VERSION, gl::MINOR_VERSION].map(|name| integer(gl, name));
+    if (major, minor) >= (4, 5) {
+        return Ok(());
+    }
+    if (major, minor) < (4, 3) {
+        return Err("OpenGL 4.3 is the oldest that will do".to_owned());
+    }
+    let extensions: Vec<String> = (0..integer(gl, gl::NUM_EXTENSIONS))
+        .map(|index| {
+            // SAFETY: the context is current, and there are more extensions than `index`.
+            to_string(unsafe { gl.GetStringi(gl::EXTENSIONS, index) })
+        })
+        .collect();
+    match NEEDED.iter().find(|needed| !extensions.iter().any(|it| it == *needed)) {
+        Some(missing) => Err(format!("{missing} is missing")),
+        // Loaded with the functions of 4.5, or not there at all.
+        None if gl.GetGraphicsResetStatus.is_loaded() => Ok(()),
+        None => Err("glGetGraphicsResetStatus is missing".to_owned()),
+    }
+}
+
+fn version(gl: &Gl) -> [String; 2] {
+    [gl::MAJOR_VERSION, gl::MINOR_VERSION].map(|name| integer(gl, name).to_string())
+}
+
+fn integer(gl: &Gl, name: GLenum) -> u32 {
+    let mut value = 0;
+    // SAFETY: the context is current, and `name` is of one number.
+    unsafe { gl.GetIntegerv(name, &raw mut value) };
+    u32::try_from(value).unwrap_or(0)
+}
+
+fn integer64(gl: &Gl, name: GLenum) -> u64 {
+    let mut value = 0;
+    // SAFETY: the context is current, and `name` is of one number.
+    unsafe { gl.GetInteger64v(name, &raw mut value) };
+    u64::try_from(value).unwrap_or(0)
+}
+
+fn viewport_sides(gl: &Gl) -> [u32; 2] {
+    let mut sides = [0; 2];
+    // SAFETY: the context is current, and there are two such numbers.
+    unsafe { gl.GetIntegerv(gl::MAX_VIEWPORT_DIMS, sides.as_mut_ptr()) };
+    sides.map(|side| u32::try_from(side).unwrap_or(0))
+}
+
+fn string(gl: &Gl, name: GLenum) -> String {
+    // SAFETY: the context is current, and `name` is of a string.
+    to_string(unsafe { gl.GetString(name) })
+}
+
+/// A string of OpenGL's; empty where there is none.
+fn to_string(text: *const GLubyte) -> String {
+    if text.is_null() {
+        return String::new();
+    }
+    // SAFETY: OpenGL's strings end with a zero and stay as long as the context.
+    unsafe { CStr::from_ptr(text.cast::<c_char>()) }.to_string_lossy().into_owned()
+}
+
+fn error_name(code: GLenum) -> String {
+    let name = match code {
+        gl::INVALID_ENUM => "invalid enum",
+        gl::INVALID_VALUE => "invalid value",
+        gl::INVALID_OPERATION => "invalid operation",
+        gl::INVALID_FRAMEBUFFER_OPERATION => "invalid framebuffer operation",
+        gl::OUT_OF_MEMORY => "out of memory",
+        CONTEXT_LOST => "the context is lost",
+        _ => "unknown error",
+    };
+    format!("{name} (0x{code:04x})")
+}

@@ -1,0 +1,114 @@
+//! A buffer of quads and its table of per-draw data.
+
+use std::rc::Rc;
+
+use drystone_pool::Access;
+
+use super::{
+    bindings::Gl,
+    buffer::{Buffer, Kind},
+    context::Context,
+    staging::Staging,
+};
+use crate::{DrawData, RenderError, device::copied_quads};
+
+/// Quads and per-draw data on the GPU.
+pub struct GlGeometry {
+    pub(super) quads: Rc<Buffer>,
+    /// Bytes of each.
+    quad_bytes: u64,
+    pub(super) draws: Rc<Buffer>,
+    pub(super) quad_capacity: u32,
+    pub(super) slot_capacity: u32,
+}
+
+impl GlGeometry {
+    /// Room for quads of some size, and a table that may be shared.
+    pub(super) fn new(
+        context: &Rc<Context>,
+        access: Access,
+        (quad_capacity, quad_bytes): (u32, u64),
+        (draws, slot_capacity): (Rc<Buffer>, u32),
+    ) -> Result<Self, RenderError> {
+        let kind = match access {
+            Access::Direct => Kind::Persistent,
+            Access::Staged => Kind::Device,
+        };
+        let size_bytes = u64::from(quad_capacity) * quad_bytes;
+        let quads = Rc::new(Buffer::new(context, "quads", size_bytes, kind)?);
+        Ok(Self { quads, quad_bytes, draws, quad_capacity, slot_capacity })
+    }
+
+    /// Its table, to be shared.
+    pub(super) fn table(&self) -> (Rc<Buffer>, u32) {
+        (Rc::clone(&self.draws), self.slot_capacity)
+    }
+
+    pub(super) fn set_draws(&mut self, draws: &Rc<Buffer>, slots: u32) {
+        self.draws = Rc::clone(draws);
+        self.slot_capacity = slots;
+    }
+
+    /// Writes quads, straight into the buffer or on a detour; see [`Access`].
+    pub(super) fn write(
+        &self,
+        gl: &Gl,
+        staging: &mut Staging,
+        (access, first): (Access, u32),
+        bytes: &[u8],
+    ) -> Result<(), RenderError> {
+        let room_bytes = self.bytes_of(self.quad_capacity.saturating_sub(first));
+        let count_bytes = bytes.len().min(usize::try_from(room_bytes).unwrap_or(usize::MAX));
+        let (bytes, offset_bytes) = (&bytes[..count_bytes], self.bytes_of(first));
+        match access {
+            _ if bytes.is_empty() => Ok(()),
+            Access::Direct => {
+                self.quads.write(offset_bytes, bytes);
+                Ok(())
+            }
+            Access::Staged => staging.write(gl, (&self.quads, offset_bytes), bytes),
+        }
+    }
+
+    pub(super) fn write_draw_data(
+        &self,
+        gl: &Gl,
+        staging: &mut Staging,
+        slot: u32,
+        data: &DrawData,
+    ) -> Result<(), RenderError> {
+        if slot >= self.slot_capacity {
+            return Ok(());
+        }
+        let offset_bytes = u64::from(slot) * size_of::<DrawData>() as u64;
+        staging.write(gl, (&self.draws, offset_bytes), bytemuck::bytes_of(data))
+    }
+
+    /// Has quads of `from`, which may be this geometry itself, copied here.
+    pub(super) fn copy_from(
+        &self,
+        gl: &Gl,
+        to_first: u32,
+        (from, from_first): (&Self, u32),
+        count: u32,
+    ) {
+        let ends = [(from.quad_capacity, from_first), (self.quad_capacity, to_first)];
+        let count = copied_quads(ends[0], ends[1], count);
+        let overlap = Rc::ptr_eq(&self.quads, &from.quads) && from_first.abs_diff(to_first) < count;
+        // What overlaps is undefined afterwards; here, nothing happens to it.
+        if count > 0 && !overlap {
+            let from = (&*from.quads, self.bytes_of(from_first));
+            self.quads.copy_from(gl, self.bytes_of(to_first), from, self.bytes_of(count));
+        }
+    }
+
+    fn bytes_of(&self, quads: u32) -> u64 {
+        u64::from(quads) * self.quad_bytes
+    }
+}
+
+/// A table of per-draw data.
+pub(super) fn draw_table(context: &Rc<Context>, slots: u32) -> Result<Rc<Buffer>, RenderError> {
+    let size_bytes = u64::from(slots) * size_of::<DrawData>() as u64;
+    Ok(Rc::new(Buffer::new(context, "per-draw data", size_bytes, Kind::Device)?))
+}

@@ -1,0 +1,191 @@
+//! One frame's calls.
+
+use std::{ptr, rc::Rc};
+
+use drystone_mesh::quad_index_pattern;
+use drystone_pool::DrawCommand;
+
+use super::{
+    bindings::{self as gl, Gl, types::*},
+    buffer::{Buffer, Kind},
+    context::Context,
+    geometry::GlGeometry,
+    program::{Program, Programs},
+    upload::Place,
+    vertex_array::VertexArray,
+};
+use crate::{Batch, DrawData, Frame, PATTERN_QUADS, Passes, RenderError};
+
+/// Where the shaders find things; as in `shaders/`.
+const FRAME_BINDING: GLuint = 0;
+const QUADS_BINDING: GLuint = 0;
+const PALETTE_BINDING: GLuint = 1;
+const DRAW_ATTRIBUTE: GLuint = 0;
+/// The vertex buffer that the attribute is read from.
+const DRAW_BINDING: GLuint = 0;
+
+/// What is made once and used in every frame.
+pub(super) struct Painter {
+    context: Rc<Context>,
+    programs: Programs,
+    palette: Buffer,
+    /// The shared index pattern.
+    pub(super) pattern: Buffer,
+    vertices: VertexArray,
+    /// Without attributes: for what is drawn from numbers alone.
+    no_vertices: VertexArray,
+}
+
+impl Painter {
+    pub(super) fn new(context: &Rc<Context>, palette: &[u8]) -> Result<Self, RenderError> {
+        let programs = Programs::new(context)?;
+        let indices = quad_index_pattern(PATTERN_QUADS);
+        let bytes: &[u8] = bytemuck::cast_slice(&indices);
+        let size_bytes = bytes.len() as u64;
+        let pattern = Buffer::new(context, "index pattern", size_bytes, Kind::Filled(bytes))?;
+        let palette = palette_buffer(context, palette)?;
+        let vertices = vertex_array(context, &pattern)?;
+        let no_vertices = VertexArray::new(context, &pattern)?;
+        let context = Rc::clone(context);
+        Ok(Self { context, programs, palette, pattern, vertices, no_vertices })
+    }
+
+    pub(super) fn set_palette(&mut self, palette: &[u8]) -> Result<(), RenderError> {
+        self.palette = palette_buffer(&self.context, palette)?;
+        Ok(())
+    }
+
+    /// Draws all passes to what is bound. At `place` lie the [`Frame`], and from
+    /// `commands_bytes` on the batches' commands one after the other, if they are drawn
+    /// indirectly.
+    pub(super) fn paint(
+        &self,
+        gl: &Gl,
+        place: &Place,
+        commands_bytes: u64,
+        passes: &Passes<'_, GlGeometry>,
+    ) {
+        self.bind_frame(gl, place);
+        self.vertices.bind(gl);
+        let mut commands = place.offset_bytes + commands_bytes;
+        let mut batches = |program: &Program, batches: &[Batch<'_, GlGeometry>]| {
+            use_program(gl, program);
+            for batch in batches.iter().filter(|batch| !batch.commands.is_empty()) {
+                self.bind_geometry(gl, batch.geometry);
+                if passes.indirect {
+                    draw_indirect(gl, commands, batch.commands.len());
+                    commands += size_of_val(batch.commands) as u64;
+                } else {
+                    batch.commands.iter().for_each(|command| draw(gl, command));
+                }
+            }
+        };
+        batches(&self.programs.opaque, passes.opaque);
+        self.paint_sky(gl);
+        if !passes.blended.is_empty() {
+            self.vertices.bind(gl);
+            set_blending(gl, true);
+            batches(&self.programs.blended, passes.blended);
+            set_blending(gl, false);
+        }
+    }
+
+    /// Draws the sky where nothing was drawn; from then on, depth is not written.
+    pub(super) fn paint_sky(&self, gl: &Gl) {
+        use_program(gl, &self.programs.sky);
+        // Nothing else may be bound, where nothing else was drawn.
+        self.no_vertices.bind(gl);
+        // SAFETY: `gl` is of the context that is current; the sky's corners are numbers.
+        unsafe {
+            gl.DepthMask(gl::FALSE);
+            gl.DrawArrays(gl::TRIANGLES, 0, 3);
+        }
+    }
+
+    /// Binds what all programs read of a frame, and sets how they draw.
+    pub(super) fn bind_frame(&self, gl: &Gl, place: &Place) {
+        let (offset, size) = (place.offset_bytes as GLintptr, size_of::<Frame>() as GLsizeiptr);
+        // SAFETY: `gl` is of the context that is current, in which all that is named is.
+        unsafe {
+            let frame = place.buffer.name();
+            gl.BindBufferRange(gl::UNIFORM_BUFFER, FRAME_BINDING, frame, offset, size);
+            gl.BindBuffer(gl::DRAW_INDIRECT_BUFFER, frame);
+            gl.BindBufferBase(gl::SHADER_STORAGE_BUFFER, PALETTE_BINDING, self.palette.name());
+            gl.Enable(gl::DEPTH_TEST);
+            // Depth is reversed: nearer is greater.
+            gl.DepthFunc(gl::GEQUAL);
+            gl.Enable(gl::CULL_FACE);
+            gl.CullFace(gl::BACK);
+            gl.FrontFace(gl::CCW);
+        }
+    }
+
+    fn bind_geometry(&self, gl: &Gl, geometry: &GlGeometry) {
+        // SAFETY: `gl` is of the context that is current, in which the buffer is.
+        unsafe {
+            let quads = geometry.quads.name();
+            gl.BindBufferBase(gl::SHADER_STORAGE_BUFFER, QUADS_BINDING, quads);
+        }
+        let stride = size_of::<DrawData>() as GLsizei;
+        self.vertices.set_buffer(gl, DRAW_BINDING, geometry.draws.name(), stride);
+    }
+}
+
+/// Indices of the pattern, and one attribute: the draw's slot of the table, which each
+/// instance reads at its number, counted from the command's first instance.
+fn vertex_array(context: &Rc<Context>, pattern: &Buffer) -> Result<VertexArray, RenderError> {
+    let vertices = VertexArray::new(context, pattern)?;
+    let gl = context.current()?;
+    vertices.add_integers(gl, DRAW_ATTRIBUTE, DRAW_BINDING);
+    Ok(vertices)
+}
+
+fn palette_buffer(context: &Rc<Context>, palette: &[u8]) -> Result<Buffer, RenderError> {
+    Buffer::new(context, "palette", palette.len() as u64, Kind::Filled(palette))
+}
+
+pub(super) fn use_program(gl: &Gl, program: &Program) {
+    // SAFETY: `gl` is of the context that is current, in which the program is.
+    unsafe { gl.UseProgram(program.name()) };
+}
+
+fn set_blending(gl: &Gl, blend: bool) {
+    let (own, below) = (gl::SRC_ALPHA, gl::ONE_MINUS_SRC_ALPHA);
+    // SAFETY: `gl` is of the context that is current.
+    unsafe {
+        gl.BlendFuncSeparate(own, below, gl::ONE, below);
+        if blend {
+            gl.Enable(gl::BLEND);
+        } else {
+            gl.Disable(gl::BLEND);
+        }
+    }
+}
+
+/// One call for many commands, which lie from an offset of the bound buffer on.
+pub(super) fn draw_indirect(gl: &Gl, offset_bytes: u64, count: usize) {
+    let (count, stride) = (count as GLsizei, size_of::<DrawCommand>() as GLsizei);
+    let offset = ptr::without_provenance(offset_bytes as usize);
+    // SAFETY: `gl` is of the context that is current, where the buffer of commands is bound;
+    // `offset` is one within it, not an address.
+    unsafe {
+        gl.MultiDrawElementsIndirect(gl::TRIANGLES, gl::UNSIGNED_INT, offset, count, stride);
+    }
+}
+
+fn draw(gl: &Gl, command: &DrawCommand) {
+    let first = command.first_index as usize * size_of::<u32>();
+    // SAFETY: `gl` is of the context that is current, where the index pattern is bound;
+    // `first` is an offset within it, not an address.
+    unsafe {
+        gl.DrawElementsInstancedBaseVertexBaseInstance(
+            gl::TRIANGLES,
+            command.index_count as GLsizei,
+            gl::UNSIGNED_INT,
+            ptr::without_provenance(first),
+            command.instance_count as GLsizei,
+            command.base_vertex,
+            command.first_instance,
+        );
+    }
+}

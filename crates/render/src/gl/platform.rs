@@ -1,0 +1,195 @@
+//! Contexts: without a window through EGL's devices, with one through whatever the system
+//! has.
+
+use std::{ffi::CString, num::NonZeroU32, os::raw::c_void};
+
+use glutin::{
+    config::{Api, ConfigSurfaceTypes, ConfigTemplateBuilder},
+    context::{
+        ContextApi, ContextAttributesBuilder, GlProfile, NotCurrentContext, PossiblyCurrentContext,
+        Robustness, Version,
+    },
+    display::{Display, DisplayApiPreference},
+    prelude::{GlDisplay, GlSurface, NotCurrentGlContext, PossiblyCurrentGlContext},
+    surface::{Surface, SurfaceAttributesBuilder, SwapInterval, WindowSurface},
+};
+
+use wgpu::rwh::{HasDisplayHandle, HasWindowHandle, RawWindowHandle};
+
+use crate::WindowTarget;
+
+/// A context and what it draws to, if it is a window.
+pub(super) struct Platform {
+    context: PossiblyCurrentContext,
+    display: Display,
+    window: Option<Window>,
+}
+
+/// Dropped in this order: what a surface stands on goes last.
+struct Window {
+    surface: Surface<WindowSurface>,
+    /// Kept alive for the surface.
+    _target: WindowTarget,
+}
+
+/// The versions of OpenGL to ask for, best first: of an older one, only drivers with the
+/// extensions that make up for it will do.
+const VERSIONS: [Version; 2] = [Version::new(4, 5), Version::new(4, 3)];
+
+impl Platform {
+    /// A context for every EGL device that gives one, hardware first; and what those that
+    /// give none say.
+    #[cfg(not(target_vendor = "apple"))]
+    pub(super) fn headless() -> (Vec<Self>, Vec<String>) {
+        use glutin::api::egl::device::Device;
+        let mut devices: Vec<Device> = match Device::query_devices() {
+            Ok(devices) => devices.collect(),
+            Err(error) => return (Vec::new(), vec![format!("no EGL devices: {error}")]),
+        };
+        devices.sort_by_key(|device| device.extensions().contains("EGL_MESA_device_software"));
+        let (mut platforms, mut faults) = (Vec::new(), Vec::new());
+        for device in devices {
+            match Self::on_device(&device) {
+                Ok(platform) => platforms.push(platform),
+                Err(reason) => {
+                    faults.push(format!("{}: {reason}", device.name().unwrap_or("an EGL device")));
+                }
+            }
+        }
+        (platforms, faults)
+    }
+
+    /// The system has no contexts without a window that would do.
+    #[cfg(target_vendor = "apple")]
+    pub(super) fn headless() -> (Vec<Self>, Vec<String>) {
+        (Vec::new(), vec!["this system has no OpenGL 4.3".to_owned()])
+    }
+
+    #[cfg(not(target_vendor = "apple"))]
+    fn on_device(device: &glutin::api::egl::device::Device) -> Result<Self, String> {
+        // SAFETY: no raw display is passed.
+        let display = unsafe { glutin::api::egl::display::Display::with_device(device, None) }
+            .map_err(text)?;
+        let display = Display::Egl(display);
+        let template = ConfigTemplateBuilder::new()
+            .with_api(Api::OPENGL)
+            .with_surface_type(ConfigSurfaceTypes::empty());
+        // SAFETY: the template names no window.
+        let mut configs = unsafe { display.find_configs(template.build()) }.map_err(text)?;
+        let config = configs.next().ok_or("it offers no OpenGL")?;
+        drop(configs);
+        let context = create_context(&display, &config, None)?;
+        let context = context.treat_as_possibly_current();
+        let platform = Self { context, display, window: None };
+        platform.make_current()?;
+        Ok(platform)
+    }
+
+    /// A context that draws to a window.
+    pub(super) fn windowed(
+        target: WindowTarget,
+        [width, height]: [NonZeroU32; 2],
+    ) -> Result<Self, String> {
+        let raw_display = target.display.display_handle().map_err(text)?.as_raw();
+        let raw_window = target.window.window_handle().map_err(text)?.as_raw();
+        #[cfg(all(unix, not(target_vendor = "apple")))]
+        let preference = DisplayApiPreference::Egl;
+        #[cfg(target_vendor = "apple")]
+        let preference = DisplayApiPreference::Cgl;
+        #[cfg(windows)]
+        let preference = DisplayApiPreference::Wgl(Some(raw_window));
+        // SAFETY: the handles are those of a window and a display that `target` keeps alive,
+        // which goes after all that is made of them.
+        let display = unsafe { Display::new(raw_display, preference) }.map_err(text)?;
+        let template = ConfigTemplateBuilder::new()
+            .with_api(Api::OPENGL)
+            .with_alpha_size(0)
+            .compatible_with_native_window(raw_window);
+        // SAFETY: as above.
+        let mut configs = unsafe { display.find_configs(template.build()) }.map_err(text)?;
+        let config = configs.next().ok_or("it offers no OpenGL for this window")?;
+        drop(configs);
+        let context = create_context(&display, &config, Some(raw_window))?;
+        let attributes = SurfaceAttributesBuilder::<WindowSurface>::new()
+            .with_srgb(Some(false))
+            .build(raw_window, width, height);
+        // SAFETY: as above; the configuration is of the same display.
+        let surface = unsafe { display.create_window_surface(&config, &attributes) };
+        let surface = surface.map_err(text)?;
+        let context = context.make_current(&surface).map_err(text)?;
+        let interval =
+            if target.vsync { SwapInterval::Wait(NonZeroU32::MIN) } else { SwapInterval::DontWait };
+        // A system that shows pictures when it will shows them nevertheless.
+        let _ = surface.set_swap_interval(&context, interval);
+        Ok(Self { context, display, window: Some(Window { surface, _target: target }) })
+    }
+
+    /// Makes the context current on this thread, if it is not.
+    pub(super) fn make_current(&self) -> Result<(), String> {
+        if self.context.is_current() {
+            return Ok(());
+        }
+        match (&self.window, &self.context) {
+            (Some(window), context) => context.make_current(&window.surface).map_err(text),
+            #[cfg(not(target_vendor = "apple"))]
+            (None, PossiblyCurrentContext::Egl(context)) => {
+                context.make_current_surfaceless().map_err(text)
+            }
+            #[allow(unreachable_patterns)]
+            (None, _) => Err("the context has no window".to_owned()),
+        }
+    }
+
+    /// Where a function of OpenGL is, or null.
+    pub(super) fn address(&self, name: &str) -> *const c_void {
+        CString::new(name).map_or(std::ptr::null(), |name| self.display.get_proc_address(&name))
+    }
+
+    pub(super) const fn has_window(&self) -> bool {
+        self.window.is_some()
+    }
+
+    /// Tells the window's surface its new size, where it does not know by itself.
+    pub(super) fn resize(&self, width: NonZeroU32, height: NonZeroU32) {
+        if let Some(window) = &self.window {
+            window.surface.resize(&self.context, width, height);
+        }
+    }
+
+    /// Shows what was drawn to the window.
+    pub(super) fn present(&self) -> Result<(), String> {
+        match &self.window {
+            Some(window) => window.surface.swap_buffers(&self.context).map_err(text),
+            None => Ok(()),
+        }
+    }
+}
+
+/// A core context of the newest version that there is, robust if it can be.
+fn create_context(
+    display: &Display,
+    config: &glutin::config::Config,
+    window: Option<RawWindowHandle>,
+) -> Result<NotCurrentContext, String> {
+    let mut first_error = None;
+    for version in VERSIONS {
+        for robustness in [Robustness::RobustLoseContextOnReset, Robustness::NotRobust] {
+            let attributes = ContextAttributesBuilder::new()
+                .with_context_api(ContextApi::OpenGl(Some(version)))
+                .with_profile(GlProfile::Core)
+                .with_robustness(robustness)
+                .with_debug(cfg!(debug_assertions))
+                .build(window);
+            // SAFETY: the window's handle is valid, as of `Platform::windowed`.
+            match unsafe { display.create_context(config, &attributes) } {
+                Ok(context) => return Ok(context),
+                Err(error) => first_error = first_error.or(Some(text(error))),
+            }
+        }
+    }
+    Err(first_error.unwrap_or_default())
+}
+
+fn text(error: impl std::fmt::Display) -> String {
+    error.to_string()
+}

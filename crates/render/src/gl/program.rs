@@ -1,0 +1,136 @@
+//! Shaders, compiled and linked.
+
+use std::{ffi::CString, ptr, rc::Rc};
+
+use super::{
+    bindings::{self as gl, Gl, types::*},
+    context::Context,
+};
+use crate::RenderError;
+
+/// The three passes' programs.
+pub(super) struct Programs {
+    pub(super) opaque: Program,
+    pub(super) sky: Program,
+    pub(super) blended: Program,
+}
+
+/// What every shader begins with.
+pub(super) const FRAME: &str = include_str!("shaders/frame.glsl");
+const SURFACE_VERTEX: &str = include_str!("shaders/surface.vert");
+/// Colours what a vertex shader gives a colour and a place relative to the eye.
+pub(super) const SURFACE_FRAGMENT: &str = include_str!("shaders/surface.frag");
+const SKY_VERTEX: &str = include_str!("shaders/sky.vert");
+const SKY_FRAGMENT: &str = include_str!("shaders/sky.frag");
+
+impl Programs {
+    pub(super) fn new(context: &Rc<Context>) -> Result<Self, RenderError> {
+        let surface = |seam: &str| {
+            let vertex = [FRAME, seam, SURFACE_VERTEX];
+            Program::new(context, &vertex, &[FRAME, SURFACE_FRAGMENT])
+        };
+        Ok(Self {
+            opaque: surface("#define SEAM frame.horizon.w\n")?,
+            sky: Program::new(context, &[FRAME, SKY_VERTEX], &[FRAME, SKY_FRAGMENT])?,
+            // Blended quads do not overlap their neighbours: where they did, they would
+            // show twice.
+            blended: surface("#define SEAM 0.0\n")?,
+        })
+    }
+}
+
+/// A vertex and a fragment shader.
+pub(super) struct Program {
+    context: Rc<Context>,
+    name: GLuint,
+}
+
+impl Program {
+    /// Compiles and links; sources are given in pieces, one after the other.
+    ///
+    /// # Errors
+    /// `Device` with what the compiler says.
+    pub(super) fn new(
+        context: &Rc<Context>,
+        vertex: &[&str],
+        fragment: &[&str],
+    ) -> Result<Self, RenderError> {
+        let gl = context.current()?;
+        // SAFETY: the context is current.
+        let name = unsafe { gl.CreateProgram() };
+        let program = Self { context: Rc::clone(context), name };
+        for (kind, pieces) in [(gl::VERTEX_SHADER, vertex), (gl::FRAGMENT_SHADER, fragment)] {
+            let shader = compile(gl, kind, pieces)?;
+            // SAFETY: the context is current and both names are of it. A shader that is
+            // attached stays for as long as its program.
+            unsafe {
+                gl.AttachShader(name, shader);
+                gl.DeleteShader(shader);
+            }
+        }
+        // SAFETY: the context is current and the name is of a program.
+        unsafe { gl.LinkProgram(name) };
+        let mut linked = 0;
+        // SAFETY: as above; there is one such number.
+        unsafe { gl.GetProgramiv(name, gl::LINK_STATUS, &raw mut linked) };
+        if linked == GLint::from(gl::FALSE) {
+            let read = |length, used, log| {
+                // SAFETY: as above; `log` has room for `length` bytes.
+                unsafe { gl.GetProgramInfoLog(name, length, used, log) };
+            };
+            return Err(refused("linking shaders", read));
+        }
+        Ok(program)
+    }
+
+    pub(super) const fn name(&self) -> GLuint {
+        self.name
+    }
+}
+
+impl Drop for Program {
+    fn drop(&mut self) {
+        if let Ok(gl) = self.context.current() {
+            // SAFETY: the context is current and the name is ours.
+            unsafe { gl.DeleteProgram(self.name) };
+        }
+    }
+}
+
+fn compile(gl: &Gl, kind: GLenum, pieces: &[&str]) -> Result<GLuint, RenderError> {
+    let source = CString::new(pieces.concat()).unwrap_or_default();
+    let lines = [source.as_ptr()];
+    // SAFETY: the context is current, and `source` is text that ends with a zero.
+    let name = unsafe {
+        let name = gl.CreateShader(kind);
+        gl.ShaderSource(name, 1, lines.as_ptr(), ptr::null());
+        gl.CompileShader(name);
+        name
+    };
+    let mut compiled = 0;
+    // SAFETY: the context is current and the name is of a shader.
+    unsafe { gl.GetShaderiv(name, gl::COMPILE_STATUS, &raw mut compiled) };
+    if compiled != GLint::from(gl::FALSE) {
+        return Ok(name);
+    }
+    let error = refused("compiling a shader", |length, used, log| {
+        // SAFETY: as above; `log` has room for `length` bytes.
+        unsafe { gl.GetShaderInfoLog(name, length, used, log) };
+    });
+    // SAFETY: as above.
+    unsafe { gl.DeleteShader(name) };
+    Err(error)
+}
+
+/// The compiler's words, as an error.
+fn refused(
+    during: &'static str,
+    read: impl FnOnce(GLsizei, *mut GLsizei, *mut GLchar),
+) -> RenderError {
+    let mut log = vec![0_u8; 2048];
+    let mut used = 0;
+    read(log.len() as GLsizei, &raw mut used, log.as_mut_ptr().cast());
+    log.truncate(used.max(0) as usize);
+    let reason = crate::fault::one_line(&String::from_utf8_lossy(&log));
+    RenderError::Device { during, reason }
+}

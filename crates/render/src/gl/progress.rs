@@ -1,0 +1,93 @@
+//! Which frames were submitted, and which are done.
+
+use std::{collections::VecDeque, rc::Rc};
+
+use super::{
+    bindings::{self as gl, types::*},
+    context::Context,
+};
+use crate::RenderError;
+
+/// Counts frames, with a fence behind each that is not known to be done.
+pub(super) struct Progress {
+    context: Rc<Context>,
+    submitted: u64,
+    fences: VecDeque<Fence>,
+}
+
+/// Passed by the GPU when all that was told it before is done.
+struct Fence {
+    context: Rc<Context>,
+    sync: GLsync,
+}
+
+impl Progress {
+    pub(super) fn new(context: &Rc<Context>) -> Self {
+        Self { context: Rc::clone(context), submitted: 0, fences: VecDeque::new() }
+    }
+
+    /// A frame was just submitted: a fence goes behind it, and the GPU begins.
+    pub(super) fn count(&mut self) -> Result<(), RenderError> {
+        let gl = self.context.current()?;
+        // SAFETY: the context is current.
+        let sync = unsafe { gl.FenceSync(gl::SYNC_GPU_COMMANDS_COMPLETE, 0) };
+        // SAFETY: the context is current. Without this, a fence that is only asked for and
+        // never waited for might never be reached.
+        unsafe { gl.Flush() };
+        if sync.is_null() {
+            self.context.check("submitting a frame")?;
+            let reason = "the driver gave no fence".to_owned();
+            return Err(RenderError::Device { during: "submitting a frame", reason });
+        }
+        self.submitted += 1;
+        self.fences.push_back(Fence { context: Rc::clone(&self.context), sync });
+        Ok(())
+    }
+
+    pub(super) const fn submitted(&self) -> u64 {
+        self.submitted
+    }
+
+    /// The last frame that is done. Asks the GPU, never waits for it.
+    pub(super) fn completed(&mut self) -> u64 {
+        while self.fences.front().is_some_and(Fence::is_passed) {
+            self.fences.pop_front();
+        }
+        self.submitted - self.fences.len() as u64
+    }
+
+    /// Waits until all frames are done.
+    pub(super) fn finish(&mut self) -> Result<(), RenderError> {
+        let gl = self.context.current()?;
+        // SAFETY: the context is current.
+        unsafe { gl.Finish() };
+        self.context.check("waiting for the GPU")?;
+        self.fences.clear();
+        Ok(())
+    }
+}
+
+impl Fence {
+    fn is_passed(&self) -> bool {
+        // A context that cannot be reached completes nothing more; drawing says so.
+        let Ok(gl) = self.context.current() else { return false };
+        // SAFETY: the context is current and `sync` is one of its fences.
+        match unsafe { gl.ClientWaitSync(self.sync, 0, 0) } {
+            gl::ALREADY_SIGNALED | gl::CONDITION_SATISFIED => true,
+            gl::TIMEOUT_EXPIRED => false,
+            _ => {
+                self.context.fault.note("a fence failed".to_owned(), true);
+                false
+            }
+        }
+    }
+}
+
+impl Drop for Fence {
+    fn drop(&mut self) {
+        if let Ok(gl) = self.context.current() {
+            // SAFETY: the context is current and `sync` is ours.
+            unsafe { gl.DeleteSync(self.sync) };
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! Places in a buffer that goes round: each frame takes some, and gives all of them back
+//! when it is done.
+
+use std::{collections::VecDeque, ops::Range};
+
+/// Where the next places are.
+///
+/// ```text
+///   0      tail      head      capacity
+///   │ free │ in use  │ free    │          both only rise; places lie at them modulo
+/// ```
+pub(super) struct Ring {
+    capacity: u64,
+    /// All bytes ever taken, those skipped at the end of a round included.
+    head: u64,
+    /// All of them that are free again.
+    tail: u64,
+    /// Frames that hold places: their number, and where `head` was at their end.
+    frames: VecDeque<(u64, u64)>,
+}
+
+impl Ring {
+    pub(super) const fn new(capacity: u64) -> Self {
+        Self { capacity, head: 0, tail: 0, frames: VecDeque::new() }
+    }
+
+    /// A place of `size_bytes` from a multiple of `alignment` on, or `None` when it is not
+    /// free now.
+    pub(super) fn place(&mut self, size_bytes: u64, alignment: u64) -> Option<u64> {
+        let round = self.head - self.head % self.capacity;
+        let offset = (self.head - round).next_multiple_of(alignment);
+        let (start, offset) = match offset.checked_add(size_bytes)? <= self.capacity {
+            true => (round + offset, offset),
+            false => (round + self.capacity, 0),
+        };
+        let end = start.checked_add(size_bytes)?;
+        if size_bytes > self.capacity || end - self.tail > self.capacity {
+            return None;
+        }
+        self.head = end;
+        Some(offset)
+    }
+
+    /// What is free from the next place on, without a turn.
+    pub(super) fn stretch(&self) -> Range<u64> {
+        let start = self.head % self.capacity;
+        let free = self.capacity - (self.head - self.tail);
+        start..(start + free).min(self.capacity)
+    }
+
+    /// All places taken since the last call belong to `frame`.
+    pub(super) fn end_frame(&mut self, frame: u64) {
+        let before = self.frames.back().map_or(self.tail, |&(_, head)| head);
+        if before != self.head {
+            self.frames.push_back((frame, self.head));
+        }
+    }
+
+    /// Gives back what the frames up to `frame` took.
+    pub(super) fn complete(&mut self, frame: u64) {
+        while let Some(&(_, head)) = self.frames.front().filter(|(number, _)| *number <= frame) {
+            self.tail = head;
+            self.frames.pop_front();
+        }
+        if self.tail == self.head {
+            // Nothing is in use: begin a round, so that the longest place fits.
+            let round = self.head.next_multiple_of(self.capacity);
+            (self.head, self.tail) = (round, round);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn places_come_back_when_their_frame_is_done() {
+        let mut ring = Ring::new(100);
+        assert_eq!(ring.place(40, 1), Some(0));
+        ring.end_frame(1);
+        assert_eq!(ring.place(40, 16), Some(48));
+        ring.end_frame(2);
+        assert_eq!(ring.place(20, 1), None);
+        assert_eq!(ring.stretch(), 88..100);
+        ring.complete(1);
+        // Not enough at the end: the next round begins.
+        assert_eq!(ring.place(20, 1), Some(0));
+        assert_eq!(ring.place(21, 1), None);
+        ring.complete(2);
+        ring.end_frame(3);
+        assert_eq!(ring.place(81, 1), None);
+        ring.complete(3);
+        assert_eq!(ring.place(101, 1), None);
+        assert_eq!(ring.place(u64::MAX, 1), None);
+        assert_eq!(ring.place(100, 1), Some(0));
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(1000))]
+
+        /// Bytes of unfinished frames are never handed out again.
+        #[test]
+        fn places_in_use_do_not_overlap(
+            capacity in 1_u64..200,
+            steps in prop::collection::vec((0_u64..90, 0_u32..5, 0_u64..4), 1..60),
+        ) {
+            let mut ring = Ring::new(capacity);
+            let mut used: Vec<(u64, Range<u64>)> = Vec::new();
+            let mut frame = 1;
+            for (size, shift, lag) in steps {
+                let alignment = 1_u64 << shift;
+                if let Some(offset) = ring.place(size, alignment) {
+                    prop_assert!(offset % alignment == 0 && offset + size <= capacity);
+                    let place = offset..offset + size;
+                    for (_, other) in &used {
+                        prop_assert!(place.end <= other.start || other.end <= place.start
+                            || place.is_empty() || other.is_empty());
+                    }
+                    used.push((frame, place));
+                }
+                let stretch = ring.stretch();
+                prop_assert!(stretch.end <= capacity);
+                for (_, other) in &used {
+                    prop_assert!(stretch.end <= other.start || other.end <= stretch.start
+                        || stretch.is_empty() || other.is_empty());
+                }
+                if size % 3 == 0 {
+                    ring.end_frame(frame);
+                    frame += 1;
+                    let done = frame.saturating_sub(lag + 1);
+                    ring.complete(done);
+                    used.retain(|(number, _)| *number > done);
+                }
+            }
+        }
+    }
+}

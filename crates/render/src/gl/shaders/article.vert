@@ -1,0 +1,35 @@
+// The article's vertices: 40 bytes each, the same picture as surface.vert's.
+
+layout(location = 0) in vec3 position;
+layout(location = 1) in vec3 normal;
+layout(location = 2) in vec4 own_color;
+
+layout(location = 0) flat out vec4 color;
+layout(location = 1) out vec3 relative;
+
+vec4 to_clip(vec3 at) {
+    mat4 m = frame.clip_from_relative;
+    return m[0] * at.x + m[1] * at.y + m[2] * at.z + m[3];
+}
+
+vec3 seam_stretch(vec3 at, vec3 flat_axis) {
+    vec3 sight = frame.ground.w > 0.0 ? frame.ray_forward.xyz : at;
+    vec3 squares = sight * sight;
+    float off_plane = max(dot(squares, flat_axis), 1e-6);
+    return min(sqrt(1.0 + squares / off_plane), vec3(frame.sun.w));
+}
+
+void main() {
+    vec3 flat_axis = abs(normal);
+    bool positive = normal.x + normal.y + normal.z > 0.0;
+    uint corner = uint(gl_VertexID) % 4u;
+    uint along_u = positive ? corner & 1u : corner >> 1u;
+    uint along_v = positive ? corner >> 1u : corner & 1u;
+    vec3 outward = (float(along_u) * 2.0 - 1.0) * flat_axis.zxy
+        + (float(along_v) * 2.0 - 1.0) * flat_axis.yzx;
+    vec3 at = place(position) - frame.eye_fraction.xyz;
+    relative = at + outward * seam_stretch(at, flat_axis) * (frame.horizon.w * to_clip(at).w);
+    gl_Position = to_clip(relative);
+    uint face = uint(flat_axis.y + 2.0 * flat_axis.z) + (positive ? 3u : 0u);
+    color = vec4(min(own_color.rgb * frame.face_light[face].rgb, vec3(1.0)), own_color.a);
+}

@@ -1,0 +1,29 @@
+#version 430 core
+// What all shaders share. They do the sums of ../../wgpu/shader.wgsl in the same order.
+
+layout(std140, binding = 0) uniform Frame {
+    mat4 clip_from_relative;
+    ivec4 eye_voxel;
+    vec4 eye_fraction;
+    vec4 ray_forward;     // w: cosine at the rim of the sun's disc
+    vec4 ray_right;       // w: haze start
+    vec4 ray_up;          // w: 1 / haze depth
+    vec4 zenith;          // w: haze density
+    vec4 horizon;         // w: seam, voxels per clip w
+    vec4 ground;          // w: 1 when rays are parallel
+    vec4 sun_direction;
+    vec4 sun;             // w: the most that the seam is stretched
+    vec4 face_light[6];
+} frame;
+
+// The sky in a direction of unit length, without the sun's disc: what haze fades to.
+vec3 sky(vec3 direction) {
+    float low = 1.0 - clamp(direction.y / 0.6, 0.0, 1.0);
+    vec3 above = mix(frame.zenith.rgb, frame.horizon.rgb, low * low);
+    float deep = clamp(-direction.y / 0.25, 0.0, 1.0);
+    vec3 base = mix(above, frame.ground.rgb, deep * deep * (3.0 - 2.0 * deep));
+    float towards = max(dot(direction, frame.sun_direction.xyz), 0.0);
+    float towards4 = towards * towards * towards * towards;
+    float towards16 = towards4 * towards4 * towards4 * towards4;
+    return base + frame.sun.rgb * (0.22 * towards16 * towards16);
+}

@@ -1,0 +1,66 @@
+// Draws quads that are pulled from a storage buffer: 8 bytes each, four corners.
+
+layout(std430, binding = 0) readonly buffer Quads { uvec2 quads[]; };
+layout(std430, binding = 1) readonly buffer Palette { uint palette[]; };
+
+// The draw's slot of the table of per-draw data: one an instance, found by base instance.
+layout(location = 0) in ivec4 draw_origin;
+
+layout(location = 0) flat out vec4 color;
+layout(location = 1) out vec3 relative;
+
+vec3 axis(uint index) {
+    return vec3(equal(uvec3(index), uvec3(0u, 1u, 2u)));
+}
+
+vec4 to_clip(vec3 at) {
+    mat4 m = frame.clip_from_relative;
+    return m[0] * at.x + m[1] * at.y + m[2] * at.z + m[3];
+}
+
+// How much farther than on a face seen straight on a corner must move along each axis of
+// its face, for the edge to move as far in the picture: 1 / sin of the angle between the
+// face and the plane through the eye and the edge that moves (see Frame::SEAM_PIXELS).
+vec3 seam_stretch(vec3 at, vec3 normal) {
+    vec3 sight = frame.ground.w > 0.0 ? frame.ray_forward.xyz : at;
+    vec3 squares = sight * sight;
+    // Edge-on, nothing is seen: any number but zero does.
+    float off_plane = max(dot(squares, normal), 1e-6);
+    return min(sqrt(1.0 + squares / off_plane), vec3(frame.sun.w));
+}
+
+vec4 surface_color(uvec2 words) {
+    uint material = words.y >> 11u & 0xffffu;
+    // A number without a colour must be seen: magenta.
+    vec4 own = vec4(1.0, 0.0, 1.0, 1.0);
+    if (material < uint(palette.length())) {
+        own = unpackUnorm4x8(palette[material]);
+    }
+    vec3 light = frame.face_light[min(words.y & 7u, 5u)].rgb;
+    return vec4(min(own.rgb * light, vec3(1.0)), own.a);
+}
+
+void main() {
+    uvec2 words = quads[uint(gl_VertexID) / 4u];
+    uint corner = uint(gl_VertexID) % 4u;
+    uint face = words.y & 7u;
+    bool positive = face >= 3u;
+    uint normal_axis = face % 3u;
+    vec3 u = axis((normal_axis + 1u) % 3u);
+    vec3 v = axis((normal_axis + 2u) % 3u);
+    vec3 normal = axis(normal_axis);
+    // A negative face swaps its corners, so that one index pattern winds both outwards.
+    uint along_u = positive ? corner & 1u : corner >> 1u;
+    uint along_v = positive ? corner >> 1u : corner & 1u;
+    float size_u = float(((words.x >> 18u) & 63u) + 1u);
+    float size_v = float(((words.x >> 24u) & 63u) + 1u);
+    vec3 low = vec3(uvec3(words.x, words.x >> 6u, words.x >> 12u) & uvec3(63u));
+    vec3 local = low + float(along_u) * size_u * u + float(along_v) * size_v * v
+        + float(positive) * normal;
+    ivec3 origin = draw_origin.xyz - frame.eye_voxel.xyz;
+    vec3 at = (vec3(origin) + local) - frame.eye_fraction.xyz;
+    vec3 outward = (float(along_u) * 2.0 - 1.0) * u + (float(along_v) * 2.0 - 1.0) * v;
+    relative = at + outward * seam_stretch(at, normal) * (SEAM * to_clip(at).w);
+    gl_Position = to_clip(relative);
+    color = surface_color(words);
+}

@@ -1,0 +1,156 @@
+//! What only an OpenGL device can be asked.
+
+use drystone_mesh::{Face, INDICES_PER_QUAD};
+use glam::DVec3;
+
+use super::*;
+use crate::{Atmosphere, Batch, Camera, DrawData};
+
+/// What a device needs before it holds any geometry: ring and index pattern.
+const BASE_BYTES: u64 = 7 << 20;
+
+fn open(test: &str, config: GlConfig) -> Option<GlDevice> {
+    match GlDevice::headless(config, 16, 16) {
+        Ok(device) => Some(device),
+        Err(error @ RenderError::NoAdapter { .. }) => {
+            println!("skipped: {test}: {error}");
+            None
+        }
+        Err(error) => panic!("{test}: {error}"),
+    }
+}
+
+/// Draws `count` commands of one quad each.
+fn draw(device: &mut GlDevice, geometry: &GlGeometry, count: usize) -> Result<(), RenderError> {
+    let camera = Camera::look_at(DVec3::new(4.0, 4.0, 5.0), DVec3::new(4.0, 4.0, 0.0));
+    let frame = Frame::new(&camera, &Atmosphere::default(), 16, 16);
+    let command =
+        DrawCommand { index_count: INDICES_PER_QUAD, instance_count: 1, ..Default::default() };
+    let opaque = [Batch { geometry, commands: &vec![command; count] }];
+    device.draw(&frame, &Passes { opaque: &opaque, blended: &[], indirect: true })
+}
+
+/// A geometry of one red wall before the eye.
+fn wall(device: &mut GlDevice) -> GlGeometry {
+    device.set_palette(&[[250, 20, 20, 255]]).unwrap();
+    let mut geometry = device.create_geometry(1, 1).unwrap();
+    device.write_quads(&mut geometry, 0, &[Quad::new([0; 3], [8, 8], Face::PosZ, 0)]);
+    device.write_draw_data(&mut geometry, 0, &DrawData { origin: [0; 3], extent: 32 });
+    geometry
+}
+
+fn shows_the_wall(device: &mut GlDevice) -> bool {
+    let [red, green, ..] = device.read_image().unwrap().pixel(8, 8);
+    red > 2 * green
+}
+
+/// A context that is gone gives errors, one after another, and no panic.
+#[test]
+fn a_lost_context_is_an_error() {
+    let Some(mut device) = open("a_lost_context_is_an_error", GlConfig::default()) else { return };
+    let mut geometry = wall(&mut device);
+    draw(&mut device, &geometry, 1).unwrap();
+    device.context.fault.note("the context was reset".to_owned(), true);
+    for _ in 0..3 {
+        device.write_quads(&mut geometry, 0, &[]);
+        let drawn = draw(&mut device, &geometry, 1);
+        assert!(matches!(drawn, Err(RenderError::Device { .. })), "{drawn:?}");
+        assert!(device.finish().is_err() && device.read_image().is_err());
+        assert!(device.create_geometry(1, 1).is_err());
+    }
+}
+
+/// What the driver refuses is the error of the frame that it harms, once.
+#[test]
+fn a_refused_call_is_an_error_and_the_next_frame_is_right() {
+    let test = "a_refused_call_is_an_error_and_the_next_frame_is_right";
+    let Some(mut device) = open(test, GlConfig::default()) else { return };
+    let geometry = wall(&mut device);
+    // Beyond the end of the buffer, as no safe caller could ask.
+    let gl = device.context.current().unwrap();
+    geometry.quads.copy_from(gl, 1 << 20, (&geometry.draws, 0), 8);
+    let error = draw(&mut device, &geometry, 1).unwrap_err().to_string();
+    assert!(error.contains("drawing"), "{error}");
+    draw(&mut device, &geometry, 1).unwrap();
+    assert!(shows_the_wall(&mut device));
+}
+
+#[test]
+fn out_of_memory_is_a_value_and_harms_nothing() {
+    for access in [Access::Direct, Access::Staged] {
+        let config = GlConfig { access, memory_limit_bytes: BASE_BYTES + (1 << 20) };
+        let test = "out_of_memory_is_a_value_and_harms_nothing";
+        let Some(mut device) = open(test, config) else { return };
+        let mut geometry = wall(&mut device);
+        for _ in 0..3 {
+            let error = device.create_geometry(1 << 18, 1).err().unwrap().to_string();
+            assert!(error.contains("out of memory") && error.contains("quads"), "{error}");
+            let table = device.resize_draw_data(&mut [&mut geometry], 1 << 20);
+            assert!(matches!(table, Err(RenderError::Device { .. })), "{table:?}");
+            assert!(device.create_sharing(&geometry, 1 << 18).is_err());
+        }
+        // What is given back can be had again.
+        for _ in 0..20 {
+            device.create_geometry(1 << 16, 1).unwrap();
+        }
+        draw(&mut device, &geometry, 1).unwrap();
+        assert!(shows_the_wall(&mut device));
+    }
+    let nothing = GlConfig { memory_limit_bytes: 1000, ..GlConfig::default() };
+    match GlDevice::headless(nothing, 16, 16) {
+        Err(RenderError::Device { reason, .. }) => assert!(reason.contains("out of memory")),
+        other => assert!(matches!(other, Err(RenderError::NoAdapter { .. }))),
+    }
+}
+
+#[test]
+fn what_is_beyond_the_limits_is_refused() {
+    let test = "what_is_beyond_the_limits_is_refused";
+    let Some(mut device) = open(test, GlConfig::default()) else { return };
+    let quads = device.max_quads();
+    assert!(quads >= 1 << 20, "{quads}");
+    if let Some(too_many) = quads.checked_add(1) {
+        let refused = device.create_geometry(too_many, 1);
+        assert!(matches!(refused, Err(RenderError::TooLarge { .. })));
+    }
+    assert!(matches!(device.resize(0, 5), Err(RenderError::EmptyPicture { .. })));
+    assert!(matches!(device.resize(1 << 30, 5), Err(RenderError::TooLarge { .. })));
+    assert_eq!(device.size(), [16, 16]);
+    let geometry = wall(&mut device);
+    device.resize(40, 30).unwrap();
+    draw(&mut device, &geometry, 1).unwrap();
+    assert_eq!(device.read_image().unwrap().width(), 40);
+}
+
+/// More commands than the ring has room for: it spills, grows, and draws the same.
+#[test]
+fn a_full_ring_spills_and_grows() {
+    for access in [Access::Direct, Access::Staged] {
+        let config = GlConfig { access, ..GlConfig::default() };
+        let Some(mut device) = open("a_full_ring_spills_and_grows", config) else { return };
+        let geometry = wall(&mut device);
+        for count in [1, 100_000, 300_000, 300_000, 1] {
+            draw(&mut device, &geometry, count).unwrap();
+        }
+        assert!(shows_the_wall(&mut device));
+        device.finish().unwrap();
+        assert_eq!(device.completed(), 5);
+    }
+}
+
+/// Two devices on one thread take turns, each with its own objects; what outlives its
+/// device does no harm.
+#[test]
+fn contexts_take_turns() {
+    let test = "contexts_take_turns";
+    let Some(mut one) = open(test, GlConfig::default()) else { return };
+    let Some(mut two) = open(test, GlConfig::default()) else { return };
+    let (first, second) = (wall(&mut one), wall(&mut two));
+    draw(&mut one, &first, 1).unwrap();
+    draw(&mut two, &second, 1).unwrap();
+    assert!(shows_the_wall(&mut one) && shows_the_wall(&mut two));
+    drop(one);
+    draw(&mut two, &second, 2).unwrap();
+    drop(first);
+    assert!(shows_the_wall(&mut two));
+}

@@ -1,0 +1,146 @@
+//! Bytes on their way to the GPU: places to write them that no unfinished frame reads.
+//!
+//! ```text
+//!  place ──► ring, fenced by frames ──full──► buffers for this frame alone
+//!            mapped for good, or while it is written
+//! ```
+
+use std::rc::Rc;
+
+use super::{
+    buffer::{Buffer, Kind},
+    context::Context,
+    ring::Ring,
+};
+use crate::RenderError;
+
+/// Bytes that a new ring has: several frames' commands and some hundred meshes.
+pub(super) const FIRST_RING_BYTES: u64 = 1 << 22;
+/// Bytes beyond which a ring does not grow: what needs more goes its own way.
+const MAX_RING_BYTES: u64 = 1 << 26;
+
+/// Hands out places to write, for one frame each. When its ring is full, it makes a
+/// buffer rather than wait for the GPU, and goes on with a larger ring.
+pub(super) struct Upload {
+    context: Rc<Context>,
+    is_persistent: bool,
+    ring: Ring,
+    buffer: Rc<Buffer>,
+    /// Made for this frame, since the ring was full; the last may have room.
+    spilled: Vec<Spill>,
+    /// Bytes asked for since the last frame's end.
+    frame_bytes: u64,
+}
+
+struct Spill {
+    buffer: Rc<Buffer>,
+    used_bytes: u64,
+}
+
+/// Where bytes can be written, and the GPU will find them.
+#[derive(Clone)]
+pub(super) struct Place {
+    pub(super) buffer: Rc<Buffer>,
+    pub(super) offset_bytes: u64,
+}
+
+impl Place {
+    /// Stores bytes from `at` on, of as many as were asked for.
+    #[inline]
+    pub(super) fn write(&self, at: u64, bytes: &[u8]) {
+        self.buffer.write(self.offset_bytes + at, bytes);
+    }
+}
+
+impl Upload {
+    /// With buffers that stay mapped, or that are mapped while they are written.
+    pub(super) fn new(context: &Rc<Context>, is_persistent: bool) -> Result<Self, RenderError> {
+        let context = Rc::clone(context);
+        let buffer = Rc::new(ring_buffer(&context, FIRST_RING_BYTES, is_persistent)?);
+        let ring = Ring::new(FIRST_RING_BYTES);
+        Ok(Self { context, is_persistent, ring, buffer, spilled: Vec::new(), frame_bytes: 0 })
+    }
+
+    /// A place of `size_bytes`, to be written before the next is asked for and before
+    /// [`flush`](Self::flush).
+    ///
+    /// # Errors
+    /// `Device` when there is no memory, or the driver maps none.
+    pub(super) fn place(&mut self, size_bytes: u64, alignment: u64) -> Result<Place, RenderError> {
+        self.frame_bytes = self.frame_bytes.saturating_add(size_bytes);
+        let Some(offset_bytes) = self.ring.place(size_bytes, alignment) else {
+            return self.spill(size_bytes, alignment);
+        };
+        let end = offset_bytes + size_bytes;
+        let free = self.ring.stretch();
+        let mapped_end = if free.start == end { free.end } else { end };
+        self.buffer.map_over(offset_bytes..end, mapped_end)?;
+        Ok(Place { buffer: Rc::clone(&self.buffer), offset_bytes })
+    }
+
+    fn spill(&mut self, size_bytes: u64, alignment: u64) -> Result<Place, RenderError> {
+        let fits = |spill: &&mut Spill| {
+            let start = spill.used_bytes.next_multiple_of(alignment);
+            start + size_bytes <= spill.buffer.size_bytes()
+        };
+        if self.spilled.last_mut().filter(fits).is_none() {
+            let room_bytes = size_bytes.max(FIRST_RING_BYTES);
+            let buffer = Rc::new(ring_buffer(&self.context, room_bytes, self.is_persistent)?);
+            self.spilled.push(Spill { buffer, used_bytes: 0 });
+        }
+        let Some(spill) = self.spilled.last_mut() else { unreachable!("one was just pushed") };
+        let offset_bytes = spill.used_bytes.next_multiple_of(alignment);
+        let end = offset_bytes + size_bytes;
+        spill.used_bytes = end;
+        spill.buffer.map_over(offset_bytes..end, spill.buffer.size_bytes())?;
+        Ok(Place { buffer: Rc::clone(&spill.buffer), offset_bytes })
+    }
+
+    /// Makes what was written readable to the GPU: to be called before it is told to.
+    pub(super) fn flush(&mut self) -> Result<(), RenderError> {
+        if self.is_persistent {
+            return Ok(());
+        }
+        self.spilled.iter().try_for_each(|spill| spill.buffer.unmap())?;
+        self.buffer.unmap()
+    }
+
+    /// Bytes of the buffers that were made since the ring was full.
+    pub(super) fn spilled_bytes(&self) -> u64 {
+        self.spilled.iter().map(|spill| spill.buffer.size_bytes()).sum()
+    }
+
+    /// Lets the buffers go that were made since the ring was full; OpenGL keeps them for
+    /// what it was told to read of them.
+    pub(super) fn drop_spilled(&mut self) {
+        self.spilled.clear();
+    }
+
+    /// All places so far belong to `frame`, which was just submitted; `completed` is done.
+    pub(super) fn end_frame(&mut self, frame: u64, completed: u64) {
+        self.ring.end_frame(frame);
+        self.ring.complete(completed);
+        let wanted = self.frame_bytes.saturating_mul(4).min(MAX_RING_BYTES).next_power_of_two();
+        self.frame_bytes = 0;
+        if self.spilled.is_empty() {
+            return;
+        }
+        self.drop_spilled();
+        if wanted > self.buffer.size_bytes() {
+            // Where there is no memory for it, it goes on as before.
+            if let Ok(buffer) = ring_buffer(&self.context, wanted, self.is_persistent) {
+                self.buffer = Rc::new(buffer);
+                self.ring = Ring::new(wanted);
+            }
+        }
+    }
+}
+
+fn ring_buffer(
+    context: &Rc<Context>,
+    size_bytes: u64,
+    is_persistent: bool,
+) -> Result<Buffer, RenderError> {
+    let kind = if is_persistent { Kind::Persistent } else { Kind::OnDemand };
+    Buffer::new(context, "upload ring", size_bytes, kind)
+}

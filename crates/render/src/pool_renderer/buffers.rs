@@ -1,0 +1,110 @@
+use drystone_mesh::Quad;
+use drystone_pool::{Access, Backend, BackendError};
+
+use crate::{Device, DrawData};
+
+/// The device's geometries, by the pool's buffer numbers. All share one table of per-draw
+/// data.
+pub(super) struct Buffers<G> {
+    all: Vec<Option<G>>,
+    /// Slots of the table, also while there is no geometry that has it.
+    slots: u32,
+}
+
+impl<G> Default for Buffers<G> {
+    fn default() -> Self {
+        Self { all: Vec::new(), slots: 0 }
+    }
+}
+
+impl<G> Buffers<G> {
+    pub(super) fn get(&self, buffer: u32) -> Option<&G> {
+        self.all.get(buffer as usize)?.as_ref()
+    }
+
+    fn get_mut(&mut self, buffer: u32) -> Option<&mut G> {
+        self.all.get_mut(buffer as usize)?.as_mut()
+    }
+}
+
+/// The pool's way to the device.
+pub(super) struct Upload<'a, D: Device> {
+    pub(super) device: &'a mut D,
+    pub(super) buffers: &'a mut Buffers<D::Geometry>,
+}
+
+/// The quad that an offset in bytes is of.
+fn quad_at(offset_bytes: u64) -> u32 {
+    (offset_bytes / size_of::<Quad>() as u64) as u32
+}
+
+impl<D: Device> Backend for Upload<'_, D> {
+    fn access(&self) -> Access {
+        self.device.access()
+    }
+
+    fn create_buffer(&mut self, buffer: u32, size_bytes: u64) -> Result<(), BackendError> {
+        let quads = quad_at(size_bytes);
+        let geometry = match self.buffers.all.iter().flatten().next() {
+            Some(other) => self.device.create_sharing(other, quads),
+            // The table goes with the last buffer. Nobody misses it: what has quads is in
+            // a buffer, and what comes into this one writes its slot.
+            None => self.device.create_geometry(quads, self.buffers.slots),
+        };
+        // Whatever the reason, there is no room; a device that is lost says so when it draws.
+        let out_of_memory = |_| BackendError::OutOfMemory { requested_bytes: size_bytes };
+        let geometry = geometry.map_err(out_of_memory)?;
+        let at = buffer as usize;
+        if self.buffers.all.len() <= at {
+            self.buffers.all.resize_with(at + 1, || None);
+        }
+        self.buffers.all[at] = Some(geometry);
+        Ok(())
+    }
+
+    fn destroy_buffer(&mut self, buffer: u32) {
+        if let Some(geometry) = self.buffers.all.get_mut(buffer as usize) {
+            *geometry = None;
+        }
+    }
+
+    fn write_elements(&mut self, buffer: u32, offset_bytes: u64, bytes: &[u8]) {
+        if let Some(geometry) = self.buffers.get_mut(buffer) {
+            let quads = bytemuck::cast_slice(bytes);
+            self.device.write_quads(geometry, quad_at(offset_bytes), quads);
+        }
+    }
+
+    fn copy_elements(&mut self, from: (u32, u64), to: (u32, u64), size_bytes: u64) {
+        let (first, to_first) = (quad_at(from.1), quad_at(to.1));
+        let count = quad_at(size_bytes);
+        if from.0 == to.0 {
+            if let Some(geometry) = self.buffers.get_mut(from.0) {
+                self.device.copy_quads_within(geometry, first, to_first, count);
+            }
+            return;
+        }
+        let both = self.buffers.all.get_disjoint_mut([from.0 as usize, to.0 as usize]);
+        if let Ok([Some(from), Some(to)]) = both {
+            self.device.copy_quads(from, first, to, to_first, count);
+        }
+    }
+
+    fn resize_draw_data(&mut self, slots: u32) -> Result<(), BackendError> {
+        let mut sharing: Vec<&mut D::Geometry> = self.buffers.all.iter_mut().flatten().collect();
+        if !sharing.is_empty() {
+            let requested_bytes = u64::from(slots) * size_of::<DrawData>() as u64;
+            let out_of_memory = |_| BackendError::OutOfMemory { requested_bytes };
+            self.device.resize_draw_data(&mut sharing, slots).map_err(out_of_memory)?;
+        }
+        self.buffers.slots = slots;
+        Ok(())
+    }
+
+    fn write_draw_data(&mut self, slot: u32, bytes: &[u8]) {
+        let Some(geometry) = self.buffers.all.iter_mut().flatten().next() else { return };
+        for (slot, data) in (slot..).zip(bytes.chunks_exact(size_of::<DrawData>())) {
+            self.device.write_draw_data(geometry, slot, &bytemuck::pod_read_unaligned(data));
+        }
+    }
+}

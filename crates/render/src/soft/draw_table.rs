@@ -1,0 +1,51 @@
+//! Per-draw data by slot, shared by geometries.
+
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+
+use super::memory::no_room;
+use crate::{DrawData, RenderError};
+
+/// The most slots of one table: 256 MiB.
+const MAX_SLOTS: u32 = 1 << 24;
+
+/// A table that several geometries read and write. One thread draws and writes, one after
+/// the other; atomics only make sharing sound, at the cost of plain loads and stores.
+pub(super) struct DrawTable(Vec<[AtomicU32; WORDS]>);
+
+const WORDS: usize = size_of::<DrawData>() / 4;
+
+impl DrawTable {
+    pub(super) fn new(slots: u32) -> Result<Self, RenderError> {
+        const WHAT: &str = "slots of a geometry";
+        if slots > MAX_SLOTS {
+            let (requested, limit) = (slots.into(), MAX_SLOTS.into());
+            return Err(RenderError::TooLarge { what: WHAT, requested, limit });
+        }
+        let mut table = Vec::new();
+        table
+            .try_reserve_exact(slots as usize)
+            .map_err(|_| no_room(WHAT, u128::from(slots) * size_of::<DrawData>() as u128))?;
+        table.resize_with(slots as usize, Default::default);
+        Ok(Self(table))
+    }
+
+    pub(super) fn len(&self) -> u32 {
+        self.0.len() as u32
+    }
+
+    /// A slot's data; zero for a slot that is not there.
+    pub(super) fn read(&self, slot: u32) -> DrawData {
+        let words = self.0.get(slot as usize);
+        words.map_or_else(DrawData::default, |words| {
+            bytemuck::cast(std::array::from_fn::<u32, WORDS, _>(|i| words[i].load(Relaxed)))
+        })
+    }
+
+    /// Writes a slot; one that is not there is left out.
+    pub(super) fn write(&self, slot: u32, data: DrawData) {
+        let Some(words) = self.0.get(slot as usize) else { return };
+        for (word, value) in words.iter().zip(bytemuck::cast::<_, [u32; WORDS]>(data)) {
+            word.store(value, Relaxed);
+        }
+    }
+}

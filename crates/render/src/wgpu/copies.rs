@@ -1,0 +1,90 @@
+//! Copies of quads on the GPU, kept in order with the writes around them.
+//!
+//! wgpu carries out writes before the commands that are submitted after them, however the
+//! calls were mixed. So copies are gathered and submitted before the next write; without
+//! one in between, they go with the frame.
+
+use super::{adapter::Opened, geometry};
+use crate::RenderError;
+
+/// Bytes that a copy within one buffer takes at a time: wgpu wants two buffers, so it goes
+/// through a third.
+const DETOUR_BYTES: u64 = 1 << 20;
+
+/// Copies that are not submitted yet.
+#[derive(Default)]
+pub(super) struct Copies {
+    encoder: Option<wgpu::CommandEncoder>,
+    detour: Option<wgpu::Buffer>,
+}
+
+/// A stretch of bytes to be copied.
+#[derive(Clone, Copy)]
+pub(super) struct Stretch {
+    pub(super) from_bytes: u64,
+    pub(super) to_bytes: u64,
+    pub(super) size_bytes: u64,
+}
+
+impl Copies {
+    /// Copies from one buffer to another.
+    pub(super) fn copy(
+        &mut self,
+        opened: &Opened,
+        from: &wgpu::Buffer,
+        to: &wgpu::Buffer,
+        stretch: Stretch,
+    ) {
+        let Stretch { from_bytes, to_bytes, size_bytes } = stretch;
+        let encoder = self.encoder(opened);
+        encoder.copy_buffer_to_buffer(from, from_bytes, to, to_bytes, size_bytes);
+    }
+
+    /// Copies within one buffer, between stretches that do not overlap.
+    ///
+    /// # Errors
+    /// `Device` when there is no memory for the detour.
+    pub(super) fn copy_within(
+        &mut self,
+        opened: &Opened,
+        buffer: &wgpu::Buffer,
+        stretch: Stretch,
+    ) -> Result<(), RenderError> {
+        let detour = match &self.detour {
+            Some(detour) => detour.clone(),
+            None => {
+                let usage = wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST;
+                geometry::buffer(opened, "copies within a buffer", DETOUR_BYTES, usage)?
+            }
+        };
+        self.detour = Some(detour.clone());
+        let encoder = self.encoder(opened);
+        let mut done_bytes = 0;
+        while done_bytes < stretch.size_bytes {
+            let size_bytes = (stretch.size_bytes - done_bytes).min(DETOUR_BYTES);
+            let from_bytes = stretch.from_bytes + done_bytes;
+            let to_bytes = stretch.to_bytes + done_bytes;
+            encoder.copy_buffer_to_buffer(buffer, from_bytes, &detour, 0, size_bytes);
+            encoder.copy_buffer_to_buffer(&detour, 0, buffer, to_bytes, size_bytes);
+            done_bytes += size_bytes;
+        }
+        Ok(())
+    }
+
+    /// Submits what was gathered: to be called before a write that must come after it.
+    pub(super) fn flush(&mut self, queue: &wgpu::Queue) {
+        if let Some(commands) = self.take() {
+            queue.submit([commands]);
+        }
+    }
+
+    /// What was gathered, to be submitted before the frame's own commands.
+    pub(super) fn take(&mut self) -> Option<wgpu::CommandBuffer> {
+        self.encoder.take().map(wgpu::CommandEncoder::finish)
+    }
+
+    fn encoder(&mut self, opened: &Opened) -> &mut wgpu::CommandEncoder {
+        let new = || opened.device.create_command_encoder(&Default::default());
+        self.encoder.get_or_insert_with(new)
+    }
+}

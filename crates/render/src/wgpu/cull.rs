@@ -1,0 +1,248 @@
+//! Culling on the GPU, in two lists that make one exact picture.
+//!
+//! ```text
+//!  seen in the last frame ─► judge ─► scan ─► emit ─► draw ─► depth ─► pyramid
+//!  everything in view ─────► judge by the pyramid ─► scan ─► emit ─► draw the rest
+//!                              └─► seen in this frame
+//! ```
+//! A mesh that was visible in the last frame most likely still is: such meshes are drawn
+//! first, and their depth decides about all others. Only what lies wholly behind it is
+//! left out, so however much has changed since the last frame, nothing is missing: a bad
+//! guess costs time, never a pixel.
+//!
+//! Commands are put into place by prefix sums, within a workgroup and across, so the same
+//! scene gives the same commands in the same order every time: bin by bin of distance,
+//! near ones first.
+
+mod pipelines;
+mod pyramid;
+mod readback;
+mod region;
+
+use self::{pipelines::CullPipelines, pyramid::Pyramid, readback::Readback, region::Region};
+use super::{WgpuGeometry, adapter::Opened, geometry};
+use crate::{CullCounts, CullFrame, Culled, RenderError};
+
+/// Which of a frame's two lists.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum List {
+    /// What was visible at the end of the last frame.
+    Known,
+    /// What has come into view.
+    New,
+}
+
+impl List {
+    /// Where its totals begin, whose first number is that of its commands.
+    const fn totals_offset(self) -> u64 {
+        match self {
+            Self::Known => 0,
+            Self::New => Region::LIST_BYTES,
+        }
+    }
+}
+
+/// What culling takes on the GPU; made when the first frame asks for it.
+pub(super) struct Culler {
+    pipelines: CullPipelines,
+    /// The [`CullFrame`].
+    frame: wgpu::Buffer,
+    pyramid: Pyramid,
+    /// Frame and pyramid, bound together.
+    view_group: wgpu::BindGroup,
+    /// Whose records there are.
+    table: u64,
+    /// What is kept of each of the table's buffers.
+    regions: Vec<Region>,
+    readback: Readback,
+    /// Whether the number of commands is read by the GPU. Where it is not, there are as
+    /// many as there could be, and those that are not used draw nothing.
+    counts_on_gpu: bool,
+}
+
+/// Why a device like this cannot cull, in words.
+pub(super) fn missing(opened: &Opened, indirect: bool) -> Option<&'static str> {
+    let limits = opened.device.limits();
+    let downlevel = opened.adapter.get_downlevel_capabilities().flags;
+    if !downlevel.contains(wgpu::DownlevelFlags::COMPUTE_SHADERS) {
+        Some("it has no compute shaders")
+    } else if !indirect || !downlevel.contains(wgpu::DownlevelFlags::INDIRECT_EXECUTION) {
+        Some("commands that the GPU has written cannot name a draw's slot there")
+    } else if limits.max_storage_buffers_per_shader_stage < pipelines::STORAGE_BUFFERS
+        || limits.max_compute_invocations_per_workgroup < pipelines::WIDEST_WORKGROUP
+    {
+        Some("its compute shaders have too few buffers or lanes")
+    } else {
+        None
+    }
+}
+
+impl Culler {
+    /// Culling by the depth that is drawn to `depth`, of this size.
+    pub(super) fn new(
+        opened: &Opened,
+        size: [u32; 2],
+        depth: &wgpu::TextureView,
+    ) -> Result<Self, RenderError> {
+        use wgpu::BufferUsages as Usage;
+        let pipelines = CullPipelines::new(&opened.device);
+        let frame_bytes = size_of::<CullFrame>() as u64;
+        let usage = Usage::UNIFORM | Usage::COPY_DST;
+        let frame = geometry::buffer(opened, "frame for culling", frame_bytes, usage)?;
+        let pyramid = Pyramid::new(opened, &pipelines, size, depth)?;
+        let view_group = view_group(opened, &pipelines, &frame, &pyramid);
+        let counts = wgpu::Features::MULTI_DRAW_INDIRECT_COUNT;
+        let counts_on_gpu = opened.device.features().contains(counts);
+        opened.fault.check("making pipelines for culling")?;
+        Ok(Self {
+            pipelines,
+            frame,
+            pyramid,
+            view_group,
+            table: 0,
+            regions: Vec::new(),
+            readback: Readback::default(),
+            counts_on_gpu,
+        })
+    }
+
+    /// Takes over what has changed since the last frame: meshes, view, picture.
+    pub(super) fn prepare(
+        &mut self,
+        opened: &Opened,
+        culled: &Culled<'_, WgpuGeometry>,
+        size: [u32; 2],
+        depth: &wgpu::TextureView,
+    ) -> Result<(), RenderError> {
+        if cfg!(debug_assertions) {
+            check(culled)?;
+        }
+        if !self.pyramid.is_of(depth) {
+            self.pyramid = Pyramid::new(opened, &self.pipelines, size, depth)?;
+            self.view_group = view_group(opened, &self.pipelines, &self.frame, &self.pyramid);
+        }
+        let table = culled.table;
+        if self.table != table.id() {
+            self.table = table.id();
+            self.regions.clear();
+        }
+        self.regions.truncate(table.buffers());
+        for buffer in 0..table.buffers() {
+            if self.regions.get(buffer).is_none_or(|region| !region.suits(table, buffer)) {
+                let region = Region::new(opened, &self.pipelines, table, buffer)?;
+                self.regions.truncate(buffer);
+                self.regions.push(region);
+            }
+            let region = &mut self.regions[buffer];
+            region.upload(&opened.queue, table, buffer, !self.counts_on_gpu);
+        }
+        opened.queue.write_buffer(&self.frame, 0, bytemuck::bytes_of(&culled.frame));
+        Ok(())
+    }
+
+    /// Has the GPU make one of the two lists; the second by the depth that the first drew.
+    pub(super) fn encode(&self, encoder: &mut wgpu::CommandEncoder, list: List) {
+        if list == List::Known {
+            for region in &self.regions {
+                encoder.clear_buffer(&region.totals, 0, None);
+            }
+        }
+        let mut pass = encoder.begin_compute_pass(&Default::default());
+        if list == List::New {
+            self.pyramid.encode(&mut pass, &self.pipelines);
+        }
+        pass.set_bind_group(0, &self.view_group, &[]);
+        let [judge, scan, emit] = self.pipelines.of(list);
+        // Stage by stage over all regions, so that they need not wait for each other.
+        for (pipeline, is_scan) in [(judge, false), (scan, true), (emit, false)] {
+            pass.set_pipeline(pipeline);
+            for region in self.regions.iter().filter(|region| region.workgroups() > 0) {
+                pass.set_bind_group(1, &region.group, &[]);
+                let workgroups = if is_scan { 1 } else { region.workgroups() };
+                pass.dispatch_workgroups(workgroups, 1, 1);
+            }
+        }
+    }
+
+    /// Draws a list that was made: one call a buffer.
+    pub(super) fn draw(
+        &self,
+        pass: &mut wgpu::RenderPass<'_>,
+        culled: &Culled<'_, WgpuGeometry>,
+        list: List,
+    ) {
+        for (region, geometry) in self.regions.iter().zip(culled.geometries) {
+            let Some(geometry) = geometry else { continue };
+            let most = region.max_commands();
+            if most == 0 {
+                continue;
+            }
+            pass.set_bind_group(1, &geometry.bind_group, &[]);
+            if self.counts_on_gpu {
+                let (totals, offset_bytes) = (&region.totals, list.totals_offset());
+                let commands = &region.commands;
+                pass.multi_draw_indexed_indirect_count(commands, 0, totals, offset_bytes, most);
+            } else {
+                pass.multi_draw_indexed_indirect(&region.commands, 0, most);
+            }
+        }
+    }
+
+    /// Has the totals of this frame copied to where the CPU can read them, unless too many
+    /// frames are on their way.
+    pub(super) fn encode_readback(
+        &mut self,
+        opened: &Opened,
+        encoder: &mut wgpu::CommandEncoder,
+        frame: u64,
+    ) -> Result<(), RenderError> {
+        self.readback.encode(opened, encoder, &self.regions, frame)
+    }
+
+    /// To be called when the frame is submitted.
+    pub(super) fn submitted(&mut self) {
+        self.readback.request();
+    }
+
+    /// What the last frame drew whose totals have come back. They do while the device is
+    /// polled.
+    pub(super) fn counts(&mut self) -> Option<CullCounts> {
+        self.readback.collect()
+    }
+}
+
+/// Checks that every record stays within its geometry, as the GPU would not.
+fn check(culled: &Culled<'_, WgpuGeometry>) -> Result<(), RenderError> {
+    let geometry = |buffer: usize| culled.geometries.get(buffer).copied().flatten();
+    let reaches_outside = |buffer: usize| {
+        let [quads, slots] = geometry(buffer)
+            .map_or([0; 2], |geometry| [geometry.quad_capacity, geometry.slot_capacity()]);
+        culled.table.records(buffer).iter().position(|record| {
+            let end = u64::from(record.first_quad) + u64::from(record.ends[5]);
+            end > u64::from(quads) || record.slot >= slots || !record.ends.is_sorted()
+        })
+    };
+    for buffer in 0..culled.table.buffers() {
+        if let Some(index) = reaches_outside(buffer) {
+            let record = culled.table.records(buffer)[index];
+            return Err(RenderError::Device {
+                during: "checking meshes to cull",
+                reason: format!("a mesh reaches outside buffer {buffer}: {record:?}"),
+            });
+        }
+    }
+    Ok(())
+}
+
+fn view_group(
+    opened: &Opened,
+    pipelines: &CullPipelines,
+    frame: &wgpu::Buffer,
+    pyramid: &Pyramid,
+) -> wgpu::BindGroup {
+    let buffers = [frame, &pyramid.levels, &pyramid.texels];
+    pipelines::bind_buffers(&opened.device, &pipelines.view_layout, &buffers)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,149 @@
+//! Layouts and pipelines of the compute shaders.
+
+use super::List;
+
+/// Storage buffers that one shader binds at most.
+pub(super) const STORAGE_BUFFERS: u32 = 7;
+/// Lanes of the widest workgroup.
+pub(super) const WIDEST_WORKGROUP: u32 = 256;
+
+/// What is made once.
+pub(in crate::wgpu) struct CullPipelines {
+    /// Frame and pyramid, as judging reads them.
+    pub(super) view_layout: wgpu::BindGroupLayout,
+    /// Records, commands and what is between them.
+    pub(super) region_layout: wgpu::BindGroupLayout,
+    /// A pyramid that is being made.
+    pub(super) pyramid_layout: wgpu::BindGroupLayout,
+    /// Judge, scan, emit.
+    known: [wgpu::ComputePipeline; 3],
+    new: [wgpu::ComputePipeline; 3],
+    pub(super) from_depth: wgpu::ComputePipeline,
+    pub(super) from_level: wgpu::ComputePipeline,
+}
+
+impl CullPipelines {
+    pub(super) fn new(device: &wgpu::Device) -> Self {
+        let view_layout = layout(device, "view", &[UNIFORM, UNIFORM, READ]);
+        let region = [UNIFORM, READ, WRITE, WRITE, WRITE, WRITE, WRITE];
+        let region_layout = layout(device, "region", &region);
+        let pyramid_layout = layout(device, "pyramid", &[UNIFORM, WRITE, UNIFORM, DEPTH]);
+        let cull = Stages::new(
+            device,
+            wgpu::include_wgsl!("cull.wgsl"),
+            &[Some(&view_layout), Some(&region_layout)],
+        );
+        let pyramid =
+            Stages::new(device, wgpu::include_wgsl!("pyramid.wgsl"), &[Some(&pyramid_layout)]);
+        Self {
+            known: ["judge_known", "scan_known", "emit_known"].map(|entry| cull.pipeline(entry)),
+            new: ["judge_new", "scan_new", "emit_new"].map(|entry| cull.pipeline(entry)),
+            from_depth: pyramid.pipeline("from_depth"),
+            from_level: pyramid.pipeline("from_level"),
+            view_layout,
+            region_layout,
+            pyramid_layout,
+        }
+    }
+
+    /// The stages that make a list: judge, scan, emit.
+    pub(super) const fn of(&self, list: List) -> &[wgpu::ComputePipeline; 3] {
+        match list {
+            List::Known => &self.known,
+            List::New => &self.new,
+        }
+    }
+}
+
+/// A shader whose entry points share a layout.
+struct Stages<'a> {
+    device: &'a wgpu::Device,
+    module: wgpu::ShaderModule,
+    layout: wgpu::PipelineLayout,
+}
+
+impl<'a> Stages<'a> {
+    fn new(
+        device: &'a wgpu::Device,
+        source: wgpu::ShaderModuleDescriptor<'_>,
+        groups: &[Option<&wgpu::BindGroupLayout>],
+    ) -> Self {
+        let layout = device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
+            label: source.label,
+            bind_group_layouts: groups,
+            immediate_size: 0,
+        });
+        Self { device, module: device.create_shader_module(source), layout }
+    }
+
+    fn pipeline(&self, entry_point: &str) -> wgpu::ComputePipeline {
+        let options = wgpu::PipelineCompilationOptions {
+            // Every lane writes its own before any reads.
+            zero_initialize_workgroup_memory: false,
+            ..Default::default()
+        };
+        self.device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
+            label: Some(entry_point),
+            layout: Some(&self.layout),
+            module: &self.module,
+            entry_point: Some(entry_point),
+            compilation_options: options,
+            cache: None,
+        })
+    }
+}
+
+const UNIFORM: wgpu::BindingType = buffer(wgpu::BufferBindingType::Uniform);
+const READ: wgpu::BindingType = buffer(wgpu::BufferBindingType::Storage { read_only: true });
+const WRITE: wgpu::BindingType = buffer(wgpu::BufferBindingType::Storage { read_only: false });
+const DEPTH: wgpu::BindingType = wgpu::BindingType::Texture {
+    sample_type: wgpu::TextureSampleType::Depth,
+    view_dimension: wgpu::TextureViewDimension::D2,
+    multisampled: false,
+};
+
+const fn buffer(ty: wgpu::BufferBindingType) -> wgpu::BindingType {
+    wgpu::BindingType::Buffer { ty, has_dynamic_offset: false, min_binding_size: None }
+}
+
+fn layout(
+    device: &wgpu::Device,
+    label: &str,
+    bindings: &[wgpu::BindingType],
+) -> wgpu::BindGroupLayout {
+    let entries: Vec<_> = (0..)
+        .zip(bindings)
+        .map(|(binding, &ty)| wgpu::BindGroupLayoutEntry {
+            binding,
+            visibility: wgpu::ShaderStages::COMPUTE,
+            ty,
+            count: None,
+        })
+        .collect();
+    let label = Some(label);
+    device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor { label, entries: &entries })
+}
+
+/// Binds whole buffers, in order.
+pub(super) fn bind_buffers(
+    device: &wgpu::Device,
+    layout: &wgpu::BindGroupLayout,
+    buffers: &[&wgpu::Buffer],
+) -> wgpu::BindGroup {
+    let resources = buffers.iter().map(|buffer| buffer.as_entire_binding());
+    bind(device, layout, resources)
+}
+
+/// Binds resources, in order.
+pub(super) fn bind<'a>(
+    device: &wgpu::Device,
+    layout: &wgpu::BindGroupLayout,
+    resources: impl Iterator<Item = wgpu::BindingResource<'a>>,
+) -> wgpu::BindGroup {
+    let entries: Vec<_> = (0..)
+        .zip(resources)
+        .map(|(binding, resource)| wgpu::BindGroupEntry { binding, resource })
+        .collect();
+    let label = None;
+    device.create_bind_group(&wgpu::BindGroupDescriptor { label, layout, entries: &entries })
+}

@@ -1,0 +1,133 @@
+//! The totals' way back: a frame or more late, and nobody waits.
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicU8, Ordering::AcqRel, Ordering::Acquire, Ordering::Release},
+};
+
+use super::{
+    super::{adapter::Opened, geometry},
+    region::Region,
+};
+use crate::{CullCounts, RenderError};
+
+/// Frames whose totals may be on their way at once; those of further ones are left out.
+const IN_FLIGHT: usize = 4;
+
+/// Nothing is in it that anybody waits for.
+const IDLE: u8 = 0;
+/// Totals are on their way.
+const AWAITED: u8 = 1;
+/// They have come.
+const ARRIVED: u8 = 2;
+
+/// Brings totals back from the GPU.
+#[derive(Default)]
+pub(super) struct Readback {
+    staging: Vec<Staging>,
+    /// The one that the frame being encoded copies to.
+    encoded: Option<usize>,
+    latest: Option<CullCounts>,
+}
+
+struct Staging {
+    buffer: wgpu::Buffer,
+    state: Arc<AtomicU8>,
+    frame: u64,
+    size_bytes: u64,
+}
+
+impl Readback {
+    pub(super) fn encode(
+        &mut self,
+        opened: &Opened,
+        encoder: &mut wgpu::CommandEncoder,
+        regions: &[Region],
+        frame: u64,
+    ) -> Result<(), RenderError> {
+        self.encoded = None;
+        let size_bytes = regions.len() as u64 * Region::TOTALS_BYTES;
+        if regions.is_empty() {
+            self.latest = Some(CullCounts { frame, ..CullCounts::default() });
+            return Ok(());
+        }
+        let Some(index) = self.idle(opened, size_bytes)? else { return Ok(()) };
+        let staging = &mut self.staging[index];
+        (staging.frame, staging.size_bytes) = (frame, size_bytes);
+        for (n, region) in (0..).zip(regions) {
+            let offset_bytes = n * Region::TOTALS_BYTES;
+            let size_bytes = Region::TOTALS_BYTES;
+            encoder.copy_buffer_to_buffer(
+                &region.totals,
+                0,
+                &staging.buffer,
+                offset_bytes,
+                size_bytes,
+            );
+        }
+        self.encoded = Some(index);
+        Ok(())
+    }
+
+    /// An idle buffer of at least this size; `None` while all are awaited.
+    fn idle(&mut self, opened: &Opened, size_bytes: u64) -> Result<Option<usize>, RenderError> {
+        let is_idle = |staging: &Staging| staging.state.load(Acquire) == IDLE;
+        let index = match self.staging.iter().position(is_idle) {
+            Some(index) if self.staging[index].buffer.size() >= size_bytes => {
+                return Ok(Some(index));
+            }
+            Some(index) => index,
+            None if self.staging.len() < IN_FLIGHT => self.staging.len(),
+            None => return Ok(None),
+        };
+        let usage = wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST;
+        let buffer = geometry::buffer(opened, "totals to read back", size_bytes, usage)?;
+        let state = Arc::new(AtomicU8::new(IDLE));
+        let staging = Staging { buffer, state, frame: 0, size_bytes };
+        match self.staging.get_mut(index) {
+            Some(old) => *old = staging,
+            None => self.staging.push(staging),
+        }
+        Ok(Some(index))
+    }
+
+    /// Asks for what was copied, once the frame is submitted.
+    pub(super) fn request(&mut self) {
+        let Some(index) = self.encoded.take() else { return };
+        let staging = &self.staging[index];
+        staging.state.store(AWAITED, Release);
+        let state = Arc::clone(&staging.state);
+        staging.buffer.map_async(wgpu::MapMode::Read, .., move |mapped| {
+            state.store(if mapped.is_ok() { ARRIVED } else { IDLE }, Release);
+        });
+    }
+
+    /// Takes what has arrived; the newest of all that ever did.
+    pub(super) fn collect(&mut self) -> Option<CullCounts> {
+        for staging in &self.staging {
+            if staging.state.compare_exchange(ARRIVED, IDLE, AcqRel, Acquire).is_err() {
+                continue;
+            }
+            if let Ok(view) = staging.buffer.get_mapped_range(..staging.size_bytes) {
+                let counts = sum(&view, staging.frame);
+                if self.latest.is_none_or(|latest| latest.frame < counts.frame) {
+                    self.latest = Some(counts);
+                }
+            }
+            staging.buffer.unmap();
+        }
+        self.latest
+    }
+}
+
+/// Adds up the totals of all lists of all regions.
+fn sum(bytes: &[u8], frame: u64) -> CullCounts {
+    let mut counts = CullCounts { frame, ..CullCounts::default() };
+    for list in bytes.chunks_exact(Region::LIST_BYTES as usize) {
+        let [commands, meshes, quads, _]: [u32; 4] = bytemuck::pod_read_unaligned(list);
+        counts.commands += commands;
+        counts.meshes += meshes;
+        counts.quads += u64::from(quads);
+    }
+    counts
+}

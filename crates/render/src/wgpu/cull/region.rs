@@ -1,0 +1,147 @@
+//! What the GPU keeps of one buffer's meshes: records in, commands out.
+
+use drystone_pool::DrawCommand;
+
+use super::{
+    super::{adapter::Opened, geometry},
+    pipelines::{self, CullPipelines},
+};
+use crate::{CullFrame, CullRecord, CullTable, RenderError};
+
+/// Records that one workgroup judges.
+const LANES: u64 = 64;
+
+/// The records of one buffer on the GPU, and all that comes of them.
+pub(super) struct Region {
+    info: wgpu::Buffer,
+    records: wgpu::Buffer,
+    /// How many commands each list has, and of how many meshes and quads.
+    pub(super) totals: wgpu::Buffer,
+    pub(super) commands: wgpu::Buffer,
+    pub(super) group: wgpu::BindGroup,
+    record_capacity: u64,
+    command_capacity: u64,
+    uploaded: Option<Info>,
+    /// The table's revision that was taken over last.
+    revision: u64,
+}
+
+/// What shaders know of a region.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, bytemuck::Pod, bytemuck::Zeroable)]
+#[repr(C)]
+struct Info {
+    records: u32,
+    workgroups: u32,
+    commands: u32,
+    clear_rest: u32,
+}
+
+impl Region {
+    /// Bytes of one list's totals: commands, meshes, quads, and four unused.
+    pub(super) const LIST_BYTES: u64 = 16;
+    /// Bytes of both.
+    pub(super) const TOTALS_BYTES: u64 = 2 * Self::LIST_BYTES;
+
+    /// A region with room for a buffer's records and half as many more.
+    pub(super) fn new(
+        opened: &Opened,
+        pipelines: &CullPipelines,
+        table: &CullTable,
+        buffer: usize,
+    ) -> Result<Self, RenderError> {
+        use wgpu::BufferUsages as Usage;
+        let [records, commands] = needed(table, buffer);
+        let record_capacity = (records + records / 2).max(LANES).next_multiple_of(LANES);
+        let command_capacity = (commands + commands / 2).max(LANES);
+        let storage = |label, size_bytes: u64, also: Usage| {
+            geometry::buffer(opened, label, size_bytes, Usage::STORAGE | also)
+        };
+        let info_usage = Usage::UNIFORM | Usage::COPY_DST;
+        let info_bytes = size_of::<Info>() as u64;
+        let info = geometry::buffer(opened, "region of meshes to cull", info_bytes, info_usage)?;
+        let records_bytes = record_capacity * size_of::<CullRecord>() as u64;
+        let records = storage("meshes to cull", records_bytes, Usage::COPY_DST)?;
+        let none = Usage::empty();
+        let seen = storage("meshes seen", record_capacity * 4, none)?;
+        let verdicts = storage("verdicts on meshes", record_capacity * 4, none)?;
+        let counter_count = record_capacity / LANES * u64::from(CullFrame::BINS);
+        let counters = storage("counts of commands", counter_count * 4, none)?;
+        let totals_usage = Usage::INDIRECT | Usage::COPY_SRC | Usage::COPY_DST;
+        let totals = storage("totals of commands", Self::TOTALS_BYTES, totals_usage)?;
+        let commands_bytes = command_capacity * size_of::<DrawCommand>() as u64;
+        let commands_usage = Usage::INDIRECT | Usage::COPY_SRC;
+        let commands = storage("commands made on the GPU", commands_bytes, commands_usage)?;
+        let buffers = [&info, &records, &seen, &verdicts, &counters, &totals, &commands];
+        let group = pipelines::bind_buffers(&opened.device, &pipelines.region_layout, &buffers);
+        let limit = u64::from(opened.device.limits().max_compute_workgroups_per_dimension) * LANES;
+        if record_capacity > limit {
+            let what = "meshes of one buffer to cull on the GPU";
+            return Err(RenderError::TooLarge { what, requested: record_capacity, limit });
+        }
+        Ok(Self {
+            info,
+            records,
+            totals,
+            commands,
+            group,
+            record_capacity,
+            command_capacity,
+            uploaded: None,
+            revision: 0,
+        })
+    }
+
+    /// Whether a buffer's records and commands fit, and do not rattle.
+    pub(super) fn suits(&self, table: &CullTable, buffer: usize) -> bool {
+        /// Room that is left alone although little of it is used.
+        const SMALL: u64 = 1024;
+        let suits = |needed: u64, capacity: u64| {
+            needed <= capacity && (capacity <= SMALL || needed >= capacity / 4)
+        };
+        let [records, commands] = needed(table, buffer);
+        suits(records, self.record_capacity) && suits(commands, self.command_capacity)
+    }
+
+    /// Takes over the records that have changed. `clear_rest`: commands that are not used
+    /// must be made to draw nothing.
+    pub(super) fn upload(
+        &mut self,
+        queue: &wgpu::Queue,
+        table: &CullTable,
+        buffer: usize,
+        clear_rest: bool,
+    ) {
+        let [records, commands] = needed(table, buffer);
+        let info = Info {
+            records: records as u32,
+            workgroups: records.div_ceil(LANES) as u32,
+            commands: commands as u32,
+            clear_rest: clear_rest.into(),
+        };
+        if self.uploaded != Some(info) {
+            queue.write_buffer(&self.info, 0, bytemuck::bytes_of(&info));
+            self.uploaded = Some(info);
+        }
+        for stretch in table.changed_since(buffer, self.revision) {
+            let offset_bytes = (stretch.start * size_of::<CullRecord>()) as u64;
+            let bytes: &[u8] = bytemuck::cast_slice(&table.records(buffer)[stretch]);
+            queue.write_buffer(&self.records, offset_bytes, bytes);
+        }
+        self.revision = table.revision();
+    }
+
+    /// Workgroups that judge its meshes.
+    pub(super) fn workgroups(&self) -> u32 {
+        self.uploaded.map_or(0, |info| info.workgroups)
+    }
+
+    /// The most commands that its meshes can become.
+    pub(super) fn max_commands(&self) -> u32 {
+        self.uploaded.map_or(0, |info| info.commands)
+    }
+}
+
+/// Records and commands that a buffer of the table may need.
+fn needed(table: &CullTable, buffer: usize) -> [u64; 2] {
+    [table.records(buffer).len() as u64, table.max_commands(buffer)]
+}

@@ -1,0 +1,174 @@
+//! The picture never changes by culling.
+
+use super::*;
+
+/// Draws both ways, and compares.
+fn agree(device: &mut WgpuDevice, meshes: &Meshes, view: &View, step: u32) -> Image {
+    meshes.draw_culled(device, view);
+    let culled = device.read_image().unwrap();
+    let all = meshes.draw_all(device, view);
+    let differ = all.difference(&culled, 0).unwrap().pixels;
+    assert_eq!(differ, 0, "step {step}, {:?}", device.size());
+    culled
+}
+
+/// A flight with jumps, turns and new sizes, while meshes come, go, move and change.
+/// No two faces of different meshes are equally near anywhere: pictures must agree in
+/// every pixel.
+fn fly(device: &mut WgpuDevice, seed: u64, steps: u32) {
+    let mut random = Random(seed);
+    let mut meshes = Meshes::new(device, 600);
+    let cell = |random: &mut Random| [10, 4, 10].map(|cells| random.below(cells) as i32 * 20);
+    let mut taken = std::collections::HashMap::new();
+    for step in 0..steps {
+        for _ in 0..if step % 10 == 0 { 150 } else { 12 } {
+            let slot = random.below(580);
+            taken.retain(|_, owner| *owner != slot);
+            let origin = cell(&mut random);
+            if random.below(4) == 0 || taken.contains_key(&origin) {
+                meshes.remove(slot);
+            } else {
+                taken.insert(origin, slot);
+                meshes.set_random(device, slot, origin, &mut random);
+            }
+        }
+        // Walls stand anywhere, so that much sticks out of them, and peeps round them.
+        for _ in 0..if step % 6 == 2 { 4 } else { 0 } {
+            let [x, z] = [0, 1].map(|_| random.below(200) as i32);
+            let height = random.below(20) as i32;
+            meshes.set_wall(device, 580 + random.below(20), [x - 20, height, z]);
+        }
+        if step % 9 == 8 {
+            device.resize(1 + random.below(400), 1 + random.below(300)).unwrap();
+        }
+        let view = flight(&mut random, step);
+        let picture = agree(device, &meshes, &view, step);
+        // Once more: now most is known from the frame before.
+        assert!(agree(device, &meshes, &view, step) == picture);
+    }
+}
+
+#[test]
+fn flights_show_the_same() {
+    let Some(mut device) = open("flights_show_the_same", 317, 240) else { return };
+    for seed in 10..12 {
+        fly(&mut device, seed, 25);
+    }
+}
+
+/// Where the GPU does not read how many commands there are, those that are not used draw
+/// nothing.
+#[test]
+fn flights_show_the_same_without_counts() {
+    let Some(mut device) = open("flights_show_the_same_without_counts", 201, 133) else { return };
+    // The first frame makes what culls.
+    fly(&mut device, 20, 1);
+    device.culler.as_mut().unwrap().counts_on_gpu = false;
+    fly(&mut device, 21, 20);
+}
+
+/// Pictures of one pixel, one row, one column.
+#[test]
+fn smallest_pictures_show_the_same() {
+    let Some(mut device) = open("smallest_pictures_show_the_same", 1, 1) else { return };
+    let mut random = Random(4);
+    let mut meshes = Meshes::new(&mut device, 50);
+    for slot in 0..50 {
+        let origin = [slot % 7 * 20, 0, slot / 7 * 20].map(|c| c as i32);
+        meshes.set_random(&mut device, slot, origin, &mut random);
+    }
+    for (step, [width, height]) in (0..).zip([[1, 1], [1, 40], [40, 1], [2, 3], [16, 16], [17, 33]])
+    {
+        device.resize(width, height).unwrap();
+        for _ in 0..3 {
+            agree(&mut device, &meshes, &flight(&mut random, step), step);
+        }
+    }
+}
+
+/// Nine tenths of a scene behind a wall are not drawn, and all of it is when the wall is
+/// gone, in the very next frame.
+#[test]
+fn what_is_behind_a_wall_is_left_out() {
+    let Some(mut device) = open("what_is_behind_a_wall_is_left_out", 320, 240) else { return };
+    let mut random = Random(5);
+    let mut meshes = Meshes::new(&mut device, 1002);
+    for slot in 0..1000 {
+        let origin = [slot % 10 * 20 - 100, slot / 10 % 10 * 20 - 100, slot / 100 * -20 - 100];
+        meshes.set_random(&mut device, slot as u32, origin, &mut random);
+    }
+    let view = View::new(Camera { eye: DVec3::new(0.5, 0.5, 60.0), ..Camera::default() });
+    let drawn = |device: &mut WgpuDevice, meshes: &Meshes| {
+        meshes.draw_culled(device, &view);
+        device.finish().unwrap();
+        let counts = device.cull_counts().unwrap();
+        agree(device, meshes, &view, 0);
+        counts
+    };
+    let open_view = drawn(&mut device, &meshes);
+    assert!(open_view.meshes > 200, "{open_view:?}");
+    // Near enough to fill the picture, but for its right edge.
+    meshes.set_wall(&mut device, 1000, [-38, -32, 21]);
+    drawn(&mut device, &meshes);
+    let walled = drawn(&mut device, &meshes);
+    assert!(walled.commands * 10 < open_view.commands, "{walled:?} of {open_view:?}");
+    meshes.remove(1000);
+    assert_eq!(drawn(&mut device, &meshes).meshes, open_view.meshes);
+}
+
+/// What has moved to another buffer, and tables that take turns, are drawn where they are.
+#[test]
+fn tables_take_turns() {
+    let Some(mut device) = open("tables_take_turns", 160, 120) else { return };
+    let mut random = Random(6);
+    let mut tables = [Meshes::new(&mut device, 40), Meshes::new(&mut device, 40)];
+    for step in 0..12 {
+        for meshes in &mut tables {
+            let slot = random.below(40);
+            let origin = [slot % 6 * 20, 0, slot / 6 * 20].map(|c| c as i32);
+            meshes.set_random(&mut device, slot, origin, &mut random);
+            agree(&mut device, meshes, &flight(&mut random, step), step);
+        }
+    }
+}
+
+/// A device that is gone gives errors, one after another, and no panic.
+#[test]
+fn a_lost_device_is_an_error() {
+    let Some(mut device) = open("a_lost_device_is_an_error (culling)", 16, 16) else { return };
+    let mut meshes = Meshes::new(&mut device, 4);
+    meshes.set_random(&mut device, 0, [0; 3], &mut Random(7));
+    let view = flight(&mut Random(8), 0);
+    meshes.draw_culled(&mut device, &view);
+    device.opened.device.destroy();
+    let (frame, cull_frame) = Meshes::frame(&device, &view);
+    for _ in 0..3 {
+        let geometries = meshes.geometries.each_ref().map(Some);
+        let culled = Culled { table: &meshes.table, geometries: &geometries, frame: cull_frame };
+        let passes = Passes { opaque: &[], blended: &[], indirect: true };
+        let drawn = device.draw_culled(&frame, &passes, &culled).and_then(|()| device.finish());
+        assert!(matches!(drawn, Err(RenderError::Device { .. })), "{drawn:?}");
+        let _ = device.cull_counts();
+    }
+}
+
+/// Records that reach outside their geometry are refused before the GPU sees them.
+#[test]
+fn records_that_reach_outside_are_refused() {
+    let Some(mut device) = open("records_that_reach_outside_are_refused", 16, 16) else { return };
+    let view = flight(&mut Random(9), 0);
+    let place = DrawData { origin: [0; 3], extent: 16 };
+    for record in [
+        CullRecord::new(0, place, 63, [0, 0, 0, 0, 0, 2]),
+        CullRecord::new(4, place, 0, [1; 6]),
+        CullRecord::new(0, place, u32::MAX, [u32::MAX; 6]),
+    ] {
+        let mut meshes = Meshes::new(&mut device, 4);
+        meshes.table.insert(0, record);
+        let (frame, cull_frame) = Meshes::frame(&device, &view);
+        let geometries = meshes.geometries.each_ref().map(Some);
+        let culled = Culled { table: &meshes.table, geometries: &geometries, frame: cull_frame };
+        let passes = Passes { opaque: &[], blended: &[], indirect: true };
+        assert!(device.draw_culled(&frame, &passes, &culled).is_err(), "{record:?}");
+    }
+}

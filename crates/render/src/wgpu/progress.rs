@@ -1,0 +1,33 @@
+//! Which frames were submitted, and which are done.
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicU64, Ordering::Relaxed},
+};
+
+/// Counts frames. wgpu says through callbacks when one is done, while it is polled.
+#[derive(Default)]
+pub(super) struct Progress {
+    submitted: u64,
+    completed: Arc<AtomicU64>,
+}
+
+impl Progress {
+    /// A frame was just submitted to this queue.
+    pub(super) fn count(&mut self, queue: &wgpu::Queue) {
+        self.submitted += 1;
+        let (frame, completed) = (self.submitted, Arc::clone(&self.completed));
+        queue.on_submitted_work_done(move || {
+            completed.fetch_max(frame, Relaxed);
+        });
+    }
+
+    pub(super) const fn submitted(&self) -> u64 {
+        self.submitted
+    }
+
+    /// The last frame that is known to be done: of those that were at the last poll.
+    pub(super) fn completed(&self) -> u64 {
+        self.completed.load(Relaxed)
+    }
+}
