@@ -7,6 +7,8 @@ use drystone::scene::{BackendKind, RendererKind, Size};
 use drystone_world::GeneratorConfig;
 use glam::DVec3;
 
+use crate::allocator::AllocatorKind;
+
 /// Packs thousands of changing meshes into a few GPU buffers and draws them with one call.
 ///
 /// SOURCE is a MagicaVoxel file (.vox); without one, a world is generated. Without a
@@ -19,6 +21,18 @@ pub(crate) struct Options {
     pub(crate) command: Option<Command>,
     #[command(flatten)]
     pub(crate) scene: SceneOptions,
+}
+
+impl Options {
+    /// The allocator that was asked for.
+    pub(crate) fn allocator(&self) -> AllocatorKind {
+        match &self.command {
+            Some(Command::View(view)) => view.scene.memory.allocator,
+            Some(Command::Shot(shot)) => shot.scene.memory.allocator,
+            Some(Command::Info(info)) => info.memory.allocator,
+            None => self.scene.memory.allocator,
+        }
+    }
 }
 
 #[derive(Debug, Subcommand)]
@@ -39,9 +53,11 @@ pub(crate) struct SceneOptions {
     /// How meshes are kept and drawn: pool or naive
     #[arg(long, value_name = "KIND", default_value = "pool", value_parser = RendererKind::from_str)]
     pub(crate) renderer: RendererKind,
-    /// What draws: auto, soft or wgpu
+    /// What draws: auto, soft, wgpu, gl, or gl-staged (gl without mapped memory)
     #[arg(long, value_name = "KIND", default_value = "auto", value_parser = BackendKind::from_str)]
     pub(crate) backend: BackendKind,
+    #[command(flatten)]
+    pub(crate) memory: MemoryOptions,
     /// The picture's or window's size in pixels
     #[arg(long, value_name = "WxH", default_value = "1280x720", value_parser = Size::from_str)]
     pub(crate) size: Size,
@@ -60,6 +76,15 @@ pub(crate) struct SceneOptions {
     /// Say what is being done
     #[arg(short, long)]
     pub(crate) verbose: bool,
+}
+
+/// Where the program's memory comes from.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct MemoryOptions {
+    /// What the program's memory comes from: system, or small, which keeps small objects
+    /// apart and says how many there were
+    #[arg(long, value_name = "KIND", default_value = "system", value_parser = AllocatorKind::from_str)]
+    pub(crate) allocator: AllocatorKind,
 }
 
 #[derive(Clone, Debug, Args)]
@@ -97,6 +122,8 @@ pub(crate) struct ShotOptions {
 pub(crate) struct InfoOptions {
     #[command(flatten)]
     pub(crate) source: SourceOptions,
+    #[command(flatten)]
+    pub(crate) memory: MemoryOptions,
     /// Print the report as JSON
     #[arg(long)]
     pub(crate) json: bool,
@@ -176,6 +203,7 @@ mod tests {
             "drystone info a.vox b.vox",
             "drystone info a.vox --seed 5",
             "drystone info --chunks 4x4",
+            "drystone --allocator heap",
         ] {
             let line = usage(words);
             assert!(!line.is_empty() && !line.contains('\n'), "{words}: {line}");
@@ -195,5 +223,9 @@ mod tests {
         assert!(matches!(parsed("drystone"), Ok(Options { command: None, .. })));
         let Ok(bare) = parsed("drystone a.vox --backend soft") else { panic!("refused") };
         assert_eq!(bare.scene.source.path, Some(PathBuf::from("a.vox")));
+        assert_eq!(bare.allocator(), AllocatorKind::System);
+        for words in ["drystone --allocator small", "drystone info --allocator small a.vox"] {
+            assert!(parsed(words).is_ok_and(|it| it.allocator() == AllocatorKind::Small));
+        }
     }
 }

@@ -10,6 +10,8 @@ pub(crate) enum AppError {
     Render(#[from] RenderError),
     #[error("the window cannot be opened: {0}; without a display, use: drystone shot -o FILE.png")]
     Window(String),
+    #[error("no memory for small objects ({0}); use --allocator system")]
+    Allocator(#[from] drystone_alloc::Error),
     #[error("the report cannot be written: {0}")]
     Output(#[from] std::io::Error),
 }

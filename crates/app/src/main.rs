@@ -1,6 +1,7 @@
 //! The command line and the viewer of drystone.
 #![forbid(unsafe_code)]
 
+mod allocator;
 mod cli;
 mod commands;
 mod error;
@@ -21,7 +22,8 @@ fn main() -> ExitCode {
             return ExitCode::from(2);
         }
     };
-    finish(commands::run(options))
+    let chosen = allocator::choose(options.allocator()).map_err(AppError::from);
+    finish(chosen.and_then(|()| commands::run(options)))
 }
 
 fn finish(result: Result<(), AppError>) -> ExitCode {

@@ -12,6 +12,7 @@ mod quads;
 
 pub use backend::{BackendKind, RendererKind, Size, open_renderer, open_window};
 pub use outlook::{Outlook, corners, outlook, reach};
+use quads::Scratch;
 pub use quads::{ChunkQuads, mesh_chunk, mesh_world, quad_count};
 
 use std::collections::HashMap;
@@ -19,7 +20,7 @@ use std::collections::HashMap;
 use drystone_render::{
     DrawData, DrawStats, Image, Layer, MeshData, MeshId, RenderError, Renderer, View,
 };
-use drystone_voxel::{ChunkPos, Material, VoxelPos};
+use drystone_voxel::{ChunkMesh, ChunkPos, Material, VoxelPos};
 use drystone_world::World;
 
 /// A world and a renderer that shows it.
@@ -31,6 +32,7 @@ pub struct Scene {
     renderer: Box<dyn Renderer>,
     /// The meshes of each chunk that has any, by layer.
     meshes: HashMap<ChunkPos, Meshes>,
+    scratch: Scratch,
 }
 
 #[derive(Clone, Copy, Default)]
@@ -51,9 +53,10 @@ impl Scene {
     ) -> Result<Self, RenderError> {
         let colors: Vec<_> = world.materials().iter().map(|(_, kind)| kind.color).collect();
         renderer.set_palette(&colors)?;
-        let mut scene = Self { world, renderer, meshes: HashMap::new() };
+        let (meshes, scratch) = (HashMap::new(), Scratch::default());
+        let mut scene = Self { world, renderer, meshes, scratch };
         for chunk in quads {
-            scene.update(chunk)?;
+            scene.update(chunk.position, &chunk.mesh)?;
         }
         Ok(scene)
     }
@@ -61,6 +64,11 @@ impl Scene {
     /// The world.
     pub const fn world(&self) -> &World {
         &self.world
+    }
+
+    /// The world, to be changed: what changes shows once its chunks are remeshed.
+    pub const fn world_mut(&mut self) -> &mut World {
+        &mut self.world
     }
 
     /// The renderer.
@@ -102,19 +110,30 @@ impl Scene {
             return Ok(old);
         }
         for chunk in quads::chunks_that_see(voxel, self.world.side()) {
-            self.update(&mesh_chunk(&self.world, chunk))?;
+            self.remesh(chunk)?;
         }
         Ok(old)
     }
 
+    /// Meshes a chunk anew and shows it.
+    ///
+    /// # Errors
+    /// When the renderer is full or its device failed; the chunk is shown as it was then.
+    pub fn remesh(&mut self, chunk: ChunkPos) -> Result<(), RenderError> {
+        let mut scratch = std::mem::take(&mut self.scratch);
+        let updated = self.update(chunk, scratch.mesh(&self.world, chunk));
+        self.scratch = scratch;
+        updated
+    }
+
     /// Shows these quads as their chunk's.
-    fn update(&mut self, chunk: &ChunkQuads) -> Result<(), RenderError> {
+    fn update(&mut self, chunk: ChunkPos, mesh: &ChunkMesh) -> Result<(), RenderError> {
         let side = self.world.side();
-        let place = DrawData { origin: chunk.position.origin(side).to_array(), extent: side };
-        let mut meshes = self.meshes.get(&chunk.position).copied().unwrap_or_default();
+        let place = DrawData { origin: chunk.origin(side).to_array(), extent: side };
+        let mut meshes = self.meshes.get(&chunk).copied().unwrap_or_default();
         let layers = [
-            (&mut meshes.opaque, Layer::Opaque, &chunk.mesh.opaque),
-            (&mut meshes.blended, Layer::Blended, &chunk.mesh.see_through),
+            (&mut meshes.opaque, Layer::Opaque, &mesh.opaque),
+            (&mut meshes.blended, Layer::Blended, &mesh.see_through),
         ];
         let mut result = Ok(());
         for (id, layer, quads) in layers {
@@ -123,9 +142,9 @@ impl Scene {
             result = result.and(updated);
         }
         if meshes.opaque.is_none() && meshes.blended.is_none() {
-            self.meshes.remove(&chunk.position);
+            self.meshes.remove(&chunk);
         } else {
-            self.meshes.insert(chunk.position, meshes);
+            self.meshes.insert(chunk, meshes);
         }
         result
     }

@@ -22,7 +22,7 @@ use winit::{
     window::{CursorGrabMode, Window, WindowId},
 };
 
-use crate::{AppError, cli::SceneOptions, commands, output};
+use crate::{AppError, allocator::AllocatorReport, cli::SceneOptions, commands, output};
 use flight::Flight;
 use screen::Screen;
 use status::Status;
@@ -62,6 +62,9 @@ pub(crate) fn run(options: &SceneOptions) -> Result<(), AppError> {
     event_loop.set_control_flow(ControlFlow::Wait);
     let mut viewer = Viewer::new(options.clone(), world);
     event_loop.run_app(&mut viewer).map_err(|error| AppError::Window(error.to_string()))?;
+    if options.verbose {
+        output::note(&AllocatorReport::now().to_string());
+    }
     match viewer.failure {
         Some(error) => Err(error),
         None => Ok(()),

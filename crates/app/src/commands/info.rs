@@ -4,7 +4,7 @@ use drystone::scene;
 use drystone_world::{VoxFile, World};
 
 use super::open;
-use crate::{AppError, cli::InfoOptions, output, report::InfoReport};
+use crate::{AppError, allocator::AllocatorReport, cli::InfoOptions, output, report::InfoReport};
 
 /// Says what the source holds.
 pub(crate) fn run(options: &InfoOptions) -> Result<(), AppError> {
@@ -14,6 +14,12 @@ pub(crate) fn run(options: &InfoOptions) -> Result<(), AppError> {
     let source: Box<dyn Any> = source;
     let vox = source.downcast_ref::<VoxFile>().map(VoxFile::summary);
     let report = InfoReport::new(&world, &quads, vox);
-    let json = options.json;
-    output::print(&if json { format!("{}\n", report.to_json()) } else { report.to_string() })
+    let allocator = AllocatorReport::now();
+    if options.json {
+        let mut json = report.to_json();
+        json["allocator"] = allocator.to_json();
+        return output::print(&format!("{json}\n"));
+    }
+    output::print(&report.to_string())?;
+    if allocator.is_small() { output::print(&format!("  {allocator}\n")) } else { Ok(()) }
 }

@@ -6,6 +6,7 @@ use drystone_world::World;
 use super::{open, view_of};
 use crate::{
     AppError,
+    allocator::AllocatorReport,
     cli::SceneOptions,
     output,
     report::{ShotReport, StageTimes},
@@ -46,8 +47,14 @@ pub(crate) fn run(options: &SceneOptions, path: &Path) -> Result<(), AppError> {
         held,
         times,
     };
-    let json = options.json;
-    output::print(&if json { format!("{}\n", report.to_json()) } else { format!("{report}\n") })
+    let allocator = AllocatorReport::now();
+    if options.json {
+        let mut json = report.to_json();
+        json["allocator"] = allocator.to_json();
+        return output::print(&format!("{json}\n"));
+    }
+    note(options, || allocator.to_string());
+    output::print(&format!("{report}\n"))
 }
 
 fn note(options: &SceneOptions, text: impl FnOnce() -> String) {

@@ -1,8 +1,8 @@
 use std::str::FromStr;
 
 use drystone_render::{
-    Api, Device, NaiveRenderer, PoolRenderer, RenderError, Renderer, SoftDevice, WgpuDevice,
-    WindowTarget,
+    Access, Api, Device, GlConfig, GlDevice, NaiveRenderer, PoolRenderer, RenderError, Renderer,
+    SoftDevice, WgpuDevice, WindowTarget,
 };
 
 use super::{ChunkQuads, quad_count};
@@ -25,8 +25,12 @@ pub enum BackendKind {
     Auto,
     /// The built-in rasteriser.
     Soft,
-    /// wgpu.
+    /// wgpu: Vulkan, Metal, Direct3D 12, OpenGL.
     Wgpu,
+    /// OpenGL, with vertices written in place.
+    Gl,
+    /// OpenGL, with vertices copied by the GPU: for drivers that fault on mapped memory.
+    GlStaged,
 }
 
 impl FromStr for RendererKind {
@@ -49,7 +53,9 @@ impl FromStr for BackendKind {
             "auto" => Ok(Self::Auto),
             "soft" => Ok(Self::Soft),
             "wgpu" => Ok(Self::Wgpu),
-            _ => Err("it is auto, soft or wgpu".into()),
+            "gl" => Ok(Self::Gl),
+            "gl-staged" => Ok(Self::GlStaged),
+            _ => Err("it is auto, soft, wgpu, gl or gl-staged".into()),
         }
     }
 }
@@ -99,32 +105,75 @@ pub fn open_renderer(
     quads: &[ChunkQuads],
 ) -> Result<Box<dyn Renderer>, RenderError> {
     let Size { width, height } = size;
+    let wgpu = || WgpuDevice::headless(Api::Any, width, height);
+    let gl = |access| {
+        let device = GlDevice::headless(gl_config(access), width, height)?;
+        renderer_on(device, kind, quads)
+    };
     match backend {
         BackendKind::Soft => renderer_on(SoftDevice::new(width, height)?, kind, quads),
-        BackendKind::Wgpu => {
-            renderer_on(WgpuDevice::headless(Api::Any, width, height)?, kind, quads)
-        }
+        BackendKind::Wgpu => renderer_on(wgpu()?, kind, quads),
+        BackendKind::Gl => gl(Access::Direct),
+        BackendKind::GlStaged => gl(Access::Staged),
         BackendKind::Auto => {
             // Whatever keeps the GPU from being used, there is one that needs none.
-            let gpu = WgpuDevice::headless(Api::Any, width, height)
-                .and_then(|device| renderer_on(device, kind, quads));
-            gpu.or_else(|_| renderer_on(SoftDevice::new(width, height)?, kind, quads))
+            wgpu_or_gl(wgpu, || gl(Access::Direct), kind, quads)
+                .or_else(|_| renderer_on(SoftDevice::new(width, height)?, kind, quads))
         }
     }
 }
 
-/// A renderer that shows its pictures in a window, through wgpu.
+/// A renderer that shows its pictures in a window; `target` is asked for it once for each
+/// backend that is tried. `Soft` shows none by itself.
 ///
 /// # Errors
 /// `NoAdapter` when no adapter can show pictures there, or what the device says.
 pub fn open_window(
     kind: RendererKind,
-    window: WindowTarget,
+    backend: BackendKind,
+    target: impl Fn() -> WindowTarget,
     size: Size,
     quads: &[ChunkQuads],
 ) -> Result<Box<dyn Renderer>, RenderError> {
-    let device = WgpuDevice::windowed(Api::Any, window, size.width, size.height)?;
-    renderer_on(device, kind, quads)
+    let Size { width, height } = size;
+    let wgpu = || WgpuDevice::windowed(Api::Any, target(), width, height);
+    let gl = |access| {
+        let device = GlDevice::windowed(gl_config(access), target(), width, height)?;
+        renderer_on(device, kind, quads)
+    };
+    match backend {
+        BackendKind::Soft => {
+            let found = "the software rasteriser has no way to a window".into();
+            Err(RenderError::NoAdapter { wanted: "windowed", found })
+        }
+        BackendKind::Wgpu => renderer_on(wgpu()?, kind, quads),
+        BackendKind::Gl => gl(Access::Direct),
+        BackendKind::GlStaged => gl(Access::Staged),
+        BackendKind::Auto => wgpu_or_gl(wgpu, || gl(Access::Direct), kind, quads),
+    }
+}
+
+fn gl_config(access: Access) -> GlConfig {
+    GlConfig { access, ..GlConfig::default() }
+}
+
+/// wgpu where it has more than OpenGL, which is quicker without it; else whichever there
+/// is.
+fn wgpu_or_gl(
+    wgpu: impl Fn() -> Result<WgpuDevice, RenderError>,
+    gl: impl FnOnce() -> Result<Box<dyn Renderer>, RenderError>,
+    kind: RendererKind,
+    quads: &[ChunkQuads],
+) -> Result<Box<dyn Renderer>, RenderError> {
+    let refused = match wgpu() {
+        Ok(device) if !device.is_opengl() => return renderer_on(device, kind, quads),
+        // It goes before the other comes: a window has room for one.
+        other => other.err(),
+    };
+    gl().or_else(|_| match refused {
+        Some(error) => Err(error),
+        None => renderer_on(wgpu()?, kind, quads),
+    })
 }
 
 fn renderer_on<D: Device + 'static>(

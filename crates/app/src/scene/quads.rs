@@ -17,14 +17,17 @@ pub fn mesh_world(world: &World) -> Vec<ChunkQuads> {
     let positions: Vec<ChunkPos> = world.positions().collect();
     positions
         .into_par_iter()
-        .map_init(Scratch::default, |scratch, position| scratch.mesh(world, position))
+        .map_init(Scratch::default, |scratch, position| ChunkQuads {
+            position,
+            mesh: scratch.mesh(world, position).clone(),
+        })
         .filter(|chunk| !chunk.mesh.is_empty())
         .collect()
 }
 
 /// Meshes one chunk; a chunk that the world does not have gives no quads.
 pub fn mesh_chunk(world: &World, position: ChunkPos) -> ChunkQuads {
-    Scratch::default().mesh(world, position)
+    ChunkQuads { position, mesh: Scratch::default().mesh(world, position).clone() }
 }
 
 /// How many quads there are in all, opaque and see-through.
@@ -53,20 +56,21 @@ pub(super) fn chunks_that_see(voxel: VoxelPos, side: u32) -> Vec<ChunkPos> {
 
 /// What one thread meshes with, kept warm from chunk to chunk.
 #[derive(Default)]
-struct Scratch {
+pub(super) struct Scratch {
     padded: PaddedChunk,
     mesher: GreedyMesher,
     mesh: ChunkMesh,
 }
 
 impl Scratch {
-    fn mesh(&mut self, world: &World, position: ChunkPos) -> ChunkQuads {
+    /// The quads of a chunk, until the next is meshed.
+    pub(super) fn mesh(&mut self, world: &World, position: ChunkPos) -> &ChunkMesh {
         self.mesh.clear();
         if world.chunk(position).is_some() {
             world.pad(position, &mut self.padded);
             self.mesher.mesh(&self.padded, world.materials(), &mut self.mesh);
         }
-        ChunkQuads { position, mesh: self.mesh.clone() }
+        &self.mesh
     }
 }
 

@@ -36,12 +36,12 @@ impl Screen {
         let size = Size { width: width.max(1), height: height.max(1) };
         let display = event_loop.owned_display_handle();
         if backend != BackendKind::Soft {
-            let target = WindowTarget {
+            let target = || WindowTarget {
                 window: Arc::clone(window) as Arc<dyn wgpu::WindowHandle>,
                 display: Box::new(display.clone()),
                 vsync: true,
             };
-            match scene::open_window(renderer, target, size, quads) {
+            match scene::open_window(renderer, backend, target, size, quads) {
                 Ok(renderer) => return Ok(Self::Direct(Scene::new(world, quads, renderer)?)),
                 Err(error) if backend != BackendKind::Auto => return Err(error.into()),
                 Err(_) => {}

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
+mod allocators;
 mod bad_input;
 mod command_line;
 mod cover;

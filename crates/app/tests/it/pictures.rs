@@ -9,8 +9,8 @@ use std::path::PathBuf;
 
 use drystone::scene::{Scene, mesh_world, quad_count};
 use drystone_render::{
-    Api, Device, Image, NaiveRenderer, PoolRenderer, RenderError, Renderer, SoftDevice, View,
-    WgpuDevice,
+    Access, Api, ArticleDevice, Device, FatDevice, GlConfig, GlDevice, Image, NaiveRenderer,
+    PoolRenderer, RenderError, Renderer, SoftDevice, View, WgpuDevice,
 };
 use drystone_world::World;
 
@@ -82,8 +82,12 @@ fn difference(want: &Image, got: &Image) -> Image {
 
 /// Draws all cases with what `open` opens for a number of quads.
 fn agree(contender: &str, open: impl Fn(u64) -> Box<dyn Renderer>) {
+    agree_on(cases(), contender, open);
+}
+
+fn agree_on(cases: Vec<Case>, contender: &str, open: impl Fn(u64) -> Box<dyn Renderer>) {
     let mut wrong = Vec::new();
-    for case in cases() {
+    for case in cases {
         let quads = quad_count(&mesh_world(&case.world));
         let actual = pictures(&case.world, &case.views, open(quads));
         assert_eq!(actual.len(), case.views.len());
@@ -94,26 +98,21 @@ fn agree(contender: &str, open: impl Fn(u64) -> Box<dyn Renderer>) {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// The device, or `None` where there is no such adapter: said and counted.
-fn open_wgpu(test: &str, api: Api) -> Option<WgpuDevice> {
-    match WgpuDevice::headless(api, WIDTH, HEIGHT) {
-        Ok(device) => Some(device),
-        Err(error @ RenderError::NoAdapter { .. }) => {
-            println!("skipped: {test}: {error}");
-            None
-        }
+/// Both renderers on the devices that `open` opens; where there is no such adapter, that
+/// is said and counted.
+fn device_agrees<D: Device + 'static>(test: &str, open: impl Fn() -> Result<D, RenderError>) {
+    match open() {
+        Ok(device) => println!("{test}: {}", device.describe()),
+        Err(error @ RenderError::NoAdapter { .. }) => return println!("skipped: {test}: {error}"),
         Err(error) => panic!("{test}: {error}"),
     }
+    agree(&format!("{test}-pool"), |quads| pool(open().unwrap(), quads));
+    agree(&format!("{test}-naive"), |_| naive(open().unwrap()));
 }
 
-fn wgpu_agrees(test: &str, api: Api) {
-    if open_wgpu(test, api).is_none() {
-        return;
-    }
-    let device = || WgpuDevice::headless(api, WIDTH, HEIGHT).unwrap();
-    println!("{test}: {}", device().describe());
-    agree(&format!("{test}-pool"), |quads| pool(device(), quads));
-    agree(&format!("{test}-naive"), |_| naive(device()));
+fn gl_agrees(test: &str, access: Access) {
+    let config = GlConfig { access, ..GlConfig::default() };
+    device_agrees(test, || GlDevice::headless(config, WIDTH, HEIGHT));
 }
 
 #[test]
@@ -123,12 +122,45 @@ fn naive_draws_what_pool_draws() {
 
 #[test]
 fn wgpu_on_vulkan_draws_what_soft_draws() {
-    wgpu_agrees("vulkan", Api::Vulkan);
+    device_agrees("vulkan", || WgpuDevice::headless(Api::Vulkan, WIDTH, HEIGHT));
 }
 
 #[test]
 fn wgpu_on_opengl_draws_what_soft_draws() {
-    wgpu_agrees("opengl", Api::OpenGl);
+    device_agrees("opengl", || WgpuDevice::headless(Api::OpenGl, WIDTH, HEIGHT));
+}
+
+#[test]
+fn gl_written_directly_draws_what_soft_draws() {
+    gl_agrees("gl-direct", Access::Direct);
+}
+
+#[test]
+fn gl_written_by_copies_draws_what_soft_draws() {
+    gl_agrees("gl-staged", Access::Staged);
+}
+
+/// What the tables compare with draws the same pictures, where nothing is see-through.
+#[test]
+fn the_articles_vertices_draw_what_soft_draws() {
+    let test = "the_articles_vertices_draw_what_soft_draws";
+    let opaque = || {
+        let is_opaque = |case: &Case| {
+            mesh_world(&case.world).iter().all(|chunk| chunk.mesh.see_through.is_empty())
+        };
+        cases().into_iter().filter(is_opaque).collect::<Vec<_>>()
+    };
+    assert!(opaque().len() > 5);
+    let article = || ArticleDevice::headless(WIDTH, HEIGHT);
+    if let Err(error @ RenderError::NoAdapter { .. }) = article() {
+        return println!("skipped: {test}: {error}");
+    }
+    agree_on(opaque(), "naive-gl", |_| naive(article().unwrap()));
+    for access in [Access::Direct, Access::Staged] {
+        let config = GlConfig { access, ..GlConfig::default() };
+        let fat = || FatDevice::headless(config, WIDTH, HEIGHT).unwrap();
+        agree_on(opaque(), &format!("pool-gl-fat-{}", access.name()), |quads| pool(fat(), quads));
+    }
 }
 
 /// Pixels of the pictures in which `change` made a difference, with their case and view.

@@ -161,6 +161,11 @@ fn the_viewer_flies_on_wgpu() {
 }
 
 #[test]
+fn the_viewer_flies_on_gl() {
+    flies("the_viewer_flies_on_gl", "gl");
+}
+
+#[test]
 fn the_viewer_flies_on_soft() {
     flies("the_viewer_flies_on_soft", "soft");
 }
