@@ -1,13 +1,37 @@
 //! The drawing tables: whole frames, drystone's pool beside naive rendering.
 
+mod contenders;
+mod dynamic;
+mod frames;
 mod scene;
 mod still;
 
-use crate::tables::TableEntry;
+use crate::{Table, tables::TableEntry};
+
+/// The size of the pictures that are drawn.
+const SIZE: [u32; 2] = [720, 720];
 
 /// The table `static`.
 pub(crate) const STATIC: TableEntry = TableEntry {
     name: "static",
     about: "chunks of random voxels drawn again and again, pool beside naive",
     run: still::run,
+};
+
+/// The table `dynamic`.
+pub(crate) const DYNAMIC: TableEntry = TableEntry {
+    name: "dynamic",
+    about: "the same with 50 chunks filled and meshed anew before every frame",
+    run: dynamic::run,
+};
+
+/// The table `small-meshes`: that case of `static` alone.
+pub(crate) const SMALL_MESHES: TableEntry = TableEntry {
+    name: still::SMALL_MESHES,
+    about: "20,250 meshes of 8 quads: what a mesh costs, whatever is in it",
+    run: |options| {
+        let mut table = Table::new(still::SMALL_MESHES);
+        still::run_small(&mut table, options)?;
+        Ok(table)
+    },
 };

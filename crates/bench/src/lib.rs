@@ -25,6 +25,7 @@
 //! Times are wall-clock times of one thread; compare within one run only.
 #![deny(unsafe_code)]
 
+mod arenas;
 mod drawing;
 mod error;
 mod json;

@@ -1,4 +1,4 @@
-use crate::{Error, Options, Table, drawing, spaces};
+use crate::{Error, Options, Table, arenas, drawing, spaces};
 
 /// A table that can be asked for by name.
 pub struct TableEntry {
@@ -11,7 +11,8 @@ pub struct TableEntry {
 }
 
 /// Every table: the one place where a new one is added.
-pub const TABLES: &[TableEntry] = &[spaces::ENTRY, drawing::STATIC];
+pub const TABLES: &[TableEntry] =
+    &[spaces::ENTRY, arenas::ENTRY, drawing::STATIC, drawing::DYNAMIC, drawing::SMALL_MESHES];
 
 /// The table of this name.
 ///

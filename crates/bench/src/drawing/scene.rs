@@ -1,7 +1,10 @@
 //! The article's scene: cubes of chunks full of random voxels, the worst case for a mesher.
 
+use std::borrow::Cow;
+
 use drystone::scene::{ChunkQuads, mesh_world, quad_count};
-use drystone_render::{Camera, Projection, View};
+use drystone_mesh::{Face, Quad};
+use drystone_render::{Camera, DrawData, Layer, MeshData, Projection, View};
 use drystone_voxel::{Chunk, ChunkPos, Material, MaterialTable};
 use drystone_world::World;
 use glam::DVec3;
@@ -34,15 +37,94 @@ impl RandomScene {
         let mean = quad_count(&quads) as f64 / f64::from(chunks_a_side.pow(3));
         check_mean(side, mean)?;
         let max = DVec3::splat(f64::from(side * chunks_a_side));
-        let projection = Projection::Orthographic { height_voxels: 1.0 };
-        let camera = Camera::fit(DVec3::ZERO, max, projection, 1.0);
-        Ok(Self { world, quads, view: View::new(camera) })
+        Ok(Self { world, quads, view: view_of_all(max) })
     }
 
     /// Mean quads a chunk.
     pub(crate) fn mean_quads(&self) -> f64 {
-        quad_count(&self.quads) as f64 / self.world.chunk_count().max(1) as f64
+        f64::from(self.quad_count()) / self.world.chunk_count().max(1) as f64
     }
+
+    pub(super) fn quad_count(&self) -> u32 {
+        quad_count(&self.quads) as u32
+    }
+
+    /// What a renderer is given of it.
+    pub(super) fn meshes(&self) -> Meshes<'_> {
+        let palette = self.world.materials().iter().map(|(_, kind)| kind.color).collect();
+        let side = self.world.side();
+        let list = self.quads.iter().map(|chunk| {
+            let opaque = &chunk.mesh.opaque;
+            let place = DrawData { origin: chunk.position.origin(side).to_array(), extent: side };
+            Mesh { quads: Cow::Borrowed(opaque.quads()), counts: opaque.counts(), place }
+        });
+        Meshes { palette, list: list.collect() }
+    }
+}
+
+/// Meshes and their colours, as a renderer is given them.
+pub(super) struct Meshes<'a> {
+    pub(super) palette: Vec<[u8; 4]>,
+    pub(super) list: Vec<Mesh<'a>>,
+}
+
+/// One opaque mesh.
+pub(super) struct Mesh<'a> {
+    quads: Cow<'a, [Quad]>,
+    counts: [u32; Face::COUNT],
+    place: DrawData,
+}
+
+impl Meshes<'_> {
+    pub(super) fn quad_count(&self) -> u32 {
+        self.list.iter().map(|mesh| mesh.quads.len() as u32).sum()
+    }
+}
+
+impl Mesh<'_> {
+    pub(super) fn data(&self) -> MeshData<'_> {
+        let Self { quads, counts, place } = self;
+        MeshData { quads, counts: *counts, place: *place, layer: Layer::Opaque }
+    }
+}
+
+/// Cells a side of the scene of small meshes, with a mesh for each facing: as many as the
+/// article's largest scene has draw commands.
+const SMALL_CELLS: i32 = 15;
+/// Voxels from one cell to the next.
+const SMALL_CELL_VOXELS: i32 = 16;
+/// Quads of a small mesh.
+const SMALL_QUADS: u32 = 8;
+
+/// 20,250 meshes of 8 quads, all of one facing each, and a view of all of them.
+pub(super) fn small_meshes() -> (Meshes<'static>, View) {
+    let cells = 0..SMALL_CELLS.pow(3);
+    let list = cells.flat_map(|cell| Face::ALL.map(|face| small_mesh(cell, face))).collect();
+    let max = DVec3::splat(f64::from(SMALL_CELLS * SMALL_CELL_VOXELS));
+    let palette = [[0; 4]].into_iter().chain(COLORS).collect();
+    (Meshes { palette, list }, view_of_all(max))
+}
+
+/// Steps of unit squares, away from those of the cell's other facings.
+fn small_mesh(cell: i32, face: Face) -> Mesh<'static> {
+    let index = [1, SMALL_CELLS, SMALL_CELLS * SMALL_CELLS].map(|n| cell / n % SMALL_CELLS);
+    let origin = index.map(|i| i * SMALL_CELL_VOXELS);
+    let material = 1 + face.index() as u16 % COLORS.len() as u16;
+    let quads = (0..SMALL_QUADS).map(|step| {
+        let mut position = [step; 3];
+        position[face.axis()] = step + if face.is_positive() { SMALL_QUADS } else { 0 };
+        Quad::new(position, [1, 1], face, material)
+    });
+    let mut counts = [0; Face::COUNT];
+    counts[face.index()] = SMALL_QUADS;
+    let place = DrawData { origin, extent: SMALL_CELL_VOXELS as u32 };
+    Mesh { quads: quads.collect(), counts, place }
+}
+
+/// All that lies between the origin and `max`, in parallel projection, as in the article.
+fn view_of_all(max: DVec3) -> View {
+    let projection = Projection::Orthographic { height_voxels: 1.0 };
+    View::new(Camera::fit(DVec3::ZERO, max, projection, 1.0))
 }
 
 fn random_world(side: u32, chunks_a_side: u32) -> Result<World, String> {
@@ -55,13 +137,18 @@ fn random_world(side: u32, chunks_a_side: u32) -> Result<World, String> {
     for z in 0..n {
         for y in 0..n {
             for x in 0..n {
-                let mut random = SplitMix(u64::from(side) << 48 | (x + n * (y + n * z)) as u64);
-                let chunk = Chunk::from_fn(side, |_| random.voxel());
+                let chunk = random_chunk(side, (x + n * (y + n * z)) as u64);
                 world.insert(ChunkPos::new(x, y, z), chunk).map_err(|e| e.to_string())?;
             }
         }
     }
     Ok(world)
+}
+
+/// A chunk of random voxels; the same seed gives the same.
+pub(super) fn random_chunk(side: u32, seed: u64) -> Chunk {
+    let mut random = SplitMix(u64::from(side) << 56 ^ seed);
+    Chunk::from_fn(side, |_| random.voxel())
 }
 
 /// Whether the scene is the article's: without this, figures mean nothing.

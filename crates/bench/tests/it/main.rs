@@ -68,6 +68,31 @@ fn spaces_has_its_cases() {
     }
 }
 
+/// The cases of small objects, which work on a real document.
+#[test]
+fn arenas_has_its_cases_of_small_objects() {
+    if std::env::var_os("DRYSTONE_DATA").is_none() {
+        println!("skipped: arenas_has_its_cases_of_small_objects: DRYSTONE_DATA is not set");
+        return;
+    }
+    let output = bench(&["arenas", "--quick", "--rounds", "1", "--case", "small-", "--json", "-"]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let json: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let rows = json["rows"].as_array().unwrap();
+    let figures = [
+        ("small-parse", "time"),
+        ("small-parse", "free"),
+        ("small-random", "time"),
+        ("small-memory", "overhead"),
+    ];
+    for (case, metric) in figures {
+        let ours = |row: &&serde_json::Value| {
+            row["case"] == case && row["metric"] == metric && row["contender"] == "drystone"
+        };
+        assert!(rows.iter().any(|row| ours(&row)), "{case} {metric}");
+    }
+}
+
 /// The drawing table on the smallest case, where there is an adapter to draw with.
 #[test]
 fn static_compares_pool_and_naive() {

@@ -1,0 +1,124 @@
+//! The parse as whole processes, each with another global allocator.
+//!
+//! `time` is that of building and freeing the tree once, measured inside the process; the
+//! median of many, so that starting the process does not count. `memory` is the most that
+//! was resident: the program, the document's text, its tree, and what the allocator adds.
+
+use std::{
+    path::{Path, PathBuf},
+    process::Command,
+    time::SystemTime,
+};
+
+use crate::{Contender, Error, Figure, Options, Table};
+
+const CASE: &str = "global";
+const FILE: &str = "mime-types.xml";
+/// Parses of one process.
+const PARSES: usize = 15;
+const QUICK_PARSES: usize = 3;
+
+const CONTENDERS: &[&str] = &[
+    "drystone",
+    "malloc",
+    #[cfg(feature = "peers")]
+    "mimalloc",
+    #[cfg(feature = "peers")]
+    "snmalloc-rs",
+    "talc",
+    #[cfg(unix)]
+    "rlsf",
+    "dlmalloc",
+];
+
+pub(super) fn run(table: &mut Table, options: &Options) -> Result<(), Error> {
+    if !options.wants(CASE) {
+        return Ok(());
+    }
+    let Some(folder) = std::env::var_os("DRYSTONE_DATA") else {
+        eprintln!("skipped: {CASE}: it needs {FILE}, and DRYSTONE_DATA is not set");
+        return Ok(());
+    };
+    let file = PathBuf::from(folder).join(FILE);
+    let failed = |contender: &str, message: String| Error::Contender {
+        table: "arenas".to_owned(),
+        case: CASE.to_owned(),
+        contender: contender.to_owned(),
+        message,
+    };
+    // The other cases have figures all the same.
+    if let Err(why) = build() {
+        eprintln!("skipped: {CASE}: {why}");
+        return Ok(());
+    }
+    let parses = options.size(PARSES, QUICK_PARSES);
+    let mut contenders = Vec::new();
+    for &name in CONTENDERS {
+        let program = program(name).map_err(|why| failed(name, why))?;
+        let file = file.clone();
+        contenders.push(Contender::new(name, move || round(&program, &file, parses)));
+    }
+    table.run_case(CASE, options, contenders)
+}
+
+/// One process, from its start to its end.
+fn round(program: &Path, file: &Path, parses: usize) -> Result<Vec<Figure>, String> {
+    let output = Command::new(program).arg(file).arg(parses.to_string()).output();
+    let output = output.map_err(|error| format!("{}: {error}", program.display()))?;
+    if !output.status.success() {
+        return Err(String::from_utf8_lossy(&output.stderr).trim().to_owned());
+    }
+    let answer: serde_json::Value =
+        serde_json::from_slice(&output.stdout).map_err(|error| error.to_string())?;
+    let number = |name: &str| answer[name].as_f64().filter(|number| *number > 0.0);
+    let ns = number("ns").ok_or("the process gave no time")?;
+    let objects = number("objects").ok_or("the tree is empty")?;
+    let mut figures = vec![
+        Figure::new("time", "us/parse", ns / 1000.0),
+        Figure::new("object", "ns/object", ns / objects),
+    ];
+    // Where the system does not tell it, there is no such figure.
+    figures.extend(number("peak_bytes").map(|bytes| Figure::new("memory", "bytes", bytes)));
+    Ok(figures)
+}
+
+/// The binary of a contender, which lies beside this one.
+fn program(contender: &str) -> Result<PathBuf, String> {
+    let here = std::env::current_exe().map_err(|error| error.to_string())?;
+    let name = format!("global-{contender}{}", std::env::consts::EXE_SUFFIX);
+    Ok(here.with_file_name(name))
+}
+
+/// Builds the contenders' binaries where they are missing or older than this one. Cargo does
+/// not when it is only asked to run this one.
+fn build() -> Result<(), String> {
+    let changed = |path: &Path| path.metadata().and_then(|data| data.modified()).ok();
+    let here = std::env::current_exe().map_err(|error| error.to_string())?;
+    let newest = changed(&here).unwrap_or(SystemTime::UNIX_EPOCH);
+    let programs = CONTENDERS.iter().map(|name| program(name)).collect::<Result<Vec<_>, _>>()?;
+    if programs.iter().all(|path| changed(path).is_some_and(|time| time >= newest)) {
+        return Ok(());
+    }
+    let missing = programs.iter().find(|path| !path.exists());
+    let (Some(cargo), Some(folder)) =
+        (std::env::var_os("CARGO"), std::env::var_os("CARGO_MANIFEST_DIR"))
+    else {
+        return missing.map_or(Ok(()), |path| {
+            Err(format!("{} is missing; build it with `cargo build -p drystone-bench --bins`, in the profile and with the features of this one", path.display()))
+        });
+    };
+    let mut command = Command::new(cargo);
+    command.args(["build", "--quiet", "--bins", "--manifest-path"]);
+    command.arg(Path::new(&folder).join("Cargo.toml"));
+    if !cfg!(debug_assertions) {
+        command.arg("--release");
+    }
+    if cfg!(feature = "peers") {
+        command.args(["--features", "peers"]);
+    }
+    if let Some(target) = here.parent().and_then(Path::parent) {
+        command.arg("--target-dir").arg(target);
+    }
+    let status = command.status().map_err(|error| error.to_string())?;
+    if status.success() { Ok(()) } else { Err("the contenders' binaries do not build".to_owned()) }
+}

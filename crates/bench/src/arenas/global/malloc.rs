@@ -1,0 +1,14 @@
+//! The parse with the C library's as the global allocator.
+#![forbid(unsafe_code)]
+
+#[path = "process.rs"]
+mod process;
+
+use std::process::ExitCode;
+
+#[global_allocator]
+static ALLOCATOR: std::alloc::System = std::alloc::System;
+
+fn main() -> ExitCode {
+    process::main()
+}

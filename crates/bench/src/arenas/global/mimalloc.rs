@@ -1,0 +1,14 @@
+//! The parse with `mimalloc` as the global allocator.
+#![forbid(unsafe_code)]
+
+#[path = "process.rs"]
+mod process;
+
+use std::process::ExitCode;
+
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+fn main() -> ExitCode {
+    process::main()
+}

@@ -1,0 +1,154 @@
+//! Pools: objects of one size that come and go in any order.
+
+use std::alloc::Layout;
+use std::collections::VecDeque;
+use std::time::Instant;
+
+use allocator_api2::alloc::Allocator;
+use allocator_api2::boxed::Box as BoxIn;
+use drystone_alloc::memory::{BlockPool, Heap, Pool, PoolBox};
+use slab::Slab;
+use slotmap::{DefaultKey, SlotMap};
+
+use crate::{Contender, Error, Figure, Options, Random, Table};
+
+/// Objects alive at any time: 6.4 MB, more than the second cache holds.
+const LIVE: usize = 100_000;
+const QUICK_LIVE: usize = 2_000;
+/// Objects removed, and then inserted, at a time.
+const BURST: usize = 256;
+/// How often every object is replaced in a round, after once that is not timed: until then
+/// it matters more where the memory comes from than what the pool does with it.
+const PASSES: usize = 16;
+
+/// An object of a cache line.
+#[derive(Clone, Copy)]
+struct Object([u64; 8]);
+
+const _: () = assert!(size_of::<Object>() == 64);
+
+/// Where objects lie; a key stands for one of them.
+trait Objects<K> {
+    fn insert(&mut self, object: Object) -> Option<K>;
+    /// Removes an object that is there and returns its first word.
+    fn remove(&mut self, key: K) -> u64;
+}
+
+impl<'p> Objects<PoolBox<'p, Object>> for &'p Pool<'_, Object> {
+    #[inline]
+    fn insert(&mut self, object: Object) -> Option<PoolBox<'p, Object>> {
+        Pool::insert(self, object).ok()
+    }
+    #[inline]
+    fn remove(&mut self, key: PoolBox<'p, Object>) -> u64 {
+        key.0[0]
+    }
+}
+
+/// In boxes of an allocator's memory.
+struct Boxes<A>(A);
+
+impl<A: Allocator + Copy> Objects<BoxIn<Object, A>> for Boxes<A> {
+    #[inline]
+    fn insert(&mut self, object: Object) -> Option<BoxIn<Object, A>> {
+        BoxIn::try_new_in(object, self.0).ok()
+    }
+    #[inline]
+    fn remove(&mut self, key: BoxIn<Object, A>) -> u64 {
+        key.0[0]
+    }
+}
+
+/// In boxes of the program's allocator.
+struct StdBoxes;
+
+impl Objects<Box<Object>> for StdBoxes {
+    #[inline]
+    fn insert(&mut self, object: Object) -> Option<Box<Object>> {
+        Some(Box::new(object))
+    }
+    #[inline]
+    fn remove(&mut self, key: Box<Object>) -> u64 {
+        key.0[0]
+    }
+}
+
+impl Objects<usize> for Slab<Object> {
+    #[inline]
+    fn insert(&mut self, object: Object) -> Option<usize> {
+        Some(self.insert(object))
+    }
+    #[inline]
+    fn remove(&mut self, key: usize) -> u64 {
+        self.try_remove(key).map_or(0, |object| object.0[0])
+    }
+}
+
+impl Objects<DefaultKey> for SlotMap<DefaultKey, Object> {
+    #[inline]
+    fn insert(&mut self, object: Object) -> Option<DefaultKey> {
+        Some(self.insert(object))
+    }
+    #[inline]
+    fn remove(&mut self, key: DefaultKey) -> u64 {
+        self.remove(key).map_or(0, |object| object.0[0])
+    }
+}
+
+pub(super) fn run(table: &mut Table, options: &Options) -> Result<(), Error> {
+    let mut random = Random::new(11);
+    let live = options.size(LIVE, QUICK_LIVE);
+    let mut order: Vec<usize> = (0..live).collect();
+    random.shuffle(&mut order);
+    let order = &order;
+    #[cfg_attr(not(feature = "peers"), allow(unused_mut))]
+    let mut contenders = vec![
+        Contender::new("drystone", || round(&Pool::new(&Heap), order)),
+        Contender::new("drystone-blocks", || {
+            let pool = BlockPool::in_slabs(Layout::new::<Object>(), &Heap);
+            round(Boxes(&pool), order)
+        }),
+        Contender::new("slab", || round(Slab::new(), order)),
+        Contender::new("slotmap", || round(SlotMap::new(), order)),
+        Contender::new("box", || round(StdBoxes, order)),
+    ];
+    #[cfg(feature = "peers")]
+    contenders.push(Contender::new("mimalloc", || {
+        let mimalloc = super::adapter::InProgram(mimalloc::MiMalloc);
+        round(Boxes(&mimalloc), order)
+    }));
+    table.run_case("pool", options, contenders)
+}
+
+/// Fills up, forgets in which order, and then replaces the oldest objects in bursts.
+fn round<K>(mut objects: impl Objects<K>, order: &[usize]) -> Result<Vec<Figure>, String> {
+    let object = |number: usize| Object([number as u64; 8]);
+    let full = || "an object did not fit in".to_owned();
+    let mut made = Vec::with_capacity(order.len());
+    for number in 0..order.len() {
+        made.push(Some(objects.insert(object(number)).ok_or_else(full)?));
+    }
+    let mut keys: VecDeque<K> = order.iter().filter_map(|&number| made[number].take()).collect();
+    drop(made);
+    let burst_count = (order.len() * PASSES).div_ceil(BURST);
+    let warm_count = order.len().div_ceil(BURST);
+    let (mut sum, mut number) = (0, order.len());
+    let mut start = Instant::now();
+    for burst in 0..warm_count + burst_count {
+        if burst == warm_count {
+            start = Instant::now();
+        }
+        sum += keys.drain(..BURST).map(|key| objects.remove(key)).sum::<u64>();
+        for _ in 0..BURST {
+            keys.push_back(objects.insert(object(number)).ok_or_else(full)?);
+            number += 1;
+        }
+    }
+    let time = Figure::time_since(start, burst_count * BURST);
+    sum += keys.into_iter().map(|key| objects.remove(key)).sum::<u64>();
+    let expected = (0..number as u64).sum::<u64>();
+    match sum == expected {
+        true => Ok(vec![time]),
+        false => Err(format!("the objects add up to {sum}, not to {expected}")),
+    }
+}

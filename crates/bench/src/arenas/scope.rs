@@ -1,0 +1,191 @@
+//! Scopes within scopes, each with a few objects that go when it ends.
+
+use std::{array, cell::Cell, hint::black_box, time::Instant};
+
+use allocator_api2::{alloc::System, boxed::Box as BoxIn};
+use bump_scope::{Bump, BumpScope};
+use drystone_alloc::memory::{Region, Scope, ScopeStack};
+
+use crate::{Contender, Error, Figure, Options, Table};
+
+/// Objects of each scope.
+const OBJECTS: usize = 8;
+/// Scopes within scopes.
+const DEPTH: usize = 8;
+/// How often all of them are opened and closed in a round.
+const REPEATS: usize = 20_000;
+const QUICK_REPEATS: usize = 500;
+/// More than all objects take, with what belongs to each.
+const MEMORY_BYTES: usize = 1 << 14;
+
+/// How many objects of each number have gone. One count for all would have every object wait
+/// for the last one's.
+type Counts = [Cell<u64>; OBJECTS];
+
+/// What is put into scopes.
+trait Object<'c> {
+    fn new(counts: &'c Counts, number: usize) -> Self;
+    /// Called at the end of the scope.
+    fn leave(&self, counts: &Counts);
+}
+
+/// An object of three words with a destructor.
+struct Counted<'c> {
+    count: &'c Cell<u64>,
+    _number: u64,
+    _square: u64,
+}
+
+impl<'c> Object<'c> for Counted<'c> {
+    #[inline]
+    fn new(counts: &'c Counts, number: usize) -> Self {
+        let (count, _square) = (&counts[number], (number * number) as u64);
+        Self { count, _number: number as u64, _square }
+    }
+    #[inline]
+    fn leave(&self, _: &Counts) {}
+}
+
+impl Drop for Counted<'_> {
+    #[inline]
+    fn drop(&mut self) {
+        self.count.set(self.count.get() + 1);
+    }
+}
+
+/// The same without one.
+struct Plain {
+    number: u64,
+    _square: u64,
+    _cube: u64,
+}
+
+impl Object<'_> for Plain {
+    #[inline]
+    fn new(_: &Counts, number: usize) -> Self {
+        let [number, _square, _cube] = [1, 2, 3].map(|power| number.pow(power) as u64);
+        Self { number, _square, _cube }
+    }
+    #[inline]
+    fn leave(&self, counts: &Counts) {
+        let count = &counts[self.number as usize % OBJECTS];
+        count.set(count.get() + 1);
+    }
+}
+
+pub(super) fn run(table: &mut Table, options: &Options) -> Result<(), Error> {
+    run_case::<Counted<'_>>(table, options, "scope", &Counts::default())?;
+    run_case::<Plain>(table, options, "scope-plain", &Counts::default())
+}
+
+fn run_case<'c, T: Object<'c>>(
+    table: &mut Table,
+    options: &Options,
+    case: &str,
+    counts: &'c Counts,
+) -> Result<(), Error> {
+    let repeats = options.size(REPEATS, QUICK_REPEATS);
+    let mut bump = Bump::new();
+    let mut arena = scoped_arena::Scope::with_capacity(MEMORY_BYTES);
+    let contenders = vec![
+        Contender::new("drystone", || {
+            let region = Region::heap(MEMORY_BYTES).map_err(|error| error.to_string())?;
+            let mut stack = ScopeStack::new(region);
+            time(repeats, counts, || stack.scope(|scope| in_drystone::<T>(scope, counts, DEPTH)))
+        }),
+        Contender::new("bump-scope", || {
+            time(repeats, counts, || bump.scoped(|scope| in_bump_scope::<T>(scope, counts, DEPTH)))
+        }),
+        Contender::new("scoped-arena", || {
+            time(repeats, counts, || in_scoped_arena::<T>(arena.proxy().scope(), counts, DEPTH))
+        }),
+        Contender::new("box", || time(repeats, counts, || in_boxes::<T>(counts, DEPTH))),
+    ];
+    table.run_case(case, options, contenders)
+}
+
+/// Time for an object to come and go.
+fn time(
+    repeats: usize,
+    counts: &Counts,
+    mut run: impl FnMut() -> Option<()>,
+) -> Result<Vec<Figure>, String> {
+    run().ok_or("full")?;
+    counts.iter().for_each(|count| count.set(0));
+    let start = Instant::now();
+    for _ in 0..repeats {
+        run().ok_or("full")?;
+    }
+    let figure = Figure::time_since(start, repeats * DEPTH * OBJECTS);
+    let expected = (repeats * DEPTH) as u64;
+    match counts.iter().find(|count| count.get() != expected) {
+        None => Ok(vec![figure]),
+        Some(count) => Err(format!("{} objects have gone, not {expected}", count.get())),
+    }
+}
+
+/// What the others do when there is no room.
+#[inline]
+fn or_panic<T>(result: Result<T, drystone_alloc::Error>) -> T {
+    result.unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// Puts objects into the scope, opens the next one, and comes back.
+#[inline(never)]
+fn in_drystone<'c: 'p, 'p, T: Object<'c> + 'p>(
+    scope: &mut Scope<'_, 'p>,
+    counts: &'c Counts,
+    depth: usize,
+) -> Option<()> {
+    let mut objects: [_; OBJECTS] =
+        array::from_fn(|number| or_panic(scope.alloc(T::new(counts, number))));
+    black_box(&mut objects);
+    if depth > 1 {
+        scope.scope(|inner| in_drystone::<T>(inner, counts, depth - 1))?;
+    }
+    objects.iter().for_each(|object| object.leave(counts));
+    Some(())
+}
+
+#[inline(never)]
+fn in_bump_scope<'c, T: Object<'c>>(
+    scope: &mut BumpScope<'_>,
+    counts: &'c Counts,
+    depth: usize,
+) -> Option<()> {
+    let mut objects: [_; OBJECTS] = array::from_fn(|number| scope.alloc(T::new(counts, number)));
+    black_box(&mut objects);
+    if depth > 1 {
+        scope.scoped(|inner| in_bump_scope::<T>(inner, counts, depth - 1))?;
+    }
+    objects.iter().for_each(|object| object.leave(counts));
+    Some(())
+}
+
+#[inline(never)]
+fn in_scoped_arena<'c, T: Object<'c>>(
+    mut scope: scoped_arena::Scope<'_>,
+    counts: &'c Counts,
+    depth: usize,
+) -> Option<()> {
+    let mut scope = scope.proxy();
+    let mut objects: [_; OBJECTS] = array::from_fn(|number| scope.to_scope(T::new(counts, number)));
+    black_box(&mut objects);
+    if depth > 1 {
+        in_scoped_arena::<T>(scope.scope(), counts, depth - 1)?;
+    }
+    objects.iter().for_each(|object| object.leave(counts));
+    Some(())
+}
+
+#[inline(never)]
+fn in_boxes<'c, T: Object<'c>>(counts: &'c Counts, depth: usize) -> Option<()> {
+    let mut objects: [_; OBJECTS] =
+        array::from_fn(|number| BoxIn::new_in(T::new(counts, number), System));
+    black_box(&mut objects);
+    if depth > 1 {
+        in_boxes::<T>(counts, depth - 1)?;
+    }
+    objects.iter().for_each(|object| object.leave(counts));
+    Some(())
+}

@@ -1,0 +1,153 @@
+//! Objects with random lifetimes: one at random is freed, another one allocated, and again.
+
+use std::{alloc::Layout, ptr::NonNull};
+
+use super::contenders::Objects;
+use crate::Random;
+
+/// The work of all contenders: sizes as in the document, in random order.
+pub(super) struct Churn {
+    sizes: Vec<Size>,
+    /// Which of the live objects has to go, step by step.
+    victims: Vec<u32>,
+}
+
+/// A layout in half a word.
+#[derive(Clone, Copy)]
+struct Size {
+    bytes: u16,
+    align: u16,
+}
+
+impl Size {
+    fn of(layout: Layout) -> Self {
+        Self { bytes: layout.size() as u16, align: layout.align() as u16 }
+    }
+
+    #[inline]
+    fn layout(self) -> Layout {
+        // SAFETY: a size is that of a layout, whose numbers are small.
+        unsafe { Layout::from_size_align_unchecked(self.bytes.into(), self.align.into()) }
+    }
+}
+
+/// The live objects of a churn.
+pub(super) struct Live {
+    objects: Vec<Object>,
+    sizes_used: usize,
+}
+
+#[derive(Clone, Copy)]
+struct Object {
+    start: NonNull<u8>,
+    size: Size,
+}
+
+impl Churn {
+    /// `live_count` objects, of which one is replaced in each of `steps` steps.
+    pub(super) fn new(layouts: &[Layout], live_count: usize, steps: usize) -> Self {
+        let mut random = Random::new(4);
+        let mut next_size = || Size::of(layouts[random.below(layouts.len())]);
+        let sizes = (0..live_count + steps).map(|_| next_size()).collect();
+        let victims = (0..steps).map(|_| random.below(live_count) as u32).collect();
+        Self { sizes, victims }
+    }
+
+    pub(super) fn steps(&self) -> usize {
+        self.victims.len()
+    }
+
+    /// Room for the objects, in memory that is resident.
+    pub(super) fn room(&self) -> Live {
+        let live_count = self.sizes.len() - self.victims.len();
+        let nothing = Object { start: NonNull::dangling(), size: Size::of(Layout::new::<()>()) };
+        Live { objects: vec![nothing; live_count], sizes_used: live_count }
+    }
+
+    /// Allocates the first objects. `None` when there is no memory, as with all of these.
+    pub(super) fn start<O: Objects>(&self, objects: &mut O, live: &mut Live) -> Option<()> {
+        for (object, &size) in live.objects.iter_mut().zip(&self.sizes) {
+            // SAFETY: sizes of the documents are small and not zero.
+            let start = unsafe { objects.allocate(size.layout()) }?;
+            *object = Object { start, size };
+        }
+        Some(())
+    }
+
+    /// Replaces one object after the other, and touches none.
+    pub(super) fn run<O: Objects>(&self, objects: &mut O, live: &mut Live) -> Option<()> {
+        for (&victim, &size) in self.victims.iter().zip(&self.sizes[live.sizes_used..]) {
+            let object = &mut live.objects[victim as usize];
+            // SAFETY: the object is live, and replaced by the next.
+            unsafe { objects.free(object.start, object.size.layout()) }.then_some(())?;
+            // SAFETY: as in `start`.
+            let start = unsafe { objects.allocate(size.layout()) }?;
+            *object = Object { start, size };
+        }
+        Some(())
+    }
+
+    /// The same with objects that are filled and looked at again, to see whether they are
+    /// anybody else's too. Whether all are as they were.
+    pub(super) fn run_checked<O: Objects>(&self, objects: &mut O, live: &mut Live) -> Option<()> {
+        live.objects.iter().enumerate().for_each(|(index, object)| object.fill(index));
+        for (&victim, &size) in self.victims.iter().zip(&self.sizes[live.sizes_used..]) {
+            let index = victim as usize;
+            let object = &mut live.objects[index];
+            let is_intact = object.is_filled(index);
+            // SAFETY: as in `run`.
+            let is_freed = unsafe { objects.free(object.start, object.size.layout()) };
+            // SAFETY: as in `start`.
+            let start = unsafe { objects.allocate(size.layout()) }?;
+            *object = Object { start, size };
+            object.fill(index);
+            (is_intact && is_freed && start.addr().get().is_multiple_of(size.align.into()))
+                .then_some(())?;
+        }
+        let mut all = live.objects.iter().enumerate();
+        all.all(|(index, object)| object.is_filled(index)).then_some(())
+    }
+}
+
+impl Live {
+    pub(super) fn len(&self) -> usize {
+        self.objects.len()
+    }
+
+    /// Bytes that were asked for.
+    pub(super) fn bytes(&self) -> usize {
+        self.objects.iter().map(|object| usize::from(object.size.bytes)).sum()
+    }
+
+    /// Bytes of the blocks that the objects lie in.
+    pub(super) fn block_bytes<O: Objects>(&self, objects: &O) -> usize {
+        let block_bytes = |object: &Object| {
+            // SAFETY: the object is live.
+            unsafe { objects.block_bytes(object.start, object.size.layout()) }
+        };
+        self.objects.iter().map(block_bytes).sum()
+    }
+
+    /// Frees all.
+    pub(super) fn end<O: Objects>(self, objects: &mut O) -> Option<()> {
+        for object in &self.objects {
+            // SAFETY: the object is live, and gone after this.
+            unsafe { objects.free(object.start, object.size.layout()) }.then_some(())?;
+        }
+        Some(())
+    }
+}
+
+impl Object {
+    fn fill(&self, index: usize) {
+        // SAFETY: the object is live and of that size.
+        unsafe { self.start.write_bytes(index as u8, self.size.bytes.into()) };
+    }
+
+    fn is_filled(&self, index: usize) -> bool {
+        // SAFETY: as above, and it was filled.
+        let bytes =
+            unsafe { std::slice::from_raw_parts(self.start.as_ptr(), self.size.bytes.into()) };
+        bytes.iter().all(|&byte| byte == index as u8)
+    }
+}

@@ -1,0 +1,274 @@
+//! A document as a tree of nodes, attributes and texts, each an object of its own.
+
+use std::{alloc::Layout, ptr::NonNull};
+
+use super::{contenders::Objects, document::Token};
+
+type Link<T> = Option<NonNull<T>>;
+
+/// A tree whose objects belong to an allocator; it has to be given back to that.
+pub(super) struct Tree<'d> {
+    first: Link<Node<'d>>,
+}
+
+struct Node<'d> {
+    next: Link<Node<'d>>,
+    content: Content<'d>,
+}
+
+enum Content<'d> {
+    Element { name: &'d str, attributes: Link<Attribute<'d>>, children: Link<Node<'d>> },
+    Text(NonNull<[u8]>),
+}
+
+struct Attribute<'d> {
+    next: Link<Attribute<'d>>,
+    name: &'d str,
+    value: NonNull<[u8]>,
+}
+
+/// What a tree is made of, to compare it with its document.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Contents {
+    pub(super) elements: usize,
+    pub(super) attributes: usize,
+    pub(super) texts: usize,
+    /// Strings of at least one byte, which have an object of their own.
+    pub(super) strings: usize,
+    checksum: u64,
+}
+
+impl Contents {
+    /// Those of a tree made of these tokens.
+    pub(super) fn of(tokens: &[Token<'_>]) -> Self {
+        let mut contents = Self::default();
+        for token in tokens {
+            match *token {
+                Token::Open(name) => contents.add_element(name),
+                Token::Attribute { name, value } => contents.add_attribute(name, value.as_bytes()),
+                Token::Text(text) => contents.add_text(text.as_bytes()),
+                Token::Close => contents.mix(b"/"),
+            }
+        }
+        contents
+    }
+
+    /// Allocations that make such a tree.
+    pub(super) fn objects(&self) -> usize {
+        self.elements + self.attributes + self.texts + self.strings
+    }
+
+    fn add_element(&mut self, name: &str) {
+        self.elements += 1;
+        self.mix(name.as_bytes());
+    }
+
+    fn add_attribute(&mut self, name: &str, value: &[u8]) {
+        self.attributes += 1;
+        self.strings += usize::from(!value.is_empty());
+        self.mix(name.as_bytes());
+        self.mix(value);
+    }
+
+    fn add_text(&mut self, text: &[u8]) {
+        self.texts += 1;
+        self.strings += 1;
+        self.mix(text);
+    }
+
+    /// All strings in their order, and where each ends.
+    fn mix(&mut self, bytes: &[u8]) {
+        let mix = |sum: u64, byte: &u8| (sum ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01B3);
+        self.checksum = bytes.iter().chain(&[0]).fold(self.checksum, mix);
+    }
+}
+
+/// Where the next child and the next attribute of an open element are linked in.
+struct Ends<'d> {
+    child: NonNull<Link<Node<'d>>>,
+    attribute: Option<NonNull<Link<Attribute<'d>>>>,
+}
+
+impl<'d> Tree<'d> {
+    /// Builds the tree of a document. `None` when the allocator has no more memory.
+    pub(super) fn build<O: Objects>(objects: &mut O, tokens: &[Token<'d>]) -> Option<Self> {
+        let mut first: Link<Node<'d>> = None;
+        let mut open = Vec::with_capacity(100);
+        let mut ends = Ends { child: NonNull::from(&mut first), attribute: None };
+        for token in tokens {
+            match *token {
+                Token::Open(name) => {
+                    let element = Content::Element { name, attributes: None, children: None };
+                    let node = ends.add(objects, element)?;
+                    open.push(ends);
+                    ends = Ends::of(node)?;
+                }
+                Token::Attribute { name, value } => {
+                    let value = copy(objects, value)?;
+                    let attribute = put(objects, Attribute { next: None, name, value })?;
+                    ends.add_attribute(attribute)?;
+                }
+                Token::Text(text) => {
+                    let text = Content::Text(copy(objects, text)?);
+                    ends.add(objects, text)?;
+                }
+                Token::Close => ends = open.pop()?,
+            }
+        }
+        Some(Self { first })
+    }
+
+    /// Goes through the whole tree.
+    pub(super) fn contents(&self) -> Contents {
+        let mut contents = Contents::default();
+        add_contents(self.first, &mut contents);
+        contents
+    }
+
+    /// Gives every object back, those of an element before the element.
+    ///
+    /// # Safety
+    /// - The tree was built with this allocator.
+    pub(super) unsafe fn free<O: Objects>(self, objects: &mut O) -> bool {
+        // SAFETY: the caller's promise; the tree is gone after this.
+        unsafe { free_nodes(self.first, objects) }
+    }
+}
+
+impl<'d> Ends<'d> {
+    /// Those of an element.
+    #[inline]
+    fn of(mut node: NonNull<Node<'d>>) -> Option<Self> {
+        // SAFETY: the node was just made, and no reference to it is left.
+        match unsafe { &mut node.as_mut().content } {
+            Content::Element { attributes, children, .. } => {
+                Some(Self { child: children.into(), attribute: Some(attributes.into()) })
+            }
+            Content::Text(_) => None,
+        }
+    }
+
+    #[inline]
+    fn add<O: Objects>(
+        &mut self,
+        objects: &mut O,
+        content: Content<'d>,
+    ) -> Option<NonNull<Node<'d>>> {
+        let node = put(objects, Node { next: None, content })?;
+        // SAFETY: the link is one of a live node of this tree, or the first; nothing else
+        // refers to it while the tree is built.
+        unsafe { self.child.write(Some(node)) };
+        // SAFETY: the node is live.
+        self.child = unsafe { NonNull::from(&mut (*node.as_ptr()).next) };
+        Some(node)
+    }
+
+    #[inline]
+    fn add_attribute(&mut self, attribute: NonNull<Attribute<'d>>) -> Option<()> {
+        // SAFETY: as in `add`.
+        unsafe { self.attribute?.write(Some(attribute)) };
+        // SAFETY: the attribute is live.
+        self.attribute = unsafe { Some(NonNull::from(&mut (*attribute.as_ptr()).next)) };
+        Some(())
+    }
+}
+
+/// A value as an object.
+#[inline]
+fn put<T, O: Objects>(objects: &mut O, value: T) -> Option<NonNull<T>> {
+    // SAFETY: nodes and attributes have bytes, and are aligned as pointers.
+    let object = unsafe { objects.allocate(Layout::new::<T>()) }?.cast();
+    // SAFETY: the object has the layout of a `T` and is ours.
+    unsafe { object.write(value) };
+    Some(object)
+}
+
+/// A string as an object; one without bytes has none.
+#[inline]
+fn copy<O: Objects>(objects: &mut O, text: &str) -> Option<NonNull<[u8]>> {
+    let mut object = NonNull::dangling();
+    if !text.is_empty() {
+        // SAFETY: the layout has bytes. Strings of the documents are small.
+        object = unsafe { objects.allocate(Layout::for_value(text)) }?;
+        // SAFETY: the object is as large as the text.
+        unsafe { object.copy_from_nonoverlapping(NonNull::from(text).cast(), text.len()) };
+    }
+    Some(NonNull::slice_from_raw_parts(object, text.len()))
+}
+
+fn add_contents(first: Link<Node<'_>>, contents: &mut Contents) {
+    let mut next = first;
+    while let Some(node) = next {
+        // SAFETY: what a tree links to is live until the tree is freed.
+        let node = unsafe { node.as_ref() };
+        match &node.content {
+            Content::Element { name, attributes, children } => {
+                contents.add_element(name);
+                let mut next = *attributes;
+                while let Some(attribute) = next {
+                    // SAFETY: as above; the value too.
+                    let (attribute, value) = unsafe {
+                        let attribute = attribute.as_ref();
+                        (attribute, attribute.value.as_ref())
+                    };
+                    contents.add_attribute(attribute.name, value);
+                    next = attribute.next;
+                }
+                add_contents(*children, contents);
+                contents.mix(b"/");
+            }
+            // SAFETY: as above.
+            Content::Text(text) => contents.add_text(unsafe { text.as_ref() }),
+        }
+        next = node.next;
+    }
+}
+
+/// # Safety
+/// - The nodes belong to this allocator and are not used any more.
+unsafe fn free_nodes<O: Objects>(first: Link<Node<'_>>, objects: &mut O) -> bool {
+    let (mut next, mut is_right) = (first, true);
+    while let Some(node) = next {
+        // SAFETY: the node is live, and freed after this was copied from it.
+        let Node { next: after, content } = unsafe { node.read() };
+        // SAFETY: the parts belong to this allocator as the node does.
+        is_right &= unsafe {
+            match content {
+                Content::Text(text) => free_text(text, objects),
+                Content::Element { attributes, children, .. } => {
+                    free_nodes(children, objects) & free_attributes(attributes, objects)
+                }
+            }
+        };
+        // SAFETY: the node is an object of this layout, and not used any more.
+        is_right &= unsafe { objects.free(node.cast(), Layout::new::<Node<'_>>()) };
+        next = after;
+    }
+    is_right
+}
+
+/// # Safety
+/// - The attributes belong to this allocator and are not used any more.
+unsafe fn free_attributes<O: Objects>(first: Link<Attribute<'_>>, objects: &mut O) -> bool {
+    let (mut next, mut is_right) = (first, true);
+    while let Some(attribute) = next {
+        // SAFETY: the attribute is live, and freed after this was copied from it.
+        let Attribute { next: after, value, .. } = unsafe { attribute.read() };
+        // SAFETY: value and attribute belong to this allocator.
+        is_right &= unsafe {
+            free_text(value, objects)
+                & objects.free(attribute.cast(), Layout::new::<Attribute<'_>>())
+        };
+        next = after;
+    }
+    is_right
+}
+
+/// # Safety
+/// - The text belongs to this allocator and is not used any more.
+#[inline]
+unsafe fn free_text<O: Objects>(text: NonNull<[u8]>, objects: &mut O) -> bool {
+    let layout = Layout::array::<u8>(text.len());
+    // SAFETY: the caller's promise; a text without bytes is no object.
+    text.is_empty() || layout.is_ok_and(|layout| unsafe { objects.free(text.cast(), layout) })
+}

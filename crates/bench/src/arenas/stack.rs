@@ -1,0 +1,156 @@
+//! Stacks: blocks of many sizes, of which the last is freed first.
+
+use std::{
+    alloc::{GlobalAlloc, Layout, System},
+    ptr::NonNull,
+    time::Instant,
+};
+
+use bump_scope::{Bump, alloc::Allocator, traits::BumpAllocatorTyped};
+use drystone_alloc::memory::{Region, Stack};
+
+use crate::{Contender, Error, Figure, Options, Random, Table};
+
+/// Blocks that are pushed before they are popped.
+const BLOCKS: usize = 16;
+/// Their sizes in bytes.
+const SIZES: std::ops::RangeInclusive<usize> = 8..=256;
+/// Different lots of blocks.
+const LOTS: usize = 64;
+/// How often each of them is pushed and popped in a round.
+const REPEATS: usize = 2_000;
+const QUICK_REPEATS: usize = 50;
+/// More than any lot takes, with what belongs to each block.
+const MEMORY_BYTES: usize = 1 << 14;
+
+/// Blocks in memory; the last one pushed is popped first.
+trait Blocks {
+    const NAME: &'static str;
+    fn new() -> Option<Self>
+    where
+        Self: Sized;
+    fn push(&self, layout: Layout) -> Option<NonNull<u8>>;
+    /// # Safety
+    /// - The block is the last one pushed that is still there, of this layout, and not used
+    ///   any more.
+    unsafe fn pop(&self, block: NonNull<u8>, layout: Layout) -> bool;
+}
+
+impl Blocks for Stack<'static> {
+    const NAME: &'static str = "drystone";
+    fn new() -> Option<Self> {
+        Some(Self::new(Region::heap(MEMORY_BYTES).ok()?))
+    }
+    #[inline]
+    fn push(&self, layout: Layout) -> Option<NonNull<u8>> {
+        self.allocate(layout).ok()
+    }
+    #[inline]
+    unsafe fn pop(&self, block: NonNull<u8>, _: Layout) -> bool {
+        // SAFETY: as the caller says.
+        unsafe { self.free(block) }.is_ok()
+    }
+}
+
+impl Blocks for Bump {
+    const NAME: &'static str = "bump-scope";
+    fn new() -> Option<Self> {
+        Some(Self::with_capacity(Layout::array::<u8>(MEMORY_BYTES).ok()?))
+    }
+    #[inline]
+    fn push(&self, layout: Layout) -> Option<NonNull<u8>> {
+        self.try_allocate_layout(layout).ok()
+    }
+    #[inline]
+    unsafe fn pop(&self, block: NonNull<u8>, layout: Layout) -> bool {
+        // SAFETY: as the caller says.
+        unsafe { self.deallocate(block, layout) }
+        true
+    }
+}
+
+/// The C library's allocator.
+struct Malloc;
+
+impl Blocks for Malloc {
+    const NAME: &'static str = "malloc";
+    fn new() -> Option<Self> {
+        Some(Self)
+    }
+    #[inline]
+    fn push(&self, layout: Layout) -> Option<NonNull<u8>> {
+        // SAFETY: the layout has bytes.
+        NonNull::new(unsafe { System.alloc(layout) })
+    }
+    #[inline]
+    unsafe fn pop(&self, block: NonNull<u8>, layout: Layout) -> bool {
+        // SAFETY: as the caller says.
+        unsafe { System.dealloc(block.as_ptr(), layout) }
+        true
+    }
+}
+
+pub(super) fn run(table: &mut Table, options: &Options) -> Result<(), Error> {
+    let contenders = vec![
+        contender::<Stack<'static>>(options),
+        contender::<Bump>(options),
+        contender::<Malloc>(options),
+    ];
+    table.run_case("stack", options, contenders)
+}
+
+type Lot = [Layout; BLOCKS];
+
+/// The same lots of sizes for all.
+fn lots() -> Vec<Lot> {
+    let mut random = Random::new(11);
+    let mut layout = |_| {
+        let size = SIZES.start() + random.below(SIZES.end() - SIZES.start() + 1);
+        Layout::array::<u64>(size.div_ceil(8)).unwrap_or(Layout::new::<u64>())
+    };
+    (0..LOTS).map(|_| std::array::from_fn(&mut layout)).collect()
+}
+
+/// Time for a block to come and go.
+fn contender<B: Blocks>(options: &Options) -> Contender<'static> {
+    let (lots, repeats) = (lots(), options.size(REPEATS, QUICK_REPEATS));
+    Contender::new(B::NAME, move || {
+        let blocks = B::new().ok_or("no memory")?;
+        if !lots.iter().all(|lot| push_and_pop(&blocks, lot)) {
+            return Err("a block was not what it should have been".to_owned());
+        }
+        let start = Instant::now();
+        let mut is_right = true;
+        for _ in 0..repeats {
+            is_right &= lots.iter().all(|lot| push_and_pop(&blocks, lot));
+        }
+        let figure = Figure::time_since(start, repeats * LOTS * BLOCKS);
+        match is_right {
+            true => Ok(vec![figure]),
+            false => Err("a block was not what it should have been".to_owned()),
+        }
+    })
+}
+
+/// Writes a number to every block, and finds it there when the block is popped.
+#[inline(never)]
+fn push_and_pop<B: Blocks>(blocks: &B, lot: &Lot) -> bool {
+    let mut pushed = [NonNull::dangling(); BLOCKS];
+    for (number, (&layout, place)) in lot.iter().zip(&mut pushed).enumerate() {
+        let Some(block) = blocks.push(layout) else { return false };
+        *place = block;
+        // SAFETY: the block is new and has at least eight bytes.
+        unsafe { block.cast::<u64>().write(number as u64) }
+    }
+    let mut wrong_bits = 0;
+    for (number, (&layout, &block)) in lot.iter().zip(&pushed).enumerate().rev() {
+        // SAFETY: it was written to, and is the last of those that are there.
+        unsafe {
+            wrong_bits |= block.cast::<u64>().read() ^ number as u64;
+            if !blocks.pop(block, layout) {
+                return false;
+            }
+        }
+    }
+    wrong_bits == 0
+}

@@ -1,0 +1,65 @@
+//! Whole frames, timed.
+
+use std::time::Instant;
+
+use drystone_render::{Renderer, View};
+
+use super::contenders::Kind;
+use crate::{Figure, rounds::elapsed_ns};
+
+/// Time that frames took, summed up.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct FrameTimes {
+    /// From the call to the end of the GPU's work.
+    pub(super) draw_ns: f64,
+    /// What this thread ran until the frame was handed over: CPU time, since a software
+    /// adapter's threads soon take this one's core.
+    pub(super) submit_ns: f64,
+    pub(super) frames: u32,
+}
+
+impl FrameTimes {
+    /// Draws a frame and adds what it took.
+    pub(super) fn draw(&mut self, renderer: &mut dyn Renderer, view: &View) -> Result<(), String> {
+        let (start, cpu_start_ns) = (Instant::now(), thread_cpu_ns());
+        renderer.draw(view).map_err(|error| error.to_string())?;
+        self.submit_ns += thread_cpu_ns() - cpu_start_ns;
+        renderer.finish().map_err(|error| error.to_string())?;
+        self.draw_ns += elapsed_ns(start);
+        self.frames += 1;
+        Ok(())
+    }
+
+    /// `draw`, `submit` and `bytes`.
+    pub(super) fn figures(&self, renderer: &dyn Renderer, kind: Kind) -> Vec<Figure> {
+        let per_frame_us = |ns: f64| ns / f64::from(self.frames.max(1)) / 1e3;
+        let held = renderer.held();
+        let reserved_share = held.reserved_bytes as f64 / held.used_bytes.max(1) as f64;
+        vec![
+            Figure::new("draw", "us/frame", per_frame_us(self.draw_ns)),
+            Figure::new("submit", "us/frame", per_frame_us(self.submit_ns)),
+            Figure::new("bytes", "bytes", reserved_share * kind.quad_bytes() as f64),
+        ]
+    }
+}
+
+/// One frame that does not count: another contender may have drawn the last.
+pub(super) fn warm_up(renderer: &mut dyn Renderer, view: &View) -> Result<(), String> {
+    renderer.draw(view).map_err(|error| error.to_string())?;
+    renderer.finish().map_err(|error| error.to_string())
+}
+
+/// Nanoseconds that this thread has run.
+#[cfg(unix)]
+fn thread_cpu_ns() -> f64 {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+    time.tv_sec as f64 * 1e9 + time.tv_nsec as f64
+}
+
+/// Nanoseconds of wall-clock time, where the thread's own are not to be had.
+#[cfg(not(unix))]
+fn thread_cpu_ns() -> f64 {
+    use std::sync::LazyLock;
+    static START: LazyLock<Instant> = LazyLock::new(Instant::now);
+    elapsed_ns(*START)
+}
