@@ -253,9 +253,13 @@ impl AddressSpace {
             return;
         }
         let leaf = self.append_end as usize / WORD_BITS - 1;
-        self.tree.take_below(leaf, self.high_water as usize - leaf * WORD_BITS);
+        let used = self.high_water as usize - leaf * WORD_BITS;
+        self.tree.take_below(leaf, used);
         self.len = self.high_water;
-        self.last_leaf = leaf;
+        // A leaf that was there before the one below it ran full may not have served yet.
+        if used > 0 {
+            self.last_leaf = leaf;
+        }
         self.append_end = 0;
         self.update_quick_end();
     }

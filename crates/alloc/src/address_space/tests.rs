@@ -16,6 +16,20 @@ fn the_sequence_of_the_article() {
 }
 
 #[test]
+fn a_leaf_that_has_not_served_is_not_the_last() {
+    let mut space = AddressSpace::new(Policy::LastLeaf);
+    space.allocate_at(64).unwrap();
+    space.free(64).unwrap();
+    for expected in 0..64 {
+        assert_eq!(space.allocate(), Ok(expected));
+    }
+    space.free(63).unwrap();
+    assert_eq!(space.allocate(), Ok(63));
+    space.free(0).unwrap();
+    assert_eq!(space.allocate(), Ok(0));
+}
+
+#[test]
 fn spaces_of_none_and_one() {
     let none_free = |requested| Error::Full { requested, largest_free: 0, total_free: 0 };
     let mut none = AddressSpace::bounded(Policy::Lowest, 0);
