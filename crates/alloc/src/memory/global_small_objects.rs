@@ -1,7 +1,7 @@
 use core::alloc::{GlobalAlloc, Layout};
 use core::fmt;
 use core::ptr::{self, NonNull};
-use core::sync::atomic::{AtomicPtr, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 
 use super::{ClassStats, SmallObjectsConfig};
 use crate::Error;
@@ -72,13 +72,16 @@ use bits::Share;
 pub struct GlobalSmallObjects<A> {
     /// None before it is enabled, then the same for ever.
     area: AtomicPtr<Area>,
+    /// A thread is about to enable it, or has.
+    is_claimed: AtomicBool,
     system: A,
 }
 
 impl<A> GlobalSmallObjects<A> {
     /// An allocator that leaves everything to `system` until it is enabled.
     pub const fn new(system: A) -> Self {
-        Self { area: AtomicPtr::new(ptr::null_mut()), system }
+        let area = AtomicPtr::new(ptr::null_mut());
+        Self { area, is_claimed: AtomicBool::new(false), system }
     }
 
     /// The area, once there is one.
@@ -123,18 +126,21 @@ impl<A: GlobalAlloc> GlobalSmallObjects<A> {
     /// as long as it has room. Its memory comes from the allocator that this one wraps.
     ///
     /// # Errors
-    /// `AlreadyEnabled` if it was called before, `InvalidSize` if the config can't be used
-    /// or a class is larger than 4 GiB, `Full` if there is no memory.
+    /// `AlreadyEnabled` if it was called before or another thread is at it, `InvalidSize` if
+    /// the config can't be used or a class is larger than 4 GiB, `Full` if there is no memory.
     pub fn enable(&'static self, config: &SmallObjectsConfig<'_>) -> Result<(), Error> {
-        if self.is_enabled() {
+        // Of two threads at once the second must not make an area that nobody would use.
+        if self.is_claimed.swap(true, Ordering::Relaxed) {
             return Err(Error::AlreadyEnabled);
         }
-        let area = Area::new(&self.system, config)?;
-        let (null, success) = (ptr::null_mut(), Ordering::Release);
-        let other = self.area.compare_exchange(null, area.as_ptr(), success, Ordering::Relaxed);
-        // Two threads at once: the area of the second is never used. It is not worth code
-        // that gives it back.
-        other.map(|_| ()).map_err(|_| Error::AlreadyEnabled)
+        match Area::new(&self.system, config) {
+            Ok(area) => self.area.store(area.as_ptr(), Ordering::Release),
+            Err(error) => {
+                self.is_claimed.store(false, Ordering::Relaxed);
+                return Err(error);
+            }
+        }
+        Ok(())
     }
 
     /// What the cache of the thread could not answer.

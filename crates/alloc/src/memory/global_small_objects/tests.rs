@@ -13,10 +13,15 @@ const CLASSES: [SlotClass; 3] =
 /// and a leak checker sees that somebody still knows them.
 static ALLOCATORS: Mutex<Vec<Allocator>> = Mutex::new(Vec::new());
 
-fn allocator(classes: &[SlotClass]) -> Allocator {
+fn fresh_allocator() -> Allocator {
     let allocator = Box::leak(Box::new(GlobalSmallObjects::new(System)));
-    allocator.enable(&SmallObjectsConfig { classes }).unwrap();
     ALLOCATORS.lock().unwrap().push(allocator);
+    allocator
+}
+
+fn allocator(classes: &[SlotClass]) -> Allocator {
+    let allocator = fresh_allocator();
+    allocator.enable(&SmallObjectsConfig { classes }).unwrap();
     allocator
 }
 
@@ -46,7 +51,7 @@ fn live(allocator: Allocator) -> Vec<usize> {
 
 #[test]
 fn the_address_says_whose_it_is_before_and_after() {
-    let allocator: Allocator = Box::leak(Box::new(GlobalSmallObjects::new(System)));
+    let allocator = fresh_allocator();
     let early = allocate(allocator, layout(16, 8));
     assert!(!allocator.is_enabled() && !allocator.owns(early));
     assert_eq!(allocator.class_stats().count(), 0);
@@ -64,7 +69,7 @@ fn the_address_says_whose_it_is_before_and_after() {
 
 #[test]
 fn a_config_is_used_once_and_only_if_it_can_be() {
-    let fresh: Allocator = Box::leak(Box::new(GlobalSmallObjects::new(System)));
+    let fresh = fresh_allocator();
     for class in [SlotClass::new(0, 1), SlotClass::new(4096, 1), SlotClass::new(1024, 1 << 23)] {
         let config = SmallObjectsConfig { classes: &[class] };
         assert_eq!(fresh.enable(&config), Err(Error::InvalidSize));
