@@ -155,7 +155,7 @@ impl<'s, 'p> Scope<'s, 'p> {
             // SAFETY: the place is aligned, of the right size, and only ours.
             return Ok(unsafe { typed::write(place, make) });
         }
-        let entry = self.bump.allocate(Layout::new::<Entry<T>>())?.cast::<Entry<T>>();
+        let entry = self.bump.allocate_multiple(Layout::new::<Entry<T>>())?.cast::<Entry<T>>();
         let place = Entry::place(entry);
         // SAFETY: as above.
         let value = unsafe { typed::write(place, make) };

@@ -14,7 +14,7 @@ use crate::Error;
 pub(super) fn place_for<T>(bump: &Bump) -> Result<NonNull<T>, Error> {
     match size_of::<T>() {
         0 => Ok(NonNull::dangling()),
-        _ => Ok(bump.allocate(Layout::new::<T>())?.cast()),
+        _ => Ok(bump.allocate_multiple(Layout::new::<T>())?.cast()),
     }
 }
 
@@ -22,7 +22,7 @@ pub(super) fn place_for<T>(bump: &Bump) -> Result<NonNull<T>, Error> {
 #[inline]
 pub(super) fn place_for_slice<T>(bump: &Bump, len: usize) -> Result<NonNull<T>, Error> {
     let layout = Layout::array::<T>(len).map_err(|_| Error::InvalidSize)?;
-    Ok(bump.allocate(layout)?.cast())
+    Ok(bump.allocate_multiple(layout)?.cast())
 }
 
 /// Calls `make` and writes what it makes to `place`. A function of its own, with the call in
@@ -43,7 +43,7 @@ pub(super) unsafe fn write<'a, T>(place: NonNull<T>, make: impl FnOnce() -> T) -
 #[inline]
 pub(super) fn copy_slice<'b, T: Copy>(bump: &'b Bump, from: &[T]) -> Result<&'b mut [T], Error> {
     // As a slice it has a layout, which therefore needs no check.
-    let place = bump.allocate(Layout::for_value(from))?.cast::<T>();
+    let place = bump.allocate_multiple(Layout::for_value(from))?.cast::<T>();
     // SAFETY: the place has room for as many values, and is new: it does not overlap.
     unsafe {
         place.copy_from_nonoverlapping(NonNull::from(from).cast(), from.len());

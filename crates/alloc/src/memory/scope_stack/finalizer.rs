@@ -148,12 +148,18 @@ unsafe fn run_from(last: NonNull<Finalizer>) {
     impl Rest {
         #[inline(always)]
         fn run(&mut self) {
-            while let Some(finalizer) = self.0 {
+            // One jump a finalizer: half of what a loop that asks first takes.
+            let Some(mut finalizer) = self.0 else { return };
+            loop {
                 // SAFETY: the finalizers of a list are valid until it has run. This one is
                 // off the list when it runs, so that it does so once.
                 unsafe {
                     self.0 = (*finalizer.as_ptr()).before;
                     ((*finalizer.as_ptr()).run)(finalizer);
+                }
+                match self.0 {
+                    Some(next) => finalizer = next,
+                    None => return,
                 }
             }
         }
