@@ -33,7 +33,7 @@ struct Arguments {
 }
 
 fn tables_help() -> String {
-    let lines: Vec<_> = TABLES.iter().map(|t| format!("  {:<12}{}", t.name, t.about)).collect();
+    let lines: Vec<_> = TABLES.iter().map(|t| format!("  {:<14}{}", t.name, t.about)).collect();
     format!("Tables:\n{}", lines.join("\n"))
 }
 
