@@ -4,7 +4,7 @@ use bytemuck::Pod;
 use drystone_alloc::{Move, RangeHandle};
 
 use crate::{
-    Backend, VertexPool,
+    Backend, MeshHandle, VertexPool,
     buffers::{Buffer, Span},
     mesh::PIECE_BIT,
     space::Space,
@@ -59,6 +59,8 @@ pub(crate) struct Defragmenter {
     plan: Vec<Move>,
     /// Nothing is looked for before this frame.
     rests_until: u64,
+    /// What the last call moved.
+    pub(crate) moved: Vec<MeshHandle>,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -148,6 +150,7 @@ impl<V: Pod, D: Pod> VertexPool<V, D> {
     /// The budget, and some thousand steps of looking at places; now and then, for the last
     /// buffer, O(its ranges) to plan.
     pub fn defragment(&mut self, budget: &MoveBudget, backend: &mut impl Backend) -> Moved {
+        self.defragmenter.moved.clear();
         if self.frames.current() < self.defragmenter.rests_until {
             return Moved { is_done: true, ..Moved::default() };
         }
@@ -233,14 +236,17 @@ impl<V: Pod, D: Pod> VertexPool<V, D> {
         backend.copy_elements(at(from), at(to), size_bytes);
         // Both places are in the copy's hands until the frame being built has completed.
         self.frames.note_copy();
+        let mut slot = owner;
         if owner & PIECE_BIT == 0 {
             let mesh = self.meshes.handle_at(owner).and_then(|mesh| self.meshes.get_mut(mesh));
             if let Some(mesh) = mesh {
                 mesh.set_span(to);
             }
         } else if let Some(piece) = self.pieces.get_mut(owner & !PIECE_BIT) {
-            piece.span = to;
+            (piece.span, slot) = (to, piece.mesh);
         }
+        let moved = self.meshes.handle_at(slot).map(|mesh| self.handle(mesh));
+        self.defragmenter.moved.extend(moved);
         self.buffers.retire(from, count, &self.frames);
         if let Some(buffer) = self.buffers.get_mut(to.buffer) {
             buffer.used += count;
@@ -259,7 +265,7 @@ impl<V: Pod, D: Pod> VertexPool<V, D> {
     /// the one that it is in then.
     pub(crate) fn move_to_buffer(
         &mut self,
-        mesh: crate::MeshHandle,
+        mesh: MeshHandle,
         number: u16,
         backend: &mut impl Backend,
     ) -> u32 {

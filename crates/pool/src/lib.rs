@@ -83,5 +83,5 @@ pub use parts::{MAX_PARTS, PartSet};
 pub use places::{PlaceState, PoolPlace};
 pub use simulated::{Picture, SimulatedGpu, SimulatedStats};
 pub use stats::{FrameTraffic, PoolStats};
-pub use vertex_pool::VertexPool;
+pub use vertex_pool::{MeshPlace, VertexPool};
 pub use writer::MeshWriter;

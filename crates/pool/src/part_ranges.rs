@@ -34,6 +34,15 @@ impl PartRanges {
         self.ends[MAX_PARTS - 1]
     }
 
+    /// How many elements of each part lie within `held`, counted from `first`.
+    pub(crate) fn counts_within(&self, held: &Range<u32>) -> [u32; MAX_PARTS] {
+        let mut start = 0;
+        self.ends.map(|end| {
+            let part = core::mem::replace(&mut start, end)..end;
+            part.end.min(held.end).saturating_sub(part.start.max(held.start))
+        })
+    }
+
     /// Hands each run of visible parts to `emit`, in order.
     ///
     /// A run goes from a visible part to before the next hidden one; empty parts are

@@ -18,10 +18,13 @@ use crate::{
 
 mod check;
 mod commands;
+mod mesh_places;
 mod oldest;
 mod place;
 #[cfg(test)]
 mod tests;
+
+pub use mesh_places::MeshPlace;
 
 /// Gives each pool its number.
 static POOLS: AtomicU32 = AtomicU32::new(0);
