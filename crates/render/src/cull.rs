@@ -9,6 +9,8 @@
 //! sums for every mesh at once, and leaves out what is hidden behind other meshes too.
 //! Neither changes the picture.
 
+use std::str::FromStr;
+
 mod frame;
 mod table;
 #[cfg(test)]
@@ -27,6 +29,28 @@ pub enum Cull {
     /// The GPU: facings, the view, and what hides behind what. Where the device cannot,
     /// the CPU does.
     Gpu,
+}
+
+impl Cull {
+    /// Its name on the command line.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Cpu => "cpu",
+            Self::Gpu => "gpu",
+        }
+    }
+}
+
+impl FromStr for Cull {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Self, String> {
+        match name {
+            "cpu" => Ok(Self::Cpu),
+            "gpu" => Ok(Self::Gpu),
+            _ => Err("it is cpu or gpu".into()),
+        }
+    }
 }
 
 /// Opaque meshes that the device decides about: part of [`Passes`](crate::Passes).

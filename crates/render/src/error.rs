@@ -34,6 +34,14 @@ pub enum RenderError {
         /// The driver's words.
         reason: String,
     },
+    /// The GPU cannot decide which meshes are drawn; the CPU does.
+    #[error("{backend} does not cull on the GPU ({reason}); the CPU does")]
+    NoCulling {
+        /// Backend or renderer.
+        backend: String,
+        /// Why not.
+        reason: &'static str,
+    },
     /// A buffer or picture is larger than the device allows.
     #[error("{what} of {requested} is beyond this device's limit of {limit}")]
     TooLarge {

@@ -47,7 +47,7 @@
 //! Meshes are quads of at most 64 voxels a side; a pool is one buffer of what the device
 //! can bind (128 MiB at least). Blended meshes are sorted mesh by mesh. On adapters
 //! without indirect first instance (some OpenGL ones) a pool's commands are issued one by
-//! one.
+//! one. [Culling on the GPU](Renderer::set_cull) is wgpu's, and of opaque meshes only.
 #![deny(unsafe_code)]
 
 mod atmosphere;

@@ -3,7 +3,7 @@ use drystone_mesh::{Face, INDICES_PER_QUAD, Quad, VERTICES_PER_QUAD};
 use drystone_pool::{DrawCommand, PoolError};
 
 use crate::{
-    Batch, Device, DrawData, DrawStats, Frame, HeldStats, Image, Layer, MeshData, MeshId,
+    Batch, Cull, Device, DrawData, DrawStats, Frame, HeldStats, Image, Layer, MeshData, MeshId,
     PATTERN_QUADS, Passes, RenderError, Renderer, View, Visibility,
     pool_renderer::quad_count,
     renderer::{NaiveMark, Owner},
@@ -16,6 +16,8 @@ use crate::{
 pub struct NaiveRenderer<D: Device> {
     device: D,
     meshes: Slots<NaiveMesh<D::Geometry>>,
+    /// What the last picture took.
+    drawn: DrawStats,
 }
 
 struct NaiveMesh<G> {
@@ -29,7 +31,7 @@ struct NaiveMesh<G> {
 impl<D: Device> NaiveRenderer<D> {
     /// A renderer without meshes.
     pub fn new(device: D) -> Self {
-        Self { device, meshes: Slots::new() }
+        Self { device, meshes: Slots::new(), drawn: DrawStats::default() }
     }
 
     fn upload(&mut self, mesh: &MeshData<'_>) -> Result<NaiveMesh<D::Geometry>, RenderError> {
@@ -113,6 +115,20 @@ impl<D: Device> Renderer for NaiveRenderer<D> {
         self.device.resize(width, height)
     }
 
+    fn set_cull(&mut self, cull: Cull) -> Result<(), RenderError> {
+        match cull {
+            Cull::Cpu => Ok(()),
+            Cull::Gpu => {
+                let reason = "it draws mesh by mesh";
+                Err(RenderError::NoCulling { backend: "the naive renderer".into(), reason })
+            }
+        }
+    }
+
+    fn cull(&self) -> Cull {
+        Cull::Cpu
+    }
+
     fn draw(&mut self, view: &View) -> Result<DrawStats, RenderError> {
         let [width, height] = self.device.size();
         let visibility = Visibility::new(&view.camera, width as f32 / height.max(1) as f32);
@@ -136,7 +152,12 @@ impl<D: Device> Renderer for NaiveRenderer<D> {
         let commands = passes.batches().map(|batch| batch.commands.len() as u32).sum();
         let quads = passes.batches().map(|batch| quad_count(batch.commands)).sum();
         let meshes = (opaque.len() + blended.len()) as u32;
-        Ok(DrawStats { commands, quads, meshes, shown: self.device.shown() })
+        self.drawn = DrawStats { commands, quads, meshes, shown: self.device.shown() };
+        Ok(self.drawn)
+    }
+
+    fn drawn(&mut self) -> DrawStats {
+        self.drawn
     }
 
     fn finish(&mut self) -> Result<(), RenderError> {
@@ -148,8 +169,14 @@ impl<D: Device> Renderer for NaiveRenderer<D> {
     }
 
     fn held(&self) -> HeldStats {
-        let quads: u64 = self.meshes.iter().map(|(_, mesh)| u64::from(mesh.quad_count)).sum();
+        let meshes = || self.meshes.iter().map(|(_, mesh)| mesh);
+        let quads: u64 = meshes().map(|mesh| u64::from(mesh.quad_count)).sum();
         let bytes = quads * size_of::<Quad>() as u64;
-        HeldStats { meshes: self.meshes.len(), used_bytes: bytes, reserved_bytes: bytes }
+        HeldStats {
+            meshes: self.meshes.len(),
+            commands: meshes().map(|mesh| mesh.commands.len() as u64).sum(),
+            used_bytes: bytes,
+            reserved_bytes: bytes,
+        }
     }
 }

@@ -1,17 +1,16 @@
 use drystone_mesh::Quad;
-use drystone_pool::{
-    CommandRun, Config, DrawCommand, DrawList, Grouping, ListConfig, MoveBudget, PartSet,
-    VertexPool, sort_key,
-};
+use drystone_pool::{CommandRun, Config, DrawCommand, DrawList, MoveBudget, VertexPool};
 
 use crate::{
-    Batch, Device, DrawData, DrawStats, Frame, HeldStats, Image, Layer, MeshData, MeshId,
-    PATTERN_QUADS, Passes, RenderError, Renderer, View, Visibility, renderer::Owner,
+    Batch, Cull, CullFrame, Culled, Device, DrawStats, Frame, HeldStats, Image, Layer, MeshData,
+    MeshId, PATTERN_QUADS, Passes, RenderError, Renderer, View, Visibility, renderer::Owner,
 };
 
 mod buffers;
+mod opaque;
 
 use buffers::{Buffers, Upload};
+use opaque::{Opaque, Pool, visible_parts};
 
 /// Bytes of a buffer, at most: what every device that is known binds.
 const MOST_BUFFER_BYTES: u64 = 128 << 20;
@@ -25,15 +24,23 @@ const MOVES: MoveBudget = MoveBudget { bytes: 256 << 10, moves: 64 };
 /// # Cost
 /// A picture touches a few words a mesh to mask and order (nothing where neither view nor
 /// meshes have changed), uploads 20 bytes a command, and makes two draw calls a buffer,
-/// whatever the number of meshes.
+/// whatever the number of meshes. Where the [GPU culls](Renderer::set_cull), opaque meshes
+/// cost the CPU nothing but 48 bytes for each that has changed or moved, which go up in
+/// blocks of 64, and a buffer takes two draw calls for them.
+///
+/// # Limits
+/// The pool is not told what the GPU leaves out: the least recently drawn meshes that it
+/// names when it is full are then those inserted or replaced longest ago.
 pub struct PoolRenderer<D: Device> {
     device: D,
     buffers: Buffers<D::Geometry>,
-    pool: VertexPool<Quad, DrawData>,
-    opaque: DrawList,
+    pool: Pool,
+    opaque: Opaque,
     blended: DrawList,
     /// What the lists were last masked and ordered for; while nothing changes they stay.
     selected: Option<Selection>,
+    /// What the last picture drew of lists.
+    listed: DrawStats,
 }
 
 /// All that masking and ordering depend on.
@@ -62,12 +69,15 @@ impl<D: Device> PoolRenderer<D> {
         let mut pool = VertexPool::new(config)?;
         let mut buffers = Buffers::default();
         pool.reserve(quads.into(), &mut Upload { device: &mut device, buffers: &mut buffers })?;
-        let opaque = DrawList::with_config(ListConfig {
-            grouping: Grouping::ByBuffer,
-            ..ListConfig::default()
-        });
-        let blended = DrawList::new();
-        Ok(Self { device, buffers, pool, opaque, blended, selected: None })
+        Ok(Self {
+            device,
+            buffers,
+            pool,
+            opaque: Opaque::new(Cull::Cpu),
+            blended: DrawList::new(),
+            selected: None,
+            listed: DrawStats::default(),
+        })
     }
 
     /// Tells the pool which frames are done, and lets it move a little.
@@ -76,36 +86,49 @@ impl<D: Device> PoolRenderer<D> {
         let mut upload = Upload { device: &mut self.device, buffers: &mut self.buffers };
         self.pool.frames_completed(completed, &mut upload);
         self.pool.defragment(&MOVES, &mut upload);
+        self.opaque.moved(&self.pool);
     }
 
-    /// Masks and orders both lists for what `view` sees on a picture of this size.
-    fn select(&mut self, view: &View, size: [u32; 2]) {
+    /// Masks and orders the lists for what `view` sees on a picture of this size.
+    fn select(&mut self, view: &View, visibility: &Visibility) {
         let contents_revision = self.pool.contents_revision();
-        let selection = Selection { view: *view, size, contents_revision };
+        let selection = Selection { view: *view, size: self.device.size(), contents_revision };
         if self.selected == Some(selection) {
             return;
         }
         self.selected = Some(selection);
-        let [width, height] = size;
-        let visibility = Visibility::new(&view.camera, width as f32 / height.max(1) as f32);
-        let parts = |place: &DrawData| {
-            if view.cull_frustum && !visibility.in_view(place) {
-                PartSet::EMPTY
-            } else if view.mask_facings {
-                PartSet::from_bits(visibility.facings(place).bits())
-            } else {
-                PartSet::ALL
+        self.opaque.select(&self.pool, view, visibility);
+        self.blended.mask(&self.pool, |place| visible_parts(place, view, visibility));
+        self.blended.order(&self.pool, |place| visibility.blend_key(place));
+    }
+
+    /// Has the device draw what was selected, and what it decides about itself.
+    fn submit(
+        &mut self,
+        view: &View,
+        visibility: &Visibility,
+        frame: &Frame,
+    ) -> Result<DrawStats, RenderError> {
+        let Self { device, buffers, pool, opaque, blended, .. } = self;
+        let blended_batches = batches(buffers, blended.runs(pool));
+        let (commands, quads) = match opaque {
+            Opaque::Listed(list) => {
+                let opaque_batches = batches(buffers, list.runs(pool));
+                let passes = passes(&opaque_batches, &blended_batches);
+                device.draw(frame, &passes)?;
+                totals(&passes)
+            }
+            Opaque::Culled(table) => {
+                let passes = passes(&[], &blended_batches);
+                let geometries = buffers.geometries();
+                let cull_frame = CullFrame::new(view, visibility, frame);
+                let culled = Culled { table, geometries: &geometries, frame: cull_frame };
+                device.draw_culled(frame, &passes, &culled)?;
+                totals(&passes)
             }
         };
-        if view.order {
-            self.opaque.mask_and_order(&self.pool, |place| {
-                (parts(place), sort_key(visibility.distance(place), 0))
-            });
-        } else {
-            self.opaque.mask(&self.pool, parts);
-        }
-        self.blended.mask(&self.pool, parts);
-        self.blended.order(&self.pool, |place| visibility.blend_key(place));
+        let meshes = (opaque.visible() + blended.visible()) as u32;
+        Ok(DrawStats { commands, quads, meshes, shown: device.shown() })
     }
 }
 
@@ -126,43 +149,80 @@ impl<D: Device> Renderer for PoolRenderer<D> {
         let mut upload = Upload { device: &mut self.device, buffers: &mut self.buffers };
         let handle = self.pool.insert(mesh.quads, &mesh.counts, mesh.place, &mut upload)?;
         match mesh.layer {
-            Layer::Opaque => self.opaque.insert(handle)?,
+            Layer::Opaque => self.opaque.insert(&self.pool, handle)?,
             Layer::Blended => self.blended.insert(handle)?,
         }
         Ok(MeshId(Owner::Pool(handle, mesh.layer)))
     }
 
     fn replace(&mut self, id: MeshId, mesh: &MeshData<'_>) -> Result<(), RenderError> {
-        let MeshId(Owner::Pool(handle, _)) = id else { return Err(RenderError::StaleMesh) };
+        let MeshId(Owner::Pool(handle, layer)) = id else { return Err(RenderError::StaleMesh) };
         let mut upload = Upload { device: &mut self.device, buffers: &mut self.buffers };
-        Ok(self.pool.replace(handle, mesh.quads, &mesh.counts, mesh.place, &mut upload)?)
+        self.pool.replace(handle, mesh.quads, &mesh.counts, mesh.place, &mut upload)?;
+        if layer == Layer::Opaque {
+            self.opaque.replaced(&self.pool, handle);
+        }
+        Ok(())
     }
 
     fn remove(&mut self, id: MeshId) -> Result<(), RenderError> {
-        let MeshId(Owner::Pool(handle, _)) = id else { return Err(RenderError::StaleMesh) };
-        self.pool.remove(handle).map_err(|_| RenderError::StaleMesh)
+        let MeshId(Owner::Pool(handle, layer)) = id else { return Err(RenderError::StaleMesh) };
+        self.pool.remove(handle).map_err(|_| RenderError::StaleMesh)?;
+        if layer == Layer::Opaque {
+            self.opaque.removed(handle);
+        }
+        Ok(())
     }
 
     fn resize(&mut self, width: u32, height: u32) -> Result<(), RenderError> {
         self.device.resize(width, height)
     }
 
+    fn set_cull(&mut self, cull: Cull) -> Result<(), RenderError> {
+        let can = match cull {
+            Cull::Cpu => Ok(()),
+            Cull::Gpu => self.device.culls(),
+        };
+        let cull = if can.is_ok() { cull } else { Cull::Cpu };
+        if cull != self.opaque.cull() {
+            let mut opaque = Opaque::new(cull);
+            for (mesh, _) in self.pool.iter().filter(|(mesh, _)| !self.blended.contains(*mesh)) {
+                opaque.insert(&self.pool, mesh)?;
+            }
+            self.opaque = opaque;
+            self.selected = None;
+        }
+        can.map_err(|reason| RenderError::NoCulling { backend: self.device.describe(), reason })
+    }
+
+    fn cull(&self) -> Cull {
+        self.opaque.cull()
+    }
+
     fn draw(&mut self, view: &View) -> Result<DrawStats, RenderError> {
         let [width, height] = self.device.size();
-        self.tidy();
-        self.select(view, [width, height]);
+        let visibility = Visibility::new(&view.camera, width as f32 / height.max(1) as f32);
         let frame = Frame::new(&view.camera, &view.atmosphere, width, height);
-        let opaque = batches(&self.buffers, self.opaque.runs(&self.pool));
-        let blended = batches(&self.buffers, self.blended.runs(&self.pool));
-        let all = || opaque.iter().chain(&blended);
-        let commands: usize = all().map(|batch| batch.commands.len()).sum();
-        let quads = all().map(|batch| quad_count(batch.commands)).sum();
-        let passes = Passes { opaque: &opaque, blended: &blended, indirect: true };
-        self.device.draw(&frame, &passes)?;
+        self.tidy();
+        self.select(view, &visibility);
+        self.listed = self.submit(view, &visibility, &frame)?;
         self.pool.frame_submitted(self.device.submitted());
-        let meshes = (self.opaque.visible() + self.blended.visible()) as u32;
-        let shown = self.device.shown();
-        Ok(DrawStats { commands: commands as u32, quads, meshes, shown })
+        Ok(self.drawn())
+    }
+
+    fn drawn(&mut self) -> DrawStats {
+        let DrawStats { commands, quads, meshes, shown } = self.listed;
+        let counts = match self.opaque {
+            Opaque::Listed(_) => None,
+            Opaque::Culled(_) => self.device.cull_counts(),
+        };
+        let culled = counts.unwrap_or_default();
+        DrawStats {
+            commands: commands + culled.commands,
+            quads: quads + culled.quads,
+            meshes: meshes + culled.meshes,
+            shown,
+        }
     }
 
     fn finish(&mut self) -> Result<(), RenderError> {
@@ -177,6 +237,7 @@ impl<D: Device> Renderer for PoolRenderer<D> {
         let stats = self.pool.stats();
         HeldStats {
             meshes: stats.meshes,
+            commands: self.pool.command_count(),
             used_bytes: stats.used_bytes,
             reserved_bytes: stats.capacity_bytes,
         }
@@ -195,8 +256,22 @@ fn batches<'a, G>(
     runs.iter().filter_map(batch).collect()
 }
 
+/// All passes, each batch as one indirect call.
+const fn passes<'a, G>(opaque: &'a [Batch<'a, G>], blended: &'a [Batch<'a, G>]) -> Passes<'a, G> {
+    Passes { opaque, blended, indirect: true }
+}
+
+/// Commands and quads of all batches.
+fn totals<G>(passes: &Passes<'_, G>) -> (u32, u64) {
+    let commands = passes.batches().map(|batch| batch.commands.len() as u32).sum();
+    (commands, passes.batches().map(|batch| quad_count(batch.commands)).sum())
+}
+
 /// Quads that the commands draw.
 pub(crate) fn quad_count(commands: &[DrawCommand]) -> u64 {
     let indices: u64 = commands.iter().map(|command| u64::from(command.index_count)).sum();
     indices / u64::from(drystone_mesh::INDICES_PER_QUAD)
 }
+
+#[cfg(test)]
+mod tests;

@@ -2,7 +2,7 @@ use drystone_alloc::Handle;
 use drystone_mesh::{Face, Quad};
 use drystone_pool::MeshHandle;
 
-use crate::{Atmosphere, Camera, DrawData, Image, RenderError};
+use crate::{Atmosphere, Camera, Cull, DrawData, Image, RenderError};
 
 /// Which of a mesh's two passes it is drawn in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -70,7 +70,8 @@ impl View {
     }
 }
 
-/// What one picture took.
+/// What one picture took. Where the GPU culls, what is said of opaque meshes is of the last
+/// picture of which it is known; see [`Renderer::drawn`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DrawStats {
     /// Draw commands issued.
@@ -88,6 +89,9 @@ pub struct DrawStats {
 pub struct HeldStats {
     /// Meshes.
     pub meshes: u32,
+    /// Draw commands that show all of them facing by facing: what there would be if nothing
+    /// were left out or merged.
+    pub commands: u64,
     /// Bytes of quads in meshes.
     pub used_bytes: u64,
     /// Bytes of GPU memory kept for quads.
@@ -134,11 +138,28 @@ pub trait Renderer {
     /// `EmptyPicture`, or `TooLarge` beyond the device's limits.
     fn resize(&mut self, width: u32, height: u32) -> Result<(), RenderError>;
 
+    /// Chooses who decides which opaque meshes are drawn. The picture does not change.
+    /// Blended meshes are the CPU's: their order is part of the picture.
+    ///
+    /// # Cost
+    /// O(meshes), when it changes.
+    ///
+    /// # Errors
+    /// `NoCulling` where the GPU cannot; then the CPU does.
+    fn set_cull(&mut self, cull: Cull) -> Result<(), RenderError>;
+
+    /// Who decides which opaque meshes are drawn.
+    fn cull(&self) -> Cull;
+
     /// Draws one picture; returns when the work is submitted.
     ///
     /// # Errors
     /// `Device` when the device is lost or refuses.
     fn draw(&mut self, view: &View) -> Result<DrawStats, RenderError>;
+
+    /// What the last picture took, as far as it is known: where the GPU culls, it says so
+    /// a frame or two late, unless it is [waited for](Self::finish). Asks, never waits.
+    fn drawn(&mut self) -> DrawStats;
 
     /// Waits until all pictures are drawn.
     ///
@@ -153,5 +174,8 @@ pub trait Renderer {
     fn read_image(&mut self) -> Result<Image, RenderError>;
 
     /// What is held.
+    ///
+    /// # Cost
+    /// O(meshes).
     fn held(&self) -> HeldStats;
 }

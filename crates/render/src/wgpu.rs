@@ -105,6 +105,14 @@ impl WgpuDevice {
         self.opened.adapter.get_info().backend == wgpu::Backend::Gl
     }
 
+    /// From the next frame on, as where the GPU does not read how many commands there are.
+    #[cfg(test)]
+    pub(crate) fn cull_without_counts(&mut self) {
+        if let Some(culler) = &mut self.culler {
+            culler.counts_on_gpu = false;
+        }
+    }
+
     fn new(opened: Opened, target: Target) -> Result<Self, RenderError> {
         use wgpu::BufferUsages as Usage;
         let pipelines = Pipelines::new(&opened.device, target.format);

@@ -126,6 +126,46 @@ impl CullTable {
         }
     }
 
+    /// Whether there is a mesh in a slot.
+    pub fn contains(&self, slot: u32) -> bool {
+        self.heads.get(slot as usize).is_some_and(|&head| head != Link::NONE)
+    }
+
+    /// Makes `pieces`, each with its buffer, the mesh in `slot`, which all of them name,
+    /// whatever was there before.
+    ///
+    /// # Cost
+    /// A mesh in one piece that stays in its buffer keeps its record's place, and with it
+    /// what the device remembers of it.
+    pub fn set(&mut self, slot: u32, mut pieces: impl Iterator<Item = (u32, CullRecord)>) {
+        let firsts = [pieces.next(), pieces.next()];
+        if let [Some((buffer, record)), None] = firsts
+            && self.overwrite(buffer, record)
+        {
+            return;
+        }
+        self.remove(slot);
+        for (buffer, record) in firsts.into_iter().flatten().chain(pieces) {
+            self.insert(buffer, record);
+        }
+    }
+
+    /// Overwrites the record of a mesh that lies in one piece, in this buffer; says whether
+    /// there was one.
+    fn overwrite(&mut self, buffer: u32, record: CullRecord) -> bool {
+        let head = self.heads.get(record.slot as usize).filter(|head| head.buffer == buffer);
+        let Some(&Link { index, .. }) = head else { return false };
+        let records = &mut self.buffers[buffer as usize];
+        if records.next[index as usize] != Link::NONE {
+            return false;
+        }
+        self.revision += 1;
+        let old = std::mem::replace(&mut records.records[index as usize], record);
+        records.max_commands = records.max_commands - old.max_commands() + record.max_commands();
+        records.touch(index as usize, self.revision);
+        true
+    }
+
     /// Removes every mesh.
     pub fn clear(&mut self) {
         self.revision += 1;

@@ -22,6 +22,11 @@ impl<G> Buffers<G> {
         self.all.get(buffer as usize)?.as_ref()
     }
 
+    /// Each buffer's geometry, by number.
+    pub(super) fn geometries(&self) -> Vec<Option<&G>> {
+        self.all.iter().map(Option::as_ref).collect()
+    }
+
     fn get_mut(&mut self, buffer: u32) -> Option<&mut G> {
         self.all.get_mut(buffer as usize)?.as_mut()
     }

@@ -57,7 +57,7 @@ pub(super) struct Culler {
     readback: Readback,
     /// Whether the number of commands is read by the GPU. Where it is not, there are as
     /// many as there could be, and those that are not used draw nothing.
-    counts_on_gpu: bool,
+    pub(super) counts_on_gpu: bool,
 }
 
 /// Why a device like this cannot cull, in words.
@@ -106,6 +106,11 @@ impl Culler {
         })
     }
 
+    /// Whether the GPU reads how many commands there are.
+    pub(super) const fn is_counted(&self) -> bool {
+        self.counts_on_gpu
+    }
+
     /// Takes over what has changed since the last frame: meshes, view, picture.
     pub(super) fn prepare(
         &mut self,
@@ -130,8 +135,10 @@ impl Culler {
         for buffer in 0..table.buffers() {
             if self.regions.get(buffer).is_none_or(|region| !region.suits(table, buffer)) {
                 let region = Region::new(opened, &self.pipelines, table, buffer)?;
-                self.regions.truncate(buffer);
-                self.regions.push(region);
+                match self.regions.get_mut(buffer) {
+                    Some(old) => *old = region,
+                    None => self.regions.push(region),
+                }
             }
             let region = &mut self.regions[buffer];
             region.upload(&opened.queue, table, buffer, !self.counts_on_gpu);

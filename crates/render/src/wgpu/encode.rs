@@ -15,6 +15,16 @@ struct Contents<'a> {
     culled: Option<&'a Culled<'a, WgpuGeometry>>,
     /// Whether batches are drawn by one call each.
     indirect: bool,
+    /// Whether such a call has the GPU read how many commands it has. Once one call of a
+    /// frame does, all must: Mesa's software driver (22.3) takes the number that it has
+    /// read for one call for those after it, too, and leaves their commands out.
+    counted: bool,
+}
+
+/// Where the next indirect call finds what it reads in the buffer of the frame.
+struct Cursor {
+    commands_bytes: u64,
+    count_bytes: u64,
 }
 
 /// What a pass finds in colour and depth, and what it leaves.
@@ -47,7 +57,12 @@ impl WgpuDevice {
         self.shown = canvas.is_some();
         let Some(canvas) = canvas else { return self.opened.fault.check("drawing") };
         let indirect = passes.indirect && self.indirect;
-        let contents = Contents { passes, culled, indirect };
+        if let Some(culled) = culled {
+            self.prepare_culling(culled)?;
+        }
+        let counted =
+            indirect && culled.is_some() && self.culler.as_ref().is_some_and(Culler::is_counted);
+        let contents = Contents { passes, culled, indirect, counted };
         self.upload(frame, &contents)?;
         let commands = self.encode(&canvas.color, &contents)?;
         self.opened.queue.submit(self.copies.take().into_iter().chain([commands]));
@@ -61,20 +76,16 @@ impl WgpuDevice {
         self.opened.fault.check("drawing")
     }
 
-    /// Uploads what this frame needs: its uniforms, for indirect calls the commands of all
-    /// batches, one after another, and what has changed of culled meshes.
+    /// Uploads what this frame needs: its uniforms, and for indirect calls the commands of
+    /// all batches, one after another, and where they are counted, their numbers.
     fn upload(&mut self, frame: &Frame, contents: &Contents<'_>) -> Result<(), RenderError> {
-        let Contents { passes, culled, indirect } = *contents;
-        if let Some(culled) = culled {
-            self.prepare_culling(culled)?;
-        }
-        let count = match indirect {
-            true => passes.batches().map(|batch| batch.commands.len()).sum(),
-            false => 0_usize,
-        };
-        let size_bytes = COMMANDS_OFFSET + (count * size_of::<DrawCommand>()) as u64;
+        let Contents { passes, indirect, counted, .. } = *contents;
+        let counts_bytes = if counted { passes.batches().count() * size_of::<u32>() } else { 0 };
+        let size_bytes = counts_offset(contents) + counts_bytes as u64;
         if size_bytes > self.per_frame.size() {
-            self.per_frame = per_frame_buffer(&self.opened, count + count / 2)?;
+            let room_bytes = size_bytes - COMMANDS_OFFSET;
+            let room = (room_bytes as usize).div_ceil(size_of::<DrawCommand>());
+            self.per_frame = per_frame_buffer(&self.opened, room + room / 2)?;
             self.frame_group =
                 frame_group(&self.opened, &self.pipelines, &self.per_frame, &self.palette);
         }
@@ -91,6 +102,11 @@ impl WgpuDevice {
             let bytes: &[u8] = bytemuck::cast_slice(batch.commands);
             view.slice(start..start + bytes.len()).copy_from_slice(bytes);
             start += bytes.len();
+        }
+        for batch in passes.batches().filter(|_| counted) {
+            let count = (batch.commands.len() as u32).to_ne_bytes();
+            view.slice(start..start + count.len()).copy_from_slice(&count);
+            start += count.len();
         }
         Ok(())
     }
@@ -167,14 +183,15 @@ impl WgpuDevice {
 
     /// Opaque batches, sky, blended batches.
     fn encode_batches(&self, pass: &mut wgpu::RenderPass<'_>, contents: &Contents<'_>) {
-        let Contents { passes, indirect, .. } = *contents;
-        let mut offset_bytes = COMMANDS_OFFSET;
-        self.encode_layer(pass, passes.opaque, indirect, &mut offset_bytes);
+        let passes = contents.passes;
+        let count_bytes = counts_offset(contents);
+        let mut cursor = Cursor { commands_bytes: COMMANDS_OFFSET, count_bytes };
+        self.encode_layer(pass, passes.opaque, contents, &mut cursor);
         pass.set_pipeline(&self.pipelines.sky);
         pass.draw(0..3, 0..1);
         if !passes.blended.is_empty() {
             pass.set_pipeline(&self.pipelines.blended);
-            self.encode_layer(pass, passes.blended, indirect, &mut offset_bytes);
+            self.encode_layer(pass, passes.blended, contents, &mut cursor);
         }
     }
 
@@ -182,15 +199,27 @@ impl WgpuDevice {
         &self,
         pass: &mut wgpu::RenderPass<'_>,
         batches: &[Batch<'_, WgpuGeometry>],
-        indirect: bool,
-        offset_bytes: &mut u64,
+        contents: &Contents<'_>,
+        cursor: &mut Cursor,
     ) {
-        for batch in batches.iter().filter(|batch| !batch.commands.is_empty()) {
+        let buffer = &self.per_frame;
+        for batch in batches {
+            let Cursor { commands_bytes, count_bytes } = *cursor;
+            if contents.indirect {
+                cursor.commands_bytes += size_of_val(batch.commands) as u64;
+                cursor.count_bytes += size_of::<u32>() as u64;
+            }
+            if batch.commands.is_empty() {
+                continue;
+            }
             pass.set_bind_group(1, &batch.geometry.bind_group, &[]);
-            if indirect {
-                let count = batch.commands.len() as u32;
-                pass.multi_draw_indexed_indirect(&self.per_frame, *offset_bytes, count);
-                *offset_bytes += size_of_val(batch.commands) as u64;
+            if contents.indirect {
+                let (at, most) = (commands_bytes, batch.commands.len() as u32);
+                if contents.counted {
+                    pass.multi_draw_indexed_indirect_count(buffer, at, buffer, count_bytes, most);
+                } else {
+                    pass.multi_draw_indexed_indirect(buffer, at, most);
+                }
                 continue;
             }
             for command in batch.commands {
@@ -201,6 +230,12 @@ impl WgpuDevice {
             }
         }
     }
+}
+
+/// Where the numbers of commands begin in the buffer of the frame: behind the commands.
+fn counts_offset(contents: &Contents<'_>) -> u64 {
+    let batches = contents.passes.batches().filter(|_| contents.indirect);
+    COMMANDS_OFFSET + batches.map(|batch| size_of_val(batch.commands) as u64).sum::<u64>()
 }
 
 impl Part {

@@ -45,6 +45,11 @@ enum Op {
         slot: u32,
         counts: [u32; 6],
     },
+    /// A mesh of so many pieces, in place of the one that there was.
+    Set {
+        slot: u32,
+        pieces: Vec<(u32, [u32; 6])>,
+    },
     Remove {
         slot: u32,
     },
@@ -54,9 +59,13 @@ enum Op {
 }
 
 fn op() -> impl Strategy<Value = Op> {
-    let counts = prop::array::uniform6(prop_oneof![Just(0), 1..9_u32]);
+    let counts = || prop::array::uniform6(prop_oneof![Just(0), 1..9_u32]);
+    let one = prop::collection::vec((0..3_u32, counts()), 1);
+    let several = prop::collection::vec((0..3_u32, counts()), 0..4);
     prop_oneof![
-        8 => (0..3_u32, 0..300_u32, counts)
+        8 => (0..300_u32, prop_oneof![2 => one, 1 => several])
+            .prop_map(|(slot, pieces)| Op::Set { slot, pieces }),
+        4 => (0..3_u32, 0..300_u32, counts())
             .prop_map(|(buffer, slot, counts)| Op::Insert { buffer, slot, counts }),
         4 => (0..300_u32).prop_map(|slot| Op::Remove { slot }),
         1 => Just(Op::Sync),
@@ -91,6 +100,12 @@ proptest! {
                     table.insert(buffer, piece);
                     model.entry(slot).or_default().push((buffer, piece));
                 }
+                Op::Set { slot, pieces } => {
+                    let of = |(buffer, counts)| (buffer, record(slot, n as u32, counts));
+                    let pieces: Vec<_> = pieces.into_iter().map(of).collect();
+                    table.set(slot, pieces.iter().copied());
+                    model.insert(slot, pieces);
+                }
                 Op::Remove { slot } => {
                     table.remove(slot);
                     model.remove(&slot);
@@ -108,14 +123,16 @@ proptest! {
                 }
             }
             table.check();
+            let has_mesh = |slot| model.get(&slot).is_some_and(|pieces| !pieces.is_empty());
+            prop_assert!((0..301).all(|slot| table.contains(slot) == has_mesh(slot)));
         }
         let pieces = || model.values().flatten();
         for buffer in 0..3 {
             let mut held: Vec<_> = table.records(buffer as usize).to_vec();
             let mut want: Vec<_> =
                 pieces().filter(|(of, _)| *of == buffer).map(|(_, piece)| *piece).collect();
-            held.sort_by_key(|piece| piece.first_quad);
-            want.sort_by_key(|piece| piece.first_quad);
+            held.sort_by_key(|piece| (piece.first_quad, piece.ends));
+            want.sort_by_key(|piece| (piece.first_quad, piece.ends));
             prop_assert_eq!(held, want);
         }
     }
@@ -137,6 +154,23 @@ fn nothing_changes_what_is_not_touched() {
     table.remove(70);
     table.remove(5000);
     assert_eq!(table.records(0).len(), 999);
+}
+
+/// A mesh that changes in its place touches one block, and none of its neighbours moves.
+#[test]
+fn a_mesh_that_stays_in_its_buffer_keeps_its_record() {
+    let mut table = CullTable::new();
+    for slot in 0..1000 {
+        table.insert(0, record(slot, slot, [1; 6]));
+    }
+    let revision = table.revision();
+    let changed = record(70, 5000, [2; 6]);
+    table.set(70, std::iter::once((0, changed)));
+    assert!(table.changed_since(0, revision).eq(std::iter::once(64..128)));
+    assert_eq!((table.records(0)[70], table.records(0).len()), (changed, 1000));
+    // In another buffer it comes last, and leaves no gap.
+    table.set(70, std::iter::once((1, changed)));
+    assert_eq!((table.records(0).len(), table.records(1)), (999, &[changed][..]));
 }
 
 #[test]

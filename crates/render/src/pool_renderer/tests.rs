@@ -1,0 +1,181 @@
+use drystone_mesh::{Face, Quad};
+use drystone_pool::PartSet;
+
+use super::*;
+use crate::{CullTable, DrawData, SoftDevice, cull::twin};
+
+mod flight;
+
+/// Steele, Lea and Flood's SplitMix64.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, bound: u32) -> u32 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let z = (self.0 ^ self.0 >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        let z = (z ^ z >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
+        (((z >> 32) * u64::from(bound)) >> 32) as u32
+    }
+}
+
+/// A renderer whose meshes come and go; its device only keeps them.
+struct Churn {
+    renderer: PoolRenderer<SoftDevice>,
+    meshes: Vec<MeshId>,
+    random: Random,
+    frame: u64,
+}
+
+impl Churn {
+    /// The software device does not cull: what it is told to keep for that is right all the
+    /// same.
+    fn new(seed: u64) -> Self {
+        let mut renderer = PoolRenderer::new(SoftDevice::new(4, 4).unwrap(), 1, 16).unwrap();
+        renderer.opaque = Opaque::new(Cull::Gpu);
+        Self { renderer, meshes: Vec::new(), random: Random(seed), frame: 0 }
+    }
+
+    /// Hands a new mesh to `take`: mostly some hundred quads, sometimes none.
+    fn make<T>(
+        &mut self,
+        take: impl FnOnce(&mut PoolRenderer<SoftDevice>, &MeshData<'_>) -> T,
+    ) -> T {
+        let most = [0, 20, 300, 800][self.random.below(4) as usize];
+        let counts = [0; Face::COUNT].map(|_| self.random.below(most + 1).saturating_sub(5));
+        let quads =
+            vec![Quad::new([0; 3], [1, 1], Face::PosX, 0); counts.iter().sum::<u32>() as usize];
+        let origin = [0; 3].map(|_| self.random.below(1 << 20) as i32);
+        let layer = if self.random.below(4) == 0 { Layer::Blended } else { Layer::Opaque };
+        let place = DrawData { origin, extent: 32 };
+        take(&mut self.renderer, &MeshData { quads: &quads, counts, place, layer })
+    }
+
+    fn pick(&mut self) -> usize {
+        self.random.below(self.meshes.len() as u32) as usize
+    }
+
+    /// Changes something, so that there are about so many meshes in the end.
+    fn change(&mut self, about: u32) {
+        let grows = self.random.below(2 * about) > self.meshes.len() as u32;
+        if self.meshes.is_empty() || grows {
+            let mesh = self.make(|renderer, mesh| renderer.insert(mesh).unwrap());
+            self.meshes.push(mesh);
+        } else if self.random.below(2) == 0 {
+            let at = self.pick();
+            let mesh = self.meshes[at];
+            self.make(|renderer, data| renderer.replace(mesh, data).unwrap());
+        } else {
+            let at = self.pick();
+            let mesh = self.meshes.swap_remove(at);
+            self.renderer.remove(mesh).unwrap();
+            assert!(self.renderer.remove(mesh).is_err());
+        }
+    }
+
+    /// A frame begins, is submitted and done at once. Returns how many meshes it moved.
+    fn frame(&mut self) -> usize {
+        self.renderer.tidy();
+        let moved = self.renderer.pool.moved().len();
+        self.frame += 1;
+        let PoolRenderer { device, buffers, pool, .. } = &mut self.renderer;
+        pool.frame_submitted(self.frame);
+        pool.frames_completed(self.frame, &mut Upload { device, buffers });
+        moved
+    }
+
+    fn table(&self) -> &CullTable {
+        match &self.renderer.opaque {
+            Opaque::Culled(table) => table,
+            Opaque::Listed(_) => panic!("the GPU does not cull"),
+        }
+    }
+
+    /// What the table makes of a facing of all meshes is what a list makes of it.
+    fn check(&self) {
+        let pool = &self.renderer.pool;
+        let mut list = DrawList::new();
+        let opaque = self.meshes.iter().filter_map(|mesh| match mesh.0 {
+            Owner::Pool(handle, Layer::Opaque) => Some(handle),
+            _ => None,
+        });
+        opaque.for_each(|handle| list.insert(handle).unwrap());
+        let words = |buffer: u32, command: &DrawCommand| {
+            let DrawCommand { index_count, base_vertex, first_instance, .. } = *command;
+            (buffer, first_instance, base_vertex, index_count)
+        };
+        for part in 0..Face::COUNT {
+            list.mask(pool, |_| PartSet::EMPTY.with(part));
+            let (runs, commands) = list.runs(pool);
+            let of_run = |run: &CommandRun| {
+                let commands = commands[run.commands.clone()].iter();
+                commands.map(|command| words(run.buffer, command)).collect::<Vec<_>>()
+            };
+            let mut want: Vec<_> = runs.iter().flat_map(of_run).collect();
+            let mut got = Vec::new();
+            for buffer in 0..self.table().buffers() {
+                for record in self.table().records(buffer) {
+                    let commands = twin::commands(record, 1 << part);
+                    got.extend(commands.iter().map(|command| words(buffer as u32, command)));
+                }
+            }
+            want.sort_unstable();
+            got.sort_unstable();
+            assert_eq!(got, want);
+        }
+    }
+
+    /// Every record has its mesh's place.
+    fn check_places(&self) {
+        for (mesh, place) in self.renderer.pool.iter() {
+            let records = (0..self.table().buffers()).flat_map(|n| self.table().records(n));
+            for record in records.filter(|record| record.slot == mesh.slot()) {
+                assert_eq!(record.place, *place);
+            }
+        }
+    }
+}
+
+/// Whatever becomes of the meshes, the table that the device culls by has them as they lie
+/// in the pool: while buffers come, meshes are moved together, and buffers go.
+#[test]
+fn the_table_follows_the_pool() {
+    let mut churn = Churn::new(1);
+    let (mut most_buffers, mut moved) = (0, 0);
+    for (changes, about) in [(600, 400), (300, 400), (500, 60), (400, 200), (400, 5)] {
+        for n in 0..changes {
+            churn.change(about);
+            if n % 7 == 0 {
+                moved += churn.frame();
+            }
+            if n % 40 == 0 {
+                churn.check();
+            }
+        }
+        churn.check_places();
+        most_buffers = most_buffers.max(churn.renderer.pool.stats().buffers);
+    }
+    for _ in 0..200 {
+        moved += churn.frame();
+    }
+    churn.check();
+    let buffers = churn.renderer.pool.stats().buffers;
+    assert!(most_buffers >= 3 && buffers < most_buffers && moved > 100, "{most_buffers} {moved}");
+}
+
+/// Switching over takes in all opaque meshes and no other, and back again.
+#[test]
+fn who_culls_can_change_at_any_time() {
+    let mut churn = Churn::new(2);
+    (0..300).for_each(|_| churn.change(200));
+    let before = churn.renderer.held();
+    // Not this device: it says so, and the CPU does.
+    let refused = churn.renderer.set_cull(Cull::Gpu);
+    assert!(matches!(refused, Err(RenderError::NoCulling { .. })), "{refused:?}");
+    assert_eq!(churn.renderer.cull(), Cull::Cpu);
+    let Opaque::Listed(list) = &churn.renderer.opaque else { panic!("the GPU culls") };
+    let is_opaque = |mesh: &&MeshId| matches!(mesh.0, Owner::Pool(_, Layer::Opaque));
+    assert_eq!(list.len(), churn.meshes.iter().filter(is_opaque).count());
+    assert!(list.len() < churn.meshes.len());
+    churn.renderer.set_cull(Cull::Cpu).unwrap();
+    assert_eq!(churn.renderer.held(), before);
+}

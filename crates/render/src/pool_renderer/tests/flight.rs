@@ -1,0 +1,291 @@
+//! A flight past meshes that come, go and move, drawn by two renderers: one whose GPU
+//! culls, and one whose CPU does. Frame by frame, their pictures are the same in every
+//! byte.
+//!
+//! No two faces of different meshes are equally near anywhere, so that it does not show in
+//! which order they are drawn: meshes lie in boxes apart from each other, and walls, which
+//! go through boxes, on planes where no box has a face that looks the same way.
+
+use glam::DVec3;
+
+use super::*;
+use crate::{Api, Camera, Projection, WgpuDevice};
+
+/// Cells across, up and along, each with room for one box.
+const CELLS: [u32; 3] = [9, 3, 9];
+/// Voxels from one cell to the next.
+const CELL: i32 = 20;
+/// Voxels that a box has a side.
+const BOX: u32 = 15;
+/// Quads that a cluttered box has for each facing.
+const CLUTTER: u32 = 400;
+/// See-through; the materials before it are not.
+const GLASS: u16 = 3;
+const PALETTE: [[u8; 4]; 4] =
+    [[250, 90, 60, 255], [60, 160, 90, 255], [70, 90, 220, 255], [200, 220, 255, 110]];
+
+/// Quads facing by facing, and where they lie.
+struct Made {
+    quads: Vec<Quad>,
+    counts: [u32; Face::COUNT],
+    place: DrawData,
+    layer: Layer,
+}
+
+impl Made {
+    fn data(&self) -> MeshData<'_> {
+        let &Self { ref quads, counts, place, layer } = self;
+        MeshData { quads, counts, place, layer }
+    }
+
+    /// A closed box, which hides what is behind it, or one full of clutter, or glass.
+    fn random(random: &mut Random, origin: [i32; 3]) -> Self {
+        let kind = random.below(8);
+        let layer = if kind == 0 { Layer::Blended } else { Layer::Opaque };
+        let mut quads = Vec::new();
+        let counts = Face::ALL.map(|face| {
+            let before = quads.len();
+            let material = if kind == 0 { GLASS } else { random.below(GLASS.into()) as u16 };
+            if kind < 4 {
+                let mut corner = [0; 3];
+                corner[face.axis()] = if face.is_positive() { BOX - 1 } else { 0 };
+                quads.push(Quad::new(corner, [BOX; 2], face, material));
+            } else {
+                for _ in 0..random.below(CLUTTER) {
+                    // At even places, so that a face that looks up, east or south lies on
+                    // an odd plane.
+                    let corner = [0; 3].map(|_| 2 * random.below(6));
+                    let size = [0; 2].map(|_| 1 + random.below(4));
+                    quads.push(Quad::new(corner, size, face, material));
+                }
+            }
+            (quads.len() - before) as u32
+        });
+        Self { quads, counts, place: DrawData { origin, extent: BOX }, layer }
+    }
+
+    /// A wall that looks south, on an even plane.
+    fn wall([x, y, z]: [i32; 3]) -> Self {
+        let face = Face::PosZ;
+        let counts = Face::ALL.map(|other| u32::from(other == face));
+        let place = DrawData { origin: [x, y, z | 1], extent: 64 };
+        let quads = vec![Quad::new([0; 3], [64; 2], face, 1)];
+        Self { quads, counts, place, layer: Layer::Opaque }
+    }
+}
+
+/// The two renderers, and what is in both of them.
+struct Pair {
+    culled: PoolRenderer<WgpuDevice>,
+    plain: PoolRenderer<WgpuDevice>,
+    /// What is in each cell, by each renderer's name for it.
+    cells: Vec<Option<[MeshId; 2]>>,
+    walls: Vec<[MeshId; 2]>,
+    random: Random,
+}
+
+/// What both drew in a whole flight.
+#[derive(Debug, Default)]
+struct Sums {
+    culled: DrawStats,
+    plain: DrawStats,
+    /// Commands that there were in all.
+    all_commands: u64,
+    /// Meshes that the pool moved, and the most buffers it had.
+    moved: usize,
+    most_buffers: u32,
+}
+
+impl Pair {
+    /// `None` where no device culls: said and counted.
+    fn open(test: &str) -> Option<Self> {
+        let open = || {
+            let device = WgpuDevice::headless(Api::Vulkan, 160, 120)?;
+            let mut renderer = PoolRenderer::new(device, 1, 16)?;
+            renderer.set_palette(&PALETTE)?;
+            Ok::<_, RenderError>(renderer)
+        };
+        let opened = open().and_then(|mut culled| {
+            culled.set_cull(Cull::Gpu)?;
+            Ok((culled, open()?))
+        });
+        let (culled, plain) = match opened {
+            Ok(pair) => pair,
+            Err(error @ (RenderError::NoAdapter { .. } | RenderError::NoCulling { .. })) => {
+                println!("skipped: {test}: {error}");
+                return None;
+            }
+            Err(error) => panic!("{test}: {error}"),
+        };
+        let cells = vec![None; CELLS.iter().product::<u32>() as usize];
+        Some(Self { culled, plain, cells, walls: Vec::new(), random: Random(7) })
+    }
+
+    fn insert(&mut self, mesh: &MeshData<'_>) -> [MeshId; 2] {
+        [self.culled.insert(mesh).unwrap(), self.plain.insert(mesh).unwrap()]
+    }
+
+    fn remove(&mut self, [culled, plain]: [MeshId; 2]) {
+        self.culled.remove(culled).unwrap();
+        self.plain.remove(plain).unwrap();
+    }
+
+    /// Fills, changes or empties a cell.
+    fn change(&mut self, empties: bool) {
+        let cell = self.random.below(self.cells.len() as u32);
+        let [across, up, _] = CELLS;
+        let index = [cell % across, cell / across % up, cell / across / up];
+        let made = Made::random(&mut self.random, index.map(|i| i as i32 * CELL));
+        let held = self.cells[cell as usize];
+        self.cells[cell as usize] = match held {
+            Some(held) if empties || self.random.below(3) == 0 => {
+                self.remove(held);
+                None
+            }
+            // A mesh keeps its layer.
+            Some(held @ [MeshId(Owner::Pool(_, layer)), plain]) if layer == made.layer => {
+                self.culled.replace(held[0], &made.data()).unwrap();
+                self.plain.replace(plain, &made.data()).unwrap();
+                Some(held)
+            }
+            Some(held) => Some(held),
+            None if empties => None,
+            None => Some(self.insert(&made.data())),
+        };
+    }
+
+    /// Puts a wall before some of the boxes, and takes the oldest away where there are many.
+    fn change_walls(&mut self) {
+        let [x, y, z] = [160, 20, 40].map(|bound| self.random.below(bound) as i32);
+        let wall = self.insert(&Made::wall([x - 20, y - 10, z + 160]).data());
+        self.walls.push(wall);
+        if self.walls.len() > 10 {
+            let oldest = self.walls.remove(0);
+            self.remove(oldest);
+        }
+    }
+
+    fn resize(&mut self) {
+        let [width, height] = [200, 150].map(|bound| 1 + self.random.below(bound));
+        self.culled.resize(width, height).unwrap();
+        self.plain.resize(width, height).unwrap();
+    }
+
+    /// Draws with both and compares; adds what they drew.
+    fn draw(&mut self, view: &View, step: u32, sums: &mut Sums) {
+        let add = |sum: &mut DrawStats, drawn: DrawStats| {
+            sum.commands += drawn.commands;
+            sum.quads += drawn.quads;
+            sum.meshes += drawn.meshes;
+        };
+        self.culled.draw(view).unwrap();
+        sums.moved += self.culled.pool.moved().len();
+        let picture = self.culled.read_image().unwrap();
+        add(&mut sums.culled, self.culled.drawn());
+        add(&mut sums.plain, self.plain.draw(view).unwrap());
+        let expected = self.plain.read_image().unwrap();
+        let differ = expected.difference(&picture, 0).unwrap().pixels;
+        assert_eq!(differ, 0, "step {step}, {:?}", self.culled.device.size());
+        sums.all_commands += self.culled.held().commands;
+        sums.most_buffers = sums.most_buffers.max(self.culled.pool.stats().buffers);
+    }
+
+    /// Flies so many steps.
+    fn fly(&mut self, steps: u32, mut before_frame: impl FnMut(&mut Self)) -> Sums {
+        let mut sums = Sums::default();
+        for step in 0..steps {
+            // Every so often much comes, and later much of it goes.
+            let (changes, empties) = match step % 50 {
+                0 => (500, false),
+                25 => (500, true),
+                _ => (3, false),
+            };
+            (0..changes).for_each(|_| self.change(empties));
+            let walls = if step == 0 { 8 } else { u32::from(step % 3 == 0) };
+            (0..walls).for_each(|_| self.change_walls());
+            if step % 13 == 12 {
+                self.resize();
+            }
+            before_frame(self);
+            self.draw(&view(step), step, &mut sums);
+        }
+        sums
+    }
+}
+
+/// To and fro at eye level, in the south of it all, with a jump now and then: to above, into the midst, to where
+/// nothing is seen, and to where rays are parallel.
+fn view(step: u32) -> View {
+    let middle = DVec3::new(90.0, 20.0, 90.0);
+    let angle = 0.6 * (f64::from(step) * 0.05).sin();
+    let from_middle = DVec3::new(angle.sin() * 220.0, 25.0, angle.cos() * 220.0);
+    let mut camera = match step % 17 {
+        7 => Camera::look_at(middle + DVec3::new(5.0, 260.0, 9.0), middle),
+        11 => Camera::look_at(middle + DVec3::new(7.3, 1.1, -3.2), middle + from_middle),
+        13 => Camera::look_at(middle + from_middle, middle + 3.0 * from_middle),
+        _ => Camera::look_at(middle + from_middle, middle),
+    };
+    camera.depth_range = [0.2, 900.0];
+    if step % 17 == 15 {
+        camera.projection = Projection::Orthographic { height_voxels: 120.0 };
+        camera.depth_range = [-300.0, 900.0];
+    }
+    let mut view = View::new(camera);
+    (view.mask_facings, view.cull_frustum) = (step % 7 != 5, step % 19 != 18);
+    view.order = step % 5 != 4;
+    view
+}
+
+/// What has to be true of a flight for it to have shown anything.
+fn check(sums: &Sums) {
+    // What the GPU drew is less than what the CPU could leave out, and that than all.
+    assert!(sums.culled.meshes < sums.plain.meshes, "{sums:?}");
+    assert!(sums.culled.quads * 4 < sums.plain.quads * 3, "{sums:?}");
+    assert!(sums.culled.commands < sums.plain.commands, "{sums:?}");
+    assert!(u64::from(sums.plain.commands) < sums.all_commands, "{sums:?}");
+    assert!(sums.culled.meshes > 0 && sums.moved > 0, "{sums:?}");
+}
+
+#[test]
+fn culling_changes_no_byte_of_a_flight() {
+    let Some(mut pair) = Pair::open("culling_changes_no_byte_of_a_flight") else { return };
+    let sums = pair.fly(90, |_| {});
+    check(&sums);
+    assert!(sums.most_buffers > 1, "{sums:?}");
+}
+
+/// Where the GPU does not read how many commands there are.
+#[test]
+fn culling_without_counts_changes_no_byte_of_a_flight() {
+    let test = "culling_without_counts_changes_no_byte_of_a_flight";
+    let Some(mut pair) = Pair::open(test) else { return };
+    check(&pair.fly(40, |pair| pair.culled.device.cull_without_counts()));
+}
+
+/// Who decides may change from frame to frame: nothing is lost in between.
+#[test]
+fn switching_changes_no_byte_of_a_flight() {
+    let Some(mut pair) = Pair::open("switching_changes_no_byte_of_a_flight") else { return };
+    let mut frame = 0;
+    let sums = pair.fly(40, |pair| {
+        frame += 1;
+        let cull = if frame % 3 == 0 { Cull::Cpu } else { Cull::Gpu };
+        pair.culled.set_cull(cull).unwrap();
+    });
+    assert!(sums.culled.meshes < sums.plain.meshes, "{sums:?}");
+}
+
+/// A mesh that shows a single facing, seen from behind, is no command for either.
+#[test]
+fn what_looks_away_is_left_out_by_both() {
+    let Some(mut pair) = Pair::open("what_looks_away_is_left_out_by_both") else { return };
+    pair.insert(&Made::wall([0, 0, 0]).data());
+    let eye =
+        |z: f64| View::new(Camera::look_at(DVec3::new(32.0, 32.0, z), DVec3::new(32.0, 32.0, 1.0)));
+    for (z, commands) in [(90.0, 1), (-90.0, 0), (90.0, 1)] {
+        let mut sums = Sums::default();
+        pair.draw(&eye(z), 0, &mut sums);
+        assert_eq!((sums.culled.commands, sums.plain.commands), (commands, commands));
+        assert_eq!(sums.culled.quads, u64::from(commands));
+    }
+}
