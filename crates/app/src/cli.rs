@@ -4,6 +4,7 @@ use std::{ffi::OsString, path::PathBuf, str::FromStr};
 
 use clap::{Args, Parser, Subcommand, error::ErrorKind};
 use drystone::scene::{BackendKind, RendererKind, Size};
+use drystone_render::Cull;
 use drystone_world::GeneratorConfig;
 use glam::DVec3;
 
@@ -56,6 +57,10 @@ pub(crate) struct SceneOptions {
     /// What draws: auto, soft, wgpu, gl, or gl-staged (gl without mapped memory)
     #[arg(long, value_name = "KIND", default_value = "auto", value_parser = BackendKind::from_str)]
     pub(crate) backend: BackendKind,
+    /// Who leaves out what cannot be seen: cpu (facings that look away, meshes out of view),
+    /// or gpu, where it can (these, and what is hidden behind other meshes)
+    #[arg(long, value_name = "WHO", default_value = "cpu", value_parser = Cull::from_str)]
+    pub(crate) cull: Cull,
     #[command(flatten)]
     pub(crate) memory: MemoryOptions,
     /// The picture's or window's size in pixels
@@ -204,6 +209,7 @@ mod tests {
             "drystone info a.vox --seed 5",
             "drystone info --chunks 4x4",
             "drystone --allocator heap",
+            "drystone --cull nothing",
         ] {
             let line = usage(words);
             assert!(!line.is_empty() && !line.contains('\n'), "{words}: {line}");
@@ -220,10 +226,12 @@ mod tests {
         let Some(Command::Shot(shot)) = options.command else { panic!("no shot") };
         assert_eq!(shot.scene.eye, Some(DVec3::new(-1.0, 2.5, 3.0)));
         assert_eq!(shot.scene.renderer, RendererKind::Naive);
+        assert_eq!(shot.scene.cull, Cull::Cpu);
         assert!(matches!(parsed("drystone"), Ok(Options { command: None, .. })));
         let Ok(bare) = parsed("drystone a.vox --backend soft") else { panic!("refused") };
         assert_eq!(bare.scene.source.path, Some(PathBuf::from("a.vox")));
         assert_eq!(bare.allocator(), AllocatorKind::System);
+        assert!(parsed("drystone --cull gpu").is_ok_and(|it| it.scene.cull == Cull::Gpu));
         for words in ["drystone --allocator small", "drystone info --allocator small a.vox"] {
             assert!(parsed(words).is_ok_and(|it| it.allocator() == AllocatorKind::Small));
         }

@@ -4,7 +4,7 @@ mod info;
 mod shot;
 
 use drystone::scene::{self, Outlook};
-use drystone_render::{Camera, Projection, View};
+use drystone_render::{Camera, Cull, Projection, RenderError, Renderer, View};
 use drystone_world::{GeneratedWorld, GeneratorConfig, Source, World, open_source};
 
 use crate::{
@@ -43,6 +43,18 @@ pub(crate) fn open(options: &SourceOptions) -> Result<Box<dyn Source>, AppError>
     let size_chunks = options.chunks.unwrap_or(default.size_chunks);
     let config = GeneratorConfig { seed: options.seed, size_chunks, ..default };
     Ok(Box::new(GeneratedWorld::new(config)?))
+}
+
+/// Has the GPU or the CPU leave out what cannot be seen. Where the GPU cannot, that is
+/// said, and the CPU does.
+pub(crate) fn set_cull(renderer: &mut dyn Renderer, cull: Cull) -> Result<(), RenderError> {
+    match renderer.set_cull(cull) {
+        Err(error @ RenderError::NoCulling { .. }) => {
+            output::note(&error.to_string());
+            Ok(())
+        }
+        done => done,
+    }
 }
 
 /// What the options see of the world: all of it, unless they say from where.

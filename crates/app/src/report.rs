@@ -4,7 +4,7 @@ use std::{fmt, path::PathBuf};
 
 use drystone::scene::{self, ChunkQuads};
 use drystone_mesh::Quad;
-use drystone_render::{DrawStats, HeldStats};
+use drystone_render::{Cull, DrawStats, HeldStats};
 use drystone_world::{VoxSummary, World};
 use serde_json::{Value, json};
 
@@ -33,6 +33,7 @@ pub(crate) struct ShotReport {
     pub(crate) output: PathBuf,
     pub(crate) renderer: &'static str,
     pub(crate) backend: String,
+    pub(crate) cull: Cull,
     pub(crate) chunks: usize,
     pub(crate) quads: u64,
     pub(crate) drawn: DrawStats,
@@ -41,16 +42,35 @@ pub(crate) struct ShotReport {
 }
 
 impl ShotReport {
+    /// What was drawn of all there is, in words.
+    pub(crate) fn drawn_of_all(&self) -> String {
+        let Self { drawn, held, .. } = self;
+        format!(
+            "drew {} of {} commands, {} of {} meshes, {} of {} quads; the {} left out the rest",
+            drawn.commands,
+            held.commands,
+            drawn.meshes,
+            held.meshes,
+            drawn.quads,
+            self.quads,
+            self.cull.name(),
+        )
+    }
+
     pub(crate) fn to_json(&self) -> Value {
         let times = &self.times;
         json!({
             "output": self.output.display().to_string(),
             "renderer": self.renderer,
             "backend": self.backend,
+            "cull": self.cull.name(),
             "chunks": self.chunks,
             "quads": self.quads,
             "quads_drawn": self.drawn.quads,
             "draw_commands": self.drawn.commands,
+            "draw_commands_of_all": self.held.commands,
+            "meshes": self.held.meshes,
+            "meshes_drawn": self.drawn.meshes,
             "vertex_bytes": self.held.used_bytes,
             "vertex_bytes_reserved": self.held.reserved_bytes,
             "ms": {

@@ -89,13 +89,15 @@ impl Scene {
         self.renderer.draw(view)
     }
 
-    /// Draws one picture and reads it back.
+    /// Draws one picture and reads it back, with what it took.
     ///
     /// # Errors
     /// When the device is lost or refuses, or draws to a window.
     pub fn picture(&mut self, view: &View) -> Result<(Image, DrawStats), RenderError> {
-        let stats = self.renderer.draw(view)?;
-        Ok((self.renderer.read_image()?, stats))
+        self.renderer.draw(view)?;
+        let picture = self.renderer.read_image()?;
+        // Where the GPU culls, it has said by now what it drew.
+        Ok((picture, self.renderer.drawn()))
     }
 
     /// Sets a voxel and remeshes the chunks that see it: its own, and those that it

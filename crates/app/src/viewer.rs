@@ -10,7 +10,7 @@ use std::{
 };
 
 use drystone::scene::{self, Size};
-use drystone_render::{RenderError, View};
+use drystone_render::{Cull, RenderError, View};
 use drystone_world::World;
 use glam::DVec3;
 use winit::{
@@ -35,6 +35,7 @@ arrows       turn               wheel  change the speed
 left button  turn with the mouse until Escape
 M            mask facings       C      cull what is out of view
 O            order front to back
+G            cull on the GPU, also what is hidden, or on the CPU
 Home         back to the start  H      print these keys
 Escape       let the mouse go, or close";
 
@@ -133,6 +134,7 @@ impl Viewer {
         let quads = scene::mesh_world(&world);
         let (renderer, backend) = (self.options.renderer, self.options.backend);
         let mut opened = Screen::open(event_loop, &window, renderer, backend, world, &quads)?;
+        opened.set_cull(self.options.cull)?;
         let backend = opened.backend();
         if self.options.verbose {
             output::note(&format!("drawing on {backend}"));
@@ -219,6 +221,7 @@ impl Viewer {
                 KeyCode::KeyM => self.view.mask_facings = !self.view.mask_facings,
                 KeyCode::KeyC => self.view.cull_frustum = !self.view.cull_frustum,
                 KeyCode::KeyO => self.view.order = !self.view.order,
+                KeyCode::KeyG => self.switch_cull(event_loop),
                 KeyCode::Home => self.view.camera = self.start.camera,
                 // Where nobody reads, the help is lost, not the flight.
                 KeyCode::KeyH => drop(output::print(&format!("{KEYS}\n"))),
@@ -226,6 +229,20 @@ impl Viewer {
             }
         }
         self.redraw();
+    }
+
+    /// Has the other of GPU and CPU leave out what cannot be seen.
+    fn switch_cull(&mut self, event_loop: &ActiveEventLoop) {
+        let Some(screen) = &mut self.screen else { return };
+        let other = match screen.cull() {
+            Cull::Cpu => Cull::Gpu,
+            Cull::Gpu => Cull::Cpu,
+        };
+        match screen.set_cull(other) {
+            // When the device is opened again, it goes on like this.
+            Ok(()) => self.options.cull = screen.cull(),
+            Err(error) => self.recover(event_loop, error),
+        }
     }
 
     fn capture_mouse(&mut self, capture: bool) {

@@ -3,7 +3,7 @@ use std::{path::Path, time::Instant};
 use drystone::scene::{self, Scene};
 use drystone_world::World;
 
-use super::{open, view_of};
+use super::{open, set_cull, view_of};
 use crate::{
     AppError,
     allocator::AllocatorReport,
@@ -25,7 +25,9 @@ pub(crate) fn run(options: &SceneOptions, path: &Path) -> Result<(), AppError> {
     note(options, || format!("meshed {} quads", scene::quad_count(&quads)));
 
     let view = view_of(&world, options);
-    let renderer = scene::open_renderer(options.renderer, options.backend, options.size, &quads)?;
+    let mut renderer =
+        scene::open_renderer(options.renderer, options.backend, options.size, &quads)?;
+    set_cull(renderer.as_mut(), options.cull)?;
     times.open_ms = clock.lap();
     note(options, || format!("drawing with {} on {}", renderer.name(), renderer.backend()));
 
@@ -41,12 +43,14 @@ pub(crate) fn run(options: &SceneOptions, path: &Path) -> Result<(), AppError> {
         output: path.to_path_buf(),
         renderer: scene.renderer().name(),
         backend: scene.renderer().backend(),
+        cull: scene.renderer().cull(),
         chunks: scene.world().chunk_count(),
         quads: scene::quad_count(&quads),
         drawn,
         held,
         times,
     };
+    note(options, || report.drawn_of_all());
     let allocator = AllocatorReport::now();
     if options.json {
         let mut json = report.to_json();

@@ -1,7 +1,7 @@
 use std::{num::NonZeroU32, sync::Arc};
 
 use drystone::scene::{self, BackendKind, ChunkQuads, RendererKind, Scene, Size};
-use drystone_render::{DrawStats, HeldStats, Image, RenderError, View, WindowTarget};
+use drystone_render::{Cull, DrawStats, HeldStats, Image, RenderError, View, WindowTarget};
 use drystone_world::World;
 use winit::{
     dpi::PhysicalSize,
@@ -9,7 +9,7 @@ use winit::{
     window::Window,
 };
 
-use crate::AppError;
+use crate::{AppError, commands};
 
 /// A scene and the way that its pictures reach the window.
 pub(super) enum Screen {
@@ -54,6 +54,16 @@ impl Screen {
 
     pub(super) fn backend(&mut self) -> String {
         self.scene().renderer().backend()
+    }
+
+    /// Has the GPU or the CPU leave out what cannot be seen.
+    pub(super) fn set_cull(&mut self, cull: Cull) -> Result<(), RenderError> {
+        commands::set_cull(self.scene().renderer(), cull)
+    }
+
+    /// Who does.
+    pub(super) fn cull(&mut self) -> Cull {
+        self.scene().renderer().cull()
     }
 
     pub(super) fn held(&mut self) -> HeldStats {

@@ -48,6 +48,48 @@ fn shot_reports_what_it_drew() {
     }
 }
 
+/// What the GPU leaves out is said, and does not show.
+#[test]
+fn the_gpu_leaves_out_what_is_not_seen() {
+    let folder = scratch("cull");
+    let draw = |cull: &str, backend: &str| {
+        let picture = folder.join(format!("{cull}-{backend}.png"));
+        let name = picture.to_str().unwrap();
+        let words = ["shot", "-o", name, "--backend", backend, "--cull", cull, "--json"];
+        let world = ["--chunks", "3x4x3", "--seed", "5", "--size", "200x120"];
+        let output = run(&[&words[..], &world].concat());
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        let report = serde_json::from_slice::<Value>(&output.stdout).unwrap_or_default();
+        (report, said, Image::load_png(&picture).ok())
+    };
+    // Who cannot says so, and draws.
+    let (report, said, picture) = draw("gpu", "soft");
+    assert_eq!(report["cull"], "cpu");
+    assert!(said.lines().count() == 1 && said.contains("does not cull on the GPU"), "{said}");
+    assert!(picture.is_some());
+
+    let (by_gpu, said, culled) = draw("gpu", "wgpu");
+    if said.contains("adapter found") || said.contains("does not cull") {
+        return println!("skipped: the_gpu_leaves_out_what_is_not_seen: {said}");
+    }
+    assert!(by_gpu["cull"] == "gpu" && said.is_empty(), "{by_gpu} {said}");
+    let (by_cpu, _, plain) = draw("cpu", "wgpu");
+    let count = |report: &Value, what: &str| report[what].as_u64().unwrap();
+    for report in [&by_gpu, &by_cpu] {
+        for (drawn, all) in [
+            ("draw_commands", "draw_commands_of_all"),
+            ("meshes_drawn", "meshes"),
+            ("quads_drawn", "quads"),
+        ] {
+            let [drawn, all] = [drawn, all].map(|what| count(report, what));
+            assert!(0 < drawn && drawn <= all, "{report}");
+        }
+    }
+    assert!(count(&by_gpu, "quads_drawn") <= count(&by_cpu, "quads_drawn"));
+    let seen = plain.unwrap().difference(&culled.unwrap(), 0).unwrap();
+    assert!(seen.pixels <= 120, "{seen:?}");
+}
+
 #[test]
 fn the_same_seed_gives_the_same_picture() {
     let folder = scratch("seeds");

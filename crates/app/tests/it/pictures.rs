@@ -9,7 +9,7 @@ use std::path::PathBuf;
 
 use drystone::scene::{Scene, mesh_world, quad_count};
 use drystone_render::{
-    Access, Api, ArticleDevice, Device, FatDevice, GlConfig, GlDevice, Image, NaiveRenderer,
+    Access, Api, ArticleDevice, Cull, Device, FatDevice, GlConfig, GlDevice, Image, NaiveRenderer,
     PoolRenderer, RenderError, Renderer, SoftDevice, View, WgpuDevice,
 };
 use drystone_world::World;
@@ -130,6 +130,67 @@ fn wgpu_on_opengl_draws_what_soft_draws() {
     device_agrees("opengl", || WgpuDevice::headless(Api::OpenGl, WIDTH, HEIGHT));
 }
 
+/// A pool on Vulkan whose GPU culls.
+fn culled(quads: u64) -> Result<Box<dyn Renderer>, RenderError> {
+    let mut renderer = pool(WgpuDevice::headless(Api::Vulkan, WIDTH, HEIGHT)?, quads);
+    renderer.set_cull(Cull::Gpu)?;
+    Ok(renderer)
+}
+
+/// Whether there is a GPU that culls; where there is none, that is said and counted.
+fn culls(test: &str) -> bool {
+    match culled(1) {
+        Ok(renderer) => println!("{test}: {}", renderer.backend()),
+        Err(error @ (RenderError::NoAdapter { .. } | RenderError::NoCulling { .. })) => {
+            println!("skipped: {test}: {error}");
+            return false;
+        }
+        Err(error) => panic!("{test}: {error}"),
+    }
+    true
+}
+
+#[test]
+fn wgpu_that_culls_draws_what_soft_draws() {
+    if culls("wgpu_that_culls_draws_what_soft_draws") {
+        agree("vulkan-culled-pool", |quads| culled(quads).unwrap());
+    }
+}
+
+/// Culling on the GPU draws in another order, and so it changes no more than any order may
+/// (see `order_changes_pixels_on_seams_at_most`), whether much is known of the last picture
+/// or little; and it leaves out what the CPU does not.
+#[test]
+fn culling_changes_pixels_on_seams_at_most() {
+    if !culls("culling_changes_pixels_on_seams_at_most") {
+        return;
+    }
+    let (mut changed, mut drawn) = (Vec::new(), [0, 0]);
+    for case in cases() {
+        let quads = mesh_world(&case.world);
+        let plain =
+            pool(WgpuDevice::headless(Api::Vulkan, WIDTH, HEIGHT).unwrap(), quad_count(&quads));
+        let culled = culled(quad_count(&quads)).unwrap();
+        let mut scenes =
+            [plain, culled].map(|it| Scene::new(case.world.clone(), &quads, it).unwrap());
+        for (index, view) in case.views.iter().enumerate() {
+            let (want, plain) = scenes[0].picture(view).unwrap();
+            for _ in 0..2 {
+                let (got, culled) = scenes[1].picture(view).unwrap();
+                match want.difference(&got, 0).unwrap().pixels {
+                    0 => {}
+                    pixels => changed.push((case.name, index, pixels)),
+                }
+                assert!(culled.quads <= plain.quads, "{}, view {index}", case.name);
+                drawn[0] += plain.quads;
+                drawn[1] += culled.quads;
+            }
+        }
+    }
+    assert_on_seams(&changed);
+    assert!(drawn[1] < drawn[0], "{drawn:?}");
+}
+
 #[test]
 fn gl_written_directly_draws_what_soft_draws() {
     gl_agrees("gl-direct", Access::Direct);
@@ -192,7 +253,10 @@ fn masking_and_culling_change_nothing() {
 /// one seam may run through a whole column of pixels.
 #[test]
 fn order_changes_pixels_on_seams_at_most() {
-    let changed = changed_by(|view| View { order: false, ..*view });
+    assert_on_seams(&changed_by(|view| View { order: false, ..*view }));
+}
+
+fn assert_on_seams(changed: &[(&str, usize, u32)]) {
     assert!(changed.iter().all(|&(_, _, pixels)| pixels <= HEIGHT), "{changed:?}");
     let all: u32 = changed.iter().map(|&(_, _, pixels)| pixels).sum();
     assert!(all <= 2 * HEIGHT, "{changed:?}");

@@ -118,11 +118,11 @@ fn screen(test: &str) -> Option<Screen> {
 }
 
 /// Opens the viewer, flies, resizes, and closes it; the picture must have moved.
-fn flies(test: &str, backend: &str) {
+fn flies(test: &str, options: &[&str]) {
     let Some(screen) = screen(test) else { return };
     let folder = scratch(test);
-    let words = ["view", "--chunks", "3x4x3", "--size", "640x480", "--backend", backend];
-    let mut viewer = Viewer(screen.command(binary()).args(words).spawn().unwrap());
+    let words = ["view", "--chunks", "3x4x3", "--size", "640x480"];
+    let mut viewer = Viewer(screen.command(binary()).args(words).args(options).spawn().unwrap());
     let start = Instant::now();
     let window = loop {
         let found = screen.xdotool(&["search", "--name", "drystone"]);
@@ -157,15 +157,21 @@ fn flies(test: &str, backend: &str) {
 
 #[test]
 fn the_viewer_flies_on_wgpu() {
-    flies("the_viewer_flies_on_wgpu", "wgpu");
+    flies("the_viewer_flies_on_wgpu", &["--backend", "wgpu"]);
+}
+
+#[test]
+fn the_viewer_flies_where_the_gpu_culls() {
+    let options = ["--backend", "wgpu", "--cull", "gpu"];
+    flies("the_viewer_flies_where_the_gpu_culls", &options);
 }
 
 #[test]
 fn the_viewer_flies_on_gl() {
-    flies("the_viewer_flies_on_gl", "gl");
+    flies("the_viewer_flies_on_gl", &["--backend", "gl"]);
 }
 
 #[test]
 fn the_viewer_flies_on_soft() {
-    flies("the_viewer_flies_on_soft", "soft");
+    flies("the_viewer_flies_on_soft", &["--backend", "soft"]);
 }
