@@ -1,6 +1,7 @@
 //! The drawing tables: whole frames, drystone's pool beside naive rendering.
 
 mod contenders;
+mod culling;
 mod dynamic;
 mod frames;
 mod scene;
@@ -34,4 +35,11 @@ pub(crate) const SMALL_MESHES: TableEntry = TableEntry {
         still::run_small(&mut table, options)?;
         Ok(table)
     },
+};
+
+/// The table `culling`.
+pub(crate) const CULLING: TableEntry = TableEntry {
+    name: "culling",
+    about: "a landscape of which much is hidden: who leaves out what, CPU or GPU",
+    run: culling::run,
 };

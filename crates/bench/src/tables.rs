@@ -11,8 +11,14 @@ pub struct TableEntry {
 }
 
 /// Every table: the one place where a new one is added.
-pub const TABLES: &[TableEntry] =
-    &[spaces::ENTRY, arenas::ENTRY, drawing::STATIC, drawing::DYNAMIC, drawing::SMALL_MESHES];
+pub const TABLES: &[TableEntry] = &[
+    spaces::ENTRY,
+    arenas::ENTRY,
+    drawing::STATIC,
+    drawing::DYNAMIC,
+    drawing::SMALL_MESHES,
+    drawing::CULLING,
+];
 
 /// The table of this name.
 ///

@@ -115,3 +115,28 @@ fn static_compares_pool_and_naive() {
         }
     }
 }
+
+/// The table of culling: where a GPU culls, it draws less than the CPU leaves over.
+#[test]
+fn culling_compares_who_culls() {
+    let output = bench(&["culling", "--quick", "--rounds", "1", "--case", "ground", "--json", "-"]);
+    let text = String::from_utf8(output.stderr).unwrap();
+    if text.contains("skipped") {
+        println!("skipped: culling_compares_who_culls: {text}");
+        return;
+    }
+    assert!(output.status.success(), "{text}");
+    let json: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let figure = |contender: &str, metric: &str| {
+        let is_it = |row: &&serde_json::Value| {
+            row["case"] == "ground" && row["contender"] == contender && row["metric"] == metric
+        };
+        let row = json["rows"].as_array().unwrap().iter().find(is_it);
+        row.unwrap()["median"].as_f64().unwrap()
+    };
+    let (by_cpu, by_gpu) = ("pool-wgpu", "pool-wgpu-culled");
+    assert!(figure(by_gpu, "quads") < figure(by_cpu, "quads"));
+    for contender in [by_cpu, by_gpu] {
+        assert!(figure(contender, "draw") > 0.0 && figure(contender, "submit") > 0.0);
+    }
+}

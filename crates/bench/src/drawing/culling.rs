@@ -1,0 +1,210 @@
+//! Table `culling`: a landscape of which much is hidden, drawn by a pool whose CPU leaves
+//! out what looks away or is out of view, and by one whose GPU also leaves out what is
+//! hidden.
+//!
+//! The eye moves before every frame: nothing can be kept of the last.
+
+use std::{cell::RefCell, f64::consts::TAU};
+
+use drystone::scene::{self, ChunkQuads, Scene, mesh_world, quad_count};
+use drystone_render::{Api, Camera, Cull, PoolRenderer, RenderError, Renderer, View, WgpuDevice};
+use drystone_voxel::{Material, VoxelPos};
+use drystone_world::{GeneratedWorld, GeneratorConfig, World};
+use glam::DVec3;
+
+use super::{
+    CULLING, SIZE,
+    frames::{FrameTimes, warm_up},
+};
+use crate::{Contender, Error, Figure, Options, Table};
+
+/// Chunks of 32³ across, up and along, in a full and in a quick run.
+const CHUNKS: [u32; 3] = [24, 4, 24];
+const QUICK_CHUNKS: [u32; 3] = [6, 4, 6];
+
+/// A round ends after this much time or so many frames.
+const ROUND_SECONDS: f64 = 0.5;
+const ROUND_FRAMES: u32 = 16;
+
+/// How far an eye that stands moves from frame to frame: nothing that shows.
+const TREMBLE_VOXELS: f64 = 1e-3;
+/// How far one that flies does.
+const FLIGHT_VOXELS: f64 = 1.0;
+/// From the ground to the eye.
+const EYE_VOXELS: f64 = 3.0;
+
+/// Pixels that may differ between the pictures: where faces of different meshes meet at
+/// one depth, the first that is drawn shows.
+const DIFFERENT_PIXELS: u32 = SIZE[0] * SIZE[1] / 10_000;
+
+/// Where the eye is.
+#[derive(Clone, Copy)]
+enum Eye {
+    /// High over one corner: all is in view, and caves are hidden.
+    Above,
+    /// In the middle, standing: hills hide what is behind them.
+    Ground,
+    /// On a circle round the middle, low over the ground.
+    Flight,
+}
+
+const CASES: [(&str, Eye); 3] =
+    [("above", Eye::Above), ("ground", Eye::Ground), ("flight", Eye::Flight)];
+
+const CONTENDERS: [(&str, Cull); 2] = [("pool-wgpu", Cull::Cpu), ("pool-wgpu-culled", Cull::Gpu)];
+
+pub(super) fn run(options: &Options) -> Result<Table, Error> {
+    let mut table = Table::new(CULLING.name);
+    if !CASES.iter().any(|(case, _)| options.wants(case)) {
+        return Ok(table);
+    }
+    let failed = |case: &str, contender: &str, message: String| {
+        let [table, case, contender] = [CULLING.name, case, contender].map(str::to_owned);
+        Error::Contender { table, case, contender, message }
+    };
+    let landscape = Landscape::new(options.size(CHUNKS, QUICK_CHUNKS))
+        .map_err(|message| failed("all", "landscape", message))?;
+    let mut drawn = Vec::new();
+    for (name, cull) in CONTENDERS {
+        match Drawn::open(name, cull, &landscape) {
+            Ok(one) => drawn.push(one),
+            Err(
+                error @ (RenderError::NoAdapter { .. }
+                | RenderError::NoCulling { .. }
+                | RenderError::TooLarge { .. }),
+            ) => eprintln!("skipped: {name}: {error}"),
+            Err(error) => return Err(failed("all", name, error.to_string())),
+        }
+    }
+    if let Some(one) = drawn.first_mut() {
+        table.machine.gpu = one.scene.renderer().backend();
+    }
+    for (case, eye) in CASES.into_iter().filter(|(case, _)| options.wants(case)) {
+        compare(&mut drawn, &landscape, eye)
+            .map_err(|(name, message)| failed(case, name, message))?;
+        let drawn: Vec<_> = drawn.iter_mut().map(RefCell::new).collect();
+        let contenders = drawn.iter().map(|one| {
+            let name = one.borrow().name;
+            Contender::new(name, || one.borrow_mut().round(&landscape, eye))
+        });
+        table.run_case(case, options, contenders.collect())?;
+    }
+    Ok(table)
+}
+
+/// A generated world, meshed.
+struct Landscape {
+    world: World,
+    quads: Vec<ChunkQuads>,
+}
+
+impl Landscape {
+    fn new(size_chunks: [u32; 3]) -> Result<Self, String> {
+        let config = GeneratorConfig { size_chunks, ..GeneratorConfig::default() };
+        let source = GeneratedWorld::new(config).map_err(|e| e.to_string())?;
+        let world = World::load(&source).map_err(|e| e.to_string())?;
+        let quads = mesh_world(&world);
+        eprintln!("{} chunks with {} quads", quads.len(), quad_count(&quads));
+        Ok(Self { world, quads })
+    }
+
+    /// What is seen before frame number `frame`.
+    fn view(&self, eye: Eye, frame: u32) -> View {
+        let outlook = scene::outlook(&self.world, SIZE[0] as f32 / SIZE[1] as f32);
+        let (min, max) = scene::corners(&self.world);
+        let middle = (min + max) / 2.0;
+        let tremble = TREMBLE_VOXELS * f64::from(1 + frame % 2);
+        let mut camera = match eye {
+            Eye::Above => outlook.camera,
+            Eye::Ground => self.on_ground(middle, DVec3::new(0.8, 0.0, 0.6)),
+            Eye::Flight => {
+                let radius = (max.x - min.x) / 4.0;
+                let angle = f64::from(frame) * FLIGHT_VOXELS / radius % TAU;
+                let way = DVec3::new(-angle.sin(), 0.0, angle.cos());
+                self.on_ground(middle + radius * DVec3::new(way.z, 0.0, -way.x), way)
+            }
+        };
+        camera.eye.x += tremble;
+        scene::reach(&mut camera, min, max);
+        View { atmosphere: outlook.atmosphere, ..View::new(camera) }
+    }
+
+    /// An eye that stands there and looks straight ahead.
+    fn on_ground(&self, place: DVec3, forward: DVec3) -> Camera {
+        let [x, z] = [place.x, place.z].map(|c| c.floor() as i32);
+        let heights = self.world.bounds().map_or(0..0, |bounds| bounds.min.y..bounds.max.y);
+        let is_solid = |y: &i32| self.world.get(VoxelPos::new(x, *y, z)) != Material::AIR;
+        let ground = heights.rev().find(is_solid).map_or(0.0, |y| f64::from(y + 1));
+        let eye = DVec3::new(place.x, ground + EYE_VOXELS, place.z);
+        Camera::look_at(eye, eye + forward)
+    }
+}
+
+/// Whether all draw the same pictures, and not empty ones; if not, which does not.
+fn compare(
+    drawn: &mut [Drawn],
+    landscape: &Landscape,
+    eye: Eye,
+) -> Result<(), (&'static str, String)> {
+    /// Frames apart: what was seen in one tells little of the next.
+    const STEP: u32 = 97;
+    for frame in 0..4 {
+        let view = landscape.view(eye, frame * STEP);
+        let mut first = None;
+        for one in &mut *drawn {
+            let failed = |message: String| (one.name, message);
+            let (picture, stats) =
+                one.scene.picture(&view).map_err(|error| failed(error.to_string()))?;
+            if stats.quads == 0 {
+                return Err(failed("nothing was drawn".into()));
+            }
+            let first = first.get_or_insert_with(|| picture.clone());
+            match picture.difference(first, 2) {
+                Some(difference) if difference.pixels <= DIFFERENT_PIXELS => {}
+                difference => {
+                    return Err(failed(format!("differs from the first: {difference:?}")));
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// One contender with its scene.
+struct Drawn {
+    name: &'static str,
+    scene: Scene,
+    /// Frames drawn so far.
+    frame: u32,
+}
+
+impl Drawn {
+    fn open(name: &'static str, cull: Cull, landscape: &Landscape) -> Result<Self, RenderError> {
+        let [width, height] = SIZE;
+        let device = WgpuDevice::headless(Api::Any, width, height)?;
+        let quads = quad_count(&landscape.quads) as u32;
+        let meshes = 2 * landscape.quads.len() as u32;
+        let mut renderer = PoolRenderer::new(device, quads, meshes)?;
+        renderer.set_cull(cull)?;
+        let scene = Scene::new(landscape.world.clone(), &landscape.quads, Box::new(renderer))?;
+        Ok(Self { name, scene, frame: 0 })
+    }
+
+    /// Draws frames and times them.
+    fn round(&mut self, landscape: &Landscape, eye: Eye) -> Result<Vec<Figure>, String> {
+        let renderer = self.scene.renderer();
+        warm_up(renderer, &landscape.view(eye, self.frame))?;
+        let (mut times, mut quads) = (FrameTimes::default(), 0);
+        while times.frames < ROUND_FRAMES && times.draw_ns < ROUND_SECONDS * 1e9 {
+            self.frame += 1;
+            times.draw(renderer, &landscape.view(eye, self.frame))?;
+            quads += renderer.drawn().quads;
+        }
+        let per_frame = |sum: f64| sum / f64::from(times.frames.max(1));
+        Ok(vec![
+            Figure::new("draw", "us/frame", per_frame(times.draw_ns / 1e3)),
+            Figure::new("submit", "us/frame", per_frame(times.submit_ns / 1e3)),
+            Figure::new("quads", "quads/frame", per_frame(quads as f64)),
+        ])
+    }
+}
