@@ -24,14 +24,11 @@ pub(super) struct KeySort {
 /// Where a word's key begins.
 const INDEX_BITS: u32 = u32::BITS;
 
-/// Bits of a digit: 2,048 counters of 4 bytes, which stay in the first cache.
-const DIGIT_BITS: u32 = 11;
-const DIGITS: usize = 1 << DIGIT_BITS;
-/// Passes that 32 bits need.
-const PASSES: usize = u32::BITS.div_ceil(DIGIT_BITS) as usize;
-
 /// Fewer words than this are sorted by comparing them.
 const SMALL: usize = 256;
+/// From so many words on, a digit has 11 bits rather than 8: a pass less, for which 2,048
+/// counters are added up, most of the first cache.
+const LARGE: usize = 1 << 13;
 
 impl KeySort {
     pub(super) const fn new() -> Self {
@@ -123,21 +120,32 @@ impl Spread {
 
 /// Sorts words whose keys have `key_bits` bits. Needs as much room in `spare`.
 fn sort_words(words: &mut [u64], spare: &mut [u64], key_bits: u32) {
-    if words.len() < SMALL {
-        words.sort_unstable();
-        return;
+    match words.len() {
+        0..SMALL => words.sort_unstable(),
+        SMALL..LARGE => sort_by_digits::<256, 4>(words, spare, key_bits),
+        _ => sort_by_digits::<2048, 3>(words, spare, key_bits),
     }
+}
+
+/// Sorts by digits of `DIGITS` values, of which `PASSES` are enough for 32 bits.
+fn sort_by_digits<const DIGITS: usize, const PASSES: usize>(
+    words: &mut [u64],
+    spare: &mut [u64],
+    key_bits: u32,
+) {
+    const { assert!(DIGITS.is_power_of_two() && DIGITS.ilog2() as usize * PASSES >= 32) };
     // Least significant digit first: each pass keeps the order of the one before. Words
     // come in the order of their indices, which are therefore no part of any pass.
-    let passes = key_bits.div_ceil(DIGIT_BITS);
+    let passes = key_bits.div_ceil(DIGITS.ilog2());
     let digit_bits = key_bits.div_ceil(passes.max(1));
     let mut starts = [[0u32; DIGITS]; PASSES];
-    count_digits(words, &mut starts, passes, digit_bits);
+    let starts = &mut starts[..passes as usize];
+    count_digits(words, starts, digit_bits);
     let (mut from, mut to) = (&mut *words, &mut *spare);
-    for (pass, starts) in (0..passes).zip(&mut starts) {
+    for (pass, starts) in (0..).zip(starts) {
         let shift = INDEX_BITS + pass * digit_bits;
         for &word in &*from {
-            let start = &mut starts[digit(word, shift, digit_bits)];
+            let start = &mut starts[digit::<DIGITS>(word, shift, digit_bits)];
             to[*start as usize] = word;
             *start += 1;
         }
@@ -149,14 +157,13 @@ fn sort_words(words: &mut [u64], spare: &mut [u64], key_bits: u32) {
 }
 
 /// For each pass and digit, where its words begin.
-fn count_digits(words: &[u64], starts: &mut [[u32; DIGITS]; PASSES], passes: u32, digit_bits: u32) {
-    let used = &mut starts[..passes as usize];
+fn count_digits<const DIGITS: usize>(words: &[u64], starts: &mut [[u32; DIGITS]], digit_bits: u32) {
     for &word in words {
-        for (pass, counts) in (0..).zip(&mut *used) {
-            counts[digit(word, INDEX_BITS + pass * digit_bits, digit_bits)] += 1;
+        for (pass, counts) in (0..).zip(&mut *starts) {
+            counts[digit::<DIGITS>(word, INDEX_BITS + pass * digit_bits, digit_bits)] += 1;
         }
     }
-    for counts in used {
+    for counts in starts {
         let mut start = 0;
         for count in &mut counts[..1 << digit_bits] {
             start += core::mem::replace(count, start);
@@ -165,7 +172,7 @@ fn count_digits(words: &[u64], starts: &mut [[u32; DIGITS]; PASSES], passes: u32
 }
 
 #[inline]
-const fn digit(word: u64, shift: u32, digit_bits: u32) -> usize {
+const fn digit<const DIGITS: usize>(word: u64, shift: u32, digit_bits: u32) -> usize {
     // The second mask is known to the compiler: no bounds are checked.
     (word >> shift) as usize & ((1 << digit_bits) - 1) & (DIGITS - 1)
 }
@@ -188,7 +195,7 @@ mod tests {
     fn sorts_as_a_stable_sort_does() {
         let mut random = Random(11);
         let mut sort = KeySort::default();
-        for length in [0, 1, 2, 3, 17, SMALL - 1, SMALL, SMALL + 1, 1000, 5000] {
+        for length in [0, 1, 2, 3, 17, SMALL - 1, SMALL, SMALL + 1, 1000, LARGE - 1, LARGE] {
             for (bits, shift) in
                 [(0, 0), (1, 63), (3, 7), (8, 24), (11, 32), (12, 0), (22, 0), (26, 32), (32, 9)]
                     .into_iter()
@@ -210,9 +217,12 @@ mod tests {
         let mut random = Random(12);
         let mut sort = KeySort::default();
         for layers in [1, 2, 5, 900] {
-            let key = |_| u64::from(random.below(layers)) << 40 | u64::from(random.below(1 << 30));
-            let keys: Vec<u64> = (0..3000).map(key).collect();
-            assert_sorted(&keys, &mut sort);
+            let mut key =
+                |_| u64::from(random.below(layers)) << 40 | u64::from(random.below(1 << 30));
+            for length in [3000, 2 * LARGE] {
+                let keys: Vec<u64> = (0..length).map(&mut key).collect();
+                assert_sorted(&keys, &mut sort);
+            }
         }
     }
 }

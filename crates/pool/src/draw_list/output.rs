@@ -1,4 +1,5 @@
 use alloc::vec::Vec;
+use core::ops::Range;
 
 use bytemuck::Pod;
 
@@ -7,23 +8,106 @@ use crate::{CommandRun, DrawCommand, MAX_PARTS, PartSet, VertexPool};
 
 /// Commands as they are made, and the runs of one buffer each that they fall into; keeps
 /// its memory.
+///
+/// ```text
+///  meshes by slot ─► commands, as the pool's tables lie in memory ─► reordered, 20 bytes each
+/// ```
+/// Where there is an order, commands are made in that of slots all the same: going through
+/// the pool's tables in another order would wait for memory at each mesh.
 #[derive(Debug, Default)]
 pub(super) struct Output {
     pub(super) commands: Vec<DrawCommand>,
+    /// Complete once [`end_runs`](Self::end_runs) was called.
     pub(super) runs: Vec<CommandRun>,
+    /// The buffer of the last command, and where its run begins.
+    open: Open,
+    /// How many commands there were at the end of each mesh.
+    ends: Vec<u32>,
     spare: Vec<DrawCommand>,
+    /// The buffer of each command, while those of several are reordered.
+    buffers: Vec<u32>,
     /// By buffer: how many commands, then where the next one goes.
     starts: Vec<usize>,
 }
 
+/// A run that commands are being added to.
+#[derive(Debug)]
+struct Open {
+    buffer: u32,
+    start: usize,
+}
+
+/// Buffers have 16 bits.
+const NO_BUFFER: u32 = u32::MAX;
+
+/// No run: it begins behind all commands.
+impl Default for Open {
+    fn default() -> Self {
+        Self { buffer: NO_BUFFER, start: usize::MAX }
+    }
+}
+
 impl Output {
     pub(super) const fn new() -> Self {
-        Self { commands: Vec::new(), runs: Vec::new(), spare: Vec::new(), starts: Vec::new() }
+        Self {
+            commands: Vec::new(),
+            runs: Vec::new(),
+            open: Open { buffer: NO_BUFFER, start: usize::MAX },
+            ends: Vec::new(),
+            spare: Vec::new(),
+            buffers: Vec::new(),
+            starts: Vec::new(),
+        }
     }
 
     pub(super) fn clear(&mut self) {
         self.commands.clear();
         self.runs.clear();
+        self.open = Open::default();
+        self.ends.clear();
+    }
+
+    /// All commands since the last call are of one mesh, the next of those to be ordered.
+    #[inline]
+    pub(super) fn end_mesh(&mut self) {
+        self.ends.push(self.commands.len() as u32);
+    }
+
+    /// Puts the meshes' commands in the order of `meshes`, which has each of them once.
+    pub(super) fn reorder(&mut self, meshes: impl Iterator<Item = u32>) {
+        self.end_runs();
+        let made = core::mem::replace(&mut self.commands, core::mem::take(&mut self.spare));
+        if self.runs.len() > 1 {
+            self.reorder_runs(&made, meshes);
+        } else {
+            self.commands.resize(made.len(), DrawCommand::default());
+            let mut at = 0;
+            for mesh in meshes {
+                for command in &made[commands_of(&self.ends, mesh)] {
+                    self.commands[at] = *command;
+                    at += 1;
+                }
+            }
+            // What follows may go on with the one run there is.
+            if let Some(run) = self.runs.pop() {
+                self.open = Open { buffer: run.buffer, start: 0 };
+            }
+        }
+        self.spare = made;
+    }
+
+    /// The same where commands read several buffers.
+    fn reorder_runs(&mut self, made: &[DrawCommand], meshes: impl Iterator<Item = u32>) {
+        self.buffers.clear();
+        for run in self.runs.drain(..) {
+            self.buffers.resize(run.commands.end, run.buffer);
+        }
+        self.commands.clear();
+        for mesh in meshes {
+            for at in commands_of(&self.ends, mesh) {
+                self.push(self.buffers[at], made[at]);
+            }
+        }
     }
 
     /// Draws `parts` of a mesh; nothing if it is gone.
@@ -54,17 +138,27 @@ impl Output {
 
     #[inline]
     fn push(&mut self, buffer: u32, command: DrawCommand) {
-        let start = self.commands.len();
+        if buffer != self.open.buffer {
+            self.end_runs();
+            self.open = Open { buffer, start: self.commands.len() };
+        }
         self.commands.push(command);
-        match self.runs.last_mut() {
-            Some(run) if run.buffer == buffer => run.commands.end = start + 1,
-            _ => self.runs.push(CommandRun { buffer, commands: start..start + 1 }),
+    }
+
+    /// Ends the last run: to be called behind the last command.
+    #[cold]
+    pub(super) fn end_runs(&mut self) {
+        let Open { buffer, start } = core::mem::take(&mut self.open);
+        let end = self.commands.len();
+        if start < end {
+            self.runs.push(CommandRun { buffer, commands: start..end });
         }
     }
 
     /// Puts the commands of each buffer together, so that there is one run a buffer.
     /// Within a buffer they stay in order.
     pub(super) fn group_by_buffer(&mut self) {
+        self.end_runs();
         let Some(highest) = self.runs.iter().map(|run| run.buffer).max() else { return };
         if self.runs.len() == 1 {
             return;
@@ -95,4 +189,12 @@ impl Output {
             start = end;
         }
     }
+}
+
+/// Which commands are a mesh's, by the ends of all meshes.
+#[inline]
+fn commands_of(ends: &[u32], mesh: u32) -> Range<usize> {
+    let at = mesh as usize;
+    let start = if at == 0 { 0 } else { ends[at - 1] };
+    start as usize..ends[at] as usize
 }

@@ -22,7 +22,8 @@ use crate::{CommandRun, DrawCommand, DrawList, Grouping, Hidden, PartSet, Vertex
 /// A mask reads 16 bytes of the list and the per-draw data of each mesh, one after the
 /// other as they lie in memory, and writes 9 bytes for each that passes. An order moves 8
 /// bytes a mesh three times or so. Commands read what the pool knows of the meshes that
-/// passed, in the list's order. Nothing is allocated once all has had its size.
+/// passed as it lies in memory, and are then put in order, 20 bytes each. Nothing is
+/// allocated once all has had its size.
 ///
 /// # Examples
 /// ```
@@ -228,20 +229,22 @@ impl DrawView {
         self.parts.resize(members.len(), PartSet::EMPTY);
         let (data, no_stale) = (pool.draw_data(), members.has_no_stale(pool));
         let keeps_hidden = self.config.hidden == Hidden::Zeroed;
+        // Kept out of `self`, where each mesh would wait for the one before to be counted.
+        let (keys, shown, mut visible) = (&mut self.keys[..], &mut self.parts[..], 0);
         members.for_each(|key| {
             let Some(data) = data.get(key.index() as usize) else { return };
             if !no_stale && pool.mesh(pool.handle(key)).is_none() {
                 return;
             }
-            let parts = parts(data, self.visible);
-            self.keys[self.visible] = Some(key);
-            self.parts[self.visible] = parts;
-            self.visible += usize::from(!parts.is_empty());
+            let parts = parts(data, visible);
+            (keys[visible], shown[visible]) = (Some(key), parts);
+            visible += usize::from(!parts.is_empty());
             if keeps_hidden && parts.is_empty() {
                 self.hidden.push(key);
             }
         });
-        self.visible
+        self.visible = visible;
+        visible
     }
 
     /// Makes the commands, if anything that they depend on has changed.
@@ -274,19 +277,17 @@ impl DrawView {
         let keeps_hidden = self.config.hidden == Hidden::Zeroed;
         let changed = self.masked.filter(|&masked| masked != members.state());
         let is_gone = |key| changed.is_some_and(|masked| !members.still_has(key, masked));
-        let mut draw = |index: usize| {
-            let parts = self.parts[index];
-            if let Some(key) = self.keys[index].filter(|&key| !is_gone(key)) {
+        for (key, &parts) in self.keys.iter().zip(&self.parts).take(self.visible) {
+            if let Some(key) = key.filter(|&key| !is_gone(key)) {
                 output.draw(pool, key, parts);
                 if keeps_hidden {
                     output.draw_nothing(pool, key, parts);
                 }
             }
-        };
+            output.end_mesh();
+        }
         if self.is_ordered {
-            self.sort.indices().for_each(|index| draw(index as usize));
-        } else {
-            (0..self.visible).for_each(draw);
+            output.reorder(self.sort.indices());
         }
         for &key in self.hidden.iter().filter(|&&key| !is_gone(key)) {
             output.draw_nothing(pool, key, PartSet::EMPTY);
@@ -294,6 +295,7 @@ impl DrawView {
         if let Some(masked) = changed {
             members.for_each_since(masked, |key| output.draw(pool, key, PartSet::ALL));
         }
+        output.end_runs();
         if !self.is_ordered || self.config.grouping == Grouping::ByBuffer {
             output.group_by_buffer();
         }
