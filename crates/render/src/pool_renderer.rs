@@ -1,5 +1,8 @@
 use drystone_mesh::Quad;
-use drystone_pool::{CommandRun, Config, DrawCommand, DrawList, MoveBudget, VertexPool};
+use drystone_pool::{
+    CommandRun, Config, DrawCommand, DrawList, Hidden, ListConfig, MoveBudget, Oversize, Placement,
+    VertexPool,
+};
 
 use crate::{
     Batch, Cull, CullFrame, Culled, Device, DrawStats, Frame, HeldStats, Image, Layer, MeshData,
@@ -9,7 +12,7 @@ use crate::{
 mod buffers;
 mod opaque;
 
-use buffers::{Buffers, Upload};
+pub use buffers::{PoolBuffers, PoolUpload};
 use opaque::{Opaque, Pool, visible_parts};
 
 /// Bytes of a buffer, at most: what every device that is known binds.
@@ -33,14 +36,28 @@ const MOVES: MoveBudget = MoveBudget { bytes: 256 << 10, moves: 64 };
 /// names when it is full are then those inserted or replaced longest ago.
 pub struct PoolRenderer<D: Device> {
     device: D,
-    buffers: Buffers<D::Geometry>,
+    buffers: PoolBuffers<D::Geometry>,
     pool: Pool,
     opaque: Opaque,
     blended: DrawList,
+    /// What becomes of the commands of what the lists hide.
+    hidden: Hidden,
     /// What the lists were last masked and ordered for; while nothing changes they stay.
     selected: Option<Selection>,
     /// What the last picture drew of lists.
     listed: DrawStats,
+}
+
+/// Choices of a [`PoolRenderer`]. The default is right for any scene; the others are there
+/// to be measured.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PoolRendererConfig {
+    /// How places are handed out. Default: ranges.
+    pub placement: Placement,
+    /// What becomes of a mesh that is larger than any place. Default: it is refused.
+    pub oversize: Oversize,
+    /// What becomes of the commands of what is hidden. Default: there are none.
+    pub hidden: Hidden,
 }
 
 /// All that masking and ordering depend on.
@@ -58,23 +75,40 @@ impl<D: Device> PoolRenderer<D> {
     ///
     /// # Errors
     /// `Pool` when the device is out of memory.
-    pub fn new(mut device: D, quads: u32, meshes: u32) -> Result<Self, RenderError> {
+    pub fn new(device: D, quads: u32, meshes: u32) -> Result<Self, RenderError> {
+        Self::with_config(device, quads, meshes, PoolRendererConfig::default())
+    }
+
+    /// The same with choices.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    pub fn with_config(
+        mut device: D,
+        quads: u32,
+        meshes: u32,
+        choices: PoolRendererConfig,
+    ) -> Result<Self, RenderError> {
         let most = (MOST_BUFFER_BYTES / size_of::<Quad>() as u64) as u32;
+        let PoolRendererConfig { placement, oversize, hidden } = choices;
         let config = Config {
+            placement,
+            oversize,
             most_buffer_elements: device.max_quads().min(most),
             first_slots: meshes,
             pattern_elements: PATTERN_QUADS,
             ..Config::default()
         };
         let mut pool = VertexPool::new(config)?;
-        let mut buffers = Buffers::default();
-        pool.reserve(quads.into(), &mut Upload { device: &mut device, buffers: &mut buffers })?;
+        let mut buffers = PoolBuffers::default();
+        pool.reserve(quads.into(), &mut PoolUpload { device: &mut device, buffers: &mut buffers })?;
         Ok(Self {
             device,
             buffers,
             pool,
-            opaque: Opaque::new(Cull::Cpu),
-            blended: DrawList::new(),
+            opaque: Opaque::new(Cull::Cpu, hidden),
+            blended: DrawList::with_config(ListConfig { hidden, ..ListConfig::default() }),
+            hidden,
             selected: None,
             listed: DrawStats::default(),
         })
@@ -83,7 +117,7 @@ impl<D: Device> PoolRenderer<D> {
     /// Tells the pool which frames are done, and lets it move a little.
     fn tidy(&mut self) {
         let completed = self.device.completed();
-        let mut upload = Upload { device: &mut self.device, buffers: &mut self.buffers };
+        let mut upload = PoolUpload { device: &mut self.device, buffers: &mut self.buffers };
         self.pool.frames_completed(completed, &mut upload);
         self.pool.defragment(&MOVES, &mut upload);
         self.opaque.moved(&self.pool);
@@ -146,7 +180,7 @@ impl<D: Device> Renderer for PoolRenderer<D> {
     }
 
     fn insert(&mut self, mesh: &MeshData<'_>) -> Result<MeshId, RenderError> {
-        let mut upload = Upload { device: &mut self.device, buffers: &mut self.buffers };
+        let mut upload = PoolUpload { device: &mut self.device, buffers: &mut self.buffers };
         let handle = self.pool.insert(mesh.quads, &mesh.counts, mesh.place, &mut upload)?;
         match mesh.layer {
             Layer::Opaque => self.opaque.insert(&self.pool, handle)?,
@@ -157,7 +191,7 @@ impl<D: Device> Renderer for PoolRenderer<D> {
 
     fn replace(&mut self, id: MeshId, mesh: &MeshData<'_>) -> Result<(), RenderError> {
         let MeshId(Owner::Pool(handle, layer)) = id else { return Err(RenderError::StaleMesh) };
-        let mut upload = Upload { device: &mut self.device, buffers: &mut self.buffers };
+        let mut upload = PoolUpload { device: &mut self.device, buffers: &mut self.buffers };
         self.pool.replace(handle, mesh.quads, &mesh.counts, mesh.place, &mut upload)?;
         if layer == Layer::Opaque {
             self.opaque.replaced(&self.pool, handle);
@@ -185,7 +219,7 @@ impl<D: Device> Renderer for PoolRenderer<D> {
         };
         let cull = if can.is_ok() { cull } else { Cull::Cpu };
         if cull != self.opaque.cull() {
-            let mut opaque = Opaque::new(cull);
+            let mut opaque = Opaque::new(cull, self.hidden);
             for (mesh, _) in self.pool.iter().filter(|(mesh, _)| !self.blended.contains(*mesh)) {
                 opaque.insert(&self.pool, mesh)?;
             }
@@ -246,7 +280,7 @@ impl<D: Device> Renderer for PoolRenderer<D> {
 
 /// The runs of a list, each with the buffer that it reads.
 fn batches<'a, G>(
-    buffers: &'a Buffers<G>,
+    buffers: &'a PoolBuffers<G>,
     (runs, commands): (&[CommandRun], &'a [DrawCommand]),
 ) -> Vec<Batch<'a, G>> {
     let batch = |run: &CommandRun| {

@@ -5,20 +5,21 @@ use crate::{Device, DrawData};
 
 /// The device's geometries, by the pool's buffer numbers. All share one table of per-draw
 /// data.
-pub(super) struct Buffers<G> {
+pub struct PoolBuffers<G> {
     all: Vec<Option<G>>,
     /// Slots of the table, also while there is no geometry that has it.
     slots: u32,
 }
 
-impl<G> Default for Buffers<G> {
+impl<G> Default for PoolBuffers<G> {
     fn default() -> Self {
         Self { all: Vec::new(), slots: 0 }
     }
 }
 
-impl<G> Buffers<G> {
-    pub(super) fn get(&self, buffer: u32) -> Option<&G> {
+impl<G> PoolBuffers<G> {
+    /// The geometry of a buffer of the pool's; `None` where there is none of this number.
+    pub fn get(&self, buffer: u32) -> Option<&G> {
         self.all.get(buffer as usize)?.as_ref()
     }
 
@@ -32,10 +33,13 @@ impl<G> Buffers<G> {
     }
 }
 
-/// The pool's way to the device.
-pub(super) struct Upload<'a, D: Device> {
-    pub(super) device: &'a mut D,
-    pub(super) buffers: &'a mut Buffers<D::Geometry>,
+/// A pool's way to a device: what [`PoolRenderer`](crate::PoolRenderer) hands its pool, for
+/// renderers that keep their pools otherwise.
+pub struct PoolUpload<'a, D: Device> {
+    /// The device.
+    pub device: &'a mut D,
+    /// What it has made for this pool.
+    pub buffers: &'a mut PoolBuffers<D::Geometry>,
 }
 
 /// The quad that an offset in bytes is of.
@@ -43,7 +47,7 @@ fn quad_at(offset_bytes: u64) -> u32 {
     (offset_bytes / size_of::<Quad>() as u64) as u32
 }
 
-impl<D: Device> Backend for Upload<'_, D> {
+impl<D: Device> Backend for PoolUpload<'_, D> {
     fn access(&self) -> Access {
         self.device.access()
     }

@@ -1,6 +1,7 @@
 use drystone_mesh::{Face, Quad};
 use drystone_pool::{
-    DrawList, Grouping, ListConfig, MeshHandle, MeshPlace, PartSet, PoolError, VertexPool, sort_key,
+    DrawList, Grouping, Hidden, ListConfig, MeshHandle, MeshPlace, PartSet, PoolError, VertexPool,
+    sort_key,
 };
 
 use crate::{Cull, CullRecord, CullTable, DrawData, View, Visibility};
@@ -17,10 +18,11 @@ pub(super) enum Opaque {
 }
 
 impl Opaque {
-    pub(super) fn new(cull: Cull) -> Self {
+    /// Nothing yet. `hidden` is what becomes of the commands of what a list hides.
+    pub(super) fn new(cull: Cull, hidden: Hidden) -> Self {
         match cull {
             Cull::Cpu => {
-                let config = ListConfig { grouping: Grouping::ByBuffer, ..ListConfig::default() };
+                let config = ListConfig { grouping: Grouping::ByBuffer, hidden };
                 Self::Listed(Box::new(DrawList::with_config(config)))
             }
             Cull::Gpu => Self::Culled(CullTable::new()),

@@ -31,7 +31,7 @@ impl Churn {
     /// same.
     fn new(seed: u64) -> Self {
         let mut renderer = PoolRenderer::new(SoftDevice::new(4, 4).unwrap(), 1, 16).unwrap();
-        renderer.opaque = Opaque::new(Cull::Gpu);
+        renderer.opaque = Opaque::new(Cull::Gpu, Hidden::default());
         Self { renderer, meshes: Vec::new(), random: Random(seed), frame: 0 }
     }
 
@@ -79,7 +79,7 @@ impl Churn {
         self.frame += 1;
         let PoolRenderer { device, buffers, pool, .. } = &mut self.renderer;
         pool.frame_submitted(self.frame);
-        pool.frames_completed(self.frame, &mut Upload { device, buffers });
+        pool.frames_completed(self.frame, &mut PoolUpload { device, buffers });
         moved
     }
 
