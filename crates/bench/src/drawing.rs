@@ -1,9 +1,13 @@
 //! The drawing tables: whole frames, drystone's pool beside naive rendering.
 
+mod changing;
 mod contenders;
 mod culling;
+mod drawn;
 mod dynamic;
 mod frames;
+mod mask_order;
+mod nowhere;
 mod scene;
 mod still;
 
@@ -42,4 +46,11 @@ pub(crate) const CULLING: TableEntry = TableEntry {
     name: "culling",
     about: "a landscape of which much is hidden: who leaves out what, CPU or GPU",
     run: culling::run,
+};
+
+/// The table `mask-order`.
+pub(crate) const MASK_ORDER: TableEntry = TableEntry {
+    name: "mask-order",
+    about: "choosing and ordering what is drawn, in CPU time and in frames",
+    run: mask_order::run,
 };

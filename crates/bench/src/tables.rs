@@ -18,6 +18,7 @@ pub const TABLES: &[TableEntry] = &[
     drawing::DYNAMIC,
     drawing::SMALL_MESHES,
     drawing::CULLING,
+    drawing::MASK_ORDER,
 ];
 
 /// The table of this name.

@@ -2,7 +2,7 @@
 
 use drystone_mesh::Quad;
 use drystone_render::{
-    Api, ArticleDevice, Device, FatDevice, GlConfig, GlDevice, NaiveRenderer, PoolRenderer,
+    Api, ArticleDevice, Device, FatDevice, GlConfig, GlDevice, Image, NaiveRenderer, PoolRenderer,
     RenderError, Renderer, View, WgpuDevice,
 };
 
@@ -81,6 +81,26 @@ fn naive<D: Device + 'static>(device: D) -> Result<Box<dyn Renderer>, RenderErro
     Ok(Box::new(NaiveRenderer::new(device)))
 }
 
+/// What was opened. Where the machine has no adapter for it or the scene is too large, that
+/// is said and it takes no part.
+///
+/// # Errors
+/// Any other.
+pub(super) fn if_possible<T>(
+    case: &str,
+    contender: &str,
+    opened: Result<T, RenderError>,
+) -> Result<Option<T>, RenderError> {
+    match opened {
+        Ok(it) => Ok(Some(it)),
+        Err(error @ (RenderError::NoAdapter { .. } | RenderError::TooLarge { .. })) => {
+            eprintln!("skipped: {case}, {contender}: {error}");
+            Ok(None)
+        }
+        Err(error) => Err(error),
+    }
+}
+
 /// Pixels that may differ between the contenders' pictures: faces of different meshes that
 /// meet at one depth are decided by drawing order.
 const DIFFERENT_PIXELS: u32 = SIZE[0] * SIZE[1] / 10_000;
@@ -103,11 +123,16 @@ pub(super) fn compare<'a>(
             first = Some(picture);
             continue;
         };
-        let difference = picture.difference(first, 2);
-        let difference = difference.ok_or((kind, "the pictures' sizes differ".to_owned()))?;
-        if difference.pixels > DIFFERENT_PIXELS {
-            return Err((kind, format!("{} pixels differ from the first", difference.pixels)));
-        }
+        same_picture(first, &picture).map_err(|message| (kind, message))?;
+    }
+    Ok(())
+}
+
+/// Whether a picture is the first one, but for pixels that the drawing order decides.
+pub(super) fn same_picture(first: &Image, picture: &Image) -> Result<(), String> {
+    let difference = picture.difference(first, 2).ok_or("the pictures' sizes differ")?;
+    if difference.pixels > DIFFERENT_PIXELS {
+        return Err(format!("{} pixels differ from the first", difference.pixels));
     }
     Ok(())
 }

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use drystone_render::{Renderer, View};
+use drystone_render::{RenderError, Renderer, View};
 
 use super::contenders::Kind;
 use crate::{Figure, rounds::elapsed_ns};
@@ -21,25 +21,41 @@ pub(super) struct FrameTimes {
 impl FrameTimes {
     /// Draws a frame and adds what it took.
     pub(super) fn draw(&mut self, renderer: &mut dyn Renderer, view: &View) -> Result<(), String> {
+        self.time(renderer, |it| it.draw(view).map(drop), Renderer::finish)
+    }
+
+    /// The same with whatever draws and waits.
+    pub(super) fn time<T: ?Sized>(
+        &mut self,
+        with: &mut T,
+        draw: impl FnOnce(&mut T) -> Result<(), RenderError>,
+        finish: impl FnOnce(&mut T) -> Result<(), RenderError>,
+    ) -> Result<(), String> {
         let (start, cpu_start_ns) = (Instant::now(), thread_cpu_ns());
-        renderer.draw(view).map_err(|error| error.to_string())?;
+        draw(with).map_err(|error| error.to_string())?;
         self.submit_ns += thread_cpu_ns() - cpu_start_ns;
-        renderer.finish().map_err(|error| error.to_string())?;
+        finish(with).map_err(|error| error.to_string())?;
         self.draw_ns += elapsed_ns(start);
         self.frames += 1;
         Ok(())
     }
 
-    /// `draw`, `submit` and `bytes`.
-    pub(super) fn figures(&self, renderer: &dyn Renderer, kind: Kind) -> Vec<Figure> {
+    /// `draw` and `submit`.
+    pub(super) fn times(&self) -> Vec<Figure> {
         let per_frame_us = |ns: f64| ns / f64::from(self.frames.max(1)) / 1e3;
-        let held = renderer.held();
-        let reserved_share = held.reserved_bytes as f64 / held.used_bytes.max(1) as f64;
         vec![
             Figure::new("draw", "us/frame", per_frame_us(self.draw_ns)),
             Figure::new("submit", "us/frame", per_frame_us(self.submit_ns)),
-            Figure::new("bytes", "bytes", reserved_share * kind.quad_bytes() as f64),
         ]
+    }
+
+    /// `draw`, `submit` and `bytes`.
+    pub(super) fn figures(&self, renderer: &dyn Renderer, kind: Kind) -> Vec<Figure> {
+        let held = renderer.held();
+        let reserved_share = held.reserved_bytes as f64 / held.used_bytes.max(1) as f64;
+        let mut figures = self.times();
+        figures.push(Figure::new("bytes", "bytes", reserved_share * kind.quad_bytes() as f64));
+        figures
     }
 }
 

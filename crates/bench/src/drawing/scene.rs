@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use drystone::scene::{ChunkQuads, mesh_world, quad_count};
 use drystone_mesh::{Face, Quad};
 use drystone_render::{Camera, DrawData, Layer, MeshData, Projection, View};
-use drystone_voxel::{Chunk, ChunkPos, Material, MaterialTable};
+use drystone_voxel::{Chunk, ChunkMesh, ChunkPos, Material, MaterialTable};
 use drystone_world::World;
 use glam::DVec3;
 
@@ -13,7 +13,10 @@ use glam::DVec3;
 const FILL: f64 = 0.1;
 
 /// Colours, equally likely.
-const COLORS: [[u8; 4]; 3] = [[208, 92, 60, 255], [84, 148, 92, 255], [70, 110, 190, 255]];
+pub(super) type Colors = &'static [[u8; 4]];
+
+/// The article's three.
+const COLORS: Colors = &[[208, 92, 60, 255], [84, 148, 92, 255], [70, 110, 190, 255]];
 
 /// The mean number of quads a chunk that the article gives, by chunk side.
 const ARTICLE_QUADS: [(u32, f64); 2] = [(16, 2_200.0), (32, 16_600.0)];
@@ -22,22 +25,30 @@ const ARTICLE_QUADS: [(u32, f64); 2] = [(16, 2_200.0), (32, 16_600.0)];
 /// of their neighbours; ours hide the faces between chunks, which takes some away.
 const QUADS_TOLERANCE: f64 = 0.08;
 
-/// A scene of `chunks_a_side`³ chunks of `side`³ voxels, meshed.
+/// A scene of chunks of random voxels, meshed.
 pub(crate) struct RandomScene {
     pub(crate) world: World,
     pub(crate) quads: Vec<ChunkQuads>,
+    /// Chunks along each axis.
+    pub(crate) chunks: [u32; 3],
     /// The whole scene in view, in parallel projection, as in the article.
     pub(crate) view: View,
 }
 
 impl RandomScene {
+    /// The article's: `chunks_a_side`³ chunks of `side`³ voxels.
     pub(crate) fn new(side: u32, chunks_a_side: u32) -> Result<Self, String> {
-        let world = random_world(side, chunks_a_side)?;
+        Self::with(side, [chunks_a_side; 3], COLORS)
+    }
+
+    /// Any number of chunks, of any colours.
+    pub(super) fn with(side: u32, chunks: [u32; 3], colors: Colors) -> Result<Self, String> {
+        let world = random_world(side, chunks, colors)?;
         let quads = mesh_world(&world);
-        let mean = quad_count(&quads) as f64 / f64::from(chunks_a_side.pow(3));
+        let mean = quad_count(&quads) as f64 / world.chunk_count().max(1) as f64;
         check_mean(side, mean)?;
-        let max = DVec3::splat(f64::from(side * chunks_a_side));
-        Ok(Self { world, quads, view: view_of_all(max) })
+        let max = DVec3::from_array(chunks.map(|count| f64::from(side * count)));
+        Ok(Self { world, quads, chunks, view: view_of_all(max) })
     }
 
     /// Mean quads a chunk.
@@ -53,10 +64,14 @@ impl RandomScene {
     pub(super) fn meshes(&self) -> Meshes<'_> {
         let palette = self.world.materials().iter().map(|(_, kind)| kind.color).collect();
         let side = self.world.side();
-        let list = self.quads.iter().map(|chunk| {
-            let opaque = &chunk.mesh.opaque;
+        let list = self.quads.iter().flat_map(|chunk| {
             let place = DrawData { origin: chunk.position.origin(side).to_array(), extent: side };
-            Mesh { quads: Cow::Borrowed(opaque.quads()), counts: opaque.counts(), place }
+            let ChunkMesh { opaque, see_through, .. } = &chunk.mesh;
+            let layers = [(Layer::Opaque, opaque), (Layer::Blended, see_through)];
+            layers.into_iter().filter(|(_, quads)| !quads.is_empty()).map(move |(layer, it)| {
+                let (quads, counts) = (Cow::Borrowed(it.quads()), it.counts());
+                Mesh { quads, counts, place, layer }
+            })
         });
         Meshes { palette, list: list.collect() }
     }
@@ -68,11 +83,12 @@ pub(super) struct Meshes<'a> {
     pub(super) list: Vec<Mesh<'a>>,
 }
 
-/// One opaque mesh.
+/// One mesh.
 pub(super) struct Mesh<'a> {
     quads: Cow<'a, [Quad]>,
     counts: [u32; Face::COUNT],
     place: DrawData,
+    pub(super) layer: Layer,
 }
 
 impl Meshes<'_> {
@@ -83,8 +99,8 @@ impl Meshes<'_> {
 
 impl Mesh<'_> {
     pub(super) fn data(&self) -> MeshData<'_> {
-        let Self { quads, counts, place } = self;
-        MeshData { quads, counts: *counts, place: *place, layer: Layer::Opaque }
+        let Self { quads, counts, place, layer } = self;
+        MeshData { quads, counts: *counts, place: *place, layer: *layer }
     }
 }
 
@@ -101,7 +117,7 @@ pub(super) fn small_meshes() -> (Meshes<'static>, View) {
     let cells = 0..SMALL_CELLS.pow(3);
     let list = cells.flat_map(|cell| Face::ALL.map(|face| small_mesh(cell, face))).collect();
     let max = DVec3::splat(f64::from(SMALL_CELLS * SMALL_CELL_VOXELS));
-    let palette = [[0; 4]].into_iter().chain(COLORS).collect();
+    let palette = [[0; 4]].into_iter().chain(COLORS.iter().copied()).collect();
     (Meshes { palette, list }, view_of_all(max))
 }
 
@@ -118,7 +134,7 @@ fn small_mesh(cell: i32, face: Face) -> Mesh<'static> {
     let mut counts = [0; Face::COUNT];
     counts[face.index()] = SMALL_QUADS;
     let place = DrawData { origin, extent: SMALL_CELL_VOXELS as u32 };
-    Mesh { quads: quads.collect(), counts, place }
+    Mesh { quads: quads.collect(), counts, place, layer: Layer::Opaque }
 }
 
 /// All that lies between the origin and `max`, in parallel projection, as in the article.
@@ -127,17 +143,18 @@ fn view_of_all(max: DVec3) -> View {
     View::new(Camera::fit(DVec3::ZERO, max, projection, 1.0))
 }
 
-fn random_world(side: u32, chunks_a_side: u32) -> Result<World, String> {
+fn random_world(side: u32, chunks: [u32; 3], colors: Colors) -> Result<World, String> {
     let mut materials = MaterialTable::new();
-    for color in COLORS {
+    for &color in colors {
         materials.insert("random", color).ok_or("the material table is full")?;
     }
     let mut world = World::with_side("random", materials, side);
-    let n = chunks_a_side as i32;
-    for z in 0..n {
-        for y in 0..n {
-            for x in 0..n {
-                let chunk = random_chunk(side, (x + n * (y + n * z)) as u64);
+    let [nx, ny, nz] = chunks.map(|count| count as i32);
+    for z in 0..nz {
+        for y in 0..ny {
+            for x in 0..nx {
+                let seed = (x + nx * (y + ny * z)) as u64;
+                let chunk = random_chunk(side, seed, colors.len());
                 world.insert(ChunkPos::new(x, y, z), chunk).map_err(|e| e.to_string())?;
             }
         }
@@ -145,10 +162,15 @@ fn random_world(side: u32, chunks_a_side: u32) -> Result<World, String> {
     Ok(world)
 }
 
-/// A chunk of random voxels; the same seed gives the same.
-pub(super) fn random_chunk(side: u32, seed: u64) -> Chunk {
+/// A chunk of random voxels of so many materials; the same seed gives the same.
+fn random_chunk(side: u32, seed: u64, materials: usize) -> Chunk {
     let mut random = SplitMix(u64::from(side) << 56 ^ seed);
-    Chunk::from_fn(side, |_| random.voxel())
+    Chunk::from_fn(side, |_| random.voxel(materials as u32))
+}
+
+/// A chunk that was not in the scene from the first, of the article's colours.
+pub(super) fn new_chunk(side: u32, number: u32) -> Chunk {
+    random_chunk(side, u64::from(number) << 32, COLORS.len())
 }
 
 /// Whether the scene is the article's: without this, figures mean nothing.
@@ -173,13 +195,13 @@ impl SplitMix {
         z ^ z >> 31
     }
 
-    fn voxel(&mut self) -> Material {
+    fn voxel(&mut self, materials: u32) -> Material {
         let bits = self.next();
         let unit = (bits >> 32) as f64 / 2f64.powi(32);
         if unit >= FILL {
             return Material::AIR;
         }
-        Material(1 + (bits as u32 % COLORS.len() as u32) as u16)
+        Material(1 + (bits as u32 % materials) as u16)
     }
 }
 

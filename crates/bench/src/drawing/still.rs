@@ -3,15 +3,15 @@
 
 use std::cell::RefCell;
 
-use drystone_render::{RenderError, Renderer, View};
+use drystone_render::View;
 
 use super::{
     STATIC,
-    contenders::{Kind, Room, compare},
-    frames::{FrameTimes, warm_up},
+    contenders::{Kind, compare, if_possible},
+    drawn::{Drawn, TREMBLE_VOXELS},
     scene::{Meshes, RandomScene, small_meshes},
 };
-use crate::{Contender, Error, Figure, Options, Table};
+use crate::{Contender, Error, Options, Table};
 
 /// Cases: name, voxels a side of a chunk, chunks a side, whether a quick run has it.
 pub(super) const CASES: [(&str, u32, u32, bool); 7] = [
@@ -27,14 +27,6 @@ pub(super) const CASES: [(&str, u32, u32, bool); 7] = [
 /// The case of many meshes with little in them.
 pub(super) const SMALL_MESHES: &str = "small-meshes";
 
-/// A round of a small scene draws frames until this much time has gone by.
-const ROUND_SECONDS: f64 = 0.25;
-/// And at most so many.
-const ROUND_FRAMES: u32 = 32;
-
-/// How far a moving eye moves from frame to frame: nothing that shows.
-const TREMBLE_VOXELS: f64 = 1e-3;
-
 pub(super) fn run(options: &Options) -> Result<Table, Error> {
     let mut table = Table::new(STATIC.name);
     for (case, side, chunks_a_side, quick) in CASES {
@@ -42,7 +34,7 @@ pub(super) fn run(options: &Options) -> Result<Table, Error> {
             let scene = RandomScene::new(side, chunks_a_side)
                 .map_err(|message| failed(&table, case, "scene", message))?;
             eprintln!("{case}: {:.0} quads a chunk on average", scene.mean_quads());
-            run_case(&mut table, options, case, &scene.meshes(), &scene.view)?;
+            run_case(&mut table, options, case, (&scene.meshes(), &scene.view), &Kind::ALL)?;
         }
     }
     run_small(&mut table, options)?;
@@ -55,7 +47,7 @@ pub(super) fn run_small(table: &mut Table, options: &Options) -> Result<(), Erro
         return Ok(());
     }
     let (meshes, view) = small_meshes();
-    run_case(table, options, SMALL_MESHES, &meshes, &view)
+    run_case(table, options, SMALL_MESHES, (&meshes, &view), &Kind::ALL)
 }
 
 fn failed(table: &Table, case: &str, contender: &str, message: String) -> Error {
@@ -63,22 +55,19 @@ fn failed(table: &Table, case: &str, contender: &str, message: String) -> Error 
     Error::Contender { table, case, contender, message }
 }
 
-fn run_case(
+/// Draws meshes with these kinds.
+pub(super) fn run_case(
     table: &mut Table,
     options: &Options,
     case: &str,
-    meshes: &Meshes,
-    view: &View,
+    (meshes, view): (&Meshes, &View),
+    kinds: &[Kind],
 ) -> Result<(), Error> {
     let mut drawn = Vec::new();
-    for kind in Kind::ALL {
-        match Drawn::open(kind, meshes) {
-            Ok(one) => drawn.push(one),
-            Err(error @ (RenderError::NoAdapter { .. } | RenderError::TooLarge { .. })) => {
-                eprintln!("skipped: {case}, {}: {error}", kind.name());
-            }
-            Err(error) => return Err(failed(table, case, kind.name(), error.to_string())),
-        }
+    for &kind in kinds {
+        let one = if_possible(case, kind.name(), Drawn::open(kind, meshes))
+            .map_err(|error| failed(table, case, kind.name(), error.to_string()))?;
+        drawn.extend(one);
     }
     table.machine.gpu = adapters(&drawn);
     compare(drawn.iter_mut().map(Drawn::contender), view)
@@ -103,44 +92,4 @@ fn adapters(drawn: &[Drawn]) -> String {
     let firsts = [of([Kind::PoolWgpu, Kind::NaiveWgpu]), of([Kind::PoolGl, Kind::NaiveGl])];
     let names = firsts.into_iter().flatten().map(|one| one.renderer.backend());
     names.collect::<Vec<_>>().join("; ")
-}
-
-/// One contender with its scene.
-struct Drawn {
-    kind: Kind,
-    renderer: Box<dyn Renderer>,
-    /// Frames drawn so far, to move the eye by.
-    frame: u32,
-}
-
-impl Drawn {
-    fn open(kind: Kind, meshes: &Meshes) -> Result<Self, RenderError> {
-        let room = Room { quads: meshes.quad_count(), meshes: meshes.list.len() as u32 };
-        let mut renderer = kind.open(room)?;
-        renderer.set_palette(&meshes.palette)?;
-        for mesh in &meshes.list {
-            renderer.insert(&mesh.data())?;
-        }
-        Ok(Self { kind, renderer, frame: 0 })
-    }
-
-    fn contender(&mut self) -> (Kind, &mut dyn Renderer) {
-        (self.kind, self.renderer.as_mut())
-    }
-
-    /// Draws frames and times them. The eye moves by `tremble_voxels` from frame to frame:
-    /// when it does, nothing can be kept of the last frame, and masking, ordering and
-    /// cutting commands are part of `submit`.
-    fn round(&mut self, view: &View, tremble_voxels: f64) -> Result<Vec<Figure>, String> {
-        let renderer = self.renderer.as_mut();
-        warm_up(renderer, view)?;
-        let mut times = FrameTimes::default();
-        while times.frames < ROUND_FRAMES && times.draw_ns < ROUND_SECONDS * 1e9 {
-            let mut view = *view;
-            self.frame += 1;
-            view.camera.eye.x += tremble_voxels * f64::from(1 + self.frame % 2);
-            times.draw(renderer, &view)?;
-        }
-        Ok(times.figures(renderer, self.kind))
-    }
 }

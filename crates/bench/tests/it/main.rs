@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used)]
 
+mod drawing;
+
 use std::process::{Command, Output};
 
 fn bench(arguments: &[&str]) -> Output {

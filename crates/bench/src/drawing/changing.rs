@@ -1,0 +1,122 @@
+//! A renderer with a world of which many chunks change before every frame.
+
+use std::time::Instant;
+
+use drystone::scene::Scene;
+use drystone_render::{RenderError, Renderer, View};
+use drystone_voxel::{Chunk, ChunkPos};
+
+use super::{
+    contenders::{Kind, Room},
+    frames::{FrameTimes, warm_up},
+    scene::{RandomScene, new_chunk},
+};
+use crate::{Figure, rounds::elapsed_ns};
+
+/// Chunks that change before every frame, or all where there are fewer.
+const CHANGED_CHUNKS: u32 = 50;
+
+/// Frames of a round: enough that each has its share of the changes.
+const ROUND_FRAMES: u32 = 3;
+/// A round of a large scene ends sooner.
+const ROUND_SECONDS: f64 = 0.5;
+
+/// Room beside the scene's own, for chunks that come out larger than those they replace
+/// and for those that wait until no frame draws them.
+pub(super) const SPARE_QUADS: u32 = 1 << 21;
+
+/// One contender with its world, which changes as those of all others do.
+pub(super) struct Changing {
+    pub(super) kind: Kind,
+    pub(super) scene: Scene,
+    changes: Changes,
+    mesh_ns: f64,
+}
+
+impl Changing {
+    pub(super) fn open(kind: Kind, scene: &RandomScene) -> Result<Self, RenderError> {
+        let meshes = scene.quads.len() as u32;
+        let room = Room { quads: scene.quad_count() + SPARE_QUADS, meshes };
+        Self::with_renderer(kind, kind.open(room)?, scene)
+    }
+
+    /// With a renderer that is as good as one of this kind.
+    pub(super) fn with_renderer(
+        kind: Kind,
+        renderer: Box<dyn Renderer>,
+        scene: &RandomScene,
+    ) -> Result<Self, RenderError> {
+        let changes = Changes::of(scene);
+        let scene = Scene::new(scene.world.clone(), &scene.quads, renderer)?;
+        Ok(Self { kind, scene, changes, mesh_ns: 0.0 })
+    }
+
+    /// Fills the next chunks anew, and then meshes them: only that is timed, upload
+    /// included.
+    pub(super) fn change(&mut self) -> Result<(), String> {
+        let changed: Vec<_> = self.changes.next_frame().collect();
+        let positions: Vec<ChunkPos> = changed.iter().map(|(position, _)| *position).collect();
+        for (position, chunk) in changed {
+            self.scene.world_mut().insert(position, chunk).map_err(|e| e.to_string())?;
+        }
+        let start = Instant::now();
+        for &position in &positions {
+            self.scene.remesh(position).map_err(|e| e.to_string())?;
+        }
+        self.mesh_ns += elapsed_ns(start);
+        Ok(())
+    }
+
+    pub(super) fn round(&mut self, view: &View) -> Result<Vec<Figure>, String> {
+        warm_up(self.scene.renderer(), view)?;
+        self.mesh_ns = 0.0;
+        let mut times = FrameTimes::default();
+        while times.frames < ROUND_FRAMES && times.draw_ns < ROUND_SECONDS * 1e9 {
+            self.change()?;
+            times.draw(self.scene.renderer(), view)?;
+        }
+        let chunks = f64::from(times.frames * self.changes.a_frame());
+        let mut figures = times.figures(self.scene.renderer(), self.kind);
+        figures.push(Figure::new("mesh", "us/chunk", self.mesh_ns / chunks / 1e3));
+        Ok(figures)
+    }
+}
+
+/// Which chunks change when, and to what: the same for all.
+pub(super) struct Changes {
+    /// Voxels a side of a chunk.
+    side: u32,
+    /// Chunks along each axis.
+    chunks: [u32; 3],
+    /// Chunks changed so far.
+    count: u32,
+}
+
+impl Changes {
+    pub(super) fn of(scene: &RandomScene) -> Self {
+        Self { side: scene.world.side(), chunks: scene.chunks, count: 0 }
+    }
+
+    /// How many chunks change before a frame.
+    fn a_frame(&self) -> u32 {
+        CHANGED_CHUNKS.min(self.chunks.iter().product())
+    }
+
+    /// The chunks that change before the next frame.
+    pub(super) fn next_frame(&mut self) -> impl Iterator<Item = (ChunkPos, Chunk)> {
+        let first = self.count;
+        self.count += self.a_frame();
+        let (side, chunks) = (self.side, self.chunks);
+        (first..self.count).map(move |number| (position(chunks, number), new_chunk(side, number)))
+    }
+}
+
+/// The chunk that changes as the `number`th: a step that is prime to every count of
+/// chunks here spreads them over the scene.
+fn position(chunks: [u32; 3], number: u32) -> ChunkPos {
+    const STEP: u64 = 100_003;
+    let [nx, ny, nz] = chunks.map(u64::from);
+    let index = u64::from(number) * STEP % (nx * ny * nz);
+    let [x, y, z] = [index % nx, index / nx % ny, index / nx / ny].map(|c| c as i32);
+    ChunkPos::new(x, y, z)
+}

@@ -1,0 +1,75 @@
+//! A renderer with a scene that does not change.
+
+use drystone_render::{RenderError, Renderer, View};
+
+use super::{
+    contenders::{Kind, Room},
+    frames::{FrameTimes, warm_up},
+    scene::Meshes,
+};
+use crate::Figure;
+
+/// A round of a small scene draws frames until this much time has gone by.
+pub(super) const ROUND_SECONDS: f64 = 0.25;
+/// And at most so many.
+pub(super) const ROUND_FRAMES: u32 = 32;
+
+/// How far a moving eye moves from frame to frame: nothing that shows.
+pub(super) const TREMBLE_VOXELS: f64 = 1e-3;
+
+/// One contender with its scene.
+pub(super) struct Drawn {
+    pub(super) kind: Kind,
+    pub(super) renderer: Box<dyn Renderer>,
+    /// Frames drawn so far, to move the eye by.
+    frame: u32,
+}
+
+impl Drawn {
+    pub(super) fn open(kind: Kind, meshes: &Meshes) -> Result<Self, RenderError> {
+        let room = Room { quads: meshes.quad_count(), meshes: meshes.list.len() as u32 };
+        Self::with_renderer(kind, kind.open(room)?, meshes)
+    }
+
+    /// With a renderer that is as good as one of this kind.
+    pub(super) fn with_renderer(
+        kind: Kind,
+        mut renderer: Box<dyn Renderer>,
+        meshes: &Meshes,
+    ) -> Result<Self, RenderError> {
+        renderer.set_palette(&meshes.palette)?;
+        for mesh in &meshes.list {
+            renderer.insert(&mesh.data())?;
+        }
+        Ok(Self { kind, renderer, frame: 0 })
+    }
+
+    pub(super) fn contender(&mut self) -> (Kind, &mut dyn Renderer) {
+        (self.kind, self.renderer.as_mut())
+    }
+
+    /// Draws frames and times them. The eye moves by `tremble_voxels` from frame to frame:
+    /// when it does, nothing can be kept of the last frame, and masking, ordering and
+    /// cutting commands are part of `submit`.
+    pub(super) fn round(
+        &mut self,
+        view: &View,
+        tremble_voxels: f64,
+    ) -> Result<Vec<Figure>, String> {
+        let renderer = self.renderer.as_mut();
+        warm_up(renderer, view)?;
+        let mut times = FrameTimes::default();
+        while times.frames < ROUND_FRAMES && times.draw_ns < ROUND_SECONDS * 1e9 {
+            self.frame += 1;
+            times.draw(renderer, &moved(view, tremble_voxels, self.frame))?;
+        }
+        Ok(times.figures(renderer, self.kind))
+    }
+}
+
+/// The view of frame `frame`, by an eye that moves by `tremble_voxels` from each to the next.
+pub(super) fn moved(view: &View, tremble_voxels: f64, frame: u32) -> View {
+    let mut view = *view;
+    view.camera.eye.x += tremble_voxels * f64::from(1 + frame % 2);
+    view
+}

@@ -1,0 +1,202 @@
+//! Table `mask-order`: what it costs to choose and to order what is drawn, in CPU time and
+//! in frames.
+
+mod article;
+mod crowd;
+mod drystone;
+mod pictures;
+
+use std::time::Instant;
+
+use self::{
+    article::ArticleList,
+    crowd::{Crowd, Drawn, Eye},
+    drystone::{Meshes, PoolList},
+};
+use super::MASK_ORDER;
+use crate::{Contender, Error, Figure, Options, Table, rounds::elapsed_ns};
+
+/// Cases of CPU time: name, parts, whether a quick run has it. A chunk has six parts.
+const CASES: [(&str, usize, bool); 4] = [
+    ("parts-162", 162, true),
+    ("parts-750", 750, true),
+    ("parts-6000", 6_000, true),
+    ("parts-1000000", 1_000_000, false),
+];
+
+/// A round handles so many parts, all frames together.
+const ROUND_PARTS: usize = 4_000_000;
+/// And has at least and at most so many frames.
+const ROUND_FRAMES: [usize; 2] = [5, 2_000];
+
+pub(super) fn run(options: &Options) -> Result<Table, Error> {
+    let mut table = Table::new(MASK_ORDER.name);
+    for (case, parts, quick) in CASES {
+        if (quick || !options.quick) && options.wants(case) {
+            run_case(&mut table, options, case, parts)?;
+        }
+    }
+    pictures::run(&mut table, options)?;
+    Ok(table)
+}
+
+/// One that masks, orders and hands over a list of commands.
+trait CommandList {
+    /// Chooses what `eye` sees.
+    fn mask(&mut self, eye: &Eye);
+    /// Puts what was chosen in order, nearest first.
+    fn order(&mut self, eye: &Eye);
+    /// Writes the commands where a backend would have them.
+    fn upload(&mut self);
+    /// What the commands that were written draw, in their order.
+    fn drawn(&self) -> Drawn;
+}
+
+fn run_case(table: &mut Table, options: &Options, case: &str, parts: usize) -> Result<(), Error> {
+    let crowd = Crowd::new(parts);
+    let name = table.name().to_owned();
+    let failed = |contender: &str, message: String| {
+        let [case, contender] = [case, contender].map(str::to_owned);
+        Error::Contender { table: name.clone(), case, contender, message }
+    };
+    let pool_list = |meshes, contender: &str| {
+        PoolList::new(&crowd, meshes).map_err(|message| failed(contender, message))
+    };
+    let lists: [(&str, Box<dyn CommandList>); 3] = [
+        ("drystone", Box::new(pool_list(Meshes::Chunks, "drystone")?)),
+        ("drystone-single", Box::new(pool_list(Meshes::Parts, "drystone-single")?)),
+        ("article", Box::new(ArticleList::new(&crowd))),
+    ];
+    let mut at_once = pool_list(Meshes::Chunks, "drystone-at-once")?;
+    let mut contenders: Vec<_> = lists
+        .into_iter()
+        .map(|(name, mut list)| {
+            let crowd = &crowd;
+            Contender::new(name, move || round(crowd, list.as_mut(), parts))
+        })
+        .collect();
+    contenders
+        .push(Contender::new("drystone-at-once", || round_at_once(&crowd, &mut at_once, parts)));
+    table.run_case(case, options, contenders)
+}
+
+fn frames_of(parts: usize) -> usize {
+    let [least, most] = ROUND_FRAMES;
+    (ROUND_PARTS / parts).clamp(least, most)
+}
+
+/// Frames of an eye that goes round the crowd. A stage's figure is the median over all
+/// frames, and `cpu` the sum of the three.
+fn round(crowd: &Crowd, list: &mut dyn CommandList, parts: usize) -> Result<Vec<Figure>, String> {
+    let frames = frames_of(parts);
+    let mut stages = [const { Vec::new() }; 3];
+    for frame in 0..frames {
+        let eye = Eye::on_circle(frame, frames);
+        let start = Instant::now();
+        list.mask(&eye);
+        let masked = Instant::now();
+        list.order(&eye);
+        let ordered = Instant::now();
+        list.upload();
+        let end = Instant::now();
+        for (times, (from, to)) in
+            stages.iter_mut().zip([(start, masked), (masked, ordered), (ordered, end)])
+        {
+            times.push((to - from).as_secs_f64() * 1e6);
+        }
+        if frame + 1 == frames {
+            check(crowd, &eye, &list.drawn())?;
+        }
+    }
+    let [mask, order, upload] = stages.map(median);
+    let figures = [("mask", mask), ("order", order), ("upload", upload)];
+    let cpu = ("cpu", mask + order + upload);
+    Ok(figures.into_iter().chain([cpu]).map(|(name, us)| figure(name, us)).collect())
+}
+
+/// The same, with mask and order in one pass: only their sum with the upload is known.
+fn round_at_once(crowd: &Crowd, list: &mut PoolList, parts: usize) -> Result<Vec<Figure>, String> {
+    let frames = frames_of(parts);
+    let mut times = Vec::new();
+    for frame in 0..frames {
+        let eye = Eye::on_circle(frame, frames);
+        let start = Instant::now();
+        list.mask_and_order(&eye);
+        list.upload();
+        times.push(elapsed_ns(start) / 1e3);
+        if frame + 1 == frames {
+            check(crowd, &eye, &list.drawn())?;
+        }
+    }
+    Ok(vec![figure("cpu", median(times))])
+}
+
+fn figure(metric: &'static str, us: f64) -> Figure {
+    Figure::new(metric, "us/frame", us)
+}
+
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
+}
+
+/// Whether the commands draw what a naive sort of the visible parts gives.
+fn check(crowd: &Crowd, eye: &Eye, drawn: &Drawn) -> Result<(), String> {
+    let wanted = crowd.wanted(eye);
+    if *drawn == wanted {
+        return Ok(());
+    }
+    let at = drawn.iter().zip(&wanted).take_while(|(a, b)| a == b).count();
+    Err(format!(
+        "run {at} of quads is {:?} where {:?} is right ({} runs, {} wanted)",
+        drawn.get(at),
+        wanted.get(at),
+        drawn.len(),
+        wanted.len()
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lists(crowd: &Crowd) -> Vec<(&'static str, Box<dyn CommandList>)> {
+        vec![
+            ("chunks", Box::new(PoolList::new(crowd, Meshes::Chunks).unwrap())),
+            ("parts", Box::new(PoolList::new(crowd, Meshes::Parts).unwrap())),
+            ("article", Box::new(ArticleList::new(crowd))),
+        ]
+    }
+
+    /// All round, so that every facing is masked and not, and with a last chunk that has
+    /// fewer than six parts.
+    #[test]
+    fn all_lists_draw_what_a_naive_sort_does() {
+        for parts in [1, 6, 7, 161, 1000] {
+            let crowd = Crowd::new(parts);
+            for (name, mut list) in lists(&crowd) {
+                for step in 0..12 {
+                    let eye = Eye::on_circle(step, 12);
+                    list.mask(&eye);
+                    list.order(&eye);
+                    list.upload();
+                    check(&crowd, &eye, &list.drawn())
+                        .unwrap_or_else(|error| panic!("{name}, {parts} parts: {error}"));
+                }
+            }
+        }
+    }
+
+    /// What was not ordered for this eye is found out.
+    #[test]
+    fn a_wrong_order_is_an_error() {
+        let crowd = Crowd::new(600);
+        for (name, mut list) in lists(&crowd) {
+            let [eye, other] = [Eye::on_circle(1, 40), Eye::on_circle(2, 40)];
+            list.mask(&eye);
+            list.order(&eye);
+            list.upload();
+            assert!(check(&crowd, &other, &list.drawn()).is_err(), "{name}");
+        }
+    }
+}

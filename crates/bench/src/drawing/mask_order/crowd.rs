@@ -1,0 +1,132 @@
+//! Chunks of six parts each, in a cube: the same for every list, with what is right.
+
+use std::{ops::Range, sync::Arc};
+
+use bytemuck::{Pod, Zeroable};
+
+use crate::Random;
+
+/// Parts of a chunk: its facings, in the order −X −Y −Z +X +Y +Z.
+pub(super) const FACINGS: usize = 6;
+/// Voxels a side of a chunk.
+const SIDE: u32 = 16;
+
+/// Where a chunk is, and which facing a mesh of one part is: what masks and orders read.
+/// As large as what renderers keep.
+#[derive(Clone, Copy, Debug, Pod, Zeroable)]
+#[repr(C)]
+pub(super) struct Place {
+    pub(super) position: [f32; 3],
+    pub(super) facing: u32,
+}
+
+/// Runs of quads, numbered through the crowd, in the order they are drawn; no run goes on
+/// where the one before ends.
+pub(super) type Drawn = Vec<Range<u32>>;
+
+/// The chunks of a scene, in no order: numbers say nothing of positions.
+#[derive(Clone)]
+pub(super) struct Crowd {
+    parts: usize,
+    positions: Arc<[[f32; 3]]>,
+    /// Where each part's quads begin, and where the last's end.
+    starts: Arc<[u32]>,
+}
+
+impl Crowd {
+    /// So many parts: six a chunk, as many as are left in the last.
+    pub(super) fn new(parts: usize) -> Self {
+        let mut random = Random::new(parts as u64);
+        let chunks = parts.div_ceil(FACINGS);
+        let side = (1..).find(|side: &usize| side.pow(3) >= chunks).unwrap_or(1);
+        let coordinate = |cell: usize| (cell as u32 * SIDE) as f32;
+        let mut positions: Vec<[f32; 3]> = (0..chunks)
+            .map(|n| [n % side, n / side % side, n / side / side].map(coordinate))
+            .collect();
+        random.shuffle(&mut positions);
+        let mut starts = vec![0];
+        let mut end = 0;
+        starts.extend((0..parts).map(|_| {
+            end += 1 + random.below(4) as u32;
+            end
+        }));
+        Self { parts, positions: positions.into(), starts: starts.into() }
+    }
+
+    /// Where each chunk is, by number.
+    pub(super) fn positions(&self) -> &[[f32; 3]] {
+        &self.positions
+    }
+
+    /// Quads in all.
+    pub(super) fn quad_count(&self) -> u32 {
+        self.starts[self.parts]
+    }
+
+    /// The quads of a facing of a chunk; none where the last chunk has none.
+    pub(super) fn quads(&self, chunk: usize, facing: usize) -> Range<u32> {
+        let part = chunk * FACINGS + facing;
+        let bound = |part: usize| self.starts[part.min(self.parts)];
+        bound(part)..bound(part + 1)
+    }
+
+    /// The parts that there are: chunk and facing.
+    pub(super) fn parts(&self) -> impl Iterator<Item = (usize, usize)> {
+        (0..self.parts).map(|part| (part / FACINGS, part % FACINGS))
+    }
+
+    /// What is to be drawn, by a list of all visible parts and a stable sort.
+    pub(super) fn wanted(&self, eye: &Eye) -> Drawn {
+        let seen = self.parts().filter(|(_, facing)| eye.facings >> facing & 1 != 0);
+        let mut seen: Vec<_> = seen.collect();
+        seen.sort_by(|(a, _), (b, _)| {
+            let near = |chunk: usize| eye.nearness(self.positions[chunk]);
+            near(*b).total_cmp(&near(*a))
+        });
+        let mut drawn = Drawn::new();
+        for (chunk, facing) in seen {
+            push_run(&mut drawn, self.quads(chunk, facing));
+        }
+        drawn
+    }
+}
+
+/// Adds a run of quads, to the last one if it goes on there.
+pub(super) fn push_run(drawn: &mut Drawn, run: Range<u32>) {
+    match drawn.last_mut() {
+        _ if run.is_empty() => {}
+        Some(last) if last.end == run.start => last.end = run.end,
+        _ => drawn.push(run),
+    }
+}
+
+/// Where an eye in parallel projection is: the article's.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Eye {
+    /// Towards the eye, in whole numbers, so that all sums are exact.
+    pub(super) direction: [f32; 3],
+    /// The facings that look towards it, one bit each.
+    pub(super) facings: u8,
+}
+
+impl Eye {
+    /// The `step`th of `steps` places on a circle about the crowd, above it.
+    pub(super) fn on_circle(step: usize, steps: usize) -> Self {
+        const RADIUS: f64 = 1_000.0;
+        // Beside the axes, where facings would be seen edge-on.
+        let angle = (step as f64 + 0.5) / steps as f64 * std::f64::consts::TAU + 1e-3;
+        let [x, z] = [angle.cos(), angle.sin()].map(|part| (part * RADIUS).round() as f32);
+        let direction = [x, 500.0, z];
+        let facings = (0..FACINGS).filter(|facing| {
+            let along = direction[facing % 3];
+            if *facing < 3 { along < 0.0 } else { along > 0.0 }
+        });
+        Self { direction, facings: facings.fold(0, |bits, facing| bits | 1 << facing) }
+    }
+
+    /// How near a position is: greater is nearer. Exact below 2²⁴.
+    #[inline]
+    pub(super) fn nearness(&self, [x, y, z]: [f32; 3]) -> f32 {
+        x * self.direction[0] + y * self.direction[1] + z * self.direction[2]
+    }
+}

@@ -1,0 +1,116 @@
+//! Our draw list.
+
+use drystone_pool::{Config, DrawCommand, DrawList, PartSet, PoolError, VertexPool, sort_key};
+
+use super::{
+    CommandList,
+    crowd::{Crowd, Drawn, Eye, FACINGS, Place, push_run},
+};
+use crate::drawing::nowhere::Nowhere;
+
+/// What becomes a mesh.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Meshes {
+    /// A chunk, with six parts: as drystone draws.
+    Chunks,
+    /// Each part by itself, as in the article.
+    Parts,
+}
+
+/// A pool that writes nowhere, its list, and memory for commands.
+pub(super) struct PoolList {
+    pool: VertexPool<u64, Place>,
+    list: DrawList,
+    meshes: Meshes,
+    written: Vec<DrawCommand>,
+    /// How many of them the last upload wrote.
+    count: usize,
+}
+
+/// Farther than any nearness is near.
+const FAR: f32 = (1 << 23) as f32;
+
+impl PoolList {
+    pub(super) fn new(crowd: &Crowd, meshes: Meshes) -> Result<Self, String> {
+        let parts = crowd.parts().count();
+        let config = Config::fixed(crowd.quad_count(), parts as u32);
+        let mut pool = VertexPool::new(config).map_err(|error| error.to_string())?;
+        let mut list = DrawList::new();
+        fill(&mut pool, &mut list, crowd, meshes).map_err(|error| error.to_string())?;
+        // A run of facings is a command: there are never more than parts.
+        let written = vec![DrawCommand::default(); parts];
+        Ok(Self { pool, list, meshes, written, count: 0 })
+    }
+
+    pub(super) fn mask_and_order(&mut self, eye: &Eye) {
+        let meshes = self.meshes;
+        self.list.mask_and_order(&self.pool, |place| (seen(meshes, place, eye), key(place, eye)));
+    }
+}
+
+fn fill(
+    pool: &mut VertexPool<u64, Place>,
+    list: &mut DrawList,
+    crowd: &Crowd,
+    meshes: Meshes,
+) -> Result<(), PoolError> {
+    let quads = [0_u64; 64];
+    let mut insert = |counts: &[u32], place| {
+        let len = counts.iter().sum::<u32>() as usize;
+        list.insert(pool.insert(&quads[..len], counts, place, &mut Nowhere)?)
+    };
+    for (chunk, &position) in crowd.positions().iter().enumerate() {
+        let counts: [u32; FACINGS] =
+            std::array::from_fn(|facing| crowd.quads(chunk, facing).len() as u32);
+        let with_facing = |facing| Place { position, facing };
+        match meshes {
+            Meshes::Chunks => insert(&counts, with_facing(0))?,
+            Meshes::Parts => {
+                for (facing, count) in (0..).zip(counts).filter(|(_, count)| *count > 0) {
+                    insert(&[count], with_facing(facing))?;
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+#[inline]
+fn seen(meshes: Meshes, place: &Place, eye: &Eye) -> PartSet {
+    match meshes {
+        Meshes::Chunks => PartSet::from_bits(eye.facings),
+        // All of its one part, or nothing.
+        Meshes::Parts => PartSet::from_bits(eye.facings >> place.facing & 1),
+    }
+}
+
+#[inline]
+fn key(place: &Place, eye: &Eye) -> u64 {
+    sort_key(FAR - eye.nearness(place.position), 0)
+}
+
+impl CommandList for PoolList {
+    fn mask(&mut self, eye: &Eye) {
+        let meshes = self.meshes;
+        self.list.mask(&self.pool, |place| seen(meshes, place, eye));
+    }
+
+    fn order(&mut self, eye: &Eye) {
+        self.list.order(&self.pool, |place| key(place, eye));
+    }
+
+    fn upload(&mut self) {
+        let commands = self.list.commands(&self.pool);
+        self.count = commands.len();
+        self.written[..self.count].copy_from_slice(commands);
+    }
+
+    fn drawn(&self) -> Drawn {
+        let mut drawn = Drawn::new();
+        for command in &self.written[..self.count] {
+            let first = command.base_vertex as u32 / 4;
+            push_run(&mut drawn, first..first + command.index_count / 6);
+        }
+        drawn
+    }
+}

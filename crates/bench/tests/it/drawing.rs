@@ -1,0 +1,53 @@
+//! The drawing tables, each on a small case. Every contender of a case checks its own
+//! answer: that it runs at all says that commands and pictures are right.
+
+use serde_json::Value;
+
+use super::bench;
+
+/// The rows of a quick run of a case, or `None` where the machine draws nothing of it.
+fn rows(table: &str, case: &str) -> Option<Vec<Value>> {
+    let output = bench(&[table, "--quick", "--rounds", "1", "--case", case, "--json", "-"]);
+    let text = String::from_utf8_lossy(&output.stderr);
+    if text.contains(" adapter found (") {
+        println!("skipped: {table}, case {case}: no graphics adapter");
+        return None;
+    }
+    assert!(output.status.success(), "{text}");
+    let json: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(json["table"], table);
+    Some(json["rows"].as_array().unwrap().clone())
+}
+
+fn median(rows: &[Value], contender: &str, metric: &str) -> f64 {
+    let is = |row: &&Value| row["contender"] == contender && row["metric"] == metric;
+    let row = rows.iter().find(is).unwrap_or_else(|| panic!("{contender} has no {metric}"));
+    row["median"].as_f64().unwrap()
+}
+
+#[test]
+fn mask_order_has_its_stages() {
+    let rows = rows("mask-order", "parts-750").unwrap();
+    for contender in ["drystone", "drystone-single", "article"] {
+        let stages = ["mask", "order", "upload"].map(|stage| median(&rows, contender, stage));
+        let sum = median(&rows, contender, "cpu");
+        assert!((stages.iter().sum::<f64>() / sum - 1.0).abs() < 1e-6, "{contender}");
+    }
+    assert!(median(&rows, "drystone-at-once", "cpu") > 0.0);
+}
+
+#[test]
+fn mask_order_draws_frames_with_and_without() {
+    let Some(rows) = rows("mask-order", "frame-16x5") else { return };
+    for contender in ["pool-gl", "pool-gl-masked", "pool-gl-ordered", "pool-gl-plain"] {
+        assert!(median(&rows, contender, "draw") > 0.0, "{contender}");
+    }
+}
+
+#[test]
+fn mask_order_leaves_commands_out() {
+    let Some(rows) = rows("mask-order", "leave-out") else { return };
+    for contender in ["pool-gl-left-out", "pool-gl-zeroed"] {
+        assert!(median(&rows, contender, "draw") > 0.0, "{contender}");
+    }
+}
