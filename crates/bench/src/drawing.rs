@@ -1,5 +1,6 @@
 //! The drawing tables: whole frames, drystone's pool beside naive rendering.
 
+mod bucket_size;
 mod changing;
 mod contenders;
 mod culling;
@@ -53,4 +54,11 @@ pub(crate) const MASK_ORDER: TableEntry = TableEntry {
     name: "mask-order",
     about: "choosing and ordering what is drawn, in CPU time and in frames",
     run: mask_order::run,
+};
+
+/// The table `bucket-size`.
+pub(crate) const BUCKET_SIZE: TableEntry = TableEntry {
+    name: "bucket-size",
+    about: "a changing scene in buckets of one size, of several, and in ranges",
+    run: bucket_size::run,
 };

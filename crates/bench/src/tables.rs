@@ -19,6 +19,7 @@ pub const TABLES: &[TableEntry] = &[
     drawing::SMALL_MESHES,
     drawing::CULLING,
     drawing::MASK_ORDER,
+    drawing::BUCKET_SIZE,
 ];
 
 /// The table of this name.

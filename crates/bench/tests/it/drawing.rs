@@ -51,3 +51,18 @@ fn mask_order_leaves_commands_out() {
         assert!(median(&rows, contender, "draw") > 0.0, "{contender}");
     }
 }
+
+/// What is reserved does not depend on the machine.
+#[test]
+fn bucket_size_says_what_is_wasted() {
+    let Some(rows) = rows("bucket-size", "16x5") else { return };
+    let waste = |contender| median(&rows, contender, "waste");
+    assert!(waste("pool-gl-ranges") <= 3.0, "{}", waste("pool-gl-ranges"));
+    assert!(waste("pool-gl-classes") <= 15.0, "{}", waste("pool-gl-classes"));
+    // While the scene changes, more has to be at hand.
+    let changing = median(&rows, "pool-gl-ranges", "waste-changing");
+    assert!(changing > waste("pool-gl-ranges") && changing < 50.0, "{changing}");
+    let buckets = ["pool-gl-k2400", "pool-gl-k3600", "pool-gl-k4800", "pool-gl-k9600"].map(waste);
+    assert!(buckets.is_sorted() && buckets[0] < buckets[3], "{buckets:?}");
+    assert!(median(&rows, "pool-gl-k2400", "mesh") > 0.0);
+}

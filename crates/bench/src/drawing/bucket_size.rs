@@ -1,0 +1,121 @@
+//! Table `bucket-size`: a scene that changes, in buckets of one size that are ever larger,
+//! in buckets of several sizes, and in ranges.
+//!
+//! The article calls K the vertices of a bucket. The column of its table that says how much
+//! of a bucket stays empty is K less some 2,200, which is how many *quads* a whole chunk of
+//! 16³ has. Here K is what that column takes it for: quads that a chunk's bucket has room
+//! for, all six facings together. A mesh that is larger is split.
+
+mod reserve;
+
+use drystone_alloc::SizeClassConfig;
+use drystone_pool::{Oversize, Placement};
+use drystone_render::{GlConfig, GlDevice, PoolRenderer, PoolRendererConfig, RenderError};
+
+use self::reserve::Replay;
+use super::{
+    BUCKET_SIZE, SIZE,
+    changing::{Changing, SPARE_QUADS},
+    contenders::{Kind, compare, if_possible},
+    scene::RandomScene,
+};
+use crate::{Contender, Error, Figure, Options, Table};
+
+/// Cases: name, voxels a side of a chunk, chunks a side, and the K of its buckets.
+const CASES: [(&str, u32, u32, &[u32]); 2] =
+    [("16x5", 16, 5, &[2_400, 3_600, 4_800, 9_600]), ("4x5", 4, 5, &[150, 10_000])];
+
+/// Buckets beyond one a chunk: for meshes that are split, and for places that wait.
+const SPARE_BUCKETS: u32 = 256;
+
+pub(super) fn run(options: &Options) -> Result<Table, Error> {
+    let mut table = Table::new(BUCKET_SIZE.name);
+    for (case, side, chunks_a_side, buckets) in CASES {
+        if options.wants(case) {
+            run_case(&mut table, options, case, ([side, chunks_a_side], buckets))?;
+        }
+    }
+    Ok(table)
+}
+
+fn run_case(
+    table: &mut Table,
+    options: &Options,
+    case: &str,
+    ([side, chunks_a_side], buckets): ([u32; 2], &[u32]),
+) -> Result<(), Error> {
+    let name = table.name().to_owned();
+    let failed = |contender: &str, message: String| {
+        let [case, contender] = [case, contender].map(str::to_owned);
+        Error::Contender { table: name.clone(), case, contender, message }
+    };
+    let scene = RandomScene::new(side, chunks_a_side).map_err(|e| failed("scene", e))?;
+    let replay = Replay::of(&scene).map_err(|e| failed("scene", e))?;
+    let mut changing = Vec::new();
+    for (name, placement) in placements(&scene, buckets) {
+        let opened = if_possible(case, &name, open(&placement, &scene))
+            .map_err(|error| failed(&name, error.to_string()))?;
+        let Some(one) = opened else { continue };
+        let waste = wastes(&replay, &placement).map_err(|message| failed(&name, message))?;
+        changing.push((name, one, waste));
+    }
+    let Some((_, first, _)) = changing.first_mut() else { return Ok(()) };
+    table.machine.gpu = first.scene.renderer().backend();
+    for (name, one, _) in &mut changing {
+        one.change().map_err(|message| failed(name, message))?;
+    }
+    compare(changing.iter_mut().map(|(_, one, _)| (one.kind, one.scene.renderer())), &scene.view)
+        .map_err(|(kind, message)| failed(kind.name(), message))?;
+    let view = scene.view;
+    let contenders = changing.into_iter().map(|(name, mut one, waste)| {
+        Contender::new(name, move || {
+            let mut figures = one.round(&view)?;
+            figures.retain(|figure| ["draw", "mesh"].contains(&figure.metric));
+            figures.extend_from_slice(&waste);
+            Ok(figures)
+        })
+    });
+    table.run_case(case, options, contenders.collect())
+}
+
+/// What is reserved and not used where as little is reserved as will do: `waste` for the
+/// scene as it is at first, `waste-changing` for all that becomes of it, each new mesh
+/// being placed before the old one is given up.
+fn wastes(replay: &Replay, placement: &Placement) -> Result<[Figure; 2], String> {
+    let percent = |metric, part: f64| Figure::new(metric, "percent", part * 100.0);
+    Ok([
+        percent("waste", replay.still().waste(placement)?),
+        percent("waste-changing", replay.waste(placement)?),
+    ])
+}
+
+/// The placements of a case, by the names of those who use them.
+fn placements(scene: &RandomScene, buckets: &[u32]) -> Vec<(String, Placement)> {
+    let sizes = scene.quads.iter().map(|chunk| (chunk.mesh.len() as u32, 1));
+    let classes =
+        Placement::SizeClasses { histogram: sizes.collect(), config: SizeClassConfig::default() };
+    let mut all: Vec<_> = buckets
+        .iter()
+        .map(|&elements| (format!("pool-gl-k{elements}"), Placement::Buckets { elements }))
+        .collect();
+    all.push(("pool-gl-classes".to_owned(), classes));
+    all.push(("pool-gl-ranges".to_owned(), Placement::Ranges));
+    all
+}
+
+fn open(placement: &Placement, scene: &RandomScene) -> Result<Changing, RenderError> {
+    let [width, height] = SIZE;
+    let device = GlDevice::headless(GlConfig::default(), width, height)?;
+    let meshes = scene.quads.len() as u32;
+    let quads = match placement {
+        Placement::Buckets { elements } => (meshes + SPARE_BUCKETS) * elements,
+        _ => scene.quad_count() + SPARE_QUADS,
+    };
+    let config = PoolRendererConfig {
+        placement: placement.clone(),
+        oversize: Oversize::Split,
+        ..PoolRendererConfig::default()
+    };
+    let renderer = PoolRenderer::with_config(device, quads, meshes, config)?;
+    Changing::with_renderer(Kind::PoolGl, Box::new(renderer), scene)
+}
