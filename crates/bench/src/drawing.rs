@@ -7,6 +7,7 @@ mod culling;
 mod drawn;
 mod dynamic;
 mod frames;
+mod lists;
 mod mask_order;
 mod nowhere;
 mod scene;
@@ -61,4 +62,11 @@ pub(crate) const BUCKET_SIZE: TableEntry = TableEntry {
     name: "bucket-size",
     about: "a changing scene in buckets of one size, of several, and in ranges",
     run: bucket_size::run,
+};
+
+/// The table `lists`.
+pub(crate) const LISTS: TableEntry = TableEntry {
+    name: "lists",
+    about: "opaque and blended meshes in two lists, in one masked twice, in two pools",
+    run: lists::run,
 };

@@ -20,6 +20,7 @@ pub const TABLES: &[TableEntry] = &[
     drawing::CULLING,
     drawing::MASK_ORDER,
     drawing::BUCKET_SIZE,
+    drawing::LISTS,
 ];
 
 /// The table of this name.

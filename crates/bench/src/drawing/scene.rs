@@ -17,6 +17,8 @@ pub(super) type Colors = &'static [[u8; 4]];
 
 /// The article's three.
 const COLORS: Colors = &[[208, 92, 60, 255], [84, 148, 92, 255], [70, 110, 190, 255]];
+/// Half of what is filled can be seen through.
+pub(super) const HALF_GLASS: Colors = &[[208, 92, 60, 255], [120, 170, 220, 110]];
 
 /// The mean number of quads a chunk that the article gives, by chunk side.
 const ARTICLE_QUADS: [(u32, f64); 2] = [(16, 2_200.0), (32, 16_600.0)];
@@ -92,6 +94,12 @@ pub(super) struct Mesh<'a> {
 }
 
 impl Meshes<'_> {
+    /// The same with every other mesh blended.
+    pub(super) fn every_other_blended(mut self) -> Self {
+        self.list.iter_mut().step_by(2).for_each(|mesh| mesh.layer = Layer::Blended);
+        self
+    }
+
     pub(super) fn quad_count(&self) -> u32 {
         self.list.iter().map(|mesh| mesh.quads.len() as u32).sum()
     }

@@ -66,3 +66,13 @@ fn bucket_size_says_what_is_wasted() {
     assert!(buckets.is_sorted() && buckets[0] < buckets[3], "{buckets:?}");
     assert!(median(&rows, "pool-gl-k2400", "mesh") > 0.0);
 }
+
+#[test]
+fn lists_compares_three_ways() {
+    let Some(rows) = rows("lists", "16x5") else { return };
+    for contender in ["pool-gl-lists", "pool-gl-masked-twice", "pool-gl-pools"] {
+        for metric in ["draw", "submit"] {
+            assert!(median(&rows, contender, metric) > 0.0, "{contender} {metric}");
+        }
+    }
+}

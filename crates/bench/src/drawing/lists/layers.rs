@@ -1,0 +1,185 @@
+//! A renderer of two layers that keeps and lists them in one of three ways.
+
+use drystone_mesh::Quad;
+use drystone_pool::{
+    CommandRun, Config, DrawCommand, DrawList, DrawView, Grouping, ListConfig, PartSet, VertexPool,
+    sort_key,
+};
+use drystone_render::{
+    Batch, Device, DrawData, Frame, Image, Layer, MeshData, PATTERN_QUADS, Passes, PoolBuffers,
+    PoolUpload, RenderError, View, Visibility,
+};
+
+use crate::drawing::scene::Meshes;
+
+/// How two layers are kept and listed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Plan {
+    /// A pool, and a list for each layer.
+    Lists,
+    /// A pool and a list, which is masked for each layer.
+    MaskedTwice,
+    /// A pool and a list for each layer.
+    Pools,
+}
+
+/// Set in the extent of meshes that are blended: what a mask for one of the layers asks.
+const BLENDED_BIT: u32 = 1 << 31;
+
+const LAYERS: [Layer; 2] = [Layer::Opaque, Layer::Blended];
+
+/// A device with the meshes of both layers.
+pub(super) struct Layers<D: Device> {
+    device: D,
+    plan: Plan,
+    /// One for both layers, or one for each.
+    stores: Vec<Store<D::Geometry>>,
+    /// For each layer; where one is masked twice, all are in the first.
+    lists: [DrawList; 2],
+    /// The second look at the first list.
+    blended: DrawView,
+}
+
+struct Store<G> {
+    pool: VertexPool<Quad, DrawData>,
+    buffers: PoolBuffers<G>,
+}
+
+impl<D: Device> Layers<D> {
+    pub(super) fn new(mut device: D, plan: Plan, meshes: &Meshes) -> Result<Self, RenderError> {
+        device.set_palette(&meshes.palette)?;
+        let stores = match plan {
+            Plan::Lists | Plan::MaskedTwice => vec![Store::new(&mut device, meshes, &LAYERS)?],
+            Plan::Pools => vec![
+                Store::new(&mut device, meshes, &[Layer::Opaque])?,
+                Store::new(&mut device, meshes, &[Layer::Blended])?,
+            ],
+        };
+        let by_buffer = ListConfig { grouping: Grouping::ByBuffer, ..ListConfig::default() };
+        let lists = [DrawList::with_config(by_buffer), DrawList::new()];
+        let mut layers = Self { device, plan, stores, lists, blended: DrawView::new() };
+        for mesh in &meshes.list {
+            layers.insert(&mesh.data())?;
+        }
+        Ok(layers)
+    }
+
+    fn insert(&mut self, mesh: &MeshData<'_>) -> Result<(), RenderError> {
+        let blended = usize::from(mesh.layer == Layer::Blended);
+        let (store, list) = match self.plan {
+            Plan::Lists => (0, blended),
+            Plan::MaskedTwice => (0, 0),
+            Plan::Pools => (blended, blended),
+        };
+        let mut place = mesh.place;
+        place.extent |= BLENDED_BIT * blended as u32;
+        let Store { pool, buffers } = &mut self.stores[store];
+        let mut upload = PoolUpload { device: &mut self.device, buffers };
+        let handle = pool.insert(mesh.quads, &mesh.counts, place, &mut upload)?;
+        Ok(self.lists[list].insert(handle)?)
+    }
+
+    pub(super) fn describe(&self) -> String {
+        self.device.describe()
+    }
+
+    pub(super) fn draw(&mut self, view: &View) -> Result<(), RenderError> {
+        let [width, height] = self.device.size();
+        let frame = Frame::new(&view.camera, &view.atmosphere, width, height);
+        let look = Look { seen: Visibility::new(&view.camera, width as f32 / height as f32) };
+        let Self { device, plan, stores, lists: [first, second], blended } = self;
+        let (store, other) = (&stores[0], &stores[stores.len() - 1]);
+        first.mask_and_order(&store.pool, |place| look.opaque(place));
+        let blended = match plan {
+            Plan::Lists | Plan::Pools => {
+                second.mask_and_order(&other.pool, |place| look.blended(place));
+                second.runs(&other.pool)
+            }
+            Plan::MaskedTwice => {
+                blended.mask_and_order(first, &store.pool, |place| look.blended(place));
+                blended.runs(first, &store.pool)
+            }
+        };
+        let blended = other.batches(blended);
+        let opaque = store.batches(first.runs(&store.pool));
+        device.draw(&frame, &Passes { opaque: &opaque, blended: &blended, indirect: true })?;
+        let submitted = device.submitted();
+        stores.iter_mut().for_each(|store| store.pool.frame_submitted(submitted));
+        Ok(())
+    }
+
+    pub(super) fn finish(&mut self) -> Result<(), RenderError> {
+        self.device.finish()
+    }
+
+    pub(super) fn picture(&mut self, view: &View) -> Result<Image, RenderError> {
+        self.draw(view)?;
+        self.device.read_image()
+    }
+}
+
+impl<G> Store<G> {
+    /// A pool with room for the meshes of some layers.
+    fn new<D: Device<Geometry = G>>(
+        device: &mut D,
+        meshes: &Meshes,
+        layers: &[Layer],
+    ) -> Result<Self, RenderError> {
+        let of_layers = meshes.list.iter().map(|mesh| mesh.data());
+        let of_layers: Vec<_> = of_layers.filter(|mesh| layers.contains(&mesh.layer)).collect();
+        let quads: u64 = of_layers.iter().map(|mesh| mesh.quads.len() as u64).sum();
+        let config = Config {
+            most_buffer_elements: device.max_quads().min(Config::default().most_buffer_elements),
+            first_slots: of_layers.len() as u32,
+            pattern_elements: PATTERN_QUADS,
+            ..Config::default()
+        };
+        let (mut pool, mut buffers) = (VertexPool::new(config)?, PoolBuffers::default());
+        pool.reserve(quads, &mut PoolUpload { device, buffers: &mut buffers })?;
+        Ok(Self { pool, buffers })
+    }
+
+    fn batches<'a>(
+        &'a self,
+        (runs, commands): (&[CommandRun], &'a [DrawCommand]),
+    ) -> Vec<Batch<'a, G>> {
+        let batch = |run: &CommandRun| {
+            let geometry = self.buffers.get(run.buffer)?;
+            Some(Batch { geometry, commands: &commands[run.commands.clone()] })
+        };
+        runs.iter().filter_map(batch).collect()
+    }
+}
+
+/// What an eye sees.
+struct Look {
+    seen: Visibility,
+}
+
+impl Look {
+    fn opaque(&self, place: &DrawData) -> (PartSet, u64) {
+        let (place, is_blended) = layer_of(place);
+        let parts = if is_blended { PartSet::EMPTY } else { self.parts(&place) };
+        (parts, sort_key(self.seen.distance(&place), 0))
+    }
+
+    fn blended(&self, place: &DrawData) -> (PartSet, u64) {
+        let (place, is_blended) = layer_of(place);
+        let parts = if is_blended { self.parts(&place) } else { PartSet::EMPTY };
+        (parts, self.seen.blend_key(&place))
+    }
+
+    fn parts(&self, place: &DrawData) -> PartSet {
+        if self.seen.in_view(place) {
+            PartSet::from_bits(self.seen.facings(place).bits())
+        } else {
+            PartSet::EMPTY
+        }
+    }
+}
+
+/// A mesh's place without the bit, and whether it was set.
+fn layer_of(place: &DrawData) -> (DrawData, bool) {
+    let extent = place.extent & !BLENDED_BIT;
+    (DrawData { extent, ..*place }, extent != place.extent)
+}
