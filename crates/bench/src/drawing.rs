@@ -7,6 +7,7 @@ mod culling;
 mod drawn;
 mod dynamic;
 mod frames;
+mod grid;
 mod lists;
 mod mask_order;
 mod nowhere;
@@ -69,4 +70,11 @@ pub(crate) const LISTS: TableEntry = TableEntry {
     name: "lists",
     about: "opaque and blended meshes in two lists, in one masked twice, in two pools",
     run: lists::run,
+};
+
+/// The table `grid`.
+pub(crate) const GRID: TableEntry = TableEntry {
+    name: "grid",
+    about: "50 x 50 chunks of 32³ random voxels in four colours",
+    run: grid::run,
 };

@@ -21,6 +21,7 @@ pub const TABLES: &[TableEntry] = &[
     drawing::MASK_ORDER,
     drawing::BUCKET_SIZE,
     drawing::LISTS,
+    drawing::GRID,
 ];
 
 /// The table of this name.

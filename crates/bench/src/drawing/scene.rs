@@ -17,6 +17,9 @@ pub(super) type Colors = &'static [[u8; 4]];
 
 /// The article's three.
 const COLORS: Colors = &[[208, 92, 60, 255], [84, 148, 92, 255], [70, 110, 190, 255]];
+/// Those of its headline.
+pub(super) const FOUR_COLORS: Colors =
+    &[[208, 92, 60, 255], [84, 148, 92, 255], [70, 110, 190, 255], [214, 190, 110, 255]];
 /// Half of what is filled can be seen through.
 pub(super) const HALF_GLASS: Colors = &[[208, 92, 60, 255], [120, 170, 220, 110]];
 

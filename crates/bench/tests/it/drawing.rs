@@ -76,3 +76,10 @@ fn lists_compares_three_ways() {
         }
     }
 }
+
+#[test]
+fn grid_draws_a_layer_of_chunks() {
+    let Some(rows) = rows("grid", "8x8") else { return };
+    assert!(median(&rows, "pool-gl", "draw") > 0.0);
+    assert!(median(&rows, "naive-gl", "bytes") > 19.0 * 8.0);
+}
