@@ -6,7 +6,7 @@
 
 use std::{cell::RefCell, f64::consts::TAU};
 
-use drystone::scene::{self, ChunkQuads, Scene, mesh_world, quad_count};
+use drystone::scene::{self, ChunkQuads, Outlook, Scene, mesh_world, quad_count};
 use drystone_render::{Api, Camera, Cull, PoolRenderer, RenderError, Renderer, View, WgpuDevice};
 use drystone_voxel::{Material, VoxelPos};
 use drystone_world::{GeneratedWorld, GeneratorConfig, World};
@@ -96,6 +96,9 @@ pub(super) fn run(options: &Options) -> Result<Table, Error> {
 struct Landscape {
     world: World,
     quads: Vec<ChunkQuads>,
+    outlook: Outlook,
+    /// Its lowest and highest corner.
+    corners: (DVec3, DVec3),
 }
 
 impl Landscape {
@@ -105,13 +108,14 @@ impl Landscape {
         let world = World::load(&source).map_err(|e| e.to_string())?;
         let quads = mesh_world(&world);
         eprintln!("{} chunks with {} quads", quads.len(), quad_count(&quads));
-        Ok(Self { world, quads })
+        let outlook = scene::outlook(&world, SIZE[0] as f32 / SIZE[1] as f32);
+        let corners = scene::corners(&world);
+        Ok(Self { world, quads, outlook, corners })
     }
 
     /// What is seen before frame number `frame`.
     fn view(&self, eye: Eye, frame: u32) -> View {
-        let outlook = scene::outlook(&self.world, SIZE[0] as f32 / SIZE[1] as f32);
-        let (min, max) = scene::corners(&self.world);
+        let (outlook, (min, max)) = (self.outlook, self.corners);
         let middle = (min + max) / 2.0;
         let tremble = TREMBLE_VOXELS * f64::from(1 + frame % 2);
         let mut camera = match eye {
@@ -132,7 +136,8 @@ impl Landscape {
     /// An eye that stands there and looks straight ahead.
     fn on_ground(&self, place: DVec3, forward: DVec3) -> Camera {
         let [x, z] = [place.x, place.z].map(|c| c.floor() as i32);
-        let heights = self.world.bounds().map_or(0..0, |bounds| bounds.min.y..bounds.max.y);
+        let (min, max) = self.corners;
+        let heights = min.y as i32..max.y as i32;
         let is_solid = |y: &i32| self.world.get(VoxelPos::new(x, *y, z)) != Material::AIR;
         let ground = heights.rev().find(is_solid).map_or(0.0, |y| f64::from(y + 1));
         let eye = DVec3::new(place.x, ground + EYE_VOXELS, place.z);
