@@ -197,7 +197,7 @@ impl Buffers {
 
     /// A place in one of the buffers there are. Empty ones come last, and the one that is
     /// being emptied even later, so that they can be given back.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn allocate(&mut self, size: u32) -> Option<Span> {
         for (number, buffer) in self.all.iter_mut().enumerate() {
             let Some(buffer) = buffer else { continue };
@@ -300,23 +300,23 @@ impl Buffers {
     }
 
     /// Takes back a place that `count` elements of a mesh are in and that frames may read.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn retire(&mut self, span: Span, count: u32, frames: &Frames) {
-        let last_frame = frames.last_reader();
-        #[cfg(not(test))]
-        let is_done = last_frame <= frames.completed();
         #[cfg(test)]
-        let is_done = last_frame <= frames.completed() || self.ignores_frames;
+        let ignores_frames = self.ignores_frames;
+        #[cfg(not(test))]
+        let ignores_frames = false;
         let Some(Some(buffer)) = self.all.get_mut(usize::from(span.buffer)) else { return };
         buffer.set_owner(span.place, NOBODY);
         buffer.used -= count;
         buffer.empty_since = frames.current();
-        if buffer.access == Access::Staged || is_done {
+        let frame = frames.last_reader();
+        if buffer.access == Access::Staged || frame <= frames.completed() || ignores_frames {
             buffer.free(span.place);
             return;
         }
         buffer.waiting += count;
-        self.retired.push_back(Retired { frame: last_frame, span, count });
+        self.retired.push_back(Retired { frame, span, count });
     }
 
     /// Takes back a place that nobody ever read, though it may have been written in the

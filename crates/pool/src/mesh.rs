@@ -55,15 +55,10 @@ pub(crate) struct Placed {
 }
 
 impl Mesh {
-    /// A mesh of parts of so many elements. Its place is not known yet.
+    /// A mesh of these parts. Its place is not known yet.
     #[inline]
-    pub(crate) fn new(part_counts: &[u32], frame: u64) -> Self {
-        Self {
-            place: Place::default(),
-            ranges: PartRanges::new(part_counts),
-            more: NONE,
-            drawn: AtomicU32::new(frame as u32),
-        }
+    pub(crate) const fn new(ranges: PartRanges, frame: u64) -> Self {
+        Self { place: Place::of_nothing(), ranges, more: NONE, drawn: AtomicU32::new(frame as u32) }
     }
 
     /// Elements in all.

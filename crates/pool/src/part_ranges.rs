@@ -14,18 +14,22 @@ pub(crate) struct PartRanges {
 }
 
 impl PartRanges {
-    /// Parts of these many elements, [`MAX_PARTS`] at the most, at the start of buffer 0.
+    /// Parts of these many elements, [`MAX_PARTS`] at the most, at the start of buffer 0;
+    /// and the sum of these. Where that is beyond 32 bits the parts mean
+    /// nothing.
     #[inline]
-    pub(crate) fn new(part_counts: &[u32]) -> Self {
-        let mut ranges = Self { ends: [0; MAX_PARTS], first: 0, buffer: 0, filled: 0 };
-        let mut end = 0;
-        for (part, part_end) in ranges.ends.iter_mut().enumerate() {
+    pub(crate) fn new(part_counts: &[u32]) -> (Self, u64) {
+        let (mut ends, mut has, mut end) = ([0; MAX_PARTS], [0; MAX_PARTS], 0);
+        for (part, part_end) in ends.iter_mut().enumerate() {
             let count = part_counts.get(part).copied().unwrap_or(0);
-            end += count;
-            *part_end = end;
-            ranges.filled |= u8::from(count > 0) << part;
+            end += u64::from(count);
+            *part_end = end as u32;
+            has[part] = u8::from(count > 0);
         }
-        ranges
+        // Byte `n` times bit `56 - 7n` is bit `56 + n`: eight bytes become eight bits.
+        const GATHER: u64 = 0x0102_0408_1020_4080;
+        let filled = (u64::from_le_bytes(has).wrapping_mul(GATHER) >> 56) as u8;
+        (Self { ends, first: 0, buffer: 0, filled }, end)
     }
 
     /// Elements in all.

@@ -13,6 +13,12 @@ impl Place {
         self.0 as u32 as usize
     }
 
+    /// What a mesh of no elements has.
+    #[inline]
+    pub(crate) const fn of_nothing() -> Self {
+        Self(0)
+    }
+
     #[inline]
     pub(crate) const fn of_range(range: RangeHandle) -> Self {
         Self(range.to_bits())

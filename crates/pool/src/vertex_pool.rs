@@ -49,6 +49,8 @@ static POOLS: AtomicU32 = AtomicU32::new(0);
 pub struct VertexPool<V, D> {
     id: u32,
     pub(crate) config: Config,
+    /// The most elements that one place can have.
+    largest_place: u32,
     pub(crate) meshes: Slots<Mesh>,
     pub(crate) pieces: Pieces,
     pub(crate) buffers: Buffers,
@@ -87,6 +89,7 @@ impl<V: Pod, D: Pod> VertexPool<V, D> {
         }
         Ok(Self {
             id: POOLS.fetch_add(1, Ordering::Relaxed),
+            largest_place: config.largest_place(),
             config: Config { pattern_elements: config.pattern_elements.max(1), ..config },
             meshes: Slots::new(),
             pieces: Pieces::default(),
@@ -124,8 +127,8 @@ impl<V: Pod, D: Pod> VertexPool<V, D> {
         data: D,
         backend: &mut impl Backend,
     ) -> Result<MeshHandle, PoolError> {
-        let mesh = self.new_mesh(elements.len(), part_counts)?;
-        let mesh = self.place(mesh, backend)?;
+        let mut mesh = self.new_mesh(elements.len(), part_counts)?;
+        self.place(&mut mesh, backend)?;
         self.write(&mesh, elements, backend);
         self.take_in(mesh, data, backend)
     }
@@ -157,7 +160,7 @@ impl<V: Pod, D: Pod> VertexPool<V, D> {
             self.set_slot(handle, data, backend);
             return Ok(());
         }
-        let mesh = self.place(mesh, backend)?;
+        self.place(&mut mesh, backend)?;
         self.write(&mesh, elements, backend);
         self.put_in_place_of(handle, mesh, data, backend);
         Ok(())

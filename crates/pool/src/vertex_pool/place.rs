@@ -5,6 +5,7 @@ use crate::{
     Access, Backend, MAX_PARTS, MeshHandle, Oversize, PoolError,
     buffers::{Request, Span},
     mesh::{Mesh, NONE, Piece, Placed},
+    part_ranges::PartRanges,
 };
 
 /// Meshes on their way in and out of places.
@@ -12,16 +13,23 @@ impl<V: Pod, D: Pod> VertexPool<V, D> {
     /// A mesh of parts of so many elements, without a place as yet.
     #[inline]
     pub(super) fn new_mesh(&self, elements: usize, part_counts: &[u32]) -> Result<Mesh, PoolError> {
+        let (ranges, counted) = PartRanges::new(part_counts);
+        let fits = counted == elements as u64 && counted <= u32::MAX.into();
+        if part_counts.len() > MAX_PARTS || !fits {
+            return Err(self.wrong_parts(elements, part_counts));
+        }
+        Ok(Mesh::new(ranges, self.frames.current()))
+    }
+
+    /// Why parts are refused.
+    #[cold]
+    fn wrong_parts(&self, elements: usize, part_counts: &[u32]) -> PoolError {
         let counted: u64 = part_counts.iter().map(|&count| u64::from(count)).sum();
-        if part_counts.len() > MAX_PARTS || counted != elements as u64 {
-            let parts = part_counts.len();
-            return Err(PoolError::PartsMismatch { elements, counted, parts });
+        let parts = part_counts.len();
+        if parts > MAX_PARTS || counted != elements as u64 {
+            return PoolError::PartsMismatch { elements, counted, parts };
         }
-        if counted > u32::MAX.into() {
-            let limit = self.config.largest_place();
-            return Err(PoolError::MeshTooLarge { elements: counted, limit });
-        }
-        Ok(Mesh::new(part_counts, self.frames.current()))
+        PoolError::MeshTooLarge { elements: counted, limit: self.largest_place }
     }
 
     /// Adds empty buffers until all together have `elements`, so that inserting so much
@@ -51,13 +59,13 @@ impl<V: Pod, D: Pod> VertexPool<V, D> {
     #[inline]
     pub(super) fn place(
         &mut self,
-        mut mesh: Mesh,
+        mesh: &mut Mesh,
         backend: &mut impl Backend,
-    ) -> Result<Mesh, PoolError> {
+    ) -> Result<(), PoolError> {
         if mesh.len() > 0 {
             mesh.set_placed(self.find_place(mesh.len(), backend)?);
         }
-        Ok(mesh)
+        Ok(())
     }
 
     /// A place for `size` elements, more than none, or several.
@@ -67,14 +75,24 @@ impl<V: Pod, D: Pod> VertexPool<V, D> {
         size: u32,
         backend: &mut impl Backend,
     ) -> Result<Placed, PoolError> {
-        if size > self.config.largest_place() {
+        if size <= self.largest_place
+            && let Some(span) = self.buffers.allocate(size)
+        {
+            return Ok(Placed { span, more: NONE });
+        }
+        self.make_place(size, backend)
+    }
+
+    /// A place where the buffers that there are have none, or several.
+    #[cold]
+    fn make_place(&mut self, size: u32, backend: &mut impl Backend) -> Result<Placed, PoolError> {
+        if size > self.largest_place {
             return self.find_places(size, backend);
         }
         let span = self.find_span(size, backend)?.ok_or_else(|| self.full(size))?;
         Ok(Placed { span, more: NONE })
     }
 
-    #[inline]
     fn find_span(
         &mut self,
         size: u32,
@@ -92,7 +110,7 @@ impl<V: Pod, D: Pod> VertexPool<V, D> {
     /// Places for a mesh that is larger than any.
     #[cold]
     fn find_places(&mut self, size: u32, backend: &mut impl Backend) -> Result<Placed, PoolError> {
-        let limit = self.config.largest_place();
+        let limit = self.largest_place;
         if self.config.oversize == Oversize::Refuse || limit == 0 {
             return Err(PoolError::MeshTooLarge { elements: size.into(), limit });
         }
@@ -143,10 +161,15 @@ impl<V: Pod, D: Pod> VertexPool<V, D> {
         if elements.is_empty() {
             return;
         }
-        if !mesh.is_split() {
-            self.write_span(mesh.span(), 0, elements, backend);
+        if mesh.is_split() {
+            self.write_pieces(mesh, elements, backend);
             return;
         }
+        self.write_span(mesh.span(), 0, elements, backend);
+    }
+
+    #[cold]
+    fn write_pieces(&mut self, mesh: &Mesh, elements: &[V], backend: &mut impl Backend) {
         for (span, range, _) in self.pieces.spans(0, mesh.placed(), mesh.len()) {
             let elements = &elements[range.start as usize..range.end as usize];
             write_elements(span, 0, elements, backend);
@@ -202,7 +225,7 @@ impl<V: Pod, D: Pod> VertexPool<V, D> {
         }
         let key = self.meshes.insert(mesh).map_err(|_| PoolError::SlotsFull { capacity })?;
         if key.index() as usize >= self.data.len() {
-            self.data.resize(key.index() as usize + 1, data);
+            self.lengthen_data(key.index(), data);
         }
         if key.index() >= self.table_slots
             && let Err(error) = self.grow_table(key.index(), backend)
@@ -211,6 +234,11 @@ impl<V: Pod, D: Pod> VertexPool<V, D> {
             return Err(error);
         }
         Ok(self.handle(key))
+    }
+
+    #[cold]
+    fn lengthen_data(&mut self, slot: u32, data: D) {
+        self.data.resize(slot as usize + 1, data);
     }
 
     /// Makes the backend's table larger, and fills it anew.
@@ -248,13 +276,16 @@ impl<V: Pod, D: Pod> VertexPool<V, D> {
     /// Notes whose the places are.
     #[inline]
     fn occupy(&mut self, slot: u32, placed: Placed, len: u32) {
-        if placed.more == NONE {
-            if let Some(buffer) = self.buffers.get_mut(placed.span.buffer).filter(|_| len > 0) {
-                buffer.used += len;
-                buffer.set_owner(placed.span.place, slot);
-            }
-            return;
+        if placed.more != NONE {
+            self.occupy_pieces(slot, placed, len);
+        } else if let Some(buffer) = self.buffers.get_mut(placed.span.buffer).filter(|_| len > 0) {
+            buffer.used += len;
+            buffer.set_owner(placed.span.place, slot);
         }
+    }
+
+    #[cold]
+    fn occupy_pieces(&mut self, slot: u32, placed: Placed, len: u32) {
         for (span, range, owner) in self.pieces.spans(slot, placed, len) {
             if let Some(buffer) = self.buffers.get_mut(span.buffer) {
                 buffer.used += range.end - range.start;
@@ -273,10 +304,15 @@ impl<V: Pod, D: Pod> VertexPool<V, D> {
         if mesh.len() == 0 {
             return;
         }
-        if !mesh.is_split() {
-            self.buffers.retire(mesh.span(), mesh.len(), &self.frames);
+        if mesh.is_split() {
+            self.retire_pieces(mesh);
             return;
         }
+        self.buffers.retire(mesh.span(), mesh.len(), &self.frames);
+    }
+
+    #[cold]
+    fn retire_pieces(&mut self, mesh: &Mesh) {
         for (span, range, _) in self.pieces.spans(0, mesh.placed(), mesh.len()) {
             self.buffers.retire(span, range.end - range.start, &self.frames);
         }
