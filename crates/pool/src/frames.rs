@@ -1,4 +1,4 @@
-use core::sync::atomic::{AtomicBool, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use bytemuck::Pod;
 
@@ -12,6 +12,8 @@ pub(crate) struct Frames {
     completed: u64,
     /// Whether commands were handed out since the last frame was submitted.
     commands_taken: AtomicBool,
+    /// How many those were.
+    commands: AtomicU64,
     /// Whether the GPU was told to copy elements since then.
     has_copies: bool,
 }
@@ -37,8 +39,9 @@ impl Frames {
     }
 
     #[inline]
-    pub(crate) fn note_commands_taken(&self) {
+    pub(crate) fn note_commands_taken(&self, count: usize) {
         self.commands_taken.store(true, Ordering::Relaxed);
+        self.commands.fetch_add(count as u64, Ordering::Relaxed);
     }
 
     pub(crate) const fn note_copy(&mut self) {
@@ -57,7 +60,8 @@ impl<V: Pod, D: Pod> VertexPool<V, D> {
         self.frames.submitted = frame;
         self.frames.has_copies = false;
         *self.frames.commands_taken.get_mut() = false;
-        self.traffic.end_frame();
+        let commands = core::mem::take(self.frames.commands.get_mut());
+        self.traffic.end_frame(commands);
     }
 
     /// Notes that the GPU is done with all frames up to `frame`: places that only they

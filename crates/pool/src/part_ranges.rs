@@ -47,6 +47,12 @@ impl PartRanges {
         })
     }
 
+    /// Parts that have elements.
+    #[inline]
+    pub(crate) const fn part_count(&self) -> u32 {
+        self.filled.count_ones()
+    }
+
     /// Hands each run of visible parts to `emit`, in order.
     ///
     /// A run goes from a visible part to before the next hidden one; empty parts are

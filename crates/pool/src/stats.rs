@@ -7,6 +7,9 @@ use crate::{Access, VertexPool};
 pub struct PoolStats {
     /// Meshes in the pool.
     pub meshes: u32,
+    /// Their parts that have elements: the draw commands that there would be if all were
+    /// drawn, each part by itself.
+    pub parts: u64,
     /// Buffers that there are.
     pub buffers: u32,
     /// How elements are written; where buffers differ, how those of the last one are.
@@ -29,11 +32,11 @@ pub struct PoolStats {
     pub capacity_bytes: u64,
     /// Bytes of elements in meshes.
     pub used_bytes: u64,
-    /// What the last frame that was submitted had uploaded and moved before it.
+    /// What the last frame that was submitted had uploaded and moved before it, and drew.
     pub last_frame: FrameTraffic,
 }
 
-/// What was written before a frame.
+/// What was written before a frame, and what it drew.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FrameTraffic {
     /// Bytes of elements and per-draw data handed to the backend.
@@ -42,6 +45,9 @@ pub struct FrameTraffic {
     pub moved_bytes: u64,
     /// Such copies.
     pub moves: u32,
+    /// Draw commands that lists handed out for it, of [`PoolStats::parts`]; those of a list
+    /// that was asked twice count twice.
+    pub commands: u64,
 }
 
 impl PoolStats {
@@ -84,8 +90,8 @@ impl Traffic {
         self.current.moves += 1;
     }
 
-    pub(crate) fn end_frame(&mut self) {
-        self.last = core::mem::take(&mut self.current);
+    pub(crate) fn end_frame(&mut self, commands: u64) {
+        self.last = FrameTraffic { commands, ..core::mem::take(&mut self.current) };
     }
 }
 
@@ -93,13 +99,21 @@ impl<V: Pod, D: Pod> VertexPool<V, D> {
     /// The figures.
     ///
     /// # Cost
-    /// O(buffers), and with ranges what `RangeSpace::stats` costs each.
+    /// O(meshes), a word of each, and O(buffers), with ranges what `RangeSpace::stats`
+    /// costs each.
     pub fn stats(&self) -> PoolStats {
-        let mut stats = PoolStats {
+        let parts = self.meshes.iter().map(|(_, mesh)| u64::from(mesh.ranges.part_count()));
+        PoolStats {
             meshes: self.meshes.len(),
+            parts: parts.sum(),
             last_frame: self.traffic.last,
-            ..PoolStats::default()
-        };
+            ..self.room()
+        }
+    }
+
+    /// The figures of the buffers alone.
+    pub(crate) fn room(&self) -> PoolStats {
+        let mut stats = PoolStats::default();
         for (_, buffer) in self.buffers.iter() {
             let room = buffer.space.room(buffer.used + buffer.waiting);
             stats.buffers += 1;

@@ -88,7 +88,7 @@ impl Churn {
 
     fn end_frame(&mut self) {
         self.frame += 1;
-        self.pool.note_commands_taken();
+        self.pool.note_commands_taken(1);
         self.pool.frame_submitted(self.frame);
         let completed = self.frame.saturating_sub(FRAMES_IN_FLIGHT);
         self.pool.frames_completed(completed, &mut self.backend);

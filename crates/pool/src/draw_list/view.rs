@@ -253,7 +253,6 @@ impl DrawView {
         members: &Members,
         pool: &VertexPool<V, D>,
     ) -> (&[CommandRun], &[DrawCommand]) {
-        pool.note_commands_taken();
         let list = members.state();
         if self.masked.is_some_and(|masked| !masked.is_of(list)) {
             self.masked = None;
@@ -269,6 +268,7 @@ impl DrawView {
             }
             self.built = Some(built);
         }
+        pool.note_commands_taken(self.output.commands.len());
         (&self.output.runs, &self.output.commands)
     }
 

@@ -10,8 +10,8 @@ impl<V: Pod, D: Pod> VertexPool<V, D> {
     /// To be called when commands are handed out to be drawn, newly built or not: a place
     /// that is freed from then on may be read by the frame being built.
     #[inline]
-    pub(crate) fn note_commands_taken(&self) {
-        self.frames.note_commands_taken();
+    pub(crate) fn note_commands_taken(&self, count: usize) {
+        self.frames.note_commands_taken(count);
     }
 
     /// Tells this pool from every other of the process.

@@ -16,7 +16,7 @@ impl<V: Pod, D: Pod> VertexPool<V, D> {
     #[cold]
     pub(crate) fn full(&mut self, size: u32) -> PoolError {
         let least_recently_drawn = self.find_oldest();
-        let stats = self.stats();
+        let stats = self.room();
         PoolError::Full {
             requested: size.into(),
             largest_free: stats.largest_free.into(),

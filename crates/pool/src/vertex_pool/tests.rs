@@ -2,13 +2,13 @@ use alloc::{string::ToString, vec, vec::Vec};
 
 use super::*;
 use crate::{
-    Access, BackendError, DrawList, MoveBudget, Oversize, Picture, PlaceState, Placement,
+    Access, BackendError, DrawList, MoveBudget, Oversize, PartSet, Picture, PlaceState, Placement,
     SimulatedGpu,
 };
 
+mod article_defects;
 mod faults;
 mod programs;
-mod published;
 mod scene;
 
 use scene::Scene;
@@ -56,7 +56,7 @@ fn what_is_drawn_is_not_the_first_to_go() {
     let pool = &mut scene.pool;
     pool.frame_submitted(1);
     for shown in [3, 1] {
-        pool.emit_commands(meshes[shown], crate::PartSet::ALL, |_, _| {});
+        pool.emit_commands(meshes[shown], PartSet::ALL, |_, _| {});
         let next = pool.frames.current();
         pool.frame_submitted(next);
     }
@@ -72,7 +72,7 @@ fn a_place_waits_for_the_frames_that_may_read_it() {
     // Nothing has read it: the place is free at once.
     pool.remove(mesh).unwrap();
     let mesh = pool.insert(&[4, 5, 6], &[3], 0, &mut gpu).unwrap();
-    pool.note_commands_taken();
+    pool.note_commands_taken(1);
     pool.remove(mesh).unwrap();
     assert_eq!((pool.stats().waiting, pool.stats().free), (3, 1));
     for (submitted, completed, free) in [(1, 0, 1), (2, 0, 1), (3, 1, 4)] {
@@ -89,7 +89,7 @@ fn a_place_waits_for_the_frames_that_may_read_it() {
 fn frames_that_were_never_submitted_do_not_complete() {
     let (mut pool, mut gpu) = fixed(3, Access::Direct);
     let mesh = pool.insert(&[1, 2, 3], &[3], 0, &mut gpu).unwrap();
-    pool.note_commands_taken();
+    pool.note_commands_taken(1);
     pool.remove(mesh).unwrap();
     pool.frames_completed(u64::MAX, &mut gpu);
     assert_eq!(pool.stats().waiting, 3);
@@ -239,4 +239,34 @@ fn figures_add_up() {
     let empty = Pool::new(Config::default()).unwrap();
     assert_eq!(empty.stats().external_fragmentation(), 0.0);
     assert_eq!(empty.places(), []);
+}
+
+/// Of all parts that have elements, those that are shown, runs of them together.
+#[test]
+fn figures_say_what_was_drawn_of_all() {
+    for access in [Access::Staged, Access::Direct] {
+        let (mut pool, mut gpu) = fixed(100, access);
+        let mut list = DrawList::new();
+        let first = pool.insert(&[1, 2, 3], &[1, 0, 2], 0, &mut gpu).unwrap();
+        let second = pool.insert(&[4, 5], &[1, 1], 1, &mut gpu).unwrap();
+        let empty = pool.insert(&[], &[0, 0], 2, &mut gpu).unwrap();
+        [first, second, empty].into_iter().for_each(|mesh| list.insert(mesh).unwrap());
+        let one_of_first =
+            |&data: &u32| if data == 0 { PartSet::EMPTY.with(0) } else { PartSet::ALL };
+        list.mask(&pool, one_of_first);
+        pool.frame_submitted(gpu.submit(&pool, &[list.runs(&pool)]));
+        assert_eq!((pool.stats().last_frame.commands, pool.stats().parts), (2, 4));
+        pool.frame_submitted(gpu.submit(&pool, &[]));
+        assert_eq!((pool.stats().last_frame.commands, pool.stats().parts), (0, 4));
+        // A mesh of as many elements and fewer parts, then one of more parts.
+        pool.replace(first, &[1, 2, 3], &[3], 0, &mut gpu).unwrap();
+        assert_eq!(pool.stats().parts, 3);
+        pool.replace(empty, &[1, 2, 3], &[1, 1, 1], 0, &mut gpu).unwrap();
+        assert_eq!(pool.stats().parts, 6);
+        pool.remove(second).unwrap();
+        assert_eq!(pool.stats().parts, 4);
+        pool.check().unwrap();
+        pool.clear();
+        assert_eq!(pool.stats().parts, 0);
+    }
 }

@@ -3,7 +3,6 @@
 use alloc::collections::VecDeque;
 
 use super::*;
-use crate::PartSet;
 
 /// A mesh as the immediate renderer has it: parts of elements.
 struct Kept {

@@ -1,7 +1,18 @@
-//! The defects of the published vertex pool, each with a test that it would fail.
+//! The defects of the article's published vertex pool, each with a test that it would
+//! fail:
+//!
+//! | defect | test |
+//! |---|---|
+//! | its mask returns a wrong count for about half of all patterns | `masks_count_right_for_every_pattern` |
+//! | … and crashes when nothing passes | `nothing_may_pass` |
+//! | rendering before masking draws the wrong number of commands | `before_the_first_mask_everything_is_drawn` |
+//! | the masked count is stale after a removal | `what_is_removed_after_the_mask_is_not_drawn` |
+//! | a stale handle is used after free | `stale_handles_are_refused_even_when_the_slot_lives_again` |
+//! | running out of buckets returns null and then crashes | `running_out_of_buckets_is_an_error_with_numbers` |
+//! | a mesh larger than its bucket overwrites its neighbour | `a_mesh_larger_than_its_bucket_leaves_its_neighbour_alone` |
+//! | nothing waits for the GPU before a bucket is reused | `buckets_are_not_reused_under_a_frame_in_flight` |
 
 use super::*;
-use crate::{PartSet, SimulatedGpu};
 
 /// Six meshes of one element, whose data are 0 to 5.
 fn six() -> (Pool, SimulatedGpu, DrawList, Vec<MeshHandle>) {
@@ -21,8 +32,7 @@ fn slots(list: &mut DrawList, pool: &Pool) -> Vec<u32> {
     slots
 }
 
-/// "Its mask returns a wrong count for about half of all patterns, and crashes when
-/// nothing passes": every pattern of six.
+/// "Its mask returns a wrong count for about half of all patterns": every pattern of six.
 #[test]
 fn masks_count_right_for_every_pattern() {
     let (pool, _, mut list, _) = six();
@@ -35,11 +45,32 @@ fn masks_count_right_for_every_pattern() {
     }
 }
 
-/// "Rendering before masking draws the wrong number of commands."
+/// "… and crashes when nothing passes": of six, of one, and of none, ordered as well.
+#[test]
+fn nothing_may_pass() {
+    let (mut pool, _, mut list, meshes) = six();
+    for left in [6, 1, 0] {
+        for &mesh in &meshes[left..] {
+            let _ = pool.remove(mesh);
+        }
+        assert_eq!(list.mask(&pool, |_| PartSet::EMPTY), 0);
+        assert_eq!(slots(&mut list, &pool), []);
+        list.order(&pool, |&data| u64::from(data));
+        assert_eq!(list.mask_and_order(&pool, |_| (PartSet::EMPTY, 0)), 0);
+        assert_eq!((list.visible(), slots(&mut list, &pool)), (0, Vec::new()));
+        assert_eq!(list.mask(&pool, |_| PartSet::ALL), left);
+    }
+}
+
+/// "Rendering before masking draws the wrong number of commands": before the first mask,
+/// and what came since the last.
 #[test]
 fn before_the_first_mask_everything_is_drawn() {
-    let (pool, _, mut list, _) = six();
+    let (mut pool, mut gpu, mut list, _) = six();
     assert_eq!(slots(&mut list, &pool), [0, 1, 2, 3, 4, 5]);
+    list.mask(&pool, |_| PartSet::EMPTY);
+    list.insert(pool.insert(&[6], &[1], 6, &mut gpu).unwrap()).unwrap();
+    assert_eq!(slots(&mut list, &pool), [6]);
 }
 
 /// "The masked count is stale after a removal."
@@ -50,6 +81,8 @@ fn what_is_removed_after_the_mask_is_not_drawn() {
     pool.remove(meshes[2]).unwrap();
     pool.remove(meshes[5]).unwrap();
     assert_eq!(slots(&mut list, &pool), [0, 4]);
+    pool.clear();
+    assert_eq!(slots(&mut list, &pool), []);
 }
 
 /// "A stale handle is used after free."
@@ -93,8 +126,13 @@ fn a_mesh_larger_than_its_bucket_leaves_its_neighbour_alone() {
         let mut scene = Scene::new(config, Access::Direct, 2);
         scene.insert(&[&[1; 4_800]], 1).unwrap();
         let facing = vec![2; 8_192];
-        let inserted = scene.insert(&[&facing, &facing, &facing], 2);
+        let inserted = scene.insert(&[&facing], 2);
         assert_eq!(inserted.is_ok(), oversize == Oversize::Split);
+        let inserted = scene.insert(&[&facing, &facing, &facing], 4);
+        assert_eq!(inserted.is_ok(), oversize == Oversize::Split);
+        // Through a writer as well, which finds out as it goes.
+        let written = scene.write(None, &[&facing], 5, 0);
+        assert_eq!(written.is_ok(), oversize == Oversize::Split);
         scene.insert(&[&[3; 4_800]], 3).unwrap();
         for _ in 0..6 {
             scene.draw();
