@@ -67,6 +67,9 @@ pub(crate) struct Defragmenter {
 enum Task {
     #[default]
     Choose,
+    /// Nothing was left to do but for places that wait for this frame: when they are free
+    /// there may be.
+    Wait { frame: u64 },
     /// The meshes of one buffer go to the others that have room; `next` is the place that
     /// comes next, by its index.
     Empty { from: u16, next: usize },
@@ -160,6 +163,10 @@ impl<V: Pod, D: Pod> VertexPool<V, D> {
         while left.take_step() {
             let step = match task {
                 Task::Choose => self.choose(),
+                Task::Wait { frame } if self.frames.completed() < frame => {
+                    Step::Stop(Task::Wait { frame })
+                }
+                Task::Wait { .. } => self.choose(),
                 Task::Empty { from, next } => self.step_empty(from, next, &mut left, backend),
                 Task::Fill { buffer, next } => self.step_fill(buffer, next, &mut left, backend),
                 Task::Pack { buffer, packed, leave } => {
@@ -173,6 +180,10 @@ impl<V: Pod, D: Pod> VertexPool<V, D> {
                     break;
                 }
                 Step::Done => {
+                    if let (Task::Choose, Some(frame)) = (task, self.last_waiting()) {
+                        task = Task::Wait { frame };
+                        break;
+                    }
                     (task, is_done) = (Task::Choose, true);
                     self.buffers.emptying = None;
                     self.defragmenter.rests_until = self.frames.current() + REST_FRAMES;
@@ -209,6 +220,11 @@ impl<V: Pod, D: Pod> VertexPool<V, D> {
             return Step::Done;
         }
         self.plan_fill(from)
+    }
+
+    /// The frame that the place that waits longest waits for.
+    fn last_waiting(&self) -> Option<u64> {
+        self.buffers.retired.back().map(|retired| retired.frame)
     }
 
     /// Where the place of an owner is, and how many elements are in it.
