@@ -1,4 +1,4 @@
-use crate::{Error, Options, Table, arenas, drawing, spaces};
+use crate::{Error, Options, Table, arenas, drawing, pool_table, spaces};
 
 /// A table that can be asked for by name.
 pub struct TableEntry {
@@ -14,14 +14,15 @@ pub struct TableEntry {
 pub const TABLES: &[TableEntry] = &[
     spaces::ENTRY,
     arenas::ENTRY,
+    pool_table::ENTRY,
     drawing::STATIC,
     drawing::DYNAMIC,
     drawing::SMALL_MESHES,
-    drawing::CULLING,
     drawing::MASK_ORDER,
     drawing::BUCKET_SIZE,
     drawing::LISTS,
     drawing::GRID,
+    drawing::CULLING,
 ];
 
 /// The table of this name.

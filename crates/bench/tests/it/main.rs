@@ -70,6 +70,38 @@ fn spaces_has_its_cases() {
     }
 }
 
+/// Every contender of the vertex pool's table is whole after its work, and so is every
+/// figure that others rely on.
+#[test]
+fn pool_has_its_cases() {
+    let output = bench(&["pool", "--quick", "--rounds", "1", "--json", "-"]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let json: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let rows = json["rows"].as_array().unwrap();
+    let median = |case: &str, contender: &str, metric: &str| {
+        let row = rows.iter().find(|row| {
+            row["case"] == case && row["contender"] == contender && row["metric"] == metric
+        });
+        row.unwrap_or_else(|| panic!("{case} {contender} {metric}"))["median"].as_f64().unwrap()
+    };
+    for (case, bare) in [
+        ("insert-remove-buckets", "bucket-ring"),
+        ("insert-remove-ranges", "range-space"),
+        ("insert-remove-classes", "size-classes"),
+    ] {
+        for contender in ["drystone", "drystone-direct", bare] {
+            assert!(median(case, contender, "time") > 0.0, "{case} {contender}");
+        }
+    }
+    // What is counted and not timed holds at any speed.
+    assert!(median("reserved", "drystone", "bytes") <= 9.0);
+    for contender in ["drystone", "drystone-direct"] {
+        let figure = |metric| median("churn-defrag", contender, metric);
+        assert!(figure("frames") <= figure("frames-stated"), "{contender}");
+        assert!(figure("bytes") <= figure("bytes-before"), "{contender}");
+    }
+}
+
 /// The cases of small objects, which work on a real document.
 #[test]
 fn arenas_has_its_cases_of_small_objects() {

@@ -1,0 +1,195 @@
+//! `churn-defrag`: an hour's worth of churn, then defragmentation frame by frame until
+//! nothing is left to do.
+
+use std::{collections::BTreeMap, time::Instant};
+
+use drystone_pool::{
+    Access, Config, MeshHandle, MoveBudget, PlaceState, PoolError, PoolStats, VertexPool,
+};
+
+use super::{
+    meshes::{MOST_QUADS, Turnover},
+    nowhere::Nowhere,
+};
+use crate::{Contender, Error, Figure, Options, Table, rounds::elapsed_ns};
+
+/// Meshes of the pool: some ten million quads.
+const MESHES: usize = 20_000;
+const QUICK_MESHES: usize = 5_000;
+/// Replacements: an hour of five a frame at 60 frames a second.
+const REPLACEMENTS: usize = 1_000_000;
+const QUICK_REPLACEMENTS: usize = 10_000;
+const REPLACEMENTS_A_FRAME: usize = 50;
+const FRAMES_IN_FLIGHT: u64 = 2;
+/// How full the buffers are, all together.
+const FULL_PERCENT: u64 = 85;
+const BUFFERS: u32 = 6;
+/// What a frame may move.
+const BUDGET: MoveBudget = MoveBudget { bytes: 256 << 10, moves: 256 };
+/// What defragmentation has to reach: so much of every buffer but one is taken, and of what
+/// is free in that one so much is in one piece.
+const GOAL_PERCENT: u64 = 95;
+/// Frames that it may take: those in which every mesh could be lifted out of the way and
+/// put in its place, twice, and some in which frames in flight are waited for.
+const PASSES: u64 = 4;
+const WAITING_FRAMES: u64 = 40;
+
+pub(super) fn run(table: &mut Table, options: &Options) -> Result<(), Error> {
+    let contender = |name, access| {
+        let options = options.clone();
+        let mut seed = 40;
+        Contender::new(name, move || {
+            seed += 1;
+            let mut churn = Churn::new(options.size(MESHES, QUICK_MESHES), seed, access)?;
+            let replacements = options.size(REPLACEMENTS, QUICK_REPLACEMENTS);
+            let ns = churn.replace(replacements)?;
+            let before = churn.pool.stats();
+            let mut figures = vec![Figure::new("time", "ns/replacement", ns / replacements as f64)];
+            figures.extend(churn.defragment()?);
+            churn.check_goal(&before)?;
+            figures.extend(churn.left_over(&before));
+            Ok(figures)
+        })
+    };
+    let contenders =
+        vec![contender("drystone", Access::Staged), contender("drystone-direct", Access::Direct)];
+    table.run_case("churn-defrag", options, contenders)
+}
+
+/// A pool of several buffers, and frames that come and go.
+struct Churn {
+    pool: VertexPool<u64, u32>,
+    backend: Nowhere,
+    handles: Vec<MeshHandle>,
+    turnover: Turnover,
+    elements: Vec<u64>,
+    frame: u64,
+}
+
+fn said(error: PoolError) -> String {
+    error.to_string()
+}
+
+impl Churn {
+    fn new(meshes: usize, seed: u64, access: Access) -> Result<Self, String> {
+        let turnover = Turnover::new(meshes, seed);
+        let buffer = (turnover.quads() * 100 / FULL_PERCENT / u64::from(BUFFERS)) as u32;
+        let config = Config {
+            least_buffer_elements: buffer,
+            most_buffer_elements: buffer,
+            most_buffers: BUFFERS as u16,
+            ..Config::default()
+        };
+        let mut pool = VertexPool::new(config).map_err(said)?;
+        let mut backend = Nowhere(access);
+        let elements = vec![0; MOST_QUADS as usize];
+        let mut handles = Vec::with_capacity(meshes);
+        for shape in &turnover.live {
+            let elements = &elements[..shape.quads as usize];
+            handles.push(pool.insert(elements, &shape.parts, 0, &mut backend).map_err(said)?);
+        }
+        Ok(Self { pool, backend, handles, turnover, elements, frame: 0 })
+    }
+
+    /// Replaces meshes by others of other sizes; nanoseconds of all together.
+    fn replace(&mut self, replacements: usize) -> Result<f64, String> {
+        self.turnover.make_plan(replacements);
+        let start = Instant::now();
+        for turn in 0..replacements {
+            let (at, shape) = self.turnover.plan[turn];
+            let elements = &self.elements[..shape.quads as usize];
+            let mesh = self.handles[at as usize];
+            self.pool.replace(mesh, elements, &shape.parts, 0, &mut self.backend).map_err(said)?;
+            if turn % REPLACEMENTS_A_FRAME == 0 {
+                self.end_frame();
+            }
+        }
+        Ok(elapsed_ns(start))
+    }
+
+    fn end_frame(&mut self) {
+        self.frame += 1;
+        self.pool.frame_submitted(self.frame);
+        let completed = self.frame.saturating_sub(FRAMES_IN_FLIGHT);
+        self.pool.frames_completed(completed, &mut self.backend);
+    }
+
+    /// Defragments until nothing is left to do, and says what that took.
+    fn defragment(&mut self) -> Result<Vec<Figure>, String> {
+        let most_frames = PASSES * self.pool.stats().used_bytes / BUDGET.bytes + WAITING_FRAMES;
+        let (mut moved_bytes, mut most_bytes, mut slowest_ns) = (0, 0, 0.0_f64);
+        for frame in 1..=most_frames {
+            let start = Instant::now();
+            let moved = self.pool.defragment(&BUDGET, &mut self.backend);
+            slowest_ns = slowest_ns.max(elapsed_ns(start));
+            if moved.bytes > BUDGET.bytes || moved.moves > BUDGET.moves {
+                return Err(format!("{moved:?} is beyond the budget"));
+            }
+            moved_bytes += moved.bytes;
+            most_bytes = moved.bytes.max(most_bytes);
+            self.end_frame();
+            if moved.is_done {
+                return Ok(vec![
+                    Figure::new("frames", "count", frame as f64),
+                    Figure::new("frames-stated", "count", most_frames as f64),
+                    Figure::new("moved", "bytes", moved_bytes as f64),
+                    Figure::new("moved-a-frame", "bytes", most_bytes as f64),
+                    Figure::new("slowest", "us/frame", slowest_ns / 1e3),
+                ]);
+            }
+        }
+        Err(format!("{most_frames} frames were not enough"))
+    }
+
+    /// Elements taken, and the free places, of each buffer.
+    fn buffers(&self) -> BTreeMap<u32, (u64, Vec<u64>)> {
+        let mut buffers = BTreeMap::<u32, (u64, Vec<u64>)>::new();
+        for place in self.pool.places() {
+            let count = u64::from(place.elements.end - place.elements.start);
+            let (taken, free) = buffers.entry(place.buffer).or_default();
+            match place.state {
+                PlaceState::Free => free.push(count),
+                PlaceState::Live(_) | PlaceState::Waiting => *taken += count,
+            }
+        }
+        buffers
+    }
+
+    /// Every buffer but one is full, in that one what is free lies together, and nothing
+    /// was lost.
+    fn check_goal(&self, before: &PoolStats) -> Result<(), String> {
+        self.pool.check()?;
+        let after = self.pool.stats();
+        if (after.used, after.meshes) != (before.used, before.meshes) {
+            return Err(format!("{before:?} became {after:?}"));
+        }
+        let mut not_full = 0;
+        for (taken, free) in self.buffers().into_values() {
+            let (total, largest) = (free.iter().sum::<u64>(), free.iter().max().unwrap_or(&0));
+            if taken * 100 < (taken + total) * GOAL_PERCENT && taken > 0 {
+                not_full += 1;
+                if largest * 100 < total * GOAL_PERCENT {
+                    return Err(format!("the largest of {total} free is {largest}"));
+                }
+            }
+        }
+        if not_full > 1 {
+            return Err(format!("{not_full} buffers are not full"));
+        }
+        Ok(())
+    }
+
+    /// What is reserved before and after, once empty buffers have gone.
+    fn left_over(&mut self, before: &PoolStats) -> Vec<Figure> {
+        for _ in 0..=self.pool.config().spare_frames {
+            self.end_frame();
+        }
+        let after = self.pool.stats();
+        let per_quad = |stats: &PoolStats| stats.capacity_bytes as f64 / stats.used as f64;
+        vec![
+            Figure::new("buffers", "count", f64::from(after.buffers)),
+            Figure::new("bytes-before", "bytes/quad", per_quad(before)),
+            Figure::new("bytes", "bytes/quad", per_quad(&after)),
+        ]
+    }
+}

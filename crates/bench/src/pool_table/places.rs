@@ -1,0 +1,87 @@
+//! The allocators that a pool is made of, bare: a place for a size, and nothing else.
+
+use drystone_alloc::{
+    BucketHandle, BucketRing, PlaceHandle, RangeHandle, RangeSpace, SizeClassConfig, SizeClasses,
+};
+use drystone_pool::Placement;
+
+use super::meshes::MOST_QUADS;
+
+/// One that hands out places.
+pub(super) trait Places {
+    const NAME: &'static str;
+    type Handle: Copy;
+    fn new(capacity: u32, histogram: &[(u32, u64)]) -> Self;
+    fn allocate(&mut self, size: u32) -> Option<Self::Handle>;
+    fn free(&mut self, handle: Self::Handle) -> Option<()>;
+    fn check(&self) -> Result<(), &'static str>;
+    /// How a pool hands out such places.
+    fn placement(histogram: &[(u32, u64)]) -> Placement;
+}
+
+impl Places for RangeSpace {
+    const NAME: &'static str = "range-space";
+    type Handle = RangeHandle;
+    fn new(capacity: u32, _: &[(u32, u64)]) -> Self {
+        Self::new(capacity)
+    }
+    #[inline]
+    fn allocate(&mut self, size: u32) -> Option<RangeHandle> {
+        self.allocate(size).ok()
+    }
+    #[inline]
+    fn free(&mut self, handle: RangeHandle) -> Option<()> {
+        self.free(handle).ok()
+    }
+    fn check(&self) -> Result<(), &'static str> {
+        self.check()
+    }
+    fn placement(_: &[(u32, u64)]) -> Placement {
+        Placement::Ranges
+    }
+}
+
+impl Places for BucketRing {
+    const NAME: &'static str = "bucket-ring";
+    type Handle = BucketHandle;
+    fn new(capacity: u32, _: &[(u32, u64)]) -> Self {
+        Self::new(capacity / MOST_QUADS, MOST_QUADS)
+    }
+    #[inline]
+    fn allocate(&mut self, _: u32) -> Option<BucketHandle> {
+        self.allocate(u64::MAX).ok()
+    }
+    #[inline]
+    fn free(&mut self, handle: BucketHandle) -> Option<()> {
+        self.free(handle, 0).ok()
+    }
+    fn check(&self) -> Result<(), &'static str> {
+        self.check()
+    }
+    fn placement(_: &[(u32, u64)]) -> Placement {
+        Placement::Buckets { elements: MOST_QUADS }
+    }
+}
+
+impl Places for SizeClasses {
+    const NAME: &'static str = "size-classes";
+    type Handle = PlaceHandle<u32>;
+    fn new(capacity: u32, histogram: &[(u32, u64)]) -> Self {
+        Self::new(capacity, histogram, &SizeClassConfig::default())
+    }
+    #[inline]
+    fn allocate(&mut self, size: u32) -> Option<PlaceHandle<u32>> {
+        self.allocate(size).ok()
+    }
+    #[inline]
+    fn free(&mut self, handle: PlaceHandle<u32>) -> Option<()> {
+        self.free(handle).ok()
+    }
+    fn check(&self) -> Result<(), &'static str> {
+        self.check()
+    }
+    fn placement(histogram: &[(u32, u64)]) -> Placement {
+        let config = SizeClassConfig::default();
+        Placement::SizeClasses { histogram: histogram.to_vec(), config }
+    }
+}

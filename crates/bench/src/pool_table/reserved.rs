@@ -1,0 +1,99 @@
+//! `reserved`: bytes that a pool keeps for each quad, when after long churn it takes no
+//! more: what fragmentation, buckets and classes cost in memory.
+
+use drystone_alloc::{BucketRing, RangeSpace, SizeClasses};
+use drystone_pool::{Access, Config, PoolError, VertexPool};
+
+use super::{
+    meshes::{MOST_QUADS, Shape, Turnover, histogram},
+    nowhere::Nowhere,
+    places::Places,
+};
+use crate::{Contender, Error, Figure, Options, Random, Table};
+
+/// Meshes of the pool when it is as full as it is kept.
+const MESHES: usize = 20_000;
+const QUICK_MESHES: usize = 1_000;
+/// Replacements before it is filled up.
+const REPLACEMENTS: usize = 200_000;
+const QUICK_REPLACEMENTS: usize = 5_000;
+/// How full it is meanwhile: with size classes less, which keep slabs of every class.
+const FULL_PERCENT: u64 = 85;
+const CLASSES_PERCENT: u64 = 60;
+/// Buffers of the pool.
+const BUFFERS: u32 = 4;
+
+pub(super) fn run(table: &mut Table, options: &Options) -> Result<(), Error> {
+    let contenders = vec![
+        contender::<RangeSpace>("drystone", FULL_PERCENT, options),
+        contender::<SizeClasses>("drystone-classes", CLASSES_PERCENT, options),
+        contender::<BucketRing>("drystone-buckets", FULL_PERCENT, options),
+    ];
+    table.run_case("reserved", options, contenders)
+}
+
+fn contender<P: Places>(name: &str, percent: u64, options: &Options) -> Contender<'static> {
+    let meshes = options.size(MESHES, QUICK_MESHES);
+    let replacements = options.size(REPLACEMENTS, QUICK_REPLACEMENTS);
+    let mut seed = 30;
+    Contender::new(name, move || {
+        seed += 1;
+        let mut turnover = Turnover::new(meshes, seed);
+        let histogram = histogram(&mut Random::new(seed));
+        // Of buckets every mesh takes one, whatever its size.
+        let quads = match P::placement(&histogram) {
+            drystone_pool::Placement::Buckets { elements } => meshes as u64 * u64::from(elements),
+            _ => turnover.quads(),
+        };
+        let buffer = (quads * 100 / percent) as u32 / BUFFERS;
+        let config = Config {
+            placement: P::placement(&histogram),
+            least_buffer_elements: buffer,
+            most_buffer_elements: buffer,
+            most_buffers: BUFFERS as u16,
+            ..Config::default()
+        };
+        let pool = fill(config, &mut turnover, replacements)?;
+        pool.check()?;
+        let stats = pool.stats();
+        let per_quad = stats.capacity_bytes as f64 / stats.used as f64;
+        let waste = 100.0 * (1.0 - stats.occupancy());
+        Ok(vec![
+            Figure::new("bytes", "bytes/quad", per_quad),
+            Figure::new("waste", "percent", waste),
+        ])
+    })
+}
+
+/// A pool that was churned and then filled until it was full.
+fn fill(
+    config: Config,
+    turnover: &mut Turnover,
+    replacements: usize,
+) -> Result<VertexPool<u64, u32>, String> {
+    let said = |error: PoolError| error.to_string();
+    let mut backend = Nowhere(Access::Staged);
+    let mut pool = VertexPool::new(config).map_err(said)?;
+    let elements = vec![0; MOST_QUADS as usize];
+    let mut insert = |pool: &mut VertexPool<u64, u32>, shape: &Shape| {
+        pool.insert(&elements[..shape.quads as usize], &shape.parts, 0, &mut backend)
+    };
+    let mut handles = Vec::new();
+    for shape in &turnover.live {
+        handles.push(insert(&mut pool, shape).map_err(said)?);
+    }
+    turnover.make_plan(replacements);
+    for (at, shape) in &turnover.plan {
+        let handle = &mut handles[*at as usize];
+        pool.remove(*handle).map_err(said)?;
+        *handle = insert(&mut pool, shape).map_err(said)?;
+    }
+    let mut random = Random::new(turnover.quads());
+    loop {
+        match insert(&mut pool, &Shape::random(&mut random)) {
+            Ok(_) => {}
+            Err(PoolError::Full { .. }) => return Ok(pool),
+            Err(error) => return Err(said(error)),
+        }
+    }
+}
