@@ -2,7 +2,7 @@
 
 use std::{ffi::OsString, path::PathBuf, str::FromStr};
 
-use clap::{Args, Parser, Subcommand, error::ErrorKind};
+use clap::{Args, Parser, Subcommand, ValueEnum, error::ErrorKind};
 use drystone::scene::{BackendKind, RendererKind, Size};
 use drystone_render::Cull;
 use drystone_world::GeneratorConfig;
@@ -31,6 +31,7 @@ impl Options {
             Some(Command::View(view)) => view.scene.memory.allocator,
             Some(Command::Shot(shot)) => shot.scene.memory.allocator,
             Some(Command::Info(info)) => info.memory.allocator,
+            Some(Command::PoolMap(map)) => map.memory.allocator,
             None => self.scene.memory.allocator,
         }
     }
@@ -44,6 +45,8 @@ pub(crate) enum Command {
     Shot(ShotOptions),
     /// Say what SOURCE holds: dimensions, chunks, voxels by material, quads, bytes
     Info(InfoOptions),
+    /// Draw what lies where in the vertex pool to an SVG: live by mesh, waiting, free
+    PoolMap(PoolMapOptions),
 }
 
 /// What to show and how.
@@ -134,6 +137,43 @@ pub(crate) struct InfoOptions {
     pub(crate) json: bool,
 }
 
+/// The pool is filled as the viewer fills its own, with mapped memory and a GPU that is
+/// two frames behind; no GPU is needed for it.
+#[derive(Debug, Args)]
+pub(crate) struct PoolMapOptions {
+    #[command(flatten)]
+    pub(crate) source: SourceOptions,
+    #[command(flatten)]
+    pub(crate) memory: MemoryOptions,
+    /// The SVG to write
+    #[arg(short, long, value_name = "FILE.svg", value_parser = svg)]
+    pub(crate) output: PathBuf,
+    /// How the pool hands out places: ranges of any size, size classes, or equal buckets
+    #[arg(long, value_enum, value_name = "KIND", default_value = "ranges")]
+    pub(crate) placement: PlacementKind,
+    /// How large a buffer may become, in KiB
+    #[arg(long, value_name = "KIB", default_value_t = 131_072, value_parser = clap::value_parser!(u32).range(1..=131_072))]
+    pub(crate) buffer_kib: u32,
+    /// Holes that are dug before, one a frame: the last ones leave places that wait, all
+    /// of them leave gaps
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(crate) edits: u32,
+    /// Let the pool move meshes together, a little each frame, as the viewer does
+    #[arg(long)]
+    pub(crate) defragment: bool,
+    /// Print the report as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// How a pool hands out places.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum PlacementKind {
+    Ranges,
+    Classes,
+    Buckets,
+}
+
 /// Why there is nothing to run.
 pub(crate) enum Stop {
     /// Help or version was asked for.
@@ -169,6 +209,14 @@ fn point(text: &str) -> Result<DVec3, String> {
     match parts.as_deref() {
         Ok(&[x, y, z]) if [x, y, z].iter().all(|c| c.abs() < BOUND) => Ok(DVec3::new(x, y, z)),
         _ => Err("a point is X,Y,Z in voxels, such as 10,40.5,-3".into()),
+    }
+}
+
+fn svg(text: &str) -> Result<PathBuf, String> {
+    let path = PathBuf::from(text);
+    match path.extension() {
+        Some(extension) if extension.eq_ignore_ascii_case("svg") => Ok(path),
+        _ => Err("the map is an SVG: name a file that ends in .svg".into()),
     }
 }
 
@@ -210,6 +258,11 @@ mod tests {
             "drystone info --chunks 4x4",
             "drystone --allocator heap",
             "drystone --cull nothing",
+            "drystone pool-map a.vox",
+            "drystone pool-map a.vox -o b.png",
+            "drystone pool-map a.vox -o b.svg --placement heaps",
+            "drystone pool-map a.vox -o b.svg --buffer-kib 0",
+            "drystone pool-map a.vox -o b.svg --edits -1",
         ] {
             let line = usage(words);
             assert!(!line.is_empty() && !line.contains('\n'), "{words}: {line}");

@@ -1,6 +1,7 @@
 //! One function a command.
 
 mod info;
+mod pool_map;
 mod shot;
 
 use drystone::scene::{self, Outlook};
@@ -22,6 +23,7 @@ pub(crate) fn run(options: Options) -> Result<(), AppError> {
         Some(Command::View(view)) => viewer::run(&view.scene),
         Some(Command::Shot(options)) => shot::run(&options.scene, &options.output),
         Some(Command::Info(options)) => info::run(&options),
+        Some(Command::PoolMap(options)) => pool_map::run(&options),
         None if viewer::has_display() => match viewer::run(&options.scene) {
             // A display that is named but not there, or that no adapter can show on.
             Err(AppError::Window(reason)) => {

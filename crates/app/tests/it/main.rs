@@ -8,5 +8,6 @@ mod command_line;
 mod cover;
 mod picture_cases;
 mod pictures;
+mod pool_map;
 mod program;
 mod window;

@@ -1,0 +1,139 @@
+//! `pool-map`: what lies where in the vertex pool, as an SVG.
+
+use std::{collections::HashMap, fs, path::Path};
+
+use serde_json::Value;
+use xml::reader::{EventReader, XmlEvent};
+
+use crate::program::{data_or_skip, one_line, run, scratch};
+
+/// What stands in a picture.
+#[derive(Default)]
+struct Picture {
+    /// Titles of stripes, by their first word: how many, and the width of all.
+    stripes: HashMap<String, (u32, f64)>,
+    /// Colours of meshes.
+    colors: HashMap<String, u32>,
+    texts: Vec<String>,
+}
+
+/// Reads a picture with a parser that takes nothing but sound XML.
+fn read(path: &Path) -> Picture {
+    let (mut picture, mut width, mut in_title, mut in_text) =
+        (Picture::default(), 0.0, false, false);
+    for event in EventReader::new(fs::File::open(path).unwrap()) {
+        match event.unwrap() {
+            XmlEvent::StartElement { name, attributes, .. } => {
+                let value = |key| attributes.iter().find(|a| a.name.local_name == key);
+                in_title = name.local_name == "title";
+                in_text = name.local_name == "text" || name.local_name == "tspan" && in_text;
+                if name.local_name == "rect" {
+                    width = value("width").unwrap().value.parse().unwrap_or(0.0);
+                    let fill = value("fill").map(|fill| fill.value.clone());
+                    *picture.colors.entry(fill.unwrap_or_default()).or_default() += 1;
+                }
+            }
+            XmlEvent::Characters(text) if in_title => {
+                let word = text.split([' ', ':']).next().unwrap().to_owned();
+                let (count, all) = picture.stripes.entry(word).or_default();
+                (*count, *all) = (*count + 1, *all + width);
+            }
+            XmlEvent::Characters(text) if in_text => picture.texts.push(text),
+            XmlEvent::EndElement { .. } => in_title = false,
+            _ => {}
+        }
+    }
+    picture
+}
+
+/// Runs `pool-map` on a small generated world.
+fn map(folder: &Path, more: &[&str]) -> (Picture, Value) {
+    let path = folder.join("map.svg");
+    let words = ["pool-map", "-o", path.to_str().unwrap(), "--chunks", "3x4x3", "--json"];
+    let output = run(&[&words[..], more].concat());
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && error.is_empty(), "{more:?}: {error}");
+    (read(&path), serde_json::from_slice(&output.stdout).unwrap())
+}
+
+#[test]
+fn everything_in_the_pool_is_in_the_picture() {
+    let folder = scratch("pool-map");
+    for placement in ["ranges", "classes", "buckets"] {
+        let more = ["--placement", placement, "--edits", "30", "--buffer-kib", "200"];
+        let (picture, report) = map(&folder, &more);
+        let quads = &report["quads"];
+        assert_eq!(report["access"], "direct");
+        assert!(report["buffers"].as_array().unwrap().len() > 1, "{report}");
+        let capacity = quads["capacity"].as_f64().unwrap();
+        let all: f64 = picture.stripes.values().map(|(_, width)| width).sum();
+        let part = |number: &Value| number.as_f64().unwrap() / capacity;
+        let parts = [("mesh", "live"), ("waiting", "waiting"), ("free", "free")];
+        let parts = parts.map(|(word, key)| (word, part(&quads[key])));
+        assert!((parts.iter().map(|(_, part)| part).sum::<f64>() - 1.0).abs() < 1e-9);
+        for (name, expected) in parts {
+            assert!(expected > 0.0, "{placement}: nothing is {name}");
+            let (_, width) = picture.stripes[name];
+            // Seams between meshes are left out, and widths are rounded.
+            assert!((width / all - expected).abs() < 0.03, "{placement} {name}: {width} of {all}");
+        }
+        assert!(picture.colors.len() as u64 > report["meshes"].as_u64().unwrap() / 2);
+        let legend = picture.texts.join("\n");
+        for word in ["Vertex pool of", "live, a colour a mesh", "waiting", "free", "buffer 0"] {
+            assert!(legend.contains(word), "{word}: {legend}");
+        }
+    }
+}
+
+#[test]
+fn a_scene_as_it_was_loaded_waits_for_nothing() {
+    let folder = scratch("pool-map-still");
+    let (picture, report) = map(&folder, &[]);
+    assert_eq!(
+        (&report["quads"]["waiting"], picture.stripes.get("waiting")),
+        (&Value::from(0), None)
+    );
+    let places: u64 =
+        report["buffers"].as_array().unwrap().iter().map(|b| b["places"].as_u64().unwrap()).sum();
+    assert_eq!(places, report["meshes"].as_u64().unwrap());
+    // The same world gives the same picture.
+    let first = fs::read(folder.join("map.svg")).unwrap();
+    map(&folder, &[]);
+    assert_eq!(fs::read(folder.join("map.svg")).unwrap(), first);
+}
+
+#[test]
+fn defragmentation_leaves_fewer_gaps() {
+    let folder = scratch("pool-map-defragment");
+    let gaps = |more: &[&str]| {
+        let (_, report) = map(&folder, &[&["--edits", "60"], more].concat());
+        report["external_fragmentation"].as_f64().unwrap()
+    };
+    assert!(gaps(&["--defragment"]) < gaps(&[]));
+}
+
+#[test]
+fn a_real_model_is_mapped() {
+    let Some(model) = data_or_skip("a_real_model_is_mapped", "monu10.vox") else { return };
+    let path = scratch("pool-map-real").join("map.svg");
+    let output = run(&["pool-map", model.to_str().unwrap(), "-o", path.to_str().unwrap()]);
+    assert!(output.status.success());
+    let line = String::from_utf8(output.stdout).unwrap();
+    assert!(line.lines().count() == 1 && line.contains("meshes in 1 buffer,"), "{line}");
+    assert!(read(&path).stripes["mesh"].0 > 0);
+}
+
+#[test]
+fn a_map_that_cannot_be_written() {
+    let folder = scratch("pool-map-unwritable");
+    let path = folder.join("no/such/folder/map.svg");
+    let words = ["pool-map", "--chunks", "1x4x1", "-o", path.to_str().unwrap()];
+    let line = one_line(&run(&words), 1);
+    assert!(line.contains("no/such/folder"), "{line}");
+    let line = one_line(&run(&["pool-map", "missing.vox", "-o", "map.svg"]), 1);
+    assert!(line.contains("missing.vox"), "{line}");
+    for words in [&["pool-map"][..], &["pool-map", "-o", "map.png"]] {
+        one_line(&run(words), 2);
+    }
+    assert_eq!(fs::read_dir(&folder).unwrap().count(), 0);
+}
