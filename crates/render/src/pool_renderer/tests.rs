@@ -4,6 +4,7 @@ use drystone_pool::PartSet;
 use super::*;
 use crate::{CullTable, DrawData, SoftDevice, cull::twin};
 
+mod faults;
 mod flight;
 
 /// Steele, Lea and Flood's SplitMix64.

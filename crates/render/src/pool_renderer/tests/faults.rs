@@ -1,0 +1,159 @@
+//! What goes wrong around a renderer: a typed error or nothing, and the next picture is
+//! right.
+
+use drystone_mesh::Face;
+use drystone_pool::PoolError;
+use glam::DVec3;
+
+use super::*;
+use crate::{Access, Camera, GlConfig, GlDevice, NaiveRenderer, Projection, SoftDevice};
+
+/// Pixels a side.
+const SIZE: u32 = 96;
+/// Meshes a side of a square of them, seen from in front.
+const SIDE: i32 = 316;
+
+fn pool() -> PoolRenderer<SoftDevice> {
+    PoolRenderer::new(SoftDevice::new(SIZE, SIZE).unwrap(), 0, 0).unwrap()
+}
+
+fn naive() -> NaiveRenderer<SoftDevice> {
+    NaiveRenderer::new(SoftDevice::new(SIZE, SIZE).unwrap())
+}
+
+/// A square of 1 by 1 that looks towards +Z, in one of three colours.
+fn tile(nth: i32) -> (Quad, DrawData) {
+    let origin = [nth % SIDE, nth / SIDE, 0];
+    let material = 1 + (nth * 7 / 3 % 3) as u16;
+    (Quad::new([0, 0, 0], [1, 1], Face::PosZ, material), DrawData { origin, extent: 1 })
+}
+
+fn insert(renderer: &mut dyn Renderer, nth: i32) -> Result<MeshId, RenderError> {
+    let (quad, place) = tile(nth);
+    let counts = Face::ALL.map(|face| u32::from(face == Face::PosZ));
+    renderer.insert(&MeshData { quads: &[quad], counts, place, layer: Layer::Opaque })
+}
+
+/// The first `count` tiles, from in front.
+fn view_of(count: i32) -> View {
+    let (width, height) = (count.min(SIDE), 1 + (count - 1) / SIDE);
+    let [x, y] = [width, height].map(|side| f64::from(side) / 2.0);
+    let mut camera = Camera::look_at(DVec3::new(x, y, 50.0), DVec3::new(x, y, 0.0));
+    camera.projection = Projection::Orthographic { height_voxels: width.max(height) as f32 };
+    // Where tiles meet, the order of drawing decides: let it be that of insertion.
+    View { order: false, ..View::new(camera) }
+}
+
+fn picture(renderer: &mut dyn Renderer, view: &View) -> (Image, DrawStats) {
+    renderer
+        .set_palette(&[[0; 4], [200, 60, 40, 255], [60, 200, 40, 255], [40, 60, 200, 255]])
+        .unwrap();
+    let drawn = renderer.draw(view).unwrap();
+    (renderer.read_image().unwrap(), drawn)
+}
+
+#[test]
+fn a_hundred_thousand_draws_are_one_picture() {
+    const COUNT: i32 = 100_000;
+    let view = view_of(COUNT);
+    let (mut pool, mut naive) = (pool(), naive());
+    for nth in 0..COUNT {
+        insert(&mut pool, nth).unwrap();
+        insert(&mut naive, nth).unwrap();
+    }
+    let (image, drawn) = picture(&mut pool, &view);
+    assert_eq!((drawn.commands, drawn.meshes), (COUNT as u32, COUNT as u32));
+    let (expected, _) = picture(&mut naive, &view);
+    assert!(image == expected, "the pool's picture is not the naive one");
+    let sky = picture(&mut self::pool(), &view).0;
+    assert!(image.difference(&sky, 2).is_some_and(|it| it.pixels > SIZE * SIZE / 2));
+}
+
+#[test]
+fn meshes_of_another_renderer_are_refused() {
+    let (mut mine, mut other, view) = (pool(), pool(), view_of(4));
+    for nth in 0..2 {
+        insert(&mut mine, nth).unwrap();
+    }
+    let before = picture(&mut mine, &view).0;
+    let foreign = [insert(&mut other, 3).unwrap(), insert(&mut naive(), 3).unwrap()];
+    for id in foreign {
+        let (quad, place) = tile(3);
+        let counts = Face::ALL.map(|face| u32::from(face == Face::PosZ));
+        let mesh = MeshData { quads: &[quad], counts, place, layer: Layer::Opaque };
+        let refused = mine.replace(id, &mesh).unwrap_err();
+        let is_typed =
+            matches!(refused, RenderError::StaleMesh | RenderError::Pool(PoolError::Stale));
+        assert!(is_typed, "{refused}");
+        assert!(matches!(mine.remove(id), Err(RenderError::StaleMesh)));
+    }
+    assert!(picture(&mut mine, &view).0 == before);
+    assert!(picture(&mut other, &view).0 != before);
+}
+
+#[test]
+fn meshes_that_are_refused_or_empty_change_no_picture() {
+    let (mut renderer, view) = (pool(), view_of(4));
+    let kept = insert(&mut renderer, 0).unwrap();
+    let before = picture(&mut renderer, &view).0;
+    let (quad, place) = tile(1);
+    let empty = MeshData { quads: &[], counts: [0; Face::COUNT], place, layer: Layer::Opaque };
+    let none = renderer.insert(&empty).unwrap();
+    // Counts that do not add up.
+    let wrong = MeshData { quads: &[quad], ..empty };
+    assert!(matches!(renderer.insert(&wrong), Err(RenderError::Pool(_))));
+    assert!(matches!(renderer.replace(kept, &wrong), Err(RenderError::Pool(_))));
+    assert!(picture(&mut renderer, &view).0 == before);
+    renderer.replace(kept, &empty).unwrap();
+    renderer.remove(none).unwrap();
+    assert!(matches!(renderer.remove(none), Err(RenderError::StaleMesh)));
+    assert_eq!(picture(&mut renderer, &view).1.commands, 0);
+}
+
+/// The device has memory for a few buffers: then the pool is full, says so, and goes on
+/// drawing what it has; what is removed makes room.
+#[test]
+fn a_device_out_of_memory_is_a_full_pool() {
+    for access in [Access::Direct, Access::Staged] {
+        let config = GlConfig { access, memory_limit_bytes: 16 << 20 };
+        let device = match GlDevice::headless(config, SIZE, SIZE) {
+            Ok(device) => device,
+            Err(error) => {
+                println!("skipped: a_device_out_of_memory_is_a_full_pool ({access:?}): {error}");
+                return;
+            }
+        };
+        let mut renderer = PoolRenderer::new(device, 0, 64).unwrap();
+        let view = view_of(1);
+        let (quad, place) = tile(0);
+        // One that is seen, and many that look away and are only kept.
+        let away = Quad::new([0, 0, 0], [1, 1], Face::NegZ, 1);
+        let mut quads = vec![away; 50_000];
+        quads.push(quad);
+        let counts = Face::ALL.map(|face| match face {
+            Face::NegZ => 50_000,
+            Face::PosZ => 1,
+            _ => 0,
+        });
+        let large = MeshData { quads: &quads, counts, place, layer: Layer::Opaque };
+        let mut ids = Vec::new();
+        let refused = loop {
+            match renderer.insert(&large) {
+                Ok(id) => ids.push(id),
+                Err(error) => break error,
+            }
+        };
+        let RenderError::Pool(PoolError::Full { device_refused: true, .. }) = refused else {
+            panic!("{refused}")
+        };
+        assert!(renderer.held().reserved_bytes <= 16 << 20 && ids.len() > 2);
+        let (full, drawn) = picture(&mut renderer, &view);
+        assert_eq!(drawn.meshes as usize, ids.len());
+        // One goes, and when no frame reads it any more there is room for another.
+        renderer.remove(ids[0]).unwrap();
+        renderer.finish().unwrap();
+        picture(&mut renderer, &view);
+        renderer.insert(&large).unwrap();
+        assert!(picture(&mut renderer, &view).0 == full);
+    }
+}
