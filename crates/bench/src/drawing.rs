@@ -10,7 +10,6 @@ mod frames;
 mod grid;
 mod lists;
 mod mask_order;
-mod nowhere;
 mod scene;
 mod still;
 

@@ -3,7 +3,6 @@
 
 mod churn;
 mod meshes;
-mod nowhere;
 mod pairs;
 mod places;
 mod reserved;

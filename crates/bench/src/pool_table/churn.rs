@@ -7,11 +7,8 @@ use drystone_pool::{
     Access, Config, MeshHandle, MoveBudget, PlaceState, PoolError, PoolStats, VertexPool,
 };
 
-use super::{
-    meshes::{MOST_QUADS, Turnover},
-    nowhere::Nowhere,
-};
-use crate::{Contender, Error, Figure, Options, Table, rounds::elapsed_ns};
+use super::meshes::{MOST_QUADS, Turnover};
+use crate::{Contender, Error, Figure, Options, Table, nowhere::Nowhere, rounds::elapsed_ns};
 
 /// Meshes of the pool: some ten million quads.
 const MESHES: usize = 20_000;

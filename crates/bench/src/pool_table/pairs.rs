@@ -8,10 +8,11 @@ use drystone_pool::{Access, Config, MeshHandle, VertexPool};
 
 use super::{
     meshes::{MOST_QUADS, Turnover, histogram},
-    nowhere::Nowhere,
     places::Places,
 };
-use crate::{Contender, Error, Figure, Options, Random, Table, rounds::elapsed_ns};
+use crate::{
+    Contender, Error, Figure, Options, Random, Table, nowhere::Nowhere, rounds::elapsed_ns,
+};
 
 /// Meshes that live: those of the article's largest scene, 15³ chunks.
 const MESHES: usize = 3_375;

@@ -6,10 +6,9 @@ use drystone_pool::{Access, Config, PoolError, VertexPool};
 
 use super::{
     meshes::{MOST_QUADS, Shape, Turnover, histogram},
-    nowhere::Nowhere,
     places::Places,
 };
-use crate::{Contender, Error, Figure, Options, Random, Table};
+use crate::{Contender, Error, Figure, Options, Random, Table, nowhere::Nowhere};
 
 /// Meshes of the pool when it is as full as it is kept.
 const MESHES: usize = 20_000;

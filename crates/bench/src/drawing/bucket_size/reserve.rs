@@ -4,10 +4,15 @@ use std::collections::HashMap;
 
 use drystone::scene::mesh_chunk;
 use drystone_mesh::Face;
-use drystone_pool::{Config, MeshHandle, MoveBudget, Oversize, Placement, PoolError, VertexPool};
+use drystone_pool::{
+    Access, Config, MeshHandle, MoveBudget, Oversize, Placement, PoolError, VertexPool,
+};
 use drystone_voxel::ChunkPos;
 
-use crate::drawing::{changing::Changes, nowhere::Nowhere, scene::RandomScene};
+use crate::{
+    drawing::{changing::Changes, scene::RandomScene},
+    nowhere::Nowhere,
+};
 
 /// Frames that the scene changes for.
 const FRAMES: usize = 40;
@@ -120,16 +125,16 @@ impl Replay {
         let meshes: Result<Vec<MeshHandle>, _> = self
             .first
             .iter()
-            .map(|counts| pool.insert(of(counts), counts, 0, &mut Nowhere))
+            .map(|counts| pool.insert(of(counts), counts, 0, &mut Nowhere(Access::Staged)))
             .collect();
         let meshes = meshes?;
         for (number, frame) in (1..).zip(&self.frames) {
             for (mesh, counts) in frame {
-                pool.replace(meshes[*mesh], of(counts), counts, 0, &mut Nowhere)?;
+                pool.replace(meshes[*mesh], of(counts), counts, 0, &mut Nowhere(Access::Staged))?;
             }
             pool.frame_submitted(number);
-            pool.frames_completed(number, &mut Nowhere);
-            pool.defragment(&MOVES, &mut Nowhere);
+            pool.frames_completed(number, &mut Nowhere(Access::Staged));
+            pool.defragment(&MOVES, &mut Nowhere(Access::Staged));
         }
         Ok(())
     }

@@ -1,12 +1,14 @@
 //! Our draw list.
 
-use drystone_pool::{Config, DrawCommand, DrawList, PartSet, PoolError, VertexPool, sort_key};
+use drystone_pool::{
+    Access, Config, DrawCommand, DrawList, PartSet, PoolError, VertexPool, sort_key,
+};
 
 use super::{
     CommandList,
     crowd::{Crowd, Drawn, Eye, FACINGS, Place, push_run},
 };
-use crate::drawing::nowhere::Nowhere;
+use crate::nowhere::Nowhere;
 
 /// What becomes a mesh.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,7 +59,7 @@ fn fill(
     let quads = [0_u64; 64];
     let mut insert = |counts: &[u32], place| {
         let len = counts.iter().sum::<u32>() as usize;
-        list.insert(pool.insert(&quads[..len], counts, place, &mut Nowhere)?)
+        list.insert(pool.insert(&quads[..len], counts, place, &mut Nowhere(Access::Staged))?)
     };
     for (chunk, &position) in crowd.positions().iter().enumerate() {
         let counts: [u32; FACINGS] =
