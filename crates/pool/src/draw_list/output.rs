@@ -76,24 +76,41 @@ impl Output {
     /// Puts the meshes' commands in the order of `meshes`, which has each of them once.
     pub(super) fn reorder(&mut self, meshes: impl Iterator<Item = u32>) {
         self.end_runs();
-        let made = core::mem::replace(&mut self.commands, core::mem::take(&mut self.spare));
+        let mut made = core::mem::replace(&mut self.commands, core::mem::take(&mut self.spare));
         if self.runs.len() > 1 {
             self.reorder_runs(&made, meshes);
         } else {
-            self.commands.resize(made.len(), DrawCommand::default());
-            let mut at = 0;
-            for mesh in meshes {
-                for command in &made[commands_of(&self.ends, mesh)] {
-                    self.commands[at] = *command;
-                    at += 1;
-                }
-            }
+            self.reorder_run(&mut made, meshes);
             // What follows may go on with the one run there is.
             if let Some(run) = self.runs.pop() {
                 self.open = Open { buffer: run.buffer, start: 0 };
             }
         }
         self.spare = made;
+    }
+
+    /// The same where all commands read one buffer. A mesh has few commands, and how few is
+    /// hard to guess: as many are copied each time, and the next mesh's take the place of
+    /// those that were too many.
+    fn reorder_run(&mut self, made: &mut Vec<DrawCommand>, meshes: impl Iterator<Item = u32>) {
+        const AT_ONCE: usize = 4;
+        let count = made.len();
+        made.resize(count + AT_ONCE, DrawCommand::default());
+        self.commands.resize(count + AT_ONCE, DrawCommand::default());
+        let mut to = 0;
+        for mesh in meshes {
+            let Range { mut start, end } = commands_of(&self.ends, mesh);
+            let next = to + (end - start);
+            loop {
+                self.commands[to..to + AT_ONCE].copy_from_slice(&made[start..start + AT_ONCE]);
+                (start, to) = (start + AT_ONCE, to + AT_ONCE);
+                if start >= end {
+                    break;
+                }
+            }
+            to = next;
+        }
+        self.commands.truncate(count);
     }
 
     /// The same where commands read several buffers.
