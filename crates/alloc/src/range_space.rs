@@ -112,12 +112,24 @@ impl<O: Offset> RangeSpace<O> {
     /// memory for the table ran out.
     #[inline]
     pub fn allocate(&mut self, size: O) -> Result<RangeHandle, Error> {
+        self.allocate_at(size).map(|(range, _)| range)
+    }
+
+    /// Hands out `size` units in a row, and says where they start.
+    ///
+    /// # Errors
+    /// As [`allocate`](Self::allocate).
+    #[inline(always)]
+    pub fn allocate_at(&mut self, size: O) -> Result<(RangeHandle, O), Error> {
         if size == O::default() {
             return Err(Error::InvalidSize);
         }
         let place = self.find(size).and_then(|before| Some((before, self.nodes.take_unused()?)));
         match place {
-            Some((before, at)) => Ok(self.hand_out(at, before, O::default(), size)),
+            Some((before, at)) => {
+                let offset = self.nodes[before].end();
+                Ok((self.hand_out(at, before, O::default(), size), offset))
+            }
             None => Err(self.full(size)),
         }
     }

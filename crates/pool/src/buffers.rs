@@ -195,8 +195,8 @@ impl Buffers {
         numbered.filter_map(|(number, buffer)| Some((number as u16, buffer.as_ref()?)))
     }
 
-    /// A place in one of the buffers there are. Empty ones come last, and the one that is
-    /// being emptied even later, so that they can be given back.
+    /// A place in one of the buffers that hold meshes, but for the one that is being
+    /// emptied.
     #[inline(always)]
     pub(crate) fn allocate(&mut self, size: u32) -> Option<Span> {
         for (number, buffer) in self.all.iter_mut().enumerate() {
@@ -208,9 +208,11 @@ impl Buffers {
                 return Some(Span { place, first, buffer: number as u16 });
             }
         }
-        self.allocate_in_last_resort(size)
+        None
     }
 
+    /// A place in a buffer that is empty or, if need be, in the one that is being emptied:
+    /// where others have room, these are left alone, so that they can be given back.
     #[cold]
     fn allocate_in_last_resort(&mut self, size: u32) -> Option<Span> {
         let emptying = self.emptying;
@@ -237,7 +239,7 @@ impl Buffers {
         request: &Request<'_>,
         backend: &mut impl Backend,
     ) -> Result<Option<Span>, BackendError> {
-        match self.allocate(request.size) {
+        match self.allocate(request.size).or_else(|| self.allocate_in_last_resort(request.size)) {
             Some(span) => Ok(Some(span)),
             None => self.grow(request, backend),
         }

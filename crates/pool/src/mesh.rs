@@ -54,11 +54,23 @@ pub(crate) struct Placed {
     pub(crate) more: u32,
 }
 
-impl Mesh {
-    /// A mesh of these parts. Its place is not known yet.
+impl Placed {
     #[inline]
-    pub(crate) const fn new(ranges: PartRanges, frame: u64) -> Self {
-        Self { place: Place::of_nothing(), ranges, more: NONE, drawn: AtomicU32::new(frame as u32) }
+    pub(crate) const fn is_split(&self) -> bool {
+        self.more != NONE
+    }
+}
+
+impl Mesh {
+    /// A mesh of no elements, made in `frame`.
+    #[inline]
+    pub(crate) const fn of_nothing(frame: u64) -> Self {
+        Self {
+            place: Place::of_nothing(),
+            ranges: PartRanges::EMPTY,
+            more: NONE,
+            drawn: AtomicU32::new(frame as u32),
+        }
     }
 
     /// Elements in all.

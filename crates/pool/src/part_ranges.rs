@@ -14,13 +14,15 @@ pub(crate) struct PartRanges {
 }
 
 impl PartRanges {
-    /// Parts of these many elements, [`MAX_PARTS`] at the most, at the start of buffer 0;
-    /// and the sum of these. Where that is beyond 32 bits the parts mean
-    /// nothing.
+    /// No elements.
+    pub(crate) const EMPTY: Self = Self { ends: [0; MAX_PARTS], first: 0, buffer: 0, filled: 0 };
+
+    /// Cuts into parts of these many elements, [`MAX_PARTS`] at the most, and returns the
+    /// sum of these. Where that is beyond 32 bits the parts mean nothing.
     #[inline]
-    pub(crate) fn new(part_counts: &[u32]) -> (Self, u64) {
-        let (mut ends, mut has, mut end) = ([0; MAX_PARTS], [0; MAX_PARTS], 0);
-        for (part, part_end) in ends.iter_mut().enumerate() {
+    pub(crate) fn set_counts(&mut self, part_counts: &[u32]) -> u64 {
+        let (mut has, mut end) = ([0; MAX_PARTS], 0);
+        for (part, part_end) in self.ends.iter_mut().enumerate() {
             let count = part_counts.get(part).copied().unwrap_or(0);
             end += u64::from(count);
             *part_end = end as u32;
@@ -28,8 +30,8 @@ impl PartRanges {
         }
         // Byte `n` times bit `56 - 7n` is bit `56 + n`: eight bytes become eight bits.
         const GATHER: u64 = 0x0102_0408_1020_4080;
-        let filled = (u64::from_le_bytes(has).wrapping_mul(GATHER) >> 56) as u8;
-        (Self { ends, first: 0, buffer: 0, filled }, end)
+        self.filled = (u64::from_le_bytes(has).wrapping_mul(GATHER) >> 56) as u8;
+        end
     }
 
     /// Elements in all.

@@ -66,8 +66,8 @@ impl Space {
     pub(crate) fn allocate(&mut self, size: u32) -> Option<(Place, u32)> {
         match self {
             Self::Ranges(space) => {
-                let range = space.allocate(size).ok()?;
-                Some((Place::of_range(range), space.range(range)?.start))
+                let (range, first) = space.allocate_at(size).ok()?;
+                Some((Place::of_range(range), first))
             }
             Self::Classes(space) => {
                 let place = space.allocate(size).ok()?;

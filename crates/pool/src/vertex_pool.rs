@@ -127,10 +127,14 @@ impl<V: Pod, D: Pod> VertexPool<V, D> {
         data: D,
         backend: &mut impl Backend,
     ) -> Result<MeshHandle, PoolError> {
-        let mut mesh = self.new_mesh(elements.len(), part_counts)?;
-        self.place(&mut mesh, backend)?;
-        self.write(&mesh, elements, backend);
-        self.take_in(mesh, data, backend)
+        let key = self.take_slot(data, backend)?;
+        if let Err(error) = self.fill_slot(key, elements, part_counts, backend) {
+            self.meshes.remove(key);
+            return Err(error);
+        }
+        let handle = self.handle(key);
+        self.set_slot(handle, data, backend);
+        Ok(handle)
     }
 
     /// Puts another mesh in the place of `handle`, which stays valid. The new mesh is
@@ -153,15 +157,17 @@ impl<V: Pod, D: Pod> VertexPool<V, D> {
         let mut mesh = self.new_mesh(elements.len(), part_counts)?;
         if mesh.len() == old_len && self.may_overwrite(handle) {
             mesh.set_placed(placed);
-            self.write(&mesh, elements, backend);
+            self.write(placed, elements, backend);
             if let Some(slot) = self.meshes.get_mut(handle.mesh) {
                 *slot = mesh;
             }
             self.set_slot(handle, data, backend);
             return Ok(());
         }
-        self.place(&mut mesh, backend)?;
-        self.write(&mesh, elements, backend);
+        if mesh.len() > 0 {
+            mesh.set_placed(self.find_place(mesh.len(), backend)?);
+            self.write(mesh.placed(), elements, backend);
+        }
         self.put_in_place_of(handle, mesh, data, backend);
         Ok(())
     }
@@ -190,8 +196,10 @@ impl<V: Pod, D: Pod> VertexPool<V, D> {
         if handle.pool != self.id {
             return Err(PoolError::Stale);
         }
-        let mesh = self.meshes.remove(handle.mesh).ok_or(PoolError::Stale)?;
-        self.retire(&mesh);
+        let mesh = self.meshes.get(handle.mesh).ok_or(PoolError::Stale)?;
+        let (placed, len) = (mesh.placed(), mesh.len());
+        self.meshes.remove(handle.mesh);
+        self.retire(placed, len);
         self.note_removed();
         Ok(())
     }
@@ -202,7 +210,7 @@ impl<V: Pod, D: Pod> VertexPool<V, D> {
         let keys: Vec<MeshKey> = self.meshes.iter().map(|(key, _)| key).collect();
         for key in keys {
             if let Some(mesh) = self.meshes.remove(key) {
-                self.retire(&mesh);
+                self.retire(mesh.placed(), mesh.len());
             }
         }
         self.note_removed();

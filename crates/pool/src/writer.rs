@@ -5,7 +5,6 @@ use bytemuck::Pod;
 use crate::{
     Backend, MAX_PARTS, MeshHandle, Placement, PoolError, VertexPool,
     mesh::{Mesh, NONE, Placed},
-    part_ranges::PartRanges,
 };
 
 /// Elements are handed to the backend in blocks of so many bytes: large enough that a call
@@ -183,8 +182,8 @@ impl<V: Pod, D: Pod> MeshWriter<'_, V, D> {
         // From here on the reservation is as long as the mesh.
         self.reserved = self.len;
         self.flush();
-        let (ranges, _) = PartRanges::new(&self.counts);
-        let mut mesh = Mesh::new(ranges, self.pool.frames.current());
+        let mut mesh = Mesh::of_nothing(self.pool.frames.current());
+        mesh.ranges.set_counts(&self.counts);
         if let Some(placed) = self.placed.take() {
             mesh.set_placed(placed);
         }

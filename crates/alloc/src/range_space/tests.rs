@@ -52,6 +52,21 @@ fn an_exact_fit_is_found_behind_many_that_are_too_small() {
     assert_eq!(space.range(again), place);
 }
 
+/// At the front, in a gap between others, and at the end.
+#[test]
+fn an_offset_is_where_the_range_lies() {
+    let mut space = RangeSpace::new(100);
+    let places: Vec<_> = [30, 20, 40].map(|size| space.allocate_at(size).unwrap()).into();
+    space.free(places[1].0).unwrap();
+    let (again, offset) = space.allocate_at(20).unwrap();
+    assert_eq!((offset, space.range(again)), (30, Some(30..50)));
+    for (range, offset) in [places[0], places[2], space.allocate_at(10).unwrap()] {
+        assert_eq!(space.range(range).unwrap().start, offset);
+    }
+    assert_eq!(space.allocate_at(1).unwrap_err(), space.allocate(1).unwrap_err());
+    assert_eq!(space.allocate_at(0), Err(Error::InvalidSize));
+}
+
 #[test]
 fn worn_out_handles_never_come_back() {
     let mut space = RangeSpace::new(10);

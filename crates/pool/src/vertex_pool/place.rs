@@ -4,8 +4,7 @@ use super::VertexPool;
 use crate::{
     Access, Backend, MAX_PARTS, MeshHandle, Oversize, PoolError,
     buffers::{Request, Span},
-    mesh::{Mesh, NONE, Piece, Placed},
-    part_ranges::PartRanges,
+    mesh::{Mesh, MeshKey, NONE, Piece, Placed},
 };
 
 /// Meshes on their way in and out of places.
@@ -13,12 +12,40 @@ impl<V: Pod, D: Pod> VertexPool<V, D> {
     /// A mesh of parts of so many elements, without a place as yet.
     #[inline]
     pub(super) fn new_mesh(&self, elements: usize, part_counts: &[u32]) -> Result<Mesh, PoolError> {
-        let (ranges, counted) = PartRanges::new(part_counts);
-        let fits = counted == elements as u64 && counted <= u32::MAX.into();
-        if part_counts.len() > MAX_PARTS || !fits {
+        let mut mesh = Mesh::of_nothing(self.frames.current());
+        let counted = mesh.ranges.set_counts(part_counts);
+        if !is_whole(elements, part_counts, counted) {
             return Err(self.wrong_parts(elements, part_counts));
         }
-        Ok(Mesh::new(ranges, self.frames.current()))
+        Ok(mesh)
+    }
+
+    /// Places and writes the mesh of a slot that was just taken. Where that fails, nothing
+    /// has a place.
+    #[inline]
+    pub(super) fn fill_slot(
+        &mut self,
+        key: MeshKey,
+        elements: &[V],
+        part_counts: &[u32],
+        backend: &mut impl Backend,
+    ) -> Result<(), PoolError> {
+        let mesh = self.meshes.get_mut(key).ok_or(PoolError::Stale)?;
+        let counted = mesh.ranges.set_counts(part_counts);
+        if !is_whole(elements.len(), part_counts, counted) {
+            return Err(self.wrong_parts(elements.len(), part_counts));
+        }
+        if elements.is_empty() {
+            return Ok(());
+        }
+        let size = elements.len() as u32;
+        let placed = self.find_place(size, backend)?;
+        if let Some(mesh) = self.meshes.get_mut(key) {
+            mesh.set_placed(placed);
+        }
+        self.write(placed, elements, backend);
+        self.occupy(key.index(), placed, size);
+        Ok(())
     }
 
     /// Why parts are refused.
@@ -55,32 +82,18 @@ impl<V: Pod, D: Pod> VertexPool<V, D> {
         }
     }
 
-    /// Finds a place for a mesh. It is in no list yet: [`give_up`](Self::give_up) undoes.
-    #[inline]
-    pub(super) fn place(
-        &mut self,
-        mesh: &mut Mesh,
-        backend: &mut impl Backend,
-    ) -> Result<(), PoolError> {
-        if mesh.len() > 0 {
-            mesh.set_placed(self.find_place(mesh.len(), backend)?);
-        }
-        Ok(())
-    }
-
     /// A place for `size` elements, more than none, or several.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn find_place(
         &mut self,
         size: u32,
         backend: &mut impl Backend,
     ) -> Result<Placed, PoolError> {
-        if size <= self.largest_place
-            && let Some(span) = self.buffers.allocate(size)
-        {
-            return Ok(Placed { span, more: NONE });
+        let found = if size <= self.largest_place { self.buffers.allocate(size) } else { None };
+        match found {
+            Some(span) => Ok(Placed { span, more: NONE }),
+            None => self.make_place(size, backend),
         }
-        self.make_place(size, backend)
     }
 
     /// A place where the buffers that there are have none, or several.
@@ -157,20 +170,20 @@ impl<V: Pod, D: Pod> VertexPool<V, D> {
 
     /// Writes a mesh's elements to its places.
     #[inline]
-    pub(super) fn write(&mut self, mesh: &Mesh, elements: &[V], backend: &mut impl Backend) {
+    pub(super) fn write(&mut self, placed: Placed, elements: &[V], backend: &mut impl Backend) {
         if elements.is_empty() {
             return;
         }
-        if mesh.is_split() {
-            self.write_pieces(mesh, elements, backend);
+        if placed.is_split() {
+            self.write_pieces(placed, elements, backend);
             return;
         }
-        self.write_span(mesh.span(), 0, elements, backend);
+        self.write_span(placed.span, 0, elements, backend);
     }
 
     #[cold]
-    fn write_pieces(&mut self, mesh: &Mesh, elements: &[V], backend: &mut impl Backend) {
-        for (span, range, _) in self.pieces.spans(0, mesh.placed(), mesh.len()) {
+    fn write_pieces(&mut self, placed: Placed, elements: &[V], backend: &mut impl Backend) {
+        for (span, range, _) in self.pieces.spans(0, placed, elements.len() as u32) {
             let elements = &elements[range.start as usize..range.end as usize];
             write_elements(span, 0, elements, backend);
         }
@@ -191,7 +204,6 @@ impl<V: Pod, D: Pod> VertexPool<V, D> {
     }
 
     /// Gives a placed mesh a slot.
-    #[inline]
     pub(crate) fn take_in(
         &mut self,
         mesh: Mesh,
@@ -199,31 +211,29 @@ impl<V: Pod, D: Pod> VertexPool<V, D> {
         backend: &mut impl Backend,
     ) -> Result<MeshHandle, PoolError> {
         let (placed, len) = (mesh.placed(), mesh.len());
-        match self.take_slot(mesh, data, backend) {
-            Ok(handle) => {
-                self.occupy(handle.slot(), placed, len);
-                self.set_slot(handle, data, backend);
-                Ok(handle)
-            }
-            Err(error) => {
-                self.give_up(placed, len);
-                Err(error)
-            }
+        let key = self.take_slot(data, backend).inspect_err(|_| self.give_up(placed, len))?;
+        if let Some(slot) = self.meshes.get_mut(key) {
+            *slot = mesh;
         }
+        self.occupy(key.index(), placed, len);
+        let handle = self.handle(key);
+        self.set_slot(handle, data, backend);
+        Ok(handle)
     }
 
+    /// A slot for a mesh that will have this data; as yet it is of nothing.
     #[inline]
-    fn take_slot(
+    pub(super) fn take_slot(
         &mut self,
-        mesh: Mesh,
         data: D,
         backend: &mut impl Backend,
-    ) -> Result<MeshHandle, PoolError> {
+    ) -> Result<MeshKey, PoolError> {
         let capacity = self.config.most_slots;
         if self.meshes.len() >= capacity {
             return Err(PoolError::SlotsFull { capacity });
         }
-        let key = self.meshes.insert(mesh).map_err(|_| PoolError::SlotsFull { capacity })?;
+        let nothing = Mesh::of_nothing(self.frames.current());
+        let key = self.meshes.insert(nothing).map_err(|_| PoolError::SlotsFull { capacity })?;
         if key.index() as usize >= self.data.len() {
             self.lengthen_data(key.index(), data);
         }
@@ -233,7 +243,7 @@ impl<V: Pod, D: Pod> VertexPool<V, D> {
             self.meshes.remove(key);
             return Err(error);
         }
-        Ok(self.handle(key))
+        Ok(key)
     }
 
     #[cold]
@@ -268,7 +278,7 @@ impl<V: Pod, D: Pod> VertexPool<V, D> {
             return;
         };
         let old = core::mem::replace(slot, mesh);
-        self.retire(&old);
+        self.retire(old.placed(), old.len());
         self.occupy(handle.slot(), placed, len);
         self.set_slot(handle, data, backend);
     }
@@ -276,7 +286,7 @@ impl<V: Pod, D: Pod> VertexPool<V, D> {
     /// Notes whose the places are.
     #[inline]
     fn occupy(&mut self, slot: u32, placed: Placed, len: u32) {
-        if placed.more != NONE {
+        if placed.is_split() {
             self.occupy_pieces(slot, placed, len);
         } else if let Some(buffer) = self.buffers.get_mut(placed.span.buffer).filter(|_| len > 0) {
             buffer.used += len;
@@ -300,23 +310,23 @@ impl<V: Pod, D: Pod> VertexPool<V, D> {
 
     /// Gives back the places of a mesh that frames may still read.
     #[inline]
-    pub(super) fn retire(&mut self, mesh: &Mesh) {
-        if mesh.len() == 0 {
+    pub(super) fn retire(&mut self, placed: Placed, len: u32) {
+        if len == 0 {
             return;
         }
-        if mesh.is_split() {
-            self.retire_pieces(mesh);
+        if placed.is_split() {
+            self.retire_pieces(placed, len);
             return;
         }
-        self.buffers.retire(mesh.span(), mesh.len(), &self.frames);
+        self.buffers.retire(placed.span, len, &self.frames);
     }
 
     #[cold]
-    fn retire_pieces(&mut self, mesh: &Mesh) {
-        for (span, range, _) in self.pieces.spans(0, mesh.placed(), mesh.len()) {
+    fn retire_pieces(&mut self, placed: Placed, len: u32) {
+        for (span, range, _) in self.pieces.spans(0, placed, len) {
             self.buffers.retire(span, range.end - range.start, &self.frames);
         }
-        let mut more = mesh.placed().more;
+        let mut more = placed.more;
         while more != NONE {
             more = self.pieces.remove(more);
         }
@@ -341,6 +351,12 @@ impl<V: Pod, D: Pod> VertexPool<V, D> {
         self.traffic.note_uploaded(size_of::<D>());
         self.note_contents_changed();
     }
+}
+
+/// Whether parts that count so many elements are those of a mesh.
+#[inline]
+fn is_whole(elements: usize, part_counts: &[u32], counted: u64) -> bool {
+    part_counts.len() <= MAX_PARTS && counted == elements as u64 && counted <= u32::MAX.into()
 }
 
 #[inline]
