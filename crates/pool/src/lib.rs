@@ -61,6 +61,7 @@ mod error;
 mod frames;
 mod mesh;
 mod part_ranges;
+mod part_runs;
 mod parts;
 mod places;
 mod simulated;

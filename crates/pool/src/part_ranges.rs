@@ -1,6 +1,6 @@
 use core::ops::Range;
 
-use crate::{MAX_PARTS, PartSet};
+use crate::{MAX_PARTS, part_runs::PartRuns};
 
 /// Where a mesh's parts lie: side by side from `first` on, in one buffer.
 #[derive(Clone, Copy, Debug)]
@@ -55,20 +55,20 @@ impl PartRanges {
         self.filled.count_ones()
     }
 
-    /// Hands each run of visible parts to `emit`, in order.
-    ///
-    /// A run goes from a visible part to before the next hidden one; empty parts are
-    /// neither. So there is one step a run, not one a part.
+    /// Hands the elements of each run of parts to `emit`, in order.
     #[inline]
-    pub(crate) fn visible_runs(&self, parts: PartSet, mut emit: impl FnMut(Range<u32>)) {
-        let mut visible = u32::from(self.filled & parts.bits());
-        let hidden = u32::from(self.filled & !parts.bits()) | 1 << MAX_PARTS;
-        while visible != 0 {
-            let first = visible.trailing_zeros();
-            let stop = (hidden & !0 << first).trailing_zeros();
-            let start = if first == 0 { 0 } else { self.ends[first as usize - 1] };
-            emit(start..self.ends[stop as usize - 1]);
-            visible &= !0 << stop;
+    pub(crate) fn for_each_run(&self, runs: &PartRuns, mut emit: impl FnMut(Range<u32>)) {
+        for &(first, stop) in runs.bounds() {
+            // No run ends before its first part: the masks are for the compiler.
+            let end_of = |part: u8| self.ends[usize::from(part) % MAX_PARTS];
+            let start = if first == 0 { 0 } else { end_of(first - 1) };
+            emit(start..end_of(stop.wrapping_sub(1)));
         }
+    }
+
+    /// The parts that have elements, one bit each.
+    #[inline]
+    pub(crate) const fn filled(&self) -> u8 {
+        self.filled
     }
 }

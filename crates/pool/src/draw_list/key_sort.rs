@@ -9,9 +9,9 @@ use alloc::vec::Vec;
 /// ```
 /// Keys of one frame differ in few of their bits: distances share sign and most of the
 /// exponent. What is left of key minus the lowest key mostly fits 32 bits, and key and
-/// index then sort as one number. Where it does not, its upper 32 bits decide first and
-/// the few that are equal in them are sorted once more by the rest. Equal keys keep the
-/// order of their indices, so the order is total.
+/// index then sort as one number. Where it does not, or there are few keys, its upper 32
+/// or 24 bits decide first, and the few that are equal in them are sorted once more by the
+/// rest. Equal keys keep the order of their indices, so the order is total.
 ///
 /// # Cost
 /// A few passes over 8 bytes a key; short lists are sorted by comparison.
@@ -29,6 +29,8 @@ const SMALL: usize = 256;
 /// From so many words on, a digit has 11 bits rather than 8: a pass less, for which 2,048
 /// counters are added up, most of the first cache.
 const LARGE: usize = 1 << 13;
+/// Bits of a key that decide first below that: three digits.
+const FEW_KEYS_BITS: u32 = 24;
 
 impl KeySort {
     pub(super) const fn new() -> Self {
@@ -37,7 +39,7 @@ impl KeySort {
 
     /// Sorts the indices of `keys`.
     pub(super) fn sort(&mut self, keys: &[u64]) {
-        let spread = Spread::of(keys);
+        let spread = Spread::of(keys, if keys.len() < LARGE { FEW_KEYS_BITS } else { INDEX_BITS });
         self.words.clear();
         let words = keys.iter().zip(0u32..);
         self.words.extend(words.map(|(&key, index)| word(spread.upper(key), index)));
@@ -89,7 +91,7 @@ struct Spread {
 }
 
 impl Spread {
-    fn of(keys: &[u64]) -> Self {
+    fn of(keys: &[u64], most_upper_bits: u32) -> Self {
         let first = keys.first().copied().unwrap_or(0);
         let (mut min, mut max, mut differing) = (first, first, 0);
         for &key in keys {
@@ -99,7 +101,8 @@ impl Spread {
         }
         let shift = differing.trailing_zeros() % u64::BITS;
         let bits = u64::BITS - ((max - min) >> shift).leading_zeros();
-        Self { min, shift, lower_bits: bits.saturating_sub(u32::BITS), bits }
+        let lower_bits = bits.saturating_sub(most_upper_bits).min(INDEX_BITS);
+        Self { min, shift, lower_bits, bits }
     }
 
     const fn upper_bits(&self) -> u32 {

@@ -4,16 +4,17 @@ use core::ops::Range;
 use bytemuck::Pod;
 
 use super::MeshKey;
-use crate::{CommandRun, DrawCommand, MAX_PARTS, PartSet, VertexPool};
+use crate::{CommandRun, DrawCommand, MAX_PARTS, PartSet, VertexPool, part_runs::RunTable};
 
 /// Commands as they are made, and the runs of one buffer each that they fall into; keeps
 /// its memory.
 ///
 /// ```text
-///  meshes by slot ─► commands, as the pool's tables lie in memory ─► reordered, 20 bytes each
+///  few meshes, in order ─► commands
+///  many, by slot ─────────► commands, as the pool's tables lie in memory ─► reordered
 /// ```
-/// Where there is an order, commands are made in that of slots all the same: going through
-/// the pool's tables in another order would wait for memory at each mesh.
+/// Going through large tables in another order than that of slots would wait for memory at
+/// each mesh.
 #[derive(Debug, Default)]
 pub(super) struct Output {
     pub(super) commands: Vec<DrawCommand>,
@@ -134,8 +135,11 @@ impl Output {
         pool: &VertexPool<V, D>,
         key: MeshKey,
         parts: PartSet,
+        table: &mut RunTable,
     ) {
-        pool.emit_commands(pool.handle(key), parts, |buffer, command| self.push(buffer, command));
+        pool.emit_commands(pool.handle(key), parts, table, |buffer, command| {
+            self.push(buffer, command);
+        });
     }
 
     /// A command that draws nothing for each part of a mesh that is not in `parts`.
@@ -144,10 +148,11 @@ impl Output {
         pool: &VertexPool<V, D>,
         key: MeshKey,
         parts: PartSet,
+        table: &mut RunTable,
     ) {
         for part in (0..MAX_PARTS).filter(|&part| !parts.contains(part)) {
             let part = PartSet::EMPTY.with(part);
-            pool.emit_commands(pool.handle(key), part, |buffer, command| {
+            pool.emit_commands(pool.handle(key), part, table, |buffer, command| {
                 self.push(buffer, DrawCommand { index_count: 0, ..command });
             });
         }

@@ -8,7 +8,9 @@ use super::{
     members::{ListState, Members},
     output::Output,
 };
-use crate::{CommandRun, DrawCommand, DrawList, Grouping, Hidden, PartSet, VertexPool};
+use crate::{
+    CommandRun, DrawCommand, DrawList, Grouping, Hidden, PartSet, VertexPool, part_runs::RunTable,
+};
 
 /// One look at a [`DrawList`]: what passed its mask, in its order, and the commands that
 /// come of it. A list has one of its own; further ones serve further eyes and passes, such
@@ -21,9 +23,10 @@ use crate::{CommandRun, DrawCommand, DrawList, Grouping, Hidden, PartSet, Vertex
 /// # Cost
 /// A mask reads 16 bytes of the list and the per-draw data of each mesh, one after the
 /// other as they lie in memory, and writes 9 bytes for each that passes. An order moves 8
-/// bytes a mesh three times or so. Commands read what the pool knows of the meshes that
-/// passed as it lies in memory, and are then put in order, 20 bytes each. Nothing is
-/// allocated once all has had its size.
+/// bytes a mesh three times or so. Commands are made of some 50 bytes that the pool knows
+/// of each mesh that passed: in order where these fit the second cache, else as they lie in
+/// memory, to be put in order then, 20 bytes each. Nothing is allocated once all has had
+/// its size.
 ///
 /// # Examples
 /// ```
@@ -60,10 +63,16 @@ pub struct DrawView {
     is_ordered: bool,
     /// The list as it was masked; none before the first mask.
     masked: Option<ListState>,
+    /// Which runs of parts masks make.
+    table: RunTable,
     output: Output,
     /// What the output was made of.
     built: Option<Built>,
 }
+
+/// What the pool knows of so many meshes is in the second cache: their commands are made
+/// in order at once. Far fewer in tests, which go both ways.
+const FEW_MESHES: usize = if cfg!(test) { 12 } else { 1 << 13 };
 
 /// All that commands depend on besides mask and order.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -91,6 +100,7 @@ impl DrawView {
             sort: KeySort::new(),
             is_ordered: false,
             masked: None,
+            table: RunTable::new(),
             output: Output::new(),
             built: None,
         }
@@ -273,27 +283,34 @@ impl DrawView {
     }
 
     fn draw<V: Pod, D: Pod>(&mut self, members: &Members, pool: &VertexPool<V, D>) {
-        let output = &mut self.output;
+        let (output, table) = (&mut self.output, &mut self.table);
         let keeps_hidden = self.config.hidden == Hidden::Zeroed;
         let changed = self.masked.filter(|&masked| masked != members.state());
         let is_gone = |key| changed.is_some_and(|masked| !members.still_has(key, masked));
-        for (key, &parts) in self.keys.iter().zip(&self.parts).take(self.visible) {
-            if let Some(key) = key.filter(|&key| !is_gone(key)) {
-                output.draw(pool, key, parts);
-                if keeps_hidden {
-                    output.draw_nothing(pool, key, parts);
-                }
+        let (keys, shown) = (&self.keys[..self.visible], &self.parts[..self.visible]);
+        let mut draw = |output: &mut Output, mesh: usize| {
+            let Some(key) = keys[mesh].filter(|&key| !is_gone(key)) else { return };
+            output.draw(pool, key, shown[mesh], table);
+            if keeps_hidden {
+                output.draw_nothing(pool, key, shown[mesh], table);
             }
-            output.end_mesh();
-        }
-        if self.is_ordered {
-            output.reorder(self.sort.indices());
+        };
+        if self.is_ordered && self.visible <= FEW_MESHES {
+            self.sort.indices().for_each(|mesh| draw(output, mesh as usize));
+        } else {
+            for mesh in 0..self.visible {
+                draw(output, mesh);
+                output.end_mesh();
+            }
+            if self.is_ordered {
+                output.reorder(self.sort.indices());
+            }
         }
         for &key in self.hidden.iter().filter(|&&key| !is_gone(key)) {
-            output.draw_nothing(pool, key, PartSet::EMPTY);
+            output.draw_nothing(pool, key, PartSet::EMPTY, table);
         }
         if let Some(masked) = changed {
-            members.for_each_since(masked, |key| output.draw(pool, key, PartSet::ALL));
+            members.for_each_since(masked, |key| output.draw(pool, key, PartSet::ALL, table));
         }
         output.end_runs();
         if !self.is_ordered || self.config.grouping == Grouping::ByBuffer {

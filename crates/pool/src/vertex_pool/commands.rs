@@ -3,7 +3,11 @@ use core::ops::Range;
 use bytemuck::Pod;
 
 use super::VertexPool;
-use crate::{DrawCommand, MeshHandle, PartSet, mesh::Mesh};
+use crate::{
+    DrawCommand, MeshHandle, PartSet,
+    mesh::Mesh,
+    part_runs::{PartRuns, RunTable},
+};
 
 /// What draw lists make commands of.
 impl<V: Pod, D: Pod> VertexPool<V, D> {
@@ -40,26 +44,40 @@ impl<V: Pod, D: Pod> VertexPool<V, D> {
         &self,
         handle: MeshHandle,
         parts: PartSet,
+        table: &mut RunTable,
         mut emit: impl FnMut(u32, DrawCommand),
     ) {
         let Some(mesh) = self.mesh(handle) else { return };
         mesh.note_drawn(self.frames.current());
-        let slot = handle.slot();
-        mesh.ranges.visible_runs(parts, |run| {
-            if mesh.is_split() {
-                self.split_run(mesh, run, |buffer, first, run| {
-                    self.emit_run(buffer, first, run, slot, &mut emit);
-                });
-            } else {
-                let ranges = &mesh.ranges;
-                self.emit_run(ranges.buffer, ranges.first, run, slot, &mut emit);
-            }
+        let (slot, ranges) = (handle.slot(), &mesh.ranges);
+        let runs = table.runs(ranges.filled(), parts);
+        if mesh.is_split() || mesh.len() > self.config.pattern_elements {
+            self.emit_long(mesh, slot, runs, &mut emit);
+            return;
+        }
+        ranges.for_each_run(runs, |run| {
+            emit(ranges.buffer.into(), self.command(slot, ranges.first, &run));
+        });
+    }
+
+    /// The same for a mesh of which a run may take several commands.
+    #[cold]
+    fn emit_long(
+        &self,
+        mesh: &Mesh,
+        slot: u32,
+        runs: &PartRuns,
+        emit: &mut impl FnMut(u32, DrawCommand),
+    ) {
+        mesh.ranges.for_each_run(runs, |run| {
+            self.split_run(mesh, run, |buffer, first, run| {
+                self.emit_run(buffer, first, run, slot, emit);
+            });
         });
     }
 
     /// Cuts a run of elements of a mesh that lies in several places, and hands each piece
     /// to `emit`: its buffer, where its place begins, and the run within that.
-    #[cold]
     fn split_run(&self, mesh: &Mesh, run: Range<u32>, mut emit: impl FnMut(u16, u32, Range<u32>)) {
         for (span, held, _) in self.pieces.spans(0, mesh.placed(), mesh.len()) {
             let (start, end) = (run.start.max(held.start), run.end.min(held.end));
@@ -69,9 +87,7 @@ impl<V: Pod, D: Pod> VertexPool<V, D> {
         }
     }
 
-    /// One command for elements `run` of a place, or several where the index pattern is
-    /// shorter.
-    #[inline]
+    /// Commands for elements `run` of a place, each as long as the index pattern at most.
     fn emit_run(
         &self,
         buffer: u16,
@@ -82,15 +98,21 @@ impl<V: Pod, D: Pod> VertexPool<V, D> {
     ) {
         while !run.is_empty() {
             let count = (run.end - run.start).min(self.config.pattern_elements);
-            let command = DrawCommand {
-                index_count: count * self.config.indices_per_element,
-                instance_count: 1,
-                first_index: 0,
-                base_vertex: ((first + run.start) * self.config.vertices_per_element) as i32,
-                first_instance: slot,
-            };
-            emit(buffer.into(), command);
+            let part = run.start..run.start + count;
+            emit(buffer.into(), self.command(slot, first, &part));
             run.start += count;
+        }
+    }
+
+    /// The command for elements `run` of a place.
+    #[inline]
+    const fn command(&self, slot: u32, first: u32, run: &Range<u32>) -> DrawCommand {
+        DrawCommand {
+            index_count: (run.end - run.start) * self.config.indices_per_element,
+            instance_count: 1,
+            first_index: 0,
+            base_vertex: ((first + run.start) * self.config.vertices_per_element) as i32,
+            first_instance: slot,
         }
     }
 }

@@ -64,6 +64,7 @@ mod tests {
     use super::*;
     use crate::{
         Access, Config, MoveBudget, Oversize, PartSet,
+        part_runs::RunTable,
         testing::{Nowhere, Random},
     };
 
@@ -108,13 +109,22 @@ mod tests {
     #[test]
     fn places_are_where_commands_read() {
         let (pool, meshes) = filled(&mut Random(1));
-        let (mut most_places, mut all) = (0, 0);
+        let (mut most_places, mut all, mut table) = (0, 0, RunTable::new());
         for &mesh in &meshes {
             for part in 0..4 {
                 let mut emitted = Vec::new();
-                pool.emit_commands(mesh, PartSet::EMPTY.with(part), |buffer, command| {
-                    emitted.push((buffer, command.base_vertex as u32 / 4, command.index_count / 6));
-                });
+                pool.emit_commands(
+                    mesh,
+                    PartSet::EMPTY.with(part),
+                    &mut table,
+                    |buffer, command| {
+                        emitted.push((
+                            buffer,
+                            command.base_vertex as u32 / 4,
+                            command.index_count / 6,
+                        ));
+                    },
+                );
                 assert_eq!(commands_of(&pool, mesh, part), emitted);
                 all += emitted.len() as u64;
             }

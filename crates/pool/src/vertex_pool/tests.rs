@@ -3,7 +3,7 @@ use alloc::{string::ToString, vec, vec::Vec};
 use super::*;
 use crate::{
     Access, BackendError, DrawList, MoveBudget, Oversize, PartSet, Picture, PlaceState, Placement,
-    SimulatedGpu,
+    SimulatedGpu, part_runs::RunTable,
 };
 
 mod article_defects;
@@ -56,7 +56,7 @@ fn what_is_drawn_is_not_the_first_to_go() {
     let pool = &mut scene.pool;
     pool.frame_submitted(1);
     for shown in [3, 1] {
-        pool.emit_commands(meshes[shown], PartSet::ALL, |_, _| {});
+        pool.emit_commands(meshes[shown], PartSet::ALL, &mut RunTable::new(), |_, _| {});
         let next = pool.frames.current();
         pool.frame_submitted(next);
     }
