@@ -1,6 +1,5 @@
 #!/usr/bin/env bash
-# What `make test` runs: format, lints, docs, the release binaries, every test, and the memory
-# checkers in short.
+# What `make test` runs: format, lints, docs, every test, and the memory checkers in short.
 # Later stages run even if an earlier one fails, so that one run shows all there is to do.
 # The last line is `N passed, N failed, N skipped`; the exit status is 0 only if all is well.
 #
@@ -46,18 +45,6 @@ documentation() {
     RUSTDOCFLAGS="${RUSTDOCFLAGS:-} -Dwarnings" cargo doc --no-deps "$@"
 }
 
-# The release binaries, for tests that run the program as a person would. They find it in
-# DRYSTONE_BIN, and drystone-bench beside it.
-binaries() {
-    cargo build --release --bin drystone --bin drystone-bench || return
-    local target
-    target=$(cargo metadata --no-deps --format-version 1 |
-        sed 's/.*"target_directory":"\([^"]*\)".*/\1/' | tr -s '\\' '/')
-    DRYSTONE_BIN="$target/release/drystone"
-    [ -f "$DRYSTONE_BIN" ] || DRYSTONE_BIN="$DRYSTONE_BIN.exe"
-    export DRYSTONE_BIN
-}
-
 # Runs the tests into the terminal and the log. Passing tests show their output, because
 # that is where one says that it was skipped.
 tests() {
@@ -77,9 +64,6 @@ trap 'rm -f "$log" "$checker_log"' EXIT
 stage format cargo fmt "${format_scope[@]}" --check
 stage lints cargo clippy "${scope[@]}" --all-targets -- -D warnings
 stage docs documentation "${scope[@]}"
-if [ -z "${DRYSTONE_TEST_PACKAGES:-}" ]; then
-    stage binaries binaries
-fi
 stage tests tests
 if [ -z "${DRYSTONE_TEST_PACKAGES:-}" ] || [[ " $DRYSTONE_TEST_PACKAGES " == *" drystone-alloc "* ]]; then
     stage sanitizers sanitizers

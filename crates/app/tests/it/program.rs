@@ -5,7 +5,7 @@ use std::{
     process::{Command, Output},
 };
 
-/// The program: the release build that `make test` made, else the one of this test run.
+/// The program: the one that `DRYSTONE_BIN` names, else that of this test run.
 pub(crate) fn binary() -> PathBuf {
     std::env::var_os("DRYSTONE_BIN")
         .map_or_else(|| PathBuf::from(env!("CARGO_BIN_EXE_drystone")), PathBuf::from)
