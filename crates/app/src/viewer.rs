@@ -179,7 +179,7 @@ impl Viewer {
     /// A lost device takes its meshes along, not the world: it is opened again, a few
     /// times.
     fn recover(&mut self, event_loop: &ActiveEventLoop, error: RenderError) {
-        let lost = matches!(error, RenderError::Device { .. });
+        let lost = matches!(error, RenderError::Lost { .. } | RenderError::Device { .. });
         if !lost || self.reopened >= REOPEN_ATTEMPTS {
             return self.stop(event_loop, error.into());
         }

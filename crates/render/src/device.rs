@@ -41,7 +41,7 @@ pub trait Device {
     /// Makes room for `quads` quads and `slots` draws.
     ///
     /// # Errors
-    /// `TooLarge` beyond the device's limits, `Device` when it is out of memory.
+    /// `TooLarge` beyond the device's limits, `OutOfMemory`, or `Lost`.
     fn create_geometry(&mut self, quads: u32, slots: u32) -> Result<Self::Geometry, RenderError>;
 
     /// Makes room for `quads` more quads, drawn with the table of per-draw data that
@@ -107,7 +107,7 @@ pub trait Device {
     /// the work is submitted, not when it is done.
     ///
     /// # Errors
-    /// `Device` when the device is lost or refuses.
+    /// `Lost`, or `Device` when the device refuses.
     fn draw(
         &mut self,
         frame: &Frame,
@@ -154,13 +154,13 @@ pub trait Device {
     /// Waits until all that was submitted is done.
     ///
     /// # Errors
-    /// `Device` when the device is lost.
+    /// `Lost`.
     fn finish(&mut self) -> Result<(), RenderError>;
 
     /// The last picture drawn.
     ///
     /// # Errors
-    /// `Device` when the device is lost, or draws to a window and keeps no picture.
+    /// `Lost`, or `Device` when the device draws to a window and keeps no picture.
     fn read_image(&mut self) -> Result<Image, RenderError>;
 }
 

@@ -26,12 +26,28 @@ pub enum RenderError {
         /// The driver's words.
         reason: String,
     },
-    /// The device is gone, or refused what it was asked.
+    /// The device refused what it was asked.
     #[error("the graphics device failed while {during}: {reason}")]
     Device {
         /// What was being done.
         during: &'static str,
         /// The driver's words.
+        reason: String,
+    },
+    /// The device is gone, and all that it held: it must be opened again.
+    #[error("the graphics device is lost, as {during} showed: {reason}")]
+    Lost {
+        /// What was being done.
+        during: &'static str,
+        /// The driver's words.
+        reason: String,
+    },
+    /// The device has no memory left for it.
+    #[error("the graphics device failed while making room: {reason}")]
+    OutOfMemory {
+        /// Bytes asked for.
+        requested_bytes: u64,
+        /// The driver's words, and what the bytes were for.
         reason: String,
     },
     /// The GPU cannot decide which meshes are drawn; the CPU does.
@@ -60,8 +76,8 @@ pub enum RenderError {
         /// Pixels down.
         height: u32,
     },
-    /// The mesh's handle is stale, or one of another kind of renderer.
-    #[error("the mesh was removed before, or belongs to another kind of renderer")]
+    /// The mesh's handle is stale, or one of another renderer.
+    #[error("the mesh was removed before, or belongs to another renderer")]
     StaleMesh,
     /// A picture could not be written or read.
     #[error("{path}: {reason}", path = path.display())]

@@ -25,11 +25,23 @@ impl Fault {
     /// The fault as the error of what was being done. It is reported once, but for a lost
     /// device, which fails all that follows.
     pub(crate) fn check(&self, during: &'static str) -> Result<(), RenderError> {
+        self.check_lost(during)?;
         let mut noted = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let reason = if noted.lost { noted.first.clone() } else { noted.first.take() };
-        match reason {
+        match noted.first.take() {
             Some(reason) => Err(RenderError::Device { during, reason: one_line(&reason) }),
             None => Ok(()),
+        }
+    }
+
+    /// The loss of the device as the error of what was being done. Other faults stay, for
+    /// whom they harm.
+    pub(crate) fn check_lost(&self, during: &'static str) -> Result<(), RenderError> {
+        let noted = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        match &noted.first {
+            Some(reason) if noted.lost => {
+                Err(RenderError::Lost { during, reason: one_line(reason) })
+            }
+            _ => Ok(()),
         }
     }
 }

@@ -185,6 +185,12 @@ impl GlDevice {
         Ok(place)
     }
 
+    /// As if the driver had taken the context away.
+    #[cfg(test)]
+    pub(crate) fn lose(&self) {
+        self.context.fault.note("the context was reset".to_owned(), true);
+    }
+
     /// Whether shaders see as many quads.
     fn check_quads(&self, quads: u32) -> Result<(), RenderError> {
         let requested = u64::from(quads) * QUAD_BYTES;

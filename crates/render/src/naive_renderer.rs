@@ -1,3 +1,5 @@
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+
 use drystone_alloc::{Handle, Slots};
 use drystone_mesh::{Face, INDICES_PER_QUAD, Quad, VERTICES_PER_QUAD};
 use drystone_pool::{DrawCommand, PoolError};
@@ -15,6 +17,8 @@ use crate::{
 /// A picture binds once a mesh and calls once a facing: up to six calls a mesh.
 pub struct NaiveRenderer<D: Device> {
     device: D,
+    /// Told apart from all other naive renderers, so that their meshes are.
+    id: u32,
     meshes: Slots<NaiveMesh<D::Geometry>>,
     /// What the last picture took.
     drawn: DrawStats,
@@ -31,7 +35,9 @@ struct NaiveMesh<G> {
 impl<D: Device> NaiveRenderer<D> {
     /// A renderer without meshes.
     pub fn new(device: D) -> Self {
-        Self { device, meshes: Slots::new(), drawn: DrawStats::default() }
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+        let id = NEXT.fetch_add(1, Relaxed);
+        Self { device, id, meshes: Slots::new(), drawn: DrawStats::default() }
     }
 
     fn upload(&mut self, mesh: &MeshData<'_>) -> Result<NaiveMesh<D::Geometry>, RenderError> {
@@ -48,10 +54,10 @@ impl<D: Device> NaiveRenderer<D> {
         Ok(NaiveMesh { geometry, commands, place: mesh.place, layer: mesh.layer, quad_count })
     }
 
-    fn own(id: MeshId) -> Result<Handle<NaiveMesh<D::Geometry>>, RenderError> {
+    fn own(&self, id: MeshId) -> Result<Handle<NaiveMesh<D::Geometry>>, RenderError> {
         match id {
-            MeshId(Owner::Naive(handle)) => Ok(handle.cast()),
-            MeshId(Owner::Pool(..)) => Err(RenderError::StaleMesh),
+            MeshId(Owner::Naive(renderer, handle)) if renderer == self.id => Ok(handle.cast()),
+            MeshId(_) => Err(RenderError::StaleMesh),
         }
     }
 }
@@ -94,11 +100,11 @@ impl<D: Device> Renderer for NaiveRenderer<D> {
         let mesh = self.upload(mesh)?;
         let full = |_| PoolError::SlotsFull { capacity: u32::MAX };
         let handle: Handle<NaiveMark> = self.meshes.insert(mesh).map_err(full)?.cast();
-        Ok(MeshId(Owner::Naive(handle)))
+        Ok(MeshId(Owner::Naive(self.id, handle)))
     }
 
     fn replace(&mut self, id: MeshId, mesh: &MeshData<'_>) -> Result<(), RenderError> {
-        let handle = Self::own(id)?;
+        let handle = self.own(id)?;
         let layer = self.meshes.get(handle).ok_or(RenderError::StaleMesh)?.layer;
         let new = self.upload(&MeshData { layer, ..*mesh })?;
         if let Some(old) = self.meshes.get_mut(handle) {
@@ -108,7 +114,8 @@ impl<D: Device> Renderer for NaiveRenderer<D> {
     }
 
     fn remove(&mut self, id: MeshId) -> Result<(), RenderError> {
-        self.meshes.remove(Self::own(id)?).map(|_| ()).ok_or(RenderError::StaleMesh)
+        let handle = self.own(id)?;
+        self.meshes.remove(handle).map(|_| ()).ok_or(RenderError::StaleMesh)
     }
 
     fn resize(&mut self, width: u32, height: u32) -> Result<(), RenderError> {

@@ -74,7 +74,7 @@ impl<D: Device> PoolRenderer<D> {
     /// needs more.
     ///
     /// # Errors
-    /// `Pool` when the device is out of memory.
+    /// `Pool` when the device is out of memory, or `Lost`.
     pub fn new(device: D, quads: u32, meshes: u32) -> Result<Self, RenderError> {
         Self::with_config(device, quads, meshes, PoolRendererConfig::default())
     }
@@ -101,7 +101,9 @@ impl<D: Device> PoolRenderer<D> {
         };
         let mut pool = VertexPool::new(config)?;
         let mut buffers = PoolBuffers::default();
-        pool.reserve(quads.into(), &mut PoolUpload { device: &mut device, buffers: &mut buffers })?;
+        let mut upload = PoolUpload { device: &mut device, buffers: &mut buffers };
+        let reserved = pool.reserve(quads.into(), &mut upload);
+        reserved.map_err(|error| buffers.explain(error))?;
         Ok(Self {
             device,
             buffers,
@@ -181,7 +183,8 @@ impl<D: Device> Renderer for PoolRenderer<D> {
 
     fn insert(&mut self, mesh: &MeshData<'_>) -> Result<MeshId, RenderError> {
         let mut upload = PoolUpload { device: &mut self.device, buffers: &mut self.buffers };
-        let handle = self.pool.insert(mesh.quads, &mesh.counts, mesh.place, &mut upload)?;
+        let inserted = self.pool.insert(mesh.quads, &mesh.counts, mesh.place, &mut upload);
+        let handle = inserted.map_err(|error| self.buffers.explain(error))?;
         match mesh.layer {
             Layer::Opaque => self.opaque.insert(&self.pool, handle)?,
             Layer::Blended => self.blended.insert(handle)?,
@@ -192,7 +195,8 @@ impl<D: Device> Renderer for PoolRenderer<D> {
     fn replace(&mut self, id: MeshId, mesh: &MeshData<'_>) -> Result<(), RenderError> {
         let MeshId(Owner::Pool(handle, layer)) = id else { return Err(RenderError::StaleMesh) };
         let mut upload = PoolUpload { device: &mut self.device, buffers: &mut self.buffers };
-        self.pool.replace(handle, mesh.quads, &mesh.counts, mesh.place, &mut upload)?;
+        let replaced = self.pool.replace(handle, mesh.quads, &mesh.counts, mesh.place, &mut upload);
+        replaced.map_err(|error| self.buffers.explain(error))?;
         if layer == Layer::Opaque {
             self.opaque.replaced(&self.pool, handle);
         }

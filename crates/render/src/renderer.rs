@@ -34,7 +34,8 @@ pub struct MeshId(pub(crate) Owner);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Owner {
     Pool(MeshHandle, Layer),
-    Naive(Handle<NaiveMark>),
+    /// The renderer's number, and the mesh.
+    Naive(u32, Handle<NaiveMark>),
 }
 
 /// Marks the naive renderer's handles.
@@ -116,7 +117,8 @@ pub trait Renderer {
     /// Takes a mesh in.
     ///
     /// # Errors
-    /// `Pool` when it is full or the counts are wrong; nothing has changed then.
+    /// `Pool` when it is full or the counts are wrong; nothing has changed then. `Lost`, or
+    /// `Device` when the device refuses.
     fn insert(&mut self, mesh: &MeshData<'_>) -> Result<MeshId, RenderError>;
 
     /// Puts another mesh in a mesh's place; the old one stays when this fails. A mesh
@@ -154,7 +156,7 @@ pub trait Renderer {
     /// Draws one picture; returns when the work is submitted.
     ///
     /// # Errors
-    /// `Device` when the device is lost or refuses.
+    /// `Lost`, or `Device` when the device refuses.
     fn draw(&mut self, view: &View) -> Result<DrawStats, RenderError>;
 
     /// What the last picture took, as far as it is known: where the GPU culls, it says so
@@ -164,13 +166,13 @@ pub trait Renderer {
     /// Waits until all pictures are drawn.
     ///
     /// # Errors
-    /// `Device` when the device is lost.
+    /// `Lost`.
     fn finish(&mut self) -> Result<(), RenderError>;
 
     /// The last picture drawn.
     ///
     /// # Errors
-    /// `Device` when the device is lost or draws to a window.
+    /// `Lost`, or `Device` when the device draws to a window.
     fn read_image(&mut self) -> Result<Image, RenderError>;
 
     /// What is held.

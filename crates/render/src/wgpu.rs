@@ -336,7 +336,8 @@ mod tests {
         device.opened.device.destroy();
         for _ in 0..3 {
             let drawn = device.draw(&frame, &passes).and_then(|()| device.finish());
-            assert!(matches!(drawn, Err(RenderError::Device { .. })), "{drawn:?}");
+            assert!(matches!(drawn, Err(RenderError::Lost { .. })), "{drawn:?}");
+            assert!(matches!(device.create_geometry(1, 1), Err(RenderError::Lost { .. })));
         }
         assert!(device.read_image().is_err());
     }

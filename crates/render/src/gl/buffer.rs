@@ -44,7 +44,7 @@ impl Buffer {
     /// A buffer of `size_bytes`; of one byte where that is zero, which OpenGL has not.
     ///
     /// # Errors
-    /// `Device` when there is no memory for it.
+    /// `OutOfMemory`, or `Lost`.
     pub(super) fn new(
         context: &Rc<Context>,
         what: &'static str,
@@ -52,8 +52,9 @@ impl Buffer {
         kind: Kind<'_>,
     ) -> Result<Self, RenderError> {
         let size_bytes = size_bytes.max(1);
-        let refused = |reason: String| RenderError::Device {
-            during: "making room for geometry",
+        context.fault.check_lost("making room")?;
+        let refused = |reason: String| RenderError::OutOfMemory {
+            requested_bytes: size_bytes,
             reason: format!("{reason} ({size_bytes} bytes of {what})"),
         };
         context.memory.take(size_bytes).map_err(refused)?;
@@ -65,7 +66,7 @@ impl Buffer {
         let buffer =
             Self { context: Rc::clone(context), name, size_bytes, mapping: Cell::default() };
         buffer.fill(gl, kind);
-        context.check("making room for geometry").map_err(|error| match error {
+        context.check("making room").map_err(|error| match error {
             RenderError::Device { reason, .. } => refused(reason),
             other => other,
         })?;

@@ -50,13 +50,13 @@ fn a_lost_context_is_an_error() {
     let Some(mut device) = open("a_lost_context_is_an_error", GlConfig::default()) else { return };
     let mut geometry = wall(&mut device);
     draw(&mut device, &geometry, 1).unwrap();
-    device.context.fault.note("the context was reset".to_owned(), true);
+    device.lose();
     for _ in 0..3 {
         device.write_quads(&mut geometry, 0, &[]);
         let drawn = draw(&mut device, &geometry, 1);
-        assert!(matches!(drawn, Err(RenderError::Device { .. })), "{drawn:?}");
+        assert!(matches!(drawn, Err(RenderError::Lost { .. })), "{drawn:?}");
         assert!(device.finish().is_err() && device.read_image().is_err());
-        assert!(device.create_geometry(1, 1).is_err());
+        assert!(matches!(device.create_geometry(1, 1), Err(RenderError::Lost { .. })));
     }
 }
 
@@ -86,7 +86,7 @@ fn out_of_memory_is_a_value_and_harms_nothing() {
             let error = device.create_geometry(1 << 18, 1).err().unwrap().to_string();
             assert!(error.contains("out of memory") && error.contains("quads"), "{error}");
             let table = device.resize_draw_data(&mut [&mut geometry], 1 << 20);
-            assert!(matches!(table, Err(RenderError::Device { .. })), "{table:?}");
+            assert!(matches!(table, Err(RenderError::OutOfMemory { .. })), "{table:?}");
             assert!(device.create_sharing(&geometry, 1 << 18).is_err());
         }
         // What is given back can be had again.
@@ -98,7 +98,7 @@ fn out_of_memory_is_a_value_and_harms_nothing() {
     }
     let nothing = GlConfig { memory_limit_bytes: 1000, ..GlConfig::default() };
     match GlDevice::headless(nothing, 16, 16) {
-        Err(RenderError::Device { reason, .. }) => assert!(reason.contains("out of memory")),
+        Err(RenderError::OutOfMemory { reason, .. }) => assert!(reason.contains("out of memory")),
         other => assert!(matches!(other, Err(RenderError::NoAdapter { .. }))),
     }
 }

@@ -1,7 +1,7 @@
 use drystone_mesh::Quad;
-use drystone_pool::{Access, Backend, BackendError};
+use drystone_pool::{Access, Backend, BackendError, PoolError};
 
-use crate::{Device, DrawData};
+use crate::{Device, DrawData, RenderError};
 
 /// The device's geometries, by the pool's buffer numbers. All share one table of per-draw
 /// data.
@@ -9,11 +9,13 @@ pub struct PoolBuffers<G> {
     all: Vec<Option<G>>,
     /// Slots of the table, also while there is no geometry that has it.
     slots: u32,
+    /// Why the device last failed, where it was not for memory.
+    failure: Option<RenderError>,
 }
 
 impl<G> Default for PoolBuffers<G> {
     fn default() -> Self {
-        Self { all: Vec::new(), slots: 0 }
+        Self { all: Vec::new(), slots: 0, failure: None }
     }
 }
 
@@ -21,6 +23,28 @@ impl<G> PoolBuffers<G> {
     /// The geometry of a buffer of the pool's; `None` where there is none of this number.
     pub fn get(&self, buffer: u32) -> Option<&G> {
         self.all.get(buffer as usize)?.as_ref()
+    }
+
+    /// What the device said, where all that the pool was told is that it can do no more.
+    pub(super) fn explain(&mut self, error: PoolError) -> RenderError {
+        match error {
+            PoolError::Backend(BackendError::Lost) => self.failure.take().unwrap_or(error.into()),
+            _ => error.into(),
+        }
+    }
+
+    /// What the pool is told of an error: that there is no room, or that the device can do
+    /// no more.
+    fn refusal(&mut self, error: RenderError, requested_bytes: u64) -> BackendError {
+        match error {
+            RenderError::OutOfMemory { .. } | RenderError::TooLarge { .. } => {
+                BackendError::OutOfMemory { requested_bytes }
+            }
+            other => {
+                self.failure = Some(other);
+                BackendError::Lost
+            }
+        }
     }
 
     /// Each buffer's geometry, by number.
@@ -60,9 +84,7 @@ impl<D: Device> Backend for PoolUpload<'_, D> {
             // a buffer, and what comes into this one writes its slot.
             None => self.device.create_geometry(quads, self.buffers.slots),
         };
-        // Whatever the reason, there is no room; a device that is lost says so when it draws.
-        let out_of_memory = |_| BackendError::OutOfMemory { requested_bytes: size_bytes };
-        let geometry = geometry.map_err(out_of_memory)?;
+        let geometry = geometry.map_err(|error| self.buffers.refusal(error, size_bytes))?;
         let at = buffer as usize;
         if self.buffers.all.len() <= at {
             self.buffers.all.resize_with(at + 1, || None);
@@ -103,8 +125,8 @@ impl<D: Device> Backend for PoolUpload<'_, D> {
         let mut sharing: Vec<&mut D::Geometry> = self.buffers.all.iter_mut().flatten().collect();
         if !sharing.is_empty() {
             let requested_bytes = u64::from(slots) * size_of::<DrawData>() as u64;
-            let out_of_memory = |_| BackendError::OutOfMemory { requested_bytes };
-            self.device.resize_draw_data(&mut sharing, slots).map_err(out_of_memory)?;
+            let resized = self.device.resize_draw_data(&mut sharing, slots);
+            resized.map_err(|error| self.buffers.refusal(error, requested_bytes))?;
         }
         self.buffers.slots = slots;
         Ok(())

@@ -5,7 +5,7 @@ use crate::RenderError;
 /// `count` zeroes.
 ///
 /// # Errors
-/// `Device` with what they were for and how many bytes that is, when there is no room.
+/// `OutOfMemory` with what they were for and how many bytes that is, when there is no room.
 pub(super) fn zeroed<T: bytemuck::Zeroable + Clone>(
     what: &'static str,
     count: usize,
@@ -21,7 +21,8 @@ pub(super) fn zeroed<T: bytemuck::Zeroable + Clone>(
 #[cold]
 pub(super) fn no_room(what: &str, size_bytes: u128) -> RenderError {
     let reason = format!("no {size_bytes} bytes of memory for {what}; ask for less");
-    RenderError::Device { during: "making room", reason }
+    let requested_bytes = u64::try_from(size_bytes).unwrap_or(u64::MAX);
+    RenderError::OutOfMemory { requested_bytes, reason }
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use drystone_pool::DrawCommand;
 
 use super::{
-    WgpuDevice, WgpuGeometry,
+    WgpuDevice, WgpuGeometry, adapter,
     cull::{Culler, List},
     per_frame::{COMMANDS_OFFSET, frame_group, per_frame_buffer},
 };
@@ -92,6 +92,8 @@ impl WgpuDevice {
         let Some(size) = wgpu::BufferSize::new(size_bytes) else { return Ok(()) };
         let queue = &self.opened.queue;
         let Some(mut view) = queue.write_buffer_with(&self.per_frame, 0, size) else {
+            // Whether the device is gone is told when nothing is left of what it was doing.
+            adapter::poll(&self.opened, wgpu::PollType::wait_indefinitely())?;
             self.opened.fault.check("uploading a frame")?;
             let reason = "there was no memory to stage it in".into();
             return Err(RenderError::Device { during: "uploading a frame", reason });

@@ -7,7 +7,7 @@ use super::{
     copies::{Copies, Stretch},
     pipelines::Pipelines,
 };
-use crate::{DrawData, RenderError, device::copied_quads};
+use crate::{DrawData, RenderError, device::copied_quads, fault::one_line};
 
 /// Quads and per-draw data on the GPU, with the bind group that binds both.
 pub struct WgpuGeometry {
@@ -150,7 +150,10 @@ fn stretch([from, to]: [(u32, u32); 2], count: u32) -> Option<Stretch> {
     (count > 0).then_some(Stretch { from_bytes, to_bytes, size_bytes })
 }
 
-/// A buffer, or an error where the device is out of memory.
+/// A buffer.
+///
+/// # Errors
+/// `TooLarge`, `OutOfMemory` or `Lost`.
 pub(super) fn buffer(
     opened: &Opened,
     label: &'static str,
@@ -166,6 +169,7 @@ pub(super) fn buffer(
     if size > bound {
         return Err(RenderError::TooLarge { what: label, requested: size, limit: bound });
     }
+    opened.fault.check_lost("making room")?;
     let scope = opened.device.push_error_scope(wgpu::ErrorFilter::OutOfMemory);
     let buffer = opened.device.create_buffer(&wgpu::BufferDescriptor {
         label: Some(label),
@@ -174,10 +178,11 @@ pub(super) fn buffer(
         mapped_at_creation: false,
     });
     match pollster::block_on(scope.pop()) {
-        Some(error) => Err(RenderError::Device {
-            during: "making room for geometry",
-            reason: format!("{error} ({size} bytes of {label})"),
-        }),
-        None => Ok(buffer),
+        Some(error) => {
+            let reason = one_line(&format!("{error} ({size} bytes of {label})"));
+            Err(RenderError::OutOfMemory { requested_bytes: size, reason })
+        }
+        // The loss may have been noticed just now.
+        None => opened.fault.check_lost("making room").map(|()| buffer),
     }
 }

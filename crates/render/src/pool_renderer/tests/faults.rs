@@ -91,6 +91,56 @@ fn meshes_of_another_renderer_are_refused() {
     assert!(picture(&mut other, &view).0 != before);
 }
 
+/// The naive renderer counts its meshes as any other does: only by its own number can it
+/// know them.
+#[test]
+fn naive_renderers_tell_their_meshes_apart() {
+    let (mut mine, mut other, view) = (naive(), naive(), view_of(4));
+    let kept = insert(&mut mine, 0).unwrap();
+    let before = picture(&mut mine, &view).0;
+    let foreign = [insert(&mut other, 3).unwrap(), insert(&mut pool(), 3).unwrap()];
+    for id in foreign {
+        let (quad, place) = tile(3);
+        let counts = Face::ALL.map(|face| u32::from(face == Face::PosZ));
+        let mesh = MeshData { quads: &[quad], counts, place, layer: Layer::Opaque };
+        assert!(matches!(mine.replace(id, &mesh), Err(RenderError::StaleMesh)));
+        assert!(matches!(mine.remove(id), Err(RenderError::StaleMesh)));
+    }
+    assert!(picture(&mut mine, &view).0 == before);
+    mine.remove(kept).unwrap();
+    assert_eq!(picture(&mut mine, &view).1.meshes, 0);
+    assert_eq!(picture(&mut other, &view).1.meshes, 1);
+}
+
+/// No device to make room on is not the same as no room: whoever is told that the pool is
+/// full removes meshes, which helps nothing when the device is gone.
+#[test]
+fn a_lost_device_is_no_full_pool() {
+    let device = match GlDevice::headless(GlConfig::default(), SIZE, SIZE) {
+        Ok(device) => device,
+        Err(error) => return println!("skipped: a_lost_device_is_no_full_pool: {error}"),
+    };
+    let mut renderer = PoolRenderer::new(device, 0, 2).unwrap();
+    let kept = insert(&mut renderer, 0).unwrap();
+    insert(&mut renderer, 1).unwrap();
+    renderer.device.lose();
+    // The table of per-draw data would have to grow for this one …
+    let refused = insert(&mut renderer, 2).unwrap_err();
+    assert!(matches!(refused, RenderError::Lost { .. }), "{refused}");
+    // … and for these there would have to be another buffer.
+    let (quad, place) = tile(0);
+    let quads = vec![quad; 1 << 17];
+    let counts = Face::ALL.map(|face| if face == Face::PosZ { 1 << 17 } else { 0 });
+    let large = MeshData { quads: &quads, counts, place, layer: Layer::Opaque };
+    for _ in 0..2 {
+        let refused = renderer.insert(&large).unwrap_err();
+        assert!(matches!(refused, RenderError::Lost { .. }), "{refused}");
+        let refused = renderer.replace(kept, &large).unwrap_err();
+        assert!(matches!(refused, RenderError::Lost { .. }), "{refused}");
+    }
+    assert!(matches!(renderer.draw(&view_of(1)), Err(RenderError::Lost { .. })));
+}
+
 #[test]
 fn meshes_that_are_refused_or_empty_change_no_picture() {
     let (mut renderer, view) = (pool(), view_of(4));

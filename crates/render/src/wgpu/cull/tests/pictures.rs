@@ -147,7 +147,7 @@ fn a_lost_device_is_an_error() {
         let culled = Culled { table: &meshes.table, geometries: &geometries, frame: cull_frame };
         let passes = Passes { opaque: &[], blended: &[], indirect: true };
         let drawn = device.draw_culled(&frame, &passes, &culled).and_then(|()| device.finish());
-        assert!(matches!(drawn, Err(RenderError::Device { .. })), "{drawn:?}");
+        assert!(matches!(drawn, Err(RenderError::Lost { .. })), "{drawn:?}");
         let _ = device.cull_counts();
     }
 }
