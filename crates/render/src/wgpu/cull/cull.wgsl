@@ -1,5 +1,9 @@
 // Decides which meshes are drawn and writes the commands that draw them.
 // The sums are those of visibility.rs; all of them have a twin in cull/twin.rs.
+//
+// No branch depends on uniforms alone: Mesa's lavapipe puts their values into the shader
+// then and compiles it anew in every frame, which takes it 0.4 s. Hence `select` and, between
+// conditions, `&` and `|`, which are no branches.
 
 // Meshes that one workgroup decides about.
 const LANES: u32 = 64u;
@@ -138,16 +142,13 @@ fn axis_facings(low: i32, eye: i32, extent: u32) -> u32 {
 
 fn facings(index: u32) -> u32 {
     let flags = frame.eye_voxel.w;
-    if (flags & MASK_FACINGS) == 0 {
-        return 63u;
-    }
-    if (flags & PARALLEL) != 0 {
-        return (u32(flags) >> PARALLEL_SHIFT) & 63u;
-    }
     let extent = records[index].extent;
-    return axis_facings(records[index].origin[0], frame.eye_voxel.x, extent)
+    let towards_eye = axis_facings(records[index].origin[0], frame.eye_voxel.x, extent)
         | (axis_facings(records[index].origin[1], frame.eye_voxel.y, extent) << 1u)
         | (axis_facings(records[index].origin[2], frame.eye_voxel.z, extent) << 2u);
+    let parallel = (u32(flags) >> PARALLEL_SHIFT) & 63u;
+    let facing = select(towards_eye, parallel, (flags & PARALLEL) != 0);
+    return select(63u, facing, (flags & MASK_FACINGS) != 0);
 }
 
 fn part_start(index: u32, part: u32) -> u32 {
@@ -165,10 +166,8 @@ fn filled_parts(index: u32) -> u32 {
 // The facings of a mesh that may be seen; none of one outside the view.
 fn visible_parts(index: u32) -> u32 {
     let culls = (frame.eye_voxel.w & CULL_FRUSTUM) != 0;
-    if culls && !in_view(relative(index), f32(records[index].extent)) {
-        return 0u;
-    }
-    return facings(index) & filled_parts(index);
+    let is_out = culls & !in_view(relative(index), f32(records[index].extent));
+    return select(facings(index) & filled_parts(index), 0u, is_out);
 }
 
 // A box in the picture: its outline in ndc and its nearest depth.
@@ -212,7 +211,7 @@ fn covers(low: vec2<u32>, high: vec2<u32>, nearest: f32) -> bool {
     var shift = 1u;
     loop {
         let span = (high >> vec2<u32>(shift)) - (low >> vec2<u32>(shift));
-        if shift >= levels.picture.z || (span.x <= 3u && span.y <= 3u) {
+        if (shift >= levels.picture.z) | ((span.x <= 3u) & (span.y <= 3u)) {
             break;
         }
         shift++;
@@ -451,11 +450,10 @@ fn emit(index: u32, lane: u32, workgroup: u32, total: u32) {
         }
         write_commands(index, verdict & 63u, place);
     }
-    if region.clear_rest != 0u {
-        let lanes = region.workgroups * LANES;
-        for (var place = total + index; place < region.capacity; place += lanes) {
-            commands[place] = Command(0u, 0u, 0u, 0u, 0u);
-        }
+    let lanes = region.workgroups * LANES;
+    let rest = select(region.capacity, total + index, region.clear_rest != 0u);
+    for (var place = rest; place < region.capacity; place += lanes) {
+        commands[place] = Command(0u, 0u, 0u, 0u, 0u);
     }
 }
 

@@ -22,7 +22,8 @@ var<workgroup> tile: array<f32, 64>;
 
 fn store(level: u32, at: vec2<u32>, value: f32) {
     let place = levels.levels[level];
-    if level < levels.picture.z && at.x < place.y && at.y < place.z {
+    // One condition and no branch on the level alone: see cull.wgsl.
+    if all(at < place.yz) & (level < levels.picture.z) {
         pyramid[place.x + at.y * place.y + at.x] = value;
     }
 }
