@@ -9,8 +9,15 @@ use crate::{
 /// No owner: the place is free, or waits until nobody reads it.
 pub(crate) const NOBODY: u32 = u32::MAX;
 /// A further buffer is as large as this part of all there are, within the bounds that are
-/// set: larger ones stand half empty, smaller ones are many.
-const GROWTH_DIVISOR: u64 = 4;
+/// set: larger ones stand half empty, smaller ones are many. The more there are, the larger
+/// is the next, so that a pool that was told nothing of its meshes stays at few.
+const fn growth_divisor(buffers: usize) -> u64 {
+    match buffers {
+        0..16 => 16,
+        16..32 => 8,
+        _ => 4,
+    }
+}
 
 /// A place, where it starts and in which buffer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -290,7 +297,8 @@ impl Buffers {
     fn next_size(&self, request: &Request<'_>) -> u32 {
         let config = request.config;
         let all: u64 = self.iter().map(|(_, buffer)| u64::from(buffer.elements)).sum();
-        let wanted = (all / GROWTH_DIVISOR).max(request.needed().into());
+        let part = all / growth_divisor(self.iter().count());
+        let wanted = part.max(request.needed().into());
         let most = config.most_buffer_elements;
         let least = config.least_buffer_elements.min(most);
         wanted.clamp(least.into(), most.into()) as u32

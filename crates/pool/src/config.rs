@@ -36,7 +36,9 @@ pub enum Oversize {
 /// How large a pool may become and how its elements become indices.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Config {
-    /// Elements of the first buffer, and of any other at least. Default 65,536.
+    /// Elements of the first buffer, and of any other at least. Default 65,536. A further
+    /// one has a sixteenth of what all have, an eighth beyond 16 of them, a quarter beyond
+    /// 32.
     pub least_buffer_elements: u32,
     /// Elements of any buffer at most: what the device binds. The largest place there can
     /// be. Default 16,777,216, 128 MiB of 8 bytes each.

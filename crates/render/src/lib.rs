@@ -80,7 +80,7 @@ pub use frame::Frame;
 pub use gl::{ArticleDevice, ArticleGeometry, FatDevice, GlConfig, GlDevice, GlGeometry};
 pub use image::{Image, ImageDifference};
 pub use naive_renderer::NaiveRenderer;
-pub use pool_renderer::{PoolBuffers, PoolRenderer, PoolRendererConfig, PoolUpload};
+pub use pool_renderer::{PoolBuffers, PoolRenderer, PoolRendererConfig, PoolUpload, room_for};
 pub use renderer::{DrawStats, HeldStats, Layer, MeshData, MeshId, Renderer, View};
 pub use replace_file::replace_file;
 pub use soft::{SoftDevice, SoftGeometry};

@@ -15,8 +15,14 @@ mod opaque;
 pub use buffers::{PoolBuffers, PoolUpload};
 use opaque::{Opaque, Pool, visible_parts};
 
-/// Bytes of a buffer, at most: what every device that is known binds.
-const MOST_BUFFER_BYTES: u64 = 128 << 20;
+/// Quads of the first buffer where nothing is known of the scene, and of any other at
+/// least: 512 KiB.
+const LEAST_BUFFER_QUADS: u32 = 1 << 16;
+/// The same for the smallest scenes.
+const LEAST_SCENE_QUADS: u32 = 1 << 12;
+/// Of what a scene needs, so much more is kept for meshes that change: each is placed anew
+/// before it is given up.
+const SPARE_DIVISOR: u64 = 32;
 /// What is moved before a frame, at most, to keep meshes together: some hundredths of a
 /// millisecond of a GPU's time.
 const MOVES: MoveBudget = MoveBudget { bytes: 256 << 10, moves: 64 };
@@ -50,7 +56,7 @@ pub struct PoolRenderer<D: Device> {
 
 /// Choices of a [`PoolRenderer`]. The default is right for any scene; the others are there
 /// to be measured.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PoolRendererConfig {
     /// How places are handed out. Default: ranges.
     pub placement: Placement,
@@ -58,6 +64,19 @@ pub struct PoolRendererConfig {
     pub oversize: Oversize,
     /// What becomes of the commands of what is hidden. Default: there are none.
     pub hidden: Hidden,
+    /// Bytes of a buffer, at most. Default 128 MiB: what every device that is known binds.
+    pub most_buffer_bytes: u64,
+}
+
+impl Default for PoolRendererConfig {
+    fn default() -> Self {
+        Self {
+            placement: Placement::default(),
+            oversize: Oversize::default(),
+            hidden: Hidden::default(),
+            most_buffer_bytes: 128 << 20,
+        }
+    }
 }
 
 /// All that masking and ordering depend on.
@@ -70,12 +89,13 @@ struct Selection {
 }
 
 impl<D: Device> PoolRenderer<D> {
-    /// A renderer with room for `quads` quads in `meshes` meshes, which takes more when it
-    /// needs more.
+    /// A renderer with room for `quads` quads in `meshes` meshes and a little more, in as
+    /// few buffers as there can be. It takes more when it needs more, in steps of a
+    /// sixteenth, and gives back what it no longer needs.
     ///
     /// # Errors
     /// `Pool` when the device is out of memory, or `Lost`.
-    pub fn new(device: D, quads: u32, meshes: u32) -> Result<Self, RenderError> {
+    pub fn new(device: D, quads: u64, meshes: u32) -> Result<Self, RenderError> {
         Self::with_config(device, quads, meshes, PoolRendererConfig::default())
     }
 
@@ -85,16 +105,18 @@ impl<D: Device> PoolRenderer<D> {
     /// As [`new`](Self::new).
     pub fn with_config(
         mut device: D,
-        quads: u32,
+        quads: u64,
         meshes: u32,
         choices: PoolRendererConfig,
     ) -> Result<Self, RenderError> {
-        let most = (MOST_BUFFER_BYTES / size_of::<Quad>() as u64) as u32;
-        let PoolRendererConfig { placement, oversize, hidden } = choices;
+        let PoolRendererConfig { placement, oversize, hidden, most_buffer_bytes } = choices;
+        let most = u32::try_from(most_buffer_bytes / size_of::<Quad>() as u64);
+        let wanted = room_for(quads);
         let config = Config {
             placement,
             oversize,
-            most_buffer_elements: device.max_quads().min(most),
+            least_buffer_elements: least_buffer_quads(wanted),
+            most_buffer_elements: device.max_quads().min(most.unwrap_or(u32::MAX)),
             first_slots: meshes,
             pattern_elements: PATTERN_QUADS,
             ..Config::default()
@@ -102,7 +124,7 @@ impl<D: Device> PoolRenderer<D> {
         let mut pool = VertexPool::new(config)?;
         let mut buffers = PoolBuffers::default();
         let mut upload = PoolUpload { device: &mut device, buffers: &mut buffers };
-        let reserved = pool.reserve(quads.into(), &mut upload);
+        let reserved = pool.reserve(wanted, &mut upload);
         reserved.map_err(|error| buffers.explain(error))?;
         Ok(Self {
             device,
@@ -116,11 +138,17 @@ impl<D: Device> PoolRenderer<D> {
         })
     }
 
-    /// Tells the pool which frames are done, and lets it move a little.
-    fn tidy(&mut self) {
+    /// Tells the pool which frames are done.
+    fn release(&mut self) {
         let completed = self.device.completed();
         let mut upload = PoolUpload { device: &mut self.device, buffers: &mut self.buffers };
         self.pool.frames_completed(completed, &mut upload);
+    }
+
+    /// Tells the pool which frames are done, and lets it move a little.
+    fn tidy(&mut self) {
+        self.release();
+        let mut upload = PoolUpload { device: &mut self.device, buffers: &mut self.buffers };
         self.pool.defragment(&MOVES, &mut upload);
         self.opaque.moved(&self.pool);
     }
@@ -264,7 +292,10 @@ impl<D: Device> Renderer for PoolRenderer<D> {
     }
 
     fn finish(&mut self) -> Result<(), RenderError> {
-        self.device.finish()
+        self.device.finish()?;
+        // What waited for these frames is free for the meshes that come before the next.
+        self.release();
+        Ok(())
     }
 
     fn read_image(&mut self) -> Result<Image, RenderError> {
@@ -279,6 +310,20 @@ impl<D: Device> Renderer for PoolRenderer<D> {
             used_bytes: stats.used_bytes,
             reserved_bytes: stats.capacity_bytes,
         }
+    }
+}
+
+/// Quads that a pool renderer makes room for at first, for a scene of so many.
+pub const fn room_for(quads: u64) -> u64 {
+    quads.saturating_add(quads / SPARE_DIVISOR)
+}
+
+/// The least buffer of a scene that needs so many quads: a small one shall not take many
+/// times as much.
+fn least_buffer_quads(wanted: u64) -> u32 {
+    match u32::try_from(wanted) {
+        Ok(0) | Err(_) => LEAST_BUFFER_QUADS,
+        Ok(wanted) => wanted.clamp(LEAST_SCENE_QUADS, LEAST_BUFFER_QUADS),
     }
 }
 

@@ -94,7 +94,8 @@ impl FromStr for Size {
     }
 }
 
-/// A renderer without a window, with room for `quads` and a quarter more.
+/// A renderer without a window, with room for `quads` and a little more; it grows when it
+/// must.
 ///
 /// # Errors
 /// What the backend says; `Auto` always finds `Soft`.
@@ -184,26 +185,11 @@ fn renderer_on<D: Device + 'static>(
     match kind {
         RendererKind::Naive => Ok(Box::new(NaiveRenderer::new(device))),
         RendererKind::Pool => {
-            let capacity = pool_capacity(quad_count(quads), device.max_quads())?;
             // Two layers a chunk, and room for chunks that edits will add.
             let meshes = (quads.len() as u32).saturating_mul(2).saturating_add(1024);
-            Ok(Box::new(PoolRenderer::new(device, capacity, meshes)?))
+            Ok(Box::new(PoolRenderer::new(device, quad_count(quads), meshes)?))
         }
     }
-}
-
-/// Room for the scene and a quarter more, for edits, within one buffer of 128 MiB.
-fn pool_capacity(quads: u64, device_limit: u32) -> Result<u32, RenderError> {
-    /// 128 MiB of 8-byte quads.
-    const LIMIT: u64 = (128 << 20) / 8;
-    /// What an empty scene can take in.
-    const FLOOR: u64 = 1 << 16;
-    let limit = LIMIT.min(device_limit.into());
-    if quads > limit {
-        let what = "this scene's vertices, in bytes, for one vertex buffer,";
-        return Err(RenderError::TooLarge { what, requested: quads * 8, limit: limit * 8 });
-    }
-    Ok((quads + quads / 4).max(FLOOR).min(limit) as u32)
 }
 
 #[cfg(test)]
@@ -216,14 +202,5 @@ mod tests {
         for wrong in ["", "0x1", "1x0", "x", "64", "64x", "-1x5", "1x2x3", "99999999999x1"] {
             assert!(wrong.parse::<Size>().is_err(), "{wrong}");
         }
-    }
-
-    #[test]
-    fn capacity_has_room_to_edit_and_a_limit() {
-        assert_eq!(pool_capacity(0, u32::MAX).ok(), Some(1 << 16));
-        assert_eq!(pool_capacity(1_000_000, u32::MAX).ok(), Some(1_250_000));
-        assert_eq!(pool_capacity(16 << 20, u32::MAX).ok(), Some(16 << 20));
-        assert!(pool_capacity((16 << 20) + 1, u32::MAX).is_err());
-        assert!(pool_capacity(1001, 1000).is_err());
     }
 }

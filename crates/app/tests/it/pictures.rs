@@ -8,9 +8,11 @@
 use std::path::PathBuf;
 
 use drystone::scene::{Scene, mesh_world, quad_count};
+use drystone_mesh::Quad;
+use drystone_pool::Oversize;
 use drystone_render::{
     Access, Api, ArticleDevice, Cull, Device, FatDevice, GlConfig, GlDevice, Image, NaiveRenderer,
-    PoolRenderer, RenderError, Renderer, SoftDevice, View, WgpuDevice,
+    PoolRenderer, PoolRendererConfig, RenderError, Renderer, SoftDevice, View, WgpuDevice,
 };
 use drystone_world::World;
 
@@ -28,7 +30,7 @@ const STRAY: f64 = 0.0002;
 const SILHOUETTE: f64 = 0.01;
 
 fn pool<D: Device + 'static>(device: D, quads: u64) -> Box<dyn Renderer> {
-    Box::new(PoolRenderer::new(device, quads.max(1) as u32, 4096).unwrap())
+    Box::new(PoolRenderer::new(device, quads, 4096).unwrap())
 }
 
 fn naive<D: Device + 'static>(device: D) -> Box<dyn Renderer> {
@@ -189,6 +191,41 @@ fn culling_changes_pixels_on_seams_at_most() {
     }
     assert_on_seams(&changed);
     assert!(drawn[1] < drawn[0], "{drawn:?}");
+}
+
+/// A pool whose buffers hold a quarter of the scene each: what a scene above 128 MiB is to
+/// the buffers that there are.
+fn pool_of_buffers<D: Device + 'static>(device: D, quads: u64, cull: Cull) -> Box<dyn Renderer> {
+    let most_buffer_bytes = quads.div_ceil(4).max(1) * size_of::<Quad>() as u64;
+    let oversize = Oversize::Split;
+    let config = PoolRendererConfig { oversize, most_buffer_bytes, ..Default::default() };
+    let mut renderer = PoolRenderer::with_config(device, quads, 4096, config).unwrap();
+    assert!(renderer.held().reserved_bytes >= quads * size_of::<Quad>() as u64);
+    renderer.set_cull(cull).unwrap();
+    Box::new(renderer)
+}
+
+#[test]
+fn several_buffers_show_what_one_shows() {
+    let test = "several_buffers_show_what_one_shows";
+    agree("soft-buffers", |quads| pool_of_buffers(soft(), quads, Cull::Cpu));
+    for access in [Access::Direct, Access::Staged] {
+        let config = GlConfig { access, ..GlConfig::default() };
+        let open = || GlDevice::headless(config, WIDTH, HEIGHT);
+        if let Err(error @ RenderError::NoAdapter { .. }) = open() {
+            println!("skipped: {test} (gl, {}): {error}", access.name());
+            continue;
+        }
+        let name = format!("gl-{}-buffers", access.name());
+        agree(&name, |quads| pool_of_buffers(open().unwrap(), quads, Cull::Cpu));
+    }
+    if culls(test) {
+        let open = || WgpuDevice::headless(Api::Vulkan, WIDTH, HEIGHT).unwrap();
+        for cull in [Cull::Cpu, Cull::Gpu] {
+            let name = format!("vulkan-buffers-{cull:?}");
+            agree(&name, |quads| pool_of_buffers(open(), quads, cull));
+        }
+    }
 }
 
 #[test]

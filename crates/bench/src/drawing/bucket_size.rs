@@ -15,7 +15,7 @@ use drystone_render::{GlConfig, GlDevice, PoolRenderer, PoolRendererConfig, Rend
 use self::reserve::Replay;
 use super::{
     BUCKET_SIZE, SIZE,
-    changing::{Changing, SPARE_QUADS},
+    changing::Changing,
     contenders::{Kind, compare, if_possible},
     scene::RandomScene,
 };
@@ -108,8 +108,8 @@ fn open(placement: &Placement, scene: &RandomScene) -> Result<Changing, RenderEr
     let device = GlDevice::headless(GlConfig::default(), width, height)?;
     let meshes = scene.quads.len() as u32;
     let quads = match placement {
-        Placement::Buckets { elements } => (meshes + SPARE_BUCKETS) * elements,
-        _ => scene.quad_count() + SPARE_QUADS,
+        Placement::Buckets { elements } => u64::from(meshes + SPARE_BUCKETS) * u64::from(*elements),
+        _ => scene.quad_count().into(),
     };
     let config = PoolRendererConfig {
         placement: placement.clone(),

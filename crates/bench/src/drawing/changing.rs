@@ -21,10 +21,6 @@ const ROUND_FRAMES: u32 = 3;
 /// A round of a large scene ends sooner.
 const ROUND_SECONDS: f64 = 0.5;
 
-/// Room beside the scene's own, for chunks that come out larger than those they replace
-/// and for those that wait until no frame draws them.
-pub(super) const SPARE_QUADS: u32 = 1 << 21;
-
 /// One contender with its world, which changes as those of all others do.
 pub(super) struct Changing {
     pub(super) kind: Kind,
@@ -36,7 +32,7 @@ pub(super) struct Changing {
 impl Changing {
     pub(super) fn open(kind: Kind, scene: &RandomScene) -> Result<Self, RenderError> {
         let meshes = scene.quads.len() as u32;
-        let room = Room { quads: scene.quad_count() + SPARE_QUADS, meshes };
+        let room = Room { quads: scene.quad_count().into(), meshes };
         Self::with_renderer(kind, kind.open(room)?, scene)
     }
 

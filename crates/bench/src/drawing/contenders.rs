@@ -68,7 +68,7 @@ impl Kind {
 /// What a scene needs.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Room {
-    pub(super) quads: u32,
+    pub(super) quads: u64,
     pub(super) meshes: u32,
 }
 

@@ -187,7 +187,7 @@ impl Drawn {
     fn open(name: &'static str, cull: Cull, landscape: &Landscape) -> Result<Self, RenderError> {
         let [width, height] = SIZE;
         let device = WgpuDevice::headless(Api::Any, width, height)?;
-        let quads = quad_count(&landscape.quads) as u32;
+        let quads = quad_count(&landscape.quads);
         let meshes = 2 * landscape.quads.len() as u32;
         let mut renderer = PoolRenderer::new(device, quads, meshes)?;
         renderer.set_cull(cull)?;

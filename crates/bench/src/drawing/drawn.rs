@@ -27,7 +27,7 @@ pub(super) struct Drawn {
 
 impl Drawn {
     pub(super) fn open(kind: Kind, meshes: &Meshes) -> Result<Self, RenderError> {
-        let room = Room { quads: meshes.quad_count(), meshes: meshes.list.len() as u32 };
+        let room = Room { quads: meshes.quad_count().into(), meshes: meshes.list.len() as u32 };
         Self::with_renderer(kind, kind.open(room)?, meshes)
     }
 

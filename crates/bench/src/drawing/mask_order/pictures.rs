@@ -108,7 +108,7 @@ fn open_hidden(hidden: Hidden, meshes: &Meshes) -> Result<Drawn, RenderError> {
     let [width, height] = SIZE;
     let device = GlDevice::headless(GlConfig::default(), width, height)?;
     let config = PoolRendererConfig { hidden, ..PoolRendererConfig::default() };
-    let count = meshes.list.len() as u32;
-    let renderer = PoolRenderer::with_config(device, meshes.quad_count(), count, config)?;
+    let (quads, count) = (meshes.quad_count().into(), meshes.list.len() as u32);
+    let renderer = PoolRenderer::with_config(device, quads, count, config)?;
     Drawn::with_renderer(Kind::PoolGl, Box::new(renderer), meshes)
 }
