@@ -30,7 +30,6 @@ mod drawing;
 mod error;
 mod json;
 mod machine;
-mod nowhere;
 mod pool_table;
 mod random;
 mod rounds;

@@ -4,11 +4,11 @@
 use std::{collections::BTreeMap, time::Instant};
 
 use drystone_pool::{
-    Access, Config, MeshHandle, MoveBudget, PlaceState, PoolError, PoolStats, VertexPool,
+    Access, Config, MeshHandle, MoveBudget, Nowhere, PlaceState, PoolError, PoolStats, VertexPool,
 };
 
 use super::meshes::{MOST_QUADS, Turnover};
-use crate::{Contender, Error, Figure, Options, Table, nowhere::Nowhere, rounds::elapsed_ns};
+use crate::{Contender, Error, Figure, Options, Table, rounds::elapsed_ns};
 
 /// Meshes of the pool: some ten million quads.
 const MESHES: usize = 20_000;

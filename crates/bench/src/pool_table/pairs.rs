@@ -4,15 +4,13 @@
 use std::time::Instant;
 
 use drystone_alloc::{BucketRing, RangeSpace, SizeClasses};
-use drystone_pool::{Access, Config, MeshHandle, VertexPool};
+use drystone_pool::{Access, Config, MeshHandle, Nowhere, VertexPool};
 
 use super::{
     meshes::{MOST_QUADS, Turnover, histogram},
     places::Places,
 };
-use crate::{
-    Contender, Error, Figure, Options, Random, Table, nowhere::Nowhere, rounds::elapsed_ns,
-};
+use crate::{Contender, Error, Figure, Options, Random, Table, rounds::elapsed_ns};
 
 /// Meshes that live: those of the article's largest scene, 15³ chunks.
 const MESHES: usize = 3_375;

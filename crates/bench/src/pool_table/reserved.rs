@@ -2,13 +2,13 @@
 //! more: what fragmentation, buckets and classes cost in memory.
 
 use drystone_alloc::{BucketRing, RangeSpace, SizeClasses};
-use drystone_pool::{Access, Config, PoolError, VertexPool};
+use drystone_pool::{Access, Config, Nowhere, PoolError, VertexPool};
 
 use super::{
     meshes::{MOST_QUADS, Shape, Turnover, histogram},
     places::Places,
 };
-use crate::{Contender, Error, Figure, Options, Random, Table, nowhere::Nowhere};
+use crate::{Contender, Error, Figure, Options, Random, Table};
 
 /// Meshes of the pool when it is as full as it is kept.
 const MESHES: usize = 20_000;

@@ -1,10 +1,7 @@
 use alloc::{vec, vec::Vec};
 
 use super::*;
-use crate::{
-    Access, Config, MeshHandle, Placement, SimulatedGpu,
-    testing::{Nowhere, Random},
-};
+use crate::{Access, Config, MeshHandle, Nowhere, Placement, SimulatedGpu, testing::Random};
 
 type Pool = VertexPool<u32, u32>;
 

@@ -63,9 +63,8 @@ mod tests {
 
     use super::*;
     use crate::{
-        Access, Config, MoveBudget, Oversize, PartSet,
-        part_runs::RunTable,
-        testing::{Nowhere, Random},
+        Access, Config, MoveBudget, Nowhere, Oversize, PartSet, part_runs::RunTable,
+        testing::Random,
     };
 
     type Pool = VertexPool<u32, u32>;

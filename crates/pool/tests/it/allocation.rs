@@ -2,7 +2,7 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
 use drystone_pool::{
-    Access, Backend, BackendError, Config, DrawList, MeshHandle, PartSet, Placement, VertexPool,
+    Access, Config, DrawList, MeshHandle, Nowhere, PartSet, Placement, VertexPool,
 };
 
 /// The system's allocator, with a count of what the thread has asked it for.
@@ -41,25 +41,6 @@ fn allocations_in(work: impl FnOnce()) -> u64 {
     let before = COUNT.get();
     work();
     COUNT.get() - before
-}
-
-/// A backend that forgets all it is told.
-struct Nowhere(Access);
-
-impl Backend for Nowhere {
-    fn access(&self) -> Access {
-        self.0
-    }
-    fn create_buffer(&mut self, _buffer: u32, _size_bytes: u64) -> Result<(), BackendError> {
-        Ok(())
-    }
-    fn destroy_buffer(&mut self, _buffer: u32) {}
-    fn write_elements(&mut self, _buffer: u32, _offset_bytes: u64, _bytes: &[u8]) {}
-    fn copy_elements(&mut self, _from: (u32, u64), _to: (u32, u64), _size_bytes: u64) {}
-    fn resize_draw_data(&mut self, _slots: u32) -> Result<(), BackendError> {
-        Ok(())
-    }
-    fn write_draw_data(&mut self, _slot: u32, _bytes: &[u8]) {}
 }
 
 /// A pool in its steady state.

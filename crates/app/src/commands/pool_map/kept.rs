@@ -4,23 +4,21 @@ use drystone::scene::{ChunkQuads, quad_count};
 use drystone_alloc::SizeClassConfig;
 use drystone_mesh::Quad;
 use drystone_pool::{
-    Access, Backend, BackendError, Config, MeshHandle, MoveBudget, Oversize, Placement, PoolPlace,
-    PoolStats, VertexPool,
+    Access, Config, MeshHandle, MoveBudget, Nowhere, Oversize, Placement, PoolPlace, PoolStats,
+    VertexPool,
 };
-use drystone_render::{DrawData, Layer, PATTERN_QUADS, RenderError};
+use drystone_render::{DrawData, Layer, PATTERN_QUADS, RenderError, room_for};
 use drystone_voxel::ChunkPos;
 
 use crate::cli::PlacementKind;
 
 /// Frames that a GPU is behind: as many as drivers commonly keep in flight.
 const FRAMES_IN_FLIGHT: u64 = 2;
-/// What an empty scene can take in, in quads; as in the viewer.
-const LEAST_QUADS: u64 = 1 << 16;
 /// Of all meshes, the part that a bucket is large enough for, in percent. The others are
 /// split.
 const BUCKET_PERCENT: usize = 75;
 
-/// A pool filled as the viewer fills its own: room for a quarter more, mapped memory, and
+/// A pool filled as the viewer fills its own: room for a little more, mapped memory, and
 /// a GPU that is some frames behind. It needs neither memory for quads nor a GPU.
 pub(super) struct KeptPool {
     pool: VertexPool<Quad, DrawData>,
@@ -49,7 +47,7 @@ impl KeptPool {
         };
         let mut pool = VertexPool::new(config)?;
         let quads = quad_count(quads);
-        pool.reserve((quads + quads / 4).max(LEAST_QUADS), &mut Unseen)?;
+        pool.reserve(room_for(quads), &mut unseen())?;
         Ok(Self { pool, meshes: HashMap::new(), frame: 0 })
     }
 
@@ -66,11 +64,11 @@ impl KeptPool {
             match (self.meshes.get(&key).copied(), quads.is_empty()) {
                 (None, true) => {}
                 (None, false) => {
-                    let handle = self.pool.insert(quads, &counts, data, &mut Unseen)?;
+                    let handle = self.pool.insert(quads, &counts, data, &mut unseen())?;
                     self.meshes.insert(key, handle);
                 }
                 (Some(old), false) => {
-                    self.pool.replace(old, quads, &counts, data, &mut Unseen)?;
+                    self.pool.replace(old, quads, &counts, data, &mut unseen())?;
                 }
                 (Some(old), true) => {
                     self.pool.remove(old)?;
@@ -83,14 +81,14 @@ impl KeptPool {
 
     /// Moves some meshes together.
     pub(super) fn defragment(&mut self) {
-        self.pool.defragment(&MoveBudget::default(), &mut Unseen);
+        self.pool.defragment(&MoveBudget::default(), &mut unseen());
     }
 
     /// A frame is submitted, and an older one is done.
     pub(super) fn end_frame(&mut self) {
         self.frame += 1;
         self.pool.frame_submitted(self.frame);
-        self.pool.frames_completed(self.frame.saturating_sub(FRAMES_IN_FLIGHT), &mut Unseen);
+        self.pool.frames_completed(self.frame.saturating_sub(FRAMES_IN_FLIGHT), &mut unseen());
     }
 
     pub(super) fn places(&self) -> Vec<PoolPlace> {
@@ -134,27 +132,7 @@ fn sizes(quads: &[ChunkQuads]) -> Vec<u32> {
     sizes
 }
 
-/// Memory that nobody looks into.
-struct Unseen;
-
-impl Backend for Unseen {
-    fn access(&self) -> Access {
-        Access::Direct
-    }
-
-    fn create_buffer(&mut self, _buffer: u32, _size_bytes: u64) -> Result<(), BackendError> {
-        Ok(())
-    }
-
-    fn destroy_buffer(&mut self, _buffer: u32) {}
-
-    fn write_elements(&mut self, _buffer: u32, _offset_bytes: u64, _bytes: &[u8]) {}
-
-    fn copy_elements(&mut self, _from: (u32, u64), _to: (u32, u64), _size_bytes: u64) {}
-
-    fn resize_draw_data(&mut self, _slots: u32) -> Result<(), BackendError> {
-        Ok(())
-    }
-
-    fn write_draw_data(&mut self, _slot: u32, _bytes: &[u8]) {}
+/// Mapped memory that nobody looks into.
+const fn unseen() -> Nowhere {
+    Nowhere(Access::Direct)
 }

@@ -5,14 +5,11 @@ use std::collections::HashMap;
 use drystone::scene::mesh_chunk;
 use drystone_mesh::Face;
 use drystone_pool::{
-    Access, Config, MeshHandle, MoveBudget, Oversize, Placement, PoolError, VertexPool,
+    Access, Config, MeshHandle, MoveBudget, Nowhere, Oversize, Placement, PoolError, VertexPool,
 };
 use drystone_voxel::ChunkPos;
 
-use crate::{
-    drawing::{changing::Changes, scene::RandomScene},
-    nowhere::Nowhere,
-};
+use crate::drawing::{changing::Changes, scene::RandomScene};
 
 /// Frames that the scene changes for.
 const FRAMES: usize = 40;

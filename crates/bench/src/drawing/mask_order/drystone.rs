@@ -1,14 +1,13 @@
 //! Our draw list.
 
 use drystone_pool::{
-    Access, Config, DrawCommand, DrawList, PartSet, PoolError, VertexPool, sort_key,
+    Access, Config, DrawCommand, DrawList, Nowhere, PartSet, PoolError, VertexPool, sort_key,
 };
 
 use super::{
     CommandList,
     crowd::{Crowd, Drawn, Eye, FACINGS, Place, push_run},
 };
-use crate::nowhere::Nowhere;
 
 /// What becomes a mesh.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

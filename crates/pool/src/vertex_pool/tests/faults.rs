@@ -1,7 +1,7 @@
 //! What goes wrong outside the pool: the next frame is right.
 
 use super::*;
-use crate::testing::{Nowhere, Random};
+use crate::{Nowhere, testing::Random};
 
 #[test]
 fn pools_without_capacity_refuse_and_draw_nothing() {
