@@ -26,10 +26,9 @@ const BUDGET: MoveBudget = MoveBudget { bytes: 256 << 10, moves: 256 };
 /// What defragmentation has to reach: so much of every buffer but one is taken, and of what
 /// is free in that one so much is in one piece.
 const GOAL_PERCENT: u64 = 95;
-/// Frames that it may take: those in which every mesh could be lifted out of the way and
-/// put in its place, twice, and some in which frames in flight are waited for.
-const PASSES: u64 = 4;
-const WAITING_FRAMES: u64 = 40;
+/// Frames a buffer that may go by with looking at its meshes or with waiting for one more
+/// place.
+const LOOKING_FRAMES: u64 = 4;
 
 pub(super) fn run(table: &mut Table, options: &Options) -> Result<(), Error> {
     let contender = |name, access| {
@@ -113,7 +112,7 @@ impl Churn {
 
     /// Defragments until nothing is left to do, and says what that took.
     fn defragment(&mut self) -> Result<Vec<Figure>, String> {
-        let most_frames = PASSES * self.pool.stats().used_bytes / BUDGET.bytes + WAITING_FRAMES;
+        let most_frames = self.most_frames();
         let (mut moved_bytes, mut most_bytes, mut slowest_ns) = (0, 0, 0.0_f64);
         for frame in 1..=most_frames {
             let start = Instant::now();
@@ -136,6 +135,26 @@ impl Churn {
             }
         }
         Err(format!("{most_frames} frames were not enough"))
+    }
+
+    /// Frames that defragmentation may take. A buffer that is not full is packed and filled
+    /// up once, or the last one packed: all together move no more than such buffers hold. A
+    /// frame moves its budget but for what the next mesh is too large for. Where places are
+    /// written directly, one that was left can be filled only when the frames in flight
+    /// have completed: each step may then take so many frames more.
+    fn most_frames(&self) -> u64 {
+        let held = |(taken, free): &(u64, Vec<u64>)| (*taken, taken + free.iter().sum::<u64>());
+        let is_full = |(taken, all): &(u64, u64)| taken * 100 >= all * GOAL_PERCENT;
+        let buffers = self.buffers();
+        let not_full: Vec<_> = buffers.values().map(held).filter(|it| !is_full(it)).collect();
+        let element_bytes = size_of::<u64>() as u64;
+        let bytes = not_full.iter().map(|(_, all)| all * element_bytes).sum::<u64>();
+        let a_frame = BUDGET.bytes - u64::from(MOST_QUADS) * element_bytes;
+        let steps = bytes.div_ceil(a_frame) + LOOKING_FRAMES * not_full.len() as u64;
+        match self.backend.0 {
+            Access::Staged => steps,
+            Access::Direct => steps * (1 + FRAMES_IN_FLIGHT),
+        }
     }
 
     /// Elements taken, and the free places, of each buffer.
