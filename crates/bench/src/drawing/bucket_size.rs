@@ -78,14 +78,22 @@ fn run_case(
     table.run_case(case, options, contenders.collect())
 }
 
-/// What is reserved and not used where as little is reserved as will do: `waste` for the
-/// scene as it is at first, `waste-changing` for all that becomes of it, each new mesh
-/// being placed before the old one is given up.
-fn wastes(replay: &Replay, placement: &Placement) -> Result<[Figure; 2], String> {
+/// What is reserved and in no mesh. `waste`: of the scene as it is at first, in the least
+/// buffer that it fits into. While it changes, in a pool that grows as it must:
+/// `waste-changing`, what places have beyond their meshes; `gaps`, what is free in small
+/// pieces, or in buckets; `waiting` for frames in flight; `spare`, free in large pieces.
+/// `least-changing`: of the least buffer in which all changes find room, each new mesh being
+/// placed before the old one is given up.
+fn wastes(replay: &Replay, placement: &Placement) -> Result<[Figure; 6], String> {
     let percent = |metric, part: f64| Figure::new(metric, "percent", part * 100.0);
+    let shares = replay.shares(placement)?;
     Ok([
         percent("waste", replay.still().waste(placement)?),
-        percent("waste-changing", replay.waste(placement)?),
+        percent("waste-changing", shares.waste),
+        percent("gaps", shares.gaps),
+        percent("waiting", shares.waiting),
+        percent("spare", shares.spare),
+        percent("least-changing", replay.waste(placement)?),
     ])
 }
 

@@ -1,12 +1,14 @@
-//! How much memory a scene that changes needs at least.
+//! How much memory a scene that changes needs, and what becomes of it.
 
 use std::collections::HashMap;
 
 use drystone::scene::mesh_chunk;
 use drystone_mesh::Face;
 use drystone_pool::{
-    Access, Config, MeshHandle, MoveBudget, Nowhere, Oversize, Placement, PoolError, VertexPool,
+    Access, Config, MeshHandle, MoveBudget, Nowhere, Oversize, Placement, PoolError, PoolStats,
+    VertexPool,
 };
+use drystone_render::room_for;
 use drystone_voxel::ChunkPos;
 
 use crate::drawing::{changing::Changes, scene::RandomScene};
@@ -17,11 +19,27 @@ const FRAMES: usize = 40;
 /// What is moved before a frame, at most, to keep meshes together: as in the renderer.
 const MOVES: MoveBudget = MoveBudget { bytes: 256 << 10, moves: 64 };
 
+/// Frames that the GPU is behind.
+const FRAMES_IN_FLIGHT: u64 = 2;
+
 /// The least room is found to one part in so many.
 const PRECISION: u32 = 1_000;
 
 /// Quads of each facing.
 type Counts = [u32; Face::COUNT];
+
+/// What becomes of what a pool reserves, in parts of 1.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Shares {
+    /// Of what is handed out: what places have beyond their meshes.
+    pub(super) waste: f64,
+    /// Of all: what is free beside the largest gap of each buffer: small gaps, or buckets.
+    pub(super) gaps: f64,
+    /// Of all: old places that frames in flight may still read.
+    pub(super) waiting: f64,
+    /// Of all: the largest gap of each buffer, room for the next meshes.
+    pub(super) spare: f64,
+}
 
 /// The sizes of a scene's meshes, and what becomes of them frame by frame.
 pub(super) struct Replay {
@@ -88,6 +106,34 @@ impl Replay {
         Ok(1.0 - f64::from(peak) / f64::from(high * step))
     }
 
+    /// What a pool that grows as it must makes of its memory, frames being in flight while
+    /// places are written directly: the mean over the second half of the frames, before
+    /// anything is drawn, when most waits.
+    pub(super) fn shares(&self, placement: &Placement) -> Result<Shares, String> {
+        let first: u64 = self.first.iter().flatten().map(|&count| u64::from(count)).sum();
+        let config = Config { placement: placement.clone(), ..Config::default() };
+        let room = room_for(first);
+        let (mut sum, mut count) = (Shares::default(), 0);
+        self.run(config, (room, Access::Direct), |number, stats| {
+            if number * 2 > self.frames.len() {
+                let of = |elements: u64| elements as f64 / stats.capacity.max(1) as f64;
+                sum.waste += stats.internal_fragmentation();
+                sum.gaps += of(stats.free - stats.largest_free_sum.min(stats.free));
+                sum.waiting += of(stats.waiting);
+                sum.spare += of(stats.largest_free_sum);
+                count += 1;
+            }
+        })
+        .map_err(|error| error.to_string())?;
+        let mean = |sum: f64| sum / f64::from(count.max(1));
+        Ok(Shares {
+            waste: mean(sum.waste),
+            gaps: mean(sum.gaps),
+            waiting: mean(sum.waiting),
+            spare: mean(sum.spare),
+        })
+    }
+
     /// Quads in meshes, when there are most.
     fn peak(&self) -> u32 {
         let mut sizes: Vec<u32> = self.first.iter().map(|counts| counts.iter().sum()).collect();
@@ -103,35 +149,42 @@ impl Replay {
 
     /// Whether one buffer of so many quads is enough.
     fn fits(&self, placement: &Placement, capacity: u32) -> Result<bool, String> {
-        match self.run(placement, capacity) {
+        let config = Config {
+            placement: placement.clone(),
+            ..Config::fixed(capacity, self.first.len() as u32)
+        };
+        match self.run(config, (0, Access::Staged), |_, _| {}) {
             Ok(()) => Ok(true),
             Err(PoolError::Full { .. } | PoolError::MeshTooLarge { .. }) => Ok(false),
             Err(error) => Err(error.to_string()),
         }
     }
 
-    fn run(&self, placement: &Placement, capacity: u32) -> Result<(), PoolError> {
-        let config = Config {
-            placement: placement.clone(),
-            oversize: Oversize::Split,
-            ..Config::fixed(capacity, self.first.len() as u32)
-        };
-        let mut pool = VertexPool::<u64, u32>::new(config)?;
+    /// Goes through all frames with a pool that has `room` from the first; `see` is told of each frame's number and of
+    /// the pool after its changes.
+    fn run(
+        &self,
+        config: Config,
+        (room, access): (u64, Access),
+        mut see: impl FnMut(usize, PoolStats),
+    ) -> Result<(), PoolError> {
+        let mut pool = VertexPool::<u64, u32>::new(Config { oversize: Oversize::Split, ..config })?;
+        let backend = &mut Nowhere(access);
+        pool.reserve(room, backend)?;
         let quads = vec![0_u64; self.largest()];
         let of = |counts: &Counts| &quads[..counts.iter().sum::<u32>() as usize];
-        let meshes: Result<Vec<MeshHandle>, _> = self
-            .first
-            .iter()
-            .map(|counts| pool.insert(of(counts), counts, 0, &mut Nowhere(Access::Staged)))
-            .collect();
+        let meshes: Result<Vec<MeshHandle>, _> =
+            self.first.iter().map(|counts| pool.insert(of(counts), counts, 0, backend)).collect();
         let meshes = meshes?;
         for (number, frame) in (1..).zip(&self.frames) {
             for (mesh, counts) in frame {
-                pool.replace(meshes[*mesh], of(counts), counts, 0, &mut Nowhere(Access::Staged))?;
+                pool.replace(meshes[*mesh], of(counts), counts, 0, backend)?;
             }
+            see(number as usize, pool.stats());
             pool.frame_submitted(number);
-            pool.frames_completed(number, &mut Nowhere(Access::Staged));
-            pool.defragment(&MOVES, &mut Nowhere(Access::Staged));
+            let in_flight = if access == Access::Direct { FRAMES_IN_FLIGHT } else { 0 };
+            pool.frames_completed(number.saturating_sub(in_flight), backend);
+            pool.defragment(&MOVES, backend);
         }
         Ok(())
     }
@@ -172,5 +225,21 @@ mod tests {
         // Eleven buckets for ten meshes.
         assert!((waste(buckets(66)) - (1.0 - 606.0 / 726.0)).abs() < 1e-9);
         assert!((waste(Placement::Ranges) - (1.0 - 606.0 / 666.0)).abs() < 1e-9);
+    }
+
+    #[test]
+    fn shares_are_of_what_is_handed_out_and_of_all() {
+        // A frame that is in flight when the mesh grows.
+        let Replay { first, frames } = growing();
+        let replay = Replay { first, frames: [vec![Vec::new()], frames].concat() };
+        let shares = |placement| replay.shares(&placement).unwrap();
+        let all = f64::from(Config::default().least_buffer_elements);
+        let ranges = shares(Placement::Ranges);
+        // The old mesh waits at its place; the rest is in one piece.
+        let spare = 1.0 - 666.0 / all;
+        assert_eq!(ranges, Shares { waste: 0.0, gaps: 0.0, waiting: 60.0 / all, spare });
+        // Eleven buckets, of which 606 quads and the 60 that wait are in use.
+        let waste = shares(buckets(80)).waste;
+        assert!((waste - (1.0 - 666.0 / 880.0)).abs() < 1e-9, "{waste}");
     }
 }
