@@ -10,6 +10,7 @@ mod frames;
 mod grid;
 mod lists;
 mod mask_order;
+mod noise;
 mod scene;
 mod still;
 
@@ -30,6 +31,13 @@ pub(crate) const DYNAMIC: TableEntry = TableEntry {
     name: "dynamic",
     about: "the same with 50 chunks filled and meshed anew before every frame",
     run: dynamic::run,
+};
+
+/// The table `noise`.
+pub(crate) const NOISE: TableEntry = TableEntry {
+    name: "noise",
+    about: "chunks of coherent noise that travel, all meshed anew before every frame",
+    run: noise::run,
 };
 
 /// The table `small-meshes`: that case of `static` alone.

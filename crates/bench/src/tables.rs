@@ -17,6 +17,7 @@ pub const TABLES: &[TableEntry] = &[
     pool_table::ENTRY,
     drawing::STATIC,
     drawing::DYNAMIC,
+    drawing::NOISE,
     drawing::SMALL_MESHES,
     drawing::MASK_ORDER,
     drawing::BUCKET_SIZE,

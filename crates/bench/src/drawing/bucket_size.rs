@@ -15,7 +15,7 @@ use drystone_render::{GlConfig, GlDevice, PoolRenderer, PoolRendererConfig, Rend
 use self::reserve::Replay;
 use super::{
     BUCKET_SIZE, SIZE,
-    changing::Changing,
+    changing::{Changing, RandomChanges},
     contenders::{Kind, compare, if_possible},
     scene::RandomScene,
 };
@@ -125,5 +125,6 @@ fn open(placement: &Placement, scene: &RandomScene) -> Result<Changing, RenderEr
         ..PoolRendererConfig::default()
     };
     let renderer = PoolRenderer::with_config(device, quads, meshes, config)?;
-    Changing::with_renderer(Kind::PoolGl, Box::new(renderer), scene)
+    let changes = Box::new(RandomChanges::of(scene));
+    Changing::with_renderer(Kind::PoolGl, Box::new(renderer), scene, changes)
 }

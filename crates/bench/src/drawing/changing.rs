@@ -25,15 +25,19 @@ const ROUND_SECONDS: f64 = 0.5;
 pub(super) struct Changing {
     pub(super) kind: Kind,
     pub(super) scene: Scene,
-    changes: Changes,
+    changes: Box<dyn Changes>,
     mesh_ns: f64,
 }
 
 impl Changing {
-    pub(super) fn open(kind: Kind, scene: &RandomScene) -> Result<Self, RenderError> {
+    pub(super) fn open(
+        kind: Kind,
+        scene: &RandomScene,
+        changes: Box<dyn Changes>,
+    ) -> Result<Self, RenderError> {
         let meshes = scene.quads.len() as u32;
         let room = Room { quads: scene.quad_count().into(), meshes };
-        Self::with_renderer(kind, kind.open(room)?, scene)
+        Self::with_renderer(kind, kind.open(room)?, scene, changes)
     }
 
     /// With a renderer that is as good as one of this kind.
@@ -41,8 +45,8 @@ impl Changing {
         kind: Kind,
         renderer: Box<dyn Renderer>,
         scene: &RandomScene,
+        changes: Box<dyn Changes>,
     ) -> Result<Self, RenderError> {
-        let changes = Changes::of(scene);
         let scene = Scene::new(scene.world.clone(), &scene.quads, renderer)?;
         Ok(Self { kind, scene, changes, mesh_ns: 0.0 })
     }
@@ -50,7 +54,7 @@ impl Changing {
     /// Fills the next chunks anew, and then meshes them: only that is timed, upload
     /// included.
     pub(super) fn change(&mut self) -> Result<(), String> {
-        let changed: Vec<_> = self.changes.next_frame().collect();
+        let changed = self.changes.next_frame();
         let positions: Vec<ChunkPos> = changed.iter().map(|(position, _)| *position).collect();
         for (position, chunk) in changed {
             self.scene.world_mut().insert(position, chunk).map_err(|e| e.to_string())?;
@@ -79,7 +83,17 @@ impl Changing {
 }
 
 /// Which chunks change when, and to what: the same for all.
-pub(super) struct Changes {
+pub(super) trait Changes {
+    /// How many chunks change before a frame.
+    fn a_frame(&self) -> u32;
+
+    /// The chunks that change before the next frame.
+    fn next_frame(&mut self) -> Vec<(ChunkPos, Chunk)>;
+}
+
+/// Fifty chunks at a time, each filled at random.
+#[derive(Clone)]
+pub(super) struct RandomChanges {
     /// Voxels a side of a chunk.
     side: u32,
     /// Chunks along each axis.
@@ -88,22 +102,24 @@ pub(super) struct Changes {
     count: u32,
 }
 
-impl Changes {
+impl RandomChanges {
     pub(super) fn of(scene: &RandomScene) -> Self {
         Self { side: scene.world.side(), chunks: scene.chunks, count: 0 }
     }
+}
 
-    /// How many chunks change before a frame.
+impl Changes for RandomChanges {
     fn a_frame(&self) -> u32 {
         CHANGED_CHUNKS.min(self.chunks.iter().product())
     }
 
-    /// The chunks that change before the next frame.
-    pub(super) fn next_frame(&mut self) -> impl Iterator<Item = (ChunkPos, Chunk)> {
+    fn next_frame(&mut self) -> Vec<(ChunkPos, Chunk)> {
         let first = self.count;
         self.count += self.a_frame();
         let (side, chunks) = (self.side, self.chunks);
-        (first..self.count).map(move |number| (position(chunks, number), new_chunk(side, number)))
+        (first..self.count)
+            .map(|number| (position(chunks, number), new_chunk(side, number)))
+            .collect()
     }
 }
 

@@ -3,7 +3,7 @@
 
 use super::{
     DYNAMIC,
-    changing::Changing,
+    changing::{Changes, Changing, RandomChanges},
     contenders::{Kind, compare, if_possible},
     scene::RandomScene,
     still::CASES,
@@ -17,28 +17,34 @@ pub(super) fn run(options: &Options) -> Result<Table, Error> {
     let mut table = Table::new(DYNAMIC.name);
     for (case, side, chunks_a_side, quick) in CASES {
         if (quick || !options.quick) && options.wants(case) {
-            run_case(&mut table, options, case, [side, chunks_a_side])?;
+            let scene = RandomScene::new(side, chunks_a_side)
+                .map_err(|message| failed(&table, case, "scene", message))?;
+            let first = RandomChanges::of(&scene);
+            let changes = || Box::new(first.clone()) as Box<dyn Changes>;
+            run_case(&mut table, options, case, scene, &changes)?;
         }
     }
     Ok(table)
 }
 
-fn run_case(
+/// That a contender of a case failed, and why.
+pub(super) fn failed(table: &Table, case: &str, contender: &str, message: String) -> Error {
+    let [table, case, contender] = [table.name(), case, contender].map(str::to_owned);
+    Error::Contender { table, case, contender, message }
+}
+
+/// Draws a scene that changes, each kind its own.
+pub(super) fn run_case(
     table: &mut Table,
     options: &Options,
     case: &str,
-    [side, chunks_a_side]: [u32; 2],
+    scene: RandomScene,
+    changes: &dyn Fn() -> Box<dyn Changes>,
 ) -> Result<(), Error> {
-    let name = table.name().to_owned();
-    let failed = |contender: &str, message: String| {
-        let [case, contender] = [case, contender].map(str::to_owned);
-        Error::Contender { table: name.clone(), case, contender, message }
-    };
-    let scene = RandomScene::new(side, chunks_a_side).map_err(|e| failed("scene", e))?;
     let mut changing = Vec::new();
     for kind in KINDS {
-        let one = if_possible(case, kind.name(), Changing::open(kind, &scene))
-            .map_err(|error| failed(kind.name(), error.to_string()))?;
+        let one = if_possible(case, kind.name(), Changing::open(kind, &scene, changes()))
+            .map_err(|error| failed(table, case, kind.name(), error.to_string()))?;
         changing.extend(one);
     }
     let view = scene.view;
@@ -46,10 +52,10 @@ fn run_case(
     let adapters: Vec<_> = changing.iter_mut().map(|one| one.scene.renderer().backend()).collect();
     table.machine.gpu = adapters.join("; ");
     for one in &mut changing {
-        one.change().map_err(|message| failed(one.kind.name(), message))?;
+        one.change().map_err(|message| failed(table, case, one.kind.name(), message))?;
     }
     compare(changing.iter_mut().map(|one| (one.kind, one.scene.renderer())), &view)
-        .map_err(|(kind, message)| failed(kind.name(), message))?;
+        .map_err(|(kind, message)| failed(table, case, kind.name(), message))?;
     let contenders = changing
         .into_iter()
         .map(|mut one| Contender::new(one.kind.name(), move || one.round(&view)));

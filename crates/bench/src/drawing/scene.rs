@@ -20,6 +20,8 @@ const COLORS: Colors = &[[208, 92, 60, 255], [84, 148, 92, 255], [70, 110, 190, 
 /// Those of its headline.
 pub(super) const FOUR_COLORS: Colors =
     &[[208, 92, 60, 255], [84, 148, 92, 255], [70, 110, 190, 255], [214, 190, 110, 255]];
+/// The article's noise has one.
+pub(super) const NOISE_COLOR: [u8; 4] = COLORS[1];
 /// Half of what is filled can be seen through.
 pub(super) const HALF_GLASS: Colors = &[[208, 92, 60, 255], [120, 170, 220, 110]];
 
@@ -48,10 +50,27 @@ impl RandomScene {
 
     /// Any number of chunks, of any colours.
     pub(super) fn with(side: u32, chunks: [u32; 3], colors: Colors) -> Result<Self, String> {
-        let world = random_world(side, chunks, colors)?;
+        let scene = Self::of_chunks(side, chunks, colors, random_chunks(side, chunks, colors))?;
+        check_mean(side, scene.mean_quads())?;
+        Ok(scene)
+    }
+
+    /// Chunks of these colours, whatever is in them.
+    pub(super) fn of_chunks(
+        side: u32,
+        chunks: [u32; 3],
+        colors: &[[u8; 4]],
+        filled: impl Iterator<Item = (ChunkPos, Chunk)>,
+    ) -> Result<Self, String> {
+        let mut materials = MaterialTable::new();
+        for &color in colors {
+            materials.insert("color", color).ok_or("the material table is full")?;
+        }
+        let mut world = World::with_side("chunks", materials, side);
+        for (position, chunk) in filled {
+            world.insert(position, chunk).map_err(|e| e.to_string())?;
+        }
         let quads = mesh_world(&world);
-        let mean = quad_count(&quads) as f64 / world.chunk_count().max(1) as f64;
-        check_mean(side, mean)?;
         let max = DVec3::from_array(chunks.map(|count| f64::from(side * count)));
         Ok(Self { world, quads, chunks, view: view_of_all(max) })
     }
@@ -154,23 +173,17 @@ fn view_of_all(max: DVec3) -> View {
     View::new(Camera::fit(DVec3::ZERO, max, projection, 1.0))
 }
 
-fn random_world(side: u32, chunks: [u32; 3], colors: Colors) -> Result<World, String> {
-    let mut materials = MaterialTable::new();
-    for &color in colors {
-        materials.insert("random", color).ok_or("the material table is full")?;
-    }
-    let mut world = World::with_side("random", materials, side);
-    let [nx, ny, nz] = chunks.map(|count| count as i32);
-    for z in 0..nz {
-        for y in 0..ny {
-            for x in 0..nx {
-                let seed = (x + nx * (y + ny * z)) as u64;
-                let chunk = random_chunk(side, seed, colors.len());
-                world.insert(ChunkPos::new(x, y, z), chunk).map_err(|e| e.to_string())?;
-            }
-        }
-    }
-    Ok(world)
+/// Chunks of random voxels, X fastest.
+fn random_chunks(
+    side: u32,
+    chunks: [u32; 3],
+    colors: Colors,
+) -> impl Iterator<Item = (ChunkPos, Chunk)> {
+    let [nx, ny, nz] = chunks;
+    (0..nx * ny * nz).map(move |i| {
+        let [x, y, z] = [i % nx, i / nx % ny, i / nx / ny].map(|index| index as i32);
+        (ChunkPos::new(x, y, z), random_chunk(side, i.into(), colors.len()))
+    })
 }
 
 /// A chunk of random voxels of so many materials; the same seed gives the same.

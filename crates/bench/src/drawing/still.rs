@@ -9,6 +9,7 @@ use super::{
     STATIC,
     contenders::{Kind, compare, if_possible},
     drawn::{Drawn, TREMBLE_VOXELS},
+    dynamic::failed,
     scene::{Meshes, RandomScene, small_meshes},
 };
 use crate::{Contender, Error, Options, Table};
@@ -48,11 +49,6 @@ pub(super) fn run_small(table: &mut Table, options: &Options) -> Result<(), Erro
     }
     let (meshes, view) = small_meshes();
     run_case(table, options, SMALL_MESHES, (&meshes, &view), &Kind::ALL)
-}
-
-fn failed(table: &Table, case: &str, contender: &str, message: String) -> Error {
-    let [table, case, contender] = [table.name(), case, contender].map(str::to_owned);
-    Error::Contender { table, case, contender, message }
 }
 
 /// Draws meshes with these kinds.

@@ -74,6 +74,14 @@ fn bucket_size_says_what_is_wasted() {
 }
 
 #[test]
+fn noise_is_meshed_anew() {
+    let Some(rows) = rows("noise", "16x3") else { return };
+    for contender in ["pool-gl", "naive-gl"] {
+        assert!(median(&rows, contender, "mesh") > 0.0, "{contender}");
+    }
+}
+
+#[test]
 fn lists_compares_three_ways() {
     let Some(rows) = rows("lists", "16x5") else { return };
     for contender in ["pool-gl-lists", "pool-gl-masked-twice", "pool-gl-pools"] {

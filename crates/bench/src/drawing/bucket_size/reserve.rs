@@ -11,7 +11,10 @@ use drystone_pool::{
 use drystone_render::room_for;
 use drystone_voxel::ChunkPos;
 
-use crate::drawing::{changing::Changes, scene::RandomScene};
+use crate::drawing::{
+    changing::{Changes, RandomChanges},
+    scene::RandomScene,
+};
 
 /// Frames that the scene changes for.
 const FRAMES: usize = 40;
@@ -56,7 +59,7 @@ impl Replay {
         for chunk in &scene.quads {
             first[numbers[&chunk.position]] = chunk.mesh.opaque.counts();
         }
-        let mut changes = Changes::of(scene);
+        let mut changes = RandomChanges::of(scene);
         let mut frames = Vec::new();
         for _ in 0..FRAMES {
             let mut positions = Vec::new();

@@ -1,0 +1,135 @@
+//! Table `noise`: chunks of coherent noise that travel along X, all meshed anew before
+//! every frame.
+
+use std::rc::Rc;
+
+use drystone_voxel::{Chunk, ChunkPos, LocalPos, VoxelPos};
+
+use super::{
+    NOISE,
+    changing::Changes,
+    dynamic,
+    scene::{NOISE_COLOR, RandomScene},
+    still::CASES,
+};
+use crate::{Error, Options, Table, noise_field::NoiseField};
+
+/// Voxels from one place of the travel to the next.
+const STEP: i32 = 1;
+/// Places: there and back again, so that no contender waits while noise is sampled.
+const PLACES: i32 = 2;
+
+pub(super) fn run(options: &Options) -> Result<Table, Error> {
+    let mut table = Table::new(NOISE.name);
+    for (case, side, chunks_a_side, quick) in CASES {
+        if (quick || !options.quick) && options.wants(case) {
+            let travel = Travel::new(side, chunks_a_side);
+            let scene = travel.scene(side, chunks_a_side);
+            let scene = scene.map_err(|message| dynamic::failed(&table, case, "scene", message))?;
+            eprintln!("{case}: {}", QuadsAChunk::of(&scene));
+            let changes = || Box::new(travel.clone()) as Box<dyn Changes>;
+            dynamic::run_case(&mut table, options, case, scene, &changes)?;
+        }
+    }
+    Ok(table)
+}
+
+/// The scene at each place of its travel.
+#[derive(Clone)]
+struct Travel {
+    places: Rc<[Vec<(ChunkPos, Chunk)>]>,
+    at: usize,
+}
+
+impl Travel {
+    fn new(side: u32, chunks_a_side: u32) -> Self {
+        let field = NoiseField::new(side * chunks_a_side);
+        let n = chunks_a_side as i32;
+        let chunks = |place: i32| {
+            let positions = (0..n.pow(3)).map(|i| ChunkPos::new(i % n, i / n % n, i / n / n));
+            let chunk = |position: ChunkPos| {
+                let origin = position.origin(side);
+                Chunk::from_fn(side, |LocalPos { x, y, z }| {
+                    let [x, y, z] = [x, y, z].map(i32::from);
+                    let x = origin.x + x + place * STEP;
+                    field.material(VoxelPos::new(x, origin.y + y, origin.z + z))
+                })
+            };
+            positions.map(|position| (position, chunk(position))).collect()
+        };
+        Self { places: (0..PLACES).map(chunks).collect(), at: 0 }
+    }
+
+    /// The scene as it is at the first place.
+    fn scene(&self, side: u32, chunks_a_side: u32) -> Result<RandomScene, String> {
+        let chunks = self.places[0].iter().cloned();
+        RandomScene::of_chunks(side, [chunks_a_side; 3], &[NOISE_COLOR], chunks)
+    }
+}
+
+impl Changes for Travel {
+    fn a_frame(&self) -> u32 {
+        self.places[0].len() as u32
+    }
+
+    fn next_frame(&mut self) -> Vec<(ChunkPos, Chunk)> {
+        self.at = (self.at + 1) % self.places.len();
+        self.places[self.at].clone()
+    }
+}
+
+/// How many quads chunks have that have any: they differ by much.
+struct QuadsAChunk {
+    mean: f64,
+    median: usize,
+    percentile_95: usize,
+}
+
+impl QuadsAChunk {
+    fn of(scene: &RandomScene) -> Self {
+        let mut counts: Vec<usize> = scene.quads.iter().map(|chunk| chunk.mesh.len()).collect();
+        counts.sort_unstable();
+        let at = |percent: usize| counts.get(counts.len() * percent / 100).copied().unwrap_or(0);
+        Self { mean: scene.mean_quads(), median: at(50), percentile_95: at(95) }
+    }
+}
+
+impl std::fmt::Display for QuadsAChunk {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { mean, median, percentile_95 } = self;
+        write!(f, "{mean:.0} quads a chunk, median {median}, 95th percentile {percentile_95}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Places are one scene a step apart, and come round again.
+    #[test]
+    fn a_travel_moves_the_scene_by_its_step() {
+        let mut travel = Travel::new(16, 2);
+        let first = travel.places[0].clone();
+        let second = travel.next_frame();
+        assert_eq!(second.len(), 8);
+        for ((position, chunk), (at, moved)) in first.iter().zip(&second) {
+            assert_eq!(position, at);
+            for (y, z) in [(0, 0), (3, 9), (15, 15)] {
+                for x in 1..16 {
+                    let [here, before] = [x, x - 1].map(|x| LocalPos::new(x, y, z));
+                    assert_eq!(chunk.get(here), moved.get(before));
+                }
+            }
+        }
+        assert!(first != second && travel.next_frame() == first);
+    }
+
+    #[test]
+    fn noise_is_neither_full_nor_empty() {
+        let scene = Travel::new(16, 3).scene(16, 3).unwrap();
+        let solid = scene.world.solid_count() as f64 / f64::from(48_u32.pow(3));
+        assert!(solid > 0.2 && solid < 0.8, "{solid}");
+        let quads = QuadsAChunk::of(&scene);
+        assert!(quads.median > 0 && quads.percentile_95 > quads.median);
+    }
+}

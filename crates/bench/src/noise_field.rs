@@ -1,0 +1,35 @@
+//! The article's coherent noise: what is realistic where random voxels are the worst case.
+
+use drystone_voxel::{Material, VoxelPos};
+use fastnoise_lite::{FastNoiseLite, FractalType, NoiseType};
+
+const SEED: i32 = 1;
+const OCTAVES: i32 = 8;
+const LACUNARITY: f32 = 2.0;
+const GAIN: f32 = 0.6;
+
+/// Voxels of one material, solid where OpenSimplex2 noise is positive, with frequency 1 over
+/// so many voxels.
+pub(crate) struct NoiseField {
+    noise: FastNoiseLite,
+    voxels: f32,
+}
+
+impl NoiseField {
+    pub(crate) fn new(voxels: u32) -> Self {
+        let mut noise = FastNoiseLite::with_seed(SEED);
+        noise.set_noise_type(Some(NoiseType::OpenSimplex2));
+        noise.set_fractal_type(Some(FractalType::FBm));
+        noise.set_fractal_octaves(Some(OCTAVES));
+        noise.set_fractal_lacunarity(Some(LACUNARITY));
+        noise.set_fractal_gain(Some(GAIN));
+        noise.set_frequency(Some(1.0));
+        Self { noise, voxels: voxels as f32 }
+    }
+
+    /// Air or the first material.
+    pub(crate) fn material(&self, VoxelPos { x, y, z }: VoxelPos) -> Material {
+        let [x, y, z] = [x, y, z].map(|coordinate| coordinate as f32 / self.voxels);
+        Material(u16::from(self.noise.get_noise_3d(x, y, z) > 0.0))
+    }
+}
