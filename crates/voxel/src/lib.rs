@@ -70,7 +70,7 @@ mod position;
 mod unit_mesher;
 mod visibility;
 
-pub use chunk::Chunk;
+pub use chunk::{Chunk, StorageKind, Voxels};
 pub use chunk_mesh::ChunkMesh;
 pub use greedy_mesher::GreedyMesher;
 pub use material::{Material, MaterialKind, MaterialTable};

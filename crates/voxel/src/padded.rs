@@ -2,7 +2,8 @@ use alloc::vec::Vec;
 
 use drystone_mesh::Face;
 
-use crate::{Chunk, LocalPos, Material};
+use crate::chunk::{Reader, Rows, Table};
+use crate::{Chunk, Material};
 
 /// A chunk with a halo of one voxel of its 26 neighbours: all that a mesher looks at.
 ///
@@ -16,7 +17,7 @@ use crate::{Chunk, LocalPos, Material};
 /// ```
 ///
 /// # Cost
-/// Two bytes a voxel of (n + 2)³; filling copies rows. The memory is kept from one
+/// Two bytes a voxel of (n + 2)³; filling copies rows out of any storage. The memory is kept from one
 /// [`fill`](Self::fill) to the next.
 #[derive(Clone, Debug)]
 pub struct PaddedChunk {
@@ -40,6 +41,29 @@ impl PaddedChunk {
         }
     }
 
+    /// A padded chunk of (`side` + 2)³ voxels as they are, halo included, X fastest, then
+    /// Y, then Z: of these nothing is known before they are looked at. `None` unless `side`
+    /// is 1 to 64 and there are as many.
+    pub fn from_voxels(side: u32, voxels: &[Material]) -> Option<Self> {
+        let padded = side.checked_add(2)?;
+        let volume = u64::from(padded).pow(3);
+        if !(1..=Chunk::MAX_SIDE).contains(&side) || voxels.len() as u64 != volume {
+            return None;
+        }
+        let inside = |at: usize| {
+            let [x, y, z] = [1, padded, padded * padded].map(|step| at as u32 / step % padded);
+            [x, y, z].iter().all(|c| (1..=side).contains(c))
+        };
+        let mut solids = voxels.iter().enumerate().filter(|(_, voxel)| !voxel.is_air());
+        Some(Self {
+            side,
+            solid_inside: solids.any(|(at, _)| inside(at)),
+            uniform: None,
+            uniform_beyond: [None; Face::COUNT],
+            voxels: voxels.to_vec(),
+        })
+    }
+
     /// Takes a copy of `center` and of the border voxels of its neighbours. `neighbor`
     /// gets an offset with components −1, 0 and 1; `None`, or a chunk of another side,
     /// counts as air.
@@ -57,16 +81,16 @@ impl PaddedChunk {
             _ => Some(Material::AIR),
         });
         let padded = (n + 2) as usize;
-        self.voxels.clear();
+        // Every voxel is written below.
         self.voxels.resize(padded * padded * padded, Material::AIR);
+        let mut table = Table::new();
         for dz in -1..=1 {
             for dy in -1..=1 {
                 for dx in -1..=1 {
                     let offset = [dx, dy, dz];
                     let chunk = if offset == [0; 3] { Some(center) } else { neighbor(offset) };
-                    if let Some(chunk) = chunk.filter(|c| c.side() == n && !c.is_empty()) {
-                        self.copy_from(chunk, offset);
-                    }
+                    let chunk = chunk.filter(|chunk| chunk.side() == n);
+                    self.copy_from(chunk, offset, &mut table);
                 }
             }
         }
@@ -134,8 +158,8 @@ impl PaddedChunk {
     }
 
     /// Copies the part of `chunk`, which lies `offset` chunks away, that reaches into the
-    /// padded cube.
-    fn copy_from(&mut self, chunk: &Chunk, offset: [i32; 3]) {
+    /// padded cube: air where there is none.
+    fn copy_from(&mut self, chunk: Option<&Chunk>, offset: [i32; 3], table: &mut Table) {
         let n = self.side;
         let p = n + 2;
         // Per axis: first source voxel, first padded place, how many.
@@ -145,19 +169,20 @@ impl PaddedChunk {
             _ => (0, n + 1, 1),
         };
         let [(sx, px, nx), (sy, py, ny), (sz, pz, nz)] = offset.map(span);
-        for z in 0..nz {
-            for y in 0..ny {
-                let to = (px + p * (py + y + p * (pz + z))) as usize;
-                let row = &mut self.voxels[to..to + nx as usize];
-                match chunk.dense() {
-                    Some(voxels) => {
-                        let from = (sx + n * (sy + y + n * (sz + z))) as usize;
-                        row.copy_from_slice(&voxels[from..from + nx as usize]);
-                    }
-                    None => row.fill(chunk.get(LocalPos::default())),
-                }
-            }
-        }
+        // Without neighbours along X, rows are copied whole; else voxel by voxel.
+        let row_voxels = if nx == 1 { 0 } else { nx * ny * nz };
+        let mut reader = match chunk {
+            Some(chunk) => chunk.reader_of_many(row_voxels as usize, table),
+            None => Reader::AIR,
+        };
+        let rows = |first: u32, side: u32| Rows {
+            first: first as usize,
+            row_step: side as usize,
+            layer_step: (side * side) as usize,
+        };
+        let from = rows(sx + n * (sy + n * sz), n);
+        let to = rows(px + p * (py + p * pz), p);
+        reader.copy_box([nx, ny, nz].map(|c| c as usize), from, &mut self.voxels, to);
     }
 }
 
@@ -170,6 +195,7 @@ impl Default for PaddedChunk {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::LocalPos;
 
     /// A chunk whose voxel tells which chunk and place it came from.
     fn tagged(side: u32, tag: u16) -> Chunk {
@@ -226,5 +252,20 @@ mod tests {
         assert_eq!(padded.uniform_beyond(Face::PosZ), Some(Material::AIR));
         padded.fill(&mixed, |_| None);
         assert_eq!(padded.uniform(), None);
+    }
+
+    #[test]
+    fn voxels_as_they_are_are_not_known() {
+        let mut padded = PaddedChunk::new();
+        padded.fill(&Chunk::new(2, Material(1)), |_| None);
+        let plain = PaddedChunk::from_voxels(2, padded.voxels()).unwrap();
+        assert_eq!((plain.uniform(), plain.has_solid()), (None, true));
+        assert_eq!(plain.voxels(), padded.voxels());
+        let mut halo = [Material::AIR; 64];
+        (halo[0], halo[63]) = (Material(1), Material(1));
+        assert!(!PaddedChunk::from_voxels(2, &halo).unwrap().has_solid());
+        for side in [0, 1, 3, 65, u32::MAX] {
+            assert!(PaddedChunk::from_voxels(side, &halo).is_none(), "{side}");
+        }
     }
 }

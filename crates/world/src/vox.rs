@@ -170,6 +170,7 @@ impl Source for VoxFile {
                 }
             }
         }
+        chunk.compact();
         Ok(chunk)
     }
 }

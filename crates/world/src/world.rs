@@ -11,8 +11,9 @@ mod tests;
 /// The chunks of a source in memory. Chunks that are all air are not kept.
 ///
 /// # Cost
-/// [`get`](Self::get) and [`set`](Self::set) are O(log chunks). A chunk takes two bytes a
-/// voxel, or next to nothing where all its voxels are of one material.
+/// [`get`](Self::get) and [`set`](Self::set) are O(log chunks). A chunk takes what its
+/// [storage](Chunk::storage) needs: next to nothing where all its voxels are of one
+/// material, at most two bytes a voxel.
 ///
 /// # Examples
 /// ```
@@ -172,6 +173,13 @@ impl World {
         old
     }
 
+    /// Puts the voxels of every chunk into the smallest storage, on all cores: to be called
+    /// when many have been set. Sources make chunks that are so already.
+    pub fn compact(&mut self) {
+        let chunks: Vec<&mut Chunk> = self.chunks.values_mut().collect();
+        chunks.into_par_iter().for_each(Chunk::compact);
+    }
+
     /// Fills `padded` with the chunk at `position` and the border of its 26 neighbours:
     /// all air where there are none. The memory of `padded` is used again.
     pub fn pad(&self, position: ChunkPos, padded: &mut PaddedChunk) {
@@ -260,17 +268,15 @@ fn chunk_bounds(position: ChunkPos, chunk: &Chunk) -> Option<VoxelBox> {
 
 fn count_chunk(chunk: &Chunk) -> BTreeMap<Material, u64> {
     let mut counts = BTreeMap::new();
-    match chunk.dense() {
-        None => {
-            let fill = chunk.uniform().unwrap_or(Material::AIR);
-            counts.insert(fill, u64::from(chunk.solid_count()));
-        }
-        // Runs of one material are long, so a run is looked up once.
-        Some(voxels) => {
-            for run in voxels.chunk_by(PartialEq::eq) {
-                *counts.entry(run[0]).or_default() += run.len() as u64;
-            }
-        }
+    if let Some(fill) = chunk.uniform() {
+        counts.insert(fill, u64::from(chunk.solid_count()));
+        return counts;
     }
+    chunk.for_each_row(|_y, _z, row| {
+        // Runs of one material are long, so a run is looked up once.
+        for run in row.chunk_by(PartialEq::eq) {
+            *counts.entry(run[0]).or_default() += run.len() as u64;
+        }
+    });
     counts
 }

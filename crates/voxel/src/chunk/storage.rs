@@ -1,79 +1,205 @@
-use core::alloc::Layout;
-use core::fmt;
-use core::ops::{Deref, DerefMut};
+use alloc::sync::Arc;
+use alloc::vec;
 
-use allocator_api2::{SliceExt, boxed::Box, vec::Vec};
-use drystone_alloc::memory::{Heap, PoolStats, SharedPool};
+use super::blocks::Block;
+use super::numbered::Numbered;
+use super::palette::{Palette, Width};
+use super::runs::Runs;
+use crate::{Material, StorageKind};
 
-use crate::Material;
-
-/// Where a chunk keeps its voxels.
+/// Where a chunk keeps its voxels. Copies share until one of them is written.
 #[derive(Clone, Debug)]
 pub(super) enum Storage {
     Uniform(Material),
-    Dense(Voxels),
+    Palette(Arc<Palette>),
+    /// The materials themselves: more than a palette numbers.
+    Direct(Arc<Block<Material>>),
+    Runs(Arc<Runs>),
 }
 
-/// Voxels one by one: X runs fastest, then Y, then Z.
-pub(super) struct Voxels(Box<[Material], &'static SharedPool>);
-
-/// Bytes that the pools ask the heap for at a time: some dozens of chunks.
-const SLAB_BYTES: usize = 2 << 20;
-
-static SIDE_16: SharedPool = pool::<{ 16 * 16 * 16 }>();
-static SIDE_32: SharedPool = pool::<{ 32 * 32 * 32 }>();
-
-const fn pool<const VOLUME: usize>() -> SharedPool {
-    SharedPool::new(SLAB_BYTES, Layout::new::<[Material; VOLUME]>(), &Heap)
+/// Takes one material for any of a storage's voxels.
+pub(super) enum Writer<'a> {
+    Uniform(Material),
+    Palette(&'a mut Palette, usize),
+    Direct(&'a mut [Material], Material),
 }
 
-/// The pool that takes arrays of `volume` voxels. Other volumes than its own it takes from
-/// the heap.
-fn pool_for(volume: usize) -> &'static SharedPool {
-    if volume <= 16 * 16 * 16 { &SIDE_16 } else { &SIDE_32 }
-}
-
-pub(super) fn pool_stats(side: u32) -> PoolStats {
-    match side {
-        16 => SIDE_16.stats(),
-        32 => SIDE_32.stats(),
-        _ => PoolStats::default(),
+impl Writer<'_> {
+    /// Writes a voxel and returns what was there.
+    #[inline]
+    pub(super) fn put(&mut self, voxel: usize) -> Material {
+        match self {
+            Self::Uniform(material) => *material,
+            Self::Palette(palette, number) => palette.put(voxel, *number),
+            Self::Direct(voxels, material) => core::mem::replace(&mut voxels[voxel], *material),
+        }
     }
 }
 
-impl Voxels {
-    pub(super) fn filled(volume: usize, fill: Material) -> Self {
-        let mut voxels = Vec::with_capacity_in(volume, pool_for(volume));
-        voxels.resize(volume, fill);
-        Self(voxels.into_boxed_slice())
+impl Storage {
+    /// The smallest for these voxels, of which there is at least one: runs where they take
+    /// at most a quarter of what numbers do, since these are quicker to get at.
+    pub(super) fn of(voxels: &[Material]) -> Self {
+        let run_count = 1 + boundary_count(voxels);
+        if run_count == 1 {
+            return Self::Uniform(voxels.first().copied().unwrap_or_default());
+        }
+        let runs = || Self::Runs(Arc::new(Runs::new(run_count, runs_in(voxels))));
+        let are_short = |packed_bytes| run_count * Runs::RUN_BYTES <= packed_bytes / 4;
+        // As few as this and it does not matter of what they are.
+        if are_short(Width::of(1).map_or(0, |width| width.bytes(voxels.len()))) {
+            return runs();
+        }
+        let numbered = Numbered::of(voxels);
+        let width = numbered.as_ref().and_then(|it| Width::of(it.materials.len()));
+        let packed_bytes = width.map_or(size_of_val(voxels), |width| width.bytes(voxels.len()));
+        if are_short(packed_bytes) { runs() } else { Self::plain(voxels, numbered) }
     }
-}
 
-impl Clone for Voxels {
-    fn clone(&self) -> Self {
-        let copy = SliceExt::to_vec_in(&*self.0, pool_for(self.len()));
-        Self(copy.into_boxed_slice())
+    /// Bits for each voxel.
+    fn plain(voxels: &[Material], numbered: Option<Numbered>) -> Self {
+        match numbered {
+            Some(numbered) => Self::Palette(Arc::new(Palette::of(numbered))),
+            None => Self::Direct(Arc::new(Block::of(voxels))),
+        }
     }
-}
-
-impl Deref for Voxels {
-    type Target = [Material];
 
     #[inline]
-    fn deref(&self) -> &[Material] {
-        &self.0
+    pub(super) fn get(&self, voxel: usize) -> Material {
+        match self {
+            Self::Uniform(material) => *material,
+            Self::Palette(palette) => palette.get(voxel),
+            Self::Direct(voxels) => voxels[voxel],
+            Self::Runs(runs) => runs.get(voxel),
+        }
     }
-}
 
-impl DerefMut for Voxels {
+    /// What is known to be the one material of all.
     #[inline]
-    fn deref_mut(&mut self) -> &mut [Material] {
-        &mut self.0
+    pub(super) fn only_material(&self) -> Option<Material> {
+        match self {
+            Self::Uniform(material) => Some(*material),
+            Self::Palette(palette) => palette.only_material(),
+            Self::Direct(_) | Self::Runs(_) => None,
+        }
+    }
+
+    pub(super) fn kind(&self) -> StorageKind {
+        match self {
+            Self::Uniform(_) => StorageKind::Uniform,
+            Self::Palette(palette) => StorageKind::Palette { bits: palette.width().bits() },
+            Self::Direct(_) => StorageKind::Palette { bits: u16::BITS },
+            Self::Runs(_) => StorageKind::Runs,
+        }
+    }
+
+    /// Bytes beside the storage itself, those that copies share included.
+    pub(super) fn size_bytes(&self) -> usize {
+        /// Two counts of a shared value.
+        const COUNTS: usize = 2 * size_of::<usize>();
+        match self {
+            Self::Uniform(_) => 0,
+            Self::Palette(it) => COUNTS + size_of::<Palette>() + it.size_bytes(),
+            Self::Direct(it) => COUNTS + size_of::<Block<Material>>() + size_of_val(&***it),
+            Self::Runs(it) => COUNTS + size_of::<Runs>() + it.size_bytes(),
+        }
+    }
+
+    /// What writes `material` to any of the `volume` voxels; makes room for it first.
+    #[inline]
+    pub(super) fn writer(&mut self, volume: usize, material: Material) -> Writer<'_> {
+        while !self.is_ready_for(material) {
+            self.make_room(volume);
+        }
+        match self {
+            Self::Palette(palette) => {
+                let palette = Arc::make_mut(palette);
+                match palette.number_for(material) {
+                    Some(number) => Writer::Palette(palette, number),
+                    None => unreachable!("it has room"),
+                }
+            }
+            Self::Direct(voxels) => Writer::Direct(&mut *Arc::make_mut(voxels), material),
+            Self::Uniform(_) | Self::Runs(_) => Writer::Uniform(material),
+        }
+    }
+
+    /// Whether a voxel of `material` can be written as it is.
+    #[inline]
+    fn is_ready_for(&self, material: Material) -> bool {
+        match self {
+            Self::Uniform(fill) => *fill == material,
+            Self::Palette(palette) => palette.has_room_for(material),
+            Self::Direct(_) => true,
+            Self::Runs(_) => false,
+        }
+    }
+
+    /// The next that takes more materials, or any change at all.
+    #[cold]
+    fn make_room(&mut self, volume: usize) {
+        *self = match &*self {
+            Self::Uniform(fill) => Self::Palette(Arc::new(Palette::uniform(volume, *fill))),
+            Self::Runs(runs) => {
+                let mut voxels = vec![Material::AIR; volume];
+                runs.copy(0, &mut voxels, 0);
+                Self::plain(&voxels, Numbered::of(&voxels))
+            }
+            Self::Palette(palette) => {
+                let wider = palette.width().next();
+                match wider.and_then(|width| palette.with_width(volume, width)) {
+                    Some(wider) => Self::Palette(Arc::new(wider)),
+                    None => {
+                        let mut voxels = Block::filled(volume, Material::AIR);
+                        voxels.iter_mut().enumerate().for_each(|(n, to)| *to = palette.get(n));
+                        Self::Direct(Arc::new(voxels))
+                    }
+                }
+            }
+            Self::Direct(voxels) => Self::Direct(Arc::clone(voxels)),
+        };
+    }
+
+    /// Gives back what edits have left unused: only where there would be room for twice the
+    /// materials that there are, so that the next edits do not take it again.
+    pub(super) fn narrow(&mut self, volume: usize) {
+        let narrower = match &*self {
+            Self::Uniform(_) | Self::Runs(_) => None,
+            Self::Palette(palette) => match palette.only_material() {
+                Some(material) => Some(Self::Uniform(material)),
+                None => Width::of(2 * palette.live_count())
+                    .filter(|&width| width < palette.width())
+                    .and_then(|width| palette.with_width(volume, width))
+                    .map(|palette| Self::Palette(Arc::new(palette))),
+            },
+            Self::Direct(voxels) => Numbered::of(voxels)
+                .filter(|numbered| 2 * numbered.materials.len() <= Width::MAX.capacity())
+                .map(|numbered| Self::plain(voxels, Some(numbered))),
+        };
+        if let Some(narrower) = narrower {
+            *self = narrower;
+        }
+    }
+
+    /// Says what is wrong with it, for tests.
+    pub(super) fn check(&self, volume: usize) -> Result<(), &'static str> {
+        match self {
+            Self::Uniform(_) => Ok(()),
+            Self::Palette(palette) => palette.check(volume),
+            Self::Direct(voxels) if voxels.len() == volume => Ok(()),
+            Self::Direct(_) => Err("there are not as many voxels as there should be"),
+            Self::Runs(runs) => runs.check(volume),
+        }
     }
 }
 
-impl fmt::Debug for Voxels {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
-    }
+/// Voxels of one material beside each other, with their number.
+fn runs_in(voxels: &[Material]) -> impl Iterator<Item = (u32, Material)> + '_ {
+    voxels.chunk_by(PartialEq::eq).map(|run| (run.len() as u32, run[0]))
+}
+
+/// How often a voxel is of another material than the one before it.
+fn boundary_count(voxels: &[Material]) -> usize {
+    let pairs = voxels.iter().zip(voxels.get(1..).unwrap_or_default());
+    pairs.map(|(a, b)| usize::from(a != b)).sum()
 }

@@ -30,24 +30,44 @@ fn sides_are_clamped() {
 }
 
 #[test]
-fn voxels_come_from_the_pool_of_their_side() {
+fn voxels_come_from_the_pool_of_their_length() {
     // Other tests make chunks meanwhile, but not as many.
     const COUNT: usize = 2000;
-    for side in [16, 32] {
+    for (side, block_bytes) in [(16, 512), (32, 4096), (64, 32_768)] {
         let make = |i: u32| {
             let mut chunk = Chunk::new(side, Material::AIR);
             chunk.set(LocalPos::new(0, 0, 0), Material(i as u16 + 1));
             chunk
         };
         let chunks: Vec<Chunk> = (0..COUNT as u32).map(make).collect();
-        let most = Chunk::pool_stats(side);
+        let most = Chunk::pool_stats(block_bytes);
         assert!(most.used_count >= COUNT);
-        assert_eq!(most.block_bytes, (side * side * side * 2) as usize);
+        assert_eq!(most.block_bytes, block_bytes);
         let copies: Vec<Chunk> = chunks[..10].to_vec();
         drop(chunks);
         assert!(copies.iter().enumerate().all(|(i, copy)| *copy == make(i as u32)));
-        let rest = Chunk::pool_stats(side);
+        let rest = Chunk::pool_stats(block_bytes);
         assert!(rest.used_count < COUNT / 2 && rest.reserved_bytes < most.reserved_bytes / 2);
     }
     assert_eq!(Chunk::pool_stats(5), PoolStats::default());
+}
+
+#[test]
+fn only_whole_cubes_are_chunks() {
+    assert_eq!(Chunk::from_voxels(2, &[Material(1); 7]), None);
+    assert_eq!(Chunk::from_voxels(0, &[]), None);
+    assert_eq!(Chunk::from_voxels(65, &[Material(1); 65 * 65 * 65]), None);
+    let chunk = Chunk::from_voxels(2, &[Material(1); 8]);
+    assert_eq!(chunk, Some(Chunk::new(2, Material(1))));
+}
+
+#[test]
+fn boxes_are_cut_off_at_the_chunk() {
+    let mut chunk = Chunk::new(8, Material(1));
+    chunk.fill_box(LocalPos::new(6, 7, 200), [9, 9, 9], Material(2));
+    assert_eq!(chunk.uniform(), Some(Material(1)));
+    chunk.fill_box(LocalPos::new(6, 7, 0), [u32::MAX, 9, 3], Material::AIR);
+    assert_eq!(chunk.solid_count(), 512 - 2 * 3);
+    chunk.fill_box(LocalPos::new(0, 0, 0), [8; 3], Material(4));
+    assert_eq!(chunk.storage(), StorageKind::Uniform);
 }

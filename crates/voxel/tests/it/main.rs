@@ -5,5 +5,7 @@
 mod allocation;
 mod cover;
 mod order;
+mod programs;
 mod rasterised;
 mod scenes;
+mod storages;

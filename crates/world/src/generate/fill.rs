@@ -1,6 +1,6 @@
 //! A chunk's voxels, from what is solid: which material, water, trees, flowers.
 
-use drystone_voxel::{Chunk, ChunkPos, LocalPos, Material};
+use drystone_voxel::{Chunk, ChunkPos, Material};
 
 use super::carve::{ABOVE, BELOW, Carved};
 use super::hash::Dice;
@@ -34,10 +34,8 @@ fn index([x, y, z]: [i32; 3]) -> usize {
 }
 
 fn into_chunk(voxels: &[Material]) -> Chunk {
-    if voxels.iter().all(|voxel| *voxel == voxels[0]) {
-        return Chunk::new(Chunk::SIDE, voxels[0]);
-    }
-    Chunk::from_fn(Chunk::SIDE, |l: LocalPos| voxels[index([l.x, l.y, l.z].map(i32::from))])
+    let chunk = Chunk::from_voxels(Chunk::SIDE, voxels);
+    chunk.unwrap_or_else(|| unreachable!("there are as many voxels as a chunk has"))
 }
 
 struct Maker<'a> {

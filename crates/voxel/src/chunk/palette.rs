@@ -1,0 +1,291 @@
+use alloc::vec::Vec;
+
+use super::blocks::Block;
+use super::numbered::Numbered;
+use crate::Material;
+
+/// Voxels as numbers of 1, 2, 4 or 8 bits into a list of materials: X runs fastest, then
+/// Y, then Z, lowest bits first.
+///
+/// ```text
+///  materials   0 air   1 stone   2 dirt   3 grass        2 bits: four voxels a byte
+///  counts      9000    22000     1100     0 ◄─ its place is taken by the next new one
+///  bytes       ..11 01 00 10 ..
+/// ```
+#[derive(Clone, Debug)]
+pub(super) struct Palette {
+    width: Width,
+    /// How many materials have voxels.
+    live_count: u32,
+    materials: Vec<Material>,
+    /// Voxels of each material.
+    counts: Vec<u32>,
+    packed: Block<u8>,
+}
+
+/// How many bits a voxel takes, as their logarithm: 0 to 3.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Width(u8);
+
+impl Width {
+    pub(super) const MAX: Self = Self(3);
+
+    /// The narrowest that numbers so many materials, if one does.
+    pub(super) const fn of(materials: usize) -> Option<Self> {
+        Some(Self(match materials {
+            0..=2 => 0,
+            3..=4 => 1,
+            5..=16 => 2,
+            17..=256 => 3,
+            _ => return None,
+        }))
+    }
+
+    pub(super) const fn bits(self) -> u32 {
+        1 << self.0
+    }
+
+    /// How many materials it numbers.
+    pub(super) const fn capacity(self) -> usize {
+        1 << self.bits()
+    }
+
+    /// Bytes of so many voxels.
+    pub(super) const fn bytes(self, volume: usize) -> usize {
+        volume.div_ceil(8 >> self.0)
+    }
+
+    pub(super) fn next(self) -> Option<Self> {
+        (self < Self::MAX).then(|| Self(self.0 + 1))
+    }
+
+    /// The byte of a voxel, and how far up in it.
+    #[inline]
+    const fn place(self, voxel: usize) -> (usize, u32) {
+        let voxels_log2 = 3 - self.0 as u32;
+        let within = voxel as u32 & ((1 << voxels_log2) - 1);
+        (voxel >> voxels_log2, within << self.0)
+    }
+
+    #[inline]
+    const fn mask(self) -> u8 {
+        (((1u32 << self.bits()) - 1) & 0xff) as u8
+    }
+}
+
+impl Palette {
+    /// All voxels of one material.
+    pub(super) fn uniform(volume: usize, fill: Material) -> Self {
+        let mut palette = Self::blank(volume, Width(0));
+        (palette.materials, palette.counts) = ([fill].to_vec(), [volume as u32].to_vec());
+        palette.live_count = 1;
+        palette
+    }
+
+    /// Voxels that are counted as none yet, whose numbers are all 0.
+    fn blank(volume: usize, width: Width) -> Self {
+        let packed = Block::filled(width.bytes(volume), 0);
+        Self { width, live_count: 0, materials: Vec::new(), counts: Vec::new(), packed }
+    }
+
+    /// Voxels that are numbered, in the narrowest way.
+    pub(super) fn of(voxels: Numbered) -> Self {
+        let Numbered { materials, counts, numbers } = voxels;
+        let width = Width::of(materials.len()).unwrap_or(Width::MAX);
+        let mut packed = Block::filled(width.bytes(numbers.len()), 0);
+        match width.bits() {
+            1 => pack::<8>(&numbers, &mut packed),
+            2 => pack::<4>(&numbers, &mut packed),
+            4 => pack::<2>(&numbers, &mut packed),
+            _ => packed.copy_from_slice(&numbers),
+        }
+        Self { width, live_count: materials.len() as u32, materials, counts, packed }
+    }
+
+    pub(super) const fn width(&self) -> Width {
+        self.width
+    }
+
+    /// How many materials have voxels.
+    pub(super) const fn live_count(&self) -> usize {
+        self.live_count as usize
+    }
+
+    /// The one material of all voxels, if there is only one.
+    pub(super) fn only_material(&self) -> Option<Material> {
+        if self.live_count != 1 {
+            return None;
+        }
+        let number = self.counts.iter().position(|&count| count > 0)?;
+        self.materials.get(number).copied()
+    }
+
+    pub(super) fn materials(&self) -> &[Material] {
+        &self.materials
+    }
+
+    pub(super) fn packed(&self) -> &[u8] {
+        &self.packed
+    }
+
+    /// A voxel's number in [`materials`](Self::materials).
+    #[inline]
+    pub(super) fn number(&self, voxel: usize) -> usize {
+        let (byte, shift) = self.width.place(voxel);
+        usize::from(self.packed[byte] >> shift & self.width.mask())
+    }
+
+    #[inline]
+    pub(super) fn get(&self, voxel: usize) -> Material {
+        self.materials[self.number(voxel)]
+    }
+
+    /// Whether [`number_for`](Self::number_for) has a number for the material.
+    #[inline]
+    pub(super) fn has_room_for(&self, material: Material) -> bool {
+        self.live_count() < self.width.capacity() || find(&self.materials, material).is_some()
+    }
+
+    /// Asks for many voxels of `BITS` bits each: as [`get`](Self::get), quicker.
+    #[inline]
+    pub(super) fn getter<const BITS: usize>(&self) -> impl Fn(usize) -> Material + '_ {
+        let mut materials = [Material::AIR; Width::MAX.capacity()];
+        materials[..self.materials.len()].copy_from_slice(&self.materials);
+        let (per_byte, mask) = (8 / BITS, ((1u32 << BITS) - 1) as u8);
+        move |voxel| {
+            let byte = self.packed[voxel / per_byte];
+            materials[usize::from(byte >> (voxel % per_byte * BITS) & mask)]
+        }
+    }
+
+    /// Copies the voxels from `first` on into `row`.
+    pub(super) fn copy(&self, first: usize, row: &mut [Material]) {
+        match self.width.bits() {
+            1 => copy_each(first, row, self.getter::<1>()),
+            2 => copy_each(first, row, self.getter::<2>()),
+            4 => copy_each(first, row, self.getter::<4>()),
+            _ => copy_each(first, row, self.getter::<8>()),
+        }
+    }
+
+    /// The number of a material that is in the list, or that finds a place there: behind
+    /// the last, else in the place of one that has no voxels. `None` when all have.
+    pub(super) fn number_for(&mut self, material: Material) -> Option<usize> {
+        if let Some(number) = find(&self.materials, material) {
+            return Some(number);
+        }
+        if self.materials.len() < self.width.capacity() {
+            self.materials.push(material);
+            self.counts.push(0);
+            return Some(self.materials.len() - 1);
+        }
+        if self.live_count as usize == self.materials.len() {
+            return None;
+        }
+        let number = self.counts.iter().position(|&count| count == 0)?;
+        self.materials[number] = material;
+        Some(number)
+    }
+
+    /// Gives a voxel the material of this number, and returns what was there.
+    #[inline]
+    pub(super) fn put(&mut self, voxel: usize, number: usize) -> Material {
+        let (byte, shift) = self.width.place(voxel);
+        let place = &mut self.packed[byte];
+        let old = usize::from(*place >> shift & self.width.mask());
+        if old != number {
+            *place = *place & !(self.width.mask() << shift) | (number as u8) << shift;
+            self.counts[old] -= 1;
+            self.live_count -= u32::from(self.counts[old] == 0);
+            self.add(number, 1);
+        }
+        self.materials[old]
+    }
+
+    /// The same voxels with numbers of another width; `None` if it is too narrow.
+    pub(super) fn with_width(&self, volume: usize, width: Width) -> Option<Self> {
+        let mut other = Self::blank(volume, width);
+        let mut numbers = [0u8; 256];
+        for (number, &material) in self.materials.iter().enumerate() {
+            if self.counts[number] > 0 {
+                let new = other.number_for(material)?;
+                other.add(new, self.counts[number]);
+                numbers[number] = new as u8;
+            }
+        }
+        for voxel in 0..volume {
+            let (byte, shift) = width.place(voxel);
+            other.packed[byte] |= numbers[self.number(voxel)] << shift;
+        }
+        Some(other)
+    }
+
+    /// Bytes beside the struct itself.
+    pub(super) fn size_bytes(&self) -> usize {
+        self.packed.len() + self.materials.capacity() * 2 + self.counts.capacity() * 4
+    }
+
+    /// Says what is wrong with it, for tests.
+    pub(super) fn check(&self, volume: usize) -> Result<(), &'static str> {
+        let mut counts = [0u32; 256];
+        (0..volume).for_each(|voxel| counts[self.number(voxel)] += 1);
+        let listed = self.counts.len();
+        if listed != self.materials.len() || listed > self.width.capacity() {
+            return Err("the list of materials is longer than numbers reach");
+        }
+        if counts[..listed] != self.counts || counts[listed..].iter().any(|&count| count > 0) {
+            return Err("a material's voxels are miscounted");
+        }
+        if self.counts.iter().filter(|&&count| count > 0).count() != self.live_count() {
+            return Err("the materials that have voxels are miscounted");
+        }
+        let twice = |n: usize| self.materials[..n].contains(&self.materials[n]);
+        if (0..listed).any(twice) {
+            return Err("a material is in the list twice");
+        }
+        Ok(())
+    }
+
+    fn add(&mut self, number: usize, count: u32) {
+        self.live_count += u32::from(self.counts[number] == 0 && count > 0);
+        self.counts[number] += count;
+    }
+}
+
+/// Puts so many numbers into each byte, the first lowest.
+fn pack<const PER_BYTE: usize>(numbers: &[u8], packed: &mut [u8]) {
+    let (whole, rest) = numbers.as_chunks::<PER_BYTE>();
+    let pack = |numbers: &[u8]| {
+        let shifted = numbers.iter().enumerate().map(|(n, number)| number << (n * 8 / PER_BYTE));
+        shifted.fold(0, |byte, number| byte | number)
+    };
+    for (byte, numbers) in packed.iter_mut().zip(whole) {
+        *byte = pack(numbers);
+    }
+    if let Some(last) = packed.get_mut(whole.len()) {
+        *last = pack(rest);
+    }
+}
+
+#[inline]
+fn copy_each(first: usize, row: &mut [Material], get: impl Fn(usize) -> Material) {
+    for (voxel, to) in (first..).zip(row) {
+        *to = get(voxel);
+    }
+}
+
+/// Where a material is in a list, sixteen at a time.
+#[inline]
+pub(super) fn find(materials: &[Material], material: Material) -> Option<usize> {
+    const LANES: usize = 16;
+    for (block, lanes) in materials.chunks(LANES).enumerate() {
+        let found = match <[Material; LANES]>::try_from(lanes) {
+            Ok(lanes) => lanes.iter().fold(false, |any, &lane| any | (lane == material)),
+            Err(_) => true,
+        };
+        if found && let Some(lane) = lanes.iter().position(|&lane| lane == material) {
+            return Some(block * LANES + lane);
+        }
+    }
+    None
+}

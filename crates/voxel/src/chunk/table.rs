@@ -1,0 +1,92 @@
+use super::palette::Palette;
+use crate::Material;
+
+/// What each byte of a palette's numbers means: 8, 4, 2 voxels or one.
+///
+/// A byte is looked up whole, and its voxels are stored at once: for rows that are copied
+/// into another shape this takes hardly longer than to copy them unpacked.
+pub(crate) struct Table([Material; MAX_PER_BYTE * BYTES]);
+
+/// Voxels in a byte, at most.
+const MAX_PER_BYTE: usize = 8;
+const BYTES: usize = 256;
+
+impl Table {
+    /// One to be set.
+    pub(crate) const fn new() -> Self {
+        Self([Material::AIR; MAX_PER_BYTE * BYTES])
+    }
+
+    /// Takes over what a palette's numbers mean.
+    pub(super) fn set(&mut self, palette: &Palette) {
+        match palette.width().bits() {
+            1 => self.fill::<8>(palette),
+            2 => self.fill::<4>(palette),
+            4 => self.fill::<2>(palette),
+            _ => self.fill::<1>(palette),
+        }
+    }
+
+    /// Copies the voxels of the palette that it was set for, from `first` on, into `row`.
+    #[inline]
+    pub(super) fn copy(&self, palette: &Palette, first: usize, row: &mut [Material]) {
+        match palette.width().bits() {
+            1 => self.copy_bytes::<8>(palette, first, row),
+            2 => self.copy_bytes::<4>(palette, first, row),
+            4 => self.copy_bytes::<2>(palette, first, row),
+            _ => self.copy_bytes::<1>(palette, first, row),
+        }
+    }
+
+    fn fill<const PER_BYTE: usize>(&mut self, palette: &Palette) {
+        let bits = 8 / PER_BYTE;
+        // Numbers that the list does not reach do not occur.
+        let mut materials = [Material::AIR; BYTES];
+        materials[..palette.materials().len()].copy_from_slice(palette.materials());
+        let (table, _) = self.0.as_chunks_mut::<PER_BYTE>();
+        for (byte, voxels) in table.iter_mut().take(BYTES).enumerate() {
+            for (n, voxel) in voxels.iter_mut().enumerate() {
+                *voxel = materials[byte >> (n * bits) & ((1 << bits) - 1)];
+            }
+        }
+    }
+
+    #[inline]
+    fn copy_bytes<const PER_BYTE: usize>(
+        &self,
+        palette: &Palette,
+        first: usize,
+        row: &mut [Material],
+    ) {
+        let (table, _) = self.0.as_chunks::<PER_BYTE>();
+        let Ok(table) = <&[[Material; PER_BYTE]; BYTES]>::try_from(&table[..BYTES]) else {
+            unreachable!("it has an entry for each byte")
+        };
+        if first.is_multiple_of(PER_BYTE) && row.len().is_multiple_of(PER_BYTE) {
+            return copy_whole(table, palette.packed(), first / PER_BYTE, row);
+        }
+        // Up to where a byte begins, then bytes, then what is left.
+        let head = (first.next_multiple_of(PER_BYTE) - first).min(row.len());
+        let (before, rest) = row.split_at_mut(head);
+        palette.copy(first, before);
+        let (whole, after) = rest.split_at_mut(rest.len() - rest.len() % PER_BYTE);
+        let byte = (first + head) / PER_BYTE;
+        copy_whole(table, palette.packed(), byte, whole);
+        palette.copy(byte * PER_BYTE + whole.len(), after);
+    }
+}
+
+/// Copies the voxels of whole bytes.
+#[inline]
+fn copy_whole<const PER_BYTE: usize>(
+    table: &[[Material; PER_BYTE]; BYTES],
+    packed: &[u8],
+    byte: usize,
+    row: &mut [Material],
+) {
+    let (row, _) = row.as_chunks_mut::<PER_BYTE>();
+    let bytes = &packed[byte..byte + row.len()];
+    for (voxels, &byte) in row.iter_mut().zip(bytes) {
+        *voxels = table[usize::from(byte)];
+    }
+}
