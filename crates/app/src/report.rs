@@ -1,6 +1,6 @@
 //! What commands say, as text and as JSON.
 
-use std::{fmt, path::PathBuf};
+use std::{collections::BTreeMap, fmt, path::PathBuf};
 
 use drystone::scene::{self, ChunkQuads};
 use drystone_mesh::Quad;
@@ -136,6 +136,15 @@ impl<'a> InfoReport<'a> {
         (self.opaque_quads + self.see_through_quads) * size_of::<Quad>() as u64
     }
 
+    /// How many chunks are kept in which way.
+    fn storages(&self) -> BTreeMap<String, usize> {
+        let mut storages = BTreeMap::new();
+        for (_, chunk) in self.world.iter() {
+            *storages.entry(chunk.storage().to_string()).or_default() += 1;
+        }
+        storages
+    }
+
     /// Each material that occurs: its name, colour and how many voxels it has.
     fn materials(&self) -> impl Iterator<Item = (&str, [u8; 4], u64)> {
         self.world.count_by_material().into_iter().map(|(material, count)| {
@@ -162,6 +171,7 @@ impl<'a> InfoReport<'a> {
             "quads": {"opaque": self.opaque_quads, "see_through": self.see_through_quads},
             "vertex_bytes": self.vertex_bytes(),
             "chunk_bytes": self.world.size_bytes(),
+            "chunk_storages": self.storages(),
         });
         if let Some(vox) = self.vox {
             let layers: Vec<Value> = vox
@@ -190,6 +200,10 @@ impl fmt::Display for InfoReport<'_> {
         let (chunks, side) = (self.world.chunk_count(), self.world.side());
         let bytes = self.world.size_bytes();
         writeln!(f, "  chunks    {chunks} of {side}^3, {bytes} bytes")?;
+        let storages = self.storages();
+        let storages: Vec<_> = storages.iter().map(|(kind, n)| format!("{n} {kind}")).collect();
+        let each = bytes / (chunks as u64).max(1);
+        writeln!(f, "  storage   {each} bytes a chunk: {}", plain(&storages.join(", ")))?;
         if let Some(vox) = self.vox {
             let (models, instances) = (vox.model_count, vox.instance_count);
             writeln!(
