@@ -5,6 +5,8 @@
 //!                   −X −Y −Z +X +Y +Z       8 bytes a quad          corner = vertex_index % 4
 //! ```
 //!
+//! What is drawn cube by cube has [`Cube`]s instead: 8 bytes a voxel, with its visible faces.
+//!
 //! # Examples
 //! ```
 //! use drystone_mesh::{Face, Quad, QuadBuffer, QuadSink};
@@ -23,11 +25,13 @@
 
 extern crate alloc;
 
+mod cube;
 mod face;
 mod index_pattern;
 mod quad;
 mod quad_buffer;
 
+pub use cube::Cube;
 pub use face::{Face, FaceSet};
 pub use index_pattern::{INDICES_PER_QUAD, VERTICES_PER_QUAD, quad_index_pattern};
 pub use quad::Quad;
