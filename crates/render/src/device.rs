@@ -1,4 +1,4 @@
-use drystone_mesh::{INDICES_PER_QUAD, Quad, VERTICES_PER_QUAD};
+use drystone_mesh::{Cube, INDICES_PER_QUAD, Quad, VERTICES_PER_QUAD};
 use drystone_pool::{Access, DrawCommand};
 
 use crate::{CullCounts, Culled, DrawData, Frame, Image, RenderError};
@@ -44,7 +44,20 @@ pub trait Device {
     /// `TooLarge` beyond the device's limits, `OutOfMemory`, or `Lost`.
     fn create_geometry(&mut self, quads: u32, slots: u32) -> Result<Self::Geometry, RenderError>;
 
-    /// Makes room for `quads` more quads, drawn with the table of per-draw data that
+    /// Makes room for cubes instead of quads. In what is said of quads elsewhere they stand
+    /// for as many; a command draws [`QUADS_PER_CUBE`] of the pattern's quads for each, from
+    /// four times as many vertices as that. Cubes find their own slots, and they are drawn
+    /// in the opaque pass only: batches of them in the other are left out.
+    ///
+    /// # Errors
+    /// As [`create_geometry`](Self::create_geometry), and `Device` where there are no cubes.
+    fn create_cubes(&mut self, cubes: u32, slots: u32) -> Result<Self::Geometry, RenderError> {
+        let _ = (cubes, slots);
+        let reason = "this backend draws quads only".into();
+        Err(RenderError::Device { during: "making room for cubes", reason })
+    }
+
+    /// Makes room for `quads` more quads (or cubes, as `other` has), drawn with the table of per-draw data that
     /// `other` has: what is written to a slot through one of them is there for both.
     ///
     /// # Errors
@@ -69,6 +82,12 @@ pub trait Device {
     /// Copies quads into a geometry from quad `first` on; see [`access`](Self::access) for
     /// what frames that still run see of it. What does not fit is cut off.
     fn write_quads(&mut self, geometry: &mut Self::Geometry, first: u32, quads: &[Quad]);
+
+    /// Copies cubes into a geometry of cubes from cube `first` on. Always staged: frames that
+    /// still run see none of it. What does not fit is cut off.
+    fn write_cubes(&mut self, geometry: &mut Self::Geometry, first: u32, cubes: &[Cube]) {
+        let _ = (geometry, first, cubes);
+    }
 
     /// Has the device copy `count` quads of `from`, from quad `from_first` on, into `to`
     /// from quad `to_first` on. What lies outside either is left out.
@@ -197,12 +216,35 @@ pub(crate) fn copied_quads(
 /// draws. The faces of a checkerboard of 32³, the largest mesh a chunk of that side has.
 pub const PATTERN_QUADS: u32 = 98_304;
 
+/// Quads that a cube is drawn as: of two facings across one axis at most one looks towards
+/// the eye, and the vertex shader chooses which.
+pub const QUADS_PER_CUBE: u32 = 3;
+
+const _: () = assert!(PATTERN_QUADS.is_multiple_of(QUADS_PER_CUBE));
+
+/// What a geometry holds, 8 bytes each.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Entries {
+    Quads,
+    Cubes,
+}
+
+impl Entries {
+    /// Quads of the pattern that draw `count` of them.
+    pub(crate) const fn pattern_quads(self, count: u32) -> u32 {
+        match self {
+            Self::Quads => count,
+            Self::Cubes => count.saturating_mul(QUADS_PER_CUBE),
+        }
+    }
+}
+
 /// Commands over one geometry.
 pub struct Batch<'a, G> {
     /// Where their quads and per-draw data lie.
     pub geometry: &'a G,
     /// The commands, in order. `first_instance` is the draw's slot, `base_vertex` four
-    /// times its first quad.
+    /// times its first quad (of the quads that cubes are drawn as, where these are cubes).
     pub commands: &'a [DrawCommand],
 }
 

@@ -40,7 +40,7 @@ mod tests;
 
 use std::{num::NonZeroU32, rc::Rc};
 
-use drystone_mesh::Quad;
+use drystone_mesh::{Cube, Quad};
 use drystone_pool::{Access, DrawCommand};
 
 pub use self::{
@@ -51,7 +51,7 @@ use self::{
     bindings::Gl, context::Context, geometry::draw_table, passes::Painter, platform::Platform,
     progress::Progress, staging::Staging, target::Target, upload::Place,
 };
-use crate::{Device, DrawData, Frame, Image, Passes, RenderError, WindowTarget};
+use crate::{Device, DrawData, Frame, Image, Passes, RenderError, WindowTarget, device::Entries};
 
 /// How an OpenGL device uses memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -248,13 +248,23 @@ impl Device for GlDevice {
         GlGeometry::new(&self.context, self.access, (quads, QUAD_BYTES), (draws, slots))
     }
 
+    fn create_cubes(&mut self, cubes: u32, slots: u32) -> Result<GlGeometry, RenderError> {
+        self.check_quads(cubes)?;
+        let draws = draw_table(&self.context, slots)?;
+        GlGeometry::of_cubes(&self.context, (cubes, QUAD_BYTES), (draws, slots))
+    }
+
     fn create_sharing(
         &mut self,
         other: &GlGeometry,
         quads: u32,
     ) -> Result<GlGeometry, RenderError> {
         self.check_quads(quads)?;
-        GlGeometry::new(&self.context, self.access, (quads, QUAD_BYTES), other.table())
+        let (size, table) = ((quads, QUAD_BYTES), other.table());
+        match other.entries {
+            Entries::Quads => GlGeometry::new(&self.context, self.access, size, table),
+            Entries::Cubes => GlGeometry::of_cubes(&self.context, size, table),
+        }
     }
 
     fn resize_draw_data(
@@ -271,6 +281,15 @@ impl Device for GlDevice {
         self.attempt(|gl, staging, access| {
             geometry.write(gl, staging, (access, first), bytemuck::cast_slice(quads))
         });
+    }
+
+    fn write_cubes(&mut self, geometry: &mut GlGeometry, first: u32, cubes: &[Cube]) {
+        if geometry.entries == Entries::Cubes {
+            self.attempt(|gl, staging, _| {
+                let bytes = bytemuck::cast_slice(cubes);
+                geometry.write(gl, staging, (Access::Staged, first), bytes)
+            });
+        }
     }
 
     fn copy_quads(
@@ -325,7 +344,9 @@ impl Device for GlDevice {
     fn draw(&mut self, frame: &Frame, passes: &Passes<'_, GlGeometry>) -> Result<(), RenderError> {
         if cfg!(debug_assertions) {
             for batch in passes.batches() {
-                batch.check(batch.geometry.quad_capacity, batch.geometry.slot_capacity)?;
+                let geometry = batch.geometry;
+                let quads = geometry.entries.pattern_quads(geometry.quad_capacity);
+                batch.check(quads, geometry.slot_capacity)?;
             }
         }
         let indirect = passes.batches().filter(|_| passes.indirect);

@@ -28,7 +28,7 @@ mod tests;
 
 use std::sync::Arc;
 
-use drystone_mesh::Quad;
+use drystone_mesh::{Cube, Quad};
 use drystone_pool::Access;
 use glam::Vec4;
 use rayon::prelude::*;
@@ -44,7 +44,7 @@ use self::{
     vertex::VertexStage,
     viewport::{MAX_SIDE, Viewport},
 };
-use crate::{Batch, Device, DrawData, Frame, Image, Passes, RenderError};
+use crate::{Batch, Device, DrawData, Frame, Image, Passes, RenderError, device::Entries};
 
 /// The reference backend: draws on the CPU, needs no driver, and is what the pictures of
 /// all others are compared with.
@@ -135,6 +135,10 @@ impl Device for SoftDevice {
         SoftGeometry::new(quads, slots)
     }
 
+    fn create_cubes(&mut self, cubes: u32, slots: u32) -> Result<SoftGeometry, RenderError> {
+        SoftGeometry::of_cubes(cubes, slots)
+    }
+
     fn create_sharing(
         &mut self,
         other: &SoftGeometry,
@@ -155,6 +159,12 @@ impl Device for SoftDevice {
 
     fn write_quads(&mut self, geometry: &mut SoftGeometry, first: u32, quads: &[Quad]) {
         geometry.write_quads(first, quads);
+    }
+
+    fn write_cubes(&mut self, geometry: &mut SoftGeometry, first: u32, cubes: &[Cube]) {
+        if geometry.entries() == Entries::Cubes {
+            geometry.write_quads(first, bytemuck::cast_slice(cubes));
+        }
     }
 
     fn copy_quads(
@@ -206,12 +216,13 @@ impl Device for SoftDevice {
         let shader = Shader::new(frame, palette, [width, height]);
         target.clear();
         let stage = VertexStage::new(frame, true);
-        rasterise(passes.opaque, bins, &stage, &viewport, |bins| {
+        rasterise(passes.opaque.iter(), bins, &stage, &viewport, |bins| {
             target.draw_opaque(bins, &viewport);
         });
         target.shade(&shader);
         let stage = VertexStage::new(frame, false);
-        rasterise(passes.blended, bins, &stage, &viewport, |bins| {
+        let blended = passes.blended.iter().filter(|it| it.geometry.entries() == Entries::Quads);
+        rasterise(blended, bins, &stage, &viewport, |bins| {
             target.draw_blended(bins, &viewport, &shader);
         });
         *frames += 1;
@@ -228,8 +239,8 @@ impl Device for SoftDevice {
 }
 
 /// Sets the batches' quads up, as many at a time as fit, and has their triangles drawn.
-fn rasterise(
-    batches: &[Batch<'_, SoftGeometry>],
+fn rasterise<'a>(
+    batches: impl Iterator<Item = &'a Batch<'a, SoftGeometry>>,
     bins: &mut Vec<Bins>,
     stage: &VertexStage,
     viewport: &Viewport,

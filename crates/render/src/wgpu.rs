@@ -22,7 +22,7 @@ pub use adapter::Api;
 pub use geometry::WgpuGeometry;
 pub use target::WindowTarget;
 
-use drystone_mesh::{Quad, quad_index_pattern};
+use drystone_mesh::{Cube, Quad, quad_index_pattern};
 use drystone_pool::Access;
 
 use self::{
@@ -36,6 +36,7 @@ use self::{
 };
 use crate::{
     CullCounts, Culled, Device, DrawData, Frame, Image, PATTERN_QUADS, Passes, RenderError,
+    device::Entries,
 };
 
 /// Draw commands that a new device has room for.
@@ -195,6 +196,10 @@ impl Device for WgpuDevice {
         WgpuGeometry::new(&self.opened, &self.pipelines, quads, slots)
     }
 
+    fn create_cubes(&mut self, cubes: u32, slots: u32) -> Result<WgpuGeometry, RenderError> {
+        WgpuGeometry::of_cubes(&self.opened, &self.pipelines, cubes, slots)
+    }
+
     fn create_sharing(
         &mut self,
         other: &WgpuGeometry,
@@ -218,6 +223,12 @@ impl Device for WgpuDevice {
     fn write_quads(&mut self, geometry: &mut WgpuGeometry, first: u32, quads: &[Quad]) {
         self.copies.flush(&self.opened.queue);
         geometry.write_quads(&self.opened.queue, first, quads);
+    }
+
+    fn write_cubes(&mut self, geometry: &mut WgpuGeometry, first: u32, cubes: &[Cube]) {
+        if geometry.entries == Entries::Cubes {
+            self.write_quads(geometry, first, bytemuck::cast_slice(cubes));
+        }
     }
 
     fn copy_quads(

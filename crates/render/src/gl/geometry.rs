@@ -10,7 +10,10 @@ use super::{
     context::Context,
     staging::Staging,
 };
-use crate::{DrawData, RenderError, device::copied_quads};
+use crate::{
+    DrawData, RenderError,
+    device::{Entries, copied_quads},
+};
 
 /// Quads and per-draw data on the GPU.
 pub struct GlGeometry {
@@ -20,6 +23,7 @@ pub struct GlGeometry {
     pub(super) draws: Rc<Buffer>,
     pub(super) quad_capacity: u32,
     pub(super) slot_capacity: u32,
+    pub(super) entries: Entries,
 }
 
 impl GlGeometry {
@@ -36,7 +40,19 @@ impl GlGeometry {
         };
         let size_bytes = u64::from(quad_capacity) * quad_bytes;
         let quads = Rc::new(Buffer::new(context, "quads", size_bytes, kind)?);
-        Ok(Self { quads, quad_bytes, draws, quad_capacity, slot_capacity })
+        let entries = Entries::Quads;
+        Ok(Self { quads, quad_bytes, draws, quad_capacity, slot_capacity, entries })
+    }
+
+    /// Room for cubes, which are staged whatever quads are: a frame that runs may read any
+    /// of them.
+    pub(super) fn of_cubes(
+        context: &Rc<Context>,
+        (capacity, bytes): (u32, u64),
+        table: (Rc<Buffer>, u32),
+    ) -> Result<Self, RenderError> {
+        let geometry = Self::new(context, Access::Staged, (capacity, bytes), table)?;
+        Ok(Self { entries: Entries::Cubes, ..geometry })
     }
 
     /// Its table, to be shared.

@@ -14,12 +14,14 @@ use super::{
     upload::Place,
     vertex_array::VertexArray,
 };
-use crate::{Batch, DrawData, Frame, PATTERN_QUADS, Passes, RenderError};
+use crate::{Batch, DrawData, Frame, PATTERN_QUADS, Passes, RenderError, device::Entries};
 
 /// Where the shaders find things; as in `shaders/`.
 const FRAME_BINDING: GLuint = 0;
 const QUADS_BINDING: GLuint = 0;
 const PALETTE_BINDING: GLuint = 1;
+/// The table of per-draw data, for cubes, which find their own slots.
+const DRAWS_BINDING: GLuint = 2;
 const DRAW_ATTRIBUTE: GLuint = 0;
 /// The vertex buffer that the attribute is read from.
 const DRAW_BINDING: GLuint = 0;
@@ -68,24 +70,33 @@ impl Painter {
         self.bind_frame(gl, place);
         self.vertices.bind(gl);
         let mut commands = place.offset_bytes + commands_bytes;
-        let mut batches = |program: &Program, batches: &[Batch<'_, GlGeometry>]| {
-            use_program(gl, program);
+        let mut batches = |[quads, cubes]: [Option<&Program>; 2],
+                           batches: &[Batch<'_, GlGeometry>]| {
+            let mut last = None;
             for batch in batches.iter().filter(|batch| !batch.commands.is_empty()) {
+                let at = commands;
+                commands += if passes.indirect { size_of_val(batch.commands) as u64 } else { 0 };
+                let entries = batch.geometry.entries;
+                let program = if entries == Entries::Cubes { cubes } else { quads };
+                let Some(program) = program else { continue };
+                if last.replace(entries) != Some(entries) {
+                    use_program(gl, program);
+                }
                 self.bind_geometry(gl, batch.geometry);
                 if passes.indirect {
-                    draw_indirect(gl, commands, batch.commands.len());
-                    commands += size_of_val(batch.commands) as u64;
+                    draw_indirect(gl, at, batch.commands.len());
                 } else {
                     batch.commands.iter().for_each(|command| draw(gl, command));
                 }
             }
         };
-        batches(&self.programs.opaque, passes.opaque);
+        let Programs { opaque, cubes, blended, .. } = &self.programs;
+        batches([Some(opaque), Some(cubes)], passes.opaque);
         self.paint_sky(gl);
         if !passes.blended.is_empty() {
             self.vertices.bind(gl);
             set_blending(gl, true);
-            batches(&self.programs.blended, passes.blended);
+            batches([Some(blended), None], passes.blended);
             set_blending(gl, false);
         }
     }
@@ -125,6 +136,10 @@ impl Painter {
         unsafe {
             let quads = geometry.quads.name();
             gl.BindBufferBase(gl::SHADER_STORAGE_BUFFER, QUADS_BINDING, quads);
+            if geometry.entries == Entries::Cubes {
+                let draws = geometry.draws.name();
+                gl.BindBufferBase(gl::SHADER_STORAGE_BUFFER, DRAWS_BINDING, draws);
+            }
         }
         let stride = size_of::<DrawData>() as GLsizei;
         self.vertices.set_buffer(gl, DRAW_BINDING, geometry.draws.name(), stride);

@@ -8,9 +8,10 @@ use super::{
 };
 use crate::RenderError;
 
-/// The three passes' programs.
+/// The three passes' programs, and that of opaque cubes.
 pub(super) struct Programs {
     pub(super) opaque: Program,
+    pub(super) cubes: Program,
     pub(super) sky: Program,
     pub(super) blended: Program,
 }
@@ -31,6 +32,7 @@ impl Programs {
         };
         Ok(Self {
             opaque: surface("#define SEAM frame.horizon.w\n")?,
+            cubes: surface("#define CUBES\n#define SEAM frame.horizon.w\n")?,
             sky: Program::new(context, &[FRAME, SKY_VERTEX], &[FRAME, SKY_FRAGMENT])?,
             // Blended quads do not overlap their neighbours: where they did, they would
             // show twice.

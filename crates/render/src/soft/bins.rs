@@ -2,10 +2,12 @@
 
 use std::ops::Range;
 
-use glam::Vec4;
+use drystone_mesh::{Cube, FaceSet, Quad};
+use glam::{Vec3A, Vec4};
 
 use super::{
     clip::Polygon,
+    draw_table::DrawTable,
     geometry::Run,
     triangle::Triangle,
     vertex::VertexStage,
@@ -34,18 +36,43 @@ impl Bins {
     pub(super) fn fill(&mut self, runs: &[Run<'_>], stage: &VertexStage, viewport: &Viewport) {
         self.triangles.clear();
         for run in runs {
+            if let Some(draws) = run.cubes {
+                self.push_cubes(bytemuck::cast_slice(run.quads), draws, stage, viewport);
+                continue;
+            }
             let origin = stage.origin(&run.data);
-            for &quad in run.quads {
-                let [_, kind]: [u32; 2] = bytemuck::cast(quad);
-                let corners = stage.corners(quad, origin);
-                match viewport.place(&corners) {
-                    Place::Outside => {}
-                    Place::Inside => self.push_whole(corners, kind, viewport),
-                    Place::Across => self.push_clipped(corners, kind, viewport),
+            run.quads.iter().for_each(|&quad| self.push(quad, origin, stage, viewport));
+        }
+        self.sort(viewport);
+    }
+
+    /// Takes the faces of cubes that look towards the eye.
+    fn push_cubes(
+        &mut self,
+        cubes: &[Cube],
+        draws: &DrawTable,
+        stage: &VertexStage,
+        viewport: &Viewport,
+    ) {
+        for cube in cubes.iter().filter(|cube| cube.faces() != FaceSet::EMPTY) {
+            let origin = stage.origin(&draws.read(cube.region()));
+            for face in stage.facings(*cube, origin) {
+                if cube.faces().contains(face) {
+                    self.push(cube.quad(face), origin, stage, viewport);
                 }
             }
         }
-        self.sort(viewport);
+    }
+
+    #[inline]
+    fn push(&mut self, quad: Quad, origin: Vec3A, stage: &VertexStage, viewport: &Viewport) {
+        let [_, kind]: [u32; 2] = bytemuck::cast(quad);
+        let corners = stage.corners(quad, origin);
+        match viewport.place(&corners) {
+            Place::Outside => {}
+            Place::Inside => self.push_whole(corners, kind, viewport),
+            Place::Across => self.push_clipped(corners, kind, viewport),
+        }
     }
 
     /// The triangles that touch a band, in order.

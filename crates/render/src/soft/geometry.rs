@@ -6,7 +6,10 @@ use drystone_mesh::{INDICES_PER_QUAD, Quad, VERTICES_PER_QUAD};
 use drystone_pool::DrawCommand;
 
 use super::{draw_table::DrawTable, memory::zeroed};
-use crate::{Batch, DrawData, RenderError, device::copied_quads};
+use crate::{
+    Batch, DrawData, RenderError,
+    device::{Entries, copied_quads},
+};
 
 /// The most quads of one geometry: 128 MiB, as much as Mesa's Vulkan rasteriser binds, so
 /// that pools look the same on both.
@@ -14,7 +17,9 @@ pub(super) const MAX_QUADS: u32 = 1 << 24;
 
 /// Quads and per-draw data in memory.
 pub struct SoftGeometry {
+    /// Or cubes, bit for bit.
     quads: Vec<Quad>,
+    entries: Entries,
     draws: Arc<DrawTable>,
 }
 
@@ -23,16 +28,24 @@ pub struct SoftGeometry {
 pub(super) struct Run<'a> {
     pub(super) quads: &'a [Quad],
     pub(super) data: DrawData,
+    /// Where cubes lie, if that is what the quads are bit for bit.
+    pub(super) cubes: Option<&'a DrawTable>,
 }
 
 impl SoftGeometry {
     pub(super) fn new(quads: u32, slots: u32) -> Result<Self, RenderError> {
-        Ok(Self { quads: room_for(quads)?, draws: Arc::new(DrawTable::new(slots)?) })
+        let (quads, entries) = (room_for(quads)?, Entries::Quads);
+        Ok(Self { quads, entries, draws: Arc::new(DrawTable::new(slots)?) })
+    }
+
+    pub(super) fn of_cubes(cubes: u32, slots: u32) -> Result<Self, RenderError> {
+        Ok(Self { entries: Entries::Cubes, ..Self::new(cubes, slots)? })
     }
 
     /// More quads with the table of another geometry.
     pub(super) fn sharing(other: &Self, quads: u32) -> Result<Self, RenderError> {
-        Ok(Self { quads: room_for(quads)?, draws: Arc::clone(&other.draws) })
+        let (quads, entries) = (room_for(quads)?, other.entries);
+        Ok(Self { quads, entries, draws: Arc::clone(&other.draws) })
     }
 
     pub(super) fn set_draws(&mut self, draws: &Arc<DrawTable>) {
@@ -66,6 +79,10 @@ impl SoftGeometry {
         }
     }
 
+    pub(super) const fn entries(&self) -> Entries {
+        self.entries
+    }
+
     fn len(&self) -> u32 {
         self.quads.len() as u32
     }
@@ -76,6 +93,8 @@ impl SoftGeometry {
         let skipped = i64::from(command.first_index / INDICES_PER_QUAD);
         let first = i64::from(command.base_vertex).div_euclid(VERTICES_PER_QUAD.into()) + skipped;
         let end = first + i64::from(command.index_count / INDICES_PER_QUAD);
+        let per_entry = i64::from(self.entries.pattern_quads(1));
+        let [first, end] = [first, end].map(|quad| quad.div_euclid(per_entry));
         let [first, end] = [first, end].map(|at| at.clamp(0, self.quads.len() as i64) as usize);
         &self.quads[first..end]
     }
@@ -89,13 +108,15 @@ impl SoftGeometry {
 
 /// All quads of the batches, draw by draw in order.
 pub(super) fn runs<'a>(
-    batches: &'a [Batch<'a, SoftGeometry>],
-) -> impl Iterator<Item = Run<'a>> + 'a {
-    batches.iter().flat_map(|batch| {
+    batches: impl Iterator<Item = &'a Batch<'a, SoftGeometry>>,
+) -> impl Iterator<Item = Run<'a>> {
+    batches.flat_map(|batch| {
         batch.commands.iter().flat_map(move |command| {
             let quads = batch.geometry.quads_of(command);
             let slots = if quads.is_empty() { 0..0 } else { batch.geometry.slots_of(command) };
-            slots.map(move |slot| Run { quads, data: batch.geometry.draws.read(slot) })
+            let draws = &*batch.geometry.draws;
+            let cubes = (batch.geometry.entries == Entries::Cubes).then_some(draws);
+            slots.map(move |slot| Run { quads, data: draws.read(slot), cubes })
         })
     })
 }
@@ -133,7 +154,7 @@ mod tests {
         let geometry = geometry();
         let commands = [command];
         let batches = [Batch { geometry: &geometry, commands: &commands }];
-        runs(&batches)
+        runs(batches.iter())
             .flat_map(|run| run.quads.iter().map(move |q| (run.data.origin[0], q.position()[0])))
             .collect()
     }

@@ -78,7 +78,7 @@ mod tests {
                 break;
             }
             let (run, later) = rest.split_at(rest.len().min(8usize.pow(i % 7)));
-            runs.push(Run { quads: run, data });
+            runs.push(Run { quads: run, data, cubes: None });
             rest = later;
         }
         let mut source = runs.into_iter();

@@ -1,7 +1,7 @@
 //! The vertex stage: where the corners of a quad are seen. It does the sums of
 //! `wgpu/shader.wgsl` in the same order, so that both round alike.
 
-use drystone_mesh::{Face, Quad};
+use drystone_mesh::{Cube, Face, Quad};
 use glam::{Vec3A, Vec4};
 
 use crate::{DrawData, Frame};
@@ -79,6 +79,18 @@ impl VertexStage {
     pub(super) fn origin(&self, data: &DrawData) -> Vec3A {
         let [x, y, z] = [0, 1, 2].map(|i| data.origin[i].wrapping_sub(self.eye_voxel[i]) as f32);
         Vec3A::new(x, y, z)
+    }
+
+    /// Of each two facings across an axis, the one of a cube that can look towards the eye.
+    pub(super) fn facings(&self, cube: Cube, origin: Vec3A) -> [Face; 3] {
+        let [x, y, z] = cube.position().map(|c| c as f32 + 0.5);
+        let middle = (origin + Vec3A::new(x, y, z)) - self.eye_fraction;
+        let sight = self.parallel_sight.unwrap_or(middle);
+        [
+            if sight.x < 0.0 { Face::PosX } else { Face::NegX },
+            if sight.y < 0.0 { Face::PosY } else { Face::NegY },
+            if sight.z < 0.0 { Face::PosZ } else { Face::NegZ },
+        ]
     }
 
     /// The quad's four corners in clip space, as the index pattern counts them.

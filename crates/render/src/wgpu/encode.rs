@@ -6,8 +6,9 @@ use super::{
     WgpuDevice, WgpuGeometry, adapter,
     cull::{Culler, List},
     per_frame::{COMMANDS_OFFSET, frame_group, per_frame_buffer},
+    pipelines::Pipelines,
 };
-use crate::{Batch, Culled, Device, Frame, Passes, RenderError};
+use crate::{Batch, Culled, Device, Frame, Passes, RenderError, device::Entries};
 
 /// What one frame shows.
 struct Contents<'a> {
@@ -49,7 +50,8 @@ impl WgpuDevice {
         if cfg!(debug_assertions) {
             for batch in passes.batches() {
                 let geometry = batch.geometry;
-                batch.check(geometry.quad_capacity, geometry.slot_capacity())?;
+                let quads = geometry.entries.pattern_quads(geometry.quad_capacity);
+                batch.check(quads, geometry.slot_capacity())?;
             }
         }
         self.opened.fault.check("drawing")?;
@@ -188,31 +190,39 @@ impl WgpuDevice {
         let passes = contents.passes;
         let count_bytes = counts_offset(contents);
         let mut cursor = Cursor { commands_bytes: COMMANDS_OFFSET, count_bytes };
-        self.encode_layer(pass, passes.opaque, contents, &mut cursor);
-        pass.set_pipeline(&self.pipelines.sky);
+        let Pipelines { opaque, cubes, sky, blended, .. } = &self.pipelines;
+        let solid = [(Entries::Quads, opaque), (Entries::Cubes, cubes)];
+        self.encode_layer(pass, (&solid, passes.opaque), contents, &mut cursor);
+        pass.set_pipeline(sky);
         pass.draw(0..3, 0..1);
         if !passes.blended.is_empty() {
-            pass.set_pipeline(&self.pipelines.blended);
-            self.encode_layer(pass, passes.blended, contents, &mut cursor);
+            let blended = [(Entries::Quads, blended)];
+            self.encode_layer(pass, (&blended, passes.blended), contents, &mut cursor);
         }
     }
 
     fn encode_layer(
         &self,
         pass: &mut wgpu::RenderPass<'_>,
-        batches: &[Batch<'_, WgpuGeometry>],
+        (pipelines, batches): (&[(Entries, &wgpu::RenderPipeline)], &[Batch<'_, WgpuGeometry>]),
         contents: &Contents<'_>,
         cursor: &mut Cursor,
     ) {
         let buffer = &self.per_frame;
+        let mut last = None;
         for batch in batches {
             let Cursor { commands_bytes, count_bytes } = *cursor;
             if contents.indirect {
                 cursor.commands_bytes += size_of_val(batch.commands) as u64;
                 cursor.count_bytes += size_of::<u32>() as u64;
             }
-            if batch.commands.is_empty() {
+            let entries = batch.geometry.entries;
+            let pipeline = pipelines.iter().find(|(of, _)| *of == entries);
+            let Some((_, pipeline)) = pipeline.filter(|_| !batch.commands.is_empty()) else {
                 continue;
+            };
+            if last.replace(entries) != Some(entries) {
+                pass.set_pipeline(pipeline);
             }
             pass.set_bind_group(1, &batch.geometry.bind_group, &[]);
             if contents.indirect {

@@ -7,7 +7,11 @@ use super::{
     copies::{Copies, Stretch},
     pipelines::Pipelines,
 };
-use crate::{DrawData, RenderError, device::copied_quads, fault::one_line};
+use crate::{
+    DrawData, RenderError,
+    device::{Entries, copied_quads},
+    fault::one_line,
+};
 
 /// Quads and per-draw data on the GPU, with the bind group that binds both.
 pub struct WgpuGeometry {
@@ -15,6 +19,7 @@ pub struct WgpuGeometry {
     draws: wgpu::Buffer,
     pub(super) bind_group: wgpu::BindGroup,
     pub(super) quad_capacity: u32,
+    pub(super) entries: Entries,
 }
 
 impl WgpuGeometry {
@@ -25,7 +30,17 @@ impl WgpuGeometry {
         slots: u32,
     ) -> Result<Self, RenderError> {
         let draws = draw_table(opened, slots)?;
-        Self::with_draws(opened, pipelines, quads, draws)
+        Self::with_draws(opened, pipelines, (Entries::Quads, quads), draws)
+    }
+
+    pub(super) fn of_cubes(
+        opened: &Opened,
+        pipelines: &Pipelines,
+        cubes: u32,
+        slots: u32,
+    ) -> Result<Self, RenderError> {
+        let draws = draw_table(opened, slots)?;
+        Self::with_draws(opened, pipelines, (Entries::Cubes, cubes), draws)
     }
 
     /// More quads with a table that is there.
@@ -35,13 +50,13 @@ impl WgpuGeometry {
         other: &Self,
         quads: u32,
     ) -> Result<Self, RenderError> {
-        Self::with_draws(opened, pipelines, quads, other.draws.clone())
+        Self::with_draws(opened, pipelines, (other.entries, quads), other.draws.clone())
     }
 
     fn with_draws(
         opened: &Opened,
         pipelines: &Pipelines,
-        quads: u32,
+        (entries, quads): (Entries, u32),
         draws: wgpu::Buffer,
     ) -> Result<Self, RenderError> {
         use wgpu::BufferUsages as Usage;
@@ -51,7 +66,7 @@ impl WgpuGeometry {
         let usage = Usage::STORAGE | Usage::COPY_DST | Usage::COPY_SRC;
         let quads = buffer(opened, "quads", size_bytes, usage)?;
         let bind_group = bind_group(opened, pipelines, &quads, &draws);
-        Ok(Self { quads, draws, bind_group, quad_capacity })
+        Ok(Self { quads, draws, bind_group, quad_capacity, entries })
     }
 
     pub(super) fn set_draws(

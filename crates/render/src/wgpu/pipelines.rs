@@ -9,6 +9,7 @@ pub(super) struct Pipelines {
     pub(super) frame_layout: wgpu::BindGroupLayout,
     pub(super) geometry_layout: wgpu::BindGroupLayout,
     pub(super) opaque: wgpu::RenderPipeline,
+    pub(super) cubes: wgpu::RenderPipeline,
     pub(super) sky: wgpu::RenderPipeline,
     pub(super) blended: wgpu::RenderPipeline,
 }
@@ -33,17 +34,14 @@ impl Pipelines {
         // The sky is drawn over an empty scene too, where no geometry is bound.
         let sky_layout = pipeline_layout(device, &[Some(&frame_layout)]);
         let stage = |layout, stage| pipeline(device, &shader, layout, format, &stage);
-        let opaque = stage(
-            &quad_layout,
-            Stage {
-                label: "opaque",
-                vertex: "opaque_vertex",
-                fragment: "surface_fragment",
-                depth_write: true,
-                blend: None,
-                cull: Some(wgpu::Face::Back),
-            },
-        );
+        let solid = |label, vertex| {
+            let fragment = "surface_fragment";
+            let cull = Some(wgpu::Face::Back);
+            let solid = Stage { label, vertex, fragment, depth_write: true, blend: None, cull };
+            stage(&quad_layout, solid)
+        };
+        let opaque = solid("opaque", "opaque_vertex");
+        let cubes = solid("cubes", "cube_vertex");
         let sky = stage(
             &sky_layout,
             Stage {
@@ -66,7 +64,7 @@ impl Pipelines {
                 cull: Some(wgpu::Face::Back),
             },
         );
-        Self { frame_layout, geometry_layout, opaque, sky, blended }
+        Self { frame_layout, geometry_layout, opaque, cubes, sky, blended }
     }
 }
 

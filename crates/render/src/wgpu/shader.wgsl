@@ -1,4 +1,5 @@
-// Draws quads that are pulled from a storage buffer: 8 bytes each, four corners.
+// Draws quads that are pulled from a storage buffer: 8 bytes each, four corners; or cubes
+// of 8 bytes, three quads each.
 // The software rasteriser (src/soft/) does the same sums in the same order.
 
 struct Frame {
@@ -96,8 +97,11 @@ fn surface_color(words: vec2<u32>) -> vec4<f32> {
 }
 
 fn corner(vertex: u32, slot: u32, seam: f32) -> Corner {
-    let words = quads[vertex / 4u];
-    let at = place(words, vertex % 4u, draws[slot]);
+    return quad_corner(quads[vertex / 4u], vertex % 4u, draws[slot], seam);
+}
+
+fn quad_corner(words: vec2<u32>, number: u32, data: DrawData, seam: f32) -> Corner {
+    let at = place(words, number, data);
     let unmoved = to_clip(at.relative);
     let relative = at.relative + at.outward * seam_stretch(at) * (seam * unmoved.w);
     var out: Corner;
@@ -122,6 +126,28 @@ fn blended_vertex(
     @builtin(instance_index) slot: u32,
 ) -> Corner {
     return corner(vertex, slot, 0.0);
+}
+
+// Of each two facings across an axis the cube's that can look towards the eye, of the axis
+// that the vertex is of; as a quad, or nothing where that is hidden.
+@vertex
+fn cube_vertex(@builtin(vertex_index) vertex: u32) -> Corner {
+    let entry = quads[vertex / 12u];
+    let data = draws[entry.x >> 24u | entry.y >> 16u << 8u];
+    let normal_axis = vertex / 4u % 3u;
+    let origin = vec3<i32>(data.origin_x, data.origin_y, data.origin_z) - frame.eye_voxel.xyz;
+    let low = vec3<f32>(vec3<u32>(entry.x, entry.x >> 6u, entry.x >> 12u) & vec3<u32>(63u));
+    let middle = (vec3<f32>(origin) + (low + vec3<f32>(0.5))) - frame.eye_fraction.xyz;
+    let sight = select(middle, frame.ray_forward.xyz, frame.ground.w > 0.0);
+    let face = normal_axis + select(0u, 3u, sight[normal_axis] < 0.0);
+    if (entry.x >> (18u + face) & 1u) == 0u {
+        var nothing: Corner;
+        // Nearer than the nearest: no part of it is in the picture.
+        nothing.position = vec4<f32>(0.0, 0.0, 2.0, 1.0);
+        return nothing;
+    }
+    let words = vec2<u32>(entry.x & 0x3ffffu, face | (entry.y & 0xffffu) << 11u);
+    return quad_corner(words, vertex % 4u, data, frame.horizon.w);
 }
 
 // The sky in a direction of unit length, without the sun's disc: what haze fades to.

@@ -1,10 +1,16 @@
-// Draws quads that are pulled from a storage buffer: 8 bytes each, four corners.
+// Draws quads that are pulled from a storage buffer: 8 bytes each, four corners; or cubes
+// of 8 bytes, three quads each.
 
 layout(std430, binding = 0) readonly buffer Quads { uvec2 quads[]; };
 layout(std430, binding = 1) readonly buffer Palette { uint palette[]; };
 
+#ifdef CUBES
+// The table of per-draw data: a cube names its slot.
+layout(std430, binding = 2) readonly buffer Draws { ivec4 draws[]; };
+#else
 // The draw's slot of the table of per-draw data: one an instance, found by base instance.
 layout(location = 0) in ivec4 draw_origin;
+#endif
 
 layout(location = 0) flat out vec4 color;
 layout(location = 1) out vec3 relative;
@@ -40,8 +46,36 @@ vec4 surface_color(uvec2 words) {
     return vec4(min(own.rgb * light, vec3(1.0)), own.a);
 }
 
+#ifdef CUBES
+// Of each two facings across an axis the one that can look towards the eye, of the axis
+// that the vertex is of, as a quad; whether that is seen at all.
+bool cube_face(uvec2 entry, ivec3 origin, out uvec2 words) {
+    uint normal_axis = uint(gl_VertexID) / 4u % 3u;
+    vec3 low = vec3(uvec3(entry.x, entry.x >> 6u, entry.x >> 12u) & uvec3(63u));
+    vec3 middle = (vec3(origin) + (low + vec3(0.5))) - frame.eye_fraction.xyz;
+    vec3 sight = frame.ground.w > 0.0 ? frame.ray_forward.xyz : middle;
+    uint face = normal_axis + (sight[normal_axis] < 0.0 ? 3u : 0u);
+    words = uvec2(entry.x & 0x3ffffu, face | (entry.y & 0xffffu) << 11u);
+    return (entry.x >> (18u + face) & 1u) != 0u;
+}
+#endif
+
 void main() {
+#ifdef CUBES
+    uvec2 entry = quads[uint(gl_VertexID) / 12u];
+    ivec3 origin = draws[entry.x >> 24u | entry.y >> 16u << 8u].xyz - frame.eye_voxel.xyz;
+    uvec2 words;
+    if (!cube_face(entry, origin, words)) {
+        // Nearer than the nearest: no part of it is in the picture.
+        gl_Position = vec4(0.0, 0.0, 2.0, 1.0);
+        color = vec4(0.0);
+        relative = vec3(0.0);
+        return;
+    }
+#else
     uvec2 words = quads[uint(gl_VertexID) / 4u];
+    ivec3 origin = draw_origin.xyz - frame.eye_voxel.xyz;
+#endif
     uint corner = uint(gl_VertexID) % 4u;
     uint face = words.y & 7u;
     bool positive = face >= 3u;
@@ -57,7 +91,6 @@ void main() {
     vec3 low = vec3(uvec3(words.x, words.x >> 6u, words.x >> 12u) & uvec3(63u));
     vec3 local = low + float(along_u) * size_u * u + float(along_v) * size_v * v
         + float(positive) * normal;
-    ivec3 origin = draw_origin.xyz - frame.eye_voxel.xyz;
     vec3 at = (vec3(origin) + local) - frame.eye_fraction.xyz;
     vec3 outward = (float(along_u) * 2.0 - 1.0) * u + (float(along_v) * 2.0 - 1.0) * v;
     relative = at + outward * seam_stretch(at, normal) * (SEAM * to_clip(at).w);
