@@ -58,6 +58,27 @@ pub enum RenderError {
         /// Why not.
         reason: &'static str,
     },
+    /// The mesh is none that can be drawn cube by cube.
+    #[error("the instanced renderer cannot draw this mesh: {reason}; use another renderer")]
+    NotCubes {
+        /// Why not.
+        reason: &'static str,
+    },
+    /// The cube's id is stale.
+    #[error("the cube was removed before")]
+    StaleCube,
+    /// A cube names a region that is not there.
+    #[error("there is no region {region} for the cube to lie in; insert it first")]
+    NoRegion {
+        /// Its slot.
+        region: u32,
+    },
+    /// A region cannot go while cubes lie in it.
+    #[error("{cubes} cubes lie in the region yet; remove them first")]
+    RegionInUse {
+        /// How many.
+        cubes: u32,
+    },
     /// A buffer or picture is larger than the device allows.
     #[error("{what} of {requested} is beyond this device's limit of {limit}")]
     TooLarge {

@@ -1,11 +1,11 @@
-//! Quads to pictures: cameras, two ways to keep meshes, three backends to draw them.
+//! Quads to pictures: cameras, three ways to keep meshes, three backends to draw them.
 //!
 //! ```text
-//!  Renderer                          Device
-//!  ┌ PoolRenderer   one buffer ┐     ┌ SoftDevice   needs no driver; the reference
-//!  └ NaiveRenderer  a buffer a ┴────►┼ WgpuDevice   Vulkan, Metal, Direct3D 12, OpenGL
-//!                   mesh        Frame│
-//!                           commands └ GlDevice     OpenGL 4.5, quads written in place
+//!  Renderer                              Device
+//!  ┌ PoolRenderer       one buffer ┐     ┌ SoftDevice   needs no driver; the reference
+//!  ├ NaiveRenderer      a buffer a ┼────►┼ WgpuDevice   Vulkan, Metal, Direct3D 12, OpenGL
+//!  └ InstancedRenderer  a cube an  ┘Frame│
+//!                       entry   commands └ GlDevice     OpenGL 4.5, quads written in place
 //! ```
 //! A renderer decides what is drawn, a device draws it; every pair of them gives the same
 //! picture. Colours are as shown on screen, depth is reversed, places are relative to the
@@ -39,6 +39,8 @@
 //!
 //! # Which one?
 //! * [`PoolRenderer`], unless you want to see what it saves: then [`NaiveRenderer`].
+//! * [`InstancedRenderer`], where single cubes change everywhere at once and few of them are
+//!   in view: it meshes nothing anew, and draws cube by cube.
 //! * [`WgpuDevice`] where there is an adapter; [`GlDevice`] where that is OpenGL's, or to
 //!   write quads without a copy; [`SoftDevice`] where there is neither, and to know what is
 //!   right.
@@ -60,6 +62,7 @@ mod fault;
 mod frame;
 mod gl;
 mod image;
+mod instanced_renderer;
 mod naive_renderer;
 mod pool_renderer;
 mod renderer;
@@ -72,13 +75,14 @@ pub use crate::wgpu::{Api, WgpuDevice, WgpuGeometry, WindowTarget};
 pub use atmosphere::Atmosphere;
 pub use camera::{Camera, Projection};
 pub use cull::{Cull, CullCounts, CullFrame, CullRecord, CullTable, Culled};
-pub use device::{Batch, Device, PATTERN_QUADS, Passes};
+pub use device::{Batch, Device, PATTERN_QUADS, Passes, QUADS_PER_CUBE};
 pub use draw_data::DrawData;
 pub use drystone_pool::Access;
 pub use error::RenderError;
 pub use frame::Frame;
 pub use gl::{ArticleDevice, ArticleGeometry, FatDevice, GlConfig, GlDevice, GlGeometry};
 pub use image::{Image, ImageDifference};
+pub use instanced_renderer::{CubeBuffer, CubeId, InstancedRenderer, PlacePolicy, RegionId};
 pub use naive_renderer::NaiveRenderer;
 pub use pool_renderer::{PoolBuffers, PoolRenderer, PoolRendererConfig, PoolUpload, room_for};
 pub use renderer::{DrawStats, HeldStats, Layer, MeshData, MeshId, Renderer, View};

@@ -13,7 +13,8 @@ mod buffers;
 mod opaque;
 
 pub use buffers::{PoolBuffers, PoolUpload};
-use opaque::{Opaque, Pool, visible_parts};
+pub(crate) use opaque::visible_parts;
+use opaque::{Opaque, Pool};
 
 /// Quads of the first buffer where nothing is known of the scene, and of any other at
 /// least: 512 KiB.

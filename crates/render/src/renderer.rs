@@ -36,11 +36,18 @@ pub(crate) enum Owner {
     Pool(MeshHandle, Layer),
     /// The renderer's number, and the mesh.
     Naive(u32, Handle<NaiveMark>),
+    Cubes(Handle<CubesMark>),
+    /// A mesh of the instanced renderer that is no cubes.
+    BesideCubes(MeshHandle),
 }
 
 /// Marks the naive renderer's handles.
 #[derive(Debug)]
 pub(crate) enum NaiveMark {}
+
+/// Marks the instanced renderer's handles.
+#[derive(Debug)]
+pub(crate) enum CubesMark {}
 
 /// What is seen, and what may be left out.
 #[derive(Clone, Copy, Debug, PartialEq)]

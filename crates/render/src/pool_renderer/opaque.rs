@@ -97,7 +97,7 @@ impl Opaque {
 }
 
 /// The parts of a mesh that may be seen: its facings.
-pub(super) fn visible_parts(place: &DrawData, view: &View, visibility: &Visibility) -> PartSet {
+pub(crate) fn visible_parts(place: &DrawData, view: &View, visibility: &Visibility) -> PartSet {
     if view.cull_frustum && !visibility.in_view(place) {
         PartSet::EMPTY
     } else if view.mask_facings {

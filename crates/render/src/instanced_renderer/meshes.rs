@@ -1,0 +1,124 @@
+use std::cmp::Ordering;
+
+use drystone_mesh::{Cube, Face};
+use drystone_pool::PoolError;
+
+use super::{CubeId, InstancedRenderer, RegionId, unit_cubes::unit_cubes};
+use crate::{Device, MeshData, RenderError};
+
+/// A mesh's cubes, sorted by place, in a region of their own.
+#[derive(Debug)]
+pub(super) struct CubeMesh {
+    pub(super) region: RegionId,
+    pub(super) cubes: Vec<(Cube, CubeId)>,
+}
+
+impl<D: Device> InstancedRenderer<D> {
+    /// Takes a mesh's cubes in; all or none.
+    pub(super) fn insert_mesh(&mut self, mesh: &MeshData<'_>) -> Result<CubeMesh, RenderError> {
+        check_counts(mesh)?;
+        let region = self.insert_region(mesh.place)?;
+        let mut cubes = Vec::new();
+        match self.change_mesh(region, &mut cubes, mesh) {
+            Ok(()) => Ok(CubeMesh { region, cubes }),
+            Err(error) => {
+                self.remove_region(region)?;
+                Err(error)
+            }
+        }
+    }
+
+    /// Makes a mesh's cubes those of another; nothing has changed where that fails.
+    pub(super) fn replace_mesh(
+        &mut self,
+        region: RegionId,
+        cubes: &mut Vec<(Cube, CubeId)>,
+        mesh: &MeshData<'_>,
+    ) -> Result<(), RenderError> {
+        check_counts(mesh)?;
+        self.change_mesh(region, cubes, mesh)?;
+        self.set_region(region, mesh.place)
+    }
+
+    /// Takes a mesh's cubes out, and its region.
+    pub(super) fn remove_mesh(&mut self, mesh: CubeMesh) -> Result<(), RenderError> {
+        for (_, id) in mesh.cubes {
+            self.remove_cube(id)?;
+        }
+        self.remove_region(mesh.region)
+    }
+
+    /// Inserts, changes and removes those cubes that differ. What can fail comes first.
+    fn change_mesh(
+        &mut self,
+        region: RegionId,
+        cubes: &mut Vec<(Cube, CubeId)>,
+        mesh: &MeshData<'_>,
+    ) -> Result<(), RenderError> {
+        let wanted = unit_cubes(mesh, region.slot())?;
+        let mut pairs = pair_up(cubes, &wanted);
+        let mut inserted = Vec::new();
+        for pair in pairs.iter_mut().filter(|pair| pair.old.is_none()) {
+            let Some(cube) = pair.new else { continue };
+            match self.insert_cube(cube) {
+                Ok(id) => {
+                    pair.old = Some((cube, id));
+                    inserted.push(id);
+                }
+                Err(error) => {
+                    for id in inserted {
+                        self.remove_cube(id)?;
+                    }
+                    return Err(error);
+                }
+            }
+        }
+        cubes.clear();
+        for Pair { old, new } in pairs {
+            match (old, new) {
+                (Some((_, id)), None) => drop(self.remove_cube(id)?),
+                (Some((old, id)), Some(new)) => {
+                    if old != new {
+                        self.set_cube(id, new)?;
+                    }
+                    cubes.push((new, id));
+                }
+                (None, _) => {}
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A cube that there is, and the one that is wanted in its place.
+struct Pair {
+    old: Option<(Cube, CubeId)>,
+    new: Option<Cube>,
+}
+
+/// Pairs up the cubes of one place; both lists are sorted by place.
+fn pair_up(old: &[(Cube, CubeId)], new: &[Cube]) -> Vec<Pair> {
+    let mut pairs = Vec::with_capacity(old.len().max(new.len()));
+    let (mut old, mut new) = (old.iter().copied().peekable(), new.iter().copied().peekable());
+    loop {
+        let order = match (old.peek(), new.peek()) {
+            (None, None) => return pairs,
+            (Some(_), None) => Ordering::Less,
+            (None, Some(_)) => Ordering::Greater,
+            (Some((old, _)), Some(new)) => old.position().cmp(&new.position()),
+        };
+        pairs.push(Pair {
+            old: if order.is_le() { old.next() } else { None },
+            new: if order.is_ge() { new.next() } else { None },
+        });
+    }
+}
+
+fn check_counts(mesh: &MeshData<'_>) -> Result<(), RenderError> {
+    let counted: u64 = mesh.counts.iter().map(|&count| u64::from(count)).sum();
+    if counted == mesh.quads.len() as u64 {
+        return Ok(());
+    }
+    let (elements, parts) = (mesh.quads.len(), Face::COUNT);
+    Err(PoolError::PartsMismatch { elements, counted, parts }.into())
+}

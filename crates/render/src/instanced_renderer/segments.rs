@@ -1,0 +1,148 @@
+use drystone_mesh::{Cube, INDICES_PER_QUAD, VERTICES_PER_QUAD};
+use drystone_pool::DrawCommand;
+
+use super::regions::Regions;
+use crate::{Batch, Device, DrawData, PATTERN_QUADS, QUADS_PER_CUBE, RenderError};
+
+/// The cubes on the device: places in segments of one length, one behind the other. More
+/// places are another segment, so that nothing is ever copied to grow; all share one table
+/// of regions.
+pub(super) struct Segments<G> {
+    all: Vec<G>,
+    /// Places of each.
+    cubes_each: u32,
+    /// Regions that the table has room for.
+    slots: u32,
+    /// Commands that draw the first segments' places.
+    commands: Vec<DrawCommand>,
+    /// How many of the commands each segment has.
+    command_counts: Vec<usize>,
+}
+
+/// 2 MiB.
+const SEGMENT_CUBES: u32 = 1 << 18;
+/// Room for regions that a new table has.
+const FIRST_SLOTS: u32 = 64;
+/// Cubes that one command draws.
+const COMMAND_CUBES: u32 = PATTERN_QUADS / QUADS_PER_CUBE;
+
+impl<G> Segments<G> {
+    /// None yet; at most `max_cubes` will be in each.
+    pub(super) fn new(max_cubes: u32) -> Self {
+        let cubes_each = max_cubes.clamp(1, SEGMENT_CUBES);
+        let (commands, command_counts) = (Vec::new(), Vec::new());
+        Self { all: Vec::new(), cubes_each, slots: FIRST_SLOTS, commands, command_counts }
+    }
+
+    /// How many places there are.
+    #[inline]
+    pub(super) fn places(&self) -> u64 {
+        self.all.len() as u64 * u64::from(self.cubes_each)
+    }
+
+    /// Adds the next segment. What is in it is unknown until it is written.
+    pub(super) fn grow<D: Device<Geometry = G>>(
+        &mut self,
+        device: &mut D,
+        regions: &Regions,
+    ) -> Result<(), RenderError> {
+        let segment = match self.all.first() {
+            Some(first) => device.create_sharing(first, self.cubes_each)?,
+            None => device.create_cubes(self.cubes_each, self.slots)?,
+        };
+        self.all.push(segment);
+        if self.all.len() == 1 {
+            self.write_regions(device, regions);
+        }
+        Ok(())
+    }
+
+    /// Gives back segments that `high_water` places do not reach, but for one.
+    pub(super) fn shrink(&mut self, high_water: u32) {
+        let used = high_water.div_ceil(self.cubes_each) as usize;
+        self.all.truncate((used + 1).max(1));
+    }
+
+    /// Writes a region's place, for which there is room after this.
+    pub(super) fn write_region<D: Device<Geometry = G>>(
+        &mut self,
+        device: &mut D,
+        (slot, place): (u32, &DrawData),
+        regions: &Regions,
+    ) -> Result<(), RenderError> {
+        if slot >= self.slots {
+            let slots = (slot + 1).next_power_of_two().min(Cube::MAX_REGIONS);
+            if !self.all.is_empty() {
+                let mut sharing: Vec<&mut G> = self.all.iter_mut().collect();
+                device.resize_draw_data(&mut sharing, slots)?;
+            }
+            self.slots = slots;
+            self.write_regions(device, regions);
+        }
+        if let Some(first) = self.all.first_mut() {
+            device.write_draw_data(first, slot, place);
+        }
+        Ok(())
+    }
+
+    fn write_regions<D: Device<Geometry = G>>(&mut self, device: &mut D, regions: &Regions) {
+        let Some(first) = self.all.first_mut() else { return };
+        regions.iter().for_each(|(slot, place)| device.write_draw_data(first, slot, place));
+    }
+
+    /// Writes cubes from a place on. Those beyond the last segment are left out: they are
+    /// written once that is there.
+    pub(super) fn write<D: Device<Geometry = G>>(
+        &mut self,
+        device: &mut D,
+        mut first: u32,
+        mut cubes: &[Cube],
+    ) {
+        while !cubes.is_empty() {
+            let (segment, at) = (first / self.cubes_each, first % self.cubes_each);
+            let Some(segment) = self.all.get_mut(segment as usize) else { return };
+            let now = cubes.len().min((self.cubes_each - at) as usize);
+            device.write_cubes(segment, at, &cubes[..now]);
+            first += now as u32;
+            cubes = &cubes[now..];
+        }
+    }
+
+    /// What draws the places before `high_water`.
+    pub(super) fn batches(&mut self, high_water: u32) -> impl Iterator<Item = Batch<'_, G>> {
+        self.commands.clear();
+        self.command_counts.clear();
+        let mut left = high_water;
+        while left > 0 {
+            let in_segment = left.min(self.cubes_each);
+            let firsts = (0..in_segment).step_by(COMMAND_CUBES as usize);
+            self.command_counts.push(firsts.len());
+            let commands =
+                firsts.map(|first| command(first, COMMAND_CUBES.min(in_segment - first)));
+            self.commands.extend(commands);
+            left -= in_segment;
+        }
+        let mut rest = &self.commands[..];
+        self.all.iter().zip(&self.command_counts).map(move |(geometry, &count)| {
+            let (commands, later) = rest.split_at(count);
+            rest = later;
+            Batch { geometry, commands }
+        })
+    }
+}
+
+/// How many commands draw so many places, at least.
+pub(super) fn command_count(high_water: u32) -> u64 {
+    high_water.div_ceil(COMMAND_CUBES).into()
+}
+
+/// Draws so many cubes of a segment.
+const fn command(first: u32, count: u32) -> DrawCommand {
+    DrawCommand {
+        index_count: count * QUADS_PER_CUBE * INDICES_PER_QUAD,
+        instance_count: 1,
+        first_index: 0,
+        base_vertex: (first * QUADS_PER_CUBE * VERTICES_PER_QUAD) as i32,
+        first_instance: 0,
+    }
+}

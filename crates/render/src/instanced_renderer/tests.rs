@@ -1,0 +1,199 @@
+use drystone_mesh::{Face, FaceSet, Quad};
+use glam::DVec3;
+
+use super::*;
+use crate::{Camera, SoftDevice};
+
+const PALETTE: [[u8; 4]; 4] = [[0; 4], [200, 60, 40, 255], [60, 160, 70, 255], [60, 90, 200, 255]];
+
+fn renderer(policy: PlacePolicy) -> InstancedRenderer<SoftDevice> {
+    let mut renderer = InstancedRenderer::new(SoftDevice::new(160, 120).unwrap(), policy).unwrap();
+    renderer.set_palette(&PALETTE).unwrap();
+    renderer
+}
+
+fn view() -> View {
+    View::new(Camera::look_at(DVec3::new(-30.0, 70.0, 90.0), DVec3::new(32.0, 24.0, 32.0)))
+}
+
+fn place(x: i32) -> DrawData {
+    DrawData { origin: [x, 0, 0], extent: 32 }
+}
+
+/// Numbers that look random and are the same on every machine.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, bound: u32) -> u32 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        (self.0 >> 33) as u32 % bound
+    }
+
+    /// A cube with all its faces in one of the regions.
+    fn cube(&mut self, regions: &[RegionId]) -> Cube {
+        let position = [(); 3].map(|()| self.below(32));
+        let region = regions[self.below(regions.len() as u32) as usize];
+        Cube::new(position, FaceSet::ALL, 1 + self.below(3) as u16, region.slot())
+    }
+}
+
+/// Close to the cube at (20, 20, 20).
+fn close_view() -> View {
+    View::new(Camera::look_at(DVec3::new(14.0, 28.0, 34.0), DVec3::splat(20.5)))
+}
+
+fn picture(renderer: &mut InstancedRenderer<SoftDevice>, view: &View) -> Image {
+    renderer.draw(view).unwrap();
+    renderer.read_image().unwrap()
+}
+
+/// Cubes come, go and change between frames at random: what is shown is what a renderer
+/// shows that never knew another cube.
+#[test]
+fn what_is_shown_is_what_there_is() {
+    for policy in PlacePolicy::ALL {
+        let mut random = Random(1);
+        let mut changing = renderer(policy);
+        let regions = [0, 32, 64].map(|x| changing.insert_region(place(x)).unwrap());
+        let mut live = Vec::new();
+        for frame in 0..8 {
+            for _ in 0..1500 {
+                let which = random.below(live.len().max(1) as u32) as usize;
+                match random.below(if frame % 2 == 0 { 5 } else { 3 }) {
+                    0 if !live.is_empty() => {
+                        let (id, cube) = live.swap_remove(which);
+                        assert_eq!(changing.remove_cube(id).unwrap(), cube);
+                    }
+                    1 if !live.is_empty() => {
+                        let (id, cube) = &mut live[which];
+                        let new = random.cube(&regions);
+                        assert_eq!(changing.set_cube(*id, new).unwrap(), *cube);
+                        *cube = new;
+                    }
+                    _ => {
+                        let cube = random.cube(&regions);
+                        live.push((changing.insert_cube(cube).unwrap(), cube));
+                    }
+                }
+            }
+            let mut fresh = renderer(PlacePolicy::Lowest);
+            regions.iter().zip([0, 32, 64]).for_each(|(region, x)| {
+                assert_eq!(fresh.insert_region(place(x)).unwrap().slot(), region.slot());
+            });
+            for (_, cube) in &live {
+                fresh.insert_cube(*cube).unwrap();
+            }
+            let (got, want) = (picture(&mut changing, &view()), picture(&mut fresh, &view()));
+            let difference = want.difference(&got, 2).unwrap();
+            // Cubes of two materials may lie in one place here: then order decides.
+            assert!(difference.pixels <= 160, "{policy:?} {frame}: {difference:?}");
+            assert_eq!(changing.cubes().check(), Ok(()));
+            assert_eq!(changing.held().used_bytes, 8 * live.len() as u64);
+        }
+        assert!(live.len() > 2000);
+    }
+}
+
+#[test]
+fn what_is_stale_or_not_there_is_an_error() {
+    let mut renderer = renderer(PlacePolicy::Lowest);
+    let region = renderer.insert_region(place(0)).unwrap();
+    let cube = Cube::new([1, 2, 3], FaceSet::ALL, 1, region.slot());
+    let nowhere = Cube::new([1, 2, 3], FaceSet::ALL, 1, region.slot() + 1);
+    assert!(matches!(renderer.insert_cube(nowhere), Err(RenderError::NoRegion { region: 1 })));
+    let id = renderer.insert_cube(cube).unwrap();
+    assert!(matches!(renderer.set_cube(id, nowhere), Err(RenderError::NoRegion { .. })));
+    let in_use = renderer.remove_region(region);
+    assert!(matches!(in_use, Err(RenderError::RegionInUse { cubes: 1 })), "{in_use:?}");
+    assert_eq!(renderer.remove_cube(id).unwrap(), cube);
+    assert!(matches!(renderer.remove_cube(id), Err(RenderError::StaleCube)));
+    assert!(matches!(renderer.set_cube(id, cube), Err(RenderError::StaleCube)));
+    // What failed was not counted.
+    renderer.remove_region(region).unwrap();
+    assert!(matches!(renderer.remove_region(region), Err(RenderError::NoRegion { .. })));
+    assert!(renderer.set_region(region, place(1)).is_err());
+    assert!(renderer.insert_cube(cube).is_err());
+}
+
+/// Segments come as cubes do and go with them; what was written before is there again.
+#[test]
+fn the_buffer_grows_and_shrinks_by_segments() {
+    let mut renderer = renderer(PlacePolicy::Lowest);
+    let region = renderer.insert_region(place(0)).unwrap();
+    let hidden = Cube::new([0; 3], FaceSet::EMPTY, 1, region.slot());
+    let count = 700_000;
+    let mut ids: Vec<CubeId> = Vec::new();
+    for round in 0..2 {
+        while ids.len() < count {
+            ids.push(renderer.insert_cube(hidden).unwrap());
+        }
+        let sky = picture(&mut renderer, &close_view());
+        assert_eq!(renderer.held().reserved_bytes, 3 * (1 << 18) * 8);
+        // The last place of all is drawn.
+        let shown = Cube::new([20, 20, 20], FaceSet::ALL, 1, region.slot());
+        renderer.set_cube(ids[count - 1], shown).unwrap();
+        let drawn = renderer.draw(&close_view()).unwrap();
+        assert_eq!((drawn.quads, drawn.commands), (3 * count as u64, 8 + 8 + 6));
+        let seen = renderer.read_image().unwrap();
+        assert!(seen.difference(&sky, 2).unwrap().pixels > 20, "round {round}");
+        for id in ids.drain(1000..) {
+            renderer.remove_cube(id).unwrap();
+        }
+        renderer.draw(&view()).unwrap();
+        assert_eq!(renderer.held().reserved_bytes, 2 * (1 << 18) * 8);
+    }
+}
+
+/// A mesh that is replaced changes the cubes that differ, and no others.
+#[test]
+fn a_replaced_mesh_changes_what_differs() {
+    let mut renderer = renderer(PlacePolicy::Lowest);
+    let floor = |size: [u32; 2]| Quad::new([0, 0, 0], size, Face::PosY, 1);
+    let mesh = |quad: &[Quad; 1], x| {
+        let (counts, layer) = ([0, 0, 0, 0, 1, 0], Layer::Opaque);
+        let (quads, place) = (quad.to_vec().leak(), place(x));
+        MeshData { quads, counts, place, layer }
+    };
+    let id = renderer.insert(&mesh(&[floor([8, 8])], 0)).unwrap();
+    let uploads = |renderer: &mut InstancedRenderer<SoftDevice>| {
+        let mut count = 0;
+        renderer.cubes.take_changes(|_, cubes| count += cubes.len());
+        count
+    };
+    assert_eq!(uploads(&mut renderer), 64);
+    renderer.replace(id, &mesh(&[floor([8, 8])], 32)).unwrap();
+    assert_eq!(uploads(&mut renderer), 0);
+    renderer.replace(id, &mesh(&[floor([8, 9])], 32)).unwrap();
+    assert_eq!(renderer.cubes.len(), 72);
+    renderer.replace(id, &mesh(&[floor([2, 2])], 32)).unwrap();
+    assert_eq!((renderer.cubes.len(), renderer.cubes.check()), (4, Ok(())));
+    let wrong = MeshData { counts: [0; 6], ..mesh(&[floor([4, 4])], 32) };
+    assert!(renderer.replace(id, &wrong).is_err());
+    let shaded = [bytemuck::cast::<[u32; 2], Quad>([0, 4 | 1 << 3])];
+    assert!(matches!(renderer.replace(id, &mesh(&shaded, 0)), Err(RenderError::NotCubes { .. })));
+    assert!(renderer.insert(&mesh(&shaded, 0)).is_err());
+    // The old one is still there, and nothing else.
+    assert_eq!((renderer.cubes.len(), renderer.held().meshes), (4, 1));
+    renderer.remove(id).unwrap();
+    assert!(renderer.cubes.is_empty() && renderer.remove(id).is_err());
+}
+
+/// Regions beyond the first table's room.
+#[test]
+fn many_regions_keep_their_places() {
+    let mut renderer = renderer(PlacePolicy::Lowest);
+    let mut last = None;
+    for n in 0..1000 {
+        let region = renderer.insert_region(place(if n == 3 { 20 } else { 10_000 })).unwrap();
+        let cube = Cube::new([20, 20, 20], FaceSet::ALL, 1, region.slot());
+        last = Some((region, renderer.insert_cube(cube).unwrap()));
+    }
+    let with_one = picture(&mut renderer, &close_view());
+    let (region, id) = last.unwrap();
+    renderer.set_region(region, place(0)).unwrap();
+    let with_two = picture(&mut renderer, &close_view());
+    renderer.remove_cube(id).unwrap();
+    let again = picture(&mut renderer, &close_view());
+    assert!(with_one.difference(&with_two, 2).unwrap().pixels > 20);
+    assert_eq!(with_one.difference(&again, 0).unwrap().pixels, 0);
+}
