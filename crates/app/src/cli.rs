@@ -54,7 +54,8 @@ pub(crate) enum Command {
 pub(crate) struct SceneOptions {
     #[command(flatten)]
     pub(crate) source: SourceOptions,
-    /// How meshes are kept and drawn: pool or naive
+    /// How meshes are kept and drawn: pool, naive or instanced (cube by cube; also
+    /// instanced-last-leaf and instanced-oldest, by the place that a cube takes)
     #[arg(long, value_name = "KIND", default_value = "pool", value_parser = RendererKind::from_str)]
     pub(crate) renderer: RendererKind,
     /// What draws: auto, soft, wgpu, gl, or gl-staged (gl without mapped memory)

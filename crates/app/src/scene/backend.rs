@@ -1,8 +1,8 @@
 use std::str::FromStr;
 
 use drystone_render::{
-    Access, Api, Device, GlConfig, GlDevice, NaiveRenderer, PoolRenderer, RenderError, Renderer,
-    SoftDevice, WgpuDevice, WindowTarget,
+    Access, Api, Device, GlConfig, GlDevice, InstancedRenderer, NaiveRenderer, PlacePolicy,
+    PoolRenderer, RenderError, Renderer, SoftDevice, WgpuDevice, WindowTarget,
 };
 
 use super::{ChunkQuads, quad_count};
@@ -15,7 +15,12 @@ pub enum RendererKind {
     Pool,
     /// The baseline: buffers for each mesh, a call a facing.
     Naive,
+    /// Cube by cube, each in the place that the policy gives it.
+    Instanced(PlacePolicy),
 }
+
+/// What is said to a name that is none.
+const RENDERERS: &str = "it is pool, naive, instanced, instanced-last-leaf or instanced-oldest";
 
 /// Which backend draws.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -40,7 +45,10 @@ impl FromStr for RendererKind {
         match name {
             "pool" => Ok(Self::Pool),
             "naive" => Ok(Self::Naive),
-            _ => Err("it is pool or naive".into()),
+            _ => {
+                let policy = PlacePolicy::ALL.into_iter().find(|it| it.renderer_name() == name);
+                policy.map(Self::Instanced).ok_or_else(|| RENDERERS.into())
+            }
         }
     }
 }
@@ -184,6 +192,7 @@ fn renderer_on<D: Device + 'static>(
 ) -> Result<Box<dyn Renderer>, RenderError> {
     match kind {
         RendererKind::Naive => Ok(Box::new(NaiveRenderer::new(device))),
+        RendererKind::Instanced(policy) => Ok(Box::new(InstancedRenderer::new(device, policy)?)),
         RendererKind::Pool => {
             // Two layers a chunk, and room for chunks that edits will add.
             let meshes = (quads.len() as u32).saturating_mul(2).saturating_add(1024);
@@ -195,6 +204,17 @@ fn renderer_on<D: Device + 'static>(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn renderers_are_read_by_the_names_they_give() {
+        let device = || SoftDevice::new(1, 1).unwrap();
+        for name in ["pool", "naive", "instanced", "instanced-last-leaf", "instanced-oldest"] {
+            let kind: RendererKind = name.parse().unwrap();
+            assert_eq!(renderer_on(device(), kind, &[]).unwrap().name(), name);
+            assert!(RENDERERS.contains(name));
+        }
+        assert!("instanced-".parse::<RendererKind>().is_err());
+    }
 
     #[test]
     fn sizes_are_read_or_refused() {

@@ -11,8 +11,9 @@ use drystone::scene::{Scene, mesh_world, quad_count};
 use drystone_mesh::Quad;
 use drystone_pool::Oversize;
 use drystone_render::{
-    Access, Api, ArticleDevice, Cull, Device, FatDevice, GlConfig, GlDevice, Image, NaiveRenderer,
-    PoolRenderer, PoolRendererConfig, RenderError, Renderer, SoftDevice, View, WgpuDevice,
+    Access, Api, ArticleDevice, Cull, Device, FatDevice, GlConfig, GlDevice, Image,
+    InstancedRenderer, NaiveRenderer, PlacePolicy, PoolRenderer, PoolRendererConfig, RenderError,
+    Renderer, SoftDevice, View, WgpuDevice,
 };
 use drystone_world::World;
 
@@ -35,6 +36,10 @@ fn pool<D: Device + 'static>(device: D, quads: u64) -> Box<dyn Renderer> {
 
 fn naive<D: Device + 'static>(device: D) -> Box<dyn Renderer> {
     Box::new(NaiveRenderer::new(device))
+}
+
+fn instanced<D: Device + 'static>(device: D) -> Box<dyn Renderer> {
+    Box::new(InstancedRenderer::new(device, PlacePolicy::Lowest).unwrap())
 }
 
 fn soft() -> SoftDevice {
@@ -100,7 +105,7 @@ fn agree_on(cases: Vec<Case>, contender: &str, open: impl Fn(u64) -> Box<dyn Ren
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// Both renderers on the devices that `open` opens; where there is no such adapter, that
+/// All renderers on the devices that `open` opens; where there is no such adapter, that
 /// is said and counted.
 fn device_agrees<D: Device + 'static>(test: &str, open: impl Fn() -> Result<D, RenderError>) {
     match open() {
@@ -110,6 +115,7 @@ fn device_agrees<D: Device + 'static>(test: &str, open: impl Fn() -> Result<D, R
     }
     agree(&format!("{test}-pool"), |quads| pool(open().unwrap(), quads));
     agree(&format!("{test}-naive"), |_| naive(open().unwrap()));
+    agree(&format!("{test}-instanced"), |_| instanced(open().unwrap()));
 }
 
 fn gl_agrees(test: &str, access: Access) {
@@ -120,6 +126,11 @@ fn gl_agrees(test: &str, access: Access) {
 #[test]
 fn naive_draws_what_pool_draws() {
     agree("soft-naive", |_| naive(soft()));
+}
+
+#[test]
+fn instanced_draws_what_pool_draws() {
+    agree("soft-instanced", |_| instanced(soft()));
 }
 
 #[test]
@@ -323,11 +334,15 @@ fn the_cases_are_worth_comparing() {
     }
 }
 
-/// An edit shows at once and leaves nothing behind, in both renderers.
+/// An edit shows at once and leaves nothing behind, in all renderers.
 #[test]
 fn edits_show_as_if_the_world_had_always_been_so() {
-    for kind in ["pool", "naive"] {
-        let open = || if kind == "pool" { pool(soft(), 100_000) } else { naive(soft()) };
+    for kind in ["pool", "naive", "instanced"] {
+        let open = || match kind {
+            "pool" => pool(soft(), 100_000),
+            "naive" => naive(soft()),
+            _ => instanced(soft()),
+        };
         let case = cases().into_iter().find(|case| case.name == "glass").unwrap();
         let quads = mesh_world(&case.world);
         let mut scene = Scene::new(case.world.clone(), &quads, open()).unwrap();
