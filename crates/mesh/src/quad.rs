@@ -39,6 +39,19 @@ impl Quad {
         Self { words: [place | extent, face as u32 | (material as u32) << 11] }
     }
 
+    /// The quad of these bits: word 0 in the low half, word 1 in the high half. Fields do
+    /// not overlap, so that a mesher can put a quad together by adding the bits of parts.
+    #[inline]
+    pub const fn from_bits(bits: u64) -> Self {
+        Self { words: [bits as u32, (bits >> 32) as u32] }
+    }
+
+    /// The quad's bits, as [`from_bits`](Self::from_bits) takes them.
+    #[inline]
+    pub const fn to_bits(self) -> u64 {
+        self.words[0] as u64 | (self.words[1] as u64) << 32
+    }
+
     /// The quad's lowest voxel.
     #[inline]
     pub const fn position(self) -> [u32; 3] {
@@ -106,10 +119,24 @@ mod tests {
                         assert_eq!(quad.size(), size);
                         assert_eq!(quad.face(), Some(face));
                         assert_eq!(quad.material(), material);
+                        assert_eq!(Quad::from_bits(quad.to_bits()), quad);
                     }
                 }
             }
         }
+    }
+
+    #[test]
+    fn parts_add_up() {
+        let part =
+            |position, size, material| Quad::new(position, size, Face::NegX, material).to_bits();
+        let sum = part([5, 0, 0], [1, 1], 0)
+            + part([0, 6, 0], [1, 1], 0)
+            + part([0, 0, 7], [1, 1], 0)
+            + part([0; 3], [3, 1], 0)
+            + part([0; 3], [1, 9], 0)
+            + part([0; 3], [1, 1], 999);
+        assert_eq!(Quad::from_bits(sum), Quad::new([5, 6, 7], [3, 9], Face::NegX, 999));
     }
 
     #[test]
