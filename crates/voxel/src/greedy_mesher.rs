@@ -1,4 +1,6 @@
+mod facing;
 mod layer;
+mod merging;
 mod row_bits;
 mod row_masks;
 mod transpose;
@@ -10,13 +12,10 @@ use core::alloc::Layout;
 
 use drystone_alloc::Error;
 use drystone_alloc::memory::{Linear, Region};
-use drystone_mesh::{Face, Quad, QuadSink};
 
-use self::layer::{Layer, Lines, Patch};
-use self::row_masks::RowMasks;
-use self::turned_masks::TurnedMasks;
+use self::merging::mesh_masked;
 use self::uniform::mesh_uniform;
-use crate::{ChunkMesh, Material, MaterialTable, PaddedChunk};
+use crate::{ChunkMesh, MaterialTable, PaddedChunk};
 
 /// Meshes chunks into few large quads: neighbouring faces of one facing and one material
 /// become one quad.
@@ -80,7 +79,7 @@ impl GreedyMesher {
             return;
         }
         // Masks come before quads, so that too little scratch shows while there are none.
-        while mesh_masked(&self.scratch, chunk, table, mesh).is_err() {
+        while mesh_any(&self.scratch, chunk, table, mesh).is_err() {
             self.scratch = larger(&self.scratch);
         }
         self.scratch.reset();
@@ -105,96 +104,17 @@ fn larger(scratch: &Linear<'_>) -> Linear<'static> {
     }
 }
 
-/// What one chunk's meshing works on, in the mesher's scratch.
-struct Masks<'s> {
-    rows: RowMasks<'s>,
-    turned: TurnedMasks<'s>,
-    /// The visible faces of the facing in work.
-    visible: &'s mut [u64],
-}
-
-/// Meshes a chunk of several materials. An error if `scratch` has too little room; no quad
-/// was made then.
-fn mesh_masked(
+/// Meshes a chunk that is not known to be of one material. What the compiler knows the
+/// length of goes twice as fast: rows are of one of three lengths.
+fn mesh_any(
     scratch: &Linear<'_>,
     chunk: &PaddedChunk,
     table: &MaterialTable,
     mesh: &mut ChunkMesh,
 ) -> Result<(), Error> {
-    let rows = RowMasks::new(chunk, table, scratch)?;
-    let turned = TurnedMasks::new(&rows, scratch)?;
-    let visible = scratch.alloc_slice_with(rows.stride() * rows.stride(), |_| 0)?;
-    let mut masks = Masks { rows, turned, visible };
-    let kinds: &[bool] = if masks.rows.has_see_through() { &[false, true] } else { &[false] };
-    for &see_through in kinds {
-        let sink = mesh.sink(see_through);
-        for face in Face::ALL {
-            masks.rows.visible(face, see_through, masks.visible);
-            if face.axis() == 0 {
-                masks.turned.take_visible(&masks.rows, masks.visible);
-            }
-            // The facing as a constant makes its part of every quad one, too.
-            match face {
-                Face::NegX => masks.mesh_facing::<0>(chunk, sink),
-                Face::NegY => masks.mesh_facing::<1>(chunk, sink),
-                Face::NegZ => masks.mesh_facing::<2>(chunk, sink),
-                Face::PosX => masks.mesh_facing::<3>(chunk, sink),
-                Face::PosY => masks.mesh_facing::<4>(chunk, sink),
-                Face::PosZ => masks.mesh_facing::<5>(chunk, sink),
-            }
-        }
+    match chunk.side() {
+        ..=16 => mesh_masked::<16>(scratch, chunk, table, mesh),
+        17..=32 => mesh_masked::<32>(scratch, chunk, table, mesh),
+        _ => mesh_masked::<64>(scratch, chunk, table, mesh),
     }
-    Ok(())
-}
-
-impl Masks<'_> {
-    /// Meshes the facing `Face::ALL[FACE]`, whose visible faces are at hand, layer by layer
-    /// from the back.
-    fn mesh_facing<const FACE: usize>(&self, chunk: &PaddedChunk, sink: &mut impl QuadSink) {
-        let face = const { Face::ALL[FACE] };
-        let side = self.rows.side();
-        let mut layer = Layer::new();
-        for step in 0..side {
-            let at = if face.is_positive() { step } else { side - 1 - step };
-            let lines = self.lines(face.axis(), at);
-            layer.load(side, &lines);
-            layer.merge(side, &lines, |patch| {
-                let position = position(face.axis(), at as u32, patch.row, patch.bit);
-                sink.push(quad(face, position, patch, chunk.inner(position)));
-            });
-        }
-    }
-
-    /// The rows of bits of the layer at `at` perpendicular to `axis`: rows by Z and bits by
-    /// Y for X, rows by Z and bits by X for Y, rows by Y and bits by X for Z.
-    #[inline]
-    fn lines(&self, axis: usize, at: usize) -> Lines<'_> {
-        let Self { rows, turned, visible } = self;
-        let [same_x, same_y, same_z] = rows.same();
-        let (visible, along, across, first, step) = match axis {
-            0 => (&*turned.visible, &*turned.same_y, &*turned.same_z, at, rows.side()),
-            1 => (&**visible, same_x, same_z, rows.row(at, 0), rows.stride()),
-            _ => (&**visible, same_x, same_y, rows.row(0, at), 1),
-        };
-        Lines { visible, along, across, first, step }
-    }
-}
-
-/// The voxel at a row and bit of the layer at `at` perpendicular to `axis`.
-#[inline]
-fn position(axis: usize, at: u32, row: u32, bit: u32) -> [u32; 3] {
-    match axis {
-        0 => [at, bit, row],
-        1 => [bit, at, row],
-        _ => [bit, row, at],
-    }
-}
-
-/// The quad of a patch whose first voxel lies at `position`.
-#[inline]
-fn quad(face: Face, position: [u32; 3], patch: Patch, material: Material) -> Quad {
-    let Patch { row_count, bit_count, .. } = patch;
-    // `Face::span_axes` of ±Y are Z and X: there the width runs over rows.
-    let size = if face.axis() == 1 { [row_count, bit_count] } else { [bit_count, row_count] };
-    Quad::new(position, size, face, material.0)
 }

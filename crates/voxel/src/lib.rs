@@ -57,9 +57,11 @@
 //! - See-through quads of one facing blend correctly as they lie; between facings and
 //!   between chunks the caller orders.
 #![no_std]
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 
 extern crate alloc;
+#[cfg(feature = "std")]
+extern crate std;
 
 mod chunk;
 mod chunk_mesh;
@@ -67,6 +69,8 @@ mod greedy_mesher;
 mod material;
 mod padded;
 mod position;
+#[allow(unsafe_code)]
+mod simd;
 mod unit_mesher;
 mod visibility;
 

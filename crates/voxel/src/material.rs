@@ -41,13 +41,18 @@ pub struct MaterialTable {
     kinds: Vec<MaterialKind>,
     /// One bit a material, set where it is see-through; asked once a voxel by the meshers.
     see_through: Vec<u64>,
+    /// The first of those that are see-through, up to one more than `FEW`.
+    first_see_through: Vec<Material>,
 }
+
+/// So many materials are sooner compared with each voxel than looked up.
+const FEW: usize = 4;
 
 impl MaterialTable {
     /// A table that knows only air.
     pub fn new() -> Self {
         let air = MaterialKind { name: String::from("air"), color: [0; 4] };
-        Self { kinds: vec![air], see_through: vec![0] }
+        Self { kinds: vec![air], see_through: vec![0], first_see_through: Vec::new() }
     }
 
     /// Adds a material, or returns `None` when all 65,535 numbers are taken.
@@ -59,6 +64,9 @@ impl MaterialTable {
             self.see_through.push(0);
         }
         self.see_through[word] |= u64::from(color[3] < u8::MAX) << (id % 64);
+        if color[3] < u8::MAX && self.first_see_through.len() <= FEW {
+            self.first_see_through.push(Material(id));
+        }
         Some(Material(id))
     }
 
@@ -77,7 +85,12 @@ impl MaterialTable {
 
     /// Whether any material at all is see-through.
     pub fn any_see_through(&self) -> bool {
-        self.see_through.iter().any(|&word| word != 0)
+        !self.first_see_through.is_empty()
+    }
+
+    /// The see-through materials, where they are so few that comparing beats looking up.
+    pub(crate) fn few_see_through(&self) -> Option<&[Material]> {
+        (self.first_see_through.len() <= FEW).then_some(&self.first_see_through)
     }
 
     /// All materials by number, air first.

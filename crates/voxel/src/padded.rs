@@ -64,6 +64,22 @@ impl PaddedChunk {
         })
     }
 
+    /// A padded chunk of `side` voxels a side (clamped to 1 to 64) whose voxel at each padded
+    /// place, 0 to n + 1 a coordinate, is what `material_at` says. Nothing is known of it
+    /// beforehand: a mesher looks at every voxel.
+    pub fn from_fn(side: u32, mut material_at: impl FnMut([u32; 3]) -> Material) -> Self {
+        let side = side.clamp(1, Chunk::MAX_SIDE);
+        let p = side + 2;
+        let place = |i: u32| [i % p, i / p % p, i / (p * p)];
+        Self {
+            side,
+            solid_inside: true,
+            uniform: None,
+            uniform_beyond: [None; Face::COUNT],
+            voxels: (0..p * p * p).map(|i| material_at(place(i))).collect(),
+        }
+    }
+
     /// Takes a copy of `center` and of the border voxels of its neighbours. `neighbor`
     /// gets an offset with components −1, 0 and 1; `None`, or a chunk of another side,
     /// counts as air.
@@ -102,7 +118,7 @@ impl PaddedChunk {
         self.side
     }
 
-    /// Whether the chunk inside the halo holds anything but air.
+    /// Whether the chunk inside the halo holds anything but air, or may do so.
     #[inline]
     pub const fn has_solid(&self) -> bool {
         self.solid_inside

@@ -1,8 +1,7 @@
 use drystone_mesh::{Face, Quad, QuadSink};
 
-use super::layer::{Layer, Lines};
-use super::row_bits::low_bits;
-use super::{position, quad};
+use super::facing::axes;
+use super::layer::{Layer, Lines, Patch};
 use crate::{ChunkMesh, Material, MaterialTable, PaddedChunk, face_is_visible};
 
 const MAX_SIDE: usize = Quad::MAX_SIDE as usize;
@@ -17,39 +16,68 @@ pub(super) fn mesh_uniform(
 ) {
     let sink = mesh.sink(table.is_see_through(material));
     let side = chunk.side();
-    let mut layer = Layer::new();
     for face in Face::ALL {
         let at = if face.is_positive() { side - 1 } else { 0 };
-        let same = &[u64::MAX; MAX_SIDE];
-        let visible = &border(chunk, material, table, face, at);
-        let lines = Lines { visible, along: same, across: same, first: 0, step: 1 };
-        layer.load(side as usize, &lines);
-        layer.merge(side as usize, &lines, |patch| {
-            let position = position(face.axis(), at, patch.row, patch.bit);
-            sink.push(quad(face, position, patch, material));
-        });
+        let shows = |halo| face_is_visible(material, halo, table);
+        match chunk.uniform_beyond(face) {
+            Some(halo) if shows(halo) => {
+                let whole = Patch { row: 0, bit: 0, row_count: side, bit_count: side };
+                sink.push(quad(face, at, whole, material));
+            }
+            Some(_) => {}
+            None => mesh_border(&border(chunk, face, at, shows), chunk, |patch| {
+                sink.push(quad(face, at, patch, material));
+            }),
+        }
     }
+}
+
+/// Merges the visible faces of the outermost layer.
+fn mesh_border(visible: &[u64; MAX_SIDE], chunk: &PaddedChunk, mut emit: impl FnMut(Patch)) {
+    let side = chunk.side();
+    let same = &[u64::MAX; MAX_SIDE];
+    let lines = Lines { visible, along: same, across: same, step: 1 };
+    let mut layer = Layer::<MAX_SIDE>::new(&lines);
+    for row in 0..side {
+        let mut single = layer.single(row as usize, 1);
+        while single != 0 {
+            emit(Patch { row, bit: single.trailing_zeros(), row_count: 1, bit_count: 1 });
+            single &= single - 1;
+        }
+    }
+    layer.merge(emit);
 }
 
 /// The visible faces of the outermost layer, in rows of bits.
 fn border(
     chunk: &PaddedChunk,
-    material: Material,
-    table: &MaterialTable,
     face: Face,
     at: u32,
+    shows: impl Fn(Material) -> bool,
 ) -> [u64; MAX_SIDE] {
     let side = chunk.side();
-    let shows = |halo| face_is_visible(material, halo, table);
-    match chunk.uniform_beyond(face) {
-        Some(halo) if shows(halo) => [low_bits(side as usize); MAX_SIDE],
-        Some(_) => [0; MAX_SIDE],
-        None => core::array::from_fn(|row| {
-            let bit_count = if row < side as usize { side } else { 0 };
-            (0..bit_count).rev().fold(0, |bits, bit| {
-                let inside = position(face.axis(), at, row as u32, bit);
-                bits << 1 | u64::from(shows(chunk.beyond(inside, face)))
-            })
-        }),
-    }
+    core::array::from_fn(|row| {
+        let bit_count = if row < side as usize { side } else { 0 };
+        (0..bit_count).rev().fold(0, |bits, bit| {
+            let inside = position(face, at, row as u32, bit);
+            bits << 1 | u64::from(shows(chunk.beyond(inside, face)))
+        })
+    })
+}
+
+/// The voxel at a row and bit of the layer at `at` of a facing.
+fn position(face: Face, at: u32, row: u32, bit: u32) -> [u32; 3] {
+    let [bit_axis, row_axis] = axes(face);
+    let mut position = [at; 3];
+    position[bit_axis] = bit;
+    position[row_axis] = row;
+    position
+}
+
+/// The quad of a patch of the layer at `at` of a facing.
+fn quad(face: Face, at: u32, patch: Patch, material: Material) -> Quad {
+    let Patch { row, bit, row_count, bit_count } = patch;
+    let bits_are_wide = face.span_axes()[0] == axes(face)[0];
+    let size = if bits_are_wide { [bit_count, row_count] } else { [row_count, bit_count] };
+    Quad::new(position(face, at, row, bit), size, face, material.0)
 }
