@@ -52,6 +52,14 @@ impl Quad {
         self.words[0] as u64 | (self.words[1] as u64) << 32
     }
 
+    /// The same facing, material and shade over another rectangle, of the bounds of
+    /// [`new`](Self::new).
+    #[inline]
+    #[must_use]
+    pub const fn with_rectangle(self, position: [u32; 3], size: [u32; 2]) -> Self {
+        Self { words: [Self::new(position, size, Face::NegX, 0).words[0], self.words[1]] }
+    }
+
     /// The quad's lowest voxel.
     #[inline]
     pub const fn position(self) -> [u32; 3] {
@@ -120,6 +128,8 @@ mod tests {
                         assert_eq!(quad.face(), Some(face));
                         assert_eq!(quad.material(), material);
                         assert_eq!(Quad::from_bits(quad.to_bits()), quad);
+                        let other = Quad::new([1, 2, 3], [4, 5], face, material);
+                        assert_eq!(other.with_rectangle(position, size), quad);
                     }
                 }
             }

@@ -15,7 +15,8 @@ use drystone_alloc::memory::{Linear, Region};
 
 use self::merging::mesh_masked;
 use self::uniform::mesh_uniform;
-use crate::{ChunkMesh, MaterialTable, PaddedChunk};
+use crate::conforming::Conforming;
+use crate::{ChunkMesh, MaterialTable, PaddedChunk, mesh_unit};
 
 /// Meshes chunks into few large quads: neighbouring faces of one facing and one material
 /// become one quad.
@@ -57,6 +58,22 @@ use crate::{ChunkMesh, MaterialTable, PaddedChunk};
 pub struct GreedyMesher {
     /// The masks of the chunk in work.
     scratch: Linear<'static>,
+    merging: Merging,
+    conforming: Conforming,
+}
+
+/// Which faces a mesher makes into one quad.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Merging {
+    /// All that lie together as a rectangle of one material. Quads meet in T-junctions.
+    #[default]
+    Greedy,
+    /// As `Greedy`, then cut until no corner of a quad of the chunk lies inside an edge of
+    /// another, opaque or see-through, of whatever facing. Says nothing of corners of
+    /// neighbouring chunks.
+    Conforming,
+    /// None: one quad a face, as [`mesh_unit`] makes them.
+    Unit,
 }
 
 /// The least scratch: enough for 32³.
@@ -65,11 +82,28 @@ const LEAST_SCRATCH_BYTES: usize = 1 << 17;
 impl GreedyMesher {
     /// A mesher without scratch; the first mesh makes it.
     pub fn new() -> Self {
-        Self { scratch: Linear::new(Region::new(&mut [])) }
+        Self::with_merging(Merging::default())
+    }
+
+    /// A mesher that merges in this way.
+    pub fn with_merging(merging: Merging) -> Self {
+        let scratch = Linear::new(Region::new(&mut []));
+        Self { scratch, merging, conforming: Conforming::default() }
     }
 
     /// Replaces what is in `mesh` by the quads of `chunk`.
     pub fn mesh(&mut self, chunk: &PaddedChunk, table: &MaterialTable, mesh: &mut ChunkMesh) {
+        match self.merging {
+            Merging::Greedy => self.mesh_greedy(chunk, table, mesh),
+            Merging::Conforming => {
+                self.mesh_greedy(chunk, table, mesh);
+                self.conforming.cut(mesh);
+            }
+            Merging::Unit => mesh_unit(chunk, table, mesh),
+        }
+    }
+
+    fn mesh_greedy(&mut self, chunk: &PaddedChunk, table: &MaterialTable, mesh: &mut ChunkMesh) {
         mesh.clear();
         if !chunk.has_solid() {
             return;

@@ -14,7 +14,8 @@
 //! | | quads | time for 32³ of terrain | take it for |
 //! |---|---|---|---|
 //! | [`GreedyMesher`] | few large ones | below 100 µs | drawing |
-//! | [`mesh_unit`] | one a visible face | about a millisecond | checking, and where every face needs its own four corners |
+//! | the same with [`Merging::Conforming`] | more, without T-junctions | a few hundred µs more | pictures without a stray pixel |
+//! | [`mesh_unit`], or [`Merging::Unit`] | one a visible face | about a millisecond | checking, and where every face needs its own four corners |
 //!
 //! Both follow one rule for what is visible, [`face_is_visible`], and cover exactly the
 //! same faces: the union of the quads is what the rule says, without overlap, one material
@@ -53,7 +54,8 @@
 //! - A mesher sees one chunk and its halo. A neighbour that is missing counts as air, so
 //!   that every mesh is a closed hull.
 //! - Merged quads meet in T-junctions, which a rasteriser may show as single pixels; where
-//!   that matters, take [`mesh_unit`].
+//!   that matters, take [`Merging::Conforming`]. Between chunks they remain: a mesher does
+//!   not know its neighbour's quads. Only [`Merging::Unit`] has none there either.
 //! - See-through quads of one facing blend correctly as they lie; between facings and
 //!   between chunks the caller orders.
 #![no_std]
@@ -65,6 +67,7 @@ extern crate std;
 
 mod chunk;
 mod chunk_mesh;
+mod conforming;
 mod greedy_mesher;
 mod material;
 mod padded;
@@ -76,7 +79,7 @@ mod visibility;
 
 pub use chunk::{Chunk, StorageKind, Voxels};
 pub use chunk_mesh::ChunkMesh;
-pub use greedy_mesher::GreedyMesher;
+pub use greedy_mesher::{GreedyMesher, Merging};
 pub use material::{Material, MaterialKind, MaterialTable};
 pub use padded::PaddedChunk;
 pub use position::{ChunkPos, LocalPos, VoxelPos};

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 mod allocation;
+mod conforming;
 mod cover;
 mod order;
 mod programs;
