@@ -30,6 +30,7 @@ mod drawing;
 mod error;
 mod json;
 mod machine;
+mod meshing;
 mod noise_field;
 mod pool_table;
 mod random;

@@ -1,4 +1,4 @@
-use crate::{Error, Options, Table, arenas, drawing, pool_table, spaces};
+use crate::{Error, Options, Table, arenas, drawing, meshing, pool_table, spaces};
 
 /// A table that can be asked for by name.
 pub struct TableEntry {
@@ -15,6 +15,7 @@ pub const TABLES: &[TableEntry] = &[
     spaces::ENTRY,
     arenas::ENTRY,
     pool_table::ENTRY,
+    meshing::ENTRY,
     drawing::STATIC,
     drawing::DYNAMIC,
     drawing::NOISE,

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod drawing;
+mod meshing;
 
 use std::process::{Command, Output};
 

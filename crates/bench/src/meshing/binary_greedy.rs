@@ -1,0 +1,77 @@
+use std::collections::BTreeSet;
+
+use binary_greedy_meshing::{Mesher as Peer, compute_opaque_mask, compute_transparent_mask};
+use drystone_mesh::Face;
+use drystone_voxel::{Material, MaterialTable, PaddedChunk};
+
+use super::{Areas, Input, Mesher};
+
+/// A chunk as `binary-greedy-meshing` reads it: Z fastest, then X, then Y, and a word of
+/// bits a column. It asks its users to keep the words beside the voxels.
+pub(super) struct Columns {
+    voxels: Vec<u16>,
+    opaque: Box<[u64]>,
+    see_through: Box<[u64]>,
+}
+
+impl Columns {
+    pub(super) fn new(padded: &PaddedChunk, table: &MaterialTable) -> Self {
+        let p = padded.side() + 2;
+        let places = (0..p).flat_map(|y| (0..p).flat_map(move |x| (0..p).map(move |z| [x, y, z])));
+        let voxels: Vec<u16> = places.map(|place| padded.get(place).0).collect();
+        let see_through: BTreeSet<u16> = table
+            .iter()
+            .map(|(material, _)| material)
+            .filter(|&material| table.is_see_through(material))
+            .map(|Material(id)| id)
+            .collect();
+        let masks = |voxels| match padded.side() {
+            16 => masks::<16>(voxels, &see_through),
+            32 => masks::<32>(voxels, &see_through),
+            _ => masks::<62>(voxels, &see_through),
+        };
+        let [opaque, see_through] = masks(&voxels);
+        Self { voxels, opaque, see_through }
+    }
+}
+
+fn masks<const N: usize>(voxels: &[u16], see_through: &BTreeSet<u16>) -> [Box<[u64]>; 2] {
+    [
+        compute_opaque_mask::<N>(voxels, see_through),
+        compute_transparent_mask::<N>(voxels, see_through),
+    ]
+}
+
+/// The facings in the order of its lists.
+const FACES: [Face; 6] = [Face::PosY, Face::NegY, Face::PosX, Face::NegX, Face::PosZ, Face::NegZ];
+
+/// `binary-greedy-meshing`, of side `N`.
+pub(super) struct BinaryGreedy<const N: usize>(Peer<N>);
+
+impl<const N: usize> Default for BinaryGreedy<N> {
+    fn default() -> Self {
+        Self(Peer::new())
+    }
+}
+
+impl<const N: usize> Mesher for BinaryGreedy<N> {
+    const NAME: &'static str = "binary-greedy-meshing";
+
+    fn mesh(&mut self, input: &Input) {
+        let Columns { voxels, opaque, see_through } = input.columns();
+        self.0.clear();
+        self.0.fast_mesh(voxels, opaque, see_through);
+    }
+
+    fn quad_count(&self) -> usize {
+        self.0.quads.iter().map(Vec::len).sum()
+    }
+
+    fn add_areas(&self, _: &Input, areas: &mut Areas) {
+        for (face, quads) in FACES.into_iter().zip(&self.0.quads) {
+            for quad in quads {
+                areas.add(face, quad.voxel_id() as u16, quad.width() * quad.height());
+            }
+        }
+    }
+}

@@ -1,0 +1,87 @@
+use drystone_mesh::{Face, Quad, QuadBuffer, QuadSink};
+use drystone_voxel::{Material, MaterialTable, PaddedChunk, face_is_visible};
+
+use super::{Areas, Input, Mesher, ours::add_quads};
+
+/// The article's algorithm as one would write it down: a layer's visible faces as a mask
+/// of materials, from which rectangles are taken, first as wide and then as high as they
+/// go. It fills the same quads as ours.
+#[derive(Default)]
+pub(super) struct Classic {
+    quads: QuadBuffer,
+    /// The material of each visible face of a layer that is in no quad yet, else air.
+    mask: Vec<Material>,
+}
+
+impl Mesher for Classic {
+    const NAME: &'static str = "classic";
+
+    fn mesh(&mut self, input: &Input) {
+        self.quads.clear();
+        for face in Face::ALL {
+            for layer in 0..input.side() {
+                if self.load(input.padded(), input.materials(), face, layer) {
+                    self.merge(face, layer, input.side());
+                }
+            }
+        }
+    }
+
+    fn quad_count(&self) -> usize {
+        self.quads.len()
+    }
+
+    fn add_areas(&self, _: &Input, areas: &mut Areas) {
+        add_quads(self.quads.quads().iter().copied(), areas);
+    }
+}
+
+impl Classic {
+    /// Fills the mask; whether there is anything in it.
+    fn load(&mut self, chunk: &PaddedChunk, table: &MaterialTable, face: Face, layer: u32) -> bool {
+        let n = chunk.side();
+        let p = n as usize + 2;
+        let strides = [1, p, p * p];
+        let [u, v] = face.span_axes();
+        let axis = face.axis();
+        let voxels = chunk.voxels();
+        self.mask.clear();
+        let mut any = false;
+        for row in 0..n as usize {
+            for bit in 0..n as usize {
+                let at = (bit + 1) * strides[u]
+                    + (row + 1) * strides[v]
+                    + (layer as usize + 1) * strides[axis];
+                let beyond =
+                    if face.is_positive() { at + strides[axis] } else { at - strides[axis] };
+                let shows = face_is_visible(voxels[at], voxels[beyond], table);
+                any |= shows;
+                self.mask.push(if shows { voxels[at] } else { Material::AIR });
+            }
+        }
+        any
+    }
+
+    fn merge(&mut self, face: Face, layer: u32, side: u32) {
+        let n = side as usize;
+        for at in 0..n * n {
+            let material = self.mask[at];
+            if material.is_air() {
+                continue;
+            }
+            let (row, bit) = (at / n, at % n);
+            let same = |voxel: &Material| *voxel == material;
+            let width = self.mask[at..(row + 1) * n].iter().take_while(|voxel| same(voxel)).count();
+            let goes_on = |row: &usize| self.mask[row * n + bit..][..width].iter().all(same);
+            let height = 1 + (row + 1..n).take_while(goes_on).count();
+            for row in row..row + height {
+                self.mask[row * n + bit..][..width].fill(Material::AIR);
+            }
+            let [u, v] = face.span_axes();
+            let mut position = [layer; 3];
+            position[u] = bit as u32;
+            position[v] = row as u32;
+            self.quads.push(Quad::new(position, [width as u32, height as u32], face, material.0));
+        }
+    }
+}

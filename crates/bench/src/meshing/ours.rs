@@ -1,0 +1,71 @@
+use drystone_mesh::Quad;
+use drystone_voxel::{ChunkMesh, GreedyMesher, PaddedChunk};
+
+use super::{Areas, Input, Mesher};
+
+/// Adds the quads of a mesh of ours.
+pub(super) fn add_quads(quads: impl IntoIterator<Item = Quad>, areas: &mut Areas) {
+    for quad in quads {
+        let [width, height] = quad.size();
+        if let Some(face) = quad.face() {
+            areas.add(face, quad.material(), u64::from(width * height));
+        }
+    }
+}
+
+/// Our mesher and its mesh.
+#[derive(Default)]
+struct Greedy {
+    mesher: GreedyMesher,
+    mesh: ChunkMesh,
+}
+
+impl Greedy {
+    fn mesh(&mut self, padded: &PaddedChunk, input: &Input) {
+        self.mesher.mesh(padded, input.materials(), &mut self.mesh);
+    }
+
+    fn add_areas(&self, areas: &mut Areas) {
+        add_quads(self.mesh.iter().map(|(quad, _)| quad), areas);
+    }
+}
+
+/// Ours, from a padded chunk filled from a world: what is known of whole chunks is used.
+#[derive(Default)]
+pub(super) struct Flagged(Greedy);
+
+impl Mesher for Flagged {
+    const NAME: &'static str = "drystone";
+
+    fn mesh(&mut self, input: &Input) {
+        self.0.mesh(input.padded(), input);
+    }
+
+    fn quad_count(&self) -> usize {
+        self.0.mesh.len()
+    }
+
+    fn add_areas(&self, _: &Input, areas: &mut Areas) {
+        self.0.add_areas(areas);
+    }
+}
+
+/// Ours, from a padded chunk of which nothing is known but its voxels.
+#[derive(Default)]
+pub(super) struct Scanned(Greedy);
+
+impl Mesher for Scanned {
+    const NAME: &'static str = "drystone-scan";
+
+    fn mesh(&mut self, input: &Input) {
+        self.0.mesh(input.unknown(), input);
+    }
+
+    fn quad_count(&self) -> usize {
+        self.0.mesh.len()
+    }
+
+    fn add_areas(&self, _: &Input, areas: &mut Areas) {
+        self.0.add_areas(areas);
+    }
+}

@@ -1,0 +1,41 @@
+//! The table `meshing` on a few chunks. Every contender checks its own mesh: that a case runs
+//! says that all cover the same faces.
+
+use serde_json::Value;
+
+use super::bench;
+
+fn rows(case: &str) -> Vec<Value> {
+    let output = bench(&["meshing", "--quick", "--rounds", "1", "--case", case, "--json", "-"]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let json: Value = serde_json::from_slice(&output.stdout).unwrap();
+    json["rows"].as_array().unwrap().clone()
+}
+
+fn median(rows: &[Value], contender: &str, metric: &str) -> f64 {
+    let is = |row: &&Value| row["contender"] == contender && row["metric"] == metric;
+    let row = rows.iter().find(is).unwrap_or_else(|| panic!("{contender} has no {metric}"));
+    row["median"].as_f64().unwrap()
+}
+
+#[test]
+fn no_case_takes_more_quads_than_the_classic_algorithm() {
+    for case in ["random-16", "noise-16", "terrain-32", "caves-32", "solid-32"] {
+        let rows = rows(case);
+        let quads = |contender| median(&rows, contender, "quads");
+        assert!(quads("classic") > 0.0);
+        assert!(quads("drystone") <= 1.003 * quads("classic"), "{case}: {}", quads("drystone"));
+        for contender in ["block-mesh", "block-mesh-bgm", "binary-greedy-meshing"] {
+            assert!(median(&rows, contender, "time") > 0.0, "{case}: {contender}");
+        }
+        assert!(median(&rows, "drystone", "fill") > 0.0);
+    }
+}
+
+#[test]
+fn an_empty_chunk_is_known_by_flag_and_by_scan() {
+    let rows = rows("empty-32");
+    for contender in ["drystone", "drystone-scan"] {
+        assert_eq!(median(&rows, contender, "quads"), 0.0);
+    }
+}
