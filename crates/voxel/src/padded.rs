@@ -41,29 +41,6 @@ impl PaddedChunk {
         }
     }
 
-    /// A padded chunk of (`side` + 2)³ voxels as they are, halo included, X fastest, then
-    /// Y, then Z: of these nothing is known before they are looked at. `None` unless `side`
-    /// is 1 to 64 and there are as many.
-    pub fn from_voxels(side: u32, voxels: &[Material]) -> Option<Self> {
-        let padded = side.checked_add(2)?;
-        let volume = u64::from(padded).pow(3);
-        if !(1..=Chunk::MAX_SIDE).contains(&side) || voxels.len() as u64 != volume {
-            return None;
-        }
-        let inside = |at: usize| {
-            let [x, y, z] = [1, padded, padded * padded].map(|step| at as u32 / step % padded);
-            [x, y, z].iter().all(|c| (1..=side).contains(c))
-        };
-        let mut solids = voxels.iter().enumerate().filter(|(_, voxel)| !voxel.is_air());
-        Some(Self {
-            side,
-            solid_inside: solids.any(|(at, _)| inside(at)),
-            uniform: None,
-            uniform_beyond: [None; Face::COUNT],
-            voxels: voxels.to_vec(),
-        })
-    }
-
     /// A padded chunk of `side` voxels a side (clamped to 1 to 64) whose voxel at each padded
     /// place, 0 to n + 1 a coordinate, is what `material_at` says. Nothing is known of it
     /// beforehand: a mesher looks at every voxel.
@@ -274,14 +251,9 @@ mod tests {
     fn voxels_as_they_are_are_not_known() {
         let mut padded = PaddedChunk::new();
         padded.fill(&Chunk::new(2, Material(1)), |_| None);
-        let plain = PaddedChunk::from_voxels(2, padded.voxels()).unwrap();
+        let plain = PaddedChunk::from_fn(2, |place| padded.get(place));
         assert_eq!((plain.uniform(), plain.has_solid()), (None, true));
         assert_eq!(plain.voxels(), padded.voxels());
-        let mut halo = [Material::AIR; 64];
-        (halo[0], halo[63]) = (Material(1), Material(1));
-        assert!(!PaddedChunk::from_voxels(2, &halo).unwrap().has_solid());
-        for side in [0, 1, 3, 65, u32::MAX] {
-            assert!(PaddedChunk::from_voxels(side, &halo).is_none(), "{side}");
-        }
+        assert_eq!(PaddedChunk::from_fn(99, |_| Material::AIR).side(), Chunk::MAX_SIDE);
     }
 }

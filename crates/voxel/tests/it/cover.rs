@@ -92,7 +92,7 @@ fn solid_chunks_take_six_quads_and_empty_ones_none() {
             let inside = |voxel: [i32; 3]| voxel.iter().all(|c| (0..side as i32).contains(c));
             // Stored voxel by voxel, and as one material: two ways through the mesher.
             let known = padded(side, |voxel| u16::from(inside(voxel)));
-            let dense = PaddedChunk::from_voxels(side, known.voxels()).unwrap();
+            let dense = PaddedChunk::from_fn(side, |place| known.get(place));
             let mut uniform = PaddedChunk::new();
             uniform.fill(&Chunk::new(side, Material(1)), |_| None);
             assert!(dense.uniform().is_none() && uniform.uniform().is_some());
