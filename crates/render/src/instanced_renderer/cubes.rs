@@ -23,17 +23,26 @@ pub struct CubeId {
 ///
 /// # Cost
 /// To insert, change or remove a cube is O(1): a look at a few words of the address space,
-/// a store, and a bit for its block. 12 bytes a place.
+/// a store, and a bit for its block. 12 bytes a place, side by side, so that a place costs
+/// one wait for memory.
 #[derive(Debug)]
 pub struct CubeBuffer {
     places: Places,
-    cubes: Vec<Cube>,
-    /// How many have come or gone at each place: odd where a cube is.
-    generations: Vec<u32>,
+    slots: Vec<Slot>,
     /// Places that are not used again.
     worn_out: u32,
     /// A bit for each block in which a cube has changed.
     changed: Vec<u64>,
+    /// Cubes on their way to the device.
+    outgoing: Vec<Cube>,
+}
+
+/// A place.
+#[derive(Clone, Copy, Debug)]
+struct Slot {
+    cube: Cube,
+    /// How many have come or gone here: odd while a cube is here.
+    generation: u32,
 }
 
 /// Cubes that are uploaded together: 512 bytes.
@@ -53,10 +62,10 @@ impl CubeBuffer {
     pub const fn new(policy: PlacePolicy) -> Self {
         Self {
             places: Places::new(policy),
-            cubes: Vec::new(),
-            generations: Vec::new(),
+            slots: Vec::new(),
             worn_out: 0,
             changed: Vec::new(),
+            outgoing: Vec::new(),
         }
     }
 
@@ -68,13 +77,14 @@ impl CubeBuffer {
     pub fn insert(&mut self, cube: Cube) -> Result<CubeId, Error> {
         let place = self.places.allocate()?;
         let at = place as usize;
-        if at >= self.cubes.len() {
+        if at >= self.slots.len() {
             self.grow(at + 1);
         }
-        self.cubes[at] = cube;
-        self.generations[at] += 1;
+        let slot = &mut self.slots[at];
+        let generation = slot.generation + 1;
+        *slot = Slot { cube, generation };
         self.touch(place);
-        Ok(CubeId { place, generation: self.generations[at] })
+        Ok(CubeId { place, generation })
     }
 
     /// Puts another cube in a cube's place, and returns what was there.
@@ -83,9 +93,10 @@ impl CubeBuffer {
     /// `Stale` when it was removed before.
     #[inline]
     pub fn set(&mut self, id: CubeId, cube: Cube) -> Result<Cube, Error> {
-        let at = self.find(id)?;
+        let slot = self.slot(id)?;
+        let old = std::mem::replace(&mut slot.cube, cube);
         self.touch(id.place);
-        Ok(std::mem::replace(&mut self.cubes[at], cube))
+        Ok(old)
     }
 
     /// Takes a cube out, and returns it. Its place draws nothing until it is used again.
@@ -94,9 +105,9 @@ impl CubeBuffer {
     /// `Stale` when it was removed before.
     #[inline]
     pub fn remove(&mut self, id: CubeId) -> Result<Cube, Error> {
-        let at = self.find(id)?;
+        let slot = self.slot(id)?;
         let generation = id.generation.wrapping_add(1);
-        self.generations[at] = generation;
+        let gone = std::mem::replace(slot, Slot { cube: Cube::NOTHING, generation });
         self.touch(id.place);
         // Where generations have run out, the place is not used again: its first handle
         // would live again.
@@ -105,13 +116,14 @@ impl CubeBuffer {
         } else {
             self.places.free(id.place, id.generation)?;
         }
-        Ok(std::mem::replace(&mut self.cubes[at], Cube::NOTHING))
+        Ok(gone.cube)
     }
 
     /// A cube; `None` when it was removed.
     #[inline]
     pub fn get(&self, id: CubeId) -> Option<Cube> {
-        self.find(id).ok().map(|at| self.cubes[at])
+        let slot = self.slots.get(id.place as usize)?;
+        (slot.generation == id.generation).then_some(slot.cube)
     }
 
     /// How many cubes there are.
@@ -126,17 +138,20 @@ impl CubeBuffer {
 
     /// One past the highest place in use: how many places are drawn.
     pub const fn high_water(&self) -> u32 {
-        self.places.high_water(self.cubes.len() as u32)
+        self.places.high_water(self.slots.len() as u32)
     }
 
     /// Hands out the stretches of places in which cubes have changed since this was called
     /// before, each with its cubes.
     pub fn take_changes(&mut self, mut each: impl FnMut(u32, &[Cube])) {
         let mut pending: Option<Range<u32>> = None;
+        let (slots, outgoing) = (&self.slots, &mut self.outgoing);
         let mut flush = |blocks: Range<u32>| {
             let start = (blocks.start * BLOCK) as usize;
-            let end = ((blocks.end * BLOCK) as usize).min(self.cubes.len());
-            each(blocks.start * BLOCK, &self.cubes[start..end]);
+            let end = ((blocks.end * BLOCK) as usize).min(slots.len());
+            outgoing.clear();
+            outgoing.extend(slots[start..end].iter().map(|slot| slot.cube));
+            each(blocks.start * BLOCK, outgoing);
         };
         for (word, bits) in self.changed.iter_mut().enumerate() {
             let mut rest = std::mem::take(bits);
@@ -160,7 +175,7 @@ impl CubeBuffer {
 
     /// Has all cubes of these places uploaded again.
     pub(super) fn touch_all(&mut self, places: Range<u32>) {
-        let end = places.end.min(self.cubes.len() as u32);
+        let end = places.end.min(self.slots.len() as u32);
         (places.start..end).step_by(BLOCK as usize).for_each(|place| self.touch(place));
     }
 
@@ -170,24 +185,24 @@ impl CubeBuffer {
     /// The invariant that does not hold.
     pub fn check(&self) -> Result<(), &'static str> {
         self.places.check()?;
-        let live = |at: &usize| self.generations[*at] % 2 == 1;
-        let count = (0..self.cubes.len()).filter(live).count();
+        let live = |slot: &&Slot| slot.generation % 2 == 1;
+        let count = self.slots.iter().filter(live).count();
         if count != self.len() as usize {
             return Err("the cubes are miscounted");
         }
-        if (0..self.cubes.len()).any(|at| !live(&at) && self.cubes[at] != Cube::NOTHING) {
+        if self.slots.iter().any(|slot| !live(&slot) && slot.cube != Cube::NOTHING) {
             return Err("a free place draws something");
         }
-        match (0..self.cubes.len()).rev().find(live) {
+        match self.slots.iter().rposition(|slot| live(&slot)) {
             Some(last) if last >= self.high_water() as usize => Err("a cube is not drawn"),
             _ => Ok(()),
         }
     }
 
     #[inline]
-    fn find(&self, id: CubeId) -> Result<usize, Error> {
-        match self.generations.get(id.place as usize) {
-            Some(&generation) if generation == id.generation => Ok(id.place as usize),
+    fn slot(&mut self, id: CubeId) -> Result<&mut Slot, Error> {
+        match self.slots.get_mut(id.place as usize) {
+            Some(slot) if slot.generation == id.generation => Ok(slot),
             _ => Err(Error::Stale),
         }
     }
@@ -200,8 +215,7 @@ impl CubeBuffer {
 
     #[cold]
     fn grow(&mut self, len: usize) {
-        self.cubes.resize(len, Cube::NOTHING);
-        self.generations.resize(len, 0);
+        self.slots.resize(len, Slot { cube: Cube::NOTHING, generation: 0 });
         self.changed.resize(len.div_ceil((BLOCK * u64::BITS) as usize), 0);
     }
 }

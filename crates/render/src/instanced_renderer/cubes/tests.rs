@@ -170,7 +170,7 @@ fn policies_differ_in_how_long_the_buffer_stays() {
 fn a_worn_out_place_rests() {
     let mut buffer = CubeBuffer::new(PlacePolicy::Lowest);
     let first = buffer.insert(cube(1)).unwrap();
-    buffer.generations[0] = u32::MAX;
+    buffer.slots[0].generation = u32::MAX;
     assert_eq!(buffer.get(first), None);
     let last = CubeId { place: 0, generation: u32::MAX };
     assert_eq!(buffer.remove(last), Ok(cube(1)));
