@@ -3,6 +3,7 @@
 mod bucket_size;
 mod changing;
 mod contenders;
+mod cubes;
 mod culling;
 mod drawn;
 mod dynamic;
@@ -49,6 +50,13 @@ pub(crate) const SMALL_MESHES: TableEntry = TableEntry {
         still::run_small(&mut table, options)?;
         Ok(table)
     },
+};
+
+/// The table `cubes`.
+pub(crate) const CUBES: TableEntry = TableEntry {
+    name: "cubes",
+    about: "100,000 voxels change before every frame: cube by cube, beside meshes",
+    run: cubes::run,
 };
 
 /// The table `culling`.

@@ -25,6 +25,7 @@ pub const TABLES: &[TableEntry] = &[
     drawing::LISTS,
     drawing::GRID,
     drawing::CULLING,
+    drawing::CUBES,
 ];
 
 /// The table of this name.

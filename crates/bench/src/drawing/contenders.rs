@@ -1,9 +1,9 @@
 //! Those that draw: a renderer on a backend each, by the names that the tables use.
 
-use drystone_mesh::Quad;
+use drystone_mesh::{Cube, Quad};
 use drystone_render::{
-    Api, ArticleDevice, Device, FatDevice, GlConfig, GlDevice, Image, NaiveRenderer, PoolRenderer,
-    RenderError, Renderer, View, WgpuDevice,
+    Api, ArticleDevice, Device, FatDevice, GlConfig, GlDevice, Image, InstancedRenderer,
+    NaiveRenderer, PlacePolicy, PoolRenderer, RenderError, Renderer, View, WgpuDevice,
 };
 
 use super::SIZE;
@@ -21,10 +21,14 @@ pub(super) enum Kind {
     NaiveGl,
     /// Our pool with the article's vertices.
     PoolGlFat,
+    /// Cube by cube, on wgpu.
+    InstancedWgpu,
+    /// Cube by cube, on OpenGL.
+    InstancedGl,
 }
 
 impl Kind {
-    /// All of them; the first is what the others are compared with.
+    /// All that draw meshes; the first is what the others are compared with.
     pub(super) const ALL: [Self; 5] =
         [Self::PoolWgpu, Self::NaiveWgpu, Self::PoolGl, Self::NaiveGl, Self::PoolGlFat];
 
@@ -35,6 +39,8 @@ impl Kind {
             Self::PoolGl => "pool-gl",
             Self::NaiveGl => "naive-gl",
             Self::PoolGlFat => "pool-gl-fat",
+            Self::InstancedWgpu => "instanced-wgpu",
+            Self::InstancedGl => "instanced-gl",
         }
     }
 
@@ -42,6 +48,7 @@ impl Kind {
     pub(super) const fn quad_bytes(self) -> u64 {
         match self {
             Self::PoolWgpu | Self::NaiveWgpu | Self::PoolGl => size_of::<Quad>() as u64,
+            Self::InstancedWgpu | Self::InstancedGl => size_of::<Cube>() as u64,
             Self::NaiveGl => ArticleDevice::QUAD_BYTES,
             Self::PoolGlFat => FatDevice::QUAD_BYTES,
         }
@@ -61,6 +68,8 @@ impl Kind {
             Self::PoolGl => pool(GlDevice::headless(gl, width, height)?, room),
             Self::NaiveGl => naive(ArticleDevice::headless(width, height)?),
             Self::PoolGlFat => pool(FatDevice::headless(gl, width, height)?, room),
+            Self::InstancedWgpu => instanced(WgpuDevice::headless(Api::Any, width, height)?),
+            Self::InstancedGl => instanced(GlDevice::headless(gl, width, height)?),
         }
     }
 }
@@ -79,6 +88,10 @@ fn pool<D: Device + 'static>(device: D, room: Room) -> Result<Box<dyn Renderer>,
 
 fn naive<D: Device + 'static>(device: D) -> Result<Box<dyn Renderer>, RenderError> {
     Ok(Box::new(NaiveRenderer::new(device)))
+}
+
+fn instanced<D: Device + 'static>(device: D) -> Result<Box<dyn Renderer>, RenderError> {
+    Ok(Box::new(InstancedRenderer::new(device, PlacePolicy::Lowest)?))
 }
 
 /// What was opened. Where the machine has no adapter for it or the scene is too large, that

@@ -97,3 +97,29 @@ fn grid_draws_a_layer_of_chunks() {
     assert!(median(&rows, "pool-gl", "draw") > 0.0);
     assert!(median(&rows, "naive-gl", "bytes") > 19.0 * 8.0);
 }
+
+/// What is counted and not timed holds at any speed: nine tenths that went and came take no
+/// more places than before.
+#[test]
+fn cubes_takes_no_more_places_than_before() {
+    let rows = rows("cubes", "refill").unwrap();
+    for contender in ["drystone", "drystone-last-leaf", "drystone-oldest"] {
+        let [before, tenth, after] = ["places-before", "places-tenth", "places-after"]
+            .map(|it| median(&rows, contender, it));
+        assert!(tenth <= before && after < before + 64.0, "{contender}");
+    }
+    assert_eq!(
+        median(&rows, "drystone", "places-after"),
+        median(&rows, "drystone", "places-before")
+    );
+}
+
+#[test]
+fn cubes_draws_what_pools_draw() {
+    let Some(rows) = rows("cubes", "32x3") else { return };
+    for contender in ["pool-gl", "instanced-gl"] {
+        for metric in ["draw", "submit", "change"] {
+            assert!(median(&rows, contender, metric) > 0.0, "{contender} {metric}");
+        }
+    }
+}

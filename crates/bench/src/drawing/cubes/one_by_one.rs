@@ -1,0 +1,172 @@
+//! What one change costs the renderer's thread, whatever is drawn.
+
+use std::time::Instant;
+
+use drystone_mesh::{Cube, FaceSet};
+use drystone_render::{
+    CubeId, DrawData, InstancedRenderer, PlacePolicy, RegionId, RenderError, SoftDevice,
+};
+
+use super::{CHANGES, failed};
+use crate::{Contender, Error, Figure, Options, Random, Table, rounds::elapsed_ns};
+
+/// Cases of changes: name and cubes.
+const CHANGE_CASES: [(&str, usize); 2] = [("changes-100k", 100_000), ("changes-1m", 1_000_000)];
+/// The case in which nine of ten go and as many come, and its cubes.
+const REFILL: (&str, usize) = ("refill", 400_000);
+/// The same in a quick run, for every case.
+const QUICK_CUBES: usize = 20_000;
+/// Regions that the cubes lie in: chunks of 32³.
+const REGIONS: usize = 125;
+
+/// Contenders.
+const POLICIES: [(&str, PlacePolicy); 3] = [
+    ("drystone", PlacePolicy::Lowest),
+    ("drystone-last-leaf", PlacePolicy::LastLeaf),
+    ("drystone-oldest", PlacePolicy::Oldest),
+];
+
+type Work = fn(&mut Held) -> Result<Vec<Figure>, String>;
+
+pub(super) fn run(table: &mut Table, options: &Options) -> Result<(), Error> {
+    let changes = CHANGE_CASES.map(|(case, count)| (case, count, Held::change as Work));
+    let refill = (REFILL.0, REFILL.1, Held::refill as Work);
+    for (case, count, work) in changes.into_iter().chain([refill]) {
+        if !options.wants(case) {
+            continue;
+        }
+        let mut contenders = Vec::new();
+        for (name, policy) in POLICIES {
+            let mut held = Held::new(policy, options.size(count, QUICK_CUBES))
+                .map_err(|error| failed(case, name, error.to_string()))?;
+            contenders.push(Contender::new(name, move || work(&mut held)));
+        }
+        table.run_case(case, options, contenders)?;
+    }
+    Ok(())
+}
+
+/// A renderer full of cubes.
+struct Held {
+    renderer: InstancedRenderer<SoftDevice>,
+    policy: PlacePolicy,
+    regions: Vec<RegionId>,
+    ids: Vec<CubeId>,
+    random: Random,
+}
+
+impl Held {
+    fn new(policy: PlacePolicy, count: usize) -> Result<Self, RenderError> {
+        let mut renderer = InstancedRenderer::new(SoftDevice::new(1, 1)?, policy)?;
+        let place = DrawData { origin: [0; 3], extent: 32 };
+        let regions: Result<Vec<_>, _> =
+            (0..REGIONS).map(|_| renderer.insert_region(place)).collect();
+        let (regions, random) = (regions?, Random::new(5));
+        let mut held = Self { renderer, policy, regions, ids: Vec::new(), random };
+        for _ in 0..count {
+            let cube = held.cube();
+            held.ids.push(held.renderer.insert_cube(cube)?);
+        }
+        Ok(held)
+    }
+
+    fn cube(&mut self) -> Cube {
+        let region = self.regions[self.random.below(REGIONS)].slot();
+        let position = [(); 3].map(|()| self.random.below(32) as u32);
+        Cube::new(position, FaceSet::ALL, 1 + self.random.below(3) as u16, region)
+    }
+
+    /// A third of the changes are cubes that become another, a third go and a third come, at
+    /// random places: each kind by itself, so that what is measured is not how often the
+    /// branch between them is foreseen.
+    fn change(&mut self) -> Result<Vec<Figure>, String> {
+        let count = (CHANGES / 3).min(self.ids.len());
+        let places = self.renderer.cubes().high_water();
+        // Made before the clock runs; those that are named come last.
+        let named = self.ids.len() - count;
+        for last in (named..self.ids.len()).rev() {
+            let which = self.random.below(last + 1);
+            self.ids.swap(which, last);
+        }
+        let new: Vec<Cube> = (0..count).map(|_| self.cube()).collect();
+        let start = Instant::now();
+        for (id, &cube) in self.ids[named..].iter().zip(&new) {
+            self.renderer.set_cube(*id, cube).map_err(said)?;
+        }
+        let write_ns = elapsed_ns(start);
+        self.check_cubes(&self.ids[named..], &new)?;
+        let start = Instant::now();
+        for id in self.ids.drain(named..) {
+            self.renderer.remove_cube(id).map_err(said)?;
+        }
+        let free_ns = elapsed_ns(start);
+        let start = Instant::now();
+        for &cube in &new {
+            self.ids.push(self.renderer.insert_cube(cube).map_err(said)?);
+        }
+        let place_ns = elapsed_ns(start);
+        self.check_cubes(&self.ids[named..], &new)?;
+        self.check(places)?;
+        let per_op = |ns: f64| ns / count as f64;
+        Ok(vec![
+            Figure::time_ns_per_op(place_ns + free_ns + write_ns, 3 * count),
+            Figure::new("place", "ns/op", per_op(place_ns)),
+            Figure::new("free", "ns/op", per_op(free_ns)),
+            Figure::new("write", "ns/op", per_op(write_ns)),
+        ])
+    }
+
+    fn check_cubes(&self, ids: &[CubeId], want: &[Cube]) -> Result<(), String> {
+        let wrong =
+            ids.iter().zip(want).find(|(id, cube)| self.renderer.cubes().get(**id) != Some(**cube));
+        wrong.map_or(Ok(()), |(id, cube)| Err(format!("{id:?} is not {cube:?}")))
+    }
+
+    /// Nine tenths go at random, and as many come: the buffer must be no longer than before.
+    fn refill(&mut self) -> Result<Vec<Figure>, String> {
+        let places = self.renderer.cubes().high_water();
+        self.random.shuffle(&mut self.ids);
+        let kept = self.ids.len() / 10;
+        let count = self.ids.len() - kept;
+        let new: Vec<Cube> = (0..count).map(|_| self.cube()).collect();
+        let start = Instant::now();
+        for id in self.ids.drain(kept..) {
+            self.renderer.remove_cube(id).map_err(said)?;
+        }
+        let few = self.renderer.cubes().high_water();
+        for cube in new {
+            self.ids.push(self.renderer.insert_cube(cube).map_err(said)?);
+        }
+        let refill_ns = elapsed_ns(start);
+        self.check(places)?;
+        let after = self.renderer.cubes().high_water();
+        Ok(vec![
+            Figure::time_ns_per_op(refill_ns, 2 * count),
+            Figure::new("places-before", "count", places.into()),
+            Figure::new("places-tenth", "count", few.into()),
+            Figure::new("places-after", "count", after.into()),
+        ])
+    }
+
+    /// Whether all is there, in no more places than before: but for the last leaf, which the
+    /// policy of that name fills up first.
+    fn check(&self, places: u32) -> Result<(), String> {
+        let cubes = self.renderer.cubes();
+        cubes.check().map_err(str::to_owned)?;
+        if cubes.len() as usize != self.ids.len() {
+            return Err(format!("{} cubes of {}", cubes.len(), self.ids.len()));
+        }
+        let most = match self.policy {
+            PlacePolicy::LastLeaf => places.next_multiple_of(64),
+            PlacePolicy::Lowest | PlacePolicy::Oldest => places,
+        };
+        if cubes.high_water() > most {
+            return Err(format!("{} places where {places} did before", cubes.high_water()));
+        }
+        Ok(())
+    }
+}
+
+fn said(error: RenderError) -> String {
+    error.to_string()
+}
