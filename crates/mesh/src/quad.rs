@@ -79,6 +79,21 @@ impl Quad {
         Face::from_index((self.words[1] & 7) as usize)
     }
 
+    /// The same quad, its corners darkened: two bits for corner `c` at bit `2 * c`, from 0
+    /// for open to 3 for a corner in an angle.
+    #[inline]
+    #[must_use]
+    pub const fn with_occlusion(self, occlusion: u8) -> Self {
+        let shade = (occlusion as u32) << 3;
+        Self { words: [self.words[0], self.words[1] & !(0xff << 3) | shade] }
+    }
+
+    /// How dark the corners are, as [`with_occlusion`](Self::with_occlusion) takes it.
+    #[inline]
+    pub const fn occlusion(self) -> u8 {
+        (self.words[1] >> 3) as u8
+    }
+
     /// The material's number.
     #[inline]
     pub const fn material(self) -> u16 {
@@ -128,6 +143,9 @@ mod tests {
                         assert_eq!(quad.face(), Some(face));
                         assert_eq!(quad.material(), material);
                         assert_eq!(Quad::from_bits(quad.to_bits()), quad);
+                        let shaded = quad.with_occlusion(7).with_occlusion(0xa5);
+                        assert_eq!((shaded.occlusion(), shaded.material()), (0xa5, material));
+                        assert_eq!(shaded.with_occlusion(0), quad);
                         let other = Quad::new([1, 2, 3], [4, 5], face, material);
                         assert_eq!(other.with_rectangle(position, size), quad);
                     }

@@ -3,6 +3,7 @@ mod layer;
 mod merging;
 mod row_bits;
 mod row_masks;
+mod shade;
 mod transpose;
 mod turned_masks;
 mod uniform;
@@ -16,7 +17,7 @@ use drystone_alloc::memory::{Linear, Region};
 use self::merging::mesh_masked;
 use self::uniform::mesh_uniform;
 use crate::conforming::Conforming;
-use crate::{ChunkMesh, MaterialTable, PaddedChunk, mesh_unit};
+use crate::{ChunkMesh, MaterialTable, PaddedChunk, mesh_unit, mesh_unit_shaded};
 
 /// Meshes chunks into few large quads: neighbouring faces of one facing and one material
 /// become one quad.
@@ -59,6 +60,7 @@ pub struct GreedyMesher {
     /// The masks of the chunk in work.
     scratch: Linear<'static>,
     merging: Merging,
+    occlusion: bool,
     conforming: Conforming,
 }
 
@@ -88,7 +90,17 @@ impl GreedyMesher {
     /// A mesher that merges in this way.
     pub fn with_merging(merging: Merging) -> Self {
         let scratch = Linear::new(Region::new(&mut []));
-        Self { scratch, merging, conforming: Conforming::default() }
+        Self { scratch, merging, occlusion: false, conforming: Conforming::default() }
+    }
+
+    /// The same mesher, which darkens corners of faces by the opaque voxels around them
+    /// ([`Quad::occlusion`](drystone_mesh::Quad::occlusion)), or does not, as a new one. Faces
+    /// are merged only where a quad shades as they would: each edge of a quad that is longer
+    /// than a face has one shade.
+    #[must_use]
+    pub fn occlusion(mut self, occlusion: bool) -> Self {
+        self.occlusion = occlusion;
+        self
     }
 
     /// Replaces what is in `mesh` by the quads of `chunk`.
@@ -99,6 +111,7 @@ impl GreedyMesher {
                 self.mesh_greedy(chunk, table, mesh);
                 self.conforming.cut(mesh);
             }
+            Merging::Unit if self.occlusion => mesh_unit_shaded(chunk, table, mesh),
             Merging::Unit => mesh_unit(chunk, table, mesh),
         }
     }
@@ -108,12 +121,12 @@ impl GreedyMesher {
         if !chunk.has_solid() {
             return;
         }
-        if let Some(material) = chunk.uniform() {
+        if let Some(material) = chunk.uniform().filter(|_| !self.occlusion) {
             mesh_uniform(chunk, material, table, mesh);
             return;
         }
         // Masks come before quads, so that too little scratch shows while there are none.
-        while mesh_any(&self.scratch, chunk, table, mesh).is_err() {
+        while mesh_any(&self.scratch, chunk, table, self.occlusion, mesh).is_err() {
             self.scratch = larger(&self.scratch);
         }
         self.scratch.reset();
@@ -144,11 +157,12 @@ fn mesh_any(
     scratch: &Linear<'_>,
     chunk: &PaddedChunk,
     table: &MaterialTable,
+    occlusion: bool,
     mesh: &mut ChunkMesh,
 ) -> Result<(), Error> {
     match chunk.side() {
-        ..=16 => mesh_masked::<16>(scratch, chunk, table, mesh),
-        17..=32 => mesh_masked::<32>(scratch, chunk, table, mesh),
-        _ => mesh_masked::<64>(scratch, chunk, table, mesh),
+        ..=16 => mesh_masked::<16>(scratch, chunk, table, occlusion, mesh),
+        17..=32 => mesh_masked::<32>(scratch, chunk, table, occlusion, mesh),
+        _ => mesh_masked::<64>(scratch, chunk, table, occlusion, mesh),
     }
 }

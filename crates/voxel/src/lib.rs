@@ -70,6 +70,7 @@ mod chunk_mesh;
 mod conforming;
 mod greedy_mesher;
 mod material;
+mod occlusion;
 mod padded;
 mod position;
 #[allow(unsafe_code)]
@@ -83,5 +84,5 @@ pub use greedy_mesher::{GreedyMesher, Merging};
 pub use material::{Material, MaterialKind, MaterialTable};
 pub use padded::PaddedChunk;
 pub use position::{ChunkPos, LocalPos, VoxelPos};
-pub use unit_mesher::mesh_unit;
+pub use unit_mesher::{mesh_unit, mesh_unit_shaded};
 pub use visibility::face_is_visible;

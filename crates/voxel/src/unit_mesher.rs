@@ -1,5 +1,6 @@
 use drystone_mesh::{Face, Quad, QuadSink};
 
+use crate::occlusion::face_occlusion;
 use crate::{ChunkMesh, MaterialTable, PaddedChunk, face_is_visible};
 
 /// Meshes a chunk with one quad a visible face, in the order that [`ChunkMesh`] states.
@@ -23,6 +24,21 @@ use crate::{ChunkMesh, MaterialTable, PaddedChunk, face_is_visible};
 /// assert_eq!(mesh.len(), 6 * 4 * 4);
 /// ```
 pub fn mesh_unit(chunk: &PaddedChunk, table: &MaterialTable, mesh: &mut ChunkMesh) {
+    mesh_faces(chunk, table, mesh, |_, _| 0);
+}
+
+/// The same with darkened corners, as
+/// [`GreedyMesher::occlusion`](crate::GreedyMesher::occlusion) describes them.
+pub fn mesh_unit_shaded(chunk: &PaddedChunk, table: &MaterialTable, mesh: &mut ChunkMesh) {
+    mesh_faces(chunk, table, mesh, |position, face| face_occlusion(chunk, table, position, face));
+}
+
+fn mesh_faces(
+    chunk: &PaddedChunk,
+    table: &MaterialTable,
+    mesh: &mut ChunkMesh,
+    occlusion: impl Fn([u32; 3], Face) -> u8,
+) {
     mesh.clear();
     if !chunk.has_solid() {
         return;
@@ -38,7 +54,7 @@ pub fn mesh_unit(chunk: &PaddedChunk, table: &MaterialTable, mesh: &mut ChunkMes
                     position[face.axis()] = layer;
                     position[u] = along;
                     position[v] = across;
-                    push_face(chunk, table, position, face, mesh);
+                    push_face(chunk, table, position, face, mesh, &occlusion);
                 }
             }
         }
@@ -52,10 +68,12 @@ fn push_face(
     position: [u32; 3],
     face: Face,
     mesh: &mut ChunkMesh,
+    occlusion: &impl Fn([u32; 3], Face) -> u8,
 ) {
     let material = chunk.inner(position);
     if face_is_visible(material, chunk.beyond(position, face), table) {
-        let quad = Quad::new(position, [1, 1], face, material.0);
+        let quad =
+            Quad::new(position, [1, 1], face, material.0).with_occlusion(occlusion(position, face));
         mesh.sink(table.is_see_through(material)).push(quad);
     }
 }

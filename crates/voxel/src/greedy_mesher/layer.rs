@@ -1,4 +1,5 @@
 use super::row_masks::occupied;
+use super::shade::Outside;
 
 /// One layer of one facing, as rows of bits: what the merging works on.
 ///
@@ -48,9 +49,10 @@ pub(super) struct Patch {
 }
 
 impl<const ROWS: usize> Layer<ROWS> {
-    /// The layer of these rows, of which there are `ROWS`.
+    /// The layer of these rows, of which there are `ROWS`; where it looks at is asked where
+    /// shades matter.
     #[inline(always)]
-    pub(super) fn new(lines: &Lines<'_>) -> Self {
+    pub(super) fn new(lines: &Lines<'_>, outside: Option<&Outside<'_>>) -> Self {
         let step = lines.step;
         // One check for all rows.
         let [visible, along, across] =
@@ -73,8 +75,23 @@ impl<const ROWS: usize> Layer<ROWS> {
             let both = layer.visible[row - 1] & layer.visible[row];
             layer.continued[row] = both & across[row * step];
         }
+        if let Some(outside) = outside {
+            layer.keep_shades_apart(outside);
+        }
         layer.set_single_apart();
         layer
+    }
+
+    /// Lets only faces join that shade alike.
+    #[inline(always)]
+    fn keep_shades_apart(&mut self, outside: &Outside<'_>) {
+        let mut before = 0;
+        for row in 0..ROWS {
+            let [along, across] = outside.flat(row);
+            self.joined[row] &= along & along << 1;
+            self.continued[row] &= across & before;
+            before = across;
+        }
     }
 
     #[inline(always)]
@@ -148,7 +165,7 @@ mod tests {
     }
 
     fn merged(lines: &Lines<'_>) -> Vec<[u32; 4]> {
-        let mut layer = Layer::<16>::new(lines);
+        let mut layer = Layer::<16>::new(lines, None);
         let mut patches = vec![];
         layer.merge(|p| patches.push([p.row, p.bit, p.row_count, p.bit_count]));
         for row in 0..16 {
@@ -191,7 +208,7 @@ mod tests {
         let mut visible = [0; 16];
         visible.iter_mut().enumerate().for_each(|(row, bits)| *bits = 1 << row);
         let lines = Lines { visible: &visible, along: &[0; 16], across: &[0; 16], step: 1 };
-        let layer = Layer::<16>::new(&lines);
+        let layer = Layer::<16>::new(&lines, None);
         assert_eq!(layer.single(4, 4), 1 << 4 | 1 << (16 + 5) | 1 << (32 + 6) | 1 << (48 + 7));
         assert_eq!(layer.single(4, 2), 1 << 4 | 1 << (32 + 5));
     }

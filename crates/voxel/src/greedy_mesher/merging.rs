@@ -4,6 +4,7 @@ use drystone_mesh::{Face, Quad, QuadSink};
 use super::facing::{Places, QuadSteps, axes, stride};
 use super::layer::{Layer, Lines, Patch};
 use super::row_masks::RowMasks;
+use super::shade::{Occluders, Outside, occlusion_table};
 use super::turned_masks::TurnedMasks;
 use crate::simd::{Work, widest};
 use crate::{ChunkMesh, Material, MaterialTable, PaddedChunk};
@@ -21,6 +22,8 @@ struct Masks<'s, const ROWS: usize> {
     visible: [&'s mut [u64]; 2],
     /// Bit `x`: the layer at `x` has visible faces of −X, or of +X.
     occupied: [u64; 2],
+    /// Where corners are to be darkened: by what.
+    occluders: Option<Occluders<'s, ROWS>>,
 }
 
 /// Meshes a chunk of several materials. An error if `scratch` has too little room; no quad
@@ -29,12 +32,18 @@ pub(super) fn mesh_masked<const ROWS: usize>(
     scratch: &Linear<'_>,
     chunk: &PaddedChunk,
     table: &MaterialTable,
+    occlusion: bool,
     mesh: &mut ChunkMesh,
 ) -> Result<(), Error> {
     let Some(rows) = RowMasks::<ROWS>::new(chunk, table, scratch)? else { return Ok(()) };
     let turned = TurnedMasks::new(&rows, scratch)?;
     let none = || scratch.alloc_slice_with(RowMasks::<ROWS>::COUNT, |_| 0);
-    let mut masks = Masks { rows, turned, visible: [none()?, none()?], occupied: [0; 2] };
+    let visible = [none()?, none()?];
+    let occluders = match occlusion {
+        true => Some(Occluders::new(&rows, chunk, table, scratch)?),
+        false => None,
+    };
+    let mut masks = Masks { rows, turned, visible, occupied: [0; 2], occluders };
     let kinds: &[bool] = if masks.rows.has_see_through() { &[false, true] } else { &[false] };
     for &see_through in kinds {
         widest(FindVisibleX(&mut masks, see_through));
@@ -42,15 +51,29 @@ pub(super) fn mesh_masked<const ROWS: usize>(
             masks.turned.take_visible(masks.visible.each_ref().map(|visible| &**visible));
         }
         let sink = mesh.sink(see_through);
-        // The facing as a constant makes its part of every quad one, too.
-        widest(MeshFacing::<0, ROWS, _> { masks: &mut masks, see_through, chunk, sink });
-        widest(MeshFacing::<1, ROWS, _> { masks: &mut masks, see_through, chunk, sink });
-        widest(MeshFacing::<2, ROWS, _> { masks: &mut masks, see_through, chunk, sink });
-        widest(MeshFacing::<3, ROWS, _> { masks: &mut masks, see_through, chunk, sink });
-        widest(MeshFacing::<4, ROWS, _> { masks: &mut masks, see_through, chunk, sink });
-        widest(MeshFacing::<5, ROWS, _> { masks: &mut masks, see_through, chunk, sink });
+        if occlusion {
+            mesh_facings::<ROWS, true>(&mut masks, see_through, chunk, sink);
+        } else {
+            mesh_facings::<ROWS, false>(&mut masks, see_through, chunk, sink);
+        }
     }
     Ok(())
+}
+
+/// The facing, and whether there are shades, as constants make their part of every quad one,
+/// too.
+fn mesh_facings<const ROWS: usize, const SHADED: bool>(
+    masks: &mut Masks<'_, ROWS>,
+    see_through: bool,
+    chunk: &PaddedChunk,
+    sink: &mut impl QuadSink,
+) {
+    widest(MeshFacing::<0, ROWS, SHADED, _> { masks, see_through, chunk, sink });
+    widest(MeshFacing::<1, ROWS, SHADED, _> { masks, see_through, chunk, sink });
+    widest(MeshFacing::<2, ROWS, SHADED, _> { masks, see_through, chunk, sink });
+    widest(MeshFacing::<3, ROWS, SHADED, _> { masks, see_through, chunk, sink });
+    widest(MeshFacing::<4, ROWS, SHADED, _> { masks, see_through, chunk, sink });
+    widest(MeshFacing::<5, ROWS, SHADED, _> { masks, see_through, chunk, sink });
 }
 
 impl<const ROWS: usize> Masks<'_, ROWS> {
@@ -66,7 +89,7 @@ impl<const ROWS: usize> Masks<'_, ROWS> {
 
     /// Meshes the facing `Face::ALL[FACE]`, layer by layer from the back.
     #[inline(always)]
-    fn mesh_facing<const FACE: usize>(
+    fn mesh_facing<const FACE: usize, const SHADED: bool>(
         &mut self,
         see_through: bool,
         chunk: &PaddedChunk,
@@ -87,10 +110,15 @@ impl<const ROWS: usize> Masks<'_, ROWS> {
                 u64::BITS - 1 - occupied.leading_zeros()
             };
             occupied ^= 1 << at;
-            let mut layer = Layer::<ROWS>::new(&self.lines(face, at as usize));
+            let at = at as usize;
+            let outside = match &self.occluders {
+                Some(occluders) if SHADED => Some(occluders.before(&self.rows, face, at)),
+                _ => None,
+            };
+            let mut layer = Layer::<ROWS>::new(&self.lines(face, at), outside.as_ref());
             // Room for every face, and for what a batch writes too much.
             let room = sink.room(side * side + BATCH);
-            let mut quads = LayerQuads::<FACE> { chunk, at: at as usize, room, count: 0 };
+            let mut quads = LayerQuads::<FACE, SHADED> { chunk, at, outside, room, count: 0 };
             quads.push_single(&layer, &places);
             layer.merge(|patch| quads.push(patch));
             let count = quads.count;
@@ -133,33 +161,37 @@ impl<const ROWS: usize> Work for FindVisibleX<'_, '_, ROWS> {
     }
 }
 
-struct MeshFacing<'a, 's, const FACE: usize, const ROWS: usize, S> {
+struct MeshFacing<'a, 's, const FACE: usize, const ROWS: usize, const SHADED: bool, S> {
     masks: &'a mut Masks<'s, ROWS>,
     see_through: bool,
     chunk: &'a PaddedChunk,
     sink: &'a mut S,
 }
 
-impl<const FACE: usize, const ROWS: usize, S: QuadSink> Work for MeshFacing<'_, '_, FACE, ROWS, S> {
+impl<const FACE: usize, const ROWS: usize, const SHADED: bool, S: QuadSink> Work
+    for MeshFacing<'_, '_, FACE, ROWS, SHADED, S>
+{
     type Output = ();
 
     #[inline(always)]
     fn run(self) {
-        self.masks.mesh_facing::<FACE>(self.see_through, self.chunk, self.sink);
+        self.masks.mesh_facing::<FACE, SHADED>(self.see_through, self.chunk, self.sink);
     }
 }
 
 /// The quads of the layer at `at` of `Face::ALL[FACE]`.
-struct LayerQuads<'a, const FACE: usize> {
+struct LayerQuads<'a, const FACE: usize, const SHADED: bool> {
     chunk: &'a PaddedChunk,
     at: usize,
+    outside: Option<Outside<'a>>,
     room: &'a mut [Quad],
     count: usize,
 }
 
-impl<const FACE: usize> LayerQuads<'_, FACE> {
+impl<const FACE: usize, const SHADED: bool> LayerQuads<'_, FACE, SHADED> {
     const FACE: Face = Face::ALL[FACE];
     const STEPS: QuadSteps = QuadSteps::of(Self::FACE);
+    const OCCLUSION: [u8; 256] = occlusion_table(Self::FACE);
 
     /// Pushes a quad for each face that can join no other.
     #[inline(always)]
@@ -183,10 +215,15 @@ impl<const FACE: usize> LayerQuads<'_, FACE> {
             let room = self.room.get_mut(self.count..);
             let Some(batch) = room.and_then(|room| room.first_chunk_mut::<BATCH>()) else { return };
             for quad in batch {
-                let place = places.at(Self::FACE, side, word.trailing_zeros());
+                // Where no bit is left, it does not matter which face it is.
+                let at = word.trailing_zeros() % u64::BITS;
+                let place = places.at(Self::FACE, side, at);
+                let [row, bit] = [row as u32 + at / ROWS as u32, at % ROWS as u32];
                 let Some(material) = voxels.get(place.voxel as usize) else { return };
                 let material = u64::from(material.0) * Self::STEPS.material;
-                *quad = Quad::from_bits(first_quad + u64::from(place.quad) + material);
+                let shade = Self::shade(self.outside.as_ref(), row, bit);
+                let bits = first_quad + u64::from(place.quad) + material;
+                *quad = Quad::from_bits(bits + shade * Self::STEPS.occlusion);
                 word &= word.wrapping_sub(1);
             }
             self.count += left.min(BATCH);
@@ -206,10 +243,20 @@ impl<const FACE: usize> LayerQuads<'_, FACE> {
         let bits = self.quad(patch.row, patch.bit)
             + u64::from(patch.bit_count - 1) * steps.bit_count
             + u64::from(patch.row_count - 1) * steps.row_count
-            + material * steps.material;
+            + material * steps.material
+            + Self::shade(self.outside.as_ref(), patch.row, patch.bit) * steps.occlusion;
         if let Some(place) = self.room.get_mut(self.count) {
             *place = Quad::from_bits(bits);
             self.count += 1;
+        }
+    }
+
+    /// The occlusion of a face.
+    #[inline(always)]
+    fn shade(outside: Option<&Outside<'_>>, row: u32, bit: u32) -> u64 {
+        match outside {
+            Some(outside) if SHADED => u64::from(outside.occlusion(row, bit, &Self::OCCLUSION)),
+            _ => 0,
         }
     }
 

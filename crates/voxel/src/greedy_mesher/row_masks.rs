@@ -87,6 +87,12 @@ impl<'s, const ROWS: usize> RowMasks<'s, ROWS> {
         &mask[Self::row(0, z)..][..ROWS]
     }
 
+    /// What is opaque, row by row, halo included.
+    #[inline(always)]
+    pub(super) fn opaque(&self) -> &[u64] {
+        self.opaque
+    }
+
     /// Whether chunk or halo hold anything see-through.
     #[inline(always)]
     pub(super) fn has_see_through(&self) -> bool {

@@ -37,7 +37,7 @@ fn mesh_border(visible: &[u64; MAX_SIDE], chunk: &PaddedChunk, mut emit: impl Fn
     let side = chunk.side();
     let same = &[u64::MAX; MAX_SIDE];
     let lines = Lines { visible, along: same, across: same, step: 1 };
-    let mut layer = Layer::<MAX_SIDE>::new(&lines);
+    let mut layer = Layer::<MAX_SIDE>::new(&lines, None);
     for row in 0..side {
         let mut single = layer.single(row as usize, 1);
         while single != 0 {

@@ -5,6 +5,7 @@
 mod allocation;
 mod conforming;
 mod cover;
+mod occlusion;
 mod order;
 mod programs;
 mod rasterised;

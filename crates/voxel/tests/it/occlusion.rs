@@ -1,0 +1,91 @@
+use std::collections::BTreeMap;
+
+use drystone_mesh::{Face, Quad};
+use drystone_voxel::{
+    Chunk, ChunkMesh, GreedyMesher, Material, MaterialTable, Merging, PaddedChunk, mesh_unit_shaded,
+};
+
+use crate::rasterised::Rasterised;
+use crate::scenes::{boxes, padded, random, table};
+
+/// The occlusion of each unit face, by facing and voxel.
+fn shades(mesh: &ChunkMesh) -> BTreeMap<(Face, [u32; 3]), u8> {
+    let mut shades = BTreeMap::new();
+    for (quad, _) in mesh.iter() {
+        let face = quad.face().unwrap();
+        let [width, height] = quad.size();
+        check_edges(quad, face);
+        for (u, v) in (0..width).flat_map(|u| (0..height).map(move |v| (u, v))) {
+            let mut voxel = quad.position();
+            voxel[face.span_axes()[0]] += u;
+            voxel[face.span_axes()[1]] += v;
+            shades.insert((face, voxel), quad.occlusion());
+        }
+    }
+    shades
+}
+
+/// An edge that is longer than a face must have one shade.
+fn check_edges(quad: Quad, face: Face) {
+    let shade = |corner: u32| quad.occlusion() >> (2 * corner) & 3;
+    let place = |corner: u32| quad.corner(corner);
+    for (axis, length) in face.span_axes().into_iter().zip(quad.size()) {
+        for (a, b) in [(0, 1), (0, 2), (1, 3), (2, 3)] {
+            if length > 1 && place(a)[axis] != place(b)[axis] {
+                assert_eq!(shade(a), shade(b), "{quad:?} {:08b}", quad.occlusion());
+            }
+        }
+    }
+}
+
+fn check(chunk: &PaddedChunk, table: &MaterialTable, merging: Merging) -> ChunkMesh {
+    let (mut mesh, mut expected) = (ChunkMesh::new(), ChunkMesh::new());
+    GreedyMesher::with_merging(merging).occlusion(true).mesh(chunk, table, &mut mesh);
+    mesh_unit_shaded(chunk, table, &mut expected);
+    let side = chunk.side();
+    let difference = Rasterised::new(&mesh, side).difference(&Rasterised::new(&expected, side));
+    assert_eq!(difference, None, "side {side}");
+    let (actual, expected) = (shades(&mesh), shades(&expected));
+    for (place, expected) in expected {
+        assert_eq!(actual[&place], expected, "side {side}, {place:?}");
+    }
+    mesh
+}
+
+#[test]
+fn merged_faces_shade_as_single_ones_at_every_side() {
+    for side in (1..=17).chain([31, 32, 33, 61, 62, 63, 64]) {
+        for see_through in [0, 0b1010] {
+            let table = table(see_through);
+            check(&boxes(side, 14, 4, u64::from(side)), &table, Merging::Greedy);
+            check(&random(side, 20, 3, u64::from(side)), &table, Merging::Greedy);
+        }
+    }
+    check(&boxes(20, 14, 4, 7), &table(0b10), Merging::Conforming);
+    check(&boxes(20, 14, 4, 7), &table(0b10), Merging::Unit);
+}
+
+#[test]
+fn a_block_on_a_floor_darkens_the_floor_around_it() {
+    let chunk = padded(8, |[x, y, z]| {
+        let inside = (0..8).contains(&x) && (0..8).contains(&z);
+        u16::from(inside && y == 0 || [x, y, z] == [3, 1, 3])
+    });
+    let mesh = check(&chunk, &table(0), Merging::Greedy);
+    let shades = shades(&mesh);
+    // Corner by corner: its corners 1 and 3 lie towards +Z, 2 and 3 towards +X.
+    assert_eq!(shades[&(Face::PosY, [0, 0, 0])], 0);
+    assert_eq!(shades[&(Face::PosY, [2, 0, 3])], 0b01_01_00_00);
+    assert_eq!(shades[&(Face::PosY, [2, 0, 2])], 0b01_00_00_00);
+    // A floor without anything on it stays whole.
+    assert_eq!(mesh.opaque.count(Face::NegY), 1);
+}
+
+#[test]
+fn a_chunk_of_one_material_is_shaded_by_its_neighbours() {
+    let mut chunk = PaddedChunk::new();
+    let (solid, other) = (Chunk::new(6, Material(1)), Chunk::new(6, Material(2)));
+    chunk.fill(&solid, |offset| (offset == [1, 1, 0]).then_some(&other));
+    let mesh = check(&chunk, &table(0), Merging::Greedy);
+    assert!(mesh.iter().any(|(quad, _)| quad.occlusion() != 0));
+}
