@@ -21,10 +21,10 @@ use drystone_voxel::PaddedChunk;
 use self::{
     areas::Areas,
     binary_greedy::BinaryGreedy,
-    block_mesh::{Bgm, BlockMesh},
+    block_mesh::{Bgm, BgmShaded, BlockMesh},
     classic::Classic,
     input::Input,
-    ours::{Flagged, Scanned},
+    ours::{Flagged, Scanned, Shaded},
     scenes::Scene,
 };
 use crate::{Contender, Error, Figure, Options, Table, TableEntry, rounds::elapsed_ns};
@@ -61,10 +61,12 @@ struct Case {
     spread: bool,
     /// All chunks are of one material, which ours may know or not.
     uniform: bool,
+    /// Corners are darkened.
+    shaded: bool,
 }
 
 const fn case(name: &'static str, scene: fn(&Options) -> Result<Scene, String>) -> Case {
-    Case { name, scene, spread: false, uniform: false }
+    Case { name, scene, spread: false, uniform: false, shaded: false }
 }
 
 const CASES: &[Case] = &[
@@ -79,6 +81,7 @@ const CASES: &[Case] = &[
     Case { uniform: true, ..case("empty-32", |_| scenes::uniform(false)) },
     Case { uniform: true, ..case("solid-32", |_| scenes::uniform(true)) },
     case("checker-32", |_| scenes::checker()),
+    Case { shaded: true, ..case("ao-32", |options| scenes::terrain(32, options)) },
 ];
 
 fn run(options: &Options) -> Result<Table, Error> {
@@ -119,6 +122,14 @@ fn run_case<const P: u32, const N: usize>(
     let mut contenders = vec![contender(Flagged::default(), case, inputs)];
     if case.uniform {
         contenders.push(contender(Scanned::default(), case, inputs));
+    }
+    if case.shaded {
+        contenders.extend([
+            contender(Shaded::default(), case, inputs),
+            contender(Bgm::<P>::default(), case, inputs),
+            contender(BgmShaded::<P>::default(), case, inputs),
+        ]);
+        return table.run_case(case.name, options, contenders);
     }
     contenders.extend([
         contender(Bgm::<P>::default(), case, inputs),

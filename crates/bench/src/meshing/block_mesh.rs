@@ -3,7 +3,7 @@ use block_mesh::{
     greedy_quads,
     ndshape::{ConstShape, ConstShape3u32},
 };
-use block_mesh_bgm::{BinaryGreedyQuadsBuffer, binary_greedy_quads};
+use block_mesh_bgm::{BinaryGreedyQuadsBuffer, binary_greedy_quads, binary_greedy_quads_ao_safe};
 use drystone_mesh::Face;
 use drystone_voxel::{Material, MaterialTable};
 
@@ -62,6 +62,29 @@ impl<const P: u32> Mesher for Bgm<P> {
         let faces = &RIGHT_HANDED_Y_UP_CONFIG.faces;
         let shape = &ConstShape3u32::<P, P, P> {};
         binary_greedy_quads(input.block(), shape, [0; 3], [P - 1; 3], faces, &mut self.0);
+    }
+
+    fn quad_count(&self) -> usize {
+        self.0.quads.num_quads()
+    }
+
+    fn add_areas(&self, input: &Input, areas: &mut Areas) {
+        add_areas::<P>(&self.0.quads, input, areas);
+    }
+}
+
+/// `block-mesh-bgm` where it merges only what may shade alike. It leaves the shades to its
+/// users.
+#[derive(Default)]
+pub(super) struct BgmShaded<const P: u32>(BinaryGreedyQuadsBuffer);
+
+impl<const P: u32> Mesher for BgmShaded<P> {
+    const NAME: &'static str = "block-mesh-bgm-ao";
+
+    fn mesh(&mut self, input: &Input) {
+        let faces = &RIGHT_HANDED_Y_UP_CONFIG.faces;
+        let shape = &ConstShape3u32::<P, P, P> {};
+        binary_greedy_quads_ao_safe(input.block(), shape, [0; 3], [P - 1; 3], faces, &mut self.0);
     }
 
     fn quad_count(&self) -> usize {

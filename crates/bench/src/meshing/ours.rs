@@ -69,3 +69,29 @@ impl Mesher for Scanned {
         self.0.add_areas(areas);
     }
 }
+
+/// Ours with darkened corners.
+pub(super) struct Shaded(Greedy);
+
+impl Default for Shaded {
+    fn default() -> Self {
+        let mesher = GreedyMesher::new().occlusion(true);
+        Self(Greedy { mesher, mesh: ChunkMesh::new() })
+    }
+}
+
+impl Mesher for Shaded {
+    const NAME: &'static str = "drystone-ao";
+
+    fn mesh(&mut self, input: &Input) {
+        self.0.mesh(input.padded(), input);
+    }
+
+    fn quad_count(&self) -> usize {
+        self.0.mesh.len()
+    }
+
+    fn add_areas(&self, _: &Input, areas: &mut Areas) {
+        self.0.add_areas(areas);
+    }
+}

@@ -39,3 +39,10 @@ fn an_empty_chunk_is_known_by_flag_and_by_scan() {
         assert_eq!(median(&rows, contender, "quads"), 0.0);
     }
 }
+
+#[test]
+fn darkened_corners_are_measured_beside_plain_ones() {
+    let rows = rows("ao-32");
+    assert!(median(&rows, "drystone-ao", "quads") > median(&rows, "drystone", "quads"));
+    assert!(median(&rows, "block-mesh-bgm-ao", "time") > 0.0);
+}
