@@ -216,8 +216,9 @@ impl<const FACE: usize, const SHADED: bool> LayerQuads<'_, FACE, SHADED> {
             let Some(batch) = room.and_then(|room| room.first_chunk_mut::<BATCH>()) else { return };
             for quad in batch {
                 // Where no bit is left, it does not matter which face it is.
-                let at = word.trailing_zeros() % u64::BITS;
+                let at = word.trailing_zeros();
                 let place = places.at(Self::FACE, side, at);
+                let at = at % u64::BITS;
                 let [row, bit] = [row as u32 + at / ROWS as u32, at % ROWS as u32];
                 let Some(material) = voxels.get(place.voxel as usize) else { return };
                 let material = u64::from(material.0) * Self::STEPS.material;
