@@ -5,6 +5,7 @@ use drystone_voxel::{
 };
 use proptest::prelude::*;
 
+use crate::programs;
 use crate::rasterised::Rasterised;
 use crate::scenes::{Random, boxes, padded, random, table};
 
@@ -218,4 +219,14 @@ fn the_unit_mesher_draws_what_the_rule_says() {
         }
     }
     assert_eq!(mesh.len(), expected);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(1000) })]
+
+    /// Every side, way of merging, with and without shades.
+    #[test]
+    fn every_mode_covers_what_single_faces_do(program in prop::collection::vec(any::<u8>(), 0..150)) {
+        programs::mesher::run(&program);
+    }
 }

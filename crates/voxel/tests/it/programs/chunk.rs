@@ -2,6 +2,8 @@ use std::collections::HashSet;
 
 use drystone_voxel::{Chunk, LocalPos, Material, StorageKind};
 
+use super::Bytes;
+
 #[derive(Debug)]
 enum Op {
     Set(usize, Material),
@@ -23,37 +25,7 @@ enum Op {
     Swap(usize),
 }
 
-/// Reads a program; past the end every byte is 0.
-struct Bytes<'a>(&'a [u8]);
-
 impl Bytes<'_> {
-    fn byte(&mut self) -> u8 {
-        let Some((&first, rest)) = self.0.split_first() else { return 0 };
-        self.0 = rest;
-        first
-    }
-
-    fn word(&mut self) -> u16 {
-        u16::from_le_bytes([self.byte(), self.byte()])
-    }
-
-    /// Mostly one of a few, sometimes any.
-    fn material(&mut self) -> Material {
-        Material(match self.byte() {
-            byte @ 0..=199 => u16::from(byte % 6),
-            byte @ 200..=239 => u16::from(byte),
-            _ => self.word(),
-        })
-    }
-
-    /// Mostly small, since large chunks take long to look through.
-    fn side(&mut self) -> u32 {
-        match self.byte() {
-            byte @ 0..=219 => 1 + u32::from(byte) % 9,
-            byte => 1 + u32::from(byte.wrapping_mul(37)) % 64,
-        }
-    }
-
     fn voxel(&mut self, volume: usize) -> usize {
         (usize::from(self.word()) | usize::from(self.byte()) << 16) % volume
     }

@@ -1,0 +1,110 @@
+use std::collections::BTreeMap;
+
+use drystone_mesh::Face;
+use drystone_voxel::{
+    Chunk, ChunkMesh, GreedyMesher, LocalPos, Material, MaterialTable, Merging, PaddedChunk,
+    mesh_unit, mesh_unit_shaded,
+};
+
+use super::Bytes;
+
+/// Materials of the table, beside air.
+const MATERIALS: u8 = 5;
+/// Boxes beyond these are left out: they would only take time.
+const MOST_BOXES: usize = 64;
+
+/// What a face shows: its material and how dark its corners are.
+type Shown = (u16, u8);
+
+/// A unit face: whether it is see-through, its facing and its voxel.
+type Place = (bool, Face, [u32; 3]);
+
+/// Meshes the chunk that a program describes in one of the ways there are, and compares it
+/// face by face with one quad a face.
+pub(crate) fn run(program: &[u8]) {
+    let mut bytes = Bytes(program);
+    let side = bytes.side();
+    let table = table(bytes.byte());
+    let mode = bytes.byte();
+    let merging = [Merging::Greedy, Merging::Conforming, Merging::Unit][usize::from(mode % 3)];
+    let (is_shaded, is_known) = (mode & 8 != 0, mode & 16 != 0);
+    let chunk = chunk(side, is_known, &mut bytes);
+    let (mut mesh, mut expected) = (ChunkMesh::new(), ChunkMesh::new());
+    GreedyMesher::with_merging(merging).occlusion(is_shaded).mesh(&chunk, &table, &mut mesh);
+    if is_shaded {
+        mesh_unit_shaded(&chunk, &table, &mut expected);
+    } else {
+        mesh_unit(&chunk, &table, &mut expected);
+    }
+    let (faces, expected_faces) = (faces(&mesh), faces(&expected));
+    assert!(mesh.len() <= expected.len(), "{} quads for {} faces", mesh.len(), expected.len());
+    let mut lacking =
+        expected_faces.iter().filter(|(place, shown)| faces.get(place) != Some(shown));
+    let found = lacking.next().map(|(place, shown)| (place, shown, faces.get(place)));
+    assert_eq!(found, None, "side {side}, {merging:?}: a face that is not as it should be");
+    assert_eq!(faces.len(), expected_faces.len(), "side {side}, {merging:?}: faces too many");
+}
+
+/// Materials, of which those in the bits of `see_through` are so.
+fn table(see_through: u8) -> MaterialTable {
+    let mut table = MaterialTable::new();
+    for id in 1..=MATERIALS {
+        let opacity = if see_through >> id & 1 != 0 { 100 } else { 255 };
+        table.insert("material", [90, 90, 90, opacity]).unwrap();
+    }
+    table
+}
+
+/// Boxes of one material each, with their halo; or without, from a chunk that knows what is
+/// uniform.
+fn chunk(side: u32, is_known: bool, bytes: &mut Bytes<'_>) -> PaddedChunk {
+    let padded = side + 2;
+    let mut voxels = vec![Material::AIR; padded.pow(3) as usize];
+    for _ in 0..MOST_BOXES {
+        if bytes.is_empty() {
+            break;
+        }
+        let low = [0; 3].map(|_: u32| u32::from(bytes.byte()) % padded);
+        let size = [0; 3].map(|_: u32| 1 + u32::from(bytes.byte()) % padded);
+        let material = Material(u16::from(bytes.byte() % (MATERIALS + 1)));
+        let [xs, ys, zs] = [0, 1, 2].map(|i| low[i]..(low[i] + size[i]).min(padded));
+        for z in zs {
+            for y in ys.clone() {
+                for x in xs.clone() {
+                    voxels[(x + padded * (y + padded * z)) as usize] = material;
+                }
+            }
+        }
+    }
+    let at = |[x, y, z]: [u32; 3]| voxels[(x + padded * (y + padded * z)) as usize];
+    if !is_known {
+        return PaddedChunk::from_fn(side, at);
+    }
+    let mut inner = Chunk::from_fn(side, |LocalPos { x, y, z }| {
+        at([x, y, z].map(|coordinate| u32::from(coordinate) + 1))
+    });
+    inner.compact();
+    let mut known = PaddedChunk::new();
+    known.fill(&inner, |_| None);
+    known
+}
+
+/// What every unit face of a mesh shows; none is covered twice.
+fn faces(mesh: &ChunkMesh) -> BTreeMap<Place, Shown> {
+    let mut faces = BTreeMap::new();
+    for (quads, see_through) in [(&mesh.opaque, false), (&mesh.see_through, true)] {
+        for quad in quads.quads() {
+            let face = quad.face().unwrap();
+            let [width, height] = quad.size();
+            for (u, v) in (0..width).flat_map(|u| (0..height).map(move |v| (u, v))) {
+                let mut voxel = quad.position();
+                voxel[face.span_axes()[0]] += u;
+                voxel[face.span_axes()[1]] += v;
+                let shown = (quad.material(), quad.occlusion());
+                let before = faces.insert((see_through, face, voxel), shown);
+                assert_eq!(before, None, "{face:?} of {voxel:?} is covered twice");
+            }
+        }
+    }
+    faces
+}

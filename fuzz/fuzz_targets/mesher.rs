@@ -1,0 +1,7 @@
+//! The programs of the property tests, from a fuzzer that looks for new paths.
+#![no_main]
+
+#[path = "../../crates/voxel/tests/it/programs/mod.rs"]
+mod programs;
+
+libfuzzer_sys::fuzz_target!(|program: &[u8]| programs::mesher::run(program));
