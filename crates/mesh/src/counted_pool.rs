@@ -1,0 +1,387 @@
+use alloc::vec::Vec;
+use core::num::NonZeroU32;
+
+use drystone_alloc::Handle;
+
+use crate::error::{Error, full};
+
+#[cfg(test)]
+mod tests;
+
+/// No record: the end of the list of free ones.
+const END: u32 = u32::MAX;
+/// Records that a pool has memory for as soon as it has any.
+const LEAST_RECORDS: usize = 16;
+/// A pool grows by one part in so many: little is reserved in vain, and a record is copied
+/// some eight times at the most in its life.
+const GROWTH: usize = 8;
+
+/// Records that several owners share, and that are freed when the last of them lets go.
+///
+/// ```text
+///  records   [2 owners, a] [ – , next 3] [1 owner, c] [ – , end]
+///  free ─────────────────────────┘  └──────────────────────┘
+/// ```
+/// The list of free records lies inside of them. An owner is a number and no more: who
+/// shares a record says so with [`share`](Self::share), and later says
+/// [`release`](Self::release) once. Handles are generational: that of a record that is gone
+/// is an error, whoever has the place next.
+///
+/// It is what the polygon store keeps its polygons, vertices and coordinates in. From Jacco
+/// Bikker's article on polygonal data, which foresees it for sprites, spans and objects.
+///
+/// # Cost
+/// O(1); the record freed last is the first reused. Eight bytes a record besides its value,
+/// for owners and generation, and an eighth more of all while growing. A record whose
+/// generations have run out (2³² uses) is retired.
+///
+/// # Examples
+/// Sprites that share their picture:
+/// ```
+/// use drystone_mesh::{CountedPool, Handle};
+///
+/// struct Picture { name: &'static str }
+/// struct Sprite { at: [f32; 2], picture: Handle<Picture> }
+///
+/// let mut pictures = CountedPool::new();
+/// let mut sprites = CountedPool::new();
+/// let picture = pictures.insert(Picture { name: "bee" })?;
+/// let first = sprites.insert(Sprite { at: [0.0, 0.0], picture })?;
+/// pictures.share(picture)?;
+/// let second = sprites.insert(Sprite { at: [9.0, 0.0], picture })?;
+/// assert_eq!(pictures.owners(picture), 2);
+///
+/// for sprite in [first, second] {
+///     assert_eq!(pictures.get(sprites.get(sprite).unwrap().picture).unwrap().name, "bee");
+///     // A sprite that goes lets go of its picture.
+///     if let Some(sprite) = sprites.release(sprite)? {
+///         pictures.release(sprite.picture)?;
+///     }
+/// }
+/// assert!(pictures.is_empty() && pictures.get(picture).is_none());
+/// # Ok::<(), drystone_mesh::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct CountedPool<T> {
+    records: Vec<Record<T>>,
+    first_free: u32,
+    len: u32,
+}
+
+/// Owners are never 0, which is how the compiler tells a free record.
+#[derive(Clone, Debug)]
+enum Record<T> {
+    Live {
+        owners: NonZeroU32,
+        generation: NonZeroU32,
+        value: T,
+    },
+    /// The generation is that of the last use.
+    Free {
+        generation: u32,
+        next: u32,
+    },
+}
+
+// With a tag of its own it would be 16.
+const _: () = assert!(size_of::<Record<u32>>() == 12);
+
+impl<T> CountedPool<T> {
+    /// Bytes of a record: the value, its owners and its generation.
+    pub const RECORD_BYTES: usize = size_of::<Record<T>>();
+
+    /// A pool without records.
+    pub const fn new() -> Self {
+        Self { records: Vec::new(), first_free: END, len: 0 }
+    }
+
+    /// Puts a value into a free record, for one owner.
+    ///
+    /// # Errors
+    /// `Full` when memory or the 2³² − 1 numbers of records ran out.
+    #[inline]
+    pub fn insert(&mut self, value: T) -> Result<Handle<T>, Error> {
+        let index = self.insert_at(value)?;
+        self.handle_at(index).ok_or(Error::Stale)
+    }
+
+    /// Counts one owner more.
+    ///
+    /// # Errors
+    /// `Stale`; `TooManyOwners` beyond 2³² − 1.
+    #[inline]
+    pub fn share(&mut self, handle: Handle<T>) -> Result<(), Error> {
+        match self.record_mut(handle) {
+            Some(Record::Live { owners, .. }) => {
+                *owners = owners.checked_add(1).ok_or(Error::TooManyOwners)?;
+                Ok(())
+            }
+            _ => Err(Error::Stale),
+        }
+    }
+
+    /// Counts one owner less. The last one frees the record and gets the value.
+    ///
+    /// # Errors
+    /// `Stale`.
+    #[inline]
+    pub fn release(&mut self, handle: Handle<T>) -> Result<Option<T>, Error> {
+        match self.record_mut(handle) {
+            Some(_) => Ok(self.release_at(handle.index())),
+            None => Err(Error::Stale),
+        }
+    }
+
+    /// The value, or `None` when the handle is stale.
+    #[inline]
+    pub fn get(&self, handle: Handle<T>) -> Option<&T> {
+        match self.records.get(handle.index() as usize) {
+            Some(Record::Live { generation, value, .. })
+                if generation.get() == generation_of(handle) =>
+            {
+                Some(value)
+            }
+            _ => None,
+        }
+    }
+
+    /// The value, to be changed for all of its owners, or `None` when the handle is stale.
+    #[inline]
+    pub fn get_mut(&mut self, handle: Handle<T>) -> Option<&mut T> {
+        match self.record_mut(handle) {
+            Some(Record::Live { value, .. }) => Some(value),
+            _ => None,
+        }
+    }
+
+    /// How many owners the record has; none when the handle is stale.
+    pub fn owners(&self, handle: Handle<T>) -> u32 {
+        match self.get(handle) {
+            Some(_) => self.owners_at(handle.index()),
+            None => 0,
+        }
+    }
+
+    /// How many records are in use.
+    pub const fn len(&self) -> u32 {
+        self.len
+    }
+
+    /// Whether no record is in use.
+    pub const fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Bytes of memory that the pool has, for records used and free.
+    pub const fn reserved_bytes(&self) -> usize {
+        self.records.capacity() * Self::RECORD_BYTES
+    }
+
+    /// Every record in use with its handle, by place.
+    pub fn iter(&self) -> impl Iterator<Item = (Handle<T>, &T)> {
+        self.records.iter().zip(0..).filter_map(|(record, index)| match record {
+            Record::Live { generation, value, .. } => Some((handle(index, *generation)?, value)),
+            Record::Free { .. } => None,
+        })
+    }
+
+    /// Frees every record, whatever its owners, and keeps the memory. All handles are stale
+    /// then.
+    pub fn reset(&mut self) {
+        for index in 0..self.records.len() as u32 {
+            self.free_at(index);
+        }
+    }
+
+    /// Walks the whole pool and says what is wrong with it, for tests.
+    ///
+    /// # Errors
+    /// The invariant that does not hold.
+    pub fn check(&self) -> Result<(), &'static str> {
+        let is_live = |record: &&Record<T>| matches!(record, Record::Live { .. });
+        let live = self.records.iter().filter(is_live).count();
+        if live != self.len as usize {
+            return Err("the number of records is wrong");
+        }
+        let (mut listed, mut at) = (0, self.first_free);
+        while let Some(Record::Free { next, .. }) = self.records.get(at as usize) {
+            listed += 1;
+            at = *next;
+            if listed > self.records.len() {
+                return Err("the list of free records has no end");
+            }
+        }
+        let is_retired =
+            |record: &&Record<T>| matches!(record, Record::Free { generation: u32::MAX, .. });
+        let retired = self.records.iter().filter(is_retired).count();
+        match at == END && live + listed + retired == self.records.len() {
+            true => Ok(()),
+            false => Err("a free record is not in the list of free ones"),
+        }
+    }
+
+    fn record_mut(&mut self, handle: Handle<T>) -> Option<&mut Record<T>> {
+        match self.records.get_mut(handle.index() as usize) {
+            Some(record @ Record::Live { .. }) => match record {
+                Record::Live { generation, .. } if generation.get() == generation_of(handle) => {
+                    Some(record)
+                }
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+}
+
+/// Records by place, for those whose owners keep 32 bits: a place that has an owner is not
+/// handed out again, so that the generation need not be asked.
+impl<T> CountedPool<T> {
+    /// [`insert`](Self::insert) that gives the place.
+    #[inline]
+    pub(crate) fn insert_at(&mut self, value: T) -> Result<u32, Error> {
+        let index = self.first_free;
+        let Some(record) = self.records.get_mut(index as usize) else {
+            return self.insert_new(value);
+        };
+        let Record::Free { generation, next } = *record else { return Err(full(0)) };
+        // Records that are listed have a generation left.
+        let Some(generation) = NonZeroU32::new(generation.wrapping_add(1)) else {
+            return Err(full(0));
+        };
+        self.first_free = next;
+        *record = Record::Live { owners: NonZeroU32::MIN, generation, value };
+        self.len += 1;
+        Ok(index)
+    }
+
+    /// Puts a value behind all records.
+    #[inline]
+    fn insert_new(&mut self, value: T) -> Result<u32, Error> {
+        let index = self.records.len();
+        if index == self.records.capacity() {
+            self.grow()?;
+        }
+        let generation = NonZeroU32::MIN;
+        self.records.push(Record::Live { owners: NonZeroU32::MIN, generation, value });
+        self.len += 1;
+        Ok(index as u32)
+    }
+
+    /// Memory for one record: the next insertion finds it.
+    #[inline]
+    pub(crate) fn reserve_one(&mut self) -> Result<(), Error> {
+        match self.first_free == END && self.records.len() == self.records.capacity() {
+            true => self.grow(),
+            false => Ok(()),
+        }
+    }
+
+    #[cold]
+    fn grow(&mut self) -> Result<(), Error> {
+        let most = END as usize - self.records.len();
+        let more = (self.records.len() / GROWTH).max(LEAST_RECORDS).min(most);
+        let bytes = more * Self::RECORD_BYTES;
+        if more == 0 {
+            return Err(full(Self::RECORD_BYTES));
+        }
+        self.records.try_reserve_exact(more).map_err(|_| full(bytes))
+    }
+
+    /// Counts one owner more of a record in use.
+    #[inline]
+    pub(crate) fn share_at(&mut self, index: u32) -> Result<(), Error> {
+        match self.records.get_mut(index as usize) {
+            Some(Record::Live { owners, .. }) => {
+                *owners = owners.checked_add(1).ok_or(Error::TooManyOwners)?;
+                Ok(())
+            }
+            _ => Err(Error::Stale),
+        }
+    }
+
+    /// Counts one owner less; the last one frees the record and gets the value.
+    #[inline]
+    pub(crate) fn release_at(&mut self, index: u32) -> Option<T> {
+        match self.records.get_mut(index as usize)? {
+            Record::Live { owners, .. } => match NonZeroU32::new(owners.get() - 1) {
+                Some(fewer) => {
+                    *owners = fewer;
+                    None
+                }
+                None => self.free_at(index),
+            },
+            Record::Free { .. } => None,
+        }
+    }
+
+    /// Frees a record in use.
+    #[inline]
+    fn free_at(&mut self, index: u32) -> Option<T> {
+        let record = self.records.get_mut(index as usize)?;
+        let Record::Live { generation, .. } = record else { return None };
+        let generation = generation.get();
+        let free = Record::Free { generation, next: self.first_free };
+        let Record::Live { value, .. } = core::mem::replace(record, free) else { return None };
+        if generation < u32::MAX {
+            self.first_free = index;
+        }
+        self.len -= 1;
+        Some(value)
+    }
+
+    /// The value at a place.
+    #[inline]
+    pub(crate) fn at(&self, index: u32) -> Option<&T> {
+        match self.records.get(index as usize) {
+            Some(Record::Live { value, .. }) => Some(value),
+            _ => None,
+        }
+    }
+
+    /// The value at a place, to be changed.
+    #[inline]
+    pub(crate) fn at_mut(&mut self, index: u32) -> Option<&mut T> {
+        match self.records.get_mut(index as usize) {
+            Some(Record::Live { value, .. }) => Some(value),
+            _ => None,
+        }
+    }
+
+    /// The handle of what lies at a place.
+    #[inline]
+    pub(crate) fn handle_at(&self, index: u32) -> Option<Handle<T>> {
+        match self.records.get(index as usize) {
+            Some(Record::Live { generation, .. }) => handle(index, *generation),
+            _ => None,
+        }
+    }
+
+    /// Owners of what lies at a place.
+    pub(crate) fn owners_at(&self, index: u32) -> u32 {
+        match self.records.get(index as usize) {
+            Some(Record::Live { owners, .. }) => owners.get(),
+            _ => 0,
+        }
+    }
+
+    /// One past the last place that was ever used.
+    pub(crate) fn end(&self) -> u32 {
+        self.records.len() as u32
+    }
+}
+
+impl<T> Default for CountedPool<T> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+#[inline]
+fn handle<T>(index: u32, generation: NonZeroU32) -> Option<Handle<T>> {
+    Handle::from_bits(u64::from(generation.get()) << u32::BITS | u64::from(index))
+}
+
+#[inline]
+fn generation_of<T>(handle: Handle<T>) -> u32 {
+    (handle.to_bits() >> u32::BITS) as u32
+}

@@ -1,0 +1,29 @@
+//! Polygons that share vertices and coordinates, count them and free them.
+
+mod check;
+mod clip;
+mod corner;
+mod cut;
+mod frame;
+mod interpolate;
+mod lists;
+mod plane;
+mod stats;
+mod store;
+#[cfg(test)]
+mod tests;
+#[cfg(feature = "triangulate")]
+mod triangulate;
+
+pub use clip::{Clipped, Lifetime};
+pub use corner::{
+    Coordinate, CoordinateHandle, Corner, CornerRef, Corners, Polygon, PolygonHandle, Projected,
+    Vertex, VertexHandle,
+};
+pub use interpolate::Interpolate;
+pub use lists::{ByLength, IndexRuns, RangeRuns, VertexLists};
+pub use plane::{Plane, frustum, portal, pyramid};
+pub use stats::PolygonStats;
+pub use store::PolygonStore;
+#[cfg(feature = "triangulate")]
+pub use triangulate::Triangulator;

@@ -1,0 +1,128 @@
+use super::cut::{Left, Source};
+use super::{Interpolate, Plane, PolygonHandle, PolygonStore, VertexLists};
+use crate::error::{Error, full};
+
+/// How long a temporary polygon lives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lifetime {
+    /// Until the frame ends ([`PolygonStore::end_frame`]), or it is removed.
+    Frame,
+    /// Until it is removed.
+    Kept,
+}
+
+/// What clipping leaves of a polygon.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Clipped {
+    /// Nothing.
+    Outside,
+    /// All of it: the polygon itself serves, and nothing was made.
+    Inside,
+    /// A part, which is a temporary polygon.
+    Part(PolygonHandle),
+}
+
+/// Clipping.
+impl<T: Interpolate, L: VertexLists> PolygonStore<T, L> {
+    /// Clips a polygon with a convex volume, the inside of all `planes`. A part of it is a
+    /// temporary polygon of its own, which shares with the original every vertex that is
+    /// left, and adds those where edges are cut; texture coordinates and data are
+    /// interpolated. The original is not changed, and may be removed before the part.
+    ///
+    /// Two polygons with an edge in common, clipped with the same planes in the same order
+    /// or with the [`opposite`](Plane::opposite) of one, get the same cuts of it, bit by
+    /// bit, whatever their direction. A polygon that lies in a plane belongs to the half
+    /// behind it: to one of two opposite planes alone.
+    ///
+    /// # Cost
+    /// O(corners · planes). Nothing is asked of the heap once there was as much before.
+    ///
+    /// # Errors
+    /// `Stale`; `Full` without memory.
+    ///
+    /// # Limits
+    /// Of a polygon that is not convex a cut may leave several pieces: they stay one
+    /// polygon, joined by edges that lie on each other in the plane. Its area is right.
+    ///
+    /// # Examples
+    /// ```
+    /// use drystone_mesh::{Clipped, Corner, Lifetime, Plane, PolygonStore};
+    ///
+    /// let mut store = PolygonStore::<()>::new();
+    /// let new = |x: f32, y: f32| Corner::New { position: [x, y, 0.0], uv: [x, y], data: () };
+    /// let quad = store.insert(&[new(0.0, 0.0), new(4.0, 0.0), new(4.0, 1.0), new(0.0, 1.0)])?;
+    /// let left_of_3 = Plane::new([-1.0, 0.0, 0.0], 3.0)?;
+    /// let Clipped::Part(part) = store.clip(quad, &[left_of_3], Lifetime::Frame)? else { panic!() };
+    /// let x: Vec<f32> = store.corners(part)?.map(|corner| corner.position()[0]).collect();
+    /// assert_eq!(x, [0.0, 3.0, 3.0, 0.0]);
+    /// assert_eq!(store.stats().coordinates, 6);
+    /// store.end_frame();
+    /// assert!(store.contains(quad) && !store.contains(part));
+    /// # Ok::<(), drystone_mesh::Error>(())
+    /// ```
+    pub fn clip(
+        &mut self,
+        polygon: PolygonHandle,
+        planes: &[Plane],
+        lifetime: Lifetime,
+    ) -> Result<Clipped, Error> {
+        self.start_cut(polygon)?;
+        match self.cutter.cut(planes, &self.vertices)? {
+            Left::Nothing => Ok(Clipped::Outside),
+            Left::All => Ok(Clipped::Inside),
+            Left::Part => self.insert_part(lifetime).map(Clipped::Part),
+        }
+    }
+
+    /// Gives the cutter the corners of a polygon.
+    #[inline]
+    fn start_cut(&mut self, polygon: PolygonHandle) -> Result<(), Error> {
+        let record = self.polygons.get(polygon.cast()).ok_or(Error::Stale)?;
+        let list = self.lists.get(&record.list);
+        self.cutter.start(list.len())?;
+        for &vertex in list {
+            let record = self.vertices.at(vertex).ok_or(Error::Stale)?;
+            let coordinate = self.coordinates.at(record.coordinate).ok_or(Error::Stale)?;
+            self.cutter.push(coordinate.position, vertex);
+        }
+        Ok(())
+    }
+
+    /// Makes a polygon of what the cutter has left.
+    fn insert_part(&mut self, lifetime: Lifetime) -> Result<PolygonHandle, Error> {
+        if lifetime == Lifetime::Frame {
+            self.temporaries.try_reserve(1).map_err(|_| full(size_of::<PolygonHandle>()))?;
+        }
+        let count = self.cutter.sources.len();
+        self.listed.clear();
+        self.listed.try_reserve(count).map_err(|_| full(count * size_of::<u32>()))?;
+        for corner in 0..count {
+            match self.take_cut_vertex(corner) {
+                Ok(vertex) => self.listed.push(vertex),
+                Err(error) => return Err(self.give_up(error)),
+            }
+        }
+        let polygon = self.insert_listed()?;
+        if lifetime == Lifetime::Frame {
+            self.temporaries.push(polygon);
+        }
+        Ok(polygon)
+    }
+
+    /// The vertex of a corner in the cutter, counted for one polygon more.
+    #[inline]
+    fn take_cut_vertex(&mut self, corner: usize) -> Result<u32, Error> {
+        let position = self.cutter.positions.get(corner).copied().ok_or(Error::Stale)?;
+        match self.cutter.sources.get(corner).copied().ok_or(Error::Stale)? {
+            Source::Vertex(vertex) => {
+                self.vertices.share_at(vertex)?;
+                Ok(vertex)
+            }
+            Source::Made(number) => {
+                let made = self.cutter.made.get(number as usize).ok_or(Error::Stale)?;
+                let (uv, data) = (made.uv, made.data.clone());
+                self.insert_vertex(position, uv, data)
+            }
+        }
+    }
+}

@@ -1,0 +1,134 @@
+use drystone_alloc::Handle;
+
+use super::store;
+
+/// A polygon of a [`PolygonStore`](super::PolygonStore), in handles.
+#[derive(Clone, Copy, Debug)]
+pub enum Polygon {}
+/// A vertex of a [`PolygonStore`](super::PolygonStore), in handles.
+#[derive(Clone, Copy, Debug)]
+pub enum Vertex {}
+/// A coordinate of a [`PolygonStore`](super::PolygonStore), in handles.
+#[derive(Clone, Copy, Debug)]
+pub enum Coordinate {}
+
+/// Names a polygon until its last owner lets go; from then on it is stale.
+pub type PolygonHandle = Handle<Polygon>;
+/// Names a vertex for as long as a polygon uses it.
+pub type VertexHandle = Handle<Vertex>;
+/// Names a coordinate for as long as a vertex uses it.
+pub type CoordinateHandle = Handle<Coordinate>;
+
+/// A corner of a polygon that is to be made, with the caller's data `T`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Corner<T> {
+    /// A vertex that another polygon has: position, texture coordinates and data.
+    Shared(VertexHandle),
+    /// A new vertex at a coordinate that another vertex has.
+    At {
+        /// Where.
+        coordinate: CoordinateHandle,
+        /// Texture coordinates.
+        uv: [f32; 2],
+        /// The caller's.
+        data: T,
+    },
+    /// A new vertex at a new coordinate.
+    New {
+        /// Where, in the caller's units.
+        position: [f32; 3],
+        /// Texture coordinates.
+        uv: [f32; 2],
+        /// The caller's.
+        data: T,
+    },
+}
+
+/// A position as a camera sees it.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Projected {
+    /// Transformed, in the camera's axes for instance.
+    pub position: [f32; 3],
+    /// On the screen.
+    pub screen: [f32; 2],
+}
+
+/// A corner of a polygon in the store.
+#[derive(Clone, Copy, Debug)]
+pub struct CornerRef<'a, T> {
+    /// Its place, for the handle.
+    pub(super) index: u32,
+    pub(super) vertices: &'a store::Vertices<T>,
+    pub(super) coordinates: &'a store::Coordinates,
+    /// The frame that the store is in.
+    pub(super) frame: u32,
+    pub(super) vertex: &'a store::VertexRecord<T>,
+    pub(super) coordinate: &'a store::CoordinateRecord,
+}
+
+impl<'a, T> CornerRef<'a, T> {
+    /// The vertex, for other polygons to share ([`Corner::Shared`]).
+    pub fn vertex(&self) -> Option<VertexHandle> {
+        self.vertices.handle_at(self.index).map(Handle::cast)
+    }
+
+    /// The coordinate, for other vertices to share ([`Corner::At`]).
+    pub fn coordinate(&self) -> Option<CoordinateHandle> {
+        self.coordinates.handle_at(self.vertex.coordinate).map(Handle::cast)
+    }
+
+    /// Where it is.
+    pub fn position(&self) -> [f32; 3] {
+        self.coordinate.position
+    }
+
+    /// Where a camera sees it, if it was transformed in this frame.
+    pub fn projected(&self) -> Option<Projected> {
+        (self.coordinate.stamp == self.frame).then_some(self.coordinate.projected)
+    }
+
+    /// Texture coordinates.
+    pub fn uv(&self) -> [f32; 2] {
+        self.vertex.uv
+    }
+
+    /// The caller's data.
+    pub fn data(&self) -> &'a T {
+        &self.vertex.data
+    }
+}
+
+/// The corners of a polygon, in order.
+#[derive(Debug)]
+pub struct Corners<'a, T> {
+    pub(super) vertices: &'a store::Vertices<T>,
+    pub(super) coordinates: &'a store::Coordinates,
+    pub(super) frame: u32,
+    /// Vertices, by place.
+    pub(super) list: core::slice::Iter<'a, u32>,
+}
+
+impl<T> Clone for Corners<'_, T> {
+    fn clone(&self) -> Self {
+        Self { list: self.list.clone(), ..*self }
+    }
+}
+
+impl<'a, T> Iterator for Corners<'a, T> {
+    type Item = CornerRef<'a, T>;
+
+    #[inline]
+    fn next(&mut self) -> Option<CornerRef<'a, T>> {
+        let &index = self.list.next()?;
+        let &mut Self { vertices, coordinates, frame, .. } = self;
+        let vertex = vertices.at(index)?;
+        let coordinate = coordinates.at(vertex.coordinate)?;
+        Some(CornerRef { index, vertices, coordinates, frame, vertex, coordinate })
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        self.list.size_hint()
+    }
+}
+
+impl<T> ExactSizeIterator for Corners<'_, T> {}

@@ -1,0 +1,143 @@
+use alloc::vec::Vec;
+
+use super::VertexLists;
+use crate::counted_pool::CountedPool;
+use crate::error::{Error, full};
+
+/// The shortest run that has a list of free ones, and the longest.
+const SHORTEST: usize = 3;
+const LONGEST: usize = 20;
+/// No run: the end of a list.
+const END: u32 = u32::MAX;
+/// The buffer grows by one part in so many.
+const GROWTH: usize = 8;
+/// Numbers that it has room for as soon as it has any.
+const LEAST: usize = 1024;
+
+/// Runs in one buffer, with a list of free ones for each length.
+///
+/// ```text
+///  length 3 ──► 7 ──► 0               a free run begins with the place of the next
+///         4 ──► 3
+///  buffer [– · ·|4 free|0 · ·|5 4 9|8 6 5 7 …
+///         0     3      7
+/// ```
+/// It is [`ByLength`](super::ByLength) with places in the stead of addresses: half as long,
+/// in one buffer that may be uploaded as it is.
+#[derive(Debug)]
+pub struct IndexRuns {
+    numbers: Vec<u32>,
+    /// The first free run of each length.
+    free: [u32; LONGEST - SHORTEST + 1],
+    /// Runs longer than the longest.
+    long: CountedPool<Vec<u32>>,
+}
+
+/// A run: where it begins, or which of the long ones it is.
+#[derive(Debug)]
+pub struct IndexRun {
+    start: u32,
+    len: u32,
+}
+
+impl IndexRuns {
+    /// A run behind all others.
+    #[inline]
+    fn push(&mut self, vertices: &[u32]) -> Result<u32, Error> {
+        let start = self.numbers.len();
+        // Short ones begin with a place even when they list less.
+        let len = vertices.len().max(SHORTEST);
+        if self.numbers.capacity() - start < len {
+            self.grow()?;
+        }
+        self.numbers.extend_from_slice(vertices);
+        self.numbers.resize(start + len, 0);
+        Ok(start as u32)
+    }
+
+    #[cold]
+    fn grow(&mut self) -> Result<(), Error> {
+        let more = (self.numbers.len() / GROWTH).max(LEAST);
+        if self.numbers.len() + more >= END as usize {
+            return Err(full(more));
+        }
+        self.numbers.try_reserve_exact(more).map_err(|_| full(more * size_of::<u32>()))
+    }
+
+    #[cold]
+    fn insert_long(&mut self, vertices: &[u32]) -> Result<IndexRun, Error> {
+        let len = u32::try_from(vertices.len()).map_err(|_| full(vertices.len()))?;
+        let mut numbers = Vec::new();
+        numbers.try_reserve_exact(vertices.len()).map_err(|_| full(vertices.len()))?;
+        numbers.extend_from_slice(vertices);
+        Ok(IndexRun { start: self.long.insert_at(numbers)?, len })
+    }
+}
+
+/// The list of free runs for a length; `None` for longer ones.
+#[inline]
+fn list_of(len: usize) -> Option<usize> {
+    (len <= LONGEST).then_some(len.saturating_sub(SHORTEST))
+}
+
+impl Default for IndexRuns {
+    fn default() -> Self {
+        let free = [END; LONGEST - SHORTEST + 1];
+        Self { numbers: Vec::new(), free, long: CountedPool::new() }
+    }
+}
+
+impl VertexLists for IndexRuns {
+    type List = IndexRun;
+
+    #[inline]
+    fn insert(&mut self, vertices: &[u32]) -> Result<IndexRun, Error> {
+        let Some(list) = list_of(vertices.len()) else { return self.insert_long(vertices) };
+        let len = vertices.len() as u32;
+        let start = self.free[list];
+        let end = start as usize + vertices.len();
+        // No run has the place `END`: then there is no free one.
+        let next = self.numbers.get(start as usize).copied();
+        match self.numbers.get_mut(start as usize..end) {
+            Some(run) => {
+                self.free[list] = next.unwrap_or(END);
+                run.copy_from_slice(vertices);
+                Ok(IndexRun { start, len })
+            }
+            None => Ok(IndexRun { start: self.push(vertices)?, len }),
+        }
+    }
+
+    #[inline]
+    fn get<'l>(&'l self, list: &'l IndexRun) -> &'l [u32] {
+        let (start, len) = (list.start as usize, list.len as usize);
+        match len <= LONGEST {
+            true => self.numbers.get(start..start + len).unwrap_or_default(),
+            false => self.long.at(list.start).map(Vec::as_slice).unwrap_or_default(),
+        }
+    }
+
+    #[inline]
+    fn remove(&mut self, list: IndexRun) {
+        match list_of(list.len as usize) {
+            Some(free) => {
+                if let Some(first) = self.numbers.get_mut(list.start as usize) {
+                    *first = self.free[free];
+                    self.free[free] = list.start;
+                }
+            }
+            None => drop(self.long.release_at(list.start)),
+        }
+    }
+
+    fn reset(&mut self) {
+        self.free.fill(END);
+        self.numbers.clear();
+        self.long.reset();
+    }
+
+    fn reserved_bytes(&self) -> usize {
+        let long = self.long.iter().map(|(_, run)| run.capacity()).sum::<usize>();
+        (self.numbers.capacity() + long) * size_of::<u32>() + self.long.reserved_bytes()
+    }
+}

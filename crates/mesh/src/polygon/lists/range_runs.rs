@@ -1,0 +1,91 @@
+use alloc::vec::Vec;
+
+use drystone_alloc::{Error as AllocError, RangeHandle, RangeSpace};
+
+use super::VertexLists;
+use crate::error::{Error, full};
+
+/// The buffer grows by one part in so many.
+const GROWTH: usize = 8;
+/// Numbers that it has room for as soon as it has any.
+const LEAST: usize = 1024;
+
+/// Runs in one buffer, with places from a [`RangeSpace`].
+#[derive(Debug)]
+pub struct RangeRuns {
+    space: RangeSpace,
+    numbers: Vec<u32>,
+}
+
+/// A run: its range, and where that lies, which never changes.
+#[derive(Debug)]
+pub struct RangeRun {
+    /// `None` for a run of no numbers.
+    range: Option<RangeHandle>,
+    start: u32,
+    len: u32,
+}
+
+impl RangeRuns {
+    /// Room for a run of `len` numbers more.
+    #[cold]
+    fn grow(&mut self, len: usize) -> Result<(), Error> {
+        let more = (self.numbers.len() / GROWTH).max(LEAST).max(len);
+        let units = u32::try_from(more).map_err(|_| full(more))?;
+        self.numbers.try_reserve_exact(more).map_err(|_| full(more * size_of::<u32>()))?;
+        self.space.grow(units)?;
+        self.numbers.resize(self.numbers.len() + more, 0);
+        Ok(())
+    }
+}
+
+impl Default for RangeRuns {
+    fn default() -> Self {
+        Self { space: RangeSpace::new(0), numbers: Vec::new() }
+    }
+}
+
+impl VertexLists for RangeRuns {
+    type List = RangeRun;
+
+    #[inline]
+    fn insert(&mut self, vertices: &[u32]) -> Result<RangeRun, Error> {
+        let len = u32::try_from(vertices.len()).map_err(|_| full(vertices.len()))?;
+        if len == 0 {
+            return Ok(RangeRun { range: None, start: 0, len });
+        }
+        let (range, start) = match self.space.allocate_at(len) {
+            Err(AllocError::Full { .. }) => {
+                self.grow(vertices.len())?;
+                self.space.allocate_at(len)?
+            }
+            found => found?,
+        };
+        let run = RangeRun { range: Some(range), start, len };
+        if let Some(place) = self.numbers.get_mut(start as usize..) {
+            place.iter_mut().zip(vertices).for_each(|(place, &vertex)| *place = vertex);
+        }
+        Ok(run)
+    }
+
+    #[inline]
+    fn get<'l>(&'l self, list: &'l RangeRun) -> &'l [u32] {
+        let start = list.start as usize;
+        self.numbers.get(start..start + list.len as usize).unwrap_or_default()
+    }
+
+    #[inline]
+    fn remove(&mut self, list: RangeRun) {
+        // A list is given back once: its range is not stale, which is the only error.
+        let _ = list.range.map(|range| self.space.free(range));
+    }
+
+    fn reset(&mut self) {
+        self.space.reset();
+    }
+
+    /// The numbers, and 32 bytes a range.
+    fn reserved_bytes(&self) -> usize {
+        self.numbers.capacity() * size_of::<u32>() + self.space.stats().live_blocks as usize * 32
+    }
+}

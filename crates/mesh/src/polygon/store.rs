@@ -1,0 +1,359 @@
+use alloc::vec::Vec;
+use core::fmt;
+
+use super::cut::Cutter;
+use super::frame::NEVER;
+use super::{
+    Corner, Corners, IndexRuns, Polygon, PolygonHandle, PolygonStats, Projected, VertexLists,
+};
+use crate::counted_pool::CountedPool;
+use crate::error::{Error, full};
+
+/// Corners that are compared each with each; more are sorted to find equal ones.
+const FEW_CORNERS: usize = 32;
+
+pub(super) type Vertices<T> = CountedPool<VertexRecord<T>>;
+pub(super) type Coordinates = CountedPool<CoordinateRecord>;
+
+/// A polygon: its vertices, by place.
+#[derive(Debug)]
+pub(super) struct PolygonRecord<List> {
+    pub(super) list: List,
+}
+
+/// A vertex: its coordinate, by place, and what belongs to the polygons' side of it.
+#[derive(Clone, Debug)]
+pub(super) struct VertexRecord<T> {
+    pub(super) coordinate: u32,
+    pub(super) uv: [f32; 2],
+    pub(super) data: T,
+}
+
+/// A place in space, and where it was seen in the frame of the stamp.
+#[derive(Clone, Debug)]
+pub(super) struct CoordinateRecord {
+    pub(super) position: [f32; 3],
+    pub(super) projected: Projected,
+    pub(super) stamp: u32,
+}
+
+/// Polygons whose vertices and coordinates are shared, counted and freed by themselves.
+///
+/// ```text
+///  polygons      A (1 owner)         B (2 owners)          handles of yours
+///                │ 0 1 2 3           │ 1 4 5 2             lists of vertices
+///  vertices      0:1   1:2   2:2   3:1   4:1   5:1         uv, data; counted by polygons
+///                 └─┐   └─┐   └┐    │     │     │
+///  coordinates     0:1   1:2   2:1 …                       position, seen where, stamp;
+///                         └ two vertices: a seam of uv     counted by vertices
+/// ```
+/// Removing a polygon frees the vertices that no other polygon uses, and those the
+/// coordinates that no other vertex uses: nobody needs to keep books on what is shared.
+/// There is no vertex without a polygon and no coordinate without a vertex, so that nothing
+/// is left when the last polygon goes.
+///
+/// `T` is the caller's data of a vertex; `L` says where the lists of vertices lie. From
+/// Jacco Bikker's "Advanced Management Of Polygonal Data".
+///
+/// # Cost
+/// Everything is O(corners), in records from [`CountedPool`]s and lists with free lists by
+/// length: in the steady state nothing is asked of the heap. Without data of the caller's,
+/// a polygon takes 16 bytes and 4 a corner, a vertex 20, a coordinate 44: 96 bytes for a
+/// quad of a surface, whose vertices are shared with its neighbours, 288 for one alone. 12
+/// of the 96 are counts, and 12 the generations of handles; the article reckons with 20 for its
+/// counts.
+///
+/// # Limits
+/// 2³² − 1 polygons, vertices and coordinates each. Handles are good for the store that gave
+/// them: another may take them for its own.
+///
+/// # Examples
+/// ```
+/// use drystone_mesh::{Corner, PolygonStore};
+///
+/// let mut store = PolygonStore::<()>::new();
+/// let new = |x: f32, y: f32| Corner::New { position: [x, y, 0.0], uv: [x, y], data: () };
+/// let quad = store.insert(&[new(0.0, 0.0), new(1.0, 0.0), new(1.0, 1.0), new(0.0, 1.0)])?;
+///
+/// // A triangle on the quad's right edge.
+/// let edge: Vec<_> = store.corners(quad)?.skip(1).take(2).filter_map(|c| c.vertex()).collect();
+/// let triangle = store.insert(&[Corner::Shared(edge[1]), Corner::Shared(edge[0]), new(2.0, 0.5)])?;
+/// assert_eq!((store.stats().vertices, store.stats().corners), (5, 7));
+///
+/// store.remove(quad)?;
+/// assert_eq!(store.stats().coordinates, 3);
+/// store.remove(triangle)?;
+/// assert_eq!(store.stats().coordinates, 0);
+/// # Ok::<(), drystone_mesh::Error>(())
+/// ```
+pub struct PolygonStore<T = (), L: VertexLists = IndexRuns> {
+    pub(super) polygons: CountedPool<PolygonRecord<L::List>>,
+    pub(super) vertices: Vertices<T>,
+    pub(super) coordinates: Coordinates,
+    pub(super) lists: L,
+    /// Those that the frame's end removes, unless they are gone by then.
+    pub(super) temporaries: Vec<PolygonHandle>,
+    /// The stamp of coordinates that were transformed in this frame.
+    pub(super) frame: u32,
+    /// Of all polygons together.
+    pub(super) corner_count: u64,
+    pub(super) cutter: Cutter<T>,
+    /// Vertices of a polygon in the making.
+    pub(super) listed: Vec<u32>,
+}
+
+impl<T, L: VertexLists> PolygonStore<T, L> {
+    /// A store without polygons.
+    pub fn new() -> Self {
+        Self {
+            polygons: CountedPool::new(),
+            vertices: CountedPool::new(),
+            coordinates: CountedPool::new(),
+            lists: L::default(),
+            temporaries: Vec::new(),
+            frame: NEVER + 1,
+            corner_count: 0,
+            cutter: Cutter::new(),
+            listed: Vec::new(),
+        }
+    }
+
+    /// Makes a polygon of its corners, in order, for one owner.
+    ///
+    /// # Errors
+    /// `TooFewCorners` for less than three; `NotFinite` and `RepeatedCorner`, which compares
+    /// positions; `Stale` when a corner is to share what is gone; `Full` without memory.
+    pub fn insert(&mut self, corners: &[Corner<T>]) -> Result<PolygonHandle, Error>
+    where
+        T: Clone,
+    {
+        if corners.len() < 3 {
+            return Err(Error::TooFewCorners { count: corners.len() });
+        }
+        self.check_corners(corners)?;
+        self.listed.clear();
+        self.listed.try_reserve(corners.len()).map_err(|_| full(corners.len()))?;
+        for corner in corners {
+            match self.take_vertex(corner) {
+                Ok(vertex) => self.listed.push(vertex),
+                Err(error) => return Err(self.give_up(error)),
+            }
+        }
+        self.insert_listed()
+    }
+
+    /// Counts one owner more, who has to [`remove`](Self::remove) it in turn.
+    ///
+    /// # Errors
+    /// `Stale`; `TooManyOwners` beyond 2³² − 1.
+    pub fn share(&mut self, polygon: PolygonHandle) -> Result<(), Error> {
+        self.polygons.share(polygon.cast())
+    }
+
+    /// Counts one owner less. With the last the polygon goes, and what nobody else uses of
+    /// it; whether it did is the answer.
+    ///
+    /// # Errors
+    /// `Stale`.
+    #[inline]
+    pub fn remove(&mut self, polygon: PolygonHandle) -> Result<bool, Error> {
+        let Some(record) = self.polygons.release(polygon.cast())? else { return Ok(false) };
+        let vertices = self.lists.get(&record.list);
+        self.corner_count -= vertices.len() as u64;
+        for &vertex in vertices {
+            if let Some(vertex) = self.vertices.release_at(vertex) {
+                self.coordinates.release_at(vertex.coordinate);
+            }
+        }
+        self.lists.remove(record.list);
+        Ok(true)
+    }
+
+    /// The corners of a polygon, in order.
+    ///
+    /// # Errors
+    /// `Stale`.
+    #[inline]
+    pub fn corners(&self, polygon: PolygonHandle) -> Result<Corners<'_, T>, Error> {
+        let record = self.polygons.get(polygon.cast()).ok_or(Error::Stale)?;
+        let Self { vertices, coordinates, frame, .. } = self;
+        let list = self.lists.get(&record.list).iter();
+        Ok(Corners { vertices, coordinates, frame: *frame, list })
+    }
+
+    /// How many owners a polygon has; none when the handle is stale.
+    pub fn owners(&self, polygon: PolygonHandle) -> u32 {
+        self.polygons.owners(polygon.cast())
+    }
+
+    /// Whether the polygon is still there.
+    pub fn contains(&self, polygon: PolygonHandle) -> bool {
+        self.polygons.get(polygon.cast()).is_some()
+    }
+
+    /// Every polygon, temporary ones included.
+    pub fn polygons(&self) -> impl Iterator<Item = PolygonHandle> {
+        self.polygons.iter().map(|(handle, _)| handle.cast::<Polygon>())
+    }
+
+    /// How many polygons there are, temporary ones included.
+    pub const fn len(&self) -> u32 {
+        self.polygons.len()
+    }
+
+    /// Whether there is no polygon.
+    pub const fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// What there is, and in how many bytes.
+    pub fn stats(&self) -> PolygonStats {
+        PolygonStats::of(self)
+    }
+
+    /// Removes every polygon, whatever its owners, and keeps the memory. All handles are
+    /// stale then.
+    pub fn reset(&mut self) {
+        self.polygons.reset();
+        self.vertices.reset();
+        self.coordinates.reset();
+        self.lists.reset();
+        self.temporaries.clear();
+        self.corner_count = 0;
+    }
+
+    /// Makes a polygon of the vertices that are listed, each counted for it already.
+    #[inline]
+    pub(super) fn insert_listed(&mut self) -> Result<PolygonHandle, Error> {
+        let list = self.polygons.reserve_one().and_then(|()| self.lists.insert(&self.listed));
+        let list = match list {
+            Ok(list) => list,
+            Err(error) => return Err(self.give_up(error)),
+        };
+        self.corner_count += self.listed.len() as u64;
+        Ok(self.polygons.insert(PolygonRecord { list })?.cast())
+    }
+
+    /// Lets go of the vertices that are listed.
+    #[cold]
+    pub(super) fn give_up(&mut self, error: Error) -> Error {
+        for &vertex in &self.listed {
+            if let Some(vertex) = self.vertices.release_at(vertex) {
+                self.coordinates.release_at(vertex.coordinate);
+            }
+        }
+        error
+    }
+
+    /// A new vertex at a new coordinate.
+    #[inline]
+    pub(super) fn insert_vertex(
+        &mut self,
+        position: [f32; 3],
+        uv: [f32; 2],
+        data: T,
+    ) -> Result<u32, Error> {
+        let projected = Projected::default();
+        let record = CoordinateRecord { position, projected, stamp: NEVER };
+        let coordinate = self.coordinates.insert_at(record)?;
+        self.insert_vertex_at(coordinate, uv, data)
+    }
+
+    /// A new vertex at a coordinate that is counted for it already.
+    #[inline]
+    fn insert_vertex_at(&mut self, coordinate: u32, uv: [f32; 2], data: T) -> Result<u32, Error> {
+        let vertex = self.vertices.insert_at(VertexRecord { coordinate, uv, data });
+        if vertex.is_err() {
+            self.coordinates.release_at(coordinate);
+        }
+        vertex
+    }
+
+    /// The vertex of a corner, counted for one polygon more.
+    fn take_vertex(&mut self, corner: &Corner<T>) -> Result<u32, Error>
+    where
+        T: Clone,
+    {
+        match corner {
+            Corner::Shared(vertex) => {
+                self.vertices.share(vertex.cast())?;
+                Ok(vertex.index())
+            }
+            Corner::At { coordinate, uv, data } => {
+                self.coordinates.share(coordinate.cast())?;
+                self.insert_vertex_at(coordinate.index(), *uv, data.clone())
+            }
+            Corner::New { position, uv, data } => self.insert_vertex(*position, *uv, data.clone()),
+        }
+    }
+
+    fn check_corners(&mut self, corners: &[Corner<T>]) -> Result<(), Error> {
+        let count = corners.len();
+        u32::try_from(count).map_err(|_| full(count))?;
+        self.cutter.start(count)?;
+        let mut positions = core::mem::take(&mut self.cutter.positions);
+        let checked = corners.iter().enumerate().try_for_each(|(corner, it)| {
+            positions.push(self.checked_position(corner, it)?);
+            Ok(())
+        });
+        let checked = checked.and_then(|()| expect_different(&positions, &mut self.listed));
+        self.cutter.positions = positions;
+        checked
+    }
+
+    /// Where a corner is to be.
+    fn checked_position(&self, corner: usize, it: &Corner<T>) -> Result<[f32; 3], Error> {
+        let (position, uv) = match it {
+            Corner::Shared(vertex) => {
+                let vertex = self.vertices.get(vertex.cast()).ok_or(Error::Stale)?;
+                let at = self.coordinates.at(vertex.coordinate).ok_or(Error::Stale)?;
+                (at.position, vertex.uv)
+            }
+            Corner::At { coordinate, uv, .. } => {
+                (self.coordinates.get(coordinate.cast()).ok_or(Error::Stale)?.position, *uv)
+            }
+            Corner::New { position, uv, .. } => (*position, *uv),
+        };
+        match position.iter().chain(&uv).all(|number| number.is_finite()) {
+            true => Ok(position),
+            false => Err(Error::NotFinite { corner }),
+        }
+    }
+}
+
+/// That no two positions are equal.
+fn expect_different(positions: &[[f32; 3]], order: &mut Vec<u32>) -> Result<(), Error> {
+    let repeated =
+        |a: usize, b: usize| Err(Error::RepeatedCorner { first: a.min(b), second: a.max(b) });
+    if positions.len() <= FEW_CORNERS {
+        for (second, position) in positions.iter().enumerate() {
+            if let Some(first) = positions[..second].iter().position(|other| other == position) {
+                return repeated(first, second);
+            }
+        }
+        return Ok(());
+    }
+    order.clear();
+    order.try_reserve(positions.len()).map_err(|_| full(positions.len() * size_of::<u32>()))?;
+    order.extend(0..positions.len() as u32);
+    // Adding zero makes one of the two zeros.
+    let key = |n: u32| positions[n as usize].map(|number| number + 0.0);
+    order.sort_unstable_by(|&a, &b| {
+        let pairs = key(a).into_iter().zip(key(b));
+        pairs.fold(core::cmp::Ordering::Equal, |order, (a, b)| order.then(a.total_cmp(&b)))
+    });
+    let equal = order.windows(2).find(|pair| key(pair[0]) == key(pair[1]));
+    equal.map_or(Ok(()), |pair| repeated(pair[0] as usize, pair[1] as usize))
+}
+
+impl<T, L: VertexLists> Default for PolygonStore<T, L> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<T, L: VertexLists> fmt::Debug for PolygonStore<T, L> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PolygonStore").field("stats", &self.stats()).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,141 @@
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+
+use drystone_mesh::{
+    ByLength, Clipped, IndexRuns, Lifetime, Plane, PolygonHandle, PolygonStore, Projected,
+    RangeRuns, Triangulator, VertexLists,
+};
+
+use crate::shapes::Mesh;
+
+/// The system's allocator, with a count of what the thread has asked it for.
+struct Counting;
+
+thread_local! {
+    static COUNT: Cell<u64> = const { Cell::new(0) };
+}
+
+// SAFETY: every call goes on to `System` as it came, which keeps the contract; counting
+// neither allocates (the thread's cell is a constant without a destructor) nor panics.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        COUNT.set(COUNT.get() + 1);
+        // SAFETY: the caller's promise about `layout` is passed on.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        // SAFETY: `pointer` came from `System` with this `layout`, as the caller promises.
+        unsafe { System.dealloc(pointer, layout) }
+    }
+
+    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, new_size: usize) -> *mut u8 {
+        COUNT.set(COUNT.get() + 1);
+        // SAFETY: as for `dealloc`, and the caller's promise about `new_size` is passed on.
+        unsafe { System.realloc(pointer, layout, new_size) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+/// How often this thread asks for memory while `work` runs.
+fn allocations_in(work: impl FnOnce()) -> u64 {
+    let before = COUNT.get();
+    work();
+    COUNT.get() - before
+}
+
+/// A store in its steady state: a field in the light of a lamp that goes round.
+struct Steady<L: VertexLists> {
+    store: PolygonStore<[f32; 3], L>,
+    polygons: Vec<PolygonHandle>,
+    /// Lit portions that stay for some frames.
+    kept: Vec<PolygonHandle>,
+    planes: Vec<Plane>,
+    triangulator: Triangulator,
+    triangles: Vec<[u32; 3]>,
+    parts: u64,
+}
+
+impl<L: VertexLists> Steady<L> {
+    fn new() -> Self {
+        let mut store = PolygonStore::new();
+        let polygons = Mesh::field(16).insert_into(&mut store);
+        Self {
+            store,
+            polygons,
+            kept: Vec::new(),
+            planes: Vec::new(),
+            triangulator: Triangulator::new(),
+            triangles: Vec::new(),
+            parts: 0,
+        }
+    }
+
+    /// A lamp once round, in so many frames.
+    fn run(&mut self, frames: u32) {
+        for frame in 0..frames {
+            let angle = frame as f32 * std::f32::consts::TAU / frames as f32;
+            self.shine_at(8.0 + 5.0 * angle.cos(), 8.0 + 5.0 * angle.sin());
+            let lifetime = if frame % 10 == 0 { Lifetime::Kept } else { Lifetime::Frame };
+            if lifetime == Lifetime::Kept {
+                self.kept.drain(..).for_each(|part| assert!(self.store.remove(part).unwrap()));
+            }
+            self.light(lifetime);
+            self.store.end_frame();
+        }
+    }
+
+    fn shine_at(&mut self, x: f32, y: f32) {
+        self.planes.clear();
+        let base = [[-1.0, -1.0], [2.0, -1.0], [1.5, 2.0], [-1.0, 1.0], [-1.5, 0.0]];
+        let base = base.map(|[dx, dy]| [x + dx, y + dy, 1.0]);
+        drystone_mesh::pyramid([x, y, 2.5], &base, &mut self.planes).unwrap();
+    }
+
+    fn light(&mut self, lifetime: Lifetime) {
+        self.triangles.clear();
+        for &polygon in &self.polygons {
+            let lit = match self.store.clip(polygon, &self.planes, lifetime).unwrap() {
+                Clipped::Outside => continue,
+                Clipped::Inside => polygon,
+                Clipped::Part(part) => part,
+            };
+            self.parts += u64::from(lit != polygon);
+            if lit != polygon && lifetime == Lifetime::Kept {
+                self.kept.push(lit);
+            }
+            self.store.transform(lit, |position| Projected { position, screen: [0.0; 2] }).unwrap();
+            self.triangulator.triangulate(&self.store, lit, &[], &mut self.triangles).unwrap();
+        }
+    }
+}
+
+fn expect_steady<L: VertexLists>(name: &str) {
+    let mut steady = Steady::<L>::new();
+    (0..3).for_each(|_| steady.run(100));
+    let (bytes, parts) = (steady.store.stats().reserved_bytes, steady.parts);
+    assert!(parts > 1000, "the lamp must cut something");
+    assert_eq!(allocations_in(|| steady.run(100)), 0, "{name}");
+    assert_eq!(steady.store.stats().reserved_bytes, bytes, "{name}");
+}
+
+#[test]
+fn in_a_steady_frame_nothing_asks_for_heap_memory() {
+    let first = allocations_in(|| Steady::<IndexRuns>::new().run(10));
+    assert!(first > 0, "the first frames must make the tables");
+    expect_steady::<IndexRuns>("index runs");
+    expect_steady::<ByLength>("lists by length");
+    expect_steady::<RangeRuns>("ranges");
+}
+
+#[test]
+fn ten_thousand_frames_take_no_more_memory_than_a_hundred() {
+    let mut steady = Steady::<IndexRuns>::new();
+    steady.run(100);
+    let bytes = steady.store.stats().reserved_bytes;
+    let more = allocations_in(|| (0..100).for_each(|_| steady.run(100)));
+    assert_eq!((more, steady.store.stats().reserved_bytes), (0, bytes));
+    steady.store.check().unwrap();
+}

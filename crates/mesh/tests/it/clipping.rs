@@ -1,0 +1,174 @@
+use std::collections::HashMap;
+
+use drystone_mesh::{Clipped, Corner, Lifetime, Plane, PolygonHandle, PolygonStore};
+use proptest::prelude::*;
+
+use crate::shapes::{Mesh, length, measure_in, minus, new};
+
+type Store = PolygonStore<()>;
+
+/// Area and share in the volume of what a clip leaves.
+fn measure_clipped(store: &Store, original: PolygonHandle, clipped: Clipped) -> ([f64; 3], f64) {
+    match clipped {
+        Clipped::Outside => ([0.0; 3], 0.0),
+        Clipped::Inside => measure_in(store, original),
+        Clipped::Part(part) => measure_in(store, part),
+    }
+}
+
+proptest! {
+    #[test]
+    fn halves_have_the_area_of_the_whole(
+        corners in prop::collection::vec(prop::array::uniform2(-60i16..60), 3..25),
+        axes in prop::array::uniform2(prop::array::uniform3(-3i8..=3)),
+        normal in prop::array::uniform3(-1.0f32..1.0),
+        offset in -50.0f32..50.0,
+    ) {
+        let mut store = Store::new();
+        // Planar, of any shape, mostly with edges across each other.
+        let position = |[u, v]: [i16; 2]| {
+            let at = |n: usize| f32::from(u) * f32::from(axes[0][n]) + f32::from(v) * f32::from(axes[1][n]);
+            [0, 1, 2].map(|n| at(n) / 8.0)
+        };
+        let corners: Vec<_> = corners.into_iter().map(|corner| new(position(corner))).collect();
+        // Corners that are repeated are another test's.
+        let (Ok(polygon), Ok(plane)) = (store.insert(&corners), Plane::new(normal, offset)) else {
+            return Ok(());
+        };
+        let halves = [plane, plane.opposite()].map(|plane| {
+            let clipped = store.clip(polygon, &[plane], Lifetime::Frame).unwrap();
+            measure_clipped(&store, polygon, clipped)
+        });
+        let (area, volume) = measure_in(&store, polygon);
+        let sum = [0, 1, 2].map(|n| halves[0].0[n] + halves[1].0[n]);
+        prop_assert!(length(minus(sum, area)) < 0.05, "{sum:?} for {area:?}");
+        prop_assert!((halves[0].1 + halves[1].1 - volume).abs() < 1.0);
+        prop_assert_eq!(store.check(), Ok(()));
+    }
+}
+
+#[test]
+fn a_part_shares_what_is_left_and_the_original_stays() {
+    let mut store = PolygonStore::<f32>::new();
+    let corners = [[0.0, 0.0], [4.0, 0.0], [4.0, 2.0], [0.0, 2.0]].map(|[x, y]| Corner::New {
+        position: [x, y, 0.0],
+        uv: [x / 4.0, y],
+        data: x,
+    });
+    let quad = store.insert(&corners).unwrap();
+    let before: Vec<_> = store.corners(quad).unwrap().map(|c| (c.vertex(), c.position())).collect();
+    let plane = Plane::new([-1.0, 0.0, 0.0], 3.0).unwrap();
+    let clipped = store.clip(quad, &[plane], Lifetime::Kept).unwrap();
+    let Clipped::Part(part) = clipped else { panic!("{clipped:?}") };
+    let after: Vec<_> = store.corners(quad).unwrap().map(|c| (c.vertex(), c.position())).collect();
+    assert_eq!(before, after);
+    let stats = store.stats();
+    assert_eq!((stats.polygons, stats.vertices, stats.coordinates), (2, 6, 6));
+    let mut shared = 0;
+    for corner in store.corners(part).unwrap() {
+        let [x, y, _] = corner.position();
+        assert_eq!((corner.uv(), *corner.data()), ([x / 4.0, y], x));
+        shared += usize::from(before.iter().any(|(vertex, _)| *vertex == corner.vertex()));
+    }
+    assert_eq!(shared, 2);
+    // The part keeps what it shares, also without the original.
+    assert!(store.remove(quad).unwrap());
+    assert_eq!(store.stats().vertices, 4);
+    store.end_frame();
+    assert!(store.remove(part).unwrap() && store.stats().coordinates == 0);
+}
+
+#[test]
+fn a_polygon_in_the_plane_belongs_to_the_half_behind_it() {
+    let mut store = Store::new();
+    let floor =
+        store.insert(&[[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]].map(new)).unwrap();
+    let above = Plane::new([0.0, 0.0, 1.0], 0.0).unwrap();
+    let [a, b] = [above, above.opposite()]
+        .map(|plane| store.clip(floor, &[plane], Lifetime::Frame).unwrap());
+    assert_eq!((a, b), (Clipped::Outside, Clipped::Inside));
+    // What only touches it is on no other side than its own.
+    let wall = store.insert(&[[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]].map(new)).unwrap();
+    let [a, b] =
+        [above, above.opposite()].map(|plane| store.clip(wall, &[plane], Lifetime::Frame).unwrap());
+    assert_eq!((a, b), (Clipped::Inside, Clipped::Outside));
+}
+
+/// The six planes of a cell, and where its corners are.
+fn cell_planes(low: [f32; 3], size: f32) -> Vec<Plane> {
+    let mut planes = Vec::new();
+    for axis in 0..3 {
+        let mut normal = [0.0; 3];
+        normal[axis] = 1.0;
+        planes.push(Plane::new(normal, -low[axis]).unwrap());
+        planes.push(Plane::new(normal, -(low[axis] + size)).unwrap().opposite());
+    }
+    planes
+}
+
+/// Counts the edges of a polygon that run one way less those that run the other way, but
+/// for those that lie in a plane.
+fn count_edges(
+    store: &Store,
+    polygon: PolygonHandle,
+    planes: &[Plane],
+    edges: &mut HashMap<[[u32; 3]; 2], i32>,
+) {
+    let corners: Vec<_> = store.corners(polygon).unwrap().map(|c| c.position()).collect();
+    for (n, &to) in corners.iter().enumerate() {
+        let from = corners[(n + corners.len() - 1) % corners.len()];
+        let lies_in = |plane: &&Plane| [from, to].iter().all(|&at| plane.distance(at).abs() < 1e-5);
+        if from == to || planes.iter().find(lies_in).is_some() {
+            continue;
+        }
+        let (a, b) = (from.map(f32::to_bits), to.map(f32::to_bits));
+        let (edge, way) = if a < b { ([a, b], 1) } else { ([b, a], -1) };
+        *edges.entry(edge).or_default() += way;
+    }
+}
+
+/// Clips a closed mesh with every cell of a grid.
+fn clip_to_cells(mesh: &Mesh, low: i32, high: i32, size: f32) {
+    let mut store = Store::new();
+    let polygons = mesh.insert_into(&mut store);
+    let (mut whole, mut pieces) = ((0.0, 0.0), (0.0, 0.0));
+    for &polygon in &polygons {
+        let (area, volume) = measure_in(&store, polygon);
+        whole = (whole.0 + length(area), whole.1 + volume);
+    }
+    let mut cut_count = 0;
+    for n in 0..(high - low).pow(3) {
+        let side = high - low;
+        let cell = [n % side, n / side % side, n / side / side].map(|n| (n + low) as f32 * size);
+        let (planes, mut edges) = (cell_planes(cell, size), HashMap::new());
+        for &polygon in &polygons {
+            let clipped = store.clip(polygon, &planes, Lifetime::Frame).unwrap();
+            let left = match clipped {
+                Clipped::Outside => continue,
+                Clipped::Inside => polygon,
+                Clipped::Part(part) => part,
+            };
+            cut_count += usize::from(left != polygon);
+            let (area, volume) = measure_in(&store, left);
+            pieces = (pieces.0 + length(area), pieces.1 + volume);
+            count_edges(&store, left, &planes, &mut edges);
+        }
+        assert!(edges.values().all(|&count| count == 0), "a gap in cell {cell:?}");
+        store.end_frame();
+    }
+    assert_eq!(store.len() as usize, polygons.len());
+    assert!(cut_count > 0 && whole.1 > 0.0);
+    assert!((pieces.0 / whole.0 - 1.0).abs() < 1e-5, "{pieces:?} of {whole:?}");
+    assert!((pieces.1 / whole.1 - 1.0).abs() < 1e-5, "{pieces:?} of {whole:?}");
+}
+
+#[test]
+fn a_closed_mesh_in_cells_has_no_gap() {
+    clip_to_cells(&Mesh::torus(40, 24), -5, 5, 1.0);
+}
+
+#[test]
+fn a_box_whose_faces_lie_between_cells_is_in_one_of_them() {
+    clip_to_cells(&Mesh::cuboid([-1.0, 0.0, -2.0], [2.0, 1.0, 1.0]), -3, 3, 1.0);
+    clip_to_cells(&Mesh::cuboid([-1.0, 0.25, -2.0], [2.0, 1.0, 1.5]), -3, 3, 1.0);
+}

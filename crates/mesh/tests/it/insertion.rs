@@ -1,0 +1,106 @@
+use drystone_mesh::{Clipped, Corner, Error, Lifetime, Plane, PolygonStore};
+
+use crate::shapes::new;
+
+type Store = PolygonStore<()>;
+
+const TRIANGLE: [[f32; 3]; 3] = [[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]];
+
+#[test]
+fn bad_polygons_are_errors_and_leave_nothing() {
+    let mut store = Store::new();
+    let [a, b, c] = TRIANGLE;
+    let mut fails = |corners: &[[f32; 3]], error| {
+        let corners: Vec<_> = corners.iter().copied().map(new).collect();
+        assert_eq!(store.insert(&corners), Err(error));
+        assert_eq!(
+            (store.stats().vertices, store.stats().coordinates, store.check()),
+            (0, 0, Ok(()))
+        );
+    };
+    fails(&[], Error::TooFewCorners { count: 0 });
+    fails(&[a, b], Error::TooFewCorners { count: 2 });
+    fails(&[a, b, c, b], Error::RepeatedCorner { first: 1, second: 3 });
+    fails(&[a, b, [-0.0, 0.0, -0.0]], Error::RepeatedCorner { first: 0, second: 2 });
+    fails(&[a, b, [0.0, f32::NAN, 0.0]], Error::NotFinite { corner: 2 });
+    fails(&[a, [f32::INFINITY, 0.0, 0.0], c], Error::NotFinite { corner: 1 });
+    let mut many: Vec<_> = (0..1000).map(|n| [n as f32, (n * n) as f32, 0.0]).collect();
+    many[700] = many[3].map(|n| n - 0.0);
+    fails(&many, Error::RepeatedCorner { first: 3, second: 700 });
+    let uv = [0.0, f32::NEG_INFINITY];
+    let corners = [new(a), Corner::New { position: b, uv, data: () }, new(c)];
+    assert_eq!(store.insert(&corners), Err(Error::NotFinite { corner: 1 }));
+}
+
+#[test]
+fn what_is_gone_cannot_be_shared() {
+    let mut store = Store::new();
+    let polygon = store.insert(&TRIANGLE.map(new)).unwrap();
+    let corner = store.corners(polygon).unwrap().next().unwrap();
+    let (vertex, coordinate) = (corner.vertex().unwrap(), corner.coordinate().unwrap());
+    store.remove(polygon).unwrap();
+    let others = TRIANGLE.map(|position| new(position.map(|n| n + 9.0)));
+    let at = Corner::At { coordinate, uv: [0.0; 2], data: () };
+    for gone in [Corner::Shared(vertex), at] {
+        // The places are taken by others by now, or free.
+        assert_eq!(store.insert(&[others[0], gone, others[1]]), Err(Error::Stale));
+        store.insert(&others).unwrap();
+    }
+    assert_eq!(store.clip(polygon, &[], Lifetime::Kept), Err(Error::Stale));
+    assert_eq!(store.share(polygon), Err(Error::Stale));
+    assert_eq!(store.remove(polygon), Err(Error::Stale));
+    assert!(store.corners(polygon).is_err() && !store.contains(polygon));
+    assert_eq!(store.check(), Ok(()));
+}
+
+#[test]
+fn a_polygon_stays_until_its_last_owner_lets_go() {
+    let mut store = Store::new();
+    let polygon = store.insert(&TRIANGLE.map(new)).unwrap();
+    store.share(polygon).unwrap();
+    assert_eq!((store.owners(polygon), store.remove(polygon)), (2, Ok(false)));
+    assert_eq!((store.remove(polygon), store.remove(polygon)), (Ok(true), Err(Error::Stale)));
+}
+
+#[test]
+fn temporaries_go_with_the_frame_unless_they_are_kept_or_shared() {
+    let mut store = Store::new();
+    let polygon = store.insert(&TRIANGLE.map(new)).unwrap();
+    let plane = Plane::new([1.0, 0.0, 0.0], -0.5).unwrap();
+    let mut clip = |lifetime| match store.clip(polygon, &[plane], lifetime).unwrap() {
+        Clipped::Part(part) => part,
+        other => panic!("{other:?}"),
+    };
+    let [of_frame, removed, shared] = [(); 3].map(|()| clip(Lifetime::Frame));
+    let kept = clip(Lifetime::Kept);
+    store.remove(removed).unwrap();
+    store.share(shared).unwrap();
+    store.end_frame();
+    let live = [polygon, of_frame, removed, shared, kept].map(|it| store.contains(it));
+    assert_eq!(live, [true, false, false, true, true]);
+    store.end_frame();
+    assert!(store.remove(shared).unwrap() && store.remove(kept).unwrap());
+    assert_eq!((store.len(), store.stats().vertices), (1, 3));
+}
+
+#[test]
+fn large_polygons_and_numbers_go_through() {
+    let mut store = Store::new();
+    let circle: Vec<_> = (0..1000)
+        .map(|n| (n as f32 * std::f32::consts::TAU / 1000.0).sin_cos())
+        .map(|(sin, cos)| new([cos * 1e38, sin * 1e38, 3e38]))
+        .collect();
+    let polygon = store.insert(&circle).unwrap();
+    let plane = Plane::new([1e38, 3e38, 0.0], 0.0).unwrap();
+    let Clipped::Part(part) = store.clip(polygon, &[plane], Lifetime::Frame).unwrap() else {
+        panic!()
+    };
+    assert_eq!(store.corners(part).unwrap().len(), 502);
+    assert!(
+        store.corners(part).unwrap().all(|corner| corner.position().iter().all(|n| n.is_finite()))
+    );
+    store.reset();
+    assert_eq!((store.is_empty(), store.contains(part), store.check()), (true, false, Ok(())));
+    store.insert(&circle).unwrap();
+    assert_eq!(store.check(), Ok(()));
+}

@@ -1,0 +1,13 @@
+//! Polygons from the outside: programs of operations beside a naive store, closed meshes
+//! clipped to pieces, heap memory counted by a global allocator.
+
+#![allow(clippy::unwrap_used)]
+
+mod allocation;
+mod clipping;
+mod insertion;
+mod memory;
+mod naive;
+mod programs;
+mod shapes;
+mod triangles;

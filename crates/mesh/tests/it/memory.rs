@@ -1,0 +1,67 @@
+use drystone_mesh::ByLength;
+use drystone_mesh::{Corner, IndexRuns, PolygonStats, PolygonStore, RangeRuns, VertexLists};
+
+use crate::shapes::Mesh;
+
+const SIDE: usize = 200;
+
+fn stats_of_field<L: VertexLists>() -> PolygonStats {
+    let mut store = PolygonStore::<(), L>::new();
+    Mesh::field(SIDE).insert_into(&mut store);
+    store.stats()
+}
+
+/// What the docs state of a quad.
+const POLYGON_BYTES: u64 = 16;
+const CORNER_BYTES: u64 = 4;
+const VERTEX_BYTES: u64 = 20;
+const COORDINATE_BYTES: u64 = 44;
+
+#[test]
+fn a_shared_quad_takes_96_bytes() {
+    let stats = stats_of_field::<IndexRuns>();
+    let quads = (SIDE * SIDE) as u64;
+    let line = SIDE as u64 + 1;
+    assert_eq!((u64::from(stats.polygons), u64::from(stats.vertices)), (quads, line * line));
+    let quad = POLYGON_BYTES + 4 * CORNER_BYTES;
+    let vertex = VERTEX_BYTES + COORDINATE_BYTES;
+    assert_eq!(stats.bytes, quads * quad + line * line * vertex);
+    assert_eq!(stats.bytes / quads, 96);
+    assert_eq!(stats.unshared_bytes, quads * (quad + 4 * vertex));
+    assert_eq!(stats.unshared_bytes / quads, 288);
+    // Pools grow by an eighth.
+    assert!(stats.reserved_bytes <= stats.bytes * 9 / 8 + 4096, "{stats:?}");
+}
+
+#[test]
+fn the_smallest_lists_are_the_default() {
+    let [runs, lists, ranges] = [
+        stats_of_field::<IndexRuns>(),
+        stats_of_field::<ByLength>(),
+        stats_of_field::<RangeRuns>(),
+    ];
+    assert!(runs.bytes < lists.bytes && runs.bytes < ranges.bytes);
+    assert!(runs.reserved_bytes < lists.reserved_bytes, "{runs:?} {lists:?}");
+    assert!(runs.reserved_bytes < ranges.reserved_bytes, "{runs:?} {ranges:?}");
+}
+
+#[test]
+fn a_seam_shares_coordinates() {
+    let mut store = PolygonStore::<()>::new();
+    let field = Mesh::field(1).insert_into(&mut store);
+    let back: Vec<_> = store
+        .corners(field[0])
+        .unwrap()
+        .map(|corner| {
+            let coordinate = corner.coordinate().unwrap();
+            Corner::At { coordinate, uv: [9.0; 2], data: () }
+        })
+        .collect();
+    let back = store.insert(&back).unwrap();
+    let stats = store.stats();
+    assert_eq!((stats.vertices, stats.coordinates), (8, 4));
+    store.remove(field[0]).unwrap();
+    assert_eq!((store.stats().vertices, store.stats().coordinates), (4, 4));
+    store.remove(back).unwrap();
+    assert_eq!(store.stats().coordinates, 0);
+}
