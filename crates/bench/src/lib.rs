@@ -32,6 +32,7 @@ mod json;
 mod machine;
 mod meshing;
 mod noise_field;
+mod polygons;
 mod pool_table;
 mod random;
 mod rounds;

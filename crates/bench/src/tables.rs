@@ -1,4 +1,6 @@
-use crate::{Error, Options, Table, arenas, drawing, meshing, pool_table, spaces};
+use crate::{
+    Error, Options, Table, arenas, drawing, meshing, polygons, pool_table, spaces,
+};
 
 /// A table that can be asked for by name.
 pub struct TableEntry {
@@ -15,6 +17,7 @@ pub const TABLES: &[TableEntry] = &[
     spaces::ENTRY,
     arenas::ENTRY,
     pool_table::ENTRY,
+    polygons::ENTRY,
     meshing::ENTRY,
     drawing::STATIC,
     drawing::DYNAMIC,

@@ -15,6 +15,7 @@ pub(crate) const UNSAFE_PLACES: &[(&str, &str)] = &[
     ("crates/alloc/src/memory/", "hands out raw memory"),
     ("crates/bench/src/arenas/adapter.rs", "makes collections use a program's allocator"),
     ("crates/bench/src/arenas/bump.rs", "asks the C library to give freed memory back"),
+    ("crates/bench/src/polygons/raw.rs", "the article with raw pointers, as a peer"),
     ("crates/bench/src/arenas/stack.rs", "frees blocks of raw memory, as its peers do"),
     ("crates/bench/src/arenas/script/", "calls Lua, and allocators as it does"),
     ("crates/bench/src/arenas/small/", "calls allocators without a collection around them"),

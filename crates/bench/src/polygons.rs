@@ -1,0 +1,166 @@
+//! Table `polygons`: polygons that share their vertices, beside other ways to keep them.
+
+mod copied;
+mod counted;
+mod cutter;
+mod drystone;
+mod model;
+#[allow(unsafe_code)]
+mod raw;
+mod slots;
+
+use std::time::Instant;
+
+use drystone_mesh::{ByLength, IndexRuns, Plane, RangeRuns};
+
+use self::copied::VecOfVecs;
+use self::counted::Counted;
+use self::drystone::Drystone;
+use self::model::Model;
+use self::raw::RawPointers;
+use self::slots::SlotMaps;
+use crate::{Contender, Error, Figure, Options, Random, Table, TableEntry};
+
+/// The table's place in the list of tables.
+pub(crate) const ENTRY: TableEntry =
+    TableEntry { name: "polygons", about: "polygons that share vertices: build, clip, churn", run };
+
+/// Quads along a side of the model: 500,000 in all.
+const SIDE: usize = 707;
+const QUICK_SIDE: usize = 30;
+/// Frames of a round of `clip-frame`.
+const FRAMES: usize = 8;
+/// Temporaries that live at a time in `churn`, and how many are replaced in a round.
+const TEMPORARIES: usize = 1024;
+const REPLACED: usize = 200_000;
+
+/// What a frame shows: every contender must see the same.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Seen {
+    inside: usize,
+    parts: usize,
+    corners: usize,
+    /// Of the first coordinates of all corners of parts.
+    sum: f64,
+}
+
+/// A way to keep polygons. They are numbered as they were made.
+trait Store {
+    fn build(model: &Model) -> Self;
+
+    /// Clips every polygon, makes temporaries of parts, looks at them and drops them.
+    fn clip_frame(&mut self, planes: &[Plane]) -> Seen;
+
+    /// Replaces a temporary by another, of two vertices of a polygon and two new ones.
+    fn replace(&mut self, place: usize, polygon: usize, tips: [[f32; 3]; 2]);
+
+    /// The sum of the first coordinates of all temporaries' corners.
+    fn sum(&self) -> f64;
+
+    /// Bytes of everything, without what the heap needs besides.
+    fn bytes(&self) -> usize;
+}
+
+/// The contenders, each doing the same work.
+macro_rules! contenders {
+    ($work:expr) => {
+        vec![
+            Contender::new("drystone", || $work(<Drystone<IndexRuns> as Store>::build)),
+            Contender::new("drystone-size-lists", || $work(<Drystone<ByLength> as Store>::build)),
+            Contender::new("drystone-ranges", || $work(<Drystone<RangeRuns> as Store>::build)),
+            Contender::new("raw-pointers", || $work(<RawPointers as Store>::build)),
+            Contender::new("slotmap", || $work(<SlotMaps as Store>::build)),
+            Contender::new("rc", || $work(<Counted as Store>::build)),
+            Contender::new("vec-of-vecs", || $work(<VecOfVecs as Store>::build)),
+        ]
+    };
+}
+
+fn run(options: &Options) -> Result<Table, Error> {
+    let mut table = Table::new(ENTRY.name);
+    let model = Model::field(options.size(SIDE, QUICK_SIDE));
+    let model = &model;
+    table.run_case("build", options, contenders!(|make| build(make, model)))?;
+    if options.wants("clip-frame") {
+        let seen = seen_by(VecOfVecs::build, model);
+        let seen = &seen;
+        table.run_case("clip-frame", options, contenders!(|make| clip(make, model, seen)))?;
+    }
+    let small = Model::field(options.size(100, QUICK_SIDE));
+    let (small, count) = (&small, options.size(REPLACED, 5_000));
+    table.run_case("churn", options, contenders!(|make| churn(make, small, count)))?;
+    Ok(table)
+}
+
+fn build<S: Store>(make: impl Fn(&Model) -> S, model: &Model) -> Result<Vec<Figure>, String> {
+    let start = Instant::now();
+    let mut store = make(model);
+    let time = Figure::time_since(start, model.faces.len());
+    // All of it, and from above nothing is hidden.
+    let seen = store.clip_frame(&[]);
+    if seen.inside != model.faces.len() {
+        return Err(format!("{} polygons of {}", seen.inside, model.faces.len()));
+    }
+    let bytes = store.bytes() as f64 / model.faces.len() as f64;
+    Ok(vec![time, Figure::new("bytes", "bytes/polygon", bytes)])
+}
+
+fn seen_by<S: Store>(make: impl Fn(&Model) -> S, model: &Model) -> Vec<Seen> {
+    let mut store = make(model);
+    (0..FRAMES).map(|frame| store.clip_frame(&model.view(frame))).collect()
+}
+
+fn clip<S: Store>(
+    make: impl Fn(&Model) -> S,
+    model: &Model,
+    expected: &[Seen],
+) -> Result<Vec<Figure>, String> {
+    let mut store = make(model);
+    store.clip_frame(&model.view(0));
+    let start = Instant::now();
+    let seen: Vec<_> = (0..FRAMES).map(|frame| store.clip_frame(&model.view(frame))).collect();
+    let time_us = start.elapsed().as_secs_f64() * 1e6 / FRAMES as f64;
+    for (seen, expected) in seen.iter().zip(expected) {
+        let is_same = (seen.inside, seen.parts, seen.corners)
+            == (expected.inside, expected.parts, expected.corners);
+        if !is_same || (seen.sum - expected.sum).abs() > 1e-3 {
+            return Err(format!("{seen:?}, not {expected:?}"));
+        }
+    }
+    Ok(vec![Figure::new("time", "us/frame", time_us)])
+}
+
+fn churn<S: Store>(
+    make: impl Fn(&Model) -> S,
+    model: &Model,
+    count: usize,
+) -> Result<Vec<Figure>, String> {
+    let mut store = make(model);
+    let mut random = Random::new(5);
+    let mut tips = vec![[[0.0; 3]; 2]; TEMPORARIES];
+    let mut polygons = vec![0; TEMPORARIES];
+    let work: Vec<_> = (0..count + TEMPORARIES)
+        .map(|n| {
+            let place = if n < TEMPORARIES { n } else { random.below(TEMPORARIES) };
+            (place, random.below(model.faces.len()), n as f32)
+        })
+        .collect();
+    let mut start = Instant::now();
+    for (n, &(place, polygon, x)) in work.iter().enumerate() {
+        if n == TEMPORARIES {
+            start = Instant::now();
+        }
+        store.replace(place, polygon, [[x, 0.5, 9.0], [x, 0.25, 9.0]]);
+    }
+    let time = Figure::time_since(start, count);
+    for &(place, polygon, x) in &work {
+        (tips[place], polygons[place]) = ([[x, 0.5, 9.0], [x, 0.25, 9.0]], polygon);
+    }
+    let new = tips.iter().flatten().map(|tip| f64::from(tip[0])).sum::<f64>();
+    let shared = polygons.iter().flat_map(|&n| &model.faces[n][..2]);
+    let expected = new + shared.map(|&n| f64::from(model.positions[n as usize][0])).sum::<f64>();
+    match store.sum() == expected {
+        true => Ok(vec![time]),
+        false => Err(format!("the corners add up to {}, not to {expected}", store.sum())),
+    }
+}

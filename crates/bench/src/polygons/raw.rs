@@ -1,0 +1,310 @@
+//! The article, with raw pointers, as one would write it in C++.
+
+use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
+use std::ptr::null_mut;
+
+use drystone_mesh::Plane;
+
+use super::cutter::{Cutter, Left};
+use super::model::Model;
+use super::{Seen, Store};
+
+struct Coordinate {
+    position: [f32; 3],
+    _transformed: [f32; 3],
+    _screen: [f32; 2],
+    _stamp: u32,
+    users: u32,
+    /// While it is free.
+    next: *mut Coordinate,
+}
+
+struct Vertex {
+    uv: [f32; 2],
+    /// While it is free, the next free one.
+    coordinate: *mut Coordinate,
+    users: u32,
+}
+
+struct Polygon {
+    vertices: *mut *mut Vertex,
+    count: u32,
+}
+
+/// Lists of 3 to 20 vertices have a list of free ones.
+const LISTS: usize = 18;
+
+/// Records and lists of vertices by pointers, with lists of free ones through them.
+pub(super) struct RawPointers {
+    free_coordinates: *mut Coordinate,
+    free_vertices: *mut Vertex,
+    free_polygons: *mut Polygon,
+    free_lists: [*mut *mut Vertex; LISTS],
+    polygons: Vec<*mut Polygon>,
+    temporaries: Vec<*mut Polygon>,
+    parts: Vec<*mut Polygon>,
+    vertex_count: usize,
+    cutter: Cutter,
+}
+
+/// A new record on the heap.
+fn new<T>(value: T) -> *mut T {
+    Box::into_raw(Box::new(value))
+}
+
+fn list_layout(count: usize) -> Layout {
+    Layout::array::<*mut Vertex>(count).unwrap_or(Layout::new::<*mut Vertex>())
+}
+
+// SAFETY, for every block below: pointers in live records are those of live records, made by
+// `Box` or by `alloc` with `list_layout` in this store and freed in its `drop` alone; free
+// lists hold records that nobody else has; and no reference to a record is kept.
+impl RawPointers {
+    #[inline]
+    fn vertex(&mut self, position: [f32; 3], users: u32, uv: [f32; 2]) -> *mut Vertex {
+        let (_transformed, _screen, _stamp) = Default::default();
+        let next = null_mut();
+        let made = Coordinate { position, _transformed, _screen, _stamp, users: 1, next };
+        let mut coordinate = self.free_coordinates;
+        if coordinate.is_null() {
+            coordinate = new(made);
+        } else {
+            // SAFETY: it is a free record of ours.
+            unsafe {
+                self.free_coordinates = (*coordinate).next;
+                *coordinate = made;
+            }
+        }
+        let made = Vertex { uv, coordinate, users };
+        let vertex = self.free_vertices;
+        if vertex.is_null() {
+            return new(made);
+        }
+        // SAFETY: it is a free record of ours.
+        unsafe {
+            self.free_vertices = (*vertex).coordinate.cast();
+            *vertex = made;
+        }
+        vertex
+    }
+
+    /// A polygon with room for vertices, which are not yet written.
+    #[inline]
+    fn polygon(&mut self, count: usize) -> *mut Polygon {
+        let vertices = self.list(count);
+        let made = Polygon { vertices, count: count as u32 };
+        let polygon = self.free_polygons;
+        if polygon.is_null() {
+            return new(made);
+        }
+        // SAFETY: it is a free record of ours.
+        unsafe {
+            self.free_polygons = (*polygon).vertices.cast();
+            *polygon = made;
+        }
+        polygon
+    }
+
+    #[inline]
+    fn list(&mut self, count: usize) -> *mut *mut Vertex {
+        if let Some(free) = self.free_lists.get_mut(count - 3)
+            && !free.is_null()
+        {
+            let list = *free;
+            // SAFETY: it is a free list of ours, and begins with the next one.
+            *free = unsafe { *list }.cast();
+            return list;
+        }
+        let layout = list_layout(count);
+        // SAFETY: a list has three vertices at least.
+        let list = unsafe { alloc(layout) };
+        if list.is_null() {
+            handle_alloc_error(layout);
+        }
+        list.cast()
+    }
+
+    #[inline]
+    fn remove(&mut self, polygon: *mut Polygon) {
+        // SAFETY: it is a live record of ours, and so are all that it leads to.
+        unsafe {
+            let Polygon { vertices, count } = *polygon;
+            for n in 0..count as usize {
+                let vertex = *vertices.add(n);
+                (*vertex).users -= 1;
+                if (*vertex).users == 0 {
+                    let coordinate = (*vertex).coordinate;
+                    (*coordinate).users -= 1;
+                    if (*coordinate).users == 0 {
+                        (*coordinate).next = self.free_coordinates;
+                        self.free_coordinates = coordinate;
+                    }
+                    (*vertex).coordinate = self.free_vertices.cast();
+                    self.free_vertices = vertex;
+                }
+            }
+            match self.free_lists.get_mut(count as usize - 3) {
+                Some(free) => {
+                    *vertices = (*free).cast();
+                    *free = vertices;
+                }
+                None => dealloc(vertices.cast(), list_layout(count as usize)),
+            }
+            (*polygon).vertices = self.free_polygons.cast();
+            self.free_polygons = polygon;
+        }
+    }
+
+    fn insert_part(&mut self, original: *mut Polygon) -> *mut Polygon {
+        let part = self.polygon(self.cutter.corners.len());
+        for n in 0..self.cutter.corners.len() {
+            let corner = self.cutter.corners[n];
+            // SAFETY: the cutter's numbers are those of the original's corners, and the part
+            // has room for as many vertices as the cutter has corners.
+            unsafe {
+                let vertex = match corner.from {
+                    Some(from) => {
+                        let vertex = *(*original).vertices.add(from as usize);
+                        (*vertex).users += 1;
+                        vertex
+                    }
+                    None => self.vertex(corner.position, 1, corner.uv),
+                };
+                (*part).vertices.add(n).write(vertex);
+            }
+        }
+        part
+    }
+
+    /// Positions and texture coordinates of a polygon's corners.
+    #[inline]
+    fn corners(polygon: *mut Polygon) -> impl Iterator<Item = ([f32; 3], [f32; 2])> {
+        // SAFETY: it is a live record, and so are all that it leads to.
+        unsafe {
+            let Polygon { vertices, count } = *polygon;
+            (0..count as usize).map(move |n| {
+                let vertex = *vertices.add(n);
+                ((*(*vertex).coordinate).position, (*vertex).uv)
+            })
+        }
+    }
+}
+
+impl Store for RawPointers {
+    fn build(model: &Model) -> Self {
+        let mut store = Self {
+            free_coordinates: null_mut(),
+            free_vertices: null_mut(),
+            free_polygons: null_mut(),
+            free_lists: [null_mut(); LISTS],
+            polygons: Vec::new(),
+            temporaries: Vec::new(),
+            parts: Vec::new(),
+            vertex_count: model.positions.len(),
+            cutter: Cutter::default(),
+        };
+        let mut vertices: Vec<_> =
+            model.positions.iter().map(|&at| store.vertex(at, 0, [at[0], at[1]])).collect();
+        for face in &model.faces {
+            let polygon = store.polygon(4);
+            for (n, &vertex) in face.iter().enumerate() {
+                // SAFETY: the vertices are live, and the polygon has room for four.
+                unsafe {
+                    (*vertices[vertex as usize]).users += 1;
+                    (*polygon).vertices.add(n).write(vertices[vertex as usize]);
+                }
+            }
+            store.polygons.push(polygon);
+        }
+        store
+    }
+
+    fn clip_frame(&mut self, planes: &[Plane]) -> Seen {
+        let mut seen = Seen::default();
+        for n in 0..self.polygons.len() {
+            let polygon = self.polygons[n];
+            self.cutter.start();
+            Self::corners(polygon).for_each(|(position, uv)| self.cutter.push(position, uv));
+            match self.cutter.cut(planes) {
+                Left::Nothing => {}
+                Left::All => seen.inside += 1,
+                Left::Part => {
+                    let part = self.insert_part(polygon);
+                    seen.parts += 1;
+                    for (position, _) in Self::corners(part) {
+                        seen.corners += 1;
+                        seen.sum += f64::from(position[0]);
+                    }
+                    self.parts.push(part);
+                }
+            }
+        }
+        while let Some(part) = self.parts.pop() {
+            self.remove(part);
+        }
+        seen
+    }
+
+    fn replace(&mut self, place: usize, polygon: usize, tips: [[f32; 3]; 2]) {
+        if let Some(&old) = self.temporaries.get(place) {
+            self.remove(old);
+        }
+        let made = self.polygon(4);
+        let [c, d] = tips.map(|at| self.vertex(at, 1, [at[0], at[1]]));
+        // SAFETY: the polygon is live and has four vertices, as the new one has room for.
+        unsafe {
+            let list = (*self.polygons[polygon]).vertices;
+            let (a, b) = (*list, *list.add(1));
+            (*a).users += 1;
+            (*b).users += 1;
+            (*made).vertices.cast::<[*mut Vertex; 4]>().write([a, b, c, d]);
+        }
+        match self.temporaries.get_mut(place) {
+            Some(old) => *old = made,
+            None => self.temporaries.push(made),
+        }
+    }
+
+    fn sum(&self) -> f64 {
+        let corners = self.temporaries.iter().flat_map(|&polygon| Self::corners(polygon));
+        corners.map(|(position, _)| f64::from(position[0])).sum()
+    }
+
+    fn bytes(&self) -> usize {
+        let list = 4 * size_of::<*mut Vertex>();
+        let polygon = size_of::<*mut Polygon>() + size_of::<Polygon>() + list;
+        let vertex = size_of::<Vertex>() + size_of::<Coordinate>();
+        self.polygons.len() * polygon + self.vertex_count * vertex
+    }
+}
+
+impl Drop for RawPointers {
+    fn drop(&mut self) {
+        for polygon in std::mem::take(&mut self.temporaries) {
+            self.remove(polygon);
+        }
+        for polygon in std::mem::take(&mut self.polygons) {
+            self.remove(polygon);
+        }
+        // SAFETY: all records are free by now, but for vertices that no polygon ever used,
+        // which the model has none of.
+        unsafe {
+            while !self.free_coordinates.is_null() {
+                self.free_coordinates = Box::from_raw(self.free_coordinates).next;
+            }
+            while !self.free_vertices.is_null() {
+                self.free_vertices = Box::from_raw(self.free_vertices).coordinate.cast();
+            }
+            while !self.free_polygons.is_null() {
+                self.free_polygons = Box::from_raw(self.free_polygons).vertices.cast();
+            }
+            for (list, count) in self.free_lists.iter_mut().zip(3..) {
+                while !list.is_null() {
+                    let next = **list;
+                    dealloc((*list).cast(), list_layout(count));
+                    *list = next.cast();
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,161 @@
+use drystone_mesh::Plane;
+use slotmap::{DefaultKey, SlotMap};
+
+use super::cutter::{Cutter, Left};
+use super::model::Model;
+use super::{Seen, Store};
+
+struct Coordinate {
+    position: [f32; 3],
+    _transformed: [f32; 3],
+    _screen: [f32; 2],
+    _stamp: u32,
+    users: u32,
+}
+
+struct Vertex {
+    uv: [f32; 2],
+    coordinate: DefaultKey,
+    users: u32,
+}
+
+/// Vertices and coordinates in slot maps, with counts.
+pub(super) struct SlotMaps {
+    coordinates: SlotMap<DefaultKey, Coordinate>,
+    vertices: SlotMap<DefaultKey, Vertex>,
+    polygons: SlotMap<DefaultKey, Vec<DefaultKey>>,
+    keys: Vec<DefaultKey>,
+    temporaries: Vec<DefaultKey>,
+    /// The temporaries of a frame.
+    parts: Vec<DefaultKey>,
+    cutter: Cutter,
+}
+
+impl SlotMaps {
+    fn vertex(&mut self, position: [f32; 3], uv: [f32; 2], users: u32) -> DefaultKey {
+        let (_transformed, _screen, _stamp) = Default::default();
+        let made = Coordinate { position, _transformed, _screen, _stamp, users: 1 };
+        let coordinate = self.coordinates.insert(made);
+        self.vertices.insert(Vertex { uv, coordinate, users })
+    }
+
+    fn share(&mut self, vertex: DefaultKey) -> DefaultKey {
+        if let Some(vertex) = self.vertices.get_mut(vertex) {
+            vertex.users += 1;
+        }
+        vertex
+    }
+
+    fn remove(&mut self, polygon: DefaultKey) {
+        for key in self.polygons.remove(polygon).into_iter().flatten() {
+            let vertex = &mut self.vertices[key];
+            vertex.users -= 1;
+            if vertex.users == 0 {
+                let at = vertex.coordinate;
+                self.vertices.remove(key);
+                let coordinate = &mut self.coordinates[at];
+                coordinate.users -= 1;
+                if coordinate.users == 0 {
+                    self.coordinates.remove(at);
+                }
+            }
+        }
+    }
+
+    /// Makes a polygon of what the cutter left.
+    fn insert_part(&mut self, original: DefaultKey) -> DefaultKey {
+        let mut vertices = Vec::with_capacity(self.cutter.corners.len());
+        for n in 0..self.cutter.corners.len() {
+            let corner = self.cutter.corners[n];
+            vertices.push(match corner.from {
+                Some(from) => self.share(self.polygons[original][from as usize]),
+                None => self.vertex(corner.position, corner.uv, 1),
+            });
+        }
+        self.polygons.insert(vertices)
+    }
+
+    fn position(&self, vertex: DefaultKey) -> [f32; 3] {
+        self.coordinates[self.vertices[vertex].coordinate].position
+    }
+}
+
+impl Store for SlotMaps {
+    fn build(model: &Model) -> Self {
+        let mut store = Self {
+            coordinates: SlotMap::new(),
+            vertices: SlotMap::new(),
+            polygons: SlotMap::new(),
+            keys: Vec::new(),
+            temporaries: Vec::new(),
+            parts: Vec::new(),
+            cutter: Cutter::default(),
+        };
+        let vertices: Vec<_> =
+            model.positions.iter().map(|&at| store.vertex(at, [at[0], at[1]], 0)).collect();
+        for face in &model.faces {
+            let list = face.iter().map(|&n| store.share(vertices[n as usize])).collect();
+            let key = store.polygons.insert(list);
+            store.keys.push(key);
+        }
+        store
+    }
+
+    fn clip_frame(&mut self, planes: &[Plane]) -> Seen {
+        let mut seen = Seen::default();
+        for n in 0..self.keys.len() {
+            let key = self.keys[n];
+            self.cutter.start();
+            for &vertex in &self.polygons[key] {
+                let vertex = &self.vertices[vertex];
+                self.cutter.push(self.coordinates[vertex.coordinate].position, vertex.uv);
+            }
+            match self.cutter.cut(planes) {
+                Left::Nothing => {}
+                Left::All => seen.inside += 1,
+                Left::Part => {
+                    let part = self.insert_part(key);
+                    seen.parts += 1;
+                    for &vertex in &self.polygons[part] {
+                        seen.corners += 1;
+                        seen.sum += f64::from(self.position(vertex)[0]);
+                    }
+                    self.parts.push(part);
+                }
+            }
+        }
+        while let Some(part) = self.parts.pop() {
+            self.remove(part);
+        }
+        seen
+    }
+
+    fn replace(&mut self, place: usize, polygon: usize, tips: [[f32; 3]; 2]) {
+        if let Some(&old) = self.temporaries.get(place) {
+            self.remove(old);
+        }
+        let list = &self.polygons[self.keys[polygon]];
+        let [a, b] = [list[0], list[1]].map(|vertex| self.share(vertex));
+        let [c, d] = tips.map(|at| self.vertex(at, [at[0], at[1]], 1));
+        let made = self.polygons.insert(vec![a, b, c, d]);
+        match self.temporaries.get_mut(place) {
+            Some(old) => *old = made,
+            None => self.temporaries.push(made),
+        }
+    }
+
+    fn sum(&self) -> f64 {
+        let vertices = self.temporaries.iter().flat_map(|&polygon| &self.polygons[polygon]);
+        vertices.map(|&vertex| f64::from(self.position(vertex)[0])).sum()
+    }
+
+    fn bytes(&self) -> usize {
+        // Each value lies beside a version.
+        let version = size_of::<u32>();
+        let list = 4 * size_of::<DefaultKey>();
+        self.coordinates.len() * (size_of::<Coordinate>() + version)
+            + self.vertices.len() * (size_of::<Vertex>() + version)
+            + self.polygons.len() * (size_of::<Vec<DefaultKey>>() + 2 * version + list)
+            + size_of_val(&self.keys[..])
+    }
+}
