@@ -111,8 +111,10 @@ impl<T> CountedPool<T> {
     /// `Stale`; `TooManyOwners` beyond 2³² − 1.
     #[inline]
     pub fn share(&mut self, handle: Handle<T>) -> Result<(), Error> {
-        match self.record_mut(handle) {
-            Some(Record::Live { owners, .. }) => {
+        match self.records.get_mut(handle.index() as usize) {
+            Some(Record::Live { generation, owners, .. })
+                if generation.get() == generation_of(handle) =>
+            {
                 *owners = owners.checked_add(1).ok_or(Error::TooManyOwners)?;
                 Ok(())
             }
@@ -126,7 +128,7 @@ impl<T> CountedPool<T> {
     /// `Stale`.
     #[inline]
     pub fn release(&mut self, handle: Handle<T>) -> Result<Option<T>, Error> {
-        match self.record_mut(handle) {
+        match self.get(handle) {
             Some(_) => Ok(self.release_at(handle.index())),
             None => Err(Error::Stale),
         }
@@ -148,8 +150,12 @@ impl<T> CountedPool<T> {
     /// The value, to be changed for all of its owners, or `None` when the handle is stale.
     #[inline]
     pub fn get_mut(&mut self, handle: Handle<T>) -> Option<&mut T> {
-        match self.record_mut(handle) {
-            Some(Record::Live { value, .. }) => Some(value),
+        match self.records.get_mut(handle.index() as usize) {
+            Some(Record::Live { generation, value, .. })
+                if generation.get() == generation_of(handle) =>
+            {
+                Some(value)
+            }
             _ => None,
         }
     }
@@ -217,18 +223,6 @@ impl<T> CountedPool<T> {
         match at == END && live + listed + retired == self.records.len() {
             true => Ok(()),
             false => Err("a free record is not in the list of free ones"),
-        }
-    }
-
-    fn record_mut(&mut self, handle: Handle<T>) -> Option<&mut Record<T>> {
-        match self.records.get_mut(handle.index() as usize) {
-            Some(record @ Record::Live { .. }) => match record {
-                Record::Live { generation, .. } if generation.get() == generation_of(handle) => {
-                    Some(record)
-                }
-                _ => None,
-            },
-            _ => None,
         }
     }
 }

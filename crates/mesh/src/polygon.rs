@@ -8,6 +8,7 @@ mod frame;
 mod interpolate;
 mod lists;
 mod plane;
+mod sides;
 mod stats;
 mod store;
 #[cfg(test)]

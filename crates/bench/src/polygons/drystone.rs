@@ -11,6 +11,8 @@ pub(super) struct Drystone<L: VertexLists> {
     /// Two vertices of every polygon.
     edges: Vec<[VertexHandle; 2]>,
     temporaries: Vec<PolygonHandle>,
+    /// Parts of a frame.
+    parts: Vec<PolygonHandle>,
 }
 
 impl<L: VertexLists> Store for Drystone<L> {
@@ -34,23 +36,25 @@ impl<L: VertexLists> Store for Drystone<L> {
             polygons.push(polygon);
             edges.extend(made[0].zip(made[1]).map(|(a, b)| [a, b]));
         }
-        Self { store, polygons, edges, temporaries: Vec::new() }
+        Self { store, polygons, edges, temporaries: Vec::new(), parts: Vec::new() }
     }
 
     fn clip_frame(&mut self, planes: &[Plane]) -> Seen {
         let mut seen = Seen::default();
-        for &polygon in &self.polygons {
-            match self.store.clip(polygon, planes, Lifetime::Frame) {
-                Ok(Clipped::Inside) => seen.inside += 1,
-                Ok(Clipped::Part(part)) => {
-                    seen.parts += 1;
-                    for corner in self.store.corners(part).into_iter().flatten() {
-                        seen.corners += 1;
-                        seen.sum += f64::from(corner.position()[0]);
-                    }
-                }
-                _ => {}
-            }
+        let (polygons, parts) = (&self.polygons, &mut self.parts);
+        parts.clear();
+        let clipped =
+            self.store.clip_all(polygons, planes, Lifetime::Frame, |_, clipped| match clipped {
+                Clipped::Inside => seen.inside += 1,
+                Clipped::Part(part) => parts.push(part),
+                Clipped::Outside => {}
+            });
+        // What failed shows by what was not seen.
+        let _ = clipped;
+        seen.parts = parts.len();
+        for corner in parts.iter().flat_map(|&part| self.store.corners(part)).flatten() {
+            seen.corners += 1;
+            seen.sum += f64::from(corner.position()[0]);
         }
         self.store.end_frame();
         seen

@@ -3,6 +3,7 @@ use core::fmt;
 
 use super::cut::Cutter;
 use super::frame::NEVER;
+use super::sides::Sides;
 use super::{
     Corner, Corners, IndexRuns, Polygon, PolygonHandle, PolygonStats, Projected, VertexLists,
 };
@@ -100,6 +101,9 @@ pub struct PolygonStore<T = (), L: VertexLists = IndexRuns> {
     pub(super) cutter: Cutter<T>,
     /// Vertices of a polygon in the making.
     pub(super) listed: Vec<u32>,
+    /// Its corners, sorted by position.
+    order: Vec<u32>,
+    pub(super) sides: Sides,
 }
 
 impl<T, L: VertexLists> PolygonStore<T, L> {
@@ -115,6 +119,8 @@ impl<T, L: VertexLists> PolygonStore<T, L> {
             corner_count: 0,
             cutter: Cutter::new(),
             listed: Vec::new(),
+            order: Vec::new(),
+            sides: Sides::default(),
         }
     }
 
@@ -130,14 +136,20 @@ impl<T, L: VertexLists> PolygonStore<T, L> {
         if corners.len() < 3 {
             return Err(Error::TooFewCorners { count: corners.len() });
         }
-        self.check_corners(corners)?;
+        self.cutter.start(corners.len())?;
         self.listed.clear();
         self.listed.try_reserve(corners.len()).map_err(|_| full(corners.len()))?;
-        for corner in corners {
-            match self.take_vertex(corner) {
-                Ok(vertex) => self.listed.push(vertex),
+        for (number, corner) in corners.iter().enumerate() {
+            match self.take_corner(number, corner) {
+                Ok((vertex, position)) => {
+                    self.listed.push(vertex);
+                    self.cutter.positions.push(position);
+                }
                 Err(error) => return Err(self.give_up(error)),
             }
+        }
+        if let Err(error) = expect_different(&self.cutter.positions, &mut self.order) {
+            return Err(self.give_up(error));
         }
         self.insert_listed()
     }
@@ -269,54 +281,36 @@ impl<T, L: VertexLists> PolygonStore<T, L> {
         vertex
     }
 
-    /// The vertex of a corner, counted for one polygon more.
-    fn take_vertex(&mut self, corner: &Corner<T>) -> Result<u32, Error>
+    /// The vertex of a corner, counted for one polygon more, and where it is.
+    #[inline]
+    fn take_corner(&mut self, number: usize, it: &Corner<T>) -> Result<(u32, [f32; 3]), Error>
     where
         T: Clone,
     {
-        match corner {
+        let expect_finite = |numbers: &[f32]| match numbers.iter().all(|n| n.is_finite()) {
+            true => Ok(()),
+            false => Err(Error::NotFinite { corner: number }),
+        };
+        match it {
             Corner::Shared(vertex) => {
-                self.vertices.share(vertex.cast())?;
-                Ok(vertex.index())
+                let record = self.vertices.get(vertex.cast()).ok_or(Error::Stale)?;
+                let at = self.coordinates.at(record.coordinate).ok_or(Error::Stale)?;
+                let position = at.position;
+                self.vertices.share_at(vertex.index())?;
+                Ok((vertex.index(), position))
             }
             Corner::At { coordinate, uv, data } => {
-                self.coordinates.share(coordinate.cast())?;
-                self.insert_vertex_at(coordinate.index(), *uv, data.clone())
+                expect_finite(uv)?;
+                let at = self.coordinates.get(coordinate.cast()).ok_or(Error::Stale)?;
+                let position = at.position;
+                self.coordinates.share_at(coordinate.index())?;
+                Ok((self.insert_vertex_at(coordinate.index(), *uv, data.clone())?, position))
             }
-            Corner::New { position, uv, data } => self.insert_vertex(*position, *uv, data.clone()),
-        }
-    }
-
-    fn check_corners(&mut self, corners: &[Corner<T>]) -> Result<(), Error> {
-        let count = corners.len();
-        u32::try_from(count).map_err(|_| full(count))?;
-        self.cutter.start(count)?;
-        let mut positions = core::mem::take(&mut self.cutter.positions);
-        let checked = corners.iter().enumerate().try_for_each(|(corner, it)| {
-            positions.push(self.checked_position(corner, it)?);
-            Ok(())
-        });
-        let checked = checked.and_then(|()| expect_different(&positions, &mut self.listed));
-        self.cutter.positions = positions;
-        checked
-    }
-
-    /// Where a corner is to be.
-    fn checked_position(&self, corner: usize, it: &Corner<T>) -> Result<[f32; 3], Error> {
-        let (position, uv) = match it {
-            Corner::Shared(vertex) => {
-                let vertex = self.vertices.get(vertex.cast()).ok_or(Error::Stale)?;
-                let at = self.coordinates.at(vertex.coordinate).ok_or(Error::Stale)?;
-                (at.position, vertex.uv)
+            Corner::New { position, uv, data } => {
+                expect_finite(position)?;
+                expect_finite(uv)?;
+                Ok((self.insert_vertex(*position, *uv, data.clone())?, *position))
             }
-            Corner::At { coordinate, uv, .. } => {
-                (self.coordinates.get(coordinate.cast()).ok_or(Error::Stale)?.position, *uv)
-            }
-            Corner::New { position, uv, .. } => (*position, *uv),
-        };
-        match position.iter().chain(&uv).all(|number| number.is_finite()) {
-            true => Ok(position),
-            false => Err(Error::NotFinite { corner }),
         }
     }
 }
@@ -333,6 +327,7 @@ fn expect_different(positions: &[[f32; 3]], order: &mut Vec<u32>) -> Result<(), 
         }
         return Ok(());
     }
+    u32::try_from(positions.len()).map_err(|_| full(positions.len()))?;
     order.clear();
     order.try_reserve(positions.len()).map_err(|_| full(positions.len() * size_of::<u32>()))?;
     order.extend(0..positions.len() as u32);

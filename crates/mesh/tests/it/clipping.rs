@@ -1,6 +1,6 @@
 use std::collections::HashMap;
 
-use drystone_mesh::{Clipped, Corner, Lifetime, Plane, PolygonHandle, PolygonStore};
+use drystone_mesh::{Clipped, Corner, Error, Lifetime, Plane, PolygonHandle, PolygonStore};
 use proptest::prelude::*;
 
 use crate::shapes::{Mesh, length, measure_in, minus, new};
@@ -92,6 +92,45 @@ fn a_polygon_in_the_plane_belongs_to_the_half_behind_it() {
     let [a, b] =
         [above, above.opposite()].map(|plane| store.clip(wall, &[plane], Lifetime::Frame).unwrap());
     assert_eq!((a, b), (Clipped::Inside, Clipped::Outside));
+}
+
+#[test]
+fn all_at_once_is_one_after_the_other() {
+    let mesh = Mesh::torus(40, 24);
+    let (mut single, mut many) = (Store::new(), Store::new());
+    let polygons = mesh.insert_into(&mut single);
+    assert_eq!(polygons, mesh.insert_into(&mut many));
+    let positions = |store: &Store, part| -> Vec<_> {
+        store.corners(part).unwrap().map(|corner| corner.position()).collect()
+    };
+    let (mut inside, mut parts) = (0, 0);
+    for n in 0..40 {
+        // Of few planes and of more than are looked at together; the last lie on corners.
+        let [x, y, _] = mesh.positions[n * 20];
+        let low = if n < 30 { [n as f32 / 8.0 - 4.0, -1.7, -0.9] } else { [x, y, 0.0] };
+        let planes = cell_planes(low, 2.5).repeat(if n % 2 == 0 { 1 } else { 3 });
+        let mut all = Vec::new();
+        let visit = |polygon, clipped| all.push((polygon, clipped));
+        many.clip_all(&polygons, &planes, Lifetime::Frame, visit).unwrap();
+        assert_eq!(all.len(), polygons.len());
+        for (&polygon, (visited, clipped)) in polygons.iter().zip(all) {
+            assert_eq!(polygon, visited);
+            match (single.clip(polygon, &planes, Lifetime::Frame).unwrap(), clipped) {
+                (Clipped::Part(a), Clipped::Part(b)) => {
+                    assert_eq!(positions(&single, a), positions(&many, b));
+                    parts += 1;
+                }
+                (one, other) => assert_eq!(one, other),
+            }
+            inside += usize::from(clipped == Clipped::Inside);
+        }
+        single.end_frame();
+        many.end_frame();
+    }
+    assert!(inside > 0 && parts > 0);
+    many.remove(polygons[7]).unwrap();
+    let result = many.clip_all(&polygons, &[], Lifetime::Frame, |_, _| {});
+    assert_eq!(result, Err(Error::Stale));
 }
 
 /// The six planes of a cell, and where its corners are.
