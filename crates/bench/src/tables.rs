@@ -1,6 +1,4 @@
-use crate::{
-    Error, Options, Table, arenas, drawing, meshing, polygons, pool_table, spaces,
-};
+use crate::{Error, Options, Table, arenas, drawing, meshing, polygons, pool_table, spaces};
 
 /// A table that can be asked for by name.
 pub struct TableEntry {
