@@ -13,7 +13,7 @@ const END: u32 = u32::MAX;
 /// Records that a pool has memory for as soon as it has any.
 const LEAST_RECORDS: usize = 16;
 /// A pool grows by one part in so many: little is reserved in vain, and a record is copied
-/// some eight times at the most in its life.
+/// some eight times on average.
 const GROWTH: usize = 8;
 
 /// Records that several owners share, and that are freed when the last of them lets go.

@@ -5,7 +5,8 @@ use crate::error::{Error, full};
 /// How long a temporary polygon lives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lifetime {
-    /// Until the frame ends ([`PolygonStore::end_frame`]), or it is removed.
+    /// Until the frame ends ([`PolygonStore::end_frame`]), which removes it once; or it is
+    /// removed, which is for those alone that share it with nobody.
     Frame,
     /// Until it is removed.
     Kept,
@@ -38,7 +39,7 @@ impl<T: Interpolate, L: VertexLists> PolygonStore<T, L> {
     /// O(corners · planes). Nothing is asked of the heap once there was as much before.
     ///
     /// # Errors
-    /// `Stale`; `Full` without memory.
+    /// `Stale`; `TooManyOwners` of a vertex or coordinate; `Full` without memory.
     ///
     /// # Limits
     /// Of a polygon that is not convex a cut may leave several pieces: they stay one

@@ -45,11 +45,12 @@ impl<T, L: VertexLists> PolygonStore<T, L> {
     }
 
     /// Ends the frame: its temporaries are removed, and coordinates have to be transformed
-    /// anew. A temporary that somebody shares stays with those who do.
+    /// anew. The frame is one owner of each: one that others share stays with those, unless
+    /// its maker removed it before, which was the frame's own share.
     pub fn end_frame(&mut self) {
         let mut temporaries = core::mem::take(&mut self.temporaries);
         for polygon in temporaries.drain(..) {
-            // One that was removed before is gone, which is all that is asked.
+            // One that is gone already is all that is asked.
             let _ = self.remove(polygon);
         }
         self.temporaries = temporaries;

@@ -63,7 +63,7 @@ impl Plane {
         Self { normal: self.normal.map(|n| -n), offset: -self.offset }
     }
 
-    /// How far a position lies inside, in lengths of the normal; negative outside.
+    /// How far a position lies inside, times the length of the normal; negative outside.
     #[inline]
     pub fn distance(&self, position: [f32; 3]) -> f64 {
         dot(self.normal, position.map(f64::from)) + self.offset

@@ -20,7 +20,7 @@ pub struct PolygonStats {
     /// Bytes that the same would take without sharing: each corner with a vertex and a
     /// coordinate of its own.
     pub unshared_bytes: u64,
-    /// Bytes of memory that the store has asked for, free records included.
+    /// Bytes of memory that the store has asked for to keep these, free records included.
     pub reserved_bytes: u64,
 }
 

@@ -128,7 +128,8 @@ impl<T, L: VertexLists> PolygonStore<T, L> {
     ///
     /// # Errors
     /// `TooFewCorners` for less than three; `NotFinite` and `RepeatedCorner`, which compares
-    /// positions; `Stale` when a corner is to share what is gone; `Full` without memory.
+    /// positions; `Stale` when a corner is to share what is gone; `TooManyOwners` when that
+    /// has 2³² − 1; `Full` without memory.
     pub fn insert(&mut self, corners: &[Corner<T>]) -> Result<PolygonHandle, Error>
     where
         T: Clone,

@@ -53,8 +53,8 @@ impl Triangulator {
     /// general, at the worst O(corners²).
     ///
     /// # Errors
-    /// `Stale`; `Full` for more than 2²⁴ corners or without memory. Nothing is appended
-    /// then.
+    /// `Stale`; `Full` for more than 2²⁴ corners. Nothing is appended then. Without memory it
+    /// ends as a vector would.
     ///
     /// # Limits
     /// A polygon that intersects itself gets triangles that cover it more or less.

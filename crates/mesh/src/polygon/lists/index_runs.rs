@@ -95,10 +95,10 @@ impl VertexLists for IndexRuns {
         let Some(list) = list_of(vertices.len()) else { return self.insert_long(vertices) };
         let len = vertices.len() as u32;
         let start = self.free[list];
-        let end = start as usize + vertices.len();
         // No run has the place `END`: then there is no free one.
         let next = self.numbers.get(start as usize).copied();
-        match self.numbers.get_mut(start as usize..end) {
+        let rest = self.numbers.get_mut(start as usize..);
+        match rest.and_then(|rest| rest.get_mut(..vertices.len())) {
             Some(run) => {
                 self.free[list] = next.unwrap_or(END);
                 run.copy_from_slice(vertices);
