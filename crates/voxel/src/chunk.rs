@@ -34,7 +34,8 @@ pub use kind::StorageKind;
 /// A clone is a [snapshot](Self::snapshot): it shares the voxels until either is changed.
 ///
 /// # Cost
-/// Nothing beside the struct while all voxels are of one material; else what
+/// Nothing beside the struct for a chunk made of one material or [compacted](Self::compact)
+/// to one; else what
 /// [`size_bytes`](Self::size_bytes) says. [`get`](Self::get) is O(1), of runs O(log runs).
 /// [`set`](Self::set) is O(1) in the long run: a material that the palette has no number
 /// for, and the first change of runs or of a snapshot that is shared, take O(n³); what edits
@@ -211,8 +212,8 @@ impl Chunk {
     /// Puts the voxels into the smallest storage: to be called when many have been set.
     ///
     /// # Cost
-    /// As [`from_voxels`](Self::from_voxels); nothing where they are of one material or in
-    /// runs.
+    /// As [`from_voxels`](Self::from_voxels); nothing where they are known to be of one
+    /// material, or in runs.
     pub fn compact(&mut self) {
         self.edits_to_go = self.edits_full();
         match self.storage.kind() {
@@ -237,9 +238,9 @@ impl Chunk {
         self.storage.size_bytes()
     }
 
-    /// What the arrays of all chunks that are `block_bytes` long take, and what is reserved
-    /// for them; nothing for lengths that have no pool (those from 512 bytes to 64 KiB do
-    /// that are a power of two).
+    /// What the arrays of all chunks that lie in blocks of `block_bytes` take, and what is
+    /// reserved for them; nothing for lengths of blocks that there are none of (there are
+    /// those from 512 bytes to 64 KiB that are a power of two).
     pub fn pool_stats(block_bytes: usize) -> PoolStats {
         blocks::pool_stats(block_bytes)
     }

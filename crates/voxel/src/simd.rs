@@ -47,14 +47,14 @@ fn run_wide<W: Work>(work: W) -> W::Output {
 }
 
 /// Sixteen answers as bits, the first lowest: whether both voxels are the same.
-#[cfg(target_arch = "x86_64")]
+#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 #[inline(always)]
 pub(crate) fn equal_bits(a: &[Material; BLOCK], b: &[Material; BLOCK]) -> u64 {
     use core::arch::x86_64::{
         __m128i, _mm_cmpeq_epi16, _mm_loadu_si128, _mm_movemask_epi8, _mm_packs_epi16,
     };
     let [a, b]: [*const __m128i; 2] = [a.as_ptr().cast(), b.as_ptr().cast()];
-    // SAFETY: SSE2 is part of every x86-64. Each pointer is to 16 materials of 2 bytes, which
+    // SAFETY: this is compiled only where SSE2 may be used. Each pointer is to 16 materials of 2 bytes, which
     // are two times the 16 bytes that a load reads, at whatever address.
     let bits = unsafe {
         let low = _mm_cmpeq_epi16(_mm_loadu_si128(a), _mm_loadu_si128(b));
@@ -64,11 +64,11 @@ pub(crate) fn equal_bits(a: &[Material; BLOCK], b: &[Material; BLOCK]) -> u64 {
     u64::from(bits as u16)
 }
 
-#[cfg(not(target_arch = "x86_64"))]
+#[cfg(not(all(target_arch = "x86_64", target_feature = "sse2")))]
 pub(crate) use portable::equal_bits;
 
 /// The twins: what other machines run, and what ours are tested against.
-#[cfg(any(test, not(target_arch = "x86_64")))]
+#[cfg(any(test, not(all(target_arch = "x86_64", target_feature = "sse2"))))]
 mod portable {
     use super::{BLOCK, Material};
 

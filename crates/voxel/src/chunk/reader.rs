@@ -90,7 +90,7 @@ impl<'a> Reader<'a> {
             }),
             Way::Runs(runs, run, before) => each_row(size, from, voxels, to, |first, row| {
                 let from = if first < *before { runs.run_at(first) } else { *run };
-                (*run, *before) = (runs.copy(first, row, from), first);
+                (*run, *before) = (runs.copy(first, row, from), first + row.len());
             }),
         }
     }

@@ -160,8 +160,9 @@ impl Storage {
         };
     }
 
-    /// Gives back what edits have left unused: only where there would be room for twice the
-    /// materials that there are, so that the next edits do not take it again.
+    /// Gives back what edits have left unused: of a palette only where there would be room
+    /// for twice the materials that there are, so that the next edits do not take it again;
+    /// of materials themselves where a palette has room for twice as many.
     pub(super) fn narrow(&mut self, volume: usize) {
         let narrower = match &*self {
             Self::Uniform(_) | Self::Runs(_) => None,

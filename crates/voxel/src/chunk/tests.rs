@@ -71,3 +71,17 @@ fn boxes_are_cut_off_at_the_chunk() {
     chunk.fill_box(LocalPos::new(0, 0, 0), [8; 3], Material(4));
     assert_eq!(chunk.storage(), StorageKind::Uniform);
 }
+
+/// Back and forth, and one row twice.
+#[test]
+fn rows_are_read_in_any_order() {
+    let voxels: Vec<Material> = (0..8 * 8 * 8).map(|voxel| Material(1 + voxel / 100)).collect();
+    let chunk = Chunk::from_voxels(8, &voxels).unwrap();
+    assert_eq!(chunk.storage(), StorageKind::Runs);
+    let mut reader = chunk.reader();
+    for first in [0, 0, 70, 90, 150, 120, 380, 199, 199, 200] {
+        let mut row = [Material::AIR; 120];
+        reader.copy(first, &mut row);
+        assert_eq!(row, voxels[first..first + 120], "{first}");
+    }
+}
