@@ -117,8 +117,8 @@ impl<V: Pod, D: Pod> VertexPool<V, D> {
     /// per-draw data. A mesh of no elements is a mesh that draws nothing.
     ///
     /// # Errors
-    /// `Full`, `MeshTooLarge`, `SlotsFull`, `PartsMismatch` or `Backend`; the pool is then
-    /// as it was.
+    /// `Full`, `MeshTooLarge`, `SlotsFull`, `PartsMismatch` or `Backend`; the pool's meshes
+    /// and places are then as they were, though its table of per-draw data may be longer.
     #[inline]
     pub fn insert(
         &mut self,
