@@ -6,7 +6,7 @@ use crate::{
     Batch, Cull, Device, DrawData, DrawStats, Frame, HeldStats, Image, Layer, MeshData, MeshId,
     Passes, RenderError, Renderer, View, Visibility,
     pool_renderer::quad_count,
-    renderer::{CubesMark, Owner},
+    renderer::{CubesMark, Owner, next_renderer},
 };
 
 mod beside;
@@ -59,6 +59,8 @@ pub use self::{
 /// has no room for it. What is behind the eye or hidden is not left out.
 pub struct InstancedRenderer<D: Device> {
     device: D,
+    /// Told apart from all other instanced renderers, so that their meshes are.
+    id: u32,
     policy: PlacePolicy,
     cubes: CubeBuffer,
     regions: Regions,
@@ -78,6 +80,7 @@ impl<D: Device> InstancedRenderer<D> {
         let max_entries = device.max_quads();
         Ok(Self {
             device,
+            id: next_renderer(),
             policy,
             cubes: CubeBuffer::new(policy),
             regions: Regions::new(),
@@ -123,7 +126,8 @@ impl<D: Device> InstancedRenderer<D> {
     /// Takes a cube in. It is opaque, whatever its material's colour.
     ///
     /// # Errors
-    /// `NoRegion`, or `Device` when that is out of memory; nothing has changed then.
+    /// `NoRegion`, or what the device says when it has no room; nothing has changed then.
+    /// Without memory of the program's own it ends as a vector would.
     #[inline]
     pub fn insert_cube(&mut self, cube: Cube) -> Result<CubeId, RenderError> {
         self.regions.add_cube(cube.region())?;
@@ -209,11 +213,13 @@ enum Own {
     Beside(MeshHandle),
 }
 
-fn own(id: MeshId) -> Result<Own, RenderError> {
-    match id.0 {
-        Owner::Cubes(handle) => Ok(Own::Cubes(handle.cast())),
-        Owner::BesideCubes(handle) => Ok(Own::Beside(handle)),
-        Owner::Pool(..) | Owner::Naive(..) => Err(RenderError::StaleMesh),
+impl<D: Device> InstancedRenderer<D> {
+    fn own(&self, id: MeshId) -> Result<Own, RenderError> {
+        match id.0 {
+            Owner::Cubes(renderer, handle) if renderer == self.id => Ok(Own::Cubes(handle.cast())),
+            Owner::BesideCubes(handle) => Ok(Own::Beside(handle)),
+            _ => Err(RenderError::StaleMesh),
+        }
     }
 }
 
@@ -237,11 +243,11 @@ impl<D: Device> Renderer for InstancedRenderer<D> {
         let cubes = self.insert_mesh(mesh)?;
         let full = |_| PoolError::SlotsFull { capacity: u32::MAX };
         let handle: Handle<CubesMark> = self.meshes.insert(cubes).map_err(full)?.cast();
-        Ok(MeshId(Owner::Cubes(handle)))
+        Ok(MeshId(Owner::Cubes(self.id, handle)))
     }
 
     fn replace(&mut self, id: MeshId, mesh: &MeshData<'_>) -> Result<(), RenderError> {
-        match own(id)? {
+        match self.own(id)? {
             Own::Beside(handle) => self.beside.replace(&mut self.device, (handle, mesh)),
             Own::Cubes(handle) => {
                 let old = self.meshes.get_mut(handle).ok_or(RenderError::StaleMesh)?;
@@ -257,7 +263,7 @@ impl<D: Device> Renderer for InstancedRenderer<D> {
     }
 
     fn remove(&mut self, id: MeshId) -> Result<(), RenderError> {
-        match own(id)? {
+        match self.own(id)? {
             Own::Beside(handle) => self.beside.remove(handle),
             Own::Cubes(handle) => {
                 let mesh = self.meshes.remove(handle).ok_or(RenderError::StaleMesh)?;

@@ -1,5 +1,3 @@
-use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
-
 use drystone_alloc::{Handle, Slots};
 use drystone_mesh::{Face, INDICES_PER_QUAD, Quad, VERTICES_PER_QUAD};
 use drystone_pool::{DrawCommand, PoolError};
@@ -8,7 +6,7 @@ use crate::{
     Batch, Cull, Device, DrawData, DrawStats, Frame, HeldStats, Image, Layer, MeshData, MeshId,
     PATTERN_QUADS, Passes, RenderError, Renderer, View, Visibility,
     pool_renderer::quad_count,
-    renderer::{NaiveMark, Owner},
+    renderer::{NaiveMark, Owner, next_renderer},
 };
 
 /// The baseline: for each mesh its own buffers, and a draw call for each of its facings.
@@ -35,8 +33,7 @@ struct NaiveMesh<G> {
 impl<D: Device> NaiveRenderer<D> {
     /// A renderer without meshes.
     pub fn new(device: D) -> Self {
-        static NEXT: AtomicU32 = AtomicU32::new(0);
-        let id = NEXT.fetch_add(1, Relaxed);
+        let id = next_renderer();
         Self { device, id, meshes: Slots::new(), drawn: DrawStats::default() }
     }
 

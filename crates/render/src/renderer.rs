@@ -1,3 +1,5 @@
+use std::sync::atomic::{AtomicU32, Ordering};
+
 use drystone_alloc::Handle;
 use drystone_mesh::{Face, Quad};
 use drystone_pool::MeshHandle;
@@ -36,9 +38,16 @@ pub(crate) enum Owner {
     Pool(MeshHandle, Layer),
     /// The renderer's number, and the mesh.
     Naive(u32, Handle<NaiveMark>),
-    Cubes(Handle<CubesMark>),
+    /// The same of an instanced renderer.
+    Cubes(u32, Handle<CubesMark>),
     /// A mesh of the instanced renderer that is no cubes.
     BesideCubes(MeshHandle),
+}
+
+/// The number of a renderer that tells its meshes from those of its kind.
+pub(crate) fn next_renderer() -> u32 {
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    NEXT.fetch_add(1, Ordering::Relaxed)
 }
 
 /// Marks the naive renderer's handles.

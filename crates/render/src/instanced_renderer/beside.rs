@@ -32,7 +32,8 @@ impl<G> Beside<G> {
         mesh: &MeshData<'_>,
     ) -> Result<MeshHandle, RenderError> {
         let mut upload = PoolUpload { device, buffers: &mut self.buffers };
-        let handle = self.pool.insert(mesh.quads, &mesh.counts, mesh.place, &mut upload)?;
+        let inserted = self.pool.insert(mesh.quads, &mesh.counts, mesh.place, &mut upload);
+        let handle = inserted.map_err(|error| self.buffers.explain(error))?;
         self.list.insert(handle)?;
         Ok(handle)
     }
@@ -43,8 +44,8 @@ impl<G> Beside<G> {
         (handle, mesh): (MeshHandle, &MeshData<'_>),
     ) -> Result<(), RenderError> {
         let mut upload = PoolUpload { device, buffers: &mut self.buffers };
-        self.pool.replace(handle, mesh.quads, &mesh.counts, mesh.place, &mut upload)?;
-        Ok(())
+        let replaced = self.pool.replace(handle, mesh.quads, &mesh.counts, mesh.place, &mut upload);
+        replaced.map_err(|error| self.buffers.explain(error))
     }
 
     pub(super) fn remove(&mut self, handle: MeshHandle) -> Result<(), RenderError> {

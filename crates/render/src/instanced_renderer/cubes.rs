@@ -5,7 +5,8 @@ use drystone_mesh::Cube;
 
 use super::places::{PlacePolicy, Places};
 
-/// Names a cube; stale once it is removed.
+/// Names a cube of the renderer that gave it, which another may take for one of its own;
+/// stale once it is removed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct CubeId {
     place: u32,
@@ -176,7 +177,8 @@ impl CubeBuffer {
     /// Has all cubes of these places uploaded again.
     pub(super) fn touch_all(&mut self, places: Range<u32>) {
         let end = places.end.min(self.slots.len() as u32);
-        (places.start..end).step_by(BLOCK as usize).for_each(|place| self.touch(place));
+        let first = places.start / BLOCK * BLOCK;
+        (first..end).step_by(BLOCK as usize).for_each(|place| self.touch(place));
     }
 
     /// Walks all places and says what is wrong, for tests.

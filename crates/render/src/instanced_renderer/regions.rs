@@ -4,7 +4,8 @@ use drystone_pool::PoolError;
 
 use crate::{DrawData, RenderError};
 
-/// Names a region; stale once it is removed.
+/// Names a region of the renderer that gave it, which another may take for one of its own;
+/// stale once it is removed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RegionId(Handle<DrawData>);
 

@@ -178,6 +178,22 @@ fn a_replaced_mesh_changes_what_differs() {
     assert!(renderer.cubes.is_empty() && renderer.remove(id).is_err());
 }
 
+/// A handle of one renderer means nothing to another, nor to one of another kind.
+#[test]
+fn instanced_renderers_tell_their_meshes_apart() {
+    let [mut mine, mut other] = [renderer(PlacePolicy::Lowest), renderer(PlacePolicy::Lowest)];
+    let quads = [Quad::new([0, 0, 0], [8, 8], Face::PosY, 1)];
+    for layer in [Layer::Opaque, Layer::Blended] {
+        let counts = [0, 0, 0, 0, 1, 0];
+        let mesh = MeshData { quads: &quads, counts, place: place(0), layer };
+        let [own, foreign] = [&mut mine, &mut other].map(|it| it.insert(&mesh).unwrap());
+        assert!(matches!(mine.replace(foreign, &mesh), Err(RenderError::StaleMesh)));
+        assert!(matches!(mine.remove(foreign), Err(RenderError::StaleMesh)));
+        mine.remove(own).unwrap();
+        other.remove(foreign).unwrap();
+    }
+}
+
 /// Regions beyond the first table's room.
 #[test]
 fn many_regions_keep_their_places() {

@@ -1,4 +1,4 @@
-use drystone_mesh::{Cube, FaceSet, Quad};
+use drystone_mesh::{Cube, Face, FaceSet, Quad};
 
 use crate::{MeshData, RenderError};
 
@@ -7,10 +7,14 @@ use crate::{MeshData, RenderError};
 /// # Errors
 /// `NotCubes` where a quad cannot be one or more cubes' faces.
 pub(super) fn unit_cubes(mesh: &MeshData<'_>, region: u32) -> Result<Vec<Cube>, RenderError> {
-    let area = |quad: &Quad| quad.size().map(|c| c as usize).iter().product::<usize>();
-    let mut faces: Vec<Cube> = Vec::with_capacity(mesh.quads.iter().map(area).sum());
+    let mut area = 0;
     for quad in mesh.quads {
-        push_faces(*quad, region, &mut faces)?;
+        facing(*quad)?;
+        area += quad.size().map(|c| c as usize).iter().product::<usize>();
+    }
+    let mut faces: Vec<Cube> = Vec::with_capacity(area);
+    for quad in mesh.quads {
+        push_faces(*quad, facing(*quad)?, region, &mut faces);
     }
     // Place and material first: a cube's faces then lie side by side.
     faces.sort_unstable_by_key(|cube| (cube.position(), cube.material(), cube.faces().bits()));
@@ -33,8 +37,8 @@ fn is_another_face(cube: Cube, face: Cube) -> bool {
         && cube.faces().bits() & face.faces().bits() == 0
 }
 
-/// A cube of one face for each unit of a quad.
-fn push_faces(quad: Quad, region: u32, faces: &mut Vec<Cube>) -> Result<(), RenderError> {
+/// Where a quad looks that can be cubes' faces.
+fn facing(quad: Quad) -> Result<Face, RenderError> {
     let refused = |reason| Err(RenderError::NotCubes { reason });
     let Some(face) = quad.face() else { return refused("a quad has no facing") };
     let ([width, height], [u, v]) = (quad.size(), face.span_axes());
@@ -45,19 +49,23 @@ fn push_faces(quad: Quad, region: u32, faces: &mut Vec<Cube>) -> Result<(), Rend
     if quad != Quad::new(low, [width, height], face, quad.material()) {
         return refused("a quad is shaded by what is near, which cubes cannot be");
     }
+    Ok(face)
+}
+
+/// A cube of one face for each unit of a quad.
+fn push_faces(quad: Quad, face: Face, region: u32, faces: &mut Vec<Cube>) {
+    let ([width, height], [u, v]) = (quad.size(), face.span_axes());
+    let low = quad.position();
     for (along, across) in (0..height).flat_map(|b| (0..width).map(move |a| (a, b))) {
         let mut position = low;
         position[u] += along;
         position[v] += across;
         faces.push(Cube::new(position, FaceSet::from_iter([face]), quad.material(), region));
     }
-    Ok(())
 }
 
 #[cfg(test)]
 mod tests {
-    use drystone_mesh::Face;
-
     use super::*;
     use crate::{DrawData, Layer};
 

@@ -26,8 +26,9 @@ impl<G> PoolBuffers<G> {
     }
 
     /// What the device said, where all that the pool was told is that it can do no more.
-    pub(super) fn explain(&mut self, error: PoolError) -> RenderError {
+    pub(crate) fn explain(&mut self, error: PoolError) -> RenderError {
         match error {
+            PoolError::Stale => RenderError::StaleMesh,
             PoolError::Backend(BackendError::Lost) => self.failure.take().unwrap_or(error.into()),
             _ => error.into(),
         }
