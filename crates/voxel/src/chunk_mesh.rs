@@ -55,4 +55,10 @@ impl ChunkMesh {
     pub(crate) fn sink(&mut self, see_through: bool) -> &mut impl QuadSink {
         if see_through { &mut self.see_through } else { &mut self.opaque }
     }
+
+    /// The buffers for opaque and for see-through quads.
+    #[inline]
+    pub(crate) fn sinks(&mut self) -> [&mut (impl QuadSink + use<>); 2] {
+        [&mut self.opaque, &mut self.see_through]
+    }
 }

@@ -1,11 +1,13 @@
 mod facing;
+mod find;
 mod layer;
+mod masks;
 mod merging;
+mod row;
 mod row_bits;
-mod row_masks;
 mod shade;
-mod transpose;
-mod turned_masks;
+pub(crate) mod transpose;
+mod turn;
 mod uniform;
 
 use alloc::alloc::handle_alloc_error;
@@ -28,10 +30,10 @@ use crate::{ChunkMesh, MaterialTable, PaddedChunk, mesh_unit, mesh_unit_shaded};
 /// looked at once a quad.
 ///
 /// ```text
-///  PaddedChunk ──► RowMasks: solid, opaque, same as the one before in X, Y, Z
-///                     │ rows along X serve the facings ±Y and ±Z as they are
-///                     ├──────────────► Layer ──merge──► Patch ──► Quad
-///                     └─► TurnedMasks ─►┘  rows along Y serve ±X
+///  PaddedChunk ──► Masks: solid, opaque, same as the one before in X, Y, Z
+///                    │ rows along X, by Z ────► layers of ±Z ─┐
+///                    ├ the same rows, by Y ───► layers of ±Y ─┼─► Layer ──merge──► Patch ──► Quad
+///                    └ turned over, by X ─────► layers of ±X ─┘
 /// ```
 ///
 /// A quad grows first along its row (towards Y for ±X, X for ±Y and ±Z), then over
@@ -41,9 +43,9 @@ use crate::{ChunkMesh, MaterialTable, PaddedChunk, mesh_unit, mesh_unit_shaded};
 /// # Cost
 /// A few operations a row of voxels and some tens of cycles a quad; nothing to speak of
 /// for a chunk of air and, where the chunk knows that it is of one material, no more than
-/// a look at its border. Scratch is about twelve words for each of (n + 2)² rows, in a
-/// [`Linear`] that is reset after each chunk and kept: use one mesher a thread again and
-/// again, then meshing allocates nothing.
+/// a look at its border. Scratch is 12 to 18 words for each of (n + 2)² rows, of as many bits
+/// as a row has voxels, in a [`Linear`] that is reset after each chunk and kept: use one mesher
+/// a thread again and again, then meshing allocates nothing.
 ///
 /// # Examples
 /// ```
@@ -161,8 +163,8 @@ fn mesh_any(
     mesh: &mut ChunkMesh,
 ) -> Result<(), Error> {
     match chunk.side() {
-        ..=16 => mesh_masked::<16>(scratch, chunk, table, occlusion, mesh),
-        17..=32 => mesh_masked::<32>(scratch, chunk, table, occlusion, mesh),
-        _ => mesh_masked::<64>(scratch, chunk, table, occlusion, mesh),
+        ..=16 => mesh_masked::<u16>(scratch, chunk, table, occlusion, mesh),
+        17..=32 => mesh_masked::<u32>(scratch, chunk, table, occlusion, mesh),
+        _ => mesh_masked::<u64>(scratch, chunk, table, occlusion, mesh),
     }
 }

@@ -1,15 +1,16 @@
-//! The two places where the compiler's own choice of instructions is not enough, each with
-//! a portable twin that gives the same.
+//! The places where the compiler's own choice of instructions is not enough, each with a
+//! portable twin that gives the same.
 //!
-//! - Comparing voxels and packing the answers into bits: compilers do not find the two
-//!   instructions that pack.
+//! - Comparing voxels and packing the answers into bits, and turning squares of bits over:
+//!   compilers do not find the instructions that gather the highest bit of each byte.
 //! - Which instructions a build may use is settled for the oldest machine that it is to run
 //!   on; [`widest`] runs code that was also compiled for newer ones where it meets one.
 
-use crate::Material;
+mod portable;
+#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+mod x86;
 
-/// Voxels that are compared at once.
-pub(crate) const BLOCK: usize = 16;
+use crate::Material;
 
 /// Work that is compiled once for every machine and once for those with wide instructions.
 /// `run` and all that it spends time in should be `#[inline(always)]`: what is called is
@@ -19,85 +20,113 @@ pub(crate) trait Work {
     type Output;
 
     /// Does it.
-    fn run(self) -> Self::Output;
+    fn run<I: Instructions>(self) -> Self::Output;
+}
+
+/// What compilers do not find.
+pub(crate) trait Instructions {
+    /// Answers as bits, the first lowest: whether both voxels are the same.
+    fn equal_16(a: &[Material; 16], b: &[Material; 16]) -> u16;
+
+    /// As [`equal_16`](Self::equal_16).
+    #[inline(always)]
+    fn equal_32(a: &[Material; 32], b: &[Material; 32]) -> u32 {
+        let ([a, c], _) = a.as_chunks() else { return 0 };
+        let ([b, d], _) = b.as_chunks() else { return 0 };
+        u32::from(Self::equal_16(a, b)) | u32::from(Self::equal_16(c, d)) << 16
+    }
+
+    /// As [`equal_16`](Self::equal_16).
+    #[inline(always)]
+    fn equal_64(a: &[Material; 64], b: &[Material; 64]) -> u64 {
+        let ([a, c], _) = a.as_chunks() else { return 0 };
+        let ([b, d], _) = b.as_chunks() else { return 0 };
+        u64::from(Self::equal_32(a, b)) | u64::from(Self::equal_32(c, d)) << 32
+    }
+
+    /// The square turned over its diagonal: bit `x` of row `y` goes to bit `y` of row `x`.
+    #[inline(always)]
+    fn turn_16(rows: &[u16; 16]) -> [u16; 16] {
+        portable::turned(rows)
+    }
+
+    /// As [`turn_16`](Self::turn_16).
+    #[inline(always)]
+    fn turn_32(rows: &[u32; 32]) -> [u32; 32] {
+        portable::turned(rows)
+    }
+
+    /// As [`turn_16`](Self::turn_16).
+    #[inline(always)]
+    fn turn_64(rows: &[u64; 64]) -> [u64; 64] {
+        portable::turned(rows)
+    }
 }
 
 /// Does the work with the widest instructions that this machine has.
 #[inline]
 pub(crate) fn widest<W: Work>(work: W) -> W::Output {
-    #[cfg(all(target_arch = "x86_64", feature = "std"))]
-    if has_wide() {
-        // SAFETY: the machine has the instructions.
-        return unsafe { run_wide(work) };
-    }
-    work.run()
-}
-
-#[cfg(all(target_arch = "x86_64", feature = "std"))]
-#[inline]
-fn has_wide() -> bool {
-    use std::is_x86_feature_detected as has;
-    has!("avx2") && has!("bmi1") && has!("bmi2") && has!("popcnt") && has!("lzcnt")
-}
-
-#[cfg(all(target_arch = "x86_64", feature = "std"))]
-#[target_feature(enable = "avx2,bmi1,bmi2,popcnt,lzcnt")]
-fn run_wide<W: Work>(work: W) -> W::Output {
-    work.run()
-}
-
-/// Sixteen answers as bits, the first lowest: whether both voxels are the same.
-#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-#[inline(always)]
-pub(crate) fn equal_bits(a: &[Material; BLOCK], b: &[Material; BLOCK]) -> u64 {
-    use core::arch::x86_64::{
-        __m128i, _mm_cmpeq_epi16, _mm_loadu_si128, _mm_movemask_epi8, _mm_packs_epi16,
-    };
-    let [a, b]: [*const __m128i; 2] = [a.as_ptr().cast(), b.as_ptr().cast()];
-    // SAFETY: this is compiled only where SSE2 may be used. Each pointer is to 16 materials of 2 bytes, which
-    // are two times the 16 bytes that a load reads, at whatever address.
-    let bits = unsafe {
-        let low = _mm_cmpeq_epi16(_mm_loadu_si128(a), _mm_loadu_si128(b));
-        let high = _mm_cmpeq_epi16(_mm_loadu_si128(a.add(1)), _mm_loadu_si128(b.add(1)));
-        _mm_movemask_epi8(_mm_packs_epi16(low, high))
-    };
-    u64::from(bits as u16)
-}
-
-#[cfg(not(all(target_arch = "x86_64", target_feature = "sse2")))]
-pub(crate) use portable::equal_bits;
-
-/// The twins: what other machines run, and what ours are tested against.
-#[cfg(any(test, not(all(target_arch = "x86_64", target_feature = "sse2"))))]
-mod portable {
-    use super::{BLOCK, Material};
-
-    #[inline(always)]
-    pub(crate) fn equal_bits(a: &[Material; BLOCK], b: &[Material; BLOCK]) -> u64 {
-        let mut bits = 0;
-        for (lane, (a, b)) in a.iter().zip(b).enumerate() {
-            bits |= u16::from(a == b) << lane;
-        }
-        u64::from(bits)
-    }
+    #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+    return x86::widest(work);
+    #[cfg(not(all(target_arch = "x86_64", target_feature = "sse2")))]
+    work.run::<portable::Portable>()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use portable::Portable;
+
+    /// Two rows to be compared, and squares to be turned.
+    #[derive(Clone, Copy)]
+    struct All {
+        rows: [[Material; 64]; 2],
+        square_16: [u16; 16],
+        square_32: [u32; 32],
+        square_64: [u64; 64],
+    }
+
+    type Answers = ([u64; 3], [u16; 16], [u32; 32], [u64; 64]);
+
+    impl Work for All {
+        type Output = Answers;
+
+        fn run<I: Instructions>(self) -> Answers {
+            let [a, b] = &self.rows;
+            let ((a_32, b_32), (a_16, b_16)) = (
+                (a.first_chunk().unwrap(), b.first_chunk().unwrap()),
+                (a.first_chunk().unwrap(), b.first_chunk().unwrap()),
+            );
+            let equal =
+                [I::equal_16(a_16, b_16).into(), I::equal_32(a_32, b_32).into(), I::equal_64(a, b)];
+            let turned = (I::turn_16(&self.square_16), I::turn_32(&self.square_32));
+            (equal, turned.0, turned.1, I::turn_64(&self.square_64))
+        }
+    }
 
     #[test]
-    fn packed_answers_are_those_of_the_twin() {
+    fn instructions_give_what_their_twins_do() {
         let mut seed = 1_u64;
         let mut next = || {
             seed = seed.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(1);
-            Material([0, 1, 0x7fff, 0x8000, 0xff00, 0xffff][(seed >> 33) as usize % 6])
+            seed >> 29 ^ seed
         };
-        for _ in 0..1000 {
-            let a: [Material; BLOCK] = core::array::from_fn(|_| next());
-            let b: [Material; BLOCK] = core::array::from_fn(|_| next());
-            assert_eq!(equal_bits(&a, &b), portable::equal_bits(&a, &b), "{a:?} {b:?}");
-            assert_eq!(equal_bits(&a, &a), 0xffff);
+        let materials = [0, 1, 0x7fff, 0x8000, 0xff00, 0xffff];
+        for round in 0..500 {
+            let mut row = || core::array::from_fn(|_| Material(materials[next() as usize % 6]));
+            let [a, b] = [row(), row()];
+            // Rows that are the same, too.
+            let rows = if round % 10 == 0 { [a; 2] } else { [a, b] };
+            let work = All {
+                rows,
+                square_16: core::array::from_fn(|_| next() as u16),
+                square_32: core::array::from_fn(|_| next() as u32),
+                square_64: core::array::from_fn(|_| next()),
+            };
+            let expected = work.run::<Portable>();
+            #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+            assert!(work.run::<x86::Narrow>() == expected, "round {round}");
+            assert!(widest(work) == expected, "round {round}");
         }
     }
 
@@ -108,7 +137,7 @@ mod tests {
             type Output = [u64; 4];
 
             #[inline(always)]
-            fn run(self) -> [u64; 4] {
+            fn run<I: Instructions>(self) -> [u64; 4] {
                 let Self(x) = self;
                 let zeros = [x.leading_zeros(), x.trailing_zeros(), x.count_ones()];
                 let mixed = (0..64).map(|shift| x.rotate_left(shift) & x).fold(0, |a, b| a ^ b);
@@ -117,7 +146,7 @@ mod tests {
             }
         }
         for x in [0, 1, u64::MAX, 0x8000_0000_0000_0000, 0x1234_5678_9abc_def0] {
-            assert_eq!(widest(Mix(x)), Mix(x).run());
+            assert_eq!(widest(Mix(x)), Mix(x).run::<Portable>());
         }
     }
 }

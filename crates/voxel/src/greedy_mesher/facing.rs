@@ -1,4 +1,8 @@
+use core::marker::PhantomData;
+
 use drystone_mesh::{Face, Quad};
+
+use super::row::Row;
 
 /// The axes along which bits and rows of a facing's layers run: Y and Z for ±X, X and Z for
 /// ±Y, X and Y for ±Z.
@@ -60,10 +64,11 @@ const fn sized(size: [u32; 2]) -> u64 {
     Quad::new([0; 3], size, Face::NegX, 0).to_bits()
 }
 
-/// Where the bits of a word lie that holds one or more rows of a layer, of `ROWS` bits each:
+/// Where the bits of a word lie that holds one or more rows of a layer:
 /// what a bit adds to the place of a quad and of a voxel.
-pub(super) struct Places<const ROWS: usize> {
+pub(super) struct Places<W> {
     places: [Place; 65],
+    row: PhantomData<W>,
 }
 
 #[derive(Clone, Copy, Default)]
@@ -74,23 +79,20 @@ pub(super) struct Place {
     pub voxel: u32,
 }
 
-impl<const ROWS: usize> Places<ROWS> {
-    /// How many rows go into a word.
-    pub(super) const ROWS_PER_WORD: usize = 64 / ROWS;
-
+impl<W: Row> Places<W> {
     #[inline(always)]
     pub(super) fn new(face: Face, side: usize) -> Self {
         let mut places = [Place::default(); 65];
         for (at, place) in places.iter_mut().enumerate().take(64) {
             *place = Self::place(face, side, at);
         }
-        Self { places }
+        Self { places, row: PhantomData }
     }
 
     /// What bit `at` of a word adds, 0 to 64; at 64 it is any bit's.
     #[inline(always)]
     pub(super) fn at(&self, face: Face, side: usize, at: u32) -> Place {
-        if ROWS == 64 {
+        if W::ROWS == 64 {
             // One row is sooner reckoned than looked up.
             Self::place(face, side, at as usize % 64)
         } else {
@@ -102,7 +104,7 @@ impl<const ROWS: usize> Places<ROWS> {
     fn place(face: Face, side: usize, at: usize) -> Place {
         let steps = QuadSteps::of(face);
         let [bit_stride, row_stride] = axes(face).map(|axis| stride(axis, side));
-        let [bit, row] = [at % ROWS, at / ROWS];
+        let [bit, row] = [at % W::ROWS, at / W::ROWS];
         Place {
             quad: (bit as u64 * steps.bit + row as u64 * steps.row) as u32,
             voxel: (bit * bit_stride + row * row_stride) as u32,

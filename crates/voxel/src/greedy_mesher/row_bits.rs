@@ -1,97 +1,107 @@
+use super::row::Row;
 use crate::Material;
-use crate::simd::{BLOCK, equal_bits};
+use crate::simd::Instructions;
 
-/// A word with bit `i` set where voxel `i` of the row is not air. The row is the first
-/// `side` of `voxels`, at most `ROWS` of them, which is 16, 32 or 64.
+/// Bit `i` is set where voxel `i` of both rows is the same. The rows are the first `side`
+/// of each.
 #[inline(always)]
-pub(super) fn bits_where_solid<const ROWS: usize>(voxels: &[Material], side: usize) -> u64 {
-    let bits = match voxels.first_chunk::<ROWS>() {
-        // What follows the row is compared, too: a length that is known is worth more.
-        Some(voxels) => !blocks_equal(voxels, &[Material::AIR; ROWS]),
-        None => one_by_one(voxels, side, |voxel, _| !voxel.is_air(), voxels),
-    };
-    bits & low_bits(side)
-}
-
-/// A word with bit `i` set where voxel `i` of both rows is the same. The rows are the first
-/// `side` of each, at most `ROWS`.
-#[inline(always)]
-pub(super) fn bits_where_equal<const ROWS: usize>(
+pub(super) fn bits_where_equal<W: Row, I: Instructions>(
     a: &[Material],
     b: &[Material],
     side: usize,
-) -> u64 {
-    let bits = match (a.first_chunk::<ROWS>(), b.first_chunk::<ROWS>()) {
-        (Some(a), Some(b)) => blocks_equal(a, b),
-        _ => one_by_one(a, side, |a, b| a == b, b),
-    };
-    bits & low_bits(side)
+) -> W {
+    match (W::voxels(a), W::voxels(b)) {
+        // What follows the row is compared, too: a length that is known is worth more.
+        (Some(a), Some(b)) => W::equal::<I>(a, b) & low_bits(side),
+        _ => one_by_one(side, a.iter().zip(b).map(|(a, b)| a == b)),
+    }
 }
 
-/// Words with bit `i` set where voxel `i` of the row at `first` is the same as that of each
-/// of the `others`, all of them indices into `voxels`.
+/// Of a row, and of which others its first `side` voxels are the same: rows are given by
+/// their first voxels.
 #[inline(always)]
-pub(super) fn bits_where_all_equal<const ROWS: usize>(
+pub(super) fn bits_where_all_equal<W: Row, I: Instructions>(
     voxels: &[Material],
     first: usize,
     others: [usize; 3],
     side: usize,
-) -> [u64; 3] {
-    let row = |first: usize| voxels.get(first..).and_then(|row| row.first_chunk::<ROWS>());
+) -> [W; 3] {
+    let row = |first: usize| voxels.get(first..).and_then(W::voxels);
     let rows = (row(first), row(others[0]), row(others[1]), row(others[2]));
     if let (Some(row), Some(x), Some(y), Some(z)) = rows {
-        return [x, y, z].map(|other| blocks_equal(row, other) & low_bits(side));
+        return [x, y, z].map(|other| W::equal::<I>(row, other) & low_bits(side));
     }
     others.map(|other| match (voxels.get(first..), voxels.get(other..)) {
-        (Some(row), Some(other)) => bits_where_equal::<ROWS>(row, other, side),
-        _ => 0,
+        (Some(row), Some(other)) => bits_where_equal::<W, I>(row, other, side),
+        _ => W::ZERO,
     })
 }
 
+/// Which of the first `side` voxels of a row are of one material.
 #[inline(always)]
-fn blocks_equal<const ROWS: usize>(a: &[Material; ROWS], b: &[Material; ROWS]) -> u64 {
-    let (a, _) = a.as_chunks::<BLOCK>();
-    let (b, _) = b.as_chunks::<BLOCK>();
-    let blocks = a.iter().zip(b).enumerate();
-    blocks.fold(0, |bits, (i, (a, b))| bits | equal_bits(a, b) << (BLOCK * i))
+pub(super) fn bits_where<W: Row, I: Instructions>(
+    row: &[Material],
+    material: Material,
+    side: usize,
+) -> W {
+    match W::voxels(row) {
+        Some(row) => W::equal::<I>(row, &W::all(material)) & low_bits(side),
+        None => one_by_one(side, row.iter().map(|&voxel| voxel == material)),
+    }
+}
+
+/// Which of the first `side` voxels of a row are not air.
+#[inline(always)]
+pub(super) fn solid_bits<W: Row, I: Instructions>(row: &[Material], side: usize) -> W {
+    !bits_where::<W, I>(row, Material::AIR, side) & low_bits(side)
 }
 
 /// For the few rows near the end of a chunk that have too little behind them.
 #[cold]
-fn one_by_one(
-    a: &[Material],
-    side: usize,
-    answer: impl Fn(Material, Material) -> bool,
-    b: &[Material],
-) -> u64 {
-    let pairs = a.iter().zip(b).take(side).enumerate();
-    pairs.fold(0, |bits, (i, (&a, &b))| bits | u64::from(answer(a, b)) << i)
+#[inline(never)]
+fn one_by_one<W: Row>(side: usize, answers: impl Iterator<Item = bool>) -> W {
+    let answers = answers.take(side).enumerate();
+    W::from_bits(answers.fold(0, |bits, (i, answer)| bits | u64::from(answer) << i))
 }
 
-/// A word with the lowest `count` bits set, up to 64.
+/// The lowest `count` bits, up to as many as there are.
 #[inline(always)]
-pub(super) const fn low_bits(count: usize) -> u64 {
-    if count == 0 { 0 } else { u64::MAX >> (64 - count) }
+pub(super) fn low_bits<W: Row>(count: usize) -> W {
+    if count == 0 { W::ZERO } else { W::from_bits(u64::MAX >> (64 - count)) }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::simd::{Work, widest};
     use alloc::vec::Vec;
+    use core::marker::PhantomData;
+
+    struct Rows<'a, W>(&'a [Material], &'a [Material], usize, PhantomData<W>);
+
+    impl<W: Row> Work for Rows<'_, W> {
+        type Output = [u64; 3];
+
+        fn run<I: Instructions>(self) -> [u64; 3] {
+            let Self(a, b, side, _) = self;
+            let twos = bits_where::<W, I>(a, Material(2), side);
+            [bits_where_equal::<W, I>(a, b, side), solid_bits::<W, I>(a, side), twos].map(W::bits)
+        }
+    }
 
     /// Compares rows that have `behind` voxels behind them.
-    fn check<const ROWS: usize>(behind: usize) {
-        for side in 1..=ROWS {
+    fn check<W: Row>(behind: usize) {
+        for side in 1..=W::ROWS {
             let row = |step: usize| -> Vec<Material> {
-                (0..side + behind).map(|i| Material((i * step / 5 % 3) as u16)).collect()
+                (0..side + behind).map(|i| Material((i * step / 5 % 4) as u16)).collect()
             };
             let (a, b) = (row(7), row(3));
-            let equal = bits_where_equal::<ROWS>(&a, &b, side);
-            let solid = bits_where_solid::<ROWS>(&a, side);
+            let [equal, solid, twos] = widest(Rows::<W>(&a, &b, side, PhantomData));
             for i in 0..64 {
                 let inside = i < side;
                 assert_eq!(equal >> i & 1 != 0, inside && a[i] == b[i], "{side} {i}");
                 assert_eq!(solid >> i & 1 != 0, inside && !a[i].is_air(), "{side} {i}");
+                assert_eq!(twos >> i & 1 != 0, inside && a[i].0 == 2, "{side} {i}");
             }
         }
     }
@@ -99,9 +109,9 @@ mod tests {
     #[test]
     fn words_agree_with_single_voxels_at_every_length() {
         for behind in [0, 1, 15, 64] {
-            check::<16>(behind);
-            check::<32>(behind);
-            check::<64>(behind);
+            check::<u16>(behind);
+            check::<u32>(behind);
+            check::<u64>(behind);
         }
     }
 }

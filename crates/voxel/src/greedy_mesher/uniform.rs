@@ -1,7 +1,7 @@
 use drystone_mesh::{Face, Quad, QuadSink};
 
 use super::facing::axes;
-use super::layer::{Layer, Lines, Patch};
+use super::layer::{Layer, Patch};
 use crate::{ChunkMesh, Material, MaterialTable, PaddedChunk, face_is_visible};
 
 const MAX_SIDE: usize = Quad::MAX_SIDE as usize;
@@ -36,10 +36,9 @@ pub(super) fn mesh_uniform(
 fn mesh_border(visible: &[u64; MAX_SIDE], chunk: &PaddedChunk, mut emit: impl FnMut(Patch)) {
     let side = chunk.side();
     let same = &[u64::MAX; MAX_SIDE];
-    let lines = Lines { visible, along: same, across: same, step: 1 };
-    let mut layer = Layer::<MAX_SIDE>::new(&lines, None);
+    let mut layer = Layer::<u64>::new(visible, same, same, None);
     for row in 0..side {
-        let mut single = layer.single(row as usize, 1);
+        let mut single = layer.single(row as usize);
         while single != 0 {
             emit(Patch { row, bit: single.trailing_zeros(), row_count: 1, bit_count: 1 });
             single &= single - 1;

@@ -1,0 +1,107 @@
+use core::fmt::Debug;
+use core::ops::{BitAnd, BitOr, BitXor, IndexMut, Not, Shl, Shr};
+
+use crate::Material;
+use crate::simd::Instructions;
+
+/// A row of voxels as bits: a word of 16, 32 or 64.
+///
+/// Slices have as many rows as rows have bits, so that loops over them are of a length that
+/// the compiler knows. The narrower the word, the more of them go through one instruction.
+pub(super) trait Row:
+    Copy
+    + Debug
+    + PartialEq
+    + BitAnd<Output = Self>
+    + BitOr<Output = Self>
+    + BitXor<Output = Self>
+    + Not<Output = Self>
+    + Shl<usize, Output = Self>
+    + Shr<usize, Output = Self>
+    + 'static
+{
+    /// Bits in a row, and rows in a slice.
+    const ROWS: usize;
+    const ZERO: Self;
+
+    /// A slice of rows.
+    type Slice: Copy + IndexMut<usize, Output = Self> + AsRef<[Self]> + AsMut<[Self]>;
+
+    /// No bit in any row.
+    const EMPTY: Self::Slice;
+
+    /// As many voxels as bits.
+    type Voxels;
+
+    /// The lowest bits.
+    fn from_bits(bits: u64) -> Self;
+
+    fn bits(self) -> u64;
+
+    /// The first voxels, where there are enough.
+    fn voxels(voxels: &[Material]) -> Option<&Self::Voxels>;
+
+    /// A row of one material.
+    fn all(material: Material) -> Self::Voxels;
+
+    /// Bit `i` is set where voxel `i` of both is the same.
+    fn equal<I: Instructions>(a: &Self::Voxels, b: &Self::Voxels) -> Self;
+
+    /// Turns a slice over its diagonal: bit `x` of row `y` goes to bit `y` of row `x`.
+    fn turned<I: Instructions>(rows: &Self::Slice) -> Self::Slice;
+}
+
+macro_rules! row {
+    ($word:ty, $equal:ident, $turn:ident) => {
+        impl Row for $word {
+            const ROWS: usize = <$word>::BITS as usize;
+            const ZERO: Self = 0;
+
+            type Slice = [$word; Self::ROWS];
+
+            const EMPTY: Self::Slice = [0; Self::ROWS];
+
+            type Voxels = [Material; Self::ROWS];
+
+            #[inline(always)]
+            fn from_bits(bits: u64) -> Self {
+                bits as $word
+            }
+
+            #[inline(always)]
+            fn bits(self) -> u64 {
+                self.into()
+            }
+
+            #[inline(always)]
+            fn voxels(voxels: &[Material]) -> Option<&Self::Voxels> {
+                voxels.first_chunk()
+            }
+
+            #[inline(always)]
+            fn all(material: Material) -> Self::Voxels {
+                [material; Self::ROWS]
+            }
+
+            #[inline(always)]
+            fn equal<I: Instructions>(a: &Self::Voxels, b: &Self::Voxels) -> Self {
+                I::$equal(a, b)
+            }
+
+            #[inline(always)]
+            fn turned<I: Instructions>(rows: &Self::Slice) -> Self::Slice {
+                I::$turn(rows)
+            }
+        }
+    };
+}
+
+row!(u16, equal_16, turn_16);
+row!(u32, equal_32, turn_32);
+row!(u64, equal_64, turn_64);
+
+/// A word with a bit for each row that is not zero.
+#[inline(always)]
+pub(super) fn occupied<W: Row>(rows: &[W]) -> u64 {
+    rows.iter().enumerate().fold(0, |bits, (row, &any)| bits | u64::from(any != W::ZERO) << row)
+}

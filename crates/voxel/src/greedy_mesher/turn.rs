@@ -1,0 +1,112 @@
+use super::masks::{Layers, Masks, place};
+use super::row::Row;
+use crate::simd::{Instructions, Work};
+
+/// Turns the masks of ±Z over, slice by slice, for the facings along X: in rows along X, a
+/// layer of theirs is one bit of each row; turned, it is whole rows like those of the others.
+pub(super) struct Turn<'a, 's, W> {
+    pub masks: &'a mut Masks<'s, W>,
+    /// Corners are to be darkened: the halo matters from edge to edge.
+    pub shaded: bool,
+}
+
+impl<W: Row> Work for Turn<'_, '_, W> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<I: Instructions>(self) {
+        if self.masks.side == W::ROWS {
+            self.turn_of::<I>(W::ROWS);
+        } else {
+            let side = self.masks.side;
+            self.turn_of::<I>(side);
+        }
+    }
+}
+
+impl<W: Row> Turn<'_, '_, W> {
+    /// Of a side that may be a constant.
+    #[inline(always)]
+    fn turn_of<I: Instructions>(self, side: usize) {
+        let Self { masks, shaded } = self;
+        let Masks { has_see_through, layers: [of_x, of_y, of_z], .. } = masks;
+        for z in 0..side as isize {
+            turn::<W, I>(of_z.opaque, of_x.opaque, z, side);
+            turn_ends(of_z, of_x, z, side);
+            turn::<W, I>(of_z.across, of_x.along, z, side);
+            turn::<W, I>(of_z.before, of_x.across, z, side);
+            if *has_see_through {
+                turn::<W, I>(of_z.along, of_x.before, z, side);
+                turn::<W, I>(of_z.solid, of_x.solid, z, side);
+                of_x.before[place::<W>(z, side as isize)] = column(of_z.ends, 2, z, side);
+            }
+        }
+        if shaded {
+            for z in [-1, side as isize] {
+                turn::<W, I>(of_z.opaque, of_x.opaque, z, side);
+                turn_ends(of_z, of_x, z, side);
+            }
+            turn_halo(of_z, of_x, of_y, side);
+        }
+    }
+}
+
+/// Turns one slice of a mask.
+#[inline(always)]
+fn turn<W: Row, I: Instructions>(from: &[W], to: &mut [W], z: isize, side: usize) {
+    let mut rows = W::EMPTY;
+    rows.as_mut().copy_from_slice(&from[place::<W>(0, z)..][..W::ROWS]);
+    // The row behind the last is the halo's.
+    if let Some(halo) = rows.as_mut().get_mut(side) {
+        *halo = W::ZERO;
+    }
+    let any = rows.as_ref().iter().fold(W::ZERO, |any, &row| any | row);
+    // Where there is nothing, there are zeros already.
+    if any != W::ZERO {
+        let turned = W::turned::<I>(&rows);
+        for x in 0..side {
+            to[place::<W>(z, x as isize)] = turned[x];
+        }
+    }
+}
+
+/// The halo's voxels before and behind the rows of a slice become rows of two layers more.
+#[inline(always)]
+fn turn_ends<W: Row>(from: &Layers<'_, W>, to: &mut Layers<'_, W>, z: isize, side: usize) {
+    for (x, bit) in [(-1, 0), (side as isize, 1)] {
+        to.opaque[place::<W>(z, x)] = column(from.ends, bit, z, side);
+    }
+}
+
+/// One bit of each row of a slice.
+#[inline(always)]
+fn column<W: Row>(rows: &[W], bit: usize, z: isize, side: usize) -> W {
+    let rows = rows[place::<W>(0, z)..][..side].iter().enumerate();
+    rows.fold(W::ZERO, |column, (y, &row)| column | (row >> bit & W::from_bits(1)) << y)
+}
+
+/// What lies at the ends of the rows of ±X and ±Y: for one, the halo's rows of ±Z, for the
+/// other, the same as there.
+fn turn_halo<W: Row>(
+    of_z: &Layers<'_, W>,
+    of_x: &mut Layers<'_, W>,
+    of_y: &mut Layers<'_, W>,
+    side: usize,
+) {
+    let end = side as isize;
+    let one = W::from_bits(1);
+    for z in -1..=end {
+        let [low, high] = [-1, end].map(|y| place::<W>(y, z));
+        for x in 0..side {
+            let [low, high] = [low, high].map(|row| of_z.opaque[row] >> x & one);
+            of_x.ends[place::<W>(z, x as isize)] = low | high << 1;
+        }
+        for (x, bit) in [(-1, 0), (end, 1)] {
+            let [low, high] = [low, high].map(|row| of_z.ends[row] >> bit & one);
+            of_x.ends[place::<W>(z, x)] = low | high << 1;
+        }
+        for y in -1..=end {
+            of_y.ends[place::<W>(z, y)] = of_z.ends[place::<W>(y, z)];
+        }
+    }
+}

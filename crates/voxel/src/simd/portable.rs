@@ -1,0 +1,24 @@
+//! The twins: what other machines run, and what ours are tested against.
+
+use super::Instructions;
+use crate::Material;
+use crate::greedy_mesher::transpose::{Square, transpose};
+
+/// What compilers make of loops.
+#[cfg_attr(all(target_arch = "x86_64", target_feature = "sse2"), allow(dead_code))]
+pub(crate) enum Portable {}
+
+impl Instructions for Portable {
+    #[inline(always)]
+    fn equal_16(a: &[Material; 16], b: &[Material; 16]) -> u16 {
+        let lanes = a.iter().zip(b).enumerate();
+        lanes.fold(0, |bits, (lane, (a, b))| bits | u16::from(a == b) << lane)
+    }
+}
+
+#[inline(always)]
+pub(super) fn turned<W: Square, const ROWS: usize>(rows: &[W; ROWS]) -> [W; ROWS] {
+    let mut turned = *rows;
+    transpose(&mut turned);
+    turned
+}
