@@ -5,6 +5,7 @@ mod masks;
 mod merging;
 mod row;
 mod row_bits;
+mod see_through;
 mod shade;
 pub(crate) mod transpose;
 mod turn;
@@ -16,9 +17,11 @@ use core::alloc::Layout;
 use drystone_alloc::Error;
 use drystone_alloc::memory::{Linear, Region};
 
+use self::find::FindAny;
 use self::merging::mesh_masked;
 use self::uniform::mesh_uniform;
 use crate::conforming::Conforming;
+use crate::simd::widest;
 use crate::{ChunkMesh, MaterialTable, PaddedChunk, mesh_unit, mesh_unit_shaded};
 
 /// Meshes chunks into few large quads: neighbouring faces of one facing and one material
@@ -125,6 +128,9 @@ impl GreedyMesher {
         }
         if let Some(material) = chunk.uniform().filter(|_| !self.occlusion) {
             mesh_uniform(chunk, material, table, mesh);
+            return;
+        }
+        if !widest(FindAny(chunk.voxels())) {
             return;
         }
         // Masks come before quads, so that too little scratch shows while there are none.

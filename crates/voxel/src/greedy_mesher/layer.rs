@@ -73,14 +73,12 @@ impl<W: Row> Layer<W> {
     /// Lets only faces join that shade alike.
     #[inline(always)]
     fn keep_shades_apart(&mut self, outside: &Outside<'_, W>) {
-        let mut flat = W::EMPTY;
+        let [along, across] = outside.flat();
         for row in 0..W::ROWS {
-            let [along, across] = outside.flat(row);
-            self.joined[row] = self.joined[row] & along & along << 1;
-            flat[row] = across;
+            self.joined[row] = self.joined[row] & along[row] & along[row] << 1;
         }
         for row in 1..W::ROWS {
-            self.continued[row] = self.continued[row] & flat[row - 1] & flat[row];
+            self.continued[row] = self.continued[row] & across[row - 1] & across[row];
         }
     }
 

@@ -1,9 +1,9 @@
 use drystone_alloc::{Error, memory::Linear};
 
-use super::find::{FindSame, FindSolid};
+use super::find::{Find, FindHalo};
 use super::row::Row;
 use super::turn::Turn;
-use crate::simd::widest;
+use crate::simd::{Instructions, Work, widest};
 use crate::{MaterialTable, PaddedChunk};
 
 /// What the merging must know of a chunk's voxels: one bit a voxel, one word a row.
@@ -12,7 +12,7 @@ use crate::{MaterialTable, PaddedChunk};
 ///  layers of ±Z: rows along X, one for each Y ──┬── the same rows, by Z ──► layers of ±Y
 ///                                               └── turned over ─────────► layers of ±X
 /// ```
-pub(super) struct Masks<'s, W> {
+pub(super) struct Masks<'s, W: Row> {
     pub side: usize,
     /// Whether chunk or halo hold anything see-through.
     pub has_see_through: bool,
@@ -26,8 +26,7 @@ pub(super) struct Masks<'s, W> {
 /// Words lie as if the chunk were [`Row::ROWS`] a side; layers and rows of the halo go before
 /// and behind. The two voxels of the halo at a row's ends stay outside the word, so that 64
 /// a side fit. Rows that are not there are zero.
-#[derive(Default)]
-pub(super) struct Layers<'s, W> {
+pub(super) struct Layers<'s, W: Row> {
     /// Not air and not see-through.
     pub opaque: &'s mut [W],
     /// The same material as the bit before. This and the next two are zero in rows of which
@@ -44,6 +43,8 @@ pub(super) struct Layers<'s, W> {
     /// bit 2 the last voxel's material behind it. Of ±Z; of others where corners are
     /// darkened.
     pub ends: &'s mut [W],
+    /// What is opaque, with the ends of the rows, where corners are darkened.
+    pub padded: &'s mut [W::Padded],
 }
 
 /// From one layer to the next, in words.
@@ -58,50 +59,61 @@ pub(super) const fn place<W: Row>(row: isize, layer: isize) -> usize {
 }
 
 impl<'s, W: Row> Masks<'s, W> {
-    /// Takes the masks of `chunk`, or `None` where there is nothing but air; `shaded` where
-    /// corners are to be darkened. An error if `scratch` has no room for them.
+    /// Takes the masks of `chunk`; `shaded` where corners are to be darkened. An error if
+    /// `scratch` has no room for them.
     pub(super) fn new(
         chunk: &PaddedChunk,
         table: &MaterialTable,
         shaded: bool,
         scratch: &'s Linear<'_>,
-    ) -> Result<Option<Self>, Error> {
-        let none = || scratch.alloc_slice_with(stride::<W>() * stride::<W>(), |_| W::ZERO);
-        let mut layers: [Layers<'s, W>; 3] = [(); 3].map(|()| Layers {
-            opaque: &mut [],
-            along: &mut [],
-            across: &mut [],
-            before: &mut [],
-            solid: &mut [],
-            ends: &mut [],
-        });
-        for layers in &mut layers[1..] {
-            layers.opaque = none()?;
-        }
-        layers[2].solid = none()?;
-        layers[2].ends = none()?;
+    ) -> Result<Self, Error> {
+        let count = stride::<W>() * stride::<W>();
+        let none = || scratch.alloc_slice_with(count, |_| W::ZERO);
+        let layers = || -> Result<Layers<'s, W>, Error> {
+            let [opaque, along, across] = [none()?, none()?, none()?];
+            let [before, solid] = [&mut [][..], &mut [][..]];
+            Ok(Layers { opaque, along, across, before, solid, ends: &mut [], padded: &mut [] })
+        };
+        let layers = [layers()?, layers()?, layers()?];
         let mut masks = Self { side: chunk.side() as usize, has_see_through: false, layers };
-        if !widest(FindSolid { masks: &mut masks, chunk, table }) {
-            return Ok(None);
+        let [of_x, of_y, of_z] = &mut masks.layers;
+        (of_z.solid, of_z.before, of_z.ends) = (none()?, none()?, none()?);
+        if shaded {
+            (of_x.ends, of_y.ends) = (none()?, none()?);
         }
-        let see_through = masks.has_see_through;
-        masks.layers[0].opaque = none()?;
-        for (axis, layers) in masks.layers.iter_mut().enumerate() {
-            layers.along = none()?;
-            layers.across = none()?;
-            if see_through || axis == 2 {
-                layers.before = none()?;
+        masks.has_see_through = widest(Find { masks: &mut masks, chunk, table });
+        if masks.has_see_through {
+            for layers in &mut masks.layers[..2] {
+                (layers.solid, layers.before) = (none()?, none()?);
             }
-            if see_through && axis != 2 {
-                layers.solid = none()?;
-            }
-            if shaded && axis != 2 {
-                layers.ends = none()?;
-            }
+            widest(FindHalo { masks: &mut masks, chunk });
         }
-        widest(FindSame { masks: &mut masks, chunk });
         widest(Turn { masks: &mut masks, shaded });
-        Ok(Some(masks))
+        if shaded {
+            for layers in &mut masks.layers {
+                layers.padded = scratch.alloc_slice_with(count, |_| W::NONE_PADDED)?;
+                widest(Pad { layers, side: masks.side });
+            }
+        }
+        Ok(masks)
+    }
+}
+
+/// Puts the ends of rows to them.
+struct Pad<'a, 's, W: Row> {
+    layers: &'a mut Layers<'s, W>,
+    side: usize,
+}
+
+impl<W: Row> Work for Pad<'_, '_, W> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<I: Instructions>(self) {
+        let Layers { opaque, ends, padded, .. } = self.layers;
+        for (padded, (&row, &ends)) in padded.iter_mut().zip(opaque.iter().zip(&**ends)) {
+            *padded = W::padded(row, ends, self.side);
+        }
     }
 }
 

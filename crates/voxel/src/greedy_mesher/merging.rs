@@ -23,7 +23,7 @@ pub(super) fn mesh_masked<W: Row>(
     occlusion: bool,
     mesh: &mut ChunkMesh,
 ) -> Result<(), Error> {
-    let Some(masks) = Masks::<W>::new(chunk, table, occlusion, scratch)? else { return Ok(()) };
+    let masks = Masks::<W>::new(chunk, table, occlusion, scratch)?;
     let sinks = mesh.sinks();
     if occlusion {
         mesh_facings::<W, true>(&masks, chunk, sinks);
@@ -48,7 +48,7 @@ fn mesh_facings<W: Row, const SHADED: bool>(
     widest(MeshFacing::<5, SHADED, W, _> { masks, chunk, sinks: [opaque, clear] });
 }
 
-struct MeshFacing<'a, 's, const FACE: usize, const SHADED: bool, W, S> {
+struct MeshFacing<'a, 's, const FACE: usize, const SHADED: bool, W: Row, S> {
     masks: &'a Masks<'s, W>,
     chunk: &'a PaddedChunk,
     /// Where opaque quads go, and see-through ones.
@@ -103,7 +103,7 @@ impl<const FACE: usize, const SHADED: bool, W: Row, S: QuadSink> Work
 }
 
 /// The quads of the layer at `at` of `Face::ALL[FACE]`.
-struct LayerQuads<'a, const FACE: usize, const SHADED: bool, W> {
+struct LayerQuads<'a, const FACE: usize, const SHADED: bool, W: Row> {
     chunk: &'a PaddedChunk,
     at: usize,
     outside: Option<Outside<'a, W>>,
@@ -114,7 +114,7 @@ struct LayerQuads<'a, const FACE: usize, const SHADED: bool, W> {
 impl<const FACE: usize, const SHADED: bool, W: Row> LayerQuads<'_, FACE, SHADED, W> {
     const FACE: Face = Face::ALL[FACE];
     const STEPS: QuadSteps = QuadSteps::of(Self::FACE);
-    const OCCLUSION: [u8; 256] = occlusion_table(Self::FACE);
+    const OCCLUSION: [u8; 512] = occlusion_table(Self::FACE);
 
     /// Pushes a quad for each face that can join no other.
     #[inline(always)]

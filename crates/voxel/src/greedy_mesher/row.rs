@@ -47,12 +47,24 @@ pub(super) trait Row:
     /// Bit `i` is set where voxel `i` of both is the same.
     fn equal<I: Instructions>(a: &Self::Voxels, b: &Self::Voxels) -> Self;
 
+    /// A row with the halo's voxels at its ends: bit 0 is the one before.
+    type Padded: Copy;
+
+    const NONE_PADDED: Self::Padded;
+
+    /// From a row and what lies at its [ends](super::masks::Layers::ends).
+    fn padded(row: Self, ends: Self, side: usize) -> Self::Padded;
+
+    /// The bit at a column of the middle one of three rows in bit 4, its neighbours around it:
+    /// in the row before in bits 0 to 2, in the row behind in 6 to 8.
+    fn around(rows: &[Self::Padded], column: u32) -> usize;
+
     /// Turns a slice over its diagonal: bit `x` of row `y` goes to bit `y` of row `x`.
     fn turned<I: Instructions>(rows: &Self::Slice) -> Self::Slice;
 }
 
 macro_rules! row {
-    ($word:ty, $equal:ident, $turn:ident) => {
+    ($word:ty, $padded:ty, $equal:ident, $turn:ident) => {
         impl Row for $word {
             const ROWS: usize = <$word>::BITS as usize;
             const ZERO: Self = 0;
@@ -88,6 +100,23 @@ macro_rules! row {
                 I::$equal(a, b)
             }
 
+            type Padded = $padded;
+
+            const NONE_PADDED: $padded = 0;
+
+            #[inline(always)]
+            fn padded(row: Self, ends: Self, side: usize) -> Self::Padded {
+                let [row, ends] = [row, ends].map(<$padded>::from);
+                ends & 1 | row << 1 | (ends >> 1 & 1) << (side + 1)
+            }
+
+            #[inline(always)]
+            fn around(rows: &[Self::Padded], column: u32) -> usize {
+                let [before, here, behind, ..] = rows else { return 0 };
+                let near = |row: &$padded| (row >> column) as usize & 7;
+                near(before) | near(here) << 3 | near(behind) << 6
+            }
+
             #[inline(always)]
             fn turned<I: Instructions>(rows: &Self::Slice) -> Self::Slice {
                 I::$turn(rows)
@@ -96,9 +125,9 @@ macro_rules! row {
     };
 }
 
-row!(u16, equal_16, turn_16);
-row!(u32, equal_32, turn_32);
-row!(u64, equal_64, turn_64);
+row!(u16, u32, equal_16, turn_16);
+row!(u32, u64, equal_32, turn_32);
+row!(u64, u128, equal_64, turn_64);
 
 /// A word with a bit for each row that is not zero.
 #[inline(always)]

@@ -4,7 +4,7 @@ use crate::simd::{Instructions, Work};
 
 /// Turns the masks of ±Z over, slice by slice, for the facings along X: in rows along X, a
 /// layer of theirs is one bit of each row; turned, it is whole rows like those of the others.
-pub(super) struct Turn<'a, 's, W> {
+pub(super) struct Turn<'a, 's, W: Row> {
     pub masks: &'a mut Masks<'s, W>,
     /// Corners are to be darkened: the halo matters from edge to edge.
     pub shaded: bool,
@@ -15,11 +15,11 @@ impl<W: Row> Work for Turn<'_, '_, W> {
 
     #[inline(always)]
     fn run<I: Instructions>(self) {
-        if self.masks.side == W::ROWS {
-            self.turn_of::<I>(W::ROWS);
-        } else {
-            let side = self.masks.side;
-            self.turn_of::<I>(side);
+        let side = self.masks.side;
+        match W::ROWS - side {
+            0 => self.turn_of::<I>(W::ROWS),
+            2 => self.turn_of::<I>(W::ROWS - 2),
+            _ => self.turn_of::<I>(side),
         }
     }
 }
@@ -78,15 +78,16 @@ fn turn_ends<W: Row>(from: &Layers<'_, W>, to: &mut Layers<'_, W>, z: isize, sid
     }
 }
 
-/// One bit of each row of a slice.
+/// One bit of the ends of each row of a slice.
 #[inline(always)]
-fn column<W: Row>(rows: &[W], bit: usize, z: isize, side: usize) -> W {
-    let rows = rows[place::<W>(0, z)..][..side].iter().enumerate();
-    rows.fold(W::ZERO, |column, (y, &row)| column | (row >> bit & W::from_bits(1)) << y)
+fn column<W: Row>(ends: &[W], bit: usize, z: isize, side: usize) -> W {
+    let ends = ends[place::<W>(0, z)..][..side].iter().enumerate();
+    ends.fold(W::ZERO, |column, (y, &ends)| column | (ends >> bit & W::from_bits(1)) << y)
 }
 
 /// What lies at the ends of the rows of ±X and ±Y: for one, the halo's rows of ±Z, for the
 /// other, the same as there.
+#[inline(always)]
 fn turn_halo<W: Row>(
     of_z: &Layers<'_, W>,
     of_x: &mut Layers<'_, W>,
