@@ -3,8 +3,9 @@ use core::num::NonZeroU32;
 
 use drystone_alloc::Handle;
 
-use crate::error::{Error, full};
+use crate::error::Error;
 
+mod by_place;
 #[cfg(test)]
 mod tests;
 
@@ -101,8 +102,8 @@ impl<T> CountedPool<T> {
     /// `Full` when memory or the 2³² − 1 numbers of records ran out.
     #[inline]
     pub fn insert(&mut self, value: T) -> Result<Handle<T>, Error> {
-        let index = self.insert_at(value)?;
-        self.handle_at(index).ok_or(Error::Stale)
+        let (index, generation) = self.put(value)?;
+        handle(index, generation).ok_or(Error::Stale)
     }
 
     /// Counts one owner more.
@@ -224,143 +225,6 @@ impl<T> CountedPool<T> {
             true => Ok(()),
             false => Err("a free record is not in the list of free ones"),
         }
-    }
-}
-
-/// Records by place, for those whose owners keep 32 bits: a place that has an owner is not
-/// handed out again, so that the generation need not be asked.
-impl<T> CountedPool<T> {
-    /// [`insert`](Self::insert) that gives the place.
-    #[inline]
-    pub(crate) fn insert_at(&mut self, value: T) -> Result<u32, Error> {
-        let index = self.first_free;
-        let Some(record) = self.records.get_mut(index as usize) else {
-            return self.insert_new(value);
-        };
-        let Record::Free { generation, next } = *record else { return Err(full(0)) };
-        // Records that are listed have a generation left.
-        let Some(generation) = NonZeroU32::new(generation.wrapping_add(1)) else {
-            return Err(full(0));
-        };
-        self.first_free = next;
-        *record = Record::Live { owners: NonZeroU32::MIN, generation, value };
-        self.len += 1;
-        Ok(index)
-    }
-
-    /// Puts a value behind all records.
-    #[inline]
-    fn insert_new(&mut self, value: T) -> Result<u32, Error> {
-        let index = self.records.len();
-        if index == self.records.capacity() {
-            self.grow()?;
-        }
-        let generation = NonZeroU32::MIN;
-        self.records.push(Record::Live { owners: NonZeroU32::MIN, generation, value });
-        self.len += 1;
-        Ok(index as u32)
-    }
-
-    /// Memory for one record: the next insertion finds it.
-    #[inline]
-    pub(crate) fn reserve_one(&mut self) -> Result<(), Error> {
-        match self.first_free == END && self.records.len() == self.records.capacity() {
-            true => self.grow(),
-            false => Ok(()),
-        }
-    }
-
-    #[cold]
-    fn grow(&mut self) -> Result<(), Error> {
-        let most = END as usize - self.records.len();
-        let more = (self.records.len() / GROWTH).max(LEAST_RECORDS).min(most);
-        let bytes = more * Self::RECORD_BYTES;
-        if more == 0 {
-            return Err(full(Self::RECORD_BYTES));
-        }
-        self.records.try_reserve_exact(more).map_err(|_| full(bytes))
-    }
-
-    /// Counts one owner more of a record in use.
-    #[inline]
-    pub(crate) fn share_at(&mut self, index: u32) -> Result<(), Error> {
-        match self.records.get_mut(index as usize) {
-            Some(Record::Live { owners, .. }) => {
-                *owners = owners.checked_add(1).ok_or(Error::TooManyOwners)?;
-                Ok(())
-            }
-            _ => Err(Error::Stale),
-        }
-    }
-
-    /// Counts one owner less; the last one frees the record and gets the value.
-    #[inline]
-    pub(crate) fn release_at(&mut self, index: u32) -> Option<T> {
-        match self.records.get_mut(index as usize)? {
-            Record::Live { owners, .. } => match NonZeroU32::new(owners.get() - 1) {
-                Some(fewer) => {
-                    *owners = fewer;
-                    None
-                }
-                None => self.free_at(index),
-            },
-            Record::Free { .. } => None,
-        }
-    }
-
-    /// Frees a record in use.
-    #[inline]
-    fn free_at(&mut self, index: u32) -> Option<T> {
-        let record = self.records.get_mut(index as usize)?;
-        let Record::Live { generation, .. } = record else { return None };
-        let generation = generation.get();
-        let free = Record::Free { generation, next: self.first_free };
-        let Record::Live { value, .. } = core::mem::replace(record, free) else { return None };
-        if generation < u32::MAX {
-            self.first_free = index;
-        }
-        self.len -= 1;
-        Some(value)
-    }
-
-    /// The value at a place.
-    #[inline]
-    pub(crate) fn at(&self, index: u32) -> Option<&T> {
-        match self.records.get(index as usize) {
-            Some(Record::Live { value, .. }) => Some(value),
-            _ => None,
-        }
-    }
-
-    /// The value at a place, to be changed.
-    #[inline]
-    pub(crate) fn at_mut(&mut self, index: u32) -> Option<&mut T> {
-        match self.records.get_mut(index as usize) {
-            Some(Record::Live { value, .. }) => Some(value),
-            _ => None,
-        }
-    }
-
-    /// The handle of what lies at a place.
-    #[inline]
-    pub(crate) fn handle_at(&self, index: u32) -> Option<Handle<T>> {
-        match self.records.get(index as usize) {
-            Some(Record::Live { generation, .. }) => handle(index, *generation),
-            _ => None,
-        }
-    }
-
-    /// Owners of what lies at a place.
-    pub(crate) fn owners_at(&self, index: u32) -> u32 {
-        match self.records.get(index as usize) {
-            Some(Record::Live { owners, .. }) => owners.get(),
-            _ => 0,
-        }
-    }
-
-    /// One past the last place that was ever used.
-    pub(crate) fn end(&self) -> u32 {
-        self.records.len() as u32
     }
 }
 

@@ -17,7 +17,7 @@
 //! | | for | corners | a quad takes |
 //! |---|---|---|---|
 //! | [`QuadBuffer`] | faces of voxels, made anew with each mesh | integers, on a grid | 8 bytes |
-//! | [`PolygonStore`] | models of any shape, clipped and lit polygon by polygon | floats, uv, your data | 96 bytes, shared |
+//! | [`PolygonStore`] | models of any shape, clipped and lit polygon by polygon | floats, uv, your data | 88 bytes, shared |
 //! | [`CountedPool`] | anything else that several owners share: sprites, spans, objects | – | 8 bytes a record, and its value |
 //!
 //! # Examples

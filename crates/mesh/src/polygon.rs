@@ -1,5 +1,6 @@
 //! Polygons that share vertices and coordinates, count them and free them.
 
+mod blocks;
 mod check;
 mod clip;
 mod corner;
@@ -7,6 +8,7 @@ mod cut;
 mod frame;
 mod interpolate;
 mod lists;
+mod part;
 mod plane;
 mod sides;
 mod stats;
@@ -15,14 +17,16 @@ mod store;
 mod tests;
 #[cfg(feature = "triangulate")]
 mod triangulate;
+mod vertices;
 
-pub use clip::{Clipped, Lifetime};
+pub use clip::Clipped;
 pub use corner::{
     Coordinate, CoordinateHandle, Corner, CornerRef, Corners, Polygon, PolygonHandle, Projected,
     Vertex, VertexHandle,
 };
 pub use interpolate::Interpolate;
 pub use lists::{ByLength, IndexRuns, RangeRuns, VertexLists};
+pub use part::Lifetime;
 pub use plane::{Plane, frustum, portal, pyramid};
 pub use stats::PolygonStats;
 pub use store::PolygonStore;

@@ -1,4 +1,4 @@
-use alloc::vec;
+use alloc::collections::BTreeMap;
 
 use super::{PolygonStore, VertexLists};
 
@@ -10,9 +10,7 @@ impl<T, L: VertexLists> PolygonStore<T, L> {
     /// The invariant that does not hold.
     pub fn check(&self) -> Result<(), &'static str> {
         self.polygons.check()?;
-        self.vertices.check()?;
-        self.coordinates.check()?;
-        let mut users = vec![0u32; self.vertices.end() as usize];
+        let mut used = BTreeMap::<u32, u32>::new();
         let mut corners = 0;
         for (_, polygon) in self.polygons.iter() {
             let list = self.lists.get(&polygon.list);
@@ -21,25 +19,13 @@ impl<T, L: VertexLists> PolygonStore<T, L> {
             }
             corners += list.len() as u64;
             for &vertex in list {
-                *users.get_mut(vertex as usize).ok_or("a polygon lists what is no vertex")? += 1;
+                self.vertices.surface(vertex).ok_or("a polygon lists what is no vertex")?;
+                *used.entry(vertex).or_default() += 1;
             }
         }
         if corners != self.corner_count {
             return Err("the number of corners is wrong");
         }
-        let counted = |index: u32| self.vertices.owners_at(index);
-        if (0..).zip(&users).any(|(index, &users)| counted(index) != users) {
-            return Err("a vertex is not counted as often as polygons list it");
-        }
-        let mut users = vec![0u32; self.coordinates.end() as usize];
-        for (_, vertex) in self.vertices.iter() {
-            let users = users.get_mut(vertex.coordinate as usize);
-            *users.ok_or("a vertex is at what is no coordinate")? += 1;
-        }
-        let counted = |index: u32| self.coordinates.owners_at(index);
-        match (0..).zip(&users).any(|(index, &users)| counted(index) != users) {
-            true => Err("a coordinate is not counted as often as vertices are at it"),
-            false => Ok(()),
-        }
+        self.vertices.check(|vertex| used.get(&vertex).copied().unwrap_or(0))
     }
 }

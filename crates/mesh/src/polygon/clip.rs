@@ -1,16 +1,6 @@
 use super::cut::{Left, Source};
-use super::{Interpolate, Plane, PolygonHandle, PolygonStore, VertexLists};
-use crate::error::{Error, full};
-
-/// How long a temporary polygon lives.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Lifetime {
-    /// Until the frame ends ([`PolygonStore::end_frame`]), which removes it once; or it is
-    /// removed, which is for those alone that share it with nobody.
-    Frame,
-    /// Until it is removed.
-    Kept,
-}
+use super::{Interpolate, Lifetime, Plane, PolygonHandle, PolygonStore, VertexLists};
+use crate::error::Error;
 
 /// What clipping leaves of a polygon.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,7 +61,7 @@ impl<T: Interpolate, L: VertexLists> PolygonStore<T, L> {
         match self.cutter.cut(planes, &self.vertices)? {
             Left::Nothing => Ok(Clipped::Outside),
             Left::All => Ok(Clipped::Inside),
-            Left::Part => self.insert_part(lifetime).map(Clipped::Part),
+            Left::Part => self.insert_left(lifetime).map(Clipped::Part),
         }
     }
 
@@ -82,32 +72,23 @@ impl<T: Interpolate, L: VertexLists> PolygonStore<T, L> {
         let list = self.lists.get(&record.list);
         self.cutter.start(list.len())?;
         for &vertex in list {
-            let record = self.vertices.at(vertex).ok_or(Error::Stale)?;
-            let coordinate = self.coordinates.at(record.coordinate).ok_or(Error::Stale)?;
-            self.cutter.push(coordinate.position, vertex);
+            let position = self.vertices.position(vertex).ok_or(Error::Stale)?;
+            self.cutter.push(position, vertex);
         }
         Ok(())
     }
 
     /// Makes a polygon of what the cutter has left.
-    fn insert_part(&mut self, lifetime: Lifetime) -> Result<PolygonHandle, Error> {
-        if lifetime == Lifetime::Frame {
-            self.temporaries.try_reserve(1).map_err(|_| full(size_of::<PolygonHandle>()))?;
-        }
+    fn insert_left(&mut self, lifetime: Lifetime) -> Result<PolygonHandle, Error> {
         let count = self.cutter.sources.len();
-        self.listed.clear();
-        self.listed.try_reserve(count).map_err(|_| full(count * size_of::<u32>()))?;
+        self.start_part(count, lifetime)?;
         for corner in 0..count {
             match self.take_cut_vertex(corner) {
                 Ok(vertex) => self.listed.push(vertex),
                 Err(error) => return Err(self.give_up(error)),
             }
         }
-        let polygon = self.insert_listed()?;
-        if lifetime == Lifetime::Frame {
-            self.temporaries.push(polygon);
-        }
-        Ok(polygon)
+        self.finish_part(lifetime)
     }
 
     /// The vertex of a corner in the cutter, counted for one polygon more.
@@ -116,13 +97,13 @@ impl<T: Interpolate, L: VertexLists> PolygonStore<T, L> {
         let position = self.cutter.positions.get(corner).copied().ok_or(Error::Stale)?;
         match self.cutter.sources.get(corner).copied().ok_or(Error::Stale)? {
             Source::Vertex(vertex) => {
-                self.vertices.share_at(vertex)?;
+                self.vertices.share(vertex)?;
                 Ok(vertex)
             }
             Source::Made(number) => {
                 let made = self.cutter.made.get(number as usize).ok_or(Error::Stale)?;
                 let (uv, data) = (made.uv, made.data.clone());
-                self.insert_vertex(position, uv, data)
+                self.vertices.insert(position, uv, data)
             }
         }
     }

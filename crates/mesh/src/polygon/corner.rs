@@ -1,6 +1,8 @@
+use core::fmt;
+
 use drystone_alloc::Handle;
 
-use super::store;
+use super::vertices::{Surface, Vertices};
 
 /// A polygon of a [`PolygonStore`](super::PolygonStore), in handles.
 #[derive(Clone, Copy, Debug)]
@@ -54,57 +56,63 @@ pub struct Projected {
 }
 
 /// A corner of a polygon in the store.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub struct CornerRef<'a, T> {
-    /// Its place, for the handle.
-    pub(super) index: u32,
-    pub(super) vertices: &'a store::Vertices<T>,
-    pub(super) coordinates: &'a store::Coordinates,
+    /// The number of its vertex.
+    number: u32,
+    vertices: &'a Vertices<T>,
     /// The frame that the store is in.
-    pub(super) frame: u32,
-    pub(super) vertex: &'a store::VertexRecord<T>,
-    pub(super) coordinate: &'a store::CoordinateRecord,
+    frame: u32,
+    position: [f32; 3],
+    surface: &'a Surface<T>,
 }
 
 impl<'a, T> CornerRef<'a, T> {
     /// The vertex, for other polygons to share ([`Corner::Shared`]).
     pub fn vertex(&self) -> Option<VertexHandle> {
-        self.vertices.handle_at(self.index).map(Handle::cast)
+        self.vertices.handle(self.number)
     }
 
     /// The coordinate, for other vertices to share ([`Corner::At`]).
     pub fn coordinate(&self) -> Option<CoordinateHandle> {
-        self.coordinates.handle_at(self.vertex.coordinate).map(Handle::cast)
+        self.vertices.coordinate_handle(self.number)
     }
 
     /// Where it is.
     pub fn position(&self) -> [f32; 3] {
-        self.coordinate.position
+        self.position
     }
 
     /// Where a camera sees it, if it was transformed in this frame.
     pub fn projected(&self) -> Option<Projected> {
-        (self.coordinate.stamp == self.frame).then_some(self.coordinate.projected)
+        self.vertices.projected(self.number, self.frame)
     }
 
     /// Texture coordinates.
     pub fn uv(&self) -> [f32; 2] {
-        self.vertex.uv
+        self.surface.uv
     }
 
     /// The caller's data.
     pub fn data(&self) -> &'a T {
-        &self.vertex.data
+        &self.surface.data
+    }
+}
+
+impl<T: fmt::Debug> fmt::Debug for CornerRef<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Surface { uv, data } = self.surface;
+        let mut corner = f.debug_struct("CornerRef");
+        corner.field("position", &self.position).field("uv", uv).field("data", data);
+        corner.finish_non_exhaustive()
     }
 }
 
 /// The corners of a polygon, in order.
-#[derive(Debug)]
 pub struct Corners<'a, T> {
-    pub(super) vertices: &'a store::Vertices<T>,
-    pub(super) coordinates: &'a store::Coordinates,
+    pub(super) vertices: &'a Vertices<T>,
     pub(super) frame: u32,
-    /// Vertices, by place.
+    /// Vertices, by number.
     pub(super) list: core::slice::Iter<'a, u32>,
 }
 
@@ -114,16 +122,21 @@ impl<T> Clone for Corners<'_, T> {
     }
 }
 
+impl<T: fmt::Debug> fmt::Debug for Corners<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.clone()).finish()
+    }
+}
+
 impl<'a, T> Iterator for Corners<'a, T> {
     type Item = CornerRef<'a, T>;
 
     #[inline]
     fn next(&mut self) -> Option<CornerRef<'a, T>> {
-        let &index = self.list.next()?;
-        let &mut Self { vertices, coordinates, frame, .. } = self;
-        let vertex = vertices.at(index)?;
-        let coordinate = coordinates.at(vertex.coordinate)?;
-        Some(CornerRef { index, vertices, coordinates, frame, vertex, coordinate })
+        let &number = self.list.next()?;
+        let &mut Self { vertices, frame, .. } = self;
+        let (position, surface) = vertices.corner(number)?;
+        Some(CornerRef { number, vertices, frame, position, surface })
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {

@@ -2,7 +2,7 @@ use alloc::vec::Vec;
 
 use super::interpolate::mix;
 use super::plane::newell;
-use super::store::Vertices;
+use super::vertices::Vertices;
 use super::{Interpolate, Plane};
 use crate::error::{Error, full};
 
@@ -196,7 +196,7 @@ impl<T: Interpolate> Cutter<T> {
     /// Texture coordinates and data of an edge's end.
     fn side<'a>(&'a self, end: End, vertices: &'a Vertices<T>) -> Result<([f32; 2], &'a T), Error> {
         match end.source {
-            Source::Vertex(vertex) => vertices.at(vertex).map(|it| (it.uv, &it.data)),
+            Source::Vertex(vertex) => vertices.surface(vertex).map(|it| (it.uv, &it.data)),
             Source::Made(number) => self.made.get(number as usize).map(|it| (it.uv, &it.data)),
         }
         .ok_or(Error::Stale)

@@ -1,8 +1,6 @@
+use super::vertices::NEVER;
 use super::{PolygonHandle, PolygonStore, Projected, VertexLists};
 use crate::error::Error;
-
-/// The stamp of a coordinate that was never transformed.
-pub(super) const NEVER: u32 = 0;
 
 /// What is done once a frame.
 impl<T, L: VertexLists> PolygonStore<T, L> {
@@ -12,7 +10,8 @@ impl<T, L: VertexLists> PolygonStore<T, L> {
     /// [`forget_projections`](Self::forget_projections).
     ///
     /// # Errors
-    /// `Stale`.
+    /// `Stale`; `Full` without memory for what is seen, 20 bytes a coordinate, which there is
+    /// from the first transformation on.
     ///
     /// # Examples
     /// ```
@@ -33,13 +32,9 @@ impl<T, L: VertexLists> PolygonStore<T, L> {
         mut project: impl FnMut([f32; 3]) -> Projected,
     ) -> Result<(), Error> {
         let record = self.polygons.get(polygon.cast()).ok_or(Error::Stale)?;
+        self.vertices.reserve_seen()?;
         for &vertex in self.lists.get(&record.list) {
-            let Some(vertex) = self.vertices.at(vertex) else { continue };
-            let Some(coordinate) = self.coordinates.at_mut(vertex.coordinate) else { continue };
-            if coordinate.stamp != self.frame {
-                coordinate.projected = project(coordinate.position);
-                coordinate.stamp = self.frame;
-            }
+            self.vertices.project(vertex, self.frame, &mut project);
         }
         Ok(())
     }
@@ -49,7 +44,8 @@ impl<T, L: VertexLists> PolygonStore<T, L> {
     /// its maker removed it before, which was the frame's own share.
     pub fn end_frame(&mut self) {
         let mut temporaries = core::mem::take(&mut self.temporaries);
-        for polygon in temporaries.drain(..) {
+        // From the last to the first: the next frame's get their places in order.
+        for polygon in temporaries.drain(..).rev() {
             // One that is gone already is all that is asked.
             let _ = self.remove(polygon);
         }
@@ -69,11 +65,7 @@ impl<T, L: VertexLists> PolygonStore<T, L> {
     /// the new frame.
     #[cold]
     fn forget_stamps(&mut self) {
-        for index in 0..self.coordinates.end() {
-            if let Some(coordinate) = self.coordinates.at_mut(index) {
-                coordinate.stamp = NEVER;
-            }
-        }
+        self.vertices.forget_stamps();
         self.frame = NEVER + 1;
     }
 }

@@ -69,6 +69,14 @@ impl Plane {
         dot(self.normal, position.map(f64::from)) + self.offset
     }
 
+    /// The least and the greatest distance of all positions between `low` and `high`.
+    #[inline]
+    pub(super) fn distances(&self, low: [f32; 3], high: [f32; 3]) -> (f64, f64) {
+        let far = |n: usize| if self.normal[n] < 0.0 { low[n] } else { high[n] };
+        let near = |n: usize| if self.normal[n] < 0.0 { high[n] } else { low[n] };
+        (self.distance([near(0), near(1), near(2)]), self.distance([far(0), far(1), far(2)]))
+    }
+
     /// Whether a normal points away from the half that is kept.
     pub(super) fn is_faced_away(&self, normal: [f64; 3]) -> bool {
         dot(self.normal, normal) < 0.0

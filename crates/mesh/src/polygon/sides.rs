@@ -1,59 +1,53 @@
 use alloc::vec::Vec;
 
-use super::store::{Coordinates, Vertices};
+use super::blocks::Verdict;
+use super::vertices::Vertices;
 use super::{Clipped, Interpolate, Lifetime, Plane, PolygonHandle, PolygonStore, VertexLists};
 use crate::error::{Error, full};
 
 /// Planes that a coordinate's sides are kept of.
-const MOST_PLANES: usize = 16;
+const MOST_PLANES: usize = 15;
+const ALL_PLANES: u32 = (1 << MOST_PLANES) - 1;
+/// What the sides of a coordinate have once they are known.
+const KNOWN: u32 = 1 << 31;
+/// Sides are kept where there is a polygon to clip for every so many coordinates: fewer don't
+/// share enough.
+const FEW: usize = 4;
 
-/// On which sides of some planes things lie: of each plane one bit for outside, and above
-/// those one for inside. What lies in a plane has neither.
+/// On which sides of some planes coordinates lie: of each plane one bit for outside, and
+/// above those one for inside. What lies in a plane has neither. They are found when they
+/// are first asked for.
 #[derive(Default)]
 pub(super) struct Sides {
     of_coordinates: Vec<u32>,
-    /// The same, for each vertex: polygons list vertices.
-    of_vertices: Vec<u32>,
-}
-
-/// What the sides of a polygon's corners tell.
-#[derive(Clone, Copy, PartialEq)]
-enum Verdict {
-    Outside,
-    Inside,
-    /// It has to be cut to know.
-    Open,
 }
 
 impl Sides {
-    /// Finds the sides of everything in a store.
-    fn find<T>(
-        &mut self,
-        planes: &[Plane],
-        vertices: &Vertices<T>,
-        coordinates: &Coordinates,
-    ) -> Result<(), Error> {
+    /// Takes up other planes, for coordinates up to `end`.
+    fn start(&mut self, end: u32) -> Result<(), Error> {
         self.of_coordinates.clear();
-        self.of_vertices.clear();
-        let (ends, no_memory) = ((coordinates.end(), vertices.end()), |_| full(MOST_PLANES));
-        self.of_coordinates.try_reserve(ends.0 as usize).map_err(no_memory)?;
-        self.of_vertices.try_reserve(ends.1 as usize).map_err(no_memory)?;
-        let sides = |index| coordinates.at(index).map_or(0, |it| sides_of(it.position, planes));
-        self.of_coordinates.extend((0..ends.0).map(sides));
-        let of_coordinates = &self.of_coordinates;
-        self.of_vertices.extend((0..ends.1).map(|index| {
-            let coordinate = vertices.at(index).map(|it| it.coordinate as usize);
-            coordinate.and_then(|at| of_coordinates.get(at)).copied().unwrap_or(0)
-        }));
+        let no_memory = |_| full(end as usize * size_of::<u32>());
+        self.of_coordinates.try_reserve(end as usize).map_err(no_memory)?;
+        self.of_coordinates.resize(end as usize, 0);
         Ok(())
     }
 
     /// What is known of a polygon before it is cut.
     #[inline]
-    fn judge(&self, vertices: &[u32], plane_count: usize) -> Verdict {
-        let sides = vertices.iter().filter_map(|&vertex| self.of_vertices.get(vertex as usize));
-        let any = sides.fold(0, |any, sides| any | sides);
-        let all_planes = (1 << plane_count) - 1;
+    fn judge<T>(&mut self, list: &[u32], planes: &[Plane], vertices: &Vertices<T>) -> Verdict {
+        let mut any = 0;
+        for &vertex in list {
+            let Some(at) = vertices.coordinate_of(vertex) else { return Verdict::Open };
+            let Some(sides) = self.of_coordinates.get_mut(at as usize) else {
+                return Verdict::Open;
+            };
+            if *sides == 0 {
+                let Some(position) = vertices.position_at(at) else { return Verdict::Open };
+                *sides = sides_of(position, planes);
+            }
+            any |= *sides;
+        }
+        let all_planes = (1 << planes.len()) - 1;
         let (outside, inside) = (any & all_planes, any >> MOST_PLANES & all_planes);
         match (outside & !inside, inside == all_planes) {
             // One of the planes has corners outside, and none inside.
@@ -69,11 +63,12 @@ impl Sides {
 /// one of them: cutting it then tells.
 #[inline]
 fn sides_of(position: [f32; 3], planes: &[Plane]) -> u32 {
-    let mut sides = 0;
+    let mut sides = KNOWN;
     for (n, plane) in planes.iter().enumerate() {
         let distance = plane.distance(position);
         if distance < 0.0 {
-            return sides | 1 << n | u32::MAX << (n + 1) << MOST_PLANES;
+            let after = ALL_PLANES << (n + 1) & ALL_PLANES;
+            return sides | 1 << n | after << MOST_PLANES;
         }
         sides |= u32::from(distance > 0.0) << (n + MOST_PLANES);
     }
@@ -83,14 +78,17 @@ fn sides_of(position: [f32; 3], planes: &[Plane]) -> u32 {
 /// Clipping of many polygons.
 impl<T: Interpolate, L: VertexLists> PolygonStore<T, L> {
     /// Clips many polygons with the same planes, and calls `visit` with each and what is
-    /// left of it: as [`clip`](Self::clip) for one after the other, but that each coordinate
-    /// of the store is looked at once, however many polygons share it. For a frustum and a
+    /// left of it: as [`clip`](Self::clip) for one after the other, but that polygons are
+    /// first looked at in blocks of 64, as they were inserted, and of the blocks that the
+    /// planes cut each coordinate once, however many polygons share it. For a frustum and a
     /// large part of the store.
     ///
     /// # Cost
-    /// O(coordinates of the store · planes), and O(corners) for each polygon, with one number
-    /// of four bytes a corner, but for those that are cut. Keeps eight bytes a coordinate.
-    /// More than 16 planes are clipped with polygon by polygon.
+    /// O(planes) for each block that lies on one side of them, and O(1) for its polygons.
+    /// For the rest O(coordinates · planes) and O(corners), and the cuts. A polygon that came
+    /// since the last time costs the corners of its block once. Keeps four bytes a
+    /// coordinate and half a byte a polygon. Polygons that were inserted in no order, so that
+    /// blocks are large, cost what the rest does.
     ///
     /// # Errors
     /// As for [`clip`](Self::clip); what was visited before stays.
@@ -121,15 +119,21 @@ impl<T: Interpolate, L: VertexLists> PolygonStore<T, L> {
         lifetime: Lifetime,
         mut visit: impl FnMut(PolygonHandle, Clipped),
     ) -> Result<(), Error> {
-        let has_sides = planes.len() <= MOST_PLANES;
+        let end = self.vertices.end();
+        let has_sides = planes.len() <= MOST_PLANES && polygons.len() >= end as usize / FEW;
+        self.blocks.start(self.polygons.end())?;
         if has_sides {
-            self.sides.find(planes, &self.vertices, &self.coordinates)?;
+            self.sides.start(end)?;
         }
         for &polygon in polygons {
-            let record = self.polygons.get(polygon.cast()).ok_or(Error::Stale)?;
-            let verdict = match has_sides {
-                true => self.sides.judge(self.lists.get(&record.list), planes.len()),
-                false => Verdict::Open,
+            let Self { polygons, lists, vertices, blocks, sides, .. } = &mut *self;
+            let record = polygons.get(polygon.cast()).ok_or(Error::Stale)?;
+            let block = blocks.judge(polygon.index(), planes, polygons, lists, vertices);
+            let verdict = match block {
+                Verdict::Open if has_sides => {
+                    sides.judge(lists.get(&record.list), planes, vertices)
+                }
+                _ => block,
             };
             let clipped = match verdict {
                 Verdict::Outside => Clipped::Outside,

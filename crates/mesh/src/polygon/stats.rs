@@ -1,6 +1,6 @@
-use super::store::{Coordinates, PolygonRecord, Vertices};
+use super::store::Polygons;
+use super::vertices::Vertices;
 use super::{PolygonStore, VertexLists};
-use crate::counted_pool::CountedPool;
 
 /// What a [`PolygonStore`] holds, and in how many bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -26,27 +26,27 @@ pub struct PolygonStats {
 
 impl PolygonStats {
     pub(super) fn of<T, L: VertexLists>(store: &PolygonStore<T, L>) -> Self {
-        let PolygonStore { polygons, vertices, coordinates, lists, .. } = store;
-        let per_polygon = CountedPool::<PolygonRecord<L::List>>::RECORD_BYTES as u64;
-        let per_vertex = Vertices::<T>::RECORD_BYTES as u64;
-        let per_coordinate = Coordinates::RECORD_BYTES as u64;
+        let PolygonStore { polygons, vertices, lists, .. } = store;
+        let per_polygon = Polygons::<L>::RECORD_BYTES as u64;
+        let per_whole = Vertices::<T>::WHOLE_BYTES as u64;
+        let per_seam = Vertices::<T>::SEAM_BYTES as u64;
         let number = size_of::<u32>() as u64;
         let corners = store.corner_count;
         let listed = u64::from(polygons.len()) * per_polygon + corners * number;
         let reserved = polygons.reserved_bytes()
             + vertices.reserved_bytes()
-            + coordinates.reserved_bytes()
-            + lists.reserved_bytes();
+            + lists.reserved_bytes()
+            + store.blocks.reserved_bytes();
         Self {
             polygons: polygons.len(),
             temporaries: store.temporaries.len() as u32,
             corners,
             vertices: vertices.len(),
-            coordinates: coordinates.len(),
+            coordinates: vertices.coordinate_count(),
             bytes: listed
-                + u64::from(vertices.len()) * per_vertex
-                + u64::from(coordinates.len()) * per_coordinate,
-            unshared_bytes: listed + corners * (per_vertex + per_coordinate),
+                + u64::from(vertices.coordinate_count()) * per_whole
+                + u64::from(vertices.seam_count()) * per_seam,
+            unshared_bytes: listed + corners * per_whole,
             reserved_bytes: reserved as u64,
         }
     }

@@ -1,41 +1,23 @@
 use alloc::vec::Vec;
 use core::fmt;
 
+use super::blocks::Blocks;
 use super::cut::Cutter;
-use super::frame::NEVER;
 use super::sides::Sides;
-use super::{
-    Corner, Corners, IndexRuns, Polygon, PolygonHandle, PolygonStats, Projected, VertexLists,
-};
+use super::vertices::{NEVER, Vertices};
+use super::{Corner, Corners, IndexRuns, Polygon, PolygonHandle, PolygonStats, VertexLists};
 use crate::counted_pool::CountedPool;
 use crate::error::{Error, full};
 
 /// Corners that are compared each with each; more are sorted to find equal ones.
 const FEW_CORNERS: usize = 32;
 
-pub(super) type Vertices<T> = CountedPool<VertexRecord<T>>;
-pub(super) type Coordinates = CountedPool<CoordinateRecord>;
+pub(super) type Polygons<L> = CountedPool<PolygonRecord<<L as VertexLists>::List>>;
 
-/// A polygon: its vertices, by place.
+/// A polygon: its vertices, by number.
 #[derive(Debug)]
 pub(super) struct PolygonRecord<List> {
     pub(super) list: List,
-}
-
-/// A vertex: its coordinate, by place, and what belongs to the polygons' side of it.
-#[derive(Clone, Debug)]
-pub(super) struct VertexRecord<T> {
-    pub(super) coordinate: u32,
-    pub(super) uv: [f32; 2],
-    pub(super) data: T,
-}
-
-/// A place in space, and where it was seen in the frame of the stamp.
-#[derive(Clone, Debug)]
-pub(super) struct CoordinateRecord {
-    pub(super) position: [f32; 3],
-    pub(super) projected: Projected,
-    pub(super) stamp: u32,
 }
 
 /// Polygons whose vertices and coordinates are shared, counted and freed by themselves.
@@ -59,13 +41,14 @@ pub(super) struct CoordinateRecord {
 /// # Cost
 /// Everything is O(corners), in records from [`CountedPool`]s and lists with free lists by
 /// length: in the steady state nothing is asked of the heap. Without data of the caller's,
-/// a polygon takes 16 bytes and 4 a corner, a vertex 20, a coordinate 44: 96 bytes for a
-/// quad of a surface, whose vertices are shared with its neighbours, 288 for one alone. 12
-/// of the 96 are counts, and 12 the generations of handles; the article reckons with 20 for its
-/// counts.
+/// a polygon takes 16 bytes and 4 a corner, a vertex and its coordinate 56, another vertex at
+/// that coordinate 20: 88 bytes for a quad of a surface, whose vertices are shared with its
+/// neighbours, 256 for one alone. 12 of the 88 are counts, and 8 the generations of handles; the
+/// article reckons with 20 for its counts. 20 of the 56 are where the coordinate is seen, and
+/// not there before the first is transformed.
 ///
 /// # Limits
-/// 2³² − 1 polygons, vertices and coordinates each. Handles are good for the store that gave
+/// 2³² − 1 polygons, 2³¹ coordinates and 2³¹ vertices that share one with another. Handles are good for the store that gave
 /// them: another may take them for its own.
 ///
 /// # Examples
@@ -88,9 +71,8 @@ pub(super) struct CoordinateRecord {
 /// # Ok::<(), drystone_mesh::Error>(())
 /// ```
 pub struct PolygonStore<T = (), L: VertexLists = IndexRuns> {
-    pub(super) polygons: CountedPool<PolygonRecord<L::List>>,
+    pub(super) polygons: Polygons<L>,
     pub(super) vertices: Vertices<T>,
-    pub(super) coordinates: Coordinates,
     pub(super) lists: L,
     /// Those that the frame's end removes, unless they are gone by then.
     pub(super) temporaries: Vec<PolygonHandle>,
@@ -103,6 +85,7 @@ pub struct PolygonStore<T = (), L: VertexLists = IndexRuns> {
     pub(super) listed: Vec<u32>,
     /// Its corners, sorted by position.
     order: Vec<u32>,
+    pub(super) blocks: Blocks,
     pub(super) sides: Sides,
 }
 
@@ -111,8 +94,7 @@ impl<T, L: VertexLists> PolygonStore<T, L> {
     pub fn new() -> Self {
         Self {
             polygons: CountedPool::new(),
-            vertices: CountedPool::new(),
-            coordinates: CountedPool::new(),
+            vertices: Vertices::new(),
             lists: L::default(),
             temporaries: Vec::new(),
             frame: NEVER + 1,
@@ -120,6 +102,7 @@ impl<T, L: VertexLists> PolygonStore<T, L> {
             cutter: Cutter::new(),
             listed: Vec::new(),
             order: Vec::new(),
+            blocks: Blocks::default(),
             sides: Sides::default(),
         }
     }
@@ -130,16 +113,12 @@ impl<T, L: VertexLists> PolygonStore<T, L> {
     /// `TooFewCorners` for less than three; `NotFinite` and `RepeatedCorner`, which compares
     /// positions; `Stale` when a corner is to share what is gone; `TooManyOwners` when that
     /// has 2³² − 1; `Full` without memory.
+    #[inline]
     pub fn insert(&mut self, corners: &[Corner<T>]) -> Result<PolygonHandle, Error>
     where
         T: Clone,
     {
-        if corners.len() < 3 {
-            return Err(Error::TooFewCorners { count: corners.len() });
-        }
-        self.cutter.start(corners.len())?;
-        self.listed.clear();
-        self.listed.try_reserve(corners.len()).map_err(|_| full(corners.len()))?;
+        self.start_polygon(corners.len())?;
         for (number, corner) in corners.iter().enumerate() {
             match self.take_corner(number, corner) {
                 Ok((vertex, position)) => {
@@ -174,9 +153,7 @@ impl<T, L: VertexLists> PolygonStore<T, L> {
         let vertices = self.lists.get(&record.list);
         self.corner_count -= vertices.len() as u64;
         for &vertex in vertices {
-            if let Some(vertex) = self.vertices.release_at(vertex) {
-                self.coordinates.release_at(vertex.coordinate);
-            }
+            self.vertices.release(vertex);
         }
         self.lists.remove(record.list);
         Ok(true)
@@ -189,9 +166,8 @@ impl<T, L: VertexLists> PolygonStore<T, L> {
     #[inline]
     pub fn corners(&self, polygon: PolygonHandle) -> Result<Corners<'_, T>, Error> {
         let record = self.polygons.get(polygon.cast()).ok_or(Error::Stale)?;
-        let Self { vertices, coordinates, frame, .. } = self;
         let list = self.lists.get(&record.list).iter();
-        Ok(Corners { vertices, coordinates, frame: *frame, list })
+        Ok(Corners { vertices: &self.vertices, frame: self.frame, list })
     }
 
     /// How many owners a polygon has; none when the handle is stale.
@@ -229,10 +205,21 @@ impl<T, L: VertexLists> PolygonStore<T, L> {
     pub fn reset(&mut self) {
         self.polygons.reset();
         self.vertices.reset();
-        self.coordinates.reset();
         self.lists.reset();
         self.temporaries.clear();
+        self.blocks.reset();
         self.corner_count = 0;
+    }
+
+    /// Memory for a polygon of so many corners, which are listed then.
+    #[inline]
+    fn start_polygon(&mut self, count: usize) -> Result<(), Error> {
+        if count < 3 {
+            return Err(Error::TooFewCorners { count });
+        }
+        self.cutter.start(count)?;
+        self.listed.clear();
+        self.listed.try_reserve(count).map_err(|_| full(count * size_of::<u32>()))
     }
 
     /// Makes a polygon of the vertices that are listed, each counted for it already.
@@ -244,42 +231,18 @@ impl<T, L: VertexLists> PolygonStore<T, L> {
             Err(error) => return Err(self.give_up(error)),
         };
         self.corner_count += self.listed.len() as u64;
-        Ok(self.polygons.insert(PolygonRecord { list })?.cast())
+        let polygon = self.polygons.insert(PolygonRecord { list })?;
+        self.blocks.touch(polygon.index());
+        Ok(polygon.cast())
     }
 
     /// Lets go of the vertices that are listed.
     #[cold]
     pub(super) fn give_up(&mut self, error: Error) -> Error {
         for &vertex in &self.listed {
-            if let Some(vertex) = self.vertices.release_at(vertex) {
-                self.coordinates.release_at(vertex.coordinate);
-            }
+            self.vertices.release(vertex);
         }
         error
-    }
-
-    /// A new vertex at a new coordinate.
-    #[inline]
-    pub(super) fn insert_vertex(
-        &mut self,
-        position: [f32; 3],
-        uv: [f32; 2],
-        data: T,
-    ) -> Result<u32, Error> {
-        let projected = Projected::default();
-        let record = CoordinateRecord { position, projected, stamp: NEVER };
-        let coordinate = self.coordinates.insert_at(record)?;
-        self.insert_vertex_at(coordinate, uv, data)
-    }
-
-    /// A new vertex at a coordinate that is counted for it already.
-    #[inline]
-    fn insert_vertex_at(&mut self, coordinate: u32, uv: [f32; 2], data: T) -> Result<u32, Error> {
-        let vertex = self.vertices.insert_at(VertexRecord { coordinate, uv, data });
-        if vertex.is_err() {
-            self.coordinates.release_at(coordinate);
-        }
-        vertex
     }
 
     /// The vertex of a corner, counted for one polygon more, and where it is.
@@ -288,36 +251,45 @@ impl<T, L: VertexLists> PolygonStore<T, L> {
     where
         T: Clone,
     {
-        let expect_finite = |numbers: &[f32]| match numbers.iter().all(|n| n.is_finite()) {
-            true => Ok(()),
-            false => Err(Error::NotFinite { corner: number }),
-        };
         match it {
             Corner::Shared(vertex) => {
-                let record = self.vertices.get(vertex.cast()).ok_or(Error::Stale)?;
-                let at = self.coordinates.at(record.coordinate).ok_or(Error::Stale)?;
-                let position = at.position;
-                self.vertices.share_at(vertex.index())?;
-                Ok((vertex.index(), position))
+                let vertex = self.vertices.find(*vertex)?;
+                let position = self.vertices.position(vertex).ok_or(Error::Stale)?;
+                self.vertices.share(vertex)?;
+                Ok((vertex, position))
             }
             Corner::At { coordinate, uv, data } => {
-                expect_finite(uv)?;
-                let at = self.coordinates.get(coordinate.cast()).ok_or(Error::Stale)?;
-                let position = at.position;
-                self.coordinates.share_at(coordinate.index())?;
-                Ok((self.insert_vertex_at(coordinate.index(), *uv, data.clone())?, position))
+                expect_finite(number, uv)?;
+                let vertex = self.vertices.insert_seam(*coordinate, *uv, data.clone())?;
+                let position = self.vertices.position(vertex).ok_or(Error::Stale)?;
+                Ok((vertex, position))
             }
             Corner::New { position, uv, data } => {
-                expect_finite(position)?;
-                expect_finite(uv)?;
-                Ok((self.insert_vertex(*position, *uv, data.clone())?, *position))
+                expect_finite(number, position)?;
+                expect_finite(number, uv)?;
+                Ok((self.vertices.insert(*position, *uv, data.clone())?, *position))
             }
         }
     }
 }
 
+/// That the numbers of a corner are finite.
+#[inline]
+fn expect_finite(corner: usize, numbers: &[f32]) -> Result<(), Error> {
+    match are_finite(numbers) {
+        true => Ok(()),
+        false => Err(Error::NotFinite { corner }),
+    }
+}
+
+/// Whether all numbers are finite, without a branch for each.
+#[inline]
+fn are_finite(numbers: &[f32]) -> bool {
+    numbers.iter().fold(true, |all, number| all & number.is_finite())
+}
+
 /// That no two positions are equal.
-fn expect_different(positions: &[[f32; 3]], order: &mut Vec<u32>) -> Result<(), Error> {
+pub(super) fn expect_different(positions: &[[f32; 3]], order: &mut Vec<u32>) -> Result<(), Error> {
     let repeated =
         |a: usize, b: usize| Err(Error::RepeatedCorner { first: a.min(b), second: a.max(b) });
     if positions.len() <= FEW_CORNERS {

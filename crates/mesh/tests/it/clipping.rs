@@ -94,43 +94,103 @@ fn a_polygon_in_the_plane_belongs_to_the_half_behind_it() {
     assert_eq!((a, b), (Clipped::Inside, Clipped::Outside));
 }
 
+fn positions(store: &Store, polygon: PolygonHandle) -> Vec<[f32; 3]> {
+    store.corners(polygon).unwrap().map(|corner| corner.position()).collect()
+}
+
+/// Clips polygons of two stores, of one all at once, and compares what is left of each. How
+/// many lie inside, and how many are cut.
+fn compare_at_once(
+    single: &mut Store,
+    many: &mut Store,
+    polygons: &[PolygonHandle],
+    planes: &[Plane],
+) -> [usize; 2] {
+    let (mut all, mut counts) = (Vec::new(), [0; 2]);
+    let visit = |polygon, clipped| all.push((polygon, clipped));
+    many.clip_all(polygons, planes, Lifetime::Frame, visit).unwrap();
+    assert_eq!(all.len(), polygons.len());
+    for (&polygon, (visited, clipped)) in polygons.iter().zip(all) {
+        assert_eq!(polygon, visited);
+        match (single.clip(polygon, planes, Lifetime::Frame).unwrap(), clipped) {
+            (Clipped::Part(a), Clipped::Part(b)) => {
+                assert_eq!(positions(single, a), positions(many, b));
+                counts[1] += 1;
+            }
+            (one, other) => assert_eq!(one, other),
+        }
+        counts[0] += usize::from(clipped == Clipped::Inside);
+    }
+    counts
+}
+
 #[test]
 fn all_at_once_is_one_after_the_other() {
     let mesh = Mesh::torus(40, 24);
     let (mut single, mut many) = (Store::new(), Store::new());
     let polygons = mesh.insert_into(&mut single);
     assert_eq!(polygons, mesh.insert_into(&mut many));
-    let positions = |store: &Store, part| -> Vec<_> {
-        store.corners(part).unwrap().map(|corner| corner.position()).collect()
-    };
-    let (mut inside, mut parts) = (0, 0);
+    let mut counts = [0; 2];
     for n in 0..40 {
         // Of few planes and of more than are looked at together; the last lie on corners.
         let [x, y, _] = mesh.positions[n * 20];
         let low = if n < 30 { [n as f32 / 8.0 - 4.0, -1.7, -0.9] } else { [x, y, 0.0] };
         let planes = cell_planes(low, 2.5).repeat(if n % 2 == 0 { 1 } else { 3 });
-        let mut all = Vec::new();
-        let visit = |polygon, clipped| all.push((polygon, clipped));
-        many.clip_all(&polygons, &planes, Lifetime::Frame, visit).unwrap();
-        assert_eq!(all.len(), polygons.len());
-        for (&polygon, (visited, clipped)) in polygons.iter().zip(all) {
-            assert_eq!(polygon, visited);
-            match (single.clip(polygon, &planes, Lifetime::Frame).unwrap(), clipped) {
-                (Clipped::Part(a), Clipped::Part(b)) => {
-                    assert_eq!(positions(&single, a), positions(&many, b));
-                    parts += 1;
-                }
-                (one, other) => assert_eq!(one, other),
-            }
-            inside += usize::from(clipped == Clipped::Inside);
+        // All of them, and few of them.
+        for part in [&polygons[..], &polygons[n * 30..n * 30 + 29]] {
+            let found =
+                compare_at_once(&mut single, &mut many, part, &planes[..planes.len() - n % 4]);
+            counts = [0, 1].map(|n| counts[n] + found[n]);
         }
         single.end_frame();
         many.end_frame();
     }
-    assert!(inside > 0 && parts > 0);
+    assert!(counts[0] > 0 && counts[1] > 0);
     many.remove(polygons[7]).unwrap();
     let result = many.clip_all(&polygons, &[], Lifetime::Frame, |_, _| {});
     assert_eq!(result, Err(Error::Stale));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
+
+    /// Polygons that take the places of others lie where no box says so yet.
+    #[test]
+    fn all_at_once_holds_where_polygons_come_and_go(
+        rounds in prop::collection::vec(
+            (
+                prop::collection::vec(any::<prop::sample::Index>(), 0..20),
+                prop::collection::vec(prop::array::uniform3(-30i8..30), 0..30),
+                prop::array::uniform3(-32i8..28),
+                1u8..40,
+            ),
+            1..12,
+        ),
+    ) {
+        let (mut single, mut many) = (Store::new(), Store::new());
+        let mut polygons = Mesh::field(12).insert_into(&mut single);
+        prop_assert_eq!(&polygons, &Mesh::field(12).insert_into(&mut many));
+        for (removed, inserted, low, size) in rounds {
+            for index in removed {
+                let polygon = polygons.swap_remove(index.index(polygons.len()));
+                single.remove(polygon).unwrap();
+                many.remove(polygon).unwrap();
+            }
+            for at in inserted {
+                let [x, y, z] = at.map(f32::from);
+                let corners = [[x, y, z], [x + 2.0, y, z], [x, y + 1.0, z + 3.0]].map(new);
+                let polygon = single.insert(&corners).unwrap();
+                prop_assert_eq!(many.insert(&corners), Ok(polygon));
+                polygons.push(polygon);
+            }
+            let planes = cell_planes(low.map(f32::from), size.into());
+            compare_at_once(&mut single, &mut many, &polygons, &planes);
+            if size % 3 != 0 {
+                single.end_frame();
+                many.end_frame();
+            }
+        }
+    }
 }
 
 /// The six planes of a cell, and where its corners are.

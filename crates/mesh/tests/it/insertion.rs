@@ -1,4 +1,4 @@
-use drystone_mesh::{Clipped, Corner, Error, Lifetime, Plane, PolygonStore};
+use drystone_mesh::{Clipped, Corner, Error, Lifetime, Plane, PolygonStore, Projected};
 
 use crate::shapes::new;
 
@@ -103,4 +103,42 @@ fn large_polygons_and_numbers_go_through() {
     assert_eq!((store.is_empty(), store.contains(part), store.check()), (true, false, Ok(())));
     store.insert(&circle).unwrap();
     assert_eq!(store.check(), Ok(()));
+}
+
+#[test]
+fn a_coordinate_stays_for_a_seam_when_its_first_vertex_goes() {
+    let mut store = Store::new();
+    let front = store.insert(&TRIANGLE.map(new)).unwrap();
+    let corners: Vec<_> = store
+        .corners(front)
+        .unwrap()
+        .map(|it| (it.vertex().unwrap(), it.coordinate().unwrap()))
+        .collect();
+    let at = |n: usize| Corner::At { coordinate: corners[n].1, uv: [n as f32; 2], data: () };
+    let back = store.insert(&[at(2), at(1), at(0)]).unwrap();
+    let project = |position| Projected { position, screen: [0.5; 2] };
+    store.transform(front, project).unwrap();
+    assert!(store.remove(front).unwrap());
+    let stats = store.stats();
+    assert_eq!((stats.vertices, stats.coordinates, store.check()), (3, 3, Ok(())));
+    // The vertices are gone, the coordinates and what is known of them are not.
+    assert!(store.corners(back).unwrap().all(|corner| corner.projected().is_some()));
+    let shared = [Corner::Shared(corners[0].0), at(1), at(2)];
+    assert_eq!(store.insert(&shared), Err(Error::Stale));
+    let third = store.insert(&[at(0), at(1), new([3.0; 3])]).unwrap();
+    assert_eq!((store.stats().vertices, store.stats().coordinates), (6, 4));
+    assert!(store.remove(back).unwrap());
+    assert_eq!((store.stats().vertices, store.stats().coordinates), (3, 3));
+    // A seam is a vertex like others.
+    let seam = store.corners(third).unwrap().next().unwrap();
+    let seam = (seam.vertex().unwrap(), seam.uv());
+    assert_eq!(seam.1, [0.0; 2]);
+    let other = [Corner::Shared(seam.0), new([5.0; 3]), new([6.0; 3])];
+    let fourth = store.insert(&other).unwrap();
+    assert!(store.remove(third).unwrap() && store.check() == Ok(()));
+    assert_eq!(store.corners(fourth).unwrap().next().unwrap().vertex(), Some(seam.0));
+    assert!(store.remove(fourth).unwrap());
+    assert_eq!(store.insert(&other), Err(Error::Stale));
+    let stats = store.stats();
+    assert_eq!((stats.vertices, stats.coordinates, store.check()), (0, 0, Ok(())));
 }

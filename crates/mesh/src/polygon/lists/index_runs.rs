@@ -74,6 +74,16 @@ impl IndexRuns {
     }
 }
 
+/// Copies numbers to a run of the same length: short ones, which most are, without a call.
+#[inline]
+fn copy(run: &mut [u32], vertices: &[u32]) {
+    match (run, vertices) {
+        ([a, b, c], [x, y, z]) => (*a, *b, *c) = (*x, *y, *z),
+        ([a, b, c, d], [x, y, z, w]) => (*a, *b, *c, *d) = (*x, *y, *z, *w),
+        (run, vertices) => run.copy_from_slice(vertices),
+    }
+}
+
 /// The list of free runs for a length; `None` for longer ones.
 #[inline]
 fn list_of(len: usize) -> Option<usize> {
@@ -101,7 +111,7 @@ impl VertexLists for IndexRuns {
         match rest.and_then(|rest| rest.get_mut(..vertices.len())) {
             Some(run) => {
                 self.free[list] = next.unwrap_or(END);
-                run.copy_from_slice(vertices);
+                copy(run, vertices);
                 Ok(IndexRun { start, len })
             }
             None => Ok(IndexRun { start: self.push(vertices)?, len }),
