@@ -3,7 +3,7 @@ use core::num::NonZeroU32;
 
 use drystone_alloc::Handle;
 
-use crate::error::Error;
+use crate::error::{Error, full};
 
 mod by_place;
 #[cfg(test)]
@@ -159,6 +159,21 @@ impl<T> CountedPool<T> {
             }
             _ => None,
         }
+    }
+
+    /// Memory for `count` records beyond those in use, for whoever knows how many come: the
+    /// pool need not grow then.
+    ///
+    /// # Errors
+    /// `Full` when memory or the 2³² − 1 numbers of records ran out.
+    pub fn reserve(&mut self, count: usize) -> Result<(), Error> {
+        let free = self.records.len() - self.len as usize;
+        let more = count.saturating_sub(free);
+        let bytes = more.saturating_mul(Self::RECORD_BYTES);
+        if more > END as usize - self.records.len() {
+            return Err(full(bytes));
+        }
+        self.records.try_reserve_exact(more).map_err(|_| full(bytes))
     }
 
     /// How many owners the record has; none when the handle is stale.

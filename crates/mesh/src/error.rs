@@ -20,6 +20,13 @@ pub enum Error {
         /// The corner, from 0 on.
         corner: usize,
     },
+    /// A corner is given by a number, and there is none of that number.
+    NoCorner {
+        /// The corner, from 0 on.
+        corner: usize,
+        /// How many there are: of an original's corners, of a mesh's vertices.
+        count: usize,
+    },
     /// A plane's normal is zero, or not all of its numbers are finite.
     NoPlane,
     /// The handle is stale: what it named is gone.
@@ -41,6 +48,9 @@ impl fmt::Display for Error {
             }
             Self::NotFinite { corner } => {
                 write!(f, "corner {corner} has a coordinate that is NaN or infinite")
+            }
+            Self::NoCorner { corner, count } => {
+                write!(f, "corner {corner} is to be one of {count} by number, and is none of them")
             }
             Self::NoPlane => f.write_str("no plane: its normal must be finite and not zero"),
             Self::Stale => f.write_str("the handle is stale: what it named was removed before"),

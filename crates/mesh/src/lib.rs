@@ -80,8 +80,8 @@ pub use polygon::Triangulator;
 pub use polygon::{ByLength, IndexRuns, RangeRuns, VertexLists};
 pub use polygon::{
     Clipped, Coordinate, CoordinateHandle, Corner, CornerRef, Corners, Interpolate, Lifetime,
-    Plane, Polygon, PolygonHandle, PolygonStats, PolygonStore, Projected, Vertex, VertexHandle,
-    frustum, portal, pyramid,
+    MeshVertex, PartCorner, Plane, Polygon, PolygonHandle, PolygonStats, PolygonStore, Projected,
+    Vertex, VertexHandle, frustum, portal, pyramid,
 };
 pub use quad::Quad;
 pub use quad_buffer::{QuadBuffer, QuadSink};

@@ -8,6 +8,7 @@ mod cut;
 mod frame;
 mod interpolate;
 mod lists;
+mod mesh;
 mod part;
 mod plane;
 mod sides;
@@ -26,7 +27,8 @@ pub use corner::{
 };
 pub use interpolate::Interpolate;
 pub use lists::{ByLength, IndexRuns, RangeRuns, VertexLists};
-pub use part::Lifetime;
+pub use mesh::MeshVertex;
+pub use part::{Lifetime, PartCorner};
 pub use plane::{Plane, frustum, portal, pyramid};
 pub use stats::PolygonStats;
 pub use store::PolygonStore;

@@ -45,6 +45,22 @@ fn a_record_without_generations_is_retired() {
     pool.check().unwrap();
 }
 
+#[test]
+fn what_is_reserved_serves_without_growing() {
+    let mut pool = CountedPool::new();
+    let first = pool.insert(0).unwrap();
+    pool.insert(1).unwrap();
+    pool.release(first).unwrap();
+    pool.reserve(1000).unwrap();
+    let bytes = pool.reserved_bytes();
+    (0..1000).for_each(|n| assert!(pool.insert(n).is_ok()));
+    assert_eq!(pool.reserved_bytes(), bytes);
+    assert!(bytes >= 1001 * CountedPool::<i32>::RECORD_BYTES);
+    assert!(matches!(pool.reserve(u32::MAX as usize), Err(Error::Full(_))));
+    assert!(matches!(pool.reserve(usize::MAX), Err(Error::Full(_))));
+    assert_eq!((pool.len(), pool.check()), (1001, Ok(())));
+}
+
 #[derive(Clone, Debug)]
 enum Op {
     Insert(u32),

@@ -40,6 +40,16 @@ pub trait VertexLists: Default {
     /// Takes every run back and keeps the memory.
     fn reset(&mut self);
 
+    /// Memory for runs of `count` numbers together, beyond those in use; it may do nothing,
+    /// and then runs find memory when they come.
+    ///
+    /// # Errors
+    /// `Full` without memory.
+    fn reserve(&mut self, count: usize) -> Result<(), Error> {
+        let _ = count;
+        Ok(())
+    }
+
     /// Bytes of memory that were asked for.
     fn reserved_bytes(&self) -> usize;
 }

@@ -35,6 +35,9 @@ pub(super) struct PolygonRecord<List> {
 /// There is no vertex without a polygon and no coordinate without a vertex, so that nothing
 /// is left when the last polygon goes.
 ///
+/// Who has a mesh of vertices and indices inserts it [as a whole](Self::insert_mesh); who cuts
+/// by other means than planes makes [parts](Self::insert_part).
+///
 /// `T` is the caller's data of a vertex; `L` says where the lists of vertices lie. From
 /// Jacco Bikker's "Advanced Management Of Polygonal Data".
 ///
@@ -84,7 +87,7 @@ pub struct PolygonStore<T = (), L: VertexLists = IndexRuns> {
     /// Vertices of a polygon in the making.
     pub(super) listed: Vec<u32>,
     /// Its corners, sorted by position.
-    order: Vec<u32>,
+    pub(super) order: Vec<u32>,
     pub(super) blocks: Blocks,
     pub(super) sides: Sides,
 }
@@ -105,6 +108,23 @@ impl<T, L: VertexLists> PolygonStore<T, L> {
             blocks: Blocks::default(),
             sides: Sides::default(),
         }
+    }
+
+    /// Memory for so many polygons, corners of all of them and vertices at coordinates of
+    /// their own, beyond those that there are. Who knows how much comes saves the store
+    /// from growing step by step.
+    ///
+    /// # Errors
+    /// `Full` without memory.
+    pub fn reserve(
+        &mut self,
+        polygon_count: usize,
+        corner_count: usize,
+        vertex_count: usize,
+    ) -> Result<(), Error> {
+        self.polygons.reserve(polygon_count)?;
+        self.lists.reserve(corner_count)?;
+        self.vertices.reserve(vertex_count)
     }
 
     /// Makes a polygon of its corners, in order, for one owner.
@@ -213,7 +233,7 @@ impl<T, L: VertexLists> PolygonStore<T, L> {
 
     /// Memory for a polygon of so many corners, which are listed then.
     #[inline]
-    fn start_polygon(&mut self, count: usize) -> Result<(), Error> {
+    pub(super) fn start_polygon(&mut self, count: usize) -> Result<(), Error> {
         if count < 3 {
             return Err(Error::TooFewCorners { count });
         }
@@ -275,7 +295,7 @@ impl<T, L: VertexLists> PolygonStore<T, L> {
 
 /// That the numbers of a corner are finite.
 #[inline]
-fn expect_finite(corner: usize, numbers: &[f32]) -> Result<(), Error> {
+pub(super) fn expect_finite(corner: usize, numbers: &[f32]) -> Result<(), Error> {
     match are_finite(numbers) {
         true => Ok(()),
         false => Err(Error::NotFinite { corner }),
@@ -284,7 +304,7 @@ fn expect_finite(corner: usize, numbers: &[f32]) -> Result<(), Error> {
 
 /// Whether all numbers are finite, without a branch for each.
 #[inline]
-fn are_finite(numbers: &[f32]) -> bool {
+pub(super) fn are_finite(numbers: &[f32]) -> bool {
     numbers.iter().fold(true, |all, number| all & number.is_finite())
 }
 

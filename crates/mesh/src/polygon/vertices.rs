@@ -273,6 +273,11 @@ impl<T> Vertices<T> {
         }
     }
 
+    /// Memory for so many vertices at coordinates of their own, beyond those that there are.
+    pub(super) fn reserve(&mut self, count: usize) -> Result<(), Error> {
+        self.whole.reserve(count)
+    }
+
     /// Frees everything and keeps the memory.
     pub(super) fn reset(&mut self) {
         self.whole.reset();

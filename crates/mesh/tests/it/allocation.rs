@@ -2,8 +2,8 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
 use drystone_mesh::{
-    ByLength, Clipped, IndexRuns, Lifetime, Plane, PolygonHandle, PolygonStore, Projected,
-    RangeRuns, Triangulator, VertexLists,
+    ByLength, Clipped, IndexRuns, Lifetime, PartCorner, Plane, PolygonHandle, PolygonStore,
+    Projected, RangeRuns, Triangulator, VertexLists,
 };
 
 use crate::shapes::Mesh;
@@ -52,6 +52,8 @@ struct Steady<L: VertexLists> {
     polygons: Vec<PolygonHandle>,
     /// Lit portions that stay for some frames.
     kept: Vec<PolygonHandle>,
+    /// Those that are cut in a frame.
+    cut: Vec<PolygonHandle>,
     planes: Vec<Plane>,
     triangulator: Triangulator,
     triangles: Vec<[u32; 3]>,
@@ -66,6 +68,7 @@ impl<L: VertexLists> Steady<L> {
             store,
             polygons,
             kept: Vec::new(),
+            cut: Vec::new(),
             planes: Vec::new(),
             triangulator: Triangulator::new(),
             triangles: Vec::new(),
@@ -83,8 +86,25 @@ impl<L: VertexLists> Steady<L> {
                 self.kept.drain(..).for_each(|part| assert!(self.store.remove(part).unwrap()));
             }
             self.light(lifetime);
+            self.shadow();
             self.store.end_frame();
         }
+    }
+
+    /// All polygons at once, and a part of each that is cut.
+    fn shadow(&mut self) {
+        let mut cut = core::mem::take(&mut self.cut);
+        let visit = |polygon, clipped| match clipped {
+            Clipped::Part(_) => cut.push(polygon),
+            Clipped::Inside | Clipped::Outside => {}
+        };
+        self.store.clip_all(&self.polygons, &self.planes, Lifetime::Frame, visit).unwrap();
+        let tip = PartCorner::New { position: [0.5; 3], uv: [0.0; 2], data: [1.0; 3] };
+        for polygon in cut.drain(..) {
+            let corners = [PartCorner::Kept(0), tip, PartCorner::Kept(2)];
+            self.store.insert_part(polygon, &corners, Lifetime::Frame).unwrap();
+        }
+        self.cut = cut;
     }
 
     fn shine_at(&mut self, x: f32, y: f32) {

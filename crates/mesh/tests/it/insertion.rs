@@ -1,6 +1,8 @@
-use drystone_mesh::{Clipped, Corner, Error, Lifetime, Plane, PolygonStore, Projected};
+use drystone_mesh::{
+    Clipped, Corner, Error, Lifetime, MeshVertex, PartCorner, Plane, PolygonStore, Projected,
+};
 
-use crate::shapes::new;
+use crate::shapes::{Mesh, new};
 
 type Store = PolygonStore<()>;
 
@@ -103,6 +105,98 @@ fn large_polygons_and_numbers_go_through() {
     assert_eq!((store.is_empty(), store.contains(part), store.check()), (true, false, Ok(())));
     store.insert(&circle).unwrap();
     assert_eq!(store.check(), Ok(()));
+}
+
+#[test]
+fn a_mesh_at_once_is_its_faces_one_by_one() {
+    let mesh = Mesh::torus(20, 12);
+    let (mut single, mut whole) = (Store::new(), Store::new());
+    let one_by_one = mesh.insert_into(&mut single);
+    whole.reserve(mesh.faces.len(), 4 * mesh.faces.len(), mesh.positions.len()).unwrap();
+    let reserved = whole.stats().reserved_bytes;
+    let at_once = mesh.insert_whole_into(&mut whole);
+    assert_eq!(one_by_one, at_once);
+    assert_eq!(whole.stats().reserved_bytes, reserved);
+    let (a, b) = (single.stats(), whole.stats());
+    assert_eq!((a.vertices, a.corners, a.bytes), (b.vertices, b.corners, b.bytes));
+    for &polygon in &at_once {
+        let corners = |store: &Store| -> Vec<_> {
+            let corners = store.corners(polygon).unwrap();
+            corners.map(|it| (it.vertex(), it.coordinate(), it.position(), it.uv())).collect()
+        };
+        assert_eq!(corners(&single), corners(&whole));
+    }
+    for polygon in at_once {
+        assert!(whole.remove(polygon).unwrap());
+    }
+    assert_eq!((whole.stats().coordinates, whole.check()), (0, Ok(())));
+}
+
+#[test]
+fn a_bad_mesh_is_an_error_at_the_face() {
+    let positions = [[0.0; 3], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0; 3], [f32::NAN; 3], [9.0; 3]];
+    let fails = |face: &[u32], error| {
+        let mut store = Store::new();
+        let vertex = |n: usize| MeshVertex { position: positions[n], uv: [0.0; 2], data: () };
+        let (faces, mut visited) = ([&[0, 1, 2][..], face, &[0, 1, 5]], 0);
+        let made = store.insert_mesh(positions.len(), vertex, faces, |_| visited += 1);
+        assert_eq!((made, visited), (Err(error), 1));
+        let stats = store.stats();
+        assert_eq!((stats.polygons, stats.vertices, store.check()), (1, 3, Ok(())));
+    };
+    fails(&[], Error::TooFewCorners { count: 0 });
+    fails(&[1, 2], Error::TooFewCorners { count: 2 });
+    fails(&[5, 1, 6], Error::NoCorner { corner: 2, count: 6 });
+    fails(&[5, u32::MAX, 1], Error::NoCorner { corner: 1, count: 6 });
+    fails(&[5, 1, 5], Error::RepeatedCorner { first: 0, second: 2 });
+    fails(&[0, 1, 3], Error::RepeatedCorner { first: 0, second: 2 });
+    fails(&[5, 4, 1], Error::NotFinite { corner: 1 });
+    let vertex = |_| MeshVertex { position: [0.0; 3], uv: [0.0; 2], data: () };
+    let made = Store::new().insert_mesh(0, vertex, [&[0, 1, 2][..]], |_| {});
+    assert_eq!(made, Err(Error::NoCorner { corner: 0, count: 0 }));
+}
+
+#[test]
+fn bad_parts_are_errors_and_leave_nothing() {
+    let mut store = Store::new();
+    let polygon = store.insert(&TRIANGLE.map(new)).unwrap();
+    let at = |position, uv| PartCorner::New { position, uv, data: () };
+    let (kept, tip) = ([0, 1].map(PartCorner::Kept), at([0.5; 3], [0.0; 2]));
+    for (last, error) in [
+        (PartCorner::Kept(3), Error::NoCorner { corner: 3, count: 3 }),
+        (PartCorner::Kept(u32::MAX), Error::NoCorner { corner: 3, count: 3 }),
+        (at([f32::NAN; 3], [0.0; 2]), Error::NotFinite { corner: 3 }),
+        (at([0.0; 3], [0.0, f32::INFINITY]), Error::NotFinite { corner: 3 }),
+    ] {
+        let corners = [kept[0], tip, kept[1], last];
+        assert_eq!(store.insert_part(polygon, &corners, Lifetime::Frame), Err(error));
+        let stats = store.stats();
+        assert_eq!((stats.vertices, stats.temporaries, store.check()), (3, 0, Ok(())));
+    }
+    let few = store.insert_part(polygon, &kept, Lifetime::Frame);
+    assert_eq!(few, Err(Error::TooFewCorners { count: 2 }));
+
+    // What the frame dropped is nobody's original.
+    let corners = [kept[0], kept[1], tip];
+    let part = store.insert_part(polygon, &corners, Lifetime::Frame).unwrap();
+    let [.., vertex] =
+        <[_; 3]>::try_from(store.corners(part).unwrap().collect::<Vec<_>>()).unwrap();
+    let (vertex, coordinate) = (vertex.vertex().unwrap(), vertex.coordinate().unwrap());
+    store.end_frame();
+    let again = store.insert_part(polygon, &corners, Lifetime::Kept).unwrap();
+    assert_ne!(part, again);
+    assert_eq!(store.insert_part(part, &corners, Lifetime::Kept), Err(Error::Stale));
+    assert_eq!(store.clip(part, &[], Lifetime::Kept), Err(Error::Stale));
+    assert_eq!(
+        (store.corners(part).err(), store.remove(part)),
+        (Some(Error::Stale), Err(Error::Stale))
+    );
+    for gone in [Corner::Shared(vertex), Corner::At { coordinate, uv: [0.0; 2], data: () }] {
+        let corners = [new(TRIANGLE[0]), new(TRIANGLE[1]), gone];
+        assert_eq!(store.insert(&corners), Err(Error::Stale));
+    }
+    assert!(store.remove(polygon).unwrap() && store.remove(again).unwrap());
+    assert_eq!((store.stats().coordinates, store.check()), (0, Ok(())));
 }
 
 #[test]

@@ -1,6 +1,6 @@
 use drystone_mesh::{
-    ByLength, Clipped, Corner, Error, IndexRuns, Lifetime, Plane, PolygonStore, Projected,
-    RangeRuns, VertexLists,
+    ByLength, Clipped, Corner, Error, IndexRuns, Lifetime, PartCorner, Plane, PolygonStore,
+    Projected, RangeRuns, VertexLists,
 };
 use proptest::prelude::*;
 
@@ -21,6 +21,13 @@ enum Op {
         polygon: usize,
         edge: usize,
         at: [i8; 3],
+    },
+    /// A triangle on an edge of a polygon, as a part of it.
+    AddPart {
+        polygon: usize,
+        edge: usize,
+        at: [i8; 3],
+        is_kept: bool,
     },
     /// The same polygon with other texture coordinates.
     AddAtCoordinates {
@@ -53,6 +60,8 @@ fn op() -> impl Strategy<Value = Op> {
         4 => (0..3usize, prop_oneof![8 => 3..9usize, 1 => 18..40usize], at(), any::<bool>())
             .prop_map(|(axis, count, at, is_star)| Op::Add { axis, count, at, is_star }),
         3 => (which(), which(), at()).prop_map(|(polygon, edge, at)| Op::AddAtEdge { polygon, edge, at }),
+        4 => (which(), which(), at(), any::<bool>())
+            .prop_map(|(polygon, edge, at, is_kept)| Op::AddPart { polygon, edge, at, is_kept }),
         2 => which().prop_map(|polygon| Op::AddAtCoordinates { polygon }),
         2 => which().prop_map(Op::Share),
         6 => which().prop_map(Op::Remove),
@@ -89,6 +98,9 @@ impl<L: VertexLists> Program<L> {
         match op {
             Op::Add { axis, count, at, is_star } => self.add(*axis, *count, *at, *is_star),
             Op::AddAtEdge { polygon, edge, at } => self.add_at_edge(*polygon, *edge, *at),
+            Op::AddPart { polygon, edge, at, is_kept } => {
+                self.add_part(*polygon, *edge, *at, *is_kept);
+            }
             Op::AddAtCoordinates { polygon } => self.add_at_coordinates(*polygon),
             Op::Clip { polygon, halves, is_kept } => self.clip(*polygon, halves, *is_kept),
             Op::Share(n) | Op::Remove(n) | Op::Transform(n) => self.apply_to(*n, op),
@@ -141,6 +153,28 @@ impl<L: VertexLists> Program<L> {
             }
             Err(error) => assert!(matches!(error, Error::RepeatedCorner { .. }), "{error}"),
         }
+    }
+
+    fn add_part(&mut self, n: usize, edge: usize, at: [i8; 3], is_kept: bool) {
+        let Some(n) = self.pick(n) else { return };
+        let Copied { handle, owners, uv_more, .. } = self.naive[n];
+        let lifetime = if is_kept { Lifetime::Kept } else { Lifetime::Frame };
+        let ends = self.store.corners(handle).map_or(Vec::new(), |corners| {
+            let edge = edge % corners.len();
+            corners.cycle_from(edge).take(2).map(|corner| corner.position()).collect()
+        });
+        let count = self.store.corners(handle).map_or(3, |corners| corners.len());
+        let position = at.map(f32::from);
+        let (uv, data) = (uv_at(position, uv_more), data_at(position));
+        let [a, b] = [edge % count, (edge % count + 1) % count].map(|n| PartCorner::Kept(n as u32));
+        let corners = [a, b, PartCorner::New { position, uv, data }];
+        let handle = match self.store.insert_part(handle, &corners, lifetime) {
+            Ok(handle) => handle,
+            Err(error) => return assert_eq!((error, owners), (Error::Stale, 0)),
+        };
+        let positions = [ends[0], ends[1], position];
+        let corners = positions.map(|position| position.map(f64::from)).to_vec();
+        self.naive.push(Copied { handle, corners, owners: 1, is_of_frame: !is_kept, uv_more });
     }
 
     fn add_at_coordinates(&mut self, n: usize) {

@@ -1,6 +1,6 @@
 use std::f32::consts::TAU;
 
-use drystone_mesh::{Corner, Interpolate, PolygonHandle, PolygonStore, VertexLists};
+use drystone_mesh::{Corner, Interpolate, MeshVertex, PolygonHandle, PolygonStore, VertexLists};
 
 /// Twice the area of a polygon, as a vector, and what it adds to six times the volume of the
 /// hull that it belongs to.
@@ -74,6 +74,23 @@ impl Mesh {
             }
             polygons.push(polygon);
         }
+        polygons
+    }
+
+    /// The same, all at once.
+    pub(crate) fn insert_whole_into<T: Interpolate + Default, L: VertexLists>(
+        &self,
+        store: &mut PolygonStore<T, L>,
+    ) -> Vec<PolygonHandle> {
+        let vertex = |n: usize| {
+            let [x, y, _] = self.positions[n];
+            MeshVertex { position: self.positions[n], uv: [x, y], data: T::default() }
+        };
+        let faces: Vec<Vec<u32>> =
+            self.faces.iter().map(|face| face.iter().map(|&n| n as u32).collect()).collect();
+        let (faces, mut polygons) = (faces.iter().map(Vec::as_slice), Vec::new());
+        let count = self.positions.len();
+        store.insert_mesh(count, vertex, faces, |polygon| polygons.push(polygon)).unwrap();
         polygons
     }
 

@@ -146,6 +146,14 @@ impl VertexLists for IndexRuns {
         self.long.reset();
     }
 
+    fn reserve(&mut self, count: usize) -> Result<(), Error> {
+        if self.numbers.len().saturating_add(count) >= END as usize {
+            return Err(full(count.saturating_mul(size_of::<u32>())));
+        }
+        let no_memory = |_| full(count * size_of::<u32>());
+        self.numbers.try_reserve_exact(count).map_err(no_memory)
+    }
+
     fn reserved_bytes(&self) -> usize {
         let long = self.long.iter().map(|(_, run)| run.capacity()).sum::<usize>();
         (self.numbers.capacity() + long) * size_of::<u32>() + self.long.reserved_bytes()
