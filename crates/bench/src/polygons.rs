@@ -57,6 +57,10 @@ trait Store {
     /// The sum of the first coordinates of all temporaries' corners.
     fn sum(&self) -> f64;
 
+    /// Makes a temporary as [`replace`](Self::replace) does, for each polygon and its tips,
+    /// and drops them all. The sum of the first coordinates of all their corners.
+    fn frame(&mut self, parts: &[(usize, [[f32; 3]; 2])]) -> f64;
+
     /// Bytes of everything, without what the heap needs besides.
     fn bytes(&self) -> usize;
 }
@@ -89,6 +93,7 @@ fn run(options: &Options) -> Result<Table, Error> {
     let small = Model::field(options.size(100, QUICK_SIDE));
     let (small, count) = (&small, options.size(REPLACED, 5_000));
     table.run_case("churn", options, contenders!(|make| churn(make, small, count)))?;
+    table.run_case("churn-frame", options, contenders!(|make| churn_frames(make, small, count)))?;
     Ok(table)
 }
 
@@ -163,4 +168,42 @@ fn churn<S: Store>(
         true => Ok(vec![time]),
         false => Err(format!("the corners add up to {}, not to {expected}", store.sum())),
     }
+}
+
+/// Frames of as many temporaries as a light has that moves over the model, all dropped when
+/// the frame ends.
+fn churn_frames<S: Store>(
+    make: impl Fn(&Model) -> S,
+    model: &Model,
+    count: usize,
+) -> Result<Vec<Figure>, String> {
+    let mut store = make(model);
+    let (faces, frames) = (model.faces.len(), count / TEMPORARIES);
+    let parts: Vec<Vec<_>> = (0..=frames)
+        .map(|frame| {
+            let part = |n: usize| {
+                let x = (frame * TEMPORARIES + n) as f32;
+                ((frame * 97 + n * 3) % faces, [[x, 0.5, 9.0], [x, 0.25, 9.0]])
+            };
+            (0..TEMPORARIES).map(part).collect()
+        })
+        .collect();
+    let (mut start, mut sums) = (Instant::now(), Vec::new());
+    for (frame, parts) in parts.iter().enumerate() {
+        if frame == 1 {
+            start = Instant::now();
+        }
+        sums.push(store.frame(parts));
+    }
+    let time = Figure::time_since(start, frames * TEMPORARIES);
+    for (parts, sum) in parts.iter().zip(sums) {
+        let new = parts.iter().map(|(_, tips)| 2.0 * f64::from(tips[0][0])).sum::<f64>();
+        let shared = parts.iter().flat_map(|&(face, _)| &model.faces[face][..2]);
+        let expected =
+            new + shared.map(|&n| f64::from(model.positions[n as usize][0])).sum::<f64>();
+        if sum != expected {
+            return Err(format!("the corners add up to {sum}, not to {expected}"));
+        }
+    }
+    Ok(vec![time])
 }

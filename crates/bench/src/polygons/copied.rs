@@ -72,6 +72,16 @@ impl Store for VecOfVecs {
         self.temporaries.iter().flatten().map(|corner| f64::from(corner.position[0])).sum()
     }
 
+    fn frame(&mut self, parts: &[(usize, [[f32; 3]; 2])]) -> f64 {
+        for &(polygon, tips) in parts {
+            let polygon = &self.polygons[polygon];
+            self.temporaries.push(vec![polygon[0], polygon[1], new(tips[0]), new(tips[1])]);
+        }
+        let sum = self.sum();
+        self.temporaries.clear();
+        sum
+    }
+
     fn bytes(&self) -> usize {
         let corners = self.polygons.iter().map(Vec::capacity).sum::<usize>();
         corners * size_of::<Corner>() + size_of_val(&self.polygons[..])

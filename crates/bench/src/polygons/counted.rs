@@ -92,6 +92,18 @@ impl Store for Counted {
         vertices.map(|vertex| f64::from(vertex.coordinate.position[0])).sum()
     }
 
+    fn frame(&mut self, parts: &[(usize, [[f32; 3]; 2])]) -> f64 {
+        for &(polygon, tips) in parts {
+            let polygon = &self.polygons[polygon];
+            let [c, d] = tips.map(new);
+            let made = Rc::from([polygon[0].clone(), polygon[1].clone(), c, d]);
+            self.temporaries.push(Some(made));
+        }
+        let sum = self.sum();
+        self.temporaries.clear();
+        sum
+    }
+
     fn bytes(&self) -> usize {
         let counts = 2 * size_of::<usize>();
         let polygon = size_of::<Polygon>() + counts + 4 * size_of::<Rc<Vertex>>();

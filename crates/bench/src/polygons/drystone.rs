@@ -1,5 +1,5 @@
 use drystone_mesh::{
-    Clipped, Corner, Lifetime, Plane, PolygonHandle, PolygonStore, VertexHandle, VertexLists,
+    Clipped, Lifetime, MeshVertex, PartCorner, Plane, PolygonHandle, PolygonStore, VertexLists,
 };
 
 use super::model::Model;
@@ -8,8 +8,6 @@ use super::{Seen, Store};
 pub(super) struct Drystone<L: VertexLists> {
     store: PolygonStore<(), L>,
     polygons: Vec<PolygonHandle>,
-    /// Two vertices of every polygon.
-    edges: Vec<[VertexHandle; 2]>,
     temporaries: Vec<PolygonHandle>,
     /// Parts of a frame.
     parts: Vec<PolygonHandle>,
@@ -18,25 +16,17 @@ pub(super) struct Drystone<L: VertexLists> {
 impl<L: VertexLists> Store for Drystone<L> {
     fn build(model: &Model) -> Self {
         let mut store = PolygonStore::new();
-        let mut vertices: Vec<Option<VertexHandle>> = vec![None; model.positions.len()];
-        let (mut polygons, mut edges) = (Vec::new(), Vec::new());
-        for face in &model.faces {
-            let corners = face.map(|n| match vertices[n as usize] {
-                Some(vertex) => Corner::Shared(vertex),
-                None => new(model.positions[n as usize]),
-            });
-            let Ok(polygon) = store.insert(&corners) else { break };
-            let mut made = [None; 4];
-            for ((&n, corner), made) in
-                face.iter().zip(store.corners(polygon).into_iter().flatten()).zip(&mut made)
-            {
-                *made = corner.vertex();
-                vertices[n as usize] = *made;
-            }
-            polygons.push(polygon);
-            edges.extend(made[0].zip(made[1]).map(|(a, b)| [a, b]));
-        }
-        Self { store, polygons, edges, temporaries: Vec::new(), parts: Vec::new() }
+        // What cannot be reserved is asked for later, and shows as missing polygons.
+        let count = model.faces.len();
+        let _ = store.reserve(count, 4 * count, model.positions.len());
+        let vertex = |n: usize| {
+            let position = model.positions[n];
+            MeshVertex { position, uv: [position[0], position[1]], data: () }
+        };
+        let mut polygons = Vec::with_capacity(count);
+        let faces = model.faces.iter().map(|face| &face[..]);
+        let _ = store.insert_mesh(model.positions.len(), vertex, faces, |it| polygons.push(it));
+        Self { store, polygons, temporaries: Vec::new(), parts: Vec::new() }
     }
 
     fn clip_frame(&mut self, planes: &[Plane]) -> Seen {
@@ -64,17 +54,32 @@ impl<L: VertexLists> Store for Drystone<L> {
         if let Some(&old) = self.temporaries.get(place) {
             let _ = self.store.remove(old);
         }
-        let [a, b] = self.edges[polygon].map(Corner::Shared);
-        let Ok(made) = self.store.insert(&[a, b, new(tips[0]), new(tips[1])]) else { return };
+        let corners = part(tips);
+        let made = self.store.insert_part(self.polygons[polygon], &corners, Lifetime::Kept);
+        let Ok(made) = made else { return };
         match self.temporaries.get_mut(place) {
             Some(old) => *old = made,
             None => self.temporaries.push(made),
         }
     }
 
+    fn frame(&mut self, parts: &[(usize, [[f32; 3]; 2])]) -> f64 {
+        for &(polygon, tips) in parts {
+            let polygon = self.polygons[polygon];
+            self.temporaries.extend(self.store.insert_part(polygon, &part(tips), Lifetime::Frame));
+        }
+        let sum = self.sum();
+        self.store.end_frame();
+        self.temporaries.clear();
+        sum
+    }
+
     fn sum(&self) -> f64 {
-        let corners = self.temporaries.iter().flat_map(|&it| self.store.corners(it)).flatten();
-        corners.map(|corner| f64::from(corner.position()[0])).sum()
+        let mut sum = 0.0;
+        for corner in self.temporaries.iter().flat_map(|&it| self.store.corners(it)).flatten() {
+            sum += f64::from(corner.position()[0]);
+        }
+        sum
     }
 
     fn bytes(&self) -> usize {
@@ -82,6 +87,8 @@ impl<L: VertexLists> Store for Drystone<L> {
     }
 }
 
-fn new(position: [f32; 3]) -> Corner<()> {
-    Corner::New { position, uv: [position[0], position[1]], data: () }
+/// Two corners of a polygon and two new ones.
+fn part(tips: [[f32; 3]; 2]) -> [PartCorner<()>; 4] {
+    let [c, d] = tips.map(|at| PartCorner::New { position: at, uv: [at[0], at[1]], data: () });
+    [PartCorner::Kept(0), PartCorner::Kept(1), c, d]
 }

@@ -176,6 +176,22 @@ impl RawPointers {
         part
     }
 
+    /// A polygon of two vertices of another one and two new ones.
+    #[inline]
+    fn temporary(&mut self, polygon: usize, tips: [[f32; 3]; 2]) -> *mut Polygon {
+        let made = self.polygon(4);
+        let [c, d] = tips.map(|at| self.vertex(at, 1, [at[0], at[1]]));
+        // SAFETY: the polygon is live and has four vertices, as the new one has room for.
+        unsafe {
+            let list = (*self.polygons[polygon]).vertices;
+            let (a, b) = (*list, *list.add(1));
+            (*a).users += 1;
+            (*b).users += 1;
+            (*made).vertices.cast::<[*mut Vertex; 4]>().write([a, b, c, d]);
+        }
+        made
+    }
+
     /// Positions and texture coordinates of a polygon's corners.
     #[inline]
     fn corners(polygon: *mut Polygon) -> impl Iterator<Item = ([f32; 3], [f32; 2])> {
@@ -197,7 +213,7 @@ impl Store for RawPointers {
             free_vertices: null_mut(),
             free_polygons: null_mut(),
             free_lists: [null_mut(); LISTS],
-            polygons: Vec::new(),
+            polygons: Vec::with_capacity(model.faces.len()),
             temporaries: Vec::new(),
             parts: Vec::new(),
             vertex_count: model.positions.len(),
@@ -249,20 +265,23 @@ impl Store for RawPointers {
         if let Some(&old) = self.temporaries.get(place) {
             self.remove(old);
         }
-        let made = self.polygon(4);
-        let [c, d] = tips.map(|at| self.vertex(at, 1, [at[0], at[1]]));
-        // SAFETY: the polygon is live and has four vertices, as the new one has room for.
-        unsafe {
-            let list = (*self.polygons[polygon]).vertices;
-            let (a, b) = (*list, *list.add(1));
-            (*a).users += 1;
-            (*b).users += 1;
-            (*made).vertices.cast::<[*mut Vertex; 4]>().write([a, b, c, d]);
-        }
+        let made = self.temporary(polygon, tips);
         match self.temporaries.get_mut(place) {
             Some(old) => *old = made,
             None => self.temporaries.push(made),
         }
+    }
+
+    fn frame(&mut self, parts: &[(usize, [[f32; 3]; 2])]) -> f64 {
+        for &(polygon, tips) in parts {
+            let made = self.temporary(polygon, tips);
+            self.temporaries.push(made);
+        }
+        let sum = self.sum();
+        while let Some(part) = self.temporaries.pop() {
+            self.remove(part);
+        }
+        sum
     }
 
     fn sum(&self) -> f64 {

@@ -75,6 +75,14 @@ impl SlotMaps {
         self.polygons.insert(vertices)
     }
 
+    /// A polygon of two vertices of another one and two new ones.
+    fn temporary(&mut self, polygon: usize, tips: [[f32; 3]; 2]) -> DefaultKey {
+        let list = &self.polygons[self.keys[polygon]];
+        let [a, b] = [list[0], list[1]].map(|vertex| self.share(vertex));
+        let [c, d] = tips.map(|at| self.vertex(at, [at[0], at[1]], 1));
+        self.polygons.insert(vec![a, b, c, d])
+    }
+
     fn position(&self, vertex: DefaultKey) -> [f32; 3] {
         self.coordinates[self.vertices[vertex].coordinate].position
     }
@@ -82,11 +90,12 @@ impl SlotMaps {
 
 impl Store for SlotMaps {
     fn build(model: &Model) -> Self {
+        let (faces, positions) = (model.faces.len(), model.positions.len());
         let mut store = Self {
-            coordinates: SlotMap::new(),
-            vertices: SlotMap::new(),
-            polygons: SlotMap::new(),
-            keys: Vec::new(),
+            coordinates: SlotMap::with_capacity(positions),
+            vertices: SlotMap::with_capacity(positions),
+            polygons: SlotMap::with_capacity(faces),
+            keys: Vec::with_capacity(faces),
             temporaries: Vec::new(),
             parts: Vec::new(),
             cutter: Cutter::default(),
@@ -134,14 +143,23 @@ impl Store for SlotMaps {
         if let Some(&old) = self.temporaries.get(place) {
             self.remove(old);
         }
-        let list = &self.polygons[self.keys[polygon]];
-        let [a, b] = [list[0], list[1]].map(|vertex| self.share(vertex));
-        let [c, d] = tips.map(|at| self.vertex(at, [at[0], at[1]], 1));
-        let made = self.polygons.insert(vec![a, b, c, d]);
+        let made = self.temporary(polygon, tips);
         match self.temporaries.get_mut(place) {
             Some(old) => *old = made,
             None => self.temporaries.push(made),
         }
+    }
+
+    fn frame(&mut self, parts: &[(usize, [[f32; 3]; 2])]) -> f64 {
+        for &(polygon, tips) in parts {
+            let made = self.temporary(polygon, tips);
+            self.temporaries.push(made);
+        }
+        let sum = self.sum();
+        while let Some(part) = self.temporaries.pop() {
+            self.remove(part);
+        }
+        sum
     }
 
     fn sum(&self) -> f64 {
