@@ -1,6 +1,6 @@
 use alloc::vec::Vec;
 
-use drystone_mesh::{Face, Quad, QuadBuffer, QuadSink};
+use drystone_mesh::{Face, Quad, QuadSink};
 
 use crate::ChunkMesh;
 
@@ -25,7 +25,7 @@ pub(crate) struct Conforming {
     /// A bit for each place of the grid of corners, a word of X for each Y and Z.
     corners: Vec<u128>,
     /// The quads of a mesh while they are cut.
-    whole: QuadBuffer,
+    whole: Vec<Quad>,
 }
 
 impl Conforming {
@@ -47,9 +47,11 @@ impl Conforming {
             }
         }
         for quads in [&mut mesh.opaque, &mut mesh.see_through] {
-            core::mem::swap(quads, &mut self.whole);
+            // Copied, not swapped: buffers that change places are never all warm.
+            self.whole.clear();
+            self.whole.extend_from_slice(quads.quads());
             quads.clear();
-            for &quad in self.whole.quads() {
+            for &quad in &self.whole {
                 let cuts = self.cuts(quad);
                 push_parts(quad, cuts, quads);
             }

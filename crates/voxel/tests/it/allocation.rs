@@ -1,7 +1,7 @@
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
-use drystone_voxel::{Chunk, ChunkMesh, GreedyMesher, Material, PaddedChunk, mesh_unit};
+use drystone_voxel::{Chunk, ChunkMesh, GreedyMesher, Material, Merging, PaddedChunk, mesh_unit};
 
 use crate::scenes::{boxes, random, table};
 
@@ -49,16 +49,20 @@ fn warm_meshers_do_not_allocate() {
     let mut uniform = PaddedChunk::new();
     uniform.fill(&Chunk::new(62, Material(3)), |_| None);
     let chunks = [random(62, 30, 4, 1), random(17, 50, 2, 2), boxes(32, 20, 3, 3), uniform];
-    let mut greedy = GreedyMesher::new();
-    let mut mesh = ChunkMesh::new();
-    let mut mesh_all = || {
-        for chunk in &chunks {
-            greedy.mesh(chunk, &table, &mut mesh);
-        }
-    };
-    assert!(allocations_in(&mut mesh_all) > 0, "the first round must make the scratch");
-    assert_eq!(allocations_in(&mut mesh_all), 0);
+    let mergings = [Merging::Greedy, Merging::Conforming, Merging::Unit];
+    for (merging, is_shaded) in mergings.into_iter().flat_map(|it| [(it, false), (it, true)]) {
+        let mut mesher = GreedyMesher::with_merging(merging).occlusion(is_shaded);
+        let mut mesh = ChunkMesh::new();
+        let mut mesh_all = || {
+            for chunk in &chunks {
+                mesher.mesh(chunk, &table, &mut mesh);
+            }
+        };
+        assert!(allocations_in(&mut mesh_all) > 0, "the first round must make room");
+        assert_eq!(allocations_in(&mut mesh_all), 0, "{merging:?}, shaded: {is_shaded}");
+    }
 
+    let mut mesh = ChunkMesh::new();
     mesh_unit(&chunks[0], &table, &mut mesh);
     assert_eq!(allocations_in(|| mesh_unit(&chunks[0], &table, &mut mesh)), 0);
 }
