@@ -66,6 +66,13 @@ pub(crate) trait Instructions {
 /// Does the work with the widest instructions that this machine has.
 #[inline]
 pub(crate) fn widest<W: Work>(work: W) -> W::Output {
+    #[cfg(test)]
+    match tests::MOST.get() {
+        tests::Most::All => {}
+        tests::Most::Portable => return work.run::<portable::Portable>(),
+        #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+        tests::Most::Narrow => return work.run::<x86::Narrow>(),
+    }
     #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
     return x86::widest(work);
     #[cfg(not(all(target_arch = "x86_64", target_feature = "sse2")))]
@@ -74,8 +81,25 @@ pub(crate) fn widest<W: Work>(work: W) -> W::Output {
 
 #[cfg(test)]
 mod tests {
+    use core::cell::Cell;
+
     use super::*;
+    use crate::{ChunkMesh, GreedyMesher, MaterialTable, PaddedChunk};
     use portable::Portable;
+
+    /// The most that [`widest`] may use.
+    #[derive(Clone, Copy, Debug)]
+    pub(super) enum Most {
+        All,
+        Portable,
+        #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+        Narrow,
+    }
+
+    std::thread_local! {
+        /// What this thread may use.
+        pub(super) static MOST: Cell<Most> = const { Cell::new(Most::All) };
+    }
 
     /// Two rows to be compared, and squares to be turned.
     #[derive(Clone, Copy)]
@@ -148,5 +172,58 @@ mod tests {
         for x in [0, 1, u64::MAX, 0x8000_0000_0000_0000, 0x1234_5678_9abc_def0] {
             assert_eq!(widest(Mix(x)), Mix(x).run::<Portable>());
         }
+    }
+
+    /// Boxes of five materials, chunk and halo alike.
+    fn boxes(side: u32, seed: u64) -> PaddedChunk {
+        let mut state = seed;
+        let mut below = |bound: u32| {
+            state = state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(1);
+            (state >> 33) as u32 % bound
+        };
+        let boxes: [([u32; 3], u32, u16); 24] = core::array::from_fn(|_| {
+            let low = [0; 3].map(|_: u32| below(side + 2));
+            (low, 1 + below(side.div_ceil(2)), below(6) as u16)
+        });
+        PaddedChunk::from_fn(side, |at| {
+            let inside = |low: &[u32; 3], size: u32| {
+                at.iter().zip(low).all(|(at, low)| (*low..low + size).contains(at))
+            };
+            let found = boxes.iter().rev().find(|(low, size, _)| inside(low, *size));
+            Material(found.map_or(0, |(.., material)| *material))
+        })
+    }
+
+    /// The whole mesher, plain and shaded, on chunks of all lengths of rows.
+    #[test]
+    fn meshes_are_the_same_with_whatever_instructions() {
+        let fewer = [
+            Most::Portable,
+            #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+            Most::Narrow,
+        ];
+        let mut table = MaterialTable::new();
+        for opacity in [255, 255, 120, 255, 90] {
+            table.insert("material", [9, 9, 9, opacity]).unwrap();
+        }
+        let mut quads = 0;
+        for side in [1, 2, 15, 16, 17, 31, 32, 33, 62, 63, 64] {
+            for (seed, is_shaded) in [(1, false), (2, true), (3, true), (4, false)] {
+                let chunk = boxes(side, seed);
+                let meshed = |most| {
+                    MOST.set(most);
+                    let mut mesh = ChunkMesh::new();
+                    GreedyMesher::new().occlusion(is_shaded).mesh(&chunk, &table, &mut mesh);
+                    MOST.set(Most::All);
+                    mesh
+                };
+                let all = meshed(Most::All);
+                for most in fewer {
+                    assert!(meshed(most).iter().eq(all.iter()), "{most:?}, {side}, {seed}");
+                }
+                quads += all.len();
+            }
+        }
+        assert!(quads > 5000, "only {quads} quads");
     }
 }
