@@ -29,6 +29,31 @@ pub fn mesh_unit(chunk: &PaddedChunk, table: &MaterialTable, mesh: &mut ChunkMes
 
 /// The same with darkened corners, as
 /// [`GreedyMesher::occlusion`](crate::GreedyMesher::occlusion) describes them.
+///
+/// # Cost
+/// As [`mesh_unit`], and twelve looks more for each visible face.
+///
+/// # Examples
+/// ```
+/// use drystone_mesh::Face;
+/// use drystone_voxel::{
+///     ChunkMesh, Material, MaterialTable, PaddedChunk, mesh_unit_shaded,
+/// };
+///
+/// // A floor of two voxels, and one upon the first of them. The halo counts too, so voxel
+/// // (x, y, z) of the chunk is (x + 1, y + 1, z + 1) here.
+/// let padded = PaddedChunk::from_fn(2, |at| {
+///     Material(u16::from([[1, 1, 1], [2, 1, 1], [1, 2, 1]].contains(&at)))
+/// });
+/// let mut mesh = ChunkMesh::new();
+/// mesh_unit_shaded(&padded, &MaterialTable::new(), &mut mesh);
+/// let is_floor = |quad: &&drystone_mesh::Quad| {
+///     quad.face() == Some(Face::PosY) && quad.position() == [1, 0, 0]
+/// };
+/// let floor = mesh.opaque.quads().iter().find(is_floor).map(|quad| quad.occlusion());
+/// // The two corners at the foot of the wall: one level each.
+/// assert_eq!(floor, Some(0b00_00_01_01));
+/// ```
 pub fn mesh_unit_shaded(chunk: &PaddedChunk, table: &MaterialTable, mesh: &mut ChunkMesh) {
     mesh_faces(chunk, table, mesh, |position, face| face_occlusion(chunk, table, position, face));
 }
