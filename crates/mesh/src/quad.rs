@@ -80,7 +80,8 @@ impl Quad {
     }
 
     /// The same quad, its corners darkened: two bits for corner `c` at bit `2 * c`, from 0
-    /// for open to 3 for a corner in an angle.
+    /// for open to 3 for a corner in an angle. Between corners shades are interpolated along
+    /// width and height; an edge longer than a voxel has the shade of its low end all along.
     #[inline]
     #[must_use]
     pub const fn with_occlusion(self, occlusion: u8) -> Self {

@@ -13,7 +13,7 @@ pub struct Frame {
     pub clip_from_relative: [[f32; 4]; 4],
     /// The eye's voxel; `w` unused.
     pub eye_voxel: [i32; 4],
-    /// The eye's place in its voxel, 0 to 1; `w` unused.
+    /// The eye's place in its voxel, 0 to 1; `w`: the light that a level of occlusion takes.
     pub eye_fraction: [f32; 4],
     /// The ray through the picture's middle; `w`: the sun's disc ends at this cosine.
     pub ray_forward: [f32; 4],
@@ -61,6 +61,11 @@ impl Frame {
     /// up to half a pixel along each.
     pub const SEAM_STRETCH_MAX: f32 = 64.0;
 
+    /// Whether corners of quads are darkened at all.
+    pub fn is_shaded(&self) -> bool {
+        self.eye_fraction[3] != 0.0
+    }
+
     /// What shaders need to draw what `camera` sees on `width × height` pixels.
     pub fn new(camera: &Camera, atmosphere: &Atmosphere, width: u32, height: u32) -> Self {
         let (width, height) = (width.max(1) as f32, height.max(1) as f32);
@@ -79,7 +84,7 @@ impl Frame {
         Self {
             clip_from_relative: camera.clip_from_relative(aspect).to_cols_array_2d(),
             eye_voxel: [x, y, z, 0],
-            eye_fraction: eye_fraction.extend(0.0).to_array(),
+            eye_fraction: eye_fraction.extend(atmosphere.occlusion).to_array(),
             // The sun is drawn five times its true size: 2.5° across.
             ray_forward: forward.extend(1.25f32.to_radians().cos()).to_array(),
             ray_right: (right * half_width).extend(atmosphere.haze_start).to_array(),

@@ -148,6 +148,7 @@ impl GlDevice {
         self.context.check_known("drawing")?;
         let context = Rc::clone(&self.context);
         let gl = context.current()?;
+        self.painter.prepare(frame)?;
         let place = self.upload(gl, frame, commands)?;
         self.target.begin(gl);
         paint(&self.painter, gl, &place, COMMANDS_BYTES);
@@ -352,7 +353,7 @@ impl Device for GlDevice {
         let indirect = passes.batches().filter(|_| passes.indirect);
         let commands = indirect.map(|batch| batch.commands);
         self.draw_with(frame, commands, |painter, gl, place, commands_bytes| {
-            painter.paint(gl, place, commands_bytes, passes);
+            painter.paint(gl, place, commands_bytes, (frame, passes));
         })
     }
 

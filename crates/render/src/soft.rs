@@ -15,6 +15,7 @@ mod clip;
 mod draw_table;
 mod geometry;
 mod memory;
+mod occlusion;
 mod shade;
 mod sky;
 mod target;

@@ -9,7 +9,7 @@
 //!
 //! Vertices are the article's: position, normal and colour in floats, 40 bytes, four a
 //! quad. The picture is that of every other device, seams and sky included; there are no
-//! blended meshes.
+//! blended meshes, and no shades of corners, for which these vertices have no room.
 
 #[allow(unsafe_code)]
 mod naive;

@@ -10,7 +10,7 @@ use super::{
     buffer::{Buffer, Kind},
     context::Context,
     geometry::GlGeometry,
-    program::{Program, Programs},
+    program::{Program, Programs, QuadPrograms},
     upload::Place,
     vertex_array::VertexArray,
 };
@@ -57,7 +57,15 @@ impl Painter {
         Ok(())
     }
 
-    /// Draws all passes to what is bound. At `place` lie the [`Frame`], and from
+    /// Makes what a frame needs that was not needed before.
+    ///
+    /// # Errors
+    /// `Device` when the driver refuses a shader.
+    pub(super) fn prepare(&mut self, frame: &Frame) -> Result<(), RenderError> {
+        self.programs.prepare(&self.context, frame.is_shaded())
+    }
+
+    /// Draws all passes to what is bound, after [`prepare`](Self::prepare) for this frame. At `place` lie the [`Frame`], and from
     /// `commands_bytes` on the batches' commands one after the other, if they are drawn
     /// indirectly.
     pub(super) fn paint(
@@ -65,7 +73,7 @@ impl Painter {
         gl: &Gl,
         place: &Place,
         commands_bytes: u64,
-        passes: &Passes<'_, GlGeometry>,
+        (frame, passes): (&Frame, &Passes<'_, GlGeometry>),
     ) {
         self.bind_frame(gl, place);
         self.vertices.bind(gl);
@@ -90,8 +98,8 @@ impl Painter {
                 }
             }
         };
-        let Programs { opaque, cubes, blended, .. } = &self.programs;
-        batches([Some(opaque), Some(cubes)], passes.opaque);
+        let QuadPrograms { opaque, blended } = self.programs.of_quads(frame.is_shaded());
+        batches([Some(opaque), Some(&self.programs.cubes)], passes.opaque);
         self.paint_sky(gl);
         if !passes.blended.is_empty() {
             self.vertices.bind(gl);

@@ -10,14 +10,23 @@ use crate::RenderError;
 
 /// The three passes' programs, and that of opaque cubes.
 pub(super) struct Programs {
-    pub(super) opaque: Program,
+    plain: QuadPrograms,
+    /// Once a frame has asked for it.
+    shaded: Option<QuadPrograms>,
     pub(super) cubes: Program,
     pub(super) sky: Program,
+}
+
+/// What draws quads.
+pub(super) struct QuadPrograms {
+    pub(super) opaque: Program,
     pub(super) blended: Program,
 }
 
 /// What every shader begins with.
 pub(super) const FRAME: &str = include_str!("shaders/frame.glsl");
+/// How far opaque quads' edges move outwards.
+const SEAM: &str = "#define SEAM frame.horizon.w\n";
 const SURFACE_VERTEX: &str = include_str!("shaders/surface.vert");
 /// Colours what a vertex shader gives a colour and a place relative to the eye.
 pub(super) const SURFACE_FRAGMENT: &str = include_str!("shaders/surface.frag");
@@ -26,19 +35,50 @@ const SKY_FRAGMENT: &str = include_str!("shaders/sky.frag");
 
 impl Programs {
     pub(super) fn new(context: &Rc<Context>) -> Result<Self, RenderError> {
-        let surface = |seam: &str| {
-            let vertex = [FRAME, seam, SURFACE_VERTEX];
-            Program::new(context, &vertex, &[FRAME, SURFACE_FRAGMENT])
-        };
         Ok(Self {
-            opaque: surface("#define SEAM frame.horizon.w\n")?,
-            cubes: surface("#define CUBES\n#define SEAM frame.horizon.w\n")?,
+            plain: QuadPrograms::new(context, "")?,
+            shaded: None,
+            cubes: surface(context, "#define CUBES\n", SEAM)?,
             sky: Program::new(context, &[FRAME, SKY_VERTEX], &[FRAME, SKY_FRAGMENT])?,
-            // Blended quads do not overlap their neighbours: where they did, they would
-            // show twice.
-            blended: surface("#define SEAM 0.0\n")?,
         })
     }
+
+    /// Makes those that a frame needs, which may have darkened corners or not.
+    ///
+    /// # Errors
+    /// `Device` with what the compiler says.
+    pub(super) fn prepare(
+        &mut self,
+        context: &Rc<Context>,
+        is_shaded: bool,
+    ) -> Result<(), RenderError> {
+        if is_shaded && self.shaded.is_none() {
+            self.shaded = Some(QuadPrograms::new(context, "#define SHADED\n")?);
+        }
+        Ok(())
+    }
+
+    /// Those that were made ready for such a frame.
+    pub(super) fn of_quads(&self, is_shaded: bool) -> &QuadPrograms {
+        self.shaded.as_ref().filter(|_| is_shaded).unwrap_or(&self.plain)
+    }
+}
+
+impl QuadPrograms {
+    fn new(context: &Rc<Context>, kind: &str) -> Result<Self, RenderError> {
+        Ok(Self {
+            opaque: surface(context, kind, SEAM)?,
+            // Blended quads do not overlap their neighbours: where they did, they would
+            // show twice.
+            blended: surface(context, kind, "#define SEAM 0.0\n")?,
+        })
+    }
+}
+
+/// A program for what is drawn of quads or cubes.
+fn surface(context: &Rc<Context>, kind: &str, seam: &str) -> Result<Program, RenderError> {
+    let vertex = [FRAME, kind, seam, SURFACE_VERTEX];
+    Program::new(context, &vertex, &[FRAME, kind, SURFACE_FRAGMENT])
 }
 
 /// A vertex and a fragment shader.

@@ -41,7 +41,10 @@ impl Bins {
                 continue;
             }
             let origin = stage.origin(&run.data);
-            run.quads.iter().for_each(|&quad| self.push(quad, origin, stage, viewport));
+            for &quad in run.quads {
+                let kind = stage.pixel_kind(quad, &run.data);
+                self.push(quad, kind, origin, stage, viewport);
+            }
         }
         self.sort(viewport);
     }
@@ -58,15 +61,23 @@ impl Bins {
             let origin = stage.origin(&draws.read(cube.region()));
             for face in stage.facings(*cube, origin) {
                 if cube.faces().contains(face) {
-                    self.push(cube.quad(face), origin, stage, viewport);
+                    let quad = cube.quad(face);
+                    let [_, kind]: [u32; 2] = bytemuck::cast(quad);
+                    self.push(quad, kind, origin, stage, viewport);
                 }
             }
         }
     }
 
     #[inline]
-    fn push(&mut self, quad: Quad, origin: Vec3A, stage: &VertexStage, viewport: &Viewport) {
-        let [_, kind]: [u32; 2] = bytemuck::cast(quad);
+    fn push(
+        &mut self,
+        quad: Quad,
+        kind: u32,
+        origin: Vec3A,
+        stage: &VertexStage,
+        viewport: &Viewport,
+    ) {
         let corners = stage.corners(quad, origin);
         match viewport.place(&corners) {
             Place::Outside => {}

@@ -1,11 +1,12 @@
 //! The fragment stage: the colour of a pixel, from what lies there and how deep.
 //!
 //! A GPU carries each corner's place along and interpolates it. Here a pixel keeps only
-//! its depth and its quad's facing and material, 8 bytes: where it lies follows from its
+//! its depth and its quad's facing, occlusion and material, 8 bytes: where it lies follows from its
 //! place in the picture and its depth, so that what is hidden in the end is never shaded.
 
 use glam::{DMat4, Mat4, Vec3A, Vec4};
 
+use super::occlusion::darkness;
 use super::sky::{Sky, mix, smooth, xyz};
 use crate::Frame;
 
@@ -19,6 +20,9 @@ pub(super) struct Shader<'a> {
     palette: &'a [Vec4],
     face_light: [Vec3A; 6],
     relative_from_clip: Mat4,
+    eye_fraction: Vec3A,
+    /// The light that a level of occlusion takes.
+    occlusion: f32,
     haze_start: f32,
     haze_rate: f32,
     haze_density: f32,
@@ -35,6 +39,8 @@ impl<'a> Shader<'a> {
             palette,
             face_light: frame.face_light.map(xyz),
             relative_from_clip: relative_from_clip.as_mat4(),
+            eye_fraction: xyz(frame.eye_fraction),
+            occlusion: frame.eye_fraction[3],
             haze_start: frame.ray_right[3],
             haze_rate: frame.ray_up[3],
             haze_density: frame.zenith[3],
@@ -54,16 +60,32 @@ impl<'a> Shader<'a> {
         self.sky.behind(x, y).extend(1.0)
     }
 
-    /// What a quad of this facing and material looks like at a pixel.
+    /// What a quad of this kind (facing, occlusion, material) looks like at a pixel.
     #[inline]
     pub(super) fn surface(&self, x: usize, y: usize, depth: f32, kind: u32) -> Vec4 {
         let lit = self.lit(kind);
-        if !self.is_hazy() {
-            return lit;
-        }
+        let relative = || self.relative(x, y, depth);
+        let shaded = match darkness(kind, || relative() + self.eye_fraction) {
+            Some(dark) if self.occlusion != 0.0 => {
+                let light = 1.0 - dark * self.occlusion;
+                (Vec3A::from_vec4(lit) * light).extend(lit.w)
+            }
+            _ => lit,
+        };
+        if self.is_hazy() { self.hazy(shaded, relative()) } else { shaded }
+    }
+
+    /// Where a pixel of this depth lies, relative to the eye.
+    #[inline]
+    fn relative(&self, x: usize, y: usize, depth: f32) -> Vec3A {
         let [x, y] = self.picture_place(x, y);
         let place = self.relative_from_clip * Vec4::new(x, y, depth, 1.0);
-        let relative = Vec3A::from_vec4(place) * place.w.recip();
+        Vec3A::from_vec4(place) * place.w.recip()
+    }
+
+    /// A colour as seen from the eye through haze.
+    #[inline]
+    fn hazy(&self, lit: Vec4, relative: Vec3A) -> Vec4 {
         let distance = relative.length();
         let part = ((distance - self.haze_start) * self.haze_rate).clamp(0.0, 1.0);
         if part == 0.0 {

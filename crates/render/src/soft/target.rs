@@ -20,7 +20,7 @@ const FAR: f32 = 0.0;
 pub(super) struct Target {
     image: Image,
     depths: Vec<f32>,
-    /// The second word of the nearest quad: facing and material.
+    /// The second word of the nearest quad, as pixels keep it.
     kinds: Vec<u32>,
 }
 

@@ -19,7 +19,7 @@ pub(super) struct Triangle {
     /// Depth at the first corner, and how it grows by a sub-pixel across and down.
     depth: f32,
     depth_steps: [f32; 2],
-    /// The second word of its quad: facing and material.
+    /// The second word of its quad, as pixels keep it: facing, occlusion and material.
     pub(super) kind: u32,
 }
 

@@ -4,6 +4,7 @@
 use drystone_mesh::{Cube, Face, Quad};
 use glam::{Vec3A, Vec4};
 
+use super::occlusion::pixel_kind;
 use crate::{DrawData, Frame};
 
 /// What the corners of every quad need.
@@ -79,6 +80,14 @@ impl VertexStage {
     pub(super) fn origin(&self, data: &DrawData) -> Vec3A {
         let [x, y, z] = [0, 1, 2].map(|i| data.origin[i].wrapping_sub(self.eye_voxel[i]) as f32);
         Vec3A::new(x, y, z)
+    }
+
+    /// A quad's second word as its pixels keep it.
+    #[inline]
+    pub(super) fn pixel_kind(&self, quad: Quad, data: &DrawData) -> u32 {
+        pixel_kind(bytemuck::cast(quad), || {
+            [0, 1, 2].map(|i| data.origin[i].wrapping_sub(self.eye_voxel[i]))
+        })
     }
 
     /// Of each two facings across an axis, the one of a cube that can look towards the eye.

@@ -6,7 +6,7 @@ use super::{
     WgpuDevice, WgpuGeometry, adapter,
     cull::{Culler, List},
     per_frame::{COMMANDS_OFFSET, frame_group, per_frame_buffer},
-    pipelines::Pipelines,
+    pipelines::{Pipelines, QuadPipelines},
 };
 use crate::{Batch, Culled, Device, Frame, Passes, RenderError, device::Entries};
 
@@ -14,6 +14,8 @@ use crate::{Batch, Culled, Device, Frame, Passes, RenderError, device::Entries};
 struct Contents<'a> {
     passes: &'a Passes<'a, WgpuGeometry>,
     culled: Option<&'a Culled<'a, WgpuGeometry>>,
+    /// What draws quads.
+    is_shaded: bool,
     /// Whether batches are drawn by one call each.
     indirect: bool,
     /// Whether such a call has the GPU read how many commands it has. Once one call of a
@@ -64,7 +66,9 @@ impl WgpuDevice {
         }
         let counted =
             indirect && culled.is_some() && self.culler.as_ref().is_some_and(Culler::is_counted);
-        let contents = Contents { passes, culled, indirect, counted };
+        let is_shaded = frame.is_shaded();
+        self.pipelines.prepare(&self.opened.device, is_shaded);
+        let contents = Contents { passes, culled, is_shaded, indirect, counted };
         self.upload(frame, &contents)?;
         let commands = self.encode(&canvas.color, &contents)?;
         self.opened.queue.submit(self.copies.take().into_iter().chain([commands]));
@@ -137,16 +141,16 @@ impl WgpuDevice {
         match (contents.culled, &self.culler) {
             (Some(culled), Some(culler)) => {
                 culler.encode(&mut encoder, List::Known);
-                let mut pass = self.begin_pass(&mut encoder, canvas, Part::First);
+                let mut pass = self.begin_pass(&mut encoder, canvas, contents, Part::First);
                 culler.draw(&mut pass, culled, List::Known);
                 drop(pass);
                 culler.encode(&mut encoder, List::New);
-                let mut pass = self.begin_pass(&mut encoder, canvas, Part::Second);
+                let mut pass = self.begin_pass(&mut encoder, canvas, contents, Part::Second);
                 culler.draw(&mut pass, culled, List::New);
                 self.encode_batches(&mut pass, contents);
             }
             _ => {
-                let mut pass = self.begin_pass(&mut encoder, canvas, Part::Whole);
+                let mut pass = self.begin_pass(&mut encoder, canvas, contents, Part::Whole);
                 self.encode_batches(&mut pass, contents);
             }
         }
@@ -162,6 +166,7 @@ impl WgpuDevice {
         &self,
         encoder: &'a mut wgpu::CommandEncoder,
         color: &wgpu::TextureView,
+        contents: &Contents<'_>,
         part: Part,
     ) -> wgpu::RenderPass<'a> {
         let mut pass = encoder.begin_render_pass(&wgpu::RenderPassDescriptor {
@@ -181,7 +186,7 @@ impl WgpuDevice {
         });
         pass.set_bind_group(0, &self.frame_group, &[]);
         pass.set_index_buffer(self.pattern.slice(..), wgpu::IndexFormat::Uint32);
-        pass.set_pipeline(&self.pipelines.opaque);
+        pass.set_pipeline(&self.pipelines.of_quads(contents.is_shaded).opaque);
         pass
     }
 
@@ -190,7 +195,8 @@ impl WgpuDevice {
         let passes = contents.passes;
         let count_bytes = counts_offset(contents);
         let mut cursor = Cursor { commands_bytes: COMMANDS_OFFSET, count_bytes };
-        let Pipelines { opaque, cubes, sky, blended, .. } = &self.pipelines;
+        let Pipelines { cubes, sky, .. } = &self.pipelines;
+        let QuadPipelines { opaque, blended } = self.pipelines.of_quads(contents.is_shaded);
         let solid = [(Entries::Quads, opaque), (Entries::Cubes, cubes)];
         self.encode_layer(pass, (&solid, passes.opaque), contents, &mut cursor);
         pass.set_pipeline(sky);

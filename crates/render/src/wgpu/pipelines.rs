@@ -8,10 +8,25 @@ pub(super) const DEPTH_FORMAT: wgpu::TextureFormat = wgpu::TextureFormat::Depth3
 pub(super) struct Pipelines {
     pub(super) frame_layout: wgpu::BindGroupLayout,
     pub(super) geometry_layout: wgpu::BindGroupLayout,
-    pub(super) opaque: wgpu::RenderPipeline,
     pub(super) cubes: wgpu::RenderPipeline,
     pub(super) sky: wgpu::RenderPipeline,
+    plain: QuadPipelines,
+    /// Once a frame has asked for it.
+    shaded: Option<QuadPipelines>,
+    quads: QuadParts,
+}
+
+/// What draws quads.
+pub(super) struct QuadPipelines {
+    pub(super) opaque: wgpu::RenderPipeline,
     pub(super) blended: wgpu::RenderPipeline,
+}
+
+/// What pipelines for quads are made of.
+struct QuadParts {
+    shader: wgpu::ShaderModule,
+    layout: wgpu::PipelineLayout,
+    format: wgpu::TextureFormat,
 }
 
 /// How one pipeline differs from the others.
@@ -33,38 +48,61 @@ impl Pipelines {
         let quad_layout = pipeline_layout(device, &[Some(&frame_layout), Some(&geometry_layout)]);
         // The sky is drawn over an empty scene too, where no geometry is bound.
         let sky_layout = pipeline_layout(device, &[Some(&frame_layout)]);
-        let stage = |layout, stage| pipeline(device, &shader, layout, format, &stage);
-        let solid = |label, vertex| {
-            let fragment = "surface_fragment";
-            let cull = Some(wgpu::Face::Back);
-            let solid = Stage { label, vertex, fragment, depth_write: true, blend: None, cull };
-            stage(&quad_layout, solid)
+        let quads = QuadParts { shader, layout: quad_layout, format };
+        let sky = Stage {
+            label: "sky",
+            vertex: "sky_vertex",
+            fragment: "sky_fragment",
+            depth_write: false,
+            blend: None,
+            cull: None,
         };
-        let opaque = solid("opaque", "opaque_vertex");
-        let cubes = solid("cubes", "cube_vertex");
-        let sky = stage(
-            &sky_layout,
-            Stage {
-                label: "sky",
-                vertex: "sky_vertex",
-                fragment: "sky_fragment",
-                depth_write: false,
-                blend: None,
-                cull: None,
-            },
-        );
-        let blended = stage(
-            &quad_layout,
-            Stage {
-                label: "blended",
-                vertex: "blended_vertex",
-                fragment: "surface_fragment",
-                depth_write: false,
-                blend: Some(wgpu::BlendState::ALPHA_BLENDING),
-                cull: Some(wgpu::Face::Back),
-            },
-        );
-        Self { frame_layout, geometry_layout, opaque, cubes, sky, blended }
+        let sky = pipeline(device, &quads.shader, &sky_layout, format, &sky);
+        let cubes = quads.pipeline(device, &solid("cubes", "cube_vertex", PLAIN_FRAGMENT));
+        let plain = ["opaque_vertex", "blended_vertex", PLAIN_FRAGMENT];
+        let plain = quads.pipelines(device, plain);
+        Self { frame_layout, geometry_layout, cubes, sky, plain, shaded: None, quads }
+    }
+
+    /// Makes those that a frame needs, which may have darkened corners or not.
+    pub(super) fn prepare(&mut self, device: &wgpu::Device, is_shaded: bool) {
+        if is_shaded && self.shaded.is_none() {
+            let names = ["shaded_opaque_vertex", "shaded_blended_vertex", "shaded_fragment"];
+            self.shaded = Some(self.quads.pipelines(device, names));
+        }
+    }
+
+    /// Those that were made ready for such a frame.
+    pub(super) fn of_quads(&self, is_shaded: bool) -> &QuadPipelines {
+        self.shaded.as_ref().filter(|_| is_shaded).unwrap_or(&self.plain)
+    }
+}
+
+const PLAIN_FRAGMENT: &str = "surface_fragment";
+
+/// A stage that writes depth.
+fn solid(label: &'static str, vertex: &'static str, fragment: &'static str) -> Stage {
+    let cull = Some(wgpu::Face::Back);
+    Stage { label, vertex, fragment, depth_write: true, blend: None, cull }
+}
+
+impl QuadParts {
+    fn pipeline(&self, device: &wgpu::Device, stage: &Stage) -> wgpu::RenderPipeline {
+        pipeline(device, &self.shader, &self.layout, self.format, stage)
+    }
+
+    /// Pipelines of these entry points: of opaque vertices, of blended ones, of fragments.
+    fn pipelines(
+        &self,
+        device: &wgpu::Device,
+        [opaque, blended, fragment]: [&'static str; 3],
+    ) -> QuadPipelines {
+        let blend = Some(wgpu::BlendState::ALPHA_BLENDING);
+        let blended = Stage { blend, depth_write: false, ..solid("blended", blended, fragment) };
+        QuadPipelines {
+            opaque: self.pipeline(device, &solid("opaque", opaque, fragment)),
+            blended: self.pipeline(device, &blended),
+        }
     }
 }
 

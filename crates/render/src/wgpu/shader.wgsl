@@ -5,7 +5,7 @@
 struct Frame {
     clip_from_relative: mat4x4<f32>,
     eye_voxel: vec4<i32>,
-    eye_fraction: vec4<f32>,
+    eye_fraction: vec4<f32>,    // w: the light that a level of occlusion takes
     ray_forward: vec4<f32>,     // w: cosine at the rim of the sun's disc
     ray_right: vec4<f32>,       // w: haze start
     ray_up: vec4<f32>,          // w: 1 / haze depth
@@ -33,6 +33,13 @@ struct Corner {
     @builtin(position) position: vec4<f32>,
     @location(0) @interpolate(flat) color: vec4<f32>,
     @location(1) relative: vec3<f32>,
+}
+
+struct ShadedCorner {
+    @builtin(position) position: vec4<f32>,
+    @location(0) @interpolate(flat) color: vec4<f32>,
+    @location(1) relative: vec3<f32>,
+    @location(2) @interpolate(flat) kind: u32,
 }
 
 // The corner's place relative to the eye, before the seam is closed.
@@ -128,6 +135,43 @@ fn blended_vertex(
     return corner(vertex, slot, 0.0);
 }
 
+// A quad's second word with what a pixel needs to find its place in the quad, which it
+// knows but for whole voxels: whether the quad lies at an odd place, counted from the eye's
+// voxel, and whether it is longer than a voxel, along its width and its height.
+fn pixel_kind(words: vec2<u32>, data: DrawData) -> u32 {
+    let origin = vec3<i32>(data.origin_x, data.origin_y, data.origin_z) - frame.eye_voxel.xyz;
+    let odd = (vec3<u32>(words.x, words.x >> 6u, words.x >> 12u) ^ vec3<u32>(origin)) & vec3<u32>(1u);
+    let normal_axis = (words.y & 7u) % 3u;
+    let odd_u = odd[(normal_axis + 1u) % 3u];
+    let odd_v = odd[(normal_axis + 2u) % 3u];
+    let long_u = select(0u, 1u, (words.x >> 18u & 63u) != 0u);
+    let long_v = select(0u, 1u, (words.x >> 24u & 63u) != 0u);
+    return words.y & 0x7ffffffu | odd_u << 27u | odd_v << 28u | long_u << 29u | long_v << 30u;
+}
+
+fn shaded_corner(vertex: u32, slot: u32, seam: f32) -> ShadedCorner {
+    let words = quads[vertex / 4u];
+    let plain = quad_corner(words, vertex % 4u, draws[slot], seam);
+    let kind = pixel_kind(words, draws[slot]);
+    return ShadedCorner(plain.position, plain.color, plain.relative, kind);
+}
+
+@vertex
+fn shaded_opaque_vertex(
+    @builtin(vertex_index) vertex: u32,
+    @builtin(instance_index) slot: u32,
+) -> ShadedCorner {
+    return shaded_corner(vertex, slot, frame.horizon.w);
+}
+
+@vertex
+fn shaded_blended_vertex(
+    @builtin(vertex_index) vertex: u32,
+    @builtin(instance_index) slot: u32,
+) -> ShadedCorner {
+    return shaded_corner(vertex, slot, 0.0);
+}
+
 // Of each two facings across an axis the cube's that can look towards the eye, of the axis
 // that the vertex is of; as a quad, or nothing where that is hidden.
 @vertex
@@ -162,13 +206,43 @@ fn sky(direction: vec3<f32>) -> vec3<f32> {
     return base + frame.sun.rgb * (0.22 * towards16 * towards16);
 }
 
+// How dark a pixel is at a place that is relative to the eye's voxel, in levels.
+fn darkness(kind: u32, at: vec3<f32>) -> f32 {
+    let normal_axis = (kind & 7u) % 3u;
+    let place = vec2<f32>(at[(normal_axis + 1u) % 3u], at[(normal_axis + 2u) % 3u]);
+    let from_low = place - vec2<f32>((vec2<u32>(kind) >> vec2<u32>(27u, 28u)) & vec2<u32>(1u));
+    // Every other voxel: what lies a hair below the quad must not count as its end.
+    let within =
+        clamp(from_low - 2.0 * floor(from_low * 0.5 + 0.25), vec2<f32>(0.0), vec2<f32>(1.0));
+    let levels = vec4<f32>((vec4<u32>(kind) >> vec4<u32>(3u, 5u, 7u, 9u)) & vec4<u32>(3u));
+    // A negative facing swaps the two corners between. An edge longer than a voxel has the
+    // shade of its low end.
+    let is_unit = vec2<f32>((vec2<u32>(~kind) >> vec2<u32>(29u, 30u)) & vec2<u32>(1u));
+    let along = select(levels.zy, levels.yz, (kind & 7u) >= 3u) - levels.x;
+    let both = (levels.w - levels.x - along.x - along.y) * (is_unit.x * is_unit.y);
+    let rise = along * is_unit;
+    return levels.x + rise.x * within.x + (rise.y + both * within.x) * within.y;
+}
+
 @fragment
 fn surface_fragment(in: Corner) -> @location(0) vec4<f32> {
-    let distance = length(in.relative);
+    return hazy(in.color, in.relative);
+}
+
+@fragment
+fn shaded_fragment(in: ShadedCorner) -> @location(0) vec4<f32> {
+    let dark = darkness(in.kind, in.relative + frame.eye_fraction.xyz);
+    let light = 1.0 - dark * frame.eye_fraction.w;
+    return hazy(vec4<f32>(in.color.rgb * light, in.color.a), in.relative);
+}
+
+// A colour as seen from the eye through haze.
+fn hazy(lit: vec4<f32>, relative: vec3<f32>) -> vec4<f32> {
+    let distance = length(relative);
     let t = clamp((distance - frame.ray_right.w) * frame.ray_up.w, 0.0, 1.0);
     let haze = frame.zenith.w * (t * t * (3.0 - 2.0 * t));
-    let color = mix(in.color.rgb, sky(in.relative / max(distance, 1e-6)), haze);
-    return vec4<f32>(color, in.color.a);
+    let color = mix(lit.rgb, sky(relative / max(distance, 1e-6)), haze);
+    return vec4<f32>(color, lit.a);
 }
 
 struct SkyCorner {

@@ -14,6 +14,22 @@ layout(location = 0) in ivec4 draw_origin;
 
 layout(location = 0) flat out vec4 color;
 layout(location = 1) out vec3 relative;
+#ifdef SHADED
+layout(location = 2) flat out uint kind;
+
+// A quad's second word with what a pixel needs to find its place in the quad, which it
+// knows but for whole voxels: whether the quad lies at an odd place, counted from the eye's
+// voxel, and whether it is longer than a voxel, along its width and its height.
+uint pixel_kind(uvec2 words, ivec3 origin) {
+    uvec3 odd = (uvec3(words.x, words.x >> 6u, words.x >> 12u) ^ uvec3(origin)) & uvec3(1u);
+    uint normal_axis = (words.y & 7u) % 3u;
+    uint odd_u = odd[(normal_axis + 1u) % 3u];
+    uint odd_v = odd[(normal_axis + 2u) % 3u];
+    uint long_u = uint((words.x >> 18u & 63u) != 0u);
+    uint long_v = uint((words.x >> 24u & 63u) != 0u);
+    return words.y & 0x7ffffffu | odd_u << 27u | odd_v << 28u | long_u << 29u | long_v << 30u;
+}
+#endif
 
 vec3 axis(uint index) {
     return vec3(equal(uvec3(index), uvec3(0u, 1u, 2u)));
@@ -96,4 +112,7 @@ void main() {
     relative = at + outward * seam_stretch(at, normal) * (SEAM * to_clip(at).w);
     gl_Position = to_clip(relative);
     color = surface_color(words);
+#ifdef SHADED
+    kind = pixel_kind(words, origin);
+#endif
 }

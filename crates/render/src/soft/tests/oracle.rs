@@ -101,6 +101,34 @@ fn a_country_with_a_lake_in_haze() {
     }
 }
 
+/// Corners of all shades, on faces of one voxel and on strips, opaque and see-through.
+#[test]
+fn a_country_with_dark_corners() {
+    let mut scene = country(28);
+    let mut shade = 0u8;
+    for mesh in scene.opaque.iter_mut().chain(&mut scene.blended) {
+        mesh.place.origin = [-3, -70_001, 16];
+        for quad in &mut mesh.quads {
+            shade = shade.wrapping_mul(5).wrapping_add(93);
+            *quad = quad.with_occlusion(shade);
+        }
+    }
+    let mut strips = Mesh::cuboid([0, -70_001, 12], [0; 3], [20, 1, 3], 0);
+    strips.quads.iter_mut().for_each(|quad| *quad = quad.with_occlusion(0b11_10_01_00));
+    scene.opaque.push(strips);
+    let air = Atmosphere { occlusion: 0.3, ..Atmosphere::default().with_haze(10.0, 60.0, 0.9) };
+    let eye = DVec3::new(-1.2, -69_981.9, 60.7);
+    let orthographic = Projection::Orthographic { height_voxels: 30.0 };
+    let (low, high) = (DVec3::new(-3.0, -7e4, 16.0), DVec3::new(25.0, -69_983.0, 44.0));
+    for camera in [
+        Camera::look_at(eye, DVec3::new(16.0, -69_995.0, 34.0)),
+        Camera::look_at(DVec3::new(17.1, -69_985.0, 36.3), DVec3::new(4.0, -69_992.0, 18.0)),
+        Camera::fit(low, high, orthographic, 4.0 / 3.0),
+    ] {
+        compare(&scene, &camera, &air).unwrap();
+    }
+}
+
 /// The eye stands nearer to the floor than the near plane: of the floor, what is under the
 /// eye must be gone, what is beyond the far plane likewise, and all else be there.
 #[test]

@@ -17,6 +17,8 @@ struct Hit {
     /// How far along the ray, in units of its direction.
     t: f64,
     quad: Quad,
+    /// The quad's lowest corner relative to the eye.
+    low: DVec3,
 }
 
 pub(super) struct Ray {
@@ -168,7 +170,7 @@ fn hits(mesh: &Mesh, camera: &Camera, ray: &Ray) -> impl Iterator<Item = Hit> {
         let place = ray.start + ray.direction * t;
         let within =
             face.span_axes().into_iter().all(|i| place[i] >= low[i] && place[i] <= high[i]);
-        (towards < 0.0 && within && t >= near && t <= far).then_some(Hit { t, quad })
+        (towards < 0.0 && within && t >= near && t <= far).then_some(Hit { t, quad, low })
     })
 }
 
@@ -177,13 +179,33 @@ fn surface(scene: &Scene, air: &Atmosphere, ray: &Ray, hit: &Hit) -> (DVec3, f64
         scene.palette[usize::from(hit.quad.material())].map(|c| f64::from(c) / 255.0);
     let normal = hit.quad.face().unwrap().normal().map(|c| c as f32);
     let light = air.light(Vec3::from_array(normal)).as_dvec3();
-    let lit = (DVec3::new(r, g, b) * light).min(DVec3::ONE);
     let place = ray.start + ray.direction * hit.t;
+    let shade = 1.0 - f64::from(air.occlusion) * darkness(hit, place);
+    let lit = (DVec3::new(r, g, b) * light).min(DVec3::ONE) * shade;
     let [start, end] = [air.haze_start, air.haze_end].map(f64::from);
     let part =
         if end > start { ((place.length() - start) / (end - start)).clamp(0.0, 1.0) } else { 0.0 };
     let haze = f64::from(air.haze_density) * ease(part);
     (lit.lerp(sky(air, place.normalize()), haze), a)
+}
+
+/// The levels of the quad's corners, each by how near it is; of a long edge only the low end's.
+fn darkness(hit: &Hit, place: DVec3) -> f64 {
+    let (quad, face) = (hit.quad, hit.quad.face().unwrap());
+    let corners = (0..4).map(|number| {
+        let near = [0, 1].map(|i| {
+            let axis = face.span_axes()[i];
+            let low = quad.position()[axis];
+            let is_low = quad.corner(number)[axis] == low;
+            match quad.size()[i] {
+                1 if is_low => 1.0 - (place[axis] - hit.low[axis]),
+                1 => place[axis] - hit.low[axis],
+                _ => f64::from(is_low),
+            }
+        });
+        f64::from(quad.occlusion() >> (2 * number) & 3) * near[0] * near[1]
+    });
+    corners.sum()
 }
 
 fn background(air: &Atmosphere, direction: DVec3) -> DVec3 {

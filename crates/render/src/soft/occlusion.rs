@@ -1,0 +1,125 @@
+//! How near things darken a quad's corners: carried to the pixels in the spare bits of the
+//! quad's second word, since a pixel knows its place but not its quad.
+
+use glam::Vec3A;
+
+/// The eight bits of a quad's corners.
+const CORNERS: u32 = 0xff << 3;
+/// Whether the quad's lowest voxel lies at an odd place along its width and, a bit further,
+/// along its height, counted from the eye's voxel.
+const IS_ODD: u32 = 27;
+/// Whether it is longer than a voxel, along width and height.
+const IS_LONG: u32 = 29;
+
+/// A quad's second word as its pixels keep it: where there is no occlusion, as it is.
+/// `words` are the quad's, `origin` its mesh's relative to the eye's voxel.
+#[inline]
+pub(super) fn pixel_kind(words: [u32; 2], origin: impl Fn() -> [i32; 3]) -> u32 {
+    if words[1] & CORNERS == 0 { words[1] } else { placed(words, origin()) }
+}
+
+fn placed([place, kind]: [u32; 2], origin: [i32; 3]) -> u32 {
+    let mut placed = kind & ((1 << IS_ODD) - 1);
+    for (i, axis) in (0..).zip(span_axes(kind)) {
+        let low = place >> (6 * axis) & 63;
+        placed |= ((low ^ origin[axis] as u32) & 1) << (IS_ODD + i);
+        let is_long = place >> (18 + 6 * i) & 63 != 0;
+        placed |= u32::from(is_long) << (IS_LONG + i);
+    }
+    placed
+}
+
+/// How dark a pixel of that kind is at a place that is relative to the eye's voxel, in
+/// levels: 0 for open to 3. `None` where the quad has no occlusion.
+#[inline]
+pub(super) fn darkness(kind: u32, place: impl Fn() -> Vec3A) -> Option<f32> {
+    if kind & CORNERS == 0 {
+        return None;
+    }
+    let place = place();
+    let [s, t] = [0, 1].map(|i| {
+        let odd = (kind >> (IS_ODD + i) & 1) as f32;
+        let from_low = place[span_axes(kind)[i as usize]] - odd;
+        // Every other voxel: what lies a hair below the quad must not count as its end.
+        (from_low - 2.0 * (from_low * 0.5 + 0.25).floor()).clamp(0.0, 1.0)
+    });
+    let [low, along_u, along_v, both] = slopes(kind);
+    Some(low + along_u * s + (along_v + both * s) * t)
+}
+
+/// The darkness at the lowest corner, and what the ends of width, of height and of both add.
+/// An edge longer than a voxel has the shade of its low end.
+#[inline]
+fn slopes(kind: u32) -> [f32; 4] {
+    let level = |corner: u32| (kind >> (3 + 2 * corner) & 3) as f32;
+    let is_unit = |i: u32| (!kind >> (IS_LONG + i) & 1) as f32;
+    let is_positive = kind & 7 >= 3;
+    // A negative facing swaps the two corners between.
+    let [u, v] = if is_positive { [1, 2] } else { [2, 1] };
+    let low = level(0);
+    let [along_u, along_v] = [level(u) - low, level(v) - low];
+    let both = level(3) - low - along_u - along_v;
+    [low, along_u * is_unit(0), along_v * is_unit(1), both * (is_unit(0) * is_unit(1))]
+}
+
+#[inline]
+fn span_axes(kind: u32) -> [usize; 2] {
+    // Six and seven name no facing; the shader takes them for +X and +Y.
+    let axis = (kind & 7) as usize % 3;
+    [(axis + 1) % 3, (axis + 2) % 3]
+}
+
+#[cfg(test)]
+mod tests {
+    use drystone_mesh::{Face, Quad};
+
+    use super::*;
+
+    fn seen(quad: Quad, origin: [i32; 3], place: [f32; 3]) -> Option<f32> {
+        darkness(pixel_kind(bytemuck::cast(quad), || origin), || place.into())
+    }
+
+    #[test]
+    fn corners_are_as_dark_as_the_quad_says_from_either_side_of_their_edges() {
+        for face in Face::ALL {
+            for (origin, low) in [([0; 3], [4, 5, 6]), ([-33, 64, 7], [0, 63, 31])] {
+                let quad = Quad::new(low, [1, 1], face, 9).with_occlusion(0b11_10_01_00);
+                for corner in 0..4 {
+                    for hair in [-1e-3, 0.0, 1e-3] {
+                        let at = |i: usize| (origin[i] + quad.corner(corner)[i] as i32) as f32;
+                        let place = [0, 1, 2].map(|i| at(i) + hair);
+                        let got = seen(quad, origin, place).unwrap();
+                        assert!((got - corner as f32).abs() < 1e-2, "{face:?} {corner} {got}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_middle_is_the_mean_whichever_way_the_quad_is_cut() {
+        for (corners, mean) in [(0b11, 0.75), (0b11_00_00_11, 1.5), (0b00_11_11_00, 1.5)] {
+            let quad = Quad::new([3, 3, 3], [1, 1], Face::PosZ, 0).with_occlusion(corners);
+            assert_eq!(seen(quad, [0; 3], [3.5, 3.5, 4.0]), Some(mean));
+        }
+    }
+
+    #[test]
+    fn long_edges_have_the_shade_of_their_low_end() {
+        // Dark at the high end of the height.
+        let strip = Quad::new([3, 3, 3], [9, 1], Face::PosZ, 0).with_occlusion(0b11_11_00_00);
+        for along in [3.0, 3.9, 4.0, 7.3, 12.0] {
+            assert_eq!(seen(strip, [0; 3], [along, 3.25, 4.0]), Some(0.75), "{along}");
+        }
+        let uneven = Quad::new([3, 3, 3], [9, 9], Face::PosZ, 0).with_occlusion(0b11_11_11_01);
+        assert_eq!(seen(uneven, [0; 3], [7.7, 9.1, 4.0]), Some(1.0));
+    }
+
+    #[test]
+    fn what_is_not_shaded_is_left_as_it_is() {
+        for bits in [0, !CORNERS] {
+            assert_eq!(pixel_kind([u32::MAX, bits], || unreachable!()), bits);
+            assert_eq!(darkness(bits, || unreachable!()), None);
+        }
+    }
+}
