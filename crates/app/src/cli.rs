@@ -3,7 +3,7 @@
 use std::{ffi::OsString, path::PathBuf, str::FromStr};
 
 use clap::{Args, Parser, Subcommand, ValueEnum, error::ErrorKind};
-use drystone::scene::{BackendKind, RendererKind, Size};
+use drystone::scene::{BackendKind, Meshing, RendererKind, Size};
 use drystone_render::Cull;
 use drystone_world::GeneratorConfig;
 use glam::DVec3;
@@ -25,6 +25,16 @@ pub(crate) struct Options {
 }
 
 impl Options {
+    /// What to show and how, of the commands that show something.
+    fn scene_options(&self) -> Option<&SceneOptions> {
+        match &self.command {
+            Some(Command::View(view)) => Some(&view.scene),
+            Some(Command::Shot(shot)) => Some(&shot.scene),
+            Some(Command::Info(_) | Command::PoolMap(_)) => None,
+            None => Some(&self.scene),
+        }
+    }
+
     /// The allocator that was asked for.
     pub(crate) fn allocator(&self) -> AllocatorKind {
         match &self.command {
@@ -65,6 +75,10 @@ pub(crate) struct SceneOptions {
     /// or gpu, where it can (these, and what is hidden behind other meshes)
     #[arg(long, value_name = "WHO", default_value = "cpu", value_parser = Cull::from_str)]
     pub(crate) cull: Cull,
+    /// Darken corners of faces by what is near them (ambient occlusion); not with
+    /// --renderer instanced, whose cubes have no room for shades
+    #[arg(long)]
+    pub(crate) ao: bool,
     #[command(flatten)]
     pub(crate) memory: MemoryOptions,
     /// The picture's or window's size in pixels
@@ -85,6 +99,13 @@ pub(crate) struct SceneOptions {
     /// Say what is being done
     #[arg(short, long)]
     pub(crate) verbose: bool,
+}
+
+impl SceneOptions {
+    /// How the source is meshed.
+    pub(crate) fn meshing(&self) -> Meshing {
+        Meshing { occlusion: self.ao }
+    }
 }
 
 /// Where the program's memory comes from.
@@ -175,6 +196,10 @@ pub(crate) enum PlacementKind {
     Buckets,
 }
 
+/// What is said to who wants what cubes cannot be.
+const NO_SHADED_CUBES: &str = "--ao is not for --renderer instanced: a cube's 8 bytes have no \
+    room for the shades of its corners; use --renderer pool or naive";
+
 /// Why there is nothing to run.
 pub(crate) enum Stop {
     /// Help or version was asked for.
@@ -185,14 +210,20 @@ pub(crate) enum Stop {
 
 /// Reads the command line.
 pub(crate) fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Options, Stop> {
-    Options::try_parse_from(arguments).map_err(|error| match error.kind() {
+    let parsed = Options::try_parse_from(arguments).map_err(|error| match error.kind() {
         ErrorKind::DisplayHelp
         | ErrorKind::DisplayVersion
         | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
             Stop::Text(error.render().to_string())
         }
         _ => Stop::Usage(first_paragraph(&error.render().to_string())),
-    })
+    })?;
+    match parsed.scene_options() {
+        Some(scene) if scene.ao && matches!(scene.renderer, RendererKind::Instanced(_)) => {
+            Err(Stop::Usage(NO_SHADED_CUBES.into()))
+        }
+        _ => Ok(parsed),
+    }
 }
 
 /// The first paragraph of clap's message, in one line and without its prefix: the rest
@@ -259,6 +290,9 @@ mod tests {
             "drystone info --chunks 4x4",
             "drystone --allocator heap",
             "drystone --cull nothing",
+            "drystone --ao --renderer instanced",
+            "drystone view --ao --renderer instanced-oldest",
+            "drystone shot a.vox -o b.png --renderer instanced-last-leaf --ao",
             "drystone pool-map a.vox",
             "drystone pool-map a.vox -o b.png",
             "drystone pool-map a.vox -o b.svg --placement heaps",
@@ -285,6 +319,8 @@ mod tests {
         let Ok(bare) = parsed("drystone a.vox --backend soft") else { panic!("refused") };
         assert_eq!(bare.scene.source.path, Some(PathBuf::from("a.vox")));
         assert_eq!(bare.allocator(), AllocatorKind::System);
+        assert!(parsed("drystone --ao").is_ok_and(|it| it.scene.ao));
+        assert!(parsed("drystone --renderer instanced").is_ok_and(|it| !it.scene.ao));
         assert!(parsed("drystone --cull gpu").is_ok_and(|it| it.scene.cull == Cull::Gpu));
         for words in ["drystone --allocator small", "drystone info --allocator small a.vox"] {
             assert!(parsed(words).is_ok_and(|it| it.allocator() == AllocatorKind::Small));

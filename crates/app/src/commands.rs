@@ -5,7 +5,7 @@ mod pool_map;
 mod shot;
 
 use drystone::scene::{self, Outlook};
-use drystone_render::{Camera, Cull, Projection, RenderError, Renderer, View};
+use drystone_render::{Atmosphere, Camera, Cull, Projection, RenderError, Renderer, View};
 use drystone_world::{GeneratedWorld, GeneratorConfig, Source, World, open_source};
 
 use crate::{
@@ -83,7 +83,8 @@ pub(crate) fn view_of(world: &World, options: &SceneOptions) -> View {
         camera.turn_to(target);
     }
     scene::reach(&mut camera, min, max);
-    View { atmosphere, ..View::new(camera) }
+    let occlusion = if options.ao { Atmosphere::OCCLUSION } else { 0.0 };
+    View { atmosphere: Atmosphere { occlusion, ..atmosphere }, ..View::new(camera) }
 }
 
 #[cfg(test)]

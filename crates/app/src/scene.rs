@@ -13,7 +13,7 @@ mod quads;
 pub use backend::{BackendKind, RendererKind, Size, open_renderer, open_window};
 pub use outlook::{Outlook, corners, outlook, reach};
 use quads::Scratch;
-pub use quads::{ChunkQuads, mesh_chunk, mesh_world, quad_count};
+pub use quads::{ChunkQuads, Meshing, mesh_chunk, mesh_world, mesh_world_with, quad_count};
 
 use std::collections::HashMap;
 
@@ -59,6 +59,12 @@ impl Scene {
             scene.update(chunk.position, &chunk.mesh)?;
         }
         Ok(scene)
+    }
+
+    /// How chunks are meshed from now on, at first as [`mesh_world`] does; what is shown
+    /// stays as it is. Worlds that [`mesh_world_with`] meshed want the same here.
+    pub fn set_meshing(&mut self, meshing: Meshing) {
+        self.scratch = Scratch::new(meshing);
     }
 
     /// The world.

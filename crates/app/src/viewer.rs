@@ -131,9 +131,10 @@ impl Viewer {
         window: Arc<Window>,
     ) -> Result<(), AppError> {
         let Some(world) = self.world.take() else { return Ok(()) };
-        let quads = scene::mesh_world(&world);
+        let quads = scene::mesh_world_with(&world, self.options.meshing());
         let (renderer, backend) = (self.options.renderer, self.options.backend);
         let mut opened = Screen::open(event_loop, &window, renderer, backend, world, &quads)?;
+        opened.set_meshing(self.options.meshing());
         opened.set_cull(self.options.cull)?;
         let backend = opened.backend();
         if self.options.verbose {

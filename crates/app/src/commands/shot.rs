@@ -20,7 +20,7 @@ pub(crate) fn run(options: &SceneOptions, path: &Path) -> Result<(), AppError> {
     let mut times = StageTimes { load_ms: clock.lap(), ..StageTimes::default() };
     note(options, || format!("loaded {} chunks of {}", world.chunk_count(), world.name()));
 
-    let quads = scene::mesh_world(&world);
+    let quads = scene::mesh_world_with(&world, options.meshing());
     times.mesh_ms = clock.lap();
     note(options, || format!("meshed {} quads", scene::quad_count(&quads)));
 

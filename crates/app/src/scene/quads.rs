@@ -11,16 +11,35 @@ pub struct ChunkQuads {
     pub mesh: ChunkMesh,
 }
 
-/// Meshes every chunk of `world`, on all cores. Chunks without a visible face are left
-/// out; the rest come in the world's order.
+/// How chunks are made into quads.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Meshing {
+    /// Whether quads carry how far corners of faces are darkened by what is near them, to be
+    /// shown where [`Atmosphere::occlusion`](drystone_render::Atmosphere::occlusion) says how
+    /// dark that is. Takes more quads, since only faces that shade alike are merged. The
+    /// instanced renderer refuses such meshes: its cubes have no room for shades. Default:
+    /// not.
+    pub occlusion: bool,
+}
+
+/// Meshes every chunk of `world` as [`Meshing::default`] says, on all cores. Chunks without
+/// a visible face are left out; the rest come in the world's order.
 pub fn mesh_world(world: &World) -> Vec<ChunkQuads> {
+    mesh_world_with(world, Meshing::default())
+}
+
+/// The same in any other way.
+pub fn mesh_world_with(world: &World, meshing: Meshing) -> Vec<ChunkQuads> {
     let positions: Vec<ChunkPos> = world.positions().collect();
     positions
         .into_par_iter()
-        .map_init(Scratch::default, |scratch, position| ChunkQuads {
-            position,
-            mesh: scratch.mesh(world, position).clone(),
-        })
+        .map_init(
+            || Scratch::new(meshing),
+            |scratch, position| ChunkQuads {
+                position,
+                mesh: scratch.mesh(world, position).clone(),
+            },
+        )
         .filter(|chunk| !chunk.mesh.is_empty())
         .collect()
 }
@@ -63,6 +82,12 @@ pub(super) struct Scratch {
 }
 
 impl Scratch {
+    /// Scratch to mesh so.
+    pub(super) fn new(meshing: Meshing) -> Self {
+        let mesher = GreedyMesher::new().occlusion(meshing.occlusion);
+        Self { mesher, ..Self::default() }
+    }
+
     /// The quads of a chunk, until the next is meshed.
     pub(super) fn mesh(&mut self, world: &World, position: ChunkPos) -> &ChunkMesh {
         self.mesh.clear();

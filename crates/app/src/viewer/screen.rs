@@ -1,6 +1,6 @@
 use std::{num::NonZeroU32, sync::Arc};
 
-use drystone::scene::{self, BackendKind, ChunkQuads, RendererKind, Scene, Size};
+use drystone::scene::{self, BackendKind, ChunkQuads, Meshing, RendererKind, Scene, Size};
 use drystone_render::{Cull, DrawStats, HeldStats, Image, RenderError, View, WindowTarget};
 use drystone_world::World;
 use winit::{
@@ -54,6 +54,11 @@ impl Screen {
 
     pub(super) fn backend(&mut self) -> String {
         self.scene().renderer().backend()
+    }
+
+    /// How chunks are meshed from now on.
+    pub(super) fn set_meshing(&mut self, meshing: Meshing) {
+        self.scene().set_meshing(meshing);
     }
 
     /// Has the GPU or the CPU leave out what cannot be seen.

@@ -5,7 +5,7 @@ use std::{collections::HashSet, fs, time::Instant};
 use drystone_render::Image;
 use serde_json::Value;
 
-use crate::program::{data_or_skip, drystone, run, scratch};
+use crate::program::{data_or_skip, drystone, one_line, run, scratch};
 
 const REAL_MODELS: [&str; 4] = ["monu10.vox", "dragon.vox", "teapot.vox", "maze.vox"];
 
@@ -93,6 +93,38 @@ fn the_gpu_leaves_out_what_is_not_seen() {
     assert!(count(&by_gpu, "quads_drawn") <= count(&by_cpu, "quads_drawn"));
     let seen = plain.unwrap().difference(&culled.unwrap(), 0).unwrap();
     assert!(seen.pixels <= 120, "{seen:?}");
+}
+
+/// Corners get darker and nothing gets lighter; who cannot draw that says so.
+#[test]
+fn ambient_occlusion_darkens_corners() {
+    let folder = scratch("ao");
+    let picture = folder.join("a.png");
+    let name = picture.to_str().unwrap();
+    let words = ["shot", "-o", name, "--backend", "soft", "--json"];
+    let world = ["--chunks", "2x4x2", "--seed", "5", "--size", "200x120"];
+    let draw = |more: &[&str]| {
+        let report = json(&[&words[..], &world, more].concat());
+        (report["quads"].as_u64().unwrap(), Image::load_png(&picture).unwrap())
+    };
+    let (plain_quads, plain) = draw(&[]);
+    let (quads, shaded) = draw(&["--ao"]);
+    assert!(quads > plain_quads);
+    assert!(draw(&["--ao", "--renderer", "naive"]).1 == shaded);
+    let darker = plain.difference(&shaded, 8).unwrap().pixels;
+    assert!(darker > 1000, "{darker}");
+    let sum = |image: &Image| image.rgba().iter().map(|&c| u64::from(c)).sum::<u64>();
+    let lighter = |(a, b): (&u8, &u8)| *b > a.saturating_add(2);
+    // On seams a pixel may show another quad.
+    let wrong = plain.rgba().iter().zip(shaded.rgba()).filter(|&pair| lighter(pair)).count();
+    assert!(sum(&shaded) < sum(&plain) && wrong < 100, "{wrong}");
+
+    fs::remove_file(&picture).unwrap();
+    for renderer in ["instanced", "instanced-oldest"] {
+        let line = one_line(&run(&["shot", "-o", name, "--ao", "--renderer", renderer]), 2);
+        assert!(line.contains("--renderer pool"), "{line}");
+    }
+    assert!(!picture.exists());
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! The one list of scenes that every renderer and backend must draw alike.
 
-use drystone::scene;
+use drystone::scene::{self, ChunkQuads, Meshing};
 use drystone_render::{Camera, Projection, View};
 use drystone_voxel::{Chunk, ChunkPos, Material, MaterialTable, VoxelPos};
 use drystone_world::{GeneratedWorld, GeneratorConfig, VoxFile, World};
@@ -11,9 +11,37 @@ pub(crate) struct Case {
     pub(crate) name: &'static str,
     pub(crate) world: World,
     pub(crate) views: Vec<View>,
+    pub(crate) meshing: Meshing,
 }
 
-/// All cases; those of real files are left out when `DRYSTONE_DATA` is not set.
+impl Case {
+    /// How dark dark corners are, in all views.
+    pub(crate) fn set_occlusion(&mut self, occlusion: f32) {
+        self.views.iter_mut().for_each(|view| view.atmosphere.occlusion = occlusion);
+    }
+
+    pub(crate) fn quads(&self) -> Vec<ChunkQuads> {
+        scene::mesh_world_with(&self.world, self.meshing)
+    }
+}
+
+/// All cases with darkened corners that have anything to darken.
+pub(crate) fn shaded_cases() -> Vec<Case> {
+    let mut cases = vec![
+        case("shaded-facings", facings()),
+        case("shaded-glass", glass()),
+        case("shaded-far-away", far_away()),
+        case("shaded-terrain", terrain()),
+    ];
+    cases.extend(real_model("shaded-real-model"));
+    for case in &mut cases {
+        case.meshing.occlusion = true;
+        case.set_occlusion(0.3);
+    }
+    cases
+}
+
+/// All cases without; those of real files are left out when `DRYSTONE_DATA` is not set.
 pub(crate) fn cases() -> Vec<Case> {
     let mut cases = vec![
         case("empty", World::new("empty", MaterialTable::new())),
@@ -28,7 +56,7 @@ pub(crate) fn cases() -> Vec<Case> {
         case("rotations", vox_scene(&rotations())),
         case("terrain", terrain()),
     ];
-    cases.extend(real_model());
+    cases.extend(real_model("real-model"));
     cases
 }
 
@@ -55,7 +83,7 @@ fn case(name: &'static str, world: World) -> Case {
         fit([0.0, 0.0, 1.0], parallel),
         fit([0.3, 0.04, 0.9], perspective),
     ];
-    Case { name, world, views }
+    Case { name, world, views, meshing: Meshing::default() }
 }
 
 fn corners(world: &World) -> (DVec3, DVec3) {
@@ -180,10 +208,10 @@ fn terrain() -> World {
     World::load(&GeneratedWorld::new(config).unwrap()).unwrap()
 }
 
-fn real_model() -> Option<Case> {
+fn real_model(name: &'static str) -> Option<Case> {
     let path = crate::program::data("monu10.vox")?;
     let source = VoxFile::open(&path).unwrap_or_else(|error| panic!("{error}"));
-    Some(case("real-model", World::load(&source).unwrap()))
+    Some(case(name, World::load(&source).unwrap()))
 }
 
 fn vox_scene(data: &dot_vox::DotVoxData) -> World {

@@ -7,7 +7,7 @@
 
 use std::path::PathBuf;
 
-use drystone::scene::{Scene, mesh_world, quad_count};
+use drystone::scene::{Meshing, Scene, quad_count};
 use drystone_mesh::Quad;
 use drystone_pool::Oversize;
 use drystone_render::{
@@ -17,7 +17,7 @@ use drystone_render::{
 };
 use drystone_world::World;
 
-use crate::picture_cases::{Case, cases};
+use crate::picture_cases::{Case, cases, shaded_cases};
 
 /// Odd, so that rows are padded when they are read back.
 const WIDTH: u32 = 317;
@@ -46,15 +46,13 @@ fn soft() -> SoftDevice {
     SoftDevice::new(WIDTH, HEIGHT).unwrap()
 }
 
-fn pictures(world: &World, views: &[View], renderer: Box<dyn Renderer>) -> Vec<Image> {
-    let quads = mesh_world(world);
-    let mut scene = Scene::new(world.clone(), &quads, renderer).unwrap();
+fn pictures(case: &Case, views: &[View], renderer: Box<dyn Renderer>) -> Vec<Image> {
+    let mut scene = Scene::new(case.world.clone(), &case.quads(), renderer).unwrap();
     views.iter().map(|view| scene.picture(view).unwrap().0).collect()
 }
 
 fn expected(case: &Case) -> Vec<Image> {
-    let quads = quad_count(&mesh_world(&case.world));
-    pictures(&case.world, &case.views, pool(soft(), quads))
+    pictures(case, &case.views, pool(soft(), quad_count(&case.quads())))
 }
 
 /// What is wrong with `actual`, or nothing. Wrong pictures are written out to be looked at.
@@ -87,16 +85,19 @@ fn difference(want: &Image, got: &Image) -> Image {
     picture
 }
 
-/// Draws all cases with what `open` opens for a number of quads.
+/// Draws all cases, shaded ones too, with what `open` opens for a number of quads.
 fn agree(contender: &str, open: impl Fn(u64) -> Box<dyn Renderer>) {
-    agree_on(cases(), contender, open);
+    agree_on(all_cases(), contender, open);
+}
+
+fn all_cases() -> Vec<Case> {
+    cases().into_iter().chain(shaded_cases()).collect()
 }
 
 fn agree_on(cases: Vec<Case>, contender: &str, open: impl Fn(u64) -> Box<dyn Renderer>) {
     let mut wrong = Vec::new();
     for case in cases {
-        let quads = quad_count(&mesh_world(&case.world));
-        let actual = pictures(&case.world, &case.views, open(quads));
+        let actual = pictures(&case, &case.views, open(quad_count(&case.quads())));
         assert_eq!(actual.len(), case.views.len());
         for (index, (want, got)) in expected(&case).iter().zip(&actual).enumerate() {
             wrong.extend(compare(case.name, index, contender, want, got));
@@ -115,7 +116,8 @@ fn device_agrees<D: Device + 'static>(test: &str, open: impl Fn() -> Result<D, R
     }
     agree(&format!("{test}-pool"), |quads| pool(open().unwrap(), quads));
     agree(&format!("{test}-naive"), |_| naive(open().unwrap()));
-    agree(&format!("{test}-instanced"), |_| instanced(open().unwrap()));
+    // Cubes have no room for shades.
+    agree_on(cases(), &format!("{test}-instanced"), |_| instanced(open().unwrap()));
 }
 
 fn gl_agrees(test: &str, access: Access) {
@@ -130,7 +132,7 @@ fn naive_draws_what_pool_draws() {
 
 #[test]
 fn instanced_draws_what_pool_draws() {
-    agree("soft-instanced", |_| instanced(soft()));
+    agree_on(cases(), "soft-instanced", |_| instanced(soft()));
 }
 
 #[test]
@@ -179,8 +181,8 @@ fn culling_changes_pixels_on_seams_at_most() {
         return;
     }
     let (mut changed, mut drawn) = (Vec::new(), [0, 0]);
-    for case in cases() {
-        let quads = mesh_world(&case.world);
+    for case in all_cases() {
+        let quads = case.quads();
         let plain =
             pool(WgpuDevice::headless(Api::Vulkan, WIDTH, HEIGHT).unwrap(), quad_count(&quads));
         let culled = culled(quad_count(&quads)).unwrap();
@@ -254,9 +256,8 @@ fn gl_written_by_copies_draws_what_soft_draws() {
 fn the_articles_vertices_draw_what_soft_draws() {
     let test = "the_articles_vertices_draw_what_soft_draws";
     let opaque = || {
-        let is_opaque = |case: &Case| {
-            mesh_world(&case.world).iter().all(|chunk| chunk.mesh.see_through.is_empty())
-        };
+        let is_opaque =
+            |case: &Case| case.quads().iter().all(|chunk| chunk.mesh.see_through.is_empty());
         cases().into_iter().filter(is_opaque).collect::<Vec<_>>()
     };
     assert!(opaque().len() > 5);
@@ -275,10 +276,9 @@ fn the_articles_vertices_draw_what_soft_draws() {
 /// Pixels of the pictures in which `change` made a difference, with their case and view.
 fn changed_by(change: impl Fn(&View) -> View) -> Vec<(&'static str, usize, u32)> {
     let mut changed = Vec::new();
-    for case in cases() {
+    for case in all_cases() {
         let views: Vec<View> = case.views.iter().map(&change).collect();
-        let quads = quad_count(&mesh_world(&case.world));
-        let actual = pictures(&case.world, &views, pool(soft(), quads));
+        let actual = pictures(&case, &views, pool(soft(), quad_count(&case.quads())));
         for (index, (want, got)) in expected(&case).iter().zip(&actual).enumerate() {
             match want.difference(got, 0).unwrap().pixels {
                 0 => {}
@@ -296,6 +296,31 @@ fn masking_and_culling_change_nothing() {
     assert_eq!(changed_by(|view| View { cull_frustum: false, ..*view }), []);
 }
 
+/// Where quads have no dark corners, what draws those draws every pixel as before.
+#[test]
+fn occlusion_changes_nothing_where_there_is_none() {
+    let test = "occlusion_changes_nothing_where_there_is_none";
+    type Open = fn(u64) -> Result<Box<dyn Renderer>, RenderError>;
+    let devices: [(&str, Open); 4] = [
+        ("soft", |quads| Ok(pool(soft(), quads))),
+        ("vulkan", |quads| Ok(pool(WgpuDevice::headless(Api::Vulkan, WIDTH, HEIGHT)?, quads))),
+        ("culled", culled),
+        ("gl", |quads| Ok(pool(GlDevice::headless(GlConfig::default(), WIDTH, HEIGHT)?, quads))),
+    ];
+    for (name, open) in devices {
+        if let Err(error) = open(1) {
+            println!("skipped: {test}: {name}: {error}");
+            continue;
+        }
+        for mut case in cases().into_iter().filter(|case| ["glass", "seams"].contains(&case.name)) {
+            let draw = |case: &Case| pictures(case, &case.views, open(50_000).unwrap());
+            let plain = draw(&case);
+            case.set_occlusion(0.3);
+            assert!(draw(&case) == plain, "{name}, {}", case.name);
+        }
+    }
+}
+
 /// The order of opaque meshes changes no pixel but where two quads of different chunks
 /// overlap to close the seam between them: there, a pixel may show either. Seen edge-on,
 /// one seam may run through a whole column of pixels.
@@ -310,14 +335,29 @@ fn assert_on_seams(changed: &[(&str, usize, u32)]) {
     assert!(all <= 2 * HEIGHT, "{changed:?}");
 }
 
-/// The cases show what they are meant to: none but the empty one is only sky.
+/// The views of a case on another world.
+fn case_of(case: &Case, world: World, meshing: Meshing) -> Case {
+    Case { name: case.name, world, views: case.views.clone(), meshing }
+}
+
+/// The cases show what they are meant to: none but the empty one is only sky, and what is
+/// shaded shows it.
 #[test]
 fn the_cases_are_worth_comparing() {
-    for case in cases() {
-        let quads = quad_count(&mesh_world(&case.world));
-        let empty = World::new("sky", case.world.materials().clone());
+    for case in all_cases() {
+        let quads = quad_count(&case.quads());
+        let empty =
+            case_of(&case, World::new("sky", case.world.materials().clone()), Meshing::default());
         let sky = pictures(&empty, &case.views, pool(soft(), 1));
         let shown = expected(&case);
+        if case.meshing.occlusion {
+            let plain = expected(&case_of(&case, case.world.clone(), Meshing::default()));
+            let pairs = shown.iter().zip(&plain);
+            let darker = pairs.map(|(a, b)| b.difference(a, TOLERANCE).unwrap().pixels);
+            let darker: Vec<u32> = darker.collect();
+            let seen_in = darker.iter().filter(|&&pixels| pixels > 200).count();
+            assert!(seen_in >= 4, "{}: {darker:?}", case.name);
+        }
         let differ = |i: usize| sky[i].difference(&shown[i], 8).unwrap().pixels;
         let seen: Vec<u32> = (0..shown.len()).map(differ).collect();
         match case.name {
@@ -343,9 +383,10 @@ fn edits_show_as_if_the_world_had_always_been_so() {
             "naive" => naive(soft()),
             _ => instanced(soft()),
         };
-        let case = cases().into_iter().find(|case| case.name == "glass").unwrap();
-        let quads = mesh_world(&case.world);
-        let mut scene = Scene::new(case.world.clone(), &quads, open()).unwrap();
+        let name = if kind == "instanced" { "glass" } else { "shaded-glass" };
+        let case = all_cases().into_iter().find(|case| case.name == name).unwrap();
+        let mut scene = Scene::new(case.world.clone(), &case.quads(), open()).unwrap();
+        scene.set_meshing(case.meshing);
         let mut edited = case.world.clone();
         for (n, corner) in [[31, 1, 31], [32, 0, 32], [20, 5, 4], [-1, 3, 0]].iter().enumerate() {
             let [x, y, z] = *corner;
@@ -354,6 +395,7 @@ fn edits_show_as_if_the_world_had_always_been_so() {
             scene.set(voxel, material).unwrap();
             edited.set(voxel, material);
         }
+        let edited = case_of(&case, edited, case.meshing);
         let fresh = pictures(&edited, &case.views, open());
         for (view, want) in case.views.iter().zip(&fresh) {
             let (got, _) = scene.picture(view).unwrap();
