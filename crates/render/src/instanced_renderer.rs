@@ -55,8 +55,8 @@ pub use self::{
 ///
 /// # Limits
 /// See-through meshes are kept as quads and drawn farthest first, as the pool's are: places
-/// in any order cannot blend. Quads that are shaded by what is near are refused, since a cube
-/// has no room for it. What is behind the eye or hidden is not left out.
+/// in any order cannot blend. Quads that are shaded by what is near are refused (`NotCubes`):
+/// six faces' corners take 48 bits, and of a cube's 64 none is to spare. What is behind the eye or hidden is not left out.
 pub struct InstancedRenderer<D: Device> {
     device: D,
     /// Told apart from all other instanced renderers, so that their meshes are.

@@ -73,7 +73,9 @@ impl CubeBuffer {
     /// Takes a cube in.
     ///
     /// # Errors
-    /// `Full` after 2³² − 1 cubes.
+    /// `Full` after 2³² − 1 cubes. Where the program itself has no memory, it ends as with
+    /// any vector: what runs out sooner is the device's, and that is the renderer's to ask for
+    /// (see [`InstancedRenderer::insert_cube`](super::InstancedRenderer::insert_cube)).
     #[inline]
     pub fn insert(&mut self, cube: Cube) -> Result<CubeId, Error> {
         let place = self.places.allocate()?;

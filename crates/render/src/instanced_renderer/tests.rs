@@ -4,6 +4,8 @@ use glam::DVec3;
 use super::*;
 use crate::{Camera, SoftDevice};
 
+mod refusing;
+
 const PALETTE: [[u8; 4]; 4] = [[0; 4], [200, 60, 40, 255], [60, 160, 70, 255], [60, 90, 200, 255]];
 
 fn renderer(policy: PlacePolicy) -> InstancedRenderer<SoftDevice> {

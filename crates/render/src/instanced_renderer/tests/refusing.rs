@@ -1,0 +1,301 @@
+//! A device without memory for what a renderer asks of it: an error that says so, and
+//! nothing is lost.
+
+use std::{cell::Cell, rc::Rc};
+
+use drystone_mesh::{Cube, Quad};
+use drystone_pool::Access;
+
+use super::*;
+use crate::SoftGeometry;
+
+/// What is there, as far as it may be counted from without.
+#[derive(Clone, Default)]
+struct Room {
+    /// How many requests are granted yet.
+    left: Rc<Cell<u32>>,
+    /// How many were made.
+    asked: Rc<Cell<u32>>,
+}
+
+impl Room {
+    fn ask(&self) -> Result<(), RenderError> {
+        self.asked.set(self.asked.get() + 1);
+        match self.left.get().checked_sub(1) {
+            Some(left) => {
+                self.left.set(left);
+                Ok(())
+            }
+            None => {
+                let reason = "the test grants no more".into();
+                Err(RenderError::OutOfMemory { requested_bytes: 1, reason })
+            }
+        }
+    }
+}
+
+/// The software rasteriser, which asks `room` before it makes anything.
+struct Refusing {
+    soft: SoftDevice,
+    room: Room,
+}
+
+impl Device for Refusing {
+    type Geometry = SoftGeometry;
+
+    fn describe(&self) -> String {
+        self.soft.describe()
+    }
+
+    fn access(&self) -> Access {
+        self.soft.access()
+    }
+
+    fn submitted(&self) -> u64 {
+        self.soft.submitted()
+    }
+
+    fn completed(&mut self) -> u64 {
+        self.soft.completed()
+    }
+
+    fn max_quads(&self) -> u32 {
+        self.soft.max_quads()
+    }
+
+    fn set_palette(&mut self, colors: &[[u8; 4]]) -> Result<(), RenderError> {
+        self.soft.set_palette(colors)
+    }
+
+    fn create_geometry(&mut self, quads: u32, slots: u32) -> Result<SoftGeometry, RenderError> {
+        self.room.ask()?;
+        self.soft.create_geometry(quads, slots)
+    }
+
+    fn create_cubes(&mut self, cubes: u32, slots: u32) -> Result<SoftGeometry, RenderError> {
+        self.room.ask()?;
+        self.soft.create_cubes(cubes, slots)
+    }
+
+    fn create_sharing(
+        &mut self,
+        other: &SoftGeometry,
+        quads: u32,
+    ) -> Result<SoftGeometry, RenderError> {
+        self.room.ask()?;
+        self.soft.create_sharing(other, quads)
+    }
+
+    fn resize_draw_data(
+        &mut self,
+        sharing: &mut [&mut SoftGeometry],
+        slots: u32,
+    ) -> Result<(), RenderError> {
+        self.room.ask()?;
+        self.soft.resize_draw_data(sharing, slots)
+    }
+
+    fn write_quads(&mut self, geometry: &mut SoftGeometry, first: u32, quads: &[Quad]) {
+        self.soft.write_quads(geometry, first, quads);
+    }
+
+    fn write_cubes(&mut self, geometry: &mut SoftGeometry, first: u32, cubes: &[Cube]) {
+        self.soft.write_cubes(geometry, first, cubes);
+    }
+
+    fn copy_quads(
+        &mut self,
+        from: &SoftGeometry,
+        from_first: u32,
+        to: &mut SoftGeometry,
+        to_first: u32,
+        count: u32,
+    ) {
+        self.soft.copy_quads(from, from_first, to, to_first, count);
+    }
+
+    fn copy_quads_within(
+        &mut self,
+        geometry: &mut SoftGeometry,
+        from_first: u32,
+        to_first: u32,
+        count: u32,
+    ) {
+        self.soft.copy_quads_within(geometry, from_first, to_first, count);
+    }
+
+    fn write_draw_data(&mut self, geometry: &mut SoftGeometry, slot: u32, data: &DrawData) {
+        self.soft.write_draw_data(geometry, slot, data);
+    }
+
+    fn resize(&mut self, width: u32, height: u32) -> Result<(), RenderError> {
+        self.soft.resize(width, height)
+    }
+
+    fn size(&self) -> [u32; 2] {
+        self.soft.size()
+    }
+
+    fn draw(
+        &mut self,
+        frame: &Frame,
+        passes: &Passes<'_, SoftGeometry>,
+    ) -> Result<(), RenderError> {
+        self.soft.draw(frame, passes)
+    }
+
+    fn finish(&mut self) -> Result<(), RenderError> {
+        self.soft.finish()
+    }
+
+    fn read_image(&mut self) -> Result<Image, RenderError> {
+        self.soft.read_image()
+    }
+}
+
+/// A renderer whose device grants so many requests, and what is left of them.
+fn refusing(left: u32) -> (InstancedRenderer<Refusing>, Room) {
+    let room = Room::default();
+    room.left.set(left);
+    let device = Refusing { soft: SoftDevice::new(160, 120).unwrap(), room: room.clone() };
+    let mut renderer = InstancedRenderer::new(device, PlacePolicy::Lowest).unwrap();
+    renderer.set_palette(&PALETTE).unwrap();
+    (renderer, room)
+}
+
+fn image(renderer: &mut InstancedRenderer<Refusing>) -> Image {
+    renderer.draw(&close_view()).unwrap();
+    renderer.read_image().unwrap()
+}
+
+/// A cube that `close_view` sees.
+fn seen(region: RegionId) -> Cube {
+    Cube::new([20, 20, 20], FaceSet::ALL, 1, region.slot())
+}
+
+fn is_out_of_memory<T>(result: &Result<T, RenderError>) -> bool {
+    matches!(result, Err(RenderError::OutOfMemory { .. }))
+}
+
+/// No room for the first cube at all; then there is.
+#[test]
+fn a_first_cube_that_is_refused_leaves_nothing() {
+    let (mut renderer, room) = refusing(0);
+    let region = renderer.insert_region(place(0)).unwrap();
+    assert!(is_out_of_memory(&renderer.insert_cube(seen(region))));
+    assert!(renderer.cubes.is_empty() && renderer.cubes.check().is_ok());
+    assert_eq!(renderer.held().reserved_bytes, 0);
+    let sky = image(&mut renderer);
+    // The region holds no cube that nobody can name.
+    renderer.remove_region(region).unwrap();
+    room.left.set(1);
+    let region = renderer.insert_region(place(0)).unwrap();
+    renderer.insert_cube(seen(region)).unwrap();
+    assert!(sky.difference(&image(&mut renderer), 2).unwrap().pixels > 20);
+}
+
+/// Full to the last place: one cube more is refused, those that there are stay, can change
+/// and go, and make room.
+#[test]
+fn a_full_segment_keeps_its_cubes() {
+    let (mut renderer, room) = refusing(1);
+    let region = renderer.insert_region(place(0)).unwrap();
+    let hidden = Cube::new([0; 3], FaceSet::EMPTY, 1, region.slot());
+    let first = renderer.insert_cube(seen(region)).unwrap();
+    let places = renderer.held().reserved_bytes / size_of::<Cube>() as u64;
+    for _ in 1..places {
+        renderer.insert_cube(hidden).unwrap();
+    }
+    let before = image(&mut renderer);
+    for _ in 0..3 {
+        assert!(is_out_of_memory(&renderer.insert_cube(seen(region))));
+    }
+    assert_eq!((u64::from(renderer.cubes.len()), renderer.cubes.check()), (places, Ok(())));
+    assert!(image(&mut renderer) == before);
+    // What goes makes room for what comes.
+    assert_eq!(renderer.remove_cube(first).unwrap(), seen(region));
+    assert!(image(&mut renderer) != before);
+    renderer.insert_cube(seen(region)).unwrap();
+    assert!(image(&mut renderer) == before);
+    // And when the device has memory again, so has the renderer.
+    room.left.set(1);
+    renderer.insert_cube(hidden).unwrap();
+    assert_eq!(renderer.held().reserved_bytes, 2 * places * 8);
+    assert!(image(&mut renderer) == before);
+}
+
+/// A mesh whose last cubes find no room is not taken in by half, and one that should
+/// replace another leaves that as it was.
+#[test]
+fn a_mesh_that_finds_no_room_changes_nothing() {
+    let (mut renderer, room) = refusing(1);
+    let quads = [Quad::new([8, 20, 8], [24, 24], Face::PosY, 1)];
+    let small = [Quad::new([8, 20, 8], [24, 23], Face::PosY, 2)];
+    let mesh = |quads| MeshData {
+        quads,
+        counts: [0, 0, 0, 0, 1, 0],
+        place: place(0),
+        layer: Layer::Opaque,
+    };
+    let id = renderer.insert(&mesh(&small)).unwrap();
+    let region = renderer.insert_region(place(9000)).unwrap();
+    let places = renderer.held().reserved_bytes / size_of::<Cube>() as u64;
+    while u64::from(renderer.cubes.len()) < places - 5 {
+        renderer.insert_cube(seen(region)).unwrap();
+    }
+    let (before, held) = (image(&mut renderer), renderer.held());
+    assert!(is_out_of_memory(&renderer.insert(&mesh(&quads))));
+    assert!(is_out_of_memory(&renderer.replace(id, &mesh(&quads))));
+    assert_eq!((renderer.held(), renderer.cubes.check()), (held, Ok(())));
+    assert!(image(&mut renderer) == before);
+    room.left.set(1);
+    renderer.replace(id, &mesh(&quads)).unwrap();
+    assert!(image(&mut renderer) != before);
+    renderer.remove(id).unwrap();
+}
+
+/// The table of regions cannot grow: the region that it has no room for is refused, and
+/// all others stay where they are.
+#[test]
+fn a_region_that_is_refused_leaves_the_others() {
+    let (mut renderer, room) = refusing(1);
+    let first = renderer.insert_region(place(0)).unwrap();
+    renderer.insert_cube(seen(first)).unwrap();
+    let before = image(&mut renderer);
+    let mut count = 1;
+    let refused = loop {
+        match renderer.insert_region(place(9000)) {
+            Ok(_) => count += 1,
+            Err(error) => break error,
+        }
+    };
+    assert!(is_out_of_memory::<()>(&Err(refused)) && count > 1);
+    assert!(image(&mut renderer) == before);
+    // A mesh needs a region of its own.
+    let quads = [Quad::new([8, 20, 8], [24, 24], Face::PosY, 1)];
+    let (counts, layer) = ([0, 0, 0, 0, 1, 0], Layer::Opaque);
+    let mesh = MeshData { quads: &quads, counts, place: place(0), layer };
+    assert!(is_out_of_memory(&renderer.insert(&mesh)));
+    assert_eq!((renderer.cubes.len(), renderer.held().meshes), (1, 0));
+    assert!(image(&mut renderer) == before);
+    room.left.set(1);
+    let next = renderer.insert_region(place(0)).unwrap();
+    assert_eq!(next.slot(), count);
+    assert!(image(&mut renderer) == before, "the table that came keeps the places");
+}
+
+/// See-through meshes have buffers of their own.
+#[test]
+fn a_see_through_mesh_that_is_refused_leaves_nothing() {
+    let (mut renderer, room) = refusing(0);
+    let quads = [Quad::new([8, 20, 8], [24, 24], Face::PosY, 1)];
+    let (counts, layer) = ([0, 0, 0, 0, 1, 0], Layer::Blended);
+    let mesh = MeshData { quads: &quads, counts, place: place(0), layer };
+    let refused = renderer.insert(&mesh);
+    assert!(refused.is_err() && room.asked.get() > 0);
+    assert_eq!(renderer.held().meshes, 0);
+    let sky = image(&mut renderer);
+    room.left.set(9);
+    renderer.insert(&mesh).unwrap();
+    assert!(image(&mut renderer) != sky);
+}
