@@ -30,6 +30,7 @@
 
 mod error;
 mod generate;
+mod model;
 mod source;
 mod vox;
 mod voxel_box;
@@ -37,6 +38,9 @@ mod world;
 
 pub use error::WorldError;
 pub use generate::{GeneratedWorld, GeneratorConfig};
+pub use model::{
+    Model, ModelBounds, ModelMaterial, ModelPart, ModelVertex, ModelWarning, WarningKind, Warnings,
+};
 pub use source::{SUPPORTED_SOURCES, Source, open_source};
 pub use vox::{VoxFile, VoxLayer, VoxSummary};
 pub use voxel_box::VoxelBox;

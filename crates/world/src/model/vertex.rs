@@ -1,0 +1,138 @@
+use std::num::NonZeroU32;
+
+use drystone_mesh::Interpolate;
+
+/// The largest of the numbers that half of a direction is kept in; 0 is none of them.
+const STEPS: f64 = 65_534.0;
+
+/// What a vertex of a [`Model`](super::Model) has beyond position and texture coordinates:
+/// a normal, if the file gives it one.
+///
+/// The direction is kept in 4 bytes, as a point of an octahedron unfolded to a square of
+/// 65,535² points: it comes back as a unit vector within 0.004 degrees. Equal normals of a
+/// file are equal here, and the axes come back exactly.
+///
+/// # Examples
+/// ```
+/// use drystone_world::ModelVertex;
+///
+/// let up = ModelVertex::new(Some([0.0, 12.0, 0.0]));
+/// assert_eq!(up.normal(), Some([0.0, 1.0, 0.0]));
+/// assert_eq!(ModelVertex::new(Some([0.0; 3])), ModelVertex::new(None));
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct ModelVertex {
+    /// Two numbers from 1 to 65,535.
+    normal: Option<NonZeroU32>,
+}
+
+impl ModelVertex {
+    /// A vertex whose normal points where the vector does, whatever its length. A vector
+    /// without direction (zero, NaN, infinite) is no normal.
+    pub fn new(normal: Option<[f32; 3]>) -> Self {
+        Self { normal: normal.and_then(|normal| fold(normal.map(f64::from))) }
+    }
+
+    /// The normal, of length 1.
+    pub fn normal(&self) -> Option<[f32; 3]> {
+        self.normal.map(|normal| unfold(normal).map(|number| number as f32))
+    }
+}
+
+/// Between two normals the direction between them, and none where one of them has none or
+/// they point against each other.
+impl Interpolate for ModelVertex {
+    fn interpolate(&self, other: &Self, t: f32) -> Self {
+        if self == other {
+            return *self;
+        }
+        let (Some(a), Some(b)) = (self.normal, other.normal) else { return Self::default() };
+        let (a, b, t) = (unfold(a), unfold(b), f64::from(t));
+        Self { normal: fold([0, 1, 2].map(|axis| a[axis] + (b[axis] - a[axis]) * t)) }
+    }
+}
+
+/// The point of the square that a direction falls on.
+fn fold([x, y, z]: [f64; 3]) -> Option<NonZeroU32> {
+    let sum = x.abs() + y.abs() + z.abs();
+    if !(sum.is_finite() && sum > 0.0) {
+        return None;
+    }
+    let (x, y) = (x / sum, y / sum);
+    // The lower half of the octahedron lies in the corners of the square.
+    let (x, y) = match z < 0.0 {
+        true => ((1.0 - y.abs()).copysign(x), (1.0 - x.abs()).copysign(y)),
+        false => (x, y),
+    };
+    let step = |number: f64| ((number + 1.0) / 2.0 * STEPS).round() as u32 + 1;
+    NonZeroU32::new(step(x) << 16 | step(y))
+}
+
+fn unfold(point: NonZeroU32) -> [f64; 3] {
+    let number = |step: u32| f64::from(step.saturating_sub(1)) / STEPS * 2.0 - 1.0;
+    let (x, y) = (number(point.get() >> 16), number(point.get() & 0xffff));
+    let z = 1.0 - x.abs() - y.abs();
+    let back = (-z).max(0.0);
+    let (x, y) = (x - back.copysign(x), y - back.copysign(y));
+    let length = (x * x + y * y + z * z).sqrt();
+    [x, y, z].map(|number| number / length)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn degrees_between(a: [f64; 3], b: [f32; 3]) -> f64 {
+        let b = b.map(f64::from);
+        let cross =
+            [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]];
+        let dot: f64 = (0..3).map(|n| a[n] * b[n]).sum();
+        cross.iter().map(|n| n * n).sum::<f64>().sqrt().atan2(dot).to_degrees()
+    }
+
+    #[test]
+    fn normals_come_back_within_the_stated_angle() {
+        let mut worst = 0.0_f64;
+        for n in 0..100_000 {
+            // A spiral from pole to pole.
+            let (y, turn) = (1.0 - f64::from(n) / 50_000.0, f64::from(n) * 2.4);
+            let radius = (1.0 - y * y).max(0.0).sqrt();
+            let normal = [radius * turn.cos(), y, radius * turn.sin()];
+            let vertex = ModelVertex::new(Some(normal.map(|n| n as f32)));
+            worst = worst.max(degrees_between(normal, vertex.normal().unwrap()));
+        }
+        assert!((0.0005..0.004).contains(&worst), "{worst}");
+    }
+
+    #[test]
+    fn axes_and_diagonals_come_back() {
+        for axis in 0..3 {
+            for sign in [1.0, -1.0] {
+                let mut normal = [0.0; 3];
+                normal[axis] = sign;
+                assert_eq!(ModelVertex::new(Some(normal)).normal(), Some(normal));
+            }
+        }
+        let normal = ModelVertex::new(Some([-3.0, -3.0, -3.0])).normal().unwrap();
+        assert!(degrees_between([-0.57735027; 3], normal) < 0.004);
+    }
+
+    #[test]
+    fn what_has_no_direction_is_no_normal() {
+        for normal in [[0.0; 3], [f32::NAN, 0.0, 1.0], [f32::INFINITY, 0.0, 0.0]] {
+            assert_eq!(ModelVertex::new(Some(normal)).normal(), None);
+        }
+        assert_eq!(ModelVertex::new(Some([0.0, f32::MAX, 0.0])).normal(), Some([0.0, 1.0, 0.0]));
+    }
+
+    #[test]
+    fn between_two_normals() {
+        let vertex = |normal| ModelVertex::new(Some(normal));
+        let (x, y) = (vertex([1.0, 0.0, 0.0]), vertex([0.0, 1.0, 0.0]));
+        let middle = x.interpolate(&y, 0.5).normal().unwrap();
+        assert!(degrees_between([0.5f64.sqrt(), 0.5f64.sqrt(), 0.0], middle) < 0.004);
+        assert_eq!((x.interpolate(&y, 0.0), x.interpolate(&y, 1.0)), (x, y));
+        assert_eq!(x.interpolate(&ModelVertex::new(None), 0.5).normal(), None);
+        assert_eq!(x.interpolate(&vertex([-1.0, 0.0, 0.0]), 0.5).normal(), None);
+    }
+}
