@@ -34,6 +34,18 @@ pub enum WorldError {
         /// What to do about it.
         advice: &'static str,
     },
+    /// A polygon model breaks the rules of its format.
+    #[error("{file}: {place}: {problem}; {advice}")]
+    BadModel {
+        /// The file's name.
+        file: String,
+        /// The line, or the part of the scene.
+        place: String,
+        /// What is wrong there.
+        problem: String,
+        /// What to do about it.
+        advice: &'static str,
+    },
     /// More than this version takes, found before any memory was spent on it.
     #[error("{what}: {found} {unit}, at most {limit} are taken; {advice}")]
     TooLarge {

@@ -39,7 +39,8 @@ mod world;
 pub use error::WorldError;
 pub use generate::{GeneratedWorld, GeneratorConfig};
 pub use model::{
-    Model, ModelBounds, ModelMaterial, ModelPart, ModelVertex, ModelWarning, WarningKind, Warnings,
+    Model, ModelBounds, ModelMaterial, ModelOptions, ModelPart, ModelVertex, ModelWarning,
+    ReadBeside, WarningKind, Warnings,
 };
 pub use source::{SUPPORTED_SOURCES, Source, open_source};
 pub use vox::{VoxFile, VoxLayer, VoxSummary};

@@ -1,10 +1,22 @@
+use std::path::Path;
+
 use drystone_mesh::{PolygonHandle, PolygonStats, PolygonStore};
 
+use crate::WorldError;
+
 mod bounds;
+mod builder;
+mod fault;
+mod files;
+mod obj;
+mod options;
+mod places;
 mod vertex;
 mod warning;
 
 pub use bounds::ModelBounds;
+pub use files::ReadBeside;
+pub use options::ModelOptions;
 pub use vertex::ModelVertex;
 pub use warning::{ModelWarning, WarningKind, Warnings};
 
@@ -60,6 +72,84 @@ impl ModelMaterial {
 }
 
 impl Model {
+    /// Whether a file's name is that of a polygon model: ends in `.obj`, in any case.
+    pub fn is_model(path: &Path) -> bool {
+        let extension = path.extension().unwrap_or_default().to_ascii_lowercase();
+        extension == "obj"
+    }
+
+    /// Reads a file, and those that it names beside it.
+    ///
+    /// # Errors
+    /// A file that cannot be read, is no polygon model, is too large or damaged. The message
+    /// names the file, the place in it and what to do.
+    pub fn open(path: &Path, options: &ModelOptions) -> Result<Self, WorldError> {
+        if !Self::is_model(path) {
+            let found = "a name of no polygon model".into();
+            return Err(WorldError::Unsupported { path: path.into(), found });
+        }
+        let bytes = files::read(path, options.max_file_bytes)?;
+        let folder = path.parent().unwrap_or(Path::new(""));
+        // Names that were written on Windows may have backslashes.
+        let mut beside =
+            |name: &str, limit: u64| files::read(&folder.join(name.replace('\\', "/")), limit);
+        let name = path.display().to_string();
+        Self::parse_obj(&bytes, &name, options, &mut beside)
+    }
+
+    /// Reads the bytes of a Wavefront `.obj` file; `name` stands in messages. `beside` gives
+    /// the bytes of the `.mtl` files that it names, at most as many as it is told; one that
+    /// it gives as [`WorldError::Unreadable`] is counted as missing.
+    ///
+    /// Faces keep all of their corners, numbers may be negative, and what a statement goes
+    /// on with in the next line belongs to it. Objects, groups and materials make parts.
+    /// Positive numbers may name what comes later in the file. Texture coordinates and
+    /// normals may be missing; colours are those of `Kd`, taken as shown on screen, with
+    /// the opacity of `d` or `Tr`.
+    ///
+    /// What readers of `.obj` leave out is left out and counted in [`Model::warnings`]:
+    /// corners that repeat the one before, faces with fewer than three corners left or that
+    /// touch themselves, points, lines and curves, statements that nobody knows, missing
+    /// materials. Everything else that is wrong is an error: numbers that are none, NaN or
+    /// infinite, and those that name nothing.
+    ///
+    /// # Cost
+    /// O(bytes). The file is gone through twice: for its numbers and for its faces.
+    ///
+    /// # Errors
+    /// `BadModel` with the line, also of a `.mtl` file; `TooLarge`; what `beside` says.
+    ///
+    /// # Limits
+    /// 2¹⁴ corners a face, 256 files of materials; and those of the options.
+    ///
+    /// # Examples
+    /// ```
+    /// use drystone_world::{Model, ModelOptions, WorldError};
+    ///
+    /// let text = b"v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nv 2 0 0\nv 2 1 0\n\
+    ///              f 1 2 3 4\nf 2 5 6 3\n";
+    /// let mut nothing = |name: &str, _| {
+    ///     Err(WorldError::Unsupported { path: name.into(), found: "nothing".into() })
+    /// };
+    /// let model = Model::parse_obj(text, "two.obj", &ModelOptions::default(), &mut nothing)?;
+    /// let stats = model.polygons.stats();
+    /// assert_eq!((stats.polygons, stats.corners, stats.coordinates), (2, 8, 6));
+    ///
+    /// let error = Model::parse_obj(b"f 1 2 9", "cut.obj", &ModelOptions::default(), &mut nothing);
+    /// assert!(error.is_err_and(|e| e.to_string().starts_with("cut.obj: line 1: ")));
+    /// # Ok::<(), WorldError>(())
+    /// ```
+    pub fn parse_obj(
+        bytes: &[u8],
+        name: &str,
+        options: &ModelOptions,
+        beside: &mut ReadBeside,
+    ) -> Result<Self, WorldError> {
+        let left_bytes = options.max_file_bytes.saturating_sub(bytes.len() as u64);
+        let beside = files::Beside::new(beside, left_bytes);
+        obj::parse(bytes, name, options, beside).map_err(|fault| fault.in_file(name))
+    }
+
     /// How many triangles the parts' polygons are cut into when they are drawn: two less
     /// than corners each.
     ///

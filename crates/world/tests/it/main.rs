@@ -1,6 +1,9 @@
 //! What the crate promises to its users: files of every kind, whole and damaged.
 #![allow(clippy::unwrap_used)]
 
+mod model_files;
+mod model_helpers;
+mod model_obj;
 mod random;
 mod real_files;
 mod vox_bytes;

@@ -8,7 +8,7 @@ use drystone_world::{Source, VoxFile, World};
 use crate::vox_hostile::flip_bits;
 
 /// The folder of real files; says so and gives `None` where there is none.
-fn data(test: &str) -> Option<PathBuf> {
+pub(crate) fn data(test: &str) -> Option<PathBuf> {
     let folder = std::env::var_os("DRYSTONE_DATA").map(PathBuf::from);
     if folder.is_none() {
         println!("skipped: {test}: DRYSTONE_DATA is not set");

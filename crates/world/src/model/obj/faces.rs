@@ -1,0 +1,190 @@
+use std::collections::HashMap;
+
+use super::Colors;
+use super::lines::{Lines, Statement};
+use super::numbers::Numbers;
+use super::words::bad;
+use crate::model::builder::{Builder, FaceCorner, MAX_FACE_CORNERS};
+use crate::model::fault::{Fault, name_of, quoted};
+use crate::model::{ModelMaterial, ModelVertex, WarningKind};
+
+/// Statements of the format that change nothing of what is shown here.
+const WITHOUT_EFFECT: [&[u8]; 24] = [
+    b"v",
+    b"vt",
+    b"vn",
+    b"vp",
+    b"mtllib",
+    b"s",
+    b"mg",
+    b"cstype",
+    b"deg",
+    b"bmat",
+    b"step",
+    b"parm",
+    b"trim",
+    b"hole",
+    b"scrv",
+    b"sp",
+    b"end",
+    b"con",
+    b"bevel",
+    b"c_interp",
+    b"d_interp",
+    b"lod",
+    b"maplib",
+    b"usemap",
+];
+
+/// Reads the faces, and what says to which part they belong.
+pub(super) struct Faces<'a> {
+    numbers: &'a Numbers,
+    colors: &'a Colors,
+    builder: &'a mut Builder,
+    /// How many `v`, `vt` and `vn` came before: negative numbers count back from there.
+    seen: [usize; 3],
+    object: String,
+    group: String,
+    material: Option<String>,
+    /// The numbers of those that faces have.
+    materials: HashMap<Option<String>, usize>,
+    /// The part that these make, once a face has asked for it.
+    part: Option<usize>,
+    corners: Vec<FaceCorner>,
+}
+
+impl<'a> Faces<'a> {
+    pub(super) fn new(numbers: &'a Numbers, colors: &'a Colors, builder: &'a mut Builder) -> Self {
+        Self {
+            numbers,
+            colors,
+            builder,
+            seen: [0; 3],
+            object: String::new(),
+            group: String::new(),
+            material: None,
+            materials: HashMap::new(),
+            part: None,
+            corners: Vec::new(),
+        }
+    }
+
+    pub(super) fn read(mut self, bytes: &[u8]) -> Result<(), Fault> {
+        for statement in Lines::new(bytes) {
+            self.read_statement(&statement)?;
+        }
+        Ok(())
+    }
+
+    fn read_statement(&mut self, it: &Statement) -> Result<(), Fault> {
+        let line = format_args!("line {}", it.line);
+        match it.keyword() {
+            b"v" => self.seen[0] += 1,
+            b"vt" => self.seen[1] += 1,
+            b"vn" => self.seen[2] += 1,
+            b"f" | b"fo" => self.read_face(it)?,
+            b"o" => {
+                (self.object, self.group) = (name_of(it.rest()), String::new());
+                self.part = None;
+            }
+            b"g" => {
+                self.group = name_of(it.rest());
+                self.part = None;
+            }
+            b"usemtl" => {
+                self.material = Some(name_of(it.rest()));
+                self.part = None;
+            }
+            b"p" | b"l" | b"curv" | b"curv2" | b"surf" => {
+                self.builder.warn(WarningKind::NotPolygons, line);
+            }
+            known if WITHOUT_EFFECT.contains(&known) => {}
+            _ => self.builder.warn(WarningKind::UnknownStatement, line),
+        }
+        Ok(())
+    }
+
+    fn read_face(&mut self, it: &Statement) -> Result<(), Fault> {
+        self.corners.clear();
+        for word in it.words() {
+            if self.corners.len() == MAX_FACE_CORNERS {
+                let problem = format!("a face of more than {MAX_FACE_CORNERS} corners");
+                return Err(bad(it.line, problem));
+            }
+            let corner = self.corner(word).map_err(|problem| bad(it.line, problem))?;
+            self.corners.push(corner);
+        }
+        self.builder.expect_corners(self.corners.len() as u64)?;
+        let part = match self.part {
+            Some(part) => part,
+            None => self.start_part(it.line)?,
+        };
+        self.builder.add_face(part, &self.corners, format_args!("line {}", it.line))
+    }
+
+    /// The part of what was said last.
+    fn start_part(&mut self, line: u64) -> Result<usize, Fault> {
+        let name = match (self.object.as_str(), self.group.as_str()) {
+            (object, "") => name_of(object.as_bytes()),
+            ("", group) => name_of(group.as_bytes()),
+            (object, group) => name_of(format!("{object}/{group}").as_bytes()),
+        };
+        let material = self.material_number(line);
+        let part = self.builder.part(name, material)?;
+        self.part = Some(part);
+        Ok(part)
+    }
+
+    /// The material that was named last, or that of faces for which none was named.
+    fn material_number(&mut self, line: u64) -> usize {
+        if let Some(&number) = self.materials.get(&self.material) {
+            return number;
+        }
+        let color = self.material.as_ref().and_then(|name| self.colors.get(name)).copied();
+        if self.material.is_some() && color.is_none() {
+            self.builder.warn(WarningKind::UnknownMaterial, format_args!("line {line}"));
+        }
+        let name = self.material.clone().unwrap_or_default();
+        let color = color.unwrap_or(ModelMaterial::DEFAULT_COLOR);
+        let number = self.builder.add_material(name, color);
+        self.materials.insert(self.material.clone(), number);
+        number
+    }
+
+    /// A corner: `v`, `v/vt`, `v//vn` or `v/vt/vn`.
+    fn corner(&self, word: &[u8]) -> Result<FaceCorner, String> {
+        let Numbers { places, uvs, normals, .. } = self.numbers;
+        let mut parts = word.split(|byte| *byte == b'/');
+        let place = find(parts.next().unwrap_or_default(), places, self.seen[0], "vertices")?;
+        let place = place.ok_or_else(|| format!("{} names no vertex", quoted(word)))?;
+        let uv = find(parts.next().unwrap_or_default(), uvs, self.seen[1], "texture coordinates")?;
+        let normal = find(parts.next().unwrap_or_default(), normals, self.seen[2], "normals")?;
+        if parts.next().is_some() {
+            return Err(format!("{} has more than three numbers", quoted(word)));
+        }
+        let vertex = normal.unwrap_or(ModelVertex::new(None));
+        Ok(FaceCorner { place, uv: uv.unwrap_or_default(), vertex })
+    }
+}
+
+/// What a number names: from 1 on in the whole file, or from −1 on back from where the face
+/// is. No number names nothing.
+fn find<T: Copy>(word: &[u8], all: &[T], seen: usize, what: &str) -> Result<Option<T>, String> {
+    if word.is_empty() {
+        return Ok(None);
+    }
+    let number = std::str::from_utf8(word).ok().and_then(|word| word.parse::<i64>().ok());
+    let Some(number) = number else {
+        return Err(format!("{} is not the number of one of the {what}", quoted(word)));
+    };
+    let index = match number {
+        0 => return Err(format!("number 0 of the {what}: they count from 1")),
+        1.. => usize::try_from(number - 1).ok(),
+        _ => usize::try_from(number.unsigned_abs()).ok().and_then(|back| seen.checked_sub(back)),
+    };
+    let found = index.and_then(|index| all.get(index)).copied();
+    found.map(Some).ok_or_else(|| match number > 0 {
+        true => format!("number {number} of {} {what}", all.len()),
+        false => format!("number {number}, where {seen} {what} came before"),
+    })
+}

@@ -1,0 +1,123 @@
+use std::borrow::Cow;
+
+/// The statements of a file: lines that say something, each with its number from 1.
+///
+/// Lines end with LF, CR or both. One that ends with a backslash goes on in the next.
+/// What begins with `#` is a comment, and does not go on.
+pub(super) struct Lines<'a> {
+    rest: &'a [u8],
+    number: u64,
+}
+
+/// A statement: its first word, and the rest of the line.
+pub(super) struct Statement<'a> {
+    /// The number of its first line.
+    pub(super) line: u64,
+    text: Cow<'a, [u8]>,
+    keyword_len: usize,
+}
+
+impl<'a> Lines<'a> {
+    pub(super) fn new(bytes: &'a [u8]) -> Self {
+        let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+        Self { rest: bytes, number: 0 }
+    }
+
+    /// The next line without its end.
+    fn next_line(&mut self) -> Option<&'a [u8]> {
+        if self.rest.is_empty() {
+            return None;
+        }
+        self.number += 1;
+        let end = self.rest.iter().position(|byte| matches!(byte, b'\n' | b'\r'));
+        let end = end.unwrap_or(self.rest.len());
+        let (line, rest) = self.rest.split_at(end);
+        let rest = rest.strip_prefix(b"\r\n").or_else(|| rest.get(1..));
+        self.rest = rest.unwrap_or_default();
+        Some(line)
+    }
+
+    /// A line and those in which it goes on.
+    fn next_text(&mut self) -> Option<(u64, Cow<'a, [u8]>)> {
+        let line = self.next_line()?;
+        let number = self.number;
+        if line.trim_ascii_start().starts_with(b"#") {
+            return Some((number, Cow::Borrowed(&[])));
+        }
+        let Some(start) = line.strip_suffix(b"\\") else { return Some((number, line.into())) };
+        let mut text = start.to_vec();
+        while let Some(line) = self.next_line() {
+            text.push(b' ');
+            let Some(more) = line.strip_suffix(b"\\") else {
+                text.extend_from_slice(line);
+                break;
+            };
+            text.extend_from_slice(more);
+        }
+        Some((number, text.into()))
+    }
+}
+
+impl<'a> Iterator for Lines<'a> {
+    type Item = Statement<'a>;
+
+    fn next(&mut self) -> Option<Statement<'a>> {
+        loop {
+            let (line, text) = self.next_text()?;
+            let text = match text {
+                Cow::Borrowed(text) => Cow::Borrowed(text.trim_ascii()),
+                Cow::Owned(text) => Cow::Owned(text.trim_ascii().to_vec()),
+            };
+            if !text.is_empty() {
+                let keyword_len = text.iter().position(u8::is_ascii_whitespace);
+                let keyword_len = keyword_len.unwrap_or(text.len());
+                return Some(Statement { line, text, keyword_len });
+            }
+        }
+    }
+}
+
+impl Statement<'_> {
+    pub(super) fn keyword(&self) -> &[u8] {
+        self.text.get(..self.keyword_len).unwrap_or_default()
+    }
+
+    /// What follows the keyword, as it stands: a name may have spaces in it.
+    pub(super) fn rest(&self) -> &[u8] {
+        self.text.get(self.keyword_len..).unwrap_or_default().trim_ascii()
+    }
+
+    /// The words that follow the keyword, up to a comment.
+    pub(super) fn words(&self) -> impl Iterator<Item = &[u8]> {
+        let words = self.rest().split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
+        words.take_while(|word| !word.starts_with(b"#"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn statements(text: &str) -> Vec<(u64, String)> {
+        let text_of = |s: Statement| {
+            let words: Vec<_> = s.words().map(String::from_utf8_lossy).collect();
+            (s.line, format!("{}:{}", s.keyword().escape_ascii(), words.join(",")))
+        };
+        Lines::new(text.as_bytes()).map(text_of).collect()
+    }
+
+    #[test]
+    fn lines_end_in_three_ways_and_go_on() {
+        let text = "\u{feff}v 1 2\nf 1\t2\r\n\r\n  g  a \rx\\\n y \\\r\n z\n# no \\\nlast";
+        let expected = [(1, "v:1,2"), (2, "f:1,2"), (4, "g:a"), (5, "x:y,z"), (9, "last:")];
+        assert_eq!(statements(text), expected.map(|(line, text)| (line, text.to_owned())));
+    }
+
+    #[test]
+    fn comments_end_words_but_not_names() {
+        let lines: Vec<_> = Lines::new(b"usemtl red #2 # x").collect();
+        assert_eq!(lines[0].rest(), b"red #2 # x");
+        assert_eq!(lines[0].words().collect::<Vec<_>>(), [b"red"]);
+        assert!(statements("#\n \n\\\n\\").is_empty());
+    }
+}

@@ -1,0 +1,77 @@
+use super::lines::{Lines, Statement};
+use super::words::{bad, number, numbers};
+use crate::model::builder::Builder;
+use crate::model::fault::{Fault, SPLIT, name_of};
+use crate::model::places::no_memory;
+use crate::model::{ModelVertex, WarningKind};
+
+/// The most files of materials that are read.
+const MAX_MATERIAL_FILES: usize = 256;
+
+/// What faces name by number.
+#[derive(Default)]
+pub(super) struct Numbers {
+    /// The place of each `v`.
+    pub(super) places: Vec<u32>,
+    /// Each `vt`.
+    pub(super) uvs: Vec<[f32; 2]>,
+    /// Each `vn`; those without direction are no normal.
+    pub(super) normals: Vec<ModelVertex>,
+    /// Files of materials, with the line that names them.
+    pub(super) material_files: Vec<(u64, String)>,
+}
+
+impl Numbers {
+    pub(super) fn read(bytes: &[u8], builder: &mut Builder) -> Result<Self, Fault> {
+        let mut read = Self::default();
+        for statement in Lines::new(bytes) {
+            match statement.keyword() {
+                b"v" => read.read_position(&statement, builder)?,
+                b"vt" => {
+                    let uv = numbers::<2>(&statement, 1)?;
+                    read.uvs.try_reserve(1).map_err(|_| no_memory())?;
+                    read.uvs.push(uv);
+                }
+                b"vn" => read.read_normal(&statement, builder)?,
+                b"mtllib" => read.read_file_name(&statement)?,
+                _ => {}
+            }
+        }
+        Ok(read)
+    }
+
+    fn read_position(&mut self, it: &Statement, builder: &mut Builder) -> Result<(), Fault> {
+        let position = numbers::<3>(it, 3)?;
+        // A fourth number is a weight, which only curves have a use for; more are a colour.
+        let mut more = 0;
+        for word in it.words().skip(3) {
+            number(word).map_err(|problem| bad(it.line, problem))?;
+            more += 1;
+        }
+        if more >= 3 {
+            builder.warn(WarningKind::VertexColors, format_args!("line {}", it.line));
+        }
+        self.places.try_reserve(1).map_err(|_| no_memory())?;
+        self.places.push(builder.places.number(position)?);
+        Ok(())
+    }
+
+    fn read_normal(&mut self, it: &Statement, builder: &mut Builder) -> Result<(), Fault> {
+        let normal = ModelVertex::new(Some(numbers::<3>(it, 3)?));
+        if normal.normal().is_none() {
+            builder.warn(WarningKind::NoDirection, format_args!("line {}", it.line));
+        }
+        self.normals.try_reserve(1).map_err(|_| no_memory())?;
+        self.normals.push(normal);
+        Ok(())
+    }
+
+    fn read_file_name(&mut self, it: &Statement) -> Result<(), Fault> {
+        if self.material_files.len() == MAX_MATERIAL_FILES {
+            let problem = format!("more than {MAX_MATERIAL_FILES} files of materials");
+            return Err(Fault::with_advice(format_args!("line {}", it.line), problem, SPLIT));
+        }
+        self.material_files.push((it.line, name_of(it.rest())));
+        Ok(())
+    }
+}

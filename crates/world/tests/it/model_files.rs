@@ -1,0 +1,139 @@
+//! Models as files: those that other programs made, found through `DRYSTONE_DATA`, and what
+//! lies beside them.
+
+use std::collections::HashSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use drystone_world::{Model, ModelOptions, WarningKind};
+
+use crate::model_helpers::{beside, change_bytes, check};
+use crate::real_files::data;
+
+/// An empty folder of this test's own.
+fn scratch(test: &str) -> PathBuf {
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(test);
+    let _ = fs::remove_dir_all(&folder);
+    fs::create_dir_all(&folder).unwrap();
+    folder
+}
+
+/// Faces as numbers of positions, texture coordinates and normals, from 1 on.
+struct Lines {
+    positions: Vec<[f32; 3]>,
+    faces: Vec<Vec<[usize; 3]>>,
+}
+
+/// What the lines of a plain file say, read in the simplest way.
+fn lines(text: &str) -> Lines {
+    let mut lines = Lines { positions: Vec::new(), faces: Vec::new() };
+    for line in text.lines() {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        match words.first() {
+            Some(&"v") => lines.positions.push([1, 2, 3].map(|n| words[n].parse().unwrap())),
+            Some(&"f") => lines.faces.push(words[1..].iter().map(|word| numbers(word)).collect()),
+            _ => {}
+        }
+    }
+    lines
+}
+
+fn numbers(word: &str) -> [usize; 3] {
+    let mut parts = word.split('/').map(|part| part.parse().unwrap_or(0));
+    [0; 3].map(|_| parts.next().unwrap_or(0))
+}
+
+#[test]
+fn real_models_hold_what_their_lines_say() {
+    let Some(folder) = data("real_models_hold_what_their_lines_say") else { return };
+    for name in ["spot.obj", "suzanne.obj"] {
+        let path = folder.join(name);
+        let lines = lines(&fs::read_to_string(&path).unwrap());
+        let model = Model::open(&path, &ModelOptions::default()).unwrap();
+        check(&model);
+        assert_eq!((model.parts.len(), model.materials.len()), (1, 1), "{name}");
+        // Every face with all of its corners, in order, where the lines have them.
+        let polygons = crate::model_helpers::polygons(&model, 0);
+        let expected: Vec<Vec<[f32; 3]>> = lines
+            .faces
+            .iter()
+            .map(|face| face.iter().map(|corner| lines.positions[corner[0] - 1]).collect())
+            .collect();
+        assert_eq!(polygons, expected, "{name}");
+        // As many vertices as there are different corners.
+        let stats = model.polygons.stats();
+        let used: HashSet<_> = lines.faces.iter().flatten().map(|corner| corner[0]).collect();
+        let bits = |n: &usize| lines.positions[n - 1].map(f32::to_bits);
+        let places: HashSet<_> = used.iter().map(bits).collect();
+        assert_eq!(stats.coordinates as usize, places.len(), "{name}");
+        let corners: HashSet<_> = lines.faces.iter().flatten().collect();
+        assert!(stats.vertices as usize <= corners.len(), "{name}");
+        let ratio = model.sharing_ratio();
+        println!("{name}: {stats:?} {ratio:.3}");
+        assert!((0.2..0.6).contains(&ratio), "{name}: {ratio}");
+    }
+}
+
+#[test]
+fn a_real_model_cut_and_changed() {
+    let Some(folder) = data("a_real_model_cut_and_changed") else { return };
+    let bytes = fs::read(folder.join("suzanne.obj")).unwrap();
+    let parse = |bytes: &[u8]| {
+        Model::parse_obj(bytes, "changed.obj", &ModelOptions::default(), &mut beside(&[]))
+    };
+    for end in (0..bytes.len()).step_by(97) {
+        match parse(&bytes[..end]) {
+            Ok(model) => check(&model),
+            Err(error) => assert!(error.to_string().starts_with("changed.obj: "), "{error}"),
+        }
+    }
+    let read = change_bytes(&bytes, 400, parse);
+    assert!((40..400).contains(&read), "{read}");
+}
+
+#[test]
+fn files_beside_a_model_are_found() {
+    let folder = scratch("models-beside");
+    fs::create_dir(folder.join("colours")).unwrap();
+    fs::write(folder.join("colours/all.mtl"), "newmtl red\nKd 1 0 0\n").unwrap();
+    let text = |library: &str| {
+        format!("mtllib {library}\nv 0 0 0\nv 1 0 0\nv 0 1 0\nusemtl red\nf 1 2 3\n")
+    };
+    let path = folder.join("Flag.OBJ");
+    for (library, is_there) in [
+        ("colours/all.mtl", true),
+        ("colours\\all.mtl", true),
+        ("none.mtl", false),
+        ("colours", false),
+        ("/dev/zero", false),
+    ] {
+        fs::write(&path, text(library)).unwrap();
+        let model = Model::open(&path, &ModelOptions::default()).unwrap();
+        assert_eq!(model.name, path.display().to_string());
+        assert_eq!(model.materials[0].color == [255, 0, 0, 255], is_there, "{library}");
+        let missing = model.warnings.count(WarningKind::MissingMaterials);
+        assert_eq!(missing == 0, is_there, "{library}");
+    }
+}
+
+#[test]
+fn files_that_are_no_models_are_refused() {
+    let folder = scratch("models-refused");
+    let error = |name: &str, options: &ModelOptions| {
+        let error = Model::open(&folder.join(name), options).unwrap_err().to_string();
+        assert!(error.contains(name) && !error.contains('\n'), "{error}");
+        error
+    };
+    let options = ModelOptions::default();
+    fs::write(folder.join("empty.obj"), "").unwrap();
+    fs::write(folder.join("model.txt"), "v 0 0 0").unwrap();
+    fs::write(folder.join("large.obj"), [0; 101]).unwrap();
+    fs::create_dir(folder.join("folder.obj")).unwrap();
+    assert!(error("missing.obj", &options).contains("cannot be read"));
+    assert!(error("empty.obj", &options).contains("an empty file"));
+    assert!(error("model.txt", &options).contains("no polygon model"));
+    assert!(error("folder.obj", &options).contains("a folder"));
+    let small = ModelOptions { max_file_bytes: 100, ..options };
+    assert!(error("large.obj", &small).contains("101 bytes, at most 100 are taken"));
+    assert!(!Model::is_model(Path::new("obj")) && Model::is_model(Path::new("a/b.OBJ")));
+}

@@ -1,0 +1,113 @@
+//! Models from bytes at hand, and what is in them in plain numbers.
+
+use std::time::{Duration, Instant};
+
+use drystone_world::{Model, ModelOptions, WarningKind, WorldError};
+
+use crate::random::Random;
+
+/// Files that lie beside the one that is read.
+pub(crate) type Files<'a> = &'a [(&'a str, &'a [u8])];
+
+/// Gives the files, and says of others that they are not there.
+pub(crate) fn beside(files: Files) -> impl FnMut(&str, u64) -> Result<Vec<u8>, WorldError> {
+    move |name, limit| match files.iter().find(|(known, _)| *known == name) {
+        Some((_, bytes)) if bytes.len() as u64 > limit => Err(WorldError::TooLarge {
+            what: name.into(),
+            found: bytes.len() as u64,
+            limit,
+            unit: "bytes",
+            advice: "none",
+        }),
+        Some((_, bytes)) => Ok(bytes.to_vec()),
+        None => Err(WorldError::Unreadable {
+            path: name.into(),
+            problem: std::io::ErrorKind::NotFound.into(),
+        }),
+    }
+}
+
+pub(crate) fn obj(text: &str, files: Files) -> Model {
+    let options = ModelOptions::default();
+    Model::parse_obj(text.as_bytes(), "test.obj", &options, &mut beside(files)).unwrap()
+}
+
+pub(crate) fn obj_error(text: &[u8], files: Files) -> String {
+    let options = ModelOptions::default();
+    let model = Model::parse_obj(text, "test.obj", &options, &mut beside(files));
+    model.unwrap_err().to_string()
+}
+
+/// The positions of each polygon of a part, corner by corner.
+pub(crate) fn polygons(model: &Model, part: usize) -> Vec<Vec<[f32; 3]>> {
+    let corners = |&polygon| {
+        let corners = model.polygons.corners(polygon).unwrap();
+        corners.map(|corner| corner.position()).collect()
+    };
+    model.parts[part].polygons.iter().map(corners).collect()
+}
+
+/// Names of the parts, each with its material's.
+pub(crate) fn parts(model: &Model) -> Vec<(&str, &str)> {
+    let names = model
+        .parts
+        .iter()
+        .map(|part| (part.name.as_str(), model.materials[part.material].name.as_str()));
+    names.collect()
+}
+
+/// Each kind of warning with its number and first place.
+pub(crate) fn warnings(model: &Model) -> Vec<(WarningKind, u64, String)> {
+    model.warnings.iter().map(|it| (it.kind, it.count, it.first_place)).collect()
+}
+
+/// What any model holds, however damaged its file was.
+pub(crate) fn check(model: &Model) {
+    model.polygons.check().unwrap();
+    assert!(!model.polygons.is_empty());
+    let in_parts: usize = model.parts.iter().map(|part| part.polygons.len()).sum();
+    assert_eq!(in_parts, model.polygons.len() as usize);
+    for part in &model.parts {
+        assert!(part.material < model.materials.len() && part.name.len() <= 255);
+        for &polygon in &part.polygons {
+            for corner in model.polygons.corners(polygon).unwrap() {
+                let uv = corner.uv();
+                assert!(corner.position().iter().chain(&uv).all(|number| number.is_finite()));
+            }
+        }
+    }
+}
+
+/// Reads `count` copies of a file, each with 1 to 4 bytes changed: by a bit, or to another
+/// of the file's own, which keeps more of its grammar. Returns how many are read whole.
+pub(crate) fn change_bytes(
+    bytes: &[u8],
+    count: usize,
+    parse: impl Fn(&[u8]) -> Result<Model, WorldError>,
+) -> usize {
+    let mut random = Random(bytes.len() as u64);
+    let mut read = 0;
+    for round in 0..count {
+        let mut damaged = bytes.to_vec();
+        for _ in 0..=random.below(4) {
+            let at = random.below(damaged.len());
+            damaged[at] = match random.below(2) {
+                0 => damaged[at] ^ 1 << random.below(8),
+                _ => bytes[random.below(bytes.len())],
+            };
+        }
+        let start = Instant::now();
+        match parse(&damaged) {
+            Err(error) => {
+                let error = error.to_string();
+                assert!(error.starts_with("changed.") && !error.contains('\n'), "{error}");
+            }
+            Ok(model) => {
+                read += 1;
+                check(&model);
+            }
+        }
+        assert!(start.elapsed() < Duration::from_secs(5), "round {round} took long");
+    }
+    read
+}
