@@ -8,6 +8,7 @@ mod bounds;
 mod builder;
 mod fault;
 mod files;
+mod gltf;
 mod obj;
 mod options;
 mod places;
@@ -72,10 +73,11 @@ impl ModelMaterial {
 }
 
 impl Model {
-    /// Whether a file's name is that of a polygon model: ends in `.obj`, in any case.
+    /// Whether a file's name is that of a polygon model: ends in `.obj`, `.gltf` or `.glb`,
+    /// in any case.
     pub fn is_model(path: &Path) -> bool {
         let extension = path.extension().unwrap_or_default().to_ascii_lowercase();
-        extension == "obj"
+        ["obj", "gltf", "glb"].iter().any(|known| extension == *known)
     }
 
     /// Reads a file, and those that it names beside it.
@@ -94,7 +96,10 @@ impl Model {
         let mut beside =
             |name: &str, limit: u64| files::read(&folder.join(name.replace('\\', "/")), limit);
         let name = path.display().to_string();
-        Self::parse_obj(&bytes, &name, options, &mut beside)
+        match path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("obj")) {
+            true => Self::parse_obj(&bytes, &name, options, &mut beside),
+            false => Self::parse_gltf(&bytes, &name, options, &mut beside),
+        }
     }
 
     /// Reads the bytes of a Wavefront `.obj` file; `name` stands in messages. `beside` gives
@@ -148,6 +153,59 @@ impl Model {
         let left_bytes = options.max_file_bytes.saturating_sub(bytes.len() as u64);
         let beside = files::Beside::new(beside, left_bytes);
         obj::parse(bytes, name, options, beside).map_err(|fault| fault.in_file(name))
+    }
+
+    /// Reads the bytes of a glTF 2.0 file, as text (`.gltf`) or binary (`.glb`), told apart
+    /// by their beginning; `name` stands in messages. `beside` gives the bytes of the
+    /// buffers that it names, at most as many as it is told.
+    ///
+    /// The first scene that there is, or the one that the file names, is put together as
+    /// its nodes say: mirrored parts keep their front. Triangles, strips and fans, indexed or
+    /// not, sparse accessors and quantised numbers are read; colours are base colours, as
+    /// shown on screen, with their opacity where the material blends. Coordinates are those
+    /// of the scene, after the nodes' transforms. Left out and counted in
+    /// [`Model::warnings`]: what is no triangle or has no area, bones and morph targets (the
+    /// mesh stands as it was made), textures, vertices' own colours.
+    ///
+    /// # Cost
+    /// O(bytes), and O(vertices) for each time that a mesh is shown.
+    ///
+    /// # Errors
+    /// `BadModel` with the part of the file; an extension that the file requires and that
+    /// is not known, by its name; `TooLarge`; what `beside` says.
+    ///
+    /// # Limits
+    /// Buffers in files beside it have relative names. 2²⁰ objects and 2²² values in the
+    /// JSON; and those of the options.
+    ///
+    /// # Examples
+    /// ```
+    /// use drystone_world::{Model, ModelOptions, WorldError};
+    ///
+    /// // Three corners of 32-bit floats: 0 0 0, 1 0 0, 0 1 0.
+    /// let text = br#"{"asset": {"version": "2.0"},
+    ///   "buffers": [{"byteLength": 36, "uri": "data:application/octet-stream;base64,AAAAAAAAAAAAAAAAAACAPwAAAAAAAAAAAAAAAAAAgD8AAAAA"}],
+    ///   "bufferViews": [{"buffer": 0, "byteLength": 36}],
+    ///   "accessors": [{"bufferView": 0, "componentType": 5126, "count": 3, "type": "VEC3"}],
+    ///   "meshes": [{"primitives": [{"attributes": {"POSITION": 0}}]}],
+    ///   "nodes": [{"name": "flag", "mesh": 0, "scale": [2, 2, 2]}]}"#;
+    /// let mut nothing = |name: &str, _| {
+    ///     Err(WorldError::Unsupported { path: name.into(), found: "nothing".into() })
+    /// };
+    /// let model = Model::parse_gltf(text, "flag.gltf", &ModelOptions::default(), &mut nothing)?;
+    /// assert_eq!((model.triangle_count(), model.parts[0].name.as_str()), (1, "flag"));
+    /// assert_eq!(model.bounds().unwrap().max, [2.0, 2.0, 0.0]);
+    /// # Ok::<(), WorldError>(())
+    /// ```
+    pub fn parse_gltf(
+        bytes: &[u8],
+        name: &str,
+        options: &ModelOptions,
+        beside: &mut ReadBeside,
+    ) -> Result<Self, WorldError> {
+        let left_bytes = options.max_file_bytes.saturating_sub(bytes.len() as u64);
+        let beside = files::Beside::new(beside, left_bytes);
+        gltf::parse(bytes, name, options, beside).map_err(|fault| fault.in_file(name))
     }
 
     /// How many triangles the parts' polygons are cut into when they are drawn: two less

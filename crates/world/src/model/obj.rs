@@ -1,4 +1,8 @@
 //! Wavefront `.obj`: first all numbers, then the faces that name them.
+//!
+//! The crates `tobj` and `obj` keep n-gons too. But `tobj`'s errors name no line, `obj` does
+//! not ask whether the numbers of a face name anything, and neither joins lines that go on in
+//! the next.
 
 use std::collections::HashMap;
 

@@ -33,6 +33,11 @@ impl ModelVertex {
         Self { normal: normal.and_then(|normal| fold(normal.map(f64::from))) }
     }
 
+    /// [`new`](Self::new) for a vector that may be too short or too long for `f32`.
+    pub(super) fn toward(normal: [f64; 3]) -> Self {
+        Self { normal: fold(normal) }
+    }
+
     /// The normal, of length 1.
     pub fn normal(&self) -> Option<[f32; 3]> {
         self.normal.map(|normal| unfold(normal).map(|number| number as f32))

@@ -1,7 +1,10 @@
 //! What the crate promises to its users: files of every kind, whole and damaged.
 #![allow(clippy::unwrap_used)]
 
+mod gltf_bytes;
+mod gltf_hostile;
 mod model_files;
+mod model_gltf;
 mod model_helpers;
 mod model_obj;
 mod random;

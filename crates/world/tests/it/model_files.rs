@@ -127,13 +127,13 @@ fn files_that_are_no_models_are_refused() {
     let options = ModelOptions::default();
     fs::write(folder.join("empty.obj"), "").unwrap();
     fs::write(folder.join("model.txt"), "v 0 0 0").unwrap();
-    fs::write(folder.join("large.obj"), [0; 101]).unwrap();
-    fs::create_dir(folder.join("folder.obj")).unwrap();
+    fs::write(folder.join("large.glb"), [0; 101]).unwrap();
+    fs::create_dir(folder.join("folder.gltf")).unwrap();
     assert!(error("missing.obj", &options).contains("cannot be read"));
     assert!(error("empty.obj", &options).contains("an empty file"));
     assert!(error("model.txt", &options).contains("no polygon model"));
-    assert!(error("folder.obj", &options).contains("a folder"));
+    assert!(error("folder.gltf", &options).contains("a folder"));
     let small = ModelOptions { max_file_bytes: 100, ..options };
-    assert!(error("large.obj", &small).contains("101 bytes, at most 100 are taken"));
-    assert!(!Model::is_model(Path::new("obj")) && Model::is_model(Path::new("a/b.OBJ")));
+    assert!(error("large.glb", &small).contains("101 bytes, at most 100 are taken"));
+    assert!(!Model::is_model(Path::new("obj")) && Model::is_model(Path::new("a/b.GLB")));
 }

@@ -1,0 +1,89 @@
+//! glTF 2.0: the crate `gltf` reads the JSON; what it says about bytes is followed here, where
+//! nothing is believed that the bytes do not bear out.
+
+use gltf::json::Root;
+
+use super::builder::Builder;
+use super::fault::{Fault, SPLIT};
+use super::files::Beside;
+use super::{Model, ModelOptions};
+
+mod accessor;
+mod affine;
+mod buffers;
+mod container;
+mod extensions;
+mod materials;
+mod primitive;
+mod scene;
+mod triangles;
+mod uri;
+
+use buffers::Buffers;
+use container::Container;
+use materials::Materials;
+use primitive::Part;
+
+/// The most objects in the JSON: one takes some hundred bytes when it is read, and two at
+/// the least in the file.
+const MAX_OBJECTS: u64 = 1 << 20;
+/// The most values in it, for the same reason.
+const MAX_VALUES: u64 = 1 << 22;
+
+/// What all parts of a file are read from.
+struct Document<'a> {
+    root: &'a Root,
+    buffers: Buffers<'a>,
+}
+
+pub(super) fn parse(
+    bytes: &[u8],
+    name: &str,
+    options: &ModelOptions,
+    mut beside: Beside,
+) -> Result<Model, Fault> {
+    let mut builder = Builder::new(name, options)?;
+    let container = Container::split(bytes)?;
+    let root = read_json(container.json)?;
+    extensions::expect_known(&root)?;
+    let instances = scene::instances(&root)?;
+    let buffers = Buffers::read(&root, container.binary, &mut beside)?;
+    let document = Document { root: &root, buffers };
+    let mut materials = Materials::default();
+    for instance in &instances {
+        let Some(mesh) = root.meshes.get(instance.mesh) else {
+            let problem = format!("mesh {} of {}", instance.mesh, root.meshes.len());
+            return Err(Fault::new(instance.place(), problem));
+        };
+        for (number, primitive) in mesh.primitives.iter().enumerate() {
+            let part = Part { instance, number, primitive };
+            part.read(&document, &mut materials, &mut builder)?;
+        }
+    }
+    builder.finish()
+}
+
+fn read_json(bytes: &[u8]) -> Result<Root, Fault> {
+    const LONGEST: usize = 200;
+    let count = |what: &[u8]| bytes.iter().filter(|byte| what.contains(byte)).count() as u64;
+    for (what, limit, unit) in [
+        (&b"{"[..], MAX_OBJECTS, "objects in its JSON"),
+        (&b"{[,"[..], MAX_VALUES, "values in its JSON"),
+    ] {
+        let found = count(what);
+        if found > limit {
+            return Err(Fault::TooLarge { found, limit, unit });
+        }
+    }
+    Root::from_slice(bytes).map_err(|error| {
+        let place = format!("line {} column {} of its JSON", error.line(), error.column());
+        let problem = error.to_string();
+        let problem = problem.rsplit_once(" at line ").map_or(&*problem, |(problem, _)| problem);
+        Fault::new(place, problem.chars().take(LONGEST).collect::<String>())
+    })
+}
+
+/// No memory to read it.
+fn no_memory(place: &str) -> Fault {
+    Fault::with_advice(place, "no memory for it", SPLIT)
+}

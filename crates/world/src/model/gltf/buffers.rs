@@ -1,0 +1,90 @@
+use std::borrow::Cow;
+
+use gltf::json::{Index, Root, buffer};
+
+use super::uri::{self, Uri};
+use crate::WorldError;
+use crate::model::fault::{Fault, quoted};
+use crate::model::files::Beside;
+
+/// The bytes of all buffers.
+pub(super) struct Buffers<'a>(Vec<Cow<'a, [u8]>>);
+
+/// A part of a buffer.
+#[derive(Clone, Copy)]
+pub(super) struct View<'a> {
+    pub(super) bytes: &'a [u8],
+    /// From one element to the next, where they are not packed.
+    pub(super) stride_bytes: Option<usize>,
+}
+
+impl<'a> Buffers<'a> {
+    /// Reads every buffer; `binary` is the one in the file itself.
+    pub(super) fn read(
+        root: &Root,
+        binary: Option<&'a [u8]>,
+        beside: &mut Beside,
+    ) -> Result<Self, Fault> {
+        let read = |(number, buffer): (usize, &buffer::Buffer)| {
+            let place = format!("buffer {number}");
+            let bytes: Cow<[u8]> = match (&buffer.uri, binary) {
+                (None, Some(binary)) if number == 0 => binary.into(),
+                (None, _) => return Err(Fault::new(place, "it is not in this file")),
+                (Some(uri), _) => match uri::parse(uri) {
+                    Ok(Uri::Data(bytes)) => bytes.into(),
+                    Ok(Uri::File(name)) => read_file(&name, &place, beside)?.into(),
+                    Err(problem) => return Err(Fault::new(place, problem)),
+                },
+            };
+            let (claimed, there) = (buffer.byte_length.0, bytes.len());
+            if there as u64 >= claimed {
+                return Ok(bytes);
+            }
+            Err(Fault::new(place, format!("claims {claimed} bytes, there are {there}")))
+        };
+        root.buffers.iter().enumerate().map(read).collect::<Result<_, _>>().map(Self)
+    }
+
+    /// The bytes of a view.
+    pub(super) fn view(&self, root: &Root, index: Index<buffer::View>) -> Result<View<'_>, Fault> {
+        let number = index.value();
+        let place = format!("buffer view {number}");
+        let Some(view) = root.buffer_views.get(number) else {
+            let problem = format!("there are {}", root.buffer_views.len());
+            return Err(Fault::new(place, problem));
+        };
+        let Some(bytes) = self.0.get(view.buffer.value()) else {
+            let problem = format!("buffer {} of {}", view.buffer.value(), self.0.len());
+            return Err(Fault::new(place, problem));
+        };
+        let start = view.byte_offset.unwrap_or_default().0;
+        match part(bytes, start, view.byte_length.0) {
+            Some(bytes) => {
+                let stride_bytes = view.byte_stride.map(|stride| stride.0).filter(|&it| it > 0);
+                Ok(View { bytes, stride_bytes })
+            }
+            None => {
+                let (length, there) = (view.byte_length.0, bytes.len());
+                let problem = format!("{length} bytes from byte {start} on, of {there}");
+                Err(Fault::new(place, problem))
+            }
+        }
+    }
+}
+
+/// The bytes of a file beside this one.
+fn read_file(name: &str, place: &str, beside: &mut Beside) -> Result<Vec<u8>, Fault> {
+    beside.read(name).map_err(|error| match error {
+        WorldError::Unreadable { problem, .. } => {
+            let problem = format!("{} cannot be read: {problem}", quoted(name.as_bytes()));
+            Fault::with_advice(place, problem, "put that file beside this one")
+        }
+        error => Fault::Other(error),
+    })
+}
+
+/// A part of some bytes, if it is within.
+pub(super) fn part(bytes: &[u8], start: u64, len: u64) -> Option<&[u8]> {
+    let end = usize::try_from(start.checked_add(len)?).ok()?;
+    bytes.get(usize::try_from(start).ok()?..end)
+}

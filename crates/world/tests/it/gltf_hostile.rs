@@ -1,0 +1,257 @@
+//! Damaged and hostile glTF: an error that says where, soon, and without much memory.
+
+use std::time::{Duration, Instant};
+
+use drystone_world::{Model, ModelOptions};
+use serde_json::{Value, json};
+
+use crate::gltf_bytes::{F32, Gltf, U8, U16, parse, quad};
+use crate::model_helpers::{beside, change_bytes, check};
+
+/// A file with some of everything that is read.
+fn everything() -> Gltf {
+    let mut gltf = quad();
+    let normals = gltf.floats(&[[0.0, 0.0, 1.0]; 4]);
+    let uvs = gltf.floats(&[[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0]]);
+    let places = gltf.view(&[3]);
+    let values = gltf.view(&[0; 12]);
+    gltf.json["accessors"][0]["sparse"] = json!({"count": 1,
+        "indices": {"bufferView": places, "componentType": U8},
+        "values": {"bufferView": values}});
+    let material = json!({"name": "blue", "alphaMode": "BLEND",
+        "pbrMetallicRoughness": {"baseColorFactor": [0, 0, 1, 0.5]}});
+    gltf.add("materials", material);
+    let fan = json!({"attributes": {"POSITION": 0, "NORMAL": normals, "TEXCOORD_0": uvs},
+        "mode": 6, "material": 0});
+    gltf.json["meshes"][0]["primitives"].as_array_mut().unwrap().push(fan);
+    gltf.json["nodes"] = json!([{"children": [1, 2], "scale": [1, -1, 1]},
+        {"mesh": 0, "rotation": [0, 0, 0, 1]}, {"mesh": 0, "translation": [4, 0, 0]}]);
+    gltf.json["scenes"] = json!([{"nodes": [0]}]);
+    gltf
+}
+
+/// Changes one thing in the quad's document; the message of the error that follows.
+fn lie(change: impl Fn(&mut Value)) -> String {
+    let mut gltf = quad();
+    change(&mut gltf.json);
+    gltf.error()
+}
+
+fn expect_error(expected: &str, change: impl Fn(&mut Value)) {
+    let error = lie(change);
+    assert!(error.starts_with(&format!("test.glb: {expected}")), "{expected}: {error}");
+    assert!(!error.contains('\n'), "{error}");
+}
+
+#[test]
+fn numbers_that_name_nothing() {
+    let primitive = |json: &mut Value| json["meshes"][0]["primitives"][0].take();
+    expect_error("accessor 7: there are 2", |json| {
+        json["meshes"][0]["primitives"][0]["attributes"]["POSITION"] = 7.into();
+    });
+    expect_error("accessor 4294967295: there are 2", |json| {
+        json["meshes"][0]["primitives"][0]["indices"] = u32::MAX.into();
+    });
+    expect_error("material 0: there are 0", |json| {
+        json["meshes"][0]["primitives"][0]["material"] = 0.into();
+    });
+    expect_error("buffer view 9: there are 2", |json| {
+        json["accessors"][0]["bufferView"] = 9.into();
+    });
+    expect_error("buffer view 0: buffer 3 of 1", |json| {
+        json["bufferViews"][0]["buffer"] = 3.into();
+    });
+    expect_error("node 0: mesh 1 of 1", |json| json["nodes"][0]["mesh"] = 1.into());
+    expect_error("node 5: there are 1", |json| json["nodes"][0]["children"] = json!([5]));
+    expect_error("scene 2: there are 0", |json| json["scene"] = 2.into());
+    expect_error("buffer 1: it is not in this file", |json| {
+        json["buffers"].as_array_mut().unwrap().push(json!({"byteLength": 4}));
+    });
+    expect_error("line 1 column ", |json| drop(primitive(json)));
+    expect_error("asset: version \"1.0\", only 2 is read", |json| {
+        json["asset"]["version"] = "1.0".into();
+    });
+}
+
+#[test]
+fn nodes_in_circles_or_below_two() {
+    for children in [[[0, 0], [1, 1]], [[1, 1], [0, 0]]] {
+        expect_error("node ", |json| {
+            json["nodes"] = json!([{"children": children[0]}, {"children": children[1]}]);
+            json["scenes"] = json!([{"nodes": [0]}]);
+        });
+    }
+    expect_error("node 0: it is there twice", |json| {
+        json["scenes"] = json!([{"nodes": [0, 0]}]);
+    });
+    // A circle that no root leads to.
+    expect_error("the whole file: there is no polygon", |json| {
+        json["nodes"] = json!([{"mesh": 0, "children": [0]}]);
+    });
+}
+
+#[test]
+fn counts_that_the_bytes_do_not_bear_out() {
+    for (count, start) in [(5_u64, 0_u64), (4, 1), (1 << 40, 0), (u64::MAX, 0), (1, u64::MAX)] {
+        expect_error(&format!("accessor 0: claims {count} elements of 12 bytes"), |json| {
+            json["accessors"][0]["count"] = count.into();
+            json["accessors"][0]["byteOffset"] = start.into();
+        });
+    }
+    expect_error("accessor 0: claims 4 elements of 12 bytes, 16 apart", |json| {
+        json["bufferViews"][0]["byteStride"] = 16.into();
+    });
+    expect_error("buffer view 0: 49 bytes from byte 18446744073709551615 on, of 60", |json| {
+        json["bufferViews"][0]["byteOffset"] = u64::MAX.into();
+        json["bufferViews"][0]["byteLength"] = 49.into();
+    });
+    // Without a view an accessor may claim zeros without end.
+    let sparse = json!({"count": 2000000000,
+        "indices": {"bufferView": 1, "componentType": U16}, "values": {"bufferView": 0}});
+    expect_error("accessor 0: claims 2000000000 elements of 12 bytes", |json| {
+        json["accessors"][0] =
+            json!({"componentType": F32, "count": 4, "type": "VEC3", "sparse": sparse});
+    });
+    expect_error("2000000000 corners of faces, at most 16777216 are taken", |json| {
+        json["accessors"][0] = json!({"componentType": F32, "count": 2000000000, "type": "VEC3"});
+    });
+    let mut gltf = quad();
+    let places = gltf.view(&[1, 1]);
+    gltf.json["accessors"][0]["sparse"] = json!({"count": 2,
+        "indices": {"bufferView": places, "componentType": U8}, "values": {"bufferView": 0}});
+    let error = gltf.error();
+    assert!(
+        error.starts_with("test.glb: accessor 0: sparse places that do not increase"),
+        "{error}"
+    );
+    let mut gltf = quad();
+    gltf.buffer.pop();
+    let error = parse(&gltf.text(), &[("a b.bin", &quad().buffer[..50])]).unwrap_err().to_string();
+    assert!(error.starts_with("test.glb: buffer 0: claims 59 bytes, there are 50"), "{error}");
+}
+
+#[test]
+fn numbers_of_the_wrong_kind() {
+    expect_error("node 0, mesh 0, primitive 0: accessor 0 is not one of indices", |json| {
+        json["meshes"][0]["primitives"][0]["indices"] = 0.into();
+    });
+    expect_error("node 0, mesh 0, primitive 0: accessor 1 is of no kind for", |json| {
+        json["meshes"][0]["primitives"][0]["attributes"]["POSITION"] = 1.into();
+    });
+    expect_error("accessor 0: a type that is not glTF's", |json| {
+        json["accessors"][0]["type"] = "VEC9".into();
+    });
+    expect_error("node 0, mesh 0, primitive 0: a mode that is not glTF's", |json| {
+        json["meshes"][0]["primitives"][0]["mode"] = 9.into();
+    });
+    let with = |change: &dyn Fn(&mut Gltf)| {
+        let mut gltf = quad();
+        change(&mut gltf);
+        gltf.error()
+    };
+    let primitive = |gltf: &mut Gltf, key: &str, number: usize| {
+        gltf.json["meshes"][0]["primitives"][0][key] = number.into();
+    };
+    let error = with(&|gltf| {
+        let indices = gltf.indices(U8, &[0, 1, 4]);
+        primitive(gltf, "indices", indices);
+    });
+    assert!(error.contains("primitive 0: index 4 of 4 positions"), "{error}");
+    let error = with(&|gltf| {
+        let normals = gltf.floats(&[[0.0, 0.0, 1.0]; 3]);
+        gltf.json["meshes"][0]["primitives"][0]["attributes"]["NORMAL"] = normals.into();
+    });
+    assert!(error.contains("primitive 0: 4 positions, but 3 elements of accessor 2"), "{error}");
+    for number in [f32::NAN, f32::INFINITY] {
+        let error = with(&|gltf| gltf.buffer[16..20].copy_from_slice(&number.to_le_bytes()));
+        assert!(error.contains("accessor 0: element 1 is NaN or infinite"), "{error}");
+    }
+    let error = with(&|gltf| {
+        let uvs = gltf.floats(&[[0.0, f32::NAN]; 4]);
+        gltf.json["meshes"][0]["primitives"][0]["attributes"]["TEXCOORD_0"] = uvs.into();
+    });
+    assert!(error.contains("accessor 2: element 0 is NaN or infinite"), "{error}");
+    let error = lie(|json| json["nodes"][0]["scale"] = json!([3e38, 3e38, 3e38]));
+    assert!(error.contains("its transform takes position 1 beyond f32"), "{error}");
+}
+
+#[test]
+fn extensions_that_are_required_are_named() {
+    for name in ["KHR_draco_mesh_compression", "EXT_meshopt_compression", "x\u{1b}y"] {
+        let error = lie(|json| json["extensionsRequired"] = json!(["KHR_materials_unlit", name]));
+        let shown = name.escape_default();
+        let expected = format!("extensionsRequired: requires \"{shown}\", which is not supported");
+        assert!(error.contains("not supported"), "{error}");
+        assert!(name.contains('\u{1b}') || error.contains(&expected), "{error}");
+    }
+    let mut gltf = quad();
+    gltf.json["extensionsRequired"] = json!(["KHR_materials_unlit", "KHR_texture_transform"]);
+    check(&gltf.model());
+}
+
+#[test]
+fn buffers_elsewhere_are_refused() {
+    for uri in ["http://example.org/a.bin", "/dev/zero", "file:///dev/zero", "data:text/plain,x"] {
+        let mut gltf = quad();
+        gltf.json["buffers"][0]["uri"] = uri.into();
+        let error = gltf.error();
+        assert!(error.starts_with("test.glb: buffer 0: its "), "{error}");
+    }
+    let error = parse(&quad().text(), &[]).unwrap_err().to_string();
+    assert!(error.starts_with("test.glb: buffer 0: \"a b.bin\" cannot be read"), "{error}");
+}
+
+/// A thousand nodes of a thousand parts each, in some 70 kB.
+#[test]
+fn little_that_is_shown_often_is_counted_first() {
+    let mut gltf = quad();
+    let primitive = gltf.json["meshes"][0]["primitives"][0].clone();
+    gltf.json["meshes"][0]["primitives"] = vec![primitive; 1200].into();
+    gltf.json["nodes"] = (0..1200).map(|_| json!({"mesh": 0})).collect();
+    let start = Instant::now();
+    let error = gltf.error();
+    assert!(error.contains("corners of faces, at most 16777216 are taken"), "{error}");
+    // Most of it went by before: a part takes 16 corners of the limit.
+    assert!(start.elapsed() < Duration::from_secs(20));
+    // Objects and values of the JSON, of which each takes more memory than bytes.
+    for (what, unit) in [("{},", "objects"), ("0,", "values")] {
+        let text =
+            format!("{{\"asset\": {{\"version\": \"2.0\"}}, \"nodes\": [{}", what.repeat(5 << 20));
+        let error = parse(text.as_bytes(), &[]).unwrap_err().to_string();
+        assert!(error.contains(&format!("{unit} in its JSON, at most")), "{error}");
+    }
+}
+
+#[test]
+fn every_prefix_is_an_error() {
+    let gltf = everything();
+    let files = [("a b.bin", &gltf.buffer[..])];
+    for bytes in [gltf.binary(), gltf.embedded(), gltf.text()] {
+        check(&parse(&bytes, &files).unwrap());
+        for end in 0..bytes.len() {
+            let error = parse(&bytes[..end], &files).unwrap_err().to_string();
+            assert!(error.starts_with("test.glb: ") && !error.contains('\n'), "{end}: {error}");
+        }
+    }
+    // The same for the buffer beside it.
+    let text = gltf.text();
+    for end in 0..gltf.buffer.len() {
+        let error = parse(&text, &[("a b.bin", &gltf.buffer[..end])]).unwrap_err().to_string();
+        assert!(error.starts_with("test.glb: buffer 0: claims"), "{end}: {error}");
+    }
+}
+
+#[test]
+fn thousands_of_changed_bytes() {
+    let gltf = everything();
+    let parse = |bytes: &[u8]| {
+        let files = [("a b.bin", &gltf.buffer[..])];
+        let options = ModelOptions { max_corners: 1 << 16, ..ModelOptions::default() };
+        Model::parse_gltf(bytes, "changed.glb", &options, &mut beside(&files))
+    };
+    for bytes in [gltf.binary(), gltf.embedded(), gltf.text()] {
+        let read = change_bytes(&bytes, 5_000, parse);
+        println!("{read} of 5000 are read");
+        assert!((100..4_500).contains(&read), "{read}");
+    }
+}
