@@ -1,9 +1,12 @@
-//! Where voxels come from: a generated world and files, chunk by chunk or whole in memory.
+//! Where voxels come from: a generated world and files, chunk by chunk or whole in memory;
+//! and polygon models from files.
 //!
 //! ```text
 //!  GeneratedWorld ─┐
 //!                  ├─ Source ──► chunk by chunk
 //!  VoxFile (.vox) ─┘        └──► World: all chunks in memory ──► PaddedChunk ──► mesher
+//!
+//!  .obj, .gltf, .glb ──► Model: parts ──► polygons that share vertices and coordinates
 //! ```
 //! Y is up, coordinates are right-handed, one voxel is one unit, chunks are 32³.
 //!
@@ -16,16 +19,35 @@
 //! assert!(world.solid_count() > 10_000);
 //! # Ok::<(), drystone_world::WorldError>(())
 //! ```
+//! A model, as a program that is told of a file would open it:
+//! ```
+//! use std::path::Path;
+//!
+//! use drystone_world::{Model, ModelOptions, WorldError};
+//!
+//! fn triangles(path: &Path) -> Result<Option<u64>, WorldError> {
+//!     if !Model::is_model(path) {
+//!         return Ok(None);
+//!     }
+//!     let model = Model::open(path, &ModelOptions::default())?;
+//!     model.warnings.iter().for_each(|it| eprintln!("{} {}", it.count, it.kind));
+//!     Ok(Some(model.triangle_count()))
+//! }
+//! assert!(triangles(Path::new("lost.obj")).is_err());
+//! assert!(triangles(Path::new("world.vox")).is_ok_and(|none| none.is_none()));
+//! ```
 //!
 //! # Which one?
 //! * [`open_source`] when a user names the source, [`GeneratedWorld`] and [`VoxFile`] when
 //!   the program does.
 //! * [`World`] to look at neighbours, to count or to edit; a bare [`Source`] to go through
 //!   the chunks once.
+//! * [`Model`] for polygons; [`Model::is_model`] tells by the name which of the two a file
+//!   is.
 //!
 //! # Limits
 //! A [`World`] takes [`World::MAX_CHUNKS`] chunks, a generated one as many; what a `.vox`
-//! file may hold is listed at [`VoxFile`].
+//! file may hold is listed at [`VoxFile`], what a model may at [`ModelOptions`].
 #![forbid(unsafe_code)]
 
 mod error;

@@ -7,8 +7,10 @@ use drystone_voxel::{Chunk, ChunkPos, MaterialTable};
 
 use crate::{GeneratedWorld, GeneratorConfig, VoxFile, WorldError};
 
-/// What [`open_source`] can open, as its errors name it.
-pub const SUPPORTED_SOURCES: &str = "MagicaVoxel files (.vox), or no name for a generated world";
+/// What [`open_source`] and [`Model::open`](crate::Model::open) can open, as their errors
+/// name it.
+pub const SUPPORTED_SOURCES: &str = "MagicaVoxel files (.vox), polygon models (.obj, .gltf, .glb), \
+     or no name for a generated world";
 
 /// Where voxels come from: says which chunks there are and makes each on demand, from
 /// any thread and in any order.

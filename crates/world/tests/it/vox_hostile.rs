@@ -248,7 +248,8 @@ fn what_is_no_vox_file_is_told() {
         Ok(source) => panic!("{} was opened", source.name()),
         Err(error) => error.to_string(),
     };
-    let supported = "supported: MagicaVoxel files (.vox), or no name for a generated world";
+    let supported = "supported: MagicaVoxel files (.vox), polygon models (.obj, .gltf, .glb), \
+                     or no name for a generated world";
     let cases = [
         (folder.clone(), format!("a folder, not a file; {supported}")),
         (at("empty.vox", b""), format!("an empty file; {supported}")),
