@@ -53,7 +53,8 @@ pub(crate) enum Command {
     View(ViewOptions),
     /// Draw SOURCE to a PNG
     Shot(ShotOptions),
-    /// Say what SOURCE holds: dimensions, chunks, voxels by material, quads, bytes
+    /// Say what SOURCE holds: dimensions, chunks, voxels by material, quads, bytes; or of a
+    /// polygon model: polygons, vertices, what sharing them saves, materials, warnings
     Info(InfoOptions),
     /// Draw what lies where in the vertex pool to an SVG: live by mesh, waiting, free
     PoolMap(PoolMapOptions),
@@ -128,6 +129,9 @@ pub(crate) struct SourceOptions {
     /// The generated world's size in chunks of 32 voxels
     #[arg(long, value_name = "XxYxZ", value_parser = chunks, conflicts_with = "path")]
     pub(crate) chunks: Option<[u32; 3]>,
+    /// Of a polygon model: how far apart corners may be to become one, in the file's unit
+    #[arg(long, value_name = "DISTANCE", value_parser = distance, default_value = "0", requires = "path")]
+    pub(crate) merge: f32,
 }
 
 #[derive(Debug, Args)]
@@ -241,6 +245,13 @@ fn point(text: &str) -> Result<DVec3, String> {
     match parts.as_deref() {
         Ok(&[x, y, z]) if [x, y, z].iter().all(|c| c.abs() < BOUND) => Ok(DVec3::new(x, y, z)),
         _ => Err("a point is X,Y,Z in voxels, such as 10,40.5,-3".into()),
+    }
+}
+
+fn distance(text: &str) -> Result<f32, String> {
+    match text.parse::<f32>() {
+        Ok(distance) if distance.is_finite() && distance >= 0.0 => Ok(distance),
+        _ => Err("a distance is a number, not below 0, such as 0.001".into()),
     }
 }
 

@@ -1,25 +1,45 @@
+mod model;
+
 use std::any::Any;
 
 use drystone::scene;
-use drystone_world::{VoxFile, World};
+use drystone_world::{Model, ModelOptions, VoxFile, World};
+use model::ModelReport;
+use serde_json::Value;
 
 use super::open;
 use crate::{AppError, allocator::AllocatorReport, cli::InfoOptions, output, report::InfoReport};
 
 /// Says what the source holds.
 pub(crate) fn run(options: &InfoOptions) -> Result<(), AppError> {
+    if let Some(path) = options.source.path.as_deref().filter(|path| Model::is_model(path)) {
+        let merge_tolerance = options.source.merge;
+        let model =
+            Model::open(path, &ModelOptions { merge_tolerance, ..ModelOptions::default() })?;
+        let report = ModelReport::new(&model);
+        return print(options, || report.to_json(), || report.to_string());
+    }
     let source = open(&options.source)?;
     let world = World::load(source.as_ref())?;
     let quads = scene::mesh_world(&world);
     let source: Box<dyn Any> = source;
     let vox = source.downcast_ref::<VoxFile>().map(VoxFile::summary);
     let report = InfoReport::new(&world, &quads, vox);
+    print(options, || report.to_json(), || report.to_string())
+}
+
+/// Prints a report in the form that was asked for, and what the allocator did for it.
+fn print(
+    options: &InfoOptions,
+    json: impl Fn() -> Value,
+    text: impl Fn() -> String,
+) -> Result<(), AppError> {
     let allocator = AllocatorReport::now();
     if options.json {
-        let mut json = report.to_json();
+        let mut json = json();
         json["allocator"] = allocator.to_json();
         return output::print(&format!("{json}\n"));
     }
-    output::print(&report.to_string())?;
+    output::print(&text())?;
     if allocator.is_small() { output::print(&format!("  {allocator}\n")) } else { Ok(()) }
 }

@@ -6,6 +6,7 @@ mod allocators;
 mod bad_input;
 mod command_line;
 mod cover;
+mod models;
 mod picture_cases;
 mod pictures;
 mod pool_map;

@@ -1,0 +1,95 @@
+//! `info` on polygon models.
+
+use std::{collections::HashSet, fs, path::Path};
+
+use serde_json::Value;
+
+use crate::program::{data_or_skip, one_line, run, scratch};
+
+fn info(path: &Path, more: &[&str]) -> (Value, String) {
+    let words = [&["info", path.to_str().unwrap()], more].concat();
+    let text = run(&words);
+    let json = run(&[&words[..], &["--json"]].concat());
+    for output in [&text, &json] {
+        assert!(output.status.success() && output.stderr.is_empty(), "{output:?}");
+    }
+    let text = String::from_utf8(text.stdout).unwrap();
+    (serde_json::from_slice(&json.stdout).unwrap(), text)
+}
+
+#[test]
+fn info_counts_what_a_real_model_holds() {
+    for name in ["spot.obj", "suzanne.obj"] {
+        let Some(path) = data_or_skip("info_counts_what_a_real_model_holds", name) else { return };
+        let file = fs::read_to_string(&path).unwrap();
+        let faces: Vec<&str> = file.lines().filter(|line| line.starts_with("f ")).collect();
+        let corners: Vec<&str> = faces.iter().flat_map(|face| face.split(' ').skip(1)).collect();
+        let corners: Vec<&str> = corners.into_iter().filter(|word| !word.is_empty()).collect();
+        let places: HashSet<&str> = corners.iter().filter_map(|it| it.split('/').next()).collect();
+        let (json, text) = info(&path, &[]);
+        assert_eq!(json["polygons"], faces.len(), "{name}");
+        assert_eq!(json["corners"], corners.len(), "{name}");
+        assert_eq!(json["triangles"], corners.len() - 2 * faces.len(), "{name}");
+        assert!(json["coordinates"].as_u64().unwrap() <= places.len() as u64, "{name}");
+        let bytes = |key: &str| json[key].as_f64().unwrap();
+        let ratio = bytes("polygon_bytes") / bytes("polygon_bytes_unshared");
+        assert_eq!(json["sharing_ratio"], ratio, "{name}");
+        assert!(text.contains(&format!("  polygons  {} of {}", faces.len(), corners.len())));
+        assert!(text.contains(&format!("{:.1} % of", 100.0 * ratio)), "{text}");
+    }
+}
+
+const TEXT: &str = "mtllib lost.mtl\nv 0 0 0\nv 2 0 0\nv 2 0.5 0\nv 0 0.5 0\nv 2.001 0 0\n\
+                    v 4 0 0\nv 4 0.5 0\nusemtl p\u{1b}q\nf 1 2 3 4\nf 5 6 7 3\nf 1 2\n";
+
+#[test]
+fn info_says_what_was_left_out_and_what_is_merged() {
+    let folder = scratch("info-model");
+    let path = folder.join("two.obj");
+    fs::write(&path, TEXT).unwrap();
+    let (json, text) = info(&path, &[]);
+    assert_eq!((&json["polygons"], &json["coordinates"]), (&2.into(), &7.into()));
+    assert_eq!(json["max"], serde_json::json!([4.0, 0.5, 0.0]));
+    let warnings: Vec<(&str, u64, &str)> = json["warnings"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|it| {
+            let word = |key: &str| it[key].as_str().unwrap();
+            (word("kind"), it["count"].as_u64().unwrap(), word("first"))
+        })
+        .collect();
+    assert_eq!(
+        warnings,
+        [
+            ("too-few-corners", 1, "line 12"),
+            ("missing-materials", 1, "line 1"),
+            ("unknown-material", 1, "line 10")
+        ]
+    );
+    assert!(text.contains("  size      4 x 0.5 x 0\n"), "{text}");
+    assert!(text.contains("  warning   1 faces of fewer than three corners left out"), "{text}");
+    assert!(text.contains("p\\u{1b}q") && !text.contains('\u{1b}'), "{text}");
+    let (merged, _) = info(&path, &["--merge", "0.01"]);
+    assert_eq!(merged["coordinates"], 6);
+    assert!(merged["sharing_ratio"].as_f64() < json["sharing_ratio"].as_f64());
+}
+
+#[test]
+fn bad_models_and_tolerances_get_one_line() {
+    let folder = scratch("info-bad-model");
+    for (name, bytes, problem) in [
+        ("index.obj", &b"v 0 0 0\nf 1 2 3\n"[..], "line 2: number 2 of 1 vertices"),
+        ("cut.glb", b"glTF\x02\0\0\0\xff\xff\xff\x7f", "byte 8: claims 2147483647 bytes"),
+        ("text.gltf", b"hello", "line 1 column 1 of its JSON"),
+        ("picture.obj", b"\x89PNG\r\n\x1a\n0000", "no polygon"),
+    ] {
+        let path = folder.join(name);
+        fs::write(&path, bytes).unwrap();
+        let line = one_line(&run(&["info", path.to_str().unwrap()]), 1);
+        assert!(line.contains(path.to_str().unwrap()) && line.contains(problem), "{line}");
+    }
+    for words in [&["--merge", "-1"][..], &["--merge", "nan"], &["--merge", "x"]] {
+        one_line(&run(&[&["info", "a.obj"], words].concat()), 2);
+    }
+}
