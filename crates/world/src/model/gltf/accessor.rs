@@ -6,6 +6,9 @@ use super::buffers::{Buffers, View, part};
 use super::{Document, no_memory};
 use crate::model::fault::Fault;
 
+/// The most elements of an accessor without a view: no bytes bear out how many there are.
+const MAX_ZEROS: u64 = 1 << 16;
+
 /// The elements of an accessor: the numbers of its view, or zeros where it has none, and in
 /// their stead those that are listed by place (a sparse accessor).
 pub(super) struct Elements<'a> {
@@ -53,6 +56,10 @@ impl<'a> Elements<'a> {
             let view = buffers.view(root, view)?;
             let start = accessor.byte_offset.unwrap_or_default().0;
             elements.dense = Some(elements.fit(view, start, elements.count).map_err(bad)?);
+        } else if elements.count > MAX_ZEROS {
+            let count = elements.count;
+            let problem = format!("claims {count} elements without a view, at most {MAX_ZEROS}");
+            return Err(bad(problem));
         }
         if let Some(sparse) = &accessor.sparse {
             elements.sparse = elements.read_sparse(root, buffers, sparse, &place)?;

@@ -1,4 +1,5 @@
 use std::borrow::Cow;
+use std::ops::RangeInclusive;
 
 use gltf::json::{Index, Root, buffer};
 
@@ -6,6 +7,9 @@ use super::uri::{self, Uri};
 use crate::WorldError;
 use crate::model::fault::{Fault, quoted};
 use crate::model::files::Beside;
+
+/// How far apart the format allows elements to be.
+const STRIDES_BYTES: RangeInclusive<usize> = 4..=252;
 
 /// The bytes of all buffers.
 pub(super) struct Buffers<'a>(Vec<Cow<'a, [u8]>>);
@@ -57,12 +61,15 @@ impl<'a> Buffers<'a> {
             let problem = format!("buffer {} of {}", view.buffer.value(), self.0.len());
             return Err(Fault::new(place, problem));
         };
+        let stride_bytes = view.byte_stride.map(|stride| stride.0).filter(|&it| it > 0);
+        if let Some(stride) = stride_bytes
+            && !STRIDES_BYTES.contains(&stride)
+        {
+            return Err(Fault::new(place, format!("elements that are {stride} bytes apart")));
+        }
         let start = view.byte_offset.unwrap_or_default().0;
         match part(bytes, start, view.byte_length.0) {
-            Some(bytes) => {
-                let stride_bytes = view.byte_stride.map(|stride| stride.0).filter(|&it| it > 0);
-                Ok(View { bytes, stride_bytes })
-            }
+            Some(bytes) => Ok(View { bytes, stride_bytes }),
             None => {
                 let (length, there) = (view.byte_length.0, bytes.len());
                 let problem = format!("{length} bytes from byte {start} on, of {there}");
