@@ -7,6 +7,7 @@ mod model_files;
 mod model_gltf;
 mod model_helpers;
 mod model_obj;
+mod programs;
 mod random;
 mod real_files;
 mod vox_bytes;

@@ -200,3 +200,21 @@ fn parts_share_across_nodes() {
     let stats = model.polygons.stats();
     assert_eq!((stats.polygons, stats.coordinates), (4, 6));
 }
+
+/// What the fuzzer runs, from the same beginnings.
+#[test]
+fn files_as_the_fuzzer_makes_them() {
+    let text = include_bytes!("../../../../fuzz/seeds/model_gltf/quad.gltf");
+    let binary = include_bytes!("../../../../fuzz/seeds/model_gltf/quad.glb");
+    for seed in [&text[..], binary] {
+        let model = parse(seed, &[]).unwrap();
+        assert_eq!(model.polygons.len(), 2);
+        let mut random = crate::random::Random(7);
+        for _ in 0..2_000 {
+            let mut bytes = seed.to_vec();
+            let (at, from) = (random.below(bytes.len()), random.below(bytes.len()));
+            bytes.copy_within(from..(from + 6).min(seed.len()), at.min(seed.len() - 6));
+            crate::programs::gltf(&bytes);
+        }
+    }
+}

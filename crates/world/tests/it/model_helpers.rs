@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use drystone_world::{Model, ModelOptions, WarningKind, WorldError};
 
+pub(crate) use crate::programs::check;
 use crate::random::Random;
 
 /// Files that lie beside the one that is read.
@@ -59,23 +60,6 @@ pub(crate) fn parts(model: &Model) -> Vec<(&str, &str)> {
 /// Each kind of warning with its number and first place.
 pub(crate) fn warnings(model: &Model) -> Vec<(WarningKind, u64, String)> {
     model.warnings.iter().map(|it| (it.kind, it.count, it.first_place)).collect()
-}
-
-/// What any model holds, however damaged its file was.
-pub(crate) fn check(model: &Model) {
-    model.polygons.check().unwrap();
-    assert!(!model.polygons.is_empty());
-    let in_parts: usize = model.parts.iter().map(|part| part.polygons.len()).sum();
-    assert_eq!(in_parts, model.polygons.len() as usize);
-    for part in &model.parts {
-        assert!(part.material < model.materials.len() && part.name.len() <= 255);
-        for &polygon in &part.polygons {
-            for corner in model.polygons.corners(polygon).unwrap() {
-                let uv = corner.uv();
-                assert!(corner.position().iter().chain(&uv).all(|number| number.is_finite()));
-            }
-        }
-    }
 }
 
 /// Reads `count` copies of a file, each with 1 to 4 bytes changed: by a bit, or to another

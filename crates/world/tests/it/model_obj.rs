@@ -235,3 +235,17 @@ fn thousands_of_changed_bytes() {
     });
     assert!((500..2_900).contains(&read), "{read}");
 }
+
+/// What the fuzzer runs, from the same beginning.
+#[test]
+fn files_as_the_fuzzer_makes_them() {
+    let seed = include_bytes!("../../../../fuzz/seeds/model_obj/house.obj");
+    crate::programs::obj(seed);
+    let mut random = crate::random::Random(7);
+    for _ in 0..2_000 {
+        let mut bytes = seed.to_vec();
+        let (at, from) = (random.below(bytes.len()), random.below(bytes.len()));
+        bytes.copy_within(from..(from + 12).min(seed.len()), at.min(seed.len() - 12));
+        crate::programs::obj(&bytes);
+    }
+}

@@ -1,0 +1,68 @@
+//! Bytes as files, for tests and for fuzzers: whatever they say, a model that holds together
+//! or an error in one line.
+
+use drystone_world::{Model, ModelOptions, WorldError};
+
+/// Less than the default, so that little is spent on each of many files.
+const MAX_CORNERS: u64 = 1 << 16;
+
+/// Reads bytes as an `.obj` file, up to the first zero byte, and as the file of materials
+/// that it may name, behind it.
+pub(crate) fn obj(bytes: &[u8]) {
+    let end = bytes.iter().position(|byte| *byte == 0).unwrap_or(bytes.len());
+    let (text, materials) = bytes.split_at(end);
+    let materials = materials.get(1..).unwrap_or_default();
+    // Both ways to merge.
+    for merge_tolerance in [0.0, 0.75] {
+        let options = options(merge_tolerance);
+        let mut beside = |_: &str, _| Ok(materials.to_vec());
+        check_result(&Model::parse_obj(text, "fuzz.obj", &options, &mut beside), bytes);
+    }
+}
+
+/// Reads bytes as a glTF file, and as every buffer that it may name.
+pub(crate) fn gltf(bytes: &[u8]) {
+    let mut beside = |_: &str, _| Ok(bytes.to_vec());
+    check_result(&Model::parse_gltf(bytes, "fuzz.gltf", &options(0.0), &mut beside), bytes);
+}
+
+fn options(merge_tolerance: f32) -> ModelOptions {
+    ModelOptions { merge_tolerance, max_file_bytes: 1 << 20, max_corners: MAX_CORNERS }
+}
+
+fn check_result(result: &Result<Model, WorldError>, bytes: &[u8]) {
+    match result {
+        Ok(model) => check(model),
+        Err(error) => {
+            let line = error.to_string();
+            assert!(line.starts_with("fuzz."), "{line}");
+            // No message repeats the file.
+            assert!(line.len() < 600, "{line} of {} bytes", bytes.len());
+        }
+    }
+}
+
+/// What any model holds, however damaged its file was.
+pub(crate) fn check(model: &Model) {
+    model.polygons.check().unwrap();
+    assert!(!model.polygons.is_empty());
+    let in_parts: usize = model.parts.iter().map(|part| part.polygons.len()).sum();
+    assert_eq!(in_parts, model.polygons.len() as usize);
+    for part in &model.parts {
+        assert!(part.material < model.materials.len() && part.name.len() <= 255);
+        assert!(!part.polygons.is_empty());
+        for &polygon in &part.polygons {
+            for corner in model.polygons.corners(polygon).unwrap() {
+                let uv = corner.uv();
+                assert!(corner.position().iter().chain(&uv).all(|number| number.is_finite()));
+                let normal = corner.data().normal();
+                let length = |normal: [f32; 3]| normal.iter().map(|n| n * n).sum::<f32>();
+                assert!(normal.is_none_or(|normal| (length(normal) - 1.0).abs() < 1e-5));
+            }
+        }
+    }
+    let ratio = model.sharing_ratio();
+    assert!(0.0 < ratio && ratio <= 1.0, "{ratio}");
+    let bounds = model.bounds().unwrap();
+    assert!((0..3).all(|axis| bounds.min[axis] <= bounds.max[axis]));
+}
