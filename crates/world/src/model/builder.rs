@@ -1,7 +1,7 @@
-use std::collections::HashMap;
 use std::fmt;
 
 use drystone_mesh::{CoordinateHandle, Corner, Error, VertexHandle};
+use hashbrown::HashMap;
 
 use super::fault::Fault;
 use super::places::{Places, no_memory};
