@@ -129,8 +129,7 @@ impl<V: Pod, D: Pod> VertexPool<V, D> {
     ) -> Result<MeshHandle, PoolError> {
         let key = self.take_slot(data, backend)?;
         if let Err(error) = self.fill_slot(key, elements, part_counts, backend) {
-            self.meshes.remove(key);
-            return Err(error);
+            return Err(self.refused(key, error));
         }
         let handle = self.handle(key);
         self.set_slot(handle, data, backend);

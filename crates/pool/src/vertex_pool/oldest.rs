@@ -1,7 +1,7 @@
 use bytemuck::Pod;
 
 use super::VertexPool;
-use crate::{MeshHandle, PoolError, error::CANDIDATES};
+use crate::{MeshHandle, PoolError, error::CANDIDATES, mesh::MeshKey};
 
 /// The meshes that were drawn longest ago, as last looked for.
 #[derive(Debug, Default)]
@@ -25,6 +25,18 @@ impl<V: Pod, D: Pod> VertexPool<V, D> {
             device_refused: self.buffers.was_refused(),
             least_recently_drawn,
         }
+    }
+
+    /// Takes back the slot of a mesh that found no place: it is none of those to remove.
+    #[cold]
+    pub(super) fn refused(&mut self, key: MeshKey, mut error: PoolError) -> PoolError {
+        let own = self.handle(key);
+        self.meshes.remove(key);
+        if let PoolError::Full { least_recently_drawn, .. } = &mut error {
+            *least_recently_drawn = least_recently_drawn.map(|mesh| mesh.filter(|it| *it != own));
+            least_recently_drawn.sort_by_key(Option::is_none);
+        }
+        error
     }
 
     /// The meshes drawn or inserted longest ago. Whoever tries again and again within a

@@ -49,6 +49,22 @@ fn a_full_pool_keeps_the_old_mesh_and_names_those_to_remove() {
     scene.finish();
 }
 
+/// The mesh that found no place is none of those that could make room for it.
+#[test]
+fn a_refused_mesh_is_not_named_to_be_removed() {
+    let mut gpu = SimulatedGpu::new(Access::Staged, 1);
+    let mut pool = Pool::new(Config::fixed(8, 8)).unwrap();
+    let mesh = pool.insert(&[1; 6], &[6], 0, &mut gpu).unwrap();
+    for _ in 0..2 {
+        let Err(PoolError::Full { least_recently_drawn, .. }) =
+            pool.insert(&[2; 3], &[3], 0, &mut gpu)
+        else {
+            panic!("there was room")
+        };
+        assert_eq!(least_recently_drawn, [Some(mesh), None, None, None]);
+    }
+}
+
 #[test]
 fn what_is_drawn_is_not_the_first_to_go() {
     let mut scene = Scene::new(Config::fixed(10, 64), Access::Staged, 2);
