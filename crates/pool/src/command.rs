@@ -11,7 +11,8 @@ pub struct DrawCommand {
     pub index_count: u32,
     /// Instances to draw: 1.
     pub instance_count: u32,
-    /// First index of the shared pattern: 0.
+    /// First index of the shared pattern: 0; of a mesh with indices of its own, where those
+    /// begin.
     pub first_index: u32,
     /// Added to each index.
     pub base_vertex: i32,

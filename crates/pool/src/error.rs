@@ -49,6 +49,13 @@ pub enum PoolError {
         /// Parts given.
         parts: usize,
     },
+    /// An index names a vertex that the mesh does not have.
+    NoSuchVertex {
+        /// The index.
+        index: u32,
+        /// The mesh's vertices.
+        vertices: usize,
+    },
     /// A writer was given more elements or parts than it reserved; what was written before
     /// is still there.
     Overrun {
@@ -93,6 +100,11 @@ impl fmt::Display for PoolError {
             Self::PartsMismatch { elements, counted, parts } => write!(
                 f,
                 "{parts} parts count {counted} elements where {elements} were given (at most 8 parts)"
+            ),
+            Self::NoSuchVertex { index, vertices } => write!(
+                f,
+                "index {index} names none of the mesh's {vertices} vertices; indices count from \
+                 its own first vertex"
             ),
             Self::Overrun { elements } => write!(
                 f,

@@ -40,6 +40,9 @@
 //! # Ok::<(), drystone_pool::PoolError>(())
 //! ```
 //!
+//! Elements that follow a pattern (quads) need a [`VertexPool`]; meshes of vertices with
+//! indices of their own (polygon models) an [`IndexedPool`], which is two of them.
+//!
 //! # Limits
 //! 8 parts a mesh, 65,535 buffers, 2³¹ − 1 vertices a buffer and meshes a pool. A pool is
 //! written by one thread; what it draws can be asked from several.
@@ -59,6 +62,7 @@ mod defrag;
 mod draw_list;
 mod error;
 mod frames;
+mod indexed;
 mod mesh;
 mod nowhere;
 mod part_ranges;
@@ -80,6 +84,9 @@ pub use config::{Config, Oversize, Placement};
 pub use defrag::{MoveBudget, Moved};
 pub use draw_list::{DrawList, DrawView, Grouping, Hidden, ListConfig, sort_key};
 pub use error::{CANDIDATES, PoolError};
+pub use indexed::{
+    ElementRange, IndexedBackend, IndexedList, IndexedPlace, IndexedPool, IndexedRun,
+};
 pub use mesh::MeshHandle;
 pub use nowhere::Nowhere;
 pub use parts::{MAX_PARTS, PartSet};

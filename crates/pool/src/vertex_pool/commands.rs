@@ -18,6 +18,14 @@ impl<V: Pod, D: Pod> VertexPool<V, D> {
         self.frames.note_commands_taken(count);
     }
 
+    /// Notes that a mesh is drawn in the frame being built, for those who make its command
+    /// themselves.
+    pub(crate) fn note_drawn(&self, handle: MeshHandle) {
+        if let Some(mesh) = self.mesh(handle) {
+            mesh.note_drawn(self.frames.current());
+        }
+    }
+
     /// Tells this pool from every other of the process.
     #[inline]
     pub(crate) const fn id(&self) -> u32 {
