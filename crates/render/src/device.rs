@@ -1,7 +1,7 @@
 use drystone_mesh::{Cube, INDICES_PER_QUAD, Quad, VERTICES_PER_QUAD};
 use drystone_pool::{Access, DrawCommand};
 
-use crate::{CullCounts, Culled, DrawData, Frame, Image, RenderError};
+use crate::{CullCounts, Culled, DrawData, Frame, Image, RenderError, TriangleVertex};
 
 /// A backend: something that holds quads and draws them. The renderers are written once,
 /// against this.
@@ -57,7 +57,33 @@ pub trait Device {
         Err(RenderError::Device { during: "making room for cubes", reason })
     }
 
-    /// Makes room for `quads` more quads (or cubes, as `other` has), drawn with the table of per-draw data that
+    /// Makes room for vertices of triangles instead of quads, drawn with `slots` draws, whose
+    /// data are [`TrianglePlace`](crate::TrianglePlace)s. A batch of them names indices of
+    /// its own. In what is said of quads elsewhere they stand for as many.
+    ///
+    /// # Errors
+    /// As [`create_geometry`](Self::create_geometry), and `Device` where there are no
+    /// triangles.
+    fn create_vertices(
+        &mut self,
+        vertices: u32,
+        slots: u32,
+    ) -> Result<Self::Geometry, RenderError> {
+        let _ = (vertices, slots);
+        Err(no_triangles())
+    }
+
+    /// Makes room for the indices that triangles are drawn by, three each. They have no
+    /// draws; in what is said of quads elsewhere they stand for as many.
+    ///
+    /// # Errors
+    /// As [`create_vertices`](Self::create_vertices).
+    fn create_indices(&mut self, indices: u32) -> Result<Self::Geometry, RenderError> {
+        let _ = indices;
+        Err(no_triangles())
+    }
+
+    /// Makes room for `quads` more quads (or whatever `other` has), drawn with the table of per-draw data that
     /// `other` has: what is written to a slot through one of them is there for both.
     ///
     /// # Errors
@@ -87,6 +113,22 @@ pub trait Device {
     /// still run see none of it. What does not fit is cut off.
     fn write_cubes(&mut self, geometry: &mut Self::Geometry, first: u32, cubes: &[Cube]) {
         let _ = (geometry, first, cubes);
+    }
+
+    /// Copies vertices into a geometry of them from vertex `first` on, as quads are written:
+    /// see [`access`](Self::access). What does not fit is cut off.
+    fn write_vertices(
+        &mut self,
+        geometry: &mut Self::Geometry,
+        first: u32,
+        vertices: &[TriangleVertex],
+    ) {
+        let _ = (geometry, first, vertices);
+    }
+
+    /// The same of indices.
+    fn write_indices(&mut self, geometry: &mut Self::Geometry, first: u32, indices: &[u32]) {
+        let _ = (geometry, first, indices);
     }
 
     /// Has the device copy `count` quads of `from`, from quad `from_first` on, into `to`
@@ -183,6 +225,11 @@ pub trait Device {
     fn read_image(&mut self) -> Result<Image, RenderError>;
 }
 
+fn no_triangles() -> RenderError {
+    let reason = "this backend draws no polygon models".into();
+    RenderError::Device { during: "making room for triangles", reason }
+}
+
 /// What one picture draws.
 pub struct Passes<'a, G> {
     /// Drawn first, depth tested and written, in any order.
@@ -222,11 +269,15 @@ pub const QUADS_PER_CUBE: u32 = 3;
 
 const _: () = assert!(PATTERN_QUADS.is_multiple_of(QUADS_PER_CUBE));
 
-/// What a geometry holds, 8 bytes each.
+/// What a geometry holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Entries {
     Quads,
     Cubes,
+    /// Of triangles, drawn by indices of their own.
+    Vertices,
+    /// What vertices are drawn by.
+    Indices,
 }
 
 impl Entries {
@@ -235,6 +286,26 @@ impl Entries {
         match self {
             Self::Quads => count,
             Self::Cubes => count.saturating_mul(QUADS_PER_CUBE),
+            Self::Vertices | Self::Indices => 0,
+        }
+    }
+
+    /// The size of each.
+    pub(crate) const fn bytes(self) -> u64 {
+        let bytes = match self {
+            Self::Quads | Self::Cubes => size_of::<Quad>(),
+            Self::Vertices => size_of::<TriangleVertex>(),
+            Self::Indices => size_of::<u32>(),
+        };
+        bytes as u64
+    }
+
+    /// Whether commands over these, with indices of their own or without, mean anything.
+    pub(crate) const fn are_drawn_by(self, indices: Option<Self>) -> bool {
+        match self {
+            Self::Quads | Self::Cubes => indices.is_none(),
+            Self::Vertices => matches!(indices, Some(Self::Indices)),
+            Self::Indices => false,
         }
     }
 }
@@ -243,12 +314,20 @@ impl Entries {
 pub struct Batch<'a, G> {
     /// Where their quads and per-draw data lie.
     pub geometry: &'a G,
+    /// Where the indices lie that they draw by; `None` is the pattern of quads.
+    pub indices: Option<&'a G>,
     /// The commands, in order. `first_instance` is the draw's slot, `base_vertex` four
     /// times its first quad (of the quads that cubes are drawn as, where these are cubes).
+    /// With indices, `base_vertex` is the first vertex and `first_index` counts in them.
     pub commands: &'a [DrawCommand],
 }
 
-impl<G> Batch<'_, G> {
+impl<'a, G> Batch<'a, G> {
+    /// Commands over quads or cubes.
+    pub const fn new(geometry: &'a G, commands: &'a [DrawCommand]) -> Self {
+        Self { geometry, indices: None, commands }
+    }
+
     /// Checks that every command stays within a geometry of `quads` quads and `slots`
     /// slots and within the index pattern, as a GPU's driver would not.
     ///
@@ -265,6 +344,31 @@ impl<G> Batch<'_, G> {
                 || u64::from(command.first_instance) + u64::from(command.instance_count)
                     > u64::from(slots)
         });
+        self.refuse(wrong)
+    }
+
+    /// The same of commands with indices of their own, over a geometry of `vertices`. What
+    /// the indices name is for whoever wrote them to check.
+    ///
+    /// # Errors
+    /// `Device` naming the first command that does not.
+    pub fn check_indexed(
+        &self,
+        vertices: u32,
+        indices: u32,
+        slots: u32,
+    ) -> Result<(), RenderError> {
+        let sum = |a: u32, b: u32| u64::from(a) + u64::from(b);
+        let wrong = self.commands.iter().position(|command| {
+            command.base_vertex < 0
+                || command.base_vertex as u32 > vertices
+                || sum(command.first_index, command.index_count) > indices.into()
+                || sum(command.first_instance, command.instance_count) > slots.into()
+        });
+        self.refuse(wrong)
+    }
+
+    fn refuse(&self, wrong: Option<usize>) -> Result<(), RenderError> {
         match wrong {
             Some(index) => Err(RenderError::Device {
                 during: "checking draw commands",

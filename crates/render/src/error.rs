@@ -64,6 +64,18 @@ pub enum RenderError {
         /// Why not.
         reason: &'static str,
     },
+    /// The renderer has no way to draw triangles.
+    #[error("the {renderer} renderer draws no polygon models; use --renderer pool or naive")]
+    NoTriangles {
+        /// The renderer's name.
+        renderer: &'static str,
+    },
+    /// The triangles are none that can be drawn.
+    #[error("the triangles of a model cannot be drawn: {reason}")]
+    BadTriangles {
+        /// Why not.
+        reason: &'static str,
+    },
     /// The cube's id is stale.
     #[error("the cube was removed before")]
     StaleCube,

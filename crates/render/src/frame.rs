@@ -33,6 +33,9 @@ pub struct Frame {
     /// The sun's colour; `w`: the most a corner's move is stretched (see
     /// [`Frame::SEAM_STRETCH_MAX`]).
     pub sun: [f32; 4],
+    /// Light on what the sun does not reach and looks up; `w` unused. With it the light on
+    /// normals that are no facing's can be told.
+    pub ambient: [f32; 4],
     /// Light on each facing, in the order of [`Face::ALL`]; `w` unused.
     pub face_light: [[f32; 4]; Face::COUNT],
 }
@@ -94,6 +97,7 @@ impl Frame {
             ground: atmosphere.ground.extend(is_parallel).to_array(),
             sun_direction: atmosphere.sun_direction.normalize_or(Vec3::Y).extend(0.0).to_array(),
             sun: atmosphere.sun.extend(Self::SEAM_STRETCH_MAX).to_array(),
+            ambient: atmosphere.ambient.extend(0.0).to_array(),
             face_light: Face::ALL.map(|face| {
                 let normal = Vec3::from_array(face.normal().map(|c| c as f32));
                 atmosphere.light(normal).extend(0.0).to_array()

@@ -16,6 +16,7 @@ mod article;
 mod bindings;
 #[allow(unsafe_code)]
 mod buffer;
+mod config;
 #[allow(unsafe_code)]
 mod context;
 mod geometry;
@@ -45,30 +46,24 @@ use drystone_pool::{Access, DrawCommand};
 
 pub use self::{
     article::{ArticleDevice, ArticleGeometry, FatDevice},
+    config::GlConfig,
     geometry::GlGeometry,
 };
 use self::{
-    bindings::Gl, context::Context, geometry::draw_table, passes::Painter, platform::Platform,
-    progress::Progress, staging::Staging, target::Target, upload::Place,
+    bindings::Gl,
+    context::Context,
+    geometry::{check, draw_table},
+    passes::Painter,
+    platform::Platform,
+    progress::Progress,
+    staging::Staging,
+    target::Target,
+    upload::Place,
 };
-use crate::{Device, DrawData, Frame, Image, Passes, RenderError, WindowTarget, device::Entries};
-
-/// How an OpenGL device uses memory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct GlConfig {
-    /// How quads are written: straight into mapped memory, or copied there by the GPU,
-    /// since some drivers fault on memory that stays mapped. Default `Direct`.
-    pub access: Access,
-    /// The most bytes of GPU memory for buffers; beyond, it is out of memory. Default: no
-    /// bound but the driver's.
-    pub memory_limit_bytes: u64,
-}
-
-impl Default for GlConfig {
-    fn default() -> Self {
-        Self { access: Access::Direct, memory_limit_bytes: u64::MAX }
-    }
-}
+use crate::{
+    Device, DrawData, Frame, Image, Passes, RenderError, TriangleVertex, WindowTarget,
+    device::Entries,
+};
 
 /// A device that draws through OpenGL, to a picture or to a window.
 ///
@@ -194,10 +189,15 @@ impl GlDevice {
 
     /// Whether shaders see as many quads.
     fn check_quads(&self, quads: u32) -> Result<(), RenderError> {
-        let requested = u64::from(quads) * QUAD_BYTES;
+        self.check_entries(Entries::Quads, quads)
+    }
+
+    /// The same of any entries.
+    fn check_entries(&self, entries: Entries, count: u32) -> Result<(), RenderError> {
+        let requested = u64::from(count) * entries.bytes();
         let limit = self.context.limits.storage_bytes;
         if requested > limit {
-            return Err(RenderError::TooLarge { what: "quads", requested, limit });
+            return Err(RenderError::TooLarge { what: "a geometry", requested, limit });
         }
         Ok(())
     }
@@ -255,16 +255,35 @@ impl Device for GlDevice {
         GlGeometry::of_cubes(&self.context, (cubes, QUAD_BYTES), (draws, slots))
     }
 
+    fn create_vertices(&mut self, vertices: u32, slots: u32) -> Result<GlGeometry, RenderError> {
+        self.check_entries(Entries::Vertices, vertices)?;
+        let table = (draw_table(&self.context, slots)?, slots);
+        let size = (Entries::Vertices, vertices);
+        GlGeometry::of_triangles(&self.context, self.access, size, table)
+    }
+
+    fn create_indices(&mut self, indices: u32) -> Result<GlGeometry, RenderError> {
+        self.check_entries(Entries::Indices, indices)?;
+        let table = (draw_table(&self.context, 0)?, 0);
+        let size = (Entries::Indices, indices);
+        GlGeometry::of_triangles(&self.context, self.access, size, table)
+    }
+
     fn create_sharing(
         &mut self,
         other: &GlGeometry,
         quads: u32,
     ) -> Result<GlGeometry, RenderError> {
-        self.check_quads(quads)?;
-        let (size, table) = ((quads, QUAD_BYTES), other.table());
-        match other.entries {
-            Entries::Quads => GlGeometry::new(&self.context, self.access, size, table),
-            Entries::Cubes => GlGeometry::of_cubes(&self.context, size, table),
+        let (entries, table) = (other.entries, other.table());
+        self.check_entries(entries, quads)?;
+        match entries {
+            Entries::Quads => {
+                GlGeometry::new(&self.context, self.access, (quads, QUAD_BYTES), table)
+            }
+            Entries::Cubes => GlGeometry::of_cubes(&self.context, (quads, QUAD_BYTES), table),
+            Entries::Vertices | Entries::Indices => {
+                GlGeometry::of_triangles(&self.context, self.access, (entries, quads), table)
+            }
         }
     }
 
@@ -289,6 +308,29 @@ impl Device for GlDevice {
             self.attempt(|gl, staging, _| {
                 let bytes = bytemuck::cast_slice(cubes);
                 geometry.write(gl, staging, (Access::Staged, first), bytes)
+            });
+        }
+    }
+
+    fn write_vertices(
+        &mut self,
+        geometry: &mut GlGeometry,
+        first: u32,
+        vertices: &[TriangleVertex],
+    ) {
+        if geometry.entries == Entries::Vertices {
+            self.attempt(|gl, staging, access| {
+                let bytes = bytemuck::cast_slice(vertices);
+                geometry.write(gl, staging, (access, first), bytes)
+            });
+        }
+    }
+
+    fn write_indices(&mut self, geometry: &mut GlGeometry, first: u32, indices: &[u32]) {
+        if geometry.entries == Entries::Indices {
+            self.attempt(|gl, staging, access| {
+                let bytes = bytemuck::cast_slice(indices);
+                geometry.write(gl, staging, (access, first), bytes)
             });
         }
     }
@@ -344,11 +386,7 @@ impl Device for GlDevice {
 
     fn draw(&mut self, frame: &Frame, passes: &Passes<'_, GlGeometry>) -> Result<(), RenderError> {
         if cfg!(debug_assertions) {
-            for batch in passes.batches() {
-                let geometry = batch.geometry;
-                let quads = geometry.entries.pattern_quads(geometry.quad_capacity);
-                batch.check(quads, geometry.slot_capacity)?;
-            }
+            passes.batches().try_for_each(check)?;
         }
         let indirect = passes.batches().filter(|_| passes.indirect);
         let commands = indirect.map(|batch| batch.commands);

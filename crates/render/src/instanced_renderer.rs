@@ -203,7 +203,8 @@ impl<D: Device> InstancedRenderer<D> {
         let commands = passes.batches().map(|batch| batch.commands.len() as u32).sum();
         let quads = passes.batches().map(|batch| quad_count(batch.commands)).sum();
         let meshes = self.meshes.len() + self.beside.visible() as u32;
-        Ok(DrawStats { commands, quads, meshes, shown: self.device.shown() })
+        let shown = self.device.shown();
+        Ok(DrawStats { commands, quads, meshes, shown, ..DrawStats::default() })
     }
 }
 

@@ -1,4 +1,5 @@
-//! Quads to pictures: cameras, three ways to keep meshes, three backends to draw them.
+//! Quads and triangles to pictures: cameras, three ways to keep meshes, three backends to
+//! draw them.
 //!
 //! ```text
 //!  Renderer                              Device
@@ -45,9 +46,14 @@
 //!   write quads without a copy; [`SoftDevice`] where there is neither, and to know what is
 //!   right.
 //!
+//! Polygon models come as [`TriangleMesh`]es, vertices and indices of their own
+//! ([`Renderer::insert_triangles`]); they stand in one picture, one depth and one light with
+//! quads.
+//!
 //! # Limits
-//! Meshes are quads of at most 64 voxels a side; a pool is one buffer of what the device
-//! can bind (128 MiB at least). Blended meshes are sorted mesh by mesh. On adapters
+//! Meshes of quads have at most 64 voxels a side; a pool is one buffer of what the device
+//! can bind (128 MiB at least). Blended meshes are sorted mesh by mesh, and those of models
+//! are drawn after those of quads. [`InstancedRenderer`] draws no models. On adapters
 //! without indirect first instance (some OpenGL ones) a pool's commands are issued one by
 //! one. [Culling on the GPU](Renderer::set_cull) is wgpu's, and of opaque meshes only.
 #![deny(unsafe_code)]
@@ -68,6 +74,8 @@ mod pool_renderer;
 mod renderer;
 mod replace_file;
 mod soft;
+mod triangle_mesh;
+mod triangle_vertex;
 mod visibility;
 mod wgpu;
 
@@ -88,4 +96,6 @@ pub use pool_renderer::{PoolBuffers, PoolRenderer, PoolRendererConfig, PoolUploa
 pub use renderer::{DrawStats, HeldStats, Layer, MeshData, MeshId, Renderer, View};
 pub use replace_file::replace_file;
 pub use soft::{SoftDevice, SoftGeometry};
+pub use triangle_mesh::{TriangleMesh, TrianglesId};
+pub use triangle_vertex::{TrianglePlace, TriangleVertex};
 pub use visibility::Visibility;

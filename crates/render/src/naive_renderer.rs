@@ -4,10 +4,14 @@ use drystone_pool::{DrawCommand, PoolError};
 
 use crate::{
     Batch, Cull, Device, DrawData, DrawStats, Frame, HeldStats, Image, Layer, MeshData, MeshId,
-    PATTERN_QUADS, Passes, RenderError, Renderer, View, Visibility,
-    pool_renderer::quad_count,
+    PATTERN_QUADS, Passes, RenderError, Renderer, TriangleMesh, TrianglesId, View, Visibility,
+    pool_renderer::totals,
     renderer::{NaiveMark, Owner, next_renderer},
 };
+
+mod triangles;
+
+use triangles::NaiveTriangles;
 
 /// The baseline: for each mesh its own buffers, and a draw call for each of its facings.
 ///
@@ -18,6 +22,8 @@ pub struct NaiveRenderer<D: Device> {
     /// Told apart from all other naive renderers, so that their meshes are.
     id: u32,
     meshes: Slots<NaiveMesh<D::Geometry>>,
+    /// Of polygon models, part by part.
+    triangles: Slots<NaiveTriangles<D::Geometry>>,
     /// What the last picture took.
     drawn: DrawStats,
 }
@@ -34,7 +40,13 @@ impl<D: Device> NaiveRenderer<D> {
     /// A renderer without meshes.
     pub fn new(device: D) -> Self {
         let id = next_renderer();
-        Self { device, id, meshes: Slots::new(), drawn: DrawStats::default() }
+        Self {
+            device,
+            id,
+            meshes: Slots::new(),
+            triangles: Slots::new(),
+            drawn: DrawStats::default(),
+        }
     }
 
     fn upload(&mut self, mesh: &MeshData<'_>) -> Result<NaiveMesh<D::Geometry>, RenderError> {
@@ -115,6 +127,22 @@ impl<D: Device> Renderer for NaiveRenderer<D> {
         self.meshes.remove(handle).map(|_| ()).ok_or(RenderError::StaleMesh)
     }
 
+    fn insert_triangles(&mut self, mesh: &TriangleMesh<'_>) -> Result<TrianglesId, RenderError> {
+        self.keep_triangles(mesh)
+    }
+
+    fn replace_triangles(
+        &mut self,
+        id: TrianglesId,
+        mesh: &TriangleMesh<'_>,
+    ) -> Result<(), RenderError> {
+        self.exchange_triangles(id, mesh)
+    }
+
+    fn remove_triangles(&mut self, id: TrianglesId) -> Result<(), RenderError> {
+        self.drop_triangles(id)
+    }
+
     fn resize(&mut self, width: u32, height: u32) -> Result<(), RenderError> {
         self.device.resize(width, height)
     }
@@ -143,20 +171,29 @@ impl<D: Device> Renderer for NaiveRenderer<D> {
             if view.cull_frustum && !visibility.in_view(&mesh.place) {
                 continue;
             }
-            let batch = Batch { geometry: &mesh.geometry, commands: &mesh.commands };
+            let batch = Batch::new(&mesh.geometry, &mesh.commands);
             match mesh.layer {
                 Layer::Opaque => opaque.push(batch),
                 Layer::Blended => blended.push((visibility.blend_key(&mesh.place), batch)),
             }
         }
+        let models = self.triangles.iter().map(|(_, mesh)| mesh);
+        let models = models.filter(|it| !view.cull_frustum || visibility.in_view(&it.bounds));
+        let mut clear = Vec::new();
+        for mesh in models {
+            match mesh.layer {
+                Layer::Opaque => opaque.push(mesh.batch()),
+                Layer::Blended => clear.push((visibility.blend_key(&mesh.bounds), mesh.batch())),
+            }
+        }
         blended.sort_unstable_by_key(|(key, _)| *key);
+        clear.sort_by_key(|(key, _)| *key);
+        blended.extend(clear);
         let blended: Vec<_> = blended.into_iter().map(|(_, batch)| batch).collect();
         let passes = Passes { opaque: &opaque, blended: &blended, indirect: false };
         self.device.draw(&frame, &passes)?;
-        let commands = passes.batches().map(|batch| batch.commands.len() as u32).sum();
-        let quads = passes.batches().map(|batch| quad_count(batch.commands)).sum();
         let meshes = (opaque.len() + blended.len()) as u32;
-        self.drawn = DrawStats { commands, quads, meshes, shown: self.device.shown() };
+        self.drawn = DrawStats { meshes, shown: self.device.shown(), ..totals(&passes) };
         Ok(self.drawn)
     }
 
@@ -175,10 +212,12 @@ impl<D: Device> Renderer for NaiveRenderer<D> {
     fn held(&self) -> HeldStats {
         let meshes = || self.meshes.iter().map(|(_, mesh)| mesh);
         let quads: u64 = meshes().map(|mesh| u64::from(mesh.quad_count)).sum();
-        let bytes = quads * size_of::<Quad>() as u64;
+        let triangles = self.triangles.iter().map(|(_, mesh)| mesh.bytes()).sum::<u64>();
+        let bytes = quads * size_of::<Quad>() as u64 + triangles;
+        let commands = meshes().map(|mesh| mesh.commands.len() as u64).sum::<u64>();
         HeldStats {
-            meshes: self.meshes.len(),
-            commands: meshes().map(|mesh| mesh.commands.len() as u64).sum(),
+            meshes: self.meshes.len() + self.triangles.len(),
+            commands: commands + u64::from(self.triangles.len()),
             used_bytes: bytes,
             reserved_bytes: bytes,
         }

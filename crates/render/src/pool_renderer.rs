@@ -6,15 +6,18 @@ use drystone_pool::{
 
 use crate::{
     Batch, Cull, CullFrame, Culled, Device, DrawStats, Frame, HeldStats, Image, Layer, MeshData,
-    MeshId, PATTERN_QUADS, Passes, RenderError, Renderer, View, Visibility, renderer::Owner,
+    MeshId, PATTERN_QUADS, Passes, RenderError, Renderer, TriangleMesh, TrianglesId, View,
+    Visibility, renderer::Owner,
 };
 
 mod buffers;
 mod opaque;
+mod triangles;
 
 pub use buffers::{PoolBuffers, PoolUpload};
 pub(crate) use opaque::visible_parts;
 use opaque::{Opaque, Pool};
+use triangles::{TriangleBatches, Triangles};
 
 /// Quads of the first buffer where nothing is known of the scene, and of any other at
 /// least: 512 KiB.
@@ -47,6 +50,10 @@ pub struct PoolRenderer<D: Device> {
     pool: Pool,
     opaque: Opaque,
     blended: DrawList,
+    /// Of polygon models, once there is one.
+    triangles: Option<Box<Triangles<D::Geometry>>>,
+    /// Bytes of a buffer, at most.
+    most_buffer_bytes: u64,
     /// What becomes of the commands of what the lists hide.
     hidden: Hidden,
     /// What the lists were last masked and ordered for; while nothing changes they stay.
@@ -113,11 +120,12 @@ impl<D: Device> PoolRenderer<D> {
         let PoolRendererConfig { placement, oversize, hidden, most_buffer_bytes } = choices;
         let most = u32::try_from(most_buffer_bytes / size_of::<Quad>() as u64);
         let wanted = room_for(quads);
+        let most_quads = device.max_quads().min(most.unwrap_or(u32::MAX));
         let config = Config {
             placement,
             oversize,
             least_buffer_elements: least_buffer_quads(wanted),
-            most_buffer_elements: device.max_quads().min(most.unwrap_or(u32::MAX)),
+            most_buffer_elements: most_quads,
             first_slots: meshes,
             pattern_elements: PATTERN_QUADS,
             ..Config::default()
@@ -133,6 +141,8 @@ impl<D: Device> PoolRenderer<D> {
             pool,
             opaque: Opaque::new(Cull::Cpu, hidden),
             blended: DrawList::with_config(ListConfig { hidden, ..ListConfig::default() }),
+            triangles: None,
+            most_buffer_bytes: u64::from(most_quads) * size_of::<Quad>() as u64,
             hidden,
             selected: None,
             listed: DrawStats::default(),
@@ -144,6 +154,9 @@ impl<D: Device> PoolRenderer<D> {
         let completed = self.device.completed();
         let mut upload = PoolUpload { device: &mut self.device, buffers: &mut self.buffers };
         self.pool.frames_completed(completed, &mut upload);
+        if let Some(triangles) = &mut self.triangles {
+            triangles.release(&mut self.device, completed);
+        }
     }
 
     /// Tells the pool which frames are done, and lets it move a little.
@@ -152,6 +165,9 @@ impl<D: Device> PoolRenderer<D> {
         let mut upload = PoolUpload { device: &mut self.device, buffers: &mut self.buffers };
         self.pool.defragment(&MOVES, &mut upload);
         self.opaque.moved(&self.pool);
+        if let Some(triangles) = &mut self.triangles {
+            triangles.defragment(&mut self.device);
+        }
     }
 
     /// Masks and orders the lists for what `view` sees on a picture of this size.
@@ -174,17 +190,22 @@ impl<D: Device> PoolRenderer<D> {
         visibility: &Visibility,
         frame: &Frame,
     ) -> Result<DrawStats, RenderError> {
-        let Self { device, buffers, pool, opaque, blended, .. } = self;
-        let blended_batches = batches(buffers, blended.runs(pool));
-        let (commands, quads) = match opaque {
+        let Self { device, buffers, pool, opaque, blended, triangles, .. } = self;
+        let of_models = triangles.as_mut().map(|it| it.batches(view, visibility));
+        let TriangleBatches { opaque: solid, blended: clear, meshes: models } =
+            of_models.unwrap_or_default();
+        let mut blended_batches = batches(buffers, blended.runs(pool));
+        blended_batches.extend(clear);
+        let drawn = match opaque {
             Opaque::Listed(list) => {
-                let opaque_batches = batches(buffers, list.runs(pool));
+                let mut opaque_batches = batches(buffers, list.runs(pool));
+                opaque_batches.extend(solid);
                 let passes = passes(&opaque_batches, &blended_batches);
                 device.draw(frame, &passes)?;
                 totals(&passes)
             }
             Opaque::Culled(table) => {
-                let passes = passes(&[], &blended_batches);
+                let passes = passes(&solid, &blended_batches);
                 let geometries = buffers.geometries();
                 let cull_frame = CullFrame::new(view, visibility, frame);
                 let culled = Culled { table, geometries: &geometries, frame: cull_frame };
@@ -192,8 +213,8 @@ impl<D: Device> PoolRenderer<D> {
                 totals(&passes)
             }
         };
-        let meshes = (opaque.visible() + blended.visible()) as u32;
-        Ok(DrawStats { commands, quads, meshes, shown: device.shown() })
+        let meshes = (opaque.visible() + blended.visible() + models) as u32;
+        Ok(DrawStats { meshes, shown: device.shown(), ..drawn })
     }
 }
 
@@ -241,6 +262,22 @@ impl<D: Device> Renderer for PoolRenderer<D> {
         Ok(())
     }
 
+    fn insert_triangles(&mut self, mesh: &TriangleMesh<'_>) -> Result<TrianglesId, RenderError> {
+        self.insert_into_pool(mesh)
+    }
+
+    fn replace_triangles(
+        &mut self,
+        id: TrianglesId,
+        mesh: &TriangleMesh<'_>,
+    ) -> Result<(), RenderError> {
+        self.replace_in_pool(id, mesh)
+    }
+
+    fn remove_triangles(&mut self, id: TrianglesId) -> Result<(), RenderError> {
+        self.remove_from_pool(id)
+    }
+
     fn resize(&mut self, width: u32, height: u32) -> Result<(), RenderError> {
         self.device.resize(width, height)
     }
@@ -273,12 +310,14 @@ impl<D: Device> Renderer for PoolRenderer<D> {
         self.tidy();
         self.select(view, &visibility);
         self.listed = self.submit(view, &visibility, &frame)?;
-        self.pool.frame_submitted(self.device.submitted());
+        let frame = self.device.submitted();
+        self.pool.frame_submitted(frame);
+        self.triangles.iter_mut().for_each(|triangles| triangles.submitted(frame));
         Ok(self.drawn())
     }
 
     fn drawn(&mut self) -> DrawStats {
-        let DrawStats { commands, quads, meshes, shown } = self.listed;
+        let DrawStats { commands, quads, meshes, .. } = self.listed;
         let counts = match self.opaque {
             Opaque::Listed(_) => None,
             Opaque::Culled(_) => self.device.cull_counts(),
@@ -288,7 +327,7 @@ impl<D: Device> Renderer for PoolRenderer<D> {
             commands: commands + culled.commands,
             quads: quads + culled.quads,
             meshes: meshes + culled.meshes,
-            shown,
+            ..self.listed
         }
     }
 
@@ -305,12 +344,14 @@ impl<D: Device> Renderer for PoolRenderer<D> {
 
     fn held(&self) -> HeldStats {
         let stats = self.pool.stats();
-        HeldStats {
+        let mut held = HeldStats {
             meshes: stats.meshes,
             commands: self.pool.command_count(),
             used_bytes: stats.used_bytes,
             reserved_bytes: stats.capacity_bytes,
-        }
+        };
+        self.triangles.iter().for_each(|triangles| triangles.add_to(&mut held));
+        held
     }
 }
 
@@ -335,7 +376,7 @@ fn batches<'a, G>(
 ) -> Vec<Batch<'a, G>> {
     let batch = |run: &CommandRun| {
         let geometry = buffers.get(run.buffer)?;
-        Some(Batch { geometry, commands: &commands[run.commands.clone()] })
+        Some(Batch::new(geometry, &commands[run.commands.clone()]))
     };
     runs.iter().filter_map(batch).collect()
 }
@@ -345,10 +386,22 @@ const fn passes<'a, G>(opaque: &'a [Batch<'a, G>], blended: &'a [Batch<'a, G>]) 
     Passes { opaque, blended, indirect: true }
 }
 
-/// Commands and quads of all batches.
-fn totals<G>(passes: &Passes<'_, G>) -> (u32, u64) {
-    let commands = passes.batches().map(|batch| batch.commands.len() as u32).sum();
-    (commands, passes.batches().map(|batch| quad_count(batch.commands)).sum())
+/// Commands, quads and triangles of all batches.
+pub(crate) fn totals<G>(passes: &Passes<'_, G>) -> DrawStats {
+    let mut drawn = DrawStats::default();
+    for batch in passes.batches() {
+        drawn.commands += batch.commands.len() as u32;
+        match batch.indices {
+            None => drawn.quads += quad_count(batch.commands),
+            Some(_) => drawn.triangles += triangle_count(batch.commands),
+        }
+    }
+    drawn
+}
+
+/// Triangles that commands with indices of their own draw.
+fn triangle_count(commands: &[DrawCommand]) -> u64 {
+    commands.iter().map(|command| u64::from(command.index_count / 3)).sum()
 }
 
 /// Quads that the commands draw.

@@ -4,7 +4,7 @@ use drystone_alloc::Handle;
 use drystone_mesh::{Face, Quad};
 use drystone_pool::MeshHandle;
 
-use crate::{Atmosphere, Camera, Cull, DrawData, Image, RenderError};
+use crate::{Atmosphere, Camera, Cull, DrawData, Image, RenderError, TriangleMesh, TrianglesId};
 
 /// Which of a mesh's two passes it is drawn in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -95,6 +95,8 @@ pub struct DrawStats {
     pub commands: u32,
     /// Quads that they drew.
     pub quads: u64,
+    /// Triangles of models that they drew.
+    pub triangles: u64,
     /// Meshes that passed culling and masking.
     pub meshes: u32,
     /// Whether the picture reached its target; see [`Device::shown`](crate::Device::shown).
@@ -109,9 +111,9 @@ pub struct HeldStats {
     /// Draw commands that show all of them facing by facing: what there would be if nothing
     /// were left out or merged.
     pub commands: u64,
-    /// Bytes of quads in meshes.
+    /// Bytes of quads in meshes, and of models' vertices and indices.
     pub used_bytes: u64,
-    /// Bytes of GPU memory kept for quads.
+    /// Bytes of GPU memory kept for them.
     pub reserved_bytes: u64,
 }
 
@@ -149,6 +151,40 @@ pub trait Renderer {
     /// # Errors
     /// `StaleMesh` when it was taken out before.
     fn remove(&mut self, id: MeshId) -> Result<(), RenderError>;
+
+    /// Takes in triangles of a model: a part of one material, say.
+    ///
+    /// # Errors
+    /// `NoTriangles` where the renderer draws none; `BadTriangles`; `Pool` when it is full
+    /// or an index names no vertex; `Lost`, or `Device` when the device refuses. Nothing has
+    /// changed then.
+    fn insert_triangles(&mut self, mesh: &TriangleMesh<'_>) -> Result<TrianglesId, RenderError> {
+        let _ = mesh;
+        Err(RenderError::NoTriangles { renderer: self.name() })
+    }
+
+    /// Puts other triangles in the place of some; the old ones stay when this fails. They
+    /// keep the layer that they were inserted in.
+    ///
+    /// # Errors
+    /// `StaleMesh`, or as [`insert_triangles`](Self::insert_triangles).
+    fn replace_triangles(
+        &mut self,
+        id: TrianglesId,
+        mesh: &TriangleMesh<'_>,
+    ) -> Result<(), RenderError> {
+        let _ = (id, mesh);
+        Err(RenderError::StaleMesh)
+    }
+
+    /// Takes triangles out.
+    ///
+    /// # Errors
+    /// `StaleMesh` when they were taken out before.
+    fn remove_triangles(&mut self, id: TrianglesId) -> Result<(), RenderError> {
+        let _ = id;
+        Err(RenderError::StaleMesh)
+    }
 
     /// Changes the size of the pictures that follow.
     ///

@@ -4,6 +4,9 @@
 //!  commands ─► quads ─► triangles by band ─► depth + facing and material ─► colours
 //!              tasks of 2,048, in parallel   bands of 16 rows, in parallel
 //! ```
+//! Triangles of models go the same way, but for one thing: a pixel of theirs is coloured
+//! when it is drawn, not at the end, since eight bytes do not hold where its light comes
+//! from.
 //!
 //! It does the sums of `wgpu/shader.wgsl` in the same order and decides ties as GPUs do:
 //! corners snap to 1/256 of a pixel, edges are exact integers, an edge's pixels go to the
@@ -21,6 +24,7 @@ mod sky;
 mod target;
 mod tasks;
 mod triangle;
+mod triangles;
 mod vertex;
 mod viewport;
 
@@ -42,10 +46,13 @@ use self::{
     shade::{Shader, unpacked},
     target::Target,
     tasks::Tasks,
+    triangles::{Lamp, TriangleBins, TriangleStage},
     vertex::VertexStage,
     viewport::{MAX_SIDE, Viewport},
 };
-use crate::{Batch, Device, DrawData, Frame, Image, Passes, RenderError, device::Entries};
+use crate::{
+    Batch, Device, DrawData, Frame, Image, Passes, RenderError, TriangleVertex, device::Entries,
+};
 
 /// The reference backend: draws on the CPU, needs no driver, and is what the pictures of
 /// all others are compared with.
@@ -73,7 +80,7 @@ use crate::{Batch, Device, DrawData, Frame, Image, Passes, RenderError, device::
 /// let camera = Camera::look_at(DVec3::new(4.0, 4.0, 9.0), DVec3::new(4.0, 4.0, 0.0));
 /// let frame = Frame::new(&camera, &Atmosphere::default(), 64, 48);
 /// let commands = [DrawCommand { index_count: 6, instance_count: 1, ..Default::default() }];
-/// let opaque = [Batch { geometry: &geometry, commands: &commands }];
+/// let opaque = [Batch::new(&geometry, &commands)];
 /// device.draw(&frame, &Passes { opaque: &opaque, blended: &[], indirect: true })?;
 ///
 /// let [red, green, ..] = device.read_image()?.pixel(32, 24);
@@ -85,6 +92,8 @@ pub struct SoftDevice {
     palette: Vec<Vec4>,
     /// Kept from frame to frame for their memory.
     bins: Vec<Bins>,
+    /// The same.
+    triangle_bins: Vec<TriangleBins>,
     /// Pictures drawn.
     frames: u64,
 }
@@ -98,7 +107,13 @@ impl SoftDevice {
     pub fn new(width: u32, height: u32) -> Result<Self, RenderError> {
         check_size(width, height)?;
         let target = Target::new(width, height)?;
-        Ok(Self { target, palette: Vec::new(), bins: Vec::new(), frames: 0 })
+        Ok(Self {
+            target,
+            palette: Vec::new(),
+            bins: Vec::new(),
+            triangle_bins: Vec::new(),
+            frames: 0,
+        })
     }
 }
 
@@ -133,11 +148,19 @@ impl Device for SoftDevice {
     }
 
     fn create_geometry(&mut self, quads: u32, slots: u32) -> Result<SoftGeometry, RenderError> {
-        SoftGeometry::new(quads, slots)
+        SoftGeometry::new(Entries::Quads, quads, slots)
     }
 
     fn create_cubes(&mut self, cubes: u32, slots: u32) -> Result<SoftGeometry, RenderError> {
-        SoftGeometry::of_cubes(cubes, slots)
+        SoftGeometry::new(Entries::Cubes, cubes, slots)
+    }
+
+    fn create_vertices(&mut self, vertices: u32, slots: u32) -> Result<SoftGeometry, RenderError> {
+        SoftGeometry::new(Entries::Vertices, vertices, slots)
+    }
+
+    fn create_indices(&mut self, indices: u32) -> Result<SoftGeometry, RenderError> {
+        SoftGeometry::new(Entries::Indices, indices, 0)
     }
 
     fn create_sharing(
@@ -166,6 +189,19 @@ impl Device for SoftDevice {
         if geometry.entries() == Entries::Cubes {
             geometry.write_quads(first, bytemuck::cast_slice(cubes));
         }
+    }
+
+    fn write_vertices(
+        &mut self,
+        geometry: &mut SoftGeometry,
+        first: u32,
+        vertices: &[TriangleVertex],
+    ) {
+        geometry.write_vertices(first, vertices);
+    }
+
+    fn write_indices(&mut self, geometry: &mut SoftGeometry, first: u32, indices: &[u32]) {
+        geometry.write_indices(first, indices);
     }
 
     fn copy_quads(
@@ -211,7 +247,7 @@ impl Device for SoftDevice {
         frame: &Frame,
         passes: &Passes<'_, SoftGeometry>,
     ) -> Result<(), RenderError> {
-        let Self { target, palette, bins, frames } = self;
+        let Self { target, palette, bins, triangle_bins, frames } = self;
         let [width, height] = target.size();
         let viewport = Viewport::new(width, height);
         let shader = Shader::new(frame, palette, [width, height]);
@@ -220,12 +256,23 @@ impl Device for SoftDevice {
         rasterise(passes.opaque.iter(), bins, &stage, &viewport, |bins| {
             target.draw_opaque(bins, &viewport);
         });
+        let triangles = TriangleStage::new(frame, &viewport);
+        let (lamp, lit) = (Lamp::new(frame), &shader);
+        triangles.rasterise(passes.opaque, triangle_bins, |bins| {
+            target.draw_triangles(bins, &viewport, (lit, &lamp));
+        });
         target.shade(&shader);
         let stage = VertexStage::new(frame, false);
-        let blended = passes.blended.iter().filter(|it| it.geometry.entries() == Entries::Quads);
-        rasterise(blended, bins, &stage, &viewport, |bins| {
-            target.draw_blended(bins, &viewport, &shader);
-        });
+        // In order: as long as batches are of one kind, they are set up together.
+        for blended in passes.blended.chunk_by(|a, b| a.indices.is_some() == b.indices.is_some()) {
+            let quads = blended.iter().filter(|it| it.geometry.entries() == Entries::Quads);
+            rasterise(quads, bins, &stage, &viewport, |bins| {
+                target.draw_blended(bins, &viewport, &shader);
+            });
+            triangles.rasterise(blended, triangle_bins, |bins| {
+                target.blend_triangles(bins, &viewport, (lit, &lamp));
+            });
+        }
         *frames += 1;
         Ok(())
     }

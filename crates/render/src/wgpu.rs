@@ -36,7 +36,7 @@ use self::{
 };
 use crate::{
     CullCounts, Culled, Device, DrawData, Frame, Image, PATTERN_QUADS, Passes, RenderError,
-    device::Entries,
+    TriangleVertex, device::Entries,
 };
 
 /// Draw commands that a new device has room for.
@@ -104,6 +104,12 @@ impl WgpuDevice {
     /// Whether it is OpenGL that wgpu draws through.
     pub fn is_opengl(&self) -> bool {
         self.opened.adapter.get_info().backend == wgpu::Backend::Gl
+    }
+
+    /// Writes the bytes of a geometry's entries, after all copies before.
+    fn write(&mut self, geometry: &WgpuGeometry, first: u32, bytes: &[u8]) {
+        self.copies.flush(&self.opened.queue);
+        geometry.write(&self.opened.queue, first, bytes);
     }
 
     /// From the next frame on, as where the GPU does not read how many commands there are.
@@ -193,11 +199,19 @@ impl Device for WgpuDevice {
     }
 
     fn create_geometry(&mut self, quads: u32, slots: u32) -> Result<WgpuGeometry, RenderError> {
-        WgpuGeometry::new(&self.opened, &self.pipelines, quads, slots)
+        WgpuGeometry::new(&self.opened, &self.pipelines, (Entries::Quads, quads), slots)
     }
 
     fn create_cubes(&mut self, cubes: u32, slots: u32) -> Result<WgpuGeometry, RenderError> {
-        WgpuGeometry::of_cubes(&self.opened, &self.pipelines, cubes, slots)
+        WgpuGeometry::new(&self.opened, &self.pipelines, (Entries::Cubes, cubes), slots)
+    }
+
+    fn create_vertices(&mut self, vertices: u32, slots: u32) -> Result<WgpuGeometry, RenderError> {
+        WgpuGeometry::new(&self.opened, &self.pipelines, (Entries::Vertices, vertices), slots)
+    }
+
+    fn create_indices(&mut self, indices: u32) -> Result<WgpuGeometry, RenderError> {
+        WgpuGeometry::new(&self.opened, &self.pipelines, (Entries::Indices, indices), 0)
     }
 
     fn create_sharing(
@@ -221,13 +235,29 @@ impl Device for WgpuDevice {
     }
 
     fn write_quads(&mut self, geometry: &mut WgpuGeometry, first: u32, quads: &[Quad]) {
-        self.copies.flush(&self.opened.queue);
-        geometry.write_quads(&self.opened.queue, first, quads);
+        self.write(geometry, first, bytemuck::cast_slice(quads));
     }
 
     fn write_cubes(&mut self, geometry: &mut WgpuGeometry, first: u32, cubes: &[Cube]) {
         if geometry.entries == Entries::Cubes {
-            self.write_quads(geometry, first, bytemuck::cast_slice(cubes));
+            self.write(geometry, first, bytemuck::cast_slice(cubes));
+        }
+    }
+
+    fn write_vertices(
+        &mut self,
+        geometry: &mut WgpuGeometry,
+        first: u32,
+        vertices: &[TriangleVertex],
+    ) {
+        if geometry.entries == Entries::Vertices {
+            self.write(geometry, first, bytemuck::cast_slice(vertices));
+        }
+    }
+
+    fn write_indices(&mut self, geometry: &mut WgpuGeometry, first: u32, indices: &[u32]) {
+        if geometry.entries == Entries::Indices {
+            self.write(geometry, first, bytemuck::cast_slice(indices));
         }
     }
 

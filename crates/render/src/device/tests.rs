@@ -38,6 +38,8 @@ on_every_device!(frames_are_counted, frames_are_counted_as_they_complete);
 on_every_device!(empty_geometries_are_fine, geometries_of_nothing_draw_nothing);
 on_every_device!(large_writes_arrive, more_is_written_than_any_ring_holds);
 
+mod triangles;
+
 /// A wall before the eye.
 fn wall(material: u16) -> Quad {
     Quad::new([0, 0, 0], [8, 8], Face::PosZ, material)
@@ -55,7 +57,7 @@ fn draw<D: Device>(device: &mut D, geometry: &D::Geometry, quad: u32, slot: u32)
         base_vertex: (quad * VERTICES_PER_QUAD) as i32,
         first_instance: slot,
     }];
-    let opaque = [Batch { geometry, commands: &commands }];
+    let opaque = [Batch::new(geometry, &commands)];
     let frame = Frame::new(&camera(), &Atmosphere::default(), 16, 16);
     device.draw(&frame, &Passes { opaque: &opaque, blended: &[], indirect: true }).unwrap();
 }
@@ -141,7 +143,7 @@ fn geometries_of_nothing_draw_nothing<D: Device>(mut device: D) {
     device.write_quads(&mut nothing, 5, &[wall(0)]);
     device.copy_quads_within(&mut nothing, 0, 0, 0);
     let frame = Frame::new(&camera(), &Atmosphere::default(), 16, 16);
-    let empty = [Batch { geometry: &nothing, commands: &[] }];
+    let empty = [Batch::new(&nothing, &[])];
     device.draw(&frame, &Passes { opaque: &empty, blended: &empty, indirect: true }).unwrap();
     let sky = device.read_image().unwrap();
     device.draw(&frame, &Passes { opaque: &[], blended: &[], indirect: false }).unwrap();

@@ -11,7 +11,7 @@ use super::{
     staging::Staging,
 };
 use crate::{
-    DrawData, RenderError,
+    Batch, DrawData, RenderError,
     device::{Entries, copied_quads},
 };
 
@@ -53,6 +53,17 @@ impl GlGeometry {
     ) -> Result<Self, RenderError> {
         let geometry = Self::new(context, Access::Staged, (capacity, bytes), table)?;
         Ok(Self { entries: Entries::Cubes, ..geometry })
+    }
+
+    /// Room for the vertices or the indices of triangles.
+    pub(super) fn of_triangles(
+        context: &Rc<Context>,
+        access: Access,
+        (entries, count): (Entries, u32),
+        table: (Rc<Buffer>, u32),
+    ) -> Result<Self, RenderError> {
+        let geometry = Self::new(context, access, (count, entries.bytes()), table)?;
+        Ok(Self { entries, ..geometry })
     }
 
     /// Its table, to be shared.
@@ -112,7 +123,7 @@ impl GlGeometry {
         let count = copied_quads(ends[0], ends[1], count);
         let overlap = Rc::ptr_eq(&self.quads, &from.quads) && from_first.abs_diff(to_first) < count;
         // What overlaps is undefined afterwards; here, nothing happens to it.
-        if count > 0 && !overlap {
+        if count > 0 && !overlap && self.entries == from.entries {
             let from = (&*from.quads, self.bytes_of(from_first));
             self.quads.copy_from(gl, self.bytes_of(to_first), from, self.bytes_of(count));
         }
@@ -127,4 +138,13 @@ impl GlGeometry {
 pub(super) fn draw_table(context: &Rc<Context>, slots: u32) -> Result<Rc<Buffer>, RenderError> {
     let size_bytes = u64::from(slots) * size_of::<DrawData>() as u64;
     Ok(Rc::new(Buffer::new(context, "per-draw data", size_bytes, Kind::Device)?))
+}
+
+/// Checks a batch as the driver would not.
+pub(super) fn check(batch: &Batch<'_, GlGeometry>) -> Result<(), RenderError> {
+    let GlGeometry { entries, quad_capacity, slot_capacity, .. } = *batch.geometry;
+    match batch.indices {
+        Some(indices) => batch.check_indexed(quad_capacity, indices.quad_capacity, slot_capacity),
+        None => batch.check(entries.pattern_quads(quad_capacity), slot_capacity),
+    }
 }

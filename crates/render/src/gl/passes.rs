@@ -34,6 +34,8 @@ pub(super) struct Painter {
     /// The shared index pattern.
     pub(super) pattern: Buffer,
     vertices: VertexArray,
+    /// The same attributes, and indices of whatever triangles are drawn.
+    triangles: VertexArray,
     /// Without attributes: for what is drawn from numbers alone.
     no_vertices: VertexArray,
 }
@@ -47,9 +49,10 @@ impl Painter {
         let pattern = Buffer::new(context, "index pattern", size_bytes, Kind::Filled(bytes))?;
         let palette = palette_buffer(context, palette)?;
         let vertices = vertex_array(context, &pattern)?;
+        let triangles = vertex_array(context, &pattern)?;
         let no_vertices = VertexArray::new(context, &pattern)?;
         let context = Rc::clone(context);
-        Ok(Self { context, programs, palette, pattern, vertices, no_vertices })
+        Ok(Self { context, programs, palette, pattern, vertices, triangles, no_vertices })
     }
 
     pub(super) fn set_palette(&mut self, palette: &[u8]) -> Result<(), RenderError> {
@@ -78,19 +81,19 @@ impl Painter {
         self.bind_frame(gl, place);
         self.vertices.bind(gl);
         let mut commands = place.offset_bytes + commands_bytes;
-        let mut batches = |[quads, cubes]: [Option<&Program>; 2],
-                           batches: &[Batch<'_, GlGeometry>]| {
+        let mut batches = |programs: &[(Entries, &Program)], batches: &[Batch<'_, GlGeometry>]| {
             let mut last = None;
             for batch in batches.iter().filter(|batch| !batch.commands.is_empty()) {
                 let at = commands;
                 commands += if passes.indirect { size_of_val(batch.commands) as u64 } else { 0 };
                 let entries = batch.geometry.entries;
-                let program = if entries == Entries::Cubes { cubes } else { quads };
-                let Some(program) = program else { continue };
+                let means = entries.are_drawn_by(batch.indices.map(|indices| indices.entries));
+                let program = programs.iter().find(|(of, _)| means && *of == entries);
+                let Some((_, program)) = program else { continue };
                 if last.replace(entries) != Some(entries) {
-                    use_program(gl, program);
+                    self.use_entries(gl, entries, program);
                 }
-                self.bind_geometry(gl, batch.geometry);
+                self.bind_geometry(gl, batch);
                 if passes.indirect {
                     draw_indirect(gl, at, batch.commands.len());
                 } else {
@@ -99,14 +102,26 @@ impl Painter {
             }
         };
         let QuadPrograms { opaque, blended } = self.programs.of_quads(frame.is_shaded());
-        batches([Some(opaque), Some(&self.programs.cubes)], passes.opaque);
+        let Programs { cubes, triangles, .. } = &self.programs;
+        let of_triangles = (Entries::Vertices, triangles);
+        let solid = [(Entries::Quads, opaque), (Entries::Cubes, cubes), of_triangles];
+        batches(&solid, passes.opaque);
         self.paint_sky(gl);
         if !passes.blended.is_empty() {
             self.vertices.bind(gl);
             set_blending(gl, true);
-            batches([Some(blended), None], passes.blended);
+            batches(&[(Entries::Quads, blended), of_triangles], passes.blended);
             set_blending(gl, false);
         }
+    }
+
+    /// Makes ready to draw what is of one kind. Triangles are seen from both sides.
+    fn use_entries(&self, gl: &Gl, entries: Entries, program: &Program) {
+        use_program(gl, program);
+        let are_triangles = entries == Entries::Vertices;
+        let vertices = if are_triangles { &self.triangles } else { &self.vertices };
+        vertices.bind(gl);
+        set_culling(gl, !are_triangles);
     }
 
     /// Draws the sky where nothing was drawn; from then on, depth is not written.
@@ -139,7 +154,8 @@ impl Painter {
         }
     }
 
-    fn bind_geometry(&self, gl: &Gl, geometry: &GlGeometry) {
+    fn bind_geometry(&self, gl: &Gl, batch: &Batch<'_, GlGeometry>) {
+        let geometry = batch.geometry;
         // SAFETY: `gl` is of the context that is current, in which the buffer is.
         unsafe {
             let quads = geometry.quads.name();
@@ -150,6 +166,11 @@ impl Painter {
             }
         }
         let stride = size_of::<DrawData>() as GLsizei;
+        if let Some(indices) = batch.indices {
+            self.triangles.set_indices(gl, indices.quads.name());
+            self.triangles.set_buffer(gl, DRAW_BINDING, geometry.draws.name(), stride);
+            return;
+        }
         self.vertices.set_buffer(gl, DRAW_BINDING, geometry.draws.name(), stride);
     }
 }
@@ -170,6 +191,17 @@ fn palette_buffer(context: &Rc<Context>, palette: &[u8]) -> Result<Buffer, Rende
 pub(super) fn use_program(gl: &Gl, program: &Program) {
     // SAFETY: `gl` is of the context that is current, in which the program is.
     unsafe { gl.UseProgram(program.name()) };
+}
+
+fn set_culling(gl: &Gl, culls: bool) {
+    // SAFETY: `gl` is of the context that is current.
+    unsafe {
+        if culls {
+            gl.Enable(gl::CULL_FACE);
+        } else {
+            gl.Disable(gl::CULL_FACE);
+        }
+    }
 }
 
 fn set_blending(gl: &Gl, blend: bool) {

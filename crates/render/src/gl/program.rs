@@ -15,6 +15,8 @@ pub(super) struct Programs {
     shaded: Option<QuadPrograms>,
     pub(super) cubes: Program,
     pub(super) sky: Program,
+    /// Opaque and blended ones.
+    pub(super) triangles: Program,
 }
 
 /// What draws quads.
@@ -29,7 +31,11 @@ pub(super) const FRAME: &str = include_str!("shaders/frame.glsl");
 const SEAM: &str = "#define SEAM frame.horizon.w\n";
 const SURFACE_VERTEX: &str = include_str!("shaders/surface.vert");
 /// Colours what a vertex shader gives a colour and a place relative to the eye.
-pub(super) const SURFACE_FRAGMENT: &str = include_str!("shaders/surface.frag");
+pub(super) const SURFACE_FRAGMENT: &str =
+    concat!(include_str!("shaders/haze.glsl"), include_str!("shaders/surface.frag"));
+const TRIANGLES_VERTEX: &str = include_str!("shaders/triangles.vert");
+const TRIANGLES_FRAGMENT: &str =
+    concat!(include_str!("shaders/haze.glsl"), include_str!("shaders/triangles.frag"));
 const SKY_VERTEX: &str = include_str!("shaders/sky.vert");
 const SKY_FRAGMENT: &str = include_str!("shaders/sky.frag");
 
@@ -40,6 +46,11 @@ impl Programs {
             shaded: None,
             cubes: surface(context, "#define CUBES\n", SEAM)?,
             sky: Program::new(context, &[FRAME, SKY_VERTEX], &[FRAME, SKY_FRAGMENT])?,
+            triangles: Program::new(
+                context,
+                &[FRAME, TRIANGLES_VERTEX],
+                &[FRAME, TRIANGLES_FRAGMENT],
+            )?,
         })
     }
 

@@ -26,7 +26,8 @@ fn draw(device: &mut GlDevice, geometry: &GlGeometry, count: usize) -> Result<()
     let frame = Frame::new(&camera, &Atmosphere::default(), 16, 16);
     let command =
         DrawCommand { index_count: INDICES_PER_QUAD, instance_count: 1, ..Default::default() };
-    let opaque = [Batch { geometry, commands: &vec![command; count] }];
+    let commands = vec![command; count];
+    let opaque = [Batch::new(geometry, &commands)];
     device.draw(&frame, &Passes { opaque: &opaque, blended: &[], indirect: true })
 }
 

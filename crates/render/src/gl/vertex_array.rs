@@ -68,6 +68,12 @@ impl VertexArray {
         unsafe { gl.VertexArrayVertexBuffer(self.name, binding, buffer, 0, stride) };
     }
 
+    /// Has indices read from a buffer.
+    pub(super) fn set_indices(&self, gl: &Gl, buffer: GLuint) {
+        // SAFETY: `gl` is of the context that is current, in which both are.
+        unsafe { gl.VertexArrayElementBuffer(self.name, buffer) };
+    }
+
     /// Makes it the one that is drawn.
     pub(super) fn bind(&self, gl: &Gl) {
         // SAFETY: `gl` is of the context that is current, in which it is.

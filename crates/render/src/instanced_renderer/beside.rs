@@ -72,7 +72,7 @@ impl<G> Beside<G> {
         let (runs, commands) = list.runs(pool);
         let batch = |run: &CommandRun| {
             let geometry = buffers.get(run.buffer)?;
-            Some(Batch { geometry, commands: &commands[run.commands.clone()] })
+            Some(Batch::new(geometry, &commands[run.commands.clone()]))
         };
         runs.iter().filter_map(batch).collect()
     }

@@ -1,7 +1,6 @@
-use drystone_mesh::Quad;
 use drystone_pool::{Access, Backend, BackendError, PoolError};
 
-use crate::{Device, DrawData, RenderError};
+use crate::{Device, DrawData, RenderError, device::Entries};
 
 /// The device's geometries, by the pool's buffer numbers. All share one table of per-draw
 /// data.
@@ -67,9 +66,16 @@ pub struct PoolUpload<'a, D: Device> {
     pub buffers: &'a mut PoolBuffers<D::Geometry>,
 }
 
-/// The quad that an offset in bytes is of.
-fn quad_at(offset_bytes: u64) -> u32 {
-    (offset_bytes / size_of::<Quad>() as u64) as u32
+impl<D: Device> PoolUpload<'_, D> {
+    fn quads(&mut self) -> EntriesUpload<'_, D> {
+        let PoolUpload { device, buffers } = self;
+        EntriesUpload {
+            device,
+            buffers,
+            entries: Entries::Quads,
+            data_bytes: size_of::<DrawData>(),
+        }
+    }
 }
 
 impl<D: Device> Backend for PoolUpload<'_, D> {
@@ -78,13 +84,68 @@ impl<D: Device> Backend for PoolUpload<'_, D> {
     }
 
     fn create_buffer(&mut self, buffer: u32, size_bytes: u64) -> Result<(), BackendError> {
-        let quads = quad_at(size_bytes);
-        let geometry = match self.buffers.all.iter().flatten().next() {
-            Some(other) => self.device.create_sharing(other, quads),
-            // The table goes with the last buffer. Nobody misses it: what has quads is in
-            // a buffer, and what comes into this one writes its slot.
-            None => self.device.create_geometry(quads, self.buffers.slots),
-        };
+        self.quads().create_buffer(buffer, size_bytes)
+    }
+
+    fn destroy_buffer(&mut self, buffer: u32) {
+        self.quads().destroy_buffer(buffer);
+    }
+
+    fn write_elements(&mut self, buffer: u32, offset_bytes: u64, bytes: &[u8]) {
+        self.quads().write_elements(buffer, offset_bytes, bytes);
+    }
+
+    fn copy_elements(&mut self, from: (u32, u64), to: (u32, u64), size_bytes: u64) {
+        self.quads().copy_elements(from, to, size_bytes);
+    }
+
+    fn resize_draw_data(&mut self, slots: u32) -> Result<(), BackendError> {
+        self.quads().resize_draw_data(slots)
+    }
+
+    fn write_draw_data(&mut self, slot: u32, bytes: &[u8]) {
+        self.quads().write_draw_data(slot, bytes);
+    }
+}
+
+/// A pool's way to a device, whatever its elements are.
+pub(super) struct EntriesUpload<'a, D: Device> {
+    pub(super) device: &'a mut D,
+    pub(super) buffers: &'a mut PoolBuffers<D::Geometry>,
+    pub(super) entries: Entries,
+    /// What the pool keeps a mesh: it begins with what shaders read. None: no table.
+    pub(super) data_bytes: usize,
+}
+
+impl<D: Device> EntriesUpload<'_, D> {
+    /// The entry that an offset in bytes is of.
+    fn entry_at(&self, offset_bytes: u64) -> u32 {
+        (offset_bytes / self.entries.bytes()) as u32
+    }
+
+    fn create(&mut self, count: u32) -> Result<D::Geometry, RenderError> {
+        if let Some(other) = self.buffers.all.iter().flatten().next() {
+            return self.device.create_sharing(other, count);
+        }
+        // The table goes with the last buffer. Nobody misses it: what has elements is in a
+        // buffer, and what comes into this one writes its slot.
+        let slots = self.buffers.slots;
+        match self.entries {
+            Entries::Quads => self.device.create_geometry(count, slots),
+            Entries::Cubes => self.device.create_cubes(count, slots),
+            Entries::Vertices => self.device.create_vertices(count, slots),
+            Entries::Indices => self.device.create_indices(count),
+        }
+    }
+}
+
+impl<D: Device> Backend for EntriesUpload<'_, D> {
+    fn access(&self) -> Access {
+        self.device.access()
+    }
+
+    fn create_buffer(&mut self, buffer: u32, size_bytes: u64) -> Result<(), BackendError> {
+        let geometry = self.create(self.entry_at(size_bytes));
         let geometry = geometry.map_err(|error| self.buffers.refusal(error, size_bytes))?;
         let at = buffer as usize;
         if self.buffers.all.len() <= at {
@@ -101,15 +162,24 @@ impl<D: Device> Backend for PoolUpload<'_, D> {
     }
 
     fn write_elements(&mut self, buffer: u32, offset_bytes: u64, bytes: &[u8]) {
-        if let Some(geometry) = self.buffers.get_mut(buffer) {
-            let quads = bytemuck::cast_slice(bytes);
-            self.device.write_quads(geometry, quad_at(offset_bytes), quads);
+        let first = self.entry_at(offset_bytes);
+        let Some(geometry) = self.buffers.get_mut(buffer) else { return };
+        // They are slices of such elements, so the casts fit.
+        match self.entries {
+            Entries::Quads => self.device.write_quads(geometry, first, bytemuck::cast_slice(bytes)),
+            Entries::Cubes => self.device.write_cubes(geometry, first, bytemuck::cast_slice(bytes)),
+            Entries::Vertices => {
+                self.device.write_vertices(geometry, first, bytemuck::cast_slice(bytes));
+            }
+            Entries::Indices => {
+                self.device.write_indices(geometry, first, bytemuck::cast_slice(bytes));
+            }
         }
     }
 
     fn copy_elements(&mut self, from: (u32, u64), to: (u32, u64), size_bytes: u64) {
-        let (first, to_first) = (quad_at(from.1), quad_at(to.1));
-        let count = quad_at(size_bytes);
+        let (first, to_first) = (self.entry_at(from.1), self.entry_at(to.1));
+        let count = self.entry_at(size_bytes);
         if from.0 == to.0 {
             if let Some(geometry) = self.buffers.get_mut(from.0) {
                 self.device.copy_quads_within(geometry, first, to_first, count);
@@ -123,6 +193,9 @@ impl<D: Device> Backend for PoolUpload<'_, D> {
     }
 
     fn resize_draw_data(&mut self, slots: u32) -> Result<(), BackendError> {
+        if self.data_bytes == 0 {
+            return Ok(());
+        }
         let mut sharing: Vec<&mut D::Geometry> = self.buffers.all.iter_mut().flatten().collect();
         if !sharing.is_empty() {
             let requested_bytes = u64::from(slots) * size_of::<DrawData>() as u64;
@@ -134,9 +207,13 @@ impl<D: Device> Backend for PoolUpload<'_, D> {
     }
 
     fn write_draw_data(&mut self, slot: u32, bytes: &[u8]) {
+        if self.data_bytes == 0 {
+            return;
+        }
         let Some(geometry) = self.buffers.all.iter_mut().flatten().next() else { return };
-        for (slot, data) in (slot..).zip(bytes.chunks_exact(size_of::<DrawData>())) {
-            self.device.write_draw_data(geometry, slot, &bytemuck::pod_read_unaligned(data));
+        for (slot, data) in (slot..).zip(bytes.chunks_exact(self.data_bytes)) {
+            let read = &data[..size_of::<DrawData>()];
+            self.device.write_draw_data(geometry, slot, &bytemuck::pod_read_unaligned(read));
         }
     }
 }

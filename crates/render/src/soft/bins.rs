@@ -9,6 +9,7 @@ use super::{
     clip::Polygon,
     draw_table::DrawTable,
     geometry::Run,
+    target::SHADED,
     triangle::Triangle,
     vertex::VertexStage,
     viewport::{Place, Viewport},
@@ -78,12 +79,24 @@ impl Bins {
         stage: &VertexStage,
         viewport: &Viewport,
     ) {
+        let kind = kind & !SHADED;
         let corners = stage.corners(quad, origin);
         match viewport.place(&corners) {
             Place::Outside => {}
             Place::Inside => self.push_whole(corners, kind, viewport),
             Place::Across => self.push_clipped(corners, kind, viewport),
         }
+    }
+
+    /// Forgets what it holds and takes these triangles.
+    pub(super) fn refill(
+        &mut self,
+        triangles: impl Iterator<Item = Triangle>,
+        viewport: &Viewport,
+    ) {
+        self.triangles.clear();
+        self.triangles.extend(triangles);
+        self.sort(viewport);
     }
 
     /// The triangles that touch a band, in order.

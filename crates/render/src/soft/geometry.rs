@@ -7,7 +7,7 @@ use drystone_pool::DrawCommand;
 
 use super::{draw_table::DrawTable, memory::zeroed};
 use crate::{
-    Batch, DrawData, RenderError,
+    Batch, DrawData, RenderError, TriangleVertex,
     device::{Entries, copied_quads},
 };
 
@@ -19,6 +19,10 @@ pub(super) const MAX_QUADS: u32 = 1 << 24;
 pub struct SoftGeometry {
     /// Or cubes, bit for bit.
     quads: Vec<Quad>,
+    /// Of triangles, where that is what it holds; else none.
+    vertices: Vec<TriangleVertex>,
+    /// The same.
+    indices: Vec<u32>,
     entries: Entries,
     draws: Arc<DrawTable>,
 }
@@ -33,19 +37,27 @@ pub(super) struct Run<'a> {
 }
 
 impl SoftGeometry {
-    pub(super) fn new(quads: u32, slots: u32) -> Result<Self, RenderError> {
-        let (quads, entries) = (room_for(quads)?, Entries::Quads);
-        Ok(Self { quads, entries, draws: Arc::new(DrawTable::new(slots)?) })
+    pub(super) fn new(entries: Entries, count: u32, slots: u32) -> Result<Self, RenderError> {
+        Self::with_draws(entries, count, Arc::new(DrawTable::new(slots)?))
     }
 
-    pub(super) fn of_cubes(cubes: u32, slots: u32) -> Result<Self, RenderError> {
-        Ok(Self { entries: Entries::Cubes, ..Self::new(cubes, slots)? })
+    /// More of the same with the table of another geometry.
+    pub(super) fn sharing(other: &Self, count: u32) -> Result<Self, RenderError> {
+        Self::with_draws(other.entries, count, Arc::clone(&other.draws))
     }
 
-    /// More quads with the table of another geometry.
-    pub(super) fn sharing(other: &Self, quads: u32) -> Result<Self, RenderError> {
-        let (quads, entries) = (room_for(quads)?, other.entries);
-        Ok(Self { quads, entries, draws: Arc::clone(&other.draws) })
+    fn with_draws(
+        entries: Entries,
+        count: u32,
+        draws: Arc<DrawTable>,
+    ) -> Result<Self, RenderError> {
+        let (mut quads, mut vertices, mut indices) = (Vec::new(), Vec::new(), Vec::new());
+        match entries {
+            Entries::Quads | Entries::Cubes => quads = room_for("quads of a geometry", count)?,
+            Entries::Vertices => vertices = room_for("vertices of a geometry", count)?,
+            Entries::Indices => indices = room_for("indices of a geometry", count)?,
+        }
+        Ok(Self { quads, vertices, indices, entries, draws })
     }
 
     pub(super) fn set_draws(&mut self, draws: &Arc<DrawTable>) {
@@ -53,9 +65,15 @@ impl SoftGeometry {
     }
 
     pub(super) fn write_quads(&mut self, first: u32, quads: &[Quad]) {
-        let room = self.quads.get_mut(first as usize..).unwrap_or_default();
-        let count = room.len().min(quads.len());
-        room[..count].copy_from_slice(&quads[..count]);
+        write(&mut self.quads, first, quads);
+    }
+
+    pub(super) fn write_vertices(&mut self, first: u32, vertices: &[TriangleVertex]) {
+        write(&mut self.vertices, first, vertices);
+    }
+
+    pub(super) fn write_indices(&mut self, first: u32, indices: &[u32]) {
+        write(&mut self.indices, first, indices);
     }
 
     pub(super) fn write_draw_data(&mut self, slot: u32, data: &DrawData) {
@@ -64,18 +82,29 @@ impl SoftGeometry {
 
     pub(super) fn copy_from(&mut self, to_first: u32, from: &Self, from_first: u32, count: u32) {
         let count = copied_quads((from.len(), from_first), (self.len(), to_first), count) as usize;
+        if count == 0 || self.entries != from.entries {
+            return;
+        }
         let (from_first, to_first) = (from_first as usize, to_first as usize);
-        if count > 0 {
-            self.quads[to_first..to_first + count]
-                .copy_from_slice(&from.quads[from_first..from_first + count]);
+        let (source, target) = (from_first..from_first + count, to_first..to_first + count);
+        match self.entries {
+            Entries::Quads | Entries::Cubes => {
+                self.quads[target].copy_from_slice(&from.quads[source]);
+            }
+            Entries::Vertices => self.vertices[target].copy_from_slice(&from.vertices[source]),
+            Entries::Indices => self.indices[target].copy_from_slice(&from.indices[source]),
         }
     }
 
     pub(super) fn copy_within(&mut self, from_first: u32, to_first: u32, count: u32) {
         let count = copied_quads((self.len(), from_first), (self.len(), to_first), count) as usize;
         let (from_first, to_first) = (from_first as usize, to_first as usize);
-        if count > 0 {
-            self.quads.copy_within(from_first..from_first + count, to_first);
+        let source = from_first..from_first + count;
+        match self.entries {
+            _ if count == 0 => {}
+            Entries::Quads | Entries::Cubes => self.quads.copy_within(source, to_first),
+            Entries::Vertices => self.vertices.copy_within(source, to_first),
+            Entries::Indices => self.indices.copy_within(source, to_first),
         }
     }
 
@@ -83,8 +112,28 @@ impl SoftGeometry {
         self.entries
     }
 
+    /// The table that its draws are found in.
+    pub(super) fn draws(&self) -> &DrawTable {
+        &self.draws
+    }
+
+    /// The vertices, if it holds any.
+    pub(super) fn vertices(&self) -> &[TriangleVertex] {
+        &self.vertices
+    }
+
+    /// The indices, if it holds any.
+    pub(super) fn indices(&self) -> &[u32] {
+        &self.indices
+    }
+
     fn len(&self) -> u32 {
-        self.quads.len() as u32
+        let len = match self.entries {
+            Entries::Quads | Entries::Cubes => self.quads.len(),
+            Entries::Vertices => self.vertices.len(),
+            Entries::Indices => self.indices.len(),
+        };
+        len as u32
     }
 
     /// The quads of a command that are there.
@@ -93,14 +142,14 @@ impl SoftGeometry {
         let skipped = i64::from(command.first_index / INDICES_PER_QUAD);
         let first = i64::from(command.base_vertex).div_euclid(VERTICES_PER_QUAD.into()) + skipped;
         let end = first + i64::from(command.index_count / INDICES_PER_QUAD);
-        let per_entry = i64::from(self.entries.pattern_quads(1));
+        let per_entry = i64::from(self.entries.pattern_quads(1)).max(1);
         let [first, end] = [first, end].map(|quad| quad.div_euclid(per_entry));
         let [first, end] = [first, end].map(|at| at.clamp(0, self.quads.len() as i64) as usize);
         &self.quads[first..end]
     }
 
     /// The slots of a command, an instance each, that are there.
-    fn slots_of(&self, command: &DrawCommand) -> Range<u32> {
+    pub(super) fn slots_of(&self, command: &DrawCommand) -> Range<u32> {
         let end = command.first_instance.saturating_add(command.instance_count);
         command.first_instance..end.min(self.draws.len())
     }
@@ -121,15 +170,24 @@ pub(super) fn runs<'a>(
     })
 }
 
-fn room_for(quads: u32) -> Result<Vec<Quad>, RenderError> {
-    if quads > MAX_QUADS {
-        return Err(RenderError::TooLarge {
-            what: "quads of a geometry",
-            requested: quads.into(),
-            limit: MAX_QUADS.into(),
-        });
+/// Room for so many of anything, [`MAX_QUADS`] quads' worth of bytes at the most.
+fn room_for<T: bytemuck::Zeroable + Clone>(
+    what: &'static str,
+    count: u32,
+) -> Result<Vec<T>, RenderError> {
+    let limit = MAX_QUADS as usize * size_of::<Quad>() / size_of::<T>();
+    if count as usize > limit {
+        let (requested, limit) = (count.into(), limit as u64);
+        return Err(RenderError::TooLarge { what, requested, limit });
     }
-    zeroed("quads of a geometry", quads as usize)
+    zeroed(what, count as usize)
+}
+
+/// Copies what there is room for.
+fn write<T: Copy>(to: &mut [T], first: u32, from: &[T]) {
+    let room = to.get_mut(first as usize..).unwrap_or_default();
+    let count = room.len().min(from.len());
+    room[..count].copy_from_slice(&from[..count]);
 }
 
 #[cfg(test)]
@@ -139,7 +197,7 @@ mod tests {
     use super::*;
 
     fn geometry() -> SoftGeometry {
-        let mut geometry = SoftGeometry::new(10, 3).unwrap();
+        let mut geometry = SoftGeometry::new(Entries::Quads, 10, 3).unwrap();
         let quads: Vec<Quad> =
             (0..20).map(|i| Quad::new([i, 0, 0], [1, 1], Face::PosY, 0)).collect();
         geometry.write_quads(0, &quads);
@@ -153,7 +211,7 @@ mod tests {
     fn drawn(command: DrawCommand) -> Vec<(i32, u32)> {
         let geometry = geometry();
         let commands = [command];
-        let batches = [Batch { geometry: &geometry, commands: &commands }];
+        let batches = [Batch::new(&geometry, &commands)];
         runs(batches.iter())
             .flat_map(|run| run.quads.iter().map(move |q| (run.data.origin[0], q.position()[0])))
             .collect()
@@ -202,7 +260,7 @@ mod tests {
     fn copies_beyond_an_end_are_cut_off() {
         let quad = |i: u32| Quad::new([i, 0, 0], [1, 1], Face::PosY, 0);
         let from = geometry();
-        let mut to = SoftGeometry::new(4, 0).unwrap();
+        let mut to = SoftGeometry::new(Entries::Quads, 4, 0).unwrap();
         to.copy_from(1, &from, 8, 9);
         assert_eq!(to.quads[1..3], [quad(8), quad(9)]);
         to.copy_from(3, &from, 0, 9);
@@ -232,14 +290,14 @@ mod tests {
 
     #[test]
     fn writes_beyond_the_end_are_cut_off() {
-        let mut geometry = SoftGeometry::new(2, 0).unwrap();
+        let mut geometry = SoftGeometry::new(Entries::Quads, 2, 0).unwrap();
         let quad = Quad::new([1, 2, 3], [1, 1], Face::PosX, 9);
         geometry.write_quads(1, &[quad; 5]);
         geometry.write_quads(u32::MAX, &[quad]);
         assert_eq!(geometry.quads.len(), 2);
         assert_eq!(geometry.quads[1], quad);
         assert!(matches!(
-            SoftGeometry::new(MAX_QUADS + 1, 0),
+            SoftGeometry::new(Entries::Quads, MAX_QUADS + 1, 0),
             Err(RenderError::TooLarge { limit: 16_777_216, .. })
         ));
     }

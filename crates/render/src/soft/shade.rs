@@ -64,15 +64,20 @@ impl<'a> Shader<'a> {
     #[inline]
     pub(super) fn surface(&self, x: usize, y: usize, depth: f32, kind: u32) -> Vec4 {
         let lit = self.lit(kind);
-        let relative = || self.relative(x, y, depth);
-        let shaded = match darkness(kind, || relative() + self.eye_fraction) {
+        let shaded = match darkness(kind, || self.relative(x, y, depth) + self.eye_fraction) {
             Some(dark) if self.occlusion != 0.0 => {
                 let light = 1.0 - dark * self.occlusion;
                 (Vec3A::from_vec4(lit) * light).extend(lit.w)
             }
             _ => lit,
         };
-        if self.is_hazy() { self.hazy(shaded, relative()) } else { shaded }
+        self.hazed(x, y, depth, shaded)
+    }
+
+    /// What is lit like this looks like at a pixel, behind the haze that is before it.
+    #[inline]
+    pub(super) fn hazed(&self, x: usize, y: usize, depth: f32, lit: Vec4) -> Vec4 {
+        if self.is_hazy() { self.hazy(lit, self.relative(x, y, depth)) } else { lit }
     }
 
     /// Where a pixel of this depth lies, relative to the eye.
@@ -105,8 +110,9 @@ impl<'a> Shader<'a> {
         (Vec3A::from_vec4(color) * light).min(Vec3A::ONE).extend(color.w)
     }
 
+    /// A pixel's centre where the picture is −1 to 1, y up.
     #[inline]
-    fn picture_place(&self, x: usize, y: usize) -> [f32; 2] {
+    pub(super) fn picture_place(&self, x: usize, y: usize) -> [f32; 2] {
         let [across, down] = self.pixel_steps;
         [(x as f32 + 0.5) * across - 1.0, (y as f32 + 0.5) * down + 1.0]
     }

@@ -13,6 +13,11 @@ use super::{
 };
 use crate::{Image, RenderError};
 
+mod triangles;
+
+/// What the kind of a pixel is that has its colour already. No quad's kind has this bit.
+pub(super) const SHADED: u32 = 1 << 31;
+
 /// Depth where nothing was drawn: that of the far plane, since depth is reversed.
 const FAR: f32 = 0.0;
 
@@ -148,6 +153,9 @@ impl Band<'_> {
         let kinds = self.kinds.chunks(self.width);
         for (y, ((row, depths), kinds)) in (first_row..).zip(rows.zip(depths).zip(kinds)) {
             for (x, color) in row.iter_mut().enumerate() {
+                if kinds[x] == SHADED && depths[x] != FAR {
+                    continue;
+                }
                 let seen = if depths[x] == FAR {
                     shader.sky(x, y)
                 } else {

@@ -90,6 +90,12 @@ impl VertexStage {
         })
     }
 
+    /// A place relative to the eye, of one within a mesh whose origin is given so.
+    #[inline]
+    pub(super) fn relative(&self, origin: Vec3A, local: Vec3A) -> Vec3A {
+        (origin + local) - self.eye_fraction
+    }
+
     /// Of each two facings across an axis, the one of a cube that can look towards the eye.
     pub(super) fn facings(&self, cube: Cube, origin: Vec3A) -> [Face; 3] {
         let [x, y, z] = cube.position().map(|c| c as f32 + 0.5);
@@ -141,7 +147,7 @@ impl VertexStage {
     }
 
     #[inline]
-    fn to_clip(&self, relative: Vec3A) -> Vec4 {
+    pub(super) fn to_clip(&self, relative: Vec3A) -> Vec4 {
         let [x, y, z, w] = self.clip_from_relative;
         x * relative.x + y * relative.y + z * relative.z + w
     }

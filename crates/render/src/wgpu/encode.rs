@@ -50,11 +50,7 @@ impl WgpuDevice {
         culled: Option<&Culled<'_, WgpuGeometry>>,
     ) -> Result<(), RenderError> {
         if cfg!(debug_assertions) {
-            for batch in passes.batches() {
-                let geometry = batch.geometry;
-                let quads = geometry.entries.pattern_quads(geometry.quad_capacity);
-                batch.check(quads, geometry.slot_capacity())?;
-            }
+            passes.batches().try_for_each(check)?;
         }
         self.opened.fault.check("drawing")?;
         let canvas = self.target.canvas(&self.opened)?;
@@ -195,14 +191,15 @@ impl WgpuDevice {
         let passes = contents.passes;
         let count_bytes = counts_offset(contents);
         let mut cursor = Cursor { commands_bytes: COMMANDS_OFFSET, count_bytes };
-        let Pipelines { cubes, sky, .. } = &self.pipelines;
+        let Pipelines { cubes, sky, triangles, blended_triangles, .. } = &self.pipelines;
         let QuadPipelines { opaque, blended } = self.pipelines.of_quads(contents.is_shaded);
-        let solid = [(Entries::Quads, opaque), (Entries::Cubes, cubes)];
+        let solid =
+            [(Entries::Quads, opaque), (Entries::Cubes, cubes), (Entries::Vertices, triangles)];
         self.encode_layer(pass, (&solid, passes.opaque), contents, &mut cursor);
         pass.set_pipeline(sky);
         pass.draw(0..3, 0..1);
         if !passes.blended.is_empty() {
-            let blended = [(Entries::Quads, blended)];
+            let blended = [(Entries::Quads, blended), (Entries::Vertices, blended_triangles)];
             self.encode_layer(pass, (&blended, passes.blended), contents, &mut cursor);
         }
     }
@@ -223,12 +220,18 @@ impl WgpuDevice {
                 cursor.count_bytes += size_of::<u32>() as u64;
             }
             let entries = batch.geometry.entries;
+            let means = entries.are_drawn_by(batch.indices.map(|indices| indices.entries));
             let pipeline = pipelines.iter().find(|(of, _)| *of == entries);
-            let Some((_, pipeline)) = pipeline.filter(|_| !batch.commands.is_empty()) else {
-                continue;
-            };
-            if last.replace(entries) != Some(entries) {
+            let pipeline = pipeline.filter(|_| means && !batch.commands.is_empty());
+            let Some((_, pipeline)) = pipeline else { continue };
+            let is_other = last.replace(entries) != Some(entries);
+            if is_other {
                 pass.set_pipeline(pipeline);
+            }
+            if is_other || batch.indices.is_some() {
+                let indices =
+                    batch.indices.map_or(self.pattern.slice(..), WgpuGeometry::index_slice);
+                pass.set_index_buffer(indices, wgpu::IndexFormat::Uint32);
             }
             pass.set_bind_group(1, &batch.geometry.bind_group, &[]);
             if contents.indirect {
@@ -248,6 +251,17 @@ impl WgpuDevice {
             }
         }
     }
+}
+
+/// Checks a batch as the driver would not.
+fn check(batch: &Batch<'_, WgpuGeometry>) -> Result<(), RenderError> {
+    let geometry = batch.geometry;
+    if let Some(indices) = batch.indices {
+        let (vertices, indices) = (geometry.quad_capacity, indices.quad_capacity);
+        return batch.check_indexed(vertices, indices, geometry.slot_capacity());
+    }
+    let quads = geometry.entries.pattern_quads(geometry.quad_capacity);
+    batch.check(quads, geometry.slot_capacity())
 }
 
 /// Where the numbers of commands begin in the buffer of the frame: behind the commands.

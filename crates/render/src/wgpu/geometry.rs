@@ -1,7 +1,5 @@
 //! A buffer of quads and its table of per-draw data.
 
-use drystone_mesh::Quad;
-
 use super::{
     adapter::Opened,
     copies::{Copies, Stretch},
@@ -26,21 +24,11 @@ impl WgpuGeometry {
     pub(super) fn new(
         opened: &Opened,
         pipelines: &Pipelines,
-        quads: u32,
+        (entries, count): (Entries, u32),
         slots: u32,
     ) -> Result<Self, RenderError> {
         let draws = draw_table(opened, slots)?;
-        Self::with_draws(opened, pipelines, (Entries::Quads, quads), draws)
-    }
-
-    pub(super) fn of_cubes(
-        opened: &Opened,
-        pipelines: &Pipelines,
-        cubes: u32,
-        slots: u32,
-    ) -> Result<Self, RenderError> {
-        let draws = draw_table(opened, slots)?;
-        Self::with_draws(opened, pipelines, (Entries::Cubes, cubes), draws)
+        Self::with_draws(opened, pipelines, (entries, count), draws)
     }
 
     /// More quads with a table that is there.
@@ -62,8 +50,9 @@ impl WgpuGeometry {
         use wgpu::BufferUsages as Usage;
         // Empty buffers cannot be bound.
         let quad_capacity = quads.max(1);
-        let size_bytes = bytes_of_quads(quad_capacity);
+        let size_bytes = u64::from(quad_capacity) * entries.bytes();
         let usage = Usage::STORAGE | Usage::COPY_DST | Usage::COPY_SRC;
+        let usage = if entries == Entries::Indices { usage | Usage::INDEX } else { usage };
         let quads = buffer(opened, "quads", size_bytes, usage)?;
         let bind_group = bind_group(opened, pipelines, &quads, &draws);
         Ok(Self { quads, draws, bind_group, quad_capacity, entries })
@@ -92,7 +81,10 @@ impl WgpuGeometry {
         (copies, opened): (&mut Copies, &Opened),
     ) {
         let ends = [(from.quad_capacity, from_first), (self.quad_capacity, to_first)];
-        if let Some(stretch) = stretch(ends, count) {
+        if self.entries != from.entries {
+            return;
+        }
+        if let Some(stretch) = stretch(ends, count, self.entries) {
             copies.copy(opened, &from.quads, &self.quads, stretch);
         }
     }
@@ -106,19 +98,25 @@ impl WgpuGeometry {
         (copies, opened): (&mut Copies, &Opened),
     ) -> Result<(), RenderError> {
         let ends = [(self.quad_capacity, from_first), (self.quad_capacity, to_first)];
-        match stretch(ends, count) {
+        match stretch(ends, count, self.entries) {
             Some(stretch) => copies.copy_within(opened, &self.quads, stretch),
             None => Ok(()),
         }
     }
 
-    pub(super) fn write_quads(&self, queue: &wgpu::Queue, first: u32, quads: &[Quad]) {
-        let room = self.quad_capacity.saturating_sub(first) as usize;
-        let quads = &quads[..quads.len().min(room)];
-        if !quads.is_empty() {
-            let offset_bytes = bytes_of_quads(first);
-            queue.write_buffer(&self.quads, offset_bytes, bytemuck::cast_slice(quads));
+    /// Writes the bytes of entries from entry `first` on.
+    pub(super) fn write(&self, queue: &wgpu::Queue, first: u32, bytes: &[u8]) {
+        let entry_bytes = self.entries.bytes();
+        let room_bytes = u64::from(self.quad_capacity.saturating_sub(first)) * entry_bytes;
+        let count = bytes.len().min(usize::try_from(room_bytes).unwrap_or(usize::MAX));
+        if count > 0 {
+            queue.write_buffer(&self.quads, u64::from(first) * entry_bytes, &bytes[..count]);
         }
+    }
+
+    /// The buffer, as indices.
+    pub(super) fn index_slice(&self) -> wgpu::BufferSlice<'_> {
+        self.quads.slice(..)
     }
 
     pub(super) fn write_draw_data(&self, queue: &wgpu::Queue, slot: u32, data: &DrawData) {
@@ -152,16 +150,13 @@ fn bind_group(
     })
 }
 
-const fn bytes_of_quads(count: u32) -> u64 {
-    count as u64 * size_of::<Quad>() as u64
-}
-
-/// The bytes of `count` quads from one place to another, each the size of its geometry and
-/// the first quad there; `None` when nothing of it is within both.
-fn stretch([from, to]: [(u32, u32); 2], count: u32) -> Option<Stretch> {
+/// The bytes of `count` entries from one place to another, each the size of its geometry
+/// and the first entry there; `None` when nothing of it is within both.
+fn stretch([from, to]: [(u32, u32); 2], count: u32, entries: Entries) -> Option<Stretch> {
     let count = copied_quads(from, to, count);
-    let [from_bytes, to_bytes] = [from, to].map(|(_, first)| bytes_of_quads(first));
-    let size_bytes = bytes_of_quads(count);
+    let bytes_of = |count: u32| u64::from(count) * entries.bytes();
+    let [from_bytes, to_bytes] = [from, to].map(|(_, first)| bytes_of(first));
+    let size_bytes = bytes_of(count);
     (count > 0).then_some(Stretch { from_bytes, to_bytes, size_bytes })
 }
 

@@ -10,6 +10,8 @@ pub(super) struct Pipelines {
     pub(super) geometry_layout: wgpu::BindGroupLayout,
     pub(super) cubes: wgpu::RenderPipeline,
     pub(super) sky: wgpu::RenderPipeline,
+    pub(super) triangles: wgpu::RenderPipeline,
+    pub(super) blended_triangles: wgpu::RenderPipeline,
     plain: QuadPipelines,
     /// Once a frame has asked for it.
     shaded: Option<QuadPipelines>,
@@ -28,6 +30,9 @@ struct QuadParts {
     layout: wgpu::PipelineLayout,
     format: wgpu::TextureFormat,
 }
+
+/// The sums of triangles, and what they share with those of quads.
+const TRIANGLES: &str = concat!(include_str!("shader.wgsl"), include_str!("triangles.wgsl"));
 
 /// How one pipeline differs from the others.
 struct Stage {
@@ -61,7 +66,18 @@ impl Pipelines {
         let cubes = quads.pipeline(device, &solid("cubes", "cube_vertex", PLAIN_FRAGMENT));
         let plain = ["opaque_vertex", "blended_vertex", PLAIN_FRAGMENT];
         let plain = quads.pipelines(device, plain);
-        Self { frame_layout, geometry_layout, cubes, sky, plain, shaded: None, quads }
+        let [triangles, blended_triangles] = triangles(device, &quads.layout, format);
+        Self {
+            frame_layout,
+            geometry_layout,
+            cubes,
+            sky,
+            triangles,
+            blended_triangles,
+            plain,
+            shaded: None,
+            quads,
+        }
     }
 
     /// Makes those that a frame needs, which may have darkened corners or not.
@@ -104,6 +120,25 @@ impl QuadParts {
             blended: self.pipeline(device, &blended),
         }
     }
+}
+
+/// The pipelines of opaque and of blended triangles. None is culled: both sides are seen.
+fn triangles(
+    device: &wgpu::Device,
+    layout: &wgpu::PipelineLayout,
+    format: wgpu::TextureFormat,
+) -> [wgpu::RenderPipeline; 2] {
+    let shader = device.create_shader_module(wgpu::ShaderModuleDescriptor {
+        label: Some("triangles"),
+        source: wgpu::ShaderSource::Wgsl(TRIANGLES.into()),
+    });
+    let blending = Some(wgpu::BlendState::ALPHA_BLENDING);
+    [("triangles", None), ("blended triangles", blending)].map(|(label, blend)| {
+        let (vertex, fragment) = ("triangle_vertex", "triangle_fragment");
+        let depth_write = blend.is_none();
+        let stage = Stage { label, vertex, fragment, depth_write, blend, cull: None };
+        pipeline(device, &shader, layout, format, &stage)
+    })
 }
 
 fn pipeline(

@@ -14,6 +14,7 @@ struct Frame {
     ground: vec4<f32>,          // w: 1 when rays are parallel
     sun_direction: vec4<f32>,
     sun: vec4<f32>,             // w: the most that the seam is stretched
+    ambient: vec4<f32>,
     face_light: array<vec4<f32>, 6>,
 }
 
@@ -226,18 +227,18 @@ fn darkness(kind: u32, at: vec3<f32>) -> f32 {
 
 @fragment
 fn surface_fragment(in: Corner) -> @location(0) vec4<f32> {
-    return hazy(in.color, in.relative);
+    return hazed(in.color, in.relative);
 }
 
 @fragment
 fn shaded_fragment(in: ShadedCorner) -> @location(0) vec4<f32> {
     let dark = darkness(in.kind, in.relative + frame.eye_fraction.xyz);
     let light = 1.0 - dark * frame.eye_fraction.w;
-    return hazy(vec4<f32>(in.color.rgb * light, in.color.a), in.relative);
+    return hazed(vec4<f32>(in.color.rgb * light, in.color.a), in.relative);
 }
 
 // A colour as seen from the eye through haze.
-fn hazy(lit: vec4<f32>, relative: vec3<f32>) -> vec4<f32> {
+fn hazed(lit: vec4<f32>, relative: vec3<f32>) -> vec4<f32> {
     let distance = length(relative);
     let t = clamp((distance - frame.ray_right.w) * frame.ray_up.w, 0.0, 1.0);
     let haze = frame.zenith.w * (t * t * (3.0 - 2.0 * t));

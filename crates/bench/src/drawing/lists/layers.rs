@@ -145,7 +145,7 @@ impl<G> Store<G> {
     ) -> Vec<Batch<'a, G>> {
         let batch = |run: &CommandRun| {
             let geometry = self.buffers.get(run.buffer)?;
-            Some(Batch { geometry, commands: &commands[run.commands.clone()] })
+            Some(Batch::new(geometry, &commands[run.commands.clone()]))
         };
         runs.iter().filter_map(batch).collect()
     }

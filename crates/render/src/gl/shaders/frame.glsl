@@ -13,6 +13,7 @@ layout(std140, binding = 0) uniform Frame {
     vec4 ground;          // w: 1 when rays are parallel
     vec4 sun_direction;
     vec4 sun;             // w: the most that the seam is stretched
+    vec4 ambient;
     vec4 face_light[6];
 } frame;
 

@@ -30,8 +30,5 @@ void main() {
 #ifdef SHADED
     lit *= 1.0 - darkness(relative + frame.eye_fraction.xyz) * frame.eye_fraction.w;
 #endif
-    float range = length(relative);
-    float t = clamp((range - frame.ray_right.w) * frame.ray_up.w, 0.0, 1.0);
-    float haze = frame.zenith.w * (t * t * (3.0 - 2.0 * t));
-    seen = vec4(mix(lit, sky(relative / max(range, 1e-6)), haze), color.a);
+    seen = hazed(vec4(lit, color.a), relative);
 }

@@ -105,7 +105,7 @@ proptest! {
         for (slot, &origin) in origins.iter().enumerate() {
             device.write_draw_data(&mut geometry, slot as u32, &DrawData { origin, extent: 64 });
         }
-        let batches = [Batch { geometry: &geometry, commands: &commands }];
+        let batches = [Batch::new(&geometry, &commands)];
         let pictures = [false, true].map(|indirect| {
             let passes = Passes { opaque: &batches, blended: &batches, indirect };
             device.draw(&frame, &passes).unwrap();

@@ -79,8 +79,8 @@ impl Scene {
             }
             (geometry, commands)
         });
-        let [opaque, blended] = [&opaque, &blended]
-            .map(|(geometry, commands)| [Batch { geometry, commands: &commands[..] }]);
+        let [opaque, blended] =
+            [&opaque, &blended].map(|(geometry, commands)| [Batch::new(geometry, &commands[..])]);
         let passes = Passes { opaque: &opaque, blended: &blended, indirect: false };
         device.draw(frame, &passes).unwrap();
         device.finish().unwrap();

@@ -151,8 +151,7 @@ impl Meshes {
             let held = self.slots.iter().flatten().filter(|(of, _)| *of == buffer);
             held.flat_map(|(_, record)| twin::commands(record, 63)).collect()
         });
-        let batches =
-            [0, 1].map(|n| Batch { geometry: &self.geometries[n], commands: &commands[n] });
+        let batches = [0, 1].map(|n| Batch::new(&self.geometries[n], &commands[n]));
         device.draw(&frame, &Passes { opaque: &batches, blended: &[], indirect: true }).unwrap();
         device.read_image().unwrap()
     }

@@ -1,0 +1,157 @@
+//! What is promised of triangles.
+
+use super::*;
+use crate::{TrianglePlace, TriangleVertex};
+
+on_every_device!(triangles_have_two_sides, both_sides_of_triangles_are_lit);
+on_every_device!(triangles_and_quads_hide_each_other, triangles_and_quads_share_one_depth);
+on_every_device!(vertices_and_indices_move, copies_of_vertices_and_indices_are_drawn);
+on_every_device!(blended_triangles_lie_over, blended_triangles_are_laid_over_quads);
+
+const RED: [u8; 4] = [230, 10, 10, 255];
+const GREEN: [u8; 4] = [10, 230, 10, 255];
+
+/// A triangle around the middle of the picture, at this depth, that looks at the eye.
+fn before_the_eye(z: f32, color: [u8; 4]) -> [TriangleVertex; 3] {
+    let corner = |x, y| TriangleVertex::new([x, y, z], [0.0, 0.0, 1.0], color);
+    [corner(-20.0, -20.0), corner(28.0, -20.0), corner(4.0, 40.0)]
+}
+
+/// Vertices, indices, and where the triangles lie.
+struct Model<G> {
+    vertices: G,
+    indices: G,
+}
+
+impl<G> Model<G> {
+    fn new<D: Device<Geometry = G>>(
+        device: &mut D,
+        vertices: &[TriangleVertex],
+        indices: &[u32],
+        place: TrianglePlace,
+    ) -> Self {
+        let mut of_vertices = device.create_vertices(vertices.len() as u32, 1).unwrap();
+        let mut of_indices = device.create_indices(indices.len() as u32).unwrap();
+        device.write_vertices(&mut of_vertices, 0, vertices);
+        device.write_indices(&mut of_indices, 0, indices);
+        device.write_draw_data(&mut of_vertices, 0, &bytemuck::cast(place));
+        Self { vertices: of_vertices, indices: of_indices }
+    }
+
+    fn batch<'a>(&'a self, commands: &'a [DrawCommand]) -> Batch<'a, G> {
+        Batch { geometry: &self.vertices, indices: Some(&self.indices), commands }
+    }
+}
+
+fn command(indices: std::ops::Range<u32>, base_vertex: i32) -> DrawCommand {
+    DrawCommand {
+        index_count: indices.end - indices.start,
+        instance_count: 1,
+        first_index: indices.start,
+        base_vertex,
+        first_instance: 0,
+    }
+}
+
+/// The middle of the picture of these batches, drawn in both ways.
+fn middle<D: Device>(
+    device: &mut D,
+    opaque: &[Batch<'_, D::Geometry>],
+    blended: &[Batch<'_, D::Geometry>],
+) -> [u8; 3] {
+    let frame = Frame::new(&camera(), &Atmosphere::default(), 16, 16);
+    let [one, other] = [true, false].map(|indirect| {
+        device.draw(&frame, &Passes { opaque, blended, indirect }).unwrap();
+        let [red, green, blue, _] = device.read_image().unwrap().pixel(8, 8);
+        [red, green, blue]
+    });
+    assert_eq!(one, other);
+    one
+}
+
+/// Whether a colour is another in the light on a normal.
+fn is_lit(seen: [u8; 3], color: [u8; 4], normal: glam::Vec3) -> bool {
+    let light = Atmosphere::default().light(normal);
+    let near = |axis: usize| {
+        let lit = (f32::from(color[axis]) / 255.0 * light[axis]).min(1.0) * 255.0;
+        (lit - f32::from(seen[axis])).abs() <= 2.0
+    };
+    (0..3).all(near)
+}
+
+fn both_sides_of_triangles_are_lit<D: Device>(mut device: D) {
+    // With the normal to the side: from either side its light is that of that side.
+    let side = glam::Vec3::new(0.8, 0.0, 0.6);
+    let corners = before_the_eye(0.0, RED)
+        .map(|corner| TriangleVertex::new(corner.position, side.to_array(), corner.color));
+    for (indices, normal) in [([0, 1, 2], side), ([0, 2, 1], -side), ([2, 1, 0], -side)] {
+        let model = Model::new(&mut device, &corners, &indices, TrianglePlace::default());
+        let seen = middle(&mut device, &[model.batch(&[command(0..3, 0)])], &[]);
+        assert!(is_lit(seen, RED, normal), "{indices:?}: {seen:?}");
+    }
+}
+
+fn triangles_and_quads_share_one_depth<D: Device>(mut device: D) {
+    device.set_palette(&[GREEN]).unwrap();
+    let mut wall_geometry = device.create_geometry(1, 1).unwrap();
+    device.write_quads(&mut wall_geometry, 0, &[wall(0)]);
+    device.write_draw_data(&mut wall_geometry, 0, &HERE);
+    let quad = [DrawCommand { index_count: 6, instance_count: 1, ..Default::default() }];
+    // The wall's face is at depth 1. Twice as large and moved, the model is where it was.
+    let scaled = TrianglePlace { origin: [0, 0, -3], scale: 2.0 };
+    for (z, place, color) in [
+        (0.5, TrianglePlace::default(), GREEN),
+        (1.5, TrianglePlace::default(), RED),
+        (1.75, scaled, GREEN),
+        (2.25, scaled, RED),
+    ] {
+        let corners = before_the_eye(z, RED);
+        let model = Model::new(&mut device, &corners, &[0, 1, 2], place);
+        let triangle = [command(0..3, 0)];
+        let quads = Batch::new(&wall_geometry, &quad);
+        let seen = middle(&mut device, &[quads, model.batch(&triangle)], &[]);
+        assert!(is_lit(seen, color, glam::Vec3::Z), "{z}: {seen:?}");
+        let quads = Batch::new(&wall_geometry, &quad);
+        assert_eq!(middle(&mut device, &[model.batch(&triangle), quads], &[]), seen);
+    }
+}
+
+fn copies_of_vertices_and_indices_are_drawn<D: Device>(mut device: D) {
+    let (red, green) = (before_the_eye(0.0, RED), before_the_eye(0.5, GREEN));
+    let six = [red, green].concat();
+    let mut model = Model::new(&mut device, &six, &[0, 1, 2, 9, 9, 9], TrianglePlace::default());
+    let mut more = device.create_sharing(&model.vertices, 12).unwrap();
+    // The green one goes to the other buffer, its indices elsewhere in their own.
+    device.copy_quads(&model.vertices, 3, &mut more, 7, 3);
+    device.copy_quads_within(&mut model.indices, 0, 3, 3);
+    device.write_indices(&mut model.indices, 0, &[8, 8, 8]);
+    let (first, moved) = ([command(3..6, 0)], [command(3..6, 7)]);
+    let before = middle(&mut device, &[model.batch(&first)], &[]);
+    assert!(is_lit(before, RED, glam::Vec3::Z), "{before:?}");
+    let batch = Batch { geometry: &more, indices: Some(&model.indices), commands: &moved };
+    let seen = middle(&mut device, &[batch], &[]);
+    assert!(is_lit(seen, GREEN, glam::Vec3::Z), "{seen:?}");
+    // What is of two kinds, or of none, is not drawn.
+    let sky = middle(&mut device, &[], &[]);
+    let wrong = [
+        Batch::new(&model.vertices, &[]),
+        Batch { geometry: &model.indices, indices: Some(&model.indices), commands: &[] },
+    ];
+    assert_eq!(middle(&mut device, &wrong, &[]), sky);
+}
+
+fn blended_triangles_are_laid_over_quads<D: Device>(mut device: D) {
+    let glass = [10, 10, 230, 128];
+    let behind =
+        Model::new(&mut device, &before_the_eye(0.0, RED), &[0, 1, 2], TrianglePlace::default());
+    let corners = before_the_eye(1.0, glass);
+    // Twice the same: the second is drawn over the first.
+    let indices = [0, 1, 2, 0, 1, 2];
+    let panes = Model::new(&mut device, &corners, &indices, TrianglePlace::default());
+    let (one, both) = ([command(0..3, 0)], [command(0..6, 0)]);
+    let [none, single, double] = [&[][..], &one, &both]
+        .map(|commands| middle(&mut device, &[behind.batch(&one)], &[panes.batch(commands)]));
+    assert!(is_lit(none, RED, glam::Vec3::Z), "{none:?}");
+    assert!(none[0] > single[0] + 40 && single[0] > double[0] + 20, "{none:?} {single:?}");
+    assert!(none[2] + 40 < single[2] && single[2] + 20 < double[2], "{single:?} {double:?}");
+}

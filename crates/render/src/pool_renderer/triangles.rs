@@ -1,0 +1,220 @@
+use bytemuck::{Pod, Zeroable};
+use drystone_pool::{
+    Backend, Config, Grouping, IndexedBackend, IndexedList, IndexedPool, IndexedRun, MeshHandle,
+    PoolStats, sort_key,
+};
+
+use super::{
+    MOVES, PoolRenderer,
+    buffers::{EntriesUpload, PoolBuffers},
+};
+use crate::{
+    Batch, Device, DrawData, HeldStats, Layer, RenderError, TriangleMesh, TrianglePlace,
+    TriangleVertex, TrianglesId, View, Visibility, device::Entries, triangle_mesh::TrianglesOwner,
+};
+
+/// What the pool keeps of a mesh; shaders read the first half.
+#[derive(Clone, Copy, Debug, Pod, Zeroable)]
+#[repr(C)]
+struct Placed {
+    place: TrianglePlace,
+    /// The voxels that it lies within.
+    bounds: DrawData,
+}
+
+/// The polygon models of a [`PoolRenderer`]: made when the first comes.
+pub(super) struct Triangles<G> {
+    vertices: PoolBuffers<G>,
+    indices: PoolBuffers<G>,
+    pool: IndexedPool<TriangleVertex, Placed>,
+    opaque: IndexedList,
+    blended: IndexedList,
+}
+
+/// Batches of both layers, and how many meshes they show.
+pub(super) struct TriangleBatches<'a, G> {
+    pub(super) opaque: Vec<Batch<'a, G>>,
+    pub(super) blended: Vec<Batch<'a, G>>,
+    pub(super) meshes: usize,
+}
+
+impl<G> Default for TriangleBatches<'_, G> {
+    fn default() -> Self {
+        Self { opaque: Vec::new(), blended: Vec::new(), meshes: 0 }
+    }
+}
+
+/// The pool's way to the device.
+struct Upload<'a, D: Device> {
+    device: &'a mut D,
+    vertices: &'a mut PoolBuffers<D::Geometry>,
+    indices: &'a mut PoolBuffers<D::Geometry>,
+}
+
+impl<D: Device> IndexedBackend for Upload<'_, D> {
+    fn vertices(&mut self) -> impl Backend {
+        EntriesUpload {
+            device: self.device,
+            buffers: self.vertices,
+            entries: Entries::Vertices,
+            data_bytes: size_of::<Placed>(),
+        }
+    }
+
+    fn indices(&mut self) -> impl Backend {
+        EntriesUpload {
+            device: self.device,
+            buffers: self.indices,
+            entries: Entries::Indices,
+            data_bytes: 0,
+        }
+    }
+}
+
+impl<G> Triangles<G> {
+    /// A pool whose buffers have as many bytes as those of quads at the most.
+    fn new(most_bytes: u64) -> Result<Self, RenderError> {
+        let config = |entries: Entries| {
+            let most = u32::try_from(most_bytes / entries.bytes()).unwrap_or(u32::MAX);
+            let defaults = Config::default();
+            Config {
+                most_buffer_elements: most,
+                least_buffer_elements: defaults.least_buffer_elements.min(most),
+                ..defaults
+            }
+        };
+        Ok(Self {
+            vertices: PoolBuffers::default(),
+            indices: PoolBuffers::default(),
+            pool: IndexedPool::new(config(Entries::Vertices), config(Entries::Indices))?,
+            opaque: IndexedList::new(Grouping::ByBuffer),
+            blended: IndexedList::new(Grouping::InOrder),
+        })
+    }
+
+    /// The pool, and its way to `device`.
+    fn parts<'a, D: Device<Geometry = G>>(
+        &'a mut self,
+        device: &'a mut D,
+    ) -> (&'a mut IndexedPool<TriangleVertex, Placed>, Upload<'a, D>) {
+        let Self { vertices, indices, pool, .. } = self;
+        (pool, Upload { device, vertices, indices })
+    }
+
+    fn explain(&mut self, error: drystone_pool::PoolError) -> RenderError {
+        match self.vertices.explain(error) {
+            RenderError::Pool(error) => self.indices.explain(error),
+            explained => explained,
+        }
+    }
+
+    /// Tells the pool which frames are done.
+    pub(super) fn release<D: Device<Geometry = G>>(&mut self, device: &mut D, completed: u64) {
+        let (pool, mut upload) = self.parts(device);
+        pool.frames_completed(completed, &mut upload);
+    }
+
+    /// Lets the pool move a little.
+    pub(super) fn defragment<D: Device<Geometry = G>>(&mut self, device: &mut D) {
+        let (pool, mut upload) = self.parts(device);
+        pool.defragment(&MOVES, &mut upload);
+    }
+
+    pub(super) fn submitted(&mut self, frame: u64) {
+        self.pool.frame_submitted(frame);
+    }
+
+    /// What draws the meshes that `view` sees: opaque ones near first, blended ones far
+    /// first.
+    pub(super) fn batches(
+        &mut self,
+        view: &View,
+        visibility: &Visibility,
+    ) -> TriangleBatches<'_, G> {
+        let Self { vertices, indices, pool, opaque, blended } = self;
+        let is_seen = |it: &Placed| !view.cull_frustum || visibility.in_view(&it.bounds);
+        let near_first = |it: &Placed| match view.order {
+            true => sort_key(visibility.distance(&it.bounds), 0),
+            false => 0,
+        };
+        let (runs, commands) = opaque.select(pool, |it| is_seen(it).then(|| near_first(it)));
+        let batch = |run: &IndexedRun| (vertices.get(run.vertices), indices.get(run.indices));
+        let batches = |runs: &[IndexedRun], commands| -> Vec<Batch<'_, G>> {
+            let of_run = |run: &IndexedRun| {
+                let (Some(geometry), indices @ Some(_)) = batch(run) else { return None };
+                let commands: &[_] = commands;
+                Some(Batch { geometry, indices, commands: &commands[run.commands.clone()] })
+            };
+            runs.iter().filter_map(of_run).collect()
+        };
+        let opaque_batches = batches(runs, commands);
+        let far_first = |it: &Placed| visibility.blend_key(&it.bounds);
+        let (runs, commands) = blended.select(pool, |it| is_seen(it).then(|| far_first(it)));
+        let blended_batches = batches(runs, commands);
+        // A mesh is one command.
+        let all = opaque_batches.iter().chain(&blended_batches);
+        let meshes = all.map(|batch| batch.commands.len()).sum();
+        TriangleBatches { opaque: opaque_batches, blended: blended_batches, meshes }
+    }
+
+    /// Adds what is held to what there is.
+    pub(super) fn add_to(&self, held: &mut HeldStats) {
+        let stats = self.pool.stats();
+        let sum = |bytes: fn(&PoolStats) -> u64| stats.iter().map(bytes).sum::<u64>();
+        held.meshes += self.pool.len();
+        held.commands += u64::from(self.pool.len());
+        held.used_bytes += sum(|it| it.used_bytes);
+        held.reserved_bytes += sum(|it| it.capacity_bytes);
+    }
+}
+
+impl<D: Device> PoolRenderer<D> {
+    pub(super) fn insert_into_pool(
+        &mut self,
+        mesh: &TriangleMesh<'_>,
+    ) -> Result<TrianglesId, RenderError> {
+        let bounds = mesh.bounds()?;
+        let triangles = match &mut self.triangles {
+            Some(triangles) => triangles,
+            none => none.insert(Box::new(Triangles::new(self.most_buffer_bytes)?)),
+        };
+        let data = Placed { place: mesh.place, bounds };
+        let (pool, mut upload) = triangles.parts(&mut self.device);
+        let inserted = pool.insert(mesh.vertices, mesh.indices, data, &mut upload);
+        let handle = inserted.map_err(|error| triangles.explain(error))?;
+        match mesh.layer {
+            Layer::Opaque => triangles.opaque.insert(handle),
+            Layer::Blended => triangles.blended.insert(handle),
+        }
+        Ok(TrianglesId(TrianglesOwner::Pool(handle)))
+    }
+
+    pub(super) fn replace_in_pool(
+        &mut self,
+        id: TrianglesId,
+        mesh: &TriangleMesh<'_>,
+    ) -> Result<(), RenderError> {
+        let bounds = mesh.bounds()?;
+        let (triangles, handle) = own(&mut self.triangles, id)?;
+        let data = Placed { place: mesh.place, bounds };
+        let (pool, mut upload) = triangles.parts(&mut self.device);
+        let replaced = pool.replace(handle, mesh.vertices, mesh.indices, data, &mut upload);
+        replaced.map_err(|error| triangles.explain(error))
+    }
+
+    pub(super) fn remove_from_pool(&mut self, id: TrianglesId) -> Result<(), RenderError> {
+        let (triangles, handle) = own(&mut self.triangles, id)?;
+        triangles.pool.remove(handle).map_err(|_| RenderError::StaleMesh)
+    }
+}
+
+/// The pool of triangles that an id is of, if there is one.
+fn own<G>(
+    triangles: &mut Option<Box<Triangles<G>>>,
+    id: TrianglesId,
+) -> Result<(&mut Triangles<G>, MeshHandle), RenderError> {
+    match (triangles, id) {
+        (Some(triangles), TrianglesId(TrianglesOwner::Pool(handle))) => Ok((triangles, handle)),
+        _ => Err(RenderError::StaleMesh),
+    }
+}

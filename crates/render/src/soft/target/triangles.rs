@@ -1,0 +1,82 @@
+//! Pixels of triangles: coloured as they are drawn.
+
+use rayon::prelude::*;
+
+use super::{
+    super::triangles::{Facet, Lamp, TriangleBins},
+    Band, SHADED, Shader, Span, Target, Viewport, over, packed,
+};
+
+/// What colours the pixels of triangles.
+type Light<'a> = (&'a Shader<'a>, &'a Lamp);
+
+impl Target {
+    /// Colours each pixel with the nearest of the triangles, where that is not hidden; of
+    /// equally near ones with the last.
+    pub(in crate::soft) fn draw_triangles(
+        &mut self,
+        bins: &[TriangleBins],
+        viewport: &Viewport,
+        light: Light<'_>,
+    ) {
+        self.bands().for_each(|mut band| {
+            band.for_each_facet(bins, viewport, |band, span, facet| {
+                band.draw_facet(&span, facet, light);
+            });
+        });
+    }
+
+    /// Lays the triangles over the picture in order, where nothing nearer was drawn.
+    pub(in crate::soft) fn blend_triangles(
+        &mut self,
+        bins: &[TriangleBins],
+        viewport: &Viewport,
+        light: Light<'_>,
+    ) {
+        self.bands().for_each(|mut band| {
+            band.for_each_facet(bins, viewport, |band, span, facet| {
+                band.blend_facet(&span, facet, light);
+            });
+        });
+    }
+}
+
+impl Band<'_> {
+    /// Calls `fill` with the pixels of each triangle that touches the band, in order.
+    fn for_each_facet(
+        &mut self,
+        bins: &[TriangleBins],
+        viewport: &Viewport,
+        mut fill: impl FnMut(&mut Self, Span, &Facet),
+    ) {
+        let (rows, number) = (self.rows(), self.number);
+        for (triangle, facet) in bins.iter().flat_map(|bins| bins.of_band(number)) {
+            triangle.spans(viewport, &rows, |span| fill(self, span, facet));
+        }
+    }
+
+    fn draw_facet(&mut self, span: &Span, facet: &Facet, (shader, lamp): Light<'_>) {
+        let first = self.pixels(span).start;
+        for (i, x) in span.xs.clone().enumerate() {
+            let depth = span.depth + span.depth_step * i as f32;
+            if depth >= self.depths[first + i] {
+                self.depths[first + i] = depth;
+                self.kinds[first + i] = SHADED;
+                let lit = facet.lit(shader.picture_place(x, span.y), lamp);
+                self.colors[first + i] = packed(shader.hazed(x, span.y, depth, lit));
+            }
+        }
+    }
+
+    fn blend_facet(&mut self, span: &Span, facet: &Facet, (shader, lamp): Light<'_>) {
+        let first = self.pixels(span).start;
+        for (i, x) in span.xs.clone().enumerate() {
+            let depth = span.depth + span.depth_step * i as f32;
+            if depth >= self.depths[first + i] {
+                let lit = facet.lit(shader.picture_place(x, span.y), lamp);
+                let color = &mut self.colors[first + i];
+                *color = over(shader.hazed(x, span.y, depth, lit), *color);
+            }
+        }
+    }
+}

@@ -1,0 +1,224 @@
+//! Triangles of models: from vertices and indices to what a pixel looks like. The sums of
+//! `wgpu/triangles.wgsl`, in the same order.
+
+use drystone_pool::DrawCommand;
+use glam::{Vec3A, Vec4};
+use rayon::prelude::*;
+
+use super::{
+    bins::Bins,
+    clip::Polygon,
+    geometry::SoftGeometry,
+    shade::unpacked,
+    sky::xyz,
+    triangle::Triangle,
+    vertex::VertexStage,
+    viewport::{Place, Viewport},
+};
+use crate::{Batch, DrawData, Frame, TrianglePlace, TriangleVertex, device::Entries};
+
+/// Triangles that one thread sets up at a time.
+const TASK_TRIANGLES: usize = 2048;
+/// Tasks whose triangles are set up before any is drawn: bounds the memory.
+const BATCH_TASKS: usize = 16;
+
+/// Below this a length is not divided by.
+const MIN_LENGTH: f32 = 1e-6;
+
+/// The light on normals of any direction.
+pub(super) struct Lamp {
+    ambient: Vec3A,
+    sun: Vec3A,
+    sun_direction: Vec3A,
+}
+
+impl Lamp {
+    pub(super) fn new(frame: &Frame) -> Self {
+        let Frame { ambient, sun, sun_direction, .. } = frame;
+        Self { ambient: xyz(*ambient), sun: xyz(*sun), sun_direction: xyz(*sun_direction) }
+    }
+
+    /// As [`Atmosphere::light`](crate::Atmosphere::light) has it.
+    #[inline]
+    fn light(&self, normal: Vec3A) -> Vec3A {
+        let sun = normal.dot(self.sun_direction).max(0.0);
+        let open_sky = 0.74 + 0.26 * normal.y;
+        self.ambient * open_sky + self.sun * (0.62 * sun)
+    }
+}
+
+/// One triangle's corners as its pixels need them.
+pub(super) struct Facet {
+    /// The share of each corner in a pixel, up to a factor that all three have in common:
+    /// times (x, y, 1), the pixel's place in the picture.
+    shares: [Vec3A; 3],
+    /// Turned to the side from which the triangle is seen.
+    normals: [Vec3A; 3],
+    colors: [Vec4; 3],
+}
+
+impl Facet {
+    /// The colour of the surface at a place of the picture, in the light that it gets.
+    #[inline]
+    pub(super) fn lit(&self, [x, y]: [f32; 2], lamp: &Lamp) -> Vec4 {
+        let at = Vec3A::new(x, y, 1.0);
+        let [a, b, c] = self.shares.map(|share| share.dot(at));
+        let whole = a + b + c;
+        // A centre may lie outside by what snapping moved the corners.
+        let [a, b, c] = [a, b, c].map(|share| (share / whole).clamp(0.0, 1.0));
+        let whole = (a + b + c).max(MIN_LENGTH);
+        let [a, b, c] = [a / whole, b / whole, c / whole];
+        let normal = self.normals[0] * a + self.normals[1] * b + self.normals[2] * c;
+        let normal = normal / normal.length().max(MIN_LENGTH);
+        let color = self.colors[0] * a + self.colors[1] * b + self.colors[2] * c;
+        (Vec3A::from_vec4(color) * lamp.light(normal)).min(Vec3A::ONE).extend(color.w)
+    }
+}
+
+/// The triangles of one task, in order.
+#[derive(Default)]
+pub(super) struct TriangleBins {
+    bins: Bins,
+    /// A triangle's kind is its facet's number here.
+    facets: Vec<Facet>,
+    triangles: Vec<Triangle>,
+}
+
+impl TriangleBins {
+    /// The triangles that touch a band, in order.
+    pub(super) fn of_band(&self, band: usize) -> impl Iterator<Item = (&Triangle, &Facet)> {
+        let facet = |triangle: &Triangle| &self.facets[triangle.kind as usize];
+        self.bins.of_band(band).map(move |triangle| (triangle, facet(triangle)))
+    }
+}
+
+/// Some triangles of one draw.
+struct Piece<'a> {
+    vertices: &'a [TriangleVertex],
+    indices: &'a [u32],
+    place: TrianglePlace,
+}
+
+/// What the corners of every triangle need.
+pub(super) struct TriangleStage<'a> {
+    corners: VertexStage,
+    viewport: &'a Viewport,
+}
+
+impl<'a> TriangleStage<'a> {
+    pub(super) fn new(frame: &Frame, viewport: &'a Viewport) -> Self {
+        // Triangles of a model share their corners: there is no seam to close.
+        Self { corners: VertexStage::new(frame, false), viewport }
+    }
+
+    /// Sets the batches' triangles up, as many at a time as fit, and has them drawn.
+    pub(super) fn rasterise(
+        &self,
+        batches: &[Batch<'_, SoftGeometry>],
+        bins: &mut Vec<TriangleBins>,
+        mut draw: impl FnMut(&[TriangleBins]),
+    ) {
+        let mut pieces = batches.iter().flat_map(pieces);
+        loop {
+            let tasks: Vec<Piece<'_>> = pieces.by_ref().take(BATCH_TASKS).collect();
+            if tasks.is_empty() {
+                return;
+            }
+            if bins.len() < tasks.len() {
+                bins.resize_with(tasks.len(), TriangleBins::default);
+            }
+            let used = &mut bins[..tasks.len()];
+            used.par_iter_mut().zip(&tasks).for_each(|(bins, piece)| self.fill(bins, piece));
+            draw(used);
+        }
+    }
+
+    fn fill(&self, bins: &mut TriangleBins, piece: &Piece<'_>) {
+        let TriangleBins { bins, facets, triangles } = bins;
+        facets.clear();
+        triangles.clear();
+        let TrianglePlace { origin, scale } = piece.place;
+        let origin = self.corners.origin(&DrawData { origin, extent: 0 });
+        for indices in piece.indices.chunks_exact(3) {
+            let vertex = |n: usize| piece.vertices.get(indices[n] as usize);
+            // What indices name that is not there, is not drawn.
+            let (Some(a), Some(b), Some(c)) = (vertex(0), vertex(1), vertex(2)) else { continue };
+            let clip = [a, b, c].map(|vertex| {
+                let local = Vec3A::from(vertex.position) * scale;
+                self.corners.to_clip(self.corners.relative(origin, local))
+            });
+            let first = triangles.len();
+            let is_back = self.push(clip, facets.len() as u32, triangles);
+            if triangles.len() > first {
+                facets.push(facet(clip, [a, b, c], is_back));
+            }
+        }
+        bins.refill(triangles.drain(..), self.viewport);
+    }
+
+    /// Appends what of a triangle may be seen, whichever side that is; says whether it is
+    /// the back.
+    fn push(&self, clip: [Vec4; 3], kind: u32, triangles: &mut Vec<Triangle>) -> bool {
+        let viewport = self.viewport;
+        let [a, b, c] = clip;
+        let mut is_back = false;
+        let mut push = |[a, b, c]: [Vec4; 3]| {
+            let [a, b, c] = [a, b, c].map(|corner| viewport.snap(corner));
+            let front = Triangle::new([a, b, c], kind, viewport);
+            let back = || Triangle::new([a, c, b], kind, viewport);
+            let seen = front.or_else(|| back().inspect(|_| is_back = true));
+            triangles.extend(seen);
+        };
+        match viewport.place(&[a, b, c, c]) {
+            Place::Outside => {}
+            Place::Inside => push(clip),
+            Place::Across => Polygon::clipped(clip, viewport.guard).triangles().for_each(push),
+        }
+        is_back
+    }
+}
+
+/// All triangles of a batch, draw by draw in order, in pieces of equal work.
+fn pieces<'a>(batch: &'a Batch<'a, SoftGeometry>) -> impl Iterator<Item = Piece<'a>> {
+    let is_drawn = batch.geometry.entries().are_drawn_by(batch.indices.map(SoftGeometry::entries));
+    let indices =
+        batch.indices.filter(|_| is_drawn && batch.geometry.entries() == Entries::Vertices);
+    indices.into_iter().flat_map(move |indices| {
+        batch.commands.iter().flat_map(move |command| {
+            let vertices = usize::try_from(command.base_vertex).ok();
+            let vertices = vertices.and_then(|first| batch.geometry.vertices().get(first..));
+            let indices = indices_of(indices.indices(), command);
+            let slots = if indices.is_empty() { 0..0 } else { batch.geometry.slots_of(command) };
+            slots.flat_map(move |slot| {
+                let place = bytemuck::cast(batch.geometry.draws().read(slot));
+                let vertices = vertices.unwrap_or_default();
+                let pieces = indices.chunks(3 * TASK_TRIANGLES);
+                pieces.map(move |indices| Piece { vertices, indices, place })
+            })
+        })
+    })
+}
+
+/// The indices of a command that are there.
+fn indices_of<'a>(indices: &'a [u32], command: &DrawCommand) -> &'a [u32] {
+    let first = command.first_index as usize;
+    let end = first.saturating_add(command.index_count as usize).min(indices.len());
+    indices.get(first..end).unwrap_or_default()
+}
+
+/// What the pixels of a triangle need of its corners.
+fn facet(clip: [Vec4; 3], vertices: [&TriangleVertex; 3], is_back: bool) -> Facet {
+    let side = if is_back { -1.0 } else { 1.0 };
+    // A pixel (x, y) shows the mixture of corners whose clip x, y and w are to each other
+    // as x, y and 1: the shares are those times the inverse of the corners' matrix, whose
+    // rows are these products up to the determinant. It holds for clipped triangles too.
+    let [a, b, c] = clip.map(|corner| corner.truncate().as_dvec3().with_z(corner.w.into()));
+    let shares = [b.cross(c), c.cross(a), a.cross(b)];
+    let largest = shares.iter().fold(0.0, |most: f64, share| most.max(share.abs().max_element()));
+    let shares = shares.map(|share| (share / largest).as_vec3a());
+    Facet {
+        shares,
+        normals: vertices.map(|vertex| Vec3A::from(vertex.normal()) * side),
+        colors: vertices.map(|vertex| unpacked(vertex.color)),
+    }
+}

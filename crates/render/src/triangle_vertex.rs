@@ -1,0 +1,129 @@
+use bytemuck::{Pod, Zeroable};
+
+use crate::DrawData;
+
+/// A corner of triangles, as shaders read it: 20 bytes.
+///
+/// ```text
+///  word  0 1 2     3                  4
+///        position  normal             colour
+///        3 × f32   2 × 16 bits,       4 × 8 bits: red, green,
+///                  octahedral         blue, opacity
+/// ```
+/// # Examples
+/// ```
+/// use drystone_render::TriangleVertex;
+///
+/// let vertex = TriangleVertex::new([1.0, 2.0, 3.0], [0.0, 0.6, 0.8], [200, 60, 40, 255]);
+/// let [x, y, z] = vertex.normal();
+/// assert!(x.abs() < 1e-4 && (y - 0.6).abs() < 1e-4 && (z - 0.8).abs() < 1e-4);
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Pod, Zeroable)]
+#[repr(C)]
+pub struct TriangleVertex {
+    /// Where it is, in the model's units.
+    pub position: [f32; 3],
+    /// Its normal on the octahedron `|x| + |y| + |z| = 1`, unfolded to a square: x in the
+    /// low 16 bits, y in the high ones, each −1 to 1 as −32,767 to 32,767. The largest
+    /// error is 0.003°.
+    normal: u32,
+    /// As shown on screen, with opacity last.
+    pub color: [u8; 4],
+}
+
+const _: () = assert!(size_of::<TriangleVertex>() == 20);
+
+impl TriangleVertex {
+    /// A vertex. The normal may have any length; one of no direction looks up.
+    pub fn new(position: [f32; 3], normal: [f32; 3], color: [u8; 4]) -> Self {
+        Self { position, normal: folded_out(normal), color }
+    }
+
+    /// The normal, of unit length, as shaders unpack it.
+    pub fn normal(&self) -> [f32; 3] {
+        let unpacked = |bits: u32| (f32::from(bits as u16 as i16) / 32767.0).max(-1.0);
+        let (x, y) = (unpacked(self.normal), unpacked(self.normal >> 16));
+        let z = 1.0 - x.abs() - y.abs();
+        // What lies below is folded over the edges of the upper half.
+        let fold = (-z).max(0.0);
+        let x = x - if x >= 0.0 { fold } else { -fold };
+        let y = y - if y >= 0.0 { fold } else { -fold };
+        glam::Vec3::new(x, y, z).normalize().to_array()
+    }
+}
+
+/// A normal as two numbers of 16 bits.
+fn folded_out(normal: [f32; 3]) -> u32 {
+    let normal = normal.map(f64::from);
+    let sum: f64 = normal.iter().map(|n| n.abs()).sum();
+    let [x, y, z] = match sum > 0.0 && sum.is_finite() {
+        true => normal.map(|n| n / sum),
+        false => [0.0, 1.0, 0.0],
+    };
+    let sign = |n: f64| if n >= 0.0 { 1.0 } else { -1.0 };
+    let [x, y] = match z >= 0.0 {
+        true => [x, y],
+        false => [(1.0 - y.abs()) * sign(x), (1.0 - x.abs()) * sign(y)],
+    };
+    let packed = |n: f64| u32::from((n * 32767.0).round() as i16 as u16);
+    packed(x) | packed(y) << 16
+}
+
+/// What the shader knows of one mesh of triangles, by its slot: where the model's origin
+/// lies, and how large its unit is. 16 bytes, as large as [`DrawData`], whose place in the
+/// table it takes.
+#[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
+#[repr(C)]
+pub struct TrianglePlace {
+    /// The world's voxel in whose lowest corner the model's origin lies.
+    pub origin: [i32; 3],
+    /// Voxels that a unit of the model is long; a power of two adds no rounding.
+    pub scale: f32,
+}
+
+const _: () = assert!(size_of::<TrianglePlace>() == size_of::<DrawData>());
+
+impl Default for TrianglePlace {
+    /// At the world's origin, a voxel a unit.
+    fn default() -> Self {
+        Self { origin: [0; 3], scale: 1.0 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn normals_come_back(normal in prop::array::uniform3(-1.0..1.0f32)) {
+            let given = glam::Vec3::from(normal);
+            prop_assume!(given.length() > 1e-3);
+            let packed = TriangleVertex::new([0.0; 3], normal, [0; 4]);
+            let angle = given.angle_between(packed.normal().into());
+            // acos knows no smaller angles in 32 bits.
+            prop_assert!(angle < 6e-4, "{given} {:?}", packed.normal());
+            let twice = TriangleVertex::new([0.0; 3], packed.normal(), [0; 4]);
+            let cross = given.normalize().cross(twice.normal().into()).length();
+            prop_assert!(cross < 1e-4, "{cross}");
+        }
+    }
+
+    #[test]
+    fn axes_are_exact_and_no_direction_looks_up() {
+        for axis in 0..3 {
+            for sign in [-1.0, 1.0] {
+                let mut normal = [0.0; 3];
+                normal[axis] = sign;
+                let packed = TriangleVertex::new([0.0; 3], normal, [0; 4]);
+                assert_eq!(packed.normal().map(|n| n + 0.0), normal);
+            }
+        }
+        for wrong in [[0.0; 3], [f32::NAN; 3], [f32::INFINITY, 0.0, 0.0]] {
+            let up = TriangleVertex::new([0.0; 3], wrong, [0; 4]).normal();
+            assert_eq!(up.map(|n| n + 0.0), [0.0, 1.0, 0.0]);
+        }
+    }
+}
