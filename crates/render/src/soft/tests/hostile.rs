@@ -66,7 +66,7 @@ fn the_number_of_threads_changes_no_bit() {
     assert!(one == four);
 }
 
-fn command() -> impl Strategy<Value = DrawCommand> {
+pub(super) fn command() -> impl Strategy<Value = DrawCommand> {
     let number = || prop_oneof![0..200u32, any::<u32>()];
     (number(), number(), number(), number(), number()).prop_map(|(a, b, c, d, e)| DrawCommand {
         index_count: a,
@@ -78,7 +78,7 @@ fn command() -> impl Strategy<Value = DrawCommand> {
 }
 
 /// Any bits, numbers of ordinary size more often than not.
-fn frame() -> impl Strategy<Value = Frame> {
+pub(super) fn frame() -> impl Strategy<Value = Frame> {
     let word = prop_oneof![3 => (-9.0..9.0f32).prop_map(f32::to_bits), 1 => any::<u32>()];
     let ordinary = Frame::new(&Camera::default(), &Atmosphere::default(), 40, 40);
     let bytes = size_of::<Frame>();

@@ -6,6 +6,7 @@ mod oracle;
 mod passes;
 mod ray_caster;
 mod seam;
+mod triangles;
 
 use drystone_mesh::{Face, Quad};
 use drystone_pool::DrawCommand;

@@ -1,0 +1,121 @@
+//! Triangles against quads, which draw the same surfaces in another way; and triangles that
+//! nobody should draw.
+
+use drystone_pool::DrawCommand;
+use glam::{DVec3, Vec3};
+use proptest::prelude::*;
+
+use super::{
+    Scene, SoftDevice, country,
+    hostile::{command, frame},
+};
+use crate::{
+    Atmosphere, Batch, Camera, Device, Frame, Image, Passes, TrianglePlace, TriangleVertex,
+};
+
+const SIZE: [u32; 2] = [240, 180];
+
+/// The quads of a layer that look at the eye, as two triangles each, in model units of half
+/// a voxel.
+fn triangles(scene: &Scene, blended: bool, eye: DVec3) -> (Vec<TriangleVertex>, Vec<u32>) {
+    let (mut vertices, mut indices) = (Vec::new(), Vec::new());
+    for mesh in if blended { &scene.blended } else { &scene.opaque } {
+        for quad in &mesh.quads {
+            let normal = Vec3::from(quad.face().unwrap().normal().map(|c| c as f32));
+            let corner = |number| {
+                let local = Vec3::from(quad.corner(number).map(|c| c as f32));
+                Vec3::from(mesh.place.origin.map(|c| c as f32)) + local
+            };
+            if (eye - corner(0).as_dvec3()).dot(normal.as_dvec3()) <= 0.0 {
+                continue;
+            }
+            let first = vertices.len() as u32;
+            let color = scene.palette[usize::from(quad.material())];
+            vertices.extend((0..4).map(|number| {
+                TriangleVertex::new((corner(number) * 2.0).to_array(), normal.to_array(), color)
+            }));
+            indices.extend([0, 1, 2, 2, 1, 3].map(|corner| first + corner));
+        }
+    }
+    (vertices, indices)
+}
+
+fn draw(frame: &Frame, layers: [(Vec<TriangleVertex>, Vec<u32>); 2]) -> Image {
+    let mut device = SoftDevice::new(SIZE[0], SIZE[1]).unwrap();
+    let place = TrianglePlace { origin: [0; 3], scale: 0.5 };
+    let layers = layers.map(|(vertices, indices)| {
+        let mut of_vertices = device.create_vertices(vertices.len() as u32, 1).unwrap();
+        let mut of_indices = device.create_indices(indices.len() as u32).unwrap();
+        device.write_vertices(&mut of_vertices, 0, &vertices);
+        device.write_indices(&mut of_indices, 0, &indices);
+        device.write_draw_data(&mut of_vertices, 0, &bytemuck::cast(place));
+        let index_count = indices.len() as u32;
+        (
+            of_vertices,
+            of_indices,
+            [DrawCommand { index_count, instance_count: 1, ..Default::default() }],
+        )
+    });
+    let [opaque, blended] = layers.each_ref().map(|(geometry, indices, commands)| {
+        [Batch { geometry, indices: Some(indices), commands }]
+    });
+    device.draw(frame, &Passes { opaque: &opaque, blended: &blended, indirect: true }).unwrap();
+    device.read_image().unwrap()
+}
+
+/// Where no seam is closed, quads and the triangles that they are made of cover the very
+/// same pixels, in the same light, haze and water.
+#[test]
+fn triangles_of_quads_look_as_quads_do() {
+    let scene = country(40);
+    let air = Atmosphere::default().with_haze(10.0, 90.0, 0.7);
+    for (eye, target) in [
+        (DVec3::new(-30.3, 30.1, 34.7), DVec3::new(3.0, 2.0, 2.0)),
+        (DVec3::new(2.2, 14.9, -1.3), DVec3::new(20.0, 6.0, 17.0)),
+        (DVec3::new(40.0, 70.5, -9.0), DVec3::new(0.0, 2.0, 0.0)),
+    ] {
+        let mut frame = Frame::new(&Camera::look_at(eye, target), &air, SIZE[0], SIZE[1]);
+        frame.horizon[3] = 0.0;
+        let quads = scene.draw_frame(&frame, SIZE);
+        let drawn = draw(&frame, [false, true].map(|blended| triangles(&scene, blended, eye)));
+        let seen = quads.difference(&drawn, 1).unwrap();
+        assert_eq!(seen.pixels, 0, "{eye}: {seen:?}");
+        let sky = draw(&frame, Default::default());
+        assert!(sky.difference(&drawn, 8).unwrap().pixels > 5000, "{eye}");
+    }
+}
+
+proptest! {
+    #[test]
+    fn no_command_vertex_or_index_panics(
+        commands in prop::collection::vec(command(), 1..8),
+        words in prop::collection::vec(
+            prop_oneof![(-9.0..9.0f32).prop_map(f32::to_bits), any::<u32>()], 0..40),
+        indices in prop::collection::vec(prop_oneof![9 => 0..8u32, 1 => any::<u32>()], 0..60),
+        places in prop::collection::vec(any::<[u32; 4]>(), 1..6),
+        frame in frame(),
+    ) {
+        let whole = &words[..words.len() / 5 * 5];
+        let vertices: &[TriangleVertex] = bytemuck::cast_slice(whole);
+        let mut device = SoftDevice::new(40, 40).unwrap();
+        let mut of_vertices = device.create_vertices(8, 4).unwrap();
+        let mut of_indices = device.create_indices(50).unwrap();
+        device.write_vertices(&mut of_vertices, 1, vertices);
+        device.write_indices(&mut of_indices, 2, &indices);
+        for (slot, &place) in places.iter().enumerate() {
+            device.write_draw_data(&mut of_vertices, slot as u32, &bytemuck::cast(place));
+        }
+        let batch = |geometry, indices| Batch { geometry, indices, commands: &commands };
+        let batches = [
+            batch(&of_vertices, Some(&of_indices)),
+            batch(&of_indices, Some(&of_vertices)),
+            batch(&of_vertices, None),
+        ];
+        let pictures = [false, true].map(|indirect| {
+            let passes = Passes { opaque: &batches, blended: &batches, indirect };
+            device.draw(&frame, &passes).unwrap();
+            device.read_image().unwrap()
+        });
+        prop_assert!(pictures[0] == pictures[1]);
+    }
+}
