@@ -3,7 +3,7 @@
 use std::{ffi::OsString, path::PathBuf, str::FromStr};
 
 use clap::{Args, Parser, Subcommand, ValueEnum, error::ErrorKind};
-use drystone::scene::{BackendKind, Meshing, RendererKind, Size};
+use drystone::scene::{BackendKind, Meshing, RendererKind, Shade, Size};
 use drystone_render::Cull;
 use drystone_world::GeneratorConfig;
 use glam::DVec3;
@@ -12,9 +12,9 @@ use crate::allocator::AllocatorKind;
 
 /// Packs thousands of changing meshes into a few GPU buffers and draws them with one call.
 ///
-/// SOURCE is a MagicaVoxel file (.vox); without one, a world is generated. Without a
-/// command, SOURCE is shown in a window, or where there is no display, drawn to
-/// drystone.png.
+/// SOURCE is a MagicaVoxel file (.vox) or a polygon model (.obj, .gltf, .glb); without one,
+/// a world is generated. Without a command, SOURCE is shown in a window, or where there is
+/// no display, drawn to drystone.png.
 #[derive(Debug, Parser)]
 #[command(name = "drystone", version, args_conflicts_with_subcommands = true)]
 pub(crate) struct Options {
@@ -80,15 +80,19 @@ pub(crate) struct SceneOptions {
     /// --renderer instanced, whose cubes have no room for shades
     #[arg(long)]
     pub(crate) ao: bool,
+    /// How light runs over a polygon model: flat (each polygon by itself) or smooth (with the
+    /// file's normals, or the mean of the polygons around)
+    #[arg(long, value_name = "HOW", default_value = "smooth", value_parser = Shade::from_str)]
+    pub(crate) shade: Shade,
     #[command(flatten)]
     pub(crate) memory: MemoryOptions,
     /// The picture's or window's size in pixels
     #[arg(long, value_name = "WxH", default_value = "1280x720", value_parser = Size::from_str)]
     pub(crate) size: Size,
-    /// Where the eye is, in voxels (default: where the whole scene is seen)
+    /// Where the eye is, in voxels, or a model's units (default: where the whole scene is seen)
     #[arg(long, value_name = "X,Y,Z", value_parser = point, allow_hyphen_values = true)]
     pub(crate) eye: Option<DVec3>,
-    /// What the eye looks at, in voxels (default: the scene's middle)
+    /// What the eye looks at, in the same (default: the scene's middle)
     #[arg(long, value_name = "X,Y,Z", value_parser = point, allow_hyphen_values = true)]
     pub(crate) look: Option<DVec3>,
     /// Project in parallel, so that far is as large as near

@@ -4,9 +4,14 @@ mod info;
 mod pool_map;
 mod shot;
 
-use drystone::scene::{self, Outlook};
+use std::path::Path;
+
+use drystone::scene::{self, ModelTriangles, Outlook};
 use drystone_render::{Atmosphere, Camera, Cull, Projection, RenderError, Renderer, View};
-use drystone_world::{GeneratedWorld, GeneratorConfig, Source, World, open_source};
+use drystone_world::{
+    GeneratedWorld, GeneratorConfig, Model, ModelOptions, ModelWarning, Source, World, open_source,
+};
+use glam::DVec3;
 
 use crate::{
     AppError,
@@ -47,6 +52,23 @@ pub(crate) fn open(options: &SourceOptions) -> Result<Box<dyn Source>, AppError>
     Ok(Box::new(GeneratedWorld::new(config)?))
 }
 
+/// The file that the options name, if it is a polygon model.
+pub(crate) fn model_path(options: &SourceOptions) -> Option<&Path> {
+    options.path.as_deref().filter(|path| Model::is_model(path))
+}
+
+/// Reads a polygon model; what it lacks is noted.
+pub(crate) fn open_model(options: &SceneOptions, path: &Path) -> Result<Model, AppError> {
+    let merge_tolerance = options.source.merge;
+    let model = Model::open(path, &ModelOptions { merge_tolerance, ..ModelOptions::default() })?;
+    if options.verbose {
+        for ModelWarning { kind, count, first_place } in model.warnings.iter() {
+            output::note(&format!("{kind}: {count}, the first at {first_place}"));
+        }
+    }
+    Ok(model)
+}
+
 /// Has the GPU or the CPU leave out what cannot be seen. Where the GPU cannot, that is
 /// said, and the CPU does.
 pub(crate) fn set_cull(renderer: &mut dyn Renderer, cull: Cull) -> Result<(), RenderError> {
@@ -61,12 +83,31 @@ pub(crate) fn set_cull(renderer: &mut dyn Renderer, cull: Cull) -> Result<(), Re
 
 /// What the options see of the world: all of it, unless they say from where.
 pub(crate) fn view_of(world: &World, options: &SceneOptions) -> View {
-    let (min, max) = scene::corners(world);
+    let outlook = scene::outlook(world, options.size.aspect());
+    framed(scene::corners(world), outlook, options, |point| point)
+}
+
+/// The same of a model. Points are given in its own units.
+pub(crate) fn view_of_model(model: &ModelTriangles, options: &SceneOptions) -> View {
+    let corners = model.place.corners();
+    let outlook = scene::model_outlook(corners, options.size.aspect());
+    framed(corners, outlook, options, |point| model.place.to_world(point))
+}
+
+/// What the options see of the box `min` to `max`; `to_world` says where the points are that
+/// they name.
+fn framed(
+    (min, max): (DVec3, DVec3),
+    outlook: Outlook,
+    options: &SceneOptions,
+    to_world: impl Fn(DVec3) -> DVec3,
+) -> View {
     let aspect = options.size.aspect();
-    let Outlook { mut camera, atmosphere } = scene::outlook(world, aspect);
-    let target = options.look.unwrap_or((min + max) / 2.0);
+    let Outlook { mut camera, atmosphere } = outlook;
+    let (eye, look) = (options.eye.map(&to_world), options.look.map(&to_world));
+    let target = look.unwrap_or((min + max) / 2.0);
     let parallel = |height_voxels| Projection::Orthographic { height_voxels };
-    match (options.eye, options.orthographic) {
+    match (eye, options.orthographic) {
         (None, true) => camera = Camera::fit(min, max, parallel(1.0), aspect),
         (Some(eye), true) => {
             // As large as a perspective picture shows what is looked at.
@@ -76,10 +117,10 @@ pub(crate) fn view_of(world: &World, options: &SceneOptions) -> View {
         }
         (_, false) => {}
     }
-    if let Some(eye) = options.eye {
+    if let Some(eye) = eye {
         camera.eye = eye;
     }
-    if options.eye.is_some() || options.look.is_some() {
+    if eye.is_some() || look.is_some() {
         camera.turn_to(target);
     }
     scene::reach(&mut camera, min, max);

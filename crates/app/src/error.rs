@@ -6,6 +6,8 @@ use drystone_world::WorldError;
 pub(crate) enum AppError {
     #[error(transparent)]
     World(#[from] WorldError),
+    #[error("the model cannot be cut into triangles: {0}")]
+    Triangles(#[from] drystone_mesh::Error),
     #[error(transparent)]
     Render(#[from] RenderError),
     #[error("the window cannot be opened: {0}; without a display, use: drystone shot -o FILE.png")]

@@ -27,6 +27,30 @@ pub(crate) struct StageTimes {
     pub(crate) write_ms: f64,
 }
 
+impl StageTimes {
+    pub(crate) fn to_json(self) -> Value {
+        json!({
+            "load": self.load_ms,
+            "mesh": self.mesh_ms,
+            "open": self.open_ms,
+            "upload": self.upload_ms,
+            "draw": self.draw_ms,
+            "write": self.write_ms,
+        })
+    }
+}
+
+impl fmt::Display for StageTimes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { load_ms, mesh_ms, open_ms, upload_ms, draw_ms, write_ms } = self;
+        write!(
+            f,
+            "ms: load {load_ms:.0}, mesh {mesh_ms:.0}, open {open_ms:.0}, \
+             upload {upload_ms:.0}, draw {draw_ms:.0}, write {write_ms:.0}"
+        )
+    }
+}
+
 /// What `shot` did.
 #[derive(Debug)]
 pub(crate) struct ShotReport {
@@ -58,7 +82,6 @@ impl ShotReport {
     }
 
     pub(crate) fn to_json(&self) -> Value {
-        let times = &self.times;
         json!({
             "output": self.output.display().to_string(),
             "renderer": self.renderer,
@@ -73,37 +96,22 @@ impl ShotReport {
             "meshes_drawn": self.drawn.meshes,
             "vertex_bytes": self.held.used_bytes,
             "vertex_bytes_reserved": self.held.reserved_bytes,
-            "ms": {
-                "load": times.load_ms,
-                "mesh": times.mesh_ms,
-                "open": times.open_ms,
-                "upload": times.upload_ms,
-                "draw": times.draw_ms,
-                "write": times.write_ms,
-            },
+            "ms": self.times.to_json(),
         })
     }
 }
 
 impl fmt::Display for ShotReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let times = &self.times;
         write!(
             f,
-            "{}: {} chunks, {} quads, {} draw commands, {} bytes of vertices; \
-             ms: load {:.0}, mesh {:.0}, open {:.0}, upload {:.0}, draw {:.0}, write {:.0}; \
-             {} on {}",
+            "{}: {} chunks, {} quads, {} draw commands, {} bytes of vertices; {}; {} on {}",
             plain(&self.output.display().to_string()),
             self.chunks,
             self.quads,
             self.drawn.commands,
             self.held.used_bytes,
-            times.load_ms,
-            times.mesh_ms,
-            times.open_ms,
-            times.upload_ms,
-            times.draw_ms,
-            times.write_ms,
+            self.times,
             self.renderer,
             self.backend,
         )

@@ -4,14 +4,19 @@
 //! ```text
 //!  World ──mesh_world──► [ChunkQuads] ──► Scene { Renderer } ──draw──► picture
 //!          (all cores)                      ▲ set: remeshes what it touches
+//!  Model ──► ModelTriangles ──► ModelScene { Renderer } ──draw──► picture
 //! ```
 
 mod backend;
+mod model;
+mod model_scene;
 mod outlook;
 mod quads;
 
 pub use backend::{BackendKind, RendererKind, Size, open_renderer, open_window};
-pub use outlook::{Outlook, corners, outlook, reach};
+pub use model::{ModelPlace, ModelTriangles, PartTriangles, Shade};
+pub use model_scene::ModelScene;
+pub use outlook::{Outlook, corners, model_outlook, outlook, reach};
 use quads::Scratch;
 pub use quads::{ChunkQuads, Meshing, mesh_chunk, mesh_world, mesh_world_with, quad_count};
 

@@ -1,5 +1,6 @@
 //! The window: fly through a world and watch what it costs.
 
+mod content;
 mod flight;
 mod screen;
 mod status;
@@ -9,7 +10,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use drystone::scene::{self, Size};
+use drystone::scene::{self, ModelTriangles, Size};
 use drystone_render::{Cull, RenderError, View};
 use drystone_world::World;
 use glam::DVec3;
@@ -23,6 +24,7 @@ use winit::{
 };
 
 use crate::{AppError, allocator::AllocatorReport, cli::SceneOptions, commands, output};
+use content::Content;
 use flight::Flight;
 use screen::Screen;
 use status::Status;
@@ -57,11 +59,10 @@ pub(crate) fn run(options: &SceneOptions) -> Result<(), AppError> {
         return Err(AppError::Window("there is no display".into()));
     }
     // Files are read before a window opens: a wrong one is an error on the terminal.
-    let source = commands::open(&options.source)?;
-    let world = World::load(source.as_ref())?;
+    let content = open(options)?;
     let event_loop = EventLoop::new().map_err(|error| AppError::Window(error.to_string()))?;
     event_loop.set_control_flow(ControlFlow::Wait);
-    let mut viewer = Viewer::new(options.clone(), world);
+    let mut viewer = Viewer::new(options.clone(), content);
     event_loop.run_app(&mut viewer).map_err(|error| AppError::Window(error.to_string()))?;
     if options.verbose {
         output::note(&AllocatorReport::now().to_string());
@@ -72,15 +73,25 @@ pub(crate) fn run(options: &SceneOptions) -> Result<(), AppError> {
     }
 }
 
+/// Reads what the options name.
+fn open(options: &SceneOptions) -> Result<Content, AppError> {
+    if let Some(path) = commands::model_path(&options.source) {
+        let model = commands::open_model(options, path)?;
+        return Ok(Content::Model(ModelTriangles::new(&model, options.shade)?));
+    }
+    let source = commands::open(&options.source)?;
+    Ok(Content::World(Box::new(World::load(source.as_ref())?)))
+}
+
 struct Viewer {
     options: SceneOptions,
-    /// The world, while no screen holds it.
-    world: Option<World>,
+    /// The world or model, while no screen holds it.
+    content: Option<Content>,
     window: Option<Arc<Window>>,
     screen: Option<Screen>,
     view: View,
     start: View,
-    /// The lowest and highest corner of the world.
+    /// The lowest and highest corner of it.
     corners: (DVec3, DVec3),
     flight: Flight,
     status: Status,
@@ -91,13 +102,13 @@ struct Viewer {
 }
 
 impl Viewer {
-    fn new(options: SceneOptions, world: World) -> Self {
-        let view = commands::view_of(&world, &options);
-        let corners = scene::corners(&world);
+    fn new(options: SceneOptions, content: Content) -> Self {
+        let view = content.view(&options);
+        let corners = content.corners();
         Self {
-            status: Status::new(world.name()),
+            status: Status::new(content.name()),
             options,
-            world: Some(world),
+            content: Some(content),
             window: None,
             screen: None,
             view,
@@ -130,11 +141,10 @@ impl Viewer {
         event_loop: &ActiveEventLoop,
         window: Arc<Window>,
     ) -> Result<(), AppError> {
-        let Some(world) = self.world.take() else { return Ok(()) };
-        let quads = scene::mesh_world_with(&world, self.options.meshing());
+        let Some(content) = self.content.take() else { return Ok(()) };
         let (renderer, backend) = (self.options.renderer, self.options.backend);
-        let mut opened = Screen::open(event_loop, &window, renderer, backend, world, &quads)?;
-        opened.set_meshing(self.options.meshing());
+        let meshing = self.options.meshing();
+        let mut opened = Screen::open(event_loop, &window, renderer, backend, content, meshing)?;
         opened.set_cull(self.options.cull)?;
         let backend = opened.backend();
         if self.options.verbose {
@@ -186,7 +196,7 @@ impl Viewer {
         }
         output::note(&format!("{error}; opening the device again"));
         self.reopened += 1;
-        self.world = self.screen.take().map(Screen::into_world);
+        self.content = self.screen.take().map(Screen::into_content);
         let Some(window) = self.window.clone() else { return };
         if let Err(error) = self.open_screen(event_loop, window) {
             self.stop(event_loop, error);

@@ -1,9 +1,11 @@
+mod model;
+
 use std::{path::Path, time::Instant};
 
 use drystone::scene::{self, Scene};
 use drystone_world::World;
 
-use super::{open, set_cull, view_of};
+use super::{model_path, open, set_cull, view_of};
 use crate::{
     AppError,
     allocator::AllocatorReport,
@@ -14,6 +16,9 @@ use crate::{
 
 /// Draws the source to `path` and says what it took.
 pub(crate) fn run(options: &SceneOptions, path: &Path) -> Result<(), AppError> {
+    if let Some(source) = model_path(&options.source) {
+        return model::run(options, source, path);
+    }
     let mut clock = Clock::start();
     let source = open(&options.source)?;
     let world = World::load(source.as_ref())?;

@@ -28,19 +28,28 @@ pub fn outlook(world: &World, aspect: f32) -> Outlook {
     let perspective = Projection::Perspective { fov_y: 50f32.to_radians() };
     let width = size.x.min(size.z);
     let is_landscape = width > LANDSCAPE_FLATNESS * size.y && width > LANDSCAPE_WIDTH;
-    let mut camera = if is_landscape {
-        Camera::fit_from(OVER_LANDSCAPE.normalize(), min, max, perspective, aspect)
-    } else {
-        Camera::fit(min, max, perspective, aspect)
-    };
+    if !is_landscape {
+        return model_outlook((min, max), aspect);
+    }
+    let mut camera = Camera::fit_from(OVER_LANDSCAPE.normalize(), min, max, perspective, aspect);
     reach(&mut camera, min, max);
     let reach = ((camera.eye - (min + max) / 2.0).length() + size.length() / 2.0) as f32;
-    let atmosphere = if is_landscape {
-        Atmosphere::default().with_haze(reach * 0.50, reach * 1.25, 0.75)
-    } else {
-        Atmosphere::default().with_haze(reach * 0.80, reach * 2.5, 0.6)
-    };
+    let atmosphere = Atmosphere::default().with_haze(reach * 0.50, reach * 1.25, 0.75);
     Outlook { camera, atmosphere }
+}
+
+/// The outlook on all of a model that lies in the box `min` to `max`: it fills the picture.
+pub fn model_outlook((min, max): (DVec3, DVec3), aspect: f32) -> Outlook {
+    let perspective = Projection::Perspective { fov_y: 50f32.to_radians() };
+    let mut camera = Camera::fit(min, max, perspective, aspect);
+    reach(&mut camera, min, max);
+    Outlook { camera, atmosphere: model_air(&camera, min, max) }
+}
+
+/// Air with some haze behind a model.
+fn model_air(camera: &Camera, min: DVec3, max: DVec3) -> Atmosphere {
+    let reach = ((camera.eye - (min + max) / 2.0).length() + (max - min).length() / 2.0) as f32;
+    Atmosphere::default().with_haze(reach * 0.80, reach * 2.5, 0.6)
 }
 
 /// The lowest and the highest corner of all that is solid in `world`, in voxels; of an

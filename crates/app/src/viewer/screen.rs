@@ -1,39 +1,40 @@
 use std::{num::NonZeroU32, sync::Arc};
 
-use drystone::scene::{self, BackendKind, ChunkQuads, Meshing, RendererKind, Scene, Size};
+use drystone::scene::{self, BackendKind, Meshing, RendererKind, Size};
 use drystone_render::{Cull, DrawStats, HeldStats, Image, RenderError, View, WindowTarget};
-use drystone_world::World;
 use winit::{
     dpi::PhysicalSize,
     event_loop::{ActiveEventLoop, OwnedDisplayHandle},
     window::Window,
 };
 
+use super::content::{Content, Shown};
 use crate::{AppError, commands};
 
 /// A scene and the way that its pictures reach the window.
 pub(super) enum Screen {
     /// The GPU draws to the window.
-    Direct(Scene),
+    Direct(Shown),
     /// The software rasteriser draws a picture, which is copied there.
-    Copied { scene: Scene, surface: SoftSurface },
+    Copied { scene: Shown, surface: SoftSurface },
 }
 
 type SoftSurface = softbuffer::Surface<OwnedDisplayHandle, Arc<Window>>;
 
 impl Screen {
-    /// Shows `world` in `window` with the backend that was asked for; `Auto` falls back to
+    /// Shows `content` in `window` with the backend that was asked for; `Auto` falls back to
     /// the software rasteriser.
     pub(super) fn open(
         event_loop: &ActiveEventLoop,
         window: &Arc<Window>,
         renderer: RendererKind,
         backend: BackendKind,
-        world: World,
-        quads: &[ChunkQuads],
+        content: Content,
+        meshing: Meshing,
     ) -> Result<Self, AppError> {
         let PhysicalSize { width, height } = window.inner_size();
         let size = Size { width: width.max(1), height: height.max(1) };
+        let quads = &content.quads(meshing);
         let display = event_loop.owned_display_handle();
         if backend != BackendKind::Soft {
             let target = || WindowTarget {
@@ -42,23 +43,20 @@ impl Screen {
                 vsync: true,
             };
             match scene::open_window(renderer, backend, target, size, quads) {
-                Ok(renderer) => return Ok(Self::Direct(Scene::new(world, quads, renderer)?)),
+                Ok(renderer) => {
+                    return Ok(Self::Direct(Shown::new(content, quads, meshing, renderer)?));
+                }
                 Err(error) if backend != BackendKind::Auto => return Err(error.into()),
                 Err(_) => {}
             }
         }
         let surface = soft_surface(display, window)?;
         let renderer = scene::open_renderer(renderer, BackendKind::Soft, size, quads)?;
-        Ok(Self::Copied { scene: Scene::new(world, quads, renderer)?, surface })
+        Ok(Self::Copied { scene: Shown::new(content, quads, meshing, renderer)?, surface })
     }
 
     pub(super) fn backend(&mut self) -> String {
         self.scene().renderer().backend()
-    }
-
-    /// How chunks are meshed from now on.
-    pub(super) fn set_meshing(&mut self, meshing: Meshing) {
-        self.scene().set_meshing(meshing);
     }
 
     /// Has the GPU or the CPU leave out what cannot be seen.
@@ -75,9 +73,9 @@ impl Screen {
         self.scene().renderer().held()
     }
 
-    pub(super) fn into_world(self) -> World {
+    pub(super) fn into_content(self) -> Content {
         match self {
-            Self::Direct(scene) | Self::Copied { scene, .. } => scene.into_world(),
+            Self::Direct(scene) | Self::Copied { scene, .. } => scene.into_content(),
         }
     }
 
@@ -100,7 +98,7 @@ impl Screen {
         }
     }
 
-    fn scene(&mut self) -> &mut Scene {
+    fn scene(&mut self) -> &mut Shown {
         match self {
             Self::Direct(scene) | Self::Copied { scene, .. } => scene,
         }

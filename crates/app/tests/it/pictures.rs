@@ -20,8 +20,8 @@ use drystone_world::World;
 use crate::picture_cases::{Case, cases, shaded_cases};
 
 /// Odd, so that rows are padded when they are read back.
-const WIDTH: u32 = 317;
-const HEIGHT: u32 = 240;
+pub(crate) const WIDTH: u32 = 317;
+pub(crate) const HEIGHT: u32 = 240;
 
 /// Largest difference of a channel, of 255: one for rounding, one for the sums before it.
 const TOLERANCE: u8 = 2;
@@ -30,11 +30,11 @@ const STRAY: f64 = 0.0002;
 /// Share of pixels that may differ more, in all.
 const SILHOUETTE: f64 = 0.01;
 
-fn pool<D: Device + 'static>(device: D, quads: u64) -> Box<dyn Renderer> {
+pub(crate) fn pool<D: Device + 'static>(device: D, quads: u64) -> Box<dyn Renderer> {
     Box::new(PoolRenderer::new(device, quads, 4096).unwrap())
 }
 
-fn naive<D: Device + 'static>(device: D) -> Box<dyn Renderer> {
+pub(crate) fn naive<D: Device + 'static>(device: D) -> Box<dyn Renderer> {
     Box::new(NaiveRenderer::new(device))
 }
 
@@ -42,7 +42,7 @@ fn instanced<D: Device + 'static>(device: D) -> Box<dyn Renderer> {
     Box::new(InstancedRenderer::new(device, PlacePolicy::Lowest).unwrap())
 }
 
-fn soft() -> SoftDevice {
+pub(crate) fn soft() -> SoftDevice {
     SoftDevice::new(WIDTH, HEIGHT).unwrap()
 }
 
@@ -56,7 +56,13 @@ fn expected(case: &Case) -> Vec<Image> {
 }
 
 /// What is wrong with `actual`, or nothing. Wrong pictures are written out to be looked at.
-fn compare(case: &str, index: usize, contender: &str, want: &Image, got: &Image) -> Option<String> {
+pub(crate) fn compare(
+    case: &str,
+    index: usize,
+    contender: &str,
+    want: &Image,
+    got: &Image,
+) -> Option<String> {
     let pixels = f64::from(WIDTH * HEIGHT);
     let seen = want.difference(got, TOLERANCE).expect("pictures of one size");
     let stray = f64::from(seen.away_from_edges) / pixels;

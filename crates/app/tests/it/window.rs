@@ -119,10 +119,14 @@ fn screen(test: &str) -> Option<Screen> {
 
 /// Opens the viewer, flies, resizes, and closes it; the picture must have moved.
 fn flies(test: &str, options: &[&str]) {
+    flies_through(test, &["--chunks", "3x4x3"], options);
+}
+
+fn flies_through(test: &str, source: &[&str], options: &[&str]) {
     let Some(screen) = screen(test) else { return };
     let folder = scratch(test);
-    let words = ["view", "--chunks", "3x4x3", "--size", "640x480"];
-    let mut viewer = Viewer(screen.command(binary()).args(words).args(options).spawn().unwrap());
+    let words = [&["view", "--size", "640x480"], source, options].concat();
+    let mut viewer = Viewer(screen.command(binary()).args(words).spawn().unwrap());
     let start = Instant::now();
     let window = loop {
         let found = screen.xdotool(&["search", "--name", "drystone"]);
@@ -174,4 +178,26 @@ fn the_viewer_flies_on_gl() {
 #[test]
 fn the_viewer_flies_on_soft() {
     flies("the_viewer_flies_on_soft", &["--backend", "soft"]);
+}
+
+/// A model of hills, on the backends that there are.
+#[test]
+fn the_viewer_flies_around_a_model() {
+    let folder = scratch("the_viewer_flies_around_a_model");
+    let mut text = String::new();
+    for (x, z) in (0..20).flat_map(|x| (0..20).map(move |z| (x, z))) {
+        let height = (f64::from(x) * 0.7).sin() + (f64::from(z) * 0.5).cos();
+        text += &format!("v {x} {height} {z}\n");
+    }
+    for (x, z) in (0..19).flat_map(|x| (1..20).map(move |z| (x, z))) {
+        let first = x * 20 + z;
+        text += &format!("f {} {} {} {}\n", first, first + 1, first + 21, first + 20);
+    }
+    let model = folder.join("hills.obj");
+    std::fs::write(&model, text).unwrap();
+    let source = [model.to_str().unwrap()];
+    for backend in ["wgpu", "gl", "soft"] {
+        let test = format!("the_viewer_flies_around_a_model_on_{backend}");
+        flies_through(&test, &source, &["--backend", backend]);
+    }
 }

@@ -1,0 +1,89 @@
+use drystone_render::{DrawStats, Image, RenderError, Renderer, TrianglesId, View};
+
+use super::ModelTriangles;
+
+/// A model and a renderer that shows it.
+///
+/// # Cost
+/// Beside the model's triangles and the renderer's, a handle a part.
+pub struct ModelScene {
+    model: ModelTriangles,
+    renderer: Box<dyn Renderer>,
+    ids: Vec<TrianglesId>,
+}
+
+impl ModelScene {
+    /// Hands the parts of `model` to `renderer`.
+    ///
+    /// # Errors
+    /// What the renderer says: that it draws no models, is full, or its device failed.
+    pub fn new(
+        model: ModelTriangles,
+        mut renderer: Box<dyn Renderer>,
+    ) -> Result<Self, RenderError> {
+        let insert = |part| renderer.insert_triangles(&model.mesh(part));
+        let ids: Result<Vec<_>, _> = model.parts.iter().map(insert).collect();
+        Ok(Self { ids: ids?, model, renderer })
+    }
+
+    /// The model.
+    pub const fn model(&self) -> &ModelTriangles {
+        &self.model
+    }
+
+    /// Shows another model in the place of this one: part for part, and what one has more
+    /// comes or goes. Returns the old one.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new). Parts that the renderer did not take are shown as they were,
+    /// and the old model is kept.
+    pub fn replace(&mut self, model: ModelTriangles) -> Result<ModelTriangles, RenderError> {
+        let layers = self.model.parts.iter().map(|part| part.layer);
+        for ((id, part), layer) in self.ids.iter_mut().zip(&model.parts).zip(layers) {
+            if part.layer == layer {
+                self.renderer.replace_triangles(*id, &model.mesh(part))?;
+                continue;
+            }
+            // A mesh keeps its layer: what is to change that is another mesh.
+            let new = self.renderer.insert_triangles(&model.mesh(part))?;
+            self.renderer.remove_triangles(std::mem::replace(id, new))?;
+        }
+        for part in model.parts.iter().skip(self.ids.len()) {
+            let id = self.renderer.insert_triangles(&model.mesh(part))?;
+            self.ids.push(id);
+        }
+        let last = model.parts.len().min(self.ids.len());
+        for id in self.ids.drain(last..) {
+            self.renderer.remove_triangles(id)?;
+        }
+        Ok(std::mem::replace(&mut self.model, model))
+    }
+
+    /// The renderer.
+    pub fn renderer(&mut self) -> &mut dyn Renderer {
+        self.renderer.as_mut()
+    }
+
+    /// Gives the model back and drops the renderer, to show it with another.
+    pub fn into_model(self) -> ModelTriangles {
+        self.model
+    }
+
+    /// Draws one picture; returns when the work is submitted.
+    ///
+    /// # Errors
+    /// When the device is lost or refuses.
+    pub fn draw(&mut self, view: &View) -> Result<DrawStats, RenderError> {
+        self.renderer.draw(view)
+    }
+
+    /// Draws one picture and reads it back, with what it took.
+    ///
+    /// # Errors
+    /// When the device is lost or refuses, or draws to a window.
+    pub fn picture(&mut self, view: &View) -> Result<(Image, DrawStats), RenderError> {
+        self.renderer.draw(view)?;
+        let picture = self.renderer.read_image()?;
+        Ok((picture, self.renderer.drawn()))
+    }
+}

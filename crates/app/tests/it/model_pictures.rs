@@ -1,0 +1,120 @@
+//! Both renderers that draw polygon models, on every backend, draw those of `model_cases`
+//! alike, within the tolerance of `pictures`.
+
+use std::path::PathBuf;
+
+use drystone::scene::{ModelScene, ModelTriangles};
+use drystone_render::{
+    Access, Api, Device, GlConfig, GlDevice, Image, InstancedRenderer, PlacePolicy, RenderError,
+    Renderer, View, WgpuDevice,
+};
+
+use crate::{
+    model_cases::{ModelCase, model_cases},
+    pictures::{HEIGHT, WIDTH, compare, naive, pool, soft},
+};
+
+fn pictures(case: &ModelCase, renderer: Box<dyn Renderer>) -> Vec<Image> {
+    let mut scene = ModelScene::new(case.model.clone(), renderer).unwrap();
+    let picture = |view: &View| {
+        let (picture, drawn) = scene.picture(view).unwrap();
+        assert!(drawn.triangles <= case.model.triangle_count());
+        assert!(drawn.commands as usize <= case.model.parts.len());
+        picture
+    };
+    case.views.iter().map(picture).collect()
+}
+
+fn agree(contender: &str, open: impl Fn() -> Box<dyn Renderer>) {
+    let mut wrong = Vec::new();
+    for case in model_cases() {
+        let expected = pictures(&case, pool(soft(), 0));
+        let actual = pictures(&case, open());
+        for (index, (want, got)) in expected.iter().zip(&actual).enumerate() {
+            wrong.extend(compare(&case.name, index, contender, want, got));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// Both renderers on the devices that `open` opens; where there is none, that is said.
+fn device_agrees<D: Device + 'static>(test: &str, open: impl Fn() -> Result<D, RenderError>) {
+    match open() {
+        Ok(device) => println!("{test}: {}", device.describe()),
+        Err(error @ RenderError::NoAdapter { .. }) => return println!("skipped: {test}: {error}"),
+        Err(error) => panic!("{test}: {error}"),
+    }
+    agree(&format!("{test}-pool"), || pool(open().unwrap(), 0));
+    agree(&format!("{test}-naive"), || naive(open().unwrap()));
+}
+
+#[test]
+fn models_are_the_same_in_naive() {
+    agree("models-soft-naive", || naive(soft()));
+}
+
+#[test]
+fn models_are_the_same_on_vulkan() {
+    device_agrees("models-vulkan", || WgpuDevice::headless(Api::Vulkan, WIDTH, HEIGHT));
+}
+
+#[test]
+fn models_are_the_same_on_wgpus_opengl() {
+    device_agrees("models-opengl", || WgpuDevice::headless(Api::OpenGl, WIDTH, HEIGHT));
+}
+
+#[test]
+fn models_are_the_same_on_gl_written_directly_or_by_copies() {
+    for access in [Access::Direct, Access::Staged] {
+        let config = GlConfig { access, ..GlConfig::default() };
+        let test = format!("models-gl-{}", access.name());
+        device_agrees(&test, || GlDevice::headless(config, WIDTH, HEIGHT));
+    }
+}
+
+/// The cases show what they are meant to, and a model is as large in the picture whatever
+/// its unit.
+#[test]
+fn the_models_are_worth_comparing() {
+    let nothing = ModelTriangles::default();
+    let mut shown = Vec::new();
+    for case in model_cases() {
+        let sky = ModelCase { model: nothing.clone(), ..case };
+        let empty = pictures(&sky, pool(soft(), 0));
+        let case = ModelCase { model: model_of(&sky.name), ..sky };
+        let pictures = pictures(&case, pool(soft(), 0));
+        let seen: Vec<u32> = pictures
+            .iter()
+            .zip(&empty)
+            .map(|(picture, sky)| sky.difference(picture, 8).unwrap().pixels)
+            .collect();
+        match case.model.parts.is_empty() {
+            true => assert!(seen.iter().all(|&pixels| pixels == 0), "{}", case.name),
+            false => assert!(seen[..3].iter().all(|&it| it > 3000), "{}: {seen:?}", case.name),
+        }
+        if let Some(folder) = std::env::var_os("DRYSTONE_KEEP_PICTURES") {
+            for (index, picture) in pictures.iter().enumerate() {
+                let name = format!("model-{}-{index}.png", case.name);
+                picture.save_png(&PathBuf::from(&folder).join(name)).unwrap();
+            }
+        }
+        shown.push((case.name, seen[0]));
+    }
+    let of = |name: &str| f64::from(shown.iter().find(|(it, _)| it == name).unwrap().1);
+    for name in ["tiny-flat", "huge-flat"] {
+        let ratio = of(name) / of("shapes-flat");
+        assert!((0.45..2.2).contains(&ratio), "{name}: {ratio}");
+    }
+}
+
+fn model_of(name: &str) -> ModelTriangles {
+    model_cases().into_iter().find(|case| case.name == name).unwrap().model
+}
+
+#[test]
+fn the_instanced_renderer_says_that_it_draws_no_models() {
+    let renderer = Box::new(InstancedRenderer::new(soft(), PlacePolicy::Lowest).unwrap());
+    let error = ModelScene::new(model_of("sheet-flat"), renderer).err().unwrap();
+    assert!(matches!(error, RenderError::NoTriangles { renderer: "instanced" }));
+    assert!(error.to_string().contains("--renderer pool"), "{error}");
+}
