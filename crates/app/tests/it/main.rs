@@ -6,6 +6,7 @@ mod allocators;
 mod bad_input;
 mod command_line;
 mod cover;
+mod light;
 mod model_cases;
 mod model_pictures;
 mod model_programs;
