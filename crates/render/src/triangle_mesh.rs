@@ -69,9 +69,14 @@ impl TriangleMesh<'_> {
         }
         let voxel = |number: f32| (f64::from(number) * f64::from(scale)).floor();
         let sides = [0, 1, 2].map(|axis| voxel(max[axis]) - voxel(min[axis]) + 1.0);
-        // The casts end at the numbers that there are.
-        let lowest = [0, 1, 2].map(|axis| (f64::from(origin[axis]) + voxel(min[axis])) as i32);
-        Ok(DrawData { origin: lowest, extent: sides.into_iter().fold(0.0, f64::max) as u32 })
+        let extent = sides.into_iter().fold(0.0, f64::max);
+        // The middle of the cube is that of the box, for it is what distances are measured to. The
+        // casts end at the numbers that there are.
+        let lowest = [0, 1, 2].map(|axis| {
+            let before = ((extent - sides[axis]) / 2.0).floor();
+            (f64::from(origin[axis]) + voxel(min[axis]) - before) as i32
+        });
+        Ok(DrawData { origin: lowest, extent: extent as u32 })
     }
 }
 
@@ -96,11 +101,29 @@ mod tests {
     fn bounds_hold_every_vertex() {
         let vertices = [at([-0.6, 0.0, 1.0]), at([0.6, 0.9, 3.0]), at([0.0; 3])];
         let bounds = mesh(&vertices, &[0, 1, 2], 2.0).bounds().unwrap();
-        assert_eq!((bounds.origin, bounds.extent), ([8, 20, -30], 7));
+        // 4 x 2 x 7 voxels from 8, 20, -30 on, in the middle of a cube.
+        assert_eq!((bounds.origin, bounds.extent), ([7, 18, -30], 7));
         let huge = [at([f32::MIN, 0.0, 0.0]), at([f32::MAX, 0.0, 0.0])];
         let bounds = mesh(&huge, &[], 9.0).bounds().unwrap();
-        assert_eq!((bounds.origin, bounds.extent), ([i32::MIN, 20, -30], u32::MAX));
+        assert_eq!((bounds.origin, bounds.extent), ([i32::MIN; 3], u32::MAX));
         assert_eq!(mesh(&[], &[], 1.0).bounds().unwrap().extent, 0);
+    }
+
+    #[test]
+    fn a_large_pane_is_no_nearer_than_a_small_one_before_it() {
+        let pane = |side: f32, z: f32| {
+            let low = 50.0 - side / 2.0;
+            [[0.0, 0.0], [side, 0.0], [0.0, side], [side; 2]]
+                .map(|[x, y]| at([low + x, low + y, z]))
+        };
+        let middle_z = |vertices: [TriangleVertex; 4]| {
+            let DrawData { origin, extent } = mesh(&vertices, &[], 1.0).bounds().unwrap();
+            f64::from(origin[2] + 30) + f64::from(extent) / 2.0
+        };
+        for (side, z) in [(100.0, 0.0), (20.0, 20.0), (7.0, -3.0)] {
+            let middle = middle_z(pane(side, z));
+            assert!((middle - f64::from(z)).abs() <= 1.5, "{side} {z}: {middle}");
+        }
     }
 
     #[test]

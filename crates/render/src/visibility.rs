@@ -146,7 +146,7 @@ impl Visibility {
     pub fn blend_key(&self, mesh: &DrawData) -> u64 {
         /// Bits of each grid coordinate that fit the key beside the distance.
         const BITS: [u32; 3] = [11, 10, 11];
-        let extent = mesh.extent.max(1) as i32;
+        let extent = mesh.extent.clamp(1, i32::MAX as u32) as i32;
         let tie = (0..3).fold(0, |tie, axis| {
             let cell = mesh.origin[axis].div_euclid(extent) as u32;
             tie << BITS[axis] | cell & ((1 << BITS[axis]) - 1)
@@ -194,6 +194,16 @@ mod tests {
         assert!(seen.contains(Face::PosY) && seen.contains(Face::NegY));
         // Half a voxel inside its north side: +Z faces lie at 1 and beyond, ahead of it.
         assert!(seen.contains(Face::NegZ) && !seen.contains(Face::PosZ));
+    }
+
+    #[test]
+    fn what_is_as_large_as_can_be_has_a_key() {
+        let visibility = Visibility::new(&Camera::default(), 1.0);
+        for extent in [0, 1, i32::MAX as u32, 1 << 31, u32::MAX] {
+            for origin in [i32::MIN, -1, 0, i32::MAX] {
+                visibility.blend_key(&DrawData { origin: [origin; 3], extent });
+            }
+        }
     }
 
     #[test]

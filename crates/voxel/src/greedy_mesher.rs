@@ -46,8 +46,8 @@ use crate::{ChunkMesh, MaterialTable, PaddedChunk, mesh_unit, mesh_unit_shaded};
 /// # Cost
 /// A few operations a row of voxels and some tens of cycles a quad; nothing to speak of
 /// for a chunk of air and, where the chunk knows that it is of one material, no more than
-/// a look at its border. Scratch is 12 to 18 words for each of (n + 2)² rows, of as many bits
-/// as a row has voxels, in a [`Linear`] that is reset after each chunk and kept: use one mesher
+/// a look at its border. Scratch is 12 to 24 words for each of (n + 2)² rows, n being 16, 32
+/// or 64 bits, whichever holds the side, in a [`Linear`] that is reset after each chunk and kept: use one mesher
 /// a thread again and again, then meshing allocates nothing.
 ///
 /// # Examples

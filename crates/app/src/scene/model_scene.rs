@@ -1,4 +1,4 @@
-use drystone_render::{DrawStats, Image, RenderError, Renderer, TrianglesId, View};
+use drystone_render::{DrawStats, Image, Layer, RenderError, Renderer, TrianglesId, View};
 
 use super::ModelTriangles;
 
@@ -9,7 +9,8 @@ use super::ModelTriangles;
 pub struct ModelScene {
     model: ModelTriangles,
     renderer: Box<dyn Renderer>,
-    ids: Vec<TrianglesId>,
+    /// What is shown, and in which layer.
+    shown: Vec<(TrianglesId, Layer)>,
 }
 
 impl ModelScene {
@@ -21,9 +22,11 @@ impl ModelScene {
         model: ModelTriangles,
         mut renderer: Box<dyn Renderer>,
     ) -> Result<Self, RenderError> {
-        let insert = |part| renderer.insert_triangles(&model.mesh(part));
-        let ids: Result<Vec<_>, _> = model.parts.iter().map(insert).collect();
-        Ok(Self { ids: ids?, model, renderer })
+        let mut shown = Vec::with_capacity(model.parts.len());
+        for part in &model.parts {
+            shown.push((renderer.insert_triangles(&model.mesh(part))?, part.layer));
+        }
+        Ok(Self { shown, model, renderer })
     }
 
     /// The model.
@@ -36,25 +39,26 @@ impl ModelScene {
     ///
     /// # Errors
     /// As [`new`](Self::new). Parts that the renderer did not take are shown as they were,
-    /// and the old model is kept.
+    /// those before them as they are to be, and the old model is kept: replace again.
     pub fn replace(&mut self, model: ModelTriangles) -> Result<ModelTriangles, RenderError> {
-        let layers = self.model.parts.iter().map(|part| part.layer);
-        for ((id, part), layer) in self.ids.iter_mut().zip(&model.parts).zip(layers) {
-            if part.layer == layer {
+        for ((id, layer), part) in self.shown.iter_mut().zip(&model.parts) {
+            if part.layer == *layer {
                 self.renderer.replace_triangles(*id, &model.mesh(part))?;
                 continue;
             }
             // A mesh keeps its layer: what is to change that is another mesh.
             let new = self.renderer.insert_triangles(&model.mesh(part))?;
+            *layer = part.layer;
             self.renderer.remove_triangles(std::mem::replace(id, new))?;
         }
-        for part in model.parts.iter().skip(self.ids.len()) {
+        for part in model.parts.iter().skip(self.shown.len()) {
             let id = self.renderer.insert_triangles(&model.mesh(part))?;
-            self.ids.push(id);
+            self.shown.push((id, part.layer));
         }
-        let last = model.parts.len().min(self.ids.len());
-        for id in self.ids.drain(last..) {
-            self.renderer.remove_triangles(id)?;
+        while self.shown.len() > model.parts.len() {
+            if let Some((id, _)) = self.shown.pop() {
+                self.renderer.remove_triangles(id)?;
+            }
         }
         Ok(std::mem::replace(&mut self.model, model))
     }

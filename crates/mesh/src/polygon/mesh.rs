@@ -56,7 +56,7 @@ impl<T, L: VertexLists> PolygonStore<T, L> {
         mut visit: impl FnMut(PolygonHandle),
     ) -> Result<(), Error> {
         let mut numbers = Vec::new();
-        let no_memory = |_| full(vertex_count * size_of::<u32>());
+        let no_memory = |_| full(vertex_count.saturating_mul(size_of::<u32>()));
         numbers.try_reserve_exact(vertex_count).map_err(no_memory)?;
         numbers.resize(vertex_count, NONE);
         for face in faces {

@@ -159,7 +159,10 @@ impl SoftGeometry {
 pub(super) fn runs<'a>(
     batches: impl Iterator<Item = &'a Batch<'a, SoftGeometry>>,
 ) -> impl Iterator<Item = Run<'a>> {
-    batches.flat_map(|batch| {
+    let are_quads = |batch: &&Batch<'_, SoftGeometry>| {
+        batch.geometry.entries.are_drawn_by(batch.indices.map(SoftGeometry::entries))
+    };
+    batches.filter(are_quads).flat_map(|batch| {
         batch.commands.iter().flat_map(move |command| {
             let quads = batch.geometry.quads_of(command);
             let slots = if quads.is_empty() { 0..0 } else { batch.geometry.slots_of(command) };

@@ -63,7 +63,8 @@ fn fold([x, y, z]: [f64; 3]) -> Option<NonZeroU32> {
     if !(sum.is_finite() && sum > 0.0) {
         return None;
     }
-    let (x, y) = (x / sum, y / sum);
+    // A zero of either sign is the same direction.
+    let (x, y) = (x / sum + 0.0, y / sum + 0.0);
     // The lower half of the octahedron lies in the corners of the square.
     let (x, y) = match z < 0.0 {
         true => ((1.0 - y.abs()).copysign(x), (1.0 - x.abs()).copysign(y)),
@@ -126,6 +127,10 @@ mod tests {
     fn what_has_no_direction_is_no_normal() {
         for normal in [[0.0; 3], [f32::NAN, 0.0, 1.0], [f32::INFINITY, 0.0, 0.0]] {
             assert_eq!(ModelVertex::new(Some(normal)).normal(), None);
+        }
+        for normal in [[-0.0, 0.0, -1.0], [0.0, -0.0, -1.0], [-0.0, -0.0, -1.0]] {
+            let plain = ModelVertex::new(Some([0.0, 0.0, -1.0]));
+            assert_eq!(ModelVertex::new(Some(normal)), plain, "a zero has no side");
         }
         assert_eq!(ModelVertex::new(Some([0.0, f32::MAX, 0.0])).normal(), Some([0.0, 1.0, 0.0]));
     }

@@ -161,6 +161,11 @@ fn numbers_of_the_wrong_kind() {
     });
     assert!(error.contains("primitive 0: index 4 of 4 positions"), "{error}");
     let error = with(&|gltf| {
+        let normals = gltf.floats(&[[0.0, 0.0, 1.0]; 5]);
+        gltf.json["meshes"][0]["primitives"][0]["attributes"]["NORMAL"] = normals.into();
+    });
+    assert!(error.contains("primitive 0: 4 positions, but 5 elements of accessor 2"), "{error}");
+    let error = with(&|gltf| {
         let normals = gltf.floats(&[[0.0, 0.0, 1.0]; 3]);
         gltf.json["meshes"][0]["primitives"][0]["attributes"]["NORMAL"] = normals.into();
     });
@@ -216,6 +221,10 @@ fn little_that_is_shown_often_is_counted_first() {
     assert!(error.contains("corners of faces, at most 16777216 are taken"), "{error}");
     // Most of it went by before: a part takes 16 corners of the limit.
     assert!(start.elapsed() < Duration::from_secs(20));
+    // Parts of which nothing is shown count, too.
+    gltf.json["meshes"][0]["primitives"] = vec![json!({"attributes": {}}); 1200].into();
+    let error = gltf.error();
+    assert!(error.contains("corners of faces, at most 16777216 are taken"), "{error}");
     // Objects and values of the JSON, of which each takes more memory than bytes.
     for (what, unit) in [("{},", "objects"), ("0,", "values")] {
         let text =

@@ -63,6 +63,8 @@ impl Part<'_> {
         materials: &mut Materials,
         builder: &mut Builder,
     ) -> Result<(), Fault> {
+        // What is shown often and has no corners must come to an end, too.
+        builder.expect_corners(LEAST_CORNERS)?;
         let Checked::Valid(mode) = self.primitive.mode else {
             return Err(Fault::new(self, "a mode that is not glTF's"));
         };
@@ -77,7 +79,13 @@ impl Part<'_> {
         };
         let indices = self.indices(document)?;
         let count = indices.as_ref().map_or(positions.count, |indices| indices.count);
-        builder.expect_corners(count.max(positions.count).max(LEAST_CORNERS))?;
+        // Strips and fans make three corners of each index.
+        let corners = match mode {
+            Mode::Triangles => count,
+            _ => count.saturating_sub(2).saturating_mul(3),
+        };
+        let corners = corners.max(count).max(positions.count);
+        builder.expect_corners(corners.saturating_sub(LEAST_CORNERS))?;
         let material = materials.number(document.root, self.primitive.material, builder)?;
         let part = builder.part(self.instance.name.clone(), material)?;
         let vertices = self.vertices(document, &positions, builder)?;
@@ -153,7 +161,7 @@ impl Part<'_> {
         let normals = self.attribute(document, Semantic::Normals, Type::Vec3)?;
         let uvs = self.attribute(document, Semantic::TexCoords(0), Type::Vec2)?;
         for other in [&normals, &uvs].into_iter().flatten() {
-            if other.count < positions.count {
+            if other.count != positions.count {
                 let problem = format!(
                     "{} positions, but {} elements of accessor {}",
                     positions.count, other.count, other.number

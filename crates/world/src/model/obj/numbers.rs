@@ -67,11 +67,16 @@ impl Numbers {
     }
 
     fn read_file_name(&mut self, it: &Statement) -> Result<(), Fault> {
+        // The statement whole: its bytes are in the file, and only names that are shown are cut.
+        let names = String::from_utf8_lossy(it.rest());
+        if self.material_files.iter().any(|(_, there)| *there == names) {
+            return Ok(());
+        }
         if self.material_files.len() == MAX_MATERIAL_FILES {
             let problem = format!("more than {MAX_MATERIAL_FILES} files of materials");
             return Err(Fault::with_advice(format_args!("line {}", it.line), problem, SPLIT));
         }
-        self.material_files.push((it.line, name_of(it.rest())));
+        self.material_files.push((it.line, names.into_owned()));
         Ok(())
     }
 }
