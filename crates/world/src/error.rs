@@ -34,6 +34,18 @@ pub enum WorldError {
         /// What to do about it.
         advice: &'static str,
     },
+    /// A column of a Minecraft world is damaged.
+    #[error("{file}: {place}: {problem}; {advice}")]
+    BadMinecraft {
+        /// The region file's name.
+        file: String,
+        /// The column, counted from the world's origin.
+        place: String,
+        /// What is wrong there.
+        problem: String,
+        /// What to do about it.
+        advice: &'static str,
+    },
     /// A polygon model breaks the rules of its format.
     #[error("{file}: {place}: {problem}; {advice}")]
     BadModel {

@@ -2,9 +2,9 @@
 //! and polygon models from files.
 //!
 //! ```text
-//!  GeneratedWorld ─┐
-//!                  ├─ Source ──► chunk by chunk
-//!  VoxFile (.vox) ─┘        └──► World: all chunks in memory ──► PaddedChunk ──► mesher
+//!  GeneratedWorld ────────┐
+//!  VoxFile (.vox) ────────┼─ Source ──► chunk by chunk
+//!  MinecraftWorld (.mca) ─┘        └──► World: all chunks in memory ──► PaddedChunk ──► mesher
 //!
 //!  .obj, .gltf, .glb ──► Model: parts ──► polygons that share vertices and coordinates
 //! ```
@@ -38,8 +38,8 @@
 //! ```
 //!
 //! # Which one?
-//! * [`open_source`] when a user names the source, [`GeneratedWorld`] and [`VoxFile`] when
-//!   the program does.
+//! * [`open_source`] when a user names the source, [`GeneratedWorld`], [`VoxFile`] and
+//!   [`MinecraftWorld`] when the program does.
 //! * [`World`] to look at neighbours, to count or to edit; a bare [`Source`] to go through
 //!   the chunks once.
 //! * [`Model`] for polygons; [`Model::is_model`] tells by the name which of the two a file
@@ -52,6 +52,7 @@
 
 mod error;
 mod generate;
+mod minecraft;
 mod model;
 mod source;
 mod vox;
@@ -60,6 +61,7 @@ mod world;
 
 pub use error::WorldError;
 pub use generate::{GeneratedWorld, GeneratorConfig};
+pub use minecraft::MinecraftWorld;
 pub use model::{
     Model, ModelBounds, ModelMaterial, ModelOptions, ModelPart, ModelVertex, ModelWarning,
     ReadBeside, WarningKind, Warnings,

@@ -5,11 +5,12 @@ use std::path::Path;
 
 use drystone_voxel::{Chunk, ChunkPos, MaterialTable};
 
-use crate::{GeneratedWorld, GeneratorConfig, VoxFile, WorldError};
+use crate::{GeneratedWorld, GeneratorConfig, MinecraftWorld, VoxFile, WorldError};
 
 /// What [`open_source`] and [`Model::open`](crate::Model::open) can open, as their errors
 /// name it.
-pub const SUPPORTED_SOURCES: &str = "MagicaVoxel files (.vox), polygon models (.obj, .gltf, .glb), \
+pub const SUPPORTED_SOURCES: &str = "MagicaVoxel files (.vox), Minecraft Java worlds (.mca, save folders), \
+     polygon models (.obj, .gltf, .glb), \
      or no name for a generated world";
 
 /// Where voxels come from: says which chunks there are and makes each on demand, from
@@ -33,13 +34,20 @@ pub trait Source: Any + Send + Sync {
     /// # Errors
     /// Where the source reads chunks late and finds one damaged.
     fn chunk(&self, position: ChunkPos) -> Result<Chunk, WorldError>;
+
+    /// What was found damaged so far and left out, a line each: the rest of the source is
+    /// still given. To be asked for after the chunks.
+    fn faults(&self) -> Vec<String> {
+        Vec::new()
+    }
 }
 
-/// Opens what lies at `path`, by its content; without a path, the generated world of the
+/// Opens what lies at `path`: a folder or `.mca` file as a Minecraft world, anything else by
+/// its content; without a path, the generated world of the
 /// default configuration.
 ///
 /// # Errors
-/// A missing or unreadable file, a folder, a file of another kind or a damaged one: each
+/// A missing or unreadable file, a folder without regions, a file of another kind or a damaged one: each
 /// names the file and what to do.
 ///
 /// # Examples
@@ -51,6 +59,9 @@ pub trait Source: Any + Send + Sync {
 pub fn open_source(path: Option<&Path>) -> Result<Box<dyn Source>, WorldError> {
     match path {
         None => Ok(Box::new(GeneratedWorld::new(GeneratorConfig::default())?)),
+        Some(path) if MinecraftWorld::is_minecraft(path) => {
+            Ok(Box::new(MinecraftWorld::open(path)?))
+        }
         Some(path) => Ok(Box::new(VoxFile::open(path)?)),
     }
 }

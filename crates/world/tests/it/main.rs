@@ -3,6 +3,10 @@
 
 mod gltf_bytes;
 mod gltf_hostile;
+mod minecraft_bytes;
+mod minecraft_hostile;
+mod minecraft_real;
+mod minecraft_world;
 mod model_files;
 mod model_gltf;
 mod model_helpers;

@@ -248,10 +248,14 @@ fn what_is_no_vox_file_is_told() {
         Ok(source) => panic!("{} was opened", source.name()),
         Err(error) => error.to_string(),
     };
-    let supported = "supported: MagicaVoxel files (.vox), polygon models (.obj, .gltf, .glb), \
+    let supported = "supported: MagicaVoxel files (.vox), Minecraft Java worlds (.mca, save \
+                     folders), polygon models (.obj, .gltf, .glb), \
                      or no name for a generated world";
     let cases = [
-        (folder.clone(), format!("a folder, not a file; {supported}")),
+        (
+            folder.clone(),
+            format!("a folder without Minecraft's regions (region/r.X.Z.mca); {supported}"),
+        ),
         (at("empty.vox", b""), format!("an empty file; {supported}")),
         (
             at("picture.vox", b"\x89PNG\r\n"),

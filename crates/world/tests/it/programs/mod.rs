@@ -1,7 +1,7 @@
 //! Bytes as files, for tests and for fuzzers: whatever they say, a model that holds together
 //! or an error in one line.
 
-use drystone_world::{Model, ModelOptions, WorldError};
+use drystone_world::{MinecraftWorld, Model, ModelOptions, Source, WorldError};
 
 /// Less than the default, so that little is spent on each of many files.
 const MAX_CORNERS: u64 = 1 << 16;
@@ -65,4 +65,34 @@ pub(crate) fn check(model: &Model) {
     assert!(0.0 < ratio && ratio <= 1.0, "{ratio}");
     let bounds = model.bounds().unwrap();
     assert!((0..3).all(|axis| bounds.min[axis] <= bounds.max[axis]));
+}
+
+/// Reads bytes as a region file, and once more as the data of its only column, not packed.
+pub(crate) fn region(bytes: &[u8]) {
+    minecraft(bytes);
+    let mut file = vec![0; 8192];
+    // From sector 2 on, as many as are needed; longer data is no column.
+    file[2] = 2;
+    file[3] = (bytes.len() + 5).div_ceil(4096).min(255) as u8;
+    file.extend((bytes.len() as u32 + 1).to_be_bytes());
+    file.push(3);
+    file.extend(bytes);
+    minecraft(&file);
+}
+
+/// Whatever the bytes say: chunks that hold together, and what is damaged in one line each.
+pub(crate) fn minecraft(bytes: &[u8]) {
+    let source = match MinecraftWorld::parse(bytes, "fuzz.mca") {
+        Ok(source) => source,
+        Err(error) => return assert!(error.to_string().starts_with("fuzz.mca: ")),
+    };
+    let positions = source.chunk_positions();
+    assert!(positions.is_sorted_by(|a, b| a < b));
+    for &position in &positions {
+        source.chunk(position).unwrap().check().unwrap();
+    }
+    for line in source.faults() {
+        assert!(line.starts_with("fuzz.mca: column ") && !line.contains('\n'), "{line}");
+        assert!(line.len() < 600, "{line}");
+    }
 }

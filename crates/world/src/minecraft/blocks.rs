@@ -1,0 +1,144 @@
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+use drystone_voxel::{Material, MaterialTable};
+
+use super::{MinecraftWorld, colors, numbered};
+
+/// The names of all blocks from 1.13 to 26.1, without `minecraft:`, of every name that any of
+/// these versions had.
+pub(super) const NAMES: &str = include_str!("names.txt");
+/// Blocks that show nothing.
+const NOTHING: [&str; 7] =
+    ["air", "cave_air", "void_air", "barrier", "light", "moving_piston", "structure_void"];
+/// What is not known shows at once that it is not.
+const UNKNOWN_COLOR: [u8; 4] = [255, 0, 255, 255];
+
+/// Blocks by name and by number: which material each is.
+#[derive(Debug)]
+pub(super) struct Blocks {
+    by_name: HashMap<&'static str, Material>,
+    /// By number times 16 and variant.
+    by_number: Vec<Material>,
+    unknown: Material,
+}
+
+/// Made once: finding the colours of all names takes some milliseconds.
+static VANILLA: LazyLock<(Blocks, MaterialTable)> = LazyLock::new(|| {
+    let mut table = MaterialTable::new();
+    (Blocks::new(&mut table), table)
+});
+
+impl Blocks {
+    /// The blocks of the game, and what their materials mean.
+    pub(super) fn vanilla() -> (&'static Self, MaterialTable) {
+        let (blocks, table) = &*VANILLA;
+        (blocks, table.clone())
+    }
+
+    /// Puts a material for every block, and one for those that are not known, into the table.
+    fn new(table: &mut MaterialTable) -> Self {
+        let mut insert = |name, color| table.insert(name, color).unwrap_or(Material::AIR);
+        let unknown = insert(MinecraftWorld::UNKNOWN, UNKNOWN_COLOR);
+        let mut by_name: HashMap<_, _> = NOTHING.map(|name| (name, Material::AIR)).into();
+        for name in NAMES.split_ascii_whitespace() {
+            by_name.entry(name).or_insert_with(|| match colors::color(name) {
+                Some(color) => insert(name, color),
+                None => unknown,
+            });
+        }
+        let by_number = numbered::names()
+            .map(|name| name.map_or(unknown, |name| by_name.get(name).copied().unwrap_or(unknown)))
+            .collect();
+        Self { by_name, by_number, unknown }
+    }
+
+    /// The material of a block of this name, with or without `minecraft:` before it.
+    pub(super) fn named(&self, name: &[u8]) -> Material {
+        let name = name.strip_prefix(b"minecraft:").unwrap_or(name);
+        let known = std::str::from_utf8(name).ok().and_then(|name| self.by_name.get(name));
+        known.copied().unwrap_or(self.unknown)
+    }
+
+    /// The material of a block by its number before 1.13 (0 to 4095) and its variant (0 to 15).
+    pub(super) fn numbered(&self, number: u16, variant: u8) -> Material {
+        let at = usize::from(number) * numbered::VARIANTS + usize::from(variant);
+        self.by_number.get(at).copied().unwrap_or(self.unknown)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// No name of the list is without a colour, or twice in it.
+    #[test]
+    fn every_block_has_a_colour() {
+        let mut table = MaterialTable::new();
+        let blocks = Blocks::new(&mut table);
+        let without: Vec<&str> = NAMES
+            .split_ascii_whitespace()
+            .filter(|name| blocks.named(name.as_bytes()) == blocks.unknown)
+            .collect();
+        assert!(without.is_empty(), "{without:?}");
+        let names = NAMES.split_ascii_whitespace().count();
+        let nothing = NAMES.split_ascii_whitespace().filter(|name| NOTHING.contains(name)).count();
+        // Air and what is not known are in the table too.
+        assert_eq!(table.len(), names - nothing + 2);
+        assert!(table.iter().all(|(m, kind)| m.is_air() || kind.color[3] > 0));
+        let unknown = [&b"minecraft:no_such_block"[..], b"other:stone", b"\xff", b""];
+        assert!(unknown.iter().all(|name| blocks.named(name) == blocks.unknown));
+        assert_eq!(table.get(blocks.unknown).map(|kind| kind.color), Some(UNKNOWN_COLOR));
+        assert!(table.iter().filter(|(_, kind)| kind.color == UNKNOWN_COLOR).count() == 1);
+    }
+
+    #[test]
+    fn light_passes_water_and_glass_only_where_it_should() {
+        let mut table = MaterialTable::new();
+        let blocks = Blocks::new(&mut table);
+        let passes = |name: &str| table.is_see_through(blocks.named(name.as_bytes()));
+        for name in
+            ["water", "glass", "glass_pane", "red_stained_glass", "blue_stained_glass_pane", "ice"]
+        {
+            assert!(passes(name), "{name}");
+        }
+        for name in ["stone", "oak_leaves", "lava", "glowstone", "sand", "red_wool", "packed_ice"] {
+            assert!(!passes(name), "{name}");
+        }
+    }
+
+    /// Blocks of one stuff have one colour, of different ones different colours.
+    #[test]
+    fn shapes_have_the_colour_of_their_stuff() {
+        let color = |name| colors::color(name).unwrap();
+        for (shape, stuff) in [
+            ("oak_stairs", "oak_planks"),
+            ("stone_brick_wall", "stone_bricks"),
+            ("waxed_oxidized_cut_copper_slab", "oxidized_copper"),
+            ("quartz_slab", "quartz_block"),
+            ("red_sandstone_wall", "red_sandstone"),
+            ("infested_cobblestone", "cobblestone"),
+            ("light_blue_carpet", "light_blue_wool"),
+        ] {
+            assert_eq!(color(shape), color(stuff), "{shape}");
+        }
+        assert_ne!(color("oak_planks"), color("spruce_planks"));
+        assert_ne!(color("light_blue_wool"), color("blue_wool"));
+        assert_ne!(color("white_terracotta"), color("white_concrete"));
+    }
+
+    #[test]
+    fn numbers_are_the_blocks_that_they_were() {
+        let mut table = MaterialTable::new();
+        let blocks = Blocks::new(&mut table);
+        let name =
+            |number, variant| table.get(blocks.numbered(number, variant)).unwrap().name.as_str();
+        assert_eq!(blocks.numbered(0, 5), Material::AIR);
+        assert_eq!([name(1, 0), name(1, 5), name(17, 1)], ["stone", "andesite", "spruce_log"]);
+        assert_eq!(
+            [name(35, 14), name(9, 3), name(255, 0)],
+            ["red_wool", "water", "structure_block"]
+        );
+        assert_eq!([name(256, 0), name(4095, 15)], [MinecraftWorld::UNKNOWN; 2]);
+    }
+}

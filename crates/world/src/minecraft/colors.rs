@@ -1,0 +1,136 @@
+//! A colour for every block: by its name where it has one of its own, else by what it is made
+//! of. Near to what a block's texture is on average, as it looks from far away.
+
+mod table;
+
+use table::{ALONE, DYES, STUFFS, TERRACOTTA, WOODS};
+
+/// Opacity of what is thin: plants, rails, torches.
+const THIN: u8 = 150;
+/// Opacity of coloured glass.
+const STAINED: u8 = 130;
+
+/// The names of the dyes, in the game's order.
+pub(super) fn dye(at: usize) -> Option<&'static str> {
+    DYES.get(at).map(|(name, _)| *name)
+}
+
+/// Red, green, blue and opacity of the block of this name (without `minecraft:`); `None` for
+/// one that is not known.
+pub(super) fn color(name: &str) -> Option<[u8; 4]> {
+    let kinds = [alone, dyed, wooden, copper, shaped];
+    kinds.iter().find_map(|kind| kind(name))
+}
+
+const fn rgba(color: u32) -> [u8; 4] {
+    color.to_be_bytes()
+}
+
+const fn opaque(color: u32) -> [u8; 4] {
+    rgba(color << 8 | 0xff)
+}
+
+/// A block with a colour of its own.
+fn alone(name: &str) -> Option<[u8; 4]> {
+    let has = |names: &str| names.split_ascii_whitespace().any(|it| it == name);
+    let alone = ALONE.iter().find(|(_, names)| has(names)).map(|&(color, _)| rgba(color));
+    alone.or_else(|| STUFFS.iter().find(|(_, names)| has(names)).map(|&(color, _)| opaque(color)))
+}
+
+/// A block of one of the 16 dyes.
+fn dyed(name: &str) -> Option<[u8; 4]> {
+    // "light_blue" and "blue" are both dyes, but no dye begins another's name.
+    let (at, kind) = DYES
+        .iter()
+        .enumerate()
+        .find_map(|(at, (dye, _))| Some((at, name.strip_prefix(dye)?.strip_prefix('_')?)))?;
+    let (_, wool) = *DYES.get(at)?;
+    let [r, g, b, _] = opaque(wool);
+    Some(match kind {
+        "terracotta" => opaque(*TERRACOTTA.get(at)?),
+        "concrete" => [r, g, b].map(|c| (u16::from(c) * 7 / 8) as u8).opacity(u8::MAX),
+        "concrete_powder" => [r, g, b].map(|c| c / 8 * 7 + 32).opacity(u8::MAX),
+        "stained_glass" | "stained_glass_pane" => [r, g, b, STAINED],
+        "candle" => [r, g, b, THIN],
+        "wool" | "carpet" | "bed" | "banner" | "wall_banner" | "shulker_box"
+        | "glazed_terracotta" | "candle_cake" => [r, g, b, u8::MAX],
+        _ => return None,
+    })
+}
+
+/// A block of one of the woods.
+fn wooden(name: &str) -> Option<[u8; 4]> {
+    let name = name.strip_prefix("stripped_").map_or((name, false), |inner| (inner, true));
+    let (name, stripped) = name;
+    let wood = WOODS
+        .iter()
+        .find(|wood| name.strip_prefix(wood.name).is_some_and(|rest| rest.starts_with('_')))?;
+    let [planks, bark, leaves] = wood.colors.map(opaque);
+    let [r, g, b, _] = leaves;
+    Some(match name.get(wood.name.len() + 1..)? {
+        "log" | "wood" | "stem" | "hyphae" | "block" if !stripped => bark,
+        "leaves" => leaves,
+        "sapling" | "propagule" | "fungus" | "roots" => [r, g, b, THIN],
+        "button" | "pressure_plate" | "sign" | "wall_sign" | "hanging_sign"
+        | "wall_hanging_sign" => planks[..3].first_chunk().copied()?.opacity(THIN),
+        "log" | "wood" | "stem" | "hyphae" | "block" | "planks" | "slab" | "stairs" | "fence"
+        | "fence_gate" | "door" | "trapdoor" | "shelf" | "mosaic" | "mosaic_slab"
+        | "mosaic_stairs" => planks,
+        _ => return None,
+    })
+}
+
+/// A shape of copper, by how weathered it is.
+fn copper(name: &str) -> Option<[u8; 4]> {
+    let name = name.strip_prefix("waxed_").unwrap_or(name);
+    let stage =
+        ["exposed_", "weathered_", "oxidized_"].iter().find(|stage| name.starts_with(**stage));
+    let shape = name.strip_prefix(*stage.unwrap_or(&"")).unwrap_or(name);
+    let [r, g, b, _] = alone(&format!("{}copper", stage.unwrap_or(&"")))?;
+    Some(match shape {
+        "copper_bars" | "copper_chain" | "copper_lantern" | "lightning_rod" => [r, g, b, THIN],
+        "copper_grate" => [r, g, b, STAINED],
+        _ if shape.starts_with("copper_") || shape.starts_with("cut_copper") => [r, g, b, u8::MAX],
+        "chiseled_copper" => [r, g, b, u8::MAX],
+        _ => return None,
+    })
+}
+
+/// What a name may begin with without changing the colour.
+const BEFORE: [&str; 8] =
+    ["waxed_", "infested_", "cracked_", "chiseled_", "cut_", "polished_", "smooth_", "mossy_"];
+/// What a name may end with without changing it.
+const AFTER: [&str; 9] =
+    ["_slab", "_stairs", "_wall", "_fence", "_pillar", "_block", "_brick", "_bricks", "_tiles"];
+/// What stands for a thin shape.
+const AFTER_THIN: [&str; 2] = ["_button", "_pressure_plate"];
+
+/// A block whose name is its stuff's with words around it.
+fn shaped(name: &str) -> Option<[u8; 4]> {
+    if name.strip_prefix("potted_").is_some() {
+        return color("flower_pot");
+    }
+    if let Some(stuff) = AFTER_THIN.iter().find_map(|after| name.strip_suffix(after)) {
+        let [r, g, b, _] = color(stuff)?;
+        return Some([r, g, b, THIN]);
+    }
+    let without_end = AFTER.iter().find_map(|after| name.strip_suffix(after));
+    let without_start = BEFORE.iter().find_map(|before| name.strip_prefix(before));
+    [without_end, without_start].into_iter().flatten().find_map(|stuff| {
+        // "stone_brick" for "stone_bricks", "quartz" for "quartz_block".
+        let ends = ["", "s", "_block"].iter();
+        ends.copied().find_map(|end| alone(&format!("{stuff}{end}"))).or_else(|| color(stuff))
+    })
+}
+
+/// A colour with an opacity.
+trait Opacity {
+    fn opacity(self, opacity: u8) -> [u8; 4];
+}
+
+impl Opacity for [u8; 3] {
+    fn opacity(self, opacity: u8) -> [u8; 4] {
+        let [r, g, b] = self;
+        [r, g, b, opacity]
+    }
+}

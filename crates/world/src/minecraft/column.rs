@@ -1,0 +1,169 @@
+use drystone_voxel::Material;
+
+use super::blocks::Blocks;
+use super::fault::Fault;
+use super::nbt::{Nbt, tag};
+
+/// More sections than heights there are, so that a file cannot list the same one for ever.
+const MAX_SECTIONS: usize = 512;
+/// Voxels of a section.
+pub(super) const SECTION_VOXELS: usize = 16 * 16 * 16;
+
+/// What is known of a column's blocks, its voxels still packed.
+///
+/// ```text
+///  until 1.12   Level ─ Sections ─ Y, Blocks, Add, Data          numbers
+///  1.13 to 1.17 Level ─ Sections ─ Y, Palette, BlockStates       names
+///  since 1.18           sections ─ Y, block_states ─ palette, data
+/// ```
+#[derive(Debug, Default)]
+pub(super) struct Column<'a> {
+    /// Those that have blocks.
+    pub(super) sections: Vec<Section<'a>>,
+}
+
+/// 16³ voxels, packed.
+#[derive(Debug)]
+pub(super) struct Section<'a> {
+    /// Its height in sections, -128 to 127.
+    pub(super) y: i32,
+    pub(super) voxels: Packed<'a>,
+}
+
+/// How a section keeps its voxels.
+#[derive(Debug)]
+pub(super) enum Packed<'a> {
+    /// Since 1.13: a palette, and numbers into it in 64-bit words.
+    Palette { materials: Vec<Material>, words: &'a [u8] },
+    /// Before: 8 bits of a block's number, 4 more, and 4 bits of its variant.
+    Numbers { low: &'a [u8], high: Option<&'a [u8]>, variant: Option<&'a [u8]> },
+}
+
+impl<'a> Column<'a> {
+    /// Reads a column's data.
+    ///
+    /// # Errors
+    /// What is damaged, and at which byte.
+    pub(super) fn parse(bytes: &'a [u8], blocks: &Blocks) -> Result<Self, Fault> {
+        let mut column = Self::default();
+        Nbt::root(bytes)?.entries(|nbt, kind, name| {
+            if (kind, name) == (tag::COMPOUND, b"Level".as_slice()) {
+                nbt.entries(|nbt, kind, name| column.entry(nbt, kind, name, blocks))?;
+                return Ok(true);
+            }
+            column.entry(nbt, kind, name, blocks)
+        })?;
+        Ok(column)
+    }
+
+    fn entry(
+        &mut self,
+        nbt: &mut Nbt<'a>,
+        kind: u8,
+        name: &[u8],
+        blocks: &Blocks,
+    ) -> Result<bool, Fault> {
+        if kind != tag::LIST || !matches!(name, b"sections" | b"Sections") {
+            return Ok(false);
+        }
+        let (kind, count) = nbt.list()?;
+        for _ in 0..count {
+            if kind != tag::COMPOUND {
+                nbt.skip(kind)?;
+                continue;
+            }
+            let mut parts = Parts::default();
+            nbt.entries(|nbt, kind, name| parts.entry(nbt, kind, name, blocks))?;
+            if let Some(section) = parts.section()? {
+                if self.sections.len() == MAX_SECTIONS {
+                    return Err(nbt.bad(format!("more than {MAX_SECTIONS} sections")));
+                }
+                self.sections.push(section);
+            }
+        }
+        Ok(true)
+    }
+}
+
+/// What a section's entries said, in whatever order they came.
+#[derive(Default)]
+struct Parts<'a> {
+    y: Option<i64>,
+    palette: Option<Vec<Material>>,
+    words: Option<&'a [u8]>,
+    low: Option<&'a [u8]>,
+    high: Option<&'a [u8]>,
+    variant: Option<&'a [u8]>,
+}
+
+impl<'a> Parts<'a> {
+    fn entry(
+        &mut self,
+        nbt: &mut Nbt<'a>,
+        kind: u8,
+        name: &[u8],
+        blocks: &Blocks,
+    ) -> Result<bool, Fault> {
+        match (kind, name) {
+            (tag::COMPOUND, b"block_states") => {
+                nbt.entries(|nbt, kind, name| self.entry(nbt, kind, name, blocks))?;
+            }
+            (tag::LIST, b"palette" | b"Palette") => self.palette = Some(palette(nbt, blocks)?),
+            (tag::LONGS, b"data" | b"BlockStates") => self.words = Some(nbt.elements(8)?),
+            (tag::BYTES, b"Blocks") => self.low = Some(nbt.elements(1)?),
+            (tag::BYTES, b"Add") => self.high = Some(nbt.elements(1)?),
+            (tag::BYTES, b"Data") => self.variant = Some(nbt.elements(1)?),
+            (_, b"Y") => match nbt.integer(kind)? {
+                Some(y) => self.y = Some(y),
+                None => return Ok(false),
+            },
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
+
+    /// The section, if it has blocks: some only carry light.
+    fn section(self) -> Result<Option<Section<'a>>, Fault> {
+        let voxels = match (self.palette, self.low) {
+            (Some(materials), _) => {
+                Packed::Palette { materials, words: self.words.unwrap_or_default() }
+            }
+            (None, Some(low)) => Packed::Numbers { low, high: self.high, variant: self.variant },
+            (None, None) => return Ok(None),
+        };
+        let height = self.y.and_then(|y| i8::try_from(y).ok());
+        match (height, self.y) {
+            (Some(y), _) => Ok(Some(Section { y: y.into(), voxels })),
+            (None, Some(y)) => {
+                Err(Fault::damaged(format!("a section at height {y}, not -128 to 127")))
+            }
+            (None, None) => Err(Fault::damaged("a section without a height")),
+        }
+    }
+}
+
+/// The materials of a palette's blocks; their properties (which way they face) are left out.
+fn palette(nbt: &mut Nbt<'_>, blocks: &Blocks) -> Result<Vec<Material>, Fault> {
+    let (kind, count) = nbt.list()?;
+    if count > SECTION_VOXELS {
+        return Err(
+            nbt.bad(format!("a palette of {count} blocks, at most {SECTION_VOXELS} are there"))
+        );
+    }
+    if kind != tag::COMPOUND && count > 0 {
+        return Err(nbt.bad(format!("a palette of tag {kind}, not of compounds")));
+    }
+    let mut materials = Vec::with_capacity(count.min(256));
+    for _ in 0..count {
+        let mut material = None;
+        nbt.entries(|nbt, kind, name| {
+            let named = (kind, name) == (tag::STRING, b"Name".as_slice());
+            if named {
+                material = Some(blocks.named(nbt.string()?));
+            }
+            Ok(named)
+        })?;
+        materials.push(material.ok_or_else(|| nbt.bad("a block without a name".into()))?);
+    }
+    Ok(materials)
+}

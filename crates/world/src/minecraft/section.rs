@@ -1,0 +1,148 @@
+use drystone_voxel::Material;
+
+use super::blocks::Blocks;
+use super::column::{Packed, SECTION_VOXELS, Section};
+use super::fault::Fault;
+
+/// The fewest bits that the game gives to a number into a palette.
+const LEAST_BITS: u32 = 4;
+/// Two voxels' halves of a byte.
+const NIBBLES_BYTES: usize = SECTION_VOXELS / 2;
+
+impl Section<'_> {
+    /// Whether any voxel may be other than air.
+    pub(super) fn may_be_solid(&self) -> bool {
+        match &self.voxels {
+            Packed::Palette { materials, .. } => {
+                materials.iter().any(|material| !material.is_air())
+            }
+            Packed::Numbers { low, high, .. } => {
+                low.iter().any(|&number| number != 0)
+                    || high.is_some_and(|it| it.iter().any(|&n| n != 0))
+            }
+        }
+    }
+
+    /// The voxels, X fastest, then Z, then Y.
+    ///
+    /// # Errors
+    /// Arrays of the wrong length, and numbers that the palette does not have.
+    pub(super) fn voxels(
+        &self,
+        blocks: &Blocks,
+        voxels: &mut [Material; SECTION_VOXELS],
+    ) -> Result<(), Fault> {
+        let done = match &self.voxels {
+            Packed::Palette { materials, words } => unpack(materials, words, voxels),
+            Packed::Numbers { low, high, variant } => {
+                numbers(blocks, low, [*high, *variant], voxels)
+            }
+        };
+        done.map_err(|fault| fault.within(&format!("section at height {}", self.y)))
+    }
+}
+
+/// Numbers into a palette. Until 1.15 they lie bit behind bit, later none spans two words;
+/// the count of words tells which, and where both make the same count they are the same.
+///
+/// ```text
+///  5 bits, spanning       word 0: 0 1 2 … 11 12▏word 1: ▕12 13 …      320 words
+///  5 bits, since 1.16     word 0: 0 1 2 … 11 ╱╱▏word 1: 12 13 …       342 words
+/// ```
+fn unpack(
+    palette: &[Material],
+    words: &[u8],
+    voxels: &mut [Material; SECTION_VOXELS],
+) -> Result<(), Fault> {
+    if let ([only], true) = (palette, words.is_empty()) {
+        voxels.fill(*only);
+        return Ok(());
+    }
+    let [Some(_), ..] = [palette.first()] else {
+        return Err(Fault::damaged("an empty palette"));
+    };
+    let bits = (usize::BITS - (palette.len() - 1).leading_zeros()).max(LEAST_BITS);
+    let per_word = (u64::BITS / bits) as usize;
+    let (word_count, spanning_count) = (SECTION_VOXELS.div_ceil(per_word), 64 * bits as usize);
+    let (words, _) = words.as_chunks::<8>();
+    let filled = if words.len() == word_count {
+        apart(palette, words, bits, voxels)
+    } else if words.len() == spanning_count {
+        spanning(palette, words, bits, voxels)
+    } else {
+        return Err(Fault::damaged(format!(
+            "{} words for numbers of {bits} bits, not {word_count} or {spanning_count}",
+            words.len()
+        )));
+    };
+    filled.ok_or_else(|| {
+        Fault::damaged(format!("a number beyond its palette of {} blocks", palette.len()))
+    })
+}
+
+fn apart(
+    palette: &[Material],
+    words: &[[u8; 8]],
+    bits: u32,
+    voxels: &mut [Material; SECTION_VOXELS],
+) -> Option<()> {
+    let mask = (1_u64 << bits) - 1;
+    let per_word = (u64::BITS / bits) as usize;
+    for (some, word) in voxels.chunks_mut(per_word).zip(words) {
+        let mut word = u64::from_be_bytes(*word);
+        for voxel in some {
+            *voxel = *palette.get((word & mask) as usize)?;
+            word >>= bits;
+        }
+    }
+    Some(())
+}
+
+fn spanning(
+    palette: &[Material],
+    words: &[[u8; 8]],
+    bits: u32,
+    voxels: &mut [Material; SECTION_VOXELS],
+) -> Option<()> {
+    let mask = (1_u64 << bits) - 1;
+    let (mut held, mut held_bits) = (0_u128, 0);
+    let mut words = words.iter();
+    for voxel in voxels {
+        if held_bits < bits {
+            held |= u128::from(u64::from_be_bytes(*words.next()?)) << held_bits;
+            held_bits += u64::BITS;
+        }
+        *voxel = *palette.get((held as u64 & mask) as usize)?;
+        held >>= bits;
+        held_bits -= bits;
+    }
+    Some(())
+}
+
+/// Blocks by number, as before 1.13.
+fn numbers(
+    blocks: &Blocks,
+    low: &[u8],
+    halves: [Option<&[u8]>; 2],
+    voxels: &mut [Material; SECTION_VOXELS],
+) -> Result<(), Fault> {
+    let lengths = [low.len() / 2, halves[0].map_or(NIBBLES_BYTES, <[u8]>::len)];
+    let variants = halves[1].map_or(NIBBLES_BYTES, <[u8]>::len);
+    if low.len() != SECTION_VOXELS || lengths[1] != NIBBLES_BYTES || variants != NIBBLES_BYTES {
+        return Err(Fault::damaged(format!(
+            "{} numbers, {} and {variants} bytes of halves, not {SECTION_VOXELS} and {NIBBLES_BYTES}",
+            low.len(),
+            lengths[1]
+        )));
+    }
+    let [high, variant] = halves.map(|half| {
+        move |at: usize| {
+            let byte = half.and_then(|half| half.get(at / 2)).copied().unwrap_or(0);
+            byte >> (at % 2 * 4) & 15
+        }
+    });
+    for (at, (voxel, &low)) in voxels.iter_mut().zip(low).enumerate() {
+        *voxel = blocks.numbered(u16::from(high(at)) << 8 | u16::from(low), variant(at));
+    }
+    Ok(())
+}

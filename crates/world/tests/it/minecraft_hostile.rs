@@ -1,0 +1,269 @@
+//! Damaged and hostile regions: a message that says where, the rest as it is, soon, and
+//! without much memory.
+
+use std::time::{Duration, Instant};
+
+use drystone_world::{MinecraftWorld, Source, World};
+
+use crate::minecraft_bytes::{
+    Format, Value, bytes, column, compound, int, list, longs, numbered, region, section, text, tree,
+};
+use crate::programs;
+use crate::random::Random;
+
+const NAMES: [&str; 5] =
+    ["minecraft:air", "minecraft:stone", "minecraft:water", "other:thing", "minecraft:dirt"];
+
+/// A region with a column of every format, packed in every way.
+fn every_kind() -> Vec<u8> {
+    let at = |i: usize| i / 5 % 5;
+    let of = |format| {
+        column(format, vec![section(format, 1, &NAMES, at), section(format, -3, &NAMES, at)])
+    };
+    let numbers = column(Format::Numbers, vec![numbered(0, |i| (i as u16 % 300, 3))]);
+    region(&[
+        ([0, 0], 1, &numbers),
+        ([1, 0], 2, &of(Format::Spanning)),
+        ([0, 1], 3, &of(Format::Apart)),
+        ([9, 9], 4, &of(Format::Flat)),
+    ])
+}
+
+/// The column that is damaged, and all that is told.
+fn faults(bytes: &[u8]) -> Vec<String> {
+    let source = MinecraftWorld::parse(bytes, "test.mca").unwrap();
+    World::load(&source).unwrap();
+    source.faults()
+}
+
+/// What is told of a region whose one column has this data.
+fn fault_of(data: &[u8]) -> String {
+    let faults = faults(&region(&[([0, 0], 2, data)]));
+    assert_eq!(faults.len(), 1, "{faults:?}");
+    faults[0].clone()
+}
+
+#[test]
+fn every_third_prefix_is_read_or_refused() {
+    let file = every_kind();
+    let whole = MinecraftWorld::parse(&file, "whole.mca").unwrap();
+    let solid_count = World::load(&whole).unwrap().solid_count();
+    assert!(whole.faults().is_empty() && solid_count > 20_000);
+    let mut least = u64::MAX;
+    // Sectors are padded with zeros, so some cuts do no harm.
+    for end in (0..file.len()).step_by(3) {
+        let Ok(source) = MinecraftWorld::parse(&file[..end], "cut.mca") else {
+            assert!((1..8192).contains(&end), "{end}");
+            continue;
+        };
+        let world = World::load(&source).unwrap();
+        let harmless = world.solid_count() == solid_count;
+        assert!(end == 0 || harmless == source.faults().is_empty(), "{end}");
+        least = least.min(world.solid_count());
+    }
+    assert_eq!(least, 0);
+}
+
+#[test]
+fn every_prefix_of_a_columns_data_is_named() {
+    for format in [Format::Spanning, Format::Flat] {
+        let data = column(format, vec![section(format, 1, &NAMES, |i| i % 5)]);
+        // The root's end and what lies behind it tell nothing.
+        for end in 0..data.len() {
+            let message = fault_of(&data[..end]);
+            assert!(message.starts_with("test.mca: column 0, 0: "), "{end}: {message}");
+        }
+    }
+}
+
+#[test]
+fn thousands_of_flips_of_bits() {
+    let file = every_kind();
+    let mut random = Random(77);
+    let mut damaged_count = 0;
+    for round in 0..4_000 {
+        let mut damaged = file.clone();
+        for _ in 0..=random.below(6) {
+            // Half of them where the columns' headers and data are.
+            let at = if random.below(2) == 0 {
+                random.below(damaged.len())
+            } else {
+                8192 + random.below(4096)
+            };
+            damaged[at] ^= 1 << random.below(8);
+        }
+        let start = Instant::now();
+        programs::minecraft(&damaged);
+        damaged_count += usize::from(
+            !MinecraftWorld::parse(&damaged, "f").unwrap().chunk_positions().is_empty(),
+        );
+        assert!(start.elapsed() < Duration::from_secs(5), "round {round} took long");
+    }
+    assert!(damaged_count > 3_000, "{damaged_count}");
+}
+
+/// Data that is not packed has no checksum in the way of its decoder.
+#[test]
+fn thousands_of_flips_of_a_columns_data() {
+    let mut random = Random(5);
+    let numbers = column(Format::Numbers, vec![numbered(7, |i| (i as u16 % 256, 0))]);
+    let flat = column(Format::Flat, vec![section(Format::Flat, 0, &NAMES, |i| i % 5)]);
+    let old = column(Format::Spanning, vec![section(Format::Spanning, 0, &NAMES, |i| i % 5)]);
+    for data in [numbers, flat, old] {
+        for _ in 0..2_000 {
+            let mut damaged = data.clone();
+            for _ in 0..=random.below(4) {
+                let at = random.below(damaged.len().min(400));
+                damaged[at] = random.below(256) as u8;
+            }
+            programs::region(&damaged);
+        }
+    }
+}
+
+/// A damaged column costs itself only.
+#[test]
+fn the_rest_is_shown() {
+    let data = column(Format::Flat, vec![section(Format::Flat, 0, &["minecraft:stone"], |_| 0)]);
+    let mut file =
+        region(&[([0, 0], 2, &data), ([1, 0], 2, &data), ([0, 1], 2, &data), ([5, 5], 2, &data)]);
+    // In the middle of the second column's packed data.
+    file[3 * 4096 + 20] ^= 0xff;
+    let source = MinecraftWorld::parse(&file, "part.mca").unwrap();
+    let world = World::load(&source).unwrap();
+    assert_eq!(world.solid_count(), 3 * 4096);
+    let faults = source.faults();
+    assert_eq!(faults.len(), 1, "{faults:?}");
+    assert!(
+        faults[0].starts_with("part.mca: column 1, 0: byte 12288 of the file: zlib: "),
+        "{faults:?}"
+    );
+}
+
+#[test]
+fn places_that_lie_are_named() {
+    let data = column(Format::Flat, vec![section(Format::Flat, 0, &["minecraft:stone"], |_| 0)]);
+    let file = region(&[([0, 0], 2, &data)]);
+    let changed = |at: usize, to: &[u8]| {
+        let mut file = file.clone();
+        file[at..at + to.len()].copy_from_slice(to);
+        let faults = faults(&file);
+        assert_eq!(faults.len(), 1, "{faults:?}");
+        faults[0].clone()
+    };
+    let cases = [
+        (changed(0, &[0, 0, 1, 1]), "said to lie at sector 1, 1 long, in a file of 12288 bytes"),
+        (changed(0, &[255; 4]), "said to lie at sector 16777215, 255 long"),
+        (changed(0, &[0, 0, 2, 0]), "said to lie at sector 2, 0 long"),
+        (changed(8192, &[255; 4]), "byte 8192 of the file: 4294967295 bytes long in 4096"),
+        (changed(8192, &[0; 4]), "byte 8192 of the file: 0 bytes long in 4096"),
+        (changed(8196, &[9]), "compressed in an unknown way, 9"),
+        (changed(8196, &[0x82]), "kept in a file of its own"),
+    ];
+    for (message, want) in cases {
+        assert!(
+            message.starts_with("test.mca: column 0, 0: ") && message.contains(want),
+            "{message}"
+        );
+    }
+}
+
+fn sections(sections: Vec<Value>) -> Vec<u8> {
+    column(Format::Flat, sections)
+}
+
+#[test]
+fn lengths_that_lie_are_named() {
+    let huge = i32::MAX.to_be_bytes();
+    let lie = |kind: u8, start: &[u8]| tree(vec![("x", Value(kind, [start, &huge].concat()))]);
+    for (data, want) in [
+        (lie(7, &[]), "byte 11 of its data: 2147483647 bytes wanted, 1 left"),
+        (lie(11, &[]), "8589934588 bytes wanted"),
+        (lie(12, &[]), "17179869176 bytes wanted"),
+        (lie(9, &[6]), "17179869176 bytes wanted"),
+        (lie(9, &[0]), "a list of 2147483647 elements without a kind"),
+        (lie(9, &[10]), "1 bytes wanted, 0 left"),
+        (tree(vec![("x", Value(7, (-1_i32).to_be_bytes().into()))]), "an array of -1 elements"),
+        (tree(vec![("x", Value(13, vec![]))]), "unknown tag 13"),
+        (vec![8, 0, 0], "begins with tag 8, not with a compound"),
+    ] {
+        let message = fault_of(&data);
+        assert!(message.contains(want), "{message}");
+    }
+}
+
+#[test]
+fn sections_that_make_no_sense_are_named() {
+    let name = |name| compound(vec![("Name", text(name))]);
+    let states = |palette: Vec<Value>, count: usize, y: Value| {
+        let states =
+            compound(vec![("palette", list(palette)), ("data", longs(&vec![u64::MAX; count]))]);
+        sections(vec![compound(vec![("block_states", states), ("Y", y)])])
+    };
+    let stone = || name("minecraft:stone");
+    for (data, want) in [
+        (
+            states(vec![stone(), stone()], 256, int(2)),
+            "section at height 2: a number beyond its palette of 2 blocks",
+        ),
+        (
+            states(vec![stone(), stone()], 255, int(2)),
+            "255 words for numbers of 4 bits, not 256 or 256",
+        ),
+        (states(vec![stone(), stone()], 0, int(2)), "0 words for numbers of 4 bits"),
+        (states(vec![stone()], 256, int(128)), "a section at height 128, not -128 to 127"),
+        (states(vec![stone()], 256, text("up")), "a section without a height"),
+        (states(vec![compound(vec![])], 256, int(2)), "a block without a name"),
+        (states(vec![int(3)], 256, int(2)), "a palette of tag 3, not of compounds"),
+        (states((0..4097).map(|_| stone()).collect(), 256, int(2)), "a palette of 4097 blocks"),
+        (
+            sections(vec![compound(vec![("Y", int(0)), ("Blocks", bytes(&[1; 9]))])]),
+            "section at height 0: 9 numbers",
+        ),
+        (
+            sections(
+                (0..513).map(|_| section(Format::Flat, 0, &["minecraft:stone"], |_| 0)).collect(),
+            ),
+            "more than 512 sections",
+        ),
+    ] {
+        let message = fault_of(&data);
+        assert!(message.contains(want), "{want}: {message}");
+    }
+}
+
+/// Lists in lists, deep enough to overflow any stack that followed them.
+#[test]
+fn nesting_is_bounded() {
+    let mut lists = vec![10, 0, 0, 9, 0, 1, b'x'];
+    let mut compounds = vec![10, 0, 0];
+    for _ in 0..1_000_000 {
+        lists.extend([9, 0, 0, 0, 1]);
+        compounds.extend([10, 0, 0]);
+    }
+    for data in [lists, compounds] {
+        let message = fault_of(&data);
+        assert!(message.contains("nested more than 512 deep"), "{message}");
+    }
+}
+
+/// Some kilobytes that unpack to hundreds of megabytes, in every way.
+#[test]
+fn bombs_are_bounded() {
+    let zeros = vec![0; 80 << 20];
+    for method in [1, 2] {
+        let faults = faults(&region(&[([0, 0], method, &zeros)]));
+        assert!(faults[0].contains("unpacks to more than 67108864 bytes"), "{faults:?}");
+    }
+    // One block of LZ4 that claims the most there is, and more than it could hold.
+    let block = |length: u32| {
+        let header =
+            [&b"LZ4Block\x2f"[..], &4_u32.to_le_bytes(), &length.to_le_bytes(), &[0; 8]].concat();
+        let mut file = region(&[([0, 0], 3, &header)]);
+        file[8196] = 4;
+        faults(&file)[0].clone()
+    };
+    assert!(block(u32::MAX).contains("LZ4: 4 bytes claim to be 4294967295"));
+    assert!(block(1021).contains("LZ4: 4 bytes claim to be 1021"));
+    assert!(block(16).contains("LZ4: "));
+}
