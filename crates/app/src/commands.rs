@@ -69,6 +69,24 @@ pub(crate) fn open_model(options: &SceneOptions, path: &Path) -> Result<Model, A
     Ok(model)
 }
 
+/// So many places that are damaged are named one by one.
+const NAMED_FAULTS: usize = 10;
+
+/// Loads all of a source. What is damaged is named on standard error, and the rest is there.
+pub(crate) fn load(source: &dyn Source) -> Result<World, AppError> {
+    let world = World::load(source)?;
+    let faults = source.faults();
+    if let (true, [first, ..]) = (world.is_empty(), faults.as_slice()) {
+        return Err(AppError::AllDamaged { first: output::plain(first), count: faults.len() });
+    }
+    faults.iter().take(NAMED_FAULTS).for_each(|fault| output::note(fault));
+    if faults.len() > NAMED_FAULTS {
+        let (name, more) = (source.name(), faults.len() - NAMED_FAULTS);
+        output::note(&format!("{name}: {more} more places are damaged and left out"));
+    }
+    Ok(world)
+}
+
 /// Has the GPU or the CPU leave out what cannot be seen. Where the GPU cannot, that is
 /// said, and the CPU does.
 pub(crate) fn set_cull(renderer: &mut dyn Renderer, cull: Cull) -> Result<(), RenderError> {

@@ -10,6 +10,8 @@ pub(crate) enum AppError {
     Triangles(#[from] drystone_mesh::Error),
     #[error(transparent)]
     Render(#[from] RenderError),
+    #[error("{first}; nothing else could be read ({count} places are damaged)")]
+    AllDamaged { first: String, count: usize },
     #[error("the window cannot be opened: {0}; without a display, use: drystone shot -o FILE.png")]
     Window(String),
     #[error("no memory for small objects ({0}); use --allocator system")]

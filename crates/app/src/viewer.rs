@@ -80,7 +80,7 @@ fn open(options: &SceneOptions) -> Result<Content, AppError> {
         return Ok(Content::Model(ModelTriangles::new(&model, options.shade)?));
     }
     let source = commands::open(&options.source)?;
-    Ok(Content::World(Box::new(World::load(source.as_ref())?)))
+    Ok(Content::World(Box::new(commands::load(source.as_ref())?)))
 }
 
 struct Viewer {

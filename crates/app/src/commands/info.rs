@@ -3,11 +3,11 @@ mod model;
 use std::any::Any;
 
 use drystone::scene;
-use drystone_world::{Model, ModelOptions, VoxFile, World};
+use drystone_world::{Model, ModelOptions, VoxFile};
 use model::ModelReport;
 use serde_json::Value;
 
-use super::open;
+use super::{load, open};
 use crate::{AppError, allocator::AllocatorReport, cli::InfoOptions, output, report::InfoReport};
 
 /// Says what the source holds.
@@ -20,7 +20,7 @@ pub(crate) fn run(options: &InfoOptions) -> Result<(), AppError> {
         return print(options, || report.to_json(), || report.to_string());
     }
     let source = open(&options.source)?;
-    let world = World::load(source.as_ref())?;
+    let world = load(source.as_ref())?;
     let quads = scene::mesh_world(&world);
     let source: Box<dyn Any> = source;
     let vox = source.downcast_ref::<VoxFile>().map(VoxFile::summary);

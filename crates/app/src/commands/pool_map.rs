@@ -10,17 +10,16 @@ use std::fs;
 
 use drystone::scene;
 use drystone_render::{RenderError, replace_file};
-use drystone_world::World;
 
 use self::{kept::KeptPool, numbers::Numbers};
-use super::open;
+use super::{load, open};
 use crate::{AppError, cli::PoolMapOptions, output};
 
 /// Fills a pool with the source's meshes, changes some if that was asked for, and draws
 /// what lies where.
 pub(crate) fn run(options: &PoolMapOptions) -> Result<(), AppError> {
     let source = open(&options.source)?;
-    let mut world = World::load(source.as_ref())?;
+    let mut world = load(source.as_ref())?;
     let quads = scene::mesh_world(&world);
     let mut pool = KeptPool::new(options.placement, options.buffer_kib, &quads)?;
     for chunk in &quads {

@@ -3,9 +3,8 @@ mod model;
 use std::{path::Path, time::Instant};
 
 use drystone::scene::{self, Scene};
-use drystone_world::World;
 
-use super::{model_path, open, set_cull, view_of};
+use super::{load, model_path, open, set_cull, view_of};
 use crate::{
     AppError,
     allocator::AllocatorReport,
@@ -21,7 +20,7 @@ pub(crate) fn run(options: &SceneOptions, path: &Path) -> Result<(), AppError> {
     }
     let mut clock = Clock::start();
     let source = open(&options.source)?;
-    let world = World::load(source.as_ref())?;
+    let world = load(source.as_ref())?;
     let mut times = StageTimes { load_ms: clock.lap(), ..StageTimes::default() };
     note(options, || format!("loaded {} chunks of {}", world.chunk_count(), world.name()));
 

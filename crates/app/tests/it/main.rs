@@ -7,6 +7,7 @@ mod bad_input;
 mod command_line;
 mod cover;
 mod light;
+mod minecraft;
 mod model_cases;
 mod model_pictures;
 mod model_programs;
