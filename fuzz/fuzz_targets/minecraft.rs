@@ -1,0 +1,9 @@
+//! Bytes as a Minecraft region, and as one column's data, from a fuzzer that looks for new paths.
+#![no_main]
+
+// Each target reads one kind of file.
+#[allow(dead_code)]
+#[path = "../../crates/world/tests/it/programs/mod.rs"]
+mod programs;
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| programs::region(bytes));
