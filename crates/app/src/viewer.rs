@@ -12,7 +12,6 @@ use std::{
 
 use drystone::scene::{self, ModelTriangles, Size};
 use drystone_render::{Cull, RenderError, View};
-use drystone_world::World;
 use glam::DVec3;
 use winit::{
     application::ApplicationHandler,

@@ -1,7 +1,7 @@
 use super::lines::{Lines, Statement};
 use super::words::{bad, number, numbers};
 use crate::model::builder::Builder;
-use crate::model::fault::{Fault, SPLIT, name_of};
+use crate::model::fault::{Fault, SPLIT};
 use crate::model::places::no_memory;
 use crate::model::{ModelVertex, WarningKind};
 
