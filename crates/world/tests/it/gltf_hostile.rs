@@ -211,6 +211,17 @@ fn buffers_elsewhere_are_refused() {
 
 /// A thousand nodes of a thousand parts each, in some 70 kB.
 #[test]
+fn indices_have_no_scale() {
+    let mut gltf = quad();
+    let indices = gltf.indices(U8, &[0, 1, 2]);
+    gltf.json["accessors"][indices]["normalized"] = true.into();
+    gltf.json["meshes"][0]["primitives"][0]["indices"] = indices.into();
+    let model = parse(&gltf.binary(), &[]).unwrap();
+    check(&model);
+    assert_eq!((model.polygons.len(), model.warnings.iter().count()), (1, 0));
+}
+
+#[test]
 fn little_that_is_shown_often_is_counted_first() {
     let mut gltf = quad();
     let primitive = gltf.json["meshes"][0]["primitives"][0].clone();

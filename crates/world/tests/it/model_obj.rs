@@ -146,8 +146,8 @@ fn names_of_files_may_have_spaces_or_be_several() {
     assert_eq!(colors("a.mtl", &[]), (grey, 1));
     // Names of more bytes than are shown of one, and the same file again and again.
     let many: String = (0..30).map(|n| format!("materials-{n:05}.mtl ")).collect();
-    let last = ["materials-00029.mtl", "materials-00000.mtl"].map(|name| (name, file));
-    assert_eq!(colors(many.trim_end(), &last), (glass, 28));
+    // What is missing is counted by statement.
+    assert_eq!(colors(many.trim_end(), &[("materials-00029.mtl", file)]), (glass, 1));
     let again = "a.mtl\nmtllib ".repeat(400) + "a.mtl";
     assert_eq!(colors(&again, &[("a.mtl", file)]), (glass, 0));
 }

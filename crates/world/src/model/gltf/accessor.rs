@@ -82,6 +82,11 @@ impl<'a> Elements<'a> {
         })
     }
 
+    /// The same numbers as they are, whatever the file says of their scale: indices have none.
+    pub(super) fn unscaled(self) -> Self {
+        Self { is_normalized: false, ..self }
+    }
+
     fn bytes(&self, index: u64) -> Option<&'a [u8]> {
         let size = self.size_bytes();
         if let Ok(place) = self.sparse.places.binary_search(&index) {

@@ -126,7 +126,7 @@ impl Part<'_> {
 
     fn indices<'a>(&self, document: &'a Document) -> Result<Option<Elements<'a>>, Fault> {
         let Some(index) = self.primitive.indices else { return Ok(None) };
-        let indices = Elements::new(document, index)?;
+        let indices = Elements::new(document, index)?.unscaled();
         if !indices.is_of(Type::Scalar, &UNSIGNED) {
             let problem = format!("accessor {} is not one of indices", indices.number);
             return Err(Fault::new(self, problem));
