@@ -104,7 +104,7 @@ impl Model {
 
     /// Reads the bytes of a Wavefront `.obj` file; `name` stands in messages. `beside` gives
     /// the bytes of the `.mtl` files that it names, at most as many as it is told; one that
-    /// it gives as [`WorldError::Unreadable`] is counted as missing.
+    /// it gives as [`WorldError::Unreadable`] or [`WorldError::Unsupported`] is counted as missing.
     ///
     /// Faces keep all of their corners, numbers may be negative, and what a statement goes
     /// on with in the next line belongs to it. Objects, groups and materials make parts.
@@ -164,7 +164,7 @@ impl Model {
     /// not, sparse accessors and quantised numbers are read; colours are base colours, as
     /// shown on screen, with their opacity where the material blends. Coordinates are those
     /// of the scene, after the nodes' transforms. Left out and counted in
-    /// [`Model::warnings`]: what is no triangle or has no area, bones and morph targets (the
+    /// [`Model::warnings`]: what is no triangle or names a place twice, bones and morph targets (the
     /// mesh stands as it was made), textures, vertices' own colours.
     ///
     /// # Cost
