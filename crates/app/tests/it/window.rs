@@ -23,9 +23,12 @@ struct Screen {
 
 impl Screen {
     /// `None` where there is no Xvfb.
+    ///
+    /// Without `-noreset` the server begins anew when its last client leaves, and refuses whoever
+    /// comes meanwhile: here the viewer, right after a search for its window.
     fn open() -> Option<Self> {
         let mut server = Command::new("Xvfb")
-            .args(["-displayfd", "1", "-screen", "0", SCREEN, "-nolisten", "tcp"])
+            .args(["-displayfd", "1", "-noreset", "-screen", "0", SCREEN, "-nolisten", "tcp"])
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
             .spawn()
