@@ -74,6 +74,7 @@ extern crate std;
 mod chunk;
 mod chunk_mesh;
 mod conforming;
+mod downsample;
 mod greedy_mesher;
 mod material;
 mod occlusion;
@@ -86,6 +87,7 @@ mod visibility;
 
 pub use chunk::{Chunk, StorageKind, Voxels};
 pub use chunk_mesh::ChunkMesh;
+pub use downsample::{downsample, downsample_block};
 pub use greedy_mesher::{GreedyMesher, Merging};
 pub use material::{Material, MaterialKind, MaterialTable};
 pub use padded::PaddedChunk;
