@@ -1,6 +1,6 @@
 use drystone_voxel::{Chunk, ChunkPos, Material, MaterialTable};
 
-use crate::{Source, World, WorldError};
+use crate::{ChunkBox, Source, WorldError};
 
 mod carve;
 mod fill;
@@ -20,7 +20,8 @@ pub struct GeneratorConfig {
     /// The same seed gives the same world. Default 3.
     pub seed: u64,
     /// Chunks along X, Y and Z, from the chunk at the origin up. A side of 0 is an empty
-    /// world; at most [`World::MAX_CHUNKS`] chunks in all. Default 12 × 4 × 12.
+    /// world; at most [`GeneratedWorld::MAX_SIDE`] a side. [`World::load`] takes
+    /// [`World::MAX_CHUNKS`] in all, a streamed world any number. Default 12 × 4 × 12.
     pub size_chunks: [u32; 3],
     /// Voxels from the deepest lake to above the highest peak, 16 to 1024. Hills grow in
     /// width with it. Default 128, which four chunks of height hold.
@@ -55,25 +56,23 @@ pub struct GeneratedWorld {
 }
 
 impl GeneratedWorld {
+    /// The most chunks a side: what lies beyond has no voxel numbers.
+    pub const MAX_SIDE: u32 = 1 << 26;
+
     /// A world that is generated as it is asked for.
     ///
     /// # Errors
-    /// [`WorldError::TooLarge`] for more chunks than [`World::MAX_CHUNKS`], or a relief out
-    /// of bounds.
+    /// [`WorldError::TooLarge`] for a side of more than [`MAX_SIDE`](Self::MAX_SIDE)
+    /// chunks, or a relief out of bounds.
     pub fn new(config: GeneratorConfig) -> Result<Self, WorldError> {
-        let [x, y, z] = config.size_chunks.map(u64::from);
-        let chunks = x.saturating_mul(y).saturating_mul(z);
-        let limit = World::MAX_CHUNKS as u64;
         let what = |part: &str| format!("generated world: {part}");
-        // No side may be longer than the limit, even where another side is zero.
-        if let Some(&found) = [chunks, x, y, z].iter().find(|&&found| found > limit) {
-            let advice = "take fewer chunks a side";
+        if let Some(&found) = config.size_chunks.iter().find(|&&side| side > Self::MAX_SIDE) {
             return Err(WorldError::TooLarge {
                 what: what("size"),
-                found,
-                limit,
-                unit: "chunks",
-                advice,
+                found: found.into(),
+                limit: Self::MAX_SIDE.into(),
+                unit: "chunks a side",
+                advice: "take fewer chunks a side",
             });
         }
         let relief = config.relief_voxels.clamp(MIN_RELIEF, MAX_RELIEF);
@@ -116,6 +115,17 @@ impl Source for GeneratedWorld {
         (0..nx)
             .flat_map(|x| (0..ny).flat_map(move |y| (0..nz).map(move |z| ChunkPos::new(x, y, z))))
             .collect()
+    }
+
+    fn extent(&self) -> Option<ChunkBox> {
+        let [x, y, z] = self.config.size_chunks.map(|side| side as i32 - 1);
+        let is_empty = self.config.size_chunks.contains(&0);
+        (!is_empty).then_some(ChunkBox { min: ChunkPos::default(), max: ChunkPos::new(x, y, z) })
+    }
+
+    fn chunk_count(&self) -> u64 {
+        let [x, y, z] = self.config.size_chunks.map(u64::from);
+        x.saturating_mul(y).saturating_mul(z)
     }
 
     fn chunk(&self, position: ChunkPos) -> Result<Chunk, WorldError> {

@@ -46,19 +46,22 @@
 //!   is.
 //!
 //! # Limits
-//! A [`World`] takes [`World::MAX_CHUNKS`] chunks, a generated one as many; what a `.vox`
+//! A [`World`] takes [`World::MAX_CHUNKS`] chunks, a streamed one any number; what a `.vox`
 //! file may hold is listed at [`VoxFile`], what a model may at [`ModelOptions`].
 #![forbid(unsafe_code)]
 
+mod chunk_box;
 mod error;
 mod generate;
 mod minecraft;
 mod model;
+mod node;
 mod source;
 mod vox;
 mod voxel_box;
 mod world;
 
+pub use chunk_box::ChunkBox;
 pub use error::WorldError;
 pub use generate::{GeneratedWorld, GeneratorConfig};
 pub use minecraft::MinecraftWorld;
@@ -66,6 +69,7 @@ pub use model::{
     Model, ModelBounds, ModelMaterial, ModelOptions, ModelPart, ModelVertex, ModelWarning,
     ReadBeside, WarningKind, Warnings,
 };
+pub use node::NodePos;
 pub use source::{SUPPORTED_SOURCES, Source, open_source};
 pub use vox::{VoxFile, VoxLayer, VoxSummary};
 pub use voxel_box::VoxelBox;

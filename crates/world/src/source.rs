@@ -5,7 +5,9 @@ use std::path::Path;
 
 use drystone_voxel::{Chunk, ChunkPos, MaterialTable};
 
-use crate::{GeneratedWorld, GeneratorConfig, MinecraftWorld, VoxFile, WorldError};
+use crate::{
+    ChunkBox, GeneratedWorld, GeneratorConfig, MinecraftWorld, NodePos, VoxFile, WorldError,
+};
 
 /// What [`open_source`] and [`Model::open`](crate::Model::open) can open, as their errors
 /// name it.
@@ -34,6 +36,28 @@ pub trait Source: Any + Send + Sync {
     /// # Errors
     /// Where the source reads chunks late and finds one damaged.
     fn chunk(&self, position: ChunkPos) -> Result<Chunk, WorldError>;
+
+    /// The box of chunks outside of which nothing is; `None` where nothing is at all.
+    ///
+    /// # Cost
+    /// As [`chunk_positions`](Self::chunk_positions), unless the source knows it.
+    fn extent(&self) -> Option<ChunkBox> {
+        ChunkBox::around(self.chunk_positions())
+    }
+
+    /// How many [`chunk_positions`](Self::chunk_positions) there are: to be asked before
+    /// them where they might be too many.
+    fn chunk_count(&self) -> u64 {
+        self.chunk_positions().len() as u64
+    }
+
+    /// The chunk of larger voxels at `node`, of a level above 0, if the source makes such
+    /// itself. `None` where it does not: then they follow from the chunks, as
+    /// [`downsample`](drystone_voxel::downsample) says.
+    fn coarse_chunk(&self, node: NodePos) -> Option<Result<Chunk, WorldError>> {
+        let _ = node;
+        None
+    }
 
     /// What was found damaged so far and left out, a line each: the rest of the source is
     /// still given. To be asked for after the chunks.

@@ -76,17 +76,18 @@ impl World {
     /// [`WorldError::TooLarge`] past [`MAX_CHUNKS`](Self::MAX_CHUNKS), before any chunk is
     /// made, and whatever [`Source::chunk`] returns.
     pub fn load(source: &dyn Source) -> Result<Self, WorldError> {
-        let positions = source.chunk_positions();
-        if positions.len() > Self::MAX_CHUNKS {
+        let count = source.chunk_count();
+        if count > Self::MAX_CHUNKS as u64 {
             return Err(WorldError::TooLarge {
                 what: source.name().into(),
-                found: positions.len() as u64,
+                found: count,
                 limit: Self::MAX_CHUNKS as u64,
                 unit: "chunks",
                 advice: "take a smaller part of it",
             });
         }
-        let chunks: Vec<(ChunkPos, Chunk)> = positions
+        let chunks: Vec<(ChunkPos, Chunk)> = source
+            .chunk_positions()
             .into_par_iter()
             .filter_map(|position| match source.chunk(position) {
                 Ok(chunk) if chunk.is_empty() => None,

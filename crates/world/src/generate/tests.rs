@@ -2,6 +2,7 @@ use drystone_voxel::VoxelPos;
 
 use super::tree::{Part, trees_near};
 use super::*;
+use crate::World;
 
 fn world(seed: u64, size_chunks: [u32; 3]) -> GeneratedWorld {
     GeneratedWorld::new(GeneratorConfig { seed, size_chunks, ..Default::default() }).unwrap()
@@ -119,6 +120,7 @@ fn sizes_from_none_to_too_large() {
     for size in [[0, 4, 4], [4, 0, 4], [4, 4, 0], [0; 3]] {
         let nothing = World::load(&world(1, size)).unwrap();
         assert!(nothing.is_empty());
+        assert_eq!(world(1, size).extent(), None);
     }
     assert!(!World::load(&world(1, [1; 3])).unwrap().is_empty());
     let error = |size_chunks, relief_voxels| {
@@ -126,11 +128,20 @@ fn sizes_from_none_to_too_large() {
         GeneratedWorld::new(config).unwrap_err().to_string()
     };
     assert_eq!(
-        error([65_537, 1, 1], 128),
-        "generated world: size: 65537 chunks, at most 65536 are taken; take fewer chunks a side"
+        error([1, 67_108_865, 1], 128),
+        "generated world: size: 67108865 chunks a side, at most 67108864 are taken; take fewer chunks a side"
     );
-    for size in [[u32::MAX; 3], [u32::MAX, 0, 1], [41, 40, 40]] {
+    for size in [[u32::MAX; 3], [u32::MAX, 0, 1]] {
         assert!(error(size, 128).starts_with("generated world: size: "));
+    }
+    // What a source may have and memory may not.
+    let [vast, larger] = [[GeneratedWorld::MAX_SIDE; 3], [41, 40, 40]].map(|size| world(1, size));
+    assert_eq!(vast.chunk_count(), u64::MAX);
+    assert_eq!(larger.chunk_count(), 65_600);
+    assert_eq!(larger.extent().map(|it| it.size_chunks()), Some([41, 40, 40]));
+    for source in [vast, larger] {
+        let error = World::load(&source).unwrap_err().to_string();
+        assert!(error.contains("at most 65536 are taken; take a smaller part of it"), "{error}");
     }
     for relief in [0, 15, 1025, u32::MAX] {
         assert!(error([1; 3], relief).contains("take a relief of 16 to 1024 voxels"));

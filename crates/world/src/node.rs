@@ -1,0 +1,128 @@
+use drystone_voxel::{Chunk, ChunkPos, VoxelPos};
+
+/// A place in the tree of levels of detail: a chunk of voxels that are 2^`level` units a
+/// side. At level 0 it is a chunk of the world; every node covers eight of the level below.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct NodePos {
+    /// How often the voxels are doubled, 0 to [`MAX_LEVEL`](Self::MAX_LEVEL).
+    pub level: u8,
+    /// Where it lies in the grid of chunks of that level.
+    pub chunk: ChunkPos,
+}
+
+impl NodePos {
+    /// The highest level: one node at the origin reaches to the end of the numbers.
+    pub const MAX_LEVEL: u8 = 26;
+
+    /// The node at this place; levels beyond the highest count as the highest.
+    pub const fn new(level: u8, chunk: ChunkPos) -> Self {
+        let level = if level > Self::MAX_LEVEL { Self::MAX_LEVEL } else { level };
+        Self { level, chunk }
+    }
+
+    /// The node of `level` that holds this one, which is no higher.
+    #[must_use]
+    pub const fn ancestor(self, level: u8) -> Self {
+        let up = level.saturating_sub(self.level);
+        let up = if up > 31 { 31 } else { up as u32 };
+        let ChunkPos { x, y, z } = self.chunk;
+        Self::new(self.level + up as u8, ChunkPos::new(x >> up, y >> up, z >> up))
+    }
+
+    /// The node of the next level that holds this one.
+    #[must_use]
+    pub const fn parent(self) -> Self {
+        self.ancestor(self.level + 1)
+    }
+
+    /// The eight nodes of the level below that this one covers, the one at `x + 2 * y + 4 * z`
+    /// lying there; `None` at level 0 and past the end of the numbers.
+    pub fn children(self) -> Option<[Self; 8]> {
+        let level = self.level.checked_sub(1)?;
+        let double = |c: i32| c.checked_mul(2);
+        let ChunkPos { x, y, z } = self.chunk;
+        let (x, y, z) = (double(x)?, double(y)?, double(z)?);
+        Some(std::array::from_fn(|i| {
+            let [dx, dy, dz] = [i & 1, i >> 1 & 1, i >> 2].map(|far| far as i32);
+            Self { level, chunk: ChunkPos::new(x + dx, y + dy, z + dz) }
+        }))
+    }
+
+    /// Which of its parent's [`children`](Self::children) this is.
+    pub const fn index_in_parent(self) -> usize {
+        let ChunkPos { x, y, z } = self.chunk;
+        (x & 1 | (y & 1) << 1 | (z & 1) << 2) as usize
+    }
+
+    /// The node `offset` further on at the same level; `None` past the end of the numbers.
+    pub fn offset(self, offset: [i32; 3]) -> Option<Self> {
+        Some(Self { level: self.level, chunk: self.chunk.offset(offset)? })
+    }
+
+    /// The units that one voxel of this level is long.
+    pub const fn voxel_units(self) -> u32 {
+        1 << self.level
+    }
+
+    /// The units that the node is long.
+    pub const fn side_units(self) -> u32 {
+        Chunk::SIDE << self.level
+    }
+
+    /// The lowest voxel of the world that it covers. Saturates at the end of the world.
+    pub const fn origin(self) -> VoxelPos {
+        let side = self.side_units() as i64;
+        let ChunkPos { x, y, z } = self.chunk;
+        VoxelPos::new(scaled(x, side), scaled(y, side), scaled(z, side))
+    }
+}
+
+impl From<ChunkPos> for NodePos {
+    /// The chunk as a node of level 0.
+    fn from(chunk: ChunkPos) -> Self {
+        Self { level: 0, chunk }
+    }
+}
+
+const fn scaled(c: i32, side: i64) -> i32 {
+    let wide = c as i64 * side;
+    if wide < i32::MIN as i64 {
+        i32::MIN
+    } else if wide > i32::MAX as i64 {
+        i32::MAX
+    } else {
+        wide as i32
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn children_know_their_parents() {
+        for chunk in [ChunkPos::new(0, 0, 0), ChunkPos::new(-1, 3, -7), ChunkPos::new(9, -2, 4)] {
+            let node = NodePos::new(3, chunk);
+            for (i, child) in node.children().unwrap().into_iter().enumerate() {
+                assert_eq!((child.parent(), child.index_in_parent()), (node, i));
+                let corner = [i & 1, i >> 1 & 1, i >> 2].map(|far| far as i32);
+                let (low, own) = (child.origin().to_array(), node.origin().to_array());
+                for axis in 0..3 {
+                    assert_eq!(low[axis] - own[axis], corner[axis] * child.side_units() as i32);
+                }
+            }
+        }
+        assert_eq!(NodePos::default().children(), None);
+    }
+
+    #[test]
+    fn the_highest_level_reaches_to_the_end_of_the_numbers() {
+        let top = NodePos::new(200, ChunkPos::new(-1, 0, 0));
+        assert_eq!(top.level, NodePos::MAX_LEVEL);
+        assert_eq!(top.side_units(), 1 << 31);
+        assert_eq!(top.origin(), VoxelPos::new(i32::MIN, 0, 0));
+        let low = NodePos::from(VoxelPos::new(i32::MIN, i32::MAX, -1).split(Chunk::SIDE).0);
+        assert_eq!(low.ancestor(top.level).chunk, ChunkPos::new(-1, 0, -1));
+        assert!(NodePos::new(5, ChunkPos::new(i32::MAX, 0, 0)).children().is_none());
+    }
+}
