@@ -58,6 +58,18 @@ pub enum WorldError {
         /// What to do about it.
         advice: &'static str,
     },
+    /// A height map breaks the rules of its format, or becomes too large.
+    #[error("{file}: {place}: {problem}; {advice}")]
+    BadHeightMap {
+        /// The file's name.
+        file: String,
+        /// The part of the file, or of what was asked for.
+        place: String,
+        /// What is wrong there.
+        problem: String,
+        /// What to do about it.
+        advice: &'static str,
+    },
     /// More than this version takes, found before any memory was spent on it.
     #[error("{what}: {found} {unit}, at most {limit} are taken; {advice}")]
     TooLarge {

@@ -3,8 +3,9 @@
 //!
 //! ```text
 //!  GeneratedWorld ────────┐
-//!  VoxFile (.vox) ────────┼─ Source ──► chunk by chunk
-//!  MinecraftWorld (.mca) ─┘        └──► World: all chunks in memory ──► PaddedChunk ──► mesher
+//!  VoxFile (.vox) ────────┤
+//!  MinecraftWorld (.mca) ─┼─ Source ──► chunk by chunk
+//!  HeightMap (.png, …) ───┘        └──► World: all chunks in memory ──► PaddedChunk ──► mesher
 //!
 //!  .obj, .gltf, .glb ──► Model: parts ──► polygons that share vertices and coordinates
 //! ```
@@ -39,7 +40,8 @@
 //!
 //! # Which one?
 //! * [`open_source`] when a user names the source, [`GeneratedWorld`], [`VoxFile`] and
-//!   [`MinecraftWorld`] when the program does.
+//!   [`MinecraftWorld`] when the program does; [`HeightMap`] too, or when a height map's
+//!   scale is known.
 //! * [`World`] to look at neighbours, to count or to edit; a bare [`Source`] to go through
 //!   the chunks once.
 //! * [`Model`] for polygons; [`Model::is_model`] tells by the name which of the two a file
@@ -47,12 +49,14 @@
 //!
 //! # Limits
 //! A [`World`] takes [`World::MAX_CHUNKS`] chunks, a streamed one any number; what a `.vox`
-//! file may hold is listed at [`VoxFile`], what a model may at [`ModelOptions`].
+//! file may hold is listed at [`VoxFile`], what a height map may at [`HeightMap`], what a
+//! model may at [`ModelOptions`].
 #![forbid(unsafe_code)]
 
 mod chunk_box;
 mod error;
 mod generate;
+mod height_map;
 mod minecraft;
 mod model;
 mod node;
@@ -64,6 +68,7 @@ mod world;
 pub use chunk_box::ChunkBox;
 pub use error::WorldError;
 pub use generate::{GeneratedWorld, GeneratorConfig};
+pub use height_map::{HeightMap, HeightMapOptions, HeightMapSummary, Voids};
 pub use minecraft::MinecraftWorld;
 pub use model::{
     Model, ModelBounds, ModelMaterial, ModelOptions, ModelPart, ModelVertex, ModelWarning,

@@ -6,13 +6,14 @@ use std::path::Path;
 use drystone_voxel::{Chunk, ChunkPos, MaterialTable};
 
 use crate::{
-    ChunkBox, GeneratedWorld, GeneratorConfig, MinecraftWorld, NodePos, VoxFile, WorldError,
+    ChunkBox, GeneratedWorld, GeneratorConfig, HeightMap, HeightMapOptions, MinecraftWorld,
+    NodePos, VoxFile, WorldError,
 };
 
 /// What [`open_source`] and [`Model::open`](crate::Model::open) can open, as their errors
 /// name it.
 pub const SUPPORTED_SOURCES: &str = "MagicaVoxel files (.vox), Minecraft Java worlds (.mca, save folders), \
-     polygon models (.obj, .gltf, .glb), \
+     height maps (.png, .tif, .hgt), polygon models (.obj, .gltf, .glb), \
      or no name for a generated world";
 
 /// Where voxels come from: says which chunks there are and makes each on demand, from
@@ -66,13 +67,13 @@ pub trait Source: Any + Send + Sync {
     }
 }
 
-/// Opens what lies at `path`: a folder or `.mca` file as a Minecraft world, anything else by
-/// its content; without a path, the generated world of the
-/// default configuration.
+/// Opens what lies at `path`: a folder or `.mca` file as a Minecraft world, `.png`, `.tif` and
+/// `.hgt` files as height maps at their own scale, anything else by its content; without a
+/// path, the generated world of the default configuration.
 ///
 /// # Errors
-/// A missing or unreadable file, a folder without regions, a file of another kind or a damaged one: each
-/// names the file and what to do.
+/// A missing or unreadable file, a folder without regions, a file of another kind or a
+/// damaged one: each names the file and what to do.
 ///
 /// # Examples
 /// ```
@@ -85,6 +86,9 @@ pub fn open_source(path: Option<&Path>) -> Result<Box<dyn Source>, WorldError> {
         None => Ok(Box::new(GeneratedWorld::new(GeneratorConfig::default())?)),
         Some(path) if MinecraftWorld::is_minecraft(path) => {
             Ok(Box::new(MinecraftWorld::open(path)?))
+        }
+        Some(path) if HeightMap::is_height_map(path) => {
+            Ok(Box::new(HeightMap::open(path, &HeightMapOptions::default())?))
         }
         Some(path) => Ok(Box::new(VoxFile::open(path)?)),
     }
@@ -110,7 +114,7 @@ pub(crate) fn read_file(
     let mut file = File::open(path).map_err(unreadable)?;
     let mut bytes = Vec::new();
     file.by_ref().take(magic.len() as u64).read_to_end(&mut bytes).map_err(unreadable)?;
-    if bytes.is_empty() {
+    if metadata.len() == 0 {
         return Err(unsupported("an empty file".into()));
     }
     if bytes != magic {

@@ -3,6 +3,10 @@
 
 mod gltf_bytes;
 mod gltf_hostile;
+mod height_helpers;
+mod height_hostile;
+mod height_map;
+mod height_tiff;
 mod minecraft_bytes;
 mod minecraft_hostile;
 mod minecraft_real;

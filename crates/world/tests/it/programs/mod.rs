@@ -1,7 +1,9 @@
 //! Bytes as files, for tests and for fuzzers: whatever they say, a model that holds together
 //! or an error in one line.
 
-use drystone_world::{MinecraftWorld, Model, ModelOptions, Source, WorldError};
+use drystone_world::{
+    HeightMap, HeightMapOptions, MinecraftWorld, Model, ModelOptions, Source, WorldError,
+};
 
 /// Less than the default, so that little is spent on each of many files.
 const MAX_CORNERS: u64 = 1 << 16;
@@ -24,6 +26,35 @@ pub(crate) fn obj(bytes: &[u8]) {
 pub(crate) fn gltf(bytes: &[u8]) {
     let mut beside = |_: &str, _| Ok(bytes.to_vec());
     check_result(&Model::parse_gltf(bytes, "fuzz.gltf", &options(0.0), &mut beside), bytes);
+}
+
+/// Reads bytes as a height map and makes some of its chunks; says whether there is one.
+pub(crate) fn height_map(bytes: &[u8]) -> bool {
+    // Files without a mark of their own are read as tiles.
+    let name = if bytes.starts_with(b"h") { "N47E011.hgt" } else { "fuzz.tif" };
+    let options = HeightMapOptions { metres_per_voxel: Some(90.0), ..HeightMapOptions::default() };
+    let map = match HeightMap::parse(bytes, name, &options) {
+        Ok(map) => map,
+        Err(error) => {
+            let line = error.to_string();
+            assert!(line.starts_with(name) && line.len() < 600, "{line}");
+            return false;
+        }
+    };
+    let summary = map.summary();
+    let [width, height] = summary.size_samples;
+    assert!(width > 0 && height > 0 && summary.void_count <= (width * height) as u64);
+    assert_eq!(summary.range_metres.is_none(), summary.void_count == (width * height) as u64);
+    // A few samples spread over thousands of kilometres make a long list.
+    if width * height > 1 << 12 || summary.metres_per_sample.iter().any(|metres| *metres > 1e4) {
+        return true;
+    }
+    let positions = map.chunk_positions();
+    assert!(positions.is_sorted());
+    for position in positions.iter().take(4).chain(positions.last()) {
+        map.chunk(*position).unwrap().check().unwrap();
+    }
+    true
 }
 
 fn options(merge_tolerance: f32) -> ModelOptions {

@@ -1,0 +1,92 @@
+use drystone_voxel::{Material, MaterialTable};
+
+use super::options::HeightMapOptions;
+
+/// Ground that rises by more than this, in metres a metre, is bare rock.
+const STEEP: f64 = 0.6;
+/// Steeper ground than this keeps no snow either.
+const SNOW_SLIPS: f64 = 1.0;
+/// Up to which part of the way from the sea to the snow ground is sand, grass, forest and
+/// alpine meadow; from there to the snow it is scree.
+const BEACH: f64 = 0.002;
+const GRASS: f64 = 0.25;
+const FOREST: f64 = 0.5;
+const MEADOW: f64 = 0.75;
+
+/// What the ground is made of, by height and slope.
+pub(super) struct Cover {
+    sand: Material,
+    grass: Material,
+    forest: Material,
+    meadow: Material,
+    scree: Material,
+    snow: Material,
+    pub(super) rock: Material,
+    pub(super) dirt: Material,
+    pub(super) stone: Material,
+    pub(super) water: Material,
+    sea_metres: f64,
+    snow_metres: f64,
+}
+
+impl Cover {
+    /// Adds the materials to an empty table, which has room for all of them.
+    pub(super) fn new(table: &mut MaterialTable, options: &HeightMapOptions) -> Self {
+        let mut add = |name, color| table.insert(name, color).unwrap_or_default();
+        Self {
+            sand: add("sand", [222, 206, 154, 255]),
+            grass: add("grass", [132, 174, 76, 255]),
+            forest: add("forest", [84, 138, 62, 255]),
+            meadow: add("alpine meadow", [150, 160, 88, 255]),
+            scree: add("scree", [148, 141, 131, 255]),
+            snow: add("snow", [241, 245, 250, 255]),
+            rock: add("rock", [118, 114, 112, 255]),
+            dirt: add("dirt", [122, 88, 60, 255]),
+            stone: add("stone", [134, 134, 136, 255]),
+            water: add("water", [46, 116, 178, 150]),
+            sea_metres: options.sea_level_metres,
+            snow_metres: options.snow_line_metres,
+        }
+    }
+
+    /// What lies on top at a height in metres, where the ground rises by `slope` metres a
+    /// metre.
+    pub(super) fn top(&self, metres: f64, slope: f64) -> Material {
+        let way = (metres - self.sea_metres) / (self.snow_metres - self.sea_metres);
+        match way {
+            _ if slope > SNOW_SLIPS || (slope > STEEP && way < 1.0) => self.rock,
+            ..BEACH => self.sand,
+            ..GRASS => self.grass,
+            ..FOREST => self.forest,
+            ..MEADOW => self.meadow,
+            ..1.0 => self.scree,
+            _ => self.snow,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_table_is_what_the_docs_say() {
+        let mut table = MaterialTable::new();
+        let cover = Cover::new(&mut table, &HeightMapOptions::default());
+        let name = |metres, slope| table.get(cover.top(metres, slope)).unwrap().name.as_str();
+        for (metres, flat, steep, steeper) in [
+            (-30.0, "sand", "rock", "rock"),
+            (4.9, "sand", "rock", "rock"),
+            (5.1, "grass", "rock", "rock"),
+            (624.0, "grass", "rock", "rock"),
+            (626.0, "forest", "rock", "rock"),
+            (1_251.0, "alpine meadow", "rock", "rock"),
+            (1_876.0, "scree", "rock", "rock"),
+            (2_500.0, "snow", "snow", "rock"),
+        ] {
+            let seen = [0.59, 0.61, 1.01].map(|slope| name(metres, slope));
+            assert_eq!(seen, [flat, steep, steeper], "{metres}");
+        }
+        assert!(table.is_see_through(cover.water));
+    }
+}

@@ -1,0 +1,155 @@
+//! TIFF files of one channel, and what GeoTIFF and GDAL say in them.
+
+use std::io::Cursor;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use tiff::ColorType;
+use tiff::decoder::{ChunkType, Decoder, DecodingResult, Limits};
+use tiff::tags::Tag;
+
+use super::fault::{CONVERT, Fault, GET_AGAIN};
+use super::geo_scale;
+use super::grid::{Decoded, Grid};
+
+/// Bytes of a strip or tile that are decoded at once, at most.
+const MAX_PART_BYTES: usize = 64 << 20;
+
+pub(super) type File<'a> = Decoder<Cursor<&'a [u8]>>;
+
+/// Whether a file begins as TIFF files do, of either byte order, with offsets of 4 or 8
+/// bytes.
+pub(super) fn is_tiff(start: &[u8]) -> bool {
+    [b"II*\0", b"MM\0*", b"II+\0", b"MM\0+"].iter().any(|mark| start.starts_with(*mark))
+}
+
+/// Reads the first picture of a file.
+pub(super) fn decode(bytes: &[u8]) -> Result<Decoded, Fault> {
+    // The crate promises not to panic. Should it break that promise on some file, the file
+    // is at fault, not the program that opens it.
+    catch_unwind(AssertUnwindSafe(|| read(bytes)))
+        .unwrap_or_else(|_| Err(Fault::new("picture", "its decoder gave up", GET_AGAIN)))
+}
+
+fn read(bytes: &[u8]) -> Result<Decoded, Fault> {
+    let limits = || {
+        let mut limits = Limits::default();
+        limits.decoding_buffer_size = MAX_PART_BYTES;
+        limits.intermediate_buffer_size = MAX_PART_BYTES;
+        limits
+    };
+    let at = |place: &'static str| move |problem| bad(place, &problem);
+    let decoder = Decoder::new(Cursor::new(bytes)).map_err(at("header"))?;
+    let mut decoder = decoder.with_limits(limits());
+    let (width, height) = decoder.dimensions().map_err(at("header"))?;
+    let bits = match decoder.colortype().map_err(at("header"))? {
+        ColorType::Gray(bits @ (8 | 16 | 32 | 64)) => bits,
+        ColorType::Gray(bits) => {
+            let problem = format!("{bits} bits a sample");
+            return Err(Fault::new("header", problem, CONVERT));
+        }
+        _ => return Err(Fault::new("header", "a picture in colour, not of heights", CONVERT)),
+    };
+    Grid::check_claim([width, height], u64::from(bits / 8), bytes.len(), ratio(&mut decoder))?;
+    let nodata = nodata(&mut decoder);
+    let metres_per_sample = geo_scale::metres_per_sample(&mut decoder, height);
+    let (metres, kind) = samples(&mut decoder, [width, height], nodata)?;
+    let grid = Grid::new(width as usize, metres);
+    Ok(Decoded { grid, format: format!("TIFF, {kind}"), metres_per_sample })
+}
+
+/// How many bytes one byte of the file becomes at most, by the way it is packed.
+fn ratio(decoder: &mut File) -> u64 {
+    match decoder.find_tag_unsigned::<u16>(Tag::Compression) {
+        // Not packed at all.
+        Ok(None | Some(1)) => 1,
+        // Runs of bytes.
+        Ok(Some(32773)) => 64,
+        // LZW: a code of 12 bits for a chain of 4096 bytes. Deflate packs less.
+        _ => 2731,
+    }
+}
+
+/// The number that stands for no height, as GDAL writes it: as text.
+fn nodata(decoder: &mut File) -> Option<f64> {
+    let text = decoder.get_tag_ascii_string(Tag::GdalNodata).ok()?;
+    text.trim_matches(|c: char| c == '\0' || c.is_whitespace()).parse().ok()
+}
+
+/// Strips or tiles, put together to rows. Memory for rows is taken as they come.
+fn samples(
+    decoder: &mut File,
+    [width, height]: [u32; 2],
+    nodata: Option<f64>,
+) -> Result<(Vec<f32>, &'static str), Fault> {
+    let in_header = |problem| bad("header", &problem);
+    let (part_width, part_height) = decoder.chunk_dimensions();
+    if part_width == 0 || part_height == 0 {
+        return Err(Fault::new("header", "tiles without a size", GET_AGAIN));
+    }
+    let (count, across, name) = match decoder.get_chunk_type() {
+        ChunkType::Strip => (decoder.strip_count().map_err(in_header)?, 1, "strip"),
+        ChunkType::Tile => {
+            (decoder.tile_count().map_err(in_header)?, width.div_ceil(part_width), "tile")
+        }
+    };
+    if u64::from(count) < u64::from(across) * u64::from(height.div_ceil(part_height)) {
+        let problem = format!("{count} {name}s are too few for {width} x {height} samples");
+        return Err(Fault::new("header", problem, GET_AGAIN));
+    }
+    let mut metres = Vec::new();
+    let mut kind = "";
+    for index in 0..across * height.div_ceil(part_height) {
+        let place = || format!("{name} {index}");
+        let (data_width, data_height) = decoder.chunk_data_dimensions(index);
+        let part = decoder.read_chunk(index).map_err(|problem| bad(place(), &problem))?;
+        let left = index % across * part_width;
+        let top = index / across * part_height;
+        if left == 0 {
+            metres.resize(width as usize * (top + data_height).min(height) as usize, f32::NAN);
+        }
+        let (numbers, part_kind) = numbers(part, nodata)
+            .ok_or_else(|| Fault::new(place(), "samples of an unknown kind", CONVERT))?;
+        kind = part_kind;
+        let fits = numbers.len() as u64 == u64::from(data_width) * u64::from(data_height)
+            && left + data_width <= width
+            && top + data_height <= height;
+        if !fits || numbers.is_empty() {
+            return Err(Fault::new(place(), "does not fit the picture", GET_AGAIN));
+        }
+        for (row, samples) in numbers.chunks_exact(data_width as usize).enumerate() {
+            let start = (top as usize + row) * width as usize + left as usize;
+            metres[start..start + samples.len()].copy_from_slice(samples);
+        }
+    }
+    Ok((metres, kind))
+}
+
+/// Samples as metres, and what they are in the file.
+fn numbers(part: DecodingResult, nodata: Option<f64>) -> Option<(Vec<f32>, &'static str)> {
+    fn each<T: Copy>(samples: &[T], nodata: Option<f64>, number: impl Fn(T) -> f64) -> Vec<f32> {
+        let metre = |sample: &T| match number(*sample) {
+            number if nodata == Some(number) => f32::NAN,
+            number => number as f32,
+        };
+        samples.iter().map(metre).collect()
+    }
+    // A file of short floats may write its mark with all the digits of a long one.
+    let short = nodata.map(|number| f64::from(number as f32));
+    Some(match part {
+        DecodingResult::U8(it) => (each(&it, nodata, f64::from), "8 bits"),
+        DecodingResult::I8(it) => (each(&it, nodata, f64::from), "8 bits with sign"),
+        DecodingResult::U16(it) => (each(&it, nodata, f64::from), "16 bits"),
+        DecodingResult::I16(it) => (each(&it, nodata, f64::from), "16 bits with sign"),
+        DecodingResult::U32(it) => (each(&it, nodata, f64::from), "32 bits"),
+        DecodingResult::I32(it) => (each(&it, nodata, f64::from), "32 bits with sign"),
+        DecodingResult::F32(it) => (each(&it, short, f64::from), "32-bit floats"),
+        DecodingResult::F64(it) => (each(&it, nodata, f64::from), "64-bit floats"),
+        _ => return None,
+    })
+}
+
+fn bad(place: impl Into<String>, problem: &tiff::TiffError) -> Fault {
+    // A message may quote what the file holds, and files may hold anything.
+    let text: String = problem.to_string().chars().take(200).collect();
+    Fault::new(place, text.escape_debug().to_string(), GET_AGAIN)
+}

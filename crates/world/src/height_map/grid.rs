@@ -1,0 +1,162 @@
+use std::ops::Range;
+
+use super::fault::{Fault, GET_AGAIN, SMALLER};
+
+/// Heights in metres, rows from north to south, each from west to east; NaN where there is
+/// none.
+pub(super) struct Grid {
+    width: usize,
+    height: usize,
+    metres: Vec<f32>,
+}
+
+/// What a decoder gives.
+pub(super) struct Decoded {
+    pub(super) grid: Grid,
+    /// What the file is, to show.
+    pub(super) format: String,
+    /// Metres from one sample to the next, eastwards and southwards, where the file says.
+    pub(super) metres_per_sample: Option<[f64; 2]>,
+}
+
+impl Grid {
+    /// The most samples that are taken: 512 MiB.
+    pub(super) const MAX_SAMPLES: u64 = 1 << 27;
+
+    /// Whether a file of `file_bytes` may have as many samples as it claims; asked before
+    /// any memory is spent on them. `ratio` is how many bytes one byte of it can become.
+    pub(super) fn check_claim(
+        [width, height]: [u32; 2],
+        sample_bytes: u64,
+        file_bytes: usize,
+        ratio: u64,
+    ) -> Result<(), Fault> {
+        let samples = u64::from(width) * u64::from(height);
+        let claim = format!("{width} x {height} samples");
+        if samples == 0 {
+            return Err(Fault::new("header", claim, GET_AGAIN));
+        }
+        if samples > Self::MAX_SAMPLES {
+            let problem = format!("{claim}, at most {} are taken", Self::MAX_SAMPLES);
+            return Err(Fault::new("header", problem, SMALLER));
+        }
+        if samples * sample_bytes > file_bytes as u64 * ratio {
+            let problem = format!("claims {claim} in {file_bytes} bytes");
+            return Err(Fault::new("header", problem, GET_AGAIN));
+        }
+        Ok(())
+    }
+
+    /// A grid of rows of `width`; what is not finite becomes void.
+    pub(super) fn new(width: usize, mut metres: Vec<f32>) -> Self {
+        metres.iter_mut().filter(|it| !it.is_finite()).for_each(|it| *it = f32::NAN);
+        let height = metres.len().checked_div(width).unwrap_or(0);
+        Self { width, height, metres }
+    }
+
+    /// Samples from west to east and from north to south.
+    pub(super) fn size(&self) -> [usize; 2] {
+        [self.width, self.height]
+    }
+
+    /// The heights of `columns` in row `row`; both inside the grid.
+    pub(super) fn row(&self, row: usize, columns: Range<usize>) -> &[f32] {
+        let start = row * self.width;
+        &self.metres[start + columns.start..start + columns.end]
+    }
+
+    pub(super) fn void_count(&self) -> u64 {
+        self.metres.iter().filter(|it| it.is_nan()).count() as u64
+    }
+
+    /// The lowest and the highest of the samples, or `None` where all are void.
+    pub(super) fn range(&self) -> Option<[f32; 2]> {
+        range_of(&self.metres)
+    }
+
+    /// The lowest and the highest sample of a part that lies inside the grid.
+    pub(super) fn range_in(&self, columns: Range<usize>, rows: Range<usize>) -> Option<[f32; 2]> {
+        let ranges = rows.filter_map(|row| range_of(self.row(row, columns.clone())));
+        ranges.reduce(|a, b| [a[0].min(b[0]), a[1].max(b[1])])
+    }
+
+    /// Gives each void the mean of the samples beside it that are known, ring by ring from
+    /// the rim of the void inwards. A grid without any height stays as it is.
+    ///
+    /// # Cost
+    /// O(n), and 4 bytes for each void.
+    pub(super) fn fill_voids(&mut self) {
+        let is_rim = |grid: &Self, at: usize| {
+            grid.metres[at].is_nan() && grid.beside(at).any(|it| !grid.metres[it].is_nan())
+        };
+        let mut ring: Vec<u32> =
+            (0..self.metres.len()).filter(|&at| is_rim(self, at)).map(|at| at as u32).collect();
+        while !ring.is_empty() {
+            // The whole ring is worked out from what was there before it.
+            let means: Vec<f32> = ring.iter().map(|&at| self.mean_beside(at as usize)).collect();
+            for (&at, mean) in ring.iter().zip(means) {
+                self.metres[at as usize] = mean;
+            }
+            let mut next: Vec<u32> = ring
+                .iter()
+                .flat_map(|&at| self.beside(at as usize))
+                .filter(|&at| self.metres[at].is_nan())
+                .map(|at| at as u32)
+                .collect();
+            next.sort_unstable();
+            next.dedup();
+            ring = next;
+        }
+    }
+
+    fn mean_beside(&self, at: usize) -> f32 {
+        let (sum, count) = self
+            .beside(at)
+            .map(|it| f64::from(self.metres[it]))
+            .filter(|it| !it.is_nan())
+            .fold((0.0, 0.0), |(sum, count), it| (sum + it, count + 1.0));
+        (sum / count) as f32
+    }
+
+    /// The places west, east, north and south of a place, as far as there are any.
+    fn beside(&self, at: usize) -> impl Iterator<Item = usize> + use<> {
+        let (x, z) = (at % self.width, at / self.width);
+        let west = (x > 0).then(|| at - 1);
+        let east = (x + 1 < self.width).then(|| at + 1);
+        let north = (z > 0).then(|| at - self.width);
+        let south = (z + 1 < self.height).then(|| at + self.width);
+        [west, east, north, south].into_iter().flatten()
+    }
+}
+
+fn range_of(metres: &[f32]) -> Option<[f32; 2]> {
+    let known = metres.iter().copied().filter(|it| !it.is_nan());
+    known.map(|it| [it, it]).reduce(|a, b| [a[0].min(b[0]), a[1].max(b[1])])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn voids_are_filled_from_their_rim() {
+        let n = f32::NAN;
+        let mut grid = Grid::new(4, vec![1.0, n, n, n, 3.0, n, f32::INFINITY, n]);
+        assert_eq!(grid.void_count(), 6);
+        assert_eq!(grid.range(), Some([1.0, 3.0]));
+        grid.fill_voids();
+        // The first ring takes 1 and 3; the second the mean of nothing but the first.
+        assert_eq!(grid.metres, [1.0, 1.0, 1.0, 1.0, 3.0, 3.0, 3.0, 3.0]);
+        let mut grid = Grid::new(3, vec![2.0, n, 6.0]);
+        grid.fill_voids();
+        assert_eq!(grid.metres, [2.0, 4.0, 6.0]);
+    }
+
+    #[test]
+    fn a_grid_of_voids_stays_one() {
+        let mut grid = Grid::new(2, vec![f32::NAN; 4]);
+        grid.fill_voids();
+        assert_eq!((grid.void_count(), grid.range()), (4, None));
+        assert_eq!(grid.range_in(0..2, 0..2), None);
+    }
+}

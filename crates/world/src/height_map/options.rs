@@ -1,0 +1,87 @@
+use super::fault::Fault;
+
+/// How heights become voxels.
+///
+/// # Examples
+/// ```
+/// use drystone_world::HeightMapOptions;
+///
+/// // Samples 75 m apart from west to east and 93 m from north to south.
+/// let options =
+///     HeightMapOptions { metres_per_sample: Some([75.0, 93.0]), ..HeightMapOptions::default() };
+/// assert_eq!(options.vertical_scale, 1.0);
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct HeightMapOptions {
+    /// Metres from one sample to the next, eastwards and southwards. Default: what the file
+    /// says (a GeoTIFF's pixel scale; for `.hgt` the degree that its name tells, N47E011 for
+    /// one), else [`METRES_PER_SAMPLE`](Self::METRES_PER_SAMPLE).
+    pub metres_per_sample: Option<[f64; 2]>,
+    /// The side of a voxel in metres. Default: the smaller distance between samples.
+    pub metres_per_voxel: Option<f64>,
+    /// How many times higher than true heights are shown. Default: 1.
+    pub vertical_scale: f64,
+    /// Metres above zero up to which there is water. Default: 0.
+    pub sea_level_metres: f64,
+    /// Metres above zero from which on there is snow; what grows below stops at quarters of
+    /// the way there. Default: 2500.
+    pub snow_line_metres: f64,
+    /// What stands where the file knows no height. Default: holes.
+    pub voids: Voids,
+}
+
+/// What stands where the file knows no height.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Voids {
+    /// Nothing.
+    #[default]
+    Holes,
+    /// The mean of what lies beside, from the rim of a void inwards.
+    Filled,
+}
+
+impl HeightMapOptions {
+    /// Metres from one sample to the next where neither file nor options say: an arc second
+    /// of latitude, rounded.
+    pub const METRES_PER_SAMPLE: f64 = 30.0;
+    /// The shortest and the longest distance that is taken, in metres.
+    const DISTANCES: [f64; 2] = [1e-6, 1e9];
+    /// The lowest and the highest scale.
+    const SCALES: [f64; 2] = [1e-6, 1e6];
+
+    pub(super) fn check(&self) -> Result<(), Fault> {
+        let bad = |problem: String, advice| Err(Fault::new("options", problem, advice));
+        let within = |number: f64, [low, high]: [f64; 2]| (low..=high).contains(&number);
+        let distances = self.metres_per_sample.iter().flatten().chain(&self.metres_per_voxel);
+        if let Some(metres) = distances.copied().find(|it| !within(*it, Self::DISTANCES)) {
+            return bad(format!("{metres} metres"), "give 0.000001 to 1000000000 metres");
+        }
+        if !within(self.vertical_scale, Self::SCALES) {
+            let problem = format!("a vertical scale of {}", self.vertical_scale);
+            return bad(problem, "give 0.000001 to 1000000");
+        }
+        let [_, far] = Self::DISTANCES;
+        let levels = [self.sea_level_metres, self.snow_line_metres];
+        if let Some(metres) = levels.into_iter().find(|it| !within(*it, [-far, far])) {
+            return bad(format!("a level of {metres} metres"), "give less than 1000000000 metres");
+        }
+        if self.snow_line_metres <= self.sea_level_metres {
+            let problem = format!("snow from {} metres", self.snow_line_metres);
+            return bad(problem, "give a snow line above the level of the sea");
+        }
+        Ok(())
+    }
+}
+
+impl Default for HeightMapOptions {
+    fn default() -> Self {
+        Self {
+            metres_per_sample: None,
+            metres_per_voxel: None,
+            vertical_scale: 1.0,
+            sea_level_metres: 0.0,
+            snow_line_metres: 2500.0,
+            voids: Voids::Holes,
+        }
+    }
+}

@@ -1,0 +1,60 @@
+//! Height maps made by hand, and what they should become.
+
+use drystone_voxel::VoxelPos;
+use drystone_world::{HeightMap, HeightMapOptions, World};
+
+/// A PNG of one channel of grey from rows of big-endian samples.
+pub(crate) fn grey_png(size: [u32; 2], depth: png::BitDepth, samples: &[u8]) -> Vec<u8> {
+    png_of(size, png::ColorType::Grayscale, depth, samples)
+}
+
+pub(crate) fn png_of(
+    [width, height]: [u32; 2],
+    color: png::ColorType,
+    depth: png::BitDepth,
+    samples: &[u8],
+) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let mut encoder = png::Encoder::new(&mut bytes, width, height);
+    encoder.set_color(color);
+    encoder.set_depth(depth);
+    let mut writer = encoder.write_header().unwrap();
+    writer.write_image_data(samples).unwrap();
+    writer.finish().unwrap();
+    bytes
+}
+
+/// 16-bit samples as a PNG has them.
+pub(crate) fn big_endian(samples: &[u16]) -> Vec<u8> {
+    samples.iter().flat_map(|sample| sample.to_be_bytes()).collect()
+}
+
+/// A voxel a sample and a metre.
+pub(crate) fn metre_by_metre() -> HeightMapOptions {
+    HeightMapOptions { metres_per_sample: Some([1.0; 2]), ..HeightMapOptions::default() }
+}
+
+pub(crate) fn world(bytes: &[u8], name: &str, options: &HeightMapOptions) -> World {
+    World::load(&HeightMap::parse(bytes, name, options).unwrap()).unwrap()
+}
+
+pub(crate) fn error(bytes: &[u8], name: &str) -> String {
+    match HeightMap::parse(bytes, name, &HeightMapOptions::default()) {
+        Ok(_) => panic!("{name} was read"),
+        Err(error) => error.to_string(),
+    }
+}
+
+/// The first free voxel of a column whose ground is somewhere from `low` to `high`; `None`
+/// where all of these are air.
+pub(crate) fn top(world: &World, x: i32, z: i32, low: i32, high: i32) -> Option<i32> {
+    let solid = |y: &i32| !world.get(VoxelPos::new(x, *y, z)).is_air();
+    (low..high).rev().find(solid).map(|y| y + 1)
+}
+
+/// The name of a voxel's material; empty for air.
+pub(crate) fn name_at(world: &World, x: i32, y: i32, z: i32) -> String {
+    let material = world.get(VoxelPos::new(x, y, z));
+    let kind = world.materials().get(material).unwrap();
+    if material.is_air() { String::new() } else { kind.name.clone() }
+}
