@@ -1,5 +1,7 @@
 //! What the command line can say.
 
+mod height_map;
+
 use std::{ffi::OsString, path::PathBuf, str::FromStr};
 
 use clap::{Args, Parser, Subcommand, ValueEnum, error::ErrorKind};
@@ -9,12 +11,14 @@ use drystone_world::GeneratorConfig;
 use glam::DVec3;
 
 use crate::allocator::AllocatorKind;
+pub(crate) use height_map::HeightMapArgs;
 
 /// Packs thousands of changing meshes into a few GPU buffers and draws them with one call.
 ///
-/// SOURCE is a MagicaVoxel file (.vox) or a polygon model (.obj, .gltf, .glb); without one,
-/// a world is generated. Without a command, SOURCE is shown in a window, or where there is
-/// no display, drawn to drystone.png.
+/// SOURCE is a MagicaVoxel file (.vox), a Minecraft Java world (.mca, a save folder), a height
+/// map (.png, .tif, .hgt) or a polygon model (.obj, .gltf, .glb); without one, a world is
+/// generated. Without a command, SOURCE is shown in a window, or where there is no display,
+/// drawn to drystone.png.
 #[derive(Debug, Parser)]
 #[command(name = "drystone", version, args_conflicts_with_subcommands = true)]
 pub(crate) struct Options {
@@ -136,6 +140,8 @@ pub(crate) struct SourceOptions {
     /// Of a polygon model: how far apart corners may be to become one, in the file's unit
     #[arg(long, value_name = "DISTANCE", value_parser = distance, default_value = "0", requires = "path")]
     pub(crate) merge: f32,
+    #[command(flatten)]
+    pub(crate) height_map: HeightMapArgs,
 }
 
 #[derive(Debug, Args)]
@@ -303,6 +309,12 @@ mod tests {
             "drystone info a.vox b.vox",
             "drystone info a.vox --seed 5",
             "drystone info --chunks 4x4",
+            "drystone info --metres-per-voxel 5",
+            "drystone info a.png --metres-per-voxel 0",
+            "drystone info a.png --metres-per-sample 75x",
+            "drystone info a.png --metres-per-sample 1x2x3",
+            "drystone info a.png --vertical-scale nan",
+            "drystone info a.png --voids some",
             "drystone --allocator heap",
             "drystone --cull nothing",
             "drystone --ao --renderer instanced",

@@ -9,7 +9,8 @@ use std::path::Path;
 use drystone::scene::{self, ModelTriangles, Outlook};
 use drystone_render::{Atmosphere, Camera, Cull, Projection, RenderError, Renderer, View};
 use drystone_world::{
-    GeneratedWorld, GeneratorConfig, Model, ModelOptions, ModelWarning, Source, World, open_source,
+    GeneratedWorld, GeneratorConfig, HeightMap, Model, ModelOptions, ModelWarning, Source, World,
+    open_source,
 };
 use glam::DVec3;
 
@@ -43,6 +44,9 @@ pub(crate) fn run(options: Options) -> Result<(), AppError> {
 
 /// Opens the source that the options name.
 pub(crate) fn open(options: &SourceOptions) -> Result<Box<dyn Source>, AppError> {
+    if let Some(path) = options.path.as_deref().filter(|path| HeightMap::is_height_map(path)) {
+        return Ok(Box::new(HeightMap::open(path, &options.height_map.options())?));
+    }
     if options.path.is_some() {
         return Ok(open_source(options.path.as_deref())?);
     }

@@ -1,9 +1,10 @@
+mod height_map;
 mod model;
 
 use std::any::Any;
 
 use drystone::scene;
-use drystone_world::{Model, ModelOptions, VoxFile};
+use drystone_world::{HeightMap, Model, ModelOptions, VoxFile};
 use model::ModelReport;
 use serde_json::Value;
 
@@ -24,8 +25,17 @@ pub(crate) fn run(options: &InfoOptions) -> Result<(), AppError> {
     let quads = scene::mesh_world(&world);
     let source: Box<dyn Any> = source;
     let vox = source.downcast_ref::<VoxFile>().map(VoxFile::summary);
+    let heights = source.downcast_ref::<HeightMap>().map(HeightMap::summary);
     let report = InfoReport::new(&world, &quads, vox);
-    print(options, || report.to_json(), || report.to_string())
+    let json = || {
+        let mut json = report.to_json();
+        if let Some(heights) = heights {
+            json["height_map"] = height_map::to_json(heights);
+        }
+        json
+    };
+    let text = || format!("{report}{}", heights.map(height_map::to_text).unwrap_or_default());
+    print(options, json, text)
 }
 
 /// Prints a report in the form that was asked for, and what the allocator did for it.

@@ -6,6 +6,7 @@ mod allocators;
 mod bad_input;
 mod command_line;
 mod cover;
+mod height_maps;
 mod light;
 mod minecraft;
 mod model_cases;

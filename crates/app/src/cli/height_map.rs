@@ -1,0 +1,107 @@
+//! What can be said of a height map.
+
+use clap::{Args, ValueEnum};
+use drystone_world::{HeightMapOptions, Voids};
+
+#[derive(Clone, Debug, Args)]
+#[command(next_help_heading = "Height maps")]
+pub(crate) struct HeightMapArgs {
+    /// Metres between samples, from west to east and from north to south if they differ
+    /// (default: what a GeoTIFF or the name of a .hgt says, else 30)
+    #[arg(long, value_name = "M[xM]", value_parser = metres_per_sample, requires = "path")]
+    metres_per_sample: Option<[f64; 2]>,
+    /// The side of a voxel in metres (default: the smaller distance between samples)
+    #[arg(long, value_name = "M", value_parser = positive, requires = "path")]
+    metres_per_voxel: Option<f64>,
+    /// How many times higher than true heights are shown (default: 1)
+    #[arg(long, value_name = "FACTOR", value_parser = positive, requires = "path")]
+    vertical_scale: Option<f64>,
+    /// Metres above zero up to which there is water (default: 0)
+    #[arg(long, value_name = "M", value_parser = metres, requires = "path", allow_hyphen_values = true)]
+    sea_level: Option<f64>,
+    /// Metres above zero from which on there is snow; grass, forest, meadow and scree share
+    /// the way there (default: 2500)
+    #[arg(long, value_name = "M", value_parser = metres, requires = "path", allow_hyphen_values = true)]
+    snow_line: Option<f64>,
+    /// What stands where no height is known: holes, or what lies beside (default: holes)
+    #[arg(long, value_enum, value_name = "KIND", requires = "path")]
+    voids: Option<VoidsKind>,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum VoidsKind {
+    Holes,
+    Filled,
+}
+
+impl HeightMapArgs {
+    /// What was said, and the defaults for the rest.
+    pub(crate) fn options(&self) -> HeightMapOptions {
+        let default = HeightMapOptions::default();
+        HeightMapOptions {
+            metres_per_sample: self.metres_per_sample.or(default.metres_per_sample),
+            metres_per_voxel: self.metres_per_voxel.or(default.metres_per_voxel),
+            vertical_scale: self.vertical_scale.unwrap_or(default.vertical_scale),
+            sea_level_metres: self.sea_level.unwrap_or(default.sea_level_metres),
+            snow_line_metres: self.snow_line.unwrap_or(default.snow_line_metres),
+            voids: match self.voids {
+                Some(VoidsKind::Holes) => Voids::Holes,
+                Some(VoidsKind::Filled) => Voids::Filled,
+                None => default.voids,
+            },
+        }
+    }
+}
+
+fn positive(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(number) if number.is_finite() && number > 0.0 => Ok(number),
+        _ => Err("a number above 0 is wanted, such as 7.5".into()),
+    }
+}
+
+fn metres(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(number) if number.is_finite() => Ok(number),
+        _ => Err("a height is a number of metres, such as -12.5".into()),
+    }
+}
+
+fn metres_per_sample(text: &str) -> Result<[f64; 2], String> {
+    let parts: Result<Vec<f64>, String> = text.split('x').map(positive).collect();
+    match parts.as_deref() {
+        Ok(&[both]) => Ok([both; 2]),
+        Ok(&[east, south]) => Ok([east, south]),
+        _ => Err("distances are M or MxM in metres, such as 30 or 75x93".into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+    use crate::cli::Options;
+
+    #[test]
+    fn what_is_said_is_meant_and_the_rest_is_default() {
+        let parse = |words: &str| {
+            let options = Options::try_parse_from(words.split(' ')).unwrap();
+            options.scene.source.height_map.options()
+        };
+        assert_eq!(parse("drystone a.png"), HeightMapOptions::default());
+        let all = "drystone a.png --metres-per-sample 75x93 --metres-per-voxel 7.5 \
+                   --vertical-scale 2 --sea-level -5 --snow-line 900 --voids filled";
+        let said = HeightMapOptions {
+            metres_per_sample: Some([75.0, 93.0]),
+            metres_per_voxel: Some(7.5),
+            vertical_scale: 2.0,
+            sea_level_metres: -5.0,
+            snow_line_metres: 900.0,
+            voids: Voids::Filled,
+        };
+        assert_eq!(parse(&all.split_whitespace().collect::<Vec<_>>().join(" ")), said);
+        let one = parse("drystone a.png --metres-per-sample 30");
+        assert_eq!(one.metres_per_sample, Some([30.0; 2]));
+    }
+}
