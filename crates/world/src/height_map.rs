@@ -17,6 +17,7 @@ mod grid;
 mod hgt;
 mod options;
 mod relief;
+mod tags;
 
 use fault::Fault;
 use grid::Decoded;

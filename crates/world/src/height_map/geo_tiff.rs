@@ -10,6 +10,7 @@ use tiff::tags::Tag;
 use super::fault::{CONVERT, Fault, GET_AGAIN};
 use super::geo_scale;
 use super::grid::{Decoded, Grid};
+use super::tags;
 
 /// Bytes of a strip or tile that are decoded at once, at most.
 const MAX_PART_BYTES: usize = 64 << 20;
@@ -26,6 +27,7 @@ pub(super) fn is_tiff(start: &[u8]) -> bool {
 pub(super) fn decode(bytes: &[u8]) -> Result<Decoded, Fault> {
     // The crate promises not to panic. Should it break that promise on some file, the file
     // is at fault, not the program that opens it.
+    tags::check(bytes)?;
     catch_unwind(AssertUnwindSafe(|| read(bytes)))
         .unwrap_or_else(|_| Err(Fault::new("picture", "its decoder gave up", GET_AGAIN)))
 }

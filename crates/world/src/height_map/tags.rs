@@ -1,0 +1,74 @@
+//! A look at a TIFF's tags before the decoder believes them.
+
+use super::fault::{Fault, GET_AGAIN};
+
+/// Bytes of a value, by the number of its type.
+const TYPE_BYTES: [u64; 19] = [0, 1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8, 4, 0, 0, 8, 8, 8];
+
+/// Whether every value of the first directory can lie in the file: the decoder takes
+/// memory for as many as a tag claims. What is no directory at all is left to the decoder.
+pub(super) fn check(bytes: &[u8]) -> Result<(), Fault> {
+    let reader = Reader { bytes, big_endian: bytes.starts_with(b"MM") };
+    let long = bytes.get(2..4).is_some_and(|version| version.contains(&43));
+    // Where the directory is, how long its head and each of its entries are, and the size
+    // of a number of values and of an offset.
+    let (place, head, entry, word) = if long { (8, 8, 20, 8) } else { (4, 2, 12, 4) };
+    let Some(start) = reader.number(place, word) else { return Ok(()) };
+    let Some(count) = reader.number(start, head) else { return Ok(()) };
+    for index in 0..count.min(u64::from(u16::MAX)) {
+        let at = start.saturating_add(head + index * entry);
+        let tag = [reader.number(at, 2), reader.number(at + 2, 2), reader.number(at + 4, word)];
+        let [Some(tag), Some(kind), Some(values)] = tag else { return Ok(()) };
+        let size = TYPE_BYTES.get(kind as usize).copied().unwrap_or(0);
+        if values.saturating_mul(size.max(1)) > bytes.len() as u64 {
+            let problem = format!("claims {values} values in {} bytes", bytes.len());
+            return Err(Fault::new(format!("tag {tag}"), problem, GET_AGAIN));
+        }
+    }
+    Ok(())
+}
+
+struct Reader<'a> {
+    bytes: &'a [u8],
+    big_endian: bool,
+}
+
+impl Reader<'_> {
+    /// The number of `length` bytes, 2 to 8, at `place`; `None` behind the file's end.
+    fn number(&self, place: u64, length: u64) -> Option<u64> {
+        let start = usize::try_from(place).ok()?;
+        let bytes = self.bytes.get(start..start.checked_add(length as usize)?)?;
+        let push = |number: u64, byte: &u8| number << 8 | u64::from(*byte);
+        Some(if self.big_endian {
+            bytes.iter().fold(0, push)
+        } else {
+            bytes.iter().rev().fold(0, push)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_that_cannot_be_there_are_named() {
+        let tag =
+            |count: [u8; 4]| [b"MM\0*\0\0\0\x08\0\x01\x01\x11\0\x04", &count[..], &[0; 8]].concat();
+        assert!(check(&tag([0, 0, 0, 6])).is_ok());
+        let fault = check(&tag([0, 0, 0, 7])).unwrap_err();
+        assert_eq!(
+            fault.in_file("a.tif").to_string(),
+            "a.tif: tag 273: claims 7 values in 26 bytes; the file is cut off or damaged: get it again"
+        );
+        assert!(check(&tag([255; 4])).is_err());
+        let long = b"II+\0\x08\0\0\0\x10\0\0\0\0\0\0\0\x01\0\0\0\0\0\0\0\x11\x01\x04\0";
+        assert!(check(&[&long[..], &[255; 8]].concat()).is_err());
+        // Cut off anywhere, or leading nowhere: the decoder's to name.
+        for end in 0..18 {
+            assert!(check(&tag([255; 4])[..end]).is_ok());
+        }
+        assert!(check(b"II*\0\xff\xff\xff\xff").is_ok());
+        assert!(check(b"II+\0\x08\0\0\0\xff\xff\xff\xff\xff\xff\xff\xff").is_ok());
+    }
+}
