@@ -142,7 +142,7 @@ impl Scene {
     /// Shows these quads as their chunk's.
     fn update(&mut self, chunk: ChunkPos, mesh: &ChunkMesh) -> Result<(), RenderError> {
         let side = self.world.side();
-        let place = DrawData { origin: chunk.origin(side).to_array(), extent: side };
+        let place = DrawData { origin: chunk.origin(side).to_array(), level: 0, extent: side };
         let mut meshes = self.meshes.get(&chunk).copied().unwrap_or_default();
         let layers = [
             (&mut meshes.opaque, Layer::Opaque, &mesh.opaque),

@@ -64,6 +64,12 @@ pub enum RenderError {
         /// Why not.
         reason: &'static str,
     },
+    /// There is no such place for a mesh.
+    #[error("a mesh cannot be drawn where it is to lie: {reason}")]
+    BadPlace {
+        /// Why not.
+        reason: &'static str,
+    },
     /// The renderer has no way to draw triangles.
     #[error("the {renderer} renderer draws no polygon models; use --renderer pool or naive")]
     NoTriangles {

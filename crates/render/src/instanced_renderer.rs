@@ -94,8 +94,10 @@ impl<D: Device> InstancedRenderer<D> {
     /// Makes a region: where the places of cubes that name its slot count from.
     ///
     /// # Errors
-    /// `Pool` after 2²⁴ regions, `Device` when it is out of memory.
+    /// `BadPlace` where its level is above [`DrawData::MAX_LEVEL`], `Pool` after 2²⁴ regions,
+    /// `Device` when it is out of memory.
     pub fn insert_region(&mut self, place: DrawData) -> Result<RegionId, RenderError> {
+        place.check()?;
         let region = self.regions.insert(place)?;
         let slot = (region.slot(), &place);
         let written = self.segments.write_region(&mut self.device, slot, &self.regions);
@@ -108,8 +110,10 @@ impl<D: Device> InstancedRenderer<D> {
     /// Moves a region, and all cubes in it.
     ///
     /// # Errors
-    /// `NoRegion` when it was removed before.
+    /// `BadPlace` where its level is above [`DrawData::MAX_LEVEL`], `NoRegion` when it was
+    /// removed before.
     pub fn set_region(&mut self, region: RegionId, place: DrawData) -> Result<(), RenderError> {
+        place.check()?;
         self.regions.set(region, place)?;
         let slot = (region.slot(), &place);
         self.segments.write_region(&mut self.device, slot, &self.regions)

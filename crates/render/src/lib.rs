@@ -27,7 +27,7 @@
 //! renderer.insert(&MeshData {
 //!     quads: &[quad],
 //!     counts: [0, 0, 0, 0, 1, 0],
-//!     place: DrawData { origin: [0; 3], extent: 32 },
+//!     place: DrawData { origin: [0; 3], level: 0, extent: 32 },
 //!     layer: Layer::Opaque,
 //! })?;
 //! let camera = Camera::look_at(DVec3::new(4.0, 9.0, 8.0), DVec3::new(4.0, 1.0, 4.0));

@@ -50,6 +50,7 @@ impl<D: Device> NaiveRenderer<D> {
     }
 
     fn upload(&mut self, mesh: &MeshData<'_>) -> Result<NaiveMesh<D::Geometry>, RenderError> {
+        mesh.check_place()?;
         let counted: u64 = mesh.counts.iter().map(|&count| u64::from(count)).sum();
         if counted != mesh.quads.len() as u64 {
             let (elements, parts) = (mesh.quads.len(), Face::COUNT);

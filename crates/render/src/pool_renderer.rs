@@ -38,7 +38,7 @@ const MOVES: MoveBudget = MoveBudget { bytes: 256 << 10, moves: 64 };
 /// A picture touches a few words a mesh to mask and order (nothing where neither view nor
 /// meshes have changed), uploads 20 bytes a command, and makes two draw calls a buffer,
 /// whatever the number of meshes. Where the [GPU culls](Renderer::set_cull), opaque meshes
-/// cost the CPU nothing but 48 bytes for each that has changed or moved, which go up in
+/// cost the CPU nothing but 52 bytes for each that has changed or moved, which go up in
 /// blocks of 64, and a buffer takes two draw calls for them.
 ///
 /// # Limits
@@ -232,6 +232,7 @@ impl<D: Device> Renderer for PoolRenderer<D> {
     }
 
     fn insert(&mut self, mesh: &MeshData<'_>) -> Result<MeshId, RenderError> {
+        mesh.check_place()?;
         let mut upload = PoolUpload { device: &mut self.device, buffers: &mut self.buffers };
         let inserted = self.pool.insert(mesh.quads, &mesh.counts, mesh.place, &mut upload);
         let handle = inserted.map_err(|error| self.buffers.explain(error))?;
@@ -244,6 +245,7 @@ impl<D: Device> Renderer for PoolRenderer<D> {
 
     fn replace(&mut self, id: MeshId, mesh: &MeshData<'_>) -> Result<(), RenderError> {
         let MeshId(Owner::Pool(handle, layer)) = id else { return Err(RenderError::StaleMesh) };
+        mesh.check_place()?;
         let mut upload = PoolUpload { device: &mut self.device, buffers: &mut self.buffers };
         let replaced = self.pool.replace(handle, mesh.quads, &mesh.counts, mesh.place, &mut upload);
         replaced.map_err(|error| self.buffers.explain(error))?;

@@ -28,6 +28,24 @@ pub struct MeshData<'a> {
     pub layer: Layer,
 }
 
+impl MeshData<'_> {
+    /// Checks that it can be drawn where it is to lie.
+    ///
+    /// # Cost
+    /// O(1), but O(quads) for one that lies where darkened corners may not.
+    ///
+    /// # Errors
+    /// `BadPlace`.
+    pub(crate) fn check_place(&self) -> Result<(), RenderError> {
+        self.place.check()?;
+        if self.place.is_on_grid() || self.quads.iter().all(|quad| quad.occlusion() == 0) {
+            return Ok(());
+        }
+        let reason = "its corners are darkened, and its origin is no multiple of 2^level";
+        Err(RenderError::BadPlace { reason })
+    }
+}
+
 /// Names a mesh of one renderer; stale once it is removed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MeshId(pub(crate) Owner);
@@ -135,8 +153,9 @@ pub trait Renderer {
     /// Takes a mesh in.
     ///
     /// # Errors
-    /// `Pool` when it is full or the counts are wrong; nothing has changed then. `Lost`, or
-    /// `Device` when the device refuses.
+    /// `Pool` when it is full or the counts are wrong, `BadPlace` where its level is above
+    /// [`DrawData::MAX_LEVEL`] or darkened corners are off their grid; nothing has changed
+    /// then. `Lost`, or `Device` when the device refuses.
     fn insert(&mut self, mesh: &MeshData<'_>) -> Result<MeshId, RenderError>;
 
     /// Puts another mesh in a mesh's place; the old one stays when this fails. A mesh

@@ -62,7 +62,7 @@ use crate::{
 /// difference to it.
 ///
 /// # Cost
-/// 8 bytes a pixel besides the picture; a thread for each core, from rayon's pool.
+/// 9 bytes a pixel besides the picture; a thread for each core, from rayon's pool.
 ///
 /// # Examples
 /// ```
@@ -75,7 +75,7 @@ use crate::{
 /// device.set_palette(&[[200, 40, 40, 255]])?;
 /// let mut geometry = device.create_geometry(1, 1)?;
 /// device.write_quads(&mut geometry, 0, &[Quad::new([0, 0, 0], [8, 8], Face::PosZ, 0)]);
-/// device.write_draw_data(&mut geometry, 0, &DrawData { origin: [0; 3], extent: 32 });
+/// device.write_draw_data(&mut geometry, 0, &DrawData { extent: 32, ..DrawData::default() });
 ///
 /// let camera = Camera::look_at(DVec3::new(4.0, 4.0, 9.0), DVec3::new(4.0, 4.0, 0.0));
 /// let frame = Frame::new(&camera, &Atmosphere::default(), 64, 48);
@@ -251,7 +251,7 @@ impl Device for SoftDevice {
         let [width, height] = target.size();
         let viewport = Viewport::new(width, height);
         let shader = Shader::new(frame, palette, [width, height]);
-        target.clear();
+        target.clear(frame.is_shaded());
         let stage = VertexStage::new(frame, true);
         rasterise(passes.opaque.iter(), bins, &stage, &viewport, |bins| {
             target.draw_opaque(bins, &viewport);

@@ -65,7 +65,7 @@ impl TriangleMesh<'_> {
             max = [0, 1, 2].map(|axis| max[axis].max(position[axis]));
         }
         if vertices == 0 {
-            return Ok(DrawData { origin, extent: 0 });
+            return Ok(DrawData { origin, level: 0, extent: 0 });
         }
         let voxel = |number: f32| (f64::from(number) * f64::from(scale)).floor();
         let sides = [0, 1, 2].map(|axis| voxel(max[axis]) - voxel(min[axis]) + 1.0);
@@ -76,7 +76,7 @@ impl TriangleMesh<'_> {
             let before = ((extent - sides[axis]) / 2.0).floor();
             (f64::from(origin[axis]) + voxel(min[axis]) - before) as i32
         });
-        Ok(DrawData { origin: lowest, extent: extent as u32 })
+        Ok(DrawData { origin: lowest, level: 0, extent: extent as u32 })
     }
 }
 
@@ -117,7 +117,7 @@ mod tests {
                 .map(|[x, y]| at([low + x, low + y, z]))
         };
         let middle_z = |vertices: [TriangleVertex; 4]| {
-            let DrawData { origin, extent } = mesh(&vertices, &[], 1.0).bounds().unwrap();
+            let DrawData { origin, extent, .. } = mesh(&vertices, &[], 1.0).bounds().unwrap();
             f64::from(origin[2] + 30) + f64::from(extent) / 2.0
         };
         for (side, z) in [(100.0, 0.0), (20.0, 20.0), (7.0, -3.0)] {

@@ -70,10 +70,9 @@ fn folded_out(normal: [f32; 3]) -> u32 {
 }
 
 /// What the shader knows of one mesh of triangles, by its slot: where the model's origin
-/// lies, and how large its unit is. 16 bytes, as large as [`DrawData`], whose place in the
-/// table it takes.
-#[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
-#[repr(C)]
+/// lies, and how large its unit is. In the table of draws it takes the place of a
+/// [`DrawData`]: where quads have a level, triangles have the bits of their scale.
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TrianglePlace {
     /// The world's voxel in whose lowest corner the model's origin lies.
     pub origin: [i32; 3],
@@ -81,7 +80,19 @@ pub struct TrianglePlace {
     pub scale: f32,
 }
 
-const _: () = assert!(size_of::<TrianglePlace>() == size_of::<DrawData>());
+impl From<TrianglePlace> for DrawData {
+    /// What is written to the place's slot.
+    fn from(TrianglePlace { origin, scale }: TrianglePlace) -> Self {
+        Self { origin, level: scale.to_bits(), extent: 0 }
+    }
+}
+
+impl TrianglePlace {
+    /// What was written to a slot.
+    pub(crate) const fn of_slot(data: &DrawData) -> Self {
+        Self { origin: data.origin, scale: f32::from_bits(data.level) }
+    }
+}
 
 impl Default for TrianglePlace {
     /// At the world's origin, a voxel a unit.

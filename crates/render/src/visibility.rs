@@ -180,7 +180,7 @@ mod tests {
     use super::*;
 
     fn mesh(origin: [i32; 3]) -> DrawData {
-        DrawData { origin, extent: 32 }
+        DrawData { origin, level: 0, extent: 32 }
     }
 
     #[test]
@@ -201,7 +201,7 @@ mod tests {
         let visibility = Visibility::new(&Camera::default(), 1.0);
         for extent in [0, 1, i32::MAX as u32, 1 << 31, u32::MAX] {
             for origin in [i32::MIN, -1, 0, i32::MAX] {
-                visibility.blend_key(&DrawData { origin: [origin; 3], extent });
+                visibility.blend_key(&DrawData { origin: [origin; 3], level: 0, extent });
             }
         }
     }

@@ -89,7 +89,8 @@ impl RandomScene {
         let palette = self.world.materials().iter().map(|(_, kind)| kind.color).collect();
         let side = self.world.side();
         let list = self.quads.iter().flat_map(|chunk| {
-            let place = DrawData { origin: chunk.position.origin(side).to_array(), extent: side };
+            let place =
+                DrawData { origin: chunk.position.origin(side).to_array(), level: 0, extent: side };
             let ChunkMesh { opaque, see_through, .. } = &chunk.mesh;
             let layers = [(Layer::Opaque, opaque), (Layer::Blended, see_through)];
             layers.into_iter().filter(|(_, quads)| !quads.is_empty()).map(move |(layer, it)| {
@@ -163,7 +164,7 @@ fn small_mesh(cell: i32, face: Face) -> Mesh<'static> {
     });
     let mut counts = [0; Face::COUNT];
     counts[face.index()] = SMALL_QUADS;
-    let place = DrawData { origin, extent: SMALL_CELL_VOXELS as u32 };
+    let place = DrawData { origin, level: 0, extent: SMALL_CELL_VOXELS as u32 };
     Mesh { quads: quads.collect(), counts, place, layer: Layer::Opaque }
 }
 

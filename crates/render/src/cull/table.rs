@@ -24,7 +24,7 @@ pub struct CullRecord {
     pub ends: [u32; Face::COUNT],
 }
 
-const _: () = assert!(size_of::<CullRecord>() == 48);
+const _: () = assert!(size_of::<CullRecord>() == 52);
 
 impl CullRecord {
     /// A record of a mesh with so many quads a facing.
@@ -53,7 +53,7 @@ impl CullRecord {
 /// A slot's mesh may lie in several pieces, in several buffers.
 ///
 /// # Cost
-/// 56 bytes a piece and 8 a slot. A change touches one block of 64 records, which the
+/// 60 bytes a piece and 8 a slot. A change touches one block of 64 records, which the
 /// device then reads again.
 #[derive(Debug)]
 pub struct CullTable {

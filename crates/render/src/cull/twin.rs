@@ -147,7 +147,9 @@ pub(crate) fn is_hidden(frame: &CullFrame, pyramid: &Pyramid, record: &CullRecor
     let middle_w = row_w.dot((low + extent * 0.5).extend(1.0));
     let farthest_w = middle_w + 0.5 * extent * row_w.xyz().abs().element_sum();
     let distance = 1.0 + low.abs().max_element() + extent;
-    let margin = SLIVER_VOXELS + SLACK * distance + frame.eye_fraction[3] * farthest_w.max(0.0);
+    let margin = SLIVER_VOXELS * record.place.scale()
+        + SLACK * distance
+        + frame.eye_fraction[3] * farthest_w.max(0.0);
     let corner = m * (low - margin).extend(1.0);
     let side = extent + 2.0 * margin;
     let (mut least, mut most) = (Vec3::MAX, Vec3::MIN);

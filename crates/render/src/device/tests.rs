@@ -75,8 +75,8 @@ fn shown<D: Device>(device: &mut D, geometry: &D::Geometry, quad: u32, slot: u32
 }
 
 /// Where the wall is seen, and where it is not.
-const HERE: DrawData = DrawData { origin: [0; 3], extent: 32 };
-const AWAY: DrawData = DrawData { origin: [0, 0, 900], extent: 32 };
+const HERE: DrawData = DrawData { origin: [0; 3], level: 0, extent: 32 };
+const AWAY: DrawData = DrawData { origin: [0, 0, 900], level: 0, extent: 32 };
 
 fn copies_and_writes_take_effect_in_order<D: Device>(mut device: D) {
     device.set_palette(&PALETTE).unwrap();

@@ -107,8 +107,8 @@ impl GlGeometry {
         if slot >= self.slot_capacity {
             return Ok(());
         }
-        let offset_bytes = u64::from(slot) * size_of::<DrawData>() as u64;
-        staging.write(gl, (&self.draws, offset_bytes), bytemuck::bytes_of(data))
+        let offset_bytes = u64::from(slot) * DrawData::SHADER_BYTES as u64;
+        staging.write(gl, (&self.draws, offset_bytes), data.shader_bytes())
     }
 
     /// Has quads of `from`, which may be this geometry itself, copied here.
@@ -136,7 +136,7 @@ impl GlGeometry {
 
 /// A table of per-draw data.
 pub(super) fn draw_table(context: &Rc<Context>, slots: u32) -> Result<Rc<Buffer>, RenderError> {
-    let size_bytes = u64::from(slots) * size_of::<DrawData>() as u64;
+    let size_bytes = u64::from(slots) * DrawData::SHADER_BYTES as u64;
     Ok(Rc::new(Buffer::new(context, "per-draw data", size_bytes, Kind::Device)?))
 }
 

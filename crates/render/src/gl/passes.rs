@@ -165,7 +165,7 @@ impl Painter {
                 gl.BindBufferBase(gl::SHADER_STORAGE_BUFFER, DRAWS_BINDING, draws);
             }
         }
-        let stride = size_of::<DrawData>() as GLsizei;
+        let stride = DrawData::SHADER_BYTES as GLsizei;
         if let Some(indices) = batch.indices {
             self.triangles.set_indices(gl, indices.quads.name());
             self.triangles.set_buffer(gl, DRAW_BINDING, geometry.draws.name(), stride);

@@ -16,7 +16,7 @@ pub(super) struct CubeMesh {
 impl<D: Device> InstancedRenderer<D> {
     /// Takes a mesh's cubes in; all or none.
     pub(super) fn insert_mesh(&mut self, mesh: &MeshData<'_>) -> Result<CubeMesh, RenderError> {
-        check_counts(mesh)?;
+        check(mesh)?;
         let region = self.insert_region(mesh.place)?;
         let mut cubes = Vec::new();
         match self.change_mesh(region, &mut cubes, mesh) {
@@ -35,7 +35,7 @@ impl<D: Device> InstancedRenderer<D> {
         cubes: &mut Vec<(Cube, CubeId)>,
         mesh: &MeshData<'_>,
     ) -> Result<(), RenderError> {
-        check_counts(mesh)?;
+        check(mesh)?;
         self.change_mesh(region, cubes, mesh)?;
         self.set_region(region, mesh.place)
     }
@@ -114,7 +114,8 @@ fn pair_up(old: &[(Cube, CubeId)], new: &[Cube]) -> Vec<Pair> {
     }
 }
 
-fn check_counts(mesh: &MeshData<'_>) -> Result<(), RenderError> {
+fn check(mesh: &MeshData<'_>) -> Result<(), RenderError> {
+    mesh.check_place()?;
     let counted: u64 = mesh.counts.iter().map(|&count| u64::from(count)).sum();
     if counted == mesh.quads.len() as u64 {
         return Ok(());

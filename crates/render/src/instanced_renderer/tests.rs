@@ -19,7 +19,7 @@ fn view() -> View {
 }
 
 fn place(x: i32) -> DrawData {
-    DrawData { origin: [x, 0, 0], extent: 32 }
+    DrawData { origin: [x, 0, 0], level: 0, extent: 32 }
 }
 
 /// Numbers that look random and are the same on every machine.

@@ -198,7 +198,7 @@ impl<D: Device> Backend for EntriesUpload<'_, D> {
         }
         let mut sharing: Vec<&mut D::Geometry> = self.buffers.all.iter_mut().flatten().collect();
         if !sharing.is_empty() {
-            let requested_bytes = u64::from(slots) * size_of::<DrawData>() as u64;
+            let requested_bytes = u64::from(slots) * DrawData::SHADER_BYTES as u64;
             let resized = self.device.resize_draw_data(&mut sharing, slots);
             resized.map_err(|error| self.buffers.refusal(error, requested_bytes))?;
         }

@@ -47,7 +47,7 @@ impl Churn {
             vec![Quad::new([0; 3], [1, 1], Face::PosX, 0); counts.iter().sum::<u32>() as usize];
         let origin = [0; 3].map(|_| self.random.below(1 << 20) as i32);
         let layer = if self.random.below(4) == 0 { Layer::Blended } else { Layer::Opaque };
-        let place = DrawData { origin, extent: 32 };
+        let place = DrawData { origin, level: 0, extent: 32 };
         take(&mut self.renderer, &MeshData { quads: &quads, counts, place, layer })
     }
 

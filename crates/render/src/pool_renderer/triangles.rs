@@ -9,15 +9,16 @@ use super::{
     buffers::{EntriesUpload, PoolBuffers},
 };
 use crate::{
-    Batch, Device, DrawData, HeldStats, Layer, RenderError, TriangleMesh, TrianglePlace,
-    TriangleVertex, TrianglesId, View, Visibility, device::Entries, triangle_mesh::TrianglesOwner,
+    Batch, Device, DrawData, HeldStats, Layer, RenderError, TriangleMesh, TriangleVertex,
+    TrianglesId, View, Visibility, device::Entries, triangle_mesh::TrianglesOwner,
 };
 
 /// What the pool keeps of a mesh; shaders read the first half.
 #[derive(Clone, Copy, Debug, Pod, Zeroable)]
 #[repr(C)]
 struct Placed {
-    place: TrianglePlace,
+    /// Of a [`TrianglePlace`](crate::TrianglePlace).
+    place: DrawData,
     /// The voxels that it lies within.
     bounds: DrawData,
 }
@@ -178,7 +179,7 @@ impl<D: Device> PoolRenderer<D> {
             Some(triangles) => triangles,
             none => none.insert(Box::new(Triangles::new(self.most_buffer_bytes)?)),
         };
-        let data = Placed { place: mesh.place, bounds };
+        let data = Placed { place: mesh.place.into(), bounds };
         let (pool, mut upload) = triangles.parts(&mut self.device);
         let inserted = pool.insert(mesh.vertices, mesh.indices, data, &mut upload);
         let handle = inserted.map_err(|error| triangles.explain(error))?;
@@ -196,7 +197,7 @@ impl<D: Device> PoolRenderer<D> {
     ) -> Result<(), RenderError> {
         let bounds = mesh.bounds()?;
         let (triangles, handle) = own(&mut self.triangles, id)?;
-        let data = Placed { place: mesh.place, bounds };
+        let data = Placed { place: mesh.place.into(), bounds };
         let (pool, mut upload) = triangles.parts(&mut self.device);
         let replaced = pool.replace(handle, mesh.vertices, mesh.indices, data, &mut upload);
         replaced.map_err(|error| triangles.explain(error))

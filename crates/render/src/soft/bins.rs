@@ -3,15 +3,16 @@
 use std::ops::Range;
 
 use drystone_mesh::{Cube, FaceSet, Quad};
-use glam::{Vec3A, Vec4};
+use glam::Vec4;
 
 use super::{
     clip::Polygon,
     draw_table::DrawTable,
     geometry::Run,
+    occlusion::PixelKind,
     target::SHADED,
     triangle::Triangle,
-    vertex::VertexStage,
+    vertex::{MeshPlace, VertexStage},
     viewport::{Place, Viewport},
 };
 
@@ -41,10 +42,10 @@ impl Bins {
                 self.push_cubes(bytemuck::cast_slice(run.quads), draws, stage, viewport);
                 continue;
             }
-            let origin = stage.origin(&run.data);
+            let place = stage.place(&run.data);
             for &quad in run.quads {
                 let kind = stage.pixel_kind(quad, &run.data);
-                self.push(quad, kind, origin, stage, viewport);
+                self.push(quad, kind, place, stage, viewport);
             }
         }
         self.sort(viewport);
@@ -59,12 +60,12 @@ impl Bins {
         viewport: &Viewport,
     ) {
         for cube in cubes.iter().filter(|cube| cube.faces() != FaceSet::EMPTY) {
-            let origin = stage.origin(&draws.read(cube.region()));
-            for face in stage.facings(*cube, origin) {
+            let place = stage.place(&draws.read(cube.region()));
+            for face in stage.facings(*cube, place) {
                 if cube.faces().contains(face) {
                     let quad = cube.quad(face);
-                    let [_, kind]: [u32; 2] = bytemuck::cast(quad);
-                    self.push(quad, kind, origin, stage, viewport);
+                    let [_, word]: [u32; 2] = bytemuck::cast(quad);
+                    self.push(quad, PixelKind { word, level: 0 }, place, stage, viewport);
                 }
             }
         }
@@ -74,13 +75,13 @@ impl Bins {
     fn push(
         &mut self,
         quad: Quad,
-        kind: u32,
-        origin: Vec3A,
+        kind: PixelKind,
+        place: MeshPlace,
         stage: &VertexStage,
         viewport: &Viewport,
     ) {
-        let kind = kind & !SHADED;
-        let corners = stage.corners(quad, origin);
+        let kind = PixelKind { word: kind.word & !SHADED, ..kind };
+        let corners = stage.corners(quad, place);
         match viewport.place(&corners) {
             Place::Outside => {}
             Place::Inside => self.push_whole(corners, kind, viewport),
@@ -107,7 +108,7 @@ impl Bins {
     }
 
     #[inline]
-    fn push_whole(&mut self, corners: [Vec4; 4], kind: u32, viewport: &Viewport) {
+    fn push_whole(&mut self, corners: [Vec4; 4], kind: PixelKind, viewport: &Viewport) {
         let snapped = corners.map(|corner| viewport.snap(corner));
         for triangle in TRIANGLES {
             let corners = triangle.map(|corner| snapped[corner]);
@@ -116,7 +117,7 @@ impl Bins {
     }
 
     #[cold]
-    fn push_clipped(&mut self, corners: [Vec4; 4], kind: u32, viewport: &Viewport) {
+    fn push_clipped(&mut self, corners: [Vec4; 4], kind: PixelKind, viewport: &Viewport) {
         for triangle in TRIANGLES {
             let corners = triangle.map(|corner| corners[corner]);
             for piece in Polygon::clipped(corners, viewport.guard).triangles() {

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use super::memory::no_room;
 use crate::{DrawData, RenderError};
 
-/// The most slots of one table: 256 MiB.
+/// The most slots of one table: 320 MiB.
 const MAX_SLOTS: u32 = 1 << 24;
 
 /// A table that several geometries read and write. One thread draws and writes, one after

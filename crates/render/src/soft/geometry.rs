@@ -205,7 +205,8 @@ mod tests {
             (0..20).map(|i| Quad::new([i, 0, 0], [1, 1], Face::PosY, 0)).collect();
         geometry.write_quads(0, &quads);
         for slot in 0..5 {
-            geometry.write_draw_data(slot, &DrawData { origin: [slot as i32; 3], extent: 1 });
+            geometry
+                .write_draw_data(slot, &DrawData { origin: [slot as i32; 3], level: 0, extent: 1 });
         }
         geometry
     }
@@ -280,7 +281,7 @@ mod tests {
     fn geometries_that_share_a_table_see_each_others_writes() {
         let mut one = geometry();
         let mut other = SoftGeometry::sharing(&one, 1).unwrap();
-        let data = DrawData { origin: [7; 3], extent: 9 };
+        let data = DrawData { origin: [7; 3], level: 0, extent: 9 };
         other.write_draw_data(2, &data);
         assert_eq!(one.draws.read(2), data);
         let table = Arc::new(DrawTable::new(100).unwrap());

@@ -1,18 +1,28 @@
 //! How near things darken a quad's corners: carried to the pixels in the spare bits of the
 //! quad's second word, since a pixel knows its place but not its quad.
 
-use glam::Vec3A;
+use glam::{IVec3, Vec3A};
 
 /// The eight bits of a quad's corners.
 const CORNERS: u32 = 0xff << 3;
 /// Whether the quad's lowest voxel lies at an odd place along its width and, a bit further,
-/// along its height, counted from the eye's voxel.
+/// along its height, counted from the voxel that the eye is in.
 const IS_ODD: u32 = 27;
 /// Whether it is longer than a voxel, along width and height.
 const IS_LONG: u32 = 29;
 
+/// What pixels keep of their quad.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct PixelKind {
+    /// Facing, occlusion and material, and where the quad lies.
+    pub(super) word: u32,
+    /// The mesh's level: of interest where there is occlusion only.
+    pub(super) level: u8,
+}
+
 /// A quad's second word as its pixels keep it: where there is no occlusion, as it is.
-/// `words` are the quad's, `origin` its mesh's relative to the eye's voxel.
+/// `words` are the quad's, `origin` its mesh's in voxels of that, from the one on that
+/// the eye is in.
 #[inline]
 pub(super) fn pixel_kind(words: [u32; 2], origin: impl Fn() -> [i32; 3]) -> u32 {
     if words[1] & CORNERS == 0 { words[1] } else { placed(words, origin()) }
@@ -29,14 +39,21 @@ fn placed([place, kind]: [u32; 2], origin: [i32; 3]) -> u32 {
     placed
 }
 
-/// How dark a pixel of that kind is at a place that is relative to the eye's voxel, in
+/// How dark a pixel of that kind is at a place that is relative to the eye's unit, in
 /// levels: 0 for open to 3. `None` where the quad has no occlusion.
 #[inline]
-pub(super) fn darkness(kind: u32, place: impl Fn() -> Vec3A) -> Option<f32> {
+pub(super) fn darkness(
+    kind: PixelKind,
+    eye_voxel: IVec3,
+    place: impl Fn() -> Vec3A,
+) -> Option<f32> {
+    let PixelKind { word: kind, level } = kind;
     if kind & CORNERS == 0 {
         return None;
     }
-    let place = place();
+    // In voxels of the mesh, relative to the one that the eye is in.
+    let eye_within = (eye_voxel & ((1 << level) - 1)).as_vec3a();
+    let place = (place() + eye_within) * f32::from_bits((127 - u32::from(level)) << 23);
     let [s, t] = [0, 1].map(|i| {
         let odd = (kind >> (IS_ODD + i) & 1) as f32;
         let from_low = place[span_axes(kind)[i as usize]] - odd;
@@ -73,10 +90,13 @@ fn span_axes(kind: u32) -> [usize; 2] {
 mod tests {
     use drystone_mesh::{Face, Quad};
 
-    use super::*;
+    use super::{super::vertex::VertexStage, *};
+    use crate::{Atmosphere, Camera, DrawData, Frame};
 
+    /// At level 0, the eye's voxel at the world's origin.
     fn seen(quad: Quad, origin: [i32; 3], place: [f32; 3]) -> Option<f32> {
-        darkness(pixel_kind(bytemuck::cast(quad), || origin), || place.into())
+        let word = pixel_kind(bytemuck::cast(quad), || origin);
+        darkness(PixelKind { word, level: 0 }, IVec3::ZERO, || place.into())
     }
 
     #[test]
@@ -91,6 +111,30 @@ mod tests {
                         let got = seen(quad, origin, place).unwrap();
                         assert!((got - corner as f32).abs() < 1e-2, "{face:?} {corner} {got}");
                     }
+                }
+            }
+        }
+    }
+
+    /// Wherever the eye is within the large voxels, and however far from them.
+    #[test]
+    fn corners_of_larger_voxels_are_as_dark_at_their_places() {
+        let camera = Camera::default();
+        for (level, face) in (0..=DrawData::MAX_LEVEL).flat_map(|l| Face::ALL.map(|f| (l, f))) {
+            let scale = 1 << level;
+            let quad = Quad::new([4, 1, 6], [1, 1], face, 9).with_occlusion(0b11_10_01_00);
+            for eye in [[0; 3], [-1, 5, 77], [scale - 1, -scale - 1, 3 * scale / 2]] {
+                let mut frame = Frame::new(&camera, &Atmosphere::default(), 8, 8);
+                frame.eye_voxel = [eye[0], eye[1], eye[2], 0];
+                let stage = VertexStage::new(&frame, false);
+                let origin = [-scale, 2 * scale, 0];
+                let place = DrawData { origin, level, extent: 8 << level };
+                let kind = stage.pixel_kind(quad, &place);
+                for corner in 0..4 {
+                    let units = |i: usize| origin[i] + quad.corner(corner)[i] as i32 * scale;
+                    let at = || Vec3A::from([0, 1, 2].map(|i| (units(i) - eye[i]) as f32));
+                    let got = darkness(kind, IVec3::from(eye), at).unwrap();
+                    assert!((got - corner as f32).abs() < 1e-2, "{level} {face:?} {eye:?}: {got}");
                 }
             }
         }
@@ -119,7 +163,8 @@ mod tests {
     fn what_is_not_shaded_is_left_as_it_is() {
         for bits in [0, !CORNERS] {
             assert_eq!(pixel_kind([u32::MAX, bits], || unreachable!()), bits);
-            assert_eq!(darkness(bits, || unreachable!()), None);
+            let kind = PixelKind { word: bits, level: 0 };
+            assert_eq!(darkness(kind, IVec3::ZERO, || unreachable!()), None);
         }
     }
 }

@@ -1,12 +1,12 @@
 //! The fragment stage: the colour of a pixel, from what lies there and how deep.
 //!
 //! A GPU carries each corner's place along and interpolates it. Here a pixel keeps only
-//! its depth and its quad's facing, occlusion and material, 8 bytes: where it lies follows from its
+//! its depth and its quad's facing, occlusion, material and level, 9 bytes: where it lies follows from its
 //! place in the picture and its depth, so that what is hidden in the end is never shaded.
 
-use glam::{DMat4, Mat4, Vec3A, Vec4};
+use glam::{DMat4, IVec3, Mat4, Vec3A, Vec4};
 
-use super::occlusion::darkness;
+use super::occlusion::{PixelKind, darkness};
 use super::sky::{Sky, mix, smooth, xyz};
 use crate::Frame;
 
@@ -20,6 +20,7 @@ pub(super) struct Shader<'a> {
     palette: &'a [Vec4],
     face_light: [Vec3A; 6],
     relative_from_clip: Mat4,
+    eye_voxel: IVec3,
     eye_fraction: Vec3A,
     /// The light that a level of occlusion takes.
     occlusion: f32,
@@ -39,6 +40,7 @@ impl<'a> Shader<'a> {
             palette,
             face_light: frame.face_light.map(xyz),
             relative_from_clip: relative_from_clip.as_mat4(),
+            eye_voxel: IVec3::from_slice(&frame.eye_voxel),
             eye_fraction: xyz(frame.eye_fraction),
             occlusion: frame.eye_fraction[3],
             haze_start: frame.ray_right[3],
@@ -60,11 +62,12 @@ impl<'a> Shader<'a> {
         self.sky.behind(x, y).extend(1.0)
     }
 
-    /// What a quad of this kind (facing, occlusion, material) looks like at a pixel.
+    /// What a quad of this kind looks like at a pixel.
     #[inline]
-    pub(super) fn surface(&self, x: usize, y: usize, depth: f32, kind: u32) -> Vec4 {
-        let lit = self.lit(kind);
-        let shaded = match darkness(kind, || self.relative(x, y, depth) + self.eye_fraction) {
+    pub(super) fn surface(&self, x: usize, y: usize, depth: f32, kind: PixelKind) -> Vec4 {
+        let lit = self.lit(kind.word);
+        let place = || self.relative(x, y, depth) + self.eye_fraction;
+        let shaded = match darkness(kind, self.eye_voxel, place) {
             Some(dark) if self.occlusion != 0.0 => {
                 let light = 1.0 - dark * self.occlusion;
                 (Vec3A::from_vec4(lit) * light).extend(lit.w)

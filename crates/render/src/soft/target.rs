@@ -7,6 +7,7 @@ use rayon::prelude::*;
 use super::{
     bins::{BAND_ROWS, Bins},
     memory::zeroed,
+    occlusion::PixelKind,
     shade::{Shader, over, packed},
     triangle::Span,
     viewport::Viewport,
@@ -25,8 +26,12 @@ const FAR: f32 = 0.0;
 pub(super) struct Target {
     image: Image,
     depths: Vec<f32>,
-    /// The second word of the nearest quad, as pixels keep it.
+    /// What is kept of the nearest quad: the word,
     kinds: Vec<u32>,
+    /// and the level, where corners of quads are darkened.
+    levels: Vec<u8>,
+    /// Whether they are in the picture that is being drawn.
+    is_shaded: bool,
 }
 
 /// Some rows of a target.
@@ -36,6 +41,8 @@ struct Band<'a> {
     colors: &'a mut [[u8; 4]],
     depths: &'a mut [f32],
     kinds: &'a mut [u32],
+    levels: &'a mut [u8],
+    is_shaded: bool,
 }
 
 impl Target {
@@ -46,6 +53,8 @@ impl Target {
             // Zero is the far plane.
             depths: zeroed("a picture's depths", pixel_count)?,
             kinds: zeroed("a picture's materials", pixel_count)?,
+            levels: zeroed("a picture's levels", pixel_count)?,
+            is_shaded: false,
         })
     }
 
@@ -60,8 +69,11 @@ impl Target {
         image(self.image.width(), self.image.height(), rgba)
     }
 
-    pub(super) fn clear(&mut self) {
+    /// Forgets what was drawn. `is_shaded`: whether corners of quads are darkened in what is
+    /// drawn next.
+    pub(super) fn clear(&mut self, is_shaded: bool) {
         self.depths.fill(FAR);
+        self.is_shaded = is_shaded;
     }
 
     /// Notes for each pixel the nearest of the triangles; of equally near ones the last.
@@ -90,8 +102,11 @@ impl Target {
         let colors = colors.par_chunks_mut(band_pixels);
         let depths = self.depths.par_chunks_mut(band_pixels);
         let kinds = self.kinds.par_chunks_mut(band_pixels);
-        colors.zip(depths).zip(kinds).enumerate().map(move |(number, ((colors, depths), kinds))| {
-            Band { number, width, colors, depths, kinds }
+        let levels = self.levels.par_chunks_mut(band_pixels);
+        let is_shaded = self.is_shaded;
+        colors.zip(depths).zip(kinds.zip(levels)).enumerate().map(move |(number, parts)| {
+            let ((colors, depths), (kinds, levels)) = parts;
+            Band { number, width, colors, depths, kinds, levels, is_shaded }
         })
     }
 }
@@ -116,7 +131,7 @@ impl Band<'_> {
         &mut self,
         bins: &[Bins],
         viewport: &Viewport,
-        mut fill: impl FnMut(&mut Self, Span, u32),
+        mut fill: impl FnMut(&mut Self, Span, PixelKind),
     ) {
         let rows = self.rows();
         let number = self.number;
@@ -133,7 +148,11 @@ impl Band<'_> {
     }
 
     #[inline]
-    fn fill(&mut self, span: &Span, kind: u32) {
+    fn fill(&mut self, span: &Span, kind: PixelKind) {
+        if self.is_shaded {
+            self.fill_levels(span, kind.level);
+        }
+        let kind = kind.word;
         let pixels = self.pixels(span);
         let depths = &mut self.depths[pixels.clone()];
         let kinds = &mut self.kinds[pixels];
@@ -146,12 +165,23 @@ impl Band<'_> {
         }
     }
 
+    /// Notes the level where [`fill`](Self::fill) will note the rest.
+    fn fill_levels(&mut self, span: &Span, level: u8) {
+        let pixels = self.pixels(span);
+        let depths = &self.depths[pixels.clone()];
+        for (i, (depth, there)) in (0i32..).zip(depths.iter().zip(&mut self.levels[pixels])) {
+            let own = span.depth + span.depth_step * i as f32;
+            *there = if own >= *depth { level } else { *there };
+        }
+    }
+
     fn shade(&mut self, shader: &Shader<'_>) {
         let first_row = self.first_row();
         let rows = self.colors.chunks_mut(self.width);
         let depths = self.depths.chunks(self.width);
-        let kinds = self.kinds.chunks(self.width);
-        for (y, ((row, depths), kinds)) in (first_row..).zip(rows.zip(depths).zip(kinds)) {
+        let kinds = self.kinds.chunks(self.width).zip(self.levels.chunks(self.width));
+        for (y, ((row, depths), (kinds, levels))) in (first_row..).zip(rows.zip(depths).zip(kinds))
+        {
             for (x, color) in row.iter_mut().enumerate() {
                 if kinds[x] == SHADED && depths[x] != FAR {
                     continue;
@@ -159,14 +189,15 @@ impl Band<'_> {
                 let seen = if depths[x] == FAR {
                     shader.sky(x, y)
                 } else {
-                    shader.surface(x, y, depths[x], kinds[x])
+                    let kind = PixelKind { word: kinds[x], level: levels[x] };
+                    shader.surface(x, y, depths[x], kind)
                 };
                 *color = packed(seen);
             }
         }
     }
 
-    fn blend(&mut self, span: &Span, kind: u32, shader: &Shader<'_>) {
+    fn blend(&mut self, span: &Span, kind: PixelKind, shader: &Shader<'_>) {
         let first = self.pixels(span).start;
         for (i, x) in span.xs.clone().enumerate() {
             let depth = span.depth + span.depth_step * i as f32;

@@ -6,6 +6,7 @@
 
 use std::ops::Range;
 
+use super::occlusion::PixelKind;
 use super::viewport::{SUBPIXEL_BITS, SUBPIXELS, Snapped, Viewport};
 
 /// Up to this width, walking over a row's pixels is cheaper than dividing.
@@ -19,8 +20,8 @@ pub(super) struct Triangle {
     /// Depth at the first corner, and how it grows by a sub-pixel across and down.
     depth: f32,
     depth_steps: [f32; 2],
-    /// The second word of its quad, as pixels keep it: facing, occlusion and material.
-    pub(super) kind: u32,
+    /// What pixels keep of its quad.
+    pub(super) kind: PixelKind,
 }
 
 /// Pixels side by side.
@@ -36,7 +37,11 @@ impl Triangle {
     /// The triangle of three corners, counter-clockwise as seen, or `None` when it faces
     /// away or plainly covers no pixel's centre.
     #[inline]
-    pub(super) fn new([a, b, c]: [Snapped; 3], kind: u32, viewport: &Viewport) -> Option<Self> {
+    pub(super) fn new(
+        [a, b, c]: [Snapped; 3],
+        kind: PixelKind,
+        viewport: &Viewport,
+    ) -> Option<Self> {
         // With y down, what winds counter-clockwise has a negative area; swapped, a
         // positive one.
         let (b, c) = (c, b);
@@ -205,7 +210,9 @@ mod tests {
         let viewport = Viewport::new(SIDE, SIDE);
         let mut counts = vec![0; (SIDE * SIDE) as usize];
         for corners in triangles {
-            let Some(triangle) = Triangle::new(*corners, 0, &viewport) else { continue };
+            let Some(triangle) = Triangle::new(*corners, PixelKind::default(), &viewport) else {
+                continue;
+            };
             // In two bands, as if by two threads.
             for rows in [0..10, 10..SIDE as i32] {
                 triangle.spans(&viewport, &rows, |span| {
@@ -306,7 +313,9 @@ mod tests {
             depth: 0.25 + x as f32 / 64.0 + y as f32 / 128.0,
         };
         let viewport = Viewport::new(SIDE, SIDE);
-        let triangle = Triangle::new([at(-3, 30), at(40, 5), at(0, -9)], 7, &viewport).unwrap();
+        let triangle =
+            Triangle::new([at(-3, 30), at(40, 5), at(0, -9)], PixelKind::default(), &viewport)
+                .unwrap();
         let mut seen = 0;
         triangle.spans(&viewport, &(0..SIDE as i32), |span| {
             for (i, x) in span.xs.enumerate() {

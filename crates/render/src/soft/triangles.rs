@@ -9,13 +9,14 @@ use super::{
     bins::Bins,
     clip::Polygon,
     geometry::SoftGeometry,
+    occlusion::PixelKind,
     shade::unpacked,
     sky::xyz,
     triangle::Triangle,
     vertex::VertexStage,
     viewport::{Place, Viewport},
 };
-use crate::{Batch, DrawData, Frame, TrianglePlace, TriangleVertex, device::Entries};
+use crate::{Batch, Frame, TrianglePlace, TriangleVertex, device::Entries};
 
 /// Triangles that one thread sets up at a time.
 const TASK_TRIANGLES: usize = 2048;
@@ -87,7 +88,7 @@ pub(super) struct TriangleBins {
 impl TriangleBins {
     /// The triangles that touch a band, in order.
     pub(super) fn of_band(&self, band: usize) -> impl Iterator<Item = (&Triangle, &Facet)> {
-        let facet = |triangle: &Triangle| &self.facets[triangle.kind as usize];
+        let facet = |triangle: &Triangle| &self.facets[triangle.kind.word as usize];
         self.bins.of_band(band).map(move |triangle| (triangle, facet(triangle)))
     }
 }
@@ -138,7 +139,7 @@ impl<'a> TriangleStage<'a> {
         facets.clear();
         triangles.clear();
         let TrianglePlace { origin, scale } = piece.place;
-        let origin = self.corners.origin(&DrawData { origin, extent: 0 });
+        let origin = self.corners.origin(origin);
         for indices in piece.indices.chunks_exact(3) {
             let vertex = |n: usize| piece.vertices.get(indices[n] as usize);
             // What indices name that is not there, is not drawn.
@@ -148,7 +149,8 @@ impl<'a> TriangleStage<'a> {
                 self.corners.to_clip(self.corners.relative(origin, local))
             });
             let first = triangles.len();
-            let is_back = self.push(clip, facets.len() as u32, triangles);
+            let kind = PixelKind { word: facets.len() as u32, level: 0 };
+            let is_back = self.push(clip, kind, triangles);
             if triangles.len() > first {
                 facets.push(facet(clip, [a, b, c], is_back));
             }
@@ -158,7 +160,7 @@ impl<'a> TriangleStage<'a> {
 
     /// Appends what of a triangle may be seen, whichever side that is; says whether it is
     /// the back.
-    fn push(&self, clip: [Vec4; 3], kind: u32, triangles: &mut Vec<Triangle>) -> bool {
+    fn push(&self, clip: [Vec4; 3], kind: PixelKind, triangles: &mut Vec<Triangle>) -> bool {
         let viewport = self.viewport;
         let [a, b, c] = clip;
         let mut is_back = false;
@@ -190,7 +192,7 @@ fn pieces<'a>(batch: &'a Batch<'a, SoftGeometry>) -> impl Iterator<Item = Piece<
             let indices = indices_of(indices.indices(), command);
             let slots = if indices.is_empty() { 0..0 } else { batch.geometry.slots_of(command) };
             slots.flat_map(move |slot| {
-                let place = bytemuck::cast(batch.geometry.draws().read(slot));
+                let place = TrianglePlace::of_slot(&batch.geometry.draws().read(slot));
                 let vertices = vertices.unwrap_or_default();
                 let pieces = indices.chunks(3 * TASK_TRIANGLES);
                 pieces.map(move |indices| Piece { vertices, indices, place })

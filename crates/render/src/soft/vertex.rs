@@ -4,7 +4,7 @@
 use drystone_mesh::{Cube, Face, Quad};
 use glam::{Vec3A, Vec4};
 
-use super::occlusion::pixel_kind;
+use super::occlusion::{PixelKind, pixel_kind};
 use crate::{DrawData, Frame};
 
 /// What the corners of every quad need.
@@ -18,6 +18,15 @@ pub(super) struct VertexStage {
     seam_stretch_max: f32,
     /// Which way all rays run, when they are parallel.
     parallel_sight: Option<Vec3A>,
+}
+
+/// Where a mesh lies, as its corners need it.
+#[derive(Clone, Copy)]
+pub(super) struct MeshPlace {
+    /// Relative to the eye's voxel.
+    origin: Vec3A,
+    /// Units that a voxel of the mesh is long.
+    scale: f32,
 }
 
 /// A facing as the shader sees it.
@@ -76,18 +85,25 @@ impl VertexStage {
         }
     }
 
-    /// The mesh's origin relative to the eye's voxel.
-    pub(super) fn origin(&self, data: &DrawData) -> Vec3A {
-        let [x, y, z] = [0, 1, 2].map(|i| data.origin[i].wrapping_sub(self.eye_voxel[i]) as f32);
+    /// Where a mesh lies.
+    pub(super) fn place(&self, data: &DrawData) -> MeshPlace {
+        MeshPlace { origin: self.origin(data.origin), scale: data.scale() }
+    }
+
+    /// A mesh's origin relative to the eye's voxel.
+    pub(super) fn origin(&self, origin: [i32; 3]) -> Vec3A {
+        let [x, y, z] = [0, 1, 2].map(|i| origin[i].wrapping_sub(self.eye_voxel[i]) as f32);
         Vec3A::new(x, y, z)
     }
 
-    /// A quad's second word as its pixels keep it.
+    /// What a quad's pixels keep of it.
     #[inline]
-    pub(super) fn pixel_kind(&self, quad: Quad, data: &DrawData) -> u32 {
-        pixel_kind(bytemuck::cast(quad), || {
-            [0, 1, 2].map(|i| data.origin[i].wrapping_sub(self.eye_voxel[i]))
-        })
+    pub(super) fn pixel_kind(&self, quad: Quad, data: &DrawData) -> PixelKind {
+        let level = data.level.min(DrawData::MAX_LEVEL);
+        let word = pixel_kind(bytemuck::cast(quad), || {
+            [0, 1, 2].map(|i| (data.origin[i] >> level).wrapping_sub(self.eye_voxel[i] >> level))
+        });
+        PixelKind { word, level: level as u8 }
     }
 
     /// A place relative to the eye, of one within a mesh whose origin is given so.
@@ -97,9 +113,9 @@ impl VertexStage {
     }
 
     /// Of each two facings across an axis, the one of a cube that can look towards the eye.
-    pub(super) fn facings(&self, cube: Cube, origin: Vec3A) -> [Face; 3] {
+    pub(super) fn facings(&self, cube: Cube, place: MeshPlace) -> [Face; 3] {
         let [x, y, z] = cube.position().map(|c| c as f32 + 0.5);
-        let middle = (origin + Vec3A::new(x, y, z)) - self.eye_fraction;
+        let middle = self.relative(place.origin, Vec3A::new(x, y, z) * place.scale);
         let sight = self.parallel_sight.unwrap_or(middle);
         [
             if sight.x < 0.0 { Face::PosX } else { Face::NegX },
@@ -110,7 +126,7 @@ impl VertexStage {
 
     /// The quad's four corners in clip space, as the index pattern counts them.
     #[inline]
-    pub(super) fn corners(&self, quad: Quad, origin: Vec3A) -> [Vec4; 4] {
+    pub(super) fn corners(&self, quad: Quad, mesh: MeshPlace) -> [Vec4; 4] {
         let [place, kind]: [u32; 2] = bytemuck::cast(quad);
         let facing = &FACINGS[(kind & 7) as usize];
         let Facing { u, v, .. } = *facing;
@@ -122,7 +138,7 @@ impl VertexStage {
         let outwards = [-u - v, u - v, v - u, u + v];
         let mut clip = [Vec4::ZERO; 4];
         for i in 0..4 {
-            let relative = (origin + locals[i]) - self.eye_fraction;
+            let relative = self.relative(mesh.origin, locals[i] * mesh.scale);
             clip[i] = self.to_clip(relative);
             if self.seam != 0.0 {
                 let stretch = self.seam_stretch(relative, facing);
@@ -173,18 +189,44 @@ mod tests {
         let camera = Camera::look_at(DVec3::new(-7.3, 40.1, 12.9), DVec3::new(1e3, -5.0, 70.0));
         let frame = Frame::new(&camera, &Atmosphere::default(), 640, 480);
         let stage = VertexStage::new(&frame, false);
-        let data = DrawData { origin: [32, -64, 96], extent: 32 };
-        for face in Face::ALL {
+        for (level, face) in (0..=9).flat_map(|level| Face::ALL.map(|face| (level, face))) {
+            let data = DrawData { origin: [32, -64, 96], level, extent: 64 << level };
+            let scale = f64::from(1 << level);
             let quad = Quad::new([5, 17, 63], [64, 3], face, 1);
-            let corners = stage.corners(quad, stage.origin(&data));
+            let corners = stage.corners(quad, stage.place(&data));
             for (corner, seen) in (0..4).zip(corners) {
                 let world: DVec3 = std::array::from_fn(|i| {
-                    f64::from(data.origin[i]) + f64::from(quad.corner(corner)[i])
+                    f64::from(data.origin[i]) + f64::from(quad.corner(corner)[i]) * scale
                 })
                 .into();
                 let clip = camera.clip_from_relative(4.0 / 3.0)
                     * (world - camera.eye).as_vec3().extend(1.0);
-                assert!((clip - seen).length() < 1e-3, "{face:?} {corner}: {clip} {seen}");
+                let limit = 1e-3 + 1e-6 * clip.length();
+                assert!((clip - seen).length() < limit, "{level} {face:?} {corner}: {clip} {seen}");
+            }
+        }
+    }
+
+    /// What is twice as large at each level lies, to the bit, where quads of small voxels do
+    /// that are as large.
+    #[test]
+    fn corners_of_larger_voxels_are_those_of_as_many_smaller_ones() {
+        let eye = DVec3::new(-70_007.3, 40.1, 9e5 + 0.9);
+        let camera = Camera::look_at(eye, eye + DVec3::new(9.0, -5.0, 7.0));
+        let frame = Frame::new(&camera, &Atmosphere::default(), 640, 480);
+        for (closes_seam, level) in [false, true].into_iter().zip(0..6).cycle().take(12) {
+            let stage = VertexStage::new(&frame, closes_seam);
+            let origin = [-70_017, 3, 900_001];
+            let large = stage.place(&DrawData { origin, level, extent: 2 << level });
+            for face in Face::ALL {
+                let side = 1 << level;
+                let mut low = [side; 3];
+                // The face lies on the far side of the last of the small voxels.
+                low[face.axis()] += if face.is_positive() { side - 1 } else { 0 };
+                let one = Quad::new([1; 3], [1, 1], face, 0);
+                let same = Quad::new(low, [side; 2], face, 0);
+                let small = stage.place(&DrawData { origin, level: 0, extent: 2 << level });
+                assert_eq!(stage.corners(one, large), stage.corners(same, small), "{face:?}");
             }
         }
     }
@@ -196,7 +238,7 @@ mod tests {
         let quad = Quad::new([2, 2, 0], [2, 2], Face::PosZ, 0);
         let pixels = [false, true].map(|closes_seam| {
             let stage = VertexStage::new(&frame, closes_seam);
-            let corners = stage.corners(quad, stage.origin(&DrawData::default()));
+            let corners = stage.corners(quad, stage.place(&DrawData::default()));
             corners.map(|c| (c.truncate() / c.w).truncate() * 50.0)
         });
         for (moved, unmoved) in pixels[1].iter().zip(pixels[0]) {
@@ -216,7 +258,7 @@ mod tests {
             let frame = Frame::new(&camera, &Atmosphere::default(), 400, 400);
             let [before, after] = [false, true].map(|closes_seam| {
                 let stage = VertexStage::new(&frame, closes_seam);
-                let corners = stage.corners(quad, stage.origin(&DrawData::default()));
+                let corners = stage.corners(quad, stage.place(&DrawData::default()));
                 corners.map(|c| (c.truncate() / c.w).truncate().as_dvec2() * 200.0)
             });
             for [from, to, aside] in [[0, 1, 2], [1, 3, 0], [3, 2, 1], [2, 0, 3]] {
@@ -236,7 +278,7 @@ mod tests {
         let mut frame = Frame::new(&Camera::default(), &Atmosphere::default(), 8, 8);
         frame.eye_voxel = [i32::MIN, 5, i32::MAX, 0];
         let stage = VertexStage::new(&frame, true);
-        let data = DrawData { origin: [i32::MAX, 7, i32::MAX - 3], extent: 1 };
-        assert_eq!(stage.origin(&data), Vec3A::new(-1.0, 2.0, -3.0));
+        let data = DrawData { origin: [i32::MAX, 7, i32::MAX - 3], ..DrawData::default() };
+        assert_eq!(stage.origin(data.origin), Vec3A::new(-1.0, 2.0, -3.0));
     }
 }

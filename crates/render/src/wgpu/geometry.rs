@@ -69,7 +69,7 @@ impl WgpuGeometry {
     }
 
     pub(super) fn slot_capacity(&self) -> u32 {
-        (self.draws.size() / size_of::<DrawData>() as u64) as u32
+        (self.draws.size() / DrawData::SHADER_BYTES as u64) as u32
     }
 
     /// Has quads of `from` copied into this geometry.
@@ -121,15 +121,15 @@ impl WgpuGeometry {
 
     pub(super) fn write_draw_data(&self, queue: &wgpu::Queue, slot: u32, data: &DrawData) {
         if slot < self.slot_capacity() {
-            let offset_bytes = u64::from(slot) * size_of::<DrawData>() as u64;
-            queue.write_buffer(&self.draws, offset_bytes, bytemuck::bytes_of(data));
+            let offset_bytes = u64::from(slot) * DrawData::SHADER_BYTES as u64;
+            queue.write_buffer(&self.draws, offset_bytes, data.shader_bytes());
         }
     }
 }
 
 /// A table of per-draw data.
 pub(super) fn draw_table(opened: &Opened, slots: u32) -> Result<wgpu::Buffer, RenderError> {
-    let size_bytes = u64::from(slots.max(1)) * size_of::<DrawData>() as u64;
+    let size_bytes = u64::from(slots.max(1)) * DrawData::SHADER_BYTES as u64;
     let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_DST;
     buffer(opened, "per-draw data", size_bytes, usage)
 }

@@ -22,8 +22,12 @@ struct DrawData {
     origin_x: i32,
     origin_y: i32,
     origin_z: i32,
-    extent: u32,
+    // A voxel of the mesh is 2^level units long.
+    level: u32,
 }
+
+// Above it there are no levels.
+const MAX_LEVEL: u32 = 24u;
 
 @group(0) @binding(0) var<uniform> frame: Frame;
 @group(0) @binding(1) var<storage, read> palette: array<u32>;
@@ -55,6 +59,11 @@ fn axis(index: u32) -> vec3<f32> {
     return vec3<f32>(vec3<u32>(index) == vec3<u32>(0u, 1u, 2u));
 }
 
+// Units that a voxel of the mesh is long.
+fn voxel_scale(level: u32) -> f32 {
+    return f32(1u << min(level, MAX_LEVEL));
+}
+
 fn place(words: vec2<u32>, corner: u32, data: DrawData) -> Place {
     let face = words.y & 7u;
     let positive = face >= 3u;
@@ -67,8 +76,9 @@ fn place(words: vec2<u32>, corner: u32, data: DrawData) -> Place {
     let size_u = f32(((words.x >> 18u) & 63u) + 1u);
     let size_v = f32(((words.x >> 24u) & 63u) + 1u);
     let low = vec3<f32>(vec3<u32>(words.x, words.x >> 6u, words.x >> 12u) & vec3<u32>(63u));
-    let local = low + f32(along_u) * size_u * u + f32(along_v) * size_v * v
+    let voxels = low + f32(along_u) * size_u * u + f32(along_v) * size_v * v
         + f32(positive) * axis(normal_axis);
+    let local = voxels * voxel_scale(data.level);
     let origin = vec3<i32>(data.origin_x, data.origin_y, data.origin_z) - frame.eye_voxel.xyz;
     var out: Place;
     out.relative = (vec3<f32>(origin) + local) - frame.eye_fraction.xyz;
@@ -137,17 +147,20 @@ fn blended_vertex(
 }
 
 // A quad's second word with what a pixel needs to find its place in the quad, which it
-// knows but for whole voxels: whether the quad lies at an odd place, counted from the eye's
-// voxel, and whether it is longer than a voxel, along its width and its height.
+// knows but for whole voxels: whether the quad lies at an odd place, counted in voxels of
+// the mesh from the one that the eye is in, and whether it is longer than a voxel, along its
+// width and its height. The mesh's level takes the place of the material.
 fn pixel_kind(words: vec2<u32>, data: DrawData) -> u32 {
-    let origin = vec3<i32>(data.origin_x, data.origin_y, data.origin_z) - frame.eye_voxel.xyz;
-    let odd = (vec3<u32>(words.x, words.x >> 6u, words.x >> 12u) ^ vec3<u32>(origin)) & vec3<u32>(1u);
+    let level = min(data.level, MAX_LEVEL);
+    let origin = vec3<i32>(data.origin_x, data.origin_y, data.origin_z) >> vec3<u32>(level);
+    let steps = origin - (frame.eye_voxel.xyz >> vec3<u32>(level));
+    let odd = (vec3<u32>(words.x, words.x >> 6u, words.x >> 12u) ^ vec3<u32>(steps)) & vec3<u32>(1u);
     let normal_axis = (words.y & 7u) % 3u;
     let odd_u = odd[(normal_axis + 1u) % 3u];
     let odd_v = odd[(normal_axis + 2u) % 3u];
     let long_u = select(0u, 1u, (words.x >> 18u & 63u) != 0u);
     let long_v = select(0u, 1u, (words.x >> 24u & 63u) != 0u);
-    return words.y & 0x7ffffffu | odd_u << 27u | odd_v << 28u | long_u << 29u | long_v << 30u;
+    return words.y & 0x7ffu | level << 11u | odd_u << 27u | odd_v << 28u | long_u << 29u | long_v << 30u;
 }
 
 fn shaded_corner(vertex: u32, slot: u32, seam: f32) -> ShadedCorner {
@@ -182,7 +195,8 @@ fn cube_vertex(@builtin(vertex_index) vertex: u32) -> Corner {
     let normal_axis = vertex / 4u % 3u;
     let origin = vec3<i32>(data.origin_x, data.origin_y, data.origin_z) - frame.eye_voxel.xyz;
     let low = vec3<f32>(vec3<u32>(entry.x, entry.x >> 6u, entry.x >> 12u) & vec3<u32>(63u));
-    let middle = (vec3<f32>(origin) + (low + vec3<f32>(0.5))) - frame.eye_fraction.xyz;
+    let local = (low + vec3<f32>(0.5)) * voxel_scale(data.level);
+    let middle = (vec3<f32>(origin) + local) - frame.eye_fraction.xyz;
     let sight = select(middle, frame.ray_forward.xyz, frame.ground.w > 0.0);
     let face = normal_axis + select(0u, 3u, sight[normal_axis] < 0.0);
     if (entry.x >> (18u + face) & 1u) == 0u {
@@ -207,9 +221,13 @@ fn sky(direction: vec3<f32>) -> vec3<f32> {
     return base + frame.sun.rgb * (0.22 * towards16 * towards16);
 }
 
-// How dark a pixel is at a place that is relative to the eye's voxel, in levels.
-fn darkness(kind: u32, at: vec3<f32>) -> f32 {
+// How dark a pixel is at a place that is relative to the eye's unit, in levels.
+fn darkness(kind: u32, units: vec3<f32>) -> f32 {
     let normal_axis = (kind & 7u) % 3u;
+    // In voxels of the mesh, relative to the one that the eye is in.
+    let level = kind >> 11u & 31u;
+    let eye_within = frame.eye_voxel.xyz & vec3<i32>((1 << level) - 1);
+    let at = (units + vec3<f32>(eye_within)) * bitcast<f32>((127u - level) << 23u);
     let place = vec2<f32>(at[(normal_axis + 1u) % 3u], at[(normal_axis + 2u) % 3u]);
     let from_low = place - vec2<f32>((vec2<u32>(kind) >> vec2<u32>(27u, 28u)) & vec2<u32>(1u));
     // Every other voxel: what lies a hair below the quad must not count as its end.

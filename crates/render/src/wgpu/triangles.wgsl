@@ -35,8 +35,8 @@ fn triangle_vertex(
         bitcast<f32>(vertices[at + 1u]),
         bitcast<f32>(vertices[at + 2u]),
     );
-    // Where quads have an extent, triangles have a scale.
-    let local = own * bitcast<f32>(place.extent);
+    // Where quads have a level, triangles have a scale.
+    let local = own * bitcast<f32>(place.level);
     let origin = vec3<i32>(place.origin_x, place.origin_y, place.origin_z) - frame.eye_voxel.xyz;
     var out: TriangleCorner;
     out.relative = (vec3<f32>(origin) + local) - frame.eye_fraction.xyz;

@@ -57,7 +57,7 @@ impl KeptPool {
     /// `Pool` when it is full.
     pub(super) fn keep(&mut self, chunk: &ChunkQuads, side: u32) -> Result<(), RenderError> {
         let ChunkQuads { position, mesh } = chunk;
-        let data = DrawData { origin: position.origin(side).to_array(), extent: side };
+        let data = DrawData { origin: position.origin(side).to_array(), level: 0, extent: side };
         for (layer, quads) in [(Layer::Opaque, &mesh.opaque), (Layer::Blended, &mesh.see_through)] {
             let key = (*position, layer);
             let (quads, counts) = (quads.quads(), quads.counts());

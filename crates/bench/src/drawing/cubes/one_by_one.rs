@@ -58,7 +58,7 @@ struct Held {
 impl Held {
     fn new(policy: PlacePolicy, count: usize) -> Result<Self, RenderError> {
         let mut renderer = InstancedRenderer::new(SoftDevice::new(1, 1)?, policy)?;
-        let place = DrawData { origin: [0; 3], extent: 32 };
+        let place = DrawData { origin: [0; 3], level: 0, extent: 32 };
         let regions: Result<Vec<_>, _> =
             (0..REGIONS).map(|_| renderer.insert_region(place)).collect();
         let (regions, random) = (regions?, Random::new(5));

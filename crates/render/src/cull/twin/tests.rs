@@ -35,9 +35,12 @@ fn camera() -> impl Strategy<Value = Camera> {
 fn record() -> impl Strategy<Value = CullRecord> {
     let extent = prop_oneof![Just(0), Just(1), Just(2), Just(16), Just(32), Just(u32::MAX)];
     let counts = prop::array::uniform6(prop_oneof![Just(0), 1..5_u32]);
-    (prop::array::uniform3(coordinate()), extent, counts).prop_map(|(origin, extent, counts)| {
-        CullRecord::new(7, DrawData { origin, extent }, 1000, counts)
-    })
+    let level = prop_oneof![0..6_u32, any::<u32>()];
+    (prop::array::uniform3(coordinate()), level, extent, counts).prop_map(
+        |(origin, level, extent, counts)| {
+            CullRecord::new(7, DrawData { origin, level, extent }, 1000, counts)
+        },
+    )
 }
 
 proptest! {
@@ -167,7 +170,7 @@ fn hidden_boxes_do_not_show() {
         let pyramid = Pyramid::new([width, height], &depth);
         for n in 0..400_i32 {
             let origin = [n % 20 * 19 - 190, n / 20 * 13 - 130, n * 7 % 390];
-            let record = CullRecord::new(0, DrawData { origin, extent: 16 }, 0, [1; 6]);
+            let record = CullRecord::new(0, DrawData { origin, level: 0, extent: 16 }, 0, [1; 6]);
             let is_unseen = !shows(&frame, &depth, &record);
             let is_hidden = is_hidden(&frame, &pyramid, &record);
             assert!(is_unseen || !is_hidden, "{round} {origin:?}");
@@ -184,7 +187,7 @@ fn boxes_around_the_eye_are_not_hidden() {
     let (frame, _) = cull_frame(&View::new(Camera::default()));
     let wall = vec![0.999; (SIZE[0] * SIZE[1]) as usize];
     let pyramid = Pyramid::new(SIZE.map(|side| side as usize), &wall);
-    let at = |origin| CullRecord::new(0, DrawData { origin, extent: 8 }, 0, [1; 6]);
+    let at = |origin| CullRecord::new(0, DrawData { origin, level: 0, extent: 8 }, 0, [1; 6]);
     assert!(!is_hidden(&frame, &pyramid, &at([-4, -4, -4])));
     assert!(!is_hidden(&frame, &pyramid, &at([-4, -4, 10])));
     assert!(is_hidden(&frame, &pyramid, &at([-4, -4, -60])));
@@ -196,7 +199,12 @@ fn boxes_around_the_eye_are_not_hidden() {
 fn near_meshes_come_first() {
     let camera = Camera { depth_range: [0.1, 1024.0], ..Camera::default() };
     let at = |distance: i32| {
-        CullRecord::new(0, DrawData { origin: [-8, -8, -8 - distance], extent: 16 }, 0, [1; 6])
+        CullRecord::new(
+            0,
+            DrawData { origin: [-8, -8, -8 - distance], level: 0, extent: 16 },
+            0,
+            [1; 6],
+        )
     };
     let parallel =
         Camera { projection: Projection::Orthographic { height_voxels: 99.0 }, ..camera };

@@ -34,7 +34,7 @@ impl<G> Model<G> {
         let mut of_indices = device.create_indices(indices.len() as u32).unwrap();
         device.write_vertices(&mut of_vertices, 0, vertices);
         device.write_indices(&mut of_indices, 0, indices);
-        device.write_draw_data(&mut of_vertices, 0, &bytemuck::cast(place));
+        device.write_draw_data(&mut of_vertices, 0, &place.into());
         Self { vertices: of_vertices, indices: of_indices }
     }
 

@@ -4,7 +4,7 @@ use std::{cell::RefCell, ops::Range, ptr, rc::Rc};
 
 use drystone_mesh::{INDICES_PER_QUAD, Quad, VERTICES_PER_QUAD};
 use drystone_pool::{Access, DrawCommand};
-use glam::{IVec3, Mat4};
+use glam::{IVec3, Mat4, Vec3};
 
 use super::{ATTRIBUTES, Expander, FAT_QUAD_BYTES, VERTEX_SHADER, refuse_blended};
 use crate::{
@@ -163,7 +163,8 @@ fn draw_mesh(gl: &Gl, batch: &Batch<'_, ArticleGeometry>, eye_voxel: IVec3) {
     let Some(buffers) = &geometry.buffers else { return };
     buffers.vertices.bind(gl);
     let origin = IVec3::from_array(geometry.place.origin).wrapping_sub(eye_voxel);
-    let model = Mat4::from_translation(origin.as_vec3()).to_cols_array();
+    let scale = Mat4::from_scale(Vec3::splat(geometry.place.scale()));
+    let model = (Mat4::from_translation(origin.as_vec3()) * scale).to_cols_array();
     // SAFETY: `gl` is of the context that is current, in which the program is in use that
     // has this matrix; it is of 16 numbers.
     unsafe { gl.UniformMatrix4fv(MODEL_LOCATION, 1, gl::FALSE, model.as_ptr()) };

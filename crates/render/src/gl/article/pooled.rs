@@ -32,8 +32,10 @@ const DRAW_ATTRIBUTE: u32 = 3;
 
 /// Where the vertex shader finds a mesh.
 const PLACE: &str = "
-layout(location = 3) in ivec4 draw_origin;
-vec3 place(vec3 local) { return vec3(draw_origin.xyz - frame.eye_voxel.xyz) + local; }
+layout(location = 3) in ivec4 draw;
+vec3 place(vec3 local) {
+    return vec3(draw.xyz - frame.eye_voxel.xyz) + local * voxel_scale(uint(draw.w));
+}
 ";
 
 impl FatDevice {
@@ -178,7 +180,7 @@ impl Device for FatDevice {
             let mut commands = place.offset_bytes + commands_bytes;
             for batch in passes.opaque.iter().filter(|batch| !batch.commands.is_empty()) {
                 let geometry = batch.geometry;
-                let [vertex, draw] = [size_of::<Vertex>(), size_of::<DrawData>()];
+                let [vertex, draw] = [size_of::<Vertex>(), DrawData::SHADER_BYTES];
                 vertices.set_buffer(gl, VERTEX_BINDING, geometry.quads.name(), vertex as i32);
                 vertices.set_buffer(gl, DRAW_BINDING, geometry.draws.name(), draw as i32);
                 draw_indirect(gl, commands, batch.commands.len());

@@ -17,6 +17,11 @@ layout(std140, binding = 0) uniform Frame {
     vec4 face_light[6];
 } frame;
 
+// Units that a voxel of a mesh of some level is long; above 24 there are no levels.
+float voxel_scale(uint level) {
+    return float(1u << min(level, 24u));
+}
+
 // The sky in a direction of unit length, without the sun's disc: what haze fades to.
 vec3 sky(vec3 direction) {
     float low = 1.0 - clamp(direction.y / 0.6, 0.0, 1.0);

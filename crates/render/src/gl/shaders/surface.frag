@@ -7,9 +7,13 @@ layout(location = 2) flat in uint kind;
 layout(location = 0) out vec4 seen;
 
 #ifdef SHADED
-// How dark a pixel is at a place that is relative to the eye's voxel, in levels.
-float darkness(vec3 at) {
+// How dark a pixel is at a place that is relative to the eye's unit, in levels.
+float darkness(vec3 units) {
     uint normal_axis = (kind & 7u) % 3u;
+    // In voxels of the mesh, relative to the one that the eye is in.
+    uint level = kind >> 11u & 31u;
+    ivec3 eye_within = frame.eye_voxel.xyz & ivec3((1 << level) - 1);
+    vec3 at = (units + vec3(eye_within)) * uintBitsToFloat((127u - level) << 23u);
     vec2 place = vec2(at[(normal_axis + 1u) % 3u], at[(normal_axis + 2u) % 3u]);
     vec2 from_low = place - vec2((uvec2(kind) >> uvec2(27u, 28u)) & uvec2(1u));
     // Every other voxel: what lies a hair below the quad must not count as its end.

@@ -5,11 +5,12 @@ layout(std430, binding = 0) readonly buffer Quads { uvec2 quads[]; };
 layout(std430, binding = 1) readonly buffer Palette { uint palette[]; };
 
 #ifdef CUBES
-// The table of per-draw data: a cube names its slot.
+// The table of per-draw data, origin and level: a cube names its slot.
 layout(std430, binding = 2) readonly buffer Draws { ivec4 draws[]; };
 #else
-// The draw's slot of the table of per-draw data: one an instance, found by base instance.
-layout(location = 0) in ivec4 draw_origin;
+// The draw's slot of the table of per-draw data, origin and level: one an instance, found by
+// base instance.
+layout(location = 0) in ivec4 own_draw;
 #endif
 
 layout(location = 0) flat out vec4 color;
@@ -18,16 +19,19 @@ layout(location = 1) out vec3 relative;
 layout(location = 2) flat out uint kind;
 
 // A quad's second word with what a pixel needs to find its place in the quad, which it
-// knows but for whole voxels: whether the quad lies at an odd place, counted from the eye's
-// voxel, and whether it is longer than a voxel, along its width and its height.
-uint pixel_kind(uvec2 words, ivec3 origin) {
-    uvec3 odd = (uvec3(words.x, words.x >> 6u, words.x >> 12u) ^ uvec3(origin)) & uvec3(1u);
+// knows but for whole voxels: whether the quad lies at an odd place, counted in voxels of
+// the mesh from the one that the eye is in, and whether it is longer than a voxel, along its
+// width and its height. The mesh's level takes the place of the material.
+uint pixel_kind(uvec2 words, ivec4 draw) {
+    uint level = min(uint(draw.w), 24u);
+    ivec3 steps = (draw.xyz >> level) - (frame.eye_voxel.xyz >> level);
+    uvec3 odd = (uvec3(words.x, words.x >> 6u, words.x >> 12u) ^ uvec3(steps)) & uvec3(1u);
     uint normal_axis = (words.y & 7u) % 3u;
     uint odd_u = odd[(normal_axis + 1u) % 3u];
     uint odd_v = odd[(normal_axis + 2u) % 3u];
     uint long_u = uint((words.x >> 18u & 63u) != 0u);
     uint long_v = uint((words.x >> 24u & 63u) != 0u);
-    return words.y & 0x7ffffffu | odd_u << 27u | odd_v << 28u | long_u << 29u | long_v << 30u;
+    return words.y & 0x7ffu | level << 11u | odd_u << 27u | odd_v << 28u | long_u << 29u | long_v << 30u;
 }
 #endif
 
@@ -65,10 +69,11 @@ vec4 surface_color(uvec2 words) {
 #ifdef CUBES
 // Of each two facings across an axis the one that can look towards the eye, of the axis
 // that the vertex is of, as a quad; whether that is seen at all.
-bool cube_face(uvec2 entry, ivec3 origin, out uvec2 words) {
+bool cube_face(uvec2 entry, ivec4 draw, out uvec2 words) {
     uint normal_axis = uint(gl_VertexID) / 4u % 3u;
     vec3 low = vec3(uvec3(entry.x, entry.x >> 6u, entry.x >> 12u) & uvec3(63u));
-    vec3 middle = (vec3(origin) + (low + vec3(0.5))) - frame.eye_fraction.xyz;
+    vec3 local = (low + vec3(0.5)) * voxel_scale(uint(draw.w));
+    vec3 middle = (vec3(draw.xyz - frame.eye_voxel.xyz) + local) - frame.eye_fraction.xyz;
     vec3 sight = frame.ground.w > 0.0 ? frame.ray_forward.xyz : middle;
     uint face = normal_axis + (sight[normal_axis] < 0.0 ? 3u : 0u);
     words = uvec2(entry.x & 0x3ffffu, face | (entry.y & 0xffffu) << 11u);
@@ -79,9 +84,9 @@ bool cube_face(uvec2 entry, ivec3 origin, out uvec2 words) {
 void main() {
 #ifdef CUBES
     uvec2 entry = quads[uint(gl_VertexID) / 12u];
-    ivec3 origin = draws[entry.x >> 24u | entry.y >> 16u << 8u].xyz - frame.eye_voxel.xyz;
+    ivec4 draw = draws[entry.x >> 24u | entry.y >> 16u << 8u];
     uvec2 words;
-    if (!cube_face(entry, origin, words)) {
+    if (!cube_face(entry, draw, words)) {
         // Nearer than the nearest: no part of it is in the picture.
         gl_Position = vec4(0.0, 0.0, 2.0, 1.0);
         color = vec4(0.0);
@@ -90,7 +95,7 @@ void main() {
     }
 #else
     uvec2 words = quads[uint(gl_VertexID) / 4u];
-    ivec3 origin = draw_origin.xyz - frame.eye_voxel.xyz;
+    ivec4 draw = own_draw;
 #endif
     uint corner = uint(gl_VertexID) % 4u;
     uint face = words.y & 7u;
@@ -105,14 +110,15 @@ void main() {
     float size_u = float(((words.x >> 18u) & 63u) + 1u);
     float size_v = float(((words.x >> 24u) & 63u) + 1u);
     vec3 low = vec3(uvec3(words.x, words.x >> 6u, words.x >> 12u) & uvec3(63u));
-    vec3 local = low + float(along_u) * size_u * u + float(along_v) * size_v * v
+    vec3 voxels = low + float(along_u) * size_u * u + float(along_v) * size_v * v
         + float(positive) * normal;
-    vec3 at = (vec3(origin) + local) - frame.eye_fraction.xyz;
+    vec3 local = voxels * voxel_scale(uint(draw.w));
+    vec3 at = (vec3(draw.xyz - frame.eye_voxel.xyz) + local) - frame.eye_fraction.xyz;
     vec3 outward = (float(along_u) * 2.0 - 1.0) * u + (float(along_v) * 2.0 - 1.0) * v;
     relative = at + outward * seam_stretch(at, normal) * (SEAM * to_clip(at).w);
     gl_Position = to_clip(relative);
     color = surface_color(words);
 #ifdef SHADED
-    kind = pixel_kind(words, origin);
+    kind = pixel_kind(words, draw);
 #endif
 }

@@ -61,14 +61,14 @@ impl Made {
             }
             (quads.len() - before) as u32
         });
-        Self { quads, counts, place: DrawData { origin, extent: BOX }, layer }
+        Self { quads, counts, place: DrawData { origin, level: 0, extent: BOX }, layer }
     }
 
     /// A wall that looks south, on an even plane.
     fn wall([x, y, z]: [i32; 3]) -> Self {
         let face = Face::PosZ;
         let counts = Face::ALL.map(|other| u32::from(other == face));
-        let place = DrawData { origin: [x, y, z | 1], extent: 64 };
+        let place = DrawData { origin: [x, y, z | 1], level: 0, extent: 64 };
         let quads = vec![Quad::new([0; 3], [64; 2], face, 1)];
         Self { quads, counts, place, layer: Layer::Opaque }
     }

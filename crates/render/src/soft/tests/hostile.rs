@@ -92,8 +92,10 @@ proptest! {
     fn no_command_quad_or_frame_panics(
         commands in prop::collection::vec(command(), 1..8),
         words in prop::collection::vec(any::<[u32; 2]>(), 0..64),
-        origins in prop::collection::vec(
-            prop::array::uniform3(prop_oneof![-50..50i32, any::<i32>()]), 1..6),
+        places in prop::collection::vec((
+            prop::array::uniform3(prop_oneof![-50..50i32, any::<i32>()]),
+            prop_oneof![0..4u32, any::<u32>()],
+        ), 1..6),
         frame in frame(),
         material_count in 0..300usize,
     ) {
@@ -102,8 +104,8 @@ proptest! {
         device.set_palette(&vec![[7, 8, 9, 100]; material_count]).unwrap();
         let mut geometry = device.create_geometry(40, 4).unwrap();
         device.write_quads(&mut geometry, 3, quads);
-        for (slot, &origin) in origins.iter().enumerate() {
-            device.write_draw_data(&mut geometry, slot as u32, &DrawData { origin, extent: 64 });
+        for (slot, &(origin, level)) in places.iter().enumerate() {
+            device.write_draw_data(&mut geometry, slot as u32, &DrawData { origin, level, extent: 64 });
         }
         let batches = [Batch::new(&geometry, &commands)];
         let pictures = [false, true].map(|indirect| {

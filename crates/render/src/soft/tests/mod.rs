@@ -31,7 +31,7 @@ struct Scene {
 
 impl Mesh {
     fn at(origin: [i32; 3], quads: Vec<Quad>) -> Self {
-        Self { place: DrawData { origin, extent: 64 }, quads }
+        Self { place: DrawData { origin, level: 0, extent: 64 }, quads }
     }
 
     /// The six sides of a box of voxels, seen from outside.

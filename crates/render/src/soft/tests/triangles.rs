@@ -48,7 +48,7 @@ fn draw(frame: &Frame, layers: [(Vec<TriangleVertex>, Vec<u32>); 2]) -> Image {
         let mut of_indices = device.create_indices(indices.len() as u32).unwrap();
         device.write_vertices(&mut of_vertices, 0, &vertices);
         device.write_indices(&mut of_indices, 0, &indices);
-        device.write_draw_data(&mut of_vertices, 0, &bytemuck::cast(place));
+        device.write_draw_data(&mut of_vertices, 0, &place.into());
         let index_count = indices.len() as u32;
         (
             of_vertices,
@@ -92,7 +92,7 @@ proptest! {
         words in prop::collection::vec(
             prop_oneof![(-9.0..9.0f32).prop_map(f32::to_bits), any::<u32>()], 0..40),
         indices in prop::collection::vec(prop_oneof![9 => 0..8u32, 1 => any::<u32>()], 0..60),
-        places in prop::collection::vec(any::<[u32; 4]>(), 1..6),
+        places in prop::collection::vec(any::<[u32; 5]>(), 1..6),
         frame in frame(),
     ) {
         let whole = &words[..words.len() / 5 * 5];

@@ -12,6 +12,8 @@ const BINS: u32 = 16u;
 const FACINGS: u32 = 6u;
 const VERTICES_PER_QUAD: u32 = 4u;
 const INDICES_PER_QUAD: u32 = 6u;
+// Above it there are no levels of detail.
+const MAX_LEVEL: u32 = 24u;
 // Quads that one command may draw.
 const PATTERN_QUADS: u32 = 98304u;
 
@@ -22,7 +24,8 @@ const PARALLEL_SHIFT: u32 = 8u;
 
 // What rounding may take away of a place, per voxel of distance.
 const SLACK: f32 = 1e-3;
-// How far the depth of faces seen nearly edge-on may be off when it is interpolated.
+// How far the depth of faces seen nearly edge-on may be off when it is interpolated, in
+// voxels of the mesh: the larger these, the larger the faces.
 const SLIVER_VOXELS: f32 = 0.25;
 // A mesh that is nearer to the eye's plane than this is not asked whether it is hidden.
 const LEAST_W: f32 = 1e-3;
@@ -54,6 +57,7 @@ struct Region {
 
 struct Record {
     origin: array<i32, 3>,
+    level: u32,
     extent: u32,
     first_quad: u32,
     slot: u32,
@@ -179,14 +183,15 @@ struct Outline {
     is_whole: bool,
 }
 
-fn outline(low: vec3<f32>, extent: f32) -> Outline {
+// `scale`: units that a voxel of the mesh is long.
+fn outline(low: vec3<f32>, extent: f32, scale: f32) -> Outline {
     let m = frame.clip_from_relative;
     let row_w = vec4<f32>(m[0].w, m[1].w, m[2].w, m[3].w);
     let middle_w = dot(row_w, vec4<f32>(low + extent * 0.5, 1.0));
     let farthest_w = middle_w + 0.5 * extent * dot(abs(row_w.xyz), vec3<f32>(1.0));
     // Everything that is drawn of the mesh lies within the box grown by this.
     let seam = frame.eye_fraction.w * max(farthest_w, 0.0);
-    let margin = SLIVER_VOXELS + SLACK * reach(low, extent) + seam;
+    let margin = SLIVER_VOXELS * scale + SLACK * reach(low, extent) + seam;
     let corner = m * vec4<f32>(low - margin, 1.0);
     let side = extent + 2.0 * margin;
     var out: Outline;
@@ -231,7 +236,8 @@ fn covers(low: vec2<u32>, high: vec2<u32>, nearest: f32) -> bool {
 
 // Whether all that can be seen of a mesh is hidden behind what the pyramid shows.
 fn is_hidden(index: u32) -> bool {
-    let out = outline(relative(index), f32(records[index].extent));
+    let scale = f32(1u << min(records[index].level, MAX_LEVEL));
+    let out = outline(relative(index), f32(records[index].extent), scale);
     if !out.is_whole {
         return false;
     }

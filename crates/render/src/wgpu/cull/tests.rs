@@ -114,7 +114,7 @@ impl Meshes {
             }
             count
         });
-        self.set(device, slot, DrawData { origin, extent: 15 }, &quads, counts);
+        self.set(device, slot, DrawData { origin, level: 0, extent: 15 }, &quads, counts);
     }
 
     /// A wall of 64 × 64 voxels that faces south, on an even plane, so that it is never
@@ -122,7 +122,7 @@ impl Meshes {
     pub(super) fn set_wall(&mut self, device: &mut WgpuDevice, slot: u32, origin: [i32; 3]) {
         let origin = [origin[0], origin[1], origin[2] | 1];
         let wall = Quad::new([0, 0, 0], [64, 64], Face::PosZ, 1);
-        let place = DrawData { origin, extent: 64 };
+        let place = DrawData { origin, level: 0, extent: 64 };
         self.set(device, slot, place, &[wall], [0, 0, 0, 0, 0, 1]);
     }
 
