@@ -84,6 +84,7 @@ mod position;
 mod simd;
 mod unit_mesher;
 mod visibility;
+mod wall;
 
 pub use chunk::{Chunk, StorageKind, Voxels};
 pub use chunk_mesh::ChunkMesh;
@@ -94,3 +95,4 @@ pub use padded::PaddedChunk;
 pub use position::{ChunkPos, LocalPos, VoxelPos};
 pub use unit_mesher::{mesh_unit, mesh_unit_shaded};
 pub use visibility::face_is_visible;
+pub use wall::mesh_wall;

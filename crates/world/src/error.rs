@@ -84,6 +84,14 @@ pub enum WorldError {
         /// What to do about it.
         advice: &'static str,
     },
+    /// The system gives no threads to make meshes with.
+    #[error("{count} threads could not be started: {problem}; ask for fewer")]
+    NoThreads {
+        /// How many were wanted.
+        count: usize,
+        /// What the system said.
+        problem: String,
+    },
     /// A chunk of another side than the world's.
     #[error(
         "chunk of side {found} in a world of chunks of side {expected}: give all chunks one side"

@@ -57,6 +57,7 @@ mod chunk_box;
 mod error;
 mod generate;
 mod height_map;
+mod levels;
 mod minecraft;
 mod model;
 mod node;
@@ -69,6 +70,9 @@ pub use chunk_box::ChunkBox;
 pub use error::WorldError;
 pub use generate::{GeneratedWorld, GeneratorConfig};
 pub use height_map::{HeightMap, HeightMapOptions, HeightMapSummary, Voids};
+pub use levels::{
+    Eye, LevelConfig, LevelCount, LevelData, LevelTree, NodeMesh, NodeSink, PixelScale,
+};
 pub use minecraft::MinecraftWorld;
 pub use model::{
     Model, ModelBounds, ModelMaterial, ModelOptions, ModelPart, ModelVertex, ModelWarning,

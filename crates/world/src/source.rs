@@ -60,6 +60,18 @@ pub trait Source: Any + Send + Sync {
         None
     }
 
+    /// Whether [`coarse_chunk`](Self::coarse_chunk) makes chunks.
+    fn makes_levels(&self) -> bool {
+        false
+    }
+
+    /// Whether there surely is nothing but air in the chunks that `node` covers, so that
+    /// nobody need look; false where the source does not know.
+    fn is_air(&self, node: NodePos) -> bool {
+        let _ = node;
+        false
+    }
+
     /// What was found damaged so far and left out, a line each: the rest of the source is
     /// still given. To be asked for after the chunks.
     fn faults(&self) -> Vec<String> {

@@ -1,0 +1,145 @@
+use drystone_mesh::{Face, Quad, QuadSink};
+
+use crate::{Chunk, Material, MaterialTable, PaddedChunk};
+
+/// The longest row of a chunk's border.
+const MAX: usize = Chunk::MAX_SIDE as usize;
+
+/// Meshes what closes a chunk's hull towards a neighbour that is not drawn as the halo says:
+/// the faces on the chunk's border, looking along `face`, that a mesher leaves out since what
+/// is opaque in the chunk meets what is opaque in the halo.
+///
+/// The chunk's mesh and its wall together are what a mesher makes where that neighbour is
+/// air, but for see-through voxels: a body of water gets no wall, which would be seen as a
+/// sheet in it. Where levels of detail meet, the walls of both sides hide the gaps.
+///
+/// # Cost
+/// A look at n² pairs of voxels; greedy quads, a few for a wall of one material.
+///
+/// # Examples
+/// ```
+/// use drystone_mesh::{Face, QuadBuffer};
+/// use drystone_voxel::{Chunk, Material, MaterialTable, PaddedChunk, mesh_wall};
+///
+/// let stone = Chunk::new(32, Material(1));
+/// let mut padded = PaddedChunk::new();
+/// padded.fill(&stone, |_| Some(&stone));
+/// let mut wall = QuadBuffer::new();
+/// mesh_wall(&padded, Face::PosX, &MaterialTable::new(), &mut wall);
+/// assert_eq!(wall.quads()[0].size(), [32, 32]);
+/// ```
+pub fn mesh_wall(chunk: &PaddedChunk, face: Face, table: &MaterialTable, wall: &mut impl QuadSink) {
+    let n = chunk.side() as usize;
+    if n == 0 || !chunk.has_solid() || is_closed(chunk, face) {
+        return;
+    }
+    let [u_axis, v_axis] = face.span_axes();
+    let depth = if face.is_positive() { n as u32 - 1 } else { 0 };
+    let place = |u: usize, v: usize| {
+        let mut position = [depth; 3];
+        position[u_axis] = u as u32;
+        position[v_axis] = v as u32;
+        position
+    };
+    let is_opaque = |voxel: Material| !voxel.is_air() && !table.is_see_through(voxel);
+    // What is still to be covered; air is nothing.
+    let mut open = [[Material::AIR; MAX]; MAX];
+    for (v, row) in open.iter_mut().enumerate().take(n) {
+        for (u, cell) in row.iter_mut().enumerate().take(n) {
+            let position = place(u, v);
+            let voxel = chunk.inner(position);
+            if is_opaque(voxel) && is_opaque(chunk.beyond(position, face)) {
+                *cell = voxel;
+            }
+        }
+    }
+    for v in 0..n {
+        let mut u = 0;
+        while u < n {
+            let material = open[v][u];
+            if material.is_air() {
+                u += 1;
+                continue;
+            }
+            let width = open[v][u..n].iter().take_while(|&&cell| cell == material).count();
+            let is_same =
+                |row: &[Material; MAX]| row[u..u + width].iter().all(|&it| it == material);
+            let height = open[v..n].iter().take_while(|row| is_same(row)).count();
+            for row in &mut open[v..v + height] {
+                row[u..u + width].fill(Material::AIR);
+            }
+            let size = [width as u32, height as u32];
+            wall.push(Quad::new(place(u, v), size, face, material.0));
+            u += width;
+        }
+    }
+}
+
+/// Whether there is air alone on one side of the border, as far as is known beforehand.
+fn is_closed(chunk: &PaddedChunk, face: Face) -> bool {
+    [chunk.uniform(), chunk.uniform_beyond(face)].contains(&Some(Material::AIR))
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::collections::BTreeSet;
+    use alloc::vec::Vec;
+
+    use drystone_mesh::QuadBuffer;
+
+    use super::*;
+    use crate::{ChunkMesh, mesh_unit};
+
+    /// Single faces, opaque ones of one facing.
+    fn faces(quads: &[Quad], face: Face) -> BTreeSet<([u32; 3], u16)> {
+        let mut all = BTreeSet::new();
+        for quad in quads.iter().filter(|quad| quad.face() == Some(face)) {
+            let [u_axis, v_axis] = face.span_axes();
+            let [width, height] = quad.size();
+            for (u, v) in (0..width).flat_map(|u| (0..height).map(move |v| (u, v))) {
+                let mut at = quad.position();
+                at[u_axis] += u;
+                at[v_axis] += v;
+                assert!(all.insert((at, quad.material())), "{face:?} {at:?} twice");
+            }
+        }
+        all
+    }
+
+    /// Mesh and wall are the mesh of a chunk whose neighbour is air.
+    #[test]
+    fn a_wall_is_what_a_neighbour_of_air_would_show() {
+        let mut table = MaterialTable::new();
+        for alpha in [255, 255, 90] {
+            table.insert("any", [5, 5, 5, alpha]).unwrap();
+        }
+        for (seed, side) in [1, 2, 5, 16, 31, 64].into_iter().enumerate() {
+            for fill in [40, 150, 250] {
+                let voxel = |at: [u32; 3]| {
+                    let mixed = (at[0] / 3 * 73 + at[1] / 2 * 179 + at[2] / 5 * 283 + seed as u32)
+                        .wrapping_mul(2_654_435_761);
+                    let dice = mixed >> 24;
+                    Material(if dice < fill { (1 + dice % 3) as u16 } else { 0 })
+                };
+                let padded = PaddedChunk::from_fn(side, voxel);
+                let mut mesh = ChunkMesh::new();
+                mesh_unit(&padded, &table, &mut mesh);
+                for face in Face::ALL {
+                    let mut wall = QuadBuffer::new();
+                    mesh_wall(&padded, face, &table, &mut wall);
+                    assert_eq!(wall.count(face) as usize, wall.len());
+                    let border = if face.is_positive() { side + 1 } else { 0 };
+                    let open = PaddedChunk::from_fn(side, |at| {
+                        if at[face.axis()] == border { Material::AIR } else { voxel(at) }
+                    });
+                    let mut closed = ChunkMesh::new();
+                    mesh_unit(&open, &table, &mut closed);
+                    let both: Vec<Quad> =
+                        mesh.opaque.quads().iter().chain(wall.quads()).copied().collect();
+                    let expected = faces(closed.opaque.quads(), face);
+                    assert_eq!(faces(&both, face), expected, "side {side} fill {fill} {face:?}");
+                }
+            }
+        }
+    }
+}

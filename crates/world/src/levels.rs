@@ -1,0 +1,51 @@
+//! Worlds of any size, seen near and far: voxels at every level of detail, the tree that
+//! chooses among them, and the threads that make their meshes.
+
+mod cache;
+mod data;
+mod eye;
+mod node_mesh;
+#[cfg(test)]
+mod tests;
+mod tree;
+mod workers;
+
+use std::time::Duration;
+
+pub use data::LevelData;
+pub use eye::{Eye, PixelScale};
+pub use node_mesh::NodeMesh;
+pub use tree::{LevelCount, LevelTree, NodeSink};
+
+/// How fine a world is shown, how fast that follows the eye, and with how much memory.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LevelConfig {
+    /// A node is split when its voxels are longer than so many pixels. Default 2.
+    pub max_voxel_pixels: f64,
+    /// Eight nodes are merged when their parent's voxels are shorter than this part of
+    /// that, so that an eye which trembles changes nothing. Default 0.8.
+    pub hysteresis: f64,
+    /// Bytes of meshes that an update shows, give or take one change. Default 2 MiB.
+    pub frame_bytes: usize,
+    /// Time that an update takes, give or take one change. Default 2 ms.
+    pub frame_time: Duration,
+    /// Bytes of meshes that may wait to be shown. Default 64 MiB.
+    pub waiting_bytes: usize,
+    /// Threads that make meshes; with none, [`LevelTree::wait`] makes them. Default: one less
+    /// than there are cores, at least one.
+    pub threads: usize,
+}
+
+impl Default for LevelConfig {
+    fn default() -> Self {
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        Self {
+            max_voxel_pixels: 2.0,
+            hysteresis: 0.8,
+            frame_bytes: 2 << 20,
+            frame_time: Duration::from_millis(2),
+            waiting_bytes: 64 << 20,
+            threads: cores.saturating_sub(1).max(1),
+        }
+    }
+}

@@ -1,0 +1,112 @@
+use std::collections::HashMap;
+
+use drystone_voxel::Chunk;
+
+use crate::NodePos;
+
+/// Chunks that were used lately, in at most so many bytes.
+///
+/// Two generations: what is asked for moves into the young one, and when that holds half of
+/// the bytes, it becomes the old one and the old one goes. So a chunk that is used stays, one
+/// that is not goes after at most two turns, and nothing is ever searched for.
+pub(super) struct Cache {
+    limit_bytes: usize,
+    young: HashMap<NodePos, Chunk>,
+    young_bytes: usize,
+    old: HashMap<NodePos, Chunk>,
+    old_bytes: usize,
+}
+
+impl Cache {
+    pub(super) fn new(limit_bytes: usize) -> Self {
+        Self {
+            limit_bytes,
+            young: HashMap::new(),
+            young_bytes: 0,
+            old: HashMap::new(),
+            old_bytes: 0,
+        }
+    }
+
+    /// A chunk, which shares its voxels with the one kept here.
+    pub(super) fn get(&mut self, node: NodePos) -> Option<Chunk> {
+        if let Some(chunk) = self.young.get(&node) {
+            return Some(chunk.clone());
+        }
+        let chunk = self.old.remove(&node)?;
+        self.old_bytes -= entry_bytes(&chunk);
+        self.insert(node, chunk.clone());
+        Some(chunk)
+    }
+
+    pub(super) fn insert(&mut self, node: NodePos, chunk: Chunk) {
+        let bytes = entry_bytes(&chunk);
+        if self.young_bytes + bytes > self.limit_bytes / 2 && !self.young.is_empty() {
+            self.old = std::mem::take(&mut self.young);
+            self.old_bytes = std::mem::take(&mut self.young_bytes);
+        }
+        if bytes > self.limit_bytes / 2 {
+            return;
+        }
+        self.young_bytes += bytes;
+        if let Some(replaced) = self.young.insert(node, chunk) {
+            self.young_bytes -= entry_bytes(&replaced);
+        }
+        if let Some(replaced) = self.old.remove(&node) {
+            self.old_bytes -= entry_bytes(&replaced);
+        }
+    }
+
+    /// Bytes of what is kept.
+    pub(super) fn size_bytes(&self) -> usize {
+        self.young_bytes + self.old_bytes
+    }
+}
+
+fn entry_bytes(chunk: &Chunk) -> usize {
+    // A table of entries is up to half empty.
+    chunk.size_bytes() + 2 * size_of::<(NodePos, Chunk)>()
+}
+
+#[cfg(test)]
+mod tests {
+    use drystone_voxel::{ChunkPos, LocalPos, Material};
+
+    use super::*;
+
+    fn node(x: i32) -> NodePos {
+        NodePos::from(ChunkPos::new(x, 0, 0))
+    }
+
+    fn chunk(seed: i32) -> Chunk {
+        let dice =
+            |at: LocalPos| i32::from(at.x) * 7 + i32::from(at.y) * 31 + i32::from(at.z) + seed;
+        Chunk::from_fn(32, |at| Material((dice(at) % 5) as u16))
+    }
+
+    #[test]
+    fn what_is_used_stays_and_the_limit_holds() {
+        let limit = 40 * entry_bytes(&chunk(0));
+        let mut cache = Cache::new(limit);
+        for i in 0..1_000 {
+            cache.insert(node(i), chunk(i));
+            assert!(cache.size_bytes() <= limit);
+            assert_eq!(cache.get(node(0)), Some(chunk(0)), "after {i}");
+        }
+        assert_eq!(cache.get(node(999)), Some(chunk(999)));
+        assert_eq!(cache.get(node(500)), None);
+    }
+
+    #[test]
+    fn what_is_put_in_again_replaces() {
+        let mut cache = Cache::new(1 << 20);
+        for i in 0..50 {
+            cache.insert(node(7), chunk(i));
+        }
+        assert_eq!(cache.get(node(7)), Some(chunk(49)));
+        assert!(cache.size_bytes() < 2 * entry_bytes(&chunk(49)));
+        let mut none = Cache::new(0);
+        none.insert(node(1), chunk(1));
+        assert_eq!((none.get(node(1)), none.size_bytes()), (None, 0));
+    }
+}

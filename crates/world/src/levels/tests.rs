@@ -1,0 +1,184 @@
+//! What is shown, looked at after every update: by a sink that keeps it, and by rays.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+use std::time::Duration;
+
+use drystone_mesh::{Face, Quad, QuadBuffer};
+use drystone_voxel::{Chunk, ChunkMesh, ChunkPos, Material, PaddedChunk, VoxelPos, mesh_unit};
+
+use super::*;
+use crate::{GeneratedWorld, GeneratorConfig, NodePos};
+
+mod holes;
+mod steps;
+
+/// Keeps what is shown, and refuses what is beyond its room.
+#[derive(Default)]
+struct Screen {
+    bodies: HashMap<NodePos, Vec<Quad>>,
+    walls: HashMap<(NodePos, Face), Vec<Quad>>,
+    /// Quads that may be shown; none: any number.
+    room: Option<usize>,
+}
+
+#[derive(Debug, PartialEq)]
+struct Full;
+
+impl Screen {
+    fn len(&self) -> usize {
+        self.bodies.values().chain(self.walls.values()).map(Vec::len).sum()
+    }
+
+    fn take(&self, old: usize, new: usize) -> Result<(), Full> {
+        let is_full = self.room.is_some_and(|room| self.len() - old + new > room);
+        if is_full { Err(Full) } else { Ok(()) }
+    }
+}
+
+impl NodeSink for Screen {
+    type Error = Full;
+
+    fn set_body(&mut self, node: NodePos, mesh: Option<&ChunkMesh>) -> Result<(), Full> {
+        let Some(mesh) = mesh else {
+            assert!(self.bodies.remove(&node).is_some(), "{node:?} is not shown");
+            return Ok(());
+        };
+        let quads: Vec<Quad> = mesh.iter().map(|(quad, _)| quad).collect();
+        self.take(self.bodies.get(&node).map_or(0, Vec::len), quads.len())?;
+        self.bodies.insert(node, quads);
+        Ok(())
+    }
+
+    fn set_wall(
+        &mut self,
+        node: NodePos,
+        face: Face,
+        wall: Option<&QuadBuffer>,
+    ) -> Result<(), Full> {
+        let Some(wall) = wall else {
+            assert!(self.walls.remove(&(node, face)).is_some(), "{node:?} has no wall {face:?}");
+            return Ok(());
+        };
+        assert!(self.bodies.contains_key(&node), "a wall of {node:?}, which is not shown");
+        self.take(self.walls.get(&(node, face)).map_or(0, Vec::len), wall.len())?;
+        self.walls.insert((node, face), wall.quads().to_vec());
+        Ok(())
+    }
+}
+
+fn generated(size_chunks: [u32; 3]) -> Box<GeneratedWorld> {
+    let config = GeneratorConfig { size_chunks, ..GeneratorConfig::default() };
+    Box::new(GeneratedWorld::new(config).unwrap())
+}
+
+/// A tree without threads: each mesh is made when the test says so.
+fn tree(source: Box<dyn crate::Source>, config: LevelConfig) -> LevelTree {
+    let data = Arc::new(LevelData::new(source, 64 << 20));
+    LevelTree::new(data, LevelConfig { threads: 0, ..config }).unwrap()
+}
+
+/// Budgets that hold nothing up.
+fn unhurried() -> LevelConfig {
+    LevelConfig {
+        frame_bytes: usize::MAX,
+        frame_time: Duration::from_secs(3600),
+        ..LevelConfig::default()
+    }
+}
+
+fn eye(position: [f64; 3], pixels: f64) -> Eye {
+    let scale = PixelScale::Perspective(pixels);
+    Eye { position, forward: [0.0, 0.0, 1.0], cos_half_view: 0.7, scale }
+}
+
+fn settle(tree: &mut LevelTree, eye: &Eye, screen: &mut Screen) -> usize {
+    for updates in 1..100_000 {
+        tree.update(eye, screen).unwrap();
+        if tree.is_settled() {
+            check(tree, screen, 1);
+            return updates;
+        }
+        check(tree, screen, 97);
+        tree.wait(Duration::ZERO);
+    }
+    panic!("never settled");
+}
+
+/// What must hold after every update: each place of the world is covered once as soon as
+/// the roots are shown, and every shown node has a wall exactly where it meets none of its
+/// level. Of walls, looks closely at one in `every`.
+fn check(tree: &LevelTree, screen: &Screen, every: usize) {
+    let shown: HashSet<NodePos> = tree.shown().collect();
+    assert_eq!(shown, screen.bodies.keys().copied().collect());
+    for &node in &shown {
+        let mut above = node;
+        while above.level < tree.data().top_level() {
+            above = above.parent();
+            assert!(!shown.contains(&above), "{node:?} and {above:?} are both shown");
+        }
+    }
+    let volume = |node: NodePos| 1u128 << (3 * node.level);
+    let roots = tree.data().roots();
+    if roots.iter().all(|&root| covers(tree, &shown, root)) {
+        let cut = |node: &NodePos| inside_volume(tree, *node);
+        let all: u128 = roots.iter().map(cut).sum();
+        assert_eq!(shown.iter().map(cut).sum::<u128>(), all, "a place is not covered");
+        assert!(shown.iter().all(|&node| inside_volume(tree, node) <= volume(node)));
+    }
+    let mut closely = 0;
+    for &node in &shown {
+        for face in Face::ALL {
+            let neighbor = node.offset(face.normal());
+            let is_open =
+                neighbor.is_some_and(|it| !shown.contains(&it) && tree.data().is_inside(it));
+            let has = screen.walls.contains_key(&(node, face));
+            assert!(!has || is_open, "{node:?} has a wall {face:?} beside its like");
+            closely += 1;
+            if closely % every != 0 {
+                continue;
+            }
+            let quads = if is_open { wall_area(tree.data(), node, face) } else { 0 };
+            let found: u32 = screen.walls.get(&(node, face)).map_or(0, |wall| {
+                wall.iter().map(|quad| quad.size().iter().product::<u32>()).sum()
+            });
+            assert_eq!(found, quads, "{node:?} {face:?}");
+        }
+    }
+}
+
+fn covers(tree: &LevelTree, shown: &HashSet<NodePos>, node: NodePos) -> bool {
+    shown.contains(&node)
+        || shown.iter().any(|it| it.level < node.level && it.ancestor(node.level) == node)
+        || !tree.data().is_inside(node)
+}
+
+/// Chunks of level 0 inside the world that a node covers.
+fn inside_volume(tree: &LevelTree, node: NodePos) -> u128 {
+    let Some(extent) = tree.data().extent() else { return 0 };
+    let low = [node.chunk.x, node.chunk.y, node.chunk.z].map(|c| i64::from(c) << node.level);
+    let [min, max] = [extent.min, extent.max].map(|c| [c.x, c.y, c.z].map(i64::from));
+    (0..3)
+        .map(|axis| {
+            let end = (low[axis] + (1 << node.level)).min(max[axis] + 1);
+            (end - low[axis].max(min[axis])).max(0) as u128
+        })
+        .product()
+}
+
+/// Faces on a border that show only if the neighbour is not there.
+fn wall_area(data: &LevelData, node: NodePos, face: Face) -> u32 {
+    let chunk = data.chunk(node);
+    let beside = node.offset(face.normal()).map(|it| data.chunk(it));
+    let count = |open: bool| {
+        let mut padded = PaddedChunk::new();
+        padded.fill(&chunk, |offset| {
+            let is_it = offset == face.normal();
+            if is_it && !open { beside.as_ref() } else { None }
+        });
+        let mut mesh = ChunkMesh::new();
+        mesh_unit(&padded, data.materials(), &mut mesh);
+        mesh.opaque.count(face)
+    };
+    count(true) - count(false)
+}

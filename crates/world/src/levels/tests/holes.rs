@@ -1,0 +1,116 @@
+//! Rays that hit a voxel hit something that is shown, at every step on the way.
+
+use super::*;
+
+/// The quads of a screen, by node, to be hit by rays: along an axis at first, since a crack
+/// shows from everywhere along it.
+fn is_hit(screen: &Screen, from: [f64; 3], along: [f64; 3]) -> bool {
+    let all =
+        screen.bodies.iter().chain(screen.walls.iter().map(|((node, _), quads)| (node, quads)));
+    for (node, quads) in all {
+        let scale = f64::from(node.voxel_units());
+        let low = node.origin().to_array().map(f64::from);
+        if !passes_box(from, along, low, f64::from(node.side_units())) {
+            continue;
+        }
+        if quads.iter().any(|&quad| passes_quad(from, along, low, scale, quad)) {
+            return true;
+        }
+    }
+    false
+}
+
+fn passes_box(from: [f64; 3], along: [f64; 3], low: [f64; 3], side: f64) -> bool {
+    let (mut near, mut far) = (0.0_f64, f64::INFINITY);
+    for axis in 0..3 {
+        let [a, b] = [low[axis], low[axis] + side].map(|c| (c - from[axis]) / along[axis]);
+        near = near.max(a.min(b));
+        far = far.min(a.max(b));
+    }
+    near <= far
+}
+
+/// Whether a ray passes through a quad from its front.
+fn passes_quad(from: [f64; 3], along: [f64; 3], low: [f64; 3], scale: f64, quad: Quad) -> bool {
+    let face = quad.face().unwrap();
+    let axis = face.axis();
+    let is_front = (along[axis] < 0.0) == face.is_positive();
+    let place = quad.position().map(f64::from);
+    let plane = low[axis] + (place[axis] + f64::from(u8::from(face.is_positive()))) * scale;
+    let t = (plane - from[axis]) / along[axis];
+    is_front
+        && t >= 0.0
+        && face.span_axes().into_iter().zip(quad.size()).all(|(span, size)| {
+            let at = from[span] + t * along[span] - low[span];
+            let [start, end] = [place[span], place[span] + f64::from(size)].map(|c| c * scale);
+            at >= start - 1e-9 && at <= end + 1e-9
+        })
+}
+
+/// Whether a march through the voxels of level 0 meets an opaque one before it leaves the
+/// world.
+fn march_hits(data: &LevelData, from: [f64; 3], along: [f64; 3], size: [f64; 3]) -> bool {
+    let mut at = from.map(|c| c.floor() as i32);
+    let step = along.map(|c| if c < 0.0 { -1 } else { 1 });
+    let mut next: [f64; 3] = std::array::from_fn(|axis| {
+        let border = f64::from(at[axis] + i32::from(step[axis] > 0));
+        (border - from[axis]) / along[axis]
+    });
+    loop {
+        let is_inside = (0..3).all(|axis| (0.0..size[axis]).contains(&f64::from(at[axis])));
+        let voxel =
+            if is_inside { data.get(VoxelPos::new(at[0], at[1], at[2])) } else { Material::AIR };
+        if !voxel.is_air() && !data.materials().is_see_through(voxel) {
+            return true;
+        }
+        let axis = (0..3).min_by(|&a, &b| next[a].total_cmp(&next[b])).unwrap();
+        if next[axis] > 4_000.0 {
+            return false;
+        }
+        at[axis] += step[axis];
+        next[axis] += f64::from(step[axis]) / along[axis];
+    }
+}
+
+/// Over a solid world, from random eyes, while levels change: after every update that
+/// shows anything new, rays from the eye.
+#[test]
+fn no_ray_finds_a_hole() {
+    const SIDE: f64 = 10.0 * 32.0;
+    const HIGH: f64 = 4.0 * 32.0;
+    let mut tree = tree(generated([10, 4, 10]), unhurried());
+    let mut screen = Screen::default();
+    let mut dice = 11u64;
+    let mut roll = || {
+        dice = dice.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (dice >> 33) as f64 / (1u64 << 31) as f64
+    };
+    let (mut rays, mut hits, mut states) = (0, 0, 0);
+    // All roots first: before, there is nothing to look at.
+    settle(&mut tree, &eye([-1e5, 200.0, -1e5], 10.0), &mut screen);
+    for _ in 0..25 {
+        let position = [roll() * SIDE, HIGH + 4.0 + roll() * 60.0, roll() * SIDE];
+        let from = eye(position, 60.0 + roll() * 200.0);
+        let mut before: HashSet<NodePos> = HashSet::new();
+        loop {
+            tree.update(&from, &mut screen).unwrap();
+            let now: HashSet<NodePos> = tree.shown().collect();
+            let is_new = now != before;
+            before = now;
+            states += u32::from(is_new);
+            for _ in 0..if is_new { 12 } else { 0 } {
+                let along = [roll() - 0.5, -0.05 - roll(), roll() - 0.5].map(|c| c + 1e-7);
+                rays += 1;
+                if march_hits(tree.data(), position, along, [SIDE, HIGH, SIDE]) {
+                    hits += 1;
+                    assert!(is_hit(&screen, position, along), "from {position:?} along {along:?}");
+                }
+            }
+            if tree.is_settled() {
+                break;
+            }
+            tree.wait(Duration::ZERO);
+        }
+    }
+    assert!(states > 200 && hits > rays / 2, "{states} states, {hits} of {rays} rays");
+}

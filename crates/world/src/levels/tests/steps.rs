@@ -1,0 +1,219 @@
+use drystone_voxel::MaterialTable;
+
+use super::*;
+use crate::{ChunkBox, Source, WorldError};
+
+#[test]
+fn near_is_fine_and_far_is_coarse_at_every_step() {
+    let mut tree = tree(generated([20, 4, 20]), unhurried());
+    let mut screen = Screen::default();
+    let near = eye([40.0, 60.0, 40.0], 120.0);
+    settle(&mut tree, &near, &mut screen);
+    for node in tree.shown() {
+        let is_fine = near.voxel_pixels(node) <= tree.config().max_voxel_pixels;
+        assert!(is_fine || node.level == 0 || tree.data().chunk(node).is_empty(), "{node:?}");
+    }
+    let counts = tree.counts();
+    assert!(counts.len() >= 3, "{counts:?}");
+    assert_eq!(counts.iter().map(|it| it.nodes).sum::<u32>() as usize, screen.bodies.len());
+    assert_eq!(counts.iter().map(|it| it.quads).sum::<u64>() as usize, screen.len());
+    // Far away: a picture of few pixels takes a few nodes.
+    settle(&mut tree, &eye([40.0, 60.0, 1e6], 120.0), &mut screen);
+    assert!(tree.shown().all(|node| node.level == tree.data().top_level()));
+    // And back: the same as before.
+    settle(&mut tree, &near, &mut screen);
+    assert_eq!(tree.counts(), counts);
+}
+
+/// An eye that trembles changes nothing.
+#[test]
+fn small_steps_change_nothing() {
+    let mut tree = tree(generated([16, 4, 16]), unhurried());
+    let mut screen = Screen::default();
+    settle(&mut tree, &eye([200.0, 50.0, 200.0], 150.0), &mut screen);
+    let before: HashSet<NodePos> = tree.shown().collect();
+    for i in 0..40 {
+        let by = f64::from(i % 2) * 1.5;
+        settle(&mut tree, &eye([200.0 + by, 50.0, 200.0 - by], 150.0), &mut screen);
+    }
+    let after: HashSet<NodePos> = tree.shown().collect();
+    // What the first step to the other side brought is all.
+    assert!(before.symmetric_difference(&after).count() < before.len() / 10);
+    let mut calm = 0;
+    for i in 0..10 {
+        let by = f64::from(i % 2) * 1.5;
+        calm += settle(&mut tree, &eye([200.0 + by, 50.0, 200.0 - by], 150.0), &mut screen);
+    }
+    assert_eq!(calm, 10, "an update each, and nothing to do");
+}
+
+/// A frame shows no more than its budget and one change.
+#[test]
+fn an_update_stays_within_its_budget() {
+    let budget = 40_000;
+    let config = LevelConfig { frame_bytes: budget, ..unhurried() };
+    let mut tree = tree(generated([16, 4, 16]), config);
+    let mut screen = Screen::default();
+    let near = eye([200.0, 50.0, 200.0], 200.0);
+    let mut last: HashMap<NodePos, usize> = HashMap::new();
+    for _ in 0..100_000 {
+        for _ in 0..20 {
+            tree.wait(Duration::ZERO);
+        }
+        tree.update(&near, &mut screen).unwrap();
+        check(&tree, &screen, 97);
+        let bytes = |quads: &Vec<Quad>| quads.len() * size_of::<Quad>();
+        let now: HashMap<NodePos, usize> =
+            screen.bodies.iter().map(|(&node, quads)| (node, bytes(quads))).collect();
+        let new: Vec<usize> =
+            now.iter().filter(|(node, _)| !last.contains_key(node)).map(|(_, &it)| it).collect();
+        // Eight children may come after the last byte of the budget.
+        let largest = now.values().max().copied().unwrap_or(0);
+        assert!(new.iter().sum::<usize>() <= budget + 8 * largest, "{new:?}");
+        last = now;
+        if tree.is_settled() {
+            return;
+        }
+    }
+    panic!("never settled");
+}
+
+/// A screen that is full shows what it showed, and more when there is room again.
+#[test]
+fn a_full_screen_keeps_what_it_shows() {
+    let mut tree = tree(generated([16, 4, 16]), unhurried());
+    let mut screen = Screen { room: Some(9_000), ..Screen::default() };
+    let near = eye([200.0, 50.0, 200.0], 200.0);
+    let mut refused = 0;
+    for _ in 0..400 {
+        tree.wait(Duration::ZERO);
+        refused += u32::from(tree.update(&near, &mut screen).is_err());
+        let shown: HashSet<NodePos> = tree.shown().collect();
+        assert_eq!(shown, screen.bodies.keys().copied().collect());
+    }
+    assert!(refused > 10 && !screen.bodies.is_empty());
+    screen.room = None;
+    settle(&mut tree, &near, &mut screen);
+}
+
+/// Threads bring what the caller would have made.
+#[test]
+fn threads_show_the_same() {
+    let near = eye([100.0, 50.0, 300.0], 100.0);
+    let mut alone = tree(generated([12, 4, 12]), unhurried());
+    let mut expected = Screen::default();
+    settle(&mut alone, &near, &mut expected);
+    let data = Arc::new(LevelData::new(generated([12, 4, 12]), 64 << 20));
+    let mut threaded = LevelTree::new(data, LevelConfig { threads: 3, ..unhurried() }).unwrap();
+    let mut screen = Screen::default();
+    // From elsewhere first: what is not wanted any more is dropped.
+    for _ in 0..5 {
+        threaded.update(&eye([380.0, 20.0, 0.0], 400.0), &mut screen).unwrap();
+        threaded.wait(Duration::from_millis(5));
+    }
+    while !threaded.is_settled() || tree_is_elsewhere(&mut threaded, &near, &mut screen) {
+        threaded.update(&near, &mut screen).unwrap();
+        threaded.wait(Duration::from_millis(50));
+    }
+    check(&threaded, &screen, 1);
+    let levels = |screen: &Screen| screen.bodies.keys().copied().collect::<HashSet<_>>();
+    // Where one came from decides between two levels within the hysteresis.
+    assert!(levels(&screen).symmetric_difference(&levels(&expected)).count() < 60);
+    for (node, quads) in &screen.bodies {
+        assert!(expected.bodies.get(node).is_none_or(|it| it == quads), "{node:?}");
+    }
+}
+
+fn tree_is_elsewhere(tree: &mut LevelTree, eye: &Eye, screen: &mut Screen) -> bool {
+    tree.update(eye, screen).unwrap();
+    !tree.is_settled()
+}
+
+/// A chunk that cannot be read is told once, and the rest is shown.
+#[test]
+fn damaged_chunks_are_told_and_the_rest_is_shown() {
+    struct Damaged(Box<GeneratedWorld>);
+    impl Source for Damaged {
+        fn name(&self) -> &str {
+            "damaged"
+        }
+        fn materials(&self) -> &MaterialTable {
+            self.0.materials()
+        }
+        fn chunk_positions(&self) -> Vec<ChunkPos> {
+            self.0.chunk_positions()
+        }
+        fn chunk(&self, position: ChunkPos) -> Result<Chunk, WorldError> {
+            if position == ChunkPos::new(2, 1, 2) {
+                return Err(WorldError::ChunkSide { found: 3, expected: 32 });
+            }
+            self.0.chunk(position)
+        }
+    }
+    let source = Damaged(generated([5, 4, 5]));
+    assert_eq!(source.extent().map(|it: ChunkBox| it.size_chunks()), Some([5, 4, 5]));
+    let mut tree = tree(Box::new(source), unhurried());
+    let mut screen = Screen::default();
+    settle(&mut tree, &eye([80.0, 60.0, 80.0], 900.0), &mut screen);
+    assert_eq!(tree.data().faults().len(), 1);
+    assert!(screen.bodies.len() > 50);
+}
+
+#[test]
+fn a_world_of_nothing_settles_at_once() {
+    let mut tree = tree(generated([0, 4, 4]), unhurried());
+    let mut screen = Screen::default();
+    assert_eq!(settle(&mut tree, &eye([0.0; 3], 100.0), &mut screen), 1);
+    assert!(screen.bodies.is_empty());
+}
+
+/// After any edit, what is shown is what a new tree would show, at every level.
+#[test]
+fn edits_show_at_once_at_every_level() {
+    let mut tree = tree(generated([8, 4, 8]), unhurried());
+    let mut screen = Screen::default();
+    let near = eye([20.0, 50.0, 20.0], 90.0);
+    settle(&mut tree, &near, &mut screen);
+    assert!(tree.counts().len() >= 3);
+    let mut dice = 7u32;
+    let mut roll = |below: u32| {
+        dice = dice.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        (dice >> 8) % below
+    };
+    let materials = tree.data().materials().len() as u32;
+    for round in 0..60 {
+        let at = VoxelPos::new(roll(256) as i32, roll(128) as i32, roll(256) as i32);
+        let material = Material(if round % 3 == 0 { 0 } else { roll(materials) as u16 });
+        let side = 1 + roll(9) as i32;
+        let cube = (0..side.pow(3)).map(|i| {
+            let [x, y, z] = [i % side, i / side % side, i / side / side];
+            (VoxelPos::new(at.x + x, at.y + y, at.z + z), material)
+        });
+        tree.set(cube, &mut screen).unwrap();
+        assert_eq!(tree.data().get(at), material);
+        check(&tree, &screen, 7);
+    }
+    // Every mesh is that of its node as it is now.
+    let mut mesher = node_mesh::NodeMesher::default();
+    for (&node, quads) in &screen.bodies {
+        let now: Vec<Quad> =
+            mesher.mesh(tree.data(), node).body.iter().map(|(quad, _)| quad).collect();
+        assert_eq!(&now, quads, "{node:?}");
+    }
+    // Every level holds what the level below holds.
+    for (position, _) in tree.data().edited() {
+        let mut node = NodePos::from(position);
+        while node.level < tree.data().top_level() {
+            node = node.parent();
+            let children = node.children().unwrap().map(|child| tree.data().chunk(child));
+            let expected = drystone_voxel::downsample(
+                Chunk::SIDE,
+                children.each_ref().map(Some),
+                tree.data().materials(),
+            )
+            .unwrap();
+            assert!(tree.data().chunk(node).iter().eq(expected.iter()), "{node:?}");
+        }
+    }
+    assert_eq!(tree.set([(VoxelPos::new(-1, 0, 0), Material(1))], &mut screen), Ok(0));
+}
