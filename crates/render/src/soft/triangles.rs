@@ -2,7 +2,7 @@
 //! `wgpu/triangles.wgsl`, in the same order.
 
 use drystone_pool::DrawCommand;
-use glam::{Vec3A, Vec4};
+use glam::{DVec3, Vec3A, Vec4};
 use rayon::prelude::*;
 
 use super::{
@@ -148,9 +148,9 @@ impl<'a> TriangleStage<'a> {
                 let local = Vec3A::from(vertex.position) * scale;
                 self.corners.to_clip(self.corners.relative(origin, local))
             });
-            let first = triangles.len();
+            let (first, is_back) = (triangles.len(), turns_its_back(clip));
             let kind = PixelKind { word: facets.len() as u32, level: 0 };
-            let is_back = self.push(clip, kind, triangles);
+            self.push(clip, is_back, kind, triangles);
             if triangles.len() > first {
                 facets.push(facet(clip, [a, b, c], is_back));
             }
@@ -158,26 +158,39 @@ impl<'a> TriangleStage<'a> {
         bins.refill(triangles.drain(..), self.viewport);
     }
 
-    /// Appends what of a triangle may be seen, whichever side that is; says whether it is
-    /// the back.
-    fn push(&self, clip: [Vec4; 3], kind: PixelKind, triangles: &mut Vec<Triangle>) -> bool {
+    /// Appends what of a triangle may be seen.
+    ///
+    /// Of what clipping leaves, snapping may turn slivers over: they lie on their neighbours
+    /// and are left out.
+    fn push(&self, clip: [Vec4; 3], is_back: bool, kind: PixelKind, triangles: &mut Vec<Triangle>) {
         let viewport = self.viewport;
-        let [a, b, c] = clip;
-        let mut is_back = false;
-        let mut push = |[a, b, c]: [Vec4; 3]| {
+        let wound = |[a, b, c]: [Vec4; 3], is_back: bool| {
             let [a, b, c] = [a, b, c].map(|corner| viewport.snap(corner));
-            let front = Triangle::new([a, b, c], kind, viewport);
-            let back = || Triangle::new([a, c, b], kind, viewport);
-            let seen = front.or_else(|| back().inspect(|_| is_back = true));
-            triangles.extend(seen);
+            let corners = if is_back { [a, c, b] } else { [a, b, c] };
+            Triangle::new(corners, kind, viewport)
         };
+        let [a, b, c] = clip;
         match viewport.place(&[a, b, c, c]) {
             Place::Outside => {}
-            Place::Inside => push(clip),
-            Place::Across => Polygon::clipped(clip, viewport.guard).triangles().for_each(push),
+            Place::Inside => triangles.extend(wound(clip, false).or_else(|| wound(clip, true))),
+            Place::Across => {
+                let polygon = Polygon::clipped(clip, viewport.guard);
+                triangles.extend(polygon.triangles().filter_map(|part| wound(part, is_back)));
+            }
         }
-        is_back
     }
+}
+
+/// Whether the eye sees the back of a triangle, by the volume that its corners' clip x, y
+/// and w span: it holds where corners lie behind the eye, and for whatever clipping leaves.
+fn turns_its_back(clip: [Vec4; 3]) -> bool {
+    let [a, b, c] = clip.map(homogeneous);
+    a.dot(b.cross(c)) < 0.0
+}
+
+/// Where a corner is seen: x and y, times w, and w.
+fn homogeneous(clip: Vec4) -> DVec3 {
+    clip.truncate().as_dvec3().with_z(clip.w.into())
 }
 
 /// All triangles of a batch, draw by draw in order, in pieces of equal work.
@@ -214,7 +227,7 @@ fn facet(clip: [Vec4; 3], vertices: [&TriangleVertex; 3], is_back: bool) -> Face
     // A pixel (x, y) shows the mixture of corners whose clip x, y and w are to each other
     // as x, y and 1: the shares are those times the inverse of the corners' matrix, whose
     // rows are these products up to the determinant. It holds for clipped triangles too.
-    let [a, b, c] = clip.map(|corner| corner.truncate().as_dvec3().with_z(corner.w.into()));
+    let [a, b, c] = clip.map(homogeneous);
     let shares = [b.cross(c), c.cross(a), a.cross(b)];
     let largest = shares.iter().fold(0.0, |most: f64, share| most.max(share.abs().max_element()));
     let shares = shares.map(|share| (share / largest).as_vec3a());

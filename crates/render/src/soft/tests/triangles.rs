@@ -85,6 +85,69 @@ fn triangles_of_quads_look_as_quads_do() {
     }
 }
 
+/// A number from −1 to 1, another each time.
+fn random(state: &mut u64) -> f64 {
+    *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+    (*state >> 11) as f64 / (1_u64 << 52) as f64 - 1.0
+}
+
+/// Corners near and far, most triangles partly behind the eye: `x`, `y`, `z` from a
+/// hundredth of a voxel to ten thousand voxels away.
+fn around_the_eye(state: &mut u64) -> [Vec3; 3] {
+    [0, 1, 2].map(|_| {
+        let distance = 10f64.powf(3.0 * random(state) + 1.0);
+        let toward = DVec3::new(random(state), random(state), random(state));
+        (toward * distance).as_vec3()
+    })
+}
+
+/// Which side of a triangle is lit is a question of which side of its plane the eye is on,
+/// whatever clipping leaves of it.
+#[test]
+fn the_side_on_which_the_eye_is_is_lit() {
+    const RED: [u8; 4] = [255, 0, 0, 255];
+    let air = Atmosphere::default();
+    let normal = Vec3::new(0.2, 0.9, 0.3).normalize();
+    // Of red surfaces alone.
+    let [front, back] = [normal, -normal].map(|side| air.light(side).x.min(1.0) * 255.0);
+    assert!(front > back + 40.0, "{front} {back}");
+    let frame = Frame::new(&Camera::default(), &air, 48, 48);
+    let mut device = SoftDevice::new(48, 48).unwrap();
+    let mut vertices = device.create_vertices(3, 1).unwrap();
+    let mut indices = device.create_indices(3).unwrap();
+    device.write_indices(&mut indices, 0, &[0, 1, 2]);
+    device.write_draw_data(&mut vertices, 0, &bytemuck::cast(TrianglePlace::default()));
+    let command = [DrawCommand { index_count: 3, instance_count: 1, ..Default::default() }];
+    let (mut state, mut seen, mut crossing) = (7, [0, 0], 0);
+    for number in 0..6000 {
+        let corners = around_the_eye(&mut state);
+        let [a, b, c] = corners.map(Vec3::as_dvec3);
+        let (along, from) = ((b - a).cross(c - a), a);
+        if (along.dot(from) / (along.length() * from.length())).abs() < 1e-3 {
+            // Seen from its edge.
+            continue;
+        }
+        let corners = corners.map(|at| TriangleVertex::new(at.to_array(), normal.to_array(), RED));
+        device.write_vertices(&mut vertices, 0, &corners);
+        let batch = [Batch { geometry: &vertices, indices: Some(&indices), commands: &command }];
+        device.draw(&frame, &Passes { opaque: &batch, blended: &[], indirect: true }).unwrap();
+        let picture = device.read_image().unwrap();
+        let is_back = along.dot(from) > 0.0;
+        let expected = if is_back { back } else { front };
+        let red = picture.rgba().chunks_exact(4).filter(|it| it[1].max(it[2]) < 30);
+        let mut pixels = 0;
+        for red in red.map(|it| it[0]) {
+            assert!((f32::from(red) - expected).abs() < 3.0, "{number}: {red}, not {expected}");
+            pixels += 1;
+        }
+        seen[usize::from(is_back)] += usize::from(pixels > 0);
+        // The eye looks along −Z.
+        let behind = [a, b, c].iter().filter(|corner| corner.z > 0.0).count();
+        crossing += usize::from(pixels > 0 && (1..3).contains(&behind));
+    }
+    assert!(seen[0].min(seen[1]) > 200 && crossing > 500, "{seen:?} {crossing}");
+}
+
 proptest! {
     #[test]
     fn no_command_vertex_or_index_panics(
