@@ -140,8 +140,16 @@ pub(super) fn draw_table(context: &Rc<Context>, slots: u32) -> Result<Rc<Buffer>
     Ok(Rc::new(Buffer::new(context, "per-draw data", size_bytes, Kind::Device)?))
 }
 
-/// Checks a batch as the driver would not.
+/// Whether a batch is drawn: it is not of two kinds.
+pub(super) fn is_drawn(batch: &Batch<'_, GlGeometry>) -> bool {
+    batch.geometry.entries.are_drawn_by(batch.indices.map(|indices| indices.entries))
+}
+
+/// Checks a batch that is drawn as the driver would not.
 pub(super) fn check(batch: &Batch<'_, GlGeometry>) -> Result<(), RenderError> {
+    if !is_drawn(batch) {
+        return Ok(());
+    }
     let GlGeometry { entries, quad_capacity, slot_capacity, .. } = *batch.geometry;
     match batch.indices {
         Some(indices) => batch.check_indexed(quad_capacity, indices.quad_capacity, slot_capacity),

@@ -9,7 +9,7 @@ use super::{
     bindings::{self as gl, Gl, types::*},
     buffer::{Buffer, Kind},
     context::Context,
-    geometry::GlGeometry,
+    geometry::{GlGeometry, is_drawn},
     program::{Program, Programs, QuadPrograms},
     upload::Place,
     vertex_array::VertexArray,
@@ -87,8 +87,8 @@ impl Painter {
                 let at = commands;
                 commands += if passes.indirect { size_of_val(batch.commands) as u64 } else { 0 };
                 let entries = batch.geometry.entries;
-                let means = entries.are_drawn_by(batch.indices.map(|indices| indices.entries));
-                let program = programs.iter().find(|(of, _)| means && *of == entries);
+                let is_drawn = is_drawn(batch);
+                let program = programs.iter().find(|(of, _)| is_drawn && *of == entries);
                 let Some((_, program)) = program else { continue };
                 if last.replace(entries) != Some(entries) {
                     self.use_entries(gl, entries, program);

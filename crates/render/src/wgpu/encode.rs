@@ -220,9 +220,8 @@ impl WgpuDevice {
                 cursor.count_bytes += size_of::<u32>() as u64;
             }
             let entries = batch.geometry.entries;
-            let means = entries.are_drawn_by(batch.indices.map(|indices| indices.entries));
             let pipeline = pipelines.iter().find(|(of, _)| *of == entries);
-            let pipeline = pipeline.filter(|_| means && !batch.commands.is_empty());
+            let pipeline = pipeline.filter(|_| is_drawn(batch) && !batch.commands.is_empty());
             let Some((_, pipeline)) = pipeline else { continue };
             let is_other = last.replace(entries) != Some(entries);
             if is_other {
@@ -253,9 +252,17 @@ impl WgpuDevice {
     }
 }
 
-/// Checks a batch as the driver would not.
+/// Whether a batch is drawn: it is not of two kinds.
+fn is_drawn(batch: &Batch<'_, WgpuGeometry>) -> bool {
+    batch.geometry.entries.are_drawn_by(batch.indices.map(|indices| indices.entries))
+}
+
+/// Checks a batch that is drawn as the driver would not.
 fn check(batch: &Batch<'_, WgpuGeometry>) -> Result<(), RenderError> {
     let geometry = batch.geometry;
+    if !is_drawn(batch) {
+        return Ok(());
+    }
     if let Some(indices) = batch.indices {
         let (vertices, indices) = (geometry.quad_capacity, indices.quad_capacity);
         return batch.check_indexed(vertices, indices, geometry.slot_capacity());

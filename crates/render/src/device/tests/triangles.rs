@@ -6,6 +6,7 @@ use crate::{TrianglePlace, TriangleVertex};
 on_every_device!(triangles_have_two_sides, both_sides_of_triangles_are_lit);
 on_every_device!(triangles_and_quads_hide_each_other, triangles_and_quads_share_one_depth);
 on_every_device!(vertices_and_indices_move, copies_of_vertices_and_indices_are_drawn);
+on_every_device!(batches_of_two_kinds_are_not_drawn, batches_of_two_kinds_are_left_out);
 on_every_device!(blended_triangles_lie_over, blended_triangles_are_laid_over_quads);
 
 const RED: [u8; 4] = [230, 10, 10, 255];
@@ -131,13 +132,51 @@ fn copies_of_vertices_and_indices_are_drawn<D: Device>(mut device: D) {
     let batch = Batch { geometry: &more, indices: Some(&model.indices), commands: &moved };
     let seen = middle(&mut device, &[batch], &[]);
     assert!(is_lit(seen, GREEN, glam::Vec3::Z), "{seen:?}");
-    // What is of two kinds, or of none, is not drawn.
-    let sky = middle(&mut device, &[], &[]);
-    let wrong = [
-        Batch::new(&model.vertices, &[]),
-        Batch { geometry: &model.indices, indices: Some(&model.indices), commands: &[] },
-    ];
-    assert_eq!(middle(&mut device, &wrong, &[]), sky);
+}
+
+/// The picture of these batches.
+fn picture<D: Device>(
+    device: &mut D,
+    opaque: &[Batch<'_, D::Geometry>],
+    blended: &[Batch<'_, D::Geometry>],
+    indirect: bool,
+) -> Image {
+    let frame = Frame::new(&camera(), &Atmosphere::default(), 16, 16);
+    device.draw(&frame, &Passes { opaque, blended, indirect }).unwrap();
+    device.read_image().unwrap()
+}
+
+fn batches_of_two_kinds_are_left_out<D: Device>(mut device: D) {
+    device.set_palette(&[GREEN]).unwrap();
+    let mut quads = device.create_geometry(1, 1).unwrap();
+    device.write_quads(&mut quads, 0, &[wall(0)]);
+    device.write_draw_data(&mut quads, 0, &HERE);
+    let corners = before_the_eye(1.5, RED);
+    let model = Model::new(&mut device, &corners, &[0, 1, 2], TrianglePlace::default());
+    let (three, six) = ([command(0..3, 0)], [command(0..6, 0)]);
+    let mixed = |geometry, indices, commands| Batch { geometry, indices, commands };
+    for indirect in [true, false] {
+        let none = picture(&mut device, &[], &[], indirect);
+        let [of_quads, of_triangles] = [Batch::new(&quads, &six), model.batch(&three)]
+            .map(|batch| picture(&mut device, &[batch], &[], indirect));
+        assert!(none != of_quads && none != of_triangles && of_quads != of_triangles);
+        for number in 0..5 {
+            let wrong = || match number {
+                0 => mixed(&model.vertices, None, &six),
+                1 => mixed(&model.vertices, Some(&model.vertices), &three),
+                2 => mixed(&model.indices, Some(&model.indices), &three),
+                3 => mixed(&model.indices, None, &six),
+                _ => mixed(&quads, Some(&model.indices), &three),
+            };
+            let seen = picture(&mut device, &[wrong()], &[wrong()], indirect);
+            assert!(seen == none, "{number} {indirect}");
+            // Those behind it are drawn by their own commands.
+            let seen = picture(&mut device, &[wrong(), model.batch(&three)], &[], indirect);
+            assert!(seen == of_triangles, "{number} {indirect}");
+            let opaque = [Batch::new(&quads, &six), wrong()];
+            assert!(picture(&mut device, &opaque, &[], indirect) == of_quads, "{number}");
+        }
+    }
 }
 
 fn blended_triangles_are_laid_over_quads<D: Device>(mut device: D) {
