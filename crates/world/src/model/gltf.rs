@@ -46,20 +46,19 @@ pub(super) fn parse(
     let container = Container::split(bytes)?;
     let root = read_json(container.json)?;
     extensions::expect_known(&root)?;
-    let instances = scene::instances(&root)?;
     let buffers = Buffers::read(&root, container.binary, &mut beside)?;
     let document = Document { root: &root, buffers };
     let mut materials = Materials::default();
-    for instance in &instances {
+    scene::for_each_instance(&root, |instance| {
         let Some(mesh) = root.meshes.get(instance.mesh) else {
             let problem = format!("mesh {} of {}", instance.mesh, root.meshes.len());
             return Err(Fault::new(instance.place(), problem));
         };
-        for (number, primitive) in mesh.primitives.iter().enumerate() {
-            let part = Part { instance, number, primitive };
-            part.read(&document, &mut materials, &mut builder)?;
-        }
-    }
+        let mut parts = mesh.primitives.iter().enumerate();
+        parts.try_for_each(|(number, primitive)| {
+            Part { instance, number, primitive }.read(&document, &mut materials, &mut builder)
+        })
+    })?;
     builder.finish()
 }
 

@@ -245,6 +245,38 @@ fn little_that_is_shown_often_is_counted_first() {
     }
 }
 
+/// Limits speak before the rest of the scene is looked at, let alone kept.
+#[test]
+fn what_is_shown_is_counted_node_by_node() {
+    let mut gltf = quad();
+    let shown = json!({"mesh": 0});
+    // The last one is there twice, which is told where the limit lets it be reached.
+    gltf.json["nodes"] = vec![shown; 101].into();
+    gltf.json["scenes"] = json!([{"nodes": (0..101).chain([100]).collect::<Vec<_>>()}]);
+    for (max_corners, expected) in [
+        (100 * 16, "corners of faces, at most 1600 are taken"),
+        (101 * 16, "node 100: it is there twice"),
+    ] {
+        let options = ModelOptions { max_corners, ..ModelOptions::default() };
+        let read = Model::parse_gltf(&gltf.binary(), "test.glb", &options, &mut beside(&[]));
+        let error = read.unwrap_err().to_string();
+        assert!(error.contains(expected), "{max_corners}: {error}");
+    }
+}
+
+#[test]
+fn a_chain_of_nodes_is_followed_to_its_end() {
+    let mut gltf = quad();
+    let last = 20_000;
+    let below = |node: usize| json!({"children": [node + 1], "translation": [1, 0, 0]});
+    let mut nodes: Vec<_> = (0..last).map(below).collect();
+    nodes.push(json!({"mesh": 0}));
+    gltf.json["nodes"] = nodes.into();
+    gltf.json["scenes"] = json!([{"nodes": [0]}]);
+    let min = gltf.model().bounds().unwrap().min;
+    assert_eq!(min[0], quad().model().bounds().unwrap().min[0] + last as f32);
+}
+
 #[test]
 fn every_prefix_is_an_error() {
     let gltf = everything();

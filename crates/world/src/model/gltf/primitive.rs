@@ -12,7 +12,7 @@ use super::scene::Instance;
 use super::triangles::triangles;
 use super::{Document, no_memory};
 use crate::model::builder::{Builder, FaceCorner};
-use crate::model::fault::Fault;
+use crate::model::fault::{Fault, name_of};
 use crate::model::{ModelVertex, WarningKind};
 
 /// Components of indices.
@@ -30,7 +30,7 @@ const LEAST_CORNERS: u64 = 16;
 
 /// A part of a mesh where a node shows it.
 pub(super) struct Part<'a> {
-    pub(super) instance: &'a Instance,
+    pub(super) instance: &'a Instance<'a>,
     pub(super) number: usize,
     pub(super) primitive: &'a Primitive,
 }
@@ -87,7 +87,7 @@ impl Part<'_> {
         let corners = corners.max(count).max(positions.count);
         builder.expect_corners(corners.saturating_sub(LEAST_CORNERS))?;
         let material = materials.number(document.root, self.primitive.material, builder)?;
-        let part = builder.part(self.instance.name.clone(), material)?;
+        let part = builder.part(name_of(self.instance.name.as_bytes()), material)?;
         let vertices = self.vertices(document, &positions, builder)?;
         if mode == Mode::Triangles && count % 3 != 0 {
             builder.warn(WarningKind::TooFewCorners, self);
