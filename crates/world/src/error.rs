@@ -22,6 +22,12 @@ pub enum WorldError {
         /// What it is instead.
         found: String,
     },
+    /// A polygon model where voxels were wanted.
+    #[error("{}: a polygon model, which has no voxels; open it with Model::open", path.display())]
+    IsModel {
+        /// The file.
+        path: PathBuf,
+    },
     /// A `.vox` file breaks the rules of its format.
     #[error("{file}: {place}: {problem}; {advice}")]
     BadVox {

@@ -6,7 +6,7 @@ use std::path::Path;
 use drystone_voxel::{Chunk, ChunkPos, MaterialTable};
 
 use crate::{
-    ChunkBox, GeneratedWorld, GeneratorConfig, HeightMap, HeightMapOptions, MinecraftWorld,
+    ChunkBox, GeneratedWorld, GeneratorConfig, HeightMap, HeightMapOptions, MinecraftWorld, Model,
     NodePos, VoxFile, WorldError,
 };
 
@@ -85,7 +85,8 @@ pub trait Source: Any + Send + Sync {
 ///
 /// # Errors
 /// A missing or unreadable file, a folder without regions, a file of another kind or a
-/// damaged one: each names the file and what to do.
+/// damaged one: each names the file and what to do. `IsModel` for a polygon model, which has
+/// no voxels: that is for [`Model::open`].
 ///
 /// # Examples
 /// ```
@@ -102,7 +103,14 @@ pub fn open_source(path: Option<&Path>) -> Result<Box<dyn Source>, WorldError> {
         Some(path) if HeightMap::is_height_map(path) => {
             Ok(Box::new(HeightMap::open(path, &HeightMapOptions::default())?))
         }
-        Some(path) => Ok(Box::new(VoxFile::open(path)?)),
+        Some(path) => match VoxFile::open(path) {
+            Err(WorldError::Unsupported { path, .. })
+                if Model::is_model(&path) && path.is_file() =>
+            {
+                Err(WorldError::IsModel { path })
+            }
+            opened => Ok(Box::new(opened?)),
+        },
     }
 }
 

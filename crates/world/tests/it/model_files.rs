@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use drystone_world::{Model, ModelOptions, WarningKind};
+use drystone_world::{Model, ModelOptions, WarningKind, WorldError, open_source};
 
 use crate::model_helpers::{beside, change_bytes, check};
 use crate::real_files::data;
@@ -41,6 +41,32 @@ fn lines(text: &str) -> Lines {
 fn numbers(word: &str) -> [usize; 3] {
     let mut parts = word.split('/').map(|part| part.parse().unwrap_or(0));
     [0; 3].map(|_| parts.next().unwrap_or(0))
+}
+
+/// Who asks for voxels is told how polygons are opened, not that they are supported.
+#[test]
+fn a_model_is_no_source_of_voxels() {
+    let folder = scratch("a_model_is_no_source_of_voxels");
+    for name in ["a.obj", "b.GLTF", "c.glb"] {
+        let path = folder.join(name);
+        fs::write(&path, "v 0 0 0\n").unwrap();
+        let error = open_source(Some(&path)).err().unwrap();
+        assert!(matches!(&error, WorldError::IsModel { path: named } if *named == path));
+        let line = error.to_string();
+        assert!(line.contains(name) && line.contains("Model::open"), "{line}");
+        assert!(!line.contains("supported"), "{line}");
+    }
+    // What is missing, or no file, is said to be that.
+    let error = open_source(Some(&folder.join("no.obj"))).err().unwrap();
+    assert!(matches!(error, WorldError::Unreadable { .. }), "{error}");
+    fs::create_dir(folder.join("folder.obj")).unwrap();
+    let error = open_source(Some(&folder.join("folder.obj"))).err().unwrap();
+    assert!(matches!(error, WorldError::Unsupported { .. }), "{error}");
+    // And voxels are voxels, whatever the name.
+    let voxels = folder.join("voxels.obj");
+    fs::write(&voxels, "VOX ").unwrap();
+    let error = open_source(Some(&voxels)).err().unwrap();
+    assert!(matches!(error, WorldError::BadVox { .. }), "{error}");
 }
 
 #[test]
