@@ -223,6 +223,10 @@ impl Model {
     /// ([`PolygonStats::bytes`], [`PolygonStats::unshared_bytes`]): 1 where nothing is
     /// shared, about a third for a closed surface of quads. 1 for an empty model.
     ///
+    /// It may be more than 1, and is always less than 2, after polygons were removed: of one
+    /// that made a coordinate which vertices of others are at, the record stays as long as
+    /// those do, without a vertex of its own.
+    ///
     /// # Cost
     /// O(1).
     pub fn sharing_ratio(&self) -> f64 {
@@ -247,6 +251,29 @@ mod tests {
     use drystone_mesh::Corner;
 
     use super::*;
+
+    #[test]
+    fn removing_the_makers_of_coordinates_leaves_more_than_is_unshared() {
+        let mut model = Model::default();
+        let data = ModelVertex::default();
+        let corners = [[0.0; 3], [2.0, 0.0, 0.0], [2.0, 3.0, 0.0]].map(|position| Corner::New {
+            position,
+            uv: [0.0; 2],
+            data,
+        });
+        let maker = model.polygons.insert(&corners).unwrap();
+        let coordinates = model.polygons.corners(maker).unwrap();
+        let seams: Vec<_> = coordinates
+            .map(|it| Corner::At { coordinate: it.coordinate().unwrap(), uv: [0.5; 2], data })
+            .collect();
+        let other = model.polygons.insert(&seams).unwrap();
+        assert!(model.sharing_ratio() < 1.0, "{}", model.sharing_ratio());
+        model.polygons.remove(maker).unwrap();
+        let ratio = model.sharing_ratio();
+        assert!(ratio > 1.0 && ratio < 2.0, "{ratio}");
+        model.polygons.remove(other).unwrap();
+        assert_eq!(model.sharing_ratio(), 1.0);
+    }
 
     #[test]
     fn figures_of_a_model_made_by_hand() {

@@ -18,7 +18,8 @@ pub struct PolygonStats {
     /// Bytes of all records and of the numbers of vertices in lists.
     pub bytes: u64,
     /// Bytes that the same would take without sharing: each corner with a vertex and a
-    /// coordinate of its own.
+    /// coordinate of its own. Less than `bytes` where vertices share coordinates whose first
+    /// vertex is gone.
     pub unshared_bytes: u64,
     /// Bytes of memory that the store has asked for to keep these, free records included.
     pub reserved_bytes: u64,
