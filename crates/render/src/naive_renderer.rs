@@ -128,6 +128,10 @@ impl<D: Device> Renderer for NaiveRenderer<D> {
         self.meshes.remove(handle).map(|_| ()).ok_or(RenderError::StaleMesh)
     }
 
+    fn most_triangle_bytes(&self) -> u64 {
+        u64::from(self.device.max_quads()) * size_of::<Quad>() as u64
+    }
+
     fn insert_triangles(&mut self, mesh: &TriangleMesh<'_>) -> Result<TrianglesId, RenderError> {
         self.keep_triangles(mesh)
     }

@@ -264,6 +264,10 @@ impl<D: Device> Renderer for PoolRenderer<D> {
         Ok(())
     }
 
+    fn most_triangle_bytes(&self) -> u64 {
+        self.most_buffer_bytes
+    }
+
     fn insert_triangles(&mut self, mesh: &TriangleMesh<'_>) -> Result<TrianglesId, RenderError> {
         self.insert_into_pool(mesh)
     }

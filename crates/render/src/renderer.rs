@@ -171,11 +171,17 @@ pub trait Renderer {
     /// `StaleMesh` when it was taken out before.
     fn remove(&mut self, id: MeshId) -> Result<(), RenderError>;
 
+    /// Bytes that vertices and indices of one mesh of triangles may take, each of the two:
+    /// what is larger has to come as several meshes.
+    fn most_triangle_bytes(&self) -> u64 {
+        u64::MAX
+    }
+
     /// Takes in triangles of a model: a part of one material, say.
     ///
     /// # Errors
-    /// `NoTriangles` where the renderer draws none; `BadTriangles`; `Pool` when it is full
-    /// or an index names no vertex; `Lost`, or `Device` when the device refuses. Nothing has
+    /// `NoTriangles` where the renderer draws none; `BadTriangles`; `Pool` when it is full,
+    /// the mesh is [too large](Self::most_triangle_bytes) or an index names no vertex; `Lost`, or `Device` when the device refuses. Nothing has
     /// changed then.
     fn insert_triangles(&mut self, mesh: &TriangleMesh<'_>) -> Result<TrianglesId, RenderError> {
         let _ = mesh;

@@ -3,6 +3,7 @@
 
 mod normals;
 mod place;
+mod split;
 mod triangles;
 
 pub use place::ModelPlace;

@@ -14,7 +14,8 @@ pub struct ModelScene {
 }
 
 impl ModelScene {
-    /// Hands the parts of `model` to `renderer`.
+    /// Hands the parts of `model` to `renderer`, those that are too large for it in
+    /// [pieces](ModelTriangles::split).
     ///
     /// # Errors
     /// What the renderer says: that it draws no models, is full, or its device failed.
@@ -22,6 +23,7 @@ impl ModelScene {
         model: ModelTriangles,
         mut renderer: Box<dyn Renderer>,
     ) -> Result<Self, RenderError> {
+        let model = model.split(renderer.most_triangle_bytes());
         let mut shown = Vec::with_capacity(model.parts.len());
         for part in &model.parts {
             shown.push((renderer.insert_triangles(&model.mesh(part))?, part.layer));
@@ -29,7 +31,7 @@ impl ModelScene {
         Ok(Self { shown, model, renderer })
     }
 
-    /// The model.
+    /// The model, as it was handed over.
     pub const fn model(&self) -> &ModelTriangles {
         &self.model
     }
@@ -41,6 +43,7 @@ impl ModelScene {
     /// As [`new`](Self::new). Parts that the renderer did not take are shown as they were,
     /// those before them as they are to be, and the old model is kept: replace again.
     pub fn replace(&mut self, model: ModelTriangles) -> Result<ModelTriangles, RenderError> {
+        let model = model.split(self.renderer.most_triangle_bytes());
         for ((id, layer), part) in self.shown.iter_mut().zip(&model.parts) {
             if part.layer == *layer {
                 self.renderer.replace_triangles(*id, &model.mesh(part))?;

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 
 use drystone::scene::{ModelScene, ModelTriangles};
 use drystone_render::{
-    Access, Api, Device, GlConfig, GlDevice, Image, InstancedRenderer, PlacePolicy, RenderError,
-    Renderer, View, WgpuDevice,
+    Access, Api, Device, GlConfig, GlDevice, Image, InstancedRenderer, PlacePolicy, PoolRenderer,
+    PoolRendererConfig, RenderError, Renderer, View, WgpuDevice,
 };
 
 use crate::{
@@ -105,6 +105,32 @@ fn the_models_are_worth_comparing() {
         let ratio = of(name) / of("shapes-flat");
         assert!((0.45..2.2).contains(&ratio), "{name}: {ratio}");
     }
+}
+
+/// What is too large for a buffer is drawn in pieces, and another model in its place too.
+#[test]
+fn models_larger_than_a_buffer_are_drawn_in_pieces() {
+    let mut wrong = Vec::new();
+    for case in model_cases().into_iter().filter(|case| case.name.starts_with("s")) {
+        let expected = pictures(&case, pool(soft(), 0));
+        let vertices = case.model.parts.iter().map(|part| part.vertices.len() as u64).max();
+        let most_buffer_bytes = vertices.unwrap() * 20 / 3;
+        let config = PoolRendererConfig { most_buffer_bytes, ..Default::default() };
+        let small = || Box::new(PoolRenderer::with_config(soft(), 0, 8, config.clone()).unwrap());
+        let mut scene = ModelScene::new(case.model.clone(), small()).unwrap();
+        assert!(scene.model().parts.len() > case.model.parts.len(), "{}", case.name);
+        for is_replaced in [false, true] {
+            if is_replaced {
+                scene = ModelScene::new(ModelTriangles::default(), small()).unwrap();
+                scene.replace(case.model.clone()).unwrap();
+            }
+            for (index, (view, want)) in case.views.iter().zip(&expected).enumerate() {
+                let got = scene.picture(view).unwrap().0;
+                wrong.extend(compare(&case.name, index, "in-pieces", want, &got));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
 fn model_of(name: &str) -> ModelTriangles {

@@ -1,0 +1,155 @@
+use drystone_render::TriangleVertex;
+
+use super::{ModelTriangles, PartTriangles};
+
+/// A vertex that is not in the piece.
+const NONE: u32 = u32::MAX;
+
+impl ModelTriangles {
+    /// The same triangles in the same order, in parts of which neither the vertices nor the
+    /// indices take more than `most_bytes` (but one triangle is the least): larger parts
+    /// become several, which repeat the vertices that they share.
+    /// [`ModelScene`](crate::scene::ModelScene) does so with what its renderer
+    /// [says](drystone_render::Renderer::most_triangle_bytes).
+    ///
+    /// # Cost
+    /// Nothing for parts that are small enough; for others O(vertices + indices).
+    ///
+    /// # Limits
+    /// Blended triangles are drawn in order within a part, parts farthest first: what shines
+    /// through may change where a part is split.
+    #[must_use]
+    pub fn split(mut self, most_bytes: u64) -> Self {
+        let limits = Limits::new(most_bytes);
+        if !self.parts.iter().all(|part| limits.hold(part)) {
+            self.parts = self.parts.into_iter().flat_map(|part| limits.split(part)).collect();
+        }
+        self
+    }
+}
+
+impl PartTriangles {
+    /// The pieces of one part, as [`ModelTriangles::split`] makes them: itself, where it is
+    /// small enough.
+    pub fn split(self, most_bytes: u64) -> Vec<Self> {
+        Limits::new(most_bytes).split(self)
+    }
+}
+
+/// How many a part may have.
+#[derive(Clone, Copy)]
+struct Limits {
+    vertices: usize,
+    indices: usize,
+}
+
+impl Limits {
+    fn new(most_bytes: u64) -> Self {
+        let most = |size: usize| usize::try_from(most_bytes / size as u64).unwrap_or(usize::MAX);
+        Self {
+            vertices: most(size_of::<TriangleVertex>()).max(3),
+            indices: most(size_of::<u32>()).max(3),
+        }
+    }
+
+    const fn hold(self, part: &PartTriangles) -> bool {
+        part.vertices.len() <= self.vertices && part.indices.len() <= self.indices
+    }
+
+    fn split(self, part: PartTriangles) -> Vec<PartTriangles> {
+        let count = part.vertices.len();
+        // Whoever draws it will say what is wrong with one whose indices name nothing.
+        if self.hold(&part) || part.indices.iter().any(|&vertex| vertex as usize >= count) {
+            return vec![part];
+        }
+        let empty = || PartTriangles { vertices: Vec::new(), indices: Vec::new(), ..part };
+        let (mut pieces, mut piece) = (Vec::new(), empty());
+        // By vertex of the part, its number in the piece; and which have one.
+        let (mut numbers, mut taken) = (vec![NONE; count], Vec::new());
+        for triangle in part.indices.chunks(3) {
+            let is_new = |&at: &usize| {
+                numbers[triangle[at] as usize] == NONE && !triangle[..at].contains(&triangle[at])
+            };
+            let new = (0..triangle.len()).filter(is_new).count();
+            if piece.vertices.len() + new > self.vertices || piece.indices.len() + 3 > self.indices
+            {
+                pieces.push(std::mem::replace(&mut piece, empty()));
+                taken.drain(..).for_each(|vertex: u32| numbers[vertex as usize] = NONE);
+            }
+            for &vertex in triangle {
+                let number = &mut numbers[vertex as usize];
+                if *number == NONE {
+                    *number = piece.vertices.len() as u32;
+                    piece.vertices.push(part.vertices[vertex as usize]);
+                    taken.push(vertex);
+                }
+                piece.indices.push(*number);
+            }
+        }
+        pieces.push(piece);
+        pieces
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use drystone_render::Layer;
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Corner by corner, what a part draws.
+    fn drawn(parts: &[PartTriangles]) -> Vec<TriangleVertex> {
+        let corners = |part: &PartTriangles| -> Vec<_> {
+            part.indices.iter().map(|&at| part.vertices[at as usize]).collect()
+        };
+        parts.iter().flat_map(corners).collect()
+    }
+
+    fn part(count: u32, indices: Vec<u32>, layer: Layer) -> PartTriangles {
+        let vertex = |n: u32| TriangleVertex::new([n as f32, 0.0, 0.0], [0.0, 1.0, 0.0], [9; 4]);
+        PartTriangles { vertices: (0..count).map(vertex).collect(), indices, layer }
+    }
+
+    proptest! {
+        #[test]
+        fn pieces_draw_the_same_and_are_small_enough(
+            picks in prop::collection::vec((0..40u32, 0..40u32, 0..40u32), 0..60),
+            most_bytes in 0..2_000u64,
+        ) {
+            let indices: Vec<u32> = picks.iter().flat_map(|&(a, b, c)| [a, b, c]).collect();
+            let whole = part(40, indices, Layer::Opaque);
+            let glass = part(3, vec![0, 1, 2], Layer::Blended);
+            let parts = vec![whole, glass];
+            let model = ModelTriangles { parts: parts.clone(), ..ModelTriangles::default() };
+            let split = model.split(most_bytes);
+            prop_assert_eq!(drawn(&split.parts), drawn(&parts));
+            for piece in &split.parts {
+                let (vertices, indices) = (20 * piece.vertices.len(), 4 * piece.indices.len());
+                prop_assert!(vertices as u64 <= most_bytes.max(3 * 20));
+                prop_assert!(indices as u64 <= most_bytes.max(3 * 4));
+            }
+            prop_assert_eq!(split.parts.last().map(|part| part.layer), Some(Layer::Blended));
+            // No piece is there for nothing: two that follow each other did not fit in one.
+            for pair in split.parts[..split.parts.len() - 1].windows(2) {
+                let count = |of: fn(&PartTriangles) -> usize| of(&pair[0]) + of(&pair[1]);
+                let vertices = 20 * count(|part| part.vertices.len()) as u64;
+                let indices = 4 * count(|part| part.indices.len()) as u64;
+                prop_assert!(vertices.max(indices) > most_bytes);
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_small_enough_or_wrong_stays_as_it_is() {
+        let whole = part(4, vec![0, 1, 2, 2, 1, 3], Layer::Opaque);
+        let vertices = whole.vertices.as_ptr();
+        let model = ModelTriangles { parts: vec![whole], ..ModelTriangles::default() };
+        let split = model.split(80);
+        assert_eq!((split.parts.len(), split.parts[0].vertices.as_ptr()), (1, vertices));
+        assert_eq!(split.split(79).parts.len(), 2);
+        let wrong = part(4, vec![0, 1, 9], Layer::Opaque);
+        let model = ModelTriangles { parts: vec![wrong], ..ModelTriangles::default() };
+        assert_eq!(model.split(60).parts.len(), 1);
+    }
+}
