@@ -1,12 +1,12 @@
 //! Meshes that bring their own indices: polygon models, whose triangles follow no pattern.
 
-use alloc::vec::Vec;
+use alloc::{collections::BTreeMap, vec::Vec};
 
 use bytemuck::Pod;
 
 use crate::{
-    Backend, Config, DrawCommand, MeshHandle, MoveBudget, Moved, Oversize, PoolError, PoolStats,
-    VertexPool,
+    Backend, Config, DrawCommand, MeshHandle, MoveBudget, Moved, Oversize, PlaceState, PoolError,
+    PoolPlace, PoolStats, VertexPool,
 };
 
 mod list;
@@ -208,6 +208,28 @@ impl<V: Pod, D: Pod> IndexedPool<V, D> {
         let vertices = range_of(&self.vertices, handle)?;
         let indices = range_of(&self.indices, self.index_mesh(handle)?)?;
         Some(IndexedPlace { vertices, indices })
+    }
+
+    /// Everything that lies in the buffers of vertices, and in those of indices, as
+    /// [`VertexPool::places`] has it; both name meshes by the pool's own handles.
+    ///
+    /// # Cost
+    /// O(meshes · log meshes), and memory for the answer.
+    pub fn places(&self) -> [Vec<PoolPlace>; 2] {
+        let owners: BTreeMap<u32, MeshHandle> = self
+            .vertices
+            .iter()
+            .filter_map(|(handle, _)| Some((self.index_mesh(handle)?.slot(), handle)))
+            .collect();
+        let mut indices = self.indices.places();
+        for place in &mut indices {
+            if let PlaceState::Live(mesh) = &mut place.state
+                && let Some(owner) = owners.get(&mesh.slot())
+            {
+                *mesh = *owner;
+            }
+        }
+        [self.vertices.places(), indices]
     }
 
     /// Meshes in the pool.

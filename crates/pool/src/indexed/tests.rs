@@ -246,6 +246,28 @@ impl Run {
         vertices.check().unwrap();
         indices.check().unwrap();
         assert_eq!((vertices.len(), indices.len()), (self.twin.len() as u32, vertices.len()));
+        let [of_vertices, of_indices] = self.pool.places();
+        self.check_places(&of_vertices, |it| it.vertices);
+        self.check_places(&of_indices, |it| it.indices);
+    }
+
+    /// Places name every mesh that has elements, where it says that it is.
+    fn check_places(&self, places: &[PoolPlace], range: fn(&IndexedPlace) -> ElementRange) {
+        let named = places.iter().filter_map(|place| match place.state {
+            PlaceState::Live(mesh) => Some((mesh, place)),
+            _ => None,
+        });
+        let mut count = 0;
+        for (mesh, place) in named {
+            assert!(self.pool.data(mesh).is_some());
+            if let Some(at) = self.pool.place_of(mesh) {
+                let ElementRange { buffer, first, count: len } = range(&at);
+                assert_eq!((place.buffer, &place.elements), (buffer, &(first..first + len)));
+                count += 1;
+            }
+        }
+        let whole = self.twin.iter().filter(|it| !it.vertices.is_empty() && !it.indices.is_empty());
+        assert_eq!(count, whole.count());
     }
 }
 
