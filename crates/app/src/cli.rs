@@ -2,12 +2,16 @@
 
 mod height_map;
 
-use std::{ffi::OsString, path::PathBuf, str::FromStr};
+use std::{
+    ffi::OsString,
+    path::{Path, PathBuf},
+    str::FromStr,
+};
 
 use clap::{Args, Parser, Subcommand, ValueEnum, error::ErrorKind};
 use drystone::scene::{BackendKind, Meshing, RendererKind, Shade, Size};
-use drystone_render::Cull;
-use drystone_world::GeneratorConfig;
+use drystone_render::{Atmosphere, Cull};
+use drystone_world::{GeneratorConfig, Model};
 use glam::DVec3;
 
 use crate::allocator::AllocatorKind;
@@ -81,7 +85,7 @@ pub(crate) struct SceneOptions {
     #[arg(long, value_name = "WHO", default_value = "cpu", value_parser = Cull::from_str)]
     pub(crate) cull: Cull,
     /// Darken corners of faces by what is near them (ambient occlusion); not with
-    /// --renderer instanced, whose cubes have no room for shades
+    /// --renderer instanced, whose cubes have no room for shades, nor of polygon models
     #[arg(long)]
     pub(crate) ao: bool,
     /// How light runs over a polygon model: flat (each polygon by itself) or smooth (with the
@@ -115,6 +119,20 @@ impl SceneOptions {
     pub(crate) fn meshing(&self) -> Meshing {
         Meshing { occlusion: self.ao }
     }
+
+    /// What is wrong with options that do not go together.
+    pub(crate) fn misused(&self) -> Option<&'static str> {
+        if self.ao && self.source.model_path().is_some() {
+            return Some(NO_SHADED_MODELS);
+        }
+        let is_cubes = matches!(self.renderer, RendererKind::Instanced(_));
+        (self.ao && is_cubes).then_some(NO_SHADED_CUBES)
+    }
+
+    /// How dark what is near makes corners.
+    pub(crate) fn occlusion(&self) -> f32 {
+        if self.ao { Atmosphere::OCCLUSION } else { 0.0 }
+    }
 }
 
 /// Where the program's memory comes from.
@@ -142,6 +160,13 @@ pub(crate) struct SourceOptions {
     pub(crate) merge: f32,
     #[command(flatten)]
     pub(crate) height_map: HeightMapArgs,
+}
+
+impl SourceOptions {
+    /// The file, if it is a polygon model.
+    pub(crate) fn model_path(&self) -> Option<&Path> {
+        self.path.as_deref().filter(|path| Model::is_model(path))
+    }
 }
 
 #[derive(Debug, Args)]
@@ -214,6 +239,10 @@ pub(crate) enum PlacementKind {
 const NO_SHADED_CUBES: &str = "--ao is not for --renderer instanced: a cube's 8 bytes have no \
     room for the shades of its corners; use --renderer pool or naive";
 
+/// What is said to who wants of polygons what voxels have.
+const NO_SHADED_MODELS: &str = "--ao is for voxels: it darkens corners by the voxels around, of \
+    which a polygon model has none; leave it out";
+
 /// Why there is nothing to run.
 pub(crate) enum Stop {
     /// Help or version was asked for.
@@ -232,12 +261,15 @@ pub(crate) fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Opt
         }
         _ => Stop::Usage(first_paragraph(&error.render().to_string())),
     })?;
-    match parsed.scene_options() {
-        Some(scene) if scene.ao && matches!(scene.renderer, RendererKind::Instanced(_)) => {
-            Err(Stop::Usage(NO_SHADED_CUBES.into()))
-        }
-        _ => Ok(parsed),
+    match misused(&parsed) {
+        Some(line) => Err(Stop::Usage(line.into())),
+        None => Ok(parsed),
     }
+}
+
+/// What is wrong with options that do not go together.
+fn misused(options: &Options) -> Option<&'static str> {
+    options.scene_options()?.misused()
 }
 
 /// The first paragraph of clap's message, in one line and without its prefix: the rest
@@ -325,6 +357,9 @@ mod tests {
             "drystone pool-map a.vox -o b.svg --placement heaps",
             "drystone pool-map a.vox -o b.svg --buffer-kib 0",
             "drystone pool-map a.vox -o b.svg --edits -1",
+            "drystone --ao a.obj",
+            "drystone shot a.GLB -o b.png --ao",
+            "drystone view a.gltf --ao",
         ] {
             let line = usage(words);
             assert!(!line.is_empty() && !line.contains('\n'), "{words}: {line}");

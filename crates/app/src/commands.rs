@@ -56,15 +56,15 @@ pub(crate) fn open(options: &SourceOptions) -> Result<Box<dyn Source>, AppError>
     Ok(Box::new(GeneratedWorld::new(config)?))
 }
 
-/// The file that the options name, if it is a polygon model.
-pub(crate) fn model_path(options: &SourceOptions) -> Option<&Path> {
-    options.path.as_deref().filter(|path| Model::is_model(path))
+/// Reads a polygon model.
+pub(crate) fn read_model(options: &SourceOptions, path: &Path) -> Result<Model, AppError> {
+    let merge_tolerance = options.merge;
+    Ok(Model::open(path, &ModelOptions { merge_tolerance, ..ModelOptions::default() })?)
 }
 
-/// Reads a polygon model; what it lacks is noted.
+/// Reads a polygon model to be shown; what it lacks is noted.
 pub(crate) fn open_model(options: &SceneOptions, path: &Path) -> Result<Model, AppError> {
-    let merge_tolerance = options.source.merge;
-    let model = Model::open(path, &ModelOptions { merge_tolerance, ..ModelOptions::default() })?;
+    let model = read_model(&options.source, path)?;
     if options.verbose {
         for ModelWarning { kind, count, first_place } in model.warnings.iter() {
             output::note(&format!("{kind}: {count}, the first at {first_place}"));
@@ -146,7 +146,7 @@ fn framed(
         camera.turn_to(target);
     }
     scene::reach(&mut camera, min, max);
-    let occlusion = if options.ao { Atmosphere::OCCLUSION } else { 0.0 };
+    let occlusion = options.occlusion();
     View { atmosphere: Atmosphere { occlusion, ..atmosphere }, ..View::new(camera) }
 }
 

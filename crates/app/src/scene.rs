@@ -72,6 +72,23 @@ impl Scene {
         self.scratch = Scratch::new(meshing);
     }
 
+    /// Meshes every chunk anew, on all cores, and shows it: the way to another
+    /// [`Meshing`], which later changes are then meshed by as well.
+    ///
+    /// # Cost
+    /// As [`mesh_world_with`], and as inserting all meshes.
+    ///
+    /// # Errors
+    /// When the renderer is full, refuses such meshes or its device failed; what it did not
+    /// take is shown as it was.
+    pub fn remesh_all(&mut self, meshing: Meshing) -> Result<(), RenderError> {
+        self.set_meshing(meshing);
+        for ChunkQuads { position, mesh } in &mesh_world_with(&self.world, meshing) {
+            self.update(*position, mesh)?;
+        }
+        Ok(())
+    }
+
     /// The world.
     pub const fn world(&self) -> &World {
         &self.world

@@ -37,6 +37,7 @@ left button  turn with the mouse until Escape
 M            mask facings       C      cull what is out of view
 O            order front to back
 G            cull on the GPU, also what is hidden, or on the CPU
+X            darken corners of voxels by what is near
 Home         back to the start  H      print these keys
 Escape       let the mouse go, or close";
 
@@ -74,7 +75,7 @@ pub(crate) fn run(options: &SceneOptions) -> Result<(), AppError> {
 
 /// Reads what the options name.
 fn open(options: &SceneOptions) -> Result<Content, AppError> {
-    if let Some(path) = commands::model_path(&options.source) {
+    if let Some(path) = options.source.model_path() {
         let model = commands::open_model(options, path)?;
         return Ok(Content::Model(ModelTriangles::new(&model, options.shade)?));
     }
@@ -232,6 +233,7 @@ impl Viewer {
                 KeyCode::KeyC => self.view.cull_frustum = !self.view.cull_frustum,
                 KeyCode::KeyO => self.view.order = !self.view.order,
                 KeyCode::KeyG => self.switch_cull(event_loop),
+                KeyCode::KeyX => self.switch_occlusion(event_loop),
                 KeyCode::Home => self.view.camera = self.start.camera,
                 // Where nobody reads, the help is lost, not the flight.
                 KeyCode::KeyH => drop(output::print(&format!("{KEYS}\n"))),
@@ -251,6 +253,23 @@ impl Viewer {
         match screen.set_cull(other) {
             // When the device is opened again, it goes on like this.
             Ok(()) => self.options.cull = screen.cull(),
+            Err(error) => self.recover(event_loop, error),
+        }
+    }
+
+    /// Darkens corners of voxels, or stops it; for those who can't, it is said why.
+    fn switch_occlusion(&mut self, event_loop: &ActiveEventLoop) {
+        let options = SceneOptions { ao: !self.options.ao, ..self.options.clone() };
+        if let Some(problem) = options.misused() {
+            return output::note(problem);
+        }
+        let Some(screen) = &mut self.screen else { return };
+        match screen.remesh(options.meshing()) {
+            // When the device is opened again, it goes on like this.
+            Ok(()) => {
+                self.view.atmosphere.occlusion = options.occlusion();
+                self.options = options;
+            }
             Err(error) => self.recover(event_loop, error),
         }
     }

@@ -4,19 +4,17 @@ mod model;
 use std::any::Any;
 
 use drystone::scene;
-use drystone_world::{HeightMap, Model, ModelOptions, VoxFile};
+use drystone_world::{HeightMap, VoxFile};
 use model::ModelReport;
 use serde_json::Value;
 
-use super::{load, open};
+use super::{load, open, read_model};
 use crate::{AppError, allocator::AllocatorReport, cli::InfoOptions, output, report::InfoReport};
 
 /// Says what the source holds.
 pub(crate) fn run(options: &InfoOptions) -> Result<(), AppError> {
-    if let Some(path) = options.source.path.as_deref().filter(|path| Model::is_model(path)) {
-        let merge_tolerance = options.source.merge;
-        let model =
-            Model::open(path, &ModelOptions { merge_tolerance, ..ModelOptions::default() })?;
+    if let Some(path) = options.source.model_path() {
+        let model = read_model(&options.source, path)?;
         let report = ModelReport::new(&model);
         return print(options, || report.to_json(), || report.to_string());
     }

@@ -4,7 +4,7 @@ use std::{path::Path, time::Instant};
 
 use drystone::scene::{self, Scene};
 
-use super::{load, model_path, open, set_cull, view_of};
+use super::{load, open, set_cull, view_of};
 use crate::{
     AppError,
     allocator::AllocatorReport,
@@ -15,7 +15,7 @@ use crate::{
 
 /// Draws the source to `path` and says what it took.
 pub(crate) fn run(options: &SceneOptions, path: &Path) -> Result<(), AppError> {
-    if let Some(source) = model_path(&options.source) {
+    if let Some(source) = options.source.model_path() {
         return model::run(options, source, path);
     }
     let mut clock = Clock::start();

@@ -77,6 +77,14 @@ impl Shown {
         }
     }
 
+    /// Meshes all of a world anew; a model has no voxels.
+    pub(super) fn remesh(&mut self, meshing: Meshing) -> Result<(), RenderError> {
+        match self {
+            Self::World(scene) => scene.remesh_all(meshing),
+            Self::Model(_) => Ok(()),
+        }
+    }
+
     pub(super) fn renderer(&mut self) -> &mut dyn Renderer {
         match self {
             Self::World(scene) => scene.renderer(),

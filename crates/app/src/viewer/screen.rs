@@ -59,6 +59,11 @@ impl Screen {
         self.scene().renderer().backend()
     }
 
+    /// Meshes the content anew, if it is a world.
+    pub(super) fn remesh(&mut self, meshing: Meshing) -> Result<(), RenderError> {
+        self.scene().remesh(meshing)
+    }
+
     /// Has the GPU or the CPU leave out what cannot be seen.
     pub(super) fn set_cull(&mut self, cull: Cull) -> Result<(), RenderError> {
         commands::set_cull(self.scene().renderer(), cull)

@@ -124,6 +124,9 @@ fn ambient_occlusion_darkens_corners() {
         let line = one_line(&run(&["shot", "-o", name, "--ao", "--renderer", renderer]), 2);
         assert!(line.contains("--renderer pool"), "{line}");
     }
+    // A polygon model has no voxels whose corners could be darkened.
+    let line = one_line(&run(&["shot", "no.obj", "-o", name, "--ao"]), 2);
+    assert!(line.contains("--ao is for voxels"), "{line}");
     assert!(!picture.exists());
 }
 
@@ -196,4 +199,6 @@ fn help_and_version_go_to_standard_output() {
         assert!(output.status.success() && output.stderr.is_empty());
         assert!(!output.stdout.is_empty());
     }
+    let keys = String::from_utf8(run(&["view", "--keys"]).stdout).unwrap();
+    assert!(keys.contains("X            darken corners"), "{keys}");
 }

@@ -18,4 +18,5 @@ mod picture_cases;
 mod pictures;
 mod pool_map;
 mod program;
+mod remeshed;
 mod window;

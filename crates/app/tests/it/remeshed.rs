@@ -1,0 +1,51 @@
+//! Scenes that are meshed in another way while they are shown.
+
+use drystone::scene::{Meshing, Scene, mesh_world_with};
+use drystone_render::{Atmosphere, Image, Renderer};
+use drystone_voxel::{Material, VoxelPos};
+
+use crate::picture_cases::{Case, cases};
+use crate::pictures::{naive, pool, soft};
+
+/// The pictures of a case with corners as dark as that.
+fn pictures(scene: &mut Scene, case: &Case, occlusion: f32) -> Vec<Image> {
+    let views = case.views.iter().map(|view| {
+        let mut view = *view;
+        view.atmosphere.occlusion = occlusion;
+        scene.picture(&view).unwrap().0
+    });
+    views.collect()
+}
+
+/// Switched to and fro, a scene looks as one that was always meshed so, edits included.
+#[test]
+fn scenes_meshed_anew_look_as_if_they_had_always_been_so() {
+    let shaded = Meshing { occlusion: true };
+    let open: [fn() -> Box<dyn Renderer>; 2] = [|| pool(soft(), 10_000), || naive(soft())];
+    let mut compared = 0;
+    for case in cases().into_iter().filter(|case| ["facings", "glass"].contains(&case.name)) {
+        for open in open {
+            let plain = mesh_world_with(&case.world, Meshing::default());
+            let mut scene = Scene::new(case.world.clone(), &plain, open()).unwrap();
+            let before = pictures(&mut scene, &case, 0.0);
+            scene.remesh_all(shaded).unwrap();
+            let quads = mesh_world_with(&case.world, shaded);
+            let mut always = Scene::new(case.world.clone(), &quads, open()).unwrap();
+            always.set_meshing(shaded);
+            for scene in [&mut scene, &mut always] {
+                scene.set(VoxelPos::new(1, 2, 3), Material(1)).unwrap();
+            }
+            let [got, want] = [&mut scene, &mut always]
+                .map(|scene| pictures(scene, &case, Atmosphere::OCCLUSION));
+            assert!(got == want, "{}", case.name);
+            assert!(got != before, "{}", case.name);
+            let held = [&mut scene, &mut always].map(|scene| scene.renderer().held().used_bytes);
+            assert_eq!(held[0], held[1], "{}", case.name);
+            scene.set(VoxelPos::new(1, 2, 3), case.world.get(VoxelPos::new(1, 2, 3))).unwrap();
+            scene.remesh_all(Meshing::default()).unwrap();
+            assert!(pictures(&mut scene, &case, 0.0) == before, "{}", case.name);
+            compared += 1;
+        }
+    }
+    assert_eq!(compared, 4);
+}
