@@ -64,7 +64,8 @@ pub(crate) enum Command {
     /// Say what SOURCE holds: dimensions, chunks, voxels by material, quads, bytes; or of a
     /// polygon model: polygons, vertices, what sharing them saves, materials, warnings
     Info(InfoOptions),
-    /// Draw what lies where in the vertex pool to an SVG: live by mesh, waiting, free
+    /// Draw what lies where in the vertex pool to an SVG: live by mesh, waiting, free; of a
+    /// polygon model its vertices and its indices
     PoolMap(PoolMapOptions),
 }
 
@@ -242,6 +243,8 @@ const NO_SHADED_CUBES: &str = "--ao is not for --renderer instanced: a cube's 8 
 /// What is said to who wants of polygons what voxels have.
 const NO_SHADED_MODELS: &str = "--ao is for voxels: it darkens corners by the voxels around, of \
     which a polygon model has none; leave it out";
+const NO_CHANGES_OF_MODELS: &str = "--placement, --edits and --defragment are for voxels: a \
+    polygon model is mapped as it was loaded; leave them out";
 
 /// Why there is nothing to run.
 pub(crate) enum Stop {
@@ -269,6 +272,10 @@ pub(crate) fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Opt
 
 /// What is wrong with options that do not go together.
 fn misused(options: &Options) -> Option<&'static str> {
+    if let Some(Command::PoolMap(map)) = &options.command {
+        let is_changed = map.placement != PlacementKind::Ranges || map.edits > 0 || map.defragment;
+        return (is_changed && map.source.model_path().is_some()).then_some(NO_CHANGES_OF_MODELS);
+    }
     options.scene_options()?.misused()
 }
 
@@ -360,6 +367,9 @@ mod tests {
             "drystone --ao a.obj",
             "drystone shot a.GLB -o b.png --ao",
             "drystone view a.gltf --ao",
+            "drystone pool-map a.obj -o b.svg --edits 1",
+            "drystone pool-map a.obj -o b.svg --placement classes",
+            "drystone pool-map a.obj -o b.svg --defragment",
         ] {
             let line = usage(words);
             assert!(!line.is_empty() && !line.contains('\n'), "{words}: {line}");

@@ -3,21 +3,29 @@
 mod dig;
 mod kept;
 mod layout;
+mod model;
 mod numbers;
 mod picture;
 
-use std::fs;
+use std::{fs, path::Path};
 
 use drystone::scene;
 use drystone_render::{RenderError, replace_file};
 
-use self::{kept::KeptPool, numbers::Numbers};
+use self::{
+    kept::KeptPool,
+    numbers::{Numbers, Unit},
+    picture::Map,
+};
 use super::{load, open};
 use crate::{AppError, cli::PoolMapOptions, output};
 
 /// Fills a pool with the source's meshes, changes some if that was asked for, and draws
 /// what lies where.
 pub(crate) fn run(options: &PoolMapOptions) -> Result<(), AppError> {
+    if let Some(path) = options.source.model_path() {
+        return model::run(options, path);
+    }
     let source = open(&options.source)?;
     let mut world = load(source.as_ref())?;
     let quads = scene::mesh_world(&world);
@@ -36,15 +44,27 @@ pub(crate) fn run(options: &PoolMapOptions) -> Result<(), AppError> {
         pool.end_frame();
     }
     let places = pool.places();
-    let numbers = Numbers::new(world.name(), pool.stats(), &places);
-    let svg = picture::svg(&numbers, &places, |mesh| pool.describe(mesh));
-    let path = &options.output;
-    replace_file(path, |part| fs::write(part, svg).map_err(|error| error.to_string()))
-        .map_err(|reason| RenderError::Picture { path: path.clone(), reason })?;
+    let numbers = Numbers::new(world.name(), Unit::QUADS, pool.stats(), &places);
+    let map = Map { numbers: &numbers, places: &places };
+    write(&options.output, &picture::svg(&[map], |mesh| pool.describe(mesh)))?;
     let report = if options.json {
-        numbers.to_json(path).to_string()
+        let mut json = numbers.to_json();
+        json["output"] = options.output.display().to_string().into();
+        json["source"] = numbers.source.as_str().into();
+        json.to_string()
     } else {
-        format!("{}: {numbers}", output::plain(&path.display().to_string()))
+        let [output, source] = names(options, &numbers);
+        format!("{output}: {source}: {numbers}")
     };
     output::print(&format!("{report}\n"))
+}
+
+fn write(path: &Path, svg: &str) -> Result<(), RenderError> {
+    replace_file(path, |part| fs::write(part, svg).map_err(|error| error.to_string()))
+        .map_err(|reason| RenderError::Picture { path: path.into(), reason })
+}
+
+/// Of the picture and of the source, to be shown.
+fn names(options: &PoolMapOptions, numbers: &Numbers) -> [String; 2] {
+    [output::plain(&options.output.display().to_string()), output::plain(&numbers.source)]
 }

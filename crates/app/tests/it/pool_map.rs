@@ -123,6 +123,51 @@ fn a_real_model_is_mapped() {
     assert!(read(&path).stripes["mesh"].0 > 0);
 }
 
+/// Both pools of a polygon model, in pieces where a buffer is too small for it.
+#[test]
+fn a_polygon_model_is_mapped() {
+    const TRIANGLES: [(&str, u32); 2] = [("one", 400), ("two", 90)];
+    let folder = scratch("pool-map-model");
+    let (model, path) = (folder.join("two.obj"), folder.join("map.svg"));
+    let mut text = String::new();
+    for (name, count) in TRIANGLES {
+        text += &format!("g {name}\n");
+        for n in 0..count {
+            text += &format!("v {n} 0 {count}\nv {n} 1 {count}\nv {n}.5 1 {count}\nf -1 -2 -3\n");
+        }
+    }
+    fs::write(&model, text).unwrap();
+    let words = ["pool-map", model.to_str().unwrap(), "-o", path.to_str().unwrap()];
+    let corners = TRIANGLES.map(|(_, count)| 3 * u64::from(count)).iter().sum::<u64>();
+    let mut widths = Vec::new();
+    for (more, most_bytes) in [(&[][..], 128 << 20), (&["--buffer-kib", "8"], 8 << 10)] {
+        let output = run(&[&words[..], more, &["--json"]].concat());
+        assert!(output.status.success() && output.stderr.is_empty());
+        let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+        for (kind, bytes) in [("vertices", 20), ("indices", 4)] {
+            let pool = &report["pools"][kind];
+            assert_eq!(pool[kind]["live"], corners, "{pool}");
+            let meshes = pool["meshes"].as_u64().unwrap();
+            assert!(if more.is_empty() { meshes == 2 } else { meshes > 2 }, "{pool}");
+            for buffer in pool["buffers"].as_array().unwrap() {
+                assert!(buffer[kind].as_u64().unwrap() * bytes <= most_bytes, "{buffer}");
+            }
+        }
+        let picture = read(&path);
+        let legend = picture.texts.join("\n");
+        for word in ["Vertex pool of", "Index pool of", "bytes a vertex", "bytes an index"] {
+            assert!(legend.contains(word), "{word}: {legend}");
+        }
+        widths.push(picture.stripes["mesh"]);
+    }
+    assert!(widths[1].0 > widths[0].0, "{widths:?}");
+    let line = String::from_utf8(run(&words).stdout).unwrap();
+    assert!(line.lines().count() == 1 && line.contains("; indices: "), "{line}");
+    for more in [["--edits", "3"], ["--placement", "buckets"]] {
+        one_line(&run(&[&words[..], &more].concat()), 2);
+    }
+}
+
 #[test]
 fn a_map_that_cannot_be_written() {
     let folder = scratch("pool-map-unwritable");

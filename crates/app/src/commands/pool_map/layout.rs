@@ -29,13 +29,13 @@ pub(super) struct Stripe {
 
 impl Layout {
     pub(super) fn new(buffers: &[BufferNumbers]) -> Self {
-        let all: u64 = buffers.iter().map(|buffer| buffer.quads).sum();
+        let all: u64 = buffers.iter().map(|buffer| buffer.elements).sum();
         Self { row_elements: all.div_ceil(ROWS).max(1) }
     }
 
     /// Rows of a buffer's band.
     pub(super) fn rows(self, buffer: &BufferNumbers) -> u64 {
-        buffer.quads.div_ceil(self.row_elements)
+        buffer.elements.div_ceil(self.row_elements)
     }
 
     /// The stripes of a place: one in each row that it reaches into, as far as they can be
@@ -58,8 +58,8 @@ impl Layout {
 mod tests {
     use super::*;
 
-    fn buffer(quads: u64) -> BufferNumbers {
-        BufferNumbers { quads, ..BufferNumbers::default() }
+    fn buffer(elements: u64) -> BufferNumbers {
+        BufferNumbers { elements, ..BufferNumbers::default() }
     }
 
     /// Places side by side, of sizes as they come.

@@ -1,18 +1,37 @@
-use std::{collections::BTreeMap, fmt, path::Path};
+use std::{collections::BTreeMap, fmt};
 
 use drystone_mesh::Quad;
 use drystone_pool::{PlaceState, PoolPlace, PoolStats};
+use drystone_render::TriangleVertex;
 use serde_json::{Value, json};
 
-use crate::output::plain;
+/// What a pool's places are counted in.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Unit {
+    /// What the pool is called.
+    pub(super) pool: &'static str,
+    /// One, with its article.
+    pub(super) one: &'static str,
+    pub(super) many: &'static str,
+    pub(super) bytes: u64,
+}
 
-/// Bytes of a quad.
-pub(super) const QUAD_BYTES: u64 = size_of::<Quad>() as u64;
+impl Unit {
+    pub(super) const QUADS: Self = Self::new::<Quad>(["Vertex pool", "a quad", "quads"]);
+    pub(super) const VERTICES: Self =
+        Self::new::<TriangleVertex>(["Vertex pool", "a vertex", "vertices"]);
+    pub(super) const INDICES: Self = Self::new::<u32>(["Index pool", "an index", "indices"]);
 
-/// What the pool holds, all together and buffer by buffer. Sizes are in quads.
+    const fn new<T>([pool, one, many]: [&'static str; 3]) -> Self {
+        Self { pool, one, many, bytes: size_of::<T>() as u64 }
+    }
+}
+
+/// What the pool holds, all together and buffer by buffer, in elements of its unit.
 #[derive(Debug)]
 pub(super) struct Numbers {
     pub(super) source: String,
+    pub(super) unit: Unit,
     pub(super) stats: PoolStats,
     pub(super) buffers: Vec<BufferNumbers>,
 }
@@ -21,7 +40,7 @@ pub(super) struct Numbers {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct BufferNumbers {
     pub(super) number: u32,
-    pub(super) quads: u64,
+    pub(super) elements: u64,
     /// Places with meshes: one a mesh, more where meshes are split.
     pub(super) places: u32,
     pub(super) live: u64,
@@ -32,13 +51,13 @@ pub(super) struct BufferNumbers {
 
 impl Numbers {
     /// Adds up `places`, which come by buffer and address.
-    pub(super) fn new(source: &str, stats: PoolStats, places: &[PoolPlace]) -> Self {
+    pub(super) fn new(source: &str, unit: Unit, stats: PoolStats, places: &[PoolPlace]) -> Self {
         let mut buffers = BTreeMap::<u32, BufferNumbers>::new();
         for place in places {
             let buffer = buffers.entry(place.buffer).or_default();
             let count = u64::from(place.elements.end - place.elements.start);
             buffer.number = place.buffer;
-            buffer.quads += count;
+            buffer.elements += count;
             match place.state {
                 PlaceState::Live(_) => {
                     buffer.live += count;
@@ -51,23 +70,24 @@ impl Numbers {
                 }
             }
         }
-        Self { source: source.into(), stats, buffers: buffers.into_values().collect() }
+        Self { source: source.into(), unit, stats, buffers: buffers.into_values().collect() }
     }
 
-    /// Quads that are neither in meshes nor wait, with those that places leave over.
+    /// Elements that are neither in meshes nor wait, with those that places leave over.
     pub(super) fn free(&self) -> u64 {
         self.buffers.iter().map(|buffer| buffer.free).sum()
     }
 
-    pub(super) fn to_json(&self, output: &Path) -> Value {
-        let stats = &self.stats;
+    /// What there is to say of the pool alone.
+    pub(super) fn to_json(&self) -> Value {
+        let Self { stats, unit, .. } = self;
         let buffers: Vec<Value> = self
             .buffers
             .iter()
             .map(|buffer| {
                 json!({
                     "buffer": buffer.number,
-                    "quads": buffer.quads,
+                    (unit.many): buffer.elements,
                     "places": buffer.places,
                     "live": buffer.live,
                     "waiting": buffer.waiting,
@@ -77,11 +97,9 @@ impl Numbers {
             })
             .collect();
         json!({
-            "output": output.display().to_string(),
-            "source": self.source,
             "access": stats.access.name(),
             "meshes": stats.meshes,
-            "quads": {
+            (unit.many): {
                 "capacity": stats.capacity,
                 "live": stats.used,
                 "waiting": stats.waiting,
@@ -100,15 +118,14 @@ impl Numbers {
 
 impl fmt::Display for Numbers {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let stats = &self.stats;
+        let Self { stats, unit, .. } = self;
         write!(
             f,
-            "{}: {} meshes in {}, {} bytes; quads: {} live, {} waiting, {} free, {} the largest \
-             gap",
-            plain(&self.source),
+            "{} meshes in {}, {} bytes; {}: {} live, {} waiting, {} free, {} the largest gap",
             stats.meshes,
             buffers(stats.buffers),
             stats.capacity_bytes,
+            unit.many,
             stats.used,
             stats.waiting,
             self.free(),

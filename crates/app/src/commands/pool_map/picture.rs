@@ -6,7 +6,7 @@ use drystone_pool::{MeshHandle, PlaceState, PoolPlace};
 
 use super::{
     layout::{Layout, STEPS, Stripe},
-    numbers::{BufferNumbers, Numbers, QUAD_BYTES, buffers},
+    numbers::{BufferNumbers, Numbers, Unit, buffers},
 };
 
 const WIDTH: f64 = 1240.0;
@@ -35,44 +35,73 @@ const WAITING: &str = "<pattern id=\"w\" width=\"5\" height=\"5\" patternUnits=\
     patternTransform=\"rotate(45)\"><rect width=\"5\" height=\"5\" fill=\"#fff\"/>\
     <rect width=\"2.4\" height=\"5\" fill=\"#37474f\"/></pattern>";
 
-/// Draws `places`, which come by buffer and address; `describe` names a mesh.
-pub(super) fn svg(
-    numbers: &Numbers,
-    places: &[PoolPlace],
-    describe: impl Fn(MeshHandle) -> String,
-) -> String {
-    let layout = Layout::new(&numbers.buffers);
-    let band =
-        |buffer: &BufferNumbers| LABEL + layout.rows(buffer) as f64 * (ROW + ROW_GAP) + BAND_GAP;
-    let height = TOP + numbers.buffers.iter().map(band).sum::<f64>() + BOTTOM;
+/// A pool to be drawn, and its places by buffer and address.
+pub(super) struct Map<'a> {
+    pub(super) numbers: &'a Numbers,
+    pub(super) places: &'a [PoolPlace],
+}
+
+impl Map<'_> {
+    fn height(&self, layout: Layout) -> f64 {
+        let bands = self.numbers.buffers.iter().map(|buffer| band(layout, buffer));
+        TOP + bands.sum::<f64>() + BOTTOM
+    }
+}
+
+/// Pixels from the top of a buffer's band to that of the next.
+fn band(layout: Layout, buffer: &BufferNumbers) -> f64 {
+    LABEL + layout.rows(buffer) as f64 * (ROW + ROW_GAP) + BAND_GAP
+}
+
+/// Draws pools, one below the other; `describe` names a mesh.
+pub(super) fn svg(maps: &[Map<'_>], describe: impl Fn(MeshHandle) -> String) -> String {
+    let layouts: Vec<_> = maps.iter().map(|map| Layout::new(&map.numbers.buffers)).collect();
+    let placed = || maps.iter().zip(&layouts);
+    let height = placed().map(|(map, &layout)| map.height(layout)).sum::<f64>();
     let mut svg = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{WIDTH}\" height=\"{height}\" \
          viewBox=\"0 0 {WIDTH} {height}\"><style>{STYLE}</style><defs>{WAITING}</defs>\
          <rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n"
     );
-    // Writing to a string cannot fail.
-    let _ = head(&mut svg, numbers);
-    let mut top = TOP;
-    for buffer in &numbers.buffers {
-        let places = places.iter().filter(|place| place.buffer == buffer.number);
-        let _ = draw_buffer(&mut svg, layout, buffer, top);
-        for place in places {
-            let _ = draw_place(&mut svg, layout, place, top + LABEL, &describe);
-        }
-        top += band(buffer);
+    let mut top = 0.0;
+    for (map, &layout) in placed() {
+        // Writing to a string cannot fail.
+        let _ = draw_map(&mut svg, map, layout, top, &describe);
+        top += map.height(layout);
     }
     svg.push_str("</svg>\n");
     svg
 }
 
+fn draw_map(
+    svg: &mut String,
+    Map { numbers, places }: &Map<'_>,
+    layout: Layout,
+    top: f64,
+    describe: &impl Fn(MeshHandle) -> String,
+) -> fmt::Result {
+    writeln!(svg, "<g transform=\"translate(0 {top})\">")?;
+    head(svg, numbers)?;
+    let mut top = TOP;
+    for buffer in &numbers.buffers {
+        draw_buffer(svg, layout, buffer, numbers.unit, top)?;
+        for place in places.iter().filter(|place| place.buffer == buffer.number) {
+            draw_place(svg, layout, place, numbers.unit, top + LABEL, describe)?;
+        }
+        top += band(layout, buffer);
+    }
+    writeln!(svg, "</g>")
+}
+
 /// Title and legend, with numbers.
 fn head(svg: &mut String, numbers: &Numbers) -> fmt::Result {
-    let (stats, mut x) = (&numbers.stats, LEFT);
-    let title = escape(&format!("Vertex pool of {}", numbers.source));
+    let (Numbers { stats, unit, .. }, mut x) = (numbers, LEFT);
+    let title = escape(&format!("{} of {}", unit.pool, numbers.source));
     writeln!(svg, "<text class=\"t\" x=\"{LEFT}\" y=\"30\">{title}</text>")?;
     let (meshes, buffers) = (grouped(stats.meshes.into()), buffers(stats.buffers));
     write!(svg, "<text x=\"{LEFT}\" y=\"50\">{meshes} meshes in {buffers}, ")?;
-    write!(svg, "{} in all, {QUAD_BYTES} bytes a quad. ", bytes(stats.capacity_bytes))?;
+    let capacity = bytes(stats.capacity_bytes);
+    write!(svg, "{capacity} in all, {} bytes {}. ", unit.bytes, unit.one)?;
     let percent = 100.0 * stats.external_fragmentation();
     writeln!(svg, "Of what is free {percent:.1} % is not in one piece.</text>")?;
     let left_over = match stats.wasted {
@@ -84,10 +113,10 @@ fn head(svg: &mut String, numbers: &Numbers) -> fmt::Result {
         ("w", "waiting for frames in flight", stats.waiting, String::new()),
         ("f", "free", numbers.free(), left_over),
     ];
-    for (class, name, quads, more) in entries {
+    for (class, name, count, more) in entries {
         x = swatch(svg, class, x)?;
-        let share = 100.0 * quads as f64 / stats.capacity.max(1) as f64;
-        let text = format!("{name}: {} quads, {share:.1} %{more}", grouped(quads));
+        let share = 100.0 * count as f64 / stats.capacity.max(1) as f64;
+        let text = format!("{name}: {} {}, {share:.1} %{more}", grouped(count), unit.many);
         writeln!(svg, "<text x=\"{x:.1}\" y=\"76\">{text}</text>")?;
         // Letters are about so wide.
         x += text.len() as f64 * 6.3 + 18.0;
@@ -114,15 +143,22 @@ fn swatch(svg: &mut String, class: &str, x: f64) -> Result<f64, fmt::Error> {
 }
 
 /// A buffer's name, its numbers, and the address that each row begins with.
-fn draw_buffer(svg: &mut String, layout: Layout, buffer: &BufferNumbers, top: f64) -> fmt::Result {
-    let share = |quads: u64| 100.0 * quads as f64 / buffer.quads.max(1) as f64;
+fn draw_buffer(
+    svg: &mut String,
+    layout: Layout,
+    buffer: &BufferNumbers,
+    unit: Unit,
+    top: f64,
+) -> fmt::Result {
+    let share = |count: u64| 100.0 * count as f64 / buffer.elements.max(1) as f64;
     let y = top + LABEL - 9.0;
     write!(
         svg,
         "<text x=\"{LEFT}\" y=\"{y}\"><tspan class=\"n\">buffer {}</tspan>",
         buffer.number
     )?;
-    write!(svg, " · {} quads, {}", grouped(buffer.quads), bytes(buffer.quads * QUAD_BYTES))?;
+    let (count, size) = (grouped(buffer.elements), bytes(buffer.elements * unit.bytes));
+    write!(svg, " · {count} {}, {size}", unit.many)?;
     write!(svg, " · {} places, {:.1} % live", grouped(buffer.places.into()), share(buffer.live))?;
     write!(svg, ", {:.1} % waiting, {:.1} % free", share(buffer.waiting), share(buffer.free))?;
     writeln!(svg, " · largest gap {}</text>", grouped(buffer.largest_free))?;
@@ -139,6 +175,7 @@ fn draw_place(
     svg: &mut String,
     layout: Layout,
     place: &PoolPlace,
+    unit: Unit,
     top: f64,
     describe: &impl Fn(MeshHandle) -> String,
 ) -> fmt::Result {
@@ -166,7 +203,8 @@ fn draw_place(
         let range = &place.elements;
         let count = grouped((range.end - range.start).into());
         let name = escape(&name);
-        writeln!(svg, "><title>{name}: {count} quads from {}</title></rect>", range.start)?;
+        let (many, first) = (unit.many, range.start);
+        writeln!(svg, "><title>{name}: {count} {many} from {first}</title></rect>")?;
     }
     Ok(())
 }

@@ -1,0 +1,89 @@
+use std::path::Path;
+
+use drystone::scene::{ModelTriangles, Shade};
+use drystone_pool::{Access, Backend, Config, IndexedBackend, IndexedPool, MeshHandle, Nowhere};
+use drystone_render::{RenderError, TriangleVertex};
+use serde_json::json;
+
+use super::{
+    names,
+    numbers::{Numbers, Unit},
+    picture::{self, Map},
+    write,
+};
+use crate::{AppError, cli::PoolMapOptions, commands::read_model, output};
+
+/// Mapped memory that nobody looks into, for vertices and for indices.
+struct Unseen;
+
+impl IndexedBackend for Unseen {
+    fn vertices(&mut self) -> impl Backend {
+        Nowhere(Access::Direct)
+    }
+
+    fn indices(&mut self) -> impl Backend {
+        Nowhere(Access::Direct)
+    }
+}
+
+/// Fills a pool with the parts of a polygon model, as the viewer does, and draws what lies
+/// where: vertices above, indices below.
+pub(super) fn run(options: &PoolMapOptions, path: &Path) -> Result<(), AppError> {
+    let model = ModelTriangles::new(&read_model(&options.source, path)?, Shade::default())?;
+    let pool = filled(options.buffer_kib, &model)?;
+    let places = pool.places();
+    let [vertices, indices] = pool.stats();
+    let numbers = [
+        Numbers::new(&model.name, Unit::VERTICES, vertices, &places[0]),
+        Numbers::new(&model.name, Unit::INDICES, indices, &places[1]),
+    ];
+    let maps = [0, 1].map(|kind| Map { numbers: &numbers[kind], places: &places[kind] });
+    write(&options.output, &picture::svg(&maps, |mesh| describe(&pool, mesh)))?;
+    let [of_vertices, of_indices] = &numbers;
+    let report = if options.json {
+        let pools = json!({
+            "vertices": of_vertices.to_json(),
+            "indices": of_indices.to_json(),
+        });
+        let output = options.output.display().to_string();
+        json!({"output": output, "source": model.name, "pools": pools}).to_string()
+    } else {
+        let [output, source] = names(options, of_vertices);
+        format!("{output}: {source}: {of_vertices}; {of_indices}")
+    };
+    output::print(&format!("{report}\n"))
+}
+
+/// A pool with all parts of a model, by their numbers. Parts that are larger than a buffer
+/// come in pieces.
+fn filled(
+    buffer_kib: u32,
+    model: &ModelTriangles,
+) -> Result<IndexedPool<TriangleVertex, u32>, RenderError> {
+    let most_bytes = u64::from(buffer_kib) << 10;
+    let config = |unit: Unit| {
+        let most = u32::try_from(most_bytes / unit.bytes).unwrap_or(u32::MAX);
+        let defaults = Config::default();
+        let least_buffer_elements = defaults.least_buffer_elements.min(most);
+        Config {
+            most_buffer_elements: most,
+            least_buffer_elements,
+            most_buffers: u16::MAX,
+            ..defaults
+        }
+    };
+    let mut pool = IndexedPool::new(config(Unit::VERTICES), config(Unit::INDICES))?;
+    for (number, part) in model.parts.iter().enumerate() {
+        for piece in part.clone().split(most_bytes) {
+            pool.insert(&piece.vertices, &piece.indices, number as u32, &mut Unseen)?;
+        }
+    }
+    Ok(pool)
+}
+
+fn describe(pool: &IndexedPool<TriangleVertex, u32>, mesh: MeshHandle) -> String {
+    match pool.data(mesh) {
+        Some(part) => format!("mesh {} of part {part}", mesh.slot()),
+        None => "nothing".into(),
+    }
+}
