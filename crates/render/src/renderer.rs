@@ -258,3 +258,73 @@ pub trait Renderer {
     /// O(meshes).
     fn held(&self) -> HeldStats;
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{InstancedRenderer, NaiveRenderer, PlacePolicy, PoolRenderer, SoftDevice};
+
+    fn renderers() -> [Box<dyn Renderer>; 3] {
+        let soft = || SoftDevice::new(40, 30).unwrap();
+        [
+            Box::new(PoolRenderer::new(soft(), 10, 2).unwrap()),
+            Box::new(NaiveRenderer::new(soft())),
+            Box::new(InstancedRenderer::new(soft(), PlacePolicy::Lowest).unwrap()),
+        ]
+    }
+
+    /// In all renderers and both layers; what was there before stays.
+    #[test]
+    fn places_that_there_are_not_are_refused() {
+        let quads = [Quad::new([0; 3], [4, 4], Face::PosZ, 0)];
+        let shaded = quads.map(|quad| quad.with_occlusion(1));
+        let counts = [0, 0, 0, 0, 0, 1];
+        for (mut renderer, layer) in [Layer::Opaque, Layer::Blended]
+            .into_iter()
+            .flat_map(|layer| renderers().map(|renderer| (renderer, layer)))
+        {
+            renderer.set_palette(&[[90, 160, 60, 255]]).unwrap();
+            let at = |level| DrawData { origin: [-1, -2, -20], level, extent: 4 << level };
+            let good = MeshData { quads: &quads, counts, place: at(1), layer };
+            let too_large = MeshData { place: at(DrawData::MAX_LEVEL + 1), ..good };
+            let off_grid = MeshData { quads: &shaded, ..good };
+            let view = View::new(Camera::default());
+            let picture = |renderer: &mut Box<dyn Renderer>| {
+                renderer.draw(&view).unwrap();
+                renderer.read_image().unwrap()
+            };
+            let sky = picture(&mut renderer);
+            let mesh = renderer.insert(&good).unwrap();
+            let before = picture(&mut renderer);
+            assert!(before != sky, "{}", renderer.name());
+            for bad in [too_large, off_grid] {
+                for refused in [renderer.insert(&bad).map(|_| ()), renderer.replace(mesh, &bad)] {
+                    let is_refused = matches!(refused, Err(RenderError::BadPlace { .. }));
+                    assert!(is_refused, "{} {bad:?}", renderer.name());
+                }
+            }
+            assert!(picture(&mut renderer) == before, "{}", renderer.name());
+            assert_eq!(renderer.held().meshes, 1);
+            // At level 0 all places are on the grid.
+            if renderer.name() != "instanced" {
+                renderer.replace(mesh, &MeshData { place: at(0), ..off_grid }).unwrap();
+            }
+        }
+    }
+
+    #[test]
+    fn regions_of_cubes_have_levels_that_there_are() {
+        let device = SoftDevice::new(8, 8).unwrap();
+        let mut renderer = InstancedRenderer::new(device, PlacePolicy::Lowest).unwrap();
+        let at = |level| DrawData { origin: [0; 3], level, extent: 1 };
+        let region = renderer.insert_region(at(DrawData::MAX_LEVEL)).unwrap();
+        let refused = [
+            renderer.insert_region(at(DrawData::MAX_LEVEL + 1)).map(|_| ()),
+            renderer.set_region(region, at(u32::MAX)),
+        ];
+        for refused in refused {
+            assert!(matches!(refused, Err(RenderError::BadPlace { .. })), "{refused:?}");
+        }
+        renderer.set_region(region, at(0)).unwrap();
+    }
+}

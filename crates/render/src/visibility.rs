@@ -176,6 +176,7 @@ fn positive_in_order(value: f32) -> f32 {
 #[cfg(test)]
 mod tests {
     use glam::DVec3;
+    use proptest::prelude::*;
 
     use super::*;
 
@@ -194,6 +195,51 @@ mod tests {
         assert!(seen.contains(Face::PosY) && seen.contains(Face::NegY));
         // Half a voxel inside its north side: +Z faces lie at 1 and beyond, ahead of it.
         assert!(seen.contains(Face::NegZ) && !seen.contains(Face::PosZ));
+    }
+
+    /// Whether a facing of any voxel of a mesh of `side` voxels a side looks at the eye: the
+    /// planes that its faces can lie in, one by one.
+    fn is_seen(mesh: &DrawData, side: u32, eye: DVec3, face: Face) -> bool {
+        let axis = face.axis();
+        let planes = (0..side).map(|voxel| {
+            let plane = i64::from(voxel + u32::from(face.is_positive())) << mesh.level;
+            (i64::from(mesh.origin[axis]) + plane) as f64
+        });
+        let mut towards = planes.map(|plane| match face.is_positive() {
+            true => eye[axis] > plane,
+            false => eye[axis] < plane,
+        });
+        towards.any(|is_towards| is_towards)
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(5000))]
+
+        /// At all levels; and what is wholly behind by a voxel is left out.
+        #[test]
+        fn no_facing_that_can_be_seen_is_left_out(
+            origin in prop::array::uniform3(-70_000..70_000i32),
+            (level, side) in (0..6u32, prop_oneof![Just(1u32), Just(32), Just(64), 1..64u32]),
+            within in prop::array::uniform3(-1.5..2.5f64),
+            is_whole in any::<bool>(),
+        ) {
+            let origin = origin.map(|c| c >> level << level);
+            let mesh = DrawData { origin, level, extent: side << level };
+            let low = DVec3::from_array(origin.map(f64::from));
+            let extent = f64::from(mesh.extent);
+            let eye = low + DVec3::from_array(within) * extent;
+            let eye = if is_whole { eye.floor() } else { eye };
+            let visibility = Visibility::new(&Camera { eye, ..Camera::default() }, 1.0);
+            let facings = visibility.facings(&mesh);
+            for face in Face::ALL {
+                let (axis, voxel) = (face.axis(), f64::from(1 << level));
+                if is_seen(&mesh, side, eye, face) {
+                    prop_assert!(facings.contains(face), "{face:?}");
+                } else if eye[axis] < low[axis] - voxel || eye[axis] > low[axis] + extent + voxel {
+                    prop_assert!(!facings.contains(face), "{face:?}");
+                }
+            }
+        }
     }
 
     #[test]

@@ -2,6 +2,7 @@
 //! what can be worked out by hand, and with themselves.
 
 mod hostile;
+mod levels;
 mod oracle;
 mod passes;
 mod ray_caster;
@@ -59,6 +60,21 @@ impl Mesh {
 }
 
 impl Scene {
+    fn for_each_mesh(&mut self, change: impl FnMut(&mut Mesh)) {
+        self.opaque.iter_mut().chain(&mut self.blended).for_each(change);
+    }
+
+    /// Darkens corners, each quad's in another way.
+    fn darken(&mut self) {
+        let mut shade = 0u8;
+        self.for_each_mesh(|mesh| {
+            for quad in &mut mesh.quads {
+                shade = shade.wrapping_mul(5).wrapping_add(93);
+                *quad = quad.with_occlusion(shade);
+            }
+        });
+    }
+
     fn draw(&self, camera: &Camera, atmosphere: &Atmosphere, [width, height]: [u32; 2]) -> Image {
         self.draw_frame(&Frame::new(camera, atmosphere, width, height), [width, height])
     }

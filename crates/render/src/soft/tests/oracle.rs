@@ -27,7 +27,11 @@ fn furnished_room() -> Scene {
 
 /// Every pixel that is not within a hair's breadth of an edge must be the ray caster's. The
 /// seam, which moves edges on purpose, is left open: other tests look at that.
-fn compare(scene: &Scene, camera: &Camera, air: &Atmosphere) -> Result<(), TestCaseError> {
+pub(super) fn compare(
+    scene: &Scene,
+    camera: &Camera,
+    air: &Atmosphere,
+) -> Result<(), TestCaseError> {
     let expected = cast(scene, camera, air, SIZE);
     let mut frame = Frame::new(camera, air, SIZE[0], SIZE[1]);
     frame.horizon[3] = 0.0;
@@ -105,14 +109,8 @@ fn a_country_with_a_lake_in_haze() {
 #[test]
 fn a_country_with_dark_corners() {
     let mut scene = country(28);
-    let mut shade = 0u8;
-    for mesh in scene.opaque.iter_mut().chain(&mut scene.blended) {
-        mesh.place.origin = [-3, -70_001, 16];
-        for quad in &mut mesh.quads {
-            shade = shade.wrapping_mul(5).wrapping_add(93);
-            *quad = quad.with_occlusion(shade);
-        }
-    }
+    scene.darken();
+    scene.for_each_mesh(|mesh| mesh.place.origin = [-3, -70_001, 16]);
     let mut strips = Mesh::cuboid([0, -70_001, 12], [0; 3], [20, 1, 3], 0);
     strips.quads.iter_mut().for_each(|quad| *quad = quad.with_occlusion(0b11_10_01_00));
     scene.opaque.push(strips);

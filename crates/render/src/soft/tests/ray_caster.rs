@@ -19,6 +19,8 @@ struct Hit {
     quad: Quad,
     /// The quad's lowest corner relative to the eye.
     low: DVec3,
+    /// Units that a voxel of its mesh is long.
+    scale: f64,
 }
 
 pub(super) struct Ray {
@@ -117,7 +119,8 @@ impl Outline {
 
 fn corner(mesh: &Mesh, camera: &Camera, quad: Quad, number: u32) -> DVec3 {
     let corner = quad.corner(number);
-    let world = [0, 1, 2].map(|i| f64::from(mesh.place.origin[i]) + f64::from(corner[i]));
+    let scale = 2f64.powi(mesh.place.level as i32);
+    let world = [0, 1, 2].map(|i| f64::from(mesh.place.origin[i]) + f64::from(corner[i]) * scale);
     DVec3::from_array(world) - camera.eye
 }
 
@@ -161,6 +164,7 @@ fn color(scene: &Scene, air: &Atmosphere, ray: &Ray, hits: &[Hit]) -> DVec3 {
 /// The quads of a mesh that look towards the ray and that it meets in the camera's range.
 fn hits(mesh: &Mesh, camera: &Camera, ray: &Ray) -> impl Iterator<Item = Hit> {
     let [near, far] = camera.depth_range.map(f64::from);
+    let scale = 2f64.powi(mesh.place.level as i32);
     mesh.quads.iter().filter_map(move |&quad| {
         let face = quad.face().unwrap();
         let [low, high] = [0, 3].map(|number| corner(mesh, camera, quad, number));
@@ -170,7 +174,7 @@ fn hits(mesh: &Mesh, camera: &Camera, ray: &Ray) -> impl Iterator<Item = Hit> {
         let place = ray.start + ray.direction * t;
         let within =
             face.span_axes().into_iter().all(|i| place[i] >= low[i] && place[i] <= high[i]);
-        (towards < 0.0 && within && t >= near && t <= far).then_some(Hit { t, quad, low })
+        (towards < 0.0 && within && t >= near && t <= far).then_some(Hit { t, quad, low, scale })
     })
 }
 
@@ -198,8 +202,8 @@ fn darkness(hit: &Hit, place: DVec3) -> f64 {
             let low = quad.position()[axis];
             let is_low = quad.corner(number)[axis] == low;
             match quad.size()[i] {
-                1 if is_low => 1.0 - (place[axis] - hit.low[axis]),
-                1 => place[axis] - hit.low[axis],
+                1 if is_low => 1.0 - (place[axis] - hit.low[axis]) / hit.scale,
+                1 => (place[axis] - hit.low[axis]) / hit.scale,
                 _ => f64::from(is_low),
             }
         });
