@@ -7,6 +7,7 @@ mod bad_input;
 mod command_line;
 mod cover;
 mod height_maps;
+mod level_pictures;
 mod light;
 mod minecraft;
 mod model_cases;

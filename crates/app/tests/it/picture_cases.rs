@@ -62,7 +62,7 @@ pub(crate) fn cases() -> Vec<Case> {
 
 /// The usual views of a world: as it is first shown, from straight ahead of each corner
 /// above and below, in parallel, and from within.
-fn case(name: &'static str, world: World) -> Case {
+pub(crate) fn case(name: &'static str, world: World) -> Case {
     let outlook = scene::outlook(&world, 4.0 / 3.0);
     let (min, max) = corners(&world);
     let fit = |direction: [f64; 3], projection| {
@@ -93,7 +93,7 @@ fn corners(world: &World) -> (DVec3, DVec3) {
     })
 }
 
-fn materials() -> MaterialTable {
+pub(crate) fn materials() -> MaterialTable {
     let mut table = MaterialTable::new();
     for (name, color) in [
         ("red", [210, 60, 50, 255]),

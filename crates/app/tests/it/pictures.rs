@@ -38,7 +38,7 @@ pub(crate) fn naive<D: Device + 'static>(device: D) -> Box<dyn Renderer> {
     Box::new(NaiveRenderer::new(device))
 }
 
-fn instanced<D: Device + 'static>(device: D) -> Box<dyn Renderer> {
+pub(crate) fn instanced<D: Device + 'static>(device: D) -> Box<dyn Renderer> {
     Box::new(InstancedRenderer::new(device, PlacePolicy::Lowest).unwrap())
 }
 
@@ -152,14 +152,14 @@ fn wgpu_on_opengl_draws_what_soft_draws() {
 }
 
 /// A pool on Vulkan whose GPU culls.
-fn culled(quads: u64) -> Result<Box<dyn Renderer>, RenderError> {
+pub(crate) fn culled(quads: u64) -> Result<Box<dyn Renderer>, RenderError> {
     let mut renderer = pool(WgpuDevice::headless(Api::Vulkan, WIDTH, HEIGHT)?, quads);
     renderer.set_cull(Cull::Gpu)?;
     Ok(renderer)
 }
 
 /// Whether there is a GPU that culls; where there is none, that is said and counted.
-fn culls(test: &str) -> bool {
+pub(crate) fn culls(test: &str) -> bool {
     match culled(1) {
         Ok(renderer) => println!("{test}: {}", renderer.backend()),
         Err(error @ (RenderError::NoAdapter { .. } | RenderError::NoCulling { .. })) => {

@@ -1,0 +1,241 @@
+//! Meshes of larger voxels, as levels of detail have them: every renderer on every backend
+//! draws them as it draws as many small voxels.
+
+use drystone::scene::{Meshing, Scene, mesh_world, mesh_world_with, quad_count};
+use drystone_pool::Access;
+use drystone_render::{
+    Api, ArticleDevice, Camera, Device, DrawData, FatDevice, GlConfig, GlDevice, Image, Layer,
+    MeshData, RenderError, Renderer, View, WgpuDevice,
+};
+use drystone_voxel::{ChunkMesh, Material, VoxelPos};
+use drystone_world::World;
+
+use crate::{
+    picture_cases::{Case, case, materials},
+    pictures::{HEIGHT, WIDTH, compare, culled, culls, instanced, naive, pool, soft},
+};
+
+/// Where each level's model begins along X; along Y and Z, a voxel below zero.
+const PLACES: [i32; 5] = [0, 10, 28, 64, 128];
+/// The model's lowest voxel in its chunk.
+const CORNER: [i32; 3] = [20, 2, 24];
+/// The level that has a pane.
+const GLASS_LEVEL: usize = 2;
+
+/// Models of voxels of all sizes side by side.
+struct Levels {
+    /// The same of small voxels, and views of it.
+    case: Case,
+    meshes: Vec<(ChunkMesh, DrawData)>,
+}
+
+/// What is as large as a voxel of some level, as small ones.
+fn set_cube(world: &mut World, origin: [i32; 3], voxel: [i32; 3], (side, material): (i32, u16)) {
+    let [x, y, z] = [0, 1, 2].map(|axis| origin[axis] + voxel[axis] * side);
+    for n in 0..side * side * side {
+        let small = VoxelPos::new(x + n % side, y + n / side % side, z + n / side / side);
+        world.set(small, Material(material));
+    }
+}
+
+/// A heap with steps in all directions; a pane behind which it is seen.
+fn model(level: usize, has_glass: bool) -> Vec<([i32; 3], u16)> {
+    let mut voxels = Vec::new();
+    let at = |x: i32, y: i32, z: i32| [CORNER[0] + x, CORNER[1] + y, CORNER[2] + z];
+    for (x, z) in (0..7).flat_map(|x| (0..6).map(move |z| (x, z))) {
+        for y in (x * 2 + z) % 3..1 + (x * 3 + z * 5) % 5 {
+            voxels.push((at(x, y, z), 1 + ((x + y + z) as usize + level) as u16 % 4));
+        }
+    }
+    if has_glass && level == GLASS_LEVEL {
+        voxels.extend((0..28).map(|n| (at(n % 7, n / 7, 7), 5)));
+    }
+    voxels
+}
+
+fn levels(has_glass: bool, meshing: Meshing) -> Levels {
+    let mut small = World::new("levels", materials());
+    let mut meshes = Vec::new();
+    for (level, place) in PLACES.into_iter().enumerate() {
+        let side = 1 << level;
+        let origin = [place, -side, -side];
+        let origin = [0, 1, 2].map(|axis| origin[axis] - CORNER[axis] * side);
+        let mut large = World::new("one level", materials());
+        for (voxel, material) in model(level, has_glass) {
+            large.set(VoxelPos::new(voxel[0], voxel[1], voxel[2]), Material(material));
+            set_cube(&mut small, origin, voxel, (side, material));
+        }
+        let extent = large.side() << level;
+        let place = DrawData { origin, level: level as u32, extent };
+        let chunks = mesh_world_with(&large, meshing);
+        assert_eq!(chunks.len(), 1, "a model fits a chunk");
+        meshes.extend(chunks.into_iter().map(|chunk| (chunk.mesh, place)));
+    }
+    let mut case = case("levels", small);
+    // Of the smallest models, little is seen from where all are.
+    for (eye, target) in
+        [([-9.3, 11.7, 30.1], [14.0, 2.0, 4.0]), ([9.2, 3.3, 12.8], [-1.0, 0.0, 1.0])]
+    {
+        case.views.push(View::new(Camera::look_at(eye.into(), target.into())));
+    }
+    Levels { case, meshes }
+}
+
+fn shaded() -> Levels {
+    let mut levels = levels(true, Meshing { occlusion: true });
+    levels.case.name = "shaded-levels";
+    levels.case.set_occlusion(0.3);
+    levels
+}
+
+impl Levels {
+    fn quads(&self) -> u64 {
+        self.meshes.iter().map(|(mesh, _)| mesh.len() as u64).sum()
+    }
+
+    /// All views, each drawn twice: what the GPU culls, it knows the second time.
+    fn pictures(&self, mut renderer: Box<dyn Renderer>) -> Vec<Image> {
+        let table = self.case.world.materials();
+        let colors: Vec<_> = table.iter().map(|(_, kind)| kind.color).collect();
+        renderer.set_palette(&colors).unwrap();
+        for (mesh, place) in &self.meshes {
+            for (layer, quads) in
+                [(Layer::Opaque, &mesh.opaque), (Layer::Blended, &mesh.see_through)]
+            {
+                let (quads, counts) = (quads.quads(), quads.counts());
+                if !quads.is_empty() {
+                    renderer.insert(&MeshData { quads, counts, place: *place, layer }).unwrap();
+                }
+            }
+        }
+        let mut picture = |view| {
+            renderer.draw(view).unwrap();
+            renderer.draw(view).unwrap();
+            renderer.read_image().unwrap()
+        };
+        self.case.views.iter().map(&mut picture).collect()
+    }
+
+    /// Compares what `renderer` draws with the pictures that are wanted.
+    fn agree(&self, contender: &str, wanted: &[Image], renderer: Box<dyn Renderer>) {
+        let got = self.pictures(renderer);
+        assert_eq!(wanted.len(), got.len());
+        let wrong: Vec<String> = wanted
+            .iter()
+            .zip(&got)
+            .enumerate()
+            .filter_map(|(index, (want, got))| compare(self.case.name, index, contender, want, got))
+            .collect();
+        assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    }
+}
+
+/// The views of the small voxels.
+fn small_pictures(case: &Case) -> Vec<Image> {
+    let quads = mesh_world(&case.world);
+    let renderer = pool(soft(), quad_count(&quads));
+    let mut scene = Scene::new(case.world.clone(), &quads, renderer).unwrap();
+    case.views.iter().map(|view| scene.picture(view).unwrap().0).collect()
+}
+
+/// To the pixel, but where seams of the small voxels' chunks run.
+#[test]
+fn larger_voxels_look_as_many_small_ones() {
+    let levels = levels(true, Meshing::default());
+    let small = small_pictures(&levels.case);
+    let large = levels.pictures(pool(soft(), levels.quads()));
+    for (index, (want, got)) in small.iter().zip(&large).enumerate() {
+        let seen = want.difference(got, 1).unwrap();
+        assert!(seen.pixels <= 8, "view {index}: {seen:?}");
+        assert_eq!(seen.away_from_edges, 0, "view {index}: {seen:?}");
+    }
+    levels.agree("soft-pool", &small, pool(soft(), levels.quads()));
+}
+
+/// Each level is seen in some picture, and its dark corners are.
+#[test]
+fn every_level_shows() {
+    let (mut levels, plain) = (shaded(), levels(true, Meshing::default()));
+    let all = levels.pictures(pool(soft(), levels.quads()));
+    let most_changed = |levels: &Levels| {
+        let others = levels.pictures(pool(soft(), levels.quads()));
+        let pixels = all.iter().zip(&others).map(|(a, b)| a.difference(b, 8).unwrap().pixels);
+        pixels.max().unwrap()
+    };
+    for level in 0..PLACES.len() {
+        let own = std::mem::replace(&mut levels.meshes[level], plain.meshes[level].clone());
+        let dark = most_changed(&levels);
+        let gone = levels.meshes.remove(level);
+        let seen = most_changed(&levels);
+        assert!(dark > 100 && seen > 1000, "level {level}: {dark}, {seen} pixels");
+        assert_eq!(gone.1, own.1);
+        levels.meshes.insert(level, own);
+    }
+}
+
+/// Every renderer on a device, where there is such a one.
+fn device_agrees<D: Device + 'static>(test: &str, open: impl Fn() -> Result<D, RenderError>) {
+    if let Err(error @ RenderError::NoAdapter { .. }) = open() {
+        return println!("skipped: {test}: {error}");
+    }
+    let device = || open().unwrap();
+    let levels = levels(true, Meshing::default());
+    let wanted = small_pictures(&levels.case);
+    levels.agree(&format!("{test}-pool"), &wanted, pool(device(), levels.quads()));
+    levels.agree(&format!("{test}-naive"), &wanted, naive(device()));
+    levels.agree(&format!("{test}-instanced"), &wanted, instanced(device()));
+    let shaded = shaded();
+    let wanted = shaded.pictures(pool(soft(), shaded.quads()));
+    shaded.agree(&format!("{test}-pool"), &wanted, pool(device(), shaded.quads()));
+    shaded.agree(&format!("{test}-naive"), &wanted, naive(device()));
+}
+
+#[test]
+fn soft_draws_larger_voxels_with_every_renderer() {
+    device_agrees("soft", || Ok(soft()));
+}
+
+#[test]
+fn wgpu_on_vulkan_draws_larger_voxels() {
+    device_agrees("vulkan", || WgpuDevice::headless(Api::Vulkan, WIDTH, HEIGHT));
+}
+
+#[test]
+fn wgpu_on_opengl_draws_larger_voxels() {
+    device_agrees("opengl", || WgpuDevice::headless(Api::OpenGl, WIDTH, HEIGHT));
+}
+
+#[test]
+fn gl_draws_larger_voxels() {
+    for access in [Access::Direct, Access::Staged] {
+        let config = GlConfig { access, ..GlConfig::default() };
+        let test = format!("gl-{}", access.name());
+        device_agrees(&test, || GlDevice::headless(config, WIDTH, HEIGHT));
+    }
+}
+
+#[test]
+fn wgpu_that_culls_draws_larger_voxels() {
+    if !culls("wgpu_that_culls_draws_larger_voxels") {
+        return;
+    }
+    let plain = levels(true, Meshing::default());
+    let wanted = small_pictures(&plain.case);
+    plain.agree("vulkan-culled-pool", &wanted, culled(plain.quads()).unwrap());
+    let shaded = shaded();
+    let wanted = shaded.pictures(pool(soft(), shaded.quads()));
+    shaded.agree("vulkan-culled-pool", &wanted, culled(shaded.quads()).unwrap());
+}
+
+#[test]
+fn the_articles_vertices_draw_larger_voxels() {
+    let article = || ArticleDevice::headless(WIDTH, HEIGHT);
+    if let Err(error @ RenderError::NoAdapter { .. }) = article() {
+        return println!("skipped: the_articles_vertices_draw_larger_voxels: {error}");
+    }
+    let opaque = levels(false, Meshing::default());
+    let wanted = small_pictures(&opaque.case);
+    opaque.agree("naive-gl", &wanted, naive(article().unwrap()));
+    let fat = FatDevice::headless(GlConfig::default(), WIDTH, HEIGHT).unwrap();
+    opaque.agree("pool-gl-fat", &wanted, pool(fat, opaque.quads()));
+}
