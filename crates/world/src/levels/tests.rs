@@ -96,7 +96,7 @@ fn settle(tree: &mut LevelTree, eye: &Eye, screen: &mut Screen) -> usize {
     for updates in 1..100_000 {
         tree.update(eye, screen).unwrap();
         if tree.is_settled() {
-            check(tree, screen, 1);
+            check(tree, screen, 5);
             return updates;
         }
         check(tree, screen, 97);

@@ -116,7 +116,7 @@ fn the_side_on_which_the_eye_is_is_lit() {
     let mut vertices = device.create_vertices(3, 1).unwrap();
     let mut indices = device.create_indices(3).unwrap();
     device.write_indices(&mut indices, 0, &[0, 1, 2]);
-    device.write_draw_data(&mut vertices, 0, &bytemuck::cast(TrianglePlace::default()));
+    device.write_draw_data(&mut vertices, 0, &TrianglePlace::default().into());
     let command = [DrawCommand { index_count: 3, instance_count: 1, ..Default::default() }];
     let (mut state, mut seen, mut crossing) = (7, [0, 0], 0);
     for number in 0..6000 {

@@ -1,0 +1,75 @@
+use super::*;
+
+fn parsed(words: &str) -> Result<Options, Stop> {
+    parse(words.split(' ').map(OsString::from))
+}
+
+fn usage(words: &str) -> String {
+    match parsed(words) {
+        Err(Stop::Usage(line)) => line,
+        Err(Stop::Text(text)) => panic!("{words}: text: {text}"),
+        Ok(options) => panic!("{words}: {options:?}"),
+    }
+}
+
+#[test]
+fn wrong_words_give_one_line() {
+    for words in [
+        "drystone --nonsense",
+        "drystone shot a.vox",
+        "drystone shot a.vox -o b.png --size 0x5",
+        "drystone shot a.vox -o b.png --backend vulkan",
+        "drystone shot a.vox -o b.png --eye 1,2",
+        "drystone shot a.vox -o b.png --eye 1,2,nan",
+        "drystone info a.vox b.vox",
+        "drystone info a.vox --seed 5",
+        "drystone info --chunks 4x4",
+        "drystone info --metres-per-voxel 5",
+        "drystone info a.png --metres-per-voxel 0",
+        "drystone info a.png --metres-per-sample 75x",
+        "drystone info a.png --metres-per-sample 1x2x3",
+        "drystone info a.png --vertical-scale nan",
+        "drystone info a.png --voids some",
+        "drystone --allocator heap",
+        "drystone --cull nothing",
+        "drystone --ao --renderer instanced",
+        "drystone view --ao --renderer instanced-oldest",
+        "drystone shot a.vox -o b.png --renderer instanced-last-leaf --ao",
+        "drystone pool-map a.vox",
+        "drystone pool-map a.vox -o b.png",
+        "drystone pool-map a.vox -o b.svg --placement heaps",
+        "drystone pool-map a.vox -o b.svg --buffer-kib 0",
+        "drystone pool-map a.vox -o b.svg --edits -1",
+        "drystone --ao a.obj",
+        "drystone shot a.GLB -o b.png --ao",
+        "drystone view a.gltf --ao",
+        "drystone pool-map a.obj -o b.svg --edits 1",
+        "drystone pool-map a.obj -o b.svg --placement classes",
+        "drystone pool-map a.obj -o b.svg --defragment",
+    ] {
+        let line = usage(words);
+        assert!(!line.is_empty() && !line.contains('\n'), "{words}: {line}");
+        assert!(!line.starts_with("error"), "{line}");
+    }
+}
+
+#[test]
+fn right_words_mean_what_they_say() {
+    let Ok(options) = parsed("drystone shot a.vox -o b.png --eye -1,2.5,3 --renderer naive") else {
+        panic!("refused")
+    };
+    let Some(Command::Shot(shot)) = options.command else { panic!("no shot") };
+    assert_eq!(shot.scene.eye, Some(DVec3::new(-1.0, 2.5, 3.0)));
+    assert_eq!(shot.scene.renderer, RendererKind::Naive);
+    assert_eq!(shot.scene.cull, Cull::Cpu);
+    assert!(matches!(parsed("drystone"), Ok(Options { command: None, .. })));
+    let Ok(bare) = parsed("drystone a.vox --backend soft") else { panic!("refused") };
+    assert_eq!(bare.scene.source.path, Some(PathBuf::from("a.vox")));
+    assert_eq!(bare.allocator(), AllocatorKind::System);
+    assert!(parsed("drystone --ao").is_ok_and(|it| it.scene.ao));
+    assert!(parsed("drystone --renderer instanced").is_ok_and(|it| !it.scene.ao));
+    assert!(parsed("drystone --cull gpu").is_ok_and(|it| it.scene.cull == Cull::Gpu));
+    for words in ["drystone --allocator small", "drystone info --allocator small a.vox"] {
+        assert!(parsed(words).is_ok_and(|it| it.allocator() == AllocatorKind::Small));
+    }
+}
