@@ -95,6 +95,10 @@ pub(crate) struct SceneOptions {
     /// file's normals, or the mean of the polygons around)
     #[arg(long, value_name = "HOW", default_value = "smooth", value_parser = Shade::from_str)]
     pub(crate) shade: Shade,
+    /// Whether what is far is shown of larger voxels, and voxels are read as they are needed:
+    /// auto (in worlds of more than 8,192 chunks), on or off (all is read first)
+    #[arg(long, value_enum, value_name = "WHEN", default_value = "auto")]
+    pub(crate) levels: LevelsKind,
     #[command(flatten)]
     pub(crate) memory: MemoryOptions,
     /// The picture's or window's size in pixels
@@ -128,8 +132,18 @@ impl SceneOptions {
         if self.ao && self.source.model_path().is_some() {
             return Some(NO_SHADED_MODELS);
         }
+        if self.levels == LevelsKind::On && !self.can_have_levels() {
+            return Some(NO_LEVELS);
+        }
         let is_cubes = matches!(self.renderer, RendererKind::Instanced(_));
         (self.ao && is_cubes).then_some(NO_SHADED_CUBES)
+    }
+
+    /// Whether what is far can be shown of larger voxels.
+    pub(crate) fn can_have_levels(&self) -> bool {
+        !self.ao
+            && !matches!(self.renderer, RendererKind::Instanced(_))
+            && self.source.model_path().is_none()
     }
 
     /// How dark what is near makes corners.
@@ -230,6 +244,14 @@ pub(crate) struct PoolMapOptions {
     pub(crate) json: bool,
 }
 
+/// When a world is shown at levels of detail.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum LevelsKind {
+    Auto,
+    On,
+    Off,
+}
+
 /// How a pool hands out places.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum PlacementKind {
@@ -247,6 +269,9 @@ const NO_SHADED_MODELS: &str = "--ao is for voxels: it darkens corners by the vo
     which a polygon model has none; leave it out";
 const NO_CHANGES_OF_MODELS: &str = "--placement, --edits and --defragment are for voxels: a \
     polygon model is mapped as it was loaded; leave them out";
+
+/// What is said to who wants levels of what has none.
+const NO_LEVELS: &str = "--levels on is for voxels without --ao, drawn by --renderer pool or naive";
 
 /// Why there is nothing to run.
 pub(crate) enum Stop {

@@ -9,14 +9,14 @@ use std::path::Path;
 use drystone::scene::{self, ModelTriangles, Outlook};
 use drystone_render::{Atmosphere, Camera, Cull, Projection, RenderError, Renderer, View};
 use drystone_world::{
-    GeneratedWorld, GeneratorConfig, HeightMap, Model, ModelOptions, ModelWarning, Source, World,
-    open_source,
+    GeneratedWorld, GeneratorConfig, HeightMap, LevelData, Model, ModelOptions, ModelWarning,
+    Source, World, open_source,
 };
 use glam::DVec3;
 
 use crate::{
     AppError,
-    cli::{Command, Options, SceneOptions, SourceOptions},
+    cli::{Command, LevelsKind, Options, SceneOptions, SourceOptions},
     output, viewer,
 };
 
@@ -83,12 +83,17 @@ pub(crate) fn load(source: &dyn Source) -> Result<World, AppError> {
     if let (true, [first, ..]) = (world.is_empty(), faults.as_slice()) {
         return Err(AppError::AllDamaged { first: output::plain(first), count: faults.len() });
     }
+    note_faults(source.name(), &faults);
+    Ok(world)
+}
+
+/// Names what is damaged and left out, on standard error.
+pub(crate) fn note_faults(name: &str, faults: &[String]) {
     faults.iter().take(NAMED_FAULTS).for_each(|fault| output::note(fault));
     if faults.len() > NAMED_FAULTS {
-        let (name, more) = (source.name(), faults.len() - NAMED_FAULTS);
+        let more = faults.len() - NAMED_FAULTS;
         output::note(&format!("{name}: {more} more places are damaged and left out"));
     }
-    Ok(world)
 }
 
 /// Has the GPU or the CPU leave out what cannot be seen. Where the GPU cannot, that is
@@ -101,6 +106,27 @@ pub(crate) fn set_cull(renderer: &mut dyn Renderer, cull: Cull) -> Result<(), Re
         }
         done => done,
     }
+}
+
+/// Sources of more chunks than this are shown at levels of detail, if nothing else is said.
+const CHUNKS_IN_MEMORY: u64 = 8_192;
+/// Bytes of voxels that are kept for levels of detail.
+pub(crate) const LEVELS_CACHE_BYTES: usize = 256 << 20;
+
+/// Whether the source is shown at levels of detail, instead of loaded whole.
+pub(crate) fn wants_levels(options: &SceneOptions, source: &dyn Source) -> bool {
+    match options.levels {
+        LevelsKind::On => true,
+        LevelsKind::Off => false,
+        LevelsKind::Auto => options.can_have_levels() && source.chunk_count() > CHUNKS_IN_MEMORY,
+    }
+}
+
+/// What the options see of a world at levels of detail.
+pub(crate) fn view_of_levels(data: &LevelData, options: &SceneOptions) -> View {
+    let corners = scene::level_corners(data);
+    let outlook = scene::outlook_on(corners, options.size.aspect());
+    framed(corners, outlook, options, |point| point)
 }
 
 /// What the options see of the world: all of it, unless they say from where.

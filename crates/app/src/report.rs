@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, fmt, path::PathBuf};
 use drystone::scene::{self, ChunkQuads};
 use drystone_mesh::Quad;
 use drystone_render::{Cull, DrawStats, HeldStats};
-use drystone_world::{VoxSummary, World};
+use drystone_world::{LevelCount, VoxSummary, World};
 use serde_json::{Value, json};
 
 use crate::output::plain;
@@ -62,6 +62,8 @@ pub(crate) struct ShotReport {
     pub(crate) quads: u64,
     pub(crate) drawn: DrawStats,
     pub(crate) held: HeldStats,
+    /// What is shown of each level of detail; nothing where there is one alone.
+    pub(crate) levels: Vec<LevelCount>,
     pub(crate) times: StageTimes,
 }
 
@@ -96,9 +98,20 @@ impl ShotReport {
             "meshes_drawn": self.drawn.meshes,
             "vertex_bytes": self.held.used_bytes,
             "vertex_bytes_reserved": self.held.reserved_bytes,
+            "levels": self.levels.iter().map(level_json).collect::<Vec<_>>(),
             "ms": self.times.to_json(),
         })
     }
+}
+
+fn level_json(count: &LevelCount) -> Value {
+    json!({
+        "level": count.level,
+        "chunks": count.nodes,
+        "meshes": count.meshes,
+        "quads": count.quads,
+        "bytes": count.quads * size_of::<Quad>() as u64,
+    })
 }
 
 impl fmt::Display for ShotReport {

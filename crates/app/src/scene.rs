@@ -4,19 +4,23 @@
 //! ```text
 //!  World ──mesh_world──► [ChunkQuads] ──► Scene { Renderer } ──draw──► picture
 //!          (all cores)                      ▲ set: remeshes what it touches
+//!  LevelData ──► LevelScene { LevelTree ──► Renderer } ──draw──► picture
+//!                  (follows the eye; meshes are made on threads)
 //!  Model ──► ModelTriangles ──► ModelScene { Renderer } ──draw──► picture
 //! ```
 
 mod backend;
+mod level_scene;
 mod model;
 mod model_scene;
 mod outlook;
 mod quads;
 
-pub use backend::{BackendKind, RendererKind, Size, open_renderer, open_window};
+pub use backend::{BackendKind, RendererKind, Room, Size, open_renderer, open_window};
+pub use level_scene::{LevelScene, eye_of};
 pub use model::{ModelPlace, ModelTriangles, PartTriangles, Shade};
 pub use model_scene::ModelScene;
-pub use outlook::{Outlook, corners, model_outlook, outlook, reach};
+pub use outlook::{Outlook, corners, level_corners, model_outlook, outlook, outlook_on, reach};
 use quads::Scratch;
 pub use quads::{ChunkQuads, Meshing, mesh_chunk, mesh_world, mesh_world_with, quad_count};
 
@@ -44,6 +48,8 @@ pub struct Scene {
 struct Meshes {
     opaque: Option<MeshId>,
     blended: Option<MeshId>,
+    /// How many quads both have, where somebody counts.
+    quads: u64,
 }
 
 impl Scene {

@@ -57,7 +57,7 @@ pub struct GeneratedWorld {
 
 impl GeneratedWorld {
     /// The most chunks a side: what lies beyond has no voxel numbers.
-    pub const MAX_SIDE: u32 = 1 << 26;
+    pub const MAX_SIDE: u32 = 1 << 25;
 
     /// A world that is generated as it is asked for.
     ///

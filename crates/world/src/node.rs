@@ -11,8 +11,8 @@ pub struct NodePos {
 }
 
 impl NodePos {
-    /// The highest level: one node at the origin reaches to the end of the numbers.
-    pub const MAX_LEVEL: u8 = 26;
+    /// The highest level, at which a few nodes cover all voxels that have numbers.
+    pub const MAX_LEVEL: u8 = 24;
 
     /// The node at this place; levels beyond the highest count as the highest.
     pub const fn new(level: u8, chunk: ChunkPos) -> Self {
@@ -119,10 +119,10 @@ mod tests {
     fn the_highest_level_reaches_to_the_end_of_the_numbers() {
         let top = NodePos::new(200, ChunkPos::new(-1, 0, 0));
         assert_eq!(top.level, NodePos::MAX_LEVEL);
-        assert_eq!(top.side_units(), 1 << 31);
-        assert_eq!(top.origin(), VoxelPos::new(i32::MIN, 0, 0));
+        assert_eq!(top.side_units(), 1 << 29);
+        assert_eq!(NodePos::new(24, ChunkPos::new(-9, 0, 0)).origin().x, i32::MIN);
         let low = NodePos::from(VoxelPos::new(i32::MIN, i32::MAX, -1).split(Chunk::SIDE).0);
-        assert_eq!(low.ancestor(top.level).chunk, ChunkPos::new(-1, 0, -1));
+        assert_eq!(low.ancestor(top.level).chunk, ChunkPos::new(-4, 3, -1));
         assert!(NodePos::new(5, ChunkPos::new(i32::MAX, 0, 0)).children().is_none());
     }
 }

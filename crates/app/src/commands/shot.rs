@@ -1,10 +1,11 @@
+mod levels;
 mod model;
 
 use std::{path::Path, time::Instant};
 
 use drystone::scene::{self, Scene};
 
-use super::{load, open, set_cull, view_of};
+use super::{load, open, set_cull, view_of, wants_levels};
 use crate::{
     AppError,
     allocator::AllocatorReport,
@@ -20,6 +21,9 @@ pub(crate) fn run(options: &SceneOptions, path: &Path) -> Result<(), AppError> {
     }
     let mut clock = Clock::start();
     let source = open(&options.source)?;
+    if wants_levels(options, source.as_ref()) {
+        return levels::run(options, source, path);
+    }
     let world = load(source.as_ref())?;
     let mut times = StageTimes { load_ms: clock.lap(), ..StageTimes::default() };
     note(options, || format!("loaded {} chunks of {}", world.chunk_count(), world.name()));
@@ -52,6 +56,7 @@ pub(crate) fn run(options: &SceneOptions, path: &Path) -> Result<(), AppError> {
         quads: scene::quad_count(&quads),
         drawn,
         held,
+        levels: Vec::new(),
         times,
     };
     note(options, || report.drawn_of_all());

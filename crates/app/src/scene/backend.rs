@@ -102,8 +102,43 @@ impl FromStr for Size {
     }
 }
 
-/// A renderer without a window, with room for `quads` and a little more; it grows when it
-/// must.
+/// What a renderer is to have room for at first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Room {
+    /// Quads: there is room for more when they come.
+    pub quads: u64,
+    /// The most meshes at a time.
+    pub meshes: u32,
+}
+
+impl Room {
+    /// Meshes that edits may add to a world, or parts that a model may have.
+    const SPARE_MESHES: u32 = 1024;
+}
+
+impl From<&[ChunkQuads]> for Room {
+    /// Two layers a chunk, and room for chunks that edits will add.
+    fn from(quads: &[ChunkQuads]) -> Self {
+        let layers = (quads.len() as u32).saturating_mul(2);
+        Self { quads: quad_count(quads), meshes: layers.saturating_add(Self::SPARE_MESHES) }
+    }
+}
+
+impl From<&Vec<ChunkQuads>> for Room {
+    fn from(quads: &Vec<ChunkQuads>) -> Self {
+        quads.as_slice().into()
+    }
+}
+
+impl Default for Room {
+    /// For a few meshes.
+    fn default() -> Self {
+        Self { quads: 0, meshes: Self::SPARE_MESHES }
+    }
+}
+
+/// A renderer without a window, with `room` for what will be shown and a little more; it
+/// grows when it must.
 ///
 /// # Errors
 /// What the backend says; `Auto` always finds `Soft`.
@@ -111,23 +146,24 @@ pub fn open_renderer(
     kind: RendererKind,
     backend: BackendKind,
     size: Size,
-    quads: &[ChunkQuads],
+    room: impl Into<Room>,
 ) -> Result<Box<dyn Renderer>, RenderError> {
+    let room = room.into();
     let Size { width, height } = size;
     let wgpu = || WgpuDevice::headless(Api::Any, width, height);
     let gl = |access| {
         let device = GlDevice::headless(gl_config(access), width, height)?;
-        renderer_on(device, kind, quads)
+        renderer_on(device, kind, room)
     };
     match backend {
-        BackendKind::Soft => renderer_on(SoftDevice::new(width, height)?, kind, quads),
-        BackendKind::Wgpu => renderer_on(wgpu()?, kind, quads),
+        BackendKind::Soft => renderer_on(SoftDevice::new(width, height)?, kind, room),
+        BackendKind::Wgpu => renderer_on(wgpu()?, kind, room),
         BackendKind::Gl => gl(Access::Direct),
         BackendKind::GlStaged => gl(Access::Staged),
         BackendKind::Auto => {
             // Whatever keeps the GPU from being used, there is one that needs none.
-            wgpu_or_gl(wgpu, || gl(Access::Direct), kind, quads)
-                .or_else(|_| renderer_on(SoftDevice::new(width, height)?, kind, quads))
+            wgpu_or_gl(wgpu, || gl(Access::Direct), kind, room)
+                .or_else(|_| renderer_on(SoftDevice::new(width, height)?, kind, room))
         }
     }
 }
@@ -142,23 +178,24 @@ pub fn open_window(
     backend: BackendKind,
     target: impl Fn() -> WindowTarget,
     size: Size,
-    quads: &[ChunkQuads],
+    room: impl Into<Room>,
 ) -> Result<Box<dyn Renderer>, RenderError> {
+    let room = room.into();
     let Size { width, height } = size;
     let wgpu = || WgpuDevice::windowed(Api::Any, target(), width, height);
     let gl = |access| {
         let device = GlDevice::windowed(gl_config(access), target(), width, height)?;
-        renderer_on(device, kind, quads)
+        renderer_on(device, kind, room)
     };
     match backend {
         BackendKind::Soft => {
             let found = "the software rasteriser has no way to a window".into();
             Err(RenderError::NoAdapter { wanted: "windowed", found })
         }
-        BackendKind::Wgpu => renderer_on(wgpu()?, kind, quads),
+        BackendKind::Wgpu => renderer_on(wgpu()?, kind, room),
         BackendKind::Gl => gl(Access::Direct),
         BackendKind::GlStaged => gl(Access::Staged),
-        BackendKind::Auto => wgpu_or_gl(wgpu, || gl(Access::Direct), kind, quads),
+        BackendKind::Auto => wgpu_or_gl(wgpu, || gl(Access::Direct), kind, room),
     }
 }
 
@@ -172,32 +209,28 @@ fn wgpu_or_gl(
     wgpu: impl Fn() -> Result<WgpuDevice, RenderError>,
     gl: impl FnOnce() -> Result<Box<dyn Renderer>, RenderError>,
     kind: RendererKind,
-    quads: &[ChunkQuads],
+    room: Room,
 ) -> Result<Box<dyn Renderer>, RenderError> {
     let refused = match wgpu() {
-        Ok(device) if !device.is_opengl() => return renderer_on(device, kind, quads),
+        Ok(device) if !device.is_opengl() => return renderer_on(device, kind, room),
         // It goes before the other comes: a window has room for one.
         other => other.err(),
     };
     gl().or_else(|_| match refused {
         Some(error) => Err(error),
-        None => renderer_on(wgpu()?, kind, quads),
+        None => renderer_on(wgpu()?, kind, room),
     })
 }
 
 fn renderer_on<D: Device + 'static>(
     device: D,
     kind: RendererKind,
-    quads: &[ChunkQuads],
+    room: Room,
 ) -> Result<Box<dyn Renderer>, RenderError> {
     match kind {
         RendererKind::Naive => Ok(Box::new(NaiveRenderer::new(device))),
         RendererKind::Instanced(policy) => Ok(Box::new(InstancedRenderer::new(device, policy)?)),
-        RendererKind::Pool => {
-            // Two layers a chunk, and room for chunks that edits will add.
-            let meshes = (quads.len() as u32).saturating_mul(2).saturating_add(1024);
-            Ok(Box::new(PoolRenderer::new(device, quad_count(quads), meshes)?))
-        }
+        RendererKind::Pool => Ok(Box::new(PoolRenderer::new(device, room.quads, room.meshes)?)),
     }
 }
 
@@ -210,7 +243,7 @@ mod tests {
         let device = || SoftDevice::new(1, 1).unwrap();
         for name in ["pool", "naive", "instanced", "instanced-last-leaf", "instanced-oldest"] {
             let kind: RendererKind = name.parse().unwrap();
-            assert_eq!(renderer_on(device(), kind, &[]).unwrap().name(), name);
+            assert_eq!(renderer_on(device(), kind, Room::default()).unwrap().name(), name);
             assert!(RENDERERS.contains(name));
         }
         assert!("instanced-".parse::<RendererKind>().is_err());

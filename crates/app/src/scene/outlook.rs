@@ -1,6 +1,6 @@
 use drystone_render::{Atmosphere, Camera, Projection};
-use drystone_voxel::VoxelPos;
-use drystone_world::World;
+use drystone_voxel::{Chunk, ChunkPos, VoxelPos};
+use drystone_world::{LevelData, World};
 use glam::DVec3;
 
 /// From where a scene is best seen at first, and through what air.
@@ -23,7 +23,11 @@ const OVER_LANDSCAPE: DVec3 = DVec3::new(0.70, 0.42, 0.72);
 /// The outlook on all of `world`, for a picture of this width to height: a model fills the
 /// picture, a landscape is seen from above one corner, with sky behind it.
 pub fn outlook(world: &World, aspect: f32) -> Outlook {
-    let (min, max) = corners(world);
+    outlook_on(corners(world), aspect)
+}
+
+/// The same of a world that lies in the box `min` to `max`.
+pub fn outlook_on((min, max): (DVec3, DVec3), aspect: f32) -> Outlook {
     let size = max - min;
     let perspective = Projection::Perspective { fov_y: 50f32.to_radians() };
     let width = size.x.min(size.z);
@@ -60,6 +64,14 @@ pub fn corners(world: &World) -> (DVec3, DVec3) {
         Some(bounds) => (corner(bounds.min), corner(bounds.max)),
         None => (DVec3::splat(-8.0), DVec3::splat(8.0)),
     }
+}
+
+/// The box of all chunks of a world, in voxels; of an empty one, a box around its middle.
+pub fn level_corners(data: &LevelData) -> (DVec3, DVec3) {
+    let Some(extent) = data.extent() else { return (DVec3::splat(-8.0), DVec3::splat(8.0)) };
+    let side = f64::from(Chunk::SIDE);
+    let corner = |p: ChunkPos| DVec3::from_array([p.x, p.y, p.z].map(f64::from)) * side;
+    (corner(extent.min), corner(extent.max) + side)
 }
 
 /// Sets the depth that `camera` sees so that nothing of the box `min` to `max` that lies

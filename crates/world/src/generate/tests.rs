@@ -128,8 +128,8 @@ fn sizes_from_none_to_too_large() {
         GeneratedWorld::new(config).unwrap_err().to_string()
     };
     assert_eq!(
-        error([1, 67_108_865, 1], 128),
-        "generated world: size: 67108865 chunks a side, at most 67108864 are taken; take fewer chunks a side"
+        error([1, 33_554_433, 1], 128),
+        "generated world: size: 33554433 chunks a side, at most 33554432 are taken; take fewer chunks a side"
     );
     for size in [[u32::MAX; 3], [u32::MAX, 0, 1]] {
         assert!(error(size, 128).starts_with("generated world: size: "));

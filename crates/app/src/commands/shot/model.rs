@@ -26,7 +26,8 @@ pub(super) fn run(options: &SceneOptions, source: &Path, path: &Path) -> Result<
     note(options, || format!("cut {} triangles", triangles.triangle_count()));
 
     let view = view_of_model(&triangles, options);
-    let mut renderer = scene::open_renderer(options.renderer, options.backend, options.size, &[])?;
+    let room = scene::Room::default();
+    let mut renderer = scene::open_renderer(options.renderer, options.backend, options.size, room)?;
     set_cull(renderer.as_mut(), options.cull)?;
     times.open_ms = clock.lap();
     note(options, || format!("drawing with {} on {}", renderer.name(), renderer.backend()));

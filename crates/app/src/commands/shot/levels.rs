@@ -1,0 +1,84 @@
+use std::{path::Path, sync::Arc};
+
+use drystone::scene::{self, LevelScene};
+use drystone_world::{LevelConfig, LevelData, LevelTree, Source};
+
+use super::{Clock, note};
+use crate::{
+    AppError,
+    allocator::AllocatorReport,
+    cli::SceneOptions,
+    commands::{self, LEVELS_CACHE_BYTES},
+    output,
+    report::{ShotReport, StageTimes},
+};
+
+/// Draws a world near parts of which are fine and far ones coarse, and says what it took.
+pub(super) fn run(
+    options: &SceneOptions,
+    source: Box<dyn Source>,
+    path: &Path,
+) -> Result<(), AppError> {
+    let mut clock = Clock::start();
+    let data = Arc::new(LevelData::new(source, LEVELS_CACHE_BYTES));
+    let view = commands::view_of_levels(&data, options);
+    let (renderer, backend, size) = (options.renderer, options.backend, options.size);
+    let mut renderer = scene::open_renderer(renderer, backend, size, LevelScene::ROOM)?;
+    commands::set_cull(renderer.as_mut(), options.cull)?;
+    let mut times = StageTimes { open_ms: clock.lap(), ..StageTimes::default() };
+    note(options, || format!("drawing with {} on {}", renderer.name(), renderer.backend()));
+
+    // Nobody waits for a frame here.
+    let config = LevelConfig {
+        frame_bytes: usize::MAX,
+        frame_time: std::time::Duration::from_secs(1),
+        ..LevelConfig::default()
+    };
+    let tree = LevelTree::new(Arc::clone(&data), config)?;
+    let mut scene = LevelScene::new(tree, renderer)?;
+    scene.settle(&view, size, |_| {})?;
+    times.load_ms = clock.lap();
+    commands::note_faults(data.source().name(), &data.faults());
+
+    let (picture, drawn) = scene.picture(&view)?;
+    times.draw_ms = clock.lap();
+    picture.save_png(path)?;
+    times.write_ms = clock.lap();
+
+    let levels = scene.tree().counts();
+    let held = scene.renderer().held();
+    let report = ShotReport {
+        output: path.to_path_buf(),
+        renderer: scene.renderer().name(),
+        backend: scene.renderer().backend(),
+        cull: scene.renderer().cull(),
+        chunks: levels.iter().map(|level| level.nodes as usize).sum(),
+        quads: levels.iter().map(|level| level.quads).sum(),
+        drawn,
+        held,
+        levels,
+        times,
+    };
+    note(options, || report.drawn_of_all());
+    for level in &report.levels {
+        note(options, || {
+            format!(
+                "level {}: {} chunks, {} with a mesh, {} quads, {} bytes",
+                level.level,
+                level.nodes,
+                level.meshes,
+                level.quads,
+                level.quads * size_of::<drystone_mesh::Quad>() as u64,
+            )
+        });
+    }
+    if scene.coarsening() > 1.0 {
+        output::note("coarser than asked, since the limit of vertex memory is reached");
+    }
+    if options.json {
+        let mut json = report.to_json();
+        json["allocator"] = AllocatorReport::now().to_json();
+        return output::print(&format!("{json}\n"));
+    }
+    output::print(&format!("{report}\n"))
+}

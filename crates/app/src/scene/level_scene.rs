@@ -1,0 +1,283 @@
+use std::{collections::HashMap, time::Duration};
+
+use drystone_mesh::{Face, QuadBuffer};
+use drystone_pool::PoolError;
+use drystone_render::{
+    DrawData, DrawStats, Image, Layer, MeshData, MeshId, Projection, RenderError, Renderer, View,
+};
+use drystone_voxel::{ChunkMesh, Material, VoxelPos};
+use drystone_world::{Eye, LevelTree, NodePos, NodeSink, PixelScale};
+
+use super::{Meshes, Room, update_mesh};
+
+/// A world of any size and a renderer that shows it: near parts fine, far ones coarse, as the
+/// eye moves.
+///
+/// # Cost
+/// [`draw`](Self::draw) spends at most about the budget of the tree's
+/// [`LevelConfig`](drystone_world::LevelConfig) on changes, and then draws.
+pub struct LevelScene {
+    tree: LevelTree,
+    shown: Shown,
+    /// Voxels may be so many times longer than they should, for want of memory.
+    coarsening: f64,
+}
+
+/// What the renderer has of each node.
+struct Shown {
+    renderer: Box<dyn Renderer>,
+    meshes: HashMap<NodePos, Meshes>,
+    walls: HashMap<(NodePos, Face), MeshId>,
+    quads: u64,
+    most_quads: u64,
+}
+
+/// Why a mesh is not shown.
+enum Refused {
+    /// There is no room.
+    Full,
+    Failed(RenderError),
+}
+
+/// How much larger voxels may be after each time that there was no room.
+const COARSER: f64 = 1.15;
+/// How long to wait for a mesh before looking again.
+const WAIT: Duration = Duration::from_millis(50);
+
+impl LevelScene {
+    /// The most meshes at a time, for [`open_renderer`](super::open_renderer).
+    pub const ROOM: Room = Room { quads: 0, meshes: 1 << 16 };
+    /// Bytes of vertex memory that are filled, if nothing else is
+    /// [said](Self::set_most_bytes).
+    pub const MOST_BYTES: u64 = 512 << 20;
+
+    /// Shows nothing yet.
+    ///
+    /// # Errors
+    /// What the renderer says of the palette.
+    pub fn new(tree: LevelTree, mut renderer: Box<dyn Renderer>) -> Result<Self, RenderError> {
+        let colors: Vec<_> = tree.data().materials().iter().map(|(_, kind)| kind.color).collect();
+        renderer.set_palette(&colors)?;
+        let shown = Shown {
+            renderer,
+            meshes: HashMap::new(),
+            walls: HashMap::new(),
+            quads: 0,
+            most_quads: Self::MOST_BYTES / QUAD_BYTES,
+        };
+        Ok(Self { tree, shown, coarsening: 1.0 })
+    }
+
+    /// The tree, and the voxels.
+    pub const fn tree(&self) -> &LevelTree {
+        &self.tree
+    }
+
+    /// From now on fills so many bytes of vertex memory at most: where that is not enough,
+    /// the world is shown coarser.
+    pub const fn set_most_bytes(&mut self, bytes: u64) {
+        self.shown.most_quads = bytes / QUAD_BYTES;
+    }
+
+    /// The renderer.
+    pub fn renderer(&mut self) -> &mut dyn Renderer {
+        self.shown.renderer.as_mut()
+    }
+
+    /// Brings what is shown closer to what `view` should see, in a picture that is
+    /// `height_pixels` high, within the frame's budget.
+    ///
+    /// # Errors
+    /// When the device failed. A lack of room is none: the world is shown coarser then.
+    pub fn update(&mut self, view: &View, size: super::Size) -> Result<(), RenderError> {
+        let mut eye = eye_of(view, size);
+        eye.scale = match eye.scale {
+            PixelScale::Perspective(pixels) => PixelScale::Perspective(pixels / self.coarsening),
+            PixelScale::Parallel(pixels) => PixelScale::Parallel(pixels / self.coarsening),
+        };
+        match self.tree.update(&eye, &mut self.shown) {
+            Ok(()) => {
+                let has_room = self.shown.quads < self.shown.most_quads / 2;
+                if has_room && self.tree.is_settled() && self.coarsening > 1.0 {
+                    self.coarsening = (self.coarsening / COARSER).max(1.0);
+                }
+                Ok(())
+            }
+            Err(Refused::Full) => {
+                self.coarsening *= COARSER;
+                Ok(())
+            }
+            Err(Refused::Failed(error)) => Err(error),
+        }
+    }
+
+    /// How many times longer than asked voxels may be, since there is no room for more: 1 where
+    /// there is.
+    pub const fn coarsening(&self) -> f64 {
+        self.coarsening
+    }
+
+    /// Brings what is shown to what `view` should see, however long it takes. `progress` is
+    /// told of each step.
+    ///
+    /// # Errors
+    /// As [`update`](Self::update).
+    pub fn settle(
+        &mut self,
+        view: &View,
+        size: super::Size,
+        mut progress: impl FnMut(&LevelTree),
+    ) -> Result<(), RenderError> {
+        loop {
+            self.update(view, size)?;
+            progress(&self.tree);
+            if self.tree.is_settled() {
+                return Ok(());
+            }
+            self.tree.wait(WAIT);
+        }
+    }
+
+    /// Draws one picture of what is shown; returns when the work is submitted.
+    ///
+    /// # Errors
+    /// When the device is lost or refuses.
+    pub fn draw(&mut self, view: &View) -> Result<DrawStats, RenderError> {
+        self.shown.renderer.draw(view)
+    }
+
+    /// Draws one picture and reads it back, with what it took.
+    ///
+    /// # Errors
+    /// When the device is lost or refuses, or draws to a window.
+    pub fn picture(&mut self, view: &View) -> Result<(Image, DrawStats), RenderError> {
+        self.shown.renderer.draw(view)?;
+        let picture = self.shown.renderer.read_image()?;
+        Ok((picture, self.shown.renderer.drawn()))
+    }
+
+    /// Sets voxels and shows every mesh that they touch anew, at all levels. Returns how many
+    /// changed.
+    ///
+    /// # Errors
+    /// When there is no room, or the device failed: the voxels are set then, and what could
+    /// not be shown is shown as it was.
+    pub fn set(
+        &mut self,
+        voxels: impl IntoIterator<Item = (VoxelPos, Material)>,
+    ) -> Result<u64, RenderError> {
+        self.tree.set(voxels, &mut self.shown).map_err(|refused| match refused {
+            Refused::Full => RenderError::Device {
+                during: "showing an edit",
+                reason: "the limit of vertex memory is reached".into(),
+            },
+            Refused::Failed(error) => error,
+        })
+    }
+}
+
+const QUAD_BYTES: u64 = size_of::<drystone_mesh::Quad>() as u64;
+
+impl Shown {
+    fn place(node: NodePos) -> DrawData {
+        DrawData {
+            origin: node.origin().to_array(),
+            level: node.level.into(),
+            extent: node.side_units(),
+        }
+    }
+
+    /// Takes `new` quads for `old` ones, if there is room.
+    fn count(&mut self, old: u64, new: u64) -> Result<(), Refused> {
+        if new > old && self.quads + new - old > self.most_quads {
+            return Err(Refused::Full);
+        }
+        self.quads = self.quads + new - old;
+        Ok(())
+    }
+}
+
+impl From<RenderError> for Refused {
+    fn from(error: RenderError) -> Self {
+        match error {
+            RenderError::Pool(PoolError::Full { .. } | PoolError::SlotsFull { .. })
+            | RenderError::OutOfMemory { .. } => Self::Full,
+            other => Self::Failed(other),
+        }
+    }
+}
+
+impl NodeSink for Shown {
+    type Error = Refused;
+
+    fn set_body(&mut self, node: NodePos, mesh: Option<&ChunkMesh>) -> Result<(), Refused> {
+        let empty = ChunkMesh::new();
+        let mesh = mesh.unwrap_or(&empty);
+        let mut meshes = self.meshes.get(&node).copied().unwrap_or_default();
+        self.count(meshes.quads, mesh.len() as u64)?;
+        let place = Self::place(node);
+        let layers = [
+            (&mut meshes.opaque, Layer::Opaque, &mesh.opaque),
+            (&mut meshes.blended, Layer::Blended, &mesh.see_through),
+        ];
+        let old = self.meshes.get(&node).copied().unwrap_or_default();
+        let mut result = Ok(());
+        for (id, layer, quads) in layers {
+            let data = MeshData { quads: quads.quads(), counts: quads.counts(), place, layer };
+            result = result.and_then(|()| update_mesh(self.renderer.as_mut(), id, &data));
+        }
+        if result.is_err() && old.opaque.is_none() && old.blended.is_none() {
+            // Nothing of it was shown, so nothing is.
+            for id in [meshes.opaque.take(), meshes.blended.take()].into_iter().flatten() {
+                self.renderer.remove(id)?;
+            }
+        }
+        let quads = if result.is_ok() { mesh.len() as u64 } else { old.quads };
+        self.quads = self.quads + quads - mesh.len() as u64;
+        meshes.quads = quads;
+        if meshes.opaque.is_none() && meshes.blended.is_none() {
+            self.meshes.remove(&node);
+        } else {
+            self.meshes.insert(node, meshes);
+        }
+        Ok(result?)
+    }
+
+    fn set_wall(
+        &mut self,
+        node: NodePos,
+        face: Face,
+        wall: Option<&QuadBuffer>,
+    ) -> Result<(), Refused> {
+        let mut id = self.walls.get(&(node, face)).copied();
+        let empty = QuadBuffer::new();
+        let wall = wall.unwrap_or(&empty);
+        let (place, layer) = (Self::place(node), Layer::Opaque);
+        let data = MeshData { quads: wall.quads(), counts: wall.counts(), place, layer };
+        update_mesh(self.renderer.as_mut(), &mut id, &data)?;
+        match id {
+            Some(id) => self.walls.insert((node, face), id),
+            None => self.walls.remove(&(node, face)),
+        };
+        Ok(())
+    }
+}
+
+/// From where `view` looks at the world, in a picture of this size.
+pub fn eye_of(view: &View, size: super::Size) -> Eye {
+    let camera = &view.camera;
+    let [half_x, half_y] = camera.half_extents(size.aspect()).map(f64::from);
+    let pixels = f64::from(size.height);
+    let scale = match camera.projection {
+        Projection::Perspective { .. } => PixelScale::Perspective(pixels / (2.0 * half_y)),
+        Projection::Orthographic { height_voxels } => {
+            PixelScale::Parallel(pixels / f64::from(height_voxels))
+        }
+    };
+    Eye {
+        position: camera.eye.to_array(),
+        forward: camera.basis()[2].as_dvec3().to_array(),
+        cos_half_view: 1.0 / (1.0 + half_x * half_x + half_y * half_y).sqrt(),
+        scale,
+    }
+}
