@@ -1,17 +1,15 @@
 //! What is solid in a chunk: the ground, minus caves, with cliffs that hang over.
 //!
-//! Noise in three dimensions is dear, so it is taken at every fourth voxel along each axis
-//! and read between by straight lines. These points lie at multiples of four in the world,
-//! not in the chunk, so that all chunks read the same values.
+//! Noise in three dimensions is dear, so it is taken at few points ([`Lattice`]), and not
+//! looked at where it decides nothing.
 
-use drystone_voxel::Chunk;
 use fastnoise_lite::{FastNoiseLite, FractalType};
 
-use super::terrain::{Column, Terrain, noise, slope, smooth_step};
+use super::grid::{Grid, SIDE};
+use super::land::Land;
+use super::lattice::{Lattice, STEP, between};
+use super::terrain::{Column, Terrain, noise, smooth_step};
 
-/// Voxels between two points of the lattice.
-const STEP: i32 = 4;
-const SIDE: i32 = Chunk::SIDE as i32;
 /// Rows below the chunk that are known, to tell what grows on its lowest voxels.
 pub(super) const BELOW: i32 = 1;
 /// Rows above the chunk that are known, to tell how deep its highest voxels lie.
@@ -22,11 +20,16 @@ const CAVE_WIDTH: f32 = 0.14;
 const MOUTH: f32 = 1.3;
 /// Voxels of rock over caves where the land is flat or under water.
 const ROOF: f32 = 7.0;
+/// Voxels larger than so many units, where the relief is the common one, have no cliffs that
+/// hang over, or no caves: these would be no larger than the voxels.
+const CLIFF_UNITS: f32 = 4.0;
+const CAVE_UNITS: f32 = 2.0;
 
 /// The noises in three dimensions.
 pub(super) struct Carver {
     cliffs: FastNoiseLite,
     caves: [FastNoiseLite; 2],
+    scale: f32,
 }
 
 impl Carver {
@@ -36,7 +39,16 @@ impl Carver {
         cliffs.set_fractal_type(Some(FractalType::FBm));
         cliffs.set_fractal_octaves(Some(2));
         let caves = [21, 22].map(|purpose| noise(seed, purpose, 62.0 * scale));
-        Self { cliffs, caves }
+        Self { cliffs, caves, scale }
+    }
+
+    /// Whether voxels of this side are small enough to show caves.
+    pub(super) fn has_caves(&self, units: i64) -> bool {
+        units == 1 || units as f32 <= CAVE_UNITS * self.scale
+    }
+
+    fn has_cliffs(&self, units: i64) -> bool {
+        units == 1 || units as f32 <= CLIFF_UNITS * self.scale
     }
 
     fn cliff_noise(&self, [x, y, z]: [f32; 3]) -> f32 {
@@ -48,21 +60,23 @@ impl Carver {
         self.caves[which].get_noise_3d(x, y * 1.7, z)
     }
 
-    /// Whether the voxel at height `y` of a column lies in a cave, by the two noises there.
-    fn is_cave(&self, column: &Column, sea: i32, y: i32, noises: [f32; 2]) -> bool {
+    /// Half as wide as both noises must be close to zero for a cave at height `y`.
+    fn cave_width(&self, column: &Column, sea: i32, y: i32) -> f32 {
         // Near the surface caves open on slopes only, and never into water.
         let depth = column.ground - y as f32;
+        let roof = smooth_step(ROOF * 0.4, ROOF * 1.6, depth);
         let dry = smooth_step(3.0, 9.0, column.ground - sea as f32);
         let open = smooth_step(0.45, 0.95, column.slope) * dry;
-        let roof = smooth_step(ROOF * 0.4, ROOF * 1.6, depth);
-        let width = CAVE_WIDTH * (MOUTH * open).max(roof);
-        let [a, b] = noises;
-        a * a + b * b < width * width && y > 2
+        if y > 2 { CAVE_WIDTH * (MOUTH * open).max(roof) } else { 0.0 }
     }
 
     /// Whether the voxel is in a cave; the same answer as the chunk's own, one voxel at a
     /// time.
     pub(super) fn cave_at(&self, column: &Column, sea: i32, [x, y, z]: [i32; 3]) -> bool {
+        let width = self.cave_width(column, sea, y);
+        if width <= 0.0 {
+            return false;
+        }
         let noises = [0, 1].map(|which| {
             let low = [x, y, z].map(|c| c.div_euclid(STEP) * STEP);
             let corner = |i: usize| {
@@ -71,7 +85,7 @@ impl Carver {
             };
             between(std::array::from_fn(corner), [x, y, z].map(fraction))
         });
-        self.is_cave(column, sea, y, noises)
+        is_within(noises, width)
     }
 }
 
@@ -80,86 +94,51 @@ fn fraction(c: i32) -> f32 {
     c.rem_euclid(STEP) as f32 / STEP as f32
 }
 
-/// The value inside a cell of the lattice; corner `i` lies at bits 0, 1, 2 of `i` on X, Y,
-/// Z.
-fn between(c: [f32; 8], [x, y, z]: [f32; 3]) -> f32 {
-    let line = |a: f32, b: f32, t: f32| a + (b - a) * t;
-    let along_x: [f32; 4] = std::array::from_fn(|i| line(c[2 * i], c[2 * i + 1], x));
-    line(line(along_x[0], along_x[1], y), line(along_x[2], along_x[3], y), z)
+/// Whether two noises are so close to zero that there is a cave of this width.
+fn is_within([a, b]: [f32; 2], width: f32) -> bool {
+    a * a + b * b < width * width
 }
 
-/// Points of the lattice for a chunk and the rows around it.
-const ACROSS: usize = (SIDE / STEP + 1) as usize;
-const UP: usize = ((SIDE + 2 * STEP) / STEP + 1) as usize;
+/// The caves of a chunk.
+struct Caves {
+    noises: [Lattice; 2],
+    /// Whether there may be caves in a cell, by its first corner.
+    may_be: Vec<bool>,
+}
 
-struct Lattice([f32; ACROSS * UP * ACROSS]);
-
-impl Lattice {
-    fn sample(origin: [i32; 3], value: impl Fn([f32; 3]) -> f32) -> Self {
-        let mut points = [0.0; ACROSS * UP * ACROSS];
-        for (i, point) in points.iter_mut().enumerate() {
-            let [i, j, k] = [i % ACROSS, i / ACROSS % UP, i / (ACROSS * UP)].map(|i| i as i32);
-            let (x, y, z) =
-                (origin[0] + STEP * i, origin[1] + STEP * (j - 1), origin[2] + STEP * k);
-            *point = value([x as f32, y as f32, z as f32]);
-        }
-        Self(points)
+impl Caves {
+    fn new(carver: &Carver, grid: Grid, top: f32) -> Self {
+        let noises = [0, 1].map(|which| {
+            Lattice::sample(grid, f32::NEG_INFINITY..=top, 1.0, |p| carver.cave_noise(which, p))
+        });
+        let widest = CAVE_WIDTH * MOUTH.max(1.0);
+        let nearest = |[low, high]: [f32; 2]| low.max(-high).max(0.0);
+        let [a, b] = [&noises[0], &noises[1]].map(Lattice::spans);
+        let may_be = a
+            .into_iter()
+            .zip(b)
+            .map(|(a, b)| is_within([nearest(a), nearest(b)], widest))
+            .collect();
+        Self { noises, may_be }
     }
 
-    /// The value at a place in the chunk; `y` from −4 to 35.
-    fn at(&self, [x, y, z]: [i32; 3]) -> f32 {
-        let cell = |c: i32| (c / STEP) as usize;
-        let (i, j, k) = (cell(x), cell(y + STEP), cell(z));
-        let first = i + ACROSS * (j + UP * k);
-        let corner =
-            |n: usize| self.0[first + (n & 1) + ACROSS * (n >> 1 & 1) + ACROSS * UP * (n >> 2)];
-        between(std::array::from_fn(corner), [x, y, z].map(fraction))
+    fn at(&self, place: [i32; 3], moved: [f32; 3], width: f32) -> bool {
+        is_within([0, 1].map(|which| self.noises[which].at(place, moved)), width)
     }
 }
 
-/// A chunk's columns and what is solid in them.
+/// What is solid in a chunk.
 pub(super) struct Carved {
-    columns: Vec<Column>,
     /// A bit a row, the lowest the one below the chunk.
     solid: Vec<u64>,
 }
 
 impl Carved {
-    /// What is solid in the chunk whose lowest voxel is `origin`.
-    pub(super) fn new(terrain: &Terrain, origin: [i32; 3]) -> Self {
-        let (columns, carver) = (columns(terrain, origin), terrain.carver());
-        let mut carved = Self { columns, solid: vec![0; (SIDE * SIDE) as usize] };
-        let (low, high) = (origin[1] - BELOW, origin[1] + SIDE + ABOVE);
-        let highest = carved.columns.iter().map(|c| c.ground + c.overhang).fold(0.0, f32::max);
-        if low as f32 > highest {
-            return carved;
-        }
-        let cliffs = carved
-            .columns
-            .iter()
-            .any(|c| c.overhang > 0.0 && (high as f32) > c.ground - c.overhang)
-            .then(|| Lattice::sample(origin, |p| carver.cliff_noise(p)));
-        let caves = [0, 1].map(|which| Lattice::sample(origin, |p| carver.cave_noise(which, p)));
-        let sea = terrain.sea_level();
-        for (index, column) in carved.columns.iter().enumerate() {
-            let (x, z) = (index as i32 % SIDE, index as i32 / SIDE);
-            for y in -BELOW..SIDE + ABOVE {
-                let height = origin[1] + y;
-                let reach = match &cliffs {
-                    Some(cliffs) if column.overhang > 0.0 => column.overhang * cliffs.at([x, y, z]),
-                    _ => 0.0,
-                };
-                let solid = (height as f32) < column.ground + reach
-                    && !carver.is_cave(column, sea, height, [0, 1].map(|i| caves[i].at([x, y, z])));
-                carved.solid[index] |= u64::from(solid) << (y + BELOW);
-            }
-        }
-        carved
-    }
-
-    /// The column at a place in the chunk.
-    pub(super) fn column(&self, x: i32, z: i32) -> &Column {
-        &self.columns[(x + SIDE * z) as usize]
+    /// What is solid in the chunk on this land.
+    pub(super) fn new(terrain: &Terrain, land: &Land, grid: Grid) -> Self {
+        let maker = Maker::new(terrain, land, grid);
+        let solid = (0..SIDE * SIDE).map(|i| maker.rows(i % SIDE, i / SIDE)).collect();
+        Self { solid }
     }
 
     /// The rows of a column, a bit each, set where it is solid: bit 0 is the row below the
@@ -169,61 +148,163 @@ impl Carved {
     }
 }
 
-/// The chunk's columns, X fastest, with their slopes.
-fn columns(terrain: &Terrain, origin: [i32; 3]) -> Vec<Column> {
-    let wide = SIDE + 2;
-    let all: Vec<Column> = (0..wide * wide)
-        .map(|i| terrain.column(origin[0] + i % wide - 1, origin[2] + i / wide - 1))
-        .collect();
-    let at = |x: i32, z: i32| all[(x + 1 + wide * (z + 1)) as usize];
-    (0..SIDE * SIDE)
-        .map(|i| (i % SIDE, i / SIDE))
-        .map(|(x, z)| {
-            let ground = |dx, dz| at(x + dx, z + dz).ground;
-            let slope = slope(ground(-1, 0), ground(1, 0), ground(0, -1), ground(0, 1));
-            Column { slope, ..at(x, z) }
-        })
-        .collect()
+/// All rows that are known.
+const ALL_ROWS: i64 = (BELOW + SIDE + ABOVE) as i64;
+
+struct Maker<'a> {
+    terrain: &'a Terrain,
+    land: &'a Land,
+    grid: Grid,
+    cliffs: Option<Lattice>,
+    caves: Option<Caves>,
+    /// How far a large voxel's column and its highest unit lie from its corner, in voxels.
+    aside: f32,
+    upward: f32,
+}
+
+impl<'a> Maker<'a> {
+    fn new(terrain: &'a Terrain, land: &'a Land, grid: Grid) -> Self {
+        let carver = terrain.carver();
+        let (low, high) = (grid.height(-BELOW) as f32, grid.height(SIDE + ABOVE) as f32);
+        let is_cut = |c: &&Column| c.overhang > 0.0 && high > c.ground - c.overhang;
+        let reach = land
+            .columns()
+            .iter()
+            .filter(is_cut)
+            .map(|c| [c.ground - c.overhang, c.highest + c.overhang])
+            .reduce(|a, b| [a[0].min(b[0]), a[1].max(b[1])])
+            .filter(|[_, top]| carver.has_cliffs(grid.units) && low <= *top);
+        let cliffs = reach
+            .map(|[from, to]| Lattice::sample(grid, from..=to, 0.0, |p| carver.cliff_noise(p)));
+        let caves = (carver.has_caves(grid.units) && low <= land.top())
+            .then(|| Caves::new(carver, grid, land.top()));
+        let part = 1.0 / grid.units as f32;
+        let aside = if grid.units == 1 { 0.0 } else { 0.5 };
+        Self { terrain, land, grid, cliffs, caves, aside, upward: 1.0 - part }
+    }
+
+    /// The rows of a column as [`Carved::rows`] gives them.
+    fn rows(&self, x: i32, z: i32) -> u64 {
+        let column = self.land.column(x, z);
+        let overhang = if self.cliffs.is_some() { column.overhang } else { 0.0 };
+        let sure = self.rows_below(column.highest - overhang);
+        let mut solid = low_bits(sure);
+        if let Some(cliffs) = &self.cliffs
+            && overhang > 0.0
+        {
+            for row in sure..self.rows_below(column.highest + overhang) {
+                let place = [x, row as i32 - BELOW, z];
+                solid |= u64::from(self.is_cliff(cliffs, column, place)) << row;
+            }
+        }
+        match &self.caves {
+            Some(caves) => solid & !self.cave_rows(caves, column, [x, z], solid),
+            None => solid,
+        }
+    }
+
+    /// How many of the rows known begin below a height.
+    fn rows_below(&self, height: f32) -> i64 {
+        let low = self.grid.height(-BELOW);
+        let units = self.grid.units;
+        let above = (height.ceil() as i64).saturating_sub(low);
+        above
+            .div_euclid(units)
+            .saturating_add(i64::from(above.rem_euclid(units) > 0))
+            .clamp(0, ALL_ROWS)
+    }
+
+    /// Whether any unit of a voxel near a cliff is solid: its lowest or its highest.
+    fn is_cliff(&self, cliffs: &Lattice, column: &Column, place: [i32; 3]) -> bool {
+        let solid = |upward: f32| {
+            let height = self.grid.height(place[1]) as f32 + upward * self.grid.units as f32;
+            let reach = column.overhang * cliffs.at(place, [self.aside, upward, self.aside]);
+            height < column.highest + reach
+        };
+        solid(0.0) || (self.grid.units > 1 && solid(self.upward))
+    }
+
+    /// Which of the solid rows of a column are caves: of large voxels, those whose lowest and
+    /// highest units are.
+    fn cave_rows(&self, caves: &Caves, column: &Column, [x, z]: [i32; 2], solid: u64) -> u64 {
+        let sea = self.terrain.sea_level();
+        let carver = self.terrain.carver();
+        let is_cave = |place: [i32; 3], upward: f32| {
+            let unit = (upward * self.grid.units as f32) as i64;
+            let height = (self.grid.height(place[1]) + unit) as i32;
+            let width = carver.cave_width(column, sea, height);
+            width > 0.0 && caves.at(place, [self.aside, upward, self.aside], width)
+        };
+        (0..64 - solid.leading_zeros() as i32)
+            .map(|row| ([x, row - BELOW, z], row))
+            .filter(|(place, _)| caves.may_be[caves.noises[0].cell(*place)])
+            .filter(|(place, _)| is_cave(*place, 0.0))
+            .filter(|(place, _)| self.grid.units == 1 || is_cave(*place, self.upward))
+            .fold(0, |rows, (_, row)| rows | 1 << row)
+    }
+}
+
+/// So many of the lowest bits, 0 to 63.
+fn low_bits(count: i64) -> u64 {
+    (1 << count) - 1
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use drystone_voxel::{ChunkPos, MaterialTable};
 
-    /// Reads through the lattice and straight at the corners must agree, also across the
-    /// border to the next chunk and below zero.
-    #[test]
-    fn neighbours_and_single_voxels_read_the_same_noise() {
-        let terrain = Terrain::new(3, 128);
-        let carver = terrain.carver();
-        let here = Lattice::sample([-32, 0, 64], |p| carver.cave_noise(0, p));
-        let above = Lattice::sample([-32, 32, 64], |p| carver.cave_noise(0, p));
-        for (y, x, z) in [(31, 5, 9), (32, 31, 0), (35, 0, 31), (30, 17, 3)] {
-            assert_eq!(here.at([x, y, z]), above.at([x, y - 32, z]), "{x} {y} {z}");
-        }
+    use super::super::palette::Palette;
+    use super::*;
+    use crate::NodePos;
+
+    fn land(terrain: &Terrain, node: NodePos) -> (Land, Grid) {
+        let (palette, grid) = (Palette::new(&mut MaterialTable::new()), Grid::new(node));
+        (Land::new(terrain, &palette, grid), grid)
     }
 
+    /// Chunks with caves, by seed and place.
+    fn plain() -> [(u64, i32, i32, i32); 3] {
+        [(5, 0, 0, 0), (5, -1, 1, 3), (5, 2, 0, -1)]
+    }
+
+    /// Chunks with cliffs that hang over.
+    fn cliffy() -> Vec<(u64, i32, i32, i32)> {
+        let terrain = Terrain::new(3, 128);
+        let places = (0..144).map(|i| (i % 12, i / 12));
+        let cliff = |(x, z)| {
+            let (land, _) = land(&terrain, ChunkPos::new(x, 0, z).into());
+            let column = land.columns().iter().find(|column| column.overhang > 4.0)?;
+            Some((3, x, column.ground as i32 / SIDE, z))
+        };
+        places.filter_map(cliff).take(4).collect()
+    }
+
+    /// Each voxel by itself, with every noise taken: cliffs from all of their lattice, caves
+    /// straight at the corners of the cell.
     #[test]
     fn one_voxel_asks_as_the_chunk_does() {
-        let terrain = Terrain::new(5, 128);
-        let carver = terrain.carver();
-        let sea = terrain.sea_level();
-        let mut caves = 0;
-        for chunk in [[0, 0, 0], [-32, 32, 96], [64, 0, -32]] {
-            let carved = Carved::new(&terrain, chunk);
-            for i in 0..32 * 32 * 32 {
-                let [x, y, z] = [i % 32, i / 32 % 32, i / 1024];
-                let column = terrain.column_with_slope(chunk[0] + x, chunk[2] + z);
-                assert_eq!(&column, carved.column(x, z));
-                if column.overhang == 0.0 {
-                    let at = [chunk[0] + x, chunk[1] + y, chunk[2] + z];
-                    let cave = carver.cave_at(&column, sea, at);
-                    let solid = (at[1] as f32) < column.ground && !cave;
-                    assert_eq!(carved.rows(x, z) >> (y + BELOW) & 1 == 1, solid, "{at:?}");
-                    caves += u32::from(cave);
-                }
+        let (mut caves, mut cliffs) = (0, 0);
+        for (seed, x, y, z) in plain().into_iter().chain(cliffy()) {
+            let terrain = Terrain::new(seed, 128);
+            let (carver, sea) = (terrain.carver(), terrain.sea_level());
+            let (land, grid) = land(&terrain, ChunkPos::new(x, y, z).into());
+            let carved = Carved::new(&terrain, &land, grid);
+            let everywhere = f32::NEG_INFINITY..=f32::INFINITY;
+            let noise = Lattice::sample(grid, everywhere, 0.0, |p| carver.cliff_noise(p));
+            for i in 0..32 * 37 * 32 {
+                let [x, y, z] = [i % 32, i / 32 % 37 - BELOW, i / (32 * 37) % 32];
+                let at = [0, 1, 2].map(|axis| grid.origin[axis] as i32 + [x, y, z][axis]);
+                let [fx, fz] = [at[0] as f32, at[2] as f32];
+                let column = terrain.with_slope(terrain.column(fx, fz), fx, fz);
+                assert_eq!(&column, land.column(x, z));
+                let cave = carver.cave_at(&column, sea, at);
+                let reach = column.overhang * noise.at([x, y, z], [0.0; 3]);
+                let solid = (at[1] as f32) < column.ground + reach && !cave;
+                assert_eq!(carved.rows(x, z) >> (y + BELOW) & 1 == 1, solid, "{at:?}");
+                caves += u32::from(cave && (at[1] as f32) < column.ground);
+                cliffs += u32::from(solid && at[1] as f32 >= column.ground);
             }
         }
-        assert!(caves > 100, "{caves}");
+        assert!(caves > 1000 && cliffs > 20, "{caves} voxels of caves, {cliffs} over cliffs");
     }
 }

@@ -43,4 +43,21 @@ palette! {
     buttercup, "buttercup", [240, 206, 70, 255];
     daisy, "daisy", [242, 240, 234, 255];
     bluebell, "bluebell", [104, 116, 210, 255];
+    far_water, "water far away", [107, 142, 166, 255];
+}
+
+impl Palette {
+    /// Whether a trunk grows through this.
+    pub(super) fn is_leaf(&self, material: Material) -> bool {
+        let p = self;
+        [
+            p.oak_leaves,
+            p.young_leaves,
+            p.birch_leaves,
+            p.pine_needles,
+            p.autumn_leaves,
+            p.red_leaves,
+        ]
+        .contains(&material)
+    }
 }

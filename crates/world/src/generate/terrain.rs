@@ -2,6 +2,7 @@ use fastnoise_lite::{DomainWarpType, FastNoiseLite, FractalType, NoiseType};
 
 use super::carve::Carver;
 use super::hash::mix;
+use super::tree::MAX_HEIGHT;
 
 /// The relief that the numbers below are meant for; others scale with it.
 const RELIEF: f32 = 128.0;
@@ -36,6 +37,9 @@ pub(super) struct Terrain {
 pub(super) struct Column {
     /// Voxels below this height are solid, where neither cliff nor cave disagrees.
     pub(super) ground: f32,
+    /// The highest ground of the square that the column stands for: the ground itself
+    /// where voxels are single.
+    pub(super) highest: f32,
     /// How far, in voxels, cliffs reach out and in above and below the ground.
     pub(super) overhang: f32,
     /// −1 dry to 1 wet.
@@ -75,35 +79,57 @@ impl Terrain {
     }
 
     /// Everything but the slope, which needs neighbours.
-    pub(super) fn column(&self, x: i32, z: i32) -> Column {
-        let (x, z) = (x as f32, z as f32);
+    pub(super) fn column(&self, x: f32, z: f32) -> Column {
+        let (ground, overhang) = self.ground_and_overhang(x, z);
+        Column { ground, highest: ground, overhang, wetness: self.wetness(x, z), slope: 0.0 }
+    }
+
+    /// −1 dry to 1 wet.
+    pub(super) fn wetness(&self, x: f32, z: f32) -> f32 {
+        self.wetness.get_noise_2d(x, z)
+    }
+
+    /// The ground of a column alone: a fifth cheaper.
+    pub(super) fn ground(&self, x: f32, z: f32) -> f32 {
+        self.ground_and_overhang(x, z).0
+    }
+
+    fn ground_and_overhang(&self, x: f32, z: f32) -> (f32, f32) {
         let (wx, wz) = self.warp.domain_warp_2d(x, z);
         let land = self.continent.get_noise_2d(wx, wz) + 0.16;
-        let ridge = (self.ridges.get_noise_2d(wx, wz) + 1.0) * 0.5;
         let detail = self.detail.get_noise_2d(x, z);
         let mountains = smooth_step(0.1, 0.62, land);
-        let cliffs = smooth_step(0.14, 0.42, self.cliffs.get_noise_2d(wx, wz));
 
         let plain = if land < 0.0 { land * 62.0 } else { land * 26.0 };
-        let hills = mountains * ridge * ridge * 82.0;
+        let hills = if mountains > 0.0 {
+            let ridge = (self.ridges.get_noise_2d(wx, wz) + 1.0) * 0.5;
+            mountains * ridge * ridge * 82.0
+        } else {
+            0.0
+        };
         let rough = detail * (2.5 + 3.5 * mountains);
         let above_sea = soften(plain + hills + rough);
         // Cliffs lift the land in steps, away from the water so that lakes stay whole.
         let dry = smooth_step(4.0, 12.0, above_sea);
-        let stepped = above_sea + cliffs * dry * (terrace(above_sea, 15.0) - above_sea) * 0.9;
-        Column {
-            ground: (SEA + stepped) * self.scale,
-            overhang: cliffs * dry * 9.0 * self.scale,
-            wetness: self.wetness.get_noise_2d(x, z),
-            slope: 0.0,
+        if dry == 0.0 {
+            return ((SEA + above_sea) * self.scale, 0.0);
         }
+        let cliffs = smooth_step(0.14, 0.42, self.cliffs.get_noise_2d(wx, wz));
+        let stepped = above_sea + cliffs * dry * (terrace(above_sea, 15.0) - above_sea) * 0.9;
+        ((SEA + stepped) * self.scale, cliffs * dry * 9.0 * self.scale)
     }
 
-    /// A column with its slope.
-    pub(super) fn column_with_slope(&self, x: i32, z: i32) -> Column {
-        let ground = |dx: i32, dz: i32| self.column(x + dx, z + dz).ground;
-        let slope = slope(ground(-1, 0), ground(1, 0), ground(0, -1), ground(0, 1));
-        Column { slope, ..self.column(x, z) }
+    /// The column at a place, with its slope.
+    pub(super) fn with_slope(&self, column: Column, x: f32, z: f32) -> Column {
+        let ground = |dx: f32, dz: f32| self.ground(x + dx, z + dz);
+        let sides = [ground(-1.0, 0.0), ground(1.0, 0.0), ground(0.0, -1.0), ground(0.0, 1.0)];
+        Column { slope: slope(sides, 2.0), ..column }
+    }
+
+    /// Above all ground there can be, cliffs and trees included.
+    pub(super) fn ceiling(&self) -> f32 {
+        // A terrace lifts the land by less than 2, a cliff reaches out by at most 9.
+        (SEA + HIGHEST + 11.0) * self.scale + MAX_HEIGHT as f32 + 2.0
     }
 
     /// The highest voxel of water.
@@ -130,9 +156,10 @@ pub(super) fn noise(seed: u64, purpose: u64, width: f32) -> FastNoiseLite {
     noise
 }
 
-/// From the heights on either side, two voxels apart.
-pub(super) fn slope(west: f32, east: f32, north: f32, south: f32) -> f32 {
-    (east - west).abs().max((south - north).abs()) * 0.5
+/// Voxels of height a voxel of way, from the heights on the sides −X, +X, −Z and +Z, which
+/// lie so many voxels apart.
+pub(super) fn slope([west, east, north, south]: [f32; 4], apart: f32) -> f32 {
+    (east - west).abs().max((south - north).abs()) / apart
 }
 
 /// 0 below `low`, 1 above `high`, smooth between.

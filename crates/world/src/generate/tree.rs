@@ -8,6 +8,8 @@ use super::terrain::{Column, Terrain, smooth_step};
 const CELL: i32 = 5;
 /// How far a tree reaches from its trunk.
 const REACH: i32 = 7;
+/// Trees stand on no steeper ground, in voxels of height a voxel of way.
+const STEEPEST: f32 = 0.9;
 /// How high the highest tree is.
 pub(super) const MAX_HEIGHT: i32 = 22;
 
@@ -55,35 +57,96 @@ pub(super) fn trees_near(
     low: [i32; 2],
     high: [i32; 2],
 ) -> Vec<Tree> {
-    let cells =
-        |axis: usize| (low[axis] - REACH).div_euclid(CELL)..=(high[axis] + REACH).div_euclid(CELL);
+    let cells = |axis: usize| {
+        let (low, high) = (low[axis].saturating_sub(REACH), high[axis].saturating_add(REACH));
+        low.div_euclid(CELL)..=high.div_euclid(CELL)
+    };
     cells(1)
         .flat_map(|z| cells(0).map(move |x| (x, z)))
         .filter_map(|(x, z)| tree_in(terrain, palette, x, z))
         .collect()
 }
 
+/// Where a tree of a cell would stand, and the throws that say whether, and which.
+struct Seedling {
+    x: i32,
+    z: i32,
+    chance: f32,
+    dice: Dice,
+}
+
+impl Seedling {
+    fn of_cell(seed: u64, cell_x: i32, cell_z: i32) -> Self {
+        let mut dice = Dice::at(seed, 1, cell_x, cell_z);
+        let x = cell_x.wrapping_mul(CELL).wrapping_add(dice.below(CELL as u32));
+        let z = cell_z.wrapping_mul(CELL).wrapping_add(dice.below(CELL as u32));
+        let chance = dice.unit();
+        Self { x, z, chance, dice }
+    }
+}
+
 /// The tree of a cell, if one stands there.
 fn tree_in(terrain: &Terrain, palette: &Palette, cell_x: i32, cell_z: i32) -> Option<Tree> {
-    let mut dice = Dice::at(terrain.seed, 1, cell_x, cell_z);
-    let x = cell_x * CELL + dice.below(CELL as u32);
-    let z = cell_z * CELL + dice.below(CELL as u32);
-    let chance = dice.unit();
-    let column = terrain.column(x, z);
-    let sea = terrain.sea_level();
-    let dry = column.ground > (sea + 3) as f32;
-    let forest = 0.03 + 0.8 * smooth_step(-0.15, 0.3, column.wetness);
-    let thins = 1.0 - smooth_step(0.8, 1.0, column.ground / terrain.tree_line());
-    if !dry || column.overhang > 0.0 || chance > forest * thins {
+    let Seedling { x, z, chance, mut dice } = Seedling::of_cell(terrain.seed, cell_x, cell_z);
+    let (fx, fz) = (x as f32, z as f32);
+    // What is cheap to know first.
+    if chance > forest(terrain.wetness(fx, fz)) {
         return None;
     }
-    let column = terrain.column_with_slope(x, z);
-    let root = column.ground.ceil() as i32;
+    let column = terrain.column(fx, fz);
+    if chance > density(terrain, &column) {
+        return None;
+    }
+    let column = terrain.with_slope(column, fx, fz);
+    let (root, sea) = (column.ground.ceil() as i32, terrain.sea_level());
     let hollow = |depth: i32| terrain.carver().cave_at(&column, sea, [x, root - depth, z]);
-    if column.slope > 0.9 || hollow(1) || hollow(2) {
+    if column.slope > STEEPEST || hollow(1) || hollow(2) {
         return None;
     }
     Some(Tree::grow(terrain, palette, &column, [x, root, z], &mut dice))
+}
+
+/// The share of cells that bear a tree where nothing but wetness speaks against it.
+fn forest(wetness: f32) -> f32 {
+    0.03 + 0.8 * smooth_step(-0.15, 0.3, wetness)
+}
+
+/// The share of cells that bear a tree on ground like that of the column, if it is not too
+/// steep.
+fn density(terrain: &Terrain, column: &Column) -> f32 {
+    let dry = column.ground > (terrain.sea_level() + 3) as f32;
+    let thins = 1.0 - smooth_step(0.8, 1.0, column.ground / terrain.tree_line());
+    if dry && column.overhang <= 0.0 { forest(column.wetness) * thins } else { -1.0 }
+}
+
+/// The highest leaves over a place, and their height: of the trees that stand around, as if
+/// they all stood on ground like that of the column there. No noise is asked, so that trees
+/// are to be had where they are small.
+pub(super) fn canopy(
+    terrain: &Terrain,
+    palette: &Palette,
+    column: &Column,
+    [x, z]: [i32; 2],
+) -> Option<(i32, Material)> {
+    let density = density(terrain, column);
+    if density <= 0.0 || column.slope > STEEPEST {
+        return None;
+    }
+    let root = column.ground.ceil() as i32;
+    let cells = |c: i32| {
+        c.saturating_sub(REACH).div_euclid(CELL)..=c.saturating_add(REACH).div_euclid(CELL)
+    };
+    cells(z)
+        .flat_map(|cell_z| cells(x).map(move |cell_x| (cell_x, cell_z)))
+        .filter_map(|(cell_x, cell_z)| {
+            let mut seedling = Seedling::of_cell(terrain.seed, cell_x, cell_z);
+            if seedling.chance > density {
+                return None;
+            }
+            let place = [seedling.x, root, seedling.z];
+            Tree::grow(terrain, palette, column, place, &mut seedling.dice).highest_leaves(x, z)
+        })
+        .max_by_key(|(height, _)| *height)
 }
 
 impl Tree {
@@ -133,8 +196,31 @@ impl Tree {
 
     /// The lowest and the highest place the tree may reach, both included.
     pub(super) fn bounds(&self) -> ([i32; 3], [i32; 3]) {
-        let [x, y, z] = self.root;
-        ([x - REACH, y, z - REACH], [x + REACH, y + MAX_HEIGHT, z + REACH])
+        let ([x, y, z], r) = (self.root, self.radius);
+        let (reach, above) = match self.kind {
+            Kind::Round => (r, r * 0.85),
+            Kind::Old => (2.5 + r * 0.7, 1.5 + r * 0.8),
+            Kind::Slender => (r, r * 1.9),
+            Kind::Pine => (r + 1.0, 0.0),
+            Kind::Bush => (r, r * 0.8),
+        };
+        let (reach, top) = (reach as i32, self.height + above as i32);
+        let low = |c: i32| c.saturating_sub(reach);
+        let high = |c: i32| c.saturating_add(reach);
+        ([low(x), y, low(z)], [high(x), y + top, high(z)])
+    }
+
+    /// The highest leaves of the column at (x, z), and their height.
+    fn highest_leaves(&self, x: i32, z: i32) -> Option<(i32, Material)> {
+        let (low, high) = self.bounds();
+        let inside = (low[0]..=high[0]).contains(&x) && (low[2]..=high[2]).contains(&z);
+        if !inside {
+            return None;
+        }
+        (low[1]..=high[1]).rev().find_map(|y| match self.part_at([x, y, z])? {
+            Part::Leaves(leaves) => Some((y, leaves)),
+            Part::Trunk(_) => None,
+        })
     }
 
     /// What of the tree is at a place of the world.
@@ -151,6 +237,13 @@ impl Tree {
         let covered =
             self.top == self.leaves || self.is_crown([x, y + 1, z]) || self.is_crown([x, y + 2, z]);
         Some(Part::Leaves(if covered { self.leaves } else { self.top }))
+    }
+
+    /// The bark in the cube of this side from `low` on, if there is any.
+    pub(super) fn trunk_in(&self, low: [i32; 3], side: i32) -> Option<Material> {
+        let nearest = |axis: usize| self.root[axis].clamp(low[axis], low[axis] + (side - 1));
+        let offset = [0, 1, 2].map(|axis| nearest(axis) - self.root[axis]);
+        self.is_trunk(offset).then_some(self.trunk)
     }
 
     fn is_trunk(&self, [x, y, z]: [i32; 3]) -> bool {

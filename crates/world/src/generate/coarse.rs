@@ -1,0 +1,165 @@
+//! Chunks of voxels that are 2, 4, 8 … units a side, straight from the noise.
+//!
+//! ```text
+//!  units a voxel      1        2       4        8       16 …
+//!  ground         each unit    corners and middle of each voxel's square
+//!  material       each unit    what lies open in the middle of the square
+//!  trees          each unit    units in the voxels' middles    the highest leaves over it
+//! ```
+//! The land is as high as the highest ground of each square, so that it hides what the
+//! smaller voxels hide. What a voxel is made of is what is seen of one place in it, so that
+//! a picture from afar has the colours of a nearer one.
+
+use drystone_voxel::{Chunk, Material};
+
+use super::carve::{BELOW, Carved};
+use super::cover::{COVER, Cover};
+use super::fill::{index, into_chunk};
+use super::grid::{Grid, SIDE};
+use super::land::{GROWN_UNITS, Land};
+use super::palette::Palette;
+use super::terrain::{Column, Terrain};
+use super::tree::{Part, Tree, canopy};
+
+/// The chunk of larger voxels on its land, of a world that ends before `end_units`.
+pub(super) fn chunk(
+    terrain: &Terrain,
+    palette: &Palette,
+    land: &Land,
+    grid: Grid,
+    end_units: [i64; 3],
+) -> Chunk {
+    let inside = inside(grid, end_units);
+    let maker = Maker { cover: Cover { terrain, palette }, land, grid, inside };
+    if maker.is_above_all() {
+        return Chunk::new(Chunk::SIDE, Material::AIR);
+    }
+    let carved = Carved::new(terrain, land, grid);
+    let mut voxels = vec![Material::AIR; (SIDE * SIDE * SIDE) as usize];
+    for z in 0..inside[2] {
+        for x in 0..inside[0] {
+            maker.fill_column(carved.rows(x, z), x, z, &mut voxels);
+        }
+    }
+    for tree in land.trees() {
+        maker.plant(tree, &mut voxels);
+    }
+    into_chunk(&voxels)
+}
+
+/// How many of the chunk's voxels along each axis lie in the world, wholly or in part.
+fn inside(grid: Grid, end_units: [i64; 3]) -> [i32; 3] {
+    [0, 1, 2].map(|axis| {
+        let units = end_units[axis] - grid.origin[axis];
+        (units + grid.units - 1).div_euclid(grid.units).clamp(0, i64::from(SIDE)) as i32
+    })
+}
+
+struct Maker<'a> {
+    cover: Cover<'a>,
+    land: &'a Land,
+    grid: Grid,
+    /// Voxels along each axis that lie in the world.
+    inside: [i32; 3],
+}
+
+impl Maker<'_> {
+    fn is_above_all(&self) -> bool {
+        let low = self.grid.height(0);
+        let trees = match self.grid.units {
+            units if units <= GROWN_UNITS => {
+                self.land.trees().iter().map(|tree| i64::from(tree.bounds().1[1])).max()
+            }
+            _ => Some(self.land.top().ceil() as i64 + i64::from(super::tree::MAX_HEIGHT)),
+        };
+        let sea = i64::from(self.cover.terrain.sea_level());
+        low > trees.unwrap_or(0).max(sea) && low as f32 > self.land.top()
+    }
+
+    /// Ground, water and what grows on one column.
+    fn fill_column(&self, rows: u64, x: i32, z: i32, voxels: &mut [Material]) {
+        let column = self.land.column(x, z);
+        let mut put = |y: i32, material: Material| voxels[index([x, y, z])] = material;
+        for y in 0..self.inside[1] {
+            let here = rows >> (y + BELOW);
+            if here & 1 != 0 {
+                put(y, self.ground(column, [x, y, z], (here >> 1).trailing_ones()));
+            }
+        }
+        let top = 63 - BELOW - (rows | 1).leading_zeros() as i32;
+        let middle = self.grid.middle(x, z).map(|c| c as i32);
+        let sea = self.cover.terrain.sea_level();
+        let under_water = column.ground.ceil() as i32 <= sea;
+        let leaves = || canopy(self.cover.terrain, self.cover.palette, column, middle);
+        if under_water {
+            let surface = self.row_of(sea);
+            for y in (top + 1).max(0)..self.inside[1].min(surface.saturating_add(1)) {
+                put(y, self.cover.palette.water);
+            }
+            // No room for water above the bottom: what is seen from above is water still.
+            if top == surface && (0..self.inside[1]).contains(&top) {
+                put(top, self.cover.palette.far_water);
+            }
+        } else if self.grid.units > GROWN_UNITS
+            && let Some((height, leaves)) = leaves()
+        {
+            let highest = self.row_of(height).max(top);
+            for y in (top + 1).min(highest).max(0)..self.inside[1].min(highest.saturating_add(1)) {
+                put(y, leaves);
+            }
+        }
+    }
+
+    /// What a solid voxel looks like from outside, under `depth` others of its size.
+    fn ground(&self, column: &Column, [x, y, z]: [i32; 3], depth: u32) -> Material {
+        let units = self.grid.units;
+        let [mx, mz] = self.grid.middle(x, z);
+        // What lies open is what lies open in the middle of the square.
+        let open = column.ground.ceil() as i64 - 1;
+        let within = if depth == 0 { units - 1 } else { units / 2 };
+        let height = (self.grid.height(y) + within).min(open);
+        let depth = (i64::from(depth) * units).min(COVER.into());
+        self.cover.ground(column, [mx as i32, height as i32, mz as i32], depth as u32)
+    }
+
+    /// The row of the chunk's grid in which a height lies.
+    fn row_of(&self, height: i32) -> i32 {
+        let above = i64::from(height) - self.grid.origin[1];
+        above.div_euclid(self.grid.units).clamp(i32::MIN.into(), i32::MAX.into()) as i32
+    }
+
+    /// Leaves where the middle of a voxel has some; bark wherever there is any.
+    fn plant(&self, tree: &Tree, voxels: &mut [Material]) {
+        let (low, high) = tree.bounds();
+        let range = |axis: usize| {
+            let row = |c: i32| (i64::from(c) - self.grid.origin[axis]).div_euclid(self.grid.units);
+            let [low, high] = [row(low[axis]), row(high[axis])];
+            low.max(0) as i32..(high + 1).min(self.inside[axis].into()) as i32
+        };
+        let place = |axis: usize, c: i32, within: i64| {
+            (self.grid.origin[axis] + i64::from(c) * self.grid.units + within) as i32
+        };
+        let middle = self.grid.units / 2;
+        for z in range(2) {
+            for y in range(1) {
+                for x in range(0) {
+                    let at =
+                        |within: [i64; 3]| [0, 1, 2].map(|i| place(i, [x, y, z][i], within[i]));
+                    let voxel = &mut voxels[index([x, y, z])];
+                    if let Some(part) = tree.trunk_in(at([0; 3]), self.grid.units as i32)
+                        && (voxel.is_air() || self.cover.palette.is_leaf(*voxel))
+                    {
+                        *voxel = part;
+                    } else if voxel.is_air()
+                        && let Some(Part::Leaves(leaves)) = tree.part_at(at([middle; 3]))
+                    {
+                        *voxel = leaves;
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

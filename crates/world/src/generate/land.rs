@@ -1,0 +1,119 @@
+//! What is the same for all chunks above and below each other: ground and trees.
+
+use super::grid::{Grid, SIDE};
+use super::palette::Palette;
+use super::terrain::{Column, Terrain, slope};
+use super::tree::{Tree, trees_near};
+
+/// Where voxels are of at most so many units, trees are grown; where they are larger, what
+/// is highest over the middle of each column is looked for.
+pub(super) const GROWN_UNITS: i64 = 4;
+/// Where voxels are of at most so many units, and the relief is the common one, corners of
+/// columns tell how steep the ground is.
+const SLOPE_UNITS: f32 = 4.0;
+
+/// Columns and trees of a square of land as wide as a chunk.
+pub(super) struct Land {
+    /// X fastest.
+    columns: Vec<Column>,
+    trees: Vec<Tree>,
+    top: f32,
+}
+
+impl Land {
+    pub(super) fn new(terrain: &Terrain, palette: &Palette, grid: Grid) -> Self {
+        let columns = if grid.units == 1 { columns(terrain, grid) } else { squares(terrain, grid) };
+        let [x, z] = [grid.origin[0], grid.origin[2]];
+        let trees = if grid.units <= GROWN_UNITS {
+            let side = grid.units * i64::from(SIDE) - 1;
+            let corner = |x: i64, z: i64| [x as i32, z as i32];
+            trees_near(terrain, palette, corner(x, z), corner(x + side, z + side))
+        } else {
+            Vec::new()
+        };
+        let top = columns.iter().map(|c| c.highest + c.overhang).fold(0.0, f32::max);
+        Self { columns, trees, top }
+    }
+
+    /// All columns, X fastest.
+    pub(super) fn columns(&self) -> &[Column] {
+        &self.columns
+    }
+
+    /// The column at a place in the chunk.
+    pub(super) fn column(&self, x: i32, z: i32) -> &Column {
+        &self.columns[(x + SIDE * z) as usize]
+    }
+
+    /// Every tree that may reach into the square, where trees are grown.
+    pub(super) fn trees(&self) -> &[Tree] {
+        &self.trees
+    }
+
+    /// Above this nothing is solid but trees.
+    pub(super) fn top(&self) -> f32 {
+        self.top
+    }
+}
+
+/// The chunk's columns with their slopes, where voxels are single.
+fn columns(terrain: &Terrain, grid: Grid) -> Vec<Column> {
+    let wide = SIDE + 2;
+    let place = |origin: i64, c: i32| (origin + i64::from(c)) as f32;
+    let all: Vec<Column> = (0..wide * wide)
+        .map(|i| (place(grid.origin[0], i % wide - 1), place(grid.origin[2], i / wide - 1)))
+        .map(|(x, z)| terrain.column(x, z))
+        .collect();
+    let at = |x: i32, z: i32| all[(x + 1 + wide * (z + 1)) as usize];
+    (0..SIDE * SIDE)
+        .map(|i| (i % SIDE, i / SIDE))
+        .map(|(x, z)| {
+            let ground = |dx, dz| at(x + dx, z + dz).ground;
+            let sides = [ground(-1, 0), ground(1, 0), ground(0, -1), ground(0, 1)];
+            Column { slope: slope(sides, 2.0), ..at(x, z) }
+        })
+        .collect()
+}
+
+/// Columns of large voxels: each is what the land is like in the middle of its square, but
+/// for its highest ground.
+fn squares(terrain: &Terrain, grid: Grid) -> Vec<Column> {
+    let wide = SIDE + 1;
+    let place = |origin: i64, c: i32| (origin + i64::from(c) * grid.units) as f32;
+    let corners: Vec<f32> = (0..wide * wide)
+        .map(|i| (place(grid.origin[0], i % wide), place(grid.origin[2], i / wide)))
+        .map(|(x, z)| terrain.ground(x, z))
+        .collect();
+    (0..SIDE * SIDE)
+        .map(|i| (i % SIDE, i / SIDE))
+        .map(|(x, z)| {
+            let [mx, mz] = grid.middle(x, z).map(|c| c as f32);
+            let at = |x: i32, z: i32| corners[(x + wide * z) as usize];
+            let corners = [at(x, z), at(x + 1, z), at(x, z + 1), at(x + 1, z + 1)];
+            let middle = terrain.column(mx, mz);
+            let slope = if grid.units as f32 <= SLOPE_UNITS * terrain.scale.max(0.5) {
+                slope_between(corners, grid.units as f32)
+            } else {
+                let ground = |dx: f32, dz: f32| terrain.ground(mx + dx, mz + dz);
+                let sides = [middle.ground, ground(1.0, 0.0), middle.ground, ground(0.0, 1.0)];
+                slope(sides, 1.0)
+            };
+            let highest = highest(corners, middle.ground, grid.units as f32);
+            Column { slope, highest, ..middle }
+        })
+        .collect()
+}
+
+/// How steep a square is, from its corners, the one at `x + 2 * z` lying there.
+fn slope_between([a, b, c, d]: [f32; 4], side: f32) -> f32 {
+    slope([a + c, b + d, a + b, c + d].map(|sum| sum * 0.5), side)
+}
+
+/// About the highest ground of a square, from its corners and its middle. Its last row of
+/// units lies one unit before the far corners.
+fn highest([a, b, c, d]: [f32; 4], middle: f32, side: f32) -> f32 {
+    let last = 1.0 - 1.0 / side;
+    let line = |a: f32, b: f32| a + (b - a) * last;
+    let far = [line(a, b), line(a, c), line(line(a, b), line(c, d))];
+    far.into_iter().fold(a.max(middle), f32::max)
+}

@@ -1,0 +1,65 @@
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::hash::mix;
+
+/// Level of detail and place along X and Z.
+pub(super) type Key = (u8, i32, i32);
+type Slot<V> = Mutex<Option<(Key, Arc<V>)>>;
+
+/// What was worked out lately: a fixed number of slots, each for the last of the keys that
+/// fall to it. For values that follow from their key and are wanted several times in a row.
+///
+/// # Cost
+/// A lock and a comparison for what is there. Threads that ask for the same at the same
+/// time may both work it out; none waits for another's work.
+pub(super) struct Recent<V>(Box<[Slot<V>]>);
+
+impl<V> Recent<V> {
+    /// As many slots as asked for, at least one.
+    pub(super) fn new(slot_count: usize) -> Self {
+        Self((0..slot_count.max(1)).map(|_| Mutex::new(None)).collect())
+    }
+
+    /// The value of `key`, made now unless it is there.
+    pub(super) fn get_or(&self, key: Key, make: impl FnOnce() -> V) -> Arc<V> {
+        let (level, x, z) = key;
+        let place = u64::from(x as u32) << 32 | u64::from(z as u32);
+        let slot = (mix(place ^ mix(level.into())) % self.0.len() as u64) as usize;
+        // Whoever panicked under the lock left a whole value or none.
+        let lock = || self.0[slot].lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((found, value)) = &*lock()
+            && *found == key
+        {
+            return Arc::clone(value);
+        }
+        let value = Arc::new(make());
+        *lock() = Some((key, Arc::clone(&value)));
+        value
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_key_has_its_own_value_and_few_are_made_twice() {
+        for slot_count in [0, 1, 64] {
+            let recent = Recent::new(slot_count);
+            let mut made = 0;
+            for round in 0..3 {
+                for key in [(0, 1, 2), (1, 1, 2), (0, 2, 1), (0, -1, 2), (0, i32::MIN, i32::MAX)] {
+                    for _ in 0..2 {
+                        let value = recent.get_or(key, || {
+                            made += 1;
+                            (key, round)
+                        });
+                        assert_eq!(value.0, key);
+                    }
+                }
+            }
+            let most = if slot_count == 64 { 8 } else { 15 };
+            assert!((5..=most).contains(&made), "{made} with {slot_count}");
+        }
+    }
+}
