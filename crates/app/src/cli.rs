@@ -172,6 +172,10 @@ pub(crate) struct SourceOptions {
     /// The generated world's size in chunks of 32 voxels
     #[arg(long, value_name = "XxYxZ", value_parser = chunks, conflicts_with = "path")]
     pub(crate) chunks: Option<[u32; 3]>,
+    /// The generated world's height from the deepest lake to above the highest peak, 16 to
+    /// 1024 voxels; hills grow in width with it
+    #[arg(long, value_name = "VOXELS", default_value_t = GeneratorConfig::default().relief_voxels, conflicts_with = "path")]
+    pub(crate) relief: u32,
     /// Of a polygon model: how far apart corners may be to become one, in the file's unit
     #[arg(long, value_name = "DISTANCE", value_parser = distance, default_value = "0", requires = "path")]
     pub(crate) merge: f32,

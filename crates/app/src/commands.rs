@@ -50,9 +50,9 @@ pub(crate) fn open(options: &SourceOptions) -> Result<Box<dyn Source>, AppError>
     if options.path.is_some() {
         return Ok(open_source(options.path.as_deref())?);
     }
-    let default = GeneratorConfig::default();
-    let size_chunks = options.chunks.unwrap_or(default.size_chunks);
-    let config = GeneratorConfig { seed: options.seed, size_chunks, ..default };
+    let size_chunks = options.chunks.unwrap_or(GeneratorConfig::default().size_chunks);
+    let (seed, relief_voxels) = (options.seed, options.relief);
+    let config = GeneratorConfig { seed, size_chunks, relief_voxels };
     Ok(Box::new(GeneratedWorld::new(config)?))
 }
 

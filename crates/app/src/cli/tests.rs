@@ -24,6 +24,8 @@ fn wrong_words_give_one_line() {
         "drystone info a.vox b.vox",
         "drystone info a.vox --seed 5",
         "drystone info --chunks 4x4",
+        "drystone info --relief high",
+        "drystone info a.vox --relief 64",
         "drystone info --metres-per-voxel 5",
         "drystone info a.png --metres-per-voxel 0",
         "drystone info a.png --metres-per-sample 75x",
@@ -66,6 +68,9 @@ fn right_words_mean_what_they_say() {
     let Ok(bare) = parsed("drystone a.vox --backend soft") else { panic!("refused") };
     assert_eq!(bare.scene.source.path, Some(PathBuf::from("a.vox")));
     assert_eq!(bare.allocator(), AllocatorKind::System);
+    assert_eq!(bare.scene.source.relief, GeneratorConfig::default().relief_voxels);
+    let high = parsed("drystone --relief 512 --chunks 8x17x8");
+    assert!(high.is_ok_and(|it| it.scene.source.relief == 512));
     assert!(parsed("drystone --ao").is_ok_and(|it| it.scene.ao));
     assert!(parsed("drystone --renderer instanced").is_ok_and(|it| !it.scene.ao));
     assert!(parsed("drystone --cull gpu").is_ok_and(|it| it.scene.cull == Cull::Gpu));

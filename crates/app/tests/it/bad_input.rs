@@ -88,6 +88,7 @@ fn sizes_beyond_all_bounds() {
     };
     shot(&["--chunks", "1x4x1", "--size", "4000000000x4000000000"]);
     shot(&["--chunks", "1000000x1000000x1000000"]);
+    shot(&["--chunks", "1x4x1", "--relief", "1025"]);
     assert!(!picture.exists());
 }
 
