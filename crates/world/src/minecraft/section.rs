@@ -6,6 +6,8 @@ use super::fault::Fault;
 
 /// The fewest bits that the game gives to a number into a palette.
 const LEAST_BITS: u32 = 4;
+/// The most that make sense: a section has 4,096 voxels, the game some 30,000 blocks.
+const MOST_BITS: usize = 16;
 /// Two voxels' halves of a byte.
 const NIBBLES_BYTES: usize = SECTION_VOXELS / 2;
 
@@ -44,6 +46,7 @@ impl Section<'_> {
 
 /// Numbers into a palette. Until 1.15 they lie bit behind bit, later none spans two words;
 /// the count of words tells which, and where both make the same count they are the same.
+/// Until 1.15 numbers may be wider than the palette asks for: the game went by the count.
 ///
 /// ```text
 ///  5 bits, spanning       word 0: 0 1 2 … 11 12▏word 1: ▕12 13 …      320 words
@@ -67,8 +70,11 @@ fn unpack(
     let (words, _) = words.as_chunks::<8>();
     let filled = if words.len() == word_count {
         apart(palette, words, bits, voxels)
-    } else if words.len() == spanning_count {
-        spanning(palette, words, bits, voxels)
+    } else if words.len().is_multiple_of(64)
+        && let wide @ ..=MOST_BITS = words.len() / 64
+        && wide >= bits as usize
+    {
+        spanning(palette, words, wide as u32, voxels)
     } else {
         return Err(Fault::damaged(format!(
             "{} words for numbers of {bits} bits, not {word_count} or {spanning_count}",

@@ -8,6 +8,7 @@ mod height_hostile;
 mod height_map;
 mod height_tiff;
 mod minecraft_bytes;
+mod minecraft_formats;
 mod minecraft_hostile;
 mod minecraft_real;
 mod minecraft_world;
