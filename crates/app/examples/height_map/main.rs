@@ -1,0 +1,75 @@
+//! A height map that changes in every frame: a crater wanders over an island, and the ground
+//! closes behind it. The heights are tiles, each a mesh in the pool; a tile whose heights have
+//! changed is made anew and replaced, and its old place is given back.
+//!
+//! ```text
+//! cargo run --release --example height_map -- -o out.png [--frames N]
+//! ```
+//! N frames are made and drawn, and the last one is written. A tile is a grid as wide as its heights allow: the sea is two triangles a tile, the crater's
+//! rim two thousand. So a tile's mesh grows and shrinks when the crater comes and goes, which is
+//! what a pool of places of any size is for. Each mesh has a skirt that hides where grids of
+//! different widths meet.
+
+mod pictured;
+mod terrain;
+mod tile;
+
+use std::{
+    error::Error,
+    path::PathBuf,
+    time::{Duration, Instant},
+};
+
+use drystone_render::{PoolRenderer, SoftDevice};
+use pictured::Pictured;
+use terrain::{TURN_FRAMES, Terrain};
+
+/// Tiles a side.
+const TILES: usize = 8;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let (path, frames) = arguments(std::env::args_os().skip(1))?;
+    let mut terrain = Terrain::new(TILES);
+    let renderer = PoolRenderer::new(SoftDevice::new(960, 540)?, 0, 8)?;
+    let mut pictured = Pictured::new(&terrain, Box::new(renderer))?;
+    let (mut replaced, mut most_reserved_bytes) = (0, pictured.held().reserved_bytes);
+    let mut changing = Duration::ZERO;
+    let mut drawn = pictured.renderer.draw(&pictured.view)?;
+    for frame in 1..=frames {
+        let start = Instant::now();
+        let changed = terrain.set_frame(frame);
+        replaced += pictured.update(&terrain, &changed)?;
+        changing += start.elapsed();
+        drawn = pictured.renderer.draw(&pictured.view)?;
+        most_reserved_bytes = most_reserved_bytes.max(pictured.held().reserved_bytes);
+    }
+    pictured.renderer.read_image()?.save_png(&path)?;
+    let frame_us = changing.as_secs_f64() * 1e6 / f64::from(frames.max(1));
+    println!(
+        "{}: {} triangles in {} commands; {frames} frames: {replaced} tiles replaced, {frame_us:.0} us a frame to change them, {} bytes in use, at most {most_reserved_bytes} reserved",
+        path.display(),
+        drawn.triangles,
+        drawn.commands,
+        pictured.held().used_bytes
+    );
+    Ok(())
+}
+
+/// The picture's path and the number of frames.
+fn arguments(
+    mut words: impl Iterator<Item = std::ffi::OsString>,
+) -> Result<(PathBuf, u32), Box<dyn Error>> {
+    let (mut path, mut frames) = (PathBuf::from("height_map.png"), TURN_FRAMES);
+    while let Some(word) = words.next() {
+        let value = words.next().ok_or("usage: height_map [-o FILE.png] [--frames N]")?;
+        match word.to_str() {
+            Some("-o") => path = value.into(),
+            Some("--frames") => {
+                frames =
+                    value.to_str().and_then(|n| n.parse().ok()).ok_or("--frames takes a number")?;
+            }
+            _ => return Err(format!("unknown option {}", word.display()).into()),
+        }
+    }
+    Ok((path, frames))
+}

@@ -1,0 +1,146 @@
+//! Heights on a grid, and the crater that wanders over them.
+
+/// Cells a side of a tile.
+pub(crate) const TILE: usize = 32;
+/// Frames in which the crater goes round once.
+pub(crate) const TURN_FRAMES: u32 = 500;
+/// Radius of the crater's bowl, in cells.
+const RADIUS: f32 = 18.0;
+/// How deep it is dug below the ground that was there, in voxels.
+const DEPTH: f32 = 26.0;
+/// The sea's ground, in voxels: high enough for the crater's rim to rise above it.
+const SHALLOW: f32 = -2.0;
+/// Earlier craters that have not filled up yet.
+const TRAIL: u32 = 8;
+/// Frames between them.
+const TRAIL_FRAMES: u32 = 12;
+
+/// A square of tiles on an island in the sea, whose level is 0.
+pub(crate) struct Terrain {
+    tiles: usize,
+    /// The ground before anything fell on it, also below the sea; row by row, by Z.
+    ground: Vec<f32>,
+    heights: Vec<f32>,
+}
+
+impl Terrain {
+    /// An island of `tiles` × `tiles` tiles, as it is in frame 0.
+    pub(crate) fn new(tiles: usize) -> Self {
+        let side = tiles * TILE + 1;
+        let ground = (0..side * side).map(|at| ground([at % side, at / side], side));
+        let ground: Vec<f32> = ground.collect();
+        let mut terrain = Self { tiles, heights: vec![0.0; ground.len()], ground };
+        terrain.set_frame(0);
+        terrain
+    }
+
+    /// Tiles a side.
+    pub(crate) fn tiles(&self) -> usize {
+        self.tiles
+    }
+
+    /// Samples a side.
+    fn side(&self) -> usize {
+        self.tiles * TILE + 1
+    }
+
+    /// The height of a sample, in voxels above the sea; of the nearest one beyond the edge.
+    pub(crate) fn height(&self, [x, z]: [i32; 2]) -> f32 {
+        let last = self.side() as i32 - 1;
+        self.heights[(z.clamp(0, last) * self.side() as i32 + x.clamp(0, last)) as usize]
+    }
+
+    /// Changes the heights to those of a frame; says of each tile, row by row, whether any
+    /// that its mesh depends on has changed: its own and those one sample around, which its
+    /// normals need.
+    ///
+    /// # Cost
+    /// O(samples).
+    pub(crate) fn set_frame(&mut self, frame: u32) -> Vec<bool> {
+        let craters = self.craters(frame);
+        let mut changed = vec![false; self.tiles * self.tiles];
+        let side = self.side();
+        for (at, (height, &ground)) in self.heights.iter_mut().zip(&self.ground).enumerate() {
+            let [x, z] = [at % side, at / side];
+            let dug = craters.iter().map(|crater| crater.change([x as f32, z as f32]));
+            // The deepest of the bowls; where there is none, the highest of the rims.
+            let dug = dug.fold(0.0_f32, |a, b| if a.min(b) < 0.0 { a.min(b) } else { a.max(b) });
+            let new = (ground + dug).max(0.0);
+            if new.to_bits() != height.to_bits() {
+                *height = new;
+                let last = self.tiles - 1;
+                for tile_z in z.saturating_sub(2) / TILE..=last.min((z + 1) / TILE) {
+                    for tile_x in x.saturating_sub(2) / TILE..=last.min((x + 1) / TILE) {
+                        changed[tile_z * self.tiles + tile_x] = true;
+                    }
+                }
+            }
+        }
+        changed
+    }
+
+    fn craters(&self, frame: u32) -> Vec<Crater> {
+        let side = self.side() as f32;
+        let crater = |age: u32| {
+            let then = (frame % TURN_FRAMES + TURN_FRAMES - age * TRAIL_FRAMES) % TURN_FRAMES;
+            let turn = then as f32 / TURN_FRAMES as f32 * std::f32::consts::TAU;
+            let middle = [turn.cos(), turn.sin()].map(|part| side * (0.5 + 0.26 * part));
+            Crater { middle, fresh: 1.0 - age as f32 / TRAIL as f32 }
+        };
+        (0..TRAIL).map(crater).collect()
+    }
+}
+
+/// A bowl with a rim.
+struct Crater {
+    middle: [f32; 2],
+    /// 1 when it is new, 0 when nothing is left of it.
+    fresh: f32,
+}
+
+impl Crater {
+    /// How much higher the ground is for it, in voxels.
+    fn change(&self, [x, z]: [f32; 2]) -> f32 {
+        let [x, z] = [x - self.middle[0], z - self.middle[1]];
+        let square = (x * x + z * z) / (RADIUS * RADIUS);
+        // Most of the samples, quickly.
+        if square >= 4.0 {
+            return 0.0;
+        }
+        let away = square.sqrt();
+        let depth = DEPTH * self.fresh;
+        match away {
+            ..1.0 => -depth * (1.0 - away * away),
+            _ => 0.2 * depth * (1.0 - (2.0 * away - 3.0).powi(2)) * (2.0 - away),
+        }
+    }
+}
+
+/// The island: hills that sink towards the edge.
+fn ground([x, z]: [usize; 2], side: usize) -> f32 {
+    let place = [x, z].map(|at| at as f32 / (side - 1) as f32);
+    let [from_x, from_z] = place.map(|at| (2.0 * at - 1.0).powi(4));
+    let (mut sum, mut weight, mut cells) = (0.0, 0.7, 3.0);
+    for octave in 0..5 {
+        sum += weight * noise(place.map(|at| at * cells), octave);
+        (weight, cells) = (weight * 0.36, cells * 2.0);
+    }
+    let height = side as f32 * (0.66 * sum - 0.21 - 0.3 * (from_x + from_z));
+    height.max(SHALLOW)
+}
+
+/// Values at whole places, 0 to 1, joined smoothly.
+fn noise(place: [f32; 2], seed: u32) -> f32 {
+    let [x, z] = place.map(|at| at as u32);
+    let [u, v] = place.map(|at| at.fract() * at.fract() * (3.0 - 2.0 * at.fract()));
+    let row = |z| hash([x, z, seed]) * (1.0 - u) + hash([x + 1, z, seed]) * u;
+    row(z) * (1.0 - v) + row(z + 1) * v
+}
+
+fn hash(of: [u32; 3]) -> f32 {
+    let mixed = of.into_iter().fold(0x9e37_79b9_u32, |hash, n| {
+        let hash = (hash ^ n).wrapping_mul(0x85eb_ca6b);
+        (hash ^ hash >> 15).wrapping_mul(0xc2b2_ae35)
+    });
+    (mixed >> 8) as f32 / (1 << 24) as f32
+}
