@@ -44,22 +44,23 @@ pub(crate) trait Instructions {
         u64::from(Self::equal_32(a, b)) | u64::from(Self::equal_32(c, d)) << 32
     }
 
-    /// The square turned over its diagonal: bit `x` of row `y` goes to bit `y` of row `x`.
+    /// Turns a square over its diagonal: bit `x` of row `y` goes to bit `y` of word `step * x`
+    /// of `to`. Rows beyond the end of `to` are left out.
     #[inline(always)]
-    fn turn_16(rows: &[u16; 16]) -> [u16; 16] {
-        portable::turned(rows)
+    fn turn_16(rows: &[u16; 16], to: &mut [u16], step: usize) {
+        portable::turn(rows, to, step);
     }
 
     /// As [`turn_16`](Self::turn_16).
     #[inline(always)]
-    fn turn_32(rows: &[u32; 32]) -> [u32; 32] {
-        portable::turned(rows)
+    fn turn_32(rows: &[u32; 32], to: &mut [u32], step: usize) {
+        portable::turn(rows, to, step);
     }
 
     /// As [`turn_16`](Self::turn_16).
     #[inline(always)]
-    fn turn_64(rows: &[u64; 64]) -> [u64; 64] {
-        portable::turned(rows)
+    fn turn_64(rows: &[u64; 64], to: &mut [u64], step: usize) {
+        portable::turn(rows, to, step);
     }
 }
 
@@ -110,7 +111,8 @@ mod tests {
         square_64: [u64; 64],
     }
 
-    type Answers = ([u64; 3], [u16; 16], [u32; 32], [u64; 64]);
+    /// Of squares the turned rows three words apart, of which the last is left out.
+    type Answers = ([u64; 3], [u16; 45], [u32; 93], [u64; 189]);
 
     impl Work for All {
         type Output = Answers;
@@ -123,8 +125,11 @@ mod tests {
             );
             let equal =
                 [I::equal_16(a_16, b_16).into(), I::equal_32(a_32, b_32).into(), I::equal_64(a, b)];
-            let turned = (I::turn_16(&self.square_16), I::turn_32(&self.square_32));
-            (equal, turned.0, turned.1, I::turn_64(&self.square_64))
+            let (mut turned_16, mut turned_32, mut turned_64) = ([7; 45], [7; 93], [7; 189]);
+            I::turn_16(&self.square_16, &mut turned_16, 3);
+            I::turn_32(&self.square_32, &mut turned_32, 3);
+            I::turn_64(&self.square_64, &mut turned_64, 3);
+            (equal, turned_16, turned_32, turned_64)
         }
     }
 

@@ -59,8 +59,9 @@ pub(super) trait Row:
     /// in the row before in bits 0 to 2, in the row behind in 6 to 8.
     fn around(rows: &[Self::Padded], column: u32) -> usize;
 
-    /// Turns a slice over its diagonal: bit `x` of row `y` goes to bit `y` of row `x`.
-    fn turned<I: Instructions>(rows: &Self::Slice) -> Self::Slice;
+    /// Turns a slice over its diagonal: bit `x` of row `y` goes to bit `y` of word `step * x`
+    /// of `to`. Rows beyond the end of `to` are left out.
+    fn turn<I: Instructions>(rows: &Self::Slice, to: &mut [Self], step: usize);
 }
 
 macro_rules! row {
@@ -118,8 +119,8 @@ macro_rules! row {
             }
 
             #[inline(always)]
-            fn turned<I: Instructions>(rows: &Self::Slice) -> Self::Slice {
-                I::$turn(rows)
+            fn turn<I: Instructions>(rows: &Self::Slice, to: &mut [Self], step: usize) {
+                I::$turn(rows, to, step);
             }
         }
     };

@@ -1,4 +1,4 @@
-use super::masks::{Layers, Masks, place};
+use super::masks::{Layers, Masks, place, stride};
 use super::row::Row;
 use crate::simd::{Instructions, Work};
 
@@ -30,14 +30,17 @@ impl<W: Row> Turn<'_, '_, W> {
     fn turn_of<I: Instructions>(self, side: usize) {
         let Self { masks, shaded } = self;
         let Masks { has_see_through, layers: [of_x, of_y, of_z], .. } = masks;
+        // Mask by mask: the rows of one layer each that a slice becomes stay in the first cache.
+        turn_all::<W, I>(of_z.opaque, of_x.opaque, side);
+        turn_all::<W, I>(of_z.across, of_x.along, side);
+        turn_all::<W, I>(of_z.before, of_x.across, side);
         for z in 0..side as isize {
-            turn::<W, I>(of_z.opaque, of_x.opaque, z, side);
             turn_ends(of_z, of_x, z, side);
-            turn::<W, I>(of_z.across, of_x.along, z, side);
-            turn::<W, I>(of_z.before, of_x.across, z, side);
-            if *has_see_through {
-                turn::<W, I>(of_z.along, of_x.before, z, side);
-                turn::<W, I>(of_z.solid, of_x.solid, z, side);
+        }
+        if *has_see_through {
+            turn_all::<W, I>(of_z.along, of_x.before, side);
+            turn_all::<W, I>(of_z.solid, of_x.solid, side);
+            for z in 0..side as isize {
                 of_x.before[place::<W>(z, side as isize)] = column(of_z.ends, 2, z, side);
             }
         }
@@ -51,6 +54,14 @@ impl<W: Row> Turn<'_, '_, W> {
     }
 }
 
+/// Turns the slices of a mask, the halo's left out.
+#[inline(always)]
+fn turn_all<W: Row, I: Instructions>(from: &[W], to: &mut [W], side: usize) {
+    for z in 0..side as isize {
+        turn::<W, I>(from, to, z, side);
+    }
+}
+
 /// Turns one slice of a mask.
 #[inline(always)]
 fn turn<W: Row, I: Instructions>(from: &[W], to: &mut [W], z: isize, side: usize) {
@@ -60,14 +71,17 @@ fn turn<W: Row, I: Instructions>(from: &[W], to: &mut [W], z: isize, side: usize
     if let Some(halo) = rows.as_mut().get_mut(side) {
         *halo = W::ZERO;
     }
-    let any = rows.as_ref().iter().fold(W::ZERO, |any, &row| any | row);
     // Where there is nothing, there are zeros already.
-    if any != W::ZERO {
-        let turned = W::turned::<I>(&rows);
-        for x in 0..side {
-            to[place::<W>(z, x as isize)] = turned[x];
-        }
+    if any(rows.as_ref()) != W::ZERO {
+        let to = &mut to[place::<W>(z, 0)..][..stride::<W>() * (side - 1) + 1];
+        W::turn::<I>(&rows, to, stride::<W>());
     }
+}
+
+/// The bits of any of these rows.
+#[inline(always)]
+fn any<W: Row>(rows: &[W]) -> W {
+    rows.iter().fold(W::ZERO, |any, &row| any | row)
 }
 
 /// The halo's voxels before and behind the rows of a slice become rows of two layers more.

@@ -17,8 +17,10 @@ impl Instructions for Portable {
 }
 
 #[inline(always)]
-pub(super) fn turned<W: Square, const ROWS: usize>(rows: &[W; ROWS]) -> [W; ROWS] {
+pub(super) fn turn<W: Square, const ROWS: usize>(rows: &[W; ROWS], to: &mut [W], step: usize) {
     let mut turned = *rows;
     transpose(&mut turned);
-    turned
+    for (to, row) in to.iter_mut().step_by(step).zip(turned) {
+        *to = row;
+    }
 }

@@ -2,8 +2,9 @@ use core::arch::x86_64::{
     __m128i, __m256i, _mm_cmpeq_epi16, _mm_loadu_si128, _mm_movemask_epi8, _mm_packs_epi16,
     _mm_setr_epi8, _mm256_add_epi8, _mm256_broadcastsi128_si256, _mm256_cmpeq_epi16,
     _mm256_loadu_si256, _mm256_movemask_epi8, _mm256_packs_epi16, _mm256_permute4x64_epi64,
-    _mm256_permutevar8x32_epi32, _mm256_setr_epi32, _mm256_shuffle_epi8, _mm256_unpackhi_epi32,
-    _mm256_unpackhi_epi64, _mm256_unpacklo_epi32, _mm256_unpacklo_epi64,
+    _mm256_permutevar8x32_epi32, _mm256_setr_epi32, _mm256_setr_m128i, _mm256_shuffle_epi8,
+    _mm256_unpackhi_epi16, _mm256_unpackhi_epi32, _mm256_unpackhi_epi64, _mm256_unpacklo_epi16,
+    _mm256_unpacklo_epi32, _mm256_unpacklo_epi64,
 };
 
 use super::{Instructions, Work};
@@ -66,15 +67,21 @@ impl Instructions for Wide {
     }
 
     #[inline(always)]
-    fn turn_16(rows: &[u16; 16]) -> [u16; 16] {
+    fn turn_16(rows: &[u16; 16], to: &mut [u16], step: usize) {
         // SAFETY: `Wide` is named only where the machine has AVX2.
-        unsafe { turn_16(rows) }
+        unsafe { turn_16(rows, to, step) }
     }
 
     #[inline(always)]
-    fn turn_32(rows: &[u32; 32]) -> [u32; 32] {
+    fn turn_32(rows: &[u32; 32], to: &mut [u32], step: usize) {
         // SAFETY: `Wide` is named only where the machine has AVX2.
-        unsafe { turn_32(rows) }
+        unsafe { turn_32(rows, to, step) }
+    }
+
+    #[inline(always)]
+    fn turn_64(rows: &[u64; 64], to: &mut [u64], step: usize) {
+        // SAFETY: `Wide` is named only where the machine has AVX2.
+        unsafe { turn_64(rows, to, step) }
     }
 }
 
@@ -95,31 +102,37 @@ fn equal_32(a: &[Material; 32], b: &[Material; 32]) -> u32 {
     _mm256_movemask_epi8(packed) as u32
 }
 
+/// Sets a word, where there is one.
+#[inline(always)]
+fn put<W>(to: &mut [W], at: usize, word: W) {
+    if let Some(place) = to.get_mut(at) {
+        *place = word;
+    }
+}
+
 /// Gathers the low bytes of all rows and the high ones; then the highest bits of all bytes are
 /// two columns.
 #[target_feature(enable = "avx2")]
 #[inline]
-fn turn_16(rows: &[u16; 16]) -> [u16; 16] {
+fn turn_16(rows: &[u16; 16], to: &mut [u16], step: usize) {
     // SAFETY: 16 rows of 2 bytes are the 32 that a load reads, at whatever address.
     let rows = unsafe { _mm256_loadu_si256(rows.as_ptr().cast()) };
     let by_half = _mm_setr_epi8(0, 2, 4, 6, 8, 10, 12, 14, 1, 3, 5, 7, 9, 11, 13, 15);
     let halves = _mm256_shuffle_epi8(rows, _mm256_broadcastsi128_si256(by_half));
     let mut columns = _mm256_permute4x64_epi64::<0b11_01_10_00>(halves);
-    let mut turned = [0; 16];
     for x in (0..8).rev() {
         let both = _mm256_movemask_epi8(columns) as u32;
-        turned[x] = both as u16;
-        turned[x + 8] = (both >> 16) as u16;
+        put(to, step * x, both as u16);
+        put(to, step * (x + 8), (both >> 16) as u16);
         columns = _mm256_add_epi8(columns, columns);
     }
-    turned
 }
 
 /// Gathers the first bytes of all rows, the second and so on; then the highest bits of all bytes
 /// of a vector are a column.
 #[target_feature(enable = "avx2")]
 #[inline]
-fn turn_32(rows: &[u32; 32]) -> [u32; 32] {
+fn turn_32(rows: &[u32; 32], to: &mut [u32], step: usize) {
     let first: *const __m256i = rows.as_ptr().cast();
     let by_byte = _mm_setr_epi8(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
     let by_byte = _mm256_broadcastsi128_si256(by_byte);
@@ -139,13 +152,61 @@ fn turn_32(rows: &[u32; 32]) -> [u32; 32] {
         _mm256_unpackhi_epi64(ab_high, cd_high),
     ];
     let by_row = _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7);
-    let mut turned = [0; 32];
     for (i, bytes) in bytes.into_iter().enumerate() {
         let mut columns = _mm256_permutevar8x32_epi32(bytes, by_row);
         for x in (0..8).rev() {
-            turned[8 * i + x] = _mm256_movemask_epi8(columns) as u32;
+            put(to, step * (8 * i + x), _mm256_movemask_epi8(columns) as u32);
             columns = _mm256_add_epi8(columns, columns);
         }
     }
-    turned
+}
+
+/// As [`turn_32`], for 32 rows of 64 at a time.
+#[target_feature(enable = "avx2")]
+#[inline]
+fn turn_64(rows: &[u64; 64], to: &mut [u64], step: usize) {
+    let ([low, high], _) = rows.as_chunks() else { return };
+    let [low, high] = [bytes_of_32(low), bytes_of_32(high)];
+    for (i, (mut low, mut high)) in low.into_iter().zip(high).enumerate() {
+        for x in (0..8).rev() {
+            let [rows, rows_behind] = [low, high].map(|rows| _mm256_movemask_epi8(rows) as u32);
+            let row = u64::from(rows) | u64::from(rows_behind) << 32;
+            put(to, step * (8 * i + x), row);
+            low = _mm256_add_epi8(low, low);
+            high = _mm256_add_epi8(high, high);
+        }
+    }
+}
+
+/// The first bytes of all rows, the second and so on.
+#[target_feature(enable = "avx2")]
+#[inline]
+fn bytes_of_32(rows: &[u64; 32]) -> [__m256i; 8] {
+    let first: *const __m128i = rows.as_ptr().cast();
+    let by_byte = _mm_setr_epi8(0, 8, 1, 9, 2, 10, 3, 11, 4, 12, 5, 13, 6, 14, 7, 15);
+    let by_byte = _mm256_broadcastsi128_si256(by_byte);
+    // Two rows a half: their first bytes, their second and so on. The halves are 16 rows apart.
+    let twos: [__m256i; 8] = core::array::from_fn(|i| {
+        // SAFETY: 32 rows of 8 bytes are 16 times the 16 that a load reads, at whatever address.
+        let halves = unsafe { [_mm_loadu_si128(first.add(i)), _mm_loadu_si128(first.add(i + 8))] };
+        _mm256_shuffle_epi8(_mm256_setr_m128i(halves[0], halves[1]), by_byte)
+    });
+    // Bytes 0 to 3 of four rows, and 4 to 7; two of each of eight; one of all.
+    let fours: [[__m256i; 2]; 4] = core::array::from_fn(|i| {
+        let [a, b] = [twos[2 * i], twos[2 * i + 1]];
+        [_mm256_unpacklo_epi16(a, b), _mm256_unpackhi_epi16(a, b)]
+    });
+    let eights: [[__m256i; 4]; 2] = core::array::from_fn(|i| {
+        let [[a, c], [b, d]] = [fours[2 * i], fours[2 * i + 1]];
+        [
+            _mm256_unpacklo_epi32(a, b),
+            _mm256_unpackhi_epi32(a, b),
+            _mm256_unpacklo_epi32(c, d),
+            _mm256_unpackhi_epi32(c, d),
+        ]
+    });
+    core::array::from_fn(|byte| {
+        let [a, b] = [eights[0][byte / 2], eights[1][byte / 2]];
+        if byte % 2 == 0 { _mm256_unpacklo_epi64(a, b) } else { _mm256_unpackhi_epi64(a, b) }
+    })
 }
