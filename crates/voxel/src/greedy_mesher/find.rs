@@ -68,8 +68,10 @@ impl<W: Row> Work for FindHalo<'_, '_, W> {
         for z in 0..side + 2 {
             for y in 0..side + 2 {
                 let (to, from) = (z + stride::<W>() * y, y + stride::<W>() * z);
-                of_y.solid[to] = of_z.solid[from];
-                of_y.before[to] = of_z.across[from];
+                if of_z.clear[from] != W::ZERO {
+                    of_y.clear[to] = of_z.clear[from];
+                    of_y.before[to] = of_z.across[from];
+                }
             }
         }
     }
@@ -121,22 +123,20 @@ impl<W: Row> Masks<'_, W> {
         let padded = side + 2;
         let [_, of_y, of_z] = &mut self.layers;
         let voxels = &chunk.voxels()[padded * padded * z..];
-        let [solid, opaque] = [&mut *of_z.solid, &mut *of_z.opaque]
+        let [clear_rows, opaque] = [&mut *of_z.clear, &mut *of_z.opaque]
             .map(|mask| &mut mask[stride::<W>() * z..][..padded]);
         let mut any_clear = W::ZERO;
         let mut first = 1;
-        for (solid, opaque) in solid.iter_mut().zip(&mut *opaque) {
+        for (clear_bits, opaque) in clear_rows.iter_mut().zip(&mut *opaque) {
             let row = &voxels[first..];
             first += padded;
-            let here = solid_bits::<W, I>(row, side);
+            let solid = solid_bits::<W, I>(row, side);
             // What is not needed is only asked where it is.
-            let clear = match here {
-                here if here == W::ZERO => W::ZERO,
-                here => clear.bits::<W, I>(row, side, here),
-            };
-            *solid = here;
-            *opaque = here & !clear;
-            any_clear = any_clear | clear;
+            if solid != W::ZERO {
+                *clear_bits = clear.bits::<W, I>(row, side, solid);
+                *opaque = solid & !*clear_bits;
+                any_clear = any_clear | *clear_bits;
+            }
         }
         let ends = &mut of_z.ends[stride::<W>() * z..][..padded];
         for (ends, row) in ends.iter_mut().zip(voxels.chunks_exact(padded)) {
@@ -155,17 +155,17 @@ impl<W: Row> Masks<'_, W> {
     /// The voxels of a slice that no opaque voxel covers from at least one of six sides.
     #[inline(always)]
     fn exposed(&self, side: usize, z: usize) -> W::Slice {
-        let Layers { opaque, solid, ends, .. } = &self.layers[2];
+        let Layers { opaque, clear, ends, .. } = &self.layers[2];
         let at = place::<W>(0, z as isize);
         let rows = |at: usize| &opaque[at..][..W::ROWS];
         let [here, below, above] = [rows(at), rows(at - 1), rows(at + 1)];
         let [before, behind] = [rows(at - stride::<W>()), rows(at + stride::<W>())];
-        let (solid, ends) = (&solid[at..][..W::ROWS], &ends[at..][..W::ROWS]);
+        let (clear, ends) = (&clear[at..][..W::ROWS], &ends[at..][..W::ROWS]);
         let mut exposed = W::EMPTY;
         for y in 0..W::ROWS {
             let [low, high] = beside(here[y], ends[y], side);
             let covered = below[y] & above[y] & before[y] & behind[y] & low & high;
-            exposed[y] = solid[y] & !(here[y] & covered);
+            exposed[y] = here[y] & !covered | clear[y];
         }
         exposed
     }

@@ -35,10 +35,10 @@ pub(super) struct Layers<'s, W: Row> {
     /// The same material as the same bit of the row before.
     pub across: &'s mut [W],
     /// The same material as the same bit of the layer before. Of ±Z; of others where there
-    /// is anything see-through.
+    /// is anything see-through, and only in rows that hold such.
     pub before: &'s mut [W],
-    /// Not air. Of ±Z; of others where there is anything see-through.
-    pub solid: &'s mut [W],
+    /// See-through. Of ±Z; of others where there is anything see-through.
+    pub clear: &'s mut [W],
     /// What lies at the ends of a row: bits 0 and 1 an opaque voxel before it and behind it,
     /// bit 2 the last voxel's material behind it. Of ±Z; of others where corners are
     /// darkened.
@@ -71,20 +71,20 @@ impl<'s, W: Row> Masks<'s, W> {
         let none = || scratch.alloc_slice_with(count, |_| W::ZERO);
         let layers = || -> Result<Layers<'s, W>, Error> {
             let [opaque, along, across] = [none()?, none()?, none()?];
-            let [before, solid] = [&mut [][..], &mut [][..]];
-            Ok(Layers { opaque, along, across, before, solid, ends: &mut [], padded: &mut [] })
+            let [before, clear] = [&mut [][..], &mut [][..]];
+            Ok(Layers { opaque, along, across, before, clear, ends: &mut [], padded: &mut [] })
         };
         let layers = [layers()?, layers()?, layers()?];
         let mut masks = Self { side: chunk.side() as usize, has_see_through: false, layers };
         let [of_x, of_y, of_z] = &mut masks.layers;
-        (of_z.solid, of_z.before, of_z.ends) = (none()?, none()?, none()?);
+        (of_z.clear, of_z.before, of_z.ends) = (none()?, none()?, none()?);
         if shaded {
             (of_x.ends, of_y.ends) = (none()?, none()?);
         }
         masks.has_see_through = widest(Find { masks: &mut masks, chunk, table });
         if masks.has_see_through {
             for layers in &mut masks.layers[..2] {
-                (layers.solid, layers.before) = (none()?, none()?);
+                (layers.clear, layers.before) = (none()?, none()?);
             }
             widest(FindHalo { masks: &mut masks, chunk });
         }
@@ -145,12 +145,12 @@ impl<W: Row> Layers<'_, W> {
             opaque[row] = here[row] & !covered[row];
         }
         if has_see_through {
-            let solid = Self::rows(self.solid, layer);
+            let all = Self::rows(self.clear, layer);
             // The later of two layers knows whether both are the same.
             let later = beyond.max(layer as isize);
             let same = &self.before[place::<W>(0, later)..][..W::ROWS];
             for row in 0..W::ROWS {
-                clear[row] = solid[row] & !(here[row] | covered[row] | same[row]);
+                clear[row] = all[row] & !(covered[row] | same[row]);
             }
         }
         // The row behind the last is the halo's.

@@ -38,9 +38,11 @@ impl<W: Row> Turn<'_, '_, W> {
             turn_ends(of_z, of_x, z, side);
         }
         if *has_see_through {
-            turn_all::<W, I>(of_z.along, of_x.before, side);
-            turn_all::<W, I>(of_z.solid, of_x.solid, side);
-            for z in 0..side as isize {
+            turn_all::<W, I>(of_z.clear, of_x.clear, side);
+            // What is the same only matters of what is see-through.
+            for z in (0..side).filter(|&z| any(Layers::rows(of_z.clear, z)) != W::ZERO) {
+                let z = z as isize;
+                turn::<W, I>(of_z.along, of_x.before, z, side);
                 of_x.before[place::<W>(z, side as isize)] = column(of_z.ends, 2, z, side);
             }
         }
