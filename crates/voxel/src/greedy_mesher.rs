@@ -130,7 +130,7 @@ impl GreedyMesher {
             mesh_uniform(chunk, material, table, mesh);
             return;
         }
-        if !widest(FindAny(chunk.voxels())) {
+        if !chunk.is_known() && !widest(FindAny(chunk.voxels())) {
             return;
         }
         // Masks come before quads, so that too little scratch shows while there are none.

@@ -23,6 +23,8 @@ use crate::{Chunk, Material};
 pub struct PaddedChunk {
     side: u32,
     solid_inside: bool,
+    /// What is said of it is so; else it may be.
+    is_known: bool,
     uniform: Option<Material>,
     uniform_beyond: [Option<Material>; Face::COUNT],
     /// (n + 2)³ materials, X fastest, then Y, then Z.
@@ -35,6 +37,7 @@ impl PaddedChunk {
         Self {
             side: 0,
             solid_inside: false,
+            is_known: true,
             uniform: Some(Material::AIR),
             uniform_beyond: [Some(Material::AIR); Face::COUNT],
             voxels: Vec::new(),
@@ -51,6 +54,7 @@ impl PaddedChunk {
         Self {
             side,
             solid_inside: true,
+            is_known: false,
             uniform: None,
             uniform_beyond: [None; Face::COUNT],
             voxels: (0..p * p * p).map(|i| material_at(place(i))).collect(),
@@ -68,6 +72,7 @@ impl PaddedChunk {
         let n = center.side();
         self.side = n;
         self.solid_inside = !center.is_empty();
+        self.is_known = true;
         self.uniform = center.uniform();
         self.uniform_beyond = Face::ALL.map(|face| match neighbor(face.normal()) {
             Some(chunk) if chunk.side() == n && !chunk.is_empty() => chunk.uniform(),
@@ -99,6 +104,12 @@ impl PaddedChunk {
     #[inline]
     pub const fn has_solid(&self) -> bool {
         self.solid_inside
+    }
+
+    /// Whether [`has_solid`](Self::has_solid) is so, rather than may be.
+    #[inline]
+    pub(crate) const fn is_known(&self) -> bool {
+        self.is_known
     }
 
     /// The one material of the chunk inside the halo, where the chunk knows that there is
