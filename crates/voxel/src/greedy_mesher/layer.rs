@@ -97,6 +97,12 @@ impl<W: Row> Layer<W> {
         self.occupied = occupied(self.visible.as_ref());
     }
 
+    /// Which rows have faces that can join no other: bit `r` for row `r`.
+    #[inline(always)]
+    pub(super) fn single_rows(&self) -> u64 {
+        occupied(self.single.as_ref())
+    }
+
     /// The faces that can join no other, of the rows from `row` on that fill one word.
     #[inline(always)]
     pub(super) fn single(&self, row: usize) -> u64 {

@@ -14,6 +14,16 @@ use crate::{ChunkMesh, Material, MaterialTable, PaddedChunk};
 /// of the worst case, random voxels of which a tenth is filled, holds five on average.
 const BATCH: usize = 8;
 
+/// Where less than one part in so many of the rows have single faces, these are few. Asked of
+/// rows of 64 bits only: words of several rows are filled better, and most are not empty.
+const FEW_PART: u32 = 2;
+
+/// Few faces are written down so many of a row at a time.
+const FEW: usize = 4;
+
+/// At most so many are written down before quads are made of them.
+const FOUND: usize = 128;
+
 /// Meshes a chunk of several materials. An error if `scratch` has too little room; no quad
 /// was made then.
 pub(super) fn mesh_masked<W: Row>(
@@ -119,6 +129,75 @@ impl<const FACE: usize, const SHADED: bool, W: Row> LayerQuads<'_, FACE, SHADED,
     /// Pushes a quad for each face that can join no other.
     #[inline(always)]
     fn push_single(&mut self, layer: &Layer<W>, places: &Places<W>) {
+        if W::ROWS == 64 {
+            let rows = layer.single_rows();
+            if rows.count_ones() * FEW_PART < self.chunk.side() {
+                return self.push_few(layer, rows);
+            }
+        }
+        self.push_many(layer, places);
+    }
+
+    /// As [`push_single`](Self::push_single), where these few rows have any: first where faces
+    /// are is written down, a few of a row at a time, then as many quads are made as there
+    /// are. So no guess is to be made at how many there are in a row.
+    #[inline(always)]
+    fn push_few(&mut self, layer: &Layer<W>, mut rows: u64) {
+        let mut found = [0_u16; FOUND];
+        let mut count = 0;
+        while rows != 0 {
+            let row = rows.trailing_zeros();
+            rows &= rows - 1;
+            let mut bits = layer.single(row as usize);
+            let mut left = bits.count_ones() as usize;
+            loop {
+                let room = found.get_mut(count..);
+                let Some(places) = room.and_then(|room| room.first_chunk_mut::<FEW>()) else {
+                    return;
+                };
+                for place in places {
+                    *place = (row * W::ROWS as u32 + bits.trailing_zeros() % 64) as u16;
+                    bits &= bits.wrapping_sub(1);
+                }
+                count += left.min(FEW);
+                if count >= FOUND - FEW {
+                    self.push_found(&found[..count]);
+                    count = 0;
+                }
+                if left <= FEW {
+                    break;
+                }
+                left -= FEW;
+            }
+        }
+        self.push_found(&found[..count]);
+    }
+
+    /// Pushes a quad for each of these faces, whose row and bit are one number.
+    #[inline(always)]
+    fn push_found(&mut self, found: &[u16]) {
+        let side = self.chunk.side() as usize;
+        let [bit_stride, row_stride] = axes(Self::FACE).map(|axis| stride(axis, side));
+        let (first_quad, first_voxel) = (self.quad(0, 0), self.voxel(0, 0));
+        let Some(voxels) = self.chunk.voxels().get(first_voxel..) else { return };
+        let Some(room) = self.room.get_mut(self.count..) else { return };
+        for (place, &at) in room.iter_mut().zip(found) {
+            let [row, bit] = [u32::from(at) / W::ROWS as u32, u32::from(at) % W::ROWS as u32];
+            let voxel = voxels.get(row as usize * row_stride + bit as usize * bit_stride);
+            let Some(material) = voxel else { return };
+            let bits = first_quad
+                + u64::from(row) * Self::STEPS.row
+                + u64::from(bit) * Self::STEPS.bit
+                + u64::from(material.0) * Self::STEPS.material
+                + Self::shade(self.outside.as_ref(), row, bit) * Self::STEPS.occlusion;
+            *place = Quad::from_bits(bits);
+        }
+        self.count += found.len();
+    }
+
+    /// As [`push_single`](Self::push_single), where most rows have some.
+    #[inline(always)]
+    fn push_many(&mut self, layer: &Layer<W>, places: &Places<W>) {
         for row in (0..W::ROWS).step_by(64 / W::ROWS) {
             let word = layer.single(row);
             if word != 0 {
