@@ -2,6 +2,7 @@ mod facing;
 mod find;
 mod layer;
 mod masks;
+mod memory;
 mod merging;
 mod row;
 mod row_bits;
@@ -18,6 +19,7 @@ use drystone_alloc::Error;
 use drystone_alloc::memory::{Linear, Region};
 
 use self::find::FindAny;
+use self::memory::Memory;
 use self::merging::mesh_masked;
 use self::uniform::mesh_uniform;
 use crate::conforming::Conforming;
@@ -46,9 +48,10 @@ use crate::{ChunkMesh, MaterialTable, PaddedChunk, mesh_unit, mesh_unit_shaded};
 /// # Cost
 /// A few operations a row of voxels and some tens of cycles a quad; nothing to speak of
 /// for a chunk of air and, where the chunk knows that it is of one material, no more than
-/// a look at its border. Scratch is 12 to 24 words for each of (n + 2)² rows, n being 16, 32
-/// or 64 bits, whichever holds the side, in a [`Linear`] that is reset after each chunk and kept: use one mesher
-/// a thread again and again, then meshing allocates nothing.
+/// a look at its border. Scratch is 18 words for each of (n + 2)² rows, n being 16, 32
+/// or 64 bits, whichever holds the side, and for shades 6 more in a [`Linear`]: use one mesher
+/// a thread again and again, then meshing allocates nothing, and for chunks of one side after
+/// another no scratch is cleared.
 ///
 /// # Examples
 /// ```
@@ -62,7 +65,9 @@ use crate::{ChunkMesh, MaterialTable, PaddedChunk, mesh_unit, mesh_unit_shaded};
 /// ```
 #[derive(Debug)]
 pub struct GreedyMesher {
-    /// The masks of the chunk in work.
+    /// The masks of the chunk in work, and of the last one.
+    memory: Memory,
+    /// What else shades need.
     scratch: Linear<'static>,
     merging: Merging,
     occlusion: bool,
@@ -95,7 +100,8 @@ impl GreedyMesher {
     /// A mesher that merges in this way.
     pub fn with_merging(merging: Merging) -> Self {
         let scratch = Linear::new(Region::new(&mut []));
-        Self { scratch, merging, occlusion: false, conforming: Conforming::default() }
+        let memory = Memory::default();
+        Self { memory, scratch, merging, occlusion: false, conforming: Conforming::default() }
     }
 
     /// The same mesher, which darkens corners of faces by the opaque voxels around them
@@ -134,7 +140,11 @@ impl GreedyMesher {
             return;
         }
         // Masks come before quads, so that too little scratch shows while there are none.
-        while mesh_any(&self.scratch, chunk, table, self.occlusion, mesh).is_err() {
+        loop {
+            let scratch = (&self.scratch, &mut self.memory);
+            if mesh_any(scratch, chunk, table, self.occlusion, mesh).is_ok() {
+                break;
+            }
             self.scratch = larger(&self.scratch);
         }
         self.scratch.reset();
@@ -162,7 +172,7 @@ fn larger(scratch: &Linear<'_>) -> Linear<'static> {
 /// Meshes a chunk that is not known to be of one material. What the compiler knows the
 /// length of goes twice as fast: rows are of one of three lengths.
 fn mesh_any(
-    scratch: &Linear<'_>,
+    scratch: (&Linear<'_>, &mut Memory),
     chunk: &PaddedChunk,
     table: &MaterialTable,
     occlusion: bool,

@@ -68,10 +68,9 @@ impl<W: Row> Work for FindHalo<'_, '_, W> {
         for z in 0..side + 2 {
             for y in 0..side + 2 {
                 let (to, from) = (z + stride::<W>() * y, y + stride::<W>() * z);
-                if of_z.clear[from] != W::ZERO {
-                    of_y.clear[to] = of_z.clear[from];
-                    of_y.before[to] = of_z.across[from];
-                }
+                let clear = of_z.clear[from];
+                of_y.clear[to] = clear;
+                of_y.before[to] = if clear == W::ZERO { W::ZERO } else { of_z.across[from] };
             }
         }
     }
@@ -105,6 +104,9 @@ impl<W: Row> Masks<'_, W> {
             for y in 0..side {
                 if exposed[y] != W::ZERO {
                     self.compare::<I>(side, chunk, y, z);
+                    self.exposed |= 1 << z;
+                } else {
+                    self.layers[2].before[place::<W>(y as isize, z as isize)] = W::ZERO;
                 }
             }
         }
@@ -132,11 +134,12 @@ impl<W: Row> Masks<'_, W> {
             first += padded;
             let solid = solid_bits::<W, I>(row, side);
             // What is not needed is only asked where it is.
-            if solid != W::ZERO {
-                *clear_bits = clear.bits::<W, I>(row, side, solid);
-                *opaque = solid & !*clear_bits;
-                any_clear = any_clear | *clear_bits;
-            }
+            *clear_bits = match solid {
+                solid if solid == W::ZERO => W::ZERO,
+                solid => clear.bits::<W, I>(row, side, solid),
+            };
+            *opaque = solid & !*clear_bits;
+            any_clear = any_clear | *clear_bits;
         }
         let ends = &mut of_z.ends[stride::<W>() * z..][..padded];
         for (ends, row) in ends.iter_mut().zip(voxels.chunks_exact(padded)) {

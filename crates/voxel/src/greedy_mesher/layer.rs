@@ -97,10 +97,15 @@ impl<W: Row> Layer<W> {
         self.occupied = occupied(self.visible.as_ref());
     }
 
-    /// Which rows have faces that can join no other: bit `r` for row `r`.
+    /// Which rows have faces that can join no other, bit `r` for row `r`, if less than half of
+    /// `side` rows have. Asked of rows of 64 bits only: words of several rows are seldom empty.
     #[inline(always)]
-    pub(super) fn single_rows(&self) -> u64 {
-        occupied(self.single.as_ref())
+    pub(super) fn few_single_rows(&self, side: usize) -> Option<u64> {
+        if W::ROWS < 64 {
+            return None;
+        }
+        let rows = occupied(self.single.as_ref());
+        (2 * (rows.count_ones() as usize) < side).then_some(rows)
     }
 
     /// The faces that can join no other, of the rows from `row` on that fill one word.

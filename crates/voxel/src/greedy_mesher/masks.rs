@@ -1,6 +1,7 @@
 use drystone_alloc::{Error, memory::Linear};
 
 use super::find::{Find, FindHalo};
+use super::memory::Words;
 use super::row::Row;
 use super::turn::Turn;
 use crate::simd::{Instructions, Work, widest};
@@ -16,6 +17,8 @@ pub(super) struct Masks<'s, W: Row> {
     pub side: usize,
     /// Whether chunk or halo hold anything see-through.
     pub has_see_through: bool,
+    /// Bit `z`: of that slice of the chunk a face shows.
+    pub exposed: u64,
     /// By the axis that the layers follow each other on.
     pub layers: [Layers<'s, W>; 3],
 }
@@ -25,12 +28,12 @@ pub(super) struct Masks<'s, W: Row> {
 ///
 /// Words lie as if the chunk were [`Row::ROWS`] a side; layers and rows of the halo go before
 /// and behind. The two voxels of the halo at a row's ends stay outside the word, so that 64
-/// a side fit. Rows that are not there are zero.
+/// a side fit. Rows that are not there are zero, but those of layers that nobody asks for.
 pub(super) struct Layers<'s, W: Row> {
     /// Not air and not see-through.
     pub opaque: &'s mut [W],
-    /// The same material as the bit before. This and the next two are zero in rows of which
-    /// no face shows.
+    /// The same material as the bit before. This and the next two have no meaning in rows of
+    /// which no face shows, but that where anything is see-through, `before` is zero there.
     pub along: &'s mut [W],
     /// The same material as the same bit of the row before.
     pub across: &'s mut [W],
@@ -60,37 +63,35 @@ pub(super) const fn place<W: Row>(row: isize, layer: isize) -> usize {
 
 impl<'s, W: Row> Masks<'s, W> {
     /// Takes the masks of `chunk`; `shaded` where corners are to be darkened. An error if
-    /// `scratch` has no room for them.
+    /// `scratch` has no room for what that needs.
     pub(super) fn new(
         chunk: &PaddedChunk,
         table: &MaterialTable,
         shaded: bool,
         scratch: &'s Linear<'_>,
+        words: &'s mut Words<W>,
     ) -> Result<Self, Error> {
-        let count = stride::<W>() * stride::<W>();
-        let none = || scratch.alloc_slice_with(count, |_| W::ZERO);
-        let layers = || -> Result<Layers<'s, W>, Error> {
-            let [opaque, along, across] = [none()?, none()?, none()?];
-            let [before, clear] = [&mut [][..], &mut [][..]];
-            Ok(Layers { opaque, along, across, before, clear, ends: &mut [], padded: &mut [] })
-        };
-        let layers = [layers()?, layers()?, layers()?];
-        let mut masks = Self { side: chunk.side() as usize, has_see_through: false, layers };
-        let [of_x, of_y, of_z] = &mut masks.layers;
-        (of_z.clear, of_z.before, of_z.ends) = (none()?, none()?, none()?);
-        if shaded {
-            (of_x.ends, of_y.ends) = (none()?, none()?);
-        }
+        let side = chunk.side() as usize;
+        let mut words = words.masks(side);
+        let mut next = || words.next().unwrap_or_default();
+        let layers = [(); 3].map(|()| Layers {
+            opaque: next(),
+            along: next(),
+            across: next(),
+            before: next(),
+            clear: next(),
+            ends: next(),
+            padded: &mut [],
+        });
+        let mut masks = Self { side, has_see_through: false, exposed: 0, layers };
         masks.has_see_through = widest(Find { masks: &mut masks, chunk, table });
         if masks.has_see_through {
-            for layers in &mut masks.layers[..2] {
-                (layers.clear, layers.before) = (none()?, none()?);
-            }
             widest(FindHalo { masks: &mut masks, chunk });
         }
         widest(Turn { masks: &mut masks, shaded });
         if shaded {
             for layers in &mut masks.layers {
+                let count = layers.opaque.len();
                 layers.padded = scratch.alloc_slice_with(count, |_| W::NONE_PADDED)?;
                 widest(Pad { layers, side: masks.side });
             }

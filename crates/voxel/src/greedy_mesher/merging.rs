@@ -4,6 +4,7 @@ use drystone_mesh::{Face, Quad, QuadSink};
 use super::facing::{Places, QuadSteps, axes, stride};
 use super::layer::{Layer, Patch};
 use super::masks::{Layers, Masks};
+use super::memory::Memory;
 use super::row::Row;
 use super::shade::{Outside, occlusion_table};
 use crate::simd::{Instructions, Work, widest};
@@ -14,10 +15,6 @@ use crate::{ChunkMesh, Material, MaterialTable, PaddedChunk};
 /// of the worst case, random voxels of which a tenth is filled, holds five on average.
 const BATCH: usize = 8;
 
-/// Where less than one part in so many of the rows have single faces, these are few. Asked of
-/// rows of 64 bits only: words of several rows are filled better, and most are not empty.
-const FEW_PART: u32 = 2;
-
 /// Few faces are written down so many of a row at a time.
 const FEW: usize = 4;
 
@@ -27,13 +24,13 @@ const FOUND: usize = 128;
 /// Meshes a chunk of several materials. An error if `scratch` has too little room; no quad
 /// was made then.
 pub(super) fn mesh_masked<W: Row>(
-    scratch: &Linear<'_>,
+    (scratch, memory): (&Linear<'_>, &mut Memory),
     chunk: &PaddedChunk,
     table: &MaterialTable,
     occlusion: bool,
     mesh: &mut ChunkMesh,
 ) -> Result<(), Error> {
-    let masks = Masks::<W>::new(chunk, table, occlusion, scratch)?;
+    let masks = Masks::<W>::new(chunk, table, occlusion, scratch, W::words(memory))?;
     let sinks = mesh.sinks();
     if occlusion {
         mesh_facings::<W, true>(&masks, chunk, sinks);
@@ -74,7 +71,7 @@ impl<const FACE: usize, const SHADED: bool, W: Row, S: QuadSink> Work
     #[inline(always)]
     fn run<I: Instructions>(mut self) {
         let face = const { Face::ALL[FACE] };
-        let Masks { side, has_see_through, ref layers } = *self.masks;
+        let Masks { side, has_see_through, ref layers, .. } = *self.masks;
         let layers = &layers[face.axis()];
         let places = Places::<W>::new(face, side);
         for step in 0..side {
@@ -103,7 +100,10 @@ impl<const FACE: usize, const SHADED: bool, W: Row, S: QuadSink> Work
                     room,
                     count: 0,
                 };
-                quads.push_single(&layer, &places);
+                match layer.few_single_rows(side) {
+                    Some(rows) => quads.push_few(&layer, rows),
+                    None => quads.push_single(&layer, &places),
+                }
                 layer.merge(|patch| quads.push(patch));
                 let count = quads.count;
                 sink.keep(face, count);
@@ -126,21 +126,9 @@ impl<const FACE: usize, const SHADED: bool, W: Row> LayerQuads<'_, FACE, SHADED,
     const STEPS: QuadSteps = QuadSteps::of(Self::FACE);
     const OCCLUSION: [u8; 512] = occlusion_table(Self::FACE);
 
-    /// Pushes a quad for each face that can join no other.
-    #[inline(always)]
-    fn push_single(&mut self, layer: &Layer<W>, places: &Places<W>) {
-        if W::ROWS == 64 {
-            let rows = layer.single_rows();
-            if rows.count_ones() * FEW_PART < self.chunk.side() {
-                return self.push_few(layer, rows);
-            }
-        }
-        self.push_many(layer, places);
-    }
-
-    /// As [`push_single`](Self::push_single), where these few rows have any: first where faces
-    /// are is written down, a few of a row at a time, then as many quads are made as there
-    /// are. So no guess is to be made at how many there are in a row.
+    /// Pushes a quad for each face that can join no other, where these few rows have any: first
+    /// where faces are is written down, a few of a row at a time, then as many quads are made
+    /// as there are. So no guess is to be made at how many there are in a row.
     #[inline(always)]
     fn push_few(&mut self, layer: &Layer<W>, mut rows: u64) {
         let mut found = [0_u16; FOUND];
@@ -195,9 +183,9 @@ impl<const FACE: usize, const SHADED: bool, W: Row> LayerQuads<'_, FACE, SHADED,
         self.count += found.len();
     }
 
-    /// As [`push_single`](Self::push_single), where most rows have some.
+    /// Pushes a quad for each face that can join no other.
     #[inline(always)]
-    fn push_many(&mut self, layer: &Layer<W>, places: &Places<W>) {
+    fn push_single(&mut self, layer: &Layer<W>, places: &Places<W>) {
         for row in (0..W::ROWS).step_by(64 / W::ROWS) {
             let word = layer.single(row);
             if word != 0 {

@@ -1,6 +1,7 @@
 use core::fmt::Debug;
 use core::ops::{BitAnd, BitOr, BitXor, IndexMut, Not, Shl, Shr};
 
+use super::memory::{Memory, Words};
 use crate::Material;
 use crate::simd::Instructions;
 
@@ -23,6 +24,9 @@ pub(super) trait Row:
     /// Bits in a row, and rows in a slice.
     const ROWS: usize;
     const ZERO: Self;
+
+    /// Where masks of such rows lie.
+    fn words(memory: &mut Memory) -> &mut Words<Self>;
 
     /// A slice of rows.
     type Slice: Copy + IndexMut<usize, Output = Self> + AsRef<[Self]> + AsMut<[Self]>;
@@ -65,10 +69,15 @@ pub(super) trait Row:
 }
 
 macro_rules! row {
-    ($word:ty, $padded:ty, $equal:ident, $turn:ident) => {
+    ($word:ty, $padded:ty, $words:ident, $equal:ident, $turn:ident) => {
         impl Row for $word {
             const ROWS: usize = <$word>::BITS as usize;
             const ZERO: Self = 0;
+
+            #[inline(always)]
+            fn words(memory: &mut Memory) -> &mut Words<Self> {
+                &mut memory.$words
+            }
 
             type Slice = [$word; Self::ROWS];
 
@@ -126,9 +135,9 @@ macro_rules! row {
     };
 }
 
-row!(u16, u32, equal_16, turn_16);
-row!(u32, u64, equal_32, turn_32);
-row!(u64, u128, equal_64, turn_64);
+row!(u16, u32, narrow, equal_16, turn_16);
+row!(u32, u64, middle, equal_32, turn_32);
+row!(u64, u128, wide, equal_64, turn_64);
 
 /// A word with a bit for each row that is not zero.
 #[inline(always)]

@@ -29,16 +29,16 @@ impl<W: Row> Turn<'_, '_, W> {
     #[inline(always)]
     fn turn_of<I: Instructions>(self, side: usize) {
         let Self { masks, shaded } = self;
-        let Masks { has_see_through, layers: [of_x, of_y, of_z], .. } = masks;
+        let Masks { has_see_through, exposed, layers: [of_x, of_y, of_z], .. } = masks;
         // Mask by mask: the rows of one layer each that a slice becomes stay in the first cache.
-        turn_all::<W, I>(of_z.opaque, of_x.opaque, side);
-        turn_all::<W, I>(of_z.across, of_x.along, side);
-        turn_all::<W, I>(of_z.before, of_x.across, side);
+        turn_all::<W, I>(of_z.opaque, of_x.opaque, side, u64::MAX);
+        turn_all::<W, I>(of_z.across, of_x.along, side, *exposed);
+        turn_all::<W, I>(of_z.before, of_x.across, side, *exposed);
         for z in 0..side as isize {
             turn_ends(of_z, of_x, z, side);
         }
         if *has_see_through {
-            turn_all::<W, I>(of_z.clear, of_x.clear, side);
+            turn_all::<W, I>(of_z.clear, of_x.clear, side, u64::MAX);
             // What is the same only matters of what is see-through.
             for z in (0..side).filter(|&z| any(Layers::rows(of_z.clear, z)) != W::ZERO) {
                 let z = z as isize;
@@ -56,11 +56,11 @@ impl<W: Row> Turn<'_, '_, W> {
     }
 }
 
-/// Turns the slices of a mask, the halo's left out.
+/// Turns those slices of a mask whose bit is set, the halo's left out.
 #[inline(always)]
-fn turn_all<W: Row, I: Instructions>(from: &[W], to: &mut [W], side: usize) {
-    for z in 0..side as isize {
-        turn::<W, I>(from, to, z, side);
+fn turn_all<W: Row, I: Instructions>(from: &[W], to: &mut [W], side: usize, slices: u64) {
+    for z in (0..side).filter(|z| slices >> z & 1 != 0) {
+        turn::<W, I>(from, to, z as isize, side);
     }
 }
 
@@ -73,9 +73,10 @@ fn turn<W: Row, I: Instructions>(from: &[W], to: &mut [W], z: isize, side: usize
     if let Some(halo) = rows.as_mut().get_mut(side) {
         *halo = W::ZERO;
     }
-    // Where there is nothing, there are zeros already.
-    if any(rows.as_ref()) != W::ZERO {
-        let to = &mut to[place::<W>(z, 0)..][..stride::<W>() * (side - 1) + 1];
+    let to = &mut to[place::<W>(z, 0)..][..stride::<W>() * (side - 1) + 1];
+    if any(rows.as_ref()) == W::ZERO {
+        to.iter_mut().step_by(stride::<W>()).for_each(|row| *row = W::ZERO);
+    } else {
         W::turn::<I>(&rows, to, stride::<W>());
     }
 }
