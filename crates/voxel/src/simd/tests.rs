@@ -1,0 +1,149 @@
+use core::cell::Cell;
+
+use super::*;
+use crate::{ChunkMesh, GreedyMesher, MaterialTable, PaddedChunk};
+use portable::Portable;
+
+/// The most that [`widest`] may use.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Most {
+    All,
+    Portable,
+    #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+    Narrow,
+}
+
+std::thread_local! {
+    /// What this thread may use.
+    pub(super) static MOST: Cell<Most> = const { Cell::new(Most::All) };
+}
+
+/// Two rows to be compared, and squares to be turned.
+#[derive(Clone, Copy)]
+struct All {
+    rows: [[Material; 64]; 2],
+    square_16: [u16; 16],
+    square_32: [u32; 32],
+    square_64: [u64; 64],
+}
+
+/// Of squares the turned rows three words apart, of which the last is left out.
+type Answers = ([u64; 3], [u16; 45], [u32; 93], [u64; 189]);
+
+impl Work for All {
+    type Output = Answers;
+
+    fn run<I: Instructions>(self) -> Answers {
+        let [a, b] = &self.rows;
+        let ((a_32, b_32), (a_16, b_16)) = (
+            (a.first_chunk().unwrap(), b.first_chunk().unwrap()),
+            (a.first_chunk().unwrap(), b.first_chunk().unwrap()),
+        );
+        let equal =
+            [I::equal_16(a_16, b_16).into(), I::equal_32(a_32, b_32).into(), I::equal_64(a, b)];
+        let (mut turned_16, mut turned_32, mut turned_64) = ([7; 45], [7; 93], [7; 189]);
+        I::turn_16(&self.square_16, &mut turned_16, 3);
+        I::turn_32(&self.square_32, &mut turned_32, 3);
+        I::turn_64(&self.square_64, &mut turned_64, 3);
+        (equal, turned_16, turned_32, turned_64)
+    }
+}
+
+#[test]
+fn instructions_give_what_their_twins_do() {
+    let mut seed = 1_u64;
+    let mut next = || {
+        seed = seed.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(1);
+        seed >> 29 ^ seed
+    };
+    let materials = [0, 1, 0x7fff, 0x8000, 0xff00, 0xffff];
+    for round in 0..500 {
+        let mut row = || core::array::from_fn(|_| Material(materials[next() as usize % 6]));
+        let [a, b] = [row(), row()];
+        // Rows that are the same, too.
+        let rows = if round % 10 == 0 { [a; 2] } else { [a, b] };
+        let work = All {
+            rows,
+            square_16: core::array::from_fn(|_| next() as u16),
+            square_32: core::array::from_fn(|_| next() as u32),
+            square_64: core::array::from_fn(|_| next()),
+        };
+        let expected = work.run::<Portable>();
+        #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+        assert!(work.run::<x86::Narrow>() == expected, "round {round}");
+        assert!(widest(work) == expected, "round {round}");
+    }
+}
+
+#[test]
+fn wide_instructions_change_nothing() {
+    struct Mix(u64);
+    impl Work for Mix {
+        type Output = [u64; 4];
+
+        #[inline(always)]
+        fn run<I: Instructions>(self) -> [u64; 4] {
+            let Self(x) = self;
+            let zeros = [x.leading_zeros(), x.trailing_zeros(), x.count_ones()];
+            let mixed = (0..64).map(|shift| x.rotate_left(shift) & x).fold(0, |a, b| a ^ b);
+            let [a, b, c] = zeros.map(u64::from);
+            [a, b, c, mixed]
+        }
+    }
+    for x in [0, 1, u64::MAX, 0x8000_0000_0000_0000, 0x1234_5678_9abc_def0] {
+        assert_eq!(widest(Mix(x)), Mix(x).run::<Portable>());
+    }
+}
+
+/// Boxes of five materials, chunk and halo alike.
+fn boxes(side: u32, seed: u64) -> PaddedChunk {
+    let mut state = seed;
+    let mut below = |bound: u32| {
+        state = state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(1);
+        (state >> 33) as u32 % bound
+    };
+    let boxes: [([u32; 3], u32, u16); 24] = core::array::from_fn(|_| {
+        let low = [0; 3].map(|_: u32| below(side + 2));
+        (low, 1 + below(side.div_ceil(2)), below(6) as u16)
+    });
+    PaddedChunk::from_fn(side, |at| {
+        let inside = |low: &[u32; 3], size: u32| {
+            at.iter().zip(low).all(|(at, low)| (*low..low + size).contains(at))
+        };
+        let found = boxes.iter().rev().find(|(low, size, _)| inside(low, *size));
+        Material(found.map_or(0, |(.., material)| *material))
+    })
+}
+
+/// The whole mesher, plain and shaded, on chunks of all lengths of rows.
+#[test]
+fn meshes_are_the_same_with_whatever_instructions() {
+    let fewer = [
+        Most::Portable,
+        #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+        Most::Narrow,
+    ];
+    let mut table = MaterialTable::new();
+    for opacity in [255, 255, 120, 255, 90] {
+        table.insert("material", [9, 9, 9, opacity]).unwrap();
+    }
+    let mut quads = 0;
+    for side in [1, 2, 15, 16, 17, 31, 32, 33, 62, 63, 64] {
+        for (seed, is_shaded) in [(1, false), (2, true), (3, true), (4, false)] {
+            let chunk = boxes(side, seed);
+            let meshed = |most| {
+                MOST.set(most);
+                let mut mesh = ChunkMesh::new();
+                GreedyMesher::new().occlusion(is_shaded).mesh(&chunk, &table, &mut mesh);
+                MOST.set(Most::All);
+                mesh
+            };
+            let all = meshed(Most::All);
+            for most in fewer {
+                assert!(meshed(most).iter().eq(all.iter()), "{most:?}, {side}, {seed}");
+            }
+            quads += all.len();
+        }
+    }
+    assert!(quads > 5000, "only {quads} quads");
+}
