@@ -1,3 +1,5 @@
+use core::array;
+
 use super::palette::Palette;
 use crate::Material;
 
@@ -20,10 +22,10 @@ impl Table {
     /// Takes over what a palette's numbers mean.
     pub(super) fn set(&mut self, palette: &Palette) {
         match palette.width().bits() {
-            1 => self.fill::<8>(palette),
-            2 => self.fill::<4>(palette),
-            4 => self.fill::<2>(palette),
-            _ => self.fill::<1>(palette),
+            1 => self.fill::<8, 4>(palette),
+            2 => self.fill::<4, 2>(palette),
+            4 => self.fill::<2, 1>(palette),
+            _ => self.0[..palette.materials().len()].copy_from_slice(palette.materials()),
         }
     }
 
@@ -38,16 +40,23 @@ impl Table {
         }
     }
 
-    fn fill<const PER_BYTE: usize>(&mut self, palette: &Palette) {
-        let bits = 8 / PER_BYTE;
+    /// What half a byte means is looked up, `HALF` voxels at most; a byte is two of these.
+    fn fill<const PER_BYTE: usize, const HALF: usize>(&mut self, palette: &Palette) {
+        const HALVES: usize = 16;
+        let bits = 4 / HALF;
         // Numbers that the list does not reach do not occur.
-        let mut materials = [Material::AIR; BYTES];
-        materials[..palette.materials().len()].copy_from_slice(palette.materials());
+        let mut materials = [Material::AIR; HALVES];
+        for (to, &material) in materials.iter_mut().zip(palette.materials()) {
+            *to = material;
+        }
+        let halves: [[Material; HALF]; HALVES] = array::from_fn(|number| {
+            array::from_fn(|n| materials[number >> (n * bits) & ((1 << bits) - 1)])
+        });
         let (table, _) = self.0.as_chunks_mut::<PER_BYTE>();
         for (byte, voxels) in table.iter_mut().take(BYTES).enumerate() {
-            for (n, voxel) in voxels.iter_mut().enumerate() {
-                *voxel = materials[byte >> (n * bits) & ((1 << bits) - 1)];
-            }
+            let (low, high) = voxels.split_at_mut(HALF);
+            low.copy_from_slice(&halves[byte % HALVES]);
+            high.copy_from_slice(&halves[byte / HALVES]);
         }
     }
 
