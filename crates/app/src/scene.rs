@@ -15,6 +15,7 @@ mod model;
 mod model_scene;
 mod outlook;
 mod quads;
+mod side_by_side;
 
 pub use backend::{BackendKind, RendererKind, Room, Size, open_renderer, open_window};
 pub use level_scene::{LevelScene, eye_of};
@@ -23,6 +24,7 @@ pub use model_scene::ModelScene;
 pub use outlook::{Outlook, corners, level_corners, model_outlook, outlook, outlook_on, reach};
 use quads::Scratch;
 pub use quads::{ChunkQuads, Meshing, mesh_chunk, mesh_world, mesh_world_with, quad_count};
+use side_by_side::SideBySide;
 
 use std::collections::HashMap;
 
@@ -42,6 +44,7 @@ pub struct Scene {
     /// The meshes of each chunk that has any, by layer.
     meshes: HashMap<ChunkPos, Meshes>,
     scratch: Scratch,
+    side_by_side: SideBySide,
 }
 
 #[derive(Clone, Copy, Default)]
@@ -65,7 +68,8 @@ impl Scene {
         let colors: Vec<_> = world.materials().iter().map(|(_, kind)| kind.color).collect();
         renderer.set_palette(&colors)?;
         let (meshes, scratch) = (HashMap::new(), Scratch::default());
-        let mut scene = Self { world, renderer, meshes, scratch };
+        let side_by_side = SideBySide::default();
+        let mut scene = Self { world, renderer, meshes, scratch, side_by_side };
         for chunk in quads {
             scene.update(chunk.position, &chunk.mesh)?;
         }
@@ -76,6 +80,7 @@ impl Scene {
     /// stays as it is. Worlds that [`mesh_world_with`] meshed want the same here.
     pub fn set_meshing(&mut self, meshing: Meshing) {
         self.scratch = Scratch::new(meshing);
+        self.side_by_side = SideBySide::new(meshing);
     }
 
     /// Meshes every chunk anew, on all cores, and shows it: the way to another
@@ -162,9 +167,42 @@ impl Scene {
         updated
     }
 
+    /// Meshes many chunks anew and shows them: as [`remesh`](Self::remesh), but on all cores,
+    /// while this thread hands what is ready to the renderer.
+    ///
+    /// # Cost
+    /// Memory for some chunks a core, kept.
+    ///
+    /// # Errors
+    /// When the renderer is full or its device failed; this chunk and those behind it are
+    /// shown as they were then.
+    pub fn remesh_many(&mut self, chunks: &[ChunkPos]) -> Result<(), RenderError> {
+        let mut side_by_side = std::mem::take(&mut self.side_by_side);
+        let Self { world, renderer, meshes, .. } = self;
+        let mut shown = Shown { side: world.side(), renderer: renderer.as_mut(), meshes };
+        let updated = side_by_side.mesh(world, chunks, |chunk, mesh| shown.update(chunk, mesh));
+        self.side_by_side = side_by_side;
+        updated
+    }
+
     /// Shows these quads as their chunk's.
     fn update(&mut self, chunk: ChunkPos, mesh: &ChunkMesh) -> Result<(), RenderError> {
-        let side = self.world.side();
+        let Self { world, renderer, meshes, .. } = self;
+        Shown { side: world.side(), renderer: renderer.as_mut(), meshes }.update(chunk, mesh)
+    }
+}
+
+/// What a renderer shows of a world whose chunks have this side.
+struct Shown<'a> {
+    side: u32,
+    renderer: &'a mut dyn Renderer,
+    meshes: &'a mut HashMap<ChunkPos, Meshes>,
+}
+
+impl Shown<'_> {
+    /// Shows these quads as their chunk's.
+    fn update(&mut self, chunk: ChunkPos, mesh: &ChunkMesh) -> Result<(), RenderError> {
+        let side = self.side;
         let place = DrawData { origin: chunk.origin(side).to_array(), level: 0, extent: side };
         let mut meshes = self.meshes.get(&chunk).copied().unwrap_or_default();
         let layers = [
@@ -174,7 +212,7 @@ impl Scene {
         let mut result = Ok(());
         for (id, layer, quads) in layers {
             let mesh = MeshData { quads: quads.quads(), counts: quads.counts(), place, layer };
-            let updated = update_mesh(self.renderer.as_mut(), id, &mesh);
+            let updated = update_mesh(self.renderer, id, &mesh);
             result = result.and(updated);
         }
         if meshes.opaque.is_none() && meshes.blended.is_none() {

@@ -1,3 +1,5 @@
+use std::mem;
+
 use drystone_voxel::{ChunkMesh, ChunkPos, GreedyMesher, PaddedChunk, VoxelPos};
 use drystone_world::World;
 use rayon::prelude::*;
@@ -90,12 +92,19 @@ impl Scratch {
 
     /// The quads of a chunk, until the next is meshed.
     pub(super) fn mesh(&mut self, world: &World, position: ChunkPos) -> &ChunkMesh {
-        self.mesh.clear();
+        let mut mesh = mem::take(&mut self.mesh);
+        self.mesh_into(world, position, &mut mesh);
+        self.mesh = mesh;
+        &self.mesh
+    }
+
+    /// Replaces what is in `mesh` by the quads of a chunk.
+    pub(super) fn mesh_into(&mut self, world: &World, position: ChunkPos, mesh: &mut ChunkMesh) {
+        mesh.clear();
         if world.chunk(position).is_some() {
             world.pad(position, &mut self.padded);
-            self.mesher.mesh(&self.padded, world.materials(), &mut self.mesh);
+            self.mesher.mesh(&self.padded, world.materials(), mesh);
         }
-        &self.mesh
     }
 }
 

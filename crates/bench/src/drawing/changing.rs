@@ -51,7 +51,7 @@ impl Changing {
         Ok(Self { kind, scene, changes, mesh_ns: 0.0 })
     }
 
-    /// Fills the next chunks anew, and then meshes them: only that is timed, upload
+    /// Fills the next chunks anew, and then meshes them on all cores: only that is timed, upload
     /// included.
     pub(super) fn change(&mut self) -> Result<(), String> {
         let changed = self.changes.next_frame();
@@ -60,9 +60,7 @@ impl Changing {
             self.scene.world_mut().insert(position, chunk).map_err(|e| e.to_string())?;
         }
         let start = Instant::now();
-        for &position in &positions {
-            self.scene.remesh(position).map_err(|e| e.to_string())?;
-        }
+        self.scene.remesh_many(&positions).map_err(|e| e.to_string())?;
         self.mesh_ns += elapsed_ns(start);
         Ok(())
     }
