@@ -173,6 +173,14 @@ impl Source for GeneratedWorld {
         Ok(fill::chunk(&self.terrain, &self.palette, &self.land(node), position))
     }
 
+    fn makes_levels(&self) -> bool {
+        true
+    }
+
+    fn is_air(&self, node: NodePos) -> bool {
+        self.is_sky(node)
+    }
+
     /// Always `Some`: at any level the chunk is made from the noise, at about the cost of a
     /// chunk of single voxels, and looks much as
     /// [`downsample`](drystone_voxel::downsample)d ones do, with the colours that are seen

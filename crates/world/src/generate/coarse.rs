@@ -63,6 +63,9 @@ struct Maker<'a> {
     inside: [i32; 3],
 }
 
+/// In voxels of more units than this, leaves hide the trunk behind them.
+const THIN_TRUNKS_UNITS: i64 = 2;
+
 impl Maker<'_> {
     fn is_above_all(&self) -> bool {
         let low = self.grid.height(0);
@@ -146,8 +149,14 @@ impl Maker<'_> {
                     let at =
                         |within: [i64; 3]| [0, 1, 2].map(|i| place(i, [x, y, z][i], within[i]));
                     let voxel = &mut voxels[index([x, y, z])];
+                    // A trunk that is wider than it is would show through its crown.
+                    let is_thin = self.grid.units > THIN_TRUNKS_UNITS;
+                    let leaves_yield = !is_thin && self.cover.palette.is_leaf(*voxel);
+                    let in_crown =
+                        is_thin && matches!(tree.part_at(at([middle; 3])), Some(Part::Leaves(_)));
                     if let Some(part) = tree.trunk_in(at([0; 3]), self.grid.units as i32)
-                        && (voxel.is_air() || self.cover.palette.is_leaf(*voxel))
+                        && (voxel.is_air() || leaves_yield)
+                        && !in_crown
                     {
                         *voxel = part;
                     } else if voxel.is_air()

@@ -5,10 +5,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use drystone_mesh::{Face, Quad, QuadBuffer};
-use drystone_voxel::{Chunk, ChunkMesh, ChunkPos, Material, PaddedChunk, VoxelPos, mesh_unit};
+use drystone_voxel::{
+    Chunk, ChunkMesh, ChunkPos, Material, MaterialTable, PaddedChunk, VoxelPos, mesh_unit,
+};
 
 use super::*;
-use crate::{GeneratedWorld, GeneratorConfig, NodePos};
+use crate::{GeneratedWorld, GeneratorConfig, NodePos, Source, WorldError};
 
 mod holes;
 mod steps;
@@ -72,8 +74,30 @@ fn generated(size_chunks: [u32; 3]) -> Box<GeneratedWorld> {
     Box::new(GeneratedWorld::new(config).unwrap())
 }
 
+/// The same, of which larger voxels follow from smaller ones.
+fn derived(size_chunks: [u32; 3]) -> Box<Derived> {
+    Box::new(Derived(*generated(size_chunks)))
+}
+
+struct Derived(GeneratedWorld);
+
+impl Source for Derived {
+    fn name(&self) -> &str {
+        self.0.name()
+    }
+    fn materials(&self) -> &MaterialTable {
+        self.0.materials()
+    }
+    fn chunk_positions(&self) -> Vec<ChunkPos> {
+        self.0.chunk_positions()
+    }
+    fn chunk(&self, position: ChunkPos) -> Result<Chunk, WorldError> {
+        self.0.chunk(position)
+    }
+}
+
 /// A tree without threads: each mesh is made when the test says so.
-fn tree(source: Box<dyn crate::Source>, config: LevelConfig) -> LevelTree {
+fn tree(source: Box<dyn Source>, config: LevelConfig) -> LevelTree {
     let data = Arc::new(LevelData::new(source, 64 << 20));
     LevelTree::new(data, LevelConfig { threads: 0, ..config }).unwrap()
 }

@@ -47,9 +47,15 @@ fn passes_quad(from: [f64; 3], along: [f64; 3], low: [f64; 3], scale: f64, quad:
         })
 }
 
-/// Whether a march through the voxels of level 0 meets an opaque one before it leaves the
-/// world.
-fn march_hits(data: &LevelData, from: [f64; 3], along: [f64; 3], size: [f64; 3]) -> bool {
+/// Whether a march meets an opaque voxel before it leaves the world; `voxel_at` says what lies
+/// at a voxel of level 0.
+fn march_hits(
+    data: &LevelData,
+    voxel_at: &dyn Fn(VoxelPos) -> Material,
+    from: [f64; 3],
+    along: [f64; 3],
+    size: [f64; 3],
+) -> bool {
     let mut at = from.map(|c| c.floor() as i32);
     let step = along.map(|c| if c < 0.0 { -1 } else { 1 });
     let mut next: [f64; 3] = std::array::from_fn(|axis| {
@@ -72,13 +78,37 @@ fn march_hits(data: &LevelData, from: [f64; 3], along: [f64; 3], size: [f64; 3])
     }
 }
 
-/// Over a solid world, from random eyes, while levels change: after every update that
-/// shows anything new, rays from the eye.
+/// The voxel of the node that is shown at a voxel of level 0.
+fn shown_voxel(tree: &LevelTree, shown: &HashSet<NodePos>, voxel: VoxelPos) -> Material {
+    let mut node = NodePos::from(voxel.split(Chunk::SIDE).0);
+    while !shown.contains(&node) {
+        assert!(node.level < tree.data().top_level(), "nothing is shown at {voxel:?}");
+        node = node.parent();
+    }
+    let [x, y, z] = voxel.to_array().map(|c| c >> node.level);
+    tree.data().chunk(node).get(VoxelPos::new(x, y, z).split(Chunk::SIDE).1)
+}
+
+/// Over a solid world, whose larger voxels hold all of its smaller ones.
 #[test]
 fn no_ray_finds_a_hole() {
+    rays_find_no_hole(derived([10, 4, 10]), true);
+}
+
+/// The same of what the source makes of each level: what is shown has no hole, even where
+/// one level is lower than the other.
+#[test]
+fn no_ray_finds_a_hole_between_levels_that_differ() {
+    rays_find_no_hole(generated([10, 4, 10]), false);
+}
+
+/// From random eyes, while levels change: after every update that shows anything new, rays
+/// from the eye. Whether they should hit is said by the world itself, or by the voxels of
+/// the nodes that are shown.
+fn rays_find_no_hole(source: Box<dyn Source>, by_world: bool) {
     const SIDE: f64 = 10.0 * 32.0;
     const HIGH: f64 = 4.0 * 32.0;
-    let mut tree = tree(generated([10, 4, 10]), unhurried());
+    let mut tree = tree(source, unhurried());
     let mut screen = Screen::default();
     let mut dice = 11u64;
     let mut roll = || {
@@ -101,7 +131,11 @@ fn no_ray_finds_a_hole() {
             for _ in 0..if is_new { 12 } else { 0 } {
                 let along = [roll() - 0.5, -0.05 - roll(), roll() - 0.5].map(|c| c + 1e-7);
                 rays += 1;
-                if march_hits(tree.data(), position, along, [SIDE, HIGH, SIDE]) {
+                let data = tree.data();
+                let fine = |voxel| data.get(voxel);
+                let seen = |voxel| shown_voxel(&tree, &before, voxel);
+                let voxel_at: &dyn Fn(VoxelPos) -> Material = if by_world { &fine } else { &seen };
+                if march_hits(data, voxel_at, position, along, [SIDE, HIGH, SIDE]) {
                     hits += 1;
                     assert!(is_hit(&screen, position, along), "from {position:?} along {along:?}");
                 }

@@ -1,7 +1,5 @@
-use drystone_voxel::MaterialTable;
-
 use super::*;
-use crate::{ChunkBox, Source, WorldError};
+use crate::ChunkBox;
 
 #[test]
 fn near_is_fine_and_far_is_coarse_at_every_step() {
@@ -170,7 +168,7 @@ fn a_world_of_nothing_settles_at_once() {
 /// After any edit, what is shown is what a new tree would show, at every level.
 #[test]
 fn edits_show_at_once_at_every_level() {
-    let mut tree = tree(generated([8, 4, 8]), unhurried());
+    let mut tree = tree(derived([8, 4, 8]), unhurried());
     let mut screen = Screen::default();
     let near = eye([20.0, 50.0, 20.0], 90.0);
     settle(&mut tree, &near, &mut screen);
