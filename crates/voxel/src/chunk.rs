@@ -9,6 +9,7 @@ pub(crate) use self::table::Table;
 use crate::{LocalPos, Material};
 
 mod blocks;
+mod from_runs;
 mod iter;
 mod kind;
 mod numbered;

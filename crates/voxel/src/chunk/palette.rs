@@ -41,6 +41,17 @@ impl Width {
         }))
     }
 
+    /// The one of so many bits.
+    pub(super) const fn of_bits(bits: u32) -> Option<Self> {
+        Some(Self(match bits {
+            1 => 0,
+            2 => 1,
+            4 => 2,
+            8 => 3,
+            _ => return None,
+        }))
+    }
+
     pub(super) const fn bits(self) -> u32 {
         1 << self.0
     }
@@ -100,6 +111,18 @@ impl Palette {
             _ => packed.copy_from_slice(&numbers),
         }
         Self { width, live_count: materials.len() as u32, materials, counts, packed }
+    }
+
+    /// Voxels that are packed already: `counts` are those of each material.
+    pub(super) fn of_parts(
+        width: Width,
+        materials: &[Material],
+        counts: &[u32],
+        packed: Block<u8>,
+    ) -> Self {
+        let live_count = counts.iter().filter(|&&count| count > 0).count() as u32;
+        let (materials, counts) = (materials.to_vec(), counts.to_vec());
+        Self { width, live_count, materials, counts, packed }
     }
 
     pub(super) const fn width(&self) -> Width {
