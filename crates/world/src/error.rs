@@ -76,6 +76,63 @@ pub enum WorldError {
         /// What to do about it.
         advice: &'static str,
     },
+    /// A stored world is damaged somewhere.
+    #[error("{}: {place}: {problem}; see drystone check --repair", path.display())]
+    BadStored {
+        /// The file.
+        path: PathBuf,
+        /// The chunk, or the part of the file.
+        place: String,
+        /// What is wrong there.
+        problem: String,
+    },
+    /// Another process, or this one, has the stored world open.
+    #[error("{}: another has this world open; close it there, or copy the file", path.display())]
+    InUse {
+        /// The file.
+        path: PathBuf,
+    },
+    /// A stored world of a version to come.
+    #[error(
+        "{}: a world of version {found}, this program knows {known}; use a newer drystone",
+        path.display()
+    )]
+    NewerStored {
+        /// The file.
+        path: PathBuf,
+        /// Its version.
+        found: u32,
+        /// The newest that is known.
+        known: u32,
+    },
+    /// A stored world that was opened to be read only.
+    #[error("{}: is open for reading only; open it for writing", path.display())]
+    ReadOnly {
+        /// The file.
+        path: PathBuf,
+    },
+    /// Edits could not be written; they are kept in memory.
+    #[error("{}: not saved: {problem}; make room and save again", path.display())]
+    NotCommitted {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        problem: String,
+    },
+    /// A stored world that an import cannot go on with.
+    #[error("{}: {problem}; give the world another name, or remove the file", path.display())]
+    NotResumed {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        problem: &'static str,
+    },
+    /// Materials whose numbers mean others in the stored world.
+    #[error("{}: other materials than the world's; take its own and add to them", path.display())]
+    OtherMaterials {
+        /// The file.
+        path: PathBuf,
+    },
     /// More than this version takes, found before any memory was spent on it.
     #[error("{what}: {found} {unit}, at most {limit} are taken; {advice}")]
     TooLarge {

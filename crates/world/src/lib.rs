@@ -57,11 +57,15 @@ mod chunk_box;
 mod error;
 mod generate;
 mod height_map;
+#[cfg(not(target_arch = "wasm32"))]
+mod import;
 mod levels;
 mod minecraft;
 mod model;
 mod node;
 mod source;
+#[cfg(not(target_arch = "wasm32"))]
+mod stored;
 mod vox;
 mod voxel_box;
 mod world;
@@ -70,6 +74,8 @@ pub use chunk_box::ChunkBox;
 pub use error::WorldError;
 pub use generate::{GeneratedWorld, GeneratorConfig};
 pub use height_map::{HeightMap, HeightMapOptions, HeightMapSummary, Voids};
+#[cfg(not(target_arch = "wasm32"))]
+pub use import::{ImportOptions, ImportProgress, import};
 pub use levels::{
     Eye, LevelConfig, LevelCount, LevelData, LevelTree, NodeMesh, NodeSink, PixelScale,
 };
@@ -80,6 +86,8 @@ pub use model::{
 };
 pub use node::NodePos;
 pub use source::{SUPPORTED_SOURCES, Source, open_source};
+#[cfg(not(target_arch = "wasm32"))]
+pub use stored::{CommitPolicy, StoredSummary, StoredWorld, WorldCheck};
 pub use vox::{VoxFile, VoxLayer, VoxSummary};
 pub use voxel_box::VoxelBox;
 pub use world::World;

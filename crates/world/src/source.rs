@@ -5,6 +5,8 @@ use std::path::Path;
 
 use drystone_voxel::{Chunk, ChunkPos, MaterialTable};
 
+#[cfg(not(target_arch = "wasm32"))]
+use crate::StoredWorld;
 use crate::{
     ChunkBox, GeneratedWorld, GeneratorConfig, HeightMap, HeightMapOptions, MinecraftWorld, Model,
     NodePos, VoxFile, WorldError,
@@ -13,7 +15,8 @@ use crate::{
 /// What [`open_source`] and [`Model::open`](crate::Model::open) can open, as their errors
 /// name it.
 pub const SUPPORTED_SOURCES: &str = "MagicaVoxel files (.vox), Minecraft Java worlds (.mca, save folders), \
-     height maps (.png, .tif, .hgt), polygon models (.obj, .gltf, .glb), \
+     height maps (.png, .tif, .hgt), stored worlds (.drystone), \
+     polygon models (.obj, .gltf, .glb), \
      or no name for a generated world";
 
 /// Where voxels come from: says which chunks there are and makes each on demand, from
@@ -80,8 +83,8 @@ pub trait Source: Any + Send + Sync {
 }
 
 /// Opens what lies at `path`: a folder or `.mca` file as a Minecraft world, `.png`, `.tif` and
-/// `.hgt` files as height maps at their own scale, anything else by its content; without a
-/// path, the generated world of the default configuration.
+/// `.hgt` files as height maps at their own scale, anything else by its content, a stored
+/// world to be read only; without a path, the generated world of the default configuration.
 ///
 /// # Errors
 /// A missing or unreadable file, a folder without regions, a file of another kind or a
@@ -102,6 +105,10 @@ pub fn open_source(path: Option<&Path>) -> Result<Box<dyn Source>, WorldError> {
         }
         Some(path) if HeightMap::is_height_map(path) => {
             Ok(Box::new(HeightMap::open(path, &HeightMapOptions::default())?))
+        }
+        #[cfg(not(target_arch = "wasm32"))]
+        Some(path) if StoredWorld::is_stored(path) => {
+            Ok(Box::new(StoredWorld::open_read_only(path)?))
         }
         Some(path) => match VoxFile::open(path) {
             Err(WorldError::Unsupported { path, .. })

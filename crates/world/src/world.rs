@@ -74,7 +74,8 @@ impl World {
     ///
     /// # Errors
     /// [`WorldError::TooLarge`] past [`MAX_CHUNKS`](Self::MAX_CHUNKS), before any chunk is
-    /// made, and whatever [`Source::chunk`] returns.
+    /// made, and whatever [`Source::chunk`] returns; damaged chunks of a stored world are left
+    /// out, and [`Source::faults`] names them.
     pub fn load(source: &dyn Source) -> Result<Self, WorldError> {
         let count = source.chunk_count();
         if count > Self::MAX_CHUNKS as u64 {
@@ -91,6 +92,8 @@ impl World {
             .into_par_iter()
             .filter_map(|position| match source.chunk(position) {
                 Ok(chunk) if chunk.is_empty() => None,
+                // The source names it among its faults.
+                Err(WorldError::BadStored { .. }) => None,
                 made => Some(made.map(|chunk| (position, chunk))),
             })
             .collect::<Result<_, WorldError>>()?;
@@ -267,7 +270,8 @@ fn chunk_bounds(position: ChunkPos, chunk: &Chunk) -> Option<VoxelBox> {
     (!chunk.is_empty()).then(|| VoxelBox::of(at(low)).union(VoxelBox::of(at(high))))
 }
 
-fn count_chunk(chunk: &Chunk) -> BTreeMap<Material, u64> {
+/// How many voxels a chunk has of each material, air included or not.
+pub(crate) fn count_chunk(chunk: &Chunk) -> BTreeMap<Material, u64> {
     let mut counts = BTreeMap::new();
     if let Some(fill) = chunk.uniform() {
         counts.insert(fill, u64::from(chunk.solid_count()));

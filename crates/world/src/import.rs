@@ -1,0 +1,166 @@
+use std::path::Path;
+use std::time::Duration;
+
+use drystone_voxel::{Chunk, ChunkPos};
+use rayon::prelude::*;
+use twox_hash::XxHash3_64;
+
+use crate::{CommitPolicy, Source, StoredWorld, WorldError};
+
+mod slabs;
+#[cfg(test)]
+mod tests;
+
+use slabs::Slabs;
+
+/// How a source is imported.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ImportOptions {
+    /// The memory that the import may take beside the source's own, in bytes: at least
+    /// [`MIN_MEMORY_BYTES`](Self::MIN_MEMORY_BYTES). Default 256 MiB.
+    pub memory_bytes: u64,
+}
+
+impl ImportOptions {
+    /// The least: pages of the file, and a slab of chunks on each side.
+    pub const MIN_MEMORY_BYTES: u64 = 64 << 20;
+    /// What does not depend on how much is gathered for a commit.
+    const FIXED_BYTES: u64 = 56 << 20;
+}
+
+impl Default for ImportOptions {
+    fn default() -> Self {
+        Self { memory_bytes: 256 << 20 }
+    }
+}
+
+/// How far an import has come.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ImportProgress {
+    /// Places of chunks that were looked at, those of an earlier run included.
+    pub done: u64,
+    /// All places.
+    pub total: u64,
+    /// How many the earlier run had done that this one goes on from.
+    pub resumed: u64,
+    /// Chunks that could not be read and were left out; [`Source::faults`] names them.
+    pub lost: u64,
+}
+
+/// Copies a source of any size into a stored world, chunk by chunk, on all cores. What was
+/// committed of an import that was stopped, or killed, is not done again.
+///
+/// ```text
+///  source ──► slabs of 8 × 2 × 8 chunks ──► committed in groups, with how many were done
+/// ```
+///
+/// # Cost
+/// The source's, and some 0.1 ms a chunk. Memory: as the options say, beside what the source
+/// takes itself; 12 bytes a chunk where the source is scattered.
+///
+/// # Errors
+/// A file that is there already and was not begun by an import of this source; what the
+/// source returns; a disk that is full. What was committed stays, to be gone on from.
+///
+/// # Examples
+/// ```
+/// use drystone_world::{GeneratedWorld, GeneratorConfig, ImportOptions, Source, import};
+///
+/// let path = std::env::temp_dir().join(format!("import-{}.drystone", std::process::id()));
+/// let config = GeneratorConfig { size_chunks: [1, 4, 1], ..GeneratorConfig::default() };
+/// let source = GeneratedWorld::new(config)?;
+/// let (world, progress) = import(&source, &path, &ImportOptions::default(), &mut |_| {})?;
+/// assert_eq!((progress.done, progress.total), (4, 4));
+/// assert!(world.chunk_count() > 0);
+/// # world.close()?;
+/// # std::fs::remove_file(path).unwrap();
+/// # Ok::<(), drystone_world::WorldError>(())
+/// ```
+pub fn import(
+    source: &dyn Source,
+    path: &Path,
+    options: &ImportOptions,
+    each: &mut dyn FnMut(&ImportProgress),
+) -> Result<(StoredWorld, ImportProgress), WorldError> {
+    let slabs = Slabs::of(source);
+    let mark = Mark { source: fingerprint(source), done: 0 };
+    // Four times this may wait while as much is written, packed and as pages.
+    let left_bytes = options.memory_bytes.saturating_sub(ImportOptions::FIXED_BYTES);
+    let max_bytes = (left_bytes / 24).max(ImportOptions::FIXED_BYTES / 64);
+    let policy = CommitPolicy { max_delay: Duration::from_secs(5), max_bytes };
+    let world = match path.exists() {
+        true => StoredWorld::open_with(path, policy)?,
+        false => {
+            let progress = Some(mark.to_bytes());
+            StoredWorld::create_with(path, source.name(), source.materials(), policy, progress)?
+        }
+    };
+    let refused = |problem| WorldError::NotResumed { path: path.into(), problem };
+    let begun = world.import_progress()?.ok_or_else(|| refused("no import was stopped here"))?;
+    let begun = Mark::of_bytes(&begun).ok_or_else(|| refused("another version began it"))?;
+    if begun.source != mark.source {
+        return Err(refused("another source was being imported, or this one has changed"));
+    }
+    let mut progress = ImportProgress { total: slabs.place_count(), ..ImportProgress::default() };
+    for slab in slabs {
+        let count = slab.len() as u64;
+        if progress.done < begun.done {
+            (progress.done, progress.resumed) = (progress.done + count, progress.resumed + count);
+            continue;
+        }
+        let (chunks, lost) = read(source, slab)?;
+        (progress.done, progress.lost) = (progress.done + count, progress.lost + lost);
+        world.put_import(chunks, Mark { done: progress.done, ..mark }.to_bytes())?;
+        each(&progress);
+    }
+    world.put_import([], Vec::new())?;
+    world.flush()?;
+    Ok((world, progress))
+}
+
+/// The chunks of a slab that hold anything, and how many are damaged.
+fn read(
+    source: &dyn Source,
+    slab: Vec<ChunkPos>,
+) -> Result<(Vec<(ChunkPos, Chunk)>, u64), WorldError> {
+    let read: Vec<_> = slab.into_par_iter().map(|at| (at, source.chunk(at))).collect();
+    let (mut chunks, mut lost) = (Vec::new(), 0);
+    for (at, chunk) in read {
+        match chunk {
+            Ok(chunk) if chunk.is_empty() => {}
+            Ok(chunk) => chunks.push((at, chunk)),
+            Err(WorldError::BadStored { .. }) => lost += 1,
+            Err(error) => return Err(error),
+        }
+    }
+    Ok((chunks, lost))
+}
+
+/// How far an import has come, as it is kept.
+#[derive(Clone, Copy)]
+struct Mark {
+    source: u64,
+    done: u64,
+}
+
+impl Mark {
+    fn to_bytes(self) -> Vec<u8> {
+        [self.source.to_le_bytes(), self.done.to_le_bytes()].concat()
+    }
+
+    fn of_bytes(bytes: &[u8]) -> Option<Self> {
+        let (source, rest) = bytes.split_first_chunk()?;
+        let done = u64::from_le_bytes(rest.try_into().ok()?);
+        Some(Self { source: u64::from_le_bytes(*source), done })
+    }
+}
+
+/// What tells one source from another without reading it all.
+fn fingerprint(source: &dyn Source) -> u64 {
+    let mut text = format!("{}\n{:?}\n", source.name(), source.extent());
+    text += &source.chunk_count().to_string();
+    for (_, kind) in source.materials().iter() {
+        text += &format!("\n{} {:?}", kind.name, kind.color);
+    }
+    XxHash3_64::oneshot(text.as_bytes())
+}

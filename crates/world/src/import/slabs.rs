@@ -1,0 +1,126 @@
+use drystone_voxel::ChunkPos;
+
+use crate::{ChunkBox, Source};
+
+/// The places of a source's chunks, by slabs of 8 × 2 × 8: whole groups of stored chunks, and
+/// columns soon after each other. Slabs come column by column, from the lowest up.
+pub(super) struct Slabs {
+    places: Places,
+    /// Slabs that were given.
+    next: u64,
+}
+
+enum Places {
+    /// Every place of a box, none of them listed.
+    Box(ChunkBox),
+    /// These, in the order of slabs; those from `.1` on are still to come.
+    List(Vec<ChunkPos>, usize),
+}
+
+/// Sides of a slab as powers of two.
+const SIDE_LOG2: [u32; 3] = [3, 1, 3];
+
+impl Slabs {
+    /// A list for what is scattered, the box for what fills it: of that there may be more
+    /// chunks than a list should hold.
+    pub(super) fn of(source: &dyn Source) -> Self {
+        const MANY: u64 = 1 << 16;
+        let count = source.chunk_count();
+        let volume =
+            |all: &ChunkBox| all.size_chunks().into_iter().try_fold(1_u64, u64::checked_mul);
+        let dense = source
+            .extent()
+            .filter(|all| count > MANY && volume(all).is_some_and(|volume| volume / 4 <= count));
+        let places = dense.map_or_else(|| list(source.chunk_positions()), Places::Box);
+        Self { places, next: 0 }
+    }
+
+    /// All places.
+    pub(super) fn place_count(&self) -> u64 {
+        match &self.places {
+            Places::Box(all) => all.size_chunks().into_iter().product(),
+            Places::List(places, _) => places.len() as u64,
+        }
+    }
+}
+
+fn list(mut places: Vec<ChunkPos>) -> Places {
+    places.sort_unstable_by_key(|&place| (slab_of(place), place));
+    Places::List(places, 0)
+}
+
+/// A slab's place, in the order X, Z, Y.
+fn slab_of(place: ChunkPos) -> [i32; 3] {
+    [place.x >> SIDE_LOG2[0], place.z >> SIDE_LOG2[2], place.y >> SIDE_LOG2[1]]
+}
+
+impl Iterator for Slabs {
+    type Item = Vec<ChunkPos>;
+
+    fn next(&mut self) -> Option<Vec<ChunkPos>> {
+        let found = match &mut self.places {
+            Places::Box(all) => slab_in(all, self.next)?,
+            Places::List(places, from) => {
+                let rest = places.get(*from..)?;
+                let slab = slab_of(*rest.first()?);
+                let count = rest.iter().take_while(|&&place| slab_of(place) == slab).count();
+                *from += count;
+                rest[..count].to_vec()
+            }
+        };
+        self.next += 1;
+        Some(found)
+    }
+}
+
+/// The places of a box's slab of this number.
+fn slab_in(all: &ChunkBox, number: u64) -> Option<Vec<ChunkPos>> {
+    let (low, high) = (slab_of(all.min), slab_of(all.max));
+    let sides: [u64; 3] = std::array::from_fn(|n| u64::from(high[n].abs_diff(low[n])) + 1);
+    let [x, z, y] = [number / sides[2] / sides[1], number / sides[2] % sides[1], number % sides[2]];
+    if x >= sides[0] {
+        return None;
+    }
+    let span = |low: i32, offset: u64, log2: u32, min: i32, max: i32| {
+        let first = (i64::from(low) + offset as i64) << log2;
+        let last = first + (1 << log2) - 1;
+        (first.max(min.into()) as i32)..=(last.min(max.into()) as i32)
+    };
+    let ys = span(low[2], y, SIDE_LOG2[1], all.min.y, all.max.y);
+    let zs = span(low[1], z, SIDE_LOG2[2], all.min.z, all.max.z);
+    let xs = span(low[0], x, SIDE_LOG2[0], all.min.x, all.max.x);
+    let rows = xs.flat_map(|x| ys.clone().map(move |y| (x, y)));
+    Some(rows.flat_map(|(x, y)| zs.clone().map(move |z| ChunkPos::new(x, y, z))).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Both ways give the same slabs of a box, each place once.
+    #[test]
+    fn a_box_is_listed_as_its_places_are() {
+        for (min, max) in [
+            (ChunkPos::new(0, 0, 0), ChunkPos::new(0, 0, 0)),
+            (ChunkPos::new(-9, -3, 4), ChunkPos::new(10, 4, 17)),
+            (ChunkPos::new(i32::MAX - 9, 0, i32::MIN), ChunkPos::new(i32::MAX, 1, i32::MIN + 3)),
+        ] {
+            let all = ChunkBox { min, max };
+            let places: Vec<_> = (min.x..=max.x)
+                .flat_map(|x| (min.y..=max.y).map(move |y| (x, y)))
+                .flat_map(|(x, y)| (min.z..=max.z).map(move |z| ChunkPos::new(x, y, z)))
+                .collect();
+            let slabs = |places| Slabs { places, next: 0 };
+            let listed = slabs(list(places.clone()));
+            let boxed = slabs(Places::Box(all));
+            assert_eq!(listed.place_count(), boxed.place_count());
+            let (listed, boxed): (Vec<_>, Vec<_>) = (listed.collect(), boxed.collect());
+            assert_eq!(listed, boxed);
+            let mut seen: Vec<ChunkPos> = boxed.concat();
+            seen.sort_unstable();
+            assert_eq!(seen, places);
+            assert!(boxed.iter().all(|slab| slab.len() <= 128));
+        }
+        assert_eq!(Slabs { places: list(Vec::new()), next: 0 }.count(), 0);
+    }
+}

@@ -1,0 +1,150 @@
+use std::fs;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+
+use drystone_voxel::{Material, MaterialTable};
+
+use super::*;
+use crate::{GeneratedWorld, GeneratorConfig, World};
+
+struct File(PathBuf);
+
+impl File {
+    fn new() -> Self {
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        let count = COUNT.fetch_add(1, Ordering::Relaxed);
+        let name = format!("drystone-import-{}-{count}.drystone", std::process::id());
+        Self(std::env::temp_dir().join(name))
+    }
+}
+
+impl Drop for File {
+    fn drop(&mut self) {
+        let _ = fs::remove_file(&self.0);
+    }
+}
+
+/// A source that fails once so many chunks were asked for, as a kill would end it.
+struct Failing {
+    source: GeneratedWorld,
+    left: AtomicU64,
+}
+
+impl Source for Failing {
+    fn name(&self) -> &str {
+        self.source.name()
+    }
+
+    fn materials(&self) -> &MaterialTable {
+        self.source.materials()
+    }
+
+    fn chunk_positions(&self) -> Vec<ChunkPos> {
+        self.source.chunk_positions()
+    }
+
+    fn chunk(&self, position: ChunkPos) -> Result<Chunk, WorldError> {
+        let left = self
+            .left
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1));
+        match left {
+            Ok(_) => self.source.chunk(position),
+            Err(_) => Err(WorldError::ChunkSide { found: 0, expected: 1 }),
+        }
+    }
+}
+
+fn source(size_chunks: [u32; 3]) -> GeneratedWorld {
+    GeneratedWorld::new(GeneratorConfig { size_chunks, ..GeneratorConfig::default() }).unwrap()
+}
+
+#[test]
+fn stopped_and_resumed_it_is_the_same_as_in_one_go() {
+    let [whole, parts] = [File::new(), File::new()];
+    let size = [20, 4, 9];
+    let options = ImportOptions::default();
+    let (world, _) = import(&source(size), &whole.0, &options, &mut |_| {}).unwrap();
+    let expected = World::load(&world).unwrap();
+    assert!(expected.iter().eq(World::load(&source(size)).unwrap().iter()));
+
+    let mut resumed = Vec::new();
+    loop {
+        let failing = Failing { source: source(size), left: AtomicU64::new(300) };
+        match import(&failing, &parts.0, &options, &mut |_| {}) {
+            Ok((world, progress)) => {
+                resumed.push(progress.resumed);
+                assert_eq!(progress.done, progress.total);
+                let loaded = World::load(&world).unwrap();
+                assert!(loaded.iter().eq(expected.iter()));
+                break;
+            }
+            Err(error) => assert!(matches!(error, WorldError::ChunkSide { .. }), "{error}"),
+        }
+        let begun = StoredWorld::open(&parts.0).unwrap().import_progress().unwrap().unwrap();
+        resumed.push(Mark::of_bytes(&begun).unwrap().done);
+    }
+    assert!(resumed.is_sorted() && resumed[0] > 0 && resumed.len() > 2, "{resumed:?}");
+}
+
+#[test]
+fn another_source_and_another_file_are_refused() {
+    let file = File::new();
+    let options = ImportOptions::default();
+    let failing = Failing { source: source([20, 4, 9]), left: AtomicU64::new(200) };
+    assert!(import(&failing, &file.0, &options, &mut |_| {}).is_err());
+    let refused = |source: &dyn Source| {
+        let error = import(source, &file.0, &options, &mut |_| {}).unwrap_err();
+        assert!(matches!(error, WorldError::NotResumed { .. }), "{error}");
+    };
+    refused(&source([20, 4, 10]));
+    import(&source([20, 4, 9]), &file.0, &options, &mut |_| {}).unwrap();
+    // A world that is whole is not imported into.
+    refused(&source([20, 4, 9]));
+}
+
+/// More chunks than are listed, nearly all of air.
+struct Wide(MaterialTable);
+
+impl Source for Wide {
+    fn name(&self) -> &str {
+        "wide"
+    }
+
+    fn materials(&self) -> &MaterialTable {
+        &self.0
+    }
+
+    fn chunk_positions(&self) -> Vec<ChunkPos> {
+        panic!("they are too many to be listed")
+    }
+
+    fn extent(&self) -> Option<crate::ChunkBox> {
+        let (min, max) = (ChunkPos::new(-150, 0, 0), ChunkPos::new(149, 1, 149));
+        Some(crate::ChunkBox { min, max })
+    }
+
+    fn chunk_count(&self) -> u64 {
+        300 * 2 * 150
+    }
+
+    fn chunk(&self, at: ChunkPos) -> Result<Chunk, WorldError> {
+        let fill = if at.x == at.z { Material(1) } else { Material::AIR };
+        Ok(Chunk::new(Chunk::SIDE, fill))
+    }
+}
+
+#[test]
+fn a_large_source_is_never_listed() {
+    let file = File::new();
+    let mut materials = MaterialTable::new();
+    materials.insert("stone", [1, 2, 3, 255]).unwrap();
+    let mut seen = 0;
+    let (world, progress) =
+        import(&Wide(materials), &file.0, &ImportOptions::default(), &mut |progress| {
+            assert!(progress.done > seen);
+            seen = progress.done;
+        })
+        .unwrap();
+    assert_eq!((seen, progress.total), (90_000, 90_000));
+    assert_eq!(world.chunk_count(), 300);
+}

@@ -1,0 +1,420 @@
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+
+use drystone_voxel::{Chunk, ChunkPos, Material, MaterialTable};
+
+use crate::{ChunkBox, Source, WorldError};
+
+mod batch;
+mod check;
+mod committer;
+mod database;
+mod group;
+mod index;
+mod meta;
+mod open;
+mod record;
+mod summary;
+mod survey;
+#[cfg(test)]
+mod tests;
+
+use batch::{Batch, Committed, HEAD, IMPORT, MATERIALS};
+pub use check::WorldCheck;
+pub use committer::CommitPolicy;
+use committer::Committer;
+use database::{Access, META, Store, damaged};
+use group::{Group, GroupPos};
+use index::Index;
+use meta::{Head, VERSION};
+use open::{read_index, read_meta};
+pub use summary::StoredSummary;
+
+/// A world in one file, which survives being killed at any moment: what was committed is
+/// there, what was not is absent.
+///
+/// ```text
+///  put ─► pending ──after a while, or many──► packed ─► one transaction ─► file
+///            │                                             (values, index, head)
+///  chunk ◄───┴── else from the file: index ─► value ─► checksum ─► unpacked
+/// ```
+/// The file is a `redb` database of three tables:
+///
+/// | table | key | value |
+/// |---|---|---|
+/// | `chunks` | a group of 2 × 2 × 2 chunks: X, Z, Y as big-endian words, their highest bit turned | `1`, a bit for each chunk that is there, for each of them its record's length (4 bytes) and checksum (8), then the records |
+/// | `index` | a region of 16³ chunks: X, Y, Z | a bit for each chunk that is there (512 bytes), checksum (8) |
+/// | `meta` | `world` | version (4), revision, chunks, regions (8 each), name, checksum (8) |
+/// | | `materials` | for each but air: red, green, blue, opacity, the name's length (2), name; checksum (8) |
+/// | | `import` | how far an import has come, checksum (8) |
+///
+/// A fourth, `levels`, is reserved for chunks of larger voxels. Numbers are little-endian
+/// where nothing else is said. Checksums are XXH3, 64 bits; those of records are mixed with
+/// the chunk's place, so that a record in another's place is found out.
+///
+/// A record is `0` and a body as it is, or `1` and a body packed by `zstd`. A body is the
+/// chunk's runs, X fastest, then Y, then Z:
+///
+/// | bytes | what |
+/// |---|---|
+/// | 1 | how the chunk is kept in memory: 0 uniform; 1, 2, 4, 8, 16 bits a voxel; 255 runs |
+/// | 2 | materials less one |
+/// | 2 each | the materials, those of most runs first |
+/// | 2 | runs less one |
+/// | 1 a run | its length below 32 (else 0), and times 32 its material's place in the list (7 and more: 7) |
+/// | 2 | runs of a material from place 7 on |
+/// | 2 each | these places |
+/// | 1 to 3 each | the lengths of 32 and more, seven bits a byte, lowest first, all but the last with their highest bit set |
+///
+/// # Cost
+/// Opening reads the index, 4 KiB for each 32,000 chunks or fewer that are near each other, and
+/// keeps it. A chunk takes some 15 µs to read, verify and unpack; on disk, a chunk of terrain
+/// some 1.5 KB. Memory: 32 MiB of pages at the most, and what waits to be committed.
+///
+/// # Examples
+/// ```
+/// use drystone_voxel::{Chunk, ChunkPos, MaterialTable};
+/// use drystone_world::{Source, StoredWorld, WorldError};
+///
+/// let folder = std::env::temp_dir().join(format!("drystone-doc-{}", std::process::id()));
+/// std::fs::create_dir_all(&folder).unwrap();
+/// let path = folder.join("world.drystone");
+/// let mut materials = MaterialTable::new();
+/// let stone = materials.insert("stone", [120, 120, 120, 255]).unwrap();
+///
+/// let world = StoredWorld::create(&path, "a stone", &materials)?;
+/// world.put([(ChunkPos::new(0, 0, 0), Chunk::new(Chunk::SIDE, stone))])?;
+/// world.close()?; // commits; so does dropping it, but nobody hears of a failure
+///
+/// let world = StoredWorld::open(&path)?;
+/// assert_eq!(world.chunk(ChunkPos::new(0, 0, 0))?.uniform(), Some(stone));
+/// # world.close()?;
+/// # std::fs::remove_dir_all(folder).unwrap();
+/// # Ok::<(), WorldError>(())
+/// ```
+pub struct StoredWorld {
+    name: String,
+    materials: MaterialTable,
+    committed: Arc<RwLock<Committed>>,
+    /// `None` of a world that is only read.
+    committer: Option<Committer>,
+    faults: Mutex<Vec<String>>,
+    store: Arc<Store>,
+}
+
+impl StoredWorld {
+    /// The ending of such files.
+    pub const EXTENSION: &str = "drystone";
+    /// The most faults that are kept for [`Source::faults`].
+    const MAX_FAULTS: usize = 10_000;
+
+    /// A new world without chunks. The same numbers mean the same materials in it as in
+    /// `materials`, of whose names the first 65,535 bytes are kept.
+    ///
+    /// # Errors
+    /// A file that is there already, or that cannot be made.
+    pub fn create(path: &Path, name: &str, materials: &MaterialTable) -> Result<Self, WorldError> {
+        Self::create_with(path, name, materials, CommitPolicy::default(), None)
+    }
+
+    /// The same, with how far an import has come from the start.
+    pub(crate) fn create_with(
+        path: &Path,
+        name: &str,
+        materials: &MaterialTable,
+        policy: CommitPolicy,
+        import: Option<Vec<u8>>,
+    ) -> Result<Self, WorldError> {
+        let unreadable = |problem| WorldError::Unreadable { path: path.into(), problem };
+        if path.exists() {
+            return Err(unreadable(std::io::ErrorKind::AlreadyExists.into()));
+        }
+        let (version, name) = (VERSION, name.to_owned());
+        let head = Head { version, revision: 0, chunk_count: 0, region_count: 0, name };
+        // Under another name until it is a world: killed before that, it is not in the way.
+        let new = beside(path, "new");
+        match fs::remove_file(&new) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                return Err(unreadable(error));
+            }
+            _ => {}
+        }
+        Store::create(&new, |transaction| {
+            let mut table = transaction.open_table(META)?;
+            table.insert(HEAD, head.to_bytes().as_slice())?;
+            table.insert(MATERIALS, meta::materials_to_bytes(materials).as_slice())?;
+            if let Some(import) = import {
+                table.insert(IMPORT, meta::sealed(import).as_slice())?;
+            }
+            Ok(())
+        })?
+        .close()?;
+        fs::rename(&new, path).map_err(unreadable)?;
+        Self::open_with(path, policy)
+    }
+
+    /// Opens a world to read and to change it. One that was not closed, because its process
+    /// was killed, is put right on the way.
+    ///
+    /// # Errors
+    /// [`InUse`](WorldError::InUse) while another has it open; what is no stored world, is of
+    /// a newer version or is damaged as a whole.
+    pub fn open(path: &Path) -> Result<Self, WorldError> {
+        Self::open_with(path, CommitPolicy::default())
+    }
+
+    /// The same, with commits as `policy` says.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open).
+    pub fn open_with(path: &Path, policy: CommitPolicy) -> Result<Self, WorldError> {
+        Self::of(Self::store(path, Access::Write)?, Some(policy))
+    }
+
+    /// Opens a world to read it, together with others that only read.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open).
+    pub fn open_read_only(path: &Path) -> Result<Self, WorldError> {
+        Self::of(Self::store(path, Access::Read)?, None)
+    }
+
+    fn store(path: &Path, access: Access) -> Result<Store, WorldError> {
+        if !Self::is_stored(path) {
+            let unreadable = |problem| WorldError::Unreadable { path: path.into(), problem };
+            let len = fs::metadata(path).map_err(unreadable)?.len();
+            let found = format!("not a stored world ({len} bytes that begin otherwise)");
+            return Err(WorldError::Unsupported { path: path.into(), found });
+        }
+        Store::open(path, access)
+    }
+
+    /// Makes the file as small as it gets without packing anything anew: for worlds that are
+    /// finished, or were edited for long.
+    ///
+    /// # Cost
+    /// Moves up to the whole file.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open).
+    pub fn compact(path: &Path) -> Result<(), WorldError> {
+        Self::store(path, Access::Write)?.close()?;
+        Store::compact(path)
+    }
+
+    /// Whether the file begins as stored worlds do.
+    pub fn is_stored(path: &Path) -> bool {
+        use std::io::Read;
+        let mut start = [0; MAGIC.len()];
+        fs::metadata(path).is_ok_and(|it| it.is_file())
+            && fs::File::open(path).and_then(|mut file| file.read_exact(&mut start)).is_ok()
+            && start == MAGIC
+    }
+
+    fn of(store: Store, policy: Option<CommitPolicy>) -> Result<Self, WorldError> {
+        let (head, materials) = read_meta(&store)?;
+        let index = read_index(&store, &head)?;
+        let name = head.name.clone();
+        let committed = Arc::new(RwLock::new(Committed { head, index }));
+        let store = Arc::new(store);
+        let committer = policy
+            .map(|policy| Committer::new(Arc::clone(&store), Arc::clone(&committed), policy))
+            .transpose()?;
+        Ok(Self { name, materials, committed, committer, faults: Mutex::default(), store })
+    }
+
+    /// Where it lies.
+    pub fn path(&self) -> &Path {
+        self.store.path()
+    }
+
+    /// How often was committed, ever.
+    pub fn revision(&self) -> u64 {
+        self.with_committed(|committed| committed.head.revision)
+    }
+
+    /// The version of the file's format.
+    pub fn version(&self) -> u32 {
+        self.with_committed(|committed| committed.head.version)
+    }
+
+    /// Takes chunks in the place of those that are there; all-air ones remove them. They are
+    /// read back at once, and committed together, later: as the [`CommitPolicy`] says, on
+    /// [`flush`](Self::flush), and when the world is closed or dropped.
+    ///
+    /// # Cost
+    /// O(chunks) shared voxels; waits for the disk only when four times
+    /// [`CommitPolicy::max_bytes`] are waiting.
+    ///
+    /// # Errors
+    /// A world that is only read, chunks of another side, or an earlier commit that failed:
+    /// then [`flush`](Self::flush) tries again.
+    pub fn put(
+        &self,
+        chunks: impl IntoIterator<Item = (ChunkPos, Chunk)>,
+    ) -> Result<(), WorldError> {
+        let chunks = chunks.into_iter().map(|(position, chunk)| match chunk.side() {
+            Chunk::SIDE => Ok((position, chunk)),
+            found => Err(WorldError::ChunkSide { found, expected: Chunk::SIDE }),
+        });
+        let chunks = chunks.collect::<Result<_, _>>()?;
+        self.put_batch(Batch { chunks, ..Batch::default() })
+    }
+
+    /// Adds the materials behind those that are there, to be committed with what is put next;
+    /// [`materials`](Source::materials) has them when the world is opened again.
+    ///
+    /// # Errors
+    /// [`OtherMaterials`](WorldError::OtherMaterials) unless `materials` begins with those
+    /// that the world was opened with; else as [`put`](Self::put).
+    pub fn put_materials(&self, materials: &MaterialTable) -> Result<(), WorldError> {
+        if !meta::begins_with(materials, &self.materials) {
+            return Err(WorldError::OtherMaterials { path: self.path().into() });
+        }
+        self.put_batch(Batch { materials: Some(materials.clone()), ..Batch::default() })
+    }
+
+    fn put_batch(&self, batch: Batch) -> Result<(), WorldError> {
+        match &self.committer {
+            Some(committer) if !batch.is_empty() => committer.put(batch),
+            Some(_) => Ok(()),
+            None => Err(WorldError::ReadOnly { path: self.path().into() }),
+        }
+    }
+
+    /// Chunks and how far an import has come, in one transaction.
+    pub(crate) fn put_import(
+        &self,
+        chunks: impl IntoIterator<Item = (ChunkPos, Chunk)>,
+        progress: Vec<u8>,
+    ) -> Result<(), WorldError> {
+        let chunks = chunks.into_iter().collect();
+        self.put_batch(Batch { chunks, import: Some(progress), materials: None })
+    }
+
+    /// How far an import had come that was stopped; `None` where none was.
+    pub(crate) fn import_progress(&self) -> Result<Option<Vec<u8>>, WorldError> {
+        let bytes = self.store.read(|transaction| {
+            let table = transaction.open_table(META)?;
+            Ok(table.get(IMPORT)?.map(|bytes| bytes.value().to_vec()))
+        })?;
+        let Some(bytes) = bytes else { return Ok(None) };
+        let opened = meta::opened(&bytes).map(<[u8]>::to_vec);
+        opened.map(Some).ok_or_else(|| damaged(self.path(), "import", WRONG_SUM))
+    }
+
+    /// Commits what was put and returns when it is on disk.
+    ///
+    /// # Errors
+    /// When it cannot be written; it is kept and can be tried again.
+    pub fn flush(&self) -> Result<(), WorldError> {
+        self.committer.as_ref().map_or(Ok(()), Committer::flush)
+    }
+
+    /// Commits what was put and closes the file.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn close(mut self) -> Result<(), WorldError> {
+        self.flush()?;
+        drop(self.committer.take());
+        self.store.close()
+    }
+
+    fn with_committed<T>(&self, ask: impl FnOnce(&Committed) -> T) -> T {
+        ask(&self.committed.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// The index with what waits to be committed.
+    fn with_index<T>(&self, ask: impl FnOnce(&Index) -> T) -> T {
+        let waiting = self.committer.as_ref().map_or_else(Vec::new, Committer::waiting);
+        self.with_committed(|committed| {
+            if waiting.is_empty() {
+                return ask(&committed.index);
+            }
+            let mut index = committed.index.clone();
+            waiting.into_iter().for_each(|(position, is_there)| index.set(position, is_there));
+            ask(&index)
+        })
+    }
+
+    /// The chunk on disk.
+    fn read(&self, position: ChunkPos) -> Result<Chunk, WorldError> {
+        if !self.with_committed(|committed| committed.index.contains(position)) {
+            return Ok(Chunk::new(Chunk::SIDE, Material::AIR));
+        }
+        let (group, slot) = GroupPos::of(position);
+        let read = self.store.chunks(|table| {
+            let Some(value) = table.get(&group.key())? else {
+                return Ok(Err("it is not in the file"));
+            };
+            let parsed = Group::parse(group, value.value());
+            Ok(parsed.and_then(|it| it.record(slot).ok_or(MISSING)?.and_then(record::decode)))
+        })?;
+        read.map_err(|problem| damaged(self.path(), place_of(position), problem))
+    }
+}
+
+/// What the files of the database begin with.
+const MAGIC: [u8; 4] = *b"redb";
+const WRONG_SUM: &str = "its checksum is wrong";
+const MISSING: &str = "it is not in its group";
+
+/// The path with a further ending.
+fn beside(path: &Path, ending: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(".");
+    name.push(ending);
+    name.into()
+}
+
+fn place_of(position: ChunkPos) -> String {
+    format!("chunk {},{},{}", position.x, position.y, position.z)
+}
+
+impl Source for StoredWorld {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn materials(&self) -> &MaterialTable {
+        &self.materials
+    }
+
+    fn chunk_positions(&self) -> Vec<ChunkPos> {
+        let mut positions: Vec<ChunkPos> = self.with_index(|index| index.iter().collect());
+        positions.sort_unstable();
+        positions
+    }
+
+    fn extent(&self) -> Option<ChunkBox> {
+        self.with_index(Index::extent)
+    }
+
+    fn chunk_count(&self) -> u64 {
+        self.with_index(Index::chunk_count)
+    }
+
+    fn chunk(&self, position: ChunkPos) -> Result<Chunk, WorldError> {
+        if let Some(chunk) = self.committer.as_ref().and_then(|it| it.get(position)) {
+            return Ok(chunk);
+        }
+        self.read(position).inspect_err(|error| {
+            let mut faults = self.faults.lock().unwrap_or_else(PoisonError::into_inner);
+            if faults.len() < Self::MAX_FAULTS {
+                faults.push(error.to_string());
+            }
+        })
+    }
+
+    fn faults(&self) -> Vec<String> {
+        self.faults.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+impl std::fmt::Debug for StoredWorld {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("StoredWorld").field("path", &self.path()).finish_non_exhaustive()
+    }
+}

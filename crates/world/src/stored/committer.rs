@@ -1,0 +1,209 @@
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, RwLock};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use drystone_voxel::{Chunk, ChunkPos};
+
+use super::batch::{self, Batch, Committed};
+use super::database::Store;
+use crate::WorldError;
+
+/// When edits are written to disk, in groups: a commit waits for the disk, some milliseconds
+/// however small it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CommitPolicy {
+    /// The longest that an edit waits. Default 1 s.
+    pub max_delay: Duration,
+    /// The memory of edited chunks, in bytes, from which on nothing is waited for. At four
+    /// times as much, who edits waits for the disk. Default 8 MiB.
+    pub max_bytes: u64,
+}
+
+impl Default for CommitPolicy {
+    fn default() -> Self {
+        Self { max_delay: Duration::from_secs(1), max_bytes: 8 << 20 }
+    }
+}
+
+/// Takes edits and commits them on a thread of its own.
+pub(super) struct Committer {
+    shared: Arc<Shared>,
+    thread: Option<JoinHandle<()>>,
+}
+
+struct Shared {
+    state: Mutex<State>,
+    /// Something has changed that one of both sides waits for.
+    changed: Condvar,
+    policy: CommitPolicy,
+    store: Arc<Store>,
+    committed: Arc<RwLock<Committed>>,
+}
+
+#[derive(Default)]
+struct State {
+    pending: Batch,
+    pending_bytes: u64,
+    /// When the oldest of `pending` came.
+    since: Option<Instant>,
+    /// What is being written; still newer than what is read from disk.
+    writing: Arc<Batch>,
+    is_writing: bool,
+    /// Somebody waits for all that is pending.
+    is_urgent: bool,
+    is_closing: bool,
+    /// Why the last commit failed; its edits are pending again.
+    failure: Option<String>,
+}
+
+impl Committer {
+    pub(super) fn new(
+        store: Arc<Store>,
+        committed: Arc<RwLock<Committed>>,
+        policy: CommitPolicy,
+    ) -> Result<Self, WorldError> {
+        let (state, changed) = (Mutex::default(), Condvar::new());
+        let shared = Arc::new(Shared { state, changed, policy, store, committed });
+        let worker = Arc::clone(&shared);
+        let thread = std::thread::Builder::new()
+            .name("commits".into())
+            .spawn(move || worker.run())
+            .map_err(|problem| WorldError::Unreadable {
+                path: shared.store.path().into(),
+                problem,
+            })?;
+        Ok(Self { shared, thread: Some(thread) })
+    }
+
+    /// The chunk as it was last put, unless that is on disk.
+    pub(super) fn get(&self, position: ChunkPos) -> Option<Chunk> {
+        let state = self.shared.lock();
+        let newest = state.pending.chunks.get(&position);
+        newest.or_else(|| state.writing.chunks.get(&position)).cloned()
+    }
+
+    /// What is not on disk yet: each chunk's place, and whether it holds anything.
+    pub(super) fn waiting(&self) -> Vec<(ChunkPos, bool)> {
+        let state = self.shared.lock();
+        let both = [&state.writing.chunks, &state.pending.chunks].into_iter().flatten();
+        both.map(|(&position, chunk)| (position, !chunk.is_empty())).collect()
+    }
+
+    /// Takes a batch, which is committed as a whole.
+    pub(super) fn put(&self, batch: Batch) -> Result<(), WorldError> {
+        let mut state = self.shared.lock();
+        let limit = self.shared.policy.max_bytes.saturating_mul(4);
+        while state.pending_bytes > limit && state.failure.is_none() {
+            state = self.shared.wait(state, None);
+        }
+        if let Some(failure) = &state.failure {
+            return Err(self.shared.failed(failure));
+        }
+        state.pending_bytes += size_bytes(&batch);
+        state.pending.extend(batch);
+        state.since.get_or_insert_with(Instant::now);
+        self.shared.changed.notify_all();
+        Ok(())
+    }
+
+    /// Returns when all that was put is on disk.
+    pub(super) fn flush(&self) -> Result<(), WorldError> {
+        let mut state = self.shared.lock();
+        state.failure = None;
+        while (!state.pending.is_empty() || state.is_writing) && state.failure.is_none() {
+            state.is_urgent = true;
+            self.shared.changed.notify_all();
+            state = self.shared.wait(state, None);
+        }
+        match &state.failure {
+            Some(failure) => Err(self.shared.failed(failure)),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Drop for Committer {
+    fn drop(&mut self) {
+        self.shared.lock().is_closing = true;
+        self.shared.changed.notify_all();
+        if let Some(thread) = self.thread.take() {
+            // It catches its panics; there is nobody to tell of another.
+            let _ = thread.join();
+        }
+    }
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn wait<'a>(
+        &self,
+        state: MutexGuard<'a, State>,
+        time: Option<Duration>,
+    ) -> MutexGuard<'a, State> {
+        match time {
+            None => self.changed.wait(state).unwrap_or_else(PoisonError::into_inner),
+            Some(time) => {
+                let waited = self.changed.wait_timeout(state, time);
+                waited.unwrap_or_else(PoisonError::into_inner).0
+            }
+        }
+    }
+
+    fn failed(&self, failure: &str) -> WorldError {
+        WorldError::NotCommitted { path: self.store.path().into(), problem: failure.into() }
+    }
+
+    fn run(&self) {
+        let mut state = self.lock();
+        loop {
+            let has_work = !state.pending.is_empty() && state.failure.is_none();
+            if !has_work {
+                if state.is_closing {
+                    return;
+                }
+                state = self.wait(state, None);
+                continue;
+            }
+            let age = state.since.map_or(Duration::ZERO, |since| since.elapsed());
+            let left = self.policy.max_delay.saturating_sub(age);
+            let is_due = left.is_zero() || state.pending_bytes >= self.policy.max_bytes;
+            if is_due || state.is_urgent || state.is_closing {
+                state = self.commit(state);
+            } else {
+                state = self.wait(state, Some(left));
+            }
+        }
+    }
+
+    fn commit<'a>(&'a self, mut state: MutexGuard<'a, State>) -> MutexGuard<'a, State> {
+        let batch = Arc::new(std::mem::take(&mut state.pending));
+        state.writing = Arc::clone(&batch);
+        (state.is_writing, state.is_urgent) = (true, false);
+        (state.pending_bytes, state.since) = (0, None);
+        drop(state);
+        let done = batch::commit(&self.store, &self.committed, &batch);
+        let mut state = self.lock();
+        state.writing = Arc::default();
+        state.is_writing = false;
+        if let Err(error) = done {
+            state.failure = Some(error.to_string());
+            // Nobody else holds it any more.
+            if let Some(mut batch) = Arc::into_inner(batch) {
+                batch.extend(std::mem::take(&mut state.pending));
+                state.pending_bytes = size_bytes(&batch);
+                state.pending = batch;
+            }
+        }
+        self.changed.notify_all();
+        state
+    }
+}
+
+/// The memory of a batch's chunks.
+fn size_bytes(batch: &Batch) -> u64 {
+    let each = size_of::<(ChunkPos, Chunk)>();
+    batch.chunks.values().map(|chunk| (chunk.size_bytes() + each) as u64).sum()
+}

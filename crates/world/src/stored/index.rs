@@ -1,0 +1,168 @@
+use std::collections::BTreeMap;
+
+use drystone_voxel::ChunkPos;
+use twox_hash::XxHash3_64;
+
+use crate::ChunkBox;
+
+/// Which chunks there are: a bit each, by regions of 16³ chunks.
+///
+/// What is said to be there and is not found is damage; without this it would be air. And
+/// which chunks there are is known without reading any.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Index {
+    regions: BTreeMap<RegionPos, Region>,
+    chunk_count: u64,
+}
+
+/// The place of a region.
+pub(super) type RegionPos = [i32; 3];
+
+type Region = Box<[u64; WORDS]>;
+
+const SIDE_LOG2: u32 = 4;
+const WORDS: usize = (1 << (3 * SIDE_LOG2)) / u64::BITS as usize;
+/// Bytes of a region as it is kept: its bits and a checksum.
+const REGION_BYTES: usize = WORDS * 8 + 8;
+
+/// The region of a chunk, and its bit there.
+pub(super) const fn region_of(chunk: ChunkPos) -> (RegionPos, usize) {
+    let ChunkPos { x, y, z } = chunk;
+    let mask = (1 << SIDE_LOG2) - 1;
+    let bit = (x & mask) | (y & mask) << SIDE_LOG2 | (z & mask) << (2 * SIDE_LOG2);
+    ([x >> SIDE_LOG2, y >> SIDE_LOG2, z >> SIDE_LOG2], bit as usize)
+}
+
+impl Index {
+    pub(super) const fn chunk_count(&self) -> u64 {
+        self.chunk_count
+    }
+
+    pub(super) fn region_count(&self) -> usize {
+        self.regions.len()
+    }
+
+    pub(super) fn contains(&self, chunk: ChunkPos) -> bool {
+        let (region, bit) = region_of(chunk);
+        self.regions.get(&region).is_some_and(|bits| bits[bit / 64] >> (bit % 64) & 1 != 0)
+    }
+
+    /// Notes that a chunk is there, or not.
+    pub(super) fn set(&mut self, chunk: ChunkPos, is_there: bool) {
+        let (region, bit) = region_of(chunk);
+        if is_there {
+            let bits = self.regions.entry(region).or_insert_with(|| Box::new([0; WORDS]));
+            self.chunk_count += u64::from(bits[bit / 64] >> (bit % 64) & 1 == 0);
+            bits[bit / 64] |= 1 << (bit % 64);
+        } else if let Some(bits) = self.regions.get_mut(&region) {
+            self.chunk_count -= bits[bit / 64] >> (bit % 64) & 1;
+            bits[bit / 64] &= !(1 << (bit % 64));
+            if bits.iter().all(|word| *word == 0) {
+                self.regions.remove(&region);
+            }
+        }
+    }
+
+    /// Every chunk that is there, region by region.
+    pub(super) fn iter(&self) -> impl Iterator<Item = ChunkPos> + '_ {
+        self.regions.iter().flat_map(|(&region, bits)| {
+            let set = (0..WORDS * 64).filter(|bit| bits[bit / 64] >> (bit % 64) & 1 != 0);
+            set.map(move |bit| chunk_at(region, bit))
+        })
+    }
+
+    pub(super) fn extent(&self) -> Option<ChunkBox> {
+        ChunkBox::around(self.iter())
+    }
+
+    /// A region as bytes; `None` where no chunk is in it.
+    pub(super) fn region_bytes(&self, region: RegionPos) -> Option<Vec<u8>> {
+        let bits = self.regions.get(&region)?;
+        let mut bytes: Vec<u8> = bits.iter().flat_map(|word| word.to_le_bytes()).collect();
+        bytes.extend(checksum(region, &bytes).to_le_bytes());
+        Some(bytes)
+    }
+
+    /// Adds a region that was read.
+    pub(super) fn add_region(
+        &mut self,
+        region: RegionPos,
+        bytes: &[u8],
+    ) -> Result<(), &'static str> {
+        let (bits, sum) = bytes.split_last_chunk().ok_or("it ends too early")?;
+        if bytes.len() != REGION_BYTES || u64::from_le_bytes(*sum) != checksum(region, bits) {
+            return Err("its checksum is wrong");
+        }
+        let mut words = Box::new([0; WORDS]);
+        for (word, bytes) in words.iter_mut().zip(bits.as_chunks().0) {
+            *word = u64::from_le_bytes(*bytes);
+            self.chunk_count += u64::from(word.count_ones());
+        }
+        self.regions.insert(region, words);
+        Ok(())
+    }
+}
+
+fn chunk_at([x, y, z]: RegionPos, bit: usize) -> ChunkPos {
+    let at = |low: i32, shift: u32| low << SIDE_LOG2 | (bit as i32 >> shift & 15);
+    ChunkPos::new(at(x, 0), at(y, SIDE_LOG2), at(z, 2 * SIDE_LOG2))
+}
+
+/// Also of the place.
+fn checksum(region: RegionPos, bits: &[u8]) -> u64 {
+    let place = region.map(|c| u64::from(c as u32));
+    let seed = place.iter().fold(0, |seed: u64, c| seed.wrapping_mul(0x1_0000_01b3) ^ c);
+    XxHash3_64::oneshot_with_seed(seed, bits)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn chunks_come_and_go_and_regions_are_read_back() {
+        let (mut index, mut shadow) = (Index::default(), BTreeSet::new());
+        let mut dice = 7_u32;
+        for step in 0..4000 {
+            dice = dice.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            let c = |shift: u32| (dice >> shift) as i32 % 23 - 11;
+            let chunk = ChunkPos::new(c(3), c(9), c(17));
+            let is_there = step % 3 != 0;
+            index.set(chunk, is_there);
+            if is_there {
+                shadow.insert(chunk)
+            } else {
+                shadow.remove(&chunk)
+            };
+            assert_eq!(index.contains(chunk), is_there);
+        }
+        assert_eq!(index.iter().collect::<BTreeSet<_>>(), shadow);
+        assert_eq!(index.chunk_count(), shadow.len() as u64);
+        assert_eq!(index.extent(), ChunkBox::around(shadow.iter().copied()));
+        let mut read = Index::default();
+        for &region in index.regions.keys() {
+            let bytes = index.region_bytes(region).unwrap();
+            read.add_region(region, &bytes).unwrap();
+            let mut wrong = bytes.clone();
+            wrong[9] ^= 4;
+            assert!(Index::default().add_region(region, &wrong).is_err());
+            assert!(Index::default().add_region([99; 3], &bytes).is_err());
+            assert!(Index::default().add_region(region, &bytes[1..]).is_err());
+        }
+        assert_eq!(read.iter().collect::<BTreeSet<_>>(), shadow);
+        assert_eq!(read.chunk_count(), index.chunk_count());
+        shadow.iter().for_each(|&chunk| index.set(chunk, false));
+        assert_eq!((index.chunk_count(), index.region_count()), (0, 0));
+    }
+
+    #[test]
+    fn the_ends_of_the_world_hold() {
+        let mut index = Index::default();
+        for c in [i32::MIN, -1, 0, i32::MAX] {
+            let chunk = ChunkPos::new(c, -1, c);
+            index.set(chunk, true);
+            assert!(index.contains(chunk) && index.iter().any(|it| it == chunk));
+        }
+    }
+}

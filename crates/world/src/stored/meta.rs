@@ -1,0 +1,136 @@
+use drystone_voxel::MaterialTable;
+use twox_hash::XxHash3_64;
+
+/// What is known of the world as a whole.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Head {
+    /// Of the format: see [`VERSION`].
+    pub(super) version: u32,
+    /// How often was committed.
+    pub(super) revision: u64,
+    pub(super) chunk_count: u64,
+    /// Regions of the index.
+    pub(super) region_count: u64,
+    pub(super) name: String,
+}
+
+/// The format that is written, and the newest that is read.
+pub(super) const VERSION: u32 = 1;
+
+const FIXED_BYTES: usize = 4 + 8 + 8 + 8;
+
+impl Head {
+    pub(super) fn to_bytes(&self) -> Vec<u8> {
+        let mut bytes = self.version.to_le_bytes().to_vec();
+        for word in [self.revision, self.chunk_count, self.region_count] {
+            bytes.extend(word.to_le_bytes());
+        }
+        bytes.extend_from_slice(self.name.as_bytes());
+        sealed(bytes)
+    }
+
+    /// The version is read whatever follows it, since a newer one may look otherwise.
+    pub(super) fn version_of(bytes: &[u8]) -> Option<u32> {
+        opened(bytes)?.first_chunk().map(|bytes| u32::from_le_bytes(*bytes))
+    }
+
+    pub(super) fn of_bytes(bytes: &[u8]) -> Option<Self> {
+        let (fixed, name) = opened(bytes)?.split_at_checked(FIXED_BYTES)?;
+        let (version, words) = fixed.split_first_chunk()?;
+        let words: Vec<u64> =
+            words.as_chunks().0.iter().map(|&it| u64::from_le_bytes(it)).collect();
+        let &[revision, chunk_count, region_count] = words.as_slice() else { return None };
+        let name = String::from_utf8(name.to_vec()).ok()?;
+        let version = u32::from_le_bytes(*version);
+        Some(Self { version, revision, chunk_count, region_count, name })
+    }
+}
+
+/// The materials but air, each its colour, its name's length and its name.
+pub(super) fn materials_to_bytes(materials: &MaterialTable) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    for (_, kind) in materials.iter().skip(1) {
+        bytes.extend(kind.color);
+        let name = name_of(&kind.name);
+        bytes.extend((name.len() as u16).to_le_bytes());
+        bytes.extend_from_slice(name.as_bytes());
+    }
+    sealed(bytes)
+}
+
+/// As much of a name as is kept.
+fn name_of(name: &str) -> &str {
+    let most = name.len().min(u16::MAX.into());
+    (0..=most).rev().find_map(|len| name.get(..len)).unwrap_or_default()
+}
+
+pub(super) fn materials_of_bytes(bytes: &[u8]) -> Option<MaterialTable> {
+    let mut rest = opened(bytes)?;
+    let mut materials = MaterialTable::new();
+    while !rest.is_empty() {
+        let (color, after) = rest.split_first_chunk()?;
+        let (len, after) = after.split_first_chunk()?;
+        let (name, after) = after.split_at_checked(u16::from_le_bytes(*len).into())?;
+        materials.insert(std::str::from_utf8(name).ok()?, *color)?;
+        rest = after;
+    }
+    Some(materials)
+}
+
+/// Whether `longer` begins with all that `shorter` has: the same numbers mean the same then.
+pub(super) fn begins_with(longer: &MaterialTable, shorter: &MaterialTable) -> bool {
+    let same = longer
+        .iter()
+        .zip(shorter.iter())
+        .all(|((_, a), (_, b))| a.color == b.color && name_of(&a.name) == name_of(&b.name));
+    same && longer.len() >= shorter.len()
+}
+
+/// Bytes and behind them their checksum.
+pub(super) fn sealed(mut bytes: Vec<u8>) -> Vec<u8> {
+    let sum = XxHash3_64::oneshot(&bytes);
+    bytes.extend(sum.to_le_bytes());
+    bytes
+}
+
+/// What was sealed; `None` where the checksum is wrong.
+pub(super) fn opened(bytes: &[u8]) -> Option<&[u8]> {
+    let (bytes, sum) = bytes.split_last_chunk()?;
+    (u64::from_le_bytes(*sum) == XxHash3_64::oneshot(bytes)).then_some(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn heads_and_materials_are_read_back_or_refused() {
+        let head = Head {
+            version: VERSION,
+            revision: 1 << 40,
+            chunk_count: 77,
+            region_count: 3,
+            name: "höhle".into(),
+        };
+        let bytes = head.to_bytes();
+        assert_eq!(Head::of_bytes(&bytes), Some(head));
+        assert_eq!(Head::version_of(&bytes), Some(VERSION));
+        let mut table = MaterialTable::new();
+        for name in ["stone", "", &"long ö".repeat(20_000)] {
+            table.insert(name, [1, 2, 3, 200]).unwrap();
+        }
+        let written = materials_to_bytes(&table);
+        let read = materials_of_bytes(&written).unwrap();
+        assert!(begins_with(&table, &read) && begins_with(&read, &table));
+        assert_eq!(read.len(), 4);
+        table.insert("more", [0; 4]).unwrap();
+        assert!(begins_with(&table, &read) && !begins_with(&read, &table));
+        for at in [0, 20, bytes.len() - 1] {
+            let (mut head, mut materials) = (bytes.clone(), written.clone());
+            (head[at], materials[at]) = (head[at] ^ 16, materials[at] ^ 16);
+            assert_eq!(Head::of_bytes(&head), None);
+            assert_eq!(materials_of_bytes(&materials), None);
+        }
+        assert_eq!(opened(&[1, 2]), None);
+    }
+}

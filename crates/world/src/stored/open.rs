@@ -1,0 +1,57 @@
+use drystone_voxel::MaterialTable;
+use redb::ReadableTable;
+
+use super::WRONG_SUM;
+use super::batch::{HEAD, MATERIALS};
+use super::database::{INDEX, META, Store, damaged};
+use super::index::Index;
+use super::meta::{self, Head, VERSION};
+use crate::WorldError;
+
+/// What the file says of the world as a whole.
+pub(super) fn read_meta(store: &Store) -> Result<(Head, MaterialTable), WorldError> {
+    let path = store.path();
+    let (head, materials) = store.read(|transaction| {
+        let table = match transaction.open_table(META) {
+            Err(redb::TableError::TableDoesNotExist(_)) => return Ok((None, None)),
+            table => table?,
+        };
+        let bytes = |name| table.get(name).map(|it| it.map(|bytes| bytes.value().to_vec()));
+        Ok((bytes(HEAD)?, bytes(MATERIALS)?))
+    })?;
+    let head = head.ok_or_else(|| WorldError::Unsupported {
+        path: path.into(),
+        found: "a database of something else".into(),
+    })?;
+    match Head::version_of(&head) {
+        Some(found) if found > VERSION => {
+            return Err(WorldError::NewerStored { path: path.into(), found, known: VERSION });
+        }
+        _ => {}
+    }
+    let head = Head::of_bytes(&head).ok_or_else(|| damaged(path, "head", WRONG_SUM))?;
+    let materials = materials.as_deref().and_then(meta::materials_of_bytes);
+    Ok((head, materials.ok_or_else(|| damaged(path, "materials", WRONG_SUM))?))
+}
+
+/// Which chunks it says that there are.
+pub(super) fn read_index(store: &Store, head: &Head) -> Result<Index, WorldError> {
+    let index = store.read(|transaction| {
+        let mut index = Index::default();
+        for entry in transaction.open_table(INDEX)?.iter()? {
+            let (region, bytes) = entry?;
+            let region = region.value();
+            if let Err(problem) = index.add_region(region, bytes.value()) {
+                return Ok(Err(format!("region {region:?}: {problem}")));
+            }
+        }
+        Ok(Ok(index))
+    })?;
+    let index = index.map_err(|problem| damaged(store.path(), "index", problem))?;
+    let found = (index.chunk_count(), index.region_count() as u64);
+    if found != (head.chunk_count, head.region_count) {
+        let problem = format!("{} chunks of {} are known of", found.0, head.chunk_count);
+        return Err(damaged(store.path(), "index", problem));
+    }
+    Ok(index)
+}

@@ -1,0 +1,211 @@
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use drystone_voxel::{Chunk, ChunkPos, MaterialTable};
+use redb::ReadableTable;
+
+use super::batch::{HEAD, MATERIALS};
+use super::database::{Access, CHUNKS, INDEX, META, Store};
+use super::group::{Group, GroupPos, SLOTS};
+use super::index::Index;
+use super::meta::{self, Head, VERSION};
+use super::{MISSING, WRONG_SUM, place_of, record};
+use crate::WorldError;
+
+/// All of a file looked at, whatever is damaged in it.
+pub(super) struct Survey<'a> {
+    path: &'a Path,
+    pub(super) head: Option<Head>,
+    pub(super) materials: Option<MaterialTable>,
+    /// The chunks that are whole.
+    pub(super) found: Index,
+    pub(super) value_count: u64,
+    /// A line each.
+    pub(super) damage: Vec<String>,
+    /// What the index says; `None` where it is damaged itself.
+    index: Option<Index>,
+    visited: BTreeSet<GroupPos>,
+}
+
+impl<'a> Survey<'a> {
+    /// Looks at every value; `each` is handed every chunk that is whole.
+    ///
+    /// # Errors
+    /// A file that cannot be opened at all, and what `each` returns.
+    pub(super) fn of(
+        path: &'a Path,
+        each: &mut dyn FnMut(ChunkPos, Chunk) -> Result<(), WorldError>,
+    ) -> Result<Self, WorldError> {
+        let store = open(path)?;
+        let mut survey = Self {
+            path,
+            head: None,
+            materials: None,
+            found: Index::default(),
+            value_count: 0,
+            damage: Vec::new(),
+            index: None,
+            visited: BTreeSet::new(),
+        };
+        survey.read_meta(&store)?;
+        let store = survey.read_index(store);
+        let store = survey.read_values(store, each)?;
+        survey.read_missed(store, each)?;
+        survey.compare();
+        Ok(survey)
+    }
+
+    fn read_meta(&mut self, store: &Store) -> Result<(), WorldError> {
+        let read = store.read(|transaction| {
+            let table = transaction.open_table(META)?;
+            let bytes = |name| table.get(name).map(|it| it.map(|bytes| bytes.value().to_vec()));
+            Ok((bytes(HEAD)?.unwrap_or_default(), bytes(MATERIALS)?.unwrap_or_default()))
+        });
+        let (head, materials) = match read {
+            Ok(both) => both,
+            Err(error) => {
+                self.damage.push(error.to_string());
+                return Ok(());
+            }
+        };
+        if let Some(found) = Head::version_of(&head).filter(|&found| found > VERSION) {
+            return Err(WorldError::NewerStored { path: self.path.into(), found, known: VERSION });
+        }
+        self.head = Head::of_bytes(&head);
+        self.materials = meta::materials_of_bytes(&materials);
+        let parts = [("head", self.head.is_none()), ("materials", self.materials.is_none())];
+        for (part, _) in parts.into_iter().filter(|(_, is_lost)| *is_lost) {
+            self.damage.push(format!("{part}: {WRONG_SUM}"));
+        }
+        Ok(())
+    }
+
+    fn read_index(&mut self, store: Store) -> Option<Store> {
+        let mut index = Index::default();
+        let damage = &mut self.damage;
+        let before = damage.len();
+        let read = store.read(|transaction| {
+            for entry in transaction.open_table(INDEX)?.iter()? {
+                let (region, bytes) = entry?;
+                if let Err(problem) = index.add_region(region.value(), bytes.value()) {
+                    damage.push(format!("index, region {:?}: {problem}", region.value()));
+                }
+            }
+            Ok(())
+        });
+        let failed = read.map_err(|error| damage.push(error.to_string())).is_err();
+        let expected = self.head.as_ref().map(|head| (head.chunk_count, head.region_count));
+        let found = (index.chunk_count(), index.region_count() as u64);
+        if expected.is_some_and(|expected| expected != found) && damage.len() == before {
+            let said = expected.map_or(0, |it| it.0);
+            damage.push(format!("index: it knows of {} chunks of {said}", found.0));
+        }
+        let is_whole = damage.len() == before;
+        // What it does know of is looked for either way.
+        self.index = Some(index);
+        if !is_whole && self.head.is_none() {
+            self.index = None;
+        }
+        if failed { open(self.path).ok() } else { Some(store) }
+    }
+
+    /// All values in their order, as far as they can be gone through.
+    fn read_values(
+        &mut self,
+        store: Option<Store>,
+        each: &mut dyn FnMut(ChunkPos, Chunk) -> Result<(), WorldError>,
+    ) -> Result<Option<Store>, WorldError> {
+        let Some(store) = store else { return Ok(None) };
+        let mut stopped = Ok(());
+        let read = store.read(|transaction| {
+            for entry in transaction.open_table(CHUNKS)?.iter()? {
+                let (key, value) = entry?;
+                stopped = self.take(GroupPos::of_key(*key.value()), value.value(), each);
+                if stopped.is_err() {
+                    break;
+                }
+            }
+            Ok(())
+        });
+        stopped?;
+        match read {
+            Ok(()) => Ok(Some(store)),
+            Err(error) => {
+                self.damage.push(error.to_string());
+                Ok(open(self.path).ok())
+            }
+        }
+    }
+
+    /// One by one those that the index knows of and that were not come to.
+    fn read_missed(
+        &mut self,
+        mut store: Option<Store>,
+        each: &mut dyn FnMut(ChunkPos, Chunk) -> Result<(), WorldError>,
+    ) -> Result<(), WorldError> {
+        let known = self.index.iter().flat_map(Index::iter).map(|chunk| GroupPos::of(chunk).0);
+        let missed: BTreeSet<GroupPos> =
+            known.filter(|group| !self.visited.contains(group)).collect();
+        for group in missed {
+            let Some(open_store) = &store else { return Ok(()) };
+            let read = open_store
+                .chunks(|table| Ok(table.get(&group.key())?.map(|value| value.value().to_vec())));
+            match read {
+                Ok(Some(value)) => self.take(group, &value, each)?,
+                Ok(None) => {}
+                Err(_) => store = open(self.path).ok(),
+            }
+        }
+        Ok(())
+    }
+
+    /// Verifies and unpacks a value's chunks.
+    fn take(
+        &mut self,
+        position: GroupPos,
+        value: &[u8],
+        each: &mut dyn FnMut(ChunkPos, Chunk) -> Result<(), WorldError>,
+    ) -> Result<(), WorldError> {
+        self.value_count += 1;
+        self.visited.insert(position);
+        let group = match Group::parse(position, value) {
+            Ok(group) => group,
+            Err(problem) => {
+                let at = place_of(position.chunk(0));
+                self.damage.push(format!("group of {at}: {problem}"));
+                return Ok(());
+            }
+        };
+        for slot in 0..SLOTS {
+            let Some(record) = group.record(slot) else { continue };
+            let at = position.chunk(slot);
+            match record.and_then(record::decode) {
+                Ok(chunk) => {
+                    self.found.set(at, true);
+                    each(at, chunk)?;
+                }
+                Err(problem) => self.damage.push(format!("{}: {problem}", place_of(at))),
+            }
+        }
+        Ok(())
+    }
+
+    /// Every chunk that should be there and is not has a line, and the other way round.
+    fn compare(&mut self) {
+        let Some(index) = &self.index else { return };
+        for chunk in index.iter().filter(|&chunk| !self.found.contains(chunk)) {
+            let place = place_of(chunk);
+            let start = format!("{place}:");
+            if !self.damage.iter().any(|line| line.starts_with(&start)) {
+                self.damage.push(format!("{place}: {MISSING}"));
+            }
+        }
+        for chunk in self.found.iter().filter(|&chunk| !index.contains(chunk)) {
+            self.damage.push(format!("{}: the index does not know it", place_of(chunk)));
+        }
+    }
+}
+
+fn open(path: &Path) -> Result<Store, WorldError> {
+    Store::open(path, Access::Read)
+}

@@ -1,0 +1,272 @@
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+use drystone_voxel::LocalPos;
+use redb::ReadableTable;
+
+use super::*;
+use crate::{GeneratedWorld, GeneratorConfig, World, open_source};
+
+/// A folder that is gone when the test is over.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new() -> Self {
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        let name = format!(
+            "drystone-stored-{}-{}",
+            std::process::id(),
+            COUNT.fetch_add(1, Ordering::Relaxed)
+        );
+        let path = std::env::temp_dir().join(name);
+        fs::create_dir_all(&path).unwrap();
+        Self(path)
+    }
+
+    fn file(&self) -> PathBuf {
+        self.0.join("w.drystone")
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+fn materials(count: u16) -> MaterialTable {
+    let mut table = MaterialTable::new();
+    for n in 1..=count {
+        table.insert(&format!("kind {n}"), [n as u8, (n >> 8) as u8, 7, 255]).unwrap();
+    }
+    table
+}
+
+fn next(dice: &mut u32) -> u32 {
+    *dice = dice.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+    *dice >> 8
+}
+
+/// A chunk of one of many kinds, now and then of air.
+fn some_chunk(dice: &mut u32) -> Chunk {
+    let seed = next(dice);
+    let kinds = [1, 2, 5, 17, 300][next(dice) as usize % 5];
+    match next(dice) % 5 {
+        0 => Chunk::new(Chunk::SIDE, Material::AIR),
+        1 => Chunk::new(Chunk::SIDE, Material(1 + seed as u16 % 300)),
+        2 => Chunk::from_fn(Chunk::SIDE, |at| Material((u32::from(at.y) * kinds / 40) as u16)),
+        _ => Chunk::from_fn(Chunk::SIDE, |at| {
+            let place = u32::from(at.x) + 37 * u32::from(at.y) + 1009 * u32::from(at.z) + seed;
+            Material((place.wrapping_mul(2_654_435_761) >> 20) as u16 % (kinds as u16 + 1))
+        }),
+    }
+}
+
+fn assert_holds(world: &StoredWorld, shadow: &BTreeMap<ChunkPos, Chunk>) {
+    let there: Vec<ChunkPos> =
+        shadow.iter().filter(|(_, chunk)| !chunk.is_empty()).map(|(at, _)| *at).collect();
+    assert_eq!(world.chunk_positions(), there);
+    assert_eq!(world.chunk_count(), there.len() as u64);
+    assert_eq!(world.extent(), ChunkBox::around(there));
+    for (&at, chunk) in shadow {
+        assert!(world.chunk(at).unwrap() == *chunk, "{at:?}");
+    }
+}
+
+/// Puts, flushes and openings in an order without rule, against a map.
+#[test]
+fn what_was_put_is_there_before_and_after_it_is_committed() {
+    let folder = Folder::new();
+    let never = CommitPolicy { max_delay: Duration::from_secs(3600), max_bytes: u64::MAX };
+    let at_once = CommitPolicy { max_delay: Duration::ZERO, max_bytes: 0 };
+    let (mut dice, mut shadow) = (11, BTreeMap::new());
+    let world = StoredWorld::create(&folder.file(), "of many chunks", &materials(300)).unwrap();
+    world.close().unwrap();
+    for round in 0..12 {
+        let policy = if round % 2 == 0 { never } else { at_once };
+        let world = StoredWorld::open_with(&folder.file(), policy).unwrap();
+        assert_eq!(world.name(), "of many chunks");
+        assert_eq!(*world.materials(), materials(300));
+        for _ in 0..4 {
+            let chunks: Vec<_> = (0..next(&mut dice) % 12)
+                .map(|_| {
+                    let mut c = || next(&mut dice) as i32 % 5 - 2;
+                    (ChunkPos::new(c(), c(), c()), some_chunk(&mut dice))
+                })
+                .collect();
+            shadow.extend(chunks.iter().cloned());
+            world.put(chunks).unwrap();
+            assert_holds(&world, &shadow);
+            if next(&mut dice).is_multiple_of(2) {
+                world.flush().unwrap();
+                assert_holds(&world, &shadow);
+            }
+        }
+        // Dropping commits as closing does.
+        if round % 3 == 0 {
+            drop(world);
+        } else {
+            world.close().unwrap();
+        }
+        assert_holds(&StoredWorld::open_read_only(&folder.file()).unwrap(), &shadow);
+    }
+}
+
+#[test]
+fn edits_wait_as_long_as_the_policy_says() {
+    let folder = Folder::new();
+    drop(StoredWorld::create(&folder.file(), "", &materials(3)).unwrap());
+    let at = ChunkPos::new(3, 0, -1);
+    let stone = || [(at, Chunk::new(Chunk::SIDE, Material(2)))];
+    let never = CommitPolicy { max_delay: Duration::from_secs(3600), max_bytes: u64::MAX };
+    let waiting = StoredWorld::open_with(&folder.file(), never).unwrap();
+    let before = waiting.revision();
+    waiting.put(stone()).unwrap();
+    std::thread::sleep(Duration::from_millis(100));
+    assert_eq!(waiting.revision(), before);
+    waiting.flush().unwrap();
+    assert_eq!(waiting.revision(), before + 1);
+    waiting.flush().unwrap();
+    assert_eq!(waiting.revision(), before + 1, "there is nothing to commit");
+    drop(waiting);
+    for policy in [
+        CommitPolicy { max_delay: Duration::from_millis(20), ..never },
+        CommitPolicy { max_bytes: 1, ..never },
+    ] {
+        let world = StoredWorld::open_with(&folder.file(), policy).unwrap();
+        let before = world.revision();
+        world.put(stone()).unwrap();
+        while world.revision() == before {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+}
+
+#[test]
+fn materials_are_added_behind_the_others() {
+    let folder = Folder::new();
+    let world = StoredWorld::create(&folder.file(), "", &materials(2)).unwrap();
+    world.put_materials(&materials(5)).unwrap();
+    let fewer = world.put_materials(&materials(1)).unwrap_err();
+    assert!(matches!(fewer, WorldError::OtherMaterials { .. }), "{fewer}");
+    world.close().unwrap();
+    assert_eq!(*StoredWorld::open(&folder.file()).unwrap().materials(), materials(5));
+}
+
+#[test]
+fn what_cannot_be_opened_says_why() {
+    let folder = Folder::new();
+    let path = folder.file();
+    let missing = StoredWorld::open(&path).unwrap_err();
+    assert!(matches!(missing, WorldError::Unreadable { .. }), "{missing}");
+    let world = StoredWorld::create(&path, "", &materials(2)).unwrap();
+    for other in [StoredWorld::open(&path), StoredWorld::open_read_only(&path)] {
+        let in_use = other.unwrap_err();
+        assert!(matches!(in_use, WorldError::InUse { .. }), "{in_use}");
+    }
+    let again = StoredWorld::create(&path, "", &materials(2)).unwrap_err();
+    assert!(matches!(again, WorldError::Unreadable { .. }), "{again}");
+    let mut head = world.with_committed(|committed| committed.head.clone());
+    world.close().unwrap();
+
+    let readers = [0; 2].map(|_| StoredWorld::open_read_only(&path).unwrap());
+    let stone = [(ChunkPos::default(), Chunk::new(Chunk::SIDE, Material(1)))];
+    let read_only = readers[0].put(stone).unwrap_err();
+    assert!(matches!(read_only, WorldError::ReadOnly { .. }), "{read_only}");
+    let in_use = StoredWorld::open(&path).unwrap_err();
+    assert!(matches!(in_use, WorldError::InUse { .. }), "{in_use}");
+    drop(readers);
+
+    head.version = VERSION + 1;
+    let store = Store::open(&path, Access::Write).unwrap();
+    store
+        .write(|it| {
+            it.open_table(META)?.insert(HEAD, head.to_bytes().as_slice())?;
+            Ok(())
+        })
+        .unwrap();
+    drop(store);
+    let newer = StoredWorld::open(&path).unwrap_err();
+    assert!(matches!(newer, WorldError::NewerStored { found: 2, known: 1, .. }), "{newer}");
+
+    let other = folder.0.join("other");
+    drop(redb::Database::create(&other).unwrap());
+    let unknown = StoredWorld::open(&other).unwrap_err();
+    assert!(matches!(unknown, WorldError::Unsupported { .. }), "{unknown}");
+    fs::write(&other, b"VOX ").unwrap();
+    let unknown = StoredWorld::open(&other).unwrap_err();
+    assert!(matches!(unknown, WorldError::Unsupported { .. }), "{unknown}");
+}
+
+#[test]
+fn a_damaged_chunk_is_named_and_the_rest_is_there() {
+    let folder = Folder::new();
+    let path = folder.file();
+    let world = StoredWorld::create(&path, "", &materials(9)).unwrap();
+    let chunk = |n: u8| Chunk::from_fn(Chunk::SIDE, |at| Material(u16::from(at.x ^ at.y ^ n) % 9));
+    world.put((0..8).map(|n| (ChunkPos::new(n, 0, 0), chunk(n as u8)))).unwrap();
+    world.close().unwrap();
+    let store = Store::open(&path, Access::Write).unwrap();
+    let (group, _) = GroupPos::of(ChunkPos::new(4, 0, 0));
+    store
+        .write(|it| {
+            let mut table = it.open_table(database::CHUNKS)?;
+            let mut value = table.get(&group.key())?.unwrap().value().to_vec();
+            *value.last_mut().unwrap() ^= 1;
+            table.insert(&group.key(), value.as_slice())?;
+            table.remove(&GroupPos::of(ChunkPos::new(0, 0, 0)).0.key())?;
+            Ok(())
+        })
+        .unwrap();
+    drop(store);
+    let world = StoredWorld::open(&path).unwrap();
+    for n in 0..8 {
+        let read = world.chunk(ChunkPos::new(n, 0, 0));
+        match n {
+            0 | 1 | 5 => {
+                let error = read.unwrap_err().to_string();
+                assert!(error.contains(&format!("chunk {n},0,0")), "{error}");
+                assert!(error.contains("w.drystone"), "{error}");
+            }
+            _ => assert!(read.unwrap() == chunk(n as u8), "{n}"),
+        }
+    }
+    assert_eq!(world.faults().len(), 3);
+    assert_eq!(World::load(&world).unwrap().chunk_count(), 5);
+}
+
+#[test]
+fn a_generated_world_is_the_same_after_it_was_stored() {
+    let folder = Folder::new();
+    let config = GeneratorConfig { size_chunks: [3, 4, 3], ..GeneratorConfig::default() };
+    let made = GeneratedWorld::new(config).unwrap();
+    let world = StoredWorld::create(&folder.file(), made.name(), made.materials()).unwrap();
+    let chunks = made.chunk_positions().into_iter().map(|at| (at, made.chunk(at).unwrap()));
+    world.put(chunks).unwrap();
+    world.close().unwrap();
+    let opened = open_source(Some(&folder.file())).unwrap();
+    let (stored, made) = (World::load(opened.as_ref()).unwrap(), World::load(&made).unwrap());
+    assert_eq!(stored.count_by_material(), made.count_by_material());
+    assert!(stored.iter().eq(made.iter()));
+    assert_eq!(stored.materials(), made.materials());
+}
+
+#[test]
+fn one_voxel_of_many_edits_one_chunk_of_a_group() {
+    let folder = Folder::new();
+    let world = StoredWorld::create(&folder.file(), "", &materials(9)).unwrap();
+    let at = |n: i32| ChunkPos::new(n & 1, n >> 1 & 1, n >> 2);
+    world.put((0..8).map(|n| (at(n), Chunk::new(Chunk::SIDE, Material(1))))).unwrap();
+    world.flush().unwrap();
+    let mut edited = world.chunk(at(6)).unwrap();
+    edited.set(LocalPos::new(31, 0, 7), Material(8));
+    world.put([(at(6), edited.clone())]).unwrap();
+    world.close().unwrap();
+    let world = StoredWorld::open(&folder.file()).unwrap();
+    for n in 0..8 {
+        let expected = if n == 6 { &edited } else { &Chunk::new(Chunk::SIDE, Material(1)) };
+        assert!(world.chunk(at(n)).unwrap() == *expected);
+    }
+}
