@@ -68,6 +68,7 @@ mod source;
 mod stored;
 mod vox;
 mod voxel_box;
+mod voxelize;
 mod world;
 
 pub use chunk_box::ChunkBox;
@@ -90,4 +91,5 @@ pub use source::{SUPPORTED_SOURCES, Source, open_source};
 pub use stored::{CommitPolicy, StoredSummary, StoredWorld, WorldCheck};
 pub use vox::{VoxFile, VoxLayer, VoxSummary};
 pub use voxel_box::VoxelBox;
+pub use voxelize::VoxelModel;
 pub use world::World;
