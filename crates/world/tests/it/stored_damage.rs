@@ -1,0 +1,140 @@
+//! Copies of a world's file are cut and changed at a thousand places.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use drystone_voxel::{Chunk, ChunkPos, Material, MaterialTable};
+use drystone_world::{Source, StoredWorld};
+
+use crate::random::Random;
+use crate::stored_child::{Folder, command, order, peak_bytes};
+
+const PLACES: usize = 1000;
+
+fn chunks() -> BTreeMap<ChunkPos, Chunk> {
+    let chunk = |n: i32| {
+        Chunk::from_fn(Chunk::SIDE, |at| match n % 4 {
+            0 => Material(n as u16 + 1),
+            1 => Material(u16::from(at.y < 9)),
+            _ => {
+                let dice = u32::from(at.x) * 7 + u32::from(at.y / 2) * 131 + u32::from(at.z) * 37;
+                Material((dice.wrapping_mul(2_654_435_761) >> 28) as u16 * (n as u16 % 3 + 1))
+            }
+        })
+    };
+    (0..30).map(|n| (ChunkPos::new(n % 5 - 2, n / 5 % 3, n / 15), chunk(n))).collect()
+}
+
+fn world_at(path: &Path, chunks: &BTreeMap<ChunkPos, Chunk>) {
+    let mut materials = MaterialTable::new();
+    for n in 0..70 {
+        materials.insert(&format!("kind {n}"), [n, 1, 2, 255]).unwrap();
+    }
+    let world = StoredWorld::create(path, "to be damaged", &materials).unwrap();
+    // Several commits, so that the file has pages that are free.
+    for (at, chunk) in chunks {
+        world.put([(*at, Chunk::new(Chunk::SIDE, Material(3)))]).unwrap();
+        if at.x == 0 {
+            world.flush().unwrap();
+        }
+        world.put([(*at, chunk.clone())]).unwrap();
+    }
+    world.close().unwrap();
+}
+
+/// Whether the damage of the file at `path` is told by those who read it.
+fn is_told(path: &Path, chunks: &BTreeMap<ChunkPos, Chunk>) -> bool {
+    let Ok(world) = StoredWorld::open_read_only(path) else { return true };
+    if world.chunk_positions() != chunks.keys().copied().collect::<Vec<_>>() {
+        panic!("other chunks than there were, and nothing was said");
+    }
+    let mut is_told = false;
+    for (&at, chunk) in chunks {
+        match world.chunk(at) {
+            Ok(read) => assert!(read == *chunk, "{at:?} is another, and nothing was said"),
+            Err(error) => {
+                assert!(error.to_string().contains(".drystone"), "{error}");
+                is_told = true;
+            }
+        }
+    }
+    is_told
+}
+
+/// The child: cuts the file, or changes a bit, and looks at what remains.
+#[test]
+fn child_damages() {
+    let Some((path, _)) = order() else { return };
+    let (chunks, whole, mut random) = (chunks(), fs::read(&path).unwrap(), Random(5));
+    let copy = path.with_file_name("copy.drystone");
+    let (mut told, mut checked) = (0, 0);
+    for place in 0..PLACES {
+        let mut bytes = whole.clone();
+        // Half of the places in the first pages, which say where all others are.
+        let range = if place % 4 < 2 { whole.len() } else { whole.len().min(20_000) };
+        let at = random.below(range);
+        match place % 2 {
+            0 => bytes.truncate(at),
+            _ => bytes[at] ^= 1 << random.below(8),
+        }
+        fs::write(&copy, bytes).unwrap();
+        let start = Instant::now();
+        let check = StoredWorld::check(&copy);
+        let is_damaged = check.is_err() || check.is_ok_and(|check| !check.damage.is_empty());
+        let was_told = is_told(&copy, &chunks);
+        assert!(is_damaged || !was_told, "place {place}, byte {at}: the check saw nothing");
+        (told, checked) = (told + usize::from(was_told), checked + usize::from(is_damaged));
+        assert!(start.elapsed() < Duration::from_secs(20), "place {place}, byte {at}");
+    }
+    println!("told {told} checked {checked} peak {}", peak_bytes().unwrap_or_default());
+}
+
+#[test]
+fn a_thousand_damages_are_survived_and_told() {
+    let folder = Folder::new();
+    let path = folder.file("whole.drystone");
+    world_at(&path, &chunks());
+    assert!(!is_told(&path, &chunks()));
+    let output = command("stored_damage::child_damages", &path, 0).output().unwrap();
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(output.status.success(), "{text}");
+    let line = text.lines().find_map(|line| line.split_once("told ")).unwrap().1;
+    let numbers: Vec<u64> = line.split_whitespace().filter_map(|word| word.parse().ok()).collect();
+    let [told, checked, peak] = numbers[..] else { panic!("{line}") };
+    // Every cut is one, and so are many of the bits.
+    assert!(told as usize >= PLACES / 2 && checked >= told, "{line}");
+    assert!(peak < 512 << 20, "{line}");
+}
+
+#[test]
+fn what_is_whole_is_saved_from_a_damaged_file() {
+    let (folder, chunks) = (Folder::new(), chunks());
+    let path = folder.file("whole.drystone");
+    world_at(&path, &chunks);
+    let whole = fs::read(&path).unwrap();
+    let mut random = Random(3);
+    let mut repaired_count = 0;
+    for round in 0..60 {
+        let file = folder.file(&format!("r{round}.drystone"));
+        let mut bytes = whole.clone();
+        for _ in 0..3 {
+            bytes[random.below(whole.len() - 8192) + 8192] ^= 0x10;
+        }
+        fs::write(&file, bytes).unwrap();
+        let Ok((found, kept)) = StoredWorld::repair(&file) else { continue };
+        assert_eq!(kept.is_some(), !found.damage.is_empty());
+        let again = StoredWorld::check(&file).unwrap();
+        assert_eq!((again.damage.len(), again.chunks), (0, found.chunks), "{:?}", again.damage);
+        let world = StoredWorld::open(&file).unwrap();
+        for at in world.chunk_positions() {
+            assert!(world.chunk(at).unwrap() == chunks[&at]);
+        }
+        // Each that is lost has a line of its own, or its group has.
+        let lost = chunks.len() as u64 - found.chunks;
+        assert!(found.damage.len() as u64 * 8 >= lost, "{lost} lost: {:?}", found.damage);
+        repaired_count += usize::from(kept.is_some());
+    }
+    assert!(repaired_count > 5, "{repaired_count}");
+}

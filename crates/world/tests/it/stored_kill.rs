@@ -1,0 +1,92 @@
+//! A child that edits and commits is killed, again and again.
+
+use std::io::{BufRead, BufReader, Write};
+use std::time::Duration;
+
+use drystone_voxel::{Chunk, ChunkPos, LocalPos, Material, MaterialTable};
+use drystone_world::{Source, StoredWorld};
+
+use crate::random::Random;
+use crate::stored_child::{Folder, command, order};
+
+const KILLS: usize = 200;
+/// Places that are edited in turn: several to a group, and several groups.
+const PLACES: u64 = 24;
+
+fn place(n: u64) -> ChunkPos {
+    let n = (n % PLACES) as i32;
+    ChunkPos::new(n % 4 - 2, n / 4 % 3, n / 12)
+}
+
+/// The chunk of the edit of this number, which is told by its first voxel.
+fn edited(n: u64) -> Chunk {
+    let (number, rest) = ((n % 60_000) as u16 + 1, (n / 60_000) as u16);
+    Chunk::from_fn(Chunk::SIDE, |at| match (at.x, at.y, at.z) {
+        (0, 0, 0) => Material(number),
+        (1, 0, 0) => Material(rest),
+        (x, y, _) if u64::from(y) < n % 31 => Material(u16::from(x) + number % 100),
+        _ => Material::AIR,
+    })
+}
+
+fn number_of(chunk: &Chunk) -> u64 {
+    let at = |x| u64::from(chunk.get(LocalPos::new(x, 0, 0)).0);
+    at(1) * 60_000 + at(0) - 1
+}
+
+/// The child: edits for ever, and says the number of each edit once it is committed.
+#[test]
+fn child_edits() {
+    let Some((path, from)) = order() else { return };
+    let world = StoredWorld::open(&path).unwrap();
+    let mut out = std::io::stdout();
+    for n in from.. {
+        world.put([(place(n), edited(n))]).unwrap();
+        world.flush().unwrap();
+        writeln!(out, "edit {n}").unwrap();
+        out.flush().unwrap();
+    }
+}
+
+#[test]
+fn what_was_committed_is_there_after_every_kill() {
+    let folder = Folder::new();
+    let path = folder.file("killed.drystone");
+    StoredWorld::create(&path, "killed", &MaterialTable::new()).unwrap().close().unwrap();
+    let mut random = Random(7);
+    let (mut next, mut kills_in_edits) = (0, 0);
+    for kill in 0..KILLS {
+        let mut child = command("stored_kill::child_edits", &path, next).spawn().unwrap();
+        std::thread::sleep(Duration::from_micros(random.below(60_000) as u64));
+        child.kill().unwrap();
+        let lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        let said =
+            lines.map_while(Result::ok).filter_map(|it| it.split_once("edit ")?.1.parse().ok());
+        let last: Option<u64> = said.last();
+        child.wait().unwrap();
+        kills_in_edits += usize::from(last.is_some());
+        // All that was said before, by this child or another, is committed.
+        let committed = last.map_or(next, |last| last + 1);
+        let world = StoredWorld::open_read_only(&path).unwrap();
+        for n in 0..PLACES {
+            let chunk = world.chunk(place(n)).unwrap();
+            let edits = (0..committed).rev().find(|edit| edit % PLACES == n);
+            if chunk.is_empty() {
+                assert_eq!(edits, None, "kill {kill}: the edit is gone");
+                continue;
+            }
+            let found = number_of(&chunk);
+            assert!(found == edits.unwrap_or(u64::MAX) || found == committed, "kill {kill}");
+            assert!(chunk == edited(found), "kill {kill}: edit {found} is torn");
+        }
+        let check = StoredWorld::check(&path).unwrap();
+        assert!(check.damage.is_empty(), "kill {kill}: {:?}", check.damage);
+        drop(world);
+        // The one that was under way may be committed too.
+        next = committed + 1;
+        let world = StoredWorld::open(&path).unwrap();
+        world.put([(place(committed), edited(committed))]).unwrap();
+        world.close().unwrap();
+    }
+    assert!(kills_in_edits > KILLS / 10, "{kills_in_edits} of {KILLS} while it was editing");
+}
