@@ -13,7 +13,7 @@ use std::{
 use clap::{Args, Parser, Subcommand, ValueEnum, error::ErrorKind};
 use drystone::scene::{BackendKind, Meshing, RendererKind, Shade, Size};
 use drystone_render::{Atmosphere, Cull};
-use drystone_world::{GeneratorConfig, Model};
+use drystone_world::{GeneratorConfig, Model, VoxelModel};
 use glam::DVec3;
 
 use crate::allocator::AllocatorKind;
@@ -40,7 +40,9 @@ impl Options {
         match &self.command {
             Some(Command::View(view)) => Some(&view.scene),
             Some(Command::Shot(shot)) => Some(&shot.scene),
-            Some(Command::Info(_) | Command::PoolMap(_)) => None,
+            Some(
+                Command::Info(_) | Command::PoolMap(_) | Command::Import(_) | Command::Check(_),
+            ) => None,
             None => Some(&self.scene),
         }
     }
@@ -52,6 +54,8 @@ impl Options {
             Some(Command::Shot(shot)) => shot.scene.memory.allocator,
             Some(Command::Info(info)) => info.memory.allocator,
             Some(Command::PoolMap(map)) => map.memory.allocator,
+            Some(Command::Import(import)) => import.memory.allocator,
+            Some(Command::Check(check)) => check.memory.allocator,
             None => self.scene.memory.allocator,
         }
     }
@@ -66,6 +70,10 @@ pub(crate) enum Command {
     /// Say what SOURCE holds: dimensions, chunks, voxels by material, quads, bytes; or of a
     /// polygon model: polygons, vertices, what sharing them saves, materials, warnings
     Info(InfoOptions),
+    /// Copy SOURCE into a stored world, with progress; goes on where it was stopped
+    Import(ImportArguments),
+    /// Verify every checksum of a stored world
+    Check(CheckArguments),
     /// Draw what lies where in the vertex pool to an SVG: live by mesh, waiting, free; of a
     /// polygon model its vertices and its indices
     PoolMap(PoolMapOptions),
@@ -254,6 +262,40 @@ pub(crate) enum LevelsKind {
     Auto,
     On,
     Off,
+}
+
+#[derive(Debug, Args)]
+#[command(allow_missing_positional = true)]
+pub(crate) struct ImportArguments {
+    #[command(flatten)]
+    pub(crate) source: SourceOptions,
+    /// The stored world to write, by custom NAME.drystone
+    #[arg(value_name = "WORLD")]
+    pub(crate) world: PathBuf,
+    /// Of a polygon model: voxels along its longest side
+    #[arg(long, value_name = "N", requires = "path", value_parser = clap::value_parser!(u32).range(1..=i64::from(VoxelModel::MAX_VOXELS)))]
+    pub(crate) voxels: Option<u32>,
+    /// MiB of memory that the import may take, beside what the source takes itself
+    #[arg(long = "memory", value_name = "MIB", default_value_t = 256, value_parser = clap::value_parser!(u32).range(64..=1_048_576))]
+    pub(crate) memory_mib: u32,
+    #[command(flatten)]
+    pub(crate) memory: MemoryOptions,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CheckArguments {
+    /// The stored world
+    #[arg(value_name = "WORLD")]
+    pub(crate) world: PathBuf,
+    /// Put what is whole into a new file in its place; the damaged one is kept, with .damaged
+    /// behind its name
+    #[arg(long)]
+    pub(crate) repair: bool,
+    /// Print the report as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) memory: MemoryOptions,
 }
 
 /// How a pool hands out places.

@@ -1,5 +1,7 @@
 //! One function a command.
 
+mod check;
+mod import;
 mod info;
 mod pool_map;
 mod shot;
@@ -29,6 +31,8 @@ pub(crate) fn run(options: Options) -> Result<(), AppError> {
         Some(Command::View(view)) => viewer::run(&view.scene),
         Some(Command::Shot(options)) => shot::run(&options.scene, &options.output),
         Some(Command::Info(options)) => info::run(&options),
+        Some(Command::Import(options)) => import::run(&options),
+        Some(Command::Check(options)) => check::run(&options),
         Some(Command::PoolMap(options)) => pool_map::run(&options),
         None if viewer::has_display() => match viewer::run(&options.scene) {
             // A display that is named but not there, or that no adapter can show on.

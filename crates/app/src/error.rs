@@ -1,3 +1,5 @@
+use std::path::PathBuf;
+
 use drystone_render::RenderError;
 use drystone_world::WorldError;
 
@@ -12,6 +14,10 @@ pub(crate) enum AppError {
     Render(#[from] RenderError),
     #[error("{first}; nothing else could be read ({count} places are damaged)")]
     AllDamaged { first: String, count: usize },
+    #[error("{}: {count} places are damaged; see drystone check --repair", world.display())]
+    Damaged { world: PathBuf, count: usize },
+    #[error("{}: a polygon model has no voxels of its own; say how many: --voxels N", model.display())]
+    NoVoxels { model: PathBuf },
     #[error("the window cannot be opened: {0}; without a display, use: drystone shot -o FILE.png")]
     Window(String),
     #[error("no memory for small objects ({0}); use --allocator system")]

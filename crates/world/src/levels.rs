@@ -20,7 +20,7 @@ pub use tree::{LevelCount, LevelTree, NodeSink};
 /// How fine a world is shown, how fast that follows the eye, and with how much memory.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LevelConfig {
-    /// A node is split when its voxels are longer than so many pixels. Default 2.
+    /// A node is split when its voxels are longer than so many pixels. Default 3.5.
     pub max_voxel_pixels: f64,
     /// Eight nodes are merged when their parent's voxels are shorter than this part of
     /// that, so that an eye which trembles changes nothing. Default 0.8.
@@ -40,7 +40,7 @@ impl Default for LevelConfig {
     fn default() -> Self {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         Self {
-            max_voxel_pixels: 2.0,
+            max_voxel_pixels: 3.5,
             hysteresis: 0.8,
             frame_bytes: 2 << 20,
             frame_time: Duration::from_millis(2),

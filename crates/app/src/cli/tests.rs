@@ -42,6 +42,12 @@ fn wrong_words_give_one_line() {
         "drystone pool-map a.vox -o b.svg --placement heaps",
         "drystone pool-map a.vox -o b.svg --buffer-kib 0",
         "drystone pool-map a.vox -o b.svg --edits -1",
+        "drystone import",
+        "drystone import a.vox b.drystone --seed 5",
+        "drystone import a.vox b.drystone --memory 3",
+        "drystone check",
+        "drystone --levels on --ao",
+        "drystone --levels on --renderer instanced",
         "drystone --ao a.obj",
         "drystone shot a.GLB -o b.png --ao",
         "drystone view a.gltf --ao",
@@ -74,6 +80,15 @@ fn right_words_mean_what_they_say() {
     assert!(parsed("drystone --ao").is_ok_and(|it| it.scene.ao));
     assert!(parsed("drystone --renderer instanced").is_ok_and(|it| !it.scene.ao));
     assert!(parsed("drystone --cull gpu").is_ok_and(|it| it.scene.cull == Cull::Gpu));
+    let Ok(import) = parsed("drystone import a.vox b.drystone --memory 64") else {
+        panic!("refused")
+    };
+    let Some(Command::Import(import)) = import.command else { panic!("no import") };
+    assert_eq!((import.source.path, import.memory_mib), (Some(PathBuf::from("a.vox")), 64));
+    let Ok(import) = parsed("drystone import --chunks 2x4x2 b.drystone") else { panic!("refused") };
+    let Some(Command::Import(import)) = import.command else { panic!("no import") };
+    assert_eq!((import.source.path, import.source.chunks), (None, Some([2, 4, 2])));
+    assert_eq!(import.world, PathBuf::from("b.drystone"));
     for words in ["drystone --allocator small", "drystone info --allocator small a.vox"] {
         assert!(parsed(words).is_ok_and(|it| it.allocator() == AllocatorKind::Small));
     }

@@ -1,14 +1,16 @@
 mod height_map;
 mod model;
+mod stored;
 
 use std::any::Any;
 
 use drystone::scene;
-use drystone_world::{HeightMap, VoxFile};
+use drystone_world::{HeightMap, Source, StoredWorld, VoxFile};
 use model::ModelReport;
 use serde_json::Value;
+use stored::StoredReport;
 
-use super::{load, open, read_model};
+use super::{load, note_faults, open, read_model};
 use crate::{AppError, allocator::AllocatorReport, cli::InfoOptions, output, report::InfoReport};
 
 /// Says what the source holds.
@@ -19,6 +21,13 @@ pub(crate) fn run(options: &InfoOptions) -> Result<(), AppError> {
         return print(options, || report.to_json(), || report.to_string());
     }
     let source = open(&options.source)?;
+    let any: &dyn Any = source.as_ref();
+    if let Some(world) = any.downcast_ref::<StoredWorld>() {
+        let summary = world.summary()?;
+        note_faults(world.name(), &world.faults());
+        let report = StoredReport { world, summary };
+        return print(options, || report.to_json(), || report.to_string());
+    }
     let world = load(source.as_ref())?;
     let quads = scene::mesh_world(&world);
     let source: Box<dyn Any> = source;

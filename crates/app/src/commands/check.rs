@@ -1,0 +1,38 @@
+use drystone_world::{StoredWorld, WorldCheck};
+use serde_json::json;
+
+use crate::{AppError, cli::CheckArguments, output};
+
+/// Verifies a stored world, and repairs it where that was asked for.
+pub(crate) fn run(options: &CheckArguments) -> Result<(), AppError> {
+    let (found, kept) = match options.repair {
+        true => StoredWorld::repair(&options.world)?,
+        false => (StoredWorld::check(&options.world)?, None),
+    };
+    let WorldCheck { chunks, values, damage } = &found;
+    let kept = kept.map(|path| path.display().to_string());
+    let text = if options.json {
+        let report = json!({
+            "world": options.world.display().to_string(),
+            "chunks": chunks,
+            "values": values,
+            "damage": damage,
+            "damaged_file": kept,
+        });
+        format!("{report}\n")
+    } else {
+        let mut text: String =
+            damage.iter().map(|line| format!("damaged: {}\n", output::plain(line))).collect();
+        let world = output::plain(&options.world.display().to_string());
+        text += &format!("{world}: {chunks} chunks in {values} values are whole\n");
+        if let Some(kept) = &kept {
+            text += &format!("repaired; the damaged file is kept as {}\n", output::plain(kept));
+        }
+        text
+    };
+    output::print(&text)?;
+    match (damage.len(), kept) {
+        (0, _) | (_, Some(_)) => Ok(()),
+        (count, None) => Err(AppError::Damaged { world: options.world.clone(), count }),
+    }
+}

@@ -1,0 +1,62 @@
+use std::path::Path;
+
+use drystone_world::{
+    ImportOptions, ImportProgress, Model, ModelOptions, Source, StoredWorld, VoxelModel, import,
+};
+use indicatif::{ProgressBar, ProgressStyle};
+
+use super::{note_faults, open};
+use crate::{AppError, cli::ImportArguments, output};
+
+/// Copies a source into a stored world; goes on where it was stopped.
+pub(crate) fn run(options: &ImportArguments) -> Result<(), AppError> {
+    let source = source_of(options)?;
+    let memory_bytes = u64::from(options.memory_mib) << 20;
+    // Without a terminal it draws nothing.
+    let bar = ProgressBar::new(0).with_style(style());
+    let mut show = |progress: &ImportProgress| {
+        bar.set_length(progress.total);
+        bar.set_position(progress.done);
+    };
+    let limits = ImportOptions { memory_bytes };
+    let imported = import(source.as_ref(), &options.world, &limits, &mut show);
+    bar.finish_and_clear();
+    let (world, progress) = imported?;
+    note_faults(source.name(), &source.faults());
+    let (chunks, name) = (world.chunk_count(), source.name().to_owned());
+    world.close()?;
+    StoredWorld::compact(&options.world)?;
+    output::print(&line(&options.world, &name, chunks, &progress))
+}
+
+/// The source that the options name; a polygon model as voxels.
+fn source_of(options: &ImportArguments) -> Result<Box<dyn Source>, AppError> {
+    let Some(path) = options.source.model_path() else { return open(&options.source) };
+    let Some(voxels) = options.voxels else {
+        return Err(AppError::NoVoxels { model: path.into() });
+    };
+    let merge_tolerance = options.source.merge;
+    let model = Model::open(path, &ModelOptions { merge_tolerance, ..ModelOptions::default() })?;
+    Ok(Box::new(VoxelModel::new(&model, voxels)?))
+}
+
+/// What was done, in one line.
+fn line(world: &Path, name: &str, chunks: u64, progress: &ImportProgress) -> String {
+    let bytes = std::fs::metadata(world).map_or(0, |metadata| metadata.len());
+    let resumed = match progress.resumed {
+        0 => String::new(),
+        resumed => format!(", {resumed} of {} places done before", progress.total),
+    };
+    let lost = match progress.lost {
+        0 => String::new(),
+        lost => format!(", {lost} chunks damaged and left out"),
+    };
+    let [world, name] = [&world.display().to_string(), name].map(output::plain);
+    format!("{world}: {chunks} chunks of {name}, {bytes} bytes{resumed}{lost}\n")
+}
+
+fn style() -> ProgressStyle {
+    let template = "{bar:40} {pos} of {len} chunks, {per_sec}, {eta} left";
+    // The template is ours; without it there is the library's own.
+    ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar())
+}

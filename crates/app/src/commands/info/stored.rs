@@ -1,0 +1,74 @@
+use std::fmt;
+
+use drystone_world::{ChunkBox, Source, StoredSummary, StoredWorld};
+use serde_json::{Value, json};
+
+use crate::output::plain;
+
+/// What a stored world holds; nothing of it is kept in memory.
+pub(super) struct StoredReport<'a> {
+    pub(super) world: &'a StoredWorld,
+    pub(super) summary: StoredSummary,
+}
+
+impl StoredReport<'_> {
+    fn bytes_per_chunk(&self) -> u64 {
+        self.summary.file_bytes / self.summary.chunk_count.max(1)
+    }
+
+    /// Each material that occurs: its name, colour and how many voxels it has.
+    fn materials(&self) -> impl Iterator<Item = (&str, [u8; 4], u64)> {
+        let table = self.world.materials();
+        self.summary.voxels.iter().map(|&(material, count)| {
+            let kind = table.get(material);
+            let (name, color) = kind
+                .map_or(("unknown", [255, 0, 255, 255]), |kind| (kind.name.as_str(), kind.color));
+            (name, color, count)
+        })
+    }
+
+    fn voxel_count(&self) -> u64 {
+        self.summary.voxels.iter().map(|(_, count)| count).sum()
+    }
+
+    pub(super) fn to_json(&self) -> Value {
+        let StoredSummary { version, revision, chunk_count, extent, file_bytes, lost, .. } =
+            &self.summary;
+        let materials: Vec<Value> = self
+            .materials()
+            .map(|(name, color, voxels)| json!({"name": name, "rgba": color, "voxels": voxels}))
+            .collect();
+        json!({
+            "source": self.world.name(),
+            "file": self.world.path().display().to_string(),
+            "version": version,
+            "revision": revision,
+            "chunks": chunk_count,
+            "chunks_damaged": lost,
+            "size_chunks": extent.map_or([0; 3], |extent| extent.size_chunks()),
+            "file_bytes": file_bytes,
+            "bytes_per_chunk": self.bytes_per_chunk(),
+            "voxels": self.voxel_count(),
+            "materials": materials,
+        })
+    }
+}
+
+impl fmt::Display for StoredReport<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let StoredSummary { version, revision, chunk_count, extent, file_bytes, lost, .. } =
+            &self.summary;
+        let [x, y, z] = extent.as_ref().map_or([0; 3], ChunkBox::size_chunks);
+        writeln!(f, "{}", plain(self.world.name()))?;
+        writeln!(f, "  file      {}", plain(&self.world.path().display().to_string()))?;
+        writeln!(f, "  version   {version}, revision {revision}")?;
+        writeln!(f, "  size      {x} x {y} x {z} chunks")?;
+        writeln!(f, "  chunks    {chunk_count}, {lost} of them damaged")?;
+        writeln!(f, "  disk      {file_bytes} bytes, {} a chunk", self.bytes_per_chunk())?;
+        writeln!(f, "  voxels    {}", self.voxel_count())?;
+        for (name, [r, g, b, a], count) in self.materials() {
+            writeln!(f, "    {count:>10}  #{r:02x}{g:02x}{b:02x}{a:02x}  {}", plain(name))?;
+        }
+        Ok(())
+    }
+}
