@@ -41,6 +41,7 @@ mod table;
 mod tables;
 mod text;
 mod versions;
+mod world;
 
 pub use error::Error;
 pub use json::write_json;

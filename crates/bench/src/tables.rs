@@ -1,4 +1,4 @@
-use crate::{Error, Options, Table, arenas, drawing, meshing, polygons, pool_table, spaces};
+use crate::{Error, Options, Table, arenas, drawing, meshing, polygons, pool_table, spaces, world};
 
 /// A table that can be asked for by name.
 pub struct TableEntry {
@@ -27,6 +27,7 @@ pub const TABLES: &[TableEntry] = &[
     drawing::GRID,
     drawing::CULLING,
     drawing::CUBES,
+    world::ENTRY,
 ];
 
 /// The table of this name.

@@ -1,0 +1,116 @@
+//! Table `world`: what stored worlds cost, in time, on disk and in memory.
+//!
+//! Each case has one metric of its own name. `load` reads, verifies and unpacks every chunk of
+//! a generated world, in an order without rule, on one thread; `disk` is the bytes of the
+//! compacted file and `memory` those of the chunks once they are read, each by the chunk;
+//! `import` reads a Minecraft region into a stored world, on all cores, and needs
+//! `DRYSTONE_DATA`.
+
+mod input;
+
+use std::{
+    fs,
+    hint::black_box,
+    path::{Path, PathBuf},
+    time::Instant,
+};
+
+use drystone_world::{
+    ImportOptions, MinecraftWorld, Source, StoredWorld, World, import as import_into,
+};
+
+use self::input::{Input, Shuffled};
+use crate::{Contender, Error, Figure, Options, Table, TableEntry, rounds::elapsed_ns};
+
+/// The table's place in the list of tables.
+pub(crate) const ENTRY: TableEntry = TableEntry {
+    name: "world",
+    about: "stored worlds: reading, importing, bytes on disk and in memory",
+    run,
+};
+
+const NAME: &str = "drystone";
+
+fn run(options: &Options) -> Result<Table, Error> {
+    let mut table = Table::new("world");
+    let failed = |message: String| Error::Contender {
+        table: "world".to_owned(),
+        case: "load".to_owned(),
+        contender: NAME.to_owned(),
+        message,
+    };
+    let input = Input::new(options.size([12, 4, 12], [4, 4, 4])).map_err(failed)?;
+    let mut order = Shuffled::new(&input);
+    table.run_case("load", options, one(|| load(&input, &mut order)))?;
+    table.run_case("disk", options, one(|| disk(&input)))?;
+    table.run_case("memory", options, one(|| memory(&input)))?;
+    match region() {
+        Some(region) => table.run_case("import", options, one(|| import(&region)))?,
+        None => eprintln!("world: import is left out: DRYSTONE_DATA names no r.0.0.mca"),
+    }
+    Ok(table)
+}
+
+/// The one contender.
+fn one<'a>(round: impl FnMut() -> Result<Vec<Figure>, String> + 'a) -> Vec<Contender<'a>> {
+    vec![Contender::new(NAME, round)]
+}
+
+/// The region that is imported.
+fn region() -> Option<PathBuf> {
+    let path = PathBuf::from(std::env::var_os("DRYSTONE_DATA")?).join("r.0.0.mca");
+    path.exists().then_some(path)
+}
+
+fn load(input: &Input, order: &mut Shuffled) -> Result<Vec<Figure>, String> {
+    let world = input.open()?;
+    let places = order.next();
+    let read = |at| world.chunk(at).map_err(|error| error.to_string());
+    // Pages are read from the disk once.
+    for &at in places {
+        black_box(read(at)?);
+    }
+    let start = Instant::now();
+    let mut solid_count = 0;
+    for &at in places {
+        solid_count += u64::from(read(at)?.solid_count());
+    }
+    let time_us = elapsed_ns(start) / 1e3 / places.len() as f64;
+    if solid_count != input.solid_count {
+        return Err(format!("{solid_count} voxels, not {}", input.solid_count));
+    }
+    Ok(vec![Figure::new("load", "us/chunk", time_us)])
+}
+
+fn disk(input: &Input) -> Result<Vec<Figure>, String> {
+    let check = StoredWorld::check(&input.path).map_err(|error| error.to_string())?;
+    if check.chunks != input.chunk_count || !check.damage.is_empty() {
+        return Err(format!("{check:?}"));
+    }
+    let bytes = fs::metadata(&input.path).map_err(|error| error.to_string())?.len();
+    let each = bytes as f64 / input.chunk_count as f64;
+    Ok(vec![Figure::new("disk", "bytes/chunk", each)])
+}
+
+fn memory(input: &Input) -> Result<Vec<Figure>, String> {
+    let world = World::load(&input.open()?).map_err(|error| error.to_string())?;
+    if world.solid_count() != input.solid_count {
+        return Err(format!("{} voxels, not {}", world.solid_count(), input.solid_count));
+    }
+    let each = world.size_bytes() as f64 / world.chunk_count() as f64;
+    Ok(vec![Figure::new("memory", "bytes/chunk", each)])
+}
+
+fn import(region: &Path) -> Result<Vec<Figure>, String> {
+    let file = input::Scratch::new("import");
+    let text = |error: drystone_world::WorldError| error.to_string();
+    let source = MinecraftWorld::open(region).map_err(text)?;
+    let start = Instant::now();
+    let imported = import_into(&source, &file.0, &ImportOptions::default(), &mut |_| {});
+    let (world, progress) = imported.map_err(text)?;
+    let time_us = elapsed_ns(start) / 1e3 / world.chunk_count().max(1) as f64;
+    if progress.done != progress.total || world.chunk_count() == 0 {
+        return Err(format!("{progress:?}"));
+    }
+    Ok(vec![Figure::new("import", "us/chunk", time_us)])
+}
