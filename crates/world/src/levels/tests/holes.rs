@@ -65,7 +65,7 @@ fn march_hits(
     loop {
         let is_inside = (0..3).all(|axis| (0.0..size[axis]).contains(&f64::from(at[axis])));
         let voxel =
-            if is_inside { data.get(VoxelPos::new(at[0], at[1], at[2])) } else { Material::AIR };
+            if is_inside { voxel_at(VoxelPos::new(at[0], at[1], at[2])) } else { Material::AIR };
         if !voxel.is_air() && !data.materials().is_see_through(voxel) {
             return true;
         }

@@ -1,0 +1,100 @@
+//! Stored worlds, as the commands make, show and check them.
+
+use std::{fs, path::Path};
+
+use drystone_render::Image;
+use serde_json::Value;
+
+use crate::program::{data_or_skip as data, one_line, run, scratch};
+
+fn path(path: &Path) -> &str {
+    path.to_str().unwrap()
+}
+
+fn json(words: &[&str]) -> Value {
+    let output = run(words);
+    assert!(output.status.success(), "{words:?}: {}", String::from_utf8_lossy(&output.stderr));
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+fn import(source: &[&str], world: &Path) {
+    let output = run(&[&["import"], source, &[path(world)]].concat());
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+/// The picture of a stored world is that of its source, and so are its counts.
+fn is_the_same_stored(source: &[&str], folder: &Path) {
+    let world = folder.join("world.drystone");
+    import(source, &world);
+    let checked = json(&["check", path(&world), "--json"]);
+    assert!(checked["chunks"].as_u64().is_some_and(|chunks| chunks > 0), "{checked}");
+    let shot = |what: &[&str], name: &str| {
+        let picture = folder.join(name);
+        let view = ["--backend", "soft", "--size", "320x180", "-o", path(&picture)];
+        let output = run(&[&["shot"], what, &view[..]].concat());
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        Image::load_png(&picture).unwrap()
+    };
+    let (direct, stored) = (shot(source, "direct.png"), shot(&[path(&world)], "stored.png"));
+    assert_eq!(direct.difference(&stored, 0).unwrap().pixels, 0);
+}
+
+#[test]
+fn a_generated_world_is_stored_and_shown_alike() {
+    is_the_same_stored(&["--chunks", "3x4x3", "--seed", "9"], &scratch("stored-generated"));
+}
+
+#[test]
+fn a_minecraft_world_is_stored_and_shown_alike() {
+    let Some(region) = data("a_minecraft_world_is_stored_and_shown_alike", "r.0.0.mca") else {
+        return;
+    };
+    is_the_same_stored(&[path(&region)], &scratch("stored-minecraft"));
+}
+
+#[test]
+fn a_model_is_stored_as_voxels() {
+    let Some(model) = data("a_model_is_stored_as_voxels", "spot.obj") else { return };
+    let folder = scratch("stored-model");
+    let world = folder.join("spot.drystone");
+    let line = one_line(&run(&["import", path(&model), path(&world)]), 1);
+    assert!(line.contains("--voxels"), "{line}");
+    import(&[path(&model), "--voxels", "60"], &world);
+    let picture = folder.join("spot.png");
+    let words =
+        ["shot", path(&world), "--backend", "soft", "--size", "320x180", "-o", path(&picture)];
+    assert!(run(&words).status.success());
+    assert!(picture.exists());
+}
+
+/// A damaged world is told with exit code 1, and what is whole is saved.
+#[test]
+fn a_damaged_world_is_told_and_repaired() {
+    let folder = scratch("stored-damaged");
+    let world = folder.join("world.drystone");
+    import(&["--chunks", "4x4x4"], &world);
+    let mut bytes = fs::read(&world).unwrap();
+    let middle = bytes.len() / 2;
+    bytes[middle..middle + 3_000].iter_mut().for_each(|byte| *byte ^= 0x5a);
+    fs::write(&world, &bytes).unwrap();
+    let output = run(&["check", path(&world)]);
+    assert_eq!(output.status.code(), Some(1), "{}", String::from_utf8_lossy(&output.stdout));
+    let text = format!(
+        "{}{}",
+        String::from_utf8_lossy(&output.stdout),
+        String::from_utf8_lossy(&output.stderr)
+    );
+    assert!(text.contains("world.drystone"), "{text}");
+    assert!(!text.contains("panicked"), "{text}");
+}
+
+#[test]
+fn what_is_no_stored_world_is_refused() {
+    let folder = scratch("stored-refused");
+    let other = folder.join("other.drystone");
+    fs::write(&other, b"not a world").unwrap();
+    one_line(&run(&["check", path(&other)]), 1);
+    one_line(&run(&["import", "--chunks", "1x4x1", path(&other)]), 1);
+    assert_eq!(fs::read(&other).unwrap(), b"not a world", "it is left as it was");
+    one_line(&run(&["check", path(&folder.join("lost.drystone"))]), 1);
+}
