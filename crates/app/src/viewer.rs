@@ -12,6 +12,7 @@ use std::{
 
 use drystone::scene::{self, ModelTriangles, Size};
 use drystone_render::{Cull, RenderError, View};
+use drystone_world::LevelData;
 use glam::DVec3;
 use winit::{
     application::ApplicationHandler,
@@ -80,7 +81,19 @@ fn open(options: &SceneOptions) -> Result<Content, AppError> {
         return Ok(Content::Model(ModelTriangles::new(&model, options.shade)?));
     }
     let source = commands::open(&options.source)?;
+    if commands::wants_levels(options, source.as_ref()) {
+        let data = LevelData::new(source, commands::LEVELS_CACHE_BYTES);
+        return Ok(Content::Levels(Arc::new(data)));
+    }
     Ok(Content::World(Box::new(commands::load(source.as_ref())?)))
+}
+
+/// Names what was found damaged since so many were named; returns how many there are.
+fn note_new_faults(screen: &Screen, noted: usize) -> usize {
+    let Some((data, _)) = screen.levels() else { return noted };
+    let faults = data.faults();
+    commands::note_faults(data.source().name(), faults.get(noted..).unwrap_or_default());
+    faults.len()
 }
 
 struct Viewer {
@@ -98,6 +111,10 @@ struct Viewer {
     last_frame: Instant,
     mouse_captured: bool,
     reopened: u32,
+    /// Whether what is shown lags behind the eye.
+    lags: bool,
+    /// How many places that are damaged were named.
+    faults_noted: usize,
     failure: Option<AppError>,
 }
 
@@ -118,6 +135,8 @@ impl Viewer {
             last_frame: Instant::now(),
             mouse_captured: false,
             reopened: 0,
+            lags: false,
+            faults_noted: 0,
             failure: None,
         }
     }
@@ -169,14 +188,20 @@ impl Viewer {
         }
         let (min, max) = self.corners;
         scene::reach(&mut self.view.camera, min, max);
-        match screen.draw(&self.view) {
+        let PhysicalSize { width, height } = size;
+        match screen.draw(&self.view, Size { width, height }) {
             Ok(drawn) => {
                 self.reopened = 0;
+                let lags = screen.levels().is_some_and(|(_, lags)| lags);
+                if self.lags && !lags {
+                    self.faults_noted = note_new_faults(screen, self.faults_noted);
+                }
+                self.lags = lags;
                 self.status.frame(now.elapsed(), drawn);
                 if self.status.is_due() {
                     window.set_title(&self.status.title(screen.held()));
                 }
-                if drawn.shown && self.flight.is_moving() {
+                if drawn.shown && (self.flight.is_moving() || lags) {
                     window.request_redraw();
                 } else if !drawn.shown || self.status.is_stale() {
                     // Hidden or changing, or the title is behind: once more, a bit later.
@@ -264,6 +289,9 @@ impl Viewer {
             return output::note(problem);
         }
         let Some(screen) = &mut self.screen else { return };
+        if screen.levels().is_some() {
+            return output::note("corners are not darkened in a world at levels of detail");
+        }
         match screen.remesh(options.meshing()) {
             // When the device is opened again, it goes on like this.
             Ok(()) => {

@@ -14,6 +14,9 @@ impl NodePos {
     /// The highest level, at which a few nodes cover all voxels that have numbers.
     pub const MAX_LEVEL: u8 = 24;
 
+    /// How many nodes of the level below a node covers.
+    pub(crate) const CHILDREN: usize = 8;
+
     /// The node at this place; levels beyond the highest count as the highest.
     pub const fn new(level: u8, chunk: ChunkPos) -> Self {
         let level = if level > Self::MAX_LEVEL { Self::MAX_LEVEL } else { level };
@@ -23,10 +26,10 @@ impl NodePos {
     /// The node of `level` that holds this one, which is no higher.
     #[must_use]
     pub const fn ancestor(self, level: u8) -> Self {
+        let level = if level > Self::MAX_LEVEL { Self::MAX_LEVEL } else { level };
         let up = level.saturating_sub(self.level);
-        let up = if up > 31 { 31 } else { up as u32 };
         let ChunkPos { x, y, z } = self.chunk;
-        Self::new(self.level + up as u8, ChunkPos::new(x >> up, y >> up, z >> up))
+        Self::new(self.level + up, ChunkPos::new(x >> up, y >> up, z >> up))
     }
 
     /// The node of the next level that holds this one.

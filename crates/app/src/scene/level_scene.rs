@@ -27,7 +27,8 @@ pub struct LevelScene {
 struct Shown {
     renderer: Box<dyn Renderer>,
     meshes: HashMap<NodePos, Meshes>,
-    walls: HashMap<(NodePos, Face), MeshId>,
+    /// With how many quads each has.
+    walls: HashMap<(NodePos, Face), (MeshId, u64)>,
     quads: u64,
     most_quads: u64,
 }
@@ -41,6 +42,8 @@ enum Refused {
 
 /// How much larger voxels may be after each time that there was no room.
 const COARSER: f64 = 1.15;
+/// Beyond this, coarser voxels make no more room.
+const COARSEST: f64 = 4096.0;
 /// How long to wait for a mesh before looking again.
 const WAIT: Duration = Duration::from_millis(50);
 
@@ -104,7 +107,7 @@ impl LevelScene {
                 Ok(())
             }
             Err(Refused::Full) => {
-                self.coarsening *= COARSER;
+                self.coarsening = (self.coarsening * COARSER).min(COARSEST);
                 Ok(())
             }
             Err(Refused::Failed(error)) => Err(error),
@@ -249,14 +252,21 @@ impl NodeSink for Shown {
         face: Face,
         wall: Option<&QuadBuffer>,
     ) -> Result<(), Refused> {
-        let mut id = self.walls.get(&(node, face)).copied();
+        let old = self.walls.get(&(node, face)).copied();
+        let old_quads = old.map_or(0, |(_, quads)| quads);
         let empty = QuadBuffer::new();
         let wall = wall.unwrap_or(&empty);
+        let quads = wall.len() as u64;
+        self.count(old_quads, quads)?;
         let (place, layer) = (Self::place(node), Layer::Opaque);
         let data = MeshData { quads: wall.quads(), counts: wall.counts(), place, layer };
-        update_mesh(self.renderer.as_mut(), &mut id, &data)?;
+        let mut id = old.map(|(id, _)| id);
+        if let Err(error) = update_mesh(self.renderer.as_mut(), &mut id, &data) {
+            self.quads = self.quads + old_quads - quads;
+            return Err(error.into());
+        }
         match id {
-            Some(id) => self.walls.insert((node, face), id),
+            Some(id) => self.walls.insert((node, face), (id, quads)),
             None => self.walls.remove(&(node, face)),
         };
         Ok(())

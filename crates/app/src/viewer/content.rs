@@ -1,6 +1,10 @@
-use drystone::scene::{self, ChunkQuads, Meshing, ModelScene, ModelTriangles, Scene};
+use std::sync::Arc;
+
+use drystone::scene::{
+    self, ChunkQuads, LevelScene, Meshing, ModelScene, ModelTriangles, Room, Scene, Size,
+};
 use drystone_render::{DrawStats, Image, RenderError, Renderer, View};
-use drystone_world::World;
+use drystone_world::{LevelConfig, LevelData, LevelTree, World, WorldError};
 use glam::DVec3;
 
 use crate::{cli::SceneOptions, commands};
@@ -8,6 +12,8 @@ use crate::{cli::SceneOptions, commands};
 /// What a window shows.
 pub(super) enum Content {
     World(Box<World>),
+    /// A world near parts of which are fine and far ones coarse.
+    Levels(Arc<LevelData>),
     Model(ModelTriangles),
 }
 
@@ -16,6 +22,7 @@ impl Content {
     pub(super) fn name(&self) -> &str {
         match self {
             Self::World(world) => world.name(),
+            Self::Levels(data) => data.source().name(),
             Self::Model(model) => &model.name,
         }
     }
@@ -24,6 +31,7 @@ impl Content {
     pub(super) fn corners(&self) -> (DVec3, DVec3) {
         match self {
             Self::World(world) => scene::corners(world),
+            Self::Levels(data) => scene::level_corners(data),
             Self::Model(model) => model.place.corners(),
         }
     }
@@ -32,6 +40,7 @@ impl Content {
     pub(super) fn view(&self, options: &SceneOptions) -> View {
         match self {
             Self::World(world) => commands::view_of(world, options),
+            Self::Levels(data) => commands::view_of_levels(data, options),
             Self::Model(model) => commands::view_of_model(model, options),
         }
     }
@@ -40,7 +49,15 @@ impl Content {
     pub(super) fn quads(&self, meshing: Meshing) -> Vec<ChunkQuads> {
         match self {
             Self::World(world) => scene::mesh_world_with(world, meshing),
-            Self::Model(_) => Vec::new(),
+            Self::Levels(_) | Self::Model(_) => Vec::new(),
+        }
+    }
+
+    /// What a renderer is to have room for.
+    pub(super) fn room(&self, quads: &[ChunkQuads]) -> Room {
+        match self {
+            Self::Levels(_) => LevelScene::ROOM,
+            Self::World(_) | Self::Model(_) => quads.into(),
         }
     }
 }
@@ -48,6 +65,7 @@ impl Content {
 /// The same with a renderer that draws it.
 pub(super) enum Shown {
     World(Box<Scene>),
+    Levels(Box<LevelScene>),
     Model(ModelScene),
 }
 
@@ -66,6 +84,14 @@ impl Shown {
                 scene.set_meshing(meshing);
                 Ok(Self::World(Box::new(scene)))
             }
+            Content::Levels(data) => {
+                let no_threads = |error: WorldError| RenderError::Device {
+                    during: "starting the threads that make meshes",
+                    reason: error.to_string(),
+                };
+                let tree = LevelTree::new(data, LevelConfig::default()).map_err(no_threads)?;
+                Ok(Self::Levels(Box::new(LevelScene::new(tree, renderer)?)))
+            }
             Content::Model(model) => Ok(Self::Model(ModelScene::new(model, renderer)?)),
         }
     }
@@ -73,6 +99,7 @@ impl Shown {
     pub(super) fn into_content(self) -> Content {
         match self {
             Self::World(scene) => Content::World(Box::new(scene.into_world())),
+            Self::Levels(scene) => Content::Levels(scene.tree().shared_data()),
             Self::Model(scene) => Content::Model(scene.into_model()),
         }
     }
@@ -81,20 +108,38 @@ impl Shown {
     pub(super) fn remesh(&mut self, meshing: Meshing) -> Result<(), RenderError> {
         match self {
             Self::World(scene) => scene.remesh_all(meshing),
-            Self::Model(_) => Ok(()),
+            Self::Levels(_) | Self::Model(_) => Ok(()),
         }
     }
 
     pub(super) fn renderer(&mut self) -> &mut dyn Renderer {
         match self {
             Self::World(scene) => scene.renderer(),
+            Self::Levels(scene) => scene.renderer(),
             Self::Model(scene) => scene.renderer(),
+        }
+    }
+
+    /// The world, where what is shown of it follows the eye, and whether that lags behind.
+    pub(super) fn levels(&self) -> Option<(&LevelData, bool)> {
+        match self {
+            Self::Levels(scene) => Some((scene.tree().data(), !scene.tree().is_settled())),
+            Self::World(_) | Self::Model(_) => None,
+        }
+    }
+
+    /// Brings what is shown closer to what `view` should see, in a picture of this size.
+    pub(super) fn follow(&mut self, view: &View, size: Size) -> Result<(), RenderError> {
+        match self {
+            Self::Levels(scene) => scene.update(view, size),
+            Self::World(_) | Self::Model(_) => Ok(()),
         }
     }
 
     pub(super) fn draw(&mut self, view: &View) -> Result<DrawStats, RenderError> {
         match self {
             Self::World(scene) => scene.draw(view),
+            Self::Levels(scene) => scene.draw(view),
             Self::Model(scene) => scene.draw(view),
         }
     }
@@ -102,6 +147,7 @@ impl Shown {
     pub(super) fn picture(&mut self, view: &View) -> Result<(Image, DrawStats), RenderError> {
         match self {
             Self::World(scene) => scene.picture(view),
+            Self::Levels(scene) => scene.picture(view),
             Self::Model(scene) => scene.picture(view),
         }
     }

@@ -2,6 +2,7 @@ use std::{num::NonZeroU32, sync::Arc};
 
 use drystone::scene::{self, BackendKind, Meshing, RendererKind, Size};
 use drystone_render::{Cull, DrawStats, HeldStats, Image, RenderError, View, WindowTarget};
+use drystone_world::LevelData;
 use winit::{
     dpi::PhysicalSize,
     event_loop::{ActiveEventLoop, OwnedDisplayHandle},
@@ -35,6 +36,7 @@ impl Screen {
         let PhysicalSize { width, height } = window.inner_size();
         let size = Size { width: width.max(1), height: height.max(1) };
         let quads = &content.quads(meshing);
+        let room = content.room(quads);
         let display = event_loop.owned_display_handle();
         if backend != BackendKind::Soft {
             let target = || WindowTarget {
@@ -42,7 +44,7 @@ impl Screen {
                 display: Box::new(display.clone()),
                 vsync: true,
             };
-            match scene::open_window(renderer, backend, target, size, quads) {
+            match scene::open_window(renderer, backend, target, size, room) {
                 Ok(renderer) => {
                     return Ok(Self::Direct(Shown::new(content, quads, meshing, renderer)?));
                 }
@@ -51,7 +53,7 @@ impl Screen {
             }
         }
         let surface = soft_surface(display, window)?;
-        let renderer = scene::open_renderer(renderer, BackendKind::Soft, size, quads)?;
+        let renderer = scene::open_renderer(renderer, BackendKind::Soft, size, room)?;
         Ok(Self::Copied { scene: Shown::new(content, quads, meshing, renderer)?, surface })
     }
 
@@ -88,8 +90,16 @@ impl Screen {
         self.scene().renderer().resize(size.width, size.height)
     }
 
-    /// Draws one picture and shows it.
-    pub(super) fn draw(&mut self, view: &View) -> Result<DrawStats, RenderError> {
+    /// The world, where what is shown of it follows the eye, and whether that lags behind.
+    pub(super) fn levels(&self) -> Option<(&LevelData, bool)> {
+        match self {
+            Self::Direct(scene) | Self::Copied { scene, .. } => scene.levels(),
+        }
+    }
+
+    /// Draws one picture of this size and shows it.
+    pub(super) fn draw(&mut self, view: &View, size: Size) -> Result<DrawStats, RenderError> {
+        self.scene().follow(view, size)?;
         match self {
             Self::Direct(scene) => scene.draw(view),
             Self::Copied { scene, surface } => {

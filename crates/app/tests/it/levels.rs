@@ -23,11 +23,11 @@ fn shot(picture: &Path, words: &[&str]) -> (Value, Image) {
 #[test]
 fn what_is_near_is_as_fine_as_it_is() {
     let folder = scratch("levels-near");
-    let view = ["--chunks", "4x4x4", "--backend", "soft", "--size", "320x180"];
+    let view = ["--chunks", "4x4x4", "--backend", "soft", "--size", "320x1800"];
     let eye = ["--eye", "64,90,-20", "--look", "64,40,64"];
     let words = [&view[..], &eye[..]].concat();
-    let fine = [&words[..], &["--levels", "on", "--size", "320x1800"]].concat();
-    let whole = [&words[..], &["--levels", "off", "--size", "320x1800"]].concat();
+    let fine = [&words[..], &["--levels", "on"]].concat();
+    let whole = [&words[..], &["--levels", "off"]].concat();
     let (report, levels) = shot(&folder.join("levels.png"), &fine[..]);
     let (_, all) = shot(&folder.join("all.png"), &whole[..]);
     let shown = report["levels"].as_array().unwrap();

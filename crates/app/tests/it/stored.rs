@@ -59,7 +59,9 @@ fn a_model_is_stored_as_voxels() {
     let world = folder.join("spot.drystone");
     let line = one_line(&run(&["import", path(&model), path(&world)]), 1);
     assert!(line.contains("--voxels"), "{line}");
-    import(&[path(&model), "--voxels", "60"], &world);
+    let words = ["import", path(&model), path(&world), "--voxels", "60"];
+    let output = run(&words);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let picture = folder.join("spot.png");
     let words =
         ["shot", path(&world), "--backend", "soft", "--size", "320x180", "-o", path(&picture)];

@@ -183,6 +183,14 @@ fn the_viewer_flies_on_soft() {
     flies("the_viewer_flies_on_soft", &["--backend", "soft"]);
 }
 
+/// A world that no memory holds: what is shown follows the eye.
+#[test]
+fn the_viewer_flies_through_a_vast_world() {
+    let source = ["--chunks", "2000x4x2000", "--eye", "32000,140,32000"];
+    let options = ["--look", "32100,60,32100", "--backend", "wgpu"];
+    flies_through("the_viewer_flies_through_a_vast_world", &source, &options);
+}
+
 /// A model of hills, on the backends that there are.
 #[test]
 fn the_viewer_flies_around_a_model() {

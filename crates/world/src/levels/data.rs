@@ -2,7 +2,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, MutexGuard, PoisonError, RwLock};
 
 use drystone_voxel::{
-    Chunk, ChunkPos, Material, MaterialTable, VoxelPos, downsample, downsample_block,
+    Chunk, ChunkPos, LocalPos, Material, MaterialTable, VoxelPos, downsample, downsample_block,
 };
 
 use super::cache::Cache;
@@ -22,6 +22,8 @@ pub struct LevelData {
     cache: Mutex<Cache>,
     /// By node: of level 0 what was set, above what follows from it.
     edits: RwLock<HashMap<NodePos, Chunk>>,
+    /// Where the source makes no levels: the nodes that have chunks below them.
+    filled: Option<HashSet<NodePos>>,
     faults: Mutex<Faults>,
 }
 
@@ -35,15 +37,23 @@ struct Faults {
 /// So many damaged chunks are named.
 const NAMED_FAULTS: usize = 1_000;
 
+/// So many chunks of a source are remembered, with all nodes above them: 16 bytes each.
+const MOST_REMEMBERED: u64 = 1 << 22;
+/// The farthest chunk from the origin whose voxels have numbers.
+const FARTHEST: i32 = (1 << 26) - 1;
+
 /// What an edit of one voxel changed: the nodes whose voxels are others now, and which.
 pub(super) type Changes = Vec<(NodePos, VoxelPos)>;
 
 impl LevelData {
     /// The levels of `source`; chunks that were used lately take at most `cache_bytes`.
     pub fn new(source: Box<dyn Source>, cache_bytes: usize) -> Self {
-        let extent = source.extent();
+        let extent = source.extent().and_then(clipped);
+        let top = extent.map_or(0, top_level);
+        let is_remembered = !source.makes_levels() && source.chunk_count() <= MOST_REMEMBERED;
         Self {
-            top: extent.map_or(0, top_level),
+            filled: is_remembered.then(|| nodes_above(source.chunk_positions(), top)),
+            top,
             extent,
             source,
             cache: Mutex::new(Cache::new(cache_bytes)),
@@ -104,22 +114,30 @@ impl LevelData {
     /// A look-up where it was used lately; else what the source takes, or for a level that the
     /// source does not make, its children and 0.2 ms.
     pub fn chunk(&self, node: NodePos) -> Chunk {
+        self.readable_chunk(node).unwrap_or_else(|| Chunk::new(Chunk::SIDE, Material::AIR))
+    }
+
+    /// The same; `None` where the source failed.
+    fn readable_chunk(&self, node: NodePos) -> Option<Chunk> {
         if !self.is_inside(node) {
-            return Chunk::new(Chunk::SIDE, Material::AIR);
+            return Some(Chunk::new(Chunk::SIDE, Material::AIR));
         }
         if let Some(chunk) = self.read_edits().get(&node) {
-            return chunk.clone();
+            return Some(chunk.clone());
         }
         if let Some(chunk) = lock(&self.cache).get(node) {
-            return chunk;
+            return Some(chunk);
         }
-        let chunk = self.make(node).unwrap_or_else(|error| {
-            self.note_fault(node, &error);
-            Chunk::new(Chunk::SIDE, Material::AIR)
-        });
+        let chunk = match self.make(node) {
+            Ok(chunk) => chunk,
+            Err(error) => {
+                self.note_fault(node, &error);
+                return None;
+            }
+        };
         lock(&self.cache).insert(node, chunk.clone());
         // An edit may have come meanwhile; it wins.
-        self.read_edits().get(&node).cloned().unwrap_or(chunk)
+        Some(self.read_edits().get(&node).cloned().unwrap_or(chunk))
     }
 
     /// Whether a node that is air has nothing but air below it either. Larger voxels that
@@ -128,14 +146,24 @@ impl LevelData {
         node.level == 0 || self.source.is_air(node) || !self.source.makes_levels()
     }
 
+    /// Whether the source has nothing in the chunks that a node covers.
+    fn is_bare(&self, node: NodePos) -> bool {
+        let is_remembered_bare = self.filled.as_ref().is_some_and(|filled| !filled.contains(&node));
+        is_remembered_bare || self.source.is_air(node)
+    }
+
     fn make(&self, node: NodePos) -> Result<Chunk, WorldError> {
+        let air = || Chunk::new(Chunk::SIDE, Material::AIR);
+        // What was set there is among the edits, at every level.
+        if self.is_bare(node) {
+            return Ok(air());
+        }
         if node.level == 0 {
             return self.source.chunk(node.chunk);
         }
         if let Some(made) = self.source.coarse_chunk(node) {
             return made;
         }
-        let air = || Chunk::new(Chunk::SIDE, Material::AIR);
         let Some(children) = node.children() else { return Ok(air()) };
         let chunks = children.map(|child| self.chunk(child));
         let parent = downsample(Chunk::SIDE, chunks.each_ref().map(Some), self.materials());
@@ -149,7 +177,12 @@ impl LevelData {
     }
 
     /// Sets a voxel, and at every level the voxel that stands for it. Returns what changed,
-    /// the lowest level first: nothing outside of the world.
+    /// the lowest level first: nothing outside of the world, nor where the source failed, since
+    /// what lies there is to be kept.
+    ///
+    /// The larger voxel is set where the vote of its eight changed, whatever is known of its
+    /// chunk: that chunk may be made of what was just set, or be made elsewhere right now of
+    /// what was there before.
     pub(super) fn set(&self, voxel: VoxelPos, material: Material) -> Changes {
         let mut changes = Changes::new();
         let (chunk, local) = voxel.split(Chunk::SIDE);
@@ -158,27 +191,59 @@ impl LevelData {
             return changes;
         }
         let (mut at, mut local, mut material) = (voxel, local, material);
+        let mut old = None;
         loop {
-            let mut chunk = self.chunk(node);
-            if chunk.set(local, material) == material {
+            let Some([before, after]) = self.set_one(node, local, material, old) else {
                 return changes;
-            }
+            };
             changes.push((node, at));
-            self.write_edit(node, chunk.clone());
-            if node.level == self.top {
+            if node.level == self.top || before == after {
                 return changes;
             }
-            let low = |c: u8| c & !1;
-            let block: [Material; 8] = std::array::from_fn(|i| {
-                let [dx, dy, dz] = [i & 1, i >> 1 & 1, i >> 2].map(|far| far as u8);
-                let [x, y, z] = [low(local.x) + dx, low(local.y) + dy, low(local.z) + dz];
-                chunk.get(drystone_voxel::LocalPos::new(x, y, z))
-            });
-            material = downsample_block(block, self.materials());
+            (material, old) = (after, (!self.source.makes_levels()).then_some(before));
             at = VoxelPos::new(at.x >> 1, at.y >> 1, at.z >> 1);
             local = at.split(Chunk::SIDE).1;
             node = node.parent();
         }
+    }
+
+    /// Sets one voxel of one node, which was `old` where that is known; returns what stood for
+    /// it and the seven around it before, and what does now. `None` where nothing changed at
+    /// level 0, or nothing can.
+    fn set_one(
+        &self,
+        node: NodePos,
+        local: LocalPos,
+        material: Material,
+        old: Option<Material>,
+    ) -> Option<[Material; 2]> {
+        let is_edited = self.read_edits().contains_key(&node);
+        let made = if is_edited { None } else { Some(self.readable_chunk(node)?) };
+        let mut edits = self.edits.write().unwrap_or_else(PoisonError::into_inner);
+        // Set in place: a chunk that others hold too would be copied.
+        let chunk = match made {
+            Some(chunk) if node.level > 0 || chunk.get(local) != material => {
+                edits.entry(node).or_insert(chunk)
+            }
+            Some(_) => return None,
+            None => edits.get_mut(&node)?,
+        };
+        if node.level == 0 && chunk.get(local) == material {
+            return None;
+        }
+        let block = |chunk: &Chunk| -> [Material; 8] {
+            std::array::from_fn(|i| {
+                let [dx, dy, dz] = [i & 1, i >> 1 & 1, i >> 2].map(|far| far as u8);
+                let [x, y, z] = [local.x & !1, local.y & !1, local.z & !1];
+                chunk.get(LocalPos::new(x + dx, y + dy, z + dz))
+            })
+        };
+        let mut before = block(chunk);
+        let index = local.x & 1 | (local.y & 1) << 1 | (local.z & 1) << 2;
+        before[usize::from(index)] = old.unwrap_or(before[usize::from(index)]);
+        let before = downsample_block(before, self.materials());
+        chunk.set(local, material);
+        Some([before, downsample_block(block(chunk), self.materials())])
     }
 
     /// The chunks of level 0 that were changed, as they are now, in the order of positions.
@@ -194,6 +259,8 @@ impl LevelData {
     pub fn faults(&self) -> Vec<String> {
         let mut lines = self.source.faults();
         lines.extend(lock(&self.faults).lines.iter().cloned());
+        lines.sort_unstable();
+        lines.dedup();
         lines
     }
 
@@ -203,24 +270,56 @@ impl LevelData {
     }
 
     fn note_fault(&self, node: NodePos, error: &WorldError) {
+        self.note(node, || error.to_string());
+    }
+
+    /// Notes that making a node failed in a way that nobody foresaw.
+    pub(super) fn note_panic(&self, node: NodePos) {
+        let [x, y, z] = [node.chunk.x, node.chunk.y, node.chunk.z];
+        let (name, level) = (self.source.name(), node.level);
+        self.note(node, || {
+            format!("{name}: chunk {x}, {y}, {z} of level {level}: the program failed there; please report it")
+        });
+    }
+
+    fn note(&self, node: NodePos, line: impl FnOnce() -> String) {
         let mut faults = lock(&self.faults);
         if faults.lines.len() < NAMED_FAULTS && faults.nodes.insert(node) {
-            faults.lines.push(error.to_string());
+            faults.lines.push(line());
         }
     }
 
     fn read_edits(&self) -> std::sync::RwLockReadGuard<'_, HashMap<NodePos, Chunk>> {
         self.edits.read().unwrap_or_else(PoisonError::into_inner)
     }
-
-    fn write_edit(&self, node: NodePos, chunk: Chunk) {
-        self.edits.write().unwrap_or_else(PoisonError::into_inner).insert(node, chunk);
-    }
 }
 
 /// A panic elsewhere leaves nothing half done here: entries are put in whole.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The part of a box whose voxels have numbers.
+fn clipped(extent: ChunkBox) -> Option<ChunkBox> {
+    let clip = |p: ChunkPos| [p.x, p.y, p.z].map(|c| c.clamp(-FARTHEST - 1, FARTHEST));
+    let ([x, y, z], [to_x, to_y, to_z]) = (clip(extent.min), clip(extent.max));
+    let is_beyond = |low: i32, high: i32| high < -FARTHEST - 1 || low > FARTHEST;
+    let ChunkBox { min, max } = extent;
+    let is_out = is_beyond(min.x, max.x) || is_beyond(min.y, max.y) || is_beyond(min.z, max.z);
+    let clipped = ChunkBox { min: ChunkPos::new(x, y, z), max: ChunkPos::new(to_x, to_y, to_z) };
+    (!is_out).then_some(clipped)
+}
+
+/// The chunks as nodes, and all nodes above them up to level `top`.
+fn nodes_above(chunks: Vec<ChunkPos>, top: u8) -> HashSet<NodePos> {
+    let mut nodes = HashSet::with_capacity(chunks.len() + chunks.len() / 4);
+    for chunk in chunks {
+        let mut node = NodePos::from(chunk);
+        while nodes.insert(node) && node.level < top {
+            node = node.parent();
+        }
+    }
+    nodes
 }
 
 /// The lowest level at which at most two nodes an axis cover `extent`.

@@ -98,7 +98,11 @@ impl Source for Derived {
 
 /// A tree without threads: each mesh is made when the test says so.
 fn tree(source: Box<dyn Source>, config: LevelConfig) -> LevelTree {
-    let data = Arc::new(LevelData::new(source, 64 << 20));
+    tree_with(source, config, 64 << 20)
+}
+
+fn tree_with(source: Box<dyn Source>, config: LevelConfig, cache_bytes: usize) -> LevelTree {
+    let data = Arc::new(LevelData::new(source, cache_bytes));
     LevelTree::new(data, LevelConfig { threads: 0, ..config }).unwrap()
 }
 

@@ -9,8 +9,12 @@ use super::workers::Workers;
 use super::{Eye, LevelConfig, LevelData, NodeMesh};
 use crate::{NodePos, WorldError};
 
+mod counts;
 mod edit;
 mod walls;
+mod wants;
+
+pub use counts::LevelCount;
 
 /// Where meshes of nodes are shown: a renderer, or a test that looks at what is shown.
 pub trait NodeSink {
@@ -67,6 +71,8 @@ pub struct LevelTree {
     touched: Vec<NodePos>,
     wanted: Vec<Want>,
     frame: u64,
+    /// Whether the sink refused something in the last update.
+    was_refused: bool,
     spent: Spent,
 }
 
@@ -97,21 +103,6 @@ struct Spent {
     has_more: bool,
 }
 
-/// What is shown, of one level.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct LevelCount {
-    /// The level.
-    pub level: u8,
-    /// Nodes that are shown, those without a mesh included.
-    pub nodes: u32,
-    /// Nodes that show anything.
-    pub meshes: u32,
-    /// Quads in bodies and shown walls.
-    pub quads: u64,
-}
-
-/// Frames after which a mesh that nobody wants any more is thrown away.
-const FRAMES_UNWANTED: u64 = 120;
 /// Of meshes that only save work, how much less they are wanted than those that show more.
 const MERGE_URGENCY: f64 = 0.5;
 /// The same of what lies beside the picture.
@@ -136,6 +127,7 @@ impl LevelTree {
             touched: Vec::new(),
             wanted: Vec::new(),
             frame: 0,
+            was_refused: false,
             spent: Spent { start: Instant::now(), bytes: 0, has_more: false },
         })
     }
@@ -143,6 +135,11 @@ impl LevelTree {
     /// The voxels.
     pub fn data(&self) -> &LevelData {
         &self.data
+    }
+
+    /// The same, to be shown by another tree.
+    pub fn shared_data(&self) -> Arc<LevelData> {
+        Arc::clone(&self.data)
     }
 
     /// How fine, how fast, with how much memory.
@@ -166,21 +163,20 @@ impl LevelTree {
         self.take_made();
         self.wanted.clear();
         let mut visited = Ok(());
-        for root in self.roots.clone() {
-            visited = self.visit(root, eye, sink);
-            if visited.is_err() {
-                break;
-            }
+        for i in 0..self.roots.len() {
+            visited = visited.and(self.visit(self.roots[i], eye, sink));
         }
-        let closed = self.close_borders(sink);
+        let done = visited.and(self.close_borders(sink));
+        self.was_refused = done.is_err();
         self.want();
         self.forget_unwanted();
-        visited.and(closed)
+        done
     }
 
     /// Whether there was nothing left to do or to wait for after the last update.
     pub fn is_settled(&self) -> bool {
-        self.wanted.is_empty() && !self.spent.has_more && self.frame > 0
+        let is_idle = self.wanted.is_empty() && !self.spent.has_more && self.frame > 0;
+        is_idle && !self.was_refused && self.touched.is_empty()
     }
 
     /// Waits until a mesh is made, or makes one where there are no threads; at most `time`.
@@ -195,24 +191,6 @@ impl LevelTree {
     /// Every node that is shown, in no order.
     pub fn shown(&self) -> impl Iterator<Item = NodePos> {
         self.shown.keys().copied()
-    }
-
-    /// What is shown by level, the finest first; levels of which nothing is are left out.
-    pub fn counts(&self) -> Vec<LevelCount> {
-        let mut counts: Vec<LevelCount> = Vec::new();
-        counts.resize_with(usize::from(self.data.top_level()) + 1, LevelCount::default);
-        for (node, shown) in &self.shown {
-            let Some(count) = counts.get_mut(usize::from(node.level)) else { continue };
-            let walls = Face::ALL.into_iter().filter(|&face| shown.walls.contains(face));
-            let quads = u64::from(shown.quads)
-                + walls.map(|face| shown.mesh.wall(face).len() as u64).sum::<u64>();
-            count.nodes += 1;
-            count.meshes += u32::from(quads > 0);
-            count.quads += quads;
-        }
-        (0..).zip(&mut counts).for_each(|(level, count)| count.level = level);
-        counts.retain(|count| count.nodes > 0);
-        counts
     }
 
     /// Bytes of meshes that wait to be shown.
@@ -268,10 +246,11 @@ impl LevelTree {
         if eye.voxel_pixels(node) < few && self.merge(node, eye, sink)? {
             return Ok(());
         }
+        let mut visited = Ok(());
         for child in self.children(node) {
-            self.visit(child, eye, sink)?;
+            visited = visited.and(self.visit(child, eye, sink));
         }
-        Ok(())
+        visited
     }
 
     fn children(&self, node: NodePos) -> impl Iterator<Item = NodePos> + use<> {
@@ -294,8 +273,10 @@ impl LevelTree {
     }
 
     fn has_budget(&mut self) -> bool {
+        let is_first = self.touched.is_empty();
         let is_left = self.spent.bytes < self.config.frame_bytes
-            && self.spent.start.elapsed() < self.config.frame_time;
+            && self.spent.start.elapsed() < self.config.frame_time
+            || is_first;
         self.spent.has_more |= !is_left;
         is_left
     }
@@ -312,20 +293,18 @@ impl LevelTree {
         for child in self.children(node) {
             all &= self.is_ready(child, priority);
         }
-        if !all || !self.has_budget() {
+        // At the end of the numbers there are no children.
+        if !all || self.children(node).next().is_none() || !self.has_budget() {
             return Ok(());
         }
         for child in self.children(node) {
             if let Err(error) = self.show(child, sink) {
-                for back in self.children(node) {
-                    self.hide(back, sink)?;
-                }
-                return Err(error);
+                let back = self.children(node).try_for_each(|back| self.hide(back, sink));
+                return back.and(Err(error));
             }
         }
-        self.hide(node, sink)?;
         self.split.insert(node);
-        Ok(())
+        self.hide(node, sink)
     }
 
     /// Puts the node in the place of all below it, if its mesh is there.
@@ -338,17 +317,29 @@ impl LevelTree {
         if !self.is_ready(node, priority(node, eye) * MERGE_URGENCY) || !self.has_budget() {
             return Ok(false);
         }
-        self.show(node, sink)?;
+        // The old goes when the new is there; but where there is no room for both, at once
+        // before it: nothing is drawn between.
+        if self.show(node, sink).is_ok() {
+            self.hide_below(node, sink)?;
+        } else {
+            self.hide_below(node, sink)?;
+            self.show(node, sink)?;
+        }
+        Ok(true)
+    }
+
+    fn hide_below<S: NodeSink>(&mut self, node: NodePos, sink: &mut S) -> Result<(), S::Error> {
+        let mut hidden = Ok(());
         let mut below = vec![node];
         while let Some(inner) = below.pop() {
             if self.split.remove(&inner) {
                 for child in self.children(inner) {
-                    self.hide(child, sink)?;
+                    hidden = hidden.and(self.hide(child, sink));
                     below.push(child);
                 }
             }
         }
-        Ok(true)
+        hidden
     }
 
     /// Shows a mesh that is ready; it is ready still if that fails.
@@ -374,25 +365,6 @@ impl LevelTree {
             sink.set_wall(node, face, None)?;
         }
         Ok(())
-    }
-
-    /// Tells the workers what is missing.
-    fn want(&mut self) {
-        self.wanted.sort_by(|a, b| a.priority.total_cmp(&b.priority));
-        let is_full = self.ready_bytes > self.config.waiting_bytes;
-        let wanted = self.wanted.iter().map(|want| (want.node, self.revision(want.node)));
-        // What waits is shown first, before more is made.
-        self.workers.want(if is_full { Vec::new() } else { wanted.collect() });
-    }
-
-    fn forget_unwanted(&mut self) {
-        let (frame, bytes) = (self.frame, &mut self.ready_bytes);
-        let patience = if *bytes > self.config.waiting_bytes { 0 } else { FRAMES_UNWANTED };
-        self.ready.retain(|_, ready| {
-            let stays = ready.wanted_frame + patience >= frame;
-            *bytes -= if stays { 0 } else { ready.bytes };
-            stays
-        });
     }
 }
 

@@ -1,4 +1,5 @@
 use std::collections::HashSet;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -133,7 +134,13 @@ impl Shared {
     }
 
     fn make(&self, node: NodePos, revision: u32, mesher: &mut NodeMesher) {
-        let mesh = mesher.mesh(&self.data, node);
+        // A source that panics is not asked for this node again; the others are made.
+        let made = catch_unwind(AssertUnwindSafe(|| mesher.mesh(&self.data, node)));
+        let mesh = made.unwrap_or_else(|_| {
+            *mesher = NodeMesher::default();
+            self.data.note_panic(node);
+            NodeMesh::default()
+        });
         lock(&self.jobs).running.remove(&node);
         // Nobody listens any more when the workers are dropped.
         let _ = lock(&self.sender).send(Made { node, revision, mesh });

@@ -74,14 +74,14 @@ impl LevelTree {
         shown.quads = mesh.body.len() as u32;
         mesh.body = ChunkMesh::default();
         shown.mesh = mesh;
-        let mut walls = Ok(());
-        for face in Face::ALL.into_iter().filter(|&face| shown.walls.contains(face)) {
-            let wall = shown.mesh.wall(face);
-            walls = walls.and(sink.set_wall(node, face, Some(wall)));
-        }
-        // A wall that was empty may be none any more.
+        // The old walls go, and those that there are now come with the borders.
+        let walls = std::mem::replace(&mut shown.walls, drystone_mesh::FaceSet::EMPTY);
         self.touched.push(node);
-        walls
+        let mut all = Ok(());
+        for face in Face::ALL.into_iter().filter(|&face| walls.contains(face)) {
+            all = all.and(sink.set_wall(node, face, None));
+        }
+        all
     }
 }
 

@@ -7,24 +7,35 @@ impl LevelTree {
     /// Shows and hides walls around every node that came or went: a node that is shown has one
     /// towards each neighbour that is not.
     ///
-    /// When the sink fails, the rest is left for the next time.
+    /// What the sink refuses is tried again the next time; the rest is done.
     pub(super) fn close_borders<S: NodeSink>(&mut self, sink: &mut S) -> Result<(), S::Error> {
-        while let Some(&node) = self.touched.last() {
-            for face in Face::ALL {
-                self.close_border(node, face, sink)?;
-                if let Some(neighbor) = node.offset(face.normal()) {
-                    self.close_border(neighbor, face.opposite(), sink)?;
+        let touched = std::mem::take(&mut self.touched);
+        let mut all = Ok(());
+        // First what makes room.
+        for hides in [true, false] {
+            for &node in &touched {
+                let mut closed = Ok(());
+                for face in Face::ALL {
+                    closed = closed.and(self.close_border(node, face, hides, sink));
+                    if let Some(neighbor) = node.offset(face.normal()) {
+                        let other = self.close_border(neighbor, face.opposite(), hides, sink);
+                        closed = closed.and(other);
+                    }
                 }
+                if closed.is_err() {
+                    self.touched.push(node);
+                }
+                all = all.and(closed);
             }
-            self.touched.pop();
         }
-        Ok(())
+        all
     }
 
     fn close_border<S: NodeSink>(
         &mut self,
         node: NodePos,
         face: Face,
+        hides: bool,
         sink: &mut S,
     ) -> Result<(), S::Error> {
         let is_open = node.offset(face.normal()).is_some_and(|neighbor| {
@@ -33,7 +44,7 @@ impl LevelTree {
         let Some(shown) = self.shown.get_mut(&node) else { return Ok(()) };
         let wall = shown.mesh.wall(face);
         let is_wanted = is_open && !wall.is_empty();
-        if is_wanted != shown.walls.contains(face) {
+        if is_wanted != shown.walls.contains(face) && is_wanted != hides {
             sink.set_wall(node, face, is_wanted.then_some(wall))?;
             let toggled = shown.walls.bits() ^ drystone_mesh::FaceSet::EMPTY.with(face).bits();
             shown.walls = drystone_mesh::FaceSet::from_bits(toggled);
