@@ -33,9 +33,10 @@ fn what_is_near_is_as_fine_as_it_is() {
     let shown = report["levels"].as_array().unwrap();
     assert_eq!(shown.len(), 1, "{shown:?}");
     assert_eq!(shown[0]["level"], 0);
-    // Air and haze are told by boxes that differ a little: by chunks, or by voxels.
-    let apart = levels.difference(&all, 12).unwrap();
-    assert!(apart.pixels < 320 * 1800 / 500, "{} pixels differ", apart.pixels);
+    // Haze follows from the box around the world, which is known by chunks here and by voxels
+    // there: far things are a little paler.
+    let [apart, far_apart] = [4, 40].map(|most| levels.difference(&all, most).unwrap().pixels);
+    assert!(far_apart < 320 * 1800 / 2_000, "{far_apart} pixels differ ({apart} a little)");
 }
 
 /// A world of 16 km is drawn whole, with few commands, by every backend alike.
