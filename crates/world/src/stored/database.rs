@@ -74,7 +74,7 @@ impl Store {
     ) -> Result<Self, WorldError> {
         Self::opened(path, || {
             let database = builder().create(path)?;
-            let transaction = database.begin_write()?;
+            let transaction = begin_write(&database)?;
             transaction.open_table(CHUNKS)?;
             transaction.open_table(INDEX)?;
             fill(&transaction)?;
@@ -153,7 +153,7 @@ impl Store {
         let Some(done) = self.guarded(|open| match &open.handle {
             Handle::Read(_) => Ok(None),
             Handle::Write(database) => {
-                let transaction = database.begin_write()?;
+                let transaction = begin_write(database)?;
                 let done = work(&transaction)?;
                 transaction.commit()?;
                 let chunks = database.begin_read()?.open_table(CHUNKS)?;
@@ -221,6 +221,14 @@ fn builder() -> Builder {
     let mut builder = Database::builder();
     builder.set_cache_size(CACHE_BYTES);
     builder
+}
+
+/// A transaction that keeps with itself what tells how pages are used: after a kill, opening
+/// neither reads the whole file nor has to find out whether the last commit is whole.
+fn begin_write(database: &Database) -> Result<WriteTransaction, redb::Error> {
+    let mut transaction = database.begin_write()?;
+    transaction.set_quick_repair(true);
+    Ok(transaction)
 }
 
 /// Damage at a place, with what to do about it.

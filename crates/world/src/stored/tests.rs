@@ -144,6 +144,30 @@ fn edits_wait_as_long_as_the_policy_says() {
     }
 }
 
+/// What a kill leaves is opened without reading it all.
+#[test]
+fn opening_what_was_not_closed_repairs_nothing() {
+    let folder = Folder::new();
+    let world = StoredWorld::create(&folder.file(), "", &materials(2)).unwrap();
+    let stone = Chunk::new(Chunk::SIDE, Material(1));
+    for n in 0..3 {
+        world.put([(ChunkPos::new(n, 0, 0), stone.clone())]).unwrap();
+        world.flush().unwrap();
+    }
+    let copy = folder.0.join("killed.drystone");
+    fs::copy(folder.file(), &copy).unwrap();
+    let repairs = Arc::new(AtomicU32::new(0));
+    let counted = Arc::clone(&repairs);
+    let mut builder = redb::Database::builder();
+    builder.set_repair_callback(move |_| {
+        counted.fetch_add(1, Ordering::Relaxed);
+    });
+    drop(builder.open(&copy).unwrap());
+    assert_eq!(repairs.load(Ordering::Relaxed), 0);
+    let opened = StoredWorld::open(&copy).unwrap();
+    assert_eq!((opened.chunk_count(), opened.revision()), (3, world.revision()));
+}
+
 #[test]
 fn materials_are_added_behind_the_others() {
     let folder = Folder::new();
