@@ -2,6 +2,7 @@ use std::collections::BTreeMap;
 use std::sync::{PoisonError, RwLock};
 
 use drystone_voxel::{Chunk, ChunkPos, MaterialTable};
+use rayon::ThreadPool;
 use rayon::prelude::*;
 use redb::{ReadableTable, WriteTransaction};
 
@@ -52,13 +53,15 @@ type Records = [Option<Vec<u8>>; SLOTS];
 /// Commits a batch: values, index and head in one transaction.
 ///
 /// # Cost
-/// Packs on all cores, then a transaction, which waits for the disk.
+/// Packs on the threads of `pool`, or on this one; then a transaction, which waits for the
+/// disk.
 pub(super) fn commit(
     store: &Store,
     committed: &RwLock<Committed>,
     batch: &Batch,
+    pool: Option<&ThreadPool>,
 ) -> Result<(), WorldError> {
-    let groups = pack(&batch.chunks);
+    let groups = pack(&batch.chunks, pool);
     let (mut head, mut index) = {
         let committed = committed.read().unwrap_or_else(PoisonError::into_inner);
         (committed.head.clone(), committed.index.clone())
@@ -103,14 +106,18 @@ pub(super) fn commit(
 }
 
 /// The records of chunks by group, those that are empty for what is to be removed.
-fn pack(chunks: &BTreeMap<ChunkPos, Chunk>) -> BTreeMap<GroupPos, Records> {
-    let records: Vec<_> = chunks
-        .par_iter()
-        .map(|(&position, chunk)| {
-            let record = if chunk.is_empty() { Vec::new() } else { record::encode(chunk) };
-            (GroupPos::of(position), record)
-        })
-        .collect();
+fn pack(
+    chunks: &BTreeMap<ChunkPos, Chunk>,
+    pool: Option<&ThreadPool>,
+) -> BTreeMap<GroupPos, Records> {
+    let pack = |(&position, chunk): (&ChunkPos, &Chunk)| {
+        let record = if chunk.is_empty() { Vec::new() } else { record::encode(chunk) };
+        (GroupPos::of(position), record)
+    };
+    let records: Vec<_> = match pool {
+        Some(pool) => pool.install(|| chunks.par_iter().map(pack).collect()),
+        None => chunks.iter().map(pack).collect(),
+    };
     let mut groups: BTreeMap<GroupPos, Records> = BTreeMap::new();
     for ((group, slot), record) in records {
         groups.entry(group).or_default()[slot] = Some(record);

@@ -1,8 +1,10 @@
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, RwLock};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use drystone_voxel::{Chunk, ChunkPos};
+use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use super::batch::{self, Batch, Committed};
 use super::database::Store;
@@ -38,6 +40,9 @@ struct Shared {
     policy: CommitPolicy,
     store: Arc<Store>,
     committed: Arc<RwLock<Committed>>,
+    /// Threads that pack. Not those of everybody: they may all wait in `put` or `flush`.
+    /// `None` where the system gives none.
+    pool: Option<ThreadPool>,
 }
 
 #[derive(Default)]
@@ -63,7 +68,8 @@ impl Committer {
         policy: CommitPolicy,
     ) -> Result<Self, WorldError> {
         let (state, changed) = (Mutex::default(), Condvar::new());
-        let shared = Arc::new(Shared { state, changed, policy, store, committed });
+        let pool = ThreadPoolBuilder::new().thread_name(|n| format!("packs {n}")).build().ok();
+        let shared = Arc::new(Shared { state, changed, policy, store, committed, pool });
         let worker = Arc::clone(&shared);
         let thread = std::thread::Builder::new()
             .name("commits".into())
@@ -184,12 +190,18 @@ impl Shared {
         (state.is_writing, state.is_urgent) = (true, false);
         (state.pending_bytes, state.since) = (0, None);
         drop(state);
-        let done = batch::commit(&self.store, &self.committed, &batch);
+        let done = catch_unwind(AssertUnwindSafe(|| {
+            batch::commit(&self.store, &self.committed, &batch, self.pool.as_ref())
+        }));
+        let failure = match done {
+            Ok(done) => done.err().map(|error| error.to_string()),
+            Err(_) => Some("packing it panicked".into()),
+        };
         let mut state = self.lock();
         state.writing = Arc::default();
         state.is_writing = false;
-        if let Err(error) = done {
-            state.failure = Some(error.to_string());
+        if failure.is_some() {
+            state.failure = failure;
             // Nobody else holds it any more.
             if let Some(mut batch) = Arc::into_inner(batch) {
                 batch.extend(std::mem::take(&mut state.pending));

@@ -168,6 +168,26 @@ fn opening_what_was_not_closed_repairs_nothing() {
     assert_eq!((opened.chunk_count(), opened.revision()), (3, world.revision()));
 }
 
+/// All threads that others share wait for a commit, which needs none of them.
+#[test]
+fn waiting_on_every_shared_thread_is_not_for_ever() {
+    let folder = Folder::new();
+    let world = Arc::new(StoredWorld::create(&folder.file(), "", &materials(1)).unwrap());
+    let (done, wait) = std::sync::mpsc::channel();
+    let shared = Arc::clone(&world);
+    std::thread::spawn(move || {
+        let flushed = rayon::broadcast(|thread| {
+            let at = ChunkPos::new(thread.index() as i32, 0, 0);
+            shared.put([(at, Chunk::new(Chunk::SIDE, Material(1)))])?;
+            shared.flush()
+        });
+        done.send(flushed).unwrap();
+    });
+    let flushed = wait.recv_timeout(Duration::from_secs(60)).unwrap();
+    assert!(!flushed.is_empty() && flushed.iter().all(Result::is_ok), "{flushed:?}");
+    assert_eq!(world.chunk_count(), flushed.len() as u64);
+}
+
 #[test]
 fn materials_are_added_behind_the_others() {
     let folder = Folder::new();
