@@ -53,9 +53,11 @@ struct State {
     since: Option<Instant>,
     /// What is being written; still newer than what is read from disk.
     writing: Arc<Batch>,
-    is_writing: bool,
-    /// Somebody waits for all that is pending.
-    is_urgent: bool,
+    /// How many batches were put; how many of these, the oldest ones, are on disk; and how
+    /// many somebody waits for.
+    put_count: u64,
+    committed_count: u64,
+    urgent_count: u64,
     is_closing: bool,
     /// Why the last commit failed; its edits are pending again.
     failure: Option<String>,
@@ -107,24 +109,26 @@ impl Committer {
         }
         state.pending_bytes += size_bytes(&batch);
         state.pending.extend(batch);
+        state.put_count += 1;
         state.since.get_or_insert_with(Instant::now);
         self.shared.changed.notify_all();
         Ok(())
     }
 
-    /// Returns when all that was put is on disk.
+    /// Returns when all that was put before is on disk, whatever is put meanwhile.
     pub(super) fn flush(&self) -> Result<(), WorldError> {
         let mut state = self.shared.lock();
         state.failure = None;
-        while (!state.pending.is_empty() || state.is_writing) && state.failure.is_none() {
-            state.is_urgent = true;
-            self.shared.changed.notify_all();
+        let goal = state.put_count;
+        state.urgent_count = goal;
+        self.shared.changed.notify_all();
+        while state.committed_count < goal {
+            if let Some(failure) = &state.failure {
+                return Err(self.shared.failed(failure));
+            }
             state = self.shared.wait(state, None);
         }
-        match &state.failure {
-            Some(failure) => Err(self.shared.failed(failure)),
-            None => Ok(()),
-        }
+        Ok(())
     }
 }
 
@@ -176,7 +180,8 @@ impl Shared {
             let age = state.since.map_or(Duration::ZERO, |since| since.elapsed());
             let left = self.policy.max_delay.saturating_sub(age);
             let is_due = left.is_zero() || state.pending_bytes >= self.policy.max_bytes;
-            if is_due || state.is_urgent || state.is_closing {
+            let is_urgent = state.committed_count < state.urgent_count;
+            if is_due || is_urgent || state.is_closing {
                 state = self.commit(state);
             } else {
                 state = self.wait(state, Some(left));
@@ -187,7 +192,7 @@ impl Shared {
     fn commit<'a>(&'a self, mut state: MutexGuard<'a, State>) -> MutexGuard<'a, State> {
         let batch = Arc::new(std::mem::take(&mut state.pending));
         state.writing = Arc::clone(&batch);
-        (state.is_writing, state.is_urgent) = (true, false);
+        let count = state.put_count;
         (state.pending_bytes, state.since) = (0, None);
         drop(state);
         let done = catch_unwind(AssertUnwindSafe(|| {
@@ -199,8 +204,9 @@ impl Shared {
         };
         let mut state = self.lock();
         state.writing = Arc::default();
-        state.is_writing = false;
-        if failure.is_some() {
+        if failure.is_none() {
+            state.committed_count = count;
+        } else {
             state.failure = failure;
             // Nobody else holds it any more.
             if let Some(mut batch) = Arc::into_inner(batch) {

@@ -188,6 +188,41 @@ fn waiting_on_every_shared_thread_is_not_for_ever() {
     assert_eq!(world.chunk_count(), flushed.len() as u64);
 }
 
+/// Others that put all the time do not hold up who waits for what was put before.
+#[test]
+fn flushing_ends_while_others_put() {
+    use std::sync::atomic::AtomicBool;
+    let folder = Folder::new();
+    let policy = CommitPolicy { max_delay: Duration::ZERO, ..CommitPolicy::default() };
+    StoredWorld::create(&folder.file(), "", &materials(2)).unwrap().close().unwrap();
+    let world = StoredWorld::open_with(&folder.file(), policy).unwrap();
+    let stone = || Chunk::new(Chunk::SIDE, Material(1));
+    let (is_flushed, puts) = (AtomicBool::new(false), AtomicU32::new(0));
+    std::thread::scope(|scope| {
+        let putting = scope.spawn(|| {
+            let begun = std::time::Instant::now();
+            while !is_flushed.load(Ordering::Relaxed) {
+                if begun.elapsed() > Duration::from_secs(20) {
+                    return false;
+                }
+                let n = puts.fetch_add(1, Ordering::Relaxed) as i32 % 8;
+                world.put([(ChunkPos::new(n, 0, 0), stone())]).unwrap();
+            }
+            true
+        });
+        while puts.load(Ordering::Relaxed) < 20 {
+            std::thread::yield_now();
+        }
+        for _ in 0..3 {
+            world.put([(ChunkPos::new(0, 9, 0), stone())]).unwrap();
+            world.flush().unwrap();
+        }
+        is_flushed.store(true, Ordering::Relaxed);
+        assert!(putting.join().unwrap(), "flushing waited for the others to stop");
+    });
+    assert_eq!(world.chunk(ChunkPos::new(0, 9, 0)).unwrap().uniform(), Some(Material(1)));
+}
+
 #[test]
 fn materials_are_added_behind_the_others() {
     let folder = Folder::new();
