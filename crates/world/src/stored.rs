@@ -14,6 +14,7 @@ mod group;
 mod index;
 mod meta;
 mod open;
+mod publish;
 mod record;
 mod summary;
 mod survey;
@@ -130,17 +131,24 @@ impl StoredWorld {
         if path.exists() {
             return Err(unreadable(std::io::ErrorKind::AlreadyExists.into()));
         }
+        // Under another name until it is a world: killed before that, it is not in the way.
+        let new = publish::reserve(path).map_err(unreadable)?;
+        let made = Self::fill(&new, name, materials, import)
+            .and_then(|()| publish::publish(&new, path).map_err(unreadable));
+        made.inspect_err(|_| drop(fs::remove_file(&new)))?;
+        Self::open_with(path, policy)
+    }
+
+    /// Makes an empty file a world without chunks.
+    fn fill(
+        path: &Path,
+        name: &str,
+        materials: &MaterialTable,
+        import: Option<Vec<u8>>,
+    ) -> Result<(), WorldError> {
         let (version, name) = (VERSION, name.to_owned());
         let head = Head { version, revision: 0, chunk_count: 0, region_count: 0, name };
-        // Under another name until it is a world: killed before that, it is not in the way.
-        let new = beside(path, "new");
-        match fs::remove_file(&new) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                return Err(unreadable(error));
-            }
-            _ => {}
-        }
-        Store::create(&new, |transaction| {
+        Store::create(path, |transaction| {
             let mut table = transaction.open_table(META)?;
             table.insert(HEAD, head.to_bytes().as_slice())?;
             table.insert(MATERIALS, meta::materials_to_bytes(materials).as_slice())?;
@@ -149,9 +157,7 @@ impl StoredWorld {
             }
             Ok(())
         })?
-        .close()?;
-        fs::rename(&new, path).map_err(unreadable)?;
-        Self::open_with(path, policy)
+        .close()
     }
 
     /// Opens a world to read and to change it. One that was not closed, because its process

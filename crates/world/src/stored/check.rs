@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 use drystone_voxel::{Material, MaterialTable};
 
 use super::survey::Survey;
-use super::{StoredWorld, beside};
-use crate::{CommitPolicy, WorldError};
+use super::{StoredWorld, beside, publish};
+use crate::WorldError;
 
 /// What a check of a stored world found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -62,7 +62,7 @@ impl StoredWorld {
         let name = survey.head.as_ref().map_or("repaired world", |head| &head.name);
         let materials = survey.materials.clone().unwrap_or_default();
         let materials = with_numbers(materials, highest);
-        let (repaired, kept) = (beside(path, "repaired"), beside(path, "damaged"));
+        let kept = beside(path, "damaged");
         let unreadable = |problem| WorldError::Unreadable { path: path.into(), problem };
         if kept.exists() {
             return Err(WorldError::Unreadable {
@@ -70,17 +70,20 @@ impl StoredWorld {
                 problem: std::io::ErrorKind::AlreadyExists.into(),
             });
         }
-        if repaired.exists() {
-            fs::remove_file(&repaired).map_err(unreadable)?;
-        }
-        let policy = CommitPolicy::default();
-        let world = Self::create_with(&repaired, name, &materials, policy, None)?;
-        Survey::of(path, &mut |at, chunk| world.put([(at, chunk)]))?;
-        world.close()?;
-        fs::rename(path, &kept).map_err(unreadable)?;
-        fs::rename(&repaired, path).map_err(unreadable)?;
+        let new = publish::reserve(path).map_err(unreadable)?;
+        let repaired = Self::fill(&new, name, &materials, None)
+            .and_then(|()| copy_whole(path, &new))
+            .and_then(|()| publish::replace(&new, path, &kept).map_err(unreadable));
+        repaired.inspect_err(|_| drop(fs::remove_file(&new)))?;
         Ok((report, Some(kept)))
     }
+}
+
+/// Puts every chunk that is whole into another world.
+fn copy_whole(path: &Path, to: &Path) -> Result<(), WorldError> {
+    let world = StoredWorld::open(to)?;
+    Survey::of(path, &mut |at, chunk| world.put([(at, chunk)]))?;
+    world.close()
 }
 
 impl Survey<'_> {
