@@ -345,6 +345,12 @@ impl StoredWorld {
         })
     }
 
+    /// The chunk as it was last put, or else on disk.
+    fn newest(&self, position: ChunkPos) -> Result<Chunk, WorldError> {
+        let waiting = self.committer.as_ref().and_then(|it| it.get(position));
+        waiting.map_or_else(|| self.read(position), Ok)
+    }
+
     /// The chunk on disk.
     fn read(&self, position: ChunkPos) -> Result<Chunk, WorldError> {
         if !self.with_committed(|committed| committed.index.contains(position)) {
@@ -403,10 +409,13 @@ impl Source for StoredWorld {
     }
 
     fn chunk(&self, position: ChunkPos) -> Result<Chunk, WorldError> {
-        if let Some(chunk) = self.committer.as_ref().and_then(|it| it.get(position)) {
-            return Ok(chunk);
-        }
-        self.read(position).inspect_err(|error| {
+        // What fails may have been removed between a look at the index and one at the file:
+        // then what waits, or the index, knows by now.
+        let read = self.newest(position).or_else(|error| match &self.committer {
+            Some(_) => self.newest(position),
+            None => Err(error),
+        });
+        read.inspect_err(|error| {
             let mut faults = self.faults.lock().unwrap_or_else(PoisonError::into_inner);
             if faults.len() < Self::MAX_FAULTS {
                 faults.push(error.to_string());
