@@ -5,6 +5,7 @@ use drystone_voxel::{Chunk, ChunkPos};
 use rayon::prelude::*;
 use twox_hash::XxHash3_64;
 
+use crate::stored::DATABASE;
 use crate::{CommitPolicy, Source, StoredWorld, WorldError};
 
 mod slabs;
@@ -43,7 +44,8 @@ pub struct ImportProgress {
     pub total: u64,
     /// How many the earlier run had done that this one goes on from.
     pub resumed: u64,
-    /// Chunks that could not be read and were left out; [`Source::faults`] names them.
+    /// Chunks that could not be read and were left out, those of an earlier run included;
+    /// [`Source::faults`] names them.
     pub lost: u64,
 }
 
@@ -60,7 +62,7 @@ pub struct ImportProgress {
 ///
 /// # Errors
 /// A file that is there already and was not begun by an import of this source; what the
-/// source returns; a disk that is full. What was committed stays, to be gone on from.
+/// source returns, and damage to a stored one's file as a whole; a disk that is full. What was committed stays, to be gone on from.
 ///
 /// # Examples
 /// ```
@@ -83,7 +85,7 @@ pub fn import(
     each: &mut dyn FnMut(&ImportProgress),
 ) -> Result<(StoredWorld, ImportProgress), WorldError> {
     let slabs = Slabs::of(source);
-    let mark = Mark { source: fingerprint(source), done: 0 };
+    let mark = Mark { source: fingerprint(source), done: 0, lost: 0 };
     // Four times this may wait while as much is written, packed and as pages.
     let left_bytes = options.memory_bytes.saturating_sub(ImportOptions::FIXED_BYTES);
     let max_bytes = (left_bytes / 24).max(ImportOptions::FIXED_BYTES / 64);
@@ -101,7 +103,8 @@ pub fn import(
     if begun.source != mark.source {
         return Err(refused("another source was being imported, or this one has changed"));
     }
-    let mut progress = ImportProgress { total: slabs.place_count(), ..ImportProgress::default() };
+    let (total, lost) = (slabs.place_count(), begun.lost);
+    let mut progress = ImportProgress { total, lost, ..ImportProgress::default() };
     for slab in slabs {
         let count = slab.len() as u64;
         if progress.done < begun.done {
@@ -110,7 +113,8 @@ pub fn import(
         }
         let (chunks, lost) = read(source, slab)?;
         (progress.done, progress.lost) = (progress.done + count, progress.lost + lost);
-        world.put_import(chunks, Mark { done: progress.done, ..mark }.to_bytes())?;
+        let ImportProgress { done, lost, .. } = progress;
+        world.put_import(chunks, Mark { done, lost, ..mark }.to_bytes())?;
         each(&progress);
     }
     world.put_import([], Vec::new())?;
@@ -129,7 +133,7 @@ fn read(
         match chunk {
             Ok(chunk) if chunk.is_empty() => {}
             Ok(chunk) => chunks.push((at, chunk)),
-            Err(WorldError::BadStored { .. }) => lost += 1,
+            Err(WorldError::BadStored { place, .. }) if place != DATABASE => lost += 1,
             Err(error) => return Err(error),
         }
     }
@@ -141,17 +145,23 @@ fn read(
 struct Mark {
     source: u64,
     done: u64,
+    lost: u64,
 }
 
 impl Mark {
     fn to_bytes(self) -> Vec<u8> {
-        [self.source.to_le_bytes(), self.done.to_le_bytes()].concat()
+        [self.source, self.done, self.lost].map(u64::to_le_bytes).concat()
     }
 
     fn of_bytes(bytes: &[u8]) -> Option<Self> {
-        let (source, rest) = bytes.split_first_chunk()?;
-        let done = u64::from_le_bytes(rest.try_into().ok()?);
-        Some(Self { source: u64::from_le_bytes(*source), done })
+        let (numbers, rest) = bytes.as_chunks();
+        match (numbers, rest) {
+            (&[source, done, lost], []) => {
+                let [source, done, lost] = [source, done, lost].map(u64::from_le_bytes);
+                Some(Self { source, done, lost })
+            }
+            _ => None,
+        }
     }
 }
 

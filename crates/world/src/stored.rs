@@ -25,6 +25,7 @@ use batch::{Batch, Committed, HEAD, IMPORT, MATERIALS};
 pub use check::WorldCheck;
 pub use committer::CommitPolicy;
 use committer::Committer;
+pub(crate) use database::DATABASE;
 use database::{Access, META, Store, damaged};
 use group::{Group, GroupPos};
 use index::Index;

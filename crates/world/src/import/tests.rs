@@ -102,6 +102,53 @@ fn another_source_and_another_file_are_refused() {
     refused(&source([20, 4, 9]));
 }
 
+/// A stored world of which some chunks are damaged, and all once so many were asked for.
+struct Damaged {
+    source: GeneratedWorld,
+    left: AtomicU64,
+}
+
+impl Source for Damaged {
+    fn name(&self) -> &str {
+        self.source.name()
+    }
+
+    fn materials(&self) -> &MaterialTable {
+        self.source.materials()
+    }
+
+    fn chunk_positions(&self) -> Vec<ChunkPos> {
+        self.source.chunk_positions()
+    }
+
+    fn chunk(&self, position: ChunkPos) -> Result<Chunk, WorldError> {
+        let left = self
+            .left
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1));
+        let place = match left {
+            Ok(_) if position.x + position.z != 3 => return self.source.chunk(position),
+            Ok(_) => "chunk".into(),
+            Err(_) => DATABASE.into(),
+        };
+        Err(WorldError::BadStored { path: PathBuf::new(), place, problem: String::new() })
+    }
+}
+
+#[test]
+fn damaged_chunks_are_lost_and_a_damaged_file_ends_it() {
+    let file = File::new();
+    let options = ImportOptions::default();
+    let source = |left| Damaged { source: source([20, 4, 9]), left: AtomicU64::new(left) };
+    let stopped = import(&source(300), &file.0, &options, &mut |_| {}).unwrap_err();
+    assert!(matches!(stopped, WorldError::BadStored { .. }), "{stopped}");
+    let begun = StoredWorld::open(&file.0).unwrap().import_progress().unwrap().unwrap();
+    let begun = Mark::of_bytes(&begun).unwrap();
+    assert!(begun.done > 0 && begun.lost > 0, "{} {}", begun.done, begun.lost);
+    let (_, progress) = import(&source(u64::MAX), &file.0, &options, &mut |_| {}).unwrap();
+    // Four places to a column, four columns on that line.
+    assert_eq!((progress.done, progress.resumed, progress.lost), (720, begun.done, 16));
+}
+
 /// More chunks than are listed, nearly all of air.
 struct Wide(MaterialTable);
 

@@ -214,7 +214,8 @@ impl Drop for Store {
     }
 }
 
-const DATABASE: &str = "database";
+/// The place of damage that is the whole file's: nothing more can be read of it.
+pub(crate) const DATABASE: &str = "database";
 const PANICKED: &str = "its pages contradict each other";
 
 fn builder() -> Builder {
