@@ -143,6 +143,10 @@ impl Source for GeneratedWorld {
         &self.name
     }
 
+    fn identity(&self) -> String {
+        format!("{} {:?}", self.name, self.config)
+    }
+
     fn materials(&self) -> &MaterialTable {
         &self.materials
     }

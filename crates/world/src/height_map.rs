@@ -70,6 +70,7 @@ use relief::Relief;
 /// metre and foot; rotations and scales by matrix are passed over.
 pub struct HeightMap {
     name: String,
+    options: HeightMapOptions,
     summary: HeightMapSummary,
     materials: MaterialTable,
     relief: Relief,
@@ -214,7 +215,8 @@ impl HeightMap {
         let mut materials = MaterialTable::new();
         let relief =
             Relief::new(grid, metres_per_sample, metres_per_voxel, options, &mut materials)?;
-        Ok(Self { name: name.into(), summary, materials, relief })
+        let (name, options) = (name.into(), options.clone());
+        Ok(Self { name, options, summary, materials, relief })
     }
 
     /// What the file holds, and at which scale it is shown.
@@ -226,6 +228,10 @@ impl HeightMap {
 impl Source for HeightMap {
     fn name(&self) -> &str {
         &self.name
+    }
+
+    fn identity(&self) -> String {
+        format!("{} {:?}", self.name, self.options)
     }
 
     fn materials(&self) -> &MaterialTable {

@@ -167,7 +167,7 @@ impl Mark {
 
 /// What tells one source from another without reading it all.
 fn fingerprint(source: &dyn Source) -> u64 {
-    let mut text = format!("{}\n{:?}\n", source.name(), source.extent());
+    let mut text = format!("{}\n{:?}\n", source.identity(), source.extent());
     text += &source.chunk_count().to_string();
     for (_, kind) in source.materials().iter() {
         text += &format!("\n{} {:?}", kind.name, kind.color);

@@ -28,6 +28,13 @@ pub trait Source: Any + Send + Sync {
     /// A name to show: the file's, or what was generated.
     fn name(&self) -> &str;
 
+    /// What tells this source from others whose chunks differ: its name, and the options that
+    /// it was opened with where they change chunks. An import that was stopped goes on only
+    /// from a source of the same identity.
+    fn identity(&self) -> String {
+        self.name().into()
+    }
+
     /// The materials that the chunks' numbers mean.
     fn materials(&self) -> &MaterialTable;
 

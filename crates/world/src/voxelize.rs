@@ -39,6 +39,8 @@ use triangle::Triangle;
 #[derive(Debug)]
 pub struct VoxelModel {
     name: String,
+    /// Along the longest side.
+    voxels: u32,
     materials: MaterialTable,
     triangles: Vec<(Triangle, Material)>,
     /// Which triangles touch each chunk.
@@ -85,7 +87,7 @@ impl VoxelModel {
             let mut add = |chunk| by_chunk.entry(chunk).or_default().push(number);
             each_chunk(triangle, [0; 3], chunks_log2, &mut add);
         }
-        Ok(Self { name: model.name.clone(), materials, triangles, by_chunk })
+        Ok(Self { name: model.name.clone(), voxels, materials, triangles, by_chunk })
     }
 }
 
@@ -148,6 +150,10 @@ fn each_chunk(
 impl Source for VoxelModel {
     fn name(&self) -> &str {
         &self.name
+    }
+
+    fn identity(&self) -> String {
+        format!("{} of {} voxels", self.name, self.voxels)
     }
 
     fn materials(&self) -> &MaterialTable {

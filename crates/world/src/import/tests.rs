@@ -5,7 +5,10 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use drystone_voxel::{Material, MaterialTable};
 
 use super::*;
-use crate::{GeneratedWorld, GeneratorConfig, World};
+use crate::{
+    GeneratedWorld, GeneratorConfig, HeightMap, HeightMapOptions, Model, ModelOptions, VoxelModel,
+    World,
+};
 
 struct File(PathBuf);
 
@@ -25,14 +28,18 @@ impl Drop for File {
 }
 
 /// A source that fails once so many chunks were asked for, as a kill would end it.
-struct Failing {
-    source: GeneratedWorld,
+struct Failing<S = GeneratedWorld> {
+    source: S,
     left: AtomicU64,
 }
 
-impl Source for Failing {
+impl<S: Source> Source for Failing<S> {
     fn name(&self) -> &str {
         self.source.name()
+    }
+
+    fn identity(&self) -> String {
+        self.source.identity()
     }
 
     fn materials(&self) -> &MaterialTable {
@@ -100,6 +107,49 @@ fn another_source_and_another_file_are_refused() {
     import(&source([20, 4, 9]), &file.0, &options, &mut |_| {}).unwrap();
     // A world that is whole is not imported into.
     refused(&source([20, 4, 9]));
+}
+
+/// Begins an import of a source, then goes on with one of other options that has the same
+/// name, places and materials, and with the same.
+fn assert_others_are_refused<S: Source>(make: impl Fn(bool) -> S) {
+    let file = File::new();
+    let options = ImportOptions::default();
+    let [source, other] = [false, true].map(&make);
+    assert_eq!(source.name(), other.name());
+    assert_eq!(source.chunk_positions(), other.chunk_positions());
+    let failing = Failing { source, left: AtomicU64::new(0) };
+    assert!(import(&failing, &file.0, &options, &mut |_| {}).is_err());
+    let refused = import(&other, &file.0, &options, &mut |_| {}).unwrap_err();
+    assert!(matches!(refused, WorldError::NotResumed { .. }), "{refused}");
+    import(&make(false), &file.0, &options, &mut |_| {}).unwrap();
+}
+
+#[test]
+fn other_options_are_another_source() {
+    let generated = |relief_voxels| GeneratorConfig {
+        relief_voxels,
+        size_chunks: [2, 4, 2],
+        ..GeneratorConfig::default()
+    };
+    assert_others_are_refused(|other| {
+        GeneratedWorld::new(generated(if other { 127 } else { 128 })).unwrap()
+    });
+    let tile = [0, 100].repeat(1201 * 1201);
+    assert_others_are_refused(|other| {
+        let options = HeightMapOptions {
+            metres_per_voxel: Some(2000.0),
+            snow_line_metres: if other { 90.0 } else { 110.0 },
+            ..HeightMapOptions::default()
+        };
+        HeightMap::parse(&tile, "N47E011.hgt", &options).unwrap()
+    });
+    let text = b"v 0 0 0\nv 4 0 0\nv 4 2 0\nf 1 2 3\n";
+    let mut nothing =
+        |name: &str, _| Err(WorldError::Unsupported { path: name.into(), found: "nothing".into() });
+    let model = Model::parse_obj(text, "m.obj", &ModelOptions::default(), &mut nothing).unwrap();
+    assert_others_are_refused(|other| {
+        VoxelModel::new(&model, if other { 20 } else { 21 }).unwrap()
+    });
 }
 
 /// A stored world of which some chunks are damaged, and all once so many were asked for.
