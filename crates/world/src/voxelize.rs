@@ -54,28 +54,36 @@ const MARGIN_VOXELS: f64 = 1.0 / 1024.0;
 impl VoxelModel {
     /// The most voxels along the longest side.
     pub const MAX_VOXELS: u32 = 1 << 14;
+    /// The most chunks that all triangles may touch together, each counted for each triangle:
+    /// 256 MiB.
+    pub const MAX_TOUCHES: u64 = 1 << 26;
 
     /// The model with so many voxels along the longest side of its box, at least one.
     ///
     /// # Errors
-    /// More than [`MAX_VOXELS`](Self::MAX_VOXELS), and more materials than there are numbers.
+    /// More than [`MAX_VOXELS`](Self::MAX_VOXELS) or [`MAX_TOUCHES`](Self::MAX_TOUCHES), and
+    /// more materials than there are numbers.
     pub fn new(model: &Model, voxels: u32) -> Result<Self, WorldError> {
-        let too_large = |what: &str, found: usize, limit: u32, unit, advice| WorldError::TooLarge {
+        Self::with_limit(model, voxels, Self::MAX_TOUCHES)
+    }
+
+    fn with_limit(model: &Model, voxels: u32, max_touches: u64) -> Result<Self, WorldError> {
+        let too_large = |what: &str, found: u64, limit: u64, unit, advice| WorldError::TooLarge {
             what: format!("{}: {what}", model.name),
-            found: found as u64,
-            limit: limit.into(),
+            found,
+            limit,
             unit,
             advice,
         };
         if voxels > Self::MAX_VOXELS {
-            let (limit, advice) = (Self::MAX_VOXELS, "take fewer voxels");
-            return Err(too_large("size", voxels as usize, limit, "voxels a side", advice));
+            let (limit, advice) = (Self::MAX_VOXELS.into(), "take fewer voxels");
+            return Err(too_large("size", voxels.into(), limit, "voxels a side", advice));
         }
         let mut materials = MaterialTable::new();
         let mut numbers = Vec::new();
         for material in &model.materials {
             let number = materials.insert(&material.name, material.color).ok_or_else(|| {
-                let (found, limit) = (model.materials.len(), u32::from(u16::MAX));
+                let (found, limit) = (model.materials.len() as u64, u64::from(u16::MAX));
                 too_large("materials", found, limit, "materials", "join some of them")
             })?;
             numbers.push(number);
@@ -83,6 +91,10 @@ impl VoxelModel {
         let triangles = triangles_of(model, &numbers, voxels.max(1));
         let mut by_chunk: BTreeMap<ChunkPos, Vec<u32>> = BTreeMap::new();
         let chunks_log2 = (voxels.max(1).div_ceil(Chunk::SIDE)).next_power_of_two().ilog2();
+        if let Some(found) = touches_beyond(&triangles, chunks_log2, max_touches) {
+            let advice = "take fewer voxels, or polygons";
+            return Err(too_large("surface", found, max_touches, "chunks of triangles", advice));
+        }
         for ((triangle, _), number) in triangles.iter().zip(0..) {
             let mut add = |chunk| by_chunk.entry(chunk).or_default().push(number);
             each_chunk(triangle, [0; 3], chunks_log2, &mut add);
@@ -123,6 +135,19 @@ fn triangles_of(model: &Model, numbers: &[Material], voxels: u32) -> Vec<(Triang
         }
     }
     triangles
+}
+
+/// How many chunks the triangles touch, counted up to where it is more than `limit`; `None`
+/// where it is not.
+fn touches_beyond(triangles: &[(Triangle, Material)], chunks_log2: u32, limit: u64) -> Option<u64> {
+    // Boxes are counted soon, and mostly few enough.
+    let in_boxes = triangles.iter().map(|(triangle, _)| triangle.box_chunks());
+    in_boxes.fold(0, u64::saturating_add).gt(&limit).then_some(())?;
+    let mut count = 0;
+    triangles.iter().find_map(|(triangle, _)| {
+        each_chunk(triangle, [0; 3], chunks_log2, &mut |_| count += 1);
+        (count > limit).then_some(count)
+    })
 }
 
 /// Calls `each` with every chunk that the triangle touches, of a cube of so many chunks.
@@ -243,6 +268,31 @@ mod tests {
         assert!(count > 400, "{count}");
         let size = world.bounds().unwrap().size_voxels();
         assert_eq!(size.iter().max(), Some(&40));
+    }
+
+    /// The count is that of the lists, and ends beyond the limit.
+    #[test]
+    fn chunks_of_triangles_are_counted() {
+        let text = "v 0 0 0\nv 5 1 0.5\nv 2 4 3\nv -1 2 5\nf 1 2 3\nf 1 3 4\nf 4 2 1\n";
+        let made = VoxelModel::new(&model(text), 500).unwrap();
+        let count: u64 = made.by_chunk.values().map(|list| list.len() as u64).sum();
+        let boxes: u64 = made.triangles.iter().map(|(it, _)| it.box_chunks()).sum();
+        assert!(count > 100 && boxes >= count, "{count} {boxes}");
+        let beyond = |limit| touches_beyond(&made.triangles, 4, limit);
+        assert_eq!([count, u64::MAX].map(beyond), [None; 2]);
+        assert_eq!(beyond(count - 1), Some(count));
+        assert!(beyond(0).is_some_and(|found| found < count));
+    }
+
+    #[test]
+    fn a_surface_of_too_many_chunks_is_refused() {
+        let wall = model("v 0 0 0\nv 4 0 0\nv 4 4 0\nv 0 4 0\nf 1 2 3 4\n");
+        let made = |limit| VoxelModel::with_limit(&wall, 64, limit);
+        let refused = made(3).unwrap_err();
+        assert!(matches!(refused, WorldError::TooLarge { limit: 3, .. }), "{refused}");
+        let count: usize = made(u64::MAX).unwrap().by_chunk.values().map(Vec::len).sum();
+        assert!(made(count as u64).is_ok());
+        assert!(made(count as u64 - 1).is_err());
     }
 
     #[test]

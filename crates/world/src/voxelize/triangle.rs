@@ -1,5 +1,7 @@
 use std::ops::Range;
 
+use drystone_voxel::Chunk;
+
 /// A triangle in space, its corners in units of voxels.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Triangle([Vector; 3]);
@@ -48,6 +50,17 @@ impl Triangle {
             let last = (max(along).floor() + 2.0) as usize;
             first.min(side)..last.min(side)
         })
+    }
+
+    /// The chunks that the box around it meets: no fewer than it touches itself.
+    pub(super) fn box_chunks(&self) -> u64 {
+        let side = f64::from(Chunk::SIDE);
+        let along = |axis: usize| {
+            let along = self.0.map(|corner| corner[axis]);
+            // Borders belong to the chunks on both sides.
+            ((max(along) / side).floor() - (min(along) / side).ceil() + 2.0) as u64
+        };
+        along(0).saturating_mul(along(1)).saturating_mul(along(2))
     }
 
     /// The point at these coordinates of the triangle.
