@@ -129,45 +129,68 @@ fn packed(
     let mut counts = [0; Width::MAX.capacity()];
     let counts = counts.get_mut(..materials.len())?;
     let mut packed = Block::filled(width.bytes(volume), 0);
-    let mut start = 0;
+    // A voxel's number times this: the numbers of as many voxels as a word holds.
+    let ones = u64::MAX / ((1 << bits) - 1);
+    let mut writer = Writer::new(&mut packed);
     runs.each(|len, number| {
         *counts.get_mut(number)? += len;
-        // The numbers of as many voxels as a word holds.
-        let pattern = (u64::MAX / ((1 << bits) - 1)).wrapping_mul(number as u64);
-        put(&mut packed, start * bits as usize, (start + len as usize) * bits as usize, pattern);
-        start += len as usize;
+        writer.put(len as usize * bits as usize, ones.wrapping_mul(number as u64));
         Some(())
     })?;
+    writer.finish();
     let palette = Palette::of_parts(width, materials, counts, packed);
     let solid_count = materials.iter().zip(counts.iter()).map(|(&it, &len)| solid(it, len)).sum();
     Some((Storage::Palette(Arc::new(palette)), solid_count))
 }
 
-/// Writes `pattern` over the bits from `start` up to `end`, and perhaps over some behind them,
-/// which are written later.
-#[inline]
-fn put(bytes: &mut [u8], start: usize, end: usize, pattern: u64) {
-    const BITS: usize = u64::BITS as usize;
-    let (words, rest) = bytes.as_chunks_mut::<{ BITS / 8 }>();
-    let whole = words.len() * BITS;
-    let last = end.div_ceil(BITS).min(words.len());
-    if let Some((word, behind)) = words.get_mut(start / BITS..last).and_then(<[_]>::split_first_mut)
-    {
-        let keep = (1 << (start % BITS)) - 1;
-        *word = (u64::from_le_bytes(*word) & keep | pattern & !keep).to_le_bytes();
-        behind.fill(pattern.to_le_bytes());
-    }
-    if end > whole {
-        put_rest(rest, start.saturating_sub(whole), pattern);
-    }
+/// Writes bits from the first on, a word at a time.
+struct Writer<'a> {
+    words: &'a mut [[u8; WORD_BYTES]],
+    /// The last bytes, where they do not fill a word.
+    rest: &'a mut [u8],
+    /// Bits that were put.
+    end: usize,
+    /// The word that the next bits go to, right below `end`.
+    word: u64,
 }
 
-/// The same in the last bytes, where voxels do not fill a word.
-#[cold]
-fn put_rest(rest: &mut [u8], start: usize, pattern: u64) {
-    for (n, byte) in rest.iter_mut().enumerate().skip(start / 8) {
-        let keep = if n == start / 8 { (1u8 << (start % 8)) - 1 } else { 0 };
-        *byte = *byte & keep | pattern as u8 & !keep;
+const WORD_BITS: usize = u64::BITS as usize;
+const WORD_BYTES: usize = WORD_BITS / 8;
+
+impl<'a> Writer<'a> {
+    fn new(bytes: &'a mut [u8]) -> Self {
+        let (words, rest) = bytes.as_chunks_mut();
+        Self { words, rest, end: 0, word: 0 }
+    }
+
+    /// Puts so many bits of `pattern`, which begins anew with every word: bit n of a word is its
+    /// bit n. What goes beyond the bytes is left out.
+    #[inline]
+    fn put(&mut self, len: usize, pattern: u64) {
+        let (first, keep) = (self.end / WORD_BITS, (1 << (self.end % WORD_BITS)) - 1);
+        self.end += len;
+        let last = self.end / WORD_BITS;
+        self.word = self.word & keep | pattern & !keep;
+        if first == last {
+            return;
+        }
+        if let Some((word, behind)) =
+            self.words.get_mut(first..last).and_then(<[_]>::split_first_mut)
+        {
+            *word = self.word.to_le_bytes();
+            behind.fill(pattern.to_le_bytes());
+        }
+        self.word = pattern;
+    }
+
+    /// Writes the last bits; those behind them are 0.
+    fn finish(self) {
+        let keep = (1 << (self.end % WORD_BITS)) - 1;
+        let word = (self.word & keep).to_le_bytes();
+        match self.words.get_mut(self.end / WORD_BITS) {
+            Some(last) => *last = word,
+            None => self.rest.iter_mut().zip(word).for_each(|(byte, bits)| *byte = bits),
+        }
     }
 }
 
