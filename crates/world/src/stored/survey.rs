@@ -22,6 +22,8 @@ pub(super) struct Survey<'a> {
     pub(super) value_count: u64,
     /// A line each.
     pub(super) damage: Vec<String>,
+    /// The chunks that have such a line.
+    damaged: BTreeSet<ChunkPos>,
     /// What the index says; `None` where it is damaged itself.
     index: Option<Index>,
     visited: BTreeSet<GroupPos>,
@@ -44,6 +46,7 @@ impl<'a> Survey<'a> {
             found: Index::default(),
             value_count: 0,
             damage: Vec::new(),
+            damaged: BTreeSet::new(),
             index: None,
             visited: BTreeSet::new(),
         };
@@ -184,7 +187,10 @@ impl<'a> Survey<'a> {
                     self.found.set(at, true);
                     each(at, chunk)?;
                 }
-                Err(problem) => self.damage.push(format!("{}: {problem}", place_of(at))),
+                Err(problem) => {
+                    self.damaged.insert(at);
+                    self.damage.push(format!("{}: {problem}", place_of(at)));
+                }
             }
         }
         Ok(())
@@ -194,10 +200,8 @@ impl<'a> Survey<'a> {
     fn compare(&mut self) {
         let Some(index) = &self.index else { return };
         for chunk in index.iter().filter(|&chunk| !self.found.contains(chunk)) {
-            let place = place_of(chunk);
-            let start = format!("{place}:");
-            if !self.damage.iter().any(|line| line.starts_with(&start)) {
-                self.damage.push(format!("{place}: {MISSING}"));
+            if !self.damaged.contains(&chunk) {
+                self.damage.push(format!("{}: {MISSING}", place_of(chunk)));
             }
         }
         for chunk in self.found.iter().filter(|&chunk| !index.contains(chunk)) {
