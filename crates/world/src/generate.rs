@@ -31,8 +31,9 @@ pub struct GeneratorConfig {
     /// The same seed gives the same world. Default 3.
     pub seed: u64,
     /// Chunks along X, Y and Z, from the chunk at the origin up. A side of 0 is an empty
-    /// world; at most [`GeneratedWorld::MAX_SIDE`] a side. [`World::load`] takes
-    /// [`World::MAX_CHUNKS`] in all, a streamed world any number. Default 12 × 4 × 12.
+    /// world; at most [`GeneratedWorld::MAX_SIDE`] a side.
+    /// [`World::load`](crate::World::load) takes
+    /// [`World::MAX_CHUNKS`](crate::World::MAX_CHUNKS) in all, a streamed world any number. Default 12 × 4 × 12.
     pub size_chunks: [u32; 3],
     /// Voxels from the deepest lake to above the highest peak, 16 to 1024. Hills grow in
     /// width with it. Default 128, which four chunks of height hold.
