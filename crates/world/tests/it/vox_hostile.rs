@@ -249,9 +249,8 @@ fn what_is_no_vox_file_is_told() {
         Err(error) => error.to_string(),
     };
     let supported = "supported: MagicaVoxel files (.vox), Minecraft Java worlds (.mca, save \
-                     folders), height maps (.png, .tif, .hgt), \
-                     polygon models (.obj, .gltf, .glb), \
-                     or no name for a generated world";
+                     folders), height maps (.png, .tif, .hgt), stored worlds (.drystone), \
+                     polygon models (.obj, .gltf, .glb), or no name for a generated world";
     let cases = [
         (
             folder.clone(),
