@@ -13,7 +13,7 @@
 //!
 //! | | quads | time for 32³ of terrain | take it for |
 //! |---|---|---|---|
-//! | [`GreedyMesher`] | few large ones | 70 µs | drawing |
+//! | [`GreedyMesher`] | few large ones | 50 to 70 µs | drawing |
 //! | the same with [`Merging::Conforming`] | more, without T-junctions | longer | pictures without a stray pixel |
 //! | [`mesh_unit`], or [`Merging::Unit`] | one a visible face | longest | checking, and where every face needs its own four corners |
 //!
@@ -47,6 +47,9 @@
 //! assert_eq!(mesh.see_through.len(), 5); // the glass shows none to the stone
 //! assert_eq!(mesh.opaque.quads()[0].size(), [1, 32]);
 //! ```
+//!
+//! For what is seen from afar, [`downsample`] makes one chunk of larger voxels of eight, and
+//! [`mesh_wall`] closes a chunk's mesh towards a neighbour that is shown at another level.
 //!
 //! # Limits
 //! - Chunks are cubes of 1 to 64 voxels a side, all chunks of one world of one side.

@@ -5,7 +5,10 @@
 //!  GeneratedWorld ────────┐
 //!  VoxFile (.vox) ────────┤
 //!  MinecraftWorld (.mca) ─┼─ Source ──► chunk by chunk
-//!  HeightMap (.png, …) ───┘        └──► World: all chunks in memory ──► PaddedChunk ──► mesher
+//!  HeightMap (.png, …) ───┤        ├──► World: all chunks in memory ──► PaddedChunk ──► mesher
+//!  StoredWorld ───────────┘        └──► LevelData ─► LevelTree: meshes, fine near the eye
+//!      ▲                                and coarse far away, made on threads
+//!      └─ import: any of the others
 //!
 //!  .obj, .gltf, .glb ──► Model: parts ──► polygons that share vertices and coordinates
 //! ```
@@ -43,7 +46,7 @@
 //!   [`MinecraftWorld`] when the program does; [`HeightMap`] too, or when a height map's
 //!   scale is known.
 //! * [`World`] to look at neighbours, to count or to edit; a bare [`Source`] to go through
-//!   the chunks once.
+//!   the chunks once; [`LevelTree`] over [`LevelData`] to show what memory cannot hold.
 //! * [`Model`] for polygons; [`Model::is_model`] tells by the name which of the two a file
 //!   is.
 //!
