@@ -350,6 +350,8 @@ impl LevelTree {
         if let Some(Ready { mut mesh, bytes, .. }) = self.ready.remove(&node) {
             self.ready_bytes -= bytes;
             self.spent.bytes += bytes;
+            // What has just come may be too coarse: the next update looks.
+            self.spent.has_more = true;
             let quads = mesh.body.len() as u32;
             mesh.body = ChunkMesh::default();
             self.shown.insert(node, Shown { mesh, quads, walls: FaceSet::EMPTY });
