@@ -1,10 +1,10 @@
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, RwLock};
 
-use drystone_voxel::{Chunk, ChunkPos, Material, MaterialTable};
+use drystone_voxel::{Chunk, ChunkPos, MaterialTable};
 
-use crate::{ChunkBox, Source, WorldError};
+use crate::WorldError;
 
 mod batch;
 mod check;
@@ -15,6 +15,7 @@ mod index;
 mod meta;
 mod open;
 mod publish;
+mod read;
 mod record;
 mod summary;
 mod survey;
@@ -27,8 +28,6 @@ pub use committer::CommitPolicy;
 use committer::Committer;
 pub(crate) use database::DATABASE;
 use database::{Access, META, Store, damaged};
-use group::{Group, GroupPos};
-use index::Index;
 use meta::{Head, VERSION};
 use open::{read_index, read_meta};
 pub use summary::StoredSummary;
@@ -108,7 +107,7 @@ pub struct StoredWorld {
 impl StoredWorld {
     /// The ending of such files.
     pub const EXTENSION: &str = "drystone";
-    /// The most faults that are kept for [`Source::faults`].
+    /// The most faults that are kept for [`Source::faults`](crate::Source::faults).
     const MAX_FAULTS: usize = 10_000;
 
     /// A new world without chunks. The same numbers mean the same materials in it as in
@@ -270,7 +269,7 @@ impl StoredWorld {
     }
 
     /// Adds the materials behind those that are there, to be committed with what is put next;
-    /// [`materials`](Source::materials) has them when the world is opened again.
+    /// [`materials`](crate::Source::materials) has them when the world is opened again.
     ///
     /// # Errors
     /// [`OtherMaterials`](WorldError::OtherMaterials) unless `materials` begins with those
@@ -328,45 +327,6 @@ impl StoredWorld {
         drop(self.committer.take());
         self.store.close()
     }
-
-    fn with_committed<T>(&self, ask: impl FnOnce(&Committed) -> T) -> T {
-        ask(&self.committed.read().unwrap_or_else(PoisonError::into_inner))
-    }
-
-    /// The index with what waits to be committed.
-    fn with_index<T>(&self, ask: impl FnOnce(&Index) -> T) -> T {
-        let waiting = self.committer.as_ref().map_or_else(Vec::new, Committer::waiting);
-        self.with_committed(|committed| {
-            if waiting.is_empty() {
-                return ask(&committed.index);
-            }
-            let mut index = committed.index.clone();
-            waiting.into_iter().for_each(|(position, is_there)| index.set(position, is_there));
-            ask(&index)
-        })
-    }
-
-    /// The chunk as it was last put, or else on disk.
-    fn newest(&self, position: ChunkPos) -> Result<Chunk, WorldError> {
-        let waiting = self.committer.as_ref().and_then(|it| it.get(position));
-        waiting.map_or_else(|| self.read(position), Ok)
-    }
-
-    /// The chunk on disk.
-    fn read(&self, position: ChunkPos) -> Result<Chunk, WorldError> {
-        if !self.with_committed(|committed| committed.index.contains(position)) {
-            return Ok(Chunk::new(Chunk::SIDE, Material::AIR));
-        }
-        let (group, slot) = GroupPos::of(position);
-        let read = self.store.chunks(|table| {
-            let Some(value) = table.get(&group.key())? else {
-                return Ok(Err("it is not in the file"));
-            };
-            let parsed = Group::parse(group, value.value());
-            Ok(parsed.and_then(|it| it.record(slot).ok_or(MISSING)?.and_then(record::decode)))
-        })?;
-        read.map_err(|problem| damaged(self.path(), place_of(position), problem))
-    }
 }
 
 /// What the files of the database begin with.
@@ -384,49 +344,6 @@ fn beside(path: &Path, ending: &str) -> PathBuf {
 
 fn place_of(position: ChunkPos) -> String {
     format!("chunk {},{},{}", position.x, position.y, position.z)
-}
-
-impl Source for StoredWorld {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn materials(&self) -> &MaterialTable {
-        &self.materials
-    }
-
-    fn chunk_positions(&self) -> Vec<ChunkPos> {
-        let mut positions: Vec<ChunkPos> = self.with_index(|index| index.iter().collect());
-        positions.sort_unstable();
-        positions
-    }
-
-    fn extent(&self) -> Option<ChunkBox> {
-        self.with_index(Index::extent)
-    }
-
-    fn chunk_count(&self) -> u64 {
-        self.with_index(Index::chunk_count)
-    }
-
-    fn chunk(&self, position: ChunkPos) -> Result<Chunk, WorldError> {
-        // What fails may have been removed between a look at the index and one at the file:
-        // then what waits, or the index, knows by now.
-        let read = self.newest(position).or_else(|error| match &self.committer {
-            Some(_) => self.newest(position),
-            None => Err(error),
-        });
-        read.inspect_err(|error| {
-            let mut faults = self.faults.lock().unwrap_or_else(PoisonError::into_inner);
-            if faults.len() < Self::MAX_FAULTS {
-                faults.push(error.to_string());
-            }
-        })
-    }
-
-    fn faults(&self) -> Vec<String> {
-        self.faults.lock().unwrap_or_else(PoisonError::into_inner).clone()
-    }
 }
 
 impl std::fmt::Debug for StoredWorld {

@@ -3,11 +3,12 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use drystone_voxel::LocalPos;
+use drystone_voxel::{LocalPos, Material};
 use redb::ReadableTable;
 
+use super::group::GroupPos;
 use super::*;
-use crate::{GeneratedWorld, GeneratorConfig, World, open_source};
+use crate::{ChunkBox, GeneratedWorld, GeneratorConfig, Source, World, open_source};
 
 /// A folder that is gone when the test is over.
 struct Folder(PathBuf);

@@ -1,0 +1,95 @@
+use std::sync::PoisonError;
+
+use drystone_voxel::{Chunk, ChunkPos, Material, MaterialTable};
+
+use super::batch::Committed;
+use super::committer::Committer;
+use super::database::damaged;
+use super::group::{Group, GroupPos};
+use super::index::Index;
+use super::{MISSING, StoredWorld, place_of, record};
+use crate::{ChunkBox, Source, WorldError};
+
+impl StoredWorld {
+    pub(super) fn with_committed<T>(&self, ask: impl FnOnce(&Committed) -> T) -> T {
+        ask(&self.committed.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// The index with what waits to be committed.
+    fn with_index<T>(&self, ask: impl FnOnce(&Index) -> T) -> T {
+        let waiting = self.committer.as_ref().map_or_else(Vec::new, Committer::waiting);
+        self.with_committed(|committed| {
+            if waiting.is_empty() {
+                return ask(&committed.index);
+            }
+            let mut index = committed.index.clone();
+            waiting.into_iter().for_each(|(position, is_there)| index.set(position, is_there));
+            ask(&index)
+        })
+    }
+
+    /// The chunk as it was last put, or else on disk.
+    fn newest(&self, position: ChunkPos) -> Result<Chunk, WorldError> {
+        let waiting = self.committer.as_ref().and_then(|it| it.get(position));
+        waiting.map_or_else(|| self.read(position), Ok)
+    }
+
+    /// The chunk on disk.
+    fn read(&self, position: ChunkPos) -> Result<Chunk, WorldError> {
+        if !self.with_committed(|committed| committed.index.contains(position)) {
+            return Ok(Chunk::new(Chunk::SIDE, Material::AIR));
+        }
+        let (group, slot) = GroupPos::of(position);
+        let read = self.store.chunks(|table| {
+            let Some(value) = table.get(&group.key())? else {
+                return Ok(Err("it is not in the file"));
+            };
+            let parsed = Group::parse(group, value.value());
+            Ok(parsed.and_then(|it| it.record(slot).ok_or(MISSING)?.and_then(record::decode)))
+        })?;
+        read.map_err(|problem| damaged(self.path(), place_of(position), problem))
+    }
+}
+
+impl Source for StoredWorld {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn materials(&self) -> &MaterialTable {
+        &self.materials
+    }
+
+    fn chunk_positions(&self) -> Vec<ChunkPos> {
+        let mut positions: Vec<ChunkPos> = self.with_index(|index| index.iter().collect());
+        positions.sort_unstable();
+        positions
+    }
+
+    fn extent(&self) -> Option<ChunkBox> {
+        self.with_index(Index::extent)
+    }
+
+    fn chunk_count(&self) -> u64 {
+        self.with_index(Index::chunk_count)
+    }
+
+    fn chunk(&self, position: ChunkPos) -> Result<Chunk, WorldError> {
+        // What fails may have been removed between a look at the index and one at the file:
+        // then what waits, or the index, knows by now.
+        let read = self.newest(position).or_else(|error| match &self.committer {
+            Some(_) => self.newest(position),
+            None => Err(error),
+        });
+        read.inspect_err(|error| {
+            let mut faults = self.faults.lock().unwrap_or_else(PoisonError::into_inner);
+            if faults.len() < Self::MAX_FAULTS {
+                faults.push(error.to_string());
+            }
+        })
+    }
+
+    fn faults(&self) -> Vec<String> {
+        self.faults.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
