@@ -12,7 +12,7 @@ mod workers;
 
 use std::time::Duration;
 
-pub use data::LevelData;
+pub use data::{LevelData, Unsaved};
 pub use eye::{Eye, PixelScale};
 pub use node_mesh::NodeMesh;
 pub use tree::{LevelCount, LevelTree, NodeSink};

@@ -81,7 +81,7 @@ pub use height_map::{HeightMap, HeightMapOptions, HeightMapSummary, Voids};
 #[cfg(not(target_arch = "wasm32"))]
 pub use import::{ImportOptions, ImportProgress, import};
 pub use levels::{
-    Eye, LevelConfig, LevelCount, LevelData, LevelTree, NodeMesh, NodeSink, PixelScale,
+    Eye, LevelConfig, LevelCount, LevelData, LevelTree, NodeMesh, NodeSink, PixelScale, Unsaved,
 };
 pub use minecraft::MinecraftWorld;
 pub use model::{

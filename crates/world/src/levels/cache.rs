@@ -15,6 +15,7 @@ pub(super) struct Cache {
     young_bytes: usize,
     old: HashMap<NodePos, Chunk>,
     old_bytes: usize,
+    epoch: u64,
 }
 
 impl Cache {
@@ -25,7 +26,28 @@ impl Cache {
             young_bytes: 0,
             old: HashMap::new(),
             old_bytes: 0,
+            epoch: 0,
         }
+    }
+
+    /// How often what is made of the source, or will be, has become something else.
+    pub(super) const fn epoch(&self) -> u64 {
+        self.epoch
+    }
+
+    /// From now on, takes nothing that is being made already.
+    pub(super) const fn begin_epoch(&mut self) {
+        self.epoch += 1;
+    }
+
+    /// Keeps what was begun to be made in `epoch`; false, and nothing is kept, where another
+    /// has begun since.
+    pub(super) fn insert_made(&mut self, node: NodePos, chunk: &Chunk, epoch: u64) -> bool {
+        let is_new = epoch == self.epoch;
+        if is_new {
+            self.insert(node, chunk.clone());
+        }
+        is_new
     }
 
     /// A chunk, which shares its voxels with the one kept here.
@@ -40,6 +62,7 @@ impl Cache {
     }
 
     pub(super) fn insert(&mut self, node: NodePos, chunk: Chunk) {
+        self.remove(node);
         let bytes = entry_bytes(&chunk);
         if self.young_bytes + bytes > self.limit_bytes / 2 && !self.young.is_empty() {
             self.old = std::mem::take(&mut self.young);
@@ -49,11 +72,15 @@ impl Cache {
             return;
         }
         self.young_bytes += bytes;
-        if let Some(replaced) = self.young.insert(node, chunk) {
-            self.young_bytes -= entry_bytes(&replaced);
+        self.young.insert(node, chunk);
+    }
+
+    pub(super) fn remove(&mut self, node: NodePos) {
+        if let Some(removed) = self.young.remove(&node) {
+            self.young_bytes -= entry_bytes(&removed);
         }
-        if let Some(replaced) = self.old.remove(&node) {
-            self.old_bytes -= entry_bytes(&replaced);
+        if let Some(removed) = self.old.remove(&node) {
+            self.old_bytes -= entry_bytes(&removed);
         }
     }
 
@@ -98,6 +125,19 @@ mod tests {
     }
 
     #[test]
+    fn what_was_begun_before_an_epoch_is_not_kept() {
+        let mut cache = Cache::new(1 << 20);
+        let epoch = cache.epoch();
+        assert!(cache.insert_made(node(1), &chunk(1), epoch));
+        cache.begin_epoch();
+        assert!(!cache.insert_made(node(1), &chunk(2), epoch));
+        assert_eq!(cache.get(node(1)), Some(chunk(1)));
+        let epoch = cache.epoch();
+        assert!(cache.insert_made(node(1), &chunk(3), epoch));
+        assert_eq!(cache.get(node(1)), Some(chunk(3)));
+    }
+
+    #[test]
     fn what_is_put_in_again_replaces() {
         let mut cache = Cache::new(1 << 20);
         for i in 0..50 {
@@ -105,6 +145,12 @@ mod tests {
         }
         assert_eq!(cache.get(node(7)), Some(chunk(49)));
         assert!(cache.size_bytes() < 2 * entry_bytes(&chunk(49)));
+        // What no longer fits leaves nothing of before behind.
+        let mut small = Cache::new(2 * entry_bytes(&Chunk::new(32, Material(1))));
+        small.insert(node(7), Chunk::new(32, Material(1)));
+        assert_eq!(small.get(node(7)), Some(Chunk::new(32, Material(1))));
+        small.insert(node(7), chunk(0));
+        assert_eq!((small.get(node(7)), small.size_bytes()), (None, 0));
         let mut none = Cache::new(0);
         none.insert(node(1), chunk(1));
         assert_eq!((none.get(node(1)), none.size_bytes()), (None, 0));

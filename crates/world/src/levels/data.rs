@@ -1,4 +1,4 @@
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::sync::{Mutex, MutexGuard, PoisonError, RwLock};
 
 use drystone_voxel::{
@@ -8,11 +8,17 @@ use drystone_voxel::{
 use super::cache::Cache;
 use crate::{ChunkBox, NodePos, Source, WorldError};
 
+mod edits;
+mod save;
+
+use edits::Edits;
+pub use save::Unsaved;
+
 /// The chunks of a source at every level of detail, and what was changed in them.
 ///
 /// A chunk of level 0 is the source's. One of a higher level is what the source makes of
 /// it, or follows from its eight children. What was used lately is kept; what was changed is
-/// kept until it is [taken](Self::edited).
+/// kept until it is [saved](Self::saved).
 ///
 /// All of it may be asked from any thread; nothing is locked while a chunk is made.
 pub struct LevelData {
@@ -20,10 +26,9 @@ pub struct LevelData {
     extent: Option<ChunkBox>,
     top: u8,
     cache: Mutex<Cache>,
-    /// By node: of level 0 what was set, above what follows from it.
-    edits: RwLock<HashMap<NodePos, Chunk>>,
+    edits: RwLock<Edits>,
     /// Where the source makes no levels: the nodes that have chunks below them.
-    filled: Option<HashSet<NodePos>>,
+    filled: Option<RwLock<HashSet<NodePos>>>,
     faults: Mutex<Faults>,
 }
 
@@ -52,7 +57,7 @@ impl LevelData {
         let top = extent.map_or(0, top_level);
         let is_remembered = !source.makes_levels() && source.chunk_count() <= MOST_REMEMBERED;
         Self {
-            filled: is_remembered.then(|| nodes_above(source.chunk_positions(), top)),
+            filled: is_remembered.then(|| RwLock::new(nodes_above(source.chunk_positions(), top))),
             top,
             extent,
             source,
@@ -122,22 +127,30 @@ impl LevelData {
         if !self.is_inside(node) {
             return Some(Chunk::new(Chunk::SIDE, Material::AIR));
         }
-        if let Some(chunk) = self.read_edits().get(&node) {
-            return Some(chunk.clone());
-        }
-        if let Some(chunk) = lock(&self.cache).get(node) {
-            return Some(chunk);
-        }
-        let chunk = match self.make(node) {
-            Ok(chunk) => chunk,
-            Err(error) => {
-                self.note_fault(node, &error);
-                return None;
+        loop {
+            if let Some(chunk) = self.read_edits().get(node) {
+                return Some(chunk.clone());
             }
-        };
-        lock(&self.cache).insert(node, chunk.clone());
-        // An edit may have come meanwhile; it wins.
-        Some(self.read_edits().get(&node).cloned().unwrap_or(chunk))
+            let epoch = {
+                let mut cache = lock(&self.cache);
+                if let Some(chunk) = cache.get(node) {
+                    return Some(chunk);
+                }
+                cache.epoch()
+            };
+            let chunk = match self.make(node) {
+                Ok(chunk) => chunk,
+                Err(error) => {
+                    self.note_fault(node, &error);
+                    return None;
+                }
+            };
+            // Where edits became the source's meanwhile, this may be of before.
+            if lock(&self.cache).insert_made(node, &chunk, epoch) {
+                // An edit may have come meanwhile; it wins.
+                return Some(self.read_edits().get(node).cloned().unwrap_or(chunk));
+            }
+        }
     }
 
     /// Whether a node that is air has nothing but air below it either. Larger voxels that
@@ -148,7 +161,10 @@ impl LevelData {
 
     /// Whether the source has nothing in the chunks that a node covers.
     fn is_bare(&self, node: NodePos) -> bool {
-        let is_remembered_bare = self.filled.as_ref().is_some_and(|filled| !filled.contains(&node));
+        let is_filled = |filled: &RwLock<HashSet<NodePos>>| {
+            filled.read().unwrap_or_else(PoisonError::into_inner).contains(&node)
+        };
+        let is_remembered_bare = self.filled.as_ref().is_some_and(|filled| !is_filled(filled));
         is_remembered_bare || self.source.is_air(node)
     }
 
@@ -217,20 +233,15 @@ impl LevelData {
         material: Material,
         old: Option<Material>,
     ) -> Option<[Material; 2]> {
-        let is_edited = self.read_edits().contains_key(&node);
+        let is_edited = self.read_edits().get(node).is_some();
         let made = if is_edited { None } else { Some(self.readable_chunk(node)?) };
         let mut edits = self.edits.write().unwrap_or_else(PoisonError::into_inner);
         // Set in place: a chunk that others hold too would be copied.
-        let chunk = match made {
-            Some(chunk) if node.level > 0 || chunk.get(local) != material => {
-                edits.entry(node).or_insert(chunk)
-            }
-            Some(_) => return None,
-            None => edits.get_mut(&node)?,
-        };
-        if node.level == 0 && chunk.get(local) == material {
+        let known = edits.get(node).or(made.as_ref())?;
+        if node.level == 0 && known.get(local) == material {
             return None;
         }
+        let chunk = edits.change(node, made)?;
         let block = |chunk: &Chunk| -> [Material; 8] {
             std::array::from_fn(|i| {
                 let [dx, dy, dz] = [i & 1, i >> 1 & 1, i >> 2].map(|far| far as u8);
@@ -244,15 +255,6 @@ impl LevelData {
         let before = downsample_block(before, self.materials());
         chunk.set(local, material);
         Some([before, downsample_block(block(chunk), self.materials())])
-    }
-
-    /// The chunks of level 0 that were changed, as they are now, in the order of positions.
-    pub fn edited(&self) -> Vec<(ChunkPos, Chunk)> {
-        let edits = self.read_edits();
-        let lowest = edits.iter().filter(|(node, _)| node.level == 0);
-        let mut chunks: Vec<_> = lowest.map(|(node, chunk)| (node.chunk, chunk.clone())).collect();
-        chunks.sort_unstable_by_key(|&(position, _)| position);
-        chunks
     }
 
     /// What could not be read so far, a line each; the first thousand of them.
@@ -289,7 +291,7 @@ impl LevelData {
         }
     }
 
-    fn read_edits(&self) -> std::sync::RwLockReadGuard<'_, HashMap<NodePos, Chunk>> {
+    fn read_edits(&self) -> std::sync::RwLockReadGuard<'_, Edits> {
         self.edits.read().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -13,6 +13,7 @@ use super::*;
 use crate::{GeneratedWorld, GeneratorConfig, NodePos, Source, WorldError};
 
 mod holes;
+mod saving;
 mod steps;
 
 /// Keeps what is shown, and refuses what is beyond its room.

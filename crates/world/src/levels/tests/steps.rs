@@ -234,7 +234,7 @@ fn is_shown_as_it_is(tree: &LevelTree, screen: &Screen) {
         assert_eq!(&now, quads, "{node:?}");
     }
     // Every level holds what the level below holds.
-    for (position, _) in tree.data().edited() {
+    for (position, _) in tree.data().unsaved().chunks {
         let mut node = NodePos::from(position);
         while node.level < tree.data().top_level() {
             node = node.parent();
