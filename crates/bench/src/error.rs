@@ -31,7 +31,7 @@ pub enum Error {
         /// What was asked for.
         case: String,
     },
-    /// The JSON could not be written.
+    /// The JSON or the chart could not be written.
     #[error("{path}: {reason}", path = path.display())]
     Write {
         /// The file.

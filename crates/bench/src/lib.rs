@@ -26,6 +26,7 @@
 #![deny(unsafe_code)]
 
 mod arenas;
+mod chart;
 mod drawing;
 mod error;
 mod json;
@@ -43,6 +44,7 @@ mod text;
 mod versions;
 mod world;
 
+pub use chart::write_svg;
 pub use error::Error;
 pub use json::write_json;
 pub use machine::Machine;

@@ -1,10 +1,10 @@
-//! `drystone-bench TABLE [--json FILE] [--quick]`: measures one table and prints it.
+//! `drystone-bench TABLE [--json FILE] [--svg FILE] [--quick]`: measures one table and prints it.
 #![forbid(unsafe_code)]
 
 use std::{io::Write, path::PathBuf, process::ExitCode};
 
 use clap::Parser;
-use drystone_bench::{Error, Options, TABLES, find_table, write_json};
+use drystone_bench::{Error, Options, TABLES, find_table, write_json, write_svg};
 
 /// Exit code of a run that failed.
 const FAILED: u8 = 1;
@@ -21,6 +21,9 @@ struct Arguments {
     /// standard error).
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
+    /// Also draw the rows as a chart, bars of medians.
+    #[arg(long, value_name = "FILE")]
+    svg: Option<PathBuf>,
     /// Small cases and few rounds: shows that all runs, measures little.
     #[arg(long)]
     quick: bool,
@@ -67,5 +70,6 @@ fn run(arguments: &Arguments) -> Result<(), Error> {
     } else {
         write!(std::io::stdout(), "{table}")
     };
-    arguments.json.as_ref().map_or(Ok(()), |path| write_json(&table, path))
+    let json = arguments.json.as_ref().map_or(Ok(()), |path| write_json(&table, path));
+    json.and(arguments.svg.as_ref().map_or(Ok(()), |path| write_svg(&table, path)))
 }

@@ -73,7 +73,7 @@ impl Table {
 }
 
 /// Three significant digits or more, without exponents.
-fn number(value: f64) -> String {
+pub(crate) fn number(value: f64) -> String {
     match value.abs() {
         size if size >= 1000.0 => format!("{value:.0}"),
         size if size >= 100.0 => format!("{value:.1}"),

@@ -34,15 +34,18 @@ fn json_on_standard_output_stands_alone() {
 }
 
 #[test]
-fn json_to_a_file_replaces_it_whole() {
+fn json_and_chart_go_to_files_whole() {
     let path = std::env::temp_dir().join(format!("drystone-bench-{}.json", std::process::id()));
     std::fs::write(&path, "old").unwrap();
-    let name = path.to_str().unwrap();
-    let output =
-        bench(&["spaces", "--quick", "--rounds", "1", "--case", "sequential", "--json", name]);
+    let chart_path = path.with_extension("svg");
+    let [name, chart_name] = [&path, &chart_path].map(|path| path.to_str().unwrap());
+    let what = ["spaces", "--quick", "--rounds", "1", "--case", "sequential"];
+    let output = bench(&[&what[..], &["--json", name, "--svg", chart_name]].concat());
     assert!(output.status.success());
     let text = std::fs::read_to_string(&path).unwrap();
-    std::fs::remove_file(&path).unwrap();
+    let chart = std::fs::read_to_string(&chart_path).unwrap();
+    [path, chart_path].iter().for_each(|path| std::fs::remove_file(path).unwrap());
+    assert!(chart.starts_with("<svg") && chart.contains("hibitset"), "{chart}");
     assert!(serde_json::from_str::<serde_json::Value>(&text).is_ok(), "{text}");
     assert!(String::from_utf8(output.stdout).unwrap().contains("sequential"));
 }
