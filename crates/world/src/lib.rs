@@ -57,6 +57,7 @@
 #![forbid(unsafe_code)]
 
 mod chunk_box;
+mod edit;
 mod error;
 mod generate;
 mod height_map;
@@ -66,6 +67,7 @@ mod levels;
 mod minecraft;
 mod model;
 mod node;
+mod shape;
 mod source;
 #[cfg(not(target_arch = "wasm32"))]
 mod stored;
@@ -75,6 +77,7 @@ mod voxelize;
 mod world;
 
 pub use chunk_box::ChunkBox;
+pub use edit::{Edit, EditHistory, EditStore, Saving, VoxelHit, VoxelRay, Voxels};
 pub use error::WorldError;
 pub use generate::{GeneratedWorld, GeneratorConfig};
 pub use height_map::{HeightMap, HeightMapOptions, HeightMapSummary, Voids};
@@ -89,6 +92,7 @@ pub use model::{
     ReadBeside, WarningKind, Warnings,
 };
 pub use node::NodePos;
+pub use shape::VoxelShape;
 pub use source::{SUPPORTED_SOURCES, Source, open_source};
 #[cfg(not(target_arch = "wasm32"))]
 pub use stored::{CommitPolicy, StoredSummary, StoredWorld, WorldCheck};

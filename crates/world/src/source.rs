@@ -8,8 +8,8 @@ use drystone_voxel::{Chunk, ChunkPos, MaterialTable};
 #[cfg(not(target_arch = "wasm32"))]
 use crate::StoredWorld;
 use crate::{
-    ChunkBox, GeneratedWorld, GeneratorConfig, HeightMap, HeightMapOptions, MinecraftWorld, Model,
-    NodePos, VoxFile, WorldError,
+    ChunkBox, EditStore, GeneratedWorld, GeneratorConfig, HeightMap, HeightMapOptions,
+    MinecraftWorld, Model, NodePos, VoxFile, WorldError,
 };
 
 /// What [`open_source`] and [`Model::open`](crate::Model::open) can open, as their errors
@@ -80,6 +80,12 @@ pub trait Source: Any + Send + Sync {
     fn is_air(&self, node: NodePos) -> bool {
         let _ = node;
         false
+    }
+
+    /// What keeps edited chunks, so that this source gives them from then on; `None` where
+    /// nothing does, as of files of other programs and of what is only read.
+    fn edit_store(&self) -> Option<&dyn EditStore> {
+        None
     }
 
     /// What was found damaged so far and left out, a line each: the rest of the source is

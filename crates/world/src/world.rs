@@ -3,7 +3,7 @@ use std::collections::BTreeMap;
 use drystone_voxel::{Chunk, ChunkPos, Material, MaterialTable, PaddedChunk, VoxelPos};
 use rayon::prelude::*;
 
-use crate::{Source, VoxelBox, WorldError};
+use crate::{Edit, Source, VoxelBox, WorldError};
 
 #[cfg(test)]
 mod tests;
@@ -175,6 +175,21 @@ impl World {
             self.chunks.remove(&position);
         }
         old
+    }
+
+    /// Sets what changes; nothing where the edit is of chunks of another side.
+    pub fn apply(&mut self, edit: &Edit) {
+        if edit.side() != self.side {
+            return;
+        }
+        for (position, _) in edit.chunks() {
+            let air = || Chunk::new(self.side, Material::AIR);
+            let mut chunk = self.chunks.remove(&position).unwrap_or_else(air);
+            edit.apply_to(position, &mut chunk);
+            if !chunk.is_empty() {
+                self.chunks.insert(position, chunk);
+            }
+        }
     }
 
     /// Puts the voxels of every chunk into the smallest storage, on all cores: to be called

@@ -123,7 +123,7 @@ impl LevelData {
     }
 
     /// The same; `None` where the source failed.
-    fn readable_chunk(&self, node: NodePos) -> Option<Chunk> {
+    pub(crate) fn readable_chunk(&self, node: NodePos) -> Option<Chunk> {
         if !self.is_inside(node) {
             return Some(Chunk::new(Chunk::SIDE, Material::AIR));
         }

@@ -1,0 +1,50 @@
+//! Changing voxels: what a ray meets, what an edit changes, taking it back, keeping it.
+
+mod change;
+mod history;
+mod ray;
+mod store;
+#[cfg(test)]
+mod tests;
+
+use drystone_voxel::{Chunk, ChunkPos};
+
+pub use change::Edit;
+pub use history::EditHistory;
+pub use ray::{VoxelHit, VoxelRay};
+pub use store::{EditStore, Saving};
+
+use crate::{LevelData, World};
+
+/// Voxels that can be looked at chunk by chunk, near each other ones fast: a [`World`] or
+/// [`LevelData`].
+pub trait Voxels {
+    /// Voxels a side of every chunk.
+    fn side(&self) -> u32;
+
+    /// The chunk at `position`, which shares its voxels with the one that is kept; all air
+    /// where nothing is. `None` where nothing can be set: outside of a world that has an end,
+    /// and where what is there cannot be read.
+    fn chunk_at(&self, position: ChunkPos) -> Option<Chunk>;
+}
+
+impl Voxels for World {
+    fn side(&self) -> u32 {
+        self.side()
+    }
+
+    fn chunk_at(&self, position: ChunkPos) -> Option<Chunk> {
+        let air = || Chunk::new(self.side(), drystone_voxel::Material::AIR);
+        Some(self.chunk(position).map_or_else(air, Chunk::snapshot))
+    }
+}
+
+impl Voxels for LevelData {
+    fn side(&self) -> u32 {
+        Chunk::SIDE
+    }
+
+    fn chunk_at(&self, position: ChunkPos) -> Option<Chunk> {
+        self.is_inside(position.into()).then(|| self.readable_chunk(position.into()))?
+    }
+}

@@ -1,0 +1,222 @@
+use drystone_voxel::{Chunk, ChunkPos, LocalPos, Material, VoxelPos};
+
+use super::Voxels;
+use crate::{VoxelBox, VoxelShape, WorldError};
+
+/// Voxels that change: what each was before, and what it is after.
+///
+/// # Cost
+/// 12 bytes a run of voxels, along X, then Y, then Z within a chunk, that were all of one
+/// material and become all of one.
+///
+/// # Examples
+/// ```
+/// use drystone_voxel::{Material, MaterialTable, VoxelPos};
+/// use drystone_world::{Edit, VoxelShape, World};
+///
+/// let mut world = World::new("a ball", MaterialTable::new());
+/// let center = VoxelPos::new(0, 0, 0);
+/// let ball = VoxelShape::Sphere { center, radius_voxels: 4 };
+/// let edit = Edit::fill(&world, &ball, Material(1))?;
+/// world.apply(&edit);
+/// assert_eq!((world.get(center), world.solid_count()), (Material(1), edit.voxel_count()));
+/// world.apply(&edit.inverse());
+/// assert!(world.is_empty());
+/// # Ok::<(), drystone_world::WorldError>(())
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Edit {
+    side: u32,
+    /// In the order of positions.
+    chunks: Vec<ChunkEdit>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct ChunkEdit {
+    position: ChunkPos,
+    runs: Vec<Run>,
+}
+
+/// Voxels that follow each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Run {
+    start: u32,
+    len: u32,
+    before: Material,
+    after: Material,
+}
+
+impl Edit {
+    /// The most chunks that one edit may touch: 512 voxels a side of a box, 64 MiB of voxels.
+    pub const MAX_CHUNKS: u64 = 4_096;
+
+    /// What changes where all voxels of `shape` become `material`; those that cannot be set
+    /// do not.
+    ///
+    /// # Cost
+    /// O(voxels of the chunks that the shape touches).
+    ///
+    /// # Errors
+    /// [`WorldError::TooLarge`] past [`MAX_CHUNKS`](Self::MAX_CHUNKS).
+    pub fn fill(
+        voxels: &dyn Voxels,
+        shape: &VoxelShape,
+        material: Material,
+    ) -> Result<Self, WorldError> {
+        let all = shape.chunks(voxels.side());
+        let count = all.size_chunks().into_iter().fold(1, u64::saturating_mul);
+        if count > Self::MAX_CHUNKS {
+            return Err(WorldError::TooLarge {
+                what: "an edit".into(),
+                found: count,
+                limit: Self::MAX_CHUNKS,
+                unit: "chunks",
+                advice: "edit a smaller part at a time",
+            });
+        }
+        let mut edit = Self { side: voxels.side(), chunks: Vec::new() };
+        for x in all.min.x..=all.max.x {
+            for y in all.min.y..=all.max.y {
+                for z in all.min.z..=all.max.z {
+                    let position = ChunkPos::new(x, y, z);
+                    let Some(before) = voxels.chunk_at(position) else { continue };
+                    let mut after = before.snapshot();
+                    shape.fill(&mut after, position, material);
+                    edit.chunks.extend(ChunkEdit::between(position, &before, &after));
+                }
+            }
+        }
+        edit.chunks.shrink_to_fit();
+        Ok(edit)
+    }
+
+    /// Voxels a side of the chunks that it is of.
+    pub const fn side(&self) -> u32 {
+        self.side
+    }
+
+    /// Whether nothing changes.
+    pub fn is_empty(&self) -> bool {
+        self.chunks.is_empty()
+    }
+
+    /// How many voxels change.
+    pub fn voxel_count(&self) -> u64 {
+        self.runs().map(|(_, run)| u64::from(run.len)).sum()
+    }
+
+    /// Bytes of memory that it takes.
+    pub fn size_bytes(&self) -> usize {
+        let runs: usize = self.chunks.iter().map(|chunk| chunk.runs.len()).sum();
+        size_of::<Self>() + self.chunks.len() * size_of::<ChunkEdit>() + runs * size_of::<Run>()
+    }
+
+    /// The chunks in which anything changes, each once, with the box of what changes there.
+    pub fn chunks(&self) -> impl ExactSizeIterator<Item = (ChunkPos, VoxelBox)> {
+        self.chunks.iter().map(|chunk| (chunk.position, self.bounds(chunk)))
+    }
+
+    /// Every voxel that changes, and what it becomes.
+    pub fn voxels(&self) -> impl Iterator<Item = (VoxelPos, Material)> {
+        self.runs().flat_map(move |(position, run)| {
+            let origin = position.origin(self.side).to_array();
+            (run.start..run.start + run.len).map(move |index| {
+                let local = local(index, self.side);
+                let [x, y, z] = [local.x, local.y, local.z].map(i32::from);
+                (VoxelPos::new(origin[0] + x, origin[1] + y, origin[2] + z), run.after)
+            })
+        })
+    }
+
+    /// The edit that takes this one back.
+    #[must_use]
+    pub fn inverse(&self) -> Self {
+        let mut inverse = self.clone();
+        for run in inverse.chunks.iter_mut().flat_map(|chunk| &mut chunk.runs) {
+            std::mem::swap(&mut run.before, &mut run.after);
+        }
+        inverse
+    }
+
+    /// Sets in `chunk` what changes at `position`; nothing in one of another side.
+    pub fn apply_to(&self, position: ChunkPos, chunk: &mut Chunk) {
+        let found = self.chunks.binary_search_by_key(&position, |it| it.position);
+        if let Some(edit) = found.ok().and_then(|index| self.chunks.get(index))
+            && chunk.side() == self.side
+        {
+            edit.apply_to(chunk);
+        }
+    }
+
+    fn runs(&self) -> impl Iterator<Item = (ChunkPos, Run)> {
+        self.chunks.iter().flat_map(|it| it.runs.iter().map(|&run| (it.position, run)))
+    }
+
+    fn bounds(&self, chunk: &ChunkEdit) -> VoxelBox {
+        let origin = chunk.position.origin(self.side).to_array();
+        let at = |index: u32| {
+            let local = local(index, self.side);
+            let [x, y, z] = [local.x, local.y, local.z].map(i32::from);
+            VoxelBox::of(VoxelPos::new(origin[0] + x, origin[1] + y, origin[2] + z))
+        };
+        let side = self.side;
+        let boxes = chunk.runs.iter().map(|run| {
+            let last = run.start + run.len - 1;
+            let mut both = at(run.start).union(at(last));
+            // One that goes on in another row, or layer, reaches both ends of these.
+            if run.start / side != last / side {
+                both = both
+                    .union(at(run.start / side * side))
+                    .union(at(last / side * side + side - 1));
+            }
+            let layer = side * side;
+            if run.start / layer != last / layer {
+                let start = run.start / layer * layer;
+                both = both.union(at(start)).union(at(start + layer - 1));
+            }
+            both
+        });
+        boxes.reduce(VoxelBox::union).unwrap_or(at(0))
+    }
+}
+
+impl ChunkEdit {
+    /// What makes `after` of `before`; `None` where they are alike.
+    fn between(position: ChunkPos, before: &Chunk, after: &Chunk) -> Option<Self> {
+        let mut runs: Vec<Run> = Vec::new();
+        for (index, ((_, before), (_, after))) in (0..).zip(before.iter().zip(after.iter())) {
+            if before == after {
+                continue;
+            }
+            match runs.last_mut() {
+                Some(run)
+                    if (run.start + run.len, run.before, run.after) == (index, before, after) =>
+                {
+                    run.len += 1;
+                }
+                _ => runs.push(Run { start: index, len: 1, before, after }),
+            }
+        }
+        runs.shrink_to_fit();
+        (!runs.is_empty()).then_some(Self { position, runs })
+    }
+
+    fn apply_to(&self, chunk: &mut Chunk) {
+        let side = chunk.side();
+        for run in &self.runs {
+            let (mut index, end) = (run.start, run.start + run.len);
+            while index < end {
+                // To the end of the row.
+                let len = (side - index % side).min(end - index);
+                chunk.fill_box(local(index, side), [len, 1, 1], run.after);
+                index += len;
+            }
+        }
+    }
+}
+
+/// The voxel of this number in a chunk.
+const fn local(index: u32, side: u32) -> LocalPos {
+    let (x, y, z) = (index % side, index / side % side, index / side / side);
+    LocalPos::new(x as u8, y as u8, z as u8)
+}

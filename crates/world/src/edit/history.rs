@@ -1,0 +1,96 @@
+use std::collections::VecDeque;
+
+use super::Edit;
+
+/// Edits that can be taken back, and done again.
+///
+/// # Cost
+/// As much memory as is said; the oldest edits are forgotten for new ones. An edit that is
+/// larger than all of it can't be taken back, and neither can those before it.
+///
+/// # Examples
+/// ```
+/// use drystone_voxel::{Material, MaterialTable, VoxelPos};
+/// use drystone_world::{Edit, EditHistory, VoxelShape, World};
+///
+/// let mut world = World::new("stones", MaterialTable::new());
+/// let mut history = EditHistory::new(EditHistory::DEFAULT_BYTES);
+/// let edit = Edit::fill(&world, &VoxelShape::cube(VoxelPos::default(), 2), Material(1))?;
+/// world.apply(&edit);
+/// history.push(edit);
+///
+/// world.apply(&history.undo().unwrap());
+/// assert!(world.is_empty() && history.undo().is_none());
+/// world.apply(&history.redo().unwrap());
+/// assert_eq!(world.solid_count(), 125);
+/// # Ok::<(), drystone_world::WorldError>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct EditHistory {
+    limit_bytes: usize,
+    /// The newest last.
+    done: VecDeque<Edit>,
+    /// What was taken back last, last.
+    undone: Vec<Edit>,
+    size_bytes: usize,
+}
+
+impl EditHistory {
+    /// Enough for some ten thousand balls of 32 voxels.
+    pub const DEFAULT_BYTES: usize = 128 << 20;
+
+    /// No edits yet, later at most `limit_bytes` of them.
+    pub const fn new(limit_bytes: usize) -> Self {
+        Self { limit_bytes, done: VecDeque::new(), undone: Vec::new(), size_bytes: 0 }
+    }
+
+    /// Notes an edit that was done. What was taken back before can't be done again then.
+    pub fn push(&mut self, edit: Edit) {
+        if edit.is_empty() {
+            return;
+        }
+        self.size_bytes -= self.undone.drain(..).map(|edit| edit.size_bytes()).sum::<usize>();
+        self.size_bytes += edit.size_bytes();
+        self.done.push_back(edit);
+        while self.size_bytes > self.limit_bytes {
+            let Some(oldest) = self.done.pop_front() else { break };
+            self.size_bytes -= oldest.size_bytes();
+        }
+    }
+
+    /// The edit that takes the newest one back; `None` where there is none.
+    pub fn undo(&mut self) -> Option<Edit> {
+        let newest = self.done.pop_back()?;
+        let inverse = newest.inverse();
+        self.undone.push(newest);
+        Some(inverse)
+    }
+
+    /// The edit that was taken back last, to be done again; `None` where there is none.
+    pub fn redo(&mut self) -> Option<Edit> {
+        let next = self.undone.pop()?;
+        self.done.push_back(next.clone());
+        Some(next)
+    }
+
+    /// How many edits can be taken back.
+    pub fn undo_count(&self) -> usize {
+        self.done.len()
+    }
+
+    /// How many edits can be done again.
+    pub fn redo_count(&self) -> usize {
+        self.undone.len()
+    }
+
+    /// Bytes of memory that the edits take.
+    pub const fn size_bytes(&self) -> usize {
+        self.size_bytes
+    }
+}
+
+impl Default for EditHistory {
+    fn default() -> Self {
+        Self::new(Self::DEFAULT_BYTES)
+    }
+}

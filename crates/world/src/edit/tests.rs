@@ -1,0 +1,306 @@
+use std::collections::HashMap;
+
+use drystone_mesh::Face;
+use drystone_voxel::{Chunk, ChunkPos, Material, MaterialTable, VoxelPos};
+
+use super::*;
+use crate::{GeneratedWorld, GeneratorConfig, LevelData, VoxelBox, VoxelShape};
+
+struct Dice(u64);
+
+impl Dice {
+    fn below(&mut self, end: u32) -> i32 {
+        self.0 =
+            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        ((self.0 >> 33) % u64::from(end)) as i32
+    }
+
+    fn unit(&mut self) -> f64 {
+        f64::from(self.below(1 << 30)) / f64::from(1 << 30)
+    }
+
+    fn voxel(&mut self, side: u32) -> VoxelPos {
+        let [x, y, z] = [0; 3].map(|_| self.below(side));
+        VoxelPos::new(x, y, z)
+    }
+}
+
+/// A world around the origin, of chunks of this side, of which one voxel in `rarity` is solid.
+fn scattered(side: u32, rarity: u32) -> World {
+    let mut world = World::with_side("scattered", MaterialTable::new(), side);
+    let mut dice = Dice(u64::from(rarity));
+    for i in 0..24_i32.pow(3) {
+        if dice.below(rarity) == 0 {
+            let [x, y, z] = [i % 24, i / 24 % 24, i / 576].map(|c| c - 12);
+            world.set(VoxelPos::new(x, y, z), Material(1 + (i % 5) as u16));
+        }
+    }
+    world
+}
+
+/// The nearest of all faces between a solid voxel and air that look at the origin: each is
+/// asked.
+fn nearest_face(world: &World, ray: &VoxelRay) -> Option<(VoxelPos, Face, f64)> {
+    let length = ray.direction.map(|c| c * c).iter().sum::<f64>().sqrt();
+    let along = ray.direction.map(|c| c / length);
+    let mut best: Option<(VoxelPos, Face, f64)> = None;
+    for (position, chunk) in world.iter() {
+        let origin = position.origin(chunk.side()).to_array();
+        for (local, _) in chunk.iter_solid() {
+            let [x, y, z] = [local.x, local.y, local.z].map(i32::from);
+            let low = [origin[0] + x, origin[1] + y, origin[2] + z];
+            for face in Face::ALL {
+                let [nx, ny, nz] = face.normal();
+                let beside = VoxelPos::new(low[0] + nx, low[1] + ny, low[2] + nz);
+                let axis = face.axis();
+                let plane = f64::from(low[axis] + i32::from(face.is_positive()));
+                let t = (plane - ray.origin[axis]) / along[axis];
+                let looks = along[axis] != 0.0 && (along[axis] < 0.0) == face.is_positive();
+                let meets = face.span_axes().into_iter().all(|span| {
+                    let at = ray.origin[span] + t * along[span] - f64::from(low[span]);
+                    (0.0..1.0).contains(&at)
+                });
+                if looks
+                    && meets
+                    && t >= 0.0
+                    && world.get(beside).is_air()
+                    && best.is_none_or(|(_, _, other)| t < other)
+                {
+                    best = Some((VoxelPos::new(low[0], low[1], low[2]), face, t));
+                }
+            }
+        }
+    }
+    best
+}
+
+#[test]
+fn rays_meet_the_nearest_of_all_faces() {
+    let mut dice = Dice(3);
+    let (mut hits, mut misses) = (0, 0);
+    for (side, rarity) in [(32, 60), (5, 400), (8, 3)] {
+        let world = scattered(side, rarity);
+        for i in 0..150 {
+            let origin = [0; 3].map(|_| dice.unit() * 40.0 - 20.0);
+            // Most of them through the world.
+            let target = [0; 3].map(|_| dice.unit() * 24.0 - 12.0);
+            let mut direction = std::array::from_fn(|axis| target[axis] - origin[axis]);
+            // Along an axis and across one too.
+            (3..i % 6).for_each(|axis| direction[axis - 3] = 0.0);
+            let ray = VoxelRay { origin, direction };
+            let found = ray.cast(&world, 100.0);
+            let expected = nearest_face(&world, &ray);
+            assert_eq!(
+                found.map(|it| (it.voxel, it.face)),
+                expected.map(|it| (it.0, it.1)),
+                "{ray:?}"
+            );
+            let (Some(found), Some((voxel, _, distance))) = (found, expected) else {
+                misses += 1;
+                continue;
+            };
+            hits += 1;
+            assert!((found.distance - distance).abs() < 1e-9);
+            assert_eq!(found.material, world.get(voxel));
+            assert!(found.beside().is_some_and(|beside| world.get(beside).is_air()));
+            assert_eq!(ray.cast(&world, found.distance - 1e-6), None, "not so far");
+        }
+    }
+    assert!(hits > 150 && misses > 50, "{hits} {misses}");
+}
+
+#[test]
+fn rays_that_lead_nowhere_end() {
+    let world = scattered(32, 60);
+    let ray = |origin, direction| VoxelRay { origin, direction }.cast(&world, f64::INFINITY);
+    assert_eq!(ray([0.5; 3], [0.0; 3]), None);
+    assert_eq!(ray([0.5; 3], [f64::NAN, 1.0, 0.0]), None);
+    assert_eq!(ray([f64::NAN, 0.0, 0.0], [1.0, 0.0, 0.0]), None);
+    assert_eq!(ray([1e300, 0.0, 0.0], [1.0, 0.0, 0.0]), None);
+    assert_eq!(ray([2_147_483_646.5, 0.0, 0.0], [1.0, 0.0, 0.0]), None);
+    assert_eq!(ray([500.5, 100.0, 0.0], [1.0, 0.0, 0.0]), None);
+    // From within a block, what lies behind its far side is seen.
+    let mut block = World::new("block", MaterialTable::new());
+    for x in (0..4).chain([9]) {
+        block.set(VoxelPos::new(x, 0, 0), Material(1));
+    }
+    let hit = VoxelRay { origin: [1.5, 0.5, 0.5], direction: [2.0, 0.0, 0.0] };
+    assert_eq!(hit.cast(&block, 20.0).map(|it| it.voxel.x), Some(9));
+}
+
+fn level_data() -> LevelData {
+    let config = GeneratorConfig { size_chunks: [3, 4, 3], ..GeneratorConfig::default() };
+    LevelData::new(Box::new(GeneratedWorld::new(config).unwrap()), 16 << 20)
+}
+
+#[test]
+fn rays_end_where_levels_have_no_chunks() {
+    let data = level_data();
+    let down = VoxelRay { origin: [40.5, 400.0, 40.5], direction: [0.0, -1.0, 0.0] };
+    let hit = down.cast(&data, 500.0).unwrap();
+    assert_eq!(hit.face, Face::PosY);
+    let highest = (0..128).rev().find(|&y| !data.get(VoxelPos::new(40, y, 40)).is_air());
+    assert_eq!(Some(hit.voxel.y), highest);
+    let beside = VoxelRay { origin: [-5.0, 400.0, 40.5], direction: [0.0, -1.0, 0.0] };
+    assert_eq!(beside.cast(&data, 1e9), None);
+    assert!(data.chunk_at(ChunkPos::new(-1, 0, 0)).is_none());
+    assert!(data.chunk_at(ChunkPos::new(2, 3, 2)).is_some());
+}
+
+fn shape(dice: &mut Dice) -> VoxelShape {
+    let center = dice.voxel(70);
+    match dice.below(3) {
+        0 => VoxelShape::voxel(center),
+        1 => VoxelShape::cube(center, dice.below(9) as u32),
+        _ => VoxelShape::Sphere { center, radius_voxels: dice.below(12) as u32 },
+    }
+}
+
+/// What the world was after each edit that may be gone back to, each a whole copy.
+#[test]
+fn undo_and_redo_give_what_was() {
+    for seed in 0..4 {
+        let mut dice = Dice(seed);
+        let mut world = scattered(if seed % 2 == 0 { 32 } else { 9 }, 40);
+        let mut history = EditHistory::new(1 << 30);
+        let (mut before, mut after): (Vec<World>, Vec<World>) = Default::default();
+        let mut turns = 0;
+        for _ in 0..90 {
+            match dice.below(5) {
+                0 | 1 => {
+                    let shape = shape(&mut dice);
+                    let material = Material(dice.below(4) as u16);
+                    let edit = Edit::fill(&world, &shape, material).unwrap();
+                    let mut expected = world.clone();
+                    let VoxelBox { min, max } = shape.bounds();
+                    for x in min.x..max.x {
+                        for (y, z) in
+                            (min.y..max.y).flat_map(|y| (min.z..max.z).map(move |z| (y, z)))
+                        {
+                            let at = VoxelPos::new(x, y, z);
+                            if shape.contains(at) {
+                                expected.set(at, material);
+                            }
+                        }
+                    }
+                    if !edit.is_empty() {
+                        before.push(world.clone());
+                        after.clear();
+                    }
+                    world.apply(&edit);
+                    is_same(&world, &expected);
+                    history.push(edit);
+                }
+                2 | 3 => {
+                    let undo = history.undo();
+                    assert_eq!(undo.is_some(), !before.is_empty());
+                    if let (Some(edit), Some(was)) = (undo, before.pop()) {
+                        after.push(world.clone());
+                        world.apply(&edit);
+                        is_same(&world, &was);
+                        turns += 1;
+                    }
+                }
+                _ => {
+                    let redo = history.redo();
+                    assert_eq!(redo.is_some(), !after.is_empty());
+                    if let (Some(edit), Some(was)) = (redo, after.pop()) {
+                        before.push(world.clone());
+                        world.apply(&edit);
+                        is_same(&world, &was);
+                        turns += 1;
+                    }
+                }
+            }
+            assert_eq!((history.undo_count(), history.redo_count()), (before.len(), after.len()));
+        }
+        assert!(turns > 20, "{turns}");
+    }
+}
+
+fn is_same(world: &World, other: &World) {
+    assert_eq!(world.chunk_count(), other.chunk_count());
+    for ((place, chunk), (other_place, other)) in world.iter().zip(other.iter()) {
+        assert!(place == other_place && chunk.iter().eq(other.iter()), "{place:?}");
+    }
+}
+
+/// What an edit says of itself is what it does.
+#[test]
+fn edits_know_what_they_change() {
+    let mut dice = Dice(77);
+    for _ in 0..40 {
+        let world = scattered([32, 9, 64][dice.below(3) as usize], 7);
+        let (shape, material) = (shape(&mut dice), Material(dice.below(6) as u16));
+        let edit = Edit::fill(&world, &shape, material).unwrap();
+        let mut changed: HashMap<VoxelPos, Material> = HashMap::new();
+        for (voxel, after) in edit.voxels() {
+            assert!(shape.contains(voxel) && after == material && world.get(voxel) != after);
+            assert_eq!(changed.insert(voxel, after), None, "once");
+        }
+        assert_eq!(edit.voxel_count(), changed.len() as u64);
+        assert_eq!(edit.inverse().inverse(), edit);
+        let mut boxes: HashMap<ChunkPos, VoxelBox> = HashMap::new();
+        for &voxel in changed.keys() {
+            let one = VoxelBox::of(voxel);
+            let all = boxes.entry(voxel.split(world.side()).0).or_insert(one);
+            *all = all.union(one);
+        }
+        assert_eq!(edit.chunks().len(), boxes.len());
+        for (position, bounds) in edit.chunks() {
+            let tight = boxes[&position];
+            assert_eq!(bounds.union(tight), bounds, "{bounds:?} holds {tight:?}");
+            let chunk = VoxelBox::of(position.origin(world.side()));
+            let last = chunk.min.to_array().map(|c| c + world.side() as i32);
+            assert!(bounds.max.to_array().into_iter().zip(last).all(|(a, b)| a <= b));
+        }
+    }
+    let vast = VoxelShape::cube(VoxelPos::default(), VoxelShape::MAX_RADIUS);
+    assert!(Edit::fill(&scattered(32, 9), &vast, Material(1)).is_err());
+}
+
+#[test]
+fn a_history_keeps_its_limit() {
+    let mut dice = Dice(5);
+    let mut world = World::new("full", MaterialTable::new());
+    let one = Edit::fill(&world, &VoxelShape::voxel(VoxelPos::default()), Material(1)).unwrap();
+    let limit = 60 * one.size_bytes();
+    let mut history = EditHistory::new(limit);
+    let (mut most, mut forgot) = (0, false);
+    for round in 0..400 {
+        let edit =
+            Edit::fill(&world, &VoxelShape::voxel(dice.voxel(60)), Material(round % 7)).unwrap();
+        world.apply(&edit);
+        let count = history.undo_count() + usize::from(!edit.is_empty());
+        history.push(edit);
+        forgot |= history.undo_count() < count;
+        for _ in 0..dice.below(3) {
+            history.undo().into_iter().for_each(|edit| world.apply(&edit));
+        }
+        for _ in 0..dice.below(4) {
+            history.redo().into_iter().for_each(|edit| world.apply(&edit));
+        }
+        most = most.max(history.size_bytes());
+        assert!(history.size_bytes() <= limit);
+    }
+    assert!(forgot && most > limit / 2, "{most} of {limit}");
+    // One that is too large leaves nothing that could be taken back wrongly.
+    let large =
+        Edit::fill(&scattered(32, 2), &VoxelShape::cube(VoxelPos::default(), 9), Material(9));
+    history.push(large.unwrap());
+    assert_eq!((history.undo_count(), history.redo_count(), history.size_bytes()), (0, 0, 0));
+    assert!(history.undo().is_none());
+}
+
+/// Chunks of another side are left alone.
+#[test]
+fn edits_of_another_side_do_nothing() {
+    let edit = Edit::fill(&scattered(9, 7), &VoxelShape::cube(VoxelPos::default(), 5), Material(9));
+    let mut world = scattered(32, 7);
+    let before = world.clone();
+    world.apply(edit.as_ref().unwrap());
+    is_same(&world, &before);
+    let mut chunk = Chunk::new(32, Material(3));
+    edit.unwrap().apply_to(ChunkPos::default(), &mut chunk);
+    assert_eq!(chunk.uniform(), Some(Material(3)));
+}
