@@ -127,6 +127,20 @@ pub enum WorldError {
         /// Why.
         problem: &'static str,
     },
+    /// A file of edits of another source.
+    #[error(
+        "{}: holds {found}, not edits of \"{source_name}\"; give that source, or these edits \
+         another file",
+        path.display()
+    )]
+    OtherEdits {
+        /// The file.
+        path: PathBuf,
+        /// What it holds.
+        found: String,
+        /// What the edits were to be of.
+        source_name: String,
+    },
     /// Materials whose numbers mean others in the stored world.
     #[error("{}: other materials than the world's; take its own and add to them", path.display())]
     OtherMaterials {

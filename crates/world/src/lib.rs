@@ -58,6 +58,8 @@
 
 mod chunk_box;
 mod edit;
+#[cfg(not(target_arch = "wasm32"))]
+mod edited;
 mod error;
 mod generate;
 mod height_map;
@@ -78,6 +80,8 @@ mod world;
 
 pub use chunk_box::ChunkBox;
 pub use edit::{Edit, EditHistory, EditStore, Saving, VoxelHit, VoxelRay, Voxels};
+#[cfg(not(target_arch = "wasm32"))]
+pub use edited::EditedSource;
 pub use error::WorldError;
 pub use generate::{GeneratedWorld, GeneratorConfig};
 pub use height_map::{HeightMap, HeightMapOptions, HeightMapSummary, Voids};

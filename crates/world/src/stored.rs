@@ -17,6 +17,7 @@ mod open;
 mod publish;
 mod read;
 mod record;
+mod saving;
 mod summary;
 mod survey;
 #[cfg(test)]

@@ -8,7 +8,7 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use super::batch::{self, Batch, Committed};
 use super::database::Store;
-use crate::WorldError;
+use crate::{Saving, WorldError};
 
 /// When edits are written to disk, in groups: a commit waits for the disk, some milliseconds
 /// however small it is.
@@ -95,6 +95,14 @@ impl Committer {
         let state = self.shared.lock();
         let both = [&state.writing.chunks, &state.pending.chunks].into_iter().flatten();
         both.map(|(&position, chunk)| (position, !chunk.is_empty())).collect()
+    }
+
+    /// How far what was put is from being on disk.
+    pub(super) fn saving(&self) -> Saving {
+        let state = self.shared.lock();
+        let both = [&state.writing.chunks, &state.pending.chunks];
+        let waiting_chunks = both.map(|chunks| chunks.len() as u64).iter().sum();
+        Saving { waiting_chunks, failure: state.failure.clone() }
     }
 
     /// Takes a batch, which is committed as a whole.

@@ -8,7 +8,7 @@ use super::database::damaged;
 use super::group::{Group, GroupPos};
 use super::index::Index;
 use super::{MISSING, StoredWorld, place_of, record};
-use crate::{ChunkBox, Source, WorldError};
+use crate::{ChunkBox, EditStore, Source, WorldError};
 
 impl StoredWorld {
     pub(super) fn with_committed<T>(&self, ask: impl FnOnce(&Committed) -> T) -> T {
@@ -91,5 +91,9 @@ impl Source for StoredWorld {
 
     fn faults(&self) -> Vec<String> {
         self.faults.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn edit_store(&self) -> Option<&dyn EditStore> {
+        self.committer.as_ref().map(|_| self as &dyn EditStore)
     }
 }

@@ -1,0 +1,354 @@
+use std::collections::{HashMap, HashSet};
+use std::path::Path;
+use std::sync::{Mutex, MutexGuard, PoisonError, RwLock};
+
+use drystone_voxel::{Chunk, ChunkPos, LocalPos, Material, MaterialTable, downsample_block};
+
+use crate::{ChunkBox, CommitPolicy, EditStore, NodePos, Saving, Source, StoredWorld, WorldError};
+
+#[cfg(test)]
+mod tests;
+
+/// A source with edits of its chunks, which are kept in a file of their own: the source stays
+/// as it is.
+///
+/// ```text
+///  chunk ──► edited? ─yes─► stored world of the edited chunks alone
+///               └─no──────► source
+/// ```
+/// The file is a [`StoredWorld`] whose name says what it is of. Its materials are the source's
+/// and one more: a chunk all of that one was emptied.
+///
+/// # Cost
+/// A look-up more a chunk than the source takes. Larger voxels of a source that makes such
+/// itself are made again above edited chunks, each once.
+///
+/// # Examples
+/// ```
+/// use drystone_voxel::{Chunk, ChunkPos, Material};
+/// use drystone_world::{CommitPolicy, EditStore, EditedSource, Source, open_source};
+///
+/// let path = std::env::temp_dir().join(format!("edits-{}.drystone", std::process::id()));
+/// let (place, policy) = (ChunkPos::new(1, 0, 1), CommitPolicy::default());
+/// let edited = EditedSource::open(open_source(None)?, &path, policy)?;
+/// edited.put_edited(vec![(place, Chunk::new(Chunk::SIDE, Material::AIR))])?;
+/// edited.flush()?;
+/// drop(edited);
+///
+/// let edited = EditedSource::open_read_only(open_source(None)?, &path)?;
+/// assert!(edited.chunk(place)?.is_empty());
+/// # drop(edited);
+/// # std::fs::remove_file(path).unwrap();
+/// # Ok::<(), drystone_world::WorldError>(())
+/// ```
+pub struct EditedSource {
+    source: Box<dyn Source>,
+    edits: StoredWorld,
+    /// Of which chunks that were emptied are.
+    emptied: Material,
+    can_write: bool,
+    /// Nodes that have edited chunks below them.
+    above: RwLock<HashSet<NodePos>>,
+    coarse: Mutex<Coarse>,
+}
+
+/// Larger voxels above edited chunks.
+#[derive(Default)]
+struct Coarse {
+    made: HashMap<NodePos, Chunk>,
+    /// How often was edited.
+    revision: u64,
+}
+
+/// What the names of such files begin with.
+const EDITS_OF: &str = "edits of ";
+const EMPTIED: &str = "emptied";
+
+impl EditedSource {
+    /// The source with the edits that the file at `path` keeps; without such a file, a new one
+    /// is made.
+    ///
+    /// # Errors
+    /// [`OtherEdits`](WorldError::OtherEdits) where the file keeps edits of another source; else
+    /// as [`StoredWorld::open`].
+    pub fn open(
+        source: Box<dyn Source>,
+        path: &Path,
+        policy: CommitPolicy,
+    ) -> Result<Self, WorldError> {
+        if !path.exists() {
+            let materials = materials_of(source.as_ref())?;
+            StoredWorld::create(path, &name_of(source.as_ref()), &materials)?.close()?;
+        }
+        Self::of(source, StoredWorld::open_with(path, policy)?, true)
+    }
+
+    /// The same, to be read only, together with others that do.
+    ///
+    /// # Errors
+    /// A file that is not there, or as [`open`](Self::open).
+    pub fn open_read_only(source: Box<dyn Source>, path: &Path) -> Result<Self, WorldError> {
+        Self::of(source, StoredWorld::open_read_only(path)?, false)
+    }
+
+    fn of(
+        source: Box<dyn Source>,
+        edits: StoredWorld,
+        can_write: bool,
+    ) -> Result<Self, WorldError> {
+        let (found, expected) = (edits.name(), name_of(source.as_ref()));
+        if found != expected {
+            let found = match found.strip_prefix(EDITS_OF) {
+                Some(other) => format!("edits of \"{other}\""),
+                None => format!("\"{found}\", a world of its own"),
+            };
+            let (path, source) = (edits.path().into(), source.identity());
+            return Err(WorldError::OtherEdits { path, found, source_name: source });
+        }
+        if *edits.materials() != materials_of(source.as_ref())? {
+            return Err(WorldError::OtherMaterials { path: edits.path().into() });
+        }
+        let emptied = Material(source.materials().len() as u16);
+        let above = RwLock::new(HashSet::new());
+        let edited = Self { emptied, can_write, above, coarse: Mutex::default(), source, edits };
+        edited.note_above(&edited.edits.chunk_positions());
+        Ok(edited)
+    }
+
+    /// What the edits are of.
+    pub fn source(&self) -> &dyn Source {
+        self.source.as_ref()
+    }
+
+    /// The edited chunks.
+    pub fn edits(&self) -> &StoredWorld {
+        &self.edits
+    }
+
+    fn note_above(&self, chunks: &[ChunkPos]) {
+        let mut above = self.above.write().unwrap_or_else(PoisonError::into_inner);
+        for &chunk in chunks {
+            let mut node = NodePos::from(chunk);
+            while above.insert(node) && node.level < NodePos::MAX_LEVEL {
+                node = node.parent();
+            }
+        }
+    }
+
+    /// Whether any chunk that the node covers was edited.
+    fn is_edited(&self, node: NodePos) -> bool {
+        self.above.read().unwrap_or_else(PoisonError::into_inner).contains(&node)
+    }
+
+    fn coarse(&self) -> MutexGuard<'_, Coarse> {
+        self.coarse.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The node as the source has it.
+    fn original(&self, node: NodePos) -> Result<Chunk, WorldError> {
+        if self.source.is_air(node) {
+            return Ok(Chunk::new(Chunk::SIDE, Material::AIR));
+        }
+        if node.level == 0 {
+            return self.source.chunk(node.chunk);
+        }
+        let made = self.source.coarse_chunk(node);
+        made.unwrap_or_else(|| Ok(Chunk::new(Chunk::SIDE, Material::AIR)))
+    }
+
+    /// The node as the source has it, but for the voxels whose eight smaller ones would now
+    /// give another vote.
+    fn with_edits(&self, node: NodePos) -> Result<Chunk, WorldError> {
+        if node.level == 0 {
+            return self.chunk(node.chunk);
+        }
+        let begun = {
+            let coarse = self.coarse();
+            if let Some(made) = coarse.made.get(&node) {
+                return Ok(made.clone());
+            }
+            coarse.revision
+        };
+        let mut chunk = self.original(node)?;
+        for child in node.children().into_iter().flatten().filter(|&it| self.is_edited(it)) {
+            let (before, after) = (self.original(child)?, self.with_edits(child)?);
+            vote_again(&mut chunk, child.index_in_parent(), [&before, &after], self.materials());
+        }
+        let mut coarse = self.coarse();
+        // An edit that came meanwhile may be in it or not.
+        if coarse.revision == begun {
+            coarse.made.insert(node, chunk.clone());
+        }
+        Ok(chunk)
+    }
+}
+
+/// Sets those voxels of `parent` whose eight in its child of this number voted otherwise before
+/// they were changed.
+fn vote_again(
+    parent: &mut Chunk,
+    child: usize,
+    [before, after]: [&Chunk; 2],
+    materials: &MaterialTable,
+) {
+    let half = (Chunk::SIDE / 2) as u8;
+    let corner = [child & 1, child >> 1 & 1, child >> 2].map(|far| far as u8 * half);
+    for (z, y) in (0..half).flat_map(|z| (0..half).map(move |y| (z, y))) {
+        for x in 0..half {
+            let block = |chunk: &Chunk| -> [Material; 8] {
+                std::array::from_fn(|i| {
+                    let [dx, dy, dz] = [i & 1, i >> 1 & 1, i >> 2].map(|far| far as u8);
+                    chunk.get(LocalPos::new(2 * x + dx, 2 * y + dy, 2 * z + dz))
+                })
+            };
+            let (old, new) = (block(before), block(after));
+            if old == new {
+                continue;
+            }
+            let [old, new] = [old, new].map(|block| downsample_block(block, materials));
+            if old != new {
+                parent.set(LocalPos::new(corner[0] + x, corner[1] + y, corner[2] + z), new);
+            }
+        }
+    }
+}
+
+fn name_of(source: &dyn Source) -> String {
+    format!("{EDITS_OF}{}", source.identity())
+}
+
+/// The source's materials, and the one of chunks that were emptied.
+fn materials_of(source: &dyn Source) -> Result<MaterialTable, WorldError> {
+    let mut materials = source.materials().clone();
+    let inserted = materials.insert(EMPTIED, [0; 4]);
+    inserted.map(|_| materials).ok_or_else(|| WorldError::TooLarge {
+        what: format!("edits of {}", source.name()),
+        found: source.materials().len() as u64,
+        limit: u64::from(u16::MAX),
+        unit: "materials",
+        advice: "import it into a stored world and edit that",
+    })
+}
+
+impl EditStore for EditedSource {
+    fn path(&self) -> &Path {
+        self.edits.path()
+    }
+
+    fn put_edited(&self, chunks: Vec<(ChunkPos, Chunk)>) -> Result<(), WorldError> {
+        let positions: Vec<ChunkPos> = chunks.iter().map(|&(position, _)| position).collect();
+        let emptied = Chunk::new(Chunk::SIDE, self.emptied);
+        let kept = |(position, chunk): (ChunkPos, Chunk)| match chunk.is_empty() {
+            true => (position, emptied.clone()),
+            false => (position, chunk),
+        };
+        // Before they are there: what is made meanwhile is not kept.
+        self.note_above(&positions);
+        self.edits.put(chunks.into_iter().map(kept))?;
+        let mut coarse = self.coarse();
+        coarse.revision += 1;
+        for position in positions {
+            let mut node = NodePos::from(position);
+            while node.level < NodePos::MAX_LEVEL {
+                node = node.parent();
+                coarse.made.remove(&node);
+            }
+        }
+        Ok(())
+    }
+
+    fn flush(&self) -> Result<(), WorldError> {
+        self.edits.flush()
+    }
+
+    fn saving(&self) -> Saving {
+        self.edits.saving()
+    }
+}
+
+impl Source for EditedSource {
+    fn name(&self) -> &str {
+        self.source.name()
+    }
+
+    fn identity(&self) -> String {
+        let (source, revision) = (self.source.identity(), self.edits.revision());
+        format!("{source}, edited {revision} times")
+    }
+
+    fn materials(&self) -> &MaterialTable {
+        self.source.materials()
+    }
+
+    fn chunk_positions(&self) -> Vec<ChunkPos> {
+        let mut positions = self.source.chunk_positions();
+        positions.extend(self.edits.chunk_positions());
+        positions.sort_unstable();
+        positions.dedup();
+        positions
+    }
+
+    fn extent(&self) -> Option<ChunkBox> {
+        let boxes = [self.source.extent(), self.edits.extent()];
+        ChunkBox::around(boxes.into_iter().flatten().flat_map(|it| [it.min, it.max]))
+    }
+
+    fn chunk_count(&self) -> u64 {
+        let count = self.source.chunk_count();
+        let extent = self.source.extent();
+        let sides = extent.map_or([0; 3], |extent| extent.size_chunks());
+        // Where the source fills its box, which may be vast, only what lies outside is more.
+        if sides.into_iter().fold(1, u64::saturating_mul) == count {
+            let edited = self.edits.chunk_positions();
+            let is_outside = |it: &ChunkPos| extent.is_none_or(|extent| !extent.contains(*it));
+            return count + edited.into_iter().filter(is_outside).count() as u64;
+        }
+        self.chunk_positions().len() as u64
+    }
+
+    fn chunk(&self, position: ChunkPos) -> Result<Chunk, WorldError> {
+        let edited = self.edits.chunk(position)?;
+        if edited.is_empty() {
+            return self.source.chunk(position);
+        }
+        if edited.uniform() == Some(self.emptied) {
+            return Ok(Chunk::new(Chunk::SIDE, Material::AIR));
+        }
+        Ok(edited)
+    }
+
+    fn coarse_chunk(&self, node: NodePos) -> Option<Result<Chunk, WorldError>> {
+        if !self.is_edited(node) {
+            return self.source.coarse_chunk(node);
+        }
+        // Of others they follow from what lies below.
+        self.source.makes_levels().then(|| self.with_edits(node))
+    }
+
+    fn makes_levels(&self) -> bool {
+        self.source.makes_levels()
+    }
+
+    fn is_air(&self, node: NodePos) -> bool {
+        self.source.is_air(node) && !self.is_edited(node)
+    }
+
+    fn faults(&self) -> Vec<String> {
+        let mut faults = self.source.faults();
+        faults.extend(self.edits.faults());
+        faults
+    }
+
+    fn edit_store(&self) -> Option<&dyn EditStore> {
+        self.can_write.then_some(self)
+    }
+}
+
+impl std::fmt::Debug for EditedSource {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("EditedSource")
+            .field("source", &self.source.name())
+            .field("edits", &self.edits)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,276 @@
+use std::collections::HashMap;
+use std::fs;
+use std::path::PathBuf;
+
+use drystone_voxel::VoxelPos;
+
+use super::*;
+use crate::{Edit, GeneratedWorld, GeneratorConfig, LevelData, VoxelShape, World};
+
+const SIZE: [u32; 3] = [4, 4, 3];
+
+fn generated(seed: u64) -> Box<GeneratedWorld> {
+    let config = GeneratorConfig { seed, size_chunks: SIZE, ..GeneratorConfig::default() };
+    Box::new(GeneratedWorld::new(config).unwrap())
+}
+
+/// The same without levels of its own.
+struct Plain(Box<GeneratedWorld>);
+
+impl Source for Plain {
+    fn name(&self) -> &str {
+        "plain"
+    }
+    fn materials(&self) -> &MaterialTable {
+        self.0.materials()
+    }
+    fn chunk_positions(&self) -> Vec<ChunkPos> {
+        self.0.chunk_positions()
+    }
+    fn chunk(&self, position: ChunkPos) -> Result<Chunk, WorldError> {
+        self.0.chunk(position)
+    }
+}
+
+fn folder(name: &str) -> PathBuf {
+    let name = format!("drystone-edited-{name}-{}", std::process::id());
+    let folder = std::env::temp_dir().join(name);
+    let _ = fs::remove_dir_all(&folder);
+    fs::create_dir_all(&folder).unwrap();
+    folder
+}
+
+fn open(source: Box<dyn Source>, path: &Path) -> EditedSource {
+    EditedSource::open(source, path, CommitPolicy::default()).unwrap()
+}
+
+fn same(a: &Chunk, b: &Chunk) -> bool {
+    a.iter().eq(b.iter())
+}
+
+/// The voxel of a node, by the words of the docs: asked of the source, and of what it is now,
+/// voxel by voxel.
+struct Twin<'a> {
+    edited: &'a EditedSource,
+    original: HashMap<NodePos, Chunk>,
+    now: HashMap<ChunkPos, Chunk>,
+}
+
+impl Twin<'_> {
+    fn original(&mut self, level: u8, at: VoxelPos) -> Material {
+        let (chunk, local) = at.split(Chunk::SIDE);
+        let node = NodePos::new(level, chunk);
+        let source = self.edited.source();
+        let chunk = self.original.entry(node).or_insert_with(|| match level {
+            0 => source.chunk(chunk).unwrap(),
+            _ => source.coarse_chunk(node).unwrap().unwrap(),
+        });
+        chunk.get(local)
+    }
+
+    fn now(&mut self, level: u8, at: VoxelPos) -> Material {
+        if level == 0 {
+            let (chunk, local) = at.split(Chunk::SIDE);
+            let edited = self.edited;
+            return self
+                .now
+                .entry(chunk)
+                .or_insert_with(|| edited.chunk(chunk).unwrap())
+                .get(local);
+        }
+        let below = |i: usize| {
+            let [dx, dy, dz] = [i & 1, i >> 1 & 1, i >> 2].map(|far| far as i32);
+            VoxelPos::new(2 * at.x + dx, 2 * at.y + dy, 2 * at.z + dz)
+        };
+        let old = std::array::from_fn(|i| self.original(level - 1, below(i)));
+        let new = std::array::from_fn(|i| self.now(level - 1, below(i)));
+        let [old, new] = [old, new].map(|it| downsample_block(it, self.edited.materials()));
+        if old == new { self.original(level, at) } else { new }
+    }
+}
+
+/// Every edited chunk, again and again closed and opened, beside a map of what was put.
+#[test]
+fn edits_are_there_when_opened_again() {
+    let folder = folder("again");
+    for (name, has_levels) in [("levels.drystone", true), ("plain.drystone", false)] {
+        let path = folder.join(name);
+        let source = || -> Box<dyn Source> {
+            if has_levels { generated(3) } else { Box::new(Plain(generated(3))) }
+        };
+        let mut shadow: HashMap<ChunkPos, Chunk> = HashMap::new();
+        for round in 0..6_i32 {
+            let data = LevelData::new(Box::new(open(source(), &path)), 8 << 20);
+            let store = data.source().edit_store().unwrap();
+            for i in 0..4 {
+                let center = VoxelPos::new(30 * i + round * 7, 30 + round * 13, 20 * i + 9);
+                let material = Material((i % 3) as u16 * 2);
+                let shape = VoxelShape::Sphere { center, radius_voxels: 3 + round as u32 };
+                let edit = Edit::fill(&data, &shape, material).unwrap();
+                let mut chunks = Vec::new();
+                for (position, _) in edit.chunks() {
+                    let mut chunk = data.source().chunk(position).unwrap();
+                    edit.apply_to(position, &mut chunk);
+                    chunks.push((position, chunk));
+                }
+                store.put_edited(chunks.clone()).unwrap();
+                shadow.extend(chunks);
+            }
+            // One is emptied, which is not the same as left alone.
+            let emptied = ChunkPos::new(round % 4, round % 3, 1);
+            let air = Chunk::new(Chunk::SIDE, Material::AIR);
+            store.put_edited(vec![(emptied, air.clone())]).unwrap();
+            shadow.insert(emptied, air);
+            assert!(store.saving().waiting_chunks > 0);
+            store.flush().unwrap();
+            assert_eq!(store.saving(), Saving::default());
+            for position in data.source().chunk_positions() {
+                let found = data.source().chunk(position).unwrap();
+                let expected = match shadow.get(&position) {
+                    Some(chunk) => chunk.clone(),
+                    None => source().chunk(position).unwrap(),
+                };
+                assert!(same(&found, &expected), "{position:?} in round {round}");
+            }
+        }
+        let edited = open(source(), &path);
+        assert_eq!(edited.edits().chunk_count(), shadow.len() as u64);
+        assert_eq!(edited.chunk_count(), edited.chunk_positions().len() as u64);
+        levels_show_edits(edited, &shadow);
+    }
+    fs::remove_dir_all(folder).unwrap();
+}
+
+fn levels_show_edits(edited: EditedSource, shadow: &HashMap<ChunkPos, Chunk>) {
+    let has_levels = edited.makes_levels();
+    let data = LevelData::new(Box::new(edited), 64 << 20);
+    let any: &dyn std::any::Any = data.source();
+    let edited: &EditedSource = any.downcast_ref().unwrap();
+    let mut twin = Twin { edited, original: HashMap::new(), now: HashMap::new() };
+    let mut differences = 0;
+    for level in 1..=data.top_level() {
+        let mut nodes: Vec<NodePos> =
+            shadow.keys().map(|&chunk| NodePos::from(chunk).ancestor(level)).collect();
+        nodes.sort_unstable();
+        nodes.dedup();
+        for node in nodes {
+            let found = data.chunk(node);
+            if !has_levels {
+                let below = node.children().unwrap().map(|child| data.chunk(child));
+                let below = below.each_ref().map(Some);
+                let expected = drystone_voxel::downsample(Chunk::SIDE, below, data.materials());
+                assert!(same(&found, &expected.unwrap()), "{node:?}");
+                continue;
+            }
+            assert!(!edited.is_air(node));
+            let original = edited.source().coarse_chunk(node).unwrap().unwrap();
+            differences += u32::from(!same(&found, &original));
+            let origin = node.chunk.origin(Chunk::SIDE);
+            for (local, material) in &found {
+                let [x, y, z] = [local.x, local.y, local.z].map(i32::from);
+                let at = VoxelPos::new(origin.x + x, origin.y + y, origin.z + z);
+                assert_eq!(material, twin.now(level, at), "{node:?} {at:?}");
+            }
+        }
+    }
+    assert!(!has_levels || differences > 3, "{differences} nodes show the edits");
+}
+
+/// What is made of larger voxels follows edits that come after it.
+#[test]
+fn levels_follow_later_edits() {
+    let folder = folder("later");
+    let edited = open(generated(1), &folder.join("w.drystone"));
+    let place = ChunkPos::new(1, 1, 1);
+    let node = NodePos::from(place).ancestor(2);
+    let before = edited.coarse_chunk(node).unwrap().unwrap();
+    let stone = Chunk::new(Chunk::SIDE, Material(1));
+    let air = Chunk::new(Chunk::SIDE, Material::AIR);
+    let mut pictures = vec![before];
+    for chunk in [stone, air] {
+        edited.put_edited(vec![(place, chunk)]).unwrap();
+        pictures.push(edited.coarse_chunk(node).unwrap().unwrap());
+    }
+    // As the source has it, nothing is edited any more but by name.
+    edited.put_edited(vec![(place, edited.source().chunk(place).unwrap())]).unwrap();
+    let last = edited.coarse_chunk(node).unwrap().unwrap();
+    assert!(same(&last, &pictures[0]));
+    assert!(!same(&pictures[1], &pictures[0]) && !same(&pictures[2], &pictures[1]));
+    fs::remove_dir_all(folder).unwrap();
+}
+
+#[test]
+fn edits_of_another_source_are_refused() {
+    let folder = folder("other");
+    let path = folder.join("edits.drystone");
+    drop(open(generated(1), &path));
+    let refused = |source: Box<dyn Source>, path: &Path| {
+        let opened = EditedSource::open_read_only(source, path);
+        opened.map(|_| ()).unwrap_err().to_string()
+    };
+    let line = refused(generated(2), &path);
+    assert!(line.contains("edits.drystone") && line.contains("another file"), "{line}");
+    assert!(line.contains("seed 1") && line.contains("seed 2"), "{line}");
+    // A world of its own.
+    let world = folder.join("world.drystone");
+    let stored = StoredWorld::create(&world, "castle", generated(1).materials()).unwrap();
+    stored.close().unwrap();
+    let line = refused(generated(1), &world);
+    assert!(line.contains("castle"), "{line}");
+    // The same name, other materials.
+    struct Other(MaterialTable);
+    impl Source for Other {
+        fn name(&self) -> &str {
+            "plain"
+        }
+        fn materials(&self) -> &MaterialTable {
+            &self.0
+        }
+        fn chunk_positions(&self) -> Vec<ChunkPos> {
+            Vec::new()
+        }
+        fn chunk(&self, _: ChunkPos) -> Result<Chunk, WorldError> {
+            Ok(Chunk::new(Chunk::SIDE, Material::AIR))
+        }
+    }
+    let plain = folder.join("plain.drystone");
+    drop(open(Box::new(Plain(generated(1))), &plain));
+    let line = refused(Box::new(Other(MaterialTable::new())), &plain);
+    assert!(line.contains("materials"), "{line}");
+    assert!(refused(generated(1), &folder.join("lost")).contains("lost"));
+    // Held by another: not even to be read.
+    let held = open(generated(1), &path);
+    assert!(refused(generated(1), &path).contains("open"));
+    drop(held);
+    // No number is left for what was emptied.
+    let mut full = MaterialTable::new();
+    assert!((0..u16::MAX).all(|_| full.insert("", [1; 4]).is_some()));
+    let full =
+        EditedSource::open(Box::new(Other(full)), &folder.join("f"), CommitPolicy::default());
+    assert!(matches!(full, Err(WorldError::TooLarge { .. })));
+    assert!(!folder.join("f").exists());
+    fs::remove_dir_all(folder).unwrap();
+}
+
+/// What is read only takes no edits; a world in memory has those that there are.
+#[test]
+fn a_world_of_an_edited_source_is_edited() {
+    let folder = folder("world");
+    let path = folder.join("edits.drystone");
+    let far = ChunkPos::new(-3, 9, 2);
+    let edited = open(generated(1), &path);
+    edited.put_edited(vec![(far, Chunk::new(Chunk::SIDE, Material(2)))]).unwrap();
+    assert_eq!(edited.chunk_count(), edited.chunk_positions().len() as u64);
+    let revision = edited.identity();
+    edited.flush().unwrap();
+    assert_ne!(edited.identity(), revision, "an import of this is another");
+    drop(edited);
+    let edited = EditedSource::open_read_only(generated(1), &path).unwrap();
+    assert!(edited.edit_store().is_none());
+    assert!(edited.put_edited(vec![(far, Chunk::new(Chunk::SIDE, Material(1)))]).is_err());
+    let (world, plain) = (World::load(&edited).unwrap(), World::load(edited.source()).unwrap());
+    assert_eq!(world.solid_count(), plain.solid_count() + 32_768);
+    let extent = edited.extent().unwrap();
+    assert!(extent.contains(far) && extent.contains(ChunkPos::new(3, 3, 2)));
+    fs::remove_dir_all(folder).unwrap();
+}

@@ -1,0 +1,25 @@
+use std::path::Path;
+
+use drystone_voxel::{Chunk, ChunkPos};
+
+use super::StoredWorld;
+use super::committer::Committer;
+use crate::{EditStore, Saving, WorldError};
+
+impl EditStore for StoredWorld {
+    fn path(&self) -> &Path {
+        self.path()
+    }
+
+    fn put_edited(&self, chunks: Vec<(ChunkPos, Chunk)>) -> Result<(), WorldError> {
+        self.put(chunks)
+    }
+
+    fn flush(&self) -> Result<(), WorldError> {
+        self.flush()
+    }
+
+    fn saving(&self) -> Saving {
+        self.committer.as_ref().map_or_else(Saving::default, Committer::saving)
+    }
+}
