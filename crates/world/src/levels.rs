@@ -29,7 +29,8 @@ pub struct LevelConfig {
     pub frame_bytes: usize,
     /// Time that an update takes, give or take one change. Default 2 ms.
     pub frame_time: Duration,
-    /// Bytes of meshes that may wait to be shown. Default 64 MiB.
+    /// Bytes of meshes that may wait to be shown, give or take one for each thread and those
+    /// that one split needs. Default 64 MiB.
     pub waiting_bytes: usize,
     /// Threads that make meshes; with none, [`LevelTree::wait`] makes them. Default: one less
     /// than there are cores, at least one.

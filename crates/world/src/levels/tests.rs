@@ -13,6 +13,7 @@ use super::*;
 use crate::{GeneratedWorld, GeneratorConfig, NodePos, Source, WorldError};
 
 mod holes;
+mod order;
 mod saving;
 mod steps;
 

@@ -5,15 +5,17 @@ use std::time::{Duration, Instant};
 use drystone_mesh::{Face, FaceSet, QuadBuffer};
 use drystone_voxel::ChunkMesh;
 
-use super::workers::Workers;
+use super::workers::{Made, Workers};
 use super::{Eye, LevelConfig, LevelData, NodeMesh};
 use crate::{NodePos, WorldError};
 
+mod changes;
 mod counts;
 mod edit;
 mod walls;
 mod wants;
 
+use changes::{Change, Kind};
 pub use counts::LevelCount;
 
 /// Where meshes of nodes are shown: a renderer, or a test that looks at what is shown.
@@ -47,9 +49,9 @@ pub trait NodeSink {
 /// there; and they by it when its voxels would seem small. Meanwhile what is shown stays.
 ///
 /// ```text
-///  update(eye): results in ─► visit from the roots ─┬► split, merge within the budget ─► sink
-///                                                   ├► walls where levels meet ────────► sink
-///                                                   └► what is missing, most wanted last ─► threads
+///  update(eye): meshes in ─► look from the roots ─┬► split, merge, most needed first ──► sink
+///                    ▲                            ├► walls where levels meet ────────► sink
+///                    └──────────── threads ◄──────┴► what is missing, most wanted last
 /// ```
 ///
 /// # Cost
@@ -65,11 +67,11 @@ pub struct LevelTree {
     split: HashSet<NodePos>,
     ready: HashMap<NodePos, Ready>,
     ready_bytes: usize,
-    /// How often a node was edited; those never edited are not here.
-    revisions: HashMap<NodePos, u32>,
     /// Nodes that came or went in this update, whose borders are to be looked at.
     touched: Vec<NodePos>,
     wanted: Vec<Want>,
+    /// What can be done now.
+    changes: Vec<Change>,
     frame: u64,
     /// Whether the sink refused something in the last update.
     was_refused: bool,
@@ -96,11 +98,19 @@ struct Want {
     priority: f64,
 }
 
-/// What this update did so far, and what it left for the next.
+/// What this update did so far, and whether it left anything for the next.
 struct Spent {
     start: Instant,
     bytes: usize,
+    change_count: u32,
+    merge_count: u32,
     has_more: bool,
+}
+
+impl Spent {
+    fn nothing() -> Self {
+        Self { start: Instant::now(), bytes: 0, change_count: 0, merge_count: 0, has_more: false }
+    }
 }
 
 /// Of meshes that only save work, how much less they are wanted than those that show more.
@@ -123,12 +133,12 @@ impl LevelTree {
             split: HashSet::new(),
             ready: HashMap::new(),
             ready_bytes: 0,
-            revisions: HashMap::new(),
             touched: Vec::new(),
             wanted: Vec::new(),
+            changes: Vec::new(),
             frame: 0,
             was_refused: false,
-            spent: Spent { start: Instant::now(), bytes: 0, has_more: false },
+            spent: Spent::nothing(),
         })
     }
 
@@ -159,14 +169,14 @@ impl LevelTree {
     /// is shown still; the next update tries again.
     pub fn update<S: NodeSink>(&mut self, eye: &Eye, sink: &mut S) -> Result<(), S::Error> {
         self.frame += 1;
-        self.spent = Spent { start: Instant::now(), bytes: 0, has_more: false };
+        self.spent = Spent::nothing();
         self.take_made();
         self.wanted.clear();
-        let mut visited = Ok(());
         for i in 0..self.roots.len() {
-            visited = visited.and(self.visit(self.roots[i], eye, sink));
+            self.look(self.roots[i], eye);
         }
-        let done = visited.and(self.close_borders(sink));
+        let changed = self.apply_changes(sink);
+        let done = changed.and(self.close_borders(sink));
         self.was_refused = done.is_err();
         self.want();
         self.forget_unwanted();
@@ -183,8 +193,8 @@ impl LevelTree {
     pub fn wait(&mut self, time: Duration) {
         if !self.workers.has_threads() {
             self.workers.work();
-        } else if let Some(made) = self.workers.wait(time) {
-            self.take(made);
+        } else {
+            self.workers.wait(time);
         }
     }
 
@@ -199,58 +209,59 @@ impl LevelTree {
     }
 
     fn take_made(&mut self) {
-        while let Some(made) = self.workers.made() {
-            self.take(made);
-        }
-    }
-
-    /// A mesh of a node that was edited meanwhile is of no use.
-    fn take(&mut self, made: super::workers::Made) {
-        if made.revision == self.revision(made.node) && !self.shown.contains_key(&made.node) {
-            let bytes = made.mesh.size_bytes();
+        for Made { node, mesh } in self.workers.take() {
+            if self.shown.contains_key(&node) {
+                continue;
+            }
+            let bytes = mesh.size_bytes();
             self.ready_bytes += bytes;
-            let ready = Ready { mesh: made.mesh, bytes, wanted_frame: self.frame };
-            if let Some(old) = self.ready.insert(made.node, ready) {
+            let ready = Ready { mesh, bytes, wanted_frame: self.frame };
+            if let Some(old) = self.ready.insert(node, ready) {
                 self.ready_bytes -= old.bytes;
             }
         }
     }
 
-    fn revision(&self, node: NodePos) -> u32 {
-        self.revisions.get(&node).copied().unwrap_or(0)
-    }
-
-    fn visit<S: NodeSink>(
-        &mut self,
-        node: NodePos,
-        eye: &Eye,
-        sink: &mut S,
-    ) -> Result<(), S::Error> {
+    /// Finds what can be done at a node and below it, and what is missing for that.
+    fn look(&mut self, node: NodePos, eye: &Eye) {
         if let Some(shown) = self.shown.get(&node) {
             let pixels = eye.voxel_pixels(node);
             let is_coarse = pixels > self.config.max_voxel_pixels && node.level > 0;
-            return if is_coarse && !shown.mesh.is_air {
-                self.split(node, eye, sink)
-            } else {
-                Ok(())
-            };
+            if is_coarse && !shown.mesh.is_air {
+                self.look_at_split(node, eye);
+            }
+            return;
         }
         if !self.split.contains(&node) {
             let priority = priority(node, eye);
-            if self.is_ready(node, priority) && self.has_budget() {
-                self.show(node, sink)?;
+            if self.is_ready(node, priority) {
+                self.changes.push(Change { node, kind: Kind::Show, priority });
             }
-            return Ok(());
+            return;
         }
         let few = self.config.max_voxel_pixels * self.config.hysteresis;
-        if eye.voxel_pixels(node) < few && self.merge(node, eye, sink)? {
-            return Ok(());
+        if eye.voxel_pixels(node) < few {
+            let priority = priority(node, eye) * MERGE_URGENCY;
+            if self.is_ready(node, priority) {
+                return self.changes.push(Change { node, kind: Kind::Merge, priority });
+            }
         }
-        let mut visited = Ok(());
         for child in self.children(node) {
-            visited = visited.and(self.visit(child, eye, sink));
+            self.look(child, eye);
         }
-        visited
+    }
+
+    fn look_at_split(&mut self, node: NodePos, eye: &Eye) {
+        let priority = priority(node, eye);
+        let (mut all, mut any) = (true, false);
+        for child in self.children(node) {
+            all &= self.is_ready(child, priority);
+            any = true;
+        }
+        // At the end of the numbers there are no children.
+        if all && any {
+            self.changes.push(Change { node, kind: Kind::Split, priority });
+        }
     }
 
     fn children(&self, node: NodePos) -> impl Iterator<Item = NodePos> + use<> {
@@ -271,108 +282,11 @@ impl LevelTree {
             }
         }
     }
-
-    fn has_budget(&mut self) -> bool {
-        let is_first = self.touched.is_empty();
-        let is_left = self.spent.bytes < self.config.frame_bytes
-            && self.spent.start.elapsed() < self.config.frame_time
-            || is_first;
-        self.spent.has_more |= !is_left;
-        is_left
-    }
-
-    /// Puts the children in the node's place, if all are there.
-    fn split<S: NodeSink>(
-        &mut self,
-        node: NodePos,
-        eye: &Eye,
-        sink: &mut S,
-    ) -> Result<(), S::Error> {
-        let priority = priority(node, eye);
-        let mut all = true;
-        for child in self.children(node) {
-            all &= self.is_ready(child, priority);
-        }
-        // At the end of the numbers there are no children.
-        if !all || self.children(node).next().is_none() || !self.has_budget() {
-            return Ok(());
-        }
-        for child in self.children(node) {
-            if let Err(error) = self.show(child, sink) {
-                let back = self.children(node).try_for_each(|back| self.hide(back, sink));
-                return back.and(Err(error));
-            }
-        }
-        self.split.insert(node);
-        self.hide(node, sink)
-    }
-
-    /// Puts the node in the place of all below it, if its mesh is there.
-    fn merge<S: NodeSink>(
-        &mut self,
-        node: NodePos,
-        eye: &Eye,
-        sink: &mut S,
-    ) -> Result<bool, S::Error> {
-        if !self.is_ready(node, priority(node, eye) * MERGE_URGENCY) || !self.has_budget() {
-            return Ok(false);
-        }
-        // The old goes when the new is there; but where there is no room for both, at once
-        // before it: nothing is drawn between.
-        if self.show(node, sink).is_ok() {
-            self.hide_below(node, sink)?;
-        } else {
-            self.hide_below(node, sink)?;
-            self.show(node, sink)?;
-        }
-        Ok(true)
-    }
-
-    fn hide_below<S: NodeSink>(&mut self, node: NodePos, sink: &mut S) -> Result<(), S::Error> {
-        let mut hidden = Ok(());
-        let mut below = vec![node];
-        while let Some(inner) = below.pop() {
-            if self.split.remove(&inner) {
-                for child in self.children(inner) {
-                    hidden = hidden.and(self.hide(child, sink));
-                    below.push(child);
-                }
-            }
-        }
-        hidden
-    }
-
-    /// Shows a mesh that is ready; it is ready still if that fails.
-    fn show<S: NodeSink>(&mut self, node: NodePos, sink: &mut S) -> Result<(), S::Error> {
-        let Some(ready) = self.ready.get(&node) else { return Ok(()) };
-        sink.set_body(node, Some(&ready.mesh.body))?;
-        self.touched.push(node);
-        if let Some(Ready { mut mesh, bytes, .. }) = self.ready.remove(&node) {
-            self.ready_bytes -= bytes;
-            self.spent.bytes += bytes;
-            // What has just come may be too coarse: the next update looks.
-            self.spent.has_more = true;
-            let quads = mesh.body.len() as u32;
-            mesh.body = ChunkMesh::default();
-            self.shown.insert(node, Shown { mesh, quads, walls: FaceSet::EMPTY });
-        }
-        Ok(())
-    }
-
-    fn hide<S: NodeSink>(&mut self, node: NodePos, sink: &mut S) -> Result<(), S::Error> {
-        let Some(shown) = self.shown.remove(&node) else { return Ok(()) };
-        self.touched.push(node);
-        sink.set_body(node, None)?;
-        for face in Face::ALL.into_iter().filter(|&face| shown.walls.contains(face)) {
-            sink.set_wall(node, face, None)?;
-        }
-        Ok(())
-    }
 }
 
 /// How much a node is wanted: by the pixels that its voxels take, less out of view. Where the
 /// eye is inside, the larger node first.
-fn priority(node: NodePos, eye: &Eye) -> f64 {
+pub(super) fn priority(node: NodePos, eye: &Eye) -> f64 {
     let pixels = eye.voxel_pixels(node).min(1e9 * f64::from(node.voxel_units()));
     if eye.may_see(node) { pixels } else { pixels * UNSEEN_URGENCY }
 }

@@ -1,7 +1,7 @@
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::mpsc::{Receiver, Sender, channel};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use super::node_mesh::NodeMesher;
 use super::{LevelData, NodeMesh};
@@ -11,40 +11,47 @@ use crate::{NodePos, WorldError};
 ///
 /// What is wanted is said anew every frame; what is not wanted any more and not begun is
 /// thereby forgotten. A thread takes one node at a time, so that a change of mind takes
-/// effect after at most one mesh.
+/// effect after at most one mesh. What is made waits here until it is taken; when that is too
+/// much, nothing more is made.
 pub(super) struct Workers {
     shared: Arc<Shared>,
-    results: Receiver<Made>,
     /// `None`: meshes are made by whoever calls [`work`](Self::work).
     threads: Option<rayon::ThreadPool>,
 }
 
-/// A mesh, and of which revision of its node it is at least.
+/// A mesh of a node as it is now, or was when last anybody was told of an edit.
 pub(super) struct Made {
     pub(super) node: NodePos,
-    pub(super) revision: u32,
     pub(super) mesh: NodeMesh,
 }
 
 struct Shared {
     data: Arc<LevelData>,
-    sender: Mutex<Sender<Made>>,
     jobs: Mutex<Jobs>,
+    /// A mesh has been made.
+    is_made: Condvar,
 }
 
 #[derive(Default)]
 struct Jobs {
     /// The most wanted last.
-    wanted: Vec<(NodePos, u32)>,
-    running: HashSet<NodePos>,
+    wanted: Vec<NodePos>,
+    /// And whether what comes of it is still of use.
+    running: HashMap<NodePos, bool>,
     /// Threads that are at work.
     active: usize,
+    made: VecDeque<Made>,
+    made_bytes: usize,
+    /// From so many bytes on, and [`LEAST_MADE`] meshes, no more are made.
+    room_bytes: usize,
 }
+
+/// So many meshes may always wait: what one split needs.
+const LEAST_MADE: usize = NodePos::CHILDREN;
 
 impl Workers {
     /// Workers on `threads` threads; on none, if none.
     pub(super) fn new(data: Arc<LevelData>, threads: usize) -> Result<Self, WorldError> {
-        let (sender, results) = channel();
         let threads = match threads {
             0 => None,
             count => Some(
@@ -58,27 +65,39 @@ impl Workers {
                     })?,
             ),
         };
-        let shared = Shared { data, sender: Mutex::new(sender), jobs: Mutex::default() };
-        Ok(Self { shared: Arc::new(shared), results, threads })
+        let shared = Shared { data, jobs: Mutex::default(), is_made: Condvar::new() };
+        Ok(Self { shared: Arc::new(shared), threads })
     }
 
-    /// Wants these nodes, the most wanted last, and nothing else any more.
-    pub(super) fn want(&self, wanted: Vec<(NodePos, u32)>) {
+    /// Wants these nodes, the most wanted last, and nothing else any more; of meshes that
+    /// nobody takes, about `room_bytes` at the most.
+    pub(super) fn want(&self, wanted: Vec<NodePos>, room_bytes: usize) {
         let mut jobs = lock(&self.shared.jobs);
-        jobs.wanted = wanted;
+        (jobs.wanted, jobs.room_bytes) = (wanted, room_bytes);
         let Some(threads) = &self.threads else { return };
-        while jobs.active < threads.current_num_threads().min(jobs.wanted.len()) {
+        while !jobs.is_full() && jobs.active < threads.current_num_threads().min(jobs.wanted.len())
+        {
             jobs.active += 1;
             let shared = Arc::clone(&self.shared);
             threads.spawn(move || shared.work_until_done());
         }
     }
 
+    /// These nodes are others now: meshes of them that were made, or begun, are of no use.
+    pub(super) fn forget(&self, nodes: &HashSet<NodePos>) {
+        let mut jobs = lock(&self.shared.jobs);
+        for (node, is_of_use) in &mut jobs.running {
+            *is_of_use &= !nodes.contains(node);
+        }
+        jobs.made.retain(|made| !nodes.contains(&made.node));
+        jobs.made_bytes = jobs.made.iter().map(|made| made.mesh.size_bytes()).sum();
+    }
+
     /// Makes the most wanted mesh here and now; false where none is wanted.
     pub(super) fn work(&self) -> bool {
         let job = lock(&self.shared.jobs).next();
-        if let Some((node, revision)) = job {
-            self.shared.make(node, revision, &mut NodeMesher::default());
+        if let Some(node) = job {
+            self.shared.make(node, &mut NodeMesher::default());
         }
         job.is_some()
     }
@@ -88,14 +107,18 @@ impl Workers {
         self.threads.is_some()
     }
 
-    /// A mesh that has been made.
-    pub(super) fn made(&self) -> Option<Made> {
-        self.results.try_recv().ok()
+    /// The meshes that have been made, the first first.
+    pub(super) fn take(&self) -> VecDeque<Made> {
+        let mut jobs = lock(&self.shared.jobs);
+        jobs.made_bytes = 0;
+        std::mem::take(&mut jobs.made)
     }
 
-    /// Waits for a mesh, at most this long.
-    pub(super) fn wait(&self, time: std::time::Duration) -> Option<Made> {
-        self.results.recv_timeout(time).ok()
+    /// Waits until a mesh has been made, at most this long.
+    pub(super) fn wait(&self, time: Duration) {
+        let jobs = lock(&self.shared.jobs);
+        let is_waiting = |jobs: &mut Jobs| jobs.made.is_empty();
+        drop(self.shared.is_made.wait_timeout_while(jobs, time, is_waiting));
     }
 }
 
@@ -106,12 +129,27 @@ impl Drop for Workers {
 }
 
 impl Jobs {
-    fn next(&mut self) -> Option<(NodePos, u32)> {
+    fn is_full(&self) -> bool {
+        self.made.len() >= LEAST_MADE && self.made_bytes >= self.room_bytes
+    }
+
+    fn next(&mut self) -> Option<NodePos> {
+        if self.is_full() {
+            return None;
+        }
         loop {
-            let (node, revision) = self.wanted.pop()?;
-            if self.running.insert(node) {
-                return Some((node, revision));
+            let node = self.wanted.pop()?;
+            if let std::collections::hash_map::Entry::Vacant(entry) = self.running.entry(node) {
+                entry.insert(true);
+                return Some(node);
             }
+        }
+    }
+
+    fn finish(&mut self, node: NodePos, mesh: NodeMesh) {
+        if self.running.remove(&node) == Some(true) {
+            self.made_bytes += mesh.size_bytes();
+            self.made.push_back(Made { node, mesh });
         }
     }
 }
@@ -128,12 +166,12 @@ impl Shared {
                 }
                 job
             };
-            let Some((node, revision)) = job else { return };
-            self.make(node, revision, &mut mesher);
+            let Some(node) = job else { return };
+            self.make(node, &mut mesher);
         }
     }
 
-    fn make(&self, node: NodePos, revision: u32, mesher: &mut NodeMesher) {
+    fn make(&self, node: NodePos, mesher: &mut NodeMesher) {
         // A source that panics is not asked for this node again; the others are made.
         let made = catch_unwind(AssertUnwindSafe(|| mesher.mesh(&self.data, node)));
         let mesh = made.unwrap_or_else(|_| {
@@ -141,9 +179,8 @@ impl Shared {
             self.data.note_panic(node);
             NodeMesh::default()
         });
-        lock(&self.jobs).running.remove(&node);
-        // Nobody listens any more when the workers are dropped.
-        let _ = lock(&self.sender).send(Made { node, revision, mesh });
+        lock(&self.jobs).finish(node, mesh);
+        self.is_made.notify_one();
     }
 }
 

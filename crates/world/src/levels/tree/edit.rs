@@ -37,8 +37,8 @@ impl LevelTree {
                 dirty.extend(neighbors_that_see(node, at));
             }
         }
+        self.workers.forget(&dirty);
         for &node in &dirty {
-            *self.revisions.entry(node).or_default() += 1;
             if let Some(ready) = self.ready.remove(&node) {
                 self.ready_bytes -= ready.bytes;
             }

@@ -11,8 +11,9 @@ impl LevelTree {
         let is_full = self.ready_bytes > self.config.waiting_bytes;
         // What waits is shown first, before more is made, but for what the next change lacks.
         let least = if is_full { self.wanted.len().saturating_sub(NodePos::CHILDREN) } else { 0 };
-        let wanted = self.wanted[least..].iter();
-        self.workers.want(wanted.map(|want| (want.node, self.revision(want.node))).collect());
+        let wanted = self.wanted[least..].iter().map(|want| want.node).collect();
+        let room_bytes = self.config.waiting_bytes.saturating_sub(self.ready_bytes);
+        self.workers.want(wanted, room_bytes);
     }
 
     pub(super) fn forget_unwanted(&mut self) {

@@ -1,0 +1,192 @@
+use drystone_mesh::{Face, FaceSet};
+use drystone_voxel::ChunkMesh;
+
+use super::{LevelTree, NodeSink, Shown};
+use crate::NodePos;
+
+/// What can be done now to what is shown: all meshes that it needs are there.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Change {
+    pub(super) node: NodePos,
+    pub(super) kind: Kind,
+    /// How much it is wanted.
+    pub(super) priority: f64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// Show a root, where nothing was.
+    Show,
+    /// Show the children in the node's place.
+    Split,
+    /// Show the node in the place of all below it.
+    Merge,
+}
+
+/// The part of an update's budget that goes to what is needed most. Of the rest, merges come
+/// first: they are never needed much, but what they free is.
+const NEEDED_SHARE: f64 = 0.75;
+
+impl LevelTree {
+    /// Does what was found to be possible, the most needed first, within the budget.
+    ///
+    /// What the sink refuses is tried once more if something has made room after it.
+    pub(super) fn apply_changes<S: NodeSink>(&mut self, sink: &mut S) -> Result<(), S::Error> {
+        let mut changes = std::mem::take(&mut self.changes);
+        changes.sort_unstable_by(|a, b| b.priority.total_cmp(&a.priority));
+        let mut refused = Vec::new();
+        let mut next = 0;
+        while next < changes.len() && self.has_budget(NEEDED_SHARE) {
+            self.apply(changes[next], sink, &mut refused);
+            next += 1;
+        }
+        let rest = &mut changes[next..];
+        rest.sort_by(|a, b| {
+            let by_kind = (a.kind != Kind::Merge).cmp(&(b.kind != Kind::Merge));
+            let few_first = a.priority.total_cmp(&b.priority);
+            by_kind.then(if a.kind == Kind::Merge { few_first } else { few_first.reverse() })
+        });
+        for &change in rest.iter() {
+            if !self.has_budget(1.0) {
+                break;
+            }
+            self.apply(change, sink, &mut refused);
+        }
+        self.changes = changes;
+        self.changes.clear();
+        self.retry(refused, sink)
+    }
+
+    /// Tries again what was refused before the last change that made room.
+    fn retry<S: NodeSink>(
+        &mut self,
+        refused: Vec<Refused<S::Error>>,
+        sink: &mut S,
+    ) -> Result<(), S::Error> {
+        let mut all = Ok(());
+        for Refused { change, error, merge_count } in refused {
+            let again = if merge_count < self.spent.merge_count {
+                self.apply_one(change, sink)
+            } else {
+                Err(error)
+            };
+            all = all.and(again);
+        }
+        all
+    }
+
+    fn apply<S: NodeSink>(
+        &mut self,
+        change: Change,
+        sink: &mut S,
+        refused: &mut Vec<Refused<S::Error>>,
+    ) {
+        if let Err(error) = self.apply_one(change, sink) {
+            refused.push(Refused { change, error, merge_count: self.spent.merge_count });
+        }
+    }
+
+    fn apply_one<S: NodeSink>(&mut self, change: Change, sink: &mut S) -> Result<(), S::Error> {
+        self.spent.change_count += 1;
+        match change.kind {
+            Kind::Show => self.show(change.node, sink),
+            Kind::Split => self.split(change.node, sink),
+            Kind::Merge => self.merge(change.node, sink),
+        }
+    }
+
+    /// Whether this part of the budget is left, or nothing was done yet.
+    fn has_budget(&mut self, share: f64) -> bool {
+        let is_left = (self.spent.bytes as f64) < self.config.frame_bytes as f64 * share
+            && self.spent.start.elapsed() < self.config.frame_time.mul_f64(share)
+            || self.spent.change_count == 0;
+        self.spent.has_more |= !is_left;
+        is_left
+    }
+
+    /// Puts the children in the node's place: all, or, where the sink refuses one, none.
+    fn split<S: NodeSink>(&mut self, node: NodePos, sink: &mut S) -> Result<(), S::Error> {
+        let children: Vec<NodePos> = self.children(node).collect();
+        for (i, child) in children.iter().enumerate() {
+            let Some(ready) = self.ready.get(child) else { continue };
+            if let Err(error) = sink.set_body(*child, Some(&ready.mesh.body)) {
+                let shown = &children[..i];
+                let back = shown.iter().try_for_each(|&shown| sink.set_body(shown, None));
+                return back.and(Err(error));
+            }
+        }
+        for child in children {
+            self.note_shown(child);
+        }
+        self.split.insert(node);
+        self.hide(node, sink)
+    }
+
+    /// Puts the node in the place of all below it.
+    fn merge<S: NodeSink>(&mut self, node: NodePos, sink: &mut S) -> Result<(), S::Error> {
+        // The old goes when the new is there; but where there is no room for both, at once
+        // before it: nothing is drawn between.
+        if self.show(node, sink).is_ok() {
+            self.hide_below(node, sink)?;
+        } else {
+            self.hide_below(node, sink)?;
+            self.show(node, sink)?;
+        }
+        self.spent.merge_count += 1;
+        Ok(())
+    }
+
+    fn hide_below<S: NodeSink>(&mut self, node: NodePos, sink: &mut S) -> Result<(), S::Error> {
+        let mut hidden = Ok(());
+        let mut below = vec![node];
+        while let Some(inner) = below.pop() {
+            if self.split.remove(&inner) {
+                for child in self.children(inner) {
+                    hidden = hidden.and(self.hide(child, sink));
+                    below.push(child);
+                }
+            }
+        }
+        hidden
+    }
+
+    /// Shows a mesh that is ready; it is ready still if that fails.
+    fn show<S: NodeSink>(&mut self, node: NodePos, sink: &mut S) -> Result<(), S::Error> {
+        if let Some(ready) = self.ready.get(&node) {
+            sink.set_body(node, Some(&ready.mesh.body))?;
+            self.note_shown(node);
+        }
+        Ok(())
+    }
+
+    /// The sink has the body of this node now.
+    fn note_shown(&mut self, node: NodePos) {
+        let Some(ready) = self.ready.remove(&node) else { return };
+        self.touched.push(node);
+        self.ready_bytes -= ready.bytes;
+        self.spent.bytes += ready.bytes;
+        // What has just come may be too coarse: the next update looks.
+        self.spent.has_more = true;
+        let mut mesh = ready.mesh;
+        let quads = mesh.body.len() as u32;
+        mesh.body = ChunkMesh::default();
+        self.shown.insert(node, Shown { mesh, quads, walls: FaceSet::EMPTY });
+    }
+
+    fn hide<S: NodeSink>(&mut self, node: NodePos, sink: &mut S) -> Result<(), S::Error> {
+        let Some(shown) = self.shown.remove(&node) else { return Ok(()) };
+        self.touched.push(node);
+        sink.set_body(node, None)?;
+        for face in Face::ALL.into_iter().filter(|&face| shown.walls.contains(face)) {
+            sink.set_wall(node, face, None)?;
+        }
+        Ok(())
+    }
+}
+
+/// A change that the sink has refused when so many merges were done.
+struct Refused<E> {
+    change: Change,
+    error: E,
+    merge_count: u32,
+}
