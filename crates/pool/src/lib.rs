@@ -40,6 +40,8 @@
 //! # Ok::<(), drystone_pool::PoolError>(())
 //! ```
 //!
+//! The [`guide`] has more of this: how it works, why fences hold, what to choose, how large.
+//!
 //! Elements that follow a pattern (quads) need a [`VertexPool`]; meshes of vertices with
 //! indices of their own (polygon models) an [`IndexedPool`], which is two of them.
 //!
@@ -62,6 +64,7 @@ mod defrag;
 mod draw_list;
 mod error;
 mod frames;
+pub mod guide;
 mod indexed;
 mod mesh;
 mod nowhere;
