@@ -2,6 +2,7 @@
 //! how it stands to `unsafe`.
 
 use crate::offence::Offence;
+use crate::readme::README;
 use crate::repository::{Package, TextFile};
 use crate::tokens::tree_of;
 use crate::unsafe_code::UNSAFE_PLACES;
@@ -58,8 +59,14 @@ fn docs(attributes: &[syn::Attribute], root: &TextFile, files: &[TextFile]) -> S
                 docs.push_str(&text.value());
             }
             syn::Expr::Macro(call) if call.mac.path.is_ident("include_str") => {
+                // The README is where the manifest says: at the root, or beside a package's.
+                let is_readme = call.mac.tokens.to_string().contains("CARGO_PKG_README");
                 let name = call.mac.parse_body::<syn::LitStr>().map(|name| name.value());
-                let path = resolve(&root.path, &name.unwrap_or_default());
+                let path = match name {
+                    Ok(name) => resolve(&root.path, &name),
+                    Err(_) if is_readme => README.to_owned(),
+                    Err(_) => String::new(),
+                };
                 let file = files.iter().find(|file| file.path == path);
                 docs.push_str(file.map_or("", |file| &file.text));
             }
@@ -121,8 +128,12 @@ mod tests {
     #[test]
     fn good_docs_pass() {
         assert_eq!(advice("crates/mesh", GOOD, 100), [""; 0]);
-        let included = "#![doc = include_str!(\"../../../README.md\")]\n#![forbid(unsafe_code)]";
-        assert_eq!(advice("crates/app", included, 100), [""; 0]);
+        let by_path = "include_str!(\"../../../README.md\")";
+        let by_manifest = "include_str!(concat!(\"../\", env!(\"CARGO_PKG_README\")))";
+        for inclusion in [by_path, by_manifest] {
+            let root = format!("#![doc = {inclusion}]\n#![forbid(unsafe_code)]");
+            assert_eq!(advice("crates/app", &root, 100), [""; 0]);
+        }
     }
 
     #[test]

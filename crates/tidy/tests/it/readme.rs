@@ -4,9 +4,10 @@
 use crate::offence::Offence;
 use crate::repository::TextFile;
 
-const README: &str = "README.md";
+pub(crate) const README: &str = "README.md";
 const LIBRARY: &str = "crates/app/src/lib.rs";
-const INCLUSION: &str = "include_str!(\"../../../README.md\")";
+/// The README where the manifest says it is: in a package it lies elsewhere.
+const INCLUSION: &str = "include_str!(concat!(\"../\", env!(\"CARGO_PKG_README\")))";
 
 /// Words after three backticks that keep an example from being run.
 const NOT_RUN: [&str; 3] = ["ignore", "no_run", "compile_fail"];
