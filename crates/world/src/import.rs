@@ -20,6 +20,9 @@ pub struct ImportOptions {
     /// The memory that the import may take beside the source's own, in bytes: at least
     /// [`MIN_MEMORY_BYTES`](Self::MIN_MEMORY_BYTES). Default 256 MiB.
     pub memory_bytes: u64,
+    /// Whether chunks of larger voxels are made too, so that the world is seen from afar
+    /// without reading all of it: a third as many again for land. Default true.
+    pub levels: bool,
 }
 
 impl ImportOptions {
@@ -31,7 +34,7 @@ impl ImportOptions {
 
 impl Default for ImportOptions {
     fn default() -> Self {
-        Self { memory_bytes: 256 << 20 }
+        Self { memory_bytes: 256 << 20, levels: true }
     }
 }
 
@@ -47,6 +50,10 @@ pub struct ImportProgress {
     /// Chunks that could not be read and were left out, those of an earlier run included;
     /// [`Source::faults`] names them.
     pub lost: u64,
+    /// Steps of making larger voxels that are done, after all places are.
+    pub levels_done: u64,
+    /// All such steps; 0 before they begin.
+    pub levels_total: u64,
 }
 
 /// Copies a source of any size into a stored world, chunk by chunk, on all cores. What was
@@ -54,15 +61,17 @@ pub struct ImportProgress {
 ///
 /// ```text
 ///  source ──► slabs of 8 × 2 × 8 chunks ──► committed in groups, with how many were done
+///                                               └──► larger voxels, level by level
 /// ```
 ///
 /// # Cost
-/// The source's, and some 0.1 ms a chunk. Memory: as the options say, beside what the source
+/// The source's, some 0.1 ms a chunk, and as much again for larger voxels. Memory: as the options say, beside what the source
 /// takes itself; 12 bytes a chunk where the source is scattered.
 ///
 /// # Errors
 /// A file that is there already and was not begun by an import of this source; what the
-/// source returns, and damage to a stored one's file as a whole; a disk that is full. What was committed stays, to be gone on from.
+/// source returns, and damage to a stored one's file as a whole; a disk that is full. What was
+/// committed stays, to be gone on from.
 ///
 /// # Examples
 /// ```
@@ -116,6 +125,12 @@ pub fn import(
         let ImportProgress { done, lost, .. } = progress;
         world.put_import(chunks, Mark { done, lost, ..mark }.to_bytes())?;
         each(&progress);
+    }
+    if options.levels {
+        world.derive_levels(&mut |done, total| {
+            (progress.levels_done, progress.levels_total) = (done, total);
+            each(&progress);
+        })?;
     }
     world.put_import([], Vec::new())?;
     world.flush()?;

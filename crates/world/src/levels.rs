@@ -12,6 +12,8 @@ mod workers;
 
 use std::time::Duration;
 
+#[cfg(not(target_arch = "wasm32"))]
+pub(crate) use data::top_level;
 pub use data::{LevelData, Unsaved};
 pub use eye::{Eye, PixelScale};
 pub use node_mesh::NodeMesh;

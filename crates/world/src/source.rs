@@ -62,15 +62,17 @@ pub trait Source: Any + Send + Sync {
         self.chunk_positions().len() as u64
     }
 
-    /// The chunk of larger voxels at `node`, of a level above 0, if the source makes such
-    /// itself. `None` where it does not: then they follow from the chunks, as
+    /// The chunk of larger voxels at `node`, of a level above 0, if the source makes or keeps
+    /// it itself. `None` where it does not: then it follows from the chunks, as
     /// [`downsample`](drystone_voxel::downsample) says.
     fn coarse_chunk(&self, node: NodePos) -> Option<Result<Chunk, WorldError>> {
         let _ = node;
         None
     }
 
-    /// Whether [`coarse_chunk`](Self::coarse_chunk) makes chunks.
+    /// Whether [`coarse_chunk`](Self::coarse_chunk) makes chunks of its own that do not follow
+    /// from those below: then air may hide what is there. False where it has none, and where
+    /// it keeps what follows.
     fn makes_levels(&self) -> bool {
         false
     }
@@ -86,6 +88,12 @@ pub trait Source: Any + Send + Sync {
     /// nothing does, as of files of other programs and of what is only read.
     fn edit_store(&self) -> Option<&dyn EditStore> {
         None
+    }
+
+    /// Whether [`is_air`](Self::is_air) knows of every node, so that nobody need remember
+    /// which chunks there are.
+    fn knows_air(&self) -> bool {
+        false
     }
 
     /// What was found damaged so far and left out, a line each: the rest of the source is

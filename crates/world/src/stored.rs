@@ -1,3 +1,4 @@
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, RwLock};
@@ -12,8 +13,10 @@ mod committer;
 mod database;
 mod group;
 mod index;
+mod levels;
 mod meta;
 mod open;
+mod progress;
 mod publish;
 mod read;
 mod record;
@@ -28,7 +31,7 @@ pub use check::WorldCheck;
 pub use committer::CommitPolicy;
 use committer::Committer;
 pub(crate) use database::DATABASE;
-use database::{Access, META, Store, damaged};
+use database::{Access, META, Store};
 use meta::{Head, VERSION};
 use open::{read_index, read_meta};
 pub use summary::StoredSummary;
@@ -41,18 +44,21 @@ pub use summary::StoredSummary;
 ///            │                                             (values, index, head)
 ///  chunk ◄───┴── else from the file: index ─► value ─► checksum ─► unpacked
 /// ```
-/// The file is a `redb` database of three tables:
+/// The file is a `redb` database of four tables:
 ///
 /// | table | key | value |
 /// |---|---|---|
 /// | `chunks` | a group of 2 × 2 × 2 chunks: X, Z, Y as big-endian words, their highest bit turned | `1`, a bit for each chunk that is there, for each of them its record's length (4 bytes) and checksum (8), then the records |
+/// | `levels` | the same of nodes: a node's level stands in X above bit 26 | the same, of the node's place |
 /// | `index` | a region of 16³ chunks: X, Y, Z | a bit for each chunk that is there (512 bytes), checksum (8) |
 /// | `meta` | `world` | version (4), revision, chunks, regions (8 each), name, checksum (8) |
 /// | | `materials` | for each but air: red, green, blue, opacity, the name's length (2), name; checksum (8) |
 /// | | `import` | how far an import has come, checksum (8) |
 ///
-/// A fourth, `levels`, is reserved for chunks of larger voxels. Numbers are little-endian
-/// where nothing else is said. Checksums are XXH3, 64 bits; those of records are mixed with
+/// What `levels` holds follows from `chunks`, and need not be there. Who changes a chunk
+/// removes all nodes above it in the same transaction; they are made again when they are asked
+/// for, and kept where the world is open for writing. Numbers are little-endian where nothing
+/// else is said. Checksums are XXH3, 64 bits; those of records are mixed with
 /// the chunk's place, so that a record in another's place is found out.
 ///
 /// A record is `0` and a body as it is, or `1` and a body packed by `zstd`. A body is the
@@ -261,12 +267,7 @@ impl StoredWorld {
         &self,
         chunks: impl IntoIterator<Item = (ChunkPos, Chunk)>,
     ) -> Result<(), WorldError> {
-        let chunks = chunks.into_iter().map(|(position, chunk)| match chunk.side() {
-            Chunk::SIDE => Ok((position, chunk)),
-            found => Err(WorldError::ChunkSide { found, expected: Chunk::SIDE }),
-        });
-        let chunks = chunks.collect::<Result<_, _>>()?;
-        self.put_batch(Batch { chunks, ..Batch::default() })
+        self.put_batch(Batch::of_chunks(of_one_side(chunks)?))
     }
 
     /// Adds the materials behind those that are there, to be committed with what is put next;
@@ -290,27 +291,6 @@ impl StoredWorld {
         }
     }
 
-    /// Chunks and how far an import has come, in one transaction.
-    pub(crate) fn put_import(
-        &self,
-        chunks: impl IntoIterator<Item = (ChunkPos, Chunk)>,
-        progress: Vec<u8>,
-    ) -> Result<(), WorldError> {
-        let chunks = chunks.into_iter().collect();
-        self.put_batch(Batch { chunks, import: Some(progress), materials: None })
-    }
-
-    /// How far an import had come that was stopped; `None` where none was.
-    pub(crate) fn import_progress(&self) -> Result<Option<Vec<u8>>, WorldError> {
-        let bytes = self.store.read(|transaction| {
-            let table = transaction.open_table(META)?;
-            Ok(table.get(IMPORT)?.map(|bytes| bytes.value().to_vec()))
-        })?;
-        let Some(bytes) = bytes else { return Ok(None) };
-        let opened = meta::opened(&bytes).map(<[u8]>::to_vec);
-        opened.map(Some).ok_or_else(|| damaged(self.path(), "import", WRONG_SUM))
-    }
-
     /// Commits what was put and returns when it is on disk.
     ///
     /// # Errors
@@ -328,6 +308,17 @@ impl StoredWorld {
         drop(self.committer.take());
         self.store.close()
     }
+}
+
+/// The chunks by their places, if all are of the side that is stored.
+fn of_one_side(
+    chunks: impl IntoIterator<Item = (ChunkPos, Chunk)>,
+) -> Result<BTreeMap<ChunkPos, Chunk>, WorldError> {
+    let chunks = chunks.into_iter().map(|(position, chunk)| match chunk.side() {
+        Chunk::SIDE => Ok((position, chunk)),
+        found => Err(WorldError::ChunkSide { found, expected: Chunk::SIDE }),
+    });
+    chunks.collect()
 }
 
 /// What the files of the database begin with.

@@ -9,14 +9,16 @@ pub(crate) fn run(options: &CheckArguments) -> Result<(), AppError> {
         true => StoredWorld::repair(&options.world)?,
         false => (StoredWorld::check(&options.world)?, None),
     };
-    let WorldCheck { chunks, values, damage } = &found;
+    let WorldCheck { chunks, values, levels, damage, lost } = &found;
     let kept = kept.map(|path| path.display().to_string());
     let text = if options.json {
         let report = json!({
             "world": options.world.display().to_string(),
             "chunks": chunks,
             "values": values,
+            "levels": levels,
             "damage": damage,
+            "lost": lost.iter().map(|it| [it.x, it.y, it.z]).collect::<Vec<_>>(),
             "damaged_file": kept,
         });
         format!("{report}\n")
@@ -24,8 +26,11 @@ pub(crate) fn run(options: &CheckArguments) -> Result<(), AppError> {
         let mut text: String =
             damage.iter().map(|line| format!("damaged: {}\n", output::plain(line))).collect();
         let world = output::plain(&options.world.display().to_string());
-        text += &format!("{world}: {chunks} chunks in {values} values are whole\n");
+        text += &format!(
+            "{world}: {chunks} chunks in {values} values, and {levels} of larger voxels, are whole\n"
+        );
         if let Some(kept) = &kept {
+            text.extend(lost.iter().map(|it| format!("lost: chunk {},{},{}\n", it.x, it.y, it.z)));
             text += &format!("repaired; the damaged file is kept as {}\n", output::plain(kept));
         }
         text

@@ -18,7 +18,7 @@ pub(crate) fn run(options: &ImportArguments) -> Result<(), AppError> {
         bar.set_length(progress.total);
         bar.set_position(progress.done);
     };
-    let limits = ImportOptions { memory_bytes };
+    let limits = ImportOptions { memory_bytes, ..ImportOptions::default() };
     let imported = import(source.as_ref(), &options.world, &limits, &mut show);
     bar.finish_and_clear();
     let (world, progress) = imported?;

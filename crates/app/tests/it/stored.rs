@@ -88,6 +88,17 @@ fn a_damaged_world_is_told_and_repaired() {
     );
     assert!(text.contains("world.drystone"), "{text}");
     assert!(!text.contains("panicked"), "{text}");
+
+    let output = run(&["check", path(&world), "--repair", "--json"]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let repaired: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let lost = repaired["lost"].as_array().unwrap().len() as u64;
+    let chunks = repaired["chunks"].as_u64().unwrap();
+    assert!(chunks > 0 && lost + chunks >= 16, "{repaired}");
+    assert_eq!(fs::read(folder.join("world.drystone.damaged")).unwrap(), bytes);
+    let again = json(&["check", path(&world), "--json"]);
+    assert_eq!((&again["damage"], &again["chunks"]), (&Value::Array([].into()), &chunks.into()));
+    assert!(again["levels"].as_u64() > Some(0), "{again}");
 }
 
 #[test]

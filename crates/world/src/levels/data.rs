@@ -27,7 +27,8 @@ pub struct LevelData {
     top: u8,
     cache: Mutex<Cache>,
     edits: RwLock<Edits>,
-    /// Where the source makes no levels: the nodes that have chunks below them.
+    /// Where the source neither makes levels nor knows what is air: the nodes that have chunks
+    /// below them.
     filled: Option<RwLock<HashSet<NodePos>>>,
     faults: Mutex<Faults>,
 }
@@ -55,7 +56,8 @@ impl LevelData {
     pub fn new(source: Box<dyn Source>, cache_bytes: usize) -> Self {
         let extent = source.extent().and_then(clipped);
         let top = extent.map_or(0, top_level);
-        let is_remembered = !source.makes_levels() && source.chunk_count() <= MOST_REMEMBERED;
+        let is_known = source.makes_levels() || source.knows_air();
+        let is_remembered = !is_known && source.chunk_count() <= MOST_REMEMBERED;
         Self {
             filled: is_remembered.then(|| RwLock::new(nodes_above(source.chunk_positions(), top))),
             top,
@@ -325,7 +327,7 @@ fn nodes_above(chunks: Vec<ChunkPos>, top: u8) -> HashSet<NodePos> {
 }
 
 /// The lowest level at which at most two nodes an axis cover `extent`.
-fn top_level(extent: ChunkBox) -> u8 {
+pub(crate) fn top_level(extent: ChunkBox) -> u8 {
     (0..NodePos::MAX_LEVEL)
         .find(|&level| {
             let [low, high] =

@@ -1,4 +1,4 @@
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::{PoisonError, RwLock};
 
 use drystone_voxel::{Chunk, ChunkPos, MaterialTable};
@@ -6,12 +6,13 @@ use rayon::ThreadPool;
 use rayon::prelude::*;
 use redb::{ReadableTable, WriteTransaction};
 
-use super::database::{CHUNKS, INDEX, META, Store, corrupted};
+use super::database::{CHUNKS, INDEX, LEVELS, META, Store, corrupted};
 use super::group::{Group, GroupPos, SLOTS};
-use super::index::{Index, region_of};
-use super::meta::{Head, materials_to_bytes, sealed};
+use super::index::{Index, RegionPos, region_of};
+use super::levels::{nodes_above, place_of_node};
+use super::meta::{Head, VERSION, materials_to_bytes, sealed};
 use super::record;
-use crate::WorldError;
+use crate::{NodePos, WorldError};
 
 /// The names of what the table of the whole holds.
 pub(super) const HEAD: &str = "world";
@@ -23,6 +24,10 @@ pub(super) const IMPORT: &str = "import";
 pub(super) struct Batch {
     /// Chunks as they are now; empty ones are removed.
     pub(super) chunks: BTreeMap<ChunkPos, Chunk>,
+    /// Nodes above these: what is kept of them is no longer true, but for `levels`.
+    pub(super) stale: HashSet<NodePos>,
+    /// Chunks of larger voxels, which follow from what is there with this batch.
+    pub(super) levels: BTreeMap<NodePos, Chunk>,
     /// All materials, where some are new.
     pub(super) materials: Option<MaterialTable>,
     /// How far an import has come; empty when it is done.
@@ -30,12 +35,21 @@ pub(super) struct Batch {
 }
 
 impl Batch {
+    /// Chunks in the place of those that are there.
+    pub(super) fn of_chunks(chunks: BTreeMap<ChunkPos, Chunk>) -> Self {
+        Self { stale: nodes_above(chunks.keys()), chunks, ..Self::default() }
+    }
+
     pub(super) fn is_empty(&self) -> bool {
-        self.chunks.is_empty() && self.materials.is_none() && self.import.is_none()
+        let has_chunks = !self.chunks.is_empty() || !self.levels.is_empty();
+        !has_chunks && self.materials.is_none() && self.import.is_none()
     }
 
     /// Adds what was asked for later, which counts where both say something.
     pub(super) fn extend(&mut self, later: Self) {
+        self.levels.retain(|node, _| !later.stale.contains(node));
+        self.levels.extend(later.levels);
+        self.stale.extend(later.stale);
         self.chunks.extend(later.chunks);
         self.materials = later.materials.or(self.materials.take());
         self.import = later.import.or(self.import.take());
@@ -61,66 +75,99 @@ pub(super) fn commit(
     batch: &Batch,
     pool: Option<&ThreadPool>,
 ) -> Result<(), WorldError> {
-    let groups = pack(&batch.chunks, pool);
-    let (mut head, mut index) = {
+    let groups = pack(batch.chunks.iter().map(|(&at, chunk)| (at, chunk)).collect(), pool);
+    let levels = pack_levels(batch, pool);
+    let (mut head, changes) = {
         let committed = committed.read().unwrap_or_else(PoisonError::into_inner);
-        (committed.head.clone(), committed.index.clone())
+        (committed.head.clone(), Changes::of(&committed.index, batch))
     };
-    let mut regions: Vec<_> = Vec::new();
-    for (&chunk, voxels) in &batch.chunks {
-        if index.contains(chunk) == voxels.is_empty() {
-            index.set(chunk, !voxels.is_empty());
-            regions.push(region_of(chunk).0);
-        }
-    }
-    regions.sort_unstable();
-    regions.dedup();
+    head.version = VERSION;
     head.revision += 1;
-    head.chunk_count = index.chunk_count();
-    head.region_count = index.region_count() as u64;
+    head.chunk_count = head.chunk_count.saturating_add_signed(changes.chunk_count);
+    head.region_count = head.region_count.saturating_add_signed(changes.region_count);
     store.write(|transaction| {
         put_groups(transaction, &groups)?;
+        put_levels(transaction, &levels)?;
         let mut table = transaction.open_table(INDEX)?;
-        for region in regions {
-            match index.region_bytes(region) {
+        for &region in &changes.regions {
+            match changes.index.region_bytes(region) {
                 Some(bytes) => table.insert(region, bytes.as_slice())?,
                 None => table.remove(region)?,
             };
         }
-        let mut table = transaction.open_table(META)?;
-        table.insert(HEAD, head.to_bytes().as_slice())?;
-        if let Some(materials) = &batch.materials {
-            table.insert(MATERIALS, materials_to_bytes(materials).as_slice())?;
-        }
-        match batch.import.as_deref() {
-            None => {}
-            Some([]) => drop(table.remove(IMPORT)?),
-            Some(progress) => {
-                drop(table.insert(IMPORT, sealed(progress.to_vec()).as_slice())?);
-            }
-        }
-        Ok(())
+        put_meta(transaction, &head, batch)
     })?;
-    *committed.write().unwrap_or_else(PoisonError::into_inner) = Committed { head, index };
+    let mut committed = committed.write().unwrap_or_else(PoisonError::into_inner);
+    changes.chunks.iter().for_each(|&(at, is_there)| committed.index.set(at, is_there));
+    committed.head = head;
+    Ok(())
+}
+
+/// What a batch changes in the index.
+struct Changes {
+    /// Chunks that come or go, and whether they are there then.
+    chunks: Vec<(ChunkPos, bool)>,
+    regions: BTreeSet<RegionPos>,
+    /// Those regions alone, as they will be.
+    index: Index,
+    chunk_count: i64,
+    region_count: i64,
+}
+
+impl Changes {
+    fn of(index: &Index, batch: &Batch) -> Self {
+        let changed = batch.chunks.iter().map(|(&at, chunk)| (at, !chunk.is_empty()));
+        let chunks: Vec<_> =
+            changed.filter(|&(at, is_there)| index.contains(at) != is_there).collect();
+        let regions: BTreeSet<_> = chunks.iter().map(|&(at, _)| region_of(at).0).collect();
+        let mut part = index.part(&regions);
+        let (chunks_before, regions_before) = (part.chunk_count(), part.region_count());
+        chunks.iter().for_each(|&(at, is_there)| part.set(at, is_there));
+        let chunk_count = part.chunk_count() as i64 - chunks_before as i64;
+        let region_count = part.region_count() as i64 - regions_before as i64;
+        Self { chunks, regions, index: part, chunk_count, region_count }
+    }
+}
+
+fn put_meta(transaction: &WriteTransaction, head: &Head, batch: &Batch) -> Result<(), redb::Error> {
+    let mut table = transaction.open_table(META)?;
+    table.insert(HEAD, head.to_bytes().as_slice())?;
+    if let Some(materials) = &batch.materials {
+        table.insert(MATERIALS, materials_to_bytes(materials).as_slice())?;
+    }
+    match batch.import.as_deref() {
+        None => {}
+        Some([]) => drop(table.remove(IMPORT)?),
+        Some(progress) => {
+            drop(table.insert(IMPORT, sealed(progress.to_vec()).as_slice())?);
+        }
+    }
     Ok(())
 }
 
 /// The records of chunks by group, those that are empty for what is to be removed.
-fn pack(
-    chunks: &BTreeMap<ChunkPos, Chunk>,
-    pool: Option<&ThreadPool>,
-) -> BTreeMap<GroupPos, Records> {
-    let pack = |(&position, chunk): (&ChunkPos, &Chunk)| {
+fn pack(chunks: Vec<(ChunkPos, &Chunk)>, pool: Option<&ThreadPool>) -> BTreeMap<GroupPos, Records> {
+    let pack = |(position, chunk): (ChunkPos, &Chunk)| {
         let record = if chunk.is_empty() { Vec::new() } else { record::encode(chunk) };
         (GroupPos::of(position), record)
     };
     let records: Vec<_> = match pool {
-        Some(pool) => pool.install(|| chunks.par_iter().map(pack).collect()),
-        None => chunks.iter().map(pack).collect(),
+        Some(pool) => pool.install(|| chunks.into_par_iter().map(pack).collect()),
+        None => chunks.into_iter().map(pack).collect(),
     };
     let mut groups: BTreeMap<GroupPos, Records> = BTreeMap::new();
     for ((group, slot), record) in records {
         groups.entry(group).or_default()[slot] = Some(record);
+    }
+    groups
+}
+
+/// The same of larger voxels: what is stale is removed, but where the batch has it anew.
+fn pack_levels(batch: &Batch, pool: Option<&ThreadPool>) -> BTreeMap<GroupPos, Records> {
+    let kept = batch.levels.iter().filter_map(|(&node, it)| Some((place_of_node(node)?, it)));
+    let mut groups = pack(kept.collect(), pool);
+    for (group, slot) in batch.stale.iter().filter_map(|&it| place_of_node(it)).map(GroupPos::of) {
+        groups.entry(group).or_default()[slot].get_or_insert_default();
     }
     groups
 }
@@ -145,6 +192,28 @@ fn put_groups(
             Some(value) => table.insert(&key, value.as_slice())?,
             None => table.remove(&key)?,
         };
+    }
+    Ok(())
+}
+
+/// A value that is damaged is given up: what was in it is made anew when it is asked for.
+fn put_levels(
+    transaction: &WriteTransaction,
+    groups: &BTreeMap<GroupPos, Records>,
+) -> Result<(), redb::Error> {
+    let mut table = transaction.open_table(LEVELS)?;
+    for (&group, records) in groups {
+        let key = group.key();
+        let (had_value, value) = {
+            let old = table.get(&key)?;
+            let parsed = old.as_ref().and_then(|old| Group::parse(group, old.value()).ok());
+            (old.is_some(), Group::replaced(group, parsed.as_ref(), records))
+        };
+        match value {
+            Some(value) => drop(table.insert(&key, value.as_slice())?),
+            None if had_value => drop(table.remove(&key)?),
+            None => {}
+        }
     }
     Ok(())
 }

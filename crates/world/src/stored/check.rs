@@ -1,7 +1,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use drystone_voxel::{Material, MaterialTable};
+use drystone_voxel::{ChunkPos, Material, MaterialTable};
 
 use super::survey::Survey;
 use super::{StoredWorld, beside, publish};
@@ -14,15 +14,20 @@ pub struct WorldCheck {
     pub chunks: u64,
     /// Values that were read, of eight chunks each at the most.
     pub values: u64,
+    /// Chunks of larger voxels that are whole.
+    pub levels: u64,
     /// What is damaged, a line each: the place and the problem.
     pub damage: Vec<String>,
+    /// The chunks that are lost by that, as far as it is known which there were. What else is
+    /// damaged can be made anew of what is whole.
+    pub lost: Vec<ChunkPos>,
 }
 
 impl StoredWorld {
     /// Reads all of a stored world, verifies every checksum and unpacks every chunk.
     ///
     /// # Cost
-    /// Reads the whole file on one core, some 20 µs a chunk.
+    /// Reads the whole file on one core, some 20 µs a chunk, those of larger voxels too.
     ///
     /// # Errors
     /// What cannot be opened at all, as [`open`](Self::open) says; damage beyond that is no
@@ -36,8 +41,9 @@ impl StoredWorld {
 
     /// Makes a damaged world whole again: every chunk that is whole goes into a new file,
     /// which then takes the damaged one's name, while that is kept as the path returned, with
-    /// `.damaged` behind its name. The index is made anew; where materials are lost, they get
-    /// numbers for names. A world that is not damaged is left as it is.
+    /// `.damaged` behind its name. The index is made anew, and so are larger voxels where there
+    /// were any; where materials are lost, they get numbers for names. A world that is not
+    /// damaged is left as it is.
     ///
     /// # Cost
     /// A [`check`](Self::check), and where something is damaged writing the whole file.
@@ -72,24 +78,32 @@ impl StoredWorld {
         }
         let new = publish::reserve(path).map_err(unreadable)?;
         let repaired = Self::fill(&new, name, &materials, None)
-            .and_then(|()| copy_whole(path, &new))
+            .and_then(|()| copy_whole(path, &new, survey.level_count + survey.damaged_levels > 0))
             .and_then(|()| publish::replace(&new, path, &kept).map_err(unreadable));
         repaired.inspect_err(|_| drop(fs::remove_file(&new)))?;
         Ok((report, Some(kept)))
     }
 }
 
-/// Puts every chunk that is whole into another world.
-fn copy_whole(path: &Path, to: &Path) -> Result<(), WorldError> {
+/// Puts every chunk that is whole into another world, and makes larger voxels where asked.
+fn copy_whole(path: &Path, to: &Path, has_levels: bool) -> Result<(), WorldError> {
     let world = StoredWorld::open(to)?;
     Survey::of(path, &mut |at, chunk| world.put([(at, chunk)]))?;
+    if has_levels {
+        world.derive_levels(&mut |_, _| {})?;
+    }
     world.close()
 }
 
 impl Survey<'_> {
     fn report(&self) -> WorldCheck {
-        let (chunks, values) = (self.found.chunk_count(), self.value_count);
-        WorldCheck { chunks, values, damage: self.damage.clone() }
+        WorldCheck {
+            chunks: self.found.chunk_count(),
+            values: self.value_count,
+            levels: self.level_count,
+            damage: self.damage.clone(),
+            lost: self.lost.iter().copied().collect(),
+        }
     }
 }
 

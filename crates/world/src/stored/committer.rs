@@ -8,7 +8,7 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use super::batch::{self, Batch, Committed};
 use super::database::Store;
-use crate::{Saving, WorldError};
+use crate::{NodePos, Saving, WorldError};
 
 /// When edits are written to disk, in groups: a commit waits for the disk, some milliseconds
 /// however small it is.
@@ -25,6 +25,15 @@ impl Default for CommitPolicy {
     fn default() -> Self {
         Self { max_delay: Duration::from_secs(1), max_bytes: 8 << 20 }
     }
+}
+
+/// What waits to be committed says of a node of larger voxels.
+pub(super) enum Waiting {
+    Kept(Chunk),
+    /// What is on disk is no longer true.
+    Stale,
+    /// What is on disk is true.
+    Unknown,
 }
 
 /// Takes edits and commits them on a thread of its own.
@@ -53,6 +62,8 @@ struct State {
     since: Option<Instant>,
     /// What is being written; still newer than what is read from disk.
     writing: Arc<Batch>,
+    /// How often chunks were put.
+    edit_count: u64,
     /// How many batches were put; how many of these, the oldest ones, are on disk; and how
     /// many somebody waits for.
     put_count: u64,
@@ -90,6 +101,30 @@ impl Committer {
         newest.or_else(|| state.writing.chunks.get(&position)).cloned()
     }
 
+    /// Whether there may be something in the chunks that `node` covers, as far as they wait to
+    /// be written; `None` where they do not.
+    pub(super) fn may_hold(&self, node: NodePos) -> Option<bool> {
+        if node.level == 0 {
+            return self.get(node.chunk).map(|chunk| !chunk.is_empty());
+        }
+        let state = self.shared.lock();
+        let waits = state.pending.stale.contains(&node) || state.writing.stale.contains(&node);
+        waits.then_some(true)
+    }
+
+    /// What is known of a node of larger voxels without a look at the disk.
+    pub(super) fn level(&self, node: NodePos) -> Waiting {
+        let state = self.shared.lock();
+        for batch in [&state.pending, &*state.writing] {
+            match batch.levels.get(&node) {
+                Some(chunk) => return Waiting::Kept(chunk.clone()),
+                None if batch.stale.contains(&node) => return Waiting::Stale,
+                None => {}
+            }
+        }
+        Waiting::Unknown
+    }
+
     /// What is not on disk yet: each chunk's place, and whether it holds anything.
     pub(super) fn waiting(&self) -> Vec<(ChunkPos, bool)> {
         let state = self.shared.lock();
@@ -107,20 +142,37 @@ impl Committer {
 
     /// Takes a batch, which is committed as a whole.
     pub(super) fn put(&self, batch: Batch) -> Result<(), WorldError> {
-        let mut state = self.shared.lock();
-        let limit = self.shared.policy.max_bytes.saturating_mul(4);
-        while state.pending_bytes > limit && state.failure.is_none() {
-            state = self.shared.wait(state, None);
-        }
+        let mut state = self.shared.with_room();
         if let Some(failure) = &state.failure {
             return Err(self.shared.failed(failure));
         }
-        state.pending_bytes += size_bytes(&batch);
-        state.pending.extend(batch);
-        state.put_count += 1;
-        state.since.get_or_insert_with(Instant::now);
-        self.shared.changed.notify_all();
+        state.edit_count += u64::from(!batch.chunks.is_empty());
+        self.shared.take(&mut state, batch);
         Ok(())
+    }
+
+    /// How often chunks were put.
+    pub(super) fn edit_count(&self) -> u64 {
+        self.shared.lock().edit_count
+    }
+
+    /// Takes a chunk of larger voxels, made of what was there when chunks had been put
+    /// `edit_count` times. Where that has changed since, or nothing can be written, it is
+    /// forgotten: it can be made again.
+    pub(super) fn put_level(&self, node: NodePos, chunk: &Chunk, edit_count: u64) {
+        let mut state = self.shared.with_room();
+        if state.edit_count == edit_count && state.failure.is_none() && !chunk.is_empty() {
+            let levels = [(node, chunk.clone())].into();
+            self.shared.take(&mut state, Batch { levels, ..Batch::default() });
+        }
+    }
+
+    /// Whether all could be written so far.
+    pub(super) fn check(&self) -> Result<(), WorldError> {
+        match &self.shared.lock().failure {
+            Some(failure) => Err(self.shared.failed(failure)),
+            None => Ok(()),
+        }
     }
 
     /// Returns when all that was put before is on disk, whatever is put meanwhile.
@@ -168,6 +220,24 @@ impl Shared {
                 waited.unwrap_or_else(PoisonError::into_inner).0
             }
         }
+    }
+
+    /// Waits until no more is pending than may be, or writing failed.
+    fn with_room(&self) -> MutexGuard<'_, State> {
+        let mut state = self.lock();
+        let limit = self.policy.max_bytes.saturating_mul(4);
+        while state.pending_bytes > limit && state.failure.is_none() {
+            state = self.wait(state, None);
+        }
+        state
+    }
+
+    fn take(&self, state: &mut State, batch: Batch) {
+        state.pending_bytes += size_bytes(&batch);
+        state.pending.extend(batch);
+        state.put_count += 1;
+        state.since.get_or_insert_with(Instant::now);
+        self.changed.notify_all();
     }
 
     fn failed(&self, failure: &str) -> WorldError {
@@ -230,6 +300,7 @@ impl Shared {
 
 /// The memory of a batch's chunks.
 fn size_bytes(batch: &Batch) -> u64 {
-    let each = size_of::<(ChunkPos, Chunk)>();
-    batch.chunks.values().map(|chunk| (chunk.size_bytes() + each) as u64).sum()
+    let each = size_of::<(NodePos, Chunk)>();
+    let chunks = batch.chunks.values().chain(batch.levels.values());
+    chunks.map(|chunk| (chunk.size_bytes() + each) as u64).sum()
 }

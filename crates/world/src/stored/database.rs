@@ -5,7 +5,7 @@ use std::sync::{PoisonError, RwLock};
 
 use redb::{
     Builder, Database, DatabaseError, ReadOnlyDatabase, ReadOnlyTable, ReadTransaction,
-    ReadableDatabase, StorageError, TableDefinition, WriteTransaction,
+    ReadableDatabase, StorageError, TableDefinition, TableError, WriteTransaction,
 };
 
 use super::group::Key;
@@ -13,6 +13,8 @@ use crate::WorldError;
 
 /// Values of eight chunks, by group.
 pub(super) const CHUNKS: TableDefinition<'_, &Key, &[u8]> = TableDefinition::new("chunks");
+/// Values of eight chunks of larger voxels, by group.
+pub(super) const LEVELS: TableDefinition<'_, &Key, &[u8]> = TableDefinition::new("levels");
 /// Which chunks there are, by region.
 pub(super) const INDEX: TableDefinition<'_, [i32; 3], &[u8]> = TableDefinition::new("index");
 /// What is known of the whole, by name.
@@ -35,6 +37,8 @@ struct Open {
     handle: Handle,
     /// The chunks as of the last commit, for readers.
     chunks: ChunksTable,
+    /// Those of larger voxels; `None` until there are any.
+    levels: Option<ChunksTable>,
 }
 
 pub(super) type ChunksTable = ReadOnlyTable<&'static Key, &'static [u8]>;
@@ -53,9 +57,21 @@ impl Handle {
     }
 
     fn open(self) -> Result<Open, redb::Error> {
-        let chunks = self.begin_read()?.open_table(CHUNKS)?;
-        Ok(Open { handle: self, chunks })
+        let (chunks, levels) = tables(&self.begin_read()?)?;
+        Ok(Open { handle: self, chunks, levels })
     }
+}
+
+/// The tables of chunks and of levels as a transaction sees them.
+fn tables(
+    transaction: &ReadTransaction,
+) -> Result<(ChunksTable, Option<ChunksTable>), redb::Error> {
+    let levels = match transaction.open_table(LEVELS) {
+        Ok(levels) => Some(levels),
+        Err(TableError::TableDoesNotExist(_)) => None,
+        Err(error) => return Err(error.into()),
+    };
+    Ok((transaction.open_table(CHUNKS)?, levels))
 }
 
 /// How a file is opened.
@@ -136,6 +152,14 @@ impl Store {
         self.guarded(|open| work(&open.chunks))
     }
 
+    /// Asks the chunks of larger voxels, where there are any.
+    pub(super) fn levels<T>(
+        &self,
+        work: impl FnOnce(&ChunksTable) -> Result<Option<T>, redb::Error>,
+    ) -> Result<Option<T>, WorldError> {
+        self.guarded(|open| open.levels.as_ref().map_or(Ok(None), work))
+    }
+
     /// Asks any table, as of now.
     pub(super) fn read<T>(
         &self,
@@ -156,8 +180,7 @@ impl Store {
                 let transaction = begin_write(database)?;
                 let done = work(&transaction)?;
                 transaction.commit()?;
-                let chunks = database.begin_read()?.open_table(CHUNKS)?;
-                Ok(Some((done, chunks)))
+                Ok(Some((done, tables(&database.begin_read()?)?)))
             }
         })?
         else {
@@ -165,7 +188,7 @@ impl Store {
         };
         let mut open = self.open.write().unwrap_or_else(PoisonError::into_inner);
         if let Some(open) = open.as_mut() {
-            open.chunks = done.1;
+            (open.chunks, open.levels) = done.1;
         }
         Ok(done.0)
     }

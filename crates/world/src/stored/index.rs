@@ -1,9 +1,9 @@
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use drystone_voxel::ChunkPos;
 use twox_hash::XxHash3_64;
 
-use crate::ChunkBox;
+use crate::{ChunkBox, NodePos};
 
 /// Which chunks there are: a bit each, by regions of 16³ chunks.
 ///
@@ -63,6 +63,54 @@ impl Index {
         }
     }
 
+    /// A copy of these regions alone.
+    pub(super) fn part(&self, regions: &BTreeSet<RegionPos>) -> Self {
+        let regions = regions.iter().filter_map(|at| self.regions.get_key_value(at));
+        let regions: BTreeMap<_, _> = regions.map(|(&at, bits)| (at, bits.clone())).collect();
+        let ones = regions.values().flat_map(|bits| bits.iter());
+        Self { chunk_count: ones.map(|word| u64::from(word.count_ones())).sum(), regions }
+    }
+
+    /// Whether any chunk that `node` covers is there.
+    ///
+    /// # Cost
+    /// Above level 4, O(regions of the node's breadth in X) at worst, where it has none.
+    pub(super) fn has_any(&self, node: NodePos) -> bool {
+        let NodePos { level, chunk } = node;
+        let Some(up) = u32::from(level).checked_sub(SIDE_LOG2) else {
+            return self.has_any_in_region(node);
+        };
+        let span = |c: i32| {
+            let low = i64::from(c) << up;
+            let end = low + (1 << up) - 1;
+            low.clamp(i32::MIN.into(), i32::MAX.into()) as i32
+                ..=end.clamp(i32::MIN.into(), i32::MAX.into()) as i32
+        };
+        let (x, y, z) = (span(chunk.x), span(chunk.y), span(chunk.z));
+        let regions =
+            self.regions.range([*x.start(), i32::MIN, i32::MIN]..=[*x.end(), i32::MAX, i32::MAX]);
+        regions.into_iter().any(|(at, _)| y.contains(&at[1]) && z.contains(&at[2]))
+    }
+
+    /// The same of a node that is smaller than a region.
+    fn has_any_in_region(&self, node: NodePos) -> bool {
+        let side = 1 << node.level;
+        let NodePos { chunk: ChunkPos { x, y, z }, .. } = node;
+        let scaled = |c: i32| c.checked_mul(side);
+        let (Some(x), Some(y), Some(z)) = (scaled(x), scaled(y), scaled(z)) else { return false };
+        let (region, first) = region_of(ChunkPos::new(x, y, z));
+        let Some(bits) = self.regions.get(&region) else { return false };
+        let row = (1_u64 << side) - 1;
+        let rows = (0..side as usize).flat_map(|z| (0..side as usize).map(move |y| (y, z)));
+        rows.map(|(y, z)| first + (y << SIDE_LOG2) + (z << (2 * SIDE_LOG2)))
+            .any(|bit| bits[bit / 64] >> (bit % 64) & row != 0)
+    }
+
+    /// The nodes of `level` that cover any chunk that is there, each once, sorted.
+    pub(super) fn nodes(&self, level: u8) -> BTreeSet<NodePos> {
+        self.iter().map(|chunk| NodePos::from(chunk).ancestor(level)).collect()
+    }
+
     /// Every chunk that is there, region by region.
     pub(super) fn iter(&self) -> impl Iterator<Item = ChunkPos> + '_ {
         self.regions.iter().flat_map(|(&region, bits)| {
@@ -118,7 +166,6 @@ fn checksum(region: RegionPos, bits: &[u8]) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::collections::BTreeSet;
 
     #[test]
     fn chunks_come_and_go_and_regions_are_read_back() {
@@ -154,6 +201,31 @@ mod tests {
         assert_eq!(read.chunk_count(), index.chunk_count());
         shadow.iter().for_each(|&chunk| index.set(chunk, false));
         assert_eq!((index.chunk_count(), index.region_count()), (0, 0));
+    }
+
+    #[test]
+    fn nodes_are_known_that_have_chunks_below_them() {
+        let (mut index, mut dice) = (Index::default(), 3_u32);
+        let mut chunks = Vec::new();
+        for _ in 0..40 {
+            dice = dice.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            let c = |shift: u32| (dice >> shift) as i32 % 97 - 48;
+            chunks.push(ChunkPos::new(c(3), c(9), c(17)));
+        }
+        chunks.iter().for_each(|&chunk| index.set(chunk, true));
+        for level in 0..=NodePos::MAX_LEVEL {
+            let covered: BTreeSet<NodePos> =
+                chunks.iter().map(|&chunk| NodePos::from(chunk).ancestor(level)).collect();
+            assert_eq!(index.nodes(level), covered);
+            for &node in &covered {
+                for (x, y, z) in [(0, 0, 0), (1, 0, 0), (0, -1, 0), (0, 0, 1), (-1, 1, -1)] {
+                    let Some(near) = node.offset([x, y, z]) else { continue };
+                    assert_eq!(index.has_any(near), covered.contains(&near), "{near:?}");
+                }
+            }
+        }
+        let far = NodePos { level: 2, chunk: ChunkPos::new(i32::MAX, 0, i32::MIN) };
+        assert!(!index.has_any(far) && !index.has_any(NodePos { level: 24, ..far }));
     }
 
     #[test]

@@ -14,8 +14,9 @@ pub(super) struct Head {
     pub(super) name: String,
 }
 
-/// The format that is written, and the newest that is read.
-pub(super) const VERSION: u32 = 1;
+/// The format that is written, and the newest that is read. Version 1 has no levels: programs
+/// that know no other would leave there what is no longer true.
+pub(super) const VERSION: u32 = 2;
 
 const FIXED_BYTES: usize = 4 + 8 + 8 + 8;
 

@@ -8,11 +8,18 @@ use super::database::damaged;
 use super::group::{Group, GroupPos};
 use super::index::Index;
 use super::{MISSING, StoredWorld, place_of, record};
-use crate::{ChunkBox, EditStore, Source, WorldError};
+use crate::{ChunkBox, EditStore, NodePos, Source, WorldError};
 
 impl StoredWorld {
     pub(super) fn with_committed<T>(&self, ask: impl FnOnce(&Committed) -> T) -> T {
         ask(&self.committed.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    pub(super) fn note(&self, error: &WorldError) {
+        let mut faults = self.faults.lock().unwrap_or_else(PoisonError::into_inner);
+        if faults.len() < Self::MAX_FAULTS {
+            faults.push(error.to_string());
+        }
     }
 
     /// The index with what waits to be committed.
@@ -81,12 +88,27 @@ impl Source for StoredWorld {
             Some(_) => self.newest(position),
             None => Err(error),
         });
-        read.inspect_err(|error| {
-            let mut faults = self.faults.lock().unwrap_or_else(PoisonError::into_inner);
-            if faults.len() < Self::MAX_FAULTS {
-                faults.push(error.to_string());
-            }
-        })
+        read.inspect_err(|error| self.note(error))
+    }
+
+    /// As it is kept; where it is not and the world may be written, it is made and kept.
+    fn coarse_chunk(&self, node: NodePos) -> Option<Result<Chunk, WorldError>> {
+        match node.level {
+            0 => Some(self.chunk(node.chunk)),
+            _ if self.committer.is_some() => Some(self.derive(node)),
+            _ => self.kept_level(node).map(Ok),
+        }
+    }
+
+    fn knows_air(&self) -> bool {
+        true
+    }
+
+    fn is_air(&self, node: NodePos) -> bool {
+        // First what waits: what is written meanwhile is in the index when it waits no more.
+        let waiting = self.committer.as_ref().and_then(|it| it.may_hold(node));
+        let is_there = || self.with_committed(|committed| committed.index.has_any(node));
+        !waiting.unwrap_or_else(is_there)
     }
 
     fn faults(&self) -> Vec<String> {

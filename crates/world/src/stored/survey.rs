@@ -12,6 +12,8 @@ use super::meta::{self, Head, VERSION};
 use super::{MISSING, WRONG_SUM, place_of, record};
 use crate::WorldError;
 
+mod levels;
+
 /// All of a file looked at, whatever is damaged in it.
 pub(super) struct Survey<'a> {
     path: &'a Path,
@@ -20,10 +22,13 @@ pub(super) struct Survey<'a> {
     /// The chunks that are whole.
     pub(super) found: Index,
     pub(super) value_count: u64,
+    /// Chunks of larger voxels that are whole, and damage among them.
+    pub(super) level_count: u64,
+    pub(super) damaged_levels: u64,
     /// A line each.
     pub(super) damage: Vec<String>,
-    /// The chunks that have such a line.
-    damaged: BTreeSet<ChunkPos>,
+    /// Chunks that are not whole; each has such a line.
+    pub(super) lost: BTreeSet<ChunkPos>,
     /// What the index says; `None` where it is damaged itself.
     index: Option<Index>,
     visited: BTreeSet<GroupPos>,
@@ -45,16 +50,21 @@ impl<'a> Survey<'a> {
             materials: None,
             found: Index::default(),
             value_count: 0,
+            level_count: 0,
+            damaged_levels: 0,
             damage: Vec::new(),
-            damaged: BTreeSet::new(),
+            lost: BTreeSet::new(),
             index: None,
             visited: BTreeSet::new(),
         };
         survey.read_meta(&store)?;
         let store = survey.read_index(store);
         let store = survey.read_values(store, each)?;
-        survey.read_missed(store, each)?;
+        let store = survey.read_missed(store, each)?;
         survey.compare();
+        if let Some(store) = store.or_else(|| open(path).ok()) {
+            survey.read_levels(&store);
+        }
         Ok(survey)
     }
 
@@ -112,18 +122,42 @@ impl<'a> Survey<'a> {
         if failed { open(self.path).ok() } else { Some(store) }
     }
 
-    /// All values in their order, as far as they can be gone through.
+    /// All values in their order; where that ends too early, from the other end too.
     fn read_values(
         &mut self,
         store: Option<Store>,
         each: &mut dyn FnMut(ChunkPos, Chunk) -> Result<(), WorldError>,
     ) -> Result<Option<Store>, WorldError> {
         let Some(store) = store else { return Ok(None) };
+        if self.read_run(&store, false, each)? {
+            return Ok(Some(store));
+        }
+        drop(store);
+        if let Ok(store) = open(self.path) {
+            self.read_run(&store, true, each)?;
+        }
+        Ok(open(self.path).ok())
+    }
+
+    /// Values from the first on, or from the last back, until one that was visited; whether
+    /// none was in the way.
+    fn read_run(
+        &mut self,
+        store: &Store,
+        is_back: bool,
+        each: &mut dyn FnMut(ChunkPos, Chunk) -> Result<(), WorldError>,
+    ) -> Result<bool, WorldError> {
         let mut stopped = Ok(());
         let read = store.read(|transaction| {
-            for entry in transaction.open_table(CHUNKS)?.iter()? {
+            let table = transaction.open_table(CHUNKS)?;
+            let mut values = table.iter()?;
+            while let Some(entry) = if is_back { values.next_back() } else { values.next() } {
                 let (key, value) = entry?;
-                stopped = self.take(GroupPos::of_key(*key.value()), value.value(), each);
+                let group = GroupPos::of_key(*key.value());
+                if self.visited.contains(&group) {
+                    break;
+                }
+                stopped = self.take(group, value.value(), each);
                 if stopped.is_err() {
                     break;
                 }
@@ -131,13 +165,7 @@ impl<'a> Survey<'a> {
             Ok(())
         });
         stopped?;
-        match read {
-            Ok(()) => Ok(Some(store)),
-            Err(error) => {
-                self.damage.push(error.to_string());
-                Ok(open(self.path).ok())
-            }
-        }
+        Ok(read.map_err(|error| self.damage.push(error.to_string())).is_ok())
     }
 
     /// One by one those that the index knows of and that were not come to.
@@ -145,12 +173,12 @@ impl<'a> Survey<'a> {
         &mut self,
         mut store: Option<Store>,
         each: &mut dyn FnMut(ChunkPos, Chunk) -> Result<(), WorldError>,
-    ) -> Result<(), WorldError> {
+    ) -> Result<Option<Store>, WorldError> {
         let known = self.index.iter().flat_map(Index::iter).map(|chunk| GroupPos::of(chunk).0);
         let missed: BTreeSet<GroupPos> =
             known.filter(|group| !self.visited.contains(group)).collect();
         for group in missed {
-            let Some(open_store) = &store else { return Ok(()) };
+            let Some(open_store) = &store else { return Ok(None) };
             let read = open_store
                 .chunks(|table| Ok(table.get(&group.key())?.map(|value| value.value().to_vec())));
             match read {
@@ -159,7 +187,7 @@ impl<'a> Survey<'a> {
                 Err(_) => store = open(self.path).ok(),
             }
         }
-        Ok(())
+        Ok(store)
     }
 
     /// Verifies and unpacks a value's chunks.
@@ -188,7 +216,7 @@ impl<'a> Survey<'a> {
                     each(at, chunk)?;
                 }
                 Err(problem) => {
-                    self.damaged.insert(at);
+                    self.lost.insert(at);
                     self.damage.push(format!("{}: {problem}", place_of(at)));
                 }
             }
@@ -200,7 +228,7 @@ impl<'a> Survey<'a> {
     fn compare(&mut self) {
         let Some(index) = &self.index else { return };
         for chunk in index.iter().filter(|&chunk| !self.found.contains(chunk)) {
-            if !self.damaged.contains(&chunk) {
+            if self.lost.insert(chunk) {
                 self.damage.push(format!("{}: {MISSING}", place_of(chunk)));
             }
         }

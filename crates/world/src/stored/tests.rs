@@ -10,6 +10,8 @@ use super::group::GroupPos;
 use super::*;
 use crate::{ChunkBox, GeneratedWorld, GeneratorConfig, Source, World, open_source};
 
+mod levels;
+
 /// A folder that is gone when the test is over.
 struct Folder(PathBuf);
 
@@ -269,7 +271,9 @@ fn what_cannot_be_opened_says_why() {
         .unwrap();
     drop(store);
     let newer = StoredWorld::open(&path).unwrap_err();
-    assert!(matches!(newer, WorldError::NewerStored { found: 2, known: 1, .. }), "{newer}");
+    let is_told =
+        matches!(newer, WorldError::NewerStored { found, known, .. } if found == known + 1);
+    assert!(is_told, "{newer}");
 
     let other = folder.0.join("other");
     drop(redb::Database::create(&other).unwrap());

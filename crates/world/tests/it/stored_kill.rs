@@ -3,8 +3,8 @@
 use std::io::{BufRead, BufReader, Write};
 use std::time::Duration;
 
-use drystone_voxel::{Chunk, ChunkPos, LocalPos, Material, MaterialTable};
-use drystone_world::{Source, StoredWorld};
+use drystone_voxel::{Chunk, ChunkPos, LocalPos, Material, MaterialTable, downsample};
+use drystone_world::{NodePos, Source, StoredWorld};
 
 use crate::random::Random;
 use crate::stored_child::{Folder, command, order};
@@ -42,6 +42,10 @@ fn child_edits() {
     let mut out = std::io::stdout();
     for n in from.. {
         world.put([(place(n), edited(n))]).unwrap();
+        // Now and then larger voxels are made, of which the next edit makes some untrue.
+        if n.is_multiple_of(3) {
+            world.derive_levels(&mut |_, _| {}).unwrap();
+        }
         world.flush().unwrap();
         writeln!(out, "edit {n}").unwrap();
         out.flush().unwrap();
@@ -54,7 +58,7 @@ fn what_was_committed_is_there_after_every_kill() {
     let path = folder.file("killed.drystone");
     StoredWorld::create(&path, "killed", &MaterialTable::new()).unwrap().close().unwrap();
     let mut random = Random(7);
-    let (mut next, mut kills_in_edits) = (0, 0);
+    let (mut next, mut kills_in_edits, mut kept_levels) = (0, 0, 0);
     for kill in 0..KILLS {
         let mut child = command("stored_kill::child_edits", &path, next).spawn().unwrap();
         std::thread::sleep(Duration::from_micros(random.below(60_000) as u64));
@@ -79,6 +83,7 @@ fn what_was_committed_is_there_after_every_kill() {
             assert!(found == edits.unwrap_or(u64::MAX) || found == committed, "kill {kill}");
             assert!(chunk == edited(found), "kill {kill}: edit {found} is torn");
         }
+        kept_levels += assert_levels_follow(&world, kill);
         let check = StoredWorld::check(&path).unwrap();
         assert!(check.damage.is_empty(), "kill {kill}: {:?}", check.damage);
         drop(world);
@@ -86,7 +91,22 @@ fn what_was_committed_is_there_after_every_kill() {
         next = committed + 1;
         let world = StoredWorld::open(&path).unwrap();
         world.put([(place(committed), edited(committed))]).unwrap();
+        world.derive_levels(&mut |_, _| {}).unwrap();
         world.close().unwrap();
     }
     assert!(kills_in_edits > KILLS / 10, "{kills_in_edits} of {KILLS} while it was editing");
+    assert!(kept_levels > KILLS, "{kept_levels}");
+}
+
+/// What is kept of larger voxels is what follows from the chunks; how many there are.
+fn assert_levels_follow(world: &StoredWorld, kill: usize) -> usize {
+    let mut count = 0;
+    for node in (0..PLACES).map(|n| NodePos::from(place(n)).ancestor(1)) {
+        let Some(kept) = world.coarse_chunk(node) else { continue };
+        let below = node.children().unwrap().map(|child| world.chunk(child.chunk).unwrap());
+        let expected = downsample(Chunk::SIDE, below.each_ref().map(Some), world.materials());
+        assert!(kept.unwrap() == expected.unwrap(), "kill {kill}: {node:?} is no longer true");
+        count += 1;
+    }
+    count
 }

@@ -1,0 +1,29 @@
+use drystone_voxel::{Chunk, ChunkPos};
+
+use super::batch::{Batch, IMPORT};
+use super::database::{META, damaged};
+use super::{StoredWorld, WRONG_SUM, meta, of_one_side};
+use crate::WorldError;
+
+impl StoredWorld {
+    /// Chunks and how far an import has come, in one transaction.
+    pub(crate) fn put_import(
+        &self,
+        chunks: impl IntoIterator<Item = (ChunkPos, Chunk)>,
+        progress: Vec<u8>,
+    ) -> Result<(), WorldError> {
+        let batch = Batch::of_chunks(of_one_side(chunks)?);
+        self.put_batch(Batch { import: Some(progress), ..batch })
+    }
+
+    /// How far an import had come that was stopped; `None` where none was.
+    pub(crate) fn import_progress(&self) -> Result<Option<Vec<u8>>, WorldError> {
+        let bytes = self.store.read(|transaction| {
+            let table = transaction.open_table(META)?;
+            Ok(table.get(IMPORT)?.map(|bytes| bytes.value().to_vec()))
+        })?;
+        let Some(bytes) = bytes else { return Ok(None) };
+        let opened = meta::opened(&bytes).map(<[u8]>::to_vec);
+        opened.map(Some).ok_or_else(|| damaged(self.path(), "import", WRONG_SUM))
+    }
+}

@@ -1,0 +1,330 @@
+//! Chunks of larger voxels that are kept, against those that are worked out voxel by voxel.
+
+use std::collections::HashMap;
+
+use drystone_voxel::{VoxelPos, downsample_block};
+
+use super::*;
+use crate::levels::top_level;
+use crate::stored::levels::node_of_place;
+use crate::{LevelData, NodePos};
+
+/// The material of one voxel of a node, from the eight below it, and so on down: no chunk is
+/// ever downsampled as one.
+struct Dumb<'a> {
+    chunks: &'a BTreeMap<ChunkPos, Chunk>,
+    materials: &'a MaterialTable,
+    known: HashMap<(u8, VoxelPos), Material>,
+}
+
+impl Dumb<'_> {
+    fn voxel(&mut self, level: u8, at: VoxelPos) -> Material {
+        let (chunk, local) = at.split(Chunk::SIDE);
+        if level == 0 {
+            return self.chunks.get(&chunk).map_or(Material::AIR, |chunk| chunk.get(local));
+        }
+        if !self.chunks.keys().any(|&it| NodePos::from(it).ancestor(level).chunk == chunk) {
+            return Material::AIR;
+        }
+        if let Some(&known) = self.known.get(&(level, at)) {
+            return known;
+        }
+        let block = std::array::from_fn(|i| {
+            let [dx, dy, dz] = [i & 1, i >> 1 & 1, i >> 2].map(|far| far as i32);
+            self.voxel(level - 1, VoxelPos::new(2 * at.x + dx, 2 * at.y + dy, 2 * at.z + dz))
+        });
+        let found = downsample_block(block, self.materials);
+        self.known.insert((level, at), found);
+        found
+    }
+
+    /// Whether `chunk` is right, looked at in places all over it.
+    fn assert_is(&mut self, node: NodePos, chunk: &Chunk) {
+        let ChunkPos { x, y, z } = node.chunk;
+        let side = Chunk::SIDE as i32;
+        for n in 0..500 {
+            let at = [n * 7 % side, n * 11 / 3 % side, n * 13 / 5 % side];
+            let voxel = VoxelPos::new(x * side + at[0], y * side + at[1], z * side + at[2]);
+            let local = LocalPos::new(at[0] as u8, at[1] as u8, at[2] as u8);
+            assert_eq!(chunk.get(local), self.voxel(node.level, voxel), "{node:?} {at:?}");
+        }
+    }
+}
+
+/// All nodes above the chunks, up to the roots.
+fn nodes(chunks: &BTreeMap<ChunkPos, Chunk>) -> Vec<NodePos> {
+    let top = ChunkBox::around(chunks.keys().copied()).map_or(0, top_level);
+    let all = (1..=top)
+        .flat_map(|level| chunks.keys().map(move |&chunk| NodePos::from(chunk).ancestor(level)));
+    let all: std::collections::BTreeSet<_> = all.collect();
+    all.into_iter().collect()
+}
+
+/// The nodes that the file holds.
+fn kept(path: &Path) -> Vec<NodePos> {
+    let store = Store::open(path, Access::Read).unwrap();
+    store
+        .read(|transaction| {
+            let mut nodes = Vec::new();
+            for entry in transaction.open_table(database::LEVELS)?.iter()? {
+                let (key, value) = entry?;
+                let group = GroupPos::of_key(*key.value());
+                let value = group::Group::parse(group, value.value()).unwrap();
+                let slots = (0..group::SLOTS).filter(|&slot| value.record(slot).is_some());
+                nodes.extend(slots.map(|slot| node_of_place(group.chunk(slot)).unwrap()));
+            }
+            Ok(nodes)
+        })
+        .unwrap()
+}
+
+/// Edits, derivations, flushes and openings in an order without rule: no level is ever other
+/// than what follows from the chunks, whether it is asked for by a writer or by a reader.
+#[test]
+fn levels_follow_from_the_chunks_whatever_is_done() {
+    let folder = Folder::new();
+    let (mut dice, mut shadow) = (5, BTreeMap::new());
+    StoredWorld::create(&folder.file(), "", &materials(300)).unwrap().close().unwrap();
+    let mut kept_count = 0;
+    for round in 0..14 {
+        let world = StoredWorld::open(&folder.file()).unwrap();
+        for _ in 0..3 {
+            let mut c = |side: i32| next(&mut dice) as i32 % side - side / 2;
+            let at = ChunkPos::new(c(9), c(3), c(9));
+            let chunk = some_chunk(&mut dice);
+            shadow.insert(at, chunk.clone());
+            world.put([(at, chunk)]).unwrap();
+            match next(&mut dice) % 4 {
+                0 => world.flush().unwrap(),
+                1 => world.derive_levels(&mut |_, _| {}).unwrap(),
+                _ => {}
+            }
+            shadow.retain(|_, chunk| !chunk.is_empty());
+            let mut dumb =
+                Dumb { chunks: &shadow, materials: world.materials(), known: HashMap::new() };
+            for node in nodes(&shadow).into_iter().filter(|_| next(&mut dice).is_multiple_of(3)) {
+                dumb.assert_is(node, &world.coarse_chunk(node).unwrap().unwrap());
+            }
+        }
+        world.close().unwrap();
+        let world = StoredWorld::open_read_only(&folder.file()).unwrap();
+        let mut dumb =
+            Dumb { chunks: &shadow, materials: world.materials(), known: HashMap::new() };
+        for node in nodes(&shadow) {
+            if let Some(chunk) = world.coarse_chunk(node) {
+                dumb.assert_is(node, &chunk.unwrap());
+                kept_count += 1;
+            }
+        }
+        drop(world);
+        // Nothing is kept of what has no chunks.
+        let there = nodes(&shadow);
+        assert!(kept(&folder.file()).iter().all(|node| there.contains(node)), "round {round}");
+    }
+    assert!(kept_count > 20, "{kept_count}");
+}
+
+/// A generated world that is imported is seen at every level as the same is without levels.
+#[test]
+fn every_node_is_that_of_the_source_without_levels() {
+    let folder = Folder::new();
+    let config = GeneratorConfig { size_chunks: [10, 4, 9], ..GeneratorConfig::default() };
+    let made = GeneratedWorld::new(config).unwrap();
+    let (world, _) =
+        crate::import(&made, &folder.file(), &crate::ImportOptions::default(), &mut |_| {})
+            .unwrap();
+    let positions = world.chunk_positions();
+    world.close().unwrap();
+    let mut chunks = BTreeMap::new();
+    chunks.extend(positions.iter().map(|&at| (at, made.chunk(at).unwrap())));
+    let mut expected = nodes(&chunks);
+    expected.sort();
+    let mut found = kept(&folder.file());
+    found.sort();
+    assert_eq!(found, expected, "an import makes all of them");
+
+    let open = || StoredWorld::open_read_only(&folder.file()).unwrap();
+    let with = LevelData::new(Box::new(open()), 1 << 20);
+    let without = LevelData::new(Box::new(WithoutLevels(open())), 64 << 20);
+    assert_eq!(with.roots(), without.roots());
+    for level in 0..=with.top_level() {
+        let low = NodePos::from(ChunkPos::new(-1, -1, -1)).ancestor(level).chunk;
+        let high = NodePos::from(ChunkPos::new(10, 4, 9)).ancestor(level).chunk;
+        for x in low.x..=high.x {
+            for y in low.y..=high.y {
+                for z in low.z..=high.z {
+                    let node = NodePos::new(level, ChunkPos::new(x, y, z));
+                    assert!(with.chunk(node) == without.chunk(node), "{node:?}");
+                }
+            }
+        }
+    }
+    let mut dumb = Dumb { chunks: &chunks, materials: made.materials(), known: HashMap::new() };
+    for node in with.roots() {
+        dumb.assert_is(node, &with.chunk(node));
+    }
+}
+
+/// The same chunks, of which nothing else is known.
+struct WithoutLevels(StoredWorld);
+
+impl Source for WithoutLevels {
+    fn name(&self) -> &str {
+        self.0.name()
+    }
+
+    fn materials(&self) -> &MaterialTable {
+        self.0.materials()
+    }
+
+    fn chunk_positions(&self) -> Vec<ChunkPos> {
+        self.0.chunk_positions()
+    }
+
+    fn chunk(&self, position: ChunkPos) -> Result<Chunk, WorldError> {
+        self.0.chunk(position)
+    }
+}
+
+/// Of a world with levels, what is seen from afar is one chunk, not all below it.
+#[test]
+fn a_view_from_afar_reads_few_chunks() {
+    let folder = Folder::new();
+    let config = GeneratorConfig { size_chunks: [16, 4, 16], ..GeneratorConfig::default() };
+    let made = GeneratedWorld::new(config).unwrap();
+    let (world, _) =
+        crate::import(&made, &folder.file(), &crate::ImportOptions::default(), &mut |_| {})
+            .unwrap();
+    world.close().unwrap();
+    // With every chunk gone, the larger voxels are there still.
+    let store = Store::open(&folder.file(), Access::Write).unwrap();
+    store
+        .write(|it| {
+            it.open_table(database::CHUNKS)?.retain(|_, _| false)?;
+            Ok(())
+        })
+        .unwrap();
+    drop(store);
+    let world = StoredWorld::open_read_only(&folder.file()).unwrap();
+    let data = LevelData::new(Box::new(world), 1 << 20);
+    assert!(data.roots().iter().any(|&root| !data.chunk(root).is_empty()));
+    assert_eq!(data.faults(), [""; 0]);
+    let lowest = data.chunk(NodePos::from(ChunkPos::new(0, 0, 0)));
+    assert!(lowest.is_empty() && data.faults().len() == 1, "{:?}", data.faults());
+}
+
+/// What was made of a damaged chunk is shown, and not kept.
+#[test]
+fn what_follows_from_damage_is_not_kept() {
+    let folder = Folder::new();
+    let world = StoredWorld::create(&folder.file(), "", &materials(3)).unwrap();
+    let stone = || Chunk::new(Chunk::SIDE, Material(1));
+    world.put([0, 1, 4].map(|x| (ChunkPos::new(x, 0, 0), stone()))).unwrap();
+    world.close().unwrap();
+    let store = Store::open(&folder.file(), Access::Write).unwrap();
+    let group = GroupPos::of(ChunkPos::new(0, 0, 0)).0;
+    store
+        .write(|it| {
+            let mut table = it.open_table(database::CHUNKS)?;
+            let mut value = table.get(&group.key())?.unwrap().value().to_vec();
+            *value.last_mut().unwrap() ^= 1;
+            table.insert(&group.key(), value.as_slice())?;
+            Ok(())
+        })
+        .unwrap();
+    drop(store);
+    let world = StoredWorld::open(&folder.file()).unwrap();
+    world.derive_levels(&mut |_, _| {}).unwrap();
+    let parent = world.coarse_chunk(NodePos::new(1, ChunkPos::new(0, 0, 0))).unwrap().unwrap();
+    assert_eq!(parent.get(LocalPos::new(0, 0, 0)), Material(1), "what is whole is seen");
+    assert_eq!(parent.get(LocalPos::new(16, 0, 0)), Material::AIR);
+    world.close().unwrap();
+    let beside = NodePos::from(ChunkPos::new(4, 0, 0));
+    assert_eq!(kept(&folder.file()), [1, 2].map(|level| beside.ancestor(level)));
+}
+
+/// Damage to what can be made anew loses nothing: it is told, and made anew.
+#[test]
+fn damaged_levels_are_told_and_made_anew() {
+    let folder = Folder::new();
+    let world = StoredWorld::create(&folder.file(), "", &materials(3)).unwrap();
+    let noise =
+        |seed: u16| Chunk::from_fn(Chunk::SIDE, |at| Material((u16::from(at.x ^ at.y) + seed) % 4));
+    world.put((0..5).map(|n| (ChunkPos::new(2 * n, 0, 0), noise(n as u16)))).unwrap();
+    world.derive_levels(&mut |_, _| {}).unwrap();
+    world.close().unwrap();
+    let whole = StoredWorld::check(&folder.file()).unwrap();
+    let all = kept(&folder.file());
+    assert_eq!((whole.levels, whole.damage.len()), (all.len() as u64, 0), "{:?}", whole.damage);
+
+    let node = NodePos::new(1, ChunkPos::new(4, 0, 0));
+    let group = GroupPos::of(super::super::levels::place_of_node(node).unwrap()).0;
+    let store = Store::open(&folder.file(), Access::Write).unwrap();
+    store
+        .write(|it| {
+            let mut table = it.open_table(database::LEVELS)?;
+            let mut value = table.get(&group.key())?.unwrap().value().to_vec();
+            *value.last_mut().unwrap() ^= 1;
+            table.insert(&group.key(), value.as_slice())?;
+            // And one in a place that is no node's.
+            table.insert(&GroupPos::of(ChunkPos::default()).0.key(), value.as_slice())?;
+            Ok(())
+        })
+        .unwrap();
+    drop(store);
+    let world = StoredWorld::open_read_only(&folder.file()).unwrap();
+    assert!(world.coarse_chunk(node).is_none(), "who asks makes it of what is below");
+    assert!(world.faults()[0].contains("level 1, chunk 4,0,0"), "{:?}", world.faults());
+    drop(world);
+
+    let (found, damaged) = StoredWorld::repair(&folder.file()).unwrap();
+    assert_eq!((found.damage.len(), found.lost.len()), (2, 0), "{:?}", found.damage);
+    assert_eq!((found.chunks, found.levels), (5, whole.levels - 1));
+    assert!(damaged.is_some());
+    assert_eq!(StoredWorld::check(&folder.file()).unwrap(), whole);
+    assert_eq!(kept(&folder.file()), all);
+}
+
+/// Who edits while others make larger voxels of what was there before.
+#[test]
+fn an_edit_meanwhile_is_never_overtaken() {
+    use std::sync::atomic::AtomicBool;
+    let folder = Folder::new();
+    let policy = CommitPolicy { max_delay: Duration::ZERO, ..CommitPolicy::default() };
+    StoredWorld::create(&folder.file(), "", &materials(300)).unwrap().close().unwrap();
+    let world = StoredWorld::open_with(&folder.file(), policy).unwrap();
+    let is_done = AtomicBool::new(false);
+    let (mut dice, mut shadow) = (17, BTreeMap::new());
+    std::thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                let roots =
+                    [NodePos::new(2, ChunkPos::default()), NodePos::new(3, ChunkPos::default())];
+                while !is_done.load(Ordering::Relaxed) {
+                    roots.iter().for_each(|&root| drop(world.coarse_chunk(root)));
+                }
+            });
+        }
+        for _ in 0..150 {
+            let mut c = || next(&mut dice) as i32 % 4;
+            let at = ChunkPos::new(c(), c(), c());
+            let chunk = some_chunk(&mut dice);
+            shadow.insert(at, chunk.clone());
+            world.put([(at, chunk)]).unwrap();
+            if next(&mut dice).is_multiple_of(4) {
+                std::thread::sleep(
+                    Duration::from_millis(next(&mut dice).into()).min(Duration::from_millis(9)),
+                );
+            }
+        }
+        is_done.store(true, Ordering::Relaxed);
+    });
+    world.derive_levels(&mut |_, _| {}).unwrap();
+    world.close().unwrap();
+    shadow.retain(|_, chunk| !chunk.is_empty());
+    let world = StoredWorld::open_read_only(&folder.file()).unwrap();
+    let mut dumb = Dumb { chunks: &shadow, materials: world.materials(), known: HashMap::new() };
+    for node in nodes(&shadow) {
+        dumb.assert_is(node, &world.coarse_chunk(node).unwrap().unwrap());
+    }
+}
