@@ -47,6 +47,9 @@
 //!   scale is known.
 //! * [`World`] to look at neighbours, to count or to edit; a bare [`Source`] to go through
 //!   the chunks once; [`LevelTree`] over [`LevelData`] to show what memory cannot hold.
+//! * [`VoxelRay`] for what is looked at, [`Edit`] and [`EditHistory`] to change voxels and take
+//!   that back, in a [`World`] or [`LevelData`] alike; a [`StoredWorld`] keeps what is put into
+//!   it, an [`EditedSource`] keeps the edits of any other source in a file beside it.
 //! * [`Model`] for polygons; [`Model::is_model`] tells by the name which of the two a file
 //!   is.
 //!

@@ -84,8 +84,9 @@ pub trait Source: Any + Send + Sync {
         false
     }
 
-    /// What keeps edited chunks, so that this source gives them from then on; `None` where
-    /// nothing does, as of files of other programs and of what is only read.
+    /// What keeps edited chunks, so that this source gives them from then on, and shows them in
+    /// larger voxels that it makes itself; `None` where nothing does, as of files of other
+    /// programs and of what is only read.
     fn edit_store(&self) -> Option<&dyn EditStore> {
         None
     }

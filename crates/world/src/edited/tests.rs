@@ -2,10 +2,14 @@ use std::collections::HashMap;
 use std::fs;
 use std::path::PathBuf;
 
-use drystone_voxel::VoxelPos;
+use drystone_mesh::{Face, QuadBuffer};
+use drystone_voxel::{ChunkMesh, VoxelPos};
 
 use super::*;
-use crate::{Edit, GeneratedWorld, GeneratorConfig, LevelData, VoxelShape, World};
+use crate::{
+    Edit, GeneratedWorld, GeneratorConfig, LevelConfig, LevelData, LevelTree, NodeSink, VoxelShape,
+    World,
+};
 
 const SIZE: [u32; 3] = [4, 4, 3];
 
@@ -174,6 +178,47 @@ fn levels_show_edits(edited: EditedSource, shadow: &HashMap<ChunkPos, Chunk>) {
         }
     }
     assert!(!has_levels || differences > 3, "{differences} nodes show the edits");
+}
+
+/// Shows nothing.
+struct Nowhere;
+
+impl NodeSink for Nowhere {
+    type Error = ();
+    fn set_body(&mut self, _: NodePos, _: Option<&ChunkMesh>) -> Result<(), ()> {
+        Ok(())
+    }
+    fn set_wall(&mut self, _: NodePos, _: Face, _: Option<&QuadBuffer>) -> Result<(), ()> {
+        Ok(())
+    }
+}
+
+/// Edits that were saved need not be kept in memory at any level: the source shows them.
+#[test]
+fn what_was_saved_is_the_sources_at_every_level() {
+    let folder = folder("saved");
+    let path = folder.join("edits.drystone");
+    let mut shadow = HashMap::new();
+    let data = std::sync::Arc::new(LevelData::new(Box::new(open(generated(3), &path)), 0));
+    let config = LevelConfig { threads: 0, ..LevelConfig::default() };
+    let mut tree = LevelTree::new(data.clone(), config).unwrap();
+    for round in 0..3 {
+        let center = VoxelPos::new(20 + 31 * round, 62, 40 + 9 * round);
+        let shape = VoxelShape::Sphere { center, radius_voxels: 9 };
+        let edit = Edit::fill(data.as_ref(), &shape, Material(2 * round as u16)).unwrap();
+        assert_eq!(tree.set(edit.voxels(), &mut Nowhere), Ok(edit.voxel_count()));
+        let unsaved = data.unsaved();
+        data.source().edit_store().unwrap().put_edited(unsaved.chunks.clone()).unwrap();
+        data.saved(&unsaved);
+        shadow.extend(unsaved.chunks);
+        assert_eq!((data.unsaved_count(), data.edit_count()), (0, 0));
+        for (&position, chunk) in &shadow {
+            assert!(same(&data.chunk(position.into()), chunk));
+        }
+    }
+    drop((tree, data));
+    levels_show_edits(open(generated(3), &path), &shadow);
+    fs::remove_dir_all(folder).unwrap();
 }
 
 /// What is made of larger voxels follows edits that come after it.

@@ -49,15 +49,15 @@ impl LevelData {
 
     /// From now on the source gives these chunks as they are in `unsaved`. Those that were
     /// not changed since need not be kept any more, nor do larger voxels that follow from
-    /// them; but where the source makes its own, it may know nothing of the changes, so they
-    /// are kept.
+    /// them; but where the source makes its own and keeps no edits, it knows nothing of the
+    /// changes there, so they are kept.
     ///
     /// # Cost
     /// O(changed chunks).
     pub fn saved(&self, unsaved: &Unsaved) {
         self.fill_in(unsaved);
         let positions = unsaved.chunks.iter().map(|&(position, _)| position);
-        let is_derived = !self.source.makes_levels();
+        let is_derived = !self.source.makes_levels() || self.source.edit_store().is_some();
         // Nobody may find a chunk neither here nor there: who looks waits until it is there.
         let mut edits = self.edits.write().unwrap_or_else(PoisonError::into_inner);
         let taken = edits.take_saved(positions, unsaved.revision, is_derived);
