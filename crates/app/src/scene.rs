@@ -6,10 +6,13 @@
 //!          (all cores)                      ▲ set: remeshes what it touches
 //!  LevelData ──► LevelScene { LevelTree ──► Renderer } ──draw──► picture
 //!                  (follows the eye; meshes are made on threads)
+//!  ray, brush ──► Editor ──► either of both, changed at once; and what keeps the edits
 //!  Model ──► ModelTriangles ──► ModelScene { Renderer } ──draw──► picture
 //! ```
 
 mod backend;
+mod edit;
+mod editor;
 mod level_scene;
 mod model;
 mod model_scene;
@@ -18,6 +21,10 @@ mod quads;
 mod side_by_side;
 
 pub use backend::{BackendKind, RendererKind, Room, Size, open_renderer, open_window};
+pub use edit::{EditScene, ray_through};
+pub use editor::{
+    Brush, BrushForm, EditAction, EditError, EditKeeper, Edited, Editor, KeptBy, SaveState,
+};
 pub use level_scene::{LevelScene, eye_of};
 pub use model::{ModelPlace, ModelTriangles, PartTriangles, Shade};
 pub use model_scene::ModelScene;

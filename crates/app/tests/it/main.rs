@@ -6,6 +6,7 @@ mod allocators;
 mod bad_input;
 mod command_line;
 mod cover;
+mod editing;
 mod height_map_example;
 mod height_maps;
 mod level_pictures;
