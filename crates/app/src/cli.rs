@@ -1,8 +1,10 @@
 //! What the command line can say.
 
+mod edits;
 mod height_map;
 #[cfg(test)]
 mod tests;
+mod values;
 
 use std::{
     ffi::OsString,
@@ -17,7 +19,9 @@ use drystone_world::{GeneratorConfig, Model, VoxelModel};
 use glam::DVec3;
 
 use crate::allocator::AllocatorKind;
+pub(crate) use edits::{EditsArgs, SaveArgs};
 pub(crate) use height_map::HeightMapArgs;
+use values::{chunks, distance, point, svg};
 
 /// Packs thousands of changing meshes into a few GPU buffers and draws them with one call.
 ///
@@ -32,6 +36,8 @@ pub(crate) struct Options {
     pub(crate) command: Option<Command>,
     #[command(flatten)]
     pub(crate) scene: SceneOptions,
+    #[command(flatten)]
+    pub(crate) save: SaveArgs,
 }
 
 impl Options {
@@ -84,6 +90,8 @@ pub(crate) enum Command {
 pub(crate) struct SceneOptions {
     #[command(flatten)]
     pub(crate) source: SourceOptions,
+    #[command(flatten)]
+    pub(crate) edits: EditsArgs,
     /// How meshes are kept and drawn: pool, naive or instanced (cube by cube; also
     /// instanced-last-leaf and instanced-oldest, by the place that a cube takes)
     #[arg(long, value_name = "KIND", default_value = "pool", value_parser = RendererKind::from_str)]
@@ -139,6 +147,9 @@ impl SceneOptions {
     pub(crate) fn misused(&self) -> Option<&'static str> {
         if self.ao && self.source.model_path().is_some() {
             return Some(NO_SHADED_MODELS);
+        }
+        if self.edits.edits.is_some() && self.source.model_path().is_some() {
+            return Some(NO_EDITED_MODELS);
         }
         if self.levels == LevelsKind::On && !self.can_have_levels() {
             return Some(NO_LEVELS);
@@ -199,9 +210,12 @@ impl SourceOptions {
 }
 
 #[derive(Debug, Args)]
+#[command(after_help = crate::viewer::keys_help())]
 pub(crate) struct ViewOptions {
     #[command(flatten)]
     pub(crate) scene: SceneOptions,
+    #[command(flatten)]
+    pub(crate) save: SaveArgs,
     /// Print the keys and stop
     #[arg(long)]
     pub(crate) keys: bool,
@@ -220,6 +234,8 @@ pub(crate) struct ShotOptions {
 pub(crate) struct InfoOptions {
     #[command(flatten)]
     pub(crate) source: SourceOptions,
+    #[command(flatten)]
+    pub(crate) edits: EditsArgs,
     #[command(flatten)]
     pub(crate) memory: MemoryOptions,
     /// Print the report as JSON
@@ -269,6 +285,8 @@ pub(crate) enum LevelsKind {
 pub(crate) struct ImportArguments {
     #[command(flatten)]
     pub(crate) source: SourceOptions,
+    #[command(flatten)]
+    pub(crate) edits: EditsArgs,
     /// The stored world to write, by custom NAME.drystone
     #[arg(value_name = "WORLD")]
     pub(crate) world: PathBuf,
@@ -313,6 +331,8 @@ const NO_SHADED_CUBES: &str = "--ao is not for --renderer instanced: a cube's 8 
 /// What is said to who wants of polygons what voxels have.
 const NO_SHADED_MODELS: &str = "--ao is for voxels: it darkens corners by the voxels around, of \
     which a polygon model has none; leave it out";
+const NO_EDITED_MODELS: &str = "--edits is for voxels: a polygon model has none; import it with \
+    --voxels and edit that";
 const NO_CHANGES_OF_MODELS: &str = "--placement, --edits and --defragment are for voxels: a \
     polygon model is mapped as it was loaded; leave them out";
 
@@ -349,6 +369,10 @@ fn misused(options: &Options) -> Option<&'static str> {
         let is_changed = map.placement != PlacementKind::Ranges || map.edits > 0 || map.defragment;
         return (is_changed && map.source.model_path().is_some()).then_some(NO_CHANGES_OF_MODELS);
     }
+    if let Some(Command::Import(import)) = &options.command {
+        let has_both = import.edits.edits.is_some() && import.source.model_path().is_some();
+        return has_both.then_some(NO_EDITED_MODELS);
+    }
     options.scene_options()?.misused()
 }
 
@@ -358,37 +382,4 @@ fn first_paragraph(message: &str) -> String {
     let lines = message.lines().map(str::trim).take_while(|line| !line.is_empty());
     let line = lines.collect::<Vec<_>>().join(" ");
     line.strip_prefix("error: ").unwrap_or(&line).to_owned()
-}
-
-fn point(text: &str) -> Result<DVec3, String> {
-    /// Beyond any world: chunk coordinates are 32-bit.
-    const BOUND: f64 = (1_u64 << 31) as f64;
-    let parts: Result<Vec<f64>, _> = text.split(',').map(|part| part.trim().parse()).collect();
-    match parts.as_deref() {
-        Ok(&[x, y, z]) if [x, y, z].iter().all(|c| c.abs() < BOUND) => Ok(DVec3::new(x, y, z)),
-        _ => Err("a point is X,Y,Z in voxels, such as 10,40.5,-3".into()),
-    }
-}
-
-fn distance(text: &str) -> Result<f32, String> {
-    match text.parse::<f32>() {
-        Ok(distance) if distance.is_finite() && distance >= 0.0 => Ok(distance),
-        _ => Err("a distance is a number, not below 0, such as 0.001".into()),
-    }
-}
-
-fn svg(text: &str) -> Result<PathBuf, String> {
-    let path = PathBuf::from(text);
-    match path.extension() {
-        Some(extension) if extension.eq_ignore_ascii_case("svg") => Ok(path),
-        _ => Err("the map is an SVG: name a file that ends in .svg".into()),
-    }
-}
-
-fn chunks(text: &str) -> Result<[u32; 3], String> {
-    let parts: Result<Vec<u32>, _> = text.split('x').map(str::parse).collect();
-    match parts.as_deref() {
-        Ok(&[x, y, z]) => Ok([x, y, z]),
-        _ => Err("a size is XxYxZ in chunks, such as 12x4x12".into()),
-    }
 }

@@ -1,6 +1,7 @@
 //! One function a command.
 
 mod check;
+mod edits;
 mod import;
 mod info;
 mod pool_map;
@@ -16,6 +17,8 @@ use drystone_world::{
 };
 use glam::DVec3;
 
+pub(crate) use edits::{open_edited, open_to_edit};
+
 use crate::{
     AppError,
     cli::{Command, LevelsKind, Options, SceneOptions, SourceOptions},
@@ -28,13 +31,13 @@ const DEFAULT_PICTURE: &str = "drystone.png";
 pub(crate) fn run(options: Options) -> Result<(), AppError> {
     match options.command {
         Some(Command::View(view)) if view.keys => output::print(&format!("{}\n", viewer::KEYS)),
-        Some(Command::View(view)) => viewer::run(&view.scene),
+        Some(Command::View(view)) => viewer::run(&view.scene, &view.save),
         Some(Command::Shot(options)) => shot::run(&options.scene, &options.output),
         Some(Command::Info(options)) => info::run(&options),
         Some(Command::Import(options)) => import::run(&options),
         Some(Command::Check(options)) => check::run(&options),
         Some(Command::PoolMap(options)) => pool_map::run(&options),
-        None if viewer::has_display() => match viewer::run(&options.scene) {
+        None if viewer::has_display() => match viewer::run(&options.scene, &options.save) {
             // A display that is named but not there, or that no adapter can show on.
             Err(AppError::Window(reason)) => {
                 output::note(&format!("no window ({reason}); drawing a picture instead"));

@@ -18,6 +18,8 @@ pub(crate) enum AppError {
     Damaged { world: PathBuf, count: usize },
     #[error("{}: a polygon model has no voxels of its own; say how many: --voxels N", model.display())]
     NoVoxels { model: PathBuf },
+    #[error("{}: cannot be written: {problem}; view it with --read-only", path.display())]
+    NotWritable { path: PathBuf, problem: std::io::Error },
     #[error("the window cannot be opened: {0}; without a display, use: drystone shot -o FILE.png")]
     Window(String),
     #[error("no memory for small objects ({0}); use --allocator system")]

@@ -1,17 +1,19 @@
-//! The window: fly through a world and watch what it costs.
+//! The window: fly through a world, edit it, and watch what it costs.
 
 mod content;
+mod editing;
 mod flight;
 mod screen;
 mod status;
+mod switches;
 
 use std::{
     sync::Arc,
     time::{Duration, Instant},
 };
 
-use drystone::scene::{self, ModelTriangles, Size};
-use drystone_render::{Cull, RenderError, View};
+use drystone::scene::{self, KeptBy, ModelTriangles, Size};
+use drystone_render::{RenderError, View};
 use drystone_world::LevelData;
 use glam::DVec3;
 use winit::{
@@ -23,8 +25,14 @@ use winit::{
     window::{CursorGrabMode, Window, WindowId},
 };
 
-use crate::{AppError, allocator::AllocatorReport, cli::SceneOptions, commands, output};
+use crate::{
+    AppError,
+    allocator::AllocatorReport,
+    cli::{SaveArgs, SceneOptions},
+    commands, output,
+};
 use content::Content;
+use editing::Editing;
 use flight::Flight;
 use screen::Screen;
 use status::Status;
@@ -40,7 +48,18 @@ O            order front to back
 G            cull on the GPU, also what is hidden, or on the CPU
 X            darken corners of voxels by what is near
 Home         back to the start  H      print these keys
-Escape       let the mouse go, or close";
+Escape       let the mouse go, or close
+E            edit: the pointer aims, left removes, right places, middle picks; a button
+             held turns with the mouse; E again to stop
+B            brush: voxel, cube, ball
+[ ]          smaller, larger    , .    the palette's material before, after
+Ctrl+Z       undo               Ctrl+Y, Ctrl+Shift+Z  redo
+Ctrl+S       save now; else edits are saved a while later, and on leaving";
+
+/// The keys below the options.
+pub(crate) fn keys_help() -> String {
+    format!("Keys:\n{KEYS}")
+}
 
 /// When to look again at what cannot be done now.
 const LATER: Duration = Duration::from_millis(260);
@@ -54,17 +73,26 @@ pub(crate) fn has_display() -> bool {
     cfg!(any(windows, target_os = "macos")) || set("DISPLAY") || set("WAYLAND_DISPLAY")
 }
 
-/// Shows the source in a window until it is closed.
-pub(crate) fn run(options: &SceneOptions) -> Result<(), AppError> {
+/// Shows the source in a window until it is closed; edits are saved as `save` says.
+pub(crate) fn run(options: &SceneOptions, save: &SaveArgs) -> Result<(), AppError> {
     if !has_display() {
         return Err(AppError::Window("there is no display".into()));
     }
     // Files are read before a window opens: a wrong one is an error on the terminal.
-    let content = open(options)?;
+    let (content, kept_by) = open(options, save)?;
     let event_loop = EventLoop::new().map_err(|error| AppError::Window(error.to_string()))?;
     event_loop.set_control_flow(ControlFlow::Wait);
-    let mut viewer = Viewer::new(options.clone(), content);
-    event_loop.run_app(&mut viewer).map_err(|error| AppError::Window(error.to_string()))?;
+    let mut viewer = Viewer::new(options.clone(), save.clone(), content, kept_by);
+    let ran = event_loop.run_app(&mut viewer);
+    // However it ended: what is not saved now is lost.
+    if let Err(error) = viewer.editing.save() {
+        viewer
+            .failure
+            .replace(error.into())
+            .into_iter()
+            .for_each(|it| output::note(&it.to_string()));
+    }
+    ran.map_err(|error| AppError::Window(error.to_string()))?;
     if options.verbose {
         output::note(&AllocatorReport::now().to_string());
     }
@@ -74,18 +102,20 @@ pub(crate) fn run(options: &SceneOptions) -> Result<(), AppError> {
     }
 }
 
-/// Reads what the options name.
-fn open(options: &SceneOptions) -> Result<Content, AppError> {
+/// Reads what the options name; says what keeps edits of it.
+fn open(options: &SceneOptions, save: &SaveArgs) -> Result<(Content, KeptBy), AppError> {
     if let Some(path) = options.source.model_path() {
         let model = commands::open_model(options, path)?;
-        return Ok(Content::Model(ModelTriangles::new(&model, options.shade)?));
+        let content = Content::Model(ModelTriangles::new(&model, options.shade)?);
+        return Ok((content, KeptBy::Nobody));
     }
-    let source = commands::open(&options.source)?;
+    let source = commands::open_to_edit(options, save)?;
     if commands::wants_levels(options, source.as_ref()) {
-        let data = LevelData::new(source, commands::LEVELS_CACHE_BYTES);
-        return Ok(Content::Levels(Arc::new(data)));
+        let data = Arc::new(LevelData::new(source, commands::LEVELS_CACHE_BYTES));
+        return Ok((Content::Levels(Arc::clone(&data)), KeptBy::Levels(data)));
     }
-    Ok(Content::World(Box::new(commands::load(source.as_ref())?)))
+    let content = Content::World(Box::new(commands::load(source.as_ref())?));
+    Ok((content, KeptBy::Source(source)))
 }
 
 /// Names what was found damaged since so many were named; returns how many there are.
@@ -98,6 +128,8 @@ fn note_new_faults(screen: &Screen, noted: usize) -> usize {
 
 struct Viewer {
     options: SceneOptions,
+    save: SaveArgs,
+    editing: Editing,
     /// The world or model, while no screen holds it.
     content: Option<Content>,
     window: Option<Arc<Window>>,
@@ -119,12 +151,14 @@ struct Viewer {
 }
 
 impl Viewer {
-    fn new(options: SceneOptions, content: Content) -> Self {
+    fn new(options: SceneOptions, save: SaveArgs, content: Content, kept_by: KeptBy) -> Self {
         let view = content.view(&options);
         let corners = content.corners();
         Self {
             status: Status::new(content.name()),
             options,
+            save,
+            editing: Editing::new(kept_by),
             content: Some(content),
             window: None,
             screen: None,
@@ -199,11 +233,12 @@ impl Viewer {
                 self.lags = lags;
                 self.status.frame(now.elapsed(), drawn);
                 if self.status.is_due() {
-                    window.set_title(&self.status.title(screen.held()));
+                    let edits = self.editing.title(screen.materials());
+                    window.set_title(&self.status.title(screen.held(), &edits));
                 }
                 if drawn.shown && (self.flight.is_moving() || lags) {
                     window.request_redraw();
-                } else if !drawn.shown || self.status.is_stale() {
+                } else if !drawn.shown || self.status.is_stale() || self.editing.is_saving() {
                     // Hidden or changing, or the title is behind: once more, a bit later.
                     event_loop.set_control_flow(ControlFlow::wait_duration(LATER));
                 }
@@ -247,13 +282,16 @@ impl Viewer {
     fn key(&mut self, event_loop: &ActiveEventLoop, event: &KeyEvent) {
         let PhysicalKey::Code(code) = event.physical_key else { return };
         let pressed = event.state == ElementState::Pressed;
+        if pressed && self.edit_key(event, code) {
+            return self.redraw();
+        }
         if self.flight.key(code, pressed) {
             // What lay still must not jump by the time it lay.
             self.last_frame = Instant::now();
         } else if pressed && !event.repeat {
             match code {
                 KeyCode::Escape if self.mouse_captured => self.capture_mouse(false),
-                KeyCode::Escape => event_loop.exit(),
+                KeyCode::Escape => self.close(event_loop),
                 KeyCode::KeyM => self.view.mask_facings = !self.view.mask_facings,
                 KeyCode::KeyC => self.view.cull_frustum = !self.view.cull_frustum,
                 KeyCode::KeyO => self.view.order = !self.view.order,
@@ -266,40 +304,6 @@ impl Viewer {
             }
         }
         self.redraw();
-    }
-
-    /// Has the other of GPU and CPU leave out what cannot be seen.
-    fn switch_cull(&mut self, event_loop: &ActiveEventLoop) {
-        let Some(screen) = &mut self.screen else { return };
-        let other = match screen.cull() {
-            Cull::Cpu => Cull::Gpu,
-            Cull::Gpu => Cull::Cpu,
-        };
-        match screen.set_cull(other) {
-            // When the device is opened again, it goes on like this.
-            Ok(()) => self.options.cull = screen.cull(),
-            Err(error) => self.recover(event_loop, error),
-        }
-    }
-
-    /// Darkens corners of voxels, or stops it; for those who can't, it is said why.
-    fn switch_occlusion(&mut self, event_loop: &ActiveEventLoop) {
-        let options = SceneOptions { ao: !self.options.ao, ..self.options.clone() };
-        if let Some(problem) = options.misused() {
-            return output::note(problem);
-        }
-        let Some(screen) = &mut self.screen else { return };
-        if screen.levels().is_some() {
-            return output::note("corners are not darkened in a world at levels of detail");
-        }
-        match screen.remesh(options.meshing()) {
-            // When the device is opened again, it goes on like this.
-            Ok(()) => {
-                self.view.atmosphere.occlusion = options.occlusion();
-                self.options = options;
-            }
-            Err(error) => self.recover(event_loop, error),
-        }
     }
 
     fn capture_mouse(&mut self, capture: bool) {
@@ -344,7 +348,7 @@ impl ApplicationHandler for Viewer {
 
     fn window_event(&mut self, event_loop: &ActiveEventLoop, _: WindowId, event: WindowEvent) {
         match event {
-            WindowEvent::CloseRequested => event_loop.exit(),
+            WindowEvent::CloseRequested => self.close(event_loop),
             WindowEvent::RedrawRequested => self.frame(event_loop),
             WindowEvent::Resized(size) => self.resize(event_loop, size),
             // Keys held while the focus comes are reported as pressed: nobody pressed them.
@@ -352,6 +356,11 @@ impl ApplicationHandler for Viewer {
                 if !is_synthetic || event.state == ElementState::Released =>
             {
                 self.key(event_loop, &event);
+            }
+            WindowEvent::ModifiersChanged(modifiers) => self.editing.modifiers = modifiers.state(),
+            WindowEvent::CursorMoved { position, .. } => self.point(position),
+            WindowEvent::MouseInput { state, button, .. } if self.editing.is_on() => {
+                self.edit_button(button, state);
             }
             WindowEvent::MouseInput {
                 state: ElementState::Pressed,
@@ -361,6 +370,7 @@ impl ApplicationHandler for Viewer {
             WindowEvent::MouseWheel { delta, .. } => self.flight.wheel(delta),
             WindowEvent::Focused(false) => {
                 self.flight.release_all();
+                self.editing.release();
                 self.capture_mouse(false);
             }
             WindowEvent::Focused(true) | WindowEvent::Occluded(false) => self.redraw(),

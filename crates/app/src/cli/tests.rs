@@ -1,3 +1,5 @@
+use drystone_world::CommitPolicy;
+
 use super::*;
 
 fn parsed(words: &str) -> Result<Options, Stop> {
@@ -42,6 +44,12 @@ fn wrong_words_give_one_line() {
         "drystone pool-map a.vox -o b.svg --placement heaps",
         "drystone pool-map a.vox -o b.svg --buffer-kib 0",
         "drystone pool-map a.vox -o b.svg --edits -1",
+        "drystone view --commit-seconds -1",
+        "drystone view --commit-seconds soon",
+        "drystone view --commit-mib 0",
+        "drystone shot a.vox -o b.png --read-only",
+        "drystone view a.obj --edits b.drystone",
+        "drystone import a.obj --edits b.drystone c.drystone --voxels 9",
         "drystone import",
         "drystone import a.vox b.drystone --seed 5",
         "drystone import a.vox b.drystone --memory 3",
@@ -89,6 +97,16 @@ fn right_words_mean_what_they_say() {
     let Some(Command::Import(import)) = import.command else { panic!("no import") };
     assert_eq!((import.source.path, import.source.chunks), (None, Some([2, 4, 2])));
     assert_eq!(import.world, PathBuf::from("b.drystone"));
+    let Ok(bare) = parsed("drystone a.vox --edits e.drystone --commit-seconds 0.25") else {
+        panic!("refused")
+    };
+    assert_eq!(bare.scene.edits.edits, Some(PathBuf::from("e.drystone")));
+    assert_eq!(bare.save.policy().max_delay, std::time::Duration::from_millis(250));
+    let Ok(view) = parsed("drystone view --read-only --commit-mib 2") else { panic!("refused") };
+    let Some(Command::View(view)) = view.command else { panic!("no view") };
+    assert!(view.save.read_only && view.save.policy().max_bytes == 2 << 20);
+    let defaults = parsed("drystone").is_ok_and(|it| it.save.policy() == CommitPolicy::default());
+    assert!(defaults, "as the library's own");
     for words in ["drystone --allocator small", "drystone info --allocator small a.vox"] {
         assert!(parsed(words).is_ok_and(|it| it.allocator() == AllocatorKind::Small));
     }

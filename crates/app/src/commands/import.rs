@@ -5,7 +5,7 @@ use drystone_world::{
 };
 use indicatif::{ProgressBar, ProgressStyle};
 
-use super::{note_faults, open};
+use super::{note_faults, open_edited};
 use crate::{AppError, cli::ImportArguments, output};
 
 /// Copies a source into a stored world; goes on where it was stopped.
@@ -31,7 +31,9 @@ pub(crate) fn run(options: &ImportArguments) -> Result<(), AppError> {
 
 /// The source that the options name; a polygon model as voxels.
 fn source_of(options: &ImportArguments) -> Result<Box<dyn Source>, AppError> {
-    let Some(path) = options.source.model_path() else { return open(&options.source) };
+    let Some(path) = options.source.model_path() else {
+        return open_edited(&options.source, &options.edits);
+    };
     let Some(voxels) = options.voxels else {
         return Err(AppError::NoVoxels { model: path.into() });
     };

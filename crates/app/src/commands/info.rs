@@ -1,3 +1,4 @@
+mod edits;
 mod height_map;
 mod model;
 mod stored;
@@ -5,12 +6,12 @@ mod stored;
 use std::any::Any;
 
 use drystone::scene;
-use drystone_world::{HeightMap, Source, StoredWorld, VoxFile};
+use drystone_world::{EditedSource, HeightMap, Source, StoredWorld, VoxFile};
 use model::ModelReport;
 use serde_json::Value;
 use stored::StoredReport;
 
-use super::{load, note_faults, open, read_model};
+use super::{load, note_faults, open_edited, read_model};
 use crate::{AppError, allocator::AllocatorReport, cli::InfoOptions, output, report::InfoReport};
 
 /// Says what the source holds.
@@ -20,7 +21,7 @@ pub(crate) fn run(options: &InfoOptions) -> Result<(), AppError> {
         let report = ModelReport::new(&model);
         return print(options, || report.to_json(), || report.to_string());
     }
-    let source = open(&options.source)?;
+    let source = open_edited(&options.source, &options.edits)?;
     let any: &dyn Any = source.as_ref();
     if let Some(world) = any.downcast_ref::<StoredWorld>() {
         let summary = world.summary()?;
@@ -30,18 +31,26 @@ pub(crate) fn run(options: &InfoOptions) -> Result<(), AppError> {
     }
     let world = load(source.as_ref())?;
     let quads = scene::mesh_world(&world);
-    let source: Box<dyn Any> = source;
-    let vox = source.downcast_ref::<VoxFile>().map(VoxFile::summary);
-    let heights = source.downcast_ref::<HeightMap>().map(HeightMap::summary);
+    let edited = any.downcast_ref::<EditedSource>();
+    // What is edited is known to the source below the edits.
+    let below: &dyn Any = edited.map_or(any, |edited| edited.source());
+    let vox = below.downcast_ref::<VoxFile>().map(VoxFile::summary);
+    let heights = below.downcast_ref::<HeightMap>().map(HeightMap::summary);
     let report = InfoReport::new(&world, &quads, vox);
     let json = || {
         let mut json = report.to_json();
         if let Some(heights) = heights {
             json["height_map"] = height_map::to_json(heights);
         }
+        if let Some(edited) = edited {
+            json["edits"] = edits::to_json(edited);
+        }
         json
     };
-    let text = || format!("{report}{}", heights.map(height_map::to_text).unwrap_or_default());
+    let text = || {
+        let heights = heights.map(height_map::to_text).unwrap_or_default();
+        format!("{report}{heights}{}", edited.map(edits::to_text).unwrap_or_default())
+    };
     print(options, json, text)
 }
 

@@ -5,7 +5,7 @@ use std::{path::Path, time::Instant};
 
 use drystone::scene::{self, Scene};
 
-use super::{load, open, set_cull, view_of, wants_levels};
+use super::{load, open_edited, set_cull, view_of, wants_levels};
 use crate::{
     AppError,
     allocator::AllocatorReport,
@@ -20,7 +20,7 @@ pub(crate) fn run(options: &SceneOptions, path: &Path) -> Result<(), AppError> {
         return model::run(options, source, path);
     }
     let mut clock = Clock::start();
-    let source = open(&options.source)?;
+    let source = open_edited(&options.source, &options.edits)?;
     if wants_levels(options, source.as_ref()) {
         return levels::run(options, source, path);
     }

@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
 use drystone::scene::{
-    self, ChunkQuads, LevelScene, Meshing, ModelScene, ModelTriangles, Room, Scene, Size,
+    self, ChunkQuads, EditScene, LevelScene, Meshing, ModelScene, ModelTriangles, Room, Scene, Size,
 };
 use drystone_render::{DrawStats, Image, RenderError, Renderer, View};
 use drystone_world::{LevelConfig, LevelData, LevelTree, World, WorldError};
@@ -125,6 +125,15 @@ impl Shown {
         match self {
             Self::Levels(scene) => Some((scene.tree().data(), !scene.tree().is_settled())),
             Self::World(_) | Self::Model(_) => None,
+        }
+    }
+
+    /// The voxels, to be changed; a model has none.
+    pub(super) fn edit_scene(&mut self) -> Option<&mut dyn EditScene> {
+        match self {
+            Self::World(scene) => Some(scene.as_mut()),
+            Self::Levels(scene) => Some(scene.as_mut()),
+            Self::Model(_) => None,
         }
     }
 

@@ -1,7 +1,8 @@
 use std::{num::NonZeroU32, sync::Arc};
 
-use drystone::scene::{self, BackendKind, Meshing, RendererKind, Size};
+use drystone::scene::{self, BackendKind, EditScene, Meshing, RendererKind, Size};
 use drystone_render::{Cull, DrawStats, HeldStats, Image, RenderError, View, WindowTarget};
+use drystone_voxel::MaterialTable;
 use drystone_world::LevelData;
 use winit::{
     dpi::PhysicalSize,
@@ -95,6 +96,16 @@ impl Screen {
         match self {
             Self::Direct(scene) | Self::Copied { scene, .. } => scene.levels(),
         }
+    }
+
+    /// The voxels, to be changed; `None` where there are none.
+    pub(super) fn edit_scene(&mut self) -> Option<&mut dyn EditScene> {
+        self.scene().edit_scene()
+    }
+
+    /// What the voxels' numbers mean.
+    pub(super) fn materials(&mut self) -> Option<&MaterialTable> {
+        self.edit_scene().map(|scene| scene.materials())
     }
 
     /// Draws one picture of this size and shows it.

@@ -45,8 +45,8 @@ impl Status {
         self.is_stale() && self.shown.is_none_or(|shown| shown.elapsed() >= TITLE_INTERVAL)
     }
 
-    /// A new title, of the frames since the last.
-    pub(super) fn title(&mut self, held: HeldStats) -> String {
+    /// A new title, of the frames since the last; `edits` says what is edited.
+    pub(super) fn title(&mut self, held: HeldStats, edits: &str) -> String {
         self.shown = Some(Instant::now());
         self.times.sort_unstable();
         let ms = |time: Option<&Duration>| time.map_or(0.0, |time| time.as_secs_f64() * 1e3);
@@ -55,7 +55,7 @@ impl Status {
         self.times.clear();
         let bytes = held.used_bytes as f64 / f64::from(1 << 20);
         format!(
-            "drystone | {} | frame {middle:.1} ms (worst {worst:.1}) | {} commands for {} of {} \
+            "drystone | {} | {edits}frame {middle:.1} ms (worst {worst:.1}) | {} commands for {} of {} \
              meshes | {bytes:.1} MiB of vertices | {}",
             self.name, self.drawn.commands, self.drawn.meshes, held.meshes, self.backend,
         )

@@ -7,6 +7,7 @@ mod bad_input;
 mod command_line;
 mod cover;
 mod editing;
+mod edits_kept;
 mod height_map_example;
 mod height_maps;
 mod level_pictures;

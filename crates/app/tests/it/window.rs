@@ -130,16 +130,7 @@ fn flies_through(test: &str, source: &[&str], options: &[&str]) {
     let folder = scratch(test);
     let words = [&["view", "--size", "640x480"], source, options].concat();
     let mut viewer = Viewer(screen.command(binary()).args(words).spawn().unwrap());
-    let start = Instant::now();
-    let window = loop {
-        let found = screen.xdotool(&["search", "--name", "drystone"]);
-        if let Some(window) = found.as_deref().and_then(|found| found.lines().next()) {
-            break window.to_owned();
-        }
-        assert!(viewer.0.try_wait().unwrap().is_none(), "the viewer ended by itself");
-        assert!(start.elapsed() < PATIENCE, "no window");
-        sleep(Duration::from_millis(100));
-    };
+    let window = window_of(&screen, &mut viewer);
     let before = screen.settled(&folder.join("before.png"));
     screen.xdotool(&["windowfocus", "--sync", &window]).expect("the window takes the focus");
     screen.xdotool(&["keydown", "w"]).unwrap();
@@ -211,4 +202,101 @@ fn the_viewer_flies_around_a_model() {
         let test = format!("the_viewer_flies_around_a_model_on_{backend}");
         flies_through(&test, &source, &["--backend", backend]);
     }
+}
+
+/// The window of a viewer that was just started.
+fn window_of(screen: &Screen, viewer: &mut Viewer) -> String {
+    let start = Instant::now();
+    loop {
+        let found = screen.xdotool(&["search", "--name", "drystone"]);
+        if let Some(window) = found.as_deref().and_then(|found| found.lines().next()) {
+            return window.to_owned();
+        }
+        assert!(viewer.0.try_wait().unwrap().is_none(), "the viewer ended by itself");
+        assert!(start.elapsed() < PATIENCE, "no window");
+        sleep(Duration::from_millis(100));
+    }
+}
+
+/// Waits until the title says this.
+fn wait_for_title(screen: &Screen, window: &str, words: &str) {
+    let start = Instant::now();
+    loop {
+        let title = screen.xdotool(&["getwindowname", window]).unwrap_or_default();
+        if title.contains(words) {
+            return;
+        }
+        assert!(start.elapsed() < PATIENCE, "no \"{words}\" in: {title}");
+        sleep(Duration::from_millis(100));
+    }
+}
+
+/// Removes, takes back, places, saves and leaves; opened again, the edit is there.
+fn edits(test: &str, options: &[&str]) {
+    let Some(screen) = screen(test) else { return };
+    let folder = scratch(test);
+    let edits = folder.join("edits.drystone");
+    let open = || {
+        // From above its middle: what is placed there makes the world no larger.
+        let view = ["--size", "640x480", "--eye", "48,150,110", "--look", "48,45,48"];
+        let mut command = screen.command(binary());
+        command
+            .args(["view", "--chunks", "3x4x3"])
+            .args(view)
+            .arg("--edits")
+            .arg(&edits)
+            .args(options);
+        let mut viewer = Viewer(command.spawn().unwrap());
+        let window = window_of(&screen, &mut viewer);
+        (viewer, window)
+    };
+    let picture = |name: &str| screen.settled(&folder.join(name));
+    let (mut viewer, window) = open();
+    let before = picture("before.png");
+    let key = |key: &str| drop(screen.xdotool(&["key", key]).expect("a key"));
+    let click = |button: &str| {
+        let words = ["mousemove", "--window", &window, "320", "240", "click", button];
+        screen.xdotool(&words).expect("a click");
+    };
+    screen.xdotool(&["windowfocus", "--sync", &window]).expect("the window takes the focus");
+    ["e", "b", "b", "bracketright"].into_iter().for_each(key);
+    wait_for_title(&screen, &window, "edit: ball of 7");
+    click("1");
+    wait_for_title(&screen, &window, "voxels changed");
+    let removed = picture("removed.png");
+    assert!(before.difference(&removed, 8).unwrap().pixels > 100, "nothing was removed");
+    key("ctrl+z");
+    wait_for_title(&screen, &window, "taken back");
+    assert!(picture("undone.png") == before, "undone");
+    click("2");
+    wait_for_title(&screen, &window, "picked");
+    click("3");
+    wait_for_title(&screen, &window, "voxels changed");
+    key("ctrl+s");
+    wait_for_title(&screen, &window, "| saved |");
+    let after = picture("after.png");
+    assert!(before.difference(&after, 8).unwrap().pixels > 100, "nothing was placed");
+    // A second viewer of the same edits says who has them, and what to do.
+    let mut held = screen.command(binary());
+    let held = held.args(["view", "--chunks", "3x4x3", "--edits"]).arg(&edits).output().unwrap();
+    let line = String::from_utf8_lossy(&held.stderr).into_owned();
+    assert_eq!(held.status.code(), Some(1), "{line}");
+    assert!(line.contains("edits.drystone") && line.contains("close it there"), "{line}");
+    key("Escape");
+    assert!(viewer.wait(), "Escape did not close the viewer");
+    let (mut viewer, window) = open();
+    assert!(picture("again.png") == after, "opened again");
+    screen.xdotool(&["windowfocus", "--sync", &window, "key", "Escape"]).unwrap();
+    assert!(viewer.wait());
+}
+
+#[test]
+fn the_viewer_edits_and_saves() {
+    edits("the_viewer_edits_and_saves", &["--backend", "soft"]);
+}
+
+/// The same at levels of detail, on the GPU.
+#[test]
+fn the_viewer_edits_levels_and_saves() {
+    edits("the_viewer_edits_levels_and_saves", &["--backend", "wgpu", "--levels", "on"]);
 }

@@ -1,0 +1,38 @@
+//! Values of options, read from text.
+
+use std::path::PathBuf;
+
+use glam::DVec3;
+
+pub(super) fn point(text: &str) -> Result<DVec3, String> {
+    /// Beyond any world: chunk coordinates are 32-bit.
+    const BOUND: f64 = (1_u64 << 31) as f64;
+    let parts: Result<Vec<f64>, _> = text.split(',').map(|part| part.trim().parse()).collect();
+    match parts.as_deref() {
+        Ok(&[x, y, z]) if [x, y, z].iter().all(|c| c.abs() < BOUND) => Ok(DVec3::new(x, y, z)),
+        _ => Err("a point is X,Y,Z in voxels, such as 10,40.5,-3".into()),
+    }
+}
+
+pub(super) fn distance(text: &str) -> Result<f32, String> {
+    match text.parse::<f32>() {
+        Ok(distance) if distance.is_finite() && distance >= 0.0 => Ok(distance),
+        _ => Err("a distance is a number, not below 0, such as 0.001".into()),
+    }
+}
+
+pub(super) fn svg(text: &str) -> Result<PathBuf, String> {
+    let path = PathBuf::from(text);
+    match path.extension() {
+        Some(extension) if extension.eq_ignore_ascii_case("svg") => Ok(path),
+        _ => Err("the map is an SVG: name a file that ends in .svg".into()),
+    }
+}
+
+pub(super) fn chunks(text: &str) -> Result<[u32; 3], String> {
+    let parts: Result<Vec<u32>, _> = text.split('x').map(str::parse).collect();
+    match parts.as_deref() {
+        Ok(&[x, y, z]) => Ok([x, y, z]),
+        _ => Err("a size is XxYxZ in chunks, such as 12x4x12".into()),
+    }
+}

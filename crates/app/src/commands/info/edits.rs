@@ -1,0 +1,20 @@
+//! What was edited beside a source.
+
+use drystone_world::{EditStore, EditedSource, Source};
+use serde_json::{Value, json};
+
+use crate::output;
+
+pub(super) fn to_json(edited: &EditedSource) -> Value {
+    json!({
+        "file": edited.path().display().to_string(),
+        "chunks": edited.edits().chunk_count(),
+        "revision": edited.edits().revision(),
+    })
+}
+
+pub(super) fn to_text(edited: &EditedSource) -> String {
+    let file = output::plain(&edited.path().display().to_string());
+    let (chunks, revision) = (edited.edits().chunk_count(), edited.edits().revision());
+    format!("  edits     {chunks} chunks, saved {revision} times, in {file}\n")
+}

@@ -1,0 +1,204 @@
+//! What becomes of edits: kept while they cannot be saved, shown and baked by the commands.
+
+use std::{
+    collections::HashMap,
+    path::Path,
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicBool, Ordering},
+    },
+};
+
+use drystone::scene::{EditKeeper, EditScene, Editor, KeptBy, SaveState};
+use drystone_render::{Image, RenderError};
+use drystone_voxel::{Chunk, ChunkPos, Material, MaterialTable, VoxelPos};
+use drystone_world::{
+    CommitPolicy, Edit, EditStore, EditedSource, GeneratedWorld, GeneratorConfig, Saving, Source,
+    VoxelShape, Voxels, World, WorldError,
+};
+
+use crate::program::{one_line, run, scratch};
+
+/// A store that fails as long as it is told to.
+#[derive(Default)]
+struct Faulty {
+    materials: MaterialTable,
+    is_broken: AtomicBool,
+    /// A commit failed: nothing is taken until it was tried again.
+    has_failed: AtomicBool,
+    taken: Mutex<HashMap<ChunkPos, Chunk>>,
+    on_disk: Mutex<HashMap<ChunkPos, Chunk>>,
+}
+
+impl Faulty {
+    fn error() -> WorldError {
+        let problem = "no space left on device".into();
+        WorldError::NotCommitted { path: "faulty.drystone".into(), problem }
+    }
+}
+
+impl EditStore for FaultySource {
+    fn path(&self) -> &Path {
+        Path::new("faulty.drystone")
+    }
+    fn put_edited(&self, chunks: Vec<(ChunkPos, Chunk)>) -> Result<(), WorldError> {
+        if self.0.has_failed.load(Ordering::Relaxed) {
+            return Err(Faulty::error());
+        }
+        self.0.taken.lock().unwrap().extend(chunks);
+        self.0.has_failed.store(self.0.is_broken.load(Ordering::Relaxed), Ordering::Relaxed);
+        Ok(())
+    }
+    fn flush(&self) -> Result<(), WorldError> {
+        let is_broken = self.0.is_broken.load(Ordering::Relaxed);
+        self.0.has_failed.store(is_broken, Ordering::Relaxed);
+        if is_broken {
+            return Err(Faulty::error());
+        }
+        self.0.on_disk.lock().unwrap().extend(self.0.taken.lock().unwrap().drain());
+        Ok(())
+    }
+    fn saving(&self) -> Saving {
+        let has_failed = self.0.has_failed.load(Ordering::Relaxed);
+        let failure = has_failed.then(|| "no space left on device".into());
+        Saving { waiting_chunks: self.0.taken.lock().unwrap().len() as u64, failure }
+    }
+}
+
+struct FaultySource(Arc<Faulty>);
+
+impl Source for FaultySource {
+    fn name(&self) -> &str {
+        "faulty"
+    }
+    fn materials(&self) -> &MaterialTable {
+        &self.0.materials
+    }
+    fn chunk_positions(&self) -> Vec<ChunkPos> {
+        Vec::new()
+    }
+    fn chunk(&self, _: ChunkPos) -> Result<Chunk, WorldError> {
+        Ok(Chunk::new(Chunk::SIDE, Material::AIR))
+    }
+    fn edit_store(&self) -> Option<&dyn EditStore> {
+        Some(self)
+    }
+}
+
+/// A world without a picture.
+struct Unseen(World);
+
+impl EditScene for Unseen {
+    fn voxels(&self) -> &dyn Voxels {
+        &self.0
+    }
+    fn materials(&self) -> &MaterialTable {
+        self.0.materials()
+    }
+    fn reach_voxels(&self) -> f64 {
+        1_000.0
+    }
+    fn apply(&mut self, edit: &Edit) -> Result<(), RenderError> {
+        self.0.apply(edit);
+        Ok(())
+    }
+}
+
+/// Nothing is lost while the disk is full, however often it is tried.
+#[test]
+fn what_cannot_be_saved_is_kept_and_saved_later() {
+    let store = Arc::new(Faulty::default());
+    let source = Box::new(FaultySource(Arc::clone(&store)));
+    let mut editor = Editor::new(EditKeeper::new(KeptBy::Source(source)));
+    let mut world = Unseen(World::new("faulty", MaterialTable::new()));
+    let edit = |editor: &mut Editor, world: &mut Unseen, x: i32| {
+        let shape = VoxelShape::cube(VoxelPos::new(x, 5, 5), 3);
+        editor.fill(world, &shape, Material(1)).unwrap();
+    };
+    edit(&mut editor, &mut world, 10);
+    assert_eq!(editor.keeper_state(), SaveState::Unsaved(1));
+    store.is_broken.store(true, Ordering::Relaxed);
+    for x in [50, 100, 12, 300] {
+        edit(&mut editor, &mut world, x);
+        assert!(matches!(editor.keeper_state(), SaveState::Unsaved(_) | SaveState::Failed(_)));
+    }
+    assert!(matches!(editor.keeper_state(), SaveState::Failed(reason) if reason.contains("space")));
+    for _ in 0..3 {
+        let line = editor.keeper().save().unwrap_err().to_string();
+        assert!(line.contains("faulty.drystone") && line.contains("space"), "{line}");
+        assert!(matches!(editor.keeper_state(), SaveState::Failed(_)));
+    }
+    editor.undo(&mut world).unwrap();
+    store.is_broken.store(false, Ordering::Relaxed);
+    editor.keeper().save().unwrap();
+    assert_eq!(editor.keeper_state(), SaveState::Saved);
+    let on_disk = store.on_disk.lock().unwrap();
+    for (position, chunk) in world.0.iter() {
+        assert!(on_disk.get(&position).is_some_and(|it| it.iter().eq(chunk.iter())));
+    }
+    // What was undone is there, emptied.
+    assert!(on_disk.len() > world.0.chunk_count());
+    for (position, chunk) in on_disk.iter() {
+        assert_eq!(chunk.is_empty(), world.0.chunk(*position).is_none());
+    }
+}
+
+/// The commands show, count and bake edits, and refuse what they are not of.
+#[test]
+fn commands_take_edits() {
+    let folder = scratch("editing-commands");
+    let name = |name: &str| folder.join(name).to_str().unwrap().to_owned();
+    let edits = name("edits.drystone");
+    let source = || {
+        let config = GeneratorConfig { size_chunks: [3, 4, 3], ..GeneratorConfig::default() };
+        Box::new(GeneratedWorld::new(config).unwrap())
+    };
+    let policy = CommitPolicy::default();
+    let store = EditedSource::open(source(), Path::new(&edits), policy).unwrap();
+    let world = World::load(&store).unwrap();
+    let shape = VoxelShape::cube(VoxelPos::new(48, 60, 48), 16);
+    let edit = Edit::fill(&world, &shape, Material(1)).unwrap();
+    let chunks = edit.chunks().map(|(position, _)| {
+        let mut chunk = store.chunk(position).unwrap();
+        edit.apply_to(position, &mut chunk);
+        (position, chunk)
+    });
+    store.edit_store().unwrap().put_edited(chunks.collect()).unwrap();
+    store.edit_store().unwrap().flush().unwrap();
+    drop(store);
+
+    let shot = |words: &[&str], picture: &str| {
+        let picture = name(picture);
+        let view = ["--backend", "soft", "--size", "200x140", "-o", picture.as_str()];
+        let output = run(&[&["shot"], words, &view[..]].concat());
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        Image::load_png(Path::new(&picture)).unwrap()
+    };
+    let words = ["--chunks", "3x4x3"];
+    let with = [&words[..], &["--edits", &edits]].concat();
+    let (plain, edited) = (shot(&words, "plain.png"), shot(&with, "edited.png"));
+    assert!(plain.difference(&edited, 4).unwrap().pixels > 500);
+    let levels = shot(&[&with[..], &["--levels", "on"]].concat(), "levels.png");
+    let plain_levels = shot(&[&words[..], &["--levels", "on"]].concat(), "plain-levels.png");
+    assert!(plain_levels.difference(&levels, 4).unwrap().pixels > 500);
+
+    let info = run(&[&["info", "--json"], &with[..]].concat());
+    let info: serde_json::Value = serde_json::from_slice(&info.stdout).unwrap();
+    assert_eq!(info["edits"]["chunks"], edit.chunks().len());
+    let text = run(&[&["info"], &with[..]].concat());
+    assert!(String::from_utf8_lossy(&text.stdout).contains("edits"));
+    let baked = name("baked.drystone");
+    let output = run(&[&["import"], &with[..], &[baked.as_str()]].concat());
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(shot(&[&baked], "baked.png") == edited);
+
+    let refused = |words: &[&str]| {
+        let view = ["--backend", "soft", "-o", "never.png", "--edits", &edits];
+        one_line(&run(&[&["shot"], words, &view[..]].concat()), 1)
+    };
+    let line = refused(&["--chunks", "4x4x3"]);
+    assert!(line.contains("edits.drystone"), "{line}");
+    let lost = name("lost.drystone");
+    let line = one_line(&run(&["shot", "-o", "never.png", "--edits", &lost]), 1);
+    assert!(line.contains("lost.drystone"), "{line}");
+}
