@@ -329,6 +329,10 @@ impl Source for EditedSource {
         self.source.makes_levels()
     }
 
+    fn knows_air(&self) -> bool {
+        self.source.knows_air()
+    }
+
     fn is_air(&self, node: NodePos) -> bool {
         self.source.is_air(node) && !self.is_edited(node)
     }
