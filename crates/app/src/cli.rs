@@ -2,6 +2,7 @@
 
 mod edits;
 mod height_map;
+mod order;
 #[cfg(test)]
 mod tests;
 mod values;
@@ -349,14 +350,17 @@ pub(crate) enum Stop {
 
 /// Reads the command line.
 pub(crate) fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Options, Stop> {
-    let parsed = Options::try_parse_from(arguments).map_err(|error| match error.kind() {
-        ErrorKind::DisplayHelp
-        | ErrorKind::DisplayVersion
-        | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
-            Stop::Text(error.render().to_string())
-        }
-        _ => Stop::Usage(first_paragraph(&error.render().to_string())),
-    })?;
+    let parsed =
+        Options::try_parse_from(order::names_last(arguments)).map_err(|error| {
+            match error.kind() {
+                ErrorKind::DisplayHelp
+                | ErrorKind::DisplayVersion
+                | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
+                    Stop::Text(error.render().to_string())
+                }
+                _ => Stop::Usage(first_paragraph(&error.render().to_string())),
+            }
+        })?;
     match misused(&parsed) {
         Some(line) => Err(Stop::Usage(line.into())),
         None => Ok(parsed),

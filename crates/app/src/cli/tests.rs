@@ -111,3 +111,41 @@ fn right_words_mean_what_they_say() {
         assert!(parsed(words).is_ok_and(|it| it.allocator() == AllocatorKind::Small));
     }
 }
+
+/// Names may stand before, between and behind the options.
+#[test]
+fn an_import_is_told_in_any_order() {
+    let import = |line: &str| {
+        let Ok(Options { command: Some(Command::Import(import)), .. }) = parsed(line) else {
+            panic!("{line}")
+        };
+        import
+    };
+    for words in [
+        "a.obj b.drystone --voxels 9",
+        "a.obj --voxels 9 b.drystone",
+        "--voxels 9 a.obj b.drystone",
+        "--voxels=9 a.obj --merge 0 b.drystone",
+        "a.obj --voxels 9 -- b.drystone",
+        "--voxels 9 -- a.obj b.drystone",
+    ] {
+        let import = import(&format!("drystone import {words}"));
+        assert_eq!(import.source.path, Some(PathBuf::from("a.obj")), "{words}");
+        assert_eq!(
+            (import.world, import.voxels),
+            (PathBuf::from("b.drystone"), Some(9)),
+            "{words}"
+        );
+    }
+    for words in ["--seed 4 b.drystone", "b.drystone --seed 7 --chunks 2x4x2"] {
+        let import = import(&format!("drystone import {words}"));
+        assert_eq!((import.source.path, import.world), (None, PathBuf::from("b.drystone")));
+    }
+    let odd = import("drystone import a.vox -- --voxels");
+    assert_eq!(odd.world, PathBuf::from("--voxels"));
+    for line in
+        ["drystone import a.obj --voxels", "drystone import a b c", "drystone import --lost a b"]
+    {
+        assert!(parsed(line).is_err(), "{line}");
+    }
+}

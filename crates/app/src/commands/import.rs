@@ -12,15 +12,11 @@ use crate::{AppError, cli::ImportArguments, output};
 pub(crate) fn run(options: &ImportArguments) -> Result<(), AppError> {
     let source = source_of(options)?;
     let memory_bytes = u64::from(options.memory_mib) << 20;
-    // Without a terminal it draws nothing.
-    let bar = ProgressBar::new(0).with_style(style());
-    let mut show = |progress: &ImportProgress| {
-        bar.set_length(progress.total);
-        bar.set_position(progress.done);
-    };
+    let mut bar = Bar::new();
+    let mut show = |progress: &ImportProgress| bar.show(progress);
     let limits = ImportOptions { memory_bytes, ..ImportOptions::default() };
     let imported = import(source.as_ref(), &options.world, &limits, &mut show);
-    bar.finish_and_clear();
+    bar.bar.finish_and_clear();
     let (world, progress) = imported?;
     note_faults(source.name(), &source.faults());
     let (chunks, name) = (world.chunk_count(), source.name().to_owned());
@@ -57,8 +53,46 @@ fn line(world: &Path, name: &str, chunks: u64, progress: &ImportProgress) -> Str
     format!("{world}: {chunks} chunks of {name}, {bytes} bytes{resumed}{lost}\n")
 }
 
-fn style() -> ProgressStyle {
-    let template = "{bar:40} {pos} of {len} chunks, {per_sec}, {eta} left";
-    // The template is ours; without it there is the library's own.
-    ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar())
+/// How far it is: first chunks, then larger voxels. Without a terminal it draws nothing.
+struct Bar {
+    bar: ProgressBar,
+    /// Places that an earlier run had done; `None` before the first was done here.
+    resumed: Option<u64>,
+    makes_levels: bool,
+}
+
+impl Bar {
+    fn new() -> Self {
+        let style = style("{prefix}{bar:40} {pos} of {len} chunks, {per_sec}, {eta} left");
+        Self { bar: ProgressBar::new(0).with_style(style), resumed: None, makes_levels: false }
+    }
+
+    fn show(&mut self, progress: &ImportProgress) {
+        let ImportProgress { done, total, resumed, levels_done, levels_total, .. } = *progress;
+        if self.resumed.is_none() {
+            self.resumed = Some(resumed);
+            if resumed > 0 {
+                self.bar.set_prefix(format!("gone on from {resumed} "));
+                // What was done before says nothing about how fast this is.
+                self.bar.set_position(resumed);
+                self.bar.reset_eta();
+            }
+        }
+        if levels_total > 0 && !self.makes_levels {
+            self.makes_levels = true;
+            self.bar.set_style(style("{bar:40} {pos} of {len} parts in larger voxels, {eta} left"));
+            self.bar.set_position(0);
+            self.bar.reset_eta();
+        }
+        let (done, total) =
+            if self.makes_levels { (levels_done, levels_total) } else { (done, total) };
+        self.bar.set_length(total);
+        self.bar.set_position(done);
+    }
+}
+
+fn style(template: &str) -> ProgressStyle {
+    // The templates are ours; without them there is the library's own.
+    let style = ProgressStyle::with_template(template);
+    style.unwrap_or_else(|_| ProgressStyle::default_bar())
 }
