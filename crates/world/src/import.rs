@@ -100,7 +100,7 @@ pub fn import(
     let max_bytes = (left_bytes / 24).max(ImportOptions::FIXED_BYTES / 64);
     let policy = CommitPolicy { max_delay: Duration::from_secs(5), max_bytes };
     let world = match path.exists() {
-        true => StoredWorld::open_with(path, policy)?,
+        true => StoredWorld::open_import(path, policy)?,
         false => {
             let progress = Some(mark.to_bytes());
             StoredWorld::create_with(path, source.name(), source.materials(), policy, progress)?

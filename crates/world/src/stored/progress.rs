@@ -1,11 +1,20 @@
+use std::path::Path;
+
 use drystone_voxel::{Chunk, ChunkPos};
 
 use super::batch::{Batch, IMPORT};
 use super::database::{META, damaged};
-use super::{StoredWorld, WRONG_SUM, meta, of_one_side};
+use super::{CommitPolicy, StoredWorld, WRONG_SUM, meta, of_one_side, publish};
 use crate::WorldError;
 
 impl StoredWorld {
+    /// Opens a world to go on with an import; what imports that were killed left beside it
+    /// goes.
+    pub(crate) fn open_import(path: &Path, policy: CommitPolicy) -> Result<Self, WorldError> {
+        publish::remove_left(path);
+        Self::open_with(path, policy)
+    }
+
     /// Chunks and how far an import has come, in one transaction.
     pub(crate) fn put_import(
         &self,

@@ -1,11 +1,13 @@
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs::{self, OpenOptions};
 use std::io::{Error, ErrorKind, Result};
 use std::path::{Path, PathBuf};
 
 /// Makes an empty file beside `path` that nobody else has: hidden, of this process's number.
+/// Such files of processes that were killed go.
 pub(super) fn reserve(path: &Path) -> Result<PathBuf> {
     let name = path.file_name().ok_or(ErrorKind::InvalidInput)?;
+    remove_left(path);
     for number in 0..MOST {
         let mut own = OsString::from(".");
         own.push(name);
@@ -23,6 +25,39 @@ pub(super) fn reserve(path: &Path) -> Result<PathBuf> {
 
 /// Files beside one that are tried.
 const MOST: u32 = 1 << 10;
+
+/// Removes what a process left beside `path` that is not there any more. What cannot be told
+/// or removed is left.
+pub(super) fn remove_left(path: &Path) {
+    let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else { return };
+    let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let file_name = entry.file_name();
+        let is_left = process_of(&file_name, name).is_some_and(has_ended);
+        if is_left && is_unlocked(&entry.path()) {
+            let _ = fs::remove_file(entry.path());
+        }
+    }
+}
+
+/// The number of the process that named a file so, to become one of the name `name`.
+fn process_of(file_name: &OsStr, name: &OsStr) -> Option<u32> {
+    let middle = file_name.to_str()?.strip_prefix('.')?.strip_prefix(name.to_str()?)?;
+    let (process, number) = middle.strip_prefix('.')?.strip_suffix(".new")?.split_once('-')?;
+    number.parse::<u32>().ok()?;
+    process.parse().ok()
+}
+
+/// Whether no process has this number; false where the system does not say.
+fn has_ended(process: u32) -> bool {
+    let processes = Path::new("/proc");
+    processes.join("self").exists() && !processes.join(process.to_string()).exists()
+}
+
+/// Whether nobody has the file open as a world: a process on another machine might.
+fn is_unlocked(path: &Path) -> bool {
+    fs::File::open(path).is_ok_and(|file| file.try_lock().is_ok())
+}
 
 /// Gives the file `new` the name `path`, which nothing has.
 ///
@@ -82,6 +117,43 @@ mod tests {
         let taken = replace(&third, &path, &kept).unwrap_err();
         assert_eq!(taken.kind(), ErrorKind::AlreadyExists);
         assert_eq!((fs::read(&path).unwrap(), fs::read(&kept).unwrap()), ("2".into(), "1".into()));
+        fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[test]
+    fn what_was_left_by_the_killed_goes_and_nothing_else() {
+        let name = format!("drystone-left-{}", std::process::id());
+        let folder = std::env::temp_dir().join(name);
+        fs::create_dir_all(&folder).unwrap();
+        if !has_ended(u32::MAX) {
+            println!("skipped: this system does not say which processes there are");
+            return;
+        }
+        let file = |name: String| {
+            let path = folder.join(name);
+            fs::write(&path, "1").unwrap();
+            path
+        };
+        let (ended, own) = (u32::MAX, std::process::id());
+        let left = [0, 7].map(|n| file(format!(".w.{ended}-{n}.new")));
+        let locked = file(format!(".w.{ended}-8.new"));
+        let holder = fs::File::open(&locked).unwrap();
+        holder.lock().unwrap();
+        let others = [
+            file(format!(".w.{own}-900.new")),
+            file(format!(".v.{ended}-0.new")),
+            file(format!("w.{ended}-0.new")),
+            file(format!(".w.{ended}-x.new")),
+            file(".w.new".into()),
+            file("w".into()),
+            locked,
+        ];
+        reserve(&folder.join("w")).unwrap();
+        assert!(left.iter().all(|path| !path.exists()));
+        assert!(others.iter().all(|path| path.exists()), "{others:?}");
+        drop(holder);
+        reserve(&folder.join("w")).unwrap();
+        assert!(!others[6].exists());
         fs::remove_dir_all(folder).unwrap();
     }
 }
