@@ -53,6 +53,14 @@ fn a_minecraft_world_is_stored_and_shown_alike() {
 }
 
 #[test]
+fn an_elevation_model_is_stored_and_shown_alike() {
+    let test = "an_elevation_model_is_stored_and_shown_alike";
+    let Some(map) = data(test, "jacksboro-dem-16bit.png") else { return };
+    let to_scale = ["--metres-per-sample", "75x93", "--vertical-scale", "2"];
+    is_the_same_stored(&[&[path(&map)], &to_scale[..]].concat(), &scratch("stored-elevation"));
+}
+
+#[test]
 fn a_model_is_stored_as_voxels() {
     let Some(model) = data("a_model_is_stored_as_voxels", "spot.obj") else { return };
     let folder = scratch("stored-model");

@@ -20,6 +20,7 @@ mod programs;
 mod random;
 mod real_files;
 mod stored_child;
+mod stored_counts;
 mod stored_damage;
 mod stored_kill;
 mod stored_memory;
