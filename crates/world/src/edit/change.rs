@@ -63,7 +63,8 @@ impl Edit {
         shape: &VoxelShape,
         material: Material,
     ) -> Result<Self, WorldError> {
-        let all = shape.chunks(voxels.side());
+        let nothing = Self { side: voxels.side(), chunks: Vec::new() };
+        let Some(all) = shape.chunks(voxels.side()) else { return Ok(nothing) };
         let count = all.size_chunks().into_iter().fold(1, u64::saturating_mul);
         if count > Self::MAX_CHUNKS {
             return Err(WorldError::TooLarge {
@@ -74,7 +75,7 @@ impl Edit {
                 advice: "edit a smaller part at a time",
             });
         }
-        let mut edit = Self { side: voxels.side(), chunks: Vec::new() };
+        let mut edit = nothing;
         for x in all.min.x..=all.max.x {
             for y in all.min.y..=all.max.y {
                 for z in all.min.z..=all.max.z {

@@ -172,7 +172,7 @@ fn undo_and_redo_give_what_was() {
                     let material = Material(dice.below(4) as u16);
                     let edit = Edit::fill(&world, &shape, material).unwrap();
                     let mut expected = world.clone();
-                    let VoxelBox { min, max } = shape.bounds();
+                    let VoxelBox { min, max } = shape.bounds().unwrap();
                     for x in min.x..max.x {
                         for (y, z) in
                             (min.y..max.y).flat_map(|y| (min.z..max.z).map(move |z| (y, z)))
