@@ -115,7 +115,8 @@ fn open(options: &SceneOptions, save: &SaveArgs) -> Result<(Content, KeptBy), Ap
         return Ok((Content::Levels(Arc::clone(&data)), KeptBy::Levels(data)));
     }
     let content = Content::World(Box::new(commands::load(source.as_ref())?));
-    Ok((content, KeptBy::Source(source)))
+    let is_kept = source.edit_store().is_some();
+    Ok((content, if is_kept { KeptBy::Source(source) } else { KeptBy::Nobody }))
 }
 
 /// Names what was found damaged since so many were named; returns how many there are.
@@ -220,7 +221,7 @@ impl Viewer {
         if size.width == 0 || size.height == 0 {
             return;
         }
-        let (min, max) = self.corners;
+        let (min, max) = self.editing.grown(self.corners);
         scene::reach(&mut self.view.camera, min, max);
         let PhysicalSize { width, height } = size;
         match screen.draw(&self.view, Size { width, height }) {
@@ -231,6 +232,7 @@ impl Viewer {
                     self.faults_noted = note_new_faults(screen, self.faults_noted);
                 }
                 self.lags = lags;
+                self.editing.tell(self.save.read_only);
                 self.status.frame(now.elapsed(), drawn);
                 if self.status.is_due() {
                     let edits = self.editing.title(screen.materials());

@@ -1,6 +1,6 @@
 use drystone_render::RenderError;
 use drystone_voxel::{Material, MaterialTable, VoxelPos};
-use drystone_world::{Edit, EditHistory, VoxelRay, VoxelShape, WorldError};
+use drystone_world::{Edit, EditHistory, VoxelBox, VoxelRay, VoxelShape, WorldError};
 
 use super::EditScene;
 
@@ -162,17 +162,25 @@ pub struct Editor {
     pub brush: Brush,
     history: EditHistory,
     keeper: EditKeeper,
+    touched: Option<VoxelBox>,
 }
 
 impl Editor {
     /// An editor whose edits `keeper` keeps.
     pub fn new(keeper: EditKeeper) -> Self {
-        Self { brush: Brush::default(), history: EditHistory::default(), keeper }
+        let (brush, history) = (Brush::default(), EditHistory::default());
+        Self { brush, history, keeper, touched: None }
     }
 
     /// The edits that can be taken back.
     pub const fn history(&self) -> &EditHistory {
         &self.history
+    }
+
+    /// A box around all that was ever changed here: the world may reach so far now. `None`
+    /// where nothing was.
+    pub const fn touched(&self) -> Option<VoxelBox> {
+        self.touched
     }
 
     /// What became of the edits so far.
@@ -256,6 +264,8 @@ impl Editor {
     fn apply(&mut self, scene: &mut dyn EditScene, edit: &Edit) -> Result<(), EditError> {
         let shown = scene.apply(edit);
         self.keeper.take(scene.voxels(), edit);
+        let boxes = edit.chunks().map(|(_, bounds)| bounds).chain(self.touched);
+        self.touched = boxes.reduce(VoxelBox::union);
         Ok(shown?)
     }
 }

@@ -1,8 +1,9 @@
 use drystone::scene::{
     EditAction, EditError, EditKeeper, Edited, Editor, KeptBy, SaveState, Size, ray_through,
 };
-use drystone_voxel::MaterialTable;
+use drystone_voxel::{MaterialTable, VoxelPos};
 use drystone_world::WorldError;
+use glam::DVec3;
 use winit::{
     dpi::{PhysicalPosition, PhysicalSize},
     event::{ElementState, KeyEvent, MouseButton},
@@ -24,7 +25,7 @@ pub(super) struct Editing {
     press: Option<Press>,
     /// What the last thing that was tried came to.
     message: String,
-    /// Whether it was said that edits are not kept.
+    /// Whether it was said that edits are not kept, or could not be saved.
     is_told: bool,
     /// Whether it was said that they could not be saved when the window was to be closed.
     is_warned: bool,
@@ -85,6 +86,39 @@ impl Editing {
             SaveState::Saved => "saved | ".into(),
         };
         words
+    }
+
+    /// The corners of a world that edits may have made larger.
+    pub(super) fn grown(&self, (min, max): (DVec3, DVec3)) -> (DVec3, DVec3) {
+        let corner = |voxel: VoxelPos| DVec3::from_array(voxel.to_array().map(f64::from));
+        match self.editor.touched() {
+            Some(touched) => (min.min(corner(touched.min)), max.max(corner(touched.max))),
+            None => (min, max),
+        }
+    }
+
+    /// Says once what becomes of edits, if they are not saved: also of those that failed to be
+    /// by themselves.
+    pub(super) fn tell(&mut self, is_read_only: bool) {
+        let line = match self.editor.keeper_state() {
+            SaveState::NotKept if is_read_only => {
+                "edits are not kept: the world was opened with --read-only".into()
+            }
+            SaveState::NotKept => {
+                "edits are not kept; to keep them, open the source with --edits FILE.drystone"
+                    .into()
+            }
+            SaveState::Failed(reason) => {
+                format!("edits are not saved ({reason}); Ctrl+S tries again")
+            }
+            _ => {
+                self.is_told = false;
+                return;
+            }
+        };
+        if !std::mem::replace(&mut self.is_told, true) {
+            output::note(&line);
+        }
     }
 
     /// Saves what is not saved yet.
@@ -222,17 +256,6 @@ impl Viewer {
         if let Err(error) = done {
             output::note(&error.to_string());
         }
-        if self.editing.editor.keeper_state() == SaveState::NotKept && !self.editing.is_told {
-            self.editing.is_told = true;
-            output::note(if self.save.read_only {
-                "edits are not kept: the world was opened with --read-only"
-            } else {
-                "edits are not kept; to keep them, open the source with --edits FILE.drystone"
-            });
-        }
-        if let SaveState::Failed(reason) = self.editing.editor.keeper_state() {
-            output::note(&format!("edits are not saved ({reason}); Ctrl+S tries again"));
-        }
         self.redraw();
     }
 
@@ -241,12 +264,11 @@ impl Viewer {
             return self.edited("nothing keeps edits".into(), Ok(()));
         }
         match self.editing.save() {
-            Ok(()) => {
-                self.editing.is_warned = false;
-                self.edited(String::new(), Ok(()));
-            }
-            Err(_) => self.edited(String::new(), Ok(())),
+            Ok(()) => self.editing.is_warned = false,
+            // Said by the next frame, even if it was said before.
+            Err(_) => self.editing.is_told = false,
         }
+        self.edited(String::new(), Ok(()));
     }
 
     /// Ends when all is saved. When that fails, it is said, and the window stays: who closes

@@ -189,6 +189,9 @@ fn every_mesh_that_an_edit_touches_changes() {
         }
     }
     assert_eq!(editor.keeper_state(), SaveState::NotKept);
+    let touched = editor.touched().unwrap();
+    assert!(touched.contains(at(95, 40, 60)) && touched.contains(at(95, 70, 90)), "{touched:?}");
+    assert!(!touched.contains(at(95, 71, 90)), "{touched:?}");
 }
 
 /// What cannot be reached, or is so already, is said.
