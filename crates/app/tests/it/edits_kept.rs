@@ -165,6 +165,9 @@ fn commands_take_edits() {
     });
     store.edit_store().unwrap().put_edited(chunks.collect()).unwrap();
     store.edit_store().unwrap().flush().unwrap();
+    let held = run(&["shot", "-o", "never.png", "--chunks", "3x4x3", "--edits", &edits]);
+    let line = one_line(&held, 1);
+    assert!(line.contains("edits.drystone") && line.contains("close it there"), "{line}");
     drop(store);
 
     let shot = |words: &[&str], picture: &str| {

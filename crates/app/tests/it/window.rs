@@ -9,6 +9,7 @@ use std::{
 };
 
 use drystone_render::Image;
+use drystone_world::{CommitPolicy, EditedSource, GeneratedWorld, GeneratorConfig};
 
 use crate::program::{binary, scratch};
 
@@ -92,16 +93,21 @@ impl Drop for Viewer {
 }
 
 impl Viewer {
-    /// Waits for the viewer to end by itself.
+    /// Waits for the viewer to end by itself; whether it did so without a failure.
     fn wait(&mut self) -> bool {
+        self.exit_code() == Some(0)
+    }
+
+    /// Waits for the viewer to end by itself; `None` if it does not.
+    fn exit_code(&mut self) -> Option<i32> {
         let start = Instant::now();
         while start.elapsed() < PATIENCE {
             if let Some(status) = self.0.try_wait().unwrap() {
-                return status.success();
+                return status.code();
             }
             sleep(Duration::from_millis(50));
         }
-        false
+        None
     }
 }
 
@@ -134,7 +140,14 @@ fn flies_through(test: &str, source: &[&str], options: &[&str]) {
     let before = screen.settled(&folder.join("before.png"));
     screen.xdotool(&["windowfocus", "--sync", &window]).expect("the window takes the focus");
     screen.xdotool(&["keydown", "w"]).unwrap();
+    let start = Instant::now();
     sleep(Duration::from_millis(700));
+    // Where a frame takes long, none may have been drawn meanwhile.
+    let flown = folder.join("flown.png");
+    let is_near = |flown: Image| before.difference(&flown, 8).unwrap().pixels < 640 * 480 / 10;
+    while is_near(screen.screenshot(&flown)) && start.elapsed() < PATIENCE {
+        sleep(Duration::from_millis(100));
+    }
     screen.xdotool(&["keyup", "w", "keydown", "Left"]).unwrap();
     sleep(Duration::from_millis(300));
     screen.xdotool(&["keyup", "Left"]).unwrap();
@@ -299,4 +312,38 @@ fn the_viewer_edits_and_saves() {
 #[test]
 fn the_viewer_edits_levels_and_saves() {
     edits("the_viewer_edits_levels_and_saves", &["--backend", "wgpu", "--levels", "on"]);
+}
+
+/// Where no more can be written, it is said, the window stays once, and the exit code tells.
+#[test]
+fn the_viewer_does_not_lose_edits_silently() {
+    let test = "the_viewer_does_not_lose_edits_silently";
+    let Some(screen) = screen(test) else { return };
+    let path = scratch(test).join("edits.drystone");
+    let config = GeneratorConfig { size_chunks: [2, 4, 2], ..GeneratorConfig::default() };
+    let source = Box::new(GeneratedWorld::new(config).unwrap());
+    drop(EditedSource::open(source, &path, CommitPolicy::default()).unwrap());
+    // Files end after 26 KB (blocks of 512 bytes): enough for pictures of a small window alone.
+    let limit = "trap '' XFSZ; ulimit -S -f 52; exec \"$@\"";
+    let mut command = screen.command("sh");
+    command.args(["-c", limit, "sh"]).arg(binary()).args(["view", "--chunks", "2x4x2", "--edits"]);
+    let view = ["--size", "64x48", "--backend", "soft", "--eye", "32,150,90", "--look", "32,45,32"];
+    let command = command.arg(&path).args(view).stderr(Stdio::piped());
+    let mut viewer = Viewer(command.spawn().unwrap());
+    let window = window_of(&screen, &mut viewer);
+    wait_for_title(&screen, &window, "commands");
+    screen.xdotool(&["windowfocus", "--sync", &window, "key", "e"]).unwrap();
+    wait_for_title(&screen, &window, "edit: voxel");
+    screen.xdotool(&["mousemove", "--window", &window, "32", "24", "click", "1"]).unwrap();
+    wait_for_title(&screen, &window, "NOT SAVED");
+    let mut lines = BufReader::new(viewer.0.stderr.take().unwrap()).lines().map_while(Result::ok);
+    let line = lines.next().unwrap();
+    assert!(line.contains("edits are not saved") && line.contains("edits.drystone"), "{line}");
+    screen.xdotool(&["key", "Escape"]).unwrap();
+    let line = lines.next().unwrap();
+    assert!(line.contains("close again to leave without"), "{line}");
+    assert!(viewer.0.try_wait().unwrap().is_none(), "it stays open");
+    screen.xdotool(&["key", "Escape"]).unwrap();
+    assert_eq!(viewer.exit_code(), Some(1));
+    assert!(lines.last().is_some_and(|line| line.contains("not saved")));
 }
