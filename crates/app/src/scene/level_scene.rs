@@ -6,7 +6,7 @@ use drystone_render::{
     DrawData, DrawStats, Image, Layer, MeshData, MeshId, Projection, RenderError, Renderer, View,
 };
 use drystone_voxel::{ChunkMesh, Material, VoxelPos};
-use drystone_world::{Eye, LevelTree, NodePos, NodeSink, PixelScale};
+use drystone_world::{Eye, LevelTree, NodePos, NodeSink, PixelScale, VoxelShape};
 
 use super::{Meshes, Room, update_mesh};
 
@@ -159,23 +159,36 @@ impl LevelScene {
         Ok((picture, self.shown.renderer.drawn()))
     }
 
-    /// Sets voxels and shows every mesh that they touch anew, at all levels. Returns how many
-    /// changed.
+    /// Sets voxels and shows every mesh that they touch anew, at all levels: up to
+    /// [`LevelTree::MAX_MESHES_AT_ONCE`] at once, more all together when they are made; see
+    /// [`LevelTree::set`]. Returns how many changed.
     ///
     /// # Errors
     /// When there is no room, or the device failed: the voxels are set then, and what could
-    /// not be shown is shown as it was.
+    /// not be shown is shown as it was until there is room.
     pub fn set(
         &mut self,
         voxels: impl IntoIterator<Item = (VoxelPos, Material)>,
     ) -> Result<u64, RenderError> {
-        self.tree.set(voxels, &mut self.shown).map_err(|refused| match refused {
-            Refused::Full => RenderError::Device {
-                during: "showing an edit",
-                reason: "the limit of vertex memory is reached".into(),
-            },
-            Refused::Failed(error) => error,
-        })
+        self.tree.set(voxels, &mut self.shown).map_err(edit_error)
+    }
+
+    /// Sets all voxels of a shape, as [`set`](Self::set) would one after the other.
+    ///
+    /// # Errors
+    /// As [`set`](Self::set).
+    pub fn fill(&mut self, shape: &VoxelShape, material: Material) -> Result<u64, RenderError> {
+        self.tree.fill(shape, material, &mut self.shown).map_err(edit_error)
+    }
+}
+
+fn edit_error(refused: Refused) -> RenderError {
+    match refused {
+        Refused::Full => RenderError::Device {
+            during: "showing an edit",
+            reason: "the limit of vertex memory is reached".into(),
+        },
+        Refused::Failed(error) => error,
     }
 }
 

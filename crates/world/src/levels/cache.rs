@@ -30,7 +30,7 @@ impl Cache {
         }
     }
 
-    /// How often what is made of the source, or will be, has become something else.
+    /// How often what chunks are made of has become something else.
     pub(super) const fn epoch(&self) -> u64 {
         self.epoch
     }

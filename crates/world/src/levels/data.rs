@@ -1,18 +1,21 @@
 use std::collections::HashSet;
-use std::sync::{Mutex, MutexGuard, PoisonError, RwLock};
+use std::sync::{Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-use drystone_voxel::{
-    Chunk, ChunkPos, LocalPos, Material, MaterialTable, VoxelPos, downsample, downsample_block,
-};
+use drystone_voxel::{Chunk, ChunkPos, Material, MaterialTable, VoxelPos, downsample};
 
 use super::cache::Cache;
 use crate::{ChunkBox, NodePos, Source, WorldError};
 
+mod edit;
 mod edits;
 mod save;
+mod span;
+mod votes;
 
+pub(super) use edit::Changes;
 use edits::Edits;
 pub use save::Unsaved;
+pub(super) use span::Span;
 
 /// The chunks of a source at every level of detail, and what was changed in them.
 ///
@@ -27,6 +30,8 @@ pub struct LevelData {
     top: u8,
     cache: Mutex<Cache>,
     edits: RwLock<Edits>,
+    /// One edit at a time.
+    editing: Mutex<()>,
     /// Where the source neither makes levels nor knows what is air: the nodes that have chunks
     /// below them.
     filled: Option<RwLock<HashSet<NodePos>>>,
@@ -48,9 +53,6 @@ const MOST_REMEMBERED: u64 = 1 << 22;
 /// The farthest chunk from the origin whose voxels have numbers.
 const FARTHEST: i32 = (1 << 26) - 1;
 
-/// What an edit of one voxel changed: the nodes whose voxels are others now, and which.
-pub(super) type Changes = Vec<(NodePos, VoxelPos)>;
-
 impl LevelData {
     /// The levels of `source`; chunks that were used lately take at most `cache_bytes`.
     pub fn new(source: Box<dyn Source>, cache_bytes: usize) -> Self {
@@ -65,6 +67,7 @@ impl LevelData {
             source,
             cache: Mutex::new(Cache::new(cache_bytes)),
             edits: RwLock::default(),
+            editing: Mutex::default(),
             faults: Mutex::default(),
         }
     }
@@ -147,7 +150,7 @@ impl LevelData {
                     return None;
                 }
             };
-            // Where edits became the source's meanwhile, this may be of before.
+            // Where it was edited meanwhile, or edits became the source's, this may be of before.
             if lock(&self.cache).insert_made(node, &chunk, epoch) {
                 // An edit may have come meanwhile; it wins.
                 return Some(self.read_edits().get(node).cloned().unwrap_or(chunk));
@@ -166,20 +169,24 @@ impl LevelData {
         let is_filled = |filled: &RwLock<HashSet<NodePos>>| {
             filled.read().unwrap_or_else(PoisonError::into_inner).contains(&node)
         };
+        if self.read_edits().is_above_any(node) {
+            return false;
+        }
         let is_remembered_bare = self.filled.as_ref().is_some_and(|filled| !is_filled(filled));
         is_remembered_bare || self.source.is_air(node)
     }
 
     fn make(&self, node: NodePos) -> Result<Chunk, WorldError> {
         let air = || Chunk::new(Chunk::SIDE, Material::AIR);
-        // What was set there is among the edits, at every level.
         if self.is_bare(node) {
             return Ok(air());
         }
         if node.level == 0 {
             return self.source.chunk(node.chunk);
         }
-        if let Some(made) = self.source.coarse_chunk(node) {
+        // Larger voxels that the source only keeps know nothing of what is not yet its own.
+        let is_behind = !self.source.makes_levels() && self.read_edits().is_above_any(node);
+        if let Some(made) = self.source.coarse_chunk(node).filter(|_| !is_behind) {
             return made;
         }
         let Some(children) = node.children() else { return Ok(air()) };
@@ -194,69 +201,20 @@ impl LevelData {
         self.chunk(chunk.into()).get(local)
     }
 
-    /// Sets a voxel, and at every level the voxel that stands for it. Returns what changed,
-    /// the lowest level first: nothing outside of the world, nor where the source failed, since
-    /// what lies there is to be kept.
-    ///
-    /// The larger voxel is set where the vote of its eight changed, whatever is known of its
-    /// chunk: that chunk may be made of what was just set, or be made elsewhere right now of
-    /// what was there before.
-    pub(super) fn set(&self, voxel: VoxelPos, material: Material) -> Changes {
-        let mut changes = Changes::new();
-        let (chunk, local) = voxel.split(Chunk::SIDE);
-        let mut node = NodePos::from(chunk);
-        if !self.is_inside(node) {
-            return changes;
+    /// Takes what making the mesh-to-be of a node needs to have made off `left`, counted in
+    /// chunks of the source; false where that is not enough.
+    pub(super) fn spend_chunks(&self, node: NodePos, left: &mut usize) -> bool {
+        let is_here = !self.is_inside(node)
+            || self.read_edits().get(node).is_some()
+            || lock(&self.cache).get(node).is_some()
+            || self.is_bare(node);
+        if is_here {
+            return true;
         }
-        let (mut at, mut local, mut material) = (voxel, local, material);
-        let mut old = None;
-        loop {
-            let Some([before, after]) = self.set_one(node, local, material, old) else {
-                return changes;
-            };
-            changes.push((node, at));
-            if node.level == self.top || before == after {
-                return changes;
-            }
-            (material, old) = (after, (!self.source.makes_levels()).then_some(before));
-            at = VoxelPos::new(at.x >> 1, at.y >> 1, at.z >> 1);
-            local = at.split(Chunk::SIDE).1;
-            node = node.parent();
+        match node.children().filter(|_| node.level > 0 && !self.source.makes_levels()) {
+            Some(children) => children.into_iter().all(|child| self.spend_chunks(child, left)),
+            None => left.checked_sub(1).map(|rest| *left = rest).is_some(),
         }
-    }
-
-    /// Sets one voxel of one node, which was `old` where that is known; returns what stood for
-    /// it and the seven around it before, and what does now. `None` where nothing changed at
-    /// level 0, or nothing can.
-    fn set_one(
-        &self,
-        node: NodePos,
-        local: LocalPos,
-        material: Material,
-        old: Option<Material>,
-    ) -> Option<[Material; 2]> {
-        let is_edited = self.read_edits().get(node).is_some();
-        let made = if is_edited { None } else { Some(self.readable_chunk(node)?) };
-        let mut edits = self.edits.write().unwrap_or_else(PoisonError::into_inner);
-        // Set in place: a chunk that others hold too would be copied.
-        let known = edits.get(node).or(made.as_ref())?;
-        if node.level == 0 && known.get(local) == material {
-            return None;
-        }
-        let chunk = edits.change(node, made)?;
-        let block = |chunk: &Chunk| -> [Material; 8] {
-            std::array::from_fn(|i| {
-                let [dx, dy, dz] = [i & 1, i >> 1 & 1, i >> 2].map(|far| far as u8);
-                let [x, y, z] = [local.x & !1, local.y & !1, local.z & !1];
-                chunk.get(LocalPos::new(x + dx, y + dy, z + dz))
-            })
-        };
-        let mut before = block(chunk);
-        let index = local.x & 1 | (local.y & 1) << 1 | (local.z & 1) << 2;
-        before[usize::from(index)] = old.unwrap_or(before[usize::from(index)]);
-        let before = downsample_block(before, self.materials());
-        chunk.set(local, material);
-        Some([before, downsample_block(block(chunk), self.materials())])
     }
 
     /// What could not be read so far, a line each; the first thousand of them.
@@ -293,7 +251,11 @@ impl LevelData {
         }
     }
 
-    fn read_edits(&self) -> std::sync::RwLockReadGuard<'_, Edits> {
+    fn write_edits(&self) -> RwLockWriteGuard<'_, Edits> {
+        self.edits.write().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn read_edits(&self) -> RwLockReadGuard<'_, Edits> {
         self.edits.read().unwrap_or_else(PoisonError::into_inner)
     }
 }

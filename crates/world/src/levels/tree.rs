@@ -12,11 +12,13 @@ use crate::{NodePos, WorldError};
 mod changes;
 mod counts;
 mod edit;
+mod swap;
 mod walls;
 mod wants;
 
 use changes::{Change, Kind};
 pub use counts::LevelCount;
+use swap::Swap;
 
 /// Where meshes of nodes are shown: a renderer, or a test that looks at what is shown.
 pub trait NodeSink {
@@ -67,6 +69,8 @@ pub struct LevelTree {
     split: HashSet<NodePos>,
     ready: HashMap<NodePos, Ready>,
     ready_bytes: usize,
+    /// Edits that are shown when all of their meshes are there.
+    swaps: Vec<Swap>,
     /// Nodes that came or went in this update, whose borders are to be looked at.
     touched: Vec<NodePos>,
     wanted: Vec<Want>,
@@ -133,6 +137,7 @@ impl LevelTree {
             split: HashSet::new(),
             ready: HashMap::new(),
             ready_bytes: 0,
+            swaps: Vec::new(),
             touched: Vec::new(),
             wanted: Vec::new(),
             changes: Vec::new(),
@@ -171,12 +176,14 @@ impl LevelTree {
         self.frame += 1;
         self.spent = Spent::nothing();
         self.take_made();
+        let edited = self.show_edits(sink);
         self.wanted.clear();
+        self.want_edits();
         for i in 0..self.roots.len() {
             self.look(self.roots[i], eye);
         }
         let changed = self.apply_changes(sink);
-        let done = changed.and(self.close_borders(sink));
+        let done = edited.and(changed).and(self.close_borders(sink));
         self.was_refused = done.is_err();
         self.want();
         self.forget_unwanted();
@@ -186,7 +193,7 @@ impl LevelTree {
     /// Whether there was nothing left to do or to wait for after the last update.
     pub fn is_settled(&self) -> bool {
         let is_idle = self.wanted.is_empty() && !self.spent.has_more && self.frame > 0;
-        is_idle && !self.was_refused && self.touched.is_empty()
+        is_idle && !self.was_refused && self.touched.is_empty() && self.swaps.is_empty()
     }
 
     /// Waits until a mesh is made, or makes one where there are no threads; at most `time`.
@@ -204,15 +211,17 @@ impl LevelTree {
     }
 
     /// Bytes of meshes that wait to be shown.
-    pub const fn waiting_bytes(&self) -> usize {
-        self.ready_bytes
+    pub fn waiting_bytes(&self) -> usize {
+        self.ready_bytes + self.swaps.iter().map(Swap::size_bytes).sum::<usize>()
     }
 
     fn take_made(&mut self) {
         for Made { node, mesh } in self.workers.take() {
-            if self.shown.contains_key(&node) {
-                continue;
+            let mut mesh = Some(mesh);
+            for swap in &mut self.swaps {
+                mesh = mesh.and_then(|mesh| swap.take(node, mesh));
             }
+            let Some(mesh) = mesh.filter(|_| !self.shown.contains_key(&node)) else { continue };
             let bytes = mesh.size_bytes();
             self.ready_bytes += bytes;
             let ready = Ready { mesh, bytes, wanted_frame: self.frame };
@@ -227,20 +236,20 @@ impl LevelTree {
         if let Some(shown) = self.shown.get(&node) {
             let pixels = eye.voxel_pixels(node);
             let is_coarse = pixels > self.config.max_voxel_pixels && node.level > 0;
-            if is_coarse && !shown.mesh.is_air {
+            if is_coarse && !shown.mesh.is_air && !self.is_held(node) {
                 self.look_at_split(node, eye);
             }
             return;
         }
         if !self.split.contains(&node) {
             let priority = priority(node, eye);
-            if self.is_ready(node, priority) {
+            if self.is_ready(node, priority) && !self.is_held(node) {
                 self.changes.push(Change { node, kind: Kind::Show, priority });
             }
             return;
         }
         let few = self.config.max_voxel_pixels * self.config.hysteresis;
-        if eye.voxel_pixels(node) < few {
+        if eye.voxel_pixels(node) < few && !self.is_held(node) {
             let priority = priority(node, eye) * MERGE_URGENCY;
             if self.is_ready(node, priority) {
                 return self.changes.push(Change { node, kind: Kind::Merge, priority });

@@ -74,6 +74,17 @@ impl Workers {
     pub(super) fn want(&self, wanted: Vec<NodePos>, room_bytes: usize) {
         let mut jobs = lock(&self.shared.jobs);
         (jobs.wanted, jobs.room_bytes) = (wanted, room_bytes);
+        self.begin(jobs);
+    }
+
+    /// Wants these nodes too, more than all others.
+    pub(super) fn want_also(&self, wanted: &[NodePos]) {
+        let mut jobs = lock(&self.shared.jobs);
+        jobs.wanted.extend(wanted);
+        self.begin(jobs);
+    }
+
+    fn begin(&self, mut jobs: MutexGuard<'_, Jobs>) {
         let Some(threads) = &self.threads else { return };
         while !jobs.is_full() && jobs.active < threads.current_num_threads().min(jobs.wanted.len())
         {

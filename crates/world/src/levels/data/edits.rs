@@ -4,11 +4,13 @@ use drystone_voxel::{Chunk, ChunkPos};
 
 use crate::NodePos;
 
-/// What was changed and is not the source's: of level 0 what was set, above what follows from
-/// it.
+/// What was changed and is not the source's: of level 0 what was set; above, where the source
+/// makes larger voxels itself, what follows from it.
 #[derive(Default)]
 pub(super) struct Edits {
     chunks: HashMap<NodePos, Edited>,
+    /// The nodes that have chunks of level 0 below them.
+    above: HashSet<NodePos>,
     /// How often anything was changed, ever.
     revision: u64,
 }
@@ -24,16 +26,21 @@ impl Edits {
         self.chunks.get(&node).map(|edited| &edited.chunk)
     }
 
-    /// A node's chunk, to be changed: it was `made` unless it is here already. `None` if neither.
-    pub(super) fn change(&mut self, node: NodePos, made: Option<Chunk>) -> Option<&mut Chunk> {
+    /// Whether anything of level 0 lies below a node.
+    pub(super) fn is_above_any(&self, node: NodePos) -> bool {
+        self.above.contains(&node)
+    }
+
+    /// Chunks as they are now, all changed at once; `top` is the highest level.
+    pub(super) fn put_all(&mut self, chunks: impl IntoIterator<Item = (NodePos, Chunk)>, top: u8) {
         self.revision += 1;
         let revision = self.revision;
-        let edited = match made {
-            Some(chunk) => self.chunks.entry(node).or_insert(Edited { chunk, revision }),
-            None => self.chunks.get_mut(&node)?,
-        };
-        edited.revision = revision;
-        Some(&mut edited.chunk)
+        for (node, chunk) in chunks {
+            self.chunks.insert(node, Edited { chunk, revision });
+            if node.level == 0 {
+                note_above(&mut self.above, node, top);
+            }
+        }
     }
 
     pub(super) const fn revision(&self) -> u64 {
@@ -50,11 +57,12 @@ impl Edits {
     }
 
     /// Takes out those of `positions` that were not changed after `revision`, and, if they are
-    /// asked for, all larger chunks that only follow from such.
+    /// asked for, all larger chunks that only follow from such; `top` is the highest level.
     pub(super) fn take_saved(
         &mut self,
         positions: impl IntoIterator<Item = ChunkPos>,
         revision: u64,
+        top: u8,
         with_larger: bool,
     ) -> Vec<(NodePos, Chunk)> {
         let mut taken = Vec::new();
@@ -63,30 +71,16 @@ impl Edits {
                 taken.extend(self.chunks.remove(&node).map(|it| (node, it.chunk)));
             }
         }
-        if with_larger && !taken.is_empty() {
-            let larger = self.above_nothing();
-            taken.extend(
-                larger.into_iter().filter_map(|it| Some((it, self.chunks.remove(&it)?.chunk))),
-            );
+        self.above.clear();
+        for &node in self.chunks.keys().filter(|node| node.level == 0) {
+            note_above(&mut self.above, node, top);
+        }
+        if with_larger {
+            let is_larger = |node: &NodePos| node.level > 0 && !self.above.contains(node);
+            let larger = self.chunks.extract_if(|node, _| is_larger(node));
+            taken.extend(larger.map(|(node, it)| (node, it.chunk)));
         }
         taken
-    }
-
-    /// The nodes of larger voxels below which nothing is any more.
-    fn above_nothing(&self) -> Vec<NodePos> {
-        let top = self.chunks.keys().map(|node| node.level).max().unwrap_or(0);
-        let mut above = HashSet::new();
-        for &lowest in self.chunks.keys().filter(|node| node.level == 0) {
-            let mut node = lowest;
-            while node.level < top {
-                node = node.parent();
-                if !above.insert(node) {
-                    break;
-                }
-            }
-        }
-        let larger = self.chunks.keys().filter(|node| node.level > 0 && !above.contains(node));
-        larger.copied().collect()
     }
 
     /// Chunks of all levels.
@@ -98,5 +92,15 @@ impl Edits {
     /// Chunks of level 0.
     pub(super) fn lowest_count(&self) -> usize {
         self.chunks.keys().filter(|node| node.level == 0).count()
+    }
+}
+
+fn note_above(above: &mut HashSet<NodePos>, lowest: NodePos, top: u8) {
+    let mut node = lowest;
+    while node.level < top {
+        node = node.parent();
+        if !above.insert(node) {
+            break;
+        }
     }
 }

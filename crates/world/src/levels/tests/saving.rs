@@ -57,7 +57,7 @@ impl Source for Store {
     }
 }
 
-fn every_node(data: &LevelData) -> Vec<NodePos> {
+pub(super) fn every_node(data: &LevelData) -> Vec<NodePos> {
     let mut nodes = data.roots();
     let mut next = 0;
     while next < nodes.len() {
@@ -68,7 +68,7 @@ fn every_node(data: &LevelData) -> Vec<NodePos> {
     nodes
 }
 
-fn roller(mut dice: u32) -> impl FnMut(u32) -> u32 {
+pub(super) fn roller(mut dice: u32) -> impl FnMut(u32) -> u32 {
     move |below| {
         dice = dice.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
         (dice >> 8) % below
@@ -95,7 +95,7 @@ fn saving_changes_nothing(cache_bytes: usize) {
         for _ in 0..20 {
             let at = any_voxel(&mut |below| roll(below));
             let material = Material(if roll(3) == 0 { 0 } else { roll(materials) as u16 });
-            data.set(at, material);
+            data.set([(at, material)]);
             shadow.insert(at, material);
         }
     };
@@ -152,7 +152,7 @@ fn larger_voxels_that_the_source_makes_keep_their_edits() {
     let (mut roll, materials) = (roller(9), data.materials().len() as u32);
     for _ in 0..60 {
         let at = any_voxel(&mut roll);
-        data.set(at, Material(roll(materials) as u16));
+        data.set([(at, Material(roll(materials) as u16))]);
     }
     let before: Vec<Chunk> = every_node(&data).into_iter().map(|node| data.chunk(node)).collect();
     let unsaved = data.unsaved();
@@ -186,7 +186,7 @@ fn threads_keep_nothing_of_before() {
         for round in 0..300 {
             let at = any_voxel(&mut roll);
             let material = Material(1 + roll(3) as u16);
-            data.set(at, material);
+            data.set([(at, material)]);
             shadow.insert(at, material);
             if round % 3 == 0 {
                 let unsaved = data.unsaved();

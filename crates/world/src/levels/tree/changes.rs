@@ -176,6 +176,7 @@ impl LevelTree {
     fn hide<S: NodeSink>(&mut self, node: NodePos, sink: &mut S) -> Result<(), S::Error> {
         let Some(shown) = self.shown.remove(&node) else { return Ok(()) };
         self.touched.push(node);
+        self.swaps.iter_mut().for_each(|swap| swap.remove(node));
         sink.set_body(node, None)?;
         for face in Face::ALL.into_iter().filter(|&face| shown.walls.contains(face)) {
             sink.set_wall(node, face, None)?;

@@ -1,0 +1,64 @@
+use drystone_voxel::{Chunk, LocalPos, Material, MaterialTable, downsample_block};
+
+use super::span::{Block, Span};
+
+/// Boxes of more voxels are read row by row, with the whole chunk.
+const FEW_VOXELS: usize = 1_024;
+const SIDE: usize = Chunk::SIDE as usize;
+
+/// Tells of each block of 2 × 2 × 2 within `span`, or partly within, for which another voxel
+/// stands after a change than before it: the block, and the voxel after.
+pub(super) fn for_each_change(
+    [before, after]: [&Chunk; 2],
+    span: Span,
+    materials: &MaterialTable,
+    mut tell: impl FnMut(Block, Material),
+) {
+    let mut compare = |block: Block, [before, after]: [[Material; 8]; 2]| {
+        if before != after {
+            let after = downsample_block(after, materials);
+            if downsample_block(before, materials) != after {
+                tell(block, after);
+            }
+        }
+    };
+    if span.volume() <= FEW_VOXELS {
+        for_each_block(span, |block| {
+            compare(block, [before, after].map(|chunk| voxels_of(block, |at| chunk.get(at))));
+        });
+        return;
+    }
+    let [before, after] = [before, after].map(rows_of);
+    for_each_block(span, |block| {
+        let index = |at: LocalPos| {
+            usize::from(at.x) + SIDE * (usize::from(at.y) + SIDE * usize::from(at.z))
+        };
+        compare(block, [&before, &after].map(|voxels| voxels_of(block, |at| voxels[index(at)])));
+    });
+}
+
+fn for_each_block(span: Span, mut each: impl FnMut(Block)) {
+    if span.is_empty() {
+        return;
+    }
+    let [x, y, z] = std::array::from_fn(|axis| span.low[axis] / 2..=span.high[axis] / 2);
+    for z in z {
+        for y in y.clone() {
+            x.clone().for_each(|x| each(Block { x, y, z }));
+        }
+    }
+}
+
+#[inline]
+fn voxels_of(block: Block, get: impl Fn(LocalPos) -> Material) -> [Material; 8] {
+    std::array::from_fn(|i| {
+        let [dx, dy, dz] = [i & 1, i >> 1 & 1, i >> 2].map(|far| far as u8);
+        get(LocalPos::new(2 * block.x + dx, 2 * block.y + dy, 2 * block.z + dz))
+    })
+}
+
+fn rows_of(chunk: &Chunk) -> Vec<Material> {
+    let mut voxels = Vec::with_capacity(SIDE.pow(3));
+    chunk.for_each_row(|_, _, row| voxels.extend_from_slice(row));
+    voxels
+}

@@ -1,0 +1,158 @@
+use std::collections::{HashMap, HashSet};
+
+use super::{LevelTree, NodeSink, Want};
+use crate::NodePos;
+use crate::levels::NodeMesh;
+
+/// Meshes that an edit has changed and that come all together: the old ones are shown until
+/// the last of the new is made.
+///
+/// Meanwhile no level changes where any of them lies, since meshes that are made now are of
+/// after the edit. An edit that touches any of these nodes joins.
+#[derive(Default)]
+pub(super) struct Swap {
+    /// Nodes that are shown, and their new meshes as far as those are made.
+    meshes: HashMap<NodePos, Option<NodeMesh>>,
+    missing: usize,
+    size_bytes: usize,
+    /// The nodes whose meshes are others now, shown or not, and all above them.
+    held: HashSet<NodePos>,
+    /// Whether the sink has refused a part of it. The rest is shown then, and levels change, or
+    /// there might never be room.
+    was_refused: bool,
+}
+
+/// Meshes of an edit are made before any other.
+const EDIT_URGENCY: f64 = 1e30;
+
+impl Swap {
+    /// Of the nodes that are `shown`, out of all that have changed.
+    pub(super) fn new(shown: &[NodePos], changed: &HashSet<NodePos>, top: u8) -> Self {
+        let mut held = HashSet::new();
+        for &node in changed {
+            let mut node = node;
+            while held.insert(node) && node.level < top {
+                node = node.parent();
+            }
+        }
+        let meshes = shown.iter().map(|&node| (node, None)).collect();
+        Self { meshes, missing: shown.len(), held, ..Self::default() }
+    }
+
+    /// One that the sink has refused: nothing but these meshes, to be tried again.
+    pub(super) fn refused(meshes: Vec<(NodePos, NodeMesh)>) -> Self {
+        let mut swap = Self { was_refused: true, ..Self::default() };
+        swap.missing = meshes.len();
+        swap.meshes = meshes.iter().map(|&(node, _)| (node, None)).collect();
+        meshes.into_iter().for_each(|(node, mesh)| drop(swap.take(node, mesh)));
+        swap
+    }
+
+    pub(super) fn holds(&self, node: NodePos) -> bool {
+        !self.was_refused && self.held.contains(&node)
+    }
+
+    pub(super) fn has_any(&self, nodes: &[NodePos]) -> bool {
+        nodes.iter().any(|node| self.meshes.contains_key(node))
+    }
+
+    pub(super) const fn size_bytes(&self) -> usize {
+        self.size_bytes
+    }
+
+    /// Takes another in, whose meshes are no older where both know of one.
+    pub(super) fn join(&mut self, newer: Self) {
+        for (node, mesh) in newer.meshes {
+            self.remove(node);
+            self.missing += usize::from(mesh.is_none());
+            self.size_bytes += mesh.as_ref().map_or(0, NodeMesh::size_bytes);
+            self.meshes.insert(node, mesh);
+        }
+        self.held.extend(newer.held);
+        self.was_refused &= newer.was_refused;
+    }
+
+    /// Takes a mesh that was made; gives it back where it is not one of these.
+    pub(super) fn take(&mut self, node: NodePos, mesh: NodeMesh) -> Option<NodeMesh> {
+        let Some(place) = self.meshes.get_mut(&node) else { return Some(mesh) };
+        self.size_bytes += mesh.size_bytes();
+        match place.replace(mesh) {
+            Some(old) => self.size_bytes -= old.size_bytes(),
+            None => self.missing -= 1,
+        }
+        None
+    }
+
+    /// A node is not shown any more.
+    pub(super) fn remove(&mut self, node: NodePos) {
+        match self.meshes.remove(&node) {
+            Some(Some(mesh)) => self.size_bytes -= mesh.size_bytes(),
+            Some(None) => self.missing -= 1,
+            None => {}
+        }
+    }
+}
+
+impl LevelTree {
+    /// Whether the place of `node` waits for an edit to be shown as a whole.
+    pub(super) fn is_held(&self, node: NodePos) -> bool {
+        self.swaps.iter().any(|swap| swap.holds(node))
+    }
+
+    /// Wants what edits that are to be shown lack.
+    pub(super) fn want_edits(&mut self) {
+        for swap in self.swaps.iter().filter(|swap| swap.missing > 0) {
+            let missing = swap.meshes.iter().filter(|(_, mesh)| mesh.is_none());
+            let want = |(&node, _): (&NodePos, _)| Want { node, priority: EDIT_URGENCY };
+            self.wanted.extend(missing.map(want));
+        }
+    }
+
+    /// Has an edit shown when all of it is there; with any that it touches, which are not yet.
+    pub(super) fn add_swap(&mut self, shown: &[NodePos], newer: Swap) {
+        let (touched, mut others): (Vec<Swap>, Vec<Swap>) =
+            std::mem::take(&mut self.swaps).into_iter().partition(|swap| swap.has_any(shown));
+        let mut all = Swap { was_refused: true, ..Swap::default() };
+        touched.into_iter().chain([newer]).for_each(|swap| all.join(swap));
+        others.push(all);
+        self.swaps = others;
+    }
+
+    /// Shows the edits of which everything is there.
+    pub(super) fn show_edits<S: NodeSink>(&mut self, sink: &mut S) -> Result<(), S::Error> {
+        let (whole, others): (Vec<Swap>, Vec<Swap>) =
+            std::mem::take(&mut self.swaps).into_iter().partition(|swap| swap.missing == 0);
+        self.swaps = others;
+        let mut all = Ok(());
+        for swap in whole {
+            self.spent.bytes += swap.size_bytes;
+            let meshes = swap.meshes.into_iter().filter_map(|(node, mesh)| Some((node, mesh?)));
+            all = all.and(self.replace_all(meshes.collect(), sink));
+        }
+        all
+    }
+
+    /// Shows other meshes of nodes that are shown. What the sink refuses is tried again with
+    /// the next update.
+    pub(super) fn replace_all<S: NodeSink>(
+        &mut self,
+        meshes: Vec<(NodePos, NodeMesh)>,
+        sink: &mut S,
+    ) -> Result<(), S::Error> {
+        let mut all = Ok(());
+        let mut refused = Vec::new();
+        for (node, mesh) in meshes {
+            match sink.set_body(node, Some(&mesh.body)) {
+                Ok(()) => all = all.and(self.note_replaced(node, mesh, sink)),
+                Err(error) => {
+                    all = all.and(Err(error));
+                    refused.push((node, mesh));
+                }
+            }
+        }
+        if !refused.is_empty() {
+            self.swaps.push(Swap::refused(refused));
+        }
+        all
+    }
+}
