@@ -1,6 +1,7 @@
 //! What the command line can say.
 
 mod edits;
+mod fly;
 mod height_map;
 mod order;
 #[cfg(test)]
@@ -21,8 +22,11 @@ use glam::DVec3;
 
 use crate::allocator::AllocatorKind;
 pub(crate) use edits::{EditsArgs, SaveArgs};
+pub(crate) use fly::{FlyOptions, Way};
 pub(crate) use height_map::HeightMapArgs;
-use values::{chunks, distance, point, svg};
+pub(crate) use values::Side;
+pub(crate) use values::point;
+use values::{chunks, distance, svg};
 
 /// Packs thousands of changing meshes into a few GPU buffers and draws them with one call.
 ///
@@ -47,6 +51,7 @@ impl Options {
         match &self.command {
             Some(Command::View(view)) => Some(&view.scene),
             Some(Command::Shot(shot)) => Some(&shot.scene),
+            Some(Command::Fly(fly)) => Some(&fly.scene),
             Some(
                 Command::Info(_) | Command::PoolMap(_) | Command::Import(_) | Command::Check(_),
             ) => None,
@@ -59,6 +64,7 @@ impl Options {
         match &self.command {
             Some(Command::View(view)) => view.scene.memory.allocator,
             Some(Command::Shot(shot)) => shot.scene.memory.allocator,
+            Some(Command::Fly(fly)) => fly.scene.memory.allocator,
             Some(Command::Info(info)) => info.memory.allocator,
             Some(Command::PoolMap(map)) => map.memory.allocator,
             Some(Command::Import(import)) => import.memory.allocator,
@@ -74,6 +80,8 @@ pub(crate) enum Command {
     View(ViewOptions),
     /// Draw SOURCE to a PNG
     Shot(ShotOptions),
+    /// Draw SOURCE from place to place along a way, to a GIF or a PNG each
+    Fly(FlyOptions),
     /// Say what SOURCE holds: dimensions, chunks, voxels by material, quads, bytes; or of a
     /// polygon model: polygons, vertices, what sharing them saves, materials, warnings
     Info(InfoOptions),
@@ -127,6 +135,10 @@ pub(crate) struct SceneOptions {
     /// What the eye looks at, in the same (default: the scene's middle)
     #[arg(long, value_name = "X,Y,Z", value_parser = point, allow_hyphen_values = true)]
     pub(crate) look: Option<DVec3>,
+    /// From which side all of the scene is seen: top, or degrees around it, 0 being where it is
+    /// seen from otherwise
+    #[arg(long, value_name = "top|DEGREES", value_parser = Side::from_str, conflicts_with = "eye", allow_hyphen_values = true)]
+    pub(crate) from: Option<Side>,
     /// Project in parallel, so that far is as large as near
     #[arg(long)]
     pub(crate) orthographic: bool,

@@ -2,6 +2,7 @@
 
 mod check;
 mod edits;
+mod fly;
 mod import;
 mod info;
 mod pool_map;
@@ -15,13 +16,13 @@ use drystone_world::{
     GeneratedWorld, GeneratorConfig, HeightMap, LevelData, Model, ModelOptions, ModelWarning,
     Source, World, open_source,
 };
-use glam::DVec3;
+use glam::{DQuat, DVec3};
 
 pub(crate) use edits::{open_edited, open_to_edit};
 
 use crate::{
     AppError,
-    cli::{Command, LevelsKind, Options, SceneOptions, SourceOptions},
+    cli::{Command, LevelsKind, Options, SceneOptions, Side, SourceOptions},
     output, viewer,
 };
 
@@ -33,6 +34,7 @@ pub(crate) fn run(options: Options) -> Result<(), AppError> {
         Some(Command::View(view)) if view.keys => output::print(&format!("{}\n", viewer::KEYS)),
         Some(Command::View(view)) => viewer::run(&view.scene, &view.save),
         Some(Command::Shot(options)) => shot::run(&options.scene, &options.output),
+        Some(Command::Fly(options)) => fly::run(&options),
         Some(Command::Info(options)) => info::run(&options),
         Some(Command::Import(options)) => import::run(&options),
         Some(Command::Check(options)) => check::run(&options),
@@ -172,6 +174,9 @@ fn framed(
         }
         (_, false) => {}
     }
+    if let Some(side) = options.from {
+        camera = seen_from(side, camera, (min, max), aspect);
+    }
     if let Some(eye) = eye {
         camera.eye = eye;
     }
@@ -181,6 +186,20 @@ fn framed(
     scene::reach(&mut camera, min, max);
     let occlusion = options.occlusion();
     View { atmosphere: Atmosphere { occlusion, ..atmosphere }, ..View::new(camera) }
+}
+
+/// A camera that sees all of the box `min` to `max` from another side than `camera` does.
+fn seen_from(side: Side, camera: Camera, (min, max): (DVec3, DVec3), aspect: f32) -> Camera {
+    let middle = (min + max) / 2.0;
+    match side {
+        Side::Top => Camera::fit_from(DVec3::Y, min, max, camera.projection, aspect),
+        Side::Around(degrees) => {
+            let turn = DQuat::from_rotation_y(degrees.to_radians());
+            let mut camera = Camera { eye: middle + turn * (camera.eye - middle), ..camera };
+            camera.turn_to(middle);
+            camera
+        }
+    }
 }
 
 #[cfg(test)]

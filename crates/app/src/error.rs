@@ -20,10 +20,19 @@ pub(crate) enum AppError {
     NoVoxels { model: PathBuf },
     #[error("{}: cannot be written: {problem}; view it with --read-only", path.display())]
     NotWritable { path: PathBuf, problem: std::io::Error },
+    #[error("{}{}: {problem}", path.display(), at_line(*line))]
+    Way { path: PathBuf, line: usize, problem: String },
+    #[error("{}: {problem}", path.display())]
+    Pictures { path: PathBuf, problem: String },
     #[error("the window cannot be opened: {0}; without a display, use: drystone shot -o FILE.png")]
     Window(String),
     #[error("no memory for small objects ({0}); use --allocator system")]
     Allocator(#[from] drystone_alloc::Error),
     #[error("the report cannot be written: {0}")]
     Output(#[from] std::io::Error),
+}
+
+/// Where in a file, where that is known.
+fn at_line(line: usize) -> String {
+    if line == 0 { String::new() } else { format!(", line {line}") }
 }

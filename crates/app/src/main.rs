@@ -4,6 +4,7 @@
 mod allocator;
 mod cli;
 mod commands;
+mod content;
 mod error;
 mod output;
 mod report;

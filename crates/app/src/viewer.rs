@@ -1,6 +1,5 @@
 //! The window: fly through a world, edit it, and watch what it costs.
 
-mod content;
 mod editing;
 mod flight;
 mod screen;
@@ -29,9 +28,10 @@ use crate::{
     AppError,
     allocator::AllocatorReport,
     cli::{SaveArgs, SceneOptions},
-    commands, output,
+    commands,
+    content::Content,
+    output,
 };
-use content::Content;
 use editing::Editing;
 use flight::Flight;
 use screen::Screen;

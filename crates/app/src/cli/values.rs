@@ -1,10 +1,31 @@
 //! Values of options, read from text.
 
-use std::path::PathBuf;
+use std::{path::PathBuf, str::FromStr};
 
 use glam::DVec3;
 
-pub(super) fn point(text: &str) -> Result<DVec3, String> {
+/// From where all of a scene is seen.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Side {
+    /// From straight above, what is north being above.
+    Top,
+    /// From so many degrees around it, counted against the clock as seen from above.
+    Around(f64),
+}
+
+impl FromStr for Side {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        match (text, text.parse::<f64>()) {
+            ("top", _) => Ok(Self::Top),
+            (_, Ok(degrees)) if degrees.is_finite() => Ok(Self::Around(degrees)),
+            _ => Err("a side is top, or degrees around the scene, such as 90"),
+        }
+    }
+}
+
+pub(crate) fn point(text: &str) -> Result<DVec3, String> {
     /// Beyond any world: chunk coordinates are 32-bit.
     const BOUND: f64 = (1_u64 << 31) as f64;
     let parts: Result<Vec<f64>, _> = text.split(',').map(|part| part.trim().parse()).collect();

@@ -10,7 +10,7 @@ use winit::{
     window::Window,
 };
 
-use super::content::{Content, Shown};
+use crate::content::{Content, Shown};
 use crate::{AppError, commands};
 
 /// A scene and the way that its pictures reach the window.

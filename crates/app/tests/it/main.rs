@@ -8,6 +8,7 @@ mod command_line;
 mod cover;
 mod editing;
 mod edits_kept;
+mod fly;
 mod height_map_example;
 mod height_maps;
 mod level_pictures;

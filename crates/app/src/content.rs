@@ -7,10 +7,10 @@ use drystone_render::{DrawStats, Image, RenderError, Renderer, View};
 use drystone_world::{LevelConfig, LevelData, LevelTree, World, WorldError};
 use glam::DVec3;
 
-use crate::{cli::SceneOptions, commands};
+use crate::{AppError, cli::SceneOptions, commands};
 
 /// What a window shows.
-pub(super) enum Content {
+pub(crate) enum Content {
     World(Box<World>),
     /// A world near parts of which are fine and far ones coarse.
     Levels(Arc<LevelData>),
@@ -18,8 +18,22 @@ pub(super) enum Content {
 }
 
 impl Content {
+    /// Reads what the options name, to be looked at.
+    pub(crate) fn open(options: &SceneOptions) -> Result<Self, AppError> {
+        if let Some(path) = options.source.model_path() {
+            let model = commands::open_model(options, path)?;
+            return Ok(Self::Model(ModelTriangles::new(&model, options.shade)?));
+        }
+        let source = commands::open_edited(&options.source, &options.edits)?;
+        if commands::wants_levels(options, source.as_ref()) {
+            let data = LevelData::new(source, commands::LEVELS_CACHE_BYTES);
+            return Ok(Self::Levels(Arc::new(data)));
+        }
+        Ok(Self::World(Box::new(commands::load(source.as_ref())?)))
+    }
+
     /// A name to show.
-    pub(super) fn name(&self) -> &str {
+    pub(crate) fn name(&self) -> &str {
         match self {
             Self::World(world) => world.name(),
             Self::Levels(data) => data.source().name(),
@@ -28,7 +42,7 @@ impl Content {
     }
 
     /// The lowest and highest corner, in voxels.
-    pub(super) fn corners(&self) -> (DVec3, DVec3) {
+    pub(crate) fn corners(&self) -> (DVec3, DVec3) {
         match self {
             Self::World(world) => scene::corners(world),
             Self::Levels(data) => scene::level_corners(data),
@@ -37,7 +51,7 @@ impl Content {
     }
 
     /// What the options see of it.
-    pub(super) fn view(&self, options: &SceneOptions) -> View {
+    pub(crate) fn view(&self, options: &SceneOptions) -> View {
         match self {
             Self::World(world) => commands::view_of(world, options),
             Self::Levels(data) => commands::view_of_levels(data, options),
@@ -46,7 +60,7 @@ impl Content {
     }
 
     /// The quads of a world.
-    pub(super) fn quads(&self, meshing: Meshing) -> Vec<ChunkQuads> {
+    pub(crate) fn quads(&self, meshing: Meshing) -> Vec<ChunkQuads> {
         match self {
             Self::World(world) => scene::mesh_world_with(world, meshing),
             Self::Levels(_) | Self::Model(_) => Vec::new(),
@@ -54,7 +68,7 @@ impl Content {
     }
 
     /// What a renderer is to have room for.
-    pub(super) fn room(&self, quads: &[ChunkQuads]) -> Room {
+    pub(crate) fn room(&self, quads: &[ChunkQuads]) -> Room {
         match self {
             Self::Levels(_) => LevelScene::ROOM,
             Self::World(_) | Self::Model(_) => quads.into(),
@@ -63,7 +77,7 @@ impl Content {
 }
 
 /// The same with a renderer that draws it.
-pub(super) enum Shown {
+pub(crate) enum Shown {
     World(Box<Scene>),
     Levels(Box<LevelScene>),
     Model(ModelScene),
@@ -72,7 +86,7 @@ pub(super) enum Shown {
 impl Shown {
     /// Hands the content, and the quads that it has, to a renderer; `meshing` is how edited
     /// chunks are meshed.
-    pub(super) fn new(
+    pub(crate) fn new(
         content: Content,
         quads: &[ChunkQuads],
         meshing: Meshing,
@@ -96,7 +110,7 @@ impl Shown {
         }
     }
 
-    pub(super) fn into_content(self) -> Content {
+    pub(crate) fn into_content(self) -> Content {
         match self {
             Self::World(scene) => Content::World(Box::new(scene.into_world())),
             Self::Levels(scene) => Content::Levels(scene.tree().shared_data()),
@@ -105,14 +119,14 @@ impl Shown {
     }
 
     /// Meshes all of a world anew; a model has no voxels.
-    pub(super) fn remesh(&mut self, meshing: Meshing) -> Result<(), RenderError> {
+    pub(crate) fn remesh(&mut self, meshing: Meshing) -> Result<(), RenderError> {
         match self {
             Self::World(scene) => scene.remesh_all(meshing),
             Self::Levels(_) | Self::Model(_) => Ok(()),
         }
     }
 
-    pub(super) fn renderer(&mut self) -> &mut dyn Renderer {
+    pub(crate) fn renderer(&mut self) -> &mut dyn Renderer {
         match self {
             Self::World(scene) => scene.renderer(),
             Self::Levels(scene) => scene.renderer(),
@@ -121,7 +135,7 @@ impl Shown {
     }
 
     /// The world, where what is shown of it follows the eye, and whether that lags behind.
-    pub(super) fn levels(&self) -> Option<(&LevelData, bool)> {
+    pub(crate) fn levels(&self) -> Option<(&LevelData, bool)> {
         match self {
             Self::Levels(scene) => Some((scene.tree().data(), !scene.tree().is_settled())),
             Self::World(_) | Self::Model(_) => None,
@@ -129,7 +143,7 @@ impl Shown {
     }
 
     /// The voxels, to be changed; a model has none.
-    pub(super) fn edit_scene(&mut self) -> Option<&mut dyn EditScene> {
+    pub(crate) fn edit_scene(&mut self) -> Option<&mut dyn EditScene> {
         match self {
             Self::World(scene) => Some(scene.as_mut()),
             Self::Levels(scene) => Some(scene.as_mut()),
@@ -138,14 +152,22 @@ impl Shown {
     }
 
     /// Brings what is shown closer to what `view` should see, in a picture of this size.
-    pub(super) fn follow(&mut self, view: &View, size: Size) -> Result<(), RenderError> {
+    pub(crate) fn follow(&mut self, view: &View, size: Size) -> Result<(), RenderError> {
         match self {
             Self::Levels(scene) => scene.update(view, size),
             Self::World(_) | Self::Model(_) => Ok(()),
         }
     }
 
-    pub(super) fn draw(&mut self, view: &View) -> Result<DrawStats, RenderError> {
+    /// Brings what is shown to what `view` should see, however long it takes.
+    pub(crate) fn settle(&mut self, view: &View, size: Size) -> Result<(), RenderError> {
+        match self {
+            Self::Levels(scene) => scene.settle(view, size, |_| {}),
+            Self::World(_) | Self::Model(_) => Ok(()),
+        }
+    }
+
+    pub(crate) fn draw(&mut self, view: &View) -> Result<DrawStats, RenderError> {
         match self {
             Self::World(scene) => scene.draw(view),
             Self::Levels(scene) => scene.draw(view),
@@ -153,7 +175,7 @@ impl Shown {
         }
     }
 
-    pub(super) fn picture(&mut self, view: &View) -> Result<(Image, DrawStats), RenderError> {
+    pub(crate) fn picture(&mut self, view: &View) -> Result<(Image, DrawStats), RenderError> {
         match self {
             Self::World(scene) => scene.picture(view),
             Self::Levels(scene) => scene.picture(view),

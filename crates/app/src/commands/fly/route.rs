@@ -1,0 +1,166 @@
+use std::{fs, path::Path};
+
+use drystone::scene;
+use drystone_render::View;
+use glam::{DQuat, DVec3};
+
+use super::Views;
+use crate::{AppError, cli::SceneOptions, cli::Way, cli::point, content::Content};
+
+/// A way that the eye takes.
+#[derive(Debug, PartialEq)]
+pub(super) enum Route {
+    /// Once around what is looked at.
+    Orbit,
+    /// Through these, at least one.
+    Stops(Vec<Stop>),
+}
+
+/// Where the eye is, and what it looks at.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Stop {
+    eye: DVec3,
+    look: DVec3,
+}
+
+/// The most bytes of a way: a hundred thousand stops.
+const MOST_BYTES: u64 = 16 << 20;
+
+impl Route {
+    /// Reads the way that was asked for.
+    pub(super) fn open(way: &Way) -> Result<Self, AppError> {
+        let Way::File(path) = way else { return Ok(Self::Orbit) };
+        let wrong =
+            |line: usize, problem: String| AppError::Way { path: path.into(), line, problem };
+        let text = read(path).map_err(|problem| wrong(0, problem))?;
+        parse(&text).map_err(|(line, problem)| wrong(line, problem))
+    }
+
+    /// What is seen from `count` places along it.
+    pub(super) fn views(&self, content: &Content, options: &SceneOptions, count: u32) -> Views {
+        match self {
+            Self::Orbit => orbit(content, options, count),
+            Self::Stops(stops) => {
+                let at = |n: u32| {
+                    // The last picture is the last stop.
+                    let last = f64::from(count - 1).max(1.0);
+                    let Stop { eye, look } = between(stops, f64::from(n) / last);
+                    let (eye, look) = (Some(eye), Some(look));
+                    content.view(&SceneOptions { eye, look, ..options.clone() })
+                };
+                (0..count).map(at).collect()
+            }
+        }
+    }
+}
+
+/// Turns around the middle of the picture, a picture after the last being the first again.
+fn orbit(content: &Content, options: &SceneOptions, count: u32) -> Views {
+    let (min, max) = content.corners();
+    let first = content.view(options);
+    let target = match options.look {
+        Some(_) => {
+            // As far as the first view's eye is from the middle, straight ahead.
+            let forward = first.camera.basis()[2].as_dvec3();
+            first.camera.eye + forward * (first.camera.eye - (min + max) / 2.0).length()
+        }
+        None => (min + max) / 2.0,
+    };
+    let turned = |n: u32| {
+        let turn = DQuat::from_rotation_y(std::f64::consts::TAU * f64::from(n) / f64::from(count));
+        let mut camera = first.camera;
+        camera.eye = target + turn * (first.camera.eye - target);
+        camera.turn_to(target);
+        scene::reach(&mut camera, min, max);
+        View { camera, ..first }
+    };
+    (0..count).map(turned).collect()
+}
+
+fn read(path: &Path) -> Result<String, String> {
+    let metadata = fs::metadata(path).map_err(|error| error.to_string())?;
+    if !metadata.is_file() || metadata.len() > MOST_BYTES {
+        return Err(format!("not a file of at most {MOST_BYTES} bytes"));
+    }
+    fs::read_to_string(path).map_err(|error| error.to_string())
+}
+
+/// The stops of a text, or the number of the line that is wrong and why.
+fn parse(text: &str) -> Result<Route, (usize, String)> {
+    let mut stops = Vec::new();
+    for (number, line) in (1..).zip(text.lines()) {
+        let words = line.split('#').next().unwrap_or_default();
+        let points: Vec<&str> = words.split_whitespace().collect();
+        let wrong = |problem: String| (number, problem);
+        match points[..] {
+            [] => {}
+            [eye, look] => {
+                let [eye, look] = [eye, look].map(point);
+                stops.push(Stop { eye: eye.map_err(wrong)?, look: look.map_err(wrong)? });
+            }
+            _ => return Err((number, "a stop is two points, X,Y,Z X,Y,Z".into())),
+        }
+    }
+    match stops[..] {
+        [] => Err((0, "there is no stop in it; one is two points, X,Y,Z X,Y,Z".into())),
+        _ => Ok(Route::Stops(stops)),
+    }
+}
+
+/// The place at `part` of the way, 0 to 1: a Catmull-Rom spline through all stops (E. Catmull,
+/// R. Rom, "A class of local interpolating splines", 1974), as long from each to the next.
+fn between(stops: &[Stop], part: f64) -> Stop {
+    let last = stops.len() - 1;
+    let at = part.clamp(0.0, 1.0) * last as f64;
+    let from = (at.floor() as usize).min(last.saturating_sub(1));
+    let t = at - from as f64;
+    let stop = |offset: isize| stops[from.saturating_add_signed(offset).min(last)];
+    let spline = |of: fn(Stop) -> DVec3| {
+        let [a, b, c, d] = [-1, 0, 1, 2].map(|offset| of(stop(offset)));
+        let curve = (b - c) * 3.0 + (d - a);
+        (b * 2.0 + (c - a) * t + (a * 2.0 - b * 5.0 + c * 4.0 - d) * (t * t) + curve * (t * t * t))
+            * 0.5
+    };
+    Stop { eye: spline(|stop| stop.eye), look: spline(|stop| stop.look) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn stops(text: &str) -> Vec<Stop> {
+        let Ok(Route::Stops(stops)) = parse(text) else { panic!("{text}") };
+        stops
+    }
+
+    #[test]
+    fn a_flight_goes_through_its_stops_evenly() {
+        let text = "# a way\n0,0,0 0,0,9\n10,0,0 10,5,9 # on\n\n20,10,-4 0,0,0\n";
+        let stops = stops(text);
+        assert_eq!(stops.len(), 3);
+        for (part, stop) in [0.0, 0.5, 1.0].into_iter().zip(&stops) {
+            assert!(between(&stops, part).eye.distance(stop.eye) < 1e-9);
+            assert!(between(&stops, part).look.distance(stop.look) < 1e-9);
+        }
+        // A straight line of even stops is flown straight.
+        let line = self::stops("0,0,0 1,0,0\n2,0,0 3,0,0\n4,0,0 5,0,0\n6,0,0 7,0,0");
+        for n in 3..7 {
+            let part = f64::from(n) / 9.0;
+            assert!((between(&line, part).eye.x - 6.0 * part).abs() < 1e-9);
+        }
+        // No jump anywhere.
+        let steps = (0..=1000).map(|n| between(&stops, f64::from(n) / 1000.0).eye);
+        let steps: Vec<DVec3> = steps.collect();
+        assert!(steps.windows(2).all(|pair| pair[0].distance(pair[1]) < 0.1));
+        assert_eq!(between(&stops[..1], 0.7), stops[0]);
+    }
+
+    #[test]
+    fn what_is_wrong_is_named_by_line() {
+        let line = |text: &str| parse(text).map_err(|(line, _)| line);
+        assert_eq!(line(""), Err(0));
+        assert_eq!(line("0,0,0 1,1,1\n1,2,3"), Err(2));
+        assert_eq!(line("\n\n0,0,0 x,1,1"), Err(3));
+        assert_eq!(line("0,0,0 1e300,1,1"), Err(1));
+    }
+}

@@ -1,0 +1,113 @@
+use std::{
+    fs::{self, File},
+    io::BufWriter,
+    path::{Path, PathBuf},
+};
+
+use drystone::scene::Size;
+use drystone_render::{Image, replace_file};
+use gif::{Encoder, Frame, Repeat};
+
+use super::progress;
+use crate::AppError;
+
+/// Where pictures go.
+pub(super) enum Sink {
+    /// To a folder, a PNG each, by number.
+    Folder(PathBuf),
+    /// To one file.
+    Gif { path: PathBuf, sides: [u16; 2], rate: u16 },
+}
+
+/// How much is saved on looking for colours, 1 (nothing) to 30.
+const COLOR_HASTE: i32 = 10;
+
+impl Sink {
+    /// A sink of the kind that the name says; a folder is made.
+    pub(super) fn open(path: &Path, size: Size, rate: u16) -> Result<Self, AppError> {
+        let wrong = |problem: String| AppError::Pictures { path: path.into(), problem };
+        if path.extension().is_some_and(|it| it.eq_ignore_ascii_case("gif")) {
+            let [width, height] = [size.width, size.height].map(u16::try_from);
+            let (Ok(width), Ok(height)) = (width, height) else {
+                return Err(wrong("a GIF is at most 65535 pixels wide and high".into()));
+            };
+            return Ok(Self::Gif { path: path.into(), sides: [width, height], rate });
+        }
+        fs::create_dir_all(path).map_err(|error| wrong(error.to_string()))?;
+        Ok(Self::Folder(path.into()))
+    }
+
+    /// Has `draw` make `count` pictures, each of which it hands to the function that it is
+    /// given, and writes them; returns what it said of each.
+    ///
+    /// # Errors
+    /// `draw`'s, or what could not be written. A GIF is then as it was before, a folder has the
+    /// pictures so far.
+    pub(super) fn fill<T>(
+        self,
+        count: usize,
+        mut draw: impl FnMut(usize, &mut Write<'_>) -> Result<T, AppError>,
+    ) -> Result<Vec<T>, AppError> {
+        let bar = progress(count);
+        let mut said = Vec::with_capacity(count);
+        match self {
+            Self::Folder(folder) => {
+                let digits = (count - 1).to_string().len();
+                for n in 0..count {
+                    let path = folder.join(format!("{n:0digits$}.png"));
+                    said.push(draw(n, &mut |picture| Ok(picture.save_png(&path)?))?);
+                    bar.inc(1);
+                }
+            }
+            Self::Gif { path, sides, rate } => {
+                let wrong = |problem: String| AppError::Pictures { path: path.clone(), problem };
+                // The first error is told as it is; to `replace_file` it only says to stop.
+                let mut failed = None;
+                let written = replace_file(&path, |part| {
+                    let mut gif = start(part, sides)?;
+                    for n in 0..count {
+                        let mut write = |picture: &Image| {
+                            let frame = frame(picture, sides, rate);
+                            gif.write_frame(&frame).map_err(|error| wrong(error.to_string()))
+                        };
+                        match draw(n, &mut write) {
+                            Ok(word) => said.push(word),
+                            Err(error) => {
+                                failed = Some(error);
+                                return Err(String::new());
+                            }
+                        }
+                        bar.inc(1);
+                    }
+                    let file = gif.into_inner().map_err(|error| error.to_string())?;
+                    file.into_inner().map(drop).map_err(|error| error.to_string())
+                });
+                if let Some(error) = failed {
+                    return Err(error);
+                }
+                written.map_err(wrong)?;
+            }
+        }
+        bar.finish_and_clear();
+        Ok(said)
+    }
+}
+
+/// Takes a picture.
+pub(super) type Write<'a> = dyn FnMut(&Image) -> Result<(), AppError> + 'a;
+
+fn start(path: &Path, [width, height]: [u16; 2]) -> Result<Encoder<BufWriter<File>>, String> {
+    let file = File::create(path).map_err(|error| error.to_string())?;
+    let gif = Encoder::new(BufWriter::new(file), width, height, &[]);
+    let mut gif = gif.map_err(|error| error.to_string())?;
+    gif.set_repeat(Repeat::Infinite).map_err(|error| error.to_string())?;
+    Ok(gif)
+}
+
+/// A picture with the 256 colours that suit it best.
+fn frame(picture: &Image, [width, height]: [u16; 2], rate: u16) -> Frame<'static> {
+    let mut rgba = picture.rgba().to_vec();
+    let mut frame = Frame::from_rgba_speed(width, height, &mut rgba, COLOR_HASTE);
+    frame.delay = (100 / rate).max(1);
+    frame
+}

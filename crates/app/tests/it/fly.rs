@@ -1,0 +1,106 @@
+//! Flights, as the command makes them.
+
+use std::{fs, path::Path};
+
+use drystone_render::Image;
+
+use crate::program::{one_line, run, scratch};
+
+const WORLD: [&str; 6] = ["--chunks", "2x3x2", "--backend", "soft", "--size", "160x90"];
+
+fn path(path: &Path) -> &str {
+    path.to_str().unwrap()
+}
+
+fn fly(words: &[&str], output: &Path) {
+    let done = run(&[&["fly"], &WORLD[..], words, &["-o", path(output)]].concat());
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+}
+
+fn shot(words: &[&str], output: &Path) -> Image {
+    let done = run(&[&["shot"], &WORLD[..], words, &["-o", path(output)]].concat());
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    Image::load_png(output).unwrap()
+}
+
+/// A turn of four pictures is the scene from four sides.
+#[test]
+fn an_orbit_sees_all_sides() {
+    let folder = scratch("fly-orbit");
+    let turn = folder.join("turn");
+    fly(&["--frames", "4"], &turn);
+    assert_eq!(fs::read_dir(&turn).unwrap().count(), 4);
+    for (n, degrees) in ["0", "90", "180", "-90"].into_iter().enumerate() {
+        let picture = Image::load_png(&turn.join(format!("{n}.png"))).unwrap();
+        let side = shot(&["--from", degrees], &folder.join("side.png"));
+        assert_eq!(picture.difference(&side, 0).unwrap().pixels, 0, "{degrees}");
+    }
+    let [first, second] = [0, 1].map(|n| Image::load_png(&turn.join(format!("{n}.png"))).unwrap());
+    assert!(first.difference(&second, 0).unwrap().pixels > 1000);
+}
+
+/// A flight along stops sees what a picture from each stop does, at levels of detail as well.
+#[test]
+fn a_flight_passes_its_stops() {
+    let folder = scratch("fly-stops");
+    let way = folder.join("way.txt");
+    fs::write(
+        &way,
+        "# over the hill\n-20,90,-20 32,20,32\n32,120,32 33,20,32\n80,70,90 32,30,32\n",
+    )
+    .unwrap();
+    for levels in ["off", "on"] {
+        let pictures = folder.join(levels);
+        fly(&["--path", path(&way), "--frames", "5", "--levels", levels], &pictures);
+        let stops = [("0", "-20,90,-20", "32,20,32"), ("4", "80,70,90", "32,30,32")];
+        for (n, eye, look) in stops {
+            let picture = Image::load_png(&pictures.join(format!("{n}.png"))).unwrap();
+            let words = ["--eye", eye, "--look", look, "--levels", levels];
+            let still = shot(&words, &folder.join("still.png"));
+            assert_eq!(picture.difference(&still, 0).unwrap().pixels, 0, "{levels}, {n}");
+        }
+    }
+}
+
+/// A GIF holds as many pictures as were asked for, and they are those of the PNGs but for the
+/// colours, of which a GIF has 256.
+#[test]
+fn a_gif_holds_the_same_pictures() {
+    let folder = scratch("fly-gif");
+    let file = folder.join("turn.gif");
+    fly(&["--frames", "3", "--rate", "20"], &file);
+    fly(&["--frames", "3"], &folder.join("turn"));
+    let mut options = gif::DecodeOptions::new();
+    options.set_color_output(gif::ColorOutput::RGBA);
+    let mut gif = options.read_info(fs::File::open(&file).unwrap()).unwrap();
+    let mut count = 0;
+    while let Some(frame) = gif.read_next_frame().unwrap() {
+        assert_eq!((frame.width, frame.height, frame.delay), (160, 90, 5));
+        let png = Image::load_png(&folder.join(format!("turn/{count}.png"))).unwrap();
+        let sum: u64 =
+            frame.buffer.iter().zip(png.rgba()).map(|(a, b)| u64::from(a.abs_diff(*b))).sum();
+        assert!(sum / (frame.buffer.len() as u64) < 6, "{sum}");
+        count += 1;
+    }
+    assert_eq!(count, 3);
+}
+
+#[test]
+fn what_is_wrong_with_a_flight_is_one_line() {
+    let folder = scratch("fly-wrong");
+    let way = folder.join("way.txt");
+    fs::write(&way, "0,0,0 1,1,1\n0,0 1,1,1\n").unwrap();
+    let output = folder.join("a.gif");
+    let words = ["fly", "--chunks", "1x1x1", "--path", path(&way), "-o", path(&output)];
+    let line = one_line(&run(&words), 1);
+    assert!(line.contains("way.txt, line 2"), "{line}");
+    let line = one_line(&run(&["fly", "--path", "nowhere.txt", "-o", path(&output)]), 1);
+    assert!(line.contains("nowhere.txt"), "{line}");
+    assert!(!output.exists());
+    one_line(&run(&["fly", "--frames", "0", "-o", path(&output)]), 2);
+    one_line(&run(&["shot", "--from", "below", "-o", path(&output)]), 2);
+    // A file where a folder should be made.
+    let words = ["fly", "--chunks", "1x1x1", "--backend", "soft", "-o", path(&way)];
+    let line = one_line(&run(&words), 1);
+    assert!(line.contains("way.txt"), "{line}");
+}
