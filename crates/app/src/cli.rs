@@ -4,6 +4,7 @@ mod edits;
 mod fly;
 mod height_map;
 mod order;
+mod pool_map;
 #[cfg(test)]
 mod tests;
 mod values;
@@ -24,9 +25,10 @@ use crate::allocator::AllocatorKind;
 pub(crate) use edits::{EditsArgs, SaveArgs};
 pub(crate) use fly::{FlyOptions, Way};
 pub(crate) use height_map::HeightMapArgs;
+pub(crate) use pool_map::{PlacementKind, PoolMapOptions};
 pub(crate) use values::Side;
 pub(crate) use values::point;
-use values::{chunks, distance, svg};
+use values::{chunks, distance};
 
 /// Packs thousands of changing meshes into a few GPU buffers and draws them with one call.
 ///
@@ -256,35 +258,6 @@ pub(crate) struct InfoOptions {
     pub(crate) json: bool,
 }
 
-/// The pool is filled as the viewer fills its own, with mapped memory and a GPU that is
-/// two frames behind; no GPU is needed for it.
-#[derive(Debug, Args)]
-pub(crate) struct PoolMapOptions {
-    #[command(flatten)]
-    pub(crate) source: SourceOptions,
-    #[command(flatten)]
-    pub(crate) memory: MemoryOptions,
-    /// The SVG to write
-    #[arg(short, long, value_name = "FILE.svg", value_parser = svg)]
-    pub(crate) output: PathBuf,
-    /// How the pool hands out places: ranges of any size, size classes, or equal buckets
-    #[arg(long, value_enum, value_name = "KIND", default_value = "ranges")]
-    pub(crate) placement: PlacementKind,
-    /// How large a buffer may become, in KiB
-    #[arg(long, value_name = "KIB", default_value_t = 131_072, value_parser = clap::value_parser!(u32).range(1..=131_072))]
-    pub(crate) buffer_kib: u32,
-    /// Holes that are dug before, one a frame: the last ones leave places that wait, all
-    /// of them leave gaps
-    #[arg(long, value_name = "N", default_value_t = 0)]
-    pub(crate) edits: u32,
-    /// Let the pool move meshes together, a little each frame, as the viewer does
-    #[arg(long)]
-    pub(crate) defragment: bool,
-    /// Print the report as JSON
-    #[arg(long)]
-    pub(crate) json: bool,
-}
-
 /// When a world is shown at levels of detail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum LevelsKind {
@@ -327,14 +300,6 @@ pub(crate) struct CheckArguments {
     pub(crate) json: bool,
     #[command(flatten)]
     pub(crate) memory: MemoryOptions,
-}
-
-/// How a pool hands out places.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum PlacementKind {
-    Ranges,
-    Classes,
-    Buckets,
 }
 
 /// What is said to who wants what cubes cannot be.

@@ -1,0 +1,42 @@
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+
+use super::{MemoryOptions, SourceOptions, values::svg};
+
+/// The pool is filled as the viewer fills its own, with mapped memory and a GPU that is
+/// two frames behind; no GPU is needed for it.
+#[derive(Debug, Args)]
+pub(crate) struct PoolMapOptions {
+    #[command(flatten)]
+    pub(crate) source: SourceOptions,
+    #[command(flatten)]
+    pub(crate) memory: MemoryOptions,
+    /// The SVG to write
+    #[arg(short, long, value_name = "FILE.svg", value_parser = svg)]
+    pub(crate) output: PathBuf,
+    /// How the pool hands out places: ranges of any size, size classes, or equal buckets
+    #[arg(long, value_enum, value_name = "KIND", default_value = "ranges")]
+    pub(crate) placement: PlacementKind,
+    /// How large a buffer may become, in KiB
+    #[arg(long, value_name = "KIB", default_value_t = 131_072, value_parser = clap::value_parser!(u32).range(1..=131_072))]
+    pub(crate) buffer_kib: u32,
+    /// Holes that are dug before, one a frame: the last ones leave places that wait, all
+    /// of them leave gaps
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(crate) edits: u32,
+    /// Let the pool move meshes together, a little each frame, as the viewer does
+    #[arg(long)]
+    pub(crate) defragment: bool,
+    /// Print the report as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// How a pool hands out places.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum PlacementKind {
+    Ranges,
+    Classes,
+    Buckets,
+}
