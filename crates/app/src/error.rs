@@ -1,7 +1,7 @@
 use std::path::PathBuf;
 
 use drystone_render::RenderError;
-use drystone_world::WorldError;
+use drystone_world::{NotClosed, WorldError};
 
 /// Why a command failed, in one line: what, where, what to do.
 #[derive(Debug, thiserror::Error)]
@@ -35,4 +35,10 @@ pub(crate) enum AppError {
 /// Where in a file, where that is known.
 fn at_line(line: usize) -> String {
     if line == 0 { String::new() } else { format!(", line {line}") }
+}
+
+impl From<Box<NotClosed>> for AppError {
+    fn from(not_closed: Box<NotClosed>) -> Self {
+        Self::World(not_closed.error)
+    }
 }

@@ -105,6 +105,24 @@ pub enum WorldError {
         /// The newest that is known.
         known: u32,
     },
+    /// A stored world in a database that is no longer read.
+    #[error(
+        "{}: a database of format {found}, older than this program reads; \
+         use the drystone that wrote it",
+        path.display()
+    )]
+    OldDatabase {
+        /// The file.
+        path: PathBuf,
+        /// The format of its database.
+        found: u8,
+    },
+    /// A stored world that was changed elsewhere while its file could not be used here.
+    #[error("{}: another program has changed this world meanwhile; open it anew", path.display())]
+    ChangedElsewhere {
+        /// The file.
+        path: PathBuf,
+    },
     /// A stored world that was opened to be read only.
     #[error("{}: is open for reading only; open it for writing", path.display())]
     ReadOnly {

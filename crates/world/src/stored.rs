@@ -53,6 +53,7 @@ pub use summary::StoredSummary;
 /// | `index` | a region of 16³ chunks: X, Y, Z | a bit for each chunk that is there (512 bytes), checksum (8) |
 /// | `meta` | `world` | version (4), revision, chunks, regions (8 each), name, checksum (8) |
 /// | | `materials` | for each but air: red, green, blue, opacity, the name's length (2), name; checksum (8) |
+/// | | `writer` | a number of whoever committed last |
 /// | | `import` | how far an import has come, checksum (8) |
 ///
 /// What `levels` holds follows from `chunks`, and need not be there. Who changes a chunk
@@ -229,7 +230,7 @@ impl StoredWorld {
         let (head, materials) = read_meta(&store)?;
         let index = read_index(&store, &head)?;
         let name = head.name.clone();
-        let committed = Arc::new(RwLock::new(Committed { head, index }));
+        let committed = Arc::new(RwLock::new(Committed::new(head, index)));
         let store = Arc::new(store);
         let committer = policy
             .map(|policy| Committer::new(Arc::clone(&store), Arc::clone(&committed), policy))
@@ -302,11 +303,11 @@ impl StoredWorld {
     /// Commits what was put and closes the file.
     ///
     /// # Errors
-    /// When it cannot be written.
-    pub fn close(mut self) -> Result<(), WorldError> {
-        self.flush()?;
-        drop(self.committer.take());
-        self.store.close()
+    /// When it cannot be written: then the world comes back, with all that was put, to be
+    /// closed again when there is room, or to be copied elsewhere.
+    pub fn close(self) -> Result<(), Box<NotClosed>> {
+        let closed = self.flush().and_then(|()| self.store.close());
+        closed.map_err(|error| Box::new(NotClosed { world: self, error }))
     }
 }
 
@@ -336,6 +337,22 @@ fn beside(path: &Path, ending: &str) -> PathBuf {
 
 fn place_of(position: ChunkPos) -> String {
     format!("chunk {},{},{}", position.x, position.y, position.z)
+}
+
+/// A world that could not be closed.
+#[derive(Debug, thiserror::Error)]
+#[error("{error}")]
+pub struct NotClosed {
+    /// The world as it was, with what waits to be written.
+    pub world: StoredWorld,
+    /// Why it could not be closed.
+    pub error: WorldError,
+}
+
+impl From<Box<NotClosed>> for WorldError {
+    fn from(not_closed: Box<NotClosed>) -> Self {
+        not_closed.error
+    }
 }
 
 impl std::fmt::Debug for StoredWorld {

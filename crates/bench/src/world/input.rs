@@ -44,7 +44,7 @@ impl Input {
         let (world, _) =
             import(&source, &file.0, &ImportOptions::default(), &mut |_| {}).map_err(text)?;
         let chunk_count = world.chunk_count();
-        world.close().map_err(text)?;
+        world.close().map_err(|it| text(it.error))?;
         StoredWorld::compact(&file.0).map_err(text)?;
         Ok(Self { path: file.0.clone(), chunk_count, solid_count, _file: file })
     }

@@ -1,10 +1,13 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{PoisonError, RwLock};
+use std::time::SystemTime;
 
 use drystone_voxel::{Chunk, ChunkPos, MaterialTable};
 use rayon::ThreadPool;
 use rayon::prelude::*;
 use redb::{ReadableTable, WriteTransaction};
+use twox_hash::XxHash3_64;
 
 use super::database::{CHUNKS, INDEX, LEVELS, META, Store, corrupted};
 use super::group::{Group, GroupPos, SLOTS};
@@ -18,6 +21,7 @@ use crate::{NodePos, WorldError};
 pub(super) const HEAD: &str = "world";
 pub(super) const MATERIALS: &str = "materials";
 pub(super) const IMPORT: &str = "import";
+pub(super) const WRITER: &str = "writer";
 
 /// What is committed at once.
 #[derive(Default)]
@@ -60,6 +64,30 @@ impl Batch {
 pub(super) struct Committed {
     pub(super) head: Head,
     pub(super) index: Index,
+    /// Heads since then whose commits failed: nobody knows whether they are on disk.
+    pub(super) attempted: Vec<Head>,
+    /// By which they would be told from another's.
+    pub(super) writer: u64,
+}
+
+impl Committed {
+    pub(super) fn new(head: Head, index: Index) -> Self {
+        static COUNT: AtomicU64 = AtomicU64::new(0);
+        let time = SystemTime::UNIX_EPOCH.elapsed().unwrap_or_default();
+        let one = (std::process::id(), time, COUNT.fetch_add(1, Ordering::Relaxed));
+        let writer = XxHash3_64::oneshot(format!("{one:?}").as_bytes());
+        Self { head, index, attempted: Vec::new(), writer }
+    }
+
+    /// Whether the world on disk is the one that is known here: when the disk fails, the file
+    /// is closed for a moment, and another may open it.
+    fn is_on_disk(&self, transaction: &WriteTransaction) -> Result<bool, redb::Error> {
+        let table = transaction.open_table(META)?;
+        let head = table.get(HEAD)?.and_then(|bytes| Head::of_bytes(bytes.value()));
+        let writer = table.get(WRITER)?.map(|bytes| bytes.value().to_vec());
+        let is_own = writer.is_some_and(|it| it == self.writer.to_le_bytes());
+        Ok(head.is_some_and(|head| head == self.head || is_own && self.attempted.contains(&head)))
+    }
 }
 
 type Records = [Option<Vec<u8>>; SLOTS];
@@ -85,7 +113,17 @@ pub(super) fn commit(
     head.revision += 1;
     head.chunk_count = head.chunk_count.saturating_add_signed(changes.chunk_count);
     head.region_count = head.region_count.saturating_add_signed(changes.region_count);
-    store.write(|transaction| {
+    let writer = {
+        let mut committed = committed.write().unwrap_or_else(PoisonError::into_inner);
+        committed.attempted.push(head.clone());
+        committed.writer
+    };
+    let was_known = store.write(|transaction| {
+        let known = committed.read().unwrap_or_else(PoisonError::into_inner);
+        if !known.is_on_disk(transaction)? {
+            return Ok(false);
+        }
+        drop(known);
         put_groups(transaction, &groups)?;
         put_levels(transaction, &levels)?;
         let mut table = transaction.open_table(INDEX)?;
@@ -95,11 +133,16 @@ pub(super) fn commit(
                 None => table.remove(region)?,
             };
         }
-        put_meta(transaction, &head, batch)
+        put_meta(transaction, &head, writer, batch)?;
+        Ok(true)
     })?;
+    if !was_known {
+        return Err(WorldError::ChangedElsewhere { path: store.path().into() });
+    }
     let mut committed = committed.write().unwrap_or_else(PoisonError::into_inner);
     changes.chunks.iter().for_each(|&(at, is_there)| committed.index.set(at, is_there));
     committed.head = head;
+    committed.attempted.clear();
     Ok(())
 }
 
@@ -129,9 +172,15 @@ impl Changes {
     }
 }
 
-fn put_meta(transaction: &WriteTransaction, head: &Head, batch: &Batch) -> Result<(), redb::Error> {
+fn put_meta(
+    transaction: &WriteTransaction,
+    head: &Head,
+    writer: u64,
+    batch: &Batch,
+) -> Result<(), redb::Error> {
     let mut table = transaction.open_table(META)?;
     table.insert(HEAD, head.to_bytes().as_slice())?;
+    table.insert(WRITER, writer.to_le_bytes().as_slice())?;
     if let Some(materials) = &batch.materials {
         table.insert(MATERIALS, materials_to_bytes(materials).as_slice())?;
     }

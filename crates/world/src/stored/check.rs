@@ -92,7 +92,7 @@ fn copy_whole(path: &Path, to: &Path, has_levels: bool) -> Result<(), WorldError
     if has_levels {
         world.derive_levels(&mut |_, _| {})?;
     }
-    world.close()
+    Ok(world.close()?)
 }
 
 impl Survey<'_> {

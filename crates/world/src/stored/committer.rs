@@ -194,7 +194,11 @@ impl Committer {
 
 impl Drop for Committer {
     fn drop(&mut self) {
-        self.shared.lock().is_closing = true;
+        {
+            let mut state = self.shared.lock();
+            // What failed is tried once more.
+            (state.is_closing, state.failure) = (true, None);
+        }
         self.shared.changed.notify_all();
         if let Some(thread) = self.thread.take() {
             // It catches its panics; there is nobody to tell of another.
@@ -277,7 +281,10 @@ impl Shared {
             batch::commit(&self.store, &self.committed, &batch, self.pool.as_ref())
         }));
         let failure = match done {
-            Ok(done) => done.err().map(|error| error.to_string()),
+            Ok(done) => done.err().map(|error| match error {
+                WorldError::Unreadable { problem, .. } => problem.to_string(),
+                error => error.to_string(),
+            }),
             Err(_) => Some("packing it panicked".into()),
         };
         let mut state = self.lock();

@@ -1,7 +1,8 @@
 use std::fmt::Display;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
-use std::sync::{PoisonError, RwLock};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use redb::{
     Builder, Database, DatabaseError, ReadOnlyDatabase, ReadOnlyTable, ReadTransaction,
@@ -27,13 +28,26 @@ const CACHE_BYTES: usize = 32 << 20;
 ///
 /// Damage that the database itself finds may be a panic: every call goes through
 /// [`read`](Self::read) or [`write`](Self::write), which catch it, and after one the handle is
-/// never used again.
+/// never used again. After the disk failed, which a handle does not get over either, the file
+/// is opened anew by whoever asks next.
 pub(super) struct Store {
     path: PathBuf,
-    open: RwLock<Option<Open>>,
+    access: Access,
+    state: RwLock<State>,
+}
+
+enum State {
+    Open(Box<Open>),
+    /// The disk failed; to be opened anew.
+    Failed,
+    /// Its pages contradict each other.
+    Lost,
+    Closed,
 }
 
 struct Open {
+    /// Tells one handle from another of the same file.
+    id: u64,
     handle: Handle,
     /// The chunks as of the last commit, for readers.
     chunks: ChunksTable,
@@ -56,9 +70,11 @@ impl Handle {
         })
     }
 
-    fn open(self) -> Result<Open, redb::Error> {
+    fn open(self) -> Result<Box<Open>, redb::Error> {
         let (chunks, levels) = tables(&self.begin_read()?)?;
-        Ok(Open { handle: self, chunks, levels })
+        static COUNT: AtomicU64 = AtomicU64::new(0);
+        let id = COUNT.fetch_add(1, Ordering::Relaxed);
+        Ok(Box::new(Open { id, handle: self, chunks, levels }))
     }
 }
 
@@ -88,7 +104,7 @@ impl Store {
         path: &Path,
         fill: impl FnOnce(&WriteTransaction) -> Result<(), redb::Error>,
     ) -> Result<Self, WorldError> {
-        Self::opened(path, || {
+        let open = caught(path, || {
             let database = builder().create(path)?;
             let transaction = begin_write(&database)?;
             transaction.open_table(CHUNKS)?;
@@ -96,48 +112,23 @@ impl Store {
             fill(&transaction)?;
             transaction.commit()?;
             Handle::Write(database).open()
-        })
+        })?;
+        let state = RwLock::new(State::Open(open));
+        Ok(Self { path: path.into(), access: Access::Write, state })
     }
 
     pub(super) fn open(path: &Path, access: Access) -> Result<Self, WorldError> {
-        Self::opened(path, || {
-            let database = match access {
-                Access::Write => Handle::Write(builder().open(path)?),
-                Access::Read => match builder().open_read_only(path) {
-                    // It was not closed: that is put right by whoever may write, once.
-                    Err(DatabaseError::RepairAborted) => {
-                        drop(builder().open(path)?);
-                        Handle::Read(builder().open_read_only(path)?)
-                    }
-                    opened => Handle::Read(opened?),
-                },
-            };
-            database.open()
-        })
-    }
-
-    fn opened(
-        path: &Path,
-        work: impl FnOnce() -> Result<Open, redb::Error>,
-    ) -> Result<Self, WorldError> {
-        let opened = match catch_unwind(AssertUnwindSafe(work)) {
-            Ok(opened) => opened.map_err(|error| world_error(path, error))?,
-            Err(_) => return Err(damaged(path, DATABASE, PANICKED)),
-        };
-        Ok(Self { path: path.into(), open: RwLock::new(Some(opened)) })
+        let state = RwLock::new(State::Open(open(path, access)?));
+        Ok(Self { path: path.into(), access, state })
     }
 
     /// Moves pages together and gives back what is free at the file's end.
     pub(super) fn compact(path: &Path) -> Result<(), WorldError> {
-        let compacted = catch_unwind(AssertUnwindSafe(|| -> Result<(), redb::Error> {
-            let mut database = builder().open(path)?;
+        caught(path, || {
+            let mut database = open_to_write(path)?;
             while database.compact()? {}
             Ok(database.close()?)
-        }));
-        match compacted {
-            Ok(compacted) => compacted.map_err(|error| world_error(path, error)),
-            Err(_) => Err(damaged(path, DATABASE, PANICKED)),
-        }
+        })
     }
 
     pub(super) fn path(&self) -> &Path {
@@ -180,53 +171,98 @@ impl Store {
                 let transaction = begin_write(database)?;
                 let done = work(&transaction)?;
                 transaction.commit()?;
-                Ok(Some((done, tables(&database.begin_read()?)?)))
+                Ok(Some((done, open.id, tables(&database.begin_read()?)?)))
             }
         })?
         else {
             return Err(WorldError::ReadOnly { path: self.path.clone() });
         };
-        let mut open = self.open.write().unwrap_or_else(PoisonError::into_inner);
-        if let Some(open) = open.as_mut() {
-            (open.chunks, open.levels) = done.1;
+        let (done, id, tables) = done;
+        match &mut *self.lock() {
+            State::Open(open) if open.id == id => (open.chunks, open.levels) = tables,
+            _ => {}
         }
-        Ok(done.0)
+        Ok(done)
     }
 
     fn guarded<T>(
         &self,
         work: impl FnOnce(&Open) -> Result<T, redb::Error>,
     ) -> Result<T, WorldError> {
-        let done = {
-            let open = self.open.read().unwrap_or_else(PoisonError::into_inner);
-            let Some(open) = open.as_ref() else {
-                return Err(damaged(&self.path, DATABASE, "it failed before"));
+        self.open_again()?;
+        let (done, id) = {
+            let state = self.peek();
+            let open = match &*state {
+                State::Open(open) => open,
+                State::Closed => return Err(damaged(&self.path, DATABASE, "it was closed")),
+                _ => return Err(damaged(&self.path, DATABASE, "it failed before")),
             };
-            catch_unwind(AssertUnwindSafe(|| work(open)))
+            (catch_unwind(AssertUnwindSafe(|| work(open))), open.id)
         };
         match done {
-            Ok(done) => done.map_err(|error| world_error(&self.path, error)),
+            Ok(Ok(done)) => Ok(done),
+            Ok(Err(error)) => {
+                if is_of_disk(&error) {
+                    self.give_up(id, State::Failed);
+                }
+                Err(world_error(&self.path, error))
+            }
             Err(_) => {
-                let mut open = self.open.write().unwrap_or_else(PoisonError::into_inner);
-                // Closing would write to the file by what is not known to be true.
-                std::mem::forget(open.take());
+                self.give_up(id, State::Lost);
                 Err(damaged(&self.path, DATABASE, PANICKED))
             }
         }
     }
 
-    /// Closes the file; says if that failed.
-    pub(super) fn close(&self) -> Result<(), WorldError> {
-        let open = self.open.write().unwrap_or_else(PoisonError::into_inner).take();
-        let closed = catch_unwind(AssertUnwindSafe(|| match open.map(|open| open.handle) {
-            Some(Handle::Write(database)) => database.close(),
-            Some(Handle::Read(database)) => database.close(),
-            None => Ok(()),
-        }));
-        match closed {
-            Ok(closed) => closed.map_err(|error| world_error(&self.path, error.into())),
-            Err(_) => Err(damaged(&self.path, DATABASE, PANICKED)),
+    fn open_again(&self) -> Result<(), WorldError> {
+        if !matches!(*self.peek(), State::Failed) {
+            return Ok(());
         }
+        let mut state = self.lock();
+        if matches!(*state, State::Failed) {
+            *state = State::Open(open(&self.path, self.access)?);
+        }
+        Ok(())
+    }
+
+    /// Uses the handle `id` never again, unless another took its place meanwhile.
+    fn give_up(&self, id: u64, to: State) {
+        let mut state = self.lock();
+        if !matches!(&*state, State::Open(open) if open.id == id) {
+            return;
+        }
+        let is_lost = matches!(to, State::Lost);
+        let old = std::mem::replace(&mut *state, to);
+        if is_lost {
+            // Closing would write to the file by what is not known to be true.
+            std::mem::forget(old);
+        } else {
+            let _ = catch_unwind(AssertUnwindSafe(|| drop(old)));
+        }
+    }
+
+    fn peek(&self) -> RwLockReadGuard<'_, State> {
+        self.state.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn lock(&self) -> RwLockWriteGuard<'_, State> {
+        self.state.write().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Closes the file. Where that fails, it can be asked again.
+    pub(super) fn close(&self) -> Result<(), WorldError> {
+        let mut state = self.lock();
+        let State::Open(open) = std::mem::replace(&mut *state, State::Closed) else {
+            return Ok(());
+        };
+        let closed = caught(&self.path, || match open.handle {
+            Handle::Write(database) => Ok(database.close()?),
+            Handle::Read(database) => Ok(database.close()?),
+        });
+        closed.inspect_err(|error| {
+            let is_of_disk = matches!(error, WorldError::Unreadable { .. });
+            *state = if is_of_disk { State::Failed } else { State::Lost };
+        })
     }
 }
 
@@ -240,6 +276,50 @@ impl Drop for Store {
 /// The place of damage that is the whole file's: nothing more can be read of it.
 pub(crate) const DATABASE: &str = "database";
 const PANICKED: &str = "its pages contradict each other";
+
+/// Does what a damaged file may make panic.
+fn caught<T>(path: &Path, work: impl FnOnce() -> Result<T, redb::Error>) -> Result<T, WorldError> {
+    match catch_unwind(AssertUnwindSafe(work)) {
+        Ok(done) => done.map_err(|error| world_error(path, error)),
+        Err(_) => Err(damaged(path, DATABASE, PANICKED)),
+    }
+}
+
+fn open(path: &Path, access: Access) -> Result<Box<Open>, WorldError> {
+    caught(path, || {
+        let database = match access {
+            Access::Write => Handle::Write(open_to_write(path)?),
+            Access::Read => match builder().open_read_only(path) {
+                // It was not closed: that is put right by whoever may write, once.
+                Err(DatabaseError::RepairAborted) => {
+                    drop(open_to_write(path)?);
+                    Handle::Read(builder().open_read_only(path)?)
+                }
+                opened => Handle::Read(opened?),
+            },
+        };
+        database.open()
+    })
+}
+
+#[cfg(not(test))]
+fn open_to_write(path: &Path) -> Result<Database, DatabaseError> {
+    builder().open(path)
+}
+
+/// On a disk that fails when a test says so.
+#[cfg(test)]
+fn open_to_write(path: &Path) -> Result<Database, DatabaseError> {
+    match super::tests::failing_disk::of(path) {
+        Some(disk) => builder().create_with_backend(disk),
+        None => builder().open(path),
+    }
+}
+
+/// Whether the disk failed, now or before: the handle refuses to work from then on.
+const fn is_of_disk(error: &redb::Error) -> bool {
+    matches!(error, redb::Error::Io(_) | redb::Error::PreviousIo)
+}
 
 fn builder() -> Builder {
     let mut builder = Database::builder();
@@ -271,13 +351,15 @@ fn world_error(path: &Path, error: redb::Error) -> WorldError {
         redb::Error::DatabaseAlreadyOpen | redb::Error::LockProtocolMismatch => {
             WorldError::InUse { path }
         }
-        redb::Error::UpgradeRequired(found) => {
-            WorldError::NewerStored { path, found: found.into(), known: super::meta::VERSION }
-        }
+        redb::Error::UpgradeRequired(found) => WorldError::OldDatabase { path, found },
         redb::Error::TableDoesNotExist(_) | redb::Error::TableTypeMismatch { .. } => {
             WorldError::Unsupported { path, found: "a database of something else".into() }
         }
         redb::Error::Io(problem) => WorldError::Unreadable { path, problem },
+        redb::Error::PreviousIo => {
+            let problem = std::io::Error::other("the disk failed before");
+            WorldError::Unreadable { path, problem }
+        }
         other => damaged(&path, DATABASE, other),
     }
 }
