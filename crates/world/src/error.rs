@@ -123,6 +123,14 @@ pub enum WorldError {
         /// The file.
         path: PathBuf,
     },
+    /// A stored world of which nothing can be read, nor saved.
+    #[error("{}: {problem}; nothing of it can be saved: take a copy made before", path.display())]
+    Unrepairable {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        problem: String,
+    },
     /// A stored world that was opened to be read only.
     #[error("{}: is open for reading only; open it for writing", path.display())]
     ReadOnly {

@@ -20,6 +20,7 @@ mod progress;
 mod publish;
 mod read;
 mod record;
+mod salvage;
 mod saving;
 mod summary;
 mod survey;

@@ -3,6 +3,8 @@ use std::path::{Path, PathBuf};
 
 use drystone_voxel::{ChunkPos, Material, MaterialTable};
 
+use super::database::{DATABASE, damaged};
+use super::salvage::{self, Salvage};
 use super::survey::Survey;
 use super::{StoredWorld, beside, publish};
 use crate::WorldError;
@@ -36,7 +38,12 @@ impl StoredWorld {
         if !Self::is_stored(path) {
             drop(Self::open_read_only(path)?);
         }
-        Survey::of(path, &mut |_, _| Ok(())).map(|survey| survey.report())
+        let survey =
+            Survey::of(path, &mut |_, _| Ok(())).map_err(|error| match salvage::cut(path) {
+                Some(problem) => damaged(path, DATABASE, problem),
+                None => error,
+            })?;
+        Ok(survey.report())
     }
 
     /// Makes a damaged world whole again: every chunk that is whole goes into a new file,
@@ -49,25 +56,28 @@ impl StoredWorld {
     /// A [`check`](Self::check), and where something is damaged writing the whole file.
     ///
     /// # Errors
-    /// As [`check`](Self::check), and what cannot be written.
+    /// As [`check`](Self::check), and what cannot be written. Of a file that cannot be opened
+    /// since it was cut short what is left is saved; of which nothing can be read, that is
+    /// said.
     pub fn repair(path: &Path) -> Result<(WorldCheck, Option<PathBuf>), WorldError> {
-        let mut highest = 0;
         if !Self::is_stored(path) {
             drop(Self::open_read_only(path)?);
         }
-        let survey = Survey::of(path, &mut |_, chunk| {
-            chunk.for_each_row(|_, _, row| {
-                highest = row.iter().fold(highest, |highest, it| it.0.max(highest));
-            });
-            Ok(())
-        })?;
-        let report = survey.report();
+        let (survey, salvage, highest) = survey(path)?;
+        let from = salvage.as_ref().map_or(path, Salvage::path);
+        let mut report = survey.report();
+        if let Some(salvage) = &salvage {
+            // The copy is nobody's business.
+            let [own, copy] = [path, from].map(|path| path.display().to_string());
+            report.damage.iter_mut().for_each(|line| *line = line.replace(&copy, &own));
+            report.damage.insert(0, format!("{own}: {}", salvage.problem));
+        }
         if report.damage.is_empty() {
             return Ok((report, None));
         }
         let name = survey.head.as_ref().map_or("repaired world", |head| &head.name);
-        let materials = survey.materials.clone().unwrap_or_default();
-        let materials = with_numbers(materials, highest);
+        let materials = with_numbers(survey.materials.clone().unwrap_or_default(), highest);
+        let has_levels = survey.level_count + survey.damaged_levels > 0;
         let kept = beside(path, "damaged");
         let unreadable = |problem| WorldError::Unreadable { path: path.into(), problem };
         if kept.exists() {
@@ -78,10 +88,33 @@ impl StoredWorld {
         }
         let new = publish::reserve(path).map_err(unreadable)?;
         let repaired = Self::fill(&new, name, &materials, None)
-            .and_then(|()| copy_whole(path, &new, survey.level_count + survey.damaged_levels > 0))
+            .and_then(|()| copy_whole(from, &new, has_levels))
             .and_then(|()| publish::replace(&new, path, &kept).map_err(unreadable));
         repaired.inspect_err(|_| drop(fs::remove_file(&new)))?;
         Ok((report, Some(kept)))
+    }
+}
+
+/// All of a file looked at, or of a copy where it cannot be opened, and the highest material.
+fn survey(path: &Path) -> Result<(Survey, Option<Salvage>, u16), WorldError> {
+    let mut highest = 0;
+    let mut look = |from: &Path| {
+        Survey::of(from, &mut |_, chunk| {
+            chunk.for_each_row(|_, _, row| {
+                highest = row.iter().fold(highest, |highest, it| it.0.max(highest));
+            });
+            Ok(())
+        })
+    };
+    let problem = match look(path) {
+        Err(WorldError::BadStored { problem, .. }) => problem,
+        looked => return looked.map(|survey| (survey, None, highest)),
+    };
+    let lost = |problem| WorldError::Unrepairable { path: path.into(), problem };
+    let Some(salvage) = Salvage::of(path)? else { return Err(lost(problem)) };
+    match look(salvage.path()) {
+        Ok(survey) => Ok((survey, Some(salvage), highest)),
+        Err(_) => Err(lost(salvage.problem.clone())),
     }
 }
 
@@ -95,7 +128,7 @@ fn copy_whole(path: &Path, to: &Path, has_levels: bool) -> Result<(), WorldError
     Ok(world.close()?)
 }
 
-impl Survey<'_> {
+impl Survey {
     fn report(&self) -> WorldCheck {
         WorldCheck {
             chunks: self.found.chunk_count(),

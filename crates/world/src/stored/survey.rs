@@ -1,5 +1,5 @@
 use std::collections::BTreeSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use drystone_voxel::{Chunk, ChunkPos, MaterialTable};
 use redb::ReadableTable;
@@ -15,8 +15,8 @@ use crate::WorldError;
 mod levels;
 
 /// All of a file looked at, whatever is damaged in it.
-pub(super) struct Survey<'a> {
-    path: &'a Path,
+pub(super) struct Survey {
+    path: PathBuf,
     pub(super) head: Option<Head>,
     pub(super) materials: Option<MaterialTable>,
     /// The chunks that are whole.
@@ -34,18 +34,18 @@ pub(super) struct Survey<'a> {
     visited: BTreeSet<GroupPos>,
 }
 
-impl<'a> Survey<'a> {
+impl Survey {
     /// Looks at every value; `each` is handed every chunk that is whole.
     ///
     /// # Errors
     /// A file that cannot be opened at all, and what `each` returns.
     pub(super) fn of(
-        path: &'a Path,
+        path: &Path,
         each: &mut dyn FnMut(ChunkPos, Chunk) -> Result<(), WorldError>,
     ) -> Result<Self, WorldError> {
         let store = open(path)?;
         let mut survey = Self {
-            path,
+            path: path.into(),
             head: None,
             materials: None,
             found: Index::default(),
@@ -82,7 +82,7 @@ impl<'a> Survey<'a> {
             }
         };
         if let Some(found) = Head::version_of(&head).filter(|&found| found > VERSION) {
-            return Err(WorldError::NewerStored { path: self.path.into(), found, known: VERSION });
+            return Err(WorldError::NewerStored { path: self.path.clone(), found, known: VERSION });
         }
         self.head = Head::of_bytes(&head);
         self.materials = meta::materials_of_bytes(&materials);
@@ -119,7 +119,7 @@ impl<'a> Survey<'a> {
         if !is_whole && self.head.is_none() {
             self.index = None;
         }
-        if failed { open(self.path).ok() } else { Some(store) }
+        if failed { open(&self.path).ok() } else { Some(store) }
     }
 
     /// All values in their order; where that ends too early, from the other end too.
@@ -133,10 +133,10 @@ impl<'a> Survey<'a> {
             return Ok(Some(store));
         }
         drop(store);
-        if let Ok(store) = open(self.path) {
+        if let Ok(store) = open(&self.path) {
             self.read_run(&store, true, each)?;
         }
-        Ok(open(self.path).ok())
+        Ok(open(&self.path).ok())
     }
 
     /// Values from the first on, or from the last back, until one that was visited; whether
@@ -184,7 +184,7 @@ impl<'a> Survey<'a> {
             match read {
                 Ok(Some(value)) => self.take(group, &value, each)?,
                 Ok(None) => {}
-                Err(_) => store = open(self.path).ok(),
+                Err(_) => store = open(&self.path).ok(),
             }
         }
         Ok(store)

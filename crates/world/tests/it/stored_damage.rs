@@ -138,3 +138,44 @@ fn what_is_whole_is_saved_from_a_damaged_file() {
     }
     assert!(repaired_count > 5, "{repaired_count}");
 }
+
+/// A file that was cut short cannot be opened: that is told, and what is left of it saved.
+#[test]
+fn what_is_left_of_a_file_that_was_cut_is_saved() {
+    let (folder, chunks) = (Folder::new(), chunks());
+    let path = folder.file("whole.drystone");
+    world_at(&path, &chunks);
+    StoredWorld::compact(&path).unwrap();
+    let whole = fs::read(&path).unwrap();
+    let (mut saved_count, mut partly_count) = (0, 0);
+    for part in 1..20 {
+        let file = folder.file(&format!("c{part}.drystone"));
+        fs::write(&file, &whole[..whole.len() * part / 20]).unwrap();
+        let told = StoredWorld::check(&file).unwrap_err().to_string();
+        assert!(told.contains("cut short") && told.contains("--repair"), "{told}");
+        match StoredWorld::repair(&file) {
+            Ok((found, kept)) => {
+                assert!(kept.is_some() && found.damage[0].contains("cut short"), "{found:?}");
+                assert!(found.damage.iter().all(|line| !line.contains(".new")), "{found:?}");
+                let again = StoredWorld::check(&file).unwrap();
+                assert_eq!((again.damage.len(), again.chunks), (0, found.chunks));
+                let world = StoredWorld::open(&file).unwrap();
+                for at in world.chunk_positions() {
+                    assert!(world.chunk(at).unwrap() == chunks[&at]);
+                }
+                saved_count += 1;
+                partly_count += usize::from(found.chunks > 0 && !found.lost.is_empty());
+            }
+            Err(error) => {
+                let line = error.to_string();
+                assert!(!line.contains("--repair"), "what cannot be repaired says so: {line}");
+            }
+        }
+        // Nothing is left beside it but what was there before.
+        let left = fs::read_dir(file.parent().unwrap()).unwrap();
+        let names = left.map(|it| it.unwrap().file_name().into_string().unwrap());
+        assert!(names.into_iter().all(|name| !name.ends_with(".new")));
+    }
+    println!("{saved_count} of 19 saved, {partly_count} of these in part");
+    assert!(saved_count > 0);
+}

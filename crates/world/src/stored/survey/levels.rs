@@ -6,7 +6,7 @@ use crate::stored::group::{Group, GroupPos, SLOTS};
 use crate::stored::levels::{node_of_place, place_text};
 use crate::stored::record;
 
-impl Survey<'_> {
+impl Survey {
     /// Verifies the chunks of larger voxels: what is wrong there can be made anew.
     pub(super) fn read_levels(&mut self, store: &Store) {
         let read = store.read(|transaction| {
