@@ -9,6 +9,7 @@ pub(crate) use self::table::Table;
 use crate::{LocalPos, Material};
 
 mod blocks;
+mod bricks;
 mod from_runs;
 mod iter;
 mod kind;
@@ -29,7 +30,7 @@ pub use kind::StorageKind;
 /// ```text
 ///  one material ──edit──► 1 bit ─► 2 ─► 4 ─► 8 bits a voxel ─► 16 bits, the materials themselves
 ///       ▲                   ▲ edits: as materials come, and (later) go
-///       └──── compact ──────┴─► runs, where they are smaller ──edit──► bits again
+///       └──── compact ──────┴─► bricks or runs, where they are smaller ──edit──► bits again
 /// ```
 ///
 /// A clone is a [snapshot](Self::snapshot): it shares the voxels until either is changed.
@@ -39,7 +40,7 @@ pub use kind::StorageKind;
 /// to one; else what
 /// [`size_bytes`](Self::size_bytes) says. [`get`](Self::get) is O(1), of runs O(log runs).
 /// [`set`](Self::set) is O(1) in the long run: a material that the palette has no number
-/// for, and the first change of runs or of a snapshot that is shared, take O(n³); what edits
+/// for, and the first change of bricks, of runs or of a snapshot that is shared, take O(n³); what edits
 /// leave unused is looked for every n³ edits.
 ///
 /// Arrays of voxels lie in blocks of [`SharedPool`]s for all threads: chunks come and go
@@ -214,11 +215,11 @@ impl Chunk {
     ///
     /// # Cost
     /// As [`from_voxels`](Self::from_voxels); nothing where they are known to be of one
-    /// material, or in runs.
+    /// material, in bricks or in runs.
     pub fn compact(&mut self) {
         self.edits_to_go = self.edits_full();
         match self.storage.kind() {
-            StorageKind::Uniform | StorageKind::Runs => {}
+            StorageKind::Uniform | StorageKind::Bricks | StorageKind::Runs => {}
             StorageKind::Palette { .. } => {
                 let mut voxels = Vec::new();
                 voxels.resize(self.volume(), Material::AIR);
@@ -241,7 +242,7 @@ impl Chunk {
 
     /// What the arrays of all chunks that lie in blocks of `block_bytes` take, and what is
     /// reserved for them; nothing for lengths of blocks that there are none of (there are
-    /// those from 512 bytes to 64 KiB that are a power of two).
+    /// those of multiples of 512 bytes up to 8 KiB, and of 16, 32 and 64 KiB).
     pub fn pool_stats(block_bytes: usize) -> PoolStats {
         blocks::pool_stats(block_bytes)
     }

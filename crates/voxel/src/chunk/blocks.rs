@@ -10,21 +10,35 @@ use crate::Material;
 /// An array in a block of a pool, or of the heap where no pool has blocks of its size.
 pub(super) struct Block<T: Copy>(Box<[T], &'static SharedPool>);
 
-/// Bytes of the smallest pool's blocks: 16³ voxels of one bit.
-const LEAST_BYTES: usize = 1 << 9;
+/// Bytes of the smallest pool's blocks: 16³ voxels of one bit. Small blocks are multiples of
+/// this, so that bricks, which are of any length, leave few bytes empty.
+const STEP_BYTES: usize = 1 << 9;
+/// Bytes up to which there are blocks of all multiples; beyond, of powers of two.
+const SMALL_BYTES: usize = 16 * STEP_BYTES;
 /// Bytes that the pools ask the heap for at a time: a few dozens of chunks.
 const SLAB_BYTES: usize = 1 << 20;
 
-/// Pools of powers of two, up to 64 KiB: 32³ voxels of 16 bits.
-static POOLS: [SharedPool; 8] = [
-    pool::<LEAST_BYTES>(),
-    pool::<{ LEAST_BYTES << 1 }>(),
-    pool::<{ LEAST_BYTES << 2 }>(),
-    pool::<{ LEAST_BYTES << 3 }>(),
-    pool::<{ LEAST_BYTES << 4 }>(),
-    pool::<{ LEAST_BYTES << 5 }>(),
-    pool::<{ LEAST_BYTES << 6 }>(),
-    pool::<{ LEAST_BYTES << 7 }>(),
+/// Pools of blocks of up to 64 KiB: 32³ voxels of 16 bits.
+static POOLS: [SharedPool; 19] = [
+    pool::<STEP_BYTES>(),
+    pool::<{ STEP_BYTES * 2 }>(),
+    pool::<{ STEP_BYTES * 3 }>(),
+    pool::<{ STEP_BYTES * 4 }>(),
+    pool::<{ STEP_BYTES * 5 }>(),
+    pool::<{ STEP_BYTES * 6 }>(),
+    pool::<{ STEP_BYTES * 7 }>(),
+    pool::<{ STEP_BYTES * 8 }>(),
+    pool::<{ STEP_BYTES * 9 }>(),
+    pool::<{ STEP_BYTES * 10 }>(),
+    pool::<{ STEP_BYTES * 11 }>(),
+    pool::<{ STEP_BYTES * 12 }>(),
+    pool::<{ STEP_BYTES * 13 }>(),
+    pool::<{ STEP_BYTES * 14 }>(),
+    pool::<{ STEP_BYTES * 15 }>(),
+    pool::<SMALL_BYTES>(),
+    pool::<{ SMALL_BYTES << 1 }>(),
+    pool::<{ SMALL_BYTES << 2 }>(),
+    pool::<{ SMALL_BYTES << 3 }>(),
 ];
 
 const fn pool<const BYTES: usize>() -> SharedPool {
@@ -37,28 +51,40 @@ const fn pool<const BYTES: usize>() -> SharedPool {
     SharedPool::new(slab_bytes, block, &Heap)
 }
 
-/// The pool of blocks of exactly so many bytes.
-fn pool_of(bytes: usize) -> Option<&'static SharedPool> {
-    POOLS.iter().find(|pool| pool.block_layout().size() == bytes)
+/// The pool of the smallest blocks that hold so many bytes. Beyond [`SMALL_BYTES`] only what
+/// fills a block has one. It asks the heap for what fills less than half of a block.
+fn pool_for(bytes: usize) -> Option<&'static SharedPool> {
+    match bytes {
+        ..=SMALL_BYTES => POOLS.get(bytes.div_ceil(STEP_BYTES).checked_sub(1)?),
+        _ => POOLS.iter().find(|pool| pool.block_layout().size() == bytes),
+    }
 }
 
 pub(super) fn pool_stats(block_bytes: usize) -> PoolStats {
-    pool_of(block_bytes).map_or_else(PoolStats::default, SharedPool::stats)
+    let pool = pool_for(block_bytes).filter(|pool| pool.block_layout().size() == block_bytes);
+    pool.map_or_else(PoolStats::default, SharedPool::stats)
 }
 
 impl<T: Copy> Block<T> {
     /// So many times the same.
     pub(super) fn filled(len: usize, fill: T) -> Self {
         // A pool asks the heap for what its blocks do not fit.
-        let pool = pool_of(len * size_of::<T>()).unwrap_or(&POOLS[0]);
+        let pool = pool_for(len * size_of::<T>()).unwrap_or(&POOLS[0]);
         let mut values = Vec::with_capacity_in(len, pool);
         values.resize(len, fill);
         Self(values.into_boxed_slice())
     }
 
     pub(super) fn of(values: &[T]) -> Self {
-        let pool = pool_of(size_of_val(values)).unwrap_or(&POOLS[0]);
+        let pool = pool_for(size_of_val(values)).unwrap_or(&POOLS[0]);
         Self(SliceExt::to_vec_in(values, pool).into_boxed_slice())
+    }
+
+    /// Bytes of the block that it lies in.
+    pub(super) fn size_bytes(&self) -> usize {
+        let bytes = size_of_val(&**self);
+        let block_bytes = Box::allocator(&self.0).block_layout().size();
+        if (block_bytes.div_ceil(2)..=block_bytes).contains(&bytes) { block_bytes } else { bytes }
     }
 }
 

@@ -1,7 +1,9 @@
 use alloc::sync::Arc;
+use alloc::vec;
 use alloc::vec::Vec;
 
 use super::blocks::Block;
+use super::bricks::Bricks;
 use super::palette::{Palette, Width};
 use super::runs::Runs;
 use super::storage::Storage;
@@ -44,6 +46,7 @@ impl Chunk {
         (chunk.storage, chunk.solid_count) = match storage {
             StorageKind::Uniform => uniform(materials, runs)?,
             StorageKind::Runs => as_runs(materials, runs)?,
+            StorageKind::Bricks => bricks(chunk.volume(), materials, runs)?,
             StorageKind::Palette { bits: u16::BITS } => direct(chunk.volume(), materials, runs)?,
             StorageKind::Palette { bits } => packed(chunk.volume(), materials, runs, bits)?,
         };
@@ -100,6 +103,22 @@ fn as_runs(materials: &[Material], runs: Checked<impl Iterator<Item = (u32, usiz
     })?;
     let runs = Runs::new(pairs.len(), pairs.into_iter());
     Some((Storage::Runs(Arc::new(runs)), solid_count))
+}
+
+fn bricks(
+    volume: usize,
+    materials: &[Material],
+    runs: Checked<impl Iterator<Item = (u32, usize)>>,
+) -> Made {
+    let (mut numbers, mut start, mut solid_count) = (vec![0; volume], 0, 0);
+    runs.each(|len, number| {
+        solid_count += solid(*materials.get(number)?, len);
+        numbers.get_mut(start..start + len as usize)?.fill(u8::try_from(number).ok()?);
+        start += len as usize;
+        Some(())
+    })?;
+    let bricks = Bricks::of_numbers(materials, &numbers)?;
+    Some((Storage::Bricks(Arc::new(bricks)), solid_count))
 }
 
 fn direct(
@@ -195,7 +214,7 @@ impl<'a> Writer<'a> {
 }
 
 /// Whether a material is in the list more than once.
-fn has_twice(materials: &[Material]) -> bool {
+pub(super) fn has_twice(materials: &[Material]) -> bool {
     const FEW: usize = 16;
     if materials.len() <= FEW {
         return (0..materials.len()).any(|n| materials[..n].contains(&materials[n]));
@@ -212,7 +231,6 @@ fn solid(material: Material, len: u32) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use alloc::vec;
 
     fn runs_of(voxels: &[Material], kinds: &[Material]) -> Vec<(u32, usize)> {
         let number = |m: Material| kinds.iter().position(|&kind| kind == m).unwrap();

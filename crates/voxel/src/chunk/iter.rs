@@ -66,12 +66,13 @@ impl Chunk {
     pub fn for_each_row(&self, mut each: impl FnMut(u32, u32, &[Material])) {
         let mut table = Table::new();
         let mut reader = self.reader_of_many(self.volume(), &mut table);
-        let mut row = [Material::AIR; Self::MAX_SIDE as usize];
+        // By layers: what rows share is looked up once.
+        let mut layer = [Material::AIR; (Self::MAX_SIDE * Self::MAX_SIDE) as usize];
+        let n = self.side as usize;
         for z in 0..self.side {
-            for y in 0..self.side {
-                let voxels = row_of(self.side, y, z);
-                let row = &mut row[..voxels.len()];
-                reader.copy(voxels.start, row);
+            let layer = &mut layer[..n * n];
+            reader.copy(row_of(self.side, 0, z).start, layer);
+            for (y, row) in (0..).zip(layer.chunks_exact(n)) {
                 each(y, z, row);
             }
         }

@@ -11,6 +11,9 @@ pub enum StorageKind {
         /// Bits a voxel.
         bits: u32,
     },
+    /// Cubes of 4³ voxels: one material for all, or a list of a few and a number of as few bits
+    /// as they need for each voxel.
+    Bricks,
     /// Voxels of one material beside each other as one.
     Runs,
 }
@@ -21,6 +24,7 @@ impl fmt::Display for StorageKind {
             Self::Uniform => f.write_str("uniform"),
             Self::Palette { bits: 1 } => f.write_str("1 bit"),
             Self::Palette { bits } => write!(f, "{bits} bits"),
+            Self::Bricks => f.write_str("bricks"),
             Self::Runs => f.write_str("runs"),
         }
     }

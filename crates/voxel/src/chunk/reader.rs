@@ -1,3 +1,4 @@
+use super::bricks::Bricks;
 use super::palette::Palette;
 use super::runs::Runs;
 use super::storage::Storage;
@@ -13,6 +14,7 @@ enum Way<'a> {
     Singly(&'a Palette),
     Bytewise(&'a Palette, &'a Table),
     Direct(&'a [Material]),
+    Bricks(&'a Bricks),
     /// The run that the last row ended in, and where that row began.
     Runs(&'a Runs, usize, usize),
 }
@@ -41,6 +43,7 @@ impl<'a> Reader<'a> {
             Storage::Uniform(material) => Way::Uniform(*material),
             Storage::Palette(palette) => Way::Singly(palette),
             Storage::Direct(voxels) => Way::Direct(voxels),
+            Storage::Bricks(bricks) => Way::Bricks(bricks),
             Storage::Runs(runs) => Way::Runs(runs, 0, 0),
         })
     }
@@ -59,12 +62,15 @@ impl<'a> Reader<'a> {
     /// Copies the voxels from `first` on into `row`. Rows that come in order are quickest.
     #[inline]
     pub(crate) fn copy(&mut self, first: usize, row: &mut [Material]) {
+        if let Way::Bricks(bricks) = &self.0 {
+            return bricks.copy(first, row);
+        }
         let from = Rows { first, row_step: 0, layer_step: 0 };
         self.copy_box([row.len(), 1, 1], from, row, Rows { first: 0, ..from });
     }
 
-    /// Copies a box of so many voxels along X, Y and Z, whose rows lie at `from` here and
-    /// at `to` in `voxels`.
+    /// Copies a box of so many voxels along X, Y and Z, whose rows lie at `from` here, a chunk's
+    /// rows apart, and at `to` in `voxels`.
     pub(crate) fn copy_box(
         &mut self,
         size: [usize; 3],
@@ -88,6 +94,7 @@ impl<'a> Reader<'a> {
             Way::Direct(all) => each_row(size, from, voxels, to, |first, row| {
                 row.copy_from_slice(&all[first..first + row.len()]);
             }),
+            Way::Bricks(bricks) => bricks.copy_box(size, from.first, voxels, to),
             Way::Runs(runs, run, before) => each_row(size, from, voxels, to, |first, row| {
                 let from = if first < *before { runs.run_at(first) } else { *run };
                 (*run, *before) = (runs.copy(first, row, from), first + row.len());
@@ -106,6 +113,7 @@ impl<'a> Reader<'a> {
                 _ => each_voxel(size, from, voxels, to, palette.getter::<8>()),
             },
             Way::Direct(all) => each_voxel(size, from, voxels, to, |voxel| all[voxel]),
+            Way::Bricks(bricks) => bricks.copy_box(size, from.first, voxels, to),
             Way::Runs(runs, ..) => {
                 let mut run = runs.run_at(from.first);
                 each_voxel(size, from, voxels, to, |voxel| {

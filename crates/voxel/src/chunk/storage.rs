@@ -2,6 +2,7 @@ use alloc::sync::Arc;
 use alloc::vec;
 
 use super::blocks::Block;
+use super::bricks::Bricks;
 use super::numbered::Numbered;
 use super::palette::{Palette, Width};
 use super::runs::Runs;
@@ -14,6 +15,7 @@ pub(super) enum Storage {
     Palette(Arc<Palette>),
     /// The materials themselves: more than a palette numbers.
     Direct(Arc<Block<Material>>),
+    Bricks(Arc<Bricks>),
     Runs(Arc<Runs>),
 }
 
@@ -38,7 +40,8 @@ impl Writer<'_> {
 
 impl Storage {
     /// The smallest for these voxels, of which there is at least one: runs where they take
-    /// at most a quarter of what numbers do, since these are quicker to get at.
+    /// at most a quarter of what numbers do, and bricks where they take at most three quarters,
+    /// since these are quicker to get at and to change.
     pub(super) fn of(voxels: &[Material]) -> Self {
         let run_count = 1 + boundary_count(voxels);
         if run_count == 1 {
@@ -53,7 +56,15 @@ impl Storage {
         let numbered = Numbered::of(voxels);
         let width = numbered.as_ref().and_then(|it| Width::of(it.materials.len()));
         let packed_bytes = width.map_or(size_of_val(voxels), |width| width.bytes(voxels.len()));
-        if are_short(packed_bytes) { runs() } else { Self::plain(voxels, numbered) }
+        if are_short(packed_bytes) {
+            return runs();
+        }
+        match numbered.as_ref().and_then(Bricks::of) {
+            Some(bricks) if bricks.len_bytes() <= packed_bytes / 4 * 3 => {
+                Self::Bricks(Arc::new(bricks))
+            }
+            _ => Self::plain(voxels, numbered),
+        }
     }
 
     /// Bits for each voxel.
@@ -70,6 +81,7 @@ impl Storage {
             Self::Uniform(material) => *material,
             Self::Palette(palette) => palette.get(voxel),
             Self::Direct(voxels) => voxels[voxel],
+            Self::Bricks(bricks) => bricks.get(voxel),
             Self::Runs(runs) => runs.get(voxel),
         }
     }
@@ -80,7 +92,7 @@ impl Storage {
         match self {
             Self::Uniform(material) => Some(*material),
             Self::Palette(palette) => palette.only_material(),
-            Self::Direct(_) | Self::Runs(_) => None,
+            Self::Direct(_) | Self::Bricks(_) | Self::Runs(_) => None,
         }
     }
 
@@ -89,6 +101,7 @@ impl Storage {
             Self::Uniform(_) => StorageKind::Uniform,
             Self::Palette(palette) => StorageKind::Palette { bits: palette.width().bits() },
             Self::Direct(_) => StorageKind::Palette { bits: u16::BITS },
+            Self::Bricks(_) => StorageKind::Bricks,
             Self::Runs(_) => StorageKind::Runs,
         }
     }
@@ -101,6 +114,7 @@ impl Storage {
             Self::Uniform(_) => 0,
             Self::Palette(it) => COUNTS + size_of::<Palette>() + it.size_bytes(),
             Self::Direct(it) => COUNTS + size_of::<Block<Material>>() + size_of_val(&***it),
+            Self::Bricks(it) => COUNTS + size_of::<Bricks>() + it.size_bytes(),
             Self::Runs(it) => COUNTS + size_of::<Runs>() + it.size_bytes(),
         }
     }
@@ -120,7 +134,7 @@ impl Storage {
                 }
             }
             Self::Direct(voxels) => Writer::Direct(&mut *Arc::make_mut(voxels), material),
-            Self::Uniform(_) | Self::Runs(_) => Writer::Uniform(material),
+            Self::Uniform(_) | Self::Bricks(_) | Self::Runs(_) => Writer::Uniform(material),
         }
     }
 
@@ -131,7 +145,7 @@ impl Storage {
             Self::Uniform(fill) => *fill == material,
             Self::Palette(palette) => palette.has_room_for(material),
             Self::Direct(_) => true,
-            Self::Runs(_) => false,
+            Self::Bricks(_) | Self::Runs(_) => false,
         }
     }
 
@@ -140,6 +154,11 @@ impl Storage {
     fn make_room(&mut self, volume: usize) {
         *self = match &*self {
             Self::Uniform(fill) => Self::Palette(Arc::new(Palette::uniform(volume, *fill))),
+            Self::Bricks(bricks) => {
+                let mut voxels = vec![Material::AIR; volume];
+                bricks.copy(0, &mut voxels);
+                Self::plain(&voxels, Numbered::of(&voxels))
+            }
             Self::Runs(runs) => {
                 let mut voxels = vec![Material::AIR; volume];
                 runs.copy(0, &mut voxels, 0);
@@ -165,7 +184,7 @@ impl Storage {
     /// of materials themselves where a palette has room for twice as many.
     pub(super) fn narrow(&mut self, volume: usize) {
         let narrower = match &*self {
-            Self::Uniform(_) | Self::Runs(_) => None,
+            Self::Uniform(_) | Self::Bricks(_) | Self::Runs(_) => None,
             Self::Palette(palette) => match palette.only_material() {
                 Some(material) => Some(Self::Uniform(material)),
                 None => Width::of(2 * palette.live_count())
@@ -189,6 +208,7 @@ impl Storage {
             Self::Palette(palette) => palette.check(volume),
             Self::Direct(voxels) if voxels.len() == volume => Ok(()),
             Self::Direct(_) => Err("there are not as many voxels as there should be"),
+            Self::Bricks(bricks) => bricks.check(volume),
             Self::Runs(runs) => runs.check(volume),
         }
     }

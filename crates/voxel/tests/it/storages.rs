@@ -103,7 +103,8 @@ fn a_mesh_never_depends_on_the_storage() {
         }
     }
     let palettes = [1, 2, 4, 8, 16].map(|bits| StorageKind::Palette { bits });
-    let every = [StorageKind::Uniform, StorageKind::Runs].into_iter().chain(palettes);
+    let every =
+        [StorageKind::Uniform, StorageKind::Bricks, StorageKind::Runs].into_iter().chain(palettes);
     assert_eq!(kinds, every.collect());
 }
 

@@ -89,8 +89,33 @@ impl Flat {
         match kinds {
             1 => StorageKind::Uniform,
             _ if 4 * 6 * runs <= bytes => StorageKind::Runs,
+            257.. => StorageKind::Palette { bits },
+            _ if self.brick_bytes(kinds).is_some_and(|it| it <= bytes / 4 * 3) => {
+                StorageKind::Bricks
+            }
             _ => StorageKind::Palette { bits },
         }
+    }
+}
+
+impl Flat {
+    /// Bytes in bricks of 4³: two a brick and two a material; in a mixed one a byte for its
+    /// number of materials and for each of these, an even number in all, and eight for each bit.
+    fn brick_bytes(&self, kinds: usize) -> Option<usize> {
+        let n = self.side;
+        if !matches!(n, 8 | 16 | 32 | 64) {
+            return None;
+        }
+        let mut bricks = vec![HashSet::new(); (n / 4).pow(3)];
+        for (voxel, material) in self.voxels.iter().enumerate() {
+            let [x, y, z] = [voxel % n, voxel / n % n, voxel / n / n].map(|c| c / 4);
+            bricks[x + n / 4 * (y + n / 4 * z)].insert(*material);
+        }
+        let mixed = bricks.iter().map(HashSet::len).filter(|&count| count > 1).map(|count| {
+            let bits = (1..).find(|&bits| count <= 1 << bits).unwrap_or(6);
+            (1 + count).next_multiple_of(2) + 8 * bits
+        });
+        Some(2 * bricks.len() + 2 * kinds + mixed.sum::<usize>())
     }
 }
 

@@ -1,0 +1,329 @@
+use alloc::boxed::Box;
+use alloc::vec;
+
+use super::blocks::Block;
+use super::numbered::Numbered;
+use super::reader::Rows;
+use crate::Material;
+
+mod bytes;
+mod packing;
+#[cfg(test)]
+mod tests;
+
+use packing::{PLANE_WORDS, numbers_len, planes_of, push};
+
+/// Voxels as bricks of 4³: one material, or a few with numbers of their own.
+///
+/// ```text
+///  words   head of each brick │ mixed bricks …
+///          below 256: the number of its one material; else 256 + where its words begin
+///
+///  mixed   how many numbers, then they, ascending: a byte each │ planes of 64 bits
+///          bit n of plane p: bit p of voxel n's place among the numbers; X, then Y, then Z
+/// ```
+/// Most bricks of land are of one material, and most others of two: 12 bytes. Nothing changes
+/// it.
+#[derive(Clone, Debug)]
+pub(super) struct Bricks {
+    side_log2: u32,
+    materials: Box<[Material]>,
+    words: Block<u16>,
+}
+
+/// Voxels along a brick's side, as a logarithm.
+const BRICK_LOG2: u32 = 2;
+const BRICK: usize = 1 << BRICK_LOG2;
+/// Heads from this on say where a mixed brick begins.
+const MIXED: usize = 256;
+/// Materials at most.
+const MOST: usize = 256;
+
+/// What copying out of a brick needs.
+enum Brick<'a> {
+    Uniform(Material),
+    /// Four times the first material in a word, what turns that into the second, the plane.
+    Two(u64, u64, &'a [u16]),
+    Many([Material; 64], &'a [u16]),
+}
+
+impl Bricks {
+    /// The side, if bricks can hold so many voxels: those of cubes 8, 16, 32 or 64 a side.
+    pub(super) fn side_of(volume: usize) -> Option<usize> {
+        (3..=6).map(|log2| 1 << log2).find(|side: &usize| side.pow(3) == volume)
+    }
+
+    /// Voxels that are numbered; `None` where there are too many kinds of bricks or other
+    /// cubes than bricks can hold.
+    pub(super) fn of(voxels: &Numbered) -> Option<Self> {
+        Self::of_numbers(&voxels.materials, &voxels.numbers)
+    }
+
+    /// Voxels by their numbers in `materials`.
+    pub(super) fn of_numbers(materials: &[Material], numbers: &[u8]) -> Option<Self> {
+        let side = Self::side_of(numbers.len())?;
+        let across = side / BRICK;
+        let mut words = vec![0; across.pow(3)];
+        for brick in 0..across.pow(3) {
+            let [x, y, z] = [brick % across, brick / across % across, brick / across.pow(2)];
+            let first = BRICK * (x + side * (y + side * z));
+            let row = |n: usize| {
+                let start = first + side * (n % BRICK + side * (n / BRICK));
+                numbers[start..].first_chunk().map_or(0, |row| u32::from_le_bytes(*row))
+            };
+            words[brick] = push(&mut words, across.pow(3), &core::array::from_fn(row))?;
+        }
+        Some(Self::of_words(side, materials, &words))
+    }
+
+    fn of_words(side: usize, materials: &[Material], words: &[u16]) -> Self {
+        Self { side_log2: side.ilog2(), materials: materials.into(), words: Block::of(words) }
+    }
+
+    const fn side(&self) -> usize {
+        1 << self.side_log2
+    }
+
+    const fn count(&self) -> usize {
+        1 << (3 * (self.side_log2 - BRICK_LOG2))
+    }
+
+    /// The brick of a voxel, and which of the brick's that is.
+    #[inline]
+    const fn place(&self, voxel: usize) -> (usize, usize) {
+        let (log2, mask) = (self.side_log2, (1 << self.side_log2) - 1);
+        let [x, y, z] = [voxel & mask, voxel >> log2 & mask, voxel >> (2 * log2)];
+        let across_log2 = log2 - BRICK_LOG2;
+        let brick = (z >> BRICK_LOG2 << across_log2 | y >> BRICK_LOG2) << across_log2;
+        (brick | x >> BRICK_LOG2, (z & 3) << 4 | (y & 3) << 2 | x & 3)
+    }
+
+    /// A mixed brick's words, from how many numbers it has on.
+    #[inline]
+    fn mixed(&self, head: usize) -> &[u16] {
+        &self.words[self.count() + head - MIXED..]
+    }
+
+    #[inline]
+    pub(super) fn get(&self, voxel: usize) -> Material {
+        let (brick, n) = self.place(voxel);
+        let head = usize::from(self.words[brick]);
+        if head < MIXED {
+            return self.materials[head];
+        }
+        let words = self.mixed(head);
+        let count = usize::from(words[0] & 0xff);
+        let planes = &words[numbers_len(count)..];
+        let place = (0..planes_of(count)).fold(0, |place, plane| {
+            place | usize::from(planes[PLANE_WORDS * plane + n / 16] >> (n % 16) & 1) << plane
+        });
+        self.material(words, place)
+    }
+
+    /// The material at a place among a mixed brick's numbers.
+    #[inline]
+    fn material(&self, words: &[u16], place: usize) -> Material {
+        let byte = place + 1;
+        self.materials[usize::from(words[byte / 2] >> (byte % 2 * 8) & 0xff)]
+    }
+
+    #[inline]
+    fn brick(&self, brick: usize) -> Brick<'_> {
+        let head = usize::from(self.words[brick]);
+        if head < MIXED {
+            return Brick::Uniform(self.materials[head]);
+        }
+        let words = self.mixed(head);
+        let count = usize::from(words[0] & 0xff);
+        let (_, planes) = words.split_at(numbers_len(count));
+        let planes = &planes[..PLANE_WORDS * planes_of(count)];
+        if count == 2 {
+            let [a, b] = [0, 1].map(|place| u64::from(self.material(words, place).0) * LANES);
+            return Brick::Two(a, a ^ b, planes);
+        }
+        let mut materials = [Material::AIR; 64];
+        for (place, to) in materials.iter_mut().enumerate().take(count) {
+            *to = self.material(words, place);
+        }
+        Brick::Many(materials, planes)
+    }
+
+    /// Copies voxels from `first` on into `row`, over the ends of rows.
+    pub(super) fn copy(&self, first: usize, row: &mut [Material]) {
+        let side = self.side();
+        let steps = |first: usize| Rows { first, row_step: side, layer_step: side * side };
+        let mut done = 0;
+        while done < row.len() {
+            let (from, left) = (first + done, row.len() - done);
+            // A layer or more, a row or more, or what is left of a row.
+            let size = if from.is_multiple_of(side * side) && left >= side * side {
+                [side, side, left / (side * side)]
+            } else if from.is_multiple_of(side) && left >= side {
+                let up = side - from / side % side;
+                [side, up.min(left / side), 1]
+            } else {
+                [left.min(side - from % side), 1, 1]
+            };
+            self.copy_box(size, from, row, steps(done));
+            done += size.iter().product::<usize>();
+        }
+    }
+
+    /// Copies a box of so many voxels along X, Y and Z, that begins at voxel `first` and does
+    /// not reach beyond the chunk, to the rows at `to`.
+    pub(super) fn copy_box(
+        &self,
+        size: [usize; 3],
+        first: usize,
+        voxels: &mut [Material],
+        to: Rows,
+    ) {
+        let (log2, mask) = (self.side_log2, self.side() - 1);
+        let low = [first & mask, first >> log2 & mask, first >> (2 * log2)];
+        let across_log2 = log2 - BRICK_LOG2;
+        let bricks = [0, 1, 2].map(|axis| spans(low[axis], size[axis]));
+        for (bz, z) in bricks[2].clone() {
+            for (by, y) in bricks[1].clone() {
+                for (bx, x) in bricks[0].clone() {
+                    let brick = self.brick((bz << across_log2 | by) << across_log2 | bx);
+                    let start = to.first + (BRICK * bx + x.start - low[0]);
+                    let up = BRICK * by + y.start - low[1];
+                    let along = BRICK * bz + z.start - low[2];
+                    let start = start + up * to.row_step + along * to.layer_step;
+                    brick.copy([&x, &y, &z], voxels, Rows { first: start, ..to });
+                }
+            }
+        }
+    }
+
+    /// Bytes beside the struct itself.
+    pub(super) fn size_bytes(&self) -> usize {
+        size_of_val(&*self.materials) + self.words.size_bytes()
+    }
+
+    /// Bytes of what it holds, wherever that lies.
+    pub(super) fn len_bytes(&self) -> usize {
+        size_of_val(&*self.materials) + size_of_val(&*self.words)
+    }
+
+    /// Says what is wrong with it, for tests.
+    pub(super) fn check(&self, volume: usize) -> Result<(), &'static str> {
+        if Self::side_of(volume) != Some(self.side()) || self.words.len() < self.count() {
+            return Err("bricks of another volume");
+        }
+        let mut end = self.count();
+        for brick in 0..self.count() {
+            let head = usize::from(self.words[brick]);
+            if head < MIXED {
+                if head >= self.materials.len() {
+                    return Err("a brick of a material that there is not");
+                }
+                continue;
+            }
+            if self.count() + head - MIXED != end {
+                return Err("a mixed brick does not begin where the one before it ends");
+            }
+            end += self.check_mixed(self.mixed(head))?;
+        }
+        if end != self.words.len() { Err("something is behind the last brick") } else { Ok(()) }
+    }
+
+    /// How many words a mixed brick has.
+    fn check_mixed(&self, words: &[u16]) -> Result<usize, &'static str> {
+        let count = words.first().map_or(0, |word| usize::from(word & 0xff));
+        let planes = planes_of(count.max(1));
+        if !(2..=64).contains(&count) || words.len() < numbers_len(count) + PLANE_WORDS * planes {
+            return Err("a mixed brick ends too early");
+        }
+        let number = |place: usize| {
+            let byte = 1 + place;
+            words[byte / 2] >> (byte % 2 * 8) & 0xff
+        };
+        if (1..count).any(|place| number(place - 1) >= number(place))
+            || usize::from(number(count - 1)) >= self.materials.len()
+        {
+            return Err("a brick's numbers do not ascend to what there is");
+        }
+        let bits = &words[numbers_len(count)..];
+        let place = |n: usize, plane: usize| {
+            usize::from(bits[PLANE_WORDS * plane + n / 16] >> (n % 16) & 1) << plane
+        };
+        let places = |n: usize| (0..planes).map(|plane| place(n, plane)).sum::<usize>();
+        if (0..64).any(|n| places(n) >= count) {
+            return Err("a voxel of no number");
+        }
+        Ok(numbers_len(count) + PLANE_WORDS * planes)
+    }
+}
+
+/// Each brick along an axis that a span of voxels reaches into, and which of its voxels.
+fn spans(
+    low: usize,
+    size: usize,
+) -> impl Iterator<Item = (usize, core::ops::Range<usize>)> + Clone {
+    let end = low + size;
+    (low / BRICK..end.div_ceil(BRICK)).map(move |brick| {
+        let first = BRICK * brick;
+        (brick, low.max(first) - first..end.min(first + BRICK) - first)
+    })
+}
+
+/// A word of four voxels' lanes, 1 in each.
+const LANES: u64 = 0x0001_0001_0001_0001;
+
+/// Lanes of ones where a bit is set.
+const SPREAD: [u64; 16] = {
+    let mut spread = [0; 16];
+    let mut bits = 0;
+    while bits < 16 {
+        let mut lane = 0;
+        while lane < 4 {
+            if bits >> lane & 1 != 0 {
+                spread[bits] |= 0xffff << (16 * lane);
+            }
+            lane += 1;
+        }
+        bits += 1;
+    }
+    spread
+};
+
+impl Brick<'_> {
+    /// Copies those of its voxels that lie in the spans.
+    #[inline]
+    fn copy(&self, [x, y, z]: [&core::ops::Range<usize>; 3], voxels: &mut [Material], to: Rows) {
+        for (layer, along) in z.clone().zip(0..) {
+            for (row, up) in y.clone().zip(0..) {
+                let start = to.first + up * to.row_step + along * to.layer_step;
+                let values = self.row(row, layer);
+                let Some(rest) = voxels.get_mut(start..) else { return };
+                match rest.first_chunk_mut::<BRICK>() {
+                    Some(whole) if x.len() == BRICK => *whole = values,
+                    _ => rest.iter_mut().zip(&values[x.clone()]).for_each(|(to, it)| *to = *it),
+                }
+            }
+        }
+    }
+
+    /// Four voxels along X.
+    #[inline]
+    fn row(&self, y: usize, z: usize) -> [Material; BRICK] {
+        let nibble = |planes: &[u16], plane: usize| {
+            usize::from(planes[PLANE_WORDS * plane + z] >> (4 * y) & 15)
+        };
+        match self {
+            Self::Uniform(material) => [*material; BRICK],
+            Self::Two(first, change, planes) => {
+                let lanes = first ^ change & SPREAD[nibble(planes, 0)];
+                [0, 16, 32, 48].map(|shift| Material((lanes >> shift) as u16))
+            }
+            Self::Many(materials, planes) => {
+                let count = planes.len() / PLANE_WORDS;
+                let places = (0..count).fold(0, |places, plane| {
+                    places | (SPREAD[nibble(planes, plane)] & LANES) << plane
+                });
+                [0, 16, 32, 48].map(|shift| materials[(places >> shift) as usize & 63])
+            }
+        }
+    }
+}
