@@ -16,6 +16,7 @@ mod index;
 mod levels;
 mod meta;
 mod open;
+mod pages;
 mod progress;
 mod publish;
 mod read;
@@ -45,12 +46,13 @@ pub use summary::StoredSummary;
 ///            │                                             (values, index, head)
 ///  chunk ◄───┴── else from the file: index ─► value ─► checksum ─► unpacked
 /// ```
-/// The file is a `redb` database of four tables:
+/// The file is a `redb` database of six tables:
 ///
 /// | table | key | value |
 /// |---|---|---|
 /// | `chunks` | a group of 2 × 2 × 2 chunks: X, Z, Y as big-endian words, their highest bit turned | `1`, a bit for each chunk that is there, for each of them its record's length (4 bytes) and checksum (8), then the records |
-/// | `levels` | the same of nodes: a node's level stands in X above bit 26 | the same, of the node's place |
+/// | `chunk pages` | a group's key, and a number (2 bytes, big-endian) | the next 4,074 bytes of the group's value |
+/// | `levels`, `level pages` | the same of nodes: a node's level stands in X above bit 26 | the same, of the node's place |
 /// | `index` | a region of 16³ chunks: X, Y, Z | a bit for each chunk that is there (512 bytes), checksum (8) |
 /// | `meta` | `world` | version (4), revision, chunks, regions (8 each), name, checksum (8) |
 /// | | `materials` | for each but air: red, green, blue, opacity, the name's length (2), name; checksum (8) |
@@ -63,8 +65,13 @@ pub use summary::StoredSummary;
 /// else is said. Checksums are XXH3, 64 bits; those of records are mixed with
 /// the chunk's place, so that a record in another's place is found out.
 ///
-/// A record is `0` and a body as it is, or `1` and a body packed by `zstd`. A body is the
-/// chunk's runs, X fastest, then Y, then Z:
+/// A value too long for a page of the database would be rounded up to a power of two of these.
+/// So it is cut: `chunks` holds `2`, the value's length (4) and its beginning, which is at least
+/// all that stands before the first record, and `chunk pages` the rest.
+///
+/// A record is `0` and a body as it is, or `1` and a body packed by `zstd`. A body is `254`
+/// and what [`Chunk::write_bricks`] says, of a chunk that is kept in bricks, or else the chunk's
+/// runs, X fastest, then Y, then Z:
 ///
 /// | bytes | what |
 /// |---|---|
@@ -80,7 +87,7 @@ pub use summary::StoredSummary;
 /// # Cost
 /// Opening reads the index, 4 KiB for each 32,000 chunks or fewer that are near each other, and
 /// keeps it. A chunk takes some 15 µs to read, verify and unpack; on disk, a chunk of terrain
-/// some 1.5 KB. Memory: 32 MiB of pages at the most, and what waits to be committed.
+/// some 1.6 KB, and a sixth more for larger voxels. Memory: 32 MiB of pages at the most, and what waits to be committed.
 ///
 /// # Examples
 /// ```

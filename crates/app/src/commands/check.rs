@@ -9,7 +9,7 @@ pub(crate) fn run(options: &CheckArguments) -> Result<(), AppError> {
         true => StoredWorld::repair(&options.world)?,
         false => (StoredWorld::check(&options.world)?, None),
     };
-    let WorldCheck { chunks, values, levels, damage, lost } = &found;
+    let WorldCheck { chunks, values, levels, damage, lost, .. } = &found;
     let kept = kept.map(|path| path.display().to_string());
     let text = if options.json {
         let report = json!({

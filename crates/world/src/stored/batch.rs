@@ -9,11 +9,12 @@ use rayon::prelude::*;
 use redb::{ReadableTable, WriteTransaction};
 use twox_hash::XxHash3_64;
 
-use super::database::{CHUNKS, INDEX, LEVELS, META, Store, corrupted};
+use super::database::{INDEX, META, Store, corrupted};
 use super::group::{Group, GroupPos, SLOTS};
 use super::index::{Index, RegionPos, region_of};
 use super::levels::{nodes_above, place_of_node};
 use super::meta::{Head, VERSION, materials_to_bytes, sealed};
+use super::pages::{CHUNKS, LEVELS, ValuesMut};
 use super::record;
 use crate::{NodePos, WorldError};
 
@@ -225,22 +226,16 @@ fn put_groups(
     transaction: &WriteTransaction,
     groups: &BTreeMap<GroupPos, Records>,
 ) -> Result<(), redb::Error> {
-    let mut table = transaction.open_table(CHUNKS)?;
+    let mut values = ValuesMut::open(transaction, CHUNKS)?;
     for (&group, records) in groups {
-        let key = group.key();
-        let value = {
-            let old = match records.iter().all(Option::is_some) {
-                true => None,
-                false => table.get(&key)?,
-            };
-            let old = old.as_ref().map(|old| Group::parse(group, old.value()));
-            let old = old.transpose().map_err(corrupted)?;
-            Group::replaced(group, old.as_ref(), records)
+        let old = match records.iter().all(Option::is_some) {
+            true => None,
+            false => values.get(group)?,
         };
-        match value {
-            Some(value) => table.insert(&key, value.as_slice())?,
-            None => table.remove(&key)?,
-        };
+        let old = old.as_ref().map(|old| Group::parse(group, old));
+        let old = old.transpose().map_err(corrupted)?;
+        let value = Group::replaced(group, old.as_ref(), records);
+        values.put(group, value.as_deref())?;
     }
     Ok(())
 }
@@ -250,18 +245,13 @@ fn put_levels(
     transaction: &WriteTransaction,
     groups: &BTreeMap<GroupPos, Records>,
 ) -> Result<(), redb::Error> {
-    let mut table = transaction.open_table(LEVELS)?;
+    let mut values = ValuesMut::open(transaction, LEVELS)?;
     for (&group, records) in groups {
-        let key = group.key();
-        let (had_value, value) = {
-            let old = table.get(&key)?;
-            let parsed = old.as_ref().and_then(|old| Group::parse(group, old.value()).ok());
-            (old.is_some(), Group::replaced(group, parsed.as_ref(), records))
-        };
-        match value {
-            Some(value) => drop(table.insert(&key, value.as_slice())?),
-            None if had_value => drop(table.remove(&key)?),
-            None => {}
+        let old = values.get(group)?;
+        let parsed = old.as_ref().and_then(|old| Group::parse(group, old).ok());
+        let value = Group::replaced(group, parsed.as_ref(), records);
+        if value.is_some() || old.is_some() {
+            values.put(group, value.as_deref())?;
         }
     }
     Ok(())

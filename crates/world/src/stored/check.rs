@@ -16,6 +16,8 @@ pub struct WorldCheck {
     pub chunks: u64,
     /// Values that were read, of eight chunks each at the most.
     pub values: u64,
+    /// Bytes of these, before the database's pages round them up.
+    pub value_bytes: u64,
     /// Chunks of larger voxels that are whole.
     pub levels: u64,
     /// What is damaged, a line each: the place and the problem.
@@ -133,6 +135,7 @@ impl Survey {
         WorldCheck {
             chunks: self.found.chunk_count(),
             values: self.value_count,
+            value_bytes: self.value_bytes,
             levels: self.level_count,
             damage: self.damage.clone(),
             lost: self.lost.iter().copied().collect(),

@@ -5,17 +5,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use redb::{
-    Builder, Database, DatabaseError, ReadOnlyDatabase, ReadOnlyTable, ReadTransaction,
-    ReadableDatabase, StorageError, TableDefinition, TableError, WriteTransaction,
+    Builder, Database, DatabaseError, ReadOnlyDatabase, ReadTransaction, ReadableDatabase,
+    StorageError, TableDefinition, WriteTransaction,
 };
 
-use super::group::Key;
+use super::pages::{CHUNKS, LEVELS, Values, ValuesMut};
 use crate::WorldError;
 
-/// Values of eight chunks, by group.
-pub(super) const CHUNKS: TableDefinition<'_, &Key, &[u8]> = TableDefinition::new("chunks");
-/// Values of eight chunks of larger voxels, by group.
-pub(super) const LEVELS: TableDefinition<'_, &Key, &[u8]> = TableDefinition::new("levels");
 /// Which chunks there are, by region.
 pub(super) const INDEX: TableDefinition<'_, [i32; 3], &[u8]> = TableDefinition::new("index");
 /// What is known of the whole, by name.
@@ -50,12 +46,10 @@ struct Open {
     id: u64,
     handle: Handle,
     /// The chunks as of the last commit, for readers.
-    chunks: ChunksTable,
+    chunks: Values,
     /// Those of larger voxels; `None` until there are any.
-    levels: Option<ChunksTable>,
+    levels: Option<Values>,
 }
-
-pub(super) type ChunksTable = ReadOnlyTable<&'static Key, &'static [u8]>;
 
 enum Handle {
     Write(Database),
@@ -79,15 +73,10 @@ impl Handle {
 }
 
 /// The tables of chunks and of levels as a transaction sees them.
-fn tables(
-    transaction: &ReadTransaction,
-) -> Result<(ChunksTable, Option<ChunksTable>), redb::Error> {
-    let levels = match transaction.open_table(LEVELS) {
-        Ok(levels) => Some(levels),
-        Err(TableError::TableDoesNotExist(_)) => None,
-        Err(error) => return Err(error.into()),
-    };
-    Ok((transaction.open_table(CHUNKS)?, levels))
+fn tables(transaction: &ReadTransaction) -> Result<(Values, Option<Values>), redb::Error> {
+    let missing = || redb::Error::TableDoesNotExist("chunks".into());
+    let chunks = Values::open(transaction, CHUNKS)?.ok_or_else(missing)?;
+    Ok((chunks, Values::open(transaction, LEVELS)?))
 }
 
 /// How a file is opened.
@@ -107,7 +96,7 @@ impl Store {
         let open = caught(path, || {
             let database = builder().create(path)?;
             let transaction = begin_write(&database)?;
-            transaction.open_table(CHUNKS)?;
+            ValuesMut::open(&transaction, CHUNKS)?;
             transaction.open_table(INDEX)?;
             fill(&transaction)?;
             transaction.commit()?;
@@ -138,7 +127,7 @@ impl Store {
     /// Asks the chunks of the last commit.
     pub(super) fn chunks<T>(
         &self,
-        work: impl FnOnce(&ChunksTable) -> Result<T, redb::Error>,
+        work: impl FnOnce(&Values) -> Result<T, redb::Error>,
     ) -> Result<T, WorldError> {
         self.guarded(|open| work(&open.chunks))
     }
@@ -146,7 +135,7 @@ impl Store {
     /// Asks the chunks of larger voxels, where there are any.
     pub(super) fn levels<T>(
         &self,
-        work: impl FnOnce(&ChunksTable) -> Result<Option<T>, redb::Error>,
+        work: impl FnOnce(&Values) -> Result<Option<T>, redb::Error>,
     ) -> Result<Option<T>, WorldError> {
         self.guarded(|open| open.levels.as_ref().map_or(Ok(None), work))
     }

@@ -1,5 +1,9 @@
+use std::ops::Range;
+
 use drystone_voxel::ChunkPos;
 use twox_hash::XxHash3_64;
+
+use super::record::MAX_RECORD_BYTES;
 
 /// Eight chunks that are kept as one value: those at the even place and one further on each
 /// axis.
@@ -12,6 +16,10 @@ pub(super) const SLOTS: usize = 8;
 const HEAD_BYTES: usize = 2;
 const ENTRY_BYTES: usize = 12;
 const FORMAT: u8 = 1;
+/// Bytes before the first record, at most.
+pub(super) const MAX_HEAD_BYTES: usize = HEAD_BYTES + SLOTS * ENTRY_BYTES;
+/// Bytes of a value, at most.
+pub(super) const MAX_VALUE_BYTES: usize = MAX_HEAD_BYTES + SLOTS * MAX_RECORD_BYTES;
 
 /// A group's place as bytes, in the order in which groups are kept: X, Z, Y.
 pub(super) type Key = [u8; 12];
@@ -84,6 +92,21 @@ impl<'a> Group<'a> {
             return Err("there is something behind the value's end");
         }
         Ok(Self { position, entries })
+    }
+
+    /// Where a slot's record lies in the value that begins so, if that says it has one.
+    pub(super) fn record_range(beginning: &[u8], slot: usize) -> Option<Range<usize>> {
+        let (&[_, mask], rest) = beginning.split_first_chunk()?;
+        let before = mask & ((1 << slot) - 1);
+        let entries = rest.as_chunks::<ENTRY_BYTES>().0;
+        let len = |entry: &[u8; ENTRY_BYTES]| {
+            u32::from_le_bytes([entry[0], entry[1], entry[2], entry[3]]) as usize
+        };
+        let before = entries.get(..before.count_ones() as usize)?;
+        let own = entries.get(before.len()).filter(|_| mask >> slot & 1 != 0)?;
+        let heads = HEAD_BYTES + mask.count_ones() as usize * ENTRY_BYTES;
+        let start = before.iter().fold(heads, |start, entry| start.saturating_add(len(entry)));
+        Some(start..start.saturating_add(len(own)))
     }
 
     /// The record of a slot, verified; `None` where there is none.

@@ -103,11 +103,12 @@ impl StoredWorld {
             Waiting::Unknown => {}
         }
         let (group, slot) = GroupPos::of(place_of_node(node)?);
-        let read = self.store.levels(|table| {
-            let Some(value) = table.get(&group.key())? else { return Ok(None) };
-            let parsed = Group::parse(group, value.value());
-            let record = parsed.and_then(|it| it.record(slot).transpose());
-            Ok(record.and_then(|it| it.map(record::decode).transpose()).transpose())
+        let read = self.store.levels(|values| {
+            let read = values.ask(group, Some(slot), |value| {
+                let record = Group::parse(group, value).and_then(|it| it.record(slot).transpose());
+                record.and_then(|it| it.map(record::decode).transpose()).transpose()
+            });
+            Ok(read?.flatten())
         });
         match read {
             Ok(read) => read?

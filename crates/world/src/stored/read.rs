@@ -47,13 +47,13 @@ impl StoredWorld {
             return Ok(Chunk::new(Chunk::SIDE, Material::AIR));
         }
         let (group, slot) = GroupPos::of(position);
-        let read = self.store.chunks(|table| {
-            let Some(value) = table.get(&group.key())? else {
-                return Ok(Err("it is not in the file"));
-            };
-            let parsed = Group::parse(group, value.value());
-            Ok(parsed.and_then(|it| it.record(slot).ok_or(MISSING)?.and_then(record::decode)))
+        let read = self.store.chunks(|values| {
+            values.ask(group, Some(slot), |value| {
+                let group = Group::parse(group, value)?;
+                group.record(slot).ok_or(MISSING)?.and_then(record::decode)
+            })
         })?;
+        let read = read.unwrap_or(Err("it is not in the file"));
         read.map_err(|problem| damaged(self.path(), place_of(position), problem))
     }
 }

@@ -12,6 +12,8 @@ const LEVEL: i32 = 3;
 const PLAIN_BYTES: usize = 48;
 /// The longest body: as many materials and runs as voxels.
 const MAX_BODY_BYTES: usize = 7 + VOXELS * (2 + 1 + 2 + 1);
+/// The longest record: what does not get shorter is not packed.
+pub(super) const MAX_RECORD_BYTES: usize = 1 + MAX_BODY_BYTES;
 const VOXELS: usize = (Chunk::SIDE as usize).pow(3);
 
 /// The first byte of a record.
@@ -19,6 +21,7 @@ const PLAIN: u8 = 0;
 const ZSTD: u8 = 1;
 /// The first byte of a body, where it is not a number of bits.
 const UNIFORM: u8 = 0;
+const BRICKS: u8 = 254;
 const RUNS: u8 = 255;
 /// What a run's byte holds: its length, where it is short, in the low bits, and above them its
 /// number, or that this one is too high for it.
@@ -102,11 +105,17 @@ pub(super) fn decode(record: &[u8]) -> Result<Chunk, &'static str> {
 fn write_body(chunk: &Chunk, body: &mut Vec<u8>) {
     let mut chunk = chunk.snapshot();
     chunk.compact();
+    body.push(BRICKS);
+    if chunk.write_bricks(body) {
+        return;
+    }
+    body.clear();
     let runs = runs_of(&chunk);
     let (materials, numbers) = by_frequency(&runs);
     body.push(match chunk.storage() {
         StorageKind::Uniform => UNIFORM,
         StorageKind::Palette { bits } => bits as u8,
+        StorageKind::Bricks => BRICKS,
         StorageKind::Runs => RUNS,
     });
     body.extend(((materials.len() - 1) as u16).to_le_bytes());
@@ -152,6 +161,9 @@ fn by_frequency(runs: &[(u32, Material)]) -> (Vec<Material>, HashMap<Material, u
 fn read_body(body: &[u8]) -> Result<Chunk, &'static str> {
     const SHORT: &str = "it ends too early";
     let (&kind, rest) = body.split_first().ok_or(SHORT)?;
+    if kind == BRICKS {
+        return Chunk::from_bricks(Chunk::SIDE, rest).ok_or("its bricks are not those of a chunk");
+    }
     let (material_count, rest) = take_u16(rest).ok_or(SHORT)?;
     let (materials, rest) = rest.split_at_checked(2 * (material_count + 1)).ok_or(SHORT)?;
     let (run_count, rest) = take_u16(rest).ok_or(SHORT)?;
@@ -238,7 +250,15 @@ mod tests {
             |count: u8| Chunk::from_fn(Chunk::SIDE, |at| Material(u16::from(at.z / count) * 300));
         let mut edited = layers(3);
         edited.set(LocalPos::new(3, 4, 5), Material(65_535));
+        let hills = |kinds: u16| {
+            Chunk::from_fn(Chunk::SIDE, |at| {
+                let height = 9 + at.x / 5 + at.z / 7 + (at.x ^ at.z) % 3;
+                Material(if at.y < height { 1 + u16::from(at.y + at.x / 9) % kinds } else { 0 })
+            })
+        };
         vec![
+            hills(1),
+            hills(9),
             Chunk::new(Chunk::SIDE, Material::AIR),
             Chunk::new(Chunk::SIDE, Material(65_535)),
             noise(2),

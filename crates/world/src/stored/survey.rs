@@ -5,10 +5,11 @@ use drystone_voxel::{Chunk, ChunkPos, MaterialTable};
 use redb::ReadableTable;
 
 use super::batch::{HEAD, MATERIALS};
-use super::database::{Access, CHUNKS, INDEX, META, Store};
+use super::database::{Access, INDEX, META, Store};
 use super::group::{Group, GroupPos, SLOTS};
 use super::index::Index;
 use super::meta::{self, Head, VERSION};
+use super::pages::{CHUNKS, Values};
 use super::{MISSING, WRONG_SUM, place_of, record};
 use crate::WorldError;
 
@@ -22,6 +23,7 @@ pub(super) struct Survey {
     /// The chunks that are whole.
     pub(super) found: Index,
     pub(super) value_count: u64,
+    pub(super) value_bytes: u64,
     /// Chunks of larger voxels that are whole, and damage among them.
     pub(super) level_count: u64,
     pub(super) damaged_levels: u64,
@@ -50,6 +52,7 @@ impl Survey {
             materials: None,
             found: Index::default(),
             value_count: 0,
+            value_bytes: 0,
             level_count: 0,
             damaged_levels: 0,
             damage: Vec::new(),
@@ -149,15 +152,16 @@ impl Survey {
     ) -> Result<bool, WorldError> {
         let mut stopped = Ok(());
         let read = store.read(|transaction| {
-            let table = transaction.open_table(CHUNKS)?;
-            let mut values = table.iter()?;
+            let Some(table) = Values::open(transaction, CHUNKS)? else { return Ok(()) };
+            let mut values = table.values.iter()?;
             while let Some(entry) = if is_back { values.next_back() } else { values.next() } {
                 let (key, value) = entry?;
                 let group = GroupPos::of_key(*key.value());
                 if self.visited.contains(&group) {
                     break;
                 }
-                stopped = self.take(group, value.value(), each);
+                let value = table.joined(key.value(), value.value(), None)?;
+                stopped = self.take(group, &value, each);
                 if stopped.is_err() {
                     break;
                 }
@@ -179,8 +183,7 @@ impl Survey {
             known.filter(|group| !self.visited.contains(group)).collect();
         for group in missed {
             let Some(open_store) = &store else { return Ok(None) };
-            let read = open_store
-                .chunks(|table| Ok(table.get(&group.key())?.map(|value| value.value().to_vec())));
+            let read = open_store.chunks(|values| values.ask(group, None, <[u8]>::to_vec));
             match read {
                 Ok(Some(value)) => self.take(group, &value, each)?,
                 Ok(None) => {}
@@ -198,6 +201,7 @@ impl Survey {
         each: &mut dyn FnMut(ChunkPos, Chunk) -> Result<(), WorldError>,
     ) -> Result<(), WorldError> {
         self.value_count += 1;
+        self.value_bytes += value.len() as u64;
         self.visited.insert(position);
         let group = match Group::parse(position, value) {
             Ok(group) => group,

@@ -297,7 +297,7 @@ fn a_damaged_chunk_is_named_and_the_rest_is_there() {
     let (group, _) = GroupPos::of(ChunkPos::new(4, 0, 0));
     store
         .write(|it| {
-            let mut table = it.open_table(database::CHUNKS)?;
+            let mut table = it.open_table(pages::CHUNKS.values)?;
             let mut value = table.get(&group.key())?.unwrap().value().to_vec();
             *value.last_mut().unwrap() ^= 1;
             table.insert(&group.key(), value.as_slice())?;

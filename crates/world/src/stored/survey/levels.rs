@@ -1,22 +1,21 @@
 use redb::ReadableTable;
 
 use super::Survey;
-use crate::stored::database::{LEVELS, Store};
+use crate::stored::database::Store;
 use crate::stored::group::{Group, GroupPos, SLOTS};
 use crate::stored::levels::{node_of_place, place_text};
+use crate::stored::pages::{LEVELS, Values};
 use crate::stored::record;
 
 impl Survey {
     /// Verifies the chunks of larger voxels: what is wrong there can be made anew.
     pub(super) fn read_levels(&mut self, store: &Store) {
         let read = store.read(|transaction| {
-            let table = match transaction.open_table(LEVELS) {
-                Err(redb::TableError::TableDoesNotExist(_)) => return Ok(()),
-                table => table?,
-            };
-            for entry in table.iter()? {
+            let Some(table) = Values::open(transaction, LEVELS)? else { return Ok(()) };
+            for entry in table.values.iter()? {
                 let (key, value) = entry?;
-                self.take_levels(GroupPos::of_key(*key.value()), value.value());
+                let value = table.joined(key.value(), value.value(), None)?;
+                self.take_levels(GroupPos::of_key(*key.value()), &value);
             }
             Ok(())
         });

@@ -66,10 +66,12 @@ fn kept(path: &Path) -> Vec<NodePos> {
     store
         .read(|transaction| {
             let mut nodes = Vec::new();
-            for entry in transaction.open_table(database::LEVELS)?.iter()? {
+            let values = pages::Values::open(transaction, pages::LEVELS)?.unwrap();
+            for entry in values.values.iter()? {
                 let (key, value) = entry?;
                 let group = GroupPos::of_key(*key.value());
-                let value = group::Group::parse(group, value.value()).unwrap();
+                let value = values.joined(key.value(), value.value(), None)?;
+                let value = group::Group::parse(group, &value).unwrap();
                 let slots = (0..group::SLOTS).filter(|&slot| value.record(slot).is_some());
                 nodes.extend(slots.map(|slot| node_of_place(group.chunk(slot)).unwrap()));
             }
@@ -200,7 +202,7 @@ fn a_view_from_afar_reads_few_chunks() {
     let store = Store::open(&folder.file(), Access::Write).unwrap();
     store
         .write(|it| {
-            it.open_table(database::CHUNKS)?.retain(|_, _| false)?;
+            it.open_table(pages::CHUNKS.values)?.retain(|_, _| false)?;
             Ok(())
         })
         .unwrap();
@@ -225,7 +227,7 @@ fn what_follows_from_damage_is_not_kept() {
     let group = GroupPos::of(ChunkPos::new(0, 0, 0)).0;
     store
         .write(|it| {
-            let mut table = it.open_table(database::CHUNKS)?;
+            let mut table = it.open_table(pages::CHUNKS.values)?;
             let mut value = table.get(&group.key())?.unwrap().value().to_vec();
             *value.last_mut().unwrap() ^= 1;
             table.insert(&group.key(), value.as_slice())?;
@@ -262,7 +264,7 @@ fn damaged_levels_are_told_and_made_anew() {
     let store = Store::open(&folder.file(), Access::Write).unwrap();
     store
         .write(|it| {
-            let mut table = it.open_table(database::LEVELS)?;
+            let mut table = it.open_table(pages::LEVELS.values)?;
             let mut value = table.get(&group.key())?.unwrap().value().to_vec();
             *value.last_mut().unwrap() ^= 1;
             table.insert(&group.key(), value.as_slice())?;

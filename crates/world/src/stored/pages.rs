@@ -1,0 +1,234 @@
+use std::borrow::Cow;
+
+use redb::{
+    ReadOnlyTable, ReadTransaction, ReadableTable, Table, TableDefinition, TableError,
+    WriteTransaction,
+};
+
+use super::group::{Group, GroupPos, Key, MAX_HEAD_BYTES, MAX_VALUE_BYTES};
+
+/// A group's key, and which of its pages it is.
+pub(super) type PageKey = [u8; 14];
+
+type ValuesDefinition = TableDefinition<'static, &'static Key, &'static [u8]>;
+type PagesDefinition = TableDefinition<'static, &'static PageKey, &'static [u8]>;
+
+/// A table of values by group, and one of the pages that they are cut into.
+///
+/// The database rounds what does not fit one of its pages up to a power of two of them. So of
+/// a long value only its beginning stands in the table of values, where short ones share
+/// pages; the rest lies in pages that it fills to the last byte:
+///
+/// ```text
+///  values   2, length (4), the value's beginning        pages   bytes │ bytes │ the last bytes
+/// ```
+#[derive(Clone, Copy)]
+pub(super) struct Cut {
+    pub(super) values: ValuesDefinition,
+    pub(super) pages: PagesDefinition,
+}
+
+/// Values of eight chunks.
+pub(super) const CHUNKS: Cut =
+    Cut { values: TableDefinition::new("chunks"), pages: TableDefinition::new("chunk pages") };
+/// Values of eight chunks of larger voxels.
+pub(super) const LEVELS: Cut =
+    Cut { values: TableDefinition::new("levels"), pages: TableDefinition::new("level pages") };
+
+/// The first byte of a value that is cut; others begin with their format.
+const CUT: u8 = 2;
+/// That byte, and the length.
+const CUT_BYTES: usize = 5;
+/// Bytes of one of the database's pages that a single entry of a page's key fills: what is
+/// left out are the page's head (4), the entry's end (4) and its key.
+const PAGE_BYTES: usize = 4096 - 4 - 4 - size_of::<PageKey>();
+/// Values up to here fit a page of the database with their key, and are left whole.
+const WHOLE_BYTES: usize = 4096 - 4 - 4 - size_of::<Key>();
+/// The longest beginning that shares a page with others; what would be longer is better off
+/// in one of its own.
+const MAX_FIRST_BYTES: usize = 2800;
+
+/// What is read of both tables.
+pub(super) struct Values {
+    pub(super) values: ReadOnlyTable<&'static Key, &'static [u8]>,
+    /// `None` where no value was ever cut.
+    pages: Pages,
+}
+
+type Pages = Option<ReadOnlyTable<&'static PageKey, &'static [u8]>>;
+
+impl Values {
+    /// Both as a transaction sees them; `None` where there is no table of values.
+    pub(super) fn open(
+        transaction: &ReadTransaction,
+        cut: Cut,
+    ) -> Result<Option<Self>, redb::Error> {
+        let values = match transaction.open_table(cut.values) {
+            Err(TableError::TableDoesNotExist(_)) => return Ok(None),
+            values => values?,
+        };
+        let pages = match transaction.open_table(cut.pages) {
+            Err(TableError::TableDoesNotExist(_)) => None,
+            pages => Some(pages?),
+        };
+        Ok(Some(Self { values, pages }))
+    }
+
+    /// Asks a group's value; with a slot, one of which only that slot's record is true.
+    pub(super) fn ask<T>(
+        &self,
+        group: GroupPos,
+        slot: Option<usize>,
+        work: impl FnOnce(&[u8]) -> T,
+    ) -> Result<Option<T>, redb::Error> {
+        let key = group.key();
+        let Some(first) = self.values.get(&key)? else { return Ok(None) };
+        Ok(Some(work(&self.joined(&key, first.value(), slot)?)))
+    }
+
+    /// The value of which the table of values holds `first`.
+    pub(super) fn joined<'a>(
+        &self,
+        key: &Key,
+        first: &'a [u8],
+        slot: Option<usize>,
+    ) -> Result<Cow<'a, [u8]>, redb::Error> {
+        joined(self.pages.as_ref(), key, first, slot)
+    }
+}
+
+/// Both tables, to be changed.
+pub(super) struct ValuesMut<'a> {
+    values: Table<'a, &'static Key, &'static [u8]>,
+    pages: Table<'a, &'static PageKey, &'static [u8]>,
+}
+
+impl<'a> ValuesMut<'a> {
+    pub(super) fn open(transaction: &'a WriteTransaction, cut: Cut) -> Result<Self, redb::Error> {
+        let (values, pages) =
+            (transaction.open_table(cut.values)?, transaction.open_table(cut.pages)?);
+        Ok(Self { values, pages })
+    }
+
+    /// A group's value.
+    pub(super) fn get(&self, group: GroupPos) -> Result<Option<Vec<u8>>, redb::Error> {
+        let key = group.key();
+        let Some(first) = self.values.get(&key)? else { return Ok(None) };
+        Ok(Some(joined(Some(&self.pages), &key, first.value(), None)?.into_owned()))
+    }
+
+    /// Puts a value in the place of the one that is there; `None` removes that.
+    pub(super) fn put(&mut self, group: GroupPos, value: Option<&[u8]>) -> Result<(), redb::Error> {
+        let key = group.key();
+        let (first, rest) = value.map_or((None, &[][..]), |value| {
+            let (first, rest) = cut(value);
+            (Some(first), rest)
+        });
+        let old_count = match first {
+            Some(first) => self.values.insert(&key, &*first)?.map(|old| page_count(old.value())),
+            None => self.values.remove(&key)?.map(|old| page_count(old.value())),
+        };
+        for (page, bytes) in rest.chunks(PAGE_BYTES).enumerate() {
+            self.pages.insert(&page_key(&key, page), bytes)?;
+        }
+        for page in rest.len().div_ceil(PAGE_BYTES)..old_count.unwrap_or_default() {
+            self.pages.remove(&page_key(&key, page))?;
+        }
+        Ok(())
+    }
+}
+
+/// What a value is kept as, and what of it lies in pages.
+fn cut(value: &[u8]) -> (Cow<'_, [u8]>, &[u8]) {
+    // One that is too long to be read again is none that was ever made.
+    if value.len() <= WHOLE_BYTES || value.len() > MAX_VALUE_BYTES {
+        return (Cow::Borrowed(value), &[]);
+    }
+    let left = value.len() % PAGE_BYTES;
+    let is_good = (MAX_HEAD_BYTES..=MAX_FIRST_BYTES).contains(&left);
+    let (first, rest) = value.split_at(if is_good { left } else { MAX_HEAD_BYTES });
+    let mut bytes = Vec::with_capacity(CUT_BYTES + first.len());
+    bytes.push(CUT);
+    bytes.extend((value.len() as u32).to_le_bytes());
+    bytes.extend(first);
+    (Cow::Owned(bytes), rest)
+}
+
+/// The length of a value that was cut, and its beginning.
+fn parse_cut(first: &[u8]) -> Option<(usize, &[u8])> {
+    let (&[kind, a, b, c, d], first) = first.split_first_chunk()?;
+    let len = u32::from_le_bytes([a, b, c, d]) as usize;
+    (kind == CUT && (first.len()..=MAX_VALUE_BYTES).contains(&len)).then_some((len, first))
+}
+
+fn page_count(first: &[u8]) -> usize {
+    parse_cut(first).map_or(0, |(len, first)| (len - first.len()).div_ceil(PAGE_BYTES))
+}
+
+fn page_key(key: &Key, page: usize) -> PageKey {
+    let mut page_key = [0; size_of::<PageKey>()];
+    page_key[..key.len()].copy_from_slice(key);
+    page_key[key.len()..].copy_from_slice(&(page as u16).to_be_bytes());
+    page_key
+}
+
+/// A value put together; with a slot, only the pages of that slot's record. What is missing is
+/// left 0, which the records' checksums find out.
+fn joined<'a>(
+    pages: Option<&impl ReadableTable<&'static PageKey, &'static [u8]>>,
+    key: &Key,
+    first: &'a [u8],
+    slot: Option<usize>,
+) -> Result<Cow<'a, [u8]>, redb::Error> {
+    let Some((len, first)) = parse_cut(first) else { return Ok(Cow::Borrowed(first)) };
+    let mut value = Vec::with_capacity(len);
+    value.extend(first);
+    value.resize(len, 0);
+    let wanted = slot.map_or(Some(0..len), |slot| Group::record_range(first, slot));
+    let (Some(pages), Some(wanted)) = (pages, wanted) else { return Ok(Cow::Owned(value)) };
+    for (page, to) in value[first.len()..].chunks_mut(PAGE_BYTES).enumerate() {
+        let start = first.len() + page * PAGE_BYTES;
+        if start >= wanted.end || start + to.len() <= wanted.start {
+            continue;
+        }
+        if let Some(bytes) = pages.get(&page_key(key, page))? {
+            to.iter_mut().zip(bytes.value()).for_each(|(to, byte)| *to = *byte);
+        }
+    }
+    Ok(Cow::Owned(value))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn beginnings_are_short_and_pages_are_filled() {
+        for len in (0..30_000).chain([MAX_VALUE_BYTES - 1, MAX_VALUE_BYTES]) {
+            let value: Vec<u8> = (0..len).map(|n| 1 + (n % 250) as u8).collect();
+            let (first, rest) = cut(&value);
+            assert!(first.len() <= WHOLE_BYTES, "{len}");
+            if rest.is_empty() {
+                assert!(*first == *value && parse_cut(&first).is_none_or(|_| value[0] == CUT));
+                continue;
+            }
+            let (found, beginning) = parse_cut(&first).unwrap();
+            assert!(found == len && [beginning, rest].concat() == value, "{len}");
+            assert!((MAX_HEAD_BYTES..=MAX_FIRST_BYTES).contains(&beginning.len()), "{len}");
+            assert_eq!(page_count(&first), rest.len().div_ceil(PAGE_BYTES));
+            let last = (rest.len() - 1) % PAGE_BYTES + 1;
+            assert!(
+                last > PAGE_BYTES - MAX_HEAD_BYTES - 1 || last > MAX_FIRST_BYTES - MAX_HEAD_BYTES,
+                "{len}: {last}"
+            );
+        }
+    }
+
+    #[test]
+    fn no_beginning_asks_for_more_than_a_value_can_be() {
+        assert!(parse_cut(&[CUT, 255, 255, 255, 255, 1]).is_none());
+        assert!(parse_cut(&[CUT, 0, 0, 0, 0, 1]).is_none());
+        assert!(parse_cut(&[CUT, 9, 0, 0]).is_none());
+        assert_eq!(page_count(&[1, 2, 3]), 0);
+    }
+}
