@@ -11,6 +11,7 @@ mod batch;
 mod check;
 mod committer;
 mod database;
+mod fuzzed;
 mod group;
 mod index;
 mod levels;

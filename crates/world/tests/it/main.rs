@@ -22,6 +22,7 @@ mod real_files;
 mod stored_child;
 mod stored_counts;
 mod stored_damage;
+mod stored_hostile;
 mod stored_kill;
 mod stored_memory;
 mod vox_bytes;

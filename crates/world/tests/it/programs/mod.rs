@@ -1,8 +1,10 @@
 //! Bytes as files, for tests and for fuzzers: whatever they say, a model that holds together
 //! or an error in one line.
 
+use drystone_voxel::Chunk;
 use drystone_world::{
-    HeightMap, HeightMapOptions, MinecraftWorld, Model, ModelOptions, Source, WorldError,
+    HeightMap, HeightMapOptions, MinecraftWorld, Model, ModelOptions, Source, StoredWorld,
+    WorldError,
 };
 
 /// Less than the default, so that little is spent on each of many files.
@@ -109,6 +111,32 @@ pub(crate) fn region(bytes: &[u8]) {
     file.push(3);
     file.extend(bytes);
     minecraft(&file);
+}
+
+/// Reads bytes as a record of a stored world, as what is in one, not packed, and as a value of
+/// eight chunks; says whether any held a chunk.
+pub(crate) fn stored_chunk(bytes: &[u8]) -> bool {
+    const PLAIN: u8 = 0;
+    let body = [&[PLAIN], bytes].concat();
+    let values = StoredWorld::read_value(bytes).unwrap_or_default();
+    let records = [bytes, &body].into_iter().chain(values);
+    records.map(StoredWorld::read_record).filter(|read| read.as_ref().is_ok_and(is_whole)).count()
+        > 0
+}
+
+/// A chunk that was read holds together, takes no more than its voxels may, and is the same
+/// after it was written again.
+fn is_whole(chunk: &Chunk) -> bool {
+    chunk.check().unwrap();
+    assert_eq!(chunk.side(), Chunk::SIDE);
+    // Runs of one voxel each, at six bytes.
+    assert!(chunk.size_bytes() < 7 * 32 * 32 * 32, "{} bytes", chunk.size_bytes());
+    let record = StoredWorld::write_record(chunk);
+    let again = StoredWorld::read_record(&record).unwrap();
+    assert!(again == *chunk, "it is another chunk when it is written and read");
+    let value = StoredWorld::write_value(std::slice::from_ref(&record)).unwrap();
+    assert_eq!(StoredWorld::read_value(&value), Ok(vec![&record[..]]));
+    true
 }
 
 /// Whatever the bytes say: chunks that hold together, and what is damaged in one line each.
