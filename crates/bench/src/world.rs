@@ -2,8 +2,9 @@
 //!
 //! Each case has one metric of its own name. `load` reads, verifies and unpacks every chunk of
 //! a generated world, in an order without rule, on one thread; `disk` is the bytes of the
-//! compacted file and `memory` those of the chunks once they are read, each by the chunk;
-//! `import` reads a Minecraft region into a stored world, on all cores, and needs
+//! compacted file, chunks of larger voxels included (`value`: of the values of chunks in it,
+//! before the database rounds them up) and `memory` those of the chunks once they are read, each
+//! by the chunk; `import` reads a Minecraft region into a stored world, on all cores, and needs
 //! `DRYSTONE_DATA`.
 
 mod input;
@@ -19,7 +20,7 @@ use drystone_world::{
     ImportOptions, MinecraftWorld, Source, StoredWorld, World, import as import_into,
 };
 
-use self::input::{Input, Shuffled};
+use self::input::{Input, Shuffled, checksum, checksum_of};
 use crate::{Contender, Error, Figure, Options, Table, TableEntry, rounds::elapsed_ns};
 
 /// The table's place in the list of tables.
@@ -45,7 +46,11 @@ fn run(options: &Options) -> Result<Table, Error> {
     table.run_case("disk", options, one(|| disk(&input)))?;
     table.run_case("memory", options, one(|| memory(&input)))?;
     match region() {
-        Some(region) => table.run_case("import", options, one(|| import(&region)))?,
+        Some(region) => {
+            let source = MinecraftWorld::open(&region).map_err(|it| failed(it.to_string()))?;
+            let expected = checksum(&source).map_err(failed)?;
+            table.run_case("import", options, one(|| import(&region, expected)))?;
+        }
         None => eprintln!("world: import is left out: DRYSTONE_DATA names no r.0.0.mca"),
     }
     Ok(table)
@@ -66,14 +71,18 @@ fn load(input: &Input, order: &mut Shuffled) -> Result<Vec<Figure>, String> {
     let world = input.open()?;
     let places = order.next();
     let read = |at| world.chunk(at).map_err(|error| error.to_string());
-    // Pages are read from the disk once.
+    // Pages are read from the disk once, and every voxel is compared.
+    let mut checksum = 0_u64;
     for &at in places {
-        black_box(read(at)?);
+        checksum = checksum.wrapping_add(checksum_of(at, &read(at)?));
+    }
+    if checksum != input.checksum {
+        return Err("voxels are not those of the source".to_owned());
     }
     let start = Instant::now();
     let mut solid_count = 0;
     for &at in places {
-        solid_count += u64::from(read(at)?.solid_count());
+        solid_count += u64::from(black_box(read(at)?).solid_count());
     }
     let time_us = elapsed_ns(start) / 1e3 / places.len() as f64;
     if solid_count != input.solid_count {
@@ -89,7 +98,8 @@ fn disk(input: &Input) -> Result<Vec<Figure>, String> {
     }
     let bytes = fs::metadata(&input.path).map_err(|error| error.to_string())?.len();
     let each = bytes as f64 / input.chunk_count as f64;
-    Ok(vec![Figure::new("disk", "bytes/chunk", each)])
+    let value = check.value_bytes as f64 / input.chunk_count as f64;
+    Ok(vec![Figure::new("disk", "bytes/chunk", each), Figure::new("value", "bytes/chunk", value)])
 }
 
 fn memory(input: &Input) -> Result<Vec<Figure>, String> {
@@ -101,7 +111,7 @@ fn memory(input: &Input) -> Result<Vec<Figure>, String> {
     Ok(vec![Figure::new("memory", "bytes/chunk", each)])
 }
 
-fn import(region: &Path) -> Result<Vec<Figure>, String> {
+fn import(region: &Path, expected: u64) -> Result<Vec<Figure>, String> {
     let file = input::Scratch::new("import");
     let text = |error: drystone_world::WorldError| error.to_string();
     let source = MinecraftWorld::open(region).map_err(text)?;
@@ -111,6 +121,9 @@ fn import(region: &Path) -> Result<Vec<Figure>, String> {
     let time_us = elapsed_ns(start) / 1e3 / world.chunk_count().max(1) as f64;
     if progress.done != progress.total || world.chunk_count() == 0 {
         return Err(format!("{progress:?}"));
+    }
+    if checksum(&world)? != expected {
+        return Err("voxels are not those of the source".to_owned());
     }
     Ok(vec![Figure::new("import", "us/chunk", time_us)])
 }

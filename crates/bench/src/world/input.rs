@@ -1,6 +1,6 @@
 use std::{fs, path::PathBuf};
 
-use drystone_voxel::ChunkPos;
+use drystone_voxel::{Chunk, ChunkPos};
 use drystone_world::{
     GeneratedWorld, GeneratorConfig, ImportOptions, Source, StoredWorld, World, WorldError, import,
 };
@@ -31,6 +31,8 @@ pub(super) struct Input {
     pub(super) path: PathBuf,
     pub(super) chunk_count: u64,
     pub(super) solid_count: u64,
+    /// Of all voxels, as the source makes them.
+    pub(super) checksum: u64,
     _file: Scratch,
 }
 
@@ -41,17 +43,37 @@ impl Input {
         let config = GeneratorConfig { size_chunks, ..GeneratorConfig::default() };
         let source = GeneratedWorld::new(config).map_err(text)?;
         let solid_count = World::load(&source).map_err(text)?.solid_count();
+        let checksum = checksum(&source)?;
         let (world, _) =
             import(&source, &file.0, &ImportOptions::default(), &mut |_| {}).map_err(text)?;
         let chunk_count = world.chunk_count();
         world.close().map_err(|it| text(it.error))?;
         StoredWorld::compact(&file.0).map_err(text)?;
-        Ok(Self { path: file.0.clone(), chunk_count, solid_count, _file: file })
+        Ok(Self { path: file.0.clone(), chunk_count, solid_count, checksum, _file: file })
     }
 
     pub(super) fn open(&self) -> Result<StoredWorld, String> {
         StoredWorld::open_read_only(&self.path).map_err(|error| error.to_string())
     }
+}
+
+/// A number that changes when any voxel of a source does, or a place of one.
+pub(super) fn checksum(source: &dyn Source) -> Result<u64, String> {
+    let chunk = |at| source.chunk(at).map_err(|error| error.to_string());
+    let sums = source.chunk_positions().into_iter().map(|at| Ok(checksum_of(at, &chunk(at)?)));
+    sums.try_fold(0, |sum: u64, it: Result<u64, String>| Ok(sum.wrapping_add(it?)))
+}
+
+/// The same of one chunk; those of all are added. Air changes nothing.
+pub(super) fn checksum_of(at: ChunkPos, chunk: &Chunk) -> u64 {
+    const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
+    let mix = |sum: u64, next: u64| (sum ^ next).wrapping_mul(FACTOR).rotate_left(29);
+    let place = [at.x, at.y, at.z].iter().fold(1, |sum, c| mix(sum, u64::from(*c as u32)));
+    let mut sum = place;
+    chunk.for_each_row(|_, _, row| {
+        sum = row.iter().fold(sum, |sum, voxel| mix(sum, voxel.0.into()));
+    });
+    if chunk.is_empty() { 0 } else { sum }
 }
 
 /// The world's chunks in another order each time.
