@@ -27,6 +27,7 @@
 
 mod arenas;
 mod chart;
+mod cpu_time;
 mod drawing;
 mod error;
 mod json;

@@ -1,4 +1,5 @@
-//! Table `world`: what stored worlds cost, in time, on disk and in memory.
+//! Table `world`: what stored worlds cost, in time, on disk and in memory; and what a world of
+//! 16 km × 16 km costs the thread that shows it.
 //!
 //! Each case has one metric of its own name. `load` reads, verifies and unpacks every chunk of
 //! a generated world, in an order without rule, on one thread; `disk` is the bytes of the
@@ -6,8 +7,18 @@
 //! before the database rounds them up) and `memory` those of the chunks once they are read, each
 //! by the chunk; `import` reads a Minecraft region into a stored world, on all cores, and needs
 //! `DRYSTONE_DATA`.
+//!
+//! `edit` sets one voxel at a corner where eight chunks meet, in view, and makes the frame's
+//! commands; `fill` sets a ball of 4 million voxels and measures how long that holds up whoever
+//! does it. `frame-p50`, `frame-p99` and `frame-max` are of one flight of 60 s over a generated
+//! world, in real time, 60 frames a second: CPU time of the thread that updates the scene and
+//! makes its commands, on a device that draws nothing.
 
+mod edit;
+mod flight;
 mod input;
+mod undrawn;
+mod vast;
 
 use std::{
     fs,
@@ -26,7 +37,7 @@ use crate::{Contender, Error, Figure, Options, Table, TableEntry, rounds::elapse
 /// The table's place in the list of tables.
 pub(crate) const ENTRY: TableEntry = TableEntry {
     name: "world",
-    about: "stored worlds: reading, importing, bytes on disk and in memory",
+    about: "stored worlds: reading, importing, bytes on disk and in memory; vast ones: edits, a flight",
     run,
 };
 
@@ -40,11 +51,13 @@ fn run(options: &Options) -> Result<Table, Error> {
         contender: NAME.to_owned(),
         message,
     };
-    let input = Input::new(options.size([12, 4, 12], [4, 4, 4])).map_err(failed)?;
-    let mut order = Shuffled::new(&input);
-    table.run_case("load", options, one(|| load(&input, &mut order)))?;
-    table.run_case("disk", options, one(|| disk(&input)))?;
-    table.run_case("memory", options, one(|| memory(&input)))?;
+    if ["load", "disk", "memory"].into_iter().any(|case| options.wants(case)) {
+        let input = Input::new(options.size([12, 4, 12], [4, 4, 4])).map_err(failed)?;
+        let mut order = Shuffled::new(&input);
+        table.run_case("load", options, one(|| load(&input, &mut order)))?;
+        table.run_case("disk", options, one(|| disk(&input)))?;
+        table.run_case("memory", options, one(|| memory(&input)))?;
+    }
     match region() {
         Some(region) => {
             let source = MinecraftWorld::open(&region).map_err(|it| failed(it.to_string()))?;
@@ -53,6 +66,12 @@ fn run(options: &Options) -> Result<Table, Error> {
         }
         None => eprintln!("world: import is left out: DRYSTONE_DATA names no r.0.0.mca"),
     }
+    if options.wants("edit") || options.wants("fill") {
+        let mut edits = edit::Edits::new(options).map_err(failed)?;
+        table.run_case("edit", options, one(|| edits.round()))?;
+        table.run_case("fill", options, one(|| edits.fill_round()))?;
+    }
+    flight::run(&mut table, options).map_err(failed)?;
     Ok(table)
 }
 

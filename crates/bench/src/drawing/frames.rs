@@ -5,7 +5,7 @@ use std::time::Instant;
 use drystone_render::{RenderError, Renderer, View};
 
 use super::contenders::Kind;
-use crate::{Figure, rounds::elapsed_ns};
+use crate::{Figure, cpu_time::thread_cpu_ns, rounds::elapsed_ns};
 
 /// Time that frames took, summed up.
 #[derive(Clone, Copy, Debug, Default)]
@@ -63,19 +63,4 @@ impl FrameTimes {
 pub(super) fn warm_up(renderer: &mut dyn Renderer, view: &View) -> Result<(), String> {
     renderer.draw(view).map_err(|error| error.to_string())?;
     renderer.finish().map_err(|error| error.to_string())
-}
-
-/// Nanoseconds that this thread has run.
-#[cfg(unix)]
-fn thread_cpu_ns() -> f64 {
-    let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
-    time.tv_sec as f64 * 1e9 + time.tv_nsec as f64
-}
-
-/// Nanoseconds of wall-clock time, where the thread's own are not to be had.
-#[cfg(not(unix))]
-fn thread_cpu_ns() -> f64 {
-    use std::sync::LazyLock;
-    static START: LazyLock<Instant> = LazyLock::new(Instant::now);
-    elapsed_ns(*START)
 }

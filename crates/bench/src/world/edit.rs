@@ -1,0 +1,107 @@
+use std::time::{Duration, Instant};
+
+use drystone::scene::LevelScene;
+use drystone_render::View;
+use drystone_voxel::{Chunk, Material, VoxelPos};
+use drystone_world::VoxelShape;
+use glam::DVec3;
+
+use super::vast;
+use crate::{Figure, Options, cpu_time::thread_cpu_ns, rounds::elapsed_ns};
+
+/// A vast world and the corners in view at which voxels are set.
+pub(super) struct Edits {
+    scene: LevelScene,
+    view: View,
+    corners: Vec<VoxelPos>,
+    is_set: bool,
+}
+
+/// How far around the eye corners are, in chunks.
+const REACH_CHUNKS: i32 = 3;
+/// Voxels from the middle to the end of a large edit.
+const BALL_RADIUS: u32 = 100;
+/// Whatever is no air.
+const STUFF: Material = Material(1);
+
+impl Edits {
+    /// Settles over the middle of the world; in a quick run over a part of what is in view.
+    pub(super) fn new(options: &Options) -> Result<Self, String> {
+        let mut scene = vast::scene()?;
+        let middle = [8_192, 8_192];
+        let ground = ground_at(&scene, middle);
+        let eye = DVec3::new(8_192.0, f64::from(ground) + 30.0, 8_192.0);
+        let view = vast::view(scene.tree().data(), eye, eye + DVec3::new(1.0, -0.3, 0.4));
+        let mut frames = 0;
+        while !scene.tree().is_settled() {
+            if options.quick && frames > 100 {
+                break;
+            }
+            scene.update(&view, vast::SIZE).map_err(|error| error.to_string())?;
+            std::thread::sleep(Duration::from_millis(5));
+            frames += 1;
+        }
+        let side = Chunk::SIDE as i32;
+        let around = (-REACH_CHUNKS..=REACH_CHUNKS)
+            .flat_map(|x| (-REACH_CHUNKS..=REACH_CHUNKS).map(move |z| [x, z]));
+        let corners = around
+            .map(|[x, z]| VoxelPos::new(8_192 + x * side, ground / side * side, 8_192 + z * side))
+            .filter(|&at| scene.tree().data().get(at).is_air() || !options.quick)
+            .collect();
+        Ok(Self { scene, view, corners, is_set: false })
+    }
+
+    /// Sets a voxel at every corner, or takes it away: what each takes until the commands of
+    /// the next frame are ready.
+    pub(super) fn round(&mut self) -> Result<Vec<Figure>, String> {
+        self.is_set = !self.is_set;
+        let material = if self.is_set { STUFF } else { Material::AIR };
+        let mut times_us = Vec::new();
+        for &corner in &self.corners {
+            let start_ns = thread_cpu_ns();
+            let set = self.scene.set([(corner, material)]).map_err(|error| error.to_string())?;
+            let drawn = self.scene.draw(&self.view).map_err(|error| error.to_string())?;
+            if set == 1 {
+                times_us.push((thread_cpu_ns() - start_ns) / 1e3);
+            }
+            let waits = self.scene.tree().has_waiting_edits();
+            if self.scene.tree().data().get(corner) != material || drawn.commands == 0 || waits {
+                return Err(format!("the edit at {corner:?} is not shown"));
+            }
+        }
+        times_us.sort_by(f64::total_cmp);
+        let median = times_us.get(times_us.len() / 2).copied();
+        let median = median.ok_or("no voxel was another before")?;
+        Ok(vec![Figure::new("edit", "us/edit", median)])
+    }
+}
+
+impl Edits {
+    /// Fills a ball of some 4 million voxels around the eye, or empties it: how long whoever
+    /// edits is held up. All of it is shown before the next.
+    pub(super) fn fill_round(&mut self) -> Result<Vec<Figure>, String> {
+        self.is_set = !self.is_set;
+        let material = if self.is_set { STUFF } else { Material::AIR };
+        let [x, y, z] = self.view.camera.eye.to_array().map(|c| c as i32);
+        let center = VoxelPos::new(x, y, z);
+        let ball = VoxelShape::Sphere { center, radius_voxels: BALL_RADIUS };
+        let start = Instant::now();
+        let count = self.scene.fill(&ball, material).map_err(|error| error.to_string())?;
+        let time_us = elapsed_ns(start) / 1e3;
+        while self.scene.tree().has_waiting_edits() {
+            self.scene.update(&self.view, vast::SIZE).map_err(|error| error.to_string())?;
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        if count == 0 || self.scene.tree().data().get(center) != material {
+            return Err(format!("{count} voxels were set"));
+        }
+        Ok(vec![Figure::new("fill", "us/edit", time_us)])
+    }
+}
+
+/// The highest voxel that is no air.
+fn ground_at(scene: &LevelScene, [x, z]: [i32; 2]) -> i32 {
+    let data = scene.tree().data();
+    let is_ground = |y: &i32| !data.get(VoxelPos::new(x, *y, z)).is_air();
+    (0..512).rev().find(is_ground).unwrap_or(0)
+}

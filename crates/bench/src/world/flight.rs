@@ -1,0 +1,148 @@
+use std::time::{Duration, Instant};
+
+use drystone::scene::{self, LevelScene};
+use drystone_render::{DrawStats, View};
+use drystone_world::LevelTree;
+use glam::DVec3;
+
+use super::{NAME, vast};
+use crate::{Options, Row, Table, cpu_time::thread_cpu_ns};
+
+const FRAMES_PER_SECOND: u32 = 60;
+const CASES: [&str; 3] = ["frame-p50", "frame-p99", "frame-max"];
+
+/// Flies once, and adds what the frames took.
+pub(super) fn run(table: &mut Table, options: &Options) -> Result<(), String> {
+    let cases = [CASES[0], CASES[1], CASES[2], "frame-chunks", "frame-commands"];
+    if !cases.into_iter().any(|case| options.wants(case)) {
+        return Ok(());
+    }
+    let mut flight = fly(options.size(60, 2))?;
+    flight.times_us.sort_by(f64::total_cmp);
+    let last = flight.times_us.len().saturating_sub(1);
+    let time = |part: usize| flight.times_us.get(last * part / 100).copied().unwrap_or_default();
+    let values =
+        [time(50), time(99), time(100), flight.most.meshes.into(), flight.most.commands.into()];
+    for (case, value) in cases.into_iter().zip(values).filter(|(case, _)| options.wants(case)) {
+        let unit = if CASES.contains(&case) { "us/frame" } else { "count" };
+        table.push(Row {
+            case: case.to_owned(),
+            contender: NAME.to_owned(),
+            metric: case.to_owned(),
+            unit: unit.to_owned(),
+            median: value,
+            min: value,
+            max: value,
+            rounds: 1,
+        });
+    }
+    Ok(())
+}
+
+struct Flight {
+    /// Of each frame.
+    times_us: Vec<f64>,
+    /// In one frame.
+    most: DrawStats,
+}
+
+/// Where the eye is after `time` seconds, and where it looks: twenty seconds at 100 m/s
+/// in bends, twenty at 200 to 400, then at once to the other end of the world and low over the
+/// ground there.
+fn eye_at(time: f64) -> [DVec3; 2] {
+    let path = |time: f64| {
+        let bend = DVec3::new(0.0, 40.0 * (time * 0.4).sin(), 300.0 * (time * 0.25).sin());
+        bend + match time {
+            ..20.0 => DVec3::new(2_000.0 + 100.0 * time, 420.0, 4_000.0),
+            ..40.0 => {
+                let since = time - 20.0;
+                DVec3::new(4_000.0 + (200.0 + 5.0 * since) * since, 420.0, 4_000.0)
+            }
+            _ => DVec3::new(14_000.0 - 100.0 * (time - 40.0), 380.0, 13_000.0),
+        }
+    };
+    let (here, along) = (path(time), path(time + 1e-3) - path(time));
+    // Looks about while it flies.
+    let turn = glam::DQuat::from_rotation_y(0.8 * (time * 0.7).sin());
+    let ahead = turn * DVec3::new(along.x, 0.0, along.z).normalize_or(DVec3::X);
+    [here, here + ahead - DVec3::new(0.0, 0.25, 0.0)]
+}
+
+fn fly(seconds: u32) -> Result<Flight, String> {
+    let mut scene = vast::scene()?;
+    let count = seconds * FRAMES_PER_SECOND;
+    let mut flight = Flight { times_us: Vec::new(), most: DrawStats::default() };
+    let start = Instant::now();
+    let mut view = None;
+    for frame in 0..count {
+        // A short flight goes everywhere, too.
+        let time = f64::from(frame) / f64::from(count) * 60.0;
+        let [eye, target] = eye_at(time);
+        let seen = vast::view(scene.tree().data(), eye, target);
+        let start_ns = thread_cpu_ns();
+        scene.update(&seen, vast::SIZE).map_err(|error| error.to_string())?;
+        let drawn = scene.draw(&seen).map_err(|error| error.to_string())?;
+        flight.times_us.push((thread_cpu_ns() - start_ns) / 1e3);
+        flight.most.meshes = flight.most.meshes.max(drawn.meshes);
+        flight.most.commands = flight.most.commands.max(drawn.commands);
+        view = Some(seen);
+        let next = Duration::from_secs(1) * (frame + 1) / FRAMES_PER_SECOND;
+        std::thread::sleep(next.saturating_sub(start.elapsed()));
+    }
+    let view = view.ok_or("no frame was flown")?;
+    if flight.most.commands == 0 {
+        return Err("nothing was drawn".into());
+    }
+    check(&mut scene, &view, seconds >= 60)?;
+    Ok(flight)
+}
+
+/// Waits until all is as it should be, if that is asked for; then each place of the world must
+/// be covered once, and after waiting by voxels of the size that is asked for.
+fn check(scene: &mut LevelScene, view: &View, waits: bool) -> Result<(), String> {
+    if waits {
+        scene.settle(view, vast::SIZE, |_| {}).map_err(|error| error.to_string())?;
+    }
+    let tree = scene.tree();
+    let volume = |level: u8| 1u128 << (3 * u32::from(level));
+    let roots = tree.data().roots();
+    let whole: u128 = roots.iter().map(|root| volume(root.level)).sum();
+    let found: u128 = inside_volume(tree);
+    let expected =
+        tree.data().extent().map_or(0, |it| it.size_chunks().into_iter().map(u128::from).product());
+    if whole < expected || found != expected {
+        return Err(format!("{found} chunks are covered, not {expected}"));
+    }
+    let eye = scene::eye_of(view, vast::SIZE);
+    let (most, few) = {
+        let config = tree.config();
+        (config.max_voxel_pixels, config.max_voxel_pixels * config.hysteresis)
+    };
+    let is_coarsened = scene.coarsening() > 1.0;
+    for node in tree.shown() {
+        let is_air = || tree.data().chunk(node).is_empty();
+        let is_coarse = node.level > 0 && eye.voxel_pixels(node) > most && !is_air();
+        let is_top = node.level == tree.data().top_level();
+        let is_fine = !is_top && eye.voxel_pixels(node.parent()) < few;
+        if waits && !is_coarsened && (is_coarse || is_fine) {
+            return Err(format!("{node:?} is not of the size that is asked for"));
+        }
+    }
+    Ok(())
+}
+
+/// Chunks of level 0 inside of the world that are covered, each as often as it is.
+fn inside_volume(tree: &LevelTree) -> u128 {
+    let Some(extent) = tree.data().extent() else { return 0 };
+    let [min, max] = [extent.min, extent.max].map(|c| [c.x, c.y, c.z].map(i64::from));
+    let covered = |node: drystone_world::NodePos| -> u128 {
+        let low = [node.chunk.x, node.chunk.y, node.chunk.z].map(|c| i64::from(c) << node.level);
+        (0..3)
+            .map(|axis| {
+                let end = (low[axis] + (1 << node.level)).min(max[axis] + 1);
+                (end - low[axis].max(min[axis])).max(0) as u128
+            })
+            .product()
+    };
+    tree.shown().map(covered).sum()
+}

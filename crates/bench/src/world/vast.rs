@@ -1,0 +1,38 @@
+use std::sync::Arc;
+
+use drystone::scene::{LevelScene, Size, level_corners, reach};
+use drystone_render::{Camera, PoolRenderer, View};
+use drystone_world::{GeneratedWorld, GeneratorConfig, LevelConfig, LevelData, LevelTree};
+use glam::DVec3;
+
+use super::undrawn::Undrawn;
+
+/// The size of the pictures that are not drawn.
+pub(super) const SIZE: Size = Size { width: 1280, height: 720 };
+/// Bytes of chunks that are kept: what the viewer keeps.
+const CACHE_BYTES: usize = 256 << 20;
+
+/// A generated world of 16 km × 16 km × 512 voxels, shown by a pool that draws nothing.
+pub(super) fn scene() -> Result<LevelScene, String> {
+    let config = GeneratorConfig {
+        size_chunks: [512, 16, 512],
+        relief_voxels: 512,
+        ..GeneratorConfig::default()
+    };
+    let source = GeneratedWorld::new(config).map_err(|error| error.to_string())?;
+    let data = Arc::new(LevelData::new(Box::new(source), CACHE_BYTES));
+    let tree = LevelTree::new(data, LevelConfig::default()).map_err(|error| error.to_string())?;
+    let device = Undrawn::new(SIZE.width, SIZE.height).map_err(|error| error.to_string())?;
+    let room = LevelScene::ROOM;
+    let renderer =
+        PoolRenderer::new(device, room.quads, room.meshes).map_err(|error| error.to_string())?;
+    LevelScene::new(tree, Box::new(renderer)).map_err(|error| error.to_string())
+}
+
+/// What an eye sees of it.
+pub(super) fn view(data: &LevelData, eye: DVec3, target: DVec3) -> View {
+    let mut camera = Camera::look_at(eye, target);
+    let (min, max) = level_corners(data);
+    reach(&mut camera, min, max);
+    View::new(camera)
+}
