@@ -66,7 +66,7 @@ fn march_hits(
         let is_inside = (0..3).all(|axis| (0.0..size[axis]).contains(&f64::from(at[axis])));
         let voxel =
             if is_inside { voxel_at(VoxelPos::new(at[0], at[1], at[2])) } else { Material::AIR };
-        if !voxel.is_air() && !data.materials().is_see_through(voxel) {
+        if is_opaque(data, voxel) {
             return true;
         }
         let axis = (0..3).min_by(|&a, &b| next[a].total_cmp(&next[b])).unwrap();
@@ -92,22 +92,34 @@ fn shown_voxel(tree: &LevelTree, shown: &HashSet<NodePos>, voxel: VoxelPos) -> M
 /// Over a solid world, whose larger voxels hold all of its smaller ones.
 #[test]
 fn no_ray_finds_a_hole() {
-    rays_find_no_hole(derived([10, 4, 10]), true);
+    rays_find_no_hole(derived([10, 4, 10]), true, SOME_VIEWS);
 }
 
 /// The same of what the source makes of each level: what is shown has no hole, even where
 /// one level is lower than the other.
 #[test]
 fn no_ray_finds_a_hole_between_levels_that_differ() {
-    rays_find_no_hole(generated([10, 4, 10]), false);
+    rays_find_no_hole(generated([10, 4, 10]), false, SOME_VIEWS);
 }
 
-/// From random eyes, while levels change: after every update that shows anything new, rays
-/// from the eye. Whether they should hit is said by the world itself, or by the voxels of
-/// the nodes that are shown.
-fn rays_find_no_hole(source: Box<dyn Source>, by_world: bool) {
-    const SIDE: f64 = 10.0 * 32.0;
-    const HIGH: f64 = 4.0 * 32.0;
+/// Both from 1,000 views: `cargo test -p drystone-world --lib many_views -- --ignored`, some
+/// minutes.
+#[test]
+#[ignore = "takes minutes; the two tests above are a part of it"]
+fn no_ray_finds_a_hole_from_many_views() {
+    rays_find_no_hole(derived([10, 4, 10]), true, 1_000);
+    rays_find_no_hole(generated([10, 4, 10]), false, 1_000);
+}
+
+const SOME_VIEWS: u32 = 40;
+/// Rays of a view, after every change of what is shown.
+const RAYS: u32 = 16;
+
+/// From random eyes in the air above, between and below what is solid, in any direction, while
+/// levels change: after every update that shows anything new, rays from the eye. Whether they
+/// should hit is said by the world itself, or by the voxels of the nodes that are shown.
+fn rays_find_no_hole(source: Box<dyn Source>, by_world: bool, views: u32) {
+    const SIZE: [f64; 3] = [10.0 * 32.0, 4.0 * 32.0, 10.0 * 32.0];
     let mut tree = tree(source, unhurried());
     let mut screen = Screen::default();
     let mut dice = 11u64;
@@ -115,27 +127,41 @@ fn rays_find_no_hole(source: Box<dyn Source>, by_world: bool) {
         dice = dice.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (dice >> 33) as f64 / (1u64 << 31) as f64
     };
-    let (mut rays, mut hits, mut states) = (0, 0, 0);
+    let (mut rays, mut hits, mut states, mut levels) = (0, 0, 0, HashSet::new());
     // All roots first: before, there is nothing to look at.
     settle(&mut tree, &eye([-1e5, 200.0, -1e5], 10.0), &mut screen);
-    for _ in 0..25 {
-        let position = [roll() * SIDE, HIGH + 4.0 + roll() * 60.0, roll() * SIDE];
-        let from = eye(position, 60.0 + roll() * 200.0);
+    for _ in 0..views {
+        let (position, at) = loop {
+            let position = SIZE.map(|side| roll() * (side + 80.0) - 40.0);
+            let [x, y, z] = position.map(|c| c.floor() as i32);
+            let at = VoxelPos::new(x, y, z);
+            if !is_opaque(tree.data(), tree.data().get(at)) {
+                break (position, at);
+            }
+        };
+        let from = eye(position, 20.0 + roll() * 240.0);
         let mut before: HashSet<NodePos> = HashSet::new();
         loop {
             tree.update(&from, &mut screen).unwrap();
             let now: HashSet<NodePos> = tree.shown().collect();
             let is_new = now != before;
             before = now;
-            states += u32::from(is_new);
-            for _ in 0..if is_new { 12 } else { 0 } {
-                let along = [roll() - 0.5, -0.05 - roll(), roll() - 0.5].map(|c| c + 1e-7);
-                rays += 1;
+            if is_new {
+                states += 1;
+                check(&tree, &screen, usize::MAX);
+                levels.extend(before.iter().map(|node| node.level));
+            }
+            // Within a large voxel, until smaller ones come, there is nothing to be seen.
+            let is_inside = tree.data().is_inside(NodePos::from(at.split(Chunk::SIDE).0));
+            let is_within = is_inside && is_opaque(tree.data(), shown_voxel(&tree, &before, at));
+            for _ in 0..if is_new && !is_within { RAYS } else { 0 } {
+                let along = [0; 3].map(|_| roll() - 0.5 + 1e-7);
                 let data = tree.data();
                 let fine = |voxel| data.get(voxel);
                 let seen = |voxel| shown_voxel(&tree, &before, voxel);
                 let voxel_at: &dyn Fn(VoxelPos) -> Material = if by_world { &fine } else { &seen };
-                if march_hits(data, voxel_at, position, along, [SIDE, HIGH, SIDE]) {
+                rays += 1;
+                if march_hits(data, voxel_at, position, along, SIZE) {
                     hits += 1;
                     assert!(is_hit(&screen, position, along), "from {position:?} along {along:?}");
                 }
@@ -146,5 +172,11 @@ fn rays_find_no_hole(source: Box<dyn Source>, by_world: bool) {
             tree.wait(Duration::ZERO);
         }
     }
-    assert!(states > 200 && hits > rays / 2, "{states} states, {hits} of {rays} rays");
+    assert!(states > 5 * views && levels.len() >= 3, "{states} states, {levels:?}");
+    assert!(rays > states * RAYS / 2 && hits > rays / 4, "{hits} of {rays} rays");
+    println!("{views} views, {states} states, {hits} of {rays} rays hit");
+}
+
+fn is_opaque(data: &LevelData, voxel: Material) -> bool {
+    !voxel.is_air() && !data.materials().is_see_through(voxel)
 }
