@@ -60,7 +60,7 @@ impl Input {
 /// A number that changes when any voxel of a source does, or a place of one.
 pub(super) fn checksum(source: &dyn Source) -> Result<u64, String> {
     let chunk = |at| source.chunk(at).map_err(|error| error.to_string());
-    let sums = source.chunk_positions().into_iter().map(|at| Ok(checksum_of(at, &chunk(at)?)));
+    let mut sums = source.chunk_positions().into_iter().map(|at| Ok(checksum_of(at, &chunk(at)?)));
     sums.try_fold(0, |sum: u64, it: Result<u64, String>| Ok(sum.wrapping_add(it?)))
 }
 
