@@ -1,6 +1,5 @@
-use std::collections::HashMap;
-
 use drystone_voxel::Chunk;
+use hashbrown::HashMap;
 
 use crate::NodePos;
 

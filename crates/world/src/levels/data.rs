@@ -1,7 +1,7 @@
-use std::collections::HashSet;
 use std::sync::{Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use drystone_voxel::{Chunk, ChunkPos, Material, MaterialTable, VoxelPos, downsample};
+use hashbrown::HashSet;
 
 use super::cache::Cache;
 use crate::{ChunkBox, NodePos, Source, WorldError};
@@ -110,11 +110,15 @@ impl LevelData {
 
     /// Whether `node` covers any place where something may be.
     pub fn is_inside(&self, node: NodePos) -> bool {
-        self.extent.is_some_and(|extent| {
-            let [low, high] =
-                [extent.min, extent.max].map(|it| NodePos::from(it).ancestor(node.level).chunk);
-            ChunkBox { min: low, max: high }.contains(node.chunk)
-        })
+        self.extent.is_some_and(|extent| nodes_over(extent, node.level).contains(node.chunk))
+    }
+
+    /// The nodes below `node` that cover any place where something may be: at most eight.
+    pub(super) fn children(&self, node: NodePos) -> impl Iterator<Item = NodePos> + use<> {
+        let inside = self.extent.map(|extent| nodes_over(extent, node.level.saturating_sub(1)));
+        let is_inside =
+            move |child: &NodePos| inside.is_some_and(|inside| inside.contains(child.chunk));
+        node.children().into_iter().flatten().filter(is_inside)
     }
 
     /// The chunk at `node`; air outside of the world, and where the source failed, which is
@@ -288,14 +292,16 @@ fn nodes_above(chunks: Vec<ChunkPos>, top: u8) -> HashSet<NodePos> {
     nodes
 }
 
+/// The nodes of a level that cover a box of chunks, as a box in the grid of that level.
+fn nodes_over(extent: ChunkBox, level: u8) -> ChunkBox {
+    let [min, max] = [extent.min, extent.max].map(|it| NodePos::from(it).ancestor(level).chunk);
+    ChunkBox { min, max }
+}
+
 /// The lowest level at which at most two nodes an axis cover `extent`.
 pub(crate) fn top_level(extent: ChunkBox) -> u8 {
     (0..NodePos::MAX_LEVEL)
-        .find(|&level| {
-            let [low, high] =
-                [extent.min, extent.max].map(|it| NodePos::from(it).ancestor(level).chunk);
-            ChunkBox { min: low, max: high }.size_chunks().iter().all(|&side| side <= 2)
-        })
+        .find(|&level| nodes_over(extent, level).size_chunks().iter().all(|&side| side <= 2))
         .unwrap_or(NodePos::MAX_LEVEL)
 }
 

@@ -61,8 +61,13 @@ impl Eye {
             return true;
         }
         let cos = (0..3).map(|axis| to[axis] * self.forward[axis]).sum::<f64>() / length;
-        let angle = cos.clamp(-1.0, 1.0).acos();
-        angle <= self.cos_half_view.clamp(-1.0, 1.0).acos() + (radius / length).asin()
+        // The cosine of half the view and half the angle that the ball takes, together; where
+        // these are half a turn or more, nothing is out of view.
+        let half_cos = self.cos_half_view.clamp(-1.0, 1.0);
+        let [half_sin, ball_sin] = [(1.0 - half_cos * half_cos).sqrt(), radius / length];
+        let ball_cos = (1.0 - ball_sin * ball_sin).sqrt();
+        let sum_sin = half_sin * ball_cos + half_cos * ball_sin;
+        sum_sin <= 0.0 || cos >= half_cos * ball_cos - half_sin * ball_sin
     }
 }
 
@@ -95,6 +100,36 @@ mod tests {
         assert_eq!(EYE.voxel_pixels(NodePos::new(3, ChunkPos::new(0, 0, -1))), f64::INFINITY);
         let flat = Eye { scale: PixelScale::Parallel(0.5), ..EYE };
         assert_eq!(flat.voxel_pixels(NodePos::new(2, ChunkPos::new(9, 9, 9))), 2.0);
+    }
+
+    /// As `may_see`, by the angles themselves: how far beyond the edge of the view a ball is.
+    fn beyond_view(eye: &Eye, node: NodePos) -> f64 {
+        let half = f64::from(node.side_units()) / 2.0;
+        let low = lowest(node);
+        let to: [f64; 3] = std::array::from_fn(|axis| low[axis] + half - eye.position[axis]);
+        let length = to.iter().map(|c| c * c).sum::<f64>().sqrt();
+        let cos = (0..3).map(|axis| to[axis] * eye.forward[axis]).sum::<f64>() / length;
+        let ball = (half * 3f64.sqrt() / length).clamp(-1.0, 1.0).asin();
+        cos.clamp(-1.0, 1.0).acos() - eye.cos_half_view.acos() - ball
+    }
+
+    #[test]
+    fn cosines_see_what_angles_see() {
+        let (mut seen, mut unseen) = (0, 0);
+        for i in 0..40_000u32 {
+            let dice = |n: u32| (i.wrapping_mul(2_654_435_761).wrapping_add(n) >> (n * 5)) % 41;
+            let chunk =
+                ChunkPos::new(dice(1) as i32 - 20, dice(2) as i32 - 20, dice(3) as i32 - 20);
+            let cos_half_view = f64::from(dice(4)) / 20.0 - 1.0;
+            let eye = Eye { cos_half_view, ..EYE };
+            let node = NodePos::new((i % 4) as u8, chunk);
+            let beyond = beyond_view(&eye, node);
+            if beyond.abs() > 1e-9 {
+                assert_eq!(eye.may_see(node), beyond < 0.0, "{node:?} of {cos_half_view}");
+                *if beyond < 0.0 { &mut seen } else { &mut unseen } += 1;
+            }
+        }
+        assert!(seen > 1_000 && unseen > 1_000, "{seen} and {unseen}");
     }
 
     #[test]

@@ -12,6 +12,7 @@ use drystone_voxel::{
 use super::*;
 use crate::{GeneratedWorld, GeneratorConfig, NodePos, Source, WorldError};
 
+mod calm;
 mod edits;
 mod holes;
 mod order;

@@ -1,9 +1,9 @@
-use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use drystone_mesh::{Face, FaceSet, QuadBuffer};
 use drystone_voxel::ChunkMesh;
+use hashbrown::HashMap;
 
 use super::workers::{Made, Workers};
 use super::{Eye, LevelConfig, LevelData, NodeMesh};
@@ -12,12 +12,16 @@ use crate::{NodePos, WorldError};
 mod changes;
 mod counts;
 mod edit;
+mod look;
 mod swap;
 mod walls;
 mod wants;
 
-use changes::{Change, Kind};
+use changes::Change;
 pub use counts::LevelCount;
+#[cfg(test)]
+pub(super) use look::priority;
+use look::{Calm, Fineness};
 use swap::Swap;
 
 /// Where meshes of nodes are shown: a renderer, or a test that looks at what is shown.
@@ -65,8 +69,10 @@ pub struct LevelTree {
     workers: Workers,
     roots: Vec<NodePos>,
     shown: HashMap<NodePos, Shown>,
-    /// Nodes whose place is covered by nodes below them.
-    split: HashSet<NodePos>,
+    /// Nodes whose place is covered by nodes below them, and until when nobody need look there.
+    split: HashMap<NodePos, Calm>,
+    /// What that is true of.
+    fineness: Option<Fineness>,
     ready: HashMap<NodePos, Ready>,
     ready_bytes: usize,
     /// Edits that are shown when all of their meshes are there.
@@ -117,11 +123,6 @@ impl Spent {
     }
 }
 
-/// Of meshes that only save work, how much less they are wanted than those that show more.
-const MERGE_URGENCY: f64 = 0.5;
-/// The same of what lies beside the picture.
-const UNSEEN_URGENCY: f64 = 0.2;
-
 impl LevelTree {
     /// Shows nothing yet.
     ///
@@ -134,7 +135,8 @@ impl LevelTree {
             data,
             config,
             shown: HashMap::new(),
-            split: HashSet::new(),
+            split: HashMap::new(),
+            fineness: None,
             ready: HashMap::new(),
             ready_bytes: 0,
             swaps: Vec::new(),
@@ -179,9 +181,7 @@ impl LevelTree {
         let edited = self.show_edits(sink);
         self.wanted.clear();
         self.want_edits();
-        for i in 0..self.roots.len() {
-            self.look(self.roots[i], eye);
-        }
+        self.look_at_all(eye);
         let changed = self.apply_changes(sink);
         let done = edited.and(changed).and(self.close_borders(sink));
         self.was_refused = done.is_err();
@@ -230,74 +230,6 @@ impl LevelTree {
             }
         }
     }
-
-    /// Finds what can be done at a node and below it, and what is missing for that.
-    fn look(&mut self, node: NodePos, eye: &Eye) {
-        if let Some(shown) = self.shown.get(&node) {
-            let pixels = eye.voxel_pixels(node);
-            let is_coarse = pixels > self.config.max_voxel_pixels && node.level > 0;
-            if is_coarse && !shown.mesh.is_air && !self.is_held(node) {
-                self.look_at_split(node, eye);
-            }
-            return;
-        }
-        if !self.split.contains(&node) {
-            let priority = priority(node, eye);
-            if self.is_ready(node, priority) && !self.is_held(node) {
-                self.changes.push(Change { node, kind: Kind::Show, priority });
-            }
-            return;
-        }
-        let few = self.config.max_voxel_pixels * self.config.hysteresis;
-        if eye.voxel_pixels(node) < few && !self.is_held(node) {
-            let priority = priority(node, eye) * MERGE_URGENCY;
-            if self.is_ready(node, priority) {
-                return self.changes.push(Change { node, kind: Kind::Merge, priority });
-            }
-        }
-        for child in self.children(node) {
-            self.look(child, eye);
-        }
-    }
-
-    fn look_at_split(&mut self, node: NodePos, eye: &Eye) {
-        let priority = priority(node, eye);
-        let (mut all, mut any) = (true, false);
-        for child in self.children(node) {
-            all &= self.is_ready(child, priority);
-            any = true;
-        }
-        // At the end of the numbers there are no children.
-        if all && any {
-            self.changes.push(Change { node, kind: Kind::Split, priority });
-        }
-    }
-
-    fn children(&self, node: NodePos) -> impl Iterator<Item = NodePos> + use<> {
-        let data = Arc::clone(&self.data);
-        node.children().into_iter().flatten().filter(move |&child| data.is_inside(child))
-    }
-
-    /// Whether a node's mesh is there; if not, it is wanted.
-    fn is_ready(&mut self, node: NodePos, priority: f64) -> bool {
-        match self.ready.get_mut(&node) {
-            Some(ready) => {
-                ready.wanted_frame = self.frame;
-                true
-            }
-            None => {
-                self.wanted.push(Want { node, priority });
-                false
-            }
-        }
-    }
-}
-
-/// How much a node is wanted: by the pixels that its voxels take, less out of view. Where the
-/// eye is inside, the larger node first.
-pub(super) fn priority(node: NodePos, eye: &Eye) -> f64 {
-    let pixels = eye.voxel_pixels(node).min(1e9 * f64::from(node.voxel_units()));
-    if eye.may_see(node) { pixels } else { pixels * UNSEEN_URGENCY }
 }
 
 impl std::fmt::Debug for LevelTree {

@@ -1,7 +1,10 @@
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
+
+use hashbrown::hash_map::Entry;
+use hashbrown::{HashMap, HashSet};
 
 use super::node_mesh::NodeMesher;
 use super::{LevelData, NodeMesh};
@@ -150,7 +153,7 @@ impl Jobs {
         }
         loop {
             let node = self.wanted.pop()?;
-            if let std::collections::hash_map::Entry::Vacant(entry) = self.running.entry(node) {
+            if let Entry::Vacant(entry) = self.running.entry(node) {
                 entry.insert(true);
                 return Some(node);
             }

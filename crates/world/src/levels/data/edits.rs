@@ -1,6 +1,5 @@
-use std::collections::{HashMap, HashSet};
-
 use drystone_voxel::{Chunk, ChunkPos};
+use hashbrown::{HashMap, HashSet};
 
 use crate::NodePos;
 

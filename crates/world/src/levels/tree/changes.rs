@@ -1,6 +1,7 @@
 use drystone_mesh::{Face, FaceSet};
 use drystone_voxel::ChunkMesh;
 
+use super::look::Calm;
 use super::{LevelTree, NodeSink, Shown};
 use crate::NodePos;
 
@@ -106,7 +107,7 @@ impl LevelTree {
 
     /// Puts the children in the node's place: all, or, where the sink refuses one, none.
     fn split<S: NodeSink>(&mut self, node: NodePos, sink: &mut S) -> Result<(), S::Error> {
-        let children: Vec<NodePos> = self.children(node).collect();
+        let children: Vec<NodePos> = self.data.children(node).collect();
         for (i, child) in children.iter().enumerate() {
             let Some(ready) = self.ready.get(child) else { continue };
             if let Err(error) = sink.set_body(*child, Some(&ready.mesh.body)) {
@@ -118,7 +119,7 @@ impl LevelTree {
         for child in children {
             self.note_shown(child);
         }
-        self.split.insert(node);
+        self.split.insert(node, Calm::NONE);
         self.hide(node, sink)
     }
 
@@ -140,8 +141,8 @@ impl LevelTree {
         let mut hidden = Ok(());
         let mut below = vec![node];
         while let Some(inner) = below.pop() {
-            if self.split.remove(&inner) {
-                for child in self.children(inner) {
+            if self.split.remove(&inner).is_some() {
+                for child in self.data.children(inner) {
                     hidden = hidden.and(self.hide(child, sink));
                     below.push(child);
                 }
@@ -163,6 +164,7 @@ impl LevelTree {
     fn note_shown(&mut self, node: NodePos) {
         let Some(ready) = self.ready.remove(&node) else { return };
         self.touched.push(node);
+        self.disturb(node);
         self.ready_bytes -= ready.bytes;
         self.spent.bytes += ready.bytes;
         // What has just come may be too coarse: the next update looks.
@@ -176,6 +178,7 @@ impl LevelTree {
     fn hide<S: NodeSink>(&mut self, node: NodePos, sink: &mut S) -> Result<(), S::Error> {
         let Some(shown) = self.shown.remove(&node) else { return Ok(()) };
         self.touched.push(node);
+        self.disturb(node);
         self.swaps.iter_mut().for_each(|swap| swap.remove(node));
         sink.set_body(node, None)?;
         for face in Face::ALL.into_iter().filter(|&face| shown.walls.contains(face)) {

@@ -1,7 +1,6 @@
-use std::collections::HashSet;
-
 use drystone_mesh::{Face, FaceSet};
 use drystone_voxel::{Chunk, ChunkMesh, Material, VoxelPos};
+use hashbrown::HashSet;
 use rayon::prelude::*;
 
 use super::super::data::{Changes, Span};
@@ -132,6 +131,7 @@ impl LevelTree {
         // The old walls go, and those that there are now come with the borders.
         let walls = std::mem::replace(&mut shown.walls, FaceSet::EMPTY);
         self.touched.push(node);
+        self.disturb(node);
         let mut all = Ok(());
         for face in Face::ALL.into_iter().filter(|&face| walls.contains(face)) {
             all = all.and(sink.set_wall(node, face, None));

@@ -1,4 +1,4 @@
-use std::collections::{HashMap, HashSet};
+use hashbrown::{HashMap, HashSet};
 
 use super::{LevelTree, NodeSink, Want};
 use crate::NodePos;
