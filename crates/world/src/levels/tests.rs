@@ -13,6 +13,7 @@ use super::*;
 use crate::{GeneratedWorld, GeneratorConfig, NodePos, Source, WorldError};
 
 mod calm;
+mod closing;
 mod edits;
 mod holes;
 mod order;

@@ -20,6 +20,15 @@ pub(super) struct Workers {
     shared: Arc<Shared>,
     /// `None`: meshes are made by whoever calls [`work`](Self::work).
     threads: Option<rayon::ThreadPool>,
+    at_work: Arc<AtWork>,
+}
+
+/// How many threads hold what is shared. A thread pool that is dropped does not wait for its
+/// threads, so whoever drops it must: what they hold, as a file, is closed then.
+#[derive(Default)]
+struct AtWork {
+    count: Mutex<usize>,
+    is_over: Condvar,
 }
 
 /// A mesh of a node as it is now, or was when last anybody was told of an edit.
@@ -69,7 +78,7 @@ impl Workers {
             ),
         };
         let shared = Shared { data, jobs: Mutex::default(), is_made: Condvar::new() };
-        Ok(Self { shared: Arc::new(shared), threads })
+        Ok(Self { shared: Arc::new(shared), threads, at_work: Arc::default() })
     }
 
     /// Wants these nodes, the most wanted last, and nothing else any more; of meshes that
@@ -92,8 +101,14 @@ impl Workers {
         while !jobs.is_full() && jobs.active < threads.current_num_threads().min(jobs.wanted.len())
         {
             jobs.active += 1;
-            let shared = Arc::clone(&self.shared);
-            threads.spawn(move || shared.work_until_done());
+            let (shared, at_work) = (Arc::clone(&self.shared), Arc::clone(&self.at_work));
+            *lock(&at_work.count) += 1;
+            threads.spawn(move || {
+                shared.work_until_done();
+                drop(shared);
+                *lock(&at_work.count) -= 1;
+                at_work.is_over.notify_all();
+            });
         }
     }
 
@@ -137,8 +152,11 @@ impl Workers {
 }
 
 impl Drop for Workers {
+    /// Waits for the meshes that are being made: at most one a thread.
     fn drop(&mut self) {
         lock(&self.shared.jobs).wanted.clear();
+        let count = lock(&self.at_work.count);
+        drop(self.at_work.is_over.wait_while(count, |count| *count > 0));
     }
 }
 

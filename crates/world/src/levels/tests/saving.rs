@@ -3,7 +3,7 @@
 use std::sync::Mutex;
 
 use super::*;
-use crate::ChunkBox;
+use crate::{ChunkBox, VoxelShape};
 
 /// A source that takes chunks, as a stored world does. Of the generated world below it, only
 /// the lowest two chunks of each column are there.
@@ -199,6 +199,60 @@ fn threads_keep_nothing_of_before() {
         }
         is_over.store(true, std::sync::atomic::Ordering::Relaxed);
     });
+    store.put(&data.unsaved());
+    let anew = LevelData::new(Box::new(store.clone()), 64 << 20);
+    for node in nodes {
+        assert_eq!(data.chunk(node), anew.chunk(node), "{node:?}");
+    }
+}
+
+/// One thread edits, another saves, others look: no edit is lost, at no level.
+#[test]
+fn what_is_edited_while_it_is_saved_is_kept() {
+    let store = Store::new(false);
+    let data = LevelData::new(Box::new(store.clone()), 60_000);
+    let nodes = every_node(&data);
+    let (mut shadow, mut roll) = (HashMap::new(), roller(11));
+    let [is_over, saved] = [const { std::sync::atomic::AtomicUsize::new(0) }; 2];
+    let order = std::sync::atomic::Ordering::Relaxed;
+    std::thread::scope(|scope| {
+        let (data, nodes, is_over, saved, store) = (&data, &nodes, &is_over, &saved, &store);
+        scope.spawn(move || {
+            while is_over.load(order) == 0 {
+                let unsaved = data.unsaved();
+                store.put(&unsaved);
+                data.saved(&unsaved);
+                saved.fetch_add(unsaved.chunks.len(), order);
+            }
+        });
+        scope.spawn(move || {
+            for read in (0..).take_while(|_| is_over.load(order) == 0) {
+                data.chunk(nodes[read * 7 % nodes.len()]);
+            }
+        });
+        for round in 0..600 {
+            let at = any_voxel(&mut roll);
+            let material = Material(1 + roll(3) as u16);
+            if round % 40 == 0 {
+                let shape = VoxelShape::Sphere { center: at, radius_voxels: 3 };
+                data.fill(&shape, material);
+                let [x, y, z] = at.to_array().map(|c| c - 3..=c + 3);
+                let rows = x.flat_map(|x| y.clone().map(move |y| (x, y)));
+                let all = rows.flat_map(|(x, y)| z.clone().map(move |z| VoxelPos::new(x, y, z)));
+                let inside = all.filter(|&at| shape.contains(at));
+                shadow.extend(inside.map(|at| (at, material)));
+            }
+            data.set([(at, material)]);
+            assert_eq!(data.get(at), material, "{at:?} in round {round}");
+            shadow.insert(at, material);
+        }
+        is_over.store(1, order);
+    });
+    assert!(saved.into_inner() > 20, "nothing was saved meanwhile");
+    shadow.retain(|&at, _| data.is_inside(at.split(Chunk::SIDE).0.into()));
+    for (&at, &material) in &shadow {
+        assert_eq!(data.get(at), material, "{at:?}");
+    }
     store.put(&data.unsaved());
     let anew = LevelData::new(Box::new(store.clone()), 64 << 20);
     for node in nodes {
