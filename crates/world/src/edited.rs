@@ -6,8 +6,11 @@ use drystone_voxel::{Chunk, ChunkPos, LocalPos, Material, MaterialTable, downsam
 
 use crate::{ChunkBox, CommitPolicy, EditStore, NodePos, Saving, Source, StoredWorld, WorldError};
 
+mod numbers;
 #[cfg(test)]
 mod tests;
+
+use numbers::Numbers;
 
 /// A source with edits of its chunks, which are kept in a file of their own: the source stays
 /// as it is.
@@ -16,8 +19,9 @@ mod tests;
 ///  chunk ──► edited? ─yes─► stored world of the edited chunks alone
 ///               └─no──────► source
 /// ```
-/// The file is a [`StoredWorld`] whose name says what it is of. Its materials are the source's
-/// and one more: a chunk all of that one was emptied.
+/// The file is a [`StoredWorld`] whose name says what it is of: the source's
+/// [`identity`](Source::identity). Its materials are the source's and one more: a chunk all of
+/// that one was emptied. A source that has more materials by now keeps its edits.
 ///
 /// # Cost
 /// A look-up more a chunk than the source takes. Larger voxels of a source that makes such
@@ -44,8 +48,7 @@ mod tests;
 pub struct EditedSource {
     source: Box<dyn Source>,
     edits: StoredWorld,
-    /// Of which chunks that were emptied are.
-    emptied: Material,
+    numbers: Numbers,
     can_write: bool,
     /// Nodes that have edited chunks below them.
     above: RwLock<HashSet<NodePos>>,
@@ -62,7 +65,6 @@ struct Coarse {
 
 /// What the names of such files begin with.
 const EDITS_OF: &str = "edits of ";
-const EMPTIED: &str = "emptied";
 
 impl EditedSource {
     /// The source with the edits that the file at `path` keeps; without such a file, a new one
@@ -99,18 +101,22 @@ impl EditedSource {
         let (found, expected) = (edits.name(), name_of(source.as_ref()));
         if found != expected {
             let found = match found.strip_prefix(EDITS_OF) {
-                Some(other) => format!("edits of \"{other}\""),
+                Some(other) => format!("edits of {other}"),
                 None => format!("\"{found}\", a world of its own"),
             };
-            let (path, source) = (edits.path().into(), source.identity());
-            return Err(WorldError::OtherEdits { path, found, source_name: source });
+            return Err(other_edits(&edits, source.as_ref(), found));
         }
-        if *edits.materials() != materials_of(source.as_ref())? {
-            return Err(WorldError::OtherMaterials { path: edits.path().into() });
+        let Some(numbers) = Numbers::find(edits.materials(), source.materials()) else {
+            let found = format!("edits of \"{}\" when it had other materials", source.name());
+            return Err(other_edits(&edits, source.as_ref(), found));
+        };
+        if let (true, Some(grown)) =
+            (can_write, numbers.grown(edits.materials(), source.materials()))
+        {
+            edits.put_materials(&grown)?;
         }
-        let emptied = Material(source.materials().len() as u16);
         let above = RwLock::new(HashSet::new());
-        let edited = Self { emptied, can_write, above, coarse: Mutex::default(), source, edits };
+        let edited = Self { numbers, can_write, above, coarse: Mutex::default(), source, edits };
         edited.note_above(&edited.edits.chunk_positions());
         Ok(edited)
     }
@@ -217,11 +223,14 @@ fn name_of(source: &dyn Source) -> String {
     format!("{EDITS_OF}{}", source.identity())
 }
 
+fn other_edits(edits: &StoredWorld, source: &dyn Source, found: String) -> WorldError {
+    let (path, source_name) = (edits.path().into(), source.identity());
+    WorldError::OtherEdits { path, found, source_name }
+}
+
 /// The source's materials, and the one of chunks that were emptied.
 fn materials_of(source: &dyn Source) -> Result<MaterialTable, WorldError> {
-    let mut materials = source.materials().clone();
-    let inserted = materials.insert(EMPTIED, [0; 4]);
-    inserted.map(|_| materials).ok_or_else(|| WorldError::TooLarge {
+    Numbers::table(source.materials()).ok_or_else(|| WorldError::TooLarge {
         what: format!("edits of {}", source.name()),
         found: source.materials().len() as u64,
         limit: u64::from(u16::MAX),
@@ -237,11 +246,7 @@ impl EditStore for EditedSource {
 
     fn put_edited(&self, chunks: Vec<(ChunkPos, Chunk)>) -> Result<(), WorldError> {
         let positions: Vec<ChunkPos> = chunks.iter().map(|&(position, _)| position).collect();
-        let emptied = Chunk::new(Chunk::SIDE, self.emptied);
-        let kept = |(position, chunk): (ChunkPos, Chunk)| match chunk.is_empty() {
-            true => (position, emptied.clone()),
-            false => (position, chunk),
-        };
+        let kept = |(position, chunk): (ChunkPos, Chunk)| (position, self.numbers.to_file(chunk));
         // Before they are there: what is made meanwhile is not kept.
         self.note_above(&positions);
         self.edits.put(chunks.into_iter().map(kept))?;
@@ -311,10 +316,7 @@ impl Source for EditedSource {
         if edited.is_empty() {
             return self.source.chunk(position);
         }
-        if edited.uniform() == Some(self.emptied) {
-            return Ok(Chunk::new(Chunk::SIDE, Material::AIR));
-        }
-        Ok(edited)
+        Ok(self.numbers.to_source(edited))
     }
 
     fn coarse_chunk(&self, node: NodePos) -> Option<Result<Chunk, WorldError>> {

@@ -155,8 +155,8 @@ pub enum WorldError {
     },
     /// A file of edits of another source.
     #[error(
-        "{}: holds {found}, not edits of \"{source_name}\"; give that source, or these edits \
-         another file",
+        "{}: holds {found}, not edits of {source_name}; open it with that very source and its \
+         options, or name another file for new edits",
         path.display()
     )]
     OtherEdits {

@@ -145,7 +145,13 @@ impl Source for GeneratedWorld {
     }
 
     fn identity(&self) -> String {
-        format!("{} {:?}", self.name, self.config)
+        /// Another where other chunks are made of the same seed.
+        const VERSION: u32 = 1;
+        let GeneratorConfig { seed, size_chunks: [x, y, z], relief_voxels } = &self.config;
+        format!(
+            "generated world {VERSION}, seed {seed}, {x}x{y}x{z} chunks, relief {relief_voxels} \
+             voxels"
+        )
     }
 
     fn materials(&self) -> &MaterialTable {

@@ -5,7 +5,7 @@ use std::path::Path;
 use drystone_voxel::{Chunk, ChunkPos, MaterialTable};
 
 use crate::source::read_file;
-use crate::{Source, WorldError};
+use crate::{Source, WorldError, identity};
 
 mod axis;
 mod cover;
@@ -70,7 +70,7 @@ use relief::Relief;
 /// metre and foot; rotations and scales by matrix are passed over.
 pub struct HeightMap {
     name: String,
-    options: HeightMapOptions,
+    identity: String,
     summary: HeightMapSummary,
     materials: MaterialTable,
     relief: Relief,
@@ -215,8 +215,9 @@ impl HeightMap {
         let mut materials = MaterialTable::new();
         let relief =
             Relief::new(grid, metres_per_sample, metres_per_voxel, options, &mut materials)?;
-        let (name, options) = (name.into(), options.clone());
-        Ok(Self { name, options, summary, materials, relief })
+        let identity = identity::of_bytes("height map", name, bytes);
+        let (name, identity) = (name.into(), format!("{identity}, {}", options.identity()));
+        Ok(Self { name, identity, summary, materials, relief })
     }
 
     /// What the file holds, and at which scale it is shown.
@@ -231,7 +232,7 @@ impl Source for HeightMap {
     }
 
     fn identity(&self) -> String {
-        format!("{} {:?}", self.name, self.options)
+        self.identity.clone()
     }
 
     fn materials(&self) -> &MaterialTable {

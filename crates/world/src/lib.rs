@@ -66,6 +66,7 @@ mod edited;
 mod error;
 mod generate;
 mod height_map;
+mod identity;
 #[cfg(not(target_arch = "wasm32"))]
 mod import;
 mod levels;

@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 use drystone_voxel::{Chunk, ChunkPos, Material, MaterialTable};
 use rayon::prelude::*;
 
-use crate::{Source, WorldError};
+use crate::{Source, WorldError, identity};
 
 mod blocks;
 mod cache;
@@ -53,6 +53,7 @@ use stack::{Heights, LOWEST, Stack, StackPlace};
 #[derive(Debug)]
 pub struct MinecraftWorld {
     name: String,
+    identity: String,
     materials: MaterialTable,
     blocks: &'static Blocks,
     regions: BTreeMap<[i32; 2], Region>,
@@ -88,11 +89,13 @@ impl MinecraftWorld {
         let unreadable = |problem| WorldError::Unreadable { path: path.into(), problem };
         let name = path.display().to_string();
         if fs::metadata(path).map_err(unreadable)?.is_dir() {
-            return Ok(Self::of(name, regions_in(path)?));
+            let regions = regions_in(path)?;
+            return Ok(Self::of(name, &folder_name(path), regions));
         }
         let region = Region::file(path, place_of(path).unwrap_or([0, 0]));
         region.open().map_err(unreadable)?;
-        Ok(Self::of(name, [region]))
+        let file = identity::file_name(&name);
+        Ok(Self::of(name, &file, [region]))
     }
 
     /// A world of the bytes of one region file, as if it were `r.0.0.mca`; `name` is for messages.
@@ -103,16 +106,23 @@ impl MinecraftWorld {
         let region = Region::memory(name, bytes);
         let unreadable = |problem| WorldError::Unreadable { path: name.into(), problem };
         region.open().map_err(unreadable)?;
-        Ok(Self::of(name.into(), [region]))
+        Ok(Self::of(name.into(), &identity::file_name(name), [region]))
     }
 
-    fn of(name: String, regions: impl IntoIterator<Item = Region>) -> Self {
+    /// `file` is the file's or folder's name without those above it.
+    fn of(name: String, file: &str, regions: impl IntoIterator<Item = Region>) -> Self {
         let (blocks, materials) = Blocks::vanilla();
+        let regions: BTreeMap<_, _> =
+            regions.into_iter().map(|region| (region.at, region)).collect();
+        // Of what is played on, lengths change; worlds of one name rarely agree in them.
+        let bytes: u64 = regions.values().map(Region::size_bytes).sum();
+        let count = regions.len();
         Self {
             name,
+            identity: format!("Minecraft world \"{file}\" 1, {bytes} bytes in {count} regions"),
             materials,
             blocks,
-            regions: regions.into_iter().map(|region| (region.at, region)).collect(),
+            regions,
             positions: OnceLock::new(),
             cache: Cache::new(Self::CACHE_BYTES),
             faults: Faults::default(),
@@ -173,6 +183,13 @@ impl MinecraftWorld {
     }
 }
 
+/// The name of the folder that a world's regions are kept for, however it is written.
+fn folder_name(path: &Path) -> String {
+    let full = fs::canonicalize(path).unwrap_or_else(|_| path.into());
+    let folder = if full.ends_with("region") { full.parent().unwrap_or(&full) } else { &full };
+    identity::file_name(&folder.to_string_lossy())
+}
+
 /// The region files of a folder.
 fn regions_in(folder: &Path) -> Result<Vec<Region>, WorldError> {
     for part in REGION_FOLDERS {
@@ -200,6 +217,10 @@ fn place_of(path: &Path) -> Option<[i32; 2]> {
 impl Source for MinecraftWorld {
     fn name(&self) -> &str {
         &self.name
+    }
+
+    fn identity(&self) -> String {
+        self.identity.clone()
     }
 
     fn materials(&self) -> &MaterialTable {

@@ -28,9 +28,12 @@ pub trait Source: Any + Send + Sync {
     /// A name to show: the file's, or what was generated.
     fn name(&self) -> &str;
 
-    /// What tells this source from others whose chunks differ: its name, and the options that
-    /// it was opened with where they change chunks. An import that was stopped goes on only
-    /// from a source of the same identity.
+    /// What tells this source from others whose chunks differ: of what kind it is, its file's
+    /// name without folders, how long it is or what it holds, and the options that it was
+    /// opened with where they change chunks. It stays the same where the file is moved and from
+    /// one version of this crate to the next. An import that was stopped goes on only from a
+    /// source of the same identity, and edits are shown only over such a one.
+    /// By default [`name`](Self::name), for sources that have no file.
     fn identity(&self) -> String {
         self.name().into()
     }

@@ -35,6 +35,7 @@ pub use committer::CommitPolicy;
 use committer::Committer;
 pub(crate) use database::DATABASE;
 use database::{Access, META, Store};
+pub(crate) use meta::is_same_kind;
 use meta::{Head, VERSION};
 use open::{read_index, read_meta};
 pub use summary::StoredSummary;

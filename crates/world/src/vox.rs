@@ -3,7 +3,7 @@ use std::path::Path;
 use drystone_voxel::{Chunk, ChunkPos, Material, MaterialTable, VoxelPos};
 
 use crate::source::read_file;
-use crate::{Source, WorldError};
+use crate::{Source, WorldError, identity};
 
 mod colors;
 mod decode;
@@ -55,6 +55,7 @@ use placement::Placements;
 /// [`World::MAX_CHUNKS`]: crate::World::MAX_CHUNKS
 pub struct VoxFile {
     name: String,
+    identity: String,
     summary: VoxSummary,
     colors: Colors,
     models: Vec<Model>,
@@ -136,7 +137,8 @@ impl VoxFile {
         let models: Vec<Model> = data.models.into_iter().map(Model::new).collect();
         let placements = Placements::new(instances, &models)?;
         let colors = Colors::new(&palette, &materials, &placements.used_colors(&models));
-        Ok(Self { name: name.into(), summary, colors, models, placements })
+        let identity = identity::of_bytes("MagicaVoxel file", name, bytes);
+        Ok(Self { name: name.into(), identity, summary, colors, models, placements })
     }
 
     /// What the file holds, beyond its voxels.
@@ -148,6 +150,10 @@ impl VoxFile {
 impl Source for VoxFile {
     fn name(&self) -> &str {
         &self.name
+    }
+
+    fn identity(&self) -> String {
+        self.identity.clone()
     }
 
     fn materials(&self) -> &MaterialTable {

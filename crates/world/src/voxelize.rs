@@ -3,7 +3,7 @@ use std::collections::BTreeMap;
 use drystone_mesh::Triangulator;
 use drystone_voxel::{Chunk, ChunkPos, Material, MaterialTable};
 
-use crate::{Model, Source, WorldError};
+use crate::{Model, Source, WorldError, identity};
 
 mod triangle;
 
@@ -178,7 +178,10 @@ impl Source for VoxelModel {
     }
 
     fn identity(&self) -> String {
-        format!("{} of {} voxels", self.name, self.voxels)
+        let name = identity::file_name(&self.name);
+        let corners = self.triangles.iter().flat_map(|(triangle, _)| triangle.corners());
+        let sum = identity::sum_of(corners.map(|corner| corner.map(f64::to_bits)));
+        format!("polygon model \"{name}\" 1, {} voxels, sum {sum:016x}", self.voxels)
     }
 
     fn materials(&self) -> &MaterialTable {

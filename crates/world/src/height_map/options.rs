@@ -1,4 +1,5 @@
 use super::fault::Fault;
+use crate::identity;
 
 /// How heights become voxels.
 ///
@@ -48,6 +49,24 @@ impl HeightMapOptions {
     const DISTANCES: [f64; 2] = [1e-6, 1e9];
     /// The lowest and the highest scale.
     const SCALES: [f64; 2] = [1e-6, 1e6];
+
+    /// The options in words that stay the same: see [`identity`].
+    pub(super) fn identity(&self) -> String {
+        let Self { vertical_scale, sea_level_metres, snow_line_metres, .. } = self;
+        let [east, south] = match self.metres_per_sample {
+            Some(metres) => metres.map(|metres| identity::option(Some(metres))),
+            None => [identity::option(None), identity::option(None)],
+        };
+        let voxel = identity::option(self.metres_per_voxel);
+        let voids = match self.voids {
+            Voids::Holes => "holes",
+            Voids::Filled => "filled",
+        };
+        format!(
+            "options 1: samples {east} {south}, voxel {voxel}, vertical {vertical_scale}, sea \
+             {sea_level_metres}, snow {snow_line_metres}, voids {voids}"
+        )
+    }
 
     pub(super) fn check(&self) -> Result<(), Fault> {
         let bad = |problem: String, advice| Err(Fault::new("options", problem, advice));

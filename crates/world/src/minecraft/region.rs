@@ -63,6 +63,14 @@ impl Region {
         Self { name: name.into(), at: [0, 0], bytes: Bytes::Memory(bytes.into()) }
     }
 
+    /// How long it is; 0 where nobody can say.
+    pub(super) fn size_bytes(&self) -> u64 {
+        match &self.bytes {
+            Bytes::File(path) => std::fs::metadata(path).map_or(0, |data| data.len()),
+            Bytes::Memory(bytes) => bytes.len() as u64,
+        }
+    }
+
     /// Opens the file and reads its table of places.
     ///
     /// # Errors

@@ -1,4 +1,4 @@
-use drystone_voxel::MaterialTable;
+use drystone_voxel::{MaterialKind, MaterialTable};
 use twox_hash::XxHash3_64;
 
 /// What is known of the world as a whole.
@@ -78,12 +78,14 @@ pub(super) fn materials_of_bytes(bytes: &[u8]) -> Option<MaterialTable> {
     Some(materials)
 }
 
+/// Whether both are kept alike: names are cut.
+pub(crate) fn is_same_kind(a: &MaterialKind, b: &MaterialKind) -> bool {
+    a.color == b.color && name_of(&a.name) == name_of(&b.name)
+}
+
 /// Whether `longer` begins with all that `shorter` has: the same numbers mean the same then.
 pub(super) fn begins_with(longer: &MaterialTable, shorter: &MaterialTable) -> bool {
-    let same = longer
-        .iter()
-        .zip(shorter.iter())
-        .all(|((_, a), (_, b))| a.color == b.color && name_of(&a.name) == name_of(&b.name));
+    let same = longer.iter().zip(shorter.iter()).all(|((_, a), (_, b))| is_same_kind(a, b));
     same && longer.len() >= shorter.len()
 }
 

@@ -13,6 +13,10 @@ impl Triangle {
         Self(corners)
     }
 
+    pub(super) const fn corners(&self) -> [Vector; 3] {
+        self.0
+    }
+
     /// Whether it has a point in common with the cube from `low` on of side `side`, borders
     /// included.
     ///

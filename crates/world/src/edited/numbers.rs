@@ -1,0 +1,151 @@
+use drystone_voxel::{Chunk, Material, MaterialTable};
+
+use crate::stored::is_same_kind;
+
+/// What materials are numbered in a file of edits: as in the source, but that one number stands
+/// for chunks that were emptied.
+///
+/// ```text
+///  source   0 air  1 stone  2 grass              3 snow, which came later
+///  file     0 air  1 stone  2 grass  3 emptied   4 snow
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Numbers {
+    /// What stands for chunks that were emptied.
+    emptied: Material,
+    /// Whether the source has numbers from there on.
+    is_grown: bool,
+}
+
+/// What the material of emptied chunks is called.
+const EMPTIED: &str = "emptied";
+
+impl Numbers {
+    /// The materials of a new file; `None` where there are too many.
+    pub(super) fn table(source: &MaterialTable) -> Option<MaterialTable> {
+        let mut name = EMPTIED.to_owned();
+        while source.iter().any(|(_, kind)| kind.name == name) {
+            name += "'";
+        }
+        let mut table = source.clone();
+        table.insert(&name, [0; 4]).map(|_| table)
+    }
+
+    /// How the materials of a file are numbered; `None` unless they are the first of the
+    /// source's, in their order, and the one of emptied chunks.
+    pub(super) fn find(file: &MaterialTable, source: &MaterialTable) -> Option<Self> {
+        if source.len() > usize::from(u16::MAX) || file.len() > source.len() + 1 {
+            return None;
+        }
+        let could_be = |number: &Material| {
+            file.get(*number).is_some_and(|kind| {
+                kind.color == [0; 4] && kind.name.trim_end_matches('\'') == EMPTIED
+            })
+        };
+        let mut could_be = file.iter().map(|(number, _)| number).filter(could_be);
+        let fits = |&emptied: &Material| {
+            let others = file.iter().filter(|(number, _)| *number != emptied);
+            others.zip(source.iter()).all(|((_, a), (_, b))| is_same_kind(a, b))
+        };
+        let emptied = could_be.find(fits)?;
+        Some(Self { emptied, is_grown: source.len() > usize::from(emptied.0) })
+    }
+
+    /// The materials that the file should have now, if it lacks any.
+    pub(super) fn grown(
+        self,
+        file: &MaterialTable,
+        source: &MaterialTable,
+    ) -> Option<MaterialTable> {
+        if file.len() > source.len() {
+            return None;
+        }
+        let mut table = file.clone();
+        for (_, kind) in source.iter().skip(file.len() - 1) {
+            table.insert(&kind.name, kind.color)?;
+        }
+        Some(table)
+    }
+
+    /// A chunk of the source's numbers as the file keeps it.
+    pub(super) fn to_file(self, chunk: Chunk) -> Chunk {
+        if chunk.is_empty() {
+            return Chunk::new(chunk.side(), self.emptied);
+        }
+        self.renumbered(chunk, |number| match number < self.emptied {
+            true => number,
+            false => Material(number.0.saturating_add(1)),
+        })
+    }
+
+    /// A chunk that the file has, in the source's numbers.
+    pub(super) fn to_source(self, chunk: Chunk) -> Chunk {
+        if chunk.uniform() == Some(self.emptied) {
+            return Chunk::new(chunk.side(), Material::AIR);
+        }
+        self.renumbered(chunk, |number| match number <= self.emptied {
+            true => number,
+            false => Material(number.0 - 1),
+        })
+    }
+
+    fn renumbered(self, chunk: Chunk, number: impl Fn(Material) -> Material) -> Chunk {
+        let has_later = || chunk.iter().any(|(_, material)| material >= self.emptied);
+        if !self.is_grown || !has_later() {
+            return chunk;
+        }
+        Chunk::from_fn(chunk.side(), |at| number(chunk.get(at)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use drystone_voxel::LocalPos;
+
+    use super::*;
+
+    fn table(names: &[&str]) -> MaterialTable {
+        let mut table = MaterialTable::new();
+        for name in names {
+            let color = if name.starts_with(EMPTIED) { [0; 4] } else { [1, 2, 3, 255] };
+            table.insert(name, color).unwrap();
+        }
+        table
+    }
+
+    /// What is numbered is found again, whatever the source's materials are called, and goes
+    /// there and back.
+    #[test]
+    fn numbers_are_found_again_and_lead_back() {
+        let names = ["a", "emptied", "b", "emptied'", "emptied", "c", "d"];
+        for made in 0..=names.len() {
+            let file = Numbers::table(&table(&names[..made])).unwrap();
+            for now in 0..=names.len() {
+                let source = table(&names[..now]);
+                let found = Numbers::find(&file, &source);
+                if now < made {
+                    assert_eq!(found, None, "{made} {now}");
+                    continue;
+                }
+                let numbers = found.unwrap();
+                assert_eq!(usize::from(numbers.emptied.0), made + 1, "{made} {now}");
+                let grown = numbers.grown(&file, &source).unwrap_or_else(|| file.clone());
+                assert_eq!(grown.len(), source.len() + 1);
+                assert_eq!(Numbers::find(&grown, &source), Some(numbers));
+                for first in 0..=now as u16 {
+                    let at = |it: LocalPos| Material((first + u16::from(it.x)) % (now as u16 + 1));
+                    let uniform = Chunk::new(4, Material(first));
+                    for chunk in [uniform, Chunk::from_fn(4, at)] {
+                        let kept = numbers.to_file(chunk.snapshot());
+                        let mut pairs = kept.iter().zip(chunk.iter());
+                        let same = pairs.all(|((_, a), (_, b))| grown.get(a) == source.get(b));
+                        assert!(same || kept.uniform() == Some(numbers.emptied));
+                        assert!(numbers.to_source(kept).iter().eq(chunk.iter()));
+                    }
+                }
+            }
+        }
+        assert_eq!(Numbers::find(&table(&["a"]), &table(&["a", "b"])), None);
+        assert_eq!(Numbers::find(&table(&["x", "emptied"]), &table(&["a"])), None);
+    }
+}
