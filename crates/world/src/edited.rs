@@ -327,6 +327,10 @@ impl Source for EditedSource {
         self.source.makes_levels().then(|| self.with_edits(node))
     }
 
+    fn original_chunk(&self, node: NodePos) -> Option<Result<Chunk, WorldError>> {
+        self.is_edited(node).then(|| self.original(node))
+    }
+
     fn makes_levels(&self) -> bool {
         self.source.makes_levels()
     }

@@ -73,6 +73,13 @@ pub trait Source: Any + Send + Sync {
         None
     }
 
+    /// The chunk at `node` as it was before anything was edited, where this source keeps edits
+    /// that may have changed it; `None` where it gives just that.
+    fn original_chunk(&self, node: NodePos) -> Option<Result<Chunk, WorldError>> {
+        let _ = node;
+        None
+    }
+
     /// Whether [`coarse_chunk`](Self::coarse_chunk) makes chunks of its own that do not follow
     /// from those below: then air may hide what is there. False where it has none, and where
     /// it keeps what follows.

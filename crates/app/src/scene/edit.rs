@@ -88,7 +88,7 @@ impl EditScene for LevelScene {
     }
 
     fn apply(&mut self, edit: &Edit) -> Result<(), RenderError> {
-        self.set(edit.voxels()).map(drop)
+        self.apply_edit(edit).map(drop)
     }
 }
 

@@ -6,7 +6,7 @@ use drystone_render::{
     DrawData, DrawStats, Image, Layer, MeshData, MeshId, Projection, RenderError, Renderer, View,
 };
 use drystone_voxel::{ChunkMesh, Material, VoxelPos};
-use drystone_world::{Eye, LevelTree, NodePos, NodeSink, PixelScale, VoxelShape};
+use drystone_world::{Edit, Eye, LevelTree, NodePos, NodeSink, PixelScale, VoxelShape};
 
 use super::{Meshes, Room, update_mesh};
 
@@ -179,6 +179,14 @@ impl LevelScene {
     /// As [`set`](Self::set).
     pub fn fill(&mut self, shape: &VoxelShape, material: Material) -> Result<u64, RenderError> {
         self.tree.fill(shape, material, &mut self.shown).map_err(edit_error)
+    }
+
+    /// Sets what an edit changes, as [`set`](Self::set) would voxel by voxel.
+    ///
+    /// # Errors
+    /// As [`set`](Self::set).
+    pub fn apply_edit(&mut self, edit: &Edit) -> Result<u64, RenderError> {
+        self.tree.apply_edit(edit, &mut self.shown).map_err(edit_error)
     }
 }
 

@@ -47,8 +47,10 @@ struct Run {
 }
 
 impl Edit {
-    /// The most chunks that one edit may touch: 512 voxels a side of a box, 64 MiB of voxels.
+    /// The most chunks that one edit may touch: 512 voxels a side of a box, 128 Mi voxels.
     pub const MAX_CHUNKS: u64 = 4_096;
+    /// The most runs that one edit may have: 48 MiB.
+    pub const MAX_RUNS: u64 = 4 << 20;
 
     /// What changes where all voxels of `shape` become `material`; those that cannot be set
     /// do not.
@@ -57,7 +59,8 @@ impl Edit {
     /// O(voxels of the chunks that the shape touches).
     ///
     /// # Errors
-    /// [`WorldError::TooLarge`] past [`MAX_CHUNKS`](Self::MAX_CHUNKS).
+    /// [`WorldError::TooLarge`] past [`MAX_CHUNKS`](Self::MAX_CHUNKS) or
+    /// [`MAX_RUNS`](Self::MAX_RUNS).
     pub fn fill(
         voxels: &dyn Voxels,
         shape: &VoxelShape,
@@ -67,15 +70,9 @@ impl Edit {
         let Some(all) = shape.chunks(voxels.side()) else { return Ok(nothing) };
         let count = all.size_chunks().into_iter().fold(1, u64::saturating_mul);
         if count > Self::MAX_CHUNKS {
-            return Err(WorldError::TooLarge {
-                what: "an edit".into(),
-                found: count,
-                limit: Self::MAX_CHUNKS,
-                unit: "chunks",
-                advice: "edit a smaller part at a time",
-            });
+            return Err(too_large(count, Self::MAX_CHUNKS, "chunks"));
         }
-        let mut edit = nothing;
+        let (mut edit, mut run_count) = (nothing, 0);
         for x in all.min.x..=all.max.x {
             for y in all.min.y..=all.max.y {
                 for z in all.min.z..=all.max.z {
@@ -83,7 +80,14 @@ impl Edit {
                     let Some(before) = voxels.chunk_at(position) else { continue };
                     let mut after = before.snapshot();
                     shape.fill(&mut after, position, material);
-                    edit.chunks.extend(ChunkEdit::between(position, &before, &after));
+                    let Some(change) = ChunkEdit::between(position, &before, &after) else {
+                        continue;
+                    };
+                    run_count += change.runs.len() as u64;
+                    if run_count > Self::MAX_RUNS {
+                        return Err(too_large(run_count, Self::MAX_RUNS, "runs of voxels"));
+                    }
+                    edit.chunks.push(change);
                 }
             }
         }
@@ -139,6 +143,40 @@ impl Edit {
         inverse
     }
 
+    /// Sets what changes in the `n`-th chunk in its `voxels`, along X, then Y, then Z, and tells of each voxel that was another before.
+    pub(crate) fn apply_to_voxels(
+        &self,
+        n: usize,
+        voxels: &mut [Material],
+        mut tell: impl FnMut(LocalPos),
+    ) {
+        for run in self.chunks.get(n).into_iter().flat_map(|it| &it.runs) {
+            let (first, end) = (run.start as usize, (run.start + run.len) as usize);
+            for (index, voxel) in
+                (run.start..).zip(voxels.get_mut(first..end).into_iter().flatten())
+            {
+                if std::mem::replace(voxel, run.after) != run.after {
+                    tell(local(index, self.side));
+                }
+            }
+        }
+    }
+
+    /// The voxels that change in the `n`-th chunk, and what they become.
+    pub(crate) fn chunk_voxels(&self, n: usize) -> impl Iterator<Item = (LocalPos, Material)> {
+        let runs = self.chunks.get(n).into_iter().flat_map(|it| &it.runs);
+        runs.flat_map(|run| {
+            let all = run.start..run.start + run.len;
+            all.map(|index| (local(index, self.side), run.after))
+        })
+    }
+
+    /// How many voxels change in the `n`-th chunk.
+    pub(crate) fn chunk_voxel_count(&self, n: usize) -> u64 {
+        let runs = self.chunks.get(n).into_iter().flat_map(|it| &it.runs);
+        runs.map(|run| u64::from(run.len)).sum()
+    }
+
     /// Sets in `chunk` what changes at `position`; nothing in one of another side.
     pub fn apply_to(&self, position: ChunkPos, chunk: &mut Chunk) {
         let found = self.chunks.binary_search_by_key(&position, |it| it.position);
@@ -179,6 +217,11 @@ impl Edit {
         });
         boxes.reduce(VoxelBox::union).unwrap_or(at(0))
     }
+}
+
+fn too_large(found: u64, limit: u64, unit: &'static str) -> WorldError {
+    let (what, advice) = ("an edit".into(), "edit a smaller part at a time");
+    WorldError::TooLarge { what, found, limit, unit, advice }
 }
 
 impl ChunkEdit {

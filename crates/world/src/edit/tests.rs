@@ -4,7 +4,7 @@ use drystone_mesh::Face;
 use drystone_voxel::{Chunk, ChunkPos, Material, MaterialTable, VoxelPos};
 
 use super::*;
-use crate::{GeneratedWorld, GeneratorConfig, LevelData, VoxelBox, VoxelShape};
+use crate::{GeneratedWorld, GeneratorConfig, LevelData, VoxelBox, VoxelShape, WorldError};
 
 struct Dice(u64);
 
@@ -303,4 +303,32 @@ fn edits_of_another_side_do_nothing() {
     let mut chunk = Chunk::new(32, Material(3));
     edit.unwrap().apply_to(ChunkPos::default(), &mut chunk);
     assert_eq!(chunk.uniform(), Some(Material(3)));
+}
+
+/// Chunks of which no two neighbours are alike, as far as one looks.
+struct Checkered(Chunk);
+
+impl Voxels for Checkered {
+    fn side(&self) -> u32 {
+        32
+    }
+    fn chunk_at(&self, _: ChunkPos) -> Option<Chunk> {
+        Some(self.0.clone())
+    }
+}
+
+#[test]
+fn edits_of_too_many_runs_are_refused() {
+    let checkered = Checkered(Chunk::from_fn(32, |at| Material(1 + u16::from(at.x % 2))));
+    let runs_of_chunk = 32_u64.pow(3);
+    let fitting = (Edit::MAX_RUNS / runs_of_chunk) as i32;
+    let fill = |chunks: i32| {
+        let (min, max) = (VoxelPos::new(0, 0, 0), VoxelPos::new(32 * chunks, 32, 32));
+        Edit::fill(&checkered, &VoxelShape::Box(VoxelBox { min, max }), Material(3))
+    };
+    assert_eq!(fill(fitting).unwrap().voxel_count(), Edit::MAX_RUNS);
+    let Err(WorldError::TooLarge { found, limit, .. }) = fill(fitting + 1) else {
+        panic!("no error");
+    };
+    assert_eq!((found, limit), (Edit::MAX_RUNS + runs_of_chunk, Edit::MAX_RUNS));
 }

@@ -7,6 +7,7 @@ use super::cache::Cache;
 use crate::{ChunkBox, NodePos, Source, WorldError};
 
 mod edit;
+mod edited_chunk;
 mod edits;
 mod save;
 mod span;

@@ -19,6 +19,7 @@ mod holes;
 mod order;
 mod saving;
 mod steps;
+mod undo;
 
 /// Keeps what is shown, and refuses what is beyond its room.
 #[derive(Default)]

@@ -1,11 +1,13 @@
-use drystone_voxel::{Chunk, ChunkPos, LocalPos, Material, VoxelPos};
+use drystone_voxel::{Chunk, ChunkPos, LocalPos, Material, VoxelPos, downsample_block};
 use rayon::prelude::*;
 
 use super::super::cache::Cache;
+use super::edited_chunk::{Edited, applied, box_of, filled, touches, with_voxels};
+use super::edits::Put;
 use super::span::Span;
-use super::votes::for_each_change;
+use super::votes::{for_each_change, voxels_of};
 use super::{LevelData, lock};
-use crate::{NodePos, VoxelBox, VoxelShape};
+use crate::{Edit, NodePos, VoxelShape};
 
 /// What an edit changed.
 #[derive(Default)]
@@ -22,14 +24,25 @@ struct Changed {
     span: Span,
     /// The voxels of its parent that are others now; `None` where nobody knows, since nobody
     /// has asked for the node lately.
-    above: Option<Vec<(LocalPos, Material)>>,
+    above: Option<Vec<Vote>>,
 }
 
-/// A chunk of level 0 as it is to be, in how many voxels it was changed, and where.
-struct Edited {
-    chunk: Chunk,
-    count: u64,
-    span: Span,
+/// The voxel that stands for eight below it by their vote.
+#[derive(Clone, Copy)]
+struct Vote {
+    at: LocalPos,
+    material: Material,
+    /// Whether they voted so before anything was edited: then the voxel that the source has
+    /// made for them stands again, which may be another.
+    is_original: bool,
+}
+
+/// What a chunk is now, and the two that it was.
+struct Known<'a> {
+    before: &'a Chunk,
+    after: &'a Chunk,
+    /// Before it was ever edited, where that is asked for and it was another than `before`.
+    original: Option<Chunk>,
 }
 
 /// Up to so many chunks are edited by whoever asks; more, on all cores.
@@ -56,14 +69,8 @@ impl LevelData {
             sorted.chunk_by(|a, b| a.0 == b.0).collect();
         let positions = by_chunk.iter().map(|of_chunk| of_chunk[0].0).collect();
         self.edit(positions, &|n, old| {
-            let mut edited = Edited { chunk: old.clone(), count: 0, span: Span::EMPTY };
-            for &(_, local, material) in by_chunk[n] {
-                if edited.chunk.set(local, material) != material {
-                    edited.count += 1;
-                    edited.span.add(local);
-                }
-            }
-            edited
+            let voxels = by_chunk[n].iter().map(|&(_, local, material)| (local, material));
+            with_voxels(old, voxels)
         })
     }
 
@@ -76,6 +83,18 @@ impl LevelData {
         let positions = self.touched(shape);
         let places = positions.clone();
         self.edit(positions, &|n, old| filled(places[n], old, shape, material))
+    }
+
+    /// Sets what an edit changes, as [`set`](Self::set) would voxel by voxel.
+    ///
+    /// # Cost
+    /// As [`fill`](Self::fill).
+    pub(in crate::levels) fn apply(&self, edit: &Edit) -> Changes {
+        if edit.side() != Chunk::SIDE {
+            return self.set(edit.voxels());
+        }
+        let positions = edit.chunks().map(|(position, _)| position).collect();
+        self.edit(positions, &|n, old| applied(edit, n, old))
     }
 
     /// The chunks inside of the world that a shape may touch, in the order of positions.
@@ -107,22 +126,31 @@ impl LevelData {
         change: &(dyn Fn(usize, &Chunk) -> Edited + Sync),
     ) -> Changes {
         let _editing = lock(&self.editing);
+        let makes_levels = self.source.makes_levels();
         let one = |(n, position): (usize, &ChunkPos)| {
             let node = NodePos::from(*position);
             let old = if self.is_inside(node) { self.readable_chunk(node)? } else { return None };
             let edited = change(n, &old);
-            let changed = self.changed(node, edited.span, Some([&old, &edited.chunk]));
-            (edited.count > 0).then_some((changed, edited))
+            if edited.count == 0 {
+                return None;
+            }
+            let original = self.original(node)?;
+            let known = Known { before: &old, after: &edited.chunk, original };
+            let changed = self.changed(node, edited.span, Some(&known));
+            let original = known.original;
+            let original = makes_levels.then(|| original.unwrap_or(old));
+            let put = Put { node, chunk: edited.chunk, original };
+            Some((changed, edited.count, put))
         };
-        let both: Vec<(Changed, Edited)> = if positions.len() > FEW {
+        let all: Vec<(Changed, u64, Put)> = if positions.len() > FEW {
             positions.par_iter().enumerate().filter_map(one).collect()
         } else {
             positions.iter().enumerate().filter_map(one).collect()
         };
-        let count = both.iter().map(|(_, edited)| edited.count).sum();
-        let (lowest, chunks): (Vec<Changed>, Vec<Edited>) = both.into_iter().unzip();
-        let chunks = lowest.iter().map(|it| it.node).zip(chunks.into_iter().map(|it| it.chunk));
-        let parts = match self.source.makes_levels() {
+        let count = all.iter().map(|&(_, count, _)| count).sum();
+        let (lowest, chunks): (Vec<Changed>, Vec<_>) =
+            all.into_iter().map(|(changed, _, put)| (changed, put)).unzip();
+        let parts = match makes_levels {
             true => {
                 self.write_edits().put_all(chunks, self.top);
                 self.raise_all(lowest, |node, children| self.raise_made(node, children))
@@ -143,14 +171,38 @@ impl LevelData {
         Changes { count, parts }
     }
 
-    /// A change with what it means for the parent, if `chunks` before and after are known.
-    fn changed(&self, node: NodePos, span: Span, chunks: Option<[&Chunk; 2]>) -> Changed {
+    /// What a chunk was before it was ever edited, if it was and if the source makes larger
+    /// voxels, which may stand again; the outer `None` where the source failed.
+    fn original(&self, node: NodePos) -> Option<Option<Chunk>> {
+        if !self.source.makes_levels() {
+            return Some(None);
+        }
+        if let Some(original) = self.read_edits().original(node) {
+            return Some(Some(original.clone()));
+        }
+        match self.source.original_chunk(node) {
+            None => Some(None),
+            Some(Ok(original)) => Some(Some(original)),
+            Some(Err(error)) => {
+                self.note_fault(node, &error);
+                None
+            }
+        }
+    }
+
+    /// A change with what it means for the parent, if that is known of the chunk.
+    fn changed(&self, node: NodePos, span: Span, known: Option<&Known<'_>>) -> Changed {
         let index = node.index_in_parent();
-        let above = chunks.map(|chunks| {
+        let above = known.map(|known| {
             let mut above = Vec::new();
             if node.level < self.top {
+                let chunks = [known.before, known.after];
                 for_each_change(chunks, span, self.materials(), |block, material| {
-                    above.push((block.in_octant(index), material));
+                    let is_original = known.original.as_ref().is_some_and(|original| {
+                        let voxels = voxels_of(block, |at| original.get(at));
+                        downsample_block(voxels, self.materials()) == material
+                    });
+                    above.push(Vote { at: block.in_octant(index), material, is_original });
                 });
             }
             above
@@ -185,9 +237,12 @@ impl LevelData {
     /// set. Nothing changes where the source failed.
     fn raise_made(&self, node: NodePos, children: &[Changed]) -> Option<Changed> {
         let old = self.readable_chunk(node)?;
-        let (new, span) = with_votes(&old, children);
-        let changed = self.changed(node, span, Some([&old, &new]));
-        self.write_edits().put_all([(node, new)], self.top);
+        let original = self.original(node)?;
+        let (new, span) = with_votes(&old, original.as_ref().or(Some(&old)), children);
+        let known = Known { before: &old, after: &new, original };
+        let changed = self.changed(node, span, Some(&known));
+        let original = Some(known.original.unwrap_or(old));
+        self.write_edits().put_all([Put { node, chunk: new, original }], self.top);
         Some(changed)
     }
 
@@ -205,72 +260,28 @@ impl LevelData {
             let mut span = Span::EMPTY;
             for child in children {
                 match &child.above {
-                    Some(above) => above.iter().for_each(|&(local, _)| span.add(local)),
+                    Some(above) => above.iter().for_each(|vote| span.add(vote.at)),
                     None => span.add_all(child.span.in_parent(child.node.index_in_parent())),
                 }
             }
             return Some(self.changed(node, span, None));
         };
-        let (new, span) = with_votes(&old, children);
-        let changed = self.changed(node, span, Some([&old, &new]));
+        let (new, span) = with_votes(&old, None, children);
+        let known = Known { before: &old, after: &new, original: None };
+        let changed = self.changed(node, span, Some(&known));
         cache.insert(node, new);
         Some(changed)
     }
 }
 
-/// A chunk in which the voxels are set that its children have changed, and where these are.
-fn with_votes(old: &Chunk, children: &[Changed]) -> (Chunk, Span) {
+/// A chunk in which the voxels are set that its children have changed, and where these are;
+/// where they vote as ever, it becomes the `original` again.
+fn with_votes(old: &Chunk, original: Option<&Chunk>, children: &[Changed]) -> (Chunk, Span) {
     let (mut new, mut span) = (old.clone(), Span::EMPTY);
-    for &(local, material) in children.iter().flat_map(|child| child.above.iter().flatten()) {
-        new.set(local, material);
-        span.add(local);
+    for vote in children.iter().flat_map(|child| child.above.iter().flatten()) {
+        let stands = original.filter(|_| vote.is_original).map(|original| original.get(vote.at));
+        new.set(vote.at, stands.unwrap_or(vote.material));
+        span.add(vote.at);
     }
     (new, span)
-}
-
-/// A chunk in which a shape was filled.
-fn filled(position: ChunkPos, old: &Chunk, shape: &VoxelShape, material: Material) -> Edited {
-    let side = Chunk::SIDE as i32;
-    let origin = position.origin(Chunk::SIDE);
-    let mut edited = Edited { chunk: old.clone(), count: 0, span: Span::EMPTY };
-    if old.uniform() == Some(material) {
-        return edited;
-    }
-    let mut voxels = Vec::with_capacity(Chunk::SIDE.pow(3) as usize);
-    old.for_each_row(|y, z, row| {
-        let first = voxels.len();
-        voxels.extend_from_slice(row);
-        let Some(within) = shape.row(origin.y + y as i32, origin.z + z as i32) else { return };
-        let [start, end] =
-            [within.start, within.end].map(|x| x.saturating_sub(origin.x).clamp(0, side) as usize);
-        let part = &mut voxels[first + start..first + end.max(start)];
-        let mut ends = None;
-        for (x, voxel) in (start..).zip(part).filter(|(_, voxel)| **voxel != material) {
-            *voxel = material;
-            edited.count += 1;
-            ends = Some((ends.map_or(x, |(first, _)| first), x));
-        }
-        if let Some((first, last)) = ends {
-            for x in [first, last] {
-                edited.span.add(LocalPos::new(x as u8, y as u8, z as u8));
-            }
-        }
-    });
-    edited.chunk = Chunk::from_voxels(Chunk::SIDE, &voxels).unwrap_or(edited.chunk);
-    edited
-}
-
-fn box_of(chunk: ChunkPos) -> VoxelBox {
-    let min = chunk.origin(Chunk::SIDE);
-    let [x, y, z] = min.to_array().map(|c| c.saturating_add(Chunk::SIDE as i32));
-    VoxelBox { min, max: VoxelPos::new(x, y, z) }
-}
-
-/// Whether a shape and a box have a voxel in common: if so, they have one where the shape is
-/// nearest to its own middle.
-fn touches(shape: &VoxelShape, it: &VoxelBox) -> bool {
-    let VoxelShape::Sphere { center, .. } = shape else { return true };
-    let [center, min, max] = [*center, it.min, it.max].map(VoxelPos::to_array);
-    let [x, y, z] = std::array::from_fn(|axis| center[axis].clamp(min[axis], max[axis] - 1));
-    shape.contains(VoxelPos::new(x, y, z))
 }

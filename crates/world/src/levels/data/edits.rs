@@ -16,8 +16,18 @@ pub(super) struct Edits {
 
 struct Edited {
     chunk: Chunk,
+    /// What it was before it was ever edited, where larger voxels do not just follow.
+    original: Option<Chunk>,
     /// The revision in which it was changed last.
     revision: u64,
+}
+
+/// A chunk as it is now.
+pub(super) struct Put {
+    pub(super) node: NodePos,
+    pub(super) chunk: Chunk,
+    /// What it was before it was ever edited, where larger voxels do not just follow.
+    pub(super) original: Option<Chunk>,
 }
 
 impl Edits {
@@ -25,17 +35,22 @@ impl Edits {
         self.chunks.get(&node).map(|edited| &edited.chunk)
     }
 
+    /// What a chunk that is here was before it was ever edited, if that was said.
+    pub(super) fn original(&self, node: NodePos) -> Option<&Chunk> {
+        self.chunks.get(&node)?.original.as_ref()
+    }
+
     /// Whether anything of level 0 lies below a node.
     pub(super) fn is_above_any(&self, node: NodePos) -> bool {
         self.above.contains(&node)
     }
 
-    /// Chunks as they are now, all changed at once; `top` is the highest level.
-    pub(super) fn put_all(&mut self, chunks: impl IntoIterator<Item = (NodePos, Chunk)>, top: u8) {
+    /// Chunks that are all changed at once; `top` is the highest level.
+    pub(super) fn put_all(&mut self, chunks: impl IntoIterator<Item = Put>, top: u8) {
         self.revision += 1;
         let revision = self.revision;
-        for (node, chunk) in chunks {
-            self.chunks.insert(node, Edited { chunk, revision });
+        for Put { node, chunk, original } in chunks {
+            self.chunks.insert(node, Edited { chunk, original, revision });
             if node.level == 0 {
                 note_above(&mut self.above, node, top);
             }

@@ -50,7 +50,7 @@ fn for_each_block(span: Span, mut each: impl FnMut(Block)) {
 }
 
 #[inline]
-fn voxels_of(block: Block, get: impl Fn(LocalPos) -> Material) -> [Material; 8] {
+pub(super) fn voxels_of(block: Block, get: impl Fn(LocalPos) -> Material) -> [Material; 8] {
     std::array::from_fn(|i| {
         let [dx, dy, dz] = [i & 1, i >> 1 & 1, i >> 2].map(|far| far as u8);
         get(LocalPos::new(2 * block.x + dx, 2 * block.y + dy, 2 * block.z + dz))

@@ -3,7 +3,7 @@
 use super::saving::{every_node, roller};
 use super::steps::is_shown_as_it_is;
 use super::*;
-use crate::{VoxelBox, VoxelShape};
+use crate::{Edit, VoxelBox, VoxelShape};
 
 /// A random shape, partly outside of a world of this size.
 fn any_shape(roll: &mut impl FnMut(u32) -> u32, size: [u32; 3]) -> VoxelShape {
@@ -54,6 +54,31 @@ fn filling_sets_every_voxel_one_by_one() {
     filling_sets_every_voxel(|| derived([3, 3, 2]), 64 << 20);
     filling_sets_every_voxel(|| derived([3, 3, 2]), 80_000);
     filling_sets_every_voxel(|| generated([3, 3, 2]), 64 << 20);
+}
+
+/// What an edit changes at once, against its voxels one after the other, over what has become
+/// another since the edit was made.
+#[test]
+fn edits_are_their_voxels_one_by_one() {
+    for source in [(|| derived([3, 3, 2])) as fn() -> Box<dyn Source>, || generated([3, 3, 2])] {
+        let [whole, single] = [90_000, 64 << 20].map(|bytes| LevelData::new(source(), bytes));
+        let mut roll = roller(17);
+        for _ in 0..10 {
+            let mut edit = |material| {
+                let shape = any_shape(&mut roll, [3, 3, 2]);
+                Edit::fill(&whole, &shape, Material(material)).unwrap()
+            };
+            for edit in [edit(0), edit(2), edit(3)] {
+                for edit in [edit.clone(), edit.inverse()] {
+                    let expected: u64 = edit.voxels().map(|it| single.set([it]).count).sum();
+                    assert_eq!(whole.apply(&edit).count, expected);
+                }
+                whole.apply(&edit);
+                single.set(edit.voxels());
+            }
+        }
+        is_same(&whole, &single);
+    }
 }
 
 /// Many voxels at once, some of them twice, against one after the other; and against levels

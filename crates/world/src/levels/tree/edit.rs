@@ -8,7 +8,7 @@ use super::super::node_mesh::NodeMesher;
 use super::swap::Swap;
 use super::{LevelTree, NodeSink};
 use crate::levels::NodeMesh;
-use crate::{NodePos, VoxelShape};
+use crate::{Edit, NodePos, VoxelShape};
 
 /// Up to so many meshes are made by whoever edits; more, on all cores.
 const FEW: usize = 4;
@@ -60,6 +60,18 @@ impl LevelTree {
         sink: &mut S,
     ) -> Result<u64, S::Error> {
         let changes = self.data.fill(shape, material);
+        self.show_changes(changes, sink)
+    }
+
+    /// Sets what an edit changes, as [`set`](Self::set) would voxel by voxel.
+    ///
+    /// # Cost
+    /// As [`fill`](Self::fill).
+    ///
+    /// # Errors
+    /// As [`set`](Self::set).
+    pub fn apply_edit<S: NodeSink>(&mut self, edit: &Edit, sink: &mut S) -> Result<u64, S::Error> {
+        let changes = self.data.apply(edit);
         self.show_changes(changes, sink)
     }
 

@@ -1,0 +1,97 @@
+use drystone_voxel::{Chunk, ChunkPos, LocalPos, Material, VoxelPos};
+
+use super::span::Span;
+use crate::{Edit, VoxelBox, VoxelShape};
+
+/// A chunk of level 0 as it is to be, in how many voxels it was changed, and where.
+pub(super) struct Edited {
+    pub(super) chunk: Chunk,
+    pub(super) count: u64,
+    pub(super) span: Span,
+}
+
+/// So many voxels are set one by one; for more, the whole chunk is written anew.
+const FEW_VOXELS: u64 = 64;
+
+/// A chunk in which voxels were set, in their order.
+pub(super) fn with_voxels(
+    old: &Chunk,
+    voxels: impl IntoIterator<Item = (LocalPos, Material)>,
+) -> Edited {
+    let mut edited = Edited { chunk: old.clone(), count: 0, span: Span::EMPTY };
+    for (local, material) in voxels {
+        if edited.chunk.set(local, material) != material {
+            edited.count += 1;
+            edited.span.add(local);
+        }
+    }
+    edited
+}
+
+/// A chunk in which was set what the `n`-th of an edit says.
+pub(super) fn applied(edit: &Edit, n: usize, old: &Chunk) -> Edited {
+    if edit.chunk_voxel_count(n) <= FEW_VOXELS {
+        return with_voxels(old, edit.chunk_voxels(n));
+    }
+    let mut voxels = Vec::with_capacity(Chunk::SIDE.pow(3) as usize);
+    old.for_each_row(|_, _, row| voxels.extend_from_slice(row));
+    let mut edited = Edited { chunk: old.clone(), count: 0, span: Span::EMPTY };
+    edit.apply_to_voxels(n, &mut voxels, |at| {
+        edited.count += 1;
+        edited.span.add(at);
+    });
+    edited.chunk = Chunk::from_voxels(Chunk::SIDE, &voxels).unwrap_or(edited.chunk);
+    edited
+}
+
+/// A chunk in which a shape was filled.
+pub(super) fn filled(
+    position: ChunkPos,
+    old: &Chunk,
+    shape: &VoxelShape,
+    material: Material,
+) -> Edited {
+    let side = Chunk::SIDE as i32;
+    let origin = position.origin(Chunk::SIDE);
+    let mut edited = Edited { chunk: old.clone(), count: 0, span: Span::EMPTY };
+    if old.uniform() == Some(material) {
+        return edited;
+    }
+    let mut voxels = Vec::with_capacity(Chunk::SIDE.pow(3) as usize);
+    old.for_each_row(|y, z, row| {
+        let first = voxels.len();
+        voxels.extend_from_slice(row);
+        let Some(within) = shape.row(origin.y + y as i32, origin.z + z as i32) else { return };
+        let [start, end] =
+            [within.start, within.end].map(|x| x.saturating_sub(origin.x).clamp(0, side) as usize);
+        let part = &mut voxels[first + start..first + end.max(start)];
+        let mut ends = None;
+        for (x, voxel) in (start..).zip(part).filter(|(_, voxel)| **voxel != material) {
+            *voxel = material;
+            edited.count += 1;
+            ends = Some((ends.map_or(x, |(first, _)| first), x));
+        }
+        if let Some((first, last)) = ends {
+            for x in [first, last] {
+                edited.span.add(LocalPos::new(x as u8, y as u8, z as u8));
+            }
+        }
+    });
+    edited.chunk = Chunk::from_voxels(Chunk::SIDE, &voxels).unwrap_or(edited.chunk);
+    edited
+}
+
+pub(super) fn box_of(chunk: ChunkPos) -> VoxelBox {
+    let min = chunk.origin(Chunk::SIDE);
+    let [x, y, z] = min.to_array().map(|c| c.saturating_add(Chunk::SIDE as i32));
+    VoxelBox { min, max: VoxelPos::new(x, y, z) }
+}
+
+/// Whether a shape and a box have a voxel in common: if so, they have one where the shape is
+/// nearest to its own middle.
+pub(super) fn touches(shape: &VoxelShape, it: &VoxelBox) -> bool {
+    let VoxelShape::Sphere { center, .. } = shape else { return true };
+    let [center, min, max] = [*center, it.min, it.max].map(VoxelPos::to_array);
+    let [x, y, z] = std::array::from_fn(|axis| center[axis].clamp(min[axis], max[axis] - 1));
+    shape.contains(VoxelPos::new(x, y, z))
+}
