@@ -9,12 +9,12 @@ use rayon::prelude::*;
 use redb::{ReadableTable, WriteTransaction};
 use twox_hash::XxHash3_64;
 
-use super::database::{INDEX, META, Store, corrupted};
+use super::database::{INDEX, META, Store};
 use super::group::{Group, GroupPos, SLOTS};
 use super::index::{Index, RegionPos, region_of};
 use super::levels::{nodes_above, place_of_node};
 use super::meta::{Head, VERSION, materials_to_bytes, sealed};
-use super::pages::{CHUNKS, LEVELS, ValuesMut};
+use super::pages::{CHUNKS, Cut, LEVELS, ValuesMut};
 use super::record;
 use crate::{NodePos, WorldError};
 
@@ -125,8 +125,8 @@ pub(super) fn commit(
             return Ok(false);
         }
         drop(known);
-        put_groups(transaction, &groups)?;
-        put_levels(transaction, &levels)?;
+        put_values(transaction, CHUNKS, &groups)?;
+        put_values(transaction, LEVELS, &levels)?;
         let mut table = transaction.open_table(INDEX)?;
         for &region in &changes.regions {
             match changes.index.region_bytes(region) {
@@ -222,32 +222,20 @@ fn pack_levels(batch: &Batch, pool: Option<&ThreadPool>) -> BTreeMap<GroupPos, R
     groups
 }
 
-fn put_groups(
+/// Puts records in the place of those that are there.
+///
+/// Nothing can be kept of a value that does not parse: it must not be in the way of all later
+/// edits. Its other chunks are in the index still, so that who reads or checks is told of each
+/// that it is lost; larger voxels are made anew.
+fn put_values(
     transaction: &WriteTransaction,
+    cut: Cut,
     groups: &BTreeMap<GroupPos, Records>,
 ) -> Result<(), redb::Error> {
-    let mut values = ValuesMut::open(transaction, CHUNKS)?;
+    let mut values = ValuesMut::open(transaction, cut)?;
     for (&group, records) in groups {
-        let old = match records.iter().all(Option::is_some) {
-            true => None,
-            false => values.get(group)?,
-        };
-        let old = old.as_ref().map(|old| Group::parse(group, old));
-        let old = old.transpose().map_err(corrupted)?;
-        let value = Group::replaced(group, old.as_ref(), records);
-        values.put(group, value.as_deref())?;
-    }
-    Ok(())
-}
-
-/// A value that is damaged is given up: what was in it is made anew when it is asked for.
-fn put_levels(
-    transaction: &WriteTransaction,
-    groups: &BTreeMap<GroupPos, Records>,
-) -> Result<(), redb::Error> {
-    let mut values = ValuesMut::open(transaction, LEVELS)?;
-    for (&group, records) in groups {
-        let old = values.get(group)?;
+        let is_all_new = records.iter().all(Option::is_some);
+        let old = if is_all_new { None } else { values.get(group)? };
         let parsed = old.as_ref().and_then(|old| Group::parse(group, old).ok());
         let value = Group::replaced(group, parsed.as_ref(), records);
         if value.is_some() || old.is_some() {

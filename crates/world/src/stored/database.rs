@@ -6,7 +6,7 @@ use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use redb::{
     Builder, Database, DatabaseError, ReadOnlyDatabase, ReadTransaction, ReadableDatabase,
-    StorageError, TableDefinition, WriteTransaction,
+    TableDefinition, WriteTransaction,
 };
 
 use super::pages::{CHUNKS, LEVELS, Values, ValuesMut};
@@ -351,9 +351,4 @@ fn world_error(path: &Path, error: redb::Error) -> WorldError {
         }
         other => damaged(&path, DATABASE, other),
     }
-}
-
-/// Damage that is found within a transaction, in the database's words.
-pub(super) fn corrupted(problem: impl Display) -> redb::Error {
-    StorageError::Corrupted(problem.to_string()).into()
 }

@@ -131,8 +131,13 @@ impl<'a> ValuesMut<'a> {
         for (page, bytes) in rest.chunks(PAGE_BYTES).enumerate() {
             self.pages.insert(&page_key(&key, page), bytes)?;
         }
-        for page in rest.len().div_ceil(PAGE_BYTES)..old_count.unwrap_or_default() {
-            self.pages.remove(&page_key(&key, page))?;
+        let Some(old_count) = old_count else { return Ok(()) };
+        // Also those that a damaged beginning no longer knows of.
+        for page in rest.len().div_ceil(PAGE_BYTES).. {
+            let was_there = self.pages.remove(&page_key(&key, page))?.is_some();
+            if page >= old_count && !was_there {
+                break;
+            }
         }
         Ok(())
     }

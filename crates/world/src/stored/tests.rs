@@ -10,6 +10,7 @@ use super::group::GroupPos;
 use super::*;
 use crate::{ChunkBox, GeneratedWorld, GeneratorConfig, Source, World, open_source};
 
+pub(crate) mod damage;
 pub(super) mod failing_disk;
 mod levels;
 
