@@ -35,7 +35,8 @@ impl Voxels for World {
 
     fn chunk_at(&self, position: ChunkPos) -> Option<Chunk> {
         let air = || Chunk::new(self.side(), drystone_voxel::Material::AIR);
-        Some(self.chunk(position).map_or_else(air, Chunk::snapshot))
+        let chunk = || self.chunk(position).map_or_else(air, Chunk::snapshot);
+        self.is_readable(position).then(chunk)
     }
 }
 

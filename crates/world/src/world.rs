@@ -1,4 +1,4 @@
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use drystone_voxel::{Chunk, ChunkPos, Material, MaterialTable, PaddedChunk, VoxelPos};
 use rayon::prelude::*;
@@ -34,6 +34,8 @@ pub struct World {
     materials: MaterialTable,
     side: u32,
     chunks: BTreeMap<ChunkPos, Chunk>,
+    /// Where there is something that could not be read.
+    unreadable: BTreeSet<ChunkPos>,
 }
 
 impl World {
@@ -49,7 +51,8 @@ impl World {
     /// An empty world of chunks of side `side_voxels` (clamped to 1 to 64).
     pub fn with_side(name: &str, materials: MaterialTable, side_voxels: u32) -> Self {
         let side = side_voxels.clamp(1, Chunk::MAX_SIDE);
-        Self { name: name.into(), materials, side, chunks: BTreeMap::new() }
+        let (chunks, unreadable) = (BTreeMap::new(), BTreeSet::new());
+        Self { name: name.into(), materials, side, chunks, unreadable }
     }
 
     /// A world of these chunks, all of one side; of two at one place the later one wins.
@@ -74,8 +77,8 @@ impl World {
     ///
     /// # Errors
     /// [`WorldError::TooLarge`] past [`MAX_CHUNKS`](Self::MAX_CHUNKS), before any chunk is
-    /// made, and whatever [`Source::chunk`] returns; damaged chunks of a stored world are left
-    /// out, and [`Source::faults`] names them.
+    /// made, and whatever [`Source::chunk`] returns; damaged chunks of a stored world are
+    /// [`unreadable`](Self::unreadable), and [`Source::faults`] names them.
     pub fn load(source: &dyn Source) -> Result<Self, WorldError> {
         let count = source.chunk_count();
         if count > Self::MAX_CHUNKS as u64 {
@@ -87,17 +90,20 @@ impl World {
                 advice: "take a smaller part of it",
             });
         }
-        let chunks: Vec<(ChunkPos, Chunk)> = source
+        let made: Vec<(ChunkPos, Option<Chunk>)> = source
             .chunk_positions()
             .into_par_iter()
             .filter_map(|position| match source.chunk(position) {
                 Ok(chunk) if chunk.is_empty() => None,
                 // The source names it among its faults.
-                Err(WorldError::BadStored { .. }) => None,
-                made => Some(made.map(|chunk| (position, chunk))),
+                Err(WorldError::BadStored { .. }) => Some(Ok((position, None))),
+                made => Some(made.map(|chunk| (position, Some(chunk)))),
             })
             .collect::<Result<_, WorldError>>()?;
-        Self::from_chunks(source.name(), source.materials().clone(), chunks)
+        let unreadable = made.iter().filter(|(_, it)| it.is_none()).map(|&(at, _)| at).collect();
+        let chunks = made.into_iter().filter_map(|(at, chunk)| Some((at, chunk?)));
+        let world = Self::from_chunks(source.name(), source.materials().clone(), chunks)?;
+        Ok(Self { unreadable, ..world })
     }
 
     /// A name to show.
@@ -140,7 +146,19 @@ impl World {
         self.chunks.keys().copied()
     }
 
-    /// Puts a chunk in place of the one at `position`; one that is all air removes it.
+    /// Where there is something that could not be read when this was [loaded](Self::load): it
+    /// looks like air, and voxels are not set there, so that nobody writes air over it.
+    pub fn unreadable(&self) -> impl ExactSizeIterator<Item = ChunkPos> {
+        self.unreadable.iter().copied()
+    }
+
+    /// Whether what is at `position` is known.
+    pub(crate) fn is_readable(&self, position: ChunkPos) -> bool {
+        !self.unreadable.contains(&position)
+    }
+
+    /// Puts a chunk in place of the one at `position`, also of one that could not be read; one
+    /// that is all air removes it.
     ///
     /// # Errors
     /// [`WorldError::ChunkSide`] when the chunk's side is not the world's.
@@ -148,6 +166,7 @@ impl World {
         if chunk.side() != self.side {
             return Err(WorldError::ChunkSide { found: chunk.side(), expected: self.side });
         }
+        self.unreadable.remove(&position);
         if chunk.is_empty() {
             self.chunks.remove(&position);
         } else {
@@ -162,10 +181,12 @@ impl World {
         self.chunks.get(&position).map_or(Material::AIR, |chunk| chunk.get(local))
     }
 
-    /// Sets the voxel at `voxel` and returns what was there.
+    /// Sets the voxel at `voxel` and returns what was there; nothing in a chunk that is
+    /// [`unreadable`](Self::unreadable).
     pub fn set(&mut self, voxel: VoxelPos, material: Material) -> Material {
         let (position, local) = voxel.split(self.side);
-        if material.is_air() && !self.chunks.contains_key(&position) {
+        let is_nothing = material.is_air() && !self.chunks.contains_key(&position);
+        if is_nothing || !self.is_readable(position) {
             return Material::AIR;
         }
         let side = self.side;
@@ -177,12 +198,13 @@ impl World {
         old
     }
 
-    /// Sets what changes; nothing where the edit is of chunks of another side.
+    /// Sets what changes; nothing where the edit is of chunks of another side, or what is there
+    /// is [`unreadable`](Self::unreadable).
     pub fn apply(&mut self, edit: &Edit) {
         if edit.side() != self.side {
             return;
         }
-        for (position, _) in edit.chunks() {
+        for (position, _) in edit.chunks().filter(|&(at, _)| !self.unreadable.contains(&at)) {
             let air = || Chunk::new(self.side, Material::AIR);
             let mut chunk = self.chunks.remove(&position).unwrap_or_else(air);
             edit.apply_to(position, &mut chunk);

@@ -29,8 +29,7 @@ fn check(world: &World, shadow: &HashMap<VoxelPos, Material>) {
         *counts.entry(material).or_default() += 1;
     }
     assert_eq!(world.count_by_material().into_iter().collect::<HashMap<_, _>>(), counts);
-    let chunks: std::collections::BTreeSet<ChunkPos> =
-        shadow.keys().map(|v| v.split(world.side()).0).collect();
+    let chunks: BTreeSet<ChunkPos> = shadow.keys().map(|v| v.split(world.side()).0).collect();
     assert!(world.positions().eq(chunks));
 }
 

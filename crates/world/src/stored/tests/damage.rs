@@ -1,5 +1,7 @@
 //! Worlds of which something is damaged, and goes on to be edited.
 
+use drystone_voxel::VoxelPos;
+
 use super::*;
 use crate::NodePos;
 
@@ -23,6 +25,17 @@ fn change(path: &Path, group: GroupPos, work: impl FnOnce(&mut Vec<u8>)) {
             Ok(())
         })
         .unwrap();
+}
+
+/// Damages the record of a chunk.
+pub(crate) fn damage_chunk(path: &Path, at: ChunkPos) {
+    let (group, slot) = GroupPos::of(at);
+    change(path, group, |value| {
+        // Its checksum: behind the head, each entry's length of four bytes first.
+        let before = (value[1] & ((1 << slot) - 1)).count_ones() as usize;
+        assert!(value[0] == 1 && value[1] >> slot & 1 != 0);
+        value[2 + 12 * before + 4] ^= 1;
+    });
 }
 
 /// The pages of all chunks.
@@ -87,4 +100,36 @@ fn a_damaged_group_is_in_no_edits_way() {
         assert_eq!((report.chunks, kept.is_some()), (3, true), "damage {n}");
         assert_eq!(StoredWorld::check(&path).unwrap().damage, [""; 0]);
     }
+}
+
+/// What cannot be read in memory is not air that may be written over.
+#[test]
+fn what_could_not_be_loaded_is_not_edited() {
+    use crate::{Edit, VoxelShape, Voxels};
+    let folder = Folder::new();
+    let (lost, whole) = (ChunkPos::new(0, 0, 0), ChunkPos::new(1, 0, 0));
+    let stone = Chunk::new(Chunk::SIDE, Material(1));
+    let stored = StoredWorld::create(&folder.file(), "", &materials(3)).unwrap();
+    stored.put([lost, whole].map(|at| (at, stone.clone()))).unwrap();
+    stored.close().unwrap();
+    damage_chunk(&folder.file(), lost);
+    let stored = StoredWorld::open_read_only(&folder.file()).unwrap();
+    let mut world = World::load(&stored).unwrap();
+    assert!(world.unreadable().eq([lost]));
+    assert_eq!(world.chunk_at(lost), None);
+    assert_eq!(world.chunk_at(whole), Some(stone.clone()));
+    assert_eq!(world.chunk_at(ChunkPos::new(0, 1, 0)).map(|it| it.is_empty()), Some(true));
+
+    let shape = VoxelShape::Sphere { center: VoxelPos::new(31, 5, 5), radius_voxels: 4 };
+    let edit = Edit::fill(&world, &shape, Material(2)).unwrap();
+    assert!(edit.chunks().all(|(at, _)| at != lost) && edit.voxel_count() > 20);
+    world.apply(&edit);
+    // An edit that was made elsewhere, and a single voxel.
+    let plain = World::from_chunks("", materials(3), [(lost, stone.clone())]).unwrap();
+    world.apply(&Edit::fill(&plain, &shape, Material(2)).unwrap());
+    assert_eq!(world.set(VoxelPos::new(1, 1, 1), Material(2)), Material::AIR);
+    assert!(world.chunk(lost).is_none() && world.chunk(whole).is_some_and(|it| *it != stone));
+    // A whole chunk takes its place.
+    world.insert(lost, stone.clone()).unwrap();
+    assert_eq!((world.unreadable().len(), world.chunk_at(lost)), (0, Some(stone)));
 }
