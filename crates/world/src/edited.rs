@@ -1,9 +1,11 @@
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError, RwLock};
 
 use drystone_voxel::{Chunk, ChunkPos, LocalPos, Material, MaterialTable, downsample_block};
 
+use crate::levels::Cache;
+use crate::stored::DATABASE;
 use crate::{ChunkBox, CommitPolicy, EditStore, NodePos, Saving, Source, StoredWorld, WorldError};
 
 mod numbers;
@@ -25,7 +27,7 @@ use numbers::Numbers;
 ///
 /// # Cost
 /// A look-up more a chunk than the source takes. Larger voxels of a source that makes such
-/// itself are made again above edited chunks, each once.
+/// itself are made again above edited chunks, and those used lately kept, in 32 MiB at most.
 ///
 /// # Examples
 /// ```
@@ -52,16 +54,13 @@ pub struct EditedSource {
     can_write: bool,
     /// Nodes that have edited chunks below them.
     above: RwLock<HashSet<NodePos>>,
-    coarse: Mutex<Coarse>,
+    /// Larger voxels above edited chunks; an epoch ends with every edit.
+    coarse: Mutex<Cache>,
 }
 
-/// Larger voxels above edited chunks.
-#[derive(Default)]
-struct Coarse {
-    made: HashMap<NodePos, Chunk>,
-    /// How often was edited.
-    revision: u64,
-}
+/// The most memory that larger voxels above edited chunks take: some thousand chunks of land,
+/// more than a view shows.
+const COARSE_BYTES: usize = 32 << 20;
 
 /// What the names of such files begin with.
 const EDITS_OF: &str = "edits of ";
@@ -116,7 +115,8 @@ impl EditedSource {
             edits.put_materials(&grown)?;
         }
         let above = RwLock::new(HashSet::new());
-        let edited = Self { numbers, can_write, above, coarse: Mutex::default(), source, edits };
+        let coarse = Mutex::new(Cache::new(COARSE_BYTES));
+        let edited = Self { numbers, can_write, above, coarse, source, edits };
         edited.note_above(&edited.edits.chunk_positions());
         Ok(edited)
     }
@@ -146,7 +146,7 @@ impl EditedSource {
         self.above.read().unwrap_or_else(PoisonError::into_inner).contains(&node)
     }
 
-    fn coarse(&self) -> MutexGuard<'_, Coarse> {
+    fn coarse(&self) -> MutexGuard<'_, Cache> {
         self.coarse.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -163,28 +163,29 @@ impl EditedSource {
     }
 
     /// The node as the source has it, but for the voxels whose eight smaller ones would now
-    /// give another vote.
+    /// give another vote. An edited chunk that is damaged counts as not edited.
     fn with_edits(&self, node: NodePos) -> Result<Chunk, WorldError> {
         if node.level == 0 {
             return self.chunk(node.chunk);
         }
         let begun = {
-            let coarse = self.coarse();
-            if let Some(made) = coarse.made.get(&node) {
-                return Ok(made.clone());
+            let mut coarse = self.coarse();
+            if let Some(made) = coarse.get(node) {
+                return Ok(made);
             }
-            coarse.revision
+            coarse.epoch()
         };
         let mut chunk = self.original(node)?;
         for child in node.children().into_iter().flatten().filter(|&it| self.is_edited(it)) {
-            let (before, after) = (self.original(child)?, self.with_edits(child)?);
+            let before = self.original(child)?;
+            let after = match self.with_edits(child) {
+                Err(WorldError::BadStored { place, .. }) if place != DATABASE => continue,
+                after => after?,
+            };
             vote_again(&mut chunk, child.index_in_parent(), [&before, &after], self.materials());
         }
-        let mut coarse = self.coarse();
-        // An edit that came meanwhile may be in it or not.
-        if coarse.revision == begun {
-            coarse.made.insert(node, chunk.clone());
-        }
+        // An edit that came meanwhile may be in it or not: then it is not kept.
+        self.coarse().insert_made(node, &chunk, begun);
         Ok(chunk)
     }
 }
@@ -251,12 +252,12 @@ impl EditStore for EditedSource {
         self.note_above(&positions);
         self.edits.put(chunks.into_iter().map(kept))?;
         let mut coarse = self.coarse();
-        coarse.revision += 1;
+        coarse.begin_epoch();
         for position in positions {
             let mut node = NodePos::from(position);
             while node.level < NodePos::MAX_LEVEL {
                 node = node.parent();
-                coarse.made.remove(&node);
+                coarse.remove(node);
             }
         }
         Ok(())

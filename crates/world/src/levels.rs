@@ -13,6 +13,8 @@ mod workers;
 use std::time::Duration;
 
 #[cfg(not(target_arch = "wasm32"))]
+pub(crate) use cache::Cache;
+#[cfg(not(target_arch = "wasm32"))]
 pub(crate) use data::top_level;
 pub use data::{LevelData, Unsaved};
 pub use eye::{Eye, PixelScale};

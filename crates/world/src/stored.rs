@@ -27,7 +27,7 @@ mod saving;
 mod summary;
 mod survey;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 use batch::{Batch, Committed, HEAD, IMPORT, MATERIALS};
 pub use check::WorldCheck;

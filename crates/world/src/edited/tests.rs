@@ -11,6 +11,8 @@ use crate::{
     World,
 };
 
+mod far;
+
 const SIZE: [u32; 3] = [4, 4, 3];
 
 fn generated(seed: u64) -> Box<GeneratedWorld> {

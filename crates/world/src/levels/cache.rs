@@ -8,7 +8,7 @@ use crate::NodePos;
 /// Two generations: what is asked for moves into the young one, and when that holds half of
 /// the bytes, it becomes the old one and the old one goes. So a chunk that is used stays, one
 /// that is not goes after at most two turns, and nothing is ever searched for.
-pub(super) struct Cache {
+pub(crate) struct Cache {
     limit_bytes: usize,
     young: HashMap<NodePos, Chunk>,
     young_bytes: usize,
@@ -18,7 +18,7 @@ pub(super) struct Cache {
 }
 
 impl Cache {
-    pub(super) fn new(limit_bytes: usize) -> Self {
+    pub(crate) fn new(limit_bytes: usize) -> Self {
         Self {
             limit_bytes,
             young: HashMap::new(),
@@ -30,18 +30,18 @@ impl Cache {
     }
 
     /// How often what chunks are made of has become something else.
-    pub(super) const fn epoch(&self) -> u64 {
+    pub(crate) const fn epoch(&self) -> u64 {
         self.epoch
     }
 
     /// From now on, takes nothing that is being made already.
-    pub(super) const fn begin_epoch(&mut self) {
+    pub(crate) const fn begin_epoch(&mut self) {
         self.epoch += 1;
     }
 
     /// Keeps what was begun to be made in `epoch`; false, and nothing is kept, where another
     /// has begun since.
-    pub(super) fn insert_made(&mut self, node: NodePos, chunk: &Chunk, epoch: u64) -> bool {
+    pub(crate) fn insert_made(&mut self, node: NodePos, chunk: &Chunk, epoch: u64) -> bool {
         let is_new = epoch == self.epoch;
         if is_new {
             self.insert(node, chunk.clone());
@@ -50,7 +50,7 @@ impl Cache {
     }
 
     /// A chunk, which shares its voxels with the one kept here.
-    pub(super) fn get(&mut self, node: NodePos) -> Option<Chunk> {
+    pub(crate) fn get(&mut self, node: NodePos) -> Option<Chunk> {
         if let Some(chunk) = self.young.get(&node) {
             return Some(chunk.clone());
         }
@@ -60,7 +60,7 @@ impl Cache {
         Some(chunk)
     }
 
-    pub(super) fn insert(&mut self, node: NodePos, chunk: Chunk) {
+    pub(crate) fn insert(&mut self, node: NodePos, chunk: Chunk) {
         self.remove(node);
         let bytes = entry_bytes(&chunk);
         if self.young_bytes + bytes > self.limit_bytes / 2 && !self.young.is_empty() {
@@ -74,7 +74,7 @@ impl Cache {
         self.young.insert(node, chunk);
     }
 
-    pub(super) fn remove(&mut self, node: NodePos) {
+    pub(crate) fn remove(&mut self, node: NodePos) {
         if let Some(removed) = self.young.remove(&node) {
             self.young_bytes -= entry_bytes(&removed);
         }
@@ -84,7 +84,7 @@ impl Cache {
     }
 
     /// Bytes of what is kept.
-    pub(super) fn size_bytes(&self) -> usize {
+    pub(crate) fn size_bytes(&self) -> usize {
         self.young_bytes + self.old_bytes
     }
 }
