@@ -52,7 +52,12 @@ impl Batch {
 
     /// Adds what was asked for later, which counts where both say something.
     pub(super) fn extend(&mut self, later: Self) {
-        self.levels.retain(|node, _| !later.stale.contains(node));
+        // Of these there may be many, all of which a level that is put alone leaves as they are.
+        if later.stale.len() < self.levels.len() {
+            later.stale.iter().for_each(|node| drop(self.levels.remove(node)));
+        } else {
+            self.levels.retain(|node, _| !later.stale.contains(node));
+        }
         self.levels.extend(later.levels);
         self.stale.extend(later.stale);
         self.chunks.extend(later.chunks);
@@ -238,7 +243,7 @@ fn put_values(
         let old = if is_all_new { None } else { values.get(group)? };
         let parsed = old.as_ref().and_then(|old| Group::parse(group, old).ok());
         let value = Group::replaced(group, parsed.as_ref(), records);
-        if value.is_some() || old.is_some() {
+        if value.is_some() || old.is_some() || is_all_new {
             values.put(group, value.as_deref())?;
         }
     }

@@ -158,13 +158,24 @@ impl Committer {
 
     /// Takes a chunk of larger voxels, made of what was there when chunks had been put
     /// `edit_count` times. Where that has changed since, or nothing can be written, it is
-    /// forgotten: it can be made again.
-    pub(super) fn put_level(&self, node: NodePos, chunk: &Chunk, edit_count: u64) {
-        let mut state = self.shared.with_room();
-        if state.edit_count == edit_count && state.failure.is_none() && !chunk.is_empty() {
+    /// forgotten: it can be made again. So it is where too much waits, unless `waits` says
+    /// that the disk is waited for.
+    pub(super) fn put_level(&self, node: NodePos, chunk: &Chunk, edit_count: u64, waits: bool) {
+        let mut state = if waits { self.shared.with_room() } else { self.shared.lock() };
+        if self.shared.has_room(&state)
+            && state.edit_count == edit_count
+            && state.failure.is_none()
+            && !chunk.is_empty()
+        {
             let levels = [(node, chunk.clone())].into();
             self.shared.take(&mut state, Batch { levels, ..Batch::default() });
         }
+    }
+
+    /// Whether a batch is being written.
+    #[cfg(test)]
+    pub(super) fn is_writing(&self) -> bool {
+        !self.shared.lock().writing.is_empty()
     }
 
     /// Whether all could be written so far.
@@ -229,11 +240,15 @@ impl Shared {
     /// Waits until no more is pending than may be, or writing failed.
     fn with_room(&self) -> MutexGuard<'_, State> {
         let mut state = self.lock();
-        let limit = self.policy.max_bytes.saturating_mul(4);
-        while state.pending_bytes > limit && state.failure.is_none() {
+        while !self.has_room(&state) && state.failure.is_none() {
             state = self.wait(state, None);
         }
         state
+    }
+
+    /// Whether no more is pending than may be.
+    const fn has_room(&self, state: &State) -> bool {
+        state.pending_bytes <= self.policy.max_bytes.saturating_mul(4)
     }
 
     fn take(&self, state: &mut State, batch: Batch) {
@@ -305,9 +320,28 @@ impl Shared {
     }
 }
 
-/// The memory of a batch's chunks.
+/// The memory of a batch's chunks, and of the nodes above them.
 fn size_bytes(batch: &Batch) -> u64 {
     let each = size_of::<(NodePos, Chunk)>();
     let chunks = batch.chunks.values().chain(batch.levels.values());
-    chunks.map(|chunk| (chunk.size_bytes() + each) as u64).sum()
+    let chunks: usize = chunks.map(|chunk| chunk.size_bytes() + each).sum();
+    // A table of entries is up to half empty.
+    (chunks + 2 * batch.stale.len() * size_of::<NodePos>()) as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use drystone_voxel::Material;
+
+    use super::*;
+
+    /// A chunk of one material takes next to nothing; all nodes above it do not.
+    #[test]
+    fn nodes_above_count_as_memory() {
+        let one = (ChunkPos::new(-5, 0, 9), Chunk::new(Chunk::SIDE, Material(1)));
+        let batch = Batch::of_chunks([one].into());
+        let nodes = usize::from(NodePos::MAX_LEVEL) * size_of::<NodePos>();
+        assert!(size_bytes(&batch) as usize >= nodes + size_of::<(NodePos, Chunk)>());
+        assert_eq!(size_bytes(&Batch::default()), 0);
+    }
 }

@@ -86,7 +86,7 @@ impl StoredWorld {
             levels.into_iter().map(|level| level.into_iter().collect()).collect();
         let (mut done, total) = (0, levels.iter().map(|level| level.len() as u64).sum());
         for steps in levels.iter().flat_map(|level| level.chunks(Self::STEPS)) {
-            steps.par_iter().try_for_each(|&node| self.derived(node).map(drop))?;
+            steps.par_iter().try_for_each(|&node| self.derived(node, true).map(drop))?;
             committer.check()?;
             done += steps.len() as u64;
             each(done, total);
@@ -122,22 +122,25 @@ impl StoredWorld {
     }
 
     /// The chunk of larger voxels at `node`: as it is kept, or else made of those below it,
-    /// and then kept where the world may be written.
+    /// and then kept where the world may be written and not too much waits for that.
     pub(super) fn derive(&self, node: NodePos) -> Result<Chunk, WorldError> {
-        self.derived(node).map(|it| it.chunk)
+        self.derived(node, false).map(|it| it.chunk)
     }
 
-    fn derived(&self, node: NodePos) -> Result<Derived, WorldError> {
+    /// With `waits`, what is made is kept in any case: the disk is waited for.
+    fn derived(&self, node: NodePos, waits: bool) -> Result<Derived, WorldError> {
         let air = || Chunk::new(Chunk::SIDE, Material::AIR);
         let whole = |chunk| Ok(Derived { chunk, is_whole: true });
-        let Some(children) = node.children() else {
+        if node.level == 0 {
             return match self.chunk(node.chunk) {
                 Err(WorldError::BadStored { place, .. }) if place != DATABASE => {
                     Ok(Derived { chunk: air(), is_whole: false })
                 }
                 read => whole(read?),
             };
-        };
+        }
+        // Past the end of the numbers there is nothing below.
+        let Some(children) = node.children() else { return whole(air()) };
         // What is put from here on may not be in what is read below.
         let since = self.committer.as_ref().map(Committer::edit_count);
         if self.is_air(node) {
@@ -149,14 +152,14 @@ impl StoredWorld {
         let mut is_whole = true;
         let mut chunks = [const { None }; 8];
         for (chunk, child) in chunks.iter_mut().zip(children) {
-            let derived = self.derived(child)?;
+            let derived = self.derived(child, waits)?;
             is_whole &= derived.is_whole;
             *chunk = Some(derived.chunk);
         }
         let chunks = chunks.each_ref().map(Option::as_ref);
         let chunk = downsample(Chunk::SIDE, chunks, self.materials()).unwrap_or_else(air);
         if let (true, Some(committer), Some(since)) = (is_whole, &self.committer, since) {
-            committer.put_level(node, &chunk, since);
+            committer.put_level(node, &chunk, since, waits);
         }
         Ok(Derived { chunk, is_whole })
     }

@@ -133,3 +133,66 @@ fn what_could_not_be_loaded_is_not_edited() {
     world.insert(lost, stone.clone()).unwrap();
     assert_eq!((world.unreadable().len(), world.chunk_at(lost)), (0, Some(stone)));
 }
+
+/// Who reads larger voxels does not wait for a disk that is slow.
+#[test]
+fn who_reads_levels_waits_for_no_commit() {
+    use std::sync::mpsc::channel;
+    let folder = Folder::new();
+    let policy = CommitPolicy { max_delay: Duration::ZERO, max_bytes: 1 };
+    let stone = |n| [(ChunkPos::new(n, 0, 0), Chunk::new(Chunk::SIDE, Material(1)))];
+    let world = StoredWorld::create(&folder.file(), "", &materials(3)).unwrap();
+    world.put(stone(0)).unwrap();
+    world.close().unwrap();
+    let world = StoredWorld::open_with(&folder.file(), policy).unwrap();
+    let ((begun, is_begun), (end, ended), (read, is_read)) = (channel(), channel(), channel());
+    std::thread::scope(|scope| {
+        let world = &world;
+        scope.spawn(move || {
+            // As long as another transaction takes, none can be committed.
+            let held = world.store.write(|_| {
+                begun.send(()).unwrap();
+                Ok(ended.recv())
+            });
+            held.unwrap().unwrap();
+        });
+        is_begun.recv().unwrap();
+        world.put(stone(8)).unwrap();
+        // One batch is being written; what is put now waits, and is too much.
+        while world.committer.as_ref().is_some_and(|it| !it.is_writing()) {
+            std::thread::yield_now();
+        }
+        world.put(stone(16)).unwrap();
+        scope.spawn(move || {
+            let node = NodePos::from(ChunkPos::new(0, 0, 0)).parent();
+            read.send(world.coarse_chunk(node).unwrap().unwrap().is_empty()).unwrap();
+        });
+        let found = is_read.recv_timeout(Duration::from_secs(20));
+        end.send(()).unwrap();
+        assert_eq!(found, Ok(false));
+    });
+    // Who makes them to be kept waits: all are.
+    world.derive_levels(&mut |_, _| {}).unwrap();
+    world.close().unwrap();
+    let world = StoredWorld::open_read_only(&folder.file()).unwrap();
+    for at in world.chunk_positions() {
+        assert!(world.coarse_chunk(NodePos::from(at).parent()).is_some(), "{at:?}");
+    }
+}
+
+/// Past the end of the numbers nothing lies below a node: not even the chunk of its numbers.
+#[test]
+fn nodes_past_the_end_of_the_numbers_are_air() {
+    let folder = Folder::new();
+    let world = StoredWorld::create(&folder.file(), "", &materials(3)).unwrap();
+    let stone = Chunk::new(Chunk::SIDE, Material(1));
+    let ends = [i32::MIN, i32::MAX].map(|x| ChunkPos::new(x, 0, 0));
+    world.put(ends.map(|at| (at, stone.clone()))).unwrap();
+    for at in ends {
+        assert!(world.chunk(at).unwrap() == stone);
+        for level in [1, 5, NodePos::MAX_LEVEL] {
+            let node = NodePos::new(level, at);
+            assert!(world.coarse_chunk(node).unwrap().unwrap().is_empty(), "{node:?}");
+        }
+    }
+}
