@@ -19,7 +19,8 @@ use crate::{ChunkBox, VoxelBox};
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum VoxelShape {
-    /// All voxels of a box; none, where it has no side.
+    /// All voxels of a box; none, where it has no side. The voxels of the highest number on an
+    /// axis are in no box, since its end would have none.
     Box(VoxelBox),
     /// The voxels whose middles are no farther than half a voxel more than the radius from the
     /// middle of `center`: with radius 0 one voxel, with radius 1 those that share a face
@@ -36,7 +37,7 @@ impl VoxelShape {
     /// The largest radius of a sphere.
     pub const MAX_RADIUS: u32 = 1 << 20;
 
-    /// One voxel.
+    /// One voxel; none, where that has the highest number on an axis.
     pub const fn voxel(voxel: VoxelPos) -> Self {
         Self::Box(VoxelBox::of(voxel))
     }
@@ -49,13 +50,12 @@ impl VoxelShape {
     /// The smallest box that holds it; `None` where there are no voxels in it. Ends where the
     /// numbers of voxels end.
     pub fn bounds(&self) -> Option<VoxelBox> {
-        match *self {
-            Self::Box(it) => {
-                let [min, max] = [it.min, it.max].map(VoxelPos::to_array);
-                (0..3).all(|axis| min[axis] < max[axis]).then_some(it)
-            }
-            Self::Sphere { center, radius_voxels } => Some(around(center, radius_voxels)),
-        }
+        let it = match *self {
+            Self::Box(it) => it,
+            Self::Sphere { center, radius_voxels } => around(center, radius_voxels),
+        };
+        let [min, max] = [it.min, it.max].map(VoxelPos::to_array);
+        (0..3).all(|axis| min[axis] < max[axis]).then_some(it)
     }
 
     /// Whether `voxel` is part of it.
@@ -83,7 +83,8 @@ impl VoxelShape {
                 let left = (radius * (radius + 1)).checked_sub(up.checked_add(far)?)?;
                 let reach = left.isqrt() as i32;
                 let ends = [-reach, reach + 1].map(|by| center.x.saturating_add(by));
-                Some(ends[0]..ends[1])
+                let is_inside = ends[0] < ends[1] && y < i32::MAX && z < i32::MAX;
+                is_inside.then_some(ends[0]..ends[1])
             }
         }
     }
@@ -210,6 +211,20 @@ mod tests {
         assert!(ball.bounds().is_some());
         let none = VoxelShape::Box(cube([3, 3, 3], [3, 2, 9]));
         assert_eq!((none.bounds(), none.row(3, 3)), (None, None));
+        for low in [i32::MIN, i32::MAX] {
+            let at = VoxelPos::new(0, low, 0);
+            let has_any = low == i32::MIN;
+            for shape in
+                [VoxelShape::voxel(at), VoxelShape::Sphere { center: at, radius_voxels: 0 }]
+            {
+                assert_eq!(shape.bounds().is_some(), has_any, "{shape:?}");
+                assert_eq!(shape.contains(at), has_any, "{shape:?}");
+                assert_eq!(shape.chunks(Chunk::SIDE).is_some(), has_any, "{shape:?}");
+            }
+        }
+        // A box that ends where the numbers begin has no voxel, nor a chunk.
+        let before = VoxelShape::Box(cube([i32::MIN; 3], [i32::MIN; 3]));
+        assert_eq!((before.bounds(), before.chunks(Chunk::SIDE)), (None, None));
     }
 
     /// The words of the docs, voxel by voxel.

@@ -10,7 +10,8 @@ pub struct VoxelBox {
 }
 
 impl VoxelBox {
-    /// The box of one voxel. Saturates at the end of the world.
+    /// The box of one voxel. Saturates at the end of the world: the box of a voxel of the
+    /// highest number on an axis holds nothing.
     pub const fn of(voxel: VoxelPos) -> Self {
         let max = VoxelPos::new(
             voxel.x.saturating_add(1),

@@ -88,7 +88,8 @@ impl LevelData {
         self.extent
     }
 
-    /// The nodes of the highest level, which cover all there is: at most eight.
+    /// The nodes of the highest level, which cover all there is: at most eight, but at
+    /// [`NodePos::MAX_LEVEL`] as many as the numbers of chunks need.
     pub fn roots(&self) -> Vec<NodePos> {
         let Some(extent) = self.extent else { return Vec::new() };
         let [low, high] =
