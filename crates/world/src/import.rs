@@ -3,6 +3,7 @@ use std::time::Duration;
 
 use drystone_voxel::{Chunk, ChunkPos};
 use rayon::prelude::*;
+use rayon::{ThreadPool, ThreadPoolBuilder};
 use twox_hash::XxHash3_64;
 
 use crate::stored::DATABASE;
@@ -28,8 +29,36 @@ pub struct ImportOptions {
 impl ImportOptions {
     /// The least: pages of the file, and a slab of chunks on each side.
     pub const MIN_MEMORY_BYTES: u64 = 64 << 20;
-    /// What does not depend on how much is gathered for a commit.
-    const FIXED_BYTES: u64 = 56 << 20;
+}
+
+/// What an import takes that depends neither on how much is gathered for a commit nor on how
+/// many threads there are: the file's pages, and slabs.
+const FIXED_BYTES: u64 = 40 << 20;
+/// What a thread that reads and one that packs take: what they pack and unpack with, and the
+/// chunks of larger voxels under way.
+const THREAD_BYTES: u64 = 8 << 20;
+/// How often what is gathered for a commit is in memory at worst: four times it may wait while
+/// as much is written, packed and as pages.
+const GATHERED_TIMES: u64 = 24;
+
+/// How an import uses its memory.
+#[derive(Clone, Copy, Debug)]
+struct Shares {
+    /// Threads that read, and as many that pack.
+    threads: usize,
+    /// What is gathered for a commit.
+    max_bytes: u64,
+}
+
+impl Shares {
+    /// Threads take at most half of what is left; one there is always.
+    fn of(memory_bytes: u64, cores: usize) -> Self {
+        let memory_bytes = memory_bytes.max(ImportOptions::MIN_MEMORY_BYTES);
+        let left_bytes = memory_bytes - FIXED_BYTES;
+        let threads = (left_bytes / 2 / THREAD_BYTES).clamp(1, cores.max(1) as u64);
+        let max_bytes = (left_bytes - threads * THREAD_BYTES) / GATHERED_TIMES;
+        Self { threads: threads as usize, max_bytes }
+    }
 }
 
 impl Default for ImportOptions {
@@ -56,7 +85,8 @@ pub struct ImportProgress {
     pub levels_total: u64,
 }
 
-/// Copies a source of any size into a stored world, chunk by chunk, on all cores. What was
+/// Copies a source of any size into a stored world, chunk by chunk, on all cores, or on as
+/// many as the memory is for: 16 MiB each beyond 40. What was
 /// committed of an import that was stopped, or killed, is not done again.
 ///
 /// ```text
@@ -95,17 +125,15 @@ pub fn import(
 ) -> Result<(StoredWorld, ImportProgress), WorldError> {
     let slabs = Slabs::of(source);
     let mark = Mark { source: fingerprint(source), done: 0, lost: 0 };
-    // Four times this may wait while as much is written, packed and as pages.
-    let left_bytes = options.memory_bytes.saturating_sub(ImportOptions::FIXED_BYTES);
-    let max_bytes = (left_bytes / 24).max(ImportOptions::FIXED_BYTES / 64);
+    let Shares { threads, max_bytes } =
+        Shares::of(options.memory_bytes, rayon::current_num_threads());
     let policy = CommitPolicy { max_delay: Duration::from_secs(5), max_bytes };
-    let world = match path.exists() {
-        true => StoredWorld::open_import(path, policy)?,
-        false => {
-            let progress = Some(mark.to_bytes());
-            StoredWorld::create_with(path, source.name(), source.materials(), policy, progress)?
-        }
-    };
+    let pool = pool_of(threads, path)?;
+    if !path.exists() {
+        let progress = Some(mark.to_bytes());
+        StoredWorld::create_with(path, source.name(), source.materials(), progress)?;
+    }
+    let world = StoredWorld::open_import(path, policy, threads)?;
     let refused = |problem| WorldError::NotResumed { path: path.into(), problem };
     let begun = world.import_progress()?.ok_or_else(|| refused("no import was stopped here"))?;
     let begun = Mark::of_bytes(&begun).ok_or_else(|| refused("another version began it"))?;
@@ -120,14 +148,14 @@ pub fn import(
             (progress.done, progress.resumed) = (progress.done + count, progress.resumed + count);
             continue;
         }
-        let (chunks, lost) = read(source, slab)?;
+        let (chunks, lost) = on(pool.as_ref(), || read(source, slab))?;
         (progress.done, progress.lost) = (progress.done + count, progress.lost + lost);
         let ImportProgress { done, lost, .. } = progress;
         world.put_import(chunks, Mark { done, lost, ..mark }.to_bytes())?;
         each(&progress);
     }
     if options.levels {
-        world.derive_levels(&mut |done, total| {
+        world.derive_levels_on(pool.as_ref(), &mut |done, total| {
             (progress.levels_done, progress.levels_total) = (done, total);
             each(&progress);
         })?;
@@ -135,6 +163,26 @@ pub fn import(
     world.put_import([], Vec::new())?;
     world.flush()?;
     Ok((world, progress))
+}
+
+/// Threads to read on; `None` where those that all share are no more.
+fn pool_of(threads: usize, path: &Path) -> Result<Option<ThreadPool>, WorldError> {
+    if threads >= rayon::current_num_threads() {
+        return Ok(None);
+    }
+    let pool = ThreadPoolBuilder::new().num_threads(threads);
+    let pool = pool.thread_name(|n| format!("imports {n}")).build();
+    pool.map(Some).map_err(|error| {
+        let problem = std::io::Error::other(error);
+        WorldError::Unreadable { path: path.into(), problem }
+    })
+}
+
+fn on<T: Send>(pool: Option<&ThreadPool>, work: impl FnOnce() -> T + Send) -> T {
+    match pool {
+        Some(pool) => pool.install(work),
+        None => work(),
+    }
 }
 
 /// The chunks of a slab that hold anything, and how many are damaged.

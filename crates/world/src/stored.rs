@@ -134,17 +134,17 @@ impl StoredWorld {
     /// # Errors
     /// A file that is there already, or that cannot be made.
     pub fn create(path: &Path, name: &str, materials: &MaterialTable) -> Result<Self, WorldError> {
-        Self::create_with(path, name, materials, CommitPolicy::default(), None)
+        Self::create_with(path, name, materials, None)?;
+        Self::open(path)
     }
 
-    /// The same, with how far an import has come from the start.
+    /// The same, closed, with how far an import has come from the start.
     pub(crate) fn create_with(
         path: &Path,
         name: &str,
         materials: &MaterialTable,
-        policy: CommitPolicy,
         import: Option<Vec<u8>>,
-    ) -> Result<Self, WorldError> {
+    ) -> Result<(), WorldError> {
         let unreadable = |problem| WorldError::Unreadable { path: path.into(), problem };
         if path.exists() {
             return Err(unreadable(std::io::ErrorKind::AlreadyExists.into()));
@@ -153,8 +153,7 @@ impl StoredWorld {
         let new = publish::reserve(path).map_err(unreadable)?;
         let made = Self::fill(&new, name, materials, import)
             .and_then(|()| publish::publish(&new, path).map_err(unreadable));
-        made.inspect_err(|_| drop(fs::remove_file(&new)))?;
-        Self::open_with(path, policy)
+        made.inspect_err(|_| drop(fs::remove_file(&new)))
     }
 
     /// Makes an empty file a world without chunks.
@@ -193,7 +192,12 @@ impl StoredWorld {
     /// # Errors
     /// As [`open`](Self::open).
     pub fn open_with(path: &Path, policy: CommitPolicy) -> Result<Self, WorldError> {
-        Self::of(Self::store(path, Access::Write)?, Some(policy))
+        Self::open_on(path, policy, 0)
+    }
+
+    /// The same, packing on so many threads; 0 for as many as there are cores.
+    fn open_on(path: &Path, policy: CommitPolicy, threads: usize) -> Result<Self, WorldError> {
+        Self::of(Self::store(path, Access::Write)?, Some((policy, threads)))
     }
 
     /// Opens a world to read it, together with others that only read.
@@ -236,15 +240,18 @@ impl StoredWorld {
             && start == MAGIC
     }
 
-    fn of(store: Store, policy: Option<CommitPolicy>) -> Result<Self, WorldError> {
+    fn of(store: Store, writing: Option<(CommitPolicy, usize)>) -> Result<Self, WorldError> {
         let (head, materials) = read_meta(&store)?;
         let index = read_index(&store, &head)?;
         let name = head.name.clone();
         let committed = Arc::new(RwLock::new(Committed::new(head, index)));
         let store = Arc::new(store);
-        let committer = policy
-            .map(|policy| Committer::new(Arc::clone(&store), Arc::clone(&committed), policy))
-            .transpose()?;
+        let shared = || (Arc::clone(&store), Arc::clone(&committed));
+        let committer = writing.map(|(policy, threads)| {
+            let (store, committed) = shared();
+            Committer::new(store, committed, policy, threads)
+        });
+        let committer = committer.transpose()?;
         Ok(Self { name, materials, committed, committer, faults: Mutex::default(), store })
     }
 

@@ -1,6 +1,9 @@
+use std::collections::HashSet;
 use std::fs;
 use std::path::PathBuf;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::thread::ThreadId;
 
 use drystone_voxel::{Material, MaterialTable};
 
@@ -246,4 +249,56 @@ fn a_large_source_is_never_listed() {
     assert_eq!((seen.0, progress.total), (90_000, 90_000));
     assert!(seen.1 > 0 && seen.1 == progress.levels_total);
     assert_eq!(world.chunk_count(), 300);
+}
+
+/// Nothing that an import takes at worst is more than it may, on any machine.
+#[test]
+fn shares_add_up_to_the_memory() {
+    for memory_bytes in (0..400).map(|mib| mib << 20) {
+        for cores in [0, 1, 2, 3, 8, 64, 1000] {
+            let Shares { threads, max_bytes } = Shares::of(memory_bytes, cores);
+            let all = FIXED_BYTES + threads as u64 * THREAD_BYTES + GATHERED_TIMES * max_bytes;
+            assert!(all <= memory_bytes.max(ImportOptions::MIN_MEMORY_BYTES), "{memory_bytes}");
+            assert!((1..=cores.max(1)).contains(&threads), "{threads} of {cores}");
+            assert!(max_bytes >= 512 << 10, "{max_bytes}");
+        }
+    }
+    assert_eq!(Shares::of(64 << 20, 64).threads, 1);
+    assert_eq!(Shares::of(256 << 20, 8).threads, 8);
+}
+
+/// Notes which threads ask for chunks.
+struct Asked(GeneratedWorld, Mutex<HashSet<ThreadId>>);
+
+impl Source for Asked {
+    fn name(&self) -> &str {
+        self.0.name()
+    }
+
+    fn materials(&self) -> &MaterialTable {
+        self.0.materials()
+    }
+
+    fn chunk_positions(&self) -> Vec<ChunkPos> {
+        self.0.chunk_positions()
+    }
+
+    fn chunk(&self, position: ChunkPos) -> Result<Chunk, WorldError> {
+        self.1.lock().unwrap().insert(std::thread::current().id());
+        self.0.chunk(position)
+    }
+}
+
+#[test]
+fn little_memory_is_for_few_threads() {
+    let config = GeneratorConfig { size_chunks: [12, 4, 12], ..GeneratorConfig::default() };
+    for (memory_bytes, most) in [(64 << 20, 1), (1 << 30, 64)] {
+        let file = File::new();
+        let source = Asked(GeneratedWorld::new(config.clone()).unwrap(), Mutex::default());
+        let options = ImportOptions { memory_bytes, ..ImportOptions::default() };
+        let (world, _) = import(&source, &file.0, &options, &mut |_| {}).unwrap();
+        assert!(world.chunk_count() > 0);
+        let threads = source.1.lock().unwrap().len();
+        assert!((1..=most).contains(&threads), "{threads} with {memory_bytes} bytes");
+    }
 }

@@ -75,13 +75,16 @@ struct State {
 }
 
 impl Committer {
+    /// With `threads` that pack, or as many as there are cores where that is 0.
     pub(super) fn new(
         store: Arc<Store>,
         committed: Arc<RwLock<Committed>>,
         policy: CommitPolicy,
+        threads: usize,
     ) -> Result<Self, WorldError> {
         let (state, changed) = (Mutex::default(), Condvar::new());
-        let pool = ThreadPoolBuilder::new().thread_name(|n| format!("packs {n}")).build().ok();
+        let pool = ThreadPoolBuilder::new().num_threads(threads);
+        let pool = pool.thread_name(|n| format!("packs {n}")).build().ok();
         let shared = Arc::new(Shared { state, changed, policy, store, committed, pool });
         let worker = Arc::clone(&shared);
         let thread = std::thread::Builder::new()

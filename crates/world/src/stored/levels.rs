@@ -1,6 +1,7 @@
 use std::collections::HashSet;
 
 use drystone_voxel::{Chunk, ChunkPos, Material, downsample};
+use rayon::ThreadPool;
 use rayon::prelude::*;
 
 use super::committer::{Committer, Waiting};
@@ -71,6 +72,15 @@ impl StoredWorld {
     /// What cannot be written, and damage to the file as a whole. What follows from a damaged
     /// chunk is not kept.
     pub fn derive_levels(&self, each: &mut dyn FnMut(u64, u64)) -> Result<(), WorldError> {
+        self.derive_levels_on(None, each)
+    }
+
+    /// The same on the threads of `pool`; without one, on those that all share.
+    pub(crate) fn derive_levels_on(
+        &self,
+        pool: Option<&ThreadPool>,
+        each: &mut dyn FnMut(u64, u64),
+    ) -> Result<(), WorldError> {
         let Some(committer) = &self.committer else {
             return Err(WorldError::ReadOnly { path: self.path().into() });
         };
@@ -86,7 +96,9 @@ impl StoredWorld {
             levels.into_iter().map(|level| level.into_iter().collect()).collect();
         let (mut done, total) = (0, levels.iter().map(|level| level.len() as u64).sum());
         for steps in levels.iter().flat_map(|level| level.chunks(Self::STEPS)) {
-            steps.par_iter().try_for_each(|&node| self.derived(node, true).map(drop))?;
+            let derive =
+                || steps.par_iter().try_for_each(|&node| self.derived(node, true).map(drop));
+            pool.map_or_else(derive, |pool| pool.install(derive))?;
             committer.check()?;
             done += steps.len() as u64;
             each(done, total);

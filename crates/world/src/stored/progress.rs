@@ -9,10 +9,14 @@ use crate::WorldError;
 
 impl StoredWorld {
     /// Opens a world to go on with an import; what imports that were killed left beside it
-    /// goes.
-    pub(crate) fn open_import(path: &Path, policy: CommitPolicy) -> Result<Self, WorldError> {
+    /// goes. Packs on so many threads.
+    pub(crate) fn open_import(
+        path: &Path,
+        policy: CommitPolicy,
+        threads: usize,
+    ) -> Result<Self, WorldError> {
         publish::remove_left(path);
-        Self::open_with(path, policy)
+        Self::open_on(path, policy, threads)
     }
 
     /// Chunks and how far an import has come, in one transaction.
