@@ -1,6 +1,7 @@
 //! What the crate promises to its users: files of every kind, whole and damaged.
 #![allow(clippy::unwrap_used)]
 
+mod edited_kill;
 mod edits_of_files;
 mod gltf_bytes;
 mod gltf_hostile;

@@ -58,7 +58,7 @@ fn what_was_committed_is_there_after_every_kill() {
     let path = folder.file("killed.drystone");
     StoredWorld::create(&path, "killed", &MaterialTable::new()).unwrap().close().unwrap();
     let mut random = Random(7);
-    let (mut next, mut kills_in_edits, mut kept_levels) = (0, 0, 0);
+    let (mut next, mut kills_in_edits, mut kept_levels) = (0, 0, [0; LEVELS as usize]);
     for kill in 0..KILLS {
         let mut child = command("stored_kill::child_edits", &path, next).spawn().unwrap();
         std::thread::sleep(Duration::from_micros(random.below(60_000) as u64));
@@ -83,7 +83,8 @@ fn what_was_committed_is_there_after_every_kill() {
             assert!(found == edits.unwrap_or(u64::MAX) || found == committed, "kill {kill}");
             assert!(chunk == edited(found), "kill {kill}: edit {found} is torn");
         }
-        kept_levels += assert_levels_follow(&world, kill);
+        let found = assert_levels_follow(&world, kill);
+        kept_levels.iter_mut().zip(found).for_each(|(all, found)| *all += found);
         let check = StoredWorld::check(&path).unwrap();
         assert!(check.damage.is_empty(), "kill {kill}: {:?}", check.damage);
         drop(world);
@@ -95,18 +96,30 @@ fn what_was_committed_is_there_after_every_kill() {
         world.close().unwrap();
     }
     assert!(kills_in_edits > KILLS / 10, "{kills_in_edits} of {KILLS} while it was editing");
-    assert!(kept_levels > KILLS, "{kept_levels}");
+    assert!(kept_levels.iter().all(|&count| count > KILLS), "{kept_levels:?}");
 }
 
-/// What is kept of larger voxels is what follows from the chunks; how many there are.
-fn assert_levels_follow(world: &StoredWorld, kill: usize) -> usize {
-    let mut count = 0;
-    for node in (0..PLACES).map(|n| NodePos::from(place(n)).ancestor(1)) {
+/// Levels up to one at which two nodes a side cover all places.
+const LEVELS: u8 = 2;
+
+/// What is kept of larger voxels, at every level, is what follows from the chunks; how many of
+/// them are of each level.
+fn assert_levels_follow(world: &StoredWorld, kill: usize) -> [usize; LEVELS as usize] {
+    let mut counts = [0; LEVELS as usize];
+    let places = (0..PLACES).map(|n| NodePos::from(place(n)));
+    for (level, place) in (1..=LEVELS).flat_map(|level| places.clone().map(move |it| (level, it))) {
+        let node = place.ancestor(level);
         let Some(kept) = world.coarse_chunk(node) else { continue };
-        let below = node.children().unwrap().map(|child| world.chunk(child.chunk).unwrap());
-        let expected = downsample(Chunk::SIDE, below.each_ref().map(Some), world.materials());
-        assert!(kept.unwrap() == expected.unwrap(), "kill {kill}: {node:?} is no longer true");
-        count += 1;
+        let expected = follows(world, node);
+        assert!(kept.unwrap() == expected, "kill {kill}: {node:?} is no longer true");
+        counts[usize::from(level) - 1] += 1;
     }
-    count
+    counts
+}
+
+/// A node made of chunks alone, whatever is kept between.
+fn follows(world: &StoredWorld, node: NodePos) -> Chunk {
+    let Some(children) = node.children() else { return world.chunk(node.chunk).unwrap() };
+    let below = children.map(|child| follows(world, child));
+    downsample(Chunk::SIDE, below.each_ref().map(Some), world.materials()).unwrap()
 }

@@ -196,3 +196,67 @@ fn nodes_past_the_end_of_the_numbers_are_air() {
         }
     }
 }
+
+/// The record of a chunk as it was written before there were bricks: its runs, one by one.
+fn old_record(chunk: &Chunk) -> Vec<u8> {
+    let mut runs: Vec<(usize, Material)> = Vec::new();
+    for (_, material) in chunk {
+        match runs.last_mut() {
+            Some((len, last)) if *last == material => *len += 1,
+            _ => runs.push((1, material)),
+        }
+    }
+    let mut materials: Vec<Material> = runs.iter().map(|it| it.1).collect();
+    materials.sort_unstable();
+    materials.dedup();
+    // Plain, and kept as runs. Every length stands at the end, as if it were a long one.
+    let mut record = vec![0, 255];
+    record.extend((materials.len() as u16 - 1).to_le_bytes());
+    record.extend(materials.iter().flat_map(|it| it.0.to_le_bytes()));
+    record.extend((runs.len() as u16 - 1).to_le_bytes());
+    let places = runs.iter().map(|(_, it)| materials.binary_search(it).unwrap());
+    record.extend(places.clone().map(|place| (place.min(7) as u8) << 5));
+    let far: Vec<usize> = places.filter(|&place| place >= 7).collect();
+    record.extend((far.len() as u16).to_le_bytes());
+    record.extend(far.iter().flat_map(|&place| (place as u16).to_le_bytes()));
+    for &(len, _) in &runs {
+        record.extend([len as u8 | 0x80, (len >> 7) as u8 | 0x80, (len >> 14) as u8]);
+    }
+    record
+}
+
+/// A file whose values are whole, however long, and whose records are runs, is read, edited
+/// and checked.
+#[test]
+fn a_file_from_before_bricks_and_pages_is_read_and_edited() {
+    let folder = Folder::new();
+    let path = folder.file();
+    let at = |n: i32| ChunkPos::new(n & 1, n >> 1 & 1, n >> 2);
+    let chunk = |n: i32| match n {
+        0 => Chunk::from_fn(Chunk::SIDE, |at| Material(u16::from(at.y < 9))),
+        _ => noise(n as u16),
+    };
+    let world = StoredWorld::create(&path, "", &materials(301)).unwrap();
+    world.put((0..3).map(|n| (at(n), chunk(n)))).unwrap();
+    world.close().unwrap();
+    let group = GroupPos::of(at(0)).0;
+    let records = std::array::from_fn(|n| (n < 3).then(|| old_record(&chunk(n as i32))));
+    let old = group::Group::replaced(group, None, &records).unwrap();
+    assert!(old.len() > 1 << 16, "no page takes it");
+    let store = Store::open(&path, Access::Write).unwrap();
+    store.write(|it| Ok(it.open_table(pages::CHUNKS.pages)?.retain(|_, _| false)?)).unwrap();
+    drop(store);
+    change(&path, group, |value| *value = old);
+
+    let check = StoredWorld::check(&path).unwrap();
+    assert_eq!((check.chunks, check.damage.len()), (3, 0), "{:?}", check.damage);
+    let world = StoredWorld::open(&path).unwrap();
+    (0..3).for_each(|n| assert!(world.chunk(at(n)).unwrap() == chunk(n), "{n}"));
+    world.put([(at(5), chunk(5))]).unwrap();
+    world.close().unwrap();
+    let world = StoredWorld::open_read_only(&path).unwrap();
+    [0, 1, 2, 5].into_iter().for_each(|n| assert!(world.chunk(at(n)).unwrap() == chunk(n)));
+    drop(world);
+    assert_eq!(StoredWorld::check(&path).unwrap().damage, [""; 0]);
+    assert!(page_count(&path) > 0, "what is written anew is cut");
+}
