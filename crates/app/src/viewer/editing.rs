@@ -232,6 +232,8 @@ impl Viewer {
             Ok(Edited::Nothing) => "nothing changed: so already, or outside of the world".into(),
             Err(_) => String::new(),
         };
+        // Who goes on after a warning is warned again.
+        self.editing.is_warned &= !matches!(done, Ok(Edited::Voxels(_)));
         self.edited(message, done.map(drop));
     }
 
@@ -271,17 +273,31 @@ impl Viewer {
         self.edited(String::new(), Ok(()));
     }
 
-    /// Ends when all is saved. When that fails, it is said, and the window stays: who closes
-    /// it once more leaves without.
+    /// Ends when all is saved. When that fails, or nothing keeps the edits, it is said, and the
+    /// window stays: who closes it once more leaves without.
     pub(super) fn close(&mut self, event_loop: &ActiveEventLoop) {
-        match self.editing.save() {
-            Err(error) if !self.editing.is_warned => {
+        let saved = self.editing.save();
+        let state = self.editing.editor.keeper().state();
+        match reason_to_stay(saved.err(), &state) {
+            Some(reason) if !self.editing.is_warned => {
                 self.editing.is_warned = true;
-                output::note(&format!("{error} (Ctrl+S), or close again to leave without"));
+                output::note(&format!("{reason}, or close again to leave without"));
+                self.editing.message = "NOT SAVED: close again to leave without".into();
                 self.redraw();
             }
             _ => event_loop.exit(),
         }
+    }
+}
+
+/// Why closing would lose edits.
+fn reason_to_stay(failure: Option<impl std::fmt::Display>, state: &SaveState) -> Option<String> {
+    match failure {
+        Some(failure) => Some(format!("{failure} (Ctrl+S)")),
+        None if *state == SaveState::NotKept => {
+            Some("nothing keeps these edits: start with --edits FILE.drystone for that".into())
+        }
+        None => None,
     }
 }
 
@@ -294,5 +310,20 @@ fn shortcut(event: &KeyEvent, modifiers: ModifiersState) -> Option<Shortcut> {
         "y" => Some(Shortcut::Redo),
         "s" if !event.repeat => Some(Shortcut::Save),
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn edits_are_not_left_behind_without_a_word() {
+        let reason = |failure: Option<&str>, state| reason_to_stay(failure, &state);
+        assert!(reason(None, SaveState::NotKept).is_some_and(|it| it.contains("--edits")));
+        let full = reason(Some("the disk is full"), SaveState::Failed("full".into()));
+        assert!(full.is_some_and(|it| it.contains("the disk is full")));
+        assert_eq!(reason(None, SaveState::Unedited), None);
+        assert_eq!(reason(None, SaveState::Saved), None);
     }
 }
