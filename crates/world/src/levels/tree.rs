@@ -5,6 +5,7 @@ use drystone_mesh::{Face, FaceSet, QuadBuffer};
 use drystone_voxel::ChunkMesh;
 use hashbrown::HashMap;
 
+use super::node_mesh::NodeMesher;
 use super::workers::{Made, Workers};
 use super::{Eye, LevelConfig, LevelData, NodeMesh};
 use crate::{NodePos, WorldError};
@@ -82,6 +83,8 @@ pub struct LevelTree {
     wanted: Vec<Want>,
     /// What can be done now.
     changes: Vec<Change>,
+    /// For edits of few meshes.
+    mesher: NodeMesher,
     frame: u64,
     /// Whether the sink refused something in the last update.
     was_refused: bool,
@@ -143,6 +146,7 @@ impl LevelTree {
             touched: Vec::new(),
             wanted: Vec::new(),
             changes: Vec::new(),
+            mesher: NodeMesher::default(),
             frame: 0,
             was_refused: false,
             spent: Spent::nothing(),

@@ -119,12 +119,11 @@ impl LevelTree {
             })
     }
 
-    fn meshes(&self, nodes: Vec<NodePos>) -> Vec<(NodePos, NodeMesh)> {
+    fn meshes(&mut self, nodes: Vec<NodePos>) -> Vec<(NodePos, NodeMesh)> {
         let data = self.data.as_ref();
         let mesh = |mesher: &mut NodeMesher, node| (node, mesher.mesh(data, node));
         if nodes.len() <= FEW {
-            let mut mesher = NodeMesher::default();
-            return nodes.into_iter().map(|node| mesh(&mut mesher, node)).collect();
+            return nodes.into_iter().map(|node| mesh(&mut self.mesher, node)).collect();
         }
         nodes.into_par_iter().map_init(NodeMesher::default, mesh).collect()
     }
