@@ -10,12 +10,13 @@ use crate::random::Random;
 use crate::stored_child::{Folder, command, order};
 
 const KILLS: usize = 200;
-/// Places that are edited in turn: several to a group, and several groups.
+/// Places that are edited in turn: several to a group, and several groups, so far apart that
+/// there are two levels above them.
 const PLACES: u64 = 24;
 
 fn place(n: u64) -> ChunkPos {
     let n = (n % PLACES) as i32;
-    ChunkPos::new(n % 4 - 2, n / 4 % 3, n / 12)
+    ChunkPos::new(2 * (n % 4) - 4, n / 4 % 3, n / 12)
 }
 
 /// The chunk of the edit of this number, which is told by its first voxel.
