@@ -140,7 +140,9 @@ impl Committer {
         let state = self.shared.lock();
         let both = [&state.writing.chunks, &state.pending.chunks];
         let waiting_chunks = both.map(|chunks| chunks.len() as u64).iter().sum();
-        Saving { waiting_chunks, failure: state.failure.clone() }
+        // With the place: whoever shows it may know of several files.
+        let failure = state.failure.as_ref().map(|it| self.shared.failed(it).to_string());
+        Saving { waiting_chunks, failure }
     }
 
     /// Takes a batch, which is committed as a whole.
