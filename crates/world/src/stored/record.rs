@@ -8,6 +8,9 @@ use zstd_safe::{CCtx, CParameter, DCtx};
 /// zstd's level: at 3 a file of terrain is 7 % longer, at 9 2 %. With a dictionary it gets no
 /// shorter: the voxels of one chunk say little about another's.
 const LEVEL: i32 = 13;
+/// The level of bodies longer than these bytes: of what is nearly noise, which gains little and
+/// would take long, and megabytes a thread.
+const LONG_BODY: (usize, i32) = (16 << 10, 3);
 /// Records this short gain nothing from being packed.
 const PLAIN_BYTES: usize = 48;
 /// The longest body: as many materials and runs as voxels.
@@ -45,7 +48,6 @@ impl Packer {
         let mut compressor = CCtx::create();
         // What is left out is kept elsewhere: the length is known, the checksum is ours.
         for parameter in [
-            CParameter::CompressionLevel(LEVEL),
             CParameter::ContentSizeFlag(false),
             CParameter::ChecksumFlag(false),
             CParameter::DictIdFlag(false),
@@ -70,6 +72,9 @@ pub(super) fn encode(chunk: &Chunk) -> Vec<u8> {
         write_body(chunk, body);
         let mut record = vec![PLAIN];
         if body.len() > PLAIN_BYTES {
+            let level = if body.len() > LONG_BODY.0 { LONG_BODY.1 } else { LEVEL };
+            // In bounds, as above.
+            let _ = compressor.set_parameter(CParameter::CompressionLevel(level));
             let mut packed = Vec::with_capacity(zstd_safe::compress_bound(body.len()));
             if compressor.compress2(&mut packed, body).is_ok() && packed.len() < body.len() {
                 record.reserve_exact(packed.len());
