@@ -88,7 +88,7 @@ pub use summary::StoredSummary;
 ///
 /// # Cost
 /// Opening reads the index, 4 KiB for each 32,000 chunks or fewer that are near each other, and
-/// keeps it. A chunk takes some 15 µs to read, verify and unpack; on disk, a chunk of terrain
+/// keeps it. A chunk takes some 23 µs to read, verify and unpack; on disk, a chunk of terrain
 /// some 1.6 KB, and a sixth more for larger voxels. Memory: 32 MiB of pages at the most, and what waits to be committed.
 ///
 /// # Examples

@@ -6,7 +6,6 @@ mod sink;
 use std::time::Instant;
 
 use drystone::scene;
-use drystone_render::View;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::json;
 
@@ -78,6 +77,3 @@ fn progress(frames: usize) -> ProgressBar {
     let style = style.unwrap_or_else(|_| ProgressStyle::default_bar());
     ProgressBar::new(frames as u64).with_style(style)
 }
-
-/// What is seen from each place.
-type Views = Vec<View>;

@@ -4,7 +4,6 @@ use drystone::scene;
 use drystone_render::View;
 use glam::{DQuat, DVec3};
 
-use super::Views;
 use crate::{AppError, cli::SceneOptions, cli::Way, cli::point, content::Content};
 
 /// A way that the eye takes.
@@ -37,7 +36,7 @@ impl Route {
     }
 
     /// What is seen from `count` places along it.
-    pub(super) fn views(&self, content: &Content, options: &SceneOptions, count: u32) -> Views {
+    pub(super) fn views(&self, content: &Content, options: &SceneOptions, count: u32) -> Vec<View> {
         match self {
             Self::Orbit => orbit(content, options, count),
             Self::Stops(stops) => {
@@ -55,7 +54,7 @@ impl Route {
 }
 
 /// Turns around the middle of the picture, a picture after the last being the first again.
-fn orbit(content: &Content, options: &SceneOptions, count: u32) -> Views {
+fn orbit(content: &Content, options: &SceneOptions, count: u32) -> Vec<View> {
     let (min, max) = content.corners();
     let first = content.view(options);
     let target = match options.look {
