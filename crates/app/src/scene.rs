@@ -245,8 +245,9 @@ fn update_mesh(
         }
         (Some(old), false) => renderer.replace(old, mesh),
         (Some(old), true) => {
+            renderer.remove(old)?;
             *id = None;
-            renderer.remove(old)
+            Ok(())
         }
     }
 }

@@ -252,8 +252,10 @@ impl NodeSink for Shown {
         }
         if result.is_err() && old.opaque.is_none() && old.blended.is_none() {
             // Nothing of it was shown, so nothing is.
-            for id in [meshes.opaque.take(), meshes.blended.take()].into_iter().flatten() {
-                self.renderer.remove(id)?;
+            for id in [&mut meshes.opaque, &mut meshes.blended] {
+                if id.is_some_and(|it| self.renderer.remove(it).is_ok()) {
+                    *id = None;
+                }
             }
         }
         let quads = if result.is_ok() { mesh.len() as u64 } else { old.quads };

@@ -11,6 +11,7 @@ mod edits_kept;
 mod fly;
 mod height_map_example;
 mod height_maps;
+mod level_faults;
 mod level_pictures;
 mod levels;
 mod light;

@@ -18,7 +18,7 @@ mod swap;
 mod walls;
 mod wants;
 
-use changes::Change;
+use changes::{Change, Stuck};
 pub use counts::LevelCount;
 #[cfg(test)]
 pub(super) use look::priority;
@@ -78,6 +78,8 @@ pub struct LevelTree {
     ready_bytes: usize,
     /// Edits that are shown when all of their meshes are there.
     swaps: Vec<Swap>,
+    /// Nodes that are not shown any more, of which the sink still has something.
+    stuck: HashMap<NodePos, Stuck>,
     /// Nodes that came or went in this update, whose borders are to be looked at.
     touched: Vec<NodePos>,
     wanted: Vec<Want>,
@@ -143,6 +145,7 @@ impl LevelTree {
             ready: HashMap::new(),
             ready_bytes: 0,
             swaps: Vec::new(),
+            stuck: HashMap::new(),
             touched: Vec::new(),
             wanted: Vec::new(),
             changes: Vec::new(),
@@ -182,7 +185,8 @@ impl LevelTree {
         self.frame += 1;
         self.spent = Spent::nothing();
         self.take_made();
-        let edited = self.show_edits(sink);
+        let taken = self.take_off_stuck(sink);
+        let edited = taken.and(self.show_edits(sink));
         self.wanted.clear();
         self.want_edits();
         self.look_at_all(eye);
@@ -197,7 +201,11 @@ impl LevelTree {
     /// Whether there was nothing left to do or to wait for after the last update.
     pub fn is_settled(&self) -> bool {
         let is_idle = self.wanted.is_empty() && !self.spent.has_more && self.frame > 0;
-        is_idle && !self.was_refused && self.touched.is_empty() && self.swaps.is_empty()
+        is_idle
+            && !self.was_refused
+            && self.touched.is_empty()
+            && self.swaps.is_empty()
+            && self.stuck.is_empty()
     }
 
     /// Waits until a mesh is made, or makes one where there are no threads; at most `time`.

@@ -111,9 +111,11 @@ impl LevelTree {
         for (i, child) in children.iter().enumerate() {
             let Some(ready) = self.ready.get(child) else { continue };
             if let Err(error) = sink.set_body(*child, Some(&ready.mesh.body)) {
-                let shown = &children[..i];
-                let back = shown.iter().try_for_each(|&shown| sink.set_body(shown, None));
-                return back.and(Err(error));
+                let body = Stuck { has_body: true, walls: FaceSet::EMPTY };
+                let shown = children[..i].iter();
+                // What is not taken back now is later; why it came to that is told.
+                shown.for_each(|&shown| drop(self.take_off(shown, body, sink)));
+                return Err(error);
             }
         }
         for child in children {
@@ -172,6 +174,9 @@ impl LevelTree {
         let mut mesh = ready.mesh;
         let quads = mesh.body.len() as u32;
         mesh.body = ChunkMesh::default();
+        if let Some(left) = self.stuck.get_mut(&node) {
+            left.has_body = false;
+        }
         self.shown.insert(node, Shown { mesh, quads, walls: FaceSet::EMPTY });
     }
 
@@ -180,12 +185,61 @@ impl LevelTree {
         self.touched.push(node);
         self.disturb(node);
         self.swaps.iter_mut().for_each(|swap| swap.remove(node));
-        sink.set_body(node, None)?;
-        for face in Face::ALL.into_iter().filter(|&face| shown.walls.contains(face)) {
-            sink.set_wall(node, face, None)?;
-        }
-        Ok(())
+        self.take_off(node, Stuck { has_body: true, walls: shown.walls }, sink)
     }
+
+    /// Takes away what the sink still has of a node. What it refuses to is tried again with the
+    /// next update.
+    pub(super) fn take_off<S: NodeSink>(
+        &mut self,
+        node: NodePos,
+        mut left: Stuck,
+        sink: &mut S,
+    ) -> Result<(), S::Error> {
+        if let Some(older) = self.stuck.remove(&node) {
+            left.has_body |= older.has_body;
+            left.walls = FaceSet::from_bits(left.walls.bits() | older.walls.bits());
+        }
+        let mut all = Ok(());
+        let walls = left.walls;
+        for face in Face::ALL.into_iter().filter(|&face| walls.contains(face)) {
+            match sink.set_wall(node, face, None) {
+                Ok(()) => left.walls = toggled(left.walls, face),
+                Err(error) => all = all.and(Err(error)),
+            }
+        }
+        if left.has_body {
+            match sink.set_body(node, None) {
+                Ok(()) => left.has_body = false,
+                Err(error) => all = all.and(Err(error)),
+            }
+        }
+        if all.is_err() {
+            self.stuck.insert(node, left);
+        }
+        all
+    }
+
+    /// Takes away what the sink has refused to.
+    pub(super) fn take_off_stuck<S: NodeSink>(&mut self, sink: &mut S) -> Result<(), S::Error> {
+        let mut all = Ok(());
+        for (node, left) in std::mem::take(&mut self.stuck) {
+            all = all.and(self.take_off(node, left, sink));
+        }
+        all
+    }
+}
+
+/// What the sink has of a node that is not shown any more: it has refused to take it away.
+#[derive(Clone, Copy)]
+pub(super) struct Stuck {
+    pub(super) has_body: bool,
+    pub(super) walls: FaceSet,
+}
+
+/// The set with a face more, or less if it is there.
+pub(super) const fn toggled(faces: FaceSet, face: Face) -> FaceSet {
+    FaceSet::from_bits(faces.bits() ^ FaceSet::EMPTY.with(face).bits())
 }
 
 /// A change that the sink has refused when so many merges were done.

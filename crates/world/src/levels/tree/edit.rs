@@ -5,6 +5,7 @@ use rayon::prelude::*;
 
 use super::super::data::{Changes, Span};
 use super::super::node_mesh::NodeMesher;
+use super::changes::Stuck;
 use super::swap::Swap;
 use super::{LevelTree, NodeSink};
 use crate::levels::NodeMesh;
@@ -143,11 +144,7 @@ impl LevelTree {
         let walls = std::mem::replace(&mut shown.walls, FaceSet::EMPTY);
         self.touched.push(node);
         self.disturb(node);
-        let mut all = Ok(());
-        for face in Face::ALL.into_iter().filter(|&face| walls.contains(face)) {
-            all = all.and(sink.set_wall(node, face, None));
-        }
-        all
+        self.take_off(node, Stuck { has_body: false, walls }, sink)
     }
 }
 

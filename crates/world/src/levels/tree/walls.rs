@@ -1,5 +1,6 @@
 use drystone_mesh::Face;
 
+use super::changes::toggled;
 use super::{LevelTree, NodeSink};
 use crate::NodePos;
 
@@ -52,8 +53,11 @@ impl LevelTree {
         let is_wanted = is_open && !wall.is_empty();
         if is_wanted != is_shown {
             sink.set_wall(node, face, is_wanted.then_some(wall))?;
-            let toggled = shown.walls.bits() ^ drystone_mesh::FaceSet::EMPTY.with(face).bits();
-            shown.walls = drystone_mesh::FaceSet::from_bits(toggled);
+            shown.walls = toggled(shown.walls, face);
+            // One that should have been taken away before is replaced.
+            if let Some(left) = self.stuck.get_mut(&node).filter(|left| left.walls.contains(face)) {
+                left.walls = toggled(left.walls, face);
+            }
         }
         Ok(())
     }

@@ -1,0 +1,167 @@
+//! Levels on a renderer that fails now and then: nothing is lost, and nothing is left over.
+
+use std::{cell::RefCell, rc::Rc, sync::Arc};
+
+use drystone::scene::{BackendKind, LevelScene, RendererKind, Size, open_renderer};
+use drystone_render::{
+    Camera, Cull, DrawStats, HeldStats, Image, MeshData, MeshId, RenderError, Renderer, View,
+};
+use drystone_voxel::{Material, VoxelPos};
+use drystone_world::{GeneratedWorld, GeneratorConfig, LevelConfig, LevelData, LevelTree};
+use glam::DVec3;
+
+const SIZE: Size = Size { width: 160, height: 120 };
+
+/// Which calls fail, and how.
+#[derive(Clone, Copy)]
+enum Fault {
+    None,
+    /// One of so many inserts and replacements finds no room.
+    Full(u32),
+    /// One of so many calls of any kind is refused by the device.
+    Refused(u32),
+}
+
+struct Faults {
+    fault: Fault,
+    dice: u32,
+    failed: u32,
+}
+
+impl Faults {
+    fn roll(&mut self, one_of: u32) -> bool {
+        self.dice = self.dice.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        let fails = (self.dice >> 8).is_multiple_of(one_of);
+        self.failed += u32::from(fails);
+        fails
+    }
+
+    fn check(&mut self, takes_room: bool) -> Result<(), RenderError> {
+        let fault = self.fault;
+        match fault {
+            Fault::Full(one_of) if takes_room && self.roll(one_of) => {
+                Err(RenderError::OutOfMemory { requested_bytes: 1, reason: "a test".into() })
+            }
+            Fault::Refused(one_of) if self.roll(one_of) => {
+                Err(RenderError::Device { during: "a test", reason: "it was told to".into() })
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// A renderer that fails as it is told.
+struct Faulty {
+    renderer: Box<dyn Renderer>,
+    faults: Rc<RefCell<Faults>>,
+}
+
+impl Renderer for Faulty {
+    fn name(&self) -> &'static str {
+        self.renderer.name()
+    }
+    fn backend(&self) -> String {
+        self.renderer.backend()
+    }
+    fn set_palette(&mut self, colors: &[[u8; 4]]) -> Result<(), RenderError> {
+        self.renderer.set_palette(colors)
+    }
+    fn insert(&mut self, mesh: &MeshData<'_>) -> Result<MeshId, RenderError> {
+        self.faults.borrow_mut().check(true)?;
+        self.renderer.insert(mesh)
+    }
+    fn replace(&mut self, id: MeshId, mesh: &MeshData<'_>) -> Result<(), RenderError> {
+        self.faults.borrow_mut().check(true)?;
+        self.renderer.replace(id, mesh)
+    }
+    fn remove(&mut self, id: MeshId) -> Result<(), RenderError> {
+        self.faults.borrow_mut().check(false)?;
+        self.renderer.remove(id)
+    }
+    fn resize(&mut self, width: u32, height: u32) -> Result<(), RenderError> {
+        self.renderer.resize(width, height)
+    }
+    fn set_cull(&mut self, cull: Cull) -> Result<(), RenderError> {
+        self.renderer.set_cull(cull)
+    }
+    fn cull(&self) -> Cull {
+        self.renderer.cull()
+    }
+    fn draw(&mut self, view: &View) -> Result<DrawStats, RenderError> {
+        self.renderer.draw(view)
+    }
+    fn drawn(&mut self) -> DrawStats {
+        self.renderer.drawn()
+    }
+    fn finish(&mut self) -> Result<(), RenderError> {
+        self.renderer.finish()
+    }
+    fn read_image(&mut self) -> Result<Image, RenderError> {
+        self.renderer.read_image()
+    }
+    fn held(&self) -> HeldStats {
+        self.renderer.held()
+    }
+}
+
+fn data() -> Arc<LevelData> {
+    let config = GeneratorConfig { size_chunks: [8, 4, 8], ..GeneratorConfig::default() };
+    Arc::new(LevelData::new(Box::new(GeneratedWorld::new(config).unwrap()), 64 << 20))
+}
+
+/// A scene that shows the same from wherever the eye came: levels have no hysteresis.
+fn scene_of(data: &Arc<LevelData>, faults: &Rc<RefCell<Faults>>) -> LevelScene {
+    let config = LevelConfig {
+        hysteresis: 1.0,
+        frame_time: std::time::Duration::from_secs(1),
+        ..LevelConfig::default()
+    };
+    let tree = LevelTree::new(Arc::clone(data), config).unwrap();
+    let room = LevelScene::ROOM;
+    let renderer = open_renderer(RendererKind::Pool, BackendKind::Soft, SIZE, room).unwrap();
+    let faulty = Faulty { renderer, faults: Rc::clone(faults) };
+    LevelScene::new(tree, Box::new(faulty)).unwrap()
+}
+
+fn view(step: i32) -> View {
+    let eye = DVec3::new(10.0 + f64::from(step) * 6.0, 110.0, 20.0);
+    View::new(Camera::look_at(eye, DVec3::new(128.0, 40.0, 128.0)))
+}
+
+/// What is shown when all is as it should be, and what the renderer then holds.
+fn settled(scene: &mut LevelScene) -> (Image, HeldStats) {
+    let view = view(3);
+    loop {
+        scene.settle(&view, SIZE, |_| {}).unwrap();
+        if scene.coarsening() == 1.0 {
+            break;
+        }
+    }
+    (scene.picture(&view).unwrap().0, scene.renderer().held())
+}
+
+#[test]
+fn what_fails_is_shown_later_and_nothing_is_left_over() {
+    for fault in [Fault::Full(3), Fault::Full(20), Fault::Refused(4), Fault::Refused(25)] {
+        let faults = Rc::new(RefCell::new(Faults { fault: Fault::None, dice: 7, failed: 0 }));
+        let data = data();
+        let mut scene = scene_of(&data, &faults);
+        scene.settle(&view(0), SIZE, |_| {}).unwrap();
+        faults.borrow_mut().fault = fault;
+        for step in 0..40 {
+            // Fails, as it should.
+            let _ = scene.update(&view(step), SIZE);
+            let at = |n: i32| VoxelPos::new(60 + step + n, 60 + n % 3, 70 + n * 2);
+            let _ = scene.set((0..20).map(|n| (at(n), Material((step % 3) as u16))));
+            scene.draw(&view(step)).unwrap();
+            std::thread::sleep(std::time::Duration::from_millis(2));
+        }
+        assert!(faults.borrow().failed > 5);
+        faults.borrow_mut().fault = Fault::None;
+        let (found, held) = settled(&mut scene);
+        let (expected, expected_held) = settled(&mut scene_of(&data, &faults));
+        assert_eq!(held.meshes, expected_held.meshes);
+        assert_eq!(held.used_bytes, expected_held.used_bytes);
+        assert_eq!(found.difference(&expected, 0).unwrap().pixels, 0);
+    }
+}
