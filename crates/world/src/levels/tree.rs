@@ -14,6 +14,7 @@ mod changes;
 mod counts;
 mod edit;
 mod look;
+mod places;
 mod swap;
 mod walls;
 mod wants;
@@ -22,8 +23,10 @@ use changes::{Change, Stuck};
 pub use counts::LevelCount;
 #[cfg(test)]
 pub(super) use look::priority;
-use look::{Calm, Fineness};
+use look::{Fineness, Way};
+use places::Place;
 use swap::Swap;
+use wants::Want;
 
 /// Where meshes of nodes are shown: a renderer, or a test that looks at what is shown.
 pub trait NodeSink {
@@ -69,9 +72,11 @@ pub struct LevelTree {
     config: LevelConfig,
     workers: Workers,
     roots: Vec<NodePos>,
+    /// Every node that is shown or that has such below it.
+    places: HashMap<NodePos, Place>,
+    /// What there is of those that are shown.
     shown: HashMap<NodePos, Shown>,
-    /// Nodes whose place is covered by nodes below them, and until when nobody need look there.
-    split: HashMap<NodePos, Calm>,
+    way: Way,
     /// What that is true of.
     fineness: Option<Fineness>,
     ready: HashMap<NodePos, Ready>,
@@ -108,11 +113,6 @@ struct Ready {
     wanted_frame: u64,
 }
 
-struct Want {
-    node: NodePos,
-    priority: f64,
-}
-
 /// What this update did so far, and whether it left anything for the next.
 struct Spent {
     start: Instant,
@@ -140,7 +140,8 @@ impl LevelTree {
             data,
             config,
             shown: HashMap::new(),
-            split: HashMap::new(),
+            places: HashMap::new(),
+            way: Way::default(),
             fineness: None,
             ready: HashMap::new(),
             ready_bytes: 0,
@@ -233,13 +234,9 @@ impl LevelTree {
             for swap in &mut self.swaps {
                 mesh = mesh.and_then(|mesh| swap.take(node, mesh));
             }
-            let Some(mesh) = mesh.filter(|_| !self.shown.contains_key(&node)) else { continue };
+            let Some(mesh) = mesh.filter(|_| !self.is_shown(node)) else { continue };
             let bytes = mesh.size_bytes();
-            self.ready_bytes += bytes;
-            let ready = Ready { mesh, bytes, wanted_frame: self.frame };
-            if let Some(old) = self.ready.insert(node, ready) {
-                self.ready_bytes -= old.bytes;
-            }
+            self.put_ready(node, Ready { mesh, bytes, wanted_frame: self.frame });
         }
     }
 }

@@ -1,7 +1,7 @@
 use drystone_mesh::{Face, FaceSet};
 use drystone_voxel::ChunkMesh;
 
-use super::look::Calm;
+use super::places::{Place, State};
 use super::{LevelTree, NodeSink, Shown};
 use crate::NodePos;
 
@@ -121,8 +121,9 @@ impl LevelTree {
         for child in children {
             self.note_shown(child);
         }
-        self.split.insert(node, Calm::NONE);
-        self.hide(node, sink)
+        let hidden = self.hide(node, sink);
+        self.put_split(node);
+        hidden
     }
 
     /// Puts the node in the place of all below it.
@@ -133,6 +134,7 @@ impl LevelTree {
             self.hide_below(node, sink)?;
         } else {
             self.hide_below(node, sink)?;
+            self.places.remove(&node);
             self.show(node, sink)?;
         }
         self.spent.merge_count += 1;
@@ -141,12 +143,14 @@ impl LevelTree {
 
     fn hide_below<S: NodeSink>(&mut self, node: NodePos, sink: &mut S) -> Result<(), S::Error> {
         let mut hidden = Ok(());
-        let mut below = vec![node];
-        while let Some(inner) = below.pop() {
-            if self.split.remove(&inner).is_some() {
-                for child in self.data.children(inner) {
+        let mut inner = vec![node];
+        while let Some(node) = inner.pop() {
+            for child in self.data.children(node) {
+                if let Some(Place { state: State::Split { .. }, .. }) = self.places.get(&child) {
+                    self.places.remove(&child);
+                    inner.push(child);
+                } else {
                     hidden = hidden.and(self.hide(child, sink));
-                    below.push(child);
                 }
             }
         }
@@ -164,10 +168,9 @@ impl LevelTree {
 
     /// The sink has the body of this node now.
     fn note_shown(&mut self, node: NodePos) {
-        let Some(ready) = self.ready.remove(&node) else { return };
+        let Some(ready) = self.take_ready(node) else { return };
         self.touched.push(node);
         self.disturb(node);
-        self.ready_bytes -= ready.bytes;
         self.spent.bytes += ready.bytes;
         // What has just come may be too coarse: the next update looks.
         self.spent.has_more = true;
@@ -177,11 +180,15 @@ impl LevelTree {
         if let Some(left) = self.stuck.get_mut(&node) {
             left.has_body = false;
         }
+        self.put_shown(node, mesh.is_air);
+        self.count_shown(node, 1);
         self.shown.insert(node, Shown { mesh, quads, walls: FaceSet::EMPTY });
     }
 
     fn hide<S: NodeSink>(&mut self, node: NodePos, sink: &mut S) -> Result<(), S::Error> {
         let Some(shown) = self.shown.remove(&node) else { return Ok(()) };
+        self.places.remove(&node);
+        self.count_shown(node, -1);
         self.touched.push(node);
         self.disturb(node);
         self.swaps.iter_mut().for_each(|swap| swap.remove(node));

@@ -93,11 +93,9 @@ impl LevelTree {
         }
         self.workers.forget(&changed);
         for node in &changed {
-            if let Some(ready) = self.ready.remove(node) {
-                self.ready_bytes -= ready.bytes;
-            }
+            self.take_ready(*node);
         }
-        let is_shown = |node: &NodePos| self.shown.contains_key(node);
+        let is_shown = |node: &NodePos| self.is_shown(*node);
         let shown: Vec<NodePos> = changed.iter().copied().filter(is_shown).collect();
         if self.swaps.iter().any(|swap| swap.has_any(&shown)) || !self.is_quick(&shown) {
             self.add_swap(&shown, Swap::new(&shown, &changed, self.data.top_level()));
@@ -139,9 +137,11 @@ impl LevelTree {
         let Some(shown) = self.shown.get_mut(&node) else { return Ok(()) };
         shown.quads = mesh.body.len() as u32;
         mesh.body = ChunkMesh::default();
+        let is_air = mesh.is_air;
         shown.mesh = mesh;
         // The old walls go, and those that there are now come with the borders.
         let walls = std::mem::replace(&mut shown.walls, FaceSet::EMPTY);
+        self.put_shown(node, is_air);
         self.touched.push(node);
         self.disturb(node);
         self.take_off(node, Stuck { has_body: false, walls }, sink)

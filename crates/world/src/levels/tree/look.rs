@@ -1,4 +1,5 @@
 use super::changes::{Change, Kind};
+use super::places::{Place, State};
 use super::{LevelTree, Ready, Want};
 use crate::NodePos;
 use crate::levels::{Eye, LevelConfig, PixelScale};
@@ -7,32 +8,54 @@ use crate::levels::{Eye, LevelConfig, PixelScale};
 const MERGE_URGENCY: f64 = 0.5;
 /// The same of what lies beside the picture.
 const UNSEEN_URGENCY: f64 = 0.2;
-/// Voxels of level 0, much longer than what distances are rounded by.
-const ROUNDING: f64 = 1e-3;
+/// A node with more nodes shown below it is not merged at once: first those below it are, so
+/// that no frame takes away very many meshes.
+const MOST_MERGED: u32 = 128;
+/// Voxels of level 0, much longer than what distances and ways are rounded by.
+const ROUNDING: f64 = 1e-2;
 
-/// How far the eye can go before anything below a node could have to change: nobody need look
-/// there until then.
+/// How far the eye has to have gone, all ways together, before anything below a node could
+/// have to change: nobody need look there until then.
 ///
 /// Every node changes at a distance of its own. No distance grows by more than the eye moves,
 /// so what is farthest from changing below a node is told by the nearest to it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Calm {
-    /// Where the eye was.
-    position: [f64; 3],
-    /// Voxels of level 0; none where something is to be done.
-    reach: f64,
+    until_voxels: f64,
 }
 
 impl Calm {
-    pub(super) const NONE: Self = Self { position: [0.0; 3], reach: 0.0 };
+    /// Something is to be done.
+    pub(super) const NONE: Self = Self { until_voxels: 0.0 };
+
+    /// Nothing is to be done before the eye, that has gone `gone` voxels, goes `reach` more.
+    fn new(gone: f64, reach: f64) -> Self {
+        Self { until_voxels: if reach > ROUNDING { gone + reach - ROUNDING } else { 0.0 } }
+    }
 
     /// What is left of it.
-    fn left(&self, eye: &Eye) -> f64 {
-        if self.reach <= 0.0 {
-            return 0.0;
+    fn left(self, gone: f64) -> f64 {
+        self.until_voxels - gone
+    }
+
+    const fn is_none(self) -> bool {
+        self.until_voxels <= 0.0
+    }
+}
+
+/// How far the eye has gone, in voxels of level 0.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Way {
+    last: [f64; 3],
+    voxels: f64,
+}
+
+impl Way {
+    fn go(&mut self, position: [f64; 3]) {
+        let moved: f64 = (0..3).map(|axis| (position[axis] - self.last[axis]).powi(2)).sum();
+        if moved.is_finite() {
+            (self.last, self.voxels) = (position, self.voxels + moved.sqrt());
         }
-        let moved = (0..3).map(|axis| (eye.position[axis] - self.position[axis]).powi(2));
-        self.reach - moved.sum::<f64>().sqrt() - ROUNDING
     }
 }
 
@@ -66,9 +89,14 @@ impl LevelTree {
     /// Finds what can be done, and what is missing for that.
     pub(super) fn look_at_all(&mut self, eye: &Eye) {
         let fineness = Fineness::of(eye, &self.config);
+        self.way.go(eye.position);
         if self.fineness != Some(fineness) {
             self.fineness = Some(fineness);
-            self.split.values_mut().for_each(|calm| *calm = Calm::NONE);
+            for place in self.places.values_mut() {
+                if let State::Split { calm, .. } = &mut place.state {
+                    *calm = Calm::NONE;
+                }
+            }
         }
         for i in 0..self.roots.len() {
             self.look(self.roots[i], eye, &fineness);
@@ -78,41 +106,53 @@ impl LevelTree {
     /// The same at a node and below it. Returns how far the eye can go before anything changes
     /// there; nothing where something is to be done.
     fn look(&mut self, node: NodePos, eye: &Eye, fineness: &Fineness) -> f64 {
-        if let Some(shown) = self.shown.get(&node) {
-            if node.level == 0 || shown.mesh.is_air {
-                return f64::INFINITY;
-            }
-            if eye.voxel_pixels(node) <= fineness.max_voxel_pixels {
-                let nearest = fineness.distance(node, fineness.max_voxel_pixels);
-                return nearest.map_or(f64::INFINITY, |nearest| eye.distance(node) - nearest);
-            }
-            if !self.is_held(node) {
-                self.look_at_split(node, eye);
-            }
-            return 0.0;
-        }
-        let Some(calm) = self.split.get(&node) else {
+        let Some(&Place { children, state }) = self.places.get(&node) else {
             let priority = priority(node, eye);
             if self.is_ready(node, priority) && !self.is_held(node) {
                 self.changes.push(Change { node, kind: Kind::Show, priority });
             }
             return 0.0;
         };
-        let left = calm.left(eye);
-        if left > 0.0 {
-            return left;
+        match state {
+            State::Shown { is_final: true, .. } => f64::INFINITY,
+            State::Shown { ready, .. } => {
+                if eye.voxel_pixels(node) <= fineness.max_voxel_pixels {
+                    let nearest = fineness.distance(node, fineness.max_voxel_pixels);
+                    return nearest.map_or(f64::INFINITY, |nearest| eye.distance(node) - nearest);
+                }
+                if !self.is_held(node) {
+                    self.look_at_split(node, children, ready, eye);
+                }
+                0.0
+            }
+            State::Split { calm, shown } => {
+                let left = calm.left(self.way.voxels);
+                if left > 0.0 {
+                    return left;
+                }
+                let reach = self.look_below(node, children, shown, eye, fineness);
+                let now = Calm::new(self.way.voxels, reach);
+                if let Some(Place { state: State::Split { calm, .. }, .. }) =
+                    self.places.get_mut(&node)
+                {
+                    *calm = now;
+                }
+                reach
+            }
         }
-        let reach = self.look_below(node, eye, fineness);
-        if let Some(calm) = self.split.get_mut(&node) {
-            *calm = Calm { position: eye.position, reach };
-        }
-        reach
     }
 
-    /// The same at a node that is split.
-    fn look_below(&mut self, node: NodePos, eye: &Eye, fineness: &Fineness) -> f64 {
+    /// The same at a node that is split, and that has `shown` nodes below it.
+    fn look_below(
+        &mut self,
+        node: NodePos,
+        children: u8,
+        shown: u32,
+        eye: &Eye,
+        fineness: &Fineness,
+    ) -> f64 {
         let is_fine = eye.voxel_pixels(node) < fineness.min_voxel_pixels;
-        if is_fine && !self.is_held(node) {
+        if is_fine && shown <= MOST_MERGED && !self.is_held(node) {
             let priority = priority(node, eye) * MERGE_URGENCY;
             if self.is_ready(node, priority) {
                 self.changes.push(Change { node, kind: Kind::Merge, priority });
@@ -125,22 +165,27 @@ impl LevelTree {
             Some(farthest) => farthest - eye.distance(node),
             None => f64::INFINITY,
         };
-        for child in self.data.children(node) {
+        for child in some_of(node.children(), children) {
             reach = reach.min(self.look(child, eye, fineness));
         }
         reach
     }
 
-    fn look_at_split(&mut self, node: NodePos, eye: &Eye) {
+    /// The same at a node that is shown and too coarse.
+    fn look_at_split(&mut self, node: NodePos, children: u8, is_ready: u8, eye: &Eye) {
         let priority = priority(node, eye);
-        let (mut all, mut any) = (true, false);
-        for child in self.data.children(node) {
-            all &= self.is_ready(child, priority);
-            any = true;
-        }
+        let missing = children & !is_ready;
         // At the end of the numbers there are no children.
-        if all && any {
+        if children != 0 && missing == 0 {
             self.changes.push(Change { node, kind: Kind::Split, priority });
+        } else if children != 0 {
+            self.wanted.push(Want { node, missing, priority });
+        }
+        if is_ready != 0
+            && let Some(Place { state: State::Shown { wanted_frame, .. }, .. }) =
+                self.places.get_mut(&node)
+        {
+            *wanted_frame = self.frame;
         }
     }
 
@@ -152,7 +197,7 @@ impl LevelTree {
                 true
             }
             None => {
-                self.wanted.push(Want { node, priority });
+                self.wanted.push(Want { node, missing: 0, priority });
                 false
             }
         }
@@ -162,18 +207,21 @@ impl LevelTree {
     /// is looked at.
     #[cfg(test)]
     pub(in crate::levels) fn found(&mut self, eye: &Eye, everywhere: bool) -> (Vec<String>, usize) {
-        let (before, fineness) = (self.split.clone(), self.fineness);
+        let before = (self.places.clone(), self.fineness, self.way);
         if everywhere {
             self.fineness = None;
         }
         self.wanted.clear();
         self.look_at_all(eye);
-        let calm = self.split.values().filter(|calm| !everywhere && calm.left(eye) > 0.0).count();
-        let wants = self.wanted.drain(..).map(|want| (want.priority, want.node, None));
+        let gone = self.way.voxels;
+        let is_calm = |place: &&Place| matches!(place.state, State::Split { calm, .. } if calm.left(gone) > 0.0);
+        let calm = if everywhere { 0 } else { self.places.values().filter(is_calm).count() };
+        let wants = self.wanted.drain(..);
+        let wants = wants.flat_map(|want| want.nodes().map(move |it| (want.priority, it, None)));
         let changes = self.changes.drain(..).map(|it| (it.priority, it.node, Some(it.kind)));
         let mut found: Vec<String> = wants.chain(changes).map(|it| format!("{it:?}")).collect();
         found.sort_unstable();
-        (self.split, self.fineness) = (before, fineness);
+        (self.places, self.fineness, self.way) = before;
         (found, calm)
     }
 
@@ -182,14 +230,23 @@ impl LevelTree {
         let mut node = node;
         while node.level < self.data.top_level() {
             node = node.parent();
-            match self.split.get_mut(&node) {
+            let Some(Place { state: State::Split { calm, .. }, .. }) = self.places.get_mut(&node)
+            else {
+                continue;
+            };
+            if calm.is_none() {
                 // Then there is none above it either.
-                Some(calm) if calm.reach <= 0.0 => return,
-                Some(calm) => *calm = Calm::NONE,
-                None => {}
+                return;
             }
+            *calm = Calm::NONE;
         }
     }
+}
+
+/// Those nodes that have their bits.
+pub(super) fn some_of(nodes: Option<[NodePos; 8]>, bits: u8) -> impl Iterator<Item = NodePos> {
+    let has_bit = move |&(i, _): &(usize, NodePos)| bits >> i & 1 == 1;
+    nodes.into_iter().flatten().enumerate().filter(has_bit).map(|(_, node)| node)
 }
 
 /// How much a node is wanted: by the pixels that its voxels take, less out of view. Where the

@@ -103,7 +103,8 @@ impl LevelTree {
     pub(super) fn want_edits(&mut self) {
         for swap in self.swaps.iter().filter(|swap| swap.missing > 0) {
             let missing = swap.meshes.iter().filter(|(_, mesh)| mesh.is_none());
-            let want = |(&node, _): (&NodePos, _)| Want { node, priority: EDIT_URGENCY };
+            let want =
+                |(&node, _): (&NodePos, _)| Want { node, missing: 0, priority: EDIT_URGENCY };
             self.wanted.extend(missing.map(want));
         }
     }

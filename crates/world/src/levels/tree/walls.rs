@@ -45,9 +45,9 @@ impl LevelTree {
         if is_shown != hides || (shown.mesh.wall(face).is_empty() && !is_shown) {
             return Ok(());
         }
-        let is_open = node.offset(face.normal()).is_some_and(|neighbor| {
-            !self.shown.contains_key(&neighbor) && self.data.is_inside(neighbor)
-        });
+        let is_open = node
+            .offset(face.normal())
+            .is_some_and(|neighbor| !self.is_shown(neighbor) && self.data.is_inside(neighbor));
         let Some(shown) = self.shown.get_mut(&node) else { return Ok(()) };
         let wall = shown.mesh.wall(face);
         let is_wanted = is_open && !wall.is_empty();

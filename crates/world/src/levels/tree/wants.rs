@@ -1,10 +1,28 @@
-use super::{LevelTree, Want};
+use super::look::some_of;
+use super::{LevelTree, Ready};
 use crate::NodePos;
 
 /// Frames after which a mesh that nobody wants any more is thrown away.
 const FRAMES_UNWANTED: u64 = 120;
+/// How often it is looked whether there are such.
+const FRAMES_KEPT: u64 = 16;
 /// So many nodes the workers are told of at most: more than they make before the next frame.
 const MOST_TOLD: usize = 1_024;
+
+/// Meshes that are missing.
+pub(super) struct Want {
+    pub(super) node: NodePos,
+    /// The nodes below `node` that are wanted, a bit each; none: `node` itself is.
+    pub(super) missing: u8,
+    pub(super) priority: f64,
+}
+
+impl Want {
+    pub(super) fn nodes(&self) -> impl Iterator<Item = NodePos> + use<> {
+        let itself = (self.missing == 0).then_some(self.node);
+        itself.into_iter().chain(some_of(self.node.children(), self.missing))
+    }
+}
 
 impl LevelTree {
     /// Tells the workers what is missing.
@@ -18,17 +36,22 @@ impl LevelTree {
     }
 
     pub(super) fn forget_unwanted(&mut self) {
-        let (frame, bytes) = (self.frame, &mut self.ready_bytes);
-        let patience = if *bytes > self.config.waiting_bytes { 0 } else { FRAMES_UNWANTED };
-        self.ready.retain(|_, ready| {
-            let stays = ready.wanted_frame + patience >= frame;
-            *bytes -= if stays { 0 } else { ready.bytes };
-            stays
-        });
+        let is_full = self.ready_bytes > self.config.waiting_bytes;
+        if !is_full && !self.frame.is_multiple_of(FRAMES_KEPT) {
+            return;
+        }
+        let patience = if is_full { 0 } else { FRAMES_UNWANTED };
+        let is_old =
+            |node: &NodePos, ready: &Ready| self.last_wanted(*node, ready) + patience < self.frame;
+        let old = self.ready.iter().filter(|(node, ready)| is_old(node, ready));
+        let old: Vec<NodePos> = old.map(|(&node, _)| node).collect();
+        for node in old {
+            self.take_ready(node);
+        }
     }
 }
 
-/// The `count` nodes that are wanted most, these last.
+/// The nodes that are wanted most, these last: some `count`, and no fewer than one change needs.
 fn most_wanted(wants: &mut [Want], count: usize) -> Vec<NodePos> {
     let by_priority =
         |a: &Want, b: &Want| a.priority.total_cmp(&b.priority).then(a.node.cmp(&b.node));
@@ -38,7 +61,15 @@ fn most_wanted(wants: &mut [Want], count: usize) -> Vec<NodePos> {
     }
     let most = &mut wants[least..];
     most.sort_unstable_by(by_priority);
-    most.iter().map(|want| want.node).collect()
+    let mut nodes = Vec::new();
+    for want in most.iter().rev() {
+        if nodes.len() >= count {
+            break;
+        }
+        nodes.extend(want.nodes());
+    }
+    nodes.reverse();
+    nodes
 }
 
 #[cfg(test)]
@@ -51,8 +82,8 @@ mod tests {
     fn the_most_wanted_are_the_end_of_all_sorted() {
         let want = |i: u32| {
             let dice = i.wrapping_mul(2_654_435_761) >> 20;
-            let node = NodePos::from(ChunkPos::new(i as i32, 0, 0));
-            Want { node, priority: f64::from(dice % 700) }
+            let node = NodePos::new(1, ChunkPos::new(i as i32, 0, 0));
+            Want { node, missing: 0, priority: f64::from(dice % 700) }
         };
         for len in [0, 1, 7, 100, 2_000] {
             let mut sorted: Vec<Want> = (0..len).map(want).collect();
@@ -64,5 +95,22 @@ mod tests {
                 assert_eq!(most_wanted(&mut wants, count), expected, "{count} of {len}");
             }
         }
+    }
+
+    #[test]
+    fn the_meshes_of_a_change_are_wanted_together() {
+        let want = |x: i32, missing: u8, priority: f64| Want {
+            node: NodePos::new(1, ChunkPos::new(x, 0, 0)),
+            missing,
+            priority,
+        };
+        let mut wants = [want(0, 0, 1.0), want(1, 0b1000_0001, 3.0), want(2, 0b110, 2.0)];
+        let node = |x: i32, y: i32, z: i32| NodePos::from(ChunkPos::new(x, y, z));
+        let all = [node(4, 1, 0), node(5, 0, 0), node(3, 1, 1), node(2, 0, 0)];
+        assert_eq!(most_wanted(&mut wants, 4), all);
+        assert_eq!(most_wanted(&mut wants, 3), all);
+        assert_eq!(most_wanted(&mut wants, 2), all[2..]);
+        assert_eq!(most_wanted(&mut wants, 1), all[2..]);
+        assert_eq!(most_wanted(&mut wants, 5)[0], NodePos::new(1, ChunkPos::new(0, 0, 0)));
     }
 }
