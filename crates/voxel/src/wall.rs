@@ -41,17 +41,27 @@ pub fn mesh_wall(chunk: &PaddedChunk, face: Face, table: &MaterialTable, wall: &
         position[v_axis] = v as u32;
         position
     };
+    // Steps from one voxel of the padded chunk to the next along each axis.
+    let steps = [1, n + 2, (n + 2) * (n + 2)];
+    let [u_step, v_step, step] = [u_axis, v_axis, face.axis()].map(|axis| steps[axis]);
+    let first: usize = (0..3).map(|axis| (place(0, 0)[axis] as usize + 1) * steps[axis]).sum();
+    let beyond = if face.is_positive() { first + step } else { first - step };
+    let voxels = chunk.voxels();
     let is_opaque = |voxel: Material| !voxel.is_air() && !table.is_see_through(voxel);
     // What is still to be covered; air is nothing.
     let mut open = [[Material::AIR; MAX]; MAX];
+    let mut any = false;
     for (v, row) in open.iter_mut().enumerate().take(n) {
         for (u, cell) in row.iter_mut().enumerate().take(n) {
-            let position = place(u, v);
-            let voxel = chunk.inner(position);
-            if is_opaque(voxel) && is_opaque(chunk.beyond(position, face)) {
-                *cell = voxel;
+            let to = u * u_step + v * v_step;
+            let (voxel, next) = (voxels[first + to], voxels[beyond + to]);
+            if is_opaque(voxel) && (next == voxel || is_opaque(next)) {
+                (*cell, any) = (voxel, true);
             }
         }
+    }
+    if !any {
+        return;
     }
     for v in 0..n {
         let mut u = 0;

@@ -13,10 +13,9 @@ mod save;
 mod span;
 mod votes;
 
-pub(super) use edit::Changes;
+pub(super) use edit::{Changes, Part};
 use edits::Edits;
 pub use save::Unsaved;
-pub(super) use span::Span;
 
 /// The chunks of a source at every level of detail, and what was changed in them.
 ///

@@ -18,6 +18,7 @@ mod edits;
 mod holes;
 mod order;
 mod saving;
+mod seen;
 mod steps;
 mod undo;
 

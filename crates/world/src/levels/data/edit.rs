@@ -1,3 +1,4 @@
+use drystone_mesh::FaceSet;
 use drystone_voxel::{Chunk, ChunkPos, LocalPos, Material, VoxelPos, downsample_block};
 use rayon::prelude::*;
 
@@ -14,14 +15,25 @@ use crate::{Edit, NodePos, VoxelShape};
 pub(in crate::levels) struct Changes {
     /// How often a voxel of level 0 became another.
     pub(in crate::levels) count: u64,
-    /// The nodes whose voxels are others now, each once, and where.
-    pub(in crate::levels) parts: Vec<(NodePos, Span)>,
+    /// The nodes whose voxels are others now, each once.
+    pub(in crate::levels) parts: Vec<Part>,
+}
+
+/// Of a node that has changed, what.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::levels) struct Part {
+    pub(in crate::levels) node: NodePos,
+    /// Where its voxels are others now.
+    pub(in crate::levels) span: Span,
+    /// The sides at which its neighbours may show other faces.
+    pub(in crate::levels) sides: FaceSet,
 }
 
 /// A node that has changed.
 struct Changed {
     node: NodePos,
     span: Span,
+    sides: FaceSet,
     /// The voxels of its parent that are others now; `None` where nobody knows, since nobody
     /// has asked for the node lately.
     above: Option<Vec<Vote>>,
@@ -207,7 +219,11 @@ impl LevelData {
             }
             above
         });
-        Changed { node, span, above }
+        let sides = match known {
+            Some(known) => span.changed_sides([known.before, known.after], self.materials()),
+            None => span.sides(),
+        };
+        Changed { node, span, sides, above }
     }
 
     /// From the changes of one level those of all above it; `raise` says what becomes of a
@@ -216,11 +232,12 @@ impl LevelData {
         &self,
         lowest: Vec<Changed>,
         mut raise: impl FnMut(NodePos, &[Changed]) -> Option<Changed>,
-    ) -> Vec<(NodePos, Span)> {
+    ) -> Vec<Part> {
         let mut parts = Vec::new();
         let mut level = lowest;
         while let Some(first) = level.first() {
-            parts.extend(level.iter().map(|changed| (changed.node, changed.span)));
+            let part = |&Changed { node, span, sides, .. }: &Changed| Part { node, span, sides };
+            parts.extend(level.iter().map(part));
             if first.node.level == self.top {
                 break;
             }

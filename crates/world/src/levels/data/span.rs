@@ -1,4 +1,5 @@
-use drystone_voxel::{Chunk, LocalPos};
+use drystone_mesh::{Face, FaceSet};
+use drystone_voxel::{Chunk, LocalPos, Material, MaterialTable};
 
 /// A box of voxels of a chunk, or none: from `low` up to and with `high`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,6 +42,62 @@ impl Span {
             [at.x, at.y, at.z]
         };
         Self { low: half(self.low), high: half(self.high) }
+    }
+}
+
+/// Layers of a border with more voxels than this are not compared: they count as changed.
+const FEW_VOXELS: usize = 256;
+
+impl Span {
+    /// The sides of a chunk at which these voxels lie.
+    pub(super) fn sides(&self) -> FaceSet {
+        let is_at = |face: &Face| match face.is_positive() {
+            true => self.high[face.axis()] == Chunk::SIDE as u8 - 1,
+            false => self.low[face.axis()] == 0,
+        };
+        let is_any = |face: &Face| !self.is_empty() && is_at(face);
+        Face::ALL.into_iter().filter(is_any).collect()
+    }
+
+    /// The voxels of these at one side of a chunk.
+    pub(in crate::levels) fn at_side(self, face: Face) -> Self {
+        let mut side = self;
+        let depth = if face.is_positive() { Chunk::SIDE as u8 - 1 } else { 0 };
+        (side.low[face.axis()], side.high[face.axis()]) = (depth, depth);
+        side
+    }
+
+    /// Whether `is_so` of any of these voxels; `None` where there are too many to be looked at.
+    pub(in crate::levels) fn any(&self, is_so: impl Fn(LocalPos) -> bool) -> Option<bool> {
+        if self.volume() > FEW_VOXELS {
+            return None;
+        }
+        let [x, y, z] = [0, 1, 2].map(|axis| self.low[axis]..=self.high[axis]);
+        let mut all = z.flat_map(|z| {
+            let x = x.clone();
+            y.clone().flat_map(move |y| x.clone().map(move |x| LocalPos::new(x, y, z)))
+        });
+        Some(all.any(is_so))
+    }
+
+    /// The sides at which a neighbour's faces may be others after a change of these voxels: it
+    /// sees air as another than what is opaque, whatever that is, and tells apart what is
+    /// see-through.
+    pub(super) fn changed_sides(
+        self,
+        [before, after]: [&Chunk; 2],
+        materials: &MaterialTable,
+    ) -> FaceSet {
+        let seen = |voxel: Material| {
+            let is_opaque = !voxel.is_air() && !materials.is_see_through(voxel);
+            (!is_opaque).then_some(voxel)
+        };
+        let is_changed = |at: LocalPos| seen(before.get(at)) != seen(after.get(at));
+        let touched = self.sides();
+        let is_seen = |&face: &Face| {
+            touched.contains(face) && self.at_side(face).any(is_changed).unwrap_or(true)
+        };
+        Face::ALL.into_iter().filter(is_seen).collect()
     }
 }
 

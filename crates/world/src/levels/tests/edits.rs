@@ -110,7 +110,8 @@ fn every_change_is_told() {
             every_node(&data).into_iter().map(|node| (node, data.chunk(node))).collect();
         let shape = any_shape(&mut roll, [3, 4, 3]);
         let changes = data.fill(&shape, Material(roll(3) as u16));
-        let parts: HashMap<NodePos, _> = changes.parts.iter().copied().collect();
+        let parts: HashMap<NodePos, _> =
+            changes.parts.iter().map(|part| (part.node, part.span)).collect();
         assert_eq!(parts.len(), changes.parts.len());
         for (node, old) in before {
             for ((at, old), (_, new)) in old.iter().zip(data.chunk(node).iter()) {

@@ -4,9 +4,9 @@ use super::*;
 
 /// Refuses what is beyond its room, and notes in which order nodes came.
 #[derive(Default)]
-struct Noted {
-    screen: Screen,
-    came: Vec<NodePos>,
+pub(super) struct Noted {
+    pub(super) screen: Screen,
+    pub(super) came: Vec<NodePos>,
 }
 
 impl NodeSink for Noted {

@@ -1,9 +1,9 @@
 use drystone_mesh::{Face, FaceSet};
-use drystone_voxel::{Chunk, ChunkMesh, Material, VoxelPos};
+use drystone_voxel::{ChunkMesh, Material, VoxelPos};
 use hashbrown::HashSet;
 use rayon::prelude::*;
 
-use super::super::data::{Changes, Span};
+use super::super::data::{Changes, Part};
 use super::super::node_mesh::NodeMesher;
 use super::changes::Stuck;
 use super::swap::Swap;
@@ -87,9 +87,9 @@ impl LevelTree {
         sink: &mut S,
     ) -> Result<u64, S::Error> {
         let mut changed = HashSet::new();
-        for (node, span) in changes.parts {
-            changed.insert(node);
-            changed.extend(neighbors_that_see(node, span));
+        for part in changes.parts {
+            changed.insert(part.node);
+            changed.extend(self.neighbors_that_see(part));
         }
         self.workers.forget(&changed);
         for node in &changed {
@@ -146,16 +146,22 @@ impl LevelTree {
         self.disturb(node);
         self.take_off(node, Stuck { has_body: false, walls }, sink)
     }
-}
 
-/// The neighbours of `node` whose meshes look at voxels of this part of it.
-fn neighbors_that_see(node: NodePos, part: Span) -> impl Iterator<Item = NodePos> {
-    Face::ALL.into_iter().filter_map(move |face| {
-        let axis = face.axis();
-        let is_seen = match face.is_positive() {
-            true => part.high[axis] == Chunk::SIDE as u8 - 1,
-            false => part.low[axis] == 0,
-        };
-        is_seen.then(|| node.offset(face.normal())).flatten()
-    })
+    /// The neighbours of a node whose meshes may be others after it has changed: those that
+    /// have voxels beside the changed ones.
+    fn neighbors_that_see(&self, part: Part) -> impl Iterator<Item = NodePos> + '_ {
+        let Part { node, span, sides } = part;
+        let sides = Face::ALL.into_iter().filter(move |&face| sides.contains(face));
+        sides.filter_map(move |face| {
+            let neighbor = node.offset(face.normal())?;
+            // Of what is not shown nothing is read for this.
+            if !self.is_shown(neighbor) {
+                return Some(neighbor);
+            }
+            let chunk = self.data.chunk(neighbor);
+            let beside = span.at_side(face).at_side(face.opposite());
+            let is_there = beside.any(|at| !chunk.get(at).is_air()).unwrap_or(true);
+            is_there.then_some(neighbor)
+        })
+    }
 }
