@@ -162,6 +162,12 @@ impl DrawList {
     pub const fn visible(&self) -> usize {
         self.view.visible()
     }
+
+    /// How many meshes the last commands were made of: those that passed the mask and are
+    /// there still, and those that came since.
+    pub const fn drawn(&self) -> usize {
+        self.view.drawn()
+    }
 }
 
 /// A key that orders as the (non-negative, finite) distance does, nearest first, and among

@@ -35,8 +35,8 @@ const MOVES: MoveBudget = MoveBudget { bytes: 256 << 10, moves: 64 };
 /// a buffer for all opaque meshes, and for blended ones one wherever the buffer changes.
 ///
 /// # Cost
-/// A picture touches a few words a mesh to mask and order (nothing where neither view nor
-/// meshes have changed), uploads 20 bytes a command, and makes two draw calls a buffer,
+/// A picture touches a few words a mesh to mask and order (nothing for the same view as
+/// before, and few new meshes), uploads 20 bytes a command, and makes two draw calls a buffer,
 /// whatever the number of meshes. Where the [GPU culls](Renderer::set_cull), opaque meshes
 /// cost the CPU nothing but 52 bytes for each that has changed or moved, which go up in
 /// blocks of 64, and a buffer takes two draw calls for them.
@@ -56,8 +56,10 @@ pub struct PoolRenderer<D: Device> {
     most_buffer_bytes: u64,
     /// What becomes of the commands of what the lists hide.
     hidden: Hidden,
-    /// What the lists were last masked and ordered for; while nothing changes they stay.
+    /// What the lists were last masked and ordered for; while little changes they stay.
     selected: Option<Selection>,
+    /// Meshes that came since, and are drawn last and whole.
+    unmasked: u32,
     /// What the last picture drew of lists.
     listed: DrawStats,
 }
@@ -87,14 +89,16 @@ impl Default for PoolRendererConfig {
     }
 }
 
-/// All that masking and ordering depend on.
+/// What masking and ordering depend on besides the meshes.
 #[derive(Clone, Copy, PartialEq)]
 struct Selection {
     view: View,
     size: [u32; 2],
-    /// The pool's, which rises with every change of what there is.
-    contents_revision: u64,
 }
+
+/// So many opaque meshes may come before the lists are masked anew for the same view: an edit
+/// brings few, and these are drawn last, with all their facings, in view or not.
+const MOST_UNMASKED: u32 = 64;
 
 impl<D: Device> PoolRenderer<D> {
     /// A renderer with room for `quads` quads in `meshes` meshes and a little more, in as
@@ -145,6 +149,7 @@ impl<D: Device> PoolRenderer<D> {
             most_buffer_bytes: u64::from(most_quads) * size_of::<Quad>() as u64,
             hidden,
             selected: None,
+            unmasked: 0,
             listed: DrawStats::default(),
         })
     }
@@ -172,12 +177,11 @@ impl<D: Device> PoolRenderer<D> {
 
     /// Masks and orders the lists for what `view` sees on a picture of this size.
     fn select(&mut self, view: &View, visibility: &Visibility) {
-        let contents_revision = self.pool.contents_revision();
-        let selection = Selection { view: *view, size: self.device.size(), contents_revision };
-        if self.selected == Some(selection) {
+        let selection = Selection { view: *view, size: self.device.size() };
+        if self.selected == Some(selection) && self.unmasked <= MOST_UNMASKED {
             return;
         }
-        self.selected = Some(selection);
+        (self.selected, self.unmasked) = (Some(selection), 0);
         self.opaque.select(&self.pool, view, visibility);
         self.blended.mask(&self.pool, |place| visible_parts(place, view, visibility));
         self.blended.order(&self.pool, |place| visibility.blend_key(place));
@@ -213,7 +217,7 @@ impl<D: Device> PoolRenderer<D> {
                 totals(&passes)
             }
         };
-        let meshes = (opaque.visible() + blended.visible() + models) as u32;
+        let meshes = (opaque.drawn() + blended.drawn() + models) as u32;
         Ok(DrawStats { meshes, shown: device.shown(), ..drawn })
     }
 }
@@ -237,8 +241,15 @@ impl<D: Device> Renderer for PoolRenderer<D> {
         let inserted = self.pool.insert(mesh.quads, &mesh.counts, mesh.place, &mut upload);
         let handle = inserted.map_err(|error| self.buffers.explain(error))?;
         match mesh.layer {
-            Layer::Opaque => self.opaque.insert(&self.pool, handle)?,
-            Layer::Blended => self.blended.insert(handle)?,
+            Layer::Opaque => {
+                self.opaque.insert(&self.pool, handle)?;
+                self.unmasked += 1;
+            }
+            Layer::Blended => {
+                self.blended.insert(handle)?;
+                // Its place in the order matters.
+                self.selected = None;
+            }
         }
         Ok(MeshId(Owner::Pool(handle, mesh.layer)))
     }
@@ -246,6 +257,9 @@ impl<D: Device> Renderer for PoolRenderer<D> {
     fn replace(&mut self, id: MeshId, mesh: &MeshData<'_>) -> Result<(), RenderError> {
         let MeshId(Owner::Pool(handle, layer)) = id else { return Err(RenderError::StaleMesh) };
         mesh.check_place()?;
+        if self.pool.data(handle) != Some(&mesh.place) {
+            self.selected = None;
+        }
         let mut upload = PoolUpload { device: &mut self.device, buffers: &mut self.buffers };
         let replaced = self.pool.replace(handle, mesh.quads, &mesh.counts, mesh.place, &mut upload);
         replaced.map_err(|error| self.buffers.explain(error))?;

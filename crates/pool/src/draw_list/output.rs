@@ -136,10 +136,10 @@ impl Output {
         key: MeshKey,
         parts: PartSet,
         table: &mut RunTable,
-    ) {
+    ) -> bool {
         pool.emit_commands(pool.handle(key), parts, table, |buffer, command| {
             self.push(buffer, command);
-        });
+        })
     }
 
     /// A command that draws nothing for each part of a mesh that is not in `parts`.

@@ -63,6 +63,8 @@ pub struct DrawView {
     is_ordered: bool,
     /// The list as it was masked; none before the first mask.
     masked: Option<ListState>,
+    /// Meshes that the output draws.
+    drawn: usize,
     /// Which runs of parts masks make.
     table: RunTable,
     output: Output,
@@ -100,6 +102,7 @@ impl DrawView {
             sort: KeySort::new(),
             is_ordered: false,
             masked: None,
+            drawn: 0,
             table: RunTable::new(),
             output: Output::new(),
             built: None,
@@ -164,6 +167,12 @@ impl DrawView {
     /// were made of.
     pub const fn visible(&self) -> usize {
         self.visible
+    }
+
+    /// How many meshes the last commands were made of: those that passed the mask and are
+    /// there still, and those that came since.
+    pub const fn drawn(&self) -> usize {
+        self.drawn
     }
 
     pub(super) fn mask_members<V: Pod, D: Pod>(
@@ -273,6 +282,7 @@ impl DrawView {
                 self.gather(members, pool, |_, _| PartSet::ALL);
             }
             self.output.clear();
+            self.drawn = 0;
             if members.is_of(pool) {
                 self.draw(members, pool);
             }
@@ -283,14 +293,14 @@ impl DrawView {
     }
 
     fn draw<V: Pod, D: Pod>(&mut self, members: &Members, pool: &VertexPool<V, D>) {
-        let (output, table) = (&mut self.output, &mut self.table);
+        let (output, table, mut drawn) = (&mut self.output, &mut self.table, 0);
         let keeps_hidden = self.config.hidden == Hidden::Zeroed;
         let changed = self.masked.filter(|&masked| masked != members.state());
         let is_gone = |key| changed.is_some_and(|masked| !members.still_has(key, masked));
         let (keys, shown) = (&self.keys[..self.visible], &self.parts[..self.visible]);
         let mut draw = |output: &mut Output, mesh: usize| {
             let Some(key) = keys[mesh].filter(|&key| !is_gone(key)) else { return };
-            output.draw(pool, key, shown[mesh], table);
+            drawn += usize::from(output.draw(pool, key, shown[mesh], table));
             if keeps_hidden {
                 output.draw_nothing(pool, key, shown[mesh], table);
             }
@@ -310,8 +320,11 @@ impl DrawView {
             output.draw_nothing(pool, key, PartSet::EMPTY, table);
         }
         if let Some(masked) = changed {
-            members.for_each_since(masked, |key| output.draw(pool, key, PartSet::ALL, table));
+            members.for_each_since(masked, |key| {
+                drawn += usize::from(output.draw(pool, key, PartSet::ALL, table));
+            });
         }
+        self.drawn = drawn;
         output.end_runs();
         if !self.is_ordered || self.config.grouping == Grouping::ByBuffer {
             output.group_by_buffer();

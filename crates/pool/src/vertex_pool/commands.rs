@@ -45,8 +45,8 @@ impl<V: Pod, D: Pod> VertexPool<V, D> {
     }
 
     /// Hands each run of the mesh's `parts` to `emit`, as a command and the number of the
-    /// buffer that it reads; does nothing for a stale handle. The mesh counts as drawn in
-    /// the frame being built.
+    /// buffer that it reads; does nothing for a stale handle, and says so. The mesh counts as
+    /// drawn in the frame being built.
     #[inline]
     pub(crate) fn emit_commands(
         &self,
@@ -54,18 +54,19 @@ impl<V: Pod, D: Pod> VertexPool<V, D> {
         parts: PartSet,
         table: &mut RunTable,
         mut emit: impl FnMut(u32, DrawCommand),
-    ) {
-        let Some(mesh) = self.mesh(handle) else { return };
+    ) -> bool {
+        let Some(mesh) = self.mesh(handle) else { return false };
         mesh.note_drawn(self.frames.current());
         let (slot, ranges) = (handle.slot(), &mesh.ranges);
         let runs = table.runs(ranges.filled(), parts);
         if mesh.is_split() || mesh.len() > self.config.pattern_elements {
             self.emit_long(mesh, slot, runs, &mut emit);
-            return;
+            return true;
         }
         ranges.for_each_run(runs, |run| {
             emit(ranges.buffer.into(), self.command(slot, ranges.first, &run));
         });
+        true
     }
 
     /// The same for a mesh of which a run may take several commands.

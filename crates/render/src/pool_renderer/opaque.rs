@@ -74,10 +74,10 @@ impl Opaque {
         }
     }
 
-    /// Meshes that passed the CPU's mask, if it is the CPU that decides.
-    pub(super) fn visible(&self) -> usize {
+    /// Meshes that the last commands draw, if it is the CPU that decides.
+    pub(super) fn drawn(&self) -> usize {
         match self {
-            Self::Listed(list) => list.visible(),
+            Self::Listed(list) => list.drawn(),
             Self::Culled(_) => 0,
         }
     }

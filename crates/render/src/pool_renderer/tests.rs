@@ -6,6 +6,7 @@ use crate::{CullTable, DrawData, SoftDevice, cull::twin};
 
 mod faults;
 mod flight;
+mod same_view;
 
 /// Steele, Lea and Flood's SplitMix64.
 struct Random(u64);

@@ -25,6 +25,21 @@ fn everything_is_drawn_before_the_first_mask() {
     assert_eq!(data_of(list.commands(&pool), &memory), [30, 20, 10]);
 }
 
+/// What came after a mask is drawn and counts; what went does not.
+#[test]
+fn what_is_drawn_is_counted() {
+    let (mut pool, mut memory, meshes) = two_lists();
+    let mut list = DrawList::new();
+    meshes.iter().for_each(|&mesh| list.insert(mesh).unwrap());
+    list.mask(&pool, |&data| if data > 10 { PartSet::ALL } else { PartSet::EMPTY });
+    assert_eq!((list.commands(&pool).len(), list.drawn()), (2, 2));
+    list.insert(pool.insert(&[40], &[1], 40, &mut memory).unwrap()).unwrap();
+    list.insert(pool.insert(&[50], &[1], 50, &mut memory).unwrap()).unwrap();
+    pool.remove(meshes[2]).unwrap();
+    assert_eq!(data_of(list.commands(&pool), &memory), [20, 40, 50]);
+    assert_eq!((list.drawn(), list.visible()), (3, 2));
+}
+
 #[test]
 fn nothing_or_everything_may_pass() {
     let (pool, memory, meshes) = two_lists();

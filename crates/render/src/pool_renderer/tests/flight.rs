@@ -21,25 +21,25 @@ const BOX: u32 = 15;
 const CLUTTER: u32 = 400;
 /// See-through; the materials before it are not.
 const GLASS: u16 = 3;
-const PALETTE: [[u8; 4]; 4] =
+pub(super) const PALETTE: [[u8; 4]; 4] =
     [[250, 90, 60, 255], [60, 160, 90, 255], [70, 90, 220, 255], [200, 220, 255, 110]];
 
 /// Quads facing by facing, and where they lie.
-struct Made {
+pub(super) struct Made {
     quads: Vec<Quad>,
     counts: [u32; Face::COUNT],
     place: DrawData,
-    layer: Layer,
+    pub(super) layer: Layer,
 }
 
 impl Made {
-    fn data(&self) -> MeshData<'_> {
+    pub(super) fn data(&self) -> MeshData<'_> {
         let &Self { ref quads, counts, place, layer } = self;
         MeshData { quads, counts, place, layer }
     }
 
     /// A closed box, which hides what is behind it, or one full of clutter, or glass.
-    fn random(random: &mut Random, origin: [i32; 3]) -> Self {
+    pub(super) fn random(random: &mut Random, origin: [i32; 3]) -> Self {
         let kind = random.below(8);
         let layer = if kind == 0 { Layer::Blended } else { Layer::Opaque };
         let mut quads = Vec::new();
