@@ -24,7 +24,7 @@ pub use counts::LevelCount;
 #[cfg(test)]
 pub(super) use look::priority;
 use look::{Fineness, Way};
-use places::Place;
+use places::Places;
 use swap::Swap;
 use wants::Want;
 
@@ -72,8 +72,7 @@ pub struct LevelTree {
     config: LevelConfig,
     workers: Workers,
     roots: Vec<NodePos>,
-    /// Every node that is shown or that has such below it.
-    places: HashMap<NodePos, Place>,
+    places: Places,
     /// What there is of those that are shown.
     shown: HashMap<NodePos, Shown>,
     way: Way,
@@ -88,6 +87,8 @@ pub struct LevelTree {
     /// Nodes that came or went in this update, whose borders are to be looked at.
     touched: Vec<NodePos>,
     wanted: Vec<Want>,
+    /// Those that would only save work.
+    wanted_merges: Vec<Want>,
     /// What can be done now.
     changes: Vec<Change>,
     /// For edits of few meshes.
@@ -140,7 +141,7 @@ impl LevelTree {
             data,
             config,
             shown: HashMap::new(),
-            places: HashMap::new(),
+            places: Places::default(),
             way: Way::default(),
             fineness: None,
             ready: HashMap::new(),
@@ -149,6 +150,7 @@ impl LevelTree {
             stuck: HashMap::new(),
             touched: Vec::new(),
             wanted: Vec::new(),
+            wanted_merges: Vec::new(),
             changes: Vec::new(),
             mesher: NodeMesher::default(),
             frame: 0,
@@ -189,6 +191,7 @@ impl LevelTree {
         let taken = self.take_off_stuck(sink);
         let edited = taken.and(self.show_edits(sink));
         self.wanted.clear();
+        self.wanted_merges.clear();
         self.want_edits();
         self.look_at_all(eye);
         let changed = self.apply_changes(sink);
@@ -201,7 +204,8 @@ impl LevelTree {
 
     /// Whether there was nothing left to do or to wait for after the last update.
     pub fn is_settled(&self) -> bool {
-        let is_idle = self.wanted.is_empty() && !self.spent.has_more && self.frame > 0;
+        let is_wanting = !self.wanted.is_empty() || !self.wanted_merges.is_empty();
+        let is_idle = !is_wanting && !self.spent.has_more && self.frame > 0;
         is_idle
             && !self.was_refused
             && self.touched.is_empty()

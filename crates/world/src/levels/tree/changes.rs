@@ -1,3 +1,5 @@
+use std::time::Instant;
+
 use drystone_mesh::{Face, FaceSet};
 use drystone_voxel::ChunkMesh;
 
@@ -33,6 +35,9 @@ impl LevelTree {
     ///
     /// What the sink refuses is tried once more if something has made room after it.
     pub(super) fn apply_changes<S: NodeSink>(&mut self, sink: &mut S) -> Result<(), S::Error> {
+        // However long it took to find them, half of the time is theirs.
+        let gone = self.spent.start.elapsed().min(self.config.frame_time / 2);
+        self.spent.start = Instant::now().checked_sub(gone).unwrap_or(self.spent.start);
         let mut changes = std::mem::take(&mut self.changes);
         changes.sort_unstable_by(|a, b| b.priority.total_cmp(&a.priority));
         let mut refused = Vec::new();
@@ -134,7 +139,7 @@ impl LevelTree {
             self.hide_below(node, sink)?;
         } else {
             self.hide_below(node, sink)?;
-            self.places.remove(&node);
+            self.places.remove(node);
             self.show(node, sink)?;
         }
         self.spent.merge_count += 1;
@@ -146,8 +151,8 @@ impl LevelTree {
         let mut inner = vec![node];
         while let Some(node) = inner.pop() {
             for child in self.data.children(node) {
-                if let Some(Place { state: State::Split { .. }, .. }) = self.places.get(&child) {
-                    self.places.remove(&child);
+                if let Some(Place { state: State::Split { .. }, .. }) = self.places.get(child) {
+                    self.places.remove(child);
                     inner.push(child);
                 } else {
                     hidden = hidden.and(self.hide(child, sink));
@@ -187,7 +192,7 @@ impl LevelTree {
 
     fn hide<S: NodeSink>(&mut self, node: NodePos, sink: &mut S) -> Result<(), S::Error> {
         let Some(shown) = self.shown.remove(&node) else { return Ok(()) };
-        self.places.remove(&node);
+        self.places.remove(node);
         self.count_shown(node, -1);
         self.touched.push(node);
         self.disturb(node);

@@ -68,6 +68,18 @@ pub(super) struct Fineness {
     min_voxel_pixels: f64,
 }
 
+/// The same as distances, by level: no node needs a square root or a division to be compared.
+struct Reaches {
+    /// A node nearer than this is split.
+    split: [f64; LEVELS],
+    /// And merged beyond this.
+    merge: [f64; LEVELS],
+    /// Whether it is so at any distance, since all rays are parallel.
+    is_parallel: bool,
+}
+
+const LEVELS: usize = NodePos::MAX_LEVEL as usize + 1;
+
 impl Fineness {
     fn of(eye: &Eye, config: &LevelConfig) -> Self {
         let max_voxel_pixels = config.max_voxel_pixels;
@@ -75,13 +87,27 @@ impl Fineness {
         Self { scale: eye.scale, max_voxel_pixels, min_voxel_pixels }
     }
 
-    /// The distance at which the voxels of `node` are so many pixels long; none where they are
-    /// as long everywhere.
-    fn distance(&self, node: NodePos, pixels: f64) -> Option<f64> {
-        match self.scale {
-            PixelScale::Perspective(scale) => Some(f64::from(node.voxel_units()) * scale / pixels),
-            PixelScale::Parallel(_) => None,
-        }
+    fn reaches(&self) -> Reaches {
+        let within = |pixels: f64| {
+            std::array::from_fn(|level| {
+                let units = f64::from(1u32 << level);
+                match self.scale {
+                    PixelScale::Perspective(scale) => units * scale / pixels,
+                    PixelScale::Parallel(scale) if units * scale > pixels => f64::INFINITY,
+                    PixelScale::Parallel(_) => 0.0,
+                }
+            })
+        };
+        let is_parallel = matches!(self.scale, PixelScale::Parallel(_));
+        let (split, merge) = (within(self.max_voxel_pixels), within(self.min_voxel_pixels));
+        Reaches { split, merge, is_parallel }
+    }
+}
+
+impl Reaches {
+    /// How far the eye can go before it comes nearer than `reach`, or farther.
+    fn left(&self, distance: f64, reach: f64) -> f64 {
+        if self.is_parallel { f64::INFINITY } else { (distance - reach).abs() }
     }
 }
 
@@ -92,36 +118,37 @@ impl LevelTree {
         self.way.go(eye.position);
         if self.fineness != Some(fineness) {
             self.fineness = Some(fineness);
-            for place in self.places.values_mut() {
+            for place in self.places.iter_mut() {
                 if let State::Split { calm, .. } = &mut place.state {
                     *calm = Calm::NONE;
                 }
             }
         }
+        let reaches = fineness.reaches();
         for i in 0..self.roots.len() {
-            self.look(self.roots[i], eye, &fineness);
+            let root = self.roots[i];
+            let place = self.places.get(root).copied();
+            self.look(root, place, eye, &reaches);
         }
     }
 
     /// The same at a node and below it. Returns how far the eye can go before anything changes
     /// there; nothing where something is to be done.
-    fn look(&mut self, node: NodePos, eye: &Eye, fineness: &Fineness) -> f64 {
-        let Some(&Place { children, state }) = self.places.get(&node) else {
-            let priority = priority(node, eye);
-            if self.is_ready(node, priority) && !self.is_held(node) {
-                self.changes.push(Change { node, kind: Kind::Show, priority });
-            }
+    fn look(&mut self, node: NodePos, place: Option<Place>, eye: &Eye, reaches: &Reaches) -> f64 {
+        let Some(place) = place else {
+            self.look_at_nothing(node, eye);
             return 0.0;
         };
-        match state {
+        match place.state {
             State::Shown { is_final: true, .. } => f64::INFINITY,
             State::Shown { ready, .. } => {
-                if eye.voxel_pixels(node) <= fineness.max_voxel_pixels {
-                    let nearest = fineness.distance(node, fineness.max_voxel_pixels);
-                    return nearest.map_or(f64::INFINITY, |nearest| eye.distance(node) - nearest);
+                let (distance, split) =
+                    (eye.distance(node), reaches.split[usize::from(node.level)]);
+                if distance >= split {
+                    return reaches.left(distance, split);
                 }
                 if !self.is_held(node) {
-                    self.look_at_split(node, children, ready, eye);
+                    self.look_at_split(node, place.children, ready, eye);
                 }
                 0.0
             }
@@ -130,10 +157,10 @@ impl LevelTree {
                 if left > 0.0 {
                     return left;
                 }
-                let reach = self.look_below(node, children, shown, eye, fineness);
+                let reach = self.look_below(node, place.children, shown, eye, reaches);
                 let now = Calm::new(self.way.voxels, reach);
                 if let Some(Place { state: State::Split { calm, .. }, .. }) =
-                    self.places.get_mut(&node)
+                    self.places.get_mut(node)
                 {
                     *calm = now;
                 }
@@ -149,24 +176,24 @@ impl LevelTree {
         children: u8,
         shown: u32,
         eye: &Eye,
-        fineness: &Fineness,
+        reaches: &Reaches,
     ) -> f64 {
-        let is_fine = eye.voxel_pixels(node) < fineness.min_voxel_pixels;
-        if is_fine && shown <= MOST_MERGED && !self.is_held(node) {
-            let priority = priority(node, eye) * MERGE_URGENCY;
-            if self.is_ready(node, priority) {
-                self.changes.push(Change { node, kind: Kind::Merge, priority });
-                return 0.0;
+        let (distance, merge) = (eye.distance(node), reaches.merge[usize::from(node.level)]);
+        let is_fine = distance > merge || (reaches.is_parallel && merge == 0.0);
+        if is_fine && shown <= MOST_MERGED {
+            // Nothing below it is too coarse, and what is too fine goes with it.
+            if !self.is_held(node) {
+                self.look_at_merge(node, shown, eye);
             }
+            return 0.0;
         }
-        let farthest = fineness.distance(node, fineness.min_voxel_pixels);
-        let mut reach = match farthest {
-            _ if is_fine => 0.0,
-            Some(farthest) => farthest - eye.distance(node),
-            None => f64::INFINITY,
-        };
-        for child in some_of(node.children(), children) {
-            reach = reach.min(self.look(child, eye, fineness));
+        let mut reach = if is_fine { 0.0 } else { reaches.left(distance, merge) };
+        let Some(below) = node.children() else { return reach };
+        let places = self.places.below(node);
+        for (i, (child, place)) in below.into_iter().zip(places).enumerate() {
+            if children >> i & 1 == 1 {
+                reach = reach.min(self.look(child, place, eye, reaches));
+            }
         }
         reach
     }
@@ -183,23 +210,34 @@ impl LevelTree {
         }
         if is_ready != 0
             && let Some(Place { state: State::Shown { wanted_frame, .. }, .. }) =
-                self.places.get_mut(&node)
+                self.places.get_mut(node)
         {
             *wanted_frame = self.frame;
         }
     }
 
-    /// Whether a node's mesh is there; if not, it is wanted.
-    fn is_ready(&mut self, node: NodePos, priority: f64) -> bool {
-        match self.ready.get_mut(&node) {
-            Some(Ready { wanted_frame, .. }) => {
-                *wanted_frame = self.frame;
-                true
+    /// The same at a node that is split and finer than it need be.
+    fn look_at_merge(&mut self, node: NodePos, shown: u32, eye: &Eye) {
+        if let Some(Ready { wanted_frame, .. }) = self.ready.get_mut(&node) {
+            *wanted_frame = self.frame;
+            let priority = priority(node, eye) * MERGE_URGENCY;
+            self.changes.push(Change { node, kind: Kind::Merge, priority });
+        } else {
+            // What frees most comes first.
+            self.wanted_merges.push(Want { node, missing: 0, priority: shown.into() });
+        }
+    }
+
+    /// The same at a place where nothing is shown.
+    fn look_at_nothing(&mut self, node: NodePos, eye: &Eye) {
+        let priority = priority(node, eye);
+        if let Some(Ready { wanted_frame, .. }) = self.ready.get_mut(&node) {
+            *wanted_frame = self.frame;
+            if !self.is_held(node) {
+                self.changes.push(Change { node, kind: Kind::Show, priority });
             }
-            None => {
-                self.wanted.push(Want { node, missing: 0, priority });
-                false
-            }
+        } else {
+            self.wanted.push(Want { node, missing: 0, priority });
         }
     }
 
@@ -212,11 +250,12 @@ impl LevelTree {
             self.fineness = None;
         }
         self.wanted.clear();
+        self.wanted_merges.clear();
         self.look_at_all(eye);
         let gone = self.way.voxels;
         let is_calm = |place: &&Place| matches!(place.state, State::Split { calm, .. } if calm.left(gone) > 0.0);
-        let calm = if everywhere { 0 } else { self.places.values().filter(is_calm).count() };
-        let wants = self.wanted.drain(..);
+        let calm = if everywhere { 0 } else { self.places.iter().filter(is_calm).count() };
+        let wants = self.wanted.drain(..).chain(self.wanted_merges.drain(..));
         let wants = wants.flat_map(|want| want.nodes().map(move |it| (want.priority, it, None)));
         let changes = self.changes.drain(..).map(|it| (it.priority, it.node, Some(it.kind)));
         let mut found: Vec<String> = wants.chain(changes).map(|it| format!("{it:?}")).collect();
@@ -230,7 +269,7 @@ impl LevelTree {
         let mut node = node;
         while node.level < self.data.top_level() {
             node = node.parent();
-            let Some(Place { state: State::Split { calm, .. }, .. }) = self.places.get_mut(&node)
+            let Some(Place { state: State::Split { calm, .. }, .. }) = self.places.get_mut(node)
             else {
                 continue;
             };

@@ -1,3 +1,6 @@
+use drystone_voxel::ChunkPos;
+use hashbrown::HashMap;
+
 use super::look::Calm;
 use super::{LevelTree, Ready};
 use crate::NodePos;
@@ -27,9 +30,62 @@ pub(super) enum State {
     },
 }
 
+/// Every node that is shown or that has such below it. Those of one parent lie together, so
+/// that whoever looks below a node finds all eight at once.
+#[derive(Clone, Default)]
+pub(super) struct Places {
+    siblings: HashMap<NodePos, Siblings>,
+}
+
+/// The children of a node, in their order.
+pub(super) type Siblings = [Option<Place>; NodePos::CHILDREN];
+
+/// By what siblings are found: their parent, even above the highest level.
+const fn family(node: NodePos) -> NodePos {
+    let ChunkPos { x, y, z } = node.chunk;
+    NodePos { level: node.level + 1, chunk: ChunkPos::new(x >> 1, y >> 1, z >> 1) }
+}
+
+impl Places {
+    pub(super) fn get(&self, node: NodePos) -> Option<&Place> {
+        self.siblings.get(&family(node))?[node.index_in_parent()].as_ref()
+    }
+
+    pub(super) fn get_mut(&mut self, node: NodePos) -> Option<&mut Place> {
+        self.siblings.get_mut(&family(node))?[node.index_in_parent()].as_mut()
+    }
+
+    /// All that lie right below a node.
+    pub(super) fn below(&self, node: NodePos) -> Siblings {
+        self.siblings.get(&node).copied().unwrap_or_default()
+    }
+
+    fn insert(&mut self, node: NodePos, place: Place) {
+        self.siblings.entry(family(node)).or_default()[node.index_in_parent()] = Some(place);
+    }
+
+    pub(super) fn remove(&mut self, node: NodePos) {
+        if let Some(siblings) = self.siblings.get_mut(&family(node)) {
+            siblings[node.index_in_parent()] = None;
+            if siblings.iter().all(Option::is_none) {
+                self.siblings.remove(&family(node));
+            }
+        }
+    }
+
+    pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = &mut Place> {
+        self.siblings.values_mut().flatten().flatten()
+    }
+
+    #[cfg(test)]
+    pub(super) fn iter(&self) -> impl Iterator<Item = &Place> {
+        self.siblings.values().flatten().flatten()
+    }
+}
+
 impl LevelTree {
     pub(super) fn is_shown(&self, node: NodePos) -> bool {
-        matches!(self.places.get(&node), Some(Place { state: State::Shown { .. }, .. }))
+        matches!(self.places.get(node), Some(Place { state: State::Shown { .. }, .. }))
     }
 
     /// Notes that a node is shown: a new one, or another mesh of one that was.
@@ -58,8 +114,7 @@ impl LevelTree {
         let mut node = node;
         while node.level < self.data.top_level() {
             node = node.parent();
-            if let Some(Place { state: State::Split { shown, .. }, .. }) =
-                self.places.get_mut(&node)
+            if let Some(Place { state: State::Split { shown, .. }, .. }) = self.places.get_mut(node)
             {
                 *shown = shown.saturating_add_signed(more);
             }
@@ -86,7 +141,7 @@ impl LevelTree {
     fn note_ready(&mut self, node: NodePos, is_ready: bool) {
         let bit = 1 << node.index_in_parent();
         if let Some(Place { state: State::Shown { ready, .. }, .. }) =
-            self.places.get_mut(&node.parent())
+            self.places.get_mut(node.parent())
         {
             *ready = if is_ready { *ready | bit } else { *ready & !bit };
         }
@@ -94,7 +149,7 @@ impl LevelTree {
 
     /// When a mesh that is ready was wanted last, by itself or for what is above it.
     pub(super) fn last_wanted(&self, node: NodePos, ready: &Ready) -> u64 {
-        match self.places.get(&node.parent()) {
+        match self.places.get(node.parent()) {
             Some(Place { state: State::Shown { wanted_frame, .. }, .. }) => {
                 ready.wanted_frame.max(*wanted_frame)
             }

@@ -6,6 +6,9 @@ use crate::NodePos;
 const FRAMES_UNWANTED: u64 = 120;
 /// How often it is looked whether there are such.
 const FRAMES_KEPT: u64 = 16;
+/// Meshes of merges that are made between those of two splits. Merges are never needed, but what
+/// they free is: an eye that goes on and on would leave everything behind it as fine as it was.
+const MERGES_BETWEEN: usize = 2;
 /// So many nodes the workers are told of at most: more than they make before the next frame.
 const MOST_TOLD: usize = 1_024;
 
@@ -30,7 +33,7 @@ impl LevelTree {
         let is_full = self.ready_bytes > self.config.waiting_bytes;
         // What waits is shown first, before more is made, but for what the next change lacks.
         let count = if is_full { NodePos::CHILDREN } else { MOST_TOLD };
-        let wanted = most_wanted(&mut self.wanted, count);
+        let wanted = most_wanted(&mut self.wanted, &mut self.wanted_merges, count);
         let room_bytes = self.config.waiting_bytes.saturating_sub(self.ready_bytes);
         self.workers.want(wanted, room_bytes);
     }
@@ -52,7 +55,23 @@ impl LevelTree {
 }
 
 /// The nodes that are wanted most, these last: some `count`, and no fewer than one change needs.
-fn most_wanted(wants: &mut [Want], count: usize) -> Vec<NodePos> {
+fn most_wanted(splits: &mut [Want], merges: &mut [Want], count: usize) -> Vec<NodePos> {
+    let mut merges = most(merges, count).iter().rev();
+    let mut nodes = Vec::new();
+    for split in most(splits, count).iter().rev() {
+        if nodes.len() >= count {
+            break;
+        }
+        nodes.extend(split.nodes());
+        nodes.extend(merges.by_ref().take(MERGES_BETWEEN).map(|merge| merge.node));
+    }
+    nodes.extend(merges.take(count.saturating_sub(nodes.len())).map(|merge| merge.node));
+    nodes.reverse();
+    nodes
+}
+
+/// The `count` that are wanted most, these last.
+fn most(wants: &mut [Want], count: usize) -> &[Want] {
     let by_priority =
         |a: &Want, b: &Want| a.priority.total_cmp(&b.priority).then(a.node.cmp(&b.node));
     let least = wants.len().saturating_sub(count);
@@ -61,15 +80,7 @@ fn most_wanted(wants: &mut [Want], count: usize) -> Vec<NodePos> {
     }
     let most = &mut wants[least..];
     most.sort_unstable_by(by_priority);
-    let mut nodes = Vec::new();
-    for want in most.iter().rev() {
-        if nodes.len() >= count {
-            break;
-        }
-        nodes.extend(want.nodes());
-    }
-    nodes.reverse();
-    nodes
+    most
 }
 
 #[cfg(test)]
@@ -92,7 +103,7 @@ mod tests {
                 let mut wants: Vec<Want> = (0..len).map(want).collect();
                 let least = sorted.len().saturating_sub(count);
                 let expected: Vec<NodePos> = sorted[least..].iter().map(|it| it.node).collect();
-                assert_eq!(most_wanted(&mut wants, count), expected, "{count} of {len}");
+                assert_eq!(most_wanted(&mut wants, &mut [], count), expected, "{count} of {len}");
             }
         }
     }
@@ -107,10 +118,30 @@ mod tests {
         let mut wants = [want(0, 0, 1.0), want(1, 0b1000_0001, 3.0), want(2, 0b110, 2.0)];
         let node = |x: i32, y: i32, z: i32| NodePos::from(ChunkPos::new(x, y, z));
         let all = [node(4, 1, 0), node(5, 0, 0), node(3, 1, 1), node(2, 0, 0)];
-        assert_eq!(most_wanted(&mut wants, 4), all);
-        assert_eq!(most_wanted(&mut wants, 3), all);
-        assert_eq!(most_wanted(&mut wants, 2), all[2..]);
-        assert_eq!(most_wanted(&mut wants, 1), all[2..]);
-        assert_eq!(most_wanted(&mut wants, 5)[0], NodePos::new(1, ChunkPos::new(0, 0, 0)));
+        assert_eq!(most_wanted(&mut wants, &mut [], 4), all);
+        assert_eq!(most_wanted(&mut wants, &mut [], 3), all);
+        assert_eq!(most_wanted(&mut wants, &mut [], 2), all[2..]);
+        assert_eq!(most_wanted(&mut wants, &mut [], 1), all[2..]);
+        assert_eq!(most_wanted(&mut wants, &mut [], 5)[0], NodePos::new(1, ChunkPos::new(0, 0, 0)));
+    }
+
+    /// Merges get their part, however much is to be split.
+    #[test]
+    fn merges_come_between_splits() {
+        let want = |x: i32, level: u8, missing: u8| Want {
+            node: NodePos::new(level, ChunkPos::new(x, 0, 0)),
+            missing,
+            priority: f64::from(x),
+        };
+        let mut splits: Vec<Want> = (0..4).map(|x| want(x, 1, 0xff)).collect();
+        let mut merges: Vec<Want> = (0..7).map(|x| want(x, 2, 0)).collect();
+        let found = most_wanted(&mut splits, &mut merges, 25);
+        let levels: Vec<u8> = found.iter().rev().map(|node| node.level).collect();
+        let part = [[0; 8].as_slice(), &[2; 2]].concat();
+        assert_eq!(levels, part.repeat(3));
+        let merged: Vec<i32> =
+            found.iter().rev().filter(|it| it.level == 2).map(|it| it.chunk.x).collect();
+        assert_eq!(merged, [6, 5, 4, 3, 2, 1]);
+        assert_eq!(most_wanted(&mut [], &mut merges, 3).len(), 3);
     }
 }
