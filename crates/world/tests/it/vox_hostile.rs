@@ -1,9 +1,12 @@
 //! Damaged and hostile files: an error that says where, soon, and without much memory.
 
+use std::fs;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use drystone_world::{VoxFile, World, open_source};
 
+use crate::programs;
 use crate::random::Random;
 use crate::vox_bytes::{
     NO_LAYER, chunk, error, file, group, layer, material, model, palette, parent, shape, transform,
@@ -55,10 +58,23 @@ fn every_prefix_with_a_fitting_size_is_read_or_refused() {
     for end in 20..bytes.len() {
         let mut cut = bytes[..end].to_vec();
         cut[16..20].copy_from_slice(&(end as u32 - 20).to_le_bytes());
+        programs::vox(&cut);
         if let Ok(file) = VoxFile::parse(&cut, "cut.vox") {
             World::load(&file).unwrap();
         }
     }
+}
+
+#[test]
+fn seeds_are_scenes() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/seeds/vox");
+    let mut count = 0;
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        assert!(programs::vox(&fs::read(&path).unwrap()), "{}", path.display());
+        count += 1;
+    }
+    assert!(count > 2);
 }
 
 /// `count` copies of `bytes`, each with 1 to 4 bits flipped; every one that is read is
@@ -230,7 +246,7 @@ fn promises_cost_no_memory() {
 
 /// The most memory that this process has had, where the system tells.
 fn peak_memory_bytes() -> Option<u64> {
-    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let status = fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
     Some(line.split_whitespace().next()?.parse::<u64>().ok()? * 1024)
 }
@@ -238,13 +254,13 @@ fn peak_memory_bytes() -> Option<u64> {
 #[test]
 fn what_is_no_vox_file_is_told() {
     let folder = std::env::temp_dir().join(format!("drystone-world-{}", std::process::id()));
-    std::fs::create_dir_all(&folder).unwrap();
+    fs::create_dir_all(&folder).unwrap();
     let at = |name: &str, bytes: &[u8]| {
         let path = folder.join(name);
-        std::fs::write(&path, bytes).unwrap();
+        fs::write(&path, bytes).unwrap();
         path
     };
-    let message = |path: &std::path::Path| match open_source(Some(path)) {
+    let message = |path: &Path| match open_source(Some(path)) {
         Ok(source) => panic!("{} was opened", source.name()),
         Err(error) => error.to_string(),
     };
@@ -275,8 +291,8 @@ fn what_is_no_vox_file_is_told() {
     assert_eq!(open_source(Some(&whole)).unwrap().name(), whole.display().to_string());
     // Larger than any file that is taken, without being as large on the disk.
     let large = at("large.vox", b"VOX ");
-    let handle = std::fs::File::options().write(true).open(&large).unwrap();
+    let handle = fs::File::options().write(true).open(&large).unwrap();
     handle.set_len(VoxFile::MAX_FILE_BYTES + 1).unwrap();
     assert!(message(&large).contains("536870913 bytes, at most 536870912 are taken"));
-    std::fs::remove_dir_all(&folder).unwrap();
+    fs::remove_dir_all(&folder).unwrap();
 }

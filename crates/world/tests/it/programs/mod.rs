@@ -1,9 +1,9 @@
 //! Bytes as files, for tests and for fuzzers: whatever they say, a model that holds together
 //! or an error in one line.
 
-use drystone_voxel::Chunk;
+use drystone_voxel::{Chunk, ChunkPos};
 use drystone_world::{
-    HeightMap, HeightMapOptions, MinecraftWorld, Model, ModelOptions, Source, StoredWorld,
+    HeightMap, HeightMapOptions, MinecraftWorld, Model, ModelOptions, Source, StoredWorld, VoxFile,
     WorldError,
 };
 
@@ -154,4 +154,36 @@ pub(crate) fn minecraft(bytes: &[u8]) {
         assert!(line.starts_with("fuzz.mca: column ") && !line.contains('\n'), "{line}");
         assert!(line.len() < 600, "{line}");
     }
+}
+
+/// Reads bytes as a `.vox` file and makes some of its chunks; says whether there is one.
+pub(crate) fn vox(bytes: &[u8]) -> bool {
+    let file = match VoxFile::parse(bytes, "fuzz.vox") {
+        Ok(file) => file,
+        Err(error) => {
+            let line = error.to_string();
+            assert!(line.starts_with("fuzz.vox: ") && !line.contains('\n'), "{line}");
+            assert!(line.len() < 600, "{line} of {} bytes", bytes.len());
+            return false;
+        }
+    };
+    let positions = file.chunk_positions();
+    assert!(positions.is_sorted_by(|a, b| a < b));
+    // A model may be shown very often, all in one place.
+    if file.summary().instance_count > 64 {
+        return true;
+    }
+    let material_count = file.materials().len();
+    for &ChunkPos { x, y, z } in positions.iter().take(8).chain(positions.last()) {
+        let chunk = file.chunk(ChunkPos::new(x, y, z)).unwrap();
+        chunk.check().unwrap();
+        let is_known =
+            |material: drystone_voxel::Material| usize::from(material.0) < material_count;
+        assert!(chunk.iter_solid().all(|(_, material)| is_known(material)));
+        // Where no chunk is told of, nothing is.
+        let beside = ChunkPos::new(x - 1, y, z);
+        let is_told = positions.binary_search(&beside).is_ok();
+        assert!(is_told || file.chunk(beside).unwrap().is_empty());
+    }
+    true
 }
