@@ -279,7 +279,8 @@ impl Source for EditedSource {
 
     fn identity(&self) -> String {
         let (source, revision) = (self.source.identity(), self.edits.revision());
-        format!("{source}, edited {revision} times")
+        let id = self.edits.id().map_or_else(String::new, |id| format!(" as {id:032x}"));
+        format!("{source}, edited {revision} times{id}")
     }
 
     fn materials(&self) -> &MaterialTable {

@@ -13,6 +13,7 @@ mod committer;
 mod database;
 mod fuzzed;
 mod group;
+mod id;
 mod index;
 mod levels;
 mod meta;
@@ -29,7 +30,7 @@ mod survey;
 #[cfg(test)]
 pub(crate) mod tests;
 
-use batch::{Batch, Committed, HEAD, IMPORT, MATERIALS};
+use batch::{Batch, Committed, HEAD, ID, IMPORT, MATERIALS};
 pub use check::WorldCheck;
 pub use committer::CommitPolicy;
 use committer::Committer;
@@ -37,7 +38,7 @@ pub(crate) use database::DATABASE;
 use database::{Access, META, Store};
 pub(crate) use meta::is_same_kind;
 use meta::{Head, VERSION};
-use open::{read_index, read_meta};
+use open::{Meta, read_index, read_meta};
 pub use summary::StoredSummary;
 
 /// A world in one file, which survives being killed at any moment: what was committed is
@@ -58,6 +59,7 @@ pub use summary::StoredSummary;
 /// | `index` | a region of 16³ chunks: X, Y, Z | a bit for each chunk that is there (512 bytes), checksum (8) |
 /// | `meta` | `world` | version (4), revision, chunks, regions (8 each), name, checksum (8) |
 /// | | `materials` | for each but air: red, green, blue, opacity, the name's length (2), name; checksum (8) |
+/// | | `id` | 16 bytes by which the world is known under any name, checksum (8); may be missing |
 /// | | `writer` | a number of whoever committed last |
 /// | | `import` | how far an import has come, checksum (8) |
 ///
@@ -114,6 +116,7 @@ pub use summary::StoredSummary;
 /// ```
 pub struct StoredWorld {
     name: String,
+    id: Option<u128>,
     materials: MaterialTable,
     committed: Arc<RwLock<Committed>>,
     /// `None` of a world that is only read.
@@ -151,7 +154,7 @@ impl StoredWorld {
         }
         // Under another name until it is a world: killed before that, it is not in the way.
         let new = publish::reserve(path).map_err(unreadable)?;
-        let made = Self::fill(&new, name, materials, import)
+        let made = Self::fill(&new, name, Some(id::random()), materials, import)
             .and_then(|()| publish::publish(&new, path).map_err(unreadable));
         made.inspect_err(|_| drop(fs::remove_file(&new)))
     }
@@ -160,6 +163,7 @@ impl StoredWorld {
     fn fill(
         path: &Path,
         name: &str,
+        id: Option<u128>,
         materials: &MaterialTable,
         import: Option<Vec<u8>>,
     ) -> Result<(), WorldError> {
@@ -168,6 +172,9 @@ impl StoredWorld {
         Store::create(path, |transaction| {
             let mut table = transaction.open_table(META)?;
             table.insert(HEAD, head.to_bytes().as_slice())?;
+            if let Some(id) = id {
+                table.insert(ID, id::to_bytes(id).as_slice())?;
+            }
             table.insert(MATERIALS, meta::materials_to_bytes(materials).as_slice())?;
             if let Some(import) = import {
                 table.insert(IMPORT, meta::sealed(import).as_slice())?;
@@ -241,7 +248,7 @@ impl StoredWorld {
     }
 
     fn of(store: Store, writing: Option<(CommitPolicy, usize)>) -> Result<Self, WorldError> {
-        let (head, materials) = read_meta(&store)?;
+        let Meta { head, id, materials } = read_meta(&store)?;
         let index = read_index(&store, &head)?;
         let name = head.name.clone();
         let committed = Arc::new(RwLock::new(Committed::new(head, index)));
@@ -252,12 +259,18 @@ impl StoredWorld {
             Committer::new(store, committed, policy, threads)
         });
         let committer = committer.transpose()?;
-        Ok(Self { name, materials, committed, committer, faults: Mutex::default(), store })
+        Ok(Self { name, id, materials, committed, committer, faults: Mutex::default(), store })
     }
 
     /// Where it lies.
     pub fn path(&self) -> &Path {
         self.store.path()
+    }
+
+    /// A random number that the file got when it was made and has wherever it is moved or
+    /// copied, repaired or not; `None` of files from before there were such.
+    pub const fn id(&self) -> Option<u128> {
+        self.id
     }
 
     /// How often was committed, ever.

@@ -20,6 +20,7 @@ use crate::{NodePos, WorldError};
 
 /// The names of what the table of the whole holds.
 pub(super) const HEAD: &str = "world";
+pub(super) const ID: &str = "id";
 pub(super) const MATERIALS: &str = "materials";
 pub(super) const IMPORT: &str = "import";
 pub(super) const WRITER: &str = "writer";

@@ -6,7 +6,7 @@ use drystone_voxel::{ChunkPos, Material, MaterialTable};
 use super::database::{DATABASE, damaged};
 use super::salvage::{self, Salvage};
 use super::survey::Survey;
-use super::{StoredWorld, beside, publish};
+use super::{StoredWorld, beside, id, publish};
 use crate::WorldError;
 
 /// What a check of a stored world found.
@@ -51,7 +51,8 @@ impl StoredWorld {
     /// Makes a damaged world whole again: every chunk that is whole goes into a new file,
     /// which then takes the damaged one's name, while that is kept as the path returned, with
     /// `.damaged` behind its name. The index is made anew, and so are larger voxels where there
-    /// were any; where materials are lost, they get numbers for names. A world that is not
+    /// were any; where materials are lost, they get numbers for names, and where its
+    /// [`id`](Self::id) is lost, a new one. A world that is not
     /// damaged is left as it is.
     ///
     /// # Cost
@@ -89,7 +90,8 @@ impl StoredWorld {
             });
         }
         let new = publish::reserve(path).map_err(unreadable)?;
-        let repaired = Self::fill(&new, name, &materials, None)
+        let id = survey.id.or_else(|| survey.head.is_none().then(id::random));
+        let repaired = Self::fill(&new, name, id, &materials, None)
             .and_then(|()| copy_whole(from, &new, has_levels))
             .and_then(|()| publish::replace(&new, path, &kept).map_err(unreadable));
         repaired.inspect_err(|_| drop(fs::remove_file(&new)))?;

@@ -1,23 +1,30 @@
 use drystone_voxel::MaterialTable;
 use redb::ReadableTable;
 
-use super::WRONG_SUM;
-use super::batch::{HEAD, MATERIALS};
+use super::batch::{HEAD, ID, MATERIALS};
 use super::database::{INDEX, META, Store, damaged};
 use super::index::Index;
 use super::meta::{self, Head, VERSION};
+use super::{WRONG_SUM, id};
 use crate::WorldError;
 
 /// What the file says of the world as a whole.
-pub(super) fn read_meta(store: &Store) -> Result<(Head, MaterialTable), WorldError> {
+pub(super) struct Meta {
+    pub(super) head: Head,
+    pub(super) id: Option<u128>,
+    pub(super) materials: MaterialTable,
+}
+
+/// Reads it.
+pub(super) fn read_meta(store: &Store) -> Result<Meta, WorldError> {
     let path = store.path();
-    let (head, materials) = store.read(|transaction| {
+    let (head, id, materials) = store.read(|transaction| {
         let table = match transaction.open_table(META) {
-            Err(redb::TableError::TableDoesNotExist(_)) => return Ok((None, None)),
+            Err(redb::TableError::TableDoesNotExist(_)) => return Ok((None, None, None)),
             table => table?,
         };
         let bytes = |name| table.get(name).map(|it| it.map(|bytes| bytes.value().to_vec()));
-        Ok((bytes(HEAD)?, bytes(MATERIALS)?))
+        Ok((bytes(HEAD)?, bytes(ID)?, bytes(MATERIALS)?))
     })?;
     let head = head.ok_or_else(|| WorldError::Unsupported {
         path: path.into(),
@@ -30,8 +37,10 @@ pub(super) fn read_meta(store: &Store) -> Result<(Head, MaterialTable), WorldErr
         _ => {}
     }
     let head = Head::of_bytes(&head).ok_or_else(|| damaged(path, "head", WRONG_SUM))?;
+    let id = id.map(|id| id::of_bytes(&id).ok_or_else(|| damaged(path, "id", WRONG_SUM)));
     let materials = materials.as_deref().and_then(meta::materials_of_bytes);
-    Ok((head, materials.ok_or_else(|| damaged(path, "materials", WRONG_SUM))?))
+    let materials = materials.ok_or_else(|| damaged(path, "materials", WRONG_SUM))?;
+    Ok(Meta { head, id: id.transpose()?, materials })
 }
 
 /// Which chunks it says that there are.

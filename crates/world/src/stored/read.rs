@@ -63,6 +63,11 @@ impl Source for StoredWorld {
         &self.name
     }
 
+    fn identity(&self) -> String {
+        let id = self.id.map_or_else(String::new, |id| format!(", id {id:032x}"));
+        format!("{}{id}", self.name)
+    }
+
     fn materials(&self) -> &MaterialTable {
         &self.materials
     }

@@ -4,13 +4,13 @@ use std::path::{Path, PathBuf};
 use drystone_voxel::{Chunk, ChunkPos, MaterialTable};
 use redb::ReadableTable;
 
-use super::batch::{HEAD, MATERIALS};
+use super::batch::{HEAD, ID, MATERIALS};
 use super::database::{Access, INDEX, META, Store};
 use super::group::{Group, GroupPos, SLOTS};
 use super::index::Index;
 use super::meta::{self, Head, VERSION};
 use super::pages::{CHUNKS, Values};
-use super::{MISSING, WRONG_SUM, place_of, record};
+use super::{MISSING, WRONG_SUM, id, place_of, record};
 use crate::WorldError;
 
 mod levels;
@@ -19,6 +19,8 @@ mod levels;
 pub(super) struct Survey {
     path: PathBuf,
     pub(super) head: Option<Head>,
+    /// Another one where it is damaged; none where there was none.
+    pub(super) id: Option<u128>,
     pub(super) materials: Option<MaterialTable>,
     /// The chunks that are whole.
     pub(super) found: Index,
@@ -49,6 +51,7 @@ impl Survey {
         let mut survey = Self {
             path: path.into(),
             head: None,
+            id: None,
             materials: None,
             found: Index::default(),
             value_count: 0,
@@ -75,10 +78,11 @@ impl Survey {
         let read = store.read(|transaction| {
             let table = transaction.open_table(META)?;
             let bytes = |name| table.get(name).map(|it| it.map(|bytes| bytes.value().to_vec()));
-            Ok((bytes(HEAD)?.unwrap_or_default(), bytes(MATERIALS)?.unwrap_or_default()))
+            let [head, materials] = [bytes(HEAD)?, bytes(MATERIALS)?];
+            Ok((head.unwrap_or_default(), bytes(ID)?, materials.unwrap_or_default()))
         });
-        let (head, materials) = match read {
-            Ok(both) => both,
+        let (head, id, materials) = match read {
+            Ok(all) => all,
             Err(error) => {
                 self.damage.push(error.to_string());
                 return Ok(());
@@ -89,7 +93,13 @@ impl Survey {
         }
         self.head = Head::of_bytes(&head);
         self.materials = meta::materials_of_bytes(&materials);
-        let parts = [("head", self.head.is_none()), ("materials", self.materials.is_none())];
+        let read_id = id.as_deref().map(id::of_bytes);
+        self.id = read_id.map(|id| id.unwrap_or_else(id::random));
+        let parts = [
+            ("head", self.head.is_none()),
+            ("id", read_id == Some(None)),
+            ("materials", self.materials.is_none()),
+        ];
         for (part, _) in parts.into_iter().filter(|(_, is_lost)| *is_lost) {
             self.damage.push(format!("{part}: {WRONG_SUM}"));
         }

@@ -12,6 +12,7 @@ use crate::{ChunkBox, GeneratedWorld, GeneratorConfig, Source, World, open_sourc
 
 pub(crate) mod damage;
 pub(super) mod failing_disk;
+mod identity;
 mod levels;
 
 /// A folder that is gone when the test is over.

@@ -1,0 +1,112 @@
+//! What a world is known by: its own number, not its name or its place.
+
+use super::*;
+use crate::EditedSource;
+
+fn stone() -> Vec<(ChunkPos, Chunk)> {
+    vec![(ChunkPos::default(), Chunk::new(Chunk::SIDE, Material(1)))]
+}
+
+/// A closed world of this name, with one chunk.
+fn world(path: &Path, name: &str) {
+    let world = StoredWorld::create(path, name, &materials(3)).unwrap();
+    world.put(stone()).unwrap();
+    world.close().unwrap();
+}
+
+fn identity(path: &Path) -> String {
+    StoredWorld::open_read_only(path).unwrap().identity()
+}
+
+fn set_id(path: &Path, bytes: Option<&[u8]>) {
+    let store = Store::open(path, Access::Write).unwrap();
+    let set = store.write(|it| {
+        let mut table = it.open_table(META)?;
+        match bytes {
+            Some(bytes) => drop(table.insert(ID, bytes)?),
+            None => drop(table.remove(ID)?),
+        }
+        Ok(())
+    });
+    set.unwrap();
+    store.close().unwrap();
+}
+
+fn open_edits(world: &Path, edits: &Path) -> Result<EditedSource, WorldError> {
+    let source = Box::new(StoredWorld::open_read_only(world)?);
+    EditedSource::open(source, edits, CommitPolicy::default())
+}
+
+#[test]
+fn edits_are_shown_over_their_world_wherever_it_is_and_over_no_other_of_its_name() {
+    let folder = Folder::new();
+    let at = |name: &str| folder.0.join(name);
+    let (first, second, edits) = (at("first"), at("second"), at("edits"));
+    world(&first, "one name");
+    world(&second, "one name");
+    assert_ne!(identity(&first), identity(&second));
+
+    let edited = open_edits(&first, &edits).unwrap();
+    crate::EditStore::put_edited(&edited, stone()).unwrap();
+    crate::EditStore::flush(&edited).unwrap();
+    drop(edited);
+    let refused = open_edits(&second, &edits).unwrap_err();
+    assert!(matches!(refused, WorldError::OtherEdits { .. }), "{refused}");
+
+    let (copied, moved) = (at("copied"), at("moved"));
+    fs::copy(&first, &copied).unwrap();
+    fs::rename(&first, &moved).unwrap();
+    let identities = [&copied, &moved].map(|path| open_edits(path, &edits).unwrap().identity());
+    assert_eq!(identities[0], identities[1]);
+    // It is still the same when it is changed itself.
+    let changed = StoredWorld::open(&moved).unwrap();
+    changed.put([(ChunkPos::new(7, 0, 0), stone()[0].1.clone())]).unwrap();
+    changed.close().unwrap();
+    StoredWorld::compact(&moved).unwrap();
+    assert_eq!(identity(&moved), identity(&copied));
+    open_edits(&moved, &edits).unwrap();
+}
+
+/// Files from before worlds had numbers are known by their names, as they were.
+#[test]
+fn a_world_without_a_number_is_its_name() {
+    let folder = Folder::new();
+    let (path, edits) = (folder.file(), folder.0.join("edits"));
+    world(&path, "old");
+    set_id(&path, None);
+    assert_eq!(identity(&path), "old");
+    assert_eq!(StoredWorld::check(&path).unwrap().damage, Vec::<String>::new());
+    drop(open_edits(&path, &edits).unwrap());
+    let written = StoredWorld::open(&path).unwrap();
+    written.put(stone()).unwrap();
+    written.close().unwrap();
+    open_edits(&path, &edits).unwrap();
+    assert_eq!(identity(&path), "old");
+}
+
+#[test]
+fn a_repaired_world_is_the_same_unless_its_number_is_lost() {
+    let folder = Folder::new();
+    let path = folder.file();
+    world(&path, "broken");
+    let before = identity(&path);
+    let store = Store::open(&path, Access::Write).unwrap();
+    let set = store.write(|it| {
+        it.open_table(META)?.insert(MATERIALS, [1; 9].as_slice())?;
+        Ok(())
+    });
+    set.unwrap();
+    store.close().unwrap();
+    assert!(StoredWorld::repair(&path).unwrap().1.is_some());
+    assert_eq!(identity(&path), before);
+
+    fs::remove_file(beside(&path, "damaged")).unwrap();
+    set_id(&path, Some(&[1; 24]));
+    let damaged = StoredWorld::open_read_only(&path).unwrap_err();
+    assert!(damaged.to_string().contains("id: "), "{damaged}");
+    let (check, kept) = StoredWorld::repair(&path).unwrap();
+    assert!(kept.is_some() && check.damage[0].contains("id: "), "{:?}", check.damage);
+    let after = identity(&path);
+    assert!(after.starts_with("broken, id ") && after != before, "{after}");
+    assert_eq!(StoredWorld::check(&path).unwrap().chunks, 1);
+}
