@@ -54,7 +54,7 @@ pub struct EditedSource {
     can_write: bool,
     /// Nodes that have edited chunks below them.
     above: RwLock<HashSet<NodePos>>,
-    /// Larger voxels above edited chunks; an epoch ends with every edit.
+    /// Larger voxels above edited chunks; their epochs end with every edit below them.
     coarse: Mutex<Cache>,
 }
 
@@ -173,7 +173,7 @@ impl EditedSource {
             if let Some(made) = coarse.get(node) {
                 return Ok(made);
             }
-            coarse.epoch()
+            coarse.epoch(node)
         };
         let mut chunk = self.original(node)?;
         for child in node.children().into_iter().flatten().filter(|&it| self.is_edited(it)) {
@@ -252,7 +252,7 @@ impl EditStore for EditedSource {
         self.note_above(&positions);
         self.edits.put(chunks.into_iter().map(kept))?;
         let mut coarse = self.coarse();
-        coarse.begin_epoch();
+        coarse.begin_epoch(positions.iter().copied());
         for position in positions {
             let mut node = NodePos::from(position);
             while node.level < NodePos::MAX_LEVEL {

@@ -3,6 +3,7 @@
 
 mod cache;
 mod data;
+mod epochs;
 mod eye;
 mod node_mesh;
 #[cfg(test)]
@@ -17,6 +18,8 @@ pub(crate) use cache::Cache;
 #[cfg(not(target_arch = "wasm32"))]
 pub(crate) use data::top_level;
 pub use data::{LevelData, Unsaved};
+#[cfg(not(target_arch = "wasm32"))]
+pub(crate) use epochs::Epochs;
 pub use eye::{Eye, PixelScale};
 pub use node_mesh::NodeMesh;
 pub use tree::{LevelCount, LevelTree, NodeSink};

@@ -1,6 +1,7 @@
-use drystone_voxel::Chunk;
+use drystone_voxel::{Chunk, ChunkPos};
 use hashbrown::HashMap;
 
+use super::epochs::Epochs;
 use crate::NodePos;
 
 /// Chunks that were used lately, in at most so many bytes.
@@ -14,7 +15,7 @@ pub(crate) struct Cache {
     young_bytes: usize,
     old: HashMap<NodePos, Chunk>,
     old_bytes: usize,
-    epoch: u64,
+    epochs: Epochs,
 }
 
 impl Cache {
@@ -25,24 +26,25 @@ impl Cache {
             young_bytes: 0,
             old: HashMap::new(),
             old_bytes: 0,
-            epoch: 0,
+            epochs: Epochs::default(),
         }
     }
 
-    /// How often what chunks are made of has become something else.
-    pub(crate) const fn epoch(&self) -> u64 {
-        self.epoch
+    /// How often what this node is made of has become something else.
+    pub(crate) fn epoch(&self, node: NodePos) -> u64 {
+        self.epochs.of(node)
     }
 
-    /// From now on, takes nothing that is being made already.
-    pub(crate) const fn begin_epoch(&mut self) {
-        self.epoch += 1;
+    /// These chunks have become others: of them and of what lies above them, nothing is taken
+    /// that is being made already.
+    pub(crate) fn begin_epoch(&mut self, chunks: impl IntoIterator<Item = ChunkPos>) {
+        self.epochs.begin_above(chunks);
     }
 
-    /// Keeps what was begun to be made in `epoch`; false, and nothing is kept, where another
-    /// has begun since.
+    /// Keeps what was begun to be made in this epoch of the node; false, and nothing is kept,
+    /// where another has begun since.
     pub(crate) fn insert_made(&mut self, node: NodePos, chunk: &Chunk, epoch: u64) -> bool {
-        let is_new = epoch == self.epoch;
+        let is_new = epoch == self.epoch(node);
         if is_new {
             self.insert(node, chunk.clone());
         }
@@ -126,12 +128,16 @@ mod tests {
     #[test]
     fn what_was_begun_before_an_epoch_is_not_kept() {
         let mut cache = Cache::new(1 << 20);
-        let epoch = cache.epoch();
+        let epoch = cache.epoch(node(1));
         assert!(cache.insert_made(node(1), &chunk(1), epoch));
-        cache.begin_epoch();
+        cache.begin_epoch([node(2).chunk]);
+        assert!(cache.insert_made(node(1), &chunk(1), epoch));
+        cache.begin_epoch([node(1).chunk]);
         assert!(!cache.insert_made(node(1), &chunk(2), epoch));
         assert_eq!(cache.get(node(1)), Some(chunk(1)));
-        let epoch = cache.epoch();
+        let parent = node(1).parent();
+        assert_eq!(cache.epoch(parent), 2);
+        let epoch = cache.epoch(node(1));
         assert!(cache.insert_made(node(1), &chunk(3), epoch));
         assert_eq!(cache.get(node(1)), Some(chunk(3)));
     }

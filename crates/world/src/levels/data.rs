@@ -146,7 +146,7 @@ impl LevelData {
                 if let Some(chunk) = cache.get(node) {
                     return Some(chunk);
                 }
-                cache.epoch()
+                cache.epoch(node)
             };
             let chunk = match self.make(node) {
                 Ok(chunk) => chunk,

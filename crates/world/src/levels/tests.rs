@@ -15,6 +15,7 @@ use crate::{GeneratedWorld, GeneratorConfig, NodePos, Source, WorldError};
 mod calm;
 mod closing;
 mod edits;
+mod epochs;
 mod holes;
 mod order;
 mod saving;

@@ -8,6 +8,7 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use super::batch::{self, Batch, Committed};
 use super::database::Store;
+use crate::levels::Epochs;
 use crate::{NodePos, Saving, WorldError};
 
 /// When edits are written to disk, in groups: a commit waits for the disk, some milliseconds
@@ -62,8 +63,8 @@ struct State {
     since: Option<Instant>,
     /// What is being written; still newer than what is read from disk.
     writing: Arc<Batch>,
-    /// How often chunks were put.
-    edit_count: u64,
+    /// How often chunks were put below each node.
+    epochs: Epochs,
     /// How many batches were put; how many of these, the oldest ones, are on disk; and how
     /// many somebody waits for.
     put_count: u64,
@@ -151,24 +152,23 @@ impl Committer {
         if let Some(failure) = &state.failure {
             return Err(self.shared.failed(failure));
         }
-        state.edit_count += u64::from(!batch.chunks.is_empty());
+        batch.stale.iter().for_each(|&node| state.epochs.begin(node));
         self.shared.take(&mut state, batch);
         Ok(())
     }
 
-    /// How often chunks were put.
-    pub(super) fn edit_count(&self) -> u64 {
-        self.shared.lock().edit_count
+    /// How often chunks were put below a node.
+    pub(super) fn epoch(&self, node: NodePos) -> u64 {
+        self.shared.lock().epochs.of(node)
     }
 
-    /// Takes a chunk of larger voxels, made of what was there when chunks had been put
-    /// `edit_count` times. Where that has changed since, or nothing can be written, it is
+    /// Takes a chunk of larger voxels, made of what was there in this epoch of the node. Where that has changed since, or nothing can be written, it is
     /// forgotten: it can be made again. So it is where too much waits, unless `waits` says
     /// that the disk is waited for.
-    pub(super) fn put_level(&self, node: NodePos, chunk: &Chunk, edit_count: u64, waits: bool) {
+    pub(super) fn put_level(&self, node: NodePos, chunk: &Chunk, epoch: u64, waits: bool) {
         let mut state = if waits { self.shared.with_room() } else { self.shared.lock() };
         if self.shared.has_room(&state)
-            && state.edit_count == edit_count
+            && state.epochs.of(node) == epoch
             && state.failure.is_none()
             && !chunk.is_empty()
         {

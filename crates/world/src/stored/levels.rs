@@ -4,7 +4,7 @@ use drystone_voxel::{Chunk, ChunkPos, Material, downsample};
 use rayon::ThreadPool;
 use rayon::prelude::*;
 
-use super::committer::{Committer, Waiting};
+use super::committer::Waiting;
 use super::database::{DATABASE, damaged};
 use super::group::{Group, GroupPos};
 use super::{StoredWorld, record};
@@ -154,7 +154,7 @@ impl StoredWorld {
         // Past the end of the numbers there is nothing below.
         let Some(children) = node.children() else { return whole(air()) };
         // What is put from here on may not be in what is read below.
-        let since = self.committer.as_ref().map(Committer::edit_count);
+        let since = self.committer.as_ref().map(|committer| committer.epoch(node));
         if self.is_air(node) {
             return whole(air());
         }

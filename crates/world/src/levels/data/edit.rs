@@ -174,7 +174,7 @@ impl LevelData {
                 let mut cache = lock(&self.cache);
                 edits.put_all(chunks, self.top);
                 drop(edits);
-                cache.begin_epoch();
+                cache.begin_epoch(lowest.iter().map(|changed| changed.node.chunk));
                 self.raise_all(lowest, |node, children| {
                     self.raise_derived(node, children, &mut cache)
                 })

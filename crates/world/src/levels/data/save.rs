@@ -57,13 +57,13 @@ impl LevelData {
     pub fn saved(&self, unsaved: &Unsaved) {
         let _editing = lock(&self.editing);
         self.fill_in(unsaved);
-        let positions = unsaved.chunks.iter().map(|&(position, _)| position);
+        let positions = || unsaved.chunks.iter().map(|&(position, _)| position);
         let is_derived = !self.source.makes_levels() || self.source.edit_store().is_some();
         // Nobody may find a chunk neither here nor there: who looks waits until it is there.
         let mut edits = self.write_edits();
-        let taken = edits.take_saved(positions, unsaved.revision, self.top, is_derived);
+        let taken = edits.take_saved(positions(), unsaved.revision, self.top, is_derived);
         let mut cache = lock(&self.cache);
-        cache.begin_epoch();
+        cache.begin_epoch(positions());
         for (node, chunk) in taken {
             cache.insert(node, chunk);
         }
