@@ -2,17 +2,22 @@ use std::collections::HashSet;
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError, RwLock};
 
-use drystone_voxel::{Chunk, ChunkPos, LocalPos, Material, MaterialTable, downsample_block};
+use drystone_voxel::{Chunk, ChunkPos, Material, MaterialTable};
 
 use crate::levels::Cache;
 use crate::stored::DATABASE;
-use crate::{ChunkBox, CommitPolicy, EditStore, NodePos, Saving, Source, StoredWorld, WorldError};
+use crate::{
+    ChunkBox, CommitPolicy, EditStore, NodePos, Saving, Source, StoredLater, StoredWorld,
+    WorldError,
+};
 
 mod numbers;
 #[cfg(test)]
 mod tests;
+mod vote;
 
 use numbers::Numbers;
+use vote::vote_again;
 
 /// A source with edits of its chunks, which are kept in a file of their own: the source stays
 /// as it is.
@@ -49,7 +54,7 @@ use numbers::Numbers;
 /// ```
 pub struct EditedSource {
     source: Box<dyn Source>,
-    edits: StoredWorld,
+    edits: StoredLater,
     numbers: Numbers,
     can_write: bool,
     /// Nodes that have edited chunks below them.
@@ -77,11 +82,50 @@ impl EditedSource {
         path: &Path,
         policy: CommitPolicy,
     ) -> Result<Self, WorldError> {
-        if !path.exists() {
-            let materials = materials_of(source.as_ref())?;
-            StoredWorld::create(path, &name_of(source.as_ref()), &materials)?.close()?;
+        let edited = Self::open_later(source, path, policy)?;
+        edited.edits.open_for_writing()?;
+        Ok(edited)
+    }
+
+    /// The same, but the file is only read, together with others that do, until something is
+    /// edited: then it is opened for writing, or made.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open); what only writing finds is an error of the first edit.
+    pub fn open_later(
+        source: Box<dyn Source>,
+        path: &Path,
+        policy: CommitPolicy,
+    ) -> Result<Self, WorldError> {
+        if path.exists() {
+            return Self::of(source, StoredLater::open(path, policy)?, true);
         }
-        Self::of(source, StoredWorld::open_with(path, policy)?, true)
+        let (name, materials) = (name_of(source.as_ref()), materials_of(source.as_ref())?);
+        let edits = StoredLater::absent(Some(path), name, materials, policy);
+        Self::of(source, edits, true)
+    }
+
+    /// The source without edits, and nothing to keep any until [`keep_at`](Self::keep_at) says
+    /// where.
+    ///
+    /// # Errors
+    /// More materials than can be kept.
+    pub fn without_file(source: Box<dyn Source>, policy: CommitPolicy) -> Result<Self, WorldError> {
+        let (name, materials) = (name_of(source.as_ref()), materials_of(source.as_ref())?);
+        Self::of(source, StoredLater::absent(None, name, materials, policy), true)
+    }
+
+    /// Whether edits could be kept, and nobody has said where.
+    pub fn lacks_file(&self) -> bool {
+        self.can_write && self.edits.place().is_none()
+    }
+
+    /// Makes a new file, which keeps edits from then on.
+    ///
+    /// # Errors
+    /// A file that is there already, or that cannot be made: nothing keeps edits then.
+    pub fn keep_at(&self, path: &Path) -> Result<(), WorldError> {
+        self.edits.make_at(path)
     }
 
     /// The same, to be read only, together with others that do.
@@ -89,12 +133,12 @@ impl EditedSource {
     /// # Errors
     /// A file that is not there, or as [`open`](Self::open).
     pub fn open_read_only(source: Box<dyn Source>, path: &Path) -> Result<Self, WorldError> {
-        Self::of(source, StoredWorld::open_read_only(path)?, false)
+        Self::of(source, StoredLater::open(path, CommitPolicy::default())?, false)
     }
 
     fn of(
         source: Box<dyn Source>,
-        edits: StoredWorld,
+        mut edits: StoredLater,
         can_write: bool,
     ) -> Result<Self, WorldError> {
         let (found, expected) = (edits.name(), name_of(source.as_ref()));
@@ -112,7 +156,7 @@ impl EditedSource {
         if let (true, Some(grown)) =
             (can_write, numbers.grown(edits.materials(), source.materials()))
         {
-            edits.put_materials(&grown)?;
+            edits.grow_materials(grown);
         }
         let above = RwLock::new(HashSet::new());
         let coarse = Mutex::new(Cache::new(COARSE_BYTES));
@@ -126,9 +170,14 @@ impl EditedSource {
         self.source.as_ref()
     }
 
-    /// The edited chunks.
-    pub fn edits(&self) -> &StoredWorld {
-        &self.edits
+    /// How many chunks were edited.
+    pub fn edited_count(&self) -> u64 {
+        self.edits.chunk_count()
+    }
+
+    /// How often edits were committed, ever.
+    pub fn revision(&self) -> u64 {
+        self.edits.ask(StoredWorld::revision).unwrap_or_default()
     }
 
     fn note_above(&self, chunks: &[ChunkPos]) {
@@ -190,41 +239,11 @@ impl EditedSource {
     }
 }
 
-/// Sets those voxels of `parent` whose eight in its child of this number voted otherwise before
-/// they were changed.
-fn vote_again(
-    parent: &mut Chunk,
-    child: usize,
-    [before, after]: [&Chunk; 2],
-    materials: &MaterialTable,
-) {
-    let half = (Chunk::SIDE / 2) as u8;
-    let corner = [child & 1, child >> 1 & 1, child >> 2].map(|far| far as u8 * half);
-    for (z, y) in (0..half).flat_map(|z| (0..half).map(move |y| (z, y))) {
-        for x in 0..half {
-            let block = |chunk: &Chunk| -> [Material; 8] {
-                std::array::from_fn(|i| {
-                    let [dx, dy, dz] = [i & 1, i >> 1 & 1, i >> 2].map(|far| far as u8);
-                    chunk.get(LocalPos::new(2 * x + dx, 2 * y + dy, 2 * z + dz))
-                })
-            };
-            let (old, new) = (block(before), block(after));
-            if old == new {
-                continue;
-            }
-            let [old, new] = [old, new].map(|block| downsample_block(block, materials));
-            if old != new {
-                parent.set(LocalPos::new(corner[0] + x, corner[1] + y, corner[2] + z), new);
-            }
-        }
-    }
-}
-
 fn name_of(source: &dyn Source) -> String {
     format!("{EDITS_OF}{}", source.identity())
 }
 
-fn other_edits(edits: &StoredWorld, source: &dyn Source, found: String) -> WorldError {
+fn other_edits(edits: &StoredLater, source: &dyn Source, found: String) -> WorldError {
     let (path, source_name) = (edits.path().into(), source.identity());
     WorldError::OtherEdits { path, found, source_name }
 }
@@ -248,9 +267,16 @@ impl EditStore for EditedSource {
     fn put_edited(&self, chunks: Vec<(ChunkPos, Chunk)>) -> Result<(), WorldError> {
         let positions: Vec<ChunkPos> = chunks.iter().map(|&(position, _)| position).collect();
         let kept = |(position, chunk): (ChunkPos, Chunk)| (position, self.numbers.to_file(chunk));
+        if !self.can_write {
+            return Err(WorldError::ReadOnly { path: self.path().into() });
+        }
+        if chunks.is_empty() {
+            return Ok(());
+        }
+        self.edits.open_for_writing()?;
         // Before they are there: what is made meanwhile is not kept.
         self.note_above(&positions);
-        self.edits.put(chunks.into_iter().map(kept))?;
+        self.edits.put_edited(chunks.into_iter().map(kept).collect())?;
         let mut coarse = self.coarse();
         coarse.begin_epoch(positions.iter().copied());
         for position in positions {
@@ -278,8 +304,9 @@ impl Source for EditedSource {
     }
 
     fn identity(&self) -> String {
-        let (source, revision) = (self.source.identity(), self.edits.revision());
-        let id = self.edits.id().map_or_else(String::new, |id| format!(" as {id:032x}"));
+        let (source, revision) = (self.source.identity(), self.revision());
+        let id = self.edits.ask(StoredWorld::id).flatten();
+        let id = id.map_or_else(String::new, |id| format!(" as {id:032x}"));
         format!("{source}, edited {revision} times{id}")
     }
 
@@ -352,7 +379,7 @@ impl Source for EditedSource {
     }
 
     fn edit_store(&self) -> Option<&dyn EditStore> {
-        self.can_write.then_some(self)
+        (self.can_write && !self.lacks_file()).then_some(self)
     }
 }
 

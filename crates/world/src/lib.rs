@@ -103,7 +103,7 @@ pub use node::NodePos;
 pub use shape::VoxelShape;
 pub use source::{SUPPORTED_SOURCES, Source, open_source};
 #[cfg(not(target_arch = "wasm32"))]
-pub use stored::{CommitPolicy, NotClosed, StoredSummary, StoredWorld, WorldCheck};
+pub use stored::{CommitPolicy, NotClosed, StoredLater, StoredSummary, StoredWorld, WorldCheck};
 pub use vox::{VoxFile, VoxLayer, VoxSummary};
 pub use voxel_box::VoxelBox;
 pub use voxelize::VoxelModel;

@@ -3,7 +3,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use drystone_mesh::{Face, QuadBuffer};
-use drystone_voxel::{ChunkMesh, VoxelPos};
+use drystone_voxel::{ChunkMesh, VoxelPos, downsample_block};
 
 use super::*;
 use crate::{
@@ -140,7 +140,7 @@ fn edits_are_there_when_opened_again() {
             }
         }
         let edited = open(source(), &path);
-        assert_eq!(edited.edits().chunk_count(), shadow.len() as u64);
+        assert_eq!(edited.edited_count(), shadow.len() as u64);
         assert_eq!(edited.chunk_count(), edited.chunk_positions().len() as u64);
         levels_show_edits(edited, &shadow);
     }

@@ -87,7 +87,7 @@ fn edits_of_a_source_are_there_after_every_kill() {
             assert!(chunk == expected || is_next, "kill {kill}: place {n} of {committed}");
             emptied += usize::from(chunk.is_empty() && before.is_some());
         }
-        assert!(world.edits().faults().is_empty());
+        assert!(world.faults().is_empty());
         // Put to be known, with the next one.
         world.put_edited(vec![(place(committed), edited(committed))]).unwrap();
         drop(world);

@@ -26,6 +26,7 @@ mod stored_counts;
 mod stored_damage;
 mod stored_hostile;
 mod stored_kill;
+mod stored_later;
 mod stored_memory;
 mod vox_bytes;
 mod vox_hostile;

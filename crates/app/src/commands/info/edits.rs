@@ -1,6 +1,6 @@
 //! What was edited beside a source.
 
-use drystone_world::{EditStore, EditedSource, Source};
+use drystone_world::{EditStore, EditedSource};
 use serde_json::{Value, json};
 
 use crate::output;
@@ -8,13 +8,13 @@ use crate::output;
 pub(super) fn to_json(edited: &EditedSource) -> Value {
     json!({
         "file": edited.path().display().to_string(),
-        "chunks": edited.edits().chunk_count(),
-        "revision": edited.edits().revision(),
+        "chunks": edited.edited_count(),
+        "revision": edited.revision(),
     })
 }
 
 pub(super) fn to_text(edited: &EditedSource) -> String {
     let file = output::plain(&edited.path().display().to_string());
-    let (chunks, revision) = (edited.edits().chunk_count(), edited.edits().revision());
+    let (chunks, revision) = (edited.edited_count(), edited.revision());
     format!("  edits     {chunks} chunks, saved {revision} times, in {file}\n")
 }

@@ -1,0 +1,332 @@
+use std::mem;
+use std::path::{Path, PathBuf};
+use std::sync::{OnceLock, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+
+use drystone_voxel::{Chunk, ChunkPos, Material, MaterialTable};
+
+use super::batch::WRITER;
+use super::database::META;
+use super::meta::Head;
+use super::{CommitPolicy, StoredWorld};
+use crate::{ChunkBox, EditStore, NodePos, Saving, Source, WorldError};
+
+#[cfg(test)]
+mod tests;
+
+/// A stored world that is read, together with others that read it, until something is put into
+/// it; then it is opened for writing.
+///
+/// ```text
+///  not there ──put: made──────────────┐
+///  read ──put: closed, opened again─► written
+///    ▲ └──another has taken it meanwhile─► lost
+///    └────────given back as it was────────┘
+/// ```
+/// While another holds the file, what is put is refused, and the world can be read as before.
+/// One that another has changed meanwhile is never written.
+///
+/// # Cost
+/// As [`StoredWorld`], and a lock that only readers take until something is put. The first put
+/// reads the index again.
+///
+/// # Examples
+/// ```
+/// use drystone_voxel::{Chunk, ChunkPos, MaterialTable};
+/// use drystone_world::{CommitPolicy, EditStore, StoredLater, StoredWorld};
+///
+/// let path = std::env::temp_dir().join(format!("later-{}.drystone", std::process::id()));
+/// let mut materials = MaterialTable::new();
+/// let stone = materials.insert("stone", [120, 120, 120, 255]).unwrap();
+/// StoredWorld::create(&path, "stones", &materials)?.close()?;
+///
+/// let world = StoredLater::open(&path, CommitPolicy::default())?;
+/// let other = StoredWorld::open_read_only(&path)?;
+/// let edit = vec![(ChunkPos::new(0, 0, 0), Chunk::new(Chunk::SIDE, stone))];
+/// assert!(world.put_edited(edit.clone()).is_err()); // the other looks at it
+/// drop(other);
+/// world.put_edited(edit)?;
+/// world.flush()?;
+/// # drop(world);
+/// # std::fs::remove_file(path).unwrap();
+/// # Ok::<(), drystone_world::WorldError>(())
+/// ```
+pub struct StoredLater {
+    name: String,
+    materials: MaterialTable,
+    /// Those that the file is to have from the first put on, if more.
+    more_materials: Option<MaterialTable>,
+    policy: CommitPolicy,
+    /// Empty as long as nobody has said where.
+    path: OnceLock<PathBuf>,
+    /// What it was when it was opened to be read.
+    stamp: Option<Stamp>,
+    state: RwLock<State>,
+}
+
+enum State {
+    /// There is no file yet.
+    Absent,
+    Read(StoredWorld),
+    Write(StoredWorld),
+    /// Another took it.
+    Lost,
+}
+
+/// What tells a world from itself after any commit.
+#[derive(Debug, PartialEq, Eq)]
+struct Stamp {
+    head: Head,
+    materials: MaterialTable,
+    writer: Option<Vec<u8>>,
+}
+
+impl Stamp {
+    fn of(world: &StoredWorld) -> Result<Self, WorldError> {
+        let head = world.with_committed(|committed| committed.head.clone());
+        let writer = world.store.read(|transaction| {
+            let writer = transaction.open_table(META)?.get(WRITER)?;
+            Ok(writer.map(|bytes| bytes.value().to_vec()))
+        })?;
+        Ok(Self { head, materials: world.materials.clone(), writer })
+    }
+}
+
+impl StoredLater {
+    /// Opens a world to read it, and to write it once something is put.
+    ///
+    /// # Errors
+    /// As [`StoredWorld::open_read_only`].
+    pub fn open(path: &Path, policy: CommitPolicy) -> Result<Self, WorldError> {
+        let world = StoredWorld::open_read_only(path)?;
+        Ok(Self {
+            name: world.name().into(),
+            materials: world.materials().clone(),
+            more_materials: None,
+            policy,
+            path: path.to_owned().into(),
+            stamp: Some(Stamp::of(&world)?),
+            state: RwLock::new(State::Read(world)),
+        })
+    }
+
+    /// A world that is not there, and made when something is put; without a path, when
+    /// [`make_at`](Self::make_at) says where.
+    pub(crate) fn absent(
+        path: Option<&Path>,
+        name: String,
+        materials: MaterialTable,
+        policy: CommitPolicy,
+    ) -> Self {
+        let path = path.map(|path| path.to_owned().into()).unwrap_or_default();
+        let state = RwLock::new(State::Absent);
+        Self { name, materials, more_materials: None, policy, path, stamp: None, state }
+    }
+
+    /// Has the file get these materials with the first put: see [`StoredWorld::put_materials`].
+    pub(crate) fn grow_materials(&mut self, materials: MaterialTable) {
+        self.more_materials = Some(materials);
+    }
+
+    /// Where it lies; `None` as long as nobody has said.
+    pub(crate) fn place(&self) -> Option<&Path> {
+        self.path.get().map(PathBuf::as_path)
+    }
+
+    /// Makes the world there, if nobody has said before where.
+    ///
+    /// # Errors
+    /// A file that is there already, or that cannot be made: then nobody has said yet.
+    pub(crate) fn make_at(&self, path: &Path) -> Result<(), WorldError> {
+        let mut state = self.lock();
+        if self.place().is_none() {
+            *state = State::Write(self.create(path)?);
+            let _ = self.path.set(path.into());
+        }
+        Ok(())
+    }
+
+    fn create(&self, path: &Path) -> Result<StoredWorld, WorldError> {
+        StoredWorld::create_with(path, &self.name, &self.materials, None)?;
+        StoredWorld::open_with(path, self.policy)
+    }
+
+    /// Opens it for writing, if it is not.
+    ///
+    /// # Errors
+    /// When another has it open or has changed it, or it cannot be written: it is read as
+    /// before.
+    pub fn open_for_writing(&self) -> Result<(), WorldError> {
+        let Some(path) = self.place().filter(|_| !self.is_writing()) else { return Ok(()) };
+        let mut state = self.lock();
+        match mem::replace(&mut *state, State::Lost) {
+            State::Write(world) => {
+                *state = State::Write(world);
+                return Ok(());
+            }
+            State::Absent => {
+                let made = self.create(path);
+                let (next, done) = match made {
+                    Ok(world) => (State::Write(world), Ok(())),
+                    Err(error) => (State::Absent, Err(error)),
+                };
+                *state = next;
+                return done;
+            }
+            // Who reads shuts out who writes, so what is read is closed first.
+            State::Read(world) => drop(world),
+            State::Lost => {}
+        }
+        let (next, done) = match self.opened_to_write(path) {
+            Ok(world) => (State::Write(world), Ok(())),
+            Err(error) => (self.opened_to_read(path), Err(error)),
+        };
+        *state = next;
+        done
+    }
+
+    fn opened_to_write(&self, path: &Path) -> Result<StoredWorld, WorldError> {
+        let world = StoredWorld::open_with(path, self.policy)?;
+        if self.stamp.as_ref() != Some(&Stamp::of(&world)?) {
+            return Err(WorldError::ChangedElsewhere { path: path.into() });
+        }
+        if let Some(materials) = &self.more_materials {
+            world.put_materials(materials)?;
+        }
+        Ok(world)
+    }
+
+    fn opened_to_read(&self, path: &Path) -> State {
+        match StoredWorld::open_read_only(path) {
+            Ok(world) if Stamp::of(&world).ok() == self.stamp => State::Read(world),
+            _ => State::Lost,
+        }
+    }
+
+    /// Whether something was put, so that nobody else can open it.
+    pub fn is_writing(&self) -> bool {
+        matches!(&*self.state(), State::Write(_))
+    }
+
+    /// Asks the world as it is open now, if it is.
+    pub(crate) fn ask<T>(&self, ask: impl FnOnce(&StoredWorld) -> T) -> Option<T> {
+        match &*self.state() {
+            State::Read(world) | State::Write(world) => Some(ask(world)),
+            State::Absent | State::Lost => None,
+        }
+    }
+
+    /// The state; where another took the file, after a look whether it gave that back.
+    fn found_again(&self) -> RwLockReadGuard<'_, State> {
+        let state = self.state();
+        let (State::Lost, Some(path)) = (&*state, self.place()) else { return state };
+        drop(state);
+        let mut state = self.lock();
+        if matches!(*state, State::Lost) {
+            *state = self.opened_to_read(path);
+        }
+        drop(state);
+        self.state()
+    }
+
+    /// What is read from a file that another took: nothing, with the reason.
+    fn lost(&self) -> WorldError {
+        WorldError::InUse { path: self.path().into() }
+    }
+
+    fn state(&self) -> RwLockReadGuard<'_, State> {
+        self.state.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn lock(&self) -> RwLockWriteGuard<'_, State> {
+        self.state.write().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl EditStore for StoredLater {
+    fn path(&self) -> &Path {
+        self.place().unwrap_or_else(|| Path::new(""))
+    }
+
+    fn put_edited(&self, chunks: Vec<(ChunkPos, Chunk)>) -> Result<(), WorldError> {
+        if chunks.is_empty() {
+            return Ok(());
+        }
+        self.open_for_writing()?;
+        self.ask(|world| world.put(chunks)).unwrap_or_else(|| Err(self.lost()))
+    }
+
+    fn flush(&self) -> Result<(), WorldError> {
+        self.ask(StoredWorld::flush).unwrap_or(Ok(()))
+    }
+
+    fn saving(&self) -> Saving {
+        self.ask(EditStore::saving).unwrap_or_default()
+    }
+}
+
+impl Source for StoredLater {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn identity(&self) -> String {
+        self.ask(Source::identity).unwrap_or_else(|| self.name.clone())
+    }
+
+    fn materials(&self) -> &MaterialTable {
+        &self.materials
+    }
+
+    fn chunk_positions(&self) -> Vec<ChunkPos> {
+        self.ask(Source::chunk_positions).unwrap_or_default()
+    }
+
+    fn extent(&self) -> Option<ChunkBox> {
+        self.ask(Source::extent)?
+    }
+
+    fn chunk_count(&self) -> u64 {
+        self.ask(Source::chunk_count).unwrap_or_default()
+    }
+
+    fn chunk(&self, position: ChunkPos) -> Result<Chunk, WorldError> {
+        match &*self.found_again() {
+            State::Read(world) | State::Write(world) => world.chunk(position),
+            State::Absent => Ok(Chunk::new(Chunk::SIDE, Material::AIR)),
+            State::Lost => Err(self.lost()),
+        }
+    }
+
+    fn coarse_chunk(&self, node: NodePos) -> Option<Result<Chunk, WorldError>> {
+        match &*self.found_again() {
+            State::Read(world) | State::Write(world) => world.coarse_chunk(node),
+            State::Absent | State::Lost => None,
+        }
+    }
+
+    fn knows_air(&self) -> bool {
+        true
+    }
+
+    fn is_air(&self, node: NodePos) -> bool {
+        match &*self.found_again() {
+            State::Read(world) | State::Write(world) => world.is_air(node),
+            State::Absent => true,
+            State::Lost => false,
+        }
+    }
+
+    fn faults(&self) -> Vec<String> {
+        self.ask(Source::faults).unwrap_or_default()
+    }
+
+    fn edit_store(&self) -> Option<&dyn EditStore> {
+        self.place().map(|_| self as &dyn EditStore)
+    }
+}
+
+impl std::fmt::Debug for StoredLater {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("StoredLater").field("path", &self.place()).finish_non_exhaustive()
+    }
+}

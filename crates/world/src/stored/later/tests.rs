@@ -1,0 +1,64 @@
+use std::fs;
+
+use super::*;
+
+const PLACE: ChunkPos = ChunkPos::new(-1, 2, 3);
+
+fn uniform(material: u16) -> Chunk {
+    Chunk::new(Chunk::SIDE, Material(material))
+}
+
+/// Another takes the file just when it is closed to be opened for writing, leaves it as it was,
+/// or changes it.
+#[test]
+fn what_another_took_is_read_again_and_written_only_as_it_was() {
+    let name = format!("drystone-lost-{}.drystone", std::process::id());
+    let path = std::env::temp_dir().join(name);
+    let _ = fs::remove_file(&path);
+    let mut materials = MaterialTable::new();
+    materials.insert("stone", [1, 2, 3, 255]).unwrap();
+    let world = StoredWorld::create(&path, "w", &materials).unwrap();
+    world.put([(PLACE, uniform(1))]).unwrap();
+    world.close().unwrap();
+
+    let later = StoredLater::open(&path, CommitPolicy::default()).unwrap();
+    let lose = || *later.lock() = State::Lost;
+    let put = || later.put_edited(vec![(PLACE, uniform(0))]);
+    lose();
+    let other = StoredWorld::open(&path).unwrap();
+    assert!(matches!(later.chunk(PLACE), Err(WorldError::InUse { .. })));
+    assert!(matches!(put(), Err(WorldError::InUse { .. })));
+    assert!(!later.is_air(PLACE.into()), "nobody knows");
+    // It looked, and no more.
+    other.close().unwrap();
+    assert_eq!(later.chunk(PLACE).unwrap().uniform(), Some(Material(1)));
+    lose();
+    assert!(!later.is_air(PLACE.into()) && later.coarse_chunk(PLACE.into()).is_some());
+
+    // Each changes it so that only one thing tells.
+    let change = |chunks: &[u16]| {
+        let other = StoredWorld::open(&path).unwrap();
+        for &material in chunks {
+            other.put([(PLACE, uniform(material))]).unwrap();
+            other.flush().unwrap();
+        }
+        other.close().unwrap();
+    };
+    let original = fs::read(&path).unwrap();
+    lose();
+    change(&[1]);
+    assert!(matches!(put(), Err(WorldError::ChangedElsewhere { .. })));
+    assert!(matches!(later.chunk(PLACE), Err(WorldError::InUse { .. })));
+    // Made anew: as often committed, as many chunks.
+    fs::remove_file(&path).unwrap();
+    StoredWorld::create(&path, "w", &materials).unwrap().close().unwrap();
+    change(&[1]);
+    assert!(matches!(put(), Err(WorldError::ChangedElsewhere { .. })));
+    // Put back, it is what it was.
+    fs::write(&path, original).unwrap();
+    put().unwrap();
+    later.flush().unwrap();
+    assert!(later.is_writing() && later.chunk(PLACE).unwrap().is_empty());
+    drop(later);
+    fs::remove_file(path).unwrap();
+}

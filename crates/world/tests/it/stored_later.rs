@@ -1,0 +1,97 @@
+//! Worlds that are only looked at: together, untouched, and written once something is edited.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+use drystone_voxel::{Chunk, ChunkPos, Material, MaterialTable};
+use drystone_world::{
+    CommitPolicy, EditStore, EditedSource, GeneratedWorld, GeneratorConfig, Source, StoredLater,
+    StoredWorld, WorldError,
+};
+
+const PLACE: ChunkPos = ChunkPos::new(1, 2, 3);
+
+fn file(name: &str) -> PathBuf {
+    let name = format!("drystone-later-{name}-{}.drystone", std::process::id());
+    let path = std::env::temp_dir().join(name);
+    let _ = fs::remove_file(&path);
+    path
+}
+
+fn uniform(material: u16) -> Chunk {
+    Chunk::new(Chunk::SIDE, Material(material))
+}
+
+fn later(path: &Path) -> Result<StoredLater, WorldError> {
+    StoredLater::open(path, CommitPolicy::default())
+}
+
+/// Any number may look; the first to edit waits until it is alone, and can look meanwhile.
+#[test]
+fn worlds_are_looked_at_together_and_edited_alone() {
+    let path = file("together");
+    let mut materials = MaterialTable::new();
+    materials.insert("stone", [1, 2, 3, 255]).unwrap();
+    let world = StoredWorld::create(&path, "w", &materials).unwrap();
+    world.put([(PLACE, uniform(1))]).unwrap();
+    world.close().unwrap();
+    let before = fs::read(&path).unwrap();
+    let (first, second) = (later(&path).unwrap(), later(&path).unwrap());
+    let edit = || vec![(PLACE, uniform(0))];
+    for _ in 0..2 {
+        assert!(matches!(first.put_edited(edit()), Err(WorldError::InUse { .. })));
+        for world in [&first, &second] {
+            assert_eq!(world.chunk(PLACE).unwrap().uniform(), Some(Material(1)));
+            assert!(!world.is_writing() && world.edit_store().is_some());
+        }
+        first.flush().unwrap();
+    }
+    drop(second);
+    assert!(fs::read(&path).unwrap() == before, "looking changes nothing");
+    first.put_edited(edit()).unwrap();
+    assert!(first.is_writing() && first.chunk(PLACE).unwrap().is_empty());
+    assert!(matches!(later(&path), Err(WorldError::InUse { .. })));
+    first.flush().unwrap();
+    drop(first);
+    assert!(later(&path).unwrap().is_air(PLACE.into()));
+    fs::remove_file(path).unwrap();
+}
+
+fn generated() -> Box<dyn Source> {
+    let config = GeneratorConfig { size_chunks: [2, 4, 4], ..GeneratorConfig::default() };
+    Box::new(GeneratedWorld::new(config).unwrap())
+}
+
+/// A file of edits is made by the first edit, and not over another.
+#[test]
+fn files_of_edits_are_made_by_the_first_edit() {
+    let path = file("first");
+    let policy = CommitPolicy::default();
+    let edited = EditedSource::open_later(generated(), &path, policy).unwrap();
+    let original = edited.chunk(PLACE).unwrap();
+    edited.put_edited(Vec::new()).unwrap();
+    assert!(!path.exists() && original.iter().eq(edited.source().chunk(PLACE).unwrap().iter()));
+    edited.put_edited(vec![(PLACE, uniform(2))]).unwrap();
+    edited.flush().unwrap();
+    assert!(path.exists());
+    drop(edited);
+    let looks = || EditedSource::open_later(generated(), &path, policy).unwrap();
+    for edited in [looks(), looks()] {
+        assert_eq!(edited.chunk(PLACE).unwrap().uniform(), Some(Material(2)));
+    }
+    // One that has no file yet takes a new one, no matter how often it was refused.
+    let unkept = EditedSource::without_file(generated(), policy).unwrap();
+    assert!(unkept.lacks_file() && unkept.edit_store().is_none());
+    assert!(unkept.keep_at(&path).is_err() && unkept.lacks_file());
+    let other = file("other");
+    unkept.keep_at(&other).unwrap();
+    unkept.edit_store().unwrap().put_edited(vec![(PLACE, uniform(3))]).unwrap();
+    assert_eq!(unkept.chunk(PLACE).unwrap().uniform(), Some(Material(3)));
+    drop(unkept);
+    let edited = EditedSource::open_read_only(generated(), &other).unwrap();
+    assert_eq!(edited.chunk(PLACE).unwrap().uniform(), Some(Material(3)));
+    drop(edited);
+    [path, other].into_iter().for_each(|path| fs::remove_file(path).unwrap());
+}
