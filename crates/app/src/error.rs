@@ -18,8 +18,6 @@ pub(crate) enum AppError {
     Damaged { world: PathBuf, count: usize },
     #[error("{}: a polygon model has no voxels of its own; say how many: --voxels N", model.display())]
     NoVoxels { model: PathBuf },
-    #[error("{}: cannot be written: {problem}; view it with --read-only", path.display())]
-    NotWritable { path: PathBuf, problem: std::io::Error },
     #[error("{}{}: {problem}", path.display(), at_line(*line))]
     Way { path: PathBuf, line: usize, problem: String },
     #[error("{}: {problem}", path.display())]

@@ -1,6 +1,4 @@
-use std::{io::ErrorKind, path::Path};
-
-use drystone_world::{EditedSource, Source, StoredWorld, WorldError};
+use drystone_world::{EditedSource, Source, StoredLater, StoredWorld};
 
 use super::open;
 use crate::{
@@ -20,8 +18,8 @@ pub(crate) fn open_edited(
     }
 }
 
-/// The same to be edited: a stored world itself, of anything else the file beside it, which is
-/// made if it is not there.
+/// The same to be edited: a stored world itself, of anything else the file beside it. They are
+/// only read until something is edited.
 pub(crate) fn open_to_edit(
     scene: &SceneOptions,
     save: &SaveArgs,
@@ -31,29 +29,10 @@ pub(crate) fn open_to_edit(
     }
     if let Some(path) = &scene.edits.edits {
         let source = open(&scene.source)?;
-        let edited = EditedSource::open(source, path, save.policy());
-        return Ok(Box::new(edited.map_err(|error| to_be_written(error, path))?));
+        return Ok(Box::new(EditedSource::open_later(source, path, save.policy())?));
     }
     match scene.source.path.as_deref().filter(|path| StoredWorld::is_stored(path)) {
-        Some(path) => {
-            let world = StoredWorld::open_with(path, save.policy());
-            Ok(Box::new(world.map_err(|error| to_be_written(error, path))?))
-        }
+        Some(path) => Ok(Box::new(StoredLater::open(path, save.policy())?)),
         None => open(&scene.source),
-    }
-}
-
-/// What may be read but not written can be looked at all the same.
-fn to_be_written(error: WorldError, path: &Path) -> AppError {
-    match error {
-        WorldError::Unreadable { problem, .. }
-            if matches!(
-                problem.kind(),
-                ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem
-            ) =>
-        {
-            AppError::NotWritable { path: path.into(), problem }
-        }
-        other => other.into(),
     }
 }

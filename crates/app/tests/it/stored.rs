@@ -3,6 +3,7 @@
 use std::{fs, path::Path};
 
 use drystone_render::Image;
+use drystone_world::{CommitPolicy, EditStore, Source, StoredLater, World};
 use serde_json::Value;
 
 use crate::program::{data_or_skip as data, one_line, run, scratch};
@@ -118,4 +119,30 @@ fn what_is_no_stored_world_is_refused() {
     one_line(&run(&["import", "--chunks", "1x4x1", path(&other)]), 1);
     assert_eq!(fs::read(&other).unwrap(), b"not a world", "it is left as it was");
     one_line(&run(&["check", path(&folder.join("lost.drystone"))]), 1);
+}
+
+/// Who looks at a world is in nobody's way, and what looks at it changes nothing.
+#[test]
+fn worlds_are_looked_at_together() {
+    let folder = scratch("stored-together");
+    let world = folder.join("world.drystone");
+    import(&["--chunks", "2x4x2"], &world);
+    let before = fs::read(&world).unwrap();
+    // As the viewer opens them.
+    let policy = CommitPolicy::default();
+    let (first, second) =
+        (StoredLater::open(&world, policy).unwrap(), StoredLater::open(&world, policy).unwrap());
+    let info = json(&["info", path(&world), "--json"]);
+    assert_eq!(info["chunks"].as_u64(), Some(World::load(&first).unwrap().chunk_count() as u64));
+    let picture = folder.join("a.png");
+    let view = ["--backend", "soft", "--size", "64x48", "-o", path(&picture)];
+    assert!(run(&[&["shot", path(&world)], &view[..]].concat()).status.success());
+    assert!(fs::read(&world).unwrap() == before);
+    drop(second);
+    let place = first.chunk_positions()[0];
+    first.put_edited(vec![(place, first.chunk(place).unwrap())]).unwrap();
+    let line = one_line(&run(&[&["shot", path(&world)], &view[..]].concat()), 1);
+    assert!(line.contains("close it there"), "{line}");
+    drop(first);
+    json(&["info", path(&world), "--json"]);
 }
