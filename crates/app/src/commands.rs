@@ -18,7 +18,7 @@ use drystone_world::{
 };
 use glam::{DQuat, DVec3};
 
-pub(crate) use edits::{open_edited, open_to_edit};
+pub(crate) use edits::{is_keepable, keep_in_new_file, open_edited, open_to_edit};
 
 use crate::{
     AppError,

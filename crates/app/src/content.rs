@@ -1,10 +1,11 @@
 use std::sync::Arc;
 
 use drystone::scene::{
-    self, ChunkQuads, EditScene, LevelScene, Meshing, ModelScene, ModelTriangles, Room, Scene, Size,
+    self, ChunkQuads, EditScene, KeptBy, LevelScene, Meshing, ModelScene, ModelTriangles, Room,
+    Scene, Size,
 };
 use drystone_render::{DrawStats, Image, RenderError, Renderer, View};
-use drystone_world::{LevelConfig, LevelData, LevelTree, World, WorldError};
+use drystone_world::{LevelConfig, LevelData, LevelTree, Source, World, WorldError};
 use glam::DVec3;
 
 use crate::{AppError, cli::SceneOptions, commands};
@@ -18,18 +19,25 @@ pub(crate) enum Content {
 }
 
 impl Content {
-    /// Reads what the options name, to be looked at.
-    pub(crate) fn open(options: &SceneOptions) -> Result<Self, AppError> {
+    /// Reads what the options name, a world from the source that `open` opens; says what keeps
+    /// edits of it.
+    pub(crate) fn open(
+        options: &SceneOptions,
+        open: impl FnOnce() -> Result<Box<dyn Source>, AppError>,
+    ) -> Result<(Self, KeptBy), AppError> {
         if let Some(path) = options.source.model_path() {
             let model = commands::open_model(options, path)?;
-            return Ok(Self::Model(ModelTriangles::new(&model, options.shade)?));
+            let content = Self::Model(ModelTriangles::new(&model, options.shade)?);
+            return Ok((content, KeptBy::Nobody));
         }
-        let source = commands::open_edited(&options.source, &options.edits)?;
+        let source = open()?;
         if commands::wants_levels(options, source.as_ref()) {
-            let data = LevelData::new(source, commands::LEVELS_CACHE_BYTES);
-            return Ok(Self::Levels(Arc::new(data)));
+            let data = Arc::new(LevelData::new(source, commands::LEVELS_CACHE_BYTES));
+            return Ok((Self::Levels(Arc::clone(&data)), KeptBy::Levels(data)));
         }
-        Ok(Self::World(Box::new(commands::load(source.as_ref())?)))
+        let content = Self::World(Box::new(commands::load(source.as_ref())?));
+        let is_kept = commands::is_keepable(source.as_ref());
+        Ok((content, if is_kept { KeptBy::Source(source) } else { KeptBy::Nobody }))
     }
 
     /// A name to show.

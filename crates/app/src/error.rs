@@ -18,6 +18,8 @@ pub(crate) enum AppError {
     Damaged { world: PathBuf, count: usize },
     #[error("{}: a polygon model has no voxels of its own; say how many: --voxels N", model.display())]
     NoVoxels { model: PathBuf },
+    #[error("edits are not saved: {0}")]
+    NotSaved(WorldError),
     #[error("{}{}: {problem}", path.display(), at_line(*line))]
     Way { path: PathBuf, line: usize, problem: String },
     #[error("{}: {problem}", path.display())]

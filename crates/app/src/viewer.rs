@@ -2,6 +2,7 @@
 
 mod editing;
 mod flight;
+mod saving;
 mod screen;
 mod status;
 mod switches;
@@ -11,9 +12,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-use drystone::scene::{self, KeptBy, ModelTriangles, Size};
-use drystone_render::{RenderError, View};
-use drystone_world::LevelData;
+use drystone::scene::{self, KeptBy, Size};
+use drystone_render::{DrawStats, RenderError, View};
 use glam::DVec3;
 use winit::{
     application::ApplicationHandler,
@@ -48,13 +48,14 @@ O            order front to back
 G            cull on the GPU, also what is hidden, or on the CPU
 X            darken corners of voxels by what is near
 Home         back to the start  H      print these keys
-Escape       let the mouse go, or close
+Escape       let the mouse go, stop editing, or close
 E            edit: the pointer aims, left removes, right places, middle picks; a button
              held turns with the mouse; E again to stop
 B            brush: voxel, cube, ball
 [ ]          smaller, larger    , .    the palette's material before, after
 Ctrl+Z       undo               Ctrl+Y, Ctrl+Shift+Z  redo
-Ctrl+S       save now; else edits are saved a while later, and on leaving";
+Ctrl+S       save now; else edits are saved a while later, and on leaving; where nothing
+             keeps them, this makes SOURCE.edits.drystone, which does from then on";
 
 /// The keys below the options.
 pub(crate) fn keys_help() -> String {
@@ -79,7 +80,7 @@ pub(crate) fn run(options: &SceneOptions, save: &SaveArgs) -> Result<(), AppErro
         return Err(AppError::Window("there is no display".into()));
     }
     // Files are read before a window opens: a wrong one is an error on the terminal.
-    let (content, kept_by) = open(options, save)?;
+    let (content, kept_by) = Content::open(options, || commands::open_to_edit(options, save))?;
     let event_loop = EventLoop::new().map_err(|error| AppError::Window(error.to_string()))?;
     event_loop.set_control_flow(ControlFlow::Wait);
     let mut viewer = Viewer::new(options.clone(), save.clone(), content, kept_by);
@@ -88,7 +89,7 @@ pub(crate) fn run(options: &SceneOptions, save: &SaveArgs) -> Result<(), AppErro
     if let Err(error) = viewer.editing.save() {
         viewer
             .failure
-            .replace(error.into())
+            .replace(AppError::NotSaved(error))
             .into_iter()
             .for_each(|it| output::note(&it.to_string()));
     }
@@ -100,23 +101,6 @@ pub(crate) fn run(options: &SceneOptions, save: &SaveArgs) -> Result<(), AppErro
         Some(error) => Err(error),
         None => Ok(()),
     }
-}
-
-/// Reads what the options name; says what keeps edits of it.
-fn open(options: &SceneOptions, save: &SaveArgs) -> Result<(Content, KeptBy), AppError> {
-    if let Some(path) = options.source.model_path() {
-        let model = commands::open_model(options, path)?;
-        let content = Content::Model(ModelTriangles::new(&model, options.shade)?);
-        return Ok((content, KeptBy::Nobody));
-    }
-    let source = commands::open_to_edit(options, save)?;
-    if commands::wants_levels(options, source.as_ref()) {
-        let data = Arc::new(LevelData::new(source, commands::LEVELS_CACHE_BYTES));
-        return Ok((Content::Levels(Arc::clone(&data)), KeptBy::Levels(data)));
-    }
-    let content = Content::World(Box::new(commands::load(source.as_ref())?));
-    let is_kept = source.edit_store().is_some();
-    Ok((content, if is_kept { KeptBy::Source(source) } else { KeptBy::Nobody }))
 }
 
 /// Names what was found damaged since so many were named; returns how many there are.
@@ -146,6 +130,8 @@ struct Viewer {
     reopened: u32,
     /// Whether what is shown lags behind the eye.
     lags: bool,
+    /// Whether the last frame was drawn, but not shown.
+    is_hidden: bool,
     /// How many places that are damaged were named.
     faults_noted: usize,
     failure: Option<AppError>,
@@ -171,6 +157,7 @@ impl Viewer {
             mouse_captured: false,
             reopened: 0,
             lags: false,
+            is_hidden: false,
             faults_noted: 0,
             failure: None,
         }
@@ -225,27 +212,38 @@ impl Viewer {
         scene::reach(&mut self.view.camera, min, max);
         let PhysicalSize { width, height } = size;
         match screen.draw(&self.view, Size { width, height }) {
-            Ok(drawn) => {
-                self.reopened = 0;
-                let lags = screen.levels().is_some_and(|(_, lags)| lags);
-                if self.lags && !lags {
-                    self.faults_noted = note_new_faults(screen, self.faults_noted);
-                }
-                self.lags = lags;
-                self.editing.tell(self.save.read_only);
-                self.status.frame(now.elapsed(), drawn);
-                if self.status.is_due() {
-                    let edits = self.editing.title(screen.materials());
-                    window.set_title(&self.status.title(screen.held(), &edits));
-                }
-                if drawn.shown && (self.flight.is_moving() || lags) {
-                    window.request_redraw();
-                } else if !drawn.shown || self.status.is_stale() || self.editing.is_saving() {
-                    // Hidden or changing, or the title is behind: once more, a bit later.
-                    event_loop.set_control_flow(ControlFlow::wait_duration(LATER));
-                }
-            }
+            Ok(stats) => self.drawn(event_loop, now.elapsed(), stats),
             Err(error) => self.recover(event_loop, error),
+        }
+    }
+
+    /// What follows a frame: damage that was found is named, and what moves asks for the next.
+    fn drawn(&mut self, event_loop: &ActiveEventLoop, time: Duration, stats: DrawStats) {
+        let Some(screen) = &self.screen else { return };
+        self.reopened = 0;
+        let lags = screen.levels().is_some_and(|(_, lags)| lags);
+        if self.lags && !lags {
+            self.faults_noted = note_new_faults(screen, self.faults_noted);
+        }
+        (self.lags, self.is_hidden) = (lags, !stats.shown);
+        self.status.frame(time, stats);
+        self.look_after(event_loop);
+        if stats.shown && (self.flight.is_moving() || lags) {
+            self.redraw();
+        }
+    }
+
+    /// What time brings without a frame: saving that is tried again, and a title that says so.
+    fn look_after(&mut self, event_loop: &ActiveEventLoop) {
+        self.editing.look_after(&self.save);
+        let (Some(window), Some(screen)) = (&self.window, &mut self.screen) else { return };
+        let edits = self.editing.title(screen.materials());
+        if self.status.is_due(&edits) {
+            window.set_title(&self.status.title(screen.held(), &edits));
+        }
+        // Hidden or changing, or the title is behind: once more, a bit later.
+        if self.is_hidden || self.status.is_stale(&edits) || self.editing.is_saving() {
+            event_loop.set_control_flow(ControlFlow::wait_duration(LATER));
         }
     }
 
@@ -293,6 +291,7 @@ impl Viewer {
         } else if pressed && !event.repeat {
             match code {
                 KeyCode::Escape if self.mouse_captured => self.capture_mouse(false),
+                KeyCode::Escape if self.editing.is_on() => self.switch_editing(),
                 KeyCode::Escape => self.close(event_loop),
                 KeyCode::KeyM => self.view.mask_facings = !self.view.mask_facings,
                 KeyCode::KeyC => self.view.cull_frustum = !self.view.cull_frustum,
@@ -335,7 +334,11 @@ impl ApplicationHandler for Viewer {
     fn new_events(&mut self, event_loop: &ActiveEventLoop, cause: StartCause) {
         if matches!(cause, StartCause::ResumeTimeReached { .. }) {
             event_loop.set_control_flow(ControlFlow::Wait);
-            self.redraw();
+            if self.is_hidden {
+                self.redraw();
+            } else {
+                self.look_after(event_loop);
+            }
         }
     }
 

@@ -115,6 +115,15 @@ impl EditedSource {
         Self::of(source, StoredLater::absent(None, name, materials, policy), true)
     }
 
+    /// Whether the file at `path` keeps edits of this source; false too where it cannot be read
+    /// now.
+    ///
+    /// # Cost
+    /// Opens the file.
+    pub fn is_kept_in(source: &dyn Source, path: &Path) -> bool {
+        StoredWorld::open_read_only(path).is_ok_and(|world| world.name() == name_of(source))
+    }
+
     /// Whether edits could be kept, and nobody has said where.
     pub fn lacks_file(&self) -> bool {
         self.can_write && self.edits.place().is_none()

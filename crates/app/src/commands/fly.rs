@@ -24,7 +24,9 @@ pub(crate) fn run(options: &FlyOptions) -> Result<(), AppError> {
     // What is wrong with the way or the folder is said before a world is read.
     let route = Route::open(&options.way)?;
     let sink = Sink::open(&options.output, options.scene.size, options.rate)?;
-    let content = Content::open(&options.scene)?;
+    let edits = &options.scene.edits;
+    let open = || commands::open_edited(&options.scene.source, edits);
+    let (content, _) = Content::open(&options.scene, open)?;
     let views = route.views(&content, &options.scene, options.frames);
     let mut shown = show(content, options)?;
     let start = Instant::now();

@@ -1,23 +1,22 @@
 use drystone::scene::{
-    EditAction, EditError, EditKeeper, Edited, Editor, KeptBy, SaveState, Size, ray_through,
+    EditAction, EditError, EditKeeper, Edited, Editor, KeptBy, Size, ray_through,
 };
 use drystone_voxel::{MaterialTable, VoxelPos};
-use drystone_world::WorldError;
 use glam::DVec3;
 use winit::{
     dpi::{PhysicalPosition, PhysicalSize},
     event::{ElementState, KeyEvent, MouseButton},
-    event_loop::ActiveEventLoop,
     keyboard::{Key, KeyCode, ModifiersState},
     window::CursorIcon,
 };
 
-use super::Viewer;
+use super::{Viewer, saving::Saving};
 use crate::output;
 
 /// What the mouse and some keys do to voxels.
 pub(super) struct Editing {
-    editor: Editor,
+    pub(super) editor: Editor,
+    pub(super) saving: Saving,
     /// Whether the mouse edits; else it turns.
     is_on: bool,
     pub(super) modifiers: ModifiersState,
@@ -25,10 +24,6 @@ pub(super) struct Editing {
     press: Option<Press>,
     /// What the last thing that was tried came to.
     message: String,
-    /// Whether it was said that edits are not kept, or could not be saved.
-    is_told: bool,
-    /// Whether it was said that they could not be saved when the window was to be closed.
-    is_warned: bool,
 }
 
 /// A button that is held.
@@ -46,13 +41,12 @@ impl Editing {
     pub(super) fn new(kept_by: KeptBy) -> Self {
         Self {
             editor: Editor::new(EditKeeper::new(kept_by)),
+            saving: Saving::new(),
             is_on: false,
             modifiers: ModifiersState::empty(),
             pointer: PhysicalPosition::new(0.0, 0.0),
             press: None,
             message: String::new(),
-            is_told: false,
-            is_warned: false,
         }
     }
 
@@ -60,17 +54,12 @@ impl Editing {
         self.is_on
     }
 
-    /// Whether the title will have something else to say soon.
-    pub(super) fn is_saving(&self) -> bool {
-        matches!(self.editor.keeper_state(), SaveState::Unsaved(_))
-    }
-
     pub(super) fn release(&mut self) {
         self.press = None;
     }
 
     /// What the title says of it.
-    pub(super) fn title(&self, materials: Option<&MaterialTable>) -> String {
+    pub(super) fn title(&mut self, materials: Option<&MaterialTable>) -> String {
         let mut words = String::new();
         if let (true, Some(materials)) = (self.is_on, materials) {
             words += &format!("edit: {} | ", self.editor.brush.describe(materials));
@@ -78,13 +67,7 @@ impl Editing {
         if !self.message.is_empty() {
             words += &format!("{} | ", self.message);
         }
-        words += &match self.editor.keeper_state() {
-            SaveState::Unedited => String::new(),
-            SaveState::NotKept => "edits are not kept | ".into(),
-            SaveState::Unsaved(chunks) => format!("{chunks} chunks unsaved | "),
-            SaveState::Failed(reason) => format!("NOT SAVED: {reason} | "),
-            SaveState::Saved => "saved | ".into(),
-        };
+        words += &self.saving_title();
         words
     }
 
@@ -95,35 +78,6 @@ impl Editing {
             Some(touched) => (min.min(corner(touched.min)), max.max(corner(touched.max))),
             None => (min, max),
         }
-    }
-
-    /// Says once what becomes of edits, if they are not saved: also of those that failed to be
-    /// by themselves.
-    pub(super) fn tell(&mut self, is_read_only: bool) {
-        let line = match self.editor.keeper_state() {
-            SaveState::NotKept if is_read_only => {
-                "edits are not kept: the world was opened with --read-only".into()
-            }
-            SaveState::NotKept => {
-                "edits are not kept; to keep them, open the source with --edits FILE.drystone"
-                    .into()
-            }
-            SaveState::Failed(reason) => {
-                format!("edits are not saved ({reason}); Ctrl+S tries again")
-            }
-            _ => {
-                self.is_told = false;
-                return;
-            }
-        };
-        if !std::mem::replace(&mut self.is_told, true) {
-            output::note(&line);
-        }
-    }
-
-    /// Saves what is not saved yet.
-    pub(super) fn save(&mut self) -> Result<(), WorldError> {
-        self.editor.keeper().save()
     }
 }
 
@@ -161,7 +115,7 @@ impl Viewer {
     }
 
     /// From now on the mouse edits, or turns again.
-    fn switch_editing(&mut self) {
+    pub(super) fn switch_editing(&mut self) {
         self.editing.is_on = !self.editing.is_on;
         self.editing.message.clear();
         self.editing.release();
@@ -232,8 +186,6 @@ impl Viewer {
             Ok(Edited::Nothing) => "nothing changed: so already, or outside of the world".into(),
             Err(_) => String::new(),
         };
-        // Who goes on after a warning is warned again.
-        self.editing.is_warned &= !matches!(done, Ok(Edited::Voxels(_)));
         self.edited(message, done.map(drop));
     }
 
@@ -253,51 +205,13 @@ impl Viewer {
     }
 
     /// Says what came of an edit. A device that is lost is noticed by the next frame.
-    fn edited(&mut self, message: String, done: Result<(), EditError>) {
+    pub(super) fn edited(&mut self, message: String, done: Result<(), EditError>) {
         self.editing.message = message;
+        self.editing.saving.edited();
         if let Err(error) = done {
             output::note(&error.to_string());
         }
         self.redraw();
-    }
-
-    fn save(&mut self) {
-        if !self.editing.editor.keeper().is_keeping() {
-            return self.edited("nothing keeps edits".into(), Ok(()));
-        }
-        match self.editing.save() {
-            Ok(()) => self.editing.is_warned = false,
-            // Said by the next frame, even if it was said before.
-            Err(_) => self.editing.is_told = false,
-        }
-        self.edited(String::new(), Ok(()));
-    }
-
-    /// Ends when all is saved. When that fails, or nothing keeps the edits, it is said, and the
-    /// window stays: who closes it once more leaves without.
-    pub(super) fn close(&mut self, event_loop: &ActiveEventLoop) {
-        let saved = self.editing.save();
-        let state = self.editing.editor.keeper().state();
-        match reason_to_stay(saved.err(), &state) {
-            Some(reason) if !self.editing.is_warned => {
-                self.editing.is_warned = true;
-                output::note(&format!("{reason}, or close again to leave without"));
-                self.editing.message = "NOT SAVED: close again to leave without".into();
-                self.redraw();
-            }
-            _ => event_loop.exit(),
-        }
-    }
-}
-
-/// Why closing would lose edits.
-fn reason_to_stay(failure: Option<impl std::fmt::Display>, state: &SaveState) -> Option<String> {
-    match failure {
-        Some(failure) => Some(format!("{failure} (Ctrl+S)")),
-        None if *state == SaveState::NotKept => {
-            Some("nothing keeps these edits: start with --edits FILE.drystone for that".into())
-        }
-        None => None,
     }
 }
 
@@ -310,20 +224,5 @@ fn shortcut(event: &KeyEvent, modifiers: ModifiersState) -> Option<Shortcut> {
         "y" => Some(Shortcut::Redo),
         "s" if !event.repeat => Some(Shortcut::Save),
         _ => None,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn edits_are_not_left_behind_without_a_word() {
-        let reason = |failure: Option<&str>, state| reason_to_stay(failure, &state);
-        assert!(reason(None, SaveState::NotKept).is_some_and(|it| it.contains("--edits")));
-        let full = reason(Some("the disk is full"), SaveState::Failed("full".into()));
-        assert!(full.is_some_and(|it| it.contains("the disk is full")));
-        assert_eq!(reason(None, SaveState::Unedited), None);
-        assert_eq!(reason(None, SaveState::Saved), None);
     }
 }

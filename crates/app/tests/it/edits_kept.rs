@@ -205,3 +205,39 @@ fn commands_take_edits() {
     let line = one_line(&run(&["shot", "-o", "never.png", "--edits", &lost]), 1);
     assert!(line.contains("lost.drystone"), "{line}");
 }
+
+/// Edits that nothing keeps are all handed to the file that is made for them later.
+#[test]
+fn edits_get_a_file_later() {
+    let folder = scratch("edits-later");
+    let path = folder.join("edits.drystone");
+    let config = GeneratorConfig { size_chunks: [2, 3, 2], ..GeneratorConfig::default() };
+    let source = || Box::new(GeneratedWorld::new(config.clone()).unwrap());
+    let unkept = EditedSource::without_file(source(), CommitPolicy::default()).unwrap();
+    let mut world = Unseen(World::load(&unkept).unwrap());
+    let mut editor = Editor::new(EditKeeper::new(KeptBy::Source(Box::new(unkept))));
+    let edit = |editor: &mut Editor, world: &mut Unseen, x: i32| {
+        let shape = VoxelShape::cube(VoxelPos::new(x, 30, 20), 9);
+        editor.fill(world, &shape, Material(x as u16 % 3)).unwrap();
+    };
+    for x in [12, 40] {
+        edit(&mut editor, &mut world, x);
+        editor.keeper().save().unwrap();
+        assert_eq!(editor.keeper_state(), SaveState::NotKept);
+    }
+    std::fs::write(&path, "something else").unwrap();
+    assert!(editor.keeper().keep_at(&path).is_err());
+    assert_eq!(editor.keeper_state(), SaveState::NotKept);
+    assert!(std::fs::read(&path).unwrap() == b"something else");
+    std::fs::remove_file(&path).unwrap();
+    editor.keeper().keep_at(&path).unwrap();
+    assert_eq!(editor.keeper_state(), SaveState::Saved);
+    edit(&mut editor, &mut world, 50);
+    editor.keeper().save().unwrap();
+    drop(editor);
+    let saved = World::load(&EditedSource::open_read_only(source(), &path).unwrap()).unwrap();
+    assert_eq!(saved.solid_count(), world.0.solid_count());
+    for (position, chunk) in world.0.iter() {
+        assert!(saved.chunk(position).is_some_and(|it| it.iter().eq(chunk.iter())));
+    }
+}

@@ -28,3 +28,4 @@ mod program;
 mod remeshed;
 mod stored;
 mod window;
+mod window_edits;

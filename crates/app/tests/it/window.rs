@@ -9,15 +9,14 @@ use std::{
 };
 
 use drystone_render::Image;
-use drystone_world::{CommitPolicy, EditedSource, GeneratedWorld, GeneratorConfig};
 
 use crate::program::{binary, scratch};
 
 const SCREEN: &str = "800x600x24";
-const PATIENCE: Duration = Duration::from_secs(60);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A virtual screen, gone when dropped.
-struct Screen {
+pub(crate) struct Screen {
     server: Child,
     display: String,
 }
@@ -39,13 +38,13 @@ impl Screen {
         Some(Self { server, display: format!(":{}", line.trim()) })
     }
 
-    fn command(&self, program: impl AsRef<std::ffi::OsStr>) -> Command {
+    pub(crate) fn command(&self, program: impl AsRef<std::ffi::OsStr>) -> Command {
         let mut command = Command::new(program);
         command.env("DISPLAY", &self.display).env_remove("WAYLAND_DISPLAY");
         command
     }
 
-    fn xdotool(&self, words: &[&str]) -> Option<String> {
+    pub(crate) fn xdotool(&self, words: &[&str]) -> Option<String> {
         let output = self.command("xdotool").args(words).output().ok()?;
         output.status.success().then(|| String::from_utf8_lossy(&output.stdout).trim().to_owned())
     }
@@ -59,7 +58,7 @@ impl Screen {
     }
 
     /// Screenshots until two that follow each other are alike and not blank.
-    fn settled(&self, path: &Path) -> Image {
+    pub(crate) fn settled(&self, path: &Path) -> Image {
         let start = Instant::now();
         let mut last = self.screenshot(path);
         while start.elapsed() < PATIENCE {
@@ -83,7 +82,7 @@ impl Drop for Screen {
 }
 
 /// Kills the viewer when a test fails before it was closed.
-struct Viewer(Child);
+pub(crate) struct Viewer(pub(crate) Child);
 
 impl Drop for Viewer {
     fn drop(&mut self) {
@@ -94,12 +93,12 @@ impl Drop for Viewer {
 
 impl Viewer {
     /// Waits for the viewer to end by itself; whether it did so without a failure.
-    fn wait(&mut self) -> bool {
+    pub(crate) fn wait(&mut self) -> bool {
         self.exit_code() == Some(0)
     }
 
     /// Waits for the viewer to end by itself; `None` if it does not.
-    fn exit_code(&mut self) -> Option<i32> {
+    pub(crate) fn exit_code(&mut self) -> Option<i32> {
         let start = Instant::now();
         while start.elapsed() < PATIENCE {
             if let Some(status) = self.0.try_wait().unwrap() {
@@ -112,7 +111,7 @@ impl Viewer {
 }
 
 /// Everything that a window test needs; says what is missing.
-fn screen(test: &str) -> Option<Screen> {
+pub(crate) fn screen(test: &str) -> Option<Screen> {
     let screen = Screen::open();
     let missing = match &screen {
         None => "Xvfb",
@@ -218,7 +217,7 @@ fn the_viewer_flies_around_a_model() {
 }
 
 /// The window of a viewer that was just started.
-fn window_of(screen: &Screen, viewer: &mut Viewer) -> String {
+pub(crate) fn window_of(screen: &Screen, viewer: &mut Viewer) -> String {
     let start = Instant::now();
     loop {
         let found = screen.xdotool(&["search", "--name", "drystone"]);
@@ -232,7 +231,7 @@ fn window_of(screen: &Screen, viewer: &mut Viewer) -> String {
 }
 
 /// Waits until the title says this.
-fn wait_for_title(screen: &Screen, window: &str, words: &str) {
+pub(crate) fn wait_for_title(screen: &Screen, window: &str, words: &str) {
     let start = Instant::now();
     loop {
         let title = screen.xdotool(&["getwindowname", window]).unwrap_or_default();
@@ -242,108 +241,4 @@ fn wait_for_title(screen: &Screen, window: &str, words: &str) {
         assert!(start.elapsed() < PATIENCE, "no \"{words}\" in: {title}");
         sleep(Duration::from_millis(100));
     }
-}
-
-/// Removes, takes back, places, saves and leaves; opened again, the edit is there.
-fn edits(test: &str, options: &[&str]) {
-    let Some(screen) = screen(test) else { return };
-    let folder = scratch(test);
-    let edits = folder.join("edits.drystone");
-    let open = || {
-        // From above its middle: what is placed there makes the world no larger.
-        let view = ["--size", "640x480", "--eye", "48,150,110", "--look", "48,45,48"];
-        let mut command = screen.command(binary());
-        command
-            .args(["view", "--chunks", "3x4x3"])
-            .args(view)
-            .arg("--edits")
-            .arg(&edits)
-            .args(options);
-        let mut viewer = Viewer(command.spawn().unwrap());
-        let window = window_of(&screen, &mut viewer);
-        (viewer, window)
-    };
-    let picture = |name: &str| screen.settled(&folder.join(name));
-    let (mut viewer, window) = open();
-    let before = picture("before.png");
-    let key = |key: &str| drop(screen.xdotool(&["key", key]).expect("a key"));
-    let click = |button: &str| {
-        let words = ["mousemove", "--window", &window, "320", "240", "click", button];
-        screen.xdotool(&words).expect("a click");
-    };
-    screen.xdotool(&["windowfocus", "--sync", &window]).expect("the window takes the focus");
-    ["e", "b", "b", "bracketright"].into_iter().for_each(key);
-    wait_for_title(&screen, &window, "edit: ball of 7");
-    click("1");
-    wait_for_title(&screen, &window, "voxels changed");
-    let removed = picture("removed.png");
-    assert!(before.difference(&removed, 8).unwrap().pixels > 100, "nothing was removed");
-    key("ctrl+z");
-    wait_for_title(&screen, &window, "taken back");
-    assert!(picture("undone.png") == before, "undone");
-    click("2");
-    wait_for_title(&screen, &window, "picked");
-    click("3");
-    wait_for_title(&screen, &window, "voxels changed");
-    key("ctrl+s");
-    wait_for_title(&screen, &window, "| saved |");
-    let after = picture("after.png");
-    assert!(before.difference(&after, 8).unwrap().pixels > 100, "nothing was placed");
-    // A second viewer of the same edits says who has them, and what to do.
-    let mut held = screen.command(binary());
-    let held = held.args(["view", "--chunks", "3x4x3", "--edits"]).arg(&edits).output().unwrap();
-    let line = String::from_utf8_lossy(&held.stderr).into_owned();
-    assert_eq!(held.status.code(), Some(1), "{line}");
-    assert!(line.contains("edits.drystone") && line.contains("close it there"), "{line}");
-    key("Escape");
-    assert!(viewer.wait(), "Escape did not close the viewer");
-    let (mut viewer, window) = open();
-    assert!(picture("again.png") == after, "opened again");
-    screen.xdotool(&["windowfocus", "--sync", &window, "key", "Escape"]).unwrap();
-    assert!(viewer.wait());
-}
-
-#[test]
-fn the_viewer_edits_and_saves() {
-    edits("the_viewer_edits_and_saves", &["--backend", "soft"]);
-}
-
-/// The same at levels of detail, on the GPU.
-#[test]
-fn the_viewer_edits_levels_and_saves() {
-    edits("the_viewer_edits_levels_and_saves", &["--backend", "wgpu", "--levels", "on"]);
-}
-
-/// Where no more can be written, it is said, the window stays once, and the exit code tells.
-#[test]
-fn the_viewer_does_not_lose_edits_silently() {
-    let test = "the_viewer_does_not_lose_edits_silently";
-    let Some(screen) = screen(test) else { return };
-    let path = scratch(test).join("edits.drystone");
-    let config = GeneratorConfig { size_chunks: [2, 4, 2], ..GeneratorConfig::default() };
-    let source = Box::new(GeneratedWorld::new(config).unwrap());
-    drop(EditedSource::open(source, &path, CommitPolicy::default()).unwrap());
-    // Files end after 26 KB (blocks of 512 bytes): enough for pictures of a small window alone.
-    let limit = "trap '' XFSZ; ulimit -S -f 52; exec \"$@\"";
-    let mut command = screen.command("sh");
-    command.args(["-c", limit, "sh"]).arg(binary()).args(["view", "--chunks", "2x4x2", "--edits"]);
-    let view = ["--size", "64x48", "--backend", "soft", "--eye", "32,150,90", "--look", "32,45,32"];
-    let command = command.arg(&path).args(view).stderr(Stdio::piped());
-    let mut viewer = Viewer(command.spawn().unwrap());
-    let window = window_of(&screen, &mut viewer);
-    wait_for_title(&screen, &window, "commands");
-    screen.xdotool(&["windowfocus", "--sync", &window, "key", "e"]).unwrap();
-    wait_for_title(&screen, &window, "edit: voxel");
-    screen.xdotool(&["mousemove", "--window", &window, "32", "24", "click", "1"]).unwrap();
-    wait_for_title(&screen, &window, "NOT SAVED");
-    let mut lines = BufReader::new(viewer.0.stderr.take().unwrap()).lines().map_while(Result::ok);
-    let line = lines.next().unwrap();
-    assert!(line.contains("edits are not saved") && line.contains("edits.drystone"), "{line}");
-    screen.xdotool(&["key", "Escape"]).unwrap();
-    let line = lines.next().unwrap();
-    assert!(line.contains("close again to leave without"), "{line}");
-    assert!(viewer.0.try_wait().unwrap().is_none(), "it stays open");
-    screen.xdotool(&["key", "Escape"]).unwrap();
-    assert_eq!(viewer.exit_code(), Some(1));
-    assert!(lines.last().is_some_and(|line| line.contains("not saved")));
 }

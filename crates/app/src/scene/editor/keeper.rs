@@ -1,14 +1,17 @@
+use std::any::Any;
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::Arc;
 
 use drystone_voxel::{Chunk, ChunkPos};
-use drystone_world::{Edit, EditStore, LevelData, Source, Voxels, WorldError};
+use drystone_world::{Edit, EditStore, EditedSource, LevelData, Source, Voxels, WorldError};
 
 /// What keeps edits beyond the program's end.
 pub enum KeptBy {
     /// Nothing.
     Nobody,
-    /// The source that a world was loaded from.
+    /// The source that a world was loaded from: its edit store, or the file that an
+    /// [`EditedSource`] without one is given later.
     Source(Box<dyn Source>),
     /// The source of a world at levels of detail.
     Levels(Arc<LevelData>),
@@ -48,12 +51,36 @@ impl EditKeeper {
         Self { kept_by, waiting: BTreeMap::new(), failure: None, was_edited: false }
     }
 
-    fn store(&self) -> Option<&dyn EditStore> {
+    fn source(&self) -> Option<&dyn Source> {
         match &self.kept_by {
             KeptBy::Nobody => None,
-            KeptBy::Source(source) => source.edit_store(),
-            KeptBy::Levels(data) => data.source().edit_store(),
+            KeptBy::Source(source) => Some(source.as_ref()),
+            KeptBy::Levels(data) => Some(data.source()),
         }
+    }
+
+    fn store(&self) -> Option<&dyn EditStore> {
+        self.source()?.edit_store()
+    }
+
+    /// What could keep the edits in a file that it has not yet.
+    fn without_file(&self) -> Option<&EditedSource> {
+        let source: &dyn Any = self.source()?;
+        source.downcast_ref().filter(|source: &&EditedSource| source.lacks_file())
+    }
+
+    /// Whether nothing keeps the edits, but [`keep_at`](Self::keep_at) could have them kept.
+    pub fn lacks_file(&self) -> bool {
+        self.without_file().is_some()
+    }
+
+    /// Has a new file keep all edits so far and those to come.
+    ///
+    /// # Errors
+    /// A file that is there already, or that cannot be written: the edits stay in memory.
+    pub fn keep_at(&mut self, path: &Path) -> Result<(), WorldError> {
+        self.without_file().map_or(Ok(()), |source| source.keep_at(path))?;
+        self.save()
     }
 
     /// Whether edits are kept beyond the program's end.
@@ -64,13 +91,17 @@ impl EditKeeper {
     /// Takes the chunks that an edit has changed. Where they cannot be saved now, they wait.
     pub fn take(&mut self, voxels: &dyn Voxels, edit: &Edit) {
         self.was_edited |= !edit.is_empty();
-        if !self.is_keeping() {
+        let is_keeping = self.is_keeping();
+        if !is_keeping && !self.lacks_file() {
             return;
         }
         if matches!(self.kept_by, KeptBy::Source(_)) {
             for (position, _) in edit.chunks() {
                 self.waiting.extend(voxels.chunk_at(position).map(|chunk| (position, chunk)));
             }
+        }
+        if !is_keeping {
+            return;
         }
         self.failure = self.hand_over().err().map(|error| error.to_string());
     }

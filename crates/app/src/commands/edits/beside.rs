@@ -1,0 +1,143 @@
+//! Files of edits for which nobody named one: `SOURCE.edits.drystone`.
+
+use std::{
+    io::ErrorKind,
+    path::{Path, PathBuf},
+};
+
+use drystone_world::{EditedSource, Source, StoredWorld, WorldError};
+
+use crate::{cli::SourceOptions, output};
+
+/// Has a new file keep the edits, which `keep` does: beside the source, of a generated world in
+/// the current folder. Where nobody may write beside the source, there too. Returns where.
+///
+/// # Errors
+/// Those of `keep`.
+pub(crate) fn keep_in_new_file(
+    source: &SourceOptions,
+    mut keep: impl FnMut(&Path) -> Result<(), WorldError>,
+) -> Result<PathBuf, WorldError> {
+    let start = start_of(source);
+    // Whoever takes a name meanwhile makes this one fail, no more.
+    let is_free = |path: &PathBuf| path.symlink_metadata().is_err();
+    let free = |start: &Path| names(start).find(is_free).unwrap_or_default();
+    let path = free(&start);
+    match keep(&path) {
+        Err(error) if is_denied(&error) => {
+            let here = free(start.file_name().unwrap_or_default().as_ref());
+            if here == path {
+                return Err(error);
+            }
+            keep(&here).map(|()| here)
+        }
+        done => done.map(|()| path),
+    }
+}
+
+/// Says where edits of the source lie that were not asked for, if they do.
+pub(super) fn tell(opened: &dyn Source, source: &SourceOptions) {
+    let start = start_of(source);
+    let there = names(&start).take_while(|path| path.is_file());
+    if let Some(path) = there.filter(|path| EditedSource::is_kept_in(opened, path)).last() {
+        let path = path.display();
+        output::note(&format!("there are edits of this in {path}; to have them: --edits {path}"));
+    }
+}
+
+/// What the names of such files begin with.
+fn start_of(source: &SourceOptions) -> PathBuf {
+    let Some(path) = &source.path else { return format!("generated-{}", source.seed).into() };
+    match path.file_name() {
+        // Without what follows the name, as in `save/.`.
+        Some(name) => path.with_file_name(name),
+        // As of `..`.
+        None => path.canonicalize().unwrap_or_else(|_| path.clone()),
+    }
+}
+
+/// Their names, the first first.
+fn names(start: &Path) -> impl Iterator<Item = PathBuf> {
+    (1_u32..).map(|number| {
+        let mut name = start.as_os_str().to_owned();
+        match number {
+            1 => name.push(".edits."),
+            _ => name.push(format!(".edits-{number}.")),
+        }
+        name.push(StoredWorld::EXTENSION);
+        name.into()
+    })
+}
+
+/// Whether a file cannot be made there, by anyone or by this user.
+fn is_denied(error: &WorldError) -> bool {
+    let WorldError::Unreadable { problem, .. } = error else { return false };
+    matches!(problem.kind(), ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+    use crate::cli;
+
+    fn source(words: &[&str]) -> SourceOptions {
+        let words = ["drystone"].iter().chain(words).map(std::ffi::OsString::from);
+        let Ok(options) = cli::parse(words) else { panic!("options") };
+        options.scene.source
+    }
+
+    fn path_of(words: &[&str]) -> PathBuf {
+        keep_in_new_file(&source(words), |_| Ok(())).unwrap()
+    }
+
+    #[test]
+    fn edits_get_a_file_of_their_own_beside_the_source() {
+        assert_eq!(path_of(&["--seed", "77"]), Path::new("generated-77.edits.drystone"));
+        let folder = std::env::temp_dir().join(format!("drystone-beside-{}", std::process::id()));
+        fs::create_dir_all(folder.join("save")).unwrap();
+        let expected = |name: &str| folder.join(name);
+        let of = |name: &str| path_of(&[folder.join(name).to_str().unwrap()]);
+        assert_eq!(of("a.vox"), expected("a.vox.edits.drystone"));
+        assert_eq!(of("save/"), expected("save.edits.drystone"));
+        assert_eq!(of("save/."), expected("save.edits.drystone"));
+        assert_eq!(of("save/.."), {
+            let full = folder.canonicalize().unwrap();
+            names(&full).next().unwrap()
+        });
+        fs::write(expected("a.vox.edits.drystone"), "something else").unwrap();
+        assert_eq!(of("a.vox"), expected("a.vox.edits-2.drystone"));
+        fs::create_dir(expected("a.vox.edits-2.drystone")).unwrap();
+        assert_eq!(of("a.vox"), expected("a.vox.edits-3.drystone"));
+        fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[test]
+    fn where_nobody_may_write_the_current_folder_is_taken() {
+        let fails = |kind: ErrorKind| {
+            move |path: &Path| match path.parent() {
+                Some(folder) if folder.as_os_str().is_empty() => Ok(()),
+                _ => Err(WorldError::Unreadable { path: path.into(), problem: kind.into() }),
+            }
+        };
+        let far = source(&["/somewhere/a.vox"]);
+        for kind in [ErrorKind::PermissionDenied, ErrorKind::ReadOnlyFilesystem] {
+            let path = keep_in_new_file(&far, fails(kind)).unwrap();
+            assert_eq!(path, Path::new("a.vox.edits.drystone"));
+        }
+        assert!(keep_in_new_file(&far, fails(ErrorKind::StorageFull)).is_err());
+        // No second place to try.
+        let denied = |_: &Path| {
+            let problem = ErrorKind::PermissionDenied.into();
+            Err(WorldError::Unreadable { path: "x".into(), problem })
+        };
+        let mut count = 0;
+        let counted = |path: &Path| {
+            count += 1;
+            denied(path)
+        };
+        assert!(keep_in_new_file(&source(&[]), counted).is_err());
+        assert_eq!(count, 1);
+    }
+}

@@ -1,0 +1,232 @@
+//! Editing in the viewer's window, on a virtual screen.
+
+use std::{
+    io::{BufRead, BufReader},
+    process::Stdio,
+    thread::sleep,
+    time::{Duration, Instant},
+};
+
+use drystone_world::{CommitPolicy, EditedSource, GeneratedWorld, GeneratorConfig};
+
+use crate::{
+    program::{binary, drystone, run, scratch},
+    window::{PATIENCE, Screen, Viewer, screen, wait_for_title, window_of},
+};
+
+/// Waits until the title says this no more.
+fn wait_for_no(screen: &Screen, window: &str, words: &str) {
+    let start = Instant::now();
+    while screen.xdotool(&["getwindowname", window]).is_none_or(|title| title.contains(words)) {
+        assert!(start.elapsed() < PATIENCE, "still \"{words}\"");
+        sleep(Duration::from_millis(100));
+    }
+}
+
+/// Removes, takes back, places, saves and leaves; opened again, the edit is there.
+fn edits(test: &str, options: &[&str]) {
+    let Some(screen) = screen(test) else { return };
+    let folder = scratch(test);
+    let edits = folder.join("edits.drystone");
+    let open = || {
+        // From above its middle: what is placed there makes the world no larger.
+        let view = ["--size", "640x480", "--eye", "48,150,110", "--look", "48,45,48"];
+        let mut command = screen.command(binary());
+        command
+            .args(["view", "--chunks", "3x4x3"])
+            .args(view)
+            .arg("--edits")
+            .arg(&edits)
+            .args(["--commit-seconds", "3600"])
+            .args(options);
+        let mut viewer = Viewer(command.spawn().unwrap());
+        let window = window_of(&screen, &mut viewer);
+        (viewer, window)
+    };
+    let picture = |name: &str| screen.settled(&folder.join(name));
+    let (mut viewer, window) = open();
+    let before = picture("before.png");
+    let key = |key: &str| drop(screen.xdotool(&["key", key]).expect("a key"));
+    let click = |button: &str| {
+        let words = ["mousemove", "--window", &window, "320", "240", "click", button];
+        screen.xdotool(&words).expect("a click");
+    };
+    screen.xdotool(&["windowfocus", "--sync", &window]).expect("the window takes the focus");
+    ["e", "b", "b", "bracketright"].into_iter().for_each(key);
+    wait_for_title(&screen, &window, "edit: ball of 7");
+    click("1");
+    wait_for_title(&screen, &window, "voxels changed");
+    let removed = picture("removed.png");
+    assert!(before.difference(&removed, 8).unwrap().pixels > 100, "nothing was removed");
+    key("ctrl+z");
+    wait_for_title(&screen, &window, "taken back");
+    assert!(picture("undone.png") == before, "undone");
+    click("2");
+    wait_for_title(&screen, &window, "picked");
+    click("3");
+    wait_for_title(&screen, &window, "voxels changed");
+    wait_for_title(&screen, &window, "chunks unsaved |");
+    key("ctrl+s");
+    wait_for_title(&screen, &window, "| saved |");
+    // One more, which leaving alone saves.
+    click("3");
+    wait_for_title(&screen, &window, "chunks unsaved |");
+    let after = picture("after.png");
+    assert!(before.difference(&after, 8).unwrap().pixels > 100, "nothing was placed");
+    // A second viewer of the same edits says who has them, and what to do.
+    let mut held = screen.command(binary());
+    let held = held.args(["view", "--chunks", "3x4x3", "--edits"]).arg(&edits).output().unwrap();
+    let line = String::from_utf8_lossy(&held.stderr).into_owned();
+    assert_eq!(held.status.code(), Some(1), "{line}");
+    assert!(line.contains("edits.drystone") && line.contains("close it there"), "{line}");
+    key("Escape");
+    wait_for_no(&screen, &window, "edit:");
+    assert!(viewer.0.try_wait().unwrap().is_none(), "Escape stops editing first");
+    key("Escape");
+    assert!(viewer.wait(), "Escape did not close the viewer");
+    let (mut viewer, window) = open();
+    assert!(picture("again.png") == after, "opened again");
+    screen.xdotool(&["windowfocus", "--sync", &window, "key", "Escape"]).unwrap();
+    assert!(viewer.wait());
+}
+
+#[test]
+fn the_viewer_edits_and_saves() {
+    edits("the_viewer_edits_and_saves", &["--backend", "soft"]);
+}
+
+/// The same at levels of detail, on the GPU.
+#[test]
+fn the_viewer_edits_levels_and_saves() {
+    edits("the_viewer_edits_levels_and_saves", &["--backend", "wgpu", "--levels", "on"]);
+}
+
+/// Where no more can be written, it is said, the window stays once, and the exit code tells.
+#[test]
+fn the_viewer_does_not_lose_edits_silently() {
+    let test = "the_viewer_does_not_lose_edits_silently";
+    let Some(screen) = screen(test) else { return };
+    let path = scratch(test).join("edits.drystone");
+    let config = GeneratorConfig { size_chunks: [2, 4, 2], ..GeneratorConfig::default() };
+    let source = Box::new(GeneratedWorld::new(config).unwrap());
+    drop(EditedSource::open(source, &path, CommitPolicy::default()).unwrap());
+    // Files end after 26 KB (blocks of 512 bytes): enough for pictures of a small window alone.
+    let limit = "trap '' XFSZ; ulimit -S -f 52; exec \"$@\"";
+    let mut command = screen.command("sh");
+    command.args(["-c", limit, "sh"]).arg(binary()).args(["view", "--chunks", "2x4x2", "--edits"]);
+    let view = ["--size", "64x48", "--backend", "soft", "--eye", "32,150,90", "--look", "32,45,32"];
+    let command = command.arg(&path).args(view).stderr(Stdio::piped());
+    let mut viewer = Viewer(command.spawn().unwrap());
+    let window = window_of(&screen, &mut viewer);
+    wait_for_title(&screen, &window, "commands");
+    screen.xdotool(&["windowfocus", "--sync", &window, "key", "e"]).unwrap();
+    wait_for_title(&screen, &window, "edit: voxel");
+    screen.xdotool(&["mousemove", "--window", &window, "32", "24", "click", "1"]).unwrap();
+    wait_for_title(&screen, &window, "NOT SAVED");
+    let mut lines = BufReader::new(viewer.0.stderr.take().unwrap()).lines().map_while(Result::ok);
+    let line = lines.next().unwrap();
+    assert!(line.contains("edits are not saved") && line.contains("edits.drystone"), "{line}");
+    screen.xdotool(&["key", "Escape", "key", "Escape"]).unwrap();
+    let line = lines.next().unwrap();
+    assert!(line.contains("close again to leave without"), "{line}");
+    assert!(viewer.0.try_wait().unwrap().is_none(), "it stays open");
+    screen.xdotool(&["key", "Escape"]).unwrap();
+    assert_eq!(viewer.exit_code(), Some(1));
+    assert!(lines.last().is_some_and(|line| line.contains("not saved")));
+}
+
+/// Where nothing keeps edits, who leaves is asked first; Ctrl+S makes a file for all of them.
+#[test]
+fn the_viewer_makes_a_file_for_edits_that_nothing_keeps() {
+    let test = "the_viewer_makes_a_file_for_edits_that_nothing_keeps";
+    let Some(screen) = screen(test) else { return };
+    for levels in ["off", "on"] {
+        let folder = scratch(&format!("{test}-{levels}"));
+        let path = folder.join("generated-7.edits.drystone");
+        let _ = std::fs::remove_file(&path);
+        let view = ["--size", "64x48", "--eye", "32,150,90", "--look", "32,45,32"];
+        let mut command = screen.command(binary());
+        command.args(["view", "--backend", "soft", "--seed", "7", "--chunks", "2x4x2"]);
+        command.args(view).args(["--levels", levels]).current_dir(&folder).stderr(Stdio::piped());
+        let mut viewer = Viewer(command.spawn().unwrap());
+        let window = window_of(&screen, &mut viewer);
+        wait_for_title(&screen, &window, "commands");
+        screen.xdotool(&["windowfocus", "--sync", &window, "key", "e"]).unwrap();
+        wait_for_title(&screen, &window, "edit: voxel");
+        let click = ["mousemove", "--window", &window, "32", "24", "click", "1"];
+        screen.xdotool(&click).unwrap();
+        wait_for_title(&screen, &window, "not kept");
+        let error = viewer.0.stderr.take().unwrap();
+        let mut lines = BufReader::new(error).lines().map_while(Result::ok);
+        let mut line_with = |words: &str| lines.find(|line| line.contains(words)).expect("a line");
+        line_with("Ctrl+S");
+        for _ in 0..2 {
+            // Leaves editing, then is asked; after another edit, once more.
+            screen.xdotool(&["key", "Escape", "key", "Escape"]).unwrap();
+            line_with("close again");
+            wait_for_title(&screen, &window, "close again to leave");
+            assert!(viewer.0.try_wait().unwrap().is_none() && !path.exists(), "it stays open");
+            screen.xdotool(&["key", "e"]).unwrap();
+            screen.xdotool(&click).unwrap();
+            wait_for_title(&screen, &window, "edits are not kept");
+        }
+        screen.xdotool(&["key", "ctrl+s"]).unwrap();
+        line_with("generated-7.edits.drystone");
+        wait_for_title(&screen, &window, "| saved |");
+        screen.xdotool(&["key", "Escape", "key", "Escape"]).unwrap();
+        assert!(viewer.wait(), "what is saved may be left");
+        let size_chunks = [2, 4, 2];
+        let config = GeneratorConfig { seed: 7, size_chunks, ..GeneratorConfig::default() };
+        let source = Box::new(GeneratedWorld::new(config).unwrap());
+        let edited = EditedSource::open_read_only(source, &path).unwrap();
+        assert!(edited.edited_count() > 0);
+        drop(edited);
+        // Who forgets them is told; of another source they are not.
+        let told = |words: &[&str]| {
+            let output = drystone(words).current_dir(&folder).output().unwrap();
+            assert!(output.status.success());
+            String::from_utf8_lossy(&output.stderr).contains("--edits generated-7.edits.drystone")
+        };
+        assert!(told(&["info", "--seed", "7", "--chunks", "2x4x2"]));
+        assert!(!told(&["info", "--seed", "7", "--chunks", "2x4x3"]));
+        let with = ["--edits", "generated-7.edits.drystone"];
+        assert!(!told(&[&["info", "--seed", "7", "--chunks", "2x4x2"], &with[..]].concat()));
+    }
+}
+
+/// Two windows look at one world; the first edit of one fails and says why.
+#[test]
+fn two_viewers_look_at_one_world() {
+    let test = "two_viewers_look_at_one_world";
+    let Some(screen) = screen(test) else { return };
+    let path = scratch(test).join("world.drystone");
+    let output = run(&["import", "--chunks", "2x4x2", path.to_str().unwrap()]);
+    assert!(output.status.success());
+    let before = std::fs::read(&path).unwrap();
+    let open = |screen: &Screen| {
+        let view = ["--size", "64x48", "--backend", "soft", "--eye", "32,150,90"];
+        let mut command = screen.command(binary());
+        command.arg("view").arg(&path).args(view).args(["--look", "32,45,32"]);
+        let mut viewer = Viewer(command.spawn().unwrap());
+        let window = window_of(screen, &mut viewer);
+        wait_for_title(screen, &window, "commands");
+        (viewer, window)
+    };
+    let (mut first, window) = open(&screen);
+    let Some(other) = crate::window::screen(test) else { return };
+    let (mut second, looking) = open(&other);
+    let click = ["mousemove", "--window", &window, "32", "24", "click", "1"];
+    screen.xdotool(&["windowfocus", "--sync", &window, "key", "e"]).unwrap();
+    wait_for_title(&screen, &window, "edit: voxel");
+    screen.xdotool(&click).unwrap();
+    wait_for_title(&screen, &window, "another has this world open");
+    assert!(first.0.try_wait().unwrap().is_none() && second.0.try_wait().unwrap().is_none());
+    other.xdotool(&["windowfocus", "--sync", &looking, "key", "Escape"]).unwrap();
+    assert!(second.wait());
+    assert!(std::fs::read(&path).unwrap() == before, "looking changes nothing");
+    // It is tried again by itself.
+    wait_for_title(&screen, &window, "| saved |");
+    screen.xdotool(&["key", "Escape", "key", "Escape"]).unwrap();
+    assert!(first.wait());
+    assert!(std::fs::read(&path).unwrap() != before);
+}
