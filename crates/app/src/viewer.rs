@@ -4,6 +4,7 @@ mod editing;
 mod flight;
 mod saving;
 mod screen;
+mod signals;
 mod status;
 mod switches;
 
@@ -35,6 +36,7 @@ use crate::{
 use editing::Editing;
 use flight::Flight;
 use screen::Screen;
+use signals::Wish;
 use status::Status;
 
 /// The keys, as help shows them.
@@ -81,8 +83,11 @@ pub(crate) fn run(options: &SceneOptions, save: &SaveArgs) -> Result<(), AppErro
     }
     // Files are read before a window opens: a wrong one is an error on the terminal.
     let (content, kept_by) = Content::open(options, || commands::open_to_edit(options, save))?;
-    let event_loop = EventLoop::new().map_err(|error| AppError::Window(error.to_string()))?;
+    let event_loop = EventLoop::with_user_event()
+        .build()
+        .map_err(|error| AppError::Window(error.to_string()))?;
     event_loop.set_control_flow(ControlFlow::Wait);
+    signals::listen(event_loop.create_proxy());
     let mut viewer = Viewer::new(options.clone(), save.clone(), content, kept_by);
     let ran = event_loop.run_app(&mut viewer);
     // However it ended: what is not saved now is lost.
@@ -330,7 +335,7 @@ impl Viewer {
     }
 }
 
-impl ApplicationHandler for Viewer {
+impl ApplicationHandler<Wish> for Viewer {
     fn new_events(&mut self, event_loop: &ActiveEventLoop, cause: StartCause) {
         if matches!(cause, StartCause::ResumeTimeReached { .. }) {
             event_loop.set_control_flow(ControlFlow::Wait);
@@ -380,6 +385,12 @@ impl ApplicationHandler for Viewer {
             }
             WindowEvent::Focused(true) | WindowEvent::Occluded(false) => self.redraw(),
             _ => {}
+        }
+    }
+
+    fn user_event(&mut self, event_loop: &ActiveEventLoop, wish: Wish) {
+        match wish {
+            Wish::End => self.end(event_loop),
         }
     }
 

@@ -8,6 +8,7 @@ use winit::event_loop::ActiveEventLoop;
 
 use super::{Viewer, editing::Editing};
 use crate::{
+    AppError,
     cli::{SaveArgs, SourceOptions},
     commands, output,
 };
@@ -184,6 +185,24 @@ impl Viewer {
             }
         };
         self.edited(message, Ok(()));
+    }
+
+    /// Ends, whatever becomes of edits: those that nothing keeps get a new file, if one can be
+    /// made.
+    pub(super) fn end(&mut self, event_loop: &ActiveEventLoop) {
+        let Editing { saving, editor, .. } = &mut self.editing;
+        match saving.save(editor.keeper(), &self.options.source) {
+            Saved::Note(line) => output::note(&line),
+            // Else it is tried once more, and said, when the window is gone.
+            Saved::Failed(error) if !editor.keeper().is_keeping() => {
+                self.failure = Some(AppError::NotSaved(error));
+            }
+            Saved::Nowhere if editor.keeper_state() == SaveState::NotKept => {
+                output::note("edits are not kept");
+            }
+            Saved::Silent | Saved::Nowhere | Saved::Failed(_) => {}
+        }
+        event_loop.exit();
     }
 
     /// Ends when all is saved. When that fails, or nothing keeps the edits, it is said, and the

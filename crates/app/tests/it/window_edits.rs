@@ -2,7 +2,7 @@
 
 use std::{
     io::{BufRead, BufReader},
-    process::Stdio,
+    process::{Command, Stdio},
     thread::sleep,
     time::{Duration, Instant},
 };
@@ -191,6 +191,42 @@ fn the_viewer_makes_a_file_for_edits_that_nothing_keeps() {
         assert!(!told(&["info", "--seed", "7", "--chunks", "2x4x3"]));
         let with = ["--edits", "generated-7.edits.drystone"];
         assert!(!told(&[&["info", "--seed", "7", "--chunks", "2x4x2"], &with[..]].concat()));
+    }
+}
+
+/// Who is told to end by the system, or by Ctrl+C in the terminal, saves first: also what
+/// nothing kept until then.
+#[test]
+fn a_signal_saves_and_ends() {
+    let test = "a_signal_saves_and_ends";
+    let Some(screen) = screen(test) else { return };
+    for (signal, is_named) in [("TERM", true), ("INT", true), ("INT", false)] {
+        let folder = scratch(&format!("{test}-{signal}-{is_named}"));
+        let path = folder.join("generated-7.edits.drystone");
+        let mut command = screen.command(binary());
+        command.args(["view", "--backend", "soft", "--seed", "7", "--chunks", "2x4x2"]);
+        command.args(["--size", "64x48", "--eye", "32,150,90", "--look", "32,45,32"]);
+        command.args(["--commit-seconds", "3600"]).current_dir(&folder);
+        if is_named {
+            command.arg("--edits").arg(&path);
+        }
+        let mut viewer = Viewer(command.spawn().unwrap());
+        let window = window_of(&screen, &mut viewer);
+        wait_for_title(&screen, &window, "commands");
+        screen.xdotool(&["windowfocus", "--sync", &window, "key", "e"]).unwrap();
+        wait_for_title(&screen, &window, "edit: voxel");
+        let click = ["mousemove", "--window", &window, "32", "24", "click", "1"];
+        screen.xdotool(&click).unwrap();
+        wait_for_title(&screen, &window, if is_named { "unsaved" } else { "not kept" });
+        let process = viewer.0.id().to_string();
+        let sent = Command::new("kill").args(["-s", signal, &process]).status().unwrap();
+        assert!(sent.success());
+        assert!(viewer.wait(), "{signal}: it did not end, or not well");
+        let config =
+            GeneratorConfig { seed: 7, size_chunks: [2, 4, 2], ..GeneratorConfig::default() };
+        let source = Box::new(GeneratedWorld::new(config).unwrap());
+        let edited = EditedSource::open_read_only(source, &path).unwrap();
+        assert!(edited.edited_count() > 0, "{signal}");
     }
 }
 
