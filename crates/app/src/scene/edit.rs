@@ -1,5 +1,5 @@
 use drystone_render::{Camera, Projection, RenderError};
-use drystone_voxel::{ChunkPos, MaterialTable, VoxelPos};
+use drystone_voxel::{Chunk, ChunkPos, MaterialTable, VoxelPos};
 use drystone_world::{Edit, VoxelBox, VoxelRay, Voxels};
 use glam::{DVec3, Vec3};
 
@@ -13,8 +13,14 @@ pub trait EditScene {
     /// What the voxels' numbers mean.
     fn materials(&self) -> &MaterialTable;
 
-    /// How far it is worth looking for a voxel: farther ones may have to be read first.
+    /// How far it is worth looking for a voxel, from the eye or from where the way enters
+    /// [`bounds`](Self::bounds): farther ones may have to be read first.
     fn reach_voxels(&self) -> f64;
+
+    /// The box outside of which there is nothing but air, if that is known.
+    fn bounds(&self) -> Option<VoxelBox> {
+        None
+    }
 
     /// Sets what changes, and shows every mesh that it touches anew before this returns.
     ///
@@ -85,6 +91,16 @@ impl EditScene for LevelScene {
         /// Some hundred chunks at the most, each made in less than a millisecond.
         const REACH: f64 = 1_024.0;
         REACH
+    }
+
+    fn bounds(&self) -> Option<VoxelBox> {
+        let extent = self.tree().data().extent()?;
+        let corner = |chunk: ChunkPos, further: i32| {
+            let [x, y, z] = [chunk.x, chunk.y, chunk.z]
+                .map(|c| c.saturating_add(further).saturating_mul(Chunk::SIDE as i32));
+            VoxelPos::new(x, y, z)
+        };
+        Some(VoxelBox { min: corner(extent.min, 0), max: corner(extent.max, 1) })
     }
 
     fn apply(&mut self, edit: &Edit) -> Result<(), RenderError> {

@@ -4,8 +4,10 @@ use drystone_world::{Edit, EditHistory, VoxelBox, VoxelRay, VoxelShape, WorldErr
 
 use super::EditScene;
 
+mod aim;
 mod keeper;
 
+use aim::aim;
 pub use keeper::{EditKeeper, KeptBy, SaveState};
 
 /// What an edit sets.
@@ -105,8 +107,10 @@ pub enum Edited {
     Voxels(u64),
     /// The brush is of this now.
     Picked(Material),
-    /// There is no voxel within reach.
+    /// There is no voxel, as far as is looked for one.
     OutOfReach,
+    /// What there may be is farther than is looked: see [`EditScene::reach_voxels`].
+    TooFar,
     /// Nothing changed: all was so already, or lies outside of the world.
     Nothing,
 }
@@ -206,8 +210,9 @@ impl Editor {
         action: EditAction,
         ray: &VoxelRay,
     ) -> Result<Edited, EditError> {
-        let Some(hit) = ray.cast(scene.voxels(), scene.reach_voxels()) else {
-            return Ok(Edited::OutOfReach);
+        let hit = match aim(scene, ray) {
+            Ok(hit) => hit,
+            Err(none) => return Ok(none),
         };
         let (center, material) = match action {
             EditAction::Pick => {

@@ -1,6 +1,9 @@
+use std::time::{Duration, Instant};
+
 use drystone::scene::{
     EditAction, EditError, EditKeeper, Edited, Editor, KeptBy, Size, ray_through,
 };
+use drystone_render::Camera;
 use drystone_voxel::{MaterialTable, VoxelPos};
 use glam::DVec3;
 use winit::{
@@ -10,7 +13,7 @@ use winit::{
     window::CursorIcon,
 };
 
-use super::{Viewer, saving::Saving};
+use super::{Viewer, saving::Saving, screen::Screen};
 use crate::output;
 
 /// What the mouse and some keys do to voxels.
@@ -20,6 +23,7 @@ pub(super) struct Editing {
     /// Whether the mouse edits; else it turns.
     is_on: bool,
     pub(super) modifiers: ModifiersState,
+    pub(super) focus: Focus,
     pointer: PhysicalPosition<f64>,
     press: Option<Press>,
     /// What the last thing that was tried came to.
@@ -30,8 +34,31 @@ pub(super) struct Editing {
 struct Press {
     button: MouseButton,
     at: PhysicalPosition<f64>,
+    /// What was seen when it was pressed.
+    camera: Camera,
     /// Whether the mouse was moved: then it turns, and edits nothing.
     is_drag: bool,
+}
+
+/// Whether the window has the keys, and since when.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Focus {
+    since: Option<Instant>,
+}
+
+impl Focus {
+    /// A click that gives the window the keys comes this soon after them, or before: it means
+    /// the window, not what it shows.
+    const CLICK: Duration = Duration::from_millis(80);
+
+    pub(super) fn set(&mut self, is_focused: bool, now: Instant) {
+        self.since = is_focused.then_some(now);
+    }
+
+    /// Whether a click now is meant for what the window shows.
+    fn takes_click(self, now: Instant) -> bool {
+        self.since.is_some_and(|since| now.duration_since(since) > Self::CLICK)
+    }
 }
 
 /// Pixels that a click may tremble by.
@@ -44,6 +71,7 @@ impl Editing {
             saving: Saving::new(),
             is_on: false,
             modifiers: ModifiersState::empty(),
+            focus: Focus::default(),
             pointer: PhysicalPosition::new(0.0, 0.0),
             press: None,
             message: String::new(),
@@ -81,6 +109,9 @@ impl Editing {
     }
 }
 
+/// Why a model is not edited.
+const NO_VOXELS: &str = "polygon models are not edited: import one with --voxels first";
+
 /// What a key with Ctrl does.
 enum Shortcut {
     Undo,
@@ -93,11 +124,12 @@ impl Viewer {
     pub(super) fn edit_key(&mut self, event: &KeyEvent, code: KeyCode) -> bool {
         let modifiers = self.editing.modifiers;
         if modifiers.control_key() || modifiers.super_key() {
-            let Some(shortcut) = shortcut(event, modifiers) else { return false };
-            match shortcut {
-                Shortcut::Undo => self.step_history(false),
-                Shortcut::Redo => self.step_history(true),
-                Shortcut::Save => self.save(),
+            match shortcut(event, modifiers) {
+                Some(Shortcut::Undo) => self.step_history(false),
+                Some(Shortcut::Redo) => self.step_history(true),
+                Some(Shortcut::Save) => self.save(),
+                // A letter is not what it is alone.
+                None => return matches!(event.logical_key, Key::Character(_)),
             }
             return true;
         }
@@ -116,6 +148,12 @@ impl Viewer {
 
     /// From now on the mouse edits, or turns again.
     pub(super) fn switch_editing(&mut self) {
+        let has_voxels = |screen: &mut Screen| screen.edit_scene().is_some();
+        if !self.editing.is_on && !self.screen.as_mut().is_some_and(has_voxels) {
+            output::note(NO_VOXELS);
+            self.editing.message = NO_VOXELS.into();
+            return;
+        }
         self.editing.is_on = !self.editing.is_on;
         self.editing.message.clear();
         self.editing.release();
@@ -137,7 +175,10 @@ impl Viewer {
     pub(super) fn edit_button(&mut self, button: MouseButton, state: ElementState) {
         let at = self.editing.pointer;
         if state == ElementState::Pressed {
-            self.editing.press = Some(Press { button, at, is_drag: false });
+            if self.editing.focus.takes_click(Instant::now()) {
+                let camera = self.view.camera;
+                self.editing.press = Some(Press { button, at, camera, is_drag: false });
+            }
             return;
         }
         let Some(press) = self.editing.press.take_if(|press| press.button == button) else {
@@ -150,7 +191,7 @@ impl Viewer {
             _ => return,
         };
         if !press.is_drag {
-            self.edit_at(press.at, action);
+            self.edit_at(&press, action);
         }
     }
 
@@ -166,23 +207,22 @@ impl Viewer {
         }
     }
 
-    /// Does something with the voxel that is seen at a place of the window.
-    fn edit_at(&mut self, at: PhysicalPosition<f64>, action: EditAction) {
+    /// Does something with the voxel that was seen where a button was pressed.
+    fn edit_at(&mut self, &Press { at, camera, .. }: &Press, action: EditAction) {
         let (Some(window), Some(screen)) = (&self.window, &mut self.screen) else { return };
         let PhysicalSize { width, height } = window.inner_size();
         let size = Size { width: width.max(1), height: height.max(1) };
         let part = |at: f64, side: u32| 2.0 * at / f64::from(side) - 1.0;
         let place = [part(at.x, size.width), -part(at.y, size.height)];
-        let ray = ray_through(&self.view.camera, place, size.aspect());
-        let Some(scene) = screen.edit_scene() else {
-            return output::note("polygon models are not edited; import one with --voxels first");
-        };
+        let ray = ray_through(&camera, place, size.aspect());
+        let Some(scene) = screen.edit_scene() else { return };
         let done = self.editing.editor.act(scene, action, &ray);
         let message = match &done {
             Ok(Edited::Voxels(1)) => "1 voxel changed".into(),
             Ok(Edited::Voxels(count)) => format!("{count} voxels changed"),
             Ok(Edited::Picked(_)) => "picked".into(),
-            Ok(Edited::OutOfReach) => "no voxel within reach".into(),
+            Ok(Edited::OutOfReach) => "there is no voxel".into(),
+            Ok(Edited::TooFar) => "too far: fly nearer".into(),
             Ok(Edited::Nothing) => "nothing changed: so already, or outside of the world".into(),
             Err(_) => String::new(),
         };
@@ -224,5 +264,23 @@ fn shortcut(event: &KeyEvent, modifiers: ModifiersState) -> Option<Shortcut> {
         "y" => Some(Shortcut::Redo),
         "s" if !event.repeat => Some(Shortcut::Save),
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_click_that_focuses_the_window_edits_nothing() {
+        let mut focus = Focus::default();
+        let now = Instant::now();
+        let later = |ms: u64| now + Duration::from_millis(ms);
+        assert!(!focus.takes_click(later(500)), "it never had the keys");
+        focus.set(true, now);
+        assert!(!focus.takes_click(now) && !focus.takes_click(later(10)));
+        assert!(focus.takes_click(later(500)));
+        focus.set(false, later(600));
+        assert!(!focus.takes_click(later(900)));
     }
 }

@@ -23,6 +23,12 @@ fn wait_for_no(screen: &Screen, window: &str, words: &str) {
     }
 }
 
+/// Gives the window the keys, and lets a moment pass: a click right then would mean the window.
+fn focus(screen: &Screen, window: &str) {
+    screen.xdotool(&["windowfocus", "--sync", window]).expect("the window takes the focus");
+    sleep(Duration::from_millis(300));
+}
+
 /// Removes, takes back, places, saves and leaves; opened again, the edit is there.
 fn edits(test: &str, options: &[&str]) {
     let Some(screen) = screen(test) else { return };
@@ -51,8 +57,9 @@ fn edits(test: &str, options: &[&str]) {
         let words = ["mousemove", "--window", &window, "320", "240", "click", button];
         screen.xdotool(&words).expect("a click");
     };
-    screen.xdotool(&["windowfocus", "--sync", &window]).expect("the window takes the focus");
-    ["e", "b", "b", "bracketright"].into_iter().for_each(key);
+    focus(&screen, &window);
+    // A letter with Ctrl that is no shortcut is not the letter.
+    ["ctrl+e", "e", "b", "b", "bracketright"].into_iter().for_each(key);
     wait_for_title(&screen, &window, "edit: ball of 7");
     click("1");
     wait_for_title(&screen, &window, "voxels changed");
@@ -119,7 +126,8 @@ fn the_viewer_does_not_lose_edits_silently() {
     let mut viewer = Viewer(command.spawn().unwrap());
     let window = window_of(&screen, &mut viewer);
     wait_for_title(&screen, &window, "commands");
-    screen.xdotool(&["windowfocus", "--sync", &window, "key", "e"]).unwrap();
+    focus(&screen, &window);
+    screen.xdotool(&["key", "e"]).unwrap();
     wait_for_title(&screen, &window, "edit: voxel");
     screen.xdotool(&["mousemove", "--window", &window, "32", "24", "click", "1"]).unwrap();
     wait_for_title(&screen, &window, "NOT SAVED");
@@ -151,7 +159,8 @@ fn the_viewer_makes_a_file_for_edits_that_nothing_keeps() {
         let mut viewer = Viewer(command.spawn().unwrap());
         let window = window_of(&screen, &mut viewer);
         wait_for_title(&screen, &window, "commands");
-        screen.xdotool(&["windowfocus", "--sync", &window, "key", "e"]).unwrap();
+        focus(&screen, &window);
+        screen.xdotool(&["key", "e"]).unwrap();
         wait_for_title(&screen, &window, "edit: voxel");
         let click = ["mousemove", "--window", &window, "32", "24", "click", "1"];
         screen.xdotool(&click).unwrap();
@@ -194,6 +203,28 @@ fn the_viewer_makes_a_file_for_edits_that_nothing_keeps() {
     }
 }
 
+/// A model has no voxels: that is said, and no mode is entered.
+#[test]
+fn the_viewer_says_why_a_model_is_not_edited() {
+    let test = "the_viewer_says_why_a_model_is_not_edited";
+    let Some(screen) = screen(test) else { return };
+    let model = scratch(test).join("a.obj");
+    std::fs::write(&model, "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n").unwrap();
+    let mut command = screen.command(binary());
+    command.arg("view").arg(&model).args(["--backend", "soft", "--size", "64x48"]);
+    let mut viewer = Viewer(command.stderr(Stdio::piped()).spawn().unwrap());
+    let window = window_of(&screen, &mut viewer);
+    wait_for_title(&screen, &window, "commands");
+    focus(&screen, &window);
+    screen.xdotool(&["key", "e"]).unwrap();
+    wait_for_title(&screen, &window, "polygon models are not edited");
+    // One Escape leaves: there is no mode to leave first.
+    screen.xdotool(&["key", "Escape"]).unwrap();
+    assert!(viewer.wait());
+    let lines = BufReader::new(viewer.0.stderr.take().unwrap()).lines().map_while(Result::ok);
+    assert_eq!(lines.filter(|line| line.contains("--voxels")).count(), 1);
+}
+
 /// Who is told to end by the system, or by Ctrl+C in the terminal, saves first: also what
 /// nothing kept until then.
 #[test]
@@ -213,7 +244,8 @@ fn a_signal_saves_and_ends() {
         let mut viewer = Viewer(command.spawn().unwrap());
         let window = window_of(&screen, &mut viewer);
         wait_for_title(&screen, &window, "commands");
-        screen.xdotool(&["windowfocus", "--sync", &window, "key", "e"]).unwrap();
+        focus(&screen, &window);
+        screen.xdotool(&["key", "e"]).unwrap();
         wait_for_title(&screen, &window, "edit: voxel");
         let click = ["mousemove", "--window", &window, "32", "24", "click", "1"];
         screen.xdotool(&click).unwrap();
@@ -252,7 +284,8 @@ fn two_viewers_look_at_one_world() {
     let Some(other) = crate::window::screen(test) else { return };
     let (mut second, looking) = open(&other);
     let click = ["mousemove", "--window", &window, "32", "24", "click", "1"];
-    screen.xdotool(&["windowfocus", "--sync", &window, "key", "e"]).unwrap();
+    focus(&screen, &window);
+    screen.xdotool(&["key", "e"]).unwrap();
     wait_for_title(&screen, &window, "edit: voxel");
     screen.xdotool(&click).unwrap();
     wait_for_title(&screen, &window, "another has this world open");

@@ -1,0 +1,162 @@
+use drystone_world::{VoxelBox, VoxelHit, VoxelRay};
+
+use super::{EditScene, Edited};
+
+/// What the ray meets; else why it meets nothing: there is nothing, or it is too far.
+///
+/// Far from the world the ray begins shortly before its box, so that what lies near the box's
+/// side is reached from anywhere.
+pub(super) fn aim(scene: &dyn EditScene, ray: &VoxelRay) -> Result<VoxelHit, Edited> {
+    /// Voxels before the box: air, from which all is seen.
+    const BEFORE: f64 = 1.0;
+    let reach = scene.reach_voxels();
+    let Some(bounds) = scene.bounds() else {
+        return ray.cast(scene.voxels(), reach).ok_or(Edited::OutOfReach);
+    };
+    let [enter, leave] = span(ray, bounds).ok_or(Edited::OutOfReach)?;
+    let start = (enter - BEFORE).max(0.0);
+    let length = length(ray.direction);
+    let along = |axis: usize| ray.origin[axis] + ray.direction[axis] / length * start;
+    let near = VoxelRay { origin: [along(0), along(1), along(2)], ..*ray };
+    match near.cast(scene.voxels(), reach) {
+        Some(hit) => Ok(VoxelHit { distance: hit.distance + start, ..hit }),
+        None if leave - start > reach => Err(Edited::TooFar),
+        None => Err(Edited::OutOfReach),
+    }
+}
+
+fn length(direction: [f64; 3]) -> f64 {
+    direction.map(|c| c * c).iter().sum::<f64>().sqrt()
+}
+
+/// How far along the ray the box begins, 0 where that lies behind, and ends; `None` where the
+/// ray misses it.
+fn span(ray: &VoxelRay, bounds: VoxelBox) -> Option<[f64; 2]> {
+    let [min, max] = [bounds.min, bounds.max].map(|corner| corner.to_array().map(f64::from));
+    let length = length(ray.direction);
+    let (mut enter, mut leave) = (0.0_f64, f64::INFINITY);
+    for axis in 0..3 {
+        let (origin, step) = (ray.origin[axis], ray.direction[axis] / length);
+        if step == 0.0 {
+            if !(min[axis]..max[axis]).contains(&origin) {
+                return None;
+            }
+            continue;
+        }
+        let [a, b] = [min[axis], max[axis]].map(|side| (side - origin) / step);
+        (enter, leave) = (enter.max(a.min(b)), leave.min(a.max(b)));
+    }
+    // Not a number is no way through.
+    (enter < leave && leave.is_finite()).then_some([enter, leave])
+}
+
+#[cfg(test)]
+mod tests {
+    use drystone_render::RenderError;
+    use drystone_voxel::{Material, MaterialTable, VoxelPos};
+    use drystone_world::{Edit, Voxels, World};
+
+    use super::*;
+
+    struct Unseen {
+        world: World,
+        bounds: Option<VoxelBox>,
+        reach_voxels: f64,
+    }
+
+    impl EditScene for Unseen {
+        fn voxels(&self) -> &dyn Voxels {
+            &self.world
+        }
+        fn materials(&self) -> &MaterialTable {
+            self.world.materials()
+        }
+        fn reach_voxels(&self) -> f64 {
+            self.reach_voxels
+        }
+        fn bounds(&self) -> Option<VoxelBox> {
+            self.bounds
+        }
+        fn apply(&mut self, edit: &Edit) -> Result<(), RenderError> {
+            self.world.apply(edit);
+            Ok(())
+        }
+    }
+
+    const BOUNDS: VoxelBox =
+        VoxelBox { min: VoxelPos::new(-40, 0, 8), max: VoxelPos::new(60, 32, 90) };
+
+    /// Numbers from 0 to 1, the same every time.
+    struct Random(u64);
+
+    impl Random {
+        fn next(&mut self) -> f64 {
+            self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            (self.0 >> 11) as f64 / (1_u64 << 53) as f64
+        }
+        fn within(&mut self, low: [i32; 3], high: [i32; 3]) -> [f64; 3] {
+            std::array::from_fn(|i| f64::from(low[i]) + self.next() * f64::from(high[i] - low[i]))
+        }
+    }
+
+    fn scene(random: &mut Random) -> Unseen {
+        let mut world = World::new("stones", MaterialTable::new());
+        for _ in 0..2_000 {
+            let at = random.within(BOUNDS.min.to_array(), BOUNDS.max.to_array());
+            let [x, y, z] = at.map(|c| c.floor() as i32);
+            world.set(VoxelPos::new(x, y, z), Material(1));
+        }
+        Unseen { world, bounds: None, reach_voxels: VoxelRay::MAX_REACH }
+    }
+
+    /// A ray that begins at the box meets what one meets that goes all the way.
+    #[test]
+    fn what_is_met_is_the_same_from_the_eye_and_from_the_box() {
+        let mut random = Random(5);
+        let mut scene = scene(&mut random);
+        let (mut hits, mut misses) = (0, 0);
+        for far in [1, 30, 3_000] {
+            for _ in 0..400 {
+                let [low, high] = [BOUNDS.min, BOUNDS.max].map(VoxelPos::to_array);
+                let origin = random.within(low.map(|c| c - far), high.map(|c| c + far));
+                let target = random.within(low.map(|c| c - 20), high.map(|c| c + 20));
+                let direction = std::array::from_fn(|i| target[i] - origin[i]);
+                let ray = VoxelRay { origin, direction };
+                scene.bounds = None;
+                let expected = aim(&scene, &ray);
+                scene.bounds = Some(BOUNDS);
+                match (aim(&scene, &ray), expected) {
+                    (Ok(a), Ok(b)) => {
+                        assert_eq!((a.voxel, a.face, a.material), (b.voxel, b.face, b.material));
+                        assert!((a.distance - b.distance).abs() < 1e-6, "{a:?} {b:?}");
+                        hits += 1;
+                    }
+                    (a, b) => {
+                        assert_eq!(a, b, "{ray:?}");
+                        misses += 1;
+                    }
+                }
+            }
+        }
+        assert!(hits > 300 && misses > 100, "{hits} {misses}");
+    }
+
+    #[test]
+    fn what_is_too_far_is_told_from_what_is_not_there() {
+        let mut world = World::new("a stone", MaterialTable::new());
+        world.set(VoxelPos::new(0, 30, 40), Material(1));
+        let scene = Unseen { world, bounds: Some(BOUNDS), reach_voxels: 25.0 };
+        let down =
+            |x: f64, y: f64, z: f64| VoxelRay { origin: [x, y, z], direction: [0.0, -3.0, 0.0] };
+        let hit = aim(&scene, &down(0.5, 5_000.5, 40.5)).unwrap();
+        assert_eq!((hit.voxel, hit.distance), (VoxelPos::new(0, 30, 40), 4_969.5));
+        assert_eq!(aim(&scene, &down(3.5, 5_000.5, 40.5)), Err(Edited::TooFar));
+        assert_eq!(aim(&scene, &down(3.5, 20.0, 40.5)), Err(Edited::OutOfReach));
+        assert_eq!(aim(&scene, &down(70.5, 5_000.5, 40.5)), Err(Edited::OutOfReach));
+        assert_eq!(aim(&scene, &down(3.5, -5.0, 40.5)), Err(Edited::OutOfReach));
+        for direction in [[0.0; 3], [f64::NAN; 3]] {
+            let ray = VoxelRay { origin: [0.5, 31.0, 40.5], direction };
+            assert_eq!(aim(&scene, &ray), Err(Edited::OutOfReach));
+        }
+    }
+}
