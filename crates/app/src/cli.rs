@@ -347,7 +347,7 @@ pub(crate) fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Opt
 /// What is wrong with options that do not go together.
 fn misused(options: &Options) -> Option<&'static str> {
     if let Some(Command::PoolMap(map)) = &options.command {
-        let is_changed = map.placement != PlacementKind::Ranges || map.edits > 0 || map.defragment;
+        let is_changed = map.placement != PlacementKind::Ranges || map.holes > 0 || map.defragment;
         return (is_changed && map.source.model_path().is_some()).then_some(NO_CHANGES_OF_MODELS);
     }
     if let Some(Command::Import(import)) = &options.command {

@@ -24,7 +24,7 @@ pub(crate) struct PoolMapOptions {
     /// Holes that are dug before, one a frame: the last ones leave places that wait, all
     /// of them leave gaps
     #[arg(long, value_name = "N", default_value_t = 0)]
-    pub(crate) edits: u32,
+    pub(crate) holes: u32,
     /// Let the pool move meshes together, a little each frame, as the viewer does
     #[arg(long)]
     pub(crate) defragment: bool,

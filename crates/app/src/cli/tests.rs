@@ -43,7 +43,7 @@ fn wrong_words_give_one_line() {
         "drystone pool-map a.vox -o b.png",
         "drystone pool-map a.vox -o b.svg --placement heaps",
         "drystone pool-map a.vox -o b.svg --buffer-kib 0",
-        "drystone pool-map a.vox -o b.svg --edits -1",
+        "drystone pool-map a.vox -o b.svg --holes -1",
         "drystone view --commit-seconds -1",
         "drystone view --commit-seconds soon",
         "drystone view --commit-mib 0",
@@ -59,7 +59,7 @@ fn wrong_words_give_one_line() {
         "drystone --ao a.obj",
         "drystone shot a.GLB -o b.png --ao",
         "drystone view a.gltf --ao",
-        "drystone pool-map a.obj -o b.svg --edits 1",
+        "drystone pool-map a.obj -o b.svg --holes 1",
         "drystone pool-map a.obj -o b.svg --placement classes",
         "drystone pool-map a.obj -o b.svg --defragment",
     ] {

@@ -34,8 +34,8 @@ pub(crate) fn run(options: &PoolMapOptions) -> Result<(), AppError> {
         pool.keep(chunk, world.side())?;
     }
     pool.end_frame();
-    for edit in 0..options.edits {
-        for position in dig::dig(&mut world, edit.into()) {
+    for hole in 0..options.holes {
+        for position in dig::dig(&mut world, hole.into()) {
             pool.keep(&scene::mesh_chunk(&world, position), world.side())?;
         }
         if options.defragment {

@@ -60,7 +60,7 @@ fn map(folder: &Path, more: &[&str]) -> (Picture, Value) {
 fn everything_in_the_pool_is_in_the_picture() {
     let folder = scratch("pool-map");
     for placement in ["ranges", "classes", "buckets"] {
-        let more = ["--placement", placement, "--edits", "30", "--buffer-kib", "200"];
+        let more = ["--placement", placement, "--holes", "30", "--buffer-kib", "200"];
         let (picture, report) = map(&folder, &more);
         let quads = &report["quads"];
         assert_eq!(report["access"], "direct");
@@ -106,7 +106,7 @@ fn a_scene_as_it_was_loaded_waits_for_nothing() {
 fn defragmentation_leaves_fewer_gaps() {
     let folder = scratch("pool-map-defragment");
     let gaps = |more: &[&str]| {
-        let (_, report) = map(&folder, &[&["--edits", "60"], more].concat());
+        let (_, report) = map(&folder, &[&["--holes", "60"], more].concat());
         report["external_fragmentation"].as_f64().unwrap()
     };
     assert!(gaps(&["--defragment"]) < gaps(&[]));
@@ -163,7 +163,7 @@ fn a_polygon_model_is_mapped() {
     assert!(widths[1].0 > widths[0].0, "{widths:?}");
     let line = String::from_utf8(run(&words).stdout).unwrap();
     assert!(line.lines().count() == 1 && line.contains("; indices: "), "{line}");
-    for more in [["--edits", "3"], ["--placement", "buckets"]] {
+    for more in [["--holes", "3"], ["--placement", "buckets"]] {
         one_line(&run(&[&words[..], &more].concat()), 2);
     }
 }
