@@ -2,19 +2,18 @@
 
 mod editing;
 mod flight;
+mod frame;
 mod saving;
 mod screen;
 mod signals;
 mod status;
 mod switches;
+mod walk;
 
-use std::{
-    sync::Arc,
-    time::{Duration, Instant},
-};
+use std::{sync::Arc, time::Instant};
 
-use drystone::scene::{self, KeptBy, Size};
-use drystone_render::{DrawStats, RenderError, View};
+use drystone::scene::{KeptBy, Size};
+use drystone_render::View;
 use glam::DVec3;
 use winit::{
     application::ApplicationHandler,
@@ -38,6 +37,7 @@ use flight::Flight;
 use screen::Screen;
 use signals::Wish;
 use status::Status;
+use walk::Walk;
 
 /// The keys, as help shows them.
 pub(crate) const KEYS: &str = "\
@@ -49,6 +49,7 @@ M            mask facings       C      cull what is out of view
 O            order front to back
 G            cull on the GPU, also what is hidden, or on the CPU
 X            darken corners of voxels by what is near
+F            walk, with Space to jump; F again to fly
 Home         back to the start  H      print these keys
 Escape       let the mouse go, stop editing, or close
 E            edit: the pointer aims, left removes, right places, middle picks; a button
@@ -63,12 +64,6 @@ Ctrl+S       save now; else edits are saved a while later, and on leaving; where
 pub(crate) fn keys_help() -> String {
     format!("Keys:\n{KEYS}")
 }
-
-/// When to look again at what cannot be done now.
-const LATER: Duration = Duration::from_millis(260);
-
-/// How often in a row the device may fail and be opened again before the viewer gives up.
-const REOPEN_ATTEMPTS: u32 = 3;
 
 /// Whether this session has a display to open a window on.
 pub(crate) fn has_display() -> bool {
@@ -108,14 +103,6 @@ pub(crate) fn run(options: &SceneOptions, save: &SaveArgs) -> Result<(), AppErro
     }
 }
 
-/// Names what was found damaged since so many were named; returns how many there are.
-fn note_new_faults(screen: &Screen, noted: usize) -> usize {
-    let Some((data, _)) = screen.levels() else { return noted };
-    let faults = data.faults();
-    commands::note_faults(data.source().name(), faults.get(noted..).unwrap_or_default());
-    faults.len()
-}
-
 struct Viewer {
     options: SceneOptions,
     save: SaveArgs,
@@ -129,6 +116,8 @@ struct Viewer {
     /// The lowest and highest corner of it.
     corners: (DVec3, DVec3),
     flight: Flight,
+    /// Somebody who walks, where nobody flies.
+    walk: Option<Walk>,
     status: Status,
     last_frame: Instant,
     mouse_captured: bool,
@@ -158,6 +147,7 @@ impl Viewer {
             start: view,
             flight: Flight::new((corners.1 - corners.0).max_element()),
             corners,
+            walk: None,
             last_frame: Instant::now(),
             mouse_captured: false,
             reopened: 0,
@@ -203,71 +193,6 @@ impl Viewer {
         Ok(())
     }
 
-    /// Draws one frame; what moves asks for the next.
-    fn frame(&mut self, event_loop: &ActiveEventLoop) {
-        let (Some(window), Some(screen)) = (&self.window, &mut self.screen) else { return };
-        let now = Instant::now();
-        self.flight.step(&mut self.view.camera, now - self.last_frame);
-        self.last_frame = now;
-        let size = window.inner_size();
-        if size.width == 0 || size.height == 0 {
-            return;
-        }
-        let (min, max) = self.editing.grown(self.corners);
-        scene::reach(&mut self.view.camera, min, max);
-        let PhysicalSize { width, height } = size;
-        match screen.draw(&self.view, Size { width, height }) {
-            Ok(stats) => self.drawn(event_loop, now.elapsed(), stats),
-            Err(error) => self.recover(event_loop, error),
-        }
-    }
-
-    /// What follows a frame: damage that was found is named, and what moves asks for the next.
-    fn drawn(&mut self, event_loop: &ActiveEventLoop, time: Duration, stats: DrawStats) {
-        let Some(screen) = &self.screen else { return };
-        self.reopened = 0;
-        let lags = screen.levels().is_some_and(|(_, lags)| lags);
-        if self.lags && !lags {
-            self.faults_noted = note_new_faults(screen, self.faults_noted);
-        }
-        (self.lags, self.is_hidden) = (lags, !stats.shown);
-        self.status.frame(time, stats);
-        self.look_after(event_loop);
-        if stats.shown && (self.flight.is_moving() || lags) {
-            self.redraw();
-        }
-    }
-
-    /// What time brings without a frame: saving that is tried again, and a title that says so.
-    fn look_after(&mut self, event_loop: &ActiveEventLoop) {
-        self.editing.look_after(&self.save);
-        let (Some(window), Some(screen)) = (&self.window, &mut self.screen) else { return };
-        let edits = self.editing.title(screen.materials());
-        if self.status.is_due(&edits) {
-            window.set_title(&self.status.title(screen.held(), &edits));
-        }
-        // Hidden or changing, or the title is behind: once more, a bit later.
-        if self.is_hidden || self.status.is_stale(&edits) || self.editing.is_saving() {
-            event_loop.set_control_flow(ControlFlow::wait_duration(LATER));
-        }
-    }
-
-    /// A lost device takes its meshes along, not the world: it is opened again, a few
-    /// times.
-    fn recover(&mut self, event_loop: &ActiveEventLoop, error: RenderError) {
-        let lost = matches!(error, RenderError::Lost { .. } | RenderError::Device { .. });
-        if !lost || self.reopened >= REOPEN_ATTEMPTS {
-            return self.stop(event_loop, error.into());
-        }
-        output::note(&format!("{error}; opening the device again"));
-        self.reopened += 1;
-        self.content = self.screen.take().map(Screen::into_content);
-        let Some(window) = self.window.clone() else { return };
-        if let Err(error) = self.open_screen(event_loop, window) {
-            self.stop(event_loop, error);
-        }
-    }
-
     fn stop(&mut self, event_loop: &ActiveEventLoop, error: AppError) {
         self.failure = Some(error);
         event_loop.exit();
@@ -303,6 +228,7 @@ impl Viewer {
                 KeyCode::KeyO => self.view.order = !self.view.order,
                 KeyCode::KeyG => self.switch_cull(event_loop),
                 KeyCode::KeyX => self.switch_occlusion(event_loop),
+                KeyCode::KeyF => self.switch_walking(),
                 KeyCode::Home => self.view.camera = self.start.camera,
                 // Where nobody reads, the help is lost, not the flight.
                 KeyCode::KeyH => drop(output::print(&format!("{KEYS}\n"))),

@@ -4,6 +4,8 @@ use drystone_render::Camera;
 use glam::{DVec3, Vec3};
 use winit::{event::MouseScrollDelta, keyboard::KeyCode};
 
+use super::walk::Stride;
+
 /// Moves a camera by held keys and by the mouse.
 pub(super) struct Flight {
     held: HashSet<KeyCode>,
@@ -20,7 +22,7 @@ const FAST: f64 = 4.0;
 /// Slowest and fastest, in voxels a second.
 const SPEED_RANGE: [f64; 2] = [1.0, 5_000.0];
 /// A frame that took longer moves no farther than this, in seconds.
-const LONGEST_STEP: f64 = 0.1;
+pub(super) const LONGEST_STEP: f64 = 0.1;
 
 impl Flight {
     /// A flight that crosses `extent` voxels in about eight seconds.
@@ -80,23 +82,45 @@ impl Flight {
             return;
         }
         let seconds = time.as_secs_f64().min(LONGEST_STEP);
-        let axis = |plus: KeyCode, minus: KeyCode| {
-            f32::from(i8::from(self.held.contains(&plus)) - i8::from(self.held.contains(&minus)))
-        };
+        self.turn_held(camera, seconds);
+        let [right, _, forward] = camera.basis();
+        let way = right * self.axis(KeyCode::KeyD, KeyCode::KeyA)
+            + forward * self.axis(KeyCode::KeyW, KeyCode::KeyS)
+            + Vec3::Y * self.axis(KeyCode::Space, KeyCode::KeyQ);
+        let speed = self.speed * if self.holds_shift() { FAST } else { 1.0 };
+        camera.eye += DVec3::from(way.normalize_or_zero()) * (speed * seconds);
+    }
+
+    /// Turns by the keys held for `seconds`.
+    pub(super) fn turn_held(&self, camera: &mut Camera, seconds: f64) {
         let angle = TURN_SPEED * seconds as f32;
         turn(
             camera,
-            axis(KeyCode::ArrowLeft, KeyCode::ArrowRight) * angle,
-            axis(KeyCode::ArrowUp, KeyCode::ArrowDown) * angle,
+            self.axis(KeyCode::ArrowLeft, KeyCode::ArrowRight) * angle,
+            self.axis(KeyCode::ArrowUp, KeyCode::ArrowDown) * angle,
         );
-        let [right, _, forward] = camera.basis();
-        let way = right * axis(KeyCode::KeyD, KeyCode::KeyA)
-            + forward * axis(KeyCode::KeyW, KeyCode::KeyS)
-            + Vec3::Y * axis(KeyCode::Space, KeyCode::KeyQ);
-        let shift =
-            self.held.contains(&KeyCode::ShiftLeft) || self.held.contains(&KeyCode::ShiftRight);
-        let speed = self.speed * if shift { FAST } else { 1.0 };
-        camera.eye += DVec3::from(way.normalize_or_zero()) * (speed * seconds);
+    }
+
+    /// What the keys mean to somebody who walks as the camera looks, up and down left out.
+    pub(super) fn stride(&self, camera: &Camera) -> Stride {
+        let (sin, cos) = camera.yaw.sin_cos();
+        let (right, forward) = (Vec3::new(cos, 0.0, -sin), Vec3::new(-sin, 0.0, -cos));
+        let way = right * self.axis(KeyCode::KeyD, KeyCode::KeyA)
+            + forward * self.axis(KeyCode::KeyW, KeyCode::KeyS);
+        Stride {
+            way: DVec3::from(way.normalize_or_zero()),
+            jumps: self.held.contains(&KeyCode::Space),
+            runs: self.holds_shift(),
+        }
+    }
+
+    /// 1, −1 or 0, by which of both keys is held.
+    fn axis(&self, plus: KeyCode, minus: KeyCode) -> f32 {
+        f32::from(i8::from(self.held.contains(&plus)) - i8::from(self.held.contains(&minus)))
+    }
+
+    fn holds_shift(&self) -> bool {
+        self.held.contains(&KeyCode::ShiftLeft) || self.held.contains(&KeyCode::ShiftRight)
     }
 }
 
@@ -133,6 +157,23 @@ mod tests {
         let mut camera = Camera::default();
         flight.step(&mut camera, Duration::from_millis(100));
         assert!((camera.eye.x - 4.0).abs() < 1e-5);
+    }
+
+    /// Who walks goes where the camera looks, whatever way that is tilted.
+    #[test]
+    fn strides_are_level_and_where_the_camera_looks() {
+        let mut flight = Flight::new(80.0);
+        flight.key(KeyCode::KeyW, true);
+        for (yaw, pitch) in [(0.0, 0.0), (0.7, 1.2), (-2.5, -1.5), (4.0, 0.3)] {
+            let camera = Camera { yaw, pitch, ..Camera::default() };
+            let forward = camera.basis()[2];
+            let level = DVec3::new(forward.x.into(), 0.0, forward.z.into()).normalize();
+            let stride = flight.stride(&camera);
+            assert!((stride.way - level).length() < 1e-5, "{yaw} {pitch}: {stride:?}");
+        }
+        flight.key(KeyCode::KeyD, true);
+        let way = flight.stride(&Camera::default()).way;
+        assert!(way.x > 0.7 && way.z < -0.7 && way.y == 0.0, "{way:?}");
     }
 
     #[test]

@@ -1,0 +1,95 @@
+//! One picture after another, and what becomes of a device that fails.
+
+use std::time::{Duration, Instant};
+
+use drystone::scene::{self, Size};
+use drystone_render::{DrawStats, RenderError};
+use winit::{
+    dpi::PhysicalSize,
+    event_loop::{ActiveEventLoop, ControlFlow},
+};
+
+use super::{Viewer, screen::Screen};
+use crate::{commands, output};
+
+/// When to look again at what cannot be done now.
+const LATER: Duration = Duration::from_millis(260);
+
+/// How often in a row the device may fail and be opened again before the viewer gives up.
+const REOPEN_ATTEMPTS: u32 = 3;
+
+/// Names what was found damaged since so many were named; returns how many there are.
+fn note_new_faults(screen: &Screen, noted: usize) -> usize {
+    let Some((data, _)) = screen.levels() else { return noted };
+    let faults = data.faults();
+    commands::note_faults(data.source().name(), faults.get(noted..).unwrap_or_default());
+    faults.len()
+}
+
+impl Viewer {
+    /// Draws one frame; what moves asks for the next.
+    pub(super) fn frame(&mut self, event_loop: &ActiveEventLoop) {
+        let now = Instant::now();
+        self.travel(now - self.last_frame);
+        let (Some(window), Some(screen)) = (&self.window, &mut self.screen) else { return };
+        self.last_frame = now;
+        let size = window.inner_size();
+        if size.width == 0 || size.height == 0 {
+            return;
+        }
+        let (min, max) = self.editing.grown(self.corners);
+        scene::reach(&mut self.view.camera, min, max);
+        let PhysicalSize { width, height } = size;
+        match screen.draw(&self.view, Size { width, height }) {
+            Ok(stats) => self.drawn(event_loop, now.elapsed(), stats),
+            Err(error) => self.recover(event_loop, error),
+        }
+    }
+
+    /// What follows a frame: damage that was found is named, and what moves asks for the next.
+    fn drawn(&mut self, event_loop: &ActiveEventLoop, time: Duration, stats: DrawStats) {
+        let Some(screen) = &self.screen else { return };
+        self.reopened = 0;
+        let lags = screen.levels().is_some_and(|(_, lags)| lags);
+        if self.lags && !lags {
+            self.faults_noted = note_new_faults(screen, self.faults_noted);
+        }
+        (self.lags, self.is_hidden) = (lags, !stats.shown);
+        self.status.frame(time, stats);
+        self.look_after(event_loop);
+        if stats.shown && (self.flight.is_moving() || self.is_falling() || lags) {
+            self.redraw();
+        }
+    }
+
+    /// What time brings without a frame: saving that is tried again, and a title that says so.
+    pub(super) fn look_after(&mut self, event_loop: &ActiveEventLoop) {
+        self.editing.look_after(&self.save);
+        let (Some(window), Some(screen)) = (&self.window, &mut self.screen) else { return };
+        let walks = if self.walk.is_some() { "walking | " } else { "" };
+        let edits = walks.to_owned() + &self.editing.title(screen.materials());
+        if self.status.is_due(&edits) {
+            window.set_title(&self.status.title(screen.held(), &edits));
+        }
+        // Hidden or changing, or the title is behind: once more, a bit later.
+        if self.is_hidden || self.status.is_stale(&edits) || self.editing.is_saving() {
+            event_loop.set_control_flow(ControlFlow::wait_duration(LATER));
+        }
+    }
+
+    /// A lost device takes its meshes along, not the world: it is opened again, a few
+    /// times.
+    pub(super) fn recover(&mut self, event_loop: &ActiveEventLoop, error: RenderError) {
+        let lost = matches!(error, RenderError::Lost { .. } | RenderError::Device { .. });
+        if !lost || self.reopened >= REOPEN_ATTEMPTS {
+            return self.stop(event_loop, error.into());
+        }
+        output::note(&format!("{error}; opening the device again"));
+        self.reopened += 1;
+        self.content = self.screen.take().map(Screen::into_content);
+        let Some(window) = self.window.clone() else { return };
+        if let Err(error) = self.open_screen(event_loop, window) {
+            self.stop(event_loop, error);
+        }
+    }
+}
