@@ -66,6 +66,7 @@ mod draw_data;
 mod error;
 mod fault;
 mod frame;
+#[cfg(not(target_arch = "wasm32"))]
 mod gl;
 mod image;
 mod instanced_renderer;
@@ -88,6 +89,7 @@ pub use draw_data::DrawData;
 pub use drystone_pool::Access;
 pub use error::RenderError;
 pub use frame::Frame;
+#[cfg(not(target_arch = "wasm32"))]
 pub use gl::{ArticleDevice, ArticleGeometry, FatDevice, GlConfig, GlDevice, GlGeometry};
 pub use image::{Image, ImageDifference};
 pub use instanced_renderer::{CubeBuffer, CubeId, InstancedRenderer, PlacePolicy, RegionId};

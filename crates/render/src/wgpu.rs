@@ -76,13 +76,14 @@ impl WgpuDevice {
     /// # Errors
     /// `NoAdapter`, `NoDevice`, `EmptyPicture` or `TooLarge`.
     pub fn headless(api: Api, width: u32, height: u32) -> Result<Self, RenderError> {
-        let opened = adapter::open_headless(api)?;
+        let opened = pollster::block_on(adapter::open_headless(api))?;
         check_size(&opened, width, height)?;
         let target = Target::picture(&opened.device, [width, height]);
         Self::new(opened, target)
     }
 
-    /// A device that shows its pictures in a window.
+    /// A device that shows its pictures in a window. Waits for it, which browsers do not
+    /// allow: there it is [`windowed_async`](Self::windowed_async).
     ///
     /// # Errors
     /// `NoAdapter` when none can show pictures there, `NoDevice`, or `Device` when the
@@ -93,8 +94,21 @@ impl WgpuDevice {
         width: u32,
         height: u32,
     ) -> Result<Self, RenderError> {
-        let WindowTarget { window, display, vsync } = window;
-        let (opened, surface) = adapter::open_for_window(api, display, &window)?;
+        pollster::block_on(Self::windowed_async(api, window, width, height))
+    }
+
+    /// The same, while the program goes on: also in a browser, in a canvas of the page.
+    ///
+    /// # Errors
+    /// As [`windowed`](Self::windowed).
+    pub async fn windowed_async(
+        api: Api,
+        window: WindowTarget,
+        width: u32,
+        height: u32,
+    ) -> Result<Self, RenderError> {
+        let vsync = window.vsync;
+        let (opened, surface, window) = adapter::open_for_window(api, window).await?;
         let size = [width.max(1), height.max(1)];
         check_size(&opened, size[0], size[1])?;
         let target = Target::window(&opened, surface, window, size, vsync)?;
@@ -134,9 +148,11 @@ impl WgpuDevice {
         opened.queue.write_buffer(&palette, 0, &UNKNOWN_COLOR);
         let features = opened.device.features();
         // On Direct3D 12 indirect commands reach the shader without base vertex and first
-        // instance unless wgpu rewrites them, which costs more than it saves.
+        // instance unless wgpu rewrites them, which costs more than it saves. Browsers have no
+        // multi-draw, and validate each indirect command in a compute pass of its own.
+        let goes_alone = [wgpu::Backend::Dx12, wgpu::Backend::BrowserWebGpu];
         let indirect = features.contains(wgpu::Features::INDIRECT_FIRST_INSTANCE)
-            && opened.adapter.get_info().backend != wgpu::Backend::Dx12;
+            && !goes_alone.contains(&opened.adapter.get_info().backend);
         opened.fault.check("making pipelines")?;
         Ok(Self {
             opened,
@@ -161,7 +177,9 @@ impl Device for WgpuDevice {
     fn describe(&self) -> String {
         let info = self.opened.adapter.get_info();
         let calls = if self.indirect { "" } else { ", a call a command" };
-        format!("wgpu: {} ({}, {}{calls})", info.name, info.backend, self.access().name())
+        // Browsers keep it to themselves.
+        let name = if info.name.is_empty() { "some adapter" } else { &info.name };
+        format!("wgpu: {name} ({}, {}{calls})", info.backend, self.access().name())
     }
 
     fn access(&self) -> Access {

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::target::{WindowHandle, WindowTarget, surface_target};
 use crate::{
     RenderError,
     fault::{Fault, one_line},
@@ -48,13 +49,13 @@ pub(super) struct Opened {
 }
 
 /// Opens the best adapter without a window: hardware before software, whatever its API.
-pub(super) fn open_headless(api: Api) -> Result<Opened, RenderError> {
+pub(super) async fn open_headless(api: Api) -> Result<Opened, RenderError> {
     let mut found = Found::default();
     for &backends in api.attempts() {
         let mut descriptor = wgpu::InstanceDescriptor::new_without_display_handle();
         configure(&mut descriptor, backends);
         let instance = wgpu::Instance::new(descriptor);
-        for adapter in pollster::block_on(instance.enumerate_adapters(backends)) {
+        for adapter in instance.enumerate_adapters(backends).await {
             found.consider(&instance, adapter);
         }
         // Only where there is no hardware so far is it worth asking the next API.
@@ -62,36 +63,34 @@ pub(super) fn open_headless(api: Api) -> Result<Opened, RenderError> {
             break;
         }
     }
-    found.open(api)
+    found.open(api).await
 }
 
 /// Opens the best adapter that can show pictures in the window, and the window's surface.
-pub(super) fn open_for_window(
+pub(super) async fn open_for_window(
     api: Api,
-    display: Box<dyn wgpu::wgt::WgpuHasDisplayHandle>,
-    window: &Arc<dyn wgpu::WindowHandle>,
-) -> Result<(Opened, wgpu::Surface<'static>), RenderError> {
+    window: WindowTarget,
+) -> Result<(Opened, wgpu::Surface<'static>, WindowHandle), RenderError> {
     let backends = api.attempts().iter().copied().fold(wgpu::Backends::empty(), |a, b| a | b);
-    let mut descriptor = wgpu::InstanceDescriptor::new_with_display_handle(display);
+    let (mut descriptor, window) = window.instance();
     configure(&mut descriptor, backends);
     let instance = wgpu::Instance::new(descriptor);
-    let surface = make_surface(&instance, window)?;
+    let surface = make_surface(&instance, &window)?;
     let mut found = Found::default();
-    for adapter in pollster::block_on(instance.enumerate_adapters(backends)) {
+    for adapter in instance.enumerate_adapters(backends).await {
         if adapter.is_surface_supported(&surface) {
             found.consider(&instance, adapter);
         }
     }
-    Ok((found.open(api)?, surface))
+    Ok((found.open(api).await?, surface, window))
 }
 
 /// A surface on the window; also when the last one was lost.
 pub(super) fn make_surface(
     instance: &wgpu::Instance,
-    window: &Arc<dyn wgpu::WindowHandle>,
+    window: &WindowHandle,
 ) -> Result<wgpu::Surface<'static>, RenderError> {
-    let target = wgpu::SurfaceTarget::Window(Box::new(Arc::clone(window)));
-    instance.create_surface(target).map_err(|error| RenderError::Device {
+    instance.create_surface(surface_target(window)).map_err(|error| RenderError::Device {
         during: "making a surface for the window",
         reason: one_line(&error.to_string()),
     })
@@ -130,11 +129,11 @@ impl Found {
     }
 
     /// The best that gives a device; if none does, the error of the best.
-    fn open(mut self, api: Api) -> Result<Opened, RenderError> {
+    async fn open(mut self, api: Api) -> Result<Opened, RenderError> {
         self.usable.sort_by_key(|(_, adapter)| rank(adapter));
         let mut first_error = None;
         for (instance, adapter) in self.usable {
-            match open(instance, adapter) {
+            match open(instance, adapter).await {
                 Ok(opened) => return Ok(opened),
                 Err(error) => first_error = first_error.or(Some(error)),
             }
@@ -169,7 +168,7 @@ fn is_hardware(adapter: &wgpu::Adapter) -> bool {
     adapter.get_info().device_type != wgpu::DeviceType::Cpu
 }
 
-fn open(instance: wgpu::Instance, adapter: wgpu::Adapter) -> Result<Opened, RenderError> {
+async fn open(instance: wgpu::Instance, adapter: wgpu::Adapter) -> Result<Opened, RenderError> {
     let name = adapter.get_info().name;
     let wanted =
         wgpu::Features::INDIRECT_FIRST_INSTANCE | wgpu::Features::MULTI_DRAW_INDIRECT_COUNT;
@@ -180,7 +179,9 @@ fn open(instance: wgpu::Instance, adapter: wgpu::Adapter) -> Result<Opened, Rend
         memory_hints: wgpu::MemoryHints::Performance,
         ..Default::default()
     };
-    let (device, queue) = pollster::block_on(adapter.request_device(&descriptor))
+    let (device, queue) = adapter
+        .request_device(&descriptor)
+        .await
         .map_err(|e| RenderError::NoDevice { adapter: name, reason: one_line(&e.to_string()) })?;
     let fault = Fault::default();
     let (on_error, on_loss) = (fault.clone(), fault.clone());

@@ -104,7 +104,7 @@ fn seam_stretch(at: Place) -> vec3<f32> {
 }
 
 fn surface_color(words: vec2<u32>) -> vec4<f32> {
-    let material = words.y >> 11u & 0xffffu;
+    let material = (words.y >> 11u) & 0xffffu;
     // A number without a colour must be seen: magenta.
     var color = vec4<f32>(1.0, 0.0, 1.0, 1.0);
     if material < arrayLength(&palette) {
@@ -158,9 +158,10 @@ fn pixel_kind(words: vec2<u32>, data: DrawData) -> u32 {
     let normal_axis = (words.y & 7u) % 3u;
     let odd_u = odd[(normal_axis + 1u) % 3u];
     let odd_v = odd[(normal_axis + 2u) % 3u];
-    let long_u = select(0u, 1u, (words.x >> 18u & 63u) != 0u);
-    let long_v = select(0u, 1u, (words.x >> 24u & 63u) != 0u);
-    return words.y & 0x7ffu | level << 11u | odd_u << 27u | odd_v << 28u | long_u << 29u | long_v << 30u;
+    let long_u = select(0u, 1u, ((words.x >> 18u) & 63u) != 0u);
+    let long_v = select(0u, 1u, ((words.x >> 24u) & 63u) != 0u);
+    let parts = (words.y & 0x7ffu) | (level << 11u) | (odd_u << 27u) | (odd_v << 28u);
+    return parts | (long_u << 29u) | (long_v << 30u);
 }
 
 fn shaded_corner(vertex: u32, slot: u32, seam: f32) -> ShadedCorner {
@@ -191,7 +192,7 @@ fn shaded_blended_vertex(
 @vertex
 fn cube_vertex(@builtin(vertex_index) vertex: u32) -> Corner {
     let entry = quads[vertex / 12u];
-    let data = draws[entry.x >> 24u | entry.y >> 16u << 8u];
+    let data = draws[(entry.x >> 24u) | ((entry.y >> 16u) << 8u)];
     let normal_axis = vertex / 4u % 3u;
     let origin = vec3<i32>(data.origin_x, data.origin_y, data.origin_z) - frame.eye_voxel.xyz;
     let low = vec3<f32>(vec3<u32>(entry.x, entry.x >> 6u, entry.x >> 12u) & vec3<u32>(63u));
@@ -199,13 +200,13 @@ fn cube_vertex(@builtin(vertex_index) vertex: u32) -> Corner {
     let middle = (vec3<f32>(origin) + local) - frame.eye_fraction.xyz;
     let sight = select(middle, frame.ray_forward.xyz, frame.ground.w > 0.0);
     let face = normal_axis + select(0u, 3u, sight[normal_axis] < 0.0);
-    if (entry.x >> (18u + face) & 1u) == 0u {
+    if ((entry.x >> (18u + face)) & 1u) == 0u {
         var nothing: Corner;
         // Nearer than the nearest: no part of it is in the picture.
         nothing.position = vec4<f32>(0.0, 0.0, 2.0, 1.0);
         return nothing;
     }
-    let words = vec2<u32>(entry.x & 0x3ffffu, face | (entry.y & 0xffffu) << 11u);
+    let words = vec2<u32>(entry.x & 0x3ffffu, face | ((entry.y & 0xffffu) << 11u));
     return quad_corner(words, vertex % 4u, data, frame.horizon.w);
 }
 
@@ -225,7 +226,7 @@ fn sky(direction: vec3<f32>) -> vec3<f32> {
 fn darkness(kind: u32, units: vec3<f32>) -> f32 {
     let normal_axis = (kind & 7u) % 3u;
     // In voxels of the mesh, relative to the one that the eye is in.
-    let level = kind >> 11u & 31u;
+    let level = (kind >> 11u) & 31u;
     let eye_within = frame.eye_voxel.xyz & vec3<i32>((1 << level) - 1);
     let at = (units + vec3<f32>(eye_within)) * bitcast<f32>((127u - level) << 23u);
     let place = vec2<f32>(at[(normal_axis + 1u) % 3u], at[(normal_axis + 2u) % 3u]);

@@ -1,21 +1,51 @@
 //! Where pictures go: a texture that can be read back, or a window.
 
-use std::sync::Arc;
-
 use super::{
     adapter::{self, Opened},
     pipelines::DEPTH_FORMAT,
 };
 use crate::{Image, RenderError, fault::one_line};
 
-/// A window to draw to: any raw handles, such as winit's.
+/// What a surface is made on: any raw handle, such as winit's.
+#[cfg(not(target_arch = "wasm32"))]
+pub(super) type WindowHandle = std::sync::Arc<dyn wgpu::WindowHandle>;
+/// What a surface is made on in a browser: a canvas of the page.
+#[cfg(target_arch = "wasm32")]
+pub(super) type WindowHandle = web_sys::HtmlCanvasElement;
+
+/// A window to draw to, by any raw handles, such as winit's; in a browser a canvas.
 pub struct WindowTarget {
     /// The window; kept alive, so that a lost surface can be made anew.
-    pub window: Arc<dyn wgpu::WindowHandle>,
+    #[cfg(not(target_arch = "wasm32"))]
+    pub window: std::sync::Arc<dyn wgpu::WindowHandle>,
+    /// The canvas.
+    #[cfg(target_arch = "wasm32")]
+    pub window: web_sys::HtmlCanvasElement,
     /// The display that the window is on.
+    #[cfg(not(target_arch = "wasm32"))]
     pub display: Box<dyn wgpu::wgt::WgpuHasDisplayHandle>,
     /// Whether pictures wait for the screen's refresh.
     pub vsync: bool,
+}
+
+impl WindowTarget {
+    /// What an instance of wgpu is made by, for this window.
+    pub(super) fn instance(self) -> (wgpu::InstanceDescriptor, WindowHandle) {
+        #[cfg(not(target_arch = "wasm32"))]
+        let descriptor = wgpu::InstanceDescriptor::new_with_display_handle(self.display);
+        #[cfg(target_arch = "wasm32")]
+        let descriptor = wgpu::InstanceDescriptor::new_without_display_handle();
+        (descriptor, self.window)
+    }
+}
+
+/// What wgpu makes a surface on.
+pub(super) fn surface_target(window: &WindowHandle) -> wgpu::SurfaceTarget<'static> {
+    #[cfg(not(target_arch = "wasm32"))]
+    let target = wgpu::SurfaceTarget::Window(Box::new(window.clone()));
+    #[cfg(target_arch = "wasm32")]
+    let target = wgpu::SurfaceTarget::Canvas(window.clone());
+    target
 }
 
 pub(super) struct Target {
@@ -37,7 +67,7 @@ enum Kind {
 }
 
 struct Window {
-    handle: Arc<dyn wgpu::WindowHandle>,
+    handle: WindowHandle,
     surface: wgpu::Surface<'static>,
     configuration: wgpu::SurfaceConfiguration,
 }
@@ -59,7 +89,7 @@ impl Target {
     pub(super) fn window(
         opened: &Opened,
         surface: wgpu::Surface<'static>,
-        handle: Arc<dyn wgpu::WindowHandle>,
+        handle: WindowHandle,
         size: [u32; 2],
         vsync: bool,
     ) -> Result<Self, RenderError> {
