@@ -132,6 +132,11 @@ impl HeightMap {
         Self::format_of(path).is_some()
     }
 
+    /// The same of a file's bytes, and its name.
+    pub(crate) fn is_height_map_of(bytes: &[u8], name: &Path) -> bool {
+        Format::of(bytes, name).is_some()
+    }
+
     fn format_of(path: &Path) -> Option<Format> {
         // A pipe would wait for a writer, and what is read of it is gone.
         if !path.metadata().is_ok_and(|metadata| metadata.is_file()) {

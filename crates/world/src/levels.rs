@@ -13,9 +13,7 @@ mod workers;
 
 use std::time::Duration;
 
-#[cfg(not(target_arch = "wasm32"))]
 pub(crate) use cache::Cache;
-#[cfg(not(target_arch = "wasm32"))]
 pub(crate) use data::top_level;
 pub use data::{LevelData, Unsaved};
 #[cfg(not(target_arch = "wasm32"))]

@@ -42,7 +42,7 @@
 //! ```
 //!
 //! # Which one?
-//! * [`open_source`] when a user names the source, [`GeneratedWorld`], [`VoxFile`] and
+//! * [`open_source`] when a user names the source, [`parse_source`] where there are only bytes, [`GeneratedWorld`], [`VoxFile`] and
 //!   [`MinecraftWorld`] when the program does; [`HeightMap`] too, or when a height map's
 //!   scale is known.
 //! * [`World`] to look at neighbours, to count or to edit; a bare [`Source`] to go through
@@ -61,13 +61,11 @@
 
 mod chunk_box;
 mod edit;
-#[cfg(not(target_arch = "wasm32"))]
 mod edited;
 mod error;
 mod generate;
 mod height_map;
 mod identity;
-#[cfg(not(target_arch = "wasm32"))]
 mod import;
 mod levels;
 mod minecraft;
@@ -75,7 +73,6 @@ mod model;
 mod node;
 mod shape;
 mod source;
-#[cfg(not(target_arch = "wasm32"))]
 mod stored;
 mod vox;
 mod voxel_box;
@@ -84,12 +81,10 @@ mod world;
 
 pub use chunk_box::ChunkBox;
 pub use edit::{Edit, EditHistory, EditStore, Saving, VoxelHit, VoxelRay, Voxels};
-#[cfg(not(target_arch = "wasm32"))]
 pub use edited::EditedSource;
 pub use error::WorldError;
 pub use generate::{GeneratedWorld, GeneratorConfig};
 pub use height_map::{HeightMap, HeightMapOptions, HeightMapSummary, Voids};
-#[cfg(not(target_arch = "wasm32"))]
 pub use import::{ImportOptions, ImportProgress, import};
 pub use levels::{
     Eye, LevelConfig, LevelCount, LevelData, LevelTree, NodeMesh, NodeSink, PixelScale, Unsaved,
@@ -101,8 +96,7 @@ pub use model::{
 };
 pub use node::NodePos;
 pub use shape::VoxelShape;
-pub use source::{SUPPORTED_SOURCES, Source, open_source};
-#[cfg(not(target_arch = "wasm32"))]
+pub use source::{SUPPORTED_SOURCES, Source, open_source, parse_source};
 pub use stored::{CommitPolicy, NotClosed, StoredLater, StoredSummary, StoredWorld, WorldCheck};
 pub use vox::{VoxFile, VoxLayer, VoxSummary};
 pub use voxel_box::VoxelBox;

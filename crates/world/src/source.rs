@@ -5,7 +5,6 @@ use std::path::Path;
 
 use drystone_voxel::{Chunk, ChunkPos, MaterialTable};
 
-#[cfg(not(target_arch = "wasm32"))]
 use crate::StoredWorld;
 use crate::{
     ChunkBox, EditStore, GeneratedWorld, GeneratorConfig, HeightMap, HeightMapOptions,
@@ -138,7 +137,6 @@ pub fn open_source(path: Option<&Path>) -> Result<Box<dyn Source>, WorldError> {
         Some(path) if HeightMap::is_height_map(path) => {
             Ok(Box::new(HeightMap::open(path, &HeightMapOptions::default())?))
         }
-        #[cfg(not(target_arch = "wasm32"))]
         Some(path) if StoredWorld::is_stored(path) => {
             Ok(Box::new(StoredWorld::open_read_only(path)?))
         }
@@ -151,6 +149,38 @@ pub fn open_source(path: Option<&Path>) -> Result<Box<dyn Source>, WorldError> {
             opened => Ok(Box::new(opened?)),
         },
     }
+}
+
+/// Reads the bytes of a file, as where there are no files: in a page that a file was dropped on.
+/// By the name, `.mca` is a region of Minecraft and `.hgt` a height map; else the content tells.
+///
+/// # Errors
+/// As [`open_source`].
+///
+/// # Examples
+/// ```
+/// // A plain at 100 m, samples 3 arc seconds apart.
+/// let tile = [0, 100].repeat(1201 * 1201);
+/// let source = drystone_world::parse_source(&tile, "N47E011.hgt")?;
+/// assert!(source.chunk_count() > 0);
+/// assert!(drystone_world::parse_source(b"some words", "notes.txt").is_err());
+/// # Ok::<(), drystone_world::WorldError>(())
+/// ```
+pub fn parse_source(bytes: &[u8], name: &str) -> Result<Box<dyn Source>, WorldError> {
+    let path = Path::new(name);
+    if path.extension().is_some_and(|it| it.eq_ignore_ascii_case("mca")) {
+        return Ok(Box::new(MinecraftWorld::parse(bytes, name)?));
+    }
+    if HeightMap::is_height_map_of(bytes, path) {
+        return Ok(Box::new(HeightMap::parse(bytes, name, &HeightMapOptions::default())?));
+    }
+    if StoredWorld::is_stored_of(bytes) {
+        return Ok(Box::new(StoredWorld::parse(bytes, name)?));
+    }
+    if Model::is_model(path) {
+        return Err(WorldError::IsModel { path: path.into() });
+    }
+    Ok(Box::new(VoxFile::parse(bytes, name)?))
 }
 
 /// The bytes of a plain file of at most `limit` bytes that begins with `magic`; `kind`

@@ -30,6 +30,7 @@ mod summary;
 mod survey;
 #[cfg(test)]
 pub(crate) mod tests;
+mod zstd;
 
 use batch::{Batch, Committed, HEAD, ID, IMPORT, MATERIALS};
 pub use check::WorldCheck;
@@ -217,6 +218,22 @@ impl StoredWorld {
         Self::of(Self::store(path, Access::Read)?, None)
     }
 
+    /// Reads a world from the bytes of its file, as where there are no files; `name` is for
+    /// messages.
+    ///
+    /// # Cost
+    /// Keeps a copy of the bytes.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open).
+    pub fn parse(bytes: &[u8], name: &str) -> Result<Self, WorldError> {
+        if !Self::is_stored_of(bytes) {
+            let found = format!("not a stored world ({} bytes that begin otherwise)", bytes.len());
+            return Err(WorldError::Unsupported { path: name.into(), found });
+        }
+        Self::of(Store::parse(name.as_ref(), bytes)?, None)
+    }
+
     fn store(path: &Path, access: Access) -> Result<Store, WorldError> {
         if !Self::is_stored(path) {
             let unreadable = |problem| WorldError::Unreadable { path: path.into(), problem };
@@ -247,6 +264,11 @@ impl StoredWorld {
         fs::metadata(path).is_ok_and(|it| it.is_file())
             && fs::File::open(path).and_then(|mut file| file.read_exact(&mut start)).is_ok()
             && start == MAGIC
+    }
+
+    /// The same of a file's bytes.
+    pub(crate) fn is_stored_of(bytes: &[u8]) -> bool {
+        bytes.starts_with(&MAGIC)
     }
 
     fn of(store: Store, writing: Option<(CommitPolicy, usize)>) -> Result<Self, WorldError> {

@@ -1,9 +1,10 @@
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use drystone_mesh::{Face, FaceSet, QuadBuffer};
 use drystone_voxel::ChunkMesh;
 use hashbrown::HashMap;
+use web_time::Instant;
 
 use super::node_mesh::NodeMesher;
 use super::workers::{Made, Workers};
@@ -220,6 +221,12 @@ impl LevelTree {
         } else {
             self.workers.wait(time);
         }
+    }
+
+    /// Makes the most wanted mesh here and now, whether or not there are threads that do; whether
+    /// one was wanted, and there is room for it.
+    pub fn work(&mut self) -> bool {
+        self.workers.work()
     }
 
     /// Every node that is shown, in no order.

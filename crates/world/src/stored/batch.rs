@@ -1,13 +1,13 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{PoisonError, RwLock};
-use std::time::SystemTime;
 
 use drystone_voxel::{Chunk, ChunkPos, MaterialTable};
 use rayon::ThreadPool;
 use rayon::prelude::*;
 use redb::{ReadableTable, WriteTransaction};
 use twox_hash::XxHash3_64;
+use web_time::SystemTime;
 
 use super::database::{INDEX, META, Store};
 use super::group::{Group, GroupPos, SLOTS};

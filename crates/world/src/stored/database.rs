@@ -4,9 +4,10 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
+use redb::backends::InMemoryBackend;
 use redb::{
     Builder, Database, DatabaseError, ReadOnlyDatabase, ReadTransaction, ReadableDatabase,
-    TableDefinition, WriteTransaction,
+    StorageBackend, StorageError, TableDefinition, WriteTransaction,
 };
 
 use super::pages::{CHUNKS, LEVELS, Values, ValuesMut};
@@ -85,6 +86,8 @@ pub(super) enum Access {
     Write,
     /// Together with others that read.
     Read,
+    /// From the bytes of a file, which are nowhere else: there is nothing to open anew.
+    Memory,
 }
 
 impl Store {
@@ -109,6 +112,19 @@ impl Store {
     pub(super) fn open(path: &Path, access: Access) -> Result<Self, WorldError> {
         let state = RwLock::new(State::Open(open(path, access)?));
         Ok(Self { path: path.into(), access, state })
+    }
+
+    /// The same of the bytes of a file; `path` is for messages. They are the store's own: what
+    /// was not closed is put right in them.
+    pub(super) fn parse(path: &Path, bytes: &[u8]) -> Result<Self, WorldError> {
+        let open = caught(path, || {
+            let memory = InMemoryBackend::new();
+            memory.set_len(bytes.len() as u64)?;
+            memory.write(0, bytes)?;
+            Handle::Write(builder().create_with_backend(memory)?).open()
+        })?;
+        let state = RwLock::new(State::Open(open));
+        Ok(Self { path: path.into(), access: Access::Memory, state })
     }
 
     /// Moves pages together and gives back what is free at the file's end.
@@ -286,6 +302,7 @@ fn open(path: &Path, access: Access) -> Result<Box<Open>, WorldError> {
                 }
                 opened => Handle::Read(opened?),
             },
+            Access::Memory => return Err(StorageError::PreviousIo.into()),
         };
         database.open()
     })

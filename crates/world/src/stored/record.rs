@@ -3,14 +3,9 @@ use std::cmp::Reverse;
 
 use drystone_voxel::{Chunk, Material, StorageKind};
 use hashbrown::HashMap;
-use zstd_safe::{CCtx, CParameter, DCtx};
 
-/// zstd's level: at 3 a file of terrain is 7 % longer, at 9 2 %. With a dictionary it gets no
-/// shorter: the voxels of one chunk say little about another's.
-const LEVEL: i32 = 13;
-/// The level of bodies longer than these bytes: of what is nearly noise, which gains little and
-/// would take long, and megabytes a thread.
-const LONG_BODY: (usize, i32) = (16 << 10, 3);
+use super::zstd::Zstd;
+
 /// Records this short gain nothing from being packed.
 const PLAIN_BYTES: usize = 48;
 /// The longest body: as many materials and runs as voxels.
@@ -34,8 +29,7 @@ const FAR: u8 = u8::MAX >> LEN_BITS;
 
 /// What packs and unpacks records, one for each thread.
 struct Packer {
-    compressor: CCtx<'static>,
-    decompressor: DCtx<'static>,
+    zstd: Zstd,
     body: Vec<u8>,
 }
 
@@ -45,19 +39,7 @@ thread_local! {
 
 impl Packer {
     fn new() -> Self {
-        let mut compressor = CCtx::create();
-        // What is left out is kept elsewhere: the length is known, the checksum is ours.
-        for parameter in [
-            CParameter::ContentSizeFlag(false),
-            CParameter::ChecksumFlag(false),
-            CParameter::DictIdFlag(false),
-        ] {
-            // These are fixed and known to be in bounds; a default in their place is no worse
-            // than larger.
-            let _ = compressor.set_parameter(parameter);
-        }
-        let body = Vec::with_capacity(MAX_BODY_BYTES);
-        Self { compressor, decompressor: DCtx::create(), body }
+        Self { zstd: Zstd::new(), body: Vec::with_capacity(MAX_BODY_BYTES) }
     }
 }
 
@@ -66,25 +48,15 @@ impl Packer {
 /// # Cost
 /// Below 3 ms for a chunk of terrain (making it, and its larger voxels, included).
 pub(super) fn encode(chunk: &Chunk) -> Vec<u8> {
-    PACKER.with_borrow_mut(|packer| {
-        let Packer { compressor, body, .. } = packer;
+    PACKER.with_borrow_mut(|Packer { zstd, body }| {
         body.clear();
         write_body(chunk, body);
-        let mut record = vec![PLAIN];
-        if body.len() > PLAIN_BYTES {
-            let level = if body.len() > LONG_BODY.0 { LONG_BODY.1 } else { LEVEL };
-            // In bounds, as above.
-            let _ = compressor.set_parameter(CParameter::CompressionLevel(level));
-            let mut packed = Vec::with_capacity(zstd_safe::compress_bound(body.len()));
-            if compressor.compress2(&mut packed, body).is_ok() && packed.len() < body.len() {
-                record.reserve_exact(packed.len());
-                record[0] = ZSTD;
-                record.extend(packed);
-                return record;
-            }
+        if body.len() > PLAIN_BYTES
+            && let Some(packed) = zstd.pack(body)
+        {
+            return [&[ZSTD], packed.as_slice()].concat();
         }
-        record.extend_from_slice(body);
-        record
+        [&[PLAIN], body.as_slice()].concat()
     })
 }
 
@@ -95,11 +67,9 @@ pub(super) fn encode(chunk: &Chunk) -> Vec<u8> {
 pub(super) fn decode(record: &[u8]) -> Result<Chunk, &'static str> {
     match record.split_first() {
         Some((&PLAIN, body)) => read_body(body),
-        Some((&ZSTD, packed)) => PACKER.with_borrow_mut(|packer| {
-            let Packer { decompressor, body, .. } = packer;
+        Some((&ZSTD, packed)) => PACKER.with_borrow_mut(|Packer { zstd, body }| {
             body.clear();
-            // Never more than the capacity is written.
-            decompressor.decompress(body, packed).map_err(|_| "what is packed does not unpack")?;
+            zstd.unpack(packed, body).ok_or("what is packed does not unpack")?;
             read_body(body)
         }),
         Some(_) => Err("a record of an unknown kind"),

@@ -174,6 +174,35 @@ fn opening_what_was_not_closed_repairs_nothing() {
     assert_eq!((opened.chunk_count(), opened.revision()), (3, world.revision()));
 }
 
+/// Also those of a file that was not closed, and of one that is damaged.
+#[test]
+fn the_bytes_of_a_file_are_read_as_the_file_is() {
+    let folder = Folder::new();
+    let world = StoredWorld::create(&folder.file(), "hills", &materials(2)).unwrap();
+    let hill = |n: i32| {
+        let height = |at: LocalPos| i32::from(at.x) / 3 + n;
+        Chunk::from_fn(Chunk::SIDE, |at| Material(u16::from(i32::from(at.y) < height(at))))
+    };
+    let chunks: Vec<_> = (0..9).map(|n| (ChunkPos::new(n, 0, -n), hill(n))).collect();
+    world.put(chunks.clone()).unwrap();
+    world.flush().unwrap();
+    let killed = fs::read(folder.file()).unwrap();
+    world.close().unwrap();
+    let closed = fs::read(folder.file()).unwrap();
+    for bytes in [&killed, &closed] {
+        let parsed = crate::parse_source(bytes, "hills").unwrap();
+        assert_eq!((parsed.chunk_count(), parsed.materials()), (9, &materials(2)));
+        for (position, chunk) in &chunks {
+            assert_eq!(parsed.chunk(*position).unwrap(), *chunk);
+        }
+        assert!(parsed.edit_store().is_none());
+    }
+    for part in 0..16 {
+        let cut = &closed[..closed.len() * part / 16];
+        assert!(StoredWorld::parse(cut, "cut").is_err(), "{part} of 16");
+    }
+}
+
 /// All threads that others share wait for a commit, which needs none of them.
 #[test]
 fn waiting_on_every_shared_thread_is_not_for_ever() {
