@@ -1,4 +1,7 @@
 #![doc = include_str!(concat!("../", env!("CARGO_PKG_README")))]
 #![forbid(unsafe_code)]
 
+mod flight;
 pub mod scene;
+
+pub use flight::{Flight, FlightKey};

@@ -20,7 +20,9 @@ mod outlook;
 mod quads;
 mod side_by_side;
 
-pub use backend::{BackendKind, RendererKind, Room, Size, open_renderer, open_window};
+pub use backend::{BackendKind, RendererKind, Room, Size, open_window_async};
+#[cfg(not(target_arch = "wasm32"))]
+pub use backend::{open_renderer, open_window};
 pub use edit::{EditScene, ray_through};
 pub use editor::{
     Brush, BrushForm, EditAction, EditError, EditKeeper, Edited, Editor, KeptBy, SaveState,

@@ -1,11 +1,17 @@
 use std::str::FromStr;
 
 use drystone_render::{
-    Access, Api, Device, GlConfig, GlDevice, InstancedRenderer, NaiveRenderer, PlacePolicy,
-    PoolRenderer, RenderError, Renderer, SoftDevice, WgpuDevice, WindowTarget,
+    Api, Device, InstancedRenderer, NaiveRenderer, PlacePolicy, PoolRenderer, RenderError,
+    Renderer, WgpuDevice, WindowTarget,
 };
 
 use super::{ChunkQuads, quad_count};
+
+#[cfg(not(target_arch = "wasm32"))]
+mod blocking;
+
+#[cfg(not(target_arch = "wasm32"))]
+pub use blocking::{open_renderer, open_window};
 
 /// Which renderer keeps and draws the meshes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -137,89 +143,19 @@ impl Default for Room {
     }
 }
 
-/// A renderer without a window, with `room` for what will be shown and a little more; it
-/// grows when it must.
-///
-/// # Errors
-/// What the backend says; `Auto` always finds `Soft`.
-pub fn open_renderer(
-    kind: RendererKind,
-    backend: BackendKind,
-    size: Size,
-    room: impl Into<Room>,
-) -> Result<Box<dyn Renderer>, RenderError> {
-    let room = room.into();
-    let Size { width, height } = size;
-    let wgpu = || WgpuDevice::headless(Api::Any, width, height);
-    let gl = |access| {
-        let device = GlDevice::headless(gl_config(access), width, height)?;
-        renderer_on(device, kind, room)
-    };
-    match backend {
-        BackendKind::Soft => renderer_on(SoftDevice::new(width, height)?, kind, room),
-        BackendKind::Wgpu => renderer_on(wgpu()?, kind, room),
-        BackendKind::Gl => gl(Access::Direct),
-        BackendKind::GlStaged => gl(Access::Staged),
-        BackendKind::Auto => {
-            // Whatever keeps the GPU from being used, there is one that needs none.
-            wgpu_or_gl(wgpu, || gl(Access::Direct), kind, room)
-                .or_else(|_| renderer_on(SoftDevice::new(width, height)?, kind, room))
-        }
-    }
-}
-
-/// A renderer that shows its pictures in a window; `target` is asked for it once for each
-/// backend that is tried. `Soft` shows none by itself.
+/// A renderer that shows its pictures in a window through wgpu, while the program goes on: the
+/// only way in a browser, where the window is a canvas.
 ///
 /// # Errors
 /// `NoAdapter` when no adapter can show pictures there, or what the device says.
-pub fn open_window(
+pub async fn open_window_async(
     kind: RendererKind,
-    backend: BackendKind,
-    target: impl Fn() -> WindowTarget,
+    target: WindowTarget,
     size: Size,
     room: impl Into<Room>,
 ) -> Result<Box<dyn Renderer>, RenderError> {
-    let room = room.into();
-    let Size { width, height } = size;
-    let wgpu = || WgpuDevice::windowed(Api::Any, target(), width, height);
-    let gl = |access| {
-        let device = GlDevice::windowed(gl_config(access), target(), width, height)?;
-        renderer_on(device, kind, room)
-    };
-    match backend {
-        BackendKind::Soft => {
-            let found = "the software rasteriser has no way to a window".into();
-            Err(RenderError::NoAdapter { wanted: "windowed", found })
-        }
-        BackendKind::Wgpu => renderer_on(wgpu()?, kind, room),
-        BackendKind::Gl => gl(Access::Direct),
-        BackendKind::GlStaged => gl(Access::Staged),
-        BackendKind::Auto => wgpu_or_gl(wgpu, || gl(Access::Direct), kind, room),
-    }
-}
-
-fn gl_config(access: Access) -> GlConfig {
-    GlConfig { access, ..GlConfig::default() }
-}
-
-/// wgpu where it has more than OpenGL, which is quicker without it; else whichever there
-/// is.
-fn wgpu_or_gl(
-    wgpu: impl Fn() -> Result<WgpuDevice, RenderError>,
-    gl: impl FnOnce() -> Result<Box<dyn Renderer>, RenderError>,
-    kind: RendererKind,
-    room: Room,
-) -> Result<Box<dyn Renderer>, RenderError> {
-    let refused = match wgpu() {
-        Ok(device) if !device.is_opengl() => return renderer_on(device, kind, room),
-        // It goes before the other comes: a window has room for one.
-        other => other.err(),
-    };
-    gl().or_else(|_| match refused {
-        Some(error) => Err(error),
-        None => renderer_on(wgpu()?, kind, room),
-    })
+    let device = WgpuDevice::windowed_async(Api::Any, target, size.width, size.height).await?;
+    renderer_on(device, kind, room.into())
 }
 
 fn renderer_on<D: Device + 'static>(
@@ -236,6 +172,8 @@ fn renderer_on<D: Device + 'static>(
 
 #[cfg(test)]
 mod tests {
+    use drystone_render::SoftDevice;
+
     use super::*;
 
     #[test]

@@ -7,6 +7,7 @@ use drystone_render::{
 };
 use drystone_voxel::{ChunkMesh, Material, VoxelPos};
 use drystone_world::{Edit, Eye, LevelTree, NodePos, NodeSink, PixelScale, VoxelShape};
+use web_time::Instant;
 
 use super::{Meshes, Room, update_mesh};
 
@@ -111,6 +112,30 @@ impl LevelScene {
                 Ok(())
             }
             Err(Refused::Failed(error)) => Err(error),
+        }
+    }
+
+    /// As [`update`](Self::update), again and again for about so long, making what is missing in
+    /// between: the way where the tree has no threads.
+    ///
+    /// # Cost
+    /// `time`, and one mesh more: some milliseconds.
+    ///
+    /// # Errors
+    /// As [`update`](Self::update).
+    pub fn update_for(
+        &mut self,
+        view: &View,
+        size: super::Size,
+        time: Duration,
+    ) -> Result<(), RenderError> {
+        let start = Instant::now();
+        loop {
+            self.update(view, size)?;
+            if self.tree.is_settled() || start.elapsed() >= time {
+                return Ok(());
+            }
+            while start.elapsed() < time && self.tree.work() {}
         }
     }
 
