@@ -97,6 +97,20 @@ impl FaceSet {
         Self(self.0 | 1 << face as u8)
     }
 
+    /// The facings of either.
+    #[inline]
+    #[must_use]
+    pub const fn union(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
+    /// The facings that `other` has not.
+    #[inline]
+    #[must_use]
+    pub const fn without(self, other: Self) -> Self {
+        Self(self.0 & !other.0)
+    }
+
     /// The set of these bits; those beyond the sixth name no facing.
     #[inline]
     pub const fn from_bits(bits: u8) -> Self {
@@ -119,6 +133,13 @@ impl FromIterator<Face> for FaceSet {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn sets_are_joined_and_taken_apart() {
+        let [a, b] = [0b10_1101, 0b01_1001].map(FaceSet::from_bits);
+        assert_eq!(a.union(b).bits(), 0b11_1101);
+        assert_eq!(a.without(b).bits(), 0b10_0100);
+    }
 
     #[test]
     fn order_axes_and_opposites_agree() {

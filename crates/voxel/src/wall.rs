@@ -47,22 +47,51 @@ pub fn mesh_wall(chunk: &PaddedChunk, face: Face, table: &MaterialTable, wall: &
     let first: usize = (0..3).map(|axis| (place(0, 0)[axis] as usize + 1) * steps[axis]).sum();
     let beyond = if face.is_positive() { first + step } else { first - step };
     let voxels = chunk.voxels();
-    let is_opaque = |voxel: Material| !voxel.is_air() && !table.is_see_through(voxel);
+    let mut opaque = Opaque { table, last: Material::AIR, is_opaque: false };
     // What is still to be covered; air is nothing.
     let mut open = [[Material::AIR; MAX]; MAX];
     let mut any = false;
     for (v, row) in open.iter_mut().enumerate().take(n) {
-        for (u, cell) in row.iter_mut().enumerate().take(n) {
-            let to = u * u_step + v * v_step;
-            let (voxel, next) = (voxels[first + to], voxels[beyond + to]);
-            if is_opaque(voxel) && (next == voxel || is_opaque(next)) {
+        let (row_first, row_beyond) = (first + v * v_step, beyond + v * v_step);
+        for (u, cell) in row[..n].iter_mut().enumerate() {
+            let (voxel, next) = (voxels[row_first + u * u_step], voxels[row_beyond + u * u_step]);
+            if opaque.is(voxel) && (next == voxel || opaque.is(next)) {
                 (*cell, any) = (voxel, true);
             }
         }
     }
-    if !any {
-        return;
+    if any {
+        cover(&mut open, n, |u, v, size, material| {
+            wall.push(Quad::new(place(u, v), size, face, material.0));
+        });
     }
+}
+
+/// Whether materials are opaque. Those beside each other often are the same.
+struct Opaque<'a> {
+    table: &'a MaterialTable,
+    last: Material,
+    is_opaque: bool,
+}
+
+impl Opaque<'_> {
+    #[inline]
+    fn is(&mut self, voxel: Material) -> bool {
+        if voxel != self.last {
+            self.last = voxel;
+            self.is_opaque = !voxel.is_air() && !self.table.is_see_through(voxel);
+        }
+        self.is_opaque
+    }
+}
+
+/// Covers `n` rows of `n` with rectangles of one material, as wide as can be and then as high,
+/// and leaves air.
+fn cover(
+    open: &mut [[Material; MAX]; MAX],
+    n: usize,
+    mut put: impl FnMut(usize, usize, [u32; 2], Material),
+) {
     for v in 0..n {
         let mut u = 0;
         while u < n {
@@ -72,14 +101,14 @@ pub fn mesh_wall(chunk: &PaddedChunk, face: Face, table: &MaterialTable, wall: &
                 continue;
             }
             let width = open[v][u..n].iter().take_while(|&&cell| cell == material).count();
-            let is_same =
-                |row: &[Material; MAX]| row[u..u + width].iter().all(|&it| it == material);
-            let height = open[v..n].iter().take_while(|row| is_same(row)).count();
-            for row in &mut open[v..v + height] {
+            let (row, below) = open[v..n].split_at_mut(1);
+            let covered = &mut row[0][u..u + width];
+            let height = 1 + below.iter().take_while(|row| row[u..u + width] == *covered).count();
+            covered.fill(Material::AIR);
+            for row in &mut below[..height - 1] {
                 row[u..u + width].fill(Material::AIR);
             }
-            let size = [width as u32, height as u32];
-            wall.push(Quad::new(place(u, v), size, face, material.0));
+            put(u, v, [width as u32, height as u32], material);
             u += width;
         }
     }

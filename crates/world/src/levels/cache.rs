@@ -130,7 +130,7 @@ mod tests {
         let mut cache = Cache::new(1 << 20);
         let epoch = cache.epoch(node(1));
         assert!(cache.insert_made(node(1), &chunk(1), epoch));
-        cache.begin_epoch([node(2).chunk]);
+        cache.begin_epoch([node(0).chunk]);
         assert!(cache.insert_made(node(1), &chunk(1), epoch));
         cache.begin_epoch([node(1).chunk]);
         assert!(!cache.insert_made(node(1), &chunk(2), epoch));

@@ -163,6 +163,12 @@ impl LevelData {
         }
     }
 
+    /// The chunk at `node`, if that costs no more than a look-up.
+    pub(super) fn remembered(&self, node: NodePos) -> Option<Chunk> {
+        let edited = self.read_edits().get(node).cloned();
+        edited.or_else(|| lock(&self.cache).get(node))
+    }
+
     /// Whether a node that is air has nothing but air below it either. Larger voxels that
     /// follow from smaller ones hold all of them; those that the source makes may not.
     pub(super) fn is_air_below(&self, node: NodePos) -> bool {

@@ -1,4 +1,4 @@
-use drystone_mesh::{Face, QuadBuffer};
+use drystone_mesh::{Face, FaceSet, QuadBuffer};
 use drystone_voxel::{Chunk, ChunkMesh, GreedyMesher, PaddedChunk, mesh_wall};
 
 use super::LevelData;
@@ -13,6 +13,8 @@ pub struct NodeMesh {
     /// Whether there is nothing at this level nor at any below.
     pub(super) is_air: bool,
     walls: [QuadBuffer; Face::COUNT],
+    /// The walls that were not made, since they are as they were.
+    kept: FaceSet,
 }
 
 impl NodeMesh {
@@ -20,6 +22,19 @@ impl NodeMesh {
     /// at the same level: opaque quads of that facing.
     pub const fn wall(&self, face: Face) -> &QuadBuffer {
         &self.walls[face as usize]
+    }
+
+    /// The walls that are as they were: those of the mesh that this one replaces.
+    pub(super) const fn kept_walls(&self) -> FaceSet {
+        self.kept
+    }
+
+    /// Takes the walls that are as they were out of the mesh that this one replaces.
+    pub(super) fn keep_walls(&mut self, old: &mut Self) {
+        for face in Face::ALL.into_iter().filter(|&face| self.kept.contains(face)) {
+            self.walls[face.index()] = std::mem::take(&mut old.walls[face.index()]);
+        }
+        self.kept = FaceSet::EMPTY;
     }
 
     /// Bytes of quads in the body and in all walls.
@@ -40,6 +55,16 @@ impl NodeMesher {
     /// The mesh of a node, which follows from the node's chunk and its neighbours of the same
     /// level alone. Neighbours beyond the end of the world are air.
     pub(super) fn mesh(&mut self, data: &LevelData, node: NodePos) -> NodeMesh {
+        self.mesh_anew(data, node, FaceSet::ALL)
+    }
+
+    /// The same for a node that has a mesh, of whose walls no others than these may have changed.
+    pub(super) fn mesh_anew(
+        &mut self,
+        data: &LevelData,
+        node: NodePos,
+        walls: FaceSet,
+    ) -> NodeMesh {
         let mut mesh = NodeMesh::default();
         let center = data.chunk(node);
         if center.is_empty() {
@@ -55,7 +80,8 @@ impl NodeMesher {
         };
         self.padded.fill(&center, neighbor);
         self.mesher.mesh(&self.padded, data.materials(), &mut mesh.body);
-        for face in Face::ALL {
+        mesh.kept = Face::ALL.into_iter().filter(|&face| !walls.contains(face)).collect();
+        for face in Face::ALL.into_iter().filter(|&face| walls.contains(face)) {
             mesh_wall(&self.padded, face, data.materials(), &mut mesh.walls[face.index()]);
         }
         mesh

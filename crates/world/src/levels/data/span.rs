@@ -50,7 +50,7 @@ const FEW_VOXELS: usize = 256;
 
 impl Span {
     /// The sides of a chunk at which these voxels lie.
-    pub(super) fn sides(&self) -> FaceSet {
+    pub(in crate::levels) fn sides(&self) -> FaceSet {
         let is_at = |face: &Face| match face.is_positive() {
             true => self.high[face.axis()] == Chunk::SIDE as u8 - 1,
             false => self.low[face.axis()] == 0,

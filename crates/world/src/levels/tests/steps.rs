@@ -235,9 +235,14 @@ pub(super) fn is_shown_as_it_is(tree: &LevelTree, screen: &Screen) {
     // Every mesh is that of its node as it is now.
     let mut mesher = node_mesh::NodeMesher::default();
     for (&node, quads) in &screen.bodies {
-        let now: Vec<Quad> =
-            mesher.mesh(tree.data(), node).body.iter().map(|(quad, _)| quad).collect();
+        let mesh = mesher.mesh(tree.data(), node);
+        let now: Vec<Quad> = mesh.body.iter().map(|(quad, _)| quad).collect();
         assert_eq!(&now, quads, "{node:?}");
+        for face in Face::ALL {
+            if let Some(wall) = screen.walls.get(&(node, face)) {
+                assert_eq!(mesh.wall(face).quads(), wall, "{node:?} {face:?}");
+            }
+        }
     }
     // Every level holds what the level below holds.
     for (position, _) in tree.data().unsaved().chunks {

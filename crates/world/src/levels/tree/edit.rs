@@ -1,6 +1,6 @@
 use drystone_mesh::{Face, FaceSet};
 use drystone_voxel::{ChunkMesh, Material, VoxelPos};
-use hashbrown::HashSet;
+use hashbrown::{HashMap, HashSet};
 use rayon::prelude::*;
 
 use super::super::data::{Changes, Part};
@@ -86,11 +86,17 @@ impl LevelTree {
         changes: Changes,
         sink: &mut S,
     ) -> Result<u64, S::Error> {
-        let mut changed = HashSet::new();
-        for part in changes.parts {
-            changed.insert(part.node);
-            changed.extend(self.neighbors_that_see(part));
+        // With the walls that may be others.
+        let mut walls: HashMap<NodePos, FaceSet> = HashMap::new();
+        for part in &changes.parts {
+            let borders = part.span.sides();
+            walls.entry(part.node).and_modify(|it| *it = it.union(borders)).or_insert(borders);
+            for (neighbor, face) in self.neighbors_that_see(part) {
+                let wall = FaceSet::EMPTY.with(face);
+                walls.entry(neighbor).and_modify(|it| *it = it.union(wall)).or_insert(wall);
+            }
         }
+        let changed: HashSet<NodePos> = walls.keys().copied().collect();
         self.workers.forget(&changed);
         for node in &changed {
             self.take_ready(*node);
@@ -103,6 +109,10 @@ impl LevelTree {
             self.workers.want_also(&shown);
             return Ok(changes.count);
         }
+        let shown = shown
+            .into_iter()
+            .map(|node| (node, walls.get(&node).copied().unwrap_or(FaceSet::ALL)))
+            .collect();
         let meshes = self.meshes(shown);
         let replaced = self.replace_all(meshes, sink);
         replaced.and(self.close_borders(sink)).map(|()| changes.count)
@@ -118,9 +128,10 @@ impl LevelTree {
             })
     }
 
-    fn meshes(&mut self, nodes: Vec<NodePos>) -> Vec<(NodePos, NodeMesh)> {
+    fn meshes(&mut self, nodes: Vec<(NodePos, FaceSet)>) -> Vec<(NodePos, NodeMesh)> {
         let data = self.data.as_ref();
-        let mesh = |mesher: &mut NodeMesher, node| (node, mesher.mesh(data, node));
+        let mesh =
+            |mesher: &mut NodeMesher, (node, walls)| (node, mesher.mesh_anew(data, node, walls));
         if nodes.len() <= FEW {
             return nodes.into_iter().map(|node| mesh(&mut self.mesher, node)).collect();
         }
@@ -137,10 +148,12 @@ impl LevelTree {
         let Some(shown) = self.shown.get_mut(&node) else { return Ok(()) };
         shown.quads = mesh.body.len() as u32;
         mesh.body = ChunkMesh::default();
-        let is_air = mesh.is_air;
+        let (is_air, kept) = (mesh.is_air, mesh.kept_walls());
+        mesh.keep_walls(&mut shown.mesh);
         shown.mesh = mesh;
         // The old walls go, and those that there are now come with the borders.
-        let walls = std::mem::replace(&mut shown.walls, FaceSet::EMPTY);
+        let walls = shown.walls.without(kept);
+        shown.walls = shown.walls.without(walls);
         self.put_shown(node, is_air);
         self.touched.push(node);
         self.disturb(node);
@@ -148,20 +161,21 @@ impl LevelTree {
     }
 
     /// The neighbours of a node whose meshes may be others after it has changed: those that
-    /// have voxels beside the changed ones.
-    fn neighbors_that_see(&self, part: Part) -> impl Iterator<Item = NodePos> + '_ {
-        let Part { node, span, sides } = part;
+    /// have voxels beside the changed ones; with the side from which they see them.
+    fn neighbors_that_see(&self, part: &Part) -> impl Iterator<Item = (NodePos, Face)> + '_ {
+        let &Part { node, span, sides } = part;
         let sides = Face::ALL.into_iter().filter(move |&face| sides.contains(face));
         sides.filter_map(move |face| {
             let neighbor = node.offset(face.normal())?;
-            // Of what is not shown nothing is read for this.
+            let seen_by = (neighbor, face.opposite());
+            // Nothing is made for this.
             if !self.is_shown(neighbor) {
-                return Some(neighbor);
+                return Some(seen_by);
             }
-            let chunk = self.data.chunk(neighbor);
+            let Some(chunk) = self.data.remembered(neighbor) else { return Some(seen_by) };
             let beside = span.at_side(face).at_side(face.opposite());
             let is_there = beside.any(|at| !chunk.get(at).is_air()).unwrap_or(true);
-            is_there.then_some(neighbor)
+            is_there.then_some(seen_by)
         })
     }
 }
