@@ -1,12 +1,21 @@
 # Short names for what is done every day; each is one line you could type.
 .DEFAULT_GOAL := help
-.PHONY: help demo test sanitize fmt clippy doc clean
+.PHONY: help demo web web-serve web-test test sanitize fmt clippy doc clean
 
 help: ## what there is to make
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' Makefile
 
 demo: ## the viewer on the generated world; without a display, the picture drystone.png
 	cargo run --release --bin drystone
+
+web: ## the viewer as a page for browsers, in web/dist
+	@bash scripts/web.sh build
+
+web-serve: ## serves that page to this machine
+	@bash scripts/web.sh serve
+
+web-test: ## drives that page in headless Chromium; ends with the counts
+	@bash scripts/web.sh test
 
 test: ## format, lints, docs and every test; ends with the counts
 	@bash scripts/test.sh

@@ -1,0 +1,25 @@
+//! Writes the JavaScript that a page loads a crate by: what the program `wasm-bindgen` does, of
+//! just the version that the crate is built with.
+#![forbid(unsafe_code)]
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let [crate_file, folder] = arguments.as_slice() else {
+        eprintln!("usage: drystone-web-bindgen CRATE.wasm FOLDER");
+        return ExitCode::from(2);
+    };
+    let mut bindgen = wasm_bindgen_cli_support::Bindgen::new();
+    let wrote = bindgen
+        .input_path(crate_file)
+        .web(true)
+        .and_then(|it| it.typescript(false).omit_default_module_path(false).generate(folder));
+    match wrote {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("{crate_file}: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}

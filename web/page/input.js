@@ -1,0 +1,167 @@
+// Keys, pointers, fingers, files: what the browser says, in the page's words.
+
+/// Pixels that a click may tremble by.
+const CLICK_PIXELS = 4;
+/// Pixels of scrolling that a notch of a wheel makes; where lines are counted, one is a notch.
+const NOTCH_PIXELS = 100;
+/// What a finger's tap does while the page edits, as buttons of a mouse.
+const TAPS = [[0, 'Tap removes'], [2, 'Tap places'], [1, 'Tap picks']];
+
+export function listen(host) {
+  listenToKeys(host);
+  listenToMouse(host);
+  const tap = listenToTools(host);
+  listenToFingers(host, tap);
+  listenToFiles(host);
+}
+
+function listenToKeys({ find, act, page }) {
+  const card = find('card');
+  const toggleCard = () => { card.hidden = !card.hidden; };
+  find('help').addEventListener('click', toggleCard);
+  window.addEventListener('keydown', (event) => {
+    if (!page() || event.altKey) return;
+    if (event.ctrlKey || event.metaKey) {
+      // By the letter, not by its place: keyboards differ.
+      const letter = event.key.toLowerCase();
+      if (letter === 'z' && !event.shiftKey) act((it) => it.undo());
+      else if (letter === 'y' || letter === 'z') act((it) => it.redo());
+      else return;
+      event.preventDefault();
+      return;
+    }
+    if (event.code === 'KeyH' && !event.repeat) toggleCard();
+    else if (event.code === 'Escape') card.hidden = true;
+    else if (act((it) => it.key(event.code, true, event.repeat))) event.preventDefault();
+  });
+  window.addEventListener('keyup', (event) => act((it) => it.key(event.code, false, false)));
+  window.addEventListener('blur', () => act((it) => it.release_all()));
+}
+
+/// A place of the page in pixels of the canvas.
+const place = (canvas, event) => {
+  const scale = canvas.width / Math.max(1, canvas.clientWidth);
+  return [event.offsetX * scale, event.offsetY * scale];
+};
+
+function listenToMouse({ canvas, act, page }) {
+  let press = null;
+  const isMouse = (event) => event.pointerType !== 'touch';
+  canvas.addEventListener('contextmenu', (event) => event.preventDefault());
+  canvas.addEventListener('pointerdown', (event) => {
+    if (!isMouse(event) || !page()) return;
+    canvas.focus();
+    press = { button: event.button, x: event.offsetX, y: event.offsetY, isDrag: false };
+    if (page().is_editing() || event.button !== 0) canvas.setPointerCapture(event.pointerId);
+    // Where the pointer cannot be held, the button must be.
+    else Promise.resolve(canvas.requestPointerLock()).catch(() => {});
+    if (event.button === 1) event.preventDefault();
+  });
+  canvas.addEventListener('pointermove', (event) => {
+    if (!isMouse(event) || !page()) return;
+    const isLocked = document.pointerLockElement === canvas;
+    if (press) {
+      const far = Math.max(Math.abs(event.offsetX - press.x), Math.abs(event.offsetY - press.y));
+      press.isDrag ||= far > CLICK_PIXELS;
+    }
+    if (isLocked || press?.isDrag) act((it) => it.turn(event.movementX, event.movementY));
+  });
+  canvas.addEventListener('pointerup', (event) => {
+    if (!isMouse(event) || press?.button !== event.button) return;
+    const { isDrag, button } = press;
+    press = null;
+    if (!isDrag && page()?.is_editing()) {
+      act((it) => it.click(button, ...place(canvas, event)));
+    }
+  });
+  canvas.addEventListener('pointercancel', () => { press = null; });
+  canvas.addEventListener('wheel', (event) => {
+    event.preventDefault();
+    const notch = event.deltaMode === WheelEvent.DOM_DELTA_PIXEL ? NOTCH_PIXELS : 1;
+    act((it) => it.wheel(-event.deltaY / notch));
+  }, { passive: false });
+}
+
+function listenToTools({ find, act, page, canvas }) {
+  let tap = 0;
+  find('edit').addEventListener('click', () => {
+    act((it) => it.key('KeyE', true, false));
+    if (page()?.is_editing()) document.exitPointerLock();
+    canvas.focus();
+  });
+  find('undo').addEventListener('click', () => act((it) => it.undo()));
+  find('tap').addEventListener('click', () => {
+    tap = (tap + 1) % TAPS.length;
+    find('tap').textContent = TAPS[tap][1];
+  });
+  return () => TAPS[tap][0];
+}
+
+/// One finger looks around, two move and pinch, a tap edits.
+function listenToFingers({ canvas, act, page }, tap) {
+  const fingers = new Map();
+  let isTap = false;
+  /// The middle of the fingers and how far they are from each other.
+  const hand = () => {
+    const [[ax, ay], [bx, by]] = fingers.values();
+    return { x: (ax + bx) / 2, y: (ay + by) / 2, spread: Math.hypot(ax - bx, ay - by) };
+  };
+  canvas.addEventListener('pointerdown', (event) => {
+    if (event.pointerType !== 'touch') return;
+    canvas.setPointerCapture(event.pointerId);
+    fingers.set(event.pointerId, place(canvas, event));
+    isTap = fingers.size === 1;
+  });
+  canvas.addEventListener('pointermove', (event) => {
+    const from = fingers.get(event.pointerId);
+    if (!from) return;
+    const to = place(canvas, event);
+    if (fingers.size === 2) {
+      const before = hand();
+      fingers.set(event.pointerId, to);
+      const after = hand();
+      const spread = after.spread / Math.max(1, before.spread);
+      act((it) => it.fingers(after.x - before.x, after.y - before.y, spread));
+      return;
+    }
+    const way = [to[0] - from[0], to[1] - from[1]];
+    if (isTap && Math.max(...way.map(Math.abs)) <= CLICK_PIXELS) return;
+    isTap = false;
+    fingers.set(event.pointerId, to);
+    // What is seen goes along with the finger.
+    if (fingers.size === 1) act((it) => it.turn(-way[0], -way[1]));
+  });
+  const lift = (event) => {
+    if (!fingers.delete(event.pointerId) || event.type !== 'pointerup') return;
+    if (isTap && page()?.is_editing()) act((it) => it.click(tap(), ...place(canvas, event)));
+    isTap = false;
+  };
+  canvas.addEventListener('pointerup', lift);
+  canvas.addEventListener('pointercancel', lift);
+}
+
+function listenToFiles({ find, openFile, ask }) {
+  const veil = find('veil');
+  const input = find('file');
+  find('open').addEventListener('click', () => input.click());
+  input.addEventListener('change', () => {
+    if (input.files[0]) openFile(input.files[0]);
+    input.value = '';
+  });
+  const isFile = (event) => event.dataTransfer?.types.includes('Files');
+  window.addEventListener('dragover', (event) => {
+    if (!isFile(event)) return;
+    event.preventDefault();
+    veil.hidden = false;
+  });
+  window.addEventListener('dragleave', (event) => {
+    if (!event.relatedTarget) veil.hidden = true;
+  });
+  window.addEventListener('drop', (event) => {
+    veil.hidden = true;
+    if (!isFile(event)) return;
+    event.preventDefault();
+    if (event.dataTransfer.files[0]) openFile(event.dataTransfer.files[0]);
+  });
+  new ResizeObserver(ask).observe(document.body);
+}

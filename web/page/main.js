@@ -1,0 +1,175 @@
+// Listens to the browser and hands on to the crate, which decides what it means; see src/lib.rs.
+import init, { Page } from './drystone_web.js';
+import { listen } from './input.js';
+
+const find = (name) => document.getElementById(name);
+const canvas = document.querySelector('canvas');
+
+/// What is shown if the address says nothing else, as the command line's options of these names:
+/// ?chunks=32x4x32&seed=3&relief=128
+const WORLD = { chunks: '32x4x32', seed: '3', relief: '128' };
+/// How often in a row a device may be lost and opened again.
+const REOPEN_ATTEMPTS = 3;
+/// Words change no more often than eyes can follow, in milliseconds.
+const WORDS_MS = 250;
+/// A program in a browser has 4 GiB, and a file is there twice while it is read.
+const MAX_FILE_BYTES = 1 << 30;
+
+/// What is shown; `null` while another is opened.
+let page = null;
+let isAsked = false;
+let reopened = 0;
+let worstMs = 0;
+let wordsAt = 0;
+
+const state = (name) => { document.body.dataset.state = name; };
+
+const say = (text) => {
+  find('message').textContent = text;
+  find('message').hidden = !text;
+};
+
+/// Nothing more can be shown: says why, with a picture.
+const refuse = (reason) => {
+  page = null;
+  state('refused');
+  find('reason').textContent = reason;
+  find('picture').src = 'drystone.png';
+  find('refused').hidden = false;
+};
+
+/// The canvas's size in pixels of the screen.
+const pixels = () => {
+  const scale = window.devicePixelRatio || 1;
+  return [canvas.clientWidth, canvas.clientHeight].map((side) => Math.max(1, Math.round(side * scale)));
+};
+
+const ask = () => {
+  if (!isAsked) {
+    isAsked = true;
+    requestAnimationFrame(frame);
+  }
+};
+
+function frame(now) {
+  isAsked = false;
+  if (!page) return;
+  const begun = performance.now();
+  let more;
+  try {
+    const [width, height] = pixels();
+    if (canvas.width !== width || canvas.height !== height) page.resize(width, height);
+    more = page.frame(now);
+    reopened = 0;
+  } catch (error) {
+    recover(error);
+    return;
+  }
+  worstMs = Math.max(worstMs, performance.now() - begun);
+  document.body.dataset.settled = page.is_settled();
+  if (now - wordsAt >= WORDS_MS || !more) {
+    find('words').textContent = `${worstMs.toFixed(1)} ms | ${page.words()}`;
+    [wordsAt, worstMs] = [now, 0];
+  }
+  if (more) ask();
+}
+
+/// A program that stopped in the middle of something is not to be trusted with anything more.
+const isBroken = (error) => error instanceof WebAssembly.RuntimeError;
+const BROKEN = 'The program has stopped at something that it did not expect. Load the page anew to go on.';
+
+/// A lost device takes its meshes along, not the world: it is opened again, a few times.
+async function recover(error) {
+  const lost = page;
+  page = null;
+  if (isBroken(error)) return refuse(BROKEN);
+  reopened += 1;
+  if (reopened > REOPEN_ATTEMPTS) return refuse(`The graphics device fails: ${error}`);
+  say(`${error}; opening the device again`);
+  try {
+    page = await lost.reopened(canvas);
+  } catch (again) {
+    return refuse(isBroken(again) ? BROKEN : `The graphics device was lost: ${again}`);
+  }
+  say('');
+  ask();
+}
+
+const painted = () => new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
+
+/// Shows what `open` opens in place of what is shown; where that fails, this goes on.
+async function show(words, open) {
+  const old = page;
+  page = null;
+  find('loading').textContent = words;
+  state('loading');
+  say('');
+  await painted();
+  try {
+    page = await open(...pixels());
+    old?.free();
+  } catch (error) {
+    if (isBroken(error)) return refuse(BROKEN);
+    if (!old) return refuse(`${error}`);
+    page = old;
+    say(`${error}`);
+  }
+  Object.assign(document.body.dataset, { settled: false, levels: page.has_levels() });
+  state('ready');
+  canvas.focus();
+  showTools();
+  ask();
+}
+
+async function openFile(file) {
+  if (!page) return;
+  if (file.size > MAX_FILE_BYTES) {
+    say(`${file.name}: ${file.size} bytes, at most ${MAX_FILE_BYTES} are taken; drystone import makes a stored world of it`);
+    return;
+  }
+  await show(`Reading ${file.name} …`, async (width, height) => {
+    const bytes = new Uint8Array(await file.arrayBuffer());
+    return Page.file(canvas, width, height, file.name, bytes);
+  });
+}
+
+const showTools = () => {
+  const isEditing = page?.is_editing() ?? false;
+  find('edit').setAttribute('aria-pressed', isEditing);
+  find('undo').hidden = !isEditing;
+  find('tap').hidden = !isEditing || !matchMedia('(pointer: coarse)').matches;
+  canvas.style.cursor = isEditing ? 'crosshair' : 'default';
+};
+
+/// Does something with the page, and draws what came of it. Errors are the page's to tell.
+const act = (work) => {
+  if (!page) return undefined;
+  let done;
+  try {
+    done = work(page);
+  } catch (error) {
+    recover(error);
+    return undefined;
+  }
+  showTools();
+  ask();
+  return done;
+};
+
+async function start() {
+  const gpu = navigator.gpu;
+  if (!gpu) return refuse('This browser has no WebGPU, which this page draws with.');
+  const adapter = await gpu.requestAdapter().catch(() => null);
+  if (!adapter) return refuse('This browser has WebGPU, but no graphics device for it.');
+  await init();
+  const options = { ...WORLD, ...Object.fromEntries(new URLSearchParams(location.search)) };
+  const chunks = Uint32Array.from(options.chunks.split('x'), Number);
+  await show('Making a world …', (width, height) =>
+    Page.generated(canvas, width, height, Number(options.seed), chunks, Number(options.relief)));
+}
+
+// What stops in the middle of opening tells nobody who waits for it.
+window.addEventListener('error', ({ error }) => { if (isBroken(error)) refuse(BROKEN); });
+window.addEventListener('unhandledrejection', ({ reason }) => { if (isBroken(reason)) refuse(BROKEN); });
+listen({ canvas, find, act, ask, openFile, page: () => page });
+start().catch((error) => refuse(isBroken(error) ? BROKEN : `${error}`));

@@ -1,0 +1,179 @@
+use std::{sync::Arc, time::Duration};
+
+use drystone::scene::{
+    self, EditScene, LevelScene, Meshing, Outlook, Room, Scene, Size, open_window_async,
+};
+use drystone_render::{DrawStats, RenderError, Renderer, View, WindowTarget};
+use drystone_world::{
+    GeneratedWorld, GeneratorConfig, LevelConfig, LevelData, LevelTree, World, WorldError,
+    parse_source,
+};
+use glam::DVec3;
+use web_sys::HtmlCanvasElement;
+
+/// Sources of more chunks than this are shown at levels of detail: fewer are read and meshed in
+/// a second or two.
+const CHUNKS_IN_MEMORY: u64 = 1_024;
+/// Bytes of voxels that are kept for levels of detail.
+const LEVELS_CACHE_BYTES: usize = 128 << 20;
+/// Bytes of vertices that are filled at the most: browsers tell nobody how many there are.
+const MOST_VERTEX_BYTES: u64 = 256 << 20;
+
+/// A world without a renderer.
+pub(crate) enum Content {
+    World(Box<World>),
+    Levels(Arc<LevelData>),
+}
+
+impl Content {
+    /// A generated world.
+    pub(crate) fn generated(config: GeneratorConfig) -> Result<Self, WorldError> {
+        let source = Box::new(GeneratedWorld::new(config)?);
+        Ok(Self::Levels(Arc::new(LevelData::new(source, LEVELS_CACHE_BYTES))))
+    }
+
+    /// What the bytes of a file hold, and what of it is damaged and left out.
+    pub(crate) fn of_file(bytes: &[u8], name: &str) -> Result<(Self, Vec<String>), String> {
+        let source = parse_source(bytes, name).map_err(|error| match error {
+            WorldError::IsModel { .. } => {
+                format!("{name}: a polygon model; this page shows voxels, `drystone {name}` it")
+            }
+            error => error.to_string(),
+        })?;
+        if source.chunk_count() > CHUNKS_IN_MEMORY {
+            return Ok((
+                Self::Levels(Arc::new(LevelData::new(source, LEVELS_CACHE_BYTES))),
+                vec![],
+            ));
+        }
+        let world = World::load(source.as_ref()).map_err(|error| error.to_string())?;
+        let faults = source.faults();
+        match faults.first() {
+            Some(first) if world.is_empty() => Err(first.clone()),
+            _ => Ok((Self::World(Box::new(world)), faults)),
+        }
+    }
+
+    pub(crate) fn name(&self) -> &str {
+        match self {
+            Self::World(world) => world.name(),
+            Self::Levels(data) => data.source().name(),
+        }
+    }
+
+    /// The lowest and highest corner, in voxels.
+    pub(crate) fn corners(&self) -> (DVec3, DVec3) {
+        match self {
+            Self::World(world) => scene::corners(world),
+            Self::Levels(data) => scene::level_corners(data),
+        }
+    }
+
+    /// All of it.
+    pub(crate) fn view(&self, size: Size) -> View {
+        let Outlook { camera, atmosphere } = scene::outlook_on(self.corners(), size.aspect());
+        View { atmosphere, ..View::new(camera) }
+    }
+
+    /// The same with a renderer, which draws to the canvas.
+    pub(crate) async fn show(
+        self,
+        canvas: HtmlCanvasElement,
+        size: Size,
+    ) -> Result<Shown, RenderError> {
+        let quads = match &self {
+            Self::World(world) => scene::mesh_world(world),
+            Self::Levels(_) => Vec::new(),
+        };
+        let room = match &self {
+            Self::World(_) => Room::from(&quads),
+            Self::Levels(_) => LevelScene::ROOM,
+        };
+        let target = WindowTarget { window: canvas, vsync: true };
+        let renderer = open_window_async(Default::default(), target, size, room).await?;
+        match self {
+            Self::World(world) => Ok(Shown::World(Box::new(Scene::new(*world, &quads, renderer)?))),
+            Self::Levels(data) => Ok(Shown::Levels(Box::new(level_scene(data, renderer)?))),
+        }
+    }
+}
+
+fn level_scene(
+    data: Arc<LevelData>,
+    renderer: Box<dyn Renderer>,
+) -> Result<LevelScene, RenderError> {
+    let config = LevelConfig { threads: 0, waiting_bytes: 16 << 20, ..LevelConfig::default() };
+    let tree = LevelTree::new(data, config).map_err(|error: WorldError| RenderError::Device {
+        during: "making a tree of levels",
+        reason: error.to_string(),
+    })?;
+    let mut scene = LevelScene::new(tree, renderer)?;
+    scene.set_most_bytes(MOST_VERTEX_BYTES);
+    Ok(scene)
+}
+
+/// A world with a renderer that draws it.
+pub(crate) enum Shown {
+    World(Box<Scene>),
+    Levels(Box<LevelScene>),
+}
+
+impl Shown {
+    pub(crate) fn into_content(self) -> Content {
+        match self {
+            Self::World(scene) => Content::World(Box::new(scene.into_world())),
+            Self::Levels(scene) => Content::Levels(scene.tree().shared_data()),
+        }
+    }
+
+    pub(crate) fn renderer(&mut self) -> &mut dyn Renderer {
+        match self {
+            Self::World(scene) => scene.renderer(),
+            Self::Levels(scene) => scene.renderer(),
+        }
+    }
+
+    /// The voxels, to be changed.
+    pub(crate) fn edit_scene(&mut self) -> &mut dyn EditScene {
+        match self {
+            Self::World(scene) => scene.as_mut(),
+            Self::Levels(scene) => scene.as_mut(),
+        }
+    }
+
+    /// Whether what is shown lags behind the eye.
+    pub(crate) fn lags(&self) -> bool {
+        match self {
+            Self::World(_) => false,
+            Self::Levels(scene) => !scene.tree().is_settled(),
+        }
+    }
+
+    /// Meshes all anew; `false` where that cannot be.
+    pub(crate) fn remesh(&mut self, meshing: Meshing) -> Result<bool, RenderError> {
+        match self {
+            Self::World(scene) => scene.remesh_all(meshing).map(|()| true),
+            Self::Levels(_) => Ok(false),
+        }
+    }
+
+    /// Brings what is shown closer to what `view` should see; makes meshes for so long.
+    pub(crate) fn follow(
+        &mut self,
+        view: &View,
+        size: Size,
+        time: Duration,
+    ) -> Result<(), RenderError> {
+        match self {
+            Self::World(_) => Ok(()),
+            Self::Levels(scene) => scene.update_for(view, size, time),
+        }
+    }
+
+    pub(crate) fn draw(&mut self, view: &View) -> Result<DrawStats, RenderError> {
+        match self {
+            Self::World(scene) => scene.draw(view),
+            Self::Levels(scene) => scene.draw(view),
+        }
+    }
+}

@@ -1,0 +1,22 @@
+//! The viewer as a page: a world in a canvas, drawn by WebGPU, with the viewer's keys, a mouse or
+//! fingers.
+//!
+//! ```text
+//!  page/main.js: events, files ─► Page ─► Shown: Scene or LevelScene ─► wgpu ─► canvas
+//!        ▲  requestAnimationFrame ──┘
+//!        └── words to show
+//! ```
+//! The script beside the page (`page/main.js`) listens and shows words; what they mean is decided
+//! here. A browser gives no threads: the meshes of a large world are made within the frames, a few
+//! milliseconds each.
+//!
+//! # Limits
+//! Browsers with WebGPU. Edits last as long as the page does. Of a Minecraft world one region file
+//! at a time. A file so damaged that its database panics stops the page, which then says so.
+
+mod content;
+mod editing;
+mod keys;
+mod page;
+
+pub use page::Page;

@@ -1,0 +1,227 @@
+use std::time::Duration;
+
+use drystone::{
+    Flight, FlightKey,
+    scene::{self, Size},
+};
+use drystone_render::{Camera, DrawStats, View};
+use drystone_world::GeneratorConfig;
+use glam::DVec3;
+use wasm_bindgen::prelude::*;
+use web_sys::HtmlCanvasElement;
+
+use crate::{
+    content::{Content, Shown},
+    editing::Editing,
+};
+
+/// Time that a frame makes meshes for while something moves …
+const WORK_MOVING: Duration = Duration::from_millis(6);
+/// … and while nothing does: then what is missing is missed more than smoothness.
+const WORK_STILL: Duration = Duration::from_millis(40);
+
+/// A world in a canvas. Places and sizes are in pixels of the canvas.
+///
+/// # Errors
+/// All functions that can fail throw a line to be shown. After one that [`frame`](Self::frame)
+/// throws, the device is gone: [`reopened`](Self::reopened) brings the page back.
+#[wasm_bindgen]
+pub struct Page {
+    pub(crate) shown: Shown,
+    pub(crate) view: View,
+    pub(crate) start: Camera,
+    pub(crate) editing: Editing,
+    name: String,
+    corners: (DVec3, DVec3),
+    flight: Flight,
+    size: Size,
+    /// When the last frame was drawn, in milliseconds, if what moves moved since.
+    last_frame_ms: Option<f64>,
+    drawn: DrawStats,
+}
+
+#[wasm_bindgen]
+impl Page {
+    /// A generated world of so many chunks.
+    pub async fn generated(
+        canvas: HtmlCanvasElement,
+        width: u32,
+        height: u32,
+        seed: u32,
+        chunks: Vec<u32>,
+        relief: u32,
+    ) -> Result<Page, String> {
+        tell_panics();
+        let size_chunks = <[u32; 3]>::try_from(chunks).map_err(|_| "a size is three numbers")?;
+        let config = GeneratorConfig { seed: seed.into(), size_chunks, relief_voxels: relief };
+        let content = Content::generated(config).map_err(|error| error.to_string())?;
+        Self::of(content, canvas, sized(width, height)).await
+    }
+
+    /// What a file holds. When that fails before the canvas was touched, another page can go on
+    /// drawing to it.
+    pub async fn file(
+        canvas: HtmlCanvasElement,
+        width: u32,
+        height: u32,
+        name: String,
+        bytes: Vec<u8>,
+    ) -> Result<Page, String> {
+        tell_panics();
+        let (content, faults) = Content::of_file(&bytes, &name)?;
+        drop(bytes);
+        let mut page = Self::of(content, canvas, sized(width, height)).await?;
+        if let Some(first) = faults.first() {
+            page.editing.message = format!("{} places are damaged; {first}", faults.len());
+        }
+        Ok(page)
+    }
+
+    /// The same page on a new device, after the old one was lost: voxels, edits and view stay.
+    pub async fn reopened(self, canvas: HtmlCanvasElement) -> Result<Page, String> {
+        let Self { shown, view, start, editing, size, .. } = self;
+        let page = Self::of(shown.into_content(), canvas, size).await?;
+        Ok(Self { view, start, editing, ..page })
+    }
+
+    /// Draws a picture, at this time in milliseconds; whether another should follow at once.
+    pub fn frame(&mut self, now_ms: f64) -> Result<bool, String> {
+        let passed_ms = self.last_frame_ms.map_or(0.0, |last| (now_ms - last).max(0.0));
+        self.flight.step(&mut self.view.camera, Duration::from_secs_f64(passed_ms / 1e3));
+        let moves = self.flight.is_moving();
+        self.last_frame_ms = moves.then_some(now_ms);
+        let (min, max) = self.editing.grown(self.corners);
+        scene::reach(&mut self.view.camera, min, max);
+        let work = if moves { WORK_MOVING } else { WORK_STILL };
+        let followed = self.shown.follow(&self.view, self.size, work);
+        let drawn = followed.and_then(|()| self.shown.draw(&self.view));
+        self.drawn = drawn.map_err(|error| error.to_string())?;
+        Ok(moves || self.shown.lags() || !self.drawn.shown)
+    }
+
+    /// From now on draws pictures of this size.
+    pub fn resize(&mut self, width: u32, height: u32) -> Result<(), String> {
+        self.size = sized(width, height);
+        let Size { width, height } = self.size;
+        self.shown.renderer().resize(width, height).map_err(|error| error.to_string())
+    }
+
+    /// A key was pressed or let go, named as browsers do; whether it means anything.
+    pub fn key(&mut self, code: &str, pressed: bool, repeat: bool) -> Result<bool, String> {
+        if pressed && self.editing.key(code, repeat, self.shown.edit_scene()) {
+            return Ok(true);
+        }
+        if let Some(key) = FlightKey::of_code(code) {
+            self.flight.key(key, pressed);
+            return Ok(true);
+        }
+        if !pressed || repeat {
+            return Ok(false);
+        }
+        self.switch(code).map_err(|error| error.to_string())
+    }
+
+    /// No key is held any more.
+    pub fn release_all(&mut self) {
+        self.flight.release_all();
+    }
+
+    /// The mouse, or one finger, moved.
+    pub fn turn(&mut self, x: f64, y: f64) {
+        self.flight.turn(&mut self.view.camera, [x, y]);
+    }
+
+    /// Two fingers moved so far, and are so many times farther from each other than before.
+    pub fn fingers(&mut self, x: f64, y: f64, spread: f64) {
+        let height = f64::from(self.size.height);
+        self.flight.slide(&mut self.view.camera, [x / height, y / height]);
+        self.flight.pinch(&mut self.view.camera, spread);
+    }
+
+    /// The wheel was turned by so many notches, upwards.
+    pub fn wheel(&mut self, notches: f64) {
+        self.flight.wheel(notches);
+    }
+
+    /// A button was clicked at a place, counted from the top left.
+    pub fn click(&mut self, button: i16, x: f64, y: f64) {
+        let part = |at: f64, side: u32| 2.0 * at / f64::from(side) - 1.0;
+        let place = [part(x, self.size.width), -part(y, self.size.height)];
+        let seen = (&self.view.camera, self.size);
+        self.editing.click(self.shown.edit_scene(), seen, button, place);
+    }
+
+    /// Takes the last edit back.
+    pub fn undo(&mut self) {
+        self.editing.step(self.shown.edit_scene(), false);
+    }
+
+    /// Does again what was taken back last.
+    pub fn redo(&mut self) {
+        self.editing.step(self.shown.edit_scene(), true);
+    }
+
+    /// Whether clicks edit; else they turn.
+    pub fn is_editing(&self) -> bool {
+        self.editing.is_on
+    }
+
+    /// Whether the world is shown at levels of detail.
+    pub fn has_levels(&self) -> bool {
+        matches!(self.shown, Shown::Levels(_))
+    }
+
+    /// Whether all is shown that should be.
+    pub fn is_settled(&self) -> bool {
+        !self.shown.lags()
+    }
+
+    /// What is seen and what it takes, in words.
+    pub fn words(&mut self) -> String {
+        let held = self.shown.renderer().held();
+        let backend = self.shown.renderer().backend();
+        let edits = self.editing.words(self.shown.edit_scene());
+        let loading = if self.shown.lags() { "loading | " } else { "" };
+        let mib = held.used_bytes as f64 / f64::from(1 << 20);
+        format!(
+            "{} | {loading}{edits}{} commands for {} of {} meshes | {mib:.1} MiB of vertices | {backend}",
+            self.name, self.drawn.commands, self.drawn.meshes, held.meshes,
+        )
+    }
+}
+
+impl Page {
+    async fn of(content: Content, canvas: HtmlCanvasElement, size: Size) -> Result<Self, String> {
+        let (name, corners, view) =
+            (content.name().to_owned(), content.corners(), content.view(size));
+        let shown = content.show(canvas, size).await.map_err(|error| error.to_string())?;
+        Ok(Self {
+            shown,
+            view,
+            start: view.camera,
+            editing: Editing::new(),
+            name,
+            corners,
+            flight: Flight::new((corners.1 - corners.0).max_element()),
+            size,
+            last_frame_ms: None,
+            drawn: DrawStats::default(),
+        })
+    }
+}
+
+#[wasm_bindgen]
+extern "C" {
+    #[wasm_bindgen(js_namespace = console, js_name = error)]
+    fn tell(text: &str);
+}
+
+/// A panic ends the program; what it was about stands in the console.
+fn tell_panics() {
+    std::panic::set_hook(Box::new(|info| tell(&info.to_string())));
+}
+
+/// A canvas that is not laid out yet has no size.
+fn sized(width: u32, height: u32) -> Size {
+    Size { width: width.max(1), height: height.max(1) }
+}
