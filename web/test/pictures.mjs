@@ -1,0 +1,53 @@
+// Compares pictures as crates/app/tests/it/pictures.rs does, with the browser's own decoder.
+
+/// Largest difference of a channel, of 255.
+const TOLERANCE = 2;
+/// Share of pixels that may differ more, away from silhouettes.
+const STRAY = 0.0002;
+/// Share of pixels that may differ more, in all.
+const SILHOUETTE = 0.01;
+
+/// Runs in the page: two pictures as base64 of PNG, the first the expected one.
+async function difference([wanted, got, tolerance]) {
+  const decode = async (text) => {
+    const bytes = Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
+    const bitmap = await createImageBitmap(new Blob([bytes]), { colorSpaceConversion: 'none' });
+    const context = new OffscreenCanvas(bitmap.width, bitmap.height).getContext('2d');
+    context.drawImage(bitmap, 0, 0);
+    return context.getImageData(0, 0, bitmap.width, bitmap.height);
+  };
+  const [a, b] = await Promise.all([decode(wanted), decode(got)]);
+  if (a.width !== b.width || a.height !== b.height) throw new Error('pictures of two sizes');
+  const { width, height } = a;
+  const apart = (p, i, q, j) => Math.max(
+    Math.abs(p.data[i] - q.data[j]), Math.abs(p.data[i + 1] - q.data[j + 1]), Math.abs(p.data[i + 2] - q.data[j + 2]));
+  const isEdge = (x, y) => {
+    for (let ny = Math.max(0, y - 1); ny <= Math.min(height - 1, y + 1); ny += 1) {
+      for (let nx = Math.max(0, x - 1); nx <= Math.min(width - 1, x + 1); nx += 1) {
+        if (apart(a, 4 * (y * width + x), a, 4 * (ny * width + nx)) > tolerance) return true;
+      }
+    }
+    return false;
+  };
+  const seen = { pixels: 0, stray: 0, largest: 0, colors: new Set() };
+  for (let y = 0; y < height; y += 1) {
+    for (let x = 0; x < width; x += 1) {
+      const at = 4 * (y * width + x);
+      seen.colors.add(b.data[at] << 16 | b.data[at + 1] << 8 | b.data[at + 2]);
+      const far = apart(a, at, b, at);
+      if (far <= tolerance) continue;
+      seen.pixels += 1;
+      if (isEdge(x, y)) continue;
+      seen.stray += 1;
+      seen.largest = Math.max(seen.largest, far);
+    }
+  }
+  return { ...seen, colors: seen.colors.size, share: seen.pixels / (width * height), strayShare: seen.stray / (width * height) };
+}
+
+/// What is different, and whether it is little enough.
+export async function compare(page, wanted, got) {
+  const texts = [wanted, got].map((bytes) => bytes.toString('base64'));
+  const seen = await page.evaluate(difference, [...texts, TOLERANCE]);
+  return { ...seen, agrees: seen.strayShare <= STRAY && seen.share <= SILHOUETTE };
+}
