@@ -350,6 +350,10 @@ impl Source for EditedSource {
     }
 
     fn chunk(&self, position: ChunkPos) -> Result<Chunk, WorldError> {
+        // What nobody edited can be read whatever becomes of the edits.
+        if !self.is_edited(position.into()) {
+            return self.source.chunk(position);
+        }
         let edited = self.edits.chunk(position)?;
         if edited.is_empty() {
             return self.source.chunk(position);

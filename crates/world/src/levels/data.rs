@@ -45,6 +45,19 @@ struct Faults {
     lines: Vec<String>,
 }
 
+/// A chunk that was made.
+struct Made {
+    chunk: Chunk,
+    /// Whether all that it is made of could be read.
+    is_whole: bool,
+}
+
+impl Made {
+    const fn whole(chunk: Chunk) -> Self {
+        Self { chunk, is_whole: true }
+    }
+}
+
 /// So many damaged chunks are named.
 const NAMED_FAULTS: usize = 1_000;
 
@@ -148,13 +161,17 @@ impl LevelData {
                 }
                 cache.epoch(node)
             };
-            let chunk = match self.make(node) {
-                Ok(chunk) => chunk,
+            let Made { chunk, is_whole } = match self.make(node) {
+                Ok(made) => made,
                 Err(error) => {
                     self.note_fault(node, &error);
                     return None;
                 }
             };
+            // What lacks a part may be read yet.
+            if !is_whole {
+                return Some(chunk);
+            }
             // Where it was edited meanwhile, or edits became the source's, this may be of before.
             if lock(&self.cache).insert_made(node, &chunk, epoch) {
                 // An edit may have come meanwhile; it wins.
@@ -187,23 +204,25 @@ impl LevelData {
         is_remembered_bare || self.source.is_air(node)
     }
 
-    fn make(&self, node: NodePos) -> Result<Chunk, WorldError> {
+    fn make(&self, node: NodePos) -> Result<Made, WorldError> {
         let air = || Chunk::new(Chunk::SIDE, Material::AIR);
         if self.is_bare(node) {
-            return Ok(air());
+            return Ok(Made::whole(air()));
         }
         if node.level == 0 {
-            return self.source.chunk(node.chunk);
+            return self.source.chunk(node.chunk).map(Made::whole);
         }
         // Larger voxels that the source only keeps know nothing of what is not yet its own.
         let is_behind = !self.source.makes_levels() && self.read_edits().is_above_any(node);
         if let Some(made) = self.source.coarse_chunk(node).filter(|_| !is_behind) {
-            return made;
+            return made.map(Made::whole);
         }
-        let Some(children) = node.children() else { return Ok(air()) };
-        let chunks = children.map(|child| self.chunk(child));
+        let Some(children) = node.children() else { return Ok(Made::whole(air())) };
+        let chunks = children.map(|child| self.readable_chunk(child));
+        let is_whole = chunks.iter().all(Option::is_some);
+        let chunks = chunks.map(|chunk| chunk.unwrap_or_else(air));
         let parent = downsample(Chunk::SIDE, chunks.each_ref().map(Some), self.materials());
-        Ok(parent.unwrap_or_else(air))
+        Ok(Made { chunk: parent.unwrap_or_else(air), is_whole })
     }
 
     /// The voxel of level 0 at `voxel`.

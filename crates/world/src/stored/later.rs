@@ -1,8 +1,11 @@
+use std::fs;
 use std::mem;
 use std::path::{Path, PathBuf};
-use std::sync::{OnceLock, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::{Mutex, OnceLock, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::time::Duration;
 
 use drystone_voxel::{Chunk, ChunkPos, Material, MaterialTable};
+use web_time::Instant;
 
 use super::batch::WRITER;
 use super::database::META;
@@ -61,7 +64,12 @@ pub struct StoredLater {
     /// What it was when it was opened to be read.
     stamp: Option<Stamp>,
     state: RwLock<State>,
+    /// When it was last looked whether a lost file is there again.
+    looked: Mutex<Option<Instant>>,
 }
+
+/// How long after one look for a lost file comes the next: every reader would open it else.
+const LOOK_AGAIN: Duration = Duration::from_millis(200);
 
 enum State {
     /// There is no file yet.
@@ -106,6 +114,7 @@ impl StoredLater {
             path: path.to_owned().into(),
             stamp: Some(Stamp::of(&world)?),
             state: RwLock::new(State::Read(world)),
+            looked: Mutex::default(),
         })
     }
 
@@ -119,7 +128,8 @@ impl StoredLater {
     ) -> Self {
         let path = path.map(|path| path.to_owned().into()).unwrap_or_default();
         let state = RwLock::new(State::Absent);
-        Self { name, materials, more_materials: None, policy, path, stamp: None, state }
+        let looked = Mutex::default();
+        Self { name, materials, more_materials: None, policy, path, stamp: None, state, looked }
     }
 
     /// Has the file get these materials with the first put: see [`StoredWorld::put_materials`].
@@ -147,7 +157,8 @@ impl StoredLater {
 
     fn create(&self, path: &Path) -> Result<StoredWorld, WorldError> {
         StoredWorld::create_with(path, &self.name, &self.materials, None)?;
-        StoredWorld::open_with(path, self.policy)
+        // One that cannot be opened would be in the way of the next that is made.
+        StoredWorld::open_with(path, self.policy).inspect_err(|_| drop(fs::remove_file(path)))
     }
 
     /// Opens it for writing, if it is not.
@@ -221,11 +232,21 @@ impl StoredLater {
         let (State::Lost, Some(path)) = (&*state, self.place()) else { return state };
         drop(state);
         let mut state = self.lock();
-        if matches!(*state, State::Lost) {
+        if matches!(*state, State::Lost) && self.may_look() {
             *state = self.opened_to_read(path);
         }
         drop(state);
         self.state()
+    }
+
+    /// Whether it is long enough ago that a lost file was looked for.
+    fn may_look(&self) -> bool {
+        let mut looked = self.looked.lock().unwrap_or_else(PoisonError::into_inner);
+        let may = looked.is_none_or(|last| last.elapsed() >= LOOK_AGAIN);
+        if may {
+            *looked = Some(Instant::now());
+        }
+        may
     }
 
     /// What is read from a file that another took: nothing, with the reason.
@@ -300,7 +321,9 @@ impl Source for StoredLater {
     fn coarse_chunk(&self, node: NodePos) -> Option<Result<Chunk, WorldError>> {
         match &*self.found_again() {
             State::Read(world) | State::Write(world) => world.coarse_chunk(node),
-            State::Absent | State::Lost => None,
+            State::Absent => None,
+            // Or it would be made of all that lies below, which cannot be read either.
+            State::Lost => Some(Err(self.lost())),
         }
     }
 

@@ -1,7 +1,6 @@
-use std::time::Instant;
-
 use drystone_mesh::{Face, FaceSet};
 use drystone_voxel::ChunkMesh;
+use web_time::Instant;
 
 use super::places::{Place, State};
 use super::{LevelTree, NodeSink, Shown};
@@ -104,7 +103,8 @@ impl LevelTree {
     /// Whether this part of the budget is left, or nothing was done yet.
     fn has_budget(&mut self, share: f64) -> bool {
         let is_left = (self.spent.bytes as f64) < self.config.frame_bytes as f64 * share
-            && self.spent.start.elapsed() < self.config.frame_time.mul_f64(share)
+            && self.spent.start.elapsed().as_secs_f64()
+                < self.config.frame_time.as_secs_f64() * share
             || self.spent.change_count == 0;
         self.spent.has_more |= !is_left;
         is_left

@@ -147,9 +147,7 @@ impl LevelTree {
                 if distance >= split {
                     return reaches.left(distance, split);
                 }
-                if !self.is_held(node) {
-                    self.look_at_split(node, place.children, ready, eye);
-                }
+                self.look_at_split(node, place.children, ready, eye);
                 0.0
             }
             State::Split { calm, shown } => {
@@ -203,7 +201,9 @@ impl LevelTree {
         let priority = priority(node, eye);
         let missing = children & !is_ready;
         // At the end of the numbers there are no children.
-        if children != 0 && missing == 0 {
+        if self.is_held(node) {
+            // What is ready stays so.
+        } else if children != 0 && missing == 0 {
             self.changes.push(Change { node, kind: Kind::Split, priority });
         } else if children != 0 {
             self.wanted.push(Want { node, missing, priority });

@@ -23,7 +23,7 @@ pub(super) struct Swap {
 }
 
 /// Meshes of an edit are made before any other.
-const EDIT_URGENCY: f64 = 1e30;
+pub(super) const EDIT_URGENCY: f64 = 1e30;
 
 impl Swap {
     /// Of the nodes that are `shown`, out of all that have changed.

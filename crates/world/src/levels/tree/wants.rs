@@ -1,4 +1,5 @@
 use super::look::some_of;
+use super::swap::EDIT_URGENCY;
 use super::{LevelTree, Ready};
 use crate::NodePos;
 
@@ -6,7 +7,7 @@ use crate::NodePos;
 const FRAMES_UNWANTED: u64 = 120;
 /// How often it is looked whether there are such.
 const FRAMES_KEPT: u64 = 16;
-/// Meshes of merges that are made between those of two splits. Merges are never needed, but what
+/// Meshes of merges that are made between those of two splits, eight meshes each. Merges are never needed, but what
 /// they free is: an eye that goes on and on would leave everything behind it as fine as it was.
 const MERGES_BETWEEN: usize = 2;
 /// So many nodes the workers are told of at most: more than they make before the next frame.
@@ -32,7 +33,8 @@ impl LevelTree {
     pub(super) fn want(&mut self) {
         let is_full = self.ready_bytes > self.config.waiting_bytes;
         // What waits is shown first, before more is made, but for what the next change lacks.
-        let count = if is_full { NodePos::CHILDREN } else { MOST_TOLD };
+        let has_edits = !self.swaps.is_empty();
+        let count = if is_full && !has_edits { NodePos::CHILDREN } else { MOST_TOLD };
         let wanted = most_wanted(&mut self.wanted, &mut self.wanted_merges, count);
         let room_bytes = self.config.waiting_bytes.saturating_sub(self.ready_bytes);
         self.workers.want(wanted, room_bytes);
@@ -57,13 +59,19 @@ impl LevelTree {
 /// The nodes that are wanted most, these last: some `count`, and no fewer than one change needs.
 fn most_wanted(splits: &mut [Want], merges: &mut [Want], count: usize) -> Vec<NodePos> {
     let mut merges = most(merges, count).iter().rev();
-    let mut nodes = Vec::new();
+    let (mut nodes, mut since) = (Vec::new(), 0);
     for split in most(splits, count).iter().rev() {
         if nodes.len() >= count {
             break;
         }
+        let before = nodes.len();
         nodes.extend(split.nodes());
-        nodes.extend(merges.by_ref().take(MERGES_BETWEEN).map(|merge| merge.node));
+        // Nothing comes between those of an edit.
+        since += if split.priority < EDIT_URGENCY { nodes.len() - before } else { 0 };
+        if since >= NodePos::CHILDREN {
+            since -= NodePos::CHILDREN;
+            nodes.extend(merges.by_ref().take(MERGES_BETWEEN).map(|merge| merge.node));
+        }
     }
     nodes.extend(merges.take(count.saturating_sub(nodes.len())).map(|merge| merge.node));
     nodes.reverse();
@@ -135,6 +143,11 @@ mod tests {
         };
         let mut splits: Vec<Want> = (0..4).map(|x| want(x, 1, 0xff)).collect();
         let mut merges: Vec<Want> = (0..7).map(|x| want(x, 2, 0)).collect();
+        // An edit's come first, and nothing between them.
+        let edit = |x: i32| Want { priority: EDIT_URGENCY, ..want(x, 3, 0) };
+        let mut edits: Vec<Want> = (0..20).map(edit).chain([want(9, 1, 0xff)]).collect();
+        let found = most_wanted(&mut edits, &mut merges, 28);
+        assert!(found.iter().rev().take(20).all(|node| node.level == 3));
         let found = most_wanted(&mut splits, &mut merges, 25);
         let levels: Vec<u8> = found.iter().rev().map(|node| node.level).collect();
         let part = [[0; 8].as_slice(), &[2; 2]].concat();

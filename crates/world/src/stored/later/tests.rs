@@ -29,10 +29,14 @@ fn what_another_took_is_read_again_and_written_only_as_it_was() {
     assert!(matches!(later.chunk(PLACE), Err(WorldError::InUse { .. })));
     assert!(matches!(put(), Err(WorldError::InUse { .. })));
     assert!(!later.is_air(PLACE.into()), "nobody knows");
+    let above = NodePos::from(PLACE).ancestor(3);
+    assert!(matches!(later.coarse_chunk(above), Some(Err(WorldError::InUse { .. }))));
     // It looked, and no more.
     other.close().unwrap();
+    std::thread::sleep(LOOK_AGAIN);
     assert_eq!(later.chunk(PLACE).unwrap().uniform(), Some(Material(1)));
     lose();
+    std::thread::sleep(LOOK_AGAIN);
     assert!(!later.is_air(PLACE.into()) && later.coarse_chunk(PLACE.into()).is_some());
 
     // Each changes it so that only one thing tells.
