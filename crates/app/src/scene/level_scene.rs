@@ -11,6 +11,10 @@ use web_time::Instant;
 
 use super::{Meshes, Room, update_mesh};
 
+mod coarsening;
+
+use coarsening::Coarsening;
+
 /// A world of any size and a renderer that shows it: near parts fine, far ones coarse, as the
 /// eye moves.
 ///
@@ -20,8 +24,7 @@ use super::{Meshes, Room, update_mesh};
 pub struct LevelScene {
     tree: LevelTree,
     shown: Shown,
-    /// Voxels may be so many times longer than they should, for want of memory.
-    coarsening: f64,
+    coarsening: Coarsening,
 }
 
 /// What the renderer has of each node.
@@ -32,6 +35,8 @@ struct Shown {
     walls: HashMap<(NodePos, Face), (MeshId, u64)>,
     quads: u64,
     most_quads: u64,
+    /// As many there were when the update began.
+    quads_before: u64,
 }
 
 /// Why a mesh is not shown.
@@ -41,10 +46,6 @@ enum Refused {
     Failed(RenderError),
 }
 
-/// How much larger voxels may be after each time that there was no room.
-const COARSER: f64 = 1.15;
-/// Beyond this, coarser voxels make no more room.
-const COARSEST: f64 = 4096.0;
 /// How long to wait for a mesh before looking again.
 const WAIT: Duration = Duration::from_millis(50);
 
@@ -68,8 +69,9 @@ impl LevelScene {
             walls: HashMap::new(),
             quads: 0,
             most_quads: Self::MOST_BYTES / QUAD_BYTES,
+            quads_before: 0,
         };
-        Ok(Self { tree, shown, coarsening: 1.0 })
+        Ok(Self { tree, shown, coarsening: Coarsening::NONE })
     }
 
     /// The tree, and the voxels.
@@ -95,20 +97,21 @@ impl LevelScene {
     /// When the device failed. A lack of room is none: the world is shown coarser then.
     pub fn update(&mut self, view: &View, size: super::Size) -> Result<(), RenderError> {
         let mut eye = eye_of(view, size);
+        let factor = self.coarsening.factor();
         eye.scale = match eye.scale {
-            PixelScale::Perspective(pixels) => PixelScale::Perspective(pixels / self.coarsening),
-            PixelScale::Parallel(pixels) => PixelScale::Parallel(pixels / self.coarsening),
+            PixelScale::Perspective(pixels) => PixelScale::Perspective(pixels / factor),
+            PixelScale::Parallel(pixels) => PixelScale::Parallel(pixels / factor),
         };
+        self.shown.quads_before = self.shown.quads;
         match self.tree.update(&eye, &mut self.shown) {
             Ok(()) => {
                 let has_room = self.shown.quads < self.shown.most_quads / 2;
-                if has_room && self.tree.is_settled() && self.coarsening > 1.0 {
-                    self.coarsening = (self.coarsening / COARSER).max(1.0);
-                }
+                self.coarsening.accepted(self.tree.is_settled(), has_room);
                 Ok(())
             }
             Err(Refused::Full) => {
-                self.coarsening = (self.coarsening * COARSER).min(COARSEST);
+                let has_changed = self.shown.quads != self.shown.quads_before;
+                self.coarsening.refused(has_changed || self.tree.is_waiting());
                 Ok(())
             }
             Err(Refused::Failed(error)) => Err(error),
@@ -142,14 +145,15 @@ impl LevelScene {
     /// How many times longer than asked voxels may be, since there is no room for more: 1 where
     /// there is.
     pub const fn coarsening(&self) -> f64 {
-        self.coarsening
+        self.coarsening.factor()
     }
 
-    /// Brings what is shown to what `view` should see, however long it takes. `progress` is
-    /// told of each step.
+    /// Brings what is shown to what `view` should see, however long it takes; where there is no
+    /// room for that, as close as there is. `progress` is told of each step.
     ///
     /// # Errors
-    /// As [`update`](Self::update).
+    /// As [`update`](Self::update); and where there is no room to show every place, not even
+    /// with the coarsest voxels.
     pub fn settle(
         &mut self,
         view: &View,
@@ -157,12 +161,21 @@ impl LevelScene {
         mut progress: impl FnMut(&LevelTree),
     ) -> Result<(), RenderError> {
         loop {
+            let factor = self.coarsening();
             self.update(view, size)?;
             progress(&self.tree);
-            if self.tree.is_settled() {
+            if self.tree.is_settled() && self.coarsening() == factor {
                 return Ok(());
             }
-            self.tree.wait(WAIT);
+            if self.coarsening.is_hopeless() {
+                let whole = self.tree.is_whole();
+                return whole
+                    .then_some(())
+                    .ok_or_else(|| no_room("showing a world, however coarse"));
+            }
+            if self.tree.is_waiting() {
+                self.tree.wait(WAIT);
+            }
         }
     }
 
@@ -217,12 +230,13 @@ impl LevelScene {
 
 fn edit_error(refused: Refused) -> RenderError {
     match refused {
-        Refused::Full => RenderError::Device {
-            during: "showing an edit",
-            reason: "the limit of vertex memory is reached".into(),
-        },
+        Refused::Full => no_room("showing an edit"),
         Refused::Failed(error) => error,
     }
+}
+
+fn no_room(during: &'static str) -> RenderError {
+    RenderError::Device { during, reason: "the limit of vertex memory is reached".into() }
 }
 
 const QUAD_BYTES: u64 = size_of::<drystone_mesh::Quad>() as u64;
@@ -236,9 +250,11 @@ impl Shown {
         }
     }
 
-    /// Takes `new` quads for `old` ones, if there is room.
+    /// Takes `new` quads for `old` ones, if there is room. Where there are too many, since the
+    /// limit is another now, what goes makes room for as much.
     fn count(&mut self, old: u64, new: u64) -> Result<(), Refused> {
-        if new > old && self.quads + new - old > self.most_quads {
+        let most_quads = self.most_quads.max(self.quads_before);
+        if new > old && self.quads + new - old > most_quads {
             return Err(Refused::Full);
         }
         self.quads = self.quads + new - old;
@@ -258,6 +274,10 @@ impl From<RenderError> for Refused {
 
 impl NodeSink for Shown {
     type Error = Refused;
+
+    fn is_full(&self, error: &Refused) -> bool {
+        matches!(error, Refused::Full)
+    }
 
     fn set_body(&mut self, node: NodePos, mesh: Option<&ChunkMesh>) -> Result<(), Refused> {
         let empty = ChunkMesh::new();

@@ -4,13 +4,16 @@ use std::{cell::RefCell, rc::Rc, sync::Arc};
 
 use drystone::scene::{BackendKind, LevelScene, RendererKind, Size, open_renderer};
 use drystone_render::{
-    Camera, Cull, DrawStats, HeldStats, Image, MeshData, MeshId, RenderError, Renderer, View,
+    Camera, Cull, DrawStats, HeldStats, Image, MeshData, MeshId, Projection, RenderError, Renderer,
+    View,
 };
 use drystone_voxel::{Material, VoxelPos};
 use drystone_world::{GeneratedWorld, GeneratorConfig, LevelConfig, LevelData, LevelTree};
 use glam::DVec3;
 
 const SIZE: Size = Size { width: 160, height: 120 };
+
+const QUAD_BYTES: usize = size_of::<drystone_mesh::Quad>();
 
 /// Which calls fail, and how.
 #[derive(Clone, Copy)]
@@ -20,12 +23,16 @@ enum Fault {
     Full(u32),
     /// One of so many calls of any kind is refused by the device.
     Refused(u32),
+    /// There is room for so many quads.
+    Room(usize),
 }
 
 struct Faults {
     fault: Fault,
     dice: u32,
     failed: u32,
+    /// What the renderer has.
+    meshes: Vec<(MeshId, usize)>,
 }
 
 impl Faults {
@@ -36,11 +43,25 @@ impl Faults {
         fails
     }
 
-    fn check(&mut self, takes_room: bool) -> Result<(), RenderError> {
+    fn quads(&self) -> usize {
+        self.meshes.iter().map(|&(_, quads)| quads).sum()
+    }
+
+    fn note(&mut self, id: MeshId, quads: usize) {
+        self.meshes.retain(|&(other, _)| other != id);
+        self.meshes.extend((quads > 0).then_some((id, quads)));
+    }
+
+    /// Whether a call fails that needs room for so many quads beside what there is.
+    fn check(&mut self, quads: Option<usize>) -> Result<(), RenderError> {
+        let full = || RenderError::OutOfMemory { requested_bytes: 1, reason: "a test".into() };
         let fault = self.fault;
         match fault {
-            Fault::Full(one_of) if takes_room && self.roll(one_of) => {
-                Err(RenderError::OutOfMemory { requested_bytes: 1, reason: "a test".into() })
+            Fault::Full(one_of) if quads.is_some() && self.roll(one_of) => Err(full()),
+            Fault::Room(room) => {
+                let is_full = quads.is_some_and(|quads| self.quads() + quads > room);
+                self.failed += u32::from(is_full);
+                if is_full { Err(full()) } else { Ok(()) }
             }
             Fault::Refused(one_of) if self.roll(one_of) => {
                 Err(RenderError::Device { during: "a test", reason: "it was told to".into() })
@@ -67,16 +88,23 @@ impl Renderer for Faulty {
         self.renderer.set_palette(colors)
     }
     fn insert(&mut self, mesh: &MeshData<'_>) -> Result<MeshId, RenderError> {
-        self.faults.borrow_mut().check(true)?;
-        self.renderer.insert(mesh)
+        self.faults.borrow_mut().check(Some(mesh.quads.len()))?;
+        let id = self.renderer.insert(mesh)?;
+        self.faults.borrow_mut().note(id, mesh.quads.len());
+        Ok(id)
     }
     fn replace(&mut self, id: MeshId, mesh: &MeshData<'_>) -> Result<(), RenderError> {
-        self.faults.borrow_mut().check(true)?;
-        self.renderer.replace(id, mesh)
+        // The new one is placed before the old one goes.
+        self.faults.borrow_mut().check(Some(mesh.quads.len()))?;
+        self.renderer.replace(id, mesh)?;
+        self.faults.borrow_mut().note(id, mesh.quads.len());
+        Ok(())
     }
     fn remove(&mut self, id: MeshId) -> Result<(), RenderError> {
-        self.faults.borrow_mut().check(false)?;
-        self.renderer.remove(id)
+        self.faults.borrow_mut().check(None)?;
+        self.renderer.remove(id)?;
+        self.faults.borrow_mut().note(id, 0);
+        Ok(())
     }
     fn resize(&mut self, width: u32, height: u32) -> Result<(), RenderError> {
         self.renderer.resize(width, height)
@@ -102,6 +130,11 @@ impl Renderer for Faulty {
     fn held(&self) -> HeldStats {
         self.renderer.held()
     }
+}
+
+fn faults() -> Rc<RefCell<Faults>> {
+    let faults = Faults { fault: Fault::None, dice: 7, failed: 0, meshes: Vec::new() };
+    Rc::new(RefCell::new(faults))
 }
 
 fn data() -> Arc<LevelData> {
@@ -143,7 +176,7 @@ fn settled(scene: &mut LevelScene) -> (Image, HeldStats) {
 #[test]
 fn what_fails_is_shown_later_and_nothing_is_left_over() {
     for fault in [Fault::Full(3), Fault::Full(20), Fault::Refused(4), Fault::Refused(25)] {
-        let faults = Rc::new(RefCell::new(Faults { fault: Fault::None, dice: 7, failed: 0 }));
+        let faults = faults();
         let data = data();
         let mut scene = scene_of(&data, &faults);
         scene.settle(&view(0), SIZE, |_| {}).unwrap();
@@ -164,4 +197,75 @@ fn what_fails_is_shown_later_and_nothing_is_left_over() {
         assert_eq!(held.used_bytes, expected_held.used_bytes);
         assert_eq!(found.difference(&expected, 0).unwrap().pixels, 0);
     }
+}
+
+/// The land from above: whatever is shown of it, no pixel shows what is behind.
+fn above() -> View {
+    let mut camera =
+        Camera::look_at(DVec3::new(128.0, 300.0, 127.0), DVec3::new(128.0, 0.0, 128.0));
+    camera.projection = Projection::Orthographic { height_voxels: 90.0 };
+    View::new(camera)
+}
+
+/// Checks that nothing is missing in the picture from above.
+fn check_whole(scene: &mut LevelScene, nothing: &Image, during: &str) {
+    let found = scene.picture(&above()).unwrap().0;
+    let pixels = SIZE.width * SIZE.height;
+    assert_eq!(found.difference(nothing, 0).unwrap().pixels, pixels, "{during}");
+}
+
+#[test]
+fn without_room_the_picture_is_whole_and_finer_when_there_is_again() {
+    let data = data();
+    let mut free = scene_of(&data, &faults());
+    let nothing = free.picture(&above()).unwrap().0;
+    let (expected, expected_held) = settled(&mut free);
+    for part in [2, 3, 8] {
+        let (faults, room) = (faults(), expected_held.used_bytes as usize / QUAD_BYTES / part);
+        faults.borrow_mut().fault = Fault::Room(room);
+        let mut scene = scene_of(&data, &faults);
+        for step in [0, 40, 3] {
+            let settled = scene.settle(&view(step), SIZE, |_| {});
+            assert!(settled.is_ok(), "1/{part}: room for {room} quads, step {step}");
+            for step in step..step + 10 {
+                scene.update(&view(step), SIZE).unwrap();
+                check_whole(&mut scene, &nothing, &format!("1/{part}, step {step}"));
+            }
+        }
+        assert!(faults.borrow().failed > 5 && scene.coarsening() > 1.0);
+        assert!(faults.borrow().quads() <= room);
+        faults.borrow_mut().fault = Fault::None;
+        let (found, held) = settled(&mut scene);
+        assert_eq!(held.used_bytes, expected_held.used_bytes);
+        assert_eq!(found.difference(&expected, 0).unwrap().pixels, 0);
+    }
+}
+
+#[test]
+fn what_refuses_for_good_says_so_and_shows_what_it_has() {
+    let (faults, data) = (faults(), data());
+    let mut scene = scene_of(&data, &faults);
+    let nothing = scene.picture(&above()).unwrap().0;
+    scene.settle(&view(0), SIZE, |_| {}).unwrap();
+    faults.borrow_mut().fault = Fault::Refused(1);
+    let mut refused = 0;
+    for step in 0..60 {
+        refused += u32::from(scene.update(&view(step * 3), SIZE).is_err());
+        check_whole(&mut scene, &nothing, &format!("step {step}"));
+        std::thread::sleep(std::time::Duration::from_millis(1));
+    }
+    assert!(refused > 5);
+    faults.borrow_mut().fault = Fault::None;
+    let (found, held) = settled(&mut scene);
+    let (expected, expected_held) = settled(&mut scene_of(&data, &faults));
+    assert_eq!(held.used_bytes, expected_held.used_bytes);
+    assert_eq!(found.difference(&expected, 0).unwrap().pixels, 0);
+}
+
+#[test]
+fn no_room_at_all_is_an_error() {
+    let (faults, data) = (faults(), data());
+    faults.borrow_mut().fault = Fault::Room(10);
+    let error = scene_of(&data, &faults).settle(&view(0), SIZE, |_| {}).unwrap_err();
+    assert!(error.to_string().contains("limit of vertex memory"), "{error}");
 }

@@ -51,6 +51,14 @@ pub trait NodeSink {
         face: Face,
         wall: Option<&QuadBuffer>,
     ) -> Result<(), Self::Error>;
+
+    /// Whether taking something away may help against this error: then larger voxels take the
+    /// place of smaller ones that go first, where there is no room for both. Otherwise what
+    /// is shown stays.
+    fn is_full(&self, error: &Self::Error) -> bool {
+        let _ = error;
+        true
+    }
 }
 
 /// Shows a world of any size, near parts fine and far ones coarse.
@@ -205,13 +213,22 @@ impl LevelTree {
 
     /// Whether there was nothing left to do or to wait for after the last update.
     pub fn is_settled(&self) -> bool {
-        let is_wanting = !self.wanted.is_empty() || !self.wanted_merges.is_empty();
-        let is_idle = !is_wanting && !self.spent.has_more && self.frame > 0;
+        let is_idle = !self.is_waiting() && !self.spent.has_more && self.frame > 0;
         is_idle
             && !self.was_refused
             && self.touched.is_empty()
             && self.swaps.is_empty()
             && self.stuck.is_empty()
+    }
+
+    /// Whether the last update lacked meshes, that [`wait`](Self::wait) waits for.
+    pub fn is_waiting(&self) -> bool {
+        !self.wanted.is_empty() || !self.wanted_merges.is_empty()
+    }
+
+    /// Whether something is shown in every place of the world.
+    pub fn is_whole(&self) -> bool {
+        self.roots.iter().all(|&root| self.places.get(root).is_some())
     }
 
     /// Waits until a mesh is made, or makes one where there are no threads; at most `time`.

@@ -135,15 +135,32 @@ impl LevelTree {
     fn merge<S: NodeSink>(&mut self, node: NodePos, sink: &mut S) -> Result<(), S::Error> {
         // The old goes when the new is there; but where there is no room for both, at once
         // before it: nothing is drawn between.
-        if self.show(node, sink).is_ok() {
-            self.hide_below(node, sink)?;
+        if let Err(error) = self.show(node, sink) {
+            if !sink.is_full(&error) || !self.frees_enough(node) {
+                return Err(error);
+            }
+            // What it refuses to take away now is in nobody's place.
+            let hidden = self.hide_below(node, sink);
+            self.places.remove(node);
+            self.show(node, sink).and(hidden)?;
         } else {
             self.hide_below(node, sink)?;
-            self.places.remove(node);
-            self.show(node, sink)?;
         }
         self.spent.merge_count += 1;
         Ok(())
+    }
+
+    /// Whether what is shown below a node takes no less than its own mesh would.
+    fn frees_enough(&self, node: NodePos) -> bool {
+        let needed = self.ready.get(&node).map_or(0, |ready| ready.mesh.body.len() as u64);
+        let (mut freed, mut below) = (0, vec![node]);
+        while let Some(inner) = below.pop() {
+            freed += self.shown.get(&inner).map_or(0, |shown| u64::from(shown.quads));
+            if !self.is_shown(inner) && self.places.get(inner).is_some() {
+                below.extend(self.data.children(inner));
+            }
+        }
+        freed >= needed
     }
 
     fn hide_below<S: NodeSink>(&mut self, node: NodePos, sink: &mut S) -> Result<(), S::Error> {
