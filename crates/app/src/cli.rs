@@ -16,7 +16,7 @@ use std::{
 };
 
 use clap::{Args, Parser, Subcommand, ValueEnum, error::ErrorKind};
-use drystone::scene::{BackendKind, Meshing, RendererKind, Shade, Size};
+use drystone::scene::{BackendKind, MemoryBudget, Meshing, RendererKind, Shade, Size};
 use drystone_render::{Atmosphere, Cull};
 use drystone_world::{GeneratorConfig, Model, VoxelModel};
 use glam::DVec3;
@@ -126,6 +126,10 @@ pub(crate) struct SceneOptions {
     /// auto (in worlds of more than 8,192 chunks), on or off (all is read first)
     #[arg(long, value_enum, value_name = "WHEN", default_value = "auto")]
     pub(crate) levels: LevelsKind,
+    /// MiB of memory that a world shown at levels of detail may take, beside some 64 MiB of the
+    /// program: vertices and voxels; where that is not enough, voxels are shown larger
+    #[arg(long = "memory", value_name = "MIB", default_value_t = DEFAULT_MIB, value_parser = clap::value_parser!(u32).range(32..=1_048_576))]
+    pub(crate) memory_mib: u32,
     #[command(flatten)]
     pub(crate) memory: MemoryOptions,
     /// The picture's or window's size in pixels
@@ -178,6 +182,11 @@ impl SceneOptions {
         !self.ao
             && !matches!(self.renderer, RendererKind::Instanced(_))
             && self.source.model_path().is_none()
+    }
+
+    /// What a world shown at levels of detail may take.
+    pub(crate) fn memory_budget(&self) -> MemoryBudget {
+        MemoryBudget::new(u64::from(self.memory_mib) << 20)
     }
 
     /// How dark what is near makes corners.
@@ -301,6 +310,9 @@ pub(crate) struct CheckArguments {
     #[command(flatten)]
     pub(crate) memory: MemoryOptions,
 }
+
+/// The memory that is divided if nothing else is said.
+const DEFAULT_MIB: u32 = (MemoryBudget::DEFAULT_BYTES >> 20) as u32;
 
 /// What is said to who wants what cubes cannot be.
 const NO_SHADED_CUBES: &str = "--ao is not for --renderer instanced: a cube's 8 bytes have no \

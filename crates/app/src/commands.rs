@@ -119,8 +119,6 @@ pub(crate) fn set_cull(renderer: &mut dyn Renderer, cull: Cull) -> Result<(), Re
 
 /// Sources of more chunks than this are shown at levels of detail, if nothing else is said.
 const CHUNKS_IN_MEMORY: u64 = 8_192;
-/// Bytes of voxels that are kept for levels of detail.
-pub(crate) const LEVELS_CACHE_BYTES: usize = 256 << 20;
 
 /// Whether the source is shown at levels of detail, instead of loaded whole.
 pub(crate) fn wants_levels(options: &SceneOptions, source: &dyn Source) -> bool {

@@ -1,11 +1,11 @@
 use std::sync::Arc;
 
 use drystone::scene::{
-    self, ChunkQuads, EditScene, KeptBy, LevelScene, Meshing, ModelScene, ModelTriangles, Room,
-    Scene, Size,
+    self, ChunkQuads, EditScene, KeptBy, LevelScene, MemoryBudget, Meshing, ModelScene,
+    ModelTriangles, Room, Scene, Size,
 };
 use drystone_render::{DrawStats, Image, RenderError, Renderer, View};
-use drystone_world::{LevelConfig, LevelData, LevelTree, Source, World, WorldError};
+use drystone_world::{LevelData, LevelTree, Source, World, WorldError};
 use glam::DVec3;
 
 use crate::{AppError, cli::SceneOptions, commands};
@@ -14,7 +14,7 @@ use crate::{AppError, cli::SceneOptions, commands};
 pub(crate) enum Content {
     World(Box<World>),
     /// A world near parts of which are fine and far ones coarse.
-    Levels(Arc<LevelData>),
+    Levels(Arc<LevelData>, MemoryBudget),
     Model(ModelTriangles),
 }
 
@@ -32,8 +32,9 @@ impl Content {
         }
         let source = open()?;
         if commands::wants_levels(options, source.as_ref()) {
-            let data = Arc::new(LevelData::new(source, commands::LEVELS_CACHE_BYTES));
-            return Ok((Self::Levels(Arc::clone(&data)), KeptBy::Levels(data)));
+            let budget = options.memory_budget();
+            let data = Arc::new(LevelData::new(source, budget.cache_bytes()));
+            return Ok((Self::Levels(Arc::clone(&data), budget), KeptBy::Levels(data)));
         }
         let content = Self::World(Box::new(commands::load(source.as_ref())?));
         let is_kept = commands::is_keepable(source.as_ref());
@@ -44,7 +45,7 @@ impl Content {
     pub(crate) fn name(&self) -> &str {
         match self {
             Self::World(world) => world.name(),
-            Self::Levels(data) => data.source().name(),
+            Self::Levels(data, _) => data.source().name(),
             Self::Model(model) => &model.name,
         }
     }
@@ -53,7 +54,7 @@ impl Content {
     pub(crate) fn corners(&self) -> (DVec3, DVec3) {
         match self {
             Self::World(world) => scene::corners(world),
-            Self::Levels(data) => scene::level_corners(data),
+            Self::Levels(data, _) => scene::level_corners(data),
             Self::Model(model) => model.place.corners(),
         }
     }
@@ -62,7 +63,7 @@ impl Content {
     pub(crate) fn view(&self, options: &SceneOptions) -> View {
         match self {
             Self::World(world) => commands::view_of(world, options),
-            Self::Levels(data) => commands::view_of_levels(data, options),
+            Self::Levels(data, _) => commands::view_of_levels(data, options),
             Self::Model(model) => commands::view_of_model(model, options),
         }
     }
@@ -71,14 +72,14 @@ impl Content {
     pub(crate) fn quads(&self, meshing: Meshing) -> Vec<ChunkQuads> {
         match self {
             Self::World(world) => scene::mesh_world_with(world, meshing),
-            Self::Levels(_) | Self::Model(_) => Vec::new(),
+            Self::Levels(..) | Self::Model(_) => Vec::new(),
         }
     }
 
     /// What a renderer is to have room for.
     pub(crate) fn room(&self, quads: &[ChunkQuads]) -> Room {
         match self {
-            Self::Levels(_) => LevelScene::ROOM,
+            Self::Levels(..) => LevelScene::ROOM,
             Self::World(_) | Self::Model(_) => quads.into(),
         }
     }
@@ -87,7 +88,7 @@ impl Content {
 /// The same with a renderer that draws it.
 pub(crate) enum Shown {
     World(Box<Scene>),
-    Levels(Box<LevelScene>),
+    Levels(Box<LevelScene>, MemoryBudget),
     Model(ModelScene),
 }
 
@@ -106,13 +107,15 @@ impl Shown {
                 scene.set_meshing(meshing);
                 Ok(Self::World(Box::new(scene)))
             }
-            Content::Levels(data) => {
+            Content::Levels(data, budget) => {
                 let no_threads = |error: WorldError| RenderError::Device {
                     during: "starting the threads that make meshes",
                     reason: error.to_string(),
                 };
-                let tree = LevelTree::new(data, LevelConfig::default()).map_err(no_threads)?;
-                Ok(Self::Levels(Box::new(LevelScene::new(tree, renderer)?)))
+                let tree = LevelTree::new(data, budget.level_config()).map_err(no_threads)?;
+                let mut scene = LevelScene::new(tree, renderer)?;
+                scene.set_most_bytes(budget.vertex_bytes());
+                Ok(Self::Levels(Box::new(scene), budget))
             }
             Content::Model(model) => Ok(Self::Model(ModelScene::new(model, renderer)?)),
         }
@@ -121,7 +124,7 @@ impl Shown {
     pub(crate) fn into_content(self) -> Content {
         match self {
             Self::World(scene) => Content::World(Box::new(scene.into_world())),
-            Self::Levels(scene) => Content::Levels(scene.tree().shared_data()),
+            Self::Levels(scene, budget) => Content::Levels(scene.tree().shared_data(), budget),
             Self::Model(scene) => Content::Model(scene.into_model()),
         }
     }
@@ -130,14 +133,14 @@ impl Shown {
     pub(crate) fn remesh(&mut self, meshing: Meshing) -> Result<(), RenderError> {
         match self {
             Self::World(scene) => scene.remesh_all(meshing),
-            Self::Levels(_) | Self::Model(_) => Ok(()),
+            Self::Levels(..) | Self::Model(_) => Ok(()),
         }
     }
 
     pub(crate) fn renderer(&mut self) -> &mut dyn Renderer {
         match self {
             Self::World(scene) => scene.renderer(),
-            Self::Levels(scene) => scene.renderer(),
+            Self::Levels(scene, _) => scene.renderer(),
             Self::Model(scene) => scene.renderer(),
         }
     }
@@ -145,7 +148,7 @@ impl Shown {
     /// The world, where what is shown of it follows the eye, and whether that lags behind.
     pub(crate) fn levels(&self) -> Option<(&LevelData, bool)> {
         match self {
-            Self::Levels(scene) => Some((scene.tree().data(), !scene.tree().is_settled())),
+            Self::Levels(scene, _) => Some((scene.tree().data(), !scene.tree().is_settled())),
             Self::World(_) | Self::Model(_) => None,
         }
     }
@@ -154,7 +157,7 @@ impl Shown {
     pub(crate) fn edit_scene(&mut self) -> Option<&mut dyn EditScene> {
         match self {
             Self::World(scene) => Some(scene.as_mut()),
-            Self::Levels(scene) => Some(scene.as_mut()),
+            Self::Levels(scene, _) => Some(scene.as_mut()),
             Self::Model(_) => None,
         }
     }
@@ -162,7 +165,7 @@ impl Shown {
     /// Brings what is shown closer to what `view` should see, in a picture of this size.
     pub(crate) fn follow(&mut self, view: &View, size: Size) -> Result<(), RenderError> {
         match self {
-            Self::Levels(scene) => scene.update(view, size),
+            Self::Levels(scene, _) => scene.update(view, size),
             Self::World(_) | Self::Model(_) => Ok(()),
         }
     }
@@ -170,7 +173,7 @@ impl Shown {
     /// Brings what is shown to what `view` should see, however long it takes.
     pub(crate) fn settle(&mut self, view: &View, size: Size) -> Result<(), RenderError> {
         match self {
-            Self::Levels(scene) => scene.settle(view, size, |_| {}),
+            Self::Levels(scene, _) => scene.settle(view, size, |_| {}),
             Self::World(_) | Self::Model(_) => Ok(()),
         }
     }
@@ -178,7 +181,7 @@ impl Shown {
     pub(crate) fn draw(&mut self, view: &View) -> Result<DrawStats, RenderError> {
         match self {
             Self::World(scene) => scene.draw(view),
-            Self::Levels(scene) => scene.draw(view),
+            Self::Levels(scene, _) => scene.draw(view),
             Self::Model(scene) => scene.draw(view),
         }
     }
@@ -186,7 +189,7 @@ impl Shown {
     pub(crate) fn picture(&mut self, view: &View) -> Result<(Image, DrawStats), RenderError> {
         match self {
             Self::World(scene) => scene.picture(view),
-            Self::Levels(scene) => scene.picture(view),
+            Self::Levels(scene, _) => scene.picture(view),
             Self::Model(scene) => scene.picture(view),
         }
     }

@@ -14,6 +14,7 @@ mod backend;
 mod edit;
 mod editor;
 mod level_scene;
+mod memory;
 mod model;
 mod model_scene;
 mod outlook;
@@ -28,6 +29,7 @@ pub use editor::{
     Brush, BrushForm, EditAction, EditError, EditKeeper, Edited, Editor, KeptBy, SaveState,
 };
 pub use level_scene::{LevelScene, eye_of};
+pub use memory::MemoryBudget;
 pub use model::{ModelPlace, ModelTriangles, PartTriangles, Shade};
 pub use model_scene::ModelScene;
 pub use outlook::{Outlook, corners, level_corners, model_outlook, outlook, outlook_on, reach};

@@ -15,6 +15,7 @@ mod level_faults;
 mod level_pictures;
 mod levels;
 mod light;
+mod memory;
 mod minecraft;
 mod model_cases;
 mod model_pictures;

@@ -8,8 +8,7 @@ use crate::{
     AppError,
     allocator::AllocatorReport,
     cli::SceneOptions,
-    commands::{self, LEVELS_CACHE_BYTES},
-    output,
+    commands, output,
     report::{ShotReport, StageTimes},
 };
 
@@ -19,8 +18,8 @@ pub(super) fn run(
     source: Box<dyn Source>,
     path: &Path,
 ) -> Result<(), AppError> {
-    let mut clock = Clock::start();
-    let data = Arc::new(LevelData::new(source, LEVELS_CACHE_BYTES));
+    let (mut clock, budget) = (Clock::start(), options.memory_budget());
+    let data = Arc::new(LevelData::new(source, budget.cache_bytes()));
     let view = commands::view_of_levels(&data, options);
     let (renderer, backend, size) = (options.renderer, options.backend, options.size);
     let mut renderer = scene::open_renderer(renderer, backend, size, LevelScene::ROOM)?;
@@ -32,10 +31,11 @@ pub(super) fn run(
     let config = LevelConfig {
         frame_bytes: usize::MAX,
         frame_time: std::time::Duration::from_secs(1),
-        ..LevelConfig::default()
+        ..budget.level_config()
     };
     let tree = LevelTree::new(Arc::clone(&data), config)?;
     let mut scene = LevelScene::new(tree, renderer)?;
+    scene.set_most_bytes(budget.vertex_bytes());
     scene.settle(&view, size, |_| {})?;
     times.load_ms = clock.lap();
     commands::note_faults(data.source().name(), &data.faults());
