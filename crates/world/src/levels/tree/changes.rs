@@ -116,10 +116,11 @@ impl LevelTree {
         for (i, child) in children.iter().enumerate() {
             let Some(ready) = self.ready.get(child) else { continue };
             if let Err(error) = sink.set_body(*child, Some(&ready.mesh.body)) {
-                let body = Stuck { has_body: true, walls: FaceSet::EMPTY };
-                let shown = children[..i].iter();
-                // What is not taken back now is later; why it came to that is told.
-                shown.for_each(|&shown| drop(self.take_off(shown, body, sink)));
+                // What is not taken back now is later; why it came to that is told. Even of the
+                // one that was refused a part may be there.
+                for shown in &children[..=i] {
+                    drop(self.take_off(*shown, Stuck::BODY, sink));
+                }
                 return Err(error);
             }
         }
@@ -182,7 +183,11 @@ impl LevelTree {
     /// Shows a mesh that is ready; it is ready still if that fails.
     fn show<S: NodeSink>(&mut self, node: NodePos, sink: &mut S) -> Result<(), S::Error> {
         if let Some(ready) = self.ready.get(&node) {
-            sink.set_body(node, Some(&ready.mesh.body))?;
+            if let Err(error) = sink.set_body(node, Some(&ready.mesh.body)) {
+                // A part of it may be there.
+                drop(self.take_off(node, Stuck::BODY, sink));
+                return Err(error);
+            }
             self.note_shown(node);
         }
         Ok(())
@@ -264,6 +269,10 @@ impl LevelTree {
 pub(super) struct Stuck {
     pub(super) has_body: bool,
     pub(super) walls: FaceSet,
+}
+
+impl Stuck {
+    const BODY: Self = Self { has_body: true, walls: FaceSet::EMPTY };
 }
 
 /// The set with a face more, or less if it is there.
