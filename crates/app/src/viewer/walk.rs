@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use drystone_voxel::{Chunk, ChunkPos, MaterialTable, VoxelPos};
-use drystone_world::Voxels;
+use drystone_world::{VoxelBox, Voxels};
 use glam::DVec3;
 
 use super::{Viewer, flight::LONGEST_STEP};
@@ -47,8 +47,10 @@ const GRAVITY: f64 = 28.0;
 const JUMP_SPEED: f64 = 8.4;
 /// Nobody falls faster, in voxels a second.
 const MOST_FALL: f64 = 60.0;
-/// Who stands within voxels rises so fast until it is free.
+/// Who stands within voxels rises so fast until it is free, and so far at the most: less than
+/// the body and a roof of one voxel, so that none is passed.
 const RISE: f64 = 12.0;
+const MOST_RISE: f64 = 2.0;
 /// The longest move between two looks at the voxels: no wall is so thin.
 const LONGEST_MOVE: f64 = 0.4;
 /// How far a body stays from what it touches, for rounding.
@@ -79,7 +81,7 @@ impl Walk {
         let part = seconds / f64::from(count);
         for _ in 0..count {
             if is_stuck(*eye, is_solid) {
-                (eye.y, self.fall_speed, self.is_on_ground) = (eye.y + RISE * part, 0.0, false);
+                self.rise(eye, RISE * part, is_solid);
                 continue;
             }
             if stride.jumps && self.is_on_ground {
@@ -88,6 +90,22 @@ impl Walk {
             self.aside(eye, DVec3::X * way.x * part, is_solid);
             self.aside(eye, DVec3::Z * way.z * part, is_solid);
             self.fall(eye, part, floor, is_solid);
+        }
+    }
+
+    /// Who is within voxels rises by `most` to the next place that is free, or stays where none
+    /// is near above.
+    fn rise(&mut self, eye: &mut DVec3, most: f64, is_solid: &mut dyn FnMut(VoxelPos) -> bool) {
+        let soles = eye.y - EYE_HEIGHT;
+        let free = (1..=MOST_RISE as u32 + 1)
+            .map(|voxels| soles.floor() + f64::from(voxels) + GAP)
+            .filter(|to| to - soles <= MOST_RISE + GAP)
+            .map(|to| to + EYE_HEIGHT)
+            .find(|&to| !is_stuck(DVec3::new(eye.x, to, eye.z), is_solid));
+        // Who stays does not move by itself.
+        (self.fall_speed, self.is_on_ground) = (0.0, free.is_none());
+        if let Some(to) = free {
+            eye.y = to.min(eye.y + most);
         }
     }
 
@@ -151,18 +169,22 @@ fn is_stuck(eye: DVec3, is_solid: &mut dyn FnMut(VoxelPos) -> bool) -> bool {
 struct Near<'a> {
     voxels: &'a dyn Voxels,
     materials: &'a MaterialTable,
+    /// Outside there is nothing, where that is known.
+    bounds: Option<VoxelBox>,
     last: Option<(ChunkPos, Option<Chunk>)>,
 }
 
 impl Near<'_> {
-    /// Whether a voxel carries and stops: all but air and liquids do. What cannot be read does
-    /// not, nor is there anything outside of the world.
+    /// Whether a voxel carries and stops: all but air and liquids do, and what cannot be read.
+    /// There is nothing outside of the world.
     fn is_solid(&mut self, at: VoxelPos) -> bool {
         let (position, local) = at.split(self.voxels.side());
         if self.last.as_ref().is_none_or(|(last, _)| *last != position) {
             self.last = Some((position, self.voxels.chunk_at(position)));
         }
-        let Some((_, Some(chunk))) = &self.last else { return false };
+        let Some((_, Some(chunk))) = &self.last else {
+            return self.bounds.is_none_or(|bounds| bounds.contains(at));
+        };
         let material = chunk.get(local);
         let is_liquid = |name: &str| ["water", "lava"].iter().any(|liquid| name.contains(liquid));
         !material.is_air() && !self.materials.get(material).is_some_and(|it| is_liquid(&it.name))
@@ -192,7 +214,7 @@ impl Viewer {
         let seconds = time.as_secs_f64().min(LONGEST_STEP);
         self.flight.turn_held(camera, seconds);
         let (voxels, materials) = (scene.voxels(), scene.materials());
-        let mut near = Near { voxels, materials, last: None };
+        let mut near = Near { voxels, materials, bounds: scene.bounds(), last: None };
         let (stride, floor) = (self.flight.stride(camera), self.corners.0.y);
         walk.step(&mut camera.eye, stride, seconds, floor, &mut |at| near.is_solid(at));
     }
@@ -272,6 +294,67 @@ mod tests {
         assert!((1.05..1.5).contains(&(highest - STANDING.y)), "{highest}");
         let (_, _, highest) = walk(STANDING + DVec3::Z * 22.0, DVec3::ZERO, true, 2.0);
         assert!(highest - STANDING.y < 2.0 - EYE_HEIGHT - ABOVE_EYE + 1e-6, "{highest}");
+    }
+
+    /// A voxel that is placed within the body lifts it where there is room, and through no roof.
+    #[test]
+    fn who_is_within_a_voxel_rises_two_or_stays() {
+        let roofed = STANDING + DVec3::Z * 22.0;
+        let cases = [
+            (STANDING, vec![0], Some(1.0)),
+            (STANDING, vec![1], Some(2.0)),
+            (STANDING, vec![0, 1, 2], None),
+            (roofed, vec![0], None),
+            (roofed, vec![1], None),
+        ];
+        for (start, placed, rise) in cases {
+            let mut world = world();
+            let [x, _, z] = start.floor().as_ivec3().to_array();
+            for &y in &placed {
+                world.set(VoxelPos::new(x, y, z), Material(1));
+            }
+            for seconds in [0.003, 0.02, 0.1] {
+                let (mut eye, mut walk) = (start, Walk::default());
+                let mut is_solid = |at: VoxelPos| !world.get(at).is_air();
+                for _ in 0..(2.0 / seconds) as u32 {
+                    walk.step(&mut eye, Stride::default(), seconds, -2.0, &mut is_solid);
+                }
+                let expected = start + DVec3::Y * rise.unwrap_or(0.0);
+                assert!((eye - expected).length() < 1e-5, "{placed:?}: {start:?} to {eye:?}");
+                assert_eq!(is_stuck(eye, &mut is_solid), rise.is_none(), "{placed:?}");
+                assert!(walk.is_on_ground(), "{placed:?}: it moves by itself");
+            }
+        }
+    }
+
+    /// Nothing in it can be read.
+    struct Damaged;
+
+    impl Voxels for Damaged {
+        fn side(&self) -> u32 {
+            Chunk::SIDE
+        }
+
+        fn chunk_at(&self, _: ChunkPos) -> Option<Chunk> {
+            None
+        }
+    }
+
+    #[test]
+    fn nobody_falls_through_what_cannot_be_read() {
+        let materials = MaterialTable::new();
+        let side = Chunk::SIDE as i32;
+        let [min, max] = [VoxelPos::new(0, -side, 0), VoxelPos::new(side, 0, side)];
+        for (bounds, rests_at) in [(Some(VoxelBox { min, max }), 0.0), (None, 8.0)] {
+            let (voxels, materials) = (&Damaged, &materials);
+            let mut near = Near { voxels, materials, bounds, last: None };
+            let (mut eye, mut walk) = (STANDING + DVec3::Y * 8.0, Walk::default());
+            for _ in 0..200 {
+                let floor = -f64::from(side);
+                walk.step(&mut eye, Stride::default(), 0.02, floor, &mut |at| near.is_solid(at));
+            }
+            assert!((eye - STANDING - DVec3::Y * rests_at).length() < 1e-5, "{eye:?}");
+        }
     }
 
     /// However long a frame took, no wall and no ground is passed.
