@@ -305,13 +305,13 @@ impl ApplicationHandler<Wish> for Viewer {
             } => self.capture_mouse(true),
             WindowEvent::MouseWheel { delta, .. } => self.flight.wheel(delta),
             WindowEvent::Focused(false) => {
-                self.editing.focus.set(false, Instant::now());
+                self.editing.focus.set(false);
                 self.flight.release_all();
                 self.editing.release();
                 self.capture_mouse(false);
             }
             WindowEvent::Focused(true) => {
-                self.editing.focus.set(true, Instant::now());
+                self.editing.focus.set(true);
                 self.redraw();
             }
             WindowEvent::Occluded(false) => self.redraw(),

@@ -42,8 +42,13 @@ struct Press {
 
 /// Whether the window has the keys, and since when.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Focus {
-    since: Option<Instant>,
+pub(super) enum Focus {
+    #[default]
+    Elsewhere,
+    /// It has, but no frame has ended since: what comes now may have been done before.
+    New,
+    /// The first frame since has ended then.
+    Since(Instant),
 }
 
 impl Focus {
@@ -51,13 +56,20 @@ impl Focus {
     /// the window, not what it shows.
     const CLICK: Duration = Duration::from_millis(80);
 
-    pub(super) fn set(&mut self, is_focused: bool, now: Instant) {
-        self.since = is_focused.then_some(now);
+    pub(super) fn set(&mut self, is_focused: bool) {
+        *self = if is_focused { Self::New } else { Self::Elsewhere };
+    }
+
+    /// A frame has ended: while it took its time, clicks waited.
+    pub(super) fn frame_ended(&mut self, now: Instant) {
+        if matches!(self, Self::New) {
+            *self = Self::Since(now);
+        }
     }
 
     /// Whether a click now is meant for what the window shows.
     fn takes_click(self, now: Instant) -> bool {
-        self.since.is_some_and(|since| now.duration_since(since) > Self::CLICK)
+        matches!(self, Self::Since(since) if now.duration_since(since) > Self::CLICK)
     }
 }
 
@@ -276,11 +288,17 @@ mod tests {
         let mut focus = Focus::default();
         let now = Instant::now();
         let later = |ms: u64| now + Duration::from_millis(ms);
+        focus.frame_ended(now);
         assert!(!focus.takes_click(later(500)), "it never had the keys");
-        focus.set(true, now);
-        assert!(!focus.takes_click(now) && !focus.takes_click(later(10)));
-        assert!(focus.takes_click(later(500)));
-        focus.set(false, later(600));
-        assert!(!focus.takes_click(later(900)));
+        focus.set(true);
+        // However slow the first frame is.
+        assert!(!focus.takes_click(later(10)) && !focus.takes_click(later(900)));
+        focus.frame_ended(later(900));
+        assert!(!focus.takes_click(later(910)));
+        focus.frame_ended(later(1000));
+        assert!(focus.takes_click(later(1010)));
+        focus.set(false);
+        focus.frame_ended(later(1020));
+        assert!(!focus.takes_click(later(1900)));
     }
 }

@@ -50,6 +50,7 @@ impl Viewer {
     fn drawn(&mut self, event_loop: &ActiveEventLoop, time: Duration, stats: DrawStats) {
         let Some(screen) = &self.screen else { return };
         self.reopened = 0;
+        self.editing.focus.frame_ended(Instant::now());
         let lags = screen.levels().is_some_and(|(_, lags)| lags);
         if self.lags && !lags {
             self.faults_noted = note_new_faults(screen, self.faults_noted);
