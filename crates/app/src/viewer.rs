@@ -85,15 +85,13 @@ pub(crate) fn run(options: &SceneOptions, save: &SaveArgs) -> Result<(), AppErro
     signals::listen(event_loop.create_proxy());
     let mut viewer = Viewer::new(options.clone(), save.clone(), content, kept_by);
     let ran = event_loop.run_app(&mut viewer);
-    // However it ended: what is not saved now is lost.
-    if let Err(error) = viewer.editing.save() {
-        viewer
-            .failure
-            .replace(AppError::NotSaved(error))
-            .into_iter()
-            .for_each(|it| output::note(&it.to_string()));
+    if let Err(error) = ran {
+        viewer.fail(AppError::Window(error.to_string()));
     }
-    ran.map_err(|error| AppError::Window(error.to_string()))?;
+    // However it ended: what is not saved now is lost.
+    if let Err(error) = viewer.editing.save_last(&options.source) {
+        viewer.fail(AppError::NotSaved(error));
+    }
     if options.verbose {
         output::note(&AllocatorReport::now().to_string());
     }
@@ -194,8 +192,15 @@ impl Viewer {
     }
 
     fn stop(&mut self, event_loop: &ActiveEventLoop, error: AppError) {
-        self.failure = Some(error);
+        self.fail(error);
         event_loop.exit();
+    }
+
+    /// What it ends with; what failed before is said.
+    fn fail(&mut self, error: AppError) {
+        if let Some(earlier) = self.failure.replace(error) {
+            output::note(&earlier.to_string());
+        }
     }
 
     fn resize(&mut self, event_loop: &ActiveEventLoop, size: PhysicalSize<u32>) {

@@ -8,7 +8,6 @@ use winit::event_loop::ActiveEventLoop;
 
 use super::{Viewer, editing::Editing};
 use crate::{
-    AppError,
     cli::{SaveArgs, SourceOptions},
     commands, output,
 };
@@ -23,6 +22,8 @@ pub(super) struct Saving {
     tried: Instant,
     /// Whether trying again is of no use until the user asks for it.
     is_futile: bool,
+    /// Whether the window was closed: who was warned leaves without what nothing keeps.
+    is_left: bool,
 }
 
 /// How long to wait before saving is tried again that failed.
@@ -30,7 +31,13 @@ const RETRY_INTERVAL: Duration = Duration::from_secs(3);
 
 impl Saving {
     pub(super) fn new() -> Self {
-        Self { is_told: false, is_warned: false, tried: Instant::now(), is_futile: false }
+        Self {
+            is_told: false,
+            is_warned: false,
+            tried: Instant::now(),
+            is_futile: false,
+            is_left: false,
+        }
     }
 
     /// Something was done: who closes the window is warned again.
@@ -50,13 +57,14 @@ impl Saving {
         }
     }
 
-    /// Saves now: to a new file where nothing keeps the edits but one could. What to say of it.
-    fn save(&mut self, keeper: &mut EditKeeper, source: &SourceOptions) -> Saved {
+    /// Saves now: to a new file where nothing keeps the edits but one could, which `say` is told
+    /// as soon as it is made, whether or not it can be written then.
+    fn save(keeper: &mut EditKeeper, source: &SourceOptions, say: &mut dyn FnMut(String)) -> Saved {
         if keeper.lacks_file() && keeper.state() == SaveState::NotKept {
-            return match commands::keep_in_new_file(source, |path| keeper.keep_at(path)) {
-                Ok(path) => Saved::Note(format!("edits are kept in {}", path.display())),
-                Err(error) => Saved::Failed(error),
-            };
+            match commands::keep_in_new_file(source, |path| keeper.keep_at(path)) {
+                Ok(path) => say(format!("edits are kept in {}", path.display())),
+                Err(error) => return Saved::Failed(error),
+            }
         }
         if !keeper.is_keeping() && !keeper.lacks_file() {
             return Saved::Nowhere;
@@ -64,6 +72,27 @@ impl Saving {
         match keeper.save() {
             Ok(()) => Saved::Silent,
             Err(error) => Saved::Failed(error),
+        }
+    }
+
+    /// Saves what would be lost when the program ends now: as [`save`](Self::save), but who
+    /// closed the window gets no new file.
+    fn save_last(
+        &self,
+        keeper: &mut EditKeeper,
+        source: &SourceOptions,
+        say: &mut dyn FnMut(String),
+    ) -> Result<(), WorldError> {
+        if self.is_left {
+            return keeper.save();
+        }
+        match Self::save(keeper, source, say) {
+            Saved::Failed(error) => Err(error),
+            Saved::Nowhere if keeper.state() == SaveState::NotKept => {
+                say("edits are not kept".into());
+                Ok(())
+            }
+            Saved::Nowhere | Saved::Silent => Ok(()),
         }
     }
 
@@ -130,7 +159,6 @@ impl Saving {
 enum Saved {
     /// The title says it.
     Silent,
-    Note(String),
     /// Nothing can keep edits.
     Nowhere,
     Failed(WorldError),
@@ -156,9 +184,13 @@ impl Editing {
         self.saving.title(self.editor.keeper())
     }
 
-    /// Saves what is not saved yet.
-    pub(super) fn save(&mut self) -> Result<(), WorldError> {
-        self.editor.keeper().save()
+    /// Saves what would be lost when the program ends now, but for what was left on purpose.
+    ///
+    /// # Errors
+    /// What cannot be written, or has no file because none can be made.
+    pub(super) fn save_last(&mut self, source: &SourceOptions) -> Result<(), WorldError> {
+        let keeper = self.editor.keeper();
+        self.saving.save_last(keeper, source, &mut |line| output::note(&line))
     }
 }
 
@@ -166,12 +198,13 @@ impl Viewer {
     /// Saves now.
     pub(super) fn save(&mut self) {
         let Editing { saving, editor, .. } = &mut self.editing;
-        let message = match saving.save(editor.keeper(), &self.options.source) {
-            Saved::Silent => String::new(),
-            Saved::Note(line) => {
-                output::note(&line);
-                line
-            }
+        let mut said = String::new();
+        let say = &mut |line: String| {
+            output::note(&line);
+            said = line;
+        };
+        let message = match Saving::save(editor.keeper(), &self.options.source, say) {
+            Saved::Silent => said,
             Saved::Nowhere => "nothing keeps edits".into(),
             Saved::Failed(error) if editor.keeper().is_keeping() => {
                 // Said by the next frame, even if it was said before.
@@ -188,20 +221,11 @@ impl Viewer {
     }
 
     /// Ends, whatever becomes of edits: those that nothing keeps get a new file, if one can be
-    /// made.
+    /// made. What fails is tried once more, and said, when the window is gone.
     pub(super) fn end(&mut self, event_loop: &ActiveEventLoop) {
-        let Editing { saving, editor, .. } = &mut self.editing;
-        match saving.save(editor.keeper(), &self.options.source) {
-            Saved::Note(line) => output::note(&line),
-            // Else it is tried once more, and said, when the window is gone.
-            Saved::Failed(error) if !editor.keeper().is_keeping() => {
-                self.failure = Some(AppError::NotSaved(error));
-            }
-            Saved::Nowhere if editor.keeper_state() == SaveState::NotKept => {
-                output::note("edits are not kept");
-            }
-            Saved::Silent | Saved::Nowhere | Saved::Failed(_) => {}
-        }
+        let keeper = self.editing.editor.keeper();
+        let say = &mut |line: String| output::note(&line);
+        drop(Saving::save(keeper, &self.options.source, say));
         event_loop.exit();
     }
 
@@ -214,7 +238,67 @@ impl Viewer {
                 output::note(&line);
                 self.redraw();
             }
-            None => event_loop.exit(),
+            None => {
+                saving.is_left = true;
+                event_loop.exit();
+            }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use drystone::scene::KeptBy;
+    use drystone_voxel::{Material, VoxelPos};
+    use drystone_world::{CommitPolicy, Edit, EditedSource, VoxelShape, World, open_source};
+
+    use super::*;
+    use crate::cli;
+
+    /// An edit of a generated world that nothing keeps.
+    fn edited() -> EditKeeper {
+        let source = open_source(None).unwrap();
+        let mut world = World::new("edited", source.materials().clone());
+        let unkept = EditedSource::without_file(source, CommitPolicy::default()).unwrap();
+        let mut keeper = EditKeeper::new(KeptBy::Source(Box::new(unkept)));
+        let shape = VoxelShape::cube(VoxelPos::new(9, 9, 9), 3);
+        let edit = Edit::fill(&world, &shape, Material(1)).unwrap();
+        world.apply(&edit);
+        keeper.take(&world, &edit);
+        assert_eq!(keeper.state(), SaveState::NotKept);
+        keeper
+    }
+
+    /// What ends by itself, as when the device fails, keeps the edits; who closes it twice does not.
+    #[test]
+    fn edits_that_nothing_keeps_get_a_file_at_the_end() {
+        let folder = std::env::temp_dir().join(format!("drystone-last-{}", std::process::id()));
+        fs::create_dir_all(&folder).unwrap();
+        let file = folder.join("a.vox.edits.drystone");
+        let source = |path: &std::path::Path| {
+            let Ok(options) = cli::parse(["drystone".into(), path.into()]) else { panic!("path") };
+            options.scene.source
+        };
+        let (beside, mut said) = (source(&folder.join("a.vox")), Vec::new());
+        let say = &mut |line: String| said.push(line);
+        let (mut saving, mut keeper) = (Saving::new(), edited());
+        saving.is_left = true;
+        saving.save_last(&mut keeper, &beside, say).unwrap();
+        assert!(!file.exists());
+        saving.is_left = false;
+        let lost = source(&folder.join("no folder/a.vox"));
+        assert!(saving.save_last(&mut keeper, &lost, say).is_err());
+        saving.save_last(&mut keeper, &beside, say).unwrap();
+        assert_eq!(keeper.state(), SaveState::Saved);
+        // Once is enough.
+        saving.save_last(&mut keeper, &beside, say).unwrap();
+        drop(keeper);
+        assert_eq!(said, [format!("edits are kept in {}", file.display())]);
+        let kept = EditedSource::open_read_only(open_source(None).unwrap(), &file).unwrap();
+        assert_eq!(kept.edited_count(), 1);
+        drop(kept);
+        fs::remove_dir_all(folder).unwrap();
     }
 }

@@ -231,6 +231,7 @@ fn edits_get_a_file_later() {
     assert!(std::fs::read(&path).unwrap() == b"something else");
     std::fs::remove_file(&path).unwrap();
     editor.keeper().keep_at(&path).unwrap();
+    editor.keeper().save().unwrap();
     assert_eq!(editor.keeper_state(), SaveState::Saved);
     edit(&mut editor, &mut world, 50);
     editor.keeper().save().unwrap();

@@ -74,13 +74,13 @@ impl EditKeeper {
         self.without_file().is_some()
     }
 
-    /// Has a new file keep all edits so far and those to come.
+    /// Has a new file keep all edits so far and those to come, once they are
+    /// [saved](Self::save).
     ///
     /// # Errors
-    /// A file that is there already, or that cannot be written: the edits stay in memory.
-    pub fn keep_at(&mut self, path: &Path) -> Result<(), WorldError> {
-        self.without_file().map_or(Ok(()), |source| source.keep_at(path))?;
-        self.save()
+    /// A file that is there already, or that cannot be made: nothing keeps the edits then.
+    pub fn keep_at(&self, path: &Path) -> Result<(), WorldError> {
+        self.without_file().map_or(Ok(()), |source| source.keep_at(path))
     }
 
     /// Whether edits are kept beyond the program's end.
