@@ -61,6 +61,7 @@ impl Editing {
             Ok(Edited::Voxels(count)) => format!("{count} voxels changed"),
             Ok(Edited::Picked(_)) => "picked".into(),
             Ok(Edited::OutOfReach) => "no voxel within reach".into(),
+            Ok(Edited::TooFar) => "too far: fly nearer".into(),
             Ok(Edited::Nothing) => "nothing changed: so already, or outside of the world".into(),
             Err(error) => error.to_string(),
         };

@@ -16,7 +16,6 @@ use std::time::Duration;
 pub(crate) use cache::Cache;
 pub(crate) use data::top_level;
 pub use data::{LevelData, Unsaved};
-#[cfg(not(target_arch = "wasm32"))]
 pub(crate) use epochs::Epochs;
 pub use eye::{Eye, PixelScale};
 pub use node_mesh::NodeMesh;

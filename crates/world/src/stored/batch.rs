@@ -11,6 +11,7 @@ use web_time::SystemTime;
 
 use super::database::{INDEX, META, Store};
 use super::group::{Group, GroupPos, SLOTS};
+use super::id;
 use super::index::{Index, RegionPos, region_of};
 use super::levels::{nodes_above, place_of_node};
 use super::meta::{Head, VERSION, materials_to_bytes, sealed};
@@ -81,7 +82,7 @@ impl Committed {
     pub(super) fn new(head: Head, index: Index) -> Self {
         static COUNT: AtomicU64 = AtomicU64::new(0);
         let time = SystemTime::UNIX_EPOCH.elapsed().unwrap_or_default();
-        let one = (std::process::id(), time, COUNT.fetch_add(1, Ordering::Relaxed));
+        let one = (id::process(), time, COUNT.fetch_add(1, Ordering::Relaxed));
         let writer = XxHash3_64::oneshot(format!("{one:?}").as_bytes());
         Self { head, index, attempted: Vec::new(), writer }
     }

@@ -1,5 +1,6 @@
 use std::hash::{BuildHasher, RandomState};
-use std::time::SystemTime;
+
+use web_time::SystemTime;
 
 use super::meta::{opened, sealed};
 
@@ -7,8 +8,13 @@ use super::meta::{opened, sealed};
 pub(super) fn random() -> u128 {
     // Each state is of the system's random numbers; the rest is for systems that have none.
     let time = SystemTime::UNIX_EPOCH.elapsed().unwrap_or_default();
-    let half = || u128::from(RandomState::new().hash_one((std::process::id(), time)));
+    let half = || u128::from(RandomState::new().hash_one((process(), time)));
     half() << 64 | half()
+}
+
+/// This process's number. A page in a browser has none, and asking for it there stops the page.
+pub(super) fn process() -> u32 {
+    if cfg!(target_arch = "wasm32") { 0 } else { std::process::id() }
 }
 
 pub(super) fn to_bytes(id: u128) -> Vec<u8> {
