@@ -6,7 +6,10 @@
 #   scripts/web.sh test           drives web/dist in headless Chromium; the last line holds the
 #                                 counts
 #
-# Exits 77 where something that is needed is neither there nor to be had.
+#   CARGO_TARGET_DIR   where cargo builds, in its folder web for the page (default target)
+#   CHROMIUM           the browser to test in (default: one on the path)
+#
+# Exits 77 where something that is needed is neither there nor to be had, and says what.
 # Where rustup has the target wasm32-unknown-unknown, that is all that is needed. On Debian and
 # Ubuntu without it, their packages of Rust for the web are used, which build its library too.
 set -euo pipefail
@@ -15,26 +18,58 @@ cd "$(dirname "$0")/.."
 readonly TARGET=wasm32-unknown-unknown
 readonly DIST=web/dist
 readonly TOOLS=target/tools
-readonly BUILT=target/web
 readonly PLAYWRIGHT=playwright-core@1.65.1
-readonly MAX_BYTES=$((3 << 20))
+# What that asks for.
+readonly OLDEST_NODE=20
+readonly MAX_BYTES=3000000
+readonly RUSTUP_SECONDS=120
 readonly CANNOT=77
 readonly DEFAULT_PORT=8000
 
-# install PACKAGE...: by apt, as we are or through sudo where it asks no questions.
-install() {
-    command -v apt-get >/dev/null || return 1
-    local root=()
-    [ "$(id -u)" -eq 0 ] || root=(sudo -n)
-    echo "installing: $*" >&2
-    "${root[@]+"${root[@]}"}" apt-get install -y -q --no-install-recommends "$@" >&2 && return
-    "${root[@]+"${root[@]}"}" apt-get update -q >&2 &&
-        "${root[@]+"${root[@]}"}" apt-get install -y -q --no-install-recommends "$@" >&2
-}
+case "${CARGO_TARGET_DIR:-target}" in
+/*) NATIVE=$CARGO_TARGET_DIR ;;
+*) NATIVE=$PWD/${CARGO_TARGET_DIR:-target} ;;
+esac
+readonly NATIVE
+readonly BUILT=$NATIVE/web
+# The folders are said with each call, and flags for other targets are not the page's.
+unset CARGO_TARGET_DIR CARGO_BUILD_TARGET_DIR CARGO_BUILD_TARGET
+unset RUSTFLAGS CARGO_ENCODED_RUSTFLAGS CARGO_BUILD_RUSTFLAGS
+unset CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUSTFLAGS
 
 cannot() {
-    echo "the page is left out: $1" >&2
+    echo "page: skipped: $1" >&2
     exit "$CANNOT"
+}
+
+# as_root COMMAND...: as we are, or through sudo where it asks no questions.
+as_root() {
+    if [ "$(id -u)" -eq 0 ]; then
+        "$@"
+    else
+        sudo -n "$@"
+    fi
+}
+
+# install PACKAGE...: by apt, where nothing has to go for it.
+install() {
+    command -v apt-get >/dev/null || return 1
+    local get=(as_root env DEBIAN_FRONTEND=noninteractive apt-get)
+    local options=(-y -q --no-remove --no-install-recommends)
+    echo "installing: $*" >&2
+    "${get[@]}" install "${options[@]}" "$@" >&2 && return
+    "${get[@]}" update -q >&2 && "${get[@]}" install "${options[@]}" "$@" >&2
+}
+
+# within SECONDS COMMAND...: no longer than that, where the system can see to it.
+within() {
+    local seconds=$1
+    shift
+    if command -v timeout >/dev/null; then
+        timeout "$seconds" "$@"
+    else
+        "$@"
+    fi
 }
 
 # Whether the compiler on the path has a library for the page's target.
@@ -55,9 +90,20 @@ find_linker() {
     fi
 }
 
+# All that the page is built of, as web/Cargo.lock says. One that is out of date is a failure.
+fetch_crates() {
+    local said
+    said=$(cd web && cargo fetch --locked 2>&1) && return
+    echo "$said" >&2
+    [[ $said != *--locked* ]] || exit 1
+    cannot "its crates cannot be fetched"
+}
+
 build_crate() {
-    if has_target || { command -v rustup >/dev/null && timeout 120 rustup target add "$TARGET"; }; then
-        (cd web && cargo build --release --target "$TARGET")
+    local options=(--release --locked --target "$TARGET" --target-dir "$BUILT")
+    if has_target ||
+        { command -v rustup >/dev/null && within "$RUSTUP_SECONDS" rustup target add "$TARGET"; }; then
+        (cd web && cargo build "${options[@]}")
         return
     fi
     if [ ! -x /usr/bin/rustc ] || [ ! -d "$(/usr/bin/rustc --print sysroot)/lib/rustlib/src/rust/library" ]; then
@@ -69,7 +115,7 @@ build_crate() {
         cd web
         PATH="/usr/bin:$PATH" RUSTC=/usr/bin/rustc RUSTC_BOOTSTRAP=1 \
             CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_LINKER="$linker" \
-            /usr/bin/cargo build --release --target "$TARGET" -Zbuild-std=std,panic_abort
+            /usr/bin/cargo build "${options[@]}" -Zbuild-std=std,panic_abort
     )
 }
 
@@ -82,12 +128,16 @@ check_size() {
         bytes=$((bytes + packed))
     done
     printf '%10d bytes in all, packed by gzip, of at most %d\n' "$bytes" "$MAX_BYTES"
-    [ "$bytes" -le "$MAX_BYTES" ]
+    if [ "$bytes" -gt "$MAX_BYTES" ]; then
+        echo "the page is larger than it may be: $bytes bytes, at most $MAX_BYTES" >&2
+        return 1
+    fi
 }
 
 build() {
+    fetch_crates
     build_crate
-    (cd web && cargo build --quiet -p drystone-web-bindgen)
+    (cd web && cargo build --quiet --locked -p drystone-web-bindgen --target-dir "$BUILT")
     rm -rf "$DIST"
     mkdir -p "$DIST"
     "$BUILT/debug/drystone-web-bindgen" "$BUILT/$TARGET/release/drystone_web.wasm" "$DIST"
@@ -112,23 +162,40 @@ serve() {
     exec node web/test/serve.mjs "$DIST" "$port"
 }
 
+# The first browser that runs: some systems have a script that only says where to get one.
 find_browser() {
-    command -v chromium || command -v chromium-browser || command -v google-chrome ||
-        { install chromium && command -v chromium; }
+    local name
+    for name in "${CHROMIUM:-chromium}" chromium-browser google-chrome; do
+        if command -v "$name" >/dev/null && within 60 "$name" --version >/dev/null 2>&1; then
+            command -v "$name"
+            return
+        fi
+        # One that was asked for, or none.
+        [ -z "${CHROMIUM:-}" ] || return 1
+    done
+    install chromium && within 60 chromium --version >/dev/null 2>&1 && command -v chromium
+}
+
+need_node() {
+    { command -v node && command -v npm; } >/dev/null || install nodejs npm ||
+        cannot "there is no Node"
+    node -e "process.exit(parseInt(process.versions.node) >= $OLDEST_NODE ? 0 : 1)" ||
+        cannot "Node is $(node --version), $PLAYWRIGHT asks for $OLDEST_NODE"
+    if [ ! -d "$TOOLS/node_modules/playwright-core" ]; then
+        mkdir -p "$TOOLS"
+        npm install --silent --no-save --fetch-retries=1 --fetch-timeout=20000 \
+            --prefix "$TOOLS" "$PLAYWRIGHT" || cannot "$PLAYWRIGHT cannot be installed"
+    fi
 }
 
 run_tests() {
     need_build
     local browser
-    browser=$(find_browser) || cannot "there is no Chromium"
-    command -v npm >/dev/null || install nodejs npm || cannot "there is no Node"
-    if [ ! -d "$TOOLS/node_modules/playwright-core" ]; then
-        mkdir -p "$TOOLS"
-        npm install --silent --no-save --prefix "$TOOLS" "$PLAYWRIGHT" ||
-            cannot "playwright-core cannot be installed"
-    fi
-    cargo build --quiet -p drystone
-    CHROMIUM=$browser NODE_TOOLS=$PWD/$TOOLS node web/test/run.mjs "$DIST" target/web-test
+    browser=$(find_browser) || cannot "there is no Chromium that runs"
+    need_node
+    cargo build --quiet -p drystone --target-dir "$NATIVE"
+    CHROMIUM=$browser NODE_TOOLS=$PWD/$TOOLS DRYSTONE=$NATIVE/debug/drystone \
+        node web/test/run.mjs "$DIST" target/web-test
 }
 
 case "${1:-}" in
@@ -136,7 +203,7 @@ build) build ;;
 serve) serve "${2:-}" ;;
 test) run_tests ;;
 *)
-    sed -n '2,9s/^# \{0,1\}//p' "$0"
+    sed -n '2,12s/^# \{0,1\}//p' "$0"
     exit 2
     ;;
 esac
