@@ -33,8 +33,14 @@ function listenToKeys({ find, act, page }) {
     if (event.code === 'KeyH' && !event.repeat) toggleCard();
     else if (event.code === 'Escape') card.hidden = true;
     else if (act((it) => it.key(event.code, true, event.repeat))) event.preventDefault();
+    // Who edits points at voxels.
+    if (page()?.is_editing()) document.exitPointerLock();
   });
-  window.addEventListener('keyup', (event) => act((it) => it.key(event.code, false, false)));
+  window.addEventListener('keyup', (event) => {
+    // While it is down, some systems keep the ends of other keys to themselves.
+    if (event.key === 'Meta') act((it) => it.release_all());
+    else act((it) => it.key(event.code, false, false));
+  });
   window.addEventListener('blur', () => act((it) => it.release_all()));
 }
 
@@ -60,6 +66,7 @@ function listenToMouse({ canvas, act, page }) {
   canvas.addEventListener('pointermove', (event) => {
     if (!isMouse(event) || !page()) return;
     const isLocked = document.pointerLockElement === canvas;
+    if (event.buttons === 0) press = null;
     if (press) {
       const far = Math.max(Math.abs(event.offsetX - press.x), Math.abs(event.offsetY - press.y));
       press.isDrag ||= far > CLICK_PIXELS;
@@ -70,7 +77,7 @@ function listenToMouse({ canvas, act, page }) {
     if (!isMouse(event) || press?.button !== event.button) return;
     const { isDrag, button } = press;
     press = null;
-    if (!isDrag && page()?.is_editing()) {
+    if (!isDrag && page()?.is_editing() && document.pointerLockElement !== canvas) {
       act((it) => it.click(button, ...place(canvas, event)));
     }
   });
