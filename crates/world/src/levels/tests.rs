@@ -30,6 +30,8 @@ struct Screen {
     walls: HashMap<(NodePos, Face), Vec<Quad>>,
     /// Quads that may be shown; none: any number.
     room: Option<usize>,
+    /// Nodes whose bodies were refused: these may be taken away, too.
+    refused: HashSet<NodePos>,
 }
 
 #[derive(Debug, PartialEq)]
@@ -51,11 +53,17 @@ impl NodeSink for Screen {
 
     fn set_body(&mut self, node: NodePos, mesh: Option<&ChunkMesh>) -> Result<(), Full> {
         let Some(mesh) = mesh else {
-            assert!(self.bodies.remove(&node).is_some(), "{node:?} is not shown");
+            let was_refused = self.refused.remove(&node);
+            assert!(self.bodies.remove(&node).is_some() || was_refused, "{node:?} is not shown");
             return Ok(());
         };
         let quads: Vec<Quad> = mesh.iter().map(|(quad, _)| quad).collect();
-        self.take(self.bodies.get(&node).map_or(0, Vec::len), quads.len())?;
+        let taken = self.take(self.bodies.get(&node).map_or(0, Vec::len), quads.len());
+        if taken.is_err() {
+            self.refused.insert(node);
+            return taken;
+        }
+        self.refused.remove(&node);
         self.bodies.insert(node, quads);
         Ok(())
     }

@@ -35,7 +35,8 @@ pub trait NodeSink {
     type Error;
 
     /// Shows `mesh` as the body of `node`, in place of the one that it has; `None` takes
-    /// that away.
+    /// that away. One that was refused where nothing was shown is taken away, too: a sink may have
+    /// taken a part of it.
     ///
     /// # Errors
     /// When there is no room: what was shown is still shown then.

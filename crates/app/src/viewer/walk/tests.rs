@@ -1,0 +1,156 @@
+use drystone_voxel::{Material, MaterialTable};
+use drystone_world::World;
+
+use super::*;
+
+/// Ground up to 0, a step of one voxel from x = 4 on, a wall of two from x = 8 on, and a
+/// roof over z = 20 on.
+fn world() -> World {
+    let mut world = World::new("steps", MaterialTable::new());
+    for (x, z) in (-4..12).flat_map(|x| (-4..30).map(move |z| (x, z))) {
+        let top = i32::from(x >= 4) + 2 * i32::from(x >= 8);
+        for y in -2..top {
+            world.set(VoxelPos::new(x, y, z), Material(1));
+        }
+        if z >= 20 {
+            world.set(VoxelPos::new(x, top + 2, z), Material(1));
+        }
+    }
+    world
+}
+
+fn walk(eye: DVec3, way: DVec3, jumps: bool, seconds: f64) -> (DVec3, Walk, f64) {
+    let world = world();
+    let (mut eye, mut walk, mut highest) = (eye, Walk::default(), eye.y);
+    let stride = Stride { way, jumps, runs: false };
+    let mut is_solid = |at: VoxelPos| !world.get(at).is_air();
+    for _ in 0..(seconds / 0.02) as u32 {
+        walk.step(&mut eye, stride, 0.02, -2.0, &mut is_solid);
+        assert!(!is_stuck(eye, &mut is_solid), "{eye:?}");
+        highest = highest.max(eye.y);
+    }
+    (eye, walk, highest)
+}
+
+const STANDING: DVec3 = DVec3::new(0.5, EYE_HEIGHT + GAP, 0.5);
+
+#[test]
+fn who_falls_comes_to_rest_on_the_ground() {
+    for height in [0.5, 7.3, 120.0] {
+        let (eye, walk, _) = walk(STANDING + DVec3::Y * height, DVec3::ZERO, false, 8.0);
+        assert!((eye - STANDING).length() < 1e-5, "{eye:?}");
+        assert!(walk.is_on_ground());
+    }
+    // Outside of the world there is the floor.
+    let far = DVec3::new(99.0, 50.0, 0.0);
+    let (eye, walk, _) = walk(far, DVec3::ZERO, false, 8.0);
+    assert!((eye.y - (EYE_HEIGHT - 2.0)).abs() < 0.5 && walk.is_on_ground(), "{eye:?}");
+}
+
+#[test]
+fn one_voxel_is_stepped_on_and_two_are_a_wall() {
+    let (eye, _, _) = walk(STANDING, DVec3::X, false, 4.0);
+    assert!((eye.y - STANDING.y - 1.0).abs() < 1e-4, "{eye:?}");
+    assert!(eye.x > 7.2 && eye.x <= 8.0 - HALF_WIDTH, "{eye:?}");
+    // A jump does not take it either, and along the wall goes on.
+    let (eye, _, highest) = walk(STANDING, DVec3::X, true, 4.0);
+    assert!(eye.x <= 8.0 - HALF_WIDTH && highest < STANDING.y + 1.0 + 1.5, "{eye:?}");
+    let (eye, _, _) = walk(STANDING, DVec3::new(1.0, 0.0, 1.0), false, 4.0);
+    assert!(eye.x <= 8.0 - HALF_WIDTH && eye.z > 10.0, "{eye:?}");
+}
+
+#[test]
+fn jumps_are_one_voxel_high_and_end_at_a_roof() {
+    let (_, _, highest) = walk(STANDING, DVec3::ZERO, true, 2.0);
+    assert!((1.05..1.5).contains(&(highest - STANDING.y)), "{highest}");
+    let (_, _, highest) = walk(STANDING + DVec3::Z * 22.0, DVec3::ZERO, true, 2.0);
+    assert!(highest - STANDING.y < 2.0 - EYE_HEIGHT - ABOVE_EYE + 1e-6, "{highest}");
+}
+
+/// A voxel that is placed within the body lifts it where there is room, and through no roof.
+#[test]
+fn who_is_within_a_voxel_rises_two_or_stays() {
+    let roofed = STANDING + DVec3::Z * 22.0;
+    let cases = [
+        (STANDING, vec![0], Some(1.0)),
+        (STANDING, vec![1], Some(2.0)),
+        (STANDING, vec![0, 1, 2], None),
+        (roofed, vec![0], None),
+        (roofed, vec![1], None),
+    ];
+    for (start, placed, rise) in cases {
+        let mut world = world();
+        let [x, _, z] = start.floor().as_ivec3().to_array();
+        for &y in &placed {
+            world.set(VoxelPos::new(x, y, z), Material(1));
+        }
+        for seconds in [0.003, 0.02, 0.1] {
+            let (mut eye, mut walk) = (start, Walk::default());
+            let mut is_solid = |at: VoxelPos| !world.get(at).is_air();
+            for _ in 0..(2.0 / seconds) as u32 {
+                walk.step(&mut eye, Stride::default(), seconds, -2.0, &mut is_solid);
+            }
+            let expected = start + DVec3::Y * rise.unwrap_or(0.0);
+            assert!((eye - expected).length() < 1e-5, "{placed:?}: {start:?} to {eye:?}");
+            assert_eq!(is_stuck(eye, &mut is_solid), rise.is_none(), "{placed:?}");
+            assert!(walk.is_on_ground(), "{placed:?}: it moves by itself");
+        }
+    }
+}
+
+/// Nothing in it can be read.
+struct Damaged;
+
+impl Voxels for Damaged {
+    fn side(&self) -> u32 {
+        Chunk::SIDE
+    }
+
+    fn chunk_at(&self, _: ChunkPos) -> Option<Chunk> {
+        None
+    }
+}
+
+#[test]
+fn nobody_falls_through_what_cannot_be_read() {
+    let materials = MaterialTable::new();
+    let side = Chunk::SIDE as i32;
+    let [min, max] = [VoxelPos::new(0, -side, 0), VoxelPos::new(side, 0, side)];
+    for (bounds, rests_at) in [(Some(VoxelBox { min, max }), 0.0), (None, 8.0)] {
+        let (voxels, materials) = (&Damaged, &materials);
+        let mut near = Near { voxels, materials, bounds, last: None };
+        let (mut eye, mut walk) = (STANDING + DVec3::Y * 8.0, Walk::default());
+        for _ in 0..200 {
+            let floor = -f64::from(side);
+            walk.step(&mut eye, Stride::default(), 0.02, floor, &mut |at| near.is_solid(at));
+        }
+        assert!((eye - STANDING - DVec3::Y * rests_at).length() < 1e-5, "{eye:?}");
+    }
+}
+
+/// However long a frame took, no wall and no ground is passed.
+#[test]
+fn long_frames_pass_no_wall() {
+    let world = world();
+    let mut is_solid = |at: VoxelPos| !world.get(at).is_air();
+    let stride = Stride { way: DVec3::X, jumps: false, runs: true };
+    for seconds in [0.001, 0.1, 1.0] {
+        let (mut eye, mut walk) = (STANDING, Walk::default());
+        for _ in 0..(5.0 / seconds) as u32 {
+            walk.step(&mut eye, stride, seconds, -2.0, &mut is_solid);
+        }
+        assert!(eye.x <= 8.0 - HALF_WIDTH && eye.x > 7.0, "{seconds}: {eye:?}");
+        assert!((eye.y - STANDING.y - 1.0).abs() < 1e-4, "{seconds}: {eye:?}");
+    }
+}
+
+#[test]
+fn who_begins_within_the_ground_comes_out() {
+    let world = world();
+    let mut is_solid = |at: VoxelPos| !world.get(at).is_air();
+    let (mut eye, mut walk) = (STANDING - DVec3::Y * 1.5, Walk::default());
+    for _ in 0..200 {
+        walk.step(&mut eye, Stride::default(), 0.02, -2.0, &mut is_solid);
+    }
+    assert!((eye - STANDING).length() < 1e-5, "{eye:?}");
+}
