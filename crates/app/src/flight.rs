@@ -61,6 +61,17 @@ impl FlightKey {
     }
 }
 
+/// What held keys mean to somebody who walks.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Stride {
+    /// Where to: of length 1 at the most, level.
+    pub way: DVec3,
+    /// Whether to jump.
+    pub jumps: bool,
+    /// Whether to run.
+    pub runs: bool,
+}
+
 /// Moves a camera by held keys, by the mouse and by fingers.
 ///
 /// # Examples
@@ -152,22 +163,50 @@ impl Flight {
         if !self.is_moving() {
             return;
         }
-        let seconds = time.as_secs_f64().min(LONGEST_STEP);
-        let held = |key: Key| self.held.contains(&key);
-        let axis = |plus, minus| f32::from(i8::from(held(plus)) - i8::from(held(minus)));
-        let angle = TURN_SPEED * seconds as f32;
-        turn(
-            camera,
-            axis(Key::TurnLeft, Key::TurnRight) * angle,
-            axis(Key::TurnUp, Key::TurnDown) * angle,
-        );
+        self.turn_held(camera, time);
         let [right, _, forward] = camera.basis();
-        let way = right * axis(Key::Right, Key::Left)
-            + forward * axis(Key::Forward, Key::Back)
-            + Vec3::Y * axis(Key::Up, Key::Down);
-        let is_fast = held(Key::FastLeft) || held(Key::FastRight);
-        let speed = self.speed * if is_fast { FAST } else { 1.0 };
-        camera.eye += DVec3::from(way.normalize_or_zero()) * (speed * seconds);
+        let way = right * self.axis(Key::Right, Key::Left)
+            + forward * self.axis(Key::Forward, Key::Back)
+            + Vec3::Y * self.axis(Key::Up, Key::Down);
+        let speed = self.speed * if self.is_fast() { FAST } else { 1.0 };
+        camera.eye += DVec3::from(way.normalize_or_zero()) * (speed * Self::seconds(time));
+    }
+
+    /// Turns by the keys held for `time`.
+    pub fn turn_held(&self, camera: &mut Camera, time: Duration) {
+        use FlightKey as Key;
+        let angle = TURN_SPEED * Self::seconds(time) as f32;
+        let [left, up] = [(Key::TurnLeft, Key::TurnRight), (Key::TurnUp, Key::TurnDown)]
+            .map(|(plus, minus)| self.axis(plus, minus) * angle);
+        turn(camera, left, up);
+    }
+
+    /// What the keys mean to somebody who walks as the camera looks, up and down left out.
+    pub fn stride(&self, camera: &Camera) -> Stride {
+        use FlightKey as Key;
+        let (sin, cos) = camera.yaw.sin_cos();
+        let (right, forward) = (Vec3::new(cos, 0.0, -sin), Vec3::new(-sin, 0.0, -cos));
+        let way =
+            right * self.axis(Key::Right, Key::Left) + forward * self.axis(Key::Forward, Key::Back);
+        Stride {
+            way: DVec3::from(way.normalize_or_zero()),
+            jumps: self.held.contains(&Key::Up),
+            runs: self.is_fast(),
+        }
+    }
+
+    /// Seconds of a frame that took `time`, as far as they move anything.
+    pub fn seconds(time: Duration) -> f64 {
+        time.as_secs_f64().min(LONGEST_STEP)
+    }
+
+    /// 1, −1 or 0, by which of both keys is held.
+    fn axis(&self, plus: FlightKey, minus: FlightKey) -> f32 {
+        f32::from(i8::from(self.held.contains(&plus)) - i8::from(self.held.contains(&minus)))
+    }
+
+    fn is_fast(&self) -> bool {
+        self.held.iter().any(|key| key.is_fast())
     }
 }
 
@@ -207,6 +246,23 @@ mod tests {
         flight.release_all();
         flight.step(&mut camera, Duration::from_millis(100));
         assert!((camera.eye.x - 4.0).abs() < 1e-5);
+    }
+
+    /// Who walks goes where the camera looks, whatever way that is tilted.
+    #[test]
+    fn strides_are_level_and_where_the_camera_looks() {
+        let mut flight = Flight::new(80.0);
+        flight.key(FlightKey::Forward, true);
+        for (yaw, pitch) in [(0.0, 0.0), (0.7, 1.2), (-2.5, -1.5), (4.0, 0.3)] {
+            let camera = Camera { yaw, pitch, ..Camera::default() };
+            let forward = camera.basis()[2];
+            let level = DVec3::new(forward.x.into(), 0.0, forward.z.into()).normalize();
+            let stride = flight.stride(&camera);
+            assert!((stride.way - level).length() < 1e-5, "{yaw} {pitch}: {stride:?}");
+        }
+        flight.key(FlightKey::Right, true);
+        let way = flight.stride(&Camera::default()).way;
+        assert!(way.x > 0.7 && way.z < -0.7 && way.y == 0.0, "{way:?}");
     }
 
     #[test]

@@ -4,4 +4,4 @@
 mod flight;
 pub mod scene;
 
-pub use flight::{Flight, FlightKey};
+pub use flight::{Flight, FlightKey, Stride};

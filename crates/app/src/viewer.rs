@@ -12,6 +12,7 @@ mod walk;
 
 use std::{sync::Arc, time::Instant};
 
+use drystone::Flight;
 use drystone::scene::{KeptBy, Size};
 use drystone_render::View;
 use glam::DVec3;
@@ -33,7 +34,7 @@ use crate::{
     output,
 };
 use editing::Editing;
-use flight::Flight;
+use flight::{flight_key, notches};
 use screen::Screen;
 use signals::Wish;
 use status::Status;
@@ -220,7 +221,7 @@ impl Viewer {
         if pressed && self.edit_key(event, code) {
             return self.redraw();
         }
-        if self.flight.key(code, pressed) {
+        if flight_key(code).is_some_and(|key| self.flight.key(key, pressed)) {
             // What lay still must not jump by the time it lay.
             self.last_frame = Instant::now();
         } else if pressed && !event.repeat {
@@ -308,7 +309,7 @@ impl ApplicationHandler<Wish> for Viewer {
                 button: MouseButton::Left,
                 ..
             } => self.capture_mouse(true),
-            WindowEvent::MouseWheel { delta, .. } => self.flight.wheel(delta),
+            WindowEvent::MouseWheel { delta, .. } => self.flight.wheel(notches(delta)),
             WindowEvent::Focused(false) => {
                 self.editing.focus.set(false);
                 self.flight.release_all();
@@ -332,7 +333,7 @@ impl ApplicationHandler<Wish> for Viewer {
 
     fn device_event(&mut self, _: &ActiveEventLoop, _: DeviceId, event: DeviceEvent) {
         if let (DeviceEvent::MouseMotion { delta }, true) = (event, self.mouse_captured) {
-            self.flight.turn(&mut self.view.camera, delta);
+            self.flight.turn(&mut self.view.camera, [delta.0, delta.1]);
             self.redraw();
         }
     }

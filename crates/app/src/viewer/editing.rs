@@ -214,7 +214,7 @@ impl Viewer {
         let far = |at: PhysicalPosition<f64>| (to.x - at.x).abs().max((to.y - at.y).abs());
         press.is_drag |= far(press.at) > CLICK_PIXELS;
         if press.is_drag {
-            self.flight.turn(&mut self.view.camera, (to.x - from.x, to.y - from.y));
+            self.flight.turn(&mut self.view.camera, [to.x - from.x, to.y - from.y]);
             self.redraw();
         }
     }

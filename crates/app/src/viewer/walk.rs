@@ -2,11 +2,12 @@
 
 use std::time::Duration;
 
+use drystone::{Flight, Stride};
 use drystone_voxel::{Chunk, ChunkPos, MaterialTable, VoxelPos};
 use drystone_world::{VoxelBox, Voxels};
 use glam::DVec3;
 
-use super::{Viewer, flight::LONGEST_STEP};
+use super::Viewer;
 use crate::output;
 
 /// Somebody who walks. The eye is the camera's; the body is a box around and below it.
@@ -22,16 +23,6 @@ pub(super) struct Walk {
     /// Voxels a second, upwards.
     fall_speed: f64,
     is_on_ground: bool,
-}
-
-/// What somebody who walks wants.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) struct Stride {
-    /// Where to: of length 1 at the most, Y is left out.
-    pub(super) way: DVec3,
-    pub(super) jumps: bool,
-    /// Whether to run.
-    pub(super) runs: bool,
 }
 
 /// From the eye to each side, down to the soles, and up.
@@ -211,8 +202,8 @@ impl Viewer {
             return self.flight.step(camera, time);
         };
         let Some(scene) = screen.edit_scene() else { return };
-        let seconds = time.as_secs_f64().min(LONGEST_STEP);
-        self.flight.turn_held(camera, seconds);
+        let seconds = Flight::seconds(time);
+        self.flight.turn_held(camera, time);
         let (voxels, materials) = (scene.voxels(), scene.materials());
         let mut near = Near { voxels, materials, bounds: scene.bounds(), last: None };
         let (stride, floor) = (self.flight.stride(camera), self.corners.0.y);
