@@ -62,8 +62,6 @@ pub struct VertexPool<V, D> {
     pub(crate) traffic: Traffic,
     /// Counts every change that may invalidate built commands.
     pub(crate) revision: u64,
-    /// Counts every change that may invalidate masks and orders.
-    contents_revision: u64,
     /// Counts the changes after which a handle is stale that was not before.
     removals: u64,
     pub(crate) defragmenter: Defragmenter,
@@ -99,7 +97,6 @@ impl<V: Pod, D: Pod> VertexPool<V, D> {
             frames: Frames::default(),
             traffic: Traffic::default(),
             revision: 0,
-            contents_revision: 0,
             removals: 0,
             defragmenter: Defragmenter::default(),
             oldest: oldest::Oldest::default(),
@@ -247,13 +244,6 @@ impl<V: Pod, D: Pod> VertexPool<V, D> {
         self.revision
     }
 
-    /// Rises with every change that may invalidate masks and orders made before: of which
-    /// meshes there are and of their per-draw data, not of where they lie.
-    #[inline]
-    pub const fn contents_revision(&self) -> u64 {
-        self.contents_revision
-    }
-
     #[inline]
     pub(crate) const fn handle(&self, mesh: MeshKey) -> MeshHandle {
         MeshHandle { mesh, pool: self.id }
@@ -270,12 +260,6 @@ impl<V: Pod, D: Pod> VertexPool<V, D> {
     #[inline]
     fn note_removed(&mut self) {
         self.removals += 1;
-        self.note_contents_changed();
-    }
-
-    #[inline]
-    fn note_contents_changed(&mut self) {
         self.revision += 1;
-        self.contents_revision += 1;
     }
 }

@@ -68,7 +68,7 @@ pub(super) struct Fineness {
     min_voxel_pixels: f64,
 }
 
-/// The same as distances, by level: no node needs a square root or a division to be compared.
+/// The same as distances, by level: no node needs a division to be compared.
 struct Reaches {
     /// A node nearer than this is split.
     split: [f64; LEVELS],
