@@ -269,7 +269,7 @@ impl<V: Pod, D: Pod> VertexPool<V, D> {
             buffer.set_owner(to.place, owner);
         }
         self.traffic.note_moved(size_bytes);
-        self.revision += 1;
+        self.changes.note(slot);
         left.bytes -= size_bytes;
         left.moves -= 1;
     }

@@ -5,6 +5,7 @@ use crate::{CommandRun, DrawCommand, MeshHandle, PartSet, PoolError, VertexPool,
 mod key_sort;
 mod members;
 mod output;
+mod patch;
 mod view;
 
 use members::Members;
@@ -133,7 +134,7 @@ impl DrawList {
 
     /// The commands that draw what passed the mask, in order; ask [`runs`](Self::runs)
     /// which buffer each reads. To be drawn in the next frame. They are made anew only when
-    /// mask, order, list or pool have changed.
+    /// mask, order, list or pool have changed, and where few meshes have, only these's.
     pub fn commands<V: Pod, D: Pod>(&mut self, pool: &VertexPool<V, D>) -> &[DrawCommand] {
         self.view.build(&self.members, pool).1
     }

@@ -58,6 +58,7 @@ extern crate std;
 mod access;
 mod backend;
 mod buffers;
+mod changes;
 mod command;
 mod config;
 mod defrag;

@@ -10,6 +10,7 @@ use drystone_alloc::Slots;
 use crate::{
     Backend, Config, MeshHandle, PoolError,
     buffers::Buffers,
+    changes::RecentChanges,
     defrag::Defragmenter,
     frames::Frames,
     mesh::{Mesh, MeshKey, PIECE_BIT, Pieces},
@@ -60,8 +61,8 @@ pub struct VertexPool<V, D> {
     table_slots: u32,
     pub(crate) frames: Frames,
     pub(crate) traffic: Traffic,
-    /// Counts every change that may invalidate built commands.
-    pub(crate) revision: u64,
+    /// Every change that may invalidate built commands.
+    pub(crate) changes: RecentChanges,
     /// Counts the changes after which a handle is stale that was not before.
     removals: u64,
     pub(crate) defragmenter: Defragmenter,
@@ -96,7 +97,7 @@ impl<V: Pod, D: Pod> VertexPool<V, D> {
             table_slots: 0,
             frames: Frames::default(),
             traffic: Traffic::default(),
-            revision: 0,
+            changes: RecentChanges::new(),
             removals: 0,
             defragmenter: Defragmenter::default(),
             oldest: oldest::Oldest::default(),
@@ -196,7 +197,8 @@ impl<V: Pod, D: Pod> VertexPool<V, D> {
         let (placed, len) = (mesh.placed(), mesh.len());
         self.meshes.remove(handle.mesh);
         self.retire(placed, len);
-        self.note_removed();
+        self.removals += 1;
+        self.changes.note(handle.slot());
         Ok(())
     }
 
@@ -209,7 +211,8 @@ impl<V: Pod, D: Pod> VertexPool<V, D> {
                 self.retire(mesh.placed(), mesh.len());
             }
         }
-        self.note_removed();
+        self.removals += 1;
+        self.changes.note_every_slot();
     }
 
     /// The mesh's per-draw data, or `None` when the handle is stale.
@@ -241,7 +244,7 @@ impl<V: Pod, D: Pod> VertexPool<V, D> {
     /// Rises with every change that may invalidate commands made before.
     #[inline]
     pub const fn revision(&self) -> u64 {
-        self.revision
+        self.changes.revision()
     }
 
     #[inline]
@@ -255,11 +258,5 @@ impl<V: Pod, D: Pod> VertexPool<V, D> {
             return None;
         }
         self.meshes.get(handle.mesh)
-    }
-
-    #[inline]
-    fn note_removed(&mut self) {
-        self.removals += 1;
-        self.revision += 1;
     }
 }

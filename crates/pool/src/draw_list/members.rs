@@ -130,11 +130,18 @@ impl Members {
         self.has(key) && self.since[key.index() as usize] <= state.revision
     }
 
+    /// The mesh at a slot, gone from the pool or not, and the revision that it came with.
+    pub(super) fn at(&self, slot: u32) -> Option<(MeshKey, u64)> {
+        let slot = slot as usize;
+        Some(((*self.keys.get(slot)?)?, self.since[slot]))
+    }
+
     /// Lets go of meshes that the pool has not any more. Does nothing when none can be.
     pub(super) fn drop_stale<V: Pod, D: Pod>(&mut self, pool: &VertexPool<V, D>) {
         if !self.is_of(pool) || self.has_no_stale(pool) {
             return;
         }
+        let before = self.len;
         for word in 0..self.bits.len() {
             for slot in slots_of(word, self.bits[word]) {
                 if self.keys[slot].is_none_or(|key| pool.mesh(pool.handle(key)).is_none()) {
@@ -142,6 +149,7 @@ impl Members {
                 }
             }
         }
+        self.revision += u64::from(self.len < before);
         self.verified = Some(pool.removals());
     }
 

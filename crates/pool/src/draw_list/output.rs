@@ -3,7 +3,7 @@ use core::ops::Range;
 
 use bytemuck::Pod;
 
-use super::MeshKey;
+use super::{MeshKey, patch::Patch};
 use crate::{CommandRun, DrawCommand, MAX_PARTS, PartSet, VertexPool, part_runs::RunTable};
 
 /// Commands as they are made, and the runs of one buffer each that they fall into; keeps
@@ -175,6 +175,44 @@ impl Output {
         if start < end {
             self.runs.push(CommandRun { buffer, commands: start..end });
         }
+    }
+
+    /// Puts other commands in the place of some, by patches in the order of their places.
+    /// Changes nothing, and says so, where a run would have none left.
+    pub(super) fn apply(&mut self, patches: &[Patch], made: &[DrawCommand]) -> bool {
+        if patches.iter().all(|patch| patch.at.len() == patch.made.len()) {
+            for Patch { at, made: range, .. } in patches.iter().cloned() {
+                self.commands[at].copy_from_slice(&made[range]);
+            }
+            return true;
+        }
+        let mut patches = patches.iter().peekable();
+        let mut patched = core::mem::take(&mut self.spare);
+        let mut ends = core::mem::take(&mut self.starts);
+        patched.clear();
+        ends.clear();
+        for (number, run) in self.runs.iter().enumerate() {
+            let mut from = run.commands.start;
+            while let Some(patch) = patches.next_if(|patch| patch.run == number) {
+                patched.extend_from_slice(&self.commands[from..patch.at.start]);
+                patched.extend_from_slice(&made[patch.made.clone()]);
+                from = patch.at.end;
+            }
+            patched.extend_from_slice(&self.commands[from..run.commands.end]);
+            ends.push(patched.len());
+        }
+        let starts = [0].into_iter().chain(ends.iter().copied());
+        let is_whole = starts.zip(&ends).all(|(start, &end)| start < end);
+        if is_whole {
+            core::mem::swap(&mut self.commands, &mut patched);
+            let mut start = 0;
+            for (run, &end) in self.runs.iter_mut().zip(&ends) {
+                run.commands = start..end;
+                start = end;
+            }
+        }
+        (self.spare, self.starts) = (patched, ends);
+        is_whole
     }
 
     /// Puts the commands of each buffer together, so that there is one run a buffer.

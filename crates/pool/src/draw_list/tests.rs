@@ -3,6 +3,7 @@ use alloc::vec::Vec;
 use super::*;
 use crate::{Access, Backend, BackendError, Config, testing::Random};
 
+mod patches;
 mod programs;
 mod runs;
 mod twin;

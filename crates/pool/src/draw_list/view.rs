@@ -7,6 +7,7 @@ use super::{
     key_sort::KeySort,
     members::{ListState, Members},
     output::Output,
+    patch::{Patcher, Since},
 };
 use crate::{
     CommandRun, DrawCommand, DrawList, Grouping, Hidden, PartSet, VertexPool, part_runs::RunTable,
@@ -25,7 +26,8 @@ use crate::{
 /// other as they lie in memory, and writes 9 bytes for each that passes. An order moves 8
 /// bytes a mesh three times or so. Commands are made of some 50 bytes that the pool knows
 /// of each mesh that passed: in order where these fit the second cache, else as they lie in
-/// memory, to be put in order then, 20 bytes each. Nothing is allocated once all has had
+/// memory, to be put in order then, 20 bytes each. Where no more than 64 changes were made since
+/// the last commands, these are patched: one look at 20 bytes each. Nothing is allocated once all has had
 /// its size.
 ///
 /// # Examples
@@ -68,8 +70,9 @@ pub struct DrawView {
     /// Which runs of parts masks make.
     table: RunTable,
     output: Output,
+    pub(super) patcher: Patcher,
     /// What the output was made of.
-    built: Option<Built>,
+    pub(super) built: Option<Built>,
 }
 
 /// What the pool knows of so many meshes is in the second cache: their commands are made
@@ -78,7 +81,7 @@ const FEW_MESHES: usize = if cfg!(test) { 12 } else { 1 << 13 };
 
 /// All that commands depend on besides mask and order.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Built {
+pub(super) struct Built {
     pool: u32,
     revision: u64,
     list: ListState,
@@ -105,6 +108,7 @@ impl DrawView {
             drawn: 0,
             table: RunTable::new(),
             output: Output::new(),
+            patcher: Patcher::new(),
             built: None,
         }
     }
@@ -277,7 +281,7 @@ impl DrawView {
             self.masked = None;
         }
         let built = Built { pool: pool.id(), revision: pool.revision(), list };
-        if self.built != Some(built) {
+        if self.built != Some(built) && !self.patch(members, pool, built.list) {
             if self.masked.is_none() {
                 self.gather(members, pool, |_, _| PartSet::ALL);
             }
@@ -286,10 +290,36 @@ impl DrawView {
             if members.is_of(pool) {
                 self.draw(members, pool);
             }
-            self.built = Some(built);
         }
+        self.built = Some(built);
         pool.note_commands_taken(self.output.commands.len());
         (&self.output.runs, &self.output.commands)
+    }
+
+    /// Brings the commands up to date where few meshes have changed since they were made;
+    /// says whether it has.
+    fn patch<V: Pod, D: Pod>(
+        &mut self,
+        members: &Members,
+        pool: &VertexPool<V, D>,
+        list: ListState,
+    ) -> bool {
+        let Some(built) = self.built.filter(|it| it.pool == pool.id() && it.list.is_of(list))
+        else {
+            return false;
+        };
+        let (Some(masked), Hidden::LeftOut) = (self.masked, self.config.hidden) else {
+            return false;
+        };
+        let Some(slots) = pool.changes.since(built.revision) else { return false };
+        let is_in_order = self.is_ordered && self.config.grouping == Grouping::InOrder;
+        let since = Since { masked, built: built.list, is_in_order };
+        let keys = self.keys[..self.visible].iter().zip(&self.parts);
+        let masks = keys.filter_map(|(&key, &parts)| Some((key?, parts)));
+        let (output, table, of) = (&mut self.output, &mut self.table, (members, pool));
+        let drawn = self.patcher.patch(output, of, slots, masks, (since, self.drawn), table);
+        self.drawn = drawn.unwrap_or(self.drawn);
+        drawn.is_some()
     }
 
     fn draw<V: Pod, D: Pod>(&mut self, members: &Members, pool: &VertexPool<V, D>) {

@@ -5,7 +5,7 @@ use bytemuck::Pod;
 use super::VertexPool;
 use crate::{
     DrawCommand, MeshHandle, PartSet,
-    mesh::Mesh,
+    mesh::{Mesh, MeshKey},
     part_runs::{PartRuns, RunTable},
 };
 
@@ -36,6 +36,12 @@ impl<V: Pod, D: Pod> VertexPool<V, D> {
     #[inline]
     pub(crate) const fn removals(&self) -> u64 {
         self.removals
+    }
+
+    /// Whether a mesh of this pool lives.
+    #[inline]
+    pub(crate) fn has(&self, mesh: MeshKey) -> bool {
+        self.meshes.get(mesh).is_some()
     }
 
     /// Per-draw data by slot; that of free slots is anything.

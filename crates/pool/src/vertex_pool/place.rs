@@ -349,7 +349,7 @@ impl<V: Pod, D: Pod> VertexPool<V, D> {
         }
         backend.write_draw_data(handle.slot(), bytemuck::bytes_of(&data));
         self.traffic.note_uploaded(size_of::<D>());
-        self.revision += 1;
+        self.changes.note(handle.slot());
     }
 }
 

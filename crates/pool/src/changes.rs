@@ -1,0 +1,76 @@
+/// Which slots the pool's last changes were of: commands that were made before can be
+/// brought up to date where these are few.
+#[derive(Debug)]
+pub(crate) struct RecentChanges {
+    /// The slot of change `revision`, at `revision` modulo the length.
+    slots: [u32; Self::MOST],
+    revision: u64,
+}
+
+impl RecentChanges {
+    /// Changes that are remembered.
+    pub(crate) const MOST: usize = 64;
+    /// Changes everything: no slot has this number.
+    const EVERY_SLOT: u32 = u32::MAX;
+
+    pub(crate) const fn new() -> Self {
+        Self { slots: [Self::EVERY_SLOT; Self::MOST], revision: 0 }
+    }
+
+    /// How many changes there were.
+    #[inline]
+    pub(crate) const fn revision(&self) -> u64 {
+        self.revision
+    }
+
+    #[inline]
+    pub(crate) const fn note(&mut self, slot: u32) {
+        self.revision += 1;
+        self.slots[self.revision as usize % Self::MOST] = slot;
+    }
+
+    pub(crate) const fn note_every_slot(&mut self) {
+        self.note(Self::EVERY_SLOT);
+    }
+
+    /// The slots of all changes after `revision`, some perhaps more than once; `None` where
+    /// not all of them are known any more.
+    pub(crate) fn since(&self, revision: u64) -> Option<impl Iterator<Item = u32>> {
+        let slots = || (revision..self.revision).map(|before| self.slot_of(before + 1));
+        let count = self.revision.checked_sub(revision)?;
+        let are_known = count <= Self::MOST as u64 && slots().all(|it| it != Self::EVERY_SLOT);
+        are_known.then(slots)
+    }
+
+    const fn slot_of(&self, revision: u64) -> u32 {
+        self.slots[revision as usize % Self::MOST]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::vec::Vec;
+
+    use super::*;
+
+    #[test]
+    fn what_changed_since_is_known_or_said_not_to_be() {
+        let mut changes = RecentChanges::new();
+        let since = |changes: &RecentChanges, revision| changes.since(revision).map(Vec::from_iter);
+        assert_eq!(since(&changes, 0), Some(Vec::new()));
+        for slot in 0..200 {
+            changes.note(slot);
+            for back in 0..=u64::from(slot) + 1 {
+                let want = (slot + 1 - back as u32..=slot).collect();
+                let want = (back <= RecentChanges::MOST as u64).then_some(want);
+                assert_eq!(since(&changes, changes.revision() - back), want);
+            }
+        }
+        assert_eq!(since(&changes, changes.revision() + 1), None);
+        changes.note_every_slot();
+        assert_eq!(since(&changes, changes.revision() - 1), None);
+        changes.note(7);
+        assert_eq!(since(&changes, changes.revision() - 1), Some([7].into()));
+        assert_eq!(since(&changes, changes.revision() - 2), None);
+    }
+}

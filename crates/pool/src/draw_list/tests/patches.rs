@@ -1,0 +1,103 @@
+//! Commands that are brought up to date are those that would be made anew, and few changes
+//! do not make all of them anew.
+
+use super::{
+    twin::{PARTS, bits, key, parts},
+    *,
+};
+
+/// Meshes of a scene.
+const MESHES: u32 = 400;
+
+/// Some elements in each of the parts, mostly.
+fn some_parts(random: &mut Random, step: u32) -> (Vec<u32>, Vec<u32>) {
+    let counts: Vec<u32> = (0..PARTS).map(|_| random.below(3)).collect();
+    let elements = counts.iter().sum();
+    ((0..elements).map(|i| step * 100 + i).collect(), counts)
+}
+
+/// Few changes between two looks, of every kind, and a view without memory of what it made
+/// beside the one that patches: the same commands in the same runs.
+#[test]
+fn patched_commands_are_those_made_anew() {
+    let mut patched = 0;
+    for seed in 1..=300 {
+        let mut random = Random(seed);
+        let (mut pool, mut memory) = pool_with(6_000, 2 * MESHES);
+        let mut list = DrawList::new();
+        let grouping = [Grouping::InOrder, Grouping::ByBuffer][random.below(2) as usize];
+        let mut view = DrawView::with_config(ListConfig { grouping, ..ListConfig::DEFAULT });
+        let mut meshes = Vec::new();
+        let most_buffers = 1 + random.below(BUFFERS.into());
+        let salt = random.below(97);
+        for step in 0..120 {
+            let changes = if step == 0 { MESHES / 4 } else { random.below(6) };
+            for _ in 0..changes {
+                let (elements, counts) = some_parts(&mut random, step);
+                let index = random.below(meshes.len() as u32 + 1) as usize;
+                let what = if step == 0 { 0 } else { random.below(5) };
+                match (what, meshes.get(index).copied()) {
+                    (0, _) | (_, None) => {
+                        let data = random.below(1000);
+                        let Ok(mesh) = pool.insert(&elements, &counts, data, &mut memory) else {
+                            continue;
+                        };
+                        meshes.push(mesh);
+                        // Others are of another list.
+                        if random.below(4) > 0 {
+                            list.insert(mesh).unwrap();
+                        }
+                        let buffer = random.below(most_buffers) as u16;
+                        pool.move_to_buffer(mesh, buffer, &mut memory);
+                    }
+                    (1, _) => {
+                        let mesh = meshes.swap_remove(index);
+                        pool.remove(mesh).unwrap();
+                    }
+                    (2, Some(mesh)) if random.below(8) == 0 => {
+                        list.remove(mesh);
+                    }
+                    (_, Some(mesh)) => {
+                        let data = *pool.data(mesh).unwrap();
+                        let _ = pool.replace(mesh, &elements, &counts, data, &mut memory);
+                    }
+                }
+            }
+            if step == 0 {
+                view.mask(&list, &pool, |&data| parts(bits(data, salt)));
+                if random.below(2) == 0 {
+                    view.order(&list, &pool, |&data| key(data, salt));
+                }
+            }
+            let before = view.patcher.count;
+            let (runs, commands) = view.runs(&list, &pool);
+            let (runs, commands) = (runs.to_vec(), commands.to_vec());
+            patched += view.patcher.count - before;
+            let drawn = view.drawn();
+            view.built = None;
+            let anew = view.runs(&list, &pool);
+            assert_eq!((&runs[..], &commands[..]), anew, "seed {seed}, step {step}");
+            assert_eq!(drawn, view.drawn(), "seed {seed}, step {step}");
+        }
+    }
+    assert!(patched > 10_000, "{patched} of 36,000 looks patched what there was");
+}
+
+/// An edit: a mesh is replaced by one that draws more, and all others are not looked at.
+#[test]
+fn a_mesh_that_is_replaced_makes_no_others_commands_anew() {
+    let (mut pool, mut memory) = pool_with(6_000, MESHES);
+    let mut list = DrawList::new();
+    for data in 0..MESHES {
+        list.insert(pool.insert(&[1, 2], &[1, 0, 1], data, &mut memory).unwrap()).unwrap();
+    }
+    list.mask_and_order(&pool, |&data| (PartSet::from_bits(0b111), u64::from(data) % 7));
+    assert_eq!(list.commands(&pool).len(), MESHES as usize);
+    let (mesh, &data) = pool.iter().nth(200).unwrap();
+    pool.replace(mesh, &[1, 2, 3, 4], &[1, 1, 1, 1], data, &mut memory).unwrap();
+    list.commands(&pool);
+    assert_eq!(list.view.patcher.count, 1);
+    let seen = drawn(list.commands(&pool), &memory);
+    assert_eq!(seen.iter().filter(|(of, _)| *of == data).count(), 3);
+    assert_eq!(seen.len(), MESHES as usize * 2 + 1);
+}
