@@ -58,6 +58,8 @@ pub struct PoolRenderer<D: Device> {
     hidden: Hidden,
     /// What the lists were last masked and ordered for; while little changes they stay.
     selected: Option<Selection>,
+    /// Whether a blended mesh came since, whose place in the order matters.
+    is_blend_stale: bool,
     /// Meshes that came since, and are drawn last and whole.
     unmasked: u32,
     /// What the last picture drew of lists.
@@ -149,6 +151,7 @@ impl<D: Device> PoolRenderer<D> {
             most_buffer_bytes: u64::from(most_quads) * size_of::<Quad>() as u64,
             hidden,
             selected: None,
+            is_blend_stale: false,
             unmasked: 0,
             listed: DrawStats::default(),
         })
@@ -178,13 +181,16 @@ impl<D: Device> PoolRenderer<D> {
     /// Masks and orders the lists for what `view` sees on a picture of this size.
     fn select(&mut self, view: &View, visibility: &Visibility) {
         let selection = Selection { view: *view, size: self.device.size() };
-        if self.selected == Some(selection) && self.unmasked <= MOST_UNMASKED {
-            return;
+        let is_same = self.selected == Some(selection) && self.unmasked <= MOST_UNMASKED;
+        if !is_same {
+            (self.selected, self.unmasked) = (Some(selection), 0);
+            self.opaque.select(&self.pool, view, visibility);
         }
-        (self.selected, self.unmasked) = (Some(selection), 0);
-        self.opaque.select(&self.pool, view, visibility);
-        self.blended.mask(&self.pool, |place| visible_parts(place, view, visibility));
-        self.blended.order(&self.pool, |place| visibility.blend_key(place));
+        if !is_same || self.is_blend_stale {
+            self.is_blend_stale = false;
+            self.blended.mask(&self.pool, |place| visible_parts(place, view, visibility));
+            self.blended.order(&self.pool, |place| visibility.blend_key(place));
+        }
     }
 
     /// Has the device draw what was selected, and what it decides about itself.
@@ -247,8 +253,7 @@ impl<D: Device> Renderer for PoolRenderer<D> {
             }
             Layer::Blended => {
                 self.blended.insert(handle)?;
-                // Its place in the order matters.
-                self.selected = None;
+                self.is_blend_stale = true;
             }
         }
         Ok(MeshId(Owner::Pool(handle, mesh.layer)))
