@@ -6,6 +6,7 @@ mod key_sort;
 mod members;
 mod output;
 mod patch;
+mod slot_set;
 mod view;
 
 use members::Members;

@@ -3,7 +3,7 @@ use core::ops::Range;
 
 use bytemuck::Pod;
 
-use super::{MeshKey, patch::Patch};
+use super::{MeshKey, patch::Patch, slot_set::SlotSet};
 use crate::{CommandRun, DrawCommand, MAX_PARTS, PartSet, VertexPool, part_runs::RunTable};
 
 /// Commands as they are made, and the runs of one buffer each that they fall into; keeps
@@ -20,6 +20,8 @@ pub(super) struct Output {
     pub(super) commands: Vec<DrawCommand>,
     /// Complete once [`end_runs`](Self::end_runs) was called.
     pub(super) runs: Vec<CommandRun>,
+    /// The meshes that commands were made of.
+    pub(super) drawn: SlotSet,
     /// The buffer of the last command, and where its run begins.
     open: Open,
     /// How many commands there were at the end of each mesh.
@@ -53,6 +55,7 @@ impl Output {
         Self {
             commands: Vec::new(),
             runs: Vec::new(),
+            drawn: SlotSet::new(),
             open: Open { buffer: NO_BUFFER, start: usize::MAX },
             ends: Vec::new(),
             spare: Vec::new(),
@@ -64,6 +67,7 @@ impl Output {
     pub(super) fn clear(&mut self) {
         self.commands.clear();
         self.runs.clear();
+        self.drawn.clear();
         self.open = Open::default();
         self.ends.clear();
     }
@@ -136,10 +140,13 @@ impl Output {
         key: MeshKey,
         parts: PartSet,
         table: &mut RunTable,
-    ) -> bool {
-        pool.emit_commands(pool.handle(key), parts, table, |buffer, command| {
+    ) {
+        let is_there = pool.emit_commands(pool.handle(key), parts, table, |buffer, command| {
             self.push(buffer, command);
-        })
+        });
+        if is_there {
+            self.drawn.insert(key.index());
+        }
     }
 
     /// A command that draws nothing for each part of a mesh that is not in `parts`.

@@ -1,5 +1,5 @@
 use alloc::vec::Vec;
-use core::{cell::OnceCell, ops::Range};
+use core::ops::Range;
 
 use bytemuck::Pod;
 
@@ -77,27 +77,25 @@ impl Patcher {
         }
     }
 
-    /// Changes the commands in `output`, which drew `drawn` meshes when the list was as
-    /// `since` says, to what they are with these slots changed. Says how many meshes they
-    /// draw then; or `None` where that is not certain, and nothing is changed.
+    /// Changes the commands in `output`, made when the list was as `since` says, to what they
+    /// are with these slots changed; `None` where that is not certain: they are good for
+    /// nothing then.
     pub(super) fn patch<V: Pod, D: Pod>(
         &mut self,
         output: &mut Output,
         (members, pool): (&Members, &VertexPool<V, D>),
         slots: impl Iterator<Item = u32>,
         masks: impl Iterator<Item = (MeshKey, PartSet)>,
-        (since, drawn): (Since, usize),
+        since: Since,
         table: &mut RunTable,
-    ) -> Option<usize> {
+    ) -> Option<()> {
         self.collect(slots);
         self.find_commands(output)?;
         self.find_masks(masks);
         self.made.clear();
         self.patches.clear();
-        let counted = OnceCell::new();
-        let all_have_commands = || *counted.get_or_init(|| meshes_with_commands(output) == drawn);
-        // How many go and come; each that comes is a change of the list.
-        let (mut gone, mut come) = (0, 0);
+        // Each that comes is a change of the list.
+        let mut come = 0;
         for index in 0..self.changed.len() {
             let Changed { slot, old, masked } = &self.changed[index];
             let (slot, old, masked) = (*slot, old.clone(), *masked);
@@ -112,18 +110,16 @@ impl Patcher {
                     None if old.is_none() => continue,
                     None => return None,
                 },
+                // Gone, or another list's.
                 None => {
-                    // Another list's slot was in this one at no time since.
-                    let is_others = members.at(slot).is_none() && masked.is_none();
-                    if old.is_some() || !is_others {
-                        gone += self.take_away(old, all_have_commands)?;
-                    }
+                    self.take_away(output, slot, old);
                     continue;
                 }
             };
             let (made, buffer) = self.make(pool, pool.handle(key), parts, table)?;
             if is_new {
-                gone += self.take_away(old, all_have_commands)?;
+                self.take_away(output, slot, old);
+                output.drawn.insert(slot);
                 come += 1;
                 if let Some(buffer) = buffer {
                     let at = append_at(output, buffer, slot, members, since)?;
@@ -138,7 +134,7 @@ impl Patcher {
                 return None;
             }
         }
-        if members.state().revision != since.built.revision + come as u64 {
+        if members.state().revision != since.built.revision + come {
             return None;
         }
         let place = |patch: &Patch| (patch.run, patch.at.start, patch.at.end, patch.made.start);
@@ -146,7 +142,7 @@ impl Patcher {
         let is_patched = output.apply(&self.patches, &self.made);
         #[cfg(test)]
         (self.count += u32::from(is_patched));
-        is_patched.then_some(drawn + come - gone)
+        is_patched.then_some(())
     }
 
     fn collect(&mut self, slots: impl Iterator<Item = u32>) {
@@ -194,16 +190,12 @@ impl Patcher {
         self.changed.binary_search_by_key(&slot, |changed| changed.slot).ok()
     }
 
-    /// Takes away what a slot drew; returns how many meshes that were, if it is certain:
-    /// a mesh without commands may have been counted, unless there is none.
-    fn take_away(
-        &mut self,
-        old: Option<Old>,
-        all_have_commands: impl FnOnce() -> bool,
-    ) -> Option<usize> {
-        let Some(Old { run, commands }) = old else { return all_have_commands().then_some(0) };
-        self.patches.push(Patch { run, at: commands, made: 0..0 });
-        Some(1)
+    /// Takes away what a slot drew, if it did.
+    fn take_away(&mut self, output: &mut Output, slot: u32, old: Option<Old>) {
+        output.drawn.remove(slot);
+        if let Some(Old { run, commands }) = old {
+            self.patches.push(Patch { run, at: commands, made: 0..0 });
+        }
     }
 
     /// Makes the commands of a mesh, and says which buffer they all read; `None` where they
@@ -252,12 +244,6 @@ fn append_at(
         return None;
     }
     Some(Patch { run, at: at..at, made: 0..0 })
-}
-
-/// Meshes that have a command, those in several buffers more than once.
-fn meshes_with_commands(output: &Output) -> usize {
-    let runs = output.runs.iter().map(|run| &output.commands[run.commands.clone()]);
-    runs.map(|run| run.chunk_by(|a, b| a.first_instance == b.first_instance).count()).sum()
 }
 
 const fn bit(slot: u32) -> u64 {

@@ -65,8 +65,6 @@ pub struct DrawView {
     is_ordered: bool,
     /// The list as it was masked; none before the first mask.
     masked: Option<ListState>,
-    /// Meshes that the output draws.
-    drawn: usize,
     /// Which runs of parts masks make.
     table: RunTable,
     output: Output,
@@ -105,7 +103,6 @@ impl DrawView {
             sort: KeySort::new(),
             is_ordered: false,
             masked: None,
-            drawn: 0,
             table: RunTable::new(),
             output: Output::new(),
             patcher: Patcher::new(),
@@ -176,7 +173,7 @@ impl DrawView {
     /// How many meshes the last commands were made of: those that passed the mask and are
     /// there still, and those that came since.
     pub const fn drawn(&self) -> usize {
-        self.drawn
+        self.output.drawn.len()
     }
 
     pub(super) fn mask_members<V: Pod, D: Pod>(
@@ -286,7 +283,6 @@ impl DrawView {
                 self.gather(members, pool, |_, _| PartSet::ALL);
             }
             self.output.clear();
-            self.drawn = 0;
             if members.is_of(pool) {
                 self.draw(members, pool);
             }
@@ -317,20 +313,18 @@ impl DrawView {
         let keys = self.keys[..self.visible].iter().zip(&self.parts);
         let masks = keys.filter_map(|(&key, &parts)| Some((key?, parts)));
         let (output, table, of) = (&mut self.output, &mut self.table, (members, pool));
-        let drawn = self.patcher.patch(output, of, slots, masks, (since, self.drawn), table);
-        self.drawn = drawn.unwrap_or(self.drawn);
-        drawn.is_some()
+        self.patcher.patch(output, of, slots, masks, since, table).is_some()
     }
 
     fn draw<V: Pod, D: Pod>(&mut self, members: &Members, pool: &VertexPool<V, D>) {
-        let (output, table, mut drawn) = (&mut self.output, &mut self.table, 0);
+        let (output, table) = (&mut self.output, &mut self.table);
         let keeps_hidden = self.config.hidden == Hidden::Zeroed;
         let changed = self.masked.filter(|&masked| masked != members.state());
         let is_gone = |key| changed.is_some_and(|masked| !members.still_has(key, masked));
         let (keys, shown) = (&self.keys[..self.visible], &self.parts[..self.visible]);
         let mut draw = |output: &mut Output, mesh: usize| {
             let Some(key) = keys[mesh].filter(|&key| !is_gone(key)) else { return };
-            drawn += usize::from(output.draw(pool, key, shown[mesh], table));
+            output.draw(pool, key, shown[mesh], table);
             if keeps_hidden {
                 output.draw_nothing(pool, key, shown[mesh], table);
             }
@@ -350,11 +344,8 @@ impl DrawView {
             output.draw_nothing(pool, key, PartSet::EMPTY, table);
         }
         if let Some(masked) = changed {
-            members.for_each_since(masked, |key| {
-                drawn += usize::from(output.draw(pool, key, PartSet::ALL, table));
-            });
+            members.for_each_since(masked, |key| output.draw(pool, key, PartSet::ALL, table));
         }
-        self.drawn = drawn;
         output.end_runs();
         if !self.is_ordered || self.config.grouping == Grouping::ByBuffer {
             output.group_by_buffer();
