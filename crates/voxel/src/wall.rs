@@ -1,6 +1,6 @@
 use drystone_mesh::{Face, Quad, QuadSink};
 
-use crate::{Chunk, Material, MaterialTable, PaddedChunk};
+use crate::{Chunk, ChunkMesh, Material, MaterialTable, PaddedChunk};
 
 /// The longest row of a chunk's border.
 const MAX: usize = Chunk::MAX_SIDE as usize;
@@ -9,26 +9,28 @@ const MAX: usize = Chunk::MAX_SIDE as usize;
 /// the faces on the chunk's border, looking along `face`, that a mesher leaves out since what
 /// is opaque in the chunk meets what is opaque in the halo.
 ///
-/// The chunk's mesh and its wall together are what a mesher makes where that neighbour is
-/// air, but for see-through voxels: a body of water gets no wall, which would be seen as a
-/// sheet in it. Where levels of detail meet, the walls of both sides hide the gaps.
+/// The chunk's opaque mesh and wall together are what a mesher makes where that neighbour is
+/// air. A body of water gets no wall, which would be seen as a sheet in it, but for its rim:
+/// voxels on the border that have air beside them in its plane. Where levels of detail meet,
+/// these close the step between both surfaces, and the walls of both sides all other gaps.
 ///
 /// # Cost
-/// A look at n² pairs of voxels; greedy quads, a few for a wall of one material.
+/// A look at n² pairs of voxels, and around the see-through ones; greedy quads, a few for a
+/// wall of one material.
 ///
 /// # Examples
 /// ```
-/// use drystone_mesh::{Face, QuadBuffer};
-/// use drystone_voxel::{Chunk, Material, MaterialTable, PaddedChunk, mesh_wall};
+/// use drystone_mesh::Face;
+/// use drystone_voxel::{Chunk, ChunkMesh, Material, MaterialTable, PaddedChunk, mesh_wall};
 ///
 /// let stone = Chunk::new(32, Material(1));
 /// let mut padded = PaddedChunk::new();
 /// padded.fill(&stone, |_| Some(&stone));
-/// let mut wall = QuadBuffer::new();
+/// let mut wall = ChunkMesh::new();
 /// mesh_wall(&padded, Face::PosX, &MaterialTable::new(), &mut wall);
-/// assert_eq!(wall.quads()[0].size(), [32, 32]);
+/// assert_eq!(wall.opaque.quads()[0].size(), [32, 32]);
 /// ```
-pub fn mesh_wall(chunk: &PaddedChunk, face: Face, table: &MaterialTable, wall: &mut impl QuadSink) {
+pub fn mesh_wall(chunk: &PaddedChunk, face: Face, table: &MaterialTable, wall: &mut ChunkMesh) {
     let n = chunk.side() as usize;
     if n == 0 || !chunk.has_solid() || is_closed(chunk, face) {
         return;
@@ -50,19 +52,33 @@ pub fn mesh_wall(chunk: &PaddedChunk, face: Face, table: &MaterialTable, wall: &
     let mut opaque = Opaque { table, last: Material::AIR, is_opaque: false };
     // What is still to be covered; air is nothing.
     let mut open = [[Material::AIR; MAX]; MAX];
+    let mut rim = None;
     let mut any = false;
     for (v, row) in open.iter_mut().enumerate().take(n) {
         let (row_first, row_beyond) = (first + v * v_step, beyond + v * v_step);
         for (u, cell) in row[..n].iter_mut().enumerate() {
-            let (voxel, next) = (voxels[row_first + u * u_step], voxels[row_beyond + u * u_step]);
-            if opaque.is(voxel) && (next == voxel || opaque.is(next)) {
-                (*cell, any) = (voxel, true);
+            let at = row_first + u * u_step;
+            let (voxel, next) = (voxels[at], voxels[row_beyond + u * u_step]);
+            if opaque.is(voxel) {
+                if next == voxel || opaque.is(next) {
+                    (*cell, any) = (voxel, true);
+                }
+            } else if !voxel.is_air() && next == voxel {
+                let beside = [at - u_step, at + u_step, at - v_step, at + v_step];
+                if beside.into_iter().any(|at| voxels[at].is_air()) {
+                    rim.get_or_insert([[Material::AIR; MAX]; MAX])[v][u] = voxel;
+                }
             }
         }
     }
     if any {
         cover(&mut open, n, |u, v, size, material| {
-            wall.push(Quad::new(place(u, v), size, face, material.0));
+            wall.opaque.push(Quad::new(place(u, v), size, face, material.0));
+        });
+    }
+    if let Some(rim) = &mut rim {
+        cover(rim, n, |u, v, size, material| {
+            wall.see_through.push(Quad::new(place(u, v), size, face, material.0));
         });
     }
 }
@@ -124,10 +140,8 @@ mod tests {
     use alloc::collections::BTreeSet;
     use alloc::vec::Vec;
 
-    use drystone_mesh::QuadBuffer;
-
     use super::*;
-    use crate::{ChunkMesh, mesh_unit};
+    use crate::mesh_unit;
 
     /// Single faces, opaque ones of one facing.
     fn faces(quads: &[Quad], face: Face) -> BTreeSet<([u32; 3], u16)> {
@@ -148,6 +162,7 @@ mod tests {
     /// Mesh and wall are the mesh of a chunk whose neighbour is air.
     #[test]
     fn a_wall_is_what_a_neighbour_of_air_would_show() {
+        let mut rim_count = 0;
         let mut table = MaterialTable::new();
         for alpha in [255, 255, 90] {
             table.insert("any", [5, 5, 5, alpha]).unwrap();
@@ -164,9 +179,12 @@ mod tests {
                 let mut mesh = ChunkMesh::new();
                 mesh_unit(&padded, &table, &mut mesh);
                 for face in Face::ALL {
-                    let mut wall = QuadBuffer::new();
+                    let mut wall = ChunkMesh::new();
                     mesh_wall(&padded, face, &table, &mut wall);
-                    assert_eq!(wall.count(face) as usize, wall.len());
+                    assert_eq!(wall.opaque.count(face) as usize, wall.opaque.len());
+                    let rim = faces(wall.see_through.quads(), face);
+                    assert_eq!(rim, rim_of(&padded, face, &table), "{face:?}");
+                    rim_count += rim.len();
                     let border = if face.is_positive() { side + 1 } else { 0 };
                     let open = PaddedChunk::from_fn(side, |at| {
                         if at[face.axis()] == border { Material::AIR } else { voxel(at) }
@@ -174,11 +192,39 @@ mod tests {
                     let mut closed = ChunkMesh::new();
                     mesh_unit(&open, &table, &mut closed);
                     let both: Vec<Quad> =
-                        mesh.opaque.quads().iter().chain(wall.quads()).copied().collect();
+                        mesh.opaque.quads().iter().chain(wall.opaque.quads()).copied().collect();
                     let expected = faces(closed.opaque.quads(), face);
                     assert_eq!(faces(&both, face), expected, "side {side} fill {fill} {face:?}");
                 }
             }
         }
+        assert!(rim_count > 1_000, "{rim_count}");
+    }
+
+    /// The rim voxel by voxel: see-through, like the one beyond, air on one of four sides.
+    fn rim_of(
+        padded: &PaddedChunk,
+        face: Face,
+        table: &MaterialTable,
+    ) -> BTreeSet<([u32; 3], u16)> {
+        let n = padded.side();
+        let (depth, beyond) = if face.is_positive() { (n, n + 1) } else { (1, 0) };
+        let mut rim = BTreeSet::new();
+        let [u_axis, v_axis] = face.span_axes();
+        for (u, v) in (1..=n).flat_map(|u| (1..=n).map(move |v| (u, v))) {
+            let at = |depth: u32, u: u32, v: u32| {
+                let mut at = [depth; 3];
+                (at[u_axis], at[v_axis]) = (u, v);
+                at
+            };
+            let voxel = padded.get(at(depth, u, v));
+            let around = [(u - 1, v), (u + 1, v), (u, v - 1), (u, v + 1)];
+            let is_open = around.iter().any(|&(u, v)| padded.get(at(depth, u, v)).is_air());
+            let is_like = padded.get(at(beyond, u, v)) == voxel;
+            if table.is_see_through(voxel) && is_like && is_open {
+                rim.insert((at(depth, u, v).map(|c| c - 1), voxel.0));
+            }
+        }
+        rim
     }
 }

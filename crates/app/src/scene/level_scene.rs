@@ -1,9 +1,9 @@
 use std::{collections::HashMap, time::Duration};
 
-use drystone_mesh::{Face, QuadBuffer};
+use drystone_mesh::Face;
 use drystone_pool::PoolError;
 use drystone_render::{
-    DrawData, DrawStats, Image, Layer, MeshData, MeshId, Projection, RenderError, Renderer, View,
+    DrawData, DrawStats, Image, Layer, MeshData, Projection, RenderError, Renderer, View,
 };
 use drystone_voxel::{ChunkMesh, Material, VoxelPos};
 use drystone_world::{Edit, Eye, LevelTree, NodePos, NodeSink, PixelScale, VoxelShape};
@@ -30,9 +30,8 @@ pub struct LevelScene {
 /// What the renderer has of each node.
 struct Shown {
     renderer: Box<dyn Renderer>,
-    meshes: HashMap<NodePos, Meshes>,
-    /// With how many quads each has.
-    walls: HashMap<(NodePos, Face), (MeshId, u64)>,
+    /// Bodies, and walls along faces.
+    meshes: HashMap<(NodePos, Option<Face>), Meshes>,
     quads: u64,
     most_quads: u64,
     /// As many there were when the update began.
@@ -66,7 +65,6 @@ impl LevelScene {
         let shown = Shown {
             renderer,
             meshes: HashMap::new(),
-            walls: HashMap::new(),
             quads: 0,
             most_quads: Self::MOST_BYTES / QUAD_BYTES,
             quads_before: 0,
@@ -260,6 +258,46 @@ impl Shown {
         self.quads = self.quads + new - old;
         Ok(())
     }
+
+    /// Shows a body, or the wall along a face, in place of the one that there is.
+    fn set_mesh(
+        &mut self,
+        part: (NodePos, Option<Face>),
+        mesh: Option<&ChunkMesh>,
+    ) -> Result<(), Refused> {
+        let empty = ChunkMesh::new();
+        let mesh = mesh.unwrap_or(&empty);
+        let old = self.meshes.get(&part).copied().unwrap_or_default();
+        let mut meshes = old;
+        self.count(old.quads, mesh.len() as u64)?;
+        let place = Self::place(part.0);
+        let layers = [
+            (&mut meshes.opaque, Layer::Opaque, &mesh.opaque),
+            (&mut meshes.blended, Layer::Blended, &mesh.see_through),
+        ];
+        let mut result = Ok(());
+        for (id, layer, quads) in layers {
+            let data = MeshData { quads: quads.quads(), counts: quads.counts(), place, layer };
+            result = result.and_then(|()| update_mesh(self.renderer.as_mut(), id, &data));
+        }
+        if result.is_err() && old.opaque.is_none() && old.blended.is_none() {
+            // Nothing of it was shown, so nothing is.
+            for id in [&mut meshes.opaque, &mut meshes.blended] {
+                if id.is_some_and(|it| self.renderer.remove(it).is_ok()) {
+                    *id = None;
+                }
+            }
+        }
+        let quads = if result.is_ok() { mesh.len() as u64 } else { old.quads };
+        self.quads = self.quads + quads - mesh.len() as u64;
+        meshes.quads = quads;
+        if meshes.opaque.is_none() && meshes.blended.is_none() {
+            self.meshes.remove(&part);
+        } else {
+            self.meshes.insert(part, meshes);
+        }
+        Ok(result?)
+    }
 }
 
 impl From<RenderError> for Refused {
@@ -280,64 +318,16 @@ impl NodeSink for Shown {
     }
 
     fn set_body(&mut self, node: NodePos, mesh: Option<&ChunkMesh>) -> Result<(), Refused> {
-        let empty = ChunkMesh::new();
-        let mesh = mesh.unwrap_or(&empty);
-        let mut meshes = self.meshes.get(&node).copied().unwrap_or_default();
-        self.count(meshes.quads, mesh.len() as u64)?;
-        let place = Self::place(node);
-        let layers = [
-            (&mut meshes.opaque, Layer::Opaque, &mesh.opaque),
-            (&mut meshes.blended, Layer::Blended, &mesh.see_through),
-        ];
-        let old = self.meshes.get(&node).copied().unwrap_or_default();
-        let mut result = Ok(());
-        for (id, layer, quads) in layers {
-            let data = MeshData { quads: quads.quads(), counts: quads.counts(), place, layer };
-            result = result.and_then(|()| update_mesh(self.renderer.as_mut(), id, &data));
-        }
-        if result.is_err() && old.opaque.is_none() && old.blended.is_none() {
-            // Nothing of it was shown, so nothing is.
-            for id in [&mut meshes.opaque, &mut meshes.blended] {
-                if id.is_some_and(|it| self.renderer.remove(it).is_ok()) {
-                    *id = None;
-                }
-            }
-        }
-        let quads = if result.is_ok() { mesh.len() as u64 } else { old.quads };
-        self.quads = self.quads + quads - mesh.len() as u64;
-        meshes.quads = quads;
-        if meshes.opaque.is_none() && meshes.blended.is_none() {
-            self.meshes.remove(&node);
-        } else {
-            self.meshes.insert(node, meshes);
-        }
-        Ok(result?)
+        self.set_mesh((node, None), mesh)
     }
 
     fn set_wall(
         &mut self,
         node: NodePos,
         face: Face,
-        wall: Option<&QuadBuffer>,
+        wall: Option<&ChunkMesh>,
     ) -> Result<(), Refused> {
-        let old = self.walls.get(&(node, face)).copied();
-        let old_quads = old.map_or(0, |(_, quads)| quads);
-        let empty = QuadBuffer::new();
-        let wall = wall.unwrap_or(&empty);
-        let quads = wall.len() as u64;
-        self.count(old_quads, quads)?;
-        let (place, layer) = (Self::place(node), Layer::Opaque);
-        let data = MeshData { quads: wall.quads(), counts: wall.counts(), place, layer };
-        let mut id = old.map(|(id, _)| id);
-        if let Err(error) = update_mesh(self.renderer.as_mut(), &mut id, &data) {
-            self.quads = self.quads + old_quads - quads;
-            return Err(error.into());
-        }
-        match id {
-            Some(id) => self.walls.insert((node, face), (id, quads)),
-            None => self.walls.remove(&(node, face)),
-        };
-        Ok(())
+        self.set_mesh((node, Some(face)), wall)
     }
 }
 

@@ -2,7 +2,7 @@ use std::collections::HashMap;
 use std::fs;
 use std::path::PathBuf;
 
-use drystone_mesh::{Face, QuadBuffer};
+use drystone_mesh::Face;
 use drystone_voxel::{ChunkMesh, VoxelPos, downsample_block};
 
 use super::*;
@@ -190,7 +190,7 @@ impl NodeSink for Nowhere {
     fn set_body(&mut self, _: NodePos, _: Option<&ChunkMesh>) -> Result<(), ()> {
         Ok(())
     }
-    fn set_wall(&mut self, _: NodePos, _: Face, _: Option<&QuadBuffer>) -> Result<(), ()> {
+    fn set_wall(&mut self, _: NodePos, _: Face, _: Option<&ChunkMesh>) -> Result<(), ()> {
         Ok(())
     }
 }

@@ -1,4 +1,4 @@
-use drystone_mesh::{Face, FaceSet, QuadBuffer};
+use drystone_mesh::{Face, FaceSet};
 use drystone_voxel::{Chunk, ChunkMesh, GreedyMesher, PaddedChunk, mesh_wall};
 
 use super::LevelData;
@@ -12,15 +12,15 @@ pub struct NodeMesh {
     pub body: ChunkMesh,
     /// Whether there is nothing at this level nor at any below.
     pub(super) is_air: bool,
-    walls: [QuadBuffer; Face::COUNT],
+    walls: [ChunkMesh; Face::COUNT],
     /// The walls that were not made, since they are as they were.
     kept: FaceSet,
 }
 
 impl NodeMesh {
     /// What shows on the border to the neighbour that `face` looks at when that is not drawn
-    /// at the same level: opaque quads of that facing.
-    pub const fn wall(&self, face: Face) -> &QuadBuffer {
+    /// at the same level: opaque quads of that facing, and the rim of what is see-through.
+    pub const fn wall(&self, face: Face) -> &ChunkMesh {
         &self.walls[face as usize]
     }
 
@@ -39,7 +39,7 @@ impl NodeMesh {
 
     /// Bytes of quads in the body and in all walls.
     pub fn size_bytes(&self) -> usize {
-        let walls: usize = self.walls.iter().map(QuadBuffer::len).sum();
+        let walls: usize = self.walls.iter().map(ChunkMesh::len).sum();
         (self.body.len() + walls) * size_of::<drystone_mesh::Quad>()
     }
 }

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
-use drystone_mesh::{Face, Quad, QuadBuffer};
+use drystone_mesh::{Face, Quad};
 use drystone_voxel::{
     Chunk, ChunkMesh, ChunkPos, Material, MaterialTable, PaddedChunk, VoxelPos, mesh_unit,
 };
@@ -28,6 +28,8 @@ mod undo;
 struct Screen {
     bodies: HashMap<NodePos, Vec<Quad>>,
     walls: HashMap<(NodePos, Face), Vec<Quad>>,
+    /// What of walls is see-through: it hides nothing.
+    rims: HashMap<(NodePos, Face), Vec<Quad>>,
     /// Quads that may be shown; none: any number.
     room: Option<usize>,
     /// Nodes whose bodies were refused: these may be taken away, too.
@@ -39,7 +41,12 @@ struct Full;
 
 impl Screen {
     fn len(&self) -> usize {
-        self.bodies.values().chain(self.walls.values()).map(Vec::len).sum()
+        self.bodies
+            .values()
+            .chain(self.walls.values())
+            .chain(self.rims.values())
+            .map(Vec::len)
+            .sum()
     }
 
     fn take(&self, old: usize, new: usize) -> Result<(), Full> {
@@ -72,15 +79,18 @@ impl NodeSink for Screen {
         &mut self,
         node: NodePos,
         face: Face,
-        wall: Option<&QuadBuffer>,
+        wall: Option<&ChunkMesh>,
     ) -> Result<(), Full> {
         let Some(wall) = wall else {
             assert!(self.walls.remove(&(node, face)).is_some(), "{node:?} has no wall {face:?}");
+            self.rims.remove(&(node, face));
             return Ok(());
         };
         assert!(self.bodies.contains_key(&node), "a wall of {node:?}, which is not shown");
-        self.take(self.walls.get(&(node, face)).map_or(0, Vec::len), wall.len())?;
-        self.walls.insert((node, face), wall.quads().to_vec());
+        let [old, old_rim] = [&self.walls, &self.rims].map(|it| it.get(&(node, face)));
+        self.take(old.map_or(0, Vec::len) + old_rim.map_or(0, Vec::len), wall.len())?;
+        self.walls.insert((node, face), wall.opaque.quads().to_vec());
+        self.rims.insert((node, face), wall.see_through.quads().to_vec());
         Ok(())
     }
 }

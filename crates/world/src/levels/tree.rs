@@ -1,7 +1,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use drystone_mesh::{Face, FaceSet, QuadBuffer};
+use drystone_mesh::{Face, FaceSet};
 use drystone_voxel::ChunkMesh;
 use hashbrown::HashMap;
 use web_time::Instant;
@@ -50,7 +50,7 @@ pub trait NodeSink {
         &mut self,
         node: NodePos,
         face: Face,
-        wall: Option<&QuadBuffer>,
+        wall: Option<&ChunkMesh>,
     ) -> Result<(), Self::Error>;
 
     /// Whether taking something away may help against this error: then larger voxels take the

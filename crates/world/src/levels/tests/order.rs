@@ -24,7 +24,7 @@ impl NodeSink for Noted {
         &mut self,
         node: NodePos,
         face: Face,
-        wall: Option<&QuadBuffer>,
+        wall: Option<&ChunkMesh>,
     ) -> Result<(), Full> {
         self.screen.set_wall(node, face, wall)
     }

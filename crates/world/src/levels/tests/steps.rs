@@ -240,7 +240,9 @@ pub(super) fn is_shown_as_it_is(tree: &LevelTree, screen: &Screen) {
         assert_eq!(&now, quads, "{node:?}");
         for face in Face::ALL {
             if let Some(wall) = screen.walls.get(&(node, face)) {
-                assert_eq!(mesh.wall(face).quads(), wall, "{node:?} {face:?}");
+                assert_eq!(mesh.wall(face).opaque.quads(), wall, "{node:?} {face:?}");
+                let rim = &screen.rims[&(node, face)];
+                assert_eq!(mesh.wall(face).see_through.quads(), rim, "{node:?} {face:?}");
             }
         }
     }

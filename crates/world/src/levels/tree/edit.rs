@@ -92,7 +92,9 @@ impl LevelTree {
             let borders = part.span.sides();
             walls.entry(part.node).and_modify(|it| *it = it.union(borders)).or_insert(borders);
             for (neighbor, face) in self.neighbors_that_see(part) {
-                let wall = FaceSet::EMPTY.with(face);
+                // And those whose rims end there.
+                let along = borders.without(FaceSet::EMPTY.with(face).with(face.opposite()));
+                let wall = along.with(face);
                 walls.entry(neighbor).and_modify(|it| *it = it.union(wall)).or_insert(wall);
             }
         }
