@@ -294,3 +294,29 @@ fn a_refused_edit_is_shown_later() {
         is_shown_as_it_is(&tree, &screen);
     }
 }
+
+/// While an edit waits, levels stay as they are above it; but what a merge there has ready is
+/// kept for it, however long that takes.
+#[test]
+fn what_is_ready_for_merges_outlasts_an_edit() {
+    let near = eye([128.0, 60.0, 128.0], 1e5);
+    let (mut tree, mut screen) = edited_tree(&near);
+    let far = eye([128.0, 60.0, 1e6], 120.0);
+    tree.update(&far, &mut screen).unwrap();
+    (0..32).for_each(|_| tree.wait(Duration::ZERO));
+    // One of each eight that are alike: nothing above changes.
+    let chunks = (0..128).map(|i| [i % 8, i / 64, i / 8 % 8].map(|c| c * 32 + 16));
+    let voxels: Vec<_> =
+        chunks.map(|[x, y, z]| (VoxelPos::new(x, y - 12, z), Material(0))).collect();
+    tree.set(voxels, &mut screen).unwrap();
+    assert!(tree.has_waiting_edits());
+    tree.update(&far, &mut screen).unwrap();
+    let bytes = tree.waiting_bytes();
+    assert!(bytes > 0, "nothing waits for the edit");
+    for _ in 0..300 {
+        tree.update(&far, &mut screen).unwrap();
+    }
+    assert_eq!(tree.waiting_bytes(), bytes);
+    settle(&mut tree, &far, &mut screen);
+    assert!(tree.shown().all(|node| node.level == tree.data().top_level()));
+}

@@ -180,9 +180,7 @@ impl LevelTree {
         let is_fine = distance > merge || (reaches.is_parallel && merge == 0.0);
         if is_fine && shown <= MOST_MERGED {
             // Nothing below it is too coarse, and what is too fine goes with it.
-            if !self.is_held(node) {
-                self.look_at_merge(node, shown, eye);
-            }
+            self.look_at_merge(node, shown, eye);
             return 0.0;
         }
         let mut reach = if is_fine { 0.0 } else { reaches.left(distance, merge) };
@@ -218,11 +216,15 @@ impl LevelTree {
 
     /// The same at a node that is split and finer than it need be.
     fn look_at_merge(&mut self, node: NodePos, shown: u32, eye: &Eye) {
+        let is_held = self.is_held(node);
         if let Some(Ready { wanted_frame, .. }) = self.ready.get_mut(&node) {
+            // What is ready stays so, also where it may not be shown yet.
             *wanted_frame = self.frame;
             let priority = priority(node, eye) * MERGE_URGENCY;
-            self.changes.push(Change { node, kind: Kind::Merge, priority });
-        } else {
+            if !is_held {
+                self.changes.push(Change { node, kind: Kind::Merge, priority });
+            }
+        } else if !is_held {
             // What frees most comes first.
             self.wanted_merges.push(Want { node, missing: 0, priority: shown.into() });
         }
