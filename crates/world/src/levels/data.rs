@@ -46,10 +46,10 @@ struct Faults {
 }
 
 /// A chunk that was made.
-struct Made {
-    chunk: Chunk,
+pub(super) struct Made {
+    pub(super) chunk: Chunk,
     /// Whether all that it is made of could be read.
-    is_whole: bool,
+    pub(super) is_whole: bool,
 }
 
 impl Made {
@@ -147,21 +147,26 @@ impl LevelData {
 
     /// The same; `None` where the source failed.
     pub(crate) fn readable_chunk(&self, node: NodePos) -> Option<Chunk> {
+        self.made(node).map(|made| made.chunk)
+    }
+
+    /// The same with whether it lacks a part; `None` where the source failed.
+    pub(super) fn made(&self, node: NodePos) -> Option<Made> {
         if !self.is_inside(node) {
-            return Some(Chunk::new(Chunk::SIDE, Material::AIR));
+            return Some(Made::whole(Chunk::new(Chunk::SIDE, Material::AIR)));
         }
         loop {
             if let Some(chunk) = self.read_edits().get(node) {
-                return Some(chunk.clone());
+                return Some(Made::whole(chunk.clone()));
             }
             let epoch = {
                 let mut cache = lock(&self.cache);
                 if let Some(chunk) = cache.get(node) {
-                    return Some(chunk);
+                    return Some(Made::whole(chunk));
                 }
                 cache.epoch(node)
             };
-            let Made { chunk, is_whole } = match self.make(node) {
+            let made = match self.make(node) {
                 Ok(made) => made,
                 Err(error) => {
                     self.note_fault(node, &error);
@@ -169,13 +174,14 @@ impl LevelData {
                 }
             };
             // What lacks a part may be read yet.
-            if !is_whole {
-                return Some(chunk);
+            if !made.is_whole {
+                return Some(made);
             }
             // Where it was edited meanwhile, or edits became the source's, this may be of before.
-            if lock(&self.cache).insert_made(node, &chunk, epoch) {
+            if lock(&self.cache).insert_made(node, &made.chunk, epoch) {
                 // An edit may have come meanwhile; it wins.
-                return Some(self.read_edits().get(node).cloned().unwrap_or(chunk));
+                let edited = self.read_edits().get(node).cloned();
+                return Some(edited.map_or(made, Made::whole));
             }
         }
     }
@@ -218,9 +224,9 @@ impl LevelData {
             return made.map(Made::whole);
         }
         let Some(children) = node.children() else { return Ok(Made::whole(air())) };
-        let chunks = children.map(|child| self.readable_chunk(child));
-        let is_whole = chunks.iter().all(Option::is_some);
-        let chunks = chunks.map(|chunk| chunk.unwrap_or_else(air));
+        let chunks = children.map(|child| self.made(child));
+        let is_whole = chunks.iter().all(|made| made.as_ref().is_some_and(|made| made.is_whole));
+        let chunks = chunks.map(|made| made.map_or_else(air, |made| made.chunk));
         let parent = downsample(Chunk::SIDE, chunks.each_ref().map(Some), self.materials());
         Ok(Made { chunk: parent.unwrap_or_else(air), is_whole })
     }

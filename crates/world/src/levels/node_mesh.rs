@@ -1,12 +1,13 @@
 use drystone_mesh::{Face, FaceSet};
-use drystone_voxel::{Chunk, ChunkMesh, GreedyMesher, PaddedChunk, mesh_wall};
+use drystone_voxel::{Chunk, ChunkMesh, GreedyMesher, Material, PaddedChunk, mesh_wall};
 
 use super::LevelData;
+use super::data::Made;
 use crate::NodePos;
 
 /// What is drawn of a node: its mesh, and the walls that close its hull where a neighbour is
 /// drawn at another level.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct NodeMesh {
     /// The faces that show when all six neighbours are drawn at the same level.
     pub body: ChunkMesh,
@@ -15,9 +16,28 @@ pub struct NodeMesh {
     walls: [ChunkMesh; Face::COUNT],
     /// The walls that were not made, since they are as they were.
     kept: FaceSet,
+    /// Whether all that it follows from could be read.
+    is_whole: bool,
 }
 
 impl NodeMesh {
+    /// A mesh without quads, of which nothing is known.
+    pub(super) const fn unread() -> Self {
+        Self {
+            body: ChunkMesh::new(),
+            is_air: false,
+            walls: [const { ChunkMesh::new() }; Face::COUNT],
+            kept: FaceSet::EMPTY,
+            is_whole: false,
+        }
+    }
+
+    /// Those of its walls that a mesh which replaces it must make anew if these may have changed:
+    /// all, where a part of what it follows from could not be read.
+    pub(super) const fn walls_to_make(&self, changed: FaceSet) -> FaceSet {
+        if self.is_whole { changed } else { FaceSet::ALL }
+    }
+
     /// What shows on the border to the neighbour that `face` looks at when that is not drawn
     /// at the same level: opaque quads of that facing, and the rim of what is see-through.
     pub const fn wall(&self, face: Face) -> &ChunkMesh {
@@ -65,15 +85,19 @@ impl NodeMesher {
         node: NodePos,
         walls: FaceSet,
     ) -> NodeMesh {
-        let mut mesh = NodeMesh::default();
-        let center = data.chunk(node);
+        let mut mesh = NodeMesh::unread();
+        let air = || Made { chunk: Chunk::new(Chunk::SIDE, Material::AIR), is_whole: false };
+        let made = |node: NodePos| data.made(node).unwrap_or_else(air);
+        let Made { chunk: center, is_whole } = made(node);
+        mesh.is_whole = is_whole;
         if center.is_empty() {
             mesh.is_air = data.is_air_below(node);
             return mesh;
         }
         // Only shades, which these meshes have none of, would look past edges and corners.
-        let around: [Option<Chunk>; Face::COUNT] =
-            Face::ALL.map(|face| Some(data.chunk(node.offset(face.normal())?)));
+        let around = Face::ALL.map(|face| Some(made(node.offset(face.normal())?)));
+        mesh.is_whole &= around.iter().flatten().all(|made| made.is_whole);
+        let around = around.map(|made| made.map(|made| made.chunk));
         let neighbor = |offset: [i32; 3]| {
             let face = Face::ALL.into_iter().find(|face| face.normal() == offset)?;
             around[face.index()].as_ref()

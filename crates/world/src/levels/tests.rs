@@ -16,6 +16,7 @@ mod calm;
 mod closing;
 mod edits;
 mod epochs;
+mod healing;
 mod holes;
 mod order;
 mod saving;

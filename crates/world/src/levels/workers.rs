@@ -209,7 +209,7 @@ impl Shared {
         let mesh = made.unwrap_or_else(|_| {
             *mesher = NodeMesher::default();
             self.data.note_panic(node);
-            NodeMesh::default()
+            NodeMesh::unread()
         });
         lock(&self.jobs).finish(node, mesh);
         self.is_made.notify_one();

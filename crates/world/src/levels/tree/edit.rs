@@ -111,10 +111,12 @@ impl LevelTree {
             self.workers.want_also(&shown);
             return Ok(changes.count);
         }
-        let shown = shown
-            .into_iter()
-            .map(|node| (node, walls.get(&node).copied().unwrap_or(FaceSet::ALL)))
-            .collect();
+        let walls = |node: NodePos| {
+            let changed = walls.get(&node).copied().unwrap_or(FaceSet::ALL);
+            let to_make = self.shown.get(&node).map(|shown| shown.mesh.walls_to_make(changed));
+            (node, to_make.unwrap_or(FaceSet::ALL))
+        };
+        let shown = shown.into_iter().map(walls).collect();
         let meshes = self.meshes(shown);
         let replaced = self.replace_all(meshes, sink);
         replaced.and(self.close_borders(sink)).map(|()| changes.count)

@@ -1,0 +1,81 @@
+//! A source that fails for a while.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use super::*;
+
+/// A chunk of it cannot be read until it is well.
+struct Failing {
+    world: Box<Derived>,
+    chunk: ChunkPos,
+    is_well: Arc<AtomicBool>,
+}
+
+impl Source for Failing {
+    fn name(&self) -> &str {
+        "failing"
+    }
+    fn materials(&self) -> &MaterialTable {
+        self.world.materials()
+    }
+    fn chunk_positions(&self) -> Vec<ChunkPos> {
+        self.world.chunk_positions()
+    }
+    fn chunk(&self, position: ChunkPos) -> Result<Chunk, WorldError> {
+        if position == self.chunk && !self.is_well.load(Ordering::Relaxed) {
+            return Err(WorldError::NoThreads { count: 0, problem: "not well".into() });
+        }
+        self.world.chunk(position)
+    }
+}
+
+const SIZE: [u32; 3] = [8, 4, 8];
+
+/// The world without `chunk`, and what makes it well.
+fn failing(chunk: ChunkPos) -> (Box<Failing>, Arc<AtomicBool>) {
+    let is_well = Arc::new(AtomicBool::new(false));
+    let world = derived(SIZE);
+    (Box::new(Failing { world, chunk, is_well: Arc::clone(&is_well) }), is_well)
+}
+
+/// A wall that was made while what lies beyond could not be read is made anew with the rest of
+/// its mesh: by an edit that does not touch it.
+#[test]
+fn walls_heal_when_the_source_is_well() {
+    let near = eye([20.0, 50.0, 20.0], 150.0);
+    let (mut whole, mut screen) = (tree(derived(SIZE), unhurried()), Screen::default());
+    settle(&mut whole, &near, &mut screen);
+    let is_fine = |(node, _): &&(NodePos, Face)| node.level == 0;
+    let walls = screen.walls.iter().filter(|(_, quads)| !quads.is_empty());
+    let walls = walls.map(|(wall, _)| wall).filter(is_fine);
+    let &(node, face) = walls.min_by_key(|(node, face)| (*node, face.index())).unwrap();
+
+    let (source, is_well) = failing(node.offset(face.normal()).unwrap().chunk);
+    let (mut tree, mut screen) = (tree(source, unhurried()), Screen::default());
+    settle(&mut tree, &near, &mut screen);
+    assert!(screen.bodies.contains_key(&node));
+    assert!(screen.walls.get(&(node, face)).is_none_or(Vec::is_empty));
+
+    is_well.store(true, Ordering::Relaxed);
+    let [x, y, z] = [node.chunk.x, node.chunk.y, node.chunk.z].map(|c| c * 32 + 16);
+    let middle = VoxelPos::new(x, y, z);
+    let other = Material(if tree.data().get(middle).is_air() { 1 } else { 0 });
+    assert_eq!(tree.set([(middle, other)], &mut screen), Ok(1));
+    let healed = node_mesh::NodeMesher::default().mesh(tree.data(), node);
+    assert!(!healed.wall(face).opaque.is_empty());
+    assert_eq!(screen.walls[&(node, face)], healed.wall(face).opaque.quads());
+}
+
+/// Larger voxels of which some smaller ones could not be read are made again, at every level.
+#[test]
+fn what_lacks_a_part_is_remembered_at_no_level() {
+    let chunk = ChunkPos::new(3, 0, 3);
+    let (source, is_well) = failing(chunk);
+    let data = LevelData::new(source, 64 << 20);
+    assert!(data.top_level() >= 2);
+    let root = NodePos::from(chunk).ancestor(data.top_level());
+    let whole = LevelData::new(derived(SIZE), 64 << 20).chunk(root);
+    assert!(!data.chunk(root).iter().eq(whole.iter()), "nothing is missed");
+    is_well.store(true, Ordering::Relaxed);
+    assert!(data.chunk(root).iter().eq(whole.iter()));
+}
