@@ -19,6 +19,7 @@ use drystone_world::{
 use glam::{DQuat, DVec3};
 
 pub(crate) use edits::{is_keepable, keep_in_new_file, open_edited, open_to_edit};
+pub(crate) use pool_map::{bytes, grouped, mesh_color};
 
 use crate::{
     AppError,
@@ -31,7 +32,7 @@ const DEFAULT_PICTURE: &str = "drystone.png";
 
 pub(crate) fn run(options: Options) -> Result<(), AppError> {
     match options.command {
-        Some(Command::View(view)) if view.keys => output::print(&format!("{}\n", viewer::KEYS)),
+        Some(Command::View(view)) if view.keys => output::print(&viewer::keys_text()),
         Some(Command::View(view)) => viewer::run(&view.scene, &view.save),
         Some(Command::Shot(options)) => shot::run(&options.scene, &options.output),
         Some(Command::Fly(options)) => fly::run(&options),

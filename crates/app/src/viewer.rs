@@ -3,6 +3,9 @@
 mod editing;
 mod flight;
 mod frame;
+mod keys;
+mod overlay;
+mod panel_actions;
 mod saving;
 mod screen;
 mod signals;
@@ -35,36 +38,12 @@ use crate::{
 };
 use editing::Editing;
 use flight::{flight_key, notches};
+pub(crate) use keys::{help as keys_help, text as keys_text};
+use overlay::Overlay;
 use screen::Screen;
 use signals::Wish;
 use status::Status;
 use walk::Walk;
-
-/// The keys, as help shows them.
-pub(crate) const KEYS: &str = "\
-W A S D      fly forward, left, back, right
-Space, Q     up, down           Shift  faster
-arrows       turn               wheel  change the speed
-left button  turn with the mouse until Escape
-M            mask facings       C      cull what is out of view
-O            order front to back
-G            cull on the GPU, also what is hidden, or on the CPU
-X            darken corners of voxels by what is near
-F            walk, with Space to jump; F again to fly
-Home         back to the start  H      print these keys
-Escape       let the mouse go, stop editing, or close
-E            edit: the pointer aims, left removes, right places, middle picks; a button
-             held turns with the mouse; E again to stop
-B            brush: voxel, cube, ball
-[ ]          smaller, larger    , .    the palette's material before, after
-Ctrl+Z       undo               Ctrl+Y, Ctrl+Shift+Z  redo
-Ctrl+S       save now; else edits are saved a while later, and on leaving; where nothing
-             keeps them, this makes SOURCE.edits.drystone, which does from then on";
-
-/// The keys below the options.
-pub(crate) fn keys_help() -> String {
-    format!("Keys:\n{KEYS}")
-}
 
 /// Whether this session has a display to open a window on.
 pub(crate) fn has_display() -> bool {
@@ -118,6 +97,7 @@ struct Viewer {
     /// Somebody who walks, where nobody flies.
     walk: Option<Walk>,
     status: Status,
+    overlay: Overlay,
     last_frame: Instant,
     mouse_captured: bool,
     reopened: u32,
@@ -147,6 +127,7 @@ impl Viewer {
             flight: Flight::new((corners.1 - corners.0).max_element()),
             corners,
             walk: None,
+            overlay: Overlay::new(),
             last_frame: Instant::now(),
             mouse_captured: false,
             reopened: 0,
@@ -187,6 +168,7 @@ impl Viewer {
         }
         self.status.set_backend(backend);
         self.screen = Some(opened);
+        self.overlay.forget();
         self.last_frame = Instant::now();
         window.request_redraw();
         Ok(())
@@ -227,17 +209,19 @@ impl Viewer {
         } else if pressed && !event.repeat {
             match code {
                 KeyCode::Escape if self.mouse_captured => self.capture_mouse(false),
+                KeyCode::Escape if self.overlay.shows_help() => self.overlay.switch_help(),
                 KeyCode::Escape if self.editing.is_on() => self.switch_editing(),
                 KeyCode::Escape => self.close(event_loop),
                 KeyCode::KeyM => self.view.mask_facings = !self.view.mask_facings,
                 KeyCode::KeyC => self.view.cull_frustum = !self.view.cull_frustum,
                 KeyCode::KeyO => self.view.order = !self.view.order,
+                KeyCode::KeyR => self.next_renderer(event_loop),
                 KeyCode::KeyG => self.switch_cull(event_loop),
                 KeyCode::KeyX => self.switch_occlusion(event_loop),
                 KeyCode::KeyF => self.switch_walking(),
                 KeyCode::Home => self.view.camera = self.start.camera,
-                // Where nobody reads, the help is lost, not the flight.
-                KeyCode::KeyH => drop(output::print(&format!("{KEYS}\n"))),
+                KeyCode::KeyH => self.overlay.switch_help(),
+                KeyCode::Tab => self.overlay.switch_panels(),
                 _ => return,
             }
         }
@@ -258,6 +242,9 @@ impl Viewer {
         };
         window.set_cursor_visible(!grabbed);
         self.mouse_captured = grabbed;
+        if grabbed {
+            self.overlay.lose_pointer();
+        }
     }
 
     fn redraw(&self) {
@@ -271,7 +258,7 @@ impl ApplicationHandler<Wish> for Viewer {
     fn new_events(&mut self, event_loop: &ActiveEventLoop, cause: StartCause) {
         if matches!(cause, StartCause::ResumeTimeReached { .. }) {
             event_loop.set_control_flow(ControlFlow::Wait);
-            if self.is_hidden {
+            if self.is_hidden || self.overlay.wakes(Instant::now()) {
                 self.redraw();
             } else {
                 self.look_after(event_loop);
@@ -289,6 +276,9 @@ impl ApplicationHandler<Wish> for Viewer {
     }
 
     fn window_event(&mut self, event_loop: &ActiveEventLoop, _: WindowId, event: WindowEvent) {
+        if self.is_for_panels(&event) {
+            return;
+        }
         match event {
             WindowEvent::CloseRequested => self.close(event_loop),
             WindowEvent::RedrawRequested => self.frame(event_loop),

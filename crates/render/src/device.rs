@@ -1,7 +1,7 @@
 use drystone_mesh::{Cube, INDICES_PER_QUAD, Quad, VERTICES_PER_QUAD};
 use drystone_pool::{Access, DrawCommand};
 
-use crate::{CullCounts, Culled, DrawData, Frame, Image, RenderError, TriangleVertex};
+use crate::{CullCounts, Culled, DrawData, Frame, Image, Overlay, RenderError, TriangleVertex};
 
 /// A backend: something that holds quads and draws them. The renderers are written once,
 /// against this.
@@ -204,6 +204,21 @@ pub trait Device {
     /// one than the last until the device is [done](Self::finish). Asks, never waits.
     fn cull_counts(&mut self) -> Option<CullCounts> {
         None
+    }
+
+    /// Draws `overlay` over every picture from now on, until there is another; an empty one
+    /// takes nothing.
+    ///
+    /// # Cost
+    /// O(its bytes), once; a draw call for each of its parts a picture.
+    ///
+    /// # Errors
+    /// `BadOverlay`, `OutOfMemory`, `Lost`, or `Device` where there are none; all of it, with
+    /// its textures, should be given anew then.
+    fn set_overlay(&mut self, overlay: &Overlay) -> Result<(), RenderError> {
+        let _ = overlay;
+        let reason = "this backend draws nothing over pictures".into();
+        Err(RenderError::Device { during: "taking an overlay", reason })
     }
 
     /// Whether the last picture reached its target: a window that is hidden or changing

@@ -82,6 +82,12 @@ pub enum RenderError {
         /// Why not.
         reason: &'static str,
     },
+    /// What is to lie over pictures does not fit together.
+    #[error("the overlay cannot be drawn: {reason}")]
+    BadOverlay {
+        /// Why not.
+        reason: &'static str,
+    },
     /// The cube's id is stale.
     #[error("the cube was removed before")]
     StaleCube,

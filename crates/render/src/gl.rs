@@ -21,6 +21,8 @@ mod config;
 mod context;
 mod geometry;
 #[allow(unsafe_code)]
+mod overlay;
+#[allow(unsafe_code)]
 mod passes;
 #[allow(unsafe_code)]
 mod platform;
@@ -53,6 +55,7 @@ use self::{
     bindings::Gl,
     context::Context,
     geometry::{check, draw_table},
+    overlay::OverlayPainter,
     passes::Painter,
     platform::Platform,
     progress::Progress,
@@ -61,7 +64,7 @@ use self::{
     upload::Place,
 };
 use crate::{
-    Device, DrawData, Frame, Image, Passes, RenderError, TriangleVertex, WindowTarget,
+    Device, DrawData, Frame, Image, Overlay, Passes, RenderError, TriangleVertex, WindowTarget,
     device::Entries,
 };
 
@@ -80,6 +83,8 @@ pub struct GlDevice {
     painter: Painter,
     staging: Staging,
     progress: Progress,
+    /// Once there is something to be drawn over pictures.
+    overlay: Option<OverlayPainter>,
 }
 
 /// Bytes of a quad that shaders pull.
@@ -129,7 +134,8 @@ impl GlDevice {
         let painter = Painter::new(&context, &UNKNOWN_COLOR)?;
         let staging = Staging::new(&context, config.access == Access::Direct)?;
         let progress = Progress::new(&context);
-        Ok(Self { access: config.access, target, painter, staging, progress, context })
+        let (access, overlay) = (config.access, None);
+        Ok(Self { access, target, painter, staging, progress, overlay, context })
     }
 
     /// Draws one frame: `paint` is told where the frame's data lie, and how far from there
@@ -147,6 +153,7 @@ impl GlDevice {
         let place = self.upload(gl, frame, commands)?;
         self.target.begin(gl);
         paint(&self.painter, gl, &place, COMMANDS_BYTES);
+        self.overlay.iter().for_each(|overlay| overlay.paint(gl, self.target.size()));
         if context.platform.has_window() {
             self.target.copy_to_window(gl);
         }
@@ -393,6 +400,19 @@ impl Device for GlDevice {
         self.draw_with(frame, commands, |painter, gl, place, commands_bytes| {
             painter.paint(gl, place, commands_bytes, (frame, passes));
         })
+    }
+
+    fn set_overlay(&mut self, overlay: &Overlay) -> Result<(), RenderError> {
+        if self.overlay.is_none() && overlay.parts.is_empty() && overlay.patches.is_empty() {
+            return Ok(());
+        }
+        // One that was refused is made anew.
+        let painter = match self.overlay.take() {
+            Some(painter) => painter,
+            None => OverlayPainter::new(&self.context)?,
+        };
+        self.overlay.insert(painter).set(overlay).inspect_err(|_| self.overlay = None)?;
+        self.context.check("taking an overlay")
     }
 
     fn finish(&mut self) -> Result<(), RenderError> {

@@ -4,7 +4,7 @@ use drystone_pool::{MeshHandle, PoolError};
 
 use crate::{
     Batch, Cull, Device, DrawData, DrawStats, Frame, HeldStats, Image, Layer, MeshData, MeshId,
-    Passes, RenderError, Renderer, View, Visibility,
+    Overlay, Passes, RenderError, Renderer, View, Visibility,
     pool_renderer::quad_count,
     renderer::{CubesMark, Owner, next_renderer},
 };
@@ -293,6 +293,10 @@ impl<D: Device> Renderer for InstancedRenderer<D> {
 
     fn cull(&self) -> Cull {
         Cull::Cpu
+    }
+
+    fn set_overlay(&mut self, overlay: &Overlay) -> Result<(), RenderError> {
+        self.device.set_overlay(overlay)
     }
 
     fn draw(&mut self, view: &View) -> Result<DrawStats, RenderError> {

@@ -71,6 +71,7 @@ mod gl;
 mod image;
 mod instanced_renderer;
 mod naive_renderer;
+mod overlay;
 mod pool_renderer;
 mod renderer;
 mod replace_file;
@@ -94,6 +95,7 @@ pub use gl::{ArticleDevice, ArticleGeometry, FatDevice, GlConfig, GlDevice, GlGe
 pub use image::{Image, ImageDifference};
 pub use instanced_renderer::{CubeBuffer, CubeId, InstancedRenderer, PlacePolicy, RegionId};
 pub use naive_renderer::NaiveRenderer;
+pub use overlay::{Overlay, OverlayCorner, OverlayPart, OverlayPatch};
 pub use pool_renderer::{PoolBuffers, PoolRenderer, PoolRendererConfig, PoolUpload, room_for};
 pub use renderer::{DrawStats, HeldStats, Layer, MeshData, MeshId, Renderer, View};
 pub use replace_file::replace_file;

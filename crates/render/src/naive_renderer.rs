@@ -4,7 +4,8 @@ use drystone_pool::{DrawCommand, PoolError};
 
 use crate::{
     Batch, Cull, Device, DrawData, DrawStats, Frame, HeldStats, Image, Layer, MeshData, MeshId,
-    PATTERN_QUADS, Passes, RenderError, Renderer, TriangleMesh, TrianglesId, View, Visibility,
+    Overlay, PATTERN_QUADS, Passes, RenderError, Renderer, TriangleMesh, TrianglesId, View,
+    Visibility,
     pool_renderer::totals,
     renderer::{NaiveMark, Owner, next_renderer},
 };
@@ -164,6 +165,10 @@ impl<D: Device> Renderer for NaiveRenderer<D> {
 
     fn cull(&self) -> Cull {
         Cull::Cpu
+    }
+
+    fn set_overlay(&mut self, overlay: &Overlay) -> Result<(), RenderError> {
+        self.device.set_overlay(overlay)
     }
 
     fn draw(&mut self, view: &View) -> Result<DrawStats, RenderError> {

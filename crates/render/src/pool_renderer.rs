@@ -1,12 +1,12 @@
 use drystone_mesh::Quad;
 use drystone_pool::{
     CommandRun, Config, DrawCommand, DrawList, Hidden, ListConfig, MoveBudget, Oversize, Placement,
-    VertexPool,
+    PoolPlace, PoolStats, VertexPool,
 };
 
 use crate::{
     Batch, Cull, CullFrame, Culled, Device, DrawStats, Frame, HeldStats, Image, Layer, MeshData,
-    MeshId, PATTERN_QUADS, Passes, RenderError, Renderer, TriangleMesh, TrianglesId, View,
+    MeshId, Overlay, PATTERN_QUADS, Passes, RenderError, Renderer, TriangleMesh, TrianglesId, View,
     Visibility, renderer::Owner,
 };
 
@@ -328,6 +328,10 @@ impl<D: Device> Renderer for PoolRenderer<D> {
         self.opaque.cull()
     }
 
+    fn set_overlay(&mut self, overlay: &Overlay) -> Result<(), RenderError> {
+        self.device.set_overlay(overlay)
+    }
+
     fn draw(&mut self, view: &View) -> Result<DrawStats, RenderError> {
         let [width, height] = self.device.size();
         let visibility = Visibility::new(&view.camera, width as f32 / height.max(1) as f32);
@@ -377,6 +381,14 @@ impl<D: Device> Renderer for PoolRenderer<D> {
         };
         self.triangles.iter().for_each(|triangles| triangles.add_to(&mut held));
         held
+    }
+
+    fn pool_stats(&self) -> Option<PoolStats> {
+        Some(self.pool.stats())
+    }
+
+    fn pool_places(&self) -> Vec<PoolPlace> {
+        self.pool.places()
     }
 }
 

@@ -2,9 +2,11 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use drystone_alloc::Handle;
 use drystone_mesh::{Face, Quad};
-use drystone_pool::MeshHandle;
+use drystone_pool::{MeshHandle, PoolPlace, PoolStats};
 
-use crate::{Atmosphere, Camera, Cull, DrawData, Image, RenderError, TriangleMesh, TrianglesId};
+use crate::{
+    Atmosphere, Camera, Cull, DrawData, Image, Overlay, RenderError, TriangleMesh, TrianglesId,
+};
 
 /// Which of a mesh's two passes it is drawn in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -230,6 +232,17 @@ pub trait Renderer {
     /// Who decides which opaque meshes are drawn.
     fn cull(&self) -> Cull;
 
+    /// Draws `overlay` over every picture from now on, until there is another; see
+    /// [`Device::set_overlay`](crate::Device::set_overlay).
+    ///
+    /// # Errors
+    /// As there.
+    fn set_overlay(&mut self, overlay: &Overlay) -> Result<(), RenderError> {
+        let _ = overlay;
+        let reason = "this renderer draws nothing over pictures".into();
+        Err(RenderError::Device { during: "taking an overlay", reason })
+    }
+
     /// Draws one picture; returns when the work is submitted.
     ///
     /// # Errors
@@ -257,6 +270,24 @@ pub trait Renderer {
     /// # Cost
     /// O(meshes).
     fn held(&self) -> HeldStats;
+
+    /// What the pool of quads holds, and what the last frame had uploaded and moved; `None`
+    /// where there is no pool.
+    ///
+    /// # Cost
+    /// O(meshes), a word of each.
+    fn pool_stats(&self) -> Option<PoolStats> {
+        None
+    }
+
+    /// What lies where in the pool of quads, by buffer and address; nothing where there is no
+    /// pool.
+    ///
+    /// # Cost
+    /// O(meshes · log meshes).
+    fn pool_places(&self) -> Vec<PoolPlace> {
+        Vec::new()
+    }
 }
 
 #[cfg(test)]

@@ -19,6 +19,7 @@ mod draw_table;
 mod geometry;
 mod memory;
 mod occlusion;
+mod overlay;
 mod shade;
 mod sky;
 mod target;
@@ -43,6 +44,7 @@ use self::{
     bins::Bins,
     draw_table::DrawTable,
     geometry::{MAX_QUADS, runs},
+    overlay::SoftOverlay,
     shade::{Shader, unpacked},
     target::Target,
     tasks::Tasks,
@@ -51,7 +53,8 @@ use self::{
     viewport::{MAX_SIDE, Viewport},
 };
 use crate::{
-    Batch, Device, DrawData, Frame, Image, Passes, RenderError, TriangleVertex, device::Entries,
+    Batch, Device, DrawData, Frame, Image, Overlay, Passes, RenderError, TriangleVertex,
+    device::Entries,
 };
 
 /// The reference backend: draws on the CPU, needs no driver, and is what the pictures of
@@ -94,6 +97,7 @@ pub struct SoftDevice {
     bins: Vec<Bins>,
     /// The same.
     triangle_bins: Vec<TriangleBins>,
+    overlay: SoftOverlay,
     /// Pictures drawn.
     frames: u64,
 }
@@ -112,6 +116,7 @@ impl SoftDevice {
             palette: Vec::new(),
             bins: Vec::new(),
             triangle_bins: Vec::new(),
+            overlay: SoftOverlay::default(),
             frames: 0,
         })
     }
@@ -247,7 +252,7 @@ impl Device for SoftDevice {
         frame: &Frame,
         passes: &Passes<'_, SoftGeometry>,
     ) -> Result<(), RenderError> {
-        let Self { target, palette, bins, triangle_bins, frames } = self;
+        let Self { target, palette, bins, triangle_bins, overlay, frames } = self;
         let [width, height] = target.size();
         let viewport = Viewport::new(width, height);
         let shader = Shader::new(frame, palette, [width, height]);
@@ -273,8 +278,13 @@ impl Device for SoftDevice {
                 target.blend_triangles(bins, &viewport, (lit, &lamp));
             });
         }
+        overlay.paint(target.image_mut());
         *frames += 1;
         Ok(())
+    }
+
+    fn set_overlay(&mut self, overlay: &Overlay) -> Result<(), RenderError> {
+        self.overlay.set(overlay)
     }
 
     fn finish(&mut self) -> Result<(), RenderError> {

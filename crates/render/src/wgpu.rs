@@ -13,6 +13,7 @@ mod copies;
 mod cull;
 mod encode;
 mod geometry;
+mod overlay;
 mod per_frame;
 mod pipelines;
 mod progress;
@@ -29,14 +30,15 @@ use self::{
     adapter::Opened,
     copies::Copies,
     cull::Culler,
+    overlay::OverlayPainter,
     per_frame::{frame_group, per_frame_buffer},
     pipelines::Pipelines,
     progress::Progress,
     target::Target,
 };
 use crate::{
-    CullCounts, Culled, Device, DrawData, Frame, Image, PATTERN_QUADS, Passes, RenderError,
-    TriangleVertex, device::Entries,
+    CullCounts, Culled, Device, DrawData, Frame, Image, Overlay, PATTERN_QUADS, Passes,
+    RenderError, TriangleVertex, device::Entries,
 };
 
 /// Draw commands that a new device has room for.
@@ -68,6 +70,8 @@ pub struct WgpuDevice {
     progress: Progress,
     /// Once a frame has asked for it.
     culler: Option<Culler>,
+    /// Once there is something to be drawn over pictures.
+    overlay: Option<OverlayPainter>,
 }
 
 impl WgpuDevice {
@@ -167,6 +171,7 @@ impl WgpuDevice {
             copies: Copies::default(),
             progress: Progress::default(),
             culler: None,
+            overlay: None,
         })
     }
 }
@@ -349,6 +354,22 @@ impl Device for WgpuDevice {
 
     fn shown(&self) -> bool {
         self.shown
+    }
+
+    fn set_overlay(&mut self, overlay: &Overlay) -> Result<(), RenderError> {
+        if self.overlay.is_none() && overlay.parts.is_empty() && overlay.patches.is_empty() {
+            return Ok(());
+        }
+        let format = self.target.format;
+        let made = || OverlayPainter::new(&self.opened, format);
+        let mut painter = match self.overlay.take() {
+            Some(painter) => painter,
+            None => made()?,
+        };
+        // One that was refused is made anew.
+        painter.set(&self.opened, overlay)?;
+        self.overlay = Some(painter);
+        self.opened.fault.check("taking an overlay")
     }
 
     fn finish(&mut self) -> Result<(), RenderError> {

@@ -7,6 +7,8 @@ mod model;
 mod numbers;
 mod picture;
 
+pub(crate) use picture::{bytes, grouped, mesh_color};
+
 use std::{fs, path::Path};
 
 use drystone::scene;

@@ -13,7 +13,7 @@ use winit::{
     window::CursorIcon,
 };
 
-use super::{Viewer, saving::Saving, screen::Screen};
+use super::{Viewer, overlay::EditFacts, saving::Saving, screen::Screen};
 use crate::output;
 
 /// What the mouse and some keys do to voxels.
@@ -27,7 +27,7 @@ pub(super) struct Editing {
     pointer: PhysicalPosition<f64>,
     press: Option<Press>,
     /// What the last thing that was tried came to.
-    message: String,
+    pub(super) message: String,
 }
 
 /// A button that is held.
@@ -111,6 +111,30 @@ impl Editing {
         words
     }
 
+    /// What panels tell of it; nothing where there are no voxels.
+    pub(super) fn facts<'a>(&mut self, screen: &'a mut Screen) -> Option<EditFacts<'a>> {
+        let kept = self.editor_title();
+        let (brush, history) = (self.editor.brush, self.editor.history());
+        Some(EditFacts {
+            is_on: self.is_on,
+            brush,
+            can_undo: history.undo_count() > 0,
+            can_redo: history.redo_count() > 0,
+            kept,
+            materials: screen.materials()?,
+        })
+    }
+
+    /// What the last thing that was tried came to, and what became of the edits.
+    fn editor_title(&mut self) -> String {
+        let mut words = self.message.clone();
+        let saving = self.saving_title();
+        if !words.is_empty() && !saving.is_empty() {
+            words += " | ";
+        }
+        words + saving.trim_end_matches(" | ")
+    }
+
     /// The corners of a world that edits may have made larger.
     pub(super) fn grown(&self, (min, max): (DVec3, DVec3)) -> (DVec3, DVec3) {
         let corner = |voxel: VoxelPos| DVec3::from_array(voxel.to_array().map(f64::from));
@@ -162,9 +186,7 @@ impl Viewer {
     pub(super) fn switch_editing(&mut self) {
         let has_voxels = |screen: &mut Screen| screen.edit_scene().is_some();
         if !self.editing.is_on && !self.screen.as_mut().is_some_and(has_voxels) {
-            output::note(NO_VOXELS);
-            self.editing.message = NO_VOXELS.into();
-            return;
+            return self.say(NO_VOXELS);
         }
         self.editing.is_on = !self.editing.is_on;
         self.editing.message.clear();
@@ -241,7 +263,7 @@ impl Viewer {
         self.edited(message, done.map(drop));
     }
 
-    fn step_history(&mut self, forward: bool) {
+    pub(super) fn step_history(&mut self, forward: bool) {
         let Some(scene) = self.screen.as_mut().and_then(|screen| screen.edit_scene()) else {
             return;
         };

@@ -31,6 +31,7 @@ impl Viewer {
     pub(super) fn frame(&mut self, event_loop: &ActiveEventLoop) {
         let now = Instant::now();
         self.travel(now - self.last_frame);
+        self.show_panels(event_loop);
         let (Some(window), Some(screen)) = (&self.window, &mut self.screen) else { return };
         self.last_frame = now;
         let size = window.inner_size();
@@ -57,6 +58,7 @@ impl Viewer {
         }
         (self.lags, self.is_hidden) = (lags, !stats.shown);
         self.status.frame(time, stats);
+        self.overlay.frame_ended(Instant::now(), time);
         self.look_after(event_loop);
         if stats.shown && (self.flight.is_moving() || self.is_falling() || lags) {
             self.redraw();
@@ -73,8 +75,13 @@ impl Viewer {
             window.set_title(&self.status.title(screen.held(), &edits));
         }
         // Hidden or changing, or the title is behind: once more, a bit later.
-        if self.is_hidden || self.status.is_stale(&edits) || self.editing.is_saving() {
-            event_loop.set_control_flow(ControlFlow::wait_duration(LATER));
+        let is_behind = self.is_hidden || self.status.is_stale(&edits) || self.editing.is_saving();
+        let later = is_behind.then(|| Instant::now() + LATER);
+        if self.overlay.tells(&edits) {
+            self.redraw();
+        }
+        if let Some(next) = later.into_iter().chain(self.overlay.wakes_at()).min() {
+            event_loop.set_control_flow(ControlFlow::WaitUntil(next));
         }
     }
 
@@ -87,6 +94,11 @@ impl Viewer {
         }
         output::note(&format!("{error}; opening the device again"));
         self.reopened += 1;
+        self.reopen(event_loop);
+    }
+
+    /// Shows the same on a device that is opened anew.
+    pub(super) fn reopen(&mut self, event_loop: &ActiveEventLoop) {
         self.content = self.screen.take().map(Screen::into_content);
         let Some(window) = self.window.clone() else { return };
         if let Err(error) = self.open_screen(event_loop, window) {

@@ -1,7 +1,9 @@
 use std::{num::NonZeroU32, sync::Arc};
 
 use drystone::scene::{self, BackendKind, EditScene, Meshing, RendererKind, Size};
-use drystone_render::{Cull, DrawStats, HeldStats, Image, RenderError, View, WindowTarget};
+use drystone_render::{
+    Cull, DrawStats, HeldStats, Image, RenderError, Renderer, View, WindowTarget,
+};
 use drystone_voxel::MaterialTable;
 use drystone_world::LevelData;
 use winit::{
@@ -96,6 +98,17 @@ impl Screen {
         match self {
             Self::Direct(scene) | Self::Copied { scene, .. } => scene.levels(),
         }
+    }
+
+    /// Whether it is of polygons.
+    pub(super) const fn is_model(&self) -> bool {
+        let (Self::Direct(scene) | Self::Copied { scene, .. }) = self;
+        matches!(scene, Shown::Model(_))
+    }
+
+    /// The renderer.
+    pub(super) fn renderer(&mut self) -> &mut dyn Renderer {
+        self.scene().renderer()
     }
 
     /// The voxels, to be changed; `None` where there are none.

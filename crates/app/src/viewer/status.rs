@@ -41,6 +41,16 @@ impl Status {
         self.drawn = drawn;
     }
 
+    /// What the last frame took and drew.
+    pub(super) const fn drawn(&self) -> DrawStats {
+        self.drawn
+    }
+
+    /// What is shown, and on what.
+    pub(super) fn names(&self) -> [&str; 2] {
+        [&self.name, &self.backend]
+    }
+
     /// Whether there were frames, or is something to say of edits, that the title does not tell.
     pub(super) fn is_stale(&self, edits: &str) -> bool {
         !self.times.is_empty() || self.edits != edits

@@ -2,7 +2,7 @@ use drystone_render::Cull;
 use winit::event_loop::ActiveEventLoop;
 
 use super::Viewer;
-use crate::{cli::SceneOptions, output};
+use crate::cli::SceneOptions;
 
 impl Viewer {
     /// Has the other of GPU and CPU leave out what cannot be seen.
@@ -23,11 +23,11 @@ impl Viewer {
     pub(super) fn switch_occlusion(&mut self, event_loop: &ActiveEventLoop) {
         let options = SceneOptions { ao: !self.options.ao, ..self.options.clone() };
         if let Some(problem) = options.misused() {
-            return output::note(problem);
+            return self.say(problem);
         }
         let Some(screen) = &mut self.screen else { return };
         if screen.levels().is_some() {
-            return output::note("corners are not darkened in a world at levels of detail");
+            return self.say("corners are not darkened in a world at levels of detail");
         }
         match screen.remesh(options.meshing()) {
             // When the device is opened again, it goes on like this.

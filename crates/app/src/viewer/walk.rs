@@ -8,7 +8,6 @@ use drystone_world::{VoxelBox, Voxels};
 use glam::DVec3;
 
 use super::Viewer;
-use crate::output;
 
 /// Somebody who walks. The eye is the camera's; the body is a box around and below it.
 ///
@@ -187,7 +186,7 @@ impl Viewer {
     pub(super) fn switch_walking(&mut self) {
         let has_voxels = self.screen.as_mut().is_some_and(|it| it.edit_scene().is_some());
         if !has_voxels {
-            return output::note("nobody walks on polygon models");
+            return self.say("nobody walks on polygon models");
         }
         self.walk = match self.walk {
             Some(_) => None,

@@ -30,3 +30,4 @@ mod remeshed;
 mod stored;
 mod window;
 mod window_edits;
+mod window_panels;

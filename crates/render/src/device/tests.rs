@@ -38,6 +38,7 @@ on_every_device!(frames_are_counted, frames_are_counted_as_they_complete);
 on_every_device!(empty_geometries_are_fine, geometries_of_nothing_draw_nothing);
 on_every_device!(large_writes_arrive, more_is_written_than_any_ring_holds);
 
+mod overlay;
 mod triangles;
 
 /// A wall before the eye.

@@ -62,6 +62,23 @@ impl VertexArray {
         }
     }
 
+    /// Adds an attribute of four bytes, each 0 to 1 in shaders.
+    pub(super) fn add_color(
+        &self,
+        gl: &Gl,
+        attribute: GLuint,
+        binding: GLuint,
+        offset_bytes: GLuint,
+    ) {
+        let (name, kind) = (self.name, gl::UNSIGNED_BYTE);
+        // SAFETY: `gl` is of the context that is current, in which the vertex array is.
+        unsafe {
+            gl.EnableVertexArrayAttrib(name, attribute);
+            gl.VertexArrayAttribFormat(name, attribute, 4, kind, gl::TRUE, offset_bytes);
+            gl.VertexArrayAttribBinding(name, attribute, binding);
+        }
+    }
+
     /// Has a binding's attributes read from a buffer, whose vertices are `stride` bytes.
     pub(super) fn set_buffer(&self, gl: &Gl, binding: GLuint, buffer: GLuint, stride: GLsizei) {
         // SAFETY: `gl` is of the context that is current, in which both are.

@@ -62,6 +62,11 @@ impl Target {
         [self.image.width(), self.image.height()]
     }
 
+    /// The picture, to be painted over when all else is drawn.
+    pub(super) const fn image_mut(&mut self) -> &mut Image {
+        &mut self.image
+    }
+
     /// A copy of the picture.
     pub(super) fn read_image(&self) -> Result<Image, RenderError> {
         let mut rgba = zeroed("a copy of the picture", self.image.rgba().len())?;

@@ -150,6 +150,9 @@ impl WgpuDevice {
                 self.encode_batches(&mut pass, contents);
             }
         }
+        if let Some(overlay) = &self.overlay {
+            overlay.encode(&self.opened.queue, &mut encoder, (canvas, self.target.size()));
+        }
         if let (Some(_), Some(culler)) = (contents.culled, &mut self.culler) {
             let frame = self.progress.submitted() + 1;
             culler.encode_readback(&self.opened, &mut encoder, frame)?;

@@ -214,25 +214,30 @@ fn extent(stripe: Stripe) -> (f64, f64) {
     (LEFT + stripe.start as f64 * STEP, (stripe.end - stripe.start) as f64 * STEP)
 }
 
+/// A mesh's colour, as SVG has it.
+fn color(slot: u32) -> String {
+    let [red, green, blue] = mesh_color(slot);
+    format!("#{red:02x}{green:02x}{blue:02x}")
+}
+
 /// A mesh's colour: hues a golden section apart, so that neighbours differ, on three
 /// levels of lightness.
-fn color(slot: u32) -> String {
+pub(crate) fn mesh_color(slot: u32) -> [u8; 3] {
     const GOLDEN: f64 = 0.618_033_988_749_895;
     const SATURATION: f64 = 0.45;
     let hue = f64::from(slot) * GOLDEN % 1.0 * 360.0;
     let lightness = [0.62, 0.71, 0.53][slot as usize % 3];
     let reach = SATURATION * (1.0_f64 - (2.0 * lightness - 1.0_f64).abs()) / 2.0;
-    let [red, green, blue] = [0.0, 240.0, 120.0].map(|turn| {
+    [0.0, 240.0, 120.0].map(|turn| {
         // A trapezium over the colour wheel: two thirds of it at one end or the other.
         let sixths = (hue + turn) % 360.0 / 60.0;
         let at = ((sixths - 3.0).abs() - 1.5).clamp(-0.5, 0.5) * 2.0;
         ((lightness + reach * at) * 255.0).round() as u8
-    });
-    format!("#{red:02x}{green:02x}{blue:02x}")
+    })
 }
 
 /// A number with commas between thousands.
-fn grouped(number: u64) -> String {
+pub(crate) fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::with_capacity(digits.len() * 4 / 3);
     for (at, digit) in digits.chars().enumerate() {
@@ -245,7 +250,7 @@ fn grouped(number: u64) -> String {
 }
 
 /// Bytes in the largest unit that leaves at least one.
-fn bytes(count: u64) -> String {
+pub(crate) fn bytes(count: u64) -> String {
     match count {
         0..=1_023 => format!("{count} bytes"),
         1_024..=1_048_575 => format!("{:.1} KiB", count as f64 / 1_024.0),

@@ -1,0 +1,62 @@
+//! The one list of keys: the help card, `--help` and `--keys` are made of it.
+
+/// Keys as they are written on a keyboard, and what they do.
+const KEYS: &[(&str, &str)] = &[
+    ("W A S D", "fly forward, left, back, right"),
+    ("Space, Q", "up, down"),
+    ("Shift", "faster"),
+    ("arrows", "turn"),
+    ("wheel", "change the speed"),
+    ("left button", "turn with the mouse until Escape"),
+    ("Tab", "panels: figures, the pool, switches, brush"),
+    ("H", "these keys"),
+    ("R", "renderer: pool, naive, instanced"),
+    ("M", "mask facings"),
+    ("C", "cull what is out of view"),
+    ("O", "order front to back"),
+    ("G", "cull on the GPU, also what is hidden, or on the CPU"),
+    ("X", "darken corners of voxels by what is near"),
+    ("F", "walk, with Space to jump; F again to fly"),
+    ("Home", "back to the start"),
+    ("E", "edit: left removes, right places, middle picks; a held button turns; E again to stop"),
+    ("B", "brush: voxel, cube, ball"),
+    ("[ ]", "smaller, larger"),
+    (", .", "the palette's material before, after"),
+    ("Ctrl+Z", "undo"),
+    ("Ctrl+Y", "redo, as Ctrl+Shift+Z"),
+    ("Ctrl+S", "save now; a new file is made where nothing keeps edits"),
+    ("Escape", "let the mouse go, stop editing, or close"),
+];
+
+/// Keys and what they do, line by line.
+pub(super) fn lines() -> impl Iterator<Item = (&'static str, &'static str)> {
+    KEYS.iter().copied()
+}
+
+/// The list as text.
+pub(crate) fn text() -> String {
+    lines().map(|(keys, what)| format!("{keys:<13}{what}\n")).collect()
+}
+
+/// The list below the options.
+pub(crate) fn help() -> String {
+    format!("Keys:\n{}", text().trim_end())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Terminals are 100 columns wide, or wider.
+    #[test]
+    fn every_key_has_a_line_that_fits() {
+        for line in text().lines() {
+            assert!(line.len() < 100 && !line.contains("  \n"), "{line}");
+        }
+        let named: Vec<_> = lines().map(|(keys, _)| keys).collect();
+        let mut once = named.clone();
+        once.sort_unstable();
+        once.dedup();
+        assert_eq!(once.len(), named.len());
+    }
+}

@@ -1,0 +1,70 @@
+//! How long the last frames took.
+
+use std::{collections::VecDeque, time::Duration};
+
+/// So many are remembered: some seconds.
+const REMEMBERED: usize = 240;
+
+/// How long the last frames took, in milliseconds.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct FrameTimes {
+    ms: VecDeque<f32>,
+}
+
+/// What is said of them, in milliseconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Percentiles {
+    pub(crate) p50: f32,
+    pub(crate) p99: f32,
+    pub(crate) max: f32,
+}
+
+impl FrameTimes {
+    /// Notes one more, and forgets the oldest.
+    pub(crate) fn push(&mut self, time: Duration) {
+        if self.ms.len() == REMEMBERED {
+            self.ms.pop_front();
+        }
+        self.ms.push_back(time.as_secs_f32() * 1e3);
+    }
+
+    /// From the oldest to the newest.
+    pub(crate) fn iter(&self) -> impl ExactSizeIterator<Item = f32> + '_ {
+        self.ms.iter().copied()
+    }
+
+    /// The middle one, the one that 99 of 100 stay below, and the longest; zeros where there is
+    /// none.
+    ///
+    /// # Cost
+    /// Sorts some hundred numbers.
+    pub(crate) fn percentiles(&self) -> Percentiles {
+        let mut sorted: Vec<f32> = self.iter().collect();
+        sorted.sort_unstable_by(f32::total_cmp);
+        let at = |percent: usize| {
+            let place = (sorted.len() * percent).div_ceil(100).saturating_sub(1);
+            sorted.get(place).copied().unwrap_or(0.0)
+        };
+        Percentiles { p50: at(50), p99: at(99), max: at(100) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn percentiles_are_of_the_last_frames() {
+        let mut times = FrameTimes::default();
+        assert_eq!(times.percentiles(), Percentiles::default());
+        times.push(Duration::from_millis(7));
+        assert_eq!(times.percentiles(), Percentiles { p50: 7.0, p99: 7.0, max: 7.0 });
+        // Of 1 to 100 the 50th, the 99th and the last, in whatever order they come.
+        let mut times = FrameTimes::default();
+        (1..=100_u64).for_each(|i| times.push(Duration::from_millis(i * 37 % 101)));
+        assert_eq!(times.percentiles(), Percentiles { p50: 50.0, p99: 99.0, max: 100.0 });
+        (0..REMEMBERED).for_each(|_| times.push(Duration::from_millis(3)));
+        assert_eq!(times.percentiles(), Percentiles { p50: 3.0, p99: 3.0, max: 3.0 });
+        assert_eq!(times.iter().len(), REMEMBERED);
+    }
+}

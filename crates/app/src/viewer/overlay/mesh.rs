@@ -1,0 +1,159 @@
+//! From what egui paints to what renderers draw over pictures.
+
+use std::collections::BTreeMap;
+
+use drystone_render::{Overlay, OverlayCorner, OverlayPart, OverlayPatch};
+use egui::{
+    ClippedPrimitive, TextureId, TexturesDelta,
+    epaint::{ImageData, ImageDelta, Primitive},
+};
+
+/// A copy of every texture, for a device that is opened later; and what of them the device that
+/// is open has not got yet.
+#[derive(Default)]
+pub(super) struct Textures {
+    whole: BTreeMap<u64, OverlayPatch>,
+    patches: Vec<OverlayPatch>,
+    /// The painter needs them once more.
+    freed: Vec<u64>,
+}
+
+impl Textures {
+    /// Notes what has changed, and what is needed no more from the next overlay on.
+    pub(super) fn take(&mut self, mut delta: TexturesDelta) {
+        for (id, deltas) in delta.set.drain() {
+            for delta in &deltas {
+                let patch = patch_of(id, delta);
+                match self.whole.get_mut(&patch.texture).filter(|_| patch.at.is_some()) {
+                    Some(whole) => copy_into(whole, &patch),
+                    None => drop(self.whole.insert(patch.texture, patch.clone())),
+                }
+                self.patches.push(patch);
+            }
+        }
+        self.freed.extend(delta.free.drain().map(number));
+    }
+
+    /// The device is another: it has none.
+    pub(super) fn forget(&mut self) {
+        let freed = std::mem::take(&mut self.freed);
+        freed.iter().for_each(|texture| drop(self.whole.remove(texture)));
+        self.patches = self.whole.values().cloned().collect();
+    }
+
+    /// What is painted, with what has changed of textures.
+    pub(super) fn overlay(
+        &mut self,
+        primitives: &[ClippedPrimitive],
+        pixels_per_point: f32,
+    ) -> Overlay {
+        let patches = std::mem::take(&mut self.patches);
+        let mut overlay = Overlay { patches, ..Overlay::default() };
+        for ClippedPrimitive { clip_rect, primitive } in primitives {
+            // Nothing here paints by calling back.
+            let Primitive::Mesh(mesh) = primitive else { continue };
+            let first = overlay.corners.len() as u32;
+            let start = overlay.indices.len() as u32;
+            overlay.corners.extend(mesh.vertices.iter().map(|vertex| OverlayCorner {
+                at: [vertex.pos.x * pixels_per_point, vertex.pos.y * pixels_per_point],
+                uv: [vertex.uv.x, vertex.uv.y],
+                color: vertex.color.to_array(),
+            }));
+            overlay.indices.extend(mesh.indices.iter().map(|index| first + index));
+            // A float below 0 becomes 0, one that is too large the largest.
+            let pixel = |points: f32| (points * pixels_per_point).round() as u32;
+            overlay.parts.push(OverlayPart {
+                texture: number(mesh.texture_id),
+                clip: [clip_rect.min.x, clip_rect.min.y, clip_rect.max.x, clip_rect.max.y]
+                    .map(pixel),
+                indices: start..overlay.indices.len() as u32,
+            });
+        }
+        overlay
+    }
+
+    /// What the last overlay needed, and the next does not.
+    pub(super) fn free(&mut self) -> Vec<u64> {
+        let freed = std::mem::take(&mut self.freed);
+        freed.iter().for_each(|texture| drop(self.whole.remove(texture)));
+        freed
+    }
+}
+
+/// Numbers of both kinds side by side.
+const fn number(id: TextureId) -> u64 {
+    match id {
+        TextureId::Managed(number) => number * 2,
+        TextureId::User(number) => number * 2 + 1,
+    }
+}
+
+fn patch_of(id: TextureId, delta: &ImageDelta) -> OverlayPatch {
+    let ImageData::Color(image) = &delta.image;
+    OverlayPatch {
+        texture: number(id),
+        at: delta.pos.map(|at| at.map(|side| side as u32)),
+        size: image.size.map(|side| side as u32),
+        rgba: image.pixels.iter().flat_map(egui::Color32::to_array).collect(),
+    }
+}
+
+/// Copies a part into the whole; what does not fit is left out.
+fn copy_into(whole: &mut OverlayPatch, patch: &OverlayPatch) {
+    let [x, y] = patch.at.unwrap_or_default().map(|side| side as usize);
+    let [width, row] = [patch.size[0], whole.size[0]].map(|side| side as usize * 4);
+    for (i, bytes) in patch.rgba.chunks_exact(width.max(1)).enumerate() {
+        let start = (y + i) * row + x * 4;
+        if let Some(there) = whole.rgba.get_mut(start..start + width) {
+            there.copy_from_slice(bytes);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use egui::{Color32, ColorImage, Mesh, Rect, TextureOptions, pos2};
+
+    use super::*;
+
+    fn delta(pos: Option<[usize; 2]>, size: [usize; 2], shade: u8) -> ImageDelta {
+        let image = ColorImage::filled(size, Color32::from_gray(shade));
+        ImageDelta { image: image.into(), options: TextureOptions::LINEAR, pos }
+    }
+
+    #[test]
+    fn a_device_that_is_opened_later_gets_all_textures() {
+        let id = TextureId::Managed(0);
+        let mut textures = Textures::default();
+        let mut changes = TexturesDelta::default();
+        changes.push(id, delta(None, [4, 3], 9));
+        changes.push(TextureId::Managed(1), delta(None, [1, 1], 1));
+        textures.take(changes);
+        assert_eq!(textures.overlay(&[], 1.0).patches.len(), 2);
+        assert!(textures.overlay(&[], 1.0).patches.is_empty(), "once is enough");
+        let mut changes = TexturesDelta::default();
+        changes.push(id, delta(Some([2, 1]), [2, 1], 80));
+        changes.free(TextureId::Managed(1));
+        textures.take(changes);
+        assert_eq!(textures.free(), [2]);
+        textures.forget();
+        let all = textures.overlay(&[], 1.0).patches;
+        assert_eq!((all.len(), all[0].at, all[0].size), (1, None, [4, 3]));
+        let shades: Vec<u8> = all[0].rgba.chunks(4).map(|pixel| pixel[0]).collect();
+        assert_eq!(shades, [9, 9, 9, 9, 9, 9, 80, 80, 9, 9, 9, 9]);
+    }
+
+    #[test]
+    fn points_become_pixels() {
+        let mut mesh = Mesh::default();
+        let square = Rect::from_min_max(pos2(1.0, 2.0), pos2(3.0, 5.0));
+        mesh.add_colored_rect(square, Color32::RED);
+        let clip_rect = Rect::from_min_max(pos2(-4.0, 0.0), pos2(f32::INFINITY, 9.0));
+        let painted = ClippedPrimitive { clip_rect, primitive: Primitive::Mesh(mesh) };
+        let overlay = Textures::default().overlay(&[painted.clone(), painted], 2.0);
+        assert_eq!(overlay.corners.iter().map(|corner| corner.at[1]).fold(0.0, f32::max), 10.0);
+        assert_eq!(overlay.parts[1].clip, [0, 0, u32::MAX, 18]);
+        assert_eq!(overlay.parts[1].indices, 6..12);
+        assert!(overlay.indices[6..].iter().all(|&index| (4..8).contains(&index)));
+    }
+}

@@ -1,0 +1,262 @@
+//! The panel of figures and switches.
+
+use std::time::{Duration, Instant};
+
+use drystone::scene::{Brush, RendererKind};
+use drystone_pool::{PoolPlace, PoolStats};
+use drystone_render::{Cull, DrawStats, HeldStats, PlacePolicy, View};
+use drystone_voxel::MaterialTable;
+use egui::{CollapsingHeader, Context, RichText, TextureHandle, TextureOptions, Ui, Window};
+use glam::DVec3;
+
+use super::{FrameTimes, pool_map};
+use crate::{
+    cli,
+    commands::{bytes, grouped},
+    output,
+};
+
+mod edit;
+mod plot;
+
+/// What the panels tell.
+pub(crate) struct Facts<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) backend: &'a str,
+    pub(crate) renderer: RendererKind,
+    pub(crate) drawn: DrawStats,
+    pub(crate) held: HeldStats,
+    pub(crate) pool: Option<PoolStats>,
+    /// Where it was [asked for](Panels::wants_places).
+    pub(crate) places: Option<Vec<PoolPlace>>,
+    pub(crate) view: View,
+    pub(crate) cull: Cull,
+    pub(crate) is_walking: bool,
+    /// Where there are voxels.
+    pub(crate) edit: Option<EditFacts<'a>>,
+}
+
+/// What is told of editing.
+pub(crate) struct EditFacts<'a> {
+    pub(crate) is_on: bool,
+    pub(crate) brush: Brush,
+    pub(crate) materials: &'a MaterialTable,
+    pub(crate) can_undo: bool,
+    pub(crate) can_redo: bool,
+    /// What became of the edits, in words.
+    pub(crate) kept: String,
+}
+
+/// What is done with a panel.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Action {
+    Renderer(RendererKind),
+    /// The other of yes and no.
+    Mask,
+    Frustum,
+    Order,
+    Cull,
+    Occlusion,
+    Walk,
+    Edit,
+    Help,
+    Home,
+    Brush(Brush),
+    Undo,
+    Redo,
+    Save,
+    /// The eye goes there.
+    Go(DVec3),
+}
+
+/// What the panels remember.
+#[derive(Default)]
+pub(crate) struct Panels {
+    map: Option<TextureHandle>,
+    /// When the map was made, and how long to wait for another.
+    map_made: Option<(Instant, Duration)>,
+    is_map_shown: bool,
+    /// The coordinates that are written.
+    target: String,
+    is_target_wrong: bool,
+}
+
+/// Points across the panel; the map of the pool has as many pixels.
+const WIDTH: f32 = 248.0;
+const MAP_SIZE: [usize; 2] = [WIDTH as usize, 56];
+/// Points of the window's height that the panel leaves, with its title.
+const MARGIN: f32 = 60.0;
+/// The map is made anew so often at most,
+const MAP_INTERVAL: Duration = Duration::from_millis(250);
+/// and so seldom that it takes no more than this part of the time.
+const MAP_SHARE: u32 = 100;
+
+impl Panels {
+    /// Whether the map of the pool is to be made anew.
+    pub(crate) fn wants_places(&self, now: Instant) -> bool {
+        let is_old = |(made, wait)| now.duration_since(made) >= wait;
+        self.is_map_shown && self.map_made.is_none_or(is_old)
+    }
+
+    /// Shows the panel; what is done with it is added to `actions`.
+    pub(super) fn show(
+        &mut self,
+        context: &Context,
+        facts: &Facts<'_>,
+        times: [&FrameTimes; 2],
+        actions: &mut Vec<Action>,
+    ) {
+        let height = context.content_rect().height() - MARGIN;
+        Window::new("drystone")
+            .default_pos([8.0, 8.0])
+            .default_width(WIDTH)
+            .resizable(false)
+            .vscroll(true)
+            .default_height(height)
+            .max_height(height)
+            .show(context, |ui| {
+                ui.set_width(WIDTH);
+                ui.spacing_mut().item_spacing.y = 2.0;
+                section(ui, "Frames", |ui| figures(ui, facts, times));
+                let map = section(ui, "Pool", |ui| self.pool(ui, facts));
+                self.is_map_shown = map.is_some();
+                section(ui, "Switches", |ui| switches(ui, facts, actions));
+                if let Some(edit) = &facts.edit {
+                    section(ui, "Edit", |ui| edit::show(ui, edit, actions));
+                }
+                section(ui, "Go to", |ui| self.go(ui, facts, actions));
+            });
+    }
+
+    /// Bytes, and what lies where.
+    fn pool(&mut self, ui: &mut Ui, facts: &Facts<'_>) {
+        let HeldStats { used_bytes, reserved_bytes, .. } = facts.held;
+        let free = reserved_bytes.saturating_sub(used_bytes);
+        line(ui, "vertices", &format!("{} held, {} free", bytes(used_bytes), bytes(free)));
+        let Some(pool) = &facts.pool else {
+            ui.label("no pool: each mesh has buffers of its own");
+            return;
+        };
+        let traffic = pool.last_frame;
+        line(ui, "last frame", &format!("{} up", bytes(traffic.uploaded_bytes)));
+        let moved = format!("{} in {} moves", bytes(traffic.moved_bytes), traffic.moves);
+        line(ui, "moved", &moved);
+        let percent = 100.0 * pool.external_fragmentation();
+        line(ui, "buffers", &format!("{}, {percent:.0} % of free in pieces", pool.buffers));
+        if let Some(places) = &facts.places {
+            let start = Instant::now();
+            let image = pool_map::picture(places, MAP_SIZE);
+            let options = TextureOptions::LINEAR;
+            match &mut self.map {
+                Some(map) => map.set(image, options),
+                None => self.map = Some(ui.ctx().load_texture("pool", image, options)),
+            }
+            let wait = MAP_INTERVAL.max(start.elapsed() * MAP_SHARE);
+            self.map_made = Some((start, wait));
+        }
+        if let Some(map) = &self.map {
+            ui.image((map.id(), map.size_vec2()));
+            ui.label(RichText::new("a colour a mesh; white waits, grey is free").small().weak());
+        }
+    }
+
+    /// Where the eye is, and where it is to be.
+    fn go(&mut self, ui: &mut Ui, facts: &Facts<'_>, actions: &mut Vec<Action>) {
+        let DVec3 { x, y, z } = facts.view.camera.eye;
+        line(ui, "eye", &format!("{x:.0}, {y:.0}, {z:.0}"));
+        ui.horizontal(|ui| {
+            let edit = egui::TextEdit::singleline(&mut self.target);
+            let written = ui.add(edit.hint_text("x,y,z").desired_width(120.0));
+            let is_entered =
+                written.lost_focus() && ui.input(|input| input.key_pressed(egui::Key::Enter));
+            if ui.button("Go").clicked() || is_entered {
+                let point = cli::point(&self.target.replace(' ', ""));
+                self.is_target_wrong = point.is_err();
+                actions.extend(point.ok().map(Action::Go));
+            }
+            if ui.button("Home").clicked() {
+                actions.push(Action::Home);
+            }
+        });
+        if self.is_target_wrong {
+            ui.colored_label(ui.visuals().warn_fg_color, "three numbers, as 10,90,-4");
+        }
+    }
+}
+
+/// A part of the panel that folds; `None` while it is folded.
+fn section<R>(ui: &mut Ui, name: &str, add: impl FnOnce(&mut Ui) -> R) -> Option<R> {
+    CollapsingHeader::new(name).default_open(true).show(ui, add).body_returned
+}
+
+/// A name and what it is.
+fn line(ui: &mut Ui, name: &str, value: &str) {
+    ui.horizontal(|ui| {
+        ui.label(RichText::new(name).weak());
+        ui.label(value);
+    });
+}
+
+fn figures(ui: &mut Ui, facts: &Facts<'_>, [times, own]: [&FrameTimes; 2]) {
+    let Facts { drawn, held, .. } = facts;
+    plot::show(ui, times);
+    line(ui, "panels", &format!("{:.2} ms", own.percentiles().p50));
+    let of_all = |drawn: u64, all: u64| format!("{} of {}", grouped(drawn), grouped(all));
+    line(ui, "commands", &of_all(drawn.commands.into(), held.commands));
+    line(ui, "meshes", &of_all(drawn.meshes.into(), held.meshes.into()));
+    if drawn.triangles > 0 {
+        line(ui, "triangles", &grouped(drawn.triangles));
+    }
+    line(ui, "quads", &grouped(drawn.quads));
+    line(ui, "source", &output::plain(facts.name));
+    ui.label(RichText::new(facts.backend).small().weak());
+}
+
+fn switches(ui: &mut Ui, facts: &Facts<'_>, actions: &mut Vec<Action>) {
+    let kinds = [
+        ("pool", RendererKind::Pool),
+        ("naive", RendererKind::Naive),
+        ("instanced", RendererKind::Instanced(PlacePolicy::Lowest)),
+    ];
+    ui.horizontal(|ui| {
+        for (name, kind) in kinds {
+            let is_it = same_kind(kind, facts.renderer);
+            if ui.selectable_label(is_it, name).clicked() && !is_it {
+                actions.push(Action::Renderer(kind));
+            }
+        }
+    });
+    let View { mask_facings, cull_frustum, order, atmosphere, .. } = facts.view;
+    let switches = [
+        ("mask facings", mask_facings, Action::Mask),
+        ("cull what is out of view", cull_frustum, Action::Frustum),
+        ("order front to back", order, Action::Order),
+        ("cull on the GPU", facts.cull == Cull::Gpu, Action::Cull),
+        ("darken corners", atmosphere.occlusion > 0.0, Action::Occlusion),
+    ];
+    for (name, mut is_on, action) in switches {
+        if ui.checkbox(&mut is_on, name).clicked() {
+            actions.push(action);
+        }
+    }
+    ui.horizontal(|ui| {
+        for (name, walks) in [("fly", false), ("walk", true)] {
+            let is_it = facts.is_walking == walks;
+            if ui.selectable_label(is_it, name).clicked() && !is_it {
+                actions.push(Action::Walk);
+            }
+        }
+        if ui.button("Keys").clicked() {
+            actions.push(Action::Help);
+        }
+    });
+}
+
+/// Whether both are one renderer, wherever cubes are placed.
+const fn same_kind(one: RendererKind, other: RendererKind) -> bool {
+    use RendererKind::{Instanced, Naive, Pool};
+    matches!((one, other), (Pool, Pool) | (Naive, Naive) | (Instanced(_), Instanced(_)))
+}
+
+#[cfg(test)]
+mod tests;

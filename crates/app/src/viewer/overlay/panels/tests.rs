@@ -1,0 +1,124 @@
+//! Clicks wherever there is a panel.
+
+use drystone::scene::BrushForm;
+use drystone_render::Camera;
+use egui::{Event, Modifiers, PointerButton, RawInput, Rect, pos2, vec2};
+
+use super::*;
+
+const SIZE: [f32; 2] = [300.0, 900.0];
+
+fn materials() -> MaterialTable {
+    let mut materials = MaterialTable::new();
+    for name in ["stone", "grass", "wa\nter"] {
+        materials.insert(name, [9, 80, 7, 255]).unwrap();
+    }
+    materials
+}
+
+fn facts(materials: &MaterialTable, is_on: bool) -> Facts<'_> {
+    let edit = EditFacts {
+        is_on,
+        brush: Brush { form: BrushForm::Ball, ..Brush::default() },
+        materials,
+        can_undo: true,
+        can_redo: true,
+        kept: "saved".into(),
+    };
+    Facts {
+        name: "a world",
+        backend: "some adapter",
+        renderer: RendererKind::Pool,
+        drawn: DrawStats { triangles: 4, ..DrawStats::default() },
+        held: HeldStats::default(),
+        pool: Some(PoolStats::default()),
+        places: Some(Vec::new()),
+        view: View::new(Camera::default()),
+        cull: Cull::Cpu,
+        is_walking: false,
+        edit: Some(edit),
+    }
+}
+
+/// Shows the panel with these events, and returns what was done.
+fn pass(
+    context: &Context,
+    panels: &mut Panels,
+    facts: &Facts<'_>,
+    events: Vec<Event>,
+) -> Vec<Action> {
+    let screen = Rect::from_min_size(pos2(0.0, 0.0), vec2(SIZE[0], SIZE[1]));
+    let input = RawInput { screen_rect: Some(screen), events, ..RawInput::default() };
+    let (mut actions, times) = (Vec::new(), FrameTimes::default());
+    let output = context.run_pass(input, |context| {
+        panels.show(context, facts, [&times, &times], &mut actions);
+    });
+    output.drop_without_applying_deltas();
+    actions
+}
+
+/// What a click does to a panel of which nothing was folded before.
+fn click(
+    context: &Context,
+    panels: &mut Panels,
+    facts: &Facts<'_>,
+    [x, y]: [f32; 2],
+) -> Vec<Action> {
+    let (pos, button, modifiers) = (pos2(x, y), PointerButton::Primary, Modifiers::NONE);
+    let button = |pressed| Event::PointerButton { pos, button, pressed, modifiers };
+    let down = vec![Event::PointerMoved(pos), button(true)];
+    context.memory_mut(|memory| *memory = egui::Memory::default());
+    // A window is laid out in its first passes.
+    [vec![], vec![], down, vec![button(false)]]
+        .into_iter()
+        .flat_map(|events| pass(context, panels, facts, events))
+        .collect()
+}
+
+/// Places all over the panel, nearer to each other than any button is large.
+fn places() -> impl Iterator<Item = [f32; 2]> {
+    let rows = (3..SIZE[1] as u16 / 9).map(|row| f32::from(row) * 9.0);
+    rows.flat_map(|y| (1..18_u8).map(move |x| [f32::from(x) * 15.0, y]))
+}
+
+/// Whoever clicks everywhere does everything, and nothing that is so already.
+#[test]
+fn every_switch_can_be_reached() {
+    let (materials, context) = (materials(), Context::default());
+    let facts = facts(&materials, false);
+    let done: Vec<Action> =
+        places().flat_map(|at| click(&context, &mut Panels::default(), &facts, at)).collect();
+    let kinds = [RendererKind::Naive, RendererKind::Instanced(PlacePolicy::Lowest)];
+    let switches = [Action::Mask, Action::Frustum, Action::Order, Action::Cull, Action::Occlusion];
+    let buttons = [Action::Walk, Action::Edit, Action::Help, Action::Home];
+    let edits = [Action::Undo, Action::Redo, Action::Save];
+    let expected = kinds.map(Action::Renderer).into_iter().chain(switches).chain(buttons);
+    for action in expected.chain(edits) {
+        assert!(done.contains(&action), "{action:?} cannot be clicked");
+    }
+    let is_cube = |it: &Action| matches!(it, Action::Brush(it) if it.form == BrushForm::Cube);
+    assert!(done.iter().any(is_cube));
+    assert!(!done.contains(&Action::Renderer(RendererKind::Pool)), "it is that already");
+}
+
+/// What is written is where the eye goes; what is no place is said, and nothing happens.
+#[test]
+fn written_coordinates_are_gone_to() {
+    let (materials, context) = (materials(), Context::default());
+    let facts = facts(&materials, true);
+    for (words, expected) in [("10, -4.5,3e2", Some(DVec3::new(10.0, -4.5, 300.0))), ("1,2", None)]
+    {
+        let mut panels = Panels { target: words.into(), ..Panels::default() };
+        let mut gone = None;
+        for at in places() {
+            gone = click(&context, &mut panels, &facts, at).into_iter().find_map(|it| match it {
+                Action::Go(to) => Some(to),
+                _ => None,
+            });
+            if gone.is_some() || panels.is_target_wrong {
+                break;
+            }
+        }
+        assert_eq!((gone, panels.is_target_wrong), (expected, expected.is_none()), "{words}");
+    }
+}

@@ -1,0 +1,150 @@
+//! What panels tell of the viewer, and what is done with them.
+
+use std::time::Instant;
+
+use drystone::scene::RendererKind;
+use drystone_render::PlacePolicy;
+use egui::CursorIcon;
+use winit::{
+    event::{ElementState, WindowEvent},
+    event_loop::ActiveEventLoop,
+};
+
+use super::{
+    Viewer,
+    overlay::{Action, Facts},
+};
+use crate::{cli::SceneOptions, output};
+
+impl Viewer {
+    /// Whether an event is for the panels alone. While the mouse turns, none is; what is let go
+    /// is never theirs alone, lest it be held for ever.
+    pub(super) fn is_for_panels(&mut self, event: &WindowEvent) -> bool {
+        let Some(window) = self.window.clone() else { return false };
+        if let WindowEvent::KeyboardInput { event: key, .. } = event {
+            let is_theirs = !self.mouse_captured && self.overlay.key(&window, event);
+            if is_theirs {
+                self.redraw();
+            }
+            return is_theirs && key.state == ElementState::Pressed;
+        }
+        let is_of_pointer = matches!(
+            event,
+            WindowEvent::CursorMoved { .. }
+                | WindowEvent::MouseInput { .. }
+                | WindowEvent::MouseWheel { .. }
+        );
+        if self.mouse_captured && is_of_pointer {
+            return false;
+        }
+        let taken = self.overlay.event(&window, event);
+        if taken.repaint {
+            self.redraw();
+        }
+        let is_let_go =
+            matches!(event, WindowEvent::MouseInput { state: ElementState::Released, .. });
+        is_of_pointer && taken.is_taken && !is_let_go
+    }
+
+    /// Makes the panels anew where it is time, and does what was done with them.
+    pub(super) fn show_panels(&mut self, event_loop: &ActiveEventLoop) {
+        let now = Instant::now();
+        let Some(window) = self.window.clone().filter(|_| self.overlay.is_due(now)) else { return };
+        let wants_places = self.overlay.wants_places();
+        let (walks, mut actions) = (self.walk.is_some(), Vec::new());
+        let Some(screen) = &mut self.screen else { return };
+        let facts = self.overlay.shows_panels().then(|| {
+            let [name, backend] = self.status.names();
+            let places = wants_places.then(|| screen.renderer().pool_places());
+            Facts {
+                name,
+                backend,
+                renderer: self.options.renderer,
+                drawn: self.status.drawn(),
+                held: screen.held(),
+                pool: screen.renderer().pool_stats(),
+                places,
+                view: self.view,
+                cull: screen.cull(),
+                is_walking: walks,
+                edit: self.editing.facts(screen),
+            }
+        });
+        let cursor = match self.editing.is_on() {
+            _ if self.mouse_captured => None,
+            true => Some(CursorIcon::Crosshair),
+            false => Some(CursorIcon::Default),
+        };
+        let triangles = self.overlay.make(&window, facts.as_ref(), cursor, &mut actions);
+        drop(facts);
+        let set = screen.renderer().set_overlay(&triangles);
+        self.overlay.own_times.push(now.elapsed());
+        if let Err(error) = set {
+            return self.recover(event_loop, error);
+        }
+        if !actions.is_empty() {
+            self.redraw();
+        }
+        actions.into_iter().for_each(|action| self.act(event_loop, action));
+    }
+
+    fn act(&mut self, event_loop: &ActiveEventLoop, action: Action) {
+        match action {
+            Action::Renderer(kind) => self.switch_renderer(event_loop, kind),
+            Action::Mask => self.view.mask_facings = !self.view.mask_facings,
+            Action::Frustum => self.view.cull_frustum = !self.view.cull_frustum,
+            Action::Order => self.view.order = !self.view.order,
+            Action::Cull => self.switch_cull(event_loop),
+            Action::Occlusion => self.switch_occlusion(event_loop),
+            Action::Walk => self.switch_walking(),
+            Action::Edit => self.switch_editing(),
+            Action::Help => self.overlay.switch_help(),
+            Action::Home => self.view.camera = self.start.camera,
+            Action::Brush(brush) => self.editing.editor.brush = brush,
+            Action::Undo => self.step_history(false),
+            Action::Redo => self.step_history(true),
+            Action::Save => self.save(),
+            Action::Go(eye) => self.view.camera.eye = eye,
+        }
+    }
+
+    /// Shows the same with the next renderer that can.
+    pub(super) fn next_renderer(&mut self, event_loop: &ActiveEventLoop) {
+        let next = match self.options.renderer {
+            RendererKind::Pool => RendererKind::Naive,
+            RendererKind::Naive => RendererKind::Instanced(PlacePolicy::Lowest),
+            RendererKind::Instanced(_) => RendererKind::Pool,
+        };
+        let before = self.options.renderer;
+        self.switch_renderer(event_loop, next);
+        if self.options.renderer == before {
+            self.switch_renderer(event_loop, RendererKind::Pool);
+        }
+    }
+
+    /// Shows the same with another renderer, or says why that cannot be.
+    fn switch_renderer(&mut self, event_loop: &ActiveEventLoop, renderer: RendererKind) {
+        let options = SceneOptions { renderer, ..self.options.clone() };
+        if let Some(problem) = options.misused() {
+            return self.say(problem);
+        }
+        let Some(screen) = &self.screen else { return };
+        if matches!(renderer, RendererKind::Instanced(_)) {
+            if screen.levels().is_some() {
+                return self
+                    .say("cubes are not drawn at levels of detail: open it with --levels off");
+            }
+            if screen.is_model() {
+                return self.say("the instanced renderer draws no polygon models");
+            }
+        }
+        self.options = options;
+        self.reopen(event_loop);
+    }
+
+    /// Tells whoever looks at the window, or at the terminal.
+    pub(super) fn say(&mut self, line: &str) {
+        output::note(line);
+        self.editing.message = line.into();
+    }
+}

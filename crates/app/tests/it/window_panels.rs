@@ -1,0 +1,103 @@
+//! Panels over the scene, in a real window.
+
+use std::{thread::sleep, time::Duration};
+
+use drystone_render::Image;
+
+use crate::{
+    program::{binary, scratch},
+    window::{Screen, Viewer, screen, wait_for_title, window_of},
+};
+
+/// Opens a small generated world, edited from above.
+fn open(screen: &Screen, options: &[&str]) -> (Viewer, String) {
+    let view = ["--size", "720x560", "--eye", "48,150,110", "--look", "48,45,48"];
+    let mut command = screen.command(binary());
+    command.args(["view", "--chunks", "3x4x3"]).args(view).args(options);
+    let mut viewer = Viewer(command.spawn().unwrap());
+    let window = window_of(screen, &mut viewer);
+    wait_for_title(screen, &window, "commands");
+    screen.xdotool(&["windowfocus", "--sync", &window]).expect("the window takes the focus");
+    // A click right then would mean the window.
+    sleep(Duration::from_millis(300));
+    (viewer, window)
+}
+
+/// How many pixels differ left of column 300, where the panel is, and right of it.
+fn differences(before: &Image, after: &Image) -> [usize; 2] {
+    let mut counts = [0; 2];
+    for (y, x) in (0..before.height()).flat_map(|y| (0..before.width()).map(move |x| (y, x))) {
+        counts[usize::from(x >= 300)] += usize::from(before.pixel(x, y) != after.pixel(x, y));
+    }
+    counts
+}
+
+/// Shows and hides panels; what is clicked there does not reach the scene.
+fn panels(test: &str, options: &[&str]) {
+    let Some(screen) = screen(test) else { return };
+    let folder = scratch(test);
+    let (mut viewer, window) = open(&screen, options);
+    let picture = |name: &str| screen.settled(&folder.join(name));
+    let key = |key: &str| drop(screen.xdotool(&["key", key]).expect("a key"));
+    let click = |x: &str, y: &str| {
+        screen.xdotool(&["mousemove", "--window", &window, x, y]).expect("a pointer");
+        sleep(Duration::from_millis(300));
+        screen.xdotool(&["click", "1"]).expect("a click");
+    };
+    let before = picture("before.png");
+    key("Tab");
+    let shown = picture("panels.png");
+    let [left, right] = differences(&before, &shown);
+    assert!(left > 50_000 && right == 0, "{left} {right}");
+    key("Tab");
+    assert!(picture("hidden.png") == before, "nothing is left of it");
+    key("h");
+    let help = picture("help.png");
+    let [left, right] = differences(&before, &help);
+    assert!(left > 5_000 && right > 20_000, "{left} {right}");
+    key("Escape");
+    assert!(picture("no-help.png") == before, "Escape closes the card first");
+    assert!(viewer.0.try_wait().unwrap().is_none());
+    // While the mouse edits: a click on the panel is not one on what lies behind it.
+    ["Tab", "e"].into_iter().for_each(key);
+    wait_for_title(&screen, &window, "edit: voxel");
+    let editing = picture("editing.png");
+    click("150", "60");
+    let title = screen.xdotool(&["getwindowname", &window]).unwrap();
+    assert!(!title.contains("voxel changed"), "{title}");
+    assert_eq!(differences(&editing, &picture("panel-clicked.png"))[1], 0);
+    click("400", "280");
+    wait_for_title(&screen, &window, "1 voxel changed");
+    // Another renderer draws the same, with the panel over it.
+    key("ctrl+z");
+    wait_for_title(&screen, &window, "taken back");
+    ["e", "Tab"].into_iter().for_each(key);
+    for renderer in ["naive", "instanced", "pool"] {
+        key("r");
+        let switched = picture(&format!("{renderer}.png"));
+        let difference = before.difference(&switched, 8).unwrap();
+        assert_eq!(difference.away_from_edges, 0, "{renderer}");
+        key("Tab");
+        let [left, _] = differences(&switched, &picture(&format!("{renderer}-panels.png")));
+        assert!(left > 50_000, "{renderer}: {left}");
+        key("Tab");
+    }
+    // Nothing keeps the edit: who closes is asked once.
+    ["Escape", "Escape"].into_iter().for_each(key);
+    assert!(viewer.wait());
+}
+
+#[test]
+fn panels_on_wgpu() {
+    panels("panels_on_wgpu", &["--backend", "wgpu"]);
+}
+
+#[test]
+fn panels_on_gl() {
+    panels("panels_on_gl", &["--backend", "gl"]);
+}
+
+#[test]
+fn panels_on_soft() {
+    panels("panels_on_soft", &["--backend", "soft"]);
+}
