@@ -8,6 +8,7 @@ mod overlay;
 mod panel_actions;
 mod saving;
 mod screen;
+mod screenshot;
 mod signals;
 mod status;
 mod switches;
@@ -23,7 +24,7 @@ use winit::{
     application::ApplicationHandler,
     dpi::PhysicalSize,
     event::{DeviceEvent, DeviceId, ElementState, KeyEvent, MouseButton, StartCause, WindowEvent},
-    event_loop::{ActiveEventLoop, ControlFlow, EventLoop},
+    event_loop::{ActiveEventLoop, ControlFlow, EventLoop, EventLoopProxy},
     keyboard::{KeyCode, PhysicalKey},
     window::{CursorGrabMode, Window, WindowId},
 };
@@ -41,6 +42,7 @@ use flight::{flight_key, notches};
 pub(crate) use keys::{help as keys_help, text as keys_text};
 use overlay::Overlay;
 use screen::Screen;
+use screenshot::Screenshots;
 use signals::Wish;
 use status::Status;
 use walk::Walk;
@@ -62,12 +64,14 @@ pub(crate) fn run(options: &SceneOptions, save: &SaveArgs) -> Result<(), AppErro
         .build()
         .map_err(|error| AppError::Window(error.to_string()))?;
     event_loop.set_control_flow(ControlFlow::Wait);
-    signals::listen(event_loop.create_proxy());
-    let mut viewer = Viewer::new(options.clone(), save.clone(), content, kept_by);
+    let proxy = event_loop.create_proxy();
+    signals::listen(proxy.clone());
+    let mut viewer = Viewer::new(options.clone(), save.clone(), (content, kept_by), proxy);
     let ran = event_loop.run_app(&mut viewer);
     if let Err(error) = ran {
         viewer.fail(AppError::Window(error.to_string()));
     }
+    viewer.screenshots.finish();
     // However it ended: what is not saved now is lost.
     if let Err(error) = viewer.editing.save_last(&options.source) {
         viewer.fail(AppError::NotSaved(error));
@@ -98,6 +102,7 @@ struct Viewer {
     walk: Option<Walk>,
     status: Status,
     overlay: Overlay,
+    screenshots: Screenshots,
     last_frame: Instant,
     mouse_captured: bool,
     reopened: u32,
@@ -111,7 +116,12 @@ struct Viewer {
 }
 
 impl Viewer {
-    fn new(options: SceneOptions, save: SaveArgs, content: Content, kept_by: KeptBy) -> Self {
+    fn new(
+        options: SceneOptions,
+        save: SaveArgs,
+        (content, kept_by): (Content, KeptBy),
+        proxy: EventLoopProxy<Wish>,
+    ) -> Self {
         let view = content.view(&options);
         let corners = content.corners();
         Self {
@@ -128,6 +138,7 @@ impl Viewer {
             corners,
             walk: None,
             overlay: Overlay::new(),
+            screenshots: Screenshots::new(proxy),
             last_frame: Instant::now(),
             mouse_captured: false,
             reopened: 0,
@@ -221,6 +232,7 @@ impl Viewer {
                 KeyCode::KeyF => self.switch_walking(),
                 KeyCode::Home => self.view.camera = self.start.camera,
                 KeyCode::KeyH => self.overlay.switch_help(),
+                KeyCode::F12 => self.screenshot(event_loop),
                 KeyCode::Tab => self.overlay.switch_panels(),
                 _ => return,
             }
@@ -318,6 +330,10 @@ impl ApplicationHandler<Wish> for Viewer {
     fn user_event(&mut self, event_loop: &ActiveEventLoop, wish: Wish) {
         match wish {
             Wish::End => self.end(event_loop),
+            Wish::Say(line) => {
+                self.say(&line);
+                self.redraw();
+            }
         }
     }
 

@@ -221,6 +221,17 @@ pub trait Device {
         Err(RenderError::Device { during: "taking an overlay", reason })
     }
 
+    /// Whether pictures go from now on where [`read_image`](Self::read_image) finds them, instead
+    /// of to a window that keeps none; such pictures are not shown. Without a window, and where
+    /// a window's can be read, nothing changes. A [resize](Self::resize) ends it.
+    ///
+    /// # Errors
+    /// `OutOfMemory`, `Lost`, or `Device`.
+    fn set_readable(&mut self, readable: bool) -> Result<(), RenderError> {
+        let _ = readable;
+        Ok(())
+    }
+
     /// Whether the last picture reached its target: a window that is hidden or changing
     /// shows none, which is no error. It should be drawn again a little later.
     fn shown(&self) -> bool {
@@ -236,7 +247,8 @@ pub trait Device {
     /// The last picture drawn.
     ///
     /// # Errors
-    /// `Lost`, or `Device` when the device draws to a window and keeps no picture.
+    /// `Lost`, or `Device` when the device draws to a window and keeps no picture; see
+    /// [`set_readable`](Self::set_readable).
     fn read_image(&mut self) -> Result<Image, RenderError>;
 }
 

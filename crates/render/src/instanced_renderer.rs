@@ -299,6 +299,10 @@ impl<D: Device> Renderer for InstancedRenderer<D> {
         self.device.set_overlay(overlay)
     }
 
+    fn set_readable(&mut self, readable: bool) -> Result<(), RenderError> {
+        self.device.set_readable(readable)
+    }
+
     fn draw(&mut self, view: &View) -> Result<DrawStats, RenderError> {
         self.beside.tidy(&mut self.device);
         self.upload();

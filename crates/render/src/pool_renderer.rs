@@ -332,6 +332,10 @@ impl<D: Device> Renderer for PoolRenderer<D> {
         self.device.set_overlay(overlay)
     }
 
+    fn set_readable(&mut self, readable: bool) -> Result<(), RenderError> {
+        self.device.set_readable(readable)
+    }
+
     fn draw(&mut self, view: &View) -> Result<DrawStats, RenderError> {
         let [width, height] = self.device.size();
         let visibility = Visibility::new(&view.camera, width as f32 / height.max(1) as f32);

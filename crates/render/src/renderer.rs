@@ -243,6 +243,16 @@ pub trait Renderer {
         Err(RenderError::Device { during: "taking an overlay", reason })
     }
 
+    /// Whether pictures go from now on where [`read_image`](Self::read_image) finds them, instead
+    /// of to a window; see [`Device::set_readable`](crate::Device::set_readable).
+    ///
+    /// # Errors
+    /// As there.
+    fn set_readable(&mut self, readable: bool) -> Result<(), RenderError> {
+        let _ = readable;
+        Ok(())
+    }
+
     /// Draws one picture; returns when the work is submitted.
     ///
     /// # Errors

@@ -372,6 +372,11 @@ impl Device for WgpuDevice {
         self.opened.fault.check("taking an overlay")
     }
 
+    fn set_readable(&mut self, readable: bool) -> Result<(), RenderError> {
+        self.target.set_readable(&self.opened.device, readable);
+        self.opened.fault.check("making room for a picture")
+    }
+
     fn finish(&mut self) -> Result<(), RenderError> {
         adapter::poll(&self.opened, wgpu::PollType::wait_indefinitely())?;
         self.opened.fault.check("drawing")

@@ -105,6 +105,11 @@ impl Overlay {
         self.shows_help
     }
 
+    /// The renderer draws nothing over pictures any more, but knows the textures.
+    pub(super) const fn cleared(&mut self) {
+        (self.is_drawn, self.has_input) = (false, true);
+    }
+
     /// The renderer is another, which has nothing to draw yet.
     pub(super) fn forget(&mut self) {
         self.textures.forget();

@@ -99,6 +99,7 @@ impl Viewer {
             Action::Walk => self.switch_walking(),
             Action::Edit => self.switch_editing(),
             Action::Help => self.overlay.switch_help(),
+            Action::Screenshot => self.screenshot(event_loop),
             Action::Home => self.view.camera = self.start.camera,
             Action::Brush(brush) => self.editing.editor.brush = brush,
             Action::Undo => self.step_history(false),

@@ -2,7 +2,7 @@ use std::{num::NonZeroU32, sync::Arc};
 
 use drystone::scene::{self, BackendKind, EditScene, Meshing, RendererKind, Size};
 use drystone_render::{
-    Cull, DrawStats, HeldStats, Image, RenderError, Renderer, View, WindowTarget,
+    Cull, DrawStats, HeldStats, Image, Overlay, RenderError, Renderer, View, WindowTarget,
 };
 use drystone_voxel::MaterialTable;
 use drystone_world::LevelData;
@@ -119,6 +119,17 @@ impl Screen {
     /// What the voxels' numbers mean.
     pub(super) fn materials(&mut self) -> Option<&MaterialTable> {
         self.edit_scene().map(|scene| scene.materials())
+    }
+
+    /// A picture of what is shown, without anything over it: panels are to be set anew. In a
+    /// window, what was seen before stays.
+    pub(super) fn still(&mut self, view: &View) -> Result<Image, RenderError> {
+        let renderer = self.renderer();
+        renderer.set_overlay(&Overlay::default())?;
+        renderer.set_readable(true)?;
+        let picture = self.scene().picture(view);
+        self.renderer().set_readable(false)?;
+        picture.map(|(picture, _)| picture)
     }
 
     /// Draws one picture of this size and shows it.

@@ -8,10 +8,12 @@ use winit::event_loop::EventLoopProxy;
 use crate::output;
 
 /// What is asked of the viewer from outside of its window.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Wish {
     /// To save and to end.
     End,
+    /// To say this.
+    Say(String),
 }
 
 /// The exit code of who is interrupted while ending: 128 and the number of the signal.

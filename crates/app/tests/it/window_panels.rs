@@ -1,6 +1,6 @@
 //! Panels over the scene, in a real window.
 
-use std::{thread::sleep, time::Duration};
+use std::{path::Path, thread::sleep, time::Duration};
 
 use drystone_render::Image;
 
@@ -10,10 +10,11 @@ use crate::{
 };
 
 /// Opens a small generated world, edited from above.
-fn open(screen: &Screen, options: &[&str]) -> (Viewer, String) {
+fn open(screen: &Screen, folder: &Path, options: &[&str]) -> (Viewer, String) {
     let view = ["--size", "720x560", "--eye", "48,150,110", "--look", "48,45,48"];
     let mut command = screen.command(binary());
     command.args(["view", "--chunks", "3x4x3"]).args(view).args(options);
+    command.current_dir(folder);
     let mut viewer = Viewer(command.spawn().unwrap());
     let window = window_of(screen, &mut viewer);
     wait_for_title(screen, &window, "commands");
@@ -32,11 +33,19 @@ fn differences(before: &Image, after: &Image) -> [usize; 2] {
     counts
 }
 
+/// How many pixels of a picture are others in the window, which is at the screen's left and top.
+fn seen_in(path: &Path, screen: &Image) -> usize {
+    let picture = Image::load_png(path).unwrap();
+    assert_eq!([picture.width(), picture.height()], [720, 560]);
+    let places = (0..560).flat_map(|y| (0..720).map(move |x| (x, y)));
+    places.filter(|&(x, y)| picture.pixel(x, y) != screen.pixel(x, y)).count()
+}
+
 /// Shows and hides panels; what is clicked there does not reach the scene.
 fn panels(test: &str, options: &[&str]) {
     let Some(screen) = screen(test) else { return };
     let folder = scratch(test);
-    let (mut viewer, window) = open(&screen, options);
+    let (mut viewer, window) = open(&screen, &folder, options);
     let picture = |name: &str| screen.settled(&folder.join(name));
     let key = |key: &str| drop(screen.xdotool(&["key", key]).expect("a key"));
     let click = |x: &str, y: &str| {
@@ -68,15 +77,21 @@ fn panels(test: &str, options: &[&str]) {
     assert_eq!(differences(&editing, &picture("panel-clicked.png"))[1], 0);
     click("400", "280");
     wait_for_title(&screen, &window, "1 voxel changed");
+    key("F12");
+    wait_for_title(&screen, &window, "drystone-1.png");
     // Another renderer draws the same, with the panel over it.
     key("ctrl+z");
     wait_for_title(&screen, &window, "taken back");
     ["e", "Tab"].into_iter().for_each(key);
-    for renderer in ["naive", "instanced", "pool"] {
+    for (number, renderer) in ["naive", "instanced", "pool"].into_iter().enumerate() {
         key("r");
         let switched = picture(&format!("{renderer}.png"));
         let difference = before.difference(&switched, 8).unwrap();
         assert_eq!(difference.away_from_edges, 0, "{renderer}");
+        key("F12");
+        let name = format!("drystone-{}.png", number + 2);
+        wait_for_title(&screen, &window, &name);
+        assert_eq!(seen_in(&folder.join(name), &switched), 0, "{renderer}");
         key("Tab");
         let [left, _] = differences(&switched, &picture(&format!("{renderer}-panels.png")));
         assert!(left > 50_000, "{renderer}: {left}");

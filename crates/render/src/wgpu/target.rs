@@ -70,6 +70,8 @@ struct Window {
     handle: WindowHandle,
     surface: wgpu::Surface<'static>,
     configuration: wgpu::SurfaceConfiguration,
+    /// What is drawn to instead, while pictures are to be read.
+    picture: Option<wgpu::Texture>,
 }
 
 /// What one frame is drawn into.
@@ -117,7 +119,7 @@ impl Target {
         };
         surface.configure(&opened.device, &configuration);
         let depth = depth_view(&opened.device, size.map(|side| side.max(1)));
-        let kind = Kind::Window(Box::new(Window { handle, surface, configuration }));
+        let kind = Kind::Window(Box::new(Window { handle, surface, configuration, picture: None }));
         Ok(Self { kind, size, format, depth })
     }
 
@@ -136,8 +138,17 @@ impl Target {
             Kind::Picture { .. } => self.kind = Kind::picture(device, size, self.format),
             Kind::Window(window) => {
                 [window.configuration.width, window.configuration.height] = size;
+                window.picture = None;
                 window.surface.configure(device, &window.configuration);
             }
+        }
+    }
+
+    /// Whether a window's pictures go where they can be read.
+    pub(super) fn set_readable(&mut self, device: &wgpu::Device, readable: bool) {
+        let (size, format) = (self.size, self.format);
+        if let Kind::Window(window) = &mut self.kind {
+            window.picture = readable.then(|| color_texture(device, size, format));
         }
     }
 
@@ -146,15 +157,25 @@ impl Target {
     pub(super) fn canvas(&mut self, opened: &Opened) -> Result<Option<Canvas>, RenderError> {
         match &mut self.kind {
             Kind::Picture { view, .. } => Ok(Some(Canvas { color: view.clone(), surface: None })),
-            Kind::Window(window) => window.canvas(opened, self.format),
+            Kind::Window(window) => match &window.picture {
+                Some(picture) => {
+                    let color = picture.create_view(&wgpu::TextureViewDescriptor::default());
+                    Ok(Some(Canvas { color, surface: None }))
+                }
+                None => window.canvas(opened, self.format),
+            },
         }
     }
 
-    /// Copies the picture out. A window keeps none.
+    /// Copies the picture out. A window keeps none, if that was not asked for.
     pub(super) fn read(&self, opened: &Opened) -> Result<Image, RenderError> {
-        match &self.kind {
-            Kind::Picture { texture, .. } => read_texture(opened, texture, self.size),
-            Kind::Window(_) => Err(RenderError::Device {
+        let texture = match &self.kind {
+            Kind::Picture { texture, .. } => Some(texture),
+            Kind::Window(window) => window.picture.as_ref(),
+        };
+        match texture {
+            Some(texture) => read_texture(opened, texture, self.size),
+            None => Err(RenderError::Device {
                 during: "reading the picture back",
                 reason: "the device draws to a window, which keeps no picture".into(),
             }),
@@ -279,6 +300,10 @@ fn read_texture(
         |reason: String| RenderError::Device { during: "reading the picture back", reason };
     let view = buffer.get_mapped_range(..).map_err(|e| failed(one_line(&e.to_string())))?;
     let rows = view.chunks_exact(padded_bytes as usize);
-    let rgba = rows.flat_map(|row| row[..row_bytes as usize].iter().copied()).collect();
+    let mut rgba: Vec<u8> =
+        rows.flat_map(|row| row[..row_bytes as usize].iter().copied()).collect();
+    if texture.format() == wgpu::TextureFormat::Bgra8Unorm {
+        rgba.chunks_exact_mut(4).for_each(|pixel| pixel.swap(0, 2));
+    }
     Image::from_rgba(width, height, rgba).ok_or_else(|| failed("it is cut short".into()))
 }

@@ -61,6 +61,7 @@ pub(crate) enum Action {
     Edit,
     Help,
     Home,
+    Screenshot,
     Brush(Brush),
     Undo,
     Redo,
@@ -246,8 +247,10 @@ fn switches(ui: &mut Ui, facts: &Facts<'_>, actions: &mut Vec<Action>) {
                 actions.push(Action::Walk);
             }
         }
-        if ui.button("Keys").clicked() {
-            actions.push(Action::Help);
+        for (name, action) in [("Keys", Action::Help), ("Picture", Action::Screenshot)] {
+            if ui.button(name).clicked() {
+                actions.push(action);
+            }
         }
     });
 }

@@ -90,7 +90,7 @@ fn every_switch_can_be_reached() {
         places().flat_map(|at| click(&context, &mut Panels::default(), &facts, at)).collect();
     let kinds = [RendererKind::Naive, RendererKind::Instanced(PlacePolicy::Lowest)];
     let switches = [Action::Mask, Action::Frustum, Action::Order, Action::Cull, Action::Occlusion];
-    let buttons = [Action::Walk, Action::Edit, Action::Help, Action::Home];
+    let buttons = [Action::Walk, Action::Edit, Action::Help, Action::Home, Action::Screenshot];
     let edits = [Action::Undo, Action::Redo, Action::Save];
     let expected = kinds.map(Action::Renderer).into_iter().chain(switches).chain(buttons);
     for action in expected.chain(edits) {
