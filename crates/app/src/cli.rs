@@ -15,7 +15,10 @@ use std::{
     str::FromStr,
 };
 
-use clap::{Args, Parser, Subcommand, ValueEnum, error::ErrorKind};
+use clap::{
+    Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum, error::ErrorKind,
+    parser::ValueSource,
+};
 use drystone::scene::{BackendKind, MemoryBudget, Meshing, RendererKind, Shade, Size};
 use drystone_render::{Atmosphere, Cull};
 use drystone_world::{GeneratorConfig, Model, VoxelModel};
@@ -107,6 +110,9 @@ pub(crate) struct SceneOptions {
     /// instanced-last-leaf and instanced-oldest, by the place that a cube takes)
     #[arg(long, value_name = "KIND", default_value = "pool", value_parser = RendererKind::from_str)]
     pub(crate) renderer: RendererKind,
+    /// Whether the command line says so.
+    #[arg(skip)]
+    pub(crate) is_renderer_said: bool,
     /// What draws: auto, soft, wgpu, gl, or gl-staged (gl without mapped memory)
     #[arg(long, value_name = "KIND", default_value = "auto", value_parser = BackendKind::from_str)]
     pub(crate) backend: BackendKind,
@@ -339,21 +345,35 @@ pub(crate) enum Stop {
 
 /// Reads the command line.
 pub(crate) fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Options, Stop> {
-    let parsed =
-        Options::try_parse_from(order::names_last(arguments)).map_err(|error| {
-            match error.kind() {
-                ErrorKind::DisplayHelp
-                | ErrorKind::DisplayVersion
-                | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
-                    Stop::Text(error.render().to_string())
-                }
-                _ => Stop::Usage(first_paragraph(&error.render().to_string())),
-            }
-        })?;
+    let parsed = read(order::names_last(arguments)).map_err(|error| match error.kind() {
+        ErrorKind::DisplayHelp
+        | ErrorKind::DisplayVersion
+        | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
+            Stop::Text(error.render().to_string())
+        }
+        _ => Stop::Usage(first_paragraph(&error.render().to_string())),
+    })?;
     match misused(&parsed) {
         Some(line) => Err(Stop::Usage(line.into())),
         None => Ok(parsed),
     }
+}
+
+/// Reads the words, and which of the viewer's they said.
+fn read(words: Vec<OsString>) -> Result<Options, clap::Error> {
+    const RENDERER: &str = "renderer";
+    let matches = Options::command().try_get_matches_from(words)?;
+    let read = Options::from_arg_matches(&matches);
+    let mut options = read.map_err(|error| error.format(&mut Options::command()))?;
+    let words = matches.subcommand().map_or(&matches, |(_, words)| words);
+    let is_said = words.ids().any(|id| id == RENDERER)
+        && words.value_source(RENDERER) == Some(ValueSource::CommandLine);
+    match &mut options.command {
+        Some(Command::View(view)) => view.scene.is_renderer_said = is_said,
+        None => options.scene.is_renderer_said = is_said,
+        Some(_) => {}
+    }
+    Ok(options)
 }
 
 /// What is wrong with options that do not go together.

@@ -8,6 +8,7 @@ mod content;
 mod error;
 mod output;
 mod report;
+mod settings;
 mod viewer;
 
 use std::{panic, process::ExitCode};

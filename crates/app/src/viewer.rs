@@ -4,6 +4,7 @@ mod editing;
 mod flight;
 mod frame;
 mod keys;
+mod opening;
 mod overlay;
 mod panel_actions;
 mod saving;
@@ -17,7 +18,7 @@ mod walk;
 use std::{sync::Arc, time::Instant};
 
 use drystone::Flight;
-use drystone::scene::{KeptBy, Size};
+use drystone::scene::{ChunkQuads, Size};
 use drystone_render::View;
 use glam::DVec3;
 use winit::{
@@ -33,13 +34,14 @@ use crate::{
     AppError,
     allocator::AllocatorReport,
     cli::{SaveArgs, SceneOptions},
-    commands,
     content::Content,
     output,
+    settings::{Settings, SettingsFile},
 };
 use editing::Editing;
 use flight::{flight_key, notches};
 pub(crate) use keys::{help as keys_help, text as keys_text};
+use opening::Loaded;
 use overlay::Overlay;
 use screen::Screen;
 use screenshot::Screenshots;
@@ -59,21 +61,28 @@ pub(crate) fn run(options: &SceneOptions, save: &SaveArgs) -> Result<(), AppErro
         return Err(AppError::Window("there is no display".into()));
     }
     // Files are read before a window opens: a wrong one is an error on the terminal.
-    let (content, kept_by) = Content::open(options, || commands::open_to_edit(options, save))?;
+    let mut settings_file = SettingsFile::of_user();
+    let (settings, problem) = settings_file.read();
+    problem.iter().for_each(|line| output::note(line));
+    let loaded = Loaded::read(options.clone(), save, &settings)?;
     let event_loop = EventLoop::with_user_event()
         .build()
         .map_err(|error| AppError::Window(error.to_string()))?;
     event_loop.set_control_flow(ControlFlow::Wait);
     let proxy = event_loop.create_proxy();
     signals::listen(proxy.clone());
-    let mut viewer = Viewer::new(options.clone(), save.clone(), (content, kept_by), proxy);
+    let mut viewer = Viewer::new(loaded, save.clone(), settings, proxy);
     let ran = event_loop.run_app(&mut viewer);
     if let Err(error) = ran {
         viewer.fail(AppError::Window(error.to_string()));
     }
     viewer.screenshots.finish();
+    if let Err(problem) = settings_file.keep(&viewer.settings()) {
+        output::note(&problem);
+    }
     // However it ended: what is not saved now is lost.
-    if let Err(error) = viewer.editing.save_last(&options.source) {
+    let source = viewer.options.source.clone();
+    if let Err(error) = viewer.editing.save_last(&source) {
         viewer.fail(AppError::NotSaved(error));
     }
     if options.verbose {
@@ -91,6 +100,8 @@ struct Viewer {
     editing: Editing,
     /// The world or model, while no screen holds it.
     content: Option<Content>,
+    /// Its quads, where a thread has made them.
+    quads: Option<Vec<ChunkQuads>>,
     window: Option<Arc<Window>>,
     screen: Option<Screen>,
     view: View,
@@ -103,6 +114,10 @@ struct Viewer {
     status: Status,
     overlay: Overlay,
     screenshots: Screenshots,
+    settings: Settings,
+    proxy: EventLoopProxy<Wish>,
+    /// The name of what a thread reads.
+    loading: Option<String>,
     last_frame: Instant,
     mouse_captured: bool,
     reopened: u32,
@@ -117,19 +132,21 @@ struct Viewer {
 
 impl Viewer {
     fn new(
-        options: SceneOptions,
+        loaded: Loaded,
         save: SaveArgs,
-        (content, kept_by): (Content, KeptBy),
+        settings: Settings,
         proxy: EventLoopProxy<Wish>,
     ) -> Self {
+        let Loaded { options, content, kept_by, quads } = loaded;
         let view = content.view(&options);
         let corners = content.corners();
-        Self {
+        let mut viewer = Self {
             status: Status::new(content.name()),
             options,
             save,
             editing: Editing::new(kept_by),
             content: Some(content),
+            quads: Some(quads),
             window: None,
             screen: None,
             view,
@@ -137,8 +154,11 @@ impl Viewer {
             flight: Flight::new((corners.1 - corners.0).max_element()),
             corners,
             walk: None,
-            overlay: Overlay::new(),
-            screenshots: Screenshots::new(proxy),
+            overlay: Overlay::new(settings.shows_panels),
+            screenshots: Screenshots::new(proxy.clone()),
+            settings,
+            proxy,
+            loading: None,
             last_frame: Instant::now(),
             mouse_captured: false,
             reopened: 0,
@@ -146,7 +166,9 @@ impl Viewer {
             is_hidden: false,
             faults_noted: 0,
             failure: None,
-        }
+        };
+        viewer.note_source();
+        viewer
     }
 
     /// Opens the window and the screen in it.
@@ -171,6 +193,7 @@ impl Viewer {
         let Some(content) = self.content.take() else { return Ok(()) };
         let (renderer, backend) = (self.options.renderer, self.options.backend);
         let meshing = self.options.meshing();
+        let content = (content, self.quads.take());
         let mut opened = Screen::open(event_loop, &window, renderer, backend, content, meshing)?;
         opened.set_cull(self.options.cull)?;
         let backend = opened.backend();
@@ -232,6 +255,7 @@ impl Viewer {
                 KeyCode::KeyF => self.switch_walking(),
                 KeyCode::Home => self.view.camera = self.start.camera,
                 KeyCode::KeyH => self.overlay.switch_help(),
+                KeyCode::KeyP => self.read_previous(),
                 KeyCode::F12 => self.screenshot(event_loop),
                 KeyCode::Tab => self.overlay.switch_panels(),
                 _ => return,
@@ -323,6 +347,7 @@ impl ApplicationHandler<Wish> for Viewer {
                 self.redraw();
             }
             WindowEvent::Occluded(false) => self.redraw(),
+            WindowEvent::DroppedFile(path) => self.read(path),
             _ => {}
         }
     }
@@ -334,12 +359,21 @@ impl ApplicationHandler<Wish> for Viewer {
                 self.say(&line);
                 self.redraw();
             }
+            Wish::Read(path) => self.read(path),
+            Wish::Show(loaded) => self.show(event_loop, *loaded),
+            Wish::NotRead(problem) => {
+                self.loading = None;
+                self.overlay.set_progress(None);
+                self.say(&problem);
+                self.redraw();
+            }
         }
     }
 
     fn device_event(&mut self, _: &ActiveEventLoop, _: DeviceId, event: DeviceEvent) {
         if let (DeviceEvent::MouseMotion { delta }, true) = (event, self.mouse_captured) {
-            self.flight.turn(&mut self.view.camera, [delta.0, delta.1]);
+            let by = [delta.0, delta.1].map(|by| by * self.settings.mouse_speed);
+            self.flight.turn(&mut self.view.camera, by);
             self.redraw();
         }
     }

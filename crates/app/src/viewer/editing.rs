@@ -1,7 +1,7 @@
 use std::time::{Duration, Instant};
 
 use drystone::scene::{
-    EditAction, EditError, EditKeeper, Edited, Editor, KeptBy, Size, ray_through,
+    Brush, EditAction, EditError, EditKeeper, Edited, Editor, KeptBy, Size, ray_through,
 };
 use drystone_render::Camera;
 use drystone_voxel::{MaterialTable, VoxelPos};
@@ -90,6 +90,15 @@ impl Editing {
         }
     }
 
+    /// Another world is shown: what is held stays held, and there are no edits yet.
+    pub(super) fn restart(&mut self, kept_by: KeptBy) {
+        let brush = Brush { material: Brush::default().material, ..self.editor.brush };
+        self.editor = Editor::new(EditKeeper::new(kept_by));
+        self.editor.brush = brush;
+        (self.saving, self.press, self.is_on) = (Saving::new(), None, false);
+        self.message.clear();
+    }
+
     pub(super) const fn is_on(&self) -> bool {
         self.is_on
     }
@@ -153,6 +162,7 @@ enum Shortcut {
     Undo,
     Redo,
     Save,
+    Open,
 }
 
 impl Viewer {
@@ -164,6 +174,7 @@ impl Viewer {
                 Some(Shortcut::Undo) => self.step_history(false),
                 Some(Shortcut::Redo) => self.step_history(true),
                 Some(Shortcut::Save) => self.save(),
+                Some(Shortcut::Open) => self.ask_for_file(),
                 // A letter is not what it is alone.
                 None => return matches!(event.logical_key, Key::Character(_)),
             }
@@ -236,7 +247,8 @@ impl Viewer {
         let far = |at: PhysicalPosition<f64>| (to.x - at.x).abs().max((to.y - at.y).abs());
         press.is_drag |= far(press.at) > CLICK_PIXELS;
         if press.is_drag {
-            self.flight.turn(&mut self.view.camera, [to.x - from.x, to.y - from.y]);
+            let by = [to.x - from.x, to.y - from.y].map(|by| by * self.settings.mouse_speed);
+            self.flight.turn(&mut self.view.camera, by);
             self.redraw();
         }
     }
@@ -297,6 +309,7 @@ fn shortcut(event: &KeyEvent, modifiers: ModifiersState) -> Option<Shortcut> {
         "z" => Some(Shortcut::Undo),
         "y" => Some(Shortcut::Redo),
         "s" if !event.repeat => Some(Shortcut::Save),
+        "o" if !event.repeat => Some(Shortcut::Open),
         _ => None,
     }
 }

@@ -18,6 +18,8 @@ const KEYS: &[(&str, &str)] = &[
     ("X", "darken corners of voxels by what is near"),
     ("F", "walk, with Space to jump; F again to fly"),
     ("Home", "back to the start"),
+    ("Ctrl+O", "open a file, as dropping it on the window does"),
+    ("P", "the file that was open before"),
     ("F12", "a picture without panels, to drystone-N.png in the current folder"),
     ("E", "edit: left removes, right places, middle picks; a held button turns; E again to stop"),
     ("B", "brush: voxel, cube, ball"),

@@ -13,6 +13,7 @@ mod help;
 mod mesh;
 mod panels;
 mod pool_map;
+mod progress;
 
 use std::time::{Duration, Instant};
 
@@ -37,6 +38,8 @@ pub(super) struct Overlay {
     pub(super) own_times: FrameTimes,
     shows_panels: bool,
     shows_help: bool,
+    /// What is being read, and since when.
+    progress: Option<(String, Instant)>,
     /// Whether the renderer has something to draw over pictures.
     is_drawn: bool,
     /// Whether there was input since the panels were made.
@@ -66,15 +69,16 @@ pub(super) struct Taken {
 }
 
 impl Overlay {
-    pub(super) fn new() -> Self {
+    pub(super) fn new(shows_panels: bool) -> Self {
         Self {
             egui: None,
             panels: Panels::default(),
             textures: Textures::default(),
             times: FrameTimes::default(),
             own_times: FrameTimes::default(),
-            shows_panels: false,
+            shows_panels,
             shows_help: false,
+            progress: None,
             is_drawn: false,
             has_input: true,
             is_pointed_at: false,
@@ -87,7 +91,7 @@ impl Overlay {
     }
 
     pub(super) const fn is_open(&self) -> bool {
-        self.shows_panels || self.shows_help
+        self.shows_panels || self.shows_help || self.progress.is_some()
     }
 
     pub(super) const fn switch_panels(&mut self) {
@@ -97,6 +101,12 @@ impl Overlay {
 
     pub(super) const fn switch_help(&mut self) {
         self.shows_help = !self.shows_help;
+        self.has_input = true;
+    }
+
+    /// Shows that something of this name is being read, or nothing.
+    pub(super) fn set_progress(&mut self, name: Option<String>) {
+        self.progress = name.map(|name| (name, Instant::now()));
         self.has_input = true;
     }
 
@@ -217,11 +227,15 @@ impl Overlay {
         let context = egui.egui_ctx().clone();
         let mut is_help_open = self.shows_help;
         let (panels, times) = (&mut self.panels, [&self.times, &self.own_times]);
+        let progress = &self.progress;
         let output = context.run_pass(input, |context| {
             if let Some(facts) = facts {
                 panels.show(context, facts, times, actions);
             }
             help::show(context, &mut is_help_open);
+            if let Some((name, since)) = progress {
+                progress::show(context, name, since.elapsed());
+            }
         });
         if let Some(icon) = cursor {
             let mut wishes = output.platform_output;

@@ -67,6 +67,7 @@ impl Viewer {
                 view: self.view,
                 cull: screen.cull(),
                 is_walking: walks,
+                settings: &self.settings,
                 edit: self.editing.facts(screen),
             }
         });
@@ -99,6 +100,9 @@ impl Viewer {
             Action::Walk => self.switch_walking(),
             Action::Edit => self.switch_editing(),
             Action::Help => self.overlay.switch_help(),
+            Action::OpenDialog => self.ask_for_file(),
+            Action::Open(path) => self.read(path),
+            Action::MouseSpeed(speed) => self.settings.mouse_speed = speed,
             Action::Screenshot => self.screenshot(event_loop),
             Action::Home => self.view.camera = self.start.camera,
             Action::Brush(brush) => self.editing.editor.brush = brush,
@@ -140,6 +144,7 @@ impl Viewer {
             }
         }
         self.options = options;
+        self.settings.renderer = renderer;
         self.reopen(event_loop);
     }
 

@@ -229,6 +229,19 @@ impl Viewer {
         event_loop.exit();
     }
 
+    /// Saves what would be lost when something else is shown; whether that may be. Where it fails,
+    /// that is said, once: who tries again goes on without.
+    pub(super) fn may_leave(&mut self) -> bool {
+        let Editing { saving, editor, .. } = &mut self.editing;
+        match saving.warning(editor.keeper(), self.save.read_only) {
+            Some(line) => {
+                self.say(&line);
+                false
+            }
+            None => true,
+        }
+    }
+
     /// Ends when all is saved. When that fails, or nothing keeps the edits, it is said, and the
     /// window stays: who closes it once more leaves without.
     pub(super) fn close(&mut self, event_loop: &ActiveEventLoop) {

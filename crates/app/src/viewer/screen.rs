@@ -1,6 +1,6 @@
 use std::{num::NonZeroU32, sync::Arc};
 
-use drystone::scene::{self, BackendKind, EditScene, Meshing, RendererKind, Size};
+use drystone::scene::{self, BackendKind, ChunkQuads, EditScene, Meshing, RendererKind, Size};
 use drystone_render::{
     Cull, DrawStats, HeldStats, Image, Overlay, RenderError, Renderer, View, WindowTarget,
 };
@@ -27,18 +27,18 @@ type SoftSurface = softbuffer::Surface<OwnedDisplayHandle, Arc<Window>>;
 
 impl Screen {
     /// Shows `content` in `window` with the backend that was asked for; `Auto` falls back to
-    /// the software rasteriser.
+    /// the software rasteriser. Quads that were made of it before are not made again.
     pub(super) fn open(
         event_loop: &ActiveEventLoop,
         window: &Arc<Window>,
         renderer: RendererKind,
         backend: BackendKind,
-        content: Content,
+        (content, quads): (Content, Option<Vec<ChunkQuads>>),
         meshing: Meshing,
     ) -> Result<Self, AppError> {
         let PhysicalSize { width, height } = window.inner_size();
         let size = Size { width: width.max(1), height: height.max(1) };
-        let quads = &content.quads(meshing);
+        let quads = &quads.unwrap_or_else(|| content.quads(meshing));
         let room = content.room(quads);
         let display = event_loop.owned_display_handle();
         if backend != BackendKind::Soft {

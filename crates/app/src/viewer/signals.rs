@@ -1,19 +1,26 @@
 use std::{
+    path::PathBuf,
     process,
     sync::atomic::{AtomicBool, Ordering},
 };
 
 use winit::event_loop::EventLoopProxy;
 
+use super::opening::Loaded;
 use crate::output;
 
 /// What is asked of the viewer from outside of its window.
-#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Wish {
     /// To save and to end.
     End,
     /// To say this.
     Say(String),
+    /// To show what a thread has read.
+    Show(Box<Loaded>),
+    /// To say why it could not.
+    NotRead(String),
+    /// To read this file.
+    Read(PathBuf),
 }
 
 /// The exit code of who is interrupted while ending: 128 and the number of the signal.

@@ -33,6 +33,7 @@ impl Viewer {
             // When the device is opened again, it goes on like this.
             Ok(()) => {
                 self.view.atmosphere.occlusion = options.occlusion();
+                self.settings.darkens_corners = options.ao;
                 self.options = options;
             }
             Err(error) => self.recover(event_loop, error),

@@ -31,3 +31,4 @@ mod stored;
 mod window;
 mod window_edits;
 mod window_panels;
+mod window_session;

@@ -41,6 +41,8 @@ impl Screen {
     pub(crate) fn command(&self, program: impl AsRef<std::ffi::OsStr>) -> Command {
         let mut command = Command::new(program);
         command.env("DISPLAY", &self.display).env_remove("WAYLAND_DISPLAY");
+        // Nobody's settings are read or written.
+        command.env("DRYSTONE_CONFIG", "");
         command
     }
 
@@ -49,7 +51,7 @@ impl Screen {
         output.status.success().then(|| String::from_utf8_lossy(&output.stdout).trim().to_owned())
     }
 
-    fn screenshot(&self, path: &Path) -> Image {
+    pub(crate) fn screenshot(&self, path: &Path) -> Image {
         let mut target = std::ffi::OsString::from("png32:");
         target.push(path);
         let status = self.command("import").args(["-window", "root"]).arg(target).status().unwrap();

@@ -1,12 +1,17 @@
 //! The panel of figures and switches.
 
-use std::time::{Duration, Instant};
+use std::{
+    path::PathBuf,
+    time::{Duration, Instant},
+};
 
 use drystone::scene::{Brush, RendererKind};
 use drystone_pool::{PoolPlace, PoolStats};
 use drystone_render::{Cull, DrawStats, HeldStats, PlacePolicy, View};
 use drystone_voxel::MaterialTable;
-use egui::{CollapsingHeader, Context, RichText, TextureHandle, TextureOptions, Ui, Window};
+use egui::{
+    CollapsingHeader, Context, RichText, Slider, TextureHandle, TextureOptions, Ui, Window,
+};
 use glam::DVec3;
 
 use super::{FrameTimes, pool_map};
@@ -14,6 +19,7 @@ use crate::{
     cli,
     commands::{bytes, grouped},
     output,
+    settings::{MOUSE_SPEEDS, Settings},
 };
 
 mod edit;
@@ -32,6 +38,7 @@ pub(crate) struct Facts<'a> {
     pub(crate) view: View,
     pub(crate) cull: Cull,
     pub(crate) is_walking: bool,
+    pub(crate) settings: &'a Settings,
     /// Where there are voxels.
     pub(crate) edit: Option<EditFacts<'a>>,
 }
@@ -48,7 +55,7 @@ pub(crate) struct EditFacts<'a> {
 }
 
 /// What is done with a panel.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Action {
     Renderer(RendererKind),
     /// The other of yes and no.
@@ -62,6 +69,9 @@ pub(crate) enum Action {
     Help,
     Home,
     Screenshot,
+    OpenDialog,
+    Open(PathBuf),
+    MouseSpeed(f64),
     Brush(Brush),
     Undo,
     Redo,
@@ -121,11 +131,15 @@ impl Panels {
                 section(ui, "Frames", |ui| figures(ui, facts, times));
                 let map = section(ui, "Pool", |ui| self.pool(ui, facts));
                 self.is_map_shown = map.is_some();
-                section(ui, "Switches", |ui| switches(ui, facts, actions));
+                section(ui, "Switches", |ui| {
+                    switches(ui, facts, actions);
+                    mouse(ui, facts.settings, actions);
+                });
                 if let Some(edit) = &facts.edit {
                     section(ui, "Edit", |ui| edit::show(ui, edit, actions));
                 }
                 section(ui, "Go to", |ui| self.go(ui, facts, actions));
+                section(ui, "Open", |ui| files(ui, facts.settings, actions));
             });
     }
 
@@ -213,6 +227,20 @@ fn figures(ui: &mut Ui, facts: &Facts<'_>, [times, own]: [&FrameTimes; 2]) {
     ui.label(RichText::new(facts.backend).small().weak());
 }
 
+/// Files to be opened.
+fn files(ui: &mut Ui, settings: &Settings, actions: &mut Vec<Action>) {
+    if ui.button("File…").clicked() {
+        actions.push(Action::OpenDialog);
+    }
+    for path in &settings.recent {
+        let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
+        let whole = output::plain(&path.to_string_lossy());
+        if ui.link(output::plain(&name)).on_hover_text(whole).clicked() {
+            actions.push(Action::Open(path.clone()));
+        }
+    }
+}
+
 fn switches(ui: &mut Ui, facts: &Facts<'_>, actions: &mut Vec<Action>) {
     let kinds = [
         ("pool", RendererKind::Pool),
@@ -253,6 +281,15 @@ fn switches(ui: &mut Ui, facts: &Facts<'_>, actions: &mut Vec<Action>) {
             }
         }
     });
+}
+
+/// How far the mouse turns.
+fn mouse(ui: &mut Ui, settings: &Settings, actions: &mut Vec<Action>) {
+    let (mut speed, [slowest, fastest]) = (settings.mouse_speed, MOUSE_SPEEDS);
+    let slider = Slider::new(&mut speed, slowest..=fastest).logarithmic(true);
+    if ui.add(slider.text("mouse speed")).changed() {
+        actions.push(Action::MouseSpeed(speed));
+    }
 }
 
 /// Whether both are one renderer, wherever cubes are placed.

@@ -16,7 +16,11 @@ fn materials() -> MaterialTable {
     materials
 }
 
-fn facts(materials: &MaterialTable, is_on: bool) -> Facts<'_> {
+fn settings() -> Settings {
+    Settings { recent: vec!["/a/castle.vox".into()], ..Settings::default() }
+}
+
+fn facts<'a>(materials: &'a MaterialTable, settings: &'a Settings, is_on: bool) -> Facts<'a> {
     let edit = EditFacts {
         is_on,
         brush: Brush { form: BrushForm::Ball, ..Brush::default() },
@@ -36,6 +40,7 @@ fn facts(materials: &MaterialTable, is_on: bool) -> Facts<'_> {
         view: View::new(Camera::default()),
         cull: Cull::Cpu,
         is_walking: false,
+        settings,
         edit: Some(edit),
     }
 }
@@ -84,13 +89,21 @@ fn places() -> impl Iterator<Item = [f32; 2]> {
 /// Whoever clicks everywhere does everything, and nothing that is so already.
 #[test]
 fn every_switch_can_be_reached() {
-    let (materials, context) = (materials(), Context::default());
-    let facts = facts(&materials, false);
+    let (materials, settings, context) = (materials(), settings(), Context::default());
+    let facts = facts(&materials, &settings, false);
     let done: Vec<Action> =
         places().flat_map(|at| click(&context, &mut Panels::default(), &facts, at)).collect();
     let kinds = [RendererKind::Naive, RendererKind::Instanced(PlacePolicy::Lowest)];
     let switches = [Action::Mask, Action::Frustum, Action::Order, Action::Cull, Action::Occlusion];
-    let buttons = [Action::Walk, Action::Edit, Action::Help, Action::Home, Action::Screenshot];
+    let buttons = [
+        Action::Walk,
+        Action::Edit,
+        Action::Help,
+        Action::Home,
+        Action::Screenshot,
+        Action::OpenDialog,
+        Action::Open("/a/castle.vox".into()),
+    ];
     let edits = [Action::Undo, Action::Redo, Action::Save];
     let expected = kinds.map(Action::Renderer).into_iter().chain(switches).chain(buttons);
     for action in expected.chain(edits) {
@@ -98,14 +111,15 @@ fn every_switch_can_be_reached() {
     }
     let is_cube = |it: &Action| matches!(it, Action::Brush(it) if it.form == BrushForm::Cube);
     assert!(done.iter().any(is_cube));
+    assert!(done.iter().any(|it| matches!(it, Action::MouseSpeed(_))));
     assert!(!done.contains(&Action::Renderer(RendererKind::Pool)), "it is that already");
 }
 
 /// What is written is where the eye goes; what is no place is said, and nothing happens.
 #[test]
 fn written_coordinates_are_gone_to() {
-    let (materials, context) = (materials(), Context::default());
-    let facts = facts(&materials, true);
+    let (materials, settings, context) = (materials(), settings(), Context::default());
+    let facts = facts(&materials, &settings, true);
     for (words, expected) in [("10, -4.5,3e2", Some(DVec3::new(10.0, -4.5, 300.0))), ("1,2", None)]
     {
         let mut panels = Panels { target: words.into(), ..Panels::default() };

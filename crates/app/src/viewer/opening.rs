@@ -1,0 +1,171 @@
+//! Another file is read while the window shows what it did, and then shown instead.
+
+use std::{path::PathBuf, thread};
+
+use drystone::Flight;
+use drystone::scene::{ChunkQuads, KeptBy, RendererKind};
+use drystone_render::Atmosphere;
+use rfd::AsyncFileDialog;
+use winit::event_loop::ActiveEventLoop;
+
+use super::{Viewer, signals::Wish, status::Status};
+use crate::{
+    AppError,
+    cli::{EditsArgs, SaveArgs, SceneOptions, SourceOptions},
+    commands,
+    content::Content,
+    settings::Settings,
+};
+
+/// What was read of a file, ready to be shown.
+pub(super) struct Loaded {
+    pub(super) options: SceneOptions,
+    pub(super) content: Content,
+    pub(super) kept_by: KeptBy,
+    pub(super) quads: Vec<ChunkQuads>,
+}
+
+impl Loaded {
+    /// Reads what the options name; what they do not say is as `settings` have it, as far as
+    /// such content can be shown so.
+    ///
+    /// # Cost
+    /// Reading a world, and meshing it on all cores.
+    pub(super) fn read(
+        mut options: SceneOptions,
+        save: &SaveArgs,
+        settings: &Settings,
+    ) -> Result<Self, AppError> {
+        let open = || commands::open_to_edit(&options, save);
+        let (content, kept_by) = Content::open(&options, open)?;
+        let is_whole = matches!(content, Content::World(_));
+        let is_cubes = matches!(settings.renderer, RendererKind::Instanced(_));
+        if !options.is_renderer_said && (is_whole || !is_cubes) {
+            let renderer = settings.renderer;
+            options = fitting(SceneOptions { renderer, ..options.clone() }).unwrap_or(options);
+        }
+        if settings.darkens_corners && is_whole {
+            options = fitting(SceneOptions { ao: true, ..options.clone() }).unwrap_or(options);
+        }
+        let quads = content.quads(options.meshing());
+        Ok(Self { options, content, kept_by, quads })
+    }
+}
+
+/// The options, if they go together.
+fn fitting(options: SceneOptions) -> Option<SceneOptions> {
+    options.misused().is_none().then_some(options)
+}
+
+impl Viewer {
+    /// What is to be remembered.
+    pub(super) fn settings(&self) -> Settings {
+        Settings { shows_panels: self.overlay.shows_panels(), ..self.settings.clone() }
+    }
+
+    /// Remembers the file that is shown.
+    pub(super) fn note_source(&mut self) {
+        if let Some(path) = &self.options.source.path {
+            self.settings.opened(path);
+        }
+    }
+
+    /// Asks for a file, while the window goes on.
+    pub(super) fn ask_for_file(&mut self) {
+        let proxy = self.proxy.clone();
+        let title = "A .vox, .mca, height map, polygon model or stored world";
+        let asked = AsyncFileDialog::new().set_title(title).pick_file();
+        thread::spawn(move || {
+            if let Some(file) = pollster::block_on(asked) {
+                // A viewer that has ended meanwhile reads no more.
+                let _ = proxy.send_event(Wish::Read(file.path().to_path_buf()));
+            }
+        });
+    }
+
+    /// Reads the file that was open before this one.
+    pub(super) fn read_previous(&mut self) {
+        let now = self.options.source.path.as_ref();
+        let now = now.and_then(|path| std::path::absolute(path).ok());
+        match self.settings.recent.iter().find(|path| Some(*path) != now.as_ref()) {
+            Some(path) => self.read(path.clone()),
+            None => self.say("no other file was open before"),
+        }
+    }
+
+    /// Has a thread read a file, which is shown when that is done.
+    pub(super) fn read(&mut self, path: PathBuf) {
+        self.redraw();
+        if let Some(name) = &self.loading {
+            let line = format!("wait until {name} is read");
+            return self.say(&line);
+        }
+        if !self.may_leave() {
+            return;
+        }
+        let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
+        let options = self.options_of(path);
+        if let Some(problem) = options.misused() {
+            return self.say(problem);
+        }
+        self.overlay.set_progress(Some(name.clone()));
+        self.loading = Some(name);
+        let (save, settings, proxy) = (self.save.clone(), self.settings(), self.proxy.clone());
+        thread::spawn(move || {
+            let wish = match Loaded::read(options, &save, &settings) {
+                Ok(loaded) => Wish::Show(Box::new(loaded)),
+                Err(error) => Wish::NotRead(error.to_string()),
+            };
+            // A viewer that has ended meanwhile shows no more.
+            let _ = proxy.send_event(wish);
+        });
+    }
+
+    /// The options for another file: what is said of the one that is shown is not said of it.
+    fn options_of(&self, path: PathBuf) -> SceneOptions {
+        let source = SourceOptions { path: Some(path), ..self.options.source.clone() };
+        let is_model = source.model_path().is_some();
+        let is_cubes = matches!(self.options.renderer, RendererKind::Instanced(_));
+        let renderer =
+            if is_model && is_cubes { RendererKind::Pool } else { self.options.renderer };
+        SceneOptions {
+            ao: self.options.ao && !is_model,
+            renderer,
+            is_renderer_said: true,
+            source,
+            edits: EditsArgs::default(),
+            eye: None,
+            look: None,
+            from: None,
+            ..self.options.clone()
+        }
+    }
+
+    /// Shows what was read instead of what is shown.
+    pub(super) fn show(&mut self, event_loop: &ActiveEventLoop, loaded: Loaded) {
+        self.loading = None;
+        self.overlay.set_progress(None);
+        // What was edited while it was read.
+        if !self.may_leave() {
+            return self.redraw();
+        }
+        let Loaded { options, content, kept_by, quads } = loaded;
+        // The device goes before another comes to the same window.
+        self.screen = None;
+        self.view = content.view(&options);
+        let occlusion = options.occlusion();
+        self.view.atmosphere = Atmosphere { occlusion, ..self.view.atmosphere };
+        (self.start, self.corners, self.walk) = (self.view, content.corners(), None);
+        self.flight = Flight::new((self.corners.1 - self.corners.0).max_element());
+        self.status = Status::new(content.name());
+        (self.options, self.content, self.quads) = (options, Some(content), Some(quads));
+        (self.faults_noted, self.lags) = (0, false);
+        self.editing.restart(kept_by);
+        self.capture_mouse(false);
+        self.note_source();
+        let Some(window) = self.window.clone() else { return };
+        if let Err(error) = self.open_screen(event_loop, window) {
+            self.stop(event_loop, error);
+        }
+    }
+}

@@ -1,0 +1,189 @@
+//! One sitting at the viewer, from opening a file to closing the window.
+
+use std::{
+    fs,
+    io::{BufRead, BufReader},
+    path::Path,
+    process::Stdio,
+    thread::sleep,
+    time::{Duration, Instant},
+};
+
+use drystone_render::Image;
+
+use crate::{
+    program::{binary, run, scratch},
+    window::{PATIENCE, Screen, Viewer, screen, wait_for_title, window_of},
+};
+
+/// Sends keys and clicks to one window.
+struct Hands<'a> {
+    screen: &'a Screen,
+    window: String,
+}
+
+impl Hands<'_> {
+    fn keys(&self, keys: &[&str]) {
+        for key in keys {
+            self.screen.xdotool(&["key", key]).expect("a key");
+        }
+    }
+
+    fn click(&self, button: &str) {
+        let words = ["mousemove", "--window", &self.window, "320", "240", "click", button];
+        self.screen.xdotool(&words).expect("a click");
+    }
+
+    fn wait_for(&self, words: &str) {
+        wait_for_title(self.screen, &self.window, words);
+    }
+}
+
+/// Settings that name a file that was open before, and one that is gone.
+fn write_settings(folder: &Path, recent: &[&Path]) {
+    fs::create_dir_all(folder).unwrap();
+    let json = serde_json::json!({ "shows_panels": false, "recent": recent });
+    fs::write(folder.join("settings.json"), json.to_string()).unwrap();
+}
+
+/// Opens, flies, edits, takes back, saves, opens again, changes renderers, takes a picture.
+fn sits(test: &str, options: &[&str]) {
+    let Some(screen) = screen(test) else { return };
+    let folder = scratch(test);
+    let worlds = ["7", "8"].map(|seed| {
+        let world = folder.join(format!("{seed}.drystone"));
+        let path = world.to_str().unwrap();
+        assert!(run(&["import", "--seed", seed, "--chunks", "2x4x2", path]).status.success());
+        world
+    });
+    let config = folder.join("config");
+    write_settings(&config, &[&worlds[1], &worlds[0]]);
+    let mut command = screen.command(binary());
+    command.arg("view").arg(&worlds[0]).args(["--size", "640x480"]).args(options);
+    command.env("DRYSTONE_CONFIG", &config).current_dir(&folder);
+    let mut viewer = Viewer(command.spawn().unwrap());
+    let window = window_of(&screen, &mut viewer);
+    screen.xdotool(&["windowfocus", "--sync", &window]).expect("the window takes the focus");
+    sleep(Duration::from_millis(300));
+    let hands = Hands { screen: &screen, window };
+    let picture = |name: &str| screen.settled(&folder.join(name));
+
+    hands.wait_for("seed 7");
+    let first = picture("1-first.png");
+    hands.keys(&["p"]);
+    hands.wait_for("seed 8");
+    let second = picture("2-second.png");
+    assert!(first.difference(&second, 8).unwrap().pixels > 10_000, "another world");
+
+    screen.xdotool(&["keydown", "w"]).unwrap();
+    let is_near = |seen: &Image| second.difference(seen, 8).unwrap().pixels < 20_000;
+    let (start, flown) = (Instant::now(), folder.join("3-flown.png"));
+    while is_near(&screen.screenshot(&flown)) && start.elapsed() < PATIENCE {
+        sleep(Duration::from_millis(100));
+    }
+    screen.xdotool(&["keyup", "w"]).unwrap();
+    assert!(!is_near(&picture("3-flown.png")), "it did not fly");
+    hands.keys(&["Home"]);
+    assert!(picture("4-home.png") == second);
+
+    hands.keys(&["e", "b", "b"]);
+    hands.wait_for("edit: ball");
+    hands.click("1");
+    hands.wait_for("voxels changed");
+    let edited = picture("5-edited.png");
+    assert!(second.difference(&edited, 8).unwrap().pixels > 50, "nothing was removed");
+    hands.keys(&["ctrl+z"]);
+    hands.wait_for("taken back");
+    assert!(picture("6-undone.png") == second);
+    hands.keys(&["ctrl+y"]);
+    hands.wait_for("done again");
+    hands.keys(&["ctrl+s"]);
+    hands.wait_for("| saved |");
+
+    // There and back: what was saved is there.
+    hands.keys(&["p"]);
+    hands.wait_for("seed 7");
+    assert!(picture("7-first.png") == first);
+    hands.keys(&["p"]);
+    hands.wait_for("seed 8");
+    assert!(picture("8-again.png") == edited, "opened again");
+
+    for (number, renderer) in ["naive", "instanced", "pool"].into_iter().enumerate() {
+        hands.keys(&["r", "F12"]);
+        let name = format!("drystone-{}.png", number + 1);
+        hands.wait_for(&name);
+        let seen = picture(&format!("9-{renderer}.png"));
+        assert_eq!(edited.difference(&seen, 8).unwrap().away_from_edges, 0, "{renderer}");
+        let saved = Image::load_png(&folder.join(name)).unwrap();
+        let places = (0..480).flat_map(|y| (0..640).map(move |x| (x, y)));
+        let others = places.filter(|&(x, y)| saved.pixel(x, y) != seen.pixel(x, y)).count();
+        assert_eq!(others, 0, "{renderer}: the saved picture is what is seen");
+    }
+    hands.keys(&["r"]);
+    hands.keys(&["Tab", "h"]);
+    picture("10-panels.png");
+    hands.keys(&["h", "Escape"]);
+    assert!(viewer.wait(), "Escape did not close the viewer");
+
+    // What was chosen is there the next time.
+    let text = fs::read_to_string(config.join("settings.json")).unwrap();
+    let settings: serde_json::Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(settings["renderer"], "naive");
+    assert_eq!(settings["shows_panels"], true);
+    let expected = worlds.each_ref().map(|world| world.to_str().unwrap());
+    assert_eq!(settings["recent"], serde_json::json!([expected[1], expected[0]]));
+}
+
+#[test]
+fn a_sitting_on_wgpu() {
+    sits("a_sitting_on_wgpu", &["--backend", "wgpu"]);
+}
+
+#[test]
+fn a_sitting_on_soft() {
+    sits("a_sitting_on_soft", &["--backend", "soft"]);
+}
+
+/// A file that is gone, or is none, is told of, and what was shown stays; settings that nobody
+/// can read are put aside.
+#[test]
+fn files_that_cannot_be_opened_change_nothing() {
+    let test = "files_that_cannot_be_opened_change_nothing";
+    let Some(screen) = screen(test) else { return };
+    let folder = scratch(test);
+    let config = folder.join("config");
+    for (name, content, word) in
+        [("gone.vox", None, "gone.vox"), ("bad.vox", Some("no voxels"), "bad.vox")]
+    {
+        let path = folder.join(name);
+        content.iter().for_each(|content| fs::write(&path, content).unwrap());
+        write_settings(&config, &[&path]);
+        let mut command = screen.command(binary());
+        let view = ["view", "--chunks", "2x4x2", "--size", "64x48", "--backend", "soft"];
+        command.args(view).env("DRYSTONE_CONFIG", &config).stderr(Stdio::piped());
+        let mut viewer = Viewer(command.spawn().unwrap());
+        let window = window_of(&screen, &mut viewer);
+        wait_for_title(&screen, &window, "commands");
+        screen.xdotool(&["windowfocus", "--sync", &window]).unwrap();
+        let hands = Hands { screen: &screen, window };
+        hands.keys(&["p"]);
+        hands.wait_for(word);
+        hands.wait_for("generated world");
+        assert!(viewer.0.try_wait().unwrap().is_none());
+        hands.keys(&["Escape"]);
+        assert!(viewer.wait());
+    }
+    fs::write(config.join("settings.json"), "{ \"renderer\": ").unwrap();
+    let mut command = screen.command(binary());
+    command.args(["view", "--chunks", "2x4x2", "--size", "64x48", "--backend", "soft"]);
+    command.env("DRYSTONE_CONFIG", &config).stderr(Stdio::piped());
+    let mut viewer = Viewer(command.spawn().unwrap());
+    let window = window_of(&screen, &mut viewer);
+    wait_for_title(&screen, &window, "commands");
+    screen.xdotool(&["windowfocus", "--sync", &window, "key", "Escape"]).unwrap();
+    assert!(viewer.wait());
+    let lines = BufReader::new(viewer.0.stderr.take().unwrap()).lines().map_while(Result::ok);
+    assert_eq!(lines.filter(|line| line.contains("settings.json.bad")).count(), 1);
+    let aside = fs::read_to_string(config.join("settings.json.bad")).unwrap();
+    assert_eq!(aside, "{ \"renderer\": ");
+}
