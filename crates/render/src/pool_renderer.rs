@@ -12,11 +12,13 @@ use crate::{
 
 mod buffers;
 mod opaque;
+mod selection;
 mod triangles;
 
 pub use buffers::{PoolBuffers, PoolUpload};
 pub(crate) use opaque::visible_parts;
 use opaque::{Opaque, Pool};
+use selection::Selection;
 use triangles::{TriangleBatches, Triangles};
 
 /// Quads of the first buffer where nothing is known of the scene, and of any other at
@@ -91,17 +93,6 @@ impl Default for PoolRendererConfig {
     }
 }
 
-/// What masking and ordering depend on besides the meshes.
-#[derive(Clone, Copy, PartialEq)]
-struct Selection {
-    view: View,
-    size: [u32; 2],
-}
-
-/// So many opaque meshes may come before the lists are masked anew for the same view: an edit
-/// brings few, and these are drawn last, with all their facings, in view or not.
-const MOST_UNMASKED: u32 = 64;
-
 impl<D: Device> PoolRenderer<D> {
     /// A renderer with room for `quads` quads in `meshes` meshes and a little more, in as
     /// few buffers as there can be. It takes more when it needs more, in steps of a
@@ -175,21 +166,6 @@ impl<D: Device> PoolRenderer<D> {
         self.opaque.moved(&self.pool);
         if let Some(triangles) = &mut self.triangles {
             triangles.defragment(&mut self.device);
-        }
-    }
-
-    /// Masks and orders the lists for what `view` sees on a picture of this size.
-    fn select(&mut self, view: &View, visibility: &Visibility) {
-        let selection = Selection { view: *view, size: self.device.size() };
-        let is_same = self.selected == Some(selection) && self.unmasked <= MOST_UNMASKED;
-        if !is_same {
-            (self.selected, self.unmasked) = (Some(selection), 0);
-            self.opaque.select(&self.pool, view, visibility);
-        }
-        if !is_same || self.is_blend_stale {
-            self.is_blend_stale = false;
-            self.blended.mask(&self.pool, |place| visible_parts(place, view, visibility));
-            self.blended.order(&self.pool, |place| visibility.blend_key(place));
         }
     }
 
