@@ -19,7 +19,8 @@ use crate::{DrawCommand, MeshHandle, PartSet, VertexPool, part_runs::RunTable};
 ///                 copied     copied     copied
 /// ```
 /// What it cannot place for certain it leaves to whoever makes all commands anew: a mesh
-/// that lies in several buffers, went to another, or had no command where it has some now.
+/// that lies in several buffers, or, where all commands are in one order, went to another
+/// buffer or had no command where it has some now.
 ///
 /// # Cost
 /// Some nanoseconds for each command, rather than a look at each mesh in the pool's tables.
@@ -42,6 +43,40 @@ struct Changed {
     masked: Option<(MeshKey, PartSet)>,
 }
 
+/// What a slot has now.
+enum Now {
+    /// What was there is gone; or it is another list's.
+    Gone,
+    /// A mesh that did not pass the mask.
+    Hidden,
+    Shown(MeshKey, PartSet, Came),
+}
+
+/// When a mesh came to the list.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Came {
+    BeforeMask,
+    Since,
+    /// After the commands were made.
+    Just,
+}
+
+impl Changed {
+    fn now<V: Pod, D: Pod>(&self, members: &Members, pool: &VertexPool<V, D>, since: Since) -> Now {
+        let Some((key, at)) = members.at(self.slot).filter(|&(key, _)| pool.has(key)) else {
+            return Now::Gone;
+        };
+        if at > since.masked.revision {
+            let came = if at > since.built.revision { Came::Just } else { Came::Since };
+            return Now::Shown(key, PartSet::ALL, came);
+        }
+        match self.masked.filter(|&(masked, _)| masked == key) {
+            Some((_, parts)) => Now::Shown(key, parts, Came::BeforeMask),
+            None => Now::Hidden,
+        }
+    }
+}
+
 /// Where the commands of a slot are.
 #[derive(Clone, Debug)]
 struct Old {
@@ -55,7 +90,24 @@ pub(super) struct Patch {
     pub(super) run: usize,
     pub(super) at: Range<usize>,
     pub(super) made: Range<usize>,
+    /// Of several at one place, which comes first.
+    rank: u32,
 }
+
+impl Patch {
+    /// In place of a slot's commands.
+    const fn instead(of: Old, made: Range<usize>) -> Self {
+        Self { run: of.run, at: of.commands, made, rank: LAST }
+    }
+
+    /// Before command `at` of a run.
+    const fn before(run: usize, at: usize, rank: u32) -> Self {
+        Self { run, at: at..at, made: 0..0, rank }
+    }
+}
+
+/// What came since the mask has this rank.
+const LAST: u32 = u32::MAX;
 
 /// The list that commands were made of, and how its runs go.
 #[derive(Clone, Copy)]
@@ -85,7 +137,7 @@ impl Patcher {
         output: &mut Output,
         (members, pool): (&Members, &VertexPool<V, D>),
         slots: impl Iterator<Item = u32>,
-        masks: impl Iterator<Item = (MeshKey, PartSet)>,
+        (masks, ranks): (impl Iterator<Item = (MeshKey, PartSet)>, &[u32]),
         since: Since,
         table: &mut RunTable,
     ) -> Option<()> {
@@ -95,49 +147,50 @@ impl Patcher {
         self.made.clear();
         self.patches.clear();
         // Each that comes is a change of the list.
-        let mut come = 0;
+        let (mut come, mut is_sorted_in, mut is_reused) = (0, false, false);
         for index in 0..self.changed.len() {
-            let Changed { slot, old, masked } = &self.changed[index];
-            let (slot, old, masked) = (*slot, old.clone(), *masked);
-            let newest = members.at(slot).filter(|&(key, _)| pool.has(key));
-            let (key, parts, is_new) = match newest {
-                Some((key, at)) if at > since.masked.revision => {
-                    (key, PartSet::ALL, at > since.built.revision)
-                }
-                Some((key, _)) => match masked.filter(|&(masked, _)| masked == key) {
-                    Some((_, parts)) => (key, parts, false),
-                    // It did not pass the mask.
-                    None if old.is_none() => continue,
-                    None => return None,
-                },
-                // Gone, or another list's.
-                None => {
+            let now = self.changed[index].now(members, pool, since);
+            let Changed { slot, ref mut old, .. } = self.changed[index];
+            let mut old = old.take();
+            let (key, parts, came) = match now {
+                Now::Hidden if old.is_none() => continue,
+                Now::Hidden => return None,
+                Now::Gone => {
                     self.take_away(output, slot, old);
                     continue;
                 }
+                Now::Shown(key, parts, came) => (key, parts, came),
             };
             let (made, buffer) = self.make(pool, pool.handle(key), parts, table)?;
-            if is_new {
-                self.take_away(output, slot, old);
+            if came == Came::Just {
+                is_reused |= old.is_some();
+                self.take_away(output, slot, old.take());
                 output.drawn.insert(slot);
                 come += 1;
-                if let Some(buffer) = buffer {
-                    let at = append_at(output, buffer, slot, members, since)?;
-                    self.patches.push(Patch { made, ..at });
-                }
-            } else if let Some(Old { run, commands }) = old {
-                if buffer.is_some_and(|buffer| output.runs[run].buffer != buffer) {
-                    return None;
-                }
-                self.patches.push(Patch { run, at: commands, made });
-            } else if buffer.is_some() {
-                return None;
             }
+            if let Some(old) = old {
+                if buffer.is_none_or(|buffer| output.runs[old.run].buffer == buffer) {
+                    self.patches.push(Patch::instead(old, made));
+                    continue;
+                }
+                self.patches.push(Patch::instead(old, 0..0));
+            }
+            let Some(buffer) = buffer else { continue };
+            let at = match came {
+                Came::BeforeMask => insert_at(output, buffer, slot, (members, ranks), since)?,
+                Came::Since | Came::Just => append_at(output, buffer, slot, members, since)?,
+            };
+            is_sorted_in |= came == Came::BeforeMask;
+            self.patches.push(Patch { made, ..at });
+        }
+        // A mask's mesh whose slot has another since would be taken for one behind all others.
+        if is_sorted_in && is_reused {
+            return None;
         }
         if members.state().revision != since.built.revision + come {
             return None;
         }
-        let place = |patch: &Patch| (patch.run, patch.at.start, patch.at.end, patch.made.start);
+        let place = |it: &Patch| (it.run, it.at.start, it.at.end, it.rank, it.made.start);
         self.patches.sort_unstable_by_key(place);
         let is_patched = output.apply(&self.patches, &self.made);
         #[cfg(test)]
@@ -193,9 +246,7 @@ impl Patcher {
     /// Takes away what a slot drew, if it did.
     fn take_away(&mut self, output: &mut Output, slot: u32, old: Option<Old>) {
         output.drawn.remove(slot);
-        if let Some(Old { run, commands }) = old {
-            self.patches.push(Patch { run, at: commands, made: 0..0 });
-        }
+        self.patches.extend(old.map(|old| Patch::instead(old, 0..0)));
     }
 
     /// Makes the commands of a mesh, and says which buffer they all read; `None` where they
@@ -215,6 +266,30 @@ impl Patcher {
         });
         (!is_split).then_some((start..self.made.len(), only))
     }
+}
+
+/// Where a mesh that the mask knows, and that was in another buffer, is drawn: among those of
+/// its own, in order, and before all that came since.
+fn insert_at(
+    output: &Output,
+    buffer: u32,
+    slot: u32,
+    (members, ranks): (&Members, &[u32]),
+    since: Since,
+) -> Option<Patch> {
+    if since.is_in_order {
+        return None;
+    }
+    let rank = |slot: u32| ranks.get(slot as usize).copied().unwrap_or(LAST);
+    let run = output.runs.iter().position(|run| run.buffer == buffer)?;
+    let commands = output.runs[run].commands.clone();
+    let is_before = |command: &DrawCommand| {
+        let other = command.first_instance;
+        let is_new = members.at(other).is_some_and(|(_, at)| at > since.masked.revision);
+        !is_new && rank(other) < rank(slot)
+    };
+    let at = commands.start + output.commands[commands].partition_point(is_before);
+    Some(Patch::before(run, at, rank(slot)))
 }
 
 /// Where a mesh that has just come is drawn: last, but before those that came since the mask
@@ -243,7 +318,7 @@ fn append_at(
     if since.is_in_order && run > 0 && at == commands.start {
         return None;
     }
-    Some(Patch { run, at: at..at, made: 0..0 })
+    Some(Patch::before(run, at, LAST))
 }
 
 const fn bit(slot: u32) -> u64 {

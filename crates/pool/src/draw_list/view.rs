@@ -63,6 +63,8 @@ pub struct DrawView {
     sort_keys: Vec<u64>,
     sort: KeySort,
     is_ordered: bool,
+    /// By slot, the how-manieth of the visible it is; empty until it is asked for.
+    ranks: Vec<u32>,
     /// The list as it was masked; none before the first mask.
     masked: Option<ListState>,
     /// Which runs of parts masks make.
@@ -102,6 +104,7 @@ impl DrawView {
             sort_keys: Vec::new(),
             sort: KeySort::new(),
             is_ordered: false,
+            ranks: Vec::new(),
             masked: None,
             table: RunTable::new(),
             output: Output::new(),
@@ -205,6 +208,7 @@ impl DrawView {
         self.sort_keys.extend(keys);
         self.sort.sort(&self.sort_keys);
         self.is_ordered = true;
+        self.ranks.clear();
         self.built = None;
     }
 
@@ -241,6 +245,7 @@ impl DrawView {
         mut parts: impl FnMut(&D, usize) -> PartSet,
     ) -> usize {
         (self.built, self.is_ordered, self.visible) = (None, false, 0);
+        self.ranks.clear();
         self.hidden.clear();
         if !members.is_of(pool) {
             return 0;
@@ -309,11 +314,33 @@ impl DrawView {
         };
         let Some(slots) = pool.changes.since(built.revision) else { return false };
         let is_in_order = self.is_ordered && self.config.grouping == Grouping::InOrder;
+        if self.ranks.is_empty() && !is_in_order {
+            self.rank();
+        }
         let since = Since { masked, built: built.list, is_in_order };
         let keys = self.keys[..self.visible].iter().zip(&self.parts);
         let masks = keys.filter_map(|(&key, &parts)| Some((key?, parts)));
+        let masked = (masks, &self.ranks[..]);
         let (output, table, of) = (&mut self.output, &mut self.table, (members, pool));
-        self.patcher.patch(output, of, slots, masks, since, table).is_some()
+        self.patcher.patch(output, of, slots, masked, since, table).is_some()
+    }
+
+    /// Notes in which order what is visible is drawn.
+    fn rank(&mut self) {
+        let (keys, ranks) = (&self.keys[..self.visible], &mut self.ranks);
+        let mut put = |rank: u32, mesh: usize| {
+            let Some(key) = keys[mesh] else { return };
+            let slot = key.index() as usize;
+            if slot >= ranks.len() {
+                ranks.resize(slot + 1, u32::MAX);
+            }
+            ranks[slot] = rank;
+        };
+        if self.is_ordered {
+            (0..).zip(self.sort.indices()).for_each(|(rank, mesh)| put(rank, mesh as usize));
+        } else {
+            (0..).zip(0..keys.len()).for_each(|(rank, mesh)| put(rank, mesh));
+        }
     }
 
     fn draw<V: Pod, D: Pod>(&mut self, members: &Members, pool: &VertexPool<V, D>) {

@@ -55,7 +55,10 @@ fn patched_commands_are_those_made_anew() {
                         pool.remove(mesh).unwrap();
                     }
                     (2, Some(mesh)) if random.below(8) == 0 => {
-                        list.remove(mesh);
+                        let was_in = list.remove(mesh);
+                        if was_in && random.below(2) == 0 {
+                            list.insert(mesh).unwrap();
+                        }
                     }
                     (_, Some(mesh)) => {
                         let data = *pool.data(mesh).unwrap();
