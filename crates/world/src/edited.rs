@@ -32,7 +32,8 @@ use vote::vote_again;
 ///
 /// # Cost
 /// A look-up more a chunk than the source takes. Larger voxels of a source that makes such
-/// itself are made again above edited chunks, and those used lately kept, in 32 MiB at most.
+/// itself are made again above edited chunks, and those used lately kept, in as much memory as
+/// the file's pages take: 32 MiB at most.
 ///
 /// # Examples
 /// ```
@@ -63,10 +64,6 @@ pub struct EditedSource {
     coarse: Mutex<Cache>,
 }
 
-/// The most memory that larger voxels above edited chunks take: some thousand chunks of land,
-/// more than a view shows.
-const COARSE_BYTES: usize = 32 << 20;
-
 /// What the names of such files begin with.
 const EDITS_OF: &str = "edits of ";
 
@@ -91,22 +88,26 @@ impl EditedSource {
     /// edited: then it is opened for writing, or made.
     ///
     /// # Errors
-    /// As [`open`](Self::open); what only writing finds is an error of the first edit.
+    /// As [`open`](Self::open), and where nothing can be written; that another has the file is
+    /// an error of the first edit.
     pub fn open_later(
         source: Box<dyn Source>,
         path: &Path,
         policy: CommitPolicy,
     ) -> Result<Self, WorldError> {
-        if path.exists() {
-            return Self::of(source, StoredLater::open(path, policy)?, true);
-        }
-        let (name, materials) = (name_of(source.as_ref()), materials_of(source.as_ref())?);
-        let edits = StoredLater::absent(Some(path), name, materials, policy);
-        Self::of(source, edits, true)
+        let edits = if path.exists() {
+            StoredLater::open(path, policy)?
+        } else {
+            let (name, materials) = (name_of(source.as_ref()), materials_of(source.as_ref())?);
+            StoredLater::absent(Some(path), name, materials, policy)
+        };
+        let edited = Self::of(source, edits, true)?;
+        edited.edits.check_place()?;
+        Ok(edited)
     }
 
     /// The source without edits, and nothing to keep any until [`keep_at`](Self::keep_at) says
-    /// where.
+    /// where; but a source that keeps edits itself does so until then.
     ///
     /// # Errors
     /// More materials than can be kept.
@@ -126,15 +127,38 @@ impl EditedSource {
 
     /// Whether edits could be kept, and nobody has said where.
     pub fn lacks_file(&self) -> bool {
+        self.has_no_place() && self.source.edit_store().is_none()
+    }
+
+    /// Whether the source keeps the edits itself, as a stored world does, until
+    /// [`keep_at`](Self::keep_at) says where else.
+    pub fn is_in_place(&self) -> bool {
+        self.in_place().is_some()
+    }
+
+    /// Makes a new file, which keeps edits from then on; also those that the source has taken
+    /// and not written.
+    ///
+    /// # Errors
+    /// A file that is there already, or that cannot be made: edits are kept as before then.
+    pub fn keep_at(&self, path: &Path) -> Result<(), WorldError> {
+        let waiting = self.in_place().map_or_else(Vec::new, EditStore::waiting);
+        self.edits.make_at(path)?;
+        self.put_edited(waiting)
+    }
+
+    fn has_no_place(&self) -> bool {
         self.can_write && self.edits.place().is_none()
     }
 
-    /// Makes a new file, which keeps edits from then on.
-    ///
-    /// # Errors
-    /// A file that is there already, or that cannot be made: nothing keeps edits then.
-    pub fn keep_at(&self, path: &Path) -> Result<(), WorldError> {
-        self.edits.make_at(path)
+    /// What keeps the edits where this does not.
+    fn in_place(&self) -> Option<&dyn EditStore> {
+        self.has_no_place().then(|| self.source.edit_store()).flatten()
+    }
+
+    /// What keeps the edits.
+    fn store(&self) -> &dyn EditStore {
+        self.in_place().unwrap_or(&self.edits)
     }
 
     /// The same, to be read only, together with others that do.
@@ -168,7 +192,7 @@ impl EditedSource {
             edits.grow_materials(grown);
         }
         let above = RwLock::new(HashSet::new());
-        let coarse = Mutex::new(Cache::new(COARSE_BYTES));
+        let coarse = Mutex::new(Cache::new(edits.policy().cache_bytes()));
         let edited = Self { numbers, can_write, above, coarse, source, edits };
         edited.note_above(&edited.edits.chunk_positions());
         Ok(edited)
@@ -270,7 +294,7 @@ fn materials_of(source: &dyn Source) -> Result<MaterialTable, WorldError> {
 
 impl EditStore for EditedSource {
     fn path(&self) -> &Path {
-        self.edits.path()
+        self.store().path()
     }
 
     fn put_edited(&self, chunks: Vec<(ChunkPos, Chunk)>) -> Result<(), WorldError> {
@@ -281,6 +305,9 @@ impl EditStore for EditedSource {
         }
         if chunks.is_empty() {
             return Ok(());
+        }
+        if let Some(store) = self.in_place() {
+            return store.put_edited(chunks);
         }
         self.edits.open_for_writing()?;
         // Before they are there: what is made meanwhile is not kept.
@@ -299,11 +326,21 @@ impl EditStore for EditedSource {
     }
 
     fn flush(&self) -> Result<(), WorldError> {
-        self.edits.flush()
+        self.store().flush()
     }
 
     fn saving(&self) -> Saving {
-        self.edits.saving()
+        self.store().saving()
+    }
+
+    fn waiting(&self) -> Vec<(ChunkPos, Chunk)> {
+        match self.in_place() {
+            Some(store) => store.waiting(),
+            None => {
+                let waiting = self.edits.waiting().into_iter();
+                waiting.map(|(at, chunk)| (at, self.numbers.to_source(chunk))).collect()
+            }
+        }
     }
 }
 
@@ -338,6 +375,9 @@ impl Source for EditedSource {
 
     fn chunk_count(&self) -> u64 {
         let count = self.source.chunk_count();
+        if self.edited_count() == 0 {
+            return count;
+        }
         let extent = self.source.extent();
         let sides = extent.map_or([0; 3], |extent| extent.size_chunks());
         // Where the source fills its box, which may be vast, only what lies outside is more.
@@ -392,7 +432,7 @@ impl Source for EditedSource {
     }
 
     fn edit_store(&self) -> Option<&dyn EditStore> {
-        (self.can_write && !self.lacks_file()).then_some(self)
+        self.in_place().or_else(|| (self.can_write && !self.lacks_file()).then_some(self))
     }
 }
 

@@ -14,6 +14,18 @@ pub enum WorldError {
         /// What the system said.
         problem: std::io::Error,
     },
+    /// The file cannot be written, or not be made.
+    #[error(
+        "{}: cannot be written: {problem}; check the folder and the permissions, or name another \
+         file",
+        path.display()
+    )]
+    Unwritable {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        problem: std::io::Error,
+    },
     /// What lies there is no source that drystone knows.
     #[error("{}: {found}; supported: {}", path.display(), crate::SUPPORTED_SOURCES)]
     Unsupported {
@@ -86,8 +98,11 @@ pub enum WorldError {
         /// What is wrong there.
         problem: String,
     },
-    /// Another process, or this one, has the stored world open.
-    #[error("{}: another has this world open; close it there, or copy the file", path.display())]
+    /// Another process, or this one, has the stored world open to change it.
+    #[error(
+        "{}: another has this world open and changes it; close it there, or copy the file",
+        path.display()
+    )]
     InUse {
         /// The file.
         path: PathBuf,

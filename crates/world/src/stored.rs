@@ -37,7 +37,7 @@ pub use check::WorldCheck;
 pub use committer::CommitPolicy;
 use committer::Committer;
 pub(crate) use database::DATABASE;
-use database::{Access, META, Store};
+use database::{Access, CACHE_BYTES, META, Store};
 pub use later::StoredLater;
 pub(crate) use meta::is_same_kind;
 use meta::{Head, VERSION};
@@ -191,8 +191,8 @@ impl StoredWorld {
     /// was killed, is put right on the way.
     ///
     /// # Errors
-    /// [`InUse`](WorldError::InUse) while another has it open; what is no stored world, is of
-    /// a newer version or is damaged as a whole.
+    /// [`InUse`](WorldError::InUse) while another has it open to change it; what is no stored
+    /// world, is of a newer version or is damaged as a whole.
     pub fn open(path: &Path) -> Result<Self, WorldError> {
         Self::open_with(path, CommitPolicy::default())
     }
@@ -207,15 +207,22 @@ impl StoredWorld {
 
     /// The same, packing on so many threads; 0 for as many as there are cores.
     fn open_on(path: &Path, policy: CommitPolicy, threads: usize) -> Result<Self, WorldError> {
-        Self::of(Self::store(path, Access::Write)?, Some((policy, threads)))
+        let store = Self::store(path, Access::Write, policy.cache_bytes())?;
+        Self::of(store, Some((policy, threads)))
     }
 
-    /// Opens a world to read it, together with others that only read.
+    /// Opens a world to read it as it is now, together with others that read, and one that may
+    /// change it: that leaves what is read here as it is, so the file may grow meanwhile.
     ///
     /// # Errors
-    /// As [`open`](Self::open).
+    /// As [`open`](Self::open), but for one that others change.
     pub fn open_read_only(path: &Path) -> Result<Self, WorldError> {
-        Self::of(Self::store(path, Access::Read)?, None)
+        Self::open_to_read(path, CommitPolicy::default())
+    }
+
+    /// The same, with as much memory as one takes that is written by this policy.
+    fn open_to_read(path: &Path, policy: CommitPolicy) -> Result<Self, WorldError> {
+        Self::of(Self::store(path, Access::Read, policy.cache_bytes())?, None)
     }
 
     /// Reads a world from the bytes of its file, as where there are no files; `name` is for
@@ -234,14 +241,16 @@ impl StoredWorld {
         Self::of(Store::parse(name.as_ref(), bytes)?, None)
     }
 
-    fn store(path: &Path, access: Access) -> Result<Store, WorldError> {
+    fn store(path: &Path, access: Access, cache_bytes: usize) -> Result<Store, WorldError> {
         if !Self::is_stored(path) {
             let unreadable = |problem| WorldError::Unreadable { path: path.into(), problem };
-            let len = fs::metadata(path).map_err(unreadable)?.len();
-            let found = format!("not a stored world ({len} bytes that begin otherwise)");
+            let found = match fs::metadata(path).map_err(unreadable)? {
+                it if it.is_dir() => "a folder, not a stored world".into(),
+                it => format!("not a stored world ({} bytes that begin otherwise)", it.len()),
+            };
             return Err(WorldError::Unsupported { path: path.into(), found });
         }
-        Store::open(path, access)
+        Store::open_with(path, access, cache_bytes)
     }
 
     /// Makes the file as small as it gets without packing anything anew: for worlds that are
@@ -251,9 +260,9 @@ impl StoredWorld {
     /// Moves up to the whole file.
     ///
     /// # Errors
-    /// As [`open`](Self::open).
+    /// As [`open`](Self::open), and while another reads it.
     pub fn compact(path: &Path) -> Result<(), WorldError> {
-        Self::store(path, Access::Write)?.close()?;
+        Self::store(path, Access::Write, CACHE_BYTES)?.close()?;
         Store::compact(path)
     }
 
@@ -284,6 +293,11 @@ impl StoredWorld {
         });
         let committer = committer.transpose()?;
         Ok(Self { name, id, materials, committed, committer, faults: Mutex::default(), store })
+    }
+
+    /// Whether another may change the file while it is open here to be read.
+    pub(crate) fn is_shared(&self) -> bool {
+        self.store.is_shared()
     }
 
     /// Where it lies.

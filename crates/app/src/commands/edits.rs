@@ -1,6 +1,6 @@
 use std::{any::Any, fs::OpenOptions, path::Path};
 
-use drystone_world::{EditedSource, Source, StoredLater, StoredWorld};
+use drystone_world::{CommitPolicy, EditedSource, Source, StoredLater, StoredWorld};
 
 use super::open;
 use crate::{
@@ -28,29 +28,37 @@ pub(crate) fn open_edited(
     }
 }
 
-/// The same to be edited: a stored world itself if it may be written, of anything else the file
-/// beside it, if one is named. They are only read until something is edited.
+/// The same to be edited: a stored world itself if it may be written, or a file beside it where
+/// another has taken it; of anything else the file beside it, if one is named. They are only read
+/// until something is edited.
 pub(crate) fn open_to_edit(
     scene: &SceneOptions,
     save: &SaveArgs,
 ) -> Result<Box<dyn Source>, AppError> {
+    let policy = save.policy();
     if save.read_only {
         return open_edited(&scene.source, &scene.edits);
     }
     if let Some(path) = &scene.edits.edits {
         let source = open(&scene.source)?;
-        return Ok(Box::new(EditedSource::open_later(source, path, save.policy())?));
+        return Ok(Box::new(EditedSource::open_later(source, path, policy)?));
     }
     let path = scene.source.path.as_deref();
     if let Some(path) = path.filter(|path| StoredWorld::is_stored(path) && is_writable(path)) {
-        return Ok(Box::new(StoredLater::open(path, save.policy())?));
+        let world = StoredLater::open(path, policy)?;
+        beside::tell(&world, &scene.source);
+        return with_edits(Box::new(world), policy);
     }
-    let source = open_edited(&scene.source, &scene.edits)?;
+    with_edits(open_edited(&scene.source, &scene.edits)?, policy)
+}
+
+/// The source so that a file can keep edits of it that itself cannot.
+fn with_edits(source: Box<dyn Source>, policy: CommitPolicy) -> Result<Box<dyn Source>, AppError> {
     // One that has no number left for what is emptied is shown without edits.
     if source.materials().len() > usize::from(u16::MAX) {
         return Ok(source);
     }
-    Ok(Box::new(EditedSource::without_file(source, save.policy())?))
+    Ok(Box::new(EditedSource::without_file(source, policy)?))
 }
 
 /// Whether the file may be written; it is not.
@@ -63,4 +71,53 @@ pub(crate) fn is_keepable(source: &dyn Source) -> bool {
     let any: &dyn Any = source;
     let lacks_file = any.downcast_ref().is_some_and(EditedSource::lacks_file);
     lacks_file || source.edit_store().is_some()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+    use crate::cli;
+
+    /// A mistyped file of edits is told of before a window opens, with what is wrong with it.
+    #[test]
+    fn files_that_cannot_keep_edits_are_refused_at_the_start() {
+        let folder = std::env::temp_dir().join(format!("drystone-refused-{}", std::process::id()));
+        let _ = fs::remove_dir_all(&folder);
+        fs::create_dir_all(folder.join("folder")).unwrap();
+        let name = |name: &str| folder.join(name).into_os_string();
+        let open = |seed: &str, edits: &std::ffi::OsStr| {
+            let words = ["drystone", "--seed", seed, "--chunks", "2x3x2", "--edits"];
+            let words = words.map(std::ffi::OsString::from).into_iter().chain([edits.into()]);
+            let Ok(options) = cli::parse(words) else { panic!("options") };
+            open_to_edit(&options.scene, &options.save).map(drop)
+        };
+        fs::write(name("text.drystone"), "some text").unwrap();
+        // Of another world.
+        let source = drystone_world::open_source(None).unwrap();
+        let policy = CommitPolicy::default();
+        drop(EditedSource::open(source, name("other.drystone").as_ref(), policy).unwrap());
+        let mut refused = vec![
+            (name("no folder/e.drystone"), "cannot be written"),
+            (name("text.drystone/e.drystone"), "cannot be written"),
+            (name("folder"), "a folder"),
+            (name("text.drystone"), "not a stored world"),
+            (name("other.drystone"), "holds edits of"),
+            (folder.join("..").into_os_string(), "a folder"),
+        ];
+        // Where nobody makes files, not even who may do everything.
+        if Path::new("/proc/self").exists() {
+            refused.push(("/proc/e.drystone".into(), "cannot be written"));
+        }
+        for (path, why) in refused {
+            let line = open("7", &path).unwrap_err().to_string();
+            assert!(line.contains(why), "{line}");
+            assert!(line.contains(path.to_str().unwrap()), "{line}");
+        }
+        let before = fs::read_dir(&folder).unwrap().count();
+        open("7", &name("new.drystone")).unwrap();
+        assert_eq!(fs::read_dir(&folder).unwrap().count(), before, "nothing is made yet");
+        fs::remove_dir_all(folder).unwrap();
+    }
 }

@@ -1,7 +1,8 @@
 use std::path::Path;
 
 use drystone_world::{
-    ImportOptions, ImportProgress, Model, ModelOptions, Source, StoredWorld, VoxelModel, import,
+    ImportOptions, ImportProgress, Model, ModelOptions, Source, StoredWorld, VoxelModel,
+    WorldError, import,
 };
 use indicatif::{ProgressBar, ProgressStyle};
 
@@ -21,7 +22,11 @@ pub(crate) fn run(options: &ImportArguments) -> Result<(), AppError> {
     note_faults(source.name(), &source.faults());
     let (chunks, name) = (world.chunk_count(), source.name().to_owned());
     world.close()?;
-    StoredWorld::compact(&options.world)?;
+    match StoredWorld::compact(&options.world) {
+        // Somebody looks at it already: it is whole, but larger than it might be.
+        Err(WorldError::InUse { .. }) => {}
+        compacted => compacted?,
+    }
     output::print(&line(&options.world, &name, chunks, &progress))
 }
 

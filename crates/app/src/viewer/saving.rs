@@ -58,8 +58,15 @@ impl Saving {
     }
 
     /// Saves now: to a new file where nothing keeps the edits but one could, which `say` is told
-    /// as soon as it is made, whether or not it can be written then.
-    fn save(keeper: &mut EditKeeper, source: &SourceOptions, say: &mut dyn FnMut(String)) -> Saved {
+    /// as soon as it is made, whether or not it can be written then. So too where another has taken
+    /// the world, and where the world cannot be written for another reason and this is the `last`
+    /// time.
+    fn save(
+        keeper: &mut EditKeeper,
+        source: &SourceOptions,
+        is_last: bool,
+        say: &mut dyn FnMut(String),
+    ) -> Saved {
         if keeper.lacks_file() && keeper.state() == SaveState::NotKept {
             match commands::keep_in_new_file(source, |path| keeper.keep_at(path)) {
                 Ok(path) => say(format!("edits are kept in {}", path.display())),
@@ -69,14 +76,23 @@ impl Saving {
         if !keeper.is_keeping() && !keeper.lacks_file() {
             return Saved::Nowhere;
         }
-        match keeper.save() {
-            Ok(()) => Saved::Silent,
-            Err(error) => Saved::Failed(error),
+        let error = match keeper.save() {
+            Ok(()) => return Saved::Silent,
+            Err(error) => error,
+        };
+        if !keeper.is_in_place() || !(is_last || is_taken(&error)) {
+            return Saved::Failed(error);
         }
+        let Ok(path) = commands::keep_in_new_file(source, |path| keeper.keep_at(path)) else {
+            return Saved::Failed(error);
+        };
+        let path = path.display();
+        say(format!("{error}. What was edited is kept in {path}; to have it: --edits {path}"));
+        keeper.save().map_or_else(Saved::Failed, |()| Saved::Silent)
     }
 
     /// Saves what would be lost when the program ends now: as [`save`](Self::save), but who
-    /// closed the window gets no new file.
+    /// closed the window and was warned gets no new file.
     fn save_last(
         &self,
         keeper: &mut EditKeeper,
@@ -86,7 +102,7 @@ impl Saving {
         if self.is_left {
             return keeper.save();
         }
-        match Self::save(keeper, source, say) {
+        match Self::save(keeper, source, true, say) {
             Saved::Failed(error) => Err(error),
             Saved::Nowhere if keeper.state() == SaveState::NotKept => {
                 say("edits are not kept".into());
@@ -97,8 +113,20 @@ impl Saving {
     }
 
     /// What is said to who closes the window, where edits would be lost: once, until something else is done.
-    fn warning(&mut self, keeper: &mut EditKeeper, read_only: bool) -> Option<String> {
-        let saved = keeper.save();
+    fn warning(
+        &mut self,
+        keeper: &mut EditKeeper,
+        (source, read_only): (&SourceOptions, bool),
+        say: &mut dyn FnMut(String),
+    ) -> Option<String> {
+        // Who edits a world wants it saved; a file that nobody has named is asked for.
+        let saved = match keeper.is_in_place() {
+            true => match Self::save(keeper, source, true, say) {
+                Saved::Failed(error) => Err(error),
+                Saved::Nowhere | Saved::Silent => Ok(()),
+            },
+            false => keeper.save(),
+        };
         if self.is_warned {
             return None;
         }
@@ -143,6 +171,11 @@ impl Saving {
                     .into()
             }
             SaveState::NotKept => "edits are not kept".into(),
+            SaveState::Failed(reason) if keeper.is_in_place() => {
+                format!(
+                    "edits are not saved ({reason}); Ctrl+S tries again, or saves them beside it"
+                )
+            }
             SaveState::Failed(reason) => {
                 format!("edits are not saved ({reason}); Ctrl+S tries again")
             }
@@ -153,6 +186,11 @@ impl Saving {
         };
         (!std::mem::replace(&mut self.is_told, true)).then_some(line)
     }
+}
+
+/// Whether another has the world, so that it is not to be had while this program looks at it.
+const fn is_taken(error: &WorldError) -> bool {
+    matches!(error, WorldError::InUse { .. } | WorldError::ChangedElsewhere { .. })
 }
 
 /// What came of saving.
@@ -203,7 +241,7 @@ impl Viewer {
             output::note(&line);
             said = line;
         };
-        let message = match Saving::save(editor.keeper(), &self.options.source, say) {
+        let message = match Saving::save(editor.keeper(), &self.options.source, false, say) {
             Saved::Silent => said,
             Saved::Nowhere => "nothing keeps edits".into(),
             Saved::Failed(error) if editor.keeper().is_keeping() => {
@@ -225,7 +263,7 @@ impl Viewer {
     pub(super) fn end(&mut self, event_loop: &ActiveEventLoop) {
         let keeper = self.editing.editor.keeper();
         let say = &mut |line: String| output::note(&line);
-        drop(Saving::save(keeper, &self.options.source, say));
+        drop(Saving::save(keeper, &self.options.source, true, say));
         event_loop.exit();
     }
 
@@ -246,7 +284,8 @@ impl Viewer {
     /// window stays: who closes it once more leaves without.
     pub(super) fn close(&mut self, event_loop: &ActiveEventLoop) {
         let Editing { saving, editor, .. } = &mut self.editing;
-        match saving.warning(editor.keeper(), self.save.read_only) {
+        let how = (&self.options.source, self.save.read_only);
+        match saving.warning(editor.keeper(), how, &mut |line| output::note(&line)) {
             Some(line) => {
                 output::note(&line);
                 self.redraw();
@@ -260,58 +299,4 @@ impl Viewer {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::fs;
-
-    use drystone::scene::KeptBy;
-    use drystone_voxel::{Material, VoxelPos};
-    use drystone_world::{CommitPolicy, Edit, EditedSource, VoxelShape, World, open_source};
-
-    use super::*;
-    use crate::cli;
-
-    /// An edit of a generated world that nothing keeps.
-    fn edited() -> EditKeeper {
-        let source = open_source(None).unwrap();
-        let mut world = World::new("edited", source.materials().clone());
-        let unkept = EditedSource::without_file(source, CommitPolicy::default()).unwrap();
-        let mut keeper = EditKeeper::new(KeptBy::Source(Box::new(unkept)));
-        let shape = VoxelShape::cube(VoxelPos::new(9, 9, 9), 3);
-        let edit = Edit::fill(&world, &shape, Material(1)).unwrap();
-        world.apply(&edit);
-        keeper.take(&world, &edit);
-        assert_eq!(keeper.state(), SaveState::NotKept);
-        keeper
-    }
-
-    /// What ends by itself, as when the device fails, keeps the edits; who closes it twice does not.
-    #[test]
-    fn edits_that_nothing_keeps_get_a_file_at_the_end() {
-        let folder = std::env::temp_dir().join(format!("drystone-last-{}", std::process::id()));
-        fs::create_dir_all(&folder).unwrap();
-        let file = folder.join("a.vox.edits.drystone");
-        let source = |path: &std::path::Path| {
-            let Ok(options) = cli::parse(["drystone".into(), path.into()]) else { panic!("path") };
-            options.scene.source
-        };
-        let (beside, mut said) = (source(&folder.join("a.vox")), Vec::new());
-        let say = &mut |line: String| said.push(line);
-        let (mut saving, mut keeper) = (Saving::new(), edited());
-        saving.is_left = true;
-        saving.save_last(&mut keeper, &beside, say).unwrap();
-        assert!(!file.exists());
-        saving.is_left = false;
-        let lost = source(&folder.join("no folder/a.vox"));
-        assert!(saving.save_last(&mut keeper, &lost, say).is_err());
-        saving.save_last(&mut keeper, &beside, say).unwrap();
-        assert_eq!(keeper.state(), SaveState::Saved);
-        // Once is enough.
-        saving.save_last(&mut keeper, &beside, say).unwrap();
-        drop(keeper);
-        assert_eq!(said, [format!("edits are kept in {}", file.display())]);
-        let kept = EditedSource::open_read_only(open_source(None).unwrap(), &file).unwrap();
-        assert_eq!(kept.edited_count(), 1);
-        drop(kept);
-        fs::remove_dir_all(folder).unwrap();
-    }
-}
+mod tests;

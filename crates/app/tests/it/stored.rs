@@ -138,11 +138,13 @@ fn worlds_are_looked_at_together() {
     let view = ["--backend", "soft", "--size", "64x48", "-o", path(&picture)];
     assert!(run(&[&["shot", path(&world)], &view[..]].concat()).status.success());
     assert!(fs::read(&world).unwrap() == before);
-    drop(second);
     let place = first.chunk_positions()[0];
     first.put_edited(vec![(place, first.chunk(place).unwrap())]).unwrap();
-    let line = one_line(&run(&[&["shot", path(&world)], &view[..]].concat()), 1);
+    // Who changes it is alone with that.
+    let line = one_line(&run(&["import", "--chunks", "2x4x2", path(&world)]), 1);
     assert!(line.contains("close it there"), "{line}");
-    drop(first);
+    assert!(run(&[&["shot", path(&world)], &view[..]].concat()).status.success());
+    assert_eq!(World::load(&second).unwrap().chunk_count() as u64, info["chunks"]);
+    drop((first, second));
     json(&["info", path(&world), "--json"]);
 }

@@ -80,12 +80,10 @@ fn edits(test: &str, options: &[&str]) {
     wait_for_title(&screen, &window, "chunks unsaved |");
     let after = picture("after.png");
     assert!(before.difference(&after, 8).unwrap().pixels > 100, "nothing was placed");
-    // A second viewer of the same edits says who has them, and what to do.
-    let mut held = screen.command(binary());
-    let held = held.args(["view", "--chunks", "3x4x3", "--edits"]).arg(&edits).output().unwrap();
-    let line = String::from_utf8_lossy(&held.stderr).into_owned();
-    assert_eq!(held.status.code(), Some(1), "{line}");
-    assert!(line.contains("edits.drystone") && line.contains("close it there"), "{line}");
+    // Others see what is saved meanwhile.
+    let looks = ["info", "--json", "--chunks", "3x4x3", "--edits", edits.to_str().unwrap()];
+    let info: serde_json::Value = serde_json::from_slice(&run(&looks).stdout).unwrap();
+    assert!(info["edits"]["chunks"].as_u64().unwrap() > 0, "{info}");
     key("Escape");
     wait_for_no(&screen, &window, "edit:");
     assert!(viewer.0.try_wait().unwrap().is_none(), "Escape stops editing first");
@@ -262,40 +260,54 @@ fn a_signal_saves_and_ends() {
     }
 }
 
-/// Two windows look at one world; the first edit of one fails and says why.
+/// Two windows look at one world. The first that edits takes it; the other is told so, and has its
+/// edits saved beside it.
 #[test]
-fn two_viewers_look_at_one_world() {
-    let test = "two_viewers_look_at_one_world";
-    let Some(screen) = screen(test) else { return };
-    let path = scratch(test).join("world.drystone");
-    let output = run(&["import", "--chunks", "2x4x2", path.to_str().unwrap()]);
-    assert!(output.status.success());
-    let before = std::fs::read(&path).unwrap();
-    let open = |screen: &Screen| {
-        let view = ["--size", "64x48", "--backend", "soft", "--eye", "32,150,90"];
-        let mut command = screen.command(binary());
-        command.arg("view").arg(&path).args(view).args(["--look", "32,45,32"]);
-        let mut viewer = Viewer(command.spawn().unwrap());
-        let window = window_of(screen, &mut viewer);
-        wait_for_title(screen, &window, "commands");
-        (viewer, window)
-    };
-    let (mut first, window) = open(&screen);
-    let Some(other) = crate::window::screen(test) else { return };
-    let (mut second, looking) = open(&other);
-    let click = ["mousemove", "--window", &window, "32", "24", "click", "1"];
-    focus(&screen, &window);
-    screen.xdotool(&["key", "e"]).unwrap();
-    wait_for_title(&screen, &window, "edit: voxel");
-    screen.xdotool(&click).unwrap();
-    wait_for_title(&screen, &window, "another has this world open");
-    assert!(first.0.try_wait().unwrap().is_none() && second.0.try_wait().unwrap().is_none());
-    other.xdotool(&["windowfocus", "--sync", &looking, "key", "Escape"]).unwrap();
-    assert!(second.wait());
-    assert!(std::fs::read(&path).unwrap() == before, "looking changes nothing");
-    // It is tried again by itself.
-    wait_for_title(&screen, &window, "| saved |");
-    screen.xdotool(&["key", "Escape", "key", "Escape"]).unwrap();
-    assert!(first.wait());
-    assert!(std::fs::read(&path).unwrap() != before);
+fn two_viewers_edit_one_world() {
+    let test = "two_viewers_edit_one_world";
+    let Some(screens) = screen(test).zip(screen(test)) else { return };
+    for levels in ["off", "on"] {
+        let path = scratch(&format!("{test}-{levels}")).join("world.drystone");
+        let beside = path.with_extension("drystone.edits.drystone");
+        let (world, edits) = (path.to_str().unwrap(), beside.to_str().unwrap());
+        assert!(run(&["import", "--chunks", "2x4x2", world]).status.success());
+        let before = std::fs::read(&path).unwrap();
+        let open = |screen: &Screen| {
+            let view = ["--size", "64x48", "--backend", "soft", "--eye", "32,150,90"];
+            let mut command = screen.command(binary());
+            command.args(["view", world, "--levels", levels, "--look", "32,45,32"]).args(view);
+            let mut viewer = Viewer(command.spawn().unwrap());
+            let window = window_of(screen, &mut viewer);
+            wait_for_title(screen, &window, "commands");
+            (viewer, window)
+        };
+        let (mut first, taking) = open(&screens.0);
+        let (mut second, looking) = open(&screens.1);
+        assert!(std::fs::read(&path).unwrap() == before, "looking changes nothing");
+        let edit = |screen: &Screen, window: &str| {
+            focus(screen, window);
+            screen.xdotool(&["key", "e"]).unwrap();
+            wait_for_title(screen, window, "edit: voxel");
+            let click = ["mousemove", "--window", window, "32", "24", "click", "1"];
+            screen.xdotool(&click).unwrap();
+        };
+        edit(&screens.0, &taking);
+        wait_for_title(&screens.0, &taking, "| saved |");
+        edit(&screens.1, &looking);
+        wait_for_title(&screens.1, &looking, "another has this world open");
+        assert!(!beside.exists());
+        screens.1.xdotool(&["key", "ctrl+s"]).unwrap();
+        wait_for_title(&screens.1, &looking, "| saved |");
+        assert!(beside.exists());
+        for (screen, viewer) in [(&screens.1, &mut second), (&screens.0, &mut first)] {
+            screen.xdotool(&["key", "Escape", "key", "Escape"]).unwrap();
+            assert!(viewer.wait());
+        }
+        assert!(std::fs::read(&path).unwrap() != before);
+        let told = run(&["info", world]);
+        assert!(String::from_utf8_lossy(&told.stderr).contains(edits), "it is told of");
+        let info = run(&["info", "--json", world, "--edits", edits]);
+        let info: serde_json::Value = serde_json::from_slice(&info.stdout).unwrap();
+        assert!(info["edits"]["chunks"].as_u64().unwrap() > 0);
+    }
 }

@@ -25,6 +25,9 @@ pub trait EditStore {
 
     /// How far what was taken is from being on disk.
     fn saving(&self) -> Saving;
+
+    /// What was taken and is not on disk, as it was taken.
+    fn waiting(&self) -> Vec<(ChunkPos, Chunk)>;
 }
 
 /// How far edits are from being on disk.

@@ -285,9 +285,11 @@ fn edits_of_another_source_are_refused() {
     let line = refused(Box::new(Other(MaterialTable::new())), &plain);
     assert!(line.contains("materials"), "{line}");
     assert!(refused(generated(1), &folder.join("lost")).contains("lost"));
-    // Held by another: not even to be read.
+    // Held by another that edits: to be read alone.
     let held = open(generated(1), &path);
-    assert!(refused(generated(1), &path).contains("open"));
+    drop(EditedSource::open_read_only(generated(1), &path).unwrap());
+    let second = EditedSource::open(generated(1), &path, CommitPolicy::default());
+    assert!(matches!(second.unwrap_err(), WorldError::InUse { .. }));
     drop(held);
     // No number is left for what was emptied.
     let mut full = MaterialTable::new();

@@ -3,7 +3,7 @@ use std::path::{Path, PathBuf};
 
 use drystone_voxel::{ChunkPos, Material, MaterialTable};
 
-use super::database::{DATABASE, damaged};
+use super::database::{DATABASE, Store, damaged};
 use super::salvage::{self, Salvage};
 use super::survey::Survey;
 use super::{StoredWorld, beside, id, publish};
@@ -89,11 +89,14 @@ impl StoredWorld {
                 problem: std::io::ErrorKind::AlreadyExists.into(),
             });
         }
+        // Who changes it meanwhile would go on in a file without a name.
+        let held = Store::hold(path)?;
         let new = publish::reserve(path).map_err(unreadable)?;
         let id = survey.id.or_else(|| survey.head.is_none().then(id::random));
         let repaired = Self::fill(&new, name, id, &materials, None)
             .and_then(|()| copy_whole(from, &new, has_levels))
             .and_then(|()| publish::replace(&new, path, &kept).map_err(unreadable));
+        drop(held);
         repaired.inspect_err(|_| drop(fs::remove_file(&new)))?;
         Ok((report, Some(kept)))
     }

@@ -7,7 +7,7 @@ use drystone_voxel::{Chunk, ChunkPos};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use super::batch::{self, Batch, Committed};
-use super::database::Store;
+use super::database::{CACHE_BYTES, Store};
 use crate::levels::Epochs;
 use crate::{NodePos, Saving, WorldError};
 
@@ -18,8 +18,17 @@ pub struct CommitPolicy {
     /// The longest that an edit waits. Default 1 s.
     pub max_delay: Duration,
     /// The memory of edited chunks, in bytes, from which on nothing is waited for. At four
-    /// times as much, who edits waits for the disk. Default 8 MiB.
+    /// times as much, who edits waits for the disk; and that is what the file's pages that are
+    /// read again take, from 1 to 32 MiB. Default 8 MiB.
     pub max_bytes: u64,
+}
+
+impl CommitPolicy {
+    /// The memory, in bytes, for what of the file is read again.
+    pub(crate) fn cache_bytes(self) -> usize {
+        let bytes = usize::try_from(self.max_bytes.saturating_mul(4)).unwrap_or(CACHE_BYTES);
+        bytes.clamp(1 << 20, CACHE_BYTES)
+    }
 }
 
 impl Default for CommitPolicy {
@@ -72,7 +81,24 @@ struct State {
     urgent_count: u64,
     is_closing: bool,
     /// Why the last commit failed; its edits are pending again.
-    failure: Option<String>,
+    failure: Option<Failure>,
+}
+
+/// Why a commit failed.
+enum Failure {
+    /// Another has changed the file: that stays so.
+    ChangedElsewhere,
+    Other(String),
+}
+
+impl From<WorldError> for Failure {
+    fn from(error: WorldError) -> Self {
+        match error {
+            WorldError::ChangedElsewhere { .. } => Self::ChangedElsewhere,
+            WorldError::Unreadable { problem, .. } => Self::Other(problem.to_string()),
+            error => Self::Other(error.to_string()),
+        }
+    }
 }
 
 impl Committer {
@@ -134,6 +160,14 @@ impl Committer {
         let state = self.shared.lock();
         let both = [&state.writing.chunks, &state.pending.chunks].into_iter().flatten();
         both.map(|(&position, chunk)| (position, !chunk.is_empty())).collect()
+    }
+
+    /// The chunks that are not on disk yet, as they were last put.
+    pub(super) fn waiting_chunks(&self) -> Vec<(ChunkPos, Chunk)> {
+        let state = self.shared.lock();
+        let mut chunks = state.writing.chunks.clone();
+        chunks.extend(state.pending.chunks.iter().map(|(&at, chunk)| (at, chunk.clone())));
+        chunks.into_iter().collect()
     }
 
     /// How far what was put is from being on disk.
@@ -264,8 +298,12 @@ impl Shared {
         self.changed.notify_all();
     }
 
-    fn failed(&self, failure: &str) -> WorldError {
-        WorldError::NotCommitted { path: self.store.path().into(), problem: failure.into() }
+    fn failed(&self, failure: &Failure) -> WorldError {
+        let path = self.store.path().into();
+        match failure {
+            Failure::ChangedElsewhere => WorldError::ChangedElsewhere { path },
+            Failure::Other(problem) => WorldError::NotCommitted { path, problem: problem.clone() },
+        }
     }
 
     fn run(&self) {
@@ -301,11 +339,8 @@ impl Shared {
             batch::commit(&self.store, &self.committed, &batch, self.pool.as_ref())
         }));
         let failure = match done {
-            Ok(done) => done.err().map(|error| match error {
-                WorldError::Unreadable { problem, .. } => problem.to_string(),
-                error => error.to_string(),
-            }),
-            Err(_) => Some("packing it panicked".into()),
+            Ok(done) => done.err().map(Failure::from),
+            Err(_) => Some(Failure::Other("packing it panicked".into())),
         };
         let mut state = self.lock();
         state.writing = Arc::default();

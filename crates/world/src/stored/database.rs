@@ -6,8 +6,8 @@ use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use redb::backends::InMemoryBackend;
 use redb::{
-    Builder, Database, DatabaseError, ReadOnlyDatabase, ReadTransaction, ReadableDatabase,
-    StorageBackend, StorageError, TableDefinition, WriteTransaction,
+    Builder, ConcurrencyMode, Database, DatabaseError, ReadOnlyDatabase, ReadTransaction,
+    ReadableDatabase, StorageBackend, StorageError, TableDefinition, WriteTransaction,
 };
 
 use super::pages::{CHUNKS, LEVELS, Values, ValuesMut};
@@ -18,8 +18,8 @@ pub(super) const INDEX: TableDefinition<'_, [i32; 3], &[u8]> = TableDefinition::
 /// What is known of the whole, by name.
 pub(super) const META: TableDefinition<'_, &str, &[u8]> = TableDefinition::new("meta");
 
-/// Memory for pages that are read again and again.
-const CACHE_BYTES: usize = 32 << 20;
+/// Memory for pages that are read again and again, if nothing else is said.
+pub(super) const CACHE_BYTES: usize = 32 << 20;
 
 /// The database file.
 ///
@@ -30,6 +30,7 @@ const CACHE_BYTES: usize = 32 << 20;
 pub(super) struct Store {
     path: PathBuf,
     access: Access,
+    cache_bytes: usize,
     state: RwLock<State>,
 }
 
@@ -46,6 +47,8 @@ struct Open {
     /// Tells one handle from another of the same file.
     id: u64,
     handle: Handle,
+    /// Whether others may have the file open too: one that writes, and any that read.
+    is_shared: bool,
     /// The chunks as of the last commit, for readers.
     chunks: Values,
     /// Those of larger voxels; `None` until there are any.
@@ -65,11 +68,11 @@ impl Handle {
         })
     }
 
-    fn open(self) -> Result<Box<Open>, redb::Error> {
+    fn open(self, is_shared: bool) -> Result<Box<Open>, redb::Error> {
         let (chunks, levels) = tables(&self.begin_read()?)?;
         static COUNT: AtomicU64 = AtomicU64::new(0);
         let id = COUNT.fetch_add(1, Ordering::Relaxed);
-        Ok(Box::new(Open { id, handle: self, chunks, levels }))
+        Ok(Box::new(Open { id, handle: self, is_shared, chunks, levels }))
     }
 }
 
@@ -97,21 +100,30 @@ impl Store {
         fill: impl FnOnce(&WriteTransaction) -> Result<(), redb::Error>,
     ) -> Result<Self, WorldError> {
         let open = caught(path, || {
-            let database = builder().create(path)?;
+            let (database, is_shared) = shared(CACHE_BYTES, |builder| builder.create(path))?;
             let transaction = begin_write(&database)?;
             ValuesMut::open(&transaction, CHUNKS)?;
             transaction.open_table(INDEX)?;
             fill(&transaction)?;
             transaction.commit()?;
-            Handle::Write(database).open()
+            Handle::Write(database).open(is_shared)
         })?;
         let state = RwLock::new(State::Open(open));
-        Ok(Self { path: path.into(), access: Access::Write, state })
+        Ok(Self { path: path.into(), access: Access::Write, cache_bytes: CACHE_BYTES, state })
     }
 
     pub(super) fn open(path: &Path, access: Access) -> Result<Self, WorldError> {
-        let state = RwLock::new(State::Open(open(path, access)?));
-        Ok(Self { path: path.into(), access, state })
+        Self::open_with(path, access, CACHE_BYTES)
+    }
+
+    /// The same, with so much memory for pages that are read again.
+    pub(super) fn open_with(
+        path: &Path,
+        access: Access,
+        cache_bytes: usize,
+    ) -> Result<Self, WorldError> {
+        let state = RwLock::new(State::Open(open(path, access, cache_bytes)?));
+        Ok(Self { path: path.into(), access, cache_bytes, state })
     }
 
     /// The same of the bytes of a file; `path` is for messages. They are the store's own: what
@@ -121,23 +133,38 @@ impl Store {
             let memory = InMemoryBackend::new();
             memory.set_len(bytes.len() as u64)?;
             memory.write(0, bytes)?;
-            Handle::Write(builder().create_with_backend(memory)?).open()
+            Handle::Write(exclusive(CACHE_BYTES).create_with_backend(memory)?).open(false)
         })?;
         let state = RwLock::new(State::Open(open));
-        Ok(Self { path: path.into(), access: Access::Memory, state })
+        Ok(Self { path: path.into(), access: Access::Memory, cache_bytes: CACHE_BYTES, state })
     }
 
     /// Moves pages together and gives back what is free at the file's end.
     pub(super) fn compact(path: &Path) -> Result<(), WorldError> {
         caught(path, || {
-            let mut database = open_to_write(path)?;
+            // Pages that somebody reads must not be moved.
+            let mut database = exclusive(CACHE_BYTES).open(path)?;
             while database.compact()? {}
             Ok(database.close()?)
         })
     }
 
+    /// Keeps others from changing a file as long as it lives, and changes nothing itself; `None`
+    /// where the file cannot be opened, so that nobody does.
+    pub(super) fn hold(path: &Path) -> Result<Option<ReadOnlyDatabase>, WorldError> {
+        match caught(path, || Ok(exclusive(CACHE_BYTES).open_read_only(path)?)) {
+            Err(error @ WorldError::InUse { .. }) => Err(error),
+            held => Ok(held.ok()),
+        }
+    }
+
     pub(super) fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// Whether another may write the file while it is read here: what is read stays as it was.
+    pub(super) fn is_shared(&self) -> bool {
+        matches!(&*self.peek(), State::Open(open) if open.is_shared)
     }
 
     /// Asks the chunks of the last commit.
@@ -225,7 +252,7 @@ impl Store {
         }
         let mut state = self.lock();
         if matches!(*state, State::Failed) {
-            *state = State::Open(open(&self.path, self.access)?);
+            *state = State::Open(open(&self.path, self.access, self.cache_bytes)?);
         }
         Ok(())
     }
@@ -290,35 +317,58 @@ fn caught<T>(path: &Path, work: impl FnOnce() -> Result<T, redb::Error>) -> Resu
     }
 }
 
-fn open(path: &Path, access: Access) -> Result<Box<Open>, WorldError> {
-    caught(path, || {
-        let database = match access {
-            Access::Write => Handle::Write(open_to_write(path)?),
-            Access::Read => match builder().open_read_only(path) {
+fn open(path: &Path, access: Access, cache_bytes: usize) -> Result<Box<Open>, WorldError> {
+    caught(path, || match access {
+        Access::Write => {
+            let (database, is_shared) = open_to_write(path, cache_bytes)?;
+            Handle::Write(database).open(is_shared)
+        }
+        Access::Read => {
+            // Who reads beside a writer does not look whether the file is whole.
+            let whole = match exclusive(cache_bytes).open_read_only(path) {
                 // It was not closed: that is put right by whoever may write, once.
                 Err(DatabaseError::RepairAborted) => {
-                    drop(open_to_write(path)?);
-                    Handle::Read(builder().open_read_only(path)?)
+                    drop(open_to_write(path, cache_bytes)?);
+                    None
                 }
-                opened => Handle::Read(opened?),
-            },
-            Access::Memory => return Err(StorageError::PreviousIo.into()),
-        };
-        database.open()
+                // Whoever writes it has looked.
+                Err(DatabaseError::DatabaseAlreadyOpen) => None,
+                opened => Some(opened?),
+            };
+            let opened = shared(cache_bytes, |builder| builder.open_read_only(path));
+            drop(whole);
+            let (database, is_shared) = opened?;
+            Handle::Read(database).open(is_shared)
+        }
+        Access::Memory => Err(StorageError::PreviousIo.into()),
     })
 }
 
-#[cfg(not(test))]
-fn open_to_write(path: &Path) -> Result<Database, DatabaseError> {
-    builder().open(path)
+/// With whether others may have it open too.
+fn open_to_write(path: &Path, cache_bytes: usize) -> Result<(Database, bool), DatabaseError> {
+    shared(cache_bytes, |builder| {
+        // On a disk that fails when a test says so.
+        #[cfg(test)]
+        if let Some(disk) = super::tests::failing_disk::of(path) {
+            return builder.create_with_backend(disk);
+        }
+        builder.open(path)
+    })
 }
 
-/// On a disk that fails when a test says so.
-#[cfg(test)]
-fn open_to_write(path: &Path) -> Result<Database, DatabaseError> {
-    match super::tests::failing_disk::of(path) {
-        Some(disk) => builder().create_with_backend(disk),
-        None => builder().open(path),
+/// Opens a file so that one may write it while others read what was there when they began: the
+/// writer leaves those pages alone. Where the system has no locks for that, who writes is alone.
+fn shared<T>(
+    cache_bytes: usize,
+    open: impl Fn(&Builder) -> Result<T, DatabaseError>,
+) -> Result<(T, bool), DatabaseError> {
+    let mut builder = exclusive(cache_bytes);
+    builder.set_concurrency_mode(ConcurrencyMode::SingleWriter);
+    match open(&builder) {
+        Err(DatabaseError::Storage(StorageError::Unsupported)) => {
+            Ok((open(&exclusive(cache_bytes))?, false))
+        }
+        opened => Ok((opened?, true)),
     }
 }
 
@@ -327,9 +377,9 @@ const fn is_of_disk(error: &redb::Error) -> bool {
     matches!(error, redb::Error::Io(_) | redb::Error::PreviousIo)
 }
 
-fn builder() -> Builder {
+fn exclusive(cache_bytes: usize) -> Builder {
     let mut builder = Database::builder();
-    builder.set_cache_size(CACHE_BYTES);
+    builder.set_cache_size(cache_bytes);
     builder
 }
 

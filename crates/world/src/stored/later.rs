@@ -10,23 +10,31 @@ use web_time::Instant;
 use super::batch::WRITER;
 use super::database::META;
 use super::meta::Head;
-use super::{CommitPolicy, StoredWorld};
+use super::{CommitPolicy, StoredWorld, publish};
 use crate::{ChunkBox, EditStore, NodePos, Saving, Source, WorldError};
 
 #[cfg(test)]
 mod tests;
 
 /// A stored world that is read, together with others that read it, until something is put into
-/// it; then it is opened for writing.
+/// it; then it is opened for writing, which one at a time may.
 ///
 /// ```text
-///  not there ──put: made──────────────┐
+///  not there ──put: made──┐
+///  read ────────put───► written
+/// ```
+/// Others go on reading what was there when they opened it. While another writes the file, what
+/// is put is refused, and the world can be read as it was. One that another has changed
+/// meanwhile is never written.
+///
+/// Where a file has no locks for that, who reads shuts out who writes, so it is closed for a
+/// moment, in which another may take it:
+///
+/// ```text
 ///  read ──put: closed, opened again─► written
 ///    ▲ └──another has taken it meanwhile─► lost
 ///    └────────given back as it was────────┘
 /// ```
-/// While another holds the file, what is put is refused, and the world can be read as before.
-/// One that another has changed meanwhile is never written.
 ///
 /// # Cost
 /// As [`StoredWorld`], and a lock that only readers take until something is put. The first put
@@ -42,14 +50,13 @@ mod tests;
 /// let stone = materials.insert("stone", [120, 120, 120, 255]).unwrap();
 /// StoredWorld::create(&path, "stones", &materials)?.close()?;
 ///
-/// let world = StoredLater::open(&path, CommitPolicy::default())?;
-/// let other = StoredWorld::open_read_only(&path)?;
+/// let open = || StoredLater::open(&path, CommitPolicy::default());
+/// let (world, other) = (open()?, open()?);
 /// let edit = vec![(ChunkPos::new(0, 0, 0), Chunk::new(Chunk::SIDE, stone))];
-/// assert!(world.put_edited(edit.clone()).is_err()); // the other looks at it
-/// drop(other);
-/// world.put_edited(edit)?;
+/// world.put_edited(edit.clone())?;
+/// assert!(other.put_edited(edit).is_err()); // the first has taken it
 /// world.flush()?;
-/// # drop(world);
+/// # drop((world, other));
 /// # std::fs::remove_file(path).unwrap();
 /// # Ok::<(), drystone_world::WorldError>(())
 /// ```
@@ -105,7 +112,7 @@ impl StoredLater {
     /// # Errors
     /// As [`StoredWorld::open_read_only`].
     pub fn open(path: &Path, policy: CommitPolicy) -> Result<Self, WorldError> {
-        let world = StoredWorld::open_read_only(path)?;
+        let world = StoredWorld::open_to_read(path, policy)?;
         Ok(Self {
             name: world.name().into(),
             materials: world.materials().clone(),
@@ -137,9 +144,26 @@ impl StoredLater {
         self.more_materials = Some(materials);
     }
 
+    pub(crate) const fn policy(&self) -> CommitPolicy {
+        self.policy
+    }
+
     /// Where it lies; `None` as long as nobody has said.
     pub(crate) fn place(&self) -> Option<&Path> {
         self.path.get().map(PathBuf::as_path)
+    }
+
+    /// Finds out whether it can be written there, or made where it is not.
+    ///
+    /// # Errors
+    /// [`Unwritable`](WorldError::Unwritable).
+    pub(crate) fn check_place(&self) -> Result<(), WorldError> {
+        let Some(path) = self.place() else { return Ok(()) };
+        let can = match &*self.state() {
+            State::Absent => publish::can_make(path),
+            _ => fs::OpenOptions::new().write(true).open(path).map(drop),
+        };
+        can.map_err(|problem| WorldError::Unwritable { path: path.into(), problem })
     }
 
     /// Makes the world there, if nobody has said before where.
@@ -164,7 +188,7 @@ impl StoredLater {
     /// Opens it for writing, if it is not.
     ///
     /// # Errors
-    /// When another has it open or has changed it, or it cannot be written: it is read as
+    /// When another writes it or has changed it, or it cannot be written: it is read as
     /// before.
     pub fn open_for_writing(&self) -> Result<(), WorldError> {
         let Some(path) = self.place().filter(|_| !self.is_writing()) else { return Ok(()) };
@@ -179,6 +203,15 @@ impl StoredLater {
                 let (next, done) = match made {
                     Ok(world) => (State::Write(world), Ok(())),
                     Err(error) => (State::Absent, Err(error)),
+                };
+                *state = next;
+                return done;
+            }
+            State::Read(world) if world.is_shared() => {
+                let opened = self.opened_to_write(path);
+                let (next, done) = match opened {
+                    Ok(world) => (State::Write(world), Ok(())),
+                    Err(error) => (State::Read(world), Err(error)),
                 };
                 *state = next;
                 return done;
@@ -207,7 +240,7 @@ impl StoredLater {
     }
 
     fn opened_to_read(&self, path: &Path) -> State {
-        match StoredWorld::open_read_only(path) {
+        match StoredWorld::open_to_read(path, self.policy) {
             Ok(world) if Stamp::of(&world).ok() == self.stamp => State::Read(world),
             _ => State::Lost,
         }
@@ -282,6 +315,10 @@ impl EditStore for StoredLater {
 
     fn saving(&self) -> Saving {
         self.ask(EditStore::saving).unwrap_or_default()
+    }
+
+    fn waiting(&self) -> Vec<(ChunkPos, Chunk)> {
+        self.ask(EditStore::waiting).unwrap_or_default()
     }
 }
 

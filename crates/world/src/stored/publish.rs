@@ -23,6 +23,14 @@ pub(super) fn reserve(path: &Path) -> Result<PathBuf> {
     Err(ErrorKind::AlreadyExists.into())
 }
 
+/// Whether a file could be made at `path`, where none is: one beside it is made, and goes.
+pub(super) fn can_make(path: &Path) -> Result<()> {
+    if path.symlink_metadata().is_ok() {
+        return Err(ErrorKind::AlreadyExists.into());
+    }
+    reserve(path).and_then(fs::remove_file)
+}
+
 /// Files beside one that are tried.
 const MOST: u32 = 1 << 10;
 

@@ -22,4 +22,8 @@ impl EditStore for StoredWorld {
     fn saving(&self) -> Saving {
         self.committer.as_ref().map_or_else(Saving::default, Committer::saving)
     }
+
+    fn waiting(&self) -> Vec<(ChunkPos, Chunk)> {
+        self.committer.as_ref().map_or_else(Vec::new, Committer::waiting_chunks)
+    }
 }

@@ -28,7 +28,8 @@ fn later(path: &Path) -> Result<StoredLater, WorldError> {
     StoredLater::open(path, CommitPolicy::default())
 }
 
-/// Any number may look; the first to edit waits until it is alone, and can look meanwhile.
+/// Any number may look; the first to edit takes it, and the others see what was there before.
+/// They cannot edit it any more: what they see is not what they would change.
 #[test]
 fn worlds_are_looked_at_together_and_edited_alone() {
     let path = file("together");
@@ -39,23 +40,41 @@ fn worlds_are_looked_at_together_and_edited_alone() {
     world.close().unwrap();
     let before = fs::read(&path).unwrap();
     let (first, second) = (later(&path).unwrap(), later(&path).unwrap());
-    let edit = || vec![(PLACE, uniform(0))];
-    for _ in 0..2 {
-        assert!(matches!(first.put_edited(edit()), Err(WorldError::InUse { .. })));
-        for world in [&first, &second] {
-            assert_eq!(world.chunk(PLACE).unwrap().uniform(), Some(Material(1)));
-            assert!(!world.is_writing() && world.edit_store().is_some());
-        }
-        first.flush().unwrap();
-    }
-    drop(second);
+    let edit = |material: u16| vec![(PLACE, uniform(material))];
+    let seen = |world: &StoredLater| world.chunk(PLACE).unwrap().uniform().unwrap().0;
+    assert_eq!([&first, &second].map(seen), [1, 1]);
+    assert!(!first.is_writing() && first.edit_store().is_some());
     assert!(fs::read(&path).unwrap() == before, "looking changes nothing");
-    first.put_edited(edit()).unwrap();
-    assert!(first.is_writing() && first.chunk(PLACE).unwrap().is_empty());
-    assert!(matches!(later(&path), Err(WorldError::InUse { .. })));
-    first.flush().unwrap();
+    first.put_edited(edit(0)).unwrap();
+    for round in 0..20 {
+        // More than enough to write over what the other reads, were it not left alone.
+        let some = |i: i32| {
+            (
+                ChunkPos::new(i, 0, round),
+                Chunk::from_fn(Chunk::SIDE, |at| {
+                    Material(u16::from(at.x ^ at.y ^ at.z) + i as u16 % 7)
+                }),
+            )
+        };
+        first.put_edited((0..40).map(some).collect()).unwrap();
+        first.flush().unwrap();
+        assert_eq!([&first, &second].map(seen), [0, 1]);
+        assert_eq!(second.chunk_count(), 1);
+        assert!(matches!(second.put_edited(edit(2)), Err(WorldError::InUse { .. })));
+        // Who comes now sees what was saved, and saves nothing.
+        let third = later(&path).unwrap();
+        assert!(third.is_air(PLACE.into()) && third.chunk_count() == first.chunk_count());
+        assert!(matches!(third.put_edited(edit(2)), Err(WorldError::InUse { .. })));
+    }
     drop(first);
-    assert!(later(&path).unwrap().is_air(PLACE.into()));
+    assert!(matches!(second.put_edited(edit(2)), Err(WorldError::ChangedElsewhere { .. })));
+    assert!(!second.is_writing() && seen(&second) == 1);
+    drop(second);
+    let last = later(&path).unwrap();
+    assert!(last.is_air(PLACE.into()) && last.chunk_count() == 800);
+    last.put_edited(edit(2)).unwrap();
+    assert_eq!(seen(&last), 2);
+    drop(last);
     fs::remove_file(path).unwrap();
 }
 

@@ -2,9 +2,11 @@ use std::any::Any;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use drystone_voxel::{Chunk, ChunkPos};
 use drystone_world::{Edit, EditStore, EditedSource, LevelData, Source, Voxels, WorldError};
+use web_time::Instant;
 
 /// What keeps edits beyond the program's end.
 pub enum KeptBy {
@@ -27,8 +29,14 @@ pub struct EditKeeper {
     /// Of a world in memory, as they are now; levels have their own.
     waiting: BTreeMap<ChunkPos, Chunk>,
     failure: Option<String>,
+    /// When the store refused them last.
+    refused: Option<Instant>,
     was_edited: bool,
 }
+
+/// So long after a refusal, edits wait without being handed over one by one: the store would open
+/// its file for each.
+const REFUSED_FOR: Duration = Duration::from_secs(2);
 
 /// What became of the edits so far.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -48,7 +56,8 @@ pub enum SaveState {
 impl EditKeeper {
     /// A keeper that has nothing yet.
     pub const fn new(kept_by: KeptBy) -> Self {
-        Self { kept_by, waiting: BTreeMap::new(), failure: None, was_edited: false }
+        let waiting = BTreeMap::new();
+        Self { kept_by, waiting, failure: None, refused: None, was_edited: false }
     }
 
     fn source(&self) -> Option<&dyn Source> {
@@ -66,19 +75,26 @@ impl EditKeeper {
     /// What could keep the edits in a file that it has not yet.
     fn without_file(&self) -> Option<&EditedSource> {
         let source: &dyn Any = self.source()?;
-        source.downcast_ref().filter(|source: &&EditedSource| source.lacks_file())
+        let has_none = |it: &&EditedSource| it.lacks_file() || it.is_in_place();
+        source.downcast_ref().filter(has_none)
     }
 
     /// Whether nothing keeps the edits, but [`keep_at`](Self::keep_at) could have them kept.
     pub fn lacks_file(&self) -> bool {
-        self.without_file().is_some()
+        self.without_file().is_some_and(EditedSource::lacks_file)
     }
 
-    /// Has a new file keep all edits so far and those to come, once they are
-    /// [saved](Self::save).
+    /// Whether the world's own file keeps the edits, but [`keep_at`](Self::keep_at) could have
+    /// them kept in another.
+    pub fn is_in_place(&self) -> bool {
+        self.without_file().is_some_and(EditedSource::is_in_place)
+    }
+
+    /// Has a new file keep all edits so far that are not on disk, and those to come, once they
+    /// are [saved](Self::save).
     ///
     /// # Errors
-    /// A file that is there already, or that cannot be made: nothing keeps the edits then.
+    /// A file that is there already, or that cannot be made: all is as before then.
     pub fn keep_at(&self, path: &Path) -> Result<(), WorldError> {
         self.without_file().map_or(Ok(()), |source| source.keep_at(path))
     }
@@ -88,7 +104,8 @@ impl EditKeeper {
         self.store().is_some()
     }
 
-    /// Takes the chunks that an edit has changed. Where they cannot be saved now, they wait.
+    /// Takes the chunks that an edit has changed. Where they cannot be saved now, they wait: until
+    /// a later edit, some seconds after, or [`save`](Self::save).
     pub fn take(&mut self, voxels: &dyn Voxels, edit: &Edit) {
         self.was_edited |= !edit.is_empty();
         let is_keeping = self.is_keeping();
@@ -100,10 +117,16 @@ impl EditKeeper {
                 self.waiting.extend(voxels.chunk_at(position).map(|chunk| (position, chunk)));
             }
         }
-        if !is_keeping {
+        if !is_keeping || self.refused.is_some_and(|at| at.elapsed() < REFUSED_FOR) {
             return;
         }
-        self.failure = self.hand_over().err().map(|error| error.to_string());
+        let handed = self.hand_over();
+        self.note(&handed);
+    }
+
+    fn note(&mut self, saved: &Result<(), WorldError>) {
+        self.failure = saved.as_ref().err().map(WorldError::to_string);
+        self.refused = self.failure.is_some().then(Instant::now);
     }
 
     /// Gives what waits to the store, if that takes it.
@@ -127,7 +150,7 @@ impl EditKeeper {
     /// When they cannot be written: they are kept in memory.
     pub fn save(&mut self) -> Result<(), WorldError> {
         let saved = self.try_save();
-        self.failure = saved.as_ref().err().map(WorldError::to_string);
+        self.note(&saved);
         saved
     }
 

@@ -44,7 +44,7 @@ fn what_is_made_of_larger_voxels_is_bounded() {
     };
     let expected = look(&edited);
     let all = edited.coarse().size_bytes();
-    assert!(all > 0 && all <= COARSE_BYTES);
+    assert!(all > 0 && all <= CommitPolicy::default().cache_bytes());
     for limit in [all / 2, 0] {
         edited.coarse = Mutex::new(Cache::new(limit));
         assert!(look(&edited).iter().zip(&expected).all(|(a, b)| same(a, b)));

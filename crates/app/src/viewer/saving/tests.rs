@@ -1,0 +1,168 @@
+use std::{fs, path::PathBuf};
+
+use drystone::scene::KeptBy;
+use drystone_voxel::{Chunk, ChunkPos, Material, VoxelPos};
+use drystone_world::{
+    CommitPolicy, Edit, EditedSource, StoredWorld, VoxelShape, World, open_source,
+};
+
+use super::*;
+use crate::cli;
+
+/// An edit of a generated world that nothing keeps.
+fn edited() -> EditKeeper {
+    let source = open_source(None).unwrap();
+    let mut world = World::new("edited", source.materials().clone());
+    let unkept = EditedSource::without_file(source, CommitPolicy::default()).unwrap();
+    let mut keeper = EditKeeper::new(KeptBy::Source(Box::new(unkept)));
+    let shape = VoxelShape::cube(VoxelPos::new(9, 9, 9), 3);
+    let edit = Edit::fill(&world, &shape, Material(1)).unwrap();
+    world.apply(&edit);
+    keeper.take(&world, &edit);
+    assert_eq!(keeper.state(), SaveState::NotKept);
+    keeper
+}
+
+/// What ends by itself, as when the device fails, keeps the edits; who closes it twice does not.
+#[test]
+fn edits_that_nothing_keeps_get_a_file_at_the_end() {
+    let folder = std::env::temp_dir().join(format!("drystone-last-{}", std::process::id()));
+    fs::create_dir_all(&folder).unwrap();
+    let file = folder.join("a.vox.edits.drystone");
+    let source = |path: &std::path::Path| {
+        let Ok(options) = cli::parse(["drystone".into(), path.into()]) else { panic!("path") };
+        options.scene.source
+    };
+    let (beside, mut said) = (source(&folder.join("a.vox")), Vec::new());
+    let say = &mut |line: String| said.push(line);
+    let (mut saving, mut keeper) = (Saving::new(), edited());
+    saving.is_left = true;
+    saving.save_last(&mut keeper, &beside, say).unwrap();
+    assert!(!file.exists());
+    saving.is_left = false;
+    let lost = source(&folder.join("no folder/a.vox"));
+    assert!(saving.save_last(&mut keeper, &lost, say).is_err());
+    saving.save_last(&mut keeper, &beside, say).unwrap();
+    assert_eq!(keeper.state(), SaveState::Saved);
+    // Once is enough.
+    saving.save_last(&mut keeper, &beside, say).unwrap();
+    drop(keeper);
+    assert_eq!(said, [format!("edits are kept in {}", file.display())]);
+    let kept = EditedSource::open_read_only(open_source(None).unwrap(), &file).unwrap();
+    assert_eq!(kept.edited_count(), 1);
+    drop(kept);
+    fs::remove_dir_all(folder).unwrap();
+}
+
+/// A world of one chunk that two viewers have open.
+struct Two {
+    folder: PathBuf,
+    options: cli::Options,
+    first: Opened,
+    second: Opened,
+}
+
+struct Opened {
+    world: World,
+    keeper: EditKeeper,
+}
+
+impl Opened {
+    fn new(options: &cli::Options) -> Self {
+        let source = commands::open_to_edit(&options.scene, &options.save).unwrap();
+        let world = World::load(source.as_ref()).unwrap();
+        Self { world, keeper: EditKeeper::new(KeptBy::Source(source)) }
+    }
+
+    fn set(&mut self, x: i32, material: u16) {
+        let shape = VoxelShape::voxel(VoxelPos::new(x, 5, 5));
+        let edit = Edit::fill(&self.world, &shape, Material(material)).unwrap();
+        self.world.apply(&edit);
+        self.keeper.take(&self.world, &edit);
+    }
+}
+
+impl Two {
+    fn open(name: &str) -> Self {
+        let folder = std::env::temp_dir().join(format!("drystone-{name}-{}", std::process::id()));
+        let _ = fs::remove_dir_all(&folder);
+        fs::create_dir_all(&folder).unwrap();
+        let path = folder.join("w.drystone");
+        let materials = open_source(None).unwrap().materials().clone();
+        let stored = StoredWorld::create(&path, "w", &materials).unwrap();
+        let all = [(ChunkPos::default(), Chunk::new(Chunk::SIDE, Material(1)))];
+        stored.put(all).unwrap();
+        stored.close().unwrap();
+        let Ok(options) = cli::parse(["drystone".into(), path.into()]) else { panic!("path") };
+        let [first, second] = [0; 2].map(|_| Opened::new(&options));
+        Self { folder, options, first, second }
+    }
+
+    /// Closes both; what the world and the edits beside it have together along a row.
+    fn row(self) -> [u16; 4] {
+        let Self { folder, first, second, .. } = self;
+        drop((first, second));
+        let [path, beside] = ["w.drystone", "w.drystone.edits.drystone"].map(|it| folder.join(it));
+        let source = open_source(Some(&path)).unwrap();
+        let edited = EditedSource::open_read_only(source, &beside).unwrap();
+        let world = World::load(&edited).unwrap();
+        let row = [0, 1, 2, 40].map(|x| world.get(VoxelPos::new(x, 5, 5)).0);
+        drop(edited);
+        fs::remove_dir_all(folder).unwrap();
+        row
+    }
+}
+
+/// Who edits second is told who has the world, and Ctrl+S saves beside it, whether the first is
+/// still there or has left; from then on edits go there.
+#[test]
+fn who_edits_second_saves_beside_the_world() {
+    for leaves in [false, true] {
+        let mut two = Two::open(&format!("second-{leaves}"));
+        two.first.set(40, 2);
+        assert_eq!(two.first.keeper.state(), SaveState::Unsaved(1));
+        two.second.set(0, 3);
+        let SaveState::Failed(why) = two.second.keeper.state() else { panic!("it is taken") };
+        assert!(why.contains("another has this world open"), "{why}");
+        two.first.keeper.save().unwrap();
+        if leaves {
+            two.first = Opened { keeper: EditKeeper::new(KeptBy::Nobody), ..two.first };
+        }
+        let mut said = Vec::new();
+        let mut save = |two: &mut Two| {
+            let source = &two.options.scene.source;
+            Saving::save(&mut two.second.keeper, source, false, &mut |line| said.push(line))
+        };
+        assert!(matches!(save(&mut two), Saved::Silent));
+        assert_eq!(two.second.keeper.state(), SaveState::Saved);
+        two.second.set(1, 4);
+        assert_eq!(two.second.keeper.state(), SaveState::Unsaved(1));
+        assert!(matches!(save(&mut two), Saved::Silent));
+        let [line] = said.as_slice() else { panic!("{said:?}") };
+        let why = if leaves { "another program has changed" } else { "another has this world" };
+        assert!(line.contains(why) && line.contains("--edits"), "{line}");
+        // What was edited as a whole chunk is as the second has it.
+        assert_eq!(two.row(), [3, 4, 1, 2]);
+    }
+}
+
+/// However the second ends, without Ctrl+S.
+#[test]
+fn whoever_ends_second_saves_beside_the_world() {
+    for closes in [false, true] {
+        let mut two = Two::open(&format!("ends-{closes}"));
+        two.first.set(40, 2);
+        two.second.set(2, 5);
+        let (mut saving, source) = (Saving::new(), &two.options.scene.source);
+        let (mut said, keeper) = (Vec::new(), &mut two.second.keeper);
+        let say = &mut |line| said.push(line);
+        if closes {
+            assert_eq!(saving.warning(keeper, (source, false), say), None);
+            saving.is_left = true;
+        }
+        saving.save_last(keeper, source, say).unwrap();
+        assert_eq!(keeper.state(), SaveState::Saved);
+        assert!(said.len() == 1 && said[0].contains("w.drystone.edits.drystone"), "{said:?}");
+        assert_eq!(two.row(), [1, 1, 5, 2]);
+    }
+}
