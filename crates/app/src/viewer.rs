@@ -142,9 +142,9 @@ impl Viewer {
         let corners = content.corners();
         let mut viewer = Self {
             status: Status::new(content.name()),
+            editing: Editing::new(kept_by, options.memory_budget().history()),
             options,
             save,
-            editing: Editing::new(kept_by),
             content: Some(content),
             quads: Some(quads),
             window: None,

@@ -35,7 +35,7 @@ pub(crate) fn open_to_edit(
     scene: &SceneOptions,
     save: &SaveArgs,
 ) -> Result<Box<dyn Source>, AppError> {
-    let policy = save.policy();
+    let policy = scene.memory_budget().commit_policy(save.policy());
     if save.read_only {
         return open_edited(&scene.source, &scene.edits);
     }

@@ -176,6 +176,12 @@ impl Editor {
         Self { brush, history, keeper, touched: None }
     }
 
+    /// The same with the edits that can be taken back so far, and room for more.
+    #[must_use]
+    pub fn with_history(self, history: EditHistory) -> Self {
+        Self { history, ..self }
+    }
+
     /// The edits that can be taken back.
     pub const fn history(&self) -> &EditHistory {
         &self.history

@@ -1,4 +1,4 @@
-use drystone_world::LevelConfig;
+use drystone_world::{CommitPolicy, EditHistory, LevelConfig};
 
 /// One limit of memory, divided among all that grows while a world is shown at levels of
 /// detail. What one share does not use, no other gets.
@@ -8,12 +8,14 @@ use drystone_world::LevelConfig;
 /// | 1/2 | quads that are shown, in the vertex memory of the renderer | voxels become larger |
 /// | 1/4 | chunks that were used lately | what was used last is made again |
 /// | 1/16 | meshes that are made and wait to be shown | no more are made |
-/// | 3/16 | what follows from these: places and commands of meshes, walls, room that buffers have to spare | – |
+/// | 1/8 | edits that can be taken back | the oldest cannot any more |
+/// | 1/64, up to 8 times for a moment | edits that wait to be written | who edits waits for the disk |
+/// | the rest | what follows from these: places and commands of meshes, walls, room that buffers have to spare | – |
 ///
 /// # Limits
 /// Beside it a process takes [`BASE_BYTES`](Self::BASE_BYTES): the program, its picture, what
-/// each thread works with, and what a source keeps for itself. Edits that are not saved count
-/// nowhere: nothing may be thrown away of these.
+/// each thread works with, and what a source keeps for itself. Edits that nothing keeps, or that
+/// cannot be written, count nowhere: nothing may be thrown away of these.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MemoryBudget {
     bytes: u64,
@@ -52,6 +54,21 @@ impl MemoryBudget {
         to_usize(self.bytes / 16)
     }
 
+    /// For edits that can be taken back.
+    pub fn history_bytes(self) -> usize {
+        to_usize(self.bytes / 8)
+    }
+
+    /// No edits yet, as many as there is room for later.
+    pub fn history(self) -> EditHistory {
+        EditHistory::new(self.history_bytes())
+    }
+
+    /// The policy, with no more edits waiting than there is room for.
+    pub fn commit_policy(self, policy: CommitPolicy) -> CommitPolicy {
+        CommitPolicy { max_bytes: policy.max_bytes.min(self.bytes / 64), ..policy }
+    }
+
     /// How levels are shown by default, within this budget.
     pub fn level_config(self) -> LevelConfig {
         LevelConfig { waiting_bytes: self.waiting_bytes(), ..LevelConfig::default() }
@@ -77,12 +94,17 @@ mod tests {
     fn shares_are_no_more_than_all_and_by_default_the_defaults() {
         for mib in [0, 1, 32, 33, 700, 1 << 20] {
             let budget = MemoryBudget::new(mib << 20);
-            let shares = budget.cache_bytes() + budget.waiting_bytes();
+            let shares = budget.cache_bytes() + budget.waiting_bytes() + budget.history_bytes();
             assert_eq!(budget.bytes(), (mib << 20).max(MemoryBudget::LEAST_BYTES));
-            assert!((shares as u64 + budget.vertex_bytes()) * 16 <= budget.bytes() * 13);
+            assert!((shares as u64 + budget.vertex_bytes()) * 16 <= budget.bytes() * 15);
+            let vast = CommitPolicy { max_bytes: u64::MAX, ..CommitPolicy::default() };
+            assert!(budget.commit_policy(vast).max_bytes * 64 <= budget.bytes());
         }
         let budget = MemoryBudget::default();
         assert_eq!(budget.vertex_bytes(), LevelScene::MOST_BYTES);
         assert_eq!(budget.level_config(), LevelConfig::default());
+        assert_eq!(budget.history_bytes(), EditHistory::DEFAULT_BYTES);
+        let policy = CommitPolicy::default();
+        assert_eq!(budget.commit_policy(policy), policy);
     }
 }

@@ -5,6 +5,7 @@ use drystone::scene::{
 };
 use drystone_render::Camera;
 use drystone_voxel::{MaterialTable, VoxelPos};
+use drystone_world::EditHistory;
 use glam::DVec3;
 use winit::{
     dpi::{PhysicalPosition, PhysicalSize},
@@ -77,9 +78,9 @@ impl Focus {
 const CLICK_PIXELS: f64 = 4.0;
 
 impl Editing {
-    pub(super) fn new(kept_by: KeptBy) -> Self {
+    pub(super) fn new(kept_by: KeptBy, history: EditHistory) -> Self {
         Self {
-            editor: Editor::new(EditKeeper::new(kept_by)),
+            editor: Editor::new(EditKeeper::new(kept_by)).with_history(history),
             saving: Saving::new(),
             is_on: false,
             modifiers: ModifiersState::empty(),

@@ -1,9 +1,23 @@
-//! What the program takes of memory while it flies over a world that none could hold.
+//! What the program takes of memory while it flies over, or edits, a world that none could hold.
 
-use std::{fs, path::Path, process::Stdio, time::Duration};
+use std::{
+    env, fs,
+    path::Path,
+    process::{Child, Command, Stdio},
+    sync::Arc,
+    time::Duration,
+};
 
-use drystone::scene::MemoryBudget;
-use drystone_render::Image;
+use drystone::scene::{
+    self, BackendKind, Brush, BrushForm, EditKeeper, Editor, KeptBy, LevelScene, MemoryBudget,
+    RendererKind, SaveState, Size,
+};
+use drystone_render::{Camera, Image, View};
+use drystone_voxel::{Material, VoxelPos};
+use drystone_world::{
+    CommitPolicy, EditedSource, GeneratedWorld, GeneratorConfig, LevelData, LevelTree,
+};
+use glam::DVec3;
 
 use crate::program::{drystone, scratch};
 
@@ -23,6 +37,21 @@ fn peak_bytes(process: u32) -> Option<u64> {
     Some(line.split_whitespace().next()?.parse::<u64>().ok()? * 1024)
 }
 
+/// The most memory that a process took until it ended, well.
+fn watch(mut process: Child) -> u64 {
+    let mut peak = 0;
+    let status = loop {
+        // It never becomes less, so the last look before the end counts.
+        peak = peak.max(peak_bytes(process.id()).unwrap_or(0));
+        if let Some(status) = process.try_wait().unwrap() {
+            break status;
+        }
+        std::thread::sleep(Duration::from_millis(2));
+    };
+    assert!(status.success());
+    peak
+}
+
 /// Flies with further words; the most memory that it took, and the last picture.
 fn fly(way: &Path, output: &Path, words: &[&str]) -> (u64, Image) {
     let [way, folder] = [way, output].map(|path| path.to_str().unwrap());
@@ -30,17 +59,7 @@ fn fly(way: &Path, output: &Path, words: &[&str]) -> (u64, Image) {
     let size = format!("{}x{}", SIZE[0], SIZE[1]);
     let picture = ["--backend", "soft", "--size", &size, "--frames", &frames];
     let all = [&["fly", "--path", way, "-o", folder], &world[..], &picture[..], words].concat();
-    let mut flying = drystone(&all).stdout(Stdio::null()).spawn().unwrap();
-    let mut peak = 0;
-    let status = loop {
-        // It never becomes less, so the last look before the end counts.
-        peak = peak.max(peak_bytes(flying.id()).unwrap_or(0));
-        if let Some(status) = flying.try_wait().unwrap() {
-            break status;
-        }
-        std::thread::sleep(Duration::from_millis(2));
-    };
-    assert!(status.success());
+    let peak = watch(drystone(&all).stdout(Stdio::null()).spawn().unwrap());
     (peak, Image::load_png(&output.join(format!("{}.png", FRAMES - 1))).unwrap())
 }
 
@@ -63,4 +82,76 @@ fn a_flight_stays_within_its_budget() {
     println!("{} MiB of {}, {} MiB without", bound / MIB, most / MIB, free / MIB);
     let differs = coarse.difference(&fine, 48).unwrap().pixels;
     assert!(differs < SIZE[0] * SIZE[1] / 3, "{differs} pixels");
+}
+
+/// What this test's own process that edits is told: its limit, and its file.
+const EDITS: [&str; 2] = ["DRYSTONE_TEST_MEMORY", "DRYSTONE_TEST_EDITS"];
+/// Balls of the largest brush that are set, each in chunks of its own.
+const BALLS: i32 = 120;
+
+/// Edits all over a world of 16 km × 16 km, with the shares of `budget`, or with defaults.
+fn edit_a_lot(budget: Option<MemoryBudget>, path: &Path) {
+    let all = budget.unwrap_or_default();
+    let config = GeneratorConfig { size_chunks: [512, 16, 512], ..GeneratorConfig::default() };
+    let source = Box::new(GeneratedWorld::new(config).unwrap());
+    let policy = all.commit_policy(CommitPolicy::default());
+    let source = EditedSource::open(source, path, policy).unwrap();
+    let data = Arc::new(LevelData::new(Box::new(source), all.cache_bytes()));
+    let tree = LevelTree::new(Arc::clone(&data), all.level_config()).unwrap();
+    let size = Size { width: 320, height: 240 };
+    let (kind, backend) = (RendererKind::Pool, BackendKind::Soft);
+    let renderer = scene::open_renderer(kind, backend, size, LevelScene::ROOM).unwrap();
+    let mut scene = LevelScene::new(tree, renderer).unwrap();
+    scene.set_most_bytes(all.vertex_bytes());
+    let keeper = EditKeeper::new(KeptBy::Levels(data));
+    let mut editor = Editor::new(keeper).with_history(all.history());
+    let brush =
+        Brush { form: BrushForm::Ball, radius_voxels: Brush::MAX_RADIUS, ..Brush::default() };
+    for ball in 0..BALLS {
+        let [x, z] = [ball % 20, ball / 20].map(|n| 4_000 + 80 * n);
+        let center = VoxelPos::new(x, 60 + ball % 50, z);
+        let eye = DVec3::new(f64::from(x) - 90.0, 160.0, f64::from(z) - 90.0);
+        let look = DVec3::new(f64::from(x), 60.0, f64::from(z));
+        // Of two materials by turns, so that it takes more than one run a row.
+        let material = Material(1 + (ball % 2) as u16);
+        editor.fill(&mut scene, &brush.shape_at(center), material).unwrap();
+        let inner = Brush { radius_voxels: Brush::MAX_RADIUS - 3, ..brush };
+        editor.fill(&mut scene, &inner.shape_at(center), Material::AIR).unwrap();
+        scene.draw(&View::new(Camera::look_at(eye, look))).unwrap();
+        for _ in 0..3 {
+            scene.update(&View::new(Camera::look_at(eye, look)), size).unwrap();
+        }
+        if ball % 9 == 0 {
+            assert!(editor.undo(&mut scene).unwrap() > 0);
+        }
+    }
+    editor.keeper().save().unwrap();
+    assert_eq!(editor.keeper_state(), SaveState::Saved);
+    assert!(editor.history().undo_count() > 10);
+}
+
+#[test]
+fn editing_stays_within_its_budget() {
+    if let [Ok(limit), Ok(path)] = EDITS.map(env::var) {
+        let budget = limit.parse::<u64>().ok().map(|mib| MemoryBudget::new(mib << 20));
+        return edit_a_lot(budget, path.as_ref());
+    }
+    let folder = scratch("memory-edits");
+    let edit = |limit: &str| {
+        let path = folder.join(format!("edits-{limit}.drystone"));
+        let mut command = Command::new(env::current_exe().unwrap());
+        command.args(["--exact", "memory::editing_stays_within_its_budget"]);
+        command.env(EDITS[0], limit).env(EDITS[1], path).stdout(Stdio::null());
+        watch(command.spawn().unwrap())
+    };
+    let bound = edit(&LIMIT_MIB.to_string());
+    if bound == 0 {
+        println!("skipped: this system does not say how much memory a process had");
+        return;
+    }
+    let most = LIMIT_MIB * MIB + MemoryBudget::BASE_BYTES;
+    let free = edit("none");
+    println!("{} MiB of {}, {} MiB without", bound / MIB, most / MIB, free / MIB);
+    assert!(bound < most, "{} MiB of {}", bound / MIB, most / MIB);
+    assert!(free > most, "only {} MiB", free / MIB);
 }
