@@ -1,20 +1,16 @@
 use ruzstd::decoding::FrameDecoder;
 
-/// A frame begins with these bytes …
-const MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
-/// … and with flags, one of which says that it names no window.
-const HAS_NO_WINDOW: u8 = 1 << 5;
-/// 2 to the power of this is the longest window, in bytes, that is unpacked: no record is as
-/// long, and the decoder reserves it before it has seen more.
-const MAX_WINDOW_LOG: u8 = 20;
-/// The shortest window there can be.
-const MIN_WINDOW_LOG: u8 = 10;
+/// The longest window that is unpacked, in bytes: no record is as long, and the decoder reserves
+/// it before it has seen more.
+const MAX_WINDOW_BYTES: u64 = 1 << 20;
 
 pub(in super::super) struct Zstd(FrameDecoder);
 
 impl Zstd {
     pub(in super::super) fn new() -> Self {
-        Self(FrameDecoder::new())
+        let mut decoder = FrameDecoder::new();
+        decoder.set_max_window_size(MAX_WINDOW_BYTES);
+        Self(decoder)
     }
 
     /// Packs nothing.
@@ -26,13 +22,8 @@ impl Zstd {
     /// Unpacks any bytes into an empty `body`, which becomes no larger than its capacity; `None`
     /// where that does not do.
     pub(in super::super) fn unpack(&mut self, packed: &[u8], body: &mut Vec<u8>) -> Option<()> {
-        let (magic, rest) = packed.split_first_chunk()?;
-        let [flags, window, ..] = *rest else { return None };
-        let window_log = (window >> 3) + MIN_WINDOW_LOG;
-        if *magic != MAGIC || flags & HAS_NO_WINDOW != 0 || window_log > MAX_WINDOW_LOG {
-            return None;
-        }
-        self.0.decode_all_to_vec(packed, body).ok()
+        // No frames at all would be an empty body.
+        (!packed.is_empty()).then(|| self.0.decode_all_to_vec(packed, body).ok())?
     }
 }
 
@@ -81,14 +72,45 @@ mod tests {
         }
     }
 
+    /// In whichever frame it is asked for: one that was packed for windows of all lengths, with the
+    /// flags of a stream or of a single piece, behind frames that are well.
     #[test]
-    fn a_long_window_is_refused() {
+    fn long_windows_are_refused_in_every_frame() {
+        /// Where a frame names its window, behind the magic number and the flags.
+        const WINDOW: usize = 5;
+        /// By which power of two that begins.
+        const MIN_LOG: u8 = 10;
         let body = vec![7; 1 << 16];
-        let mut packed = native::Zstd::new().pack(&body).unwrap();
-        let mut read = Vec::with_capacity(body.len());
-        assert_eq!(Zstd::new().unpack(&packed, &mut read), Some(()));
-        packed[MAGIC.len() + 1] = (MAX_WINDOW_LOG + 1 - MIN_WINDOW_LOG) << 3;
-        read.clear();
-        assert_eq!(Zstd::new().unpack(&packed, &mut read), None);
+        let frame = native::Zstd::new().pack(&body).unwrap();
+        let unpack = |packed: &[u8]| {
+            let mut read = Vec::with_capacity(8 * body.len());
+            Zstd::new().unpack(packed, &mut read).map(|()| read.len() / body.len())
+        };
+        for before in 0..3 {
+            let mut packed = frame.repeat(before);
+            packed.extend(&frame);
+            assert_eq!(unpack(&packed), Some(before + 1));
+            for log in 16..=41_u8 {
+                packed[before * frame.len() + WINDOW] = (log - MIN_LOG) << 3;
+                let is_short = 1 << log <= MAX_WINDOW_BYTES;
+                assert_eq!(unpack(&packed).is_some(), is_short, "{before} {log}");
+            }
+        }
+        // A frame that is one piece has a window as long as what it says that it holds.
+        let single = |len: u64| {
+            let mut packed = frame[..4].to_vec();
+            packed.push(0b1110_0000);
+            packed.extend(len.to_le_bytes());
+            // The last block: one byte, 100 times.
+            packed.extend([0x23, 3, 0, 9]);
+            packed
+        };
+        let mut read = Vec::with_capacity(1 << 10);
+        assert_eq!(Zstd::new().unpack(&single(100), &mut read), Some(()));
+        assert!(read == [9; 100]);
+        for len in [MAX_WINDOW_BYTES + 1, 1 << 40, u64::MAX] {
+            read.clear();
+            assert_eq!(Zstd::new().unpack(&single(len), &mut read), None);
+        }
     }
 }
