@@ -102,6 +102,15 @@ impl VoxelShape {
         })
     }
 
+    /// Whether every voxel of a chunk of side `side` is part of it; not where the numbers of
+    /// voxels end, which are in no shape.
+    pub(crate) fn covers_chunk(&self, chunk: ChunkPos, side: u32) -> bool {
+        let min = chunk.origin(side);
+        let [x, y, z] = min.to_array().map(|c| c.checked_add(side as i32));
+        let (Some(x), Some(y), Some(z)) = (x, y, z) else { return false };
+        self.covers(&VoxelBox { min, max: VoxelPos::new(x, y, z) })
+    }
+
     /// The chunks of side `side` that its bounds touch; `None` where there are none.
     pub fn chunks(&self, side: u32) -> Option<ChunkBox> {
         let VoxelBox { min, max } = self.bounds()?;

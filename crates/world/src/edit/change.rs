@@ -56,7 +56,8 @@ impl Edit {
     /// do not.
     ///
     /// # Cost
-    /// O(voxels of the chunks that the shape touches).
+    /// O(rows of the chunks that the shape touches, and its voxels), about a nanosecond each; a
+    /// chunk of one material that lies within it takes no more than a look.
     ///
     /// # Errors
     /// [`WorldError::TooLarge`] past [`MAX_CHUNKS`](Self::MAX_CHUNKS) or
@@ -78,9 +79,8 @@ impl Edit {
                 for z in all.min.z..=all.max.z {
                     let position = ChunkPos::new(x, y, z);
                     let Some(before) = voxels.chunk_at(position) else { continue };
-                    let mut after = before.snapshot();
-                    shape.fill(&mut after, position, material);
-                    let Some(change) = ChunkEdit::between(position, &before, &after) else {
+                    let Some(change) = ChunkEdit::filling(position, &before, shape, material)
+                    else {
                         continue;
                     };
                     run_count += change.runs.len() as u64;
@@ -225,22 +225,37 @@ fn too_large(found: u64, limit: u64, unit: &'static str) -> WorldError {
 }
 
 impl ChunkEdit {
-    /// What makes `after` of `before`; `None` where they are alike.
-    fn between(position: ChunkPos, before: &Chunk, after: &Chunk) -> Option<Self> {
-        let mut runs: Vec<Run> = Vec::new();
-        for (index, ((_, before), (_, after))) in (0..).zip(before.iter().zip(after.iter())) {
-            if before == after {
-                continue;
-            }
-            match runs.last_mut() {
-                Some(run)
-                    if (run.start + run.len, run.before, run.after) == (index, before, after) =>
-                {
-                    run.len += 1;
-                }
-                _ => runs.push(Run { start: index, len: 1, before, after }),
-            }
+    /// What fills a shape in a chunk; `None` where that changes nothing.
+    fn filling(
+        position: ChunkPos,
+        before: &Chunk,
+        shape: &VoxelShape,
+        after: Material,
+    ) -> Option<Self> {
+        let (side, origin) = (before.side(), position.origin(before.side()));
+        if before.uniform() == Some(after) {
+            return None;
         }
+        if let (Some(before), true) = (before.uniform(), shape.covers_chunk(position, side)) {
+            let runs = vec![Run { start: 0, len: side.pow(3), before, after }];
+            return Some(Self { position, runs });
+        }
+        let mut runs: Vec<Run> = Vec::new();
+        before.for_each_row(|y, z, row| {
+            let Some(within) = shape.row(origin.y + y as i32, origin.z + z as i32) else { return };
+            let local = |x: i32| x.saturating_sub(origin.x).clamp(0, side as i32) as usize;
+            let [start, end] = [within.start, within.end].map(local);
+            let first = side * (y + side * z) + start as u32;
+            let part = row.get(start..end.max(start)).unwrap_or_default();
+            for (index, &before) in (first..).zip(part).filter(|(_, before)| **before != after) {
+                match runs.last_mut() {
+                    Some(run) if (run.start + run.len, run.before) == (index, before) => {
+                        run.len += 1;
+                    }
+                    _ => runs.push(Run { start: index, len: 1, before, after }),
+                }
+            }
+        });
         runs.shrink_to_fit();
         (!runs.is_empty()).then_some(Self { position, runs })
     }

@@ -158,3 +158,30 @@ fn shapes_are_filled_up_to_the_end_of_the_numbers() {
     none.fill(&mut Chunk::new(32, Material::AIR), position, Material(1));
     assert_eq!(none.chunks(32), None);
 }
+
+/// A chunk is covered where all of its voxels are; where numbers end, some voxels are in none.
+#[test]
+fn chunks_are_covered_voxel_by_voxel() {
+    let ball = VoxelShape::Sphere { center: VoxelPos::new(3, 5, -2), radius_voxels: 9 };
+    let all = VoxelBox { min: VoxelPos::new(-9, -8, 0), max: VoxelPos::new(8, 4, 12) };
+    let mut counts = [0; 2];
+    for shape in [ball, VoxelShape::Box(all)] {
+        for (x, y, z) in
+            (-4..4).flat_map(|x| (-4..4).flat_map(move |y| (-4..4).map(move |z| (x, y, z))))
+        {
+            let chunk = ChunkPos::new(x, y, z);
+            let origin = chunk.origin(4);
+            let is_all = (0..64).all(|i| {
+                let at = VoxelPos::new(origin.x + i % 4, origin.y + i / 4 % 4, origin.z + i / 16);
+                shape.contains(at)
+            });
+            assert_eq!(shape.covers_chunk(chunk, 4), is_all, "{shape:?} {chunk:?}");
+            counts[usize::from(is_all)] += 1;
+        }
+    }
+    assert!(counts.iter().all(|&count| count > 20), "{counts:?}");
+    let end = VoxelShape::cube(VoxelPos::new(i32::MAX, 0, 0), 100);
+    let last = VoxelPos::new(i32::MAX, 0, 0).split(4).0;
+    assert!(!end.covers_chunk(last, 4));
+    assert!(end.covers_chunk(ChunkPos::new(last.x - 1, 0, 0), 4));
+}

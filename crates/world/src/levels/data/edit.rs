@@ -1,12 +1,12 @@
 use drystone_mesh::FaceSet;
-use drystone_voxel::{Chunk, ChunkPos, LocalPos, Material, VoxelPos, downsample_block};
+use drystone_voxel::{Chunk, ChunkPos, LocalPos, Material, VoxelPos};
 use rayon::prelude::*;
 
 use super::super::cache::Cache;
 use super::edited_chunk::{Edited, applied, box_of, filled, touches, with_voxels};
 use super::edits::Put;
 use super::span::Span;
-use super::votes::{for_each_change, voxels_of};
+use super::votes::{Lookup, for_each_change, with_voxels_set};
 use super::{LevelData, lock};
 use crate::{Edit, NodePos, VoxelShape};
 
@@ -165,7 +165,7 @@ impl LevelData {
         let parts = match makes_levels {
             true => {
                 self.write_edits().put_all(chunks, self.top);
-                self.raise_all(lowest, |node, children| self.raise_made(node, children))
+                self.raise_all(lowest, |siblings| self.raise_made(siblings))
             }
             false => {
                 let mut edits = self.write_edits();
@@ -175,8 +175,10 @@ impl LevelData {
                 edits.put_all(chunks, self.top);
                 drop(edits);
                 cache.begin_epoch(lowest.iter().map(|changed| changed.node.chunk));
-                self.raise_all(lowest, |node, children| {
-                    self.raise_derived(node, children, &mut cache)
+                // Here, since threads that take part in something else may wait for the cache.
+                self.raise_all(lowest, |siblings| {
+                    let raise = |children: &&[Changed]| self.raise_derived(children, &mut cache);
+                    siblings.iter().filter_map(raise).collect()
                 })
             }
         };
@@ -209,11 +211,11 @@ impl LevelData {
             let mut above = Vec::new();
             if node.level < self.top {
                 let chunks = [known.before, known.after];
+                let original = known.original.as_ref().map(|it| Lookup::of(it, span.volume()));
                 for_each_change(chunks, span, self.materials(), |block, material| {
-                    let is_original = known.original.as_ref().is_some_and(|original| {
-                        let voxels = voxels_of(block, |at| original.get(at));
-                        downsample_block(voxels, self.materials()) == material
-                    });
+                    let is_original = original
+                        .as_ref()
+                        .is_some_and(|it| it.vote(block, self.materials()) == material);
                     above.push(Vote { at: block.in_octant(index), material, is_original });
                 });
             }
@@ -226,12 +228,12 @@ impl LevelData {
         Changed { node, span, sides, above }
     }
 
-    /// From the changes of one level those of all above it; `raise` says what becomes of a
-    /// node when some of its children have changed.
+    /// From the changes of one level those of all above it; `raise` says what becomes of the
+    /// nodes of which some children have changed: each a few of these.
     fn raise_all(
         &self,
         lowest: Vec<Changed>,
-        mut raise: impl FnMut(NodePos, &[Changed]) -> Option<Changed>,
+        mut raise: impl FnMut(&[&[Changed]]) -> Vec<Changed>,
     ) -> Vec<Part> {
         let mut parts = Vec::new();
         let mut level = lowest;
@@ -245,43 +247,38 @@ impl LevelData {
             level.retain(|changed| changed.above.as_ref().is_none_or(|above| !above.is_empty()));
             level.sort_unstable_by_key(|changed| changed.node.parent());
             let siblings = level.chunk_by(|a, b| a.node.parent() == b.node.parent());
-            level = siblings.filter_map(|some| raise(some.first()?.node.parent(), some)).collect();
+            let siblings: Vec<&[Changed]> = siblings.collect();
+            level = raise(&siblings);
         }
         parts
     }
 
     /// Where the source makes larger voxels itself, those for which another vote was cast are
     /// set. Nothing changes where the source failed.
-    fn raise_made(&self, node: NodePos, children: &[Changed]) -> Option<Changed> {
-        let old = self.readable_chunk(node)?;
-        let original = self.original(node)?;
-        let (new, span) = with_votes(&old, original.as_ref().or(Some(&old)), children);
-        let known = Known { before: &old, after: &new, original };
-        let changed = self.changed(node, span, Some(&known));
-        let original = Some(known.original.unwrap_or(old));
-        self.write_edits().put_all([Put { node, chunk: new, original }], self.top);
-        Some(changed)
+    fn raise_made(&self, siblings: &[&[Changed]]) -> Vec<Changed> {
+        let raised = each(siblings, |children| {
+            let node = children.first()?.node.parent();
+            let old = self.readable_chunk(node)?;
+            let original = self.original(node)?;
+            let (new, span) = with_votes(&old, original.as_ref().or(Some(&old)), children);
+            let known = Known { before: &old, after: &new, original };
+            let changed = self.changed(node, span, Some(&known));
+            let original = Some(known.original.unwrap_or(old));
+            Some((changed, Put { node, chunk: new, original }))
+        });
+        let (level, chunks): (Vec<Changed>, Vec<Put>) = raised.into_iter().unzip();
+        self.write_edits().put_all(chunks, self.top);
+        level
     }
 
     /// Where larger voxels follow from smaller ones, a chunk that is not remembered is not made
     /// for this: whoever asks for it next makes it of what is there then.
-    fn raise_derived(
-        &self,
-        node: NodePos,
-        children: &[Changed],
-        cache: &mut Cache,
-    ) -> Option<Changed> {
+    fn raise_derived(&self, children: &[Changed], cache: &mut Cache) -> Option<Changed> {
+        let node = children.first()?.node.parent();
         let is_known = children.iter().all(|child| child.above.is_some());
         let Some(old) = is_known.then(|| cache.get(node)).flatten() else {
             cache.remove(node);
-            let mut span = Span::EMPTY;
-            for child in children {
-                match &child.above {
-                    Some(above) => above.iter().for_each(|vote| span.add(vote.at)),
-                    None => span.add_all(child.span.in_parent(child.node.index_in_parent())),
-                }
-            }
-            return Some(self.changed(node, span, None));
+            return Some(self.changed(node, span_above(children), None));
         };
         let (new, span) = with_votes(&old, None, children);
         let known = Known { before: &old, after: &new, original: None };
@@ -291,14 +288,37 @@ impl LevelData {
     }
 }
 
+/// Does something with each that is there: with many, on all cores.
+fn each<T: Sync, U: Send>(all: &[T], work: impl Fn(&T) -> Option<U> + Send + Sync) -> Vec<U> {
+    match all.len() > FEW {
+        true => all.par_iter().filter_map(work).collect(),
+        false => all.iter().filter_map(work).collect(),
+    }
+}
+
+/// Where a node may be another after its children have changed.
+fn span_above(children: &[Changed]) -> Span {
+    let mut span = Span::EMPTY;
+    for child in children {
+        match &child.above {
+            Some(above) => above.iter().for_each(|vote| span.add(vote.at)),
+            None => span.add_all(child.span.in_parent(child.node.index_in_parent())),
+        }
+    }
+    span
+}
+
 /// A chunk in which the voxels are set that its children have changed, and where these are;
 /// where they vote as ever, it becomes the `original` again.
 fn with_votes(old: &Chunk, original: Option<&Chunk>, children: &[Changed]) -> (Chunk, Span) {
-    let (mut new, mut span) = (old.clone(), Span::EMPTY);
-    for vote in children.iter().flat_map(|child| child.above.iter().flatten()) {
-        let stands = original.filter(|_| vote.is_original).map(|original| original.get(vote.at));
-        new.set(vote.at, stands.unwrap_or(vote.material));
-        span.add(vote.at);
-    }
-    (new, span)
+    let votes: Vec<&Vote> =
+        children.iter().flat_map(|child| child.above.iter().flatten()).collect();
+    let original = original.map(|it| Lookup::of(it, votes.len()));
+    let mut span = Span::EMPTY;
+    votes.iter().for_each(|vote| span.add(vote.at));
+    let stands = |vote: &Vote| match &original {
+        Some(original) if vote.is_original => original.get(vote.at),
+        _ => vote.material,
+    };
+    (with_voxels_set(old, votes.iter().map(|vote| (vote.at, stands(vote)))), span)
 }

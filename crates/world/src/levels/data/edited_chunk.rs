@@ -57,6 +57,9 @@ pub(super) fn filled(
     if old.uniform() == Some(material) {
         return edited;
     }
+    if shape.covers_chunk(position, Chunk::SIDE) {
+        return all_set(old, material);
+    }
     let mut voxels = Vec::with_capacity(Chunk::SIDE.pow(3) as usize);
     old.for_each_row(|y, z, row| {
         let first = voxels.len();
@@ -79,6 +82,26 @@ pub(super) fn filled(
     });
     edited.chunk = Chunk::from_voxels(Chunk::SIDE, &voxels).unwrap_or(edited.chunk);
     edited
+}
+
+/// A chunk of which every voxel was set.
+fn all_set(old: &Chunk, material: Material) -> Edited {
+    let last = Chunk::SIDE as u8 - 1;
+    let (chunk, mut count, mut span) = (Chunk::new(Chunk::SIDE, material), 0, Span::EMPTY);
+    if old.uniform().is_some() {
+        span.add_all(Span { low: [0; 3], high: [last; 3] });
+        return Edited { chunk, count: Chunk::SIDE.pow(3).into(), span };
+    }
+    old.for_each_row(|y, z, row| {
+        let is_changed = |voxel: &Material| *voxel != material;
+        let Some(first) = row.iter().position(is_changed) else { return };
+        let last = row.iter().rposition(is_changed).unwrap_or(first);
+        count += row.iter().filter(|voxel| is_changed(voxel)).count() as u64;
+        for x in [first, last] {
+            span.add(LocalPos::new(x as u8, y as u8, z as u8));
+        }
+    });
+    Edited { chunk, count, span }
 }
 
 pub(super) fn box_of(chunk: ChunkPos) -> VoxelBox {

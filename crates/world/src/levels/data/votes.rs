@@ -6,6 +6,70 @@ use super::span::{Block, Span};
 const FEW_VOXELS: usize = 1_024;
 const SIDE: usize = Chunk::SIDE as usize;
 
+/// The voxels of a chunk, to be looked at one by one: many are unpacked first.
+pub(super) enum Lookup<'a> {
+    Few(&'a Chunk),
+    Many(Vec<Material>),
+    Uniform(Material),
+}
+
+impl<'a> Lookup<'a> {
+    pub(super) fn new(chunk: &'a Chunk, is_of_many: bool) -> Self {
+        match chunk.uniform() {
+            Some(material) => Self::Uniform(material),
+            None if is_of_many => Self::Many(rows_of(chunk)),
+            None => Self::Few(chunk),
+        }
+    }
+
+    /// For so many voxels.
+    pub(super) fn of(chunk: &'a Chunk, count: usize) -> Self {
+        Self::new(chunk, count > FEW_VOXELS)
+    }
+
+    pub(super) fn get(&self, at: LocalPos) -> Material {
+        match self {
+            Self::Few(chunk) => chunk.get(at),
+            Self::Many(voxels) => voxels.get(index(at)).copied().unwrap_or_default(),
+            Self::Uniform(material) => *material,
+        }
+    }
+
+    /// What stands for a block.
+    pub(super) fn vote(&self, block: Block, materials: &MaterialTable) -> Material {
+        match self {
+            Self::Uniform(material) => *material,
+            _ => downsample_block(voxels_of(block, |at| self.get(at)), materials),
+        }
+    }
+}
+
+/// A voxel's place in the rows of a chunk.
+fn index(at: LocalPos) -> usize {
+    usize::from(at.x) + SIDE * (usize::from(at.y) + SIDE * usize::from(at.z))
+}
+
+/// The chunk with other voxels.
+pub(super) fn with_voxels_set(
+    old: &Chunk,
+    voxels: impl ExactSizeIterator<Item = (LocalPos, Material)>,
+) -> Chunk {
+    if voxels.len() <= FEW_VOXELS {
+        let mut new = old.clone();
+        for (at, material) in voxels {
+            new.set(at, material);
+        }
+        return new;
+    }
+    let mut all = rows_of(old);
+    for (at, material) in voxels {
+        if let Some(voxel) = all.get_mut(index(at)) {
+            *voxel = material;
+        }
+    }
+    Chunk::from_voxels(Chunk::SIDE, &all).unwrap_or_else(|| old.clone())
+}
+
 /// Tells of each block of 2 × 2 × 2 within `span`, or partly within, for which another voxel
 /// stands after a change than before it: the block, and the voxel after.
 pub(super) fn for_each_change(
@@ -22,6 +86,13 @@ pub(super) fn for_each_change(
             }
         }
     };
+    if let (Some(before), Some(after)) = (before.uniform(), after.uniform()) {
+        // Of eight alike one is the vote.
+        if before != after {
+            for_each_block(span, |block| tell(block, after));
+        }
+        return;
+    }
     if span.volume() <= FEW_VOXELS {
         for_each_block(span, |block| {
             compare(block, [before, after].map(|chunk| voxels_of(block, |at| chunk.get(at))));
@@ -30,9 +101,6 @@ pub(super) fn for_each_change(
     }
     let [before, after] = [before, after].map(rows_of);
     for_each_block(span, |block| {
-        let index = |at: LocalPos| {
-            usize::from(at.x) + SIDE * (usize::from(at.y) + SIDE * usize::from(at.z))
-        };
         compare(block, [&before, &after].map(|voxels| voxels_of(block, |at| voxels[index(at)])));
     });
 }
