@@ -3,5 +3,7 @@
 
 mod flight;
 pub mod scene;
+mod walk;
 
 pub use flight::{Flight, FlightKey, Stride};
+pub use walk::Walk;

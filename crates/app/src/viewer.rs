@@ -17,7 +17,7 @@ mod walk;
 
 use std::{sync::Arc, time::Instant};
 
-use drystone::Flight;
+use drystone::{Flight, Walk};
 use drystone::scene::{ChunkQuads, Size};
 use drystone_render::View;
 use glam::DVec3;
@@ -47,7 +47,6 @@ use screen::Screen;
 use screenshot::Screenshots;
 use signals::Wish;
 use status::Status;
-use walk::Walk;
 
 /// Whether this session has a display to open a window on.
 pub(crate) fn has_display() -> bool {
