@@ -147,7 +147,9 @@ function listenToFingers({ canvas, act, page }, tap) {
   canvas.addEventListener('pointercancel', lift);
 }
 
-function listenToFiles({ find, openFile, ask }) {
+const folderWords = (name) => `${name}: a folder; of a Minecraft world drop one of the files in its folder region, such as r.0.0.mca. The viewer takes it whole: drystone ${name}`;
+
+function listenToFiles({ find, openFile, say, ask }) {
   const veil = find('veil');
   const input = find('file');
   find('open').addEventListener('click', () => input.click());
@@ -168,7 +170,10 @@ function listenToFiles({ find, openFile, ask }) {
     veil.hidden = true;
     if (!isFile(event)) return;
     event.preventDefault();
-    if (event.dataTransfer.files[0]) openFile(event.dataTransfer.files[0]);
+    const folder = [...event.dataTransfer.items].map((item) => item.webkitGetAsEntry?.()).find((entry) => entry?.isDirectory);
+    if (folder) say(folderWords(folder.name));
+    else if (event.dataTransfer.files.length > 1) say('Several files: drop one at a time');
+    else if (event.dataTransfer.files[0]) openFile(event.dataTransfer.files[0]);
   });
   new ResizeObserver(ask).observe(document.body);
 }

@@ -8,17 +8,24 @@ const canvas = document.querySelector('canvas');
 /// What is shown if the address says nothing else, as the command line's options of these names:
 /// ?chunks=32x4x32&seed=3&relief=128
 const WORLD = { chunks: '32x4x32', seed: '3', relief: '128' };
-/// How often in a row a device may be lost and opened again.
-const REOPEN_ATTEMPTS = 3;
+/// How long a lost device is waited for before it is opened again, in milliseconds: the first time,
+/// the second, and so on until it is given up.
+const REOPEN_DELAYS_MS = [0, 500, 2000, 5000];
+/// A device that has worked for so long may be lost as often again.
+const CALM_MS = 5000;
 /// Words change no more often than eyes can follow, in milliseconds.
 const WORDS_MS = 250;
 /// A program in a browser has 4 GiB, and a file is there twice while it is read.
 const MAX_FILE_BYTES = 1 << 30;
+/// What stored worlds begin with.
+const STORED = 'redb';
 
 /// What is shown; `null` while another is opened.
 let page = null;
 let isAsked = false;
 let reopened = 0;
+let faultAt = 0;
+let told = null;
 let worstMs = 0;
 let wordsAt = 0;
 
@@ -60,7 +67,7 @@ function frame(now) {
     const [width, height] = pixels();
     if (canvas.width !== width || canvas.height !== height) page.resize(width, height);
     more = page.frame(now);
-    reopened = 0;
+    if (now - faultAt > CALM_MS) reopened = 0;
   } catch (error) {
     recover(error);
     return;
@@ -70,8 +77,17 @@ function frame(now) {
   if (now - wordsAt >= WORDS_MS || !more) {
     find('words').textContent = `${worstMs.toFixed(1)} ms | ${page.words()}`;
     [wordsAt, worstMs] = [now, 0];
+    tellDamage();
   }
   if (more) ask();
+}
+
+/// Says what was found damaged, when that is more than before.
+function tellDamage() {
+  const damage = page.damage() ?? null;
+  if (damage === told) return;
+  told = damage;
+  if (damage) say(damage);
 }
 
 /// A program that stopped in the middle of something is not to be trusted with anything more.
@@ -82,18 +98,26 @@ const BROKEN = 'The program has stopped at something that it did not expect. Loa
 async function recover(error) {
   const lost = page;
   page = null;
-  if (isBroken(error)) return refuse(BROKEN);
-  reopened += 1;
-  if (reopened > REOPEN_ATTEMPTS) return refuse(`The graphics device fails: ${error}`);
-  say(`${error}; opening the device again`);
-  try {
-    page = await lost.reopened(canvas);
-  } catch (again) {
-    return refuse(isBroken(again) ? BROKEN : `The graphics device was lost: ${again}`);
+  for (let fault = error, isOpen = false; !isOpen;) {
+    if (isBroken(fault)) return refuse(BROKEN);
+    if (reopened === REOPEN_DELAYS_MS.length) return refuse(`The graphics device fails: ${fault}`);
+    say(`${fault}; opening the device again`);
+    await pause(REOPEN_DELAYS_MS[reopened]);
+    reopened += 1;
+    try {
+      await lost.reopen(canvas);
+      isOpen = true;
+    } catch (again) {
+      fault = again;
+    }
   }
+  faultAt = performance.now();
+  page = lost;
   say('');
   ask();
 }
+
+const pause = (ms) => new Promise((done) => setTimeout(done, ms));
 
 const painted = () => new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
 
@@ -108,6 +132,7 @@ async function show(words, open) {
   try {
     page = await open(...pixels());
     old?.free();
+    told = null;
   } catch (error) {
     if (isBroken(error)) return refuse(BROKEN);
     if (!old) return refuse(`${error}`);
@@ -121,13 +146,34 @@ async function show(words, open) {
   ask();
 }
 
+/// Reads a stored world where it may stop the program: its database may, at damage.
+const checked = (file) => new Promise((done, fail) => {
+  const worker = new Worker(new URL('./check.js', import.meta.url), { type: 'module' });
+  const end = (error) => {
+    worker.terminate();
+    if (error) fail(error); else done();
+  };
+  worker.addEventListener('message', ({ data: { error, isBroken } }) => end(isBroken
+    ? `${file.name}: so damaged that reading it would stop this page; drystone check --repair saves what is whole`
+    : error));
+  worker.addEventListener('error', (event) => end(`${file.name}: ${event.message ?? 'it cannot be checked'}`));
+  worker.postMessage(file);
+});
+
+const isStored = async (file) => (await file.slice(0, STORED.length).text()) === STORED;
+
 async function openFile(file) {
-  if (!page) return;
+  if (!page) {
+    if (document.body.dataset.state !== 'refused') say(`Something is still being opened; drop ${file.name} again after that`);
+    return;
+  }
+  if (page.is_edited() && !window.confirm('What was edited is lost with what is shown. Open another file?')) return;
   if (file.size > MAX_FILE_BYTES) {
     say(`${file.name}: ${file.size} bytes, at most ${MAX_FILE_BYTES} are taken; drystone import makes a stored world of it`);
     return;
   }
   await show(`Reading ${file.name} …`, async (width, height) => {
+    if (await isStored(file)) await checked(file);
     const bytes = new Uint8Array(await file.arrayBuffer());
     return Page.file(canvas, width, height, file.name, bytes);
   });
@@ -156,8 +202,18 @@ const act = (work) => {
   return done;
 };
 
+/// A number of 64 bits.
+const seedOf = (text) => {
+  const isSeed = /^[0-9]+$/.test(text) && BigInt(text) < 1n << 64n;
+  if (!isSeed) throw new Error(`seed=${text}: a seed is a number from 0 to ${(1n << 64n) - 1n}`);
+  return BigInt(text);
+};
+
 async function start() {
   const gpu = navigator.gpu;
+  if (!gpu && !window.isSecureContext) {
+    return refuse(`Browsers give WebGPU, which this page draws with, to pages from https:// and from localhost alone; this one came from ${location.origin}.`);
+  }
   if (!gpu) return refuse('This browser has no WebGPU, which this page draws with.');
   const adapter = await gpu.requestAdapter().catch(() => null);
   if (!adapter) return refuse('This browser has WebGPU, but no graphics device for it.');
@@ -165,11 +221,13 @@ async function start() {
   const options = { ...WORLD, ...Object.fromEntries(new URLSearchParams(location.search)) };
   const chunks = Uint32Array.from(options.chunks.split('x'), Number);
   await show('Making a world …', (width, height) =>
-    Page.generated(canvas, width, height, Number(options.seed), chunks, Number(options.relief)));
+    Page.generated(canvas, width, height, seedOf(options.seed), chunks, Number(options.relief)));
 }
 
+// Nothing keeps what was edited here.
+window.addEventListener('beforeunload', (event) => { if (page?.is_edited()) event.preventDefault(); });
 // What stops in the middle of opening tells nobody who waits for it.
 window.addEventListener('error', ({ error }) => { if (isBroken(error)) refuse(BROKEN); });
 window.addEventListener('unhandledrejection', ({ reason }) => { if (isBroken(reason)) refuse(BROKEN); });
-listen({ canvas, find, act, ask, openFile, page: () => page });
+listen({ canvas, find, act, ask, openFile, say, page: () => page });
 start().catch((error) => refuse(isBroken(error) ? BROKEN : `${error}`));

@@ -119,10 +119,19 @@ pub(crate) enum Shown {
 }
 
 impl Shown {
-    pub(crate) fn into_content(self) -> Content {
+    /// The voxels as they are now, which are shared.
+    pub(crate) fn content(&self) -> Content {
         match self {
-            Self::World(scene) => Content::World(Box::new(scene.into_world())),
+            Self::World(scene) => Content::World(Box::new(scene.world().clone())),
             Self::Levels(scene) => Content::Levels(scene.tree().shared_data()),
+        }
+    }
+
+    /// What could not be read so far; `None` of what was read before it was shown.
+    pub(crate) fn faults(&self) -> Option<Vec<String>> {
+        match self {
+            Self::World(_) => None,
+            Self::Levels(scene) => Some(scene.tree().data().faults()),
         }
     }
 

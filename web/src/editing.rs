@@ -1,5 +1,6 @@
 use drystone::scene::{
-    EditAction, EditError, EditKeeper, EditScene, Edited, Editor, KeptBy, Size, ray_through,
+    EditAction, EditError, EditKeeper, EditScene, Edited, Editor, KeptBy, SaveState, Size,
+    ray_through,
 };
 use drystone_render::Camera;
 use drystone_voxel::VoxelPos;
@@ -78,6 +79,11 @@ impl Editing {
             Ok(count) => format!("{count} voxels {what}"),
             Err(error) => error.to_string(),
         };
+    }
+
+    /// Whether anything was edited.
+    pub(crate) fn is_edited(&self) -> bool {
+        self.editor.keeper_state() != SaveState::Unedited
     }
 
     /// What there is to say of it.

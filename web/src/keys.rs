@@ -1,4 +1,4 @@
-use drystone::scene::Meshing;
+use drystone::{Walk, scene::Meshing};
 use drystone_render::{Atmosphere, RenderError};
 
 use crate::page::Page;
@@ -13,6 +13,9 @@ impl Page {
             "KeyX" => self.switch_occlusion()?,
             "KeyG" => {
                 self.editing.message = "browsers have no multi-draw to cull for".into();
+            }
+            "KeyF" => {
+                self.walk = if self.walk.is_some() { None } else { Some(Walk::default()) };
             }
             "Home" => self.view.camera = self.start,
             _ => return Ok(false),

@@ -12,11 +12,14 @@
 //!
 //! # Limits
 //! Browsers with WebGPU. Edits last as long as the page does. Of a Minecraft world one region file
-//! at a time. A file so damaged that its database panics stops the page, which then says so.
+//! at a time. A panic stops the program; so stored worlds, whose database may panic at damage, are
+//! read by a worker first (`page/check.js`), which may stop.
 
+mod check;
 mod content;
 mod editing;
 mod keys;
 mod page;
 
+pub use check::check;
 pub use page::Page;

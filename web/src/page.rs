@@ -1,7 +1,7 @@
 use std::time::Duration;
 
 use drystone::{
-    Flight, FlightKey,
+    Flight, FlightKey, Walk,
     scene::{self, Size},
 };
 use drystone_render::{Camera, DrawStats, View};
@@ -24,7 +24,7 @@ const WORK_STILL: Duration = Duration::from_millis(40);
 ///
 /// # Errors
 /// All functions that can fail throw a line to be shown. After one that [`frame`](Self::frame)
-/// throws, the device is gone: [`reopened`](Self::reopened) brings the page back.
+/// throws, the device is gone: [`reopen`](Self::reopen) brings the page back.
 #[wasm_bindgen]
 pub struct Page {
     pub(crate) shown: Shown,
@@ -34,10 +34,14 @@ pub struct Page {
     name: String,
     corners: (DVec3, DVec3),
     flight: Flight,
+    /// Somebody who walks, where nobody flies.
+    pub(crate) walk: Option<Walk>,
     size: Size,
     /// When the last frame was drawn, in milliseconds, if what moves moved since.
     last_frame_ms: Option<f64>,
     drawn: DrawStats,
+    /// What of a file was damaged when it was read.
+    faults: Vec<String>,
 }
 
 #[wasm_bindgen]
@@ -47,13 +51,13 @@ impl Page {
         canvas: HtmlCanvasElement,
         width: u32,
         height: u32,
-        seed: u32,
+        seed: u64,
         chunks: Vec<u32>,
         relief: u32,
     ) -> Result<Page, String> {
         tell_panics();
         let size_chunks = <[u32; 3]>::try_from(chunks).map_err(|_| "a size is three numbers")?;
-        let config = GeneratorConfig { seed: seed.into(), size_chunks, relief_voxels: relief };
+        let config = GeneratorConfig { seed, size_chunks, relief_voxels: relief };
         let content = Content::generated(config).map_err(|error| error.to_string())?;
         Self::of(content, canvas, sized(width, height)).await
     }
@@ -70,25 +74,25 @@ impl Page {
         tell_panics();
         let (content, faults) = Content::of_file(&bytes, &name)?;
         drop(bytes);
-        let mut page = Self::of(content, canvas, sized(width, height)).await?;
-        if let Some(first) = faults.first() {
-            page.editing.message = format!("{} places are damaged; {first}", faults.len());
-        }
-        Ok(page)
+        let page = Self::of(content, canvas, sized(width, height)).await?;
+        Ok(Self { faults, ..page })
     }
 
-    /// The same page on a new device, after the old one was lost: voxels, edits and view stay.
-    pub async fn reopened(self, canvas: HtmlCanvasElement) -> Result<Page, String> {
-        let Self { shown, view, start, editing, size, .. } = self;
-        let page = Self::of(shown.into_content(), canvas, size).await?;
-        Ok(Self { view, start, editing, ..page })
+    /// Goes on with a new device, after the old one was lost: voxels, edits and view stay, and
+    /// also when it fails, so that it can be tried again.
+    pub async fn reopen(&mut self, canvas: HtmlCanvasElement) -> Result<(), String> {
+        let shown = self.shown.content().show(canvas, self.size).await;
+        self.shown = shown.map_err(|error| error.to_string())?;
+        self.last_frame_ms = None;
+        Ok(())
     }
 
     /// Draws a picture, at this time in milliseconds; whether another should follow at once.
     pub fn frame(&mut self, now_ms: f64) -> Result<bool, String> {
         let passed_ms = self.last_frame_ms.map_or(0.0, |last| (now_ms - last).max(0.0));
-        self.flight.step(&mut self.view.camera, Duration::from_secs_f64(passed_ms / 1e3));
-        let moves = self.flight.is_moving();
+        self.travel(Duration::from_secs_f64(passed_ms / 1e3));
+        let falls = self.walk.is_some_and(|walk| !walk.is_on_ground());
+        let moves = self.flight.is_moving() || falls;
         self.last_frame_ms = moves.then_some(now_ms);
         let (min, max) = self.editing.grown(self.corners);
         scene::reach(&mut self.view.camera, min, max);
@@ -166,6 +170,21 @@ impl Page {
         self.editing.is_on
     }
 
+    /// Whether anything was edited: nothing keeps that when the page goes.
+    pub fn is_edited(&self) -> bool {
+        self.editing.is_edited()
+    }
+
+    /// What was found damaged so far and is left out, in words.
+    pub fn damage(&self) -> Option<String> {
+        let faults = self.shown.faults().unwrap_or_else(|| self.faults.clone());
+        let first = faults.first()?;
+        Some(match faults.len() {
+            1 => format!("A place is damaged and left out: {first}"),
+            count => format!("{count} places are damaged and left out; the first: {first}"),
+        })
+    }
+
     /// Whether the world is shown at levels of detail.
     pub fn has_levels(&self) -> bool {
         matches!(self.shown, Shown::Levels(_))
@@ -182,9 +201,10 @@ impl Page {
         let backend = self.shown.renderer().backend();
         let edits = self.editing.words(self.shown.edit_scene());
         let loading = if self.shown.lags() { "loading | " } else { "" };
+        let walks = if self.walk.is_some() { "walking | " } else { "" };
         let mib = held.used_bytes as f64 / f64::from(1 << 20);
         format!(
-            "{} | {loading}{edits}{} commands for {} of {} meshes | {mib:.1} MiB of vertices | {backend}",
+            "{} | {loading}{walks}{edits}{} commands for {} of {} meshes | {mib:.1} MiB of vertices | {backend}",
             self.name, self.drawn.commands, self.drawn.meshes, held.meshes,
         )
     }
@@ -203,10 +223,22 @@ impl Page {
             name,
             corners,
             flight: Flight::new((corners.1 - corners.0).max_element()),
+            walk: None,
+            faults: Vec::new(),
             size,
             last_frame_ms: None,
             drawn: DrawStats::default(),
         })
+    }
+}
+
+impl Page {
+    /// Moves the eye by the keys held for `time`.
+    fn travel(&mut self, time: Duration) {
+        let camera = &mut self.view.camera;
+        let Some(walk) = &mut self.walk else { return self.flight.step(camera, time) };
+        let floor = self.corners.0.y;
+        walk.travel(camera, &self.flight, self.shown.edit_scene(), floor, time);
     }
 }
 

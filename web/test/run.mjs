@@ -7,7 +7,8 @@
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { basename, join } from 'node:path';
+import { basename, join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { serve } from './serve.mjs';
 import { compare } from './pictures.mjs';
 import { ballFile } from './vox.mjs';
@@ -27,6 +28,8 @@ const ARGUMENTS = [
   '--headless', '--no-sandbox', '--disable-gpu-sandbox', '--disable-quic', '--no-first-run',
   '--disable-background-networking', '--disable-component-update', '--disable-sync',
   '--enable-unsafe-webgpu', '--use-webgpu-adapter=swiftshader', '--use-vulkan=swiftshader', '--use-angle=swiftshader', '--enable-features=Vulkan',
+  // An address that is not this machine's to the browser.
+  '--host-resolver-rules=MAP plain.test 127.0.0.1',
 ];
 
 const check = (is, words) => { if (!is) throw new Error(words); };
@@ -73,18 +76,38 @@ const same = async (page, a, b, words) => {
   check(seen.share === 0, `${words}: ${JSON.stringify(seen)}`);
 };
 
-/// Drops a file on the page and waits until it is shown, or refused with a message.
-async function drop(page, name, bytes) {
-  await page.evaluate(async ([name, text]) => {
-    document.body.dataset.settled = 'false';
+/// Drops files on the page, one after the other.
+const dropAll = (page, files) => page.evaluate((files) => {
+  document.body.dataset.settled = 'false';
+  for (const [name, text] of files) {
     const bytes = Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
     const dataTransfer = new DataTransfer();
     dataTransfer.items.add(new File([bytes], name));
     const options = { dataTransfer, bubbles: true, cancelable: true };
     window.dispatchEvent(new DragEvent('dragover', options));
     window.dispatchEvent(new DragEvent('drop', options));
-  }, [name, Buffer.from(bytes).toString('base64')]);
+  }
+}, files.map(([name, bytes]) => [name, Buffer.from(bytes).toString('base64')]));
+
+/// Drops a file on the page and waits until it is shown, or refused with a message.
+async function drop(page, name, bytes) {
+  await dropAll(page, [[name, bytes]]);
   await ready(page);
+}
+
+const message = (page) => page.locator('#message').textContent();
+const says = async (page, words) => {
+  const said = await message(page);
+  check(said.includes(words), `"${said}" says nothing of "${words}"`);
+};
+
+/// A world of this size as a stored one.
+function stored(name, ...words) {
+  const file = join(pictures, `${name}.drystone`);
+  rmSync(file, { force: true });
+  const made = spawnSync(drystone, ['import', ...words, file], { encoding: 'utf8' });
+  check(made.status === 0, `drystone import: ${made.error ?? made.stderr}`);
+  return file;
 }
 
 const words = (page) => page.locator('#words').textContent();
@@ -164,11 +187,116 @@ const TESTS = {
     check((await words(page)).includes('ball.vox'), await words(page));
   },
   async 'a dropped stored world is shown as soft shows it'(page) {
-    const stored = join(pictures, 'ball.drystone');
-    rmSync(stored, { force: true });
-    const made = spawnSync(drystone, ['import', ball, stored], { encoding: 'utf8' });
-    check(made.status === 0, `drystone import: ${made.error ?? made.stderr}`);
-    await dropped(page, stored, 'stored');
+    await dropped(page, stored('ball', ball), 'stored');
+  },
+  async 'damaged stored worlds are told of and the page lives on'(page) {
+    const whole = readFileSync(stored('damaged', '--chunks', '6x4x6'));
+    let refused = 0;
+    for (let n = 0; n < 24; n += 1) {
+      const bytes = Buffer.from(whole);
+      // Pages of the database, their places spread over the file.
+      const at = 4096 * (1 + Math.floor((n * (bytes.length / 4096 - 2)) / 24));
+      for (let i = 0; i < 64; i += 1) bytes[at + i] ^= (n * 37 + i * 11) & 0xff;
+      await drop(page, `damaged-${n}.drystone`, bytes);
+      const said = await message(page);
+      const state = await page.evaluate(() => document.body.dataset.state);
+      check(state === 'ready', `${state} after damage at ${at}: ${await page.locator('#reason').textContent()}`);
+      if (said.includes(`damaged-${n}.drystone`)) refused += 1;
+    }
+    console.log(`  ${refused} of 24 damaged files are told of`);
+    check(refused > 2, 'hardly anything is found damaged');
+    await dropped(page, ball, 'ball');
+  },
+  async 'damage in a large file is told and the rest shown'(page) {
+    if (!data) return 'DRYSTONE_DATA is not set';
+    const bytes = readFileSync(join(data, 'r.0.0.mca'));
+    bytes.fill(0x5a, 3 * 4096, 7 * 4096);
+    await drop(page, 'r.0.0.mca', bytes);
+    await page.waitForFunction(() => document.getElementById('message').textContent, null, { timeout: PATIENCE_MS });
+    await says(page, 'damaged');
+    const seen = await picture(page, 'damaged-region');
+    check((await compare(page, seen, seen)).colors > 100, 'there is no landscape');
+  },
+  async 'what is dropped while something is opened is told'(page) {
+    await dropAll(page, [['ball.vox', ballFile()], ['second.vox', ballFile()]]);
+    await says(page, 'second.vox again');
+    await ready(page);
+    check((await words(page)).includes('ball.vox'), await words(page));
+  },
+  async 'folders are told apart from files'(page) {
+    const before = await picture(page, 'folder-before');
+    await page.evaluate(() => {
+      DataTransferItem.prototype.webkitGetAsEntry = () => ({ isDirectory: true, name: 'my save' });
+    });
+    await dropAll(page, [['my save', 'x']]);
+    await says(page, 'my save: a folder');
+    await page.evaluate(() => { document.body.dataset.settled = 'true'; });
+    await same(page, before, await picture(page, 'folder-after'), 'a folder changes the picture');
+  },
+  async 'edits are asked about before they go'(page) {
+    await drop(page, 'ball.vox', ballFile());
+    const asked = [];
+    page.on('dialog', (dialog) => {
+      asked.push(dialog.type());
+      dialog.dismiss();
+    });
+    const unload = () => page.evaluate(() => {
+      const event = new Event('beforeunload', { cancelable: true });
+      return !window.dispatchEvent(event);
+    });
+    check(!await unload(), 'nothing is lost yet');
+    await page.keyboard.press('KeyE');
+    await page.mouse.click(SIZE.width / 2, SIZE.height / 2);
+    const edited = await picture(page, 'unsaved');
+    await dropAll(page, [['second.vox', ballFile()]]);
+    check(asked.join() === 'confirm', `asked: ${asked}`);
+    await page.evaluate(() => { document.body.dataset.settled = 'true'; });
+    await same(page, edited, await picture(page, 'unsaved-after'), 'what was edited is gone');
+    check(await unload(), 'it leaves without a word');
+  },
+  async 'who walks falls to the ground and stands'(page) {
+    await page.keyboard.press('KeyF');
+    await page.waitForFunction(() => document.getElementById('words').textContent.includes('walking'));
+    // As far as it is down from where all of it is seen.
+    let last = await picture(page, 'walk');
+    for (let n = 0; ; n += 1) {
+      check(n < 60, 'it falls for ever');
+      await page.waitForTimeout(500);
+      const next = await picture(page, 'walk');
+      if ((await compare(page, last, next)).share === 0) break;
+      last = next;
+    }
+    // It may be far from all there is, and runs.
+    for (const key of ['ShiftLeft', 'KeyW']) await page.keyboard.down(key);
+    await page.waitForTimeout(1500);
+    for (const key of ['KeyW', 'ShiftLeft']) await page.keyboard.up(key);
+    await differ(page, last, await picture(page, 'walked'), 0.01, 'nobody walks');
+    await page.keyboard.press('KeyF');
+    await page.waitForFunction(() => !document.getElementById('words').textContent.includes('walking'));
+  },
+  async 'what is replaced is given back'(page) {
+    await drop(page, 'ball.vox', ballFile());
+    const reason = await page.evaluate(() => Promise.race([
+      window.devices[0].lost.then((info) => info.reason),
+      new Promise((done) => setTimeout(() => done('it is kept'), 5000)),
+    ]));
+    check(reason === 'destroyed', reason);
+  },
+  async 'a device that is not to be had at once is tried again'(page) {
+    await drop(page, 'ball.vox', ballFile());
+    await page.keyboard.press('KeyE');
+    await page.mouse.click(SIZE.width / 2, SIZE.height / 2);
+    const before = await picture(page, 'retry-before');
+    const count = await page.evaluate(() => {
+      window.refusals = 2;
+      window.devices.forEach((device) => device.destroy());
+      return window.devices.length;
+    });
+    await page.waitForTimeout(300);
+    await page.keyboard.press('KeyO');
+    await page.waitForFunction((count) => window.devices.length > count, count, { timeout: PATIENCE_MS });
+    check(await page.evaluate(() => window.refusals) === 0, 'it was not refused');
+    await same(page, before, await picture(page, 'retry-after'), 'the new device shows something else');
   },
   async 'bad files are refused and the world stays'(page) {
     const before = await picture(page, 'bad-before');
@@ -222,6 +350,10 @@ function noteDevices() {
   if (!window.GPUAdapter) return;
   const request = GPUAdapter.prototype.requestDevice;
   GPUAdapter.prototype.requestDevice = async function (...words) {
+    if (window.refusals > 0) {
+      window.refusals -= 1;
+      throw new DOMException('not now', 'OperationError');
+    }
     const device = await request.apply(this, words);
     window.devices.push(device);
     return device;
@@ -238,6 +370,28 @@ const PAGES = {
     await page.keyboard.press('KeyH');
     await page.screenshot({ path: join(pictures, 'card.png') });
     check(errors.length === 0, errors.join('\n'));
+    await close();
+  },
+  async 'seeds have 64 bits'(browser, url) {
+    const seed = `${(1n << 64n) - 1n}`;
+    const { page, errors, close } = await open(browser, `${url}?${new URLSearchParams({ ...WORLD, seed })}`, noteDevices);
+    const options = ['--chunks', WORLD.chunks, '--relief', WORLD.relief, '--seed', seed, '--levels', 'on'];
+    await agree(page, 'seed', expected('seed', options));
+    check(errors.length === 0, errors.join('\n'));
+    await page.goto(`${url}?seed=18446744073709551616`);
+    await ready(page);
+    check((await page.locator('#reason').textContent()).includes('a seed is'), 'a seed too large is taken');
+    await close();
+  },
+  async 'a page from elsewhere than https is told why'(browser, url) {
+    const plain = url.replace('127.0.0.1', 'plain.test');
+    const { page, close } = await open(browser, plain, noteDevices);
+    check((await page.locator('#reason').textContent()).includes('https://'), 'it does not say why');
+    await close();
+  },
+  async 'a page that is opened as a file is told why'(browser) {
+    const { page, close } = await open(browser, pathToFileURL(resolve(dist, 'index.html')).href, noteDevices);
+    check((await page.locator('#reason').textContent()).includes('localhost'), 'it does not say why');
     await close();
   },
   async 'a browser without WebGPU is told so, with a picture'(browser, url) {

@@ -387,6 +387,15 @@ impl Device for WgpuDevice {
     }
 }
 
+/// A browser gives back what a device holds when its garbage is collected, which knows nothing of
+/// the GPU's memory.
+#[cfg(target_arch = "wasm32")]
+impl Drop for WgpuDevice {
+    fn drop(&mut self) {
+        self.opened.device.destroy();
+    }
+}
+
 fn check_size(opened: &Opened, width: u32, height: u32) -> Result<(), RenderError> {
     if width == 0 || height == 0 {
         return Err(RenderError::EmptyPicture { width, height });
