@@ -4,7 +4,6 @@ use std::{path::PathBuf, thread};
 
 use drystone::Flight;
 use drystone::scene::{ChunkQuads, KeptBy, RendererKind};
-use drystone_render::Atmosphere;
 use rfd::AsyncFileDialog;
 use winit::event_loop::ActiveEventLoop;
 
@@ -110,7 +109,10 @@ impl Viewer {
         }
         self.overlay.set_progress(Some(name.clone()));
         self.loading = Some(name);
-        let (save, settings, proxy) = (self.save.clone(), self.settings(), self.proxy.clone());
+        let (save, proxy) = (self.save.clone(), self.proxy.clone());
+        // As it is now, whether that was chosen or said.
+        let (renderer, darkens_corners) = (self.options.renderer, self.options.ao);
+        let settings = Settings { renderer, darkens_corners, ..self.settings() };
         thread::spawn(move || {
             let wish = match Loaded::read(options, &save, &settings) {
                 Ok(loaded) => Wish::Show(Box::new(loaded)),
@@ -121,17 +123,14 @@ impl Viewer {
         });
     }
 
-    /// The options for another file: what is said of the one that is shown is not said of it.
+    /// The options for another file: what is said of the one that is shown is not said of it, and
+    /// how it is drawn depends on what it is.
     fn options_of(&self, path: PathBuf) -> SceneOptions {
         let source = SourceOptions { path: Some(path), ..self.options.source.clone() };
-        let is_model = source.model_path().is_some();
-        let is_cubes = matches!(self.options.renderer, RendererKind::Instanced(_));
-        let renderer =
-            if is_model && is_cubes { RendererKind::Pool } else { self.options.renderer };
         SceneOptions {
-            ao: self.options.ao && !is_model,
-            renderer,
-            is_renderer_said: true,
+            ao: false,
+            renderer: RendererKind::Pool,
+            is_renderer_said: false,
             source,
             edits: EditsArgs::default(),
             eye: None,
@@ -153,8 +152,6 @@ impl Viewer {
         // The device goes before another comes to the same window.
         self.screen = None;
         self.view = content.view(&options);
-        let occlusion = options.occlusion();
-        self.view.atmosphere = Atmosphere { occlusion, ..self.view.atmosphere };
         (self.start, self.corners, self.walk) = (self.view, content.corners(), None);
         self.flight = Flight::new((self.corners.1 - self.corners.0).max_element());
         self.status = Status::new(content.name());
