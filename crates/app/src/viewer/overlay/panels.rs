@@ -94,7 +94,7 @@ pub(crate) struct Panels {
 
 /// Points across the panel; the map of the pool has as many pixels.
 const WIDTH: f32 = 248.0;
-const MAP_SIZE: [usize; 2] = [WIDTH as usize, 56];
+const MAP_ROWS: usize = 8;
 /// Points of the window's height that the panel leaves, with its title.
 const MARGIN: f32 = 60.0;
 /// The map is made anew so often at most,
@@ -149,7 +149,7 @@ impl Panels {
         let free = reserved_bytes.saturating_sub(used_bytes);
         line(ui, "vertices", &format!("{} held, {} free", bytes(used_bytes), bytes(free)));
         let Some(pool) = &facts.pool else {
-            ui.label("no pool: each mesh has buffers of its own");
+            ui.label("this renderer has no pool of quads");
             return;
         };
         let traffic = pool.last_frame;
@@ -160,7 +160,7 @@ impl Panels {
         line(ui, "buffers", &format!("{}, {percent:.0} % of free in pieces", pool.buffers));
         if let Some(places) = &facts.places {
             let start = Instant::now();
-            let image = pool_map::picture(places, MAP_SIZE);
+            let image = pool_map::picture(places, WIDTH as usize, MAP_ROWS);
             let options = TextureOptions::LINEAR;
             match &mut self.map {
                 Some(map) => map.set(image, options),

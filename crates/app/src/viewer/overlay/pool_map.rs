@@ -8,12 +8,28 @@ use crate::commands;
 const FREE: Color32 = Color32::from_gray(52);
 const WAITING: Color32 = Color32::from_rgb(240, 240, 240);
 
-/// The picture of places that come by buffer and address, without holes; each pixel shows what
-/// lies in its middle.
+/// Pixels of a row, and how many of them are left free below it.
+const ROW: usize = 7;
+const GAP: usize = 1;
+
+/// The map of places that come by buffer and address, without holes, so many pixels wide, in so
+/// many rows.
 ///
 /// # Cost
 /// O(places + pixels).
-pub(super) fn picture(places: &[PoolPlace], size: [usize; 2]) -> ColorImage {
+pub(super) fn picture(places: &[PoolPlace], width: usize, rows: usize) -> ColorImage {
+    let lines = lines(places, [width, rows]);
+    let mut image = ColorImage::filled([width, rows * ROW], Color32::TRANSPARENT);
+    for (y, row) in image.pixels.chunks_exact_mut(width).enumerate() {
+        if y % ROW < ROW - GAP {
+            row.copy_from_slice(&lines.pixels[y / ROW * width..][..width]);
+        }
+    }
+    image
+}
+
+/// The same in rows of one pixel; each pixel shows what lies in its middle.
+fn lines(places: &[PoolPlace], size: [usize; 2]) -> ColorImage {
     let len = |place: &PoolPlace| u64::from(place.elements.end - place.elements.start);
     let all: u64 = places.iter().map(len).sum();
     let mut image = ColorImage::filled(size, FREE);
@@ -59,10 +75,18 @@ mod tests {
             place(3, 0..40, PlaceState::Waiting),
             place(4, 0..80, PlaceState::Free),
         ];
-        let image = picture(&places, [8, 2]);
+        let image = lines(&places, [8, 2]);
         let waits: Vec<bool> = image.pixels.iter().map(|&pixel| pixel == WAITING).collect();
         let expected = [1, 1, 1, 0, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0].map(|bit| bit == 1);
         assert_eq!(waits, expected);
-        assert!(picture(&[], [4, 4]).pixels.iter().all(|&pixel| pixel == FREE));
+        assert!(lines(&[], [4, 4]).pixels.iter().all(|&pixel| pixel == FREE));
+        let map = picture(&places, 8, 2);
+        assert_eq!(map.size, [8, 2 * ROW]);
+        for (y, row) in map.pixels.chunks(8).enumerate() {
+            let is_gap = (y + 1) % ROW == 0;
+            let seen =
+                if is_gap { &[Color32::TRANSPARENT; 8] } else { &image.pixels[y / ROW * 8..][..8] };
+            assert_eq!(row, seen, "{y}");
+        }
     }
 }
