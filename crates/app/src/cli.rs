@@ -249,6 +249,10 @@ pub(crate) struct ViewOptions {
     /// Print the keys and stop
     #[arg(long)]
     pub(crate) keys: bool,
+    /// Draw so many frames while the eye turns, half of them under panels, print as JSON what
+    /// they took of this thread's time, and stop
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(4..=1_000_000))]
+    pub(crate) frames: Option<u32>,
 }
 
 #[derive(Debug, Args)]

@@ -33,14 +33,14 @@ const DEFAULT_PICTURE: &str = "drystone.png";
 pub(crate) fn run(options: Options) -> Result<(), AppError> {
     match options.command {
         Some(Command::View(view)) if view.keys => output::print(&viewer::keys_text()),
-        Some(Command::View(view)) => viewer::run(&view.scene, &view.save),
+        Some(Command::View(view)) => viewer::run(&view.scene, &view.save, view.frames),
         Some(Command::Shot(options)) => shot::run(&options.scene, &options.output),
         Some(Command::Fly(options)) => fly::run(&options),
         Some(Command::Info(options)) => info::run(&options),
         Some(Command::Import(options)) => import::run(&options),
         Some(Command::Check(options)) => check::run(&options),
         Some(Command::PoolMap(options)) => pool_map::run(&options),
-        None if viewer::has_display() => match viewer::run(&options.scene, &options.save) {
+        None if viewer::has_display() => match viewer::run(&options.scene, &options.save, None) {
             // A display that is named but not there, or that no adapter can show on.
             Err(AppError::Window(reason)) => {
                 output::note(&format!("no window ({reason}); drawing a picture instead"));

@@ -13,6 +13,7 @@ mod screenshot;
 mod signals;
 mod status;
 mod switches;
+mod trial;
 mod walk;
 
 use std::{sync::Arc, time::Instant};
@@ -47,6 +48,7 @@ use screen::Screen;
 use screenshot::Screenshots;
 use signals::Wish;
 use status::Status;
+use trial::Trial;
 
 /// Whether this session has a display to open a window on.
 pub(crate) fn has_display() -> bool {
@@ -54,8 +56,13 @@ pub(crate) fn has_display() -> bool {
     cfg!(any(windows, target_os = "macos")) || set("DISPLAY") || set("WAYLAND_DISPLAY")
 }
 
-/// Shows the source in a window until it is closed; edits are saved as `save` says.
-pub(crate) fn run(options: &SceneOptions, save: &SaveArgs) -> Result<(), AppError> {
+/// Shows the source in a window until it is closed, or so many `frames` were tried; edits are
+/// saved as `save` says.
+pub(crate) fn run(
+    options: &SceneOptions,
+    save: &SaveArgs,
+    frames: Option<u32>,
+) -> Result<(), AppError> {
     if !has_display() {
         return Err(AppError::Window("there is no display".into()));
     }
@@ -71,6 +78,7 @@ pub(crate) fn run(options: &SceneOptions, save: &SaveArgs) -> Result<(), AppErro
     let proxy = event_loop.create_proxy();
     signals::listen(proxy.clone());
     let mut viewer = Viewer::new(loaded, save.clone(), settings, proxy);
+    viewer.trial = frames.map(Trial::new);
     let ran = event_loop.run_app(&mut viewer);
     if let Err(error) = ran {
         viewer.fail(AppError::Window(error.to_string()));
@@ -117,6 +125,8 @@ struct Viewer {
     proxy: EventLoopProxy<Wish>,
     /// The name of what a thread reads.
     loading: Option<String>,
+    /// Frames that are counted and timed.
+    trial: Option<Trial>,
     last_frame: Instant,
     mouse_captured: bool,
     reopened: u32,
@@ -158,6 +168,7 @@ impl Viewer {
             settings,
             proxy,
             loading: None,
+            trial: None,
             last_frame: Instant::now(),
             mouse_captured: false,
             reopened: 0,

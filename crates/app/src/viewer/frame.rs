@@ -31,6 +31,7 @@ impl Viewer {
     pub(super) fn frame(&mut self, event_loop: &ActiveEventLoop) {
         let now = Instant::now();
         self.travel(now - self.last_frame);
+        self.start_tried_frame();
         self.show_panels(event_loop);
         let (Some(window), Some(screen)) = (&self.window, &mut self.screen) else { return };
         self.last_frame = now;
@@ -60,6 +61,7 @@ impl Viewer {
         self.status.frame(time, stats);
         self.overlay.frame_ended(Instant::now(), time);
         self.look_after(event_loop);
+        self.end_tried_frame(event_loop);
         if stats.shown && (self.flight.is_moving() || self.is_falling() || lags) {
             self.redraw();
         }

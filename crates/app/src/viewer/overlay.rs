@@ -22,7 +22,7 @@ use egui::CursorIcon;
 use egui_winit::State;
 use winit::{dpi::PhysicalPosition, event::WindowEvent, window::Window};
 
-pub(super) use frame_times::FrameTimes;
+pub(super) use frame_times::{FrameTimes, Percentiles};
 use mesh::Textures;
 use panels::Panels;
 pub(super) use panels::{Action, EditFacts, Facts};
@@ -35,7 +35,9 @@ pub(super) struct Overlay {
     textures: Textures,
     pub(super) times: FrameTimes,
     /// What making the panels took, of the last times that they were.
-    pub(super) own_times: FrameTimes,
+    own_times: FrameTimes,
+    /// The same of the last time, until it is asked for.
+    last_made: Option<Duration>,
     shows_panels: bool,
     shows_help: bool,
     /// What is being read, and since when.
@@ -76,6 +78,7 @@ impl Overlay {
             textures: Textures::default(),
             times: FrameTimes::default(),
             own_times: FrameTimes::default(),
+            last_made: None,
             shows_panels,
             shows_help: false,
             progress: None,
@@ -195,6 +198,17 @@ impl Overlay {
         if !is_own && self.is_open() {
             self.refresh_at = Some(now + REFRESH);
         }
+    }
+
+    /// Notes what making the panels took, with handing them to the renderer.
+    pub(super) fn made_in(&mut self, time: Duration) {
+        self.own_times.push(time);
+        self.last_made = Some(time);
+    }
+
+    /// What it took the last time, if they were made since this was asked.
+    pub(super) const fn take_made(&mut self) -> Option<Duration> {
+        self.last_made.take()
     }
 
     /// Whether the panels have something else to tell of edits than before.

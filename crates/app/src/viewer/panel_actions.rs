@@ -13,6 +13,7 @@ use winit::{
 use super::{
     Viewer,
     overlay::{Action, Facts},
+    trial::Clock,
 };
 use crate::{cli::SceneOptions, output};
 
@@ -50,6 +51,7 @@ impl Viewer {
     pub(super) fn show_panels(&mut self, event_loop: &ActiveEventLoop) {
         let now = Instant::now();
         let Some(window) = self.window.clone().filter(|_| self.overlay.is_due(now)) else { return };
+        let clock = Clock::now();
         let wants_places = self.overlay.wants_places();
         let (walks, mut actions) = (self.walk.is_some(), Vec::new());
         let Some(screen) = &mut self.screen else { return };
@@ -79,7 +81,7 @@ impl Viewer {
         let triangles = self.overlay.make(&window, facts.as_ref(), cursor, &mut actions);
         drop(facts);
         let set = screen.renderer().set_overlay(&triangles);
-        self.overlay.own_times.push(now.elapsed());
+        self.overlay.made_in(clock.elapsed());
         if let Err(error) = set {
             return self.recover(event_loop, error);
         }

@@ -33,19 +33,26 @@ impl FrameTimes {
         self.ms.iter().copied()
     }
 
-    /// The middle one, the one that 99 of 100 stay below, and the longest; zeros where there is
-    /// none.
+    /// What is said of them.
     ///
     /// # Cost
     /// Sorts some hundred numbers.
     pub(crate) fn percentiles(&self) -> Percentiles {
-        let mut sorted: Vec<f32> = self.iter().collect();
+        Percentiles::of(self.iter())
+    }
+}
+
+impl Percentiles {
+    /// The middle one, the one that 99 of 100 stay below, and the longest; zeros where there is
+    /// none.
+    pub(crate) fn of(ms: impl Iterator<Item = f32>) -> Self {
+        let mut sorted: Vec<f32> = ms.collect();
         sorted.sort_unstable_by(f32::total_cmp);
         let at = |percent: usize| {
             let place = (sorted.len() * percent).div_ceil(100).saturating_sub(1);
             sorted.get(place).copied().unwrap_or(0.0)
         };
-        Percentiles { p50: at(50), p99: at(99), max: at(100) }
+        Self { p50: at(50), p99: at(99), max: at(100) }
     }
 }
 
