@@ -18,8 +18,8 @@ mod walk;
 
 use std::{sync::Arc, time::Instant};
 
-use drystone::{Flight, Walk};
 use drystone::scene::{ChunkQuads, Size};
+use drystone::{Flight, Walk};
 use drystone_render::View;
 use glam::DVec3;
 use winit::{

@@ -271,7 +271,8 @@ impl Viewer {
     /// that is said, once: who tries again goes on without.
     pub(super) fn may_leave(&mut self) -> bool {
         let Editing { saving, editor, .. } = &mut self.editing;
-        match saving.warning(editor.keeper(), self.save.read_only) {
+        let how = (&self.options.source, self.save.read_only);
+        match saving.warning(editor.keeper(), how, &mut |line| output::note(&line)) {
             Some(line) => {
                 self.say(&line);
                 false
