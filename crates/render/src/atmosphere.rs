@@ -1,5 +1,7 @@
 use glam::Vec3;
 
+mod daytime;
+
 /// Sky, sun and haze of a picture. Colours are as shown on screen (sRGB), 0 to 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Atmosphere {
@@ -53,6 +55,24 @@ impl Atmosphere {
     #[must_use]
     pub fn with_haze(self, start: f32, end: f32, density: f32) -> Self {
         Self { haze_start: start, haze_end: end, haze_density: density.clamp(0.0, 1.0), ..self }
+    }
+
+    /// The same with sky and light of this hour of the day, 0 to 24 and round again: the sun
+    /// rises in the east (+X) at 6, stands in the south (+Z) at 12 and sets in the west at 18;
+    /// by night the moon shines from the other side. An hour that is no number is noon.
+    ///
+    /// # Examples
+    /// ```
+    /// use drystone_render::Atmosphere;
+    ///
+    /// let [noon, evening] = [12.0, 17.5].map(|hour| Atmosphere::default().with_hour(hour));
+    /// assert!(evening.sun_direction.y < noon.sun_direction.y);
+    /// assert!(evening.sun.z < noon.sun.z, "the evening sun is red");
+    /// ```
+    #[must_use]
+    pub fn with_hour(self, hour: f32) -> Self {
+        let [zenith, horizon, ground, sun, ambient, sun_direction] = daytime::light_at(hour);
+        Self { zenith, horizon, ground, sun, ambient, sun_direction, ..self }
     }
 
     /// The light that a face of this outward normal gets, to be multiplied with its

@@ -1,0 +1,128 @@
+//! Sun and sky through the day.
+
+use std::f32::consts::PI;
+
+use glam::Vec3;
+
+/// How far to the south the sun's way leans: it stands so much lower than straight up at noon.
+const LEAN: f32 = 25.0 * PI / 180.0;
+/// So high, as the sine of its angle, the sun lights as by day; and as low below the horizon
+/// the sky is as by night.
+const DAY: f32 = 0.35;
+const NIGHT: f32 = -0.25;
+/// Where the sun is gone and the moon begins to shine.
+const GONE: f32 = -0.06;
+/// And from where on no more of its light is lost to the air.
+const FULL: f32 = 0.22;
+
+/// What the sky looks like: straight up, at the horizon, below it, and the light that it throws.
+type Sky = [Vec3; 4];
+
+const BY_DAY: Sky = [
+    Vec3::new(0.22, 0.45, 0.80),
+    Vec3::new(0.80, 0.87, 0.92),
+    Vec3::new(0.64, 0.73, 0.80),
+    Vec3::new(0.52, 0.60, 0.72),
+];
+const AT_DUSK: Sky = [
+    Vec3::new(0.17, 0.24, 0.45),
+    Vec3::new(0.91, 0.60, 0.42),
+    Vec3::new(0.45, 0.40, 0.42),
+    Vec3::new(0.42, 0.41, 0.50),
+];
+const BY_NIGHT: Sky = [
+    Vec3::new(0.012, 0.020, 0.055),
+    Vec3::new(0.050, 0.070, 0.130),
+    Vec3::new(0.030, 0.040, 0.070),
+    Vec3::new(0.160, 0.200, 0.310),
+];
+
+const HIGH_SUN: Vec3 = Vec3::new(1.0, 0.93, 0.78);
+const LOW_SUN: Vec3 = Vec3::new(1.0, 0.56, 0.30);
+const MOON: Vec3 = Vec3::new(0.26, 0.32, 0.44);
+
+/// Zenith, horizon, ground, colour of the light, ambient light, and where the light comes from.
+pub(super) fn light_at(hour: f32) -> [Vec3; 6] {
+    let sun = sun_at(hour);
+    let height = sun.y;
+    let sky: [Vec3; 4] = std::array::from_fn(|i| {
+        let night = smooth_step(0.0, NIGHT, height);
+        let evening = AT_DUSK[i].lerp(BY_NIGHT[i], night);
+        evening.lerp(BY_DAY[i], smooth_step(0.0, DAY, height))
+    });
+    let [zenith, horizon, ground, ambient] = sky;
+    let (light, from) = if height > GONE {
+        let color = LOW_SUN.lerp(HIGH_SUN, smooth_step(0.0, 0.5, height));
+        (color * smooth_step(GONE, FULL, height), sun)
+    } else {
+        (MOON * smooth_step(GONE, NIGHT, height), -sun)
+    };
+    [zenith, horizon, ground, light, ambient, from]
+}
+
+/// Towards the sun, unit length.
+fn sun_at(hour: f32) -> Vec3 {
+    let hour = if hour.is_finite() { hour.rem_euclid(24.0) } else { 12.0 };
+    let (up, east) = ((hour - 6.0) / 12.0 * PI).sin_cos();
+    Vec3::new(east, up * LEAN.cos(), up * LEAN.sin())
+}
+
+/// 0 up to `from`, 1 from `to` on, which may lie on either side, and smooth between.
+fn smooth_step(from: f32, to: f32, at: f32) -> f32 {
+    let part = ((at - from) / (to - from)).clamp(0.0, 1.0);
+    part * part * (3.0 - 2.0 * part)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Atmosphere;
+
+    /// Midnight comes after the last minute, and nothing jumps from one minute to the next but
+    /// where the light comes from when there is none.
+    #[test]
+    fn the_day_goes_round_without_a_jump() {
+        let minute = |minute: u16| light_at(f32::from(minute) / 60.0);
+        for at in 0..1440 {
+            let [now, next] = [minute(at), minute((at + 1) % 1440)];
+            for i in 0..5 {
+                assert!(now[i].distance(next[i]) < 0.03, "{i} at minute {at}");
+                assert!(now[i].min_element() >= 0.0 && now[i].max_element() <= 1.0);
+            }
+            let is_dark = now[3].length() < 0.01 && next[3].length() < 0.01;
+            assert!(is_dark || now[5].distance(next[5]) < 0.01, "minute {at}");
+            assert!((now[5].length() - 1.0).abs() < 1e-5);
+        }
+    }
+
+    #[test]
+    fn noon_is_bright_and_night_is_dark() {
+        let up = |hour: f32| Atmosphere::default().with_hour(hour).light(Vec3::Y).element_sum();
+        let hours: Vec<f32> = [0.0, 7.0, 9.0, 12.0].map(up).to_vec();
+        assert!(hours.is_sorted(), "{hours:?}");
+        assert!(hours[3] > 2.0 * hours[0]);
+        assert_eq!(up(36.0), up(12.0));
+        assert_eq!(up(f32::NAN), up(12.0));
+        // At noon the sun stands in the south, at six in the east.
+        assert!(sun_at(12.0).abs_diff_eq(Vec3::new(0.0, LEAN.cos(), LEAN.sin()), 1e-6));
+        assert!(sun_at(6.0).abs_diff_eq(Vec3::X, 1e-6));
+    }
+
+    /// Haze and shades stay.
+    #[test]
+    fn the_hour_changes_light_alone() {
+        let air = Atmosphere { occlusion: 0.2, ..Atmosphere::default().with_haze(1.0, 9.0, 0.5) };
+        let night = air.with_hour(1.0);
+        let same = Atmosphere {
+            zenith: air.zenith,
+            horizon: air.horizon,
+            ground: air.ground,
+            sun: air.sun,
+            ambient: air.ambient,
+            sun_direction: air.sun_direction,
+            ..night
+        };
+        assert_eq!(same, air);
+        assert_ne!(night, air);
+    }
+}
