@@ -28,13 +28,14 @@ pub struct Frame {
     pub horizon: [f32; 4],
     /// Below the horizon; `w`: 1 when all rays are parallel (orthographic), else 0.
     pub ground: [f32; 4],
-    /// Towards the sun, unit length; `w` unused.
+    /// Towards the sun, unit length; `w`: how far the wire frame's lines reach into their quad,
+    /// in pixels, or 0 for no lines.
     pub sun_direction: [f32; 4],
     /// The sun's colour; `w`: the most a corner's move is stretched (see
     /// [`Frame::SEAM_STRETCH_MAX`]).
     pub sun: [f32; 4],
-    /// Light on what the sun does not reach and looks up; `w` unused. With it the light on
-    /// normals that are no facing's can be told.
+    /// Light on what the sun does not reach and looks up, with which the light on normals
+    /// that are no facing's can be told; `w`: how much of a colour its level's tint hides.
     pub ambient: [f32; 4],
     /// Light on each facing, in the order of [`Face::ALL`]; `w` unused.
     pub face_light: [[f32; 4]; Face::COUNT],
@@ -63,6 +64,33 @@ impl Frame {
     /// meet at a sharp angle in the picture, a corner moves much farther than they do, by
     /// up to half a pixel along each.
     pub const SEAM_STRETCH_MAX: f32 = 64.0;
+
+    /// The hues of levels, from level 0 on and after the eighth again: red, green and blue, four
+    /// bits a level, the lowest first.
+    pub const TINTS: [u32; 3] = [0x7fe3_02ff, 0x4f36_edc3, 0x1fef_e303];
+
+    /// How much of a colour the tint hides.
+    pub const TINT: f32 = 0.65;
+
+    /// How far from the edges of quads their lines can be seen: as dark as they are up to a
+    /// pixel before that.
+    pub const WIRE_PIXELS: f32 = 1.25;
+
+    /// Whether it matters of which level a mesh is.
+    pub(crate) fn shows_levels(&self) -> bool {
+        self.quad_style() != QuadStyle::Plain || self.ambient[3] != 0.0
+    }
+
+    /// What has to be done for pixels of quads.
+    pub(crate) fn quad_style(&self) -> QuadStyle {
+        if self.sun_direction[3] != 0.0 {
+            QuadStyle::Wired
+        } else if self.is_shaded() {
+            QuadStyle::Shaded
+        } else {
+            QuadStyle::Plain
+        }
+    }
 
     /// Whether corners of quads are darkened at all.
     pub fn is_shaded(&self) -> bool {
@@ -104,4 +132,15 @@ impl Frame {
             }),
         }
     }
+}
+
+/// What is done for pixels of quads: each does more than the one before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum QuadStyle {
+    /// Their colour, through haze.
+    Plain,
+    /// Corners are darkened.
+    Shaded,
+    /// And edges are drawn.
+    Wired,
 }

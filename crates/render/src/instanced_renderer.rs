@@ -3,8 +3,8 @@ use drystone_mesh::Cube;
 use drystone_pool::{MeshHandle, PoolError};
 
 use crate::{
-    Batch, Cull, Device, DrawData, DrawStats, Frame, HeldStats, Image, Layer, MeshData, MeshId,
-    Overlay, Passes, RenderError, Renderer, View, Visibility,
+    Batch, Cull, Device, DrawData, DrawStats, HeldStats, Image, Layer, MeshData, MeshId, Overlay,
+    Passes, RenderError, Renderer, View, Visibility,
     pool_renderer::quad_count,
     renderer::{CubesMark, Owner, next_renderer},
 };
@@ -199,7 +199,7 @@ impl<D: Device> InstancedRenderer<D> {
     fn submit(&mut self, view: &View) -> Result<DrawStats, RenderError> {
         let [width, height] = self.device.size();
         let visibility = Visibility::new(&view.camera, width as f32 / height.max(1) as f32);
-        let frame = Frame::new(&view.camera, &view.atmosphere, width, height);
+        let frame = view.frame(width, height);
         let blended = self.beside.batches(view, &visibility);
         let opaque: Vec<Batch<'_, _>> = self.segments.batches(self.cubes.high_water()).collect();
         let passes = Passes { opaque: &opaque, blended: &blended, indirect: true };

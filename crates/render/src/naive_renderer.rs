@@ -3,9 +3,8 @@ use drystone_mesh::{Face, INDICES_PER_QUAD, Quad, VERTICES_PER_QUAD};
 use drystone_pool::{DrawCommand, PoolError};
 
 use crate::{
-    Batch, Cull, Device, DrawData, DrawStats, Frame, HeldStats, Image, Layer, MeshData, MeshId,
-    Overlay, PATTERN_QUADS, Passes, RenderError, Renderer, TriangleMesh, TrianglesId, View,
-    Visibility,
+    Batch, Cull, Device, DrawData, DrawStats, HeldStats, Image, Layer, MeshData, MeshId, Overlay,
+    PATTERN_QUADS, Passes, RenderError, Renderer, TriangleMesh, TrianglesId, View, Visibility,
     pool_renderer::totals,
     renderer::{NaiveMark, Owner, next_renderer},
 };
@@ -178,7 +177,7 @@ impl<D: Device> Renderer for NaiveRenderer<D> {
     fn draw(&mut self, view: &View) -> Result<DrawStats, RenderError> {
         let [width, height] = self.device.size();
         let visibility = Visibility::new(&view.camera, width as f32 / height.max(1) as f32);
-        let frame = Frame::new(&view.camera, &view.atmosphere, width, height);
+        let frame = view.frame(width, height);
         let mut opaque = Vec::new();
         let mut blended = Vec::new();
         for (_, mesh) in &self.meshes {

@@ -315,7 +315,7 @@ impl<D: Device> Renderer for PoolRenderer<D> {
     fn draw(&mut self, view: &View) -> Result<DrawStats, RenderError> {
         let [width, height] = self.device.size();
         let visibility = Visibility::new(&view.camera, width as f32 / height.max(1) as f32);
-        let frame = Frame::new(&view.camera, &view.atmosphere, width, height);
+        let frame = view.frame(width, height);
         self.tidy();
         self.select(view, &visibility);
         self.listed = self.submit(view, &visibility, &frame)?;

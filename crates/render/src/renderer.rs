@@ -5,7 +5,8 @@ use drystone_mesh::{Face, Quad};
 use drystone_pool::{MeshHandle, PoolPlace, PoolStats};
 
 use crate::{
-    Atmosphere, Camera, Cull, DrawData, Image, Overlay, RenderError, TriangleMesh, TrianglesId,
+    Atmosphere, Camera, Cull, DrawData, Frame, Image, Overlay, RenderError, TriangleMesh,
+    TrianglesId,
 };
 
 /// Which of a mesh's two passes it is drawn in.
@@ -85,6 +86,12 @@ pub struct View {
     pub camera: Camera,
     /// Sky, sun and haze.
     pub atmosphere: Atmosphere,
+    /// Tint each mesh by how large its voxels are: another hue a level, see
+    /// [`Frame::TINTS`](crate::Frame::TINTS). Polygon models keep their colours.
+    pub tint_levels: bool,
+    /// Draw the edges of quads, as they were merged, in lines of a pixel or two: a wire frame
+    /// over the picture. Polygon models have none.
+    pub wire: bool,
     /// Leave out facings that look away from the eye. The naive renderer never does.
     pub mask_facings: bool,
     /// Leave out meshes outside the view.
@@ -100,10 +107,20 @@ impl View {
         Self {
             camera,
             atmosphere: Atmosphere::default(),
+            tint_levels: false,
+            wire: false,
             mask_facings: true,
             cull_frustum: true,
             order: true,
         }
+    }
+
+    /// What shaders need to draw this on `width × height` pixels.
+    pub fn frame(&self, width: u32, height: u32) -> Frame {
+        let mut frame = Frame::new(&self.camera, &self.atmosphere, width, height);
+        frame.ambient[3] = if self.tint_levels { Frame::TINT } else { 0.0 };
+        frame.sun_direction[3] = if self.wire { Frame::WIRE_PIXELS } else { 0.0 };
+        frame
     }
 }
 

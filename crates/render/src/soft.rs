@@ -28,6 +28,7 @@ mod triangle;
 mod triangles;
 mod vertex;
 mod viewport;
+mod wire;
 
 #[cfg(test)]
 mod tests;
@@ -256,7 +257,7 @@ impl Device for SoftDevice {
         let [width, height] = target.size();
         let viewport = Viewport::new(width, height);
         let shader = Shader::new(frame, palette, [width, height]);
-        target.clear(frame.is_shaded());
+        target.clear(frame);
         let stage = VertexStage::new(frame, true);
         rasterise(passes.opaque.iter(), bins, &stage, &viewport, |bins| {
             target.draw_opaque(bins, &viewport);

@@ -4,8 +4,8 @@
 use drystone::scene::{Meshing, Scene, mesh_world, mesh_world_with, quad_count};
 use drystone_pool::Access;
 use drystone_render::{
-    Api, ArticleDevice, Camera, Device, DrawData, FatDevice, GlConfig, GlDevice, Image, Layer,
-    MeshData, RenderError, Renderer, View, WgpuDevice,
+    Api, ArticleDevice, Camera, Device, DrawData, FatDevice, Frame, GlConfig, GlDevice, Image,
+    Layer, MeshData, RenderError, Renderer, View, WgpuDevice,
 };
 use drystone_voxel::{ChunkMesh, Material, VoxelPos};
 use drystone_world::World;
@@ -85,6 +85,14 @@ fn shaded() -> Levels {
     let mut levels = levels(true, Meshing { occlusion: true });
     levels.case.name = "shaded-levels";
     levels.case.set_occlusion(0.3);
+    levels
+}
+
+/// The same with tints of levels and edges of quads.
+fn marked() -> Levels {
+    let mut levels = shaded();
+    levels.case.name = "marked-levels";
+    levels.case.set_marks();
     levels
 }
 
@@ -188,6 +196,37 @@ fn device_agrees<D: Device + 'static>(test: &str, open: impl Fn() -> Result<D, R
     let wanted = shaded.pictures(pool(soft(), shaded.quads()));
     shaded.agree(&format!("{test}-pool"), &wanted, pool(device(), shaded.quads()));
     shaded.agree(&format!("{test}-naive"), &wanted, naive(device()));
+    let marked = marked();
+    let wanted = marked.pictures(pool(soft(), marked.quads()));
+    marked.agree(&format!("{test}-pool"), &wanted, pool(device(), marked.quads()));
+    marked.agree(&format!("{test}-naive"), &wanted, naive(device()));
+    // Cubes show the edges of each.
+    let mut cubes = levels;
+    cubes.case.set_marks();
+    let wanted = cubes.pictures(instanced(soft()));
+    cubes.agree(&format!("{test}-instanced-marked"), &wanted, instanced(device()));
+}
+
+/// Tints and lines show, each by itself, and every level has another tint.
+#[test]
+fn marks_show() {
+    let (plain, mut levels) = (shaded(), shaded());
+    let draw = |levels: &Levels| levels.pictures(pool(soft(), levels.quads()));
+    let unmarked = draw(&plain);
+    let seen = |levels: &Levels| {
+        let pairs = unmarked.iter().zip(draw(levels));
+        pairs.map(|(a, b)| a.difference(&b, 20).unwrap().pixels).collect::<Vec<_>>()
+    };
+    levels.case.views.iter_mut().for_each(|view| view.wire = true);
+    let wired = seen(&levels);
+    levels.case.views.iter_mut().for_each(|view| (view.wire, view.tint_levels) = (false, true));
+    let tinted = seen(&levels);
+    for (wired, tinted) in wired.iter().zip(&tinted).take(4) {
+        assert!(*wired > 300 && *tinted > 2 * wired, "{wired} by lines, {tinted} by tints");
+    }
+    let hue = |level: u32| Frame::TINTS.map(|hues| hues >> (4 * level) & 15);
+    let all: std::collections::BTreeSet<[u32; 3]> = (0..8).map(hue).collect();
+    assert_eq!(all.len(), 8);
 }
 
 #[test]
@@ -225,6 +264,9 @@ fn wgpu_that_culls_draws_larger_voxels() {
     let shaded = shaded();
     let wanted = shaded.pictures(pool(soft(), shaded.quads()));
     shaded.agree("vulkan-culled-pool", &wanted, culled(shaded.quads()).unwrap());
+    let marked = marked();
+    let wanted = marked.pictures(pool(soft(), marked.quads()));
+    marked.agree("vulkan-culled-pool", &wanted, culled(marked.quads()).unwrap());
 }
 
 #[test]

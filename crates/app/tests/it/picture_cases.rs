@@ -20,6 +20,15 @@ impl Case {
         self.views.iter_mut().for_each(|view| view.atmosphere.occlusion = occlusion);
     }
 
+    /// Shows in all views what can be shown beside the scene: levels in tints, edges of quads, by
+    /// the light of an evening.
+    pub(crate) fn set_marks(&mut self) {
+        for view in &mut self.views {
+            (view.tint_levels, view.wire) = (true, true);
+            view.atmosphere = view.atmosphere.with_hour(17.5);
+        }
+    }
+
     pub(crate) fn quads(&self) -> Vec<ChunkQuads> {
         scene::mesh_world_with(&self.world, self.meshing)
     }
@@ -33,6 +42,9 @@ pub(crate) fn shaded_cases() -> Vec<Case> {
         case("shaded-far-away", far_away()),
         case("shaded-terrain", terrain()),
     ];
+    let marked = cases.len();
+    cases.extend([case("marked-glass", glass()), case("marked-far-away", far_away())]);
+    cases[marked..].iter_mut().for_each(Case::set_marks);
     cases.extend(real_model("shaded-real-model"));
     for case in &mut cases {
         case.meshing.occlusion = true;

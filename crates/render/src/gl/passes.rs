@@ -65,7 +65,7 @@ impl Painter {
     /// # Errors
     /// `Device` when the driver refuses a shader.
     pub(super) fn prepare(&mut self, frame: &Frame) -> Result<(), RenderError> {
-        self.programs.prepare(&self.context, frame.is_shaded())
+        self.programs.prepare(&self.context, frame.quad_style())
     }
 
     /// Draws all passes to what is bound, after [`prepare`](Self::prepare) for this frame. At `place` lie the [`Frame`], and from
@@ -101,9 +101,8 @@ impl Painter {
                 }
             }
         };
-        let QuadPrograms { opaque, blended } = self.programs.of_quads(frame.is_shaded());
-        let Programs { cubes, triangles, .. } = &self.programs;
-        let of_triangles = (Entries::Vertices, triangles);
+        let (QuadPrograms { opaque, blended }, cubes) = self.programs.of_quads(frame.quad_style());
+        let of_triangles = (Entries::Vertices, &self.programs.triangles);
         let solid = [(Entries::Quads, opaque), (Entries::Cubes, cubes), of_triangles];
         batches(&solid, passes.opaque);
         self.paint_sky(gl);

@@ -6,14 +6,15 @@ use super::{
     bindings::{self as gl, Gl, types::*},
     context::Context,
 };
-use crate::RenderError;
+use crate::{RenderError, frame::QuadStyle};
 
 /// The three passes' programs, and that of opaque cubes.
 pub(super) struct Programs {
     plain: QuadPrograms,
-    /// Once a frame has asked for it.
+    /// Once a frame has asked for them.
     shaded: Option<QuadPrograms>,
-    pub(super) cubes: Program,
+    wired: Option<(QuadPrograms, Program)>,
+    cubes: Program,
     pub(super) sky: Program,
     /// Opaque and blended ones.
     pub(super) triangles: Program,
@@ -27,6 +28,8 @@ pub(super) struct QuadPrograms {
 
 /// What every shader begins with.
 pub(super) const FRAME: &str = include_str!("shaders/frame.glsl");
+/// With darkened corners.
+const SHADED: &str = "#define SHADED\n";
 /// How far opaque quads' edges move outwards.
 const SEAM: &str = "#define SEAM frame.horizon.w\n";
 const SURFACE_VERTEX: &str = include_str!("shaders/surface.vert");
@@ -44,6 +47,7 @@ impl Programs {
         Ok(Self {
             plain: QuadPrograms::new(context, "")?,
             shaded: None,
+            wired: None,
             cubes: surface(context, "#define CUBES\n", SEAM)?,
             sky: Program::new(context, &[FRAME, SKY_VERTEX], &[FRAME, SKY_FRAGMENT])?,
             triangles: Program::new(
@@ -54,24 +58,36 @@ impl Programs {
         })
     }
 
-    /// Makes those that a frame needs, which may have darkened corners or not.
+    /// Makes those that a frame of this style needs.
     ///
     /// # Errors
     /// `Device` with what the compiler says.
     pub(super) fn prepare(
         &mut self,
         context: &Rc<Context>,
-        is_shaded: bool,
+        style: QuadStyle,
     ) -> Result<(), RenderError> {
-        if is_shaded && self.shaded.is_none() {
-            self.shaded = Some(QuadPrograms::new(context, "#define SHADED\n")?);
+        if style == QuadStyle::Shaded && self.shaded.is_none() {
+            self.shaded = Some(QuadPrograms::new(context, SHADED)?);
+        }
+        if style == QuadStyle::Wired && self.wired.is_none() {
+            let kind = format!("{SHADED}#define WIRED\n");
+            let cubes = surface(context, &format!("{kind}#define CUBES\n"), SEAM)?;
+            self.wired = Some((QuadPrograms::new(context, &kind)?, cubes));
         }
         Ok(())
     }
 
-    /// Those that were made ready for such a frame.
-    pub(super) fn of_quads(&self, is_shaded: bool) -> &QuadPrograms {
-        self.shaded.as_ref().filter(|_| is_shaded).unwrap_or(&self.plain)
+    /// Those that were made ready for such a frame, with that of cubes.
+    pub(super) fn of_quads(&self, style: QuadStyle) -> (&QuadPrograms, &Program) {
+        // Cubes have no shades.
+        let shaded = self.shaded.as_ref().map(|quads| (quads, &self.cubes));
+        let made = match style {
+            QuadStyle::Plain => None,
+            QuadStyle::Shaded => shaded,
+            QuadStyle::Wired => self.wired.as_ref().map(|(quads, cubes)| (quads, cubes)),
+        };
+        made.unwrap_or((&self.plain, &self.cubes))
     }
 }
 

@@ -60,12 +60,12 @@ impl Bins {
         viewport: &Viewport,
     ) {
         for cube in cubes.iter().filter(|cube| cube.faces() != FaceSet::EMPTY) {
-            let place = stage.place(&draws.read(cube.region()));
+            let data = draws.read(cube.region());
+            let place = stage.place(&data);
             for face in stage.facings(*cube, place) {
                 if cube.faces().contains(face) {
                     let quad = cube.quad(face);
-                    let [_, word]: [u32; 2] = bytemuck::cast(quad);
-                    self.push(quad, PixelKind { word, level: 0 }, place, stage, viewport);
+                    self.push(quad, stage.pixel_kind(quad, &data), place, stage, viewport);
                 }
             }
         }

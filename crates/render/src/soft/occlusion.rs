@@ -16,8 +16,10 @@ const IS_LONG: u32 = 29;
 pub(super) struct PixelKind {
     /// Facing, occlusion and material, and where the quad lies.
     pub(super) word: u32,
-    /// The mesh's level: of interest where there is occlusion only.
+    /// The mesh's level: of interest where there is occlusion, or a tint.
     pub(super) level: u8,
+    /// Where the quad ends, for lines along its edges; else nothing.
+    pub(super) bounds: u32,
 }
 
 /// A quad's second word as its pixels keep it: where there is no occlusion, as it is.
@@ -47,7 +49,7 @@ pub(super) fn darkness(
     eye_voxel: IVec3,
     place: impl Fn() -> Vec3A,
 ) -> Option<f32> {
-    let PixelKind { word: kind, level } = kind;
+    let PixelKind { word: kind, level, .. } = kind;
     if kind & CORNERS == 0 {
         return None;
     }
@@ -80,7 +82,7 @@ fn slopes(kind: u32) -> [f32; 4] {
 }
 
 #[inline]
-fn span_axes(kind: u32) -> [usize; 2] {
+pub(super) fn span_axes(kind: u32) -> [usize; 2] {
     // Six and seven name no facing; the shader takes them for +X and +Y.
     let axis = (kind & 7) as usize % 3;
     [(axis + 1) % 3, (axis + 2) % 3]
@@ -96,7 +98,7 @@ mod tests {
     /// At level 0, the eye's voxel at the world's origin.
     fn seen(quad: Quad, origin: [i32; 3], place: [f32; 3]) -> Option<f32> {
         let word = pixel_kind(bytemuck::cast(quad), || origin);
-        darkness(PixelKind { word, level: 0 }, IVec3::ZERO, || place.into())
+        darkness(PixelKind { word, ..PixelKind::default() }, IVec3::ZERO, || place.into())
     }
 
     #[test]
@@ -163,7 +165,7 @@ mod tests {
     fn what_is_not_shaded_is_left_as_it_is() {
         for bits in [0, !CORNERS] {
             assert_eq!(pixel_kind([u32::MAX, bits], || unreachable!()), bits);
-            let kind = PixelKind { word: bits, level: 0 };
+            let kind = PixelKind { word: bits, ..PixelKind::default() };
             assert_eq!(darkness(kind, IVec3::ZERO, || unreachable!()), None);
         }
     }

@@ -8,6 +8,7 @@ use glam::{DMat4, IVec3, Mat4, Vec3A, Vec4};
 
 use super::occlusion::{PixelKind, darkness};
 use super::sky::{Sky, mix, smooth, xyz};
+use super::wire::Wire;
 use crate::Frame;
 
 /// What a material without a colour is drawn in: it must be seen.
@@ -24,6 +25,10 @@ pub(super) struct Shader<'a> {
     eye_fraction: Vec3A,
     /// The light that a level of occlusion takes.
     occlusion: f32,
+    /// How much of a colour its level's tint hides.
+    tint: f32,
+    /// The lines along quads' edges, where they are drawn.
+    wire: Option<Wire>,
     haze_start: f32,
     haze_rate: f32,
     haze_density: f32,
@@ -43,6 +48,8 @@ impl<'a> Shader<'a> {
             eye_voxel: IVec3::from_slice(&frame.eye_voxel),
             eye_fraction: xyz(frame.eye_fraction),
             occlusion: frame.eye_fraction[3],
+            tint: frame.ambient[3],
+            wire: Wire::new(frame),
             haze_start: frame.ray_right[3],
             haze_rate: frame.ray_up[3],
             haze_density: frame.zenith[3],
@@ -65,7 +72,7 @@ impl<'a> Shader<'a> {
     /// What a quad of this kind looks like at a pixel.
     #[inline]
     pub(super) fn surface(&self, x: usize, y: usize, depth: f32, kind: PixelKind) -> Vec4 {
-        let lit = self.lit(kind.word);
+        let lit = self.lit(kind);
         let place = || self.relative(x, y, depth) + self.eye_fraction;
         let shaded = match darkness(kind, self.eye_voxel, place) {
             Some(dark) if self.occlusion != 0.0 => {
@@ -74,7 +81,11 @@ impl<'a> Shader<'a> {
             }
             _ => lit,
         };
-        self.hazed(x, y, depth, shaded)
+        let seen = match &self.wire {
+            Some(wire) => wire.over(shaded, kind, self.relative(x, y, depth)),
+            None => shaded,
+        };
+        self.hazed(x, y, depth, seen)
     }
 
     /// What is lit like this looks like at a pixel, behind the haze that is before it.
@@ -104,13 +115,17 @@ impl<'a> Shader<'a> {
         mix(Vec3A::from_vec4(lit), sky, haze).extend(lit.w)
     }
 
-    /// A material's colour in the light that its facing gets.
+    /// A material's colour, and its level's, in the light that its facing gets.
     #[inline]
-    fn lit(&self, kind: u32) -> Vec4 {
-        let material = (kind >> 11 & 0xffff) as usize;
+    fn lit(&self, PixelKind { word, level, .. }: PixelKind) -> Vec4 {
+        let material = (word >> 11 & 0xffff) as usize;
         let color = self.palette.get(material).copied().unwrap_or(MISSING);
-        let light = self.face_light[(kind & 7).min(5) as usize];
-        (Vec3A::from_vec4(color) * light).min(Vec3A::ONE).extend(color.w)
+        let light = self.face_light[(word & 7).min(5) as usize];
+        let mut own = Vec3A::from_vec4(color);
+        if self.tint != 0.0 {
+            own = mix(own, level_tint(level), self.tint);
+        }
+        (own * light).min(Vec3A::ONE).extend(color.w)
     }
 
     /// A pixel's centre where the picture is −1 to 1, y up.
@@ -119,6 +134,12 @@ impl<'a> Shader<'a> {
         let [across, down] = self.pixel_steps;
         [(x as f32 + 0.5) * across - 1.0, (y as f32 + 0.5) * down + 1.0]
     }
+}
+
+/// The hue of a level.
+#[inline]
+fn level_tint(level: u8) -> Vec3A {
+    Vec3A::from(Frame::TINTS.map(|hues| (hues >> (4 * (level & 7)) & 15) as f32)) / 15.0
 }
 
 /// A palette's colour as the shader unpacks it.

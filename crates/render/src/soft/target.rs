@@ -12,7 +12,7 @@ use super::{
     triangle::Span,
     viewport::Viewport,
 };
-use crate::{Image, RenderError};
+use crate::{Frame, Image, RenderError, frame::QuadStyle};
 
 mod triangles;
 
@@ -28,10 +28,13 @@ pub(super) struct Target {
     depths: Vec<f32>,
     /// What is kept of the nearest quad: the word,
     kinds: Vec<u32>,
-    /// and the level, where corners of quads are darkened.
+    /// and the level, where that matters.
     levels: Vec<u8>,
-    /// Whether they are in the picture that is being drawn.
-    is_shaded: bool,
+    /// and where it ends, where that matters.
+    bounds: Vec<u32>,
+    /// Whether the level does in the picture that is being drawn.
+    shows_levels: bool,
+    shows_bounds: bool,
 }
 
 /// Some rows of a target.
@@ -42,7 +45,9 @@ struct Band<'a> {
     depths: &'a mut [f32],
     kinds: &'a mut [u32],
     levels: &'a mut [u8],
-    is_shaded: bool,
+    bounds: &'a mut [u32],
+    shows_levels: bool,
+    shows_bounds: bool,
 }
 
 impl Target {
@@ -54,7 +59,9 @@ impl Target {
             depths: zeroed("a picture's depths", pixel_count)?,
             kinds: zeroed("a picture's materials", pixel_count)?,
             levels: zeroed("a picture's levels", pixel_count)?,
-            is_shaded: false,
+            bounds: zeroed("a picture's edges", pixel_count)?,
+            shows_levels: false,
+            shows_bounds: false,
         })
     }
 
@@ -74,11 +81,11 @@ impl Target {
         image(self.image.width(), self.image.height(), rgba)
     }
 
-    /// Forgets what was drawn. `is_shaded`: whether corners of quads are darkened in what is
-    /// drawn next.
-    pub(super) fn clear(&mut self, is_shaded: bool) {
+    /// Forgets what was drawn, and makes ready for what `frame` asks for.
+    pub(super) fn clear(&mut self, frame: &Frame) {
         self.depths.fill(FAR);
-        self.is_shaded = is_shaded;
+        self.shows_levels = frame.shows_levels();
+        self.shows_bounds = frame.quad_style() == QuadStyle::Wired;
     }
 
     /// Notes for each pixel the nearest of the triangles; of equally near ones the last.
@@ -108,10 +115,22 @@ impl Target {
         let depths = self.depths.par_chunks_mut(band_pixels);
         let kinds = self.kinds.par_chunks_mut(band_pixels);
         let levels = self.levels.par_chunks_mut(band_pixels);
-        let is_shaded = self.is_shaded;
-        colors.zip(depths).zip(kinds.zip(levels)).enumerate().map(move |(number, parts)| {
-            let ((colors, depths), (kinds, levels)) = parts;
-            Band { number, width, colors, depths, kinds, levels, is_shaded }
+        let bounds = self.bounds.par_chunks_mut(band_pixels);
+        let (shows_levels, shows_bounds) = (self.shows_levels, self.shows_bounds);
+        let planes = kinds.zip(levels).zip(bounds);
+        colors.zip(depths).zip(planes).enumerate().map(move |(number, parts)| {
+            let ((colors, depths), ((kinds, levels), bounds)) = parts;
+            Band {
+                number,
+                width,
+                colors,
+                depths,
+                kinds,
+                levels,
+                bounds,
+                shows_levels,
+                shows_bounds,
+            }
         })
     }
 }
@@ -154,11 +173,15 @@ impl Band<'_> {
 
     #[inline]
     fn fill(&mut self, span: &Span, kind: PixelKind) {
-        if self.is_shaded {
-            self.fill_levels(span, kind.level);
+        let pixels = self.pixels(span);
+        let depths = &self.depths[pixels.clone()];
+        if self.shows_levels {
+            note(span, depths, &mut self.levels[pixels.clone()], kind.level);
+        }
+        if self.shows_bounds {
+            note(span, depths, &mut self.bounds[pixels.clone()], kind.bounds);
         }
         let kind = kind.word;
-        let pixels = self.pixels(span);
         let depths = &mut self.depths[pixels.clone()];
         let kinds = &mut self.kinds[pixels];
         for (i, (depth, there)) in (0i32..).zip(depths.iter_mut().zip(kinds)) {
@@ -170,23 +193,14 @@ impl Band<'_> {
         }
     }
 
-    /// Notes the level where [`fill`](Self::fill) will note the rest.
-    fn fill_levels(&mut self, span: &Span, level: u8) {
-        let pixels = self.pixels(span);
-        let depths = &self.depths[pixels.clone()];
-        for (i, (depth, there)) in (0i32..).zip(depths.iter().zip(&mut self.levels[pixels])) {
-            let own = span.depth + span.depth_step * i as f32;
-            *there = if own >= *depth { level } else { *there };
-        }
-    }
-
     fn shade(&mut self, shader: &Shader<'_>) {
         let first_row = self.first_row();
         let rows = self.colors.chunks_mut(self.width);
         let depths = self.depths.chunks(self.width);
         let kinds = self.kinds.chunks(self.width).zip(self.levels.chunks(self.width));
-        for (y, ((row, depths), (kinds, levels))) in (first_row..).zip(rows.zip(depths).zip(kinds))
-        {
+        let planes = kinds.zip(self.bounds.chunks(self.width));
+        for (y, ((row, depths), planes)) in (first_row..).zip(rows.zip(depths).zip(planes)) {
+            let ((kinds, levels), bounds) = planes;
             for (x, color) in row.iter_mut().enumerate() {
                 if kinds[x] == SHADED && depths[x] != FAR {
                     continue;
@@ -194,7 +208,7 @@ impl Band<'_> {
                 let seen = if depths[x] == FAR {
                     shader.sky(x, y)
                 } else {
-                    let kind = PixelKind { word: kinds[x], level: levels[x] };
+                    let kind = PixelKind { word: kinds[x], level: levels[x], bounds: bounds[x] };
                     shader.surface(x, y, depths[x], kind)
                 };
                 *color = packed(seen);
@@ -211,5 +225,13 @@ impl Band<'_> {
                 *color = over(shader.surface(x, span.y, depth, kind), *color);
             }
         }
+    }
+}
+
+/// Notes `own` of the pixels where [`Band::fill`] will note the rest.
+fn note<T: Copy>(span: &Span, depths: &[f32], there: &mut [T], own: T) {
+    for (i, (depth, there)) in (0i32..).zip(depths.iter().zip(there)) {
+        let is_nearer = span.depth + span.depth_step * i as f32 >= *depth;
+        *there = if is_nearer { own } else { *there };
     }
 }

@@ -149,7 +149,7 @@ impl<'a> TriangleStage<'a> {
                 self.corners.to_clip(self.corners.relative(origin, local))
             });
             let (first, is_back) = (triangles.len(), turns_its_back(clip));
-            let kind = PixelKind { word: facets.len() as u32, level: 0 };
+            let kind = PixelKind { word: facets.len() as u32, ..PixelKind::default() };
             self.push(clip, is_back, kind, triangles);
             if triangles.len() > first {
                 facets.push(facet(clip, [a, b, c], is_back));

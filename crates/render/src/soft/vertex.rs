@@ -5,7 +5,8 @@ use drystone_mesh::{Cube, Face, Quad};
 use glam::{Vec3A, Vec4};
 
 use super::occlusion::{PixelKind, pixel_kind};
-use crate::{DrawData, Frame};
+use super::wire::quad_bounds;
+use crate::{DrawData, Frame, frame::QuadStyle};
 
 /// What the corners of every quad need.
 pub(super) struct VertexStage {
@@ -16,6 +17,8 @@ pub(super) struct VertexStage {
     /// clip `w`.
     seam: f32,
     seam_stretch_max: f32,
+    /// Whether pixels need to know where their quad ends.
+    is_wired: bool,
     /// Which way all rays run, when they are parallel.
     parallel_sight: Option<Vec3A>,
 }
@@ -81,6 +84,7 @@ impl VertexStage {
             eye_fraction: Vec3A::new(fx, fy, fz),
             seam: if closes_seam { frame.horizon[3] } else { 0.0 },
             seam_stretch_max: frame.sun[3],
+            is_wired: frame.quad_style() == QuadStyle::Wired,
             parallel_sight: is_parallel.then_some(Vec3A::new(sx, sy, sz)),
         }
     }
@@ -100,10 +104,12 @@ impl VertexStage {
     #[inline]
     pub(super) fn pixel_kind(&self, quad: Quad, data: &DrawData) -> PixelKind {
         let level = data.level.min(DrawData::MAX_LEVEL);
-        let word = pixel_kind(bytemuck::cast(quad), || {
+        let origin = || {
             [0, 1, 2].map(|i| (data.origin[i] >> level).wrapping_sub(self.eye_voxel[i] >> level))
-        });
-        PixelKind { word, level: level as u8 }
+        };
+        let words = bytemuck::cast(quad);
+        let bounds = if self.is_wired { quad_bounds(words, origin()) } else { 0 };
+        PixelKind { word: pixel_kind(words, origin), level: level as u8, bounds }
     }
 
     /// A place relative to the eye, of one within a mesh whose origin is given so.

@@ -8,14 +8,14 @@ use super::{
     per_frame::{COMMANDS_OFFSET, frame_group, per_frame_buffer},
     pipelines::{Pipelines, QuadPipelines},
 };
-use crate::{Batch, Culled, Device, Frame, Passes, RenderError, device::Entries};
+use crate::{Batch, Culled, Device, Frame, Passes, RenderError, device::Entries, frame::QuadStyle};
 
 /// What one frame shows.
 struct Contents<'a> {
     passes: &'a Passes<'a, WgpuGeometry>,
     culled: Option<&'a Culled<'a, WgpuGeometry>>,
     /// What draws quads.
-    is_shaded: bool,
+    style: QuadStyle,
     /// Whether batches are drawn by one call each.
     indirect: bool,
     /// Whether such a call has the GPU read how many commands it has. Once one call of a
@@ -62,9 +62,9 @@ impl WgpuDevice {
         }
         let counted =
             indirect && culled.is_some() && self.culler.as_ref().is_some_and(Culler::is_counted);
-        let is_shaded = frame.is_shaded();
-        self.pipelines.prepare(&self.opened.device, is_shaded);
-        let contents = Contents { passes, culled, is_shaded, indirect, counted };
+        let style = frame.quad_style();
+        self.pipelines.prepare(&self.opened.device, style);
+        let contents = Contents { passes, culled, style, indirect, counted };
         self.upload(frame, &contents)?;
         let commands = self.encode(&canvas.color, &contents)?;
         self.opened.queue.submit(self.copies.take().into_iter().chain([commands]));
@@ -185,7 +185,7 @@ impl WgpuDevice {
         });
         pass.set_bind_group(0, &self.frame_group, &[]);
         pass.set_index_buffer(self.pattern.slice(..), wgpu::IndexFormat::Uint32);
-        pass.set_pipeline(&self.pipelines.of_quads(contents.is_shaded).opaque);
+        pass.set_pipeline(&self.pipelines.of_quads(contents.style).opaque);
         pass
     }
 
@@ -194,8 +194,8 @@ impl WgpuDevice {
         let passes = contents.passes;
         let count_bytes = counts_offset(contents);
         let mut cursor = Cursor { commands_bytes: COMMANDS_OFFSET, count_bytes };
-        let Pipelines { cubes, sky, triangles, blended_triangles, .. } = &self.pipelines;
-        let QuadPipelines { opaque, blended } = self.pipelines.of_quads(contents.is_shaded);
+        let Pipelines { sky, triangles, blended_triangles, .. } = &self.pipelines;
+        let QuadPipelines { opaque, blended, cubes } = self.pipelines.of_quads(contents.style);
         let solid =
             [(Entries::Quads, opaque), (Entries::Cubes, cubes), (Entries::Vertices, triangles)];
         self.encode_layer(pass, (&solid, passes.opaque), contents, &mut cursor);

@@ -2,24 +2,27 @@
 
 use wgpu::ShaderStages;
 
+use crate::frame::QuadStyle;
+
 pub(super) const DEPTH_FORMAT: wgpu::TextureFormat = wgpu::TextureFormat::Depth32Float;
 
 /// What is made once and bound every frame.
 pub(super) struct Pipelines {
     pub(super) frame_layout: wgpu::BindGroupLayout,
     pub(super) geometry_layout: wgpu::BindGroupLayout,
-    pub(super) cubes: wgpu::RenderPipeline,
     pub(super) sky: wgpu::RenderPipeline,
     pub(super) triangles: wgpu::RenderPipeline,
     pub(super) blended_triangles: wgpu::RenderPipeline,
     plain: QuadPipelines,
-    /// Once a frame has asked for it.
+    /// Once a frame has asked for them.
     shaded: Option<QuadPipelines>,
+    wired: Option<QuadPipelines>,
     quads: QuadParts,
 }
 
-/// What draws quads.
+/// What draws quads, and cubes, which are three each.
 pub(super) struct QuadPipelines {
+    pub(super) cubes: wgpu::RenderPipeline,
     pub(super) opaque: wgpu::RenderPipeline,
     pub(super) blended: wgpu::RenderPipeline,
 }
@@ -31,6 +34,8 @@ struct QuadParts {
     format: wgpu::TextureFormat,
 }
 
+/// The sums of quads.
+const QUADS: &str = concat!(include_str!("shader.wgsl"), include_str!("wire.wgsl"));
 /// The sums of triangles, and what they share with those of quads.
 const TRIANGLES: &str = concat!(include_str!("shader.wgsl"), include_str!("triangles.wgsl"));
 
@@ -46,7 +51,10 @@ struct Stage {
 
 impl Pipelines {
     pub(super) fn new(device: &wgpu::Device, format: wgpu::TextureFormat) -> Self {
-        let shader = device.create_shader_module(wgpu::include_wgsl!("shader.wgsl"));
+        let shader = device.create_shader_module(wgpu::ShaderModuleDescriptor {
+            label: Some("quads"),
+            source: wgpu::ShaderSource::Wgsl(QUADS.into()),
+        });
         let both = ShaderStages::VERTEX_FRAGMENT;
         let frame_layout = layout(device, "frame", &[uniform(0, both), storage(1)]);
         let geometry_layout = layout(device, "geometry", &[storage(0), storage(1)]);
@@ -63,38 +71,49 @@ impl Pipelines {
             cull: None,
         };
         let sky = pipeline(device, &quads.shader, &sky_layout, format, &sky);
-        let cubes = quads.pipeline(device, &solid("cubes", "cube_vertex", PLAIN_FRAGMENT));
-        let plain = ["opaque_vertex", "blended_vertex", PLAIN_FRAGMENT];
-        let plain = quads.pipelines(device, plain);
+        let names = ["opaque_vertex", "blended_vertex", "surface_fragment"];
+        let cubes = quads.pipeline(device, &solid("cubes", "cube_vertex", names[2]));
+        let plain = quads.pipelines(device, cubes, names);
         let [triangles, blended_triangles] = triangles(device, &quads.layout, format);
         Self {
             frame_layout,
             geometry_layout,
-            cubes,
             sky,
             triangles,
             blended_triangles,
             plain,
             shaded: None,
+            wired: None,
             quads,
         }
     }
 
-    /// Makes those that a frame needs, which may have darkened corners or not.
-    pub(super) fn prepare(&mut self, device: &wgpu::Device, is_shaded: bool) {
-        if is_shaded && self.shaded.is_none() {
+    /// Makes those that a frame of this style needs.
+    pub(super) fn prepare(&mut self, device: &wgpu::Device, style: QuadStyle) {
+        if style == QuadStyle::Shaded && self.shaded.is_none() {
             let names = ["shaded_opaque_vertex", "shaded_blended_vertex", "shaded_fragment"];
-            self.shaded = Some(self.quads.pipelines(device, names));
+            // Cubes have no shades.
+            let cubes = self.plain.cubes.clone();
+            self.shaded = Some(self.quads.pipelines(device, cubes, names));
+        }
+        if style == QuadStyle::Wired && self.wired.is_none() {
+            let names = ["wired_opaque_vertex", "wired_blended_vertex", "wired_fragment"];
+            let cubes = solid("wired cubes", "wired_cube_vertex", names[2]);
+            let cubes = self.quads.pipeline(device, &cubes);
+            self.wired = Some(self.quads.pipelines(device, cubes, names));
         }
     }
 
     /// Those that were made ready for such a frame.
-    pub(super) fn of_quads(&self, is_shaded: bool) -> &QuadPipelines {
-        self.shaded.as_ref().filter(|_| is_shaded).unwrap_or(&self.plain)
+    pub(super) fn of_quads(&self, style: QuadStyle) -> &QuadPipelines {
+        let made = match style {
+            QuadStyle::Plain => None,
+            QuadStyle::Shaded => self.shaded.as_ref(),
+            QuadStyle::Wired => self.wired.as_ref(),
+        };
+        made.unwrap_or(&self.plain)
     }
 }
-
-const PLAIN_FRAGMENT: &str = "surface_fragment";
 
 /// A stage that writes depth.
 fn solid(label: &'static str, vertex: &'static str, fragment: &'static str) -> Stage {
@@ -111,11 +130,13 @@ impl QuadParts {
     fn pipelines(
         &self,
         device: &wgpu::Device,
+        cubes: wgpu::RenderPipeline,
         [opaque, blended, fragment]: [&'static str; 3],
     ) -> QuadPipelines {
         let blend = Some(wgpu::BlendState::ALPHA_BLENDING);
         let blended = Stage { blend, depth_write: false, ..solid("blended", blended, fragment) };
         QuadPipelines {
+            cubes,
             opaque: self.pipeline(device, &solid("opaque", opaque, fragment)),
             blended: self.pipeline(device, &blended),
         }

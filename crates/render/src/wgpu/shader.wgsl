@@ -12,9 +12,9 @@ struct Frame {
     zenith: vec4<f32>,          // w: haze density
     horizon: vec4<f32>,         // w: seam, voxels per clip w
     ground: vec4<f32>,          // w: 1 when rays are parallel
-    sun_direction: vec4<f32>,
+    sun_direction: vec4<f32>,   // w: reach of the wire frame's lines, in pixels
     sun: vec4<f32>,             // w: the most that the seam is stretched
-    ambient: vec4<f32>,
+    ambient: vec4<f32>,         // w: tint of levels
     face_light: array<vec4<f32>, 6>,
 }
 
@@ -28,6 +28,11 @@ struct DrawData {
 
 // Above it there are no levels.
 const MAX_LEVEL: u32 = 24u;
+
+// See Frame::TINTS.
+const TINT_RED: u32 = 0x7fe302ffu;
+const TINT_GREEN: u32 = 0x4f36edc3u;
+const TINT_BLUE: u32 = 0x1fefe303u;
 
 @group(0) @binding(0) var<uniform> frame: Frame;
 @group(0) @binding(1) var<storage, read> palette: array<u32>;
@@ -103,7 +108,13 @@ fn seam_stretch(at: Place) -> vec3<f32> {
     return min(sqrt(1.0 + squares / off_plane), vec3<f32>(frame.sun.w));
 }
 
-fn surface_color(words: vec2<u32>) -> vec4<f32> {
+// The hue of a level; see Frame::TINTS.
+fn level_tint(level: u32) -> vec3<f32> {
+    let hues = vec3<u32>(TINT_RED, TINT_GREEN, TINT_BLUE) >> vec3<u32>((level & 7u) * 4u);
+    return vec3<f32>(hues & vec3<u32>(15u)) / 15.0;
+}
+
+fn surface_color(words: vec2<u32>, level: u32) -> vec4<f32> {
     let material = (words.y >> 11u) & 0xffffu;
     // A number without a colour must be seen: magenta.
     var color = vec4<f32>(1.0, 0.0, 1.0, 1.0);
@@ -111,7 +122,8 @@ fn surface_color(words: vec2<u32>) -> vec4<f32> {
         color = unpack4x8unorm(palette[material]);
     }
     let light = frame.face_light[min(words.y & 7u, 5u)].rgb;
-    return vec4<f32>(min(color.rgb * light, vec3<f32>(1.0)), color.a);
+    let tinted = mix(color.rgb, level_tint(level), frame.ambient.w);
+    return vec4<f32>(min(tinted * light, vec3<f32>(1.0)), color.a);
 }
 
 fn corner(vertex: u32, slot: u32, seam: f32) -> Corner {
@@ -124,7 +136,7 @@ fn quad_corner(words: vec2<u32>, number: u32, data: DrawData, seam: f32) -> Corn
     let relative = at.relative + at.outward * seam_stretch(at) * (seam * unmoved.w);
     var out: Corner;
     out.position = to_clip(relative);
-    out.color = surface_color(words);
+    out.color = surface_color(words, data.level);
     out.relative = relative;
     return out;
 }
@@ -189,10 +201,7 @@ fn shaded_blended_vertex(
 
 // Of each two facings across an axis the cube's that can look towards the eye, of the axis
 // that the vertex is of; as a quad, or nothing where that is hidden.
-@vertex
-fn cube_vertex(@builtin(vertex_index) vertex: u32) -> Corner {
-    let entry = quads[vertex / 12u];
-    let data = draws[(entry.x >> 24u) | ((entry.y >> 16u) << 8u)];
+fn cube_face(vertex: u32, entry: vec2<u32>, data: DrawData) -> CubeFace {
     let normal_axis = vertex / 4u % 3u;
     let origin = vec3<i32>(data.origin_x, data.origin_y, data.origin_z) - frame.eye_voxel.xyz;
     let low = vec3<f32>(vec3<u32>(entry.x, entry.x >> 6u, entry.x >> 12u) & vec3<u32>(63u));
@@ -200,14 +209,30 @@ fn cube_vertex(@builtin(vertex_index) vertex: u32) -> Corner {
     let middle = (vec3<f32>(origin) + local) - frame.eye_fraction.xyz;
     let sight = select(middle, frame.ray_forward.xyz, frame.ground.w > 0.0);
     let face = normal_axis + select(0u, 3u, sight[normal_axis] < 0.0);
-    if ((entry.x >> (18u + face)) & 1u) == 0u {
-        var nothing: Corner;
-        // Nearer than the nearest: no part of it is in the picture.
-        nothing.position = vec4<f32>(0.0, 0.0, 2.0, 1.0);
-        return nothing;
-    }
     let words = vec2<u32>(entry.x & 0x3ffffu, face | ((entry.y & 0xffffu) << 11u));
-    return quad_corner(words, vertex % 4u, data, frame.horizon.w);
+    return CubeFace(words, ((entry.x >> (18u + face)) & 1u) != 0u);
+}
+
+struct CubeFace {
+    words: vec2<u32>,
+    is_there: bool,
+}
+
+// Nearer than the nearest: no part of it is in the picture.
+const NOWHERE: vec4<f32> = vec4<f32>(0.0, 0.0, 2.0, 1.0);
+
+fn cube_data(entry: vec2<u32>) -> DrawData {
+    return draws[(entry.x >> 24u) | ((entry.y >> 16u) << 8u)];
+}
+
+@vertex
+fn cube_vertex(@builtin(vertex_index) vertex: u32) -> Corner {
+    let entry = quads[vertex / 12u];
+    let data = cube_data(entry);
+    let face = cube_face(vertex, entry, data);
+    var out = quad_corner(face.words, vertex % 4u, data, frame.horizon.w);
+    out.position = select(NOWHERE, out.position, face.is_there);
+    return out;
 }
 
 // The sky in a direction of unit length, without the sun's disc: what haze fades to.

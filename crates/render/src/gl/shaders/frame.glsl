@@ -11,9 +11,9 @@ layout(std140, binding = 0) uniform Frame {
     vec4 zenith;          // w: haze density
     vec4 horizon;         // w: seam, voxels per clip w
     vec4 ground;          // w: 1 when rays are parallel
-    vec4 sun_direction;
+    vec4 sun_direction;   // w: reach of the wire frame's lines, in pixels
     vec4 sun;             // w: the most that the seam is stretched
-    vec4 ambient;
+    vec4 ambient;         // w: tint of levels
     vec4 face_light[6];
 } frame;
 

@@ -3,6 +3,9 @@ layout(location = 1) in vec3 relative;
 #ifdef SHADED
 layout(location = 2) flat in uint kind;
 #endif
+#ifdef WIRED
+layout(location = 3) flat in uint bounds;
+#endif
 
 layout(location = 0) out vec4 seen;
 
@@ -29,10 +32,49 @@ float darkness(vec3 units) {
 }
 #endif
 
+#ifdef WIRED
+// The part of a pixel that the lines along its quad's edges hide.
+float wire() {
+    uint normal_axis = (kind & 7u) % 3u;
+    uint u = (normal_axis + 1u) % 3u;
+    uint v = (normal_axis + 2u) % 3u;
+    // As in darkness.
+    uint level = kind >> 11u & 31u;
+    ivec3 eye_within = frame.eye_voxel.xyz & ivec3((1 << level) - 1);
+    float per_unit = uintBitsToFloat((127u - level) << 23u);
+    vec3 at = (relative + frame.eye_fraction.xyz + vec3(eye_within)) * per_unit;
+    vec2 low = vec2((uvec2(bounds) >> uvec2(0u, 7u)) & uvec2(127u));
+    vec2 size = vec2((uvec2(bounds) >> uvec2(14u, 20u)) & uvec2(63u)) + 1.0;
+    vec2 from_low = vec2(at[u], at[v]) - low;
+    // What lies a hair below the quad must not count as above it.
+    vec2 within = from_low - 128.0 * floor(from_low * 0.0078125 + 0.25);
+    // Voxels that a pixel spans along width and height; see seam_stretch.
+    vec3 sight = frame.ground.w > 0.0 ? frame.ray_forward.xyz : relative;
+    vec3 squares = sight * sight;
+    float off_plane = max(squares[normal_axis], 1e-6);
+    vec2 stretch = min(sqrt(1.0 + vec2(squares[u], squares[v]) / off_plane), vec2(frame.sun.w));
+    mat4 m = frame.clip_from_relative;
+    float clip_w = (m[0] * relative.x + m[1] * relative.y + m[2] * relative.z + m[3]).w;
+    // The seam moves edges by one part in 128.
+    vec2 pixel = stretch * (frame.horizon.w * 128.0 * clip_w * per_unit);
+    vec2 edges = min(within, size - within) / pixel;
+    float line = clamp(frame.sun_direction.w - min(edges.x, edges.y), 0.0, 1.0);
+    // Quads of few pixels would be nothing but lines.
+    vec2 sides = size / pixel;
+    return 0.85 * line * clamp(min(sides.x, sides.y) * 0.125, 0.0, 1.0);
+}
+#endif
+
 void main() {
+    float opacity = color.a;
     vec3 lit = color.rgb;
 #ifdef SHADED
     lit *= 1.0 - darkness(relative + frame.eye_fraction.xyz) * frame.eye_fraction.w;
 #endif
-    seen = hazed(vec4(lit, color.a), relative);
+#ifdef WIRED
+    float line = wire();
+    lit *= 1.0 - line;
+    opacity += (1.0 - opacity) * line;
+#endif
+    seen = hazed(vec4(lit, opacity), relative);
 }

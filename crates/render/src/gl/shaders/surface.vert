@@ -35,6 +35,23 @@ uint pixel_kind(uvec2 words, ivec4 draw) {
 }
 #endif
 
+#ifdef WIRED
+layout(location = 3) flat out uint bounds;
+
+// Where a quad lies and how long it is, in voxels of its mesh: its low ends along width and
+// height, counted from the voxel that the eye is in, modulo 128, and its lengths less one.
+uint quad_bounds(uvec2 words, ivec4 draw) {
+    uint level = min(uint(draw.w), 24u);
+    ivec3 steps = (draw.xyz >> level) - (frame.eye_voxel.xyz >> level);
+    uvec3 within = uvec3(words.x, words.x >> 6u, words.x >> 12u) & uvec3(63u);
+    uvec3 low = (within + uvec3(steps)) & uvec3(127u);
+    uint normal_axis = (words.y & 7u) % 3u;
+    uint low_u = low[(normal_axis + 1u) % 3u];
+    uint low_v = low[(normal_axis + 2u) % 3u];
+    return low_u | low_v << 7u | (words.x >> 18u & 0xfffu) << 14u;
+}
+#endif
+
 vec3 axis(uint index) {
     return vec3(equal(uvec3(index), uvec3(0u, 1u, 2u)));
 }
@@ -55,7 +72,13 @@ vec3 seam_stretch(vec3 at, vec3 normal) {
     return min(sqrt(1.0 + squares / off_plane), vec3(frame.sun.w));
 }
 
-vec4 surface_color(uvec2 words) {
+// The hue of a level; see Frame::TINTS.
+vec3 level_tint(uint level) {
+    uvec3 hues = uvec3(0x7fe302ffu, 0x4f36edc3u, 0x1fefe303u) >> ((level & 7u) * 4u);
+    return vec3(hues & uvec3(15u)) / 15.0;
+}
+
+vec4 surface_color(uvec2 words, uint level) {
     uint material = words.y >> 11u & 0xffffu;
     // A number without a colour must be seen: magenta.
     vec4 own = vec4(1.0, 0.0, 1.0, 1.0);
@@ -63,7 +86,8 @@ vec4 surface_color(uvec2 words) {
         own = unpackUnorm4x8(palette[material]);
     }
     vec3 light = frame.face_light[min(words.y & 7u, 5u)].rgb;
-    return vec4(min(own.rgb * light, vec3(1.0)), own.a);
+    vec3 tinted = mix(own.rgb, level_tint(level), frame.ambient.w);
+    return vec4(min(tinted * light, vec3(1.0)), own.a);
 }
 
 #ifdef CUBES
@@ -91,6 +115,12 @@ void main() {
         gl_Position = vec4(0.0, 0.0, 2.0, 1.0);
         color = vec4(0.0);
         relative = vec3(0.0);
+#ifdef SHADED
+        kind = 0u;
+#endif
+#ifdef WIRED
+        bounds = 0u;
+#endif
         return;
     }
 #else
@@ -117,8 +147,11 @@ void main() {
     vec3 outward = (float(along_u) * 2.0 - 1.0) * u + (float(along_v) * 2.0 - 1.0) * v;
     relative = at + outward * seam_stretch(at, normal) * (SEAM * to_clip(at).w);
     gl_Position = to_clip(relative);
-    color = surface_color(words);
+    color = surface_color(words, uint(draw.w));
 #ifdef SHADED
     kind = pixel_kind(words, draw);
+#endif
+#ifdef WIRED
+    bounds = quad_bounds(words, draw);
 #endif
 }

@@ -7,7 +7,7 @@ use drystone_mesh::{Cube, Quad};
 use drystone_pool::Access;
 
 use super::*;
-use crate::SoftGeometry;
+use crate::{Frame, SoftGeometry};
 
 /// What is there, as far as it may be counted from without.
 #[derive(Clone, Default)]

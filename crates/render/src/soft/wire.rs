@@ -1,0 +1,164 @@
+//! Lines along the edges of quads: a pixel keeps where its quad ends, as it keeps how dark
+//! its quad's corners are.
+
+use glam::{IVec3, Vec3A, Vec4};
+
+use super::{
+    occlusion::{PixelKind, span_axes},
+    sky::xyz,
+};
+use crate::Frame;
+
+/// Bits of each end, and of each length less one.
+const END_BITS: u32 = 7;
+const LENGTH_BITS: u32 = 6;
+/// Ends are counted modulo this: twice the longest quad.
+const ENDS: f32 = (1 << END_BITS) as f32;
+/// How much of a pixel on an edge the line hides.
+const DARKEST: f32 = 0.85;
+/// Quads with a side of fewer pixels have fainter lines, or they would be nothing else.
+const CLEAR_PIXELS: f32 = 8.0;
+
+/// Where a quad lies and how long it is, in voxels of its mesh: its low ends along width and
+/// height, counted from the voxel that the eye is in, and its lengths less one. `words` are the
+/// quad's, `origin` its mesh's in voxels of that, from the one on that the eye is in.
+#[inline]
+pub(super) fn quad_bounds(words: [u32; 2], origin: [i32; 3]) -> u32 {
+    let lows = span_axes(words[1]).map(|axis| {
+        let low = words[0] >> (6 * axis) & 63;
+        low.wrapping_add(origin[axis] as u32) & ((1 << END_BITS) - 1)
+    });
+    let lengths = words[0] >> 18 & ((1 << (2 * LENGTH_BITS)) - 1);
+    lows[0] | lows[1] << END_BITS | lengths << (2 * END_BITS)
+}
+
+/// The lines of a frame.
+pub(super) struct Wire {
+    /// How far they reach into their quad.
+    pixels: f32,
+    /// Units that a pixel spans at clip `w` 1, on a face seen straight on.
+    pixel_units: f32,
+    stretch_max: f32,
+    /// Clip `w` of a place relative to the eye, and of the eye.
+    clip_w: (Vec3A, f32),
+    parallel_sight: Option<Vec3A>,
+    eye_voxel: IVec3,
+    eye_fraction: Vec3A,
+}
+
+impl Wire {
+    /// `None` where there are none.
+    pub(super) fn new(frame: &Frame) -> Option<Self> {
+        let [x, y, z, rest] = frame.clip_from_relative.map(|column| column[3]);
+        let is_parallel = frame.ground[3] > 0.0;
+        let pixels = frame.sun_direction[3];
+        (pixels != 0.0).then(|| Self {
+            pixels,
+            pixel_units: frame.horizon[3] / Frame::SEAM_PIXELS,
+            stretch_max: frame.sun[3],
+            clip_w: (Vec3A::new(x, y, z), rest),
+            parallel_sight: is_parallel.then(|| xyz(frame.ray_forward)),
+            eye_voxel: IVec3::from_slice(&frame.eye_voxel),
+            eye_fraction: xyz(frame.eye_fraction),
+        })
+    }
+
+    /// A pixel's colour under the line of its quad, at a place relative to the eye.
+    #[inline]
+    pub(super) fn over(&self, color: Vec4, kind: PixelKind, relative: Vec3A) -> Vec4 {
+        let line = self.line(kind, relative);
+        let opacity = color.w + (1.0 - color.w) * line;
+        (Vec3A::from_vec4(color) * (1.0 - line)).extend(opacity)
+    }
+
+    /// The part of a pixel that the line hides.
+    fn line(&self, kind: PixelKind, relative: Vec3A) -> f32 {
+        let level = u32::from(kind.level);
+        let normal_axis = (kind.word & 7) as usize % 3;
+        let eye_within = (self.eye_voxel & ((1 << level) - 1)).as_vec3a();
+        let per_unit = f32::from_bits((127 - level) << 23);
+        let at = (relative + self.eye_fraction + eye_within) * per_unit;
+        let squares = self.parallel_sight.unwrap_or(relative).map(|c| c * c);
+        let off_plane = squares[normal_axis].max(1e-6);
+        let (forward, rest) = self.clip_w;
+        let straight = self.pixel_units * (forward.dot(relative) + rest) * per_unit;
+        let (mut edge, mut side) = (f32::INFINITY, f32::INFINITY);
+        for (i, axis) in (0..).zip(span_axes(kind.word)) {
+            let low = (kind.bounds >> (END_BITS * i) & ((1 << END_BITS) - 1)) as f32;
+            let length = kind.bounds >> (2 * END_BITS + LENGTH_BITS * i);
+            let size = (length & ((1 << LENGTH_BITS) - 1)) as f32 + 1.0;
+            let from_low = at[axis] - low;
+            // What lies a hair below the quad must not count as above it.
+            let within = from_low - ENDS * (from_low / ENDS + 0.25).floor();
+            // Voxels that a pixel spans.
+            let stretch = (1.0 + squares[axis] / off_plane).sqrt().min(self.stretch_max);
+            let pixel = stretch * straight;
+            edge = edge.min(within.min(size - within) / pixel);
+            side = side.min(size / pixel);
+        }
+        let line = (self.pixels - edge).clamp(0.0, 1.0);
+        DARKEST * line * (side / CLEAR_PIXELS).clamp(0.0, 1.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use drystone_mesh::{Face, Quad};
+    use glam::DVec3;
+
+    use super::{super::vertex::VertexStage, *};
+    use crate::{Camera, DrawData, View};
+
+    /// Wherever quads lie, at any level: lines along their edges, as many pixels wide in the
+    /// picture as is said, and nothing between.
+    #[test]
+    fn lines_lie_along_edges_and_are_as_wide_in_the_picture_anywhere() {
+        for (level, face) in [0, 1, 5].into_iter().flat_map(|l| Face::ALL.map(|face| (l, face))) {
+            let units = 1 << level;
+            let data = DrawData { origin: [-3 * units, 70 * units, 0], level, extent: 64 << level };
+            let quad = Quad::new([60, 1, 33], [9, 64], face, 1);
+            let corner = |n| {
+                let at: [f64; 3] = std::array::from_fn(|i| {
+                    f64::from(data.origin[i] + quad.corner(n)[i] as i32 * units)
+                });
+                DVec3::from(at)
+            };
+            // Inner places by parts of width and height.
+            let at = |u: f64, v: f64| {
+                let (along, up) = if face.is_positive() { (1, 2) } else { (2, 1) };
+                corner(0) + (corner(along) - corner(0)) * u + (corner(up) - corner(0)) * v
+            };
+            let normal = DVec3::from(face.normal().map(f64::from));
+            let eye = at(0.3, 0.6) + (normal * 40.0 + DVec3::new(7.0, 9.0, 5.0)) * f64::from(units);
+            let view = View { wire: true, ..View::new(Camera::look_at(eye, at(0.4, 0.5))) };
+            let frame = view.frame(4_000, 3_000);
+            let kind = VertexStage::new(&frame, true).pixel_kind(quad, &data);
+            let wire = Wire::new(&frame).unwrap();
+            let line = |u: f64, v: f64| wire.line(kind, (at(u, v) - eye).as_vec3a());
+            assert_eq!(line(0.5, 0.5), 0.0, "{level} {face:?}");
+            let picture = |u: f64, v: f64| {
+                let clip = view.camera.clip_from_relative(4.0 / 3.0)
+                    * (at(u, v) - eye).as_vec3().extend(1.0);
+                (clip.truncate() / clip.w).truncate() * glam::Vec2::new(2_000.0, 1_500.0)
+            };
+            for step in 1..9 {
+                let along = f64::from(step) / 9.0;
+                assert_eq!(line(along, 0.0), DARKEST, "{level} {face:?} {along}");
+                assert_eq!(line(1.0, along), DARKEST, "{level} {face:?} {along}");
+                // Where the line ends, that far from the edge in the picture.
+                let mut end = 0.0;
+                while line(end, along) > 0.0 {
+                    end += 1e-5;
+                }
+                let edge = (picture(0.0, along + 1e-3) - picture(0.0, along)).normalize();
+                let wide = (picture(end, along) - picture(0.0, along)).perp_dot(edge).abs();
+                assert!((wide - Frame::WIRE_PIXELS).abs() < 0.15, "{level} {face:?}: {wide}");
+            }
+        }
+    }
+
+    #[test]
+    fn there_are_none_unless_they_are_asked_for() {
+        assert!(Wire::new(&View::new(Camera::default()).frame(8, 8)).is_none());
+    }
+}

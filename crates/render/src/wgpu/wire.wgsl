@@ -1,0 +1,96 @@
+// Lines along the edges of quads; goes on where shader.wgsl ends. The software rasteriser
+// (src/soft/wire.rs) does the same sums in the same order.
+
+// Parts of a pixel that the seam moves edges by; see Frame::SEAM_PIXELS.
+const SEAM_PARTS: f32 = 128.0;
+
+struct WiredCorner {
+    @builtin(position) position: vec4<f32>,
+    @location(0) @interpolate(flat) color: vec4<f32>,
+    @location(1) relative: vec3<f32>,
+    @location(2) @interpolate(flat) kind: u32,
+    @location(3) @interpolate(flat) bounds: u32,
+}
+
+// Where a quad lies and how long it is, in voxels of its mesh: its low ends along width and
+// height, counted from the voxel that the eye is in, modulo 128, and its lengths less one.
+fn quad_bounds(words: vec2<u32>, data: DrawData) -> u32 {
+    let level = min(data.level, MAX_LEVEL);
+    let origin = vec3<i32>(data.origin_x, data.origin_y, data.origin_z) >> vec3<u32>(level);
+    let steps = origin - (frame.eye_voxel.xyz >> vec3<u32>(level));
+    let within = vec3<u32>(words.x, words.x >> 6u, words.x >> 12u) & vec3<u32>(63u);
+    let low = (within + vec3<u32>(steps)) & vec3<u32>(127u);
+    let normal_axis = (words.y & 7u) % 3u;
+    let low_u = low[(normal_axis + 1u) % 3u];
+    let low_v = low[(normal_axis + 2u) % 3u];
+    return low_u | (low_v << 7u) | (((words.x >> 18u) & 0xfffu) << 14u);
+}
+
+fn wired_corner(words: vec2<u32>, number: u32, data: DrawData, seam: f32) -> WiredCorner {
+    let plain = quad_corner(words, number, data, seam);
+    let kind = pixel_kind(words, data);
+    return WiredCorner(plain.position, plain.color, plain.relative, kind, quad_bounds(words, data));
+}
+
+@vertex
+fn wired_opaque_vertex(
+    @builtin(vertex_index) vertex: u32,
+    @builtin(instance_index) slot: u32,
+) -> WiredCorner {
+    return wired_corner(quads[vertex / 4u], vertex % 4u, draws[slot], frame.horizon.w);
+}
+
+@vertex
+fn wired_blended_vertex(
+    @builtin(vertex_index) vertex: u32,
+    @builtin(instance_index) slot: u32,
+) -> WiredCorner {
+    return wired_corner(quads[vertex / 4u], vertex % 4u, draws[slot], 0.0);
+}
+
+@vertex
+fn wired_cube_vertex(@builtin(vertex_index) vertex: u32) -> WiredCorner {
+    let entry = quads[vertex / 12u];
+    let data = cube_data(entry);
+    let face = cube_face(vertex, entry, data);
+    var out = wired_corner(face.words, vertex % 4u, data, frame.horizon.w);
+    out.position = select(NOWHERE, out.position, face.is_there);
+    return out;
+}
+
+// The part of a pixel that the lines along its quad's edges hide.
+fn wire(in: WiredCorner) -> f32 {
+    let normal_axis = (in.kind & 7u) % 3u;
+    let u = (normal_axis + 1u) % 3u;
+    let v = (normal_axis + 2u) % 3u;
+    // As in darkness.
+    let level = (in.kind >> 11u) & 31u;
+    let eye_within = frame.eye_voxel.xyz & vec3<i32>((1 << level) - 1);
+    let per_unit = bitcast<f32>((127u - level) << 23u);
+    let at = (in.relative + frame.eye_fraction.xyz + vec3<f32>(eye_within)) * per_unit;
+    let low = vec2<f32>((vec2<u32>(in.bounds) >> vec2<u32>(0u, 7u)) & vec2<u32>(127u));
+    let size = vec2<f32>((vec2<u32>(in.bounds) >> vec2<u32>(14u, 20u)) & vec2<u32>(63u)) + 1.0;
+    let from_low = vec2<f32>(at[u], at[v]) - low;
+    // What lies a hair below the quad must not count as above it.
+    let within = from_low - 128.0 * floor(from_low * 0.0078125 + 0.25);
+    // Voxels that a pixel spans along width and height; see seam_stretch.
+    let sight = select(in.relative, frame.ray_forward.xyz, frame.ground.w > 0.0);
+    let squares = sight * sight;
+    let off_plane = max(squares[normal_axis], 1e-6);
+    let stretch = min(sqrt(1.0 + vec2<f32>(squares[u], squares[v]) / off_plane), vec2<f32>(frame.sun.w));
+    let pixel = stretch * (frame.horizon.w * SEAM_PARTS * to_clip(in.relative).w * per_unit);
+    let edges = min(within, size - within) / pixel;
+    let line = clamp(frame.sun_direction.w - min(edges.x, edges.y), 0.0, 1.0);
+    // Quads of few pixels would be nothing but lines.
+    let sides = size / pixel;
+    return 0.85 * line * clamp(min(sides.x, sides.y) * 0.125, 0.0, 1.0);
+}
+
+@fragment
+fn wired_fragment(in: WiredCorner) -> @location(0) vec4<f32> {
+    let dark = darkness(in.kind, in.relative + frame.eye_fraction.xyz);
+    let light = 1.0 - dark * frame.eye_fraction.w;
+    let line = wire(in);
+    let opacity = in.color.a + (1.0 - in.color.a) * line;
+    return hazed(vec4<f32>(in.color.rgb * light * (1.0 - line), opacity), in.relative);
+}
