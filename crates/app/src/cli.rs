@@ -3,6 +3,7 @@
 mod edits;
 mod fly;
 mod height_map;
+mod look;
 mod order;
 mod pool_map;
 #[cfg(test)]
@@ -28,6 +29,7 @@ use crate::allocator::AllocatorKind;
 pub(crate) use edits::{EditsArgs, SaveArgs};
 pub(crate) use fly::{FlyOptions, Way};
 pub(crate) use height_map::HeightMapArgs;
+pub(crate) use look::{Haze, LookArgs, Tint};
 pub(crate) use pool_map::{PlacementKind, PoolMapOptions};
 pub(crate) use values::Side;
 pub(crate) use values::point;
@@ -154,6 +156,8 @@ pub(crate) struct SceneOptions {
     /// Project in parallel, so that far is as large as near
     #[arg(long)]
     pub(crate) orthographic: bool,
+    #[command(flatten)]
+    pub(crate) air: LookArgs,
     /// Print the report as JSON
     #[arg(long)]
     pub(crate) json: bool,

@@ -23,7 +23,7 @@ pub(crate) use pool_map::{bytes, grouped, mesh_color};
 
 use crate::{
     AppError,
-    cli::{Command, LevelsKind, Options, SceneOptions, Side, SourceOptions},
+    cli::{Command, Haze, LevelsKind, Options, SceneOptions, Side, SourceOptions, Tint},
     output, viewer,
 };
 
@@ -134,7 +134,12 @@ pub(crate) fn wants_levels(options: &SceneOptions, source: &dyn Source) -> bool 
 pub(crate) fn view_of_levels(data: &LevelData, options: &SceneOptions) -> View {
     let corners = scene::level_corners(data);
     let outlook = scene::outlook_on(corners, options.size.aspect());
-    framed(corners, outlook, options, |point| point)
+    let view = framed(corners, outlook, options, |point| point);
+    let atmosphere = match options.air.haze {
+        None => scene::edge_haze(view.atmosphere, &view.camera, corners),
+        Some(_) => view.atmosphere,
+    };
+    View { atmosphere, ..view }
 }
 
 /// What the options see of the world: all of it, unless they say from where.
@@ -184,7 +189,22 @@ fn framed(
     }
     scene::reach(&mut camera, min, max);
     let occlusion = options.occlusion();
-    View { atmosphere: Atmosphere { occlusion, ..atmosphere }, ..View::new(camera) }
+    let atmosphere = match options.air.haze {
+        None => atmosphere,
+        Some(Haze::Off) => atmosphere.with_haze(0.0, 0.0, 0.0),
+        Some(Haze::Distance(distance)) => {
+            let unit = (to_world(DVec3::X) - to_world(DVec3::ZERO)).length() as f32;
+            let end = distance * unit;
+            atmosphere.with_haze(end * scene::HAZE_BEGINS, end, 1.0)
+        }
+    };
+    let atmosphere = options.air.hour.map_or(atmosphere, |hour| atmosphere.with_hour(hour));
+    View {
+        atmosphere: Atmosphere { occlusion, ..atmosphere },
+        tint_levels: options.air.tint == Some(Tint::Levels),
+        wire: options.air.wire,
+        ..View::new(camera)
+    }
 }
 
 /// A camera that sees all of the box `min` to `max` from another side than `camera` does.

@@ -32,7 +32,10 @@ pub use level_scene::{LevelScene, eye_of};
 pub use memory::MemoryBudget;
 pub use model::{ModelPlace, ModelTriangles, PartTriangles, Shade};
 pub use model_scene::ModelScene;
-pub use outlook::{Outlook, corners, level_corners, model_outlook, outlook, outlook_on, reach};
+pub use outlook::{
+    HAZE_BEGINS, Outlook, corners, edge_haze, level_corners, model_outlook, outlook, outlook_on,
+    reach,
+};
 use quads::Scratch;
 pub use quads::{ChunkQuads, Meshing, mesh_chunk, mesh_world, mesh_world_with, quad_count};
 use side_by_side::SideBySide;

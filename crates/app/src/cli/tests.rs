@@ -149,3 +149,20 @@ fn an_import_is_told_in_any_order() {
         assert!(parsed(line).is_err(), "{line}");
     }
 }
+
+#[test]
+fn air_and_light_are_told() {
+    let air = |line: &str| parsed(line).ok().map(|it| it.scene.air);
+    let told = air("drystone --haze 5000 --time 18:30").map(|air| (air.haze, air.hour));
+    assert_eq!(told, Some((Some(Haze::Distance(5000.0)), Some(18.5))));
+    let told = air("drystone --haze off --time 6").map(|air| (air.haze, air.hour));
+    assert_eq!(told, Some((Some(Haze::Off), Some(6.0))));
+    let none = air("drystone").map(|air| (air.haze, air.hour));
+    assert_eq!(none, Some((None, None)));
+    for wrong in ["--haze 0", "--haze far", "--haze inf", "--time 24:00", "--time 7:60"] {
+        assert!(air(&format!("drystone {wrong}")).is_none(), "{wrong}");
+    }
+    for wrong in ["--time=+7:30", "--time 7:030", "--time noon", "--time :30"] {
+        assert!(air(&format!("drystone {wrong}")).is_none(), "{wrong}");
+    }
+}

@@ -92,3 +92,69 @@ pub fn reach(camera: &mut Camera, min: DVec3, max: DVec3) {
     let far = (farthest * MARGIN + 1.0).max(2.0 * near);
     camera.depth_range = [near as f32, far as f32];
 }
+
+/// Haze that hides all from some distance on begins at this part of it.
+pub const HAZE_BEGINS: f32 = 0.4;
+/// A land this wide, in voxels, is vast: it looks as if it went on.
+const VAST_WIDTH: f64 = 4096.0;
+/// Haze hides nothing that is nearer than this part of a vast land's width.
+const LEAST_SIGHT: f64 = 0.25;
+
+/// The air over a world in the box `min` to `max`, for an eye that stands in it: so hazy that
+/// nobody sees where a vast land ends ahead. That of others, and from outside, as it is.
+pub fn edge_haze(
+    atmosphere: Atmosphere,
+    camera: &Camera,
+    (min, max): (DVec3, DVec3),
+) -> Atmosphere {
+    /// Directions in which the edge is looked for, as turns from straight ahead.
+    const AHEAD: [f64; 3] = [-0.6, 0.0, 0.6];
+    let width = (max - min).x.min((max - min).z);
+    let [x, _, z] = [0, 1, 2].map(|axis| (min[axis]..max[axis]).contains(&camera.eye[axis]));
+    let is_parallel = matches!(camera.projection, Projection::Orthographic { .. });
+    if width < VAST_WIDTH || !x || !z || is_parallel {
+        return atmosphere;
+    }
+    let edge = AHEAD.map(|turn| {
+        let (sin, cos) = (f64::from(camera.yaw) + turn).sin_cos();
+        let way = [-sin, -cos];
+        let to_edge = [0, 2].map(|axis| {
+            let way = way[axis / 2];
+            let end = if way > 0.0 { max[axis] } else { min[axis] };
+            if way == 0.0 { f64::INFINITY } else { (end - camera.eye[axis]) / way }
+        });
+        to_edge[0].min(to_edge[1])
+    });
+    let nearest = edge.into_iter().fold(f64::INFINITY, f64::min);
+    let end = nearest.max(width * LEAST_SIGHT) as f32;
+    atmosphere.with_haze(end * HAZE_BEGINS, end, 1.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Whoever stands in a vast land sees no end of it, as far as anything is told by the haze.
+    #[test]
+    fn the_end_of_a_vast_land_is_hidden() {
+        let air = Atmosphere::default();
+        let corners = (DVec3::ZERO, DVec3::new(16_000.0, 512.0, 12_000.0));
+        for (at, to) in [([8e3, 6e3], [9e3, 6e3]), ([2e3, 3e3], [8e3, 9e3]), ([1e4, 4e3], [0.0; 2])]
+        {
+            let [eye, look] = [at, to].map(|[x, z]| DVec3::new(x, 300.0, z));
+            let hazy = edge_haze(air, &Camera::look_at(eye, look), corners);
+            assert_eq!(hazy.haze_density, 1.0);
+            // Whatever is met ahead at the edge is as far as that.
+            let way = (look - eye).normalize();
+            let steps = (1..).map(|step| eye + way * f64::from(step));
+            let edge = steps.take_while(|at| at.min(corners.1) == *at && at.min_element() >= 0.0);
+            assert!(f64::from(hazy.haze_end) <= edge.count() as f64 + 2.0, "{eye}");
+            assert!(hazy.haze_end >= 3_000.0 && hazy.haze_start < hazy.haze_end);
+        }
+        let outside = Camera::look_at(DVec3::new(-1.0, 300.0, 5.0), DVec3::new(9e3, 0.0, 9e3));
+        assert_eq!(edge_haze(air, &outside, corners), air);
+        let small = (DVec3::ZERO, DVec3::splat(2_048.0));
+        let within = Camera::look_at(DVec3::splat(1_000.0), DVec3::new(9e3, 0.0, 9e3));
+        assert_eq!(edge_haze(air, &within, small), air);
+    }
+}
