@@ -42,7 +42,7 @@ use crate::{
 use editing::Editing;
 use flight::{flight_key, notches};
 pub(crate) use keys::{help as keys_help, text as keys_text};
-use opening::Loaded;
+use opening::{First, Loaded};
 use overlay::Overlay;
 use screen::Screen;
 use screenshot::Screenshots;
@@ -66,18 +66,17 @@ pub(crate) fn run(
     if !has_display() {
         return Err(AppError::Window("there is no display".into()));
     }
-    // Files are read before a window opens: a wrong one is an error on the terminal.
     let mut settings_file = SettingsFile::of_user();
     let (settings, problem) = settings_file.read();
     problem.iter().for_each(|line| output::note(line));
-    let loaded = Loaded::read(options.clone(), save, &settings)?;
+    let first = First::read(options.clone(), save, &settings)?;
     let event_loop = EventLoop::with_user_event()
         .build()
         .map_err(|error| AppError::Window(error.to_string()))?;
     event_loop.set_control_flow(ControlFlow::Wait);
     let proxy = event_loop.create_proxy();
     signals::listen(proxy.clone());
-    let mut viewer = Viewer::new(loaded, save.clone(), settings, proxy);
+    let mut viewer = Viewer::begin(first, save.clone(), settings, proxy);
     viewer.trial = frames.map(Trial::new);
     let ran = event_loop.run_app(&mut viewer);
     if let Err(error) = ran {
@@ -125,6 +124,8 @@ struct Viewer {
     proxy: EventLoopProxy<Wish>,
     /// The name of what a thread reads.
     loading: Option<String>,
+    /// Whether that is the first, and nothing is shown until then.
+    awaits_first: bool,
     /// Frames that are counted and timed.
     trial: Option<Trial>,
     last_frame: Instant,
@@ -168,6 +169,7 @@ impl Viewer {
             settings,
             proxy,
             loading: None,
+            awaits_first: false,
             trial: None,
             last_frame: Instant::now(),
             mouse_captured: false,
@@ -370,6 +372,7 @@ impl ApplicationHandler<Wish> for Viewer {
                 self.redraw();
             }
             Wish::Read(path) => self.read(path),
+            Wish::Fail(error) => self.stop(event_loop, error),
             Wish::Show(loaded) => self.show(event_loop, *loaded),
             Wish::NotRead(problem) => {
                 self.loading = None;

@@ -74,7 +74,9 @@ impl Viewer {
         let walks = if self.walk.is_some() { "walking | " } else { "" };
         let edits = walks.to_owned() + &self.editing.title(screen.materials());
         if self.status.is_due(&edits) {
-            window.set_title(&self.status.title(screen.held(), &edits));
+            let title = self.status.title(screen.held(), &edits);
+            let first = self.loading.as_ref().filter(|_| self.awaits_first);
+            window.set_title(&first.map_or(title, |name| format!("drystone | reading {name}")));
         }
         // Hidden or changing, or the title is behind: once more, a bit later.
         let is_behind = self.is_hidden || self.status.is_stale(&edits) || self.editing.is_saving();

@@ -1,11 +1,19 @@
-//! Another file is read while the window shows what it did, and then shown instead.
+//! Files are read by threads. The window that shows another goes on meanwhile; the first is
+//! waited for a moment, so that a wrong file is an error on the terminal and no window.
 
-use std::{path::PathBuf, thread};
+use std::{
+    path::{Path, PathBuf},
+    sync::mpsc::{self, Receiver, RecvTimeoutError},
+    thread,
+    time::Duration,
+};
 
 use drystone::Flight;
 use drystone::scene::{ChunkQuads, KeptBy, RendererKind};
+use drystone_voxel::MaterialTable;
+use drystone_world::World;
 use rfd::AsyncFileDialog;
-use winit::event_loop::ActiveEventLoop;
+use winit::event_loop::{ActiveEventLoop, EventLoopProxy};
 
 use super::{Viewer, signals::Wish, status::Status};
 use crate::{
@@ -51,12 +59,82 @@ impl Loaded {
     }
 }
 
+/// What the viewer begins with.
+pub(super) enum First {
+    /// Something to show.
+    Ready(Box<Loaded>),
+    /// A thread still reads what these options name.
+    Later(Box<SceneOptions>, Receiver<Result<Loaded, AppError>>),
+}
+
+/// A window that opened sooner would show a bar that nobody has time to read.
+const PATIENCE: Duration = Duration::from_millis(400);
+
+impl First {
+    /// Has a thread read what the options name, and waits for it a moment.
+    ///
+    /// # Errors
+    /// Those of the file, where they are found so soon.
+    pub(super) fn read(
+        options: SceneOptions,
+        save: &SaveArgs,
+        settings: &Settings,
+    ) -> Result<Self, AppError> {
+        let (sender, receiver) = mpsc::channel();
+        let (asked, save, settings) = (options.clone(), save.clone(), settings.clone());
+        thread::spawn(move || {
+            // Whoever ended meanwhile waits no more.
+            let _ = sender.send(Loaded::read(asked, &save, &settings));
+        });
+        match receiver.recv_timeout(PATIENCE) {
+            Ok(read) => Ok(Self::Ready(Box::new(read?))),
+            Err(RecvTimeoutError::Timeout) => Ok(Self::Later(Box::new(options), receiver)),
+            // It has panicked, and said so.
+            Err(RecvTimeoutError::Disconnected) => Err(AppError::Window("nothing was read".into())),
+        }
+    }
+}
+
+/// A file's name to be shown.
+fn name_of(path: &Path) -> String {
+    path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
+}
+
 /// The options, if they go together.
 fn fitting(options: SceneOptions) -> Option<SceneOptions> {
     options.misused().is_none().then_some(options)
 }
 
 impl Viewer {
+    /// A viewer of what was read; where that is not yet done, of nothing until it is.
+    pub(super) fn begin(
+        first: First,
+        save: SaveArgs,
+        settings: Settings,
+        proxy: EventLoopProxy<Wish>,
+    ) -> Self {
+        let (options, receiver) = match first {
+            First::Ready(loaded) => return Self::new(*loaded, save, settings, proxy),
+            First::Later(options, receiver) => (*options, receiver),
+        };
+        let name = options.source.path.as_deref().map_or("the world".into(), name_of);
+        let content = Content::World(Box::new(World::new(&name, MaterialTable::new())));
+        let nothing = Loaded { options, content, kept_by: KeptBy::Nobody, quads: Vec::new() };
+        let mut viewer = Self::new(nothing, save, settings, proxy.clone());
+        viewer.overlay.set_progress(Some(name.clone()));
+        (viewer.loading, viewer.awaits_first) = (Some(name), true);
+        thread::spawn(move || {
+            // One that panicked has said so, and the window may be closed.
+            let Ok(read) = receiver.recv() else { return };
+            let wish = match read {
+                Ok(loaded) => Wish::Show(Box::new(loaded)),
+                Err(error) => Wish::Fail(error),
+            };
+            let _ = proxy.send_event(wish);
+        });
+        viewer
+    }
+
     /// What is to be remembered.
     pub(super) fn settings(&self) -> Settings {
         Settings { shows_panels: self.overlay.shows_panels(), ..self.settings.clone() }
@@ -102,7 +180,7 @@ impl Viewer {
         if !self.may_leave() {
             return;
         }
-        let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
+        let name = name_of(&path);
         let options = self.options_of(path);
         if let Some(problem) = options.misused() {
             return self.say(problem);
@@ -142,7 +220,7 @@ impl Viewer {
 
     /// Shows what was read instead of what is shown.
     pub(super) fn show(&mut self, event_loop: &ActiveEventLoop, loaded: Loaded) {
-        self.loading = None;
+        (self.loading, self.awaits_first) = (None, false);
         self.overlay.set_progress(None);
         // What was edited while it was read.
         if !self.may_leave() {

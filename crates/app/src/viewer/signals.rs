@@ -7,7 +7,7 @@ use std::{
 use winit::event_loop::EventLoopProxy;
 
 use super::opening::Loaded;
-use crate::output;
+use crate::{AppError, output};
 
 /// What is asked of the viewer from outside of its window.
 pub(super) enum Wish {
@@ -19,6 +19,8 @@ pub(super) enum Wish {
     Show(Box<Loaded>),
     /// To say why it could not.
     NotRead(String),
+    /// To end, since there is nothing to show.
+    Fail(AppError),
     /// To read this file.
     Read(PathBuf),
 }

@@ -98,7 +98,7 @@ fn told(ms: &[f32]) -> Value {
 impl Viewer {
     /// Shows or hides panels as the next frame that is tried wants it, and starts the clock.
     pub(super) fn start_tried_frame(&mut self) {
-        let Some(trial) = &mut self.trial else { return };
+        let Some(trial) = self.trial.as_mut().filter(|_| !self.awaits_first) else { return };
         if trial.has_panels() != self.overlay.shows_panels() {
             self.overlay.switch_panels();
         }
@@ -108,7 +108,7 @@ impl Viewer {
 
     /// Notes what a frame took; after the last one, says it and ends.
     pub(super) fn end_tried_frame(&mut self, event_loop: &ActiveEventLoop) {
-        let Some(trial) = &mut self.trial else { return };
+        let Some(trial) = self.trial.as_mut().filter(|_| !self.awaits_first) else { return };
         let ms = trial.started.elapsed().as_secs_f32() * 1e3;
         trial.times[usize::from(trial.has_panels())].push(ms);
         if let Some(made) = self.overlay.take_made().filter(|_| trial.has_panels()) {

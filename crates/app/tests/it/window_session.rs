@@ -187,3 +187,19 @@ fn files_that_cannot_be_opened_change_nothing() {
     let aside = fs::read_to_string(config.join("settings.json.bad")).unwrap();
     assert_eq!(aside, "{ \"renderer\": ");
 }
+
+/// What takes long is read under a bar, and then shown.
+#[test]
+fn a_window_opens_before_a_large_world_is_read() {
+    let test = "a_window_opens_before_a_large_world_is_read";
+    let Some(screen) = screen(test) else { return };
+    let mut command = screen.command(binary());
+    let view = ["--size", "320x240", "--backend", "soft", "--levels", "off"];
+    command.args(["view", "--chunks", "40x6x40"]).args(view);
+    let mut viewer = Viewer(command.spawn().unwrap());
+    let window = window_of(&screen, &mut viewer);
+    wait_for_title(&screen, &window, "reading the world");
+    wait_for_title(&screen, &window, "commands");
+    screen.xdotool(&["windowfocus", "--sync", &window, "key", "Escape"]).unwrap();
+    assert!(viewer.wait());
+}
