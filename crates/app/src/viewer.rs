@@ -264,6 +264,8 @@ impl Viewer {
                 KeyCode::KeyR => self.next_renderer(event_loop),
                 KeyCode::KeyG => self.switch_cull(event_loop),
                 KeyCode::KeyX => self.switch_occlusion(event_loop),
+                KeyCode::KeyT => self.switch_tint(),
+                KeyCode::KeyN => self.switch_wire(),
                 KeyCode::KeyF => self.switch_walking(),
                 KeyCode::Home => self.view.camera = self.start.camera,
                 KeyCode::KeyH => self.overlay.switch_help(),

@@ -16,6 +16,8 @@ const KEYS: &[(&str, &str)] = &[
     ("O", "order front to back"),
     ("G", "cull on the GPU, also what is hidden, or on the CPU"),
     ("X", "darken corners of voxels by what is near"),
+    ("T", "tint levels of detail"),
+    ("N", "the edges of quads, as a net"),
     ("F", "walk, with Space to jump; F again to fly"),
     ("Home", "back to the start"),
     ("Ctrl+O", "open a file, as dropping it on the window does"),

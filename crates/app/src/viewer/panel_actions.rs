@@ -69,6 +69,7 @@ impl Viewer {
                 view: self.view,
                 cull: screen.cull(),
                 is_walking: walks,
+                hour: self.options.air.hour,
                 settings: &self.settings,
                 edit: self.editing.facts(screen),
             }
@@ -105,6 +106,10 @@ impl Viewer {
             Action::OpenDialog => self.ask_for_file(),
             Action::Open(path) => self.read(path),
             Action::MouseSpeed(speed) => self.settings.mouse_speed = speed,
+            Action::Tint => self.switch_tint(),
+            Action::Wire => self.switch_wire(),
+            Action::Hour(hour) => self.set_hour(hour),
+            Action::Haze(end) => self.set_haze(end),
             Action::Screenshot => self.screenshot(event_loop),
             Action::Home => self.view.camera = self.start.camera,
             Action::Brush(brush) => self.editing.editor.brush = brush,

@@ -1,8 +1,9 @@
+use drystone::scene::HAZE_BEGINS;
 use drystone_render::Cull;
 use winit::event_loop::ActiveEventLoop;
 
 use super::Viewer;
-use crate::cli::SceneOptions;
+use crate::cli::{Haze, SceneOptions, Tint};
 
 impl Viewer {
     /// Has the other of GPU and CPU leave out what cannot be seen.
@@ -17,6 +18,30 @@ impl Viewer {
             Ok(()) => self.options.cull = screen.cull(),
             Err(error) => self.recover(event_loop, error),
         }
+    }
+
+    /// Tints levels of detail, or stops it.
+    pub(super) fn switch_tint(&mut self) {
+        self.view.tint_levels = !self.view.tint_levels;
+        self.options.air.tint = self.view.tint_levels.then_some(Tint::Levels);
+    }
+
+    /// Draws the edges of quads, or stops it.
+    pub(super) fn switch_wire(&mut self) {
+        self.view.wire = !self.view.wire;
+        self.options.air.wire = self.view.wire;
+    }
+
+    /// Has the sun stand as at this hour.
+    pub(super) fn set_hour(&mut self, hour: f32) {
+        self.view.atmosphere = self.view.atmosphere.with_hour(hour);
+        self.options.air.hour = Some(hour);
+    }
+
+    /// Has haze hide what is farther away than this, in voxels.
+    pub(super) fn set_haze(&mut self, end: f32) {
+        self.view.atmosphere = self.view.atmosphere.with_haze(end * HAZE_BEGINS, end, 1.0);
+        self.options.air.haze = Some(Haze::Distance(end));
     }
 
     /// Darkens corners of voxels, or stops it; for those who can't, it is said why.

@@ -195,7 +195,7 @@ fn a_window_opens_before_a_large_world_is_read() {
     let Some(screen) = screen(test) else { return };
     let mut command = screen.command(binary());
     let view = ["--size", "320x240", "--backend", "soft", "--levels", "off"];
-    command.args(["view", "--chunks", "40x6x40"]).args(view);
+    command.args(["view", "--chunks", "56x6x56"]).args(view);
     let mut viewer = Viewer(command.spawn().unwrap());
     let window = window_of(&screen, &mut viewer);
     wait_for_title(&screen, &window, "reading the world");

@@ -22,6 +22,7 @@ use crate::{
     settings::{MOUSE_SPEEDS, Settings},
 };
 
+mod air;
 mod edit;
 mod plot;
 
@@ -38,6 +39,8 @@ pub(crate) struct Facts<'a> {
     pub(crate) view: View,
     pub(crate) cull: Cull,
     pub(crate) is_walking: bool,
+    /// The hour of the day, if one was chosen.
+    pub(crate) hour: Option<f32>,
     pub(crate) settings: &'a Settings,
     /// Where there are voxels.
     pub(crate) edit: Option<EditFacts<'a>>,
@@ -69,6 +72,12 @@ pub(crate) enum Action {
     Help,
     Home,
     Screenshot,
+    Tint,
+    Wire,
+    /// The hour of the day.
+    Hour(f32),
+    /// The distance, in voxels, beyond which all is hidden.
+    Haze(f32),
     OpenDialog,
     Open(PathBuf),
     MouseSpeed(f64),
@@ -135,6 +144,7 @@ impl Panels {
                     switches(ui, facts, actions);
                     mouse(ui, facts.settings, actions);
                 });
+                section(ui, "Light and air", |ui| air::show(ui, facts, actions));
                 if let Some(edit) = &facts.edit {
                     section(ui, "Edit", |ui| edit::show(ui, edit, actions));
                 }

@@ -6,7 +6,7 @@ use egui::{Event, Modifiers, PointerButton, RawInput, Rect, pos2, vec2};
 
 use super::*;
 
-const SIZE: [f32; 2] = [300.0, 900.0];
+const SIZE: [f32; 2] = [300.0, 1100.0];
 
 fn materials() -> MaterialTable {
     let mut materials = MaterialTable::new();
@@ -40,6 +40,7 @@ fn facts<'a>(materials: &'a MaterialTable, settings: &'a Settings, is_on: bool) 
         view: View::new(Camera::default()),
         cull: Cull::Cpu,
         is_walking: false,
+        hour: None,
         settings,
         edit: Some(edit),
     }
@@ -104,14 +105,17 @@ fn every_switch_can_be_reached() {
         Action::OpenDialog,
         Action::Open("/a/castle.vox".into()),
     ];
+    let air = [Action::Tint, Action::Wire];
     let edits = [Action::Undo, Action::Redo, Action::Save];
     let expected = kinds.map(Action::Renderer).into_iter().chain(switches).chain(buttons);
-    for action in expected.chain(edits) {
+    for action in expected.chain(air).chain(edits) {
         assert!(done.contains(&action), "{action:?} cannot be clicked");
     }
     let is_cube = |it: &Action| matches!(it, Action::Brush(it) if it.form == BrushForm::Cube);
     assert!(done.iter().any(is_cube));
     assert!(done.iter().any(|it| matches!(it, Action::MouseSpeed(_))));
+    assert!(done.iter().any(|it| matches!(it, Action::Hour(_))));
+    assert!(done.iter().any(|it| matches!(it, Action::Haze(_))));
     assert!(!done.contains(&Action::Renderer(RendererKind::Pool)), "it is that already");
 }
 

@@ -1,0 +1,52 @@
+//! Time of day, haze, tints, lines.
+
+use egui::{Slider, Ui};
+
+use super::{Action, Facts};
+
+/// The hour that light looks like of which none was chosen.
+const AFTERNOON: f32 = 15.0;
+/// Voxels that one sees, at least and at most.
+const SIGHT: [f32; 2] = [32.0, 65_536.0];
+
+/// Shows the part of the panel.
+pub(super) fn show(ui: &mut Ui, facts: &Facts<'_>, actions: &mut Vec<Action>) {
+    let mut hour = facts.hour.unwrap_or(AFTERNOON);
+    let time = Slider::new(&mut hour, 0.0..=24.0).custom_formatter(|hour, _| clock(hour));
+    if ui.add(time.text("time of day")).changed() {
+        actions.push(Action::Hour(hour));
+    }
+    let [nearest, farthest] = SIGHT;
+    let end = facts.view.atmosphere.haze_end;
+    let mut sight = if end > 0.0 { end.clamp(nearest, farthest) } else { farthest };
+    let haze = Slider::new(&mut sight, nearest..=farthest).logarithmic(true).fixed_decimals(0);
+    if ui.add(haze.text("haze from")).changed() {
+        actions.push(Action::Haze(sight));
+    }
+    let switches = [
+        ("tint levels of detail", facts.view.tint_levels, Action::Tint),
+        ("wire frame", facts.view.wire, Action::Wire),
+    ];
+    for (name, mut is_on, action) in switches {
+        if ui.checkbox(&mut is_on, name).clicked() {
+            actions.push(action);
+        }
+    }
+}
+
+/// Hours and minutes.
+fn clock(hour: f64) -> String {
+    let minutes = (hour * 60.0).round() as u32;
+    format!("{:02}:{:02}", minutes / 60 % 24, minutes % 60)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hours_are_told_as_clocks_do() {
+        let told = [0.0, 6.5, 17.999, 24.0].map(clock);
+        assert_eq!(told, ["00:00", "06:30", "18:00", "00:00"]);
+    }
+}
