@@ -1,6 +1,6 @@
 # Short names for what is done every day; each is one line you could type.
 .DEFAULT_GOAL := help
-.PHONY: help demo web web-serve web-test test sanitize fmt clippy doc clean
+.PHONY: help demo web web-serve web-test gallery test sanitize fmt clippy doc clean
 
 help: ## what there is to make
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' Makefile
@@ -16,6 +16,9 @@ web-serve: ## serves that page to this machine
 
 web-test: ## drives that page in headless Chromium; ends with the counts
 	@bash scripts/web.sh test
+
+gallery: ## the pictures of docs/gallery anew, and with DRYSTONE_DATA those of real inputs
+	@bash scripts/gallery.sh
 
 test: ## format, lints, docs and every test; ends with the counts
 	@bash scripts/test.sh

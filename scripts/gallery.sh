@@ -1,0 +1,38 @@
+#!/usr/bin/env bash
+# What `make gallery` runs: draws the pictures of docs/gallery anew, with the rasteriser that
+# needs no GPU, so that everybody gets the same ones. Those of real inputs (DRYSTONE_DATA) are
+# somebody else's models and worlds: they go to target/gallery, to be looked at.
+set -eu -o pipefail
+cd "$(dirname "$0")/.." || exit 1
+
+cargo build --release --bin drystone
+drystone=${CARGO_TARGET_DIR:-target}/release/drystone
+
+# shot FOLDER NAME ARGUMENTS...: a picture, small enough to be looked at beside others.
+shot() {
+    local path=$1/$2.png
+    shift 2
+    "$drystone" shot "$@" --backend soft --size 640x360 -o "$path"
+}
+
+gallery=docs/gallery
+mkdir -p "$gallery"
+shot "$gallery" hills --seed 3 --ao
+shot "$gallery" valley --seed 11 --eye 20,96,300 --look 140,64,140 --ao
+shot "$gallery" from-above --seed 7 --from top --orthographic
+shot "$gallery" mountains --chunks 64x8x64 --relief 240 --levels on
+"$drystone" pool-map --chunks 4x4x4 -o "$gallery/pool-map.svg"
+
+if [ -z "${DRYSTONE_DATA:-}" ]; then
+    echo "skipped: pictures of real inputs: DRYSTONE_DATA is not set"
+    exit 0
+fi
+real=target/gallery
+mkdir -p "$real"
+for input in monu10.vox dragon.vox teapot.vox maze.vox r.0.0.mca jacksboro-dem-16bit.png spot.obj suzanne.obj; do
+    if [ ! -e "$DRYSTONE_DATA/$input" ]; then
+        echo "$DRYSTONE_DATA/$input is missing" >&2
+        exit 1
+    fi
+    shot "$real" "${input%.*}" "$DRYSTONE_DATA/$input"
+done
