@@ -237,6 +237,19 @@ pub(crate) struct SourceOptions {
 }
 
 impl SourceOptions {
+    /// Those of a file of which nothing is said.
+    pub(crate) fn of(path: PathBuf) -> Self {
+        let generated = GeneratorConfig::default();
+        Self {
+            path: Some(path),
+            seed: generated.seed,
+            chunks: None,
+            relief: generated.relief_voxels,
+            merge: 0.0,
+            height_map: HeightMapArgs::default(),
+        }
+    }
+
     /// The file, if it is a polygon model.
     pub(crate) fn model_path(&self) -> Option<&Path> {
         self.path.as_deref().filter(|path| Model::is_model(path))

@@ -82,14 +82,17 @@ pub(crate) fn run(
     if let Err(error) = ran {
         viewer.fail(AppError::Window(error.to_string()));
     }
-    viewer.screenshots.finish();
-    if let Err(problem) = settings_file.keep(&viewer.settings()) {
-        output::note(&problem);
-    }
     // However it ended: what is not saved now is lost.
     let source = viewer.options.source.clone();
     if let Err(error) = viewer.editing.save_last(&source) {
         viewer.fail(AppError::NotSaved(error));
+    }
+    viewer.screenshots.finish();
+    // Who tries frames has chosen nothing.
+    if viewer.trial.is_none()
+        && let Err(problem) = settings_file.keep(&viewer.settings())
+    {
+        output::note(&problem);
     }
     if options.verbose {
         output::note(&AllocatorReport::now().to_string());

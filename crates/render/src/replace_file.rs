@@ -1,7 +1,11 @@
 use std::{
     fs,
     path::{Path, PathBuf},
+    sync::atomic::{AtomicU32, Ordering},
 };
+
+/// Files begun by this process.
+static WRITTEN: AtomicU32 = AtomicU32::new(0);
 
 /// Writes a file so that nobody ever sees half of it: `write` fills a temporary file
 /// beside `path`, which then takes its place. A link is followed; a folder, device or
@@ -15,7 +19,10 @@ pub fn replace_file(
     write: impl FnOnce(&Path) -> Result<(), String>,
 ) -> Result<(), String> {
     let path = replaceable(path)?;
-    let temporary = path.with_file_name(format!(".drystone-{}.part", std::process::id()));
+    // Several threads may write at a time.
+    let number = WRITTEN.fetch_add(1, Ordering::Relaxed);
+    let name = format!(".drystone-{}-{number}.part", std::process::id());
+    let temporary = path.with_file_name(name);
     let written =
         write(&temporary).and_then(|()| fs::rename(&temporary, path).map_err(|e| e.to_string()));
     written.map_err(|reason| {

@@ -3,7 +3,7 @@
 use clap::{Args, ValueEnum};
 use drystone_world::{HeightMapOptions, Voids};
 
-#[derive(Clone, Debug, Args)]
+#[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Height maps")]
 pub(crate) struct HeightMapArgs {
     /// Metres between samples, from west to east and from north to south if they differ

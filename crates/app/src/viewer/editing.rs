@@ -92,9 +92,9 @@ impl Editing {
     }
 
     /// Another world is shown: what is held stays held, and there are no edits yet.
-    pub(super) fn restart(&mut self, kept_by: KeptBy) {
+    pub(super) fn restart(&mut self, kept_by: KeptBy, history: EditHistory) {
         let brush = Brush { material: Brush::default().material, ..self.editor.brush };
-        self.editor = Editor::new(EditKeeper::new(kept_by));
+        self.editor = Editor::new(EditKeeper::new(kept_by)).with_history(history);
         self.editor.brush = brush;
         (self.saving, self.press, self.is_on) = (Saving::new(), None, false);
         self.message.clear();

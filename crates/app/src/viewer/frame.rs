@@ -32,7 +32,9 @@ impl Viewer {
         let now = Instant::now();
         self.travel(now - self.last_frame);
         self.start_tried_frame();
-        self.show_panels(event_loop);
+        if !self.show_panels(event_loop) {
+            return;
+        }
         let (Some(window), Some(screen)) = (&self.window, &mut self.screen) else { return };
         self.last_frame = now;
         let size = window.inner_size();

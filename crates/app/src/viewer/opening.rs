@@ -2,6 +2,7 @@
 //! waited for a moment, so that a wrong file is an error on the terminal and no window.
 
 use std::{
+    panic::{self, AssertUnwindSafe},
     path::{Path, PathBuf},
     sync::mpsc::{self, Receiver, RecvTimeoutError},
     thread,
@@ -18,7 +19,7 @@ use winit::event_loop::{ActiveEventLoop, EventLoopProxy};
 use super::{Viewer, signals::Wish, status::Status};
 use crate::{
     AppError,
-    cli::{EditsArgs, SaveArgs, SceneOptions, SourceOptions},
+    cli::{EditsArgs, LevelsKind, SaveArgs, SceneOptions, SourceOptions},
     commands,
     content::Content,
     settings::Settings,
@@ -89,11 +90,13 @@ impl First {
         match receiver.recv_timeout(PATIENCE) {
             Ok(read) => Ok(Self::Ready(Box::new(read?))),
             Err(RecvTimeoutError::Timeout) => Ok(Self::Later(Box::new(options), receiver)),
-            // It has panicked, and said so.
-            Err(RecvTimeoutError::Disconnected) => Err(AppError::Window("nothing was read".into())),
+            Err(RecvTimeoutError::Disconnected) => Err(AppError::Window(READER_FAILED.into())),
         }
     }
 }
+
+/// A thread that panicked has said where.
+const READER_FAILED: &str = "the program failed while it read the file; please report it";
 
 /// A file's name to be shown.
 fn name_of(path: &Path) -> String {
@@ -124,11 +127,10 @@ impl Viewer {
         viewer.overlay.set_progress(Some(name.clone()));
         (viewer.loading, viewer.awaits_first) = (Some(name), true);
         thread::spawn(move || {
-            // One that panicked has said so, and the window may be closed.
-            let Ok(read) = receiver.recv() else { return };
-            let wish = match read {
-                Ok(loaded) => Wish::Show(Box::new(loaded)),
-                Err(error) => Wish::Fail(error),
+            let wish = match receiver.recv() {
+                Ok(Ok(loaded)) => Wish::Show(Box::new(loaded)),
+                Ok(Err(error)) => Wish::Fail(error),
+                Err(_) => Wish::Fail(AppError::Window(READER_FAILED.into())),
             };
             let _ = proxy.send_event(wish);
         });
@@ -164,7 +166,8 @@ impl Viewer {
     pub(super) fn read_previous(&mut self) {
         let now = self.options.source.path.as_ref();
         let now = now.and_then(|path| std::path::absolute(path).ok());
-        match self.settings.recent.iter().find(|path| Some(*path) != now.as_ref()) {
+        let is_another = |path: &&PathBuf| Some(*path) != now.as_ref() && path.exists();
+        match self.settings.recent.iter().find(is_another) {
             Some(path) => self.read(path.clone()),
             None => self.say("no other file was open before"),
         }
@@ -192,9 +195,12 @@ impl Viewer {
         let (renderer, darkens_corners) = (self.options.renderer, self.options.ao);
         let settings = Settings { renderer, darkens_corners, ..self.settings() };
         thread::spawn(move || {
-            let wish = match Loaded::read(options, &save, &settings) {
-                Ok(loaded) => Wish::Show(Box::new(loaded)),
-                Err(error) => Wish::NotRead(error.to_string()),
+            // Nothing that it shares is left half done: it has all to itself.
+            let read = AssertUnwindSafe(|| Loaded::read(options, &save, &settings));
+            let wish = match panic::catch_unwind(read) {
+                Ok(Ok(loaded)) => Wish::Show(Box::new(loaded)),
+                Ok(Err(error)) => Wish::NotRead(error.to_string()),
+                Err(_) => Wish::NotRead(READER_FAILED.into()),
             };
             // A viewer that has ended meanwhile shows no more.
             let _ = proxy.send_event(wish);
@@ -204,11 +210,16 @@ impl Viewer {
     /// The options for another file: what is said of the one that is shown is not said of it, and
     /// how it is drawn depends on what it is.
     fn options_of(&self, path: PathBuf) -> SceneOptions {
-        let source = SourceOptions { path: Some(path), ..self.options.source.clone() };
+        let source = SourceOptions::of(path);
         SceneOptions {
             ao: false,
             renderer: RendererKind::Pool,
             is_renderer_said: false,
+            levels: if source.model_path().is_some() {
+                LevelsKind::Auto
+            } else {
+                self.options.levels
+            },
             source,
             edits: EditsArgs::default(),
             eye: None,
@@ -235,7 +246,7 @@ impl Viewer {
         self.status = Status::new(content.name());
         (self.options, self.content, self.quads) = (options, Some(content), Some(quads));
         (self.faults_noted, self.lags) = (0, false);
-        self.editing.restart(kept_by);
+        self.editing.restart(kept_by, self.options.memory_budget().history());
         self.capture_mouse(false);
         self.note_source();
         let Some(window) = self.window.clone() else { return };

@@ -47,6 +47,8 @@ pub(super) struct Overlay {
     /// Whether there was input since the panels were made.
     has_input: bool,
     is_pointed_at: bool,
+    /// Where the pointer was last, in pixels.
+    pointer: PhysicalPosition<f64>,
     made: Option<Instant>,
     /// When egui wants to be asked again.
     wants_at: Option<Instant>,
@@ -85,6 +87,7 @@ impl Overlay {
             is_drawn: false,
             has_input: true,
             is_pointed_at: false,
+            pointer: PhysicalPosition::new(-1.0, -1.0),
             made: None,
             wants_at: None,
             refresh_at: None,
@@ -123,6 +126,13 @@ impl Overlay {
         (self.is_drawn, self.has_input) = (false, true);
     }
 
+    /// The renderer cannot draw them: none are shown until they are asked for again.
+    pub(super) fn give_up(&mut self) {
+        (self.shows_panels, self.shows_help, self.progress) = (false, false, None);
+        self.forget();
+        self.is_drawn = false;
+    }
+
     /// The renderer is another, which has nothing to draw yet.
     pub(super) fn forget(&mut self) {
         self.textures.forget();
@@ -133,10 +143,18 @@ impl Overlay {
     /// and whether they are to be drawn anew.
     pub(super) fn event(&mut self, window: &Window, event: &WindowEvent) -> Taken {
         let is_open = self.is_open();
-        let Some(egui) = self.egui.as_mut().filter(|_| is_open) else { return Taken::default() };
-        let was_pointed_at = self.is_pointed_at;
         if let WindowEvent::CursorMoved { position, .. } = event {
-            self.is_pointed_at = is_over(egui, *position);
+            self.pointer = *position;
+        }
+        let Some(egui) = self.egui.as_mut().filter(|_| is_open) else { return Taken::default() };
+        // Where panels lie may have changed since the pointer last moved.
+        let was_pointed_at = self.is_pointed_at;
+        self.is_pointed_at = is_over(egui, self.pointer);
+        if let WindowEvent::MouseInput { device_id, .. } = event {
+            // They may not have been open when it did.
+            let (device_id, position) = (*device_id, self.pointer);
+            let moved = WindowEvent::CursorMoved { device_id, position };
+            let _ = egui.on_window_event(window, &moved);
         }
         let response = egui.on_window_event(window, event);
         let is_elsewhere = matches!(event, WindowEvent::CursorMoved { .. })
@@ -144,7 +162,7 @@ impl Overlay {
         let is_own = matches!(event, WindowEvent::RedrawRequested);
         let repaint = response.repaint && !is_elsewhere && !is_own;
         self.has_input |= repaint;
-        Taken { is_taken: response.consumed, repaint }
+        Taken { is_taken: response.consumed || self.is_pointed_at, repaint }
     }
 
     /// Hands a key to the panels if a text of theirs is being written; whether it is theirs.

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use drystone::scene::RendererKind;
-use drystone_render::PlacePolicy;
+use drystone_render::{PlacePolicy, RenderError};
 use egui::CursorIcon;
 use winit::{
     event::{ElementState, WindowEvent},
@@ -47,14 +47,17 @@ impl Viewer {
         is_of_pointer && taken.is_taken && !is_let_go
     }
 
-    /// Makes the panels anew where it is time, and does what was done with them.
-    pub(super) fn show_panels(&mut self, event_loop: &ActiveEventLoop) {
+    /// Makes the panels anew where it is time, and does what was done with them. Whether the
+    /// device still is what it was; it may be another, or none.
+    pub(super) fn show_panels(&mut self, event_loop: &ActiveEventLoop) -> bool {
         let now = Instant::now();
-        let Some(window) = self.window.clone().filter(|_| self.overlay.is_due(now)) else { return };
+        let Some(window) = self.window.clone().filter(|_| self.overlay.is_due(now)) else {
+            return true;
+        };
         let clock = Clock::now();
         let wants_places = self.overlay.wants_places();
         let (walks, mut actions) = (self.walk.is_some(), Vec::new());
-        let Some(screen) = &mut self.screen else { return };
+        let Some(screen) = &mut self.screen else { return false };
         let facts = self.overlay.shows_panels().then(|| {
             let [name, backend] = self.status.names();
             let places = wants_places.then(|| screen.renderer().pool_places());
@@ -83,13 +86,23 @@ impl Viewer {
         drop(facts);
         let set = screen.renderer().set_overlay(&triangles);
         self.overlay.made_in(clock.elapsed());
-        if let Err(error) = set {
-            return self.recover(event_loop, error);
+        match set {
+            Ok(()) => {}
+            Err(error @ RenderError::Lost { .. }) => {
+                self.recover(event_loop, error);
+                return false;
+            }
+            // The scene can do without.
+            Err(error) => {
+                self.overlay.give_up();
+                self.say(&format!("no panels: {error}"));
+            }
         }
         if !actions.is_empty() {
             self.redraw();
         }
         actions.into_iter().for_each(|action| self.act(event_loop, action));
+        true
     }
 
     fn act(&mut self, event_loop: &ActiveEventLoop, action: Action) {
@@ -151,8 +164,11 @@ impl Viewer {
             }
         }
         self.options = options;
-        self.settings.renderer = renderer;
         self.reopen(event_loop);
+        // One that could not be opened is not the next time's.
+        if self.failure.is_none() {
+            self.settings.renderer = renderer;
+        }
     }
 
     /// Tells whoever looks at the window, or at the terminal.

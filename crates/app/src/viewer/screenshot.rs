@@ -54,7 +54,8 @@ impl Viewer {
         self.overlay.cleared();
         match picture {
             Ok(picture) => self.screenshots.write(picture),
-            Err(error) => self.recover(event_loop, error),
+            Err(error @ RenderError::Lost { .. }) => self.recover(event_loop, error),
+            Err(error) => self.say(&format!("no picture: {error}")),
         }
     }
 }

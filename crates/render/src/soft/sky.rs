@@ -52,7 +52,9 @@ impl Sky {
         let direction = (self.forward + self.right * x + self.up * y).normalize();
         let towards = direction.dot(self.sun_direction);
         let disc = smoothstep(self.rim, mix_one(self.rim, 1.0, 0.25), towards);
-        mix(self.toward(direction), self.sun, disc)
+        let sky = self.toward(direction);
+        // A low sun is dim, but no hole in the sky.
+        mix(sky, sky.max(self.sun), disc)
     }
 }
 
