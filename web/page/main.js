@@ -22,6 +22,8 @@ const STORED = 'redb';
 
 /// What is shown; `null` while another is opened.
 let page = null;
+// The page while its device is opened again: it still has what was edited.
+let waiting = null;
 let isAsked = false;
 let reopened = 0;
 let faultAt = 0;
@@ -98,6 +100,7 @@ const BROKEN = 'The program has stopped at something that it did not expect. Loa
 async function recover(error) {
   const lost = page;
   page = null;
+  waiting = lost;
   for (let fault = error, isOpen = false; !isOpen;) {
     if (isBroken(fault)) return refuse(BROKEN);
     if (reopened === REOPEN_DELAYS_MS.length) return refuse(`The graphics device fails: ${fault}`);
@@ -113,6 +116,7 @@ async function recover(error) {
   }
   faultAt = performance.now();
   page = lost;
+  waiting = null;
   say('');
   ask();
 }
@@ -225,7 +229,7 @@ async function start() {
 }
 
 // Nothing keeps what was edited here.
-window.addEventListener('beforeunload', (event) => { if (page?.is_edited()) event.preventDefault(); });
+window.addEventListener('beforeunload', (event) => { if ((page ?? waiting)?.is_edited()) event.preventDefault(); });
 // What stops in the middle of opening tells nobody who waits for it.
 window.addEventListener('error', ({ error }) => { if (isBroken(error)) refuse(BROKEN); });
 window.addEventListener('unhandledrejection', ({ reason }) => { if (isBroken(reason)) refuse(BROKEN); });

@@ -199,7 +199,7 @@ impl<D: Device> Renderer for NaiveRenderer<D> {
                 Layer::Blended => clear.push((visibility.blend_key(&mesh.bounds), mesh.batch())),
             }
         }
-        blended.sort_unstable_by_key(|(key, _)| *key);
+        blended.sort_by_key(|(key, _)| *key);
         clear.sort_by_key(|(key, _)| *key);
         blended.extend(clear);
         let blended: Vec<_> = blended.into_iter().map(|(_, batch)| batch).collect();

@@ -2,6 +2,7 @@
 //! waited for a moment, so that a wrong file is an error on the terminal and no window.
 
 use std::{
+    fs,
     panic::{self, AssertUnwindSafe},
     path::{Path, PathBuf},
     sync::mpsc::{self, Receiver, RecvTimeoutError},
@@ -12,7 +13,7 @@ use std::{
 use drystone::Flight;
 use drystone::scene::{ChunkQuads, KeptBy, RendererKind};
 use drystone_voxel::MaterialTable;
-use drystone_world::World;
+use drystone_world::{StoredWorld, World};
 use rfd::AsyncFileDialog;
 use winit::event_loop::{ActiveEventLoop, EventLoopProxy};
 
@@ -180,6 +181,10 @@ impl Viewer {
             let line = format!("wait until {name} is read");
             return self.say(&line);
         }
+        // Its edits would be another program's to the second reader.
+        if StoredWorld::is_stored(&path) && self.shows(&path) {
+            return self.say("that world is shown");
+        }
         if !self.may_leave() {
             return;
         }
@@ -205,6 +210,13 @@ impl Viewer {
             // A viewer that has ended meanwhile shows no more.
             let _ = proxy.send_event(wish);
         });
+    }
+
+    /// Whether it is the file that is shown.
+    fn shows(&self, path: &Path) -> bool {
+        let real = |path: &Path| fs::canonicalize(path).ok();
+        let shown = self.options.source.path.as_deref();
+        shown.is_some_and(|shown| real(shown).is_some() && real(shown) == real(path))
     }
 
     /// The options for another file: what is said of the one that is shown is not said of it, and

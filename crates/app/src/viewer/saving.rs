@@ -140,7 +140,7 @@ impl Saving {
             Ok(()) => "edits are not kept".into(),
         };
         self.is_warned = true;
-        Some(format!("{why}; or close again to leave without"))
+        Some(why)
     }
 
     /// What the title says of it.
@@ -273,8 +273,8 @@ impl Viewer {
         let Editing { saving, editor, .. } = &mut self.editing;
         let how = (&self.options.source, self.save.read_only);
         match saving.warning(editor.keeper(), how, &mut |line| output::note(&line)) {
-            Some(line) => {
-                self.say(&line);
+            Some(why) => {
+                self.say(&format!("{why}; or open it again to go on without"));
                 false
             }
             None => true,
@@ -287,8 +287,8 @@ impl Viewer {
         let Editing { saving, editor, .. } = &mut self.editing;
         let how = (&self.options.source, self.save.read_only);
         match saving.warning(editor.keeper(), how, &mut |line| output::note(&line)) {
-            Some(line) => {
-                output::note(&line);
+            Some(why) => {
+                output::note(&format!("{why}; or close again to leave without"));
                 self.redraw();
             }
             None => {

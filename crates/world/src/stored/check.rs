@@ -66,6 +66,8 @@ impl StoredWorld {
         if !Self::is_stored(path) {
             drop(Self::open_read_only(path)?);
         }
+        // Who changes it meanwhile would be misjudged, and go on in a file without a name.
+        let held = Store::hold(path)?;
         let (survey, salvage, highest) = survey(path)?;
         let from = salvage.as_ref().map_or(path, Salvage::path);
         let mut report = survey.report();
@@ -89,8 +91,6 @@ impl StoredWorld {
                 problem: std::io::ErrorKind::AlreadyExists.into(),
             });
         }
-        // Who changes it meanwhile would go on in a file without a name.
-        let held = Store::hold(path)?;
         let new = publish::reserve(path).map_err(unreadable)?;
         let id = survey.id.or_else(|| survey.head.is_none().then(id::random));
         let repaired = Self::fill(&new, name, id, &materials, None)

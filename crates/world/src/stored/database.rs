@@ -49,6 +49,8 @@ struct Open {
     handle: Handle,
     /// Whether others may have the file open too: one that writes, and any that read.
     is_shared: bool,
+    /// Where others may write: all of it as of one commit, the one there was when it was opened.
+    snapshot: Option<ReadTransaction>,
     /// The chunks as of the last commit, for readers.
     chunks: Values,
     /// Those of larger voxels; `None` until there are any.
@@ -69,10 +71,12 @@ impl Handle {
     }
 
     fn open(self, is_shared: bool) -> Result<Box<Open>, redb::Error> {
-        let (chunks, levels) = tables(&self.begin_read()?)?;
+        let transaction = self.begin_read()?;
+        let (chunks, levels) = tables(&transaction)?;
+        let snapshot = matches!(self, Self::Read(_)).then_some(transaction);
         static COUNT: AtomicU64 = AtomicU64::new(0);
         let id = COUNT.fetch_add(1, Ordering::Relaxed);
-        Ok(Box::new(Open { id, handle: self, is_shared, chunks, levels }))
+        Ok(Box::new(Open { id, handle: self, is_shared, snapshot, chunks, levels }))
     }
 }
 
@@ -183,12 +187,15 @@ impl Store {
         self.guarded(|open| open.levels.as_ref().map_or(Ok(None), work))
     }
 
-    /// Asks any table, as of now.
+    /// Asks any table: as of now, or where others may write, as of when it was opened.
     pub(super) fn read<T>(
         &self,
         work: impl FnOnce(&ReadTransaction) -> Result<T, redb::Error>,
     ) -> Result<T, WorldError> {
-        self.guarded(|open| work(&open.handle.begin_read()?))
+        self.guarded(|open| match &open.snapshot {
+            Some(snapshot) => work(snapshot),
+            None => work(&open.handle.begin_read()?),
+        })
     }
 
     /// Changes tables, all at once or not at all: what was returned from is there after

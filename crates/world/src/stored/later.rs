@@ -246,7 +246,7 @@ impl StoredLater {
         }
     }
 
-    /// Whether something was put, so that nobody else can open it.
+    /// Whether something was put, so that nobody else can write it.
     pub fn is_writing(&self) -> bool {
         matches!(&*self.state(), State::Write(_))
     }
