@@ -3,7 +3,7 @@
 use std::{
     fs,
     io::{BufRead, BufReader},
-    path::Path,
+    path::{Path, PathBuf},
     process::Stdio,
     thread::sleep,
     time::{Duration, Instant},
@@ -44,6 +44,31 @@ fn write_settings(folder: &Path, recent: &[&Path]) {
     fs::create_dir_all(folder).unwrap();
     let json = serde_json::json!({ "shows_panels": false, "recent": recent });
     fs::write(folder.join("settings.json"), json.to_string()).unwrap();
+}
+
+/// Changes renderers: each draws what was `seen`, and so do the pictures that are saved.
+fn renderers_draw_alike(hands: &Hands<'_>, folder: &Path, seen: &Image) {
+    for (number, renderer) in ["naive", "instanced", "pool"].into_iter().enumerate() {
+        hands.keys(&["r", "F12"]);
+        let name = format!("drystone-{}.png", number + 1);
+        hands.wait_for(&name);
+        let now = hands.screen.settled(&folder.join(format!("9-{renderer}.png")));
+        assert_eq!(seen.difference(&now, 8).unwrap().away_from_edges, 0, "{renderer}");
+        let saved = Image::load_png(&folder.join(name)).unwrap();
+        let places = (0..480).flat_map(|y| (0..640).map(move |x| (x, y)));
+        let others = places.filter(|&(x, y)| saved.pixel(x, y) != now.pixel(x, y)).count();
+        assert_eq!(others, 0, "{renderer}: the saved picture is what is seen");
+    }
+}
+
+/// What was chosen is there the next time.
+fn choices_are_kept(config: &Path, worlds: &[PathBuf; 2]) {
+    let text = fs::read_to_string(config.join("settings.json")).unwrap();
+    let settings: serde_json::Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(settings["renderer"], "naive");
+    assert_eq!(settings["shows_panels"], true);
+    let [first, second] = worlds.each_ref().map(|world| world.to_str().unwrap());
+    assert_eq!(settings["recent"], serde_json::json!([second, first]));
 }
 
 /// Opens, flies, edits, takes back, saves, opens again, changes renderers, takes a picture.
@@ -108,30 +133,13 @@ fn sits(test: &str, options: &[&str]) {
     hands.wait_for("seed 8");
     assert!(picture("8-again.png") == edited, "opened again");
 
-    for (number, renderer) in ["naive", "instanced", "pool"].into_iter().enumerate() {
-        hands.keys(&["r", "F12"]);
-        let name = format!("drystone-{}.png", number + 1);
-        hands.wait_for(&name);
-        let seen = picture(&format!("9-{renderer}.png"));
-        assert_eq!(edited.difference(&seen, 8).unwrap().away_from_edges, 0, "{renderer}");
-        let saved = Image::load_png(&folder.join(name)).unwrap();
-        let places = (0..480).flat_map(|y| (0..640).map(move |x| (x, y)));
-        let others = places.filter(|&(x, y)| saved.pixel(x, y) != seen.pixel(x, y)).count();
-        assert_eq!(others, 0, "{renderer}: the saved picture is what is seen");
-    }
-    hands.keys(&["r"]);
-    hands.keys(&["Tab", "h"]);
+    renderers_draw_alike(&hands, &folder, &edited);
+    hands.keys(&["r", "Tab", "h"]);
     picture("10-panels.png");
     hands.keys(&["h", "Escape"]);
     assert!(viewer.wait(), "Escape did not close the viewer");
 
-    // What was chosen is there the next time.
-    let text = fs::read_to_string(config.join("settings.json")).unwrap();
-    let settings: serde_json::Value = serde_json::from_str(&text).unwrap();
-    assert_eq!(settings["renderer"], "naive");
-    assert_eq!(settings["shows_panels"], true);
-    let expected = worlds.each_ref().map(|world| world.to_str().unwrap());
-    assert_eq!(settings["recent"], serde_json::json!([expected[1], expected[0]]));
+    choices_are_kept(&config, &worlds);
 }
 
 #[test]
@@ -195,7 +203,7 @@ fn a_window_opens_before_a_large_world_is_read() {
     let Some(screen) = screen(test) else { return };
     let mut command = screen.command(binary());
     let view = ["--size", "320x240", "--backend", "soft", "--levels", "off"];
-    command.args(["view", "--chunks", "56x6x56"]).args(view);
+    command.args(["view", "--chunks", "36x6x36"]).args(view);
     let mut viewer = Viewer(command.spawn().unwrap());
     let window = window_of(&screen, &mut viewer);
     wait_for_title(&screen, &window, "reading the world");
