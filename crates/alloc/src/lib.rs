@@ -38,6 +38,9 @@
 //! assert_eq!(space.stats().largest_free, 1000);
 //! # Ok::<(), drystone_alloc::Error>(())
 //! ```
+//! Whole programs, each of which checks itself, stand in `examples`: `instance_buffer` (an
+//! instance buffer with an `AddressSpace` under it), `level_loader` (a scope stack in a loader),
+//! `global_small_objects` (the small-object allocator under a whole program, with statistics).
 //!
 //! # Limits
 //! Indices and numbers of handles are 32 bits; offsets are 32 bits, or 64 as in

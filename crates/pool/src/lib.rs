@@ -40,6 +40,10 @@
 //! # Ok::<(), drystone_pool::PoolError>(())
 //! ```
 //!
+//! Whole programs stand in the `examples` of `drystone-render`: `own_vertices` (a backend over
+//! wgpu, with a vertex format and a shader of one's own) and `sprites` (a backend in plain
+//! memory; masks, orders, several looks at one list).
+//!
 //! The [`guide`] has more of this: how it works, why fences hold, what to choose, how large.
 //!
 //! Elements that follow a pattern (quads) need a [`VertexPool`]; meshes of vertices with

@@ -37,6 +37,8 @@
 //! assert!(red > 2 * green);
 //! # Ok::<(), drystone_render::RenderError>(())
 //! ```
+//! Who has an engine already needs none of this, but `drystone-pool`: see `own_vertices` and
+//! `sprites` in `examples`.
 //!
 //! # Which one?
 //! * [`PoolRenderer`], unless you want to see what it saves: then [`NaiveRenderer`].
