@@ -19,7 +19,7 @@ use super::grid::{Grid, SIDE};
 use super::land::{GROWN_UNITS, Land};
 use super::palette::Palette;
 use super::terrain::{Column, Terrain};
-use super::tree::{Part, Tree, canopy};
+use super::tree::{Tree, canopy};
 
 /// The chunk of larger voxels on its land, of a world that ends before `end_units`.
 pub(super) fn chunk(
@@ -62,9 +62,6 @@ struct Maker<'a> {
     /// Voxels along each axis that lie in the world.
     inside: [i32; 3],
 }
-
-/// In voxels of more units than this, leaves hide the trunk behind them.
-const THIN_TRUNKS_UNITS: i64 = 2;
 
 impl Maker<'_> {
     fn is_above_all(&self) -> bool {
@@ -131,7 +128,9 @@ impl Maker<'_> {
         above.div_euclid(self.grid.units).clamp(i32::MIN.into(), i32::MAX.into()) as i32
     }
 
-    /// Leaves where the middle of a voxel has some; bark wherever there is any.
+    /// Leaves where the middle of a voxel has some, bark wherever else there is any: a trunk that
+    /// is wider than it was would show through its crown, and one that is left out would leave
+    /// the crown in the air.
     fn plant(&self, tree: &Tree, voxels: &mut [Material]) {
         let (low, high) = tree.bounds();
         let range = |axis: usize| {
@@ -149,20 +148,11 @@ impl Maker<'_> {
                     let at =
                         |within: [i64; 3]| [0, 1, 2].map(|i| place(i, [x, y, z][i], within[i]));
                     let voxel = &mut voxels[index([x, y, z])];
-                    // A trunk that is wider than it is would show through its crown.
-                    let is_thin = self.grid.units > THIN_TRUNKS_UNITS;
-                    let leaves_yield = !is_thin && self.cover.palette.is_leaf(*voxel);
-                    let in_crown =
-                        is_thin && matches!(tree.part_at(at([middle; 3])), Some(Part::Leaves(_)));
-                    if let Some(part) = tree.trunk_in(at([0; 3]), self.grid.units as i32)
-                        && (voxel.is_air() || leaves_yield)
-                        && !in_crown
-                    {
-                        *voxel = part;
-                    } else if voxel.is_air()
-                        && let Some(Part::Leaves(leaves)) = tree.part_at(at([middle; 3]))
-                    {
-                        *voxel = leaves;
+                    if voxel.is_air() {
+                        let part = tree
+                            .leaves_at(at([middle; 3]))
+                            .or_else(|| tree.trunk_in(at([0; 3]), self.grid.units as i32));
+                        *voxel = part.unwrap_or(Material::AIR);
                     }
                 }
             }

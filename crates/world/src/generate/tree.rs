@@ -229,6 +229,12 @@ impl Tree {
         if self.is_trunk(offset) {
             return Some(Part::Trunk(self.trunk));
         }
+        self.leaves_at(place).map(Part::Leaves)
+    }
+
+    /// The leaves that would be at a place of the world without the trunk.
+    pub(super) fn leaves_at(&self, place: [i32; 3]) -> Option<Material> {
+        let offset = [0, 1, 2].map(|axis| place[axis] - self.root[axis]);
         if !self.is_crown(offset) {
             return None;
         }
@@ -236,7 +242,7 @@ impl Tree {
         // Snow lies at the tips of branches, which no others cover.
         let covered =
             self.top == self.leaves || self.is_crown([x, y + 1, z]) || self.is_crown([x, y + 2, z]);
-        Some(Part::Leaves(if covered { self.leaves } else { self.top }))
+        Some(if covered { self.leaves } else { self.top })
     }
 
     /// The bark in the cube of this side from `low` on, if there is any.
