@@ -31,6 +31,14 @@ pub enum Error {
         /// What was asked for.
         case: String,
     },
+    /// A JSON file is not there, or holds no table.
+    #[error("{path}: {reason}", path = path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
     /// The JSON or the chart could not be written.
     #[error("{path}: {reason}", path = path.display())]
     Write {

@@ -47,7 +47,7 @@ mod world;
 
 pub use chart::write_svg;
 pub use error::Error;
-pub use json::write_json;
+pub use json::{read_json, write_json};
 pub use machine::Machine;
 pub use random::Random;
 pub use rounds::{Contender, Figure, Options};

@@ -1,10 +1,11 @@
 //! `drystone-bench TABLE [--json FILE] [--svg FILE] [--quick]`: measures one table and prints it.
+//! `drystone-bench --chart FILE.json --svg FILE`: draws one that was measured before.
 #![forbid(unsafe_code)]
 
 use std::{io::Write, path::PathBuf, process::ExitCode};
 
 use clap::Parser;
-use drystone_bench::{Error, Options, TABLES, find_table, write_json, write_svg};
+use drystone_bench::{Error, Options, TABLES, find_table, read_json, write_json, write_svg};
 
 /// Exit code of a run that failed.
 const FAILED: u8 = 1;
@@ -16,7 +17,11 @@ const USAGE: u8 = 2;
 #[command(version, after_help = tables_help())]
 struct Arguments {
     /// The table to measure.
-    table: String,
+    #[arg(required_unless_present = "chart")]
+    table: Option<String>,
+    /// Measure nothing: draw the rows of a file that `--json` wrote.
+    #[arg(long, value_name = "FILE.json", requires = "svg", conflicts_with_all = ["table", "json"])]
+    chart: Option<PathBuf>,
     /// Also write the rows as JSON; `-` is standard output (the table then goes to
     /// standard error).
     #[arg(long, value_name = "FILE")]
@@ -54,7 +59,10 @@ fn main() -> ExitCode {
 }
 
 fn run(arguments: &Arguments) -> Result<(), Error> {
-    let entry = find_table(&arguments.table)?;
+    if let (Some(chart), Some(svg)) = (&arguments.chart, &arguments.svg) {
+        return write_svg(&read_json(chart)?, svg);
+    }
+    let entry = find_table(arguments.table.as_deref().unwrap_or_default())?;
     let mut options = Options::new(arguments.quick);
     options.case.clone_from(&arguments.case);
     options.rounds = arguments.rounds.map_or(options.rounds, usize::from);
