@@ -91,10 +91,10 @@ impl LevelTree {
         for part in &changes.parts {
             let borders = part.span.sides();
             walls.entry(part.node).and_modify(|it| *it = it.union(borders)).or_insert(borders);
-            for (neighbor, face) in self.neighbors_that_see(part) {
+            for Seer { neighbor, face, is_clear } in self.neighbors_that_see(part) {
                 // And those whose rims end there.
                 let along = borders.without(FaceSet::EMPTY.with(face).with(face.opposite()));
-                let wall = along.with(face);
+                let wall = if is_clear { along } else { FaceSet::EMPTY }.with(face);
                 walls.entry(neighbor).and_modify(|it| *it = it.union(wall)).or_insert(wall);
             }
         }
@@ -165,21 +165,35 @@ impl LevelTree {
     }
 
     /// The neighbours of a node whose meshes may be others after it has changed: those that
-    /// have voxels beside the changed ones; with the side from which they see them.
-    fn neighbors_that_see(&self, part: &Part) -> impl Iterator<Item = (NodePos, Face)> + '_ {
+    /// have voxels beside the changed ones.
+    fn neighbors_that_see(&self, part: &Part) -> impl Iterator<Item = Seer> + '_ {
         let &Part { node, span, sides } = part;
+        let materials = self.data.materials();
         let sides = Face::ALL.into_iter().filter(move |&face| sides.contains(face));
-        sides.filter_map(move |face| {
-            let neighbor = node.offset(face.normal())?;
-            let seen_by = (neighbor, face.opposite());
+        sides.filter_map(move |side| {
+            let neighbor = node.offset(side.normal())?;
+            let face = side.opposite();
+            let seer = Seer { neighbor, face, is_clear: true };
             // Nothing is made for this.
             if !self.is_shown(neighbor) {
-                return Some(seen_by);
+                return Some(seer);
             }
-            let Some(chunk) = self.data.remembered(neighbor) else { return Some(seen_by) };
-            let beside = span.at_side(face).at_side(face.opposite());
-            let is_there = beside.any(|at| !chunk.get(at).is_air()).unwrap_or(true);
-            is_there.then_some(seen_by)
+            let Some(chunk) = self.data.remembered(neighbor) else { return Some(seer) };
+            let beside = span.at_side(side).at_side(face);
+            let is_any = |is_so: &dyn Fn(Material) -> bool| {
+                beside.any(|at| is_so(chunk.get(at))).unwrap_or(true)
+            };
+            let is_clear = is_any(&|voxel| materials.is_see_through(voxel));
+            is_any(&|voxel| !voxel.is_air()).then_some(Seer { is_clear, ..seer })
         })
     }
+}
+
+/// A node that has voxels beside others that have changed.
+struct Seer {
+    neighbor: NodePos,
+    /// The side from which it sees them.
+    face: Face,
+    /// Whether some of its voxels there are see-through, or may be: its rims may have changed.
+    is_clear: bool,
 }
