@@ -167,8 +167,9 @@ impl Viewer {
     pub(super) fn read_previous(&mut self) {
         let now = self.options.source.path.as_ref();
         let now = now.and_then(|path| std::path::absolute(path).ok());
-        let is_another = |path: &&PathBuf| Some(*path) != now.as_ref() && path.exists();
-        match self.settings.recent.iter().find(is_another) {
+        let others = || self.settings.recent.iter().filter(|path| Some(*path) != now.as_ref());
+        // Where all are gone, reading tells what is wrong with one.
+        match others().find(|path| path.exists()).or_else(|| others().next()) {
             Some(path) => self.read(path.clone()),
             None => self.say("no other file was open before"),
         }

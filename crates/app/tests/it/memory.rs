@@ -87,7 +87,7 @@ fn a_flight_stays_within_its_budget() {
 /// What this test's own process that edits is told: its limit, and its file.
 const EDITS: [&str; 2] = ["DRYSTONE_TEST_MEMORY", "DRYSTONE_TEST_EDITS"];
 /// Balls of the largest brush that are set, each in chunks of its own.
-const BALLS: i32 = 120;
+const BALLS: i32 = 180;
 
 /// Edits all over a world of 16 km × 16 km, with the shares of `budget`, or with defaults.
 fn edit_a_lot(budget: Option<MemoryBudget>, path: &Path) {
