@@ -222,6 +222,36 @@ mod tests {
         assert!(draw(&Table::new("empty")).is_ok());
     }
 
+    /// A cell of a table in Markdown, as a number.
+    fn cell(text: &str) -> Option<f64> {
+        text.trim().replace(',', "").parse().ok()
+    }
+
+    /// Every figure of a chart that is kept stands in its section of BENCHMARKS.md, in a line of
+    /// its case, and the picture is that of its figures.
+    #[test]
+    fn kept_charts_show_what_is_stated() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+        let stated = fs::read_to_string(root.join("BENCHMARKS.md")).unwrap();
+        let files = fs::read_dir(root.join("docs/charts")).unwrap().map(|it| it.unwrap().path());
+        let mut figures = 0;
+        for path in files.filter(|path| path.extension().is_some_and(|it| it == "json")) {
+            let table = crate::read_json(&path).unwrap();
+            let (_, section) = stated.split_once(&format!("\n## {}\n", table.name())).unwrap();
+            let section = section.split("\n## ").next().unwrap();
+            for row in table.rows() {
+                let case = format!("| `{}`", row.case);
+                let mut lines = section.lines().filter(|line| line.starts_with(&case));
+                let is_in = |line: &str| line.split('|').any(|it| cell(it) == Some(row.median));
+                assert!(lines.any(is_in), "{}: {row:?}", table.name());
+                figures += 1;
+            }
+            let kept = fs::read_to_string(path.with_extension("svg")).unwrap();
+            assert!(kept == draw(&table).unwrap(), "draw {} anew", table.name());
+        }
+        assert!(figures > 100, "{figures} figures");
+    }
+
     #[test]
     fn a_path_that_cannot_be_written_is_named() {
         let error = write_svg(&Table::new("t"), Path::new("/no/such/folder/t.svg"));
