@@ -52,9 +52,7 @@ impl Sky {
         let direction = (self.forward + self.right * x + self.up * y).normalize();
         let towards = direction.dot(self.sun_direction);
         let disc = smoothstep(self.rim, mix_one(self.rim, 1.0, 0.25), towards);
-        let sky = self.toward(direction);
-        // A low sun is dim, but no hole in the sky.
-        mix(sky, sky.max(self.sun), disc)
+        mix(self.toward(direction), self.sun, disc)
     }
 }
 

@@ -312,6 +312,5 @@ fn sky_fragment(in: SkyCorner) -> @location(0) vec4<f32> {
     let towards = dot(direction, frame.sun_direction.xyz);
     let rim = frame.ray_forward.w;
     let disc = smoothstep(rim, mix(rim, 1.0, 0.25), towards);
-    let behind = sky(direction);
-    return vec4<f32>(mix(behind, max(behind, frame.sun.rgb), disc), 1.0);
+    return vec4<f32>(mix(sky(direction), frame.sun.rgb, disc), 1.0);
 }

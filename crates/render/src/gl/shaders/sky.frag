@@ -7,6 +7,5 @@ void main() {
     float towards = dot(direction, frame.sun_direction.xyz);
     float rim = frame.ray_forward.w;
     float disc = smoothstep(rim, mix(rim, 1.0, 0.25), towards);
-    vec3 behind = sky(direction);
-    seen = vec4(mix(behind, max(behind, frame.sun.rgb), disc), 1.0);
+    seen = vec4(mix(sky(direction), frame.sun.rgb, disc), 1.0);
 }
