@@ -14,12 +14,18 @@ pub(super) struct Sky {
     ground: Vec3A,
     sun_direction: Vec3A,
     sun: Vec3A,
+    /// The colour of its disc.
+    disc: Vec3A,
     /// Cosine at the rim of the sun's disc.
     rim: f32,
 }
 
+/// A sun whose light is weaker than this fades from the sky.
+const DIMMEST: f32 = 0.05;
+
 impl Sky {
     pub(super) fn new(frame: &Frame) -> Self {
+        let sun = xyz(frame.sun);
         Self {
             forward: xyz(frame.ray_forward),
             right: xyz(frame.ray_right),
@@ -28,7 +34,9 @@ impl Sky {
             horizon: xyz(frame.horizon),
             ground: xyz(frame.ground),
             sun_direction: xyz(frame.sun_direction),
-            sun: xyz(frame.sun),
+            sun,
+            // A low sun lights little, and is bright itself.
+            disc: sun / sun.max_element().max(DIMMEST),
             rim: frame.ray_forward[3],
         }
     }
@@ -52,7 +60,7 @@ impl Sky {
         let direction = (self.forward + self.right * x + self.up * y).normalize();
         let towards = direction.dot(self.sun_direction);
         let disc = smoothstep(self.rim, mix_one(self.rim, 1.0, 0.25), towards);
-        mix(self.toward(direction), self.sun, disc)
+        mix(self.toward(direction), self.disc, disc)
     }
 }
 

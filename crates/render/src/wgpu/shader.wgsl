@@ -312,5 +312,7 @@ fn sky_fragment(in: SkyCorner) -> @location(0) vec4<f32> {
     let towards = dot(direction, frame.sun_direction.xyz);
     let rim = frame.ray_forward.w;
     let disc = smoothstep(rim, mix(rim, 1.0, 0.25), towards);
-    return vec4<f32>(mix(sky(direction), frame.sun.rgb, disc), 1.0);
+    // A low sun lights little, and is bright itself.
+    let sun = frame.sun.rgb / max(max(frame.sun.r, max(frame.sun.g, frame.sun.b)), 0.05);
+    return vec4<f32>(mix(sky(direction), sun, disc), 1.0);
 }

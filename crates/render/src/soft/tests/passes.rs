@@ -140,6 +140,19 @@ fn haze_hides_what_is_far_by_its_density() {
     }
 }
 
+/// Whatever the hour, sun or moon: its own colour is as bright as any there is around it.
+#[test]
+fn a_low_suns_disc_is_no_hole_in_the_sky() {
+    for hour in [6.3, 12.0, 17.0, 17.5, 17.8, 19.5, 0.0, 4.0] {
+        let air = Atmosphere::default().with_hour(hour);
+        let camera = Camera::look_at(DVec3::ZERO, air.sun_direction.as_dvec3());
+        let image = Scene::default().draw(&camera, &air, SIZE);
+        let brightness = |[r, g, b, _]: [u8; 4]| r.max(g).max(b);
+        let beside = brightness(image.pixel(SIZE[0] / 2 + 3, SIZE[1] / 2));
+        assert!(brightness(middle(&image)) >= beside, "{hour}: {:?}", middle(&image));
+    }
+}
+
 #[test]
 fn the_sky_has_a_zenith_a_horizon_a_ground_and_a_sun() {
     let air = Atmosphere { sun_direction: Vec3::new(1.0, 0.2, 0.0), ..Atmosphere::default() };
