@@ -5,23 +5,28 @@
 #
 #   scripts/sanitize.sh            all of it: `make sanitize`, about half an hour on 2 cores
 #   scripts/sanitize.sh --short    fewer programs and no ThreadSanitizer, within two minutes
-#                                  once built: what `make test` runs
+#                                  once built: what `make test` runs, which says what it has
+#                                  built, such as --workspace
 #
 # A checker that is not there is skipped: `skipped: NAME: why`. The exit status is 0 only if
 # what ran found nothing.
 set -u -o pipefail
 cd "$(dirname "$0")/.." || exit 1
 
+readonly CRATE=drystone-alloc
+# What of the workspace is built for valgrind. Features are those of all that is built.
+scope=(-p "$CRATE")
+[ $# -le 1 ] || scope=("${@:2}")
+
 case "${1:-}" in
     "") programs=10000 slow_programs=300 is_short= ;;
     --short) programs=300 slow_programs=15 is_short=1 ;;
     *)
-        echo "usage: scripts/sanitize.sh [--short]" >&2
+        echo "usage: scripts/sanitize.sh [--short [-p PACKAGE | --workspace]...]" >&2
         exit 2
         ;;
 esac
 
-readonly CRATE=drystone-alloc
 # Tests that look at other things, and would look at them slowly: what must not compile, a
 # program without the standard library, the model checker, which has threads of its own.
 readonly OTHERS=(--skip compile --skip no_std --skip bits::tests)
@@ -59,12 +64,24 @@ with_sanitizer() {
 # The tests as they are, on a processor that valgrind plays. Asked for memory at multiples of
 # more than 16 MiB, as one test does to be refused, it does not refuse but ends itself.
 with_valgrind() {
-    local runner="valgrind --quiet --error-exitcode=9 --leak-check=full --show-leak-kinds=definite --errors-for-leak-kinds=definite"
-    local variable
-    variable=CARGO_TARGET_$(printf '%s' "$host" | tr 'a-z-' 'A-Z_')_RUNNER
-    env "$variable=$runner" DRYSTONE_PROGRAMS="$slow_programs" \
-        cargo test --quiet -p "$CRATE" --lib --test it -- --test-threads 1 "${OTHERS[@]}" \
-        --skip no_source_has_slabs
+    local runner=(valgrind --quiet --error-exitcode=9 --leak-check=full --show-leak-kinds=definite
+        --errors-for-leak-kinds=definite)
+    local program programs status=0
+    programs=$(built_tests) || return 1
+    while read -r program; do
+        (cd crates/alloc && DRYSTONE_PROGRAMS="$slow_programs" "${runner[@]}" "$program" --quiet \
+            --test-threads 1 "${OTHERS[@]}" --skip no_source_has_slabs </dev/null) || status=1
+    done <<<"$programs"
+    return "$status"
+}
+
+# The crate's programs of tests; those that `make test` has built are there already.
+built_tests() {
+    local messages
+    messages=$(cargo test --quiet "${scope[@]}" --no-run --message-format json) || return 1
+    local artifact='s!.*/crates/alloc#.*"kind":\["KIND"\].*"executable":"\([^"]*\)".*!\1!p'
+    sed -n -e "${artifact/KIND/lib}" -e "${artifact/KIND/test}" <<<"$messages" |
+        grep .
 }
 
 # What a sanitizer says of memory that there is not: nothing, but no memory.

@@ -54,7 +54,7 @@ tests() {
 # The memory checkers. Whether one was skipped is in a log of its own: its tests are not
 # among those that libtest counted as passed here.
 sanitizers() {
-    bash scripts/sanitize.sh --short 2>&1 | tee "$checker_log"
+    bash scripts/sanitize.sh --short "${scope[@]}" 2>&1 | tee "$checker_log"
 }
 
 log=$(mktemp) || exit 1

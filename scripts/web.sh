@@ -193,7 +193,8 @@ run_tests() {
     local browser
     browser=$(find_browser) || cannot "there is no Chromium that runs"
     need_node
-    cargo build --quiet -p drystone --target-dir "$NATIVE"
+    # As `make test` builds it: of the same features, or half of all crates would be built twice.
+    cargo test --quiet --workspace --no-run --test it --target-dir "$NATIVE"
     CHROMIUM=$browser NODE_TOOLS=$PWD/$TOOLS DRYSTONE=$NATIVE/debug/drystone \
         node web/test/run.mjs "$DIST" target/web-test
 }
