@@ -15,8 +15,9 @@ export function listen(host) {
   listenToFiles(host);
 }
 
-function listenToKeys({ find, act, page }) {
+function listenToKeys({ canvas, find, act, page, switchRenderer }) {
   const card = find('card');
+  const { dataset } = document.body;
   const toggleCard = () => { card.hidden = !card.hidden; };
   find('help').addEventListener('click', toggleCard);
   window.addEventListener('keydown', (event) => {
@@ -31,6 +32,12 @@ function listenToKeys({ find, act, page }) {
       return;
     }
     if (event.code === 'KeyH' && !event.repeat) toggleCard();
+    else if (event.code === 'KeyR' && !event.repeat) switchRenderer();
+    // Where the keyboard is in a button or a slider, Tab goes on to the next.
+    else if (event.code === 'Tab' && !event.repeat && document.activeElement?.tagName === 'CANVAS') {
+      dataset.bare = dataset.bare !== 'true';
+      event.preventDefault();
+    }
     else if (event.code === 'Escape') card.hidden = true;
     else if (act((it) => it.key(event.code, true, event.repeat))) event.preventDefault();
     // Who edits points at voxels.
@@ -41,6 +48,14 @@ function listenToKeys({ find, act, page }) {
     if (event.key === 'Meta') act((it) => it.release_all());
     else act((it) => it.key(event.code, false, false));
   });
+  const sun = find('sun');
+  sun.addEventListener('input', () => {
+    find('hour').textContent = sun.value;
+    act((it) => it.set_hour(sun.valueAsNumber));
+  });
+  // Arrows are the slider's there, and none of them is for the eye.
+  sun.addEventListener('change', () => canvas.focus());
+  for (const type of ['keydown', 'keyup']) sun.addEventListener(type, (event) => event.stopPropagation());
   window.addEventListener('blur', () => act((it) => it.release_all()));
 }
 

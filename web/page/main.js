@@ -121,6 +121,29 @@ async function recover(error) {
   ask();
 }
 
+/// Goes on with the other renderer: a device of its own is opened for that.
+async function switchRenderer() {
+  if (!page) return;
+  const it = page;
+  page = null;
+  waiting = it;
+  state('loading');
+  find('loading').textContent = 'Switching …';
+  await painted();
+  let failed = null;
+  try {
+    await it.switch_renderer(canvas);
+  } catch (error) {
+    failed = error;
+  }
+  page = it;
+  waiting = null;
+  state('ready');
+  document.body.dataset.settled = false;
+  if (failed) recover(failed);
+  else ask();
+}
+
 const pause = (ms) => new Promise((done) => setTimeout(done, ms));
 
 const painted = () => new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
@@ -233,5 +256,5 @@ window.addEventListener('beforeunload', (event) => { if ((page ?? waiting)?.is_e
 // What stops in the middle of opening tells nobody who waits for it.
 window.addEventListener('error', ({ error }) => { if (isBroken(error)) refuse(BROKEN); });
 window.addEventListener('unhandledrejection', ({ reason }) => { if (isBroken(reason)) refuse(BROKEN); });
-listen({ canvas, find, act, ask, openFile, say, page: () => page });
+listen({ canvas, find, act, ask, openFile, say, switchRenderer, page: () => page });
 start().catch((error) => refuse(isBroken(error) ? BROKEN : `${error}`));

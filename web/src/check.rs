@@ -1,6 +1,6 @@
 use std::collections::BTreeSet;
 
-use drystone_world::{NodePos, Source, parse_source};
+use drystone_world::{NodePos, parse_source};
 use wasm_bindgen::prelude::*;
 
 /// Reads all that a page would ever read of a file: damage that stops the program stops it here,

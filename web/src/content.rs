@@ -1,7 +1,8 @@
 use std::{sync::Arc, time::Duration};
 
 use drystone::scene::{
-    self, EditScene, LevelScene, Meshing, Outlook, Room, Scene, Size, open_window_async,
+    self, EditScene, LevelScene, Meshing, Outlook, RendererKind, Room, Scene, Size,
+    open_window_async,
 };
 use drystone_render::{DrawStats, RenderError, Renderer, View, WindowTarget};
 use drystone_world::{
@@ -78,6 +79,7 @@ impl Content {
     /// The same with a renderer, which draws to the canvas.
     pub(crate) async fn show(
         self,
+        kind: RendererKind,
         canvas: HtmlCanvasElement,
         size: Size,
     ) -> Result<Shown, RenderError> {
@@ -90,7 +92,7 @@ impl Content {
             Self::Levels(_) => LevelScene::ROOM,
         };
         let target = WindowTarget { window: canvas, vsync: true };
-        let renderer = open_window_async(Default::default(), target, size, room).await?;
+        let renderer = open_window_async(kind, target, size, room).await?;
         match self {
             Self::World(world) => Ok(Shown::World(Box::new(Scene::new(*world, &quads, renderer)?))),
             Self::Levels(data) => Ok(Shown::Levels(Box::new(level_scene(data, renderer)?))),

@@ -11,6 +11,8 @@ impl Page {
             "KeyC" => self.view.cull_frustum = !self.view.cull_frustum,
             "KeyO" => self.view.order = !self.view.order,
             "KeyX" => self.switch_occlusion()?,
+            "KeyT" => self.view.tint_levels = !self.view.tint_levels,
+            "KeyN" => self.view.wire = !self.view.wire,
             "KeyG" => {
                 self.editing.message = "browsers have no multi-draw to cull for".into();
             }

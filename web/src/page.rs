@@ -2,7 +2,7 @@ use std::time::Duration;
 
 use drystone::{
     Flight, FlightKey, Walk,
-    scene::{self, Size},
+    scene::{self, Meshing, RendererKind, Size},
 };
 use drystone_render::{Camera, DrawStats, View};
 use drystone_world::GeneratorConfig;
@@ -37,6 +37,8 @@ pub struct Page {
     /// Somebody who walks, where nobody flies.
     pub(crate) walk: Option<Walk>,
     size: Size,
+    /// What draws, and after a lost device draws again.
+    renderer: RendererKind,
     /// When the last frame was drawn, in milliseconds, if what moves moved since.
     last_frame_ms: Option<f64>,
     drawn: DrawStats,
@@ -81,10 +83,22 @@ impl Page {
     /// Goes on with a new device, after the old one was lost: voxels, edits and view stay, and
     /// also when it fails, so that it can be tried again.
     pub async fn reopen(&mut self, canvas: HtmlCanvasElement) -> Result<(), String> {
-        let shown = self.shown.content().show(canvas, self.size).await;
-        self.shown = shown.map_err(|error| error.to_string())?;
-        self.last_frame_ms = None;
-        Ok(())
+        self.open(canvas, self.renderer).await
+    }
+
+    /// Goes on with the other renderer: naive, one buffer and some calls a mesh, after the pool, and
+    /// back. When that fails, what is shown stays.
+    pub async fn switch_renderer(&mut self, canvas: HtmlCanvasElement) -> Result<(), String> {
+        let other = match self.renderer {
+            RendererKind::Pool => RendererKind::Naive,
+            RendererKind::Naive | RendererKind::Instanced(_) => RendererKind::Pool,
+        };
+        self.open(canvas, other).await
+    }
+
+    /// Has the sun stand as at this hour, 0 to 24.
+    pub fn set_hour(&mut self, hour: f32) {
+        self.view.atmosphere = self.view.atmosphere.with_hour(hour);
     }
 
     /// Draws a picture, at this time in milliseconds; whether another should follow at once.
@@ -97,8 +111,9 @@ impl Page {
         let (min, max) = self.editing.grown(self.corners);
         scene::reach(&mut self.view.camera, min, max);
         let work = if moves { WORK_MOVING } else { WORK_STILL };
-        let followed = self.shown.follow(&self.view, self.size, work);
-        let drawn = followed.and_then(|()| self.shown.draw(&self.view));
+        let view = self.hazy_view();
+        let followed = self.shown.follow(&view, self.size, work);
+        let drawn = followed.and_then(|()| self.shown.draw(&view));
         self.drawn = drawn.map_err(|error| error.to_string())?;
         Ok(moves || self.shown.lags() || !self.drawn.shown)
     }
@@ -203,8 +218,13 @@ impl Page {
         let loading = if self.shown.lags() { "loading | " } else { "" };
         let walks = if self.walk.is_some() { "walking | " } else { "" };
         let mib = held.used_bytes as f64 / f64::from(1 << 20);
+        let renderer = match self.renderer {
+            RendererKind::Pool => "pool",
+            RendererKind::Naive => "naive",
+            RendererKind::Instanced(policy) => policy.renderer_name(),
+        };
         format!(
-            "{} | {loading}{walks}{edits}{} commands for {} of {} meshes | {mib:.1} MiB of vertices | {backend}",
+            "{} | {loading}{walks}{edits}{} commands for {} of {} meshes | {mib:.1} MiB of vertices | {renderer} on {backend}",
             self.name, self.drawn.commands, self.drawn.meshes, held.meshes,
         )
     }
@@ -214,7 +234,9 @@ impl Page {
     async fn of(content: Content, canvas: HtmlCanvasElement, size: Size) -> Result<Self, String> {
         let (name, corners, view) =
             (content.name().to_owned(), content.corners(), content.view(size));
-        let shown = content.show(canvas, size).await.map_err(|error| error.to_string())?;
+        let renderer = RendererKind::default();
+        let shown = content.show(renderer, canvas, size).await;
+        let shown = shown.map_err(|error| error.to_string())?;
         Ok(Self {
             shown,
             view,
@@ -226,6 +248,7 @@ impl Page {
             walk: None,
             faults: Vec::new(),
             size,
+            renderer,
             last_frame_ms: None,
             drawn: DrawStats::default(),
         })
@@ -233,6 +256,28 @@ impl Page {
 }
 
 impl Page {
+    /// Opens a device with this renderer for what is shown.
+    async fn open(&mut self, canvas: HtmlCanvasElement, kind: RendererKind) -> Result<(), String> {
+        let shown = self.shown.content().show(kind, canvas, self.size).await;
+        self.shown = shown.map_err(|error| error.to_string())?;
+        (self.renderer, self.last_frame_ms) = (kind, None);
+        if self.view.atmosphere.occlusion == 0.0 {
+            return Ok(());
+        }
+        let shaded = self.shown.remesh(Meshing { occlusion: true });
+        shaded.map(|_| ()).map_err(|error| error.to_string())
+    }
+
+    /// The view, in which haze hides where a vast land ends ahead.
+    fn hazy_view(&self) -> View {
+        let View { camera, atmosphere, .. } = &self.view;
+        let atmosphere = match self.shown {
+            Shown::World(_) => *atmosphere,
+            Shown::Levels(_) => scene::edge_haze(*atmosphere, camera, self.corners),
+        };
+        View { atmosphere, ..self.view }
+    }
+
     /// Moves the eye by the keys held for `time`.
     fn travel(&mut self, time: Duration) {
         let camera = &mut self.view.camera;

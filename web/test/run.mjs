@@ -11,6 +11,7 @@ import { basename, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { serve } from './serve.mjs';
 import { compare } from './pictures.mjs';
+import { sittings } from './sittings.mjs';
 import { ballFile } from './vox.mjs';
 
 const [dist, pictures] = process.argv.slice(2);
@@ -321,6 +322,7 @@ const TESTS = {
   },
 };
 
+Object.assign(TESTS, sittings({ pictures, SIZE, check, drop, picture, differ, same }));
 for (const name of ['monu10.vox', 'r.0.0.mca', 'jacksboro-dem-16bit.png']) {
   TESTS[`${name} is shown as soft shows it`] = async (page) => {
     if (!data) return 'DRYSTONE_DATA is not set';
