@@ -1,6 +1,6 @@
 use drystone::scene::{
-    EditAction, EditError, EditKeeper, EditScene, Edited, Editor, KeptBy, SaveState, Size,
-    ray_through,
+    EditAction, EditError, EditKeeper, EditScene, EditStep, Edited, Editor, KeptBy, SaveState,
+    Size, ray_through,
 };
 use drystone_render::Camera;
 use drystone_voxel::VoxelPos;
@@ -57,33 +57,41 @@ impl Editing {
             _ => return,
         };
         let ray = ray_through(camera, place, size.aspect());
-        self.message = match self.editor.act(scene, action, &ray) {
-            Ok(Edited::Voxels(1)) => "1 voxel changed".into(),
-            Ok(Edited::Voxels(count)) => format!("{count} voxels changed"),
-            Ok(Edited::Picked(_)) => "picked".into(),
-            Ok(Edited::OutOfReach) => "no voxel within reach".into(),
-            Ok(Edited::TooFar) => "too far: fly nearer".into(),
-            Ok(Edited::Nothing) => "nothing changed: so already, or outside of the world".into(),
-            Err(error) => error.to_string(),
-        };
+        let done = self.editor.act(scene, action, &ray);
+        self.came_to(EditStep::Edit, done);
     }
 
     /// Takes an edit back, or does it again.
     pub(crate) fn step(&mut self, scene: &mut dyn EditScene, forward: bool) {
-        let editor = &mut self.editor;
-        let done: Result<u64, EditError> =
-            if forward { editor.redo(scene) } else { editor.undo(scene) };
-        let what = if forward { "done again" } else { "taken back" };
-        self.message = match done {
-            Ok(0) => format!("nothing to be {what}"),
-            Ok(count) => format!("{count} voxels {what}"),
-            Err(error) => error.to_string(),
-        };
+        if forward {
+            let done = self.editor.redo(scene);
+            self.came_to(EditStep::Redo, done);
+        } else {
+            let done = self.editor.undo(scene);
+            self.came_to(EditStep::Undo, done);
+        }
+    }
+
+    /// Goes on with what takes more than one frame; whether there is more of it.
+    pub(crate) fn go_on(&mut self, scene: &mut dyn EditScene) -> bool {
+        if let Some((step, done)) = self.editor.update(scene, Editor::FRAME_TIME) {
+            self.came_to(step, done);
+        }
+        self.editor.is_busy()
+    }
+
+    fn came_to(&mut self, step: EditStep, done: Result<Edited, EditError>) {
+        self.message = done.map_or_else(|error| error.to_string(), |done| done.words(step));
+    }
+
+    /// Whether an edit goes on.
+    pub(crate) fn is_busy(&self) -> bool {
+        self.editor.is_busy()
     }
 
     /// Whether anything was edited.
     pub(crate) fn is_edited(&self) -> bool {
-        self.editor.keeper_state() != SaveState::Unedited
+        self.editor.keeper_state() != SaveState::Unedited || self.editor.is_busy()
     }
 
     /// What there is to say of it.

@@ -108,6 +108,7 @@ impl Page {
         let falls = self.walk.is_some_and(|walk| !walk.is_on_ground());
         let moves = self.flight.is_moving() || falls;
         self.last_frame_ms = moves.then_some(now_ms);
+        let edits = self.editing.go_on(self.shown.edit_scene());
         let (min, max) = self.editing.grown(self.corners);
         scene::reach(&mut self.view.camera, min, max);
         let work = if moves { WORK_MOVING } else { WORK_STILL };
@@ -115,7 +116,7 @@ impl Page {
         let followed = self.shown.follow(&view, self.size, work);
         let drawn = followed.and_then(|()| self.shown.draw(&view));
         self.drawn = drawn.map_err(|error| error.to_string())?;
-        Ok(moves || self.shown.lags() || !self.drawn.shown)
+        Ok(moves || edits || self.shown.lags() || !self.drawn.shown)
     }
 
     /// From now on draws pictures of this size.
@@ -207,7 +208,7 @@ impl Page {
 
     /// Whether all is shown that should be.
     pub fn is_settled(&self) -> bool {
-        !self.shown.lags()
+        !self.shown.lags() && !self.editing.is_busy()
     }
 
     /// What is seen and what it takes, in words.

@@ -18,6 +18,7 @@ mod memory;
 mod model;
 mod model_scene;
 mod outlook;
+mod parts;
 mod quads;
 mod side_by_side;
 
@@ -26,7 +27,8 @@ pub use backend::{BackendKind, RendererKind, Room, Size, open_window_async};
 pub use backend::{open_renderer, open_window};
 pub use edit::{EditScene, ray_through};
 pub use editor::{
-    Brush, BrushForm, EditAction, EditError, EditKeeper, Edited, Editor, KeptBy, SaveState,
+    Brush, BrushForm, EditAction, EditError, EditKeeper, EditStep, Edited, Editor, KeptBy,
+    SaveState,
 };
 pub use level_scene::{LevelScene, eye_of};
 pub use memory::MemoryBudget;
@@ -36,6 +38,7 @@ pub use outlook::{
     HAZE_BEGINS, Outlook, corners, edge_haze, level_corners, model_outlook, outlook, outlook_on,
     reach,
 };
+use parts::Parts;
 use quads::Scratch;
 pub use quads::{ChunkQuads, Meshing, mesh_chunk, mesh_world, mesh_world_with, quad_count};
 use side_by_side::SideBySide;
@@ -59,6 +62,8 @@ pub struct Scene {
     meshes: HashMap<ChunkPos, Meshes>,
     scratch: Scratch,
     side_by_side: SideBySide,
+    /// What is edited in parts and not shown.
+    parts: Parts,
 }
 
 #[derive(Clone, Copy, Default)]
@@ -83,7 +88,8 @@ impl Scene {
         renderer.set_palette(&colors)?;
         let (meshes, scratch) = (HashMap::new(), Scratch::default());
         let side_by_side = SideBySide::default();
-        let mut scene = Self { world, renderer, meshes, scratch, side_by_side };
+        let parts = Parts::default();
+        let mut scene = Self { world, renderer, meshes, scratch, side_by_side, parts };
         for chunk in quads {
             scene.update(chunk.position, &chunk.mesh)?;
         }
@@ -95,6 +101,7 @@ impl Scene {
     pub fn set_meshing(&mut self, meshing: Meshing) {
         self.scratch = Scratch::new(meshing);
         self.side_by_side = SideBySide::new(meshing);
+        self.parts.restart();
     }
 
     /// Meshes every chunk anew, on all cores, and shows it: the way to another
@@ -175,6 +182,7 @@ impl Scene {
     /// # Errors
     /// When the renderer is full or its device failed; the chunk is shown as it was then.
     pub fn remesh(&mut self, chunk: ChunkPos) -> Result<(), RenderError> {
+        self.parts.forget(&[chunk]);
         let mut scratch = std::mem::take(&mut self.scratch);
         let updated = self.update(chunk, scratch.mesh(&self.world, chunk));
         self.scratch = scratch;
@@ -191,6 +199,7 @@ impl Scene {
     /// When the renderer is full or its device failed; this chunk and those behind it are
     /// shown as they were then.
     pub fn remesh_many(&mut self, chunks: &[ChunkPos]) -> Result<(), RenderError> {
+        self.parts.forget(chunks);
         let mut side_by_side = std::mem::take(&mut self.side_by_side);
         let Self { world, renderer, meshes, .. } = self;
         let mut shown = Shown { side: world.side(), renderer: renderer.as_mut(), meshes };

@@ -397,6 +397,7 @@ impl ApplicationHandler<Wish> for Viewer {
     }
 
     fn exiting(&mut self, _: &ActiveEventLoop) {
+        self.finish_editing();
         // The device goes before the window that it draws to.
         self.screen = None;
     }

@@ -1,7 +1,9 @@
 //! Changing voxels: what a ray meets, what an edit changes, taking it back, keeping it.
 
 mod change;
+mod filling;
 mod history;
+mod parts;
 mod ray;
 mod store;
 #[cfg(test)]
@@ -10,7 +12,9 @@ mod tests;
 use drystone_voxel::{Chunk, ChunkPos};
 
 pub use change::Edit;
+pub use filling::Filling;
 pub use history::EditHistory;
+pub use parts::EditParts;
 pub use ray::{VoxelHit, VoxelRay};
 pub use store::{EditStore, Saving};
 

@@ -80,7 +80,9 @@ mod voxelize;
 mod world;
 
 pub use chunk_box::ChunkBox;
-pub use edit::{Edit, EditHistory, EditStore, Saving, VoxelHit, VoxelRay, Voxels};
+pub use edit::{
+    Edit, EditHistory, EditParts, EditStore, Filling, Saving, VoxelHit, VoxelRay, Voxels,
+};
 pub use edited::EditedSource;
 pub use error::WorldError;
 pub use generate::{GeneratedWorld, GeneratorConfig};

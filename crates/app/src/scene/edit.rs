@@ -28,6 +28,24 @@ pub trait EditScene {
     /// When there is no room, or the device failed: the voxels are set then, and what could
     /// not be shown is shown as it was.
     fn apply(&mut self, edit: &Edit) -> Result<(), RenderError>;
+
+    /// Sets what a part of an edit changes, to be shown with all others by
+    /// [`show_parts`](Self::show_parts). Where nobody says otherwise, each is shown at once.
+    ///
+    /// # Errors
+    /// As [`apply`](Self::apply).
+    fn apply_part(&mut self, part: &Edit) -> Result<(), RenderError> {
+        self.apply(part)
+    }
+
+    /// No more parts are to come: does some of what showing them together takes. Whether that
+    /// was the last of it, or the rest comes by itself.
+    ///
+    /// # Errors
+    /// As [`apply`](Self::apply).
+    fn show_parts(&mut self) -> Result<bool, RenderError> {
+        Ok(true)
+    }
 }
 
 impl EditScene for Scene {
@@ -46,10 +64,7 @@ impl EditScene for Scene {
     fn apply(&mut self, edit: &Edit) -> Result<(), RenderError> {
         let side = self.world().side();
         self.world_mut().apply(edit);
-        let mut chunks: Vec<ChunkPos> =
-            edit.chunks().flat_map(|(_, bounds)| chunks_around(bounds, side)).collect();
-        chunks.sort_unstable();
-        chunks.dedup();
+        let chunks = chunks_that_see(edit, side);
         if chunks.len() > FEW {
             return self.remesh_many(&chunks);
         }
@@ -59,10 +74,30 @@ impl EditScene for Scene {
         }
         shown
     }
+
+    fn apply_part(&mut self, part: &Edit) -> Result<(), RenderError> {
+        let side = self.world().side();
+        self.world_mut().apply(part);
+        self.parts.extend(chunks_that_see(part, side));
+        Ok(())
+    }
+
+    fn show_parts(&mut self) -> Result<bool, RenderError> {
+        self.show_some_parts()
+    }
 }
 
 /// Up to so many chunks are meshed by whoever edits; more, on all cores.
 const FEW: usize = 8;
+
+/// The chunks whose meshes depend on what an edit changes, in order.
+fn chunks_that_see(edit: &Edit, side: u32) -> Vec<ChunkPos> {
+    let around = |(_, bounds)| chunks_around(bounds, side);
+    let mut chunks: Vec<ChunkPos> = edit.chunks().flat_map(around).collect();
+    chunks.sort_unstable();
+    chunks.dedup();
+    chunks
+}
 
 /// The chunks whose meshes depend on voxels in this box.
 fn chunks_around(VoxelBox { min, max }: VoxelBox, side: u32) -> Vec<ChunkPos> {
@@ -105,6 +140,16 @@ impl EditScene for LevelScene {
 
     fn apply(&mut self, edit: &Edit) -> Result<(), RenderError> {
         self.apply_edit(edit).map(drop)
+    }
+
+    fn apply_part(&mut self, part: &Edit) -> Result<(), RenderError> {
+        self.apply_part(part);
+        Ok(())
+    }
+
+    fn show_parts(&mut self) -> Result<bool, RenderError> {
+        self.show_parts();
+        Ok(true)
     }
 }
 

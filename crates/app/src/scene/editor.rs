@@ -1,93 +1,20 @@
+use std::collections::VecDeque;
+use std::time::Duration;
+
 use drystone_render::RenderError;
-use drystone_voxel::{Material, MaterialTable, VoxelPos};
+use drystone_voxel::Material;
 use drystone_world::{Edit, EditHistory, VoxelBox, VoxelRay, VoxelShape, WorldError};
 
 use super::EditScene;
 
 mod aim;
+mod brush;
+mod job;
 mod keeper;
 
-use aim::aim;
+pub use brush::{Brush, BrushForm};
+use job::{Job, Outcome, Task};
 pub use keeper::{EditKeeper, KeptBy, SaveState};
-
-/// What an edit sets.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Brush {
-    /// Of what form. Default: one voxel.
-    pub form: BrushForm,
-    /// Voxels on each side of the middle one, 0 to [`MAX_RADIUS`](Self::MAX_RADIUS); a single
-    /// voxel has none. Default 2.
-    pub radius_voxels: u32,
-    /// What is placed. Default: the first that is not air.
-    pub material: Material,
-}
-
-/// The form of a brush.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum BrushForm {
-    /// One voxel.
-    #[default]
-    Voxel,
-    /// A cube.
-    Cube,
-    /// A ball.
-    Ball,
-}
-
-impl Default for Brush {
-    fn default() -> Self {
-        Self { form: BrushForm::Voxel, radius_voxels: 2, material: Material(1) }
-    }
-}
-
-impl Brush {
-    /// The largest radius, in voxels: such an edit takes a few frames.
-    pub const MAX_RADIUS: u32 = 24;
-
-    /// What it covers, put there.
-    pub fn shape_at(&self, center: VoxelPos) -> VoxelShape {
-        let radius_voxels = self.radius_voxels.min(Self::MAX_RADIUS);
-        match self.form {
-            BrushForm::Voxel => VoxelShape::voxel(center),
-            BrushForm::Cube => VoxelShape::cube(center, radius_voxels),
-            BrushForm::Ball => VoxelShape::Sphere { center, radius_voxels },
-        }
-    }
-
-    /// The next form: voxel, cube, ball.
-    pub const fn next_form(&mut self) {
-        self.form = match self.form {
-            BrushForm::Voxel => BrushForm::Cube,
-            BrushForm::Cube => BrushForm::Ball,
-            BrushForm::Ball => BrushForm::Voxel,
-        };
-    }
-
-    /// Larger or smaller by so many voxels on each side.
-    pub fn grow(&mut self, by: i32) {
-        self.radius_voxels = self.radius_voxels.saturating_add_signed(by).min(Self::MAX_RADIUS);
-    }
-
-    /// So many materials on in the palette, round about, air left out.
-    pub fn step_material(&mut self, materials: &MaterialTable, by: i32) {
-        let count = materials.len() as i64 - 1;
-        if count > 0 {
-            let place = i64::from(self.material.0) - 1 + i64::from(by);
-            self.material = Material(place.rem_euclid(count) as u16 + 1);
-        }
-    }
-
-    /// In words, as "ball of 5 stone".
-    pub fn describe(&self, materials: &MaterialTable) -> String {
-        let name = materials.get(self.material).map_or("nothing", |kind| kind.name.as_str());
-        let across = 2 * self.radius_voxels + 1;
-        match self.form {
-            BrushForm::Voxel => format!("voxel of {name}"),
-            BrushForm::Cube => format!("cube of {across} {name}"),
-            BrushForm::Ball => format!("ball of {across} {name}"),
-        }
-    }
-}
 
 /// What is to be done with the voxels that are looked at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -111,8 +38,48 @@ pub enum Edited {
     OutOfReach,
     /// What there may be is farther than is looked: see [`EditScene::reach_voxels`].
     TooFar,
-    /// Nothing changed: all was so already, or lies outside of the world.
+    /// Nothing changed: all was so already, or lies outside of the world; or there is nothing
+    /// to be taken back, or to be done again.
     Nothing,
+    /// It goes on with [`Editor::update`], after all that was begun before it.
+    Begun,
+    /// So much waits to be done that no more is begun.
+    Busy,
+}
+
+/// What it was that came to something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EditStep {
+    /// Something was edited, or picked.
+    Edit,
+    /// An edit was taken back.
+    Undo,
+    /// An edit was done again.
+    Redo,
+}
+
+impl Edited {
+    /// In words: what `step` came to, as "3 voxels changed".
+    pub fn words(&self, step: EditStep) -> String {
+        let done = match step {
+            EditStep::Edit => "changed",
+            EditStep::Undo => "taken back",
+            EditStep::Redo => "done again",
+        };
+        match self {
+            Self::Voxels(1) => format!("1 voxel {done}"),
+            Self::Voxels(count) => format!("{count} voxels {done}"),
+            Self::Picked(_) => "picked".into(),
+            Self::OutOfReach => "there is no voxel".into(),
+            Self::TooFar => "too far: fly nearer".into(),
+            Self::Nothing if step == EditStep::Edit => {
+                "nothing changed: so already, or outside of the world".into()
+            }
+            Self::Nothing => format!("nothing to be {done}"),
+            Self::Begun => "editing …".into(),
+            Self::Busy => "editing …: too much waits already".into(),
+        }
+    }
 }
 
 /// Why an edit was not done, or not shown.
@@ -130,10 +97,16 @@ pub enum EditError {
 /// no window; a viewer maps its keys and clicks to it.
 ///
 /// ```text
-///  ray ─► voxel ─► brush's shape ─► Edit ─┬► scene: voxels and meshes, at once
+///  ray ─► voxel ─► brush's shape ─► Edit ─┬► scene: voxels and meshes
 ///                                         ├► history: undo, redo
 ///                                         └► keeper ─► stored world, a while later
 /// ```
+///
+/// What touches no more than [`CHUNKS_AT_ONCE`](Self::CHUNKS_AT_ONCE) chunks is done and shown
+/// before the call returns. Anything larger is begun, and done in parts by
+/// [`update`](Self::update), which a viewer calls in each frame: first what changes is found,
+/// then it is set, then it shows as a whole. Meanwhile whatever else is asked for waits for its turn, so that all
+/// comes to what it would come to at once; [`finish`](Self::finish) waits for all of it.
 ///
 /// # Examples
 /// ```
@@ -156,7 +129,7 @@ pub enum EditError {
 /// let down = VoxelRay { origin: [0.5, 9.0, 0.5], direction: [0.0, -1.0, 0.0] };
 /// assert_eq!(editor.act(&mut scene, EditAction::Place, &down)?, Edited::Voxels(1));
 /// assert_eq!(scene.world().get(VoxelPos::new(0, 1, 0)), stone);
-/// editor.undo(&mut scene)?;
+/// assert_eq!(editor.undo(&mut scene)?, Edited::Voxels(1));
 /// assert_eq!(scene.world().solid_count(), 1);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -167,13 +140,23 @@ pub struct Editor {
     history: EditHistory,
     keeper: EditKeeper,
     touched: Option<VoxelBox>,
+    /// What is being done, and what is to be done then.
+    job: Option<Job>,
+    queue: VecDeque<Task>,
 }
 
 impl Editor {
+    /// An edit that touches no more chunks than this is done at once: in about two milliseconds.
+    pub const CHUNKS_AT_ONCE: usize = 8;
+    /// Time that larger ones may take of a frame.
+    pub const FRAME_TIME: Duration = Duration::from_millis(2);
+    /// So much waits to be done at the most.
+    const MOST_QUEUED: usize = 64;
+
     /// An editor whose edits `keeper` keeps.
     pub fn new(keeper: EditKeeper) -> Self {
         let (brush, history) = (Brush::default(), EditHistory::default());
-        Self { brush, history, keeper, touched: None }
+        Self { brush, history, keeper, touched: None, job: None, queue: VecDeque::new() }
     }
 
     /// The same with the edits that can be taken back so far, and room for more.
@@ -206,7 +189,8 @@ impl Editor {
     /// Does something with what the ray meets.
     ///
     /// # Cost
-    /// O(voxels of the chunks that the brush touches), and meshing these.
+    /// O(voxels of the chunks that the brush touches), and meshing these; of many chunks none of
+    /// it here.
     ///
     /// # Errors
     /// When it cannot be shown: then it is done all the same, and kept.
@@ -216,22 +200,7 @@ impl Editor {
         action: EditAction,
         ray: &VoxelRay,
     ) -> Result<Edited, EditError> {
-        let hit = match aim(scene, ray) {
-            Ok(hit) => hit,
-            Err(none) => return Ok(none),
-        };
-        let (center, material) = match action {
-            EditAction::Pick => {
-                self.brush.material = hit.material;
-                return Ok(Edited::Picked(hit.material));
-            }
-            EditAction::Remove => (hit.voxel, Material::AIR),
-            EditAction::Place => match hit.beside() {
-                Some(beside) => (beside, self.brush.material),
-                None => return Ok(Edited::Nothing),
-            },
-        };
-        self.fill(scene, &self.brush.shape_at(center), material)
+        self.ask(scene, Task::Act { action, ray: *ray, brush: self.brush })
     }
 
     /// Sets all voxels of a shape.
@@ -244,70 +213,69 @@ impl Editor {
         shape: &VoxelShape,
         material: Material,
     ) -> Result<Edited, EditError> {
-        let edit = Edit::fill(scene.voxels(), shape, material)?;
-        if edit.is_empty() {
-            return Ok(Edited::Nothing);
+        self.ask(scene, Task::Fill { shape: *shape, material })
+    }
+
+    /// Takes the last edit back; [`Edited::Nothing`] where there is none.
+    ///
+    /// # Errors
+    /// As [`act`](Self::act).
+    pub fn undo(&mut self, scene: &mut dyn EditScene) -> Result<Edited, EditError> {
+        self.ask(scene, Task::Undo)
+    }
+
+    /// Does again what was taken back last; [`Edited::Nothing`] where there is nothing.
+    ///
+    /// # Errors
+    /// As [`act`](Self::act).
+    pub fn redo(&mut self, scene: &mut dyn EditScene) -> Result<Edited, EditError> {
+        self.ask(scene, Task::Redo)
+    }
+
+    fn ask(&mut self, scene: &mut dyn EditScene, task: Task) -> Result<Edited, EditError> {
+        if !self.is_busy() {
+            return self.start(scene, task);
         }
-        let shown = self.apply(scene, &edit);
-        let count = edit.voxel_count();
-        self.history.push(edit);
-        shown.map(|()| Edited::Voxels(count))
+        if self.queue.len() >= Self::MOST_QUEUED {
+            return Ok(Edited::Busy);
+        }
+        self.queue.push_back(task);
+        Ok(Edited::Begun)
     }
 
-    /// Takes the last edit back. Returns how many voxels that changed; 0 where there is none.
+    /// Whether something was begun that is not done.
+    pub fn is_busy(&self) -> bool {
+        self.job.is_some() || !self.queue.is_empty()
+    }
+
+    /// Goes on with what was begun, for about so long; what the first of it came to that is
+    /// done now.
+    ///
+    /// # Cost
+    /// At most `time`, or one part: some milliseconds for eight chunks. A chunk that was not used lately takes what
+    /// its source does.
+    pub fn update(&mut self, scene: &mut dyn EditScene, time: Duration) -> Option<Outcome> {
+        self.go_on(scene, time)
+    }
+
+    /// Goes on until all is done that was begun, however long that takes; what the last of it
+    /// came to, or the first that failed.
     ///
     /// # Errors
-    /// As [`act`](Self::act).
-    pub fn undo(&mut self, scene: &mut dyn EditScene) -> Result<u64, EditError> {
-        let Some(edit) = self.history.undo() else { return Ok(0) };
-        self.apply(scene, &edit).map(|()| edit.voxel_count())
+    /// As [`act`](Self::act); the rest is done all the same.
+    pub fn finish(&mut self, scene: &mut dyn EditScene) -> Result<Option<Edited>, EditError> {
+        let mut all = Ok(None);
+        while self.is_busy() {
+            if let Some((_, done)) = self.update(scene, Duration::MAX) {
+                all = all.and_then(|_| done.map(Some));
+            }
+        }
+        all
     }
 
-    /// Does again what was taken back last. Returns how many voxels that changed.
-    ///
-    /// # Errors
-    /// As [`act`](Self::act).
-    pub fn redo(&mut self, scene: &mut dyn EditScene) -> Result<u64, EditError> {
-        let Some(edit) = self.history.redo() else { return Ok(0) };
-        self.apply(scene, &edit).map(|()| edit.voxel_count())
-    }
-
-    fn apply(&mut self, scene: &mut dyn EditScene, edit: &Edit) -> Result<(), EditError> {
-        let shown = scene.apply(edit);
-        self.keeper.take(scene.voxels(), edit);
+    /// Notes that something is set now.
+    fn touch(&mut self, edit: &Edit) {
         let boxes = edit.chunks().map(|(_, bounds)| bounds).chain(self.touched);
         self.touched = boxes.reduce(VoxelBox::union);
-        Ok(shown?)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn brushes_step_through_forms_sizes_and_materials() {
-        let mut materials = MaterialTable::new();
-        for name in ["stone", "grass", "water"] {
-            materials.insert(name, [1, 2, 3, 255]).unwrap();
-        }
-        let mut brush = Brush::default();
-        assert_eq!(brush.describe(&materials), "voxel of stone");
-        brush.next_form();
-        brush.grow(1);
-        brush.step_material(&materials, -1);
-        assert_eq!(brush.describe(&materials), "cube of 7 water");
-        brush.step_material(&materials, 1);
-        brush.next_form();
-        brush.grow(-9);
-        assert_eq!(brush.describe(&materials), "ball of 1 stone");
-        brush.grow(1_000);
-        assert_eq!(brush.radius_voxels, Brush::MAX_RADIUS);
-        brush.next_form();
-        assert_eq!(brush.form, BrushForm::Voxel);
-        // A palette of nothing has nothing to step to.
-        let mut brush = Brush::default();
-        brush.step_material(&MaterialTable::new(), 1);
-        assert_eq!(brush.describe(&MaterialTable::new()), "voxel of nothing");
     }
 }

@@ -224,6 +224,21 @@ impl LevelScene {
     pub fn apply_edit(&mut self, edit: &Edit) -> Result<u64, RenderError> {
         self.tree.apply_edit(edit, &mut self.shown).map_err(edit_error)
     }
+
+    /// Sets what a part of an edit changes; shown with all others once
+    /// [`show_parts`](Self::show_parts) says that there are no more. Returns how many changed.
+    ///
+    /// # Cost
+    /// As [`LevelTree::apply_part`].
+    pub fn apply_part(&mut self, part: &Edit) -> u64 {
+        self.tree.apply_part(part)
+    }
+
+    /// There are no more parts: they show together, as soon as [`update`](Self::update) finds
+    /// all of their meshes made.
+    pub fn show_parts(&mut self) {
+        self.tree.show_parts();
+    }
 }
 
 fn edit_error(refused: Refused) -> RenderError {

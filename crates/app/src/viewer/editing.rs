@@ -1,7 +1,7 @@
 use std::time::{Duration, Instant};
 
 use drystone::scene::{
-    Brush, EditAction, EditError, EditKeeper, Edited, Editor, KeptBy, Size, ray_through,
+    Brush, EditAction, EditError, EditKeeper, EditStep, Edited, Editor, KeptBy, Size, ray_through,
 };
 use drystone_render::Camera;
 use drystone_voxel::{MaterialTable, VoxelPos};
@@ -264,16 +264,7 @@ impl Viewer {
         let ray = ray_through(&camera, place, size.aspect());
         let Some(scene) = screen.edit_scene() else { return };
         let done = self.editing.editor.act(scene, action, &ray);
-        let message = match &done {
-            Ok(Edited::Voxels(1)) => "1 voxel changed".into(),
-            Ok(Edited::Voxels(count)) => format!("{count} voxels changed"),
-            Ok(Edited::Picked(_)) => "picked".into(),
-            Ok(Edited::OutOfReach) => "there is no voxel".into(),
-            Ok(Edited::TooFar) => "too far: fly nearer".into(),
-            Ok(Edited::Nothing) => "nothing changed: so already, or outside of the world".into(),
-            Err(_) => String::new(),
-        };
-        self.edited(message, done.map(drop));
+        self.came_to(EditStep::Edit, done);
     }
 
     pub(super) fn step_history(&mut self, forward: bool) {
@@ -281,14 +272,41 @@ impl Viewer {
             return;
         };
         let editor = &mut self.editing.editor;
-        let done = if forward { editor.redo(scene) } else { editor.undo(scene) };
-        let what = if forward { "done again" } else { "taken back" };
-        let message = match &done {
-            Ok(0) => format!("nothing to be {what}"),
-            Ok(count) => format!("{count} voxels {what}"),
-            Err(_) => String::new(),
+        if forward {
+            let done = editor.redo(scene);
+            self.came_to(EditStep::Redo, done);
+        } else {
+            let done = editor.undo(scene);
+            self.came_to(EditStep::Undo, done);
+        }
+    }
+
+    /// Goes on with what takes more than one frame.
+    pub(super) fn go_on_editing(&mut self) {
+        let Some(scene) = self.screen.as_mut().and_then(|screen| screen.edit_scene()) else {
+            return;
         };
-        self.edited(message, done.map(drop));
+        if let Some((step, done)) = self.editing.editor.update(scene, Editor::FRAME_TIME) {
+            self.came_to(step, done);
+        }
+    }
+
+    /// Waits for all edits that were begun: before they are saved, and before the scene goes.
+    pub(super) fn finish_editing(&mut self) {
+        if !self.editing.editor.is_busy() {
+            return;
+        }
+        let Some(scene) = self.screen.as_mut().and_then(|screen| screen.edit_scene()) else {
+            return;
+        };
+        if let Some(done) = self.editing.editor.finish(scene).transpose() {
+            self.came_to(EditStep::Edit, done);
+        }
+    }
+
+    fn came_to(&mut self, step: EditStep, done: Result<Edited, EditError>) {
+        let words = done.as_ref().map_or_else(|_| String::new(), |done| done.words(step));
+        self.edited(words, done.map(drop));
     }
 
     /// Says what came of an edit. A device that is lost is noticed by the next frame.

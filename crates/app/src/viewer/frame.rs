@@ -32,6 +32,7 @@ impl Viewer {
         let now = Instant::now();
         self.travel(now - self.last_frame);
         self.start_tried_frame();
+        self.go_on_editing();
         if !self.show_panels(event_loop) {
             return;
         }
@@ -64,7 +65,8 @@ impl Viewer {
         self.overlay.frame_ended(Instant::now(), time);
         self.look_after(event_loop);
         self.end_tried_frame(event_loop);
-        if stats.shown && (self.flight.is_moving() || self.is_falling() || lags) {
+        let is_busy = lags || self.editing.editor.is_busy();
+        if stats.shown && (self.flight.is_moving() || self.is_falling() || is_busy) {
             self.redraw();
         }
     }

@@ -210,8 +210,12 @@ impl Editing {
 
     /// What time brings: saving that is tried again; what is not saved is said once.
     pub(super) fn look_after(&mut self, args: &SaveArgs) {
+        // Half an edit is not saved.
+        let is_whole = !self.editor.is_busy();
         let keeper = self.editor.keeper();
-        self.saving.retry(keeper, Instant::now());
+        if is_whole {
+            self.saving.retry(keeper, Instant::now());
+        }
         if let Some(line) = self.saving.line(keeper, args.read_only) {
             output::note(&line);
         }
@@ -235,6 +239,7 @@ impl Editing {
 impl Viewer {
     /// Saves now.
     pub(super) fn save(&mut self) {
+        self.finish_editing();
         let Editing { saving, editor, .. } = &mut self.editing;
         let mut said = String::new();
         let say = &mut |line: String| {
@@ -261,6 +266,7 @@ impl Viewer {
     /// Ends, whatever becomes of edits: those that nothing keeps get a new file, if one can be
     /// made. What fails is tried once more, and said, when the window is gone.
     pub(super) fn end(&mut self, event_loop: &ActiveEventLoop) {
+        self.finish_editing();
         let keeper = self.editing.editor.keeper();
         let say = &mut |line: String| output::note(&line);
         drop(Saving::save(keeper, &self.options.source, true, say));
@@ -270,6 +276,7 @@ impl Viewer {
     /// Saves what would be lost when something else is shown; whether that may be. Where it fails,
     /// that is said, once: who tries again goes on without.
     pub(super) fn may_leave(&mut self) -> bool {
+        self.finish_editing();
         let Editing { saving, editor, .. } = &mut self.editing;
         let how = (&self.options.source, self.save.read_only);
         match saving.warning(editor.keeper(), how, &mut |line| output::note(&line)) {
@@ -284,6 +291,7 @@ impl Viewer {
     /// Ends when all is saved. When that fails, or nothing keeps the edits, it is said, and the
     /// window stays: who closes it once more leaves without.
     pub(super) fn close(&mut self, event_loop: &ActiveEventLoop) {
+        self.finish_editing();
         let Editing { saving, editor, .. } = &mut self.editing;
         let how = (&self.options.source, self.save.read_only);
         match saving.warning(editor.keeper(), how, &mut |line| output::note(&line)) {

@@ -82,15 +82,15 @@ fn session(scene: &mut dyn Shown, editor: &mut Editor, view: &View) -> [Image; 2
         assert!(new != last, "{action:?} shows");
     }
     for back in (0..3).rev() {
-        assert!(editor.undo(upcast(scene)).unwrap() > 0);
+        assert!(matches!(editor.undo(upcast(scene)).unwrap(), Edited::Voxels(_)));
         assert!(scene.shot(view) == pictures[back], "undone to {back}");
     }
-    assert_eq!(editor.undo(upcast(scene)).unwrap(), 0);
+    assert_eq!(editor.undo(upcast(scene)).unwrap(), Edited::Nothing);
     for expected in pictures.iter().skip(1) {
-        assert!(editor.redo(upcast(scene)).unwrap() > 0);
+        assert!(matches!(editor.redo(upcast(scene)).unwrap(), Edited::Voxels(_)));
         assert!(scene.shot(view) == *expected, "done again");
     }
-    assert_eq!(editor.redo(upcast(scene)).unwrap(), 0);
+    assert_eq!(editor.redo(upcast(scene)).unwrap(), Edited::Nothing);
     let after = pictures.pop().unwrap();
     [pictures.swap_remove(0), after]
 }
@@ -184,6 +184,7 @@ fn every_mesh_that_an_edit_touches_changes() {
         for material in [Material(2), Material::AIR] {
             let shape = VoxelShape::Sphere { center, radius_voxels };
             editor.fill(&mut scene, &shape, material).unwrap();
+            editor.finish(&mut scene).unwrap();
             let fresh = world_scene(scene.world().clone()).shot(&view);
             assert!(scene.shot(&view) == fresh, "{shape:?} of {material:?}");
         }

@@ -9,8 +9,8 @@ use std::{
 };
 
 use drystone::scene::{
-    self, BackendKind, Brush, BrushForm, EditKeeper, Editor, KeptBy, LevelScene, MemoryBudget,
-    RendererKind, SaveState, Size,
+    self, BackendKind, Brush, BrushForm, EditKeeper, Edited, Editor, KeptBy, LevelScene,
+    MemoryBudget, RendererKind, SaveState, Size,
 };
 use drystone_render::{Camera, Image, View};
 use drystone_voxel::{Material, VoxelPos};
@@ -117,12 +117,15 @@ fn edit_a_lot(budget: Option<MemoryBudget>, path: &Path) {
         editor.fill(&mut scene, &brush.shape_at(center), material).unwrap();
         let inner = Brush { radius_voxels: Brush::MAX_RADIUS - 3, ..brush };
         editor.fill(&mut scene, &inner.shape_at(center), Material::AIR).unwrap();
+        editor.finish(&mut scene).unwrap();
         scene.draw(&View::new(Camera::look_at(eye, look))).unwrap();
         for _ in 0..3 {
             scene.update(&View::new(Camera::look_at(eye, look)), size).unwrap();
         }
         if ball % 9 == 0 {
-            assert!(editor.undo(&mut scene).unwrap() > 0);
+            let undone = editor.undo(&mut scene).unwrap();
+            let undone = editor.finish(&mut scene).unwrap().unwrap_or(undone);
+            assert!(matches!(undone, Edited::Voxels(_)));
         }
     }
     editor.keeper().save().unwrap();

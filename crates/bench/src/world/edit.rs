@@ -1,6 +1,6 @@
 use std::time::{Duration, Instant};
 
-use drystone::scene::LevelScene;
+use drystone::scene::{EditKeeper, Edited, Editor, KeptBy, LevelScene};
 use drystone_render::View;
 use drystone_voxel::{Chunk, Material, VoxelPos};
 use drystone_world::VoxelShape;
@@ -12,6 +12,7 @@ use crate::{Figure, Options, cpu_time::thread_cpu_ns, rounds::elapsed_ns};
 /// A vast world and the corners in view at which voxels are set.
 pub(super) struct Edits {
     scene: LevelScene,
+    editor: Editor,
     view: View,
     corners: Vec<VoxelPos>,
     is_set: bool,
@@ -48,7 +49,8 @@ impl Edits {
             .map(|[x, z]| VoxelPos::new(8_192 + x * side, ground / side * side, 8_192 + z * side))
             .filter(|&at| scene.tree().data().get(at).is_air() || !options.quick)
             .collect();
-        Ok(Self { scene, view, corners, is_set: false })
+        let editor = Editor::new(EditKeeper::new(KeptBy::Nobody));
+        Ok(Self { scene, editor, view, corners, is_set: false })
     }
 
     /// Sets a voxel at every corner, or takes it away: what each takes until the commands of
@@ -77,25 +79,41 @@ impl Edits {
 }
 
 impl Edits {
-    /// Fills a ball of some 4 million voxels around the eye, or empties it: how long whoever
-    /// edits is held up. All of it is shown before the next.
+    /// Fills a ball of some 4 million voxels around the eye, or takes that back: the longest time
+    /// that whoever edits is held up, by the call or by a frame until all of it is shown, and how
+    /// long that is.
     pub(super) fn fill_round(&mut self) -> Result<Vec<Figure>, String> {
-        self.is_set = !self.is_set;
-        let material = if self.is_set { STUFF } else { Material::AIR };
         let [x, y, z] = self.view.camera.eye.to_array().map(|c| c as i32);
         let center = VoxelPos::new(x, y, z);
         let ball = VoxelShape::Sphere { center, radius_voxels: BALL_RADIUS };
+        let fills = self.editor.history().undo_count() == 0;
+        let before = self.scene.tree().data().get(center);
         let start = Instant::now();
-        let count = self.scene.fill(&ball, material).map_err(|error| error.to_string())?;
-        let time_us = elapsed_ns(start) / 1e3;
-        while self.scene.tree().has_waiting_edits() {
+        let done = match fills {
+            true => self.editor.fill(&mut self.scene, &ball, STUFF),
+            false => self.editor.undo(&mut self.scene),
+        };
+        let mut held_us = elapsed_ns(start) / 1e3;
+        if !matches!(done, Ok(Edited::Begun)) {
+            return Err(format!("a large edit is not begun but {done:?}"));
+        }
+        while self.editor.is_busy() || self.scene.tree().has_waiting_edits() {
+            let frame = Instant::now();
+            if let Some((_, done)) = self.editor.update(&mut self.scene, Editor::FRAME_TIME) {
+                done.map_err(|error| error.to_string())?;
+            }
             self.scene.update(&self.view, vast::SIZE).map_err(|error| error.to_string())?;
+            held_us = held_us.max(elapsed_ns(frame) / 1e3);
             std::thread::sleep(Duration::from_millis(5));
         }
-        if count == 0 || self.scene.tree().data().get(center) != material {
-            return Err(format!("{count} voxels were set"));
+        let shown_us = elapsed_ns(start) / 1e3;
+        if self.scene.tree().data().get(center) == before {
+            return Err("nothing was set".to_owned());
         }
-        Ok(vec![Figure::new("fill", "us/edit", time_us)])
+        Ok(vec![
+            Figure::new("fill", "us/edit", held_us),
+            Figure::new("fill-shown", "us/edit", shown_us),
+        ])
     }
 }
 

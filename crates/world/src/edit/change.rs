@@ -1,6 +1,6 @@
 use drystone_voxel::{Chunk, ChunkPos, LocalPos, Material, VoxelPos};
 
-use super::Voxels;
+use super::{Filling, Voxels};
 use crate::{VoxelBox, VoxelShape, WorldError};
 
 /// Voxels that change: what each was before, and what it is after.
@@ -26,20 +26,20 @@ use crate::{VoxelBox, VoxelShape, WorldError};
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Edit {
-    side: u32,
+    pub(super) side: u32,
     /// In the order of positions.
-    chunks: Vec<ChunkEdit>,
+    pub(super) chunks: Vec<ChunkEdit>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct ChunkEdit {
-    position: ChunkPos,
-    runs: Vec<Run>,
+pub(super) struct ChunkEdit {
+    pub(super) position: ChunkPos,
+    pub(super) runs: Vec<Run>,
 }
 
 /// Voxels that follow each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Run {
+pub(super) struct Run {
     start: u32,
     len: u32,
     before: Material,
@@ -67,37 +67,19 @@ impl Edit {
         shape: &VoxelShape,
         material: Material,
     ) -> Result<Self, WorldError> {
-        let nothing = Self { side: voxels.side(), chunks: Vec::new() };
-        let Some(all) = shape.chunks(voxels.side()) else { return Ok(nothing) };
-        let count = all.size_chunks().into_iter().fold(1, u64::saturating_mul);
-        if count > Self::MAX_CHUNKS {
-            return Err(too_large(count, Self::MAX_CHUNKS, "chunks"));
-        }
-        let (mut edit, mut run_count) = (nothing, 0);
-        for x in all.min.x..=all.max.x {
-            for y in all.min.y..=all.max.y {
-                for z in all.min.z..=all.max.z {
-                    let position = ChunkPos::new(x, y, z);
-                    let Some(before) = voxels.chunk_at(position) else { continue };
-                    let Some(change) = ChunkEdit::filling(position, &before, shape, material)
-                    else {
-                        continue;
-                    };
-                    run_count += change.runs.len() as u64;
-                    if run_count > Self::MAX_RUNS {
-                        return Err(too_large(run_count, Self::MAX_RUNS, "runs of voxels"));
-                    }
-                    edit.chunks.push(change);
-                }
-            }
-        }
-        edit.chunks.shrink_to_fit();
-        Ok(edit)
+        let mut filling = Filling::new(voxels.side(), shape, material)?;
+        while filling.step(voxels)? {}
+        Ok(filling.into_edit())
     }
 
     /// Voxels a side of the chunks that it is of.
     pub const fn side(&self) -> u32 {
         self.side
+    }
+
+    /// How many chunks anything changes in.
+    pub const fn chunk_count(&self) -> usize {
+        self.chunks.len()
     }
 
     /// Whether nothing changes.
@@ -219,14 +201,14 @@ impl Edit {
     }
 }
 
-fn too_large(found: u64, limit: u64, unit: &'static str) -> WorldError {
+pub(super) fn too_large(found: u64, limit: u64, unit: &'static str) -> WorldError {
     let (what, advice) = ("an edit".into(), "edit a smaller part at a time");
     WorldError::TooLarge { what, found, limit, unit, advice }
 }
 
 impl ChunkEdit {
     /// What fills a shape in a chunk; `None` where that changes nothing.
-    fn filling(
+    pub(super) fn filling(
         position: ChunkPos,
         before: &Chunk,
         shape: &VoxelShape,

@@ -1,4 +1,5 @@
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 use super::Edit;
 
@@ -29,9 +30,9 @@ use super::Edit;
 pub struct EditHistory {
     limit_bytes: usize,
     /// The newest last.
-    done: VecDeque<Edit>,
+    done: VecDeque<Arc<Edit>>,
     /// What was taken back last, last.
-    undone: Vec<Edit>,
+    undone: Vec<Arc<Edit>>,
     size_bytes: usize,
 }
 
@@ -45,7 +46,8 @@ impl EditHistory {
     }
 
     /// Notes an edit that was done. What was taken back before can't be done again then.
-    pub fn push(&mut self, edit: Edit) {
+    pub fn push(&mut self, edit: impl Into<Arc<Edit>>) {
+        let edit = edit.into();
         if edit.is_empty() {
             return;
         }
@@ -59,17 +61,33 @@ impl EditHistory {
     }
 
     /// The edit that takes the newest one back; `None` where there is none.
+    ///
+    /// # Cost
+    /// A copy of the edit: [`step_back`](Self::step_back) makes none.
     pub fn undo(&mut self) -> Option<Edit> {
-        let newest = self.done.pop_back()?;
-        let inverse = newest.inverse();
-        self.undone.push(newest);
-        Some(inverse)
+        self.step_back().map(|newest| newest.inverse())
     }
 
     /// The edit that was taken back last, to be done again; `None` where there is none.
+    ///
+    /// # Cost
+    /// As [`undo`](Self::undo).
     pub fn redo(&mut self) -> Option<Edit> {
+        self.step_forward().map(|next| Edit::clone(&next))
+    }
+
+    /// The newest edit, whose [inverse](Edit::inverse) is to be applied; `None` where there is
+    /// none.
+    pub fn step_back(&mut self) -> Option<Arc<Edit>> {
+        let newest = self.done.pop_back()?;
+        self.undone.push(Arc::clone(&newest));
+        Some(newest)
+    }
+
+    /// The edit that was taken back last, to be applied again; `None` where there is none.
+    pub fn step_forward(&mut self) -> Option<Arc<Edit>> {
         let next = self.undone.pop()?;
-        self.done.push_back(next.clone());
+        self.done.push_back(Arc::clone(&next));
         Some(next)
     }
 

@@ -19,6 +19,7 @@ mod epochs;
 mod healing;
 mod holes;
 mod order;
+mod parts;
 mod saving;
 mod seen;
 mod steps;

@@ -27,7 +27,7 @@ fn voxels(shape: VoxelShape) -> impl Iterator<Item = VoxelPos> {
     all.filter(move |&at| shape.contains(at))
 }
 
-fn is_same(a: &LevelData, b: &LevelData) {
+pub(super) fn is_same(a: &LevelData, b: &LevelData) {
     for node in every_node(a) {
         assert!(a.chunk(node) == b.chunk(node), "{node:?}");
     }
@@ -128,13 +128,13 @@ fn every_change_is_told() {
 const SIZE: [u32; 3] = [8, 4, 8];
 
 /// The same world after some of its edits, and the meshes that it then has.
-struct State {
+pub(super) struct State {
     data: LevelData,
     meshes: HashMap<NodePos, Vec<Quad>>,
 }
 
 impl State {
-    fn after(edits: &[(VoxelShape, Material)]) -> Self {
+    pub(super) fn after(edits: &[(VoxelShape, Material)]) -> Self {
         let data = LevelData::new(derived(SIZE), 64 << 20);
         for (shape, material) in edits {
             data.fill(shape, *material);
@@ -143,7 +143,7 @@ impl State {
     }
 
     /// Whether this is what a screen shows.
-    fn is_on(&mut self, screen: &Screen) -> bool {
+    pub(super) fn is_on(&mut self, screen: &Screen) -> bool {
         let data = &self.data;
         let mut mesher = node_mesh::NodeMesher::default();
         screen.bodies.iter().all(|(&node, quads)| {
@@ -155,11 +155,11 @@ impl State {
     }
 }
 
-fn ball(x: i32, radius_voxels: u32) -> VoxelShape {
+pub(super) fn ball(x: i32, radius_voxels: u32) -> VoxelShape {
     VoxelShape::Sphere { center: VoxelPos::new(x, 60, 120), radius_voxels }
 }
 
-fn edited_tree(eye: &Eye) -> (LevelTree, Screen) {
+pub(super) fn edited_tree(eye: &Eye) -> (LevelTree, Screen) {
     let mut tree = tree(derived(SIZE), unhurried());
     let mut screen = Screen::default();
     settle(&mut tree, eye, &mut screen);
@@ -168,7 +168,7 @@ fn edited_tree(eye: &Eye) -> (LevelTree, Screen) {
 
 /// Updates and makes meshes, some at a time, until all is shown; `eye_at` says from where.
 /// Whatever was shown must have been one of the states; returns in which order.
-fn states_seen(
+pub(super) fn states_seen(
     tree: &mut LevelTree,
     screen: &mut Screen,
     states: &mut [State],

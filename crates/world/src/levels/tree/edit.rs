@@ -32,7 +32,8 @@ impl LevelTree {
     /// meshes show both edits then.
     ///
     /// # Cost
-    /// About 0.1 ms for each mesh that is shown at once: one voxel touches one to four.
+    /// About 0.1 ms for each mesh that is shown at once: one voxel touches one to four. Whoever
+    /// must not be held up by many takes [`apply_part`](Self::apply_part).
     ///
     /// # Errors
     /// The sink's. The voxels are set then; what could not be shown is shown as it was, and the
@@ -50,7 +51,9 @@ impl LevelTree {
     ///
     /// # Cost
     /// About 0.2 ms a chunk that the shape touches, on all cores, and what the source takes for
-    /// chunks that were not used lately; beyond that as [`set`](Self::set).
+    /// chunks that were not used lately: 60 ms for a ball of 100 voxels' radius. An
+    /// [`Edit`] of it in [parts](crate::EditParts) holds nobody up. Beyond that as
+    /// [`set`](Self::set).
     ///
     /// # Errors
     /// As [`set`](Self::set).
@@ -81,30 +84,35 @@ impl LevelTree {
         !self.swaps.is_empty()
     }
 
+    /// Sets what a part of an edit changes, and shows nothing of it before
+    /// [`show_parts`](Self::show_parts): then all parts come together. Until then levels stay as
+    /// they are there. Returns how often a voxel became another.
+    ///
+    /// # Cost
+    /// About 0.2 ms a chunk that the part touches, on all cores, and as much again for the
+    /// larger voxels above them.
+    pub fn apply_part(&mut self, part: &Edit) -> u64 {
+        let changes = self.data.apply(part);
+        let (changed, _) = self.changed(&changes);
+        let shown = self.forget_changed(&changed);
+        let swap = Swap::new(&shown, &changed, self.data.top_level());
+        self.add_swap(&shown, swap.opened());
+        changes.count
+    }
+
+    /// No more parts are to come: those that there are show together, with the
+    /// [`update`](Self::update) that finds the last of their meshes made.
+    pub fn show_parts(&mut self) {
+        self.close_swaps();
+    }
+
     fn show_changes<S: NodeSink>(
         &mut self,
         changes: Changes,
         sink: &mut S,
     ) -> Result<u64, S::Error> {
-        // With the walls that may be others.
-        let mut walls: HashMap<NodePos, FaceSet> = HashMap::new();
-        for part in &changes.parts {
-            let borders = part.span.sides();
-            walls.entry(part.node).and_modify(|it| *it = it.union(borders)).or_insert(borders);
-            for Seer { neighbor, face, is_clear } in self.neighbors_that_see(part) {
-                // And those whose rims end there.
-                let along = borders.without(FaceSet::EMPTY.with(face).with(face.opposite()));
-                let wall = if is_clear { along } else { FaceSet::EMPTY }.with(face);
-                walls.entry(neighbor).and_modify(|it| *it = it.union(wall)).or_insert(wall);
-            }
-        }
-        let changed: HashSet<NodePos> = walls.keys().copied().collect();
-        self.workers.forget(&changed);
-        for node in &changed {
-            self.take_ready(*node);
-        }
-        let is_shown = |node: &NodePos| self.is_shown(*node);
-        let shown: Vec<NodePos> = changed.iter().copied().filter(is_shown).collect();
+        let (changed, walls) = self.changed(&changes);
+        let shown = self.forget_changed(&changed);
         if self.swaps.iter().any(|swap| swap.has_any(&shown)) || !self.is_quick(&shown) {
             self.add_swap(&shown, Swap::new(&shown, &changed, self.data.top_level()));
             // The threads begin before the next update.
@@ -120,6 +128,31 @@ impl LevelTree {
         let meshes = self.meshes(shown);
         let replaced = self.replace_all(meshes, sink);
         replaced.and(self.close_borders(sink)).map(|()| changes.count)
+    }
+
+    /// The nodes whose meshes may be others after changes, and the walls of them that may.
+    fn changed(&self, changes: &Changes) -> (HashSet<NodePos>, HashMap<NodePos, FaceSet>) {
+        let mut walls: HashMap<NodePos, FaceSet> = HashMap::new();
+        for part in &changes.parts {
+            let borders = part.span.sides();
+            walls.entry(part.node).and_modify(|it| *it = it.union(borders)).or_insert(borders);
+            for Seer { neighbor, face, is_clear } in self.neighbors_that_see(part) {
+                // And those whose rims end there.
+                let along = borders.without(FaceSet::EMPTY.with(face).with(face.opposite()));
+                let wall = if is_clear { along } else { FaceSet::EMPTY }.with(face);
+                walls.entry(neighbor).and_modify(|it| *it = it.union(wall)).or_insert(wall);
+            }
+        }
+        (walls.keys().copied().collect(), walls)
+    }
+
+    /// Whatever was made of these nodes is of no use; returns those that are shown.
+    fn forget_changed(&mut self, changed: &HashSet<NodePos>) -> Vec<NodePos> {
+        self.workers.forget(changed);
+        for node in changed {
+            self.take_ready(*node);
+        }
+        changed.iter().copied().filter(|&node| self.is_shown(node)).collect()
     }
 
     /// Whether these meshes can be made at once.

@@ -17,6 +17,8 @@ pub(super) struct Swap {
     size_bytes: usize,
     /// The nodes whose meshes are others now, shown or not, and all above them.
     held: HashSet<NodePos>,
+    /// Whether more parts of the edit are to come: until then nothing of it is made.
+    is_open: bool,
     /// Whether the sink has refused a part of it. The rest is shown then, and levels change, or
     /// there might never be room.
     was_refused: bool,
@@ -37,6 +39,11 @@ impl Swap {
         }
         let meshes = shown.iter().map(|&node| (node, None)).collect();
         Self { meshes, missing: shown.len(), held, ..Self::default() }
+    }
+
+    /// The same of an edit of which more parts are to come.
+    pub(super) fn opened(self) -> Self {
+        Self { is_open: true, ..self }
     }
 
     /// One that the sink has refused: nothing but these meshes, to be tried again.
@@ -69,7 +76,18 @@ impl Swap {
             self.meshes.insert(node, mesh);
         }
         self.held.extend(newer.held);
+        self.is_open |= newer.is_open;
         self.was_refused &= newer.was_refused;
+    }
+
+    /// The nodes whose meshes are not made, and are to be.
+    fn missing(&self) -> impl Iterator<Item = NodePos> {
+        let missing = self.meshes.iter().filter(|(_, mesh)| !self.is_open && mesh.is_none());
+        missing.map(|(&node, _)| node)
+    }
+
+    const fn is_whole(&self) -> bool {
+        !self.is_open && self.missing == 0
     }
 
     /// Takes a mesh that was made; gives it back where it is not one of these.
@@ -101,11 +119,9 @@ impl LevelTree {
 
     /// Wants what edits that are to be shown lack.
     pub(super) fn want_edits(&mut self) {
+        let want = |node: NodePos| Want { node, missing: 0, priority: EDIT_URGENCY };
         for swap in self.swaps.iter().filter(|swap| swap.missing > 0) {
-            let missing = swap.meshes.iter().filter(|(_, mesh)| mesh.is_none());
-            let want =
-                |(&node, _): (&NodePos, _)| Want { node, missing: 0, priority: EDIT_URGENCY };
-            self.wanted.extend(missing.map(want));
+            self.wanted.extend(swap.missing().map(want));
         }
     }
 
@@ -119,10 +135,19 @@ impl LevelTree {
         self.swaps = others;
     }
 
+    /// No more parts are to come: the threads begin before the next update.
+    pub(super) fn close_swaps(&mut self) {
+        for swap in &mut self.swaps {
+            if std::mem::take(&mut swap.is_open) {
+                self.workers.want_also(&swap.missing().collect::<Vec<_>>());
+            }
+        }
+    }
+
     /// Shows the edits of which everything is there.
     pub(super) fn show_edits<S: NodeSink>(&mut self, sink: &mut S) -> Result<(), S::Error> {
         let (whole, others): (Vec<Swap>, Vec<Swap>) =
-            std::mem::take(&mut self.swaps).into_iter().partition(|swap| swap.missing == 0);
+            std::mem::take(&mut self.swaps).into_iter().partition(Swap::is_whole);
         self.swaps = others;
         let mut all = Ok(());
         for swap in whole {

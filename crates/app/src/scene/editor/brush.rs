@@ -1,0 +1,112 @@
+use drystone_voxel::{Material, MaterialTable, VoxelPos};
+use drystone_world::VoxelShape;
+
+/// What an edit sets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Brush {
+    /// Of what form. Default: one voxel.
+    pub form: BrushForm,
+    /// Voxels on each side of the middle one, 0 to [`MAX_RADIUS`](Self::MAX_RADIUS); a single
+    /// voxel has none. Default 2.
+    pub radius_voxels: u32,
+    /// What is placed. Default: the first that is not air.
+    pub material: Material,
+}
+
+/// The form of a brush.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum BrushForm {
+    /// One voxel.
+    #[default]
+    Voxel,
+    /// A cube.
+    Cube,
+    /// A ball.
+    Ball,
+}
+
+impl Default for Brush {
+    fn default() -> Self {
+        Self { form: BrushForm::Voxel, radius_voxels: 2, material: Material(1) }
+    }
+}
+
+impl Brush {
+    /// The largest radius, in voxels: such an edit takes a few frames.
+    pub const MAX_RADIUS: u32 = 24;
+
+    /// What it covers, put there.
+    pub fn shape_at(&self, center: VoxelPos) -> VoxelShape {
+        let radius_voxels = self.radius_voxels.min(Self::MAX_RADIUS);
+        match self.form {
+            BrushForm::Voxel => VoxelShape::voxel(center),
+            BrushForm::Cube => VoxelShape::cube(center, radius_voxels),
+            BrushForm::Ball => VoxelShape::Sphere { center, radius_voxels },
+        }
+    }
+
+    /// The next form: voxel, cube, ball.
+    pub const fn next_form(&mut self) {
+        self.form = match self.form {
+            BrushForm::Voxel => BrushForm::Cube,
+            BrushForm::Cube => BrushForm::Ball,
+            BrushForm::Ball => BrushForm::Voxel,
+        };
+    }
+
+    /// Larger or smaller by so many voxels on each side.
+    pub fn grow(&mut self, by: i32) {
+        self.radius_voxels = self.radius_voxels.saturating_add_signed(by).min(Self::MAX_RADIUS);
+    }
+
+    /// So many materials on in the palette, round about, air left out.
+    pub fn step_material(&mut self, materials: &MaterialTable, by: i32) {
+        let count = materials.len() as i64 - 1;
+        if count > 0 {
+            let place = i64::from(self.material.0) - 1 + i64::from(by);
+            self.material = Material(place.rem_euclid(count) as u16 + 1);
+        }
+    }
+
+    /// In words, as "ball of 5 stone".
+    pub fn describe(&self, materials: &MaterialTable) -> String {
+        let name = materials.get(self.material).map_or("nothing", |kind| kind.name.as_str());
+        let across = 2 * self.radius_voxels + 1;
+        match self.form {
+            BrushForm::Voxel => format!("voxel of {name}"),
+            BrushForm::Cube => format!("cube of {across} {name}"),
+            BrushForm::Ball => format!("ball of {across} {name}"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn brushes_step_through_forms_sizes_and_materials() {
+        let mut materials = MaterialTable::new();
+        for name in ["stone", "grass", "water"] {
+            materials.insert(name, [1, 2, 3, 255]).unwrap();
+        }
+        let mut brush = Brush::default();
+        assert_eq!(brush.describe(&materials), "voxel of stone");
+        brush.next_form();
+        brush.grow(1);
+        brush.step_material(&materials, -1);
+        assert_eq!(brush.describe(&materials), "cube of 7 water");
+        brush.step_material(&materials, 1);
+        brush.next_form();
+        brush.grow(-9);
+        assert_eq!(brush.describe(&materials), "ball of 1 stone");
+        brush.grow(1_000);
+        assert_eq!(brush.radius_voxels, Brush::MAX_RADIUS);
+        brush.next_form();
+        assert_eq!(brush.form, BrushForm::Voxel);
+        // A palette of nothing has nothing to step to.
+        let mut brush = Brush::default();
+        brush.step_material(&MaterialTable::new(), 1);
+        assert_eq!(brush.describe(&MaterialTable::new()), "voxel of nothing");
+    }
+}

@@ -1,0 +1,254 @@
+//! Edits of many chunks are done in parts, over frames: whatever is asked for meanwhile, all comes to what it
+//! would come to voxel by voxel, at once.
+
+use std::{sync::Arc, time::Duration};
+
+use drystone::scene::{
+    BackendKind, EditKeeper, EditScene, EditStep, Edited, Editor, KeptBy, LevelScene, RendererKind,
+    Room, SaveState, Scene, Size, mesh_world, open_renderer,
+};
+use drystone_render::{Camera, View};
+use drystone_voxel::{Chunk, ChunkPos, Material, VoxelPos};
+use drystone_world::{
+    CommitPolicy, EditedSource, GeneratedWorld, GeneratorConfig, LevelConfig, LevelData, LevelTree,
+    Source, VoxelBox, VoxelShape, World,
+};
+use glam::DVec3;
+
+use crate::program::scratch;
+
+const SIZE: Size = Size { width: 64, height: 48 };
+const CHUNKS: [u32; 3] = [4, 4, 4];
+
+fn generated() -> Box<dyn Source> {
+    let config = GeneratorConfig { size_chunks: CHUNKS, ..GeneratorConfig::default() };
+    Box::new(GeneratedWorld::new(config).unwrap())
+}
+
+pub(crate) fn world_scene(world: World) -> Scene {
+    let quads = mesh_world(&world);
+    let room = Room { quads: 1 << 18, meshes: 1 << 10 };
+    let renderer = open_renderer(RendererKind::Pool, BackendKind::Soft, SIZE, room).unwrap();
+    Scene::new(world, &quads, renderer).unwrap()
+}
+
+pub(crate) fn level_scene(data: Arc<LevelData>) -> LevelScene {
+    let (kind, room) = (RendererKind::Pool, LevelScene::ROOM);
+    let renderer = open_renderer(kind, BackendKind::Soft, SIZE, room).unwrap();
+    let config = LevelConfig { threads: 0, ..LevelConfig::default() };
+    LevelScene::new(LevelTree::new(data, config).unwrap(), renderer).unwrap()
+}
+
+fn view() -> View {
+    View::new(Camera::look_at(DVec3::new(-60.0, 190.0, -40.0), DVec3::new(70.0, 50.0, 64.0)))
+}
+
+/// The dumb twin: one voxel after the other, all before it returns.
+struct Twin {
+    world: World,
+    done: Vec<Vec<[Change; 2]>>,
+    undone: Vec<Vec<[Change; 2]>>,
+}
+
+/// A voxel and what it is.
+type Change = (VoxelPos, Material);
+
+impl Twin {
+    fn fill(&mut self, shape: &VoxelShape, material: Material, scene: &dyn EditScene) -> Edited {
+        let VoxelBox { min, max } = shape.bounds().unwrap();
+        let mut changes = Vec::new();
+        for x in min.x..max.x {
+            for (y, z) in (min.y..max.y).flat_map(|y| (min.z..max.z).map(move |z| (y, z))) {
+                let at = VoxelPos::new(x, y, z);
+                let old = self.world.get(at);
+                let is_other = old != material && shape.contains(at);
+                if is_other && scene.voxels().chunk_at(at.split(32).0).is_some() {
+                    changes.push([(at, old), (at, material)]);
+                    self.world.set(at, material);
+                }
+            }
+        }
+        let count = changes.len() as u64;
+        if count == 0 {
+            return Edited::Nothing;
+        }
+        self.undone.clear();
+        self.done.push(changes);
+        Edited::Voxels(count)
+    }
+
+    fn step(&mut self, forward: bool) -> Edited {
+        let (from, to) = match forward {
+            true => (&mut self.undone, &mut self.done),
+            false => (&mut self.done, &mut self.undone),
+        };
+        let Some(changes) = from.pop() else { return Edited::Nothing };
+        for change in &changes {
+            let (at, material) = change[usize::from(forward)];
+            self.world.set(at, material);
+        }
+        let count = changes.len() as u64;
+        to.push(changes);
+        Edited::Voxels(count)
+    }
+
+    fn is_same(&self, chunk_at: impl Fn(ChunkPos) -> Chunk) {
+        let [x, y, z] = CHUNKS.map(|count| -1..=count as i32);
+        for at in x.flat_map(|x| {
+            y.clone().flat_map({
+                let z = z.clone();
+                move |y| z.clone().map(move |z| ChunkPos::new(x, y, z))
+            })
+        }) {
+            let air = Chunk::new(32, Material::AIR);
+            let expected = self.world.chunk(at).unwrap_or(&air);
+            assert!(chunk_at(at).iter().eq(expected.iter()), "{at:?}");
+        }
+    }
+}
+
+struct Dice(u32);
+
+impl Dice {
+    fn below(&mut self, end: u32) -> u32 {
+        self.0 = self.0.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        (self.0 >> 8) % end
+    }
+
+    fn shape(&mut self) -> VoxelShape {
+        let [x, y, z] = CHUNKS.map(|count| self.below(32 * count) as i32);
+        let center = VoxelPos::new(x, y, z);
+        match self.below(4) {
+            0 => VoxelShape::Sphere { center, radius_voxels: 2 + self.below(4) },
+            1 => VoxelShape::cube(center, 8 + self.below(16)),
+            _ => VoxelShape::Sphere { center, radius_voxels: 20 + self.below(14) },
+        }
+    }
+}
+
+/// Asks for all kinds of things, with a few frames between them, and does the same to the twin;
+/// `save` is to make sure that what is on disk is what the twin has.
+fn run(
+    seed: u32,
+    scene: &mut dyn EditScene,
+    editor: &mut Editor,
+    save: &mut dyn FnMut(&mut Editor, &Twin),
+) {
+    let world = World::load(generated().as_ref()).unwrap();
+    let mut twin = Twin { world, done: Vec::new(), undone: Vec::new() };
+    let (mut dice, mut begun, mut frames, mut saves) = (Dice(seed), 0, 0, 0);
+    // What has come of all so far; and of the twin's.
+    let (mut found, mut expected) = (Vec::new(), Vec::new());
+    for round in 0..36 {
+        let (step, done, wanted) = match dice.below(8) {
+            0 | 1 => (EditStep::Undo, editor.undo(scene).unwrap(), twin.step(false)),
+            2 => (EditStep::Redo, editor.redo(scene).unwrap(), twin.step(true)),
+            _ => {
+                let (shape, material) = (dice.shape(), Material(dice.below(4) as u16));
+                let done = editor.fill(scene, &shape, material).unwrap();
+                (EditStep::Edit, done, twin.fill(&shape, material, scene))
+            }
+        };
+        expected.push((step, wanted));
+        match done {
+            Edited::Begun => begun += 1,
+            done => found.push((step, done)),
+        }
+        for _ in 0..dice.below(12) {
+            frames += 1;
+            let done = editor.update(scene, Duration::ZERO);
+            found.extend(done.map(|(step, done)| (step, done.unwrap())));
+        }
+        if round % 9 == 8 {
+            while editor.is_busy() {
+                let done = editor.update(scene, Duration::MAX);
+                found.extend(done.map(|(step, done)| (step, done.unwrap())));
+            }
+            save(editor, &twin);
+            saves += 1;
+        }
+        if !editor.is_busy() {
+            assert_eq!(found, expected);
+            twin.is_same(|at| scene.voxels().chunk_at(at).unwrap_or(Chunk::new(32, Material::AIR)));
+        }
+    }
+    assert_eq!((found.len(), saves), (36, 4));
+    assert!(begun > 12 && frames > 100, "{begun} begun, {frames} frames");
+}
+
+#[test]
+fn a_world_is_edited_in_parts_as_if_at_once() {
+    for seed in [1, 2] {
+        let mut scene = world_scene(World::load(generated().as_ref()).unwrap());
+        let mut editor = Editor::new(EditKeeper::new(KeptBy::Nobody));
+        run(seed, &mut scene, &mut editor, &mut |_, _| {});
+        let fresh = world_scene(scene.world().clone()).picture(&view()).unwrap().0;
+        assert!(scene.picture(&view()).unwrap().0 == fresh, "what is shown is what there is");
+    }
+}
+
+#[test]
+fn levels_are_edited_in_parts_as_if_at_once() {
+    for seed in [3, 4] {
+        let path = scratch("editing-parts").join(format!("edits-{seed}.drystone"));
+        let source = EditedSource::open(generated(), &path, CommitPolicy::default()).unwrap();
+        let data = Arc::new(LevelData::new(Box::new(source), 64 << 20));
+        let mut editor = Editor::new(EditKeeper::new(KeptBy::Levels(Arc::clone(&data))));
+        let mut scene = level_scene(Arc::clone(&data));
+        scene.settle(&view(), SIZE, |_| {}).unwrap();
+        run(seed, &mut scene, &mut editor, &mut |editor, twin| {
+            editor.keeper().save().unwrap();
+            assert_eq!(editor.keeper_state(), SaveState::Saved);
+            let again = EditedSource::open_read_only(generated(), &path).unwrap();
+            let again = World::load(&again).unwrap();
+            let air = Chunk::new(32, Material::AIR);
+            twin.is_same(|at| again.chunk(at).unwrap_or(&air).clone());
+        });
+        scene.settle(&view(), SIZE, |_| {}).unwrap();
+        let fresh = {
+            let mut fresh = level_scene(data);
+            fresh.settle(&view(), SIZE, |_| {}).unwrap();
+            fresh.picture(&view()).unwrap().0
+        };
+        assert!(scene.picture(&view()).unwrap().0 == fresh, "what is shown is what there is");
+    }
+}
+
+/// While an edit is done in parts, what was before is shown.
+#[test]
+fn a_world_shows_an_edit_as_a_whole() {
+    let mut scene = world_scene(World::load(generated().as_ref()).unwrap());
+    let before = scene.picture(&view()).unwrap().0;
+    let mut editor = Editor::new(EditKeeper::new(KeptBy::Nobody));
+    let ball = VoxelShape::Sphere { center: VoxelPos::new(64, 60, 64), radius_voxels: 40 };
+    assert_eq!(editor.fill(&mut scene, &ball, Material(1)).unwrap(), Edited::Begun);
+    let mut frames = 0;
+    let (step, done) = loop {
+        if let Some(done) = editor.update(&mut scene, Duration::ZERO) {
+            break done;
+        }
+        assert!(scene.picture(&view()).unwrap().0 == before, "in frame {frames}");
+        frames += 1;
+    };
+    assert!(matches!((step, done), (EditStep::Edit, Ok(Edited::Voxels(count))) if count > 100_000));
+    assert!(frames > 60, "only {frames} frames");
+    let fresh = world_scene(scene.world().clone()).picture(&view()).unwrap().0;
+    assert!(scene.picture(&view()).unwrap().0 == fresh && fresh != before);
+}
+
+/// What is asked for beyond reason is refused, and nothing of it is done.
+#[test]
+fn no_more_is_begun_than_can_wait() {
+    let mut scene = world_scene(World::load(generated().as_ref()).unwrap());
+    let mut editor = Editor::new(EditKeeper::new(KeptBy::Nobody));
+    let ball = VoxelShape::Sphere { center: VoxelPos::new(64, 60, 64), radius_voxels: 40 };
+    assert_eq!(editor.fill(&mut scene, &ball, Material(1)).unwrap(), Edited::Begun);
+    let one = |n: i32| VoxelShape::voxel(VoxelPos::new(n, 120, 3));
+    let asked = (0..100).map(|n| editor.fill(&mut scene, &one(n), Material(2)).unwrap());
+    let begun = asked.filter(|done| *done == Edited::Begun).count();
+    assert!((10..100).contains(&begun), "{begun}");
+    assert_eq!(editor.finish(&mut scene).unwrap(), Some(Edited::Voxels(1)));
+    let set = |n: &i32| scene.world().get(VoxelPos::new(*n, 120, 3)) == Material(2);
+    assert_eq!((0..100).filter(set).count(), begun);
+    assert_eq!(editor.history().undo_count(), begun + 1);
+}
