@@ -62,6 +62,14 @@ impl Content {
         }
     }
 
+    /// The voxels, where they are shown at levels of detail.
+    pub(crate) fn levels(&self) -> Option<Arc<LevelData>> {
+        match self {
+            Self::World(_) => None,
+            Self::Levels(data) => Some(Arc::clone(data)),
+        }
+    }
+
     /// The lowest and highest corner, in voxels.
     pub(crate) fn corners(&self) -> (DVec3, DVec3) {
         match self {

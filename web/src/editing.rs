@@ -1,10 +1,16 @@
+use std::sync::Arc;
+
 use drystone::scene::{
     EditAction, EditError, EditKeeper, EditScene, EditStep, Edited, Editor, KeptBy, SaveState,
     Size, ray_through,
 };
 use drystone_render::Camera;
 use drystone_voxel::VoxelPos;
+use drystone_world::LevelData;
 use glam::DVec3;
+
+/// Bytes of edits that are kept, and of those that can be taken back.
+const MOST_EDIT_BYTES: usize = 128 << 20;
 
 /// What the mouse and some keys do to voxels.
 pub(crate) struct Editing {
@@ -16,9 +22,11 @@ pub(crate) struct Editing {
 }
 
 impl Editing {
-    /// Nothing keeps the edits: a page has no files.
-    pub(crate) fn new() -> Self {
-        let editor = Editor::new(EditKeeper::new(KeptBy::Nobody));
+    /// Nothing keeps the edits: a page has no files. They are the voxels of `levels`, where the
+    /// world is shown at levels of detail.
+    pub(crate) fn new(levels: Option<Arc<LevelData>>) -> Self {
+        let kept_by = levels.map_or(KeptBy::Nobody, KeptBy::Levels);
+        let editor = Editor::new(EditKeeper::new(kept_by)).with_memory(MOST_EDIT_BYTES);
         Self { editor, is_on: false, message: String::new() }
     }
 

@@ -235,6 +235,7 @@ impl Page {
     async fn of(content: Content, canvas: HtmlCanvasElement, size: Size) -> Result<Self, String> {
         let (name, corners, view) =
             (content.name().to_owned(), content.corners(), content.view(size));
+        let levels = content.levels();
         let renderer = RendererKind::default();
         let shown = content.show(renderer, canvas, size).await;
         let shown = shown.map_err(|error| error.to_string())?;
@@ -242,7 +243,7 @@ impl Page {
             shown,
             view,
             start: view.camera,
-            editing: Editing::new(),
+            editing: Editing::new(levels),
             name,
             corners,
             flight: Flight::new((corners.1 - corners.0).max_element()),

@@ -155,7 +155,7 @@ impl Viewer {
         let corners = content.corners();
         let mut viewer = Self {
             status: Status::new(content.name()),
-            editing: Editing::new(kept_by, options.memory_budget().history()),
+            editing: Editing::new(kept_by, options.memory_budget()),
             options,
             save,
             content: Some(content),

@@ -88,9 +88,25 @@ pub enum EditError {
     /// It is too large.
     #[error(transparent)]
     World(#[from] WorldError),
+    /// There is no room for more edits that nothing keeps.
+    #[error(
+        "no room for this edit: {} MiB of edits that no file keeps, of {} MiB at the most", mib(*held_bytes), mib(*limit_bytes)
+    )]
+    Full {
+        /// Bytes of memory of edits that nothing has taken.
+        held_bytes: usize,
+        /// About as many this one would add.
+        more_bytes: usize,
+        /// The most there may be.
+        limit_bytes: usize,
+    },
     /// It is done, but could not be shown.
     #[error("the edit is done but not all of it is shown: {0}")]
     Render(#[from] RenderError),
+}
+
+fn mib(bytes: usize) -> usize {
+    bytes.div_ceil(1 << 20)
 }
 
 /// Edits a scene, by rays from the eye: brush, history, and what becomes of the edits. It has
@@ -140,6 +156,8 @@ pub struct Editor {
     history: EditHistory,
     keeper: EditKeeper,
     touched: Option<VoxelBox>,
+    /// Bytes of what nothing keeps and of what can be taken back.
+    limit_bytes: Option<usize>,
     /// What is being done, and what is to be done then.
     job: Option<Job>,
     queue: VecDeque<Task>,
@@ -156,7 +174,16 @@ impl Editor {
     /// An editor whose edits `keeper` keeps.
     pub fn new(keeper: EditKeeper) -> Self {
         let (brush, history) = (Brush::default(), EditHistory::default());
-        Self { brush, history, keeper, touched: None, job: None, queue: VecDeque::new() }
+        let (touched, limit_bytes, job, queue) = (None, None, None, VecDeque::new());
+        Self { brush, history, keeper, touched, limit_bytes, job, queue }
+    }
+
+    /// The same in at most about so many bytes of memory, for edits that nothing keeps and those
+    /// that can be taken back together: the oldest of these are forgotten first; then no more
+    /// is edited, before what there is was [saved](EditKeeper::save).
+    #[must_use]
+    pub fn with_memory(self, limit_bytes: usize) -> Self {
+        Self { limit_bytes: Some(limit_bytes), ..self }
     }
 
     /// The same with the edits that can be taken back so far, and room for more.
@@ -252,7 +279,7 @@ impl Editor {
     /// done now.
     ///
     /// # Cost
-    /// At most `time`, or one part: some milliseconds for eight chunks. A chunk that was not used lately takes what
+    /// At most `time`, or one part: about a millisecond for four chunks. A chunk that was not used lately takes what
     /// its source does.
     pub fn update(&mut self, scene: &mut dyn EditScene, time: Duration) -> Option<Outcome> {
         self.go_on(scene, time)
@@ -271,6 +298,34 @@ impl Editor {
             }
         }
         all
+    }
+
+    /// Makes room for an edit, if nothing takes it.
+    ///
+    /// # Errors
+    /// [`EditError::Full`]: what can be taken back is as before then.
+    fn make_room(&mut self, scene: &dyn EditScene, edit: &Edit) -> Result<(), EditError> {
+        let Some(limit_bytes) = self.limit_bytes else { return Ok(()) };
+        if self.keeper.takes() {
+            self.history.set_limit_bytes(limit_bytes);
+            return Ok(());
+        }
+        let held_bytes = self.keeper.held_bytes();
+        let more_bytes = self.keeper.more_bytes(scene.voxels(), edit);
+        if held_bytes + more_bytes > limit_bytes {
+            return Err(EditError::Full { held_bytes, more_bytes, limit_bytes });
+        }
+        // Of the rest, the edit itself is a part.
+        self.history.set_limit_bytes(limit_bytes - held_bytes - more_bytes + edit.size_bytes());
+        Ok(())
+    }
+
+    /// Keeps the limit after an edit.
+    fn keep_limit(&mut self) {
+        if let Some(limit_bytes) = self.limit_bytes {
+            let rest = limit_bytes.saturating_sub(self.keeper.held_bytes());
+            self.history.set_limit_bytes(rest);
+        }
     }
 
     /// Notes that something is set now.

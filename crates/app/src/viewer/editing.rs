@@ -1,11 +1,11 @@
 use std::time::{Duration, Instant};
 
 use drystone::scene::{
-    Brush, EditAction, EditError, EditKeeper, EditStep, Edited, Editor, KeptBy, Size, ray_through,
+    Brush, EditAction, EditError, EditKeeper, EditStep, Edited, Editor, KeptBy, MemoryBudget, Size,
+    ray_through,
 };
 use drystone_render::Camera;
 use drystone_voxel::{MaterialTable, VoxelPos};
-use drystone_world::EditHistory;
 use glam::DVec3;
 use winit::{
     dpi::{PhysicalPosition, PhysicalSize},
@@ -78,9 +78,9 @@ impl Focus {
 const CLICK_PIXELS: f64 = 4.0;
 
 impl Editing {
-    pub(super) fn new(kept_by: KeptBy, history: EditHistory) -> Self {
+    pub(super) fn new(kept_by: KeptBy, budget: MemoryBudget) -> Self {
         Self {
-            editor: Editor::new(EditKeeper::new(kept_by)).with_history(history),
+            editor: editor(kept_by, budget),
             saving: Saving::new(),
             is_on: false,
             modifiers: ModifiersState::empty(),
@@ -92,9 +92,9 @@ impl Editing {
     }
 
     /// Another world is shown: what is held stays held, and there are no edits yet.
-    pub(super) fn restart(&mut self, kept_by: KeptBy, history: EditHistory) {
+    pub(super) fn restart(&mut self, kept_by: KeptBy, budget: MemoryBudget) {
         let brush = Brush { material: Brush::default().material, ..self.editor.brush };
-        self.editor = Editor::new(EditKeeper::new(kept_by)).with_history(history);
+        self.editor = editor(kept_by, budget);
         self.editor.brush = brush;
         (self.saving, self.press, self.is_on) = (Saving::new(), None, false);
         self.message.clear();
@@ -153,6 +153,11 @@ impl Editing {
             None => (min, max),
         }
     }
+}
+
+fn editor(kept_by: KeptBy, budget: MemoryBudget) -> Editor {
+    let editor = Editor::new(EditKeeper::new(kept_by)).with_history(budget.history());
+    editor.with_memory(budget.edit_bytes())
 }
 
 /// Why a model is not edited.
@@ -305,7 +310,16 @@ impl Viewer {
     }
 
     fn came_to(&mut self, step: EditStep, done: Result<Edited, EditError>) {
-        let words = done.as_ref().map_or_else(|_| String::new(), |done| done.words(step));
+        let words = match &done {
+            Ok(done) => done.words(step),
+            Err(error @ EditError::Full { .. }) => {
+                let keeper = self.editing.editor.keeper();
+                let can_save = keeper.is_keeping() || keeper.lacks_file();
+                let advice = if can_save { "Ctrl+S saves them" } else { "--memory gives more" };
+                format!("{error}: {advice}")
+            }
+            Err(_) => String::new(),
+        };
         self.edited(words, done.map(drop));
     }
 

@@ -259,7 +259,7 @@ impl Viewer {
         self.status = Status::new(content.name());
         (self.options, self.content, self.quads) = (options, Some(content), Some(quads));
         (self.faults_noted, self.lags) = (0, false);
-        self.editing.restart(kept_by, self.options.memory_budget().history());
+        self.editing.restart(kept_by, self.options.memory_budget());
         self.capture_mouse(false);
         self.note_source();
         let Some(window) = self.window.clone() else { return };

@@ -7,6 +7,7 @@ mod bad_input;
 mod command_line;
 mod cover;
 mod editing;
+mod editing_memory;
 mod editing_parts;
 mod edits_kept;
 mod fly;

@@ -103,6 +103,11 @@ impl Edit {
         self.chunks.iter().map(|chunk| (chunk.position, self.bounds(chunk)))
     }
 
+    /// The same chunks without what changes there.
+    pub fn positions(&self) -> impl ExactSizeIterator<Item = ChunkPos> {
+        self.chunks.iter().map(|chunk| chunk.position)
+    }
+
     /// Every voxel that changes, and what it becomes.
     pub fn voxels(&self) -> impl Iterator<Item = (VoxelPos, Material)> {
         self.runs().flat_map(move |(position, run)| {

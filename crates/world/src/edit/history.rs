@@ -45,6 +45,24 @@ impl EditHistory {
         Self { limit_bytes, done: VecDeque::new(), undone: Vec::new(), size_bytes: 0 }
     }
 
+    /// From now on at most so many bytes; the oldest edits are forgotten for that, and what was
+    /// taken back if need be.
+    pub fn set_limit_bytes(&mut self, limit_bytes: usize) {
+        self.limit_bytes = limit_bytes;
+        self.keep_limit();
+        while self.size_bytes > self.limit_bytes && !self.undone.is_empty() {
+            // What was taken back first is the last to be done again.
+            self.size_bytes -= self.undone.remove(0).size_bytes();
+        }
+    }
+
+    fn keep_limit(&mut self) {
+        while self.size_bytes > self.limit_bytes {
+            let Some(oldest) = self.done.pop_front() else { break };
+            self.size_bytes -= oldest.size_bytes();
+        }
+    }
+
     /// Notes an edit that was done. What was taken back before can't be done again then.
     pub fn push(&mut self, edit: impl Into<Arc<Edit>>) {
         let edit = edit.into();
@@ -54,10 +72,7 @@ impl EditHistory {
         self.size_bytes -= self.undone.drain(..).map(|edit| edit.size_bytes()).sum::<usize>();
         self.size_bytes += edit.size_bytes();
         self.done.push_back(edit);
-        while self.size_bytes > self.limit_bytes {
-            let Some(oldest) = self.done.pop_front() else { break };
-            self.size_bytes -= oldest.size_bytes();
-        }
+        self.keep_limit();
     }
 
     /// The edit that takes the newest one back; `None` where there is none.

@@ -284,6 +284,20 @@ fn a_history_keeps_its_limit() {
         assert!(history.size_bytes() <= limit);
     }
     assert!(forgot && most > limit / 2, "{most} of {limit}");
+    // A lower limit leaves the newest, which can all be taken back and done again.
+    history.undo().into_iter().for_each(|edit| world.apply(&edit));
+    for part in [2, 5, 60] {
+        history.set_limit_bytes(limit / part);
+        assert!(history.size_bytes() <= limit / part);
+        let (before, mut back) = (world.clone(), 0);
+        while let Some(edit) = history.undo() {
+            world.apply(&edit);
+            back += 1;
+        }
+        (0..back).for_each(|_| world.apply(&history.redo().unwrap()));
+        is_same(&world, &before);
+        assert!(part == 60 || back > 0);
+    }
     // One that is too large leaves nothing that could be taken back wrongly.
     let large =
         Edit::fill(&scattered(32, 2), &VoxelShape::cube(VoxelPos::default(), 9), Material(9));

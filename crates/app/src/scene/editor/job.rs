@@ -116,6 +116,15 @@ impl Editor {
         if edit.is_empty() {
             return Ok(Edited::Nothing);
         }
+        // What is taken back gives more room than it takes.
+        if step != EditStep::Undo
+            && let Err(full) = self.make_room(scene, &edit)
+        {
+            if step == EditStep::Redo {
+                self.history.step_back();
+            }
+            return Err(full);
+        }
         if edit.chunk_count() > Self::CHUNKS_AT_ONCE {
             self.job = Some(Job::setting(edit, step));
             return Ok(Edited::Begun);
@@ -135,6 +144,7 @@ impl Editor {
         if step == EditStep::Edit {
             self.history.push(Arc::clone(edit));
         }
+        self.keep_limit();
         edit.voxel_count()
     }
 

@@ -1,5 +1,5 @@
 use std::any::Any;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -28,6 +28,10 @@ pub struct EditKeeper {
     kept_by: KeptBy,
     /// Of a world in memory, as they are now; levels have their own.
     waiting: BTreeMap<ChunkPos, Chunk>,
+    /// Of a world in memory, the bytes of chunks that were changed and not taken, by chunk and in
+    /// all.
+    sizes: HashMap<ChunkPos, usize>,
+    held_bytes: usize,
     failure: Option<String>,
     /// When the store refused them last.
     refused: Option<Instant>,
@@ -55,9 +59,16 @@ pub enum SaveState {
 
 impl EditKeeper {
     /// A keeper that has nothing yet.
-    pub const fn new(kept_by: KeptBy) -> Self {
-        let waiting = BTreeMap::new();
-        Self { kept_by, waiting, failure: None, refused: None, was_edited: false }
+    pub fn new(kept_by: KeptBy) -> Self {
+        Self {
+            kept_by,
+            waiting: BTreeMap::new(),
+            sizes: HashMap::new(),
+            held_bytes: 0,
+            failure: None,
+            refused: None,
+            was_edited: false,
+        }
     }
 
     fn source(&self) -> Option<&dyn Source> {
@@ -109,12 +120,15 @@ impl EditKeeper {
     pub fn take(&mut self, voxels: &dyn Voxels, edit: &Edit) {
         self.was_edited |= !edit.is_empty();
         let is_keeping = self.is_keeping();
-        if !is_keeping && !self.lacks_file() {
-            return;
-        }
-        if matches!(self.kept_by, KeptBy::Source(_)) {
-            for (position, _) in edit.chunks() {
-                self.waiting.extend(voxels.chunk_at(position).map(|chunk| (position, chunk)));
+        let waits = is_keeping || self.lacks_file();
+        if !matches!(self.kept_by, KeptBy::Levels(_)) {
+            for position in edit.positions() {
+                let Some(chunk) = voxels.chunk_at(position) else { continue };
+                self.held_bytes += chunk.size_bytes();
+                self.held_bytes -= self.sizes.insert(position, chunk.size_bytes()).unwrap_or(0);
+                if waits {
+                    self.waiting.insert(position, chunk);
+                }
             }
         }
         if !is_keeping || self.refused.is_some_and(|at| at.elapsed() < REFUSED_FOR) {
@@ -140,6 +154,8 @@ impl EditKeeper {
             let chunks = self.waiting.iter().map(|(&position, chunk)| (position, chunk.snapshot()));
             store.put_edited(chunks.collect())?;
             self.waiting.clear();
+            self.sizes.clear();
+            self.held_bytes = 0;
         }
         Ok(())
     }
@@ -160,6 +176,38 @@ impl EditKeeper {
         flush(self)?;
         self.hand_over()?;
         flush(self)
+    }
+
+    /// Bytes of memory of edits that nothing has taken: nothing may be thrown away of these.
+    pub fn held_bytes(&self) -> usize {
+        match &self.kept_by {
+            KeptBy::Levels(data) => data.edited_bytes(),
+            KeptBy::Nobody | KeptBy::Source(_) => self.held_bytes,
+        }
+    }
+
+    /// Whether edits are taken by what keeps them, as far as is known.
+    pub(super) fn takes(&self) -> bool {
+        self.failure.is_none() && self.store().is_some_and(|store| store.saving().failure.is_none())
+    }
+
+    /// About how many bytes more would be held after an edit, if nothing takes it: rather too many
+    /// than too few.
+    ///
+    /// # Cost
+    /// A look at each of its chunks.
+    pub(super) fn more_bytes(&self, voxels: &dyn Voxels, edit: &Edit) -> usize {
+        /// What was all of one material may be of some.
+        const LEAST_BYTES: usize = 8 << 10;
+        /// What it was before, and larger voxels of some levels, where these do not just follow.
+        const WITH_LARGER: usize = 4;
+        let with_larger = match &self.kept_by {
+            KeptBy::Levels(data) if data.source().makes_levels() => WITH_LARGER,
+            _ => 1,
+        };
+        let chunks = edit.positions().filter_map(|position| voxels.chunk_at(position));
+        let bytes: usize = chunks.map(|chunk| chunk.size_bytes().max(LEAST_BYTES)).sum();
+        bytes * with_larger + edit.size_bytes()
     }
 
     /// What became of the edits.

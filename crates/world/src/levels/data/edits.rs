@@ -12,6 +12,7 @@ pub(super) struct Edits {
     above: HashSet<NodePos>,
     /// How often anything was changed, ever.
     revision: u64,
+    size_bytes: usize,
 }
 
 struct Edited {
@@ -20,6 +21,14 @@ struct Edited {
     original: Option<Chunk>,
     /// The revision in which it was changed last.
     revision: u64,
+}
+
+impl Edited {
+    /// Its memory, and that of its place in the table, which is up to half empty.
+    fn size_bytes(&self) -> usize {
+        let original = self.original.as_ref().map_or(0, Chunk::size_bytes);
+        self.chunk.size_bytes() + original + 2 * size_of::<(NodePos, Self)>()
+    }
 }
 
 /// A chunk as it is now.
@@ -50,7 +59,10 @@ impl Edits {
         self.revision += 1;
         let revision = self.revision;
         for Put { node, chunk, original } in chunks {
-            self.chunks.insert(node, Edited { chunk, original, revision });
+            let edited = Edited { chunk, original, revision };
+            self.size_bytes += edited.size_bytes();
+            let old = self.chunks.insert(node, edited);
+            self.size_bytes -= old.map_or(0, |old| old.size_bytes());
             if node.level == 0 {
                 note_above(&mut self.above, node, top);
             }
@@ -82,7 +94,7 @@ impl Edits {
         let mut taken = Vec::new();
         for node in positions.into_iter().map(NodePos::from) {
             if self.chunks.get(&node).is_some_and(|it| it.revision <= revision) {
-                taken.extend(self.chunks.remove(&node).map(|it| (node, it.chunk)));
+                taken.extend(self.chunks.remove(&node).map(|it| (node, it)));
             }
         }
         self.above.clear();
@@ -92,9 +104,21 @@ impl Edits {
         if with_larger {
             let is_larger = |node: &NodePos| node.level > 0 && !self.above.contains(node);
             let larger = self.chunks.extract_if(|node, _| is_larger(node));
-            taken.extend(larger.map(|(node, it)| (node, it.chunk)));
+            taken.extend(larger);
         }
-        taken
+        self.size_bytes -= taken.iter().map(|(_, it)| it.size_bytes()).sum::<usize>();
+        taken.into_iter().map(|(node, it)| (node, it.chunk)).collect()
+    }
+
+    /// Bytes of memory.
+    pub(super) const fn size_bytes(&self) -> usize {
+        self.size_bytes
+    }
+
+    /// The same, counted anew.
+    #[cfg(test)]
+    pub(super) fn counted_bytes(&self) -> usize {
+        self.chunks.values().map(Edited::size_bytes).sum()
     }
 
     /// Chunks of all levels.

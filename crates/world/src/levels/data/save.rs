@@ -41,6 +41,18 @@ impl LevelData {
         self.read_edits().lowest_count()
     }
 
+    /// Bytes of memory of what was changed and is not the source's: that is kept until it is
+    /// [saved](Self::saved), however much it is.
+    pub fn edited_bytes(&self) -> usize {
+        self.read_edits().size_bytes()
+    }
+
+    /// Those bytes, counted anew.
+    #[cfg(test)]
+    pub(crate) fn counted_edited_bytes(&self) -> usize {
+        self.read_edits().counted_bytes()
+    }
+
     /// How many chunks of any level are kept because of edits.
     #[cfg(test)]
     pub(crate) fn edit_count(&self) -> usize {

@@ -70,12 +70,13 @@ fn what_is_saved_shows_as_it_did() {
         let unsaved = data.unsaved();
         data.source().edit_store().unwrap().put_edited(unsaved.chunks.clone()).unwrap();
         data.saved(&unsaved);
-        assert_eq!(data.edit_count(), 0);
+        assert_eq!((data.edit_count(), data.edited_bytes()), (0, 0));
     };
     for round in 0..8 {
         let edit = Edit::fill(&data, &any_shape(&mut roll), Material(roll(4) as u16)).unwrap();
         data.apply(&edit);
         edits.push(edit);
+        assert_eq!(data.edited_bytes(), data.counted_edited_bytes());
         if round % 2 == 1 {
             let shown = chunks(&data);
             save();
