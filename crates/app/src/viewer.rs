@@ -138,6 +138,8 @@ struct Viewer {
     lags: bool,
     /// Whether the last frame was drawn, but not shown.
     is_hidden: bool,
+    /// When what could not be read is tried again.
+    heals_at: Option<Instant>,
     /// How many places that are damaged were named.
     faults_noted: usize,
     failure: Option<AppError>,
@@ -179,6 +181,7 @@ impl Viewer {
             reopened: 0,
             lags: false,
             is_hidden: false,
+            heals_at: None,
             faults_noted: 0,
             failure: None,
         };
@@ -311,7 +314,9 @@ impl ApplicationHandler<Wish> for Viewer {
     fn new_events(&mut self, event_loop: &ActiveEventLoop, cause: StartCause) {
         if matches!(cause, StartCause::ResumeTimeReached { .. }) {
             event_loop.set_control_flow(ControlFlow::Wait);
-            if self.is_hidden || self.overlay.wakes(Instant::now()) {
+            let now = Instant::now();
+            let heals = self.heals_at.take_if(|at| *at <= now).is_some();
+            if self.is_hidden || heals || self.overlay.wakes(now) {
                 self.redraw();
             } else {
                 self.look_after(event_loop);

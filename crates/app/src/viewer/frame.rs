@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use drystone::scene::{self, Size};
 use drystone_render::{DrawStats, RenderError};
+use drystone_world::LevelData;
 use winit::{
     dpi::PhysicalSize,
     event_loop::{ActiveEventLoop, ControlFlow},
@@ -57,6 +58,7 @@ impl Viewer {
         self.reopened = 0;
         self.editing.focus.frame_ended(Instant::now());
         let lags = screen.levels().is_some_and(|(_, lags)| lags);
+        self.heals_at = screen.is_broken().then(|| Instant::now() + LevelData::RETRY_AFTER);
         if self.lags && !lags {
             self.faults_noted = note_new_faults(screen, self.faults_noted);
         }
@@ -88,7 +90,8 @@ impl Viewer {
         if self.overlay.tells(&edits) {
             self.redraw();
         }
-        if let Some(next) = later.into_iter().chain(self.overlay.wakes_at()).min() {
+        let wakes = [later, self.heals_at, self.overlay.wakes_at()];
+        if let Some(next) = wakes.into_iter().flatten().min() {
             event_loop.set_control_flow(ControlFlow::WaitUntil(next));
         }
     }

@@ -100,6 +100,12 @@ impl Screen {
         }
     }
 
+    /// Whether a part of what is shown could not be read, and is tried again by drawing.
+    pub(super) const fn is_broken(&self) -> bool {
+        let (Self::Direct(scene) | Self::Copied { scene, .. }) = self;
+        matches!(scene, Shown::Levels(scene, _) if scene.tree().is_broken())
+    }
+
     /// Whether it is of polygons.
     pub(super) const fn is_model(&self) -> bool {
         let (Self::Direct(scene) | Self::Copied { scene, .. }) = self;

@@ -1,3 +1,5 @@
+use std::time::Duration;
+
 use drystone_voxel::{Chunk, ChunkPos};
 use hashbrown::HashMap;
 
@@ -16,7 +18,20 @@ pub(crate) struct Cache {
     old: HashMap<NodePos, Chunk>,
     old_bytes: usize,
     epochs: Epochs,
+    /// What could not be read, or lacks a part that could not.
+    broken: HashMap<NodePos, Broken>,
 }
+
+/// What there is of a node that could not be read as a whole.
+struct Broken {
+    /// Without the part that lacks; `None` where it is the node itself.
+    chunk: Option<Chunk>,
+    /// From when on it is tried again.
+    until: Duration,
+}
+
+/// More nodes are not remembered as broken: they are tried again.
+const MOST_BROKEN: usize = 4_096;
 
 impl Cache {
     pub(crate) fn new(limit_bytes: usize) -> Self {
@@ -27,7 +42,38 @@ impl Cache {
             old: HashMap::new(),
             old_bytes: 0,
             epochs: Epochs::default(),
+            broken: HashMap::new(),
         }
+    }
+
+    /// What there is of a node that could not be read as a whole shortly before `now`; the outer
+    /// `None` where nothing is known of that.
+    pub(crate) fn broken(&self, node: NodePos, now: Duration) -> Option<Option<Chunk>> {
+        let broken = self.broken.get(&node).filter(|it| now < it.until)?;
+        Some(broken.chunk.clone())
+    }
+
+    /// Remembers until then what there is of a node that could not be read as a whole, if it was
+    /// begun in this epoch of the node.
+    pub(crate) fn insert_broken(
+        &mut self,
+        node: NodePos,
+        chunk: Option<Chunk>,
+        epoch: u64,
+        until: Duration,
+    ) {
+        if epoch != self.epoch(node) {
+            return;
+        }
+        if self.broken.len() >= MOST_BROKEN {
+            self.broken.clear();
+        }
+        self.broken.insert(node, Broken { chunk, until });
+    }
+
+    /// All that could not be read is tried again.
+    pub(crate) fn forget_broken(&mut self) {
+        self.broken.clear();
     }
 
     /// How often what this node is made of has become something else.
@@ -39,6 +85,7 @@ impl Cache {
     /// that is being made already.
     pub(crate) fn begin_epoch(&mut self, chunks: impl IntoIterator<Item = ChunkPos>) {
         self.epochs.begin_above(chunks);
+        self.forget_broken();
     }
 
     /// Keeps what was begun to be made in this epoch of the node; false, and nothing is kept,

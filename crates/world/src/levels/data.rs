@@ -1,4 +1,5 @@
 use std::sync::{Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::time::Duration;
 
 use drystone_voxel::{Chunk, ChunkPos, Material, MaterialTable, VoxelPos, downsample};
 use hashbrown::HashSet;
@@ -6,6 +7,7 @@ use hashbrown::HashSet;
 use super::cache::Cache;
 use crate::{ChunkBox, NodePos, Source, WorldError};
 
+mod clock;
 mod edit;
 mod edited_chunk;
 mod edits;
@@ -13,6 +15,7 @@ mod save;
 mod span;
 mod votes;
 
+use clock::Clock;
 pub(super) use edit::{Changes, Part};
 use edits::Edits;
 pub use save::Unsaved;
@@ -36,6 +39,7 @@ pub struct LevelData {
     /// below them.
     filled: Option<RwLock<HashSet<NodePos>>>,
     faults: Mutex<Faults>,
+    pub(super) clock: Clock,
 }
 
 /// Chunks that the source could not give, each named once.
@@ -67,6 +71,10 @@ const MOST_REMEMBERED: u64 = 1 << 22;
 const FARTHEST: i32 = (1 << 26) - 1;
 
 impl LevelData {
+    /// So long what could not be read is left alone, before it is tried again: a disk that fails
+    /// takes its time for each answer. An edit tries it again at once.
+    pub const RETRY_AFTER: Duration = Duration::from_secs(4);
+
     /// The levels of `source`; chunks that were used lately take at most `cache_bytes`.
     pub fn new(source: Box<dyn Source>, cache_bytes: usize) -> Self {
         let extent = source.extent().and_then(clipped);
@@ -82,6 +90,7 @@ impl LevelData {
             edits: RwLock::default(),
             editing: Mutex::default(),
             faults: Mutex::default(),
+            clock: Clock::start(),
         }
     }
 
@@ -164,17 +173,26 @@ impl LevelData {
                 if let Some(chunk) = cache.get(node) {
                     return Some(Made::whole(chunk));
                 }
+                if let Some(broken) = cache.broken(node, self.clock.now()) {
+                    return broken.map(|chunk| Made { chunk, is_whole: false });
+                }
                 cache.epoch(node)
+            };
+            // What lacks a part may be read yet: a while later.
+            let remember = |chunk: Option<Chunk>| {
+                let until = self.clock.now() + Self::RETRY_AFTER;
+                lock(&self.cache).insert_broken(node, chunk, epoch, until);
             };
             let made = match self.make(node) {
                 Ok(made) => made,
                 Err(error) => {
                     self.note_fault(node, &error);
+                    remember(None);
                     return None;
                 }
             };
-            // What lacks a part may be read yet.
             if !made.is_whole {
+                remember(Some(made.chunk.clone()));
                 return Some(made);
             }
             // Where it was edited meanwhile, or edits became the source's, this may be of before.
@@ -243,6 +261,7 @@ impl LevelData {
         let is_here = !self.is_inside(node)
             || self.read_edits().get(node).is_some()
             || lock(&self.cache).get(node).is_some()
+            || lock(&self.cache).broken(node, self.clock.now()).is_some()
             || self.is_bare(node);
         if is_here {
             return true;

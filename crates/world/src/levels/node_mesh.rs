@@ -32,6 +32,11 @@ impl NodeMesh {
         }
     }
 
+    /// Whether all that it follows from could be read.
+    pub(super) const fn is_whole(&self) -> bool {
+        self.is_whole
+    }
+
     /// Those of its walls that a mesh which replaces it must make anew if these may have changed:
     /// all, where a part of what it follows from could not be read.
     pub(super) const fn walls_to_make(&self, changed: FaceSet) -> FaceSet {

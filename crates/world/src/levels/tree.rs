@@ -14,6 +14,7 @@ use crate::{NodePos, WorldError};
 mod changes;
 mod counts;
 mod edit;
+mod heal;
 mod look;
 mod places;
 mod swap;
@@ -104,6 +105,11 @@ pub struct LevelTree {
     /// For edits of few meshes.
     mesher: NodeMesher,
     frame: u64,
+    /// Whether something is shown of which a part could not be read; when that is tried again,
+    /// and what was tried last.
+    is_broken: bool,
+    heals_at: Duration,
+    healed_last: Option<NodePos>,
     /// Whether the sink refused something in the last update.
     was_refused: bool,
     spent: Spent,
@@ -164,6 +170,9 @@ impl LevelTree {
             changes: Vec::new(),
             mesher: NodeMesher::default(),
             frame: 0,
+            is_broken: false,
+            heals_at: Duration::ZERO,
+            healed_last: None,
             was_refused: false,
             spent: Spent::nothing(),
         })
@@ -198,6 +207,7 @@ impl LevelTree {
         self.frame += 1;
         self.spent = Spent::nothing();
         self.take_made();
+        self.heal();
         let taken = self.take_off_stuck(sink);
         let edited = taken.and(self.show_edits(sink));
         self.wanted.clear();

@@ -138,6 +138,7 @@ impl LevelData {
         change: &(dyn Fn(usize, &Chunk) -> Edited + Sync),
     ) -> Changes {
         let _editing = lock(&self.editing);
+        lock(&self.cache).forget_broken();
         let makes_levels = self.source.makes_levels();
         let one = |(n, position): (usize, &ChunkPos)| {
             let node = NodePos::from(*position);

@@ -1,7 +1,8 @@
 //! A source that fails for a while.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
+use super::steps::is_shown_as_it_is;
 use super::*;
 
 /// A chunk of it cannot be read until it is well.
@@ -9,6 +10,8 @@ struct Failing {
     world: Box<Derived>,
     chunk: ChunkPos,
     is_well: Arc<AtomicBool>,
+    /// How often it was asked for that.
+    asked: Arc<AtomicU32>,
 }
 
 impl Source for Failing {
@@ -22,6 +25,9 @@ impl Source for Failing {
         self.world.chunk_positions()
     }
     fn chunk(&self, position: ChunkPos) -> Result<Chunk, WorldError> {
+        if position == self.chunk {
+            self.asked.fetch_add(1, Ordering::Relaxed);
+        }
         if position == self.chunk && !self.is_well.load(Ordering::Relaxed) {
             return Err(WorldError::NoThreads { count: 0, problem: "not well".into() });
         }
@@ -35,7 +41,8 @@ const SIZE: [u32; 3] = [8, 4, 8];
 fn failing(chunk: ChunkPos) -> (Box<Failing>, Arc<AtomicBool>) {
     let is_well = Arc::new(AtomicBool::new(false));
     let world = derived(SIZE);
-    (Box::new(Failing { world, chunk, is_well: Arc::clone(&is_well) }), is_well)
+    let source = Failing { world, chunk, is_well: Arc::clone(&is_well), asked: Arc::default() };
+    (Box::new(source), is_well)
 }
 
 /// A wall that was made while what lies beyond could not be read is made anew with the rest of
@@ -66,16 +73,79 @@ fn walls_heal_when_the_source_is_well() {
     assert_eq!(screen.walls[&(node, face)], healed.wall(face).opaque.quads());
 }
 
-/// Larger voxels of which some smaller ones could not be read are made again, at every level.
+/// Larger voxels of which some smaller ones could not be read are made again, at every level,
+/// after a while.
 #[test]
-fn what_lacks_a_part_is_remembered_at_no_level() {
+fn what_lacks_a_part_is_not_remembered_for_long() {
     let chunk = ChunkPos::new(3, 0, 3);
     let (source, is_well) = failing(chunk);
     let data = LevelData::new(source, 64 << 20);
     assert!(data.top_level() >= 2);
     let root = NodePos::from(chunk).ancestor(data.top_level());
     let whole = LevelData::new(derived(SIZE), 64 << 20).chunk(root);
-    assert!(!data.chunk(root).iter().eq(whole.iter()), "nothing is missed");
+    let is_whole = || data.chunk(root).iter().eq(whole.iter());
+    assert!(!is_whole(), "nothing is missed");
     is_well.store(true, Ordering::Relaxed);
-    assert!(data.chunk(root).iter().eq(whole.iter()));
+    assert!(!is_whole(), "it is left alone for a while");
+    data.clock.pass(LevelData::RETRY_AFTER);
+    assert!(is_whole());
+}
+
+/// However often it is looked at, what fails is asked for once in a while; an edit asks at once.
+#[test]
+fn what_fails_is_not_asked_for_again_and_again() {
+    let chunk = ChunkPos::new(3, 0, 3);
+    let (source, _) = failing(chunk);
+    let asked = Arc::clone(&source.asked);
+    let data = LevelData::new(source, 64 << 20);
+    let look = || {
+        for level in 0..=data.top_level() {
+            drop(data.chunk(NodePos::from(chunk).ancestor(level)));
+        }
+    };
+    for round in 1..4 {
+        (0..20).for_each(|_| look());
+        assert_eq!(asked.load(Ordering::Relaxed), round);
+        data.clock.pass(LevelData::RETRY_AFTER);
+    }
+    look();
+    let before = asked.load(Ordering::Relaxed);
+    data.set([(VoxelPos::new(1, 1, 1), Material(2))]);
+    look();
+    assert_eq!(asked.load(Ordering::Relaxed), before + 1);
+    assert_eq!(data.faults().len(), 1);
+}
+
+/// What is shown heals by itself, fine and coarse, when it can be read again; until then it is
+/// tried now and then, and all is settled between.
+#[test]
+fn what_is_shown_heals_by_itself() {
+    for near in [eye([20.0, 50.0, 20.0], 150.0), eye([128.0, 60.0, 1e4], 120.0)] {
+        let (mut whole, mut expected) = (tree(derived(SIZE), unhurried()), Screen::default());
+        settle(&mut whole, &near, &mut expected);
+        let (source, is_well) = failing(ChunkPos::new(1, 1, 1));
+        let asked = Arc::clone(&source.asked);
+        let (mut tree, mut screen) = (tree(source, unhurried()), Screen::default());
+        settle(&mut tree, &near, &mut screen);
+        assert!(screen.bodies != expected.bodies && tree.is_broken());
+        for _ in 0..3 {
+            let before = asked.load(Ordering::Relaxed);
+            for _ in 0..50 {
+                tree.update(&near, &mut screen).unwrap();
+                assert!(tree.is_settled(), "nothing can be done");
+            }
+            assert_eq!(asked.load(Ordering::Relaxed), before);
+            tree.data().clock.pass(LevelData::RETRY_AFTER);
+            settle(&mut tree, &near, &mut screen);
+            assert!(asked.load(Ordering::Relaxed) > before && screen.bodies != expected.bodies);
+        }
+        is_well.store(true, Ordering::Relaxed);
+        tree.data().clock.pass(LevelData::RETRY_AFTER);
+        settle(&mut tree, &near, &mut screen);
+        assert!(screen.bodies == expected.bodies);
+        is_shown_as_it_is(&tree, &screen);
+        tree.data().clock.pass(LevelData::RETRY_AFTER);
+        tree.update(&near, &mut screen).unwrap();
+        assert!(!tree.is_broken());
+    }
 }

@@ -198,6 +198,7 @@ impl LevelTree {
         let Some(ready) = self.take_ready(node) else { return };
         self.touched.push(node);
         self.disturb(node);
+        self.note_broken(&ready.mesh);
         self.spent.bytes += ready.bytes;
         // What has just come may be too coarse: the next update looks.
         self.spent.has_more = true;

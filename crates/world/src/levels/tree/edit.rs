@@ -89,8 +89,8 @@ impl LevelTree {
     /// they are there. Returns how often a voxel became another.
     ///
     /// # Cost
-    /// About 0.2 ms a chunk that the part touches, on all cores, and as much again for the
-    /// larger voxels above them.
+    /// About 0.2 ms a chunk that the part touches, and as much again for the larger voxels
+    /// above them.
     pub fn apply_part(&mut self, part: &Edit) -> u64 {
         let changes = self.data.apply(part);
         let (changed, _) = self.changed(&changes);
@@ -182,6 +182,7 @@ impl LevelTree {
         mut mesh: NodeMesh,
         sink: &mut S,
     ) -> Result<(), S::Error> {
+        self.note_broken(&mesh);
         let Some(shown) = self.shown.get_mut(&node) else { return Ok(()) };
         shown.quads = mesh.body.len() as u32;
         mesh.body = ChunkMesh::default();

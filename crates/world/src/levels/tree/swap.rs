@@ -41,6 +41,11 @@ impl Swap {
         Self { meshes, missing: shown.len(), held, ..Self::default() }
     }
 
+    /// A node that is shown, of which another mesh is to be shown in whatever company.
+    pub(super) fn alone(node: NodePos) -> Self {
+        Self { missing: 1, meshes: [(node, None)].into(), ..Self::default() }
+    }
+
     /// The same of an edit of which more parts are to come.
     pub(super) fn opened(self) -> Self {
         Self { is_open: true, ..self }
