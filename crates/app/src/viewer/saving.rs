@@ -16,14 +16,23 @@ use crate::{
 pub(super) struct Saving {
     /// Whether it was said that edits are not kept, or could not be saved.
     is_told: bool,
-    /// Whether it was said, since something was done last, that they are lost if the window is closed.
-    is_warned: bool,
+    /// How it was said, since something was done last, that they would be lost.
+    warned: Option<Leaving>,
     /// When it was last tried to save what failed to be.
     tried: Instant,
     /// Whether trying again is of no use until the user asks for it.
     is_futile: bool,
     /// Whether the window was closed: who was warned leaves without what nothing keeps.
     is_left: bool,
+}
+
+/// How edits would be lost that are not saved.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Leaving {
+    /// The window is closed.
+    Close,
+    /// Something else is opened in it.
+    Open,
 }
 
 /// How long to wait before saving is tried again that failed.
@@ -33,7 +42,7 @@ impl Saving {
     pub(super) fn new() -> Self {
         Self {
             is_told: false,
-            is_warned: false,
+            warned: None,
             tried: Instant::now(),
             is_futile: false,
             is_left: false,
@@ -42,7 +51,7 @@ impl Saving {
 
     /// Something was done: who closes the window is warned again.
     pub(super) const fn edited(&mut self) {
-        self.is_warned = false;
+        self.warned = None;
     }
 
     /// Tries again, every few seconds, to save what failed to be.
@@ -112,9 +121,11 @@ impl Saving {
         }
     }
 
-    /// What is said to who closes the window, where edits would be lost: once, until something else is done.
+    /// What is said to who leaves, where edits would be lost: once for each way, until something
+    /// else is done.
     fn warning(
         &mut self,
+        leaving: Leaving,
         keeper: &mut EditKeeper,
         (source, read_only): (&SourceOptions, bool),
         say: &mut dyn FnMut(String),
@@ -127,7 +138,7 @@ impl Saving {
             },
             false => keeper.save(),
         };
-        if self.is_warned {
+        if self.warned == Some(leaving) {
             return None;
         }
         let why = match saved {
@@ -139,15 +150,18 @@ impl Saving {
             Ok(()) if read_only => "edits are not kept (--read-only)".into(),
             Ok(()) => "edits are not kept".into(),
         };
-        self.is_warned = true;
+        self.warned = Some(leaving);
         Some(why)
     }
 
     /// What the title says of it.
     fn title(&self, keeper: &EditKeeper) -> String {
         match keeper.state() {
-            SaveState::NotKept | SaveState::Failed(_) if self.is_warned => {
+            SaveState::NotKept | SaveState::Failed(_) if self.warned == Some(Leaving::Close) => {
                 "NOT SAVED: close again to leave without | ".into()
+            }
+            SaveState::NotKept | SaveState::Failed(_) if self.warned == Some(Leaving::Open) => {
+                "NOT SAVED: open again to go on without | ".into()
             }
             SaveState::NotKept if keeper.lacks_file() => "edits are not kept (Ctrl+S) | ".into(),
             SaveState::NotKept => "edits are not kept | ".into(),
@@ -279,7 +293,7 @@ impl Viewer {
         self.finish_editing();
         let Editing { saving, editor, .. } = &mut self.editing;
         let how = (&self.options.source, self.save.read_only);
-        match saving.warning(editor.keeper(), how, &mut |line| output::note(&line)) {
+        match saving.warning(Leaving::Open, editor.keeper(), how, &mut |line| output::note(&line)) {
             Some(why) => {
                 self.say(&format!("{why}; or open it again to go on without"));
                 false
@@ -294,7 +308,8 @@ impl Viewer {
         self.finish_editing();
         let Editing { saving, editor, .. } = &mut self.editing;
         let how = (&self.options.source, self.save.read_only);
-        match saving.warning(editor.keeper(), how, &mut |line| output::note(&line)) {
+        match saving.warning(Leaving::Close, editor.keeper(), how, &mut |line| output::note(&line))
+        {
             Some(why) => {
                 output::note(&format!("{why}; or close again to leave without"));
                 self.redraw();

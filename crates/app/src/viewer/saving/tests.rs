@@ -54,6 +54,23 @@ fn edits_that_nothing_keeps_get_a_file_at_the_end() {
     fs::remove_dir_all(folder).unwrap();
 }
 
+/// Who was told what closing the window loses was not told what opening a file does.
+#[test]
+fn each_way_to_leave_is_warned_of() {
+    let Ok(options) = cli::parse(["drystone".into()]) else { panic!("no options") };
+    let (source, say) = (&options.scene.source, &mut |_: String| {});
+    let (mut saving, mut keeper) = (Saving::new(), edited());
+    let mut leave = |leaving| saving.warning(leaving, &mut keeper, (source, false), say).is_none();
+    let (close, open) = (Leaving::Close, Leaving::Open);
+    assert_eq!([close, open, open].map(&mut leave), [false, false, true]);
+    assert_eq!([close, close].map(&mut leave), [false, true]);
+    saving.edited();
+    assert!(saving.warning(close, &mut keeper, (source, false), say).is_some());
+    assert!(saving.title(&keeper).contains("close again"));
+    assert!(saving.warning(open, &mut keeper, (source, false), say).is_some());
+    assert!(saving.title(&keeper).contains("open again"));
+}
+
 /// A world of one chunk that two viewers have open.
 struct Two {
     folder: PathBuf,
@@ -157,7 +174,7 @@ fn whoever_ends_second_saves_beside_the_world() {
         let (mut said, keeper) = (Vec::new(), &mut two.second.keeper);
         let say = &mut |line| said.push(line);
         if closes {
-            assert_eq!(saving.warning(keeper, (source, false), say), None);
+            assert_eq!(saving.warning(Leaving::Close, keeper, (source, false), say), None);
             saving.is_left = true;
         }
         saving.save_last(keeper, source, say).unwrap();
