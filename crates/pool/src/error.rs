@@ -23,7 +23,8 @@ pub enum PoolError {
         /// Whether there could be a further buffer, had the device the memory.
         device_refused: bool,
         /// The meshes that were drawn or inserted longest ago, that one first: the best to
-        /// remove.
+        /// remove. Drawn is what commands are made for: a frame that keeps the last ones, or
+        /// patches those of few meshes, says so of none, or of these alone.
         least_recently_drawn: [Option<MeshHandle>; CANDIDATES],
     },
     /// The mesh is larger than any place could be, and the pool does not split meshes.
