@@ -135,7 +135,8 @@ impl SettingsFile {
     }
 
     /// Reads the settings; says what is wrong with them. A file that cannot be understood is put
-    /// aside, with `.bad` behind its name. Where none are kept, panels are hidden.
+    /// aside, with `.bad` behind its name; one that cannot be read, for want of rights or otherwise,
+    /// stays as it is, and nothing is kept. Where none are kept on purpose, panels are hidden.
     pub(crate) fn read(&mut self) -> (Settings, Option<String>) {
         let Some(path) = &self.path else {
             return (Settings { shows_panels: false, ..Settings::default() }, None);
@@ -151,7 +152,13 @@ impl SettingsFile {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 return (Settings::default(), None);
             }
-            Err(error) => error.to_string(),
+            // It is no text.
+            Err(error) if error.kind() == io::ErrorKind::InvalidData => error.to_string(),
+            Err(error) => {
+                let line = format!("{}: {error}; settings are not kept", path.display());
+                self.path = None;
+                return (Settings::default(), Some(line));
+            }
         };
         let name = path.display();
         let aside = put_aside(path);
@@ -263,14 +270,15 @@ mod tests {
         let (folder, mut file) = file("bad");
         fs::create_dir_all(&folder).unwrap();
         let bad = ["{", "[]", "{\"renderer\": \"fast\"}", "{\"mouse_speed\": true}", "\u{0}"];
-        for (number, text) in bad.into_iter().enumerate() {
+        let bad = bad.map(str::as_bytes).into_iter().chain([&[0xff, 0xfe][..]]);
+        for (number, text) in bad.enumerate() {
             fs::write(folder.join(FILE), text).unwrap();
             let (read, told) = file.read();
             assert_eq!(read, Settings::default());
             let ending = if number == 0 { String::new() } else { format!("-{}", number + 1) };
             let aside = folder.join(format!("settings.json.bad{ending}"));
-            assert!(told.unwrap().contains(aside.to_str().unwrap()), "{text}");
-            assert_eq!(fs::read_to_string(aside).unwrap(), text);
+            assert!(told.unwrap().contains(aside.to_str().unwrap()), "{text:?}");
+            assert_eq!(fs::read(aside).unwrap(), text);
             assert!(!folder.join(FILE).exists());
         }
         // What a later version may add is no fault, nor is a mouse that is too fast.
@@ -278,6 +286,23 @@ mod tests {
         let [_, fastest] = MOUSE_SPEEDS;
         let expected = Settings { mouse_speed: fastest, ..Settings::default() };
         assert_eq!(file.read(), (expected, None));
+        fs::remove_dir_all(folder.parent().unwrap()).unwrap();
+    }
+
+    /// A folder stands for whatever cannot be read: those who may read everything have no other.
+    #[test]
+    fn what_cannot_be_read_is_left_alone() {
+        let (folder, mut file) = file("unread");
+        let path = folder.join(FILE);
+        fs::create_dir_all(&path).unwrap();
+        fs::write(path.join("mine"), "mine").unwrap();
+        let (read, told) = file.read();
+        let told = told.unwrap();
+        assert_eq!(read, Settings::default());
+        assert!(told.contains(path.to_str().unwrap()) && told.ends_with("not kept"), "{told}");
+        assert!(file.keep(&settings()).is_ok());
+        assert_eq!(fs::read_to_string(path.join("mine")).unwrap(), "mine");
+        assert_eq!(fs::read_dir(&folder).unwrap().count(), 1);
         fs::remove_dir_all(folder.parent().unwrap()).unwrap();
     }
 
