@@ -80,6 +80,17 @@ impl World {
     /// made, and whatever [`Source::chunk`] returns; damaged chunks of a stored world are
     /// [`unreadable`](Self::unreadable), and [`Source::faults`] names them.
     pub fn load(source: &dyn Source) -> Result<Self, WorldError> {
+        Self::load_telling(source, || {})
+    }
+
+    /// The same; `on_chunk` is called when a chunk is made, by whichever thread has made it.
+    ///
+    /// # Errors
+    /// As [`load`](Self::load).
+    pub fn load_telling(
+        source: &dyn Source,
+        on_chunk: impl Fn() + Sync,
+    ) -> Result<Self, WorldError> {
         let count = source.chunk_count();
         if count > Self::MAX_CHUNKS as u64 {
             return Err(WorldError::TooLarge {
@@ -93,7 +104,9 @@ impl World {
         let made: Vec<(ChunkPos, Option<Chunk>)> = source
             .chunk_positions()
             .into_par_iter()
-            .filter_map(|position| match source.chunk(position) {
+            .map(|position| (position, source.chunk(position)))
+            .inspect(|_| on_chunk())
+            .filter_map(|(position, made)| match made {
                 Ok(chunk) if chunk.is_empty() => None,
                 // The source names it among its faults.
                 Err(WorldError::BadStored { .. }) => Some(Ok((position, None))),
