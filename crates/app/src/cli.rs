@@ -96,8 +96,8 @@ pub(crate) enum Command {
     Import(ImportArguments),
     /// Verify every checksum of a stored world
     Check(CheckArguments),
-    /// Draw what lies where in the vertex pool to an SVG: live by mesh, waiting, free; of a
-    /// polygon model its vertices and its indices
+    /// Draw what lies where in the vertex pool to an SVG or PNG: live by mesh, waiting, free; of
+    /// a polygon model its vertices and its indices
     PoolMap(PoolMapOptions),
 }
 

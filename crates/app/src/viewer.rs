@@ -44,6 +44,7 @@ use flight::{flight_key, notches};
 pub(crate) use keys::{help as keys_help, text as keys_text};
 use opening::{First, Loaded};
 use overlay::Overlay;
+pub(crate) use overlay::Textures as OverlayTextures;
 use screen::Screen;
 use screenshot::Screenshots;
 use signals::Wish;

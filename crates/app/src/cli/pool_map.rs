@@ -2,7 +2,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use super::{MemoryOptions, SourceOptions, values::svg};
+use super::{MemoryOptions, SourceOptions, values::svg_or_png};
 
 /// The pool is filled as the viewer fills its own, with mapped memory and a GPU that is
 /// two frames behind; no GPU is needed for it.
@@ -12,8 +12,8 @@ pub(crate) struct PoolMapOptions {
     pub(crate) source: SourceOptions,
     #[command(flatten)]
     pub(crate) memory: MemoryOptions,
-    /// The SVG to write
-    #[arg(short, long, value_name = "FILE.svg", value_parser = svg)]
+    /// The SVG or PNG to write; an SVG also says what each stripe is when pointed at
+    #[arg(short, long, value_name = "FILE.svg|FILE.png", value_parser = svg_or_png)]
     pub(crate) output: PathBuf,
     /// How the pool hands out places: ranges of any size, size classes, or equal buckets
     #[arg(long, value_enum, value_name = "KIND", default_value = "ranges")]

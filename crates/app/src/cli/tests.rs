@@ -40,7 +40,7 @@ fn wrong_words_give_one_line() {
         "drystone view --ao --renderer instanced-oldest",
         "drystone shot a.vox -o b.png --renderer instanced-last-leaf --ao",
         "drystone pool-map a.vox",
-        "drystone pool-map a.vox -o b.png",
+        "drystone pool-map a.vox -o b.gif",
         "drystone pool-map a.vox -o b.svg --placement heaps",
         "drystone pool-map a.vox -o b.svg --buffer-kib 0",
         "drystone pool-map a.vox -o b.svg --holes -1",

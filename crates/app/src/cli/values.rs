@@ -42,12 +42,13 @@ pub(super) fn distance(text: &str) -> Result<f32, String> {
     }
 }
 
-pub(super) fn svg(text: &str) -> Result<PathBuf, String> {
+pub(super) fn svg_or_png(text: &str) -> Result<PathBuf, String> {
     let path = PathBuf::from(text);
-    match path.extension() {
-        Some(extension) if extension.eq_ignore_ascii_case("svg") => Ok(path),
-        _ => Err("the map is an SVG: name a file that ends in .svg".into()),
+    let is = |ending| path.extension().is_some_and(|it| it.eq_ignore_ascii_case(ending));
+    if is("svg") || is("png") {
+        return Ok(path);
     }
+    Err("the map is an SVG or a PNG: name a file that ends in .svg or .png".into())
 }
 
 pub(super) fn chunks(text: &str) -> Result<[u32; 3], String> {

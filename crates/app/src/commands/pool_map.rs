@@ -6,12 +6,15 @@ mod layout;
 mod model;
 mod numbers;
 mod picture;
+mod png;
+mod svg;
 
 pub(crate) use picture::{bytes, grouped, mesh_color};
 
 use std::{fs, path::Path};
 
 use drystone::scene;
+use drystone_pool::MeshHandle;
 use drystone_render::{RenderError, replace_file};
 
 use self::{
@@ -48,7 +51,7 @@ pub(crate) fn run(options: &PoolMapOptions) -> Result<(), AppError> {
     let places = pool.places();
     let numbers = Numbers::new(world.name(), Unit::QUADS, pool.stats(), &places);
     let map = Map { numbers: &numbers, places: &places };
-    write(&options.output, &picture::svg(&[map], |mesh| pool.describe(mesh)))?;
+    write(&options.output, &[map], |mesh| pool.describe(mesh))?;
     let report = if options.json {
         let mut json = numbers.to_json();
         json["output"] = options.output.display().to_string().into();
@@ -61,7 +64,16 @@ pub(crate) fn run(options: &PoolMapOptions) -> Result<(), AppError> {
     output::print(&format!("{report}\n"))
 }
 
-fn write(path: &Path, svg: &str) -> Result<(), RenderError> {
+/// Writes maps as what the file's name says.
+fn write(
+    path: &Path,
+    maps: &[Map<'_>],
+    describe: impl Fn(MeshHandle) -> String,
+) -> Result<(), RenderError> {
+    if path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("png")) {
+        return png::image(maps, describe)?.save_png(path);
+    }
+    let svg = svg::svg(maps, describe);
     replace_file(path, |part| fs::write(part, svg).map_err(|error| error.to_string()))
         .map_err(|reason| RenderError::Picture { path: path.into(), reason })
 }

@@ -23,7 +23,7 @@ use egui_winit::State;
 use winit::{dpi::PhysicalPosition, event::WindowEvent, window::Window};
 
 pub(super) use frame_times::{FrameTimes, Percentiles};
-use mesh::Textures;
+pub(crate) use mesh::Textures;
 use panels::Panels;
 pub(super) use panels::{Action, EditFacts, Facts};
 

@@ -8,7 +8,7 @@ use serde_json::json;
 use super::{
     names,
     numbers::{Numbers, Unit},
-    picture::{self, Map},
+    picture::Map,
     write,
 };
 use crate::{AppError, cli::PoolMapOptions, commands::read_model, output};
@@ -38,7 +38,7 @@ pub(super) fn run(options: &PoolMapOptions, path: &Path) -> Result<(), AppError>
         Numbers::new(&model.name, Unit::INDICES, indices, &places[1]),
     ];
     let maps = [0, 1].map(|kind| Map { numbers: &numbers[kind], places: &places[kind] });
-    write(&options.output, &picture::svg(&maps, |mesh| describe(&pool, mesh)))?;
+    write(&options.output, &maps, |mesh| describe(&pool, mesh))?;
     let [of_vertices, of_indices] = &numbers;
     let report = if options.json {
         let pools = json!({

@@ -1,6 +1,4 @@
-//! The map as an SVG.
-
-use std::fmt::{self, Write};
+//! The map, painted on whatever canvas there is.
 
 use drystone_pool::{MeshHandle, PlaceState, PoolPlace};
 
@@ -9,7 +7,8 @@ use super::{
     numbers::{BufferNumbers, Numbers, Unit, buffers},
 };
 
-const WIDTH: f64 = 1240.0;
+/// Pixels across a map.
+pub(super) const WIDTH: f64 = 1240.0;
 const LEFT: f64 = 72.0;
 const RIGHT: f64 = 16.0;
 /// Pixels of a step.
@@ -25,15 +24,6 @@ const BAND_GAP: f64 = 14.0;
 /// Stripes at least so wide, in pixels, are drawn with a seam on the right.
 const SEAM_FROM: f64 = 3.0;
 const SEAM: f64 = 0.6;
-
-const STYLE: &str = "text{font:12px sans-serif;fill:#3c4043}.t{font-size:17px;font-weight:600;\
-    fill:#202124}.n{font-weight:600}.a{font-size:10px;fill:#80868b;text-anchor:end}\
-    .f{fill:#eceff1}.w{fill:url(#w)}";
-
-/// Slanted lines for what waits.
-const WAITING: &str = "<pattern id=\"w\" width=\"5\" height=\"5\" patternUnits=\"userSpaceOnUse\" \
-    patternTransform=\"rotate(45)\"><rect width=\"5\" height=\"5\" fill=\"#fff\"/>\
-    <rect width=\"2.4\" height=\"5\" fill=\"#37474f\"/></pattern>";
 
 /// A pool to be drawn, and its places by buffer and address.
 pub(super) struct Map<'a> {
@@ -53,171 +43,189 @@ fn band(layout: Layout, buffer: &BufferNumbers) -> f64 {
     LABEL + layout.rows(buffer) as f64 * (ROW + ROW_GAP) + BAND_GAP
 }
 
-/// Draws pools, one below the other; `describe` names a mesh.
-pub(super) fn svg(maps: &[Map<'_>], describe: impl Fn(MeshHandle) -> String) -> String {
-    let layouts: Vec<_> = maps.iter().map(|map| Layout::new(&map.numbers.buffers)).collect();
-    let placed = || maps.iter().zip(&layouts);
-    let height = placed().map(|(map, &layout)| map.height(layout)).sum::<f64>();
-    let mut svg = format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{WIDTH}\" height=\"{height}\" \
-         viewBox=\"0 0 {WIDTH} {height}\"><style>{STYLE}</style><defs>{WAITING}</defs>\
-         <rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n"
-    );
-    let mut top = 0.0;
-    for (map, &layout) in placed() {
-        // Writing to a string cannot fail.
-        let _ = draw_map(&mut svg, map, layout, top, &describe);
-        top += map.height(layout);
-    }
-    svg.push_str("</svg>\n");
-    svg
+/// What maps are painted on, in pixels from the left and from the top of a map.
+pub(super) trait Canvas {
+    /// From here on all is so many pixels further down.
+    fn begin(&mut self, top: f64);
+
+    /// What was begun is painted.
+    fn end(&mut self) {}
+
+    /// Words on a line, one behind the other, each in its own hand. `at` is where the line begins,
+    /// or for an address where it ends.
+    fn text(&mut self, at: [f64; 2], words: &[(Hand, &str)]);
+
+    /// A rectangle, by its left upper corner and its size, that says `title` when pointed at.
+    fn area(&mut self, at: [f64; 2], size: [f64; 2], fill: Fill, title: Option<&str>);
 }
 
-fn draw_map(
-    svg: &mut String,
+/// How words look.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Hand {
+    Title,
+    Plain,
+    Bold,
+    /// Small, and it ends where it is put.
+    Address,
+}
+
+/// How a rectangle looks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Fill {
+    /// Of a mesh, by its slot.
+    Live(u32),
+    Waiting,
+    Free,
+}
+
+impl From<PlaceState> for Fill {
+    fn from(state: PlaceState) -> Self {
+        match state {
+            PlaceState::Live(mesh) => Self::Live(mesh.slot()),
+            PlaceState::Waiting => Self::Waiting,
+            PlaceState::Free => Self::Free,
+        }
+    }
+}
+
+/// Pixels down a picture of pools, one below the other.
+pub(super) fn height(maps: &[Map<'_>]) -> f64 {
+    maps.iter().map(|map| map.height(Layout::new(&map.numbers.buffers))).sum()
+}
+
+/// Paints pools, one below the other; `describe` names a mesh.
+pub(super) fn paint(
+    canvas: &mut dyn Canvas,
+    maps: &[Map<'_>],
+    describe: impl Fn(MeshHandle) -> String,
+) {
+    let mut top = 0.0;
+    for map in maps {
+        let layout = Layout::new(&map.numbers.buffers);
+        canvas.begin(top);
+        paint_map(canvas, map, layout, &describe);
+        canvas.end();
+        top += map.height(layout);
+    }
+}
+
+fn paint_map(
+    canvas: &mut dyn Canvas,
     Map { numbers, places }: &Map<'_>,
     layout: Layout,
-    top: f64,
     describe: &impl Fn(MeshHandle) -> String,
-) -> fmt::Result {
-    writeln!(svg, "<g transform=\"translate(0 {top})\">")?;
-    head(svg, numbers)?;
+) {
+    head(canvas, numbers);
     let mut top = TOP;
     for buffer in &numbers.buffers {
-        draw_buffer(svg, layout, buffer, numbers.unit, top)?;
+        paint_buffer(canvas, layout, buffer, numbers.unit, top);
         for place in places.iter().filter(|place| place.buffer == buffer.number) {
-            draw_place(svg, layout, place, numbers.unit, top + LABEL, describe)?;
+            paint_place(canvas, (layout, top + LABEL), place, numbers.unit, describe);
         }
         top += band(layout, buffer);
     }
-    writeln!(svg, "</g>")
 }
 
 /// Title and legend, with numbers.
-fn head(svg: &mut String, numbers: &Numbers) -> fmt::Result {
+fn head(canvas: &mut dyn Canvas, numbers: &Numbers) {
     let (Numbers { stats, unit, .. }, mut x) = (numbers, LEFT);
-    let title = escape(&format!("{} of {}", unit.pool, numbers.source));
-    writeln!(svg, "<text class=\"t\" x=\"{LEFT}\" y=\"30\">{title}</text>")?;
+    let title = format!("{} of {}", unit.pool, numbers.source);
+    canvas.text([LEFT, 30.0], &[(Hand::Title, &title)]);
     let (meshes, buffers) = (grouped(stats.meshes.into()), buffers(stats.buffers));
-    write!(svg, "<text x=\"{LEFT}\" y=\"50\">{meshes} meshes in {buffers}, ")?;
-    let capacity = bytes(stats.capacity_bytes);
-    write!(svg, "{capacity} in all, {} bytes {}. ", unit.bytes, unit.one)?;
-    let percent = 100.0 * stats.external_fragmentation();
-    writeln!(svg, "Of what is free {percent:.1} % is not in one piece.</text>")?;
+    let (capacity, percent) = (bytes(stats.capacity_bytes), 100.0 * stats.external_fragmentation());
+    let line = format!(
+        "{meshes} meshes in {buffers}, {capacity} in all, {} bytes {}. Of what is free {percent:.1} % \
+         is not in one piece.",
+        unit.bytes, unit.one
+    );
+    canvas.text([LEFT, 50.0], &[(Hand::Plain, &line)]);
     let left_over = match stats.wasted {
         0 => String::new(),
         wasted => format!(", {} of it left over in places", grouped(wasted)),
     };
     let entries = [
-        ("", "live, a colour a mesh", stats.used, String::new()),
-        ("w", "waiting for frames in flight", stats.waiting, String::new()),
-        ("f", "free", numbers.free(), left_over),
+        (None, "live, a colour a mesh", stats.used, String::new()),
+        (Some(Fill::Waiting), "waiting for frames in flight", stats.waiting, String::new()),
+        (Some(Fill::Free), "free", numbers.free(), left_over),
     ];
-    for (class, name, count, more) in entries {
-        x = swatch(svg, class, x)?;
+    for (fill, name, count, more) in entries {
+        x = swatch(canvas, fill, x);
         let share = 100.0 * count as f64 / stats.capacity.max(1) as f64;
         let text = format!("{name}: {} {}, {share:.1} %{more}", grouped(count), unit.many);
-        writeln!(svg, "<text x=\"{x:.1}\" y=\"76\">{text}</text>")?;
+        canvas.text([x, 76.0], &[(Hand::Plain, &text)]);
         // Letters are about so wide.
         x += text.len() as f64 * 6.3 + 18.0;
     }
-    Ok(())
 }
 
-/// What a kind of stripe looks like; returns where its name goes.
-fn swatch(svg: &mut String, class: &str, x: f64) -> Result<f64, fmt::Error> {
+/// What a kind of stripe looks like, some meshes where it is none; returns where its name goes.
+fn swatch(canvas: &mut dyn Canvas, fill: Option<Fill>, x: f64) -> f64 {
     const SIZE: f64 = 14.0;
-    if !class.is_empty() {
-        let size = format!("width=\"{SIZE}\" height=\"{SIZE}\"");
-        writeln!(svg, "<rect class=\"{class}\" x=\"{x:.1}\" y=\"65\" {size} stroke=\"#b0bec5\"/>")?;
-        return Ok(x + SIZE + 6.0);
+    if let Some(fill) = fill {
+        canvas.area([x, 65.0], [SIZE, SIZE], fill, None);
+        return x + SIZE + 6.0;
     }
     for slot in 0..4 {
-        let (x, color) = (x + f64::from(slot) * 9.0, color(slot));
-        writeln!(
-            svg,
-            "<rect x=\"{x:.1}\" y=\"65\" width=\"8.4\" height=\"14\" fill=\"{color}\"/>"
-        )?;
+        canvas.area([x + f64::from(slot) * 9.0, 65.0], [8.4, SIZE], Fill::Live(slot), None);
     }
-    Ok(x + 42.0)
+    x + 42.0
 }
 
 /// A buffer's name, its numbers, and the address that each row begins with.
-fn draw_buffer(
-    svg: &mut String,
+fn paint_buffer(
+    canvas: &mut dyn Canvas,
     layout: Layout,
     buffer: &BufferNumbers,
     unit: Unit,
     top: f64,
-) -> fmt::Result {
+) {
     let share = |count: u64| 100.0 * count as f64 / buffer.elements.max(1) as f64;
-    let y = top + LABEL - 9.0;
-    write!(
-        svg,
-        "<text x=\"{LEFT}\" y=\"{y}\"><tspan class=\"n\">buffer {}</tspan>",
-        buffer.number
-    )?;
     let (count, size) = (grouped(buffer.elements), bytes(buffer.elements * unit.bytes));
-    write!(svg, " · {count} {}, {size}", unit.many)?;
-    write!(svg, " · {} places, {:.1} % live", grouped(buffer.places.into()), share(buffer.live))?;
-    write!(svg, ", {:.1} % waiting, {:.1} % free", share(buffer.waiting), share(buffer.free))?;
-    writeln!(svg, " · largest gap {}</text>", grouped(buffer.largest_free))?;
+    let (places, largest) = (grouped(buffer.places.into()), grouped(buffer.largest_free));
+    let [live, waiting, free] = [buffer.live, buffer.waiting, buffer.free].map(share);
+    let numbers = format!(
+        " · {count} {}, {size} · {places} places, {live:.1} % live, {waiting:.1} % waiting, \
+         {free:.1} % free · largest gap {largest}",
+        unit.many
+    );
+    let name = format!("buffer {}", buffer.number);
+    canvas.text([LEFT, top + LABEL - 9.0], &[(Hand::Bold, &name), (Hand::Plain, &numbers)]);
     for row in 0..layout.rows(buffer) {
         let y = top + LABEL + row as f64 * (ROW + ROW_GAP) + ROW - 5.0;
         let address = grouped(row * layout.row_elements);
-        writeln!(svg, "<text class=\"a\" x=\"{}\" y=\"{y}\">{address}</text>", LEFT - 6.0)?;
+        canvas.text([LEFT - 6.0, y], &[(Hand::Address, &address)]);
     }
-    Ok(())
 }
 
 /// A place as stripes that say what they are when pointed at.
-fn draw_place(
-    svg: &mut String,
-    layout: Layout,
+fn paint_place(
+    canvas: &mut dyn Canvas,
+    (layout, top): (Layout, f64),
     place: &PoolPlace,
     unit: Unit,
-    top: f64,
     describe: &impl Fn(MeshHandle) -> String,
-) -> fmt::Result {
+) {
     for stripe in layout.stripes(place) {
         let (x, mut width) = extent(stripe);
         let y = top + stripe.row as f64 * (ROW + ROW_GAP);
         if width >= SEAM_FROM && matches!(place.state, PlaceState::Live(_)) {
             width -= SEAM;
         }
-        write!(svg, "<rect x=\"{x:.1}\" y=\"{y}\" width=\"{width:.1}\" height=\"{ROW}\" ")?;
         let name = match place.state {
-            PlaceState::Live(mesh) => {
-                write!(svg, "fill=\"{}\"", color(mesh.slot()))?;
-                describe(mesh)
-            }
-            PlaceState::Waiting => {
-                write!(svg, "class=\"w\"")?;
-                "waiting".into()
-            }
-            PlaceState::Free => {
-                write!(svg, "class=\"f\"")?;
-                "free".into()
-            }
+            PlaceState::Live(mesh) => describe(mesh),
+            PlaceState::Waiting => "waiting".into(),
+            PlaceState::Free => "free".into(),
         };
         let range = &place.elements;
         let count = grouped((range.end - range.start).into());
-        let name = escape(&name);
-        let (many, first) = (unit.many, range.start);
-        writeln!(svg, "><title>{name}: {count} {many} from {first}</title></rect>")?;
+        let title = format!("{name}: {count} {} from {}", unit.many, range.start);
+        canvas.area([x, y], [width, ROW], place.state.into(), Some(&title));
     }
-    Ok(())
 }
 
 /// Where a stripe begins and how wide it is, in pixels.
 fn extent(stripe: Stripe) -> (f64, f64) {
     (LEFT + stripe.start as f64 * STEP, (stripe.end - stripe.start) as f64 * STEP)
-}
-
-/// A mesh's colour, as SVG has it.
-fn color(slot: u32) -> String {
-    let [red, green, blue] = mesh_color(slot);
-    format!("#{red:02x}{green:02x}{blue:02x}")
 }
 
 /// A mesh's colour: hues a golden section apart, so that neighbours differ, on three
@@ -258,21 +266,6 @@ pub(crate) fn bytes(count: u64) -> String {
     }
 }
 
-/// Text that XML takes: no markup, and no control characters, which it has no way to say.
-fn escape(text: &str) -> String {
-    text.chars().fold(String::with_capacity(text.len()), |mut escaped, c| {
-        match c {
-            '&' => escaped.push_str("&amp;"),
-            '<' => escaped.push_str("&lt;"),
-            '>' => escaped.push_str("&gt;"),
-            '"' => escaped.push_str("&quot;"),
-            c if c.is_control() || matches!(c, '\u{fffe}' | '\u{ffff}') => escaped.push('\u{fffd}'),
-            c => escaped.push(c),
-        }
-        escaped
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -285,14 +278,9 @@ mod tests {
     }
 
     #[test]
-    fn names_cannot_break_the_picture() {
-        assert_eq!(escape("a<b>\u{1b}&\"c\""), "a&lt;b&gt;\u{fffd}&amp;&quot;c&quot;");
-    }
-
-    #[test]
     fn neighbours_differ_in_colour() {
         for slot in 0..200 {
-            assert_ne!(color(slot), color(slot + 1));
+            assert_ne!(mesh_color(slot), mesh_color(slot + 1));
         }
     }
 }

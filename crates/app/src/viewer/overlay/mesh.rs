@@ -11,7 +11,7 @@ use egui::{
 /// A copy of every texture, for a device that is opened later; and what of them the device that
 /// is open has not got yet.
 #[derive(Default)]
-pub(super) struct Textures {
+pub(crate) struct Textures {
     whole: BTreeMap<u64, OverlayPatch>,
     patches: Vec<OverlayPatch>,
     /// The painter needs them once more.
@@ -20,7 +20,7 @@ pub(super) struct Textures {
 
 impl Textures {
     /// Notes what has changed, and what is needed no more from the next overlay on.
-    pub(super) fn take(&mut self, mut delta: TexturesDelta) {
+    pub(crate) fn take(&mut self, mut delta: TexturesDelta) {
         for (id, deltas) in delta.set.drain() {
             for delta in &deltas {
                 let patch = patch_of(id, delta);
@@ -42,7 +42,7 @@ impl Textures {
     }
 
     /// What is painted, with what has changed of textures.
-    pub(super) fn overlay(
+    pub(crate) fn overlay(
         &mut self,
         primitives: &[ClippedPrimitive],
         pixels_per_point: f32,
