@@ -18,7 +18,7 @@ mod progress;
 use std::time::{Duration, Instant};
 
 use drystone_render::Overlay as Triangles;
-use egui::CursorIcon;
+use egui::{CursorIcon, epaint::ClippedShape};
 use egui_winit::State;
 use winit::{dpi::PhysicalPosition, event::WindowEvent, window::Window};
 
@@ -50,6 +50,8 @@ pub(super) struct Overlay {
     /// Where the pointer was last, in pixels.
     pointer: PhysicalPosition<f64>,
     made: Option<Instant>,
+    /// What is laid out, to be painted by the next frame.
+    laid_out: Option<LaidOut>,
     /// When egui wants to be asked again.
     wants_at: Option<Instant>,
     /// When figures are to be told that are behind, since frames were drawn after them.
@@ -62,6 +64,14 @@ pub(super) struct Overlay {
 
 /// While frames are drawn, panels are made anew this often: faster than eyes read.
 const REFRESH: Duration = Duration::from_millis(100);
+
+/// Panels as shapes.
+struct LaidOut {
+    shapes: Vec<ClippedShape>,
+    pixels_per_point: f32,
+    /// Textures that they need no more.
+    freed: Vec<u64>,
+}
 
 /// What became of an event.
 #[derive(Clone, Copy, Debug, Default)]
@@ -89,6 +99,7 @@ impl Overlay {
             is_pointed_at: false,
             pointer: PhysicalPosition::new(-1.0, -1.0),
             made: None,
+            laid_out: None,
             wants_at: None,
             refresh_at: None,
             is_refreshing: false,
@@ -136,6 +147,7 @@ impl Overlay {
     /// The renderer is another, which has nothing to draw yet.
     pub(super) fn forget(&mut self) {
         self.textures.forget();
+        self.laid_out = None;
         (self.is_drawn, self.has_input) = (false, true);
     }
 
@@ -188,13 +200,14 @@ impl Overlay {
     /// Whether the panels are to be made anew for the next frame, or to go.
     pub(super) fn is_due(&self, now: Instant) -> bool {
         let is_old = self.made.is_none_or(|made| now.duration_since(made) >= REFRESH);
-        let is_wanted = self.wants_at.is_some_and(|at| at <= now);
+        let is_wanted = self.wants_at.is_some_and(|at| at <= now) || self.laid_out.is_some();
         if self.is_open() { is_old || is_wanted || self.has_input } else { self.is_drawn }
     }
 
     /// When the panels want a frame although nothing happens.
     pub(super) fn wakes_at(&self) -> Option<Instant> {
-        let times = self.wants_at.into_iter().chain(self.refresh_at);
+        let laid_out = self.made.filter(|_| self.laid_out.is_some());
+        let times = self.wants_at.into_iter().chain(self.refresh_at).chain(laid_out);
         times.min().filter(|_| self.is_open())
     }
 
@@ -240,20 +253,52 @@ impl Overlay {
     }
 
     /// Makes the panels, which tell `facts` where they are shown, and adds to `actions` what was
-    /// done with them. Returns what is drawn over pictures from now on. `cursor` is the pointer's
-    /// look over the scene; `None` where there is none.
+    /// done with them. Returns what is drawn over pictures from now on; `None` where that is what
+    /// it was. `cursor` is the pointer's look over the scene; `None` where there is none.
+    ///
+    /// What follows from input is there at once. Where only figures are told anew, one frame lays
+    /// out and the next one paints, so that none takes the time of both.
     pub(super) fn make(
         &mut self,
         window: &Window,
         facts: Option<&Facts<'_>>,
         cursor: Option<CursorIcon>,
         actions: &mut Vec<Action>,
-    ) -> Triangles {
+    ) -> Option<Triangles> {
         let now = Instant::now();
+        let has_changed = self.has_input || !self.is_drawn;
         (self.made, self.is_drawn) = (Some(now), self.is_open());
         if !self.is_drawn {
-            return Triangles::default();
+            self.laid_out = None;
+            return Some(Triangles::default());
         }
+        self.lay_out(window, facts, cursor, actions);
+        if has_changed {
+            return self.paint();
+        }
+        None
+    }
+
+    /// Whether panels were laid out that are not painted, and nothing has happened since.
+    pub(super) const fn is_laid_out(&self) -> bool {
+        self.laid_out.is_some() && !self.has_input
+    }
+
+    /// Makes triangles of what was laid out; `None` where that is nothing new.
+    pub(super) fn paint(&mut self) -> Option<Triangles> {
+        let LaidOut { shapes, pixels_per_point, freed } = self.laid_out.take()?;
+        let context = self.egui.as_ref()?.egui_ctx();
+        let primitives = context.tessellate(shapes, pixels_per_point);
+        Some(Triangles { freed, ..self.textures.overlay(&primitives, pixels_per_point) })
+    }
+
+    fn lay_out(
+        &mut self,
+        window: &Window,
+        facts: Option<&Facts<'_>>,
+        cursor: Option<CursorIcon>,
+        actions: &mut Vec<Action>,
+    ) {
         let egui = self.egui.get_or_insert_with(|| state(window));
         let input = egui.take_egui_input(window);
         let context = egui.egui_ctx().clone();
@@ -274,15 +319,17 @@ impl Overlay {
             wishes.cursor_icon = if self.is_pointed_at { wishes.cursor_icon } else { icon };
             egui.handle_platform_output(window, wishes);
         }
-        let freed = self.textures.free();
+        // What was laid out before may never be painted; what it needs no more goes all the same.
+        let mut freed = self.laid_out.take().map_or_else(Vec::new, |it| it.freed);
+        freed.extend(self.textures.free());
         self.textures.take(output.textures_delta);
-        let primitives = context.tessellate(output.shapes, output.pixels_per_point);
+        let (shapes, pixels_per_point) = (output.shapes, output.pixels_per_point);
+        self.laid_out = Some(LaidOut { shapes, pixels_per_point, freed });
         let delays = output.viewport_output.values().map(|viewport| viewport.repaint_delay);
-        self.wants_at = delays.min().and_then(|delay| now.checked_add(delay));
+        self.wants_at = delays.min().and_then(|delay| Instant::now().checked_add(delay));
         // What was done with them shows in them.
         self.has_input = !actions.is_empty() || self.shows_help != is_help_open;
         self.shows_help = is_help_open;
-        Triangles { freed, ..self.textures.overlay(&primitives, output.pixels_per_point) }
     }
 
     /// Whether the panels will want to know what lies where in the pool.
@@ -302,6 +349,8 @@ fn state(window: &Window) -> State {
     context.set_theme(egui::Theme::Dark);
     context.all_styles_mut(|style| {
         style.animation_time = 0.0;
+        // Nobody copies figures that change; and labels need not listen.
+        style.interaction.selectable_labels = false;
         style.visuals.window_shadow = egui::Shadow::NONE;
         style.visuals.popup_shadow = egui::Shadow::NONE;
         let fill = style.visuals.window_fill;

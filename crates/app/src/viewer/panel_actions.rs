@@ -3,11 +3,12 @@
 use std::time::Instant;
 
 use drystone::scene::RendererKind;
-use drystone_render::{PlacePolicy, RenderError};
+use drystone_render::{Overlay, PlacePolicy, RenderError};
 use egui::CursorIcon;
 use winit::{
     event::{ElementState, WindowEvent},
     event_loop::ActiveEventLoop,
+    window::Window,
 };
 
 use super::{
@@ -54,10 +55,38 @@ impl Viewer {
         let Some(window) = self.window.clone().filter(|_| self.overlay.is_due(now)) else {
             return true;
         };
-        let clock = Clock::now();
-        let wants_places = self.overlay.wants_places();
-        let (walks, mut actions) = (self.walk.is_some(), Vec::new());
+        let (clock, mut actions) = (Clock::now(), Vec::new());
+        let triangles = match self.overlay.is_laid_out() && self.overlay.is_open() {
+            true => self.overlay.paint(),
+            false => self.make_panels(&window, &mut actions),
+        };
         let Some(screen) = &mut self.screen else { return false };
+        let set = triangles.map_or(Ok(()), |triangles| screen.renderer().set_overlay(&triangles));
+        self.overlay.made_in(clock.elapsed());
+        match set {
+            Ok(()) => {}
+            Err(error @ RenderError::Lost { .. }) => {
+                self.recover(event_loop, error);
+                return false;
+            }
+            // The scene can do without.
+            Err(error) => {
+                self.overlay.give_up();
+                self.say(&format!("no panels: {error}"));
+            }
+        }
+        if !actions.is_empty() {
+            self.redraw();
+        }
+        actions.into_iter().for_each(|action| self.act(event_loop, action));
+        true
+    }
+
+    /// Makes the panels, of what is so now.
+    fn make_panels(&mut self, window: &Window, actions: &mut Vec<Action>) -> Option<Overlay> {
+        let wants_places = self.overlay.wants_places();
+        let walks = self.walk.is_some();
+        let screen = self.screen.as_mut()?;
         let facts = self.overlay.shows_panels().then(|| {
             let [name, backend] = self.status.names();
             let places = wants_places.then(|| screen.renderer().pool_places());
@@ -82,27 +111,7 @@ impl Viewer {
             true => Some(CursorIcon::Crosshair),
             false => Some(CursorIcon::Default),
         };
-        let triangles = self.overlay.make(&window, facts.as_ref(), cursor, &mut actions);
-        drop(facts);
-        let set = screen.renderer().set_overlay(&triangles);
-        self.overlay.made_in(clock.elapsed());
-        match set {
-            Ok(()) => {}
-            Err(error @ RenderError::Lost { .. }) => {
-                self.recover(event_loop, error);
-                return false;
-            }
-            // The scene can do without.
-            Err(error) => {
-                self.overlay.give_up();
-                self.say(&format!("no panels: {error}"));
-            }
-        }
-        if !actions.is_empty() {
-            self.redraw();
-        }
-        actions.into_iter().for_each(|action| self.act(event_loop, action));
-        true
+        self.overlay.make(window, facts.as_ref(), cursor, actions)
     }
 
     fn act(&mut self, event_loop: &ActiveEventLoop, action: Action) {

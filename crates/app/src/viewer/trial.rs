@@ -21,10 +21,14 @@ pub(super) struct Trial {
     left: u32,
     count: u32,
     started: Clock,
-    /// Without panels, and with them.
+    /// Without panels, and with them, but for the first of each row.
     times: [Vec<f32>; 2],
-    /// What making panels took.
+    /// The frames in which panels come: they are made all at once, as after any input.
+    opening: Vec<f32>,
+    /// What making panels took, laying out and painting each for itself.
     panels: Vec<f32>,
+    /// Frames that only draw the panels that there are.
+    unmade: Vec<f32>,
 }
 
 /// This thread's time: drivers that draw on the CPU do so on threads of their own.
@@ -62,8 +66,9 @@ impl Clock {
 
 impl Trial {
     pub(super) fn new(count: u32) -> Self {
-        let (times, panels) = ([Vec::new(), Vec::new()], Vec::new());
-        Self { left: count, count, started: Clock::now(), times, panels }
+        let times = [Vec::new(), Vec::new()];
+        let [opening, panels, unmade] = [const { Vec::new() }; 3];
+        Self { left: count, count, started: Clock::now(), times, opening, panels, unmade }
     }
 
     /// Whether the next frame has panels.
@@ -77,6 +82,8 @@ impl Trial {
             "frames": self.count,
             "without_panels_ms": told(without),
             "with_panels_ms": told(with),
+            "opening_panels_ms": told(&self.opening),
+            "with_panels_as_they_are_ms": told(&self.unmade),
             "making_panels_ms": told(&self.panels),
         })
     }
@@ -110,9 +117,18 @@ impl Viewer {
     pub(super) fn end_tried_frame(&mut self, event_loop: &ActiveEventLoop) {
         let Some(trial) = self.trial.as_mut().filter(|_| !self.awaits_first) else { return };
         let ms = trial.started.elapsed().as_secs_f32() * 1e3;
-        trial.times[usize::from(trial.has_panels())].push(ms);
-        if let Some(made) = self.overlay.take_made().filter(|_| trial.has_panels()) {
-            trial.panels.push(made.as_secs_f32() * 1e3);
+        let made = self.overlay.take_made();
+        let is_first = (trial.count - trial.left).is_multiple_of(ROW);
+        match (trial.has_panels(), is_first) {
+            (true, true) => trial.opening.push(ms),
+            // That they go takes time, too.
+            (false, true) => {}
+            (has_panels, false) => trial.times[usize::from(has_panels)].push(ms),
+        }
+        match made {
+            _ if is_first || !trial.has_panels() => {}
+            Some(made) => trial.panels.push(made.as_secs_f32() * 1e3),
+            None => trial.unmade.push(ms),
         }
         trial.left -= 1;
         if trial.left > 0 {

@@ -10,7 +10,8 @@ use drystone_pool::{PoolPlace, PoolStats};
 use drystone_render::{Cull, DrawStats, HeldStats, PlacePolicy, View};
 use drystone_voxel::MaterialTable;
 use egui::{
-    CollapsingHeader, Context, RichText, Slider, TextureHandle, TextureOptions, Ui, Window,
+    Align2, CollapsingHeader, Context, Image, RichText, Sense, Slider, TextStyle, TextureHandle,
+    TextureOptions, Ui, Window, pos2, vec2,
 };
 use glam::DVec3;
 
@@ -127,6 +128,8 @@ impl Panels {
         actions: &mut Vec<Action>,
     ) {
         let height = context.content_rect().height() - MARGIN;
+        // Folded with its part or with all of the panel, or out of sight, it is not made.
+        self.is_map_shown = false;
         Window::new("drystone")
             .default_pos([8.0, 8.0])
             .default_width(WIDTH)
@@ -138,8 +141,7 @@ impl Panels {
                 ui.set_width(WIDTH);
                 ui.spacing_mut().item_spacing.y = 2.0;
                 section(ui, "Frames", |ui| figures(ui, facts, times));
-                let map = section(ui, "Pool", |ui| self.pool(ui, facts));
-                self.is_map_shown = map.is_some();
+                section(ui, "Pool", |ui| self.pool(ui, facts));
                 section(ui, "Switches", |ui| {
                     switches(ui, facts, actions);
                     mouse(ui, facts.settings, actions);
@@ -179,8 +181,11 @@ impl Panels {
             let wait = MAP_INTERVAL.max(start.elapsed() * MAP_SHARE);
             self.map_made = Some((start, wait));
         }
+        let size = [WIDTH as usize, pool_map::height(MAP_ROWS)].map(|side| side as f32);
+        let (area, _) = ui.allocate_exact_size(size.into(), Sense::hover());
+        self.is_map_shown = ui.is_rect_visible(area);
         if let Some(map) = &self.map {
-            ui.image((map.id(), map.size_vec2()));
+            Image::new((map.id(), area.size())).paint_at(ui, area);
             ui.label(RichText::new("a colour a mesh; white waits, grey is free").small().weak());
         }
     }
@@ -209,17 +214,24 @@ impl Panels {
     }
 }
 
-/// A part of the panel that folds; `None` while it is folded.
-fn section<R>(ui: &mut Ui, name: &str, add: impl FnOnce(&mut Ui) -> R) -> Option<R> {
-    CollapsingHeader::new(name).default_open(true).show(ui, add).body_returned
+/// A part of the panel that folds.
+fn section(ui: &mut Ui, name: &str, add: impl FnOnce(&mut Ui)) {
+    CollapsingHeader::new(name).default_open(true).show(ui, add);
 }
 
-/// A name and what it is.
+/// A name and what it is. Painted: two labels in a row are three widgets, which all listen.
 fn line(ui: &mut Ui, name: &str, value: &str) {
-    ui.horizontal(|ui| {
-        ui.label(RichText::new(name).weak());
-        ui.label(value);
-    });
+    let font = TextStyle::Body.resolve(ui.style());
+    let size = vec2(ui.available_width(), ui.text_style_height(&TextStyle::Body));
+    let (area, _) = ui.allocate_exact_size(size, Sense::hover());
+    if !ui.is_rect_visible(area) {
+        return;
+    }
+    let [weak, strong] = [ui.visuals().weak_text_color(), ui.visuals().text_color()];
+    let words = ui.painter();
+    let named = words.text(area.left_top(), Align2::LEFT_TOP, name, font.clone(), weak);
+    let at = pos2(named.right() + ui.spacing().item_spacing.x, area.top());
+    words.text(at, Align2::LEFT_TOP, value, font, strong);
 }
 
 fn figures(ui: &mut Ui, facts: &Facts<'_>, [times, own]: [&FrameTimes; 2]) {

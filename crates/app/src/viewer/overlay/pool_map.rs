@@ -12,6 +12,11 @@ const WAITING: Color32 = Color32::from_rgb(240, 240, 240);
 const ROW: usize = 7;
 const GAP: usize = 1;
 
+/// Pixels down a map of so many rows.
+pub(super) const fn height(rows: usize) -> usize {
+    rows * ROW
+}
+
 /// The map of places that come by buffer and address, without holes, so many pixels wide, in so
 /// many rows.
 ///
@@ -19,7 +24,7 @@ const GAP: usize = 1;
 /// O(places + pixels).
 pub(super) fn picture(places: &[PoolPlace], width: usize, rows: usize) -> ColorImage {
     let lines = lines(places, [width, rows]);
-    let mut image = ColorImage::filled([width, rows * ROW], Color32::TRANSPARENT);
+    let mut image = ColorImage::filled([width, height(rows)], Color32::TRANSPARENT);
     for (y, row) in image.pixels.chunks_exact_mut(width).enumerate() {
         if y % ROW < ROW - GAP {
             row.copy_from_slice(&lines.pixels[y / ROW * width..][..width]);

@@ -2,11 +2,11 @@
 
 use drystone::scene::BrushForm;
 use drystone_render::Camera;
-use egui::{Event, Modifiers, PointerButton, RawInput, Rect, pos2, vec2};
+use egui::{Event, Modifiers, PointerButton, RawInput, Rect};
 
 use super::*;
 
-const SIZE: [f32; 2] = [300.0, 1100.0];
+const SIZE: [f32; 2] = [300.0, 1130.0];
 
 fn materials() -> MaterialTable {
     let mut materials = MaterialTable::new();
@@ -59,7 +59,10 @@ fn pass(
     let output = context.run_pass(input, |context| {
         panels.show(context, facts, [&times, &times], &mut actions);
     });
+    let map = panels.map.as_ref().map(TextureHandle::id);
+    let is_map_painted = output.shapes.iter().any(|it| Some(it.shape.texture_id()) == map);
     output.drop_without_applying_deltas();
+    assert_eq!(panels.is_map_shown, is_map_painted, "what is not seen is not asked for");
     actions
 }
 
