@@ -50,6 +50,8 @@ pub(crate) fn help() -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::*;
 
     /// Terminals are 100 columns wide, or wider.
@@ -63,5 +65,31 @@ mod tests {
         once.sort_unstable();
         once.dedup();
         assert_eq!(once.len(), named.len());
+    }
+
+    /// The README of the repository, or of the package.
+    const README: &str = include_str!(concat!("../../", env!("CARGO_PKG_README")));
+
+    /// Whether a word in the README's code would be a key's name, be there such a key or not.
+    fn is_key(word: &str) -> bool {
+        const NAMED: [&str; 9] =
+            ["Tab", "Space", "Shift", "Home", "End", "Escape", "Enter", "Insert", "Delete"];
+        let letter = word.strip_prefix("Ctrl+").unwrap_or(word);
+        let is_function = letter.strip_prefix('F').is_some_and(|it| it.parse::<u8>().is_ok());
+        letter.len() == 1 || is_function || NAMED.contains(&letter)
+    }
+
+    #[test]
+    fn the_readme_names_the_keys_that_there_are() {
+        let section = README.split("\n## ").find(|it| it.starts_with("Editing\n")).unwrap();
+        // Between one backtick and the next is code.
+        let code = section.split('`').skip(1).step_by(2);
+        let told: BTreeSet<&str> =
+            code.flat_map(str::split_whitespace).filter(|word| is_key(word)).collect();
+        let words = lines().flat_map(|(keys, _)| keys.split_whitespace());
+        let words =
+            words.map(|word| if word.len() > 1 { word.trim_end_matches(',') } else { word });
+        let there: BTreeSet<&str> = words.filter(|word| is_key(word)).collect();
+        assert_eq!(told, there);
     }
 }

@@ -7,7 +7,7 @@ use std::{
     path::{Path, PathBuf},
     sync::mpsc::{self, Receiver, RecvTimeoutError},
     thread,
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use drystone::Flight;
@@ -99,6 +99,11 @@ impl First {
 /// A thread that panicked has said where.
 const READER_FAILED: &str = "the program failed while it read the file; please report it";
 
+/// Nobody closes a dialog as fast as that: there was none. What shows them does not say so.
+const NO_DIALOG: Duration = Duration::from_millis(400);
+const NO_DIALOG_HINT: &str = "no file dialog here (it takes the desktop's portal, or zenity): drop \
+    the file on the window, or name it on the command line";
+
 /// A file's name to be shown.
 fn name_of(path: &Path) -> String {
     path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
@@ -154,12 +159,15 @@ impl Viewer {
     pub(super) fn ask_for_file(&mut self) {
         let proxy = self.proxy.clone();
         let title = "A .vox, .mca, height map, polygon model or stored world";
-        let asked = AsyncFileDialog::new().set_title(title).pick_file();
+        let (asked, start) = (AsyncFileDialog::new().set_title(title).pick_file(), Instant::now());
         thread::spawn(move || {
-            if let Some(file) = pollster::block_on(asked) {
-                // A viewer that has ended meanwhile reads no more.
-                let _ = proxy.send_event(Wish::Read(file.path().to_path_buf()));
-            }
+            let wish = match pollster::block_on(asked) {
+                Some(file) => Wish::Read(file.path().to_path_buf()),
+                None if start.elapsed() < NO_DIALOG => Wish::Say(NO_DIALOG_HINT.into()),
+                None => return,
+            };
+            // A viewer that has ended meanwhile reads no more.
+            let _ = proxy.send_event(wish);
         });
     }
 
