@@ -132,14 +132,22 @@ pub(crate) fn wants_levels(options: &SceneOptions, source: &dyn Source) -> bool 
 
 /// What the options see of a world at levels of detail.
 pub(crate) fn view_of_levels(data: &LevelData, options: &SceneOptions) -> View {
-    let corners = scene::level_corners(data);
-    let outlook = scene::outlook_on(corners, options.size.aspect());
-    let view = framed(corners, outlook, options, |point| point);
+    let (view, corners) = clear_view_of_levels(data, options);
     let atmosphere = match options.air.haze {
         None => scene::edge_haze(view.atmosphere, &view.camera, corners),
         Some(_) => view.atmosphere,
     };
     View { atmosphere, ..view }
+}
+
+/// The same through air that hides no end of the world, and the corners of that.
+pub(crate) fn clear_view_of_levels(
+    data: &LevelData,
+    options: &SceneOptions,
+) -> (View, (DVec3, DVec3)) {
+    let corners = scene::level_corners(data);
+    let outlook = scene::outlook_on(corners, options.size.aspect());
+    (framed(corners, outlook, options, |point| point), corners)
 }
 
 /// What the options see of the world: all of it, unless they say from where.

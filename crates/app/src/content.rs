@@ -4,7 +4,7 @@ use drystone::scene::{
     self, ChunkQuads, EditScene, KeptBy, LevelScene, MemoryBudget, Meshing, ModelScene,
     ModelTriangles, Room, Scene, Size,
 };
-use drystone_render::{DrawStats, Image, RenderError, Renderer, View};
+use drystone_render::{Atmosphere, DrawStats, Image, RenderError, Renderer, View};
 use drystone_world::{LevelData, LevelTree, Source, World, WorldError};
 use glam::DVec3;
 
@@ -65,6 +65,17 @@ impl Content {
             Self::World(world) => commands::view_of(world, options),
             Self::Levels(data, _) => commands::view_of_levels(data, options),
             Self::Model(model) => commands::view_of_model(model, options),
+        }
+    }
+
+    /// The air of it where it hides no end of the world, if it could: the haze then follows the
+    /// eye.
+    pub(crate) fn clear_air(&self, options: &SceneOptions) -> Option<Atmosphere> {
+        match self {
+            Self::Levels(data, _) if options.air.haze.is_none() => {
+                Some(commands::clear_view_of_levels(data, options).0.atmosphere)
+            }
+            _ => None,
         }
     }
 

@@ -20,7 +20,7 @@ use std::{sync::Arc, time::Instant};
 
 use drystone::scene::{ChunkQuads, Size};
 use drystone::{Flight, Walk};
-use drystone_render::View;
+use drystone_render::{Atmosphere, View};
 use glam::DVec3;
 use winit::{
     application::ApplicationHandler,
@@ -116,6 +116,10 @@ struct Viewer {
     screen: Option<Screen>,
     view: View,
     start: View,
+    /// The air before haze hides the end of a vast world.
+    clear_air: Option<Atmosphere>,
+    /// Whether haze is on the way to what the eye wants.
+    is_haze_moving: bool,
     /// The lowest and highest corner of it.
     corners: (DVec3, DVec3),
     flight: Flight,
@@ -155,6 +159,7 @@ impl Viewer {
     ) -> Self {
         let Loaded { options, content, kept_by, quads } = loaded;
         let view = content.view(&options);
+        let clear_air = content.clear_air(&options);
         let corners = content.corners();
         let mut viewer = Self {
             status: Status::new(content.name()),
@@ -167,6 +172,8 @@ impl Viewer {
             screen: None,
             view,
             start: view,
+            clear_air,
+            is_haze_moving: false,
             flight: Flight::new((corners.1 - corners.0).max_element()),
             corners,
             walk: None,

@@ -1,3 +1,5 @@
+use std::time::Duration;
+
 use drystone_render::{Atmosphere, Camera, Projection};
 use drystone_voxel::{Chunk, ChunkPos, VoxelPos};
 use drystone_world::{LevelData, World};
@@ -130,9 +132,42 @@ pub fn edge_haze(
     atmosphere.with_haze(end * HAZE_BEGINS, end, 1.0)
 }
 
+/// The same air with its haze on the way to that of `goal`, after so long: nobody sees it jump.
+/// It arrives, in some seconds.
+pub fn haze_towards(atmosphere: Atmosphere, goal: &Atmosphere, time: Duration) -> Atmosphere {
+    /// After so many seconds the way is shorter by more than half.
+    const PACE: f32 = 0.6;
+    /// From so near it arrives: a part of the goal itself, and of a voxel.
+    const NEAR: [f32; 2] = [0.005, 0.001];
+    let haze = |air: &Atmosphere| [air.haze_start, air.haze_end, air.haze_density];
+    let (now, goal) = (haze(&atmosphere), haze(goal));
+    let step = 1.0 - (-time.as_secs_f32() / PACE).exp();
+    let next: [f32; 3] = std::array::from_fn(|i| now[i] + (goal[i] - now[i]) * step);
+    let is_near = (0..3).all(|i| (next[i] - goal[i]).abs() <= NEAR[1].max(goal[i].abs() * NEAR[0]));
+    let [start, end, density] = if is_near { goal } else { next };
+    atmosphere.with_haze(start, end, density)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn haze_arrives_without_a_jump_however_long_frames_are() {
+        let goal = Atmosphere::default().with_haze(400.0, 1_000.0, 1.0);
+        for far in [goal.with_haze(3_000.0, 9_000.0, 0.75), goal.with_haze(0.0, 0.0, 0.0)] {
+            let after = |seconds: f32, frames: u16| {
+                let time = Duration::from_secs_f32(seconds / f32::from(frames));
+                (0..frames).fold(far, |air, _| haze_towards(air, &goal, time))
+            };
+            assert_eq!(haze_towards(far, &goal, Duration::ZERO), far);
+            let (few, many) = (after(0.5, 5), after(0.5, 500));
+            assert!((few.haze_end - many.haze_end).abs() < 1.0, "{few:?} {many:?}");
+            let part = (many.haze_end - goal.haze_end) / (far.haze_end - goal.haze_end);
+            assert!((0.3..0.6).contains(&part), "{part}");
+            assert_eq!(after(6.0, 360), goal);
+        }
+    }
 
     /// Whoever stands in a vast land sees no end of it, as far as anything is told by the haze.
     #[test]

@@ -32,6 +32,7 @@ impl Viewer {
     pub(super) fn frame(&mut self, event_loop: &ActiveEventLoop) {
         let now = Instant::now();
         self.travel(now - self.last_frame);
+        self.is_haze_moving = self.follow_haze(now - self.last_frame);
         self.start_tried_frame();
         self.go_on_editing();
         if !self.show_panels(event_loop) {
@@ -67,8 +68,8 @@ impl Viewer {
         self.overlay.frame_ended(Instant::now(), time);
         self.look_after(event_loop);
         self.end_tried_frame(event_loop);
-        let is_busy = lags || self.editing.editor.is_busy();
-        if stats.shown && (self.flight.is_moving() || self.is_falling() || is_busy) {
+        let goes_on = self.is_haze_moving || lags || self.editing.editor.is_busy();
+        if stats.shown && (goes_on || self.flight.is_moving() || self.is_falling()) {
             self.redraw();
         }
     }

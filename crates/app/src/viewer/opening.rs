@@ -261,7 +261,7 @@ impl Viewer {
         let Loaded { options, content, kept_by, quads } = loaded;
         // The device goes before another comes to the same window.
         self.screen = None;
-        self.view = content.view(&options);
+        (self.view, self.clear_air) = (content.view(&options), content.clear_air(&options));
         (self.start, self.corners, self.walk) = (self.view, content.corners(), None);
         self.flight = Flight::new((self.corners.1 - self.corners.0).max_element());
         self.status = Status::new(content.name());

@@ -1,9 +1,14 @@
-use drystone::scene::HAZE_BEGINS;
+use std::time::Duration;
+
+use drystone::scene::{self, HAZE_BEGINS};
 use drystone_render::Cull;
 use winit::event_loop::ActiveEventLoop;
 
 use super::Viewer;
 use crate::cli::{Haze, SceneOptions, Tint};
+
+/// After a rest, haze goes on as if it had been this long.
+const LONGEST_STEP: Duration = Duration::from_millis(100);
 
 impl Viewer {
     /// Has the other of GPU and CPU leave out what cannot be seen.
@@ -63,5 +68,17 @@ impl Viewer {
             }
             Err(error) => self.recover(event_loop, error),
         }
+    }
+
+    /// Has haze hide where a vast world ends, from wherever the eye is, after so long; unless
+    /// somebody has chosen another. Whether it is still on the way.
+    pub(super) fn follow_haze(&mut self, time: Duration) -> bool {
+        let Some(clear) = self.clear_air.filter(|_| self.options.air.haze.is_none()) else {
+            return false;
+        };
+        let now = self.view.atmosphere;
+        let goal = scene::edge_haze(clear, &self.view.camera, self.corners);
+        self.view.atmosphere = scene::haze_towards(now, &goal, time.min(LONGEST_STEP));
+        self.view.atmosphere != now
     }
 }
