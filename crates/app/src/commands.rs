@@ -24,7 +24,9 @@ pub(crate) use pool_map::{bytes, grouped, mesh_color};
 use crate::{
     AppError,
     cli::{Command, Haze, LevelsKind, Options, SceneOptions, Side, SourceOptions, Tint},
-    output, viewer,
+    output,
+    progress::Progress,
+    viewer,
 };
 
 /// Where the bare command draws to when there is no display.
@@ -88,7 +90,13 @@ const NAMED_FAULTS: usize = 10;
 
 /// Loads all of a source. What is damaged is named on standard error, and the rest is there.
 pub(crate) fn load(source: &dyn Source) -> Result<World, AppError> {
-    let world = World::load(source)?;
+    load_telling(source, &Progress::default())
+}
+
+/// The same; `progress` is told how far it is.
+pub(crate) fn load_telling(source: &dyn Source, progress: &Progress) -> Result<World, AppError> {
+    progress.begin(format!("reading {}", source.name()), source.chunk_count());
+    let world = World::load_telling(source, || progress.step())?;
     let faults = source.faults();
     if let (true, [first, ..]) = (world.is_empty(), faults.as_slice()) {
         return Err(AppError::AllDamaged { first: output::plain(first), count: faults.len() });

@@ -1,14 +1,18 @@
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use drystone::scene::{
     self, ChunkQuads, EditScene, KeptBy, LevelScene, MemoryBudget, Meshing, ModelScene,
-    ModelTriangles, Room, Scene, Size,
+    ModelTriangles, OpenDevice, RendererKind, Room, Scene, Size,
 };
 use drystone_render::{Atmosphere, DrawStats, Image, RenderError, Renderer, View};
-use drystone_world::{LevelData, LevelTree, Source, World, WorldError};
+use drystone_world::{LevelData, Source, World};
 use glam::DVec3;
 
-use crate::{AppError, cli::SceneOptions, commands};
+use crate::{AppError, cli::SceneOptions, commands, progress::Progress};
+
+mod levels;
+
+use levels::ShownLevels;
 
 /// What a window shows.
 pub(crate) enum Content {
@@ -20,10 +24,11 @@ pub(crate) enum Content {
 
 impl Content {
     /// Reads what the options name, a world from the source that `open` opens; says what keeps
-    /// edits of it.
+    /// edits of it, and tells `progress` how far it is.
     pub(crate) fn open(
         options: &SceneOptions,
         open: impl FnOnce() -> Result<Box<dyn Source>, AppError>,
+        progress: &Progress,
     ) -> Result<(Self, KeptBy), AppError> {
         if let Some(path) = options.source.model_path() {
             let model = commands::open_model(options, path)?;
@@ -36,7 +41,7 @@ impl Content {
             let data = Arc::new(LevelData::new(source, budget.cache_bytes()));
             return Ok((Self::Levels(Arc::clone(&data), budget), KeptBy::Levels(data)));
         }
-        let content = Self::World(Box::new(commands::load(source.as_ref())?));
+        let content = Self::World(Box::new(commands::load_telling(source.as_ref(), progress)?));
         let is_kept = commands::is_keepable(source.as_ref());
         Ok((content, if is_kept { KeptBy::Source(source) } else { KeptBy::Nobody }))
     }
@@ -79,10 +84,13 @@ impl Content {
         }
     }
 
-    /// The quads of a world.
-    pub(crate) fn quads(&self, meshing: Meshing) -> Vec<ChunkQuads> {
+    /// The quads of a world; `progress` is told how far they are.
+    pub(crate) fn quads(&self, meshing: Meshing, progress: &Progress) -> Vec<ChunkQuads> {
         match self {
-            Self::World(world) => scene::mesh_world_with(world, meshing),
+            Self::World(world) => {
+                progress.begin(format!("meshing {}", world.name()), world.positions().len() as u64);
+                scene::mesh_world_telling(world, meshing, || progress.step())
+            }
             Self::Levels(..) | Self::Model(_) => Vec::new(),
         }
     }
@@ -96,10 +104,13 @@ impl Content {
     }
 }
 
+/// What a frame spends on a change that is not done.
+const CHANGE_TIME: Duration = Duration::from_millis(8);
+
 /// The same with a renderer that draws it.
 pub(crate) enum Shown {
     World(Box<Scene>),
-    Levels(Box<LevelScene>, MemoryBudget),
+    Levels(Box<ShownLevels>),
     Model(ModelScene),
 }
 
@@ -119,14 +130,7 @@ impl Shown {
                 Ok(Self::World(Box::new(scene)))
             }
             Content::Levels(data, budget) => {
-                let no_threads = |error: WorldError| RenderError::Device {
-                    during: "starting the threads that make meshes",
-                    reason: error.to_string(),
-                };
-                let tree = LevelTree::new(data, budget.level_config()).map_err(no_threads)?;
-                let mut scene = LevelScene::new(tree, renderer)?;
-                scene.set_most_bytes(budget.vertex_bytes());
-                Ok(Self::Levels(Box::new(scene), budget))
+                Ok(Self::Levels(Box::new(ShownLevels::new(data, budget, renderer)?)))
             }
             Content::Model(model) => Ok(Self::Model(ModelScene::new(model, renderer)?)),
         }
@@ -135,23 +139,57 @@ impl Shown {
     pub(crate) fn into_content(self) -> Content {
         match self {
             Self::World(scene) => Content::World(Box::new(scene.into_world())),
-            Self::Levels(scene, budget) => Content::Levels(scene.tree().shared_data(), budget),
+            Self::Levels(levels) => {
+                let (data, budget) = levels.into_parts();
+                Content::Levels(data, budget)
+            }
             Self::Model(scene) => Content::Model(scene.into_model()),
         }
     }
 
-    /// Meshes all of a world anew; a model has no voxels.
-    pub(crate) fn remesh(&mut self, meshing: Meshing) -> Result<(), RenderError> {
+    /// Begins to mesh all of a world anew; a model has no voxels. [`follow`](Self::follow) goes on.
+    pub(crate) fn change_meshing(&mut self, meshing: Meshing) {
+        if let Self::World(scene) = self {
+            scene.change_meshing(meshing);
+        }
+    }
+
+    /// Begins to show the same with another renderer on the same device. The old one draws until
+    /// the other has everything: [`follow`](Self::follow) goes on.
+    pub(crate) fn change_renderer(
+        &mut self,
+        device: &OpenDevice,
+        kind: RendererKind,
+    ) -> Result<(), RenderError> {
         match self {
-            Self::World(scene) => scene.remesh_all(meshing),
-            Self::Levels(..) | Self::Model(_) => Ok(()),
+            Self::World(scene) => scene.change_renderer(device.renderer(kind, scene.room())?),
+            Self::Levels(levels) => levels.change_renderer(device, kind),
+            // There is nothing to be made of a model, it is only handed over.
+            Self::Model(scene) => scene.change_renderer(device.renderer(kind, Room::default())?),
+        }
+    }
+
+    /// Goes on as it is.
+    pub(crate) fn stop_change(&mut self) {
+        match self {
+            Self::World(scene) => scene.stop_change(),
+            Self::Levels(levels) => levels.stop_change(),
+            Self::Model(_) => {}
+        }
+    }
+
+    /// Voxels were set.
+    pub(crate) fn edited(&mut self, device: &OpenDevice) -> Result<(), RenderError> {
+        match self {
+            Self::Levels(levels) => levels.edited(device),
+            Self::World(_) | Self::Model(_) => Ok(()),
         }
     }
 
     pub(crate) fn renderer(&mut self) -> &mut dyn Renderer {
         match self {
             Self::World(scene) => scene.renderer(),
-            Self::Levels(scene, _) => scene.renderer(),
+            Self::Levels(levels) => levels.scene.renderer(),
             Self::Model(scene) => scene.renderer(),
         }
     }
@@ -159,7 +197,10 @@ impl Shown {
     /// The world, where what is shown of it follows the eye, and whether that lags behind.
     pub(crate) fn levels(&self) -> Option<(&LevelData, bool)> {
         match self {
-            Self::Levels(scene, _) => Some((scene.tree().data(), !scene.tree().is_settled())),
+            Self::Levels(levels) => {
+                let tree = levels.scene.tree();
+                Some((tree.data(), !tree.is_settled()))
+            }
             Self::World(_) | Self::Model(_) => None,
         }
     }
@@ -168,23 +209,26 @@ impl Shown {
     pub(crate) fn edit_scene(&mut self) -> Option<&mut dyn EditScene> {
         match self {
             Self::World(scene) => Some(scene.as_mut()),
-            Self::Levels(scene, _) => Some(scene.as_mut()),
+            Self::Levels(levels) => Some(&mut levels.scene),
             Self::Model(_) => None,
         }
     }
 
-    /// Brings what is shown closer to what `view` should see, in a picture of this size.
-    pub(crate) fn follow(&mut self, view: &View, size: Size) -> Result<(), RenderError> {
+    /// Brings what is shown closer to what `view` should see, in a picture of this size, and goes
+    /// on with a change for a part of a frame. Returns which part of that is done, and `None` when
+    /// all is.
+    pub(crate) fn follow(&mut self, view: &View, size: Size) -> Result<Option<f32>, RenderError> {
         match self {
-            Self::Levels(scene, _) => scene.update(view, size),
-            Self::World(_) | Self::Model(_) => Ok(()),
+            Self::World(scene) => scene.change_for(CHANGE_TIME),
+            Self::Levels(levels) => levels.follow(view, size),
+            Self::Model(_) => Ok(None),
         }
     }
 
     /// Brings what is shown to what `view` should see, however long it takes.
     pub(crate) fn settle(&mut self, view: &View, size: Size) -> Result<(), RenderError> {
         match self {
-            Self::Levels(scene, _) => scene.settle(view, size, |_| {}),
+            Self::Levels(levels) => levels.scene.settle(view, size, |_| {}),
             Self::World(_) | Self::Model(_) => Ok(()),
         }
     }
@@ -192,7 +236,7 @@ impl Shown {
     pub(crate) fn draw(&mut self, view: &View) -> Result<DrawStats, RenderError> {
         match self {
             Self::World(scene) => scene.draw(view),
-            Self::Levels(scene, _) => scene.draw(view),
+            Self::Levels(levels) => levels.scene.draw(view),
             Self::Model(scene) => scene.draw(view),
         }
     }
@@ -200,7 +244,7 @@ impl Shown {
     pub(crate) fn picture(&mut self, view: &View) -> Result<(Image, DrawStats), RenderError> {
         match self {
             Self::World(scene) => scene.picture(view),
-            Self::Levels(scene, _) => scene.picture(view),
+            Self::Levels(levels) => levels.scene.picture(view),
             Self::Model(scene) => scene.picture(view),
         }
     }

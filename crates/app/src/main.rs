@@ -7,6 +7,7 @@ mod commands;
 mod content;
 mod error;
 mod output;
+mod progress;
 mod report;
 mod settings;
 mod viewer;

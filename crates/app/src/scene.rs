@@ -11,6 +11,7 @@
 //! ```
 
 mod backend;
+mod change;
 mod edit;
 mod editor;
 mod level_scene;
@@ -22,9 +23,10 @@ mod parts;
 mod quads;
 mod side_by_side;
 
-pub use backend::{BackendKind, RendererKind, Room, Size, open_window_async};
+pub use backend::{BackendKind, OpenDevice, RendererKind, Room, Size, open_window_async};
 #[cfg(not(target_arch = "wasm32"))]
-pub use backend::{open_renderer, open_window};
+pub use backend::{open_renderer, open_soft, open_window};
+use change::Change;
 pub use edit::{EditScene, ray_through};
 pub use editor::{
     Brush, BrushForm, EditAction, EditError, EditKeeper, EditStep, Edited, Editor, KeptBy,
@@ -40,7 +42,9 @@ pub use outlook::{
 };
 use parts::Parts;
 use quads::Scratch;
-pub use quads::{ChunkQuads, Meshing, mesh_chunk, mesh_world, mesh_world_with, quad_count};
+pub use quads::{
+    ChunkQuads, Meshing, mesh_chunk, mesh_world, mesh_world_telling, mesh_world_with, quad_count,
+};
 use side_by_side::SideBySide;
 
 use std::collections::HashMap;
@@ -48,7 +52,7 @@ use std::collections::HashMap;
 use drystone_render::{
     DrawData, DrawStats, Image, Layer, MeshData, MeshId, RenderError, Renderer, View,
 };
-use drystone_voxel::{ChunkMesh, ChunkPos, Material, VoxelPos};
+use drystone_voxel::{ChunkMesh, ChunkPos, Material, MaterialTable, VoxelPos};
 use drystone_world::World;
 
 /// A world and a renderer that shows it.
@@ -64,13 +68,15 @@ pub struct Scene {
     side_by_side: SideBySide,
     /// What is edited in parts and not shown.
     parts: Parts,
+    /// What it is on the way to.
+    change: Option<Change>,
 }
 
 #[derive(Clone, Copy, Default)]
 struct Meshes {
     opaque: Option<MeshId>,
     blended: Option<MeshId>,
-    /// How many quads both have, where somebody counts.
+    /// How many quads both have.
     quads: u64,
 }
 
@@ -84,12 +90,10 @@ impl Scene {
         quads: &[ChunkQuads],
         mut renderer: Box<dyn Renderer>,
     ) -> Result<Self, RenderError> {
-        let colors: Vec<_> = world.materials().iter().map(|(_, kind)| kind.color).collect();
-        renderer.set_palette(&colors)?;
+        set_palette(renderer.as_mut(), world.materials())?;
         let (meshes, scratch) = (HashMap::new(), Scratch::default());
-        let side_by_side = SideBySide::default();
-        let parts = Parts::default();
-        let mut scene = Self { world, renderer, meshes, scratch, side_by_side, parts };
+        let (side_by_side, parts, change) = (SideBySide::default(), Parts::default(), None);
+        let mut scene = Self { world, renderer, meshes, scratch, side_by_side, parts, change };
         for chunk in quads {
             scene.update(chunk.position, &chunk.mesh)?;
         }
@@ -201,18 +205,30 @@ impl Scene {
     pub fn remesh_many(&mut self, chunks: &[ChunkPos]) -> Result<(), RenderError> {
         self.parts.forget(chunks);
         let mut side_by_side = std::mem::take(&mut self.side_by_side);
-        let Self { world, renderer, meshes, .. } = self;
-        let mut shown = Shown { side: world.side(), renderer: renderer.as_mut(), meshes };
-        let updated = side_by_side.mesh(world, chunks, |chunk, mesh| shown.update(chunk, mesh));
+        let Self { world, renderer, meshes, change, .. } = self;
+        let side = world.side();
+        let mut shown = Shown { side, renderer: renderer.as_mut(), meshes };
+        let updated = side_by_side.mesh(world, chunks, |chunk, mesh| {
+            change.iter_mut().for_each(|change| change.edited(side, chunk, mesh));
+            shown.update(chunk, mesh)
+        });
         self.side_by_side = side_by_side;
         updated
     }
 
     /// Shows these quads as their chunk's.
     fn update(&mut self, chunk: ChunkPos, mesh: &ChunkMesh) -> Result<(), RenderError> {
-        let Self { world, renderer, meshes, .. } = self;
-        Shown { side: world.side(), renderer: renderer.as_mut(), meshes }.update(chunk, mesh)
+        let Self { world, renderer, meshes, change, .. } = self;
+        let side = world.side();
+        change.iter_mut().for_each(|change| change.edited(side, chunk, mesh));
+        Shown { side, renderer: renderer.as_mut(), meshes }.update(chunk, mesh)
     }
+}
+
+/// Has a renderer draw materials in their colours.
+fn set_palette(renderer: &mut dyn Renderer, materials: &MaterialTable) -> Result<(), RenderError> {
+    let colors: Vec<_> = materials.iter().map(|(_, kind)| kind.color).collect();
+    renderer.set_palette(&colors)
 }
 
 /// What a renderer shows of a world whose chunks have this side.
@@ -238,6 +254,7 @@ impl Shown<'_> {
             let updated = update_mesh(self.renderer, id, &mesh);
             result = result.and(updated);
         }
+        meshes.quads = mesh.len() as u64;
         if meshes.opaque.is_none() && meshes.blended.is_none() {
             self.meshes.remove(&chunk);
         } else {

@@ -1,5 +1,6 @@
 //! The window: fly through a world, edit it, and watch what it costs.
 
+mod change;
 mod editing;
 mod flight;
 mod frame;
@@ -39,6 +40,7 @@ use crate::{
     output,
     settings::{Settings, SettingsFile},
 };
+use change::Change;
 use editing::Editing;
 use flight::{flight_key, notches};
 pub(crate) use keys::{help as keys_help, text as keys_text};
@@ -134,6 +136,8 @@ struct Viewer {
     loading: Option<String>,
     /// Whether that is the first, and nothing is shown until then.
     awaits_first: bool,
+    /// What is begun, while the window goes on.
+    change: Option<Change>,
     /// Frames that are counted and timed.
     trial: Option<Trial>,
     last_frame: Instant,
@@ -183,6 +187,7 @@ impl Viewer {
             proxy,
             loading: None,
             awaits_first: false,
+            change: None,
             trial: None,
             last_frame: Instant::now(),
             mouse_captured: false,
@@ -228,6 +233,7 @@ impl Viewer {
         }
         self.status.set_backend(backend);
         self.screen = Some(opened);
+        self.end_change();
         self.overlay.forget();
         self.last_frame = Instant::now();
         window.request_redraw();
@@ -277,7 +283,7 @@ impl Viewer {
                 KeyCode::KeyO => self.view.order = !self.view.order,
                 KeyCode::KeyR => self.next_renderer(event_loop),
                 KeyCode::KeyG => self.switch_cull(event_loop),
-                KeyCode::KeyX => self.switch_occlusion(event_loop),
+                KeyCode::KeyX => self.switch_occlusion(),
                 KeyCode::KeyT => self.switch_tint(),
                 KeyCode::KeyN => self.switch_wire(),
                 KeyCode::KeyF => self.switch_walking(),

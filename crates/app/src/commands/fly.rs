@@ -15,6 +15,7 @@ use crate::{
     commands,
     content::{Content, Shown},
     output,
+    progress::Progress,
 };
 use route::Route;
 use sink::Sink;
@@ -26,7 +27,7 @@ pub(crate) fn run(options: &FlyOptions) -> Result<(), AppError> {
     let sink = Sink::open(&options.output, options.scene.size, options.rate)?;
     let edits = &options.scene.edits;
     let open = || commands::open_edited(&options.scene.source, edits);
-    let (content, _) = Content::open(&options.scene, open)?;
+    let (content, _) = Content::open(&options.scene, open, &Progress::default())?;
     let views = route.views(&content, &options.scene, options.frames);
     let mut shown = show(content, options)?;
     let start = Instant::now();
@@ -43,7 +44,7 @@ pub(crate) fn run(options: &FlyOptions) -> Result<(), AppError> {
 /// The content in a renderer as the options want it.
 fn show(content: Content, options: &FlyOptions) -> Result<Shown, AppError> {
     let scene = &options.scene;
-    let quads = content.quads(scene.meshing());
+    let quads = content.quads(scene.meshing(), &Progress::default());
     let room = content.room(&quads);
     let mut renderer = scene::open_renderer(scene.renderer, scene.backend, scene.size, room)?;
     commands::set_cull(renderer.as_mut(), scene.cull)?;

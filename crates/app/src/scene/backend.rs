@@ -2,7 +2,7 @@ use std::str::FromStr;
 
 use drystone_render::{
     Api, Device, InstancedRenderer, NaiveRenderer, PlacePolicy, PoolRenderer, RenderError,
-    Renderer, WgpuDevice, WindowTarget,
+    Renderer, SharedDevice, WgpuDevice, WindowTarget,
 };
 
 use super::{ChunkQuads, quad_count};
@@ -11,7 +11,7 @@ use super::{ChunkQuads, quad_count};
 mod blocking;
 
 #[cfg(not(target_arch = "wasm32"))]
-pub use blocking::{open_renderer, open_window};
+pub use blocking::{open_renderer, open_soft, open_window};
 
 /// Which renderer keeps and draws the meshes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -120,13 +120,18 @@ pub struct Room {
 impl Room {
     /// Meshes that edits may add to a world, or parts that a model may have.
     const SPARE_MESHES: u32 = 1024;
+
+    /// For so many quads, in two layers of each of so many chunks.
+    pub fn of(quads: u64, chunks: usize) -> Self {
+        let layers = (chunks as u32).saturating_mul(2);
+        Self { quads, meshes: layers.saturating_add(Self::SPARE_MESHES) }
+    }
 }
 
 impl From<&[ChunkQuads]> for Room {
     /// Two layers a chunk, and room for chunks that edits will add.
     fn from(quads: &[ChunkQuads]) -> Self {
-        let layers = (quads.len() as u32).saturating_mul(2);
-        Self { quads: quad_count(quads), meshes: layers.saturating_add(Self::SPARE_MESHES) }
+        Self::of(quad_count(quads), quads.len())
     }
 }
 
@@ -140,6 +145,34 @@ impl Default for Room {
     /// For a few meshes.
     fn default() -> Self {
         Self { quads: 0, meshes: Self::SPARE_MESHES }
+    }
+}
+
+/// A device that is open, and makes renderers: one may draw while another takes in its meshes,
+/// and be followed by it without a picture in which any are missing.
+pub struct OpenDevice {
+    renderer: Box<MakeRenderer>,
+}
+
+type MakeRenderer = dyn Fn(RendererKind, Room) -> Result<Box<dyn Renderer>, RenderError>;
+
+impl OpenDevice {
+    /// Has renderers share a device.
+    pub fn new<D: Device + 'static>(device: D) -> Self {
+        let device = SharedDevice::new(device);
+        Self { renderer: Box::new(move |kind, room| renderer_on(device.clone(), kind, room)) }
+    }
+
+    /// A renderer with `room` for what will be shown and a little more; it grows when it must.
+    ///
+    /// # Errors
+    /// When the device is out of memory, or lost.
+    pub fn renderer(
+        &self,
+        kind: RendererKind,
+        room: impl Into<Room>,
+    ) -> Result<Box<dyn Renderer>, RenderError> {
+        (self.renderer)(kind, room.into())
     }
 }
 

@@ -9,7 +9,7 @@ use drystone_voxel::{ChunkMesh, Material, VoxelPos};
 use drystone_world::{Edit, Eye, LevelTree, NodePos, NodeSink, PixelScale, VoxelShape};
 use web_time::Instant;
 
-use super::{Meshes, Room, update_mesh};
+use super::{Meshes, Room, set_palette, update_mesh};
 
 mod coarsening;
 
@@ -60,8 +60,7 @@ impl LevelScene {
     /// # Errors
     /// What the renderer says of the palette.
     pub fn new(tree: LevelTree, mut renderer: Box<dyn Renderer>) -> Result<Self, RenderError> {
-        let colors: Vec<_> = tree.data().materials().iter().map(|(_, kind)| kind.color).collect();
-        renderer.set_palette(&colors)?;
+        set_palette(renderer.as_mut(), tree.data().materials())?;
         let shown = Shown {
             renderer,
             meshes: HashMap::new(),

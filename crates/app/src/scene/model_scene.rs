@@ -24,11 +24,21 @@ impl ModelScene {
         mut renderer: Box<dyn Renderer>,
     ) -> Result<Self, RenderError> {
         let model = model.split(renderer.most_triangle_bytes());
-        let mut shown = Vec::with_capacity(model.parts.len());
-        for part in &model.parts {
-            shown.push((renderer.insert_triangles(&model.mesh(part))?, part.layer));
-        }
-        Ok(Self { shown, model, renderer })
+        Ok(Self { shown: insert(&model, renderer.as_mut())?, model, renderer })
+    }
+
+    /// Has another renderer draw the model. It may share its device with the one that draws.
+    ///
+    /// # Cost
+    /// As [`new`](Self::new).
+    ///
+    /// # Errors
+    /// As [`new`](Self::new); the old renderer then goes on.
+    pub fn change_renderer(&mut self, mut renderer: Box<dyn Renderer>) -> Result<(), RenderError> {
+        self.model = std::mem::take(&mut self.model).split(renderer.most_triangle_bytes());
+        self.shown = insert(&self.model, renderer.as_mut())?;
+        self.renderer = renderer;
+        Ok(())
     }
 
     /// The model, as it was handed over.
@@ -93,4 +103,16 @@ impl ModelScene {
         let picture = self.renderer.read_image()?;
         Ok((picture, self.renderer.drawn()))
     }
+}
+
+/// Hands all parts to a renderer.
+fn insert(
+    model: &ModelTriangles,
+    renderer: &mut dyn Renderer,
+) -> Result<Vec<(TrianglesId, Layer)>, RenderError> {
+    let mut shown = Vec::with_capacity(model.parts.len());
+    for part in &model.parts {
+        shown.push((renderer.insert_triangles(&model.mesh(part))?, part.layer));
+    }
+    Ok(shown)
 }

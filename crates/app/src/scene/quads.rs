@@ -32,14 +32,24 @@ pub fn mesh_world(world: &World) -> Vec<ChunkQuads> {
 
 /// The same in any other way.
 pub fn mesh_world_with(world: &World, meshing: Meshing) -> Vec<ChunkQuads> {
+    mesh_world_telling(world, meshing, || {})
+}
+
+/// The same; `meshed` is called when a chunk is done, by whichever thread has done it.
+pub fn mesh_world_telling(
+    world: &World,
+    meshing: Meshing,
+    meshed: impl Fn() + Sync,
+) -> Vec<ChunkQuads> {
     let positions: Vec<ChunkPos> = world.positions().collect();
     positions
         .into_par_iter()
         .map_init(
             || Scratch::new(meshing),
-            |scratch, position| ChunkQuads {
-                position,
-                mesh: scratch.mesh(world, position).clone(),
+            |scratch, position| {
+                let mesh = scratch.mesh(world, position).clone();
+                meshed();
+                ChunkQuads { position, mesh }
             },
         )
         .filter(|chunk| !chunk.mesh.is_empty())

@@ -35,6 +35,11 @@ impl SideBySide {
         Self { scratches, ready: meshes(), next: meshes() }
     }
 
+    /// Chunks of a few blocks: fewer at a time would leave cores without work.
+    pub(super) fn at_once() -> usize {
+        2 * CHUNKS_PER_CORE * rayon::current_num_threads()
+    }
+
     /// Meshes chunks on all cores and gives them to `show`, in order.
     ///
     /// # Errors

@@ -330,6 +330,10 @@ impl Viewer {
         if let Err(error) = done {
             output::note(&error.to_string());
         }
+        let told = self.screen.as_mut().map_or(Ok(()), Screen::edited);
+        if let Err(error) = told {
+            output::note(&error.to_string());
+        }
         self.redraw();
     }
 }

@@ -47,7 +47,12 @@ impl Viewer {
         let (min, max) = self.editing.grown(self.corners);
         scene::reach(&mut self.view.camera, min, max);
         let PhysicalSize { width, height } = size;
-        match screen.draw(&self.view, Size { width, height }) {
+        let followed = screen.follow(&self.view, Size { width, height });
+        if let Err(error) = followed.and_then(|part| self.go_on(part)) {
+            return self.give_up_change(event_loop, error);
+        }
+        let Some(screen) = &mut self.screen else { return };
+        match screen.draw(&self.view) {
             Ok(stats) => self.drawn(event_loop, now.elapsed(), stats),
             Err(error) => self.recover(event_loop, error),
         }
@@ -68,7 +73,8 @@ impl Viewer {
         self.overlay.frame_ended(Instant::now(), time);
         self.look_after(event_loop);
         self.end_tried_frame(event_loop);
-        let goes_on = self.is_haze_moving || lags || self.editing.editor.is_busy();
+        let changes = self.change.is_some() || self.editing.editor.is_busy();
+        let goes_on = self.is_haze_moving || changes || lags;
         if stats.shown && (goes_on || self.flight.is_moving() || self.is_falling()) {
             self.redraw();
         }

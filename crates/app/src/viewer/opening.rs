@@ -5,7 +5,10 @@ use std::{
     fs,
     panic::{self, AssertUnwindSafe},
     path::{Path, PathBuf},
-    sync::mpsc::{self, Receiver, RecvTimeoutError},
+    sync::{
+        Arc,
+        mpsc::{self, Receiver, RecvTimeoutError},
+    },
     thread,
     time::{Duration, Instant},
 };
@@ -23,6 +26,7 @@ use crate::{
     cli::{EditsArgs, LevelsKind, SaveArgs, SceneOptions, SourceOptions},
     commands,
     content::Content,
+    progress::Progress,
     settings::Settings,
 };
 
@@ -44,9 +48,10 @@ impl Loaded {
         mut options: SceneOptions,
         save: &SaveArgs,
         settings: &Settings,
+        progress: &Progress,
     ) -> Result<Self, AppError> {
         let open = || commands::open_to_edit(&options, save);
-        let (content, kept_by) = Content::open(&options, open)?;
+        let (content, kept_by) = Content::open(&options, open, progress)?;
         let is_whole = matches!(content, Content::World(_));
         let is_cubes = matches!(settings.renderer, RendererKind::Instanced(_));
         if !options.is_renderer_said && (is_whole || !is_cubes) {
@@ -56,7 +61,7 @@ impl Loaded {
         if settings.darkens_corners && is_whole {
             options = fitting(SceneOptions { ao: true, ..options.clone() }).unwrap_or(options);
         }
-        let quads = content.quads(options.meshing());
+        let quads = content.quads(options.meshing(), progress);
         Ok(Self { options, content, kept_by, quads })
     }
 }
@@ -66,7 +71,7 @@ pub(super) enum First {
     /// Something to show.
     Ready(Box<Loaded>),
     /// A thread still reads what these options name.
-    Later(Box<SceneOptions>, Receiver<Result<Loaded, AppError>>),
+    Later(Box<SceneOptions>, Arc<Progress>, Receiver<Result<Loaded, AppError>>),
 }
 
 /// A window that opened sooner would show a bar that nobody has time to read.
@@ -84,13 +89,17 @@ impl First {
     ) -> Result<Self, AppError> {
         let (sender, receiver) = mpsc::channel();
         let (asked, save, settings) = (options.clone(), save.clone(), settings.clone());
+        let progress = Arc::new(reading(options.source.path.as_deref()));
+        let told = Arc::clone(&progress);
         thread::spawn(move || {
             // Whoever ended meanwhile waits no more.
-            let _ = sender.send(Loaded::read(asked, &save, &settings));
+            let _ = sender.send(Loaded::read(asked, &save, &settings, &told));
         });
         match receiver.recv_timeout(PATIENCE) {
             Ok(read) => Ok(Self::Ready(Box::new(read?))),
-            Err(RecvTimeoutError::Timeout) => Ok(Self::Later(Box::new(options), receiver)),
+            Err(RecvTimeoutError::Timeout) => {
+                Ok(Self::Later(Box::new(options), progress, receiver))
+            }
             Err(RecvTimeoutError::Disconnected) => Err(AppError::Window(READER_FAILED.into())),
         }
     }
@@ -109,6 +118,16 @@ fn name_of(path: &Path) -> String {
     path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
 }
 
+/// The name of what is read.
+fn shown_name(path: Option<&Path>) -> String {
+    path.map_or("the world".into(), name_of)
+}
+
+/// That it is being read.
+fn reading(path: Option<&Path>) -> Progress {
+    Progress::new(format!("reading {}", shown_name(path)))
+}
+
 /// The options, if they go together.
 fn fitting(options: SceneOptions) -> Option<SceneOptions> {
     options.misused().is_none().then_some(options)
@@ -122,15 +141,15 @@ impl Viewer {
         settings: Settings,
         proxy: EventLoopProxy<Wish>,
     ) -> Self {
-        let (options, receiver) = match first {
+        let (options, progress, receiver) = match first {
             First::Ready(loaded) => return Self::new(*loaded, save, settings, proxy),
-            First::Later(options, receiver) => (*options, receiver),
+            First::Later(options, progress, receiver) => (*options, progress, receiver),
         };
-        let name = options.source.path.as_deref().map_or("the world".into(), name_of);
+        let name = shown_name(options.source.path.as_deref());
         let content = Content::World(Box::new(World::new(&name, MaterialTable::new())));
         let nothing = Loaded { options, content, kept_by: KeptBy::Nobody, quads: Vec::new() };
         let mut viewer = Self::new(nothing, save, settings, proxy.clone());
-        viewer.overlay.set_progress(Some(name.clone()));
+        viewer.overlay.set_progress(Some(progress));
         (viewer.loading, viewer.awaits_first) = (Some(name), true);
         thread::spawn(move || {
             let wish = match receiver.recv() {
@@ -197,20 +216,26 @@ impl Viewer {
         if !self.may_leave() {
             return;
         }
-        let name = name_of(&path);
         let options = self.options_of(path);
         if let Some(problem) = options.misused() {
             return self.say(problem);
         }
-        self.overlay.set_progress(Some(name.clone()));
-        self.loading = Some(name);
-        let (save, proxy) = (self.save.clone(), self.proxy.clone());
         // As it is now, whether that was chosen or said.
         let (renderer, darkens_corners) = (self.options.renderer, self.options.ao);
         let settings = Settings { renderer, darkens_corners, ..self.settings() };
+        self.start_reading(options, settings);
+    }
+
+    /// Has a thread read what the options name, and send it.
+    fn start_reading(&mut self, options: SceneOptions, settings: Settings) {
+        let path = options.source.path.as_deref();
+        let progress = Arc::new(reading(path));
+        self.overlay.set_progress(Some(Arc::clone(&progress)));
+        self.loading = Some(shown_name(path));
+        let (save, proxy) = (self.save.clone(), self.proxy.clone());
         thread::spawn(move || {
             // Nothing that it shares is left half done: it has all to itself.
-            let read = AssertUnwindSafe(|| Loaded::read(options, &save, &settings));
+            let read = AssertUnwindSafe(|| Loaded::read(options, &save, &settings, &progress));
             let wish = match panic::catch_unwind(read) {
                 Ok(Ok(loaded)) => Wish::Show(Box::new(loaded)),
                 Ok(Err(error)) => Wish::NotRead(error.to_string()),

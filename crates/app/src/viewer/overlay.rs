@@ -15,13 +15,17 @@ mod panels;
 mod pool_map;
 mod progress;
 
-use std::time::{Duration, Instant};
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use drystone_render::Overlay as Triangles;
 use egui::{CursorIcon, epaint::ClippedShape};
 use egui_winit::State;
 use winit::{dpi::PhysicalPosition, event::WindowEvent, window::Window};
 
+use crate::progress::Progress;
 pub(super) use frame_times::{FrameTimes, Percentiles};
 pub(crate) use mesh::Textures;
 use panels::Panels;
@@ -40,8 +44,8 @@ pub(super) struct Overlay {
     last_made: Option<Duration>,
     shows_panels: bool,
     shows_help: bool,
-    /// What is being read, and since when.
-    progress: Option<(String, Instant)>,
+    /// What takes long, and since when it does.
+    progress: Option<(Arc<Progress>, Instant)>,
     /// Whether the renderer has something to draw over pictures.
     is_drawn: bool,
     /// Whether there was input since the panels were made.
@@ -121,9 +125,9 @@ impl Overlay {
         self.has_input = true;
     }
 
-    /// Shows that something of this name is being read, or nothing.
-    pub(super) fn set_progress(&mut self, name: Option<String>) {
-        self.progress = name.map(|name| (name, Instant::now()));
+    /// Shows how far something is that takes long, or nothing.
+    pub(super) fn set_progress(&mut self, progress: Option<Arc<Progress>>) {
+        self.progress = progress.map(|progress| (progress, Instant::now()));
         self.has_input = true;
     }
 
@@ -310,8 +314,8 @@ impl Overlay {
                 panels.show(context, facts, times, actions);
             }
             help::show(context, &mut is_help_open);
-            if let Some((name, since)) = progress {
-                progress::show(context, name, since.elapsed());
+            if let Some((progress, since)) = progress {
+                progress::show(context, progress, since.elapsed());
             }
         });
         if let Some(icon) = cursor {

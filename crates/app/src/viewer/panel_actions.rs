@@ -2,8 +2,7 @@
 
 use std::time::Instant;
 
-use drystone::scene::RendererKind;
-use drystone_render::{Overlay, PlacePolicy, RenderError};
+use drystone_render::{Overlay, RenderError};
 use egui::CursorIcon;
 use winit::{
     event::{ElementState, WindowEvent},
@@ -16,7 +15,7 @@ use super::{
     overlay::{Action, Facts},
     trial::Clock,
 };
-use crate::{cli::SceneOptions, output};
+use crate::output;
 
 impl Viewer {
     /// Whether an event is for the panels alone. While the mouse turns, none is; what is let go
@@ -85,7 +84,7 @@ impl Viewer {
     /// Makes the panels, of what is so now.
     fn make_panels(&mut self, window: &Window, actions: &mut Vec<Action>) -> Option<Overlay> {
         let wants_places = self.overlay.wants_places();
-        let walks = self.walk.is_some();
+        let (walks, renderer) = (self.walk.is_some(), self.wanted_renderer());
         let screen = self.screen.as_mut()?;
         let facts = self.overlay.shows_panels().then(|| {
             let [name, backend] = self.status.names();
@@ -93,7 +92,7 @@ impl Viewer {
             Facts {
                 name,
                 backend,
-                renderer: self.options.renderer,
+                renderer,
                 drawn: self.status.drawn(),
                 held: screen.held(),
                 pool: screen.renderer().pool_stats(),
@@ -121,7 +120,7 @@ impl Viewer {
             Action::Frustum => self.view.cull_frustum = !self.view.cull_frustum,
             Action::Order => self.view.order = !self.view.order,
             Action::Cull => self.switch_cull(event_loop),
-            Action::Occlusion => self.switch_occlusion(event_loop),
+            Action::Occlusion => self.switch_occlusion(),
             Action::Walk => self.switch_walking(),
             Action::Edit => self.switch_editing(),
             Action::Help => self.overlay.switch_help(),
@@ -139,44 +138,6 @@ impl Viewer {
             Action::Redo => self.step_history(true),
             Action::Save => self.save(),
             Action::Go(eye) => self.view.camera.eye = eye,
-        }
-    }
-
-    /// Shows the same with the next renderer that can.
-    pub(super) fn next_renderer(&mut self, event_loop: &ActiveEventLoop) {
-        let next = match self.options.renderer {
-            RendererKind::Pool => RendererKind::Naive,
-            RendererKind::Naive => RendererKind::Instanced(PlacePolicy::Lowest),
-            RendererKind::Instanced(_) => RendererKind::Pool,
-        };
-        let before = self.options.renderer;
-        self.switch_renderer(event_loop, next);
-        if self.options.renderer == before {
-            self.switch_renderer(event_loop, RendererKind::Pool);
-        }
-    }
-
-    /// Shows the same with another renderer, or says why that cannot be.
-    fn switch_renderer(&mut self, event_loop: &ActiveEventLoop, renderer: RendererKind) {
-        let options = SceneOptions { renderer, ..self.options.clone() };
-        if let Some(problem) = options.misused() {
-            return self.say(problem);
-        }
-        let Some(screen) = &self.screen else { return };
-        if matches!(renderer, RendererKind::Instanced(_)) {
-            if screen.levels().is_some() {
-                return self
-                    .say("cubes are not drawn at levels of detail: open it with --levels off");
-            }
-            if screen.is_model() {
-                return self.say("the instanced renderer draws no polygon models");
-            }
-        }
-        self.options = options;
-        self.reopen(event_loop);
-        // One that could not be opened is not the next time's.
-        if self.failure.is_none() {
-            self.settings.renderer = renderer;
         }
     }
 

@@ -1,6 +1,8 @@
 use std::{num::NonZeroU32, sync::Arc};
 
-use drystone::scene::{self, BackendKind, ChunkQuads, EditScene, Meshing, RendererKind, Size};
+use drystone::scene::{
+    self, BackendKind, ChunkQuads, EditScene, Meshing, OpenDevice, RendererKind, Size,
+};
 use drystone_render::{
     Cull, DrawStats, HeldStats, Image, Overlay, RenderError, Renderer, View, WindowTarget,
 };
@@ -12,15 +14,19 @@ use winit::{
     window::Window,
 };
 
-use crate::content::{Content, Shown};
-use crate::{AppError, commands};
+use crate::{
+    AppError, commands,
+    content::{Content, Shown},
+    progress::Progress,
+};
 
 /// A scene and the way that its pictures reach the window.
-pub(super) enum Screen {
-    /// The GPU draws to the window.
-    Direct(Shown),
-    /// The software rasteriser draws a picture, which is copied there.
-    Copied { scene: Shown, surface: SoftSurface },
+pub(super) struct Screen {
+    scene: Shown,
+    /// What renderers of it share.
+    device: OpenDevice,
+    /// Where pictures are copied to that the GPU does not draw to the window.
+    surface: Option<SoftSurface>,
 }
 
 type SoftSurface = softbuffer::Surface<OwnedDisplayHandle, Arc<Window>>;
@@ -38,66 +44,80 @@ impl Screen {
     ) -> Result<Self, AppError> {
         let PhysicalSize { width, height } = window.inner_size();
         let size = Size { width: width.max(1), height: height.max(1) };
-        let quads = &quads.unwrap_or_else(|| content.quads(meshing));
+        let quads = &quads.unwrap_or_else(|| content.quads(meshing, &Progress::default()));
         let room = content.room(quads);
         let display = event_loop.owned_display_handle();
+        let open = |device: OpenDevice| Ok((device.renderer(renderer, room)?, device));
         if backend != BackendKind::Soft {
             let target = || WindowTarget {
                 window: Arc::clone(window) as Arc<dyn wgpu::WindowHandle>,
                 display: Box::new(display.clone()),
                 vsync: true,
             };
-            match scene::open_window(renderer, backend, target, size, room) {
-                Ok(renderer) => {
-                    return Ok(Self::Direct(Shown::new(content, quads, meshing, renderer)?));
+            match scene::open_window(backend, target, size).and_then(open) {
+                Ok((renderer, device)) => {
+                    let scene = Shown::new(content, quads, meshing, renderer)?;
+                    return Ok(Self { scene, device, surface: None });
                 }
                 Err(error) if backend != BackendKind::Auto => return Err(error.into()),
                 Err(_) => {}
             }
         }
-        let surface = soft_surface(display, window)?;
-        let renderer = scene::open_renderer(renderer, BackendKind::Soft, size, room)?;
-        Ok(Self::Copied { scene: Shown::new(content, quads, meshing, renderer)?, surface })
+        let surface = Some(soft_surface(display, window)?);
+        let (renderer, device) = scene::open_soft(size).and_then(open)?;
+        let scene = Shown::new(content, quads, meshing, renderer)?;
+        Ok(Self { scene, device, surface })
     }
 
     pub(super) fn backend(&mut self) -> String {
-        self.scene().renderer().backend()
+        self.renderer().backend()
     }
 
-    /// Meshes the content anew, if it is a world.
-    pub(super) fn remesh(&mut self, meshing: Meshing) -> Result<(), RenderError> {
-        self.scene().remesh(meshing)
+    /// Begins to mesh the content anew, if it is a world; [`follow`](Self::follow) goes on.
+    pub(super) fn change_meshing(&mut self, meshing: Meshing) {
+        self.scene.change_meshing(meshing);
+    }
+
+    /// Begins to show the same with another renderer; [`follow`](Self::follow) goes on.
+    pub(super) fn change_renderer(&mut self, kind: RendererKind) -> Result<(), RenderError> {
+        self.scene.change_renderer(&self.device, kind)
+    }
+
+    /// Gives up what was begun.
+    pub(super) fn stop_change(&mut self) {
+        self.scene.stop_change();
+    }
+
+    /// Voxels were set.
+    pub(super) fn edited(&mut self) -> Result<(), RenderError> {
+        self.scene.edited(&self.device)
     }
 
     /// Has the GPU or the CPU leave out what cannot be seen.
     pub(super) fn set_cull(&mut self, cull: Cull) -> Result<(), RenderError> {
-        commands::set_cull(self.scene().renderer(), cull)
+        commands::set_cull(self.renderer(), cull)
     }
 
     /// Who does.
     pub(super) fn cull(&mut self) -> Cull {
-        self.scene().renderer().cull()
+        self.renderer().cull()
     }
 
     pub(super) fn held(&mut self) -> HeldStats {
-        self.scene().renderer().held()
+        self.renderer().held()
     }
 
     pub(super) fn into_content(self) -> Content {
-        match self {
-            Self::Direct(scene) | Self::Copied { scene, .. } => scene.into_content(),
-        }
+        self.scene.into_content()
     }
 
     pub(super) fn resize(&mut self, size: PhysicalSize<u32>) -> Result<(), RenderError> {
-        self.scene().renderer().resize(size.width, size.height)
+        self.renderer().resize(size.width, size.height)
     }
 
     /// The world, where what is shown of it follows the eye, and whether that lags behind.
     pub(super) fn levels(&self) -> Option<(&LevelData, bool)> {
-        match self {
-            Self::Direct(scene) | Self::Copied { scene, .. } => scene.levels(),
-        }
+        self.scene.levels()
     }
 
     /// Whether a part of what is shown could not be read, and is tried again by drawing.
@@ -108,18 +128,17 @@ impl Screen {
 
     /// Whether it is of polygons.
     pub(super) const fn is_model(&self) -> bool {
-        let (Self::Direct(scene) | Self::Copied { scene, .. }) = self;
-        matches!(scene, Shown::Model(_))
+        matches!(self.scene, Shown::Model(_))
     }
 
     /// The renderer.
     pub(super) fn renderer(&mut self) -> &mut dyn Renderer {
-        self.scene().renderer()
+        self.scene.renderer()
     }
 
     /// The voxels, to be changed; `None` where there are none.
     pub(super) fn edit_scene(&mut self) -> Option<&mut dyn EditScene> {
-        self.scene().edit_scene()
+        self.scene.edit_scene()
     }
 
     /// What the voxels' numbers mean.
@@ -133,31 +152,26 @@ impl Screen {
         let renderer = self.renderer();
         renderer.set_overlay(&Overlay::default())?;
         renderer.set_readable(true)?;
-        let picture = self.scene().picture(view);
+        let picture = self.scene.picture(view);
         self.renderer().set_readable(false)?;
         picture.map(|(picture, _)| picture)
     }
 
-    /// Draws one picture of this size and shows it.
-    pub(super) fn draw(&mut self, view: &View, size: Size) -> Result<DrawStats, RenderError> {
-        self.scene().follow(view, size)?;
-        match self {
-            Self::Direct(scene) => scene.draw(view),
-            Self::Copied { scene, surface } => {
-                let (picture, drawn) = scene.picture(view)?;
-                show(surface, &picture).map_err(|error| RenderError::Device {
-                    during: "showing the picture",
-                    reason: error.to_string(),
-                })?;
-                Ok(drawn)
-            }
-        }
+    /// Brings what is shown closer to what `view` should see, in a picture of this size. Returns
+    /// which part is done of a change that was begun, and `None` when there is none.
+    pub(super) fn follow(&mut self, view: &View, size: Size) -> Result<Option<f32>, RenderError> {
+        self.scene.follow(view, size)
     }
 
-    fn scene(&mut self) -> &mut Shown {
-        match self {
-            Self::Direct(scene) | Self::Copied { scene, .. } => scene,
-        }
+    /// Draws one picture and shows it.
+    pub(super) fn draw(&mut self, view: &View) -> Result<DrawStats, RenderError> {
+        let Some(surface) = &mut self.surface else { return self.scene.draw(view) };
+        let (picture, drawn) = self.scene.picture(view)?;
+        show(surface, &picture).map_err(|error| RenderError::Device {
+            during: "showing the picture",
+            reason: error.to_string(),
+        })?;
+        Ok(drawn)
     }
 }
 

@@ -5,7 +5,7 @@ use drystone_render::Cull;
 use winit::event_loop::ActiveEventLoop;
 
 use super::Viewer;
-use crate::cli::{Haze, SceneOptions, Tint};
+use crate::cli::{Haze, Tint};
 
 /// After a rest, haze goes on as if it had been this long.
 const LONGEST_STEP: Duration = Duration::from_millis(100);
@@ -47,27 +47,6 @@ impl Viewer {
     pub(super) fn set_haze(&mut self, end: f32) {
         self.view.atmosphere = self.view.atmosphere.with_haze(end * HAZE_BEGINS, end, 1.0);
         self.options.air.haze = Some(Haze::Distance(end));
-    }
-
-    /// Darkens corners of voxels, or stops it; for those who can't, it is said why.
-    pub(super) fn switch_occlusion(&mut self, event_loop: &ActiveEventLoop) {
-        let options = SceneOptions { ao: !self.options.ao, ..self.options.clone() };
-        if let Some(problem) = options.misused() {
-            return self.say(problem);
-        }
-        let Some(screen) = &mut self.screen else { return };
-        if screen.levels().is_some() {
-            return self.say("corners are not darkened in a world at levels of detail");
-        }
-        match screen.remesh(options.meshing()) {
-            // When the device is opened again, it goes on like this.
-            Ok(()) => {
-                self.view.atmosphere.occlusion = options.occlusion();
-                self.settings.darkens_corners = options.ao;
-                self.options = options;
-            }
-            Err(error) => self.recover(event_loop, error),
-        }
     }
 
     /// Has haze hide where a vast world ends, from wherever the eye is, after so long; unless

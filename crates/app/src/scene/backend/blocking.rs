@@ -4,7 +4,7 @@ use drystone_render::{
     Access, Api, GlConfig, GlDevice, RenderError, Renderer, SoftDevice, WgpuDevice, WindowTarget,
 };
 
-use super::{BackendKind, RendererKind, Room, Size, renderer_on};
+use super::{BackendKind, OpenDevice, RendererKind, Room, Size, renderer_on};
 
 /// A renderer without a window, with `room` for what will be shown and a little more; it
 /// grows when it must.
@@ -31,41 +31,49 @@ pub fn open_renderer(
         BackendKind::GlStaged => gl(Access::Staged),
         BackendKind::Auto => {
             // Whatever keeps the GPU from being used, there is one that needs none.
-            wgpu_or_gl(wgpu, || gl(Access::Direct), kind, room)
+            let on_wgpu = |device| renderer_on(device, kind, room);
+            wgpu_or_gl(wgpu, || gl(Access::Direct), on_wgpu)
                 .or_else(|_| renderer_on(SoftDevice::new(width, height)?, kind, room))
         }
     }
 }
 
-/// A renderer that shows its pictures in a window; `target` is asked for it once for each
+/// A device that shows its pictures in a window; `target` is asked for it once for each
 /// backend that is tried. `Soft` shows none by itself.
 ///
 /// # Errors
 /// `NoAdapter` when no adapter can show pictures there, or what the device says.
 pub fn open_window(
-    kind: RendererKind,
     backend: BackendKind,
     target: impl Fn() -> WindowTarget,
     size: Size,
-    room: impl Into<Room>,
-) -> Result<Box<dyn Renderer>, RenderError> {
-    let room = room.into();
+) -> Result<OpenDevice, RenderError> {
     let Size { width, height } = size;
     let wgpu = || WgpuDevice::windowed(Api::Any, target(), width, height);
     let gl = |access| {
         let device = GlDevice::windowed(gl_config(access), target(), width, height)?;
-        renderer_on(device, kind, room)
+        Ok(OpenDevice::new(device))
     };
     match backend {
         BackendKind::Soft => {
             let found = "the software rasteriser has no way to a window".into();
             Err(RenderError::NoAdapter { wanted: "windowed", found })
         }
-        BackendKind::Wgpu => renderer_on(wgpu()?, kind, room),
+        BackendKind::Wgpu => Ok(OpenDevice::new(wgpu()?)),
         BackendKind::Gl => gl(Access::Direct),
         BackendKind::GlStaged => gl(Access::Staged),
-        BackendKind::Auto => wgpu_or_gl(wgpu, || gl(Access::Direct), kind, room),
+        BackendKind::Auto => {
+            wgpu_or_gl(wgpu, || gl(Access::Direct), |device| Ok(OpenDevice::new(device)))
+        }
     }
+}
+
+/// The software rasteriser, for whoever copies its pictures to where they are seen.
+///
+/// # Errors
+/// `EmptyPicture`, `TooLarge`.
+pub fn open_soft(Size { width, height }: Size) -> Result<OpenDevice, RenderError> {
+    Ok(OpenDevice::new(SoftDevice::new(width, height)?))
 }
 
 fn gl_config(access: Access) -> GlConfig {
@@ -74,19 +82,18 @@ fn gl_config(access: Access) -> GlConfig {
 
 /// wgpu where it has more than OpenGL, which is quicker without it; else whichever there
 /// is.
-fn wgpu_or_gl(
+fn wgpu_or_gl<T>(
     wgpu: impl Fn() -> Result<WgpuDevice, RenderError>,
-    gl: impl FnOnce() -> Result<Box<dyn Renderer>, RenderError>,
-    kind: RendererKind,
-    room: Room,
-) -> Result<Box<dyn Renderer>, RenderError> {
+    gl: impl FnOnce() -> Result<T, RenderError>,
+    on_wgpu: impl Fn(WgpuDevice) -> Result<T, RenderError>,
+) -> Result<T, RenderError> {
     let refused = match wgpu() {
-        Ok(device) if !device.is_opengl() => return renderer_on(device, kind, room),
+        Ok(device) if !device.is_opengl() => return on_wgpu(device),
         // It goes before the other comes: a window has room for one.
         other => other.err(),
     };
     gl().or_else(|_| match refused {
         Some(error) => Err(error),
-        None => renderer_on(wgpu()?, kind, room),
+        None => on_wgpu(wgpu()?),
     })
 }

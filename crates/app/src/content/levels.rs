@@ -1,0 +1,157 @@
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use drystone::scene::{LevelScene, MemoryBudget, OpenDevice, RendererKind, Size};
+use drystone_render::{RenderError, Renderer, View};
+use drystone_world::{LevelData, LevelTree, WorldError};
+
+/// A world at levels of detail, and what it costs at most; on its way to another renderer twice.
+pub(crate) struct ShownLevels {
+    pub(crate) scene: LevelScene,
+    budget: MemoryBudget,
+    next: Option<Next>,
+}
+
+/// The same world in the renderer that is to draw, as far as that has it.
+struct Next {
+    scene: LevelScene,
+    kind: RendererKind,
+    begun: Instant,
+}
+
+/// While the eye moves on, neither renderer has all. After so long, the next one needs only have
+/// something in every place.
+const PATIENCE: Duration = Duration::from_secs(4);
+
+impl ShownLevels {
+    /// Shows nothing yet.
+    pub(crate) fn new(
+        data: Arc<LevelData>,
+        budget: MemoryBudget,
+        renderer: Box<dyn Renderer>,
+    ) -> Result<Self, RenderError> {
+        Ok(Self { scene: scene(data, budget, renderer)?, budget, next: None })
+    }
+
+    pub(crate) fn into_parts(self) -> (Arc<LevelData>, MemoryBudget) {
+        (self.scene.tree().shared_data(), self.budget)
+    }
+
+    /// Begins to show the same with another renderer; see [`go_on`](Self::go_on).
+    pub(crate) fn change_renderer(
+        &mut self,
+        device: &OpenDevice,
+        kind: RendererKind,
+    ) -> Result<(), RenderError> {
+        self.next = None;
+        let renderer = device.renderer(kind, LevelScene::ROOM)?;
+        let scene = scene(self.scene.tree().shared_data(), self.budget, renderer)?;
+        self.next = Some(Next { scene, kind, begun: Instant::now() });
+        Ok(())
+    }
+
+    pub(crate) fn stop_change(&mut self) {
+        self.next = None;
+    }
+
+    /// Voxels were set: the next renderer begins anew, since only one tree is told of edits.
+    pub(crate) fn edited(&mut self, device: &OpenDevice) -> Result<(), RenderError> {
+        self.next
+            .as_ref()
+            .map(|next| next.kind)
+            .map_or(Ok(()), |it| self.change_renderer(device, it))
+    }
+
+    /// Brings what is shown, and what is to be, closer to what `view` should see. Returns which
+    /// part the next renderer has, and `None` when it draws, or there is none.
+    pub(crate) fn follow(&mut self, view: &View, size: Size) -> Result<Option<f32>, RenderError> {
+        self.scene.update(view, size)?;
+        let Some(next) = &mut self.next else { return Ok(None) };
+        next.scene.update(view, size)?;
+        let (now, then) = (self.scene.tree(), next.scene.tree());
+        let is_late = !now.is_settled() && next.begun.elapsed() > PATIENCE;
+        if then.is_whole() && (then.is_settled() || is_late) {
+            if let Some(Next { scene, .. }) = self.next.take() {
+                self.scene = scene;
+            }
+            return Ok(None);
+        }
+        let bytes = |scene: &mut LevelScene| scene.renderer().held().used_bytes;
+        let part = bytes(&mut next.scene) as f32 / bytes(&mut self.scene).max(1) as f32;
+        Ok(Some(part.min(0.99)))
+    }
+}
+
+fn scene(
+    data: Arc<LevelData>,
+    budget: MemoryBudget,
+    renderer: Box<dyn Renderer>,
+) -> Result<LevelScene, RenderError> {
+    let no_threads = |error: WorldError| RenderError::Device {
+        during: "starting the threads that make meshes",
+        reason: error.to_string(),
+    };
+    let tree = LevelTree::new(data, budget.level_config()).map_err(no_threads)?;
+    let mut scene = LevelScene::new(tree, renderer)?;
+    scene.set_most_bytes(budget.vertex_bytes());
+    Ok(scene)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::thread::sleep;
+
+    use drystone::scene::{level_corners, outlook_on};
+    use drystone_render::{Image, SoftDevice};
+    use drystone_voxel::{Material, VoxelPos};
+    use drystone_world::{GeneratedWorld, GeneratorConfig, VoxelShape};
+
+    use super::*;
+
+    const SIZE: Size = Size { width: 96, height: 64 };
+
+    fn picture(levels: &mut ShownLevels, view: &View) -> Image {
+        levels.scene.picture(view).unwrap().0
+    }
+
+    /// Puts a ball where everybody sees it.
+    fn edit(levels: &mut ShownLevels) {
+        let ball = VoxelShape::Sphere { center: VoxelPos::new(128, 100, 128), radius_voxels: 12 };
+        assert!(levels.scene.fill(&ball, Material(1)).unwrap() > 0);
+    }
+
+    #[test]
+    fn another_renderer_takes_over_a_world_at_levels_of_detail() {
+        let config = GeneratorConfig { size_chunks: [8, 4, 8], ..GeneratorConfig::default() };
+        let source = Box::new(GeneratedWorld::new(config).unwrap());
+        let data = Arc::new(LevelData::new(source, 16 << 20));
+        let view = View::new(outlook_on(level_corners(&data), SIZE.aspect()).camera);
+        let device = OpenDevice::new(SoftDevice::new(SIZE.width, SIZE.height).unwrap());
+        let renderer = device.renderer(RendererKind::Pool, LevelScene::ROOM).unwrap();
+        let mut levels = ShownLevels::new(data, MemoryBudget::new(64 << 20), renderer).unwrap();
+        levels.scene.settle(&view, SIZE, |_| {}).unwrap();
+        let mut expected = picture(&mut levels, &view);
+        levels.change_renderer(&device, RendererKind::Naive).unwrap();
+        let mut steps = 0;
+        while let Some(part) = levels.follow(&view, SIZE).unwrap() {
+            assert!((0.0..1.0).contains(&part) && steps < 10_000, "{part} {steps}");
+            assert_eq!(levels.scene.renderer().name(), "pool");
+            assert!(picture(&mut levels, &view) == expected);
+            if steps == 1 {
+                edit(&mut levels);
+                levels.edited(&device).unwrap();
+                levels.scene.settle(&view, SIZE, |_| {}).unwrap();
+                let before = std::mem::replace(&mut expected, picture(&mut levels, &view));
+                assert!(before != expected, "the edit is seen");
+            }
+            steps += 1;
+            sleep(Duration::from_millis(1));
+        }
+        assert!(steps > 1, "{steps}");
+        assert_eq!(levels.scene.renderer().name(), "naive");
+        let difference = expected.difference(&picture(&mut levels, &view), 8).unwrap();
+        assert_eq!(difference.away_from_edges, 0);
+    }
+}

@@ -1,0 +1,184 @@
+//! To another renderer, or to other meshes, while the window goes on.
+
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use drystone::scene::{Meshing, RendererKind};
+use drystone_render::{PlacePolicy, RenderError};
+use winit::event_loop::ActiveEventLoop;
+
+use super::Viewer;
+use crate::{cli::SceneOptions, progress::Progress};
+
+/// A change that is not done.
+pub(super) struct Change {
+    to: To,
+    begun: Instant,
+    progress: Arc<Progress>,
+    /// Whether a bar says how far it is.
+    is_told: bool,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum To {
+    Renderer(RendererKind),
+    /// Whether corners are darkened.
+    Occlusion(bool),
+}
+
+/// A bar that comes and goes sooner than this would only flicker.
+const BAR_AFTER: Duration = Duration::from_millis(150);
+
+impl Change {
+    fn new(to: To) -> Self {
+        let what = match to {
+            To::Renderer(RendererKind::Pool) => "handing over to the pool",
+            To::Renderer(RendererKind::Naive) => "handing over to the naive renderer",
+            To::Renderer(RendererKind::Instanced(_)) => "handing over to instanced cubes",
+            To::Occlusion(true) => "meshing with dark corners",
+            To::Occlusion(false) => "meshing without dark corners",
+        };
+        let progress = Arc::new(Progress::new(what));
+        Self { to, begun: Instant::now(), progress, is_told: false }
+    }
+}
+
+impl Viewer {
+    /// What draws, or is to when it has everything.
+    pub(super) fn wanted_renderer(&self) -> RendererKind {
+        match &self.change {
+            Some(Change { to: To::Renderer(kind), .. }) => *kind,
+            _ => self.options.renderer,
+        }
+    }
+
+    /// Shows the same with the next renderer that can.
+    pub(super) fn next_renderer(&mut self, event_loop: &ActiveEventLoop) {
+        let next = match self.wanted_renderer() {
+            RendererKind::Pool => RendererKind::Naive,
+            RendererKind::Naive => RendererKind::Instanced(PlacePolicy::Lowest),
+            RendererKind::Instanced(_) => RendererKind::Pool,
+        };
+        match self.cannot_draw(next) {
+            Some(problem) => {
+                self.say(problem);
+                self.switch_renderer(event_loop, RendererKind::Pool);
+            }
+            None => self.switch_renderer(event_loop, next),
+        }
+    }
+
+    /// Why a renderer cannot show what is shown.
+    fn cannot_draw(&self, renderer: RendererKind) -> Option<&'static str> {
+        let options = SceneOptions { renderer, ..self.options.clone() };
+        if let Some(problem) = options.misused() {
+            return Some(problem);
+        }
+        let screen = self.screen.as_ref()?;
+        if !matches!(renderer, RendererKind::Instanced(_)) {
+            None
+        } else if screen.levels().is_some() {
+            Some("cubes are not drawn at levels of detail: open it with --levels off")
+        } else {
+            screen.is_model().then_some("the instanced renderer draws no polygon models")
+        }
+    }
+
+    /// Begins to show the same with another renderer, or says why that cannot be.
+    pub(super) fn switch_renderer(&mut self, event_loop: &ActiveEventLoop, kind: RendererKind) {
+        if let Some(problem) = self.cannot_draw(kind) {
+            return self.say(problem);
+        }
+        if matches!(&self.change, Some(Change { to: To::Occlusion(_), .. })) {
+            return self.say(BUSY);
+        }
+        let Some(screen) = &mut self.screen else { return };
+        if kind == self.options.renderer {
+            screen.stop_change();
+            return self.end_change();
+        }
+        match screen.change_renderer(kind) {
+            Ok(()) => self.begin_change(To::Renderer(kind)),
+            Err(error) => self.give_up_change(event_loop, error),
+        }
+    }
+
+    /// Darkens corners of voxels, or stops it; for those who can't, it is said why.
+    pub(super) fn switch_occlusion(&mut self) {
+        let ao = match &self.change {
+            Some(Change { to: To::Occlusion(ao), .. }) => !ao,
+            Some(_) => return self.say(BUSY),
+            None => !self.options.ao,
+        };
+        let options = SceneOptions { ao, ..self.options.clone() };
+        if let Some(problem) = options.misused() {
+            return self.say(problem);
+        }
+        let Some(screen) = &mut self.screen else { return };
+        if screen.levels().is_some() {
+            return self.say("corners are not darkened in a world at levels of detail");
+        }
+        // Meshes of both kinds look alike while shades are not shown.
+        self.view.atmosphere.occlusion = 0.0;
+        screen.change_meshing(Meshing { occlusion: ao });
+        self.begin_change(To::Occlusion(ao));
+    }
+
+    fn begin_change(&mut self, to: To) {
+        self.end_change();
+        self.change = Some(Change::new(to));
+        self.redraw();
+    }
+
+    /// Nothing changes any more.
+    pub(super) fn end_change(&mut self) {
+        if self.change.take().is_some_and(|change| change.is_told) && self.loading.is_none() {
+            self.overlay.set_progress(None);
+        }
+    }
+
+    /// Notes how far the change is; what is `None` is done, and is from now on how it is.
+    pub(super) fn go_on(&mut self, part: Option<f32>) -> Result<(), RenderError> {
+        let (Some(change), Some(screen)) = (&mut self.change, &mut self.screen) else {
+            return Ok(());
+        };
+        if let Some(part) = part {
+            change.progress.set_part(part);
+            if !change.is_told && self.loading.is_none() && change.begun.elapsed() > BAR_AFTER {
+                change.is_told = true;
+                self.overlay.set_progress(Some(Arc::clone(&change.progress)));
+            }
+            return Ok(());
+        }
+        match change.to {
+            To::Renderer(kind) => {
+                (self.options.renderer, self.settings.renderer) = (kind, kind);
+                screen.set_cull(self.options.cull)?;
+            }
+            To::Occlusion(ao) => {
+                (self.options.ao, self.settings.darkens_corners) = (ao, ao);
+                self.view.atmosphere.occlusion = self.options.occlusion();
+            }
+        }
+        self.end_change();
+        Ok(())
+    }
+
+    /// A frame, or what prepared it, failed: a change that is not done is given up, and all stays
+    /// as it was; what is not that is the device's.
+    pub(super) fn give_up_change(&mut self, event_loop: &ActiveEventLoop, error: RenderError) {
+        let is_lost = matches!(error, RenderError::Lost { .. });
+        let (Some(screen), Some(_), false) = (&mut self.screen, &self.change, is_lost) else {
+            return self.recover(event_loop, error);
+        };
+        screen.stop_change();
+        self.end_change();
+        self.view.atmosphere.occlusion = self.options.occlusion();
+        self.say(&format!("it stays as it is: {error}"));
+        self.redraw();
+    }
+}
+
+const BUSY: &str = "wait until what is begun is done";
