@@ -5,6 +5,7 @@ mod editing;
 mod flight;
 mod frame;
 mod keys;
+mod levels;
 mod opening;
 mod overlay;
 mod panel_actions;
@@ -35,7 +36,7 @@ use winit::{
 use crate::{
     AppError,
     allocator::AllocatorReport,
-    cli::{SaveArgs, SceneOptions},
+    cli::{LevelsKind, SaveArgs, SceneOptions},
     content::Content,
     output,
     settings::{Settings, SettingsFile},
@@ -134,6 +135,12 @@ struct Viewer {
     proxy: EventLoopProxy<Wish>,
     /// The name of what a thread reads.
     loading: Option<String>,
+    /// Whether that is what is shown, to be shown in another way.
+    is_read_again: bool,
+    /// How often it was edited when that began.
+    changes_before: u64,
+    /// What was said of levels of detail, for the next files.
+    levels_said: LevelsKind,
     /// Whether that is the first, and nothing is shown until then.
     awaits_first: bool,
     /// What is begun, while the window goes on.
@@ -163,7 +170,7 @@ impl Viewer {
     ) -> Self {
         let Loaded { options, content, kept_by, quads } = loaded;
         let view = content.view(&options);
-        let clear_air = content.clear_air(&options);
+        let (clear_air, levels_said) = (content.clear_air(&options), options.levels);
         let corners = content.corners();
         let mut viewer = Self {
             status: Status::new(content.name()),
@@ -186,6 +193,9 @@ impl Viewer {
             settings,
             proxy,
             loading: None,
+            is_read_again: false,
+            changes_before: 0,
+            levels_said,
             awaits_first: false,
             change: None,
             trial: None,
@@ -286,6 +296,7 @@ impl Viewer {
                 KeyCode::KeyX => self.switch_occlusion(),
                 KeyCode::KeyT => self.switch_tint(),
                 KeyCode::KeyN => self.switch_wire(),
+                KeyCode::KeyL => self.switch_levels(),
                 KeyCode::KeyF => self.switch_walking(),
                 KeyCode::Home => self.view.camera = self.start.camera,
                 KeyCode::KeyH => self.overlay.switch_help(),
@@ -399,7 +410,7 @@ impl ApplicationHandler<Wish> for Viewer {
             Wish::Fail(error) => self.stop(event_loop, error),
             Wish::Show(loaded) => self.show(event_loop, *loaded),
             Wish::NotRead(problem) => {
-                self.loading = None;
+                (self.loading, self.is_read_again) = (None, false);
                 self.overlay.set_progress(None);
                 self.say(&problem);
                 self.redraw();

@@ -27,6 +27,8 @@ pub(super) struct Editing {
     pub(super) focus: Focus,
     pointer: PhysicalPosition<f64>,
     press: Option<Press>,
+    /// How often something was edited, or saved, or tried to be.
+    pub(super) changes: u64,
     /// What the last thing that was tried came to.
     pub(super) message: String,
 }
@@ -87,6 +89,7 @@ impl Editing {
             focus: Focus::default(),
             pointer: PhysicalPosition::new(0.0, 0.0),
             press: None,
+            changes: 0,
             message: String::new(),
         }
     }
@@ -326,6 +329,7 @@ impl Viewer {
     /// Says what came of an edit. A device that is lost is noticed by the next frame.
     pub(super) fn edited(&mut self, message: String, done: Result<(), EditError>) {
         self.editing.message = message;
+        self.editing.changes += 1;
         self.editing.saving.edited();
         if let Err(error) = done {
             output::note(&error.to_string());

@@ -16,6 +16,7 @@ const KEYS: &[(&str, &str)] = &[
     ("O", "order front to back"),
     ("G", "cull on the GPU, also what is hidden, or on the CPU"),
     ("X", "darken corners of voxels by what is near"),
+    ("L", "levels of detail: far voxels larger, or all as they are"),
     ("T", "tint levels of detail"),
     ("N", "the edges of quads, as a net"),
     ("F", "walk, with Space to jump; F again to fly"),

@@ -227,11 +227,11 @@ impl Viewer {
     }
 
     /// Has a thread read what the options name, and send it.
-    fn start_reading(&mut self, options: SceneOptions, settings: Settings) {
+    pub(super) fn start_reading(&mut self, options: SceneOptions, settings: Settings) {
         let path = options.source.path.as_deref();
         let progress = Arc::new(reading(path));
         self.overlay.set_progress(Some(Arc::clone(&progress)));
-        self.loading = Some(shown_name(path));
+        (self.loading, self.changes_before) = (Some(shown_name(path)), self.editing.changes);
         let (save, proxy) = (self.save.clone(), self.proxy.clone());
         thread::spawn(move || {
             // Nothing that it shares is left half done: it has all to itself.
@@ -261,10 +261,9 @@ impl Viewer {
             ao: false,
             renderer: RendererKind::Pool,
             is_renderer_said: false,
-            levels: if source.model_path().is_some() {
-                LevelsKind::Auto
-            } else {
-                self.options.levels
+            levels: match source.model_path() {
+                Some(_) => LevelsKind::Auto,
+                None => self.levels_said,
             },
             source,
             edits: EditsArgs::default(),
@@ -279,9 +278,13 @@ impl Viewer {
     pub(super) fn show(&mut self, event_loop: &ActiveEventLoop, loaded: Loaded) {
         (self.loading, self.awaits_first) = (None, false);
         self.overlay.set_progress(None);
+        let is_read_again = std::mem::take(&mut self.is_read_again);
         // What was edited while it was read.
         if !self.may_leave() {
             return self.redraw();
+        }
+        if is_read_again {
+            return self.show_again(loaded);
         }
         let Loaded { options, content, kept_by, quads } = loaded;
         // The device goes before another comes to the same window.

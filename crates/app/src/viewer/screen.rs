@@ -1,4 +1,8 @@
-use std::{num::NonZeroU32, sync::Arc};
+use std::{
+    num::NonZeroU32,
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use drystone::scene::{
     self, BackendKind, ChunkQuads, EditScene, Meshing, OpenDevice, RendererKind, Size,
@@ -23,11 +27,18 @@ use crate::{
 /// A scene and the way that its pictures reach the window.
 pub(super) struct Screen {
     scene: Shown,
+    /// What is shown instead when nothing of it is missing, and since when it is made. It is what
+    /// is edited already.
+    next: Option<(Shown, Instant)>,
     /// What renderers of it share.
     device: OpenDevice,
     /// Where pictures are copied to that the GPU does not draw to the window.
     surface: Option<SoftSurface>,
 }
+
+/// An eye that moves on is always ahead of levels of detail: after so long, what there is of what
+/// is to be shown will do.
+const PATIENCE: Duration = Duration::from_secs(4);
 
 type SoftSurface = softbuffer::Surface<OwnedDisplayHandle, Arc<Window>>;
 
@@ -57,7 +68,7 @@ impl Screen {
             match scene::open_window(backend, target, size).and_then(open) {
                 Ok((renderer, device)) => {
                     let scene = Shown::new(content, quads, meshing, renderer)?;
-                    return Ok(Self { scene, device, surface: None });
+                    return Ok(Self { scene, next: None, device, surface: None });
                 }
                 Err(error) if backend != BackendKind::Auto => return Err(error.into()),
                 Err(_) => {}
@@ -66,7 +77,21 @@ impl Screen {
         let surface = Some(soft_surface(display, window)?);
         let (renderer, device) = scene::open_soft(size).and_then(open)?;
         let scene = Shown::new(content, quads, meshing, renderer)?;
-        Ok(Self { scene, device, surface })
+        Ok(Self { scene, next: None, device, surface })
+    }
+
+    /// Shows this instead, from the same eye, as soon as nothing of it is missing.
+    pub(super) fn show_instead(
+        &mut self,
+        content: Content,
+        quads: &[ChunkQuads],
+        (meshing, kind, cull): (Meshing, RendererKind, Cull),
+    ) -> Result<(), RenderError> {
+        let mut renderer = self.device.renderer(kind, content.room(quads))?;
+        commands::set_cull(renderer.as_mut(), cull)?;
+        let next = Shown::new(content, quads, meshing, renderer)?;
+        self.next = Some((next, Instant::now()));
+        Ok(())
     }
 
     pub(super) fn backend(&mut self) -> String {
@@ -108,7 +133,7 @@ impl Screen {
     }
 
     pub(super) fn into_content(self) -> Content {
-        self.scene.into_content()
+        self.next.map_or(self.scene, |(next, _)| next).into_content()
     }
 
     pub(super) fn resize(&mut self, size: PhysicalSize<u32>) -> Result<(), RenderError> {
@@ -117,7 +142,7 @@ impl Screen {
 
     /// The world, where what is shown of it follows the eye, and whether that lags behind.
     pub(super) fn levels(&self) -> Option<(&LevelData, bool)> {
-        self.scene.levels()
+        self.next.as_ref().map_or(&self.scene, |(next, _)| next).levels()
     }
 
     /// Whether a part of what is shown could not be read, and is tried again by drawing.
@@ -138,7 +163,7 @@ impl Screen {
 
     /// The voxels, to be changed; `None` where there are none.
     pub(super) fn edit_scene(&mut self) -> Option<&mut dyn EditScene> {
-        self.scene.edit_scene()
+        self.next.as_mut().map_or(&mut self.scene, |(next, _)| next).edit_scene()
     }
 
     /// What the voxels' numbers mean.
@@ -160,6 +185,16 @@ impl Screen {
     /// Brings what is shown closer to what `view` should see, in a picture of this size. Returns
     /// which part is done of a change that was begun, and `None` when there is none.
     pub(super) fn follow(&mut self, view: &View, size: Size) -> Result<Option<f32>, RenderError> {
+        if let Some((next, begun)) = &mut self.next {
+            next.follow(view, size)?;
+            let lags = next.levels().is_some_and(|(_, lags)| lags);
+            if (!lags || begun.elapsed() > PATIENCE)
+                && let Some((next, _)) = self.next.take()
+            {
+                self.scene = next;
+            }
+            return Ok(None);
+        }
         self.scene.follow(view, size)
     }
 

@@ -61,6 +61,19 @@ fn renderers_draw_alike(hands: &Hands<'_>, folder: &Path, seen: &Image) {
     }
 }
 
+/// At levels of detail and back, with what was edited, from the same eye.
+fn levels_come_and_go(hands: &Hands<'_>, folder: &Path, seen: &Image) {
+    hands.keys(&["l"]);
+    hands.wait_for("at levels of detail");
+    let levels = hands.screen.settled(&folder.join("9-levels.png"));
+    // Haze may differ a little, and what is far is coarser.
+    let difference = seen.difference(&levels, 32).unwrap();
+    assert!(difference.away_from_edges < 200, "{difference:?}");
+    hands.keys(&["l"]);
+    hands.wait_for("all is as it is");
+    assert!(hands.screen.settled(&folder.join("9-whole.png")) == *seen);
+}
+
 /// What was chosen is there the next time.
 fn choices_are_kept(config: &Path, worlds: &[PathBuf; 2]) {
     let text = fs::read_to_string(config.join("settings.json")).unwrap();
@@ -134,6 +147,7 @@ fn sits(test: &str, options: &[&str]) {
     assert!(picture("8-again.png") == edited, "opened again");
 
     renderers_draw_alike(&hands, &folder, &edited);
+    levels_come_and_go(&hands, &folder, &edited);
     hands.keys(&["r", "Tab", "h"]);
     picture("10-panels.png");
     hands.keys(&["h", "Escape"]);

@@ -101,6 +101,15 @@ impl EditKeeper {
         self.without_file().is_some_and(EditedSource::is_in_place)
     }
 
+    /// The file beside the source that keeps the edits, once there is one: who reads the source
+    /// again finds them there.
+    pub fn edits_file(&self) -> Option<&Path> {
+        let source: &dyn Any = self.source()?;
+        let edited: &EditedSource = source.downcast_ref()?;
+        let has_own = !edited.lacks_file() && !edited.is_in_place();
+        has_own.then(|| edited.path())
+    }
+
     /// Has a new file keep all edits so far that are not on disk, and those to come, once they
     /// are [saved](Self::save).
     ///

@@ -39,6 +39,7 @@ pub(crate) struct Facts<'a> {
     pub(crate) places: Option<Vec<PoolPlace>>,
     pub(crate) view: View,
     pub(crate) cull: Cull,
+    pub(crate) has_levels: bool,
     pub(crate) is_walking: bool,
     /// The hour of the day, if one was chosen.
     pub(crate) hour: Option<f32>,
@@ -73,6 +74,7 @@ pub(crate) enum Action {
     Help,
     Home,
     Screenshot,
+    Levels,
     Tint,
     Wire,
     /// The hour of the day.
@@ -284,6 +286,7 @@ fn switches(ui: &mut Ui, facts: &Facts<'_>, actions: &mut Vec<Action>) {
         ("order front to back", order, Action::Order),
         ("cull on the GPU", facts.cull == Cull::Gpu, Action::Cull),
         ("darken corners", atmosphere.occlusion > 0.0, Action::Occlusion),
+        ("levels of detail", facts.has_levels, Action::Levels),
     ];
     for (name, mut is_on, action) in switches {
         if ui.checkbox(&mut is_on, name).clicked() {

@@ -39,6 +39,7 @@ fn facts<'a>(materials: &'a MaterialTable, settings: &'a Settings, is_on: bool) 
         places: Some(Vec::new()),
         view: View::new(Camera::default()),
         cull: Cull::Cpu,
+        has_levels: false,
         is_walking: false,
         hour: None,
         settings,
@@ -108,7 +109,7 @@ fn every_switch_can_be_reached() {
         Action::OpenDialog,
         Action::Open("/a/castle.vox".into()),
     ];
-    let air = [Action::Tint, Action::Wire];
+    let air = [Action::Levels, Action::Tint, Action::Wire];
     let edits = [Action::Undo, Action::Redo, Action::Save];
     let expected = kinds.map(Action::Renderer).into_iter().chain(switches).chain(buttons);
     for action in expected.chain(air).chain(edits) {

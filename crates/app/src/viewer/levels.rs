@@ -1,0 +1,64 @@
+//! Levels of detail on and off while the window goes on.
+
+use drystone_render::View;
+
+use super::{Viewer, opening::Loaded};
+use crate::cli::{LevelsKind, SceneOptions};
+
+impl Viewer {
+    /// Shows what is far of larger voxels from now on, or everything as it is. The source is read
+    /// once more for that, with all edits; meanwhile it is shown as it was.
+    pub(super) fn switch_levels(&mut self) {
+        let Some(screen) = &self.screen else { return };
+        if screen.is_model() {
+            return self.say("polygon models have no levels of detail");
+        }
+        let levels = match screen.levels() {
+            Some(_) => LevelsKind::Off,
+            None => LevelsKind::On,
+        };
+        if self.loading.is_some() || self.change.is_some() {
+            return self.say("wait until what is begun is done");
+        }
+        let mut options = SceneOptions { levels, is_renderer_said: true, ..self.options.clone() };
+        if let Some(problem) = options.misused() {
+            return self.say(problem);
+        }
+        if !self.may_leave() {
+            return;
+        }
+        if let Some(path) = self.editing.editor.keeper().edits_file() {
+            options.edits.edits = Some(path.to_path_buf());
+        }
+        self.is_read_again = true;
+        let settings = self.settings();
+        self.start_reading(options, settings);
+        self.redraw();
+    }
+
+    /// Shows the same from the same eye, in the other way. Undo begins anew.
+    pub(super) fn show_again(&mut self, loaded: Loaded) {
+        self.redraw();
+        if self.editing.changes != self.changes_before {
+            // What was edited while it was read is not in it.
+            return self.switch_levels();
+        }
+        let Loaded { options, content, kept_by, quads } = loaded;
+        let (start, clear_air) = (content.view(&options), content.clear_air(&options));
+        let corners = content.corners();
+        let Some(screen) = &mut self.screen else { return };
+        let how = (options.meshing(), options.renderer, options.cull);
+        if let Err(error) = screen.show_instead(content, &quads, how) {
+            return self.say(&format!("it stays as it is: {error}"));
+        }
+        (self.start, self.clear_air, self.corners) = (start, clear_air, corners);
+        self.view = View { atmosphere: start.atmosphere, ..self.view };
+        (self.faults_noted, self.lags) = (0, false);
+        self.editing.restart(kept_by, options.memory_budget().history());
+        self.editing.message = match options.levels {
+            LevelsKind::Off => "all is as it is".into(),
+            LevelsKind::On | LevelsKind::Auto => "at levels of detail".into(),
+        };
+        self.options = options;
+    }
+}
