@@ -104,9 +104,6 @@ impl Content {
     }
 }
 
-/// What a frame spends on a change that is not done.
-const CHANGE_TIME: Duration = Duration::from_millis(8);
-
 /// The same with a renderer that draws it.
 pub(crate) enum Shown {
     World(Box<Scene>),
@@ -215,11 +212,16 @@ impl Shown {
     }
 
     /// Brings what is shown closer to what `view` should see, in a picture of this size, and goes
-    /// on with a change for a part of a frame. Returns which part of that is done, and `None` when
-    /// all is.
-    pub(crate) fn follow(&mut self, view: &View, size: Size) -> Result<Option<f32>, RenderError> {
+    /// on with a change for about `time`. Returns which part of that is done, and `None` when all
+    /// is.
+    pub(crate) fn follow(
+        &mut self,
+        view: &View,
+        size: Size,
+        time: Duration,
+    ) -> Result<Option<f32>, RenderError> {
         match self {
-            Self::World(scene) => scene.change_for(CHANGE_TIME),
+            Self::World(scene) => scene.change_for(time),
             Self::Levels(levels) => levels.follow(view, size),
             Self::Model(_) => Ok(None),
         }

@@ -18,7 +18,10 @@ mod switches;
 mod trial;
 mod walk;
 
-use std::{sync::Arc, time::Instant};
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use drystone::scene::{ChunkQuads, Size};
 use drystone::{Flight, Walk};
@@ -148,6 +151,8 @@ struct Viewer {
     /// Frames that are counted and timed.
     trial: Option<Trial>,
     last_frame: Instant,
+    /// What it took.
+    frame_time: Duration,
     mouse_captured: bool,
     reopened: u32,
     /// Whether what is shown lags behind the eye.
@@ -200,6 +205,7 @@ impl Viewer {
             change: None,
             trial: None,
             last_frame: Instant::now(),
+            frame_time: Duration::ZERO,
             mouse_captured: false,
             reopened: 0,
             lags: false,

@@ -16,6 +16,10 @@ use crate::{commands, output};
 /// When to look again at what cannot be done now.
 const LATER: Duration = Duration::from_millis(260);
 
+/// What a frame spends on a change that is not done: half of what the last one took, so that frames
+/// take twice as long at most, but no less and no more than this.
+const CHANGE_TIMES: [Duration; 2] = [Duration::from_millis(8), Duration::from_millis(250)];
+
 /// How often in a row the device may fail and be opened again before the viewer gives up.
 const REOPEN_ATTEMPTS: u32 = 3;
 
@@ -47,7 +51,9 @@ impl Viewer {
         let (min, max) = self.editing.grown(self.corners);
         scene::reach(&mut self.view.camera, min, max);
         let PhysicalSize { width, height } = size;
-        let followed = screen.follow(&self.view, Size { width, height });
+        let [least, most] = CHANGE_TIMES;
+        let time = (self.frame_time / 2).clamp(least, most);
+        let followed = screen.follow(&self.view, Size { width, height }, time);
         if let Err(error) = followed.and_then(|part| self.go_on(part)) {
             return self.give_up_change(event_loop, error);
         }
@@ -70,6 +76,7 @@ impl Viewer {
         }
         (self.lags, self.is_hidden) = (lags, !stats.shown);
         self.status.frame(time, stats);
+        self.frame_time = time;
         self.overlay.frame_ended(Instant::now(), time);
         self.look_after(event_loop);
         self.end_tried_frame(event_loop);

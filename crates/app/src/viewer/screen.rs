@@ -183,10 +183,16 @@ impl Screen {
     }
 
     /// Brings what is shown closer to what `view` should see, in a picture of this size. Returns
-    /// which part is done of a change that was begun, and `None` when there is none.
-    pub(super) fn follow(&mut self, view: &View, size: Size) -> Result<Option<f32>, RenderError> {
+    /// which part is done of a change that was begun, which this goes on with for about `time`, and
+    /// `None` when there is none.
+    pub(super) fn follow(
+        &mut self,
+        view: &View,
+        size: Size,
+        time: Duration,
+    ) -> Result<Option<f32>, RenderError> {
         if let Some((next, begun)) = &mut self.next {
-            next.follow(view, size)?;
+            next.follow(view, size, time)?;
             let lags = next.levels().is_some_and(|(_, lags)| lags);
             if (!lags || begun.elapsed() > PATIENCE)
                 && let Some((next, _)) = self.next.take()
@@ -195,7 +201,7 @@ impl Screen {
             }
             return Ok(None);
         }
-        self.scene.follow(view, size)
+        self.scene.follow(view, size, time)
     }
 
     /// Draws one picture and shows it.
