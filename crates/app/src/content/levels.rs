@@ -12,6 +12,9 @@ pub(crate) struct ShownLevels {
     pub(crate) scene: LevelScene,
     budget: MemoryBudget,
     next: Option<Next>,
+    /// Whether the renderer stays as it is for now: an edit goes on, in parts, of which only its
+    /// tree is told.
+    pub(crate) is_held: bool,
 }
 
 /// The same world in the renderer that is to draw, as far as that has it.
@@ -32,7 +35,12 @@ impl ShownLevels {
         budget: MemoryBudget,
         renderer: Box<dyn Renderer>,
     ) -> Result<Self, RenderError> {
-        Ok(Self { scene: scene(data, budget, renderer)?, budget, next: None })
+        Ok(Self { scene: scene(data, budget, renderer)?, budget, next: None, is_held: false })
+    }
+
+    /// Whether a part of what is shown could not be read, and is tried again by drawing.
+    pub(crate) fn is_broken(&self) -> bool {
+        self.scene.tree().is_broken()
     }
 
     pub(crate) fn into_parts(self) -> (Arc<LevelData>, MemoryBudget) {
@@ -72,7 +80,7 @@ impl ShownLevels {
         next.scene.update(view, size)?;
         let (now, then) = (self.scene.tree(), next.scene.tree());
         let is_late = !now.is_settled() && next.begun.elapsed() > PATIENCE;
-        if then.is_whole() && (then.is_settled() || is_late) {
+        if !self.is_held && then.is_whole() && (then.is_settled() || is_late) {
             if let Some(Next { scene, .. }) = self.next.take() {
                 self.scene = scene;
             }

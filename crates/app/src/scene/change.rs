@@ -48,7 +48,6 @@ impl Scene {
     /// away from edges.
     pub fn change_meshing(&mut self, meshing: Meshing) {
         self.set_meshing(meshing);
-        self.parts.restart();
         self.begin(None);
     }
 

@@ -297,6 +297,9 @@ impl Viewer {
         if let Some((step, done)) = self.editing.editor.update(scene, Editor::FRAME_TIME) {
             self.came_to(step, done);
         }
+        if let Some(screen) = &mut self.screen {
+            screen.hold(self.editing.editor.is_busy());
+        }
     }
 
     /// Waits for all edits that were begun: before they are saved, and before the scene goes.

@@ -39,6 +39,7 @@ impl Viewer {
     /// Shows the same from the same eye, in the other way. Undo begins anew.
     pub(super) fn show_again(&mut self, loaded: Loaded) {
         self.redraw();
+        self.finish_editing();
         if self.editing.changes != self.changes_before {
             // What was edited while it was read is not in it.
             return self.switch_levels();
@@ -54,7 +55,7 @@ impl Viewer {
         (self.start, self.clear_air, self.corners) = (start, clear_air, corners);
         self.view = View { atmosphere: start.atmosphere, ..self.view };
         (self.faults_noted, self.lags) = (0, false);
-        self.editing.restart(kept_by, options.memory_budget().history());
+        self.editing.restart(kept_by, options.memory_budget());
         self.editing.message = match options.levels {
             LevelsKind::Off => "all is as it is".into(),
             LevelsKind::On | LevelsKind::Auto => "at levels of detail".into(),

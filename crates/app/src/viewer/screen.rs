@@ -146,9 +146,18 @@ impl Screen {
     }
 
     /// Whether a part of what is shown could not be read, and is tried again by drawing.
-    pub(super) const fn is_broken(&self) -> bool {
-        let (Self::Direct(scene) | Self::Copied { scene, .. }) = self;
-        matches!(scene, Shown::Levels(scene, _) if scene.tree().is_broken())
+    pub(super) fn is_broken(&self) -> bool {
+        matches!(&self.scene, Shown::Levels(levels) if levels.is_broken())
+    }
+
+    /// Whether the renderer stays, since an edit goes on in parts.
+    pub(super) fn hold(&mut self, is_held: bool) {
+        let next = self.next.as_mut().map(|(next, _)| next);
+        for shown in [Some(&mut self.scene), next].into_iter().flatten() {
+            if let Shown::Levels(levels) = shown {
+                levels.is_held = is_held;
+            }
+        }
     }
 
     /// Whether it is of polygons.
