@@ -184,6 +184,18 @@ impl Bricks {
         let bricks = [0, 1, 2].map(|axis| spans(low[axis], size[axis]));
         for (bz, z) in bricks[2].clone() {
             for (by, y) in bricks[1].clone() {
+                if size[0] == self.side() {
+                    let up = (BRICK * by + y.start - low[1]) * to.row_step;
+                    let along = (BRICK * bz + z.start - low[2]) * to.layer_step;
+                    let rows = Rows { first: to.first + up + along, ..to };
+                    self.copy_rows(
+                        (bz << across_log2 | by) << across_log2,
+                        [y, z.clone()],
+                        voxels,
+                        rows,
+                    );
+                    continue;
+                }
                 for (bx, x) in bricks[0].clone() {
                     let brick = self.brick((bz << across_log2 | by) << across_log2 | bx);
                     let start = to.first + (BRICK * bx + x.start - low[0]);
@@ -191,6 +203,45 @@ impl Bricks {
                     let along = BRICK * bz + z.start - low[2];
                     let start = start + up * to.row_step + along * to.layer_step;
                     brick.copy([&x, &y, &z], voxels, Rows { first: start, ..to });
+                }
+            }
+        }
+    }
+
+    /// Copies rows of the whole chunk through the bricks beside each other from `brick` on: those
+    /// of their voxels that lie in the spans along Y and Z. Each row is one piece of memory.
+    fn copy_rows(
+        &self,
+        brick: usize,
+        [y, z]: [core::ops::Range<usize>; 2],
+        voxels: &mut [Material],
+        to: Rows,
+    ) {
+        const MOST_ACROSS: usize = 16;
+        let across = self.side() / BRICK;
+        let (mut pairs, mut is_many) = ([Pair::default(); MOST_ACROSS], false);
+        for (pair, brick) in pairs.iter_mut().zip(brick..brick + across) {
+            match self.brick(brick).pair() {
+                Some(of_brick) => *pair = of_brick,
+                None => is_many = true,
+            }
+        }
+        for (layer, along) in z.zip(0..) {
+            for (row, up) in y.clone().zip(0..) {
+                let start = to.first + up * to.row_step + along * to.layer_step;
+                let Some(rest) = voxels.get_mut(start..) else { return };
+                let (quads, _) = rest.as_chunks_mut::<BRICK>();
+                let shift = 16 * layer + 4 * row;
+                for (to, pair) in quads.iter_mut().zip(&pairs[..across]) {
+                    *to = pair.row(shift);
+                }
+                // The few bricks of more materials.
+                for n in (0..across).filter(|_| is_many) {
+                    if let (many @ Brick::Many(..), Some(to)) =
+                        (self.brick(brick + n), quads.get_mut(n))
+                    {
+                        *to = many.row(row, layer);
+                    }
                 }
             }
         }
@@ -288,7 +339,47 @@ const SPREAD: [u64; 16] = {
     spread
 };
 
+/// A brick of one material, or of two.
+#[derive(Clone, Copy, Default)]
+struct Pair {
+    /// Four times the first material in a word.
+    first: u64,
+    /// What turns that into the second.
+    change: u64,
+    /// Which voxels are of the second.
+    bits: u64,
+}
+
+impl Pair {
+    /// Four voxels along X, of which the first has this bit.
+    #[inline]
+    const fn row(&self, shift: usize) -> [Material; BRICK] {
+        let lanes = self.first ^ self.change & SPREAD[(self.bits >> shift & 15) as usize];
+        [
+            Material(lanes as u16),
+            Material((lanes >> 16) as u16),
+            Material((lanes >> 32) as u16),
+            Material((lanes >> 48) as u16),
+        ]
+    }
+}
+
 impl Brick<'_> {
+    /// The brick if it has no more materials than two.
+    #[inline]
+    fn pair(&self) -> Option<Pair> {
+        match *self {
+            Self::Uniform(material) => {
+                Some(Pair { first: u64::from(material.0) * LANES, ..Pair::default() })
+            }
+            Self::Two(first, change, planes) => {
+                let bits = planes.iter().rev().fold(0, |bits, &word| bits << 16 | u64::from(word));
+                Some(Pair { first, change, bits })
+            }
+            Self::Many(..) => None,
+        }
+    }
+
     /// Copies those of its voxels that lie in the spans.
     #[inline]
     fn copy(&self, [x, y, z]: [&core::ops::Range<usize>; 3], voxels: &mut [Material], to: Rows) {
