@@ -10,7 +10,8 @@
 //!
 //! `edit` sets one voxel at a corner where eight chunks meet, in view, and makes the frame's
 //! commands; `fill` sets a ball of 4 million voxels, or takes it back, and measures the longest
-//! that the call or a frame took until it is shown; `fill-shown`, how long that was. `frame-p50`, `frame-p99` and `frame-max` are of one flight of 60 s over a generated
+//! CPU time that the call or a frame took of whoever does it until it is shown; `fill-shown`, how
+//! long that is. `frame-p50`, `frame-p99` and `frame-max` are of one flight of 60 s over a generated
 //! world, in real time, 60 frames a second: CPU time of the thread that updates the scene and
 //! makes its commands, on a device that draws nothing.
 

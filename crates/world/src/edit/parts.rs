@@ -21,8 +21,9 @@ pub struct EditParts {
 }
 
 impl EditParts {
-    /// A part's chunks: set in a millisecond or two.
-    pub const MAX_CHUNKS: usize = 8;
+    /// A part's chunks: set in about a millisecond by one thread. More would be set by all
+    /// cores, for which whoever edits would have to wait where these are busy.
+    pub const MAX_CHUNKS: usize = 4;
 
     /// The edit itself; `is_inverse`: what takes it back.
     pub fn new(edit: Arc<Edit>, is_inverse: bool) -> Self {
