@@ -164,7 +164,7 @@ pub struct Editor {
 }
 
 impl Editor {
-    /// An edit that touches no more chunks than this is done at once: in about two milliseconds.
+    /// An edit that touches no more chunks than this is done at once.
     pub const CHUNKS_AT_ONCE: usize = 8;
     /// Time that larger ones may take of a frame.
     pub const FRAME_TIME: Duration = Duration::from_millis(2);
@@ -279,7 +279,7 @@ impl Editor {
     /// done now.
     ///
     /// # Cost
-    /// At most `time`, or one part: about a millisecond for four chunks. A chunk that was not used lately takes what
+    /// At most `time`, or one part: some milliseconds for four chunks. A chunk that was not used lately takes what
     /// its source does.
     pub fn update(&mut self, scene: &mut dyn EditScene, time: Duration) -> Option<Outcome> {
         self.go_on(scene, time)

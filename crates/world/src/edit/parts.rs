@@ -21,7 +21,7 @@ pub struct EditParts {
 }
 
 impl EditParts {
-    /// A part's chunks: set in about a millisecond by one thread. More would be set by all
+    /// A part's chunks: set in some milliseconds by one thread. More would be set by all
     /// cores, for which whoever edits would have to wait where these are busy.
     pub const MAX_CHUNKS: usize = 4;
 
