@@ -126,7 +126,7 @@ mod tests {
 
     /// Puts a ball where everybody sees it.
     fn edit(levels: &mut ShownLevels) {
-        let ball = VoxelShape::Sphere { center: VoxelPos::new(128, 100, 128), radius_voxels: 12 };
+        let ball = VoxelShape::Sphere { center: VoxelPos::new(128, 100, 128), radius_voxels: 30 };
         assert!(levels.scene.fill(&ball, Material(1)).unwrap() > 0);
     }
 
@@ -148,6 +148,9 @@ mod tests {
             assert_eq!(levels.scene.renderer().name(), "pool");
             assert!(picture(&mut levels, &view) == expected);
             if steps == 1 {
+                // All that the next one has is older than the edit.
+                let next = levels.next.as_mut().unwrap();
+                next.scene.settle(&view, SIZE, |_| {}).unwrap();
                 edit(&mut levels);
                 levels.edited(&device).unwrap();
                 levels.scene.settle(&view, SIZE, |_| {}).unwrap();
@@ -160,6 +163,6 @@ mod tests {
         assert!(steps > 1, "{steps}");
         assert_eq!(levels.scene.renderer().name(), "naive");
         let difference = expected.difference(&picture(&mut levels, &view), 8).unwrap();
-        assert_eq!(difference.away_from_edges, 0);
+        assert!(difference.pixels < 20, "{difference:?}");
     }
 }
