@@ -219,14 +219,14 @@ impl Bricks {
     ) {
         const MOST_ACROSS: usize = 16;
         let across = self.side() / BRICK;
-        let (mut pairs, mut is_many) = ([Pair::default(); MOST_ACROSS], false);
-        for (pair, brick) in pairs.iter_mut().zip(brick..brick + across) {
-            match self.brick(brick).pair() {
+        let (mut pairs, mut many) = ([Pair::default(); MOST_ACROSS], 0u32);
+        for (n, pair) in pairs.iter_mut().enumerate().take(across) {
+            match self.brick(brick + n).pair() {
                 Some(of_brick) => *pair = of_brick,
-                None => is_many = true,
+                None => many |= 1 << n,
             }
         }
-        for (layer, along) in z.zip(0..) {
+        for (layer, along) in z.clone().zip(0..) {
             for (row, up) in y.clone().zip(0..) {
                 let start = to.first + up * to.row_step + along * to.layer_step;
                 let Some(rest) = voxels.get_mut(start..) else { return };
@@ -235,15 +235,12 @@ impl Bricks {
                 for (to, pair) in quads.iter_mut().zip(&pairs[..across]) {
                     *to = pair.row(shift);
                 }
-                // The few bricks of more materials.
-                for n in (0..across).filter(|_| is_many) {
-                    if let (many @ Brick::Many(..), Some(to)) =
-                        (self.brick(brick + n), quads.get_mut(n))
-                    {
-                        *to = many.row(row, layer);
-                    }
-                }
             }
+        }
+        // The few of more materials.
+        for n in (0..across).filter(|n| many >> n & 1 != 0) {
+            let to = Rows { first: to.first + BRICK * n, ..to };
+            self.brick(brick + n).copy([&(0..BRICK), &y, &z], voxels, to);
         }
     }
 
