@@ -142,15 +142,18 @@ impl Visibility {
     }
 
     /// The one order in which blended meshes are drawn: farthest first, and among equals
-    /// by their place in the grid, so that every renderer blends alike.
+    /// by their place in the grid, then by their extent, so that every renderer blends alike.
+    /// Parts of one cell are told apart by the last bits of that: up to eight of them.
     pub fn blend_key(&self, mesh: &DrawData) -> u64 {
-        /// Bits of each grid coordinate that fit the key beside the distance.
-        const BITS: [u32; 3] = [11, 10, 11];
+        /// Bits of each grid coordinate, and of the extent, that fit the key beside the distance.
+        const BITS: [u32; 3] = [10, 9, 10];
+        const EXTENT_BITS: u32 = 3;
         let extent = mesh.extent.clamp(1, i32::MAX as u32) as i32;
         let tie = (0..3).fold(0, |tie, axis| {
             let cell = mesh.origin[axis].div_euclid(extent) as u32;
             tie << BITS[axis] | cell & ((1 << BITS[axis]) - 1)
         });
+        let tie = tie << EXTENT_BITS | mesh.extent & ((1 << EXTENT_BITS) - 1);
         !sort_key(self.distance(mesh), tie)
     }
 

@@ -254,11 +254,14 @@ fn no_room(during: &'static str) -> RenderError {
 const QUAD_BYTES: u64 = size_of::<drystone_mesh::Quad>() as u64;
 
 impl Shown {
-    fn place(node: NodePos) -> DrawData {
+    /// Where a body or a wall lies. Each wall of a node is said to be larger by another number of
+    /// units, so that what is see-through of it has its own place in the one order of blending.
+    fn place((node, wall): (NodePos, Option<Face>)) -> DrawData {
+        let rank = wall.map_or(0, |face| 1 + face.index() as u32);
         DrawData {
             origin: node.origin().to_array(),
             level: node.level.into(),
-            extent: node.side_units(),
+            extent: node.side_units() + rank,
         }
     }
 
@@ -284,7 +287,7 @@ impl Shown {
         let old = self.meshes.get(&part).copied().unwrap_or_default();
         let mut meshes = old;
         self.count(old.quads, mesh.len() as u64)?;
-        let place = Self::place(part.0);
+        let place = Self::place(part);
         let layers = [
             (&mut meshes.opaque, Layer::Opaque, &mesh.opaque),
             (&mut meshes.blended, Layer::Blended, &mesh.see_through),
@@ -361,5 +364,34 @@ pub fn eye_of(view: &View, size: super::Size) -> Eye {
         forward: camera.basis()[2].as_dvec3().to_array(),
         cos_half_view: 1.0 / (1.0 + half_x * half_x + half_y * half_y).sqrt(),
         scale,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use drystone_render::{Camera, Visibility};
+    use drystone_voxel::ChunkPos;
+    use glam::DVec3;
+
+    use super::*;
+
+    /// Whatever slots they have: nowhere are two parts of a node equally far.
+    #[test]
+    fn body_and_walls_of_a_node_are_told_apart_when_they_are_blended() {
+        let node = NodePos { level: 2, chunk: ChunkPos::new(3, -1, 5) };
+        let walls = Face::ALL.into_iter().map(Some);
+        let parts: Vec<_> = [None].into_iter().chain(walls).collect();
+        let middle = node.origin().to_array().map(|c| f64::from(c) + 64.0);
+        let [x, y, z] = middle;
+        // Along an axis, far away, within it, and where a larger box is hardly farther.
+        for eye in [[x, y, 9e3], [x + 1e5, y + 40.0, z], middle, [x + 500.0, y - 500.0, z]] {
+            let camera = Camera::look_at(DVec3::from_array(eye), DVec3::ZERO);
+            for projection in [camera.projection, Projection::Orthographic { height_voxels: 9.0 }] {
+                let seen = Visibility::new(&Camera { projection, ..camera }, 1.0);
+                let key = |&wall: &Option<Face>| seen.blend_key(&Shown::place((node, wall)));
+                let keys: std::collections::BTreeSet<u64> = parts.iter().map(key).collect();
+                assert_eq!(keys.len(), parts.len(), "{eye:?}");
+            }
+        }
     }
 }
