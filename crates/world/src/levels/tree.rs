@@ -110,6 +110,9 @@ pub struct LevelTree {
     is_broken: bool,
     heals_at: Duration,
     healed_last: Option<NodePos>,
+    /// Whether anything of what was tried last could be read, and of the time before.
+    was_mended: bool,
+    is_healing: bool,
     /// Whether the sink refused something in the last update.
     was_refused: bool,
     spent: Spent,
@@ -173,6 +176,8 @@ impl LevelTree {
             is_broken: false,
             heals_at: Duration::ZERO,
             healed_last: None,
+            was_mended: false,
+            is_healing: false,
             was_refused: false,
             spent: Spent::nothing(),
         })
@@ -224,11 +229,15 @@ impl LevelTree {
 
     /// Whether there was nothing left to do or to wait for after the last update.
     pub fn is_settled(&self) -> bool {
-        let is_idle = !self.is_waiting() && !self.spent.has_more && self.frame > 0;
+        // What could not be read is not waited for, unless it can be read again.
+        let lacks = self.wanted.iter().any(|want| want.priority > 0.0);
+        let is_waiting = lacks || !self.wanted_merges.is_empty();
+        let is_idle = !is_waiting && !self.spent.has_more && self.frame > 0;
         is_idle
             && !self.was_refused
             && self.touched.is_empty()
-            && self.swaps.is_empty()
+            && !self.is_healing()
+            && self.swaps.iter().all(Swap::mends)
             && self.stuck.is_empty()
     }
 

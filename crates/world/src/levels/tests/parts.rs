@@ -69,3 +69,22 @@ fn parts_show_together() {
     assert_eq!(seen, [0, 1]);
     is_shown_as_it_is(&tree, &screen);
 }
+
+/// Parts that have no mesh in common come together, too, whichever is made first.
+#[test]
+fn parts_that_lie_apart_show_together() {
+    let near = eye([120.0, 60.0, 20.0], 900.0);
+    let (mut tree, mut screen) = edited_tree(&near);
+    let edits = [(ball(120, 60), Material(1)), (ball(20, 1), Material(2))];
+    for (shape, material) in &edits {
+        let edit = Edit::fill(tree.data(), shape, *material).unwrap();
+        for part in EditParts::new(Arc::new(edit), false) {
+            assert!(tree.apply_part(&part) > 0);
+        }
+    }
+    tree.show_parts();
+    let mut states = [State::after(&[]), State::after(&edits)];
+    let seen = states_seen(&mut tree, &mut screen, &mut states, |_| near);
+    assert_eq!(seen, [0, 1]);
+    is_shown_as_it_is(&tree, &screen);
+}

@@ -81,7 +81,7 @@ impl LevelTree {
 
     /// Whether an edit waits until all of it can be shown.
     pub fn has_waiting_edits(&self) -> bool {
-        !self.swaps.is_empty()
+        self.swaps.iter().any(|swap| !swap.mends())
     }
 
     /// Sets what a part of an edit changes, and shows nothing of it before

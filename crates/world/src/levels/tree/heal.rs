@@ -13,6 +13,17 @@ impl LevelTree {
         self.is_broken
     }
 
+    /// Whether the source is well again and not all is mended.
+    pub(super) const fn is_healing(&self) -> bool {
+        self.is_broken && self.is_healing
+    }
+
+    /// Whether something is being tried again.
+    #[cfg(test)]
+    pub(in crate::levels) fn is_mending(&self) -> bool {
+        self.swaps.iter().any(Swap::mends)
+    }
+
     /// A mesh is shown.
     pub(super) fn note_broken(&mut self, mesh: &NodeMesh) {
         if !mesh.is_whole() && !self.is_broken {
@@ -25,10 +36,12 @@ impl LevelTree {
     /// old ones are shown until then.
     pub(super) fn heal(&mut self) {
         let now = self.data.clock.now();
-        if !self.is_broken || now < self.heals_at {
+        let is_tried = || self.swaps.iter().any(Swap::mends);
+        if !self.is_broken || now < self.heals_at || is_tried() {
             return;
         }
         self.heals_at = now + LevelData::RETRY_AFTER;
+        self.is_healing = std::mem::take(&mut self.was_mended);
         let broken = self.shown.iter().filter(|(_, shown)| !shown.mesh.is_whole());
         let mut broken: Vec<NodePos> = broken.map(|(&node, _)| node).collect();
         self.is_broken = !broken.is_empty();
@@ -39,8 +52,16 @@ impl LevelTree {
         for &node in broken.iter().take(NODES_AT_A_TIME) {
             self.healed_last = Some(node);
             if !self.swaps.iter().any(|swap| swap.has_any(&[node])) {
-                self.swaps.push(Swap::alone(node));
+                self.swaps.push(Swap::mending(node));
             }
         }
+    }
+
+    /// Some of what was tried again is shown. When any of it is whole the source is well again, and
+    /// the next are tried at once; else they wait from now on, since that may have taken long.
+    pub(super) fn note_mended(&mut self, is_whole: bool) {
+        let now = self.data.clock.now();
+        self.was_mended |= is_whole;
+        self.heals_at = if self.was_mended { now } else { now + LevelData::RETRY_AFTER };
     }
 }

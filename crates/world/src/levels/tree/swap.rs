@@ -19,6 +19,8 @@ pub(super) struct Swap {
     held: HashSet<NodePos>,
     /// Whether more parts of the edit are to come: until then nothing of it is made.
     is_open: bool,
+    /// Whether it is no edit: what could not be read is tried again, when there is time.
+    mends: bool,
     /// Whether the sink has refused a part of it. The rest is shown then, and levels change, or
     /// there might never be room.
     was_refused: bool,
@@ -26,6 +28,8 @@ pub(super) struct Swap {
 
 /// Meshes of an edit are made before any other.
 pub(super) const EDIT_URGENCY: f64 = 1e30;
+/// And what is tried again after all others.
+const MEND_URGENCY: f64 = 0.0;
 
 impl Swap {
     /// Of the nodes that are `shown`, out of all that have changed.
@@ -41,9 +45,14 @@ impl Swap {
         Self { meshes, missing: shown.len(), held, ..Self::default() }
     }
 
-    /// A node that is shown, of which another mesh is to be shown in whatever company.
-    pub(super) fn alone(node: NodePos) -> Self {
-        Self { missing: 1, meshes: [(node, None)].into(), ..Self::default() }
+    /// A node that is shown, of which a part could not be read.
+    pub(super) fn mending(node: NodePos) -> Self {
+        Self { missing: 1, meshes: [(node, None)].into(), mends: true, ..Self::default() }
+    }
+
+    /// Whether it only tries to read again.
+    pub(super) const fn mends(&self) -> bool {
+        self.mends
     }
 
     /// The same of an edit of which more parts are to come.
@@ -83,6 +92,7 @@ impl Swap {
         self.held.extend(newer.held);
         self.is_open |= newer.is_open;
         self.was_refused &= newer.was_refused;
+        self.mends &= newer.mends;
     }
 
     /// The nodes whose meshes are not made, and are to be.
@@ -124,17 +134,19 @@ impl LevelTree {
 
     /// Wants what edits that are to be shown lack.
     pub(super) fn want_edits(&mut self) {
-        let want = |node: NodePos| Want { node, missing: 0, priority: EDIT_URGENCY };
         for swap in self.swaps.iter().filter(|swap| swap.missing > 0) {
-            self.wanted.extend(swap.missing().map(want));
+            let priority = if swap.mends { MEND_URGENCY } else { EDIT_URGENCY };
+            self.wanted.extend(swap.missing().map(|node| Want { node, missing: 0, priority }));
         }
     }
 
-    /// Has an edit shown when all of it is there; with any that it touches, which are not yet.
+    /// Has an edit shown when all of it is there; with any that it touches, which are not yet. Parts
+    /// of one edit come together, wherever they lie.
     pub(super) fn add_swap(&mut self, shown: &[NodePos], newer: Swap) {
-        let (touched, mut others): (Vec<Swap>, Vec<Swap>) =
-            std::mem::take(&mut self.swaps).into_iter().partition(|swap| swap.has_any(shown));
-        let mut all = Swap { was_refused: true, ..Swap::default() };
+        let (touched, mut others): (Vec<Swap>, Vec<Swap>) = std::mem::take(&mut self.swaps)
+            .into_iter()
+            .partition(|swap| swap.has_any(shown) || newer.is_open && swap.is_open);
+        let mut all = Swap { was_refused: true, mends: true, ..Swap::default() };
         touched.into_iter().chain([newer]).for_each(|swap| all.join(swap));
         others.push(all);
         self.swaps = others;
@@ -157,6 +169,9 @@ impl LevelTree {
         let mut all = Ok(());
         for swap in whole {
             self.spent.bytes += swap.size_bytes;
+            if swap.mends {
+                self.note_mended(swap.meshes.values().flatten().all(NodeMesh::is_whole));
+            }
             let meshes = swap.meshes.into_iter().filter_map(|(node, mesh)| Some((node, mesh?)));
             all = all.and(self.replace_all(meshes.collect(), sink));
         }
