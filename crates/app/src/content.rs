@@ -133,6 +133,14 @@ impl Shown {
         }
     }
 
+    /// Whether something is shown in every place of it, however coarse.
+    pub(crate) fn is_whole(&self) -> bool {
+        match self {
+            Self::World(_) | Self::Model(_) => true,
+            Self::Levels(levels) => levels.scene.tree().is_whole(),
+        }
+    }
+
     pub(crate) fn into_content(self) -> Content {
         match self {
             Self::World(scene) => Content::World(Box::new(scene.into_world())),

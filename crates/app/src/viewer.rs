@@ -250,6 +250,7 @@ impl Viewer {
         self.status.set_backend(backend);
         self.screen = Some(opened);
         self.end_change();
+        self.view.atmosphere.occlusion = self.options.occlusion();
         self.overlay.forget();
         self.last_frame = Instant::now();
         window.request_redraw();

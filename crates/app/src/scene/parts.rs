@@ -54,7 +54,7 @@ impl Scene {
         if next.is_empty() {
             let mut shown = Ok(true);
             for (chunk, mesh) in std::mem::take(&mut self.parts.chunks) {
-                let updated = mesh.map_or(Ok(()), |mesh| self.update_both(chunk, &mesh));
+                let updated = mesh.map_or(Ok(()), |mesh| self.update(chunk, &mesh));
                 shown = shown.and_then(|is_last| updated.map(|()| is_last));
             }
             return shown;
@@ -65,12 +65,5 @@ impl Scene {
             Ok(())
         })?;
         Ok(false)
-    }
-
-    /// Here, and where it is on the way to.
-    fn update_both(&mut self, chunk: ChunkPos, mesh: &ChunkMesh) -> Result<(), RenderError> {
-        let side = self.world.side();
-        self.change.iter_mut().for_each(|change| change.edited(side, chunk, mesh));
-        self.update(chunk, mesh)
     }
 }

@@ -1,6 +1,7 @@
 //! To another renderer, or to other meshes, while the window goes on.
 
 use std::{
+    fmt::Display,
     sync::Arc,
     time::{Duration, Instant},
 };
@@ -9,7 +10,7 @@ use drystone::scene::{Meshing, RendererKind};
 use drystone_render::{PlacePolicy, RenderError};
 use winit::event_loop::ActiveEventLoop;
 
-use super::Viewer;
+use super::{Viewer, screen::Screen};
 use crate::{cli::SceneOptions, progress::Progress};
 
 /// A change that is not done.
@@ -91,7 +92,8 @@ impl Viewer {
         if let Some(problem) = self.cannot_draw(kind) {
             return self.say(problem);
         }
-        if matches!(&self.change, Some(Change { to: To::Occlusion(_), .. })) {
+        let shades = matches!(&self.change, Some(Change { to: To::Occlusion(_), .. }));
+        if shades || self.is_to_be_another() {
             return self.say(BUSY);
         }
         let Some(screen) = &mut self.screen else { return };
@@ -101,8 +103,15 @@ impl Viewer {
         }
         match screen.change_renderer(kind) {
             Ok(()) => self.begin_change(To::Renderer(kind)),
-            Err(error) => self.give_up_change(event_loop, error),
+            Err(error @ RenderError::Lost { .. }) => self.recover(event_loop, error),
+            // What draws does so still.
+            Err(error) => self.stay(&error),
         }
+    }
+
+    /// Whether another scene is on its way.
+    fn is_to_be_another(&self) -> bool {
+        self.is_read_again || self.screen.as_ref().is_some_and(Screen::has_next)
     }
 
     /// Darkens corners of voxels, or stops it; for those who can't, it is said why.
@@ -110,6 +119,7 @@ impl Viewer {
         let ao = match &self.change {
             Some(Change { to: To::Occlusion(ao), .. }) => !ao,
             Some(_) => return self.say(BUSY),
+            None if self.is_to_be_another() => return self.say(BUSY),
             None => !self.options.ao,
         };
         let options = SceneOptions { ao, ..self.options.clone() };
@@ -170,10 +180,17 @@ impl Viewer {
     /// as it was; what is not that is the device's.
     pub(super) fn give_up_change(&mut self, event_loop: &ActiveEventLoop, error: RenderError) {
         let is_lost = matches!(error, RenderError::Lost { .. });
-        let (Some(screen), Some(_), false) = (&mut self.screen, &self.change, is_lost) else {
+        if is_lost || self.screen.is_none() || self.change.is_none() {
             return self.recover(event_loop, error);
-        };
-        screen.stop_change();
+        }
+        self.stay(&error);
+    }
+
+    /// Gives up whatever change there is.
+    pub(super) fn stay(&mut self, error: &dyn Display) {
+        if let Some(screen) = &mut self.screen {
+            screen.stop_change();
+        }
         self.end_change();
         self.view.atmosphere.occlusion = self.options.occlusion();
         self.say(&format!("it stays as it is: {error}"));

@@ -339,7 +339,7 @@ impl Viewer {
         }
         let told = self.screen.as_mut().map_or(Ok(()), Screen::edited);
         if let Err(error) = told {
-            output::note(&error.to_string());
+            self.stay(&error);
         }
         self.redraw();
     }

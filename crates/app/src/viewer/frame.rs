@@ -124,6 +124,8 @@ impl Viewer {
 
     /// Shows the same on a device that is opened anew.
     pub(super) fn reopen(&mut self, event_loop: &ActiveEventLoop) {
+        // Voxels need no device: no half of an edit is left if none opens.
+        self.finish_editing();
         self.content = self.screen.take().map(Screen::into_content);
         let Some(window) = self.window.clone() else { return };
         if let Err(error) = self.open_screen(event_loop, window) {

@@ -20,6 +20,11 @@ impl Viewer {
         if self.loading.is_some() || self.change.is_some() {
             return self.say("wait until what is begun is done");
         }
+        let was_edited = self.editing.changes != self.changes_before;
+        if levels == LevelsKind::Off && was_edited && self.editing.editor.keeper().is_keeping() {
+            // Its larger voxels are still being written, by the file's other reader as it were.
+            return self.say("edits are being kept: all as it is is shown when it is opened again");
+        }
         let mut options = SceneOptions { levels, is_renderer_said: true, ..self.options.clone() };
         if let Some(problem) = options.misused() {
             return self.say(problem);
@@ -44,7 +49,14 @@ impl Viewer {
             // What was edited while it was read is not in it.
             return self.switch_levels();
         }
-        let Loaded { options, content, kept_by, quads } = loaded;
+        let Loaded { options: read, content, kept_by, quads } = loaded;
+        // What was switched since it was asked for stays so.
+        let SceneOptions { levels, edits, ao, .. } = read;
+        let options = SceneOptions { levels, edits, ao, ..self.options.clone() };
+        if let Some(screen) = &mut self.screen {
+            screen.stop_change();
+        }
+        self.end_change();
         let (start, clear_air) = (content.view(&options), content.clear_air(&options));
         let corners = content.corners();
         let Some(screen) = &mut self.screen else { return };

@@ -150,6 +150,11 @@ impl Screen {
         matches!(&self.scene, Shown::Levels(levels) if levels.is_broken())
     }
 
+    /// Whether another scene is to be shown when nothing of it is missing.
+    pub(super) const fn has_next(&self) -> bool {
+        self.next.is_some()
+    }
+
     /// Whether the renderer stays, since an edit goes on in parts.
     pub(super) fn hold(&mut self, is_held: bool) {
         let next = self.next.as_mut().map(|(next, _)| next);
@@ -203,7 +208,7 @@ impl Screen {
         if let Some((next, begun)) = &mut self.next {
             next.follow(view, size, time)?;
             let lags = next.levels().is_some_and(|(_, lags)| lags);
-            if (!lags || begun.elapsed() > PATIENCE)
+            if (!lags || next.is_whole() && begun.elapsed() > PATIENCE)
                 && let Some((next, _)) = self.next.take()
             {
                 self.scene = next;

@@ -80,7 +80,7 @@ impl Editor {
         };
         let (center, material) = match action {
             EditAction::Pick => {
-                self.brush.material = hit.material;
+                self.pick(brush.material, hit.material);
                 return Ok(Edited::Picked(hit.material));
             }
             EditAction::Remove => (hit.voxel, Material::AIR),
@@ -90,6 +90,21 @@ impl Editor {
             },
         };
         self.start_fill(scene, &brush.shape_at(center), material)
+    }
+
+    /// A material that was picked when the brush had the material `old` is the brush's, and that
+    /// of what was asked for since; but not if another was chosen meanwhile.
+    fn pick(&mut self, old: Material, picked: Material) {
+        let later = self.queue.iter_mut().filter_map(|task| match task {
+            Task::Act { brush, .. } => Some(brush),
+            _ => None,
+        });
+        for brush in later.chain([&mut self.brush]) {
+            if brush.material != old {
+                return;
+            }
+            brush.material = picked;
+        }
     }
 
     fn start_fill(
