@@ -51,10 +51,11 @@ function listenToKeys({ canvas, find, act, page, switchRenderer }) {
   const sun = find('sun');
   sun.addEventListener('input', () => {
     find('hour').textContent = sun.value;
+    sun.dataset.isSet = true;
     act((it) => it.set_hour(sun.valueAsNumber));
   });
   // Arrows are the slider's there, and none of them is for the eye.
-  sun.addEventListener('change', () => canvas.focus());
+  sun.addEventListener('pointerup', () => canvas.focus());
   for (const type of ['keydown', 'keyup']) sun.addEventListener(type, (event) => event.stopPropagation());
   window.addEventListener('blur', () => act((it) => it.release_all()));
 }

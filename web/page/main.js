@@ -22,8 +22,8 @@ const STORED = 'redb';
 
 /// What is shown; `null` while another is opened.
 let page = null;
-// The page while its device is opened again: it still has what was edited.
-let waiting = null;
+// Whether the page has edits while its device is opened again: it cannot be asked then.
+let isWaitingEdited = false;
 let isAsked = false;
 let reopened = 0;
 let faultAt = 0;
@@ -98,9 +98,7 @@ const BROKEN = 'The program has stopped at something that it did not expect. Loa
 
 /// A lost device takes its meshes along, not the world: it is opened again, a few times.
 async function recover(error) {
-  const lost = page;
-  page = null;
-  waiting = lost;
+  const lost = setAside();
   for (let fault = error, isOpen = false; !isOpen;) {
     if (isBroken(fault)) return refuse(BROKEN);
     if (reopened === REOPEN_DELAYS_MS.length) return refuse(`The graphics device fails: ${fault}`);
@@ -116,17 +114,31 @@ async function recover(error) {
   }
   faultAt = performance.now();
   page = lost;
-  waiting = null;
+  isWaitingEdited = false;
   say('');
   ask();
 }
 
+/// Takes the page away, and the keys that are held: their ends will reach nobody.
+function setAside() {
+  const it = page;
+  page = null;
+  try {
+    isWaitingEdited = it.is_edited();
+    it.release_all();
+  } catch {
+    // It stopped in the middle of something; whoever goes on with it is told.
+  }
+  return it;
+}
+
+/// The sun stands where it was put, in whatever is shown.
+const lightUp = (it) => { if (find('sun').dataset.isSet) it.set_hour(find('sun').valueAsNumber); };
+
 /// Goes on with the other renderer: a device of its own is opened for that.
 async function switchRenderer() {
   if (!page) return;
-  const it = page;
-  page = null;
-  waiting = it;
+  const it = setAside();
   state('loading');
   find('loading').textContent = 'Switching …';
   await painted();
@@ -137,7 +149,8 @@ async function switchRenderer() {
     failed = error;
   }
   page = it;
-  waiting = null;
+  isWaitingEdited = false;
+  if (!failed) lightUp(it);
   state('ready');
   document.body.dataset.settled = false;
   if (failed) recover(failed);
@@ -158,6 +171,7 @@ async function show(words, open) {
   await painted();
   try {
     page = await open(...pixels());
+    lightUp(page);
     old?.free();
     told = null;
   } catch (error) {
@@ -252,7 +266,7 @@ async function start() {
 }
 
 // Nothing keeps what was edited here.
-window.addEventListener('beforeunload', (event) => { if ((page ?? waiting)?.is_edited()) event.preventDefault(); });
+window.addEventListener('beforeunload', (event) => { if (page ? page.is_edited() : isWaitingEdited) event.preventDefault(); });
 // What stops in the middle of opening tells nobody who waits for it.
 window.addEventListener('error', ({ error }) => { if (isBroken(error)) refuse(BROKEN); });
 window.addEventListener('unhandledrejection', ({ reason }) => { if (isBroken(reason)) refuse(BROKEN); });
