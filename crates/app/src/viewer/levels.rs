@@ -22,7 +22,8 @@ impl Viewer {
         }
         let was_edited = self.editing.changes != self.changes_before;
         if levels == LevelsKind::Off && was_edited && self.editing.editor.keeper().is_keeping() {
-            // Its larger voxels are still being written, by the file's other reader as it were.
+            // What draws meanwhile keeps larger voxels in the file: to what was opened anew beside it,
+            // these commits would be another program's, and edits would go to another file.
             return self.say("edits are being kept: all as it is is shown when it is opened again");
         }
         let mut options = SceneOptions { levels, is_renderer_said: true, ..self.options.clone() };

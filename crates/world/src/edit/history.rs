@@ -45,15 +45,18 @@ impl EditHistory {
         Self { limit_bytes, done: VecDeque::new(), undone: Vec::new(), size_bytes: 0 }
     }
 
-    /// From now on at most so many bytes; the oldest edits are forgotten for that, and what was
-    /// taken back if need be.
+    /// From now on at most so many bytes: the oldest edits are forgotten for that, then what was
+    /// taken back first, and last the newest.
     pub fn set_limit_bytes(&mut self, limit_bytes: usize) {
         self.limit_bytes = limit_bytes;
-        self.keep_limit();
+        while self.size_bytes > self.limit_bytes && self.done.len() > 1 {
+            self.size_bytes -= self.done.pop_front().map_or(0, |oldest| oldest.size_bytes());
+        }
         while self.size_bytes > self.limit_bytes && !self.undone.is_empty() {
             // What was taken back first is the last to be done again.
             self.size_bytes -= self.undone.remove(0).size_bytes();
         }
+        self.keep_limit();
     }
 
     fn keep_limit(&mut self) {

@@ -306,6 +306,25 @@ fn a_history_keeps_its_limit() {
     assert!(history.undo().is_none());
 }
 
+/// Before the newest goes what was taken back: it is done again as it was last.
+#[test]
+fn a_lower_limit_keeps_the_newest() {
+    let mut world = World::new("three", MaterialTable::new());
+    let mut history = EditHistory::new(usize::MAX);
+    for x in 0..3 {
+        let shape = VoxelShape::voxel(VoxelPos::new(x, 0, 0));
+        let edit = Edit::fill(&world, &shape, Material(1)).unwrap();
+        world.apply(&edit);
+        history.push(edit);
+    }
+    let one = history.size_bytes() / 3;
+    history.undo().and_then(|_| history.undo()).unwrap();
+    for (limit, left) in [(3 * one, [1, 2]), (2 * one, [1, 1]), (one, [1, 0]), (one - 1, [0, 0])] {
+        history.set_limit_bytes(limit);
+        assert_eq!([history.undo_count(), history.redo_count()], left, "{limit}");
+    }
+}
+
 /// Chunks of another side are left alone.
 #[test]
 fn edits_of_another_side_do_nothing() {

@@ -52,8 +52,8 @@ impl LevelTree {
     /// # Cost
     /// About 0.2 ms a chunk that the shape touches, on all cores, and what the source takes for
     /// chunks that were not used lately: 60 ms for a ball of 100 voxels' radius. An
-    /// [`Edit`] of it in [parts](crate::EditParts) holds nobody up. Beyond that as
-    /// [`set`](Self::set).
+    /// [`Edit`] of it in [parts](crate::EditParts) takes some milliseconds a part, and some for
+    /// showing them. Beyond that as [`set`](Self::set).
     ///
     /// # Errors
     /// As [`set`](Self::set).

@@ -169,7 +169,8 @@ impl LevelTree {
         let mut all = Ok(());
         for swap in whole {
             self.spent.bytes += swap.size_bytes;
-            if swap.mends {
+            // Of those that are gone there is nothing to be said.
+            if swap.mends && !swap.meshes.is_empty() {
                 self.note_mended(swap.meshes.values().flatten().all(NodeMesh::is_whole));
             }
             let meshes = swap.meshes.into_iter().filter_map(|(node, mesh)| Some((node, mesh?)));
