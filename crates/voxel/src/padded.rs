@@ -1,4 +1,5 @@
 use alloc::vec::Vec;
+use core::ops::Range;
 
 use drystone_mesh::Face;
 
@@ -69,6 +70,51 @@ impl PaddedChunk {
         center: &'a Chunk,
         neighbor: impl Fn([i32; 3]) -> Option<&'a Chunk>,
     ) {
+        self.begin(center, &neighbor);
+        let n = center.side();
+        let mut table = Table::new();
+        for dz in -1..=1 {
+            for dy in -1..=1 {
+                for dx in -1..=1 {
+                    let offset = [dx, dy, dz];
+                    let chunk = if offset == [0; 3] { Some(center) } else { neighbor(offset) };
+                    let chunk = chunk.filter(|chunk| chunk.side() == n);
+                    self.copy_from(chunk, offset, &[(); 3].map(|()| 0..n + 2), &mut table);
+                }
+            }
+        }
+    }
+
+    /// Takes a copy of those planes along each axis whose bit is set, the halo's first being bit
+    /// 0, without the edges and corners of the halo. What there is elsewhere has no meaning.
+    pub(crate) fn fill_planes<'a>(
+        &mut self,
+        center: &'a Chunk,
+        neighbor: impl Fn([i32; 3]) -> Option<&'a Chunk>,
+        planes: [u128; 3],
+    ) {
+        self.begin(center, &neighbor);
+        let n = center.side();
+        let around = Face::ALL.map(|face| (face.normal(), neighbor(face.normal())));
+        let mut table = Table::new();
+        for (axis, mut left) in planes.into_iter().enumerate() {
+            while left != 0 {
+                let first = left.trailing_zeros();
+                let end = first + (left >> first).trailing_ones();
+                left &= u128::MAX.checked_shl(end).unwrap_or(0);
+                let mut within = [(); 3].map(|()| 0..n + 2);
+                within[axis] = first..end.min(n + 2);
+                self.copy_from(Some(center), [0; 3], &within, &mut table);
+                for (offset, chunk) in around {
+                    let chunk = chunk.filter(|chunk| chunk.side() == n);
+                    self.copy_from(chunk, offset, &within, &mut table);
+                }
+            }
+        }
+    }
+
+    /// Notes what is known of a chunk and its neighbours, and makes room for their voxels.
+    fn begin<'a>(&mut self, center: &Chunk, neighbor: &impl Fn([i32; 3]) -> Option<&'a Chunk>) {
         let n = center.side();
         self.side = n;
         self.solid_inside = !center.is_empty();
@@ -79,19 +125,8 @@ impl PaddedChunk {
             _ => Some(Material::AIR),
         });
         let padded = (n + 2) as usize;
-        // Every voxel is written below.
+        // Every voxel that is asked for is written then.
         self.voxels.resize(padded * padded * padded, Material::AIR);
-        let mut table = Table::new();
-        for dz in -1..=1 {
-            for dy in -1..=1 {
-                for dx in -1..=1 {
-                    let offset = [dx, dy, dz];
-                    let chunk = if offset == [0; 3] { Some(center) } else { neighbor(offset) };
-                    let chunk = chunk.filter(|chunk| chunk.side() == n);
-                    self.copy_from(chunk, offset, &mut table);
-                }
-            }
-        }
     }
 
     /// Voxels a side, halo left out.
@@ -161,18 +196,32 @@ impl PaddedChunk {
         &self.voxels
     }
 
-    /// Copies the part of `chunk`, which lies `offset` chunks away, that reaches into the
-    /// padded cube: air where there is none.
-    fn copy_from(&mut self, chunk: Option<&Chunk>, offset: [i32; 3], table: &mut Table) {
+    /// Copies the part of `chunk`, which lies `offset` chunks away, that reaches into this part of
+    /// the padded cube: air where there is none.
+    fn copy_from(
+        &mut self,
+        chunk: Option<&Chunk>,
+        offset: [i32; 3],
+        within: &[Range<u32>; 3],
+        table: &mut Table,
+    ) {
         let n = self.side;
         let p = n + 2;
         // Per axis: first source voxel, first padded place, how many.
-        let span = |o: i32| match o {
-            -1 => (n - 1, 0, 1),
-            0 => (0, 1, n),
-            _ => (0, n + 1, 1),
+        let span = |axis: usize| {
+            let (source, first, count) = match offset[axis] {
+                -1 => (n - 1, 0, 1),
+                0 => (0, 1, n),
+                _ => (0, n + 1, 1),
+            };
+            let start = within[axis].start.max(first);
+            let count = within[axis].end.min(first + count).saturating_sub(start);
+            (source + start - first, start, count)
         };
-        let [(sx, px, nx), (sy, py, ny), (sz, pz, nz)] = offset.map(span);
+        let [(sx, px, nx), (sy, py, ny), (sz, pz, nz)] = [0, 1, 2].map(span);
+        if nx * ny * nz == 0 {
+            return;
+        }
         // Without neighbours along X, rows are copied whole; else voxel by voxel.
         let row_voxels = if nx == 1 { 0 } else { nx * ny * nz };
         let mut reader = match chunk {

@@ -13,7 +13,7 @@ use crate::{ChunkMesh, Material, MaterialTable, PaddedChunk};
 /// Quads of one face are written so many at a time, whether there are so many or not: how
 /// many there are cannot be guessed, and a wrong guess costs more than some stores. A word
 /// of the worst case, random voxels of which a tenth is filled, holds five on average.
-const BATCH: usize = 8;
+pub(super) const BATCH: usize = 8;
 
 /// Few faces are written down so many of a row at a time.
 const FEW: usize = 4;
@@ -90,26 +90,35 @@ impl<const FACE: usize, const SHADED: bool, W: Row, S: QuadSink> Work
                 let outside = SHADED.then(|| Outside::new(layers, beyond, side));
                 let [along, across] =
                     [&layers.along, &layers.across].map(|mask| Layers::rows(mask, at));
-                let mut layer = Layer::new(visible, along, across, outside.as_ref());
+                let layer = Layer::new(visible, along, across, outside.as_ref());
                 // Room for every face, and for what a batch writes too much.
                 let room = sink.room(side * side + BATCH);
-                let mut quads = LayerQuads::<FACE, SHADED, W> {
-                    chunk: self.chunk,
-                    at,
-                    outside,
-                    room,
-                    count: 0,
-                };
-                match layer.few_single_rows(side) {
-                    Some(rows) => quads.push_few(&layer, rows),
-                    None => quads.push_single(&layer, &places),
-                }
-                layer.merge(|patch| quads.push(patch));
-                let count = quads.count;
+                let count =
+                    write_layer::<FACE, SHADED, W>(layer, &places, self.chunk, at, outside, room);
                 sink.keep(face, count);
             }
         }
     }
+}
+
+/// Writes the quads of the layer at `at` of `Face::ALL[FACE]` into `room`, which is enough for
+/// one a face and a [`BATCH`]; how many there are.
+#[inline(always)]
+pub(super) fn write_layer<const FACE: usize, const SHADED: bool, W: Row>(
+    mut layer: Layer<W>,
+    places: &Places<W>,
+    chunk: &PaddedChunk,
+    at: usize,
+    outside: Option<Outside<'_, W>>,
+    room: &mut [Quad],
+) -> usize {
+    let mut quads = LayerQuads::<FACE, SHADED, W> { chunk, at, outside, room, count: 0 };
+    match layer.few_single_rows(chunk.side() as usize) {
+        Some(rows) => quads.push_few(&layer, rows),
+        None => quads.push_single(&layer, places),
+    }
+    layer.merge(|patch| quads.push(patch));
+    quads.count
 }
 
 /// The quads of the layer at `at` of `Face::ALL[FACE]`.

@@ -9,5 +9,6 @@ mod occlusion;
 mod order;
 mod programs;
 mod rasterised;
+mod remeshed;
 mod scenes;
 mod storages;

@@ -1,0 +1,118 @@
+use alloc::vec::Vec;
+
+use drystone_mesh::Face;
+
+use super::facing::{axes, stride};
+use super::row::Row;
+use super::row_bits::{bits_where_equal, solid_bits};
+use super::see_through::SeeThrough;
+use crate::simd::Instructions;
+use crate::{Material, PaddedChunk};
+
+/// The voxels of one plane of a chunk across an axis, row after row, along the
+/// [`axes`](super::facing::axes) of its facings.
+#[derive(Debug, Default)]
+pub(super) struct Rows {
+    /// Each row as long as words have bits, and a voxel behind the last.
+    voxels: Vec<Material>,
+}
+
+impl Rows {
+    /// Copies a plane, the halo's first being 0.
+    #[inline(always)]
+    pub(super) fn copy<W: Row>(&mut self, chunk: &PaddedChunk, axis: usize, plane: usize) {
+        let side = chunk.side() as usize;
+        self.voxels.resize(W::ROWS * W::ROWS + 1, Material::AIR);
+        let [bit_stride, row_stride] = axes(Face::ALL[axis]).map(|axis| stride(axis, side));
+        let first = plane * stride(axis, side) + bit_stride + row_stride;
+        for (row, to) in self.voxels.chunks_exact_mut(W::ROWS).take(side).enumerate() {
+            let Some(from) = chunk.voxels().get(first + row * row_stride..) else { return };
+            match bit_stride {
+                1 => to[..side].copy_from_slice(&from[..side]),
+                _ => {
+                    let from = from.iter().step_by(bit_stride);
+                    to[..side].iter_mut().zip(from).for_each(|(to, from)| *to = *from);
+                }
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn row<W: Row>(&self, row: usize) -> &[Material] {
+        &self.voxels[row * W::ROWS..]
+    }
+}
+
+/// What the merging must know of a plane: one bit a voxel, one word a row. As
+/// [`Layers`](super::masks::Layers), of one plane.
+pub(super) struct Plane<W: Row> {
+    /// Not air and not see-through.
+    opaque: W::Slice,
+    clear: W::Slice,
+    has_clear: bool,
+    /// The same material as the bit before, where it is neither air.
+    pub along: W::Slice,
+    /// The same material as the same bit of the row before.
+    pub across: W::Slice,
+}
+
+impl<W: Row> Plane<W> {
+    #[inline(always)]
+    pub(super) fn new<S: SeeThrough, I: Instructions>(rows: &Rows, side: usize, clear: S) -> Self {
+        let mut plane = Self {
+            opaque: W::EMPTY,
+            clear: W::EMPTY,
+            has_clear: false,
+            along: W::EMPTY,
+            across: W::EMPTY,
+        };
+        let mut any_clear = W::ZERO;
+        for y in 0..side {
+            let row = rows.row::<W>(y);
+            let solid = solid_bits::<W, I>(row, side);
+            if solid == W::ZERO {
+                continue;
+            }
+            let clear = clear.bits::<W, I>(row, side, solid);
+            plane.clear[y] = clear;
+            plane.opaque[y] = solid & !clear;
+            any_clear = any_clear | clear;
+            plane.along[y] = bits_where_equal::<W, I>(&row[1..], row, side - 1) << 1;
+            if y > 0 {
+                plane.across[y] = bits_where_equal::<W, I>(row, rows.row::<W>(y - 1), side);
+            }
+        }
+        plane.has_clear = any_clear != W::ZERO;
+        plane
+    }
+
+    /// Where the voxels of two planes beside each other are the same; nothing where that does not
+    /// matter, since none is see-through.
+    #[inline(always)]
+    pub(super) fn same<I: Instructions>(
+        &self,
+        other: &Self,
+        [rows, others]: [&Rows; 2],
+        side: usize,
+    ) -> W::Slice {
+        let mut same = W::EMPTY;
+        if self.has_clear && other.has_clear {
+            for y in 0..side {
+                same[y] = bits_where_equal::<W, I>(rows.row::<W>(y), others.row::<W>(y), side);
+            }
+        }
+        same
+    }
+
+    /// The faces that show towards another plane, opaque ones and see-through ones: the rule of
+    /// [`face_is_visible`](crate::face_is_visible) in bits.
+    #[inline(always)]
+    pub(super) fn visible(&self, beyond: &Self, same: &W::Slice) -> [W::Slice; 2] {
+        let [mut opaque, mut clear] = [W::EMPTY; 2];
+        for y in 0..W::ROWS {
+            opaque[y] = self.opaque[y] & !beyond.opaque[y];
+            clear[y] = self.clear[y] & !(beyond.opaque[y] | same[y]);
+        }
+        [opaque, clear]
+    }
+}

@@ -1,0 +1,150 @@
+//! A mesh that was made anew by layers, against one of the whole chunk.
+
+use drystone_mesh::{Face, FaceSet, Quad};
+use drystone_voxel::{
+    Chunk, ChunkMesh, GreedyMesher, LocalPos, Material, MaterialTable, PaddedChunk, Remesher,
+    mesh_wall,
+};
+
+use crate::scenes::{Random, table};
+
+/// A chunk and the six beside it.
+#[derive(Clone)]
+struct Around {
+    center: Chunk,
+    beside: [Option<Chunk>; Face::COUNT],
+}
+
+impl Around {
+    fn new(side: u32, random: &mut Random) -> Self {
+        let mut chunk = || {
+            let (pattern, density) = (random.below(5), 1 + random.below(9));
+            Chunk::from_fn(side, |at| {
+                let [x, y, z] = [at.x, at.y, at.z].map(u32::from);
+                let any = random.below(10);
+                Material(match pattern {
+                    0 => 0,
+                    1 => 2,
+                    2 if y < side / 2 => 1 + ((x / 3 + z / 5) % 4) as u16,
+                    3 => ((x / 4 + y / 3 + z / 2) % 5) as u16,
+                    4 if any < density => 1 + (any % 4) as u16,
+                    _ => 0,
+                })
+            })
+        };
+        let center = chunk();
+        let beside = Face::ALL
+            .map(|_| Some(chunk()).filter(|chunk| chunk.get(LocalPos::new(0, 0, 0)).0 != 1));
+        Self { center, beside }
+    }
+
+    fn neighbor(&self, offset: [i32; 3]) -> Option<&Chunk> {
+        let face = Face::ALL.into_iter().find(|face| face.normal() == offset)?;
+        self.beside[face.index()].as_ref()
+    }
+
+    fn padded(&self) -> PaddedChunk {
+        let mut padded = PaddedChunk::new();
+        padded.fill(&self.center, |offset| self.neighbor(offset));
+        padded
+    }
+
+    fn mesh(&self, table: &MaterialTable) -> ChunkMesh {
+        let mut mesh = ChunkMesh::new();
+        GreedyMesher::new().mesh(&self.padded(), table, &mut mesh);
+        mesh
+    }
+
+    /// Sets a box of voxels, as far as it lies in chunks that there are.
+    fn set(&mut self, [low, high]: [[i32; 3]; 2], mut material: impl FnMut() -> Material) {
+        let n = self.center.side() as i32;
+        for z in low[2]..=high[2] {
+            for y in low[1]..=high[1] {
+                for x in low[0]..=high[0] {
+                    let at = [x, y, z];
+                    let chunk = at.map(|c| c.div_euclid(n));
+                    let local = at.map(|c| c.rem_euclid(n) as u8);
+                    let face = Face::ALL.into_iter().find(|face| face.normal() == chunk);
+                    let chunk = match face {
+                        None if chunk == [0; 3] => Some(&mut self.center),
+                        None => None,
+                        Some(face) => self.beside[face.index()].as_mut(),
+                    };
+                    if let Some(chunk) = chunk {
+                        chunk.set(LocalPos::new(local[0], local[1], local[2]), material());
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn quads(mesh: &ChunkMesh) -> [&[Quad]; 2] {
+    [mesh.opaque.quads(), mesh.see_through.quads()]
+}
+
+/// A box that reaches at most one voxel beyond the chunk.
+fn any_box(side: u32, random: &mut Random) -> [[i32; 3]; 2] {
+    let most = 1 + random.below(3);
+    let all = [(); 3].map(|()| {
+        let low = random.below(side + 2) as i32 - 1;
+        (low, (low + random.below(most) as i32).min(side as i32))
+    });
+    [all.map(|(low, _)| low), all.map(|(_, high)| high)]
+}
+
+#[test]
+fn layers_made_anew_are_those_of_the_whole_chunk() {
+    let mut random = Random::new(11);
+    let tables = [table(0), table(0b1000), table(0b1010), table(0b1111)];
+    let mut remesher = Remesher::new();
+    let mut mesh = ChunkMesh::new();
+    let (mut changed_count, mut wall_count) = (0, 0);
+    for round in 0..400 {
+        let side = [1, 2, 5, 16, 17, 32, 33, 64][round % 8];
+        let table = &tables[random.below(4) as usize];
+        let mut around = Around::new(side, &mut random);
+        let mut old = around.mesh(table);
+        // One edit after the other, each upon the mesh that the last one left.
+        for _ in 0..6 {
+            let changed = any_box(side, &mut random);
+            let one = random.below(2) == 0;
+            let material = Material(random.below(5) as u16);
+            around.set(changed, || if one { material } else { Material(random.below(5) as u16) });
+            let walls = FaceSet::from_bits(random.below(64) as u8);
+            remesher.look(&around.center, |offset| around.neighbor(offset), changed, walls);
+            remesher.remesh(&old, table, &mut mesh);
+            let whole = around.mesh(table);
+            assert!(quads(&mesh) == quads(&whole), "round {round}, side {side}, {changed:?}");
+            for face in Face::ALL {
+                let counts = [&mesh, &whole]
+                    .map(|mesh| [mesh.opaque.count(face), mesh.see_through.count(face)]);
+                assert_eq!(counts[0], counts[1]);
+                let [mut wall, mut expected] = [ChunkMesh::new(), ChunkMesh::new()];
+                mesh_wall(&around.padded(), face, table, &mut expected);
+                if walls.contains(face) {
+                    remesher.mesh_wall(face, table, &mut wall);
+                    assert!(quads(&wall) == quads(&expected), "round {round}, {face:?}");
+                    wall_count += usize::from(!wall.is_empty());
+                }
+            }
+            changed_count += usize::from(quads(&old) != quads(&whole));
+            old = mesh.clone();
+        }
+    }
+    assert!(changed_count > 1_000 && wall_count > 1_000, "{changed_count}, {wall_count}");
+}
+
+#[test]
+fn it_pays_where_few_planes_are_looked_at() {
+    let all = [[0; 3], [31; 3]];
+    for (changed, pays) in [
+        ([[5; 3], [5; 3]], true),
+        ([[-1, 5, 5], [-1, 30, 30]], true),
+        ([[5; 3], [7; 3]], true),
+        ([[5; 3], [20; 3]], false),
+        (all, false),
+    ] {
+        assert_eq!(Remesher::pays(32, changed), pays, "{changed:?}");
+    }
+}
