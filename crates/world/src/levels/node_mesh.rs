@@ -1,5 +1,5 @@
 use drystone_mesh::{Face, FaceSet};
-use drystone_voxel::{Chunk, ChunkMesh, GreedyMesher, Material, PaddedChunk, mesh_wall};
+use drystone_voxel::{Chunk, ChunkMesh, GreedyMesher, Material, PaddedChunk, Remesher, mesh_wall};
 
 use super::LevelData;
 use super::data::Made;
@@ -69,26 +69,49 @@ impl NodeMesh {
     }
 }
 
+/// What of a node's mesh may be another after an edit.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Touched {
+    pub(super) walls: FaceSet,
+    /// The first voxels that may be others, and the last: those of neighbours beyond its border.
+    pub(super) voxels: [[i32; 3]; 2],
+}
+
+impl Touched {
+    /// Of both.
+    pub(super) fn join(&mut self, other: &Self) {
+        self.walls = self.walls.union(other.walls);
+        let ([low, high], [other_low, other_high]) = (&mut self.voxels, other.voxels);
+        for axis in 0..3 {
+            low[axis] = low[axis].min(other_low[axis]);
+            high[axis] = high[axis].max(other_high[axis]);
+        }
+    }
+}
+
 /// What one thread meshes nodes with, kept warm from one to the next.
 #[derive(Default)]
 pub(super) struct NodeMesher {
     padded: PaddedChunk,
     mesher: GreedyMesher,
+    remesher: Remesher,
 }
 
 impl NodeMesher {
     /// The mesh of a node, which follows from the node's chunk and its neighbours of the same
     /// level alone. Neighbours beyond the end of the world are air.
     pub(super) fn mesh(&mut self, data: &LevelData, node: NodePos) -> NodeMesh {
-        self.mesh_anew(data, node, FaceSet::ALL)
+        self.mesh_anew(data, node, FaceSet::ALL, None)
     }
 
     /// The same for a node that has a mesh, of whose walls no others than these may have changed.
+    /// Where its body is given and the voxels that may have changed, only layers are made anew.
     pub(super) fn mesh_anew(
         &mut self,
         data: &LevelData,
         node: NodePos,
         walls: FaceSet,
+        old: Option<(&ChunkMesh, [[i32; 3]; 2])>,
     ) -> NodeMesh {
         let mut mesh = NodeMesh::unread();
         let air = || Made { chunk: Chunk::new(Chunk::SIDE, Material::AIR), is_whole: false };
@@ -107,11 +130,24 @@ impl NodeMesher {
             let face = Face::ALL.into_iter().find(|face| face.normal() == offset)?;
             around[face.index()].as_ref()
         };
-        self.padded.fill(&center, neighbor);
-        self.mesher.mesh(&self.padded, data.materials(), &mut mesh.body);
-        mesh.kept = Face::ALL.into_iter().filter(|&face| !walls.contains(face)).collect();
-        for face in Face::ALL.into_iter().filter(|&face| walls.contains(face)) {
-            mesh_wall(&self.padded, face, data.materials(), &mut mesh.walls[face.index()]);
+        let walls_to_make = Face::ALL.into_iter().filter(|&face| walls.contains(face));
+        mesh.kept = FaceSet::ALL.without(walls);
+        let materials = data.materials();
+        match old.filter(|&(_, voxels)| mesh.is_whole && Remesher::pays(Chunk::SIDE, voxels)) {
+            Some((old, voxels)) => {
+                self.remesher.look(&center, neighbor, voxels, walls);
+                self.remesher.remesh(old, materials, &mut mesh.body);
+                for face in walls_to_make {
+                    self.remesher.mesh_wall(face, materials, &mut mesh.walls[face.index()]);
+                }
+            }
+            None => {
+                self.padded.fill(&center, neighbor);
+                self.mesher.mesh(&self.padded, materials, &mut mesh.body);
+                for face in walls_to_make {
+                    mesh_wall(&self.padded, face, materials, &mut mesh.walls[face.index()]);
+                }
+            }
         }
         mesh
     }

@@ -18,6 +18,7 @@ mod edits;
 mod epochs;
 mod healing;
 mod holes;
+mod layers;
 mod order;
 mod parts;
 mod saving;

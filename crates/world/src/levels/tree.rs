@@ -11,6 +11,7 @@ use super::workers::{Made, Workers};
 use super::{Eye, LevelConfig, LevelData, NodeMesh};
 use crate::{NodePos, WorldError};
 
+mod bodies;
 mod changes;
 mod counts;
 mod edit;
@@ -21,6 +22,7 @@ mod swap;
 mod walls;
 mod wants;
 
+use bodies::Bodies;
 use changes::{Change, Stuck};
 pub use counts::LevelCount;
 #[cfg(test)]
@@ -104,6 +106,7 @@ pub struct LevelTree {
     changes: Vec<Change>,
     /// For edits of few meshes.
     mesher: NodeMesher,
+    bodies: Bodies,
     frame: u64,
     /// Whether something is shown of which a part could not be read; when that is tried again,
     /// and what was tried last.
@@ -172,6 +175,7 @@ impl LevelTree {
             wanted_merges: Vec::new(),
             changes: Vec::new(),
             mesher: NodeMesher::default(),
+            bodies: Bodies::new(),
             frame: 0,
             is_broken: false,
             heals_at: Duration::ZERO,

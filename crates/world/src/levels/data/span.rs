@@ -59,6 +59,21 @@ impl Span {
         Face::ALL.into_iter().filter(is_any).collect()
     }
 
+    /// The first voxels along each axis, and the last.
+    pub(in crate::levels) fn corners(&self) -> [[i32; 3]; 2] {
+        [self.low, self.high].map(|corner| corner.map(i32::from))
+    }
+
+    /// The same of those at the side that a neighbour's `face` looks at, as it counts them: they
+    /// lie beyond its border.
+    pub(in crate::levels) fn beyond(&self, face: Face) -> [[i32; 3]; 2] {
+        let beyond = if face.is_positive() { Chunk::SIDE as i32 } else { -1 };
+        self.corners().map(|mut corner| {
+            corner[face.axis()] = beyond;
+            corner
+        })
+    }
+
     /// The voxels of these at one side of a chunk.
     pub(in crate::levels) fn at_side(self, face: Face) -> Self {
         let mut side = self;

@@ -231,8 +231,14 @@ fn edits_show_at_once(mut tree: LevelTree, rounds: u32, is_kept: bool) {
     assert_eq!(tree.set([(VoxelPos::new(-1, 0, 0), Material(1))], &mut screen), Ok(0));
 }
 
+/// Every mesh is that of its node as it is now, and every level holds what the level below holds.
 pub(super) fn is_shown_as_it_is(tree: &LevelTree, screen: &Screen) {
-    // Every mesh is that of its node as it is now.
+    has_meshes_of_now(tree, screen);
+    follows_from_below(tree);
+}
+
+/// Every mesh is that of its node as it is now.
+pub(super) fn has_meshes_of_now(tree: &LevelTree, screen: &Screen) {
     let mut mesher = node_mesh::NodeMesher::default();
     for (&node, quads) in &screen.bodies {
         let mesh = mesher.mesh(tree.data(), node);
@@ -246,7 +252,9 @@ pub(super) fn is_shown_as_it_is(tree: &LevelTree, screen: &Screen) {
             }
         }
     }
-    // Every level holds what the level below holds.
+}
+
+fn follows_from_below(tree: &LevelTree) {
     for (position, _) in tree.data().unsaved().chunks {
         let mut node = NodePos::from(position);
         while node.level < tree.data().top_level() {

@@ -216,6 +216,7 @@ impl LevelTree {
     fn hide<S: NodeSink>(&mut self, node: NodePos, sink: &mut S) -> Result<(), S::Error> {
         let Some(shown) = self.shown.remove(&node) else { return Ok(()) };
         self.places.remove(node);
+        self.bodies.take(node);
         self.count_shown(node, -1);
         self.touched.push(node);
         self.disturb(node);

@@ -4,7 +4,7 @@ use hashbrown::{HashMap, HashSet};
 use rayon::prelude::*;
 
 use super::super::data::{Changes, Part};
-use super::super::node_mesh::NodeMesher;
+use super::super::node_mesh::{NodeMesher, Touched};
 use super::changes::Stuck;
 use super::swap::Swap;
 use super::{LevelTree, NodeSink};
@@ -111,7 +111,9 @@ impl LevelTree {
         changes: Changes,
         sink: &mut S,
     ) -> Result<u64, S::Error> {
-        let (changed, walls) = self.changed(&changes);
+        let (changed, touched) = self.changed(&changes);
+        let mut bodies: HashMap<NodePos, ChunkMesh> =
+            changed.iter().filter_map(|&node| Some((node, self.bodies.take(node)?))).collect();
         let shown = self.forget_changed(&changed);
         if self.swaps.iter().any(|swap| swap.has_any(&shown)) || !self.is_quick(&shown) {
             self.add_swap(&shown, Swap::new(&shown, &changed, self.data.top_level()));
@@ -119,31 +121,42 @@ impl LevelTree {
             self.workers.want_also(&shown);
             return Ok(changes.count);
         }
-        let walls = |node: NodePos| {
-            let changed = walls.get(&node).copied().unwrap_or(FaceSet::ALL);
-            let to_make = self.shown.get(&node).map(|shown| shown.mesh.walls_to_make(changed));
-            (node, to_make.unwrap_or(FaceSet::ALL))
+        let anew = |node: NodePos| {
+            let touched = touched.get(&node)?;
+            let walls = self.shown.get(&node)?.mesh.walls_to_make(touched.walls);
+            let old = bodies.remove(&node).map(|body| (body, touched.voxels));
+            Some(Anew { node, walls, old })
         };
-        let shown = shown.into_iter().map(walls).collect();
-        let meshes = self.meshes(shown);
+        let anew = shown.into_iter().filter_map(anew).collect();
+        let meshes = self.meshes(anew);
+        let bodies: Vec<(NodePos, ChunkMesh)> = meshes
+            .iter()
+            .filter_map(|(node, mesh)| mesh.is_whole().then(|| (*node, mesh.body.clone())))
+            .collect();
         let replaced = self.replace_all(meshes, sink);
+        if replaced.is_ok() {
+            bodies.into_iter().for_each(|(node, body)| self.bodies.insert(node, body));
+        }
         replaced.and(self.close_borders(sink)).map(|()| changes.count)
     }
 
-    /// The nodes whose meshes may be others after changes, and the walls of them that may.
-    fn changed(&self, changes: &Changes) -> (HashSet<NodePos>, HashMap<NodePos, FaceSet>) {
-        let mut walls: HashMap<NodePos, FaceSet> = HashMap::new();
+    /// The nodes whose meshes may be others after changes, and what of them may be.
+    fn changed(&self, changes: &Changes) -> (HashSet<NodePos>, HashMap<NodePos, Touched>) {
+        let mut all: HashMap<NodePos, Touched> = HashMap::new();
+        let mut touch = |node: NodePos, touched: Touched| {
+            all.entry(node).and_modify(|it| it.join(&touched)).or_insert(touched);
+        };
         for part in &changes.parts {
-            let borders = part.span.sides();
-            walls.entry(part.node).and_modify(|it| *it = it.union(borders)).or_insert(borders);
+            let (walls, voxels) = (part.span.sides(), part.span.corners());
+            touch(part.node, Touched { walls, voxels });
             for Seer { neighbor, face, is_clear } in self.neighbors_that_see(part) {
                 // And those whose rims end there.
-                let along = borders.without(FaceSet::EMPTY.with(face).with(face.opposite()));
-                let wall = if is_clear { along } else { FaceSet::EMPTY }.with(face);
-                walls.entry(neighbor).and_modify(|it| *it = it.union(wall)).or_insert(wall);
+                let along = walls.without(FaceSet::EMPTY.with(face).with(face.opposite()));
+                let walls = if is_clear { along } else { FaceSet::EMPTY }.with(face);
+                touch(neighbor, Touched { walls, voxels: part.span.beyond(face) });
             }
         }
-        (walls.keys().copied().collect(), walls)
+        (all.keys().copied().collect(), all)
     }
 
     /// Whatever was made of these nodes is of no use; returns those that are shown.
@@ -151,6 +164,7 @@ impl LevelTree {
         self.workers.forget(changed);
         for node in changed {
             self.take_ready(*node);
+            self.bodies.take(*node);
         }
         changed.iter().copied().filter(|&node| self.is_shown(node)).collect()
     }
@@ -165,10 +179,12 @@ impl LevelTree {
             })
     }
 
-    fn meshes(&mut self, nodes: Vec<(NodePos, FaceSet)>) -> Vec<(NodePos, NodeMesh)> {
+    fn meshes(&mut self, nodes: Vec<Anew>) -> Vec<(NodePos, NodeMesh)> {
         let data = self.data.as_ref();
-        let mesh =
-            |mesher: &mut NodeMesher, (node, walls)| (node, mesher.mesh_anew(data, node, walls));
+        let mesh = |mesher: &mut NodeMesher, Anew { node, walls, old }: Anew| {
+            let old = old.as_ref().map(|(body, voxels)| (body, *voxels));
+            (node, mesher.mesh_anew(data, node, walls, old))
+        };
         if nodes.len() <= FEW {
             return nodes.into_iter().map(|node| mesh(&mut self.mesher, node)).collect();
         }
@@ -183,6 +199,7 @@ impl LevelTree {
         sink: &mut S,
     ) -> Result<(), S::Error> {
         self.note_broken(&mesh);
+        self.bodies.take(node);
         let Some(shown) = self.shown.get_mut(&node) else { return Ok(()) };
         shown.quads = mesh.body.len() as u32;
         mesh.body = ChunkMesh::default();
@@ -221,6 +238,14 @@ impl LevelTree {
             is_any(&|voxel| !voxel.is_air()).then_some(Seer { is_clear, ..seer })
         })
     }
+}
+
+/// A node whose mesh is to be made anew.
+struct Anew {
+    node: NodePos,
+    walls: FaceSet,
+    /// Its body, if that is kept, and the voxels that may have changed since.
+    old: Option<(ChunkMesh, [[i32; 3]; 2])>,
 }
 
 /// A node that has voxels beside others that have changed.
