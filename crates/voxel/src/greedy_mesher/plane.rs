@@ -7,7 +7,7 @@ use super::row::Row;
 use super::row_bits::{bits_where_equal, solid_bits};
 use super::see_through::SeeThrough;
 use crate::simd::Instructions;
-use crate::{Material, PaddedChunk};
+use crate::{Material, MaterialTable, PaddedChunk};
 
 /// The voxels of one plane of a chunk across an axis, row after row, along the
 /// [`axes`](super::facing::axes) of its facings.
@@ -58,7 +58,7 @@ pub(super) struct Plane<W: Row> {
 
 impl<W: Row> Plane<W> {
     #[inline(always)]
-    pub(super) fn new<S: SeeThrough, I: Instructions>(rows: &Rows, side: usize, clear: S) -> Self {
+    pub(super) fn new<I: Instructions>(rows: &Rows, side: usize, table: &MaterialTable) -> Self {
         let mut plane = Self {
             opaque: W::EMPTY,
             clear: W::EMPTY,
@@ -73,7 +73,7 @@ impl<W: Row> Plane<W> {
             if solid == W::ZERO {
                 continue;
             }
-            let clear = clear.bits::<W, I>(row, side, solid);
+            let clear = table.bits::<W, I>(row, side, solid);
             plane.clear[y] = clear;
             plane.opaque[y] = solid & !clear;
             any_clear = any_clear | clear;

@@ -4,10 +4,10 @@ use core::ops::Range;
 use drystone_mesh::{Face, FaceSet, Quad, QuadBuffer, QuadSink};
 
 use super::facing::Places;
+use super::layer::Layer;
 use super::merging::{BATCH, write_layer};
 use super::plane::{Plane, Rows};
 use super::row::Row;
-use super::see_through::{Few, SeeThrough};
 use crate::simd::{Instructions, Work, widest};
 use crate::{Chunk, ChunkMesh, MaterialTable, PaddedChunk, mesh_wall};
 
@@ -126,19 +126,9 @@ impl Remesher {
     }
 
     fn make<W: Row>(&mut self, table: &MaterialTable) {
-        match table.few_see_through() {
-            Some([]) => self.make_axes::<W, _>(Few([])),
-            Some(&[one]) => self.make_axes::<W, _>(Few([one])),
-            Some(&[one, two]) => self.make_axes::<W, _>(Few([one, two])),
-            Some(more) => self.make_axes::<W, _>(more),
-            None => self.make_axes::<W, _>(table),
-        }
-    }
-
-    fn make_axes<W: Row, S: SeeThrough>(&mut self, clear: S) {
-        widest(MakeAxis::<0, 3, W, S>::new(self, clear));
-        widest(MakeAxis::<1, 4, W, S>::new(self, clear));
-        widest(MakeAxis::<2, 5, W, S>::new(self, clear));
+        widest(MakeAxis::<0, 3, W>::new(self, table));
+        widest(MakeAxis::<1, 4, W>::new(self, table));
+        widest(MakeAxis::<2, 5, W>::new(self, table));
     }
 
     /// The layers of a facing that were made anew.
@@ -209,28 +199,26 @@ fn bits(planes: Range<usize>) -> u128 {
 
 /// Makes the layers of the facings `Face::ALL[NEGATIVE]` and `Face::ALL[POSITIVE]`, which look
 /// along one axis.
-struct MakeAxis<'a, const NEGATIVE: usize, const POSITIVE: usize, W: Row, S> {
+struct MakeAxis<'a, const NEGATIVE: usize, const POSITIVE: usize, W: Row> {
     padded: &'a PaddedChunk,
     planes: Range<usize>,
     rows: &'a mut [Rows; 2],
     made: [&'a mut [Made; 2]; 2],
-    clear: S,
+    table: &'a MaterialTable,
     places: [Places<W>; 2],
 }
 
-impl<'a, const NEGATIVE: usize, const POSITIVE: usize, W: Row, S: SeeThrough>
-    MakeAxis<'a, NEGATIVE, POSITIVE, W, S>
-{
+impl<'a, const NEGATIVE: usize, const POSITIVE: usize, W: Row> MakeAxis<'a, NEGATIVE, POSITIVE, W> {
     const FACES: [Face; 2] = [Face::ALL[NEGATIVE], Face::ALL[POSITIVE]];
 
-    fn new(all: &'a mut Remesher, clear: S) -> Self {
+    fn new(all: &'a mut Remesher, table: &'a MaterialTable) -> Self {
         let Remesher { padded, changed, rows, made } = all;
         let side = padded.side();
         let planes = planes(side, *changed, Self::FACES[0].axis());
         let (negative, positive) = made.split_at_mut(POSITIVE);
         let made = [&mut negative[NEGATIVE], &mut positive[0]];
         let places = Self::FACES.map(|face| Places::new(face, side as usize));
-        Self { padded, planes, rows, made, clear, places }
+        Self { padded, planes, rows, made, table, places }
     }
 
     /// Makes the layer of a facing that lies in plane `here` and looks at the one `beyond`.
@@ -246,12 +234,7 @@ impl<'a, const NEGATIVE: usize, const POSITIVE: usize, W: Row, S: SeeThrough>
         let visible = here.visible(beyond, same);
         for (visible, made) in visible.iter().zip(&mut *self.made[of_face]) {
             if visible.as_ref().iter().any(|&row| row != W::ZERO) {
-                let layer = super::layer::Layer::new(
-                    visible,
-                    here.along.as_ref(),
-                    here.across.as_ref(),
-                    None,
-                );
+                let layer = Layer::new(visible, here.along.as_ref(), here.across.as_ref(), None);
                 let room = made.quads.room(side * side + BATCH);
                 let places = &self.places[of_face];
                 let count = write_layer::<FACE, false, W>(
@@ -269,8 +252,8 @@ impl<'a, const NEGATIVE: usize, const POSITIVE: usize, W: Row, S: SeeThrough>
     }
 }
 
-impl<const NEGATIVE: usize, const POSITIVE: usize, W: Row, S: SeeThrough> Work
-    for MakeAxis<'_, NEGATIVE, POSITIVE, W, S>
+impl<const NEGATIVE: usize, const POSITIVE: usize, W: Row> Work
+    for MakeAxis<'_, NEGATIVE, POSITIVE, W>
 {
     type Output = ();
 
@@ -285,10 +268,10 @@ impl<const NEGATIVE: usize, const POSITIVE: usize, W: Row, S: SeeThrough> Work
         let Some(first) = planes.next() else { return };
         let [mut last, mut next] = core::mem::take(self.rows);
         last.copy::<W>(self.padded, axis, first);
-        let mut before = Plane::<W>::new::<S, I>(&last, side, self.clear);
+        let mut before = Plane::<W>::new::<I>(&last, side, self.table);
         for plane in planes {
             next.copy::<W>(self.padded, axis, plane);
-            let here = Plane::new::<S, I>(&next, side, self.clear);
+            let here = Plane::new::<I>(&next, side, self.table);
             let same = here.same::<I>(&before, [&next, &last], side);
             if plane > 1 {
                 self.make::<POSITIVE, I>(plane - 1, [&before, &here], &same);

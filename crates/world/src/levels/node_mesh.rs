@@ -95,6 +95,8 @@ pub(super) struct NodeMesher {
     padded: PaddedChunk,
     mesher: GreedyMesher,
     remesher: Remesher,
+    /// What is made, before it is kept in no more memory than it needs.
+    made: ChunkMesh,
 }
 
 impl NodeMesher {
@@ -130,24 +132,29 @@ impl NodeMesher {
             let face = Face::ALL.into_iter().find(|face| face.normal() == offset)?;
             around[face.index()].as_ref()
         };
-        let walls_to_make = Face::ALL.into_iter().filter(|&face| walls.contains(face));
         mesh.kept = FaceSet::ALL.without(walls);
+        let Self { padded, mesher, remesher, made } = self;
         let materials = data.materials();
-        match old.filter(|&(_, voxels)| mesh.is_whole && Remesher::pays(Chunk::SIDE, voxels)) {
+        let by_layers =
+            old.filter(|&(_, voxels)| mesh.is_whole && Remesher::pays(Chunk::SIDE, voxels));
+        match by_layers {
             Some((old, voxels)) => {
-                self.remesher.look(&center, neighbor, voxels, walls);
-                self.remesher.remesh(old, materials, &mut mesh.body);
-                for face in walls_to_make {
-                    self.remesher.mesh_wall(face, materials, &mut mesh.walls[face.index()]);
-                }
+                remesher.look(&center, neighbor, voxels, walls);
+                remesher.remesh(old, materials, made);
             }
             None => {
-                self.padded.fill(&center, neighbor);
-                self.mesher.mesh(&self.padded, materials, &mut mesh.body);
-                for face in walls_to_make {
-                    mesh_wall(&self.padded, face, materials, &mut mesh.walls[face.index()]);
-                }
+                padded.fill(&center, neighbor);
+                mesher.mesh(padded, materials, made);
             }
+        }
+        mesh.body = made.clone();
+        for face in Face::ALL.into_iter().filter(|&face| walls.contains(face)) {
+            made.clear();
+            match by_layers {
+                Some(_) => remesher.mesh_wall(face, materials, made),
+                None => mesh_wall(padded, face, materials, made),
+            }
+            mesh.walls[face.index()] = made.clone();
         }
         mesh
     }

@@ -129,14 +129,7 @@ impl LevelTree {
         };
         let anew = shown.into_iter().filter_map(anew).collect();
         let meshes = self.meshes(anew);
-        let bodies: Vec<(NodePos, ChunkMesh)> = meshes
-            .iter()
-            .filter_map(|(node, mesh)| mesh.is_whole().then(|| (*node, mesh.body.clone())))
-            .collect();
         let replaced = self.replace_all(meshes, sink);
-        if replaced.is_ok() {
-            bodies.into_iter().for_each(|(node, body)| self.bodies.insert(node, body));
-        }
         replaced.and(self.close_borders(sink)).map(|()| changes.count)
     }
 
@@ -199,10 +192,13 @@ impl LevelTree {
         sink: &mut S,
     ) -> Result<(), S::Error> {
         self.note_broken(&mesh);
+        let body = std::mem::take(&mut mesh.body);
         self.bodies.take(node);
         let Some(shown) = self.shown.get_mut(&node) else { return Ok(()) };
-        shown.quads = mesh.body.len() as u32;
-        mesh.body = ChunkMesh::default();
+        shown.quads = body.len() as u32;
+        if mesh.is_whole() {
+            self.bodies.insert(node, body);
+        }
         let (is_air, kept) = (mesh.is_air, mesh.kept_walls());
         mesh.keep_walls(&mut shown.mesh);
         shown.mesh = mesh;
