@@ -15,11 +15,16 @@ pub(super) struct Edits {
     editor: Editor,
     view: View,
     corners: Vec<VoxelPos>,
+    /// Others, at which nothing was ever set.
+    fresh: Vec<VoxelPos>,
     is_set: bool,
 }
 
 /// How far around the eye corners are, in chunks.
 const REACH_CHUNKS: i32 = 3;
+/// And those of which each is taken once, so many a round.
+const FRESH_REACH_CHUNKS: i32 = 7;
+const FRESH_PER_ROUND: usize = 12;
 /// Voxels from the middle to the end of a large edit.
 const BALL_RADIUS: u32 = 100;
 /// Whatever is no air.
@@ -43,23 +48,46 @@ impl Edits {
             frames += 1;
         }
         let side = Chunk::SIDE as i32;
-        let around = (-REACH_CHUNKS..=REACH_CHUNKS)
-            .flat_map(|x| (-REACH_CHUNKS..=REACH_CHUNKS).map(move |z| [x, z]));
-        let corners = around
-            .map(|[x, z]| VoxelPos::new(8_192 + x * side, ground / side * side, 8_192 + z * side))
-            .filter(|&at| scene.tree().data().get(at).is_air() || !options.quick)
-            .collect();
+        let reach = -FRESH_REACH_CHUNKS..=FRESH_REACH_CHUNKS;
+        let around = reach.clone().flat_map(|x| reach.clone().map(move |z| [x, z]));
+        let (near, fresh): (Vec<[i32; 2]>, Vec<_>) =
+            around.partition(|at| at.iter().all(|c| c.abs() <= REACH_CHUNKS));
+        let corners_at = |chunks: Vec<[i32; 2]>| {
+            let corners = chunks.into_iter().map(|[x, z]| {
+                VoxelPos::new(8_192 + x * side, ground / side * side, 8_192 + z * side)
+            });
+            let is_wanted = |at: &VoxelPos| scene.tree().data().get(*at).is_air() || !options.quick;
+            corners.filter(is_wanted).collect()
+        };
+        let (corners, fresh) = (corners_at(near), corners_at(fresh));
         let editor = Editor::new(EditKeeper::new(KeptBy::Nobody));
-        Ok(Self { scene, editor, view, corners, is_set: false })
+        Ok(Self { scene, editor, view, corners, fresh, is_set: false })
     }
 
     /// Sets a voxel at every corner, or takes it away: what each takes until the commands of
-    /// the next frame are ready.
+    /// the next frame are ready. And at some corners at which nothing was edited before.
     pub(super) fn round(&mut self) -> Result<Vec<Figure>, String> {
         self.is_set = !self.is_set;
         let material = if self.is_set { STUFF } else { Material::AIR };
+        let again = self.median_us(&self.corners.clone(), material)?;
+        let again = again.ok_or("no voxel was another before")?;
+        let mut figures = vec![Figure::new("edit", "us/edit", again)];
+        if self.fresh.len() >= FRESH_PER_ROUND {
+            let fresh: Vec<VoxelPos> = self.fresh.drain(..FRESH_PER_ROUND).collect();
+            let first = self.median_us(&fresh, STUFF)?;
+            figures.extend(first.map(|first| Figure::new("edit-first", "us/edit", first)));
+        }
+        Ok(figures)
+    }
+
+    /// What one of these edits takes, of those that change anything.
+    fn median_us(
+        &mut self,
+        corners: &[VoxelPos],
+        material: Material,
+    ) -> Result<Option<f64>, String> {
         let mut times_us = Vec::new();
-        for &corner in &self.corners {
+        for &corner in corners {
             let start_ns = thread_cpu_ns();
             let set = self.scene.set([(corner, material)]).map_err(|error| error.to_string())?;
             let drawn = self.scene.draw(&self.view).map_err(|error| error.to_string())?;
@@ -72,9 +100,7 @@ impl Edits {
             }
         }
         times_us.sort_by(f64::total_cmp);
-        let median = times_us.get(times_us.len() / 2).copied();
-        let median = median.ok_or("no voxel was another before")?;
-        Ok(vec![Figure::new("edit", "us/edit", median)])
+        Ok(times_us.get(times_us.len() / 2).copied())
     }
 }
 
