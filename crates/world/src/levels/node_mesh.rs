@@ -13,59 +13,83 @@ pub struct NodeMesh {
     pub body: ChunkMesh,
     /// Whether there is nothing at this level nor at any below.
     pub(super) is_air: bool,
-    walls: [ChunkMesh; Face::COUNT],
-    /// The walls that were not made, since they are as they were.
+    pub(super) walls: Walls,
+}
+
+/// The walls of a node: what is kept of its mesh when the sink has the body. Small, since the
+/// tables of thousands of nodes are copied as they grow.
+#[derive(Clone, Debug)]
+pub(super) struct Walls {
+    /// `None` while all are empty.
+    all: Option<Box<[ChunkMesh; Face::COUNT]>>,
+    /// Those that were not made, since they are as they were.
     kept: FaceSet,
-    /// Whether all that it follows from could be read.
+    /// Whether all that the mesh follows from could be read.
     is_whole: bool,
 }
 
 impl NodeMesh {
     /// A mesh without quads, of which nothing is known.
     pub(super) const fn unread() -> Self {
-        Self {
-            body: ChunkMesh::new(),
-            is_air: false,
-            walls: [const { ChunkMesh::new() }; Face::COUNT],
-            kept: FaceSet::EMPTY,
-            is_whole: false,
-        }
+        let walls = Walls { all: None, kept: FaceSet::EMPTY, is_whole: false };
+        Self { body: ChunkMesh::new(), is_air: false, walls }
     }
 
     /// Whether all that it follows from could be read.
     pub(super) const fn is_whole(&self) -> bool {
-        self.is_whole
-    }
-
-    /// Those of its walls that a mesh which replaces it must make anew if these may have changed:
-    /// all, where a part of what it follows from could not be read.
-    pub(super) const fn walls_to_make(&self, changed: FaceSet) -> FaceSet {
-        if self.is_whole { changed } else { FaceSet::ALL }
+        self.walls.is_whole()
     }
 
     /// What shows on the border to the neighbour that `face` looks at when that is not drawn
     /// at the same level: opaque quads of that facing, and the rim of what is see-through.
-    pub const fn wall(&self, face: Face) -> &ChunkMesh {
-        &self.walls[face as usize]
-    }
-
-    /// The walls that are as they were: those of the mesh that this one replaces.
-    pub(super) const fn kept_walls(&self) -> FaceSet {
-        self.kept
-    }
-
-    /// Takes the walls that are as they were out of the mesh that this one replaces.
-    pub(super) fn keep_walls(&mut self, old: &mut Self) {
-        for face in Face::ALL.into_iter().filter(|&face| self.kept.contains(face)) {
-            self.walls[face.index()] = std::mem::take(&mut old.walls[face.index()]);
-        }
-        self.kept = FaceSet::EMPTY;
+    pub fn wall(&self, face: Face) -> &ChunkMesh {
+        self.walls.get(face)
     }
 
     /// Bytes of quads in the body and in all walls.
     pub fn size_bytes(&self) -> usize {
-        let walls: usize = self.walls.iter().map(ChunkMesh::len).sum();
+        let walls: usize =
+            self.walls.all.iter().flat_map(|all| all.iter()).map(ChunkMesh::len).sum();
         (self.body.len() + walls) * size_of::<drystone_mesh::Quad>()
+    }
+}
+
+impl Walls {
+    /// The wall that looks along `face`.
+    pub(super) fn get(&self, face: Face) -> &ChunkMesh {
+        static NONE: ChunkMesh = ChunkMesh::new();
+        self.all.as_ref().map_or(&NONE, |all| &all[face.index()])
+    }
+
+    fn put(&mut self, face: Face, wall: ChunkMesh) {
+        if self.all.is_some() || !wall.is_empty() {
+            self.all.get_or_insert_default()[face.index()] = wall;
+        }
+    }
+
+    /// Whether all that the mesh follows from could be read.
+    pub(super) const fn is_whole(&self) -> bool {
+        self.is_whole
+    }
+
+    /// Those that a mesh which replaces this one must make anew if these may have changed: all,
+    /// where a part of what it follows from could not be read.
+    pub(super) const fn to_make(&self, changed: FaceSet) -> FaceSet {
+        if self.is_whole { changed } else { FaceSet::ALL }
+    }
+
+    /// Those that are as they were: of the mesh that this one replaces.
+    pub(super) const fn kept(&self) -> FaceSet {
+        self.kept
+    }
+
+    /// Takes those that are as they were out of the mesh that this one replaces.
+    pub(super) fn keep(&mut self, old: &mut Self) {
+        let kept = std::mem::take(&mut self.kept);
+        for face in Face::ALL.into_iter().filter(|&face| kept.contains(face)) {
+            let wall = old.all.as_mut().map(|all| std::mem::take(&mut all[face.index()]));
+            self.put(face, wall.unwrap_or_default());
+        }
     }
 }
 
@@ -119,24 +143,24 @@ impl NodeMesher {
         let air = || Made { chunk: Chunk::new(Chunk::SIDE, Material::AIR), is_whole: false };
         let made = |node: NodePos| data.made(node).unwrap_or_else(air);
         let Made { chunk: center, is_whole } = made(node);
-        mesh.is_whole = is_whole;
+        mesh.walls.is_whole = is_whole;
         if center.is_empty() {
             mesh.is_air = data.is_air_below(node);
             return mesh;
         }
         // Only shades, which these meshes have none of, would look past edges and corners.
         let around = Face::ALL.map(|face| Some(made(node.offset(face.normal())?)));
-        mesh.is_whole &= around.iter().flatten().all(|made| made.is_whole);
+        mesh.walls.is_whole &= around.iter().flatten().all(|made| made.is_whole);
         let around = around.map(|made| made.map(|made| made.chunk));
         let neighbor = |offset: [i32; 3]| {
             let face = Face::ALL.into_iter().find(|face| face.normal() == offset)?;
             around[face.index()].as_ref()
         };
-        mesh.kept = FaceSet::ALL.without(walls);
+        mesh.walls.kept = FaceSet::ALL.without(walls);
         let Self { padded, mesher, remesher, made } = self;
         let materials = data.materials();
         let by_layers =
-            old.filter(|&(_, voxels)| mesh.is_whole && Remesher::pays(Chunk::SIDE, voxels));
+            old.filter(|&(_, voxels)| mesh.is_whole() && Remesher::pays(Chunk::SIDE, voxels));
         match by_layers {
             Some((old, voxels)) => {
                 remesher.look(&center, neighbor, voxels, walls);
@@ -154,7 +178,7 @@ impl NodeMesher {
                 Some(_) => remesher.mesh_wall(face, materials, made),
                 None => mesh_wall(padded, face, materials, made),
             }
-            mesh.walls[face.index()] = made.clone();
+            mesh.walls.put(face, made.clone());
         }
         mesh
     }

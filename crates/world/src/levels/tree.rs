@@ -6,7 +6,7 @@ use drystone_voxel::ChunkMesh;
 use hashbrown::HashMap;
 use web_time::Instant;
 
-use super::node_mesh::NodeMesher;
+use super::node_mesh::{NodeMesher, Walls};
 use super::workers::{Made, Workers};
 use super::{Eye, LevelConfig, LevelData, NodeMesh};
 use crate::{NodePos, WorldError};
@@ -124,8 +124,9 @@ pub struct LevelTree {
 /// A node that is shown. Its body is the sink's; its walls are kept, to be shown when a
 /// neighbour changes its level.
 struct Shown {
-    mesh: NodeMesh,
+    made: Walls,
     quads: u32,
+    /// Those that the sink has.
     walls: FaceSet,
 }
 

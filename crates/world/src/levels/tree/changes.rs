@@ -1,10 +1,10 @@
 use drystone_mesh::{Face, FaceSet};
-use drystone_voxel::ChunkMesh;
 use web_time::Instant;
 
 use super::places::{Place, State};
 use super::{LevelTree, NodeSink, Shown};
 use crate::NodePos;
+use crate::levels::NodeMesh;
 
 /// What can be done now to what is shown: all meshes that it needs are there.
 #[derive(Clone, Copy, Debug)]
@@ -202,15 +202,14 @@ impl LevelTree {
         self.spent.bytes += ready.bytes;
         // What has just come may be too coarse: the next update looks.
         self.spent.has_more = true;
-        let mut mesh = ready.mesh;
-        let quads = mesh.body.len() as u32;
-        mesh.body = ChunkMesh::default();
+        let NodeMesh { body, is_air, walls: made } = ready.mesh;
+        let quads = body.len() as u32;
         if let Some(left) = self.stuck.get_mut(&node) {
             left.has_body = false;
         }
-        self.put_shown(node, mesh.is_air);
+        self.put_shown(node, is_air);
         self.count_shown(node, 1);
-        self.shown.insert(node, Shown { mesh, quads, walls: FaceSet::EMPTY });
+        self.shown.insert(node, Shown { made, quads, walls: FaceSet::EMPTY });
     }
 
     fn hide<S: NodeSink>(&mut self, node: NodePos, sink: &mut S) -> Result<(), S::Error> {

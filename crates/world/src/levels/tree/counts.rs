@@ -24,7 +24,7 @@ impl LevelTree {
             let Some(count) = counts.get_mut(usize::from(node.level)) else { continue };
             let walls = Face::ALL.into_iter().filter(|&face| shown.walls.contains(face));
             let quads = u64::from(shown.quads)
-                + walls.map(|face| shown.mesh.wall(face).len() as u64).sum::<u64>();
+                + walls.map(|face| shown.made.get(face).len() as u64).sum::<u64>();
             count.nodes += 1;
             count.meshes += u32::from(quads > 0);
             count.quads += quads;

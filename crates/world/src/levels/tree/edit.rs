@@ -123,7 +123,7 @@ impl LevelTree {
         }
         let anew = |node: NodePos| {
             let touched = touched.get(&node)?;
-            let walls = self.shown.get(&node)?.mesh.walls_to_make(touched.walls);
+            let walls = self.shown.get(&node)?.made.to_make(touched.walls);
             let old = bodies.remove(&node).map(|body| (body, touched.voxels));
             Some(Anew { node, walls, old })
         };
@@ -199,13 +199,13 @@ impl LevelTree {
         if mesh.is_whole() {
             self.bodies.insert(node, body);
         }
-        let (is_air, kept) = (mesh.is_air, mesh.kept_walls());
-        mesh.keep_walls(&mut shown.mesh);
-        shown.mesh = mesh;
+        let kept = mesh.walls.kept();
+        mesh.walls.keep(&mut shown.made);
+        shown.made = mesh.walls;
         // The old walls go, and those that there are now come with the borders.
         let walls = shown.walls.without(kept);
         shown.walls = shown.walls.without(walls);
-        self.put_shown(node, is_air);
+        self.put_shown(node, mesh.is_air);
         self.touched.push(node);
         self.disturb(node);
         self.take_off(node, Stuck { has_body: false, walls }, sink)

@@ -42,7 +42,7 @@ impl LevelTree {
         }
         self.heals_at = now + LevelData::RETRY_AFTER;
         self.is_healing = std::mem::take(&mut self.was_mended);
-        let broken = self.shown.iter().filter(|(_, shown)| !shown.mesh.is_whole());
+        let broken = self.shown.iter().filter(|(_, shown)| !shown.made.is_whole());
         let mut broken: Vec<NodePos> = broken.map(|(&node, _)| node).collect();
         self.is_broken = !broken.is_empty();
         broken.sort_unstable();

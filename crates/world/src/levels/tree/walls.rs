@@ -42,14 +42,14 @@ impl LevelTree {
         let Some(shown) = self.shown.get(&node) else { return Ok(()) };
         // In most places there is no wall, and in the others it often is as it should be.
         let is_shown = shown.walls.contains(face);
-        if is_shown != hides || (shown.mesh.wall(face).is_empty() && !is_shown) {
+        if is_shown != hides || (shown.made.get(face).is_empty() && !is_shown) {
             return Ok(());
         }
         let is_open = node
             .offset(face.normal())
             .is_some_and(|neighbor| !self.is_shown(neighbor) && self.data.is_inside(neighbor));
         let Some(shown) = self.shown.get_mut(&node) else { return Ok(()) };
-        let wall = shown.mesh.wall(face);
+        let wall = shown.made.get(face);
         let is_wanted = is_open && !wall.is_empty();
         if is_wanted != is_shown {
             sink.set_wall(node, face, is_wanted.then_some(wall))?;
