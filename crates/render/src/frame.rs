@@ -28,7 +28,7 @@ pub struct Frame {
     pub horizon: [f32; 4],
     /// Below the horizon; `w`: 1 when all rays are parallel (orthographic), else 0.
     pub ground: [f32; 4],
-    /// Towards the sun, unit length; `w`: how far the wire frame's lines reach into their quad,
+    /// Towards the sun, unit length; `w`: how far the wire frame's lines reach into their face,
     /// in pixels, or 0 for no lines.
     pub sun_direction: [f32; 4],
     /// The sun's colour; `w`: the most a corner's move is stretched (see
@@ -72,8 +72,8 @@ impl Frame {
     /// How much of a colour the tint hides.
     pub const TINT: f32 = 0.65;
 
-    /// How far from the edges of quads their lines can be seen: as dark as they are up to a
-    /// pixel before that.
+    /// How far from the edges of quads and triangles their lines can be seen: as dark as they are
+    /// up to a pixel before that.
     pub const WIRE_PIXELS: f32 = 1.25;
 
     /// Whether it matters of which level a mesh is.

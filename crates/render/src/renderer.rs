@@ -89,8 +89,8 @@ pub struct View {
     /// Tint each mesh by how large its voxels are: another hue a level, see
     /// [`Frame::TINTS`](crate::Frame::TINTS). Polygon models keep their colours.
     pub tint_levels: bool,
-    /// Draw the edges of quads, as they were merged, in lines of a pixel or two: a wire frame
-    /// over the picture. Polygon models have none.
+    /// Draw the edges of quads, as they were merged, and of models' triangles, in lines of a pixel
+    /// or two: a wire frame over the picture.
     pub wire: bool,
     /// Leave out facings that look away from the eye. The naive renderer never does.
     pub mask_facings: bool,

@@ -18,6 +18,7 @@ mod per_frame;
 mod pipelines;
 mod progress;
 mod target;
+mod wired;
 
 pub use adapter::Api;
 pub use geometry::WgpuGeometry;
@@ -35,6 +36,7 @@ use self::{
     pipelines::Pipelines,
     progress::Progress,
     target::Target,
+    wired::WiredDraws,
 };
 use crate::{
     CullCounts, Culled, Device, DrawData, Frame, Image, Overlay, PATTERN_QUADS, Passes,
@@ -72,6 +74,8 @@ pub struct WgpuDevice {
     culler: Option<Culler>,
     /// Once there is something to be drawn over pictures.
     overlay: Option<OverlayPainter>,
+    /// Once there were triangles with lines.
+    wired: Option<WiredDraws>,
 }
 
 impl WgpuDevice {
@@ -172,6 +176,7 @@ impl WgpuDevice {
             progress: Progress::default(),
             culler: None,
             overlay: None,
+            wired: None,
         })
     }
 }

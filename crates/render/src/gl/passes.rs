@@ -14,7 +14,9 @@ use super::{
     upload::Place,
     vertex_array::VertexArray,
 };
-use crate::{Batch, DrawData, Frame, PATTERN_QUADS, Passes, RenderError, device::Entries};
+use crate::{
+    Batch, DrawData, Frame, PATTERN_QUADS, Passes, RenderError, device::Entries, frame::QuadStyle,
+};
 
 /// Where the shaders find things; as in `shaders/`.
 const FRAME_BINDING: GLuint = 0;
@@ -22,6 +24,9 @@ const QUADS_BINDING: GLuint = 0;
 const PALETTE_BINDING: GLuint = 1;
 /// The table of per-draw data, for cubes, which find their own slots.
 const DRAWS_BINDING: GLuint = 2;
+/// What triangles with lines read instead of the index buffer, and the uniform that says from where.
+const INDICES_BINDING: GLuint = 3;
+const FIRST_UNIFORM: GLint = 0;
 const DRAW_ATTRIBUTE: GLuint = 0;
 /// The vertex buffer that the attribute is read from.
 const DRAW_BINDING: GLuint = 0;
@@ -81,6 +86,7 @@ impl Painter {
         self.bind_frame(gl, place);
         self.vertices.bind(gl);
         let mut commands = place.offset_bytes + commands_bytes;
+        let (style, is_wired) = (frame.quad_style(), frame.quad_style() == QuadStyle::Wired);
         let mut batches = |programs: &[(Entries, &Program)], batches: &[Batch<'_, GlGeometry>]| {
             let mut last = None;
             for batch in batches.iter().filter(|batch| !batch.commands.is_empty()) {
@@ -94,15 +100,17 @@ impl Painter {
                     self.use_entries(gl, entries, program);
                 }
                 self.bind_geometry(gl, batch);
-                if passes.indirect {
+                if is_wired && batch.indices.is_some() {
+                    batch.commands.iter().for_each(|command| draw_wired(gl, command));
+                } else if passes.indirect {
                     draw_indirect(gl, at, batch.commands.len());
                 } else {
                     batch.commands.iter().for_each(|command| draw(gl, command));
                 }
             }
         };
-        let (QuadPrograms { opaque, blended }, cubes) = self.programs.of_quads(frame.quad_style());
-        let of_triangles = (Entries::Vertices, &self.programs.triangles);
+        let (QuadPrograms { opaque, blended }, cubes) = self.programs.of_quads(style);
+        let of_triangles = (Entries::Vertices, self.programs.of_triangles(style));
         let solid = [(Entries::Quads, opaque), (Entries::Cubes, cubes), of_triangles];
         batches(&solid, passes.opaque);
         self.paint_sky(gl);
@@ -162,6 +170,10 @@ impl Painter {
             if geometry.entries == Entries::Cubes {
                 let draws = geometry.draws.name();
                 gl.BindBufferBase(gl::SHADER_STORAGE_BUFFER, DRAWS_BINDING, draws);
+            }
+            if let Some(indices) = batch.indices {
+                let indices = indices.quads.name();
+                gl.BindBufferBase(gl::SHADER_STORAGE_BUFFER, INDICES_BINDING, indices);
             }
         }
         let stride = DrawData::SHADER_BYTES as GLsizei;
@@ -239,6 +251,22 @@ fn draw(gl: &Gl, command: &DrawCommand) {
             ptr::without_provenance(first),
             command.instance_count as GLsizei,
             command.base_vertex,
+            command.first_instance,
+        );
+    }
+}
+
+/// A draw of triangles whose corners find their indices by their own numbers.
+fn draw_wired(gl: &Gl, command: &DrawCommand) {
+    // SAFETY: `gl` is of the context that is current, where the program is bound that has the
+    // uniform, and the buffer of indices that it reads.
+    unsafe {
+        gl.Uniform2ui(FIRST_UNIFORM, command.first_index, command.base_vertex as GLuint);
+        gl.DrawArraysInstancedBaseInstance(
+            gl::TRIANGLES,
+            0,
+            command.index_count as GLsizei,
+            command.instance_count as GLsizei,
             command.first_instance,
         );
     }

@@ -13,11 +13,18 @@ pub(super) struct Programs {
     plain: QuadPrograms,
     /// Once a frame has asked for them.
     shaded: Option<QuadPrograms>,
-    wired: Option<(QuadPrograms, Program)>,
+    wired: Option<Wired>,
     cubes: Program,
     pub(super) sky: Program,
     /// Opaque and blended ones.
-    pub(super) triangles: Program,
+    triangles: Program,
+}
+
+/// What draws lines along edges.
+struct Wired {
+    quads: QuadPrograms,
+    cubes: Program,
+    triangles: Program,
 }
 
 /// What draws quads.
@@ -30,6 +37,8 @@ pub(super) struct QuadPrograms {
 pub(super) const FRAME: &str = include_str!("shaders/frame.glsl");
 /// With darkened corners.
 const SHADED: &str = "#define SHADED\n";
+/// With lines along edges.
+const WIRED: &str = "#define WIRED\n";
 /// How far opaque quads' edges move outwards.
 const SEAM: &str = "#define SEAM frame.horizon.w\n";
 const SURFACE_VERTEX: &str = include_str!("shaders/surface.vert");
@@ -50,11 +59,7 @@ impl Programs {
             wired: None,
             cubes: surface(context, "#define CUBES\n", SEAM)?,
             sky: Program::new(context, &[FRAME, SKY_VERTEX], &[FRAME, SKY_FRAGMENT])?,
-            triangles: Program::new(
-                context,
-                &[FRAME, TRIANGLES_VERTEX],
-                &[FRAME, TRIANGLES_FRAGMENT],
-            )?,
+            triangles: triangles(context, "")?,
         })
     }
 
@@ -71,9 +76,12 @@ impl Programs {
             self.shaded = Some(QuadPrograms::new(context, SHADED)?);
         }
         if style == QuadStyle::Wired && self.wired.is_none() {
-            let kind = format!("{SHADED}#define WIRED\n");
-            let cubes = surface(context, &format!("{kind}#define CUBES\n"), SEAM)?;
-            self.wired = Some((QuadPrograms::new(context, &kind)?, cubes));
+            let kind = format!("{SHADED}{WIRED}");
+            self.wired = Some(Wired {
+                quads: QuadPrograms::new(context, &kind)?,
+                cubes: surface(context, &format!("{kind}#define CUBES\n"), SEAM)?,
+                triangles: triangles(context, WIRED)?,
+            });
         }
         Ok(())
     }
@@ -85,9 +93,15 @@ impl Programs {
         let made = match style {
             QuadStyle::Plain => None,
             QuadStyle::Shaded => shaded,
-            QuadStyle::Wired => self.wired.as_ref().map(|(quads, cubes)| (quads, cubes)),
+            QuadStyle::Wired => self.wired.as_ref().map(|it| (&it.quads, &it.cubes)),
         };
         made.unwrap_or((&self.plain, &self.cubes))
+    }
+
+    /// The same for triangles, of which shades make no others.
+    pub(super) fn of_triangles(&self, style: QuadStyle) -> &Program {
+        let wired = self.wired.as_ref().filter(|_| style == QuadStyle::Wired);
+        wired.map_or(&self.triangles, |it| &it.triangles)
     }
 }
 
@@ -106,6 +120,12 @@ impl QuadPrograms {
 fn surface(context: &Rc<Context>, kind: &str, seam: &str) -> Result<Program, RenderError> {
     let vertex = [FRAME, kind, seam, SURFACE_VERTEX];
     Program::new(context, &vertex, &[FRAME, kind, SURFACE_FRAGMENT])
+}
+
+/// A program for triangles of models.
+fn triangles(context: &Rc<Context>, kind: &str) -> Result<Program, RenderError> {
+    let fragment = [FRAME, kind, TRIANGLES_FRAGMENT];
+    Program::new(context, &[FRAME, kind, TRIANGLES_VERTEX], &fragment)
 }
 
 /// A vertex and a fragment shader.

@@ -8,6 +8,7 @@ use glam::{DMat4, IVec3, Mat4, Vec3A, Vec4};
 
 use super::occlusion::{PixelKind, darkness};
 use super::sky::{Sky, mix, smooth, xyz};
+use super::triangles::{Facet, Lamp};
 use super::wire::Wire;
 use crate::Frame;
 
@@ -88,9 +89,21 @@ impl<'a> Shader<'a> {
         self.hazed(x, y, depth, seen)
     }
 
+    /// What a triangle looks like at a pixel.
+    #[inline]
+    pub(super) fn facet(&self, [x, y]: [usize; 2], depth: f32, facet: &Facet, lamp: &Lamp) -> Vec4 {
+        let shares = facet.shares(self.picture_place(x, y));
+        let lit = facet.lit(shares, lamp);
+        let seen = match &self.wire {
+            Some(wire) => wire.over_triangle(lit, facet.edges(shares), self.relative(x, y, depth)),
+            None => lit,
+        };
+        self.hazed(x, y, depth, seen)
+    }
+
     /// What is lit like this looks like at a pixel, behind the haze that is before it.
     #[inline]
-    pub(super) fn hazed(&self, x: usize, y: usize, depth: f32, lit: Vec4) -> Vec4 {
+    fn hazed(&self, x: usize, y: usize, depth: f32, lit: Vec4) -> Vec4 {
         if self.is_hazy() { self.hazy(lit, self.relative(x, y, depth)) } else { lit }
     }
 
@@ -130,7 +143,7 @@ impl<'a> Shader<'a> {
 
     /// A pixel's centre where the picture is −1 to 1, y up.
     #[inline]
-    pub(super) fn picture_place(&self, x: usize, y: usize) -> [f32; 2] {
+    fn picture_place(&self, x: usize, y: usize) -> [f32; 2] {
         let [across, down] = self.pixel_steps;
         [(x as f32 + 0.5) * across - 1.0, (y as f32 + 0.5) * down + 1.0]
     }

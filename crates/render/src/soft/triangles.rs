@@ -15,6 +15,7 @@ use super::{
     triangle::Triangle,
     vertex::VertexStage,
     viewport::{Place, Viewport},
+    wire::{Edges, Wire},
 };
 use crate::{Batch, Frame, TrianglePlace, TriangleVertex, device::Entries};
 
@@ -56,23 +57,37 @@ pub(super) struct Facet {
     /// Turned to the side from which the triangle is seen.
     normals: [Vec3A; 3],
     colors: [Vec4; 3],
+    /// How high each corner stands over the edge opposite, where lines are drawn.
+    heights: Vec3A,
 }
 
 impl Facet {
-    /// The colour of the surface at a place of the picture, in the light that it gets.
+    /// The share of each corner in what is seen at a place of the picture.
     #[inline]
-    pub(super) fn lit(&self, [x, y]: [f32; 2], lamp: &Lamp) -> Vec4 {
+    pub(super) fn shares(&self, [x, y]: [f32; 2]) -> [f32; 3] {
         let at = Vec3A::new(x, y, 1.0);
         let [a, b, c] = self.shares.map(|share| share.dot(at));
         let whole = a + b + c;
         // A centre may lie outside by what snapping moved the corners.
         let [a, b, c] = [a, b, c].map(|share| (share / whole).clamp(0.0, 1.0));
         let whole = (a + b + c).max(MIN_LENGTH);
-        let [a, b, c] = [a / whole, b / whole, c / whole];
+        [a / whole, b / whole, c / whole]
+    }
+
+    /// The colour of the surface where corners have these shares, in the light that it gets.
+    #[inline]
+    pub(super) fn lit(&self, [a, b, c]: [f32; 3], lamp: &Lamp) -> Vec4 {
         let normal = self.normals[0] * a + self.normals[1] * b + self.normals[2] * c;
         let normal = normal / normal.length().max(MIN_LENGTH);
         let color = self.colors[0] * a + self.colors[1] * b + self.colors[2] * c;
         (Vec3A::from_vec4(color) * lamp.light(normal)).min(Vec3A::ONE).extend(color.w)
+    }
+
+    /// How far its edges are from where corners have these shares.
+    #[inline]
+    pub(super) fn edges(&self, shares: [f32; 3]) -> Edges {
+        let nearest = (Vec3A::from(shares) * self.heights).min_element();
+        Edges { nearest, least: self.heights.min_element() }
     }
 }
 
@@ -104,12 +119,13 @@ struct Piece<'a> {
 pub(super) struct TriangleStage<'a> {
     corners: VertexStage,
     viewport: &'a Viewport,
+    wire: Option<Wire>,
 }
 
 impl<'a> TriangleStage<'a> {
     pub(super) fn new(frame: &Frame, viewport: &'a Viewport) -> Self {
         // Triangles of a model share their corners: there is no seam to close.
-        Self { corners: VertexStage::new(frame, false), viewport }
+        Self { corners: VertexStage::new(frame, false), viewport, wire: Wire::new(frame) }
     }
 
     /// Sets the batches' triangles up, as many at a time as fit, and has them drawn.
@@ -144,15 +160,16 @@ impl<'a> TriangleStage<'a> {
             let vertex = |n: usize| piece.vertices.get(indices[n] as usize);
             // What indices name that is not there, is not drawn.
             let (Some(a), Some(b), Some(c)) = (vertex(0), vertex(1), vertex(2)) else { continue };
-            let clip = [a, b, c].map(|vertex| {
-                let local = Vec3A::from(vertex.position) * scale;
-                self.corners.to_clip(self.corners.relative(origin, local))
-            });
+            let local = [a, b, c].map(|vertex| Vec3A::from(vertex.position) * scale);
+            let relative = local.map(|local| self.corners.relative(origin, local));
+            let clip = relative.map(|relative| self.corners.to_clip(relative));
             let (first, is_back) = (triangles.len(), turns_its_back(clip));
             let kind = PixelKind { word: facets.len() as u32, ..PixelKind::default() };
             self.push(clip, is_back, kind, triangles);
             if triangles.len() > first {
-                facets.push(facet(clip, [a, b, c], is_back));
+                let heights = self.wire.as_ref().map(|wire| wire.heights(relative, local));
+                let heights = heights.unwrap_or_default();
+                facets.push(Facet { heights, ..facet(clip, [a, b, c], is_back) });
             }
         }
         bins.refill(triangles.drain(..), self.viewport);
@@ -235,5 +252,6 @@ fn facet(clip: [Vec4; 3], vertices: [&TriangleVertex; 3], is_back: bool) -> Face
         shares,
         normals: vertices.map(|vertex| Vec3A::from(vertex.normal()) * side),
         colors: vertices.map(|vertex| unpacked(vertex.color)),
+        heights: Vec3A::ZERO,
     }
 }

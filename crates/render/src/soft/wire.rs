@@ -1,5 +1,6 @@
 //! Lines along the edges of quads: a pixel keeps where its quad ends, as it keeps how dark
-//! its quad's corners are.
+//! its quad's corners are. Those of triangles follow from how high their corners stand over the
+//! edges opposite.
 
 use glam::{IVec3, Vec3A, Vec4};
 
@@ -18,6 +19,8 @@ const ENDS: f32 = (1 << END_BITS) as f32;
 const DARKEST: f32 = 0.85;
 /// Quads with a side of fewer pixels have fainter lines, or they would be nothing else.
 const CLEAR_PIXELS: f32 = 8.0;
+/// Below this a length is not divided by.
+const MIN_LENGTH: f32 = 1e-9;
 
 /// Where a quad lies and how long it is, in voxels of its mesh: its low ends along width and
 /// height, counted from the voxel that the eye is in, and its lengths less one. `words` are the
@@ -30,6 +33,22 @@ pub(super) fn quad_bounds(words: [u32; 2], origin: [i32; 3]) -> u32 {
     });
     let lengths = words[0] >> 18 & ((1 << (2 * LENGTH_BITS)) - 1);
     lows[0] | lows[1] << END_BITS | lengths << (2 * END_BITS)
+}
+
+/// Where a pixel lies in its triangle, in voxels across the sight.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Edges {
+    /// How far the nearest edge is.
+    pub(super) nearest: f32,
+    /// The least of the triangle's heights.
+    pub(super) least: f32,
+}
+
+/// A colour of which a line hides this part.
+#[inline]
+fn under(color: Vec4, line: f32) -> Vec4 {
+    let opacity = color.w + (1.0 - color.w) * line;
+    (Vec3A::from_vec4(color) * (1.0 - line)).extend(opacity)
 }
 
 /// The lines of a frame.
@@ -66,9 +85,32 @@ impl Wire {
     /// A pixel's colour under the line of its quad, at a place relative to the eye.
     #[inline]
     pub(super) fn over(&self, color: Vec4, kind: PixelKind, relative: Vec3A) -> Vec4 {
-        let line = self.line(kind, relative);
-        let opacity = color.w + (1.0 - color.w) * line;
-        (Vec3A::from_vec4(color) * (1.0 - line)).extend(opacity)
+        under(color, self.line(kind, relative))
+    }
+
+    /// The same of a triangle, from whose edges the pixel is so far.
+    #[inline]
+    pub(super) fn over_triangle(&self, color: Vec4, edges: Edges, relative: Vec3A) -> Vec4 {
+        under(color, self.triangle_line(edges, relative))
+    }
+
+    /// How far each corner of a triangle is from the plane through the eye and the edge opposite,
+    /// from places relative to the eye and from those within the mesh, which are finer.
+    pub(super) fn heights(&self, relative: [Vec3A; 3], local: [Vec3A; 3]) -> Vec3A {
+        Vec3A::from([0, 1, 2].map(|corner| {
+            let (from, to) = ((corner + 1) % 3, (corner + 2) % 3);
+            let sight = self.parallel_sight.unwrap_or(relative[from]);
+            let across = sight.cross(local[to] - local[from]);
+            let height = (local[corner] - local[from]).dot(across).abs();
+            height / across.length().max(MIN_LENGTH)
+        }))
+    }
+
+    fn triangle_line(&self, Edges { nearest, least }: Edges, relative: Vec3A) -> f32 {
+        let (forward, rest) = self.clip_w;
+        let pixel = self.pixel_units * (forward.dot(relative) + rest);
+        let line = (self.pixels - nearest / pixel).clamp(0.0, 1.0);
+        DARKEST * line * (least / pixel / CLEAR_PIXELS).clamp(0.0, 1.0)
     }
 
     /// The part of a pixel that the line hides.
@@ -107,7 +149,7 @@ mod tests {
     use glam::DVec3;
 
     use super::{super::vertex::VertexStage, *};
-    use crate::{Camera, DrawData, View};
+    use crate::{Camera, DrawData, Projection, View};
 
     /// Wherever quads lie, at any level: lines along their edges, as many pixels wide in the
     /// picture as is said, and nothing between.
@@ -153,6 +195,54 @@ mod tests {
                 let edge = (picture(0.0, along + 1e-3) - picture(0.0, along)).normalize();
                 let wide = (picture(end, along) - picture(0.0, along)).perp_dot(edge).abs();
                 assert!((wide - Frame::WIRE_PIXELS).abs() < 0.15, "{level} {face:?}: {wide}");
+            }
+        }
+    }
+
+    /// However a triangle lies, and where: lines along its edges, as wide as is said.
+    #[test]
+    fn lines_of_triangles_are_as_wide_anywhere() {
+        let corners =
+            [[9.0, 30.0, -4.0], [21.0, 33.0, 5.0], [12.0, 47.0, 1.0]].map(DVec3::from_array);
+        let at = |[a, b, c]: [f64; 3]| corners[0] * a + corners[1] * b + corners[2] * c;
+        for (way, is_parallel) in [(0.0, false), (1.0, false), (2.6, false), (0.4, true)] {
+            let eye = at([0.4, 0.3, 0.3]) + DVec3::new(f64::sin(way), 0.3, f64::cos(way)) * 40.0;
+            let mut camera = Camera::look_at(eye, at([0.3, 0.4, 0.3]));
+            if is_parallel {
+                camera.projection = Projection::Orthographic { height_voxels: 40.0 };
+            }
+            let view = View { wire: true, ..View::new(camera) };
+            let wire = Wire::new(&view.frame(4_000, 3_000)).unwrap();
+            let relative = corners.map(|corner| (corner - eye).as_vec3a());
+            let heights = wire.heights(relative, corners.map(DVec3::as_vec3a));
+            let line = |shares: [f64; 3]| {
+                let edges = Vec3A::from(shares.map(|share| share as f32)) * heights;
+                let (nearest, least) = (edges.min_element(), heights.min_element());
+                wire.triangle_line(Edges { nearest, least }, (at(shares) - eye).as_vec3a())
+            };
+            let picture = |shares| {
+                let clip = view.camera.clip_from_relative(4.0 / 3.0)
+                    * (at(shares) - eye).as_vec3().extend(1.0);
+                (clip.truncate() / clip.w).truncate() * glam::Vec2::new(2_000.0, 1_500.0)
+            };
+            assert_eq!(line([0.3, 0.3, 0.4]), 0.0, "{way}");
+            for (edge, step) in (0..3).flat_map(|edge| (2..8).map(move |step| (edge, step))) {
+                let within = |depth: f64, along: f64| {
+                    let mut shares = [depth; 3];
+                    shares[(edge + 1) % 3] = (1.0 - depth) * along;
+                    shares[(edge + 2) % 3] = (1.0 - depth) * (1.0 - along);
+                    shares
+                };
+                let along = f64::from(step) / 9.0;
+                assert_eq!(line(within(0.0, along)), DARKEST, "{way} {edge}");
+                let mut end = 0.0;
+                while line(within(end, along)) > 0.0 {
+                    end += 1e-5;
+                }
+                let on_edge = picture(within(0.0, along));
+                let direction = (picture(within(0.0, along + 1e-2)) - on_edge).normalize();
+                let wide = (picture(within(end, along)) - on_edge).perp_dot(direction).abs();
+                assert!((wide - Frame::WIRE_PIXELS).abs() < 0.15, "{way} {edge}: {wide}");
             }
         }
     }

@@ -7,6 +7,7 @@ use super::{
     cull::{Culler, List},
     per_frame::{COMMANDS_OFFSET, frame_group, per_frame_buffer},
     pipelines::{Pipelines, QuadPipelines},
+    wired::{WiredCursor, WiredDraws},
 };
 use crate::{Batch, Culled, Device, Frame, Passes, RenderError, device::Entries, frame::QuadStyle};
 
@@ -28,6 +29,7 @@ struct Contents<'a> {
 struct Cursor {
     commands_bytes: u64,
     count_bytes: u64,
+    wired: WiredCursor,
 }
 
 /// What a pass finds in colour and depth, and what it leaves.
@@ -64,6 +66,9 @@ impl WgpuDevice {
             indirect && culled.is_some() && self.culler.as_ref().is_some_and(Culler::is_counted);
         let style = frame.quad_style();
         self.pipelines.prepare(&self.opened.device, style);
+        if style == QuadStyle::Wired {
+            self.prepare_lines(passes)?;
+        }
         let contents = Contents { passes, culled, style, indirect, counted };
         self.upload(frame, &contents)?;
         let commands = self.encode(&canvas.color, &contents)?;
@@ -113,6 +118,16 @@ impl WgpuDevice {
             start += count.len();
         }
         Ok(())
+    }
+
+    /// Makes ready to draw triangles with lines, if there are any.
+    fn prepare_lines(&mut self, passes: &Passes<'_, WgpuGeometry>) -> Result<(), RenderError> {
+        let batches = passes.batches().filter(|batch| batch.indices.is_some() && can_draw(batch));
+        if batches.clone().next().is_none() {
+            return Ok(());
+        }
+        let pipelines = self.pipelines.prepare_wired_triangles(&self.opened.device);
+        WiredDraws::prepare(&mut self.wired, &self.opened, pipelines, batches)
     }
 
     fn prepare_culling(&mut self, culled: &Culled<'_, WgpuGeometry>) -> Result<(), RenderError> {
@@ -193,8 +208,11 @@ impl WgpuDevice {
     fn encode_batches(&self, pass: &mut wgpu::RenderPass<'_>, contents: &Contents<'_>) {
         let passes = contents.passes;
         let count_bytes = counts_offset(contents);
-        let mut cursor = Cursor { commands_bytes: COMMANDS_OFFSET, count_bytes };
-        let Pipelines { sky, triangles, blended_triangles, .. } = &self.pipelines;
+        let wired = WiredCursor::default();
+        let mut cursor = Cursor { commands_bytes: COMMANDS_OFFSET, count_bytes, wired };
+        let Pipelines { sky, .. } = &self.pipelines;
+        let [triangles, blended_triangles] =
+            self.pipelines.of_triangles(contents.style == QuadStyle::Wired);
         let QuadPipelines { opaque, blended, cubes } = self.pipelines.of_quads(contents.style);
         let solid =
             [(Entries::Quads, opaque), (Entries::Cubes, cubes), (Entries::Vertices, triangles)];
@@ -217,14 +235,14 @@ impl WgpuDevice {
         let buffer = &self.per_frame;
         let mut last = None;
         for batch in batches {
-            let Cursor { commands_bytes, count_bytes } = *cursor;
+            let Cursor { commands_bytes, count_bytes, .. } = *cursor;
             if contents.indirect {
                 cursor.commands_bytes += size_of_val(batch.commands) as u64;
                 cursor.count_bytes += size_of::<u32>() as u64;
             }
             let entries = batch.geometry.entries;
             let pipeline = pipelines.iter().find(|(of, _)| *of == entries);
-            let pipeline = pipeline.filter(|_| is_drawn(batch) && !batch.commands.is_empty());
+            let pipeline = pipeline.filter(|_| can_draw(batch));
             let Some((_, pipeline)) = pipeline else { continue };
             let is_other = last.replace(entries) != Some(entries);
             if is_other {
@@ -236,6 +254,11 @@ impl WgpuDevice {
                 pass.set_index_buffer(indices, wgpu::IndexFormat::Uint32);
             }
             pass.set_bind_group(1, &batch.geometry.bind_group, &[]);
+            let is_wired = contents.style == QuadStyle::Wired && batch.indices.is_some();
+            if let Some(wired) = self.wired.as_ref().filter(|_| is_wired) {
+                wired.draw(pass, batch, &mut cursor.wired);
+                continue;
+            }
             if contents.indirect {
                 let (at, most) = (commands_bytes, batch.commands.len() as u32);
                 if contents.counted {
@@ -258,6 +281,11 @@ impl WgpuDevice {
 /// Whether a batch is drawn: it is not of two kinds.
 fn is_drawn(batch: &Batch<'_, WgpuGeometry>) -> bool {
     batch.geometry.entries.are_drawn_by(batch.indices.map(|indices| indices.entries))
+}
+
+/// Whether there is anything to be drawn of it.
+fn can_draw(batch: &Batch<'_, WgpuGeometry>) -> bool {
+    is_drawn(batch) && !batch.commands.is_empty()
 }
 
 /// Checks a batch that is drawn as the driver would not.

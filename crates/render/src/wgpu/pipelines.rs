@@ -11,13 +11,22 @@ pub(super) struct Pipelines {
     pub(super) frame_layout: wgpu::BindGroupLayout,
     pub(super) geometry_layout: wgpu::BindGroupLayout,
     pub(super) sky: wgpu::RenderPipeline,
-    pub(super) triangles: wgpu::RenderPipeline,
-    pub(super) blended_triangles: wgpu::RenderPipeline,
+    triangles: wgpu::RenderPipeline,
+    blended_triangles: wgpu::RenderPipeline,
     plain: QuadPipelines,
     /// Once a frame has asked for them.
     shaded: Option<QuadPipelines>,
     wired: Option<QuadPipelines>,
+    wired_triangles: Option<WiredTriangles>,
     quads: QuadParts,
+}
+
+/// What draws triangles with lines along their edges.
+pub(super) struct WiredTriangles {
+    /// Of the indices, and of the draws that name them.
+    pub(super) layout: wgpu::BindGroupLayout,
+    /// Opaque and blended ones.
+    pub(super) both: [wgpu::RenderPipeline; 2],
 }
 
 /// What draws quads, and cubes, which are three each.
@@ -38,6 +47,12 @@ struct QuadParts {
 const QUADS: &str = concat!(include_str!("shader.wgsl"), include_str!("wire.wgsl"));
 /// The sums of triangles, and what they share with those of quads.
 const TRIANGLES: &str = concat!(include_str!("shader.wgsl"), include_str!("triangles.wgsl"));
+/// The same with lines.
+const WIRED_TRIANGLES: &str = concat!(
+    include_str!("shader.wgsl"),
+    include_str!("triangles.wgsl"),
+    include_str!("wired_triangles.wgsl")
+);
 
 /// How one pipeline differs from the others.
 struct Stage {
@@ -74,7 +89,9 @@ impl Pipelines {
         let names = ["opaque_vertex", "blended_vertex", "surface_fragment"];
         let cubes = quads.pipeline(device, &solid("cubes", "cube_vertex", names[2]));
         let plain = quads.pipelines(device, cubes, names);
-        let [triangles, blended_triangles] = triangles(device, &quads.layout, format);
+        let names = ["triangle_vertex", "triangle_fragment"];
+        let [triangles, blended_triangles] =
+            triangles(device, (TRIANGLES, names), &quads.layout, format);
         Self {
             frame_layout,
             geometry_layout,
@@ -84,6 +101,7 @@ impl Pipelines {
             plain,
             shaded: None,
             wired: None,
+            wired_triangles: None,
             quads,
         }
     }
@@ -101,6 +119,27 @@ impl Pipelines {
             let cubes = solid("wired cubes", "wired_cube_vertex", names[2]);
             let cubes = self.quads.pipeline(device, &cubes);
             self.wired = Some(self.quads.pipelines(device, cubes, names));
+        }
+    }
+
+    /// Makes those that triangles with lines need, if they are not there.
+    pub(super) fn prepare_wired_triangles(&mut self, device: &wgpu::Device) -> &WiredTriangles {
+        let Self { frame_layout, geometry_layout, quads, wired_triangles, .. } = self;
+        wired_triangles.get_or_insert_with(|| {
+            let own = layout(device, "wired triangles", &[storage(0), storage(1)]);
+            let groups = [Some(&*frame_layout), Some(&*geometry_layout), Some(&own)];
+            let names = ["wired_triangle_vertex", "wired_triangle_fragment"];
+            let whole = pipeline_layout(device, &groups);
+            let both = triangles(device, (WIRED_TRIANGLES, names), &whole, quads.format);
+            WiredTriangles { layout: own, both }
+        })
+    }
+
+    /// What draws triangles, opaque and blended ones, with lines where those were made ready.
+    pub(super) fn of_triangles(&self, is_wired: bool) -> [&wgpu::RenderPipeline; 2] {
+        match self.wired_triangles.as_ref().filter(|_| is_wired) {
+            Some(WiredTriangles { both, .. }) => both.each_ref(),
+            None => [&self.triangles, &self.blended_triangles],
         }
     }
 
@@ -146,16 +185,16 @@ impl QuadParts {
 /// The pipelines of opaque and of blended triangles. None is culled: both sides are seen.
 fn triangles(
     device: &wgpu::Device,
+    (source, [vertex, fragment]): (&str, [&'static str; 2]),
     layout: &wgpu::PipelineLayout,
     format: wgpu::TextureFormat,
 ) -> [wgpu::RenderPipeline; 2] {
     let shader = device.create_shader_module(wgpu::ShaderModuleDescriptor {
         label: Some("triangles"),
-        source: wgpu::ShaderSource::Wgsl(TRIANGLES.into()),
+        source: wgpu::ShaderSource::Wgsl(source.into()),
     });
     let blending = Some(wgpu::BlendState::ALPHA_BLENDING);
     [("triangles", None), ("blended triangles", blending)].map(|(label, blend)| {
-        let (vertex, fragment) = ("triangle_vertex", "triangle_fragment");
         let depth_write = blend.is_none();
         let stage = Stage { label, vertex, fragment, depth_write, blend, cull: None };
         pipeline(device, &shader, layout, format, &stage)

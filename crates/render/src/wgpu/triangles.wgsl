@@ -23,27 +23,39 @@ fn unfolded(word: u32) -> vec3<f32> {
     return normalize(vec3<f32>(x, y, z));
 }
 
-@vertex
-fn triangle_vertex(
-    @builtin(vertex_index) vertex: u32,
-    @builtin(instance_index) slot: u32,
-) -> TriangleCorner {
+// Where a vertex is, in voxels from its model's origin.
+fn local_place(vertex: u32, place: DrawData) -> vec3<f32> {
     let at = vertex * 5u;
-    let place = draws[slot];
     let own = vec3<f32>(
         bitcast<f32>(vertices[at]),
         bitcast<f32>(vertices[at + 1u]),
         bitcast<f32>(vertices[at + 2u]),
     );
     // Where quads have a level, triangles have a scale.
-    let local = own * bitcast<f32>(place.level);
+    return own * bitcast<f32>(place.level);
+}
+
+// The same relative to the eye.
+fn relative_place(local: vec3<f32>, place: DrawData) -> vec3<f32> {
     let origin = vec3<i32>(place.origin_x, place.origin_y, place.origin_z) - frame.eye_voxel.xyz;
+    return (vec3<f32>(origin) + local) - frame.eye_fraction.xyz;
+}
+
+fn triangle_corner(vertex: u32, place: DrawData) -> TriangleCorner {
     var out: TriangleCorner;
-    out.relative = (vec3<f32>(origin) + local) - frame.eye_fraction.xyz;
+    out.relative = relative_place(local_place(vertex, place), place);
     out.position = to_clip(out.relative);
-    out.color = unpack4x8unorm(vertices[at + 4u]);
-    out.normal = unfolded(vertices[at + 3u]);
+    out.color = unpack4x8unorm(vertices[vertex * 5u + 4u]);
+    out.normal = unfolded(vertices[vertex * 5u + 3u]);
     return out;
+}
+
+@vertex
+fn triangle_vertex(
+    @builtin(vertex_index) vertex: u32,
+    @builtin(instance_index) slot: u32,
+) -> TriangleCorner {
+    return triangle_corner(vertex, draws[slot]);
 }
 
 // The light on a normal, as Atmosphere::light has it.
@@ -53,16 +65,18 @@ fn light(normal: vec3<f32>) -> vec3<f32> {
     return frame.ambient.rgb * open_sky + frame.sun.rgb * (0.62 * sun);
 }
 
+// A triangle's colour in the light that it gets. Both sides are lit: the normal is turned to the
+// side that is seen.
+fn lit_triangle(color: vec4<f32>, own_normal: vec3<f32>, is_front: bool) -> vec4<f32> {
+    let turned = select(-own_normal, own_normal, is_front);
+    let normal = turned / max(length(turned), 1e-6);
+    return vec4<f32>(min(color.rgb * light(normal), vec3<f32>(1.0)), color.a);
+}
+
 @fragment
 fn triangle_fragment(
     in: TriangleCorner,
     @builtin(front_facing) is_front: bool,
 ) -> @location(0) vec4<f32> {
-    // Both sides are lit: the normal is turned to the side that is seen.
-    let turned = select(-in.normal, in.normal, is_front);
-    let normal = turned / max(length(turned), 1e-6);
-    var corner: Corner;
-    corner.color = vec4<f32>(min(in.color.rgb * light(normal), vec3<f32>(1.0)), in.color.a);
-    corner.relative = in.relative;
-    return hazed(corner.color, corner.relative);
+    return hazed(lit_triangle(in.color, in.normal, is_front), in.relative);
 }

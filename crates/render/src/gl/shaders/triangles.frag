@@ -1,6 +1,10 @@
 layout(location = 0) in vec4 color;
 layout(location = 1) in vec3 relative;
 layout(location = 2) in vec3 normal;
+#ifdef WIRED
+layout(location = 3) in vec3 edges;
+layout(location = 4) flat in float least;
+#endif
 
 layout(location = 0) out vec4 seen;
 
@@ -11,9 +15,30 @@ vec3 light(vec3 at) {
     return frame.ambient.rgb * open_sky + frame.sun.rgb * (0.62 * sun);
 }
 
+#ifdef WIRED
+// The part of a pixel that the lines along its triangle's edges hide.
+float wire() {
+    mat4 m = frame.clip_from_relative;
+    float clip_w = (m[0] * relative.x + m[1] * relative.y + m[2] * relative.z + m[3]).w;
+    // Voxels that a pixel spans: the seam moves edges by one part in 128.
+    float pixel = frame.horizon.w * 128.0 * clip_w;
+    float nearest = min(min(edges.x, edges.y), edges.z);
+    // Triangles of few pixels would be nothing but lines.
+    return 0.85 * clamp(frame.sun_direction.w - nearest / pixel, 0.0, 1.0)
+        * clamp(least / pixel * 0.125, 0.0, 1.0);
+}
+#endif
+
 void main() {
     // Both sides are lit: the normal is turned to the side that is seen.
     vec3 turned = gl_FrontFacing ? normal : -normal;
-    vec3 lit = light(turned / max(length(turned), 1e-6));
-    seen = hazed(vec4(min(color.rgb * lit, vec3(1.0)), color.a), relative);
+    vec3 own_light = light(turned / max(length(turned), 1e-6));
+    vec3 lit = min(color.rgb * own_light, vec3(1.0));
+    float opacity = color.a;
+#ifdef WIRED
+    float line = wire();
+    lit *= 1.0 - line;
+    opacity += (1.0 - opacity) * line;
+#endif
+    seen = hazed(vec4(lit, opacity), relative);
 }

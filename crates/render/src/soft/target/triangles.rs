@@ -62,8 +62,8 @@ impl Band<'_> {
             if depth >= self.depths[first + i] {
                 self.depths[first + i] = depth;
                 self.kinds[first + i] = SHADED;
-                let lit = facet.lit(shader.picture_place(x, span.y), lamp);
-                self.colors[first + i] = packed(shader.hazed(x, span.y, depth, lit));
+                let seen = shader.facet([x, span.y], depth, facet, lamp);
+                self.colors[first + i] = packed(seen);
             }
         }
     }
@@ -73,9 +73,8 @@ impl Band<'_> {
         for (i, x) in span.xs.clone().enumerate() {
             let depth = span.depth + span.depth_step * i as f32;
             if depth >= self.depths[first + i] {
-                let lit = facet.lit(shader.picture_place(x, span.y), lamp);
                 let color = &mut self.colors[first + i];
-                *color = over(shader.hazed(x, span.y, depth, lit), *color);
+                *color = over(shader.facet([x, span.y], depth, facet, lamp), *color);
             }
         }
     }

@@ -1,0 +1,83 @@
+// Lines along the edges of triangles; goes on where triangles.wgsl ends. The software rasteriser
+// (src/soft/wire.rs) does the same sums in the same order.
+
+// Where a draw finds its triangles: the indices come by number, not by the index buffer, so that
+// each corner knows the other two.
+struct WiredDraw {
+    first_index: u32,
+    first_vertex: u32,
+    slot: u32,
+    unused: u32,
+}
+
+@group(2) @binding(0) var<storage, read> indices: array<u32>;
+@group(2) @binding(1) var<storage, read> wired_draws: array<WiredDraw>;
+
+// Parts of a pixel that the seam moves edges by; see Frame::SEAM_PIXELS.
+const SEAM_PARTS: f32 = 128.0;
+
+struct WiredTriangleCorner {
+    @builtin(position) position: vec4<f32>,
+    @location(0) color: vec4<f32>,
+    @location(1) relative: vec3<f32>,
+    @location(2) normal: vec3<f32>,
+    // How far each edge is, in voxels across the sight; and the least of the three heights.
+    @location(3) edges: vec3<f32>,
+    @location(4) @interpolate(flat) least: f32,
+}
+
+// How far a corner is from the plane through the eye and the edge opposite, from where that
+// begins; `along` is the edge.
+fn height(corner: vec3<f32>, along: vec3<f32>, edge_relative: vec3<f32>) -> f32 {
+    let sight = select(edge_relative, frame.ray_forward.xyz, frame.ground.w > 0.0);
+    let across = cross(sight, along);
+    return abs(dot(corner, across)) / max(length(across), 1e-9);
+}
+
+@vertex
+fn wired_triangle_vertex(
+    @builtin(vertex_index) number: u32,
+    @builtin(instance_index) instance: u32,
+) -> WiredTriangleCorner {
+    let draw = wired_draws[instance];
+    let place = draws[draw.slot];
+    let own = number % 3u;
+    let first = draw.first_index + (number - own);
+    let a = indices[first] + draw.first_vertex;
+    let b = indices[first + 1u] + draw.first_vertex;
+    let c = indices[first + 2u] + draw.first_vertex;
+    let local_a = local_place(a, place);
+    let local_b = local_place(b, place);
+    let local_c = local_place(c, place);
+    let heights = vec3<f32>(
+        height(local_a - local_b, local_c - local_b, relative_place(local_b, place)),
+        height(local_b - local_c, local_a - local_c, relative_place(local_c, place)),
+        height(local_c - local_a, local_b - local_a, relative_place(local_a, place)),
+    );
+    let plain = triangle_corner(select(select(c, b, own == 1u), a, own == 0u), place);
+    var out: WiredTriangleCorner;
+    out.position = plain.position;
+    out.color = plain.color;
+    out.relative = plain.relative;
+    out.normal = plain.normal;
+    // A corner lies on both edges but the one opposite.
+    out.edges = select(vec3<f32>(0.0), heights, vec3<u32>(own) == vec3<u32>(0u, 1u, 2u));
+    out.least = min(min(heights.x, heights.y), heights.z);
+    return out;
+}
+
+@fragment
+fn wired_triangle_fragment(
+    in: WiredTriangleCorner,
+    @builtin(front_facing) is_front: bool,
+) -> @location(0) vec4<f32> {
+    let lit = lit_triangle(in.color, in.normal, is_front);
+    // Voxels that a pixel spans.
+    let pixel = frame.horizon.w * SEAM_PARTS * to_clip(in.relative).w;
+    let nearest = min(min(in.edges.x, in.edges.y), in.edges.z);
+    // Triangles of few pixels would be nothing but lines.
+    let line = 0.85 * clamp(frame.sun_direction.w - nearest / pixel, 0.0, 1.0)
+        * clamp(in.least / pixel * 0.125, 0.0, 1.0);
+    let opacity = lit.a + (1.0 - lit.a) * line;
+    return hazed(vec4<f32>(lit.rgb * (1.0 - line), opacity), in.relative);
+}
