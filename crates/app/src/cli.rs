@@ -356,6 +356,9 @@ const NO_CHANGES_OF_MODELS: &str = "--placement, --edits and --defragment are fo
 /// What is said to who wants levels of what has none.
 const NO_LEVELS: &str = "--levels on is for voxels without --ao, drawn by --renderer pool or naive";
 
+/// What is said to who wants the tints of what has none.
+const NO_TINTED_MODELS: &str = "polygon models have no levels of detail to tint";
+
 /// Why there is nothing to run.
 pub(crate) enum Stop {
     /// Help or version was asked for.
@@ -407,7 +410,9 @@ fn misused(options: &Options) -> Option<&'static str> {
         let has_both = import.edits.edits.is_some() && import.source.model_path().is_some();
         return has_both.then_some(NO_EDITED_MODELS);
     }
-    options.scene_options()?.misused()
+    let scene = options.scene_options()?;
+    let tints_model = scene.air.tint.is_some() && scene.source.model_path().is_some();
+    scene.misused().or(tints_model.then_some(NO_TINTED_MODELS))
 }
 
 /// The first paragraph of clap's message, in one line and without its prefix: the rest

@@ -295,7 +295,7 @@ impl Viewer {
                 KeyCode::Escape if self.overlay.shows_help() => self.overlay.switch_help(),
                 KeyCode::Escape if self.editing.is_on() => self.switch_editing(),
                 KeyCode::Escape => self.close(event_loop),
-                KeyCode::KeyM => self.view.mask_facings = !self.view.mask_facings,
+                KeyCode::KeyM => self.switch_mask(),
                 KeyCode::KeyC => self.view.cull_frustum = !self.view.cull_frustum,
                 KeyCode::KeyO => self.view.order = !self.view.order,
                 KeyCode::KeyR => self.next_renderer(event_loop),

@@ -17,7 +17,7 @@ pub(crate) struct LookArgs {
     /// Tint voxels by what is asked for: levels (each level of detail in another hue)
     #[arg(long, value_enum, value_name = "WHAT")]
     pub(crate) tint: Option<Tint>,
-    /// Draw the edges of quads
+    /// Draw the edges of quads, or of a model's triangles
     #[arg(long)]
     pub(crate) wire: bool,
 }

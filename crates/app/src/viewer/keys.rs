@@ -18,7 +18,7 @@ const KEYS: &[(&str, &str)] = &[
     ("X", "darken corners of voxels by what is near"),
     ("L", "levels of detail: far voxels larger, or all as they are"),
     ("T", "tint levels of detail"),
-    ("N", "the edges of quads, as a net"),
+    ("N", "the edges of quads or triangles, as a net"),
     ("F", "walk, with Space to jump; F again to fly"),
     ("Home", "back to the start"),
     ("Ctrl+O", "open a file, as dropping it on the window does"),

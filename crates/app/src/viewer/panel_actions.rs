@@ -117,7 +117,7 @@ impl Viewer {
     fn act(&mut self, event_loop: &ActiveEventLoop, action: Action) {
         match action {
             Action::Renderer(kind) => self.switch_renderer(event_loop, kind),
-            Action::Mask => self.view.mask_facings = !self.view.mask_facings,
+            Action::Mask => self.switch_mask(),
             Action::Frustum => self.view.cull_frustum = !self.view.cull_frustum,
             Action::Order => self.view.order = !self.view.order,
             Action::Cull => self.switch_cull(event_loop),

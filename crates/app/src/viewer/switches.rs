@@ -4,7 +4,7 @@ use drystone::scene::{self, HAZE_BEGINS};
 use drystone_render::Cull;
 use winit::event_loop::ActiveEventLoop;
 
-use super::Viewer;
+use super::{Viewer, screen::Screen};
 use crate::cli::{Haze, Tint};
 
 /// After a rest, haze goes on as if it had been this long.
@@ -25,13 +25,29 @@ impl Viewer {
         }
     }
 
+    /// Masks facings that look away, or stops it.
+    pub(super) fn switch_mask(&mut self) {
+        if self.shows_model() {
+            return self.say("polygon models have no facings to mask");
+        }
+        self.view.mask_facings = !self.view.mask_facings;
+    }
+
+    /// Whether it is of polygons.
+    fn shows_model(&self) -> bool {
+        self.screen.as_ref().is_some_and(Screen::is_model)
+    }
+
     /// Tints levels of detail, or stops it.
     pub(super) fn switch_tint(&mut self) {
+        if self.shows_model() {
+            return self.say("polygon models have no levels of detail to tint");
+        }
         self.view.tint_levels = !self.view.tint_levels;
         self.options.air.tint = self.view.tint_levels.then_some(Tint::Levels);
     }
 
-    /// Draws the edges of quads, or stops it.
+    /// Draws the edges of quads or triangles, or stops it.
     pub(super) fn switch_wire(&mut self) {
         self.view.wire = !self.view.wire;
         self.options.air.wire = self.view.wire;

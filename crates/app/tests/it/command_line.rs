@@ -127,6 +127,8 @@ fn ambient_occlusion_darkens_corners() {
     // A polygon model has no voxels whose corners could be darkened.
     let line = one_line(&run(&["shot", "no.obj", "-o", name, "--ao"]), 2);
     assert!(line.contains("--ao is for voxels"), "{line}");
+    let line = one_line(&run(&["shot", "no.obj", "-o", name, "--tint", "levels"]), 2);
+    assert!(line.contains("no levels of detail"), "{line}");
     assert!(!picture.exists());
 }
 

@@ -37,7 +37,8 @@ pub(crate) fn model_cases() -> Vec<ModelCase> {
     cases.collect()
 }
 
-/// The model as it is first shown, from behind and below, in parallel, and from within.
+/// The model as it is first shown, from behind and below, in parallel, and from within; each with
+/// lines and without.
 fn case(name: String, model: &Model, shade: Shade) -> ModelCase {
     let model = ModelTriangles::new(model, shade).unwrap();
     let (min, max) = model.place.corners();
@@ -46,12 +47,15 @@ fn case(name: String, model: &Model, shade: Shade) -> ModelCase {
         let direction = DVec3::from(direction).normalize();
         View::new(Camera::fit_from(direction, min, max, projection, 4.0 / 3.0))
     };
-    let views = vec![
+    let mut views = vec![
         View { atmosphere: outlook.atmosphere, ..View::new(outlook.camera) },
         fit([-0.7, -0.4, -0.6], Projection::Perspective { fov_y: 0.9 }),
         fit([1.0, 0.2, -0.3], Projection::Orthographic { height_voxels: 1.0 }),
         View::new(Camera::look_at(DVec3::new(0.3, 0.7, -0.2), max + DVec3::new(1.0, -2.0, 0.5))),
     ];
+    // The same with lines along edges.
+    views.extend_from_within(..);
+    views[4..].iter_mut().for_each(|view| view.wire = true);
     ModelCase { name, model, views }
 }
 

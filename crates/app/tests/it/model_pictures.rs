@@ -92,6 +92,12 @@ fn the_models_are_worth_comparing() {
             true => assert!(seen.iter().all(|&pixels| pixels == 0), "{}", case.name),
             false => assert!(seen[..3].iter().all(|&it| it > 3000), "{}: {seen:?}", case.name),
         }
+        // Lines, along few edges of large triangles or many of small ones; but not everywhere.
+        for ((plain, wired), seen) in pictures.iter().zip(&pictures[4..]).zip(&seen) {
+            let lines = plain.difference(wired, 8).unwrap().pixels;
+            let is_there = case.model.parts.is_empty() || lines > 200;
+            assert!(is_there && lines <= *seen, "{}: {lines} of {seen}", case.name);
+        }
         if let Some(folder) = std::env::var_os("DRYSTONE_KEEP_PICTURES") {
             for (index, picture) in pictures.iter().enumerate() {
                 let name = format!("model-{}-{index}.png", case.name);

@@ -10,8 +10,8 @@ use drystone_pool::{PoolPlace, PoolStats};
 use drystone_render::{Cull, DrawStats, HeldStats, PlacePolicy, View};
 use drystone_voxel::MaterialTable;
 use egui::{
-    Align2, CollapsingHeader, Context, Image, RichText, Sense, Slider, TextStyle, TextureHandle,
-    TextureOptions, Ui, Window, pos2, vec2,
+    Align2, Checkbox, CollapsingHeader, Context, Image, RichText, Sense, Slider, TextStyle,
+    TextureHandle, TextureOptions, Ui, Window, pos2, vec2,
 };
 use glam::DVec3;
 
@@ -281,17 +281,15 @@ fn switches(ui: &mut Ui, facts: &Facts<'_>, actions: &mut Vec<Action>) {
     });
     let View { mask_facings, cull_frustum, order, atmosphere, .. } = facts.view;
     let switches = [
-        ("mask facings", mask_facings, Action::Mask),
-        ("cull what is out of view", cull_frustum, Action::Frustum),
-        ("order front to back", order, Action::Order),
-        ("cull on the GPU", facts.cull == Cull::Gpu, Action::Cull),
-        ("darken corners", atmosphere.occlusion > 0.0, Action::Occlusion),
-        ("levels of detail", facts.has_levels, Action::Levels),
+        ("mask facings", mask_facings, Action::Mask, true),
+        ("cull what is out of view", cull_frustum, Action::Frustum, false),
+        ("order front to back", order, Action::Order, false),
+        ("cull on the GPU", facts.cull == Cull::Gpu, Action::Cull, false),
+        ("darken corners", atmosphere.occlusion > 0.0, Action::Occlusion, true),
+        ("levels of detail", facts.has_levels, Action::Levels, true),
     ];
-    for (name, mut is_on, action) in switches {
-        if ui.checkbox(&mut is_on, name).clicked() {
-            actions.push(action);
-        }
+    for (name, is_on, action, is_of_voxels) in switches {
+        switch(ui, facts, (name, is_on, is_of_voxels), || actions.push(action));
     }
     ui.horizontal(|ui| {
         for (name, walks) in [("fly", false), ("walk", true)] {
@@ -306,6 +304,20 @@ fn switches(ui: &mut Ui, facts: &Facts<'_>, actions: &mut Vec<Action>) {
             }
         }
     });
+}
+
+/// A box to be ticked; grey where it is of voxels and there are none.
+fn switch(
+    ui: &mut Ui,
+    facts: &Facts<'_>,
+    (name, mut is_on, is_of_voxels): (&str, bool, bool),
+    act: impl FnOnce(),
+) {
+    let is_for_it = !is_of_voxels || facts.edit.is_some();
+    let ticked = ui.add_enabled(is_for_it, Checkbox::new(&mut is_on, name));
+    if ticked.on_disabled_hover_text("polygon models have no voxels").clicked() {
+        act();
+    }
 }
 
 /// How far the mouse turns.

@@ -2,7 +2,7 @@
 
 use egui::{Slider, Ui};
 
-use super::{Action, Facts};
+use super::{Action, Facts, switch};
 
 /// The hour that light looks like of which none was chosen.
 const AFTERNOON: f32 = 15.0;
@@ -24,13 +24,11 @@ pub(super) fn show(ui: &mut Ui, facts: &Facts<'_>, actions: &mut Vec<Action>) {
         actions.push(Action::Haze(sight));
     }
     let switches = [
-        ("tint levels of detail", facts.view.tint_levels, Action::Tint),
-        ("wire frame", facts.view.wire, Action::Wire),
+        ("tint levels of detail", facts.view.tint_levels, Action::Tint, true),
+        ("wire frame", facts.view.wire, Action::Wire, false),
     ];
-    for (name, mut is_on, action) in switches {
-        if ui.checkbox(&mut is_on, name).clicked() {
-            actions.push(action);
-        }
+    for (name, is_on, action, is_of_voxels) in switches {
+        switch(ui, facts, (name, is_on, is_of_voxels), || actions.push(action));
     }
 }
 

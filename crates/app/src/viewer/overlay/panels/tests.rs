@@ -120,6 +120,21 @@ fn every_switch_can_be_reached() {
     assert!(!done.contains(&Action::Renderer(RendererKind::Pool)), "it is that already");
 }
 
+/// What a model has none of is grey; the rest is as of voxels.
+#[test]
+fn switches_of_voxels_are_grey_over_a_model() {
+    let (materials, settings, context) = (materials(), settings(), Context::default());
+    let facts = Facts { edit: None, ..facts(&materials, &settings, false) };
+    let done: Vec<Action> =
+        places().flat_map(|at| click(&context, &mut Panels::default(), &facts, at)).collect();
+    for action in [Action::Mask, Action::Occlusion, Action::Levels, Action::Tint] {
+        assert!(!done.contains(&action), "{action:?}");
+    }
+    for action in [Action::Frustum, Action::Order, Action::Cull, Action::Wire] {
+        assert!(done.contains(&action), "{action:?}");
+    }
+}
+
 /// The map costs nothing while the panel is folded, or its part of it.
 #[test]
 fn a_folded_map_is_not_made() {
