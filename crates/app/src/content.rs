@@ -32,7 +32,9 @@ impl Content {
     ) -> Result<(Self, KeptBy), AppError> {
         if let Some(path) = options.source.model_path() {
             let model = commands::open_model(options, path)?;
-            let content = Self::Model(ModelTriangles::new(&model, options.shade)?);
+            let model = ModelTriangles::new(&model, options.shade)?;
+            // Small enough to be handed to another renderer within frames.
+            let content = Self::Model(model.in_pieces(ModelScene::PIECE_BYTES));
             return Ok((content, KeptBy::Nobody));
         }
         let source = open()?;
@@ -170,7 +172,10 @@ impl Shown {
             Self::World(scene) => scene.change_renderer(device.renderer(kind, scene.room())?),
             Self::Levels(levels) => levels.change_renderer(device, kind),
             // There is nothing to be made of a model, it is only handed over.
-            Self::Model(scene) => scene.change_renderer(device.renderer(kind, Room::default())?),
+            Self::Model(scene) => {
+                scene.change_renderer(device.renderer(kind, Room::default())?);
+                Ok(())
+            }
         }
     }
 
@@ -179,7 +184,7 @@ impl Shown {
         match self {
             Self::World(scene) => scene.stop_change(),
             Self::Levels(levels) => levels.stop_change(),
-            Self::Model(_) => {}
+            Self::Model(scene) => scene.stop_change(),
         }
     }
 
@@ -231,7 +236,7 @@ impl Shown {
         match self {
             Self::World(scene) => scene.change_for(time),
             Self::Levels(levels) => levels.follow(view, size),
-            Self::Model(_) => Ok(None),
+            Self::Model(scene) => scene.change_for(time),
         }
     }
 

@@ -11,7 +11,7 @@ use drystone_render::{PlacePolicy, RenderError};
 use winit::event_loop::ActiveEventLoop;
 
 use super::{Viewer, screen::Screen};
-use crate::{cli::SceneOptions, progress::Progress};
+use crate::{cli::SceneOptions, output, progress::Progress};
 
 /// A change that is not done.
 pub(super) struct Change {
@@ -20,6 +20,9 @@ pub(super) struct Change {
     progress: Arc<Progress>,
     /// Whether a bar says how far it is.
     is_told: bool,
+    /// Frames since it was begun, and the longest.
+    frames: u32,
+    longest: Duration,
 }
 
 #[derive(Clone, Copy, PartialEq)]
@@ -42,7 +45,21 @@ impl Change {
             To::Occlusion(false) => "meshing without dark corners",
         };
         let progress = Arc::new(Progress::new(what));
-        Self { to, begun: Instant::now(), progress, is_told: false }
+        let (begun, longest) = (Instant::now(), Duration::ZERO);
+        Self { to, begun, progress, is_told: false, frames: 0, longest }
+    }
+
+    /// How long it took, in words.
+    fn took(&self) -> String {
+        let [all, longest] = [self.begun.elapsed(), self.longest].map(|it| it.as_secs_f64() * 1e3);
+        let what = match self.to {
+            To::Renderer(_) => "another renderer draws",
+            To::Occlusion(_) => "all is meshed anew",
+        };
+        format!(
+            "{what} after {all:.0} ms and {} frames of {longest:.0} ms at the most",
+            self.frames
+        )
     }
 }
 
@@ -156,11 +173,19 @@ impl Viewer {
         };
         if let Some(part) = part {
             change.progress.set_part(part);
+            // The last frame: at first it is that before the change.
+            if change.frames > 0 {
+                change.longest = change.longest.max(self.frame_time);
+            }
+            change.frames += 1;
             if !change.is_told && self.loading.is_none() && change.begun.elapsed() > BAR_AFTER {
                 change.is_told = true;
                 self.overlay.set_progress(Some(Arc::clone(&change.progress)));
             }
             return Ok(());
+        }
+        if self.options.verbose {
+            output::note(&change.took());
         }
         match change.to {
             To::Renderer(kind) => {

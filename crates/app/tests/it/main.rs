@@ -32,5 +32,6 @@ mod remeshed;
 mod stored;
 mod window;
 mod window_edits;
+mod window_models;
 mod window_panels;
 mod window_session;

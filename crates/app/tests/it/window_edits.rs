@@ -24,7 +24,7 @@ fn wait_for_no(screen: &Screen, window: &str, words: &str) {
 }
 
 /// Gives the window the keys, and lets a moment pass: a click right then would mean the window.
-fn focus(screen: &Screen, window: &str) {
+pub(crate) fn focus(screen: &Screen, window: &str) {
     screen.xdotool(&["windowfocus", "--sync", window]).expect("the window takes the focus");
     sleep(Duration::from_millis(300));
 }

@@ -1,4 +1,4 @@
-use drystone_render::TriangleVertex;
+use drystone_render::{Layer, TriangleVertex};
 
 use super::{ModelTriangles, PartTriangles};
 
@@ -24,6 +24,21 @@ impl ModelTriangles {
         if !self.parts.iter().all(|part| limits.hold(part)) {
             self.parts = self.parts.into_iter().flat_map(|part| limits.split(part)).collect();
         }
+        self
+    }
+
+    /// The same, but of opaque parts alone: what shines through looks as it did.
+    ///
+    /// # Cost
+    /// As [`split`](Self::split).
+    #[must_use]
+    pub fn in_pieces(mut self, most_bytes: u64) -> Self {
+        let limits = Limits::new(most_bytes);
+        let split = |part: PartTriangles| match part.layer {
+            Layer::Opaque => limits.split(part),
+            Layer::Blended => vec![part],
+        };
+        self.parts = self.parts.into_iter().flat_map(split).collect();
         self
     }
 }
@@ -93,7 +108,6 @@ impl Limits {
 
 #[cfg(test)]
 mod tests {
-    use drystone_render::Layer;
     use proptest::prelude::*;
 
     use super::*;

@@ -1,0 +1,84 @@
+//! Polygon models in the viewer's window.
+
+use std::{fmt::Write, fs, path::Path};
+
+use crate::{
+    program::{binary, scratch},
+    window::{Viewer, screen, wait_for_title, window_of},
+    window_edits::focus,
+};
+
+/// A wavy sheet of so many squares a side: more than is handed to another renderer at once.
+fn write_sheet(path: &Path, cells: u32) {
+    let mut text = String::new();
+    let side = cells + 1;
+    for (x, z) in (0..side).flat_map(|x| (0..side).map(move |z| (x, z))) {
+        let [x, z] = [x, z].map(|c| f64::from(c) / f64::from(cells) * 20.0);
+        writeln!(text, "v {x:.4} {:.4} {z:.4}", x.sin() + (z * 0.7).cos()).unwrap();
+    }
+    for (x, z) in (0..cells).flat_map(|x| (0..cells).map(move |z| (x, z))) {
+        let low = x * side + z + 1;
+        writeln!(text, "f {low} {} {} {}", low + 1, low + side + 1, low + side).unwrap();
+    }
+    fs::write(path, text).unwrap();
+}
+
+/// Another renderer draws the same, lines come and go, and what a model has none of is said.
+fn is_shown(test: &str, backend: &str, cells: u32) {
+    let Some(screen) = screen(test) else { return };
+    let folder = scratch(test);
+    let model = folder.join("sheet.obj");
+    write_sheet(&model, cells);
+    let mut command = screen.command(binary());
+    command.arg("view").arg(&model).args(["--size", "640x480", "--backend", backend]);
+    let config = folder.join("config");
+    fs::create_dir_all(&config).unwrap();
+    fs::write(config.join("settings.json"), r#"{ "shows_panels": false }"#).unwrap();
+    command.env("DRYSTONE_CONFIG", &config);
+    let mut viewer = Viewer(command.spawn().unwrap());
+    let window = window_of(&screen, &mut viewer);
+    let key = |key: &str| drop(screen.xdotool(&["key", key]).expect("a key"));
+    let picture = |name: &str| screen.settled(&folder.join(name));
+    wait_for_title(&screen, &window, "sheet");
+    let first = picture("1-first.png");
+    focus(&screen, &window);
+    for (letter, words) in [
+        ("t", "no levels of detail to tint"),
+        ("m", "no facings to mask"),
+        ("l", "no levels of detail"),
+        ("f", "nobody walks"),
+    ] {
+        key(letter);
+        wait_for_title(&screen, &window, words);
+    }
+    assert!(picture("2-said.png") == first);
+    key("r");
+    assert_eq!(first.difference(&picture("3-naive.png"), 8).unwrap().away_from_edges, 0);
+    // There is none behind that one that draws models but the first.
+    key("r");
+    wait_for_title(&screen, &window, "draws no polygon models");
+    assert!(picture("4-pool.png") == first);
+    key("n");
+    let wired = picture("5-wired.png");
+    let lines = first.difference(&wired, 8).unwrap().pixels;
+    assert!(lines > 2_000, "{lines}");
+    key("n");
+    assert!(picture("6-plain.png") == first);
+    key("r");
+    picture("7-naive.png");
+    key("Escape");
+    assert!(viewer.wait());
+    let settings = fs::read_to_string(config.join("settings.json")).unwrap();
+    assert!(settings.contains(r#""renderer": "naive""#), "{settings}");
+}
+
+#[test]
+fn a_model_is_shown_on_wgpu() {
+    is_shown("a_model_is_shown_on_wgpu", "wgpu", 40);
+}
+
+/// A large one, so that the other renderer takes it in over frames.
+#[test]
+fn a_model_is_shown_on_soft() {
+    is_shown("a_model_is_shown_on_soft", "soft", 360);
+}
