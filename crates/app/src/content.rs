@@ -27,7 +27,7 @@ impl Content {
     /// edits of it, and tells `progress` how far it is.
     pub(crate) fn open(
         options: &SceneOptions,
-        open: impl FnOnce() -> Result<Box<dyn Source>, AppError>,
+        open: impl FnOnce() -> Result<Arc<dyn Source>, AppError>,
         progress: &Progress,
     ) -> Result<(Self, KeptBy), AppError> {
         if let Some(path) = options.source.model_path() {
@@ -40,7 +40,7 @@ impl Content {
         let source = open()?;
         if commands::wants_levels(options, source.as_ref()) {
             let budget = options.memory_budget();
-            let data = Arc::new(LevelData::new(source, budget.cache_bytes()));
+            let data = Arc::new(LevelData::shared(source, budget.cache_bytes()));
             return Ok((Self::Levels(Arc::clone(&data), budget), KeptBy::Levels(data)));
         }
         let content = Self::World(Box::new(commands::load_telling(source.as_ref(), progress)?));

@@ -3,7 +3,7 @@
 mod route;
 mod sink;
 
-use std::time::Instant;
+use std::{sync::Arc, time::Instant};
 
 use drystone::scene;
 use indicatif::{ProgressBar, ProgressStyle};
@@ -26,7 +26,7 @@ pub(crate) fn run(options: &FlyOptions) -> Result<(), AppError> {
     let route = Route::open(&options.way)?;
     let sink = Sink::open(&options.output, options.scene.size, options.rate)?;
     let edits = &options.scene.edits;
-    let open = || commands::open_edited(&options.scene.source, edits);
+    let open = || commands::open_edited(&options.scene.source, edits).map(Arc::from);
     let (content, _) = Content::open(&options.scene, open, &Progress::default())?;
     let views = route.views(&content, &options.scene, options.frames);
     let mut shown = show(content, options)?;

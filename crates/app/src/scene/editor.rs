@@ -197,6 +197,11 @@ impl Editor {
         &self.history
     }
 
+    /// Has another keep the edits from now on, of the same voxels: what can be taken back stays so.
+    pub fn set_keeper(&mut self, keeper: EditKeeper) {
+        self.keeper = keeper;
+    }
+
     /// A box around all that was ever changed here: the world may reach so far now. `None`
     /// where nothing was.
     pub const fn touched(&self) -> Option<VoxelBox> {

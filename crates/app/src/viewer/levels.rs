@@ -7,7 +7,8 @@ use crate::cli::{LevelsKind, SceneOptions};
 
 impl Viewer {
     /// Shows what is far of larger voxels from now on, or everything as it is. The source is read
-    /// once more for that, with all edits; meanwhile it is shown as it was.
+    /// once more for that, with all edits; meanwhile it is shown as it was. It is not opened once
+    /// more: the second to open it would find that another writes it.
     pub(super) fn switch_levels(&mut self) {
         let Some(screen) = &self.screen else { return };
         if screen.is_model() {
@@ -20,12 +21,6 @@ impl Viewer {
         if self.loading.is_some() || self.change.is_some() {
             return self.say("wait until what is begun is done");
         }
-        let was_edited = self.editing.changes != self.changes_before;
-        if levels == LevelsKind::Off && was_edited && self.editing.editor.keeper().is_keeping() {
-            // What draws meanwhile keeps larger voxels in the file: to what was opened anew beside it,
-            // these commits would be another program's, and edits would go to another file.
-            return self.say("edits are being kept: all as it is is shown when it is opened again");
-        }
         let mut options = SceneOptions { levels, is_renderer_said: true, ..self.options.clone() };
         if let Some(problem) = options.misused() {
             return self.say(problem);
@@ -33,16 +28,19 @@ impl Viewer {
         if !self.may_leave() {
             return;
         }
-        if let Some(path) = self.editing.editor.keeper().edits_file() {
+        let keeper = self.editing.editor.keeper();
+        if let Some(path) = keeper.edits_file() {
             options.edits.edits = Some(path.to_path_buf());
         }
+        let source = keeper.shared_source();
         self.is_read_again = true;
         let settings = self.settings();
-        self.start_reading(options, settings);
+        self.start_reading((options, source), settings);
         self.redraw();
     }
 
-    /// Shows the same from the same eye, in the other way. Undo begins anew.
+    /// Shows the same from the same eye, in the other way. What can be taken back stays so, unless
+    /// there are edits that nothing has kept: these are gone, as was said.
     pub(super) fn show_again(&mut self, loaded: Loaded) {
         self.redraw();
         self.finish_editing();
@@ -68,11 +66,13 @@ impl Viewer {
         (self.start, self.clear_air, self.corners) = (start, clear_air, corners);
         self.view = View { atmosphere: start.atmosphere, ..self.view };
         (self.faults_noted, self.lags) = (0, false);
-        self.editing.restart(kept_by, options.memory_budget());
-        self.editing.message = match options.levels {
-            LevelsKind::Off => "all is as it is".into(),
-            LevelsKind::On | LevelsKind::Auto => "at levels of detail".into(),
+        let has_all = self.editing.read_again(kept_by, options.memory_budget());
+        let how = match options.levels {
+            LevelsKind::Off => "all is as it is",
+            LevelsKind::On | LevelsKind::Auto => "at levels of detail",
         };
+        let lost = if has_all { "" } else { ", without the edits that nothing has kept" };
+        self.editing.message = format!("{how}{lost}");
         self.options = options;
     }
 }

@@ -16,7 +16,7 @@ use std::{
 use drystone::Flight;
 use drystone::scene::{ChunkQuads, KeptBy, RendererKind};
 use drystone_voxel::MaterialTable;
-use drystone_world::{StoredWorld, World};
+use drystone_world::{Source, StoredWorld, World};
 use rfd::AsyncFileDialog;
 use winit::event_loop::{ActiveEventLoop, EventLoopProxy};
 
@@ -39,18 +39,21 @@ pub(super) struct Loaded {
 }
 
 impl Loaded {
-    /// Reads what the options name; what they do not say is as `settings` have it, as far as
-    /// such content can be shown so.
+    /// Reads what the options name, from a source of it that is open already, if there is one; what
+    /// they do not say is as `settings` have it, as far as such content can be shown so.
     ///
     /// # Cost
     /// Reading a world, and meshing it on all cores.
     pub(super) fn read(
-        mut options: SceneOptions,
+        (mut options, source): (SceneOptions, Option<Arc<dyn Source>>),
         save: &SaveArgs,
         settings: &Settings,
         progress: &Progress,
     ) -> Result<Self, AppError> {
-        let open = || commands::open_to_edit(&options, save);
+        let open = || match source {
+            Some(source) => Ok(source),
+            None => commands::open_to_edit(&options, save).map(Arc::from),
+        };
         let (content, kept_by) = Content::open(&options, open, progress)?;
         let is_whole = matches!(content, Content::World(_));
         let is_cubes = matches!(settings.renderer, RendererKind::Instanced(_));
@@ -93,7 +96,7 @@ impl First {
         let told = Arc::clone(&progress);
         thread::spawn(move || {
             // Whoever ended meanwhile waits no more.
-            let _ = sender.send(Loaded::read(asked, &save, &settings, &told));
+            let _ = sender.send(Loaded::read((asked, None), &save, &settings, &told));
         });
         match receiver.recv_timeout(PATIENCE) {
             Ok(read) => Ok(Self::Ready(Box::new(read?))),
@@ -223,19 +226,24 @@ impl Viewer {
         // As it is now, whether that was chosen or said.
         let (renderer, darkens_corners) = (self.options.renderer, self.options.ao);
         let settings = Settings { renderer, darkens_corners, ..self.settings() };
-        self.start_reading(options, settings);
+        self.start_reading((options, None), settings);
     }
 
-    /// Has a thread read what the options name, and send it.
-    pub(super) fn start_reading(&mut self, options: SceneOptions, settings: Settings) {
-        let path = options.source.path.as_deref();
+    /// Has a thread read what the options name, from a source that is open already, if there is
+    /// one, and send it.
+    pub(super) fn start_reading(
+        &mut self,
+        asked: (SceneOptions, Option<Arc<dyn Source>>),
+        settings: Settings,
+    ) {
+        let path = asked.0.source.path.as_deref();
         let progress = Arc::new(reading(path));
         self.overlay.set_progress(Some(Arc::clone(&progress)));
         (self.loading, self.changes_before) = (Some(shown_name(path)), self.editing.changes);
         let (save, proxy) = (self.save.clone(), self.proxy.clone());
         thread::spawn(move || {
             // Nothing that it shares is left half done: it has all to itself.
-            let read = AssertUnwindSafe(|| Loaded::read(options, &save, &settings, &progress));
+            let read = AssertUnwindSafe(|| Loaded::read(asked, &save, &settings, &progress));
             let wish = match panic::catch_unwind(read) {
                 Ok(Ok(loaded)) => Wish::Show(Box::new(loaded)),
                 Ok(Err(error)) => Wish::NotRead(error.to_string()),

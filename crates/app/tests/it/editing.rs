@@ -108,7 +108,7 @@ fn a_world_session(source: impl Fn() -> Box<dyn Source>, view: &View, folder: &P
     let path = folder.join("edits.drystone");
     let edited = edits_beside(source(), &path);
     let mut scene = world_scene(World::load(edited.as_ref()).unwrap());
-    let mut editor = Editor::new(EditKeeper::new(KeptBy::Source(edited)));
+    let mut editor = Editor::new(EditKeeper::new(KeptBy::Source(edited.into())));
     assert_eq!(editor.keeper_state(), SaveState::Unedited);
     let [before, after] = session(&mut scene, &mut editor, view);
     // What is shown is what the world holds.

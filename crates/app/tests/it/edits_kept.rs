@@ -114,7 +114,7 @@ impl EditScene for Unseen {
 #[test]
 fn what_cannot_be_saved_is_kept_and_saved_later() {
     let store = Arc::new(Faulty::default());
-    let source = Box::new(FaultySource(Arc::clone(&store)));
+    let source = Arc::new(FaultySource(Arc::clone(&store)));
     let mut editor = Editor::new(EditKeeper::new(KeptBy::Source(source)));
     let mut world = Unseen(World::new("faulty", MaterialTable::new()));
     let edit = |editor: &mut Editor, world: &mut Unseen, x: i32| {
@@ -232,7 +232,7 @@ fn edits_get_a_file_later() {
     let source = || Box::new(GeneratedWorld::new(config.clone()).unwrap());
     let unkept = EditedSource::without_file(source(), CommitPolicy::default()).unwrap();
     let mut world = Unseen(World::load(&unkept).unwrap());
-    let mut editor = Editor::new(EditKeeper::new(KeptBy::Source(Box::new(unkept))));
+    let mut editor = Editor::new(EditKeeper::new(KeptBy::Source(Arc::new(unkept))));
     let edit = |editor: &mut Editor, world: &mut Unseen, x: i32| {
         let shape = VoxelShape::cube(VoxelPos::new(x, 30, 20), 9);
         editor.fill(world, &shape, Material(x as u16 % 3)).unwrap();

@@ -32,6 +32,7 @@ mod remeshed;
 mod stored;
 mod window;
 mod window_edits;
+mod window_levels;
 mod window_models;
 mod window_panels;
 mod window_session;

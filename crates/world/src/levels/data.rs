@@ -1,4 +1,4 @@
-use std::sync::{Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::time::Duration;
 
 use drystone_voxel::{Chunk, ChunkPos, Material, MaterialTable, VoxelPos, downsample};
@@ -28,7 +28,7 @@ pub use save::Unsaved;
 ///
 /// All of it may be asked from any thread; nothing is locked while a chunk is made.
 pub struct LevelData {
-    source: Box<dyn Source>,
+    source: Arc<dyn Source>,
     extent: Option<ChunkBox>,
     top: u8,
     cache: Mutex<Cache>,
@@ -77,6 +77,11 @@ impl LevelData {
 
     /// The levels of `source`; chunks that were used lately take at most `cache_bytes`.
     pub fn new(source: Box<dyn Source>, cache_bytes: usize) -> Self {
+        Self::shared(source.into(), cache_bytes)
+    }
+
+    /// The same of a source that others have, too: who reads it as it was, or keeps edits.
+    pub fn shared(source: Arc<dyn Source>, cache_bytes: usize) -> Self {
         let extent = source.extent().and_then(clipped);
         let top = extent.map_or(0, top_level);
         let is_known = source.makes_levels() || source.knows_air();
@@ -97,6 +102,12 @@ impl LevelData {
     /// Where the voxels come from.
     pub fn source(&self) -> &dyn Source {
         self.source.as_ref()
+    }
+
+    /// The same, for whoever shows it in another way: two that open one file are strangers to each
+    /// other, of whom one may write it.
+    pub fn shared_source(&self) -> Arc<dyn Source> {
+        Arc::clone(&self.source)
     }
 
     /// What the voxels' numbers mean.

@@ -14,7 +14,7 @@ pub enum KeptBy {
     Nobody,
     /// The source that a world was loaded from: its edit store, or the file that an
     /// [`EditedSource`] without one is given later.
-    Source(Box<dyn Source>),
+    Source(Arc<dyn Source>),
     /// The source of a world at levels of detail.
     Levels(Arc<LevelData>),
 }
@@ -76,6 +76,16 @@ impl EditKeeper {
             KeptBy::Nobody => None,
             KeptBy::Source(source) => Some(source.as_ref()),
             KeptBy::Levels(data) => Some(data.source()),
+        }
+    }
+
+    /// The same, for whoever shows it in another way, with all edits that are kept: two that open
+    /// one file are strangers to each other, of whom one may write it.
+    pub fn shared_source(&self) -> Option<Arc<dyn Source>> {
+        match &self.kept_by {
+            KeptBy::Nobody => None,
+            KeptBy::Source(source) => Some(Arc::clone(source)),
+            KeptBy::Levels(data) => Some(data.shared_source()),
         }
     }
 

@@ -1,4 +1,4 @@
-use std::{fs, path::PathBuf};
+use std::{fs, path::PathBuf, sync::Arc};
 
 use drystone::scene::KeptBy;
 use drystone_voxel::{Chunk, ChunkPos, Material, VoxelPos};
@@ -14,7 +14,7 @@ fn edited() -> EditKeeper {
     let source = open_source(None).unwrap();
     let mut world = World::new("edited", source.materials().clone());
     let unkept = EditedSource::without_file(source, CommitPolicy::default()).unwrap();
-    let mut keeper = EditKeeper::new(KeptBy::Source(Box::new(unkept)));
+    let mut keeper = EditKeeper::new(KeptBy::Source(Arc::new(unkept)));
     let shape = VoxelShape::cube(VoxelPos::new(9, 9, 9), 3);
     let edit = Edit::fill(&world, &shape, Material(1)).unwrap();
     world.apply(&edit);
@@ -88,7 +88,7 @@ impl Opened {
     fn new(options: &cli::Options) -> Self {
         let source = commands::open_to_edit(&options.scene, &options.save).unwrap();
         let world = World::load(source.as_ref()).unwrap();
-        Self { world, keeper: EditKeeper::new(KeptBy::Source(source)) }
+        Self { world, keeper: EditKeeper::new(KeptBy::Source(source.into())) }
     }
 
     fn set(&mut self, x: i32, material: u16) {

@@ -1,0 +1,172 @@
+//! Levels of detail on and off in the viewer's window, with edits that are kept.
+
+use std::path::{Path, PathBuf};
+
+use drystone_render::Image;
+use drystone_world::{
+    EditedSource, GeneratedWorld, GeneratorConfig, Source, StoredWorld, World, open_source,
+};
+
+use crate::{
+    program::{binary, run, scratch},
+    window::{Screen, Viewer, screen, wait_for_title, window_of},
+    window_edits::focus,
+};
+
+/// How edits are kept, and what names the world then.
+struct Kept {
+    name: &'static str,
+    /// The world's own file.
+    stored: Option<PathBuf>,
+    /// The file of edits beside it.
+    edits: Option<PathBuf>,
+}
+
+impl Kept {
+    fn all(folder: &Path) -> [Self; 3] {
+        let [stored, edits] = ["world.drystone", "edits.drystone"].map(|name| folder.join(name));
+        let made_later = folder.join("made-later/generated-7.edits.drystone");
+        assert!(
+            run(&["import", "--seed", "7", "--chunks", "3x4x3", stored.to_str().unwrap()])
+                .status
+                .success()
+        );
+        [
+            Self { name: "in-place", stored: Some(stored), edits: None },
+            Self { name: "beside", stored: None, edits: Some(edits) },
+            Self { name: "made-later", stored: None, edits: Some(made_later) },
+        ]
+    }
+
+    fn words(&self, is_named: bool) -> Vec<&str> {
+        let world = self.stored.as_ref().map_or_else(
+            || vec!["--seed", "7", "--chunks", "3x4x3"],
+            |path| vec![path.to_str().unwrap()],
+        );
+        let edits = self.edits.as_ref().filter(|_| is_named);
+        let edits = edits.map(|path| ["--edits", path.to_str().unwrap()]);
+        world.into_iter().chain(edits.into_iter().flatten()).collect()
+    }
+
+    /// How many voxels are solid, as the files say.
+    fn solid_count(&self) -> u64 {
+        let source: Box<dyn Source> = match (&self.stored, &self.edits) {
+            (Some(path), _) => open_source(Some(path)).unwrap(),
+            (None, Some(edits)) => {
+                let size_chunks = [3, 4, 3];
+                let config = GeneratorConfig { seed: 7, size_chunks, ..GeneratorConfig::default() };
+                let source = Box::new(GeneratedWorld::new(config).unwrap());
+                Box::new(EditedSource::open_read_only(source, edits).unwrap())
+            }
+            (None, None) => unreachable!(),
+        };
+        World::load(source.as_ref()).unwrap().solid_count()
+    }
+}
+
+/// The viewer, and what it does.
+struct Sitting<'a> {
+    screen: &'a Screen,
+    window: String,
+    folder: PathBuf,
+}
+
+impl Sitting<'_> {
+    fn key(&self, key: &str, words: &str) {
+        self.screen.xdotool(&["key", key]).expect("a key");
+        wait_for_title(self.screen, &self.window, words);
+    }
+
+    fn remove_at(&self, x: &str, y: &str) {
+        let words = ["mousemove", "--window", &self.window, x, y, "click", "1"];
+        self.screen.xdotool(&words).expect("a click");
+        wait_for_title(self.screen, &self.window, "voxels changed");
+    }
+
+    fn picture(&self, name: &str) -> Image {
+        self.screen.settled(&self.folder.join(format!("{name}.png")))
+    }
+}
+
+/// How many pixels differ plainly.
+fn differing(one: &Image, other: &Image) -> u32 {
+    one.difference(other, 32).unwrap().pixels
+}
+
+/// What is coarser at levels of detail, and hazier, is seen by fewer.
+const FEW: u32 = 300;
+
+fn switches(screen: &Screen, kept: &Kept, folder: &Path) {
+    let start = |levels: &str, is_named: bool| {
+        let mut command = screen.command(binary());
+        let view = ["--size", "640x480", "--backend", "soft", "--commit-seconds", "3600"];
+        command.arg("view").args(kept.words(is_named)).args(view).args(["--levels", levels]);
+        command.args(["--eye", "48,150,110", "--look", "48,45,48"]).current_dir(folder);
+        let mut viewer = Viewer(command.spawn().unwrap());
+        let window = window_of(screen, &mut viewer);
+        wait_for_title(screen, &window, "commands");
+        (viewer, window)
+    };
+    let (mut viewer, window) = start("on", kept.name == "beside");
+    let sitting = Sitting { screen, window, folder: folder.to_path_buf() };
+    let before = sitting.picture("1-before");
+    focus(screen, &sitting.window);
+    sitting.key("e", "edit: voxel");
+    sitting.key("b", "edit: cube");
+    sitting.key("b", "edit: ball");
+    ["bracketright"; 3].into_iter().for_each(|key| sitting.key(key, "edit: ball"));
+    sitting.remove_at("320", "240");
+    sitting.key("ctrl+s", "| saved |");
+    let once = sitting.picture("2-once");
+    assert!(differing(&before, &once) > 2 * FEW, "{}", differing(&before, &once));
+
+    sitting.key("l", "all is as it is");
+    let whole = sitting.picture("3-whole");
+    assert!(differing(&once, &whole) < FEW, "{}", differing(&once, &whole));
+    // What was done before can be taken back.
+    sitting.key("ctrl+z", "taken back");
+    assert!(differing(&before, &sitting.picture("4-undone")) < FEW);
+    sitting.key("ctrl+y", "done again");
+    assert!(sitting.picture("5-again") == whole);
+    sitting.remove_at("180", "300");
+    sitting.key("ctrl+s", "| saved |");
+    let twice = sitting.picture("6-twice");
+    assert!(differing(&whole, &twice) > FEW, "{}", differing(&whole, &twice));
+
+    sitting.key("l", "at levels of detail");
+    let levels = sitting.picture("7-levels");
+    assert!(differing(&twice, &levels) < FEW, "{}", differing(&twice, &levels));
+    sitting.key("ctrl+z", "taken back");
+    sitting.key("ctrl+y", "done again");
+    screen.xdotool(&["key", "Escape", "key", "Escape"]).unwrap();
+    assert!(viewer.wait());
+
+    let (mut viewer, window) = start("off", true);
+    assert!(screen.settled(&folder.join("8-opened.png")) == twice, "opened again");
+    screen.xdotool(&["windowfocus", "--sync", &window, "key", "Escape"]).unwrap();
+    assert!(viewer.wait());
+}
+
+/// Kept edits are there after each switch, those before can be taken back, and those after are kept
+/// in the same file.
+#[test]
+fn levels_come_and_go_after_edits_were_kept() {
+    let test = "levels_come_and_go_after_edits_were_kept";
+    let Some(screen) = screen(test) else { return };
+    let folder = scratch(test);
+    let config = GeneratorConfig { seed: 7, size_chunks: [3, 4, 3], ..GeneratorConfig::default() };
+    let unedited = World::load(&GeneratedWorld::new(config).unwrap()).unwrap().solid_count();
+    for kept in Kept::all(&folder) {
+        kept.edits.iter().for_each(|path| drop(std::fs::remove_file(path)));
+        let folder = folder.join(kept.name);
+        std::fs::create_dir_all(&folder).unwrap();
+        switches(&screen, &kept, &folder);
+        let left = kept.solid_count();
+        assert!(left + 200 < unedited, "{}: {left} of {unedited}", kept.name);
+        if let Some(stored) = &kept.stored {
+            let beside = stored.with_extension("drystone.edits.drystone");
+            assert!(!beside.exists(), "all is in the world's own file");
+            assert_eq!(StoredWorld::check(stored).unwrap().damage, Vec::<String>::new());
+        }
+    }
+}
