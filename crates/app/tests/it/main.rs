@@ -6,6 +6,8 @@ mod allocators;
 mod bad_input;
 mod command_line;
 mod cover;
+#[cfg(unix)]
+mod drag;
 mod editing;
 mod editing_memory;
 mod editing_parts;
@@ -31,6 +33,8 @@ mod program;
 mod remeshed;
 mod stored;
 mod window;
+#[cfg(unix)]
+mod window_drop;
 mod window_edits;
 mod window_levels;
 mod window_models;

@@ -38,6 +38,10 @@ impl Screen {
         Some(Self { server, display: format!(":{}", line.trim()) })
     }
 
+    pub(crate) fn display(&self) -> &str {
+        &self.display
+    }
+
     pub(crate) fn command(&self, program: impl AsRef<std::ffi::OsStr>) -> Command {
         let mut command = Command::new(program);
         command.env("DISPLAY", &self.display).env_remove("WAYLAND_DISPLAY");
