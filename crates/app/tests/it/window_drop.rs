@@ -87,7 +87,8 @@ fn files_dropped_on_the_window_are_opened() {
         let picture = screen.settled(&folder.join(format!("{channel}.png")));
         assert!(is_of(&picture, channel), "{}: {:?}", file.display(), picture.pixel(160, 120));
     }
-    // One that goes before it is let go of is told of, and what is shown stays.
+    // One that goes before it is let go of is told of, and what is shown stays. (Of one that was
+    // never there nobody hears: winit looks for it while it is held, and finds nothing to tell.)
     let held = drag(&[&red]);
     fs::remove_file(&red).unwrap();
     held.drop_them();

@@ -125,8 +125,10 @@ fn every_switch_can_be_reached() {
 fn switches_of_voxels_are_grey_over_a_model() {
     let (materials, settings, context) = (materials(), settings(), Context::default());
     let facts = Facts { edit: None, ..facts(&materials, &settings, false) };
+    // The boxes are one below the other.
+    let column = places().filter(|at| at[0] == 45.0);
     let done: Vec<Action> =
-        places().flat_map(|at| click(&context, &mut Panels::default(), &facts, at)).collect();
+        column.flat_map(|at| click(&context, &mut Panels::default(), &facts, at)).collect();
     for action in [Action::Mask, Action::Occlusion, Action::Levels, Action::Tint] {
         assert!(!done.contains(&action), "{action:?}");
     }
