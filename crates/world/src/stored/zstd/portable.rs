@@ -1,116 +1,40 @@
 use ruzstd::decoding::FrameDecoder;
 
+use super::pack::{Finder, Tables, pack};
+
 /// The longest window that is unpacked, in bytes: no record is as long, and the decoder reserves
 /// it before it has seen more.
 const MAX_WINDOW_BYTES: u64 = 1 << 20;
 
-pub(in super::super) struct Zstd(FrameDecoder);
+pub(in super::super) struct Zstd {
+    decoder: FrameDecoder,
+    tables: Tables,
+    finder: Finder,
+}
 
 impl Zstd {
     pub(in super::super) fn new() -> Self {
         let mut decoder = FrameDecoder::new();
         decoder.set_max_window_size(MAX_WINDOW_BYTES);
-        Self(decoder)
+        Self { decoder, tables: Tables::new(), finder: Finder::new() }
     }
 
-    /// Packs nothing.
-    #[cfg(not(test))]
-    pub(in super::super) fn pack(&mut self, _: &[u8]) -> Option<Vec<u8>> {
-        None
+    /// The body packed, if that is shorter and leads back.
+    pub(in super::super) fn pack(&mut self, body: &[u8]) -> Option<Vec<u8>> {
+        let packed = pack(&self.tables, &mut self.finder, body)?;
+        let mut read = Vec::with_capacity(body.len());
+        // Whoever edits must not find out later.
+        self.unpack(&packed, &mut read)?;
+        (read == body).then_some(packed)
     }
 
     /// Unpacks any bytes into an empty `body`, which becomes no larger than its capacity; `None`
     /// where that does not do.
     pub(in super::super) fn unpack(&mut self, packed: &[u8], body: &mut Vec<u8>) -> Option<()> {
         // No frames at all would be an empty body.
-        (!packed.is_empty()).then(|| self.0.decode_all_to_vec(packed, body).ok())?
+        (!packed.is_empty()).then(|| self.decoder.decode_all_to_vec(packed, body).ok())?
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::super::native;
-    use super::*;
-
-    /// Bodies of many lengths, of few bytes and of many.
-    fn bodies() -> impl Iterator<Item = Vec<u8>> {
-        let byte = |place: u32, kinds: u32| (place.wrapping_mul(2_654_435_761) >> 16) % kinds;
-        [(60, 2), (900, 3), (5_000, 7), (20_000, 90), (196_000, 250)].into_iter().map(
-            move |(len, kinds)| (0..len).map(|place: u32| byte(place / 5, kinds) as u8).collect(),
-        )
-    }
-
-    #[test]
-    fn what_zstd_packed_is_unpacked() {
-        let (mut zstd, mut twin) = (native::Zstd::new(), Zstd::new());
-        for body in bodies() {
-            let packed = zstd.pack(&body).unwrap();
-            let mut read = Vec::with_capacity(body.len());
-            assert_eq!(twin.unpack(&packed, &mut read), Some(()));
-            assert!(read == body);
-            let mut short = Vec::with_capacity(body.len() - 1);
-            assert!(twin.unpack(&packed, &mut short).is_none() || short.len() < body.len());
-        }
-    }
-
-    #[test]
-    fn no_bytes_panic() {
-        let (mut zstd, mut twin) = (native::Zstd::new(), Zstd::new());
-        for body in bodies() {
-            let packed = zstd.pack(&body).unwrap();
-            let step = (packed.len() / 300).max(1);
-            for at in (0..packed.len()).step_by(step) {
-                let mut read = Vec::with_capacity(body.len());
-                let capacity = read.capacity();
-                assert_eq!(twin.unpack(&packed[..at], &mut read), None, "{at}");
-                let mut wrong = packed.clone();
-                wrong[at] ^= 0x41;
-                read.clear();
-                let _ = twin.unpack(&wrong, &mut read);
-                assert!(read.capacity() == capacity);
-            }
-        }
-    }
-
-    /// In whichever frame it is asked for: one that was packed for windows of all lengths, with the
-    /// flags of a stream or of a single piece, behind frames that are well.
-    #[test]
-    fn long_windows_are_refused_in_every_frame() {
-        /// Where a frame names its window, behind the magic number and the flags.
-        const WINDOW: usize = 5;
-        /// By which power of two that begins.
-        const MIN_LOG: u8 = 10;
-        let body = vec![7; 1 << 16];
-        let frame = native::Zstd::new().pack(&body).unwrap();
-        let unpack = |packed: &[u8]| {
-            let mut read = Vec::with_capacity(8 * body.len());
-            Zstd::new().unpack(packed, &mut read).map(|()| read.len() / body.len())
-        };
-        for before in 0..3 {
-            let mut packed = frame.repeat(before);
-            packed.extend(&frame);
-            assert_eq!(unpack(&packed), Some(before + 1));
-            for log in 16..=41_u8 {
-                packed[before * frame.len() + WINDOW] = (log - MIN_LOG) << 3;
-                let is_short = 1 << log <= MAX_WINDOW_BYTES;
-                assert_eq!(unpack(&packed).is_some(), is_short, "{before} {log}");
-            }
-        }
-        // A frame that is one piece has a window as long as what it says that it holds.
-        let single = |len: u64| {
-            let mut packed = frame[..4].to_vec();
-            packed.push(0b1110_0000);
-            packed.extend(len.to_le_bytes());
-            // The last block: one byte, 100 times.
-            packed.extend([0x23, 3, 0, 9]);
-            packed
-        };
-        let mut read = Vec::with_capacity(1 << 10);
-        assert_eq!(Zstd::new().unpack(&single(100), &mut read), Some(()));
-        assert!(read == [9; 100]);
-        for len in [MAX_WINDOW_BYTES + 1, 1 << 40, u64::MAX] {
-            read.clear();
-            assert_eq!(Zstd::new().unpack(&single(len), &mut read), None);
-        }
-    }
-}
+mod tests;
