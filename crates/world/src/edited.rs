@@ -11,6 +11,7 @@ use crate::{
     WorldError,
 };
 
+mod keeping;
 mod numbers;
 #[cfg(test)]
 mod tests;
@@ -116,51 +117,6 @@ impl EditedSource {
         Self::of(source, StoredLater::absent(None, name, materials, policy), true)
     }
 
-    /// Whether the file at `path` keeps edits of this source; false too where it cannot be read
-    /// now.
-    ///
-    /// # Cost
-    /// Opens the file.
-    pub fn is_kept_in(source: &dyn Source, path: &Path) -> bool {
-        StoredWorld::open_read_only(path).is_ok_and(|world| world.name() == name_of(source))
-    }
-
-    /// Whether edits could be kept, and nobody has said where.
-    pub fn lacks_file(&self) -> bool {
-        self.has_no_place() && self.source.edit_store().is_none()
-    }
-
-    /// Whether the source keeps the edits itself, as a stored world does, until
-    /// [`keep_at`](Self::keep_at) says where else.
-    pub fn is_in_place(&self) -> bool {
-        self.in_place().is_some()
-    }
-
-    /// Makes a new file, which keeps edits from then on; also those that the source has taken
-    /// and not written.
-    ///
-    /// # Errors
-    /// A file that is there already, or that cannot be made: edits are kept as before then.
-    pub fn keep_at(&self, path: &Path) -> Result<(), WorldError> {
-        let waiting = self.in_place().map_or_else(Vec::new, EditStore::waiting);
-        self.edits.make_at(path)?;
-        self.put_edited(waiting)
-    }
-
-    fn has_no_place(&self) -> bool {
-        self.can_write && self.edits.place().is_none()
-    }
-
-    /// What keeps the edits where this does not.
-    fn in_place(&self) -> Option<&dyn EditStore> {
-        self.has_no_place().then(|| self.source.edit_store()).flatten()
-    }
-
-    /// What keeps the edits.
-    fn store(&self) -> &dyn EditStore {
-        self.in_place().unwrap_or(&self.edits)
-    }
-
     /// The same, to be read only, together with others that do.
     ///
     /// # Errors
@@ -189,7 +145,7 @@ impl EditedSource {
         if let (true, Some(grown)) =
             (can_write, numbers.grown(edits.materials(), source.materials()))
         {
-            edits.grow_materials(grown);
+            edits.grow_materials(grown)?;
         }
         let above = RwLock::new(HashSet::new());
         let coarse = Mutex::new(Cache::new(edits.policy().cache_bytes()));

@@ -49,7 +49,8 @@
 //!   the chunks once; [`LevelTree`] over [`LevelData`] to show what memory cannot hold.
 //! * [`VoxelRay`] for what is looked at, [`Edit`] and [`EditHistory`] to change voxels and take
 //!   that back, in a [`World`] or [`LevelData`] alike; a [`StoredWorld`] keeps what is put into
-//!   it, an [`EditedSource`] keeps the edits of any other source in a file beside it.
+//!   it, an [`EditedSource`] keeps the edits of any other source in a file beside it. Where there
+//!   are no files, a [`MemoryFile`] is one.
 //! * [`Model`] for polygons; [`Model::is_model`] tells by the name which of the two a file
 //!   is.
 //!
@@ -99,7 +100,9 @@ pub use model::{
 pub use node::NodePos;
 pub use shape::VoxelShape;
 pub use source::{SUPPORTED_SOURCES, Source, open_source, parse_source};
-pub use stored::{CommitPolicy, NotClosed, StoredLater, StoredSummary, StoredWorld, WorldCheck};
+pub use stored::{
+    CommitPolicy, MemoryFile, NotClosed, StoredLater, StoredSummary, StoredWorld, WorldCheck,
+};
 pub use vox::{VoxFile, VoxLayer, VoxSummary};
 pub use voxel_box::VoxelBox;
 pub use voxelize::VoxelModel;

@@ -17,6 +17,7 @@ mod id;
 mod index;
 mod later;
 mod levels;
+mod memory;
 mod meta;
 mod open;
 mod pages;
@@ -32,16 +33,16 @@ mod survey;
 pub(crate) mod tests;
 mod zstd;
 
-use batch::{Batch, Committed, HEAD, ID, IMPORT, MATERIALS};
+use batch::{Batch, Committed};
 pub use check::WorldCheck;
 pub use committer::CommitPolicy;
-use committer::Committer;
+use committer::{Committer, Who};
 pub(crate) use database::DATABASE;
-use database::{Access, CACHE_BYTES, META, Store};
+use database::{Access, CACHE_BYTES, Store};
 pub use later::StoredLater;
+pub use memory::MemoryFile;
 pub(crate) use meta::is_same_kind;
-use meta::{Head, VERSION};
-use open::{Meta, read_index, read_meta};
+use open::{Meta, read_index, read_meta, write_new};
 pub use summary::StoredSummary;
 
 /// A world in one file, which survives being killed at any moment: what was committed is
@@ -170,21 +171,7 @@ impl StoredWorld {
         materials: &MaterialTable,
         import: Option<Vec<u8>>,
     ) -> Result<(), WorldError> {
-        let (version, name) = (VERSION, name.to_owned());
-        let head = Head { version, revision: 0, chunk_count: 0, region_count: 0, name };
-        Store::create(path, |transaction| {
-            let mut table = transaction.open_table(META)?;
-            table.insert(HEAD, head.to_bytes().as_slice())?;
-            if let Some(id) = id {
-                table.insert(ID, id::to_bytes(id).as_slice())?;
-            }
-            table.insert(MATERIALS, meta::materials_to_bytes(materials).as_slice())?;
-            if let Some(import) = import {
-                table.insert(IMPORT, meta::sealed(import).as_slice())?;
-            }
-            Ok(())
-        })?
-        .close()
+        Store::create(path, |it| write_new(it, name, id, materials, import))?.close()
     }
 
     /// Opens a world to read and to change it. One that was not closed, because its process
@@ -208,7 +195,7 @@ impl StoredWorld {
     /// The same, packing on so many threads; 0 for as many as there are cores.
     fn open_on(path: &Path, policy: CommitPolicy, threads: usize) -> Result<Self, WorldError> {
         let store = Self::store(path, Access::Write, policy.cache_bytes())?;
-        Self::of(store, Some((policy, threads)))
+        Self::of(store, Some((policy, Who::Thread { packers: threads })))
     }
 
     /// Opens a world to read it as it is now, together with others that read, and one that may
@@ -234,11 +221,9 @@ impl StoredWorld {
     /// # Errors
     /// As [`open`](Self::open).
     pub fn parse(bytes: &[u8], name: &str) -> Result<Self, WorldError> {
-        if !Self::is_stored_of(bytes) {
-            let found = format!("not a stored world ({} bytes that begin otherwise)", bytes.len());
-            return Err(WorldError::Unsupported { path: name.into(), found });
-        }
-        Self::of(Store::parse(name.as_ref(), bytes)?, None)
+        Self::check_magic(bytes, name.as_ref())?;
+        let file = MemoryFile::of_bytes(name, bytes.to_vec(), usize::MAX);
+        Self::of(Store::open_in(&file, CACHE_BYTES)?, None)
     }
 
     fn store(path: &Path, access: Access, cache_bytes: usize) -> Result<Store, WorldError> {
@@ -280,16 +265,25 @@ impl StoredWorld {
         bytes.starts_with(&MAGIC)
     }
 
-    fn of(store: Store, writing: Option<(CommitPolicy, usize)>) -> Result<Self, WorldError> {
+    /// Refuses bytes that begin otherwise.
+    fn check_magic(bytes: &[u8], path: &Path) -> Result<(), WorldError> {
+        if Self::is_stored_of(bytes) {
+            return Ok(());
+        }
+        let found = format!("not a stored world ({} bytes that begin otherwise)", bytes.len());
+        Err(WorldError::Unsupported { path: path.into(), found })
+    }
+
+    fn of(store: Store, writing: Option<(CommitPolicy, Who)>) -> Result<Self, WorldError> {
         let Meta { head, id, materials } = read_meta(&store)?;
         let index = read_index(&store, &head)?;
         let name = head.name.clone();
         let committed = Arc::new(RwLock::new(Committed::new(head, index)));
         let store = Arc::new(store);
         let shared = || (Arc::clone(&store), Arc::clone(&committed));
-        let committer = writing.map(|(policy, threads)| {
+        let committer = writing.map(|(policy, who)| {
             let (store, committed) = shared();
-            Committer::new(store, committed, policy, threads)
+            Committer::new(store, committed, policy, who)
         });
         let committer = committer.transpose()?;
         Ok(Self { name, id, materials, committed, committer, faults: Mutex::default(), store })

@@ -1,41 +1,20 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, RwLock};
 use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use drystone_voxel::{Chunk, ChunkPos};
 use rayon::{ThreadPool, ThreadPoolBuilder};
+use web_time::Instant;
 
 use super::batch::{self, Batch, Committed};
-use super::database::{CACHE_BYTES, Store};
+use super::database::Store;
 use crate::levels::Epochs;
 use crate::{NodePos, Saving, WorldError};
 
-/// When edits are written to disk, in groups: a commit waits for the disk, some milliseconds
-/// however small it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct CommitPolicy {
-    /// The longest that an edit waits. Default 1 s.
-    pub max_delay: Duration,
-    /// The memory of edited chunks, in bytes, from which on nothing is waited for. At four
-    /// times as much, who edits waits for the disk; and that is what the file's pages that are
-    /// read again take, from 1 to 32 MiB. Default 8 MiB.
-    pub max_bytes: u64,
-}
+mod policy;
 
-impl CommitPolicy {
-    /// The memory, in bytes, for what of the file is read again.
-    pub(crate) fn cache_bytes(self) -> usize {
-        let bytes = usize::try_from(self.max_bytes.saturating_mul(4)).unwrap_or(CACHE_BYTES);
-        bytes.clamp(1 << 20, CACHE_BYTES)
-    }
-}
-
-impl Default for CommitPolicy {
-    fn default() -> Self {
-        Self { max_delay: Duration::from_secs(1), max_bytes: 8 << 20 }
-    }
-}
+pub use policy::CommitPolicy;
 
 /// What waits to be committed says of a node of larger voxels.
 pub(super) enum Waiting {
@@ -46,7 +25,15 @@ pub(super) enum Waiting {
     Unknown,
 }
 
-/// Takes edits and commits them on a thread of its own.
+/// Who commits.
+pub(super) enum Who {
+    /// A thread of its own, which packs on so many more; 0 for as many as there are cores.
+    Thread { packers: usize },
+    /// Whoever waits for it, as where there are no threads.
+    Asks,
+}
+
+/// Takes edits and commits them on a thread of its own, if it has one.
 pub(super) struct Committer {
     shared: Arc<Shared>,
     thread: Option<JoinHandle<()>>,
@@ -62,6 +49,8 @@ struct Shared {
     /// Threads that pack. Not those of everybody: they may all wait in `put` or `flush`.
     /// `None` where the system gives none.
     pool: Option<ThreadPool>,
+    /// Whether who waits commits.
+    is_by_hand: bool,
 }
 
 #[derive(Default)]
@@ -102,17 +91,23 @@ impl From<WorldError> for Failure {
 }
 
 impl Committer {
-    /// With `threads` that pack, or as many as there are cores where that is 0.
     pub(super) fn new(
         store: Arc<Store>,
         committed: Arc<RwLock<Committed>>,
         policy: CommitPolicy,
-        threads: usize,
+        who: Who,
     ) -> Result<Self, WorldError> {
         let (state, changed) = (Mutex::default(), Condvar::new());
-        let pool = ThreadPoolBuilder::new().num_threads(threads);
+        let Who::Thread { packers } = who else {
+            let (pool, is_by_hand) = (None, true);
+            let shared = Shared { state, changed, policy, store, committed, pool, is_by_hand };
+            return Ok(Self { shared: Arc::new(shared), thread: None });
+        };
+        let pool = ThreadPoolBuilder::new().num_threads(packers);
         let pool = pool.thread_name(|n| format!("packs {n}")).build().ok();
-        let shared = Arc::new(Shared { state, changed, policy, store, committed, pool });
+        let is_by_hand = false;
+        let shared = Shared { state, changed, policy, store, committed, pool, is_by_hand };
+        let shared = Arc::new(shared);
         let worker = Arc::clone(&shared);
         let thread = std::thread::Builder::new()
             .name("commits".into())
@@ -236,7 +231,7 @@ impl Committer {
             if let Some(failure) = &state.failure {
                 return Err(self.shared.failed(failure));
             }
-            state = self.shared.wait(state, None);
+            state = self.shared.wait_for_commit(state);
         }
         Ok(())
     }
@@ -253,6 +248,8 @@ impl Drop for Committer {
         if let Some(thread) = self.thread.take() {
             // It catches its panics; there is nobody to tell of another.
             let _ = thread.join();
+        } else {
+            drop(self.shared.wait_for_commit(self.shared.lock()));
         }
     }
 }
@@ -280,9 +277,18 @@ impl Shared {
     fn with_room(&self) -> MutexGuard<'_, State> {
         let mut state = self.lock();
         while !self.has_room(&state) && state.failure.is_none() {
-            state = self.wait(state, None);
+            state = self.wait_for_commit(state);
         }
         state
+    }
+
+    /// Waits until something is committed, or commits it.
+    fn wait_for_commit<'a>(&'a self, state: MutexGuard<'a, State>) -> MutexGuard<'a, State> {
+        // What another commits by hand is not to be overtaken.
+        if !self.is_by_hand || !state.writing.is_empty() {
+            return self.wait(state, None);
+        }
+        if state.pending.is_empty() { state } else { self.commit(state) }
     }
 
     /// Whether no more is pending than may be.

@@ -4,14 +4,18 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-use redb::backends::InMemoryBackend;
 use redb::{
-    Builder, ConcurrencyMode, Database, DatabaseError, ReadOnlyDatabase, ReadTransaction,
-    ReadableDatabase, StorageBackend, StorageError, TableDefinition, WriteTransaction,
+    Database, DatabaseError, ReadOnlyDatabase, ReadTransaction, ReadableDatabase, TableDefinition,
+    WriteTransaction,
 };
 
+use super::MemoryFile;
 use super::pages::{CHUNKS, LEVELS, Values, ValuesMut};
 use crate::WorldError;
+
+mod opening;
+
+use opening::{compact, exclusive, open, open_memory, shared};
 
 /// Which chunks there are, by region.
 pub(super) const INDEX: TableDefinition<'_, [i32; 3], &[u8]> = TableDefinition::new("index");
@@ -88,13 +92,13 @@ fn tables(transaction: &ReadTransaction) -> Result<(Values, Option<Values>), red
 }
 
 /// How a file is opened.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub(super) enum Access {
     Write,
     /// Together with others that read.
     Read,
-    /// From the bytes of a file, which are nowhere else: there is nothing to open anew.
-    Memory,
+    /// In memory, where nobody else has it.
+    Memory(MemoryFile),
 }
 
 impl Store {
@@ -103,8 +107,27 @@ impl Store {
         path: &Path,
         fill: impl FnOnce(&WriteTransaction) -> Result<(), redb::Error>,
     ) -> Result<Self, WorldError> {
+        let make = || shared(CACHE_BYTES, |builder| builder.create(path));
+        Self::create_by(path, Access::Write, make, fill)
+    }
+
+    /// The same in memory.
+    pub(super) fn create_in(
+        file: &MemoryFile,
+        fill: impl FnOnce(&WriteTransaction) -> Result<(), redb::Error>,
+    ) -> Result<Self, WorldError> {
+        let make = || Ok((open_memory(file, CACHE_BYTES)?, false));
+        Self::create_by(file.name(), Access::Memory(file.clone()), make, fill)
+    }
+
+    fn create_by(
+        path: &Path,
+        access: Access,
+        make: impl FnOnce() -> Result<(Database, bool), DatabaseError>,
+        fill: impl FnOnce(&WriteTransaction) -> Result<(), redb::Error>,
+    ) -> Result<Self, WorldError> {
         let open = caught(path, || {
-            let (database, is_shared) = shared(CACHE_BYTES, |builder| builder.create(path))?;
+            let (database, is_shared) = make()?;
             let transaction = begin_write(&database)?;
             ValuesMut::open(&transaction, CHUNKS)?;
             transaction.open_table(INDEX)?;
@@ -113,7 +136,7 @@ impl Store {
             Handle::Write(database).open(is_shared)
         })?;
         let state = RwLock::new(State::Open(open));
-        Ok(Self { path: path.into(), access: Access::Write, cache_bytes: CACHE_BYTES, state })
+        Ok(Self { path: path.into(), access, cache_bytes: CACHE_BYTES, state })
     }
 
     pub(super) fn open(path: &Path, access: Access) -> Result<Self, WorldError> {
@@ -126,31 +149,31 @@ impl Store {
         access: Access,
         cache_bytes: usize,
     ) -> Result<Self, WorldError> {
-        let state = RwLock::new(State::Open(open(path, access, cache_bytes)?));
+        let state = RwLock::new(State::Open(open(path, &access, cache_bytes)?));
         Ok(Self { path: path.into(), access, cache_bytes, state })
     }
 
-    /// The same of the bytes of a file; `path` is for messages. They are the store's own: what
-    /// was not closed is put right in them.
-    pub(super) fn parse(path: &Path, bytes: &[u8]) -> Result<Self, WorldError> {
-        let open = caught(path, || {
-            let memory = InMemoryBackend::new();
-            memory.set_len(bytes.len() as u64)?;
-            memory.write(0, bytes)?;
-            Handle::Write(exclusive(CACHE_BYTES).create_with_backend(memory)?).open(false)
-        })?;
-        let state = RwLock::new(State::Open(open));
-        Ok(Self { path: path.into(), access: Access::Memory, cache_bytes: CACHE_BYTES, state })
+    /// The same in memory; what was not closed is put right there.
+    pub(super) fn open_in(file: &MemoryFile, cache_bytes: usize) -> Result<Self, WorldError> {
+        Self::open_with(file.name(), Access::Memory(file.clone()), cache_bytes)
     }
 
     /// Moves pages together and gives back what is free at the file's end.
     pub(super) fn compact(path: &Path) -> Result<(), WorldError> {
-        caught(path, || {
-            // Pages that somebody reads must not be moved.
-            let mut database = exclusive(CACHE_BYTES).open(path)?;
-            while database.compact()? {}
-            Ok(database.close()?)
-        })
+        // Pages that somebody reads must not be moved.
+        caught(path, || compact(exclusive(CACHE_BYTES).open(path)?))
+    }
+
+    /// The same in memory.
+    pub(super) fn compact_in(file: &MemoryFile) -> Result<(), WorldError> {
+        caught(file.name(), || compact(open_memory(file, CACHE_BYTES)?))
+    }
+
+    /// Looks whether the database in memory is whole, what is only for writing included.
+    pub(super) fn verify_in(file: &MemoryFile) -> Result<(), WorldError> {
+        let is_whole =
+            caught(file.name(), || Ok(open_memory(file, CACHE_BYTES)?.check_integrity()?))?;
+        if is_whole { Ok(()) } else { Err(damaged(file.name(), DATABASE, PANICKED)) }
     }
 
     /// Keeps others from changing a file as long as it lives, and changes nothing itself; `None`
@@ -259,7 +282,7 @@ impl Store {
         }
         let mut state = self.lock();
         if matches!(*state, State::Failed) {
-            *state = State::Open(open(&self.path, self.access, self.cache_bytes)?);
+            *state = State::Open(open(&self.path, &self.access, self.cache_bytes)?);
         }
         Ok(())
     }
@@ -324,70 +347,9 @@ fn caught<T>(path: &Path, work: impl FnOnce() -> Result<T, redb::Error>) -> Resu
     }
 }
 
-fn open(path: &Path, access: Access, cache_bytes: usize) -> Result<Box<Open>, WorldError> {
-    caught(path, || match access {
-        Access::Write => {
-            let (database, is_shared) = open_to_write(path, cache_bytes)?;
-            Handle::Write(database).open(is_shared)
-        }
-        Access::Read => {
-            // Who reads beside a writer does not look whether the file is whole.
-            let whole = match exclusive(cache_bytes).open_read_only(path) {
-                // It was not closed: that is put right by whoever may write, once.
-                Err(DatabaseError::RepairAborted) => {
-                    drop(open_to_write(path, cache_bytes)?);
-                    None
-                }
-                // Whoever writes it has looked.
-                Err(DatabaseError::DatabaseAlreadyOpen) => None,
-                opened => Some(opened?),
-            };
-            let opened = shared(cache_bytes, |builder| builder.open_read_only(path));
-            drop(whole);
-            let (database, is_shared) = opened?;
-            Handle::Read(database).open(is_shared)
-        }
-        Access::Memory => Err(StorageError::PreviousIo.into()),
-    })
-}
-
-/// With whether others may have it open too.
-fn open_to_write(path: &Path, cache_bytes: usize) -> Result<(Database, bool), DatabaseError> {
-    shared(cache_bytes, |builder| {
-        // On a disk that fails when a test says so.
-        #[cfg(test)]
-        if let Some(disk) = super::tests::failing_disk::of(path) {
-            return builder.create_with_backend(disk);
-        }
-        builder.open(path)
-    })
-}
-
-/// Opens a file so that one may write it while others read what was there when they began: the
-/// writer leaves those pages alone. Where the system has no locks for that, who writes is alone.
-fn shared<T>(
-    cache_bytes: usize,
-    open: impl Fn(&Builder) -> Result<T, DatabaseError>,
-) -> Result<(T, bool), DatabaseError> {
-    let mut builder = exclusive(cache_bytes);
-    builder.set_concurrency_mode(ConcurrencyMode::SingleWriter);
-    match open(&builder) {
-        Err(DatabaseError::Storage(StorageError::Unsupported)) => {
-            Ok((open(&exclusive(cache_bytes))?, false))
-        }
-        opened => Ok((opened?, true)),
-    }
-}
-
 /// Whether the disk failed, now or before: the handle refuses to work from then on.
 const fn is_of_disk(error: &redb::Error) -> bool {
     matches!(error, redb::Error::Io(_) | redb::Error::PreviousIo)
-}
-
-fn exclusive(cache_bytes: usize) -> Builder {
-    let mut builder = Database::builder();
-    builder.set_cache_size(cache_bytes);
-    builder
 }
 
 /// A transaction that keeps with itself what tells how pages are used: after a kill, opening

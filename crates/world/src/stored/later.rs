@@ -13,6 +13,7 @@ use super::meta::Head;
 use super::{CommitPolicy, StoredWorld, publish};
 use crate::{ChunkBox, EditStore, NodePos, Saving, Source, WorldError};
 
+mod memory;
 #[cfg(test)]
 mod tests;
 
@@ -140,8 +141,12 @@ impl StoredLater {
     }
 
     /// Has the file get these materials with the first put: see [`StoredWorld::put_materials`].
-    pub(crate) fn grow_materials(&mut self, materials: MaterialTable) {
+    pub(crate) fn grow_materials(&mut self, materials: MaterialTable) -> Result<(), WorldError> {
+        if let State::Write(world) = &*self.state() {
+            return world.put_materials(&materials);
+        }
         self.more_materials = Some(materials);
+        Ok(())
     }
 
     pub(crate) const fn policy(&self) -> CommitPolicy {

@@ -1,12 +1,34 @@
 use drystone_voxel::MaterialTable;
-use redb::ReadableTable;
+use redb::{ReadableTable, WriteTransaction};
 
-use super::batch::{HEAD, ID, MATERIALS};
+use super::batch::{HEAD, ID, IMPORT, MATERIALS};
 use super::database::{INDEX, META, Store, damaged};
 use super::index::Index;
 use super::meta::{self, Head, VERSION};
 use super::{WRONG_SUM, id};
 use crate::WorldError;
+
+/// Writes what a world without chunks has.
+pub(super) fn write_new(
+    transaction: &WriteTransaction,
+    name: &str,
+    id: Option<u128>,
+    materials: &MaterialTable,
+    import: Option<Vec<u8>>,
+) -> Result<(), redb::Error> {
+    let (version, name) = (VERSION, name.to_owned());
+    let head = Head { version, revision: 0, chunk_count: 0, region_count: 0, name };
+    let mut table = transaction.open_table(META)?;
+    table.insert(HEAD, head.to_bytes().as_slice())?;
+    if let Some(id) = id {
+        table.insert(ID, id::to_bytes(id).as_slice())?;
+    }
+    table.insert(MATERIALS, meta::materials_to_bytes(materials).as_slice())?;
+    if let Some(import) = import {
+        table.insert(IMPORT, meta::sealed(import).as_slice())?;
+    }
+    Ok(())
+}
 
 /// What the file says of the world as a whole.
 pub(super) struct Meta {

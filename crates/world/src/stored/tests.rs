@@ -6,7 +6,10 @@ use std::time::Duration;
 use drystone_voxel::{LocalPos, Material};
 use redb::ReadableTable;
 
+use super::batch::{HEAD, ID, MATERIALS};
+use super::database::META;
 use super::group::GroupPos;
+use super::meta::VERSION;
 use super::*;
 use crate::{ChunkBox, GeneratedWorld, GeneratorConfig, Source, World, open_source};
 
@@ -14,6 +17,7 @@ pub(crate) mod damage;
 pub(super) mod failing_disk;
 mod identity;
 mod levels;
+mod memory;
 
 /// A folder that is gone when the test is over.
 struct Folder(PathBuf);
