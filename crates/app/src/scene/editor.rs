@@ -213,6 +213,11 @@ impl Editor {
         self.keeper.state()
     }
 
+    /// How many edits were made so far, those that took others back too.
+    pub const fn edit_count(&self) -> u64 {
+        self.keeper.edit_count()
+    }
+
     /// What keeps the edits.
     pub const fn keeper(&mut self) -> &mut EditKeeper {
         &mut self.keeper

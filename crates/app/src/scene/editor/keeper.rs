@@ -5,7 +5,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use drystone_voxel::{Chunk, ChunkPos};
-use drystone_world::{Edit, EditStore, EditedSource, LevelData, Source, Voxels, WorldError};
+use drystone_world::{
+    Edit, EditStore, EditedSource, LevelData, MemoryFile, Source, Voxels, WorldError,
+};
 use web_time::Instant;
 
 /// What keeps edits beyond the program's end.
@@ -35,7 +37,7 @@ pub struct EditKeeper {
     failure: Option<String>,
     /// When the store refused them last.
     refused: Option<Instant>,
-    was_edited: bool,
+    edit_count: u64,
 }
 
 /// So long after a refusal, edits wait without being handed over one by one: the store would open
@@ -67,7 +69,7 @@ impl EditKeeper {
             held_bytes: 0,
             failure: None,
             refused: None,
-            was_edited: false,
+            edit_count: 0,
         }
     }
 
@@ -129,6 +131,23 @@ impl EditKeeper {
         self.without_file().map_or(Ok(()), |source| source.keep_at(path))
     }
 
+    /// The same, but of a file in memory, which somebody keeps beyond the program's end.
+    ///
+    /// # Errors
+    /// As [`EditedSource::keep_in`]: all is as before then.
+    pub fn keep_in(&self, file: &MemoryFile) -> Result<(), WorldError> {
+        self.without_file().map_or(Ok(()), |source| source.keep_in(file))
+    }
+
+    /// How many edits were taken, those that took others back too.
+    pub const fn edit_count(&self) -> u64 {
+        self.edit_count
+    }
+
+    const fn was_edited(&self) -> bool {
+        self.edit_count > 0
+    }
+
     /// Whether edits are kept beyond the program's end.
     pub fn is_keeping(&self) -> bool {
         self.store().is_some()
@@ -137,7 +156,7 @@ impl EditKeeper {
     /// Takes the chunks that an edit has changed. Where they cannot be saved now, they wait: until
     /// a later edit, some seconds after, or [`save`](Self::save).
     pub fn take(&mut self, voxels: &dyn Voxels, edit: &Edit) {
-        self.was_edited |= !edit.is_empty();
+        self.edit_count += u64::from(!edit.is_empty());
         let is_keeping = self.is_keeping();
         let waits = is_keeping || self.lacks_file();
         if !matches!(self.kept_by, KeptBy::Levels(_)) {
@@ -232,7 +251,7 @@ impl EditKeeper {
     /// What became of the edits.
     pub fn state(&self) -> SaveState {
         let Some(store) = self.store() else {
-            return if self.was_edited { SaveState::NotKept } else { SaveState::Unedited };
+            return if self.was_edited() { SaveState::NotKept } else { SaveState::Unedited };
         };
         let saving = store.saving();
         if let Some(failure) = self.failure.clone().or(saving.failure) {
@@ -243,7 +262,7 @@ impl EditKeeper {
             _ => self.waiting.len(),
         };
         match held as u64 + saving.waiting_chunks {
-            0 if self.was_edited => SaveState::Saved,
+            0 if self.was_edited() => SaveState::Saved,
             0 => SaveState::Unedited,
             count => SaveState::Unsaved(count),
         }
