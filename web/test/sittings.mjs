@@ -1,8 +1,10 @@
 // What somebody does in one sitting, and what is only looked at. Each gets a page.
+
 import { join } from 'node:path';
+import { SIZE, check, differ, drop, picture, pictures, same } from './kit.mjs';
 import { ballFile } from './vox.mjs';
 
-export const sittings = ({ pictures, SIZE, check, drop, picture, differ, same }) => ({
+export const sittings = {
   async 'one sitting: opens, flies, edits, takes back, switches renderers, opens again'(page) {
     await drop(page, 'ball.vox', ballFile());
     const home = await picture(page, 'sitting-1-opened');
@@ -53,4 +55,4 @@ export const sittings = ({ pictures, SIZE, check, drop, picture, differ, same })
     await page.keyboard.press('Tab');
     check(await page.locator('#words').isVisible(), 'Tab brings nothing back');
   },
-});
+};

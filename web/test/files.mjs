@@ -1,0 +1,78 @@
+// Files that are dropped: whole ones, damaged ones, others. Each gets a page that shows the small world.
+
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { PATIENCE_MS, ball, check, data, drop, dropAll, dropped, message, picture, ready, same, says, stored, words } from './kit.mjs';
+import { compare } from './pictures.mjs';
+import { ballFile } from './vox.mjs';
+
+export const files = {
+  async 'a dropped model is shown as soft shows it'(page) {
+    await dropped(page, ball, 'ball');
+    check((await words(page)).includes('ball.vox'), await words(page));
+  },
+  async 'a dropped stored world is shown as soft shows it'(page) {
+    await dropped(page, stored('ball', ball), 'stored');
+  },
+  async 'damaged stored worlds are told of and the page lives on'(page) {
+    const whole = readFileSync(stored('damaged', '--chunks', '6x4x6'));
+    let refused = 0;
+    for (let n = 0; n < 24; n += 1) {
+      const bytes = Buffer.from(whole);
+      // Pages of the database, their places spread over the file.
+      const at = 4096 * (1 + Math.floor((n * (bytes.length / 4096 - 2)) / 24));
+      for (let i = 0; i < 64; i += 1) bytes[at + i] ^= (n * 37 + i * 11) & 0xff;
+      await drop(page, `damaged-${n}.drystone`, bytes);
+      const said = await message(page);
+      const state = await page.evaluate(() => document.body.dataset.state);
+      check(state === 'ready', `${state} after damage at ${at}: ${await page.locator('#reason').textContent()}`);
+      if (said.includes(`damaged-${n}.drystone`)) refused += 1;
+    }
+    console.log(`  ${refused} of 24 damaged files are told of`);
+    check(refused > 2, 'hardly anything is found damaged');
+    await dropped(page, ball, 'ball');
+  },
+  async 'damage in a large file is told and the rest shown'(page) {
+    if (!data) return 'DRYSTONE_DATA is not set';
+    const bytes = readFileSync(join(data, 'r.0.0.mca'));
+    bytes.fill(0x5a, 3 * 4096, 7 * 4096);
+    await drop(page, 'r.0.0.mca', bytes);
+    await page.waitForFunction(() => document.getElementById('message').textContent, null, { timeout: PATIENCE_MS });
+    await says(page, 'damaged');
+    const seen = await picture(page, 'damaged-region');
+    check((await compare(page, seen, seen)).colors > 100, 'there is no landscape');
+  },
+  async 'what is dropped while something is opened is told'(page) {
+    await dropAll(page, [['ball.vox', ballFile()], ['second.vox', ballFile()]]);
+    await says(page, 'second.vox again');
+    await ready(page);
+    check((await words(page)).includes('ball.vox'), await words(page));
+  },
+  async 'folders are told apart from files'(page) {
+    const before = await picture(page, 'folder-before');
+    await page.evaluate(() => {
+      DataTransferItem.prototype.webkitGetAsEntry = () => ({ isDirectory: true, name: 'my save' });
+    });
+    await dropAll(page, [['my save', 'x']]);
+    await says(page, 'my save: a folder');
+    await page.evaluate(() => { document.body.dataset.settled = 'true'; });
+    await same(page, before, await picture(page, 'folder-after'), 'a folder changes the picture');
+  },
+  async 'bad files are refused and the world stays'(page) {
+    const before = await picture(page, 'bad-before');
+    const bad = { 'notes.txt': 'some words', 'cut.vox': ballFile().subarray(0, 300), 'empty.mca': 'x', 'spot.obj': 'v 0 0 0' };
+    for (const [name, bytes] of Object.entries(bad)) {
+      await drop(page, name, bytes);
+      const message = await page.locator('#message').textContent();
+      check(message.includes(name), `${name}: "${message}"`);
+      await same(page, before, await picture(page, 'bad-after'), `${name} changes the picture`);
+    }
+  },
+};
+
+for (const name of ['monu10.vox', 'r.0.0.mca', 'jacksboro-dem-16bit.png']) {
+  files[`${name} is shown as soft shows it`] = async (page) => {
+    if (!data) return 'DRYSTONE_DATA is not set';
+    await dropped(page, join(data, name), name);
+  };
+}

@@ -1,0 +1,167 @@
+// What all tests use: the browser's arguments, pictures, files that are dropped; see run.mjs.
+
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { compare } from './pictures.mjs';
+import { ballFile } from './vox.mjs';
+
+export const [dist, pictures] = process.argv.slice(2);
+export const data = process.env.DRYSTONE_DATA;
+const drystone = process.env.DRYSTONE ?? 'target/debug/drystone';
+mkdirSync(pictures, { recursive: true });
+
+export const SIZE = { width: 640, height: 360 };
+/// A software GPU on a busy machine takes its time.
+export const PATIENCE_MS = 90_000;
+/// Small enough to be made in a moment.
+export const WORLD = { chunks: '16x4x16', seed: '3', relief: '128' };
+export const ARGUMENTS = [
+  '--headless', '--no-sandbox', '--disable-gpu-sandbox', '--disable-quic', '--no-first-run',
+  '--disable-background-networking', '--disable-component-update', '--disable-sync',
+  '--enable-unsafe-webgpu', '--use-webgpu-adapter=swiftshader', '--use-vulkan=swiftshader', '--use-angle=swiftshader', '--enable-features=Vulkan',
+  // An address that is not this machine's to the browser.
+  '--host-resolver-rules=MAP plain.test 127.0.0.1',
+];
+
+export const check = (is, words) => { if (!is) throw new Error(words); };
+
+/// What `drystone shot` draws with the software rasteriser.
+export function expected(name, words) {
+  const file = join(pictures, `${name}.expected.png`);
+  const size = `${SIZE.width}x${SIZE.height}`;
+  const done = spawnSync(drystone, ['shot', ...words, '--size', size, '--backend', 'soft', '-o', file], { encoding: 'utf8' });
+  check(done.status === 0, `drystone shot ${words.join(' ')}: ${done.error ?? done.stderr}`);
+  return readFileSync(file);
+}
+
+export const ready = (page) => page.waitForFunction(
+  () => document.body.dataset.state !== 'loading' && (document.body.dataset.settled === 'true' || document.body.dataset.state === 'refused'),
+  null, { timeout: PATIENCE_MS });
+/// Two frames later: what was asked for has been drawn.
+export const drawn = (page) => page.evaluate(() =>
+  new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done, 50)))));
+
+/// What the canvas shows, without the words over it.
+export async function picture(page, name) {
+  await ready(page);
+  await drawn(page);
+  const style = await page.addStyleTag({ content: '#words, #tools, #message, #card { visibility: hidden }' });
+  const shot = await page.screenshot({ path: join(pictures, `${name}.png`) });
+  await style.evaluate((it) => it.remove());
+  return shot;
+}
+
+export const agree = async (page, name, want) => {
+  const got = await picture(page, name);
+  const seen = await compare(page, want, got);
+  console.log(`  ${name}: ${JSON.stringify(seen)}`);
+  check(seen.agrees, `${name} differs from what soft draws`);
+  return got;
+};
+export const differ = async (page, a, b, share, words) => {
+  const seen = await compare(page, a, b);
+  check(seen.share > share, `${words}: ${JSON.stringify(seen)}`);
+};
+export const same = async (page, a, b, words) => {
+  const seen = await compare(page, a, b);
+  check(seen.share === 0, `${words}: ${JSON.stringify(seen)}`);
+};
+
+/// Drops groups of files on the page, one group after the other.
+export const dropGroups = (page, groups) => page.evaluate((groups) => {
+  document.body.dataset.settled = 'false';
+  for (const files of groups) {
+    const dataTransfer = new DataTransfer();
+    for (const [name, text] of files) {
+      const bytes = Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
+      dataTransfer.items.add(new File([bytes], name));
+    }
+    const options = { dataTransfer, bubbles: true, cancelable: true };
+    window.dispatchEvent(new DragEvent('dragover', options));
+    window.dispatchEvent(new DragEvent('drop', options));
+  }
+}, groups.map((files) => files.map(([name, bytes]) => [name, Buffer.from(bytes).toString('base64')])));
+
+/// Drops files on the page, one after the other.
+export const dropAll = (page, files) => dropGroups(page, files.map((file) => [file]));
+
+/// Drops files together and waits until they are shown, or refused with a message.
+export async function dropTogether(page, files) {
+  await dropGroups(page, [files]);
+  await ready(page);
+}
+
+/// Drops a file on the page and waits until it is shown, or refused with a message.
+export async function drop(page, name, bytes) {
+  await dropAll(page, [[name, bytes]]);
+  await ready(page);
+}
+
+export const message = (page) => page.locator('#message').textContent();
+export const says = async (page, words) => {
+  const said = await message(page);
+  check(said.includes(words), `"${said}" says nothing of "${words}"`);
+};
+
+/// A world of this size as a stored one.
+export function stored(name, ...words) {
+  const file = join(pictures, `${name}.drystone`);
+  rmSync(file, { force: true });
+  const made = spawnSync(drystone, ['import', ...words, file], { encoding: 'utf8' });
+  check(made.status === 0, `drystone import: ${made.error ?? made.stderr}`);
+  return file;
+}
+
+/// Whether the page asks before it goes.
+export const asks = (page) => page.evaluate(() => {
+  const event = new Event('beforeunload', { cancelable: true });
+  return !window.dispatchEvent(event);
+});
+
+export const words = (page) => page.locator('#words').textContent();
+
+/// A file that is dropped shows what the command line shows of it.
+export async function dropped(page, file, name) {
+  await drop(page, basename(file), readFileSync(file));
+  const message = await page.locator('#message').textContent();
+  check(!message, message);
+  const levels = await page.evaluate(() => document.body.dataset.levels);
+  await agree(page, name, expected(name, [file, '--levels', levels === 'true' ? 'on' : 'off']));
+}
+
+export const generated = Object.entries(WORLD).flatMap(([key, value]) => [`--${key}`, value]);
+export const ball = join(pictures, 'ball.vox');
+writeFileSync(ball, ballFile());
+
+/// Opens a page; notes what goes wrong in it, and devices that it opens.
+export async function open(browser, url, script) {
+  const context = await browser.newContext({ viewport: SIZE, deviceScaleFactor: 1, hasTouch: true });
+  const page = await context.newPage();
+  const errors = [];
+  page.on('console', (line) => {
+    // What WebGPU refuses is no more than a warning to the browser.
+    const isRefused = line.type() === 'warning' && /\b(invalid|error)\b/i.test(line.text());
+    if (line.type() === 'error' || isRefused) errors.push(line.text());
+  });
+  page.on('pageerror', (error) => errors.push(`${error}`));
+  await page.addInitScript(script);
+  await page.goto(url);
+  await ready(page);
+  return { page, errors, close: () => context.close() };
+}
+
+export function noteDevices() {
+  window.devices = [];
+  if (!window.GPUAdapter) return;
+  const request = GPUAdapter.prototype.requestDevice;
+  GPUAdapter.prototype.requestDevice = async function (...words) {
+    if (window.refusals > 0) {
+      window.refusals -= 1;
+      throw new DOMException('not now', 'OperationError');
+    }
+    const device = await request.apply(this, words);
+    window.devices.push(device);
+    return device;
+  };
+}
