@@ -4,8 +4,8 @@ import init, { check } from './drystone_web.js';
 self.addEventListener('message', async ({ data: file }) => {
   try {
     await init();
-    check(file.name, new Uint8Array(await file.arrayBuffer()));
-    self.postMessage({});
+    const isEdits = check(file.name, new Uint8Array(await file.arrayBuffer()));
+    self.postMessage({ isEdits });
   } catch (error) {
     self.postMessage({ error: `${error}`, isBroken: error instanceof WebAssembly.RuntimeError });
   }

@@ -15,7 +15,7 @@ export function listen(host) {
   listenToFiles(host);
 }
 
-function listenToKeys({ canvas, find, act, page, switchRenderer }) {
+function listenToKeys({ canvas, find, act, page, save, switchRenderer }) {
   const card = find('card');
   const { dataset } = document.body;
   const toggleCard = () => { card.hidden = !card.hidden; };
@@ -25,7 +25,8 @@ function listenToKeys({ canvas, find, act, page, switchRenderer }) {
     if (event.ctrlKey || event.metaKey) {
       // By the letter, not by its place: keyboards differ.
       const letter = event.key.toLowerCase();
-      if (letter === 'z' && !event.shiftKey) act((it) => it.undo());
+      if (letter === 's' && !event.shiftKey) save();
+      else if (letter === 'z' && !event.shiftKey) act((it) => it.undo());
       else if (letter === 'y' || letter === 'z') act((it) => it.redo());
       else return;
       event.preventDefault();
@@ -105,7 +106,7 @@ function listenToMouse({ canvas, act, page }) {
   }, { passive: false });
 }
 
-function listenToTools({ find, act, page, canvas }) {
+function listenToTools({ find, act, page, save, canvas }) {
   let tap = 0;
   find('edit').addEventListener('click', () => {
     act((it) => it.key('KeyE', true, false));
@@ -113,6 +114,10 @@ function listenToTools({ find, act, page, canvas }) {
     canvas.focus();
   });
   find('undo').addEventListener('click', () => act((it) => it.undo()));
+  find('save').addEventListener('click', () => {
+    save();
+    canvas.focus();
+  });
   find('tap').addEventListener('click', () => {
     tap = (tap + 1) % TAPS.length;
     find('tap').textContent = TAPS[tap][1];
@@ -165,12 +170,12 @@ function listenToFingers({ canvas, act, page }, tap) {
 
 const folderWords = (name) => `${name}: a folder; of a Minecraft world drop one of the files in its folder region, such as r.0.0.mca. The viewer takes it whole: drystone ${name}`;
 
-function listenToFiles({ find, openFile, say, ask }) {
+function listenToFiles({ find, openFiles, say, ask }) {
   const veil = find('veil');
   const input = find('file');
   find('open').addEventListener('click', () => input.click());
   input.addEventListener('change', () => {
-    if (input.files[0]) openFile(input.files[0]);
+    if (input.files.length > 0) openFiles([...input.files]);
     input.value = '';
   });
   const isFile = (event) => event.dataTransfer?.types.includes('Files');
@@ -188,8 +193,7 @@ function listenToFiles({ find, openFile, say, ask }) {
     event.preventDefault();
     const folder = [...event.dataTransfer.items].map((item) => item.webkitGetAsEntry?.()).find((entry) => entry?.isDirectory);
     if (folder) say(folderWords(folder.name));
-    else if (event.dataTransfer.files.length > 1) say('Several files: drop one at a time');
-    else if (event.dataTransfer.files[0]) openFile(event.dataTransfer.files[0]);
+    else if (event.dataTransfer.files.length > 0) openFiles([...event.dataTransfer.files]);
   });
   new ResizeObserver(ask).observe(document.body);
 }

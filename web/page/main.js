@@ -1,5 +1,6 @@
 // Listens to the browser and hands on to the crate, which decides what it means; see src/lib.rs.
-import init, { Page } from './drystone_web.js';
+import init, { Edits, Page } from './drystone_web.js';
+import { bytesOf, download, sorted, whyNot } from './files.js';
 import { listen } from './input.js';
 
 const find = (name) => document.getElementById(name);
@@ -15,14 +16,12 @@ const REOPEN_DELAYS_MS = [0, 500, 2000, 5000];
 const CALM_MS = 5000;
 /// Words change no more often than eyes can follow, in milliseconds.
 const WORDS_MS = 250;
-/// A program in a browser has 4 GiB, and a file is there twice while it is read.
-const MAX_FILE_BYTES = 1 << 30;
-/// What stored worlds begin with.
-const STORED = 'redb';
 
 /// What is shown; `null` while another is opened.
 let page = null;
-// Whether the page has edits while its device is opened again: it cannot be asked then.
+// How that was opened, so that it can be opened again with edits: of a size, and of these.
+let opened = null;
+// Whether the page has unsaved edits while its device is opened again: it cannot be asked then.
 let isWaitingEdited = false;
 let isAsked = false;
 let reopened = 0;
@@ -187,43 +186,60 @@ async function show(words, open) {
   ask();
 }
 
-/// Reads a stored world where it may stop the program: its database may, at damage.
-const checked = (file) => new Promise((done, fail) => {
-  const worker = new Worker(new URL('./check.js', import.meta.url), { type: 'module' });
-  const end = (error) => {
-    worker.terminate();
-    if (error) fail(error); else done();
-  };
-  worker.addEventListener('message', ({ data: { error, isBroken } }) => end(isBroken
-    ? `${file.name}: so damaged that reading it would stop this page; drystone check --repair saves what is whole`
-    : error));
-  worker.addEventListener('error', (event) => end(`${file.name}: ${event.message ?? 'it cannot be checked'}`));
-  worker.postMessage(file);
-});
+const LOST = 'Edits that are not saved (Ctrl+S) are lost with what is shown. Open another file?';
 
-const isStored = async (file) => (await file.slice(0, STORED.length).text()) === STORED;
-
-async function openFile(file) {
+/// Shows a world, one with edits, or what is shown with edits.
+async function openFiles(files) {
+  const names = files.map((file) => file.name).join(', ');
   if (!page) {
-    if (document.body.dataset.state !== 'refused') say(`Something is still being opened; drop ${file.name} again after that`);
+    if (document.body.dataset.state !== 'refused') say(`Something is still being opened; drop ${names} again after that`);
     return;
   }
-  if (page.is_edited() && !window.confirm('What was edited is lost with what is shown. Open another file?')) return;
-  if (file.size > MAX_FILE_BYTES) {
-    say(`${file.name}: ${file.size} bytes, at most ${MAX_FILE_BYTES} are taken; drystone import makes a stored world of it`);
+  const why = whyNot(files);
+  if (why) {
+    say(why);
     return;
   }
-  await show(`Reading ${file.name} …`, async (width, height) => {
-    if (await isStored(file)) await checked(file);
-    const bytes = new Uint8Array(await file.arrayBuffer());
-    return Page.file(canvas, width, height, file.name, bytes);
+  if (page.is_edited() && !window.confirm(LOST)) return;
+  const old = page;
+  await show(`Reading ${names} …`, async (...size) => {
+    const { world, edits } = await sorted(files);
+    const open = world ? worldOf(world) : opened;
+    const it = await open(size, edits && new Edits(edits.name, await bytesOf(edits)));
+    if (!world) it.look_from(old);
+    opened = open;
+    return it;
   });
+}
+
+const worldOf = (file) => async (size, edits) => Page.file(canvas, ...size, file.name, await bytesOf(file), edits);
+
+/// Hands a file with all edits to the browser.
+function save() {
+  if (!page) return;
+  try {
+    const bytes = page.save();
+    if (bytes) {
+      download(page.edits_name(), bytes);
+      page.saved();
+      say('');
+    }
+  } catch (error) {
+    if (isBroken(error)) {
+      refuse(BROKEN);
+      return;
+    }
+    say(`${error}. What was edited is still here, not saved.`);
+  }
+  showTools();
+  ask();
 }
 
 const showTools = () => {
   const isEditing = page?.is_editing() ?? false;
   find('edit').setAttribute('aria-pressed', isEditing);
   find('undo').hidden = !isEditing;
+  find('save').hidden = !isEditing && !page?.is_edited();
   find('tap').hidden = !isEditing || !matchMedia('(pointer: coarse)').matches;
   canvas.style.cursor = isEditing ? 'crosshair' : 'default';
 };
@@ -261,14 +277,14 @@ async function start() {
   await init();
   const options = { ...WORLD, ...Object.fromEntries(new URLSearchParams(location.search)) };
   const chunks = Uint32Array.from(options.chunks.split('x'), Number);
-  await show('Making a world …', (width, height) =>
-    Page.generated(canvas, width, height, seedOf(options.seed), chunks, Number(options.relief)));
+  opened = (size, edits) => Page.generated(canvas, ...size, seedOf(options.seed), chunks, Number(options.relief), edits);
+  await show('Making a world …', (...size) => opened(size));
 }
 
-// Nothing keeps what was edited here.
+// What was edited and not saved goes with the page.
 window.addEventListener('beforeunload', (event) => { if (page ? page.is_edited() : isWaitingEdited) event.preventDefault(); });
 // What stops in the middle of opening tells nobody who waits for it.
 window.addEventListener('error', ({ error }) => { if (isBroken(error)) refuse(BROKEN); });
 window.addEventListener('unhandledrejection', ({ reason }) => { if (isBroken(reason)) refuse(BROKEN); });
-listen({ canvas, find, act, ask, openFile, say, switchRenderer, page: () => page });
+listen({ canvas, find, act, ask, openFiles, save, say, switchRenderer, page: () => page });
 start().catch((error) => refuse(isBroken(error) ? BROKEN : `${error}`));

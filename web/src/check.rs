@@ -1,10 +1,11 @@
 use std::collections::BTreeSet;
 
-use drystone_world::{NodePos, parse_source};
+use drystone_world::{EditedSource, MemoryFile, NodePos, parse_source};
 use wasm_bindgen::prelude::*;
 
 /// Reads all that a page would ever read of a file: damage that stops the program stops it here,
-/// where that harms nothing. To be asked in a worker.
+/// where that harms nothing. To be asked in a worker. Whether the file holds edits, which are shown
+/// over what they are of.
 ///
 /// # Cost
 /// Reads and unpacks every chunk, some 50 µs each, and keeps the file's bytes twice meanwhile.
@@ -12,9 +13,14 @@ use wasm_bindgen::prelude::*;
 /// # Errors
 /// Throws a line to be shown where the file is none that can be read at all.
 #[wasm_bindgen]
-pub fn check(name: &str, bytes: Vec<u8>) -> Result<(), String> {
+pub fn check(name: &str, bytes: Vec<u8>) -> Result<bool, String> {
     let source = parse_source(&bytes, name).map_err(|error| error.to_string())?;
-    drop(bytes);
+    let is_edits = EditedSource::is_name_of_edits(source.name());
+    if is_edits {
+        // More is written to it.
+        let file = MemoryFile::of_bytes(name, bytes, usize::MAX);
+        file.verify().map_err(|error| error.to_string())?;
+    }
     // What fails in a way that is foreseen is told by whoever shows it.
     let mut level: BTreeSet<NodePos> = BTreeSet::new();
     for position in source.chunk_positions() {
@@ -26,5 +32,5 @@ pub fn check(name: &str, bytes: Vec<u8>) -> Result<(), String> {
         let is_top = |node: &NodePos| node.level == NodePos::MAX_LEVEL;
         level = level.into_iter().filter(|it| !is_top(it)).map(NodePos::parent).collect();
     }
-    Ok(())
+    Ok(is_edits)
 }

@@ -5,18 +5,10 @@ use drystone::scene::{
     open_window_async,
 };
 use drystone_render::{DrawStats, RenderError, Renderer, View, WindowTarget};
-use drystone_world::{
-    GeneratedWorld, GeneratorConfig, LevelConfig, LevelData, LevelTree, World, WorldError,
-    parse_source,
-};
+use drystone_world::{LevelConfig, LevelData, LevelTree, World, WorldError};
 use glam::DVec3;
 use web_sys::HtmlCanvasElement;
 
-/// Sources of more chunks than this are shown at levels of detail: fewer are read and meshed in
-/// a second or two.
-const CHUNKS_IN_MEMORY: u64 = 1_024;
-/// Bytes of voxels that are kept for levels of detail.
-const LEVELS_CACHE_BYTES: usize = 128 << 20;
 /// Bytes of vertices that are filled at the most: browsers tell nobody how many there are.
 const MOST_VERTEX_BYTES: u64 = 256 << 20;
 
@@ -27,46 +19,10 @@ pub(crate) enum Content {
 }
 
 impl Content {
-    /// A generated world.
-    pub(crate) fn generated(config: GeneratorConfig) -> Result<Self, WorldError> {
-        let source = Box::new(GeneratedWorld::new(config)?);
-        Ok(Self::Levels(Arc::new(LevelData::new(source, LEVELS_CACHE_BYTES))))
-    }
-
-    /// What the bytes of a file hold, and what of it is damaged and left out.
-    pub(crate) fn of_file(bytes: &[u8], name: &str) -> Result<(Self, Vec<String>), String> {
-        let source = parse_source(bytes, name).map_err(|error| match error {
-            WorldError::IsModel { .. } => {
-                format!("{name}: a polygon model; this page shows voxels, `drystone {name}` it")
-            }
-            error => error.to_string(),
-        })?;
-        if source.chunk_count() > CHUNKS_IN_MEMORY {
-            return Ok((
-                Self::Levels(Arc::new(LevelData::new(source, LEVELS_CACHE_BYTES))),
-                vec![],
-            ));
-        }
-        let world = World::load(source.as_ref()).map_err(|error| error.to_string())?;
-        let faults = source.faults();
-        match faults.first() {
-            Some(first) if world.is_empty() => Err(first.clone()),
-            _ => Ok((Self::World(Box::new(world)), faults)),
-        }
-    }
-
     pub(crate) fn name(&self) -> &str {
         match self {
             Self::World(world) => world.name(),
             Self::Levels(data) => data.source().name(),
-        }
-    }
-
-    /// The voxels, where they are shown at levels of detail.
-    pub(crate) fn levels(&self) -> Option<Arc<LevelData>> {
-        match self {
-            Self::World(_) => None,
-            Self::Levels(data) => Some(Arc::clone(data)),
         }
     }
 

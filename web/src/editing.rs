@@ -1,20 +1,23 @@
-use std::sync::Arc;
-
 use drystone::scene::{
-    EditAction, EditError, EditKeeper, EditScene, EditStep, Edited, Editor, KeptBy, SaveState,
-    Size, ray_through,
+    EditAction, EditError, EditKeeper, EditScene, EditStep, Edited, Editor, KeptBy, Size,
+    ray_through,
 };
 use drystone_render::Camera;
 use drystone_voxel::VoxelPos;
-use drystone_world::LevelData;
 use glam::DVec3;
+
+use crate::opening::EditsFile;
 
 /// Bytes of edits that are kept, and of those that can be taken back.
 const MOST_EDIT_BYTES: usize = 128 << 20;
 
 /// What the mouse and some keys do to voxels.
 pub(crate) struct Editing {
-    editor: Editor,
+    pub(crate) editor: Editor,
+    pub(crate) file: EditsFile,
+    /// How many edits were made when the file was given away last, and when it was kept.
+    pub(crate) given_count: u64,
+    pub(crate) saved_count: u64,
     /// Whether clicks edit.
     pub(crate) is_on: bool,
     /// What the last thing that was tried came to.
@@ -22,12 +25,11 @@ pub(crate) struct Editing {
 }
 
 impl Editing {
-    /// Nothing keeps the edits: a page has no files. They are the voxels of `levels`, where the
-    /// world is shown at levels of detail.
-    pub(crate) fn new(levels: Option<Arc<LevelData>>) -> Self {
-        let kept_by = levels.map_or(KeptBy::Nobody, KeptBy::Levels);
+    /// Edits wait in memory until somebody saves them, or they are many: then the file has them.
+    pub(crate) fn new(kept_by: KeptBy, file: EditsFile) -> Self {
         let editor = Editor::new(EditKeeper::new(kept_by)).with_memory(MOST_EDIT_BYTES);
-        Self { editor, is_on: false, message: String::new() }
+        let (given_count, saved_count) = (0, 0);
+        Self { editor, file, given_count, saved_count, is_on: false, message: String::new() }
     }
 
     /// What a key means; whether it is one of these.
@@ -89,17 +91,19 @@ impl Editing {
     }
 
     fn came_to(&mut self, step: EditStep, done: Result<Edited, EditError>) {
-        self.message = done.map_or_else(|error| error.to_string(), |done| done.words(step));
+        self.message = match done {
+            Ok(done) => done.words(step),
+            Err(error @ EditError::Full { .. }) => {
+                format!("{error}; Ctrl+S makes room, or says why not")
+            }
+            Err(error) => error.to_string(),
+        };
+        self.keep_many();
     }
 
     /// Whether an edit goes on.
     pub(crate) fn is_busy(&self) -> bool {
         self.editor.is_busy()
-    }
-
-    /// Whether anything was edited.
-    pub(crate) fn is_edited(&self) -> bool {
-        self.editor.keeper_state() != SaveState::Unedited || self.editor.is_busy()
     }
 
     /// What there is to say of it.
@@ -108,6 +112,7 @@ impl Editing {
         if self.is_on {
             words += &format!("edit: {} | ", self.editor.brush.describe(scene.materials()));
         }
+        words += self.saving_words();
         if !self.message.is_empty() {
             words += &format!("{} | ", self.message);
         }

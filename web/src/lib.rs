@@ -11,15 +11,18 @@
 //! milliseconds each.
 //!
 //! # Limits
-//! Browsers with WebGPU. Edits last as long as the page does. Of a Minecraft world one region file
-//! at a time. A panic stops the program; so stored worlds, whose database may panic at damage, are
-//! read by a worker first (`page/check.js`), which may stop.
+//! Browsers with WebGPU. Edits wait in memory until they are saved or many: then a file of edits has
+//! them, in memory too; who saves has the browser keep its bytes. Of a Minecraft world one region file at a time. A
+//! panic stops the program; so stored worlds, whose database may panic at damage, are read by a worker
+//! first (`page/check.js`), which may stop.
 
 mod check;
 mod content;
 mod editing;
 mod keys;
+mod opening;
 mod page;
+mod saving;
 
 pub use check::check;
-pub use page::Page;
+pub use page::{Edits, Page};

@@ -5,14 +5,15 @@ use drystone::{
     scene::{self, Meshing, RendererKind, Size},
 };
 use drystone_render::{Camera, DrawStats, View};
-use drystone_world::GeneratorConfig;
+use drystone_world::{GeneratorConfig, MemoryFile};
 use glam::DVec3;
 use wasm_bindgen::prelude::*;
 use web_sys::HtmlCanvasElement;
 
 use crate::{
-    content::{Content, Shown},
+    content::Shown,
     editing::Editing,
+    opening::{EditsFile, Opened},
 };
 
 /// Time that a frame makes meshes for while something moves …
@@ -56,12 +57,13 @@ impl Page {
         seed: u64,
         chunks: Vec<u32>,
         relief: u32,
+        edits: Option<Edits>,
     ) -> Result<Page, String> {
         tell_panics();
         let size_chunks = <[u32; 3]>::try_from(chunks).map_err(|_| "a size is three numbers")?;
         let config = GeneratorConfig { seed, size_chunks, relief_voxels: relief };
-        let content = Content::generated(config).map_err(|error| error.to_string())?;
-        Self::of(content, canvas, sized(width, height)).await
+        let opened = Opened::generated(config, edits.map(|it| it.0))?;
+        Self::of(opened, canvas, sized(width, height)).await
     }
 
     /// What a file holds. When that fails before the canvas was touched, another page can go on
@@ -72,12 +74,17 @@ impl Page {
         height: u32,
         name: String,
         bytes: Vec<u8>,
+        edits: Option<Edits>,
     ) -> Result<Page, String> {
         tell_panics();
-        let (content, faults) = Content::of_file(&bytes, &name)?;
+        let opened = Opened::of_file(&bytes, &name, edits.map(|it| it.0))?;
         drop(bytes);
-        let page = Self::of(content, canvas, sized(width, height)).await?;
-        Ok(Self { faults, ..page })
+        Self::of(opened, canvas, sized(width, height)).await
+    }
+
+    /// Looks from where another does.
+    pub fn look_from(&mut self, other: &Page) {
+        self.view.camera = other.view.camera;
     }
 
     /// Goes on with a new device, after the old one was lost: voxels, edits and view stay, and
@@ -186,11 +193,6 @@ impl Page {
         self.editing.is_on
     }
 
-    /// Whether anything was edited: nothing keeps that when the page goes.
-    pub fn is_edited(&self) -> bool {
-        self.editing.is_edited()
-    }
-
     /// What was found damaged so far and is left out, in words.
     pub fn damage(&self) -> Option<String> {
         let faults = self.shown.faults().unwrap_or_else(|| self.faults.clone());
@@ -232,10 +234,10 @@ impl Page {
 }
 
 impl Page {
-    async fn of(content: Content, canvas: HtmlCanvasElement, size: Size) -> Result<Self, String> {
+    async fn of(opened: Opened, canvas: HtmlCanvasElement, size: Size) -> Result<Self, String> {
+        let Opened { content, kept_by, file, faults } = opened;
         let (name, corners, view) =
             (content.name().to_owned(), content.corners(), content.view(size));
-        let levels = content.levels();
         let renderer = RendererKind::default();
         let shown = content.show(renderer, canvas, size).await;
         let shown = shown.map_err(|error| error.to_string())?;
@@ -243,12 +245,12 @@ impl Page {
             shown,
             view,
             start: view.camera,
-            editing: Editing::new(levels),
+            editing: Editing::new(kept_by, file),
             name,
             corners,
             flight: Flight::new((corners.1 - corners.0).max_element()),
             walk: None,
-            faults: Vec::new(),
+            faults,
             size,
             renderer,
             last_frame_ms: None,
@@ -286,6 +288,19 @@ impl Page {
         let Some(walk) = &mut self.walk else { return self.flight.step(camera, time) };
         let floor = self.corners.0.y;
         walk.travel(camera, &self.flight, self.shown.edit_scene(), floor, time);
+    }
+}
+
+/// A file of edits that was brought along with a world.
+#[wasm_bindgen]
+pub struct Edits(MemoryFile);
+
+#[wasm_bindgen]
+impl Edits {
+    /// Of the bytes of such a file, which are looked at when they are opened.
+    #[wasm_bindgen(constructor)]
+    pub fn new(name: &str, bytes: Vec<u8>) -> Edits {
+        Self(EditsFile::brought(name, bytes))
     }
 }
 

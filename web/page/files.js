@@ -1,0 +1,52 @@
+// Files that come to the page and the one that leaves it.
+
+/// A program in a browser has 4 GiB, and a file is there twice while it is read.
+const MAX_FILE_BYTES = 1 << 30;
+/// What stored worlds begin with.
+const STORED = 'redb';
+/// A browser needs the address of a download only to begin it; so long it stays, in milliseconds.
+const DOWNLOAD_MS = 60_000;
+
+/// Reads a stored world where it may stop the program: its database may, at damage. Whether it holds
+/// edits of another world.
+const checked = (file) => new Promise((done, fail) => {
+  const worker = new Worker(new URL('./check.js', import.meta.url), { type: 'module' });
+  const end = (error, isEdits) => {
+    worker.terminate();
+    if (error) fail(error); else done(isEdits);
+  };
+  worker.addEventListener('message', ({ data: { error, isBroken, isEdits } }) => end(isBroken
+    ? `${file.name}: so damaged that reading it would stop this page; drystone check --repair saves what is whole`
+    : error, isEdits));
+  worker.addEventListener('error', (event) => end(`${file.name}: ${event.message ?? 'it cannot be checked'}`));
+  worker.postMessage(file);
+});
+
+const isStored = async (file) => (await file.slice(0, STORED.length).text()) === STORED;
+
+/// Why these cannot be opened, as far as it shows from outside.
+export function whyNot(files) {
+  if (files.length > 2) return 'Several files: drop one at a time, or a world together with its edits';
+  const large = files.find((file) => file.size > MAX_FILE_BYTES);
+  return large && `${large.name}: ${large.size} bytes, at most ${MAX_FILE_BYTES} are taken; drystone import makes a stored world of it`;
+}
+
+/// Which of one or two files is a world and which holds edits. Throws what is wrong with them.
+export async function sorted(files) {
+  const found = {};
+  for (const file of files) {
+    const kind = await isStored(file) && await checked(file) ? 'edits' : 'world';
+    if (found[kind]) throw 'Several files: drop one at a time, or a world together with its edits';
+    found[kind] = file;
+  }
+  return found;
+}
+
+export const bytesOf = async (file) => new Uint8Array(await file.arrayBuffer());
+
+/// Has the browser keep these bytes as a file.
+export function download(name, bytes) {
+  const address = URL.createObjectURL(new Blob([bytes], { type: 'application/octet-stream' }));
+  Object.assign(document.createElement('a'), { href: address, download: name }).click();
+  setTimeout(() => URL.revokeObjectURL(address), DOWNLOAD_MS);
+}

@@ -1,0 +1,153 @@
+// What was edited is saved and brought again. Each gets a page that shows the small world.
+
+import { readFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { SIZE, agree, asks, ball, check, differ, drop, dropGroups, dropTogether, expected, generated, message, picture, pictures, ready, same, says, stored } from './kit.mjs';
+import { ballFile } from './vox.mjs';
+
+/// What the figures say, before long.
+const tells = (page, words) => page.waitForFunction((words) => document.getElementById('words').textContent.includes(words), words);
+
+/// Removes what is in the middle of the picture, with another brush each time.
+async function edit(page) {
+  await page.keyboard.press('KeyE');
+  await page.keyboard.press('KeyB');
+  await page.mouse.click(SIZE.width / 2, SIZE.height / 2);
+  await tells(page, 'voxels changed');
+  await ready(page);
+  await page.keyboard.press('KeyE');
+}
+
+/// What the browser is given to keep, as a file of its own name in the folder of pictures.
+async function save(page, how = () => page.keyboard.press('Control+KeyS')) {
+  const [download] = await Promise.all([page.waitForEvent('download'), how()]);
+  const file = join(pictures, download.suggestedFilename());
+  await download.saveAs(file);
+  check(!await asks(page), 'what is saved is asked about');
+  await tells(page, 'saved as');
+  return file;
+}
+
+const bring = (file) => [basename(file), readFileSync(file)];
+
+export const saving = {
+  async 'edits are saved as a file that brings them back, here and in the viewer'(page) {
+    await drop(page, 'ball.vox', ballFile());
+    const whole = await picture(page, 'save-whole');
+    await page.keyboard.press('Control+KeyS');
+    await tells(page, 'no edits');
+    await edit(page);
+    check(await asks(page), 'nobody asks about what is not saved');
+    const first = await picture(page, 'save-first');
+    await differ(page, whole, first, 0.01, 'nothing was edited');
+    const file = await save(page);
+    check(basename(file) === 'ball.vox.edits.drystone', file);
+    console.log(`  ${readFileSync(file).length} bytes`);
+    await agree(page, 'save-first-soft', expected('save-first', [ball, '--levels', 'off', '--edits', file]));
+
+    // More, into the same file, by the button.
+    await edit(page);
+    check(await asks(page), 'nobody asks about what came after');
+    const second = await picture(page, 'save-second');
+    await page.keyboard.press('KeyE');
+    await page.screenshot({ path: join(pictures, 'save-page.png') });
+    const again = await save(page, () => page.locator('#save').click());
+    await page.reload();
+    await ready(page);
+    await dropTogether(page, [bring(again), ['ball.vox', ballFile()]]);
+    check(!await message(page), await message(page));
+    await same(page, second, await picture(page, 'save-brought'), 'what was saved is something else');
+    await agree(page, 'save-second-soft', expected('save-second', [ball, '--levels', 'off', '--edits', again]));
+
+    // Over what is shown, from where it is seen; and edited on.
+    await drop(page, 'ball.vox', ballFile());
+    await same(page, whole, await picture(page, 'save-again'), 'there are edits that nobody brought');
+    await page.keyboard.press('ArrowLeft', { delay: 200 });
+    const turned = await picture(page, 'save-turned');
+    await dropTogether(page, [bring(again)]);
+    await differ(page, turned, await picture(page, 'save-over'), 0.005, 'no edits are shown');
+    await page.keyboard.press('Home');
+    await same(page, second, await picture(page, 'save-home'), 'it is seen from elsewhere');
+    await edit(page);
+    const third = await picture(page, 'save-third');
+    const last = await save(page);
+    await agree(page, 'save-third-soft', expected('save-third', [ball, '--levels', 'off', '--edits', last]));
+    await same(page, third, await picture(page, 'save-third-after'), 'saving changes the picture');
+  },
+  async 'edits of a generated world are saved and seen from afar'(page) {
+    const whole = await picture(page, 'land-whole');
+    await page.keyboard.down('KeyW');
+    await page.waitForTimeout(2500);
+    await page.keyboard.up('KeyW');
+    await page.keyboard.press('KeyE');
+    await page.keyboard.press('KeyB');
+    for (let n = 0; n < 30; n += 1) await page.keyboard.press('BracketRight');
+    await page.mouse.click(SIZE.width / 2, SIZE.height * 0.6);
+    await tells(page, 'voxels changed');
+    await page.keyboard.press('KeyE');
+    await page.keyboard.press('Home');
+    const dug = await picture(page, 'land-dug');
+    await differ(page, whole, dug, 0.001, 'nothing is seen from afar');
+    const file = await save(page);
+    check(basename(file) === 'generated-3.edits.drystone', file);
+    await same(page, dug, await picture(page, 'land-saved'), 'saving changes the picture');
+    // What was seen from near is finer than it would be: all is seen anew.
+    await page.reload();
+    await ready(page);
+    await dropTogether(page, [bring(file)]);
+    check(!await message(page), await message(page));
+    await agree(page, 'land-brought', expected('land', [...generated, '--levels', 'on', '--edits', file]));
+  },
+  async 'edits of a stored world are a file beside it'(page) {
+    const world = stored('saved', ball);
+    await dropTogether(page, [bring(world)]);
+    await edit(page);
+    const edited = await picture(page, 'beside');
+    const file = await save(page);
+    check(basename(file) === 'saved.drystone.edits.drystone', file);
+    await dropTogether(page, [bring(world), bring(file)]);
+    await same(page, edited, await picture(page, 'beside-brought'), 'what was saved is something else');
+    await agree(page, 'beside-soft', expected('beside', [world, '--levels', 'off', '--edits', file]));
+  },
+  async 'edits of something else are refused and the world stays'(page) {
+    await drop(page, 'ball.vox', ballFile());
+    await edit(page);
+    const before = await picture(page, 'other-before');
+    const file = await save(page);
+    const [name, bytes] = bring(file);
+    const damaged = Buffer.from(bytes);
+    for (let at = 4096; at < damaged.length; at += 512) damaged[at] ^= 0x55;
+    const refused = async (files, why) => {
+      await dropTogether(page, files);
+      await says(page, why);
+      await same(page, before, await picture(page, 'other-after'), `${why}: the picture changes`);
+    };
+    await refused([['twin.vox', ballFile()], [name, bytes]], `${name}: holds edits of`);
+    await refused([[name, damaged]], name);
+    await refused([[name, bytes], ['copy.drystone', bytes]], 'Several files');
+    // Nothing is opened, so nothing settles.
+    await page.evaluate(() => { document.getElementById('message').textContent = ''; });
+    await dropGroups(page, [[['a.vox', ballFile()], ['b.vox', ballFile()], [name, bytes]]]);
+    await says(page, 'Several files');
+    await page.evaluate(() => { document.body.dataset.settled = 'true'; });
+    // What is shown was not saved elsewhere: it still is.
+    check(!await asks(page), 'saved edits are asked about');
+  },
+  async 'what cannot be saved is told and kept'(page) {
+    await drop(page, 'ball.vox', ballFile());
+    await edit(page);
+    const before = await picture(page, 'unsaved-before');
+    await page.evaluate(() => {
+      window.make = URL.createObjectURL;
+      URL.createObjectURL = () => { throw new DOMException('no room', 'QuotaExceededError'); };
+    });
+    await page.keyboard.press('Control+KeyS');
+    await says(page, 'not saved');
+    check(await asks(page), 'nobody asks about what could not be saved');
+    await same(page, before, await picture(page, 'unsaved-after'), 'what was edited is gone');
+    await page.evaluate(() => { URL.createObjectURL = window.make; });
+    const file = await save(page);
+    check(!await message(page), await message(page));
+    await agree(page, 'unsaved-soft', expected('unsaved', [ball, '--levels', 'off', '--edits', file]));
+  },
+};
