@@ -112,7 +112,7 @@ impl Editing {
         if self.is_on {
             words += &format!("edit: {} | ", self.editor.brush.describe(scene.materials()));
         }
-        words += self.saving_words();
+        words += &self.saving_words();
         if !self.message.is_empty() {
             words += &format!("{} | ", self.message);
         }

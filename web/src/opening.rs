@@ -17,7 +17,7 @@ const LEVELS_CACHE_BYTES: usize = 128 << 20;
 const MOST_FILE_BYTES: usize = 256 << 20;
 /// A page has no thread that commits. Four times so many bytes wait for somebody to save them; then they
 /// are packed at once, within a frame, which should hardly be felt.
-const POLICY: CommitPolicy = CommitPolicy { max_delay: Duration::MAX, max_bytes: 256 << 10 };
+const POLICY: CommitPolicy = CommitPolicy { max_delay: Duration::MAX, max_bytes: 64 << 10 };
 
 /// A world that was read, and what keeps edits of it.
 pub(crate) struct Opened {

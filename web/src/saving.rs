@@ -4,7 +4,7 @@ use wasm_bindgen::prelude::*;
 use crate::{editing::Editing, page::Page};
 
 /// Bytes of edits that wait unpacked for who saves them: packing these takes a moment.
-const MOST_LOOSE_BYTES: usize = 2 << 20;
+const MOST_LOOSE_BYTES: usize = 256 << 10;
 
 #[wasm_bindgen]
 impl Page {
@@ -82,11 +82,12 @@ impl Editing {
     }
 
     /// What becomes of the edits, in words.
-    pub(crate) fn saving_words(&self) -> &'static str {
-        match (self.is_unsaved(), self.saved_count) {
-            (true, _) => "not saved (Ctrl+S) | ",
-            (false, 0) => "",
-            (false, _) => "saved | ",
+    pub(crate) fn saving_words(&self) -> String {
+        match (self.editor.keeper_state(), self.is_unsaved()) {
+            (SaveState::Failed(reason), _) => format!("NOT SAVED: {reason} | "),
+            (_, true) => "not saved (Ctrl+S) | ".into(),
+            (_, false) if self.saved_count > 0 => "saved | ".into(),
+            (_, false) => String::new(),
         }
     }
 }

@@ -113,6 +113,13 @@ export function stored(name, ...words) {
   return file;
 }
 
+/// How often a stored world was committed.
+export function commits(file) {
+  const done = spawnSync(drystone, ['info', '--json', file], { encoding: 'utf8' });
+  check(done.status === 0, `drystone info: ${done.error ?? done.stderr}`);
+  return JSON.parse(done.stdout).revision;
+}
+
 /// Whether the page asks before it goes.
 export const asks = (page) => page.evaluate(() => {
   const event = new Event('beforeunload', { cancelable: true });

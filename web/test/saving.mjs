@@ -2,7 +2,7 @@
 
 import { readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { SIZE, agree, asks, ball, check, differ, drop, dropGroups, dropTogether, expected, generated, message, picture, pictures, ready, same, says, stored } from './kit.mjs';
+import { SIZE, agree, asks, ball, check, commits, differ, drop, dropGroups, dropTogether, expected, generated, message, picture, pictures, ready, same, says, stored } from './kit.mjs';
 import { ballFile } from './vox.mjs';
 
 /// What the figures say, before long.
@@ -81,15 +81,20 @@ export const saving = {
     await page.keyboard.up('KeyW');
     await page.keyboard.press('KeyE');
     await page.keyboard.press('KeyB');
-    for (let n = 0; n < 30; n += 1) await page.keyboard.press('BracketRight');
-    await page.mouse.click(SIZE.width / 2, SIZE.height * 0.6);
-    await tells(page, 'voxels changed');
+    for (let n = 0; n < 60; n += 1) await page.keyboard.press('BracketRight');
+    // So many that the file has some of them before it is saved.
+    for (let n = 0; n < 12; n += 1) {
+      await page.mouse.click(60 + (n * 97) % 520, 120 + (n * 53) % 200);
+      if (n % 6 === 5) await page.keyboard.press('KeyD', { delay: 150 });
+      await ready(page);
+    }
     await page.keyboard.press('KeyE');
     await page.keyboard.press('Home');
     const dug = await picture(page, 'land-dug');
     await differ(page, whole, dug, 0.001, 'nothing is seen from afar');
     const file = await save(page);
     check(basename(file) === 'generated-3.edits.drystone', file);
+    check(commits(file) > 1, 'all of it waited in memory');
     await same(page, dug, await picture(page, 'land-saved'), 'saving changes the picture');
     // What was seen from near is finer than it would be: all is seen anew.
     await page.reload();

@@ -13,8 +13,8 @@ use drystone::scene::{EditKeeper, EditScene, Editor, KeptBy, SaveState};
 use drystone_render::{Image, RenderError};
 use drystone_voxel::{Chunk, ChunkPos, Material, MaterialTable, VoxelPos};
 use drystone_world::{
-    CommitPolicy, Edit, EditStore, EditedSource, GeneratedWorld, GeneratorConfig, Saving, Source,
-    VoxelShape, Voxels, World, WorldError,
+    CommitPolicy, Edit, EditStore, EditedSource, GeneratedWorld, GeneratorConfig, MemoryFile,
+    Saving, Source, VoxelShape, Voxels, World, WorldError,
 };
 
 use crate::program::{one_line, run, scratch};
@@ -253,6 +253,43 @@ fn edits_get_a_file_later() {
     edit(&mut editor, &mut world, 50);
     editor.keeper().save().unwrap();
     drop(editor);
+    let saved = World::load(&EditedSource::open_read_only(source(), &path).unwrap()).unwrap();
+    assert_eq!(saved.solid_count(), world.0.solid_count());
+    for (position, chunk) in world.0.iter() {
+        assert!(saved.chunk(position).is_some_and(|it| it.iter().eq(chunk.iter())));
+    }
+}
+
+/// The same in memory, as in a page: what has no room is told and waits, what is saved is a file.
+#[test]
+fn edits_get_a_file_in_memory_later() {
+    let config = GeneratorConfig { size_chunks: [2, 3, 2], ..GeneratorConfig::default() };
+    let source = || Box::new(GeneratedWorld::new(config.clone()).unwrap());
+    let unkept = EditedSource::without_file(source(), CommitPolicy::default()).unwrap();
+    let mut world = Unseen(World::load(&unkept).unwrap());
+    let mut editor = Editor::new(EditKeeper::new(KeptBy::Source(Box::new(unkept))));
+    let edit = |editor: &mut Editor, world: &mut Unseen, x: i32| {
+        let shape = VoxelShape::cube(VoxelPos::new(x, 30, 20), 9);
+        editor.fill(world, &shape, Material(x as u16 % 3)).unwrap();
+    };
+    edit(&mut editor, &mut world, 12);
+    let refused = editor.keeper().keep_in(&MemoryFile::new("tiny", 100)).unwrap_err();
+    assert!(refused.to_string().contains("there is room in memory"), "{refused}");
+    assert_eq!((editor.keeper_state(), editor.edit_count()), (SaveState::NotKept, 1));
+
+    let file = MemoryFile::new("edits.drystone", 16 << 20);
+    editor.keeper().keep_in(&file).unwrap();
+    assert!(matches!(editor.keeper_state(), SaveState::Unsaved(_)));
+    editor.keeper().save().unwrap();
+    assert_eq!(editor.keeper_state(), SaveState::Saved);
+    edit(&mut editor, &mut world, 40);
+    // Nobody commits but who saves.
+    assert!(matches!(editor.keeper_state(), SaveState::Unsaved(_)));
+    editor.keeper().save().unwrap();
+    assert_eq!(editor.edit_count(), 2);
+
+    let path = scratch("edits-in-memory").join("edits.drystone");
+    std::fs::write(&path, file.finished().unwrap()).unwrap();
     let saved = World::load(&EditedSource::open_read_only(source(), &path).unwrap()).unwrap();
     assert_eq!(saved.solid_count(), world.0.solid_count());
     for (position, chunk) in world.0.iter() {

@@ -113,26 +113,30 @@ fn range(offset: u64, len: usize) -> Result<std::ops::Range<usize>> {
     Ok(start..end)
 }
 
-impl StorageBackend for MemoryFile {
+/// What the database reads and writes.
+#[derive(Debug)]
+pub(super) struct Memory(pub(super) MemoryFile);
+
+impl StorageBackend for Memory {
     fn len(&self) -> Result<u64> {
-        Ok(self.read_bytes().len() as u64)
+        Ok(self.0.read_bytes().len() as u64)
     }
 
     fn read(&self, offset: u64, out: &mut [u8]) -> Result<()> {
-        let bytes = self.read_bytes();
+        let bytes = self.0.read_bytes();
         let part = bytes.get(range(offset, out.len())?).ok_or(ErrorKind::UnexpectedEof)?;
         out.copy_from_slice(part);
         Ok(())
     }
 
     fn set_len(&self, len: u64) -> Result<()> {
-        let most_bytes = self.0.most_bytes;
+        let most_bytes = self.0.0.most_bytes;
         let len = usize::try_from(len).ok().filter(|&len| len <= most_bytes).ok_or_else(|| {
             let most = most_bytes >> 20;
             let problem = format!("there is room in memory for {most} MiB, and no more");
             Error::new(ErrorKind::StorageFull, problem)
         })?;
-        let mut bytes = self.write_bytes();
+        let mut bytes = self.0.write_bytes();
         let more = len.saturating_sub(bytes.len());
         let no_memory = |_| Error::new(ErrorKind::OutOfMemory, "there is no more memory");
         bytes.try_reserve_exact(more).map_err(no_memory)?;
@@ -145,7 +149,7 @@ impl StorageBackend for MemoryFile {
     }
 
     fn write(&self, offset: u64, data: &[u8]) -> Result<()> {
-        let mut bytes = self.write_bytes();
+        let mut bytes = self.0.write_bytes();
         let part = bytes.get_mut(range(offset, data.len())?).ok_or(ErrorKind::UnexpectedEof)?;
         part.copy_from_slice(data);
         Ok(())

@@ -4,6 +4,7 @@ use redb::{Builder, ConcurrencyMode, Database, DatabaseError, StorageError};
 
 use super::{Access, Handle, MemoryFile, Open, caught};
 use crate::WorldError;
+use crate::stored::memory::Memory;
 
 /// Opens a file as it is said.
 pub(super) fn open(
@@ -42,7 +43,7 @@ pub(super) fn open_memory(
     file: &MemoryFile,
     cache_bytes: usize,
 ) -> Result<Database, DatabaseError> {
-    exclusive(cache_bytes).create_with_backend(file.clone())
+    exclusive(cache_bytes).create_with_backend(Memory(file.clone()))
 }
 
 /// Moves pages together and closes the file.
