@@ -9,8 +9,8 @@
 //! `DRYSTONE_DATA`.
 //!
 //! `edit` sets one voxel at a corner where eight chunks meet, in view, and makes the frame's
-//! commands, where it was edited before; `edit-first` is the same of corners where nothing was:
-//! such meshes are made whole. `fill` sets a ball of 4 million voxels, or takes it back, and measures the longest
+//! commands, where it was edited before; `edit-first` is the same, for fourteen rounds, of corners whose
+//! meshes nothing has touched, which are made whole. `fill` sets a ball of 4 million voxels, or takes it back, and measures the longest
 //! CPU time that the call or a frame took of whoever does it until it is shown; `fill-shown`, how
 //! long that is. `frame-p50`, `frame-p99` and `frame-max` are of one flight of 60 s over a generated
 //! world, in real time, 60 frames a second: CPU time of the thread that updates the scene and

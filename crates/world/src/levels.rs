@@ -34,7 +34,8 @@ pub struct LevelConfig {
     /// Time that an update takes, give or take one change. Default 2 ms.
     pub frame_time: Duration,
     /// Bytes of meshes that may wait to be shown, give or take one for each thread and those
-    /// that one split needs. Default 64 MiB.
+    /// that one split needs; of a sixteenth of these, those that were edited lately, of which the
+    /// next edit makes only layers anew. Default 64 MiB.
     pub waiting_bytes: usize,
     /// Threads that make meshes; with none, [`LevelTree::wait`] makes them. Default: one less
     /// than there are cores, at least one.
@@ -52,5 +53,17 @@ impl Default for LevelConfig {
             waiting_bytes: 64 << 20,
             threads: cores.saturating_sub(1).max(1),
         }
+    }
+}
+
+impl LevelConfig {
+    /// Bytes of meshes that are kept since they were edited lately.
+    const fn edited_bytes(&self) -> usize {
+        self.waiting_bytes / 16
+    }
+
+    /// Bytes of meshes that may wait to be shown.
+    const fn unshown_bytes(&self) -> usize {
+        self.waiting_bytes - self.edited_bytes()
     }
 }

@@ -19,7 +19,7 @@ const BATCHES: u64 = 8;
 /// |---|---|---|
 /// | 8/16 | quads that are shown, in the vertex memory of the renderer | voxels become larger |
 /// | 3/16 | chunks that were used lately | what was used last is made again |
-/// | 1/16 | meshes that are made and wait to be shown | no more are made |
+/// | 1/16 | meshes that are made and wait to be shown; of a sixteenth of that, those that were edited lately | no more are made |
 /// | 2/16 | edits: those that no file keeps, and what can be taken back | the oldest cannot be taken back any more; then no more is edited |
 /// | 1/16 | edits that wait to be written, eight batches of them | who edits waits for the disk |
 /// | 1/16 | what follows from these: places and commands of meshes, walls, room that buffers have to spare | – |

@@ -22,9 +22,9 @@ pub(super) struct Edits {
 
 /// How far around the eye corners are, in chunks.
 const REACH_CHUNKS: i32 = 3;
-/// And those of which each is taken once, so many a round.
-const FRESH_REACH_CHUNKS: i32 = 7;
-const FRESH_PER_ROUND: usize = 12;
+/// And those of which each is taken once, so many a round: for fourteen rounds.
+const FRESH_REACH_CHUNKS: i32 = 8;
+const FRESH_PER_ROUND: usize = 4;
 /// Voxels from the middle to the end of a large edit.
 const BALL_RADIUS: u32 = 100;
 /// Whatever is no air.
@@ -50,8 +50,12 @@ impl Edits {
         let side = Chunk::SIDE as i32;
         let reach = -FRESH_REACH_CHUNKS..=FRESH_REACH_CHUNKS;
         let around = reach.clone().flat_map(|x| reach.clone().map(move |z| [x, z]));
-        let (near, fresh): (Vec<[i32; 2]>, Vec<_>) =
-            around.partition(|at| at.iter().all(|c| c.abs() <= REACH_CHUNKS));
+        let distance = |at: &[i32; 2]| at.iter().map(|c| c.abs()).max();
+        let near = around.clone().filter(|at| distance(at) <= Some(REACH_CHUNKS)).collect();
+        // No two touch one mesh.
+        let is_apart =
+            |at: &[i32; 2]| distance(at) > Some(REACH_CHUNKS + 1) && at.iter().all(|c| c % 2 == 0);
+        let fresh = around.filter(is_apart).collect();
         let corners_at = |chunks: Vec<[i32; 2]>| {
             let corners = chunks.into_iter().map(|[x, z]| {
                 VoxelPos::new(8_192 + x * side, ground / side * side, 8_192 + z * side)

@@ -56,6 +56,7 @@ pub struct Remesher {
     padded: PaddedChunk,
     /// The first voxels that may have changed, and the last.
     changed: [[i32; 3]; 2],
+    walls: FaceSet,
     rows: [Rows; 2],
     /// What was made anew, by facing: opaque and see-through.
     made: [[Made; 2]; Face::COUNT],
@@ -77,15 +78,20 @@ impl Remesher {
     }
 
     /// Whether a chunk of `side` voxels a side in which these voxels may have changed, from the
-    /// first to the last along each axis, is sooner made anew by layers than as a whole.
+    /// first to the last along each axis, is sooner made anew by layers than as a whole. Walls are
+    /// not counted: they are as many planes either way.
     pub fn pays(side: u32, changed: [[i32; 3]; 2]) -> bool {
         let planes = |axis: usize| planes(side, changed, axis).len();
         (0..3).map(planes).sum::<usize>() <= side as usize / 2
     }
 
     /// Looks at the layers of a chunk around voxels that may have changed, from the first to
-    /// the last along each axis: −1 is the neighbour's below, n the neighbour's above. `neighbor`
-    /// is as for [`PaddedChunk::fill`]. `walls` are those that are to be made, too.
+    /// the last along each axis: −1 is the neighbour's below, n the neighbour's above, and what lies
+    /// further away concerns nobody here. `neighbor` is as for [`PaddedChunk::fill`]. `walls` are
+    /// those that are to be made, too. What is made next is of this chunk.
+    ///
+    /// # Cost
+    /// A copy of each plane, 2 bytes a voxel; two planes more for a wall where nothing changed.
     pub fn look<'a>(
         &mut self,
         center: &'a Chunk,
@@ -94,7 +100,7 @@ impl Remesher {
         walls: FaceSet,
     ) {
         let side = center.side();
-        self.changed = changed;
+        (self.changed, self.walls) = (changed, walls);
         let mut seen = [0, 1, 2].map(|axis| bits(planes(side, changed, axis)));
         for face in Face::ALL.into_iter().filter(|&face| walls.contains(face)) {
             // The outermost voxels, and those beyond.
@@ -103,8 +109,12 @@ impl Remesher {
         self.padded.fill_planes(center, neighbor, seen);
     }
 
-    /// Replaces what is in `mesh` by the mesh of the chunk that was looked at; `old` is the one
-    /// that it had before the change.
+    /// Replaces what is in `mesh` by the mesh of the chunk that was looked at. `old` is the one
+    /// that it had before the change: made by the same table, greedy and without shades. Where it
+    /// is not, the layers that were not looked at stay what they are there.
+    ///
+    /// # Cost
+    /// That of [`Remesher`]; scratch is kept, so that it allocates nothing when warm.
     pub fn remesh(&mut self, old: &ChunkMesh, table: &MaterialTable, mesh: &mut ChunkMesh) {
         mesh.clear();
         if !self.padded.has_solid() {
@@ -120,9 +130,15 @@ impl Remesher {
         self.splice(1, &old.see_through, clear);
     }
 
-    /// Adds one of the walls to `wall` that were asked for, as [`mesh_wall`] does.
+    /// Adds a wall of the chunk that was looked at to `wall`, as [`mesh_wall`] does; nothing if it
+    /// was not asked for then.
+    ///
+    /// # Cost
+    /// As [`mesh_wall`].
     pub fn mesh_wall(&self, face: Face, table: &MaterialTable, wall: &mut ChunkMesh) {
-        mesh_wall(&self.padded, face, table, wall);
+        if self.walls.contains(face) {
+            mesh_wall(&self.padded, face, table, wall);
+        }
     }
 
     fn make<W: Row>(&mut self, table: &MaterialTable) {
@@ -189,7 +205,8 @@ fn planes(side: u32, [low, high]: [[i32; 3]; 2], axis: usize) -> Range<usize> {
     if !(0..3).all(is_inside) || low[axis] > high[axis] {
         return 0..0;
     }
-    let [first, last] = [low[axis] - 1, high[axis] + 1].map(|plane| plane.clamp(-1, n) + 1);
+    let ends = [low[axis].saturating_sub(1), high[axis].saturating_add(1)];
+    let [first, last] = ends.map(|plane| plane.clamp(-1, n) + 1);
     first as usize..last as usize + 1
 }
 
@@ -212,7 +229,7 @@ impl<'a, const NEGATIVE: usize, const POSITIVE: usize, W: Row> MakeAxis<'a, NEGA
     const FACES: [Face; 2] = [Face::ALL[NEGATIVE], Face::ALL[POSITIVE]];
 
     fn new(all: &'a mut Remesher, table: &'a MaterialTable) -> Self {
-        let Remesher { padded, changed, rows, made } = all;
+        let Remesher { padded, changed, rows, made, .. } = all;
         let side = padded.side();
         let planes = planes(side, *changed, Self::FACES[0].axis());
         let (negative, positive) = made.split_at_mut(POSITIVE);

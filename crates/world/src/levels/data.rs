@@ -33,8 +33,8 @@ pub struct LevelData {
     top: u8,
     cache: Mutex<Cache>,
     edits: RwLock<Edits>,
-    /// One edit at a time.
-    editing: Mutex<()>,
+    /// One edit at a time; how many there were.
+    editing: Mutex<u64>,
     /// Where the source neither makes levels nor knows what is air: the nodes that have chunks
     /// below them.
     filled: Option<RwLock<HashSet<NodePos>>>,

@@ -107,6 +107,8 @@ pub struct LevelTree {
     /// For edits of few meshes.
     mesher: NodeMesher,
     bodies: Bodies,
+    /// The number of the last edit that this tree has shown.
+    last_edit: u64,
     frame: u64,
     /// Whether something is shown of which a part could not be read; when that is tried again,
     /// and what was tried last.
@@ -176,7 +178,8 @@ impl LevelTree {
             wanted_merges: Vec::new(),
             changes: Vec::new(),
             mesher: NodeMesher::default(),
-            bodies: Bodies::new(),
+            bodies: Bodies::new(config.edited_bytes()),
+            last_edit: 0,
             frame: 0,
             is_broken: false,
             heals_at: Duration::ZERO,
@@ -193,7 +196,8 @@ impl LevelTree {
         &self.data
     }
 
-    /// The same, to be shown by another tree.
+    /// The same, to be shown by another tree. What that edits, this one shows only where its own
+    /// edits touch it: it is to be made anew.
     pub fn shared_data(&self) -> Arc<LevelData> {
         Arc::clone(&self.data)
     }
@@ -204,8 +208,9 @@ impl LevelTree {
     }
 
     /// From now on another fineness and other budgets; threads and cache stay as they are.
-    pub const fn set_config(&mut self, config: LevelConfig) {
+    pub fn set_config(&mut self, config: LevelConfig) {
         self.config = config;
+        self.bodies.set_limit(config.edited_bytes());
     }
 
     /// Brings what is shown closer to what `eye` should see, within the budget.

@@ -15,6 +15,8 @@ use crate::{Edit, NodePos, VoxelShape};
 pub(in crate::levels) struct Changes {
     /// How often a voxel of level 0 became another.
     pub(in crate::levels) count: u64,
+    /// Which edit of these data it was, counted from 1.
+    pub(in crate::levels) number: u64,
     /// The nodes whose voxels are others now, each once.
     pub(in crate::levels) parts: Vec<Part>,
 }
@@ -137,7 +139,9 @@ impl LevelData {
         positions: Vec<ChunkPos>,
         change: &(dyn Fn(usize, &Chunk) -> Edited + Sync),
     ) -> Changes {
-        let _editing = lock(&self.editing);
+        let mut editing = lock(&self.editing);
+        *editing += 1;
+        let number = *editing;
         lock(&self.cache).forget_broken();
         let makes_levels = self.source.makes_levels();
         let one = |(n, position): (usize, &ChunkPos)| {
@@ -183,7 +187,7 @@ impl LevelData {
                 })
             }
         };
-        Changes { count, parts }
+        Changes { count, number, parts }
     }
 
     /// What a chunk was before it was ever edited, if it was and if the source makes larger

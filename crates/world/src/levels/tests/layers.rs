@@ -54,3 +54,25 @@ fn what_is_edited_again_is_as_if_made_whole() {
         strokes(generated([5, 4, 5]), seed);
     }
 }
+
+/// What one tree keeps of a mesh is of before, once another has edited the same voxels.
+#[test]
+fn what_another_tree_edits_is_not_taken_for_kept() {
+    let near = eye([100.0, 60.0, 100.0], 900.0);
+    let data = Arc::new(LevelData::new(derived([5, 4, 5]), 64 << 20));
+    let mut trees = [0, 1].map(|_| LevelTree::new(Arc::clone(&data), unhurried()).unwrap());
+    let mut screens = [Screen::default(), Screen::default()];
+    for (tree, screen) in trees.iter_mut().zip(&mut screens) {
+        settle(tree, &near, screen);
+    }
+    let node = NodePos::from(ChunkPos::new(1, 1, 1));
+    for round in 0..10 {
+        // Far apart in one chunk, by turns.
+        let turn = round % 2;
+        let at = VoxelPos::new(40 + 16 * turn as i32, 34 + round as i32, 40 + 16 * turn as i32);
+        trees[turn].set([(at, Material(1))], &mut screens[turn]).unwrap();
+        let mesh = node_mesh::NodeMesher::default().mesh(&data, node);
+        let now: Vec<Quad> = mesh.body.iter().map(|(quad, _)| quad).collect();
+        assert!(screens[turn].bodies[&node] == now, "after {round}");
+    }
+}

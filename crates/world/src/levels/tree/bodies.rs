@@ -12,27 +12,37 @@ use crate::NodePos;
 /// in is young; when the young ones take half of the bytes, the old ones go and these
 /// become the old ones.
 pub(super) struct Bodies {
+    limit_bytes: usize,
     young: HashMap<NodePos, ChunkMesh>,
     young_bytes: usize,
     old: HashMap<NodePos, ChunkMesh>,
 }
 
-/// Some two hundred bodies: a brush goes over the same few again and again.
-const MOST_BYTES: usize = 4 << 20;
-
 impl Bodies {
-    pub(super) fn new() -> Self {
-        Self { young: HashMap::new(), young_bytes: 0, old: HashMap::new() }
+    pub(super) fn new(limit_bytes: usize) -> Self {
+        Self { limit_bytes, young: HashMap::new(), young_bytes: 0, old: HashMap::new() }
+    }
+
+    /// From now on in so many bytes.
+    pub(super) fn set_limit(&mut self, limit_bytes: usize) {
+        if limit_bytes < self.limit_bytes {
+            self.clear();
+        }
+        self.limit_bytes = limit_bytes;
+    }
+
+    pub(super) fn clear(&mut self) {
+        *self = Self::new(self.limit_bytes);
     }
 
     /// Keeps the body of a node, which has none here.
     pub(super) fn insert(&mut self, node: NodePos, body: ChunkMesh) {
         let bytes = size_bytes(&body);
-        if self.young_bytes + bytes > MOST_BYTES / 2 {
+        if self.young_bytes + bytes > self.limit_bytes / 2 {
             self.old = std::mem::take(&mut self.young);
             self.young_bytes = 0;
         }
-        if bytes <= MOST_BYTES / 2 {
+        if bytes <= self.limit_bytes / 2 {
             self.young_bytes += bytes;
             self.young.insert(node, body);
         }
@@ -81,11 +91,12 @@ mod tests {
 
     #[test]
     fn what_is_edited_stays_and_the_limit_holds() {
-        let mut bodies = Bodies::new();
+        const LIMIT_BYTES: usize = 4 << 20;
+        let mut bodies = Bodies::new(LIMIT_BYTES);
         for i in 1..5_000 {
             bodies.insert(node(i), body(1_000));
             let all = bodies.young.values().chain(bodies.old.values());
-            assert!(all.map(size_bytes).sum::<usize>() <= MOST_BYTES);
+            assert!(all.map(size_bytes).sum::<usize>() <= LIMIT_BYTES);
             if let Some(kept) = bodies.take(node(0)) {
                 assert_eq!(kept.len(), 7);
             } else {
@@ -98,5 +109,9 @@ mod tests {
         // One that is too large is not kept, and is in nobody's way for long.
         bodies.insert(node(9_999), body(1 << 20));
         assert!(bodies.take(node(9_999)).is_none());
+        bodies.insert(node(0), body(7));
+        bodies.set_limit(0);
+        bodies.insert(node(1), body(7));
+        assert!(bodies.take(node(0)).is_none() && bodies.take(node(1)).is_none());
     }
 }

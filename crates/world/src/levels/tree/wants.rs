@@ -31,17 +31,17 @@ impl Want {
 impl LevelTree {
     /// Tells the workers what is missing.
     pub(super) fn want(&mut self) {
-        let is_full = self.ready_bytes > self.config.waiting_bytes;
+        let is_full = self.ready_bytes > self.config.unshown_bytes();
         // What waits is shown first, before more is made, but for what the next change lacks.
         let has_edits = !self.swaps.is_empty();
         let count = if is_full && !has_edits { NodePos::CHILDREN } else { MOST_TOLD };
         let wanted = most_wanted(&mut self.wanted, &mut self.wanted_merges, count);
-        let room_bytes = self.config.waiting_bytes.saturating_sub(self.ready_bytes);
+        let room_bytes = self.config.unshown_bytes().saturating_sub(self.ready_bytes);
         self.workers.want(wanted, room_bytes);
     }
 
     pub(super) fn forget_unwanted(&mut self) {
-        let is_full = self.ready_bytes > self.config.waiting_bytes;
+        let is_full = self.ready_bytes > self.config.unshown_bytes();
         if !is_full && !self.frame.is_multiple_of(FRAMES_KEPT) {
             return;
         }
