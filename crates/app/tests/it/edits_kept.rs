@@ -267,7 +267,7 @@ fn edits_get_a_file_in_memory_later() {
     let source = || Box::new(GeneratedWorld::new(config.clone()).unwrap());
     let unkept = EditedSource::without_file(source(), CommitPolicy::default()).unwrap();
     let mut world = Unseen(World::load(&unkept).unwrap());
-    let mut editor = Editor::new(EditKeeper::new(KeptBy::Source(std::sync::Arc::new(unkept))));
+    let mut editor = Editor::new(EditKeeper::new(KeptBy::Source(Arc::new(unkept))));
     let edit = |editor: &mut Editor, world: &mut Unseen, x: i32| {
         let shape = VoxelShape::cube(VoxelPos::new(x, 30, 20), 9);
         editor.fill(world, &shape, Material(x as u16 % 3)).unwrap();
