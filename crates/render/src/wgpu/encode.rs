@@ -7,7 +7,7 @@ use super::{
     cull::{Culler, List},
     per_frame::{COMMANDS_OFFSET, frame_group, per_frame_buffer},
     pipelines::{Pipelines, QuadPipelines},
-    wired::{WiredCursor, WiredDraws},
+    wired::WiredDraws,
 };
 use crate::{Batch, Culled, Device, Frame, Passes, RenderError, device::Entries, frame::QuadStyle};
 
@@ -29,7 +29,8 @@ struct Contents<'a> {
 struct Cursor {
     commands_bytes: u64,
     count_bytes: u64,
-    wired: WiredCursor,
+    /// The number of the next draw with lines.
+    wired_draw: u32,
 }
 
 /// What a pass finds in colour and depth, and what it leaves.
@@ -208,8 +209,7 @@ impl WgpuDevice {
     fn encode_batches(&self, pass: &mut wgpu::RenderPass<'_>, contents: &Contents<'_>) {
         let passes = contents.passes;
         let count_bytes = counts_offset(contents);
-        let wired = WiredCursor::default();
-        let mut cursor = Cursor { commands_bytes: COMMANDS_OFFSET, count_bytes, wired };
+        let mut cursor = Cursor { commands_bytes: COMMANDS_OFFSET, count_bytes, wired_draw: 0 };
         let Pipelines { sky, .. } = &self.pipelines;
         let [triangles, blended_triangles] =
             self.pipelines.of_triangles(contents.style == QuadStyle::Wired);
@@ -254,9 +254,9 @@ impl WgpuDevice {
                 pass.set_index_buffer(indices, wgpu::IndexFormat::Uint32);
             }
             pass.set_bind_group(1, &batch.geometry.bind_group, &[]);
-            let is_wired = contents.style == QuadStyle::Wired && batch.indices.is_some();
-            if let Some(wired) = self.wired.as_ref().filter(|_| is_wired) {
-                wired.draw(pass, batch, &mut cursor.wired);
+            let wired = self.wired.as_ref().filter(|_| contents.style == QuadStyle::Wired);
+            if let (Some(wired), Some(indices)) = (wired, batch.indices) {
+                cursor.wired_draw = wired.draw(pass, batch, indices, cursor.wired_draw);
                 continue;
             }
             if contents.indirect {

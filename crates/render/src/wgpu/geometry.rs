@@ -119,11 +119,6 @@ impl WgpuGeometry {
         self.quads.slice(..)
     }
 
-    /// The buffer, as shaders read it.
-    pub(super) fn binding(&self) -> wgpu::BindingResource<'_> {
-        self.quads.as_entire_binding()
-    }
-
     pub(super) fn write_draw_data(&self, queue: &wgpu::Queue, slot: u32, data: &DrawData) {
         if slot < self.slot_capacity() {
             let offset_bytes = u64::from(slot) * DrawData::SHADER_BYTES as u64;

@@ -23,8 +23,8 @@ pub(super) struct Pipelines {
 
 /// What draws triangles with lines along their edges.
 pub(super) struct WiredTriangles {
-    /// Of the indices, and of the draws that name them.
-    pub(super) layout: wgpu::BindGroupLayout,
+    /// Of the draws that name indices; those are bound as any geometry is.
+    pub(super) draws_layout: wgpu::BindGroupLayout,
     /// Opaque and blended ones.
     pub(super) both: [wgpu::RenderPipeline; 2],
 }
@@ -126,12 +126,13 @@ impl Pipelines {
     pub(super) fn prepare_wired_triangles(&mut self, device: &wgpu::Device) -> &WiredTriangles {
         let Self { frame_layout, geometry_layout, quads, wired_triangles, .. } = self;
         wired_triangles.get_or_insert_with(|| {
-            let own = layout(device, "wired triangles", &[storage(0), storage(1)]);
-            let groups = [Some(&*frame_layout), Some(&*geometry_layout), Some(&own)];
+            let draws_layout = layout(device, "draws with lines", &[storage(0)]);
+            let geometry = Some(&*geometry_layout);
+            let groups = [Some(&*frame_layout), geometry, geometry, Some(&draws_layout)];
             let names = ["wired_triangle_vertex", "wired_triangle_fragment"];
             let whole = pipeline_layout(device, &groups);
             let both = triangles(device, (WIRED_TRIANGLES, names), &whole, quads.format);
-            WiredTriangles { layout: own, both }
+            WiredTriangles { draws_layout, both }
         })
     }
 

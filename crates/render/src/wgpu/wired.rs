@@ -24,18 +24,11 @@ struct WiredDraw {
 
 const _: () = assert!(size_of::<WiredDraw>() == 16);
 
-/// What a frame's triangles are found by. Kept for its memory.
+/// What a frame's triangles are found by. Kept for its memory. It holds nothing of a geometry:
+/// indices are bound by their own group, so that they go when their geometry does.
 pub(super) struct WiredDraws {
     table: wgpu::Buffer,
-    /// For each batch, in order.
-    groups: Vec<wgpu::BindGroup>,
-}
-
-/// The next batch, and the number of its first draw.
-#[derive(Clone, Copy, Default)]
-pub(super) struct WiredCursor {
-    batch: usize,
-    draw: u32,
+    group: wgpu::BindGroup,
 }
 
 impl WiredDraws {
@@ -47,52 +40,48 @@ impl WiredDraws {
         kept: &mut Option<Self>,
         opened: &Opened,
         pipelines: &WiredTriangles,
-        batches: impl Iterator<Item = &'a Batch<'a, WgpuGeometry>> + Clone,
+        batches: impl Iterator<Item = &'a Batch<'a, WgpuGeometry>>,
     ) -> Result<(), RenderError> {
-        let draws: Vec<WiredDraw> = batches.clone().flat_map(draws).collect();
+        let draws: Vec<WiredDraw> = batches.flat_map(draws).collect();
         let bytes: &[u8] = bytemuck::cast_slice(&draws);
         let size = bytes.len().max(size_of::<WiredDraw>()).next_power_of_two() as u64;
-        let mut wired = match kept.take().filter(|it| it.table.size() >= size) {
+        let wired = match kept.take().filter(|it| it.table.size() >= size) {
             Some(wired) => wired,
-            None => {
-                let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_DST;
-                let table = geometry::buffer(opened, "draws with lines", size, usage)?;
-                Self { table, groups: Vec::new() }
-            }
+            None => Self::new(opened, pipelines, size)?,
         };
         opened.queue.write_buffer(&wired.table, 0, bytes);
-        let indices = batches.filter_map(|batch| batch.indices);
-        let group = |indices: &WgpuGeometry| {
-            opened.device.create_bind_group(&wgpu::BindGroupDescriptor {
-                label: Some("wired triangles"),
-                layout: &pipelines.layout,
-                entries: &[
-                    wgpu::BindGroupEntry { binding: 0, resource: indices.binding() },
-                    wgpu::BindGroupEntry { binding: 1, resource: wired.table.as_entire_binding() },
-                ],
-            })
-        };
-        wired.groups = indices.map(group).collect();
         *kept = Some(wired);
         Ok(())
     }
 
-    /// Draws the next of the batches that were prepared for.
+    fn new(opened: &Opened, pipelines: &WiredTriangles, size: u64) -> Result<Self, RenderError> {
+        let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_DST;
+        let table = geometry::buffer(opened, "draws with lines", size, usage)?;
+        let group = opened.device.create_bind_group(&wgpu::BindGroupDescriptor {
+            label: Some("draws with lines"),
+            layout: &pipelines.draws_layout,
+            entries: &[wgpu::BindGroupEntry { binding: 0, resource: table.as_entire_binding() }],
+        });
+        Ok(Self { table, group })
+    }
+
+    /// Draws a batch, whose first draw has the number `next`; the one of the batch after it.
     pub(super) fn draw(
         &self,
         pass: &mut wgpu::RenderPass<'_>,
         batch: &Batch<'_, WgpuGeometry>,
-        cursor: &mut WiredCursor,
-    ) {
-        let Some(group) = self.groups.get(cursor.batch) else { return };
-        cursor.batch += 1;
-        pass.set_bind_group(2, group, &[]);
+        indices: &WgpuGeometry,
+        mut next: u32,
+    ) -> u32 {
+        pass.set_bind_group(2, &indices.bind_group, &[]);
+        pass.set_bind_group(3, &self.group, &[]);
         for command in batch.commands {
             for _ in 0..command.instance_count {
-                pass.draw(0..command.index_count, cursor.draw..cursor.draw + 1);
-                cursor.draw += 1;
+                pass.draw(0..command.index_count, next..next + 1);
+                next += 1;
             }
         }
+        next
     }
 }
 

@@ -11,7 +11,7 @@ struct WiredDraw {
 }
 
 @group(2) @binding(0) var<storage, read> indices: array<u32>;
-@group(2) @binding(1) var<storage, read> wired_draws: array<WiredDraw>;
+@group(3) @binding(0) var<storage, read> wired_draws: array<WiredDraw>;
 
 // Parts of a pixel that the seam moves edges by; see Frame::SEAM_PIXELS.
 const SEAM_PARTS: f32 = 128.0;

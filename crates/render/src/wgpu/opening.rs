@@ -1,0 +1,115 @@
+//! How a device comes to be, for a picture or for a window.
+
+use drystone_mesh::quad_index_pattern;
+
+use super::{
+    Api, UNKNOWN_COLOR, WgpuDevice, WindowTarget,
+    adapter::{self, Opened},
+    copies::Copies,
+    geometry,
+    per_frame::{frame_group, per_frame_buffer},
+    pipelines::Pipelines,
+    progress::Progress,
+    target::Target,
+};
+use crate::{PATTERN_QUADS, RenderError};
+
+/// Draw commands that a new device has room for.
+const FIRST_COMMANDS: usize = 1024;
+
+impl WgpuDevice {
+    /// A device without a window, drawing pictures of this size.
+    ///
+    /// # Errors
+    /// `NoAdapter`, `NoDevice`, `EmptyPicture` or `TooLarge`.
+    pub fn headless(api: Api, width: u32, height: u32) -> Result<Self, RenderError> {
+        let opened = pollster::block_on(adapter::open_headless(api))?;
+        check_size(&opened, width, height)?;
+        let target = Target::picture(&opened.device, [width, height]);
+        Self::new(opened, target)
+    }
+
+    /// A device that shows its pictures in a window. Waits for it, which browsers do not
+    /// allow: there it is [`windowed_async`](Self::windowed_async).
+    ///
+    /// # Errors
+    /// `NoAdapter` when none can show pictures there, `NoDevice`, or `Device` when the
+    /// window gives no surface.
+    pub fn windowed(
+        api: Api,
+        window: WindowTarget,
+        width: u32,
+        height: u32,
+    ) -> Result<Self, RenderError> {
+        pollster::block_on(Self::windowed_async(api, window, width, height))
+    }
+
+    /// The same, while the program goes on: also in a browser, in a canvas of the page.
+    ///
+    /// # Errors
+    /// As [`windowed`](Self::windowed).
+    pub async fn windowed_async(
+        api: Api,
+        window: WindowTarget,
+        width: u32,
+        height: u32,
+    ) -> Result<Self, RenderError> {
+        let vsync = window.vsync;
+        let (opened, surface, window) = adapter::open_for_window(api, window).await?;
+        let size = [width.max(1), height.max(1)];
+        check_size(&opened, size[0], size[1])?;
+        let target = Target::window(&opened, surface, window, size, vsync)?;
+        Self::new(opened, target)
+    }
+
+    fn new(opened: Opened, target: Target) -> Result<Self, RenderError> {
+        use wgpu::BufferUsages as Usage;
+        let pipelines = Pipelines::new(&opened.device, target.format);
+        let per_frame = per_frame_buffer(&opened, FIRST_COMMANDS)?;
+        let palette = geometry::buffer(&opened, "palette", 4, Usage::STORAGE | Usage::COPY_DST)?;
+        let frame_group = frame_group(&opened, &pipelines, &per_frame, &palette);
+        let indices = quad_index_pattern(PATTERN_QUADS);
+        let index_bytes: &[u8] = bytemuck::cast_slice(&indices);
+        let usage = Usage::INDEX | Usage::COPY_DST;
+        let pattern = geometry::buffer(&opened, "index pattern", index_bytes.len() as u64, usage)?;
+        opened.queue.write_buffer(&pattern, 0, index_bytes);
+        opened.queue.write_buffer(&palette, 0, &UNKNOWN_COLOR);
+        let features = opened.device.features();
+        // On Direct3D 12 indirect commands reach the shader without base vertex and first
+        // instance unless wgpu rewrites them, which costs more than it saves. Browsers have no
+        // multi-draw, and validate each indirect command in a compute pass of its own.
+        let goes_alone = [wgpu::Backend::Dx12, wgpu::Backend::BrowserWebGpu];
+        let indirect = features.contains(wgpu::Features::INDIRECT_FIRST_INSTANCE)
+            && !goes_alone.contains(&opened.adapter.get_info().backend);
+        opened.fault.check("making pipelines")?;
+        Ok(Self {
+            opened,
+            pipelines,
+            target,
+            per_frame,
+            palette,
+            frame_group,
+            pattern,
+            indirect,
+            shown: true,
+            copies: Copies::default(),
+            progress: Progress::default(),
+            culler: None,
+            overlay: None,
+            wired: None,
+        })
+    }
+}
+
+/// Refuses pictures without pixels, and those that the device cannot draw.
+pub(super) fn check_size(opened: &Opened, width: u32, height: u32) -> Result<(), RenderError> {
+    if width == 0 || height == 0 {
+        return Err(RenderError::EmptyPicture { width, height });
+    }
+    let limit = opened.device.limits().max_texture_dimension_2d.into();
+    let requested = width.max(height).into();
+    if requested > limit {
+        return Err(RenderError::TooLarge { what: "a picture's side", requested, limit });
+    }
+    Ok(())
+}
