@@ -73,9 +73,13 @@ fn files_dropped_on_the_window_are_opened() {
     let test = "files_dropped_on_the_window_are_opened";
     let Some(screen) = screen(test) else { return };
     let folder = scratch(test);
-    let [red, green] = ["red.vox", "ein grüner Würfel.vox"].map(|name| folder.join(name));
+    // No name is part of another's, nor of what the title says of another.
+    let names = ["red.vox", "ein grüner Würfel.vox", "left.vox", "several.vox"];
+    let [red, green, left, several] = names.map(|name| folder.join(name));
     write_block(&red, [250, 20, 20]);
     write_block(&green, [20, 250, 20]);
+    write_block(&left, [20, 20, 250]);
+    write_block(&several, [250, 20, 20]);
     let (viewer, window) = open(&screen, &folder, &std::env::var("PATH").unwrap());
     let drag = |files: &[&PathBuf]| {
         let uris: Vec<_> = files.iter().map(|file| uri(file)).collect();
@@ -94,11 +98,12 @@ fn files_dropped_on_the_window_are_opened() {
     held.drop_them();
     wait_for_title(&screen, &window, "red.vox");
     assert!(is_of(&screen.settled(&folder.join("gone.png")), 1));
-    // Of several the first is read; what was held over the window without being dropped, not.
-    write_block(&red, [250, 20, 20]);
-    drag(&[&green]).leave();
-    drag(&[&red, &green]).drop_them();
-    wait_for_title(&screen, &window, "red");
+    // What was held over the window without being dropped is not read: it would be blue.
+    drag(&[&left]).leave();
+    assert!(is_of(&screen.settled(&folder.join("left.png")), 1));
+    // Of several the first is.
+    drag(&[&several, &green, &left]).drop_them();
+    wait_for_title(&screen, &window, "several");
     assert!(is_of(&screen.settled(&folder.join("several.png")), 0));
     close(&screen, viewer);
 }
