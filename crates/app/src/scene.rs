@@ -29,7 +29,7 @@ pub use backend::{open_renderer, open_soft, open_window};
 use change::Change;
 pub use edit::{EditScene, ray_through};
 pub use editor::{
-    Brush, BrushForm, EditAction, EditError, EditKeeper, EditStep, Edited, Editor, KeptBy,
+    Brush, BrushForm, EditAction, EditError, EditKeeper, EditStep, Edited, Editor, KeptBy, Reread,
     SaveState,
 };
 pub use level_scene::{LevelScene, eye_of};

@@ -140,8 +140,8 @@ struct Viewer {
     loading: Option<String>,
     /// Whether that is what is shown, to be shown in another way.
     is_read_again: bool,
-    /// How often it was edited when that began.
-    changes_before: u64,
+    /// When that began: how often it was edited, and how many chunks of that its source lacked.
+    before: (u64, usize),
     /// What was said of levels of detail, for the next files.
     levels_said: LevelsKind,
     /// Whether that is the first, and nothing is shown until then.
@@ -199,7 +199,7 @@ impl Viewer {
             proxy,
             loading: None,
             is_read_again: false,
-            changes_before: 0,
+            before: (0, 0),
             levels_said,
             awaits_first: false,
             change: None,

@@ -21,6 +21,10 @@ pub const SUPPORTED_SOURCES: &str = "MagicaVoxel files (.vox), Minecraft Java wo
 /// Where voxels come from: says which chunks there are and makes each on demand, from
 /// any thread and in any order.
 ///
+/// Where a thread panics that asks it, others may ask on. So a source takes its locks whether or
+/// not they are poisoned, puts into what they guard only what is whole, and asks nothing again
+/// that a panic came from and that may be half done, as [`StoredWorld`] its database.
+///
 /// `dyn Source` can be cast to `dyn Any` and from there to the source's own type, for what
 /// only that type knows (as [`VoxFile::summary`]).
 pub trait Source: Any + Send + Sync {

@@ -14,7 +14,7 @@ mod keeper;
 
 pub use brush::{Brush, BrushForm};
 use job::{Job, Outcome, Task};
-pub use keeper::{EditKeeper, KeptBy, SaveState};
+pub use keeper::{EditKeeper, KeptBy, Reread, SaveState};
 
 /// What is to be done with the voxels that are looked at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -197,9 +197,11 @@ impl Editor {
         &self.history
     }
 
-    /// Has another keep the edits from now on, of the same voxels: what can be taken back stays so.
+    /// Has another keep the edits from now on, of the same voxels: what can be taken back stays so,
+    /// and edits are counted on. The old one's must be its source's, which the new one keeps them
+    /// in: what that [lacks](EditKeeper::lacked_count) is lost.
     pub fn set_keeper(&mut self, keeper: EditKeeper) {
-        self.keeper = keeper;
+        self.keeper = keeper.after(self.keeper.edit_count());
     }
 
     /// A box around all that was ever changed here: the world may reach so far now. `None`

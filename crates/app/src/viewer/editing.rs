@@ -1,8 +1,8 @@
 use std::time::{Duration, Instant};
 
 use drystone::scene::{
-    Brush, EditAction, EditError, EditKeeper, EditStep, Edited, Editor, KeptBy, MemoryBudget,
-    SaveState, Size, ray_through,
+    Brush, EditAction, EditError, EditKeeper, EditStep, Edited, Editor, KeptBy, MemoryBudget, Size,
+    ray_through,
 };
 use drystone_render::Camera;
 use drystone_voxel::{MaterialTable, VoxelPos};
@@ -103,16 +103,12 @@ impl Editing {
         self.message.clear();
     }
 
-    /// The same world is shown in another way, with the edits that are kept; whether those are all,
-    /// so that they can be taken back as before.
-    pub(super) fn read_again(&mut self, kept_by: KeptBy, budget: MemoryBudget) -> bool {
-        if !matches!(self.editor.keeper_state(), SaveState::Unedited | SaveState::Saved) {
-            self.restart(kept_by, budget);
-            return false;
-        }
+    /// The same world is shown in another way, with all edits: these can be taken back as before.
+    pub(super) fn keep_with(&mut self, kept_by: KeptBy) {
         self.editor.set_keeper(EditKeeper::new(kept_by));
-        (self.saving, self.press) = (Saving::new(), None);
-        true
+        // What was said of saving is true still.
+        self.saving.edited();
+        self.press = None;
     }
 
     pub(super) const fn is_on(&self) -> bool {

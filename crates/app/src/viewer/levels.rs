@@ -1,5 +1,6 @@
 //! Levels of detail on and off while the window goes on.
 
+use drystone::scene::Reread;
 use drystone_render::View;
 
 use super::{Viewer, opening::Loaded};
@@ -40,12 +41,14 @@ impl Viewer {
     }
 
     /// Shows the same from the same eye, in the other way. What can be taken back stays so, unless
-    /// there are edits that nothing has kept: these are gone, as was said.
+    /// the source lacks edits: these are gone, as was said.
     pub(super) fn show_again(&mut self, loaded: Loaded) {
         self.redraw();
         self.finish_editing();
-        if self.editing.changes != self.changes_before {
-            // What was edited while it was read is not in it.
+        let (changes, lacked) = self.before;
+        let reread = self.editing.editor.keeper().reread(lacked);
+        if self.editing.changes != changes || reread == Reread::Outdated {
+            // What was edited while it was read, or saved at last, is not in it.
             return self.switch_levels();
         }
         let Loaded { options: read, content, kept_by, quads } = loaded;
@@ -66,12 +69,23 @@ impl Viewer {
         (self.start, self.clear_air, self.corners) = (start, clear_air, corners);
         self.view = View { atmosphere: start.atmosphere, ..self.view };
         (self.faults_noted, self.lags) = (0, false);
-        let has_all = self.editing.read_again(kept_by, options.memory_budget());
+        match reread {
+            Reread::Without(_) => self.editing.restart(kept_by, options.memory_budget()),
+            Reread::Whole | Reread::Outdated => self.editing.keep_with(kept_by),
+        }
         let how = match options.levels {
             LevelsKind::Off => "all is as it is",
             LevelsKind::On | LevelsKind::Auto => "at levels of detail",
         };
-        let lost = if has_all { "" } else { ", without the edits that nothing has kept" };
+        let lost = match reread {
+            Reread::Without(1) => {
+                ", without the last edits of 1 chunk, which nothing has kept".into()
+            }
+            Reread::Without(chunks) => {
+                format!(", without the last edits of {chunks} chunks, which nothing has kept")
+            }
+            Reread::Whole | Reread::Outdated => String::new(),
+        };
         self.editing.message = format!("{how}{lost}");
         self.options = options;
     }

@@ -239,10 +239,13 @@ impl Viewer {
         let path = asked.0.source.path.as_deref();
         let progress = Arc::new(reading(path));
         self.overlay.set_progress(Some(Arc::clone(&progress)));
-        (self.loading, self.changes_before) = (Some(shown_name(path)), self.editing.changes);
+        self.loading = Some(shown_name(path));
+        // Before the thread looks: what the source takes from now on may be in it or not.
+        self.before = (self.editing.changes, self.editing.editor.keeper().lacked_count());
         let (save, proxy) = (self.save.clone(), self.proxy.clone());
         thread::spawn(move || {
-            // Nothing that it shares is left half done: it has all to itself.
+            // With what is shown it shares the source alone, which may be asked on after that: as
+            // `Source` demands. All else the thread has to itself.
             let read = AssertUnwindSafe(|| Loaded::read(asked, &save, &settings, &progress));
             let wish = match panic::catch_unwind(read) {
                 Ok(Ok(loaded)) => Wish::Show(Box::new(loaded)),

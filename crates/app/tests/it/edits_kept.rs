@@ -1,7 +1,7 @@
 //! What becomes of edits: kept while they cannot be saved, shown and baked by the commands.
 
 use std::{
-    collections::HashMap,
+    collections::{BTreeSet, HashMap},
     path::Path,
     sync::{
         Arc, Mutex,
@@ -9,7 +9,7 @@ use std::{
     },
 };
 
-use drystone::scene::{EditKeeper, EditScene, Editor, KeptBy, SaveState};
+use drystone::scene::{EditKeeper, EditScene, Editor, KeptBy, Reread, SaveState};
 use drystone_render::{Image, RenderError};
 use drystone_voxel::{Chunk, ChunkPos, Material, MaterialTable, VoxelPos};
 use drystone_world::{
@@ -81,10 +81,14 @@ impl Source for FaultySource {
         &self.0.materials
     }
     fn chunk_positions(&self) -> Vec<ChunkPos> {
-        Vec::new()
+        let [taken, on_disk] = [&self.0.taken, &self.0.on_disk].map(|it| it.lock().unwrap());
+        let positions: BTreeSet<ChunkPos> = taken.keys().chain(on_disk.keys()).copied().collect();
+        positions.into_iter().collect()
     }
-    fn chunk(&self, _: ChunkPos) -> Result<Chunk, WorldError> {
-        Ok(Chunk::new(Chunk::SIDE, Material::AIR))
+    fn chunk(&self, position: ChunkPos) -> Result<Chunk, WorldError> {
+        let [taken, on_disk] = [&self.0.taken, &self.0.on_disk].map(|it| it.lock().unwrap());
+        let newest = taken.get(&position).or_else(|| on_disk.get(&position)).cloned();
+        Ok(newest.unwrap_or_else(|| Chunk::new(Chunk::SIDE, Material::AIR)))
     }
     fn edit_store(&self) -> Option<&dyn EditStore> {
         Some(self)
@@ -159,6 +163,51 @@ fn what_cannot_be_saved_is_kept_and_saved_later() {
     for (position, chunk) in on_disk.iter() {
         assert_eq!(chunk.is_empty(), world.0.chunk(*position).is_none());
     }
+}
+
+/// Shown again from the source that the edits go to: what a store takes while that is read is not
+/// in it, and would be overwritten by the next edit of the same chunks.
+#[test]
+fn what_is_saved_while_the_source_is_read_is_read_once_more() {
+    let store = Arc::new(Faulty::default());
+    let source: Arc<dyn Source> = Arc::new(FaultySource(Arc::clone(&store)));
+    let kept_by = || KeptBy::Source(Arc::clone(&source));
+    let read = || Unseen(World::load(source.as_ref()).unwrap());
+    let (mut editor, mut world) = (Editor::new(EditKeeper::new(kept_by())), read());
+    let edit = |editor: &mut Editor, world: &mut Unseen, x: i32| {
+        let shape = VoxelShape::cube(VoxelPos::new(x, 5, 5), 3);
+        editor.fill(world, &shape, Material(1)).unwrap();
+    };
+    store.is_broken.store(true, Ordering::Relaxed);
+    // The store takes the first and cannot write it: then it takes no more.
+    edit(&mut editor, &mut world, 10);
+    assert!(matches!(editor.keeper_state(), SaveState::Failed(_)));
+    let lacked = editor.keeper().lacked_count();
+    assert_eq!((lacked, read().0.solid_count()), (0, world.0.solid_count()));
+    assert_eq!(editor.keeper().reread(lacked), Reread::Whole);
+
+    edit(&mut editor, &mut world, 20);
+    let lacked = editor.keeper().lacked_count();
+    let outdated = read();
+    assert_eq!(editor.keeper().reread(lacked), Reread::Without(1));
+    store.is_broken.store(false, Ordering::Relaxed);
+    editor.keeper().save().unwrap();
+    assert_eq!(editor.keeper_state(), SaveState::Saved);
+    assert!(outdated.0.solid_count() < world.0.solid_count());
+    assert_eq!(editor.keeper().reread(lacked), Reread::Outdated);
+
+    let lacked = editor.keeper().lacked_count();
+    let mut world = read();
+    assert_eq!(editor.keeper().reread(lacked), Reread::Whole);
+    editor.set_keeper(EditKeeper::new(kept_by()));
+    assert_eq!((editor.edit_count(), editor.keeper_state()), (2, SaveState::Saved));
+    edit(&mut editor, &mut world, 25);
+    editor.undo(&mut world).unwrap();
+    editor.undo(&mut world).unwrap();
+    editor.redo(&mut world).unwrap();
+    editor.keeper().save().unwrap();
+    assert_eq!((editor.edit_count(), read().0.solid_count()), (6, world.0.solid_count()));
+    assert_eq!(world.0.solid_count(), 2 * outdated.0.solid_count());
 }
 
 /// The commands show, count and bake edits, and refuse what they are not of.

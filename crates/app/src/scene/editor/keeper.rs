@@ -44,6 +44,18 @@ pub struct EditKeeper {
 /// its file for each.
 const REFUSED_FOR: Duration = Duration::from_secs(2);
 
+/// What whoever reads a keeper's source has of the edits, when he has read it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reread {
+    /// All of them.
+    Whole,
+    /// The source took some meanwhile: read once more, it has all. What was read must not be
+    /// edited: whole chunks are saved, of before then.
+    Outdated,
+    /// All but those in so many chunks, which the source does not have now either.
+    Without(usize),
+}
+
 /// What became of the edits so far.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SaveState {
@@ -88,6 +100,25 @@ impl EditKeeper {
             KeptBy::Nobody => None,
             KeptBy::Source(source) => Some(Arc::clone(source)),
             KeptBy::Levels(data) => Some(data.shared_source()),
+        }
+    }
+
+    /// How many chunks the source does not have as they were edited: who reads it finds them as
+    /// they were before. What it has taken is not among them, whether or not it could be written.
+    pub fn lacked_count(&self) -> usize {
+        match &self.kept_by {
+            KeptBy::Levels(data) => data.unsaved_count(),
+            KeptBy::Nobody | KeptBy::Source(_) => self.sizes.len(),
+        }
+    }
+
+    /// What was read of the source has of the edits, if it [lacked](Self::lacked_count) so many
+    /// chunks when that began, and nothing was edited since.
+    pub fn reread(&self, lacked_before: usize) -> Reread {
+        match (lacked_before, self.lacked_count()) {
+            (0, _) => Reread::Whole,
+            (_, 0) => Reread::Outdated,
+            (_, lacked) => Reread::Without(lacked),
         }
     }
 
@@ -142,6 +173,11 @@ impl EditKeeper {
     /// How many edits were taken, those that took others back too.
     pub const fn edit_count(&self) -> u64 {
         self.edit_count
+    }
+
+    /// The same after as many edits of the same source, which another keeper has handed to it.
+    pub(super) fn after(self, edit_count: u64) -> Self {
+        Self { edit_count, ..self }
     }
 
     const fn was_edited(&self) -> bool {
