@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 
 use drystone_render::Image;
 use drystone_world::{
-    EditedSource, GeneratedWorld, GeneratorConfig, Source, StoredWorld, World, open_source,
+    CommitPolicy, EditedSource, GeneratedWorld, GeneratorConfig, Source, StoredWorld, World,
+    open_source,
 };
 
 use crate::{
@@ -145,6 +146,53 @@ fn switches(screen: &Screen, kept: &Kept, folder: &Path) {
     assert!(screen.settled(&folder.join("8-opened.png")) == twice, "opened again");
     screen.xdotool(&["windowfocus", "--sync", &window, "key", "Escape"]).unwrap();
     assert!(viewer.wait());
+}
+
+/// What the store refused while it was pressed, and took while the world was read, is in what is
+/// shown then, and can be taken back.
+#[test]
+fn edits_that_are_saved_while_levels_go_stay() {
+    let test = "edits_that_are_saved_while_levels_go_stay";
+    let Some(screen) = screen(test) else { return };
+    let folder = scratch(test);
+    let edits = folder.join("edits.drystone");
+    // It takes long enough to be read.
+    let size_chunks = [16, 4, 16];
+    let config = GeneratorConfig { seed: 7, size_chunks, ..GeneratorConfig::default() };
+    let source = || Box::new(GeneratedWorld::new(config.clone()).unwrap());
+    let other = EditedSource::open(source(), &edits, CommitPolicy::default()).unwrap();
+    let mut command = screen.command(binary());
+    command.args(["view", "--seed", "7", "--chunks", "16x4x16", "--edits"]).arg(&edits);
+    command.args(["--size", "640x480", "--backend", "soft", "--levels", "on"]);
+    command.args(["--eye", "48,150,110", "--look", "48,45,48"]);
+    let mut viewer = Viewer(command.spawn().unwrap());
+    let window = window_of(&screen, &mut viewer);
+    wait_for_title(&screen, &window, "commands");
+    let sitting = Sitting { screen: &screen, window, folder };
+    let before = sitting.picture("1-before");
+    focus(&screen, &sitting.window);
+    sitting.key("e", "edit: voxel");
+    sitting.key("b", "edit: cube");
+    ["bracketright"; 4].into_iter().for_each(|key| sitting.key(key, "edit: cube"));
+    sitting.remove_at("320", "240");
+    wait_for_title(&screen, &sitting.window, "NOT SAVED");
+    let edited = sitting.picture("2-edited");
+    assert!(differing(&before, &edited) > FEW);
+
+    sitting.key("l", "open it again to go on without");
+    screen.xdotool(&["key", "l"]).unwrap();
+    std::thread::sleep(std::time::Duration::from_millis(100));
+    drop(other);
+    wait_for_title(&screen, &sitting.window, "all is as it is");
+    let whole = sitting.picture("3-whole");
+    assert!(differing(&edited, &whole) < differing(&before, &whole), "the edit is gone");
+    sitting.key("ctrl+z", "taken back");
+    sitting.key("ctrl+y", "done again");
+    assert!(sitting.picture("4-again") == whole);
+    screen.xdotool(&["key", "Escape", "key", "Escape"]).unwrap();
+    assert!(viewer.wait());
+    let kept = EditedSource::open_read_only(source(), &edits).unwrap();
+    assert!(kept.edited_count() > 0);
 }
 
 /// Kept edits are there after each switch, those before can be taken back, and those after are kept
