@@ -6,6 +6,7 @@ mod height_map;
 mod look;
 mod order;
 mod pool_map;
+mod rules;
 #[cfg(test)]
 mod tests;
 mod values;
@@ -31,6 +32,7 @@ pub(crate) use fly::{FlyOptions, Way};
 pub(crate) use height_map::HeightMapArgs;
 pub(crate) use look::{Haze, LookArgs, Tint};
 pub(crate) use pool_map::{PlacementKind, PoolMapOptions};
+use rules::misused;
 pub(crate) use values::Side;
 pub(crate) use values::point;
 use values::{chunks, distance};
@@ -170,28 +172,6 @@ impl SceneOptions {
     /// How the source is meshed.
     pub(crate) fn meshing(&self) -> Meshing {
         Meshing { occlusion: self.ao }
-    }
-
-    /// What is wrong with options that do not go together.
-    pub(crate) fn misused(&self) -> Option<&'static str> {
-        if self.ao && self.source.model_path().is_some() {
-            return Some(NO_SHADED_MODELS);
-        }
-        if self.edits.edits.is_some() && self.source.model_path().is_some() {
-            return Some(NO_EDITED_MODELS);
-        }
-        if self.levels == LevelsKind::On && !self.can_have_levels() {
-            return Some(NO_LEVELS);
-        }
-        let is_cubes = matches!(self.renderer, RendererKind::Instanced(_));
-        (self.ao && is_cubes).then_some(NO_SHADED_CUBES)
-    }
-
-    /// Whether what is far can be shown of larger voxels.
-    pub(crate) fn can_have_levels(&self) -> bool {
-        !self.ao
-            && !matches!(self.renderer, RendererKind::Instanced(_))
-            && self.source.model_path().is_none()
     }
 
     /// What a world shown at levels of detail may take.
@@ -341,24 +321,6 @@ pub(crate) struct CheckArguments {
 /// The memory that is divided if nothing else is said.
 const DEFAULT_MIB: u32 = (MemoryBudget::DEFAULT_BYTES >> 20) as u32;
 
-/// What is said to who wants what cubes cannot be.
-const NO_SHADED_CUBES: &str = "--ao is not for --renderer instanced: a cube's 8 bytes have no \
-    room for the shades of its corners; use --renderer pool or naive";
-
-/// What is said to who wants of polygons what voxels have.
-const NO_SHADED_MODELS: &str = "--ao is for voxels: it darkens corners by the voxels around, of \
-    which a polygon model has none; leave it out";
-const NO_EDITED_MODELS: &str = "--edits is for voxels: a polygon model has none; import it with \
-    --voxels and edit that";
-const NO_CHANGES_OF_MODELS: &str = "--placement, --edits and --defragment are for voxels: a \
-    polygon model is mapped as it was loaded; leave them out";
-
-/// What is said to who wants levels of what has none.
-const NO_LEVELS: &str = "--levels on is for voxels without --ao, drawn by --renderer pool or naive";
-
-/// What is said to who wants the tints of what has none.
-const NO_TINTED_MODELS: &str = "polygon models have no levels of detail to tint";
-
 /// Why there is nothing to run.
 pub(crate) enum Stop {
     /// Help or version was asked for.
@@ -398,21 +360,6 @@ fn read(words: Vec<OsString>) -> Result<Options, clap::Error> {
         Some(_) => {}
     }
     Ok(options)
-}
-
-/// What is wrong with options that do not go together.
-fn misused(options: &Options) -> Option<&'static str> {
-    if let Some(Command::PoolMap(map)) = &options.command {
-        let is_changed = map.placement != PlacementKind::Ranges || map.holes > 0 || map.defragment;
-        return (is_changed && map.source.model_path().is_some()).then_some(NO_CHANGES_OF_MODELS);
-    }
-    if let Some(Command::Import(import)) = &options.command {
-        let has_both = import.edits.edits.is_some() && import.source.model_path().is_some();
-        return has_both.then_some(NO_EDITED_MODELS);
-    }
-    let scene = options.scene_options()?;
-    let tints_model = scene.air.tint.is_some() && scene.source.model_path().is_some();
-    scene.misused().or(tints_model.then_some(NO_TINTED_MODELS))
 }
 
 /// The first paragraph of clap's message, in one line and without its prefix: the rest

@@ -136,6 +136,29 @@ fn fitting(options: SceneOptions) -> Option<SceneOptions> {
     options.misused().is_none().then_some(options)
 }
 
+/// The options for another file than is shown: what is said of that is not said of it, and how it
+/// is drawn depends on what it is.
+fn options_for(path: PathBuf, shown: &SceneOptions, levels: LevelsKind) -> SceneOptions {
+    let source = SourceOptions::of(path);
+    let is_model = source.model_path().is_some();
+    let mut air = shown.air.clone();
+    // A model has no levels to tint.
+    air.tint = air.tint.filter(|_| !is_model);
+    SceneOptions {
+        ao: false,
+        air,
+        renderer: RendererKind::Pool,
+        is_renderer_said: false,
+        levels: if is_model { LevelsKind::Auto } else { levels },
+        source,
+        edits: EditsArgs::default(),
+        eye: None,
+        look: None,
+        from: None,
+        ..shown.clone()
+    }
+}
+
 impl Viewer {
     /// A viewer of what was read; where that is not yet done, of nothing until it is.
     pub(super) fn begin(
@@ -219,7 +242,7 @@ impl Viewer {
         if !self.may_leave() {
             return;
         }
-        let options = self.options_of(path);
+        let options = options_for(path, &self.options, self.levels_said);
         if let Some(problem) = options.misused() {
             return self.say(problem);
         }
@@ -264,27 +287,6 @@ impl Viewer {
         shown.is_some_and(|shown| real(shown).is_some() && real(shown) == real(path))
     }
 
-    /// The options for another file: what is said of the one that is shown is not said of it, and
-    /// how it is drawn depends on what it is.
-    fn options_of(&self, path: PathBuf) -> SceneOptions {
-        let source = SourceOptions::of(path);
-        SceneOptions {
-            ao: false,
-            renderer: RendererKind::Pool,
-            is_renderer_said: false,
-            levels: match source.model_path() {
-                Some(_) => LevelsKind::Auto,
-                None => self.levels_said,
-            },
-            source,
-            edits: EditsArgs::default(),
-            eye: None,
-            look: None,
-            from: None,
-            ..self.options.clone()
-        }
-    }
-
     /// Shows what was read instead of what is shown.
     pub(super) fn show(&mut self, event_loop: &ActiveEventLoop, loaded: Loaded) {
         (self.loading, self.awaits_first) = (None, false);
@@ -313,5 +315,27 @@ impl Viewer {
         if let Err(error) = self.open_screen(event_loop, window) {
             self.stop(event_loop, error);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::{self, Tint};
+
+    /// What is said of voxels is not said of the model that is opened after them; what is said of
+    /// all voxels is said of others.
+    #[test]
+    fn files_have_no_options_that_they_cannot_have() {
+        let words = ["drystone", "a.vox", "--tint", "levels", "--levels", "on"];
+        let Ok(asked) = cli::parse(words.map(Into::into)) else { panic!("options") };
+        let shown = SceneOptions { ao: true, ..asked.scene };
+        let [model, voxels] = ["b.obj", "b.vox"].map(|name| {
+            let options = options_for(name.into(), &shown, LevelsKind::On);
+            assert_eq!(options.misused(), None, "{name}");
+            options
+        });
+        assert_eq!((model.air.tint, model.levels), (None, LevelsKind::Auto));
+        assert_eq!((voxels.air.tint, voxels.levels), (Some(Tint::Levels), LevelsKind::On));
     }
 }
