@@ -10,7 +10,7 @@ use super::zstd::Zstd;
 const PLAIN_BYTES: usize = 48;
 /// The longest body: as many materials and runs as voxels.
 const MAX_BODY_BYTES: usize = 7 + VOXELS * (2 + 1 + 2 + 1);
-/// The longest record: what does not get shorter is not packed.
+/// The longest record: what does not get shorter, or cannot be packed, is written as it is.
 pub(super) const MAX_RECORD_BYTES: usize = 1 + MAX_BODY_BYTES;
 const VOXELS: usize = (Chunk::SIDE as usize).pow(3);
 

@@ -1,10 +1,8 @@
 //! What packs and unpacks records: zstd, which is written in C; and where there is no C compiler,
-//! as for browsers, a decoder and a packer in Rust. Each unpacks what the other packed.
+//! as for browsers, a decoder in Rust, beside which records stay unpacked.
 
 #[cfg(not(target_arch = "wasm32"))]
 mod native;
-#[cfg(any(test, target_arch = "wasm32"))]
-mod pack;
 #[cfg(any(test, target_arch = "wasm32"))]
 mod portable;
 
