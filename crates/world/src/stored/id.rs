@@ -1,15 +1,32 @@
-use std::hash::{BuildHasher, RandomState};
-
-use web_time::SystemTime;
+#[cfg(not(target_arch = "wasm32"))]
+use std::{
+    hash::{BuildHasher, RandomState},
+    time::SystemTime,
+};
 
 use super::meta::{opened, sealed};
 
 /// A number for a new world that no other has. It is kept wherever the file is moved or copied.
+#[cfg(not(target_arch = "wasm32"))]
 pub(super) fn random() -> u128 {
     // Each state is of the system's random numbers; the rest is for systems that have none.
     let time = SystemTime::UNIX_EPOCH.elapsed().unwrap_or_default();
     let half = || u128::from(RandomState::new().hash_one((process(), time)));
     half() << 64 | half()
+}
+
+/// The same in a browser, where the states of hashes are not random.
+#[cfg(target_arch = "wasm32")]
+pub(super) fn random() -> u128 {
+    use web_time::SystemTime;
+
+    let mut bytes = [0; 16];
+    if getrandom::fill(&mut bytes).is_err() {
+        // A page outside a browser, as in a test: hardly two are made at once.
+        let time = SystemTime::UNIX_EPOCH.elapsed().unwrap_or_default();
+        bytes = time.as_nanos().to_le_bytes();
+    }
+    u128::from_le_bytes(bytes)
 }
 
 /// This process's number. A page in a browser has none, and asking for it there stops the page.
