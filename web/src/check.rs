@@ -15,7 +15,7 @@ use wasm_bindgen::prelude::*;
 #[wasm_bindgen]
 pub fn check(name: &str, bytes: Vec<u8>) -> Result<bool, String> {
     let source = parse_source(&bytes, name).map_err(|error| error.to_string())?;
-    let is_edits = EditedSource::is_name_of_edits(source.name());
+    let is_edits = EditedSource::is_file_of_edits(source.as_ref());
     if is_edits {
         // More is written to it.
         let file = MemoryFile::of_bytes(name, bytes, usize::MAX);

@@ -1,6 +1,8 @@
 use std::path::Path;
+use std::sync::Mutex;
 
-use super::{EDITS_OF, EditedSource, name_of};
+use super::{EDITS_OF, EditedSource, Numbers, name_of};
+use crate::levels::Cache;
 use crate::{CommitPolicy, EditStore, MemoryFile, Source, StoredLater, StoredWorld, WorldError};
 
 impl EditedSource {
@@ -57,6 +59,14 @@ impl EditedSource {
         self.in_place().unwrap_or(&self.edits)
     }
 
+    /// Has so many bytes for the larger voxels above edited chunks, in place of what the policy
+    /// gives: they are made anew where they are not kept.
+    #[must_use]
+    pub fn with_coarse_bytes(mut self, bytes: usize) -> Self {
+        self.coarse = Mutex::new(Cache::new(bytes));
+        self
+    }
+
     /// The source with the edits that a file in memory keeps: see [`open`](Self::open).
     ///
     /// # Errors
@@ -78,9 +88,10 @@ impl EditedSource {
         self.keep_by(|edits| edits.make_in(file))
     }
 
-    /// Whether a stored world of this [name](Source::name) is a file of edits, which are shown
-    /// over what they are of.
-    pub fn is_name_of_edits(name: &str) -> bool {
-        name.starts_with(EDITS_OF)
+    /// Whether a stored world is a file of edits, which are shown over what they are of: any
+    /// world may have such a [name](Source::name), but hardly the material of emptied chunks too.
+    pub fn is_file_of_edits(world: &dyn Source) -> bool {
+        let mut kinds = world.materials().iter();
+        world.name().starts_with(EDITS_OF) && kinds.any(|(_, kind)| Numbers::could_be_emptied(kind))
     }
 }

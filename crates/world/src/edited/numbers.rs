@@ -1,4 +1,4 @@
-use drystone_voxel::{Chunk, Material, MaterialTable};
+use drystone_voxel::{Chunk, Material, MaterialKind, MaterialTable};
 
 use crate::stored::is_same_kind;
 
@@ -31,17 +31,18 @@ impl Numbers {
         table.insert(&name, [0; 4]).map(|_| table)
     }
 
+    /// Whether this may be what stands for chunks that were emptied.
+    pub(super) fn could_be_emptied(kind: &MaterialKind) -> bool {
+        kind.color == [0; 4] && kind.name.trim_end_matches('\'') == EMPTIED
+    }
+
     /// How the materials of a file are numbered; `None` unless they are the first of the
     /// source's, in their order, and the one of emptied chunks.
     pub(super) fn find(file: &MaterialTable, source: &MaterialTable) -> Option<Self> {
         if source.len() > usize::from(u16::MAX) || file.len() > source.len() + 1 {
             return None;
         }
-        let could_be = |number: &Material| {
-            file.get(*number).is_some_and(|kind| {
-                kind.color == [0; 4] && kind.name.trim_end_matches('\'') == EMPTIED
-            })
-        };
+        let could_be = |number: &Material| file.get(*number).is_some_and(Self::could_be_emptied);
         let mut could_be = file.iter().map(|(number, _)| number).filter(could_be);
         let fits = |&emptied: &Material| {
             let others = file.iter().filter(|(number, _)| *number != emptied);

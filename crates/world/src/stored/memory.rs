@@ -17,6 +17,11 @@ use crate::WorldError;
 /// # Cost
 /// Up to twice what the world takes, and as much once more while it grows.
 ///
+/// # Limits
+/// The database grows to twice its length at once, so only half of what a file may have is sure to
+/// be used; a new one, which begins with 4 KiB more than 1 MiB, uses nearly all of a limit that is
+/// by a hundredth above a power of two.
+///
 /// # Examples
 /// ```
 /// use drystone_voxel::{Chunk, ChunkPos, MaterialTable};
@@ -43,15 +48,22 @@ struct Inner {
     bytes: RwLock<Vec<u8>>,
 }
 
+/// More than the database adds to what it can use, in bytes.
+const HEADS_BYTES: usize = 1 << 20;
+
 impl MemoryFile {
     /// An empty file that grows to so many bytes at the most; the name is for messages.
     pub fn new(name: impl Into<PathBuf>, most_bytes: usize) -> Self {
         Self::of_bytes(name, Vec::new(), most_bytes)
     }
 
-    /// The file of these bytes; where they are more than it may have, it never grows.
+    /// The file of these bytes. However many they are, it may grow once: to twice as many.
     pub fn of_bytes(name: impl Into<PathBuf>, bytes: Vec<u8>, most_bytes: usize) -> Self {
-        let most_bytes = most_bytes.max(bytes.len());
+        let once_bytes = match bytes.len() {
+            0 => 0,
+            len => len.saturating_mul(2).saturating_add(HEADS_BYTES),
+        };
+        let most_bytes = most_bytes.max(once_bytes);
         Self(Arc::new(Inner { name: name.into(), most_bytes, bytes: RwLock::new(bytes) }))
     }
 

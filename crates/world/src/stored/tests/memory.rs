@@ -147,7 +147,88 @@ fn edits_kept_in_memory_come_back_over_their_source_alone() {
         let expected = edited.chunk(place).unwrap();
         assert!(again.chunk(place).unwrap() == expected && read.chunk(place).unwrap() == expected);
     }
-    assert!(EditedSource::is_name_of_edits(
-        StoredWorld::open_in(&brought, never()).unwrap().name()
-    ));
+    drop(again);
+    let is_edits = |file: &MemoryFile| {
+        let world = StoredWorld::open_in(file, never()).unwrap();
+        assert!(world.name().starts_with("edits of "));
+        EditedSource::is_file_of_edits(&world)
+    };
+    assert!(is_edits(&brought));
+    // Who calls a world so is believed to have a world.
+    let world = MemoryFile::new("w", ROOM_BYTES);
+    StoredWorld::create_in(&world, "edits of mine", &materials(3)).unwrap();
+    assert!(!is_edits(&world));
+}
+
+/// Chunks that hardly get shorter.
+fn noise(dice: &mut u32) -> Chunk {
+    Chunk::from_fn(Chunk::SIDE, |_| Material(next(dice) as u16 % 300))
+}
+
+/// Puts chunks, 16 a commit, until there is no more room; how many chunks there are then.
+fn fill(world: &StoredWorld, dice: &mut u32) -> i32 {
+    let mut count = 0;
+    loop {
+        assert!(count < 10_000, "it never gets full");
+        let chunks = (count..count + 16).map(|x| (ChunkPos::new(x, 0, 0), noise(dice)));
+        world.put(chunks.collect::<Vec<_>>()).unwrap();
+        if world.flush().is_err() {
+            return count;
+        }
+        count += 16;
+    }
+}
+
+/// A file that has no more room, brought again, takes more: as much again as it has.
+#[test]
+fn a_full_file_that_is_brought_again_takes_more() {
+    let most_bytes = 9 << 20;
+    let file = MemoryFile::new("full", most_bytes);
+    StoredWorld::create_in(&file, "full", &materials(300)).unwrap();
+    let world = StoredWorld::open_in(&file, never()).unwrap();
+    let count = fill(&world, &mut 3);
+    let bytes = file.finished().unwrap();
+    assert!(bytes.len() * 2 > most_bytes, "{} bytes", bytes.len());
+    for most_bytes in [most_bytes, 0] {
+        let brought = MemoryFile::of_bytes("full", bytes.clone(), most_bytes);
+        let again = StoredWorld::open_in(&brought, never()).unwrap();
+        let more = (0..count / 2).map(|x| (ChunkPos::new(x, 2, 0), noise(&mut 7)));
+        again.put(more.collect::<Vec<_>>()).unwrap();
+        again.flush().unwrap();
+        assert_eq!(again.chunk_count(), (count + count / 2) as u64);
+    }
+}
+
+thread_local! {
+    static PANICS: std::cell::Cell<u32> = const { std::cell::Cell::new(0) };
+}
+
+/// Where a panic is the end of the program, as in a browser, none may be caught on the way.
+#[test]
+fn a_full_memory_panics_nowhere() {
+    let tell = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |info| {
+        PANICS.set(PANICS.get() + 1);
+        tell(info);
+    }));
+    for most_bytes in [100, 1 << 20, 2 << 20, 3 << 20, 5 << 20] {
+        let file = MemoryFile::new("full", most_bytes);
+        if StoredWorld::create_in(&file, "full", &materials(300)).is_err() {
+            continue;
+        }
+        let Ok(world) = StoredWorld::open_in(&file, never()) else { continue };
+        let count = fill(&world, &mut 3);
+        // The handle that failed is given up, and each of these opens the file anew.
+        for _ in 0..3 {
+            assert!(world.flush().is_err());
+            assert!(!world.chunk(ChunkPos::new(count / 2, 0, 0)).unwrap().is_empty());
+            assert!(file.finished().is_ok());
+        }
+        drop(world);
+        let again = StoredWorld::open_in(&file, never()).unwrap();
+        assert_eq!(again.chunk_count(), count as u64);
+        again.close().unwrap();
+        file.verify().unwrap();
+    }
+    assert_eq!(PANICS.get(), 0);
 }
