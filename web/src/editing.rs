@@ -6,7 +6,7 @@ use drystone_render::Camera;
 use drystone_voxel::VoxelPos;
 use glam::DVec3;
 
-use crate::opening::EditsFile;
+use crate::{opening::EditsFile, saving::Given};
 
 /// Bytes of edits that are kept, and of those that can be taken back.
 const MOST_EDIT_BYTES: usize = 128 << 20;
@@ -15,9 +15,7 @@ const MOST_EDIT_BYTES: usize = 128 << 20;
 pub(crate) struct Editing {
     pub(crate) editor: Editor,
     pub(crate) file: EditsFile,
-    /// How many edits were made when the file was given away last, and when it was kept.
-    pub(crate) given_count: u64,
-    pub(crate) saved_count: u64,
+    pub(crate) given: Given,
     /// Whether clicks edit.
     pub(crate) is_on: bool,
     /// What the last thing that was tried came to.
@@ -28,8 +26,7 @@ impl Editing {
     /// Edits wait in memory until somebody saves them, or they are many: then the file has them.
     pub(crate) fn new(kept_by: KeptBy, file: EditsFile) -> Self {
         let editor = Editor::new(EditKeeper::new(kept_by)).with_memory(MOST_EDIT_BYTES);
-        let (given_count, saved_count) = (0, 0);
-        Self { editor, file, given_count, saved_count, is_on: false, message: String::new() }
+        Self { editor, file, given: Given::default(), is_on: false, message: String::new() }
     }
 
     /// What a key means; whether it is one of these.

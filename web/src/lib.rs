@@ -12,7 +12,7 @@
 //!
 //! # Limits
 //! Browsers with WebGPU. Edits wait in memory until they are saved or many: then a file of edits has
-//! them, in memory too; who saves has the browser keep its bytes. Of a Minecraft world one region file at a time. A
+//! them, in memory too; who saves has its bytes written to a file, or the browser keep them. Of a Minecraft world one region file at a time. A
 //! panic stops the program; so stored worlds, whose database may panic at damage, are read by a worker
 //! first (`page/check.js`), which may stop.
 

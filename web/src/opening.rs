@@ -1,4 +1,4 @@
-use std::{path::Path, sync::Arc, time::Duration};
+use std::{sync::Arc, time::Duration};
 
 use drystone::scene::KeptBy;
 use drystone_world::{
@@ -13,10 +13,16 @@ use crate::content::Content;
 const CHUNKS_IN_MEMORY: u64 = 1_024;
 /// Bytes of voxels that are kept for levels of detail.
 const LEVELS_CACHE_BYTES: usize = 128 << 20;
-/// Bytes that a file of edits may have: packed, some 150,000 chunks.
-const MOST_FILE_BYTES: usize = 256 << 20;
-/// A page has no thread that commits. Four times so many bytes wait for somebody to save them; then they
-/// are packed at once, within a frame, which should hardly be felt.
+/// Bytes of edits that are kept: some 70,000 chunks of land, which are not packed here.
+const MOST_EDITS_BYTES: usize = 256 << 20;
+/// The file grows by doubling what it has, which begins a little above 1 MiB: room for all of them.
+const MOST_FILE_BYTES: usize = MOST_EDITS_BYTES + (2 << 20);
+/// Bytes for larger voxels above edited chunks.
+const COARSE_BYTES: usize = 16 << 20;
+/// A page has no thread that commits. What is put waits for somebody to save it, until that is four times so
+/// many bytes: then the next put writes it before, within a frame. One put is all that was edited
+/// since the last: as a rule the chunks of a brush, but where nothing was kept yet, or was refused for
+/// a while, hundreds. All of sixteen edits of the largest brush are written in some 20 ms.
 const POLICY: CommitPolicy = CommitPolicy { max_delay: Duration::MAX, max_bytes: 64 << 10 };
 
 /// A world that was read, and what keeps edits of it.
@@ -62,7 +68,7 @@ impl Opened {
             Some(first) if world.is_empty() => Err(first.clone()),
             _ => {
                 let content = Content::World(Box::new(world));
-                Ok(Self { content, kept_by: KeptBy::Source(source), file, faults })
+                Ok(Self { content, kept_by: KeptBy::Source(source.into()), file, faults })
             }
         }
     }
@@ -77,22 +83,46 @@ impl Opened {
 /// The file of edits of a world, in memory: one that was brought, or one to be made.
 pub(crate) struct EditsFile {
     name: String,
+    /// Of files of edits that are there, the last one's place in the series of the world's.
+    series: String,
+    number: u32,
     pub(crate) made: Option<MemoryFile>,
 }
 
 impl EditsFile {
     /// The file that was brought, or one beside `world` as the viewer names it.
     fn of(brought: Option<MemoryFile>, world: &str) -> Self {
-        let name = match brought.as_ref().and_then(|it| Path::new(it.name()).to_str()) {
-            Some(name) => name.into(),
-            None => format!("{world}.edits.{}", StoredWorld::EXTENSION),
+        let Some(name) = brought.as_ref().and_then(|it| it.name().to_str()) else {
+            let name = numbered(world, 1);
+            return Self { name, series: world.into(), number: 0, made: brought };
         };
-        Self { name, made: brought }
+        let (series, number) = place_in_series(name);
+        Self { name: name.into(), series: series.into(), number, made: brought }
     }
 
     /// The bytes of a file that was brought.
-    pub(crate) fn brought(name: &str, bytes: Vec<u8>) -> MemoryFile {
-        MemoryFile::of_bytes(name, bytes, MOST_FILE_BYTES)
+    ///
+    /// # Errors
+    /// More than a page keeps.
+    pub(crate) fn brought(name: &str, bytes: Vec<u8>) -> Result<MemoryFile, String> {
+        if bytes.len() > MOST_EDITS_BYTES {
+            let (len, most) = (bytes.len() >> 20, MOST_EDITS_BYTES >> 20);
+            return Err(format!(
+                "{name}: {len} MiB of edits, at most {most} are taken here; the viewer takes all: --edits {name}"
+            ));
+        }
+        Ok(MemoryFile::of_bytes(name, bytes, MOST_FILE_BYTES))
+    }
+
+    /// What another beside those that are there is called, as the viewer would call it.
+    pub(crate) fn next_name(&self) -> String {
+        numbered(&self.series, self.number.saturating_add(1))
+    }
+
+    /// There is such another now.
+    pub(crate) fn go_on(&mut self) {
+        self.name = self.next_name();
+        self.number = self.number.saturating_add(1);
     }
 
     pub(crate) fn name(&self) -> &str {
@@ -114,6 +144,27 @@ impl EditsFile {
             Some(file) => EditedSource::open_in(source, file, POLICY),
             None => EditedSource::without_file(source, POLICY),
         };
+        let edited = edited.map(|it| it.with_coarse_bytes(COARSE_BYTES));
         edited.map(|it| Box::new(it) as Box<dyn Source>).map_err(|error| error.to_string())
+    }
+}
+
+/// The name of the files of edits of a world that has this number, the first one's 1.
+fn numbered(world: &str, number: u32) -> String {
+    let number = if number > 1 { format!("-{number}") } else { String::new() };
+    format!("{world}.edits{number}.{}", StoredWorld::EXTENSION)
+}
+
+/// Of which world a file is by its name, and which of its; 0 of none.
+fn place_in_series(name: &str) -> (&str, u32) {
+    let extension = StoredWorld::EXTENSION;
+    let stem = name.strip_suffix(extension).and_then(|it| it.strip_suffix('.')).unwrap_or(name);
+    match stem.rsplit_once(".edits") {
+        Some((world, "")) => (world, 1),
+        Some((world, number)) => {
+            let number = number.strip_prefix('-').and_then(|it| it.parse().ok());
+            number.map_or((stem, 0), |number| (world, number))
+        }
+        None => (stem, 0),
     }
 }

@@ -298,9 +298,12 @@ pub struct Edits(MemoryFile);
 #[wasm_bindgen]
 impl Edits {
     /// Of the bytes of such a file, which are looked at when they are opened.
+    ///
+    /// # Errors
+    /// Throws a line to be shown where they are more than a page keeps.
     #[wasm_bindgen(constructor)]
-    pub fn new(name: &str, bytes: Vec<u8>) -> Edits {
-        Self(EditsFile::brought(name, bytes))
+    pub fn new(name: &str, bytes: Vec<u8>) -> Result<Edits, String> {
+        EditsFile::brought(name, bytes).map(Self)
     }
 }
 
