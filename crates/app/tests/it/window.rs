@@ -65,13 +65,22 @@ impl Screen {
 
     /// Screenshots until two that follow each other are alike and not blank.
     pub(crate) fn settled(&self, path: &Path) -> Image {
+        self.settled_where(path, |_| true)
+    }
+
+    /// The same, and no longer what was seen before: where a busy machine may not have come to it.
+    pub(crate) fn settled_unlike(&self, before: &Image, path: &Path) -> Image {
+        self.settled_where(path, |next| next != before)
+    }
+
+    fn settled_where(&self, path: &Path, is_it: impl Fn(&Image) -> bool) -> Image {
         let start = Instant::now();
         let mut last = self.screenshot(path);
         while start.elapsed() < PATIENCE {
             sleep(Duration::from_millis(400));
             let next = self.screenshot(path);
             let blank = next.rgba().chunks_exact(4).all(|pixel| pixel == &next.rgba()[..4]);
-            if !blank && next == last {
+            if !blank && next == last && is_it(&next) {
                 return next;
             }
             last = next;
