@@ -1,7 +1,8 @@
 // Files that come to the page and the one that leaves it.
 
-/// A program in a browser has 4 GiB, and a file is there twice while it is read.
-const MAX_FILE_BYTES = 1 << 30;
+/// A program in a browser has 4 GiB. While files are read, they are there up to three times, once of
+/// these outside of it, beside the world that was shown before.
+const MAX_FILES_BYTES = 1 << 30;
 /// What stored worlds begin with.
 const STORED = 'redb';
 /// A browser needs the address of a download only to begin it; so long it stays, in milliseconds.
@@ -27,8 +28,9 @@ const isStored = async (file) => (await file.slice(0, STORED.length).text()) ===
 /// Why these cannot be opened, as far as it shows from outside.
 export function whyNot(files) {
   if (files.length > 2) return 'Several files: drop one at a time, or a world together with its edits';
-  const large = files.find((file) => file.size > MAX_FILE_BYTES);
-  return large && `${large.name}: ${large.size} bytes, at most ${MAX_FILE_BYTES} are taken; drystone import makes a stored world of it`;
+  const size = files.reduce((sum, file) => sum + file.size, 0);
+  const names = files.map((file) => file.name).join(', ');
+  return size > MAX_FILES_BYTES && `${names}: ${size} bytes, at most ${MAX_FILES_BYTES} are taken; the viewer takes all: drystone ${files[0].name}`;
 }
 
 /// Which of one or two files is a world and which holds edits. Throws what is wrong with them.
@@ -44,9 +46,14 @@ export async function sorted(files) {
 
 export const bytesOf = async (file) => new Uint8Array(await file.arrayBuffer());
 
+/// The address of the last download: as long as it is there, so are its bytes.
+let last = null;
+
 /// Has the browser keep these bytes as a file.
 export function download(name, bytes) {
+  if (last) URL.revokeObjectURL(last);
   const address = URL.createObjectURL(new Blob([bytes], { type: 'application/octet-stream' }));
+  last = address;
   Object.assign(document.createElement('a'), { href: address, download: name }).click();
   setTimeout(() => URL.revokeObjectURL(address), DOWNLOAD_MS);
 }

@@ -21,12 +21,18 @@ function listenToKeys({ canvas, find, act, page, save, switchRenderer }) {
   const toggleCard = () => { card.hidden = !card.hidden; };
   find('help').addEventListener('click', toggleCard);
   window.addEventListener('keydown', (event) => {
+    const isCommand = event.ctrlKey || event.metaKey;
+    // By the letter, not by its place: keyboards differ.
+    const letter = event.key.toLowerCase();
+    // Never the browser's own, which saves the page without what is in it.
+    if (isCommand && letter === 's' && !event.shiftKey && !event.altKey) {
+      event.preventDefault();
+      if (!event.repeat) save();
+      return;
+    }
     if (!page() || event.altKey) return;
-    if (event.ctrlKey || event.metaKey) {
-      // By the letter, not by its place: keyboards differ.
-      const letter = event.key.toLowerCase();
-      if (letter === 's' && !event.shiftKey) save();
-      else if (letter === 'z' && !event.shiftKey) act((it) => it.undo());
+    if (isCommand) {
+      if (letter === 'z' && !event.shiftKey) act((it) => it.undo());
       else if (letter === 'y' || letter === 'z') act((it) => it.redo());
       else return;
       event.preventDefault();
@@ -55,9 +61,10 @@ function listenToKeys({ canvas, find, act, page, save, switchRenderer }) {
     sun.dataset.isSet = true;
     act((it) => it.set_hour(sun.valueAsNumber));
   });
-  // Arrows are the slider's there, and none of them is for the eye.
+  // Arrows are the slider's there, and none of them is for the eye. What ends is told: a key may have
+  // been pressed elsewhere.
   sun.addEventListener('pointerup', () => canvas.focus());
-  for (const type of ['keydown', 'keyup']) sun.addEventListener(type, (event) => event.stopPropagation());
+  sun.addEventListener('keydown', (event) => { if (!event.ctrlKey && !event.metaKey) event.stopPropagation(); });
   window.addEventListener('blur', () => act((it) => it.release_all()));
 }
 
@@ -118,6 +125,7 @@ function listenToTools({ find, act, page, save, canvas }) {
     save();
     canvas.focus();
   });
+  find('rescue').addEventListener('click', save);
   find('tap').addEventListener('click', () => {
     tap = (tap + 1) % TAPS.length;
     find('tap').textContent = TAPS[tap][1];

@@ -1,7 +1,8 @@
 // Listens to the browser and hands on to the crate, which decides what it means; see src/lib.rs.
 import init, { Edits, Page } from './drystone_web.js';
-import { bytesOf, download, sorted, whyNot } from './files.js';
+import { bytesOf, sorted, whyNot } from './files.js';
 import { listen } from './input.js';
+import { saveEdits } from './saving.js';
 
 const find = (name) => document.getElementById(name);
 const canvas = document.querySelector('canvas');
@@ -21,8 +22,10 @@ const WORDS_MS = 250;
 let page = null;
 // How that was opened, so that it can be opened again with edits: of a size, and of these.
 let opened = null;
-// Whether the page has unsaved edits while its device is opened again: it cannot be asked then.
-let isWaitingEdited = false;
+// What was shown when nothing more could be: its edits can be saved still.
+let rescued = null;
+// Whether it had unsaved edits when it was looked at last: while a device is opened, it cannot be asked.
+let isEdited = false;
 let isAsked = false;
 let reopened = 0;
 let faultAt = 0;
@@ -32,14 +35,33 @@ let wordsAt = 0;
 
 const state = (name) => { document.body.dataset.state = name; };
 
-const say = (text) => {
+// Whose words are shown.
+let sayer = null;
+
+const say = (text, by = null) => {
   find('message').textContent = text;
   find('message').hidden = !text;
+  sayer = by;
 };
 
-/// Nothing more can be shown: says why, with a picture.
-const refuse = (reason) => {
-  page = null;
+/// Takes back what these have said. What is damaged is told again where that stood in its place.
+const hush = (...by) => {
+  if (!by.includes(sayer)) return;
+  say('');
+  told = null;
+};
+
+/// Whether edits would be lost now.
+const hasEdits = () => {
+  const it = page ?? rescued;
+  if (it) isEdited = it.is_edited();
+  return isEdited;
+};
+
+/// Nothing more can be shown: says why, with a picture. What was shown can be saved, if it is given.
+const refuse = (reason, lost = null) => {
+  [page, rescued] = [null, lost];
+  find('rescue').hidden = !lost || !hasEdits();
   state('refused');
   find('reason').textContent = reason;
   find('picture').src = 'drystone.png';
@@ -75,6 +97,7 @@ function frame(now) {
   }
   worstMs = Math.max(worstMs, performance.now() - begun);
   document.body.dataset.settled = page.is_settled();
+  hasEdits();
   if (now - wordsAt >= WORDS_MS || !more) {
     find('words').textContent = `${worstMs.toFixed(1)} ms | ${page.words()}`;
     [wordsAt, worstMs] = [now, 0];
@@ -94,14 +117,28 @@ function tellDamage() {
 /// A program that stopped in the middle of something is not to be trusted with anything more.
 const isBroken = (error) => error instanceof WebAssembly.RuntimeError;
 const BROKEN = 'The program has stopped at something that it did not expect. Load the page anew to go on.';
+const GONE = 'Edits that were not saved are gone with it.';
+
+/// It has stopped so.
+let isStopped = false;
+const stop = () => {
+  if (isStopped) return;
+  isStopped = true;
+  const gone = isEdited ? ` ${GONE}` : '';
+  isEdited = false;
+  refuse(`${BROKEN}${gone}`);
+};
 
 /// A lost device takes its meshes along, not the world: it is opened again, a few times.
 async function recover(error) {
   const lost = setAside();
   for (let fault = error, isOpen = false; !isOpen;) {
-    if (isBroken(fault)) return refuse(BROKEN);
-    if (reopened === REOPEN_DELAYS_MS.length) return refuse(`The graphics device fails: ${fault}`);
-    say(`${fault}; opening the device again`);
+    if (isBroken(fault)) return stop();
+    if (reopened === REOPEN_DELAYS_MS.length) {
+      hush('device', 'waiting');
+      return refuse(`The graphics device fails: ${fault}`, lost);
+    }
+    say(`${fault}; opening the device again`, 'device');
     await pause(REOPEN_DELAYS_MS[reopened]);
     reopened += 1;
     try {
@@ -113,8 +150,7 @@ async function recover(error) {
   }
   faultAt = performance.now();
   page = lost;
-  isWaitingEdited = false;
-  say('');
+  hush('device', 'waiting');
   ask();
 }
 
@@ -123,7 +159,7 @@ function setAside() {
   const it = page;
   page = null;
   try {
-    isWaitingEdited = it.is_edited();
+    isEdited = it.is_edited();
     it.release_all();
   } catch {
     // It stopped in the middle of something; whoever goes on with it is told.
@@ -148,7 +184,7 @@ async function switchRenderer() {
     failed = error;
   }
   page = it;
-  isWaitingEdited = false;
+  hush('waiting');
   if (!failed) lightUp(it);
   state('ready');
   document.body.dataset.settled = false;
@@ -174,11 +210,12 @@ async function show(words, open) {
     old?.free();
     told = null;
   } catch (error) {
-    if (isBroken(error)) return refuse(BROKEN);
+    if (isBroken(error)) return stop();
     if (!old) return refuse(`${error}`);
     page = old;
     say(`${error}`);
   }
+  hush('waiting');
   Object.assign(document.body.dataset, { settled: false, levels: page.has_levels() });
   state('ready');
   canvas.focus();
@@ -214,32 +251,34 @@ async function openFiles(files) {
 
 const worldOf = (file) => async (size, edits) => Page.file(canvas, ...size, file.name, await bytesOf(file), edits);
 
-/// Hands a file with all edits to the browser.
-function save() {
-  if (!page) return;
-  try {
-    const bytes = page.save();
-    if (bytes) {
-      download(page.edits_name(), bytes);
-      page.saved();
-      say('');
-    }
-  } catch (error) {
-    if (isBroken(error)) {
-      refuse(BROKEN);
-      return;
-    }
-    say(`${error}. What was edited is still here, not saved.`);
+/// Saves the edits of what is shown, or was until nothing more could be.
+async function save() {
+  const it = page ?? rescued;
+  if (!it) {
+    const isRefused = document.body.dataset.state === 'refused';
+    say(isRefused ? 'There is nothing to be saved' : 'Wait until it is open, and save then', 'waiting');
+    return;
   }
+  try {
+    const why = await saveEdits(it);
+    if (why) say(why, 'saving');
+    else hush('saving');
+  } catch (error) {
+    if (!isBroken(error)) throw error;
+    stop();
+    return;
+  }
+  if (rescued) find('rescue').hidden = !hasEdits();
   showTools();
   ask();
 }
 
 const showTools = () => {
+  hasEdits();
   const isEditing = page?.is_editing() ?? false;
   find('edit').setAttribute('aria-pressed', isEditing);
   find('undo').hidden = !isEditing;
-  find('save').hidden = !isEditing && !page?.is_edited();
+  find('save').hidden = !isEditing && !isEdited;
   find('tap').hidden = !isEditing || !matchMedia('(pointer: coarse)').matches;
   canvas.style.cursor = isEditing ? 'crosshair' : 'default';
 };
@@ -282,9 +321,9 @@ async function start() {
 }
 
 // What was edited and not saved goes with the page.
-window.addEventListener('beforeunload', (event) => { if (page ? page.is_edited() : isWaitingEdited) event.preventDefault(); });
+window.addEventListener('beforeunload', (event) => { if (hasEdits()) event.preventDefault(); });
 // What stops in the middle of opening tells nobody who waits for it.
-window.addEventListener('error', ({ error }) => { if (isBroken(error)) refuse(BROKEN); });
-window.addEventListener('unhandledrejection', ({ reason }) => { if (isBroken(reason)) refuse(BROKEN); });
+window.addEventListener('error', ({ error }) => { if (isBroken(error)) stop(); });
+window.addEventListener('unhandledrejection', ({ reason }) => { if (isBroken(reason)) stop(); });
 listen({ canvas, find, act, ask, openFiles, save, say, switchRenderer, page: () => page });
-start().catch((error) => refuse(isBroken(error) ? BROKEN : `${error}`));
+start().catch((error) => { if (isBroken(error)) stop(); else refuse(`${error}`); });

@@ -58,6 +58,23 @@ export const files = {
     await page.evaluate(() => { document.body.dataset.settled = 'true'; });
     await same(page, before, await picture(page, 'folder-after'), 'a folder changes the picture');
   },
+  async 'files that are too large together are refused'(page) {
+    const said = await page.evaluate(async () => {
+      const { whyNot } = await import('./files.js');
+      const half = (name) => ({ name, size: 600 * 2 ** 20 });
+      return [whyNot([half('a.vox')]), whyNot([half('a.vox'), half('b.drystone')])];
+    });
+    check(!said[0] && said[1].includes('a.vox, b.drystone: 1258291200 bytes'), said.join());
+    const edits = await page.evaluate(async () => {
+      const { Edits } = await import('./drystone_web.js');
+      try {
+        return `${new Edits('e.drystone', new Uint8Array(257 << 20))}`;
+      } catch (error) {
+        return error;
+      }
+    });
+    check(edits.includes('e.drystone: 257 MiB of edits, at most 256'), edits);
+  },
   async 'bad files are refused and the world stays'(page) {
     const before = await picture(page, 'bad-before');
     const bad = { 'notes.txt': 'some words', 'cut.vox': ballFile().subarray(0, 300), 'empty.mca': 'x', 'spot.obj': 'v 0 0 0' };

@@ -120,6 +120,27 @@ export function commits(file) {
   return JSON.parse(done.stdout).revision;
 }
 
+/// What the figures say, before long.
+export const tells = (page, words) => page.waitForFunction((words) => document.getElementById('words').textContent.includes(words), words);
+
+/// Removes what is in the middle of the picture, with another brush each time.
+export async function edit(page) {
+  await page.keyboard.press('KeyE');
+  await page.keyboard.press('KeyB');
+  await page.mouse.click(SIZE.width / 2, SIZE.height / 2);
+  await tells(page, ' changed');
+  await ready(page);
+  await page.keyboard.press('KeyE');
+}
+
+/// What `how` makes the browser keep, as a file of its own name in the folder of pictures.
+export async function downloaded(page, how) {
+  const [download] = await Promise.all([page.waitForEvent('download'), how()]);
+  const file = join(pictures, download.suggestedFilename());
+  await download.saveAs(file);
+  return file;
+}
+
 /// Whether the page asks before it goes.
 export const asks = (page) => page.evaluate(() => {
   const event = new Event('beforeunload', { cancelable: true });
@@ -153,6 +174,8 @@ export async function open(browser, url, script) {
   });
   page.on('pageerror', (error) => errors.push(`${error}`));
   await page.addInitScript(script);
+  // Nobody is there to pick a file: who saves has a download, where a test picks none.
+  await page.addInitScript(() => { delete window.showSaveFilePicker; });
   await page.goto(url);
   await ready(page);
   return { page, errors, close: () => context.close() };

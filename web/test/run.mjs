@@ -13,6 +13,7 @@ import { files } from './files.mjs';
 import { ARGUMENTS, WORLD, check, dist, message, noteDevices, open, pictures, words } from './kit.mjs';
 import { moves } from './moves.mjs';
 import { pages } from './pages.mjs';
+import { picking } from './picking.mjs';
 import { saving } from './saving.mjs';
 import { serve } from './serve.mjs';
 import { sittings } from './sittings.mjs';
@@ -20,7 +21,7 @@ import { sittings } from './sittings.mjs';
 const { chromium } = createRequire(join(process.env.NODE_TOOLS ?? process.cwd(), 'x.js'))('playwright-core');
 
 /// Each gets a page that shows the small world.
-const TESTS = { ...moves, ...files, ...edits, ...saving, ...devices, ...sittings };
+const TESTS = { ...moves, ...files, ...edits, ...saving, ...picking, ...devices, ...sittings };
 
 const counts = { passed: 0, failed: 0, skipped: 0 };
 async function run(name, test) {

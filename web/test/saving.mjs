@@ -2,29 +2,14 @@
 
 import { readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { SIZE, agree, asks, ball, check, commits, differ, drop, dropGroups, dropTogether, expected, generated, message, picture, pictures, ready, same, says, stored } from './kit.mjs';
+import { agree, asks, ball, check, commits, differ, downloaded, drop, dropGroups, dropTogether, edit, expected, generated, message, picture, pictures, ready, same, says, stored, tells } from './kit.mjs';
 import { ballFile } from './vox.mjs';
 
-/// What the figures say, before long.
-const tells = (page, words) => page.waitForFunction((words) => document.getElementById('words').textContent.includes(words), words);
-
-/// Removes what is in the middle of the picture, with another brush each time.
-async function edit(page) {
-  await page.keyboard.press('KeyE');
-  await page.keyboard.press('KeyB');
-  await page.mouse.click(SIZE.width / 2, SIZE.height / 2);
-  await tells(page, 'voxels changed');
-  await ready(page);
-  await page.keyboard.press('KeyE');
-}
-
-/// What the browser is given to keep, as a file of its own name in the folder of pictures.
+/// What the browser is given to keep.
 async function save(page, how = () => page.keyboard.press('Control+KeyS')) {
-  const [download] = await Promise.all([page.waitForEvent('download'), how()]);
-  const file = join(pictures, download.suggestedFilename());
-  await download.saveAs(file);
+  const file = await downloaded(page, how);
+  await tells(page, `handed to the browser as ${basename(file)}`);
   check(!await asks(page), 'what is saved is asked about');
-  await tells(page, 'saved as');
   return file;
 }
 
@@ -52,6 +37,7 @@ export const saving = {
     await page.keyboard.press('KeyE');
     await page.screenshot({ path: join(pictures, 'save-page.png') });
     const again = await save(page, () => page.locator('#save').click());
+    check(basename(again) === 'ball.vox.edits-2.drystone', again);
     await page.reload();
     await ready(page);
     await dropTogether(page, [bring(again), ['ball.vox', ballFile()]]);
@@ -71,6 +57,7 @@ export const saving = {
     await edit(page);
     const third = await picture(page, 'save-third');
     const last = await save(page);
+    check(basename(last) === 'ball.vox.edits-3.drystone', last);
     await agree(page, 'save-third-soft', expected('save-third', [ball, '--levels', 'off', '--edits', last]));
     await same(page, third, await picture(page, 'save-third-after'), 'saving changes the picture');
   },
