@@ -105,8 +105,9 @@ impl EditsFile {
     /// # Errors
     /// More than a page keeps.
     pub(crate) fn brought(name: &str, bytes: Vec<u8>) -> Result<MemoryFile, String> {
-        if bytes.len() > MOST_EDITS_BYTES {
-            let (len, most) = (bytes.len() >> 20, MOST_EDITS_BYTES >> 20);
+        // What a page saved can always be brought.
+        if bytes.len() > MOST_FILE_BYTES {
+            let (len, most) = (bytes.len().div_ceil(1 << 20), MOST_FILE_BYTES >> 20);
             return Err(format!(
                 "{name}: {len} MiB of edits, at most {most} are taken here; the viewer takes all: --edits {name}"
             ));
