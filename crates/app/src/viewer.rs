@@ -1,5 +1,6 @@
 //! The window: fly through a world, edit it, and watch what it costs.
 
+mod backend;
 mod change;
 mod editing;
 mod flight;
@@ -232,31 +233,6 @@ impl Viewer {
         self.open_screen(event_loop, window)
     }
 
-    fn open_screen(
-        &mut self,
-        event_loop: &ActiveEventLoop,
-        window: Arc<Window>,
-    ) -> Result<(), AppError> {
-        let Some(content) = self.content.take() else { return Ok(()) };
-        let (renderer, backend) = (self.options.renderer, self.options.backend);
-        let meshing = self.options.meshing();
-        let content = (content, self.quads.take());
-        let mut opened = Screen::open(event_loop, &window, renderer, backend, content, meshing)?;
-        opened.set_cull(self.options.cull)?;
-        let backend = opened.backend();
-        if self.options.verbose {
-            output::note(&format!("drawing on {backend}"));
-        }
-        self.status.set_backend(backend);
-        self.screen = Some(opened);
-        self.end_change();
-        self.view.atmosphere.occlusion = self.options.occlusion();
-        self.overlay.forget();
-        self.last_frame = Instant::now();
-        window.request_redraw();
-        Ok(())
-    }
-
     fn stop(&mut self, event_loop: &ActiveEventLoop, error: AppError) {
         self.fail(error);
         event_loop.exit();
@@ -299,6 +275,7 @@ impl Viewer {
                 KeyCode::KeyC => self.view.cull_frustum = !self.view.cull_frustum,
                 KeyCode::KeyO => self.view.order = !self.view.order,
                 KeyCode::KeyR => self.next_renderer(event_loop),
+                KeyCode::KeyK => self.next_backend(event_loop),
                 KeyCode::KeyG => self.switch_cull(event_loop),
                 KeyCode::KeyX => self.switch_occlusion(),
                 KeyCode::KeyT => self.switch_tint(),

@@ -126,6 +126,11 @@ impl Viewer {
         }
     }
 
+    /// Whether something that was begun is not done.
+    pub(super) fn is_changing(&self) -> bool {
+        self.change.is_some() || self.is_to_be_another()
+    }
+
     /// Whether another scene is on its way.
     fn is_to_be_another(&self) -> bool {
         self.is_read_again || self.screen.as_ref().is_some_and(Screen::has_next)
@@ -223,4 +228,4 @@ impl Viewer {
     }
 }
 
-const BUSY: &str = "wait until what is begun is done";
+pub(super) const BUSY: &str = "wait until what is begun is done";

@@ -11,6 +11,7 @@ const KEYS: &[(&str, &str)] = &[
     ("Tab", "panels: figures, the pool, switches, brush"),
     ("H", "these keys"),
     ("R", "renderer: pool, naive, instanced"),
+    ("K", "backend: wgpu, OpenGL, the built-in rasteriser"),
     ("M", "mask facings"),
     ("C", "cull what is out of view"),
     ("O", "order front to back"),

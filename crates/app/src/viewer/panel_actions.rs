@@ -85,6 +85,7 @@ impl Viewer {
     fn make_panels(&mut self, window: &Window, actions: &mut Vec<Action>) -> Option<Overlay> {
         let wants_places = self.overlay.wants_places();
         let (walks, renderer) = (self.walk.is_some(), self.wanted_renderer());
+        let backend_kind = self.backend();
         let screen = self.screen.as_mut()?;
         let facts = self.overlay.shows_panels().then(|| {
             let [name, backend] = self.status.names();
@@ -92,6 +93,7 @@ impl Viewer {
             Facts {
                 name,
                 backend,
+                backend_kind,
                 renderer,
                 drawn: self.status.drawn(),
                 held: screen.held(),
@@ -117,6 +119,7 @@ impl Viewer {
     fn act(&mut self, event_loop: &ActiveEventLoop, action: Action) {
         match action {
             Action::Renderer(kind) => self.switch_renderer(event_loop, kind),
+            Action::Backend(kind) => self.switch_backend(event_loop, kind),
             Action::Mask => self.switch_mask(),
             Action::Frustum => self.view.cull_frustum = !self.view.cull_frustum,
             Action::Order => self.view.order = !self.view.order,

@@ -43,20 +43,27 @@ const PATIENCE: Duration = Duration::from_secs(4);
 type SoftSurface = softbuffer::Surface<OwnedDisplayHandle, Arc<Window>>;
 
 impl Screen {
-    /// Shows `content` in `window` with the backend that was asked for; `Auto` falls back to
-    /// the software rasteriser. Quads that were made of it before are not made again.
+    /// Shows the content in `window` with the backend that was asked for; `Auto` falls back to
+    /// the software rasteriser. Quads that were made of it before are not made again. The content
+    /// stays where it is if there is no such backend.
     pub(super) fn open(
         event_loop: &ActiveEventLoop,
         window: &Arc<Window>,
         renderer: RendererKind,
         backend: BackendKind,
-        (content, quads): (Content, Option<Vec<ChunkQuads>>),
+        (content, quads): (&mut Option<Content>, Option<Vec<ChunkQuads>>),
         meshing: Meshing,
-    ) -> Result<Self, AppError> {
+    ) -> Result<Option<Self>, AppError> {
         let PhysicalSize { width, height } = window.inner_size();
         let size = Size { width: width.max(1), height: height.max(1) };
-        let quads = &quads.unwrap_or_else(|| content.quads(meshing, &Progress::default()));
-        let room = content.room(quads);
+        let Some(shown) = content.as_ref() else { return Ok(None) };
+        let quads = &quads.unwrap_or_else(|| shown.quads(meshing, &Progress::default()));
+        let room = shown.room(quads);
+        let mut put = |renderer, device, surface| {
+            let Some(content) = content.take() else { return Ok(None) };
+            let scene = Shown::new(content, quads, meshing, renderer)?;
+            Ok(Some(Self { scene, next: None, device, surface }))
+        };
         let display = event_loop.owned_display_handle();
         let open = |device: OpenDevice| Ok((device.renderer(renderer, room)?, device));
         if backend != BackendKind::Soft {
@@ -66,18 +73,19 @@ impl Screen {
                 vsync: true,
             };
             match scene::open_window(backend, target, size).and_then(open) {
-                Ok((renderer, device)) => {
-                    let scene = Shown::new(content, quads, meshing, renderer)?;
-                    return Ok(Self { scene, next: None, device, surface: None });
-                }
+                Ok((renderer, device)) => return put(renderer, device, None),
                 Err(error) if backend != BackendKind::Auto => return Err(error.into()),
                 Err(_) => {}
             }
         }
         let surface = Some(soft_surface(display, window)?);
         let (renderer, device) = scene::open_soft(size).and_then(open)?;
-        let scene = Shown::new(content, quads, meshing, renderer)?;
-        Ok(Self { scene, next: None, device, surface })
+        put(renderer, device, surface)
+    }
+
+    /// Whether pictures are drawn without a GPU and copied to the window.
+    pub(super) const fn is_soft(&self) -> bool {
+        self.surface.is_some()
     }
 
     /// Shows this instead, from the same eye, as soon as nothing of it is missing.

@@ -34,6 +34,7 @@ mod remeshed;
 mod stored;
 mod window;
 #[cfg(unix)]
+mod window_backends;
 mod window_drop;
 mod window_edits;
 mod window_levels;

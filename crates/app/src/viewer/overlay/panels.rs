@@ -5,7 +5,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use drystone::scene::{Brush, RendererKind};
+use drystone::scene::{BackendKind, Brush, RendererKind};
 use drystone_pool::{PoolPlace, PoolStats};
 use drystone_render::{Cull, DrawStats, HeldStats, PlacePolicy, View};
 use drystone_voxel::MaterialTable;
@@ -31,6 +31,7 @@ mod plot;
 pub(crate) struct Facts<'a> {
     pub(crate) name: &'a str,
     pub(crate) backend: &'a str,
+    pub(crate) backend_kind: BackendKind,
     pub(crate) renderer: RendererKind,
     pub(crate) drawn: DrawStats,
     pub(crate) held: HeldStats,
@@ -63,6 +64,7 @@ pub(crate) struct EditFacts<'a> {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Action {
     Renderer(RendererKind),
+    Backend(BackendKind),
     /// The other of yes and no.
     Mask,
     Frustum,
@@ -276,6 +278,16 @@ fn switches(ui: &mut Ui, facts: &Facts<'_>, actions: &mut Vec<Action>) {
             let is_it = same_kind(kind, facts.renderer);
             if ui.selectable_label(is_it, name).clicked() && !is_it {
                 actions.push(Action::Renderer(kind));
+            }
+        }
+    });
+    let backends =
+        [("wgpu", BackendKind::Wgpu), ("gl", BackendKind::Gl), ("soft", BackendKind::Soft)];
+    ui.horizontal(|ui| {
+        for (name, kind) in backends {
+            let is_it = kind == facts.backend_kind;
+            if ui.selectable_label(is_it, name).clicked() && !is_it {
+                actions.push(Action::Backend(kind));
             }
         }
     });

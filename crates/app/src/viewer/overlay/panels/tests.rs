@@ -32,6 +32,7 @@ fn facts<'a>(materials: &'a MaterialTable, settings: &'a Settings, is_on: bool) 
     Facts {
         name: "a world",
         backend: "some adapter",
+        backend_kind: BackendKind::Gl,
         renderer: RendererKind::Pool,
         drawn: DrawStats { triangles: 4, ..DrawStats::default() },
         held: HeldStats::default(),
@@ -109,7 +110,8 @@ fn every_switch_can_be_reached() {
     let air = [Action::Levels, Action::Tint, Action::Wire];
     let edits = [Action::Undo, Action::Redo, Action::Save];
     let expected = kinds.map(Action::Renderer).into_iter().chain(switches).chain(buttons);
-    for action in expected.chain(air).chain(edits) {
+    let backends = [BackendKind::Wgpu, BackendKind::Soft].map(Action::Backend);
+    for action in expected.chain(air).chain(edits).chain(backends) {
         assert!(done.contains(&action), "{action:?} cannot be clicked");
     }
     let is_cube = |it: &Action| matches!(it, Action::Brush(it) if it.form == BrushForm::Cube);
@@ -117,7 +119,9 @@ fn every_switch_can_be_reached() {
     assert!(done.iter().any(|it| matches!(it, Action::MouseSpeed(_))));
     assert!(done.iter().any(|it| matches!(it, Action::Hour(_))));
     assert!(done.iter().any(|it| matches!(it, Action::Haze(_))));
-    assert!(!done.contains(&Action::Renderer(RendererKind::Pool)), "it is that already");
+    for same in [Action::Renderer(RendererKind::Pool), Action::Backend(BackendKind::Gl)] {
+        assert!(!done.contains(&same), "it is {same:?} already");
+    }
 }
 
 /// What a model has none of is grey; the rest is as of voxels.
