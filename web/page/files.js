@@ -30,7 +30,8 @@ export function whyNot(files) {
   if (files.length > 2) return 'Several files: drop one at a time, or a world together with its edits';
   const size = files.reduce((sum, file) => sum + file.size, 0);
   const names = files.map((file) => file.name).join(', ');
-  return size > MAX_FILES_BYTES && `${names}: ${size} bytes, at most ${MAX_FILES_BYTES} are taken; the viewer takes all: drystone ${files[0].name}`;
+  const how = files.length === 1 ? names : 'WORLD --edits EDITS';
+  return size > MAX_FILES_BYTES && `${names}: ${size} bytes, at most ${MAX_FILES_BYTES} are taken; the viewer takes all: drystone ${how}`;
 }
 
 /// Which of one or two files is a world and which holds edits. Throws what is wrong with them.

@@ -60,6 +60,7 @@ const hasEdits = () => {
 
 /// Nothing more can be shown: says why, with a picture. What was shown can be saved, if it is given.
 const refuse = (reason, lost = null) => {
+  hush('device', 'waiting', 'saving');
   [page, rescued] = [null, lost];
   find('rescue').hidden = !lost || !hasEdits();
   state('refused');
@@ -135,11 +136,12 @@ async function recover(error) {
   for (let fault = error, isOpen = false; !isOpen;) {
     if (isBroken(fault)) return stop();
     if (reopened === REOPEN_DELAYS_MS.length) {
-      hush('device', 'waiting');
       return refuse(`The graphics device fails: ${fault}`, lost);
     }
     say(`${fault}; opening the device again`, 'device');
     await pause(REOPEN_DELAYS_MS[reopened]);
+    // Whatever stopped the program meanwhile has said so.
+    if (isStopped) return;
     reopened += 1;
     try {
       await lost.reopen(canvas);
@@ -149,8 +151,10 @@ async function recover(error) {
     }
   }
   faultAt = performance.now();
+  if (isStopped) return;
   page = lost;
   hush('device', 'waiting');
+  showTools();
   ask();
 }
 
@@ -183,8 +187,10 @@ async function switchRenderer() {
   } catch (error) {
     failed = error;
   }
+  if (isStopped) return;
   page = it;
   hush('waiting');
+  showTools();
   if (!failed) lightUp(it);
   state('ready');
   document.body.dataset.settled = false;

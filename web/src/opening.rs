@@ -17,6 +17,9 @@ const LEVELS_CACHE_BYTES: usize = 128 << 20;
 const MOST_EDITS_BYTES: usize = 256 << 20;
 /// The file grows by doubling what it has, which begins a little above 1 MiB: room for all of them.
 const MOST_FILE_BYTES: usize = MOST_EDITS_BYTES + (2 << 20);
+/// A file that is brought may grow beyond that once. What that makes of it can be brought again, and
+/// only grows no more.
+const LARGEST_FILE_BYTES: usize = MemoryFile::doubled(MOST_FILE_BYTES);
 /// Bytes for larger voxels above edited chunks.
 const COARSE_BYTES: usize = 16 << 20;
 /// A page has no thread that commits. What is put waits for somebody to save it, until that is four times so
@@ -106,8 +109,8 @@ impl EditsFile {
     /// More than a page keeps.
     pub(crate) fn brought(name: &str, bytes: Vec<u8>) -> Result<MemoryFile, String> {
         // What a page saved can always be brought.
-        if bytes.len() > MOST_FILE_BYTES {
-            let (len, most) = (bytes.len().div_ceil(1 << 20), MOST_FILE_BYTES >> 20);
+        if bytes.len() > LARGEST_FILE_BYTES {
+            let (len, most) = (bytes.len().div_ceil(1 << 20), LARGEST_FILE_BYTES >> 20);
             return Err(format!(
                 "{name}: {len} MiB of edits, at most {most} are taken here; the viewer takes all: --edits {name}"
             ));
@@ -160,6 +163,11 @@ fn numbered(world: &str, number: u32) -> String {
 fn place_in_series(name: &str) -> (&str, u32) {
     let extension = StoredWorld::EXTENSION;
     let stem = name.strip_suffix(extension).and_then(|it| it.strip_suffix('.')).unwrap_or(name);
+    // A browser numbers what it downloads again in its own way: "a.edits (1)".
+    let stem = match stem.strip_suffix(')').and_then(|it| it.rsplit_once(" (")) {
+        Some((stem, again)) if again.parse::<u32>().is_ok() => stem,
+        _ => stem,
+    };
     match stem.rsplit_once(".edits") {
         Some((world, "")) => (world, 1),
         Some((world, number)) => {

@@ -68,12 +68,12 @@ export const files = {
     const edits = await page.evaluate(async () => {
       const { Edits } = await import('./drystone_web.js');
       try {
-        return `${new Edits('e.drystone', new Uint8Array(259 << 20))}`;
+        return `${new Edits('e.drystone', new Uint8Array(518 << 20))}`;
       } catch (error) {
         return error;
       }
     });
-    check(edits.includes('e.drystone: 259 MiB of edits, at most 258'), edits);
+    check(edits.includes('e.drystone: 518 MiB of edits, at most 517'), edits);
   },
   async 'bad files are refused and the world stays'(page) {
     const before = await picture(page, 'bad-before');

@@ -57,14 +57,20 @@ impl MemoryFile {
         Self::of_bytes(name, Vec::new(), most_bytes)
     }
 
-    /// The file of these bytes. However many they are, it may grow once: to twice as many.
+    /// The file of these bytes. Where the first doubling of what it has would go beyond so many
+    /// bytes, it may grow by that one, if there are no more of them to begin with.
     pub fn of_bytes(name: impl Into<PathBuf>, bytes: Vec<u8>, most_bytes: usize) -> Self {
         let once_bytes = match bytes.len() {
             0 => 0,
-            len => len.saturating_mul(2).saturating_add(HEADS_BYTES),
+            len => Self::doubled(len.min(most_bytes)),
         };
         let most_bytes = most_bytes.max(once_bytes);
         Self(Arc::new(Inner { name: name.into(), most_bytes, bytes: RwLock::new(bytes) }))
+    }
+
+    /// How many bytes a file of so many has at the most when it has grown once.
+    pub const fn doubled(len: usize) -> usize {
+        len.saturating_mul(2).saturating_add(HEADS_BYTES)
     }
 
     /// What it is called.
