@@ -26,7 +26,7 @@ pub(crate) const HEIGHT: u32 = 240;
 /// Largest difference of a channel, of 255: one for rounding, one for the sums before it.
 const TOLERANCE: u8 = 2;
 /// Share of pixels that may differ more, away from silhouettes.
-const STRAY: f64 = 0.0002;
+pub(crate) const STRAY: f64 = 0.0002;
 /// Share of pixels that may differ more, in all.
 const SILHOUETTE: f64 = 0.01;
 

@@ -3,6 +3,7 @@
 use std::{thread::sleep, time::Duration};
 
 use crate::{
+    pictures::STRAY,
     program::{binary, scratch},
     window::{Viewer, screen, wait_for_title, window_of},
     window_edits::focus,
@@ -37,13 +38,16 @@ fn another_backend_goes_on_with_the_same() {
         key("k");
         wait_for_title(&screen, &window, &format!("now on {words}"));
         let now = picture(&format!("2-{number}"));
-        assert_eq!(edited.difference(&now, 8).unwrap().away_from_edges, 0, "{words}");
+        // As pictures without a window are compared.
+        let stray = f64::from(edited.difference(&now, 8).unwrap().away_from_edges);
+        let pixels = f64::from(now.width()) * f64::from(now.height());
+        assert!(stray <= STRAY * pixels, "{words}: {stray}");
     }
     key("ctrl+z");
     wait_for_title(&screen, &window, "taken back");
     let undone = screen.settled_unlike(&edited, &folder.join("3-undone.png"));
     assert!(undone == before);
-    // Nothing keeps what was edited, and it is taken back.
-    key("Escape");
+    // Nothing keeps what was edited: who closes is asked once.
+    ["Escape", "Escape"].into_iter().for_each(key);
     assert!(viewer.wait());
 }
