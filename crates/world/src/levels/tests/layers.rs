@@ -60,7 +60,8 @@ fn what_is_edited_again_is_as_if_made_whole() {
 fn what_another_tree_edits_is_not_taken_for_kept() {
     let near = eye([100.0, 60.0, 100.0], 900.0);
     let data = Arc::new(LevelData::new(derived([5, 4, 5]), 64 << 20));
-    let mut trees = [0, 1].map(|_| LevelTree::new(Arc::clone(&data), unhurried()).unwrap());
+    let alone = LevelConfig { threads: 0, ..unhurried() };
+    let mut trees = [0, 1].map(|_| LevelTree::new(Arc::clone(&data), alone).unwrap());
     let mut screens = [Screen::default(), Screen::default()];
     for (tree, screen) in trees.iter_mut().zip(&mut screens) {
         settle(tree, &near, screen);
