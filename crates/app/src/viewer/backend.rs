@@ -21,7 +21,10 @@ impl Viewer {
         let content = (&mut self.content, self.quads.take());
         let opened = Screen::open(event_loop, &window, renderer, backend, content, meshing)?;
         let Some(mut opened) = opened else { return Ok(()) };
-        opened.set_cull(self.options.cull)?;
+        if let Err(error) = opened.set_cull(self.options.cull) {
+            self.content = Some(opened.into_content());
+            return Err(error.into());
+        }
         let backend = opened.backend();
         if self.options.verbose {
             output::note(&format!("drawing on {backend}"));
@@ -80,6 +83,10 @@ impl Viewer {
             self.editing.message = format!("now on {backend}");
             return;
         };
+        if self.content.is_none() {
+            // The device took it and failed: what was edited is saved as the window closes.
+            return self.stop(event_loop, error);
+        }
         self.options = before;
         self.say(&format!("{error}; it goes on as before"));
         if let Err(error) = self.open_screen(event_loop, window) {

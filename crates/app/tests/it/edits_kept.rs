@@ -272,20 +272,29 @@ fn commands_take_edits() {
     assert!(line.contains("lost.drystone"), "{line}");
 }
 
+fn source() -> Box<GeneratedWorld> {
+    let config = GeneratorConfig { size_chunks: [2, 3, 2], ..GeneratorConfig::default() };
+    Box::new(GeneratedWorld::new(config).unwrap())
+}
+
+/// A world that is edited, and nobody keeps it.
+fn unkept() -> (Unseen, Editor) {
+    let unkept = EditedSource::without_file(source(), CommitPolicy::default()).unwrap();
+    let world = Unseen(World::load(&unkept).unwrap());
+    (world, Editor::new(EditKeeper::new(KeptBy::Source(Arc::new(unkept)))))
+}
+
+fn edit(editor: &mut Editor, world: &mut Unseen, x: i32) {
+    let shape = VoxelShape::cube(VoxelPos::new(x, 30, 20), 9);
+    editor.fill(world, &shape, Material(x as u16 % 3)).unwrap();
+}
+
 /// Edits that nothing keeps are all handed to the file that is made for them later.
 #[test]
 fn edits_get_a_file_later() {
     let folder = scratch("edits-later");
     let path = folder.join("edits.drystone");
-    let config = GeneratorConfig { size_chunks: [2, 3, 2], ..GeneratorConfig::default() };
-    let source = || Box::new(GeneratedWorld::new(config.clone()).unwrap());
-    let unkept = EditedSource::without_file(source(), CommitPolicy::default()).unwrap();
-    let mut world = Unseen(World::load(&unkept).unwrap());
-    let mut editor = Editor::new(EditKeeper::new(KeptBy::Source(Arc::new(unkept))));
-    let edit = |editor: &mut Editor, world: &mut Unseen, x: i32| {
-        let shape = VoxelShape::cube(VoxelPos::new(x, 30, 20), 9);
-        editor.fill(world, &shape, Material(x as u16 % 3)).unwrap();
-    };
+    let (mut world, mut editor) = unkept();
     for x in [12, 40] {
         edit(&mut editor, &mut world, x);
         editor.keeper().save().unwrap();
@@ -312,15 +321,7 @@ fn edits_get_a_file_later() {
 /// The same in memory, as in a page: what has no room is told and waits, what is saved is a file.
 #[test]
 fn edits_get_a_file_in_memory_later() {
-    let config = GeneratorConfig { size_chunks: [2, 3, 2], ..GeneratorConfig::default() };
-    let source = || Box::new(GeneratedWorld::new(config.clone()).unwrap());
-    let unkept = EditedSource::without_file(source(), CommitPolicy::default()).unwrap();
-    let mut world = Unseen(World::load(&unkept).unwrap());
-    let mut editor = Editor::new(EditKeeper::new(KeptBy::Source(Arc::new(unkept))));
-    let edit = |editor: &mut Editor, world: &mut Unseen, x: i32| {
-        let shape = VoxelShape::cube(VoxelPos::new(x, 30, 20), 9);
-        editor.fill(world, &shape, Material(x as u16 % 3)).unwrap();
-    };
+    let (mut world, mut editor) = unkept();
     edit(&mut editor, &mut world, 12);
     let refused = editor.keeper().keep_in(&MemoryFile::new("tiny", 100)).unwrap_err();
     assert!(refused.to_string().contains("there is room in memory"), "{refused}");
