@@ -30,10 +30,12 @@ impl BucketHandle {
         (self.generation as u64) << u32::BITS | self.index as u64
     }
 
-    /// The handle of that number: give it back only to the ring that it came from.
+    /// The handle of that number, or `None` for a number that no handle has: generations of
+    /// handles are odd. Use it only with the ring that the handle came from.
     #[inline]
-    pub const fn from_bits(bits: u64) -> Self {
-        Self { index: bits as u32, generation: (bits >> u32::BITS) as u32 }
+    pub const fn from_bits(bits: u64) -> Option<Self> {
+        let (index, generation) = (bits as u32, (bits >> u32::BITS) as u32);
+        if generation % 2 == 1 { Some(Self { index, generation }) } else { None }
     }
 }
 

@@ -2,6 +2,7 @@ use core::ops::Range;
 
 use crate::{Error, Offset};
 
+mod alignments;
 mod bins;
 mod blocks;
 mod check;
@@ -14,6 +15,7 @@ mod stats;
 #[cfg(test)]
 mod tests;
 
+use alignments::{Alignments, padding};
 use bins::Bins;
 pub(crate) use bins::bin_of;
 pub use blocks::{Block, Blocks};
@@ -70,6 +72,7 @@ pub struct RangeSpace<O: Offset = u32> {
     used: O,
     live_blocks: u32,
     nodes: Nodes<O>,
+    alignments: Alignments<O>,
     bins: Bins,
 }
 
@@ -98,6 +101,7 @@ impl<O: Offset> RangeSpace<O> {
             used: O::default(),
             live_blocks: 0,
             nodes: Nodes::new(),
+            alignments: Alignments::new(),
             bins: Bins::new::<O>(),
         };
         space.nodes.push_start();
@@ -134,11 +138,13 @@ impl<O: Offset> RangeSpace<O> {
         }
     }
 
-    /// Hands out `size` units in a row that start at a multiple of `align`.
+    /// Hands out `size` units in a row that start at a multiple of `align`, wherever
+    /// defragmentation moves them.
     ///
     /// # Cost
     /// As [`allocate`](Self::allocate); but before giving up, every gap that is large
-    /// enough is looked at.
+    /// enough is looked at. From the first aligned range on, 4 bytes a live range (8 in
+    /// `u64`) more.
     ///
     /// # Errors
     /// `InvalidSize` when either is zero. `Full` with numbers when no gap holds it.
@@ -149,7 +155,7 @@ impl<O: Offset> RangeSpace<O> {
         let found = self.find_aligned(size, align);
         let place = found.and_then(|(before, pad)| Some((before, pad, self.nodes.take_unused()?)));
         match place {
-            Some((before, pad, at)) => Ok(self.hand_out(at, before, pad, size)),
+            Some((before, pad, at)) => self.hand_out_aligned(at, before, pad, (size, align)),
             None => Err(self.full(size)),
         }
     }
@@ -173,6 +179,23 @@ impl<O: Offset> RangeSpace<O> {
     pub fn range(&self, handle: RangeHandle) -> Option<Range<O>> {
         let node = self.live_node(handle).ok()?;
         Some(node.offset..node.end())
+    }
+
+    /// The number that the range's offset is a multiple of: 1, or what was asked for. `None`
+    /// when the handle is stale.
+    ///
+    /// # Examples
+    /// ```
+    /// use drystone_alloc::RangeSpace;
+    ///
+    /// let mut space = RangeSpace::new(1000);
+    /// let range = space.allocate_aligned(10, 256)?;
+    /// assert_eq!(space.alignment(range), Some(256));
+    /// # Ok::<(), drystone_alloc::Error>(())
+    /// ```
+    pub fn alignment(&self, handle: RangeHandle) -> Option<u64> {
+        self.live_node(handle).ok()?;
+        Some(self.alignments.get(handle.index).into().max(1))
     }
 
     /// Takes every range back and keeps the memory. All handles are stale then.
@@ -256,10 +279,27 @@ impl<O: Offset> RangeSpace<O> {
         node.size = size;
         node.generation += 1;
         let generation = node.generation;
+        self.alignments.clear(at);
         self.attach(at, before, pad);
         self.used += size;
         self.live_blocks += 1;
         RangeHandle { index: at, generation }
+    }
+
+    /// Hands out a range that keeps its alignment.
+    fn hand_out_aligned(
+        &mut self,
+        at: u32,
+        before: u32,
+        pad: O,
+        (size, align): (O, O),
+    ) -> Result<RangeHandle, Error> {
+        let handle = self.hand_out(at, before, pad, size);
+        if self.alignments.set(at, align).is_none() {
+            self.free(handle)?;
+            return Err(self.full(size));
+        }
+        Ok(handle)
     }
 
     /// Puts a range, whose size is set, into the gap after `before`, `pad` units in.
@@ -321,14 +361,4 @@ impl<O: Offset> RangeSpace<O> {
     fn full(&self, requested: O) -> Error {
         self.stats().full(requested.into())
     }
-}
-
-/// Units from `offset` to the next multiple of `align`; `None` when that lies beyond all
-/// numbers.
-fn padding<O: Offset>(offset: O, align: O) -> Option<O> {
-    let over = offset.into() % align.into();
-    if over == 0 {
-        return Some(O::default());
-    }
-    O::try_from(align.into() - over).ok()
 }

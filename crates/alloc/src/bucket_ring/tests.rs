@@ -12,7 +12,19 @@ fn the_longest_free_comes_first() {
     let order = [5, 6, 6].map(|completed| ring.allocate(completed).unwrap().index());
     assert_eq!(order, [1, 2, 0]);
     assert_eq!((ring.range(a), ring.free(a, 9)), (None, Err(Error::Stale)));
-    assert_eq!(BucketHandle::from_bits(a.to_bits()), a);
+    assert_eq!(BucketHandle::from_bits(a.to_bits()), Some(a));
+}
+
+/// The generation of a free bucket is even: a handle with it would free the bucket twice.
+#[test]
+fn numbers_that_no_handle_has_are_refused() {
+    let mut ring = BucketRing::new(2, 10);
+    let bucket = ring.allocate(0).unwrap();
+    ring.free(bucket, 1).unwrap();
+    let freed = bucket.to_bits() + (1 << u32::BITS);
+    assert_eq!(BucketHandle::from_bits(freed), None);
+    assert_eq!([0, 1, u32::MAX.into()].map(BucketHandle::from_bits), [None; 3]);
+    assert_eq!((ring.len(), ring.check()), (0, Ok(())));
 }
 
 #[test]

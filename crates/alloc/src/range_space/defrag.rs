@@ -1,6 +1,6 @@
 use alloc::vec::Vec;
 
-use super::{RangeHandle, RangeSpace};
+use super::{RangeHandle, RangeSpace, alignments::padding};
 use crate::{Error, Offset};
 
 mod planner;
@@ -84,11 +84,13 @@ impl<O: Offset> RangeSpace<O> {
     /// The plan walks down from the last range. What fits into a gap further down goes
     /// there: the best bargain, a unit gained for each moved. What does not fit stays,
     /// and as soon as the gaps passed would do, the ranges passed slide down over them,
-    /// lowest first. Every move goes down, so that plan after plan comes to an end; the
-    /// target is reached when a plan is empty.
+    /// lowest first. Every move goes down, so that plan after plan comes to an end. When a
+    /// plan is empty, the target is reached, unless ranges are aligned: each keeps its
+    /// alignment, and the units that this costs may lie between ranges.
     ///
     /// # Cost
-    /// O(ranges), a copy of the space's nodes included.
+    /// O(ranges), a copy of the space's nodes included; and for an aligned range that finds
+    /// no gap, a look at every gap that is large enough.
     ///
     /// # Examples
     /// ```
@@ -120,7 +122,7 @@ impl<O: Offset> RangeSpace<O> {
     /// # Errors
     /// `Stale` when the range was freed since the plan was made, `NotAllocated` when it
     /// lies elsewhere or has another size now, `Full` when its new place is no longer
-    /// free. Nothing has changed then; the rest of the plan is best dropped.
+    /// free or breaks its alignment. Nothing has changed then; the rest of the plan is best dropped.
     pub fn apply_move(&mut self, step: &Move<O>) -> Result<(), Error> {
         let node = self.live_node(step.handle)?;
         if (node.offset, node.size) != (step.from, step.size) {
@@ -129,6 +131,7 @@ impl<O: Offset> RangeSpace<O> {
         let own_room = if node.prev == step.after { node.size + node.gap } else { O::default() };
         let room = self.nodes.get(step.after).filter(|after| after.generation % 2 == 1);
         let fits = step.after != step.handle.index
+            && self.keeps_alignment(step)
             && room.is_some_and(|after| {
                 let end = after.end() + after.gap + own_room;
                 step.to >= after.end() && step.to <= end && step.size <= end - step.to
@@ -142,6 +145,11 @@ impl<O: Offset> RangeSpace<O> {
         }
         self.relocate(step.handle.index, step.after, step.to);
         Ok(())
+    }
+
+    /// Whether the range is aligned at its new place.
+    pub(super) fn keeps_alignment(&self, step: &Move<O>) -> bool {
+        padding(step.to, self.alignments.get(step.handle.index)) == Some(O::default())
     }
 
     /// Moves a range to `to`, in the gap behind `after` (its own place included, when that

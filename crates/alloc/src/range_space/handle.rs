@@ -1,5 +1,7 @@
 use core::fmt;
 
+use super::nodes::START;
+
 /// Names one live range of a [`RangeSpace`](super::RangeSpace): index and generation. Once
 /// the range is freed the handle is stale for good, whoever gets the place next.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -22,10 +24,13 @@ impl RangeHandle {
         (self.generation as u64) << u32::BITS | self.index as u64
     }
 
-    /// The handle of that number: give it back only to the space that it came from.
+    /// The handle of that number, or `None` for a number that no handle has: generations of
+    /// handles are odd, and indices are above 0. Use it only with the space that the handle
+    /// came from.
     #[inline]
-    pub const fn from_bits(bits: u64) -> Self {
-        Self { index: bits as u32, generation: (bits >> u32::BITS) as u32 }
+    pub const fn from_bits(bits: u64) -> Option<Self> {
+        let (index, generation) = (bits as u32, (bits >> u32::BITS) as u32);
+        if index != START && generation % 2 == 1 { Some(Self { index, generation }) } else { None }
     }
 }
 

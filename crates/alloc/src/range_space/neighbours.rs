@@ -1,4 +1,4 @@
-use super::{Move, RangeHandle, RangeSpace, nodes::START};
+use super::{Move, RangeHandle, RangeSpace, alignments::padding, nodes::START};
 use crate::{Error, Offset};
 
 /// Ranges by their neighbours, for whoever packs a space by moving ranges in steps that do
@@ -22,12 +22,12 @@ impl<O: Offset> RangeSpace<O> {
         Ok(self.nodes[self.node_of(range)?].gap)
     }
 
-    /// Hands out `size` units right behind a range, or for `None` at the start of the
-    /// space.
+    /// Hands out `size` units behind a range, or for `None` at the start of the space: at the
+    /// first multiple of `align` there.
     ///
     /// # Errors
-    /// `InvalidSize` for zero, `Stale`, or `Full` when too little is free there: then
-    /// `largest_free` is what is.
+    /// `InvalidSize` when either is zero, `Stale`, or `Full` when too little is free there:
+    /// then `largest_free` is what is.
     ///
     /// # Examples
     /// ```
@@ -36,7 +36,7 @@ impl<O: Offset> RangeSpace<O> {
     /// let mut space = RangeSpace::new(100);
     /// let ranges = [10, 20, 30].map(|size| space.allocate(size).unwrap());
     /// space.free(ranges[1])?;
-    /// let packed = space.allocate_behind(Some(ranges[0]), 15)?;
+    /// let packed = space.allocate_behind(Some(ranges[0]), 15, 1)?;
     /// assert_eq!(space.range(packed), Some(10..25));
     /// assert_eq!(space.next(Some(packed)), Some(ranges[2]));
     /// # Ok::<(), drystone_alloc::Error>(())
@@ -45,16 +45,18 @@ impl<O: Offset> RangeSpace<O> {
         &mut self,
         range: Option<RangeHandle>,
         size: O,
+        align: O,
     ) -> Result<RangeHandle, Error> {
-        if size == O::default() {
+        if size == O::default() || align == O::default() {
             return Err(Error::InvalidSize);
         }
         let before = self.node_of(range)?;
-        self.allocate_in_gap(before, O::default(), size)
+        let pad = padding(self.nodes[before].end(), align).unwrap_or(O::MAX);
+        self.allocate_in_gap(before, pad, (size, align))
     }
 
-    /// Hands out the new place of a move as a range of its own, while the range that is to
-    /// move stays where it is. Once its units are there, and nobody reads the old ones any
+    /// Hands out the new place of a move as a range of its own, with the alignment of the
+    /// range that is to move, while that stays where it is. Once its units are there, and nobody reads the old ones any
     /// more, free the old range.
     ///
     /// # Errors
@@ -66,19 +68,25 @@ impl<O: Offset> RangeSpace<O> {
         }
         let after = self.nodes.get(step.after).filter(|after| after.generation % 2 == 1);
         match after.map(super::nodes::Node::end) {
-            Some(end) if step.to >= end => {
-                self.allocate_in_gap(step.after, step.to - end, step.size)
+            Some(end) if step.to >= end && self.keeps_alignment(step) => {
+                let align = self.alignments.get(step.handle.index);
+                self.allocate_in_gap(step.after, step.to - end, (step.size, align))
             }
             _ => Err(self.stats().full(step.size.into())),
         }
     }
 
     /// Hands out units of the gap behind a live node, `pad` units in.
-    fn allocate_in_gap(&mut self, before: u32, pad: O, size: O) -> Result<RangeHandle, Error> {
+    fn allocate_in_gap(
+        &mut self,
+        before: u32,
+        pad: O,
+        (size, align): (O, O),
+    ) -> Result<RangeHandle, Error> {
         let gap = self.nodes[before].gap;
         let fits = gap >= pad && gap - pad >= size;
         match fits.then(|| self.nodes.take_unused()).flatten() {
-            Some(at) => Ok(self.hand_out(at, before, pad, size)),
+            Some(at) => self.hand_out_aligned(at, before, pad, (size, align)),
             None => Err(Error::Full {
                 requested: size.into(),
                 largest_free: gap.into(),
@@ -108,14 +116,19 @@ mod tests {
         assert_eq!((space.next(Some(c)), space.next(Some(b))), (None, None));
         assert_eq!((space.gap_behind(None), space.gap_behind(Some(a))), (Ok(0), Ok(20)));
         let full = Error::Full { requested: 21, largest_free: 20, total_free: 60 };
-        assert_eq!(space.allocate_behind(Some(a), 21), Err(full));
-        assert!(space.allocate_behind(None, 1).is_err());
-        assert_eq!(space.allocate_behind(Some(b), 1), Err(Error::Stale));
-        assert_eq!(space.allocate_behind(Some(a), 0), Err(Error::InvalidSize));
-        let d = space.allocate_behind(Some(a), 20).unwrap();
+        assert_eq!(space.allocate_behind(Some(a), 21, 1), Err(full));
+        assert!(space.allocate_behind(None, 1, 1).is_err());
+        assert_eq!(space.allocate_behind(Some(b), 1, 1), Err(Error::Stale));
+        assert_eq!(space.allocate_behind(Some(a), 0, 1), Err(Error::InvalidSize));
+        assert_eq!(space.allocate_behind(Some(a), 1, 0), Err(Error::InvalidSize));
+        let aligned = space.allocate_behind(Some(a), 6, 12).unwrap();
+        assert_eq!((space.range(aligned), space.alignment(aligned)), (Some(12..18), Some(12)));
+        assert!(space.allocate_behind(Some(a), 1, u32::MAX).is_err());
+        space.free(aligned).unwrap();
+        let d = space.allocate_behind(Some(a), 20, 1).unwrap();
         assert_eq!(space.range(d), Some(10..30));
-        assert_eq!(RangeHandle::from_bits(d.to_bits()), d);
-        assert_ne!(RangeHandle::from_bits(b.to_bits()), d);
+        assert_eq!(RangeHandle::from_bits(d.to_bits()), Some(d));
+        assert_ne!(RangeHandle::from_bits(b.to_bits()), Some(d));
         space.check().unwrap();
     }
 

@@ -91,7 +91,7 @@ impl<O: Offset> RangeSpace<O> {
 
     /// Bytes of heap memory held.
     pub fn size_bytes(&self) -> usize {
-        self.nodes.size_bytes() + self.bins.size_bytes()
+        self.nodes.size_bytes() + self.alignments.size_bytes() + self.bins.size_bytes()
     }
 
     /// The largest gap: it is in the highest bin that has any.

@@ -114,3 +114,64 @@ fn outdated_moves_are_refused() {
     assert_eq!(space.range(middle), Some(10..20));
     space.check().unwrap();
 }
+
+/// The start of the space and the nodes of ranges that are gone are no ranges.
+#[test]
+fn numbers_that_no_handle_has_are_refused() {
+    let mut space = RangeSpace::new(10);
+    let range = space.allocate(1).unwrap();
+    space.free(range).unwrap();
+    let freed = range.to_bits() + (1 << u32::BITS);
+    let start = 1 << u32::BITS;
+    assert_eq!([freed, start, 0].map(RangeHandle::from_bits), [None; 3]);
+}
+
+/// With every order of moves, and with moves that the caller carries out in two steps.
+#[test]
+fn aligned_ranges_stay_aligned_when_they_move() {
+    for order in [MoveOrder::FrontToBack, MoveOrder::AtOnce] {
+        let mut space = RangeSpace::new(10_000);
+        let first = space.allocate(100).unwrap();
+        let gap = space.allocate(1000).unwrap();
+        let aligned: Vec<_> =
+            [256, 512, 3].map(|align| (space.allocate_aligned(256, align).unwrap(), align)).into();
+        space.free(gap).unwrap();
+        let before: Vec<_> = aligned.iter().map(|&(range, _)| space.range(range)).collect();
+        loop {
+            let plan = space.plan_defragmentation(&DefragBudget { order, ..Default::default() });
+            if plan.is_empty() {
+                break;
+            }
+            for step in plan {
+                let off_by_one = Move { to: step.to + 1, ..step };
+                let needs = space.alignment(step.handle).unwrap();
+                assert!(needs == 1 || space.apply_move(&off_by_one).is_err());
+                assert!(needs == 1 || space.allocate_target(&off_by_one).is_err());
+                if !step.overlaps() && space.clone().allocate_target(&step).is_ok() {
+                    let mut other = space.clone();
+                    let target = other.allocate_target(&step).unwrap();
+                    assert_eq!(other.alignment(target), Some(needs));
+                }
+                space.apply_move(&step).unwrap();
+            }
+        }
+        let after: Vec<_> = aligned.iter().map(|&(range, _)| space.range(range)).collect();
+        assert_ne!(before, after, "nothing has moved");
+        for (range, align) in aligned {
+            assert_eq!(space.range(range).unwrap().start % align, 0);
+        }
+        assert_eq!(space.range(first), Some(0..100));
+        space.check().unwrap();
+    }
+}
+
+/// An index that an aligned range had says nothing of the range that has it next.
+#[test]
+fn alignment_ends_with_the_range() {
+    let mut space = RangeSpace::new(100);
+    let aligned = space.allocate_aligned(10, 7).unwrap();
+    space.free(aligned).unwrap();
+    assert_eq!(space.alignment(aligned), None);
+    let plain = space.allocate(10).unwrap();
+    assert_eq!((plain.index(), space.alignment(plain)), (aligned.index(), Some(1)));
+}

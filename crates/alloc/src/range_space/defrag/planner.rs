@@ -1,7 +1,10 @@
 use alloc::{collections::BTreeMap, vec::Vec};
 
 use super::{DefragBudget, Move, MoveOrder};
-use crate::{Offset, RangeHandle, RangeSpace, range_space::nodes::START};
+use crate::{
+    Offset, RangeHandle, RangeSpace,
+    range_space::{alignments::padding, nodes::START},
+};
 
 /// Makes a plan by carrying it out on a copy of the space.
 ///
@@ -57,17 +60,19 @@ impl<O: Offset> Planner<O> {
     /// what is free in the region passed would do. `None` when the budget ended first.
     fn fill_gaps(&mut self) -> Option<Region> {
         let mut kept = Vec::new();
-        let mut kept_units = O::default();
+        // What stays, and what its alignment costs at most.
+        let mut kept_units = 0u128;
         let mut at = self.space.nodes[START].prev;
         while at != START {
             self.space.change_gap(at, O::default());
             let node = &self.space.nodes[at];
             let (before, size) = (node.prev, node.size);
-            let below = if self.may_leave(at) { self.space.find(size) } else { None };
+            let align = self.space.alignments.get(at);
+            let below = if self.may_leave(at) { self.find(size, align) } else { None };
             let stays = match below {
-                Some(after) => {
+                Some((after, pad)) => {
                     self.spend(size)?;
-                    let placed = self.move_to_gap(at, after)?;
+                    let placed = self.move_to_gap(at, after, pad)?;
                     (after == before).then_some(placed)
                 }
                 None => Some(at),
@@ -76,15 +81,24 @@ impl<O: Offset> Planner<O> {
                 // Behind a range that only went down a little the region goes on.
                 self.space.change_gap(stays, O::default());
                 kept.push(stays);
-                kept_units += size;
+                kept_units += u128::from(size.into()) + u128::from(align.into().saturating_sub(1));
             }
-            let region = self.space.capacity - self.space.nodes[before].end();
-            if (region - kept_units).into() >= self.target {
+            let region = (self.space.capacity - self.space.nodes[before].end()).into();
+            if u128::from(region) >= kept_units + u128::from(self.target) {
                 return Some(Region { before, kept });
             }
             at = before;
         }
         Some(Region { before: START, kept })
+    }
+
+    /// The node before a gap that holds `size` units at a multiple of `align`, if that is not
+    /// 0, and the units in front of that.
+    fn find(&self, size: O, align: O) -> Option<(u32, O)> {
+        match align == O::default() {
+            true => self.space.find(size).map(|before| (before, O::default())),
+            false => self.space.find_aligned(size, align),
+        }
     }
 
     /// Whether a range may go further down: not a node that only stands for one that did,
@@ -102,10 +116,10 @@ impl<O: Offset> Planner<O> {
         Some(())
     }
 
-    /// Moves a range to the start of the gap behind `after`. Returns the node that has its
-    /// new place in the copy, or `None` when there is no memory for one.
-    fn move_to_gap(&mut self, at: u32, after: u32) -> Option<u32> {
-        let to = self.space.nodes[after].end();
+    /// Moves a range into the gap behind `after`, `pad` units in. Returns the node that has
+    /// its new place in the copy, or `None` when there is no memory for one.
+    fn move_to_gap(&mut self, at: u32, after: u32, pad: O) -> Option<u32> {
+        let to = self.space.nodes[after].end() + pad;
         let behind = self.stands_for.get(&after).copied().unwrap_or(after);
         self.push_move(at, to, behind);
         match self.budget.order {
@@ -116,20 +130,23 @@ impl<O: Offset> Planner<O> {
             MoveOrder::AtOnce => {
                 let stand_in = self.space.nodes.take_unused()?;
                 let size = self.space.nodes[at].size;
-                self.space.hand_out(stand_in, after, O::default(), size);
+                self.space.hand_out(stand_in, after, pad, size);
                 self.stands_for.insert(stand_in, at);
                 Some(stand_in)
             }
         }
     }
 
-    /// Slides the ranges of a region down until they touch, lowest first.
+    /// Slides the ranges of a region down until they touch, or lie at their next alignment,
+    /// lowest first.
     fn slide_down(&mut self, region: &Region) {
         let mut after = region.before;
         for &at in region.kept.iter().rev() {
-            let to = self.space.nodes[after].end();
+            let end = self.space.nodes[after].end();
             let node = &self.space.nodes[at];
             let (offset, size) = (node.offset, node.size);
+            // Where the range lies is aligned, so the first place that is lies no higher.
+            let to = end + padding(end, self.space.alignments.get(at)).unwrap_or_default();
             // One that no budget ever suffices for stays, and the others gather behind it.
             if offset > to && size <= self.budget.units {
                 if self.spend(size).is_none() {

@@ -67,6 +67,7 @@ struct Owned<O> {
     handle: RangeHandle,
     offset: O,
     size: O,
+    align: O,
     owner: u32,
 }
 
@@ -230,7 +231,7 @@ fn allocate<O: Offset>(space: &mut RangeSpace<O>, shadow: &mut Shadow<O>, size: 
     let inside =
         |&(start, end): &(u64, u64)| start <= range.start.into() && range.end.into() <= end;
     assert!(gaps.iter().any(inside), "{range:?} was not free");
-    let owned = Owned { handle, offset: range.start, size, owner: shadow.next_owner };
+    let owned = Owned { handle, offset: range.start, size, align, owner: shadow.next_owner };
     shadow.next_owner += 1;
     shadow.write(owned);
     shadow.live.push(owned);
@@ -274,6 +275,8 @@ fn defragment<O: Offset>(
             let (from, to) = (step.from.into() as usize, step.to.into() as usize);
             shadow.owner.copy_within(from..from + step.size.into() as usize, to);
         }
+        let align = shadow.live[start].align;
+        assert_eq!(step.to.into() % align.into(), 0, "{step:?} breaks the alignment {align:?}");
         assert_eq!(space.apply_move(step), Ok(()));
         shadow.live[start].offset = step.to;
         // The real contents, copied move by move, are still those of each range.
@@ -283,7 +286,8 @@ fn defragment<O: Offset>(
     }
     rewrite(shadow);
     let is_unbounded = budget.units == O::MAX && budget.moves == u32::MAX;
-    if is_unbounded && budget.order == MoveOrder::FrontToBack {
+    let is_aligned = shadow.live.iter().any(|owned| owned.align.into() > 1);
+    if is_unbounded && budget.order == MoveOrder::FrontToBack && !is_aligned {
         let stats = space.stats();
         let target = u128::from(stats.free.into()) * 95 / 100;
         assert!(u128::from(stats.largest_free.into()) >= target, "{stats:?}");
@@ -304,6 +308,7 @@ fn check_apart<O: Offset>(plan: &[Move<O>]) {
 fn compare<O: Offset>(space: &RangeSpace<O>, shadow: &Shadow<O>) {
     for owned in &shadow.live {
         assert_eq!(space.range(owned.handle), Some(owned.offset..owned.offset + owned.size));
+        assert_eq!(space.alignment(owned.handle), Some(owned.align.into()));
     }
     shadow.check_contents();
     let gaps = shadow.gaps();
