@@ -4,7 +4,7 @@ use bytemuck::Pod;
 use drystone_alloc::{Move, RangeHandle};
 
 use crate::{
-    Backend, MeshHandle, VertexPool,
+    Backend, BackendError, MeshHandle, VertexPool,
     buffers::{Buffer, Span},
     mesh::PIECE_BIT,
     space::Space,
@@ -50,6 +50,9 @@ pub struct Moved {
     /// Whether nothing was left to do: every buffer but one is full, and in that one the
     /// free elements lie together, as far as moving can bring that about.
     pub is_done: bool,
+    /// Why the backend refused a copy, after which the call ended. The mesh stays where it
+    /// was, and a later call tries again.
+    pub refused: Option<BackendError>,
 }
 
 /// What is being done, from call to call.
@@ -61,6 +64,8 @@ pub(crate) struct Defragmenter {
     rests_until: u64,
     /// What the last call moved.
     pub(crate) moved: Vec<MeshHandle>,
+    /// Why the last call ended early.
+    refused: Option<BackendError>,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -157,6 +162,7 @@ impl<V: Pod, D: Pod> VertexPool<V, D> {
         if self.frames.current() < self.defragmenter.rests_until {
             return Moved { is_done: true, ..Moved::default() };
         }
+        self.defragmenter.refused = None;
         let mut left = Left::new(*budget, size_of::<V>() as u64);
         let mut task = self.defragmenter.task;
         let mut is_done = false;
@@ -192,7 +198,12 @@ impl<V: Pod, D: Pod> VertexPool<V, D> {
             }
         }
         self.defragmenter.task = task;
-        Moved { bytes: budget.bytes - left.bytes, moves: budget.moves - left.moves, is_done }
+        Moved {
+            bytes: budget.bytes - left.bytes,
+            moves: budget.moves - left.moves,
+            is_done,
+            refused: self.defragmenter.refused,
+        }
     }
 
     /// What to do next: empty the emptiest of the buffers that have room, if there are
@@ -241,15 +252,25 @@ impl<V: Pod, D: Pod> VertexPool<V, D> {
     }
 
     /// Has the GPU copy what `owner` has to another place, points the mesh there, and
-    /// retires the old place.
-    fn move_to(&mut self, owner: u32, to: Span, left: &mut Left, backend: &mut impl Backend) {
+    /// retires the old place. Returns whether the backend accepts copies.
+    fn move_to(
+        &mut self,
+        owner: u32,
+        to: Span,
+        left: &mut Left,
+        backend: &mut impl Backend,
+    ) -> bool {
         let Some((from, count)) = self.owned(owner) else {
             self.buffers.give_back(to, self.frames.current());
-            return;
+            return true;
         };
         let size_bytes = u64::from(count) * left.element_bytes;
         let at = |span: Span| (span.buffer.into(), u64::from(span.first) * left.element_bytes);
-        backend.copy_elements(at(from), at(to), size_bytes);
+        if let Err(error) = backend.copy_elements(at(from), at(to), size_bytes) {
+            self.buffers.give_back(to, self.frames.current());
+            self.defragmenter.refused = Some(error);
+            return false;
+        }
         // Both places are in the copy's hands until the frame being built has completed.
         self.frames.note_copy();
         let mut slot = owner;
@@ -272,6 +293,7 @@ impl<V: Pod, D: Pod> VertexPool<V, D> {
         self.changes.note(slot);
         left.bytes -= size_bytes;
         left.moves -= 1;
+        true
     }
 }
 

@@ -1,6 +1,6 @@
 use core::fmt;
 
-use crate::{BackendError, MeshHandle};
+use crate::{ALIGNMENT_BYTES, BackendError, MeshHandle};
 
 /// Meshes that [`PoolError::Full`] names.
 pub const CANDIDATES: usize = 4;
@@ -70,7 +70,21 @@ pub enum PoolError {
         /// The most there can be.
         limit: u32,
     },
-    /// The device refused what is not a place for elements; nothing was changed.
+    /// Elements or per-draw data have a size that no backend need accept; see
+    /// [`ALIGNMENT_BYTES`](crate::ALIGNMENT_BYTES).
+    Unaligned {
+        /// Bytes of an element, or of a mesh's per-draw data.
+        size_bytes: usize,
+    },
+    /// A draw command could count more indices than 32 bits hold.
+    TooManyIndices {
+        /// Elements that one command draws at most.
+        elements: u32,
+        /// The most that fit.
+        limit: u32,
+    },
+    /// The device refused a write, or a request that is not one for a buffer; nothing was
+    /// changed.
     Backend(BackendError),
 }
 
@@ -115,6 +129,16 @@ impl fmt::Display for PoolError {
             Self::TooLarge { capacity, limit } => {
                 write!(f, "a pool of {capacity} cannot be addressed: at most {limit}")
             }
+            Self::Unaligned { size_bytes } => write!(
+                f,
+                "elements and per-draw data of {size_bytes} bytes cannot be copied on every \
+                 device; make their size a multiple of {ALIGNMENT_BYTES} bytes"
+            ),
+            Self::TooManyIndices { elements, limit } => write!(
+                f,
+                "a draw command of {elements} elements has more than 2^32 - 1 indices; set \
+                 `pattern_elements` to {limit} at most"
+            ),
             Self::Backend(error) => write!(f, "vertex pool: {error}"),
         }
     }

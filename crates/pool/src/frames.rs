@@ -1,21 +1,51 @@
+use alloc::collections::VecDeque;
 use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use bytemuck::Pod;
 
 use crate::{Backend, VertexPool};
 
+/// Frames in flight that are stored one by one. Beyond that, the newest entry stands for all
+/// later frames, which then complete together: the queue stays short where completion is
+/// never reported.
+const MAX_STORED_FRAMES: usize = 64;
+
 /// Which frames were submitted, which are done, and whether the one being built reads
 /// anything yet.
+///
+/// The pool counts its own frames: frame 1 is the first that was reported to it, whatever
+/// number the device gave that frame. Device numbers are only compared with device numbers,
+/// so a pool may be created late, and may miss frames of other pools.
+///
+/// ```text
+///  device   1  2  3  4  5  6  7       4 and 6 belong to another pool
+///  pool           1     2     3       completed(5) ─► frame 2 of the pool has completed
+/// ```
 #[derive(Debug, Default)]
 pub(crate) struct Frames {
+    /// Frames of this pool that were submitted.
     submitted: u64,
+    /// Frames of this pool that have completed.
     completed: u64,
+    /// The device's number of the last frame of this pool.
+    device_number: u64,
+    /// Frames of this pool that have not completed, oldest first.
+    in_flight: VecDeque<InFlight>,
     /// Whether commands were handed out since the last frame was submitted.
     commands_taken: AtomicBool,
     /// How many those were.
     commands: AtomicU64,
     /// Whether the GPU was told to copy elements since then.
     has_copies: bool,
+}
+
+/// A frame that the GPU may not have finished.
+#[derive(Clone, Copy, Debug)]
+struct InFlight {
+    /// The pool's number.
+    frame: u64,
+    /// The device's number.
+    device_number: u64,
 }
 
 impl Frames {
@@ -47,29 +77,60 @@ impl Frames {
     pub(crate) const fn note_copy(&mut self) {
         self.has_copies = true;
     }
+
+    /// Notes that the frame being built was submitted as frame `device_number` of the device.
+    /// Returns the number of its commands, or `None` for a number that is not higher than the
+    /// last.
+    fn submit(&mut self, device_number: u64) -> Option<u64> {
+        if device_number <= self.device_number {
+            return None;
+        }
+        self.device_number = device_number;
+        self.submitted += 1;
+        if self.in_flight.len() >= MAX_STORED_FRAMES {
+            self.in_flight.pop_back();
+        }
+        self.in_flight.push_back(InFlight { frame: self.submitted, device_number });
+        self.has_copies = false;
+        *self.commands_taken.get_mut() = false;
+        Some(core::mem::take(self.commands.get_mut()))
+    }
+
+    /// Whether no more frames are stored than may be.
+    #[cfg(test)]
+    pub(crate) fn is_short(&self) -> bool {
+        self.in_flight.len() <= MAX_STORED_FRAMES
+    }
+
+    /// Notes that the device is done with its frames up to `device_number`.
+    fn complete(&mut self, device_number: u64) {
+        while let Some(done) =
+            self.in_flight.front().filter(|frame| frame.device_number <= device_number)
+        {
+            self.completed = done.frame;
+            self.in_flight.pop_front();
+        }
+    }
 }
 
 impl<V: Pod, D: Pod> VertexPool<V, D> {
-    /// Notes that frame `frame` was submitted: all that was written and all commands that
-    /// were taken before it belong to it. Numbers rise by one; a lower one than before
-    /// changes nothing.
+    /// Notes that the frame being built was submitted: all that was written and all commands
+    /// that were taken since the last call belong to it.
+    ///
+    /// `frame` is the device's number of that frame. Numbers rise from call to call, by any
+    /// step: frames that other pools on the same device submit need not be reported. A number
+    /// that is not higher than the last changes nothing.
     pub fn frame_submitted(&mut self, frame: u64) {
-        if frame <= self.frames.submitted {
-            return;
+        if let Some(commands) = self.frames.submit(frame) {
+            self.traffic.end_frame(commands);
         }
-        self.frames.submitted = frame;
-        self.frames.has_copies = false;
-        *self.frames.commands_taken.get_mut() = false;
-        let commands = core::mem::take(self.frames.commands.get_mut());
-        self.traffic.end_frame(commands);
     }
 
-    /// Notes that the GPU is done with all frames up to `frame`: places that only they
-    /// could read are free, and buffers that have been empty for a while are given back.
+    /// Notes that the GPU is done with the device's frames up to `frame`: places that only
+    /// they could read are free, and buffers that have been empty for a while are given back.
     /// Poll, and call this before a frame is built; nothing here waits.
     pub fn frames_completed(&mut self, frame: u64, backend: &mut impl Backend) {
-        let frame = frame.min(self.frames.submitted);
-        self.frames.completed = self.frames.completed.max(frame);
+        self.frames.complete(frame);
         self.buffers.release(self.frames.completed);
         let spare_frames = self.config.spare_frames;
         self.buffers.return_empty(

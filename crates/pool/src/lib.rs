@@ -86,7 +86,7 @@ mod vertex_pool;
 mod writer;
 
 pub use access::Access;
-pub use backend::{Backend, BackendError};
+pub use backend::{ALIGNMENT_BYTES, Backend, BackendError};
 pub use command::{CommandRun, DrawCommand};
 pub use config::{Config, Oversize, Placement};
 pub use defrag::{MoveBudget, Moved};
@@ -99,7 +99,7 @@ pub use mesh::MeshHandle;
 pub use nowhere::Nowhere;
 pub use parts::{MAX_PARTS, PartSet};
 pub use places::{PlaceState, PoolPlace};
-pub use simulated::{Picture, SimulatedGpu, SimulatedStats};
+pub use simulated::{Picture, SimulatedGpu, SimulatedPart, SimulatedStats};
 pub use stats::{FrameTraffic, PoolStats};
 pub use vertex_pool::{MeshPlace, VertexPool};
 pub use writer::MeshWriter;

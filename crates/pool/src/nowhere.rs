@@ -18,9 +18,23 @@ impl Backend for Nowhere {
     fn destroy_buffer(&mut self, _buffer: u32) {}
 
     #[inline]
-    fn write_elements(&mut self, _buffer: u32, _offset_bytes: u64, _bytes: &[u8]) {}
+    fn write_elements(
+        &mut self,
+        _buffer: u32,
+        _offset_bytes: u64,
+        _bytes: &[u8],
+    ) -> Result<(), BackendError> {
+        Ok(())
+    }
 
-    fn copy_elements(&mut self, _from: (u32, u64), _to: (u32, u64), _size_bytes: u64) {}
+    fn copy_elements(
+        &mut self,
+        _from: (u32, u64),
+        _to: (u32, u64),
+        _size_bytes: u64,
+    ) -> Result<(), BackendError> {
+        Ok(())
+    }
 
     fn resize_draw_data(&mut self, _slots: u32) -> Result<(), BackendError> {
         Ok(())

@@ -1,12 +1,15 @@
-use alloc::{collections::VecDeque, vec, vec::Vec};
-use core::ops::Range;
+use alloc::{collections::VecDeque, vec::Vec};
 
 use bytemuck::Pod;
 
 use crate::{Access, Backend, BackendError, CommandRun, DrawCommand, VertexPool};
 
-/// What memory that nobody has written holds.
-const GARBAGE: u8 = 0xDD;
+mod memory;
+mod picture;
+
+use memory::Memory;
+pub use memory::SimulatedPart;
+pub use picture::Picture;
 
 /// A GPU made of memory, for tests: it runs each submitted frame later, some frames behind,
 /// and reads what its memory holds by then.
@@ -19,6 +22,10 @@ const GARBAGE: u8 = 0xDD;
 /// A picture is all that the shader would get to see: for each element drawn its bytes,
 /// and those of its draw's data. So a picture tells whether a place was written too early,
 /// too late or past its end, whatever is in it.
+///
+/// Several pools can use one GPU: each has a [part](Self::part) of its own, [draws](Self::draw)
+/// in any frame or in none, and may be [dropped](Self::drop_part) while frames read it. The GPU
+/// itself is the backend of part 0.
 ///
 /// # Examples
 /// ```
@@ -45,18 +52,17 @@ pub struct SimulatedGpu {
     /// Bytes of all buffers, at most.
     limit_bytes: u64,
     used_bytes: u64,
-    buffers: Vec<Option<Vec<u8>>>,
-    table: Vec<u8>,
-    table_slots: u32,
-    /// Bytes of a slot.
-    data_bytes: usize,
-    /// What the next frame is going to do first.
-    pending: Vec<Work>,
-    frames: VecDeque<Vec<Work>>,
+    /// By the number of the part.
+    memories: Vec<Memory>,
+    /// What the next frame is going to do first, each with the number of its part.
+    pending: Vec<(usize, Work)>,
+    frames: VecDeque<Vec<(usize, Work)>>,
     submitted: u64,
     pictures: VecDeque<(u64, Picture)>,
     stats: SimulatedStats,
     is_lost: bool,
+    /// Writes and copies of elements that succeed before all others are refused.
+    writes_left: u64,
 }
 
 /// What a simulated GPU was asked to do so far.
@@ -77,11 +83,26 @@ pub struct SimulatedStats {
 /// Something that a frame does, in order.
 #[derive(Clone, Debug)]
 enum Work {
-    Write { buffer: u32, offset: usize, bytes: Vec<u8> },
-    Copy { from: (u32, usize), to: (u32, usize), size: usize },
-    ResizeTable { slots: u32 },
-    WriteTable { slot: u32, bytes: Vec<u8> },
+    Write {
+        buffer: u32,
+        offset: usize,
+        bytes: Vec<u8>,
+    },
+    Copy {
+        from: (u32, usize),
+        to: (u32, usize),
+        size: usize,
+    },
+    ResizeTable {
+        slots: u32,
+    },
+    WriteTable {
+        slot: u32,
+        bytes: Vec<u8>,
+    },
     Draw(Draw),
+    /// Gives back all that the part has.
+    Drop,
 }
 
 /// The commands of one list.
@@ -94,61 +115,6 @@ struct Draw {
     vertices_per_element: u32,
 }
 
-/// What one frame has drawn: elements in order, each with its draw's data.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Picture {
-    bytes: Vec<u8>,
-    data_bytes: usize,
-    element_bytes: usize,
-}
-
-impl Picture {
-    /// An empty picture of elements and per-draw data of these sizes.
-    pub const fn new(element_bytes: usize, data_bytes: usize) -> Self {
-        Self { bytes: Vec::new(), data_bytes, element_bytes }
-    }
-
-    /// Draws an element.
-    pub fn push(&mut self, data: &[u8], element: &[u8]) {
-        self.bytes.extend_from_slice(data);
-        self.bytes.extend_from_slice(element);
-    }
-
-    /// Elements drawn.
-    pub const fn len(&self) -> usize {
-        match self.bytes.len().checked_div(self.data_bytes + self.element_bytes) {
-            Some(count) => count,
-            None => 0,
-        }
-    }
-
-    /// Whether nothing was drawn.
-    pub const fn is_empty(&self) -> bool {
-        self.bytes.is_empty()
-    }
-
-    /// The bytes of the n-th draw's data and element.
-    ///
-    /// # Panics
-    /// When there are not so many.
-    pub fn drawn(&self, nth: usize) -> (&[u8], &[u8]) {
-        let start = nth * (self.data_bytes + self.element_bytes);
-        self.bytes[start..start + self.data_bytes + self.element_bytes].split_at(self.data_bytes)
-    }
-
-    /// The picture with its elements in an order that does not depend on that of drawing.
-    #[must_use]
-    pub fn sorted(&self) -> Self {
-        let mut drawn: Vec<_> = (0..self.len()).map(|nth| self.drawn(nth)).collect();
-        drawn.sort_unstable();
-        let mut sorted = Self::new(self.element_bytes, self.data_bytes);
-        for (data, element) in drawn {
-            sorted.push(data, element);
-        }
-        sorted
-    }
-}
-
 impl SimulatedGpu {
     /// A GPU that is up to `frames_in_flight` frames behind.
     pub const fn new(access: Access, frames_in_flight: usize) -> Self {
@@ -157,10 +123,7 @@ impl SimulatedGpu {
             frames_in_flight,
             limit_bytes: u64::MAX,
             used_bytes: 0,
-            buffers: Vec::new(),
-            table: Vec::new(),
-            table_slots: 0,
-            data_bytes: 0,
+            memories: Vec::new(),
             pending: Vec::new(),
             frames: VecDeque::new(),
             submitted: 0,
@@ -173,12 +136,18 @@ impl SimulatedGpu {
                 table_resizes: 0,
             },
             is_lost: false,
+            writes_left: u64::MAX,
         }
     }
 
     /// Lets it run out of memory: buffers have at most so many bytes in all.
     pub const fn set_limit_bytes(&mut self, limit_bytes: u64) {
         self.limit_bytes = limit_bytes;
+    }
+
+    /// Lets it refuse writes and copies of elements after so many more.
+    pub const fn set_writes_left(&mut self, writes_left: u64) {
+        self.writes_left = writes_left;
     }
 
     /// Loses the device: whatever is asked of it from now on is refused or does nothing.
@@ -196,13 +165,25 @@ impl SimulatedGpu {
         self.used_bytes
     }
 
-    /// Submits a frame that draws lists of a pool one after the other, and runs those that
-    /// are too far behind. Returns the frame's number.
-    pub fn submit<V: Pod, D: Pod>(
+    /// The backend of one of several pools, whose per-draw data has `data_bytes` bytes a mesh.
+    pub fn part(&mut self, number: usize, data_bytes: usize) -> SimulatedPart<'_> {
+        self.memory(number).data_bytes = data_bytes;
+        SimulatedPart { gpu: self, number }
+    }
+
+    /// Gives back all that a dropped pool had, once the frames that were submitted before have
+    /// run.
+    pub fn drop_part(&mut self, number: usize) {
+        self.pending.push((number, Work::Drop));
+    }
+
+    /// Adds lists of a pool to the frame being built; they are one picture.
+    pub fn draw<V: Pod, D: Pod>(
         &mut self,
+        number: usize,
         pool: &VertexPool<V, D>,
         lists: &[(&[CommandRun], &[DrawCommand])],
-    ) -> u64 {
+    ) {
         let mut commands = Vec::new();
         for (runs, all) in lists {
             for run in *runs {
@@ -217,10 +198,14 @@ impl SimulatedGpu {
             indices_per_element: pool.config().indices_per_element,
             vertices_per_element: pool.config().vertices_per_element,
         };
-        self.data_bytes = size_of::<D>();
-        let mut work = core::mem::take(&mut self.pending);
-        work.push(Work::Draw(draw));
-        self.frames.push_back(work);
+        self.memory(number).data_bytes = size_of::<D>();
+        self.pending.push((number, Work::Draw(draw)));
+    }
+
+    /// Submits the frame being built, and runs those that are too far behind. Returns the
+    /// frame's number.
+    pub fn end_frame(&mut self) -> u64 {
+        self.frames.push_back(core::mem::take(&mut self.pending));
         self.submitted += 1;
         while self.frames.len() > self.frames_in_flight {
             self.run_frame();
@@ -228,12 +213,23 @@ impl SimulatedGpu {
         self.submitted
     }
 
+    /// Submits a frame that draws lists of the only pool one after the other, and runs those
+    /// that are too far behind. Returns the frame's number.
+    pub fn submit<V: Pod, D: Pod>(
+        &mut self,
+        pool: &VertexPool<V, D>,
+        lists: &[(&[CommandRun], &[DrawCommand])],
+    ) -> u64 {
+        self.draw(0, pool, lists);
+        self.end_frame()
+    }
+
     /// Runs the frame that has waited longest, if one does.
     pub fn run_frame(&mut self) {
         let Some(works) = self.frames.pop_front() else { return };
         let frame = self.submitted - self.frames.len() as u64;
-        for work in works {
-            self.run(work, frame);
+        for (number, work) in works {
+            self.run(number, work, frame);
         }
     }
 
@@ -254,132 +250,69 @@ impl SimulatedGpu {
         self.pictures.pop_front()
     }
 
-    fn run(&mut self, work: Work, frame: u64) {
+    fn memory(&mut self, number: usize) -> &mut Memory {
+        if self.memories.len() <= number {
+            self.memories.resize_with(number + 1, Memory::default);
+        }
+        &mut self.memories[number]
+    }
+
+    fn run(&mut self, number: usize, work: Work, frame: u64) {
+        let memory = self.memory(number);
         match work {
-            Work::Write { buffer, offset, bytes } => self.store(buffer, offset, &bytes),
-            Work::Copy { from, to, size } => {
-                let bytes = self.load(from.0, from.1..from.1 + size).to_vec();
-                self.store(to.0, to.1, &bytes);
-            }
-            Work::ResizeTable { slots } => {
-                // A new table: what the pool does not write again is lost.
-                self.table.fill(GARBAGE);
-                self.table_slots = slots;
-            }
-            Work::WriteTable { slot, bytes } => {
-                self.write_table(slot as usize * self.data_bytes, &bytes);
-            }
+            Work::Write { buffer, offset, bytes } => memory.store(buffer, offset, &bytes),
+            Work::Copy { from, to, size } => memory.copy(from, to, size),
+            Work::ResizeTable { slots } => memory.resize_table(slots),
+            Work::WriteTable { slot, bytes } => memory.write_table(slot, &bytes),
             Work::Draw(draw) => {
-                let picture = self.draw(&draw);
+                let picture = memory.draw(&draw);
                 self.pictures.push_back((frame, picture));
             }
-        }
-    }
-
-    fn write_table(&mut self, start: usize, bytes: &[u8]) {
-        let end = start + bytes.len();
-        if self.table.len() < end {
-            self.table.resize(end, GARBAGE);
-        }
-        self.table[start..end].copy_from_slice(bytes);
-    }
-
-    fn draw(&self, draw: &Draw) -> Picture {
-        let mut picture = Picture::new(draw.element_bytes, draw.data_bytes);
-        for (buffer, command) in &draw.commands {
-            assert_eq!((command.instance_count, command.first_index), (1, 0), "{command:?}");
-            let first = (command.base_vertex as u32 / draw.vertices_per_element) as usize;
-            let count = (command.index_count / draw.indices_per_element) as usize;
-            let slot = command.first_instance as usize;
-            assert!(command.first_instance < self.table_slots, "{command:?} has no draw data");
-            let data = &self.table[slot * draw.data_bytes..(slot + 1) * draw.data_bytes];
-            let range = first * draw.element_bytes..(first + count) * draw.element_bytes;
-            let elements = self.load(*buffer, range);
-            for element in elements.chunks_exact(draw.element_bytes.max(1)) {
-                picture.push(data, element);
+            Work::Drop => {
+                let bytes = core::mem::take(memory).bytes();
+                self.used_bytes -= bytes;
             }
-        }
-        picture
-    }
-
-    fn load(&self, buffer: u32, range: Range<usize>) -> &[u8] {
-        match self.buffers.get(buffer as usize) {
-            Some(Some(bytes)) => &bytes[range],
-            _ => panic!("buffer {buffer} is read and does not exist"),
-        }
-    }
-
-    fn store(&mut self, buffer: u32, offset: usize, bytes: &[u8]) {
-        match self.buffers.get_mut(buffer as usize) {
-            Some(Some(buffer)) => buffer[offset..offset + bytes.len()].copy_from_slice(bytes),
-            _ => panic!("buffer {buffer} is written and does not exist"),
         }
     }
 }
 
+/// The only pool's backend: part 0.
 impl Backend for SimulatedGpu {
     fn access(&self) -> Access {
         self.access
     }
 
     fn create_buffer(&mut self, buffer: u32, size_bytes: u64) -> Result<(), BackendError> {
-        if self.is_lost {
-            return Err(BackendError::Lost);
-        }
-        if size_bytes > self.limit_bytes.saturating_sub(self.used_bytes) {
-            return Err(BackendError::OutOfMemory { requested_bytes: size_bytes });
-        }
-        let at = buffer as usize;
-        if self.buffers.len() <= at {
-            self.buffers.resize(at + 1, None);
-        }
-        assert!(self.buffers[at].is_none(), "buffer {buffer} exists already");
-        self.buffers[at] = Some(vec![GARBAGE; size_bytes as usize]);
-        self.used_bytes += size_bytes;
-        self.stats.created += 1;
-        Ok(())
+        SimulatedPart { gpu: self, number: 0 }.create_buffer(buffer, size_bytes)
     }
 
     fn destroy_buffer(&mut self, buffer: u32) {
-        if self.is_lost {
-            return;
-        }
-        let bytes = self.buffers.get_mut(buffer as usize).and_then(Option::take);
-        let Some(bytes) = bytes else { panic!("buffer {buffer} is destroyed and does not exist") };
-        self.used_bytes -= bytes.len() as u64;
-        self.stats.destroyed += 1;
+        SimulatedPart { gpu: self, number: 0 }.destroy_buffer(buffer);
     }
 
-    fn write_elements(&mut self, buffer: u32, offset_bytes: u64, bytes: &[u8]) {
-        self.stats.written_bytes += bytes.len() as u64;
-        let offset = offset_bytes as usize;
-        match self.access {
-            Access::Direct => self.store(buffer, offset, bytes),
-            Access::Staged => {
-                self.pending.push(Work::Write { buffer, offset, bytes: bytes.to_vec() });
-            }
-        }
+    fn write_elements(
+        &mut self,
+        buffer: u32,
+        offset_bytes: u64,
+        bytes: &[u8],
+    ) -> Result<(), BackendError> {
+        SimulatedPart { gpu: self, number: 0 }.write_elements(buffer, offset_bytes, bytes)
     }
 
-    fn copy_elements(&mut self, from: (u32, u64), to: (u32, u64), size_bytes: u64) {
-        let overlaps = from.0 == to.0 && from.1.abs_diff(to.1) < size_bytes;
-        assert!(!overlaps, "{from:?} and {to:?} overlap in {size_bytes} bytes");
-        self.stats.copied_bytes += size_bytes;
-        let at = |(buffer, offset): (u32, u64)| (buffer, offset as usize);
-        let size = size_bytes as usize;
-        self.pending.push(Work::Copy { from: at(from), to: at(to), size });
+    fn copy_elements(
+        &mut self,
+        from: (u32, u64),
+        to: (u32, u64),
+        size_bytes: u64,
+    ) -> Result<(), BackendError> {
+        SimulatedPart { gpu: self, number: 0 }.copy_elements(from, to, size_bytes)
     }
 
     fn resize_draw_data(&mut self, slots: u32) -> Result<(), BackendError> {
-        if self.is_lost {
-            return Err(BackendError::Lost);
-        }
-        self.stats.table_resizes += 1;
-        self.pending.push(Work::ResizeTable { slots });
-        Ok(())
+        SimulatedPart { gpu: self, number: 0 }.resize_draw_data(slots)
     }
 
     fn write_draw_data(&mut self, slot: u32, bytes: &[u8]) {
-        self.pending.push(Work::WriteTable { slot, bytes: bytes.to_vec() });
+        SimulatedPart { gpu: self, number: 0 }.write_draw_data(slot, bytes);
     }
 }

@@ -25,7 +25,7 @@ impl Place {
     }
 
     #[inline]
-    pub(crate) const fn range(self) -> RangeHandle {
+    pub(crate) const fn range(self) -> Option<RangeHandle> {
         RangeHandle::from_bits(self.0)
     }
 }
@@ -87,21 +87,20 @@ impl Space {
     #[inline]
     pub(crate) fn free(&mut self, place: Place) {
         let freed = match self {
-            Self::Ranges(space) => space.free(place.range()),
-            Self::Classes(space) => match Handle::from_bits(place.0) {
-                Some(handle) => space.free(handle),
-                None => Ok(()),
-            },
-            Self::Buckets(ring) => ring.free(BucketHandle::from_bits(place.0), 0),
+            Self::Ranges(space) => place.range().map(|range| space.free(range)),
+            Self::Classes(space) => Handle::from_bits(place.0).map(|handle| space.free(handle)),
+            Self::Buckets(ring) => {
+                BucketHandle::from_bits(place.0).map(|bucket| ring.free(bucket, 0))
+            }
         };
-        debug_assert!(freed.is_ok(), "a place is freed once, by whom it was handed out");
+        debug_assert!(freed == Some(Ok(())), "a place is freed once, by whom it was handed out");
     }
 
     /// Gives back what a place has beyond its first `size` elements, where places can be
     /// cut.
     pub(crate) fn shrink(&mut self, place: Place, size: u32) {
-        if let Self::Ranges(space) = self {
-            let shrunk = space.reallocate(place.range(), size);
+        if let (Self::Ranges(space), Some(range)) = (self, place.range()) {
+            let shrunk = space.reallocate(range, size);
             debug_assert!(shrunk.is_ok(), "a place can always become smaller");
         }
     }

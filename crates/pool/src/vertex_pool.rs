@@ -8,7 +8,7 @@ use bytemuck::Pod;
 use drystone_alloc::Slots;
 
 use crate::{
-    Backend, Config, MeshHandle, PoolError,
+    ALIGNMENT_BYTES, Backend, Config, MeshHandle, PoolError,
     buffers::Buffers,
     changes::RecentChanges,
     defrag::Defragmenter,
@@ -76,8 +76,19 @@ impl<V: Pod, D: Pod> VertexPool<V, D> {
     /// An empty pool, without a buffer as yet.
     ///
     /// # Errors
-    /// `TooLarge` when a base vertex would not fit 31 bits, or slots their number.
+    /// `TooLarge` when a base vertex would not fit 31 bits, or slots their number;
+    /// `TooManyIndices` when a command's indices would not fit 32 bits; `Unaligned` when the
+    /// size of `V` or `D` is not a multiple of [`ALIGNMENT_BYTES`].
     pub fn new(config: Config) -> Result<Self, PoolError> {
+        let sizes = [size_of::<V>(), size_of::<D>()];
+        if let Some(size_bytes) = sizes.into_iter().find(|it| !it.is_multiple_of(ALIGNMENT_BYTES)) {
+            return Err(PoolError::Unaligned { size_bytes });
+        }
+        let most_indices = u32::MAX / config.indices_per_element.max(1);
+        let elements = config.pattern_elements.min(config.most_buffer_elements);
+        if elements > most_indices {
+            return Err(PoolError::TooManyIndices { elements, limit: most_indices });
+        }
         let limit = i32::MAX as u32 / config.vertices_per_element.max(1);
         if config.most_buffer_elements > limit {
             return Err(PoolError::TooLarge { capacity: config.most_buffer_elements, limit });
@@ -154,7 +165,7 @@ impl<V: Pod, D: Pod> VertexPool<V, D> {
         let mut mesh = self.new_mesh(elements.len(), part_counts)?;
         if mesh.len() == old_len && self.may_overwrite(handle) {
             mesh.set_placed(placed);
-            self.write(placed, elements, backend);
+            self.write(placed, elements, backend)?;
             if let Some(slot) = self.meshes.get_mut(handle.mesh) {
                 *slot = mesh;
             }
@@ -163,7 +174,7 @@ impl<V: Pod, D: Pod> VertexPool<V, D> {
         }
         if mesh.len() > 0 {
             mesh.set_placed(self.find_place(mesh.len(), backend)?);
-            self.write(mesh.placed(), elements, backend);
+            self.write_new(mesh.placed(), elements, backend)?;
         }
         self.put_in_place_of(handle, mesh, data, backend);
         Ok(())

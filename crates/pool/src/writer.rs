@@ -127,7 +127,8 @@ impl<V: Pod, D: Pod> MeshWriter<'_, V, D> {
     /// Adds an element to the current part.
     ///
     /// # Errors
-    /// `Overrun` when the reservation or the parts are used up; nothing is written then.
+    /// `Overrun` when the reservation or the parts are used up, `Backend` when the device
+    /// refuses a write; nothing is added then.
     #[inline]
     pub fn push(&mut self, element: V) -> Result<(), PoolError> {
         self.extend(&[element])
@@ -142,12 +143,13 @@ impl<V: Pod, D: Pod> MeshWriter<'_, V, D> {
         if elements.len() > self.room() as usize || self.part >= MAX_PARTS {
             return Err(PoolError::Overrun { elements: self.reserved });
         }
-        self.counts[self.part] += elements.len() as u32;
-        self.len += elements.len() as u32;
+        let gathered = self.pool.scratch.len();
         self.pool.scratch.extend_from_slice(elements);
         if size_of_val(self.pool.scratch.as_slice()) >= BLOCK_BYTES && self.writes_in_place() {
-            self.flush();
+            self.flush().inspect_err(|_| self.pool.scratch.truncate(gathered))?;
         }
+        self.counts[self.part] += elements.len() as u32;
+        self.len += elements.len() as u32;
         Ok(())
     }
 
@@ -181,7 +183,7 @@ impl<V: Pod, D: Pod> MeshWriter<'_, V, D> {
         }
         // From here on the reservation is as long as the mesh.
         self.reserved = self.len;
-        self.flush();
+        self.flush()?;
         let mut mesh = Mesh::of_nothing(self.pool.frames.current());
         mesh.ranges.set_counts(&self.counts);
         if let Some(placed) = self.placed.take() {
@@ -209,10 +211,20 @@ impl<V: Pod, D: Pod> MeshWriter<'_, V, D> {
         exact.or_else(|_| self.pool.find_place(self.reserved, &mut self.backend))
     }
 
-    /// Hands the gathered elements to the backend.
-    fn flush(&mut self) {
-        let Some(placed) = self.placed else { return };
+    /// Hands the gathered elements to the backend. Where that fails, they stay gathered.
+    fn flush(&mut self) -> Result<(), PoolError> {
+        let Some(placed) = self.placed else { return Ok(()) };
         let gathered = core::mem::take(&mut self.pool.scratch);
+        let written = self.write(placed, &gathered);
+        self.pool.scratch = gathered;
+        written?;
+        self.flushed += self.pool.scratch.len() as u32;
+        self.pool.scratch.clear();
+        Ok(())
+    }
+
+    /// Writes the elements that follow those that the backend has.
+    fn write(&mut self, placed: Placed, gathered: &[V]) -> Result<(), PoolError> {
         let (start, end) = (self.flushed, self.flushed + gathered.len() as u32);
         let (mut span, mut held, mut more) = (placed.span, 0, placed.more);
         loop {
@@ -221,14 +233,11 @@ impl<V: Pod, D: Pod> MeshWriter<'_, V, D> {
             let (from, to) = (start.max(held), end.min(held_end));
             if from < to {
                 let elements = &gathered[(from - start) as usize..(to - start) as usize];
-                self.pool.write_span(span, from - held, elements, &mut self.backend);
+                self.pool.write_span(span, from - held, elements, &mut self.backend)?;
             }
-            let Some(piece) = piece else { break };
+            let Some(piece) = piece else { return Ok(()) };
             (span, held, more) = (piece.span, piece.start, piece.next);
         }
-        self.flushed = end;
-        self.pool.scratch = gathered;
-        self.pool.scratch.clear();
     }
 }
 

@@ -43,6 +43,10 @@ impl Default for Camera {
 }
 
 impl Camera {
+    /// Direction in which [`fit`](Self::fit) places the eye, from the middle of the box: south-east
+    /// and 30° above. Not of length 1.
+    pub const FIT_DIRECTION: DVec3 = DVec3::new(0.62, 0.50, 0.78);
+
     /// A perspective camera at `eye` that looks at `target`.
     pub fn look_at(eye: DVec3, target: DVec3) -> Self {
         let mut camera = Self { eye, ..Self::default() };
@@ -53,8 +57,7 @@ impl Camera {
     /// A camera that sees the whole box `min` to `max` from the south-east, above: 30°
     /// down, a little to the side, as models are shown.
     pub fn fit(min: DVec3, max: DVec3, projection: Projection, aspect: f32) -> Self {
-        let direction = DVec3::new(0.62, 0.50, 0.78).normalize();
-        Self::fit_from(direction, min, max, projection, aspect)
+        Self::fit_from(Self::FIT_DIRECTION.normalize(), min, max, projection, aspect)
     }
 
     /// A camera in `direction` of the box's middle that sees the whole box. `aspect` is

@@ -152,8 +152,9 @@ pub trait Device {
         count: u32,
     );
 
-    /// Copies one draw's data into its slot. A slot that is not there is left out.
-    fn write_draw_data(&mut self, geometry: &mut Self::Geometry, slot: u32, data: &DrawData);
+    /// Copies the data of draws into slot `first` and those that follow. Slots that are not
+    /// there are left out.
+    fn write_draw_data(&mut self, geometry: &mut Self::Geometry, first: u32, data: &[DrawData]);
 
     /// Changes the size of the pictures that follow.
     ///
@@ -409,5 +410,7 @@ impl<'a, G> Batch<'a, G> {
     }
 }
 
+#[cfg(test)]
+pub(crate) mod late;
 #[cfg(test)]
 mod tests;

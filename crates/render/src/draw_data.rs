@@ -40,9 +40,11 @@ impl DrawData {
     /// Bytes of it that shaders which draw read, by slot.
     pub(crate) const SHADER_BYTES: usize = 16;
 
-    /// What shaders read.
-    pub(crate) fn shader_bytes(&self) -> &[u8] {
-        &bytemuck::bytes_of(self)[..Self::SHADER_BYTES]
+    /// What shaders read of slots from `first` on, as far as there are so many slots.
+    pub(crate) fn shader_bytes(data: &[Self], first: u32, slots: u32) -> Vec<u8> {
+        let room = slots.saturating_sub(first) as usize;
+        let read = data.iter().take(room);
+        read.flat_map(|data| &bytemuck::bytes_of(data)[..Self::SHADER_BYTES]).copied().collect()
     }
 
     /// Units that a voxel of the mesh is long, as shaders have it.
@@ -99,7 +101,9 @@ mod tests {
     #[test]
     fn shaders_that_draw_read_origin_and_level() {
         let place = DrawData { origin: [1, -2, 3], level: 4, extent: 5 };
-        let words: [i32; 4] = bytemuck::pod_read_unaligned(place.shader_bytes());
-        assert_eq!(words, [1, -2, 3, 4]);
+        let bytes = DrawData::shader_bytes(&[place, DrawData::default(), place], 7, 9);
+        let words: Vec<i32> = bytemuck::pod_collect_to_vec(&bytes);
+        assert_eq!(words, [1, -2, 3, 4, 0, 0, 0, 0]);
+        assert!(DrawData::shader_bytes(&[place], 9, 9).is_empty());
     }
 }

@@ -371,8 +371,8 @@ impl Device for GlDevice {
         });
     }
 
-    fn write_draw_data(&mut self, geometry: &mut GlGeometry, slot: u32, data: &DrawData) {
-        self.attempt(|gl, staging, _| geometry.write_draw_data(gl, staging, slot, data));
+    fn write_draw_data(&mut self, geometry: &mut GlGeometry, first: u32, data: &[DrawData]) {
+        self.attempt(|gl, staging, _| geometry.write_draw_data(gl, staging, first, data));
     }
 
     fn resize(&mut self, width: u32, height: u32) -> Result<(), RenderError> {

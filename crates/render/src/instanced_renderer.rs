@@ -200,7 +200,7 @@ impl<D: Device> InstancedRenderer<D> {
         let [width, height] = self.device.size();
         let visibility = Visibility::new(&view.camera, width as f32 / height.max(1) as f32);
         let frame = view.frame(width, height);
-        let blended = self.beside.batches(view, &visibility);
+        let blended = self.beside.batches(&mut self.device, view, &visibility);
         let opaque: Vec<Batch<'_, _>> = self.segments.batches(self.cubes.high_water()).collect();
         let passes = Passes { opaque: &opaque, blended: &blended, indirect: true };
         self.device.draw(&frame, &passes)?;

@@ -99,7 +99,9 @@ pub use image::{Image, ImageDifference};
 pub use instanced_renderer::{CubeBuffer, CubeId, InstancedRenderer, PlacePolicy, RegionId};
 pub use naive_renderer::NaiveRenderer;
 pub use overlay::{Overlay, OverlayCorner, OverlayPart, OverlayPatch};
-pub use pool_renderer::{PoolBuffers, PoolRenderer, PoolRendererConfig, PoolUpload, room_for};
+pub use pool_renderer::{
+    FlushedBuffers, PoolBuffers, PoolRenderer, PoolRendererConfig, PoolUpload, room_for,
+};
 pub use renderer::{DrawStats, HeldStats, Layer, MeshData, MeshId, Renderer, View};
 pub use replace_file::replace_file;
 pub use shared_device::SharedDevice;

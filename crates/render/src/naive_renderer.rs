@@ -13,10 +13,11 @@ mod triangles;
 
 use triangles::NaiveTriangles;
 
-/// The baseline: for each mesh its own buffers, and a draw call for each of its facings.
+/// The baseline: each mesh has buffers of its own and is drawn with one call.
 ///
 /// # Cost
-/// A picture binds once a mesh and calls once a facing: up to six calls a mesh.
+/// A picture binds buffers and calls once a mesh, or once for each [`PATTERN_QUADS`] quads of a
+/// longer mesh. All face directions of a mesh lie side by side, so one call covers them.
 pub struct NaiveRenderer<D: Device> {
     device: D,
     /// Told apart from all other naive renderers, so that their meshes are.
@@ -59,8 +60,8 @@ impl<D: Device> NaiveRenderer<D> {
         let quad_count = mesh.quads.len() as u32;
         let mut geometry = self.device.create_geometry(quad_count, 1)?;
         self.device.write_quads(&mut geometry, 0, mesh.quads);
-        self.device.write_draw_data(&mut geometry, 0, &mesh.place);
-        let commands = facing_commands(mesh.counts);
+        self.device.write_draw_data(&mut geometry, 0, &[mesh.place]);
+        let commands = mesh_commands(quad_count);
         Ok(NaiveMesh { geometry, commands, place: mesh.place, layer: mesh.layer, quad_count })
     }
 
@@ -72,25 +73,17 @@ impl<D: Device> NaiveRenderer<D> {
     }
 }
 
-/// A command for each facing that has quads, several where one is longer than the pattern.
-fn facing_commands(counts: [u32; Face::COUNT]) -> Vec<DrawCommand> {
-    let mut commands = Vec::new();
-    let mut first = 0;
-    for count in counts {
-        let end = first + count;
-        while first < end {
-            let run = (end - first).min(PATTERN_QUADS);
-            commands.push(DrawCommand {
-                index_count: run * INDICES_PER_QUAD,
-                instance_count: 1,
-                first_index: 0,
-                base_vertex: (first * VERTICES_PER_QUAD) as i32,
-                first_instance: 0,
-            });
-            first += run;
-        }
-    }
-    commands
+/// One command for all quads of a mesh; several where the mesh is longer than the index pattern.
+fn mesh_commands(quad_count: u32) -> Vec<DrawCommand> {
+    let firsts = (0..quad_count).step_by(PATTERN_QUADS as usize);
+    let command = |first: u32| DrawCommand {
+        index_count: (quad_count - first).min(PATTERN_QUADS) * INDICES_PER_QUAD,
+        instance_count: 1,
+        first_index: 0,
+        base_vertex: (first * VERTICES_PER_QUAD) as i32,
+        first_instance: 0,
+    };
+    firsts.map(command).collect()
 }
 
 impl<D: Device> Renderer for NaiveRenderer<D> {
@@ -233,6 +226,43 @@ impl<D: Device> Renderer for NaiveRenderer<D> {
             commands: commands + u64::from(self.triangles.len()),
             used_bytes: bytes,
             reserved_bytes: bytes,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Camera, SoftDevice};
+
+    /// A baseline that called once for each face direction would flatter what it is compared with.
+    #[test]
+    fn a_mesh_of_all_face_directions_is_one_draw_call() {
+        let quads = Face::ALL.map(|face| Quad::new([1; 3], [2, 2], face, 0));
+        let place = DrawData { origin: [0, 0, -20], level: 0, extent: 4 };
+        let mesh = MeshData { quads: &quads, counts: [1; 6], place, layer: Layer::Opaque };
+        let mut renderer = NaiveRenderer::new(SoftDevice::new(40, 30).unwrap());
+        renderer.set_palette(&[[90, 160, 60, 255]]).unwrap();
+        renderer.insert(&mesh).unwrap();
+        let drawn = renderer.draw(&View::new(Camera::default())).unwrap();
+        assert_eq!((drawn.commands, drawn.quads), (1, 6));
+        assert_eq!(renderer.held().commands, 1);
+    }
+
+    #[test]
+    fn commands_of_a_mesh_cover_its_quads_within_the_index_pattern() {
+        for quad_count in [0, 1, PATTERN_QUADS, PATTERN_QUADS + 1, 2 * PATTERN_QUADS + 7] {
+            let commands = mesh_commands(quad_count);
+            let mut end = 0;
+            for command in &commands {
+                assert_eq!(command.base_vertex as u32, end * VERTICES_PER_QUAD);
+                assert!(command.index_count <= PATTERN_QUADS * INDICES_PER_QUAD);
+                end += command.index_count / INDICES_PER_QUAD;
+            }
+            assert_eq!(
+                (end, commands.len() as u32),
+                (quad_count, quad_count.div_ceil(PATTERN_QUADS))
+            );
         }
     }
 }

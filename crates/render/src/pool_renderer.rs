@@ -15,7 +15,7 @@ mod opaque;
 mod selection;
 mod triangles;
 
-pub use buffers::{PoolBuffers, PoolUpload};
+pub use buffers::{FlushedBuffers, PoolBuffers, PoolUpload};
 pub(crate) use opaque::visible_parts;
 use opaque::{Opaque, Pool};
 use selection::Selection;
@@ -177,7 +177,8 @@ impl<D: Device> PoolRenderer<D> {
         frame: &Frame,
     ) -> Result<DrawStats, RenderError> {
         let Self { device, buffers, pool, opaque, blended, triangles, .. } = self;
-        let of_models = triangles.as_mut().map(|it| it.batches(view, visibility));
+        let buffers = buffers.flush(device);
+        let of_models = triangles.as_mut().map(|it| it.batches(device, view, visibility));
         let TriangleBatches { opaque: solid, blended: clear, meshes: models } =
             of_models.unwrap_or_default();
         let mut blended_batches = batches(buffers, blended.runs(pool));
@@ -192,7 +193,7 @@ impl<D: Device> PoolRenderer<D> {
             }
             Opaque::Culled(table) => {
                 let passes = passes(&solid, &blended_batches);
-                let geometries = buffers.geometries();
+                let geometries = buffers.all();
                 let cull_frame = CullFrame::new(view, visibility, frame);
                 let culled = Culled { table, geometries: &geometries, frame: cull_frame };
                 device.draw_culled(frame, &passes, &culled)?;
@@ -388,7 +389,7 @@ fn least_buffer_quads(wanted: u64) -> u32 {
 
 /// The runs of a list, each with the buffer that it reads.
 fn batches<'a, G>(
-    buffers: &'a PoolBuffers<G>,
+    buffers: FlushedBuffers<'a, G>,
     (runs, commands): (&[CommandRun], &'a [DrawCommand]),
 ) -> Vec<Batch<'a, G>> {
     let batch = |run: &CommandRun| {

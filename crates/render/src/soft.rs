@@ -79,7 +79,7 @@ use crate::{
 /// device.set_palette(&[[200, 40, 40, 255]])?;
 /// let mut geometry = device.create_geometry(1, 1)?;
 /// device.write_quads(&mut geometry, 0, &[Quad::new([0, 0, 0], [8, 8], Face::PosZ, 0)]);
-/// device.write_draw_data(&mut geometry, 0, &DrawData { extent: 32, ..DrawData::default() });
+/// device.write_draw_data(&mut geometry, 0, &[DrawData { extent: 32, ..DrawData::default() }]);
 ///
 /// let camera = Camera::look_at(DVec3::new(4.0, 4.0, 9.0), DVec3::new(4.0, 4.0, 0.0));
 /// let frame = Frame::new(&camera, &Atmosphere::default(), 64, 48);
@@ -231,8 +231,8 @@ impl Device for SoftDevice {
         geometry.copy_within(from_first, to_first, count);
     }
 
-    fn write_draw_data(&mut self, geometry: &mut SoftGeometry, slot: u32, data: &DrawData) {
-        geometry.write_draw_data(slot, data);
+    fn write_draw_data(&mut self, geometry: &mut SoftGeometry, first: u32, data: &[DrawData]) {
+        geometry.write_draw_data(first, data);
     }
 
     fn resize(&mut self, width: u32, height: u32) -> Result<(), RenderError> {

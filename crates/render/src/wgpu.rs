@@ -224,8 +224,8 @@ impl Device for WgpuDevice {
         }
     }
 
-    fn write_draw_data(&mut self, geometry: &mut WgpuGeometry, slot: u32, data: &DrawData) {
-        geometry.write_draw_data(&self.opened.queue, slot, data);
+    fn write_draw_data(&mut self, geometry: &mut WgpuGeometry, first: u32, data: &[DrawData]) {
+        geometry.write_draw_data(&self.opened.queue, first, data);
     }
 
     fn resize(&mut self, width: u32, height: u32) -> Result<(), RenderError> {

@@ -30,10 +30,12 @@ impl<V: Pod, D: Pod> VertexPool<V, D> {
             Verdict::Later => return Step::Stop(Task::Empty { from, next }),
             Verdict::Never => return Step::Go(passed),
         }
-        if let Some(to) = self.find_target(from, count) {
-            self.move_to(owner, to, left, backend);
+        match self.find_target(from, count) {
+            Some(to) if !self.move_to(owner, to, left, backend) => {
+                Step::Stop(Task::Empty { from, next })
+            }
+            _ => Step::Go(passed),
         }
-        Step::Go(passed)
     }
 
     /// A place in a buffer that is to be filled.

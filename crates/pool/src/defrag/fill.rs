@@ -64,7 +64,9 @@ impl<V: Pod, D: Pod> VertexPool<V, D> {
         // Between plan and move anything may have happened; such a move is left out.
         if let Ok(range) = space.allocate_target(step) {
             let to = Span { place: Place::of_range(range), first: step.to, buffer: number };
-            self.move_to(owner, to, left, backend);
+            if !self.move_to(owner, to, left, backend) {
+                return Step::Stop(Task::Fill { buffer: number, next });
+            }
         }
         Step::Go(passed)
     }

@@ -78,20 +78,18 @@ impl<V: Pod, D: Pod> VertexPool<V, D> {
         }
         if gap >= count {
             return match self.slide(number, packed, count) {
-                Some(to) => {
-                    self.move_to(owner, to, left, backend);
-                    Step::Go(task(Some(to.place.range()), leave))
+                Some(to) if self.move_to(owner, to, left, backend) => {
+                    Step::Go(task(to.place.range(), leave))
                 }
+                Some(_) => Step::Stop(task(packed, leave)),
                 None => Step::Go(Task::Choose),
             };
         }
         let hole_bytes = u64::from(gap + waiting) * left.element_bytes;
         let may_lift = waiting == 0 || hole_bytes < left.budget.bytes.saturating_mul(HOLE_BUDGETS);
         match if may_lift { self.find_elsewhere(number, count) } else { None } {
-            Some(to) => {
-                self.move_to(owner, to, left, backend);
-                Step::Go(task(packed, leave))
-            }
+            Some(to) if self.move_to(owner, to, left, backend) => Step::Go(task(packed, leave)),
+            Some(_) => Step::Stop(task(packed, leave)),
             None if waiting > 0 => Step::Stop(task(packed, leave)),
             None => Step::Go(task(Some(range), leave)),
         }
@@ -101,7 +99,7 @@ impl<V: Pod, D: Pod> VertexPool<V, D> {
     fn slide(&mut self, number: u16, packed: Option<RangeHandle>, count: u32) -> Option<Span> {
         let buffer = self.buffers.get_mut(number)?;
         let Space::Ranges(space) = &mut buffer.space else { return None };
-        let range = space.allocate_behind(packed, count).ok()?;
+        let range = space.allocate_behind(packed, count, 1).ok()?;
         let first = space.range(range)?.start;
         Some(Span { place: Place::of_range(range), first, buffer: number })
     }

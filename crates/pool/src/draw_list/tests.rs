@@ -37,14 +37,26 @@ impl Backend for Memory {
         panic!("buffer {buffer} is given back though no frame ever completes");
     }
 
-    fn write_elements(&mut self, buffer: u32, offset_bytes: u64, bytes: &[u8]) {
+    fn write_elements(
+        &mut self,
+        buffer: u32,
+        offset_bytes: u64,
+        bytes: &[u8],
+    ) -> Result<(), BackendError> {
         store(&mut self.buffers[buffer as usize], offset_bytes, bytes);
+        Ok(())
     }
 
-    fn copy_elements(&mut self, from: (u32, u64), to: (u32, u64), size_bytes: u64) {
+    fn copy_elements(
+        &mut self,
+        from: (u32, u64),
+        to: (u32, u64),
+        size_bytes: u64,
+    ) -> Result<(), BackendError> {
         let elements: &[u8] = bytemuck::cast_slice(&self.buffers[from.0 as usize]);
         let copied = elements[from.1 as usize..(from.1 + size_bytes) as usize].to_vec();
         store(&mut self.buffers[to.0 as usize], to.1, &copied);
+        Ok(())
     }
 
     fn resize_draw_data(&mut self, slots: u32) -> Result<(), BackendError> {

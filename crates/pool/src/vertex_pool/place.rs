@@ -2,7 +2,7 @@ use bytemuck::Pod;
 
 use super::VertexPool;
 use crate::{
-    Access, Backend, MAX_PARTS, MeshHandle, Oversize, PoolError,
+    Access, Backend, BackendError, MAX_PARTS, MeshHandle, Oversize, PoolError,
     buffers::{Request, Span},
     mesh::{Mesh, MeshKey, NONE, Piece, Placed},
 };
@@ -40,10 +40,10 @@ impl<V: Pod, D: Pod> VertexPool<V, D> {
         }
         let size = elements.len() as u32;
         let placed = self.find_place(size, backend)?;
+        self.write_new(placed, elements, backend)?;
         if let Some(mesh) = self.meshes.get_mut(key) {
             mesh.set_placed(placed);
         }
-        self.write(placed, elements, backend);
         self.occupy(key.index(), placed, size);
         Ok(())
     }
@@ -168,26 +168,50 @@ impl<V: Pod, D: Pod> VertexPool<V, D> {
         }
     }
 
-    /// Writes a mesh's elements to its places.
+    /// Writes a mesh's elements to the places that were just found for it. Where that fails,
+    /// the places are given back.
     #[inline]
-    pub(super) fn write(&mut self, placed: Placed, elements: &[V], backend: &mut impl Backend) {
+    pub(super) fn write_new(
+        &mut self,
+        placed: Placed,
+        elements: &[V],
+        backend: &mut impl Backend,
+    ) -> Result<(), PoolError> {
+        let written = self.write(placed, elements, backend);
+        written.inspect_err(|_| self.give_up(placed, elements.len() as u32))
+    }
+
+    /// Writes a mesh's elements to its places. Where one of several fails, the others may be
+    /// written.
+    #[inline]
+    pub(super) fn write(
+        &mut self,
+        placed: Placed,
+        elements: &[V],
+        backend: &mut impl Backend,
+    ) -> Result<(), PoolError> {
         if elements.is_empty() {
-            return;
+            return Ok(());
         }
         if placed.is_split() {
-            self.write_pieces(placed, elements, backend);
-            return;
+            return self.write_pieces(placed, elements, backend);
         }
-        self.write_span(placed.span, 0, elements, backend);
+        self.write_span(placed.span, 0, elements, backend)
     }
 
     #[cold]
-    fn write_pieces(&mut self, placed: Placed, elements: &[V], backend: &mut impl Backend) {
+    fn write_pieces(
+        &mut self,
+        placed: Placed,
+        elements: &[V],
+        backend: &mut impl Backend,
+    ) -> Result<(), PoolError> {
         for (span, range, _) in self.pieces.spans(0, placed, elements.len() as u32) {
             let elements = &elements[range.start as usize..range.end as usize];
-            write_elements(span, 0, elements, backend);
+            write_elements(span, 0, elements, backend)?;
         }
         self.traffic.note_uploaded(size_of_val(elements));
+        Ok(())
     }
 
     /// Writes elements to a place, `skipped` elements in.
@@ -198,9 +222,10 @@ impl<V: Pod, D: Pod> VertexPool<V, D> {
         skipped: u32,
         elements: &[V],
         backend: &mut impl Backend,
-    ) {
-        write_elements(span, skipped, elements, backend);
+    ) -> Result<(), PoolError> {
+        write_elements(span, skipped, elements, backend)?;
         self.traffic.note_uploaded(size_of_val(elements));
+        Ok(())
     }
 
     /// Gives a placed mesh a slot.
@@ -333,13 +358,13 @@ impl<V: Pod, D: Pod> VertexPool<V, D> {
     }
 
     /// Whether new elements may take the very place of the old: where every frame reads
-    /// what was written before it was submitted.
+    /// what was written before it was submitted, and one write does, which writes all or
+    /// nothing.
     pub(super) fn may_overwrite(&self, handle: MeshHandle) -> bool {
-        let Some(mesh) = self.mesh(handle) else { return false };
-        let is_staged = |span: Span| {
-            self.buffers.get(span.buffer).is_none_or(|buffer| buffer.access == Access::Staged)
-        };
-        self.pieces.spans(0, mesh.placed(), mesh.len()).all(|(span, ..)| is_staged(span))
+        self.mesh(handle).filter(|mesh| !mesh.is_split()).is_some_and(|mesh| {
+            let buffer = self.buffers.get(mesh.span().buffer).filter(|_| mesh.len() > 0);
+            buffer.is_none_or(|buffer| buffer.access == Access::Staged)
+        })
     }
 
     #[inline]
@@ -360,7 +385,12 @@ fn is_whole(elements: usize, part_counts: &[u32], counted: u64) -> bool {
 }
 
 #[inline]
-fn write_elements<V: Pod>(span: Span, skipped: u32, elements: &[V], backend: &mut impl Backend) {
+fn write_elements<V: Pod>(
+    span: Span,
+    skipped: u32,
+    elements: &[V],
+    backend: &mut impl Backend,
+) -> Result<(), BackendError> {
     let offset_bytes = (u64::from(span.first) + u64::from(skipped)) * size_of::<V>() as u64;
-    backend.write_elements(span.buffer.into(), offset_bytes, bytemuck::cast_slice(elements));
+    backend.write_elements(span.buffer.into(), offset_bytes, bytemuck::cast_slice(elements))
 }

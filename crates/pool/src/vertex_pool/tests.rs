@@ -10,6 +10,7 @@ mod article_defects;
 mod faults;
 mod programs;
 mod scene;
+mod shared_gpu;
 
 use scene::Scene;
 

@@ -1,7 +1,7 @@
 use alloc::{vec, vec::Vec};
 
 use super::*;
-use crate::{Access, Config, DrawList, Oversize, SimulatedGpu};
+use crate::{Access, BackendError, Config, DrawList, Oversize, SimulatedGpu};
 
 type Pool = VertexPool<u32, u32>;
 
@@ -96,6 +96,29 @@ fn a_dropped_writer_leaves_the_pool_as_it_was() {
         let after = pool.places();
         assert_eq!(after[..before.len() - 1], before[..before.len() - 1]);
         assert_eq!(drawn(&mut pool, &mut gpu, mesh), [1, 2]);
+    }
+}
+
+/// What was refused is not added, and an unfinished mesh leaves nothing behind.
+#[test]
+fn a_writer_adds_nothing_that_was_refused() {
+    for (config, access) in
+        configs().iter().flat_map(|c| [(c, Access::Staged), (c, Access::Direct)])
+    {
+        let mut gpu = SimulatedGpu::new(access, 1);
+        let mut pool = Pool::new(config.clone()).unwrap();
+        gpu.set_writes_left(1);
+        let mut writer = pool.writer(60_000, &mut gpu).unwrap();
+        let all: Vec<u32> = (0..60_000).collect();
+        let added = all.chunks(100).take_while(|chunk| writer.extend(chunk).is_ok()).count() * 100;
+        assert_eq!(writer.room() as usize, 60_000 - added);
+        let finished = writer.finish(1);
+        let refused = matches!(finished, Err(PoolError::Backend(BackendError::OutOfMemory { .. })));
+        // A mesh that is gathered first takes one write.
+        let is_one_write = matches!(config.placement, Placement::SizeClasses { .. });
+        assert_eq!(refused, !is_one_write, "{config:?}");
+        pool.check().unwrap();
+        assert_eq!(pool.stats().used, if refused { 0 } else { 60_000 });
     }
 }
 

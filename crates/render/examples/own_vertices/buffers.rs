@@ -85,23 +85,34 @@ impl Backend for Buffers {
         self.elements.remove(&buffer);
     }
 
-    fn write_elements(&mut self, buffer: u32, offset_bytes: u64, bytes: &[u8]) {
-        if let Some(elements) = self.elements.get(&buffer) {
-            self.queue.write_buffer(elements, offset_bytes, bytes);
-        }
+    fn write_elements(
+        &mut self,
+        buffer: u32,
+        offset_bytes: u64,
+        bytes: &[u8],
+    ) -> Result<(), BackendError> {
+        let elements = self.elements.get(&buffer).ok_or(BackendError::Lost)?;
+        self.queue.write_buffer(elements, offset_bytes, bytes);
+        Ok(())
     }
 
-    fn copy_elements(&mut self, from: (u32, u64), to: (u32, u64), size_bytes: u64) {
-        let (source, target) = (self.elements.get(&from.0), self.elements.get(&to.0));
-        let (Some(source), Some(target)) = (source, target) else { return };
+    fn copy_elements(
+        &mut self,
+        from: (u32, u64),
+        to: (u32, u64),
+        size_bytes: u64,
+    ) -> Result<(), BackendError> {
+        let source = self.elements.get(&from.0).ok_or(BackendError::Lost)?;
+        let target = self.elements.get(&to.0).ok_or(BackendError::Lost)?;
         if from.0 != to.0 {
-            return self.copy((source, from.1), (target, to.1), size_bytes);
+            self.copy((source, from.1), (target, to.1), size_bytes);
+            return Ok(());
         }
         // WebGPU does not copy within a buffer: it goes by way of another.
-        if let Ok(between) = self.make("between", size_bytes) {
-            self.copy((source, from.1), (&between, 0), size_bytes);
-            self.copy((&between, 0), (target, to.1), size_bytes);
-        }
+        let between = self.make("between", size_bytes)?;
+        self.copy((source, from.1), (&between, 0), size_bytes);
+        self.copy((&between, 0), (target, to.1), size_bytes);
+        Ok(())
     }
 
     fn resize_draw_data(&mut self, slots: u32) -> Result<(), BackendError> {

@@ -104,15 +104,26 @@ impl Backend for Painter {
         self.elements.remove(&buffer);
     }
 
-    fn write_elements(&mut self, buffer: u32, offset_bytes: u64, bytes: &[u8]) {
+    fn write_elements(
+        &mut self,
+        buffer: u32,
+        offset_bytes: u64,
+        bytes: &[u8],
+    ) -> Result<(), BackendError> {
         let start = offset_bytes as usize;
         self.bytes_of(buffer)[start..start + bytes.len()].copy_from_slice(bytes);
+        Ok(())
     }
 
-    fn copy_elements(&mut self, from: (u32, u64), to: (u32, u64), size_bytes: u64) {
+    fn copy_elements(
+        &mut self,
+        from: (u32, u64),
+        to: (u32, u64),
+        size_bytes: u64,
+    ) -> Result<(), BackendError> {
         let start = from.1 as usize;
         let moved = self.bytes_of(from.0)[start..start + size_bytes as usize].to_vec();
-        self.write_elements(to.0, to.1, &moved);
+        self.write_elements(to.0, to.1, &moved)
     }
 
     fn resize_draw_data(&mut self, slots: u32) -> Result<(), BackendError> {

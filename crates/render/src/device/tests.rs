@@ -83,7 +83,7 @@ fn copies_and_writes_take_effect_in_order<D: Device>(mut device: D) {
     device.set_palette(&PALETTE).unwrap();
     let mut one = device.create_geometry(8, 1).unwrap();
     let mut two = device.create_sharing(&one, 4).unwrap();
-    device.write_draw_data(&mut one, 0, &HERE);
+    device.write_draw_data(&mut one, 0, &[HERE]);
     device.write_quads(&mut one, 0, &[wall(0), wall(1), wall(2), wall(3)]);
     draw(&mut device, &one, 0, 0);
     // Moved away, and the place taken by another.
@@ -113,12 +113,12 @@ fn a_table_serves_all_that_share_it<D: Device>(mut device: D) {
     let mut two = device.create_sharing(&one, 1).unwrap();
     device.write_quads(&mut one, 0, &[wall(1)]);
     device.write_quads(&mut two, 0, &[wall(2)]);
-    device.write_draw_data(&mut two, 0, &HERE);
-    device.write_draw_data(&mut two, 1, &AWAY);
+    device.write_draw_data(&mut two, 0, &[HERE]);
+    device.write_draw_data(&mut two, 1, &[AWAY]);
     assert_eq!(shown(&mut device, &one, 0, 0), Some(1));
     device.resize_draw_data(&mut [&mut one, &mut two], 1000).unwrap();
     for slot in 0..1000 {
-        device.write_draw_data(&mut one, slot, if slot == 700 { &HERE } else { &AWAY });
+        device.write_draw_data(&mut one, slot, &[if slot == 700 { HERE } else { AWAY }]);
     }
     for (geometry, material) in [(&one, 1), (&two, 2)] {
         assert_eq!(shown(&mut device, geometry, 0, 700), Some(material));
@@ -160,7 +160,7 @@ fn more_is_written_than_any_ring_holds<D: Device>(mut device: D) {
     for piece in 0..PIECES {
         let quads = vec![wall((piece % 4) as u16); PIECE as usize];
         device.write_quads(&mut geometry, piece * PIECE, &quads);
-        device.write_draw_data(&mut geometry, piece % 2, if piece < 50 { &AWAY } else { &HERE });
+        device.write_draw_data(&mut geometry, piece % 2, &[if piece < 50 { AWAY } else { HERE }]);
     }
     for piece in [0, 1, 50, 99] {
         let seen = shown(&mut device, &geometry, piece * PIECE + 77, piece % 2);

@@ -101,14 +101,15 @@ impl GlGeometry {
         &self,
         gl: &Gl,
         staging: &mut Staging,
-        slot: u32,
-        data: &DrawData,
+        first: u32,
+        data: &[DrawData],
     ) -> Result<(), RenderError> {
-        if slot >= self.slot_capacity {
+        let bytes = DrawData::shader_bytes(data, first, self.slot_capacity);
+        if bytes.is_empty() {
             return Ok(());
         }
-        let offset_bytes = u64::from(slot) * DrawData::SHADER_BYTES as u64;
-        staging.write(gl, (&self.draws, offset_bytes), data.shader_bytes())
+        let offset_bytes = u64::from(first) * DrawData::SHADER_BYTES as u64;
+        staging.write(gl, (&self.draws, offset_bytes), &bytes)
     }
 
     /// Has quads of `from`, which may be this geometry itself, copied here.

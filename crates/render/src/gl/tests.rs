@@ -36,7 +36,7 @@ fn wall(device: &mut GlDevice) -> GlGeometry {
     device.set_palette(&[[250, 20, 20, 255]]).unwrap();
     let mut geometry = device.create_geometry(1, 1).unwrap();
     device.write_quads(&mut geometry, 0, &[Quad::new([0; 3], [8, 8], Face::PosZ, 0)]);
-    device.write_draw_data(&mut geometry, 0, &DrawData { origin: [0; 3], level: 0, extent: 32 });
+    device.write_draw_data(&mut geometry, 0, &[DrawData { origin: [0; 3], level: 0, extent: 32 }]);
     geometry
 }
 

@@ -67,8 +67,14 @@ impl<G> Beside<G> {
     }
 
     /// What draws the meshes that `view` sees, in order.
-    pub(super) fn batches(&mut self, view: &View, visibility: &Visibility) -> Vec<Batch<'_, G>> {
+    pub(super) fn batches<D: Device<Geometry = G>>(
+        &mut self,
+        device: &mut D,
+        view: &View,
+        visibility: &Visibility,
+    ) -> Vec<Batch<'_, G>> {
         let Self { buffers, pool, list } = self;
+        let buffers = buffers.flush(device);
         list.mask(pool, |place| visible_parts(place, view, visibility));
         list.order(pool, |place| visibility.blend_key(place));
         let (runs, commands) = list.runs(pool);

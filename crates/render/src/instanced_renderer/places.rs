@@ -66,7 +66,7 @@ impl Places {
             Self::Space(space) => space.free(place),
             Self::Ring(ring) => {
                 let bits = u64::from(generation) << u32::BITS | u64::from(place);
-                ring.free(BucketHandle::from_bits(bits), 0)
+                ring.free(BucketHandle::from_bits(bits).ok_or(Error::Stale)?, 0)
             }
         }
     }

@@ -80,14 +80,20 @@ impl<G> Segments<G> {
             self.write_regions(device, regions);
         }
         if let Some(first) = self.all.first_mut() {
-            device.write_draw_data(first, slot, place);
+            device.write_draw_data(first, slot, std::slice::from_ref(place));
         }
         Ok(())
     }
 
     fn write_regions<D: Device<Geometry = G>>(&mut self, device: &mut D, regions: &Regions) {
         let Some(first) = self.all.first_mut() else { return };
-        regions.iter().for_each(|(slot, place)| device.write_draw_data(first, slot, place));
+        let mut places = vec![DrawData::default(); self.slots as usize];
+        for (slot, place) in regions.iter() {
+            if let Some(entry) = places.get_mut(slot as usize) {
+                *entry = *place;
+            }
+        }
+        device.write_draw_data(first, 0, &places);
     }
 
     /// Writes cubes from a place on. Those beyond the last segment are left out: they are

@@ -8,20 +8,35 @@ pub struct PoolBuffers<G> {
     all: Vec<Option<G>>,
     /// Slots of the table, also while there is no geometry that has it.
     slots: u32,
+    /// Per-draw data that the device does not have yet, in the order of writing.
+    unwritten: Vec<(u32, DrawData)>,
     /// Why the device last failed, where it was not for memory.
     failure: Option<RenderError>,
 }
 
 impl<G> Default for PoolBuffers<G> {
     fn default() -> Self {
-        Self { all: Vec::new(), slots: 0, failure: None }
+        Self { all: Vec::new(), slots: 0, unwritten: Vec::new(), failure: None }
     }
 }
 
 impl<G> PoolBuffers<G> {
-    /// The geometry of a buffer of the pool's; `None` where there is none of this number.
-    pub fn get(&self, buffer: u32) -> Option<&G> {
-        self.all.get(buffer as usize)?.as_ref()
+    /// Hands the device the per-draw data that was gathered since the last frame, in one
+    /// write for slots that follow each other. To be called before each frame.
+    pub fn flush<D: Device<Geometry = G>>(&mut self, device: &mut D) -> FlushedBuffers<'_, G> {
+        if let Some(geometry) = self.all.iter_mut().flatten().next() {
+            // Of several for one slot, the last counts.
+            self.unwritten.reverse();
+            self.unwritten.sort_by_key(|(slot, _)| *slot);
+            self.unwritten.dedup_by_key(|(slot, _)| *slot);
+            for run in self.unwritten.chunk_by(|(slot, _), (next, _)| slot + 1 == *next) {
+                let data: Vec<DrawData> = run.iter().map(|(_, data)| *data).collect();
+                device.write_draw_data(geometry, run[0].0, &data);
+            }
+        }
+        // Where there is no geometry there is no table, and no mesh that would need it.
+        self.unwritten.clear();
+        FlushedBuffers(&self.all)
     }
 
     /// What the device said, where all that the pool was told is that it can do no more.
@@ -47,13 +62,33 @@ impl<G> PoolBuffers<G> {
         }
     }
 
-    /// Each buffer's geometry, by number.
-    pub(super) fn geometries(&self) -> Vec<Option<&G>> {
-        self.all.iter().map(Option::as_ref).collect()
-    }
-
     fn get_mut(&mut self, buffer: u32) -> Option<&mut G> {
         self.all.get_mut(buffer as usize)?.as_mut()
+    }
+}
+
+/// The geometries of [`PoolBuffers`] when the device has all per-draw data: what a frame may
+/// draw.
+#[derive(Debug)]
+pub struct FlushedBuffers<'a, G>(&'a [Option<G>]);
+
+impl<G> Clone for FlushedBuffers<'_, G> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<G> Copy for FlushedBuffers<'_, G> {}
+
+impl<'a, G> FlushedBuffers<'a, G> {
+    /// The geometry of a buffer of the pool's; `None` where there is none of this number.
+    pub fn get(self, buffer: u32) -> Option<&'a G> {
+        self.0.get(buffer as usize)?.as_ref()
+    }
+
+    /// Each buffer's geometry, by number.
+    pub(super) fn all(self) -> Vec<Option<&'a G>> {
+        self.0.iter().map(Option::as_ref).collect()
     }
 }
 
@@ -91,12 +126,22 @@ impl<D: Device> Backend for PoolUpload<'_, D> {
         self.quads().destroy_buffer(buffer);
     }
 
-    fn write_elements(&mut self, buffer: u32, offset_bytes: u64, bytes: &[u8]) {
-        self.quads().write_elements(buffer, offset_bytes, bytes);
+    fn write_elements(
+        &mut self,
+        buffer: u32,
+        offset_bytes: u64,
+        bytes: &[u8],
+    ) -> Result<(), BackendError> {
+        self.quads().write_elements(buffer, offset_bytes, bytes)
     }
 
-    fn copy_elements(&mut self, from: (u32, u64), to: (u32, u64), size_bytes: u64) {
-        self.quads().copy_elements(from, to, size_bytes);
+    fn copy_elements(
+        &mut self,
+        from: (u32, u64),
+        to: (u32, u64),
+        size_bytes: u64,
+    ) -> Result<(), BackendError> {
+        self.quads().copy_elements(from, to, size_bytes)
     }
 
     fn resize_draw_data(&mut self, slots: u32) -> Result<(), BackendError> {
@@ -161,9 +206,14 @@ impl<D: Device> Backend for EntriesUpload<'_, D> {
         }
     }
 
-    fn write_elements(&mut self, buffer: u32, offset_bytes: u64, bytes: &[u8]) {
+    fn write_elements(
+        &mut self,
+        buffer: u32,
+        offset_bytes: u64,
+        bytes: &[u8],
+    ) -> Result<(), BackendError> {
         let first = self.entry_at(offset_bytes);
-        let Some(geometry) = self.buffers.get_mut(buffer) else { return };
+        let geometry = self.buffers.get_mut(buffer).ok_or(BackendError::Lost)?;
         // They are slices of such elements, so the casts fit.
         match self.entries {
             Entries::Quads => self.device.write_quads(geometry, first, bytemuck::cast_slice(bytes)),
@@ -175,21 +225,26 @@ impl<D: Device> Backend for EntriesUpload<'_, D> {
                 self.device.write_indices(geometry, first, bytemuck::cast_slice(bytes));
             }
         }
+        Ok(())
     }
 
-    fn copy_elements(&mut self, from: (u32, u64), to: (u32, u64), size_bytes: u64) {
+    fn copy_elements(
+        &mut self,
+        from: (u32, u64),
+        to: (u32, u64),
+        size_bytes: u64,
+    ) -> Result<(), BackendError> {
         let (first, to_first) = (self.entry_at(from.1), self.entry_at(to.1));
         let count = self.entry_at(size_bytes);
         if from.0 == to.0 {
-            if let Some(geometry) = self.buffers.get_mut(from.0) {
-                self.device.copy_quads_within(geometry, first, to_first, count);
-            }
-            return;
+            let geometry = self.buffers.get_mut(from.0).ok_or(BackendError::Lost)?;
+            self.device.copy_quads_within(geometry, first, to_first, count);
+            return Ok(());
         }
         let both = self.buffers.all.get_disjoint_mut([from.0 as usize, to.0 as usize]);
-        if let Ok([Some(from), Some(to)]) = both {
-            self.device.copy_quads(from, first, to, to_first, count);
-        }
+        let Ok([Some(from), Some(to)]) = both else { return Err(BackendError::Lost) };
+        self.device.copy_quads(from, first, to, to_first, count);
+        Ok(())
     }
 
     fn resize_draw_data(&mut self, slots: u32) -> Result<(), BackendError> {
@@ -203,6 +258,8 @@ impl<D: Device> Backend for EntriesUpload<'_, D> {
             resized.map_err(|error| self.buffers.refusal(error, requested_bytes))?;
         }
         self.buffers.slots = slots;
+        // The pool writes the whole table next.
+        self.buffers.unwritten.clear();
         Ok(())
     }
 
@@ -210,10 +267,9 @@ impl<D: Device> Backend for EntriesUpload<'_, D> {
         if self.data_bytes == 0 {
             return;
         }
-        let Some(geometry) = self.buffers.all.iter_mut().flatten().next() else { return };
-        for (slot, data) in (slot..).zip(bytes.chunks_exact(self.data_bytes)) {
-            let read = &data[..size_of::<DrawData>()];
-            self.device.write_draw_data(geometry, slot, &bytemuck::pod_read_unaligned(read));
-        }
+        let data = bytes
+            .chunks_exact(self.data_bytes)
+            .map(|data| bytemuck::pod_read_unaligned::<DrawData>(&data[..size_of::<DrawData>()]));
+        self.buffers.unwritten.extend((slot..).zip(data));
     }
 }

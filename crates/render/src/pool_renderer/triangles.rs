@@ -127,12 +127,14 @@ impl<G> Triangles<G> {
 
     /// What draws the meshes that `view` sees: opaque ones near first, blended ones far
     /// first.
-    pub(super) fn batches(
+    pub(super) fn batches<D: Device<Geometry = G>>(
         &mut self,
+        device: &mut D,
         view: &View,
         visibility: &Visibility,
     ) -> TriangleBatches<'_, G> {
         let Self { vertices, indices, pool, opaque, blended } = self;
+        let (vertices, indices) = (vertices.flush(device), indices.flush(device));
         let is_seen = |it: &Placed| !view.cull_frustum || visibility.in_view(&it.bounds);
         let near_first = |it: &Placed| match view.order {
             true => sort_key(visibility.distance(&it.bounds), 0),

@@ -41,11 +41,13 @@ impl DrawTable {
         })
     }
 
-    /// Writes a slot; one that is not there is left out.
-    pub(super) fn write(&self, slot: u32, data: DrawData) {
-        let Some(words) = self.0.get(slot as usize) else { return };
-        for (word, value) in words.iter().zip(bytemuck::cast::<_, [u32; WORDS]>(data)) {
-            word.store(value, Relaxed);
+    /// Writes slots from `first` on; those that are not there are left out.
+    pub(super) fn write(&self, first: u32, data: &[DrawData]) {
+        let slots = self.0.get(first as usize..).unwrap_or_default();
+        for (words, data) in slots.iter().zip(data) {
+            for (word, value) in words.iter().zip(bytemuck::cast::<_, [u32; WORDS]>(*data)) {
+                word.store(value, Relaxed);
+            }
         }
     }
 }

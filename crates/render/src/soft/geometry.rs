@@ -76,8 +76,8 @@ impl SoftGeometry {
         write(&mut self.indices, first, indices);
     }
 
-    pub(super) fn write_draw_data(&mut self, slot: u32, data: &DrawData) {
-        self.draws.write(slot, *data);
+    pub(super) fn write_draw_data(&mut self, first: u32, data: &[DrawData]) {
+        self.draws.write(first, data);
     }
 
     pub(super) fn copy_from(&mut self, to_first: u32, from: &Self, from_first: u32, count: u32) {
@@ -205,8 +205,10 @@ mod tests {
             (0..20).map(|i| Quad::new([i, 0, 0], [1, 1], Face::PosY, 0)).collect();
         geometry.write_quads(0, &quads);
         for slot in 0..5 {
-            geometry
-                .write_draw_data(slot, &DrawData { origin: [slot as i32; 3], level: 0, extent: 1 });
+            geometry.write_draw_data(
+                slot,
+                &[DrawData { origin: [slot as i32; 3], level: 0, extent: 1 }],
+            );
         }
         geometry
     }
@@ -282,13 +284,13 @@ mod tests {
         let mut one = geometry();
         let mut other = SoftGeometry::sharing(&one, 1).unwrap();
         let data = DrawData { origin: [7; 3], level: 0, extent: 9 };
-        other.write_draw_data(2, &data);
+        other.write_draw_data(2, &[data]);
         assert_eq!(one.draws.read(2), data);
         let table = Arc::new(DrawTable::new(100).unwrap());
         for geometry in [&mut one, &mut other] {
             geometry.set_draws(&table);
         }
-        one.write_draw_data(99, &data);
+        one.write_draw_data(99, &[data]);
         assert_eq!(other.draws.read(99), data);
     }
 

@@ -119,10 +119,12 @@ impl WgpuGeometry {
         self.quads.slice(..)
     }
 
-    pub(super) fn write_draw_data(&self, queue: &wgpu::Queue, slot: u32, data: &DrawData) {
-        if slot < self.slot_capacity() {
-            let offset_bytes = u64::from(slot) * DrawData::SHADER_BYTES as u64;
-            queue.write_buffer(&self.draws, offset_bytes, data.shader_bytes());
+    /// Writes the data of slots from `first` on.
+    pub(super) fn write_draw_data(&self, queue: &wgpu::Queue, first: u32, data: &[DrawData]) {
+        let bytes = DrawData::shader_bytes(data, first, self.slot_capacity());
+        if !bytes.is_empty() {
+            let offset_bytes = u64::from(first) * DrawData::SHADER_BYTES as u64;
+            queue.write_buffer(&self.draws, offset_bytes, &bytes);
         }
     }
 }

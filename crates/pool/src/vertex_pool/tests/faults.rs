@@ -67,6 +67,95 @@ fn configurations_that_cannot_be_addressed_are_refused() {
 }
 
 #[test]
+fn commands_of_more_indices_than_32_bits_hold_are_refused() {
+    let config = Config {
+        most_buffer_elements: 1 << 29,
+        vertices_per_element: 1,
+        indices_per_element: 16,
+        pattern_elements: 1 << 28,
+        ..Config::default()
+    };
+    let limit = (1 << 28) - 1;
+    let error = Pool::new(config.clone()).unwrap_err();
+    assert_eq!(error, PoolError::TooManyIndices { elements: 1 << 28, limit });
+    assert!(error.to_string().contains("`pattern_elements` to 268435455 at most"), "{error}");
+    assert!(Pool::new(Config { pattern_elements: limit, ..config.clone() }).is_ok());
+    // No run is longer than a buffer.
+    assert!(Pool::new(Config { most_buffer_elements: 1000, ..config }).is_ok());
+}
+
+#[test]
+fn elements_that_not_every_device_can_copy_are_refused() {
+    let error = VertexPool::<u16, u32>::new(Config::default()).unwrap_err();
+    assert_eq!(error, PoolError::Unaligned { size_bytes: 2 });
+    assert!(error.to_string().contains("a multiple of 4 bytes"), "{error}");
+    assert!(VertexPool::<u32, [u8; 7]>::new(Config::default()).is_err());
+    assert!(VertexPool::<[u8; 12], ()>::new(Config::default()).is_ok());
+}
+
+/// In one piece and in several, of which the device takes some.
+#[test]
+fn a_refused_write_changes_nothing() {
+    for access in [Access::Staged, Access::Direct] {
+        for writes in 0..3 {
+            let pieces = Placement::Buckets { elements: 4 };
+            let split =
+                Config { oversize: Oversize::Split, placement: pieces, ..Config::default() };
+            let config = Config { least_buffer_elements: 100, ..split };
+            let mut scene = Scene::new(config, access, 2);
+            let mesh = scene.insert(&[&[1, 2], &[3; 8]], 1).unwrap();
+            scene.insert(&[&[9; 3]], 2).unwrap();
+            scene.draw();
+            let before = scene.pool.stats();
+            scene.gpu.set_writes_left(writes);
+            let refused = Err(PoolError::Backend(BackendError::OutOfMemory {
+                requested_bytes: if writes == 2 { 8 } else { 16 },
+            }));
+            assert_eq!(scene.replace(mesh, &[&[4; 10]], 3), refused);
+            scene.gpu.set_writes_left(writes);
+            assert_eq!(scene.insert(&[&[5; 10]], 4).map(|_| ()), refused);
+            scene.gpu.set_writes_left(writes);
+            assert_eq!(scene.write(Some(mesh), &[&[6; 10]], 5, 3).map(|_| ()), refused);
+            scene.gpu.set_writes_left(u64::MAX);
+            scene.pool.check().unwrap();
+            let after = scene.pool.stats();
+            assert_eq!((after.used, after.free, after.meshes), (before.used, before.free, 2));
+            scene.draw();
+            scene.replace(mesh, &[&[4; 10]], 3).unwrap();
+            scene.draw();
+            scene.finish();
+        }
+    }
+}
+
+#[test]
+fn a_refused_copy_leaves_the_mesh_where_it_is() {
+    for access in [Access::Staged, Access::Direct] {
+        let mut scene = Scene::new(Config::fixed(100, 20), access, 1);
+        let meshes: Vec<_> = (0..10).map(|n| scene.insert(&[&[n; 10]], n).unwrap()).collect();
+        meshes.iter().step_by(2).for_each(|&mesh| scene.remove(mesh));
+        (0..3).for_each(|_| scene.draw());
+        let before = scene.pool.places();
+        scene.gpu.set_writes_left(0);
+        for _ in 0..3 {
+            let moved = scene.defragment(&MoveBudget::default());
+            assert_eq!((moved.moves, moved.is_done), (0, false));
+            assert_eq!(moved.refused, Some(BackendError::OutOfMemory { requested_bytes: 40 }));
+            assert_eq!(scene.pool.places(), before);
+            scene.pool.check().unwrap();
+            scene.draw();
+        }
+        scene.gpu.set_writes_left(u64::MAX);
+        for _ in 0..9 {
+            assert_eq!(scene.defragment(&MoveBudget::default()).refused, None);
+            scene.draw();
+        }
+        assert_eq!(scene.pool.stats().largest_free, 50);
+        scene.finish();
+    }
+}
+
+#[test]
 fn handles_of_another_pool_are_refused() {
     let (mut pool, mut gpu) = fixed(10, Access::Direct);
     let (mut other, mut other_gpu) = fixed(10, Access::Direct);
@@ -185,8 +274,8 @@ fn millions_of_insertions_and_removals_leave_nothing_behind() {
         }
         pool.check().unwrap();
         pool.clear();
-        pool.frame_submitted(u64::from(rounds) + 1);
-        pool.frame_submitted(u64::from(rounds) + 1000);
+        let spare_frames = u64::from(pool.config.spare_frames);
+        (0..=spare_frames).for_each(|n| pool.frame_submitted(u64::from(rounds) + 1 + n));
         pool.frames_completed(u64::MAX, &mut Nowhere(Access::Direct));
         assert_eq!((pool.stats().capacity, pool.len(), pool.places()), (0, 0, vec![]));
     }

@@ -1,5 +1,8 @@
 //! Random programs on the simulated GPU: every frame shows what an immediate renderer
-//! shows, whatever was inserted, replaced, removed and moved while it was in flight.
+//! shows, whatever was inserted, replaced, removed and moved while it was in flight. Several
+//! pools share the GPU: they come and go, and each misses frames of the others.
+
+use alloc::boxed::Box;
 
 use drystone_alloc::SizeClassConfig;
 
@@ -30,13 +33,34 @@ enum Op {
     Clear,
     Move(MoveBudget),
     Draw,
+    /// A frame of all pools of the GPU.
+    DrawAll,
+    /// A frame whose commands are taken and that is then not submitted.
+    AbandonFrame,
+    /// Another pool comes to the GPU, and the operations that follow are its own.
+    AddPool(Box<Config>),
+    /// The operations that follow are those of another pool: this one misses frames.
+    ChoosePool {
+        nth: usize,
+    },
+    /// A pool goes while frames may read it.
+    DropPool {
+        nth: usize,
+    },
     /// The GPU finishes a frame sooner than it must.
     CatchUp,
+    /// The device refuses writes and copies after so many more.
+    RefuseAfter {
+        writes: u64,
+    },
     /// The device has so much memory from now on.
     Limit {
         bytes: u64,
     },
 }
+
+/// Operations of a program.
+const STEPS: u32 = 60;
 
 /// Draws programs by lot.
 struct Lots(Random);
@@ -71,8 +95,15 @@ impl Lots {
             64..=73 => {
                 Op::Move(MoveBudget { bytes: self.below(300).into(), moves: self.below(12) })
             }
-            74..=94 => Op::Draw,
-            95..=97 => Op::CatchUp,
+            74..=84 => Op::Draw,
+            85..=87 => Op::DrawAll,
+            88 => Op::AbandonFrame,
+            89..=90 => Op::AddPool(Box::new(self.config())),
+            91..=93 => Op::ChoosePool { nth },
+            94 => Op::DropPool { nth },
+            95 => Op::CatchUp,
+            96 => Op::RefuseAfter { writes: self.below(4).into() },
+            97 => Op::RefuseAfter { writes: u64::MAX },
             _ => Op::Limit { bytes: self.below(2000).into() },
         }
     }
@@ -119,11 +150,22 @@ fn carry_out(scene: &mut Scene, op: Op, step: u32) {
             let _ = scene.write(replaced, &slices(&parts), data, spare);
         }
         Op::Draw => scene.draw(),
+        Op::DrawAll => scene.draw_all(),
+        Op::AbandonFrame => scene.abandon_frame(),
+        Op::AddPool(config) => {
+            let ignores_frames = scene.pool.buffers.ignores_frames;
+            scene.add_pool(*config);
+            scene.pool.buffers.ignores_frames = ignores_frames;
+        }
+        Op::ChoosePool { .. } | Op::DropPool { .. } if scene.parked() == 0 => {}
+        Op::ChoosePool { nth } => scene.choose(nth % scene.parked()),
+        Op::DropPool { nth } => scene.drop_pool(nth % scene.parked()),
         Op::CatchUp => scene.gpu.run_frame(),
         Op::Clear => scene.clear(),
         Op::Move(budget) => {
             scene.defragment(&budget);
         }
+        Op::RefuseAfter { writes } => scene.gpu.set_writes_left(writes),
         Op::Limit { bytes } => scene.gpu.set_limit_bytes(bytes),
         _ if scene.len() == 0 => {}
         Op::Replace { nth, parts } => {
@@ -141,7 +183,7 @@ fn run(seed: u64, ignores_frames: bool) -> u32 {
     let access = if ignores_frames { Access::Direct } else { access };
     let mut scene = Scene::new(random.config(), access, random.below(4) as usize);
     scene.pool.buffers.ignores_frames = ignores_frames;
-    for step in 1..=60 {
+    for step in 1..=STEPS {
         let op = random.op(step);
         if ignores_frames {
             carry_out(&mut scene, op, step);

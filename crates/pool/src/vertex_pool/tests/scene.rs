@@ -1,8 +1,11 @@
-//! A pool beside an immediate renderer, which copies everything when it is told to draw.
+//! Pools beside an immediate renderer, which copies everything when it is told to draw.
 
 use alloc::collections::VecDeque;
 
 use super::*;
+
+/// Bytes of a mesh's per-draw data.
+const DATA_BYTES: usize = size_of::<u32>();
 
 /// A mesh as the immediate renderer has it: parts of elements.
 struct Kept {
@@ -17,13 +20,27 @@ struct Expected {
     is_ordered: bool,
 }
 
+/// A pool that shares the scene's GPU, and that no operation reaches at the moment.
+struct Parked {
+    pool: Pool,
+    part: usize,
+    list: DrawList,
+    kept: Vec<Kept>,
+}
+
 /// A pool with a list of all its meshes, a GPU that is behind, and what each frame must
-/// show when it gets there.
+/// show when it gets there. Further pools may share the GPU: operations are those of one of
+/// them, until another is [chosen](Self::choose).
 pub(crate) struct Scene {
     pub(crate) pool: Pool,
     pub(crate) gpu: SimulatedGpu,
+    /// The pool's part of the GPU.
+    part: usize,
     list: DrawList,
     kept: Vec<Kept>,
+    parked: Vec<Parked>,
+    /// Pools that there ever were.
+    pools: usize,
     expected: VecDeque<Expected>,
     /// Frames drawn: each masks and orders otherwise.
     frame: u32,
@@ -36,12 +53,49 @@ impl Scene {
         Self {
             pool: Pool::new(config).unwrap(),
             gpu: SimulatedGpu::new(access, frames_in_flight),
+            part: 0,
             list: DrawList::new(),
             kept: Vec::new(),
+            parked: Vec::new(),
+            pools: 1,
             expected: VecDeque::new(),
             frame: 0,
             wrong: 0,
         }
+    }
+
+    /// Adds a pool to the GPU and chooses it.
+    pub(crate) fn add_pool(&mut self, config: Config) {
+        let parked = Parked {
+            pool: Pool::new(config).unwrap(),
+            part: self.pools,
+            list: DrawList::new(),
+            kept: Vec::new(),
+        };
+        self.pools += 1;
+        self.parked.push(parked);
+        self.choose(self.parked.len() - 1);
+    }
+
+    /// Pools beside the chosen one.
+    pub(crate) fn parked(&self) -> usize {
+        self.parked.len()
+    }
+
+    /// Chooses another pool.
+    pub(crate) fn choose(&mut self, nth: usize) {
+        let Parked { pool, part, list, kept } = &mut self.parked[nth];
+        core::mem::swap(&mut self.pool, pool);
+        core::mem::swap(&mut self.part, part);
+        core::mem::swap(&mut self.list, list);
+        core::mem::swap(&mut self.kept, kept);
+    }
+
+    /// Drops the chosen pool, whatever frames read of it, and chooses another.
+    pub(crate) fn drop_pool(&mut self, other: usize) {
+        self.choose(other);
+        let dropped = self.parked.swap_remove(other);
+        self.gpu.drop_part(dropped.part);
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -54,7 +108,12 @@ impl Scene {
 
     pub(crate) fn insert(&mut self, parts: &[&[u32]], data: u32) -> Result<MeshHandle, PoolError> {
         let counts: Vec<u32> = parts.iter().map(|part| part.len() as u32).collect();
-        let handle = self.pool.insert(&parts.concat(), &counts, data, &mut self.gpu)?;
+        let handle = self.pool.insert(
+            &parts.concat(),
+            &counts,
+            data,
+            &mut self.gpu.part(self.part, DATA_BYTES),
+        )?;
         self.keep(handle, parts, data);
         Ok(handle)
     }
@@ -66,7 +125,13 @@ impl Scene {
         data: u32,
     ) -> Result<(), PoolError> {
         let counts: Vec<u32> = parts.iter().map(|part| part.len() as u32).collect();
-        self.pool.replace(handle, &parts.concat(), &counts, data, &mut self.gpu)?;
+        self.pool.replace(
+            handle,
+            &parts.concat(),
+            &counts,
+            data,
+            &mut self.gpu.part(self.part, DATA_BYTES),
+        )?;
         self.keep(handle, parts, data);
         Ok(())
     }
@@ -81,9 +146,10 @@ impl Scene {
         spare: u32,
     ) -> Result<MeshHandle, PoolError> {
         let most = parts.concat().len() as u32 + spare;
+        let mut backend = self.gpu.part(self.part, DATA_BYTES);
         let mut writer = match replaced {
-            Some(handle) => self.pool.replacing_writer(handle, most, &mut self.gpu)?,
-            None => self.pool.writer(most, &mut self.gpu)?,
+            Some(handle) => self.pool.replacing_writer(handle, most, &mut backend)?,
+            None => self.pool.writer(most, &mut backend)?,
         };
         for part in parts {
             writer.extend(part)?;
@@ -106,7 +172,7 @@ impl Scene {
     }
 
     pub(crate) fn set_data(&mut self, handle: MeshHandle, data: u32) {
-        self.pool.set_data(handle, data, &mut self.gpu).unwrap();
+        self.pool.set_data(handle, data, &mut self.gpu.part(self.part, DATA_BYTES)).unwrap();
         let kept = self.kept.iter_mut().find(|kept| kept.handle == handle);
         kept.unwrap().data = data;
     }
@@ -122,14 +188,48 @@ impl Scene {
     }
 
     pub(crate) fn defragment(&mut self, budget: &MoveBudget) -> crate::Moved {
-        let moved = self.pool.defragment(budget, &mut self.gpu);
+        let moved = self.pool.defragment(budget, &mut self.gpu.part(self.part, DATA_BYTES));
         assert!(moved.bytes <= budget.bytes && moved.moves <= budget.moves, "{moved:?}");
         moved
     }
 
-    /// Masks and orders as no other frame does, and draws. In every other frame the order
-    /// matters.
+    /// Draws a frame of the chosen pool.
     pub(crate) fn draw(&mut self) {
+        self.record();
+        let frame = self.gpu.end_frame();
+        self.pool.frame_submitted(frame);
+        self.compare();
+        self.poll();
+    }
+
+    /// Draws a frame of all pools.
+    pub(crate) fn draw_all(&mut self) {
+        self.record();
+        for nth in 0..self.parked.len() {
+            self.choose(nth);
+            self.record();
+            self.choose(nth);
+        }
+        let frame = self.gpu.end_frame();
+        self.pool.frame_submitted(frame);
+        self.parked.iter_mut().for_each(|other| other.pool.frame_submitted(frame));
+        self.compare();
+        self.poll();
+        for nth in 0..self.parked.len() {
+            self.choose(nth);
+            self.poll();
+            self.choose(nth);
+        }
+    }
+
+    /// Takes commands for a frame that is then not submitted.
+    pub(crate) fn abandon_frame(&mut self) {
+        let _ = self.list.runs(&self.pool);
+    }
+
+    /// Masks and orders the chosen pool's list as in no other frame, and adds it to the frame
+    /// being built. In every other frame the order matters.
+    fn record(&mut self) {
         self.frame += 1;
         let (frame, is_ordered) = (self.frame, self.frame.is_multiple_of(2));
         let bits = |data: u32| (data.wrapping_mul(31) ^ frame) as u8 | 1 << (frame % 3);
@@ -150,20 +250,22 @@ impl Scene {
         let picture = if is_ordered { picture } else { picture.sorted() };
         self.expected.push_back(Expected { picture, is_ordered });
         let (runs, commands) = self.list.runs(&self.pool);
-        let frame = self.gpu.submit(&self.pool, &[(runs, commands)]);
-        self.pool.frame_submitted(frame);
-        self.compare();
+        self.gpu.draw(self.part, &self.pool, &[(runs, commands)]);
     }
 
-    /// Compares what the GPU has finished, and tells the pool.
+    /// Compares what the GPU has finished.
     fn compare(&mut self) {
         while let Some((_, picture)) = self.gpu.completed_picture() {
             let expected = self.expected.pop_front().unwrap();
             let picture = if expected.is_ordered { picture } else { picture.sorted() };
             self.wrong += u32::from(picture != expected.picture);
         }
+    }
+
+    /// Reports to the chosen pool which frames have completed.
+    pub(crate) fn poll(&mut self) {
         let completed = self.gpu.completed();
-        self.pool.frames_completed(completed, &mut self.gpu);
+        self.pool.frames_completed(completed, &mut self.gpu.part(self.part, DATA_BYTES));
     }
 
     /// Lets the GPU catch up.
@@ -171,6 +273,16 @@ impl Scene {
         self.gpu.finish();
         self.compare();
         assert_eq!(self.wrong, 0, "frames show what an immediate renderer does not");
+        for nth in (0..self.parked.len()).rev() {
+            self.choose(nth);
+            self.finish_pool();
+            self.choose(nth);
+        }
+        self.finish_pool();
+    }
+
+    fn finish_pool(&mut self) {
+        self.poll();
         self.pool.check().unwrap();
     }
 }

@@ -59,7 +59,7 @@ fn panes() -> Overlay {
 fn pictured<D: Device>(device: &mut D) -> Image {
     device.set_palette(&PALETTE).unwrap();
     let mut geometry = device.create_geometry(1, 1).unwrap();
-    device.write_draw_data(&mut geometry, 0, &HERE);
+    device.write_draw_data(&mut geometry, 0, &[HERE]);
     device.write_quads(&mut geometry, 0, &[wall(2)]);
     draw(device, &geometry, 0, 0);
     device.read_image().unwrap()

@@ -35,7 +35,7 @@ impl<G> Model<G> {
         let mut of_indices = device.create_indices(indices.len() as u32).unwrap();
         device.write_vertices(&mut of_vertices, 0, vertices);
         device.write_indices(&mut of_indices, 0, indices);
-        device.write_draw_data(&mut of_vertices, 0, &place.into());
+        device.write_draw_data(&mut of_vertices, 0, &[place.into()]);
         Self { vertices: of_vertices, indices: of_indices }
     }
 
@@ -96,7 +96,7 @@ fn triangles_and_quads_share_one_depth<D: Device>(mut device: D) {
     device.set_palette(&[GREEN]).unwrap();
     let mut wall_geometry = device.create_geometry(1, 1).unwrap();
     device.write_quads(&mut wall_geometry, 0, &[wall(0)]);
-    device.write_draw_data(&mut wall_geometry, 0, &HERE);
+    device.write_draw_data(&mut wall_geometry, 0, &[HERE]);
     let quad = [DrawCommand { index_count: 6, instance_count: 1, ..Default::default() }];
     // The wall's face is at depth 1. Twice as large and moved, the model is where it was.
     let scaled = TrianglePlace { origin: [0, 0, -3], scale: 2.0 };
@@ -150,7 +150,7 @@ fn batches_of_two_kinds_are_left_out<D: Device>(mut device: D) {
     device.set_palette(&[GREEN]).unwrap();
     let mut quads = device.create_geometry(1, 1).unwrap();
     device.write_quads(&mut quads, 0, &[wall(0)]);
-    device.write_draw_data(&mut quads, 0, &HERE);
+    device.write_draw_data(&mut quads, 0, &[HERE]);
     let corners = before_the_eye(1.5, RED);
     let model = Model::new(&mut device, &corners, &[0, 1, 2], TrianglePlace::default());
     let (three, six) = ([command(0..3, 0)], [command(0..6, 0)]);

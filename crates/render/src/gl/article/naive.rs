@@ -1,14 +1,14 @@
 //! The article's naive program: a vertex array and three buffers a mesh, a draw call each.
 
-use std::{cell::RefCell, ops::Range, ptr, rc::Rc};
+use std::{cell::RefCell, ptr, rc::Rc};
 
-use drystone_mesh::{INDICES_PER_QUAD, Quad, VERTICES_PER_QUAD};
-use drystone_pool::{Access, DrawCommand};
+use drystone_mesh::Quad;
+use drystone_pool::Access;
 use glam::{IVec3, Mat4, Vec3};
 
 use super::{ATTRIBUTES, Expander, FAT_QUAD_BYTES, VERTEX_SHADER, refuse_blended};
 use crate::{
-    Batch, Device, DrawData, Frame, Image, PATTERN_QUADS, Passes, RenderError,
+    Batch, Device, DrawData, Frame, Image, Passes, RenderError,
     gl::{
         GlConfig, GlDevice,
         bindings::{self as gl, Gl, types::*},
@@ -143,21 +143,6 @@ impl Parts {
     }
 }
 
-/// The quads of commands that lie side by side, in as few runs as the index pattern allows:
-/// a mesh's facings are one draw call here.
-fn runs(commands: &[DrawCommand]) -> Vec<Range<u32>> {
-    let mut runs: Vec<Range<u32>> = Vec::new();
-    for command in commands {
-        let start = command.base_vertex as u32 / VERTICES_PER_QUAD;
-        let end = start + command.index_count / INDICES_PER_QUAD;
-        match runs.last_mut() {
-            Some(run) if run.end == start && end - run.start <= PATTERN_QUADS => run.end = end,
-            _ => runs.push(start..end),
-        }
-    }
-    runs
-}
-
 fn draw_mesh(gl: &Gl, batch: &Batch<'_, ArticleGeometry>, eye_voxel: IVec3) {
     let geometry = batch.geometry;
     let Some(buffers) = &geometry.buffers else { return };
@@ -168,17 +153,15 @@ fn draw_mesh(gl: &Gl, batch: &Batch<'_, ArticleGeometry>, eye_voxel: IVec3) {
     // SAFETY: `gl` is of the context that is current, in which the program is in use that
     // has this matrix; it is of 16 numbers.
     unsafe { gl.UniformMatrix4fv(MODEL_LOCATION, 1, gl::FALSE, model.as_ptr()) };
-    for run in runs(batch.commands) {
-        let indices = (run.end - run.start) * INDICES_PER_QUAD;
-        let base_vertex = (run.start * VERTICES_PER_QUAD) as GLint;
+    for command in batch.commands {
         // SAFETY: as above; the index pattern is bound and is longer than this.
         unsafe {
             gl.DrawElementsBaseVertex(
                 gl::TRIANGLES,
-                indices as GLsizei,
+                command.index_count as GLsizei,
                 gl::UNSIGNED_INT,
                 ptr::null(),
-                base_vertex,
+                command.base_vertex,
             );
         }
     }
@@ -274,9 +257,9 @@ impl Device for ArticleDevice {
         self.gl.attempt(|_, _, _| Err(no_pool()));
     }
 
-    fn write_draw_data(&mut self, geometry: &mut ArticleGeometry, slot: u32, data: &DrawData) {
-        if slot == 0 {
-            geometry.place = *data;
+    fn write_draw_data(&mut self, geometry: &mut ArticleGeometry, first: u32, data: &[DrawData]) {
+        if let (0, Some(place)) = (first, data.first()) {
+            geometry.place = *place;
         }
     }
 

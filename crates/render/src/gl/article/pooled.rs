@@ -157,8 +157,8 @@ impl Device for FatDevice {
         self.gl.copy_quads_within(geometry, from_first, to_first, count);
     }
 
-    fn write_draw_data(&mut self, geometry: &mut GlGeometry, slot: u32, data: &DrawData) {
-        self.gl.write_draw_data(geometry, slot, data);
+    fn write_draw_data(&mut self, geometry: &mut GlGeometry, first: u32, data: &[DrawData]) {
+        self.gl.write_draw_data(geometry, first, data);
     }
 
     fn resize(&mut self, width: u32, height: u32) -> Result<(), RenderError> {

@@ -124,8 +124,8 @@ impl Device for Refusing {
         self.soft.copy_quads_within(geometry, from_first, to_first, count);
     }
 
-    fn write_draw_data(&mut self, geometry: &mut SoftGeometry, slot: u32, data: &DrawData) {
-        self.soft.write_draw_data(geometry, slot, data);
+    fn write_draw_data(&mut self, geometry: &mut SoftGeometry, first: u32, data: &[DrawData]) {
+        self.soft.write_draw_data(geometry, first, data);
     }
 
     fn resize(&mut self, width: u32, height: u32) -> Result<(), RenderError> {

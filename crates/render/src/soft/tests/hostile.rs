@@ -105,7 +105,7 @@ proptest! {
         let mut geometry = device.create_geometry(40, 4).unwrap();
         device.write_quads(&mut geometry, 3, quads);
         for (slot, &(origin, level)) in places.iter().enumerate() {
-            device.write_draw_data(&mut geometry, slot as u32, &DrawData { origin, level, extent: 64 });
+            device.write_draw_data(&mut geometry, slot as u32, &[DrawData { origin, level, extent: 64 }]);
         }
         let batches = [Batch::new(&geometry, &commands)];
         let pictures = [false, true].map(|indirect| {

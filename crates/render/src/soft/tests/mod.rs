@@ -90,7 +90,7 @@ impl Scene {
             for (slot, mesh) in (0u32..).zip(meshes) {
                 let count = mesh.quads.len() as u32;
                 device.write_quads(&mut geometry, first, &mesh.quads);
-                device.write_draw_data(&mut geometry, slot, &mesh.place);
+                device.write_draw_data(&mut geometry, slot, &[mesh.place]);
                 commands.push(command(first, count, slot));
                 first += count;
             }

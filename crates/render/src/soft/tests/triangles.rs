@@ -48,7 +48,7 @@ fn draw(frame: &Frame, layers: [(Vec<TriangleVertex>, Vec<u32>); 2]) -> Image {
         let mut of_indices = device.create_indices(indices.len() as u32).unwrap();
         device.write_vertices(&mut of_vertices, 0, &vertices);
         device.write_indices(&mut of_indices, 0, &indices);
-        device.write_draw_data(&mut of_vertices, 0, &place.into());
+        device.write_draw_data(&mut of_vertices, 0, &[place.into()]);
         let index_count = indices.len() as u32;
         (
             of_vertices,
@@ -116,7 +116,7 @@ fn the_side_on_which_the_eye_is_is_lit() {
     let mut vertices = device.create_vertices(3, 1).unwrap();
     let mut indices = device.create_indices(3).unwrap();
     device.write_indices(&mut indices, 0, &[0, 1, 2]);
-    device.write_draw_data(&mut vertices, 0, &TrianglePlace::default().into());
+    device.write_draw_data(&mut vertices, 0, &[TrianglePlace::default().into()]);
     let command = [DrawCommand { index_count: 3, instance_count: 1, ..Default::default() }];
     let (mut state, mut seen, mut crossing) = (7, [0, 0], 0);
     for number in 0..6000 {
@@ -166,7 +166,7 @@ proptest! {
         device.write_vertices(&mut of_vertices, 1, vertices);
         device.write_indices(&mut of_indices, 2, &indices);
         for (slot, &place) in places.iter().enumerate() {
-            device.write_draw_data(&mut of_vertices, slot as u32, &bytemuck::cast(place));
+            device.write_draw_data(&mut of_vertices, slot as u32, &[bytemuck::cast(place)]);
         }
         let batch = |geometry, indices| Batch { geometry, indices, commands: &commands };
         let batches = [

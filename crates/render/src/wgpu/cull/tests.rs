@@ -74,7 +74,7 @@ impl Meshes {
         let buffer = slot % 2;
         let first = slot * Self::ROOM;
         device.write_quads(&mut self.geometries[buffer as usize], first, quads);
-        device.write_draw_data(&mut self.geometries[0], slot, &place);
+        device.write_draw_data(&mut self.geometries[0], slot, &[place]);
         let record = CullRecord::new(slot, place, first, counts);
         self.table.insert(buffer, record);
         self.slots[slot as usize] = Some((buffer, record));

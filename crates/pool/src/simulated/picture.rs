@@ -1,0 +1,56 @@
+use alloc::vec::Vec;
+
+/// What one frame has drawn: elements in order, each with its draw's data.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Picture {
+    bytes: Vec<u8>,
+    data_bytes: usize,
+    element_bytes: usize,
+}
+
+impl Picture {
+    /// An empty picture of elements and per-draw data of these sizes.
+    pub const fn new(element_bytes: usize, data_bytes: usize) -> Self {
+        Self { bytes: Vec::new(), data_bytes, element_bytes }
+    }
+
+    /// Draws an element.
+    pub fn push(&mut self, data: &[u8], element: &[u8]) {
+        self.bytes.extend_from_slice(data);
+        self.bytes.extend_from_slice(element);
+    }
+
+    /// Elements drawn.
+    pub const fn len(&self) -> usize {
+        match self.bytes.len().checked_div(self.data_bytes + self.element_bytes) {
+            Some(count) => count,
+            None => 0,
+        }
+    }
+
+    /// Whether nothing was drawn.
+    pub const fn is_empty(&self) -> bool {
+        self.bytes.is_empty()
+    }
+
+    /// The bytes of the n-th draw's data and element.
+    ///
+    /// # Panics
+    /// When there are not so many.
+    pub fn drawn(&self, nth: usize) -> (&[u8], &[u8]) {
+        let start = nth * (self.data_bytes + self.element_bytes);
+        self.bytes[start..start + self.data_bytes + self.element_bytes].split_at(self.data_bytes)
+    }
+
+    /// The picture with its elements in an order that does not depend on that of drawing.
+    #[must_use]
+    pub fn sorted(&self) -> Self {
+        let mut drawn: Vec<_> = (0..self.len()).map(|nth| self.drawn(nth)).collect();
+        drawn.sort_unstable();
+        let mut sorted = Self::new(self.element_bytes, self.data_bytes);
+        for (data, element) in drawn {
+            sorted.push(data, element);
+        }
+        sorted
+    }
+}
