@@ -25,6 +25,11 @@ impl<T: Interpolate, L: VertexLists> PolygonStore<T, L> {
     /// bit, whatever their direction. A polygon that lies in a plane belongs to the half
     /// behind it: to one of two opposite planes alone.
     ///
+    /// A corner lies in a plane if its [`distance`](Plane::distance) is exactly zero, and a
+    /// polygon if all of its corners do. No tolerance is applied. Positions of cuts are rounded
+    /// to `f32`, so a polygon between cuts may lie beside its plane by that rounding. The
+    /// rounded corners then decide, as for every other polygon.
+    ///
     /// # Cost
     /// O(corners · planes). Nothing is asked of the heap once there was as much before.
     ///

@@ -128,8 +128,9 @@ impl<T: Interpolate> Cutter<T> {
         }
     }
 
-    /// The polygon lies in the plane. It bounds the half that lies behind it and belongs to
-    /// that alone.
+    /// What is left of a polygon in the plane. It bounds the half that lies behind it and
+    /// belongs to that alone. Only this function decides it: `Blocks` and `Sides` leave
+    /// polygons that lie in a plane open.
     #[cold]
     fn measure_within(&self, plane: &Plane) -> Left {
         match plane.is_faced_away(newell(self.positions.iter().copied())) {

@@ -1,4 +1,7 @@
-//! A store that copies everything, and clips in `f64` as the book says.
+//! A store that copies everything, and clips polygon by polygon, plane by plane.
+//!
+//! Cuts are rounded to `f32` as the store documents, so both decide on the same corners: which side
+//! of a plane a corner lies on, and whether a polygon lies in the plane, has one answer.
 
 use drystone_mesh::PolygonHandle;
 
@@ -12,8 +15,8 @@ pub(crate) struct Half {
 }
 
 impl Half {
-    pub(crate) fn distance(&self, at: [f64; 3]) -> f64 {
-        dot(self.normal.map(f64::from), at) + f64::from(self.offset)
+    fn distance(&self, at: [f32; 3]) -> f64 {
+        dot(self.normal.map(f64::from), at.map(f64::from)) + f64::from(self.offset)
     }
 }
 
@@ -21,7 +24,7 @@ impl Half {
 #[derive(Clone, Debug)]
 pub(crate) struct Copied {
     pub(crate) handle: PolygonHandle,
-    pub(crate) corners: Vec<[f64; 3]>,
+    pub(crate) corners: Vec<[f32; 3]>,
     pub(crate) owners: u32,
     /// Whether the frame is one of the owners.
     pub(crate) is_of_frame: bool,
@@ -29,31 +32,40 @@ pub(crate) struct Copied {
     pub(crate) uv_more: f32,
 }
 
-/// What is left of a polygon inside of all halves.
-pub(crate) fn clip(corners: &[[f64; 3]], halves: &[Half]) -> Vec<[f64; 3]> {
+/// The part of a polygon that lies inside all halves.
+pub(crate) fn clip(corners: &[[f32; 3]], halves: &[Half]) -> Vec<[f32; 3]> {
     let mut left = corners.to_vec();
     for half in halves {
-        let inside = |at: &[f64; 3]| half.distance(*at) >= 0.0;
-        if left.iter().all(|&at| half.distance(at) == 0.0) {
-            let (area, _) = measure(&left);
-            if dot(area, half.normal.map(f64::from)) >= 0.0 {
-                return Vec::new();
-            }
-            continue;
-        }
-        let next = left.iter().cycle().skip(1);
-        left = left.iter().zip(next).flat_map(|(&from, &to)| step(half, from, to)).collect();
-        if !left.iter().any(inside) {
+        let distances: Vec<f64> = left.iter().map(|&at| half.distance(at)).collect();
+        let is_kept = match distances.iter().all(|&distance| distance == 0.0) {
+            true => is_in_front(&left, half),
+            false => distances.iter().any(|&distance| distance > 0.0),
+        };
+        if !is_kept {
             return Vec::new();
         }
+        let last = left.iter().cycle().skip(left.len() - 1);
+        left = last.zip(&left).flat_map(|(&from, &to)| step(half, from, to)).collect();
     }
     left
 }
 
-/// What an edge adds: its end, if that is inside, after the cut, if there is one.
-fn step(half: &Half, from: [f64; 3], to: [f64; 3]) -> impl Iterator<Item = [f64; 3]> {
-    let (a, b) = (half.distance(from), half.distance(to));
-    let t = a / (a - b);
-    let cut = (a * b < 0.0).then(|| [0, 1, 2].map(|n| from[n] + (to[n] - from[n]) * t));
-    cut.into_iter().chain((b >= 0.0).then_some(to))
+/// Whether a polygon in the plane of a half belongs to that half: the half lies behind it.
+fn is_in_front(corners: &[[f32; 3]], half: &Half) -> bool {
+    let corners: Vec<_> = corners.iter().map(|at| at.map(f64::from)).collect();
+    dot(measure(&corners).0, half.normal.map(f64::from)) < 0.0
+}
+
+/// The corners that an edge adds: the cut, if there is one, then the end, if it is not outside.
+fn step(half: &Half, from: [f32; 3], to: [f32; 3]) -> impl Iterator<Item = [f32; 3]> {
+    let is_cut = half.distance(from) * half.distance(to) < 0.0;
+    let cut = is_cut.then(|| if from <= to { cut(half, from, to) } else { cut(half, to, from) });
+    cut.into_iter().chain((half.distance(to) >= 0.0).then_some(to))
+}
+
+/// The point where a plane cuts an edge, computed from its lower to its higher end.
+fn cut(half: &Half, low: [f32; 3], high: [f32; 3]) -> [f32; 3] {
+    let (a, b) = (half.distance(low), half.distance(high));
+    let (from, to) = (low.map(f64::from), high.map(f64::from));
+    [0, 1, 2].map(|n| (from[n] + (to[n] - from[n]) * (a / (a - b))) as f32)
 }
