@@ -80,7 +80,15 @@ impl Model {
         ["obj", "gltf", "glb"].iter().any(|known| extension == *known)
     }
 
-    /// Reads a file, and those that it names beside it.
+    /// Reads a file, and the files that it names: materials of an `.obj`, buffers of a glTF
+    /// file.
+    ///
+    /// Those files must lie in the folder of the model or below it, and be plain files. A name
+    /// is refused if it is absolute, begins with a drive or the scheme of an address, contains
+    /// `..`, a colon or a control character, or is that of a device on Windows. Percent escapes
+    /// of glTF are decoded before that check. Names that are refused are counted as
+    /// [`WarningKind::OutsideFolder`]. Symbolic links are followed, wherever they lead: the
+    /// owner of the folder made them, not the author of the model.
     ///
     /// # Errors
     /// A file that cannot be read, is no polygon model, is too large or damaged. The message
@@ -92,9 +100,7 @@ impl Model {
         }
         let bytes = files::read(path, options.max_file_bytes)?;
         let folder = path.parent().unwrap_or(Path::new(""));
-        // Names that were written on Windows may have backslashes.
-        let mut beside =
-            |name: &str, limit: u64| files::read(&folder.join(name.replace('\\', "/")), limit);
+        let mut beside = |name: &str, limit: u64| files::read(&folder.join(name), limit);
         let name = path.display().to_string();
         match path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("obj")) {
             true => Self::parse_obj(&bytes, &name, options, &mut beside),
@@ -103,8 +109,8 @@ impl Model {
     }
 
     /// Reads the bytes of a Wavefront `.obj` file; `name` stands in messages. `beside` gives
-    /// the bytes of the `.mtl` files that it names, at most as many as it is told; one that
-    /// it gives as [`WorldError::Unreadable`] or [`WorldError::Unsupported`] is counted as missing.
+    /// the bytes of the `.mtl` files that it names in its folder ([`open`](Self::open) says
+    /// which names are refused), at most as many as it is told; one that it gives as [`WorldError::Unreadable`] or [`WorldError::Unsupported`] is counted as missing.
     ///
     /// Faces keep all of their corners, numbers may be negative, and what a statement goes
     /// on with in the next line belongs to it. Objects, groups and materials make parts.
@@ -157,7 +163,8 @@ impl Model {
 
     /// Reads the bytes of a glTF 2.0 file, as text (`.gltf`) or binary (`.glb`), told apart
     /// by their beginning; `name` stands in messages. `beside` gives the bytes of the
-    /// buffers that it names, at most as many as it is told.
+    /// buffers that it names in its folder ([`open`](Self::open) says which names are refused),
+    /// at most as many as it is told.
     ///
     /// The first scene that there is, or the one that the file names, is put together as
     /// its nodes say: mirrored parts keep their front. Triangles, strips and fans, indexed or
@@ -175,7 +182,7 @@ impl Model {
     /// is not known, by its name; `TooLarge`; what `beside` says.
     ///
     /// # Limits
-    /// Buffers in files beside it have relative names. 2²⁰ objects and 2²² values in the
+    /// 2²⁰ objects and 2²² values in the
     /// JSON; and those of the options.
     ///
     /// # Examples

@@ -11,6 +11,7 @@ mod fault;
 mod model;
 mod node;
 mod outline;
+mod packed;
 mod pile;
 mod placement;
 mod scene;
@@ -36,6 +37,8 @@ use placement::Placements;
 ///   first frame stands.
 /// * **Hidden.** What is marked `_hidden`, or lies on a layer that is, stays out, and all
 ///   below it. Layer −1, and a layer that the file does not describe, are visible.
+/// * **Teardown.** The models that the game Teardown and its tools pack (chunks named TDCZ) are
+///   read as all others are.
 /// * **No scene** (old files): the models stand side by side along X in the order of the
 ///   file, one voxel apart, the lowest corner of the first at the origin.
 /// * **Overlaps.** Where two voxels fall on one place the later one wins: later in the
@@ -48,7 +51,8 @@ use placement::Placements;
 ///
 /// # Limits
 /// 512 MiB a file, 64 MiB of it other than voxels; models up to 256³; 2²⁰ nodes, a node
-/// counted as often as it is shown; 2²⁷ placed voxels; [`World::MAX_CHUNKS`] chunks
+/// counted as often as it is shown; 2²⁷ placed voxels; 2²⁶ voxels in packed models, whose
+/// sizes come to at most 2³⁰ places; [`World::MAX_CHUNKS`] chunks
 /// touched; coordinates to ±2²⁴. What exceeds them is an error, found before memory is
 /// spent on it. So is a voxel outside its model's size.
 ///

@@ -18,6 +18,9 @@ const COLUMN_HEADER_BYTES: u64 = 5;
 const EXTERNAL: u8 = 0x80;
 /// The most that a file of one column may hold.
 const MAX_EXTERNAL_BYTES: u64 = 64 << 20;
+/// The most that all columns unpack to that are read from a region while it is open: those of a
+/// stack, or of a row of stacks. It is what four columns may take, and bounds a region at 4 GiB.
+const MAX_OPEN_BYTES: usize = 4 * MAX_COLUMN_BYTES;
 
 /// A file of 32 × 32 columns.
 ///
@@ -49,6 +52,8 @@ pub(super) struct OpenRegion<'a> {
     reader: Box<dyn ReadSeek + 'a>,
     size_bytes: u64,
     places: Vec<u8>,
+    /// What may still be unpacked.
+    left_bytes: usize,
 }
 
 trait ReadSeek: Read + Seek {}
@@ -94,7 +99,7 @@ impl Region {
             places.resize(SECTOR_BYTES as usize, 0);
             reader.read_exact(&mut places)?;
         }
-        Ok(OpenRegion { region: self, reader, size_bytes, places })
+        Ok(OpenRegion { region: self, reader, size_bytes, places, left_bytes: MAX_OPEN_BYTES })
     }
 }
 
@@ -108,10 +113,12 @@ fn open_plain(path: &Path) -> io::Result<File> {
 
 impl OpenRegion<'_> {
     /// The data of the column at `x`, `z` within the region (each 0 to 31), unpacked;
-    /// `None` where there is no column.
+    /// `None` where there is no column. Of columns that begin in one sector, only the first in
+    /// the table is read.
     ///
     /// # Errors
-    /// A place beyond the file, a length that lies, damaged data.
+    /// A place beyond the file or of another column, a length that lies, damaged data, more
+    /// data than is unpacked of one region.
     pub(super) fn column(&mut self, x: usize, z: usize) -> Result<Option<Vec<u8>>, Fault> {
         let entry = 4 * (x + SIDE_COLUMNS as usize * z);
         let Some(&[a, b, c, sectors]) = self.places.get(entry..).and_then(<[u8]>::first_chunk)
@@ -130,6 +137,7 @@ impl OpenRegion<'_> {
                 self.size_bytes
             )));
         }
+        self.expect_first(entry, sector)?;
         self.reader.seek(SeekFrom::Start(start))?;
         let mut header = [0; COLUMN_HEADER_BYTES as usize];
         self.reader.read_exact(&mut header)?;
@@ -148,9 +156,38 @@ impl OpenRegion<'_> {
         } else {
             self.external(x, z)?
         };
-        unpack(method & !EXTERNAL, &packed, MAX_COLUMN_BYTES)
-            .map(Some)
-            .map_err(|fault| fault.within(&place))
+        self.unpack(method & !EXTERNAL, &packed).map(Some).map_err(|fault| fault.within(&place))
+    }
+
+    /// That no column before the one at `entry` in the table begins in the same sector.
+    fn expect_first(&self, entry: usize, sector: u64) -> Result<(), Fault> {
+        let (entries, _) = self.places.as_chunks::<4>();
+        let begins_there =
+            |&[a, b, c, _]: &[u8; 4]| u64::from(u32::from_be_bytes([0, a, b, c])) == sector;
+        match entries.iter().take(entry / 4).position(begins_there) {
+            None => Ok(()),
+            Some(first) => {
+                let [x, z] = [first % SIDE_COLUMNS as usize, first / SIDE_COLUMNS as usize];
+                let [x, z] = self.region.column_at(x, z);
+                let problem = format!("said to lie at sector {sector}, where column {x}, {z} lies");
+                Err(Fault::damaged(problem))
+            }
+        }
+    }
+
+    /// Unpacks a column, as long as there are bytes left to spend.
+    fn unpack(&mut self, method: u8, packed: &[u8]) -> Result<Vec<u8>, Fault> {
+        let mut bytes = Vec::new();
+        let result = unpack(method, packed, MAX_COLUMN_BYTES.min(self.left_bytes), &mut bytes);
+        let is_spent = bytes.len() > self.left_bytes;
+        self.left_bytes = self.left_bytes.saturating_sub(bytes.len());
+        match result {
+            Ok(()) => Ok(bytes),
+            Err(_) if is_spent || self.left_bytes == 0 => Err(Fault::damaged(format!(
+                "more than {MAX_OPEN_BYTES} bytes unpacked in this row of columns"
+            ))),
+            Err(fault) => Err(fault),
+        }
     }
 
     /// The column's own file, beside the region's.

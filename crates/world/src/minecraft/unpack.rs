@@ -10,17 +10,26 @@ use super::fault::Fault;
 /// The most that a column may unpack to. Columns of ordinary worlds take a hundredth.
 pub(super) const MAX_COLUMN_BYTES: usize = 64 << 20;
 
-/// The bytes of a column that was compressed in the way that region files number so.
+/// Appends the bytes of a column to `bytes`, which is empty. Region files number the ways of
+/// compression by `method`. After an error, `bytes` holds what was unpacked until then.
 ///
 /// # Errors
 /// An unknown number, damaged data, or more than `limit_bytes`.
-pub(super) fn unpack(method: u8, packed: &[u8], limit_bytes: usize) -> Result<Vec<u8>, Fault> {
+pub(super) fn unpack(
+    method: u8,
+    packed: &[u8],
+    limit_bytes: usize,
+    bytes: &mut Vec<u8>,
+) -> Result<(), Fault> {
     match method {
-        1 => read_all("gzip", MultiGzDecoder::new(packed), packed, limit_bytes),
-        2 => read_all("zlib", ZlibDecoder::new(packed), packed, limit_bytes),
+        1 => read_all("gzip", MultiGzDecoder::new(packed), packed, limit_bytes, bytes),
+        2 => read_all("zlib", ZlibDecoder::new(packed), packed, limit_bytes, bytes),
         3 if packed.len() > limit_bytes => Err(too_large(limit_bytes)),
-        3 => Ok(packed.to_vec()),
-        4 => lz4_blocks(packed, limit_bytes).map_err(|fault| fault.within("LZ4")),
+        3 => {
+            bytes.extend_from_slice(packed);
+            Ok(())
+        }
+        4 => lz4_blocks(packed, limit_bytes, bytes).map_err(|fault| fault.within("LZ4")),
         _ => Err(Fault::unknown(format!("compressed in an unknown way, {method}"))),
     }
 }
@@ -34,13 +43,14 @@ fn read_all(
     decoder: impl Read,
     packed: &[u8],
     limit_bytes: usize,
-) -> Result<Vec<u8>, Fault> {
-    let mut bytes = Vec::with_capacity(packed.len().saturating_mul(8).min(limit_bytes));
+    bytes: &mut Vec<u8>,
+) -> Result<(), Fault> {
+    bytes.reserve(packed.len().saturating_mul(8).min(limit_bytes));
     decoder
         .take(limit_bytes as u64 + 1)
-        .read_to_end(&mut bytes)
+        .read_to_end(bytes)
         .map_err(|problem| Fault::damaged(format!("{name}: {problem}")))?;
-    if bytes.len() > limit_bytes { Err(too_large(limit_bytes)) } else { Ok(bytes) }
+    if bytes.len() > limit_bytes { Err(too_large(limit_bytes)) } else { Ok(()) }
 }
 
 /// What each block of the Java library's LZ4 stream begins with.
@@ -55,8 +65,7 @@ const LZ4_MAX_RATIO: usize = 255;
 
 /// The stream that the game's Java library writes: blocks, each with lengths and a checksum,
 /// and an empty one at the end. (It is not the LZ4 frame format.)
-fn lz4_blocks(mut packed: &[u8], limit_bytes: usize) -> Result<Vec<u8>, Fault> {
-    let mut bytes = Vec::new();
+fn lz4_blocks(mut packed: &[u8], limit_bytes: usize, bytes: &mut Vec<u8>) -> Result<(), Fault> {
     loop {
         let Some((header, rest)) = packed.split_at_checked(LZ4_HEADER_BYTES) else {
             return Err(Fault::damaged("ends without its last block"));
@@ -68,7 +77,7 @@ fn lz4_blocks(mut packed: &[u8], limit_bytes: usize) -> Result<Vec<u8>, Fault> {
             |at: usize| header[at..].iter().take(4).rev().fold(0, |n, &b| n << 8 | u32::from(b));
         let (packed_length, length) = (number(9) as usize, number(13) as usize);
         if length == 0 {
-            return Ok(bytes);
+            return Ok(());
         }
         let Some((block, rest)) = rest.split_at_checked(packed_length) else {
             let left = rest.len();
@@ -80,7 +89,7 @@ fn lz4_blocks(mut packed: &[u8], limit_bytes: usize) -> Result<Vec<u8>, Fault> {
         if bytes.len() + length > limit_bytes {
             return Err(too_large(limit_bytes));
         }
-        lz4_block(header[8], block, length, &mut bytes)?;
+        lz4_block(header[8], block, length, bytes)?;
         let start = bytes.len() - length;
         // The library keeps 28 bits.
         if XxHash32::oneshot(LZ4_SEED, &bytes[start..]) & 0x0fff_ffff != number(17) {

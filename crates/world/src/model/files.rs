@@ -4,7 +4,12 @@ use std::path::Path;
 
 use crate::WorldError;
 
-/// Gives the bytes of a file that a model names, by that name and at most so many of them.
+/// Returns the bytes of a file that a model names, at most as many as the number says.
+///
+/// The name is a relative path below the model's folder, with `/` between its parts. Names that
+/// may lead elsewhere are refused before this function is called ([`Model::open`] lists them).
+///
+/// [`Model::open`]: crate::Model::open
 pub type ReadBeside<'a> = dyn FnMut(&str, u64) -> Result<Vec<u8>, WorldError> + 'a;
 
 /// The bytes of a plain file of at most `limit_bytes`.
@@ -53,10 +58,118 @@ impl<'a> Beside<'a> {
         Self { read, left_bytes }
     }
 
-    /// The bytes of the file of this name, as the model writes it.
-    pub(super) fn read(&mut self, name: &str) -> Result<Vec<u8>, WorldError> {
-        let bytes = (self.read)(name, self.left_bytes)?;
+    /// The bytes of the file of this name, as the model writes it; `None` if the name may lead
+    /// out of the model's folder. Such a file is not looked for.
+    pub(super) fn read(&mut self, name: &str) -> Result<Option<Vec<u8>>, WorldError> {
+        let Some(name) = name_inside(name) else { return Ok(None) };
+        let bytes = (self.read)(&name, self.left_bytes)?;
         self.left_bytes = self.left_bytes.saturating_sub(bytes.len() as u64);
-        Ok(bytes)
+        Ok(Some(bytes))
+    }
+}
+
+/// A file's name as a path below the model's folder, with `/` between its parts; `None` if it
+/// may lead elsewhere.
+///
+/// The answer is the same on every system: a file that opens on one opens on all.
+fn name_inside(name: &str) -> Option<String> {
+    let is_separator = |c| matches!(c, '/' | '\\');
+    if name.starts_with(is_separator) {
+        return None;
+    }
+    let parts: Vec<&str> =
+        name.split(is_separator).filter(|part| !matches!(*part, "" | ".")).collect();
+    let is_inside = !parts.is_empty() && parts.iter().all(|part| is_plain(part));
+    is_inside.then(|| parts.join("/"))
+}
+
+/// Whether a part of a path is the name of a file or folder on every system.
+fn is_plain(part: &str) -> bool {
+    // A colon stands behind a drive, the scheme of an address, or before a stream of NTFS.
+    let is_special = |c: char| c == ':' || c.is_control();
+    // Windows drops dots and spaces at the end of a name: `.. ` is `..` there.
+    let is_dots = part.trim_end_matches(['.', ' ']).is_empty();
+    !part.contains(is_special) && !is_dots && !is_device(part)
+}
+
+/// Whether Windows opens a device by this name, in any folder and with any extension.
+fn is_device(part: &str) -> bool {
+    const DEVICES: [&str; 6] = ["CON", "PRN", "AUX", "NUL", "CONIN$", "CONOUT$"];
+    const PORTS: [&str; 2] = ["COM", "LPT"];
+    let stem = part.split('.').next().unwrap_or_default().trim_end();
+    let stem = stem.to_ascii_uppercase();
+    let is_port = |name: &&str| {
+        let mut number = stem.strip_prefix(*name).unwrap_or_default().chars();
+        let digit = number.next();
+        let is_digit = digit.is_some_and(|c| c.is_ascii_digit() || "¹²³".contains(c));
+        is_digit && number.next().is_none()
+    };
+    DEVICES.contains(&stem.as_str()) || PORTS.iter().any(|name| is_port(&name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_below_the_folder_are_taken() {
+        for (name, path) in [
+            ("a.mtl", "a.mtl"),
+            ("./a b.mtl", "a b.mtl"),
+            ("colours\\all.mtl", "colours/all.mtl"),
+            ("a//b/./c.bin", "a/b/c.bin"),
+            (".hidden/..a...mtl", ".hidden/..a...mtl"),
+            ("~/é.bin", "~/é.bin"),
+            ("console.mtl", "console.mtl"),
+            ("COM10.mtl", "COM10.mtl"),
+            ("COM.mtl", "COM.mtl"),
+            ("%2e%2e", "%2e%2e"),
+        ] {
+            assert_eq!(name_inside(name).as_deref(), Some(path), "{name}");
+        }
+    }
+
+    #[test]
+    fn names_that_may_lead_elsewhere_are_refused() {
+        for name in [
+            "",
+            ".",
+            "./",
+            "/",
+            "/etc/passwd",
+            "\\a",
+            "//host/share/a",
+            "\\\\host\\share\\a",
+            "\\\\?\\C:\\a",
+            "..",
+            "../a",
+            "a/../../b",
+            "a/..",
+            "..\\a",
+            "a\\..\\..\\b",
+            ".. /a",
+            "... /a",
+            ". ./a",
+            "C:",
+            "C:a",
+            "c:/a",
+            "C:\\a",
+            "file:///a",
+            "http://a/b",
+            "a.bin:stream",
+            "a\0b",
+            "a\n",
+            "nul",
+            "NUL.mtl",
+            "a/aux",
+            "Con .txt",
+            "com1.mtl",
+            "LPT9",
+            "lpt³.x",
+            "CONIN$",
+            "sub/prn.tar.gz",
+        ] {
+            assert_eq!(name_inside(name), None, "{name:?}");
+        }
     }
 }

@@ -46,7 +46,7 @@ pub(super) fn parse(
     let container = Container::split(bytes)?;
     let root = read_json(container.json)?;
     extensions::expect_known(&root)?;
-    let buffers = Buffers::read(&root, container.binary, &mut beside)?;
+    let buffers = Buffers::read(&root, container.binary, &mut beside, &mut builder)?;
     let document = Document { root: &root, buffers };
     let mut materials = Materials::default();
     scene::for_each_instance(&root, |instance| {

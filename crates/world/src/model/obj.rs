@@ -37,8 +37,17 @@ pub(super) fn parse(
     builder.finish()
 }
 
-/// The materials of every `.mtl` file that is named, each read once. One that cannot be
-/// read is counted.
+/// What comes of the name of a file of materials.
+#[derive(Clone, Copy, PartialEq)]
+enum Found {
+    Read,
+    Missing,
+    /// The name may lead out of the model's folder.
+    Outside,
+}
+
+/// The materials of every `.mtl` file that is named, each read once. Statements that name one
+/// that cannot be read are counted.
 fn read_materials(
     numbers: &Numbers,
     beside: &mut Beside,
@@ -52,27 +61,30 @@ fn read_materials(
         }
         seen.push(names);
         // One name that may have spaces in it, or several.
-        let is_there = read_file(names, beside, &mut colors)?;
-        let mut words = names.split_whitespace().filter(|word| word != names);
-        let mut found = is_there || words.clone().next().is_some();
-        if !is_there {
-            words.try_for_each(|word| {
-                found &= read_file(word, beside, &mut colors)?;
-                Ok(())
-            })?;
+        let mut found = vec![read_file(names, beside, &mut colors)?];
+        let words = || names.split_whitespace().filter(|word| word != names);
+        if found != [Found::Read] && words().next().is_some() {
+            found = words()
+                .map(|word| read_file(word, beside, &mut colors))
+                .collect::<Result<_, _>>()?;
         }
-        if !found {
-            builder.warn(WarningKind::MissingMaterials, format_args!("line {line}"));
+        let line = format_args!("line {line}");
+        if found.iter().any(|&found| found != Found::Read) {
+            builder.warn(WarningKind::MissingMaterials, line);
+        }
+        if found.contains(&Found::Outside) {
+            builder.warn(WarningKind::OutsideFolder, line);
         }
     }
     Ok(colors)
 }
 
-/// Reads a file of materials; whether it is there.
-fn read_file(name: &str, beside: &mut Beside, colors: &mut Colors) -> Result<bool, Fault> {
+/// Reads a file of materials, if it is there.
+fn read_file(name: &str, beside: &mut Beside, colors: &mut Colors) -> Result<Found, Fault> {
     match beside.read(name) {
-        Ok(bytes) => materials::read(&bytes, name, colors).map(|()| true),
-        Err(WorldError::Unreadable { .. } | WorldError::Unsupported { .. }) => Ok(false),
+        Ok(Some(bytes)) => materials::read(&bytes, name, colors).map(|()| Found::Read),
+        Ok(None) => Ok(Found::Outside),
+        Err(WorldError::Unreadable { .. } | WorldError::Unsupported { .. }) => Ok(Found::Missing),
         Err(error) => Err(Fault::Other(error)),
     }
 }

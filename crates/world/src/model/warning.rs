@@ -12,6 +12,8 @@ pub enum WarningKind {
     TouchesItself,
     /// Files of materials that cannot be read; their materials are grey.
     MissingMaterials,
+    /// Names of files that may lie outside of the model's folder: those files are not read.
+    OutsideFolder,
     /// Materials that are used but not described, grey.
     UnknownMaterial,
     /// Points, lines, curves and surfaces that are no polygons, left out.
@@ -38,6 +40,7 @@ impl WarningKind {
             Self::RepeatedCorner => "repeated-corner",
             Self::TouchesItself => "touches-itself",
             Self::MissingMaterials => "missing-materials",
+            Self::OutsideFolder => "outside-folder",
             Self::UnknownMaterial => "unknown-material",
             Self::NotPolygons => "not-polygons",
             Self::UnknownStatement => "unknown-statement",
@@ -58,6 +61,7 @@ impl fmt::Display for WarningKind {
             Self::RepeatedCorner => "corners left out that repeat the one before",
             Self::TouchesItself => "faces left out that touch themselves",
             Self::MissingMaterials => "files of materials that cannot be read",
+            Self::OutsideFolder => "names of files outside the model's folder, which were not read",
             Self::UnknownMaterial => "materials that are described nowhere, shown in grey",
             Self::NotPolygons => "points, lines, curves or free-form surfaces left out",
             Self::UnknownStatement => "statements left out that mean nothing here",

@@ -3,18 +3,19 @@
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use dot_vox::DotVoxData;
+use dot_vox::{DotVoxData, Model};
 
 use super::fault::{Fault, SAVE_AGAIN};
 use super::outline::{MAGIC, Numbered, Outline};
+use super::packed::Unpacker;
 
 /// Decodes bytes whose outline holds.
 ///
 /// # Errors
 /// Names the first chunk that dot_vox could not read.
 pub(super) fn decode(bytes: &[u8], outline: &Outline) -> Result<DotVoxData, Fault> {
-    let data = load(bytes)?;
-    if data.models.len() != outline.model_count {
+    let mut data = load(bytes)?;
+    if data.models.len() + outline.packed.len() != outline.model_count {
         return Err(whole_file("a model cannot be decoded"));
     }
     if data.scenes.len() != outline.nodes.len() {
@@ -23,7 +24,21 @@ pub(super) fn decode(bytes: &[u8], outline: &Outline) -> Result<DotVoxData, Faul
     if data.layers.len() != outline.layers.len() {
         return Err(culprit(bytes, &outline.layers, |data| data.layers.is_empty()));
     }
+    data.models = with_packed(data.models, bytes, outline)?;
     Ok(data)
+}
+
+/// All models in the order of the file: those that dot_vox has read, and packed ones between them.
+fn with_packed(models: Vec<Model>, bytes: &[u8], outline: &Outline) -> Result<Vec<Model>, Fault> {
+    let (mut models, mut unpacker) = (models.into_iter(), Unpacker::new(bytes));
+    let mut packed = outline.packed.iter().peekable();
+    let all = (0..outline.model_count).filter_map(|number| {
+        match packed.next_if(|packed| packed.model == number) {
+            Some(packed) => Some(unpacker.unpack(packed)),
+            None => models.next().map(Ok),
+        }
+    });
+    all.collect()
 }
 
 /// dot_vox promises not to panic. Should it break that promise on some file, the file is

@@ -8,6 +8,7 @@
 use std::ops::Range;
 
 use super::fault::{Fault, GET_AGAIN, SAVE_AGAIN, SPLIT};
+use super::packed::{MAX_PLACES, Packed};
 
 /// How a `.vox` file begins.
 pub(super) const MAGIC: &[u8] = b"VOX ";
@@ -18,6 +19,9 @@ const MAX_MODEL_SIDE: u32 = 256;
 /// The most bytes of chunks other than voxels. Decoded they may take some 16 times as much
 /// memory, so this bounds it at about 1 GiB; scenes that people make stay below 4 MiB.
 const MAX_SCENE_BYTES: usize = 64 << 20;
+
+/// Three numbers: the size of a model.
+const SIZE_BYTES: usize = 12;
 
 /// Id, bytes of content, bytes of children.
 const HEAD_BYTES: usize = 12;
@@ -33,11 +37,15 @@ pub(super) struct Numbered {
 #[derive(Debug, Default)]
 pub(super) struct Outline {
     pub(super) model_count: usize,
+    /// Those of the models that are packed, in their order.
+    pub(super) packed: Vec<Packed>,
     pub(super) nodes: Vec<Numbered>,
     pub(super) layers: Vec<Numbered>,
     /// The size that the next voxels are meant for.
     size: Option<[u32; 3]>,
     scene_bytes: usize,
+    /// Places for voxels in packed models.
+    packed_places: u64,
 }
 
 /// Walks the chunks of a whole file.
@@ -85,6 +93,7 @@ impl Outline {
                 check_voxels(head, content, self.size)?;
                 self.model_count += 1;
             }
+            b"TDCZ" => self.take_packed(head, content)?,
             b"RGBA" if !content.len().is_multiple_of(4) || content.len() > 1024 => {
                 let problem = format!("{} bytes, not 4 for each of 256 colours", content.len());
                 return Err(head.fault(problem));
@@ -100,6 +109,22 @@ impl Outline {
             let problem = format!("more than {MAX_SCENE_BYTES} bytes of scene up to here");
             return Err(Fault::new(head.place(), problem, SPLIT));
         }
+        Ok(())
+    }
+
+    fn take_packed(&mut self, head: &Head, content: &[u8]) -> Result<(), Fault> {
+        let Some((size, _)) = content.split_at_checked(SIZE_BYTES) else {
+            return Err(head.fault(format!("{} bytes do not hold its size", content.len())));
+        };
+        let size = read_size(head, size)?;
+        self.packed_places += size.map(u64::from).iter().product::<u64>();
+        if self.packed_places > MAX_PLACES {
+            let problem = format!("more than {MAX_PLACES} places in packed models up to here");
+            return Err(Fault::new(head.place(), problem, SPLIT));
+        }
+        let range = head.content.start + SIZE_BYTES..head.content.end;
+        self.packed.push(Packed { model: self.model_count, size, place: head.place(), range });
+        self.model_count += 1;
         Ok(())
     }
 }
@@ -163,8 +188,8 @@ impl Head {
 }
 
 fn read_size(head: &Head, content: &[u8]) -> Result<[u32; 3], Fault> {
-    if content.len() != 12 {
-        return Err(head.fault(format!("{} bytes, not the 12 of a size", content.len())));
+    if content.len() != SIZE_BYTES {
+        return Err(head.fault(format!("{} bytes, not the {SIZE_BYTES} of a size", content.len())));
     }
     let size = [0, 1, 2].map(|axis| le_u32(&content[4 * axis..]));
     if size.iter().any(|&side| side > MAX_MODEL_SIDE) {

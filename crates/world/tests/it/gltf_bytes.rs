@@ -84,7 +84,12 @@ impl Gltf {
 
     /// The file as text, with its buffer in a file beside it.
     pub(crate) fn text(&self) -> Vec<u8> {
-        serde_json::to_vec(&self.sealed(Some("a%20b.bin"))).unwrap()
+        self.text_with("a%20b.bin")
+    }
+
+    /// The file as text, with its buffer in the file that the URI names.
+    pub(crate) fn text_with(&self, uri: &str) -> Vec<u8> {
+        serde_json::to_vec(&self.sealed(Some(uri))).unwrap()
     }
 
     /// The file as text, with its buffer written out in it.

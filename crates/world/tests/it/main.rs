@@ -30,5 +30,6 @@ mod stored_later;
 mod stored_memory;
 mod vox_bytes;
 mod vox_hostile;
+mod vox_packed;
 mod vox_rotation;
 mod vox_scene;

@@ -3,6 +3,7 @@
 
 use std::time::{Duration, Instant};
 
+use drystone_voxel::{ChunkPos, Material};
 use drystone_world::{MinecraftWorld, Source, World};
 
 use crate::minecraft_bytes::{
@@ -166,6 +167,46 @@ fn places_that_lie_are_named() {
             "{message}"
         );
     }
+}
+
+/// All 1,024 columns in one sector: it is unpacked once, and the others are named.
+#[test]
+fn columns_that_share_a_sector_are_unpacked_once() {
+    let start = Instant::now();
+    let stone = section(Format::Flat, 0, &["minecraft:stone"], |_| 0);
+    let padding = bytes(&vec![0; 60 << 20]);
+    let sections = list(vec![stone]);
+    let mut file =
+        region(&[([3, 0], 2, &tree(vec![("padding", padding), ("sections", sections)]))]);
+    let place: [u8; 4] = file[12..16].try_into().unwrap();
+    file[..4096].copy_from_slice(&place.repeat(1024));
+    let source = MinecraftWorld::parse(&file, "shared.mca").unwrap();
+    let world = World::load(&source).unwrap();
+    assert_eq!(world.solid_count(), 4096);
+    let faults = source.faults();
+    assert_eq!(faults.len(), 1023, "{}", faults[0]);
+    let expected = "column 31, 31: said to lie at sector 2, where column 0, 0 lies";
+    assert!(faults.iter().any(|fault| fault.contains(expected)), "{faults:?}");
+    assert!(start.elapsed() < Duration::from_secs(30));
+}
+
+/// Each column of a row of stacks lies in sectors of its own, and unpacks to 60 MiB.
+#[test]
+fn what_a_row_of_columns_unpacks_to_is_bounded() {
+    let padding = || ("padding", bytes(&vec![0; 60 << 20]));
+    let stone = section(Format::Flat, 0, &["minecraft:stone"], |_| 0);
+    let data = tree(vec![padding(), ("sections", list(vec![stone]))]);
+    let columns: Vec<_> = (0..6).map(|z| ([0, z], 2, &data[..])).collect();
+    let source = MinecraftWorld::parse(&region(&columns), "row.mca").unwrap();
+    assert_eq!(source.chunk_positions().len(), 2);
+    let faults = source.faults();
+    assert_eq!(faults.len(), 2, "{faults:?}");
+    let expected = "more than 268435456 bytes unpacked in this row of columns";
+    assert!(faults[0].starts_with("row.mca: column 0, 4: ") && faults[0].contains(expected));
+    assert!(faults[1].starts_with("row.mca: column 0, 5: ") && faults[1].contains(expected));
+    // A stack's four columns are always unpacked.
+    let chunk = source.chunk(ChunkPos::new(0, 0, 1)).unwrap();
+    assert_eq!(chunk.iter().filter(|&(_, material)| material != Material::AIR).count(), 2 * 4096);
 }
 
 fn sections(sections: Vec<Value>) -> Vec<u8> {

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use drystone_world::{Model, ModelOptions, WarningKind, WorldError, open_source};
 
+use crate::gltf_bytes::quad;
 use crate::model_helpers::{beside, change_bytes, check};
 use crate::real_files::data;
 
@@ -140,6 +141,85 @@ fn files_beside_a_model_are_found() {
         let missing = model.warnings.count(WarningKind::MissingMaterials);
         assert_eq!(missing == 0, is_there, "{library}");
     }
+}
+
+/// A folder with a model's folder in it, and materials and a buffer beside that.
+fn with_secrets(test: &str) -> PathBuf {
+    let folder = scratch(test);
+    fs::create_dir_all(folder.join("models/sub")).unwrap();
+    fs::create_dir(folder.join("secret")).unwrap();
+    fs::write(folder.join("secret/all.mtl"), "newmtl red\nKd 1 0 0\n").unwrap();
+    // Read as materials, this would be an error that shows it.
+    fs::write(folder.join("secret/passwd"), "root:x:0:0\nnewmtl\n").unwrap();
+    folder
+}
+
+#[test]
+fn materials_outside_the_folder_are_not_read() {
+    let folder = with_secrets("materials-outside");
+    let absolute = |name: &str| folder.join("secret").join(name).display().to_string();
+    let path = folder.join("models/a.obj");
+    let triangle = "v 0 0 0\nv 1 0 0\nv 0 1 0\nusemtl red\nf 1 2 3\n";
+    for name in [
+        &absolute("all.mtl"),
+        &absolute("passwd"),
+        "../secret/all.mtl",
+        "../secret/passwd",
+        "..\\secret\\all.mtl",
+        "sub/../../secret/all.mtl",
+        "./../secret/all.mtl",
+        "\\\\host\\share\\all.mtl",
+        "C:\\secret\\all.mtl",
+        "C:all.mtl",
+        "file:///etc/passwd",
+        "nul.mtl",
+        "a\0b.mtl",
+    ] {
+        fs::write(&path, format!("mtllib {name}\n{triangle}")).unwrap();
+        let model = Model::open(&path, &ModelOptions::default()).unwrap();
+        assert_ne!(model.materials[0].color, [255, 0, 0, 255], "{name}");
+        let count = |kind| model.warnings.count(kind);
+        let counts = [WarningKind::MissingMaterials, WarningKind::OutsideFolder].map(count);
+        assert_eq!(counts, [1, 1], "{name}");
+    }
+}
+
+/// The owner of the folder made the link, not the author of the model.
+#[cfg(unix)]
+#[test]
+fn links_in_the_folder_of_a_model_are_followed() {
+    let folder = with_secrets("materials-linked");
+    std::os::unix::fs::symlink("../secret", folder.join("models/link")).unwrap();
+    let path = folder.join("models/a.obj");
+    let text = "mtllib link/all.mtl\nv 0 0 0\nv 1 0 0\nv 0 1 0\nusemtl red\nf 1 2 3\n";
+    fs::write(&path, text).unwrap();
+    let model = Model::open(&path, &ModelOptions::default()).unwrap();
+    assert_eq!(model.materials[0].color, [255, 0, 0, 255]);
+    assert!(model.warnings.is_empty());
+}
+
+#[test]
+fn buffers_outside_the_folder_are_not_read() {
+    let folder = with_secrets("buffers-outside");
+    let mut gltf = quad();
+    fs::write(folder.join("secret/a.bin"), &gltf.buffer).unwrap();
+    let path = folder.join("models/a.gltf");
+    let absolute = folder.join("secret/a.bin").display().to_string();
+    let names = ["../secret/a.bin", "%2e%2e/secret/a.bin", "%2E%2e%5Csecret%5Ca.bin"];
+    for uri in [&absolute, "sub/%2E./..%2fsecret/a.bin", "..\\secret\\a.bin"].iter().chain(&names) {
+        fs::write(&path, gltf.text_with(uri)).unwrap();
+        let error = Model::open(&path, &ModelOptions::default()).unwrap_err().to_string();
+        let expected = format!("{}: buffer 0: its name is not", path.display());
+        assert!(error.starts_with(&expected), "{uri}: {error}");
+    }
+    // A buffer that no mesh needs is counted only.
+    let stray = serde_json::json!([{"byteLength": 4, "uri": "../secret/a.bin"}]);
+    gltf.json["buffers"].as_array_mut().unwrap().extend(stray.as_array().unwrap().clone());
+    fs::write(folder.join("models/a.bin"), &gltf.buffer).unwrap();
+    fs::write(&path, gltf.text_with("./a.bin")).unwrap();
+    let model = Model::open(&path, &ModelOptions::default()).unwrap();
+    let warnings = crate::model_helpers::warnings(&model);
+    assert_eq!(warnings, [(WarningKind::OutsideFolder, 1, "buffer 1".into())]);
 }
 
 #[test]

@@ -1,9 +1,12 @@
 //! A writer of `.vox` bytes that can lie: chunk by chunk, as the format's text has it.
 
 use std::collections::BTreeMap;
+use std::io::Write;
 
 use drystone_voxel::VoxelPos;
 use drystone_world::{Source, VoxFile, World};
+use flate2::Compression;
+use flate2::write::ZlibEncoder;
 
 pub(crate) type Dict<'a> = &'a [(&'a str, &'a str)];
 
@@ -36,6 +39,20 @@ pub(crate) fn dict(entries: Dict) -> Vec<u8> {
 pub(crate) fn model(size: [u32; 3], voxels: &[[u8; 4]]) -> Vec<u8> {
     let content = [words(&[voxels.len() as u32]), voxels.concat()].concat();
     [chunk("SIZE", &words(&size)), chunk("XYZI", &content)].concat()
+}
+
+/// A packed model, as the game Teardown has them; its stream is not ended, as its tools leave it.
+pub(crate) fn packed(size: [u32; 3], voxels: &[[u8; 4]]) -> Vec<u8> {
+    let [width, depth, height] = size.map(|side| side as usize);
+    let mut places = vec![0; width * depth * height];
+    for &[x, y, z, color] in voxels {
+        let [x, y, z] = [x, y, z].map(usize::from);
+        places[x + width * (y + depth * z)] = color;
+    }
+    let mut stream = ZlibEncoder::new(words(&size), Compression::best());
+    stream.write_all(&places).unwrap();
+    stream.flush().unwrap();
+    chunk("TDCZ", stream.get_ref())
 }
 
 pub(crate) const NO_LAYER: u32 = u32::MAX;

@@ -5,14 +5,19 @@ use gltf::json::{Index, Root, buffer};
 
 use super::uri::{self, Uri};
 use crate::WorldError;
+use crate::model::WarningKind;
+use crate::model::builder::Builder;
 use crate::model::fault::{Fault, quoted};
 use crate::model::files::Beside;
 
 /// How far apart the format allows elements to be.
 const STRIDES_BYTES: RangeInclusive<usize> = 4..=252;
 
-/// The bytes of all buffers.
-pub(super) struct Buffers<'a>(Vec<Cow<'a, [u8]>>);
+/// What to do about a buffer whose name is refused.
+const PUT_BESIDE: &str = "put the buffer into the model's folder, and name it by a relative path";
+
+/// The bytes of all buffers; `None` of one whose name is refused.
+pub(super) struct Buffers<'a>(Vec<Option<Cow<'a, [u8]>>>);
 
 /// A part of a buffer.
 #[derive(Clone, Copy)]
@@ -28,6 +33,7 @@ impl<'a> Buffers<'a> {
         root: &Root,
         binary: Option<&'a [u8]>,
         beside: &mut Beside,
+        builder: &mut Builder,
     ) -> Result<Self, Fault> {
         let read = |(number, buffer): (usize, &buffer::Buffer)| {
             let place = format!("buffer {number}");
@@ -36,13 +42,19 @@ impl<'a> Buffers<'a> {
                 (None, _) => return Err(Fault::new(place, "it is not in this file")),
                 (Some(uri), _) => match uri::parse(uri) {
                     Ok(Uri::Data(bytes)) => bytes.into(),
-                    Ok(Uri::File(name)) => read_file(&name, &place, beside)?.into(),
+                    Ok(Uri::File(name)) => match read_file(&name, &place, beside)? {
+                        Some(bytes) => bytes.into(),
+                        None => {
+                            builder.warn(WarningKind::OutsideFolder, place);
+                            return Ok(None);
+                        }
+                    },
                     Err(problem) => return Err(Fault::new(place, problem)),
                 },
             };
             let (claimed, there) = (buffer.byte_length.0, bytes.len());
             if there as u64 >= claimed {
-                return Ok(bytes);
+                return Ok(Some(bytes));
             }
             Err(Fault::new(place, format!("claims {claimed} bytes, there are {there}")))
         };
@@ -57,9 +69,14 @@ impl<'a> Buffers<'a> {
             let problem = format!("there are {}", root.buffer_views.len());
             return Err(Fault::new(place, problem));
         };
-        let Some(bytes) = self.0.get(view.buffer.value()) else {
-            let problem = format!("buffer {} of {}", view.buffer.value(), self.0.len());
+        let buffer = view.buffer.value();
+        let Some(bytes) = self.0.get(buffer) else {
+            let problem = format!("buffer {buffer} of {}", self.0.len());
             return Err(Fault::new(place, problem));
+        };
+        let Some(bytes) = bytes else {
+            let problem = "its name is not that of a file in the model's folder";
+            return Err(Fault::with_advice(format!("buffer {buffer}"), problem, PUT_BESIDE));
         };
         let stride_bytes = view.byte_stride.map(|stride| stride.0).filter(|&it| it > 0);
         if let Some(stride) = stride_bytes
@@ -79,8 +96,8 @@ impl<'a> Buffers<'a> {
     }
 }
 
-/// The bytes of a file beside this one.
-fn read_file(name: &str, place: &str, beside: &mut Beside) -> Result<Vec<u8>, Fault> {
+/// The bytes of a file beside this one; `None` if its name is refused.
+fn read_file(name: &str, place: &str, beside: &mut Beside) -> Result<Option<Vec<u8>>, Fault> {
     beside.read(name).map_err(|error| match error {
         WorldError::Unreadable { problem, .. } => {
             let problem = format!("{} cannot be read: {problem}", quoted(name.as_bytes()));

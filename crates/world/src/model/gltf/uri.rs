@@ -1,11 +1,24 @@
 //! Names of buffers: data that is written out in the name, or a file beside it.
 
+use base64::Engine;
+use base64::alphabet::STANDARD;
+use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
+use percent_encoding::percent_decode_str;
+
+/// Base64 with or without the padding at its end, whatever bits its last character has to spare.
+const BASE64: GeneralPurpose = GeneralPurpose::new(
+    &STANDARD,
+    GeneralPurposeConfig::new()
+        .with_decode_padding_mode(DecodePaddingMode::Indifferent)
+        .with_decode_allow_trailing_bits(true),
+);
+
 /// What a URI of a buffer stands for.
 #[derive(Debug, PartialEq)]
 pub(super) enum Uri {
     /// The bytes themselves.
     Data(Vec<u8>),
-    /// A relative name, decoded.
+    /// A name, decoded: of a file in the model's folder, if it is not refused there.
     File(String),
 }
 
@@ -19,66 +32,19 @@ pub(super) fn parse(uri: &str) -> Result<Uri, &'static str> {
         if !kind.ends_with(";base64") {
             return Err("its data is not base64");
         }
-        return base64(text.as_bytes()).map(Uri::Data).ok_or("its data is not valid base64");
+        return decode(text).map(Uri::Data);
     }
-    let name = unescape(uri).ok_or("its name has an escape that is none")?;
-    // An address, a drive, or a place that is not beside the file.
-    if name.contains(':') || name.starts_with(['/', '\\']) {
-        return Err("its name is not that of a file beside this one");
-    }
-    Ok(Uri::File(name))
+    let name = percent_decode_str(uri).decode_utf8();
+    name.map(|name| Uri::File(name.into())).map_err(|_| "its name is not UTF-8")
 }
 
-/// Bytes from base64, with or without the padding at its end.
-fn base64(text: &[u8]) -> Option<Vec<u8>> {
-    let mut end = text.len();
-    while end > 0 && text.len() - end < 2 && text[end - 1] == b'=' {
-        end -= 1;
-    }
-    let text = &text[..end];
-    if text.len() % 4 == 1 {
-        return None;
-    }
+/// The bytes that base64 stands for.
+fn decode(text: &str) -> Result<Vec<u8>, &'static str> {
     let mut bytes = Vec::new();
-    bytes.try_reserve_exact(text.len() / 4 * 3 + 2).ok()?;
-    for group in text.chunks(4) {
-        let mut bits = 0_u32;
-        for &character in group {
-            bits = bits << 6 | value(character)?;
-        }
-        // As if it had been filled up with zeros.
-        bits <<= 6 * (4 - group.len());
-        bytes.extend_from_slice(&bits.to_be_bytes()[1..group.len()]);
-    }
-    Some(bytes)
-}
-
-fn value(character: u8) -> Option<u32> {
-    let value = match character {
-        b'A'..=b'Z' => character - b'A',
-        b'a'..=b'z' => character - b'a' + 26,
-        b'0'..=b'9' => character - b'0' + 52,
-        b'+' => 62,
-        b'/' => 63,
-        _ => return None,
-    };
-    Some(value.into())
-}
-
-/// A name whose `%20` and the like are written out.
-fn unescape(name: &str) -> Option<String> {
-    let mut bytes = Vec::new();
-    let mut rest = name.bytes();
-    while let Some(byte) = rest.next() {
-        bytes.push(match byte {
-            b'%' => {
-                let mut digit = || char::from(rest.next()?).to_digit(16);
-                (digit()? * 16 + digit()?) as u8
-            }
-            byte => byte,
-        });
-    }
-    String::from_utf8(bytes).ok()
+    let length = base64::decoded_len_estimate(text.len());
+    bytes.try_reserve_exact(length).map_err(|_| "no memory for its data")?;
+    BASE64.decode_vec(text, &mut bytes).map_err(|_| "its data is not valid base64")?;
+    Ok(bytes)
 }
 
 #[cfg(test)]
@@ -97,11 +63,11 @@ mod tests {
             ("Zm9vYmFy", "foobar"),
             ("Zg", "f"),
         ] {
-            assert_eq!(base64(text.as_bytes()).unwrap(), bytes.as_bytes(), "{text}");
+            assert_eq!(decode(text).unwrap(), bytes.as_bytes(), "{text}");
         }
-        assert_eq!(base64(b"+/+/").unwrap(), [0xfb, 0xff, 0xbf]);
+        assert_eq!(decode("+/+/").unwrap(), [0xfb, 0xff, 0xbf]);
         for text in ["Z", "Zg===", "Z g=", "Zm9vYg==Zg", "Zm-v"] {
-            assert_eq!(base64(text.as_bytes()), None, "{text}");
+            assert!(decode(text).is_err(), "{text}");
         }
     }
 
@@ -109,9 +75,9 @@ mod tests {
     fn names_are_decoded_or_refused() {
         assert_eq!(parse("a%20b/c.bin"), Ok(Uri::File("a b/c.bin".into())));
         assert_eq!(parse("data:;base64,AAE="), Ok(Uri::Data(vec![0, 1])));
-        for uri in
-            ["http://a/b", "/etc/a", "C:\\a", "\\a", "%2Fa", "a%2", "%ff", "data:,x", "data:x"]
-        {
+        // As the standard of URLs says: a `%` that begins no escape stands for itself.
+        assert_eq!(parse("%2e%2E%2fa%2"), Ok(Uri::File("../a%2".into())));
+        for uri in ["%ff", "data:,x", "data:x", "data:;base64,Z"] {
             assert!(parse(uri).is_err(), "{uri}");
         }
     }
