@@ -1,5 +1,6 @@
 //! What is shown, looked at after every update: by a sink that keeps it, and by rays.
 
+use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,6 +17,7 @@ mod calm;
 mod closing;
 mod edits;
 mod epochs;
+mod full;
 mod healing;
 mod holes;
 mod layers;
@@ -37,6 +39,8 @@ struct Screen {
     room: Option<usize>,
     /// Nodes whose bodies were refused: these may be taken away, too.
     refused: HashSet<NodePos>,
+    /// Roots that were covered after any update: from then on, they are after every one.
+    covered: RefCell<HashSet<NodePos>>,
 }
 
 #[derive(Debug, PartialEq)]
@@ -162,9 +166,9 @@ fn settle(tree: &mut LevelTree, eye: &Eye, screen: &mut Screen) -> usize {
     panic!("never settled");
 }
 
-/// What must hold after every update: each place of the world is covered once as soon as
-/// the roots are shown, and every shown node has a wall exactly where it meets none of its
-/// level. Of walls, looks closely at one in `every`.
+/// Checks what must hold after every update: the world is [covered](check_cover) once, and every
+/// shown node has a wall exactly where it meets none of its level. Of walls, looks closely at one
+/// in `every`.
 fn check(tree: &LevelTree, screen: &Screen, every: usize) {
     let shown: HashSet<NodePos> = tree.shown().collect();
     assert_eq!(shown, screen.bodies.keys().copied().collect());
@@ -175,14 +179,7 @@ fn check(tree: &LevelTree, screen: &Screen, every: usize) {
             assert!(!shown.contains(&above), "{node:?} and {above:?} are both shown");
         }
     }
-    let volume = |node: NodePos| 1u128 << (3 * node.level);
-    let roots = tree.data().roots();
-    if roots.iter().all(|&root| covers(tree, &shown, root)) {
-        let cut = |node: &NodePos| inside_volume(tree, *node);
-        let all: u128 = roots.iter().map(cut).sum();
-        assert_eq!(shown.iter().map(cut).sum::<u128>(), all, "a place is not covered");
-        assert!(shown.iter().all(|&node| inside_volume(tree, node) <= volume(node)));
-    }
+    check_cover(tree, screen);
     let mut closely = 0;
     for &node in &shown {
         for face in Face::ALL {
@@ -204,10 +201,22 @@ fn check(tree: &LevelTree, screen: &Screen, every: usize) {
     }
 }
 
-fn covers(tree: &LevelTree, shown: &HashSet<NodePos>, node: NodePos) -> bool {
-    shown.contains(&node)
-        || shown.iter().any(|it| it.level < node.level && it.ancestor(node.level) == node)
-        || !tree.data().is_inside(node)
+/// Each root is covered wholly, or was never covered at all; when nothing is left to do, all are.
+fn check_cover(tree: &LevelTree, screen: &Screen) {
+    let mut covered: HashMap<NodePos, u128> = HashMap::new();
+    for node in screen.bodies.keys() {
+        *covered.entry(node.ancestor(tree.data().top_level())).or_default() +=
+            inside_volume(tree, *node);
+    }
+    screen.covered.borrow_mut().extend(covered.keys());
+    for root in tree.data().roots() {
+        let found = covered.remove(&root);
+        let was_covered = screen.covered.borrow().contains(&root);
+        assert!(found.is_some() || !was_covered, "{root:?} is not covered any more");
+        assert!(found.is_some() || !tree.is_settled(), "{root:?} was never covered");
+        assert!(found.is_none_or(|it| it == inside_volume(tree, root)), "a place is not covered");
+    }
+    assert!(covered.is_empty(), "shown outside of all roots: {covered:?}");
 }
 
 /// Chunks of level 0 inside the world that a node covers.

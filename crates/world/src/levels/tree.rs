@@ -56,12 +56,18 @@ pub trait NodeSink {
         wall: Option<&ChunkMesh>,
     ) -> Result<(), Self::Error>;
 
-    /// Whether taking something away may help against this error: then larger voxels take the
-    /// place of smaller ones that go first, where there is no room for both. Otherwise what
-    /// is shown stays.
-    fn is_full(&self, error: &Self::Error) -> bool {
-        let _ = error;
-        true
+    /// Checks a limit that the sink sets itself, before the tree adds `more_quads` quads for good:
+    /// for roots, splits and edited meshes, which are not shown if this fails.
+    ///
+    /// Merges and walls are not checked. A merge needs both meshes at once but frees more than it
+    /// takes, and a missing wall is a hole. A sink that has memory beyond its limit can therefore
+    /// always be made coarser.
+    ///
+    /// # Errors
+    /// When so many more would exceed the limit. The default has none.
+    fn check_limit(&self, more_quads: u64) -> Result<(), Self::Error> {
+        let _ = more_quads;
+        Ok(())
     }
 }
 
@@ -70,6 +76,8 @@ pub trait NodeSink {
 /// The nodes that are shown cover the world, each place once. A node is replaced by its eight
 /// children when its voxels seem too large, all at once and only when all eight meshes are
 /// there; and they by it when its voxels would seem small. Meanwhile what is shown stays.
+/// Nothing is hidden before what replaces it was accepted by the sink, so a sink without free
+/// memory keeps a picture without holes. Refused changes are tried again with each update.
 ///
 /// ```text
 ///  update(eye): meshes in ─► look from the roots ─┬► split, merge, most needed first ──► sink
@@ -274,6 +282,12 @@ impl LevelTree {
     /// one was wanted, and there is room for it.
     pub fn work(&mut self) -> bool {
         self.workers.work()
+    }
+
+    /// Waits until the threads stop by themselves: nothing is requested, or enough is made.
+    #[cfg(test)]
+    pub(super) fn wait_for_threads(&self) {
+        self.workers.wait_until_idle();
     }
 
     /// Every node that is shown, in no order.

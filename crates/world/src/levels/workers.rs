@@ -151,12 +151,19 @@ impl Workers {
     }
 }
 
+impl Workers {
+    /// Waits until no thread makes a mesh: nothing is wanted any more, or enough is made.
+    pub(super) fn wait_until_idle(&self) {
+        let count = lock(&self.at_work.count);
+        drop(self.at_work.is_over.wait_while(count, |count| *count > 0));
+    }
+}
+
 impl Drop for Workers {
     /// Waits for the meshes that are being made: at most one a thread.
     fn drop(&mut self) {
         lock(&self.shared.jobs).wanted.clear();
-        let count = lock(&self.at_work.count);
-        drop(self.at_work.is_over.wait_while(count, |count| *count > 0));
+        self.wait_until_idle();
     }
 }
 

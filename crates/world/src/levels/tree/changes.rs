@@ -94,7 +94,7 @@ impl LevelTree {
     fn apply_one<S: NodeSink>(&mut self, change: Change, sink: &mut S) -> Result<(), S::Error> {
         self.spent.change_count += 1;
         match change.kind {
-            Kind::Show => self.show(change.node, sink),
+            Kind::Show => self.show_root(change.node, sink),
             Kind::Split => self.split(change.node, sink),
             Kind::Merge => self.merge(change.node, sink),
         }
@@ -113,6 +113,10 @@ impl LevelTree {
     /// Puts the children in the node's place: all, or, where the sink refuses one, none.
     fn split<S: NodeSink>(&mut self, node: NodePos, sink: &mut S) -> Result<(), S::Error> {
         let children: Vec<NodePos> = self.data.children(node).collect();
+        let bodies = children.iter().filter_map(|child| self.ready.get(child));
+        let quads: u64 = bodies.map(|ready| ready.mesh.body.len() as u64).sum();
+        let shown = self.shown.get(&node).map_or(0, |shown| u64::from(shown.quads));
+        sink.check_limit(quads.saturating_sub(shown))?;
         for (i, child) in children.iter().enumerate() {
             let Some(ready) = self.ready.get(child) else { continue };
             if let Err(error) = sink.set_body(*child, Some(&ready.mesh.body)) {
@@ -132,36 +136,25 @@ impl LevelTree {
         hidden
     }
 
-    /// Puts the node in the place of all below it.
+    /// Puts the node in the place of all below it, which are hidden after the sink has accepted
+    /// its mesh: ranges that are freed may be in use until frames complete, so a mesh that was
+    /// refused before they were freed may be refused after that, too.
+    ///
+    /// If the sink refuses the mesh, everything below the node stays shown. From then on, merges
+    /// below the node are tried as well: each frees memory, and may need less.
     fn merge<S: NodeSink>(&mut self, node: NodePos, sink: &mut S) -> Result<(), S::Error> {
-        // The old goes when the new is there; but where there is no room for both, at once
-        // before it: nothing is drawn between.
+        // A merge above it may have come first.
+        let is_split =
+            matches!(self.places.get(node), Some(Place { state: State::Split { .. }, .. }));
+        if !is_split || !self.ready.contains_key(&node) {
+            return Ok(());
+        }
         if let Err(error) = self.show(node, sink) {
-            if !sink.is_full(&error) || !self.frees_enough(node) {
-                return Err(error);
-            }
-            // What it refuses to take away now is in nobody's place.
-            let hidden = self.hide_below(node, sink);
-            self.places.remove(node);
-            self.show(node, sink).and(hidden)?;
-        } else {
-            self.hide_below(node, sink)?;
+            self.note_refused_merge(node);
+            return Err(error);
         }
         self.spent.merge_count += 1;
-        Ok(())
-    }
-
-    /// Whether what is shown below a node takes no less than its own mesh would.
-    fn frees_enough(&self, node: NodePos) -> bool {
-        let needed = self.ready.get(&node).map_or(0, |ready| ready.mesh.body.len() as u64);
-        let (mut freed, mut below) = (0, vec![node]);
-        while let Some(inner) = below.pop() {
-            freed += self.shown.get(&inner).map_or(0, |shown| u64::from(shown.quads));
-            if !self.is_shown(inner) && self.places.get(inner).is_some() {
-                below.extend(self.data.children(inner));
-            }
-        }
-        freed >= needed
+        self.hide_below(node, sink)
     }
 
     fn hide_below<S: NodeSink>(&mut self, node: NodePos, sink: &mut S) -> Result<(), S::Error> {
@@ -178,6 +171,13 @@ impl LevelTree {
             }
         }
         hidden
+    }
+
+    /// Shows the mesh of a root where nothing is shown, if the sink's limit allows it.
+    fn show_root<S: NodeSink>(&mut self, root: NodePos, sink: &mut S) -> Result<(), S::Error> {
+        let quads = self.ready.get(&root).map_or(0, |ready| ready.mesh.body.len() as u64);
+        sink.check_limit(quads)?;
+        self.show(root, sink)
     }
 
     /// Shows a mesh that is ready; it is ready still if that fails.

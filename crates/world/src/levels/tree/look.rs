@@ -150,12 +150,12 @@ impl LevelTree {
                 self.look_at_split(node, place.children, ready, eye);
                 0.0
             }
-            State::Split { calm, shown } => {
+            State::Split { calm, .. } => {
                 let left = calm.left(self.way.voxels);
                 if left > 0.0 {
                     return left;
                 }
-                let reach = self.look_below(node, place.children, shown, eye, reaches);
+                let reach = self.look_below(node, place, eye, reaches);
                 let now = Calm::new(self.way.voxels, reach);
                 if let Some(Place { state: State::Split { calm, .. }, .. }) =
                     self.places.get_mut(node)
@@ -167,21 +167,20 @@ impl LevelTree {
         }
     }
 
-    /// The same at a node that is split, and that has `shown` nodes below it.
-    fn look_below(
-        &mut self,
-        node: NodePos,
-        children: u8,
-        shown: u32,
-        eye: &Eye,
-        reaches: &Reaches,
-    ) -> f64 {
+    /// Finds what can be done at a node that is split, and below it. Returns the distance that
+    /// the camera can travel before that changes.
+    fn look_below(&mut self, node: NodePos, place: Place, eye: &Eye, reaches: &Reaches) -> f64 {
+        let Place { children, state: State::Split { shown, is_merge_refused, .. } } = place else {
+            return 0.0;
+        };
         let (distance, merge) = (eye.distance(node), reaches.merge[usize::from(node.level)]);
         let is_fine = distance > merge || (reaches.is_parallel && merge == 0.0);
         if is_fine && shown <= MOST_MERGED {
             // Nothing below it is too coarse, and what is too fine goes with it.
             self.look_at_merge(node, shown, eye);
-            return 0.0;
+            if !is_merge_refused {
+                return 0.0;
+            }
         }
         let mut reach = if is_fine { 0.0 } else { reaches.left(distance, merge) };
         let Some(below) = node.children() else { return reach };

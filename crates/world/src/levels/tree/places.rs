@@ -27,6 +27,8 @@ pub(super) enum State {
         calm: Calm,
         /// How many nodes below it are shown.
         shown: u32,
+        /// Whether the sink has refused the node's own mesh: merges below it are tried as well.
+        is_merge_refused: bool,
     },
 }
 
@@ -105,8 +107,21 @@ impl LevelTree {
     pub(super) fn put_split(&mut self, node: NodePos) {
         let children =
             self.data.children(node).fold(0u8, |bits, child| bits | 1 << child.index_in_parent());
-        let state = State::Split { calm: Calm::NONE, shown: children.count_ones() };
+        let state = State::Split {
+            calm: Calm::NONE,
+            shown: children.count_ones(),
+            is_merge_refused: false,
+        };
         self.places.insert(node, Place { children, state });
+    }
+
+    /// Notes that the sink has refused the mesh that would replace all nodes below this one.
+    pub(super) fn note_refused_merge(&mut self, node: NodePos) {
+        if let Some(Place { state: State::Split { is_merge_refused, .. }, .. }) =
+            self.places.get_mut(node)
+        {
+            *is_merge_refused = true;
+        }
     }
 
     /// Another node is shown here, or one less: `more` of them below all that are above it.

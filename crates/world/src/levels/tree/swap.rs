@@ -189,7 +189,10 @@ impl LevelTree {
         let mut all = Ok(());
         let mut refused = Vec::new();
         for (node, mesh) in meshes {
-            match sink.set_body(node, Some(&mesh.body)) {
+            let shown = self.shown.get(&node).map_or(0, |shown| u64::from(shown.quads));
+            let more = (mesh.body.len() as u64).saturating_sub(shown);
+            let set = sink.check_limit(more).and_then(|()| sink.set_body(node, Some(&mesh.body)));
+            match set {
                 Ok(()) => all = all.and(self.note_replaced(node, mesh, sink)),
                 Err(error) => {
                     all = all.and(Err(error));
