@@ -21,7 +21,7 @@ use clap::{
     Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum, error::ErrorKind,
     parser::ValueSource,
 };
-use drystone::scene::{BackendKind, MemoryBudget, Meshing, RendererKind, Shade, Size};
+use drystone::scene::{BackendKind, MemoryBudget, Meshing, RendererKind, Shade, Side, Size};
 use drystone_render::{Atmosphere, Cull};
 use drystone_world::{GeneratorConfig, Model, VoxelModel};
 use glam::DVec3;
@@ -33,9 +33,8 @@ pub(crate) use height_map::HeightMapArgs;
 pub(crate) use look::{Haze, LookArgs, Tint};
 pub(crate) use pool_map::{PlacementKind, PoolMapOptions};
 use rules::misused;
-pub(crate) use values::Side;
 pub(crate) use values::point;
-use values::{chunks, distance};
+use values::{chunks, distance, side};
 
 /// Packs thousands of changing meshes into a few GPU buffers and draws them with one call.
 ///
@@ -153,7 +152,7 @@ pub(crate) struct SceneOptions {
     pub(crate) look: Option<DVec3>,
     /// From which side all of the scene is seen: top, or degrees around it, 0 being where it is
     /// seen from otherwise
-    #[arg(long, value_name = "top|DEGREES", value_parser = Side::from_str, conflicts_with = "eye", allow_hyphen_values = true)]
+    #[arg(long, value_name = "top|DEGREES", value_parser = side, conflicts_with = "eye", allow_hyphen_values = true)]
     pub(crate) from: Option<Side>,
     /// Project in parallel, so that far is as large as near
     #[arg(long)]
@@ -246,8 +245,8 @@ pub(crate) struct ViewOptions {
     /// Print the keys and stop
     #[arg(long)]
     pub(crate) keys: bool,
-    /// Draw so many frames while the eye turns, half of them under panels, print as JSON what
-    /// they took of this thread's time, and stop
+    /// Draw so many frames while the eye turns, half of them under panels, print as JSON the time
+    /// of whole frames (wall_ms) and what of it the window's thread computed (thread_ms), and stop
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(4..=1_000_000))]
     pub(crate) frames: Option<u32>,
 }

@@ -6,9 +6,13 @@ use drystone::scene::{
 };
 use drystone_render::{Atmosphere, DrawStats, Image, RenderError, Renderer, View};
 use drystone_world::{LevelData, Source, World};
-use glam::DVec3;
 
-use crate::{AppError, cli::SceneOptions, commands, progress::Progress};
+use crate::{
+    AppError,
+    cli::SceneOptions,
+    commands::{self, Framed},
+    progress::Progress,
+};
 
 mod levels;
 
@@ -57,21 +61,12 @@ impl Content {
         }
     }
 
-    /// The lowest and highest corner, in voxels.
-    pub(crate) fn corners(&self) -> (DVec3, DVec3) {
+    /// What fits it into pictures.
+    pub(crate) fn framed(&self) -> Framed {
         match self {
-            Self::World(world) => scene::corners(world),
-            Self::Levels(data, _) => scene::level_corners(data),
-            Self::Model(model) => model.place.corners(),
-        }
-    }
-
-    /// What the options see of it.
-    pub(crate) fn view(&self, options: &SceneOptions) -> View {
-        match self {
-            Self::World(world) => commands::view_of(world, options),
-            Self::Levels(data, _) => commands::view_of_levels(data, options),
-            Self::Model(model) => commands::view_of_model(model, options),
+            Self::World(world) => Framed::world(world),
+            Self::Levels(data, _) => Framed::levels(data),
+            Self::Model(model) => Framed::model(model),
         }
     }
 
@@ -80,7 +75,7 @@ impl Content {
     pub(crate) fn clear_air(&self, options: &SceneOptions) -> Option<Atmosphere> {
         match self {
             Self::Levels(data, _) if options.air.haze.is_none() => {
-                Some(commands::clear_view_of_levels(data, options).0.atmosphere)
+                Some(Framed::levels(data).clear_view(options).atmosphere)
             }
             _ => None,
         }

@@ -37,8 +37,8 @@ pub use memory::MemoryBudget;
 pub use model::{ModelPlace, ModelTriangles, PartTriangles, Shade};
 pub use model_scene::ModelScene;
 pub use outlook::{
-    HAZE_BEGINS, Outlook, corners, edge_haze, haze_towards, level_corners, model_outlook, outlook,
-    outlook_on, reach,
+    Framing, HAZE_BEGINS, Outlook, Side, corners, edge_haze, haze_towards, level_corners,
+    model_outlook, outlook, outlook_on, reach,
 };
 use parts::Parts;
 use quads::Scratch;

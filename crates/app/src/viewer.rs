@@ -10,6 +10,7 @@ mod levels;
 mod opening;
 mod overlay;
 mod panel_actions;
+mod reading;
 mod saving;
 mod screen;
 mod screenshot;
@@ -27,7 +28,6 @@ use std::{
 use drystone::scene::{ChunkQuads, Size};
 use drystone::{Flight, Walk};
 use drystone_render::{Atmosphere, View};
-use glam::DVec3;
 use winit::{
     application::ApplicationHandler,
     dpi::PhysicalSize,
@@ -41,6 +41,7 @@ use crate::{
     AppError,
     allocator::AllocatorReport,
     cli::{LevelsKind, SaveArgs, SceneOptions},
+    commands::Framed,
     content::Content,
     output,
     settings::{Settings, SettingsFile},
@@ -122,13 +123,12 @@ struct Viewer {
     window: Option<Arc<Window>>,
     screen: Option<Screen>,
     view: View,
-    start: View,
+    /// What fits all of it into the window.
+    framed: Framed,
     /// The air before haze hides the end of a vast world.
     clear_air: Option<Atmosphere>,
     /// Whether haze is on the way to what the eye wants.
     is_haze_moving: bool,
-    /// The lowest and highest corner of it.
-    corners: (DVec3, DVec3),
     flight: Flight,
     /// Somebody who walks, where nobody flies.
     walk: Option<Walk>,
@@ -175,9 +175,8 @@ impl Viewer {
         proxy: EventLoopProxy<Wish>,
     ) -> Self {
         let Loaded { options, content, kept_by, quads } = loaded;
-        let view = content.view(&options);
-        let (clear_air, levels_said) = (content.clear_air(&options), options.levels);
-        let corners = content.corners();
+        let (framed, levels_said) = (content.framed(), options.levels);
+        let (view, clear_air) = (framed.view(&options), content.clear_air(&options));
         let mut viewer = Self {
             status: Status::new(content.name()),
             editing: Editing::new(kept_by, options.memory_budget()),
@@ -188,11 +187,10 @@ impl Viewer {
             window: None,
             screen: None,
             view,
-            start: view,
+            framed,
             clear_air,
             is_haze_moving: false,
-            flight: Flight::new((corners.1 - corners.0).max_element()),
-            corners,
+            flight: framed.flight(),
             walk: None,
             overlay: Overlay::new(settings.shows_panels),
             screenshots: Screenshots::new(proxy.clone()),
@@ -282,7 +280,7 @@ impl Viewer {
                 KeyCode::KeyN => self.switch_wire(),
                 KeyCode::KeyL => self.switch_levels(),
                 KeyCode::KeyF => self.switch_walking(),
-                KeyCode::Home => self.view.camera = self.start.camera,
+                KeyCode::Home => self.go_home(),
                 KeyCode::KeyH => self.overlay.switch_help(),
                 KeyCode::KeyP => self.read_previous(),
                 KeyCode::F12 => self.screenshot(event_loop),
@@ -291,6 +289,17 @@ impl Viewer {
             }
         }
         self.redraw();
+    }
+
+    /// Shows all of the scene, or what the options named, in the window as large as it is now.
+    fn go_home(&mut self) {
+        let mut options = self.options.clone();
+        if let Some(PhysicalSize { width: width @ 1.., height: height @ 1.. }) =
+            self.window.as_ref().map(|window| window.inner_size())
+        {
+            options.size = Size { width, height };
+        }
+        self.view.camera = self.framed.view(&options).camera;
     }
 
     fn capture_mouse(&mut self, capture: bool) {

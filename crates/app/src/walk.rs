@@ -37,6 +37,10 @@ const GRAVITY: f64 = 28.0;
 const JUMP_SPEED: f64 = 8.4;
 /// Nobody falls faster, in voxels a second.
 const MOST_FALL: f64 = 60.0;
+/// Longest fall at the start of a walk, in voxels: some two seconds.
+const MOST_DROP: f64 = 60.0;
+/// Farthest that ground is looked for at the start of a walk, in voxels.
+const MOST_DEPTH: f64 = 4096.0;
 /// Who stands within voxels rises so fast until it is free, and so far at the most: less than
 /// the body and a roof of one voxel, so that none is passed.
 const RISE: f64 = 12.0;
@@ -47,6 +51,19 @@ const LONGEST_MOVE: f64 = 0.4;
 const GAP: f64 = 1e-6;
 
 impl Walk {
+    /// Starts a walk of `camera` in a scene that lies within the box `corners`. A camera beside the
+    /// box moves to the nearest column of it. A camera that is high above the ground, or above the
+    /// box's floor where there is none, is lowered: the fall ends within seconds from anywhere.
+    ///
+    /// # Cost
+    /// O(voxels from the camera down to the ground), and reading the chunks that these are in.
+    pub fn start(camera: &mut Camera, scene: &dyn EditScene, corners: (DVec3, DVec3)) -> Self {
+        let (voxels, materials) = (scene.voxels(), scene.materials());
+        let mut near = Near { voxels, materials, bounds: scene.bounds(), last: None };
+        camera.eye = lowered(camera.eye, corners, &mut |at| near.is_solid(at));
+        Self::default()
+    }
+
     /// Whether the ground carries: without a stride nothing moves then.
     pub const fn is_on_ground(&self) -> bool {
         self.is_on_ground
@@ -145,7 +162,7 @@ impl Walk {
         let lowest = floor + EYE_HEIGHT;
         self.is_on_ground = false;
         if to.y < lowest {
-            (eye.y, self.fall_speed, self.is_on_ground) = (eye.y.max(lowest), 0.0, true);
+            (eye.y, self.fall_speed, self.is_on_ground) = (lowest, 0.0, true);
         } else if !is_stuck(to, is_solid) {
             *eye = to;
         } else if self.fall_speed < 0.0 {
@@ -156,6 +173,30 @@ impl Walk {
             self.fall_speed = 0.0;
         }
     }
+}
+
+/// Where a walk from `eye` starts, in a scene within the box `min` to `max`.
+fn lowered(
+    eye: DVec3,
+    (min, max): (DVec3, DVec3),
+    is_solid: &mut dyn FnMut(VoxelPos) -> bool,
+) -> DVec3 {
+    let nearest = |axis: usize| eye[axis].floor().min(max[axis] - 1.0).max(min[axis]);
+    let [x, z] = [nearest(0), nearest(2)];
+    let is_beside = x != eye.x.floor() || z != eye.z.floor();
+    // Above the box there is nothing, and beside it the eye may be below the column's ground.
+    let top = if is_beside { max.y } else { max.y.min(eye.y - EYE_HEIGHT) };
+    let lowest = min.y.max(top - MOST_DEPTH);
+    let ground = (lowest as i32..=top.floor() as i32)
+        .rev()
+        .find(|&y| is_solid(VoxelPos::new(x as i32, y, z as i32)))
+        .map_or(lowest, |y| f64::from(y) + 1.0);
+    let highest = ground + EYE_HEIGHT + MOST_DROP;
+    if !is_beside && eye.y <= highest {
+        return eye;
+    }
+    // In the middle of the column, which is free down to the ground.
+    DVec3::new(x + 0.5, eye.y.max(ground + EYE_HEIGHT + GAP).min(highest), z + 0.5)
 }
 
 /// Whether the body is within any voxel.

@@ -1,27 +1,16 @@
 //! Values of options, read from text.
 
-use std::{path::PathBuf, str::FromStr};
+use std::path::PathBuf;
 
+use drystone::scene::Side;
 use glam::DVec3;
 
-/// From where all of a scene is seen.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Side {
-    /// From straight above, what is north being above.
-    Top,
-    /// From so many degrees around it, counted against the clock as seen from above.
-    Around(f64),
-}
-
-impl FromStr for Side {
-    type Err = &'static str;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        match (text, text.parse::<f64>()) {
-            ("top", _) => Ok(Self::Top),
-            (_, Ok(degrees)) if degrees.is_finite() => Ok(Self::Around(degrees)),
-            _ => Err("a side is top, or degrees around the scene, such as 90"),
-        }
+/// The side of a scene: `top`, or degrees around it.
+pub(super) fn side(text: &str) -> Result<Side, &'static str> {
+    match (text, text.parse::<f64>()) {
+        ("top", _) => Ok(Side::Top),
+        (_, Ok(degrees)) if degrees.is_finite() => Ok(Side::Around(degrees)),
+        _ => Err("a side is top, or degrees around the scene, such as 90"),
     }
 }
 

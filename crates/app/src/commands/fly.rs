@@ -28,7 +28,7 @@ pub(crate) fn run(options: &FlyOptions) -> Result<(), AppError> {
     let edits = &options.scene.edits;
     let open = || commands::open_edited(&options.scene.source, edits).map(Arc::from);
     let (content, _) = Content::open(&options.scene, open, &Progress::default())?;
-    let views = route.views(&content, &options.scene, options.frames);
+    let views = route.views(&content.framed(), &options.scene, options.frames);
     let mut shown = show(content, options)?;
     let start = Instant::now();
     let commands = sink.fill(views.len(), |n, write| {

@@ -5,7 +5,7 @@ use std::{path::Path, time::Instant};
 
 use drystone::scene::{self, Scene};
 
-use super::{load, open_edited, set_cull, view_of, wants_levels};
+use super::{Framed, load, open_edited, set_cull, wants_levels};
 use crate::{
     AppError,
     allocator::AllocatorReport,
@@ -32,7 +32,7 @@ pub(crate) fn run(options: &SceneOptions, path: &Path) -> Result<(), AppError> {
     times.mesh_ms = clock.lap();
     note(options, || format!("meshed {} quads", scene::quad_count(&quads)));
 
-    let view = view_of(&world, options);
+    let view = Framed::world(&world).view(options);
     let mut renderer =
         scene::open_renderer(options.renderer, options.backend, options.size, &quads)?;
     set_cull(renderer.as_mut(), options.cull)?;

@@ -76,8 +76,9 @@ impl LevelScene {
         &self.tree
     }
 
-    /// From now on fills so many bytes of vertex memory at most: where that is not enough,
-    /// the world is shown coarser.
+    /// From now on fills so many bytes of vertex memory: where that is not enough, the world is
+    /// shown coarser. While it becomes coarser, and for the walls between levels, a few meshes
+    /// more may be held.
     pub const fn set_most_bytes(&mut self, bytes: u64) {
         self.shown.most_quads = bytes / QUAD_BYTES;
     }
@@ -265,17 +266,6 @@ impl Shown {
         }
     }
 
-    /// Takes `new` quads for `old` ones, if there is room. Where there are too many, since the
-    /// limit is another now, what goes makes room for as much.
-    fn count(&mut self, old: u64, new: u64) -> Result<(), Refused> {
-        let most_quads = self.most_quads.max(self.quads_before);
-        if new > old && self.quads + new - old > most_quads {
-            return Err(Refused::Full);
-        }
-        self.quads = self.quads + new - old;
-        Ok(())
-    }
-
     /// Shows a body, or the wall along a face, in place of the one that there is.
     fn set_mesh(
         &mut self,
@@ -286,7 +276,6 @@ impl Shown {
         let mesh = mesh.unwrap_or(&empty);
         let old = self.meshes.get(&part).copied().unwrap_or_default();
         let mut meshes = old;
-        self.count(old.quads, mesh.len() as u64)?;
         let place = Self::place(part);
         let layers = [
             (&mut meshes.opaque, Layer::Opaque, &mesh.opaque),
@@ -306,7 +295,7 @@ impl Shown {
             }
         }
         let quads = if result.is_ok() { mesh.len() as u64 } else { old.quads };
-        self.quads = self.quads + quads - mesh.len() as u64;
+        self.quads = self.quads + quads - old.quads;
         meshes.quads = quads;
         if meshes.opaque.is_none() && meshes.blended.is_none() {
             self.meshes.remove(&part);
@@ -330,8 +319,9 @@ impl From<RenderError> for Refused {
 impl NodeSink for Shown {
     type Error = Refused;
 
-    fn is_full(&self, error: &Refused) -> bool {
-        matches!(error, Refused::Full)
+    fn check_limit(&self, more_quads: u64) -> Result<(), Refused> {
+        let fits = more_quads == 0 || self.quads + more_quads <= self.most_quads;
+        if fits { Ok(()) } else { Err(Refused::Full) }
     }
 
     fn set_body(&mut self, node: NodePos, mesh: Option<&ChunkMesh>) -> Result<(), Refused> {

@@ -3,7 +3,7 @@ use std::time::Duration;
 use drystone_render::{Atmosphere, Camera, Projection};
 use drystone_voxel::{Chunk, ChunkPos, VoxelPos};
 use drystone_world::{LevelData, World};
-use glam::DVec3;
+use glam::{DQuat, DVec3};
 
 /// From where a scene is best seen at first, and through what air.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -22,40 +22,95 @@ const LANDSCAPE_WIDTH: f64 = 128.0;
 /// Where the eye stands over a landscape, from its middle: low, so that sky is seen.
 const OVER_LANDSCAPE: DVec3 = DVec3::new(0.70, 0.42, 0.72);
 
+/// The side from which a whole scene is shown.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Side {
+    /// The default side, turned around the scene by this many degrees, counterclockwise as seen
+    /// from above.
+    Around(f64),
+    /// Straight above, with north at the top of the picture.
+    Top,
+}
+
+impl Default for Side {
+    fn default() -> Self {
+        Self::Around(0.0)
+    }
+}
+
+/// The box of a scene and the default direction of the view on it: what is needed to fit the
+/// scene into a picture, from any side.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Framing {
+    min: DVec3,
+    max: DVec3,
+    is_landscape: bool,
+}
+
+impl Framing {
+    /// The framing of voxels in the box `min` to `max`. A wide and flat box is a landscape: its
+    /// view is lower, so that there is sky behind it.
+    pub fn of_voxels((min, max): (DVec3, DVec3)) -> Self {
+        let size = max - min;
+        let width = size.x.min(size.z);
+        let is_landscape = width > LANDSCAPE_FLATNESS * size.y && width > LANDSCAPE_WIDTH;
+        Self { min, max, is_landscape }
+    }
+
+    /// The framing of a polygon model in the box `min` to `max`.
+    pub const fn of_model((min, max): (DVec3, DVec3)) -> Self {
+        Self { min, max, is_landscape: false }
+    }
+
+    /// The lowest and the highest corner of the scene, in voxels.
+    pub const fn corners(&self) -> (DVec3, DVec3) {
+        (self.min, self.max)
+    }
+
+    /// The camera that shows the whole box from `side`, as large as a picture of this width to
+    /// height allows. An orthographic `projection` gets the height that this takes.
+    pub fn camera(&self, side: Side, projection: Projection, aspect: f32) -> Camera {
+        let is_parallel = matches!(projection, Projection::Orthographic { .. });
+        let direction = match (side, self.is_landscape && !is_parallel) {
+            (Side::Top, _) => DVec3::Y,
+            (Side::Around(degrees), is_low) => {
+                let direction = if is_low { OVER_LANDSCAPE } else { Camera::FIT_DIRECTION };
+                DQuat::from_rotation_y(degrees.to_radians()) * direction.normalize()
+            }
+        };
+        let mut camera = Camera::fit_from(direction, self.min, self.max, projection, aspect);
+        reach(&mut camera, self.min, self.max);
+        camera
+    }
+
+    /// The perspective view of the whole scene from `side`, with haze to its scale.
+    pub fn outlook(&self, side: Side, aspect: f32) -> Outlook {
+        let perspective = Projection::Perspective { fov_y: 50f32.to_radians() };
+        let camera = self.camera(side, perspective, aspect);
+        let (middle, size) = ((self.min + self.max) / 2.0, self.max - self.min);
+        let reach = ((camera.eye - middle).length() + size.length() / 2.0) as f32;
+        let atmosphere = match self.is_landscape {
+            true => Atmosphere::default().with_haze(reach * 0.50, reach * 1.25, 0.75),
+            false => Atmosphere::default().with_haze(reach * 0.80, reach * 2.5, 0.6),
+        };
+        Outlook { camera, atmosphere }
+    }
+}
+
 /// The outlook on all of `world`, for a picture of this width to height: a model fills the
 /// picture, a landscape is seen from above one corner, with sky behind it.
 pub fn outlook(world: &World, aspect: f32) -> Outlook {
     outlook_on(corners(world), aspect)
 }
 
-/// The same of a world that lies in the box `min` to `max`.
-pub fn outlook_on((min, max): (DVec3, DVec3), aspect: f32) -> Outlook {
-    let size = max - min;
-    let perspective = Projection::Perspective { fov_y: 50f32.to_radians() };
-    let width = size.x.min(size.z);
-    let is_landscape = width > LANDSCAPE_FLATNESS * size.y && width > LANDSCAPE_WIDTH;
-    if !is_landscape {
-        return model_outlook((min, max), aspect);
-    }
-    let mut camera = Camera::fit_from(OVER_LANDSCAPE.normalize(), min, max, perspective, aspect);
-    reach(&mut camera, min, max);
-    let reach = ((camera.eye - (min + max) / 2.0).length() + size.length() / 2.0) as f32;
-    let atmosphere = Atmosphere::default().with_haze(reach * 0.50, reach * 1.25, 0.75);
-    Outlook { camera, atmosphere }
+/// The outlook on all of a world that lies in the box `min` to `max`.
+pub fn outlook_on(corners: (DVec3, DVec3), aspect: f32) -> Outlook {
+    Framing::of_voxels(corners).outlook(Side::default(), aspect)
 }
 
 /// The outlook on all of a model that lies in the box `min` to `max`: it fills the picture.
-pub fn model_outlook((min, max): (DVec3, DVec3), aspect: f32) -> Outlook {
-    let perspective = Projection::Perspective { fov_y: 50f32.to_radians() };
-    let mut camera = Camera::fit(min, max, perspective, aspect);
-    reach(&mut camera, min, max);
-    Outlook { camera, atmosphere: model_air(&camera, min, max) }
-}
-
-/// Air with some haze behind a model.
-fn model_air(camera: &Camera, min: DVec3, max: DVec3) -> Atmosphere {
-    let reach = ((camera.eye - (min + max) / 2.0).length() + (max - min).length() / 2.0) as f32;
-    Atmosphere::default().with_haze(reach * 0.80, reach * 2.5, 0.6)
+pub fn model_outlook(corners: (DVec3, DVec3), aspect: f32) -> Outlook {
+    Framing::of_model(corners).outlook(Side::default(), aspect)
 }
 
 /// The lowest and the highest corner of all that is solid in `world`, in voxels; of an
@@ -151,6 +206,57 @@ pub fn haze_towards(atmosphere: Atmosphere, goal: &Atmosphere, time: Duration) -
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Every side shows the whole scene, and as large as the picture allows.
+    #[test]
+    fn scenes_of_any_shape_fit_into_pictures_from_every_side() {
+        let boxes = [
+            [300.0, 40.0, 300.0],
+            [2_048.0, 96.0, 640.0],
+            [40.0, 400.0, 30.0],
+            [500.0, 12.0, 9.0],
+            [20.0; 3],
+            [16_000.0, 512.0, 16_000.0],
+            [3.0, 1.0, 90.0],
+        ];
+        let around = (0..24).map(|step| Side::Around(f64::from(step) * 15.0 - 90.0));
+        let sides: Vec<Side> = around.chain([Side::Top]).collect();
+        let parallel = Projection::Orthographic { height_voxels: 1.0 };
+        for size in boxes.map(DVec3::from) {
+            let corners = (DVec3::splat(-7.5), DVec3::splat(-7.5) + size);
+            let of = [Framing::of_voxels(corners), Framing::of_model(corners)];
+            for (framing, aspect) in of.into_iter().flat_map(|it| [(it, 0.4), (it, 1.0), (it, 2.4)])
+            {
+                assert_eq!(framing.outlook(Side::Around(0.0), aspect).camera, {
+                    framing.outlook(Side::default(), aspect).camera
+                });
+                for &side in &sides {
+                    let Outlook { camera, .. } = framing.outlook(side, aspect);
+                    for camera in [camera, framing.camera(side, parallel, aspect)] {
+                        check_fits(&camera, corners, aspect, &format!("{size} {side:?} {aspect}"));
+                    }
+                }
+            }
+        }
+    }
+
+    /// Checks that all corners are in the picture, around its middle and up to its edges.
+    fn check_fits(camera: &Camera, (min, max): (DVec3, DVec3), aspect: f32, what: &str) {
+        let matrix = camera.clip_from_relative(aspect);
+        let (mut low, mut high) = (glam::Vec3::INFINITY, glam::Vec3::NEG_INFINITY);
+        for bits in 0..8 {
+            let pick = |bit: u32| if bits >> bit & 1 == 0 { min } else { max };
+            let corner = DVec3::new(pick(0).x, pick(1).y, pick(2).z);
+            let clip = matrix * (corner - camera.eye).as_vec3().extend(1.0);
+            let at = clip.truncate() / clip.w;
+            (low, high) = (low.min(at), high.max(at));
+        }
+        let all = (low.x >= -1.0, low.y >= -1.0, high.x <= 1.0, high.y <= 1.0);
+        assert_eq!(all, (true, true, true, true), "{what}: {low} to {high}");
+        assert!(low.z >= 0.0 && high.z <= 1.0, "{what}: depths {low} to {high}");
+        let filled = (high - low).truncate().max_element() / 2.0;
+        assert!(filled > 0.9, "{what}: fills {filled} of the picture");
+    }
 
     #[test]
     fn haze_arrives_without_a_jump_however_long_frames_are() {

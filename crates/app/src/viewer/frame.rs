@@ -48,7 +48,7 @@ impl Viewer {
         if size.width == 0 || size.height == 0 {
             return;
         }
-        let (min, max) = self.editing.grown(self.corners);
+        let (min, max) = self.editing.grown(self.framed.corners());
         scene::reach(&mut self.view.camera, min, max);
         let PhysicalSize { width, height } = size;
         let [least, most] = CHANGE_TIMES;

@@ -1,7 +1,6 @@
 //! Levels of detail on and off while the window goes on.
 
 use drystone::scene::Reread;
-use drystone_render::View;
 
 use super::{Viewer, opening::Loaded};
 use crate::cli::{LevelsKind, SceneOptions};
@@ -59,15 +58,14 @@ impl Viewer {
             screen.stop_change();
         }
         self.end_change();
-        let (start, clear_air) = (content.view(&options), content.clear_air(&options));
-        let corners = content.corners();
+        let (framed, clear_air) = (content.framed(), content.clear_air(&options));
         let Some(screen) = &mut self.screen else { return };
         let how = (options.meshing(), options.renderer, options.cull);
         if let Err(error) = screen.show_instead(content, &quads, how) {
             return self.say(&format!("it stays as it is: {error}"));
         }
-        (self.start, self.clear_air, self.corners) = (start, clear_air, corners);
-        self.view = View { atmosphere: start.atmosphere, ..self.view };
+        (self.framed, self.clear_air) = (framed, clear_air);
+        self.view.atmosphere = framed.view(&options).atmosphere;
         (self.faults_noted, self.lags) = (0, false);
         match reread {
             Reread::Without(_) => self.editing.restart(kept_by, options.memory_budget()),

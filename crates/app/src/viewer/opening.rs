@@ -13,17 +13,16 @@ use std::{
     time::{Duration, Instant},
 };
 
-use drystone::Flight;
 use drystone::scene::{ChunkQuads, KeptBy, RendererKind};
 use drystone_voxel::MaterialTable;
 use drystone_world::{Source, StoredWorld, World};
 use rfd::AsyncFileDialog;
 use winit::event_loop::{ActiveEventLoop, EventLoopProxy};
 
-use super::{Viewer, signals::Wish, status::Status};
+use super::{Viewer, reading::beside_the_window, signals::Wish, status::Status};
 use crate::{
     AppError,
-    cli::{EditsArgs, LevelsKind, SaveArgs, SceneOptions, SourceOptions},
+    cli::{EditsArgs, Haze, LevelsKind, SaveArgs, SceneOptions, SourceOptions},
     commands,
     content::Content,
     progress::Progress,
@@ -43,8 +42,17 @@ impl Loaded {
     /// they do not say is as `settings` have it, as far as such content can be shown so.
     ///
     /// # Cost
-    /// Reading a world, and meshing it on all cores.
+    /// Reading a world, and meshing it on all cores, by threads that nothing else waits for.
     pub(super) fn read(
+        asked: (SceneOptions, Option<Arc<dyn Source>>),
+        save: &SaveArgs,
+        settings: &Settings,
+        progress: &Progress,
+    ) -> Result<Self, AppError> {
+        beside_the_window(|| Self::read_here(asked, save, settings, progress))
+    }
+
+    fn read_here(
         (mut options, source): (SceneOptions, Option<Arc<dyn Source>>),
         save: &SaveArgs,
         settings: &Settings,
@@ -144,6 +152,8 @@ fn options_for(path: PathBuf, shown: &SceneOptions, levels: LevelsKind) -> Scene
     let mut air = shown.air.clone();
     // A model has no levels to tint.
     air.tint = air.tint.filter(|_| !is_model);
+    // A distance suits the size of one scene: in a larger one it would hide everything.
+    air.haze = air.haze.filter(|haze| *haze == Haze::Off);
     SceneOptions {
         ao: false,
         air,
@@ -302,9 +312,9 @@ impl Viewer {
         let Loaded { options, content, kept_by, quads } = loaded;
         // The device goes before another comes to the same window.
         self.screen = None;
-        (self.view, self.clear_air) = (content.view(&options), content.clear_air(&options));
-        (self.start, self.corners, self.walk) = (self.view, content.corners(), None);
-        self.flight = Flight::new((self.corners.1 - self.corners.0).max_element());
+        (self.framed, self.clear_air) = (content.framed(), content.clear_air(&options));
+        (self.view, self.walk) = (self.framed.view(&options), None);
+        self.flight = self.framed.flight();
         self.status = Status::new(content.name());
         (self.options, self.content, self.quads) = (options, Some(content), Some(quads));
         (self.faults_noted, self.lags) = (0, false);
@@ -337,5 +347,17 @@ mod tests {
         });
         assert_eq!((model.air.tint, model.levels), (None, LevelsKind::Auto));
         assert_eq!((voxels.air.tint, voxels.levels), (Some(Tint::Levels), LevelsKind::On));
+    }
+
+    /// A haze distance belongs to the scene that it was chosen for; a larger one would vanish in it.
+    #[test]
+    fn another_file_has_the_haze_of_its_own_size() {
+        for (haze, expected) in [(Haze::Distance(50.0), None), (Haze::Off, Some(Haze::Off))] {
+            let Ok(asked) = cli::parse(["drystone", "a.vox"].map(Into::into)) else { panic!() };
+            let mut shown = asked.scene;
+            shown.air.haze = Some(haze);
+            let options = options_for("b.vox".into(), &shown, LevelsKind::Auto);
+            assert_eq!(options.air.haze, expected);
+        }
     }
 }

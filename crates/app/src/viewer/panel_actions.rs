@@ -137,7 +137,7 @@ impl Viewer {
             Action::Hour(hour) => self.set_hour(hour),
             Action::Haze(end) => self.set_haze(end),
             Action::Screenshot => self.screenshot(event_loop),
-            Action::Home => self.view.camera = self.start.camera,
+            Action::Home => self.go_home(),
             Action::Brush(brush) => self.editing.editor.brush = brush,
             Action::Undo => self.step_history(false),
             Action::Redo => self.step_history(true),

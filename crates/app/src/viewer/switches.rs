@@ -72,7 +72,7 @@ impl Viewer {
             return false;
         };
         let now = self.view.atmosphere;
-        let goal = scene::edge_haze(clear, &self.view.camera, self.corners);
+        let goal = scene::edge_haze(clear, &self.view.camera, self.framed.corners());
         self.view.atmosphere = scene::haze_towards(now, &goal, time.min(LONGEST_STEP));
         self.view.atmosphere != now
     }

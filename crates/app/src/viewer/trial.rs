@@ -1,8 +1,7 @@
-//! What panels take of a frame: as many frames with them as without, in turn.
+//! The times of frames, and what panels take of them: as many frames with panels as without, in
+//! turn.
 
-use std::time::Duration;
-#[cfg(not(unix))]
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use winit::event_loop::ActiveEventLoop;
@@ -20,15 +19,38 @@ const TURN: f64 = 2.0;
 pub(super) struct Trial {
     left: u32,
     count: u32,
+    /// When the frame before ended, or the first one started.
+    ended: Option<Instant>,
     started: Clock,
-    /// Without panels, and with them, but for the first of each row.
-    times: [Vec<f32>; 2],
+    /// Whole frames: from the end of one to the end of the next.
+    wall: Times,
+    /// This thread's own time in frames.
+    thread: Times,
+    /// What making panels took of this thread's time, laying out and painting each for itself.
+    panels: Vec<f32>,
+    /// This thread's time in frames that only draw the panels that there are.
+    unmade: Vec<f32>,
+}
+
+/// Milliseconds of frames, by whether they have panels.
+#[derive(Default)]
+struct Times {
+    without: Vec<f32>,
+    with: Vec<f32>,
     /// The frames in which panels come: they are made all at once, as after any input.
     opening: Vec<f32>,
-    /// What making panels took, laying out and painting each for itself.
-    panels: Vec<f32>,
-    /// Frames that only draw the panels that there are.
-    unmade: Vec<f32>,
+}
+
+impl Times {
+    /// Notes a frame; the first one of a row shows or hides panels, which takes time too.
+    fn note(&mut self, has_panels: bool, is_first: bool, ms: f32) {
+        match (has_panels, is_first) {
+            (true, true) => self.opening.push(ms),
+            (true, false) => self.with.push(ms),
+            (false, true) => {}
+            (false, false) => self.without.push(ms),
+        }
+    }
 }
 
 /// This thread's time: drivers that draw on the CPU do so on threads of their own.
@@ -66,9 +88,16 @@ impl Clock {
 
 impl Trial {
     pub(super) fn new(count: u32) -> Self {
-        let times = [Vec::new(), Vec::new()];
-        let [opening, panels, unmade] = [const { Vec::new() }; 3];
-        Self { left: count, count, started: Clock::now(), times, opening, panels, unmade }
+        Self {
+            left: count,
+            count,
+            ended: None,
+            started: Clock::now(),
+            wall: Times::default(),
+            thread: Times::default(),
+            panels: Vec::new(),
+            unmade: Vec::new(),
+        }
     }
 
     /// Whether the next frame has panels.
@@ -76,15 +105,41 @@ impl Trial {
         (self.count - self.left) / ROW % 2 == 1
     }
 
+    /// Notes a frame: what all of it took, what it took of this thread, and what making panels
+    /// took, if they were made. Whether it was the last one.
+    fn note(&mut self, wall: Duration, thread: Duration, made: Option<Duration>) -> bool {
+        let ms = |time: Duration| time.as_secs_f32() * 1e3;
+        let has_panels = self.has_panels();
+        let is_first = (self.count - self.left).is_multiple_of(ROW);
+        self.wall.note(has_panels, is_first, ms(wall));
+        self.thread.note(has_panels, is_first, ms(thread));
+        match made {
+            _ if is_first || !has_panels => {}
+            Some(made) => self.panels.push(ms(made)),
+            None => self.unmade.push(ms(thread)),
+        }
+        self.left -= 1;
+        self.left == 0
+    }
+
+    /// `wall_ms` is the time of whole frames; `thread_ms` is the part of it that the window's
+    /// thread computed, without waiting and without what other threads and the GPU did.
     fn to_json(&self) -> Value {
-        let [without, with] = &self.times;
+        let Self { wall, thread, .. } = self;
         json!({
             "frames": self.count,
-            "without_panels_ms": told(without),
-            "with_panels_ms": told(with),
-            "opening_panels_ms": told(&self.opening),
-            "with_panels_as_they_are_ms": told(&self.unmade),
-            "making_panels_ms": told(&self.panels),
+            "wall_ms": {
+                "without_panels": told(&wall.without),
+                "with_panels": told(&wall.with),
+                "opening_panels": told(&wall.opening),
+            },
+            "thread_ms": {
+                "without_panels": told(&thread.without),
+                "with_panels": told(&thread.with),
+                "opening_panels": told(&thread.opening),
+                "with_panels_as_they_are": told(&self.unmade),
+                "making_panels": told(&self.panels),
+            },
         })
     }
 }
@@ -110,28 +165,16 @@ impl Viewer {
             self.overlay.switch_panels();
         }
         self.flight.turn(&mut self.view.camera, [TURN, 0.0]);
+        trial.ended.get_or_insert_with(Instant::now);
         trial.started = Clock::now();
     }
 
     /// Notes what a frame took; after the last one, says it and ends.
     pub(super) fn end_tried_frame(&mut self, event_loop: &ActiveEventLoop) {
         let Some(trial) = self.trial.as_mut().filter(|_| !self.awaits_first) else { return };
-        let ms = trial.started.elapsed().as_secs_f32() * 1e3;
-        let made = self.overlay.take_made();
-        let is_first = (trial.count - trial.left).is_multiple_of(ROW);
-        match (trial.has_panels(), is_first) {
-            (true, true) => trial.opening.push(ms),
-            // That they go takes time, too.
-            (false, true) => {}
-            (has_panels, false) => trial.times[usize::from(has_panels)].push(ms),
-        }
-        match made {
-            _ if is_first || !trial.has_panels() => {}
-            Some(made) => trial.panels.push(made.as_secs_f32() * 1e3),
-            None => trial.unmade.push(ms),
-        }
-        trial.left -= 1;
-        if trial.left > 0 {
+        let (now, thread) = (Instant::now(), trial.started.elapsed());
+        let before = trial.ended.replace(now).unwrap_or(now);
+        if !trial.note(now - before, thread, self.overlay.take_made()) {
             return self.redraw();
         }
         let line = format!("{}\n", trial.to_json());
@@ -139,5 +182,36 @@ impl Viewer {
             self.fail(error);
         }
         event_loop.exit();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What threads of a driver or a renderer take is part of a frame's time, though the window's
+    /// thread only waits for it.
+    #[test]
+    fn frames_are_timed_by_the_clock_and_by_the_thread() {
+        let mut trial = Trial::new(2 * ROW);
+        for frame in 0..2 * ROW {
+            let made = (frame % 3 == 0).then_some(Duration::from_millis(2));
+            let [wall, thread] = [40, 5].map(|ms| Duration::from_millis(ms + u64::from(frame)));
+            assert_eq!(trial.note(wall, thread, made), frame == 2 * ROW - 1);
+        }
+        let json = trial.to_json();
+        assert_eq!(json["frames"], 2 * ROW);
+        for (kind, least) in [("wall_ms", 40.0), ("thread_ms", 5.0)] {
+            let of = |panels: &str| {
+                let told = &json[kind][panels];
+                (told["count"].as_u64().unwrap(), told["mean"].as_f64().unwrap())
+            };
+            // The first frame of each row is one of its own kind.
+            let row = u64::from(ROW);
+            assert_eq!(of("without_panels"), (row - 1, least + 8.0), "{kind}");
+            assert_eq!(of("opening_panels"), (1, least + 16.0), "{kind}");
+            assert_eq!(of("with_panels"), (row - 1, least + 24.0), "{kind}");
+        }
+        assert_eq!(json["thread_ms"]["making_panels"]["mean"], 2.0);
     }
 }

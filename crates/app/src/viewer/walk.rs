@@ -9,14 +9,16 @@ use super::Viewer;
 impl Viewer {
     /// Walks, or flies again.
     pub(super) fn switch_walking(&mut self) {
-        let has_voxels = self.screen.as_mut().is_some_and(|it| it.edit_scene().is_some());
-        if !has_voxels {
-            return self.say("nobody walks on polygon models");
+        if self.walk.take().is_some() {
+            return;
         }
-        self.walk = match self.walk {
-            Some(_) => None,
-            None => Some(Walk::default()),
-        };
+        match self.screen.as_mut().and_then(|screen| screen.edit_scene()) {
+            Some(scene) => {
+                let corners = self.editing.grown(self.framed.corners());
+                self.walk = Some(Walk::start(&mut self.view.camera, scene, corners));
+            }
+            None => self.say("nobody walks on polygon models"),
+        }
     }
 
     /// Moves the eye by the keys held for `time`.
@@ -26,7 +28,7 @@ impl Viewer {
             return self.flight.step(camera, time);
         };
         let Some(scene) = screen.edit_scene() else { return };
-        walk.travel(camera, &self.flight, scene, self.corners.0.y, time);
+        walk.travel(camera, &self.flight, scene, self.framed.corners().0.y, time);
     }
 
     /// Whether the eye moves by itself.

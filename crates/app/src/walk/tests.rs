@@ -2,6 +2,7 @@ use drystone_voxel::{Material, MaterialTable};
 use drystone_world::World;
 
 use super::*;
+use crate::scene::{self, BackendKind, RendererKind, Room, Scene, Size};
 
 /// Ground up to 0, a step of one voxel from x = 4 on, a wall of two from x = 8 on, and a
 /// roof over z = 20 on.
@@ -45,6 +46,54 @@ fn who_falls_comes_to_rest_on_the_ground() {
     let far = DVec3::new(99.0, 50.0, 0.0);
     let (eye, walk, _) = walk(far, DVec3::ZERO, false, 8.0);
     assert!((eye.y - (EYE_HEIGHT - 2.0)).abs() < 0.5 && walk.is_on_ground(), "{eye:?}");
+}
+
+/// The place where a walk that starts at `eye` comes to rest, and the seconds that this takes.
+fn landing(scene: &dyn EditScene, eye: DVec3, corners: (DVec3, DVec3)) -> (DVec3, f64) {
+    let (mut camera, flight) = (Camera { eye, ..Camera::default() }, Flight::new(100.0));
+    let mut walk = Walk::start(&mut camera, scene, corners);
+    let frame = Duration::from_millis(20);
+    for frames in 0..500_u32 {
+        walk.travel(&mut camera, &flight, scene, corners.0.y, frame);
+        if walk.is_on_ground() {
+            return (camera.eye, f64::from(frames) * frame.as_secs_f64());
+        }
+    }
+    panic!("still falling from {eye} at {}", camera.eye);
+}
+
+/// A walk that starts anywhere above a scene, or beside it, soon stands in it: on the ground, or
+/// on the scene's floor where there is none.
+#[test]
+fn a_walk_lands_within_seconds_from_anywhere() {
+    let scene = |world: World| {
+        let size = Size { width: 8, height: 8 };
+        let (kind, backend) = (RendererKind::Pool, BackendKind::Soft);
+        let renderer = scene::open_renderer(kind, backend, size, Room::default()).unwrap();
+        Scene::new(world, &[], renderer).unwrap()
+    };
+    let mut beam = World::new("a beam without ground", MaterialTable::new());
+    for x in 0..9 {
+        beam.set(VoxelPos::new(x, 40, 0), Material(1));
+    }
+    beam.set(VoxelPos::new(0, 0, 8), Material(1));
+    for (world, has_ground) in [(world(), true), (beam, false)] {
+        let scene = scene(world);
+        let (min, max) = scene::corners(scene.world());
+        let eyes = [[0.5, 9.0, 3.5], [5.5, 30.0, 5.5], [7.2, 9e3, 7.9], [1e5, 8e4, 1e5]];
+        let beside = [[-9e5, -70.0, 2.0], [4.5, 1e9, -20.0], [30.0, 0.5, 40.0]];
+        for eye in eyes.into_iter().chain(beside).map(DVec3::from) {
+            let (at, seconds) = landing(&scene, eye, (min, max));
+            let inside = at.cmpge(min).all() && at.x <= max.x && at.z <= max.z;
+            assert!(inside && seconds < 3.0, "{eye}: {at} after {seconds} s");
+            let is_on = |it: f64| (at.y - EYE_HEIGHT - it).abs() < 1e-3;
+            let is_stood_on = match has_ground {
+                true => is_on((at.y - EYE_HEIGHT).round()) && at.y > min.y + EYE_HEIGHT,
+                false => is_on(min.y) || is_on(1.0) || is_on(41.0),
+            };
+            assert!(is_stood_on, "{eye}: {at}");
+        }
+    }
 }
 
 #[test]

@@ -1,10 +1,14 @@
 use std::{fs, path::Path};
 
-use drystone::scene;
+use drystone::scene::{self, Side};
 use drystone_render::View;
 use glam::{DQuat, DVec3};
 
-use crate::{AppError, cli::SceneOptions, cli::Way, cli::point, content::Content};
+use crate::{
+    AppError,
+    cli::{SceneOptions, Way, point},
+    commands::Framed,
+};
 
 /// A way that the eye takes.
 #[derive(Debug, PartialEq)]
@@ -36,16 +40,16 @@ impl Route {
     }
 
     /// What is seen from `count` places along it.
-    pub(super) fn views(&self, content: &Content, options: &SceneOptions, count: u32) -> Vec<View> {
+    pub(super) fn views(&self, framed: &Framed, options: &SceneOptions, count: u32) -> Vec<View> {
         match self {
-            Self::Orbit => orbit(content, options, count),
+            Self::Orbit => orbit(framed, options, count),
             Self::Stops(stops) => {
                 let at = |n: u32| {
                     // The last picture is the last stop.
                     let last = f64::from(count - 1).max(1.0);
                     let Stop { eye, look } = between(stops, f64::from(n) / last);
                     let (eye, look) = (Some(eye), Some(look));
-                    content.view(&SceneOptions { eye, look, ..options.clone() })
+                    framed.view(&SceneOptions { eye, look, ..options.clone() })
                 };
                 (0..count).map(at).collect()
             }
@@ -53,10 +57,27 @@ impl Route {
     }
 }
 
-/// Turns around the middle of the picture, a picture after the last being the first again.
-fn orbit(content: &Content, options: &SceneOptions, count: u32) -> Vec<View> {
-    let (min, max) = content.corners();
-    let first = content.view(options);
+/// Turns around the scene, a picture after the last being the first again. Each picture is the one
+/// of [`Side::Around`] its angle; with a point to look at, the eye turns around that.
+fn orbit(framed: &Framed, options: &SceneOptions, count: u32) -> Vec<View> {
+    let degrees = (0..count).map(|n| 360.0 * f64::from(n) / f64::from(count));
+    let first = match (options.from.unwrap_or_default(), options.eye, options.look) {
+        (Side::Around(first), None, None) => first,
+        _ => return around_target(framed, options, degrees),
+    };
+    let from = |degrees| Some(Side::Around(first + degrees));
+    let view = |degrees| framed.view(&SceneOptions { from: from(degrees), ..options.clone() });
+    degrees.map(view).collect()
+}
+
+/// Turns the eye that the options name around what it looks at.
+fn around_target(
+    framed: &Framed,
+    options: &SceneOptions,
+    degrees: impl Iterator<Item = f64>,
+) -> Vec<View> {
+    let (min, max) = framed.corners();
+    let first = framed.view(options);
     let target = match options.look {
         Some(_) => {
             // As far as the first view's eye is from the middle, straight ahead.
@@ -65,15 +86,15 @@ fn orbit(content: &Content, options: &SceneOptions, count: u32) -> Vec<View> {
         }
         None => (min + max) / 2.0,
     };
-    let turned = |n: u32| {
-        let turn = DQuat::from_rotation_y(std::f64::consts::TAU * f64::from(n) / f64::from(count));
+    let turned = |degrees: f64| {
+        let turn = DQuat::from_rotation_y(degrees.to_radians());
         let mut camera = first.camera;
         camera.eye = target + turn * (first.camera.eye - target);
         camera.turn_to(target);
         scene::reach(&mut camera, min, max);
         View { camera, ..first }
     };
-    (0..count).map(turned).collect()
+    degrees.map(turned).collect()
 }
 
 fn read(path: &Path) -> Result<String, String> {

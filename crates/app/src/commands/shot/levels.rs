@@ -20,7 +20,7 @@ pub(super) fn run(
 ) -> Result<(), AppError> {
     let (mut clock, budget) = (Clock::start(), options.memory_budget());
     let data = Arc::new(LevelData::new(source, budget.cache_bytes()));
-    let view = commands::view_of_levels(&data, options);
+    let view = commands::Framed::levels(&data).view(options);
     let (renderer, backend, size) = (options.renderer, options.backend, options.size);
     let mut renderer = scene::open_renderer(renderer, backend, size, LevelScene::ROOM)?;
     commands::set_cull(renderer.as_mut(), options.cull)?;

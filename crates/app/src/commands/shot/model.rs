@@ -9,7 +9,7 @@ use crate::{
     AppError,
     allocator::AllocatorReport,
     cli::SceneOptions,
-    commands::{open_model, set_cull, view_of_model},
+    commands::{Framed, open_model, set_cull},
     output,
     report::StageTimes,
 };
@@ -25,7 +25,7 @@ pub(super) fn run(options: &SceneOptions, source: &Path, path: &Path) -> Result<
     times.mesh_ms = clock.lap();
     note(options, || format!("cut {} triangles", triangles.triangle_count()));
 
-    let view = view_of_model(&triangles, options);
+    let view = Framed::model(&triangles).view(options);
     let room = scene::Room::default();
     let mut renderer = scene::open_renderer(options.renderer, options.backend, options.size, room)?;
     set_cull(renderer.as_mut(), options.cull)?;

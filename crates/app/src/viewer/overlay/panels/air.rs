@@ -17,8 +17,7 @@ pub(super) fn show(ui: &mut Ui, facts: &Facts<'_>, actions: &mut Vec<Action>) {
         actions.push(Action::Hour(hour));
     }
     let [nearest, farthest] = SIGHT;
-    let end = facts.view.atmosphere.haze_end;
-    let mut sight = if end > 0.0 { end.clamp(nearest, farthest) } else { farthest };
+    let mut sight = shown_sight(facts.view.atmosphere.haze_end);
     let haze = Slider::new(&mut sight, nearest..=farthest).logarithmic(true).fixed_decimals(0);
     if ui.add(haze.text("haze from")).changed() {
         actions.push(Action::Haze(sight));
@@ -30,6 +29,15 @@ pub(super) fn show(ui: &mut Ui, facts: &Facts<'_>, actions: &mut Vec<Action>) {
     for (name, is_on, action, is_of_voxels) in switches {
         switch(ui, facts, (name, is_on, is_of_voxels), || actions.push(action));
     }
+}
+
+/// The haze distance `end` as the slider shows it: within its range and in whole voxels.
+///
+/// A slider reports a value that it had to clamp or round as changed. A haze that nothing but the
+/// scene determines would so become a choice.
+fn shown_sight(end: f32) -> f32 {
+    let [nearest, farthest] = SIGHT;
+    if end > 0.0 { end.round().clamp(nearest, farthest) } else { farthest }
 }
 
 /// Hours and minutes.

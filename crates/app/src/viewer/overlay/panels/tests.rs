@@ -124,6 +124,22 @@ fn every_switch_can_be_reached() {
     }
 }
 
+/// A panel that is only shown changes nothing, whatever the values that its sliders show.
+#[test]
+fn a_panel_without_input_does_nothing() {
+    let (materials, settings, context) = (materials(), settings(), Context::default());
+    let hazes = [0.0, 3.7, 32.0, 87.31, 1_234.5, 65_535.7, 1e7];
+    for (haze_end, hour) in hazes.into_iter().zip([None, Some(18.503), Some(0.0)].repeat(3)) {
+        let mut facts = Facts { hour, ..facts(&materials, &settings, false) };
+        facts.view.atmosphere = facts.view.atmosphere.with_haze(haze_end / 2.0, haze_end, 0.6);
+        let mut panels = Panels::default();
+        for _ in 0..3 {
+            let done = pass(&context, &mut panels, &facts, vec![]);
+            assert_eq!(done, [], "haze from {haze_end}, {hour:?}");
+        }
+    }
+}
+
 /// What a model has none of is grey; the rest is as of voxels.
 #[test]
 fn switches_of_voxels_are_grey_over_a_model() {
