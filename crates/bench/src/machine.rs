@@ -1,5 +1,7 @@
+use serde::{Deserialize, Serialize};
+
 /// What the figures were measured on.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Machine {
     /// The processor's model name.
     pub cpu: String,

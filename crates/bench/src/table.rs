@@ -1,7 +1,10 @@
-use crate::{Machine, version_of};
+use serde::{Deserialize, Serialize};
+
+use crate::{Machine, json::NotedRow, version_of};
 
 /// One measured line of a table.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(from = "NotedRow")]
 pub struct Row {
     /// The case.
     pub case: String,

@@ -6,6 +6,10 @@
 //! string; and then freeing it, what is in an element before the element. `drystone` has
 //! the classes and numbers of slots that a recorder proposes for the document, as is the
 //! idea of such an allocator; `drystone-default` those that it has by itself.
+//!
+//! `drystone`, `talc`, `rlsf` and `dlmalloc` serve one thread and use no atomic operation here.
+//! `malloc`, `mimalloc` and `snmalloc-rs` serve every thread of a program, and pay for it. The case
+//! `global` compares all of them as global allocators of whole programs.
 
 mod cases;
 mod churn;

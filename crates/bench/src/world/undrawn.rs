@@ -89,8 +89,8 @@ impl Device for Undrawn {
         self.device.copy_quads_within(geometry, from_first, to_first, count);
     }
 
-    fn write_draw_data(&mut self, geometry: &mut SoftGeometry, slot: u32, data: &DrawData) {
-        self.device.write_draw_data(geometry, slot, data);
+    fn write_draw_data(&mut self, geometry: &mut SoftGeometry, first: u32, data: &[DrawData]) {
+        self.device.write_draw_data(geometry, first, data);
     }
 
     fn resize(&mut self, width: u32, height: u32) -> Result<(), RenderError> {

@@ -74,15 +74,22 @@ impl Churn {
         Some(())
     }
 
-    /// Replaces one object after the other, and touches none.
+    /// Replaces one object after the other. As a program does, it reads an object before it frees
+    /// it, here the first byte, and writes every byte of a new one. `None` when memory ran out or
+    /// an object has lost its content. Every object must have been filled before.
     pub(super) fn run<O: Objects>(&self, objects: &mut O, live: &mut Live) -> Option<()> {
         for (&victim, &size) in self.victims.iter().zip(&self.sizes[live.sizes_used..]) {
-            let object = &mut live.objects[victim as usize];
+            let index = victim as usize;
+            let object = &mut live.objects[index];
+            // SAFETY: the object is live, has at least one byte, and was filled.
+            let is_intact = unsafe { object.start.read() } == index as u8;
             // SAFETY: the object is live, and replaced by the next.
-            unsafe { objects.free(object.start, object.size.layout()) }.then_some(())?;
+            let is_freed = unsafe { objects.free(object.start, object.size.layout()) };
+            (is_intact && is_freed).then_some(())?;
             // SAFETY: as in `start`.
             let start = unsafe { objects.allocate(size.layout()) }?;
             *object = Object { start, size };
+            object.fill(index);
         }
         Some(())
     }

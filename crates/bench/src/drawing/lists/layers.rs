@@ -6,8 +6,8 @@ use drystone_pool::{
     sort_key,
 };
 use drystone_render::{
-    Batch, Device, DrawData, Frame, Image, Layer, MeshData, PATTERN_QUADS, Passes, PoolBuffers,
-    PoolUpload, RenderError, View, Visibility,
+    Batch, Device, DrawData, FlushedBuffers, Frame, Image, Layer, MeshData, PATTERN_QUADS, Passes,
+    PoolBuffers, PoolUpload, RenderError, View, Visibility,
 };
 
 use crate::drawing::scene::Meshes;
@@ -88,20 +88,22 @@ impl<D: Device> Layers<D> {
         let frame = Frame::new(&view.camera, &view.atmosphere, width, height);
         let look = Look { seen: Visibility::new(&view.camera, width as f32 / height as f32) };
         let Self { device, plan, stores, lists: [first, second], blended } = self;
-        let (store, other) = (&stores[0], &stores[stores.len() - 1]);
-        first.mask_and_order(&store.pool, |place| look.opaque(place));
+        let flushed = stores.iter_mut().map(|it| (&it.pool, it.buffers.flush(device)));
+        let (pools, buffers): (Vec<_>, Vec<_>) = flushed.unzip();
+        let last = pools.len() - 1;
+        first.mask_and_order(pools[0], |place| look.opaque(place));
         let blended = match plan {
             Plan::Lists | Plan::Pools => {
-                second.mask_and_order(&other.pool, |place| look.blended(place));
-                second.runs(&other.pool)
+                second.mask_and_order(pools[last], |place| look.blended(place));
+                second.runs(pools[last])
             }
             Plan::MaskedTwice => {
-                blended.mask_and_order(first, &store.pool, |place| look.blended(place));
-                blended.runs(first, &store.pool)
+                blended.mask_and_order(first, pools[0], |place| look.blended(place));
+                blended.runs(first, pools[0])
             }
         };
-        let blended = other.batches(blended);
-        let opaque = store.batches(first.runs(&store.pool));
+        let blended = batches(buffers[last], blended);
+        let opaque = batches(buffers[0], first.runs(pools[0]));
         device.draw(&frame, &Passes { opaque: &opaque, blended: &blended, indirect: true })?;
         let submitted = device.submitted();
         stores.iter_mut().for_each(|store| store.pool.frame_submitted(submitted));
@@ -138,17 +140,18 @@ impl<G> Store<G> {
         pool.reserve(quads, &mut PoolUpload { device, buffers: &mut buffers })?;
         Ok(Self { pool, buffers })
     }
+}
 
-    fn batches<'a>(
-        &'a self,
-        (runs, commands): (&[CommandRun], &'a [DrawCommand]),
-    ) -> Vec<Batch<'a, G>> {
-        let batch = |run: &CommandRun| {
-            let geometry = self.buffers.get(run.buffer)?;
-            Some(Batch::new(geometry, &commands[run.commands.clone()]))
-        };
-        runs.iter().filter_map(batch).collect()
-    }
+/// The runs of a list, each with the buffer that it reads.
+fn batches<'a, G>(
+    buffers: FlushedBuffers<'a, G>,
+    (runs, commands): (&[CommandRun], &'a [DrawCommand]),
+) -> Vec<Batch<'a, G>> {
+    let batch = |run: &CommandRun| {
+        let geometry = buffers.get(run.buffer)?;
+        Some(Batch::new(geometry, &commands[run.commands.clone()]))
+    };
+    runs.iter().filter_map(batch).collect()
 }
 
 /// What an eye sees.
