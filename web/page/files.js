@@ -5,6 +5,9 @@
 const MAX_FILES_BYTES = 1 << 30;
 /// What stored worlds begin with.
 const STORED = 'redb';
+/// So long a file may be checked, in milliseconds, and so much longer for each of its MiB.
+const CHECK_MS = 60_000;
+const CHECK_MS_PER_MIB = 1_000;
 /// A browser needs the address of a download only to begin it; so long it stays, in milliseconds.
 const DOWNLOAD_MS = 60_000;
 
@@ -12,7 +15,10 @@ const DOWNLOAD_MS = 60_000;
 /// edits of another world.
 const checked = (file) => new Promise((done, fail) => {
   const worker = new Worker(new URL('./check.js', import.meta.url), { type: 'module' });
+  const seconds = (CHECK_MS + CHECK_MS_PER_MIB * file.size / (1 << 20)) / 1e3;
+  const limit = setTimeout(() => end(`${file.name}: not opened, since checking it takes longer than ${seconds.toFixed(0)} s; drystone check reads it whole`), seconds * 1e3);
   const end = (error, isEdits) => {
+    clearTimeout(limit);
     worker.terminate();
     if (error) fail(error); else done(isEdits);
   };

@@ -15,6 +15,12 @@ export function listen(host) {
   listenToFiles(host);
 }
 
+/// The letter of a key: the one that the layout writes, or, where that is not a Latin one, the one at its place.
+const letterOf = ({ key, code }) => (/^[\x20-\x7e]$/.test(key) ? key : code.replace(/^Key/, '')).toLowerCase();
+
+/// Editing points at voxels. Some browsers, those of phones above all, hold no pointer.
+const freePointer = () => document.exitPointerLock?.();
+
 function listenToKeys({ canvas, find, act, page, save, switchRenderer }) {
   const card = find('card');
   const { dataset } = document.body;
@@ -22,8 +28,7 @@ function listenToKeys({ canvas, find, act, page, save, switchRenderer }) {
   find('help').addEventListener('click', toggleCard);
   window.addEventListener('keydown', (event) => {
     const isCommand = event.ctrlKey || event.metaKey;
-    // By the letter, not by its place: keyboards differ.
-    const letter = event.key.toLowerCase();
+    const letter = letterOf(event);
     // Never the browser's own, which saves the page without what is in it.
     if (isCommand && letter === 's' && !event.shiftKey && !event.altKey) {
       event.preventDefault();
@@ -47,8 +52,7 @@ function listenToKeys({ canvas, find, act, page, save, switchRenderer }) {
     }
     else if (event.code === 'Escape') card.hidden = true;
     else if (act((it) => it.key(event.code, true, event.repeat))) event.preventDefault();
-    // Who edits points at voxels.
-    if (page()?.is_editing()) document.exitPointerLock();
+    if (page()?.is_editing()) freePointer();
   });
   window.addEventListener('keyup', (event) => {
     // While it is down, some systems keep the ends of other keys to themselves.
@@ -84,7 +88,7 @@ function listenToMouse({ canvas, act, page }) {
     press = { button: event.button, x: event.offsetX, y: event.offsetY, isDrag: false };
     if (page().is_editing() || event.button !== 0) canvas.setPointerCapture(event.pointerId);
     // Where the pointer cannot be held, the button must be.
-    else Promise.resolve(canvas.requestPointerLock()).catch(() => {});
+    else Promise.resolve(canvas.requestPointerLock?.()).catch(() => {});
     if (event.button === 1) event.preventDefault();
   });
   canvas.addEventListener('pointermove', (event) => {
@@ -117,7 +121,7 @@ function listenToTools({ find, act, page, save, canvas }) {
   let tap = 0;
   find('edit').addEventListener('click', () => {
     act((it) => it.key('KeyE', true, false));
-    if (page()?.is_editing()) document.exitPointerLock();
+    if (page()?.is_editing()) freePointer();
     canvas.focus();
   });
   find('undo').addEventListener('click', () => act((it) => it.undo()));

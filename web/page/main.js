@@ -40,7 +40,7 @@ let sayer = null;
 
 const say = (text, by = null) => {
   find('message').textContent = text;
-  find('message').hidden = !text;
+  find('bar').hidden = !text;
   sayer = by;
 };
 
@@ -78,6 +78,7 @@ const pixels = () => {
 const ask = () => {
   if (!isAsked) {
     isAsked = true;
+    document.body.dataset.settled = false;
     requestAnimationFrame(frame);
   }
 };
@@ -97,7 +98,7 @@ function frame(now) {
     return;
   }
   worstMs = Math.max(worstMs, performance.now() - begun);
-  document.body.dataset.settled = page.is_settled();
+  document.body.dataset.settled = !more && page.is_settled();
   hasEdits();
   if (now - wordsAt >= WORDS_MS || !more) {
     find('words').textContent = `${worstMs.toFixed(1)} ms | ${page.words()}`;
@@ -204,8 +205,7 @@ const painted = () => new Promise((done) => requestAnimationFrame(() => setTimeo
 
 /// Shows what `open` opens in place of what is shown; where that fails, this goes on.
 async function show(words, open) {
-  const old = page;
-  page = null;
+  const old = page && setAside();
   find('loading').textContent = words;
   state('loading');
   say('');
@@ -235,7 +235,9 @@ const LOST = 'Edits that are not saved (Ctrl+S) are lost with what is shown. Ope
 async function openFiles(files) {
   const names = files.map((file) => file.name).join(', ');
   if (!page) {
-    if (document.body.dataset.state !== 'refused') say(`Something is still being opened; drop ${names} again after that`);
+    const isRefused = document.body.dataset.state === 'refused';
+    say(isRefused ? `${names}: not opened. This page can show nothing more, for the reason below`
+      : `Something is still being opened; drop ${names} again after that`);
     return;
   }
   const why = whyNot(files);
@@ -304,11 +306,22 @@ const act = (work) => {
   return done;
 };
 
-/// A number of 64 bits.
-const seedOf = (text) => {
-  const isSeed = /^[0-9]+$/.test(text) && BigInt(text) < 1n << 64n;
-  if (!isSeed) throw new Error(`seed=${text}: a seed is a number from 0 to ${(1n << 64n) - 1n}`);
+/// A whole number of so many bits, in decimal digits. Throws `why`, with the largest number, for any other text.
+const wholeOf = (text, bits, why) => {
+  const end = 1n << BigInt(bits);
+  if (!/^[0-9]+$/.test(text) || BigInt(text) >= end) throw `${why} from 0 to ${end - 1n}`;
   return BigInt(text);
+};
+
+/// Opens the generated world that an address asks for. Throws what is wrong with the address.
+const generated = ({ seed, chunks, relief }) => {
+  const sides = chunks.split('x');
+  const isSize = `chunks=${chunks}: a size is three numbers, such as ${WORLD.chunks}`;
+  if (sides.length !== 3) throw isSize;
+  const size = Uint32Array.from(sides, (side) => Number(wholeOf(side, 32, `${isSize}, each`)));
+  const height = Number(wholeOf(relief, 32, `relief=${relief}: a relief is a number`));
+  const number = wholeOf(seed, 64, `seed=${seed}: a seed is a number`);
+  return (pixels, edits) => Page.generated(canvas, ...pixels, number, size, height, edits);
 };
 
 async function start() {
@@ -320,10 +333,19 @@ async function start() {
   const adapter = await gpu.requestAdapter().catch(() => null);
   if (!adapter) return refuse('This browser has WebGPU, but no graphics device for it.');
   await init();
-  const options = { ...WORLD, ...Object.fromEntries(new URLSearchParams(location.search)) };
-  const chunks = Uint32Array.from(options.chunks.split('x'), Number);
-  opened = (size, edits) => Page.generated(canvas, ...size, seedOf(options.seed), chunks, Number(options.relief), edits);
-  await show('Making a world …', (...size) => opened(size));
+  let refusal = '';
+  await show('Making a world …', async (...size) => {
+    try {
+      opened = generated({ ...WORLD, ...Object.fromEntries(new URLSearchParams(location.search)) });
+      return await opened(size);
+    } catch (error) {
+      if (isBroken(error)) throw error;
+      refusal = `${error}. The default world is shown instead`;
+    }
+    opened = generated(WORLD);
+    return opened(size);
+  });
+  if (page && refusal) say(refusal);
 }
 
 // What was edited and not saved goes with the page.
@@ -331,5 +353,9 @@ window.addEventListener('beforeunload', (event) => { if (hasEdits()) event.preve
 // What stops in the middle of opening tells nobody who waits for it.
 window.addEventListener('error', ({ error }) => { if (isBroken(error)) stop(); });
 window.addEventListener('unhandledrejection', ({ reason }) => { if (isBroken(reason)) stop(); });
+find('close').addEventListener('click', () => {
+  say('');
+  canvas.focus();
+});
 listen({ canvas, find, act, ask, openFiles, save, say, switchRenderer, page: () => page });
 start().catch((error) => { if (isBroken(error)) stop(); else refuse(`${error}`); });

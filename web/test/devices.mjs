@@ -2,7 +2,7 @@
 
 import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
-import { PATIENCE_MS, SIZE, agree, asks, ball, check, downloaded, drop, dropTogether, edit, expected, message, picture, ready, same, says } from './kit.mjs';
+import { PATIENCE_MS, SIZE, agree, asks, ball, check, downloaded, drop, dropTogether, edit, expected, loseDevices, message, picture, ready, same, says } from './kit.mjs';
 import { ballFile } from './vox.mjs';
 
 export const devices = {
@@ -21,10 +21,9 @@ export const devices = {
     const before = await picture(page, 'retry-before');
     const count = await page.evaluate(() => {
       window.refusals = 2;
-      window.devices.forEach((device) => device.destroy());
       return window.devices.length;
     });
-    await page.waitForTimeout(300);
+    await loseDevices(page);
     await page.keyboard.press('KeyO');
     await page.waitForFunction((count) => window.devices.length > count, count, { timeout: PATIENCE_MS });
     check(await page.evaluate(() => window.refusals) === 0, 'it was not refused');
@@ -34,11 +33,8 @@ export const devices = {
     await drop(page, 'ball.vox', ballFile());
     await edit(page);
     const before = await picture(page, 'refused-before');
-    await page.evaluate(() => {
-      window.refusals = 99;
-      window.devices.forEach((device) => device.destroy());
-    });
-    await page.waitForTimeout(300);
+    await page.evaluate(() => { window.refusals = 99; });
+    await loseDevices(page);
     await page.keyboard.press('KeyO');
     // While it is tried, there is only to be waited.
     await says(page, 'opening the device again');
@@ -75,11 +71,8 @@ export const devices = {
   },
   async 'a lost device is opened again'(page) {
     const before = await picture(page, 'lost-before');
-    const count = await page.evaluate(() => {
-      window.devices.forEach((device) => device.destroy());
-      return window.devices.length;
-    });
-    await page.waitForTimeout(300);
+    const count = await page.evaluate(() => window.devices.length);
+    await loseDevices(page);
     await page.keyboard.press('Home');
     await page.waitForFunction((count) => window.devices.length > count, count, { timeout: PATIENCE_MS });
     await same(page, before, await picture(page, 'lost-after'), 'the new device shows something else');

@@ -32,6 +32,21 @@ export const files = {
     check(refused > 2, 'hardly anything is found damaged');
     await dropped(page, ball, 'ball');
   },
+  async 'a check of a file that does not end is ended and told'(page) {
+    const before = await picture(page, 'slow-before');
+    await page.evaluate(() => {
+      const later = window.setTimeout;
+      window.setTimeout = (work, ms) => later(work, ms >= 60_000 ? 0 : ms);
+      window.Worker = class extends EventTarget {
+        postMessage() {}
+        terminate() { window.isEnded = true; }
+      };
+    });
+    await drop(page, 'slow.drystone', readFileSync(stored('slow', ball)));
+    await says(page, 'slow.drystone: not opened, since checking it takes longer than 60 s');
+    check(await page.evaluate(() => window.isEnded), 'it is checked still');
+    await same(page, before, await picture(page, 'slow-after'), 'the world is another');
+  },
   async 'damage in a large file is told and the rest shown'(page) {
     if (!data) return 'DRYSTONE_DATA is not set';
     const bytes = readFileSync(join(data, 'r.0.0.mca'));

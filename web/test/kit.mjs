@@ -38,19 +38,46 @@ export function expected(name, words) {
 export const ready = (page) => page.waitForFunction(
   () => document.body.dataset.state !== 'loading' && (document.body.dataset.settled === 'true' || document.body.dataset.state === 'refused'),
   null, { timeout: PATIENCE_MS });
-/// Two frames later: what was asked for has been drawn.
+/// Two frames later: what was drawn has been handed to the screen.
 export const drawn = (page) => page.evaluate(() =>
-  new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done, 50)))));
+  new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+
+/// Hides what lies over the canvas, or shows it again. The page's policy allows no style elements.
+const bare = (page, isBare) => page.evaluate((isBare) => {
+  const sheet = new CSSStyleSheet();
+  sheet.replaceSync('#words, #top { visibility: hidden }');
+  document.adoptedStyleSheets = isBare ? [sheet] : [];
+}, isBare);
 
 /// What the canvas shows, without the words over it.
 export async function picture(page, name) {
   await ready(page);
   await drawn(page);
-  const style = await page.addStyleTag({ content: '#words, #tools, #message, #card { visibility: hidden }' });
+  await bare(page, true);
   const shot = await page.screenshot({ path: join(pictures, `${name}.png`) });
-  await style.evaluate((it) => it.remove());
+  await bare(page, false);
   return shot;
 }
+
+/// Holds keys down until more than this share of the canvas is not as it was `before`.
+export async function hold(page, keys, before, share) {
+  for (const key of keys) await page.keyboard.down(key);
+  await bare(page, true);
+  const end = performance.now() + PATIENCE_MS;
+  for (let seen = 0; seen <= share;) {
+    check(performance.now() < end, `${keys.join(' and ')} held: no more than ${seen} of the picture changes`);
+    await drawn(page);
+    seen = (await compare(page, before, await page.screenshot())).share;
+  }
+  await bare(page, false);
+  for (const key of keys.toReversed()) await page.keyboard.up(key);
+}
+
+/// Has the page lose its devices, and returns once it was told so.
+export const loseDevices = (page) => page.evaluate(async () => {
+  window.devices.forEach((device) => device.destroy());
+  await Promise.all(window.devices.map((device) => device.lost));
+});
 
 export const agree = async (page, name, want) => {
   const got = await picture(page, name);

@@ -145,12 +145,24 @@ export const picking = {
     check(!await message(page), await message(page));
     check(await pressed(), 'the browser saves the page');
   },
+  async 'shortcuts are at their places where letters are not Latin'(page) {
+    await drop(page, 'ball.vox', ballFile());
+    await page.evaluate(mockPicker);
+    await edit(page);
+    const press = (key, code) => page.evaluate(([key, code]) => !document.querySelector('canvas').dispatchEvent(
+      new KeyboardEvent('keydown', { key, code, ctrlKey: true, cancelable: true, bubbles: true })), [key, code]);
+    check(await press('ы', 'KeyS'), 'the browser saves the page');
+    await tells(page, 'saved as picked-1.drystone');
+    check(await press('я', 'KeyZ'), 'nothing is taken back');
+    // Of a Latin letter the place says nothing.
+    check(!await press('o', 'KeyS'), 'letters are taken by their places');
+  },
   async 'saving leaves what is said of damage'(page) {
     await drop(page, 'ball.vox', ballFile());
     await edit(page);
     await page.evaluate(() => {
       const message = document.getElementById('message');
-      Object.assign(message, { textContent: 'a place is damaged', hidden: false });
+      message.textContent = 'a place is damaged';
     });
     await downloaded(page, () => saves(page));
     await tells(page, 'handed to the browser');

@@ -7,6 +7,7 @@
 
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
+import { bar } from './bar.mjs';
 import { devices } from './devices.mjs';
 import { edits } from './edits.mjs';
 import { files } from './files.mjs';
@@ -21,12 +22,43 @@ import { sittings } from './sittings.mjs';
 const { chromium } = createRequire(join(process.env.NODE_TOOLS ?? process.cwd(), 'x.js'))('playwright-core');
 
 /// Each gets a page that shows the small world.
-const TESTS = { ...moves, ...files, ...edits, ...saving, ...picking, ...devices, ...sittings };
+const TESTS = { ...moves, ...files, ...edits, ...saving, ...picking, ...devices, ...sittings, ...bar };
+
+/// A test that takes longer hangs: it fails, and none after it is run.
+const TEST_LIMIT_MS = 600_000;
+/// A browser on a busy machine may not answer in time when it starts: only its start is tried again.
+const STARTS = 3;
+const START_LIMIT_MS = 60_000;
 
 const counts = { passed: 0, failed: 0, skipped: 0 };
+const report = () => console.log(`${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped`);
+
+/// Does not return from a test that hangs: what it holds up may be the browser.
+function within(name) {
+  return setTimeout(() => {
+    counts.failed += 1;
+    console.log(`test ${name} ... FAILED: it does not end within ${TEST_LIMIT_MS / 1e3} s; the rest is not run`);
+    report();
+    process.exit(1);
+  }, TEST_LIMIT_MS);
+}
+
+async function launch(tries = STARTS) {
+  try {
+    return await chromium.launch({
+      executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', args: ARGUMENTS, timeout: START_LIMIT_MS,
+    });
+  } catch (error) {
+    if (tries === 1) throw error;
+    console.log(`the browser does not start, it is tried again: ${error.message}`);
+    return launch(tries - 1);
+  }
+}
+
 async function run(name, test) {
   const begun = performance.now();
   let outcome = 'ok';
+  const limit = within(name);
   try {
     const skipped = await test();
     if (skipped) console.log(`skipped: ${name}: ${skipped}`);
@@ -34,14 +66,14 @@ async function run(name, test) {
   } catch (error) {
     outcome = `FAILED: ${error.message ?? error}`;
     counts.failed += 1;
+  } finally {
+    clearTimeout(limit);
   }
   console.log(`test ${name} ... ${outcome} (${((performance.now() - begun) / 1e3).toFixed(1)} s)`);
 }
 
 const server = await serve(dist);
-const browser = await chromium.launch({
-  executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', args: ARGUMENTS,
-});
+const browser = await launch();
 const only = process.env.ONLY ?? '';
 try {
   for (const [name, test] of Object.entries(pages).filter(([name]) => name.includes(only))) {
@@ -68,5 +100,5 @@ try {
   await browser.close();
   server.close();
 }
-console.log(`${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped`);
-process.exit(counts.failed ? 1 : 0);
+report();
+process.exit(counts.failed || !counts.passed ? 1 : 0);

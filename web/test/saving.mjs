@@ -2,7 +2,7 @@
 
 import { readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { agree, asks, ball, check, commits, differ, downloaded, drop, dropGroups, dropTogether, edit, expected, generated, message, picture, pictures, ready, same, says, stored, tells } from './kit.mjs';
+import { agree, asks, ball, check, commits, differ, downloaded, drop, dropGroups, dropTogether, edit, expected, generated, hold, message, picture, pictures, ready, same, says, stored, tells } from './kit.mjs';
 import { ballFile } from './vox.mjs';
 
 /// What the browser is given to keep.
@@ -48,7 +48,7 @@ export const saving = {
     // Over what is shown, from where it is seen; and edited on.
     await drop(page, 'ball.vox', ballFile());
     await same(page, whole, await picture(page, 'save-again'), 'there are edits that nobody brought');
-    await page.keyboard.press('ArrowLeft', { delay: 200 });
+    await hold(page, ['ArrowLeft'], whole, 0.02);
     const turned = await picture(page, 'save-turned');
     await dropTogether(page, [bring(again)]);
     await differ(page, turned, await picture(page, 'save-over'), 0.005, 'no edits are shown');
@@ -63,17 +63,15 @@ export const saving = {
   },
   async 'edits of a generated world are saved and seen from afar'(page) {
     const whole = await picture(page, 'land-whole');
-    await page.keyboard.down('KeyW');
-    await page.waitForTimeout(2500);
-    await page.keyboard.up('KeyW');
+    await hold(page, ['KeyW'], whole, 0.9);
     await page.keyboard.press('KeyE');
     await page.keyboard.press('KeyB');
     for (let n = 0; n < 60; n += 1) await page.keyboard.press('BracketRight');
     // So many that the file has some of them before it is saved.
     for (let n = 0; n < 12; n += 1) {
       await page.mouse.click(60 + (n * 97) % 520, 120 + (n * 53) % 200);
-      if (n % 6 === 5) await page.keyboard.press('KeyD', { delay: 150 });
       await ready(page);
+      if (n % 6 === 5) await hold(page, ['KeyD'], await picture(page, 'land-edited'), 0.2);
     }
     await page.keyboard.press('KeyE');
     await page.keyboard.press('Home');

@@ -9,12 +9,22 @@ const TYPES = {
   '.png': 'image/png',
 };
 
+/// The file that an address stands for; `null` of one that is malformed.
+function fileOf(folder, address) {
+  try {
+    const path = normalize(decodeURIComponent(new URL(address, 'http://x').pathname));
+    if (path.includes('\0')) return null;
+    return join(folder, path.endsWith('/') ? `${path}index.html` : path);
+  } catch {
+    return null;
+  }
+}
+
 export function serve(folder, port = 0) {
   const server = createServer((request, response) => {
-    const path = normalize(decodeURIComponent(new URL(request.url, 'http://x').pathname));
-    const file = join(folder, path.endsWith('/') ? `${path}index.html` : path);
-    if (!statSync(file, { throwIfNoEntry: false })?.isFile()) {
-      response.writeHead(404).end();
+    const file = fileOf(folder, request.url);
+    if (!file || !statSync(file, { throwIfNoEntry: false })?.isFile()) {
+      response.writeHead(file ? 404 : 400).end();
       return;
     }
     response.writeHead(200, { 'content-type': TYPES[extname(file)] ?? 'application/octet-stream' });

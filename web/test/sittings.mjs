@@ -1,16 +1,14 @@
 // What somebody does in one sitting, and what is only looked at. Each gets a page.
 
 import { join } from 'node:path';
-import { SIZE, check, differ, drop, picture, pictures, same } from './kit.mjs';
+import { SIZE, check, differ, drop, hold, picture, pictures, same } from './kit.mjs';
 import { ballFile } from './vox.mjs';
 
 export const sittings = {
   async 'one sitting: opens, flies, edits, takes back, switches renderers, opens again'(page) {
     await drop(page, 'ball.vox', ballFile());
     const home = await picture(page, 'sitting-1-opened');
-    await page.keyboard.down('KeyW');
-    await page.waitForTimeout(400);
-    await page.keyboard.up('KeyW');
+    await hold(page, ['KeyW'], home, 0.02);
     const flown = await picture(page, 'sitting-2-flown');
     await differ(page, home, flown, 0.02, 'it stays where it was');
     await page.keyboard.press('KeyE');
