@@ -15,6 +15,8 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("app", &["alloc", "mesh", "voxel", "pool", "world", "render"]),
     ("bench", &["alloc", "mesh", "voxel", "pool", "world", "render", "app"]),
     ("tidy", &[]),
+    // Tests of every crate may use it, and nothing else.
+    ("testing", &[]),
 ];
 
 /// Compares the packages with the table; `files` tell on which line a dependency stands.

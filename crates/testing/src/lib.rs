@@ -1,0 +1,131 @@
+//! Random numbers for the tests of all crates. Tests alone depend on this crate.
+//!
+//! Every run of the tests gets the same numbers, unless the variable [`SEED_VARIABLE`] is set.
+//! `make soak` sets it, together with the seed of the property tests, for each of its rounds.
+//!
+//! ```
+//! use drystone_testing::Random;
+//!
+//! let (mut first, mut second) = (Random::new(7), Random::new(7));
+//! let rolls: Vec<u32> = (0..100).map(|_| first.below(6)).collect();
+//! assert!(rolls.iter().all(|&roll| roll < 6 && roll == second.below(6)));
+//! ```
+#![forbid(unsafe_code)]
+
+use std::sync::LazyLock;
+
+/// The environment variable with a number that changes the seed of every [`Random`].
+pub const SEED_VARIABLE: &str = "DRYSTONE_SEED";
+
+static ROUND_SEED: LazyLock<u64> = LazyLock::new(|| round_seed(std::env::var(SEED_VARIABLE).ok()));
+
+/// The number in [`SEED_VARIABLE`], or zero if the variable is not set.
+///
+/// # Panics
+/// If the value is not a number: a round of tests with a mistyped seed would prove nothing.
+fn round_seed(value: Option<String>) -> u64 {
+    value.map_or(0, |value| match value.parse() {
+        Ok(seed) => seed,
+        Err(_) => panic!("{SEED_VARIABLE}={value}: not a number from 0 to {}", u64::MAX),
+    })
+}
+
+/// A generator of random numbers: SplitMix64 by Steele, Lea and Flood.
+#[derive(Clone, Debug)]
+pub struct Random(u64);
+
+impl Random {
+    /// A generator for a seed. Equal seeds give equal numbers in one run of the tests.
+    pub fn new(seed: u64) -> Self {
+        // Multiplied, so that round 1 of seed 2 differs from round 2 of seed 1.
+        Self(seed ^ ROUND_SEED.wrapping_mul(0xd6e8_feb8_6659_fd93))
+    }
+
+    /// The next 64 random bits.
+    pub fn bits(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mixed = (self.0 ^ self.0 >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ mixed >> 31
+    }
+
+    /// A number from zero up to, but not including, `end`; zero if `end` is zero.
+    pub fn below<T: Whole>(&mut self, end: T) -> T {
+        T::scaled(self.bits(), end)
+    }
+
+    /// A number from 0 up to, but not including, 1.
+    pub fn unit(&mut self) -> f64 {
+        (self.bits() >> 11) as f64 / (1_u64 << 53) as f64
+    }
+}
+
+/// Whole numbers that [`Random::below`] makes.
+pub trait Whole: Copy {
+    /// 64 random bits, scaled to the numbers from zero up to, but not including, `end`.
+    fn scaled(bits: u64, end: Self) -> Self;
+}
+
+macro_rules! whole {
+    ($($number:ty),*) => {$(
+        impl Whole for $number {
+            fn scaled(bits: u64, end: Self) -> Self {
+                ((u128::from(bits) * end as u128) >> 64) as Self
+            }
+        }
+    )*};
+}
+
+whole!(u8, u16, u32, u64, usize);
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use proptest::strategy::ValueTree;
+    use proptest::test_runner::{Config, RngSeed, TestRunner};
+
+    use super::*;
+
+    #[test]
+    fn numbers_lie_below_their_end_and_reach_all_of_it() {
+        let mut random = Random::new(1);
+        let mut counts = [0; 7];
+        for _ in 0..7_000 {
+            counts[random.below(7_usize)] += 1;
+            assert!((0.0..1.0).contains(&random.unit()));
+        }
+        assert!(counts.iter().all(|count| (800..1_200).contains(count)), "{counts:?}");
+        assert_eq!((random.below(0_u32), random.below(1_u64)), (0, 0));
+        assert!((0..100).any(|_| random.below(u64::MAX) > 1 << 63));
+    }
+
+    #[test]
+    fn a_seed_gives_the_numbers_of_its_authors() {
+        // The first numbers of SplitMix64 from 1234567, from the Rosetta Code page on it.
+        let mut random = Random(1_234_567);
+        assert_eq!(random.bits(), 6_457_827_717_110_365_317);
+        assert_eq!(random.bits(), 3_203_168_211_198_807_973);
+    }
+
+    #[test]
+    fn seeds_of_rounds_are_numbers() {
+        assert_eq!((round_seed(None), round_seed(Some("21".into()))), (0, 21));
+        assert!(std::panic::catch_unwind(|| round_seed(Some("x".into()))).is_err());
+    }
+
+    /// Red without the seed in `.cargo/config.toml`.
+    #[test]
+    fn property_tests_repeat_their_cases() {
+        let seed = Config::default().rng_seed;
+        assert!(
+            matches!(seed, RngSeed::Fixed(_)),
+            "start the tests with cargo, in this repository"
+        );
+        let cases = || -> Vec<u64> {
+            let mut runner = TestRunner::new(Config::default());
+            let case = |_| any::<u64>().new_tree(&mut runner).unwrap().current();
+            (0..64).map(case).collect()
+        };
+        assert_eq!(cases(), cases());
+    }
+}
