@@ -1,6 +1,6 @@
 # Short names for what is done every day; each is one line you could type.
 .DEFAULT_GOAL := help
-.PHONY: help demo web web-serve web-test gallery test sanitize fmt clippy doc clean
+.PHONY: help demo web web-serve web-test gallery test soak sanitize fuzz fmt clippy doc clean
 
 help: ## what there is to make
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' Makefile
@@ -14,7 +14,7 @@ web: ## the viewer as a page for browsers, in web/dist
 web-serve: ## serves that page to this machine
 	@bash scripts/web.sh serve
 
-web-test: ## drives that page in headless Chromium; ends with the counts
+web-test: ## builds that page and drives it in headless Chromium; ends with the counts
 	@bash scripts/web.sh test
 
 gallery: ## the pictures of docs/gallery anew, and with DRYSTONE_DATA those of real inputs
@@ -23,8 +23,14 @@ gallery: ## the pictures of docs/gallery anew, and with DRYSTONE_DATA those of r
 test: ## format, lints, docs and every test; ends with the counts
 	@bash scripts/test.sh
 
-sanitize: ## the tests of crates/alloc under AddressSanitizer, ThreadSanitizer and valgrind
+soak: ## every test with random numbers, from new seeds, for ten minutes
+	@bash scripts/soak.sh
+
+sanitize: ## tests of unsafe code under AddressSanitizer, ThreadSanitizer and valgrind
 	@bash scripts/sanitize.sh
+
+fuzz: ## every fuzz target, ten seconds each from its seeds
+	@bash scripts/fuzz.sh
 
 fmt: ## format the code
 	cargo fmt --all

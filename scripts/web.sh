@@ -3,13 +3,13 @@
 #
 #   scripts/web.sh build          builds web/dist and says how large it is
 #   scripts/web.sh serve [PORT]   serves web/dist to this machine
-#   scripts/web.sh test           drives web/dist in headless Chromium; the last line holds the
-#                                 counts
+#   scripts/web.sh test           builds it and drives it in headless Chromium; the last line holds
+#                                 the counts
 #
 #   CARGO_TARGET_DIR   where cargo builds, in its folder web for the page (default target)
 #   CHROMIUM           the browser to test in (default: one on the path)
 #
-# Exits 77 where something that is needed is neither there nor to be had, and says what.
+# Where something that is needed is neither there nor to be had, that is a failure, and it says what.
 # Where rustup has the target wasm32-unknown-unknown, that is all that is needed. On Debian and
 # Ubuntu without it, their packages of Rust for the web are used, which build its library too.
 set -euo pipefail
@@ -18,12 +18,11 @@ cd "$(dirname "$0")/.."
 readonly TARGET=wasm32-unknown-unknown
 readonly DIST=web/dist
 readonly TOOLS=target/tools
-readonly PLAYWRIGHT=playwright-core@1.65.1
+readonly PLAYWRIGHT=1.65.1
 # What that asks for.
 readonly OLDEST_NODE=20
 readonly MAX_BYTES=3000000
 readonly RUSTUP_SECONDS=120
-readonly CANNOT=77
 readonly DEFAULT_PORT=8000
 
 case "${CARGO_TARGET_DIR:-target}" in
@@ -38,24 +37,23 @@ unset RUSTFLAGS CARGO_ENCODED_RUSTFLAGS CARGO_BUILD_RUSTFLAGS
 unset CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUSTFLAGS
 
 cannot() {
-    echo "page: skipped: $1" >&2
-    exit "$CANNOT"
+    echo "page: FAILED: $1" >&2
+    exit 1
 }
 
-# as_root COMMAND...: as we are, or through sudo where it asks no questions.
-as_root() {
-    if [ "$(id -u)" -eq 0 ]; then
-        "$@"
-    else
-        sudo -n "$@"
-    fi
-}
-
-# install PACKAGE...: by apt, where nothing has to go for it.
+# install PACKAGE...: by apt, where nothing has to go for it. Without being root only in CI: elsewhere a
+# line says what to type.
 install() {
     command -v apt-get >/dev/null || return 1
-    local get=(as_root env DEBIAN_FRONTEND=noninteractive apt-get)
+    local get=(env DEBIAN_FRONTEND=noninteractive apt-get)
     local options=(-y -q --no-remove --no-install-recommends)
+    if [ "$(id -u)" -ne 0 ]; then
+        if [ -z "${CI:-}" ]; then
+            echo "missing; to install it: sudo apt-get install --no-install-recommends $*" >&2
+            return 1
+        fi
+        get=(sudo -n "${get[@]}")
+    fi
     echo "installing: $*" >&2
     "${get[@]}" install "${options[@]}" "$@" >&2 && return
     "${get[@]}" update -q >&2 && "${get[@]}" install "${options[@]}" "$@" >&2
@@ -145,6 +143,7 @@ build() {
     check_size
 }
 
+# Serves what is there: to look at, also without the tools that build it.
 need_build() {
     if [ ! -f "$DIST/index.html" ]; then
         echo "there is no $DIST; run make web before" >&2
@@ -180,21 +179,24 @@ need_node() {
     { command -v node && command -v npm; } >/dev/null || install nodejs npm ||
         cannot "there is no Node"
     node -e "process.exit(parseInt(process.versions.node) >= $OLDEST_NODE ? 0 : 1)" ||
-        cannot "Node is $(node --version), $PLAYWRIGHT asks for $OLDEST_NODE"
-    if [ ! -d "$TOOLS/node_modules/playwright-core" ]; then
+        cannot "Node is $(node --version), playwright-core asks for $OLDEST_NODE"
+    local found
+    found=$(node -p "require('$PWD/$TOOLS/node_modules/playwright-core/package.json').version" 2>/dev/null) || found=none
+    if [ "$found" != "$PLAYWRIGHT" ]; then
         mkdir -p "$TOOLS"
-        npm install --silent --no-save --fetch-retries=1 --fetch-timeout=20000 \
-            --prefix "$TOOLS" "$PLAYWRIGHT" || cannot "$PLAYWRIGHT cannot be installed"
+        npm install --silent --no-save --fetch-retries=1 --fetch-timeout=20000 --prefix "$TOOLS" \
+            "playwright-core@$PLAYWRIGHT" || cannot "playwright-core $PLAYWRIGHT cannot be installed"
     fi
 }
 
+# Never of an old page: cargo builds what has changed.
 run_tests() {
-    need_build
+    build
     local browser
     browser=$(find_browser) || cannot "there is no Chromium that runs"
     need_node
     # As `make test` builds it: of the same features, or half of all crates would be built twice.
-    cargo test --quiet --workspace --no-run --test it --target-dir "$NATIVE"
+    cargo test --quiet --locked --workspace --no-run --test it --target-dir "$NATIVE"
     CHROMIUM=$browser NODE_TOOLS=$PWD/$TOOLS DRYSTONE=$NATIVE/debug/drystone \
         node web/test/run.mjs "$DIST" target/web-test
 }

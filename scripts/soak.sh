@@ -1,0 +1,76 @@
+#!/usr/bin/env bash
+# Every test that draws random numbers, round after round from new seeds, for ten minutes; each
+# round runs all of them, and the first round always ends. Ends at the first failure, and prints
+# the seed and the command that repeats it.
+#
+#   scripts/soak.sh         new seeds
+#   scripts/soak.sh SEED    one round from this seed
+#
+#   DRYSTONE_SOAK_SECONDS   how long, instead of 600
+#   DRYSTONE_PROGRAMS       programs of each allocator in a round, instead of 2,000
+set -u -o pipefail
+cd "$(dirname "$0")/.." || exit 1
+
+readonly LIMIT_SECONDS=${DRYSTONE_SOAK_SECONDS:-600}
+export DRYSTONE_PROGRAMS=${DRYSTONE_PROGRAMS:-2000}
+if [ $# -gt 1 ] || [[ ! ${1:-0} =~ ^[0-9]+$ ]]; then
+    echo "usage: scripts/soak.sh [SEED]" >&2
+    exit 2
+fi
+
+# What a round runs: arguments of `cargo test`. Tests without random numbers are left out where
+# they take long.
+readonly STEPS=(
+    "-p drystone-alloc --lib --test it -- --skip compile --skip no_std --skip bits::tests"
+    "-p drystone-mesh --lib --test it"
+    "-p drystone-voxel --lib --test it -- --skip no_std"
+    "-p drystone-pool --lib"
+    "-p drystone-render --lib"
+    "-p drystone-world --lib --test it -- --skip real_files --skip minecraft_real"
+    "-p drystone --lib --test it -- scene:: editing_parts level_faults model_programs"
+)
+
+new_seed() {
+    od -An -N4 -tu4 /dev/urandom | tr -d ' '
+}
+
+# run_round SEED: all steps from that seed.
+run_round() {
+    local step log status
+    log=$(mktemp) || exit 1
+    for step in "${STEPS[@]}"; do
+        # Word splitting is meant: a step is a list of arguments.
+        # shellcheck disable=SC2086
+        PROPTEST_RNG_SEED=$1 DRYSTONE_SEED=$1 cargo test --quiet $step >"$log" 2>&1
+        status=$?
+        if [ "$status" -ne 0 ]; then
+            tail -n 200 "$log"
+            rm -f "$log"
+            printf '\nsoak: FAILED with seed %s. Repeat with:\n' "$1"
+            printf '    DRYSTONE_PROGRAMS=%s PROPTEST_RNG_SEED=%s DRYSTONE_SEED=%s cargo test %s\n' \
+                "$DRYSTONE_PROGRAMS" "$1" "$1" "$step"
+            exit 1
+        fi
+    done
+    rm -f "$log"
+}
+
+echo "soak: building"
+for step in "${STEPS[@]}"; do
+    # shellcheck disable=SC2086
+    cargo test --quiet --no-run ${step%% -- *} || exit 1
+done
+
+start=$SECONDS rounds=0
+while :; do
+    seed=${1:-$(new_seed)}
+    round_start=$SECONDS
+    echo "soak: round $((rounds + 1)) from seed $seed"
+    run_round "$seed"
+    rounds=$((rounds + 1))
+    echo "soak: round $rounds ok, $((SECONDS - round_start)) s"
+    if [ $# -gt 0 ] || [ $((SECONDS - start)) -ge "$LIMIT_SECONDS" ]; then
+        break
+    fi
+done
+echo "soak: nothing found in $rounds rounds, $((SECONDS - start)) s"
