@@ -48,7 +48,8 @@ pub struct Moved {
     /// Moves.
     pub moves: u32,
     /// Whether nothing was left to do: every buffer but one is full, and in that one the
-    /// free elements lie together, as far as moving can bring that about.
+    /// free elements lie together, as far as moving can bring that about. After a call that
+    /// found this, the calls of the next 16 frames do not look, and say so too.
     pub is_done: bool,
     /// Why the backend refused a copy, after which the call ended. The mesh stays where it
     /// was, and a later call tries again.

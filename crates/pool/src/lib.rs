@@ -80,8 +80,6 @@ mod places;
 mod simulated;
 mod space;
 mod stats;
-#[cfg(test)]
-mod testing;
 mod vertex_pool;
 mod writer;
 

@@ -3,6 +3,7 @@
 //! Every run of the tests gets the same numbers, unless the variable [`SEED_VARIABLE`] is set.
 //! `make soak` sets it, together with the seed of the property tests, for each of its rounds.
 //!
+//! # Examples
 //! ```
 //! use drystone_testing::Random;
 //!
@@ -10,6 +11,9 @@
 //! let rolls: Vec<u32> = (0..100).map(|_| first.below(6)).collect();
 //! assert!(rolls.iter().all(|&roll| roll < 6 && roll == second.below(6)));
 //! ```
+//!
+//! # Limits
+//! The numbers are for tests: whoever sees one can compute the next.
 #![forbid(unsafe_code)]
 
 use std::sync::LazyLock;
@@ -50,6 +54,9 @@ impl Random {
     }
 
     /// A number from zero up to, but not including, `end`; zero if `end` is zero.
+    ///
+    /// # Panics
+    /// If `end` is negative.
     pub fn below<T: Whole>(&mut self, end: T) -> T {
         T::scaled(self.bits(), end)
     }
@@ -70,13 +77,15 @@ macro_rules! whole {
     ($($number:ty),*) => {$(
         impl Whole for $number {
             fn scaled(bits: u64, end: Self) -> Self {
-                ((u128::from(bits) * end as u128) >> 64) as Self
+                let end = u128::try_from(end).expect("an end that is not negative");
+                ((u128::from(bits) * end) >> 64) as Self
             }
         }
     )*};
 }
 
-whole!(u8, u16, u32, u64, usize);
+// `i32` is what a literal without a type is.
+whole!(u8, u16, u32, u64, usize, i32);
 
 #[cfg(test)]
 mod tests {

@@ -62,7 +62,7 @@ impl Framed {
         let Outlook { mut camera, atmosphere } =
             self.framing.outlook(options.from.unwrap_or_default(), aspect);
         let [eye, look] =
-            [options.eye, options.look].map(|it| it.map(|point| self.to_world(point)));
+            [options.eye, options.look].map(|it| it.map(|point| self.in_voxels(point)));
         let target = look.unwrap_or((min + max) / 2.0);
         let parallel = |height_voxels| Projection::Orthographic { height_voxels };
         match (eye, options.orthographic) {
@@ -99,7 +99,7 @@ impl Framed {
             None => atmosphere,
             Some(Haze::Off) => atmosphere.with_haze(0.0, 0.0, 0.0),
             Some(Haze::Distance(distance)) => {
-                let unit = (self.to_world(DVec3::X) - self.to_world(DVec3::ZERO)).length() as f32;
+                let unit = (self.in_voxels(DVec3::X) - self.in_voxels(DVec3::ZERO)).length() as f32;
                 let end = distance * unit;
                 atmosphere.with_haze(end * scene::HAZE_BEGINS, end, 1.0)
             }
@@ -109,7 +109,7 @@ impl Framed {
     }
 
     /// Where a point that the options name is, in voxels.
-    fn to_world(&self, point: DVec3) -> DVec3 {
+    fn in_voxels(&self, point: DVec3) -> DVec3 {
         self.place.map_or(point, |place| place.to_world(point))
     }
 }

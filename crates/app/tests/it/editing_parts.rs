@@ -8,6 +8,7 @@ use drystone::scene::{
     Room, SaveState, Scene, Size, mesh_world, open_renderer,
 };
 use drystone_render::{Camera, View};
+use drystone_testing::Random;
 use drystone_voxel::{Chunk, ChunkPos, Material, VoxelPos};
 use drystone_world::{
     CommitPolicy, EditedSource, GeneratedWorld, GeneratorConfig, LevelConfig, LevelData, LevelTree,
@@ -107,22 +108,13 @@ impl Twin {
     }
 }
 
-struct Dice(u32);
-
-impl Dice {
-    fn below(&mut self, end: u32) -> u32 {
-        self.0 = self.0.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-        (self.0 >> 8) % end
-    }
-
-    fn shape(&mut self) -> VoxelShape {
-        let [x, y, z] = CHUNKS.map(|count| self.below(32 * count) as i32);
-        let center = VoxelPos::new(x, y, z);
-        match self.below(4) {
-            0 => VoxelShape::Sphere { center, radius_voxels: 2 + self.below(4) },
-            1 => VoxelShape::cube(center, 8 + self.below(16)),
-            _ => VoxelShape::Sphere { center, radius_voxels: 20 + self.below(14) },
-        }
+fn shape(random: &mut Random) -> VoxelShape {
+    let [x, y, z] = CHUNKS.map(|count| random.below(32 * count) as i32);
+    let center = VoxelPos::new(x, y, z);
+    match random.below(4) {
+        0 => VoxelShape::Sphere { center, radius_voxels: 2 + random.below(4_u32) },
+        1 => VoxelShape::cube(center, 8 + random.below(16_u32)),
+        _ => VoxelShape::Sphere { center, radius_voxels: 20 + random.below(14_u32) },
     }
 }
 
@@ -136,15 +128,15 @@ fn run(
 ) {
     let world = World::load(generated().as_ref()).unwrap();
     let mut twin = Twin { world, done: Vec::new(), undone: Vec::new() };
-    let (mut dice, mut begun, mut frames, mut saves) = (Dice(seed), 0, 0, 0);
+    let (mut random, mut begun, mut frames, mut saves) = (Random::new(seed.into()), 0, 0, 0);
     // What has come of all so far; and of the twin's.
     let (mut found, mut expected) = (Vec::new(), Vec::new());
     for round in 0..36 {
-        let (step, done, wanted) = match dice.below(8) {
+        let (step, done, wanted) = match random.below(8) {
             0 | 1 => (EditStep::Undo, editor.undo(scene).unwrap(), twin.step(false)),
             2 => (EditStep::Redo, editor.redo(scene).unwrap(), twin.step(true)),
             _ => {
-                let (shape, material) = (dice.shape(), Material(dice.below(4) as u16));
+                let (shape, material) = (shape(&mut random), Material(random.below(4) as u16));
                 let done = editor.fill(scene, &shape, material).unwrap();
                 (EditStep::Edit, done, twin.fill(&shape, material, scene))
             }
@@ -154,7 +146,7 @@ fn run(
             Edited::Begun => begun += 1,
             done => found.push((step, done)),
         }
-        for _ in 0..dice.below(12) {
+        for _ in 0..random.below(12) {
             frames += 1;
             let done = editor.update(scene, Duration::ZERO);
             found.extend(done.map(|(step, done)| (step, done.unwrap())));

@@ -7,25 +7,14 @@ use drystone_render::{
     PoolRenderer, PoolRendererConfig, RenderError, Renderer, SoftDevice, TriangleMesh,
     TrianglePlace, TriangleVertex, TrianglesId, View, WgpuDevice,
 };
+use drystone_testing::Random;
 use glam::{DVec3, Vec3};
 
 use crate::pictures::{HEIGHT, WIDTH, compare, soft};
 
-/// Xorshift: the same programs in every run.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, bound: u32) -> u32 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        ((self.0 >> 33) % u64::from(bound)) as u32
-    }
-
-    /// From −1 to 1.
-    fn number(&mut self) -> f32 {
-        self.below(1 << 20) as f32 / (1 << 19) as f32 - 1.0
-    }
+/// From −1 to 1.
+fn number(random: &mut Random) -> f32 {
+    2.0 * random.unit() as f32 - 1.0
 }
 
 /// A mesh as the twin keeps it.
@@ -44,14 +33,14 @@ impl Copied {
         let count = 3 + random.below(40);
         let vertices = (0..count)
             .map(|_| {
-                let at = Vec3::new(random.number(), random.number(), random.number());
+                let at = Vec3::new(number(random), number(random), number(random));
                 let color = [random.below(256) as u8, 90, random.below(256) as u8, opacity];
-                let normal = Vec3::new(random.number(), random.number(), random.number());
+                let normal = Vec3::new(number(random), number(random), number(random));
                 TriangleVertex::new(at.to_array(), normal.to_array(), color)
             })
             .collect();
         let indices = (0..3 * random.below(20)).map(|_| random.below(count)).collect();
-        let origin = [0; 3].map(|_: i32| random.below(30) as i32 - 15);
+        let origin = [0; 3].map(|_: i32| random.below(30) - 15);
         let place = TrianglePlace { origin, scale: 2.0 + random.below(4) as f32 };
         Self { vertices, indices, place, layer }
     }
@@ -76,14 +65,14 @@ fn add_quads(renderer: &mut dyn Renderer) {
 }
 
 fn view(random: &mut Random) -> View {
-    let direction = Vec3::new(random.number(), 0.4 + random.number() / 3.0, 1.2);
+    let direction = Vec3::new(number(random), 0.4 + number(random) / 3.0, 1.2);
     let eye = direction.normalize().as_dvec3() * 55.0;
     View::new(Camera::look_at(eye, DVec3::ZERO))
 }
 
 /// Runs a program on `renderer`; every few steps its picture is compared.
 fn run(test: &str, mut renderer: Box<dyn Renderer>, steps: u32) {
-    let mut random = Random(0x5eed_1234_9876_4321);
+    let mut random = Random::new(0x5eed_1234_9876_4321);
     let mut meshes: Vec<(TrianglesId, Copied)> = Vec::new();
     let mut wrong = Vec::new();
     add_quads(renderer.as_mut());
@@ -155,7 +144,7 @@ fn triangles_that_change_are_drawn_as_by_the_twin() {
 
 /// Two triangles in many vertices.
 fn large(count: u32) -> Copied {
-    let mut random = Random(99);
+    let mut random = Random::new(99);
     let mut mesh = Copied::new(&mut random, Layer::Opaque);
     mesh.vertices = (0..count).map(|n| mesh.vertices[n as usize % 3]).collect();
     mesh.indices = vec![0, 1, 2, count - 1, 1, 0];
@@ -166,7 +155,7 @@ fn large(count: u32) -> Copied {
 fn refuses(mut renderer: Box<dyn Renderer>, too_large: &Copied) {
     let mesh = large(30);
     let id = renderer.insert_triangles(&mesh.mesh()).unwrap();
-    let view = view(&mut Random(3));
+    let view = view(&mut Random::new(3));
     renderer.draw(&view).unwrap();
     let (before, held) = (renderer.read_image().unwrap(), renderer.held());
     for _ in 0..3 {

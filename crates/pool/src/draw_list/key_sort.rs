@@ -182,8 +182,9 @@ const fn digit<const DIGITS: usize>(word: u64, shift: u32, digit_bits: u32) -> u
 
 #[cfg(test)]
 mod tests {
+    use drystone_testing::Random;
+
     use super::*;
-    use crate::testing::Random;
 
     fn assert_sorted(keys: &[u64], sort: &mut KeySort) {
         let mut want: Vec<u32> = (0..keys.len() as u32).collect();
@@ -196,7 +197,7 @@ mod tests {
     /// bits, high and low, and many that are equal.
     #[test]
     fn sorts_as_a_stable_sort_does() {
-        let mut random = Random(11);
+        let mut random = Random::new(11);
         let mut sort = KeySort::default();
         for length in [0, 1, 2, 3, 17, SMALL - 1, SMALL, SMALL + 1, 1000, LARGE - 1, LARGE] {
             for (bits, shift) in
@@ -217,11 +218,10 @@ mod tests {
     /// Wide keys of which many share their upper half: whole layers of chunks at one depth.
     #[test]
     fn equal_upper_halves_are_ordered_by_the_lower() {
-        let mut random = Random(12);
+        let mut random = Random::new(12);
         let mut sort = KeySort::default();
         for layers in [1, 2, 5, 900] {
-            let mut key =
-                |_| u64::from(random.below(layers)) << 40 | u64::from(random.below(1 << 30));
+            let mut key = |_| random.below(layers) << 40 | random.below(1_u64 << 30);
             for length in [3000, 2 * LARGE] {
                 let keys: Vec<u64> = (0..length).map(&mut key).collect();
                 assert_sorted(&keys, &mut sort);

@@ -1,7 +1,9 @@
 use alloc::vec::Vec;
 
+use drystone_testing::Random;
+
 use super::*;
-use crate::{Access, Backend, BackendError, Config, testing::Random};
+use crate::{Access, Backend, BackendError, Config};
 
 mod patches;
 mod programs;

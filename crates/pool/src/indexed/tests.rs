@@ -3,8 +3,10 @@
 
 use alloc::{vec, vec::Vec};
 
+use drystone_testing::Random;
+
 use super::*;
-use crate::{Access, CANDIDATES, CommandRun, Grouping, SimulatedGpu, testing::Random};
+use crate::{Access, CANDIDATES, CommandRun, Grouping, SimulatedGpu};
 
 /// One device, taken apart so that each half can be looked into.
 struct Gpus {
@@ -275,7 +277,7 @@ impl Run {
 fn every_frame_shows_what_the_twin_shows() {
     for (seed, access) in (1..=40).zip([Access::Direct, Access::Staged].into_iter().cycle()) {
         let grouping = if seed % 3 == 0 { Grouping::ByBuffer } else { Grouping::InOrder };
-        let mut random = Random(0x9e37_79b9_7f4a_7c15 ^ seed << 7);
+        let mut random = Random::new(0x9e37_79b9_7f4a_7c15 ^ seed << 7);
         let mut run = Run::new(access, grouping);
         for step in 0..400 {
             match random.below(10) {

@@ -61,11 +61,10 @@ impl<V: Pod, D: Pod> VertexPool<V, D> {
 mod tests {
     use alloc::{vec, vec::Vec};
 
+    use drystone_testing::Random;
+
     use super::*;
-    use crate::{
-        Access, Config, MoveBudget, Nowhere, Oversize, PartSet, part_runs::RunTable,
-        testing::Random,
-    };
+    use crate::{Access, Config, MoveBudget, Nowhere, Oversize, PartSet, part_runs::RunTable};
 
     type Pool = VertexPool<u32, u32>;
 
@@ -80,7 +79,7 @@ mod tests {
         })
         .unwrap();
         let meshes = (0..100).map(|_| {
-            let most = if random.below(10) == 0 { 60 } else { 8 };
+            let most = if random.below(10) == 0 { 60_u32 } else { 8 };
             let counts = [0; 4].map(|_| random.below(most).saturating_sub(2));
             let elements = vec![0; counts.iter().sum::<u32>() as usize];
             pool.insert(&elements, &counts, 0, &mut Nowhere(Access::Staged)).unwrap()
@@ -107,7 +106,7 @@ mod tests {
 
     #[test]
     fn places_are_where_commands_read() {
-        let (pool, meshes) = filled(&mut Random(1));
+        let (pool, meshes) = filled(&mut Random::new(1));
         let (mut most_places, mut all, mut table) = (0, 0, RunTable::new());
         for &mesh in &meshes {
             for part in 0..4 {
@@ -136,7 +135,7 @@ mod tests {
     /// Whatever lies elsewhere after a call was moved by it.
     #[test]
     fn moved_names_what_lies_elsewhere() {
-        let mut random = Random(2);
+        let mut random = Random::new(2);
         let (mut pool, mut meshes) = filled(&mut random);
         meshes.retain(|&mesh| random.below(3) == 0 || pool.remove(mesh).is_err());
         let places = |pool: &Pool| {

@@ -33,7 +33,7 @@ type Shared = Rc<RefCell<SoftGeometry>>;
 enum Work {
     Copy { from: (Shared, u32), to: (Shared, u32), count: u32 },
     WriteDrawData { geometry: Shared, first: u32, data: Vec<DrawData> },
-    Draw { frame: Frame, opaque: Vec<Owned>, blended: Vec<Owned>, indirect: bool },
+    Draw { frame: Box<Frame>, opaque: Vec<Owned>, blended: Vec<Owned>, indirect: bool },
 }
 
 /// A batch.
@@ -230,7 +230,7 @@ impl Device for LateDevice {
     fn draw(&mut self, frame: &Frame, passes: &Passes<'_, Shared>) -> Result<(), RenderError> {
         let Passes { opaque, blended, indirect } = *passes;
         let (opaque, blended) = (owned(opaque), owned(blended));
-        self.pending.push(Work::Draw { frame: *frame, opaque, blended, indirect });
+        self.pending.push(Work::Draw { frame: Box::new(*frame), opaque, blended, indirect });
         self.frames.push_back(std::mem::take(&mut self.pending));
         self.submitted += 1;
         while self.frames.len() > self.frames_in_flight {

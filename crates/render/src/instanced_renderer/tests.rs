@@ -1,4 +1,5 @@
 use drystone_mesh::{Face, FaceSet, Quad};
+use drystone_testing::Random;
 use glam::DVec3;
 
 use super::*;
@@ -22,21 +23,11 @@ fn place(x: i32) -> DrawData {
     DrawData { origin: [x, 0, 0], level: 0, extent: 32 }
 }
 
-/// Numbers that look random and are the same on every machine.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, bound: u32) -> u32 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-        (self.0 >> 33) as u32 % bound
-    }
-
-    /// A cube with all its faces in one of the regions.
-    fn cube(&mut self, regions: &[RegionId]) -> Cube {
-        let position = [(); 3].map(|()| self.below(32));
-        let region = regions[self.below(regions.len() as u32) as usize];
-        Cube::new(position, FaceSet::ALL, 1 + self.below(3) as u16, region.slot())
-    }
+/// A cube with all its faces in one of the regions.
+fn random_cube(random: &mut Random, regions: &[RegionId]) -> Cube {
+    let position = [(); 3].map(|()| random.below(32));
+    let region = regions[random.below(regions.len())];
+    Cube::new(position, FaceSet::ALL, 1 + random.below(3_u16), region.slot())
 }
 
 /// Close to the cube at (20, 20, 20).
@@ -54,7 +45,7 @@ fn picture(renderer: &mut InstancedRenderer<SoftDevice>, view: &View) -> Image {
 #[test]
 fn what_is_shown_is_what_there_is() {
     for policy in PlacePolicy::ALL {
-        let mut random = Random(1);
+        let mut random = Random::new(1);
         let mut changing = renderer(policy);
         let regions = [0, 32, 64].map(|x| changing.insert_region(place(x)).unwrap());
         let mut live = Vec::new();
@@ -68,12 +59,12 @@ fn what_is_shown_is_what_there_is() {
                     }
                     1 if !live.is_empty() => {
                         let (id, cube) = &mut live[which];
-                        let new = random.cube(&regions);
+                        let new = random_cube(&mut random, &regions);
                         assert_eq!(changing.set_cube(*id, new).unwrap(), *cube);
                         *cube = new;
                     }
                     _ => {
-                        let cube = random.cube(&regions);
+                        let cube = random_cube(&mut random, &regions);
                         live.push((changing.insert_cube(cube).unwrap(), cube));
                     }
                 }

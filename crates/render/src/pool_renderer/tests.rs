@@ -1,5 +1,6 @@
 use drystone_mesh::{Face, Quad};
 use drystone_pool::PartSet;
+use drystone_testing::Random;
 
 use super::*;
 use crate::{CullTable, DrawData, SoftDevice, cull::twin};
@@ -7,18 +8,6 @@ use crate::{CullTable, DrawData, SoftDevice, cull::twin};
 mod faults;
 mod flight;
 mod same_view;
-
-/// Steele, Lea and Flood's SplitMix64.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, bound: u32) -> u32 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let z = (self.0 ^ self.0 >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        let z = (z ^ z >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
-        (((z >> 32) * u64::from(bound)) >> 32) as u32
-    }
-}
 
 /// A renderer whose meshes come and go; its device only keeps them.
 struct Churn {
@@ -34,7 +23,7 @@ impl Churn {
     fn new(seed: u64) -> Self {
         let mut renderer = PoolRenderer::new(SoftDevice::new(4, 4).unwrap(), 1, 16).unwrap();
         renderer.opaque = Opaque::new(Cull::Gpu, Hidden::default());
-        Self { renderer, meshes: Vec::new(), random: Random(seed), frame: 0 }
+        Self { renderer, meshes: Vec::new(), random: Random::new(seed), frame: 0 }
     }
 
     /// Hands a new mesh to `take`: mostly some hundred quads, sometimes none.
@@ -42,11 +31,11 @@ impl Churn {
         &mut self,
         take: impl FnOnce(&mut PoolRenderer<SoftDevice>, &MeshData<'_>) -> T,
     ) -> T {
-        let most = [0, 20, 300, 800][self.random.below(4) as usize];
+        let most = [0_u32, 20, 300, 800][self.random.below(4) as usize];
         let counts = [0; Face::COUNT].map(|_| self.random.below(most + 1).saturating_sub(5));
         let quads =
             vec![Quad::new([0; 3], [1, 1], Face::PosX, 0); counts.iter().sum::<u32>() as usize];
-        let origin = [0; 3].map(|_| self.random.below(1 << 20) as i32);
+        let origin = [0; 3].map(|_| self.random.below(1 << 20));
         let layer = if self.random.below(4) == 0 { Layer::Blended } else { Layer::Opaque };
         let place = DrawData { origin, level: 0, extent: 32 };
         take(&mut self.renderer, &MeshData { quads: &quads, counts, place, layer })

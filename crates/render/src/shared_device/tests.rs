@@ -1,4 +1,5 @@
 use drystone_mesh::Face;
+use drystone_testing::Random;
 use glam::DVec3;
 
 use super::*;
@@ -41,18 +42,6 @@ const PALETTE: [[u8; 4]; 5] =
 
 /// Quads of a tile, by its material: together they fill much of a pool's first buffer.
 const QUADS: [usize; 5] = [0, 1, 40, 130, 190];
-
-/// Steele, Lea and Flood's SplitMix64.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, bound: u32) -> u32 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let z = (self.0 ^ self.0 >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        let z = (z ^ z >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
-        (((z >> 32) * u64::from(bound)) >> 32) as u32
-    }
-}
 
 /// What a tile is kept as.
 #[derive(Clone, Copy, Debug)]
@@ -180,7 +169,7 @@ fn renderer(device: SharedDevice<LateDevice>, kind: u32) -> Box<dyn Renderer> {
 fn renderers_that_draw_in_turn_overwrite_nothing_that_a_frame_reads() {
     let mut moves = 0;
     for seed in 1..=6 {
-        let mut random = Random(seed);
+        let mut random = Random::new(seed);
         let device = SharedDevice::new(LateDevice::new(SIZE, SIZE, 2));
         device.clone().set_palette(&PALETTE).unwrap();
         let mut pairs = vec![Pair::new(Box::new(NaiveRenderer::new(device.clone())))];

@@ -88,7 +88,7 @@ fn any_box(side: u32, random: &mut Random) -> [[i32; 3]; 2] {
     let (most, beyond) = (1 + random.below(3), 1 + random.below(8) / 7);
     let all = [(); 3].map(|()| {
         let low = random.below(side + 2 * beyond) as i32 - beyond as i32;
-        (low, low + random.below(most) as i32)
+        (low, low + random.below(most))
     });
     [all.map(|(low, _)| low), all.map(|(_, high)| high)]
 }

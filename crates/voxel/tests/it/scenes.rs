@@ -1,21 +1,5 @@
+pub(crate) use drystone_testing::Random;
 use drystone_voxel::{Chunk, LocalPos, Material, MaterialTable, PaddedChunk};
-
-/// Numbers that look random and are the same on every machine.
-pub(crate) struct Random(u64);
-
-impl Random {
-    pub(crate) fn new(seed: u64) -> Self {
-        Self(seed)
-    }
-
-    /// Below `bound`.
-    pub(crate) fn below(&mut self, bound: u32) -> u32 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mixed = (self.0 ^ self.0 >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (((mixed >> 32) * u64::from(bound)) >> 32) as u32
-    }
-}
 
 /// A table of materials 1 to 4, of which those in the bits of `see_through` are so.
 pub(crate) fn table(see_through: u32) -> MaterialTable {

@@ -1,36 +1,23 @@
 use std::collections::HashMap;
 
 use drystone_mesh::Face;
+use drystone_testing::Random;
 use drystone_voxel::{Chunk, ChunkPos, Material, MaterialTable, VoxelPos};
 
 use super::*;
 use crate::{GeneratedWorld, GeneratorConfig, LevelData, VoxelBox, VoxelShape, WorldError};
 
-struct Dice(u64);
-
-impl Dice {
-    fn below(&mut self, end: u32) -> i32 {
-        self.0 =
-            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        ((self.0 >> 33) % u64::from(end)) as i32
-    }
-
-    fn unit(&mut self) -> f64 {
-        f64::from(self.below(1 << 30)) / f64::from(1 << 30)
-    }
-
-    fn voxel(&mut self, side: u32) -> VoxelPos {
-        let [x, y, z] = [0; 3].map(|_| self.below(side));
-        VoxelPos::new(x, y, z)
-    }
+fn voxel(random: &mut Random, side: u32) -> VoxelPos {
+    let [x, y, z] = [0; 3].map(|_| random.below(side) as i32);
+    VoxelPos::new(x, y, z)
 }
 
 /// A world around the origin, of chunks of this side, of which one voxel in `rarity` is solid.
 fn scattered(side: u32, rarity: u32) -> World {
     let mut world = World::with_side("scattered", MaterialTable::new(), side);
-    let mut dice = Dice(u64::from(rarity));
+    let mut random = Random::new(u64::from(rarity));
     for i in 0..24_i32.pow(3) {
-        if dice.below(rarity) == 0 {
+        if random.below(rarity) == 0 {
             let [x, y, z] = [i % 24, i / 24 % 24, i / 576].map(|c| c - 12);
             world.set(VoxelPos::new(x, y, z), Material(1 + (i % 5) as u16));
         }
@@ -76,14 +63,14 @@ fn nearest_face(world: &World, ray: &VoxelRay) -> Option<(VoxelPos, Face, f64)> 
 
 #[test]
 fn rays_meet_the_nearest_of_all_faces() {
-    let mut dice = Dice(3);
+    let mut random = Random::new(3);
     let (mut hits, mut misses) = (0, 0);
     for (side, rarity) in [(32, 60), (5, 400), (8, 3)] {
         let world = scattered(side, rarity);
         for i in 0..150 {
-            let origin = [0; 3].map(|_| dice.unit() * 40.0 - 20.0);
+            let origin = [0; 3].map(|_| random.unit() * 40.0 - 20.0);
             // Most of them through the world.
-            let target = [0; 3].map(|_| dice.unit() * 24.0 - 12.0);
+            let target = [0; 3].map(|_| random.unit() * 24.0 - 12.0);
             let mut direction = std::array::from_fn(|axis| target[axis] - origin[axis]);
             // Along an axis and across one too.
             (3..i % 6).for_each(|axis| direction[axis - 3] = 0.0);
@@ -147,12 +134,12 @@ fn rays_end_where_levels_have_no_chunks() {
     assert!(data.chunk_at(ChunkPos::new(2, 3, 2)).is_some());
 }
 
-fn shape(dice: &mut Dice) -> VoxelShape {
-    let center = dice.voxel(70);
-    match dice.below(3) {
+fn shape(random: &mut Random) -> VoxelShape {
+    let center = voxel(random, 70);
+    match random.below(3) {
         0 => VoxelShape::voxel(center),
-        1 => VoxelShape::cube(center, dice.below(9) as u32),
-        _ => VoxelShape::Sphere { center, radius_voxels: dice.below(12) as u32 },
+        1 => VoxelShape::cube(center, random.below(9) as u32),
+        _ => VoxelShape::Sphere { center, radius_voxels: random.below(12) as u32 },
     }
 }
 
@@ -160,16 +147,16 @@ fn shape(dice: &mut Dice) -> VoxelShape {
 #[test]
 fn undo_and_redo_give_what_was() {
     for seed in 0..4 {
-        let mut dice = Dice(seed);
+        let mut random = Random::new(seed);
         let mut world = scattered(if seed % 2 == 0 { 32 } else { 9 }, 40);
         let mut history = EditHistory::new(1 << 30);
         let (mut before, mut after): (Vec<World>, Vec<World>) = Default::default();
         let mut turns = 0;
         for _ in 0..90 {
-            match dice.below(5) {
+            match random.below(5) {
                 0 | 1 => {
-                    let shape = shape(&mut dice);
-                    let material = Material(dice.below(4) as u16);
+                    let shape = shape(&mut random);
+                    let material = Material(random.below(4) as u16);
                     let edit = Edit::fill(&world, &shape, material).unwrap();
                     let mut expected = world.clone();
                     let VoxelBox { min, max } = shape.bounds().unwrap();
@@ -228,10 +215,10 @@ fn is_same(world: &World, other: &World) {
 /// What an edit says of itself is what it does.
 #[test]
 fn edits_know_what_they_change() {
-    let mut dice = Dice(77);
+    let mut random = Random::new(77);
     for _ in 0..40 {
-        let world = scattered([32, 9, 64][dice.below(3) as usize], 7);
-        let (shape, material) = (shape(&mut dice), Material(dice.below(6) as u16));
+        let world = scattered([32, 9, 64][random.below(3) as usize], 7);
+        let (shape, material) = (shape(&mut random), Material(random.below(6) as u16));
         let edit = Edit::fill(&world, &shape, material).unwrap();
         let mut changed: HashMap<VoxelPos, Material> = HashMap::new();
         for (voxel, after) in edit.voxels() {
@@ -261,7 +248,7 @@ fn edits_know_what_they_change() {
 
 #[test]
 fn a_history_keeps_its_limit() {
-    let mut dice = Dice(5);
+    let mut random = Random::new(5);
     let mut world = World::new("full", MaterialTable::new());
     let one = Edit::fill(&world, &VoxelShape::voxel(VoxelPos::default()), Material(1)).unwrap();
     let limit = 60 * one.size_bytes();
@@ -269,15 +256,16 @@ fn a_history_keeps_its_limit() {
     let (mut most, mut forgot) = (0, false);
     for round in 0..400 {
         let edit =
-            Edit::fill(&world, &VoxelShape::voxel(dice.voxel(60)), Material(round % 7)).unwrap();
+            Edit::fill(&world, &VoxelShape::voxel(voxel(&mut random, 60)), Material(round % 7))
+                .unwrap();
         world.apply(&edit);
         let count = history.undo_count() + usize::from(!edit.is_empty());
         history.push(edit);
         forgot |= history.undo_count() < count;
-        for _ in 0..dice.below(3) {
+        for _ in 0..random.below(3) {
             history.undo().into_iter().for_each(|edit| world.apply(&edit));
         }
-        for _ in 0..dice.below(4) {
+        for _ in 0..random.below(4) {
             history.redo().into_iter().for_each(|edit| world.apply(&edit));
         }
         most = most.max(history.size_bytes());

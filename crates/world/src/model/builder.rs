@@ -7,7 +7,8 @@ use super::fault::Fault;
 use super::places::{Places, no_memory};
 use super::{Model, ModelMaterial, ModelOptions, ModelPart, ModelVertex, WarningKind};
 
-/// The most corners of one face: what is concave takes O(corners²) to be cut into triangles.
+/// The most corners of one face. A concave one is cut into triangles in O(corners²) at the worst:
+/// at this limit half a second for corners at random, a tenth for combs, stars and spirals.
 pub(super) const MAX_FACE_CORNERS: usize = 1 << 14;
 /// The most parts of a model: a part takes some hundred bytes, and a few in a file.
 const MAX_PARTS: usize = 1 << 18;

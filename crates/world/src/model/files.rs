@@ -104,7 +104,7 @@ fn is_device(part: &str) -> bool {
         let is_digit = digit.is_some_and(|c| c.is_ascii_digit() || "¹²³".contains(c));
         is_digit && number.next().is_none()
     };
-    DEVICES.contains(&stem.as_str()) || PORTS.iter().any(|name| is_port(&name))
+    DEVICES.contains(&stem.as_str()) || PORTS.iter().any(is_port)
 }
 
 #[cfg(test)]

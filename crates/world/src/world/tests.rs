@@ -1,21 +1,12 @@
 use std::collections::HashMap;
 
+use drystone_testing::Random;
 use drystone_voxel::LocalPos;
 
 use super::*;
 
-/// A small generator of numbers for tests.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, n: u32) -> u32 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-        ((self.0 >> 33) % u64::from(n)) as u32
-    }
-}
-
 fn random_voxel(random: &mut Random) -> VoxelPos {
-    let mut c = || random.below(90) as i32 - 45;
+    let mut c = || random.below(90) - 45;
     VoxelPos::new(c(), c(), c())
 }
 
@@ -36,7 +27,7 @@ fn check(world: &World, shadow: &HashMap<VoxelPos, Material>) {
 #[test]
 fn edits_follow_a_map_of_voxels() {
     for side in [7, 32] {
-        let mut random = Random(u64::from(side));
+        let mut random = Random::new(u64::from(side));
         let mut world = World::with_side("test", MaterialTable::new(), side);
         let mut shadow = HashMap::new();
         check(&world, &shadow);
@@ -63,10 +54,10 @@ fn edits_follow_a_map_of_voxels() {
 #[test]
 fn padding_is_the_world_around() {
     let side = 4;
-    let mut random = Random(1);
+    let mut random = Random::new(1);
     let mut world = World::with_side("test", MaterialTable::new(), side);
     for _ in 0..900 {
-        let mut c = || random.below(16) as i32 - 8;
+        let mut c = || random.below(16) - 8;
         let voxel = VoxelPos::new(c(), c(), c());
         world.set(voxel, Material(1 + random.below(9) as u16));
     }

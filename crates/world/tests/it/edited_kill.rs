@@ -3,12 +3,12 @@
 use std::io::{BufRead, BufReader, Write};
 use std::time::Duration;
 
+use drystone_testing::Random;
 use drystone_voxel::{Chunk, ChunkPos, LocalPos, Material};
 use drystone_world::{
     CommitPolicy, EditStore, EditedSource, GeneratedWorld, GeneratorConfig, Source,
 };
 
-use crate::random::Random;
 use crate::stored_child::{Folder, command, order};
 
 const KILLS: usize = 60;
@@ -61,7 +61,7 @@ fn edits_of_a_source_are_there_after_every_kill() {
     let (folder, source) = (Folder::new(), source());
     let path = folder.file("edits.drystone");
     drop(open(&path));
-    let mut random = Random(11);
+    let mut random = Random::new(11);
     let (mut next, mut kills_in_edits, mut emptied) = (0_u64, 0, 0);
     for kill in 0..KILLS {
         let mut child = command("edited_kill::child_edits_a_source", &path, next).spawn().unwrap();

@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use drystone_testing::Random;
 use drystone_world::{HeightMap, HeightMapOptions, Source, World, WorldError};
 use png::BitDepth;
 use tiff::encoder::Compression;
@@ -10,7 +11,6 @@ use tiff::encoder::colortype::{Gray16, Gray32Float};
 use crate::height_helpers::{big_endian, error, grey_png, metre_by_metre};
 use crate::height_tiff::{tiff_of, tiled};
 use crate::programs;
-use crate::random::Random;
 
 fn files() -> Vec<(&'static str, Vec<u8>)> {
     let samples: Vec<u16> = (0..280).map(|n| n * 37 % 300).collect();
@@ -46,7 +46,7 @@ fn every_prefix_is_an_error_or_a_map_that_holds_together() {
 #[test]
 fn thousands_of_flips_of_bits() {
     for (name, bytes) in files() {
-        let mut random = Random(bytes.len() as u64);
+        let mut random = Random::new(bytes.len() as u64);
         let mut read = 0;
         for round in 0..3_000 {
             let mut damaged = bytes.clone();

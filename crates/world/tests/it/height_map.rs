@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use drystone_testing::Random;
 use drystone_voxel::{Chunk, ChunkPos};
 use drystone_world::{HeightMap, HeightMapOptions, Source, Voids, World, open_source};
 use png::{BitDepth, ColorType};
@@ -9,7 +10,6 @@ use png::{BitDepth, ColorType};
 use crate::height_helpers::{
     big_endian, error, grey_png, metre_by_metre, name_at, png_of, top, world,
 };
-use crate::random::Random;
 use crate::real_files::data;
 
 #[test]
@@ -102,7 +102,7 @@ fn what_lies_at_the_seas_level_is_water() {
 #[test]
 fn chunks_agree_with_columns_made_one_by_one() {
     let [width, height] = [70_u32, 40];
-    let mut random = Random(5);
+    let mut random = Random::new(5);
     let samples: Vec<u16> = (0..width * height).map(|_| 60 + random.below(90) as u16).collect();
     let bytes = grey_png([width, height], BitDepth::Sixteen, &big_endian(&samples));
     let map = HeightMap::parse(&bytes, "a.png", &metre_by_metre()).unwrap();

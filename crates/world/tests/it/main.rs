@@ -19,7 +19,6 @@ mod model_gltf;
 mod model_helpers;
 mod model_obj;
 mod programs;
-mod random;
 mod real_files;
 mod stored_child;
 mod stored_counts;

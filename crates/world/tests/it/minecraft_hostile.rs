@@ -3,6 +3,7 @@
 
 use std::time::{Duration, Instant};
 
+use drystone_testing::Random;
 use drystone_voxel::{ChunkPos, Material};
 use drystone_world::{MinecraftWorld, Source, World};
 
@@ -10,7 +11,6 @@ use crate::minecraft_bytes::{
     Format, Value, bytes, column, compound, int, list, longs, numbered, region, section, text, tree,
 };
 use crate::programs;
-use crate::random::Random;
 
 const NAMES: [&str; 5] =
     ["minecraft:air", "minecraft:stone", "minecraft:water", "other:thing", "minecraft:dirt"];
@@ -80,7 +80,7 @@ fn every_prefix_of_a_columns_data_is_named() {
 #[test]
 fn thousands_of_flips_of_bits() {
     let file = every_kind();
-    let mut random = Random(77);
+    let mut random = Random::new(77);
     let mut damaged_count = 0;
     for round in 0..4_000 {
         let mut damaged = file.clone();
@@ -106,7 +106,7 @@ fn thousands_of_flips_of_bits() {
 /// Data that is not packed has no checksum in the way of its decoder.
 #[test]
 fn thousands_of_flips_of_a_columns_data() {
-    let mut random = Random(5);
+    let mut random = Random::new(5);
     let numbers = column(Format::Numbers, vec![numbered(7, |i| (i as u16 % 256, 0))]);
     let flat = column(Format::Flat, vec![section(Format::Flat, 0, &NAMES, |i| i % 5)]);
     let old = column(Format::Spanning, vec![section(Format::Spanning, 0, &NAMES, |i| i % 5)]);

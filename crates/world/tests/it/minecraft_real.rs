@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::io::Read;
 use std::path::Path;
 
+use drystone_testing::Random;
 use drystone_world::{MinecraftWorld, Source, World};
 use fastnbt::Value;
 
-use crate::random::Random;
 use crate::real_files::data;
 
 type Counts = BTreeMap<String, u64>;
@@ -80,7 +80,7 @@ fn damage_to_a_real_file_is_named() {
     let Some(folder) = data("damage_to_a_real_file_is_named") else { return };
     let file = std::fs::read(folder.join("r.0.0.mca")).unwrap();
     let columns = file[..4096].chunks(4).filter(|entry| entry != &[0; 4]).count();
-    let mut random = Random(3);
+    let mut random = Random::new(3);
     for _ in 0..10 {
         let mut damaged = file.clone();
         for _ in 0..20 {

@@ -209,7 +209,7 @@ fn files_as_the_fuzzer_makes_them() {
     for seed in [&text[..], binary] {
         let model = parse(seed, &[]).unwrap();
         assert_eq!(model.polygons.len(), 2);
-        let mut random = crate::random::Random(7);
+        let mut random = drystone_testing::Random::new(7);
         for _ in 0..2_000 {
             let mut bytes = seed.to_vec();
             let (at, from) = (random.below(bytes.len()), random.below(bytes.len()));

@@ -2,10 +2,10 @@
 
 use std::time::{Duration, Instant};
 
+use drystone_testing::Random;
 use drystone_world::{Model, ModelOptions, WarningKind, WorldError};
 
 pub(crate) use crate::programs::check;
-use crate::random::Random;
 
 /// Files that lie beside the one that is read.
 pub(crate) type Files<'a> = &'a [(&'a str, &'a [u8])];
@@ -69,7 +69,7 @@ pub(crate) fn change_bytes(
     count: usize,
     parse: impl Fn(&[u8]) -> Result<Model, WorldError>,
 ) -> usize {
-    let mut random = Random(bytes.len() as u64);
+    let mut random = Random::new(bytes.len() as u64);
     let mut read = 0;
     for round in 0..count {
         let mut damaged = bytes.to_vec();

@@ -247,7 +247,7 @@ fn thousands_of_changed_bytes() {
 fn files_as_the_fuzzer_makes_them() {
     let seed = include_bytes!("../../../../fuzz/seeds/model_obj/house.obj");
     crate::programs::obj(seed);
-    let mut random = crate::random::Random(7);
+    let mut random = drystone_testing::Random::new(7);
     for _ in 0..2_000 {
         let mut bytes = seed.to_vec();
         let (at, from) = (random.below(bytes.len()), random.below(bytes.len()));

@@ -5,10 +5,10 @@ use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use drystone_testing::Random;
 use drystone_voxel::{Chunk, ChunkPos, Material, MaterialTable};
 use drystone_world::{Source, StoredWorld};
 
-use crate::random::Random;
 use crate::stored_child::{Folder, command, order, peak_bytes};
 
 const PLACES: usize = 1000;
@@ -67,7 +67,7 @@ fn is_told(path: &Path, chunks: &BTreeMap<ChunkPos, Chunk>) -> bool {
 #[test]
 fn child_damages() {
     let Some((path, _)) = order() else { return };
-    let (chunks, whole, mut random) = (chunks(), fs::read(&path).unwrap(), Random(5));
+    let (chunks, whole, mut random) = (chunks(), fs::read(&path).unwrap(), Random::new(5));
     let copy = path.with_file_name("copy.drystone");
     let (mut told, mut checked, mut bits_told) = (0, 0, 0);
     for place in 0..PLACES {
@@ -117,7 +117,7 @@ fn what_is_whole_is_saved_from_a_damaged_file() {
     let path = folder.file("whole.drystone");
     world_at(&path, &chunks);
     let whole = fs::read(&path).unwrap();
-    let mut random = Random(3);
+    let mut random = Random::new(3);
     let (mut repaired_count, mut refused_count) = (0, 0);
     for round in 0..60 {
         let file = folder.file(&format!("r{round}.drystone"));

@@ -3,11 +3,11 @@
 use std::fs;
 use std::path::Path;
 
+use drystone_testing::Random;
 use drystone_voxel::{Chunk, Material};
 use drystone_world::StoredWorld;
 
 use crate::programs;
-use crate::random::Random;
 
 /// Chunks in each kind of storage.
 fn chunks() -> Vec<Chunk> {
@@ -41,7 +41,7 @@ fn what_was_written_is_read_in_the_same_storage() {
 
 #[test]
 fn thousands_of_changed_records() {
-    let mut random = Random(9);
+    let mut random = Random::new(9);
     let (mut whole_count, mut count) = (0, 0);
     for chunk in chunks() {
         let record = StoredWorld::write_record(&chunk);

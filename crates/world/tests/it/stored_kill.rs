@@ -4,10 +4,10 @@ use std::collections::HashMap;
 use std::io::{BufRead, BufReader, Write};
 use std::time::Duration;
 
+use drystone_testing::Random;
 use drystone_voxel::{Chunk, ChunkPos, LocalPos, Material, MaterialTable, downsample};
 use drystone_world::{NodePos, Source, StoredWorld};
 
-use crate::random::Random;
 use crate::stored_child::{Folder, command, order};
 
 const KILLS: usize = 200;
@@ -59,7 +59,7 @@ fn what_was_committed_is_there_after_every_kill() {
     let folder = Folder::new();
     let path = folder.file("killed.drystone");
     StoredWorld::create(&path, "killed", &MaterialTable::new()).unwrap().close().unwrap();
-    let mut random = Random(7);
+    let mut random = Random::new(7);
     let (mut next, mut kills_in_edits, mut kept_levels) = (0, 0, [0; LEVELS]);
     for kill in 0..KILLS {
         let mut child = command("stored_kill::child_edits", &path, next).spawn().unwrap();

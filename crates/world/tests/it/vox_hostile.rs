@@ -4,10 +4,10 @@ use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use drystone_testing::Random;
 use drystone_world::{VoxFile, World, open_source};
 
 use crate::programs;
-use crate::random::Random;
 use crate::vox_bytes::{
     NO_LAYER, chunk, error, file, group, layer, material, model, palette, parent, shape, transform,
     words,
@@ -80,7 +80,7 @@ fn seeds_are_scenes() {
 /// `count` copies of `bytes`, each with 1 to 4 bits flipped; every one that is read is
 /// loaded when `load` says so. Returns how many were read.
 pub(crate) fn flip_bits(bytes: &[u8], count: usize, load: impl Fn(usize) -> bool) -> usize {
-    let mut random = Random(bytes.len() as u64);
+    let mut random = Random::new(bytes.len() as u64);
     let mut read = 0;
     for round in 0..count {
         let mut damaged = bytes.to_vec();

@@ -1,9 +1,9 @@
 //! Scenes: names, hidden nodes and layers, frames, colours, large and repeated models.
 
+use drystone_testing::Random;
 use drystone_voxel::VoxelPos;
 use drystone_world::{Source, World};
 
-use crate::random::Random;
 use crate::vox_bytes::{
     NO_LAYER, chunk, error, group, layer, material, model, open, palette, shape, transform, voxels,
     words,
@@ -195,7 +195,7 @@ fn glass_is_see_through() {
 /// middle of the world; each voxel checked.
 #[test]
 fn models_larger_than_chunks_cross_the_middle() {
-    let mut random = Random(5);
+    let mut random = Random::new(5);
     let mut voxel = |size: [usize; 3]| {
         let [x, y, z] = size.map(|side| random.below(side) as u8);
         [x, y, z, 1 + random.below(255) as u8]

@@ -53,6 +53,7 @@ fn span(ray: &VoxelRay, bounds: VoxelBox) -> Option<[f64; 2]> {
 #[cfg(test)]
 mod tests {
     use drystone_render::RenderError;
+    use drystone_testing::Random;
     use drystone_voxel::{Material, MaterialTable, VoxelPos};
     use drystone_world::{Edit, Voxels, World};
 
@@ -86,23 +87,14 @@ mod tests {
     const BOUNDS: VoxelBox =
         VoxelBox { min: VoxelPos::new(-40, 0, 8), max: VoxelPos::new(60, 32, 90) };
 
-    /// Numbers from 0 to 1, the same every time.
-    struct Random(u64);
-
-    impl Random {
-        fn next(&mut self) -> f64 {
-            self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-            (self.0 >> 11) as f64 / (1_u64 << 53) as f64
-        }
-        fn within(&mut self, low: [i32; 3], high: [i32; 3]) -> [f64; 3] {
-            std::array::from_fn(|i| f64::from(low[i]) + self.next() * f64::from(high[i] - low[i]))
-        }
+    fn within(random: &mut Random, low: [i32; 3], high: [i32; 3]) -> [f64; 3] {
+        std::array::from_fn(|i| f64::from(low[i]) + random.unit() * f64::from(high[i] - low[i]))
     }
 
     fn scene(random: &mut Random) -> Unseen {
         let mut world = World::new("stones", MaterialTable::new());
         for _ in 0..2_000 {
-            let at = random.within(BOUNDS.min.to_array(), BOUNDS.max.to_array());
+            let at = within(random, BOUNDS.min.to_array(), BOUNDS.max.to_array());
             let [x, y, z] = at.map(|c| c.floor() as i32);
             world.set(VoxelPos::new(x, y, z), Material(1));
         }
@@ -112,14 +104,14 @@ mod tests {
     /// A ray that begins at the box meets what one meets that goes all the way.
     #[test]
     fn what_is_met_is_the_same_from_the_eye_and_from_the_box() {
-        let mut random = Random(5);
+        let mut random = Random::new(5);
         let mut scene = scene(&mut random);
         let (mut hits, mut misses) = (0, 0);
         for far in [1, 30, 3_000] {
             for _ in 0..400 {
                 let [low, high] = [BOUNDS.min, BOUNDS.max].map(VoxelPos::to_array);
-                let origin = random.within(low.map(|c| c - far), high.map(|c| c + far));
-                let target = random.within(low.map(|c| c - 20), high.map(|c| c + 20));
+                let origin = within(&mut random, low.map(|c| c - far), high.map(|c| c + far));
+                let target = within(&mut random, low.map(|c| c - 20), high.map(|c| c + 20));
                 let direction = std::array::from_fn(|i| target[i] - origin[i]);
                 let ray = VoxelRay { origin, direction };
                 scene.bounds = None;

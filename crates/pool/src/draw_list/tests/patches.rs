@@ -22,13 +22,13 @@ fn some_parts(random: &mut Random, step: u32) -> (Vec<u32>, Vec<u32>) {
 fn patched_commands_are_those_made_anew() {
     let mut patched = 0;
     for seed in 1..=300 {
-        let mut random = Random(seed);
+        let mut random = Random::new(seed);
         let (mut pool, mut memory) = pool_with(6_000, 2 * MESHES);
         let mut list = DrawList::new();
         let grouping = [Grouping::InOrder, Grouping::ByBuffer][random.below(2) as usize];
         let mut view = DrawView::with_config(ListConfig { grouping, ..ListConfig::DEFAULT });
         let mut meshes = Vec::new();
-        let most_buffers = 1 + random.below(BUFFERS.into());
+        let most_buffers = 1 + random.below(u32::from(BUFFERS));
         let salt = random.below(97);
         for step in 0..120 {
             let changes = if step == 0 { MESHES / 4 } else { random.below(6) };

@@ -27,7 +27,7 @@ struct World {
 
 impl World {
     fn new(seed: u64) -> Self {
-        let mut random = Random(seed);
+        let mut random = Random::new(seed);
         let (pool, memory) = super::pool(60);
         let (mut other, mut nowhere) = super::pool(10);
         let stranger = other.insert(&[1], &[1], 1, &mut nowhere).unwrap();
@@ -73,7 +73,7 @@ impl World {
             (0..=4, _) => self.insert(),
             (5 | 6, Some(index)) => self.replace(index),
             (7, Some(index)) => {
-                let buffer = self.random.below(super::BUFFERS.into()) as u16;
+                let buffer = self.random.below(super::BUFFERS);
                 let mesh = &mut self.meshes[index];
                 mesh.buffer = self.pool.move_to_buffer(mesh.handle, buffer, &mut self.memory);
             }
@@ -100,7 +100,7 @@ impl World {
         let (parts, flat, counts) = self.parts();
         let data = self.step;
         let Ok(handle) = self.pool.insert(&flat, &counts, data, &mut self.memory) else { return };
-        let buffer = self.random.below(super::BUFFERS.into()) as u16;
+        let buffer = self.random.below(super::BUFFERS);
         let buffer = self.pool.move_to_buffer(handle, buffer, &mut self.memory);
         self.meshes.push(TwinMesh { handle, data, buffer, parts });
         let into = self.random.below(4) as usize;

@@ -1,7 +1,9 @@
 //! What goes wrong outside the pool: the next frame is right.
 
+use drystone_testing::Random;
+
 use super::*;
-use crate::{Nowhere, testing::Random};
+use crate::Nowhere;
 
 #[test]
 fn pools_without_capacity_refuse_and_draw_nothing() {
@@ -253,7 +255,7 @@ fn millions_of_insertions_and_removals_leave_nothing_behind() {
     for placement in placements {
         let config = Config { placement, least_buffer_elements: 2_000, ..Config::default() };
         let mut pool = Pool::new(config).unwrap();
-        let mut random = Random(9);
+        let mut random = Random::new(9);
         let mut live = Vec::new();
         let elements = [5; 40];
         for n in 0..rounds / 3 {

@@ -5,9 +5,9 @@
 use alloc::boxed::Box;
 
 use drystone_alloc::SizeClassConfig;
+use drystone_testing::Random;
 
 use super::*;
-use crate::testing::Random;
 
 /// What a program does.
 #[derive(Debug)]
@@ -178,7 +178,7 @@ fn carry_out(scene: &mut Scene, op: Op, step: u32) {
 
 /// Runs a program; returns how many of its frames were wrong.
 fn run(seed: u64, ignores_frames: bool) -> u32 {
-    let mut random = Lots(Random(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1));
+    let mut random = Lots(Random::new(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1));
     let access = [Access::Staged, Access::Direct][random.below(2) as usize];
     let access = if ignores_frames { Access::Direct } else { access };
     let mut scene = Scene::new(random.config(), access, random.below(4) as usize);

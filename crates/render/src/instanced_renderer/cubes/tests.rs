@@ -1,6 +1,7 @@
 use std::collections::HashMap;
 
 use drystone_mesh::FaceSet;
+use drystone_testing::Random;
 use proptest::{collection::vec, prelude::*, test_runner::Config};
 
 use super::*;
@@ -8,16 +9,6 @@ use super::*;
 fn cube(number: u32) -> Cube {
     let position = [number & 63, number >> 6 & 63, number >> 12 & 63];
     Cube::new(position, FaceSet::ALL, number as u16, number >> 18)
-}
-
-/// Numbers that look random and are the same on every machine.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, bound: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-        (self.0 >> 33) as usize % bound
-    }
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -124,7 +115,7 @@ fn the_buffer_is_no_longer_after_nine_tenths_went_and_came() {
         let mut pair = Pair::new(policy);
         (0..COUNT).for_each(|number| pair.apply(Op::Insert(number)));
         let before = pair.buffer.high_water();
-        let mut random = Random(7);
+        let mut random = Random::new(7);
         for _ in 0..COUNT / 10 * 9 {
             pair.apply(Op::Remove(random.below(COUNT as usize)));
         }
@@ -148,7 +139,7 @@ fn policies_differ_in_how_long_the_buffer_stays() {
     let ends = PlacePolicy::ALL.map(|policy| {
         let mut pair = Pair::new(policy);
         (0..10_000).for_each(|number| pair.apply(Op::Insert(number)));
-        let mut random = Random(3);
+        let mut random = Random::new(3);
         // A tenth stays, and all of it is replaced again and again.
         for _ in 0..9_000 {
             pair.apply(Op::Remove(random.below(10_000)));

@@ -45,7 +45,7 @@ impl Made {
         let mut quads = Vec::new();
         let counts = Face::ALL.map(|face| {
             let before = quads.len();
-            let material = if kind == 0 { GLASS } else { random.below(GLASS.into()) as u16 };
+            let material = if kind == 0 { GLASS } else { random.below(GLASS) };
             if kind < 4 {
                 let mut corner = [0; 3];
                 corner[face.axis()] = if face.is_positive() { BOX - 1 } else { 0 };
@@ -118,7 +118,7 @@ impl Pair {
             Err(error) => panic!("{test}: {error}"),
         };
         let cells = vec![None; CELLS.iter().product::<u32>() as usize];
-        Some(Self { culled, plain, cells, walls: Vec::new(), random: Random(7) })
+        Some(Self { culled, plain, cells, walls: Vec::new(), random: Random::new(7) })
     }
 
     fn insert(&mut self, mesh: &MeshData<'_>) -> [MeshId; 2] {
@@ -156,7 +156,7 @@ impl Pair {
 
     /// Puts a wall before some of the boxes, and takes the oldest away where there are many.
     fn change_walls(&mut self) {
-        let [x, y, z] = [160, 20, 40].map(|bound| self.random.below(bound) as i32);
+        let [x, y, z] = [160, 20, 40].map(|bound| self.random.below(bound));
         let wall = self.insert(&Made::wall([x - 20, y - 10, z + 160]).data());
         self.walls.push(wall);
         if self.walls.len() > 10 {

@@ -61,7 +61,7 @@ impl Still {
 #[test]
 fn an_eye_that_stands_still_sees_every_change() {
     let cells = (0..CELLS.pow(3)).map(|_| None).collect();
-    let mut still = Still { renderer: renderer(), cells, random: Random(3) };
+    let mut still = Still { renderer: renderer(), cells, random: Random::new(3) };
     let middle = DVec3::splat(f64::from(CELLS) * 10.0);
     let mut unmasked = 0;
     for round in 0..40 {

@@ -1,5 +1,6 @@
 use drystone_mesh::{Face, Quad};
 use drystone_pool::DrawCommand;
+use drystone_testing::Random;
 use glam::DVec3;
 
 use super::{super::WgpuDevice, *};
@@ -26,18 +27,6 @@ pub(super) fn open(test: &str, width: u32, height: u32) -> Option<WgpuDevice> {
             println!("skipped: {test}: {error}");
             None
         }
-    }
-}
-
-/// Steele, Lea and Flood's SplitMix64.
-pub(super) struct Random(pub(super) u64);
-
-impl Random {
-    pub(super) fn below(&mut self, bound: u32) -> u32 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let z = (self.0 ^ self.0 >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        let z = (z ^ z >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
-        (((z >> 32) * u64::from(bound)) >> 32) as u32
     }
 }
 

@@ -2,24 +2,15 @@ use alloc::sync::Arc;
 use alloc::vec;
 use alloc::vec::Vec;
 
+use drystone_testing::Random;
+
 use super::super::storage::Storage;
 use super::bytes::{turn_in, turn_out};
 use super::*;
 use crate::{Chunk, LocalPos, StorageKind};
 
-/// Numbers without rule, the same each time.
-struct Dice(u64);
-
-impl Dice {
-    fn below(&mut self, end: u64) -> u64 {
-        self.0 =
-            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) % end
-    }
-}
-
 /// Boxes over each other, as many as that, of `kinds` materials; `air` is the number of one.
-fn scene(side: usize, kinds: u64, boxes: usize, dice: &mut Dice) -> (Vec<Material>, Vec<u8>) {
+fn scene(side: usize, kinds: u64, boxes: usize, dice: &mut Random) -> (Vec<Material>, Vec<u8>) {
     let materials: Vec<Material> = (0..kinds).map(|n| Material(n as u16 * 7)).collect();
     let mut numbers = vec![dice.below(kinds) as u8; side.pow(3)];
     for _ in 0..boxes {
@@ -35,7 +26,7 @@ fn scene(side: usize, kinds: u64, boxes: usize, dice: &mut Dice) -> (Vec<Materia
 }
 
 fn scenes() -> Vec<(usize, Vec<Material>, Vec<u8>)> {
-    let mut dice = Dice(5);
+    let mut dice = Random::new(5);
     let mut scenes = Vec::new();
     for side in [8, 16, 32, 64] {
         for (kinds, boxes) in [(1, 0), (2, 9), (3, 40), (5, 300), (40, 900), (256, 3000)] {
@@ -65,7 +56,7 @@ fn bricks_are_the_voxels_that_they_were_made_of() {
         bricks.copy(0, &mut copied);
         assert!(copied == voxels);
         assert!((0..voxels.len()).all(|voxel| bricks.get(voxel) == voxels[voxel]));
-        let mut dice = Dice(side as u64);
+        let mut dice = Random::new(side as u64);
         for _ in 0..60 {
             let first = dice.below(voxels.len() as u64) as usize;
             let len = 1 + dice.below((voxels.len() - first).min(5000) as u64) as usize;
@@ -78,7 +69,7 @@ fn bricks_are_the_voxels_that_they_were_made_of() {
 }
 
 /// Into the middle of another array, whose other voxels stay.
-fn boxes_are_copied(bricks: &Bricks, voxels: &[Material], side: usize, dice: &mut Dice) {
+fn boxes_are_copied(bricks: &Bricks, voxels: &[Material], side: usize, dice: &mut Random) {
     for _ in 0..60 {
         let low = [(); 3].map(|()| dice.below(side as u64) as usize);
         let size = low.map(|low| 1 + dice.below((side - low).min(11) as u64) as usize);
@@ -125,7 +116,7 @@ fn what_was_written_is_read() {
 
 #[test]
 fn any_bytes_are_a_whole_chunk_or_none() {
-    let (materials, numbers) = scene(8, 5, 9, &mut Dice(3));
+    let (materials, numbers) = scene(8, 5, 9, &mut Random::new(3));
     let bricks = Bricks::of_numbers(&materials, &numbers).unwrap();
     let mut chunk = chunk_of(bricks, &materials, &numbers);
     let mut bytes = Vec::new();
@@ -156,7 +147,7 @@ fn any_bytes_are_a_whole_chunk_or_none() {
 
 #[test]
 fn planes_are_turned_and_turned_back() {
-    let mut dice = Dice(1);
+    let mut dice = Random::new(1);
     for _ in 0..1000 {
         let bits = dice.below(1 << 31) << 33 ^ dice.below(1 << 31) << 13 ^ dice.below(1 << 31);
         let turned = (0..64).fold(0, |turned, n| {

@@ -91,7 +91,7 @@ fn differences(device: &WgpuDevice, commands: usize) -> usize {
 fn lists_are_the_twins() {
     const TEST: &str = "lists_are_the_twins";
     let Some(mut device) = open(TEST, 317, 240) else { return };
-    let mut random = Random(1);
+    let mut random = Random::new(1);
     let mut meshes = Meshes::new(&mut device, 700);
     let origin =
         |slot: u32| [slot % 10 * 20, slot / 100 * 20, slot / 10 % 10 * 20].map(|c| c as i32);
@@ -137,7 +137,7 @@ fn lists_are_the_twins() {
 #[test]
 fn totals_come_back() {
     let Some(mut device) = open("totals_come_back", 64, 48) else { return };
-    let mut random = Random(2);
+    let mut random = Random::new(2);
     let mut meshes = Meshes::new(&mut device, 20);
     assert_eq!(device.cull_counts(), None);
     for slot in 0..20 {
@@ -167,7 +167,7 @@ fn totals_come_back() {
 fn commands_are_the_same_every_time() {
     let run = || {
         let mut device = open("commands_are_the_same_every_time", 128, 96)?;
-        let mut random = Random(3);
+        let mut random = Random::new(3);
         let mut meshes = Meshes::new(&mut device, 500);
         for slot in 0..500 {
             let origin = [slot % 25 * 20, 0, slot / 25 * 20].map(|c| c as i32);

@@ -16,9 +16,9 @@ fn agree(device: &mut WgpuDevice, meshes: &Meshes, view: &View, step: u32) -> Im
 /// No two faces of different meshes are equally near anywhere: pictures must agree in
 /// every pixel.
 fn fly(device: &mut WgpuDevice, seed: u64, steps: u32) {
-    let mut random = Random(seed);
+    let mut random = Random::new(seed);
     let mut meshes = Meshes::new(device, 600);
-    let cell = |random: &mut Random| [10, 4, 10].map(|cells| random.below(cells) as i32 * 20);
+    let cell = |random: &mut Random| [10, 4, 10].map(|cells| random.below(cells) * 20);
     let mut taken = std::collections::HashMap::new();
     for step in 0..steps {
         for _ in 0..if step % 10 == 0 { 150 } else { 12 } {
@@ -34,8 +34,8 @@ fn fly(device: &mut WgpuDevice, seed: u64, steps: u32) {
         }
         // Walls stand anywhere, so that much sticks out of them, and peeps round them.
         for _ in 0..if step % 6 == 2 { 4 } else { 0 } {
-            let [x, z] = [0, 1].map(|_| random.below(200) as i32);
-            let height = random.below(20) as i32;
+            let [x, z] = [0, 1].map(|_| random.below(200));
+            let height = random.below(20);
             meshes.set_wall(device, 580 + random.below(20), [x - 20, height, z]);
         }
         if step % 9 == 8 {
@@ -71,7 +71,7 @@ fn flights_show_the_same_without_counts() {
 #[test]
 fn smallest_pictures_show_the_same() {
     let Some(mut device) = open("smallest_pictures_show_the_same", 1, 1) else { return };
-    let mut random = Random(4);
+    let mut random = Random::new(4);
     let mut meshes = Meshes::new(&mut device, 50);
     for slot in 0..50 {
         let origin = [slot % 7 * 20, 0, slot / 7 * 20].map(|c| c as i32);
@@ -91,7 +91,7 @@ fn smallest_pictures_show_the_same() {
 #[test]
 fn what_is_behind_a_wall_is_left_out() {
     let Some(mut device) = open("what_is_behind_a_wall_is_left_out", 320, 240) else { return };
-    let mut random = Random(5);
+    let mut random = Random::new(5);
     let mut meshes = Meshes::new(&mut device, 1002);
     for slot in 0..1000 {
         let origin = [slot % 10 * 20 - 100, slot / 10 % 10 * 20 - 100, slot / 100 * -20 - 100];
@@ -120,7 +120,7 @@ fn what_is_behind_a_wall_is_left_out() {
 #[test]
 fn tables_take_turns() {
     let Some(mut device) = open("tables_take_turns", 160, 120) else { return };
-    let mut random = Random(6);
+    let mut random = Random::new(6);
     let mut tables = [Meshes::new(&mut device, 40), Meshes::new(&mut device, 40)];
     for step in 0..12 {
         for meshes in &mut tables {
@@ -137,8 +137,8 @@ fn tables_take_turns() {
 fn a_lost_device_is_an_error() {
     let Some(mut device) = open("a_lost_device_is_an_error (culling)", 16, 16) else { return };
     let mut meshes = Meshes::new(&mut device, 4);
-    meshes.set_random(&mut device, 0, [0; 3], &mut Random(7));
-    let view = flight(&mut Random(8), 0);
+    meshes.set_random(&mut device, 0, [0; 3], &mut Random::new(7));
+    let view = flight(&mut Random::new(8), 0);
     meshes.draw_culled(&mut device, &view);
     device.opened.device.destroy();
     let (frame, cull_frame) = Meshes::frame(&device, &view);
@@ -156,7 +156,7 @@ fn a_lost_device_is_an_error() {
 #[test]
 fn records_that_reach_outside_are_refused() {
     let Some(mut device) = open("records_that_reach_outside_are_refused", 16, 16) else { return };
-    let view = flight(&mut Random(9), 0);
+    let view = flight(&mut Random::new(9), 0);
     let place = DrawData { origin: [0; 3], level: 0, extent: 16 };
     for record in [
         CullRecord::new(0, place, 63, [0, 0, 0, 0, 0, 2]),
