@@ -9,7 +9,7 @@ use redb::{ReadableTable, WriteTransaction};
 use twox_hash::XxHash3_64;
 use web_time::SystemTime;
 
-use super::database::{INDEX, META, Store};
+use super::database::{INDEX, META, Store, damaged};
 use super::group::{Group, GroupPos, SLOTS};
 use super::id;
 use super::index::{Index, RegionPos, region_of};
@@ -68,14 +68,12 @@ impl Batch {
     }
 }
 
-/// What was committed last.
+/// What was committed last, as far as that is known.
 pub(super) struct Committed {
     pub(super) head: Head,
     pub(super) index: Index,
-    /// Heads since then whose commits failed: nobody knows whether they are on disk.
-    pub(super) attempted: Vec<Head>,
-    /// By which they would be told from another's.
-    pub(super) writer: u64,
+    /// By which this world's commits are told from another's.
+    writer: u64,
 }
 
 impl Committed {
@@ -84,17 +82,20 @@ impl Committed {
         let time = SystemTime::UNIX_EPOCH.elapsed().unwrap_or_default();
         let one = (id::process(), time, COUNT.fetch_add(1, Ordering::Relaxed));
         let writer = XxHash3_64::oneshot(format!("{one:?}").as_bytes());
-        Self { head, index, attempted: Vec::new(), writer }
+        Self { head, index, writer }
     }
 
-    /// Whether the world on disk is the one that is known here: when the disk fails, the file
-    /// is closed for a moment, and another may open it.
-    fn is_on_disk(&self, transaction: &WriteTransaction) -> Result<bool, redb::Error> {
+    /// The head on disk; `None` if another program changed the world, which it may while the
+    /// disk fails and the file is closed for a moment.
+    ///
+    /// It is a later one than the head known here where a commit failed and reached the disk
+    /// nevertheless.
+    fn head_on_disk(&self, transaction: &WriteTransaction) -> Result<Option<Head>, redb::Error> {
         let table = transaction.open_table(META)?;
         let head = table.get(HEAD)?.and_then(|bytes| Head::of_bytes(bytes.value()));
         let writer = table.get(WRITER)?.map(|bytes| bytes.value().to_vec());
         let is_own = writer.is_some_and(|it| it == self.writer.to_le_bytes());
-        Ok(head.is_some_and(|head| head == self.head || is_own && self.attempted.contains(&head)))
+        Ok(head.filter(|it| *it == self.head || is_own && it.revision > self.head.revision))
     }
 }
 
@@ -113,71 +114,68 @@ pub(super) fn commit(
 ) -> Result<(), WorldError> {
     let groups = pack(batch.chunks.iter().map(|(&at, chunk)| (at, chunk)).collect(), pool);
     let levels = pack_levels(batch, pool);
-    let (mut head, changes) = {
-        let committed = committed.read().unwrap_or_else(PoisonError::into_inner);
-        (committed.head.clone(), Changes::of(&committed.index, batch))
-    };
-    head.version = VERSION;
-    head.revision += 1;
-    head.chunk_count = head.chunk_count.saturating_add_signed(changes.chunk_count);
-    head.region_count = head.region_count.saturating_add_signed(changes.region_count);
-    let writer = {
-        let mut committed = committed.write().unwrap_or_else(PoisonError::into_inner);
-        committed.attempted.push(head.clone());
-        committed.writer
-    };
-    let was_known = store.write(|transaction| {
-        let known = committed.read().unwrap_or_else(PoisonError::into_inner);
-        if !known.is_on_disk(transaction)? {
-            return Ok(false);
-        }
-        drop(known);
+    let head = store.write(|transaction| {
+        let (on_disk, writer) = {
+            let known = committed.read().unwrap_or_else(PoisonError::into_inner);
+            (known.head_on_disk(transaction)?, known.writer)
+        };
+        let path = store.path();
+        let Some(on_disk) = on_disk else {
+            return Ok(Err(WorldError::ChangedElsewhere { path: path.into() }));
+        };
+        let head = match put_index(transaction, on_disk, &batch.chunks)? {
+            Ok(head) => head,
+            Err(problem) => return Ok(Err(damaged(path, "index", problem))),
+        };
         put_values(transaction, CHUNKS, &groups)?;
         put_values(transaction, LEVELS, &levels)?;
-        let mut table = transaction.open_table(INDEX)?;
-        for &region in &changes.regions {
-            match changes.index.region_bytes(region) {
-                Some(bytes) => table.insert(region, bytes.as_slice())?,
-                None => table.remove(region)?,
-            };
-        }
         put_meta(transaction, &head, writer, batch)?;
-        Ok(true)
-    })?;
-    if !was_known {
-        return Err(WorldError::ChangedElsewhere { path: store.path().into() });
-    }
+        Ok(Ok(head))
+    })??;
     let mut committed = committed.write().unwrap_or_else(PoisonError::into_inner);
-    changes.chunks.iter().for_each(|&(at, is_there)| committed.index.set(at, is_there));
+    batch.chunks.iter().for_each(|(&at, chunk)| committed.index.set(at, !chunk.is_empty()));
     committed.head = head;
-    committed.attempted.clear();
     Ok(())
 }
 
-/// What a batch changes in the index.
-struct Changes {
-    /// Chunks that come or go, and whether they are there then.
-    chunks: Vec<(ChunkPos, bool)>,
-    regions: BTreeSet<RegionPos>,
-    /// Those regions alone, as they will be.
-    index: Index,
-    chunk_count: i64,
-    region_count: i64,
-}
-
-impl Changes {
-    fn of(index: &Index, batch: &Batch) -> Self {
-        let changed = batch.chunks.iter().map(|(&at, chunk)| (at, !chunk.is_empty()));
-        let chunks: Vec<_> =
-            changed.filter(|&(at, is_there)| index.contains(at) != is_there).collect();
-        let regions: BTreeSet<_> = chunks.iter().map(|&(at, _)| region_of(at).0).collect();
-        let mut part = index.part(&regions);
-        let (chunks_before, regions_before) = (part.chunk_count(), part.region_count());
-        chunks.iter().for_each(|&(at, is_there)| part.set(at, is_there));
-        let chunk_count = part.chunk_count() as i64 - chunks_before as i64;
-        let region_count = part.region_count() as i64 - regions_before as i64;
-        Self { chunks, regions, index: part, chunk_count, region_count }
+/// Notes in the index on disk which chunks come and go, and returns the head that follows from
+/// the one on disk. The index in memory cannot tell: it lacks what a failed commit brought to the
+/// disk. Where a region is damaged, nothing is changed.
+fn put_index(
+    transaction: &WriteTransaction,
+    mut head: Head,
+    chunks: &BTreeMap<ChunkPos, Chunk>,
+) -> Result<Result<Head, String>, redb::Error> {
+    let mut table = transaction.open_table(INDEX)?;
+    let mut index = Index::default();
+    let regions: BTreeSet<RegionPos> = chunks.keys().map(|&at| region_of(at).0).collect();
+    for &region in &regions {
+        let Some(bytes) = table.get(region)? else { continue };
+        if let Err(problem) = index.add_region(region, bytes.value()) {
+            return Ok(Err(format!("region {region:?}: {problem}")));
+        }
     }
+    let counts = |index: &Index| (index.chunk_count(), index.region_count() as u64);
+    let before = counts(&index);
+    let mut changed = BTreeSet::new();
+    for (&at, chunk) in chunks {
+        if index.contains(at) == chunk.is_empty() {
+            index.set(at, !chunk.is_empty());
+            changed.insert(region_of(at).0);
+        }
+    }
+    for region in changed {
+        match index.region_bytes(region) {
+            Some(bytes) => table.insert(region, bytes.as_slice())?,
+            None => table.remove(region)?,
+        };
+    }
+    let after = counts(&index);
+    head.version = VERSION;
+    head.revision += 1;
+    head.chunk_count = (head.chunk_count + after.0).saturating_sub(before.0);
+    head.region_count = (head.region_count + after.1).saturating_sub(before.1);
+    Ok(Ok(head))
 }
 
 fn put_meta(

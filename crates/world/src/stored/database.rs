@@ -99,6 +99,9 @@ pub(super) enum Access {
     Read,
     /// In memory, where nobody else has it.
     Memory(MemoryFile),
+    /// On a disk that fails when a test says so.
+    #[cfg(test)]
+    Disk(super::tests::disk::Disk),
 }
 
 impl Store {

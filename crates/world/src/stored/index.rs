@@ -63,14 +63,6 @@ impl Index {
         }
     }
 
-    /// A copy of these regions alone.
-    pub(super) fn part(&self, regions: &BTreeSet<RegionPos>) -> Self {
-        let regions = regions.iter().filter_map(|at| self.regions.get_key_value(at));
-        let regions: BTreeMap<_, _> = regions.map(|(&at, bits)| (at, bits.clone())).collect();
-        let ones = regions.values().flat_map(|bits| bits.iter());
-        Self { chunk_count: ones.map(|word| u64::from(word.count_ones())).sum(), regions }
-    }
-
     /// Whether any chunk that `node` covers is there.
     ///
     /// # Cost

@@ -14,7 +14,8 @@ use super::*;
 use crate::{ChunkBox, GeneratedWorld, GeneratorConfig, Source, World, open_source};
 
 pub(crate) mod damage;
-pub(super) mod failing_disk;
+pub(super) mod disk;
+mod failing_disk;
 mod identity;
 mod levels;
 mod memory;

@@ -35,6 +35,11 @@ pub(super) fn open(
             Handle::Read(database).open(is_shared)
         }
         Access::Memory(file) => Handle::Write(open_memory(file, cache_bytes)?).open(false),
+        #[cfg(test)]
+        Access::Disk(disk) => {
+            let opened = shared(cache_bytes, |it| it.create_with_backend(disk.handle()))?;
+            Handle::Write(opened.0).open(opened.1)
+        }
     })
 }
 
@@ -54,14 +59,7 @@ pub(super) fn compact(mut database: Database) -> Result<(), redb::Error> {
 
 /// With whether others may have it open too.
 fn open_to_write(path: &Path, cache_bytes: usize) -> Result<(Database, bool), DatabaseError> {
-    shared(cache_bytes, |builder| {
-        // On a disk that fails when a test says so.
-        #[cfg(test)]
-        if let Some(disk) = super::super::tests::failing_disk::of(path) {
-            return builder.create_with_backend(disk);
-        }
-        builder.open(path)
-    })
+    shared(cache_bytes, |builder| builder.open(path))
 }
 
 /// Opens a file so that one may write it while others read what was there when they began: the

@@ -1,107 +1,16 @@
 //! A disk that fails when a test says so, and what is there when it works again.
 
-use std::collections::HashMap;
-use std::fs::OpenOptions;
-use std::io;
-use std::ops::Bound;
-use std::sync::LazyLock;
-use std::sync::atomic::AtomicI64;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::AtomicBool;
 
-use redb::backends::FileBackend;
-use redb::{BackendError, StorageBackend};
+use drystone_testing::Random;
 
+use super::disk::Disk;
 use super::*;
+use crate::NodePos;
+use crate::stored::committer::Who;
 
-/// How many writes each disk does before it fails; below zero it has failed.
-static DISKS: LazyLock<Mutex<HashMap<PathBuf, Arc<AtomicI64>>>> = LazyLock::new(Mutex::default);
-
-/// The disk below a file, if that may fail.
-pub(in super::super) fn of(path: &Path) -> Option<Disk> {
-    let left = Arc::clone(DISKS.lock().unwrap().get(path)?);
-    let file = OpenOptions::new().read(true).write(true).open(path).ok()?;
-    Some(Disk { file: FileBackend::new(file).ok()?, left })
-}
-
-#[derive(Debug)]
-pub(in super::super) struct Disk {
-    file: FileBackend,
-    left: Arc<AtomicI64>,
-}
-
-impl Disk {
-    fn spend(&self) -> io::Result<()> {
-        match self.left.fetch_sub(1, Ordering::Relaxed) {
-            1.. => Ok(()),
-            _ => Err(io::ErrorKind::StorageFull.into()),
-        }
-    }
-}
-
-impl StorageBackend for Disk {
-    fn len(&self) -> io::Result<u64> {
-        self.file.len()
-    }
-
-    fn read(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
-        self.file.read(offset, out)
-    }
-
-    fn set_len(&self, len: u64) -> io::Result<()> {
-        self.spend()?;
-        self.file.set_len(len)
-    }
-
-    fn sync_data(&self) -> io::Result<()> {
-        self.spend()?;
-        self.file.sync_data()
-    }
-
-    fn write(&self, offset: u64, data: &[u8]) -> io::Result<()> {
-        self.spend()?;
-        self.file.write(offset, data)
-    }
-
-    fn close(&self) -> io::Result<()> {
-        self.file.close()
-    }
-
-    fn try_lock_range(&self, start: Bound<u64>, end: Bound<u64>) -> Result<bool, BackendError> {
-        self.file.try_lock_range(start, end)
-    }
-
-    fn try_lock_shared_range(
-        &self,
-        start: Bound<u64>,
-        end: Bound<u64>,
-    ) -> Result<bool, BackendError> {
-        self.file.try_lock_shared_range(start, end)
-    }
-
-    fn lock_range(&self, start: Bound<u64>, end: Bound<u64>) -> Result<(), BackendError> {
-        self.file.lock_range(start, end)
-    }
-
-    fn lock_shared_range(&self, start: Bound<u64>, end: Bound<u64>) -> Result<(), BackendError> {
-        self.file.lock_shared_range(start, end)
-    }
-
-    fn unlock_range(&self, start: Bound<u64>, end: Bound<u64>) -> Result<(), BackendError> {
-        self.file.unlock_range(start, end)
-    }
-
-    fn query_lock_range(&self, start: Bound<u64>, end: Bound<u64>) -> Result<bool, BackendError> {
-        self.file.query_lock_range(start, end)
-    }
-}
-
-/// A world on a disk of its own, and how many writes that still does.
-fn world_on_disk(folder: &Folder) -> (StoredWorld, Arc<AtomicI64>) {
-    StoredWorld::create(&folder.file(), "", &materials(300)).unwrap().close().unwrap();
-    let left = Arc::new(AtomicI64::new(i64::MAX));
-    DISKS.lock().unwrap().insert(folder.file(), Arc::clone(&left));
-    let never = CommitPolicy { max_delay: Duration::from_secs(3600), max_bytes: u64::MAX };
-    (StoredWorld::open_with(&folder.file(), never).unwrap(), left)
-}
+const THREAD: fn() -> Who = || Who::Thread { packers: 1 };
 
 fn put(world: &StoredWorld, shadow: &mut BTreeMap<ChunkPos, Chunk>, dice: &mut u32) {
     for _ in 0..6 {
@@ -112,69 +21,295 @@ fn put(world: &StoredWorld, shadow: &mut BTreeMap<ChunkPos, Chunk>, dice: &mut u
     }
 }
 
+/// What is on the disk is read in full, by who changes worlds and by who checks them.
+fn assert_on_disk(disk: &Disk, shadow: &BTreeMap<ChunkPos, Chunk>) {
+    let folder = Folder::new();
+    fs::write(folder.file(), disk.bytes()).unwrap();
+    assert_eq!(StoredWorld::check(&folder.file()).unwrap().damage, [""; 0]);
+    assert_holds(&disk.open(Who::Asks).unwrap(), shadow);
+}
+
 /// The disk fails at every write in turn; nothing that was put is lost, and when there is room
 /// again, all of it is committed.
 #[test]
 fn after_a_full_disk_all_is_committed_when_there_is_room() {
-    let folder = Folder::new();
-    let (world, left) = world_on_disk(&folder);
+    let disk = Disk::with_world();
     let (mut dice, mut shadow) = (23, BTreeMap::new());
-    let mut failures = 0;
-    for writes in (0..60).step_by(3) {
+    for writes in 0.. {
+        let world = disk.open(THREAD()).unwrap();
         put(&world, &mut shadow, &mut dice);
-        left.store(writes, Ordering::Relaxed);
+        disk.fail_after(writes);
         let flushed = world.flush();
         if let Err(error) = &flushed {
             assert!(matches!(error, WorldError::NotCommitted { .. }), "{error}");
             let again = world.flush().unwrap_err();
             assert!(matches!(again, WorldError::NotCommitted { .. }), "{again}");
-            failures += 1;
         }
-        left.store(i64::MAX, Ordering::Relaxed);
+        disk.work();
+        assert_holds(&world, &shadow);
         world.flush().unwrap();
         assert_holds(&world, &shadow);
+        world.close().unwrap();
+        assert_on_disk(&disk, &shadow);
+        if flushed.is_ok() {
+            assert!(writes > 5, "{writes}");
+            return;
+        }
     }
-    assert!(failures > 3, "{failures}");
-    world.close().unwrap();
-    DISKS.lock().unwrap().remove(&folder.file());
-    assert_holds(&StoredWorld::open_read_only(&folder.file()).unwrap(), &shadow);
-    assert_eq!(StoredWorld::check(&folder.file()).unwrap().damage, [""; 0]);
+}
+
+/// A commit during which what it changes is undone, on a disk that fails.
+struct Undone<'a> {
+    before: &'a BTreeMap<ChunkPos, Chunk>,
+    changed: (ChunkPos, Chunk),
+    /// Before which of the commit's writes it is undone, and which of them fails.
+    undo_at: u64,
+    failing_write: u64,
+}
+
+impl Undone<'_> {
+    /// Whether the commit succeeded, and whether it reached the disk although it failed.
+    fn run(self) -> (bool, bool) {
+        let disk = Disk::with_world();
+        let world = Arc::new(disk.open(THREAD()).unwrap());
+        world.put(self.before.clone()).unwrap();
+        world.flush().unwrap();
+        let revision = world.revision();
+        let undo = [(self.changed.0, self.before[&self.changed.0].clone())];
+        world.put([self.changed]).unwrap();
+        disk.fail_after(self.failing_write);
+        let weak = Arc::downgrade(&world);
+        disk.call_after(self.undo_at, move || weak.upgrade().unwrap().put(undo).unwrap());
+        let is_committed = world.flush().is_ok();
+        disk.work();
+        assert_holds(&world, self.before);
+        world.flush().unwrap();
+        let has_reached_disk = !is_committed && world.revision() > revision + 1;
+        close(world);
+        assert_on_disk(&disk, self.before);
+        (is_committed, has_reached_disk)
+    }
+}
+
+/// The disk fails at each write of a commit in turn, and before each of them what it puts, or
+/// takes away, is undone.
+#[test]
+fn what_is_undone_while_its_commit_fails_is_undone_on_disk() {
+    let (at, other) = (ChunkPos::new(1, 2, 3), ChunkPos::new(99, 0, 0));
+    let [air, stone] = [0, 1].map(|it| Chunk::new(Chunk::SIDE, Material(it)));
+    let mut reached_disk_count = 0;
+    for (old, new) in [(&air, &stone), (&stone, &air)] {
+        for other_chunk in [&air, &stone] {
+            let before = &BTreeMap::from([(at, old.clone()), (other, other_chunk.clone())]);
+            let mut undone = |undo_at, failing_write| {
+                let changed = (at, new.clone());
+                let done = Undone { before, changed, undo_at, failing_write }.run();
+                reached_disk_count += u32::from(done.1);
+                done.0
+            };
+            // One that succeeds is over before its last write is tried.
+            let write_count = (0..).find(|&write| {
+                let is_committed = undone(0, write);
+                let rest = if is_committed { 0..0 } else { 1..write + 1 };
+                rest.for_each(|undo_at| assert!(!undone(undo_at, write)));
+                is_committed
+            });
+            assert!(write_count > Some(5), "{write_count:?}");
+        }
+    }
+    assert!(reached_disk_count > 10, "{reached_disk_count}");
 }
 
 /// What cannot be closed comes back whole, and is closed later.
 #[test]
 fn a_world_that_cannot_be_closed_comes_back() {
-    let folder = Folder::new();
-    let (world, left) = world_on_disk(&folder);
+    let disk = Disk::with_world();
+    let world = disk.open(THREAD()).unwrap();
     let (mut dice, mut shadow) = (29, BTreeMap::new());
     put(&world, &mut shadow, &mut dice);
-    left.store(2, Ordering::Relaxed);
+    disk.fail_after(2);
     let not_closed = world.close().unwrap_err();
     assert!(matches!(not_closed.error, WorldError::NotCommitted { .. }), "{not_closed}");
     let world = not_closed.world;
-    left.store(i64::MAX, Ordering::Relaxed);
+    disk.work();
     assert_holds(&world, &shadow);
     world.close().unwrap();
-    DISKS.lock().unwrap().remove(&folder.file());
-    assert_holds(&StoredWorld::open_read_only(&folder.file()).unwrap(), &shadow);
+    assert_on_disk(&disk, &shadow);
 }
 
 /// Another program that changed the world while the disk failed here is not overwritten.
 #[test]
 fn what_another_changed_meanwhile_is_kept() {
-    let folder = Folder::new();
-    let (world, left) = world_on_disk(&folder);
+    let disk = Disk::with_world();
+    let world = disk.open(THREAD()).unwrap();
     let stone = |n| [(ChunkPos::new(n, 0, 0), Chunk::new(Chunk::SIDE, Material(1)))];
+    let in_use = disk.open(THREAD()).unwrap_err();
+    assert!(matches!(in_use, WorldError::InUse { .. }), "{in_use}");
     world.put(stone(0)).unwrap();
-    left.store(2, Ordering::Relaxed);
+    disk.fail_after(2);
     world.flush().unwrap_err();
-    DISKS.lock().unwrap().remove(&folder.file());
-    let other = StoredWorld::open(&folder.file()).unwrap();
+    disk.work();
+    let other = disk.open(THREAD()).unwrap();
     other.put(stone(7)).unwrap();
     other.close().unwrap();
     let refused = world.flush().unwrap_err();
     assert!(refused.to_string().contains("another program"), "{refused}");
     drop(world);
-    let kept = StoredWorld::open_read_only(&folder.file()).unwrap();
-    assert_eq!(kept.chunk_positions(), [ChunkPos::new(7, 0, 0)]);
+    let [stone] = stone(7);
+    assert_on_disk(&disk, &BTreeMap::from([stone]));
+}
+
+/// Some places in three regions, two of them in one group.
+const PLACES: [ChunkPos; 5] = [
+    ChunkPos::new(0, 0, 0),
+    ChunkPos::new(1, 0, 0),
+    ChunkPos::new(2, 3, 1),
+    ChunkPos::new(16, 0, 0),
+    ChunkPos::new(-1, -1, -1),
+];
+
+/// What is done with a world on a disk that fails now and then, and what must be in it.
+struct Program {
+    random: Random,
+    disk: Disk,
+    /// Each chunk is of one material: comparing voxels would take most of the time.
+    shadow: BTreeMap<ChunkPos, Material>,
+    revision: u64,
+    failure_count: u32,
+    /// Commits that failed and reached the disk.
+    reached_disk_count: u32,
+}
+
+impl Program {
+    fn new(seed: u64, disk: Disk) -> Self {
+        let (random, shadow) = (Random::new(seed), BTreeMap::new());
+        Self { random, disk, shadow, revision: 0, failure_count: 0, reached_disk_count: 0 }
+    }
+
+    fn run(&mut self) {
+        let mut world = self.open();
+        for _ in 0..1 + self.random.below(4_u32) {
+            match self.random.below(8_u32) {
+                0 => {
+                    let level = 1 + self.random.below(2_u8);
+                    let node = NodePos::from(self.place()).ancestor(level);
+                    world.coarse_chunk(node).unwrap().unwrap();
+                }
+                1 => {
+                    close(world);
+                    world = self.open();
+                }
+                _ => {
+                    let chunks = self.chunks();
+                    self.shadow.extend(chunks.clone());
+                    world.put(filled(chunks)).unwrap();
+                    self.flush(&world);
+                }
+            }
+        }
+        close(world);
+        self.open();
+    }
+
+    fn place(&mut self) -> ChunkPos {
+        PLACES[self.random.below(PLACES.len())]
+    }
+
+    fn chunks(&mut self) -> Vec<(ChunkPos, Material)> {
+        let count = 1 + self.random.below(2_u32);
+        // Of air two times in five.
+        let material = |random: &mut Random| Material(random.below(5_u16).saturating_sub(1));
+        (0..count).map(|_| (self.place(), material(&mut self.random))).collect()
+    }
+
+    /// Commits all, with attempts that may fail before.
+    fn flush(&mut self, world: &Arc<StoredWorld>) {
+        while !self.try_flush(world) {
+            self.failure_count += 1;
+            if self.random.below(2_u32) == 0 {
+                break;
+            }
+        }
+        world.flush().unwrap();
+        self.count_commit(world);
+    }
+
+    /// Commits while the disk fails at some write, or at none, and puts more at another.
+    fn try_flush(&mut self, world: &Arc<StoredWorld>) -> bool {
+        self.disk.fail_after(self.random.below(24));
+        let (weak, chunks, is_put) = (Arc::downgrade(world), self.chunks(), Arc::default());
+        let (edits, puts) = (chunks.clone(), Arc::<AtomicBool>::clone(&is_put));
+        self.disk.call_after(self.random.below(20), move || {
+            weak.upgrade().unwrap().put(filled(edits)).unwrap();
+            puts.store(true, Ordering::Relaxed);
+        });
+        let flushed = world.flush();
+        self.disk.work();
+        if is_put.load(Ordering::Relaxed) {
+            self.shadow.extend(chunks);
+        }
+        if self.random.below(4_u32) == 0 {
+            self.assert_holds(world);
+        }
+        if flushed.is_ok() {
+            self.count_commit(world);
+        }
+        flushed.is_ok()
+    }
+
+    fn count_commit(&mut self, world: &StoredWorld) {
+        self.reached_disk_count += u32::from(world.revision() > self.revision + 1);
+        self.revision = world.revision();
+    }
+
+    /// The world as it is on the disk, in which all must be there, at every level.
+    fn open(&mut self) -> Arc<StoredWorld> {
+        let world = self.disk.open(Who::Asks).unwrap();
+        self.assert_holds(&world);
+        for at in PLACES {
+            let material = self.shadow.get(&at).copied().unwrap_or(Material::AIR);
+            for level in 1..=2 {
+                let kept = world.kept_level(NodePos::from(at).ancestor(level));
+                let local = [at.x, at.y, at.z].map(|c| ((c << 5 >> level) & 31) as u8);
+                let local = LocalPos::new(local[0], local[1], local[2]);
+                assert!(kept.is_none_or(|it| it.get(local) == material), "level {level}, {at:?}");
+            }
+        }
+        self.revision = world.revision();
+        Arc::new(world)
+    }
+
+    fn assert_holds(&self, world: &StoredWorld) {
+        let there = self.shadow.iter().filter(|(_, material)| !material.is_air());
+        let there: Vec<ChunkPos> = there.map(|(&at, _)| at).collect();
+        assert_eq!(world.chunk_positions(), there);
+        assert_eq!(world.chunk_count(), there.len() as u64);
+        for (&at, &material) in &self.shadow {
+            assert_eq!(world.chunk(at).unwrap().uniform(), Some(material), "{at:?}");
+        }
+    }
+}
+
+fn filled(chunks: Vec<(ChunkPos, Material)>) -> impl Iterator<Item = (ChunkPos, Chunk)> {
+    chunks.into_iter().map(|(at, material)| (at, Chunk::new(Chunk::SIDE, material)))
+}
+
+fn close(world: Arc<StoredWorld>) {
+    Arc::into_inner(world).unwrap().close().unwrap();
+}
+
+/// Programs without rule, on a disk that fails at any write, while more is put at any other.
+#[test]
+fn whatever_fails_what_was_put_is_there_when_the_world_is_opened_again() {
+    let new = Disk::with_world().bytes();
+    let (mut failure_count, mut reached_disk_count) = (0, 0);
+    for seed in 0..10_000 {
+        let mut program = Program::new(seed, Disk::of_bytes(new.clone()));
+        let run = catch_unwind(AssertUnwindSafe(|| program.run()));
+        assert!(run.is_ok(), "program {seed} failed");
+        failure_count += program.failure_count;
+        reached_disk_count += program.reached_disk_count;
+    }
+    assert!(failure_count > 5_000, "{failure_count}");
+    assert!(reached_disk_count > 500, "{reached_disk_count}");
 }
