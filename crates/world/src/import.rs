@@ -87,7 +87,8 @@ pub struct ImportProgress {
 
 /// Copies a source of any size into a stored world, chunk by chunk, on all cores, or on as
 /// many as the memory is for: 16 MiB each beyond 40. What was
-/// committed of an import that was stopped, or killed, is not done again.
+/// committed of an import that was stopped, or killed, is not done again. Voxels that were edited
+/// into the world meanwhile stay, wherever they are.
 ///
 /// ```text
 ///  source ──► slabs of 8 × 2 × 8 chunks ──► committed in groups, with how many were done
@@ -148,7 +149,7 @@ pub fn import(
             (progress.done, progress.resumed) = (progress.done + count, progress.resumed + count);
             continue;
         }
-        let (chunks, lost) = on(pool.as_ref(), || read(source, slab))?;
+        let (chunks, lost) = on(pool.as_ref(), || read(source, &world, slab))?;
         (progress.done, progress.lost) = (progress.done + count, progress.lost + lost);
         let ImportProgress { done, lost, .. } = progress;
         world.put_import(chunks, Mark { done, lost, ..mark }.to_bytes())?;
@@ -185,12 +186,14 @@ fn on<T: Send>(pool: Option<&ThreadPool>, work: impl FnOnce() -> T + Send) -> T 
     }
 }
 
-/// The chunks of a slab that hold anything, and how many are damaged.
+/// The chunks of a slab that hold anything, with what was edited of them, and how many are damaged.
 fn read(
     source: &dyn Source,
+    world: &StoredWorld,
     slab: Vec<ChunkPos>,
 ) -> Result<(Vec<(ChunkPos, Chunk)>, u64), WorldError> {
-    let read: Vec<_> = slab.into_par_iter().map(|at| (at, source.chunk(at))).collect();
+    let read_one = |at| (at, source.chunk(at).map(|chunk| with_edits(chunk, world.chunk(at))));
+    let read: Vec<_> = slab.into_par_iter().map(read_one).collect();
     let (mut chunks, mut lost) = (Vec::new(), 0);
     for (at, chunk) in read {
         match chunk {
@@ -201,6 +204,15 @@ fn read(
         }
     }
     Ok((chunks, lost))
+}
+
+/// An imported chunk with the voxels that an edit has put there before: all was air then, so only
+/// what is not air was edited. Edits that are damaged are lost already.
+fn with_edits(mut chunk: Chunk, edited: Result<Chunk, WorldError>) -> Chunk {
+    for (at, material) in edited.iter().flat_map(Chunk::iter_solid) {
+        chunk.set(at, material);
+    }
+    chunk
 }
 
 /// How far an import has come, as it is kept.

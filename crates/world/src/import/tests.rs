@@ -5,7 +5,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::thread::ThreadId;
 
-use drystone_voxel::{Material, MaterialTable};
+use drystone_voxel::{LocalPos, Material, MaterialTable};
 
 use super::*;
 use crate::{
@@ -94,6 +94,43 @@ fn stopped_and_resumed_it_is_the_same_as_in_one_go() {
         resumed.push(Mark::of_bytes(&begun).unwrap().done);
     }
     assert!(resumed.is_sorted() && resumed[0] > 0 && resumed.len() > 2, "{resumed:?}");
+}
+
+/// A voxel is edited into each chunk of a column while an import is stopped: those that it has
+/// reached, those that it has not, and those that are air in the source.
+#[test]
+fn a_resumed_import_keeps_what_was_edited_meanwhile() {
+    let file = File::new();
+    let (size, options) = ([20, 4, 9], ImportOptions::default());
+    let failing = Failing { source: source(size), left: AtomicU64::new(300) };
+    assert!(import(&failing, &file.0, &options, &mut |_| {}).is_err());
+
+    let (edited, stone) = (LocalPos::new(7, 8, 9), Material(1));
+    let columns = [0, 19].map(|x| (0..4).map(move |y| ChunkPos::new(x, y, 8)));
+    let edited_chunks: Vec<ChunkPos> = columns.into_iter().flatten().collect();
+    let world = StoredWorld::open(&file.0).unwrap();
+    let is_imported = |at: &&ChunkPos| world.chunk_positions().contains(at);
+    assert!((1..7).contains(&edited_chunks.iter().filter(is_imported).count()));
+    for &at in &edited_chunks {
+        let mut chunk = world.chunk(at).unwrap();
+        chunk.set(edited, stone);
+        world.put([(at, chunk)]).unwrap();
+    }
+    world.close().unwrap();
+
+    let (world, _) = import(&source(size), &file.0, &options, &mut |_| {}).unwrap();
+    let (imported, source) = (World::load(&world).unwrap(), source(size));
+    for at in source.chunk_positions() {
+        let mut expected = source.chunk(at).unwrap();
+        if edited_chunks.contains(&at) {
+            expected.set(edited, stone);
+        }
+        let same = match imported.chunk(at) {
+            Some(chunk) => chunk.iter().eq(expected.iter()),
+            None => expected.is_empty(),
+        };
+        assert!(same, "{at:?}");
+    }
 }
 
 #[test]
