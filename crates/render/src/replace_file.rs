@@ -1,15 +1,14 @@
 use std::{
-    fs,
+    fs::{self, OpenOptions},
+    io,
     path::{Path, PathBuf},
-    sync::atomic::{AtomicU32, Ordering},
 };
 
-/// Files begun by this process.
-static WRITTEN: AtomicU32 = AtomicU32::new(0);
+use tempfile::Builder;
 
-/// Writes a file so that nobody ever sees half of it: `write` fills a temporary file
-/// beside `path`, which then takes its place. A link is followed; a folder, device or
-/// pipe is not replaced.
+/// Writes a file so that nobody ever sees half of it, not even after a power failure: `write` fills
+/// a temporary file beside `path`, which then takes its place. A link is followed; a folder, device
+/// or pipe is not replaced.
 ///
 /// # Errors
 /// In words: what `path` is instead of a file, or what the system said. Nothing is left
@@ -19,17 +18,23 @@ pub fn replace_file(
     write: impl FnOnce(&Path) -> Result<(), String>,
 ) -> Result<(), String> {
     let path = replaceable(path)?;
-    // Several threads may write at a time.
-    let number = WRITTEN.fetch_add(1, Ordering::Relaxed);
-    let name = format!(".drystone-{}-{number}.part", std::process::id());
-    let temporary = path.with_file_name(name);
-    let written =
-        write(&temporary).and_then(|()| fs::rename(&temporary, path).map_err(|e| e.to_string()));
-    written.map_err(|reason| {
-        // The temporary file may not exist; the first error is the one to report.
-        let _ = fs::remove_file(&temporary);
-        format!("cannot be written: {reason}")
-    })
+    write_and_rename(&path, write).map_err(|reason| format!("cannot be written: {reason}"))
+}
+
+fn write_and_rename(
+    path: &Path,
+    write: impl FnOnce(&Path) -> Result<(), String>,
+) -> Result<(), String> {
+    let reason = |error: io::Error| error.to_string();
+    // With the permissions that any new file has.
+    let make = |own: &Path| OpenOptions::new().write(true).create_new(true).open(own);
+    let folder = path.parent().unwrap_or(Path::new(""));
+    let mut builder = Builder::new();
+    let made = builder.prefix(".drystone-").suffix(".part").make_in(folder, make);
+    let temporary = made.map_err(reason)?;
+    write(temporary.path())?;
+    temporary.as_file().sync_all().map_err(reason)?;
+    temporary.persist(path).map(drop).map_err(|refused| reason(refused.error))
 }
 
 /// `path`, or what it links to, where a file may take its place.
@@ -71,6 +76,16 @@ mod tests {
             assert_eq!(fs::read_to_string(&file).unwrap(), "four");
             assert!(put(Path::new("/dev/null"), "five").is_err());
             fs::remove_file(link).unwrap();
+        }
+        // Others may write into the folder too: a process of the same number in another container,
+        // or somebody who guesses names.
+        let name = |number| format!(".drystone-{}-{number}.part", std::process::id());
+        let others: Vec<_> = (0..100).map(|number| folder.join(name(number))).collect();
+        others.iter().for_each(|path| fs::write(path, "another's").unwrap());
+        put(&file, "six").unwrap();
+        for path in others {
+            assert_eq!(fs::read_to_string(&path).unwrap(), "another's");
+            fs::remove_file(path).unwrap();
         }
         // A writer that fails half way leaves what was there, and nothing beside it.
         let failed = replace_file(&file, |part| {

@@ -152,15 +152,22 @@ impl StoredWorld {
         materials: &MaterialTable,
         import: Option<Vec<u8>>,
     ) -> Result<(), WorldError> {
+        Self::publish(path, |new| Self::fill(new, name, Some(id::random()), materials, import))
+    }
+
+    /// Makes a file that `fill` writes, closed.
+    fn publish(
+        path: &Path,
+        fill: impl FnOnce(&Path) -> Result<(), WorldError>,
+    ) -> Result<(), WorldError> {
         let unreadable = |problem| WorldError::Unreadable { path: path.into(), problem };
         if path.exists() {
             return Err(unreadable(std::io::ErrorKind::AlreadyExists.into()));
         }
         // Under another name until it is a world: killed before that, it is not in the way.
         let new = publish::reserve(path).map_err(unreadable)?;
-        let made = Self::fill(&new, name, Some(id::random()), materials, import)
-            .and_then(|()| publish::publish(&new, path).map_err(unreadable));
-        made.inspect_err(|_| drop(fs::remove_file(&new)))
+        fill(&new)?;
+        new.persist_noclobber(path).map_err(|refused| unreadable(refused.error))
     }
 
     /// Makes an empty file a world without chunks.

@@ -1,4 +1,3 @@
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use drystone_voxel::{ChunkPos, Material, MaterialTable};
@@ -95,9 +94,9 @@ impl StoredWorld {
         let id = survey.id.or_else(|| survey.head.is_none().then(id::random));
         let repaired = Self::fill(&new, name, id, &materials, None)
             .and_then(|()| copy_whole(from, &new, has_levels))
-            .and_then(|()| publish::replace(&new, path, &kept).map_err(unreadable));
+            .and_then(|()| publish::replace(new, path, &kept).map_err(unreadable));
         drop(held);
-        repaired.inspect_err(|_| drop(fs::remove_file(&new)))?;
+        repaired?;
         Ok((report, Some(kept)))
     }
 }

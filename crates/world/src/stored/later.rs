@@ -1,4 +1,5 @@
 use std::fs;
+use std::io::ErrorKind;
 use std::mem;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, OnceLock, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
@@ -9,7 +10,7 @@ use web_time::Instant;
 
 use super::batch::WRITER;
 use super::database::META;
-use super::meta::Head;
+use super::meta::{self, Head};
 use super::{CommitPolicy, StoredWorld, publish};
 use crate::{ChunkBox, EditStore, NodePos, Saving, Source, WorldError};
 
@@ -184,10 +185,19 @@ impl StoredLater {
         Ok(())
     }
 
+    /// Makes the file and opens it. One that is there already is opened if nothing was ever put into
+    /// it: it was made here and could not be opened then, or by another that put nothing.
     fn create(&self, path: &Path) -> Result<StoredWorld, WorldError> {
-        StoredWorld::create_with(path, &self.name, &self.materials, None)?;
-        // One that cannot be opened would be in the way of the next that is made.
-        StoredWorld::open_with(path, self.policy).inspect_err(|_| drop(fs::remove_file(path)))
+        match StoredWorld::create_with(path, &self.name, &self.materials, None) {
+            Err(WorldError::Unreadable { problem, .. })
+                if problem.kind() == ErrorKind::AlreadyExists => {}
+            made => made?,
+        }
+        let world = StoredWorld::open_with(path, self.policy)?;
+        let is_new = world.revision() == 0
+            && world.name == self.name
+            && meta::begins_with(&self.materials, &world.materials);
+        if is_new { Ok(world) } else { Err(WorldError::ChangedElsewhere { path: path.into() }) }
     }
 
     /// Opens it for writing, if it is not.

@@ -1,26 +1,22 @@
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, OpenOptions};
 use std::io::{Error, ErrorKind, Result};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-/// Makes an empty file beside `path` that nobody else has: hidden, of this process's number.
-/// Such files of processes that were killed go.
-pub(super) fn reserve(path: &Path) -> Result<PathBuf> {
+use tempfile::{Builder, TempPath};
+
+/// Makes an empty file beside `path` that nobody else has, hidden and with this process's number in
+/// its name; it is removed when dropped. Such files of processes that were killed go.
+pub(super) fn reserve(path: &Path) -> Result<TempPath> {
     let name = path.file_name().ok_or(ErrorKind::InvalidInput)?;
     remove_left(path);
-    for number in 0..MOST {
-        let mut own = OsString::from(".");
-        own.push(name);
-        own.push(format!(".{}-{number}.new", std::process::id()));
-        let own = path.with_file_name(own);
-        match OpenOptions::new().write(true).create_new(true).open(&own) {
-            Ok(_) => return Ok(own),
-            // Another thread's, or left by a process of the same number that was killed.
-            Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
-            Err(error) => return Err(error),
-        }
-    }
-    Err(ErrorKind::AlreadyExists.into())
+    let mut prefix = OsString::from(".");
+    prefix.push(name);
+    prefix.push(format!(".{}-", std::process::id()));
+    // With the permissions that any new file has.
+    let make = |own: &Path| OpenOptions::new().write(true).create_new(true).open(own);
+    let file = Builder::new().prefix(&prefix).suffix(".new").make_in(folder_of(path), make)?;
+    Ok(file.into_temp_path())
 }
 
 /// Whether a file could be made at `path`, where none is: one beside it is made, and goes.
@@ -28,18 +24,18 @@ pub(super) fn can_make(path: &Path) -> Result<()> {
     if path.symlink_metadata().is_ok() {
         return Err(ErrorKind::AlreadyExists.into());
     }
-    reserve(path).and_then(fs::remove_file)
+    reserve(path).map(drop)
 }
 
-/// Files beside one that are tried.
-const MOST: u32 = 1 << 10;
+fn folder_of(path: &Path) -> &Path {
+    path.parent().filter(|it| !it.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
 
 /// Removes what a process left beside `path` that is not there any more. What cannot be told
 /// or removed is left.
 pub(super) fn remove_left(path: &Path) {
-    let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else { return };
-    let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
-    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+    let Some(name) = path.file_name() else { return };
+    for entry in fs::read_dir(folder_of(path)).into_iter().flatten().flatten() {
         let file_name = entry.file_name();
         let is_left = process_of(&file_name, name).is_some_and(has_ended);
         if is_left && is_unlocked(&entry.path()) {
@@ -51,9 +47,7 @@ pub(super) fn remove_left(path: &Path) {
 /// The number of the process that named a file so, to become one of the name `name`.
 fn process_of(file_name: &OsStr, name: &OsStr) -> Option<u32> {
     let middle = file_name.to_str()?.strip_prefix('.')?.strip_prefix(name.to_str()?)?;
-    let (process, number) = middle.strip_prefix('.')?.strip_suffix(".new")?.split_once('-')?;
-    number.parse::<u32>().ok()?;
-    process.parse().ok()
+    middle.strip_prefix('.')?.strip_suffix(".new")?.split_once('-')?.0.parse().ok()
 }
 
 /// Whether no process has this number; false where the system does not say.
@@ -67,33 +61,19 @@ fn is_unlocked(path: &Path) -> bool {
     fs::File::open(path).is_ok_and(|file| file.try_lock().is_ok())
 }
 
-/// Gives the file `new` the name `path`, which nothing has.
-///
-/// # Errors
-/// `AlreadyExists` where something has it, which stays as it is.
-pub(super) fn publish(new: &Path, path: &Path) -> Result<()> {
-    match fs::hard_link(new, path) {
-        // The link is what counts.
-        Ok(()) => fs::remove_file(new).or(Ok(())),
-        Err(error) if has_links(&error) => Err(error),
-        Err(_) if path.exists() => Err(ErrorKind::AlreadyExists.into()),
-        Err(_) => fs::rename(new, path),
-    }
-}
-
 /// Gives the file `new` the name `path`, and what had that the name `kept`, which nothing has.
 /// At every moment `path` names one of both, where files can have two names.
 ///
 /// # Errors
 /// `AlreadyExists` where something is named `kept`.
-pub(super) fn replace(new: &Path, path: &Path, kept: &Path) -> Result<()> {
+pub(super) fn replace(new: TempPath, path: &Path, kept: &Path) -> Result<()> {
     match fs::hard_link(path, kept) {
         Ok(()) => {}
         Err(error) if has_links(&error) => return Err(error),
         Err(_) if kept.exists() => return Err(ErrorKind::AlreadyExists.into()),
         Err(_) => fs::rename(path, kept)?,
     }
-    fs::rename(new, path)
+    Ok(new.persist(path)?)
 }
 
 /// Whether a link failed for another reason than that there are none.
@@ -112,19 +92,17 @@ mod tests {
         fs::create_dir_all(&folder).unwrap();
         let [path, kept] = ["a", "b"].map(|name| folder.join(name));
         let [first, second] = [1, 2].map(|_| reserve(&path).unwrap());
-        assert_ne!(first, second);
+        assert_ne!(first.to_path_buf(), second.to_path_buf());
         fs::write(&first, "1").unwrap();
         fs::write(&second, "2").unwrap();
-        publish(&first, &path).unwrap();
-        assert!(!first.exists());
-        assert_eq!(publish(&second, &path).unwrap_err().kind(), ErrorKind::AlreadyExists);
-        assert_eq!(fs::read(&path).unwrap(), b"1");
-        replace(&second, &path, &kept).unwrap();
+        first.persist(&path).unwrap();
+        replace(second, &path, &kept).unwrap();
         assert_eq!((fs::read(&path).unwrap(), fs::read(&kept).unwrap()), ("2".into(), "1".into()));
         let third = reserve(&path).unwrap();
-        let taken = replace(&third, &path, &kept).unwrap_err();
+        let taken = replace(third, &path, &kept).unwrap_err();
         assert_eq!(taken.kind(), ErrorKind::AlreadyExists);
         assert_eq!((fs::read(&path).unwrap(), fs::read(&kept).unwrap()), ("2".into(), "1".into()));
+        assert_eq!(fs::read_dir(&folder).unwrap().count(), 2);
         fs::remove_dir_all(folder).unwrap();
     }
 
@@ -143,7 +121,7 @@ mod tests {
             path
         };
         let (ended, own) = (u32::MAX, std::process::id());
-        let left = [0, 7].map(|n| file(format!(".w.{ended}-{n}.new")));
+        let left = ["0", "aB3xY9"].map(|n| file(format!(".w.{ended}-{n}.new")));
         let locked = file(format!(".w.{ended}-8.new"));
         let holder = fs::File::open(&locked).unwrap();
         holder.lock().unwrap();
@@ -151,7 +129,7 @@ mod tests {
             file(format!(".w.{own}-900.new")),
             file(format!(".v.{ended}-0.new")),
             file(format!("w.{ended}-0.new")),
-            file(format!(".w.{ended}-x.new")),
+            file(format!(".w.{ended}.new")),
             file(".w.new".into()),
             file("w".into()),
             locked,

@@ -1,6 +1,8 @@
 use std::fs::{self, File, OpenOptions};
 use std::io::{Read, Seek, SeekFrom, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
+
+use tempfile::TempPath;
 
 use super::publish;
 use crate::WorldError;
@@ -9,7 +11,7 @@ use crate::WorldError;
 /// is zeros there: it is found to be wrong when it is read, since all that is stored has its
 /// checksum. Removed when dropped.
 pub(super) struct Salvage {
-    path: PathBuf,
+    path: TempPath,
     /// What was found, in words.
     pub(super) problem: String,
 }
@@ -48,12 +50,6 @@ impl Salvage {
         // Opened as if it had been closed: else all of it would have to be whole.
         file.seek(SeekFrom::Start(FLAGS as u64))?;
         file.write_all(&[head[FLAGS] & !IS_OPEN])
-    }
-}
-
-impl Drop for Salvage {
-    fn drop(&mut self) {
-        let _ = fs::remove_file(&self.path);
     }
 }
 

@@ -8,6 +8,35 @@ fn uniform(material: u16) -> Chunk {
     Chunk::new(Chunk::SIDE, Material(material))
 }
 
+/// The file that the first edit makes is there already: it is never removed. It is written once
+/// nobody else has it, if nothing was put into it.
+#[test]
+fn a_file_that_another_made_first_is_written_only_if_it_is_empty() {
+    let name = format!("drystone-made-{}.drystone", std::process::id());
+    let path = std::env::temp_dir().join(name);
+    let _ = fs::remove_file(&path);
+    let (materials, policy) = (MaterialTable::new(), CommitPolicy::default());
+    let absent = || StoredLater::absent(Some(&path), "w".into(), materials.clone(), policy);
+    let (later, latest) = (absent(), absent());
+    let put = |later: &StoredLater| later.put_edited(vec![(PLACE, uniform(0))]);
+    let other = StoredWorld::create(&path, "w", &materials).unwrap();
+    assert!(matches!(put(&later), Err(WorldError::InUse { .. })));
+    other.flush().unwrap();
+    other.close().unwrap();
+    put(&later).unwrap();
+    later.flush().unwrap();
+
+    assert!(matches!(put(&latest), Err(WorldError::InUse { .. })));
+    drop(later);
+    assert!(matches!(put(&latest), Err(WorldError::ChangedElsewhere { .. })));
+    fs::write(&path, "no world").unwrap();
+    assert!(matches!(put(&latest), Err(WorldError::Unsupported { .. })));
+    fs::remove_file(&path).unwrap();
+    put(&latest).unwrap();
+    drop(latest);
+    fs::remove_file(path).unwrap();
+}
+
 /// Another takes the file just when it is closed to be opened for writing, leaves it as it was,
 /// or changes it.
 #[test]
