@@ -1,5 +1,5 @@
 use std::collections::HashSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError, RwLock};
 
 use drystone_voxel::{Chunk, ChunkPos, Material, MaterialTable};
@@ -233,7 +233,7 @@ fn name_of(source: &dyn Source) -> String {
 }
 
 fn other_edits(edits: &StoredLater, source: &dyn Source, found: String) -> WorldError {
-    let (path, source_name) = (edits.path().into(), source.identity());
+    let (path, source_name) = (edits.path(), source.identity());
     WorldError::OtherEdits { path, found, source_name }
 }
 
@@ -249,7 +249,7 @@ fn materials_of(source: &dyn Source) -> Result<MaterialTable, WorldError> {
 }
 
 impl EditStore for EditedSource {
-    fn path(&self) -> &Path {
+    fn path(&self) -> PathBuf {
         self.store().path()
     }
 
@@ -257,7 +257,7 @@ impl EditStore for EditedSource {
         let positions: Vec<ChunkPos> = chunks.iter().map(|&(position, _)| position).collect();
         let kept = |(position, chunk): (ChunkPos, Chunk)| (position, self.numbers.to_file(chunk));
         if !self.can_write {
-            return Err(WorldError::ReadOnly { path: self.path().into() });
+            return Err(WorldError::ReadOnly { path: self.path() });
         }
         if chunks.is_empty() {
             return Ok(());

@@ -160,14 +160,17 @@ impl StoredWorld {
         path: &Path,
         fill: impl FnOnce(&Path) -> Result<(), WorldError>,
     ) -> Result<(), WorldError> {
-        let unreadable = |problem| WorldError::Unreadable { path: path.into(), problem };
+        let unwritable = |problem| WorldError::Unwritable { path: path.into(), problem };
         if path.exists() {
-            return Err(unreadable(std::io::ErrorKind::AlreadyExists.into()));
+            return Err(unwritable(std::io::ErrorKind::AlreadyExists.into()));
         }
         // Under another name until it is a world: killed before that, it is not in the way.
-        let new = publish::reserve(path).map_err(unreadable)?;
-        fill(&new)?;
-        new.persist_noclobber(path).map_err(|refused| unreadable(refused.error))
+        let new = publish::reserve(path).map_err(unwritable)?;
+        fill(&new).map_err(|error| match error {
+            WorldError::Unreadable { problem, .. } => unwritable(problem),
+            other => other,
+        })?;
+        new.persist_noclobber(path).map_err(|refused| unwritable(refused.error))
     }
 
     /// Makes an empty file a world without chunks.

@@ -30,7 +30,7 @@ impl Viewer {
         }
         let keeper = self.editing.editor.keeper();
         if let Some(path) = keeper.edits_file() {
-            options.edits.edits = Some(path.to_path_buf());
+            options.edits.edits = Some(path);
         }
         let source = keeper.shared_source();
         self.is_read_again = true;

@@ -68,8 +68,8 @@ impl Saving {
 
     /// Saves now: to a new file where nothing keeps the edits but one could, which `say` is told
     /// as soon as it is made, whether or not it can be written then. So too where another has taken
-    /// the world, and where the world cannot be written for another reason and this is the `last`
-    /// time.
+    /// the file that keeps them, and where that cannot be written for another reason and this is the
+    /// `last` time.
     fn save(
         keeper: &mut EditKeeper,
         source: &SourceOptions,
@@ -89,7 +89,7 @@ impl Saving {
             Ok(()) => return Saved::Silent,
             Err(error) => error,
         };
-        if !keeper.is_in_place() || !(is_last || is_taken(&error)) {
+        if !keeper.can_keep_elsewhere() || !(is_last || is_taken(&error)) {
             return Saved::Failed(error);
         }
         let Ok(path) = commands::keep_in_new_file(source, |path| keeper.keep_at(path)) else {
@@ -130,8 +130,8 @@ impl Saving {
         (source, read_only): (&SourceOptions, bool),
         say: &mut dyn FnMut(String),
     ) -> Option<String> {
-        // Who edits a world wants it saved; a file that nobody has named is asked for.
-        let saved = match keeper.is_in_place() {
+        // Who edits a world, or names a file, wants it saved; one that nobody has named is asked for.
+        let saved = match keeper.can_keep_elsewhere() {
             true => match Self::save(keeper, source, true, say) {
                 Saved::Failed(error) => Err(error),
                 Saved::Nowhere | Saved::Silent => Ok(()),
@@ -185,9 +185,9 @@ impl Saving {
                     .into()
             }
             SaveState::NotKept => "edits are not kept".into(),
-            SaveState::Failed(reason) if keeper.is_in_place() => {
+            SaveState::Failed(reason) if keeper.can_keep_elsewhere() => {
                 format!(
-                    "edits are not saved ({reason}); Ctrl+S tries again, or saves them beside it"
+                    "edits are not saved ({reason}); Ctrl+S tries again, or saves them elsewhere"
                 )
             }
             SaveState::Failed(reason) => {

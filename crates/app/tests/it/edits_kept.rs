@@ -2,7 +2,7 @@
 
 use std::{
     collections::{BTreeSet, HashMap},
-    path::Path,
+    path::{Path, PathBuf},
     sync::{
         Arc, Mutex,
         atomic::{AtomicBool, AtomicU32, Ordering},
@@ -40,8 +40,8 @@ impl Faulty {
 }
 
 impl EditStore for FaultySource {
-    fn path(&self) -> &Path {
-        Path::new("faulty.drystone")
+    fn path(&self) -> PathBuf {
+        "faulty.drystone".into()
     }
     fn put_edited(&self, chunks: Vec<(ChunkPos, Chunk)>) -> Result<(), WorldError> {
         self.0.asked.fetch_add(1, Ordering::Relaxed);

@@ -1,4 +1,4 @@
-use std::path::Path;
+use std::path::PathBuf;
 
 use drystone_voxel::{Chunk, ChunkPos};
 
@@ -6,8 +6,8 @@ use crate::WorldError;
 
 /// Takes edited chunks and keeps them on disk.
 pub trait EditStore {
-    /// The file.
-    fn path(&self) -> &Path;
+    /// The file that keeps edits now.
+    fn path(&self) -> PathBuf;
 
     /// Takes chunks as they are now, all-air ones too. The source gives them from now on;
     /// they are committed later, many at once.

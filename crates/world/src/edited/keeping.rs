@@ -26,11 +26,13 @@ impl EditedSource {
         self.in_place().is_some()
     }
 
-    /// Makes a new file, which keeps edits from then on; also those that the source has taken
-    /// and not written.
+    /// Makes a new file, which keeps edits from then on: those too that were kept in another file,
+    /// which stays as it is, and those that the source itself has taken and not written. What is
+    /// damaged in the other file stays there alone.
     ///
     /// # Errors
-    /// A file that is there already, or that cannot be made: edits are kept as before then.
+    /// A file that is there already, or that cannot be made, and a source that was opened to be
+    /// read only: edits are kept as before then.
     pub fn keep_at(&self, path: &Path) -> Result<(), WorldError> {
         self.keep_by(|edits| edits.make_at(path))
     }
@@ -40,6 +42,9 @@ impl EditedSource {
         &self,
         make: impl FnOnce(&StoredLater) -> Result<(), WorldError>,
     ) -> Result<(), WorldError> {
+        if !self.can_write {
+            return Err(WorldError::ReadOnly { path: self.path() });
+        }
         let waiting = self.in_place().map_or_else(Vec::new, EditStore::waiting);
         make(&self.edits)?;
         self.put_edited(waiting)

@@ -2,7 +2,7 @@ use std::fs;
 use std::io::ErrorKind;
 use std::mem;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, OnceLock, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::{Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::time::Duration;
 
 use drystone_voxel::{Chunk, ChunkPos, Material, MaterialTable};
@@ -11,7 +11,7 @@ use web_time::Instant;
 use super::batch::WRITER;
 use super::database::META;
 use super::meta::{self, Head};
-use super::{CommitPolicy, StoredWorld, publish};
+use super::{CommitPolicy, StoredWorld, id, publish};
 use crate::{ChunkBox, EditStore, NodePos, Saving, Source, WorldError};
 
 mod memory;
@@ -68,8 +68,8 @@ pub struct StoredLater {
     /// Those that the file is to have from the first put on, if more.
     more_materials: Option<MaterialTable>,
     policy: CommitPolicy,
-    /// Empty as long as nobody has said where.
-    path: OnceLock<PathBuf>,
+    /// `None` as long as nobody has said where.
+    path: Mutex<Option<PathBuf>>,
     /// What it was when it was opened to be read.
     stamp: Option<Stamp>,
     state: RwLock<State>,
@@ -120,7 +120,7 @@ impl StoredLater {
             materials: world.materials().clone(),
             more_materials: None,
             policy,
-            path: path.to_owned().into(),
+            path: Mutex::new(Some(path.into())),
             stamp: Some(Stamp::of(&world)?),
             state: RwLock::new(State::Read(world)),
             looked: Mutex::default(),
@@ -135,7 +135,7 @@ impl StoredLater {
         materials: MaterialTable,
         policy: CommitPolicy,
     ) -> Self {
-        let path = path.map(|path| path.to_owned().into()).unwrap_or_default();
+        let path = Mutex::new(path.map(Path::to_owned));
         let state = RwLock::new(State::Absent);
         let looked = Mutex::default();
         Self { name, materials, more_materials: None, policy, path, stamp: None, state, looked }
@@ -144,7 +144,7 @@ impl StoredLater {
     /// Has the file get these materials with the first put: see [`StoredWorld::put_materials`].
     pub(crate) fn grow_materials(&mut self, materials: MaterialTable) -> Result<(), WorldError> {
         if let State::Write(world) = &*self.state() {
-            return world.put_materials(&materials);
+            world.put_materials(&materials)?;
         }
         self.more_materials = Some(materials);
         Ok(())
@@ -155,8 +155,12 @@ impl StoredLater {
     }
 
     /// Where it lies; `None` as long as nobody has said.
-    pub(crate) fn place(&self) -> Option<&Path> {
-        self.path.get().map(PathBuf::as_path)
+    pub(crate) fn place(&self) -> Option<PathBuf> {
+        self.path.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn set_place(&self, path: &Path) {
+        *self.path.lock().unwrap_or_else(PoisonError::into_inner) = Some(path.into());
     }
 
     /// Finds out whether it can be written there, or made where it is not.
@@ -166,30 +170,42 @@ impl StoredLater {
     pub(crate) fn check_place(&self) -> Result<(), WorldError> {
         let Some(path) = self.place() else { return Ok(()) };
         let can = match &*self.state() {
-            State::Absent => publish::can_make(path),
-            _ => fs::OpenOptions::new().write(true).open(path).map(drop),
+            State::Absent => publish::can_make(&path),
+            _ => fs::OpenOptions::new().write(true).open(&path).map(drop),
         };
-        can.map_err(|problem| WorldError::Unwritable { path: path.into(), problem })
+        can.map_err(|problem| WorldError::Unwritable { path, problem })
     }
 
-    /// Makes the world there, if nobody has said before where.
+    /// Makes a new file there, which has all that can be read of the one before, and is written
+    /// from now on in its place.
     ///
     /// # Errors
-    /// A file that is there already, or that cannot be made: then nobody has said yet.
+    /// A file that is there already, or that cannot be made: all is as before then.
     pub(crate) fn make_at(&self, path: &Path) -> Result<(), WorldError> {
         let mut state = self.lock();
-        if self.place().is_none() {
-            *state = State::Write(self.create(path)?);
-            let _ = self.path.set(path.into());
-        }
+        StoredWorld::publish(path, |new| self.fill(new, &state))?;
+        *state = State::Write(StoredWorld::open_with(path, self.policy)?);
+        self.set_place(path);
         Ok(())
+    }
+
+    /// Makes an empty file a world with the chunks of another.
+    fn fill(&self, new: &Path, from: &State) -> Result<(), WorldError> {
+        StoredWorld::fill(new, &self.name, Some(id::random()), self.all_materials(), None)?;
+        let world = StoredWorld::open_with(new, self.policy)?;
+        copy(from, &world)?;
+        Ok(world.close()?)
+    }
+
+    fn all_materials(&self) -> &MaterialTable {
+        self.more_materials.as_ref().unwrap_or(&self.materials)
     }
 
     /// Makes the file and opens it. One that is there already is opened if nothing was ever put into
     /// it: it was made here and could not be opened then, or by another that put nothing.
     fn create(&self, path: &Path) -> Result<StoredWorld, WorldError> {
         match StoredWorld::create_with(path, &self.name, &self.materials, None) {
-            Err(WorldError::Unreadable { problem, .. })
+            Err(WorldError::Unwritable { problem, .. })
                 if problem.kind() == ErrorKind::AlreadyExists => {}
             made => made?,
         }
@@ -207,6 +223,7 @@ impl StoredLater {
     /// before.
     pub fn open_for_writing(&self) -> Result<(), WorldError> {
         let Some(path) = self.place().filter(|_| !self.is_writing()) else { return Ok(()) };
+        let path = path.as_path();
         let mut state = self.lock();
         match mem::replace(&mut *state, State::Lost) {
             State::Write(world) => {
@@ -281,7 +298,7 @@ impl StoredLater {
         drop(state);
         let mut state = self.lock();
         if matches!(*state, State::Lost) && self.may_look() {
-            *state = self.opened_to_read(path);
+            *state = self.opened_to_read(&path);
         }
         drop(state);
         self.state()
@@ -299,7 +316,7 @@ impl StoredLater {
 
     /// What is read from a file that another took: nothing, with the reason.
     fn lost(&self) -> WorldError {
-        WorldError::InUse { path: self.path().into() }
+        WorldError::InUse { path: self.path() }
     }
 
     fn state(&self) -> RwLockReadGuard<'_, State> {
@@ -311,9 +328,16 @@ impl StoredLater {
     }
 }
 
+/// Puts what can be read of a file into another world. What is damaged stays where it is.
+fn copy(from: &State, to: &StoredWorld) -> Result<(), WorldError> {
+    let (State::Read(from) | State::Write(from)) = from else { return Ok(()) };
+    let whole = |at| from.chunk(at).ok().map(|chunk| (at, chunk));
+    from.chunk_positions().into_iter().filter_map(whole).try_for_each(|chunk| to.put([chunk]))
+}
+
 impl EditStore for StoredLater {
-    fn path(&self) -> &Path {
-        self.place().unwrap_or_else(|| Path::new(""))
+    fn path(&self) -> PathBuf {
+        self.place().unwrap_or_default()
     }
 
     fn put_edited(&self, chunks: Vec<(ChunkPos, Chunk)>) -> Result<(), WorldError> {

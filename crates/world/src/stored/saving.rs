@@ -1,4 +1,4 @@
-use std::path::Path;
+use std::path::PathBuf;
 
 use drystone_voxel::{Chunk, ChunkPos};
 
@@ -7,8 +7,8 @@ use super::committer::Committer;
 use crate::{EditStore, Saving, WorldError};
 
 impl EditStore for StoredWorld {
-    fn path(&self) -> &Path {
-        self.path()
+    fn path(&self) -> PathBuf {
+        self.path().into()
     }
 
     fn put_edited(&self, chunks: Vec<(ChunkPos, Chunk)>) -> Result<(), WorldError> {

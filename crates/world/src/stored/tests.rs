@@ -286,7 +286,7 @@ fn what_cannot_be_opened_says_why() {
         assert!(matches!(in_use, WorldError::InUse { .. }), "{in_use}");
     }
     let again = StoredWorld::create(&path, "", &materials(2)).unwrap_err();
-    assert!(matches!(again, WorldError::Unreadable { .. }), "{again}");
+    assert!(matches!(again, WorldError::Unwritable { .. }), "{again}");
     let mut head = world.with_committed(|committed| committed.head.clone());
     world.close().unwrap();
 

@@ -114,3 +114,48 @@ fn files_of_edits_are_made_by_the_first_edit() {
     drop(edited);
     [path, other].into_iter().for_each(|path| fs::remove_file(path).unwrap());
 }
+
+/// Of two that have one file of edits, whether it was there before or not, the second cannot write
+/// it: it has another keep what was edited before and what it edits itself.
+#[test]
+fn edits_go_to_another_file_where_theirs_is_taken() {
+    let policy = CommitPolicy::default();
+    let [before, own, last] = [0, 1, 3].map(|x| ChunkPos::new(x, 0, 0));
+    let put = |edited: &EditedSource, at, material| {
+        edited.put_edited(vec![(at, uniform(material))]).and_then(|()| edited.flush())
+    };
+    for is_there in [false, true] {
+        let [path, other] = ["taken", "elsewhere"].map(file);
+        let open = || EditedSource::open_later(generated(), &path, policy).unwrap();
+        if is_there {
+            put(&open(), before, 2).unwrap();
+        }
+        let (first, second) = (open(), open());
+        put(&first, PLACE, 2).unwrap();
+        assert!(matches!(put(&second, own, 3), Err(WorldError::InUse { .. })));
+        assert!(second.keep_at(&path).is_err(), "it is there already");
+        drop(first);
+        assert!(matches!(put(&second, own, 3), Err(WorldError::ChangedElsewhere { .. })));
+        let written = fs::read(&path).unwrap();
+        second.keep_at(&other).unwrap();
+        assert_eq!(EditStore::path(&second), other);
+        put(&second, own, 3).unwrap();
+        // And again, now that it writes a file of its own.
+        fs::remove_file(&other).unwrap();
+        second.keep_at(&other).unwrap();
+        put(&second, last, 4).unwrap();
+        drop(second);
+        assert!(fs::read(&path).unwrap() == written, "the first's stays as it is");
+
+        let edited = EditedSource::open_read_only(generated(), &other).unwrap();
+        let seen = |at| edited.chunk(at).unwrap().uniform().map(|it| it.0);
+        assert_eq!((seen(own), seen(last)), (Some(3), Some(4)));
+        assert_eq!(
+            (seen(before) == Some(2), edited.edited_count()),
+            (is_there, 2 + u64::from(is_there))
+        );
+        assert!(matches!(edited.keep_at(&file("never")), Err(WorldError::ReadOnly { .. })));
+        drop(edited);
+        [path, other].into_iter().for_each(|path| fs::remove_file(path).unwrap());
+    }
+}

@@ -71,7 +71,7 @@ fn names(start: &Path) -> impl Iterator<Item = PathBuf> {
 
 /// Whether a file cannot be made there, by anyone or by this user.
 fn is_denied(error: &WorldError) -> bool {
-    let WorldError::Unreadable { problem, .. } = error else { return false };
+    let WorldError::Unwritable { problem, .. } = error else { return false };
     matches!(problem.kind(), ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem)
 }
 
@@ -118,7 +118,7 @@ mod tests {
         let fails = |kind: ErrorKind| {
             move |path: &Path| match path.parent() {
                 Some(folder) if folder.as_os_str().is_empty() => Ok(()),
-                _ => Err(WorldError::Unreadable { path: path.into(), problem: kind.into() }),
+                _ => Err(WorldError::Unwritable { path: path.into(), problem: kind.into() }),
             }
         };
         let far = source(&["/somewhere/a.vox"]);
@@ -130,7 +130,7 @@ mod tests {
         // No second place to try.
         let denied = |_: &Path| {
             let problem = ErrorKind::PermissionDenied.into();
-            Err(WorldError::Unreadable { path: "x".into(), problem })
+            Err(WorldError::Unwritable { path: "x".into(), problem })
         };
         let mut count = 0;
         let counted = |path: &Path| {

@@ -1,6 +1,6 @@
 use std::any::Any;
 use std::collections::{BTreeMap, HashMap};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -126,40 +126,40 @@ impl EditKeeper {
         self.source()?.edit_store()
     }
 
-    /// What could keep the edits in a file that it has not yet.
-    fn without_file(&self) -> Option<&EditedSource> {
+    /// What could keep the edits in a new file.
+    fn edited(&self) -> Option<&EditedSource> {
         let source: &dyn Any = self.source()?;
-        let has_none = |it: &&EditedSource| it.lacks_file() || it.is_in_place();
-        source.downcast_ref().filter(has_none)
+        source.downcast_ref()
     }
 
     /// Whether nothing keeps the edits, but [`keep_at`](Self::keep_at) could have them kept.
     pub fn lacks_file(&self) -> bool {
-        self.without_file().is_some_and(EditedSource::lacks_file)
+        self.edited().is_some_and(EditedSource::lacks_file)
     }
 
-    /// Whether the world's own file keeps the edits, but [`keep_at`](Self::keep_at) could have
-    /// them kept in another.
-    pub fn is_in_place(&self) -> bool {
-        self.without_file().is_some_and(EditedSource::is_in_place)
+    /// Whether a file keeps the edits, but [`keep_at`](Self::keep_at) could have them kept in
+    /// another.
+    pub fn can_keep_elsewhere(&self) -> bool {
+        self.is_keeping() && self.edited().is_some()
     }
 
     /// The file beside the source that keeps the edits, once there is one: who reads the source
     /// again finds them there.
-    pub fn edits_file(&self) -> Option<&Path> {
-        let source: &dyn Any = self.source()?;
-        let edited: &EditedSource = source.downcast_ref()?;
+    pub fn edits_file(&self) -> Option<PathBuf> {
+        let edited = self.edited()?;
         let has_own = !edited.lacks_file() && !edited.is_in_place();
         has_own.then(|| edited.path())
     }
 
-    /// Has a new file keep all edits so far that are not on disk, and those to come, once they
-    /// are [saved](Self::save).
+    /// Has a new file keep all edits so far that the world's own file does not have, and those to
+    /// come, once they are [saved](Self::save).
     ///
     /// # Errors
-    /// A file that is there already, or that cannot be made: all is as before then.
+    /// A file that is there already, or that cannot be made, and a source that takes no edits: all
+    /// is as before then.
     pub fn keep_at(&self, path: &Path) -> Result<(), WorldError> {
-        self.without_file().map_or(Ok(()), |source| source.keep_at(path))
+        let read_only = || WorldError::ReadOnly { path: path.into() };
+        self.edited().ok_or_else(read_only)?.keep_at(path)
     }
 
     /// The same, but of a file in memory, which somebody keeps beyond the program's end.
@@ -167,7 +167,8 @@ impl EditKeeper {
     /// # Errors
     /// As [`EditedSource::keep_in`]: all is as before then.
     pub fn keep_in(&self, file: &MemoryFile) -> Result<(), WorldError> {
-        self.without_file().map_or(Ok(()), |source| source.keep_in(file))
+        let read_only = || WorldError::ReadOnly { path: file.name().into() };
+        self.edited().ok_or_else(read_only)?.keep_in(file)
     }
 
     /// How many edits were taken, those that took others back too.

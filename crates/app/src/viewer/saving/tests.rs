@@ -100,7 +100,8 @@ impl Opened {
 }
 
 impl Two {
-    fn open(name: &str) -> Self {
+    /// With the edits in a file that is not there yet where that is said.
+    fn open(name: &str, has_edits: bool) -> Self {
         let folder = std::env::temp_dir().join(format!("drystone-{name}-{}", std::process::id()));
         let _ = fs::remove_dir_all(&folder);
         fs::create_dir_all(&folder).unwrap();
@@ -110,32 +111,61 @@ impl Two {
         let all = [(ChunkPos::default(), Chunk::new(Chunk::SIDE, Material(1)))];
         stored.put(all).unwrap();
         stored.close().unwrap();
-        let Ok(options) = cli::parse(["drystone".into(), path.into()]) else { panic!("path") };
+        let edits = [std::ffi::OsString::from("--edits"), folder.join("e.drystone").into()];
+        let words = ["drystone".into(), path.into()].into_iter();
+        let words = words.chain(edits.into_iter().filter(|_| has_edits));
+        let Ok(options) = cli::parse(words) else { panic!("path") };
         let [first, second] = [0; 2].map(|_| Opened::new(&options));
         Self { folder, options, first, second }
     }
 
-    /// Closes both; what the world and the edits beside it have together along a row.
-    fn row(self) -> [u16; 4] {
-        let Self { folder, first, second, .. } = self;
-        drop((first, second));
-        let [path, beside] = ["w.drystone", "w.drystone.edits.drystone"].map(|it| folder.join(it));
+    /// What the world and the edits in a file have together along a row.
+    fn row(&self, edits: &str) -> [u16; 4] {
+        let [path, beside] = ["w.drystone", edits].map(|it| self.folder.join(it));
         let source = open_source(Some(&path)).unwrap();
         let edited = EditedSource::open_read_only(source, &beside).unwrap();
         let world = World::load(&edited).unwrap();
-        let row = [0, 1, 2, 40].map(|x| world.get(VoxelPos::new(x, 5, 5)).0);
-        drop(edited);
-        fs::remove_dir_all(folder).unwrap();
-        row
+        [0, 1, 2, 40].map(|x| world.get(VoxelPos::new(x, 5, 5)).0)
+    }
+
+    /// Ends the second by closing its window, or without being asked.
+    fn end_second(&mut self, closes: bool) {
+        let (mut saving, source) = (Saving::new(), &self.options.scene.source);
+        let (mut said, keeper) = (Vec::new(), &mut self.second.keeper);
+        let say = &mut |line| said.push(line);
+        if closes {
+            assert_eq!(saving.warning(Leaving::Close, keeper, (source, false), say), None);
+            saving.is_left = true;
+        }
+        saving.save_last(keeper, source, say).unwrap();
+        assert_eq!(keeper.state(), SaveState::Saved);
+        assert!(said.len() == 1 && said[0].contains(BESIDE), "{said:?}");
+    }
+
+    /// Closes both.
+    fn close(&mut self) {
+        for opened in [&mut self.first, &mut self.second] {
+            opened.keeper = EditKeeper::new(KeptBy::Nobody);
+        }
     }
 }
 
-/// Who edits second is told who has the world, and Ctrl+S saves beside it, whether the first is
-/// still there or has left; from then on edits go there.
+impl Drop for Two {
+    fn drop(&mut self) {
+        self.close();
+        let _ = fs::remove_dir_all(&self.folder);
+    }
+}
+
+/// The file that is made where the one that was named cannot be written.
+const BESIDE: &str = "w.drystone.edits.drystone";
+
+/// Who edits second is told who has the world, or the file of its edits, and Ctrl+S saves beside
+/// the world, whether the first is still there or has left; from then on edits go there.
 #[test]
 fn who_edits_second_saves_beside_the_world() {
-    for leaves in [false, true] {
-        let mut two = Two::open(&format!("second-{leaves}"));
+    for (leaves, has_edits) in [(false, false), (false, true), (true, false), (true, true)] {
+        let mut two = Two::open(&format!("second-{leaves}-{has_edits}"), has_edits);
         two.first.set(40, 2);
         assert_eq!(two.first.keeper.state(), SaveState::Unsaved(1));
         two.second.set(0, 3);
@@ -143,7 +173,7 @@ fn who_edits_second_saves_beside_the_world() {
         assert!(why.contains("another has this world open"), "{why}");
         two.first.keeper.save().unwrap();
         if leaves {
-            two.first = Opened { keeper: EditKeeper::new(KeptBy::Nobody), ..two.first };
+            two.first.keeper = EditKeeper::new(KeptBy::Nobody);
         }
         let mut said = Vec::new();
         let mut save = |two: &mut Two| {
@@ -158,28 +188,45 @@ fn who_edits_second_saves_beside_the_world() {
         let [line] = said.as_slice() else { panic!("{said:?}") };
         let why = if leaves { "another program has changed" } else { "another has this world" };
         assert!(line.contains(why) && line.contains("--edits"), "{line}");
+        two.close();
         // What was edited as a whole chunk is as the second has it.
-        assert_eq!(two.row(), [3, 4, 1, 2]);
+        if has_edits {
+            assert_eq!(two.row(BESIDE), [3, 4, 1, 0]);
+            assert_eq!(two.row("e.drystone"), [1, 1, 1, 2]);
+        } else {
+            assert_eq!(two.row(BESIDE), [3, 4, 1, 2]);
+        }
     }
 }
 
 /// However the second ends, without Ctrl+S.
 #[test]
 fn whoever_ends_second_saves_beside_the_world() {
-    for closes in [false, true] {
-        let mut two = Two::open(&format!("ends-{closes}"));
+    for (closes, has_edits) in [(false, false), (false, true), (true, false), (true, true)] {
+        let mut two = Two::open(&format!("ends-{closes}-{has_edits}"), has_edits);
         two.first.set(40, 2);
         two.second.set(2, 5);
-        let (mut saving, source) = (Saving::new(), &two.options.scene.source);
-        let (mut said, keeper) = (Vec::new(), &mut two.second.keeper);
-        let say = &mut |line| said.push(line);
-        if closes {
-            assert_eq!(saving.warning(Leaving::Close, keeper, (source, false), say), None);
-            saving.is_left = true;
-        }
-        saving.save_last(keeper, source, say).unwrap();
-        assert_eq!(keeper.state(), SaveState::Saved);
-        assert!(said.len() == 1 && said[0].contains("w.drystone.edits.drystone"), "{said:?}");
-        assert_eq!(two.row(), [1, 1, 5, 2]);
+        two.end_second(closes);
+        two.close();
+        assert_eq!(two.row(BESIDE)[..3], [1, 1, 5]);
+    }
+}
+
+/// The folder of the named file is gone, as when its disk was removed.
+#[test]
+fn edits_are_saved_beside_the_world_when_their_folder_is_gone() {
+    for closes in [false, true] {
+        let mut two = Two::open(&format!("gone-{closes}"), false);
+        let gone = two.folder.join("gone");
+        fs::create_dir(&gone).unwrap();
+        two.options.scene.edits.edits = Some(gone.join("e.drystone"));
+        two.second = Opened::new(&two.options);
+        fs::remove_dir(&gone).unwrap();
+        two.second.set(2, 5);
+        let SaveState::Failed(why) = two.second.keeper.state() else { panic!("it is gone") };
+        assert!(why.contains("e.drystone: cannot be written"), "{why}");
+        two.end_second(closes);
+        two.close();
+        assert_eq!(two.row(BESIDE)[..3], [1, 1, 5]);
     }
 }

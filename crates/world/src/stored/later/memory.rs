@@ -1,6 +1,6 @@
 use std::sync::{Mutex, RwLock};
 
-use super::{State, StoredLater};
+use super::{State, StoredLater, copy};
 use crate::stored::{CommitPolicy, MemoryFile, StoredWorld};
 use crate::{Source, WorldError};
 
@@ -16,24 +16,24 @@ impl StoredLater {
             materials: world.materials().clone(),
             more_materials: None,
             policy,
-            path: file.name().to_owned().into(),
+            path: Mutex::new(Some(file.name().into())),
             stamp: None,
             state: RwLock::new(State::Write(world)),
             looked: Mutex::default(),
         })
     }
 
-    /// Makes the world in an empty file in memory, if nobody has said before where.
+    /// Makes the world in an empty file in memory: see [`make_at`](Self::make_at).
     ///
     /// # Errors
-    /// No memory: then nobody has said yet.
+    /// A file that is not empty, or no memory: all is as before then.
     pub(crate) fn make_in(&self, file: &MemoryFile) -> Result<(), WorldError> {
         let mut state = self.lock();
-        if self.place().is_none() {
-            StoredWorld::create_in(file, &self.name, &self.materials)?;
-            *state = State::Write(StoredWorld::open_in(file, self.policy)?);
-            let _ = self.path.set(file.name().into());
-        }
+        StoredWorld::create_in(file, &self.name, self.all_materials())?;
+        let world = StoredWorld::open_in(file, self.policy)?;
+        copy(&state, &world)?;
+        *state = State::Write(world);
+        self.set_place(file.name());
         Ok(())
     }
 }
