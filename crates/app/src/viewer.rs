@@ -21,6 +21,8 @@ mod trial;
 mod walk;
 
 use std::{
+    mem,
+    panic::{self, AssertUnwindSafe},
     sync::Arc,
     time::{Duration, Instant},
 };
@@ -31,8 +33,9 @@ use drystone_render::{Atmosphere, View};
 use winit::{
     application::ApplicationHandler,
     dpi::PhysicalSize,
+    error::EventLoopError,
     event::{DeviceEvent, DeviceId, ElementState, KeyEvent, MouseButton, StartCause, WindowEvent},
-    event_loop::{ActiveEventLoop, ControlFlow, EventLoop, EventLoopProxy},
+    event_loop::{ActiveEventLoop, ControlFlow, EventLoop},
     keyboard::{KeyCode, PhysicalKey},
     window::{CursorGrabMode, Window, WindowId},
 };
@@ -55,7 +58,7 @@ use overlay::Overlay;
 pub(crate) use overlay::Textures as OverlayTextures;
 use screen::Screen;
 use screenshot::Screenshots;
-use signals::Wish;
+use signals::{Wish, Wishes};
 use status::Status;
 use trial::Trial;
 
@@ -83,26 +86,13 @@ pub(crate) fn run(
         .build()
         .map_err(|error| AppError::Window(error.to_string()))?;
     event_loop.set_control_flow(ControlFlow::Wait);
-    let proxy = event_loop.create_proxy();
-    signals::listen(proxy.clone());
-    let mut viewer = Viewer::begin(first, save.clone(), settings, proxy);
+    let wishes = Wishes::to(event_loop.create_proxy());
+    signals::listen(wishes.clone());
+    let mut viewer = Viewer::begin(first, save.clone(), settings, wishes);
     viewer.trial = frames.map(Trial::new);
-    let ran = event_loop.run_app(&mut viewer);
-    if let Err(error) = ran {
-        viewer.fail(AppError::Window(error.to_string()));
-    }
-    // However it ended: what is not saved now is lost.
-    let source = viewer.options.source.clone();
-    if let Err(error) = viewer.editing.save_last(&source) {
-        viewer.fail(AppError::NotSaved(error));
-    }
-    viewer.screenshots.finish();
-    // Who tries frames has chosen nothing.
-    if viewer.trial.is_none()
-        && let Err(problem) = settings_file.keep(&viewer.settings())
-    {
-        output::note(&problem);
-    }
+    // Frames that are tried choose no settings.
+    viewer.settings_file = frames.is_none().then_some(settings_file);
+    viewer.run(|viewer| event_loop.run_app(viewer));
     if options.verbose {
         output::note(&AllocatorReport::now().to_string());
     }
@@ -136,7 +126,9 @@ struct Viewer {
     overlay: Overlay,
     screenshots: Screenshots,
     settings: Settings,
-    proxy: EventLoopProxy<Wish>,
+    /// Where they are kept at the end; `None` for nowhere.
+    settings_file: Option<SettingsFile>,
+    wishes: Wishes,
     /// The name of what a thread reads.
     loading: Option<String>,
     /// Whether that is what is shown, to be shown in another way.
@@ -165,15 +157,12 @@ struct Viewer {
     /// How many places that are damaged were named.
     faults_noted: usize,
     failure: Option<AppError>,
+    /// Whether all that outlives the program was written.
+    is_over: bool,
 }
 
 impl Viewer {
-    fn new(
-        loaded: Loaded,
-        save: SaveArgs,
-        settings: Settings,
-        proxy: EventLoopProxy<Wish>,
-    ) -> Self {
+    fn new(loaded: Loaded, save: SaveArgs, settings: Settings, wishes: Wishes) -> Self {
         let Loaded { options, content, kept_by, quads } = loaded;
         let (framed, levels_said) = (content.framed(), options.levels);
         let (view, clear_air) = (framed.view(&options), content.clear_air(&options));
@@ -193,9 +182,10 @@ impl Viewer {
             flight: framed.flight(),
             walk: None,
             overlay: Overlay::new(settings.shows_panels),
-            screenshots: Screenshots::new(proxy.clone()),
+            screenshots: Screenshots::new(wishes.clone()),
             settings,
-            proxy,
+            settings_file: None,
+            wishes,
             loading: None,
             is_read_again: false,
             before: (0, 0),
@@ -212,9 +202,51 @@ impl Viewer {
             heals_at: None,
             faults_noted: 0,
             failure: None,
+            is_over: false,
         };
         viewer.note_source();
         viewer
+    }
+
+    /// Runs the event loop, which `run` does, and writes what outlives it, however it ends.
+    ///
+    /// # Panics
+    /// When `run` does, once all is written.
+    fn run(&mut self, run: impl FnOnce(&mut Self) -> Result<(), EventLoopError>) {
+        // Nothing is looked at after a panic but the edits, of which each chunk is whole.
+        let ran = panic::catch_unwind(AssertUnwindSafe(|| run(self)));
+        if let Ok(Err(error)) = &ran {
+            self.fail(AppError::Window(error.to_string()));
+        }
+        self.write_all();
+        if let Err(payload) = ran {
+            self.failure.iter().for_each(|error| output::note(&error.to_string()));
+            panic::resume_unwind(payload);
+        }
+    }
+
+    /// Writes what is lost otherwise when the program ends: edits, pictures, settings. Once: the
+    /// event loop's last event is the last of the program on some platforms, but not on all.
+    fn write_all(&mut self) {
+        if mem::replace(&mut self.is_over, true) {
+            return;
+        }
+        if let Err(error) = self.editing.save_last(&self.options.source) {
+            self.fail(AppError::NotSaved(error));
+        }
+        self.screenshots.finish();
+        let settings = self.settings();
+        let kept = self.settings_file.as_mut().map_or(Ok(()), |file| file.keep(&settings));
+        kept.unwrap_or_else(|problem| output::note(&problem));
+    }
+
+    /// Ends what the window shows. Where the user quits by the menu of macOS, the process ends
+    /// right after this, and nothing that follows the event loop runs.
+    fn leave(&mut self) {
+        self.finish_editing();
+        self.write_all();
+        // The device goes before the window that it draws to.
+        self.screen = None;
     }
 
     /// Opens the window and the screen in it.
@@ -420,8 +452,9 @@ impl ApplicationHandler<Wish> for Viewer {
     }
 
     fn exiting(&mut self, _: &ActiveEventLoop) {
-        self.finish_editing();
-        // The device goes before the window that it draws to.
-        self.screen = None;
+        self.leave();
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -17,9 +17,14 @@ use drystone::scene::{ChunkQuads, KeptBy, RendererKind};
 use drystone_voxel::MaterialTable;
 use drystone_world::{Source, StoredWorld, World};
 use rfd::AsyncFileDialog;
-use winit::event_loop::{ActiveEventLoop, EventLoopProxy};
+use winit::event_loop::ActiveEventLoop;
 
-use super::{Viewer, reading::beside_the_window, signals::Wish, status::Status};
+use super::{
+    Viewer,
+    reading::beside_the_window,
+    signals::{Wish, Wishes},
+    status::Status,
+};
 use crate::{
     AppError,
     cli::{EditsArgs, Haze, LevelsKind, SaveArgs, SceneOptions, SourceOptions},
@@ -171,20 +176,15 @@ fn options_for(path: PathBuf, shown: &SceneOptions, levels: LevelsKind) -> Scene
 
 impl Viewer {
     /// A viewer of what was read; where that is not yet done, of nothing until it is.
-    pub(super) fn begin(
-        first: First,
-        save: SaveArgs,
-        settings: Settings,
-        proxy: EventLoopProxy<Wish>,
-    ) -> Self {
+    pub(super) fn begin(first: First, save: SaveArgs, settings: Settings, wishes: Wishes) -> Self {
         let (options, progress, receiver) = match first {
-            First::Ready(loaded) => return Self::new(*loaded, save, settings, proxy),
+            First::Ready(loaded) => return Self::new(*loaded, save, settings, wishes),
             First::Later(options, progress, receiver) => (*options, progress, receiver),
         };
         let name = shown_name(options.source.path.as_deref());
         let content = Content::World(Box::new(World::new(&name, MaterialTable::new())));
         let nothing = Loaded { options, content, kept_by: KeptBy::Nobody, quads: Vec::new() };
-        let mut viewer = Self::new(nothing, save, settings, proxy.clone());
+        let mut viewer = Self::new(nothing, save, settings, wishes.clone());
         viewer.overlay.set_progress(Some(progress));
         (viewer.loading, viewer.awaits_first) = (Some(name), true);
         thread::spawn(move || {
@@ -193,7 +193,7 @@ impl Viewer {
                 Ok(Err(error)) => Wish::Fail(error),
                 Err(_) => Wish::Fail(AppError::Window(READER_FAILED.into())),
             };
-            let _ = proxy.send_event(wish);
+            wishes.send(wish);
         });
         viewer
     }
@@ -212,7 +212,7 @@ impl Viewer {
 
     /// Asks for a file, while the window goes on.
     pub(super) fn ask_for_file(&mut self) {
-        let proxy = self.proxy.clone();
+        let wishes = self.wishes.clone();
         let title = "A .vox, .mca, height map, polygon model or stored world";
         let (asked, start) = (AsyncFileDialog::new().set_title(title).pick_file(), Instant::now());
         thread::spawn(move || {
@@ -221,8 +221,7 @@ impl Viewer {
                 None if start.elapsed() < NO_DIALOG => Wish::Say(NO_DIALOG_HINT.into()),
                 None => return,
             };
-            // A viewer that has ended meanwhile reads no more.
-            let _ = proxy.send_event(wish);
+            wishes.send(wish);
         });
     }
 
@@ -275,7 +274,7 @@ impl Viewer {
         self.loading = Some(shown_name(path));
         // Before the thread looks: what the source takes from now on may be in it or not.
         self.before = (self.editing.changes, self.editing.editor.keeper().lacked_count());
-        let (save, proxy) = (self.save.clone(), self.proxy.clone());
+        let (save, wishes) = (self.save.clone(), self.wishes.clone());
         thread::spawn(move || {
             // With what is shown it shares the source alone, which may be asked on after that: as
             // `Source` demands. All else the thread has to itself.
@@ -285,8 +284,7 @@ impl Viewer {
                 Ok(Err(error)) => Wish::NotRead(error.to_string()),
                 Err(_) => Wish::NotRead(READER_FAILED.into()),
             };
-            // A viewer that has ended meanwhile shows no more.
-            let _ = proxy.send_event(wish);
+            wishes.send(wish);
         });
     }
 

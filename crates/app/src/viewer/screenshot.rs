@@ -8,13 +8,16 @@ use std::{
 };
 
 use drystone_render::{Image, RenderError};
-use winit::event_loop::{ActiveEventLoop, EventLoopProxy};
+use winit::event_loop::ActiveEventLoop;
 
-use super::{Viewer, signals::Wish};
+use super::{
+    Viewer,
+    signals::{Wish, Wishes},
+};
 
 /// Writes pictures, each on a thread, and tells the viewer.
 pub(super) struct Screenshots {
-    proxy: EventLoopProxy<Wish>,
+    wishes: Wishes,
     writing: Vec<JoinHandle<()>>,
 }
 
@@ -22,20 +25,19 @@ pub(super) struct Screenshots {
 const MOST: u32 = 1_000_000;
 
 impl Screenshots {
-    pub(super) const fn new(proxy: EventLoopProxy<Wish>) -> Self {
-        Self { proxy, writing: Vec::new() }
+    pub(super) const fn new(wishes: Wishes) -> Self {
+        Self { wishes, writing: Vec::new() }
     }
 
     fn write(&mut self, picture: Image) {
-        let proxy = self.proxy.clone();
+        let wishes = self.wishes.clone();
         self.writing.retain(|thread| !thread.is_finished());
         self.writing.push(thread::spawn(move || {
             let line = match save(Path::new(""), &picture) {
                 Ok(path) => format!("the picture is in {}", path.display()),
                 Err(error) => format!("the picture is not saved: {error}"),
             };
-            // A viewer that has ended meanwhile listens no more.
-            let _ = proxy.send_event(Wish::Say(line));
+            wishes.send(Wish::Say(line));
         }));
     }
 
