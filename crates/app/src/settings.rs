@@ -2,18 +2,24 @@
 //! platform has for settings.
 
 use std::{
-    env, fs, io,
-    path::{Path, PathBuf},
+    env,
+    ffi::OsString,
+    fs, io,
+    path::{self, Path, PathBuf},
 };
 
 use drystone::scene::RendererKind;
 use drystone_render::{PlacePolicy, replace_file};
-use serde_json::{Value, json};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use crate::cli::{HeightMapArgs, SourceOptions};
 
 /// What is remembered.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub(crate) struct Settings {
     /// What draws, where the command line does not say.
+    #[serde(with = "renderer_name")]
     pub(crate) renderer: RendererKind,
     /// Whether corners are darkened, where they can be.
     pub(crate) darkens_corners: bool,
@@ -22,7 +28,101 @@ pub(crate) struct Settings {
     /// Whether panels are shown.
     pub(crate) shows_panels: bool,
     /// Files that were opened, the last first, at most [`MOST_RECENT`].
-    pub(crate) recent: Vec<PathBuf>,
+    pub(crate) recent: Vec<RecentFile>,
+}
+
+/// A file that was opened, and what was said of it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(from = "Entry", into = "Entry")]
+pub(crate) struct RecentFile {
+    pub(crate) path: PathBuf,
+    /// The file beside it that keeps its edits.
+    pub(crate) edits: Option<PathBuf>,
+    merge: f32,
+    height_map: HeightMapArgs,
+}
+
+impl RecentFile {
+    /// A file with its options, and with the file that keeps its edits.
+    pub(crate) fn new(path: &Path, options: &SourceOptions, edits: Option<&Path>) -> Self {
+        // Names that hold wherever the next viewer is started.
+        let absolute = |path: &Path| path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
+        let SourceOptions { merge, height_map, .. } = options.clone();
+        Self { path: absolute(path), edits: edits.map(absolute), merge, height_map }
+    }
+
+    /// A file of which nothing is said.
+    pub(crate) fn of(path: PathBuf) -> Self {
+        Self { path, edits: None, merge: 0.0, height_map: HeightMapArgs::default() }
+    }
+
+    /// The options to open the file with.
+    pub(crate) fn source(&self) -> SourceOptions {
+        let (merge, height_map) = (self.merge, self.height_map.clone());
+        SourceOptions { merge, height_map, ..SourceOptions::of(self.path.clone()) }
+    }
+}
+
+/// A recent file in the settings file.
+#[derive(Serialize, Deserialize)]
+#[serde(untagged)]
+enum Entry {
+    /// A file of which nothing is said.
+    Path(Name),
+    File {
+        path: Name,
+        #[serde(default)]
+        edits: Option<Name>,
+        #[serde(default)]
+        merge: f32,
+        #[serde(default)]
+        height_map: HeightMapArgs,
+    },
+}
+
+impl From<Entry> for RecentFile {
+    fn from(entry: Entry) -> Self {
+        match entry {
+            Entry::Path(path) => Self::of(path.into()),
+            Entry::File { path, edits, merge, height_map } => {
+                Self { path: path.into(), edits: edits.map(Into::into), merge, height_map }
+            }
+        }
+    }
+}
+
+impl From<RecentFile> for Entry {
+    fn from(file: RecentFile) -> Self {
+        if file == RecentFile::of(file.path.clone()) {
+            return Self::Path(file.path.into());
+        }
+        let RecentFile { path, edits, merge, height_map } = file;
+        Self::File { path: path.into(), edits: edits.map(Into::into), merge, height_map }
+    }
+}
+
+/// A path in the settings file.
+#[derive(Serialize, Deserialize)]
+#[serde(untagged)]
+enum Name {
+    Text(String),
+    /// What is not Unicode.
+    Raw(OsString),
+}
+
+impl From<Name> for PathBuf {
+    fn from(name: Name) -> Self {
+        match name {
+            Name::Text(text) => text.into(),
+            Name::Raw(raw) => raw.into(),
+        }
+    }
+}
+
+impl From<PathBuf> for Name {
+    fn from(path: PathBuf) -> Self {
+        path.into_os_string().into_string().map_or_else(Self::Raw, Self::Text)
+    }
 }
 
 /// How many times as far as usual the mouse can turn.
@@ -49,73 +149,67 @@ impl Default for Settings {
 
 impl Settings {
     /// Puts a file in front of those that were opened.
-    pub(crate) fn opened(&mut self, path: &Path) {
-        // A name that holds wherever the next viewer is started.
-        let path = std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
-        self.recent.retain(|other| *other != path);
-        self.recent.insert(0, path);
+    pub(crate) fn opened(&mut self, file: RecentFile) {
+        self.recent.retain(|other| other.path != file.path);
+        self.recent.insert(0, file);
         self.recent.truncate(MOST_RECENT);
     }
 
-    fn to_json(&self) -> Value {
-        let recent: Vec<_> = self.recent.iter().filter_map(|path| path.to_str()).collect();
-        json!({
-            "renderer": name_of(self.renderer),
-            "darkens_corners": self.darkens_corners,
-            "mouse_speed": self.mouse_speed,
-            "shows_panels": self.shows_panels,
-            "recent": recent,
-        })
+    /// Adds the files that another viewer has opened since these settings were as `before`: behind
+    /// the one that was opened last.
+    fn add_others(&mut self, before: &Self, theirs: Vec<RecentFile>) {
+        let is_new = |file: &RecentFile| {
+            let is_known = |other: &RecentFile| other.path == file.path;
+            !self.recent.iter().chain(&before.recent).any(is_known)
+        };
+        let new: Vec<_> = theirs.into_iter().filter(is_new).collect();
+        let first = self.recent.len().min(1);
+        self.recent.splice(first..first, new);
+        self.recent.truncate(MOST_RECENT);
     }
 
-    /// The settings of a file: what it does not name is as at first.
+    /// A file as it was opened last; one that was not, without options.
+    pub(crate) fn recent_file(&self, path: &Path) -> RecentFile {
+        let absolute = path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
+        let known = self.recent.iter().find(|file| file.path == absolute).cloned();
+        known.unwrap_or_else(|| RecentFile::of(path.to_path_buf()))
+    }
+
+    /// The settings of a file: what it does not name is as at first, and what it names beside
+    /// them is of a later version.
     fn from_json(text: &str) -> Result<Self, String> {
-        let json: Value = serde_json::from_str(text).map_err(|error| error.to_string())?;
-        let Value::Object(json) = json else { return Err("it is no object".into()) };
-        let mut settings = Self::default();
-        for (key, value) in &json {
-            let is_set = match (key.as_str(), value) {
-                ("renderer", Value::String(name)) => {
-                    name.parse().map(|kind| settings.renderer = kind).is_ok()
-                }
-                ("darkens_corners", Value::Bool(is_on)) => {
-                    settings.darkens_corners = *is_on;
-                    true
-                }
-                ("shows_panels", Value::Bool(is_on)) => {
-                    settings.shows_panels = *is_on;
-                    true
-                }
-                ("mouse_speed", Value::Number(number)) => {
-                    let [slowest, fastest] = MOUSE_SPEEDS;
-                    settings.mouse_speed = number.as_f64().unwrap_or(1.0).clamp(slowest, fastest);
-                    true
-                }
-                ("recent", Value::Array(paths)) => {
-                    let paths: Option<Vec<_>> = paths.iter().map(Value::as_str).collect();
-                    let count = MOST_RECENT;
-                    let set = paths.map(|it| it.into_iter().take(count).map(Into::into).collect());
-                    set.map(|recent| settings.recent = recent).is_some()
-                }
-                ("renderer" | "darkens_corners" | "shows_panels" | "mouse_speed" | "recent", _) => {
-                    false
-                }
-                // Of a later version.
-                _ => true,
-            };
-            if !is_set {
-                return Err(format!("{key} cannot be {value}"));
-            }
+        // A list would be taken for the values of the settings in order.
+        if !text.trim_start().starts_with('{') {
+            return Err("it is no object".into());
         }
+        let mut settings: Self = serde_json::from_str(text).map_err(|error| error.to_string())?;
+        let [slowest, fastest] = MOUSE_SPEEDS;
+        settings.mouse_speed = settings.mouse_speed.clamp(slowest, fastest);
+        settings.recent.truncate(MOST_RECENT);
         Ok(settings)
     }
 }
 
-fn name_of(renderer: RendererKind) -> &'static str {
-    match renderer {
-        RendererKind::Pool => "pool",
-        RendererKind::Naive => "naive",
-        RendererKind::Instanced(policy) => PlacePolicy::renderer_name(policy),
+/// Renderers by the names that the command line has for them.
+mod renderer_name {
+    use super::{Deserialize, Deserializer, PlacePolicy, RendererKind, Serialize, Serializer};
+
+    pub(super) fn serialize<S: Serializer>(
+        renderer: &RendererKind,
+        to: S,
+    ) -> Result<S::Ok, S::Error> {
+        let name = match renderer {
+            RendererKind::Pool => "pool",
+            RendererKind::Naive => "naive",
+            RendererKind::Instanced(policy) => PlacePolicy::renderer_name(*policy),
+        };
+        name.serialize(to)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
+        from: D,
+    ) -> Result<RendererKind, D::Error> {
+        String::deserialize(from)?.parse().map_err(serde::de::Error::custom)
     }
 }
 
@@ -182,13 +276,19 @@ impl SettingsFile {
         let Some(path) = self.path.as_ref().filter(|_| self.kept.as_ref() != Some(settings)) else {
             return Ok(());
         };
-        let text = format!("{:#}\n", settings.to_json());
-        let written = path.parent().map_or(Ok(()), fs::create_dir_all).map_err(|it| it.to_string());
-        let write = |part: &Path| fs::write(part, &text).map_err(|error| error.to_string());
-        written
-            .and_then(|()| replace_file(path, write))
+        let there = fs::read_to_string(path).ok().and_then(|text| Settings::from_json(&text).ok());
+        let before = self.kept.take().unwrap_or_default();
+        let mut settings = settings.clone();
+        settings.add_others(&before, there.unwrap_or_default().recent);
+        let made = path.parent().map_or(Ok(()), fs::create_dir_all).map_err(|it| it.to_string());
+        let write = |part: &Path| {
+            let text =
+                serde_json::to_string_pretty(&settings).map_err(|error| error.to_string())?;
+            fs::write(part, text + "\n").map_err(|error| error.to_string())
+        };
+        made.and_then(|()| replace_file(path, write))
             .map_err(|error| format!("{}: settings are not kept: {error}", path.display()))?;
-        self.kept = Some(settings.clone());
+        self.kept = Some(settings);
         Ok(())
     }
 }
@@ -225,6 +325,7 @@ fn folder(variable: impl Fn(&str) -> Option<PathBuf>) -> Option<PathBuf> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cli;
 
     fn file(test: &str) -> (PathBuf, SettingsFile) {
         let name = format!("drystone-settings-{test}-{}", std::process::id());
@@ -242,7 +343,7 @@ mod tests {
             recent: Vec::new(),
         };
         for path in ["/a/castle.vox", "/b\"ö/r.0.0.mca", "/a/castle.vox"] {
-            settings.opened(path.as_ref());
+            settings.opened(RecentFile::of(path.into()));
         }
         settings
     }
@@ -262,6 +363,92 @@ mod tests {
         assert!(!folder.join(FILE).exists());
         again.keep(&Settings::default()).unwrap();
         assert_eq!(file.read(), (Settings::default(), None));
+        fs::remove_dir_all(folder.parent().unwrap()).unwrap();
+    }
+
+    /// Written by a version that knew nothing of what came later.
+    #[test]
+    fn settings_of_other_versions_are_read() {
+        let text = r#"{ "darkens_corners": true, "mouse_speed": 2, "recent": ["/a/b.vox", "/c.mca"],
+            "renderer": "instanced-oldest", "shows_panels": false, "later": { "than": this } }"#;
+        let read = Settings::from_json(&text.replace("this", "[1e300, null]")).unwrap();
+        let recent = ["/a/b.vox", "/c.mca"].map(|path| RecentFile::of(path.into()));
+        let expected = Settings {
+            renderer: RendererKind::Instanced(PlacePolicy::Oldest),
+            darkens_corners: true,
+            mouse_speed: 2.0,
+            shows_panels: false,
+            recent: recent.into(),
+        };
+        assert_eq!(read, expected);
+        assert_eq!(Settings::from_json("{}"), Ok(Settings::default()));
+        let [slowest, fastest] = MOUSE_SPEEDS;
+        for (speed, expected) in
+            [("1e300", fastest), ("18446744073709551615", fastest), ("-7", slowest)]
+        {
+            let read = Settings::from_json(&format!("{{\"mouse_speed\": {speed}}}")).unwrap();
+            assert_eq!(read.mouse_speed, expected);
+        }
+        for bad in ["1e999", "NaN", "null", "[]"] {
+            assert!(Settings::from_json(&format!("{{\"mouse_speed\": {bad}}}")).is_err(), "{bad}");
+        }
+    }
+
+    /// What opens a file as it was open before comes back with it.
+    #[test]
+    fn options_and_edits_of_recent_files_come_back() {
+        let (folder, mut file) = file("options");
+        let words = "drystone maps/alps.png --metres-per-sample 75x93 --vertical-scale 2 --snow-line \
+                     900 --voids filled --merge 0.25 --edits e.drystone";
+        let Ok(options) = cli::parse(words.split_whitespace().map(Into::into)) else { panic!() };
+        let (source, edits) = (options.scene.source, options.scene.edits.edits);
+        let path = source.path.clone().unwrap();
+        let mut settings = settings();
+        settings.opened(RecentFile::new(&path, &source, edits.as_deref()));
+        file.keep(&settings).unwrap();
+        let read = SettingsFile { path: file.path.clone(), kept: None }.read().0;
+        assert_eq!(read, settings);
+        let opened = read.recent_file(&path);
+        assert_eq!(opened.edits, Some(path::absolute("e.drystone").unwrap()));
+        let again = opened.source();
+        assert_eq!((again.merge, again.height_map), (source.merge, source.height_map));
+        let other = read.recent_file("maps/other.png".as_ref());
+        assert_eq!(other, RecentFile::of("maps/other.png".into()));
+        fs::remove_dir_all(folder.parent().unwrap()).unwrap();
+    }
+
+    #[test]
+    fn two_viewers_keep_the_files_of_both() {
+        let (folder, mut first) = file("two");
+        let opened = |settings: &Settings, names: &[&str]| {
+            let mut settings = settings.clone();
+            names.iter().for_each(|name| settings.opened(RecentFile::of(name.into())));
+            settings
+        };
+        let names = ["/0", "/1", "/2", "/3", "/4", "/5", "/6", "/7", "/8", "/9"];
+        first.keep(&opened(&Settings::default(), &names)).unwrap();
+        let mut second = SettingsFile { path: first.path.clone(), kept: None };
+        let before = [first.read().0, second.read().0];
+        first.keep(&opened(&before[0], &["/a", "/b"])).unwrap();
+        second.keep(&opened(&before[1], &["/c", "/8"])).unwrap();
+        let paths: Vec<_> = first.read().0.recent.into_iter().map(|file| file.path).collect();
+        let expected = ["/8", "/b", "/a", "/c", "/9", "/7", "/6", "/5", "/4", "/3"];
+        assert_eq!(paths, expected.map(PathBuf::from));
+        fs::remove_dir_all(folder.parent().unwrap()).unwrap();
+    }
+
+    /// File names of Linux are bytes.
+    #[cfg(unix)]
+    #[test]
+    fn a_path_that_is_no_text_comes_back() {
+        use std::os::unix::ffi::OsStringExt;
+
+        let (folder, mut file) = file("bytes");
+        let mut settings = Settings::default();
+        settings.opened(RecentFile::of(OsString::from_vec(b"/a/caf\xe9.vox".to_vec()).into()));
+        file.keep(&settings).unwrap();
+        let mut again = SettingsFile { path: file.path.clone(), kept: None };
+        assert_eq!(again.read(), (settings, None));
         fs::remove_dir_all(folder.parent().unwrap()).unwrap();
     }
 

@@ -235,6 +235,7 @@ impl Viewer {
             self.fail(AppError::NotSaved(error));
         }
         self.screenshots.finish();
+        self.note_source();
         let settings = self.settings();
         let kept = self.settings_file.as_mut().map_or(Ok(()), |file| file.keep(&settings));
         kept.unwrap_or_else(|problem| output::note(&problem));

@@ -2,8 +2,10 @@
 
 use clap::{Args, ValueEnum};
 use drystone_world::{HeightMapOptions, Voids};
+use serde::{Deserialize, Serialize};
 
-#[derive(Clone, Debug, Default, Args)]
+#[derive(Clone, Debug, Default, PartialEq, Args, Serialize, Deserialize)]
+#[serde(default)]
 #[command(next_help_heading = "Height maps")]
 pub(crate) struct HeightMapArgs {
     /// Metres between samples, from west to east and from north to south if they differ
@@ -28,7 +30,8 @@ pub(crate) struct HeightMapArgs {
     voids: Option<VoidsKind>,
 }
 
-#[derive(Clone, Copy, Debug, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 enum VoidsKind {
     Holes,
     Filled,

@@ -27,11 +27,11 @@ use super::{
 };
 use crate::{
     AppError,
-    cli::{EditsArgs, Haze, LevelsKind, SaveArgs, SceneOptions, SourceOptions},
+    cli::{EditsArgs, Haze, LevelsKind, SaveArgs, SceneOptions},
     commands,
     content::Content,
     progress::Progress,
-    settings::Settings,
+    settings::{RecentFile, Settings},
 };
 
 /// What was read of a file, ready to be shown.
@@ -149,10 +149,15 @@ fn fitting(options: SceneOptions) -> Option<SceneOptions> {
     options.misused().is_none().then_some(options)
 }
 
-/// The options for another file than is shown: what is said of that is not said of it, and how it
-/// is drawn depends on what it is.
-fn options_for(path: PathBuf, shown: &SceneOptions, levels: LevelsKind) -> SceneOptions {
-    let source = SourceOptions::of(path);
+/// The options for another file than is shown, or for the same once more: how it was opened before
+/// is part of `file`, what is said of the one that is shown is not said of it, and how it is drawn
+/// depends on what it is.
+pub(super) fn options_for(
+    file: RecentFile,
+    shown: &SceneOptions,
+    levels: LevelsKind,
+) -> SceneOptions {
+    let source = file.source();
     let is_model = source.model_path().is_some();
     let mut air = shown.air.clone();
     // A model has no levels to tint.
@@ -166,7 +171,7 @@ fn options_for(path: PathBuf, shown: &SceneOptions, levels: LevelsKind) -> Scene
         is_renderer_said: false,
         levels: if is_model { LevelsKind::Auto } else { levels },
         source,
-        edits: EditsArgs::default(),
+        edits: EditsArgs { edits: file.edits },
         eye: None,
         look: None,
         from: None,
@@ -203,10 +208,14 @@ impl Viewer {
         Settings { shows_panels: self.overlay.shows_panels(), ..self.settings.clone() }
     }
 
-    /// Remembers the file that is shown.
+    /// Remembers the file that is shown, with its options and with the file that keeps its edits,
+    /// which may have been made since it was opened.
     pub(super) fn note_source(&mut self) {
-        if let Some(path) = &self.options.source.path {
-            self.settings.opened(path);
+        let SceneOptions { source, edits, .. } = &self.options;
+        let made = self.editing.editor.keeper().edits_file();
+        if let Some(path) = &source.path {
+            let file = RecentFile::new(path, source, made.or(edits.edits.as_deref()));
+            self.settings.opened(file);
         }
     }
 
@@ -229,7 +238,8 @@ impl Viewer {
     pub(super) fn read_previous(&mut self) {
         let now = self.options.source.path.as_ref();
         let now = now.and_then(|path| std::path::absolute(path).ok());
-        let others = || self.settings.recent.iter().filter(|path| Some(*path) != now.as_ref());
+        let recent = || self.settings.recent.iter().map(|file| &file.path);
+        let others = || recent().filter(|path| Some(*path) != now.as_ref());
         // Where all are gone, reading tells what is wrong with one.
         match others().find(|path| path.exists()).or_else(|| others().next()) {
             Some(path) => self.read(path.clone()),
@@ -245,13 +255,18 @@ impl Viewer {
             return self.say(&line);
         }
         // Its edits would be another program's to the second reader.
-        if StoredWorld::is_stored(&path) && self.shows(&path) {
+        let is_written = self.editing.editor.keeper().edits_file().is_some();
+        if (is_written || StoredWorld::is_stored(&path)) && self.shows(&path) {
             return self.say("that world is shown");
         }
         if !self.may_leave() {
             return;
         }
-        let options = options_for(path, &self.options, self.levels_said);
+        self.note_source();
+        let mut file = self.settings.recent_file(&path);
+        // Nothing makes the file of edits where nothing is edited.
+        file.edits = file.edits.filter(|edits| !self.save.read_only || edits.exists());
+        let options = options_for(file, &self.options, self.levels_said);
         if let Some(problem) = options.misused() {
             return self.say(problem);
         }
@@ -339,7 +354,7 @@ mod tests {
         let Ok(asked) = cli::parse(words.map(Into::into)) else { panic!("options") };
         let shown = SceneOptions { ao: true, ..asked.scene };
         let [model, voxels] = ["b.obj", "b.vox"].map(|name| {
-            let options = options_for(name.into(), &shown, LevelsKind::On);
+            let options = options_for(RecentFile::of(name.into()), &shown, LevelsKind::On);
             assert_eq!(options.misused(), None, "{name}");
             options
         });
@@ -354,7 +369,7 @@ mod tests {
             let Ok(asked) = cli::parse(["drystone", "a.vox"].map(Into::into)) else { panic!() };
             let mut shown = asked.scene;
             shown.air.haze = Some(haze);
-            let options = options_for("b.vox".into(), &shown, LevelsKind::Auto);
+            let options = options_for(RecentFile::of("b.vox".into()), &shown, LevelsKind::Auto);
             assert_eq!(options.air.haze, expected);
         }
     }

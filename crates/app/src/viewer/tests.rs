@@ -9,8 +9,16 @@ use drystone::scene::{KeptBy, SaveState};
 use drystone_voxel::{Material, VoxelPos};
 use drystone_world::{CommitPolicy, Edit, EditedSource, VoxelShape, World, open_source};
 
-use super::{Loaded, Viewer, Wishes, opening::First};
-use crate::{AppError, cli, content::Content, settings::Settings};
+use super::{
+    Loaded, Viewer, Wishes,
+    opening::{First, options_for},
+};
+use crate::{
+    AppError,
+    cli::{self, LevelsKind},
+    content::Content,
+    settings::Settings,
+};
 
 /// A folder of a test's own, empty.
 fn scratch(test: &str) -> PathBuf {
@@ -80,5 +88,21 @@ fn a_panic_of_the_windows_thread_saves() {
     assert_eq!(payload.downcast_ref(), Some(&"of the window"), "it is not held back");
     drop(viewer);
     assert_eq!(kept_count(&folder.join("a.vox.edits.drystone")), 1);
+    fs::remove_dir_all(folder).unwrap();
+}
+
+/// Who comes back to a file has the edits that were saved meanwhile, and goes on in the same file.
+#[test]
+fn a_file_is_remembered_with_the_edits_that_were_saved() {
+    let folder = scratch("remembered");
+    let (path, edits) = (folder.join("a.vox"), folder.join("a.vox.edits.drystone"));
+    let mut viewer = edited(&path);
+    assert_eq!(viewer.settings.recent_file(&path).edits, None);
+    viewer.save();
+    viewer.note_source();
+    assert_eq!(viewer.settings.recent_file(&path).edits.as_deref(), Some(edits.as_path()));
+    let again = options_for(viewer.settings.recent_file(&path), &viewer.options, LevelsKind::Auto);
+    assert_eq!(again.edits.edits, Some(edits));
+    drop(viewer);
     fs::remove_dir_all(folder).unwrap();
 }

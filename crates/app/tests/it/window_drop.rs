@@ -16,7 +16,7 @@ use crate::{
 };
 
 /// A file of one block of voxels of one colour, as MagicaVoxel writes them.
-fn write_block(path: &Path, [r, g, b]: [u8; 3]) {
+pub(crate) fn write_block(path: &Path, [r, g, b]: [u8; 3]) {
     let places = (0..4_u8).flat_map(|x| (0..4).flat_map(move |y| (0..4).map(move |z| [x, y, z])));
     let voxels = places.map(|[x, y, z]| dot_vox::Voxel { x, y, z, i: 0 }).collect();
     let model = dot_vox::Model { size: dot_vox::Size { x: 4, y: 4, z: 4 }, voxels };

@@ -7,11 +7,14 @@ use std::{
     time::{Duration, Instant},
 };
 
-use drystone_world::{CommitPolicy, EditedSource, GeneratedWorld, GeneratorConfig};
+use drystone_world::{
+    CommitPolicy, EditedSource, GeneratedWorld, GeneratorConfig, Source, World, open_source,
+};
 
 use crate::{
     program::{binary, drystone, run, scratch},
     window::{PATIENCE, Screen, Viewer, screen, wait_for_title, window_of},
+    window_drop::write_block,
 };
 
 /// Waits until the title says this no more.
@@ -199,6 +202,51 @@ fn the_viewer_makes_a_file_for_edits_that_nothing_keeps() {
         let with = ["--edits", "generated-7.edits.drystone"];
         assert!(!told(&[&["info", "--seed", "7", "--chunks", "2x4x2"], &with[..]].concat()));
     }
+}
+
+/// Who opens another file and comes back has what was saved, and goes on in the same file of edits.
+#[test]
+fn going_back_to_a_file_brings_its_edits() {
+    let test = "going_back_to_a_file_brings_its_edits";
+    let Some(screen) = screen(test) else { return };
+    let folder = scratch(test);
+    let files = ["first.vox", "second.vox"].map(|name| folder.join(name));
+    files.iter().for_each(|file| write_block(file, [250, 20, 20]));
+    let [edits, more] = [".", "-2."].map(|it| folder.join(format!("first.vox.edits{it}drystone")));
+    [&edits, &more].into_iter().for_each(|path| drop(std::fs::remove_file(path)));
+    let mut command = screen.command(binary());
+    command.args(["view", "--backend", "soft", "--size", "64x48"]).arg(&files[1]);
+    let config = folder.join("config");
+    let recent = serde_json::json!({ "shows_panels": false, "recent": [&files[1], &files[0]] });
+    std::fs::create_dir_all(&config).unwrap();
+    std::fs::write(config.join("settings.json"), recent.to_string()).unwrap();
+    let mut viewer = Viewer(command.env("DRYSTONE_CONFIG", &config).spawn().unwrap());
+    let window = window_of(&screen, &mut viewer);
+    wait_for_title(&screen, &window, "second");
+    focus(&screen, &window);
+    for _ in 0..2 {
+        screen.xdotool(&["key", "p"]).unwrap();
+        wait_for_title(&screen, &window, "first");
+        screen.xdotool(&["key", "e"]).unwrap();
+        wait_for_title(&screen, &window, "edit: voxel");
+        let click = ["mousemove", "--window", &window, "32", "24", "click", "1"];
+        screen.xdotool(&click).unwrap();
+        wait_for_title(&screen, &window, "1 voxel changed");
+        screen.xdotool(&["key", "ctrl+s"]).unwrap();
+        wait_for_title(&screen, &window, "| saved |");
+        screen.xdotool(&["key", "Escape", "key", "p"]).unwrap();
+        wait_for_title(&screen, &window, "second");
+    }
+    screen.xdotool(&["key", "Escape"]).unwrap();
+    assert!(viewer.wait());
+    let open = || open_source(Some(&files[0])).unwrap();
+    let count = |source: &dyn Source| World::load(source).unwrap().solid_count();
+    let edited = EditedSource::open_read_only(open(), &edits).unwrap();
+    assert_eq!(count(&edited), count(open().as_ref()) - 2, "both edits are in one file");
+    assert!(!more.exists());
+    let text = std::fs::read_to_string(config.join("settings.json")).unwrap();
+    let settings: serde_json::Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(settings["recent"][1]["edits"], edits.to_str().unwrap());
 }
 
 /// A model has no voxels: that is said, and no mode is entered.

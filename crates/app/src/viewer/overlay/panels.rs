@@ -20,7 +20,7 @@ use crate::{
     cli,
     commands::{bytes, grouped},
     output,
-    settings::{MOUSE_SPEEDS, Settings},
+    settings::{MOUSE_SPEEDS, RecentFile, Settings},
 };
 
 mod air;
@@ -258,7 +258,7 @@ fn files(ui: &mut Ui, settings: &Settings, actions: &mut Vec<Action>) {
     if ui.button("File…").clicked() {
         actions.push(Action::OpenDialog);
     }
-    for path in &settings.recent {
+    for RecentFile { path, .. } in &settings.recent {
         let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
         let whole = output::plain(&path.to_string_lossy());
         if ui.link(output::plain(&name)).on_hover_text(whole).clicked() {

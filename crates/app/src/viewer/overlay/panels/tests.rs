@@ -17,7 +17,8 @@ fn materials() -> MaterialTable {
 }
 
 fn settings() -> Settings {
-    Settings { recent: vec!["/a/castle.vox".into()], ..Settings::default() }
+    let castle = RecentFile::of("/a/castle.vox".into());
+    Settings { recent: vec![castle], ..Settings::default() }
 }
 
 fn facts<'a>(materials: &'a MaterialTable, settings: &'a Settings, is_on: bool) -> Facts<'a> {
