@@ -26,6 +26,10 @@ pub(crate) enum AppError {
     Pictures { path: PathBuf, problem: String },
     #[error("the window cannot be opened: {0}; without a display, use: drystone shot -o FILE.png")]
     Window(String),
+    #[error("the window failed: {0}")]
+    WindowFailed(String),
+    #[error("the file is not read: {0}")]
+    NotRead(String),
     #[error("no memory for small objects ({0}); use --allocator system")]
     Allocator(#[from] drystone_alloc::Error),
     #[error("the report cannot be written: {0}")]

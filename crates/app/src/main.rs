@@ -17,7 +17,7 @@ use std::{panic, process::ExitCode};
 use error::AppError;
 
 fn main() -> ExitCode {
-    silence_database();
+    silence_caught_panics();
     let options = match cli::parse(std::env::args_os()) {
         Ok(options) => options,
         Err(cli::Stop::Text(text)) => return finish(output::print(&text)),
@@ -30,15 +30,27 @@ fn main() -> ExitCode {
     finish(chosen.and_then(|()| commands::run(options)))
 }
 
-/// Stored worlds are read by a crate that panics at some damaged pages. That is caught and told
-/// as the error that it is, so the panic's own words would only hide it.
-fn silence_database() {
+/// Stored worlds are read by a crate that panics at some damaged pages, and what opens windows
+/// panics where a library is missing. That is caught and told as the error that it is, so the
+/// panic's own words would only hide it.
+fn silence_caught_panics() {
     let print = panic::take_hook();
     panic::set_hook(Box::new(move |info| {
-        if !info.location().is_some_and(|place| place.file().contains("/redb-")) {
+        if !info.location().is_some_and(|place| is_caught(place.file())) {
             print(info);
         }
     }));
+}
+
+/// Whether panics in this file of source are caught and told as errors.
+fn is_caught(file: &str) -> bool {
+    const PACKAGES: [&str; 2] = ["redb", "xkbcommon-dl"];
+    let folders = || file.split(['/', '\\']);
+    folders().zip(folders().skip(1)).filter(|(_, inner)| *inner == "src").any(|(folder, _)| {
+        // A folder of vendored sources may have no version behind its name.
+        let version = PACKAGES.iter().find_map(|name| folder.strip_prefix(name));
+        version.is_some_and(|version| version.is_empty() || version.starts_with('-'))
+    })
 }
 
 fn finish(result: Result<(), AppError>) -> ExitCode {
@@ -48,5 +60,24 @@ fn finish(result: Result<(), AppError>) -> ExitCode {
             output::note(&error.to_string());
             ExitCode::FAILURE
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn panics_that_are_told_as_errors_are_known_wherever_sources_lie() {
+        let caught = [
+            "/home/a/.cargo/registry/src/index.crates.io-1949cf8c6b5b557f/redb-4.1.0/src/db.rs",
+            r"C:\Users\a\.cargo\registry\src\index.crates.io-1949\redb-4.1.0\src\tree_store\page.rs",
+            "/build/vendor/redb/src/db.rs",
+            "vendor/xkbcommon-dl/src/x11.rs",
+        ];
+        assert_eq!(caught.map(is_caught), [true; 4]);
+        let own = ["crates/app/src/viewer.rs", "/home/redb/drystone/crates/world/src/stored.rs"];
+        let others = ["/registry/src/index/redbull-1.0.0/src/lib.rs", r"C:\redb-4\main.rs", ""];
+        assert!(!own.into_iter().chain(others).any(is_caught));
     }
 }

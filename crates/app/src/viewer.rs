@@ -21,6 +21,7 @@ mod trial;
 mod walk;
 
 use std::{
+    any::Any,
     mem,
     panic::{self, AssertUnwindSafe},
     sync::Arc,
@@ -82,9 +83,7 @@ pub(crate) fn run(
     let (settings, problem) = settings_file.read();
     problem.iter().for_each(|line| output::note(line));
     let first = First::read(options.clone(), save, &settings)?;
-    let event_loop = EventLoop::with_user_event()
-        .build()
-        .map_err(|error| AppError::Window(error.to_string()))?;
+    let event_loop = open_event_loop()?;
     event_loop.set_control_flow(ControlFlow::Wait);
     let wishes = Wishes::to(event_loop.create_proxy());
     signals::listen(wishes.clone());
@@ -96,16 +95,32 @@ pub(crate) fn run(
     if options.verbose {
         output::note(&AllocatorReport::now().to_string());
     }
-    match viewer.failure {
-        Some(error) => Err(error),
-        None => Ok(()),
-    }
+    viewer.outcome()
+}
+
+/// The event loop. winit panics where a library is missing that it needs for the keyboard.
+fn open_event_loop() -> Result<EventLoop<Wish>, AppError> {
+    let build = || EventLoop::with_user_event().build();
+    let why = match panic::catch_unwind(build) {
+        Ok(Ok(event_loop)) => return Ok(event_loop),
+        Ok(Err(error)) => error.to_string(),
+        Err(payload) => words_of(payload.as_ref()).into(),
+    };
+    Err(AppError::Window(why))
+}
+
+/// What a panic said.
+fn words_of(payload: &(dyn Any + Send)) -> &str {
+    let words = payload.downcast_ref::<String>().map(String::as_str);
+    words.or_else(|| payload.downcast_ref().copied()).unwrap_or("the window system failed")
 }
 
 struct Viewer {
     options: SceneOptions,
     save: SaveArgs,
     editing: Editing,
+    /// Whether a screen was open, now or before.
+    was_shown: bool,
     /// The world or model, while no screen holds it.
     content: Option<Content>,
     /// Its quads, where a thread has made them.
@@ -174,6 +189,7 @@ impl Viewer {
             content: Some(content),
             quads: Some(quads),
             window: None,
+            was_shown: false,
             screen: None,
             view,
             framed,
@@ -241,6 +257,16 @@ impl Viewer {
         kept.unwrap_or_else(|problem| output::note(&problem));
     }
 
+    /// What the viewer ends with. Where something was shown, there is a display, whatever the window
+    /// failed of later.
+    fn outcome(self) -> Result<(), AppError> {
+        match self.failure {
+            None => Ok(()),
+            Some(AppError::Window(why)) if self.was_shown => Err(AppError::WindowFailed(why)),
+            Some(error) => Err(error),
+        }
+    }
+
     /// Ends what the window shows. Where the user quits by the menu of macOS, the process ends
     /// right after this, and nothing that follows the event loop runs.
     fn leave(&mut self) {
@@ -299,6 +325,7 @@ impl Viewer {
         } else if pressed && !event.repeat {
             match code {
                 KeyCode::Escape if self.mouse_captured => self.capture_mouse(false),
+                KeyCode::Escape if self.overlay.close_lists() => {}
                 KeyCode::Escape if self.overlay.shows_help() => self.overlay.switch_help(),
                 KeyCode::Escape if self.editing.is_on() => self.switch_editing(),
                 KeyCode::Escape => self.close(event_loop),
@@ -369,6 +396,8 @@ impl ApplicationHandler<Wish> for Viewer {
             let heals = self.heals_at.take_if(|at| *at <= now).is_some();
             if self.is_hidden || heals || self.overlay.wakes(now) {
                 self.redraw();
+                // A window that is minimised may draw nothing: saving does not wait for it.
+                self.go_on_saving(event_loop);
             } else {
                 self.look_after(event_loop);
             }

@@ -30,7 +30,7 @@ impl Viewer {
             output::note(&format!("drawing on {backend}"));
         }
         self.status.set_backend(backend);
-        self.screen = Some(opened);
+        (self.screen, self.was_shown) = (Some(opened), true);
         self.end_change();
         self.view.atmosphere.occlusion = self.options.occlusion();
         self.overlay.forget();

@@ -70,9 +70,17 @@ impl Focus {
         }
     }
 
+    /// From when on a click is meant for what the window shows, once that is known.
+    fn takes_clicks_at(self) -> Option<Instant> {
+        match self {
+            Self::Since(since) => Some(since + Self::CLICK),
+            Self::Elsewhere | Self::New => None,
+        }
+    }
+
     /// Whether a click now is meant for what the window shows.
     fn takes_click(self, now: Instant) -> bool {
-        matches!(self, Self::Since(since) if now.duration_since(since) > Self::CLICK)
+        self.takes_clicks_at().is_some_and(|at| at <= now)
     }
 }
 
@@ -119,10 +127,16 @@ impl Editing {
         self.press = None;
     }
 
-    /// What the title says of it.
+    /// When the title will have something else to say, although nothing happens.
+    pub(super) fn wakes_at(&self) -> Option<Instant> {
+        self.focus.takes_clicks_at().filter(|at| self.is_on && *at > Instant::now())
+    }
+
+    /// What the title says of it: that a click edits, once it does.
     pub(super) fn title(&mut self, materials: Option<&MaterialTable>) -> String {
         let mut words = String::new();
-        if let (true, Some(materials)) = (self.is_on, materials) {
+        let edits = self.is_on && self.focus.takes_click(Instant::now());
+        if let (true, Some(materials)) = (edits, materials) {
             words += &format!("edit: {} | ", self.editor.brush.describe(materials));
         }
         if !self.message.is_empty() {
@@ -187,7 +201,7 @@ impl Viewer {
     pub(super) fn edit_key(&mut self, event: &KeyEvent, code: KeyCode) -> bool {
         let modifiers = self.editing.modifiers;
         if modifiers.control_key() || modifiers.super_key() {
-            match shortcut(event, modifiers) {
+            match shortcut(letter_of(&event.logical_key, code), modifiers, event.repeat) {
                 Some(Shortcut::Undo) => self.step_history(false),
                 Some(Shortcut::Redo) => self.step_history(true),
                 Some(Shortcut::Save) => self.save(),
@@ -353,16 +367,30 @@ impl Viewer {
     }
 }
 
-fn shortcut(event: &KeyEvent, modifiers: ModifiersState) -> Option<Shortcut> {
-    // By the letter, not by its place: keyboards differ.
-    let Key::Character(letter) = &event.logical_key else { return None };
-    match letter.to_lowercase().as_str() {
-        "z" if modifiers.shift_key() => Some(Shortcut::Redo),
-        "z" => Some(Shortcut::Undo),
-        "y" => Some(Shortcut::Redo),
-        "s" if !event.repeat => Some(Shortcut::Save),
-        "o" if !event.repeat => Some(Shortcut::Open),
+fn shortcut(letter: Option<char>, modifiers: ModifiersState, repeats: bool) -> Option<Shortcut> {
+    match letter? {
+        'z' if modifiers.shift_key() => Some(Shortcut::Redo),
+        'z' => Some(Shortcut::Undo),
+        'y' => Some(Shortcut::Redo),
+        's' if !repeats => Some(Shortcut::Save),
+        'o' if !repeats => Some(Shortcut::Open),
         _ => None,
+    }
+}
+
+/// The letter of a shortcut's key: the one that the layout writes or, where that is not a Latin
+/// one, the one that a US keyboard has there.
+fn letter_of(key: &Key, code: KeyCode) -> Option<char> {
+    let Key::Character(written) = key else { return None };
+    match written.chars().next()? {
+        letter if letter.is_ascii() => Some(letter.to_ascii_lowercase()),
+        _ => match code {
+            KeyCode::KeyZ => Some('z'),
+            KeyCode::KeyY => Some('y'),
+            KeyCode::KeyS => Some('s'),
+            KeyCode::KeyO => Some('o'),
+            _ => None,
+        },
     }
 }
 
@@ -387,5 +415,26 @@ mod tests {
         focus.set(false);
         focus.frame_ended(later(1020));
         assert!(!focus.takes_click(later(1900)));
+    }
+
+    #[test]
+    fn shortcuts_work_on_layouts_without_latin_letters() {
+        let letter = |written: &str, code| letter_of(&Key::Character(written.into()), code);
+        let (none, shift) = (ModifiersState::empty(), ModifiersState::SHIFT);
+        // Cyrillic, Greek, Hebrew.
+        for [z, y, s, o] in [["я", "н", "ы", "щ"], ["Ζ", "Υ", "Σ", "Ο"], ["ז", "ט", "ד", "ם"]]
+        {
+            let of = |written, code, held| shortcut(letter(written, code), held, false);
+            assert!(matches!(of(z, KeyCode::KeyZ, none), Some(Shortcut::Undo)));
+            assert!(matches!(of(z, KeyCode::KeyZ, shift), Some(Shortcut::Redo)));
+            assert!(matches!(of(y, KeyCode::KeyY, none), Some(Shortcut::Redo)));
+            assert!(matches!(of(s, KeyCode::KeyS, none), Some(Shortcut::Save)));
+            assert!(matches!(of(o, KeyCode::KeyO, none), Some(Shortcut::Open)));
+        }
+        // What a layout writes counts where it is Latin: German has Z at the place of Y.
+        assert_eq!(letter("Z", KeyCode::KeyY), Some('z'));
+        assert_eq!(letter("y", KeyCode::KeyZ), Some('y'));
+        assert_eq!(letter("ö", KeyCode::Semicolon), None);
+        assert!(shortcut(Some('s'), none, true).is_none(), "held down, it saves once");
     }
 }

@@ -46,7 +46,7 @@ impl Viewer {
         self.last_frame = now;
         let size = window.inner_size();
         if size.width == 0 || size.height == 0 {
-            return;
+            return self.go_on_saving(event_loop);
         }
         let (min, max) = self.editing.grown(self.framed.corners());
         scene::reach(&mut self.view.camera, min, max);
@@ -87,6 +87,14 @@ impl Viewer {
         }
     }
 
+    /// Tries again to save what failed to be, where no frame may be drawn, and looks again later.
+    pub(super) fn go_on_saving(&mut self, event_loop: &ActiveEventLoop) {
+        self.editing.look_after(&self.save);
+        if self.editing.is_saving() {
+            event_loop.set_control_flow(ControlFlow::WaitUntil(Instant::now() + LATER));
+        }
+    }
+
     /// What time brings without a frame: saving that is tried again, and a title that says so.
     pub(super) fn look_after(&mut self, event_loop: &ActiveEventLoop) {
         self.editing.look_after(&self.save);
@@ -104,7 +112,7 @@ impl Viewer {
         if self.overlay.tells(&edits) {
             self.redraw();
         }
-        let wakes = [later, self.heals_at, self.overlay.wakes_at()];
+        let wakes = [later, self.heals_at, self.editing.wakes_at(), self.overlay.wakes_at()];
         if let Some(next) = wakes.into_iter().flatten().min() {
             event_loop.set_control_flow(ControlFlow::WaitUntil(next));
         }

@@ -2,7 +2,7 @@
 //! waited for a moment, so that a wrong file is an error on the terminal and no window.
 
 use std::{
-    fs,
+    fs, mem,
     panic::{self, AssertUnwindSafe},
     path::{Path, PathBuf},
     sync::{
@@ -27,7 +27,7 @@ use super::{
 };
 use crate::{
     AppError,
-    cli::{EditsArgs, Haze, LevelsKind, SaveArgs, SceneOptions},
+    cli::{EditsArgs, Haze, LevelsKind, LookArgs, SaveArgs, SceneOptions},
     commands,
     content::Content,
     progress::Progress,
@@ -68,13 +68,10 @@ impl Loaded {
             None => commands::open_to_edit(&options, save).map(Arc::from),
         };
         let (content, kept_by) = Content::open(&options, open, progress)?;
-        let is_whole = matches!(content, Content::World(_));
-        let is_cubes = matches!(settings.renderer, RendererKind::Instanced(_));
-        if !options.is_renderer_said && (is_whole || !is_cubes) {
-            let renderer = settings.renderer;
-            options = fitting(SceneOptions { renderer, ..options.clone() }).unwrap_or(options);
+        if !options.is_renderer_said {
+            options = with_renderer(options, settings.renderer, &content);
         }
-        if settings.darkens_corners && is_whole {
+        if settings.darkens_corners && matches!(content, Content::World(_)) {
             options = fitting(SceneOptions { ao: true, ..options.clone() }).unwrap_or(options);
         }
         let quads = content.quads(options.meshing(), progress);
@@ -116,13 +113,13 @@ impl First {
             Err(RecvTimeoutError::Timeout) => {
                 Ok(Self::Later(Box::new(options), progress, receiver))
             }
-            Err(RecvTimeoutError::Disconnected) => Err(AppError::Window(READER_FAILED.into())),
+            Err(RecvTimeoutError::Disconnected) => Err(AppError::NotRead(READER_FAILED.into())),
         }
     }
 }
 
 /// A thread that panicked has said where.
-const READER_FAILED: &str = "the program failed while it read the file; please report it";
+const READER_FAILED: &str = "the program failed; please report it";
 
 /// Nobody closes a dialog as fast as that: there was none. What shows them does not say so.
 const NO_DIALOG: Duration = Duration::from_millis(400);
@@ -147,6 +144,23 @@ fn reading(path: Option<&Path>) -> Progress {
 /// The options, if they go together.
 fn fitting(options: SceneOptions) -> Option<SceneOptions> {
     options.misused().is_none().then_some(options)
+}
+
+/// The options with another renderer, if that can draw the content.
+fn with_renderer(options: SceneOptions, renderer: RendererKind, content: &Content) -> SceneOptions {
+    let is_cubes = matches!(renderer, RendererKind::Instanced(_));
+    if is_cubes && !matches!(content, Content::World(_)) {
+        return options;
+    }
+    fitting(SceneOptions { renderer, ..options.clone() }).unwrap_or(options)
+}
+
+/// The options that a file was `read` with, and what was switched meanwhile in what is `shown`.
+fn switched(read: SceneOptions, shown: &SceneOptions) -> SceneOptions {
+    let LookArgs { hour, tint, wire, .. } = shown.air;
+    let tint = tint.filter(|_| read.source.model_path().is_none());
+    let air = LookArgs { hour, tint, wire, ..read.air.clone() };
+    SceneOptions { backend: shown.backend, cull: shown.cull, air, ..read }
 }
 
 /// The options for another file than is shown, or for the same once more: how it was opened before
@@ -196,7 +210,7 @@ impl Viewer {
             let wish = match receiver.recv() {
                 Ok(Ok(loaded)) => Wish::Show(Box::new(loaded)),
                 Ok(Err(error)) => Wish::Fail(error),
-                Err(_) => Wish::Fail(AppError::Window(READER_FAILED.into())),
+                Err(_) => Wish::Fail(AppError::NotRead(READER_FAILED.into())),
             };
             wishes.send(wish);
         });
@@ -297,7 +311,7 @@ impl Viewer {
             let wish = match panic::catch_unwind(read) {
                 Ok(Ok(loaded)) => Wish::Show(Box::new(loaded)),
                 Ok(Err(error)) => Wish::NotRead(error.to_string()),
-                Err(_) => Wish::NotRead(READER_FAILED.into()),
+                Err(_) => Wish::NotRead(AppError::NotRead(READER_FAILED.into()).to_string()),
             };
             wishes.send(wish);
         });
@@ -312,9 +326,10 @@ impl Viewer {
 
     /// Shows what was read instead of what is shown.
     pub(super) fn show(&mut self, event_loop: &ActiveEventLoop, loaded: Loaded) {
-        (self.loading, self.awaits_first) = (None, false);
+        self.loading = None;
+        let is_first = mem::replace(&mut self.awaits_first, false);
         self.overlay.set_progress(None);
-        let is_read_again = std::mem::take(&mut self.is_read_again);
+        let is_read_again = mem::take(&mut self.is_read_again);
         // What was edited while it was read.
         if !self.may_leave() {
             return self.redraw();
@@ -323,6 +338,11 @@ impl Viewer {
             return self.show_again(loaded);
         }
         let Loaded { options, content, kept_by, quads } = loaded;
+        let mut options = switched(options, &self.options);
+        if !is_first {
+            // Before, the one that draws nothing yet says nothing.
+            options = with_renderer(options, self.wanted_renderer(), &content);
+        }
         // The device goes before another comes to the same window.
         self.screen = None;
         (self.framed, self.clear_air) = (content.framed(), content.clear_air(&options));
@@ -343,6 +363,9 @@ impl Viewer {
 
 #[cfg(test)]
 mod tests {
+    use drystone::scene::BackendKind;
+    use drystone_render::Cull;
+
     use super::*;
     use crate::cli::{self, Tint};
 
@@ -360,6 +383,26 @@ mod tests {
         });
         assert_eq!((model.air.tint, model.levels), (None, LevelsKind::Auto));
         assert_eq!((voxels.air.tint, voxels.levels), (Some(Tint::Levels), LevelsKind::On));
+    }
+
+    /// Keys work while a file is read, and what they did stays when it appears.
+    #[test]
+    fn what_is_switched_while_a_file_is_read_stays() {
+        let Ok(asked) = cli::parse(["drystone", "a.vox"].map(Into::into)) else { panic!() };
+        let mut shown = asked.scene;
+        let [voxels, model] = ["b.vox", "b.obj"]
+            .map(|name| options_for(RecentFile::of(name.into()), &shown, LevelsKind::Auto));
+        (shown.backend, shown.cull) = (BackendKind::Gl, Cull::Gpu);
+        (shown.air.wire, shown.air.tint, shown.air.hour) = (true, Some(Tint::Levels), Some(6.5));
+        for (read, tint) in [(voxels, Some(Tint::Levels)), (model, None)] {
+            let read = switched(read, &shown);
+            assert_eq!((read.backend, read.cull), (BackendKind::Gl, Cull::Gpu));
+            assert_eq!((read.air.wire, read.air.tint, read.air.hour), (true, tint, Some(6.5)));
+            assert_eq!(read.misused(), None);
+            let content = Content::World(Box::new(World::new("b", MaterialTable::new())));
+            let read = with_renderer(read, RendererKind::Naive, &content);
+            assert_eq!(read.renderer, RendererKind::Naive);
+        }
     }
 
     /// A haze distance belongs to the scene that it was chosen for; a larger one would vanish in it.

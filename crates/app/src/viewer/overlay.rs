@@ -193,6 +193,13 @@ impl Overlay {
         true
     }
 
+    /// Closes the lists of panels that are open; whether there were some.
+    pub(super) fn close_lists(&mut self) -> bool {
+        let is_open = self.egui.as_ref().is_some_and(|egui| panels::close_lists(egui.egui_ctx()));
+        self.has_input |= is_open;
+        is_open
+    }
+
     /// The pointer is the scene's now, wherever it is.
     pub(super) fn lose_pointer(&mut self) {
         if let Some(egui) = &mut self.egui {

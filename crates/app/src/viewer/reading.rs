@@ -15,7 +15,7 @@ pub(super) fn beside_the_window<T: Send>(
     read: impl FnOnce() -> Result<T, AppError> + Send,
 ) -> Result<T, AppError> {
     let threads = ThreadPoolBuilder::new().thread_name(|number| format!("read-{number}")).build();
-    let no_threads = |error| AppError::Window(format!("no threads to read the file: {error}"));
+    let no_threads = |error| AppError::NotRead(format!("no threads for it: {error}"));
     threads.map_err(no_threads)?.install(read)
 }
 

@@ -8,6 +8,7 @@ use std::{
 use drystone::scene::{KeptBy, SaveState};
 use drystone_voxel::{Material, VoxelPos};
 use drystone_world::{CommitPolicy, Edit, EditedSource, VoxelShape, World, open_source};
+use winit::error::EventLoopError;
 
 use super::{
     Loaded, Viewer, Wishes,
@@ -104,5 +105,19 @@ fn a_file_is_remembered_with_the_edits_that_were_saved() {
     let again = options_for(viewer.settings.recent_file(&path), &viewer.options, LevelsKind::Auto);
     assert_eq!(again.edits.edits, Some(edits));
     drop(viewer);
+    fs::remove_dir_all(folder).unwrap();
+}
+
+/// The bare command draws a picture where no window can be opened, not where one has failed.
+#[test]
+fn only_a_window_that_never_was_is_done_without() {
+    let folder = scratch("failed");
+    let [never, later] = [false, true].map(|was_shown| {
+        let mut viewer = Viewer { was_shown, ..edited(&folder.join("a.vox")) };
+        viewer.run(|_| Err(EventLoopError::ExitFailure(3)));
+        viewer.outcome().unwrap_err()
+    });
+    assert!(matches!(never, AppError::Window(_)), "{never}");
+    assert!(matches!(later, AppError::WindowFailed(_)), "{later}");
     fs::remove_dir_all(folder).unwrap();
 }

@@ -10,7 +10,7 @@ use drystone_pool::{PoolPlace, PoolStats};
 use drystone_render::{Cull, DrawStats, HeldStats, PlacePolicy, View};
 use drystone_voxel::MaterialTable;
 use egui::{
-    Align2, Checkbox, CollapsingHeader, Context, Image, RichText, Sense, Slider, TextStyle,
+    Align2, Checkbox, CollapsingHeader, Context, Image, Popup, RichText, Sense, Slider, TextStyle,
     TextureHandle, TextureOptions, Ui, Window, pos2, vec2,
 };
 use glam::DVec3;
@@ -216,6 +216,13 @@ impl Panels {
             ui.colored_label(ui.visuals().warn_fg_color, "three numbers, as 10,90,-4");
         }
     }
+}
+
+/// Closes the lists that are open; whether there were some.
+pub(super) fn close_lists(context: &Context) -> bool {
+    let is_open = Popup::is_any_open(context);
+    Popup::close_all(context);
+    is_open
 }
 
 /// A part of the panel that folds.

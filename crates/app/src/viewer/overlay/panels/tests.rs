@@ -198,3 +198,18 @@ fn written_coordinates_are_gone_to() {
         assert_eq!((gone, panels.is_target_wrong), (expected, expected.is_none()), "{words}");
     }
 }
+
+/// Escape closes a list that is open, and nothing else then.
+#[test]
+fn a_list_that_is_open_can_be_closed() {
+    let (materials, settings, context) = (materials(), settings(), Context::default());
+    let (facts, mut panels) = (facts(&materials, &settings, true), Panels::default());
+    let opens = |at: &[f32; 2]| {
+        click(&context, &mut panels, &facts, *at);
+        Popup::is_any_open(&context)
+    };
+    assert!(places().find(opens).is_some(), "no list of materials");
+    assert!(close_lists(&context));
+    pass(&context, &mut panels, &facts, vec![]);
+    assert!(!Popup::is_any_open(&context) && !close_lists(&context));
+}
