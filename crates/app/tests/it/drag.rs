@@ -72,7 +72,8 @@ impl Drag {
         drag.send(XdndEnter, [VERSION << 24, TextUriList, 0, 0]);
         let middle = drag.connection.get_geometry(target).unwrap().reply().unwrap();
         let place = u32::from(middle.width / 2) << 16 | u32::from(middle.height / 2);
-        drag.send(XdndPosition, [0, place, CURRENT_TIME, XdndActionCopy]);
+        let hold = || drag.send(XdndPosition, [0, place, CURRENT_TIME, XdndActionCopy]);
+        hold();
         let mut is_asked = false;
         let mut takes = None;
         drag.until(|event| {
@@ -89,8 +90,9 @@ impl Drag {
             is_asked && takes.is_some()
         });
         assert_eq!(takes, Some(true), "the window takes files");
-        // What was answered is read by the window when it comes to that.
-        sleep(Duration::from_millis(300));
+        // What comes now is answered once it has read which files they are.
+        hold();
+        drag.until(|event| matches!(event, Event::ClientMessage(it) if it.type_ == XdndStatus));
         drag
     }
 

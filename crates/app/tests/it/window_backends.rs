@@ -1,7 +1,5 @@
 //! One backend after another in one window.
 
-use std::{thread::sleep, time::Duration};
-
 use crate::{
     pictures::STRAY,
     program::{binary, scratch},
@@ -28,9 +26,8 @@ fn another_backend_goes_on_with_the_same() {
     let before = picture("0-before");
     ["e", "b"].into_iter().for_each(key);
     wait_for_title(&screen, &window, "edit:");
-    screen.xdotool(&["mousemove", "--window", &window, "400", "280"]).expect("a pointer");
-    sleep(Duration::from_millis(300));
-    screen.xdotool(&["click", "1"]).expect("a click");
+    let click = ["mousemove", "--window", &window, "400", "280", "click", "1"];
+    screen.xdotool(&click).expect("a click");
     wait_for_title(&screen, &window, "changed");
     key("e");
     let edited = screen.settled_unlike(&before, &folder.join("1-edited.png"));

@@ -26,10 +26,10 @@ fn wait_for_no(screen: &Screen, window: &str, words: &str) {
     }
 }
 
-/// Gives the window the keys, and lets a moment pass: a click right then would mean the window.
+/// Gives the window the keys. A click right then would mean the window: it edits when the title
+/// says so.
 pub(crate) fn focus(screen: &Screen, window: &str) {
     screen.xdotool(&["windowfocus", "--sync", window]).expect("the window takes the focus");
-    sleep(Duration::from_millis(300));
 }
 
 /// Removes, takes back, places, saves and leaves; opened again, the edit is there.

@@ -1,6 +1,12 @@
 //! Levels of detail on and off in the viewer's window, with edits that are kept.
 
-use std::path::{Path, PathBuf};
+use std::{
+    fs::DirEntry,
+    path::{Path, PathBuf},
+    process::Child,
+    thread::sleep,
+    time::{Duration, Instant},
+};
 
 use drystone_render::Image;
 use drystone_world::{
@@ -10,7 +16,7 @@ use drystone_world::{
 
 use crate::{
     program::{binary, run, scratch},
-    window::{Screen, Viewer, screen, wait_for_title, window_of},
+    window::{PATIENCE, Screen, Viewer, screen, wait_for_title, window_of},
     window_edits::focus,
 };
 
@@ -148,6 +154,20 @@ fn switches(screen: &Screen, kept: &Kept, folder: &Path) {
     assert!(viewer.wait());
 }
 
+/// Waits until threads of the viewer read a world.
+fn wait_for_readers(viewer: &Child) {
+    let tasks = PathBuf::from(format!("/proc/{}/task", viewer.id()));
+    let reads = |task: &DirEntry| {
+        let name = std::fs::read_to_string(task.path().join("comm"));
+        name.is_ok_and(|name| name.starts_with("read-"))
+    };
+    let start = Instant::now();
+    while !std::fs::read_dir(&tasks).unwrap().flatten().any(|task| reads(&task)) {
+        assert!(start.elapsed() < PATIENCE, "nothing is read");
+        sleep(Duration::from_millis(1));
+    }
+}
+
 /// What the store refused while it was pressed, and took while the world was read, is in what is
 /// shown then, and can be taken back.
 #[test]
@@ -181,7 +201,7 @@ fn edits_that_are_saved_while_levels_go_stay() {
 
     sitting.key("l", "open it again to go on without");
     screen.xdotool(&["key", "l"]).unwrap();
-    std::thread::sleep(std::time::Duration::from_millis(100));
+    wait_for_readers(&viewer.0);
     drop(other);
     wait_for_title(&screen, &sitting.window, "all is as it is");
     let whole = sitting.picture("3-whole");

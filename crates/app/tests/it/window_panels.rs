@@ -1,12 +1,13 @@
 //! Panels over the scene, in a real window.
 
-use std::{path::Path, thread::sleep, time::Duration};
+use std::path::Path;
 
 use drystone_render::Image;
 
 use crate::{
     program::{binary, scratch},
     window::{Screen, Viewer, screen, wait_for_title, window_of},
+    window_edits::focus,
 };
 
 /// Opens a small generated world, edited from above.
@@ -18,9 +19,7 @@ fn open(screen: &Screen, folder: &Path, options: &[&str]) -> (Viewer, String) {
     let mut viewer = Viewer(command.spawn().unwrap());
     let window = window_of(screen, &mut viewer);
     wait_for_title(screen, &window, "commands");
-    screen.xdotool(&["windowfocus", "--sync", &window]).expect("the window takes the focus");
-    // A click right then would mean the window.
-    sleep(Duration::from_millis(300));
+    focus(screen, &window);
     (viewer, window)
 }
 
@@ -50,9 +49,8 @@ fn panels(test: &str, options: &[&str]) {
     let other = |before: &Image, name: &str| screen.settled_unlike(before, &folder.join(name));
     let key = |key: &str| drop(screen.xdotool(&["key", key]).expect("a key"));
     let click = |x: &str, y: &str| {
-        screen.xdotool(&["mousemove", "--window", &window, x, y]).expect("a pointer");
-        sleep(Duration::from_millis(300));
-        screen.xdotool(&["click", "1"]).expect("a click");
+        let words = ["mousemove", "--window", &window, x, y, "click", "1"];
+        screen.xdotool(&words).expect("a click");
     };
     let before = picture("before.png");
     key("Tab");
@@ -73,9 +71,9 @@ fn panels(test: &str, options: &[&str]) {
     wait_for_title(&screen, &window, "edit: voxel");
     let editing = picture("editing.png");
     click("150", "60");
+    assert_eq!(differences(&editing, &picture("panel-clicked.png"))[1], 0);
     let title = screen.xdotool(&["getwindowname", &window]).unwrap();
     assert!(!title.contains("voxel changed"), "{title}");
-    assert_eq!(differences(&editing, &picture("panel-clicked.png"))[1], 0);
     click("400", "280");
     wait_for_title(&screen, &window, "1 voxel changed");
     key("F12");

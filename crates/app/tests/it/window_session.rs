@@ -14,6 +14,7 @@ use drystone_render::Image;
 use crate::{
     program::{binary, run, scratch},
     window::{PATIENCE, Screen, Viewer, screen, wait_for_title, window_of},
+    window_edits::focus,
 };
 
 /// Sends keys and clicks to one window.
@@ -101,8 +102,7 @@ fn sits(test: &str, options: &[&str]) {
     command.env("DRYSTONE_CONFIG", &config).current_dir(&folder);
     let mut viewer = Viewer(command.spawn().unwrap());
     let window = window_of(&screen, &mut viewer);
-    screen.xdotool(&["windowfocus", "--sync", &window]).expect("the window takes the focus");
-    sleep(Duration::from_millis(300));
+    focus(&screen, &window);
     let hands = Hands { screen: &screen, window };
     let picture = |name: &str| screen.settled(&folder.join(name));
 
