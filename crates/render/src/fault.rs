@@ -1,6 +1,6 @@
 //! What goes wrong behind our back.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::RenderError;
 
@@ -17,7 +17,7 @@ struct Noted {
 
 impl Fault {
     pub(crate) fn note(&self, what: String, lost: bool) {
-        let mut noted = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut noted = self.noted();
         noted.first.get_or_insert(what);
         noted.lost |= lost;
     }
@@ -26,23 +26,43 @@ impl Fault {
     /// device, which fails all that follows.
     pub(crate) fn check(&self, during: &'static str) -> Result<(), RenderError> {
         self.check_lost(during)?;
-        let mut noted = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut noted = self.noted();
         match noted.first.take() {
             Some(reason) => Err(RenderError::Device { during, reason: one_line(&reason) }),
             None => Ok(()),
         }
     }
 
-    /// The loss of the device as the error of what was being done. Other faults stay, for
-    /// whom they harm.
+    /// Does `work` and reports the faults that it causes. Faults from before stay noted: they
+    /// fail the next frame, and do not become the error of `work`.
+    pub(crate) fn scope<T>(
+        &self,
+        during: &'static str,
+        work: impl FnOnce() -> T,
+    ) -> Result<T, RenderError> {
+        self.check_lost(during)?;
+        let earlier = self.noted().first.take();
+        let done = work();
+        let checked = self.check(during);
+        let mut noted = self.noted();
+        noted.first = noted.first.take().or(earlier);
+        checked.map(|()| done)
+    }
+
+    /// The loss of the device as the error of what was being done. Other faults stay noted for
+    /// the next frame.
     pub(crate) fn check_lost(&self, during: &'static str) -> Result<(), RenderError> {
-        let noted = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let noted = self.noted();
         match &noted.first {
             Some(reason) if noted.lost => {
                 Err(RenderError::Lost { during, reason: one_line(reason) })
             }
             _ => Ok(()),
         }
+    }
+
+    fn noted(&self) -> MutexGuard<'_, Noted> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

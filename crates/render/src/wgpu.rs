@@ -230,10 +230,12 @@ impl Device for WgpuDevice {
 
     fn resize(&mut self, width: u32, height: u32) -> Result<(), RenderError> {
         check_size(&self.opened, width, height)?;
-        if self.target.size() != [width, height] {
-            self.target.resize(&self.opened.device, [width, height]);
-        }
-        self.opened.fault.check("resizing the picture")
+        let Self { opened, target, .. } = self;
+        opened.fault.scope("resizing the picture", || {
+            if target.size() != [width, height] {
+                target.resize(&opened.device, [width, height]);
+            }
+        })
     }
 
     fn size(&self) -> [u32; 2] {
@@ -282,14 +284,16 @@ impl Device for WgpuDevice {
             None => made()?,
         };
         // One that was refused is made anew.
-        painter.set(&self.opened, overlay)?;
+        self.opened.fault.scope("taking an overlay", || painter.set(&self.opened, overlay))??;
         self.overlay = Some(painter);
-        self.opened.fault.check("taking an overlay")
+        Ok(())
     }
 
     fn set_readable(&mut self, readable: bool) -> Result<(), RenderError> {
-        self.target.set_readable(&self.opened.device, readable);
-        self.opened.fault.check("making room for a picture")
+        let Self { opened, target, .. } = self;
+        opened.fault.scope("making room for a picture", || {
+            target.set_readable(&opened.device, readable);
+        })
     }
 
     fn finish(&mut self) -> Result<(), RenderError> {

@@ -194,10 +194,11 @@ async fn open(instance: wgpu::Instance, adapter: wgpu::Adapter) -> Result<Opened
     Ok(Opened { instance, adapter, device, queue, fault })
 }
 
-/// Asks the GPU how far it is, and waits if `poll_type` says so. wgpu panics where the
-/// device turns out to be lost just then: that is caught, noted and returned.
+/// Updates which frames are complete, and waits for them if `poll_type` says so. wgpu panics
+/// where it finds the device lost: that is caught, noted and returned. Other faults stay noted,
+/// because they must fail the next frame, and callers that only poll ignore the result.
 pub(super) fn poll(opened: &Opened, poll_type: wgpu::PollType) -> Result<(), RenderError> {
-    opened.fault.check("waiting for the GPU")?;
+    opened.fault.check_lost("waiting for the GPU")?;
     let failed = |reason: String| RenderError::Device { during: "waiting for the GPU", reason };
     let device = std::panic::AssertUnwindSafe(&opened.device);
     match std::panic::catch_unwind(move || device.poll(poll_type)) {
@@ -205,7 +206,7 @@ pub(super) fn poll(opened: &Opened, poll_type: wgpu::PollType) -> Result<(), Ren
         Ok(Err(error)) => Err(failed(one_line(&error.to_string()))),
         Err(_) => {
             opened.fault.note("device lost while waiting for it".into(), true);
-            opened.fault.check("waiting for the GPU")
+            opened.fault.check_lost("waiting for the GPU")
         }
     }
 }

@@ -1,42 +1,76 @@
 use drystone_pool::DrawCommand;
 
 use super::*;
-use crate::{Atmosphere, Batch, Camera};
+use crate::{Atmosphere, Batch, Camera, OverlayPatch};
+
+fn open(test: &str) -> Option<WgpuDevice> {
+    let opened = WgpuDevice::headless(Api::Any, 16, 16);
+    opened.inspect_err(|error| println!("skipped: {test}: {error}")).ok()
+}
+
+/// Draws an empty scene.
+fn draw(device: &mut WgpuDevice) -> Result<(), RenderError> {
+    let frame = Frame::new(&Camera::default(), &Atmosphere::default(), 16, 16);
+    device.draw(&frame, &Passes { opaque: &[], blended: &[], indirect: true })
+}
+
+/// Has wgpu refuse a write: past the end of its buffer.
+fn refuse(device: &WgpuDevice) {
+    device.opened.queue.write_buffer(&device.pattern, device.pattern.size(), &[0; 4]);
+}
+
+/// An overlay that draws nothing, with a texture.
+fn white() -> Overlay {
+    let patch = OverlayPatch { texture: 0, at: None, size: [1, 1], rgba: vec![255; 4] };
+    Overlay { patches: vec![patch], ..Overlay::default() }
+}
 
 /// A device that is gone gives errors, one after another, and no panic.
 #[test]
 fn a_lost_device_is_an_error() {
-    let mut device = match WgpuDevice::headless(Api::Any, 16, 16) {
-        Ok(device) => device,
-        Err(error) => {
-            println!("skipped: a_lost_device_is_an_error: {error}");
-            return;
-        }
-    };
-    let frame = Frame::new(&Camera::default(), &Atmosphere::default(), 16, 16);
-    let passes = Passes { opaque: &[], blended: &[], indirect: true };
-    device.draw(&frame, &passes).unwrap();
+    let Some(mut device) = open("a_lost_device_is_an_error") else { return };
+    draw(&mut device).unwrap();
     device.finish().unwrap();
     device.opened.device.destroy();
     for _ in 0..3 {
-        let drawn = device.draw(&frame, &passes).and_then(|()| device.finish());
+        let drawn = draw(&mut device).and_then(|()| device.finish());
         assert!(matches!(drawn, Err(RenderError::Lost { .. })), "{drawn:?}");
         assert!(matches!(device.create_geometry(1, 1), Err(RenderError::Lost { .. })));
     }
     assert!(device.read_image().is_err());
 }
 
+/// A call that the device refuses between two frames fails the next frame, whatever is called in
+/// between, and no other frame.
+#[test]
+fn a_refused_call_between_frames_fails_the_next_frame() {
+    let Some(mut device) = open("a_refused_call_between_frames_fails_the_next_frame") else {
+        return;
+    };
+    let between: [fn(&mut WgpuDevice); 4] = [
+        |device| assert_eq!(device.completed(), device.submitted()),
+        |device| assert_eq!(device.cull_counts(), None),
+        |device| device.resize(17, 16).unwrap(),
+        |device| device.set_overlay(&white()).unwrap(),
+    ];
+    for (number, call) in between.into_iter().enumerate() {
+        draw(&mut device).unwrap();
+        device.finish().unwrap();
+        refuse(&device);
+        call(&mut device);
+        let drawn = draw(&mut device);
+        let is_reported = matches!(drawn, Err(RenderError::Device { during: "drawing", .. }));
+        assert!(is_reported, "call {number}: {drawn:?}");
+    }
+    draw(&mut device).unwrap();
+    device.finish().unwrap();
+}
+
 /// Bind groups keep what they bind: were there any for a frame's pieces, these would stay when
 /// they are gone.
 #[test]
 fn lines_keep_nothing_of_what_they_were_drawn_by() {
-    let mut device = match WgpuDevice::headless(Api::Any, 16, 16) {
-        Ok(device) => device,
-        Err(error) => {
-            println!("skipped: lines_keep_nothing_of_what_they_were_drawn_by: {error}");
-            return;
-        }
-    };
+    let Some(mut device) = open("lines_keep_nothing_of_what_they_were_drawn_by") else { return };
     let groups = |device: &mut WgpuDevice| {
         device.finish().unwrap();
         let report = device.opened.instance.generate_report();
