@@ -159,7 +159,8 @@ pub trait Device {
     /// Changes the size of the pictures that follow.
     ///
     /// # Errors
-    /// `EmptyPicture`, or `TooLarge` beyond the device's limits.
+    /// `EmptyPicture`, `TooLarge` beyond the device's limits, `Device`, or `Lost`. Pictures then
+    /// keep their size.
     fn resize(&mut self, width: u32, height: u32) -> Result<(), RenderError>;
 
     /// The size of a picture, in pixels.
@@ -224,7 +225,7 @@ pub trait Device {
 
     /// Whether pictures go from now on where [`read_image`](Self::read_image) finds them, instead
     /// of to a window that keeps none; such pictures are not shown. Without a window, and where
-    /// a window's can be read, nothing changes. A [resize](Self::resize) ends it.
+    /// a window's can be read, nothing changes.
     ///
     /// # Errors
     /// `OutOfMemory`, `Lost`, or `Device`.

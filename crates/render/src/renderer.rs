@@ -233,7 +233,7 @@ pub trait Renderer {
     /// Changes the size of the pictures that follow.
     ///
     /// # Errors
-    /// `EmptyPicture`, or `TooLarge` beyond the device's limits.
+    /// As [`Device::resize`](crate::Device::resize).
     fn resize(&mut self, width: u32, height: u32) -> Result<(), RenderError>;
 
     /// Chooses who decides which opaque meshes are drawn. The picture does not change.

@@ -230,12 +230,10 @@ impl Device for WgpuDevice {
 
     fn resize(&mut self, width: u32, height: u32) -> Result<(), RenderError> {
         check_size(&self.opened, width, height)?;
-        let Self { opened, target, .. } = self;
-        opened.fault.scope("resizing the picture", || {
-            if target.size() != [width, height] {
-                target.resize(&opened.device, [width, height]);
-            }
-        })
+        if self.target.size() == [width, height] {
+            return self.opened.fault.check_lost("resizing the picture");
+        }
+        self.target.resize(&self.opened, [width, height])
     }
 
     fn size(&self) -> [u32; 2] {
@@ -290,10 +288,7 @@ impl Device for WgpuDevice {
     }
 
     fn set_readable(&mut self, readable: bool) -> Result<(), RenderError> {
-        let Self { opened, target, .. } = self;
-        opened.fault.scope("making room for a picture", || {
-            target.set_readable(&opened.device, readable);
-        })
+        self.target.set_readable(&self.opened, readable)
     }
 
     fn finish(&mut self) -> Result<(), RenderError> {

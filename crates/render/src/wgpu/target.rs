@@ -49,7 +49,9 @@ pub(super) fn surface_target(window: &WindowHandle) -> wgpu::SurfaceTarget<'stat
 }
 
 pub(super) struct Target {
-    kind: Kind,
+    window: Option<Box<Window>>,
+    /// What is drawn to. `None`: the window's surface.
+    picture: Option<Picture>,
     size: [u32; 2],
     /// The format that pipelines draw in: never an sRGB one, since shaders give colours as
     /// shown on screen.
@@ -57,21 +59,19 @@ pub(super) struct Target {
     depth: wgpu::TextureView,
 }
 
-enum Kind {
-    /// The view is made once: backends keep a framebuffer for each view they see.
-    Picture {
-        texture: wgpu::Texture,
-        view: wgpu::TextureView,
-    },
-    Window(Box<Window>),
+const CONFIGURING: &str = "configuring the window's surface";
+
+/// A texture that can be read back. The view is made once: backends keep a framebuffer for each
+/// view that they draw to.
+struct Picture {
+    texture: wgpu::Texture,
+    view: wgpu::TextureView,
 }
 
 struct Window {
     handle: WindowHandle,
     surface: wgpu::Surface<'static>,
     configuration: wgpu::SurfaceConfiguration,
-    /// What is drawn to instead, while pictures are to be read.
-    picture: Option<wgpu::Texture>,
 }
 
 /// What one frame is drawn into.
@@ -84,8 +84,8 @@ pub(super) struct Canvas {
 impl Target {
     pub(super) fn picture(device: &wgpu::Device, size: [u32; 2]) -> Self {
         let format = wgpu::TextureFormat::Rgba8Unorm;
-        let kind = Kind::picture(device, size, format);
-        Self { kind, size, format, depth: depth_view(device, size) }
+        let picture = Some(Picture::new(device, size, format));
+        Self { window: None, picture, size, format, depth: depth_view(device, size) }
     }
 
     pub(super) fn window(
@@ -98,7 +98,7 @@ impl Target {
         let configuration = surface
             .get_default_config(&opened.adapter, size[0].max(1), size[1].max(1))
             .ok_or(RenderError::Device {
-                during: "configuring the window's surface",
+                during: CONFIGURING,
                 reason: "the adapter cannot show pictures in this window".into(),
             })?;
         let capabilities = surface.get_capabilities(&opened.adapter);
@@ -119,8 +119,8 @@ impl Target {
         };
         surface.configure(&opened.device, &configuration);
         let depth = depth_view(&opened.device, size.map(|side| side.max(1)));
-        let kind = Kind::Window(Box::new(Window { handle, surface, configuration, picture: None }));
-        Ok(Self { kind, size, format, depth })
+        let window = Some(Box::new(Window { handle, surface, configuration }));
+        Ok(Self { window, picture: None, size, format, depth })
     }
 
     pub(super) const fn size(&self) -> [u32; 2] {
@@ -131,50 +131,59 @@ impl Target {
         &self.depth
     }
 
-    pub(super) fn resize(&mut self, device: &wgpu::Device, size: [u32; 2]) {
-        self.size = size;
-        self.depth = depth_view(device, size);
-        match &mut self.kind {
-            Kind::Picture { .. } => self.kind = Kind::picture(device, size, self.format),
-            Kind::Window(window) => {
-                [window.configuration.width, window.configuration.height] = size;
-                window.picture = None;
-                window.surface.configure(device, &window.configuration);
-            }
+    /// Changes the size of the pictures that follow. A window that is readable stays readable.
+    ///
+    /// # Errors
+    /// `Device` or `Lost`. The target then keeps its size.
+    pub(super) fn resize(&mut self, opened: &Opened, size: [u32; 2]) -> Result<(), RenderError> {
+        let (device, format) = (&opened.device, self.format);
+        let is_readable = self.picture.is_some();
+        let (depth, picture) = opened.fault.scope("resizing the picture", || {
+            let picture = is_readable.then(|| Picture::new(device, size, format));
+            (depth_view(device, size), picture)
+        })?;
+        if let Some(window) = &mut self.window {
+            window.resize(opened, size)?;
         }
+        (self.size, self.depth, self.picture) = (size, depth, picture);
+        Ok(())
     }
 
-    /// Whether a window's pictures go where they can be read.
-    pub(super) fn set_readable(&mut self, device: &wgpu::Device, readable: bool) {
-        let (size, format) = (self.size, self.format);
-        if let Kind::Window(window) = &mut self.kind {
-            window.picture = readable.then(|| color_texture(device, size, format));
+    /// Sets whether a window's pictures are drawn where they can be read.
+    ///
+    /// # Errors
+    /// `Device` or `Lost`. The window then is not readable.
+    pub(super) fn set_readable(
+        &mut self,
+        opened: &Opened,
+        readable: bool,
+    ) -> Result<(), RenderError> {
+        if self.window.is_none() {
+            return opened.fault.check_lost("making room for a picture");
         }
+        self.picture = None;
+        self.picture = opened.fault.scope("making room for a picture", || {
+            readable.then(|| Picture::new(&opened.device, self.size, self.format))
+        })?;
+        Ok(())
     }
 
     /// The next canvas; `None` when the window shows nothing just now (hidden, or not
     /// ready), which is no error: the frame is left out.
     pub(super) fn canvas(&mut self, opened: &Opened) -> Result<Option<Canvas>, RenderError> {
-        match &mut self.kind {
-            Kind::Picture { view, .. } => Ok(Some(Canvas { color: view.clone(), surface: None })),
-            Kind::Window(window) => match &window.picture {
-                Some(picture) => {
-                    let color = picture.create_view(&wgpu::TextureViewDescriptor::default());
-                    Ok(Some(Canvas { color, surface: None }))
-                }
-                None => window.canvas(opened, self.format),
-            },
+        match (&self.picture, &mut self.window) {
+            (Some(Picture { view, .. }), _) => {
+                Ok(Some(Canvas { color: view.clone(), surface: None }))
+            }
+            (None, Some(window)) => window.canvas(opened, self.format),
+            (None, None) => Ok(None),
         }
     }
 
     /// Copies the picture out. A window keeps none, if that was not asked for.
     pub(super) fn read(&self, opened: &Opened) -> Result<Image, RenderError> {
-        let texture = match &self.kind {
-            Kind::Picture { texture, .. } => Some(texture),
-            Kind::Window(window) => window.picture.as_ref(),
-        };
-        match texture {
-            Some(texture) => read_texture(opened, texture, self.size),
+        match &self.picture {
+            Some(Picture { texture, .. }) => read_texture(opened, texture, self.size),
             None => Err(RenderError::Device {
                 during: "reading the picture back",
                 reason: "the device draws to a window, which keeps no picture".into(),
@@ -183,11 +192,11 @@ impl Target {
     }
 }
 
-impl Kind {
-    fn picture(device: &wgpu::Device, size: [u32; 2], format: wgpu::TextureFormat) -> Self {
+impl Picture {
+    fn new(device: &wgpu::Device, size: [u32; 2], format: wgpu::TextureFormat) -> Self {
         let texture = color_texture(device, size, format);
         let view = texture.create_view(&wgpu::TextureViewDescriptor::default());
-        Self::Picture { texture, view }
+        Self { texture, view }
     }
 }
 
@@ -195,7 +204,21 @@ impl Window {
     /// Makes the surface ready. One that could not be must not be asked for a texture.
     fn configure(&self, opened: &Opened) -> Result<(), RenderError> {
         self.surface.configure(&opened.device, &self.configuration);
-        opened.fault.check("configuring the window's surface")
+        opened.fault.check(CONFIGURING)
+    }
+
+    /// Configures the surface for pictures of another size, or as it was where that fails.
+    fn resize(&mut self, opened: &Opened, size: [u32; 2]) -> Result<(), RenderError> {
+        let [width, height] = size;
+        let old = self.configuration.clone();
+        self.configuration = wgpu::SurfaceConfiguration { width, height, ..old.clone() };
+        let configured = opened
+            .fault
+            .scope(CONFIGURING, || self.surface.configure(&opened.device, &self.configuration));
+        configured.inspect_err(|_| {
+            self.configuration = old;
+            self.surface.configure(&opened.device, &self.configuration);
+        })
     }
 
     /// A surface can be lost or outdated at any time: it is configured or made again, a

@@ -66,6 +66,24 @@ fn a_refused_call_between_frames_fails_the_next_frame() {
     device.finish().unwrap();
 }
 
+/// A size that the device has no memory for, or refuses, changes nothing. Sizes beyond the
+/// device's limits stand for both: the target does not check them itself.
+#[test]
+fn a_failed_resize_keeps_the_old_size() {
+    let Some(mut device) = open("a_failed_resize_keeps_the_old_size") else { return };
+    let beyond = device.opened.device.limits().max_texture_dimension_2d + 1;
+    for _ in 0..2 {
+        let resized = device.target.resize(&device.opened, [beyond, 5]);
+        assert!(matches!(resized, Err(RenderError::Device { .. })), "{resized:?}");
+        assert_eq!(device.size(), [16, 16]);
+        draw(&mut device).unwrap();
+        assert_eq!(device.read_image().unwrap().width(), 16);
+    }
+    device.resize(20, 5).unwrap();
+    draw(&mut device).unwrap();
+    assert_eq!(device.read_image().unwrap().width(), 20);
+}
+
 /// Bind groups keep what they bind: were there any for a frame's pieces, these would stay when
 /// they are gone.
 #[test]
