@@ -411,8 +411,9 @@ impl Device for GlDevice {
             Some(painter) => painter,
             None => OverlayPainter::new(&self.context)?,
         };
-        self.overlay.insert(painter).set(overlay).inspect_err(|_| self.overlay = None)?;
-        self.context.check("taking an overlay")
+        let painter = self.overlay.insert(painter);
+        let taken = self.context.scope("taking an overlay", |_| painter.set(overlay));
+        taken.and_then(|set| set).inspect_err(|_| self.overlay = None)
     }
 
     fn finish(&mut self) -> Result<(), RenderError> {

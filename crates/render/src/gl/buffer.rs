@@ -24,6 +24,8 @@ pub(super) enum Kind<'a> {
 /// Written by the program while the GPU reads, each seeing at once what the other did.
 const PERSISTENT: GLbitfield = gl::MAP_WRITE_BIT | gl::MAP_PERSISTENT_BIT | gl::MAP_COHERENT_BIT;
 
+const MAKING_ROOM: &str = "making room";
+
 /// A buffer of the GPU.
 pub(super) struct Buffer {
     context: Rc<Context>,
@@ -52,22 +54,22 @@ impl Buffer {
         kind: Kind<'_>,
     ) -> Result<Self, RenderError> {
         let size_bytes = size_bytes.max(1);
-        context.fault.check_lost("making room")?;
+        context.fault.check_lost(MAKING_ROOM)?;
         let refused = |reason: String| RenderError::OutOfMemory {
             requested_bytes: size_bytes,
             reason: format!("{reason} ({size_bytes} bytes of {what})"),
         };
         context.memory.take(size_bytes).map_err(refused)?;
-        let gl = context.current().inspect_err(|_| context.memory.give_back(size_bytes))?;
-        let mut name = 0;
-        // SAFETY: the context is current; `name` is room for one.
-        unsafe { gl.CreateBuffers(1, &raw mut name) };
-        // From here on it is dropped as a buffer is.
-        let buffer =
-            Self { context: Rc::clone(context), name, size_bytes, mapping: Cell::default() };
-        buffer.fill(gl, kind);
-        context.check("making room").map_err(|error| match error {
-            RenderError::Device { reason, .. } => refused(reason),
+        // From here on it is dropped as a buffer is; OpenGL ignores the name zero.
+        let (context, name, mapping) = (Rc::clone(context), 0, Cell::default());
+        let mut buffer = Self { context, name, size_bytes, mapping };
+        let made = Rc::clone(&buffer.context).scope(MAKING_ROOM, |gl| {
+            // SAFETY: the context is current; `name` is room for one.
+            unsafe { gl.CreateBuffers(1, &raw mut buffer.name) };
+            buffer.fill(gl, kind);
+        });
+        made.map_err(|error| match error {
+            RenderError::Device { during: MAKING_ROOM, reason } => refused(reason),
             other => other,
         })?;
         if matches!(kind, Kind::Persistent) {

@@ -85,6 +85,26 @@ impl Context {
 
     /// What went wrong since this was last asked, as the error of what was being done.
     pub(super) fn check(&self, during: &'static str) -> Result<(), RenderError> {
+        self.collect_errors()?;
+        self.fault.check(during)
+    }
+
+    /// Does `work` and reports the errors that it causes. Errors from before stay noted for the
+    /// next frame.
+    pub(super) fn scope<T>(
+        &self,
+        during: &'static str,
+        work: impl FnOnce(&Gl) -> T,
+    ) -> Result<T, RenderError> {
+        self.collect_errors()?;
+        self.fault.scope(during, || {
+            let done = work(&self.gl);
+            self.collect_errors().map(|()| done)
+        })?
+    }
+
+    /// Notes the errors that the driver has pending.
+    fn collect_errors(&self) -> Result<(), RenderError> {
         let gl = self.current()?;
         // SAFETY: the context is current.
         let status = unsafe { gl.GetGraphicsResetStatus() };
@@ -99,7 +119,7 @@ impl Context {
                 code => self.fault.note(error_name(code), code == CONTEXT_LOST),
             }
         }
-        self.fault.check(during)
+        Ok(())
     }
 
     /// What is known to have gone wrong, without asking the driver.

@@ -18,36 +18,38 @@ pub(super) struct Target {
     depth: GLuint,
 }
 
+const MAKING_ROOM: &str = "making room for a picture";
+
 impl Target {
     /// # Errors
     /// `EmptyPicture`, `TooLarge`, or `Device` when there is no memory for it.
     pub(super) fn new(context: &Rc<Context>, size: [u32; 2]) -> Result<Self, RenderError> {
         check_size(context, size)?;
         let [width, height] = size.map(|side| side as GLsizei);
-        let gl = context.current()?;
-        let (mut framebuffer, mut renderbuffers) = (0, [0; 2]);
-        // SAFETY: the context is current, there is room for as many names, and the
-        // attachments are of the sizes that were checked.
-        unsafe {
-            gl.CreateRenderbuffers(2, renderbuffers.as_mut_ptr());
-            gl.CreateFramebuffers(1, &raw mut framebuffer);
-            let [color, depth] = renderbuffers;
-            gl.NamedRenderbufferStorage(color, gl::RGBA8, width, height);
-            gl.NamedRenderbufferStorage(depth, gl::DEPTH_COMPONENT32F, width, height);
-            let attach = |point, name| {
-                gl.NamedFramebufferRenderbuffer(framebuffer, point, gl::RENDERBUFFER, name);
-            };
-            attach(gl::COLOR_ATTACHMENT0, color);
-            attach(gl::DEPTH_ATTACHMENT, depth);
-        }
-        let [color, depth] = renderbuffers;
-        let target = Self { context: Rc::clone(context), size, framebuffer, color, depth };
-        context.check("making room for a picture")?;
-        // SAFETY: the context is current and the name is of a framebuffer.
-        let status = unsafe { gl.CheckNamedFramebufferStatus(framebuffer, gl::FRAMEBUFFER) };
+        // It is dropped as a whole one is; OpenGL ignores the name zero.
+        let context = Rc::clone(context);
+        let mut target = Self { context, size, framebuffer: 0, color: 0, depth: 0 };
+        let status = Rc::clone(&target.context).scope(MAKING_ROOM, |gl| {
+            // SAFETY: the context is current, there is room for one name each, and the
+            // attachments are of the sizes that were checked.
+            unsafe {
+                gl.CreateRenderbuffers(1, &raw mut target.color);
+                gl.CreateRenderbuffers(1, &raw mut target.depth);
+                gl.CreateFramebuffers(1, &raw mut target.framebuffer);
+                gl.NamedRenderbufferStorage(target.color, gl::RGBA8, width, height);
+                gl.NamedRenderbufferStorage(target.depth, gl::DEPTH_COMPONENT32F, width, height);
+                let attach = |point, name| {
+                    let framebuffer = target.framebuffer;
+                    gl.NamedFramebufferRenderbuffer(framebuffer, point, gl::RENDERBUFFER, name);
+                };
+                attach(gl::COLOR_ATTACHMENT0, target.color);
+                attach(gl::DEPTH_ATTACHMENT, target.depth);
+                gl.CheckNamedFramebufferStatus(target.framebuffer, gl::FRAMEBUFFER)
+            }
+        })?;
         if status != gl::FRAMEBUFFER_COMPLETE {
             let reason = format!("the driver cannot draw to it (0x{status:04x})");
-            return Err(RenderError::Device { during: "making room for a picture", reason });
+            return Err(RenderError::Device { during: MAKING_ROOM, reason });
         }
         Ok(target)
     }

@@ -4,7 +4,7 @@ use drystone_mesh::{Face, INDICES_PER_QUAD};
 use glam::DVec3;
 
 use super::*;
-use crate::{Atmosphere, Batch, Camera, DrawData};
+use crate::{Atmosphere, Batch, Camera, DrawData, OverlayPatch};
 
 /// What a device needs before it holds any geometry: ring and index pattern.
 const BASE_BYTES: u64 = 7 << 20;
@@ -38,6 +38,12 @@ fn wall(device: &mut GlDevice) -> GlGeometry {
     device.write_quads(&mut geometry, 0, &[Quad::new([0; 3], [8, 8], Face::PosZ, 0)]);
     device.write_draw_data(&mut geometry, 0, &[DrawData { origin: [0; 3], level: 0, extent: 32 }]);
     geometry
+}
+
+/// An overlay that draws nothing, with a texture.
+fn white() -> Overlay {
+    let patch = OverlayPatch { texture: 0, at: None, size: [1, 1], rgba: vec![255; 4] };
+    Overlay { patches: vec![patch], ..Overlay::default() }
 }
 
 fn shows_the_wall(device: &mut GlDevice) -> bool {
@@ -74,6 +80,30 @@ fn a_refused_call_is_an_error_and_the_next_frame_is_right() {
     assert!(error.contains("drawing"), "{error}");
     draw(&mut device, &geometry, 1).unwrap();
     assert!(shows_the_wall(&mut device));
+}
+
+/// An error from before is not that of a buffer, picture or overlay: it fails the next frame.
+#[test]
+fn a_refused_call_is_no_error_of_what_is_made_after_it() {
+    let test = "a_refused_call_is_no_error_of_what_is_made_after_it";
+    let Some(mut device) = open(test, GlConfig::default()) else { return };
+    let geometry = wall(&mut device);
+    let make: [fn(&mut GlDevice); 4] = [
+        |device| drop(device.create_geometry(1, 1).unwrap()),
+        |device| device.set_palette(&[[250, 20, 20, 255]]).unwrap(),
+        |device| device.resize(17, 16).unwrap(),
+        |device| device.set_overlay(&white()).unwrap(),
+    ];
+    for (number, make) in make.into_iter().enumerate() {
+        let gl = device.context.current().unwrap();
+        geometry.quads.copy_from(gl, 1 << 20, (&geometry.draws, 0), 8);
+        make(&mut device);
+        let drawn = draw(&mut device, &geometry, 1);
+        let is_reported = matches!(drawn, Err(RenderError::Device { during: "drawing", .. }));
+        assert!(is_reported, "call {number}: {drawn:?}");
+        draw(&mut device, &geometry, 1).unwrap();
+        assert!(shows_the_wall(&mut device));
+    }
 }
 
 #[test]
