@@ -126,6 +126,15 @@ pub(crate) fn set_cull(renderer: &mut dyn Renderer, cull: Cull) -> Result<(), Re
     }
 }
 
+/// Returns whether the GPU or the CPU left out what cannot be seen. Where the GPU stopped to, says
+/// why, once.
+pub(crate) fn culled_by(renderer: &mut dyn Renderer) -> Cull {
+    if let Some(error) = renderer.take_culling_error() {
+        output::note(&error.to_string());
+    }
+    renderer.cull()
+}
+
 /// Sources of more chunks than this are shown at levels of detail, if nothing else is said.
 const CHUNKS_IN_MEMORY: u64 = 8_192;
 

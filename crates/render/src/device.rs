@@ -190,7 +190,8 @@ pub trait Device {
     /// them gives.
     ///
     /// # Errors
-    /// As [`draw`](Self::draw), and `Device` when the device cannot.
+    /// As [`draw`](Self::draw). `NoCulling` where there are too many meshes or pixels for it, or
+    /// too little memory: nothing is drawn then. `Device` where it [never](Self::culls) can.
     fn draw_culled(
         &mut self,
         frame: &Frame,

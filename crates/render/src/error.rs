@@ -56,7 +56,7 @@ pub enum RenderError {
         /// Backend or renderer.
         backend: String,
         /// Why not.
-        reason: &'static str,
+        reason: String,
     },
     /// The mesh is none that can be drawn cube by cube.
     #[error("the instanced renderer cannot draw this mesh: {reason}; use another renderer")]

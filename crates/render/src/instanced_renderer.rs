@@ -285,7 +285,7 @@ impl<D: Device> Renderer for InstancedRenderer<D> {
         match cull {
             Cull::Cpu => Ok(()),
             Cull::Gpu => {
-                let reason = "it draws all cubes";
+                let reason = "it draws all cubes".into();
                 Err(RenderError::NoCulling { backend: "the instanced renderer".into(), reason })
             }
         }

@@ -149,7 +149,7 @@ impl<D: Device> Renderer for NaiveRenderer<D> {
         match cull {
             Cull::Cpu => Ok(()),
             Cull::Gpu => {
-                let reason = "it draws mesh by mesh";
+                let reason = "it draws mesh by mesh".into();
                 Err(RenderError::NoCulling { backend: "the naive renderer".into(), reason })
             }
         }

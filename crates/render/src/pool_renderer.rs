@@ -66,6 +66,8 @@ pub struct PoolRenderer<D: Device> {
     unmasked: u32,
     /// What the last picture drew of lists.
     listed: DrawStats,
+    /// Why the GPU stopped culling, until it is taken.
+    culling_error: Option<RenderError>,
 }
 
 /// Choices of a [`PoolRenderer`]. The default is right for any scene; the others are there
@@ -145,6 +147,7 @@ impl<D: Device> PoolRenderer<D> {
             is_blend_stale: false,
             unmasked: 0,
             listed: DrawStats::default(),
+            culling_error: None,
         })
     }
 
@@ -289,20 +292,17 @@ impl<D: Device> Renderer for PoolRenderer<D> {
             Cull::Cpu => Ok(()),
             Cull::Gpu => self.device.culls(),
         };
-        let cull = if can.is_ok() { cull } else { Cull::Cpu };
-        if cull != self.opaque.cull() {
-            let mut opaque = Opaque::new(cull, self.hidden);
-            for (mesh, _) in self.pool.iter().filter(|(mesh, _)| !self.blended.contains(*mesh)) {
-                opaque.insert(&self.pool, mesh)?;
-            }
-            self.opaque = opaque;
-            self.selected = None;
-        }
-        can.map_err(|reason| RenderError::NoCulling { backend: self.device.describe(), reason })
+        self.cull_by(if can.is_ok() { cull } else { Cull::Cpu })?;
+        let backend = || self.device.describe();
+        can.map_err(|reason| RenderError::NoCulling { backend: backend(), reason: reason.into() })
     }
 
     fn cull(&self) -> Cull {
         self.opaque.cull()
+    }
+
+    fn take_culling_error(&mut self) -> Option<RenderError> {
+        self.culling_error.take()
     }
 
     fn set_overlay(&mut self, overlay: &Overlay) -> Result<(), RenderError> {
@@ -319,7 +319,14 @@ impl<D: Device> Renderer for PoolRenderer<D> {
         let frame = view.frame(width, height);
         self.tidy();
         self.select(view, &visibility);
-        self.listed = self.submit(view, &visibility, &frame)?;
+        let mut drawn = self.submit(view, &visibility, &frame);
+        if let Err(error @ RenderError::NoCulling { .. }) = drawn {
+            self.cull_by(Cull::Cpu)?;
+            self.culling_error = Some(error);
+            self.select(view, &visibility);
+            drawn = self.submit(view, &visibility, &frame);
+        }
+        self.listed = drawn?;
         let frame = self.device.submitted();
         self.pool.frame_submitted(frame);
         self.triangles.iter_mut().for_each(|triangles| triangles.submitted(frame));

@@ -246,8 +246,15 @@ pub trait Renderer {
     /// `NoCulling` where the GPU cannot; then the CPU does.
     fn set_cull(&mut self, cull: Cull) -> Result<(), RenderError>;
 
-    /// Who decides which opaque meshes are drawn.
+    /// Who decides which opaque meshes are drawn. From a picture on for which the GPU cannot, the
+    /// CPU does.
     fn cull(&self) -> Cull;
+
+    /// Returns why the GPU stopped culling, once after the picture in which it did: meshes or
+    /// picture have become too large for it, or its memory is full.
+    fn take_culling_error(&mut self) -> Option<RenderError> {
+        None
+    }
 
     /// Draws `overlay` over every picture from now on, until there is another; see
     /// [`Device::set_overlay`](crate::Device::set_overlay).

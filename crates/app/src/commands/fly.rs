@@ -38,6 +38,7 @@ pub(crate) fn run(options: &FlyOptions) -> Result<(), AppError> {
         Ok(drawn.commands)
     })?;
     let frame_ms = start.elapsed().as_secs_f64() * 1e3 / views.len() as f64;
+    commands::culled_by(shown.renderer());
     report(options, &mut shown, &commands, frame_ms)
 }
 

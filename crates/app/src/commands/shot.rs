@@ -5,7 +5,7 @@ use std::{path::Path, time::Instant};
 
 use drystone::scene::{self, Scene};
 
-use super::{Framed, load, open_edited, set_cull, wants_levels};
+use super::{Framed, culled_by, load, open_edited, set_cull, wants_levels};
 use crate::{
     AppError,
     allocator::AllocatorReport,
@@ -51,7 +51,7 @@ pub(crate) fn run(options: &SceneOptions, path: &Path) -> Result<(), AppError> {
         output: path.to_path_buf(),
         renderer: scene.renderer().name(),
         backend: scene.renderer().backend(),
-        cull: scene.renderer().cull(),
+        cull: culled_by(scene.renderer()),
         chunks: scene.world().chunk_count(),
         quads: scene::quad_count(&quads),
         drawn,

@@ -228,7 +228,11 @@ impl Screen {
 
     /// Draws one picture and shows it.
     pub(super) fn draw(&mut self, view: &View) -> Result<DrawStats, RenderError> {
-        let Some(surface) = &mut self.surface else { return self.scene.draw(view) };
+        let Some(surface) = &mut self.surface else {
+            let drawn = self.scene.draw(view)?;
+            commands::culled_by(self.scene.renderer());
+            return Ok(drawn);
+        };
         let (picture, drawn) = self.scene.picture(view)?;
         show(surface, &picture).map_err(|error| RenderError::Device {
             during: "showing the picture",

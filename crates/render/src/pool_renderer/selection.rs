@@ -1,5 +1,8 @@
-use super::{PoolRenderer, opaque::visible_parts};
-use crate::{Device, View, Visibility};
+use super::{
+    PoolRenderer,
+    opaque::{Opaque, visible_parts},
+};
+use crate::{Cull, Device, RenderError, View, Visibility};
 
 /// What masking and ordering depend on besides the meshes.
 #[derive(Clone, Copy, PartialEq)]
@@ -13,6 +16,20 @@ pub(super) struct Selection {
 const MOST_UNMASKED: u32 = 64;
 
 impl<D: Device> PoolRenderer<D> {
+    /// Has the CPU or the GPU cull from the next picture on.
+    pub(super) fn cull_by(&mut self, cull: Cull) -> Result<(), RenderError> {
+        if cull == self.opaque.cull() {
+            return Ok(());
+        }
+        let mut opaque = Opaque::new(cull, self.hidden);
+        for (mesh, _) in self.pool.iter().filter(|(mesh, _)| !self.blended.contains(*mesh)) {
+            opaque.insert(&self.pool, mesh)?;
+        }
+        self.opaque = opaque;
+        self.selected = None;
+        Ok(())
+    }
+
     /// Masks and orders the lists for what `view` sees on a picture of this size.
     pub(super) fn select(&mut self, view: &View, visibility: &Visibility) {
         let selection = Selection { view: *view, size: self.device.size() };

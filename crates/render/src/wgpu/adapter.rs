@@ -133,7 +133,8 @@ impl Found {
         self.usable.sort_by_key(|(_, adapter)| rank(adapter));
         let mut first_error = None;
         for (instance, adapter) in self.usable {
-            match open(instance, adapter).await {
+            let limits = adapter.limits();
+            match open(instance, adapter, limits).await {
                 Ok(opened) => return Ok(opened),
                 Err(error) => first_error = first_error.or(Some(error)),
             }
@@ -168,14 +169,19 @@ fn is_hardware(adapter: &wgpu::Adapter) -> bool {
     adapter.get_info().device_type != wgpu::DeviceType::Cpu
 }
 
-async fn open(instance: wgpu::Instance, adapter: wgpu::Adapter) -> Result<Opened, RenderError> {
+/// Opens a device with these limits, which the adapter has.
+pub(super) async fn open(
+    instance: wgpu::Instance,
+    adapter: wgpu::Adapter,
+    limits: wgpu::Limits,
+) -> Result<Opened, RenderError> {
     let name = adapter.get_info().name;
     let wanted =
         wgpu::Features::INDIRECT_FIRST_INSTANCE | wgpu::Features::MULTI_DRAW_INDIRECT_COUNT;
     let descriptor = wgpu::DeviceDescriptor {
         label: Some("drystone"),
         required_features: adapter.features() & wanted,
-        required_limits: adapter.limits(),
+        required_limits: limits,
         memory_hints: wgpu::MemoryHints::Performance,
         ..Default::default()
     };

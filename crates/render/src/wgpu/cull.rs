@@ -93,7 +93,6 @@ impl Culler {
         let view_group = view_group(opened, &pipelines, &frame, &pyramid);
         let counts = wgpu::Features::MULTI_DRAW_INDIRECT_COUNT;
         let counts_on_gpu = opened.device.features().contains(counts);
-        opened.fault.check("making pipelines for culling")?;
         Ok(Self {
             pipelines,
             frame,
@@ -119,9 +118,6 @@ impl Culler {
         size: [u32; 2],
         depth: &wgpu::TextureView,
     ) -> Result<(), RenderError> {
-        if cfg!(debug_assertions) {
-            check(culled)?;
-        }
         if !self.pyramid.is_of(depth) {
             self.pyramid = Pyramid::new(opened, &self.pipelines, size, depth)?;
             self.view_group = view_group(opened, &self.pipelines, &self.frame, &self.pyramid);
@@ -219,7 +215,7 @@ impl Culler {
 }
 
 /// Checks that every record stays within its geometry, as the GPU would not.
-fn check(culled: &Culled<'_, WgpuGeometry>) -> Result<(), RenderError> {
+pub(super) fn check(culled: &Culled<'_, WgpuGeometry>) -> Result<(), RenderError> {
     let geometry = |buffer: usize| culled.geometries.get(buffer).copied().flatten();
     let reaches_outside = |buffer: usize| {
         let [quads, slots] = geometry(buffer)

@@ -4,7 +4,7 @@ use drystone_pool::DrawCommand;
 
 use super::{
     WgpuDevice, WgpuGeometry, adapter,
-    cull::{Culler, List},
+    cull::{self, Culler, List},
     per_frame::{COMMANDS_OFFSET, frame_group, per_frame_buffer},
     pipelines::{Pipelines, QuadPipelines},
     wired::WiredDraws,
@@ -131,17 +131,35 @@ impl WgpuDevice {
         WiredDraws::prepare(&mut self.wired, &self.opened, pipelines, batches)
     }
 
+    /// Takes over what is to be culled.
+    ///
+    /// # Errors
+    /// `NoCulling` where the device has no room for it or refuses it, with culling's memory given
+    /// back; `Device` for records that are wrong; `Lost`.
     fn prepare_culling(&mut self, culled: &Culled<'_, WgpuGeometry>) -> Result<(), RenderError> {
         self.culls().map_err(|reason| RenderError::Device {
             during: "culling on the GPU",
             reason: reason.into(),
         })?;
-        let (size, depth) = (self.target.size(), self.target.depth());
-        let culler = match &mut self.culler {
-            Some(culler) => culler,
-            none => none.insert(Culler::new(&self.opened, size, depth)?),
-        };
-        culler.prepare(&self.opened, culled, size, depth)
+        if cfg!(debug_assertions) {
+            cull::check(culled)?;
+        }
+        let Self { opened, target, culler, .. } = self;
+        let (size, depth) = (target.size(), target.depth());
+        let prepared = opened.fault.scope("preparing to cull", || {
+            let culler = match culler {
+                Some(culler) => culler,
+                none => none.insert(Culler::new(opened, size, depth)?),
+            };
+            culler.prepare(opened, culled, size, depth)
+        });
+        prepared.and_then(|done| done).map_err(|error| match error {
+            RenderError::Lost { .. } => error,
+            error => {
+                self.culler = None;
+                RenderError::NoCulling { backend: self.describe(), reason: error.to_string() }
+            }
+        })
     }
 
     fn encode(

@@ -62,7 +62,7 @@ impl WgpuDevice {
         Self::new(opened, target)
     }
 
-    fn new(opened: Opened, target: Target) -> Result<Self, RenderError> {
+    pub(super) fn new(opened: Opened, target: Target) -> Result<Self, RenderError> {
         use wgpu::BufferUsages as Usage;
         let pipelines = Pipelines::new(&opened.device, target.format);
         let per_frame = per_frame_buffer(&opened, FIRST_COMMANDS)?;

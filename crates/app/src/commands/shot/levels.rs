@@ -51,7 +51,7 @@ pub(super) fn run(
         output: path.to_path_buf(),
         renderer: scene.renderer().name(),
         backend: scene.renderer().backend(),
-        cull: scene.renderer().cull(),
+        cull: commands::culled_by(scene.renderer()),
         chunks: levels.iter().map(|level| level.nodes as usize).sum(),
         quads: levels.iter().map(|level| level.quads).sum(),
         drawn,

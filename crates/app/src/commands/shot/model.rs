@@ -9,7 +9,7 @@ use crate::{
     AppError,
     allocator::AllocatorReport,
     cli::SceneOptions,
-    commands::{Framed, open_model, set_cull},
+    commands::{Framed, culled_by, open_model, set_cull},
     output,
     report::StageTimes,
 };
@@ -44,7 +44,7 @@ pub(super) fn run(options: &SceneOptions, source: &Path, path: &Path) -> Result<
         output: output::plain(&path.display().to_string()),
         renderer: scene.renderer().name(),
         backend: scene.renderer().backend(),
-        cull: scene.renderer().cull(),
+        cull: culled_by(scene.renderer()),
         model: scene.model(),
         drawn,
         held,

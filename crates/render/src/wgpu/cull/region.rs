@@ -42,7 +42,11 @@ impl Region {
     /// Bytes of both.
     pub(super) const TOTALS_BYTES: u64 = 2 * Self::LIST_BYTES;
 
-    /// A region with room for a buffer's records and half as many more.
+    /// A region with room for a buffer's records and half as many more, within the device's
+    /// limits.
+    ///
+    /// # Errors
+    /// `TooLarge` where the records themselves are beyond the limits, `OutOfMemory` or `Lost`.
     pub(super) fn new(
         opened: &Opened,
         pipelines: &CullPipelines,
@@ -51,8 +55,16 @@ impl Region {
     ) -> Result<Self, RenderError> {
         use wgpu::BufferUsages as Usage;
         let [records, commands] = needed(table, buffer);
-        let record_capacity = (records + records / 2).max(LANES).next_multiple_of(LANES);
-        let command_capacity = (commands + commands / 2).max(LANES);
+        let limits = opened.device.limits();
+        let limit = u64::from(limits.max_compute_workgroups_per_dimension) * LANES;
+        if records > limit {
+            let what = "the number of meshes of one buffer to cull on the GPU";
+            return Err(RenderError::TooLarge { what, requested: records, limit });
+        }
+        let binding_bytes = limits.max_buffer_size.min(limits.max_storage_buffer_binding_size);
+        let most_records = limit.min(binding_bytes / size_of::<CullRecord>() as u64);
+        let record_capacity = capacity(records, most_records).next_multiple_of(LANES);
+        let command_capacity = capacity(commands, binding_bytes / size_of::<DrawCommand>() as u64);
         let storage = |label, size_bytes: u64, also: Usage| {
             geometry::buffer(opened, label, size_bytes, Usage::STORAGE | also)
         };
@@ -73,11 +85,6 @@ impl Region {
         let commands = storage("commands made on the GPU", commands_bytes, commands_usage)?;
         let buffers = [&info, &records, &seen, &verdicts, &counters, &totals, &commands];
         let group = pipelines::bind_buffers(&opened.device, &pipelines.region_layout, &buffers);
-        let limit = u64::from(opened.device.limits().max_compute_workgroups_per_dimension) * LANES;
-        if record_capacity > limit {
-            let what = "meshes of one buffer to cull on the GPU";
-            return Err(RenderError::TooLarge { what, requested: record_capacity, limit });
-        }
         Ok(Self {
             info,
             records,
@@ -139,6 +146,11 @@ impl Region {
     pub(super) fn max_commands(&self) -> u32 {
         self.uploaded.map_or(0, |info| info.commands)
     }
+}
+
+/// Room for `needed` entries and half as many more, up to `most` where the needed ones fit.
+fn capacity(needed: u64, most: u64) -> u64 {
+    (needed + needed / 2).max(LANES).min(most / LANES * LANES).max(needed)
 }
 
 /// Records and commands that a buffer of the table may need.

@@ -10,6 +10,7 @@ use crate::{
     cull::twin::{self, Pyramid as TwinPyramid},
 };
 
+mod fallback;
 mod lists;
 mod pictures;
 
