@@ -102,14 +102,13 @@ impl GlDevice {
     /// # Errors
     /// `NoAdapter` when there is no OpenGL that will do, `EmptyPicture` or `TooLarge`.
     pub fn headless(config: GlConfig, width: u32, height: u32) -> Result<Self, RenderError> {
-        let (platforms, mut found) = Platform::headless();
-        for platform in platforms {
-            match Context::new(platform, config.memory_limit_bytes) {
-                Ok(context) => return Self::new(context, config, [width, height]),
-                Err(reason) => found.push(reason),
-            }
-        }
-        Err(no_adapter(&found))
+        let (platforms, mut faults) = Platform::headless();
+        let contexts = platforms.into_iter().filter_map(|platform| {
+            let context = Context::new(platform, config.memory_limit_bytes);
+            context.map_err(|reason| faults.push(reason)).ok()
+        });
+        let opened = first_device(contexts, |context| Self::new(context, config, [width, height]));
+        opened.unwrap_or_else(|| Err(no_adapter(&faults)))
     }
 
     /// A device that shows its pictures in a window.
@@ -423,6 +422,22 @@ impl Device for GlDevice {
     fn read_image(&mut self) -> Result<Image, RenderError> {
         self.target.read()
     }
+}
+
+/// The first device that one of the contexts gives, else the first error. A context can work
+/// although its driver then refuses a program or a picture.
+fn first_device<C, D, E>(
+    contexts: impl Iterator<Item = C>,
+    open: impl FnMut(C) -> Result<D, E>,
+) -> Option<Result<D, E>> {
+    let mut first_error = None;
+    for opened in contexts.map(open) {
+        match opened {
+            Ok(device) => return Some(Ok(device)),
+            Err(error) => first_error = first_error.or(Some(Err(error))),
+        }
+    }
+    first_error
 }
 
 fn no_adapter(found: &[String]) -> RenderError {

@@ -66,7 +66,7 @@ use crate::{
 /// difference to it.
 ///
 /// # Cost
-/// 9 bytes a pixel besides the picture; a thread for each core, from rayon's pool.
+/// 13 bytes a pixel besides the picture; a thread for each core, from rayon's pool.
 ///
 /// # Examples
 /// ```

@@ -169,6 +169,15 @@ fn a_full_ring_spills_and_grows() {
     }
 }
 
+/// A context that works and then gives no device does not end the search for one.
+#[test]
+fn the_first_context_that_gives_a_device_is_taken() {
+    let open = |context: u32| if context < 3 { Err(context) } else { Ok(context) };
+    assert_eq!(first_device([1, 2, 3, 4].into_iter(), open), Some(Ok(3)));
+    assert_eq!(first_device([1, 2].into_iter(), open), Some(Err(1)));
+    assert_eq!(first_device([].into_iter(), open), None);
+}
+
 /// Two devices on one thread take turns, each with its own objects; what outlives its
 /// device does no harm.
 #[test]
