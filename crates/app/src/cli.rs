@@ -116,7 +116,7 @@ pub(crate) struct SceneOptions {
     /// Whether the command line says so.
     #[arg(skip)]
     pub(crate) is_renderer_said: bool,
-    /// What draws: auto, soft, wgpu, gl, or gl-staged (gl without mapped memory)
+    /// What draws: auto (a GPU, else soft), soft, wgpu, gl, or gl-staged (gl without mapped memory)
     #[arg(long, value_name = "KIND", default_value = "auto", value_parser = BackendKind::from_str)]
     pub(crate) backend: BackendKind,
     /// Who leaves out what cannot be seen: cpu (facings that look away, meshes out of view),

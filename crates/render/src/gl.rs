@@ -104,7 +104,7 @@ impl GlDevice {
     pub fn headless(config: GlConfig, width: u32, height: u32) -> Result<Self, RenderError> {
         let (platforms, mut faults) = Platform::headless();
         let contexts = platforms.into_iter().filter_map(|platform| {
-            let context = Context::new(platform, config.memory_limit_bytes);
+            let context = Context::new(platform, &config);
             context.map_err(|reason| faults.push(reason)).ok()
         });
         let opened = first_device(contexts, |context| Self::new(context, config, [width, height]));
@@ -123,7 +123,7 @@ impl GlDevice {
     ) -> Result<Self, RenderError> {
         let size = [width, height].map(|side| NonZeroU32::new(side).unwrap_or(NonZeroU32::MIN));
         let context = Platform::windowed(window, size)
-            .and_then(|platform| Context::new(platform, config.memory_limit_bytes))
+            .and_then(|platform| Context::new(platform, &config))
             .map_err(|reason| no_adapter(&[reason]))?;
         Self::new(context, config, size.map(NonZeroU32::get))
     }

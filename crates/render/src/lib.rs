@@ -79,6 +79,7 @@ mod renderer;
 mod replace_file;
 mod shared_device;
 mod soft;
+mod software;
 mod triangle_mesh;
 mod triangle_vertex;
 mod visibility;

@@ -31,7 +31,8 @@ const RENDERERS: &str = "it is pool, naive, instanced, instanced-last-leaf or in
 /// Which backend draws.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum BackendKind {
-    /// A hardware adapter, else a software one of the system's, else `Soft`.
+    /// A hardware adapter, through wgpu or else OpenGL, else `Soft`: drivers that are programs on
+    /// the CPU are slower than it and take more memory.
     #[default]
     Auto,
     /// The built-in rasteriser.

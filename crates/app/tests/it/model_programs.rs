@@ -185,7 +185,7 @@ fn triangles_that_find_no_memory_are_refused_and_nothing_is_lost() {
     let small = PoolRenderer::with_config(soft(), 0, 8, config).unwrap();
     refuses(Box::new(small), &large(500));
     for access in [Access::Direct, Access::Staged] {
-        let config = GlConfig { access, memory_limit_bytes: 48 << 20 };
+        let config = GlConfig { access, memory_limit_bytes: 48 << 20, ..GlConfig::default() };
         let open = || GlDevice::headless(config, WIDTH, HEIGHT);
         match open() {
             Ok(device) => {

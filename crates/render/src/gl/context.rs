@@ -10,9 +10,10 @@ use std::{
 
 use super::{
     bindings::{self as gl, Gl, types::*},
+    config::GlConfig,
     platform::Platform,
 };
-use crate::{RenderError, fault::Fault};
+use crate::{RenderError, fault::Fault, software::is_software};
 
 /// A context. All that lives in it holds on to it.
 ///
@@ -54,7 +55,7 @@ const CONTEXT_LOST: GLenum = 0x0507;
 
 impl Context {
     /// Loads the functions of a context that is current, and checks that it will do.
-    pub(super) fn new(platform: Platform, limit_bytes: u64) -> Result<Rc<Self>, String> {
+    pub(super) fn new(platform: Platform, config: &GlConfig) -> Result<Rc<Self>, String> {
         platform.make_current()?;
         let gl = Gl::load_with(|name| platform.address(name));
         if !(gl.GetString.is_loaded() && gl.GetIntegerv.is_loaded() && gl.GetStringi.is_loaded()) {
@@ -63,6 +64,10 @@ impl Context {
         let name = format!("{} (OpenGL {})", string(&gl, gl::RENDERER), version(&gl).join("."));
         check_version(&gl).map_err(|reason| format!("{name}: {reason}"))?;
         let limits = Limits::of(&gl);
+        if config.hardware_only && is_software(&name) {
+            return Err(format!("{name}: a program on the CPU"));
+        }
+        let limit_bytes = config.memory_limit_bytes;
         let memory = Memory { used_bytes: Cell::new(0), limit_bytes };
         let fault = Fault::default();
         let context = Rc::new(Self { gl, platform, fault, limits, name, memory });

@@ -109,7 +109,8 @@ fn a_refused_call_is_no_error_of_what_is_made_after_it() {
 #[test]
 fn out_of_memory_is_a_value_and_harms_nothing() {
     for access in [Access::Direct, Access::Staged] {
-        let config = GlConfig { access, memory_limit_bytes: BASE_BYTES + (1 << 20) };
+        let limit = BASE_BYTES + (1 << 20);
+        let config = GlConfig { access, memory_limit_bytes: limit, ..GlConfig::default() };
         let test = "out_of_memory_is_a_value_and_harms_nothing";
         let Some(mut device) = open(test, config) else { return };
         let mut geometry = wall(&mut device);

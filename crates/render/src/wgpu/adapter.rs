@@ -6,6 +6,7 @@ use super::target::{WindowHandle, WindowTarget, surface_target};
 use crate::{
     RenderError,
     fault::{Fault, one_line},
+    software::is_software,
 };
 
 /// Which graphics API to use through wgpu.
@@ -14,6 +15,8 @@ pub enum Api {
     /// Vulkan, Metal or Direct3D 12; OpenGL where that is all there is.
     #[default]
     Any,
+    /// As `Any`, on hardware only: adapters that are programs on the CPU are left out.
+    Hardware,
     /// Vulkan only.
     Vulkan,
     /// OpenGL (ES) only.
@@ -24,7 +27,7 @@ impl Api {
     /// The sets of wgpu backends to try, one after another.
     fn attempts(self) -> &'static [wgpu::Backends] {
         match self {
-            Self::Any => &[wgpu::Backends::PRIMARY, wgpu::Backends::GL],
+            Self::Any | Self::Hardware => &[wgpu::Backends::PRIMARY, wgpu::Backends::GL],
             Self::Vulkan => &[wgpu::Backends::VULKAN],
             Self::OpenGl => &[wgpu::Backends::GL],
         }
@@ -33,6 +36,7 @@ impl Api {
     fn words(self) -> &'static str {
         match self {
             Self::Any => "graphics",
+            Self::Hardware => "hardware",
             Self::Vulkan => "Vulkan",
             Self::OpenGl => "OpenGL",
         }
@@ -50,7 +54,7 @@ pub(super) struct Opened {
 
 /// Opens the best adapter without a window: hardware before software, whatever its API.
 pub(super) async fn open_headless(api: Api) -> Result<Opened, RenderError> {
-    let mut found = Found::default();
+    let mut found = Found::new(api);
     for &backends in api.attempts() {
         let mut descriptor = wgpu::InstanceDescriptor::new_without_display_handle();
         configure(&mut descriptor, backends);
@@ -63,7 +67,7 @@ pub(super) async fn open_headless(api: Api) -> Result<Opened, RenderError> {
             break;
         }
     }
-    found.open(api).await
+    found.open().await
 }
 
 /// Opens the best adapter that can show pictures in the window, and the window's surface.
@@ -76,13 +80,13 @@ pub(super) async fn open_for_window(
     configure(&mut descriptor, backends);
     let instance = wgpu::Instance::new(descriptor);
     let surface = make_surface(&instance, &window)?;
-    let mut found = Found::default();
+    let mut found = Found::new(api);
     for adapter in instance.enumerate_adapters(backends).await {
         if adapter.is_surface_supported(&surface) {
             found.consider(&instance, adapter);
         }
     }
-    Ok((found.open(api).await?, surface, window))
+    Ok((found.open().await?, surface, window))
 }
 
 /// A surface on the window; also when the last one was lost.
@@ -104,8 +108,8 @@ fn configure(descriptor: &mut wgpu::InstanceDescriptor, backends: wgpu::Backends
 }
 
 /// The adapters there are.
-#[derive(Default)]
 struct Found {
+    api: Api,
     /// Those that can do what we need, each with its instance.
     usable: Vec<(wgpu::Instance, wgpu::Adapter)>,
     /// The names of all, with what is wrong with them.
@@ -113,23 +117,27 @@ struct Found {
 }
 
 impl Found {
+    const fn new(api: Api) -> Self {
+        Self { api, usable: Vec::new(), names: Vec::new() }
+    }
+
     fn consider(&mut self, instance: &wgpu::Instance, adapter: wgpu::Adapter) {
-        let needed = wgpu::DownlevelFlags::VERTEX_STORAGE | wgpu::DownlevelFlags::BASE_VERTEX;
-        let usable = adapter.get_downlevel_capabilities().flags.contains(needed);
+        let flags = adapter.get_downlevel_capabilities().flags;
         let info = adapter.get_info();
-        let remark = if usable { "" } else { ": no storage buffers in vertex shaders" };
+        let refused = refusal(self.api, &info, flags);
+        let remark = refused.map(|reason| format!(": {reason}")).unwrap_or_default();
         self.names.push(format!("{} ({}){remark}", info.name, info.backend));
-        if usable {
+        if refused.is_none() {
             self.usable.push((instance.clone(), adapter));
         }
     }
 
     fn has_hardware(&self) -> bool {
-        self.usable.iter().any(|(_, adapter)| is_hardware(adapter))
+        self.usable.iter().any(|(_, adapter)| is_hardware(&adapter.get_info()))
     }
 
     /// The best that gives a device; if none does, the error of the best.
-    async fn open(mut self, api: Api) -> Result<Opened, RenderError> {
+    async fn open(mut self) -> Result<Opened, RenderError> {
         self.usable.sort_by_key(|(_, adapter)| rank(adapter));
         let mut first_error = None;
         for (instance, adapter) in self.usable {
@@ -141,7 +149,7 @@ impl Found {
         }
         let none =
             if self.names.is_empty() { "there is none".into() } else { self.names.join(", ") };
-        Err(first_error.unwrap_or(RenderError::NoAdapter { wanted: api.words(), found: none }))
+        Err(first_error.unwrap_or(RenderError::NoAdapter { wanted: self.api.words(), found: none }))
     }
 }
 
@@ -164,9 +172,25 @@ fn rank(adapter: &wgpu::Adapter) -> (u8, u8) {
     (kind, api)
 }
 
-/// Whether the adapter is hardware rather than a program that plays one.
-fn is_hardware(adapter: &wgpu::Adapter) -> bool {
-    adapter.get_info().device_type != wgpu::DeviceType::Cpu
+/// Whether the adapter is hardware rather than a program on the CPU.
+fn is_hardware(info: &wgpu::AdapterInfo) -> bool {
+    info.device_type != wgpu::DeviceType::Cpu && !is_software(&info.name)
+}
+
+/// Why an adapter is not used.
+fn refusal(
+    api: Api,
+    info: &wgpu::AdapterInfo,
+    flags: wgpu::DownlevelFlags,
+) -> Option<&'static str> {
+    let needed = wgpu::DownlevelFlags::VERTEX_STORAGE | wgpu::DownlevelFlags::BASE_VERTEX;
+    if !flags.contains(needed) {
+        Some("no storage buffers in vertex shaders")
+    } else if api == Api::Hardware && !is_hardware(info) {
+        Some("a program on the CPU")
+    } else {
+        None
+    }
 }
 
 /// Opens a device with these limits, which the adapter has.
@@ -213,6 +237,33 @@ pub(super) fn poll(opened: &Opened, poll_type: wgpu::PollType) -> Result<(), Ren
         Err(_) => {
             opened.fault.note("device lost while waiting for it".into(), true);
             opened.fault.check_lost("waiting for the GPU")
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// An adapter of the CPU is left out where hardware is asked for, whatever says that it is one.
+    #[test]
+    fn hardware_is_told_by_kind_and_name() {
+        use wgpu::DeviceType::{Cpu, DiscreteGpu, IntegratedGpu, Other, VirtualGpu};
+        let flags = wgpu::DownlevelFlags::all();
+        for (kind, name, is_refused) in [
+            (Cpu, "unheard of", true),
+            (Cpu, "llvmpipe (LLVM 15.0.6, 256 bits)", true),
+            (Other, "llvmpipe (LLVM 15.0.6, 256 bits)", true),
+            (Other, "Mali-G78", false),
+            (DiscreteGpu, "NVIDIA H200", false),
+            (IntegratedGpu, "Intel(R) UHD Graphics", false),
+            (VirtualGpu, "Virtio-GPU Venus", false),
+        ] {
+            let mut info = wgpu::AdapterInfo::new(kind, wgpu::Backend::Vulkan);
+            info.name = name.into();
+            assert_eq!(refusal(Api::Hardware, &info, flags).is_some(), is_refused, "{name}");
+            assert_eq!(refusal(Api::Any, &info, flags), None);
+            assert!(refusal(Api::Any, &info, wgpu::DownlevelFlags::empty()).is_some());
         }
     }
 }

@@ -163,7 +163,7 @@ fn meshes_that_are_refused_or_empty_change_no_picture() {
 #[test]
 fn a_device_out_of_memory_is_a_full_pool() {
     for access in [Access::Direct, Access::Staged] {
-        let config = GlConfig { access, memory_limit_bytes: 16 << 20 };
+        let config = GlConfig { access, memory_limit_bytes: 16 << 20, ..GlConfig::default() };
         let device = match GlDevice::headless(config, SIZE, SIZE) {
             Ok(device) => device,
             Err(error) => {
