@@ -2,8 +2,8 @@ use std::path::{Path, PathBuf};
 
 use drystone_voxel::{ChunkPos, Material, MaterialTable};
 
-use super::database::{DATABASE, Store, damaged};
-use super::salvage::{self, Salvage};
+use super::database::{Access, DATABASE, Store, damaged};
+use super::salvage;
 use super::survey::Survey;
 use super::{StoredWorld, beside, id, publish};
 use crate::WorldError;
@@ -39,11 +39,11 @@ impl StoredWorld {
         if !Self::is_stored(path) {
             drop(Self::open_read_only(path)?);
         }
-        let survey =
-            Survey::of(path, &mut |_, _| Ok(())).map_err(|error| match salvage::cut(path) {
-                Some(problem) => damaged(path, DATABASE, problem),
-                None => error,
-            })?;
+        let survey = Survey::of(path, Access::Read, &mut |_, _| Ok(()));
+        let survey = survey.map_err(|error| match salvage::cut(path) {
+            Some(problem) => damaged(path, DATABASE, problem),
+            None => error,
+        })?;
         Ok(survey.report())
     }
 
@@ -67,14 +67,10 @@ impl StoredWorld {
         }
         // Who changes it meanwhile would be misjudged, and go on in a file without a name.
         let held = Store::hold(path)?;
-        let (survey, salvage, highest) = survey(path)?;
-        let from = salvage.as_ref().map_or(path, Salvage::path);
+        let (survey, access, highest) = survey(path)?;
         let mut report = survey.report();
-        if let Some(salvage) = &salvage {
-            // The copy is nobody's business.
-            let [own, copy] = [path, from].map(|path| path.display().to_string());
-            report.damage.iter_mut().for_each(|line| *line = line.replace(&copy, &own));
-            report.damage.insert(0, format!("{own}: {}", salvage.problem));
+        if let (Access::ReadCut, Some(problem)) = (&access, salvage::cut(path)) {
+            report.damage.insert(0, format!("{}: {problem}", path.display()));
         }
         if report.damage.is_empty() {
             return Ok((report, None));
@@ -93,7 +89,7 @@ impl StoredWorld {
         let new = publish::reserve(path).map_err(unreadable)?;
         let id = survey.id.or_else(|| survey.head.is_none().then(id::random));
         let repaired = Self::fill(&new, name, id, &materials, None)
-            .and_then(|()| copy_whole(from, &new, has_levels))
+            .and_then(|()| copy_whole((path, access), &new, has_levels))
             .and_then(|()| publish::replace(new, path, &kept).map_err(unreadable));
         drop(held);
         repaired?;
@@ -101,33 +97,35 @@ impl StoredWorld {
     }
 }
 
-/// All of a file looked at, or of a copy where it cannot be opened, and the highest material.
-fn survey(path: &Path) -> Result<(Survey, Option<Salvage>, u16), WorldError> {
+/// All of a file looked at, how it could be opened, and the highest material.
+fn survey(path: &Path) -> Result<(Survey, Access, u16), WorldError> {
     let mut highest = 0;
-    let mut look = |from: &Path| {
-        Survey::of(from, &mut |_, chunk| {
+    let mut look = |access: Access| {
+        Survey::of(path, access, &mut |_, chunk| {
             chunk.for_each_row(|_, _, row| {
                 highest = row.iter().fold(highest, |highest, it| it.0.max(highest));
             });
             Ok(())
         })
     };
-    let problem = match look(path) {
+    let problem = match look(Access::Read) {
         Err(WorldError::BadStored { problem, .. }) => problem,
-        looked => return looked.map(|survey| (survey, None, highest)),
+        looked => return looked.map(|survey| (survey, Access::Read, highest)),
     };
     let lost = |problem| WorldError::Unrepairable { path: path.into(), problem };
-    let Some(salvage) = Salvage::of(path)? else { return Err(lost(problem)) };
-    match look(salvage.path()) {
-        Ok(survey) => Ok((survey, Some(salvage), highest)),
-        Err(_) => Err(lost(salvage.problem.clone())),
-    }
+    let Some(cut) = salvage::cut(path) else { return Err(lost(problem)) };
+    let survey = look(Access::ReadCut).map_err(|_| lost(cut))?;
+    Ok((survey, Access::ReadCut, highest))
 }
 
 /// Puts every chunk that is whole into another world, and makes larger voxels where asked.
-fn copy_whole(path: &Path, to: &Path, has_levels: bool) -> Result<(), WorldError> {
+fn copy_whole(
+    (path, access): (&Path, Access),
+    to: &Path,
+    has_levels: bool,
+) -> Result<(), WorldError> {
     let world = StoredWorld::open(to)?;
-    Survey::of(path, &mut |at, chunk| world.put([(at, chunk)]))?;
+    Survey::of(path, access, &mut |at, chunk| world.put([(at, chunk)]))?;
     if has_levels {
         world.derive_levels(&mut |_, _| {})?;
     }

@@ -97,6 +97,8 @@ pub(super) enum Access {
     Write,
     /// Together with others that read.
     Read,
+    /// The same, of a file that was cut short.
+    ReadCut,
     /// In memory, where nobody else has it.
     Memory(MemoryFile),
     /// On a disk that fails when a test says so.

@@ -1,70 +1,96 @@
-use std::fs::{self, File, OpenOptions};
-use std::io::{Read, Seek, SeekFrom, Write};
+use std::fs::File;
+use std::io::{ErrorKind, Read, Result, Seek, SeekFrom};
+use std::ops::Bound;
 use std::path::Path;
+use std::sync::{Mutex, PoisonError};
 
-use tempfile::TempPath;
+use redb::{BackendError, StorageBackend};
 
-use super::publish;
-use crate::WorldError;
-
-/// A copy of a file that was cut short, as long as the file says that it was. What was cut off
-/// is zeros there: it is found to be wrong when it is read, since all that is stored has its
-/// checksum. Removed when dropped.
-pub(super) struct Salvage {
-    path: TempPath,
-    /// What was found, in words.
-    pub(super) problem: String,
+/// A file that was cut short, read as if it were as long as its head says. What was cut off is
+/// zeros: it is found to be wrong when it is read, since all that is stored has its checksum.
+/// Nothing is written.
+#[derive(Debug)]
+pub(super) struct CutFile {
+    file: Mutex<File>,
+    found: u64,
+    expected: u64,
 }
 
-/// Bytes of the database's head that are looked at, and where in them is what.
-const HEAD_BYTES: usize = 32;
-const FLAGS: usize = 9;
-/// In the flags: that it was not closed.
+/// Where in the database's head the flags are, and the one that says that it was not closed.
+const FLAGS: u64 = 9;
 const IS_OPEN: u8 = 2;
 
-impl Salvage {
-    /// `None` for a file that is as long as it says, or whose head says nothing.
-    ///
-    /// # Errors
-    /// A file that cannot be read, or no room for the copy.
-    pub(super) fn of(path: &Path) -> Result<Option<Self>, WorldError> {
-        let unreadable = |problem| WorldError::Unreadable { path: path.into(), problem };
-        let Some((head, found, expected)) = lengths(path).map_err(unreadable)? else {
-            return Ok(None);
-        };
-        let copy = publish::reserve(path).map_err(unreadable)?;
-        let problem = format!("cut short: {found} of {expected} bytes");
-        let salvage = Self { path: copy, problem };
-        salvage.fill(path, head, expected).map_err(unreadable)?;
-        Ok(Some(salvage))
-    }
-
-    pub(super) fn path(&self) -> &Path {
-        &self.path
-    }
-
-    fn fill(&self, path: &Path, head: [u8; HEAD_BYTES], expected: u64) -> std::io::Result<()> {
-        fs::copy(path, &self.path)?;
-        let mut file = OpenOptions::new().write(true).open(&self.path)?;
-        file.set_len(expected)?;
-        // Opened as if it had been closed: else all of it would have to be whole.
-        file.seek(SeekFrom::Start(FLAGS as u64))?;
-        file.write_all(&[head[FLAGS] & !IS_OPEN])
+impl CutFile {
+    pub(super) fn open(path: &Path) -> Result<Self> {
+        let (found, expected) = lengths(path)?.ok_or(ErrorKind::InvalidData)?;
+        Ok(Self { file: Mutex::new(File::open(path)?), found, expected })
     }
 }
+
+impl StorageBackend for CutFile {
+    fn len(&self) -> Result<u64> {
+        Ok(self.expected)
+    }
+
+    fn read(&self, offset: u64, out: &mut [u8]) -> Result<()> {
+        let left = self.found.saturating_sub(offset).min(out.len() as u64) as usize;
+        let (there, cut_off) = out.split_at_mut(left);
+        cut_off.fill(0);
+        let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+        file.seek(SeekFrom::Start(offset))?;
+        file.read_exact(there)?;
+        // As if it had been closed: else all of it would have to be whole.
+        let flags = FLAGS.checked_sub(offset).and_then(|at| there.get_mut(at as usize));
+        if let Some(flags) = flags {
+            *flags &= !IS_OPEN;
+        }
+        Ok(())
+    }
+
+    fn set_len(&self, _: u64) -> Result<()> {
+        Err(ErrorKind::ReadOnlyFilesystem.into())
+    }
+
+    fn sync_data(&self) -> Result<()> {
+        Ok(())
+    }
+
+    fn write(&self, _: u64, _: &[u8]) -> Result<()> {
+        Err(ErrorKind::ReadOnlyFilesystem.into())
+    }
+
+    // Who repairs a file holds a lock of all of it.
+    fn try_lock_shared_range(&self, _: Bound<u64>, _: Bound<u64>) -> Locked<bool> {
+        Ok(true)
+    }
+
+    fn lock_shared_range(&self, _: Bound<u64>, _: Bound<u64>) -> Locked<()> {
+        Ok(())
+    }
+
+    fn unlock_range(&self, _: Bound<u64>, _: Bound<u64>) -> Locked<()> {
+        Ok(())
+    }
+
+    fn query_lock_range(&self, _: Bound<u64>, _: Bound<u64>) -> Locked<bool> {
+        Ok(false)
+    }
+}
+
+type Locked<T> = std::result::Result<T, BackendError>;
 
 /// What is wrong with the length of a file that cannot be opened; `None` where nothing is.
 pub(super) fn cut(path: &Path) -> Option<String> {
-    let (_, found, expected) = lengths(path).ok().flatten()?;
+    let (found, expected) = lengths(path).ok().flatten()?;
     Some(format!("cut short: {found} of {expected} bytes"))
 }
 
-/// The head of a file that is too short, its length, and the one that the head tells.
-fn lengths(path: &Path) -> std::io::Result<Option<([u8; HEAD_BYTES], u64, u64)>> {
+/// The length of a file that is too short, and the one that its head tells.
+fn lengths(path: &Path) -> Result<Option<(u64, u64)>> {
     let mut file = File::open(path)?;
     let found = file.metadata()?.len();
-    let mut head = [0; HEAD_BYTES];
-    if found < HEAD_BYTES as u64 {
+    let mut head = [0; 32];
+    if found < head.len() as u64 {
         return Ok(None);
     }
     file.read_exact(&mut head)?;
@@ -81,5 +107,5 @@ fn lengths(path: &Path) -> std::io::Result<Option<([u8; HEAD_BYTES], u64, u64)>>
     // A head that lies is not believed: a world is not a thousand times as long as its file.
     let expected =
         expected.filter(|&expected| is_head && expected > found && expected / 1000 <= found);
-    Ok(expected.map(|expected| (head, found, expected)))
+    Ok(expected.map(|expected| (found, expected)))
 }

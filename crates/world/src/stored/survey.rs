@@ -18,6 +18,7 @@ mod levels;
 /// All of a file looked at, whatever is damaged in it.
 pub(super) struct Survey {
     path: PathBuf,
+    access: Access,
     pub(super) head: Option<Head>,
     /// Another one where it is damaged; none where there was none.
     pub(super) id: Option<u128>,
@@ -45,11 +46,13 @@ impl Survey {
     /// A file that cannot be opened at all, and what `each` returns.
     pub(super) fn of(
         path: &Path,
+        access: Access,
         each: &mut dyn FnMut(ChunkPos, Chunk) -> Result<(), WorldError>,
     ) -> Result<Self, WorldError> {
-        let store = open(path)?;
+        let store = Store::open(path, access.clone())?;
         let mut survey = Self {
             path: path.into(),
+            access,
             head: None,
             id: None,
             materials: None,
@@ -68,7 +71,7 @@ impl Survey {
         let store = survey.read_values(store, each)?;
         let store = survey.read_missed(store, each)?;
         survey.compare();
-        if let Some(store) = store.or_else(|| open(path).ok()) {
+        if let Some(store) = store.or_else(|| survey.open().ok()) {
             survey.read_levels(&store);
         }
         Ok(survey)
@@ -132,7 +135,7 @@ impl Survey {
         if !is_whole && self.head.is_none() {
             self.index = None;
         }
-        if failed { open(&self.path).ok() } else { Some(store) }
+        if failed { self.open().ok() } else { Some(store) }
     }
 
     /// All values in their order; where that ends too early, from the other end too.
@@ -146,10 +149,10 @@ impl Survey {
             return Ok(Some(store));
         }
         drop(store);
-        if let Ok(store) = open(&self.path) {
+        if let Ok(store) = self.open() {
             self.read_run(&store, true, each)?;
         }
-        Ok(open(&self.path).ok())
+        Ok(self.open().ok())
     }
 
     /// Values from the first on, or from the last back, until one that was visited; whether
@@ -197,7 +200,7 @@ impl Survey {
             match read {
                 Ok(Some(value)) => self.take(group, &value, each)?,
                 Ok(None) => {}
-                Err(_) => store = open(&self.path).ok(),
+                Err(_) => store = self.open().ok(),
             }
         }
         Ok(store)
@@ -238,6 +241,10 @@ impl Survey {
         Ok(())
     }
 
+    fn open(&self) -> Result<Store, WorldError> {
+        Store::open(&self.path, self.access.clone())
+    }
+
     /// Every chunk that should be there and is not has a line, and the other way round.
     fn compare(&mut self) {
         let Some(index) = &self.index else { return };
@@ -250,8 +257,4 @@ impl Survey {
             self.damage.push(format!("{}: the index does not know it", place_of(chunk)));
         }
     }
-}
-
-fn open(path: &Path) -> Result<Store, WorldError> {
-    Store::open(path, Access::Read)
 }

@@ -198,5 +198,43 @@ fn what_is_left_of_a_file_that_was_cut_is_saved() {
         assert!(names.into_iter().all(|name| !name.ends_with(".new")));
     }
     println!("{saved_count} of 19 saved, {partly_count} of these in part");
-    assert!(saved_count > 0);
+    assert!(saved_count > 9 && partly_count > 4);
+}
+
+/// The child: repairs a file that says that it is longer than it is.
+#[test]
+fn child_repairs() {
+    let Some((path, _)) = order() else { return };
+    println!("repaired: {:?}", StoredWorld::repair(&path).map(|(found, _)| found.chunks));
+}
+
+/// A file that says that it is many times as long is repaired where no file may become so large.
+#[test]
+#[cfg(unix)]
+fn what_a_repair_writes_is_bounded_by_what_it_reads() {
+    const MOST_BYTES: u64 = 16 << 20;
+    /// Where the head counts the pages of 4 KiB in the last region.
+    const PAGES: std::ops::Range<usize> = 28..32;
+    let folder = Folder::new();
+    let path = folder.file("whole.drystone");
+    world_at(&path, &chunks());
+    StoredWorld::compact(&path).unwrap();
+    let mut bytes = fs::read(&path).unwrap();
+    assert!((bytes.len() as u64) < MOST_BYTES / 4, "the repaired file is below the limit");
+    let pages = bytes.len() as u32 / 4096 * 900;
+    bytes[PAGES].copy_from_slice(&pages.to_le_bytes());
+    fs::write(&path, &bytes).unwrap();
+    let told = StoredWorld::check(&path).unwrap_err().to_string();
+    let expected = told.split(" of ").nth(1).and_then(|rest| rest.split(' ').next());
+    let expected: u64 = expected.and_then(|bytes| bytes.parse().ok()).unwrap_or_default();
+    assert!(expected > MOST_BYTES, "{told}");
+
+    let child = command("stored_damage::child_repairs", &path, 0);
+    let mut limited = std::process::Command::new("sh");
+    limited.args(["-c", &format!("ulimit -f {} && exec \"$@\"", MOST_BYTES / 512), "sh"]);
+    limited.arg(child.get_program()).args(child.get_args());
+    limited.envs(child.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    let output = limited.output().unwrap();
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(output.status.success() && text.contains("repaired: Ok"), "{} {text}", output.status);
 }

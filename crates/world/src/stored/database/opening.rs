@@ -5,6 +5,7 @@ use redb::{Builder, ConcurrencyMode, Database, DatabaseError, StorageError};
 use super::{Access, Handle, MemoryFile, Open, caught};
 use crate::WorldError;
 use crate::stored::memory::Memory;
+use crate::stored::salvage::CutFile;
 
 /// Opens a file as it is said.
 pub(super) fn open(
@@ -33,6 +34,13 @@ pub(super) fn open(
             drop(whole);
             let (database, is_shared) = opened?;
             Handle::Read(database).open(is_shared)
+        }
+        Access::ReadCut => {
+            let mut builder = exclusive(cache_bytes);
+            // Else it would read which pages are free, which only who writes has to know.
+            builder.set_concurrency_mode(ConcurrencyMode::SingleWriter);
+            let database = builder.open_read_only_with_backend(CutFile::open(path)?)?;
+            Handle::Read(database).open(false)
         }
         Access::Memory(file) => Handle::Write(open_memory(file, cache_bytes)?).open(false),
         #[cfg(test)]
