@@ -27,9 +27,9 @@ case "${1:-}" in
         ;;
 esac
 
-# Tests that look at other things, and would look at them slowly: what must not compile, a
-# program without the standard library, the model checker, which has threads of its own.
-readonly OTHERS=(--skip compile --skip no_std --skip bits::tests)
+# Tests that look at other things, and would look at them slowly: what must not compile,
+# and the model checker, which has threads of its own.
+readonly OTHERS=(--skip compile --skip bits::tests)
 # What AddressSanitizer watches of a package. GL is drawn by whatever driver there is.
 address_tests() {
     case "$1" in

@@ -21,9 +21,9 @@ fi
 # What a round runs: arguments of `cargo test`. Tests without random numbers are left out where
 # they take long.
 readonly STEPS=(
-    "-p drystone-alloc --lib --test it -- --skip compile --skip no_std --skip bits::tests"
+    "-p drystone-alloc --lib --test it -- --skip compile --skip bits::tests"
     "-p drystone-mesh --lib --test it"
-    "-p drystone-voxel --lib --test it -- --skip no_std"
+    "-p drystone-voxel --lib --test it"
     "-p drystone-pool --lib"
     "-p drystone-render --lib"
     "-p drystone-world --lib --test it -- --skip real_files --skip minecraft_real"

@@ -1,5 +1,5 @@
 use alloc::collections::VecDeque;
-use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use bytemuck::Pod;
 
@@ -34,7 +34,7 @@ pub(crate) struct Frames {
     /// Whether commands were handed out since the last frame was submitted.
     commands_taken: AtomicBool,
     /// How many those were.
-    commands: AtomicU64,
+    commands: AtomicUsize,
     /// Whether the GPU was told to copy elements since then.
     has_copies: bool,
 }
@@ -71,7 +71,7 @@ impl Frames {
     #[inline]
     pub(crate) fn note_commands_taken(&self, count: usize) {
         self.commands_taken.store(true, Ordering::Relaxed);
-        self.commands.fetch_add(count as u64, Ordering::Relaxed);
+        self.commands.fetch_add(count, Ordering::Relaxed);
     }
 
     pub(crate) const fn note_copy(&mut self) {
@@ -93,7 +93,7 @@ impl Frames {
         self.in_flight.push_back(InFlight { frame: self.submitted, device_number });
         self.has_copies = false;
         *self.commands_taken.get_mut() = false;
-        Some(core::mem::take(self.commands.get_mut()))
+        Some(core::mem::take(self.commands.get_mut()) as u64)
     }
 
     /// Whether no more frames are stored than may be.

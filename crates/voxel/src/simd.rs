@@ -9,7 +9,9 @@
 mod portable;
 #[cfg(test)]
 mod tests;
+// What needs AVX2 is used only where `std` finds it at run time.
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+#[cfg_attr(not(feature = "std"), allow(dead_code))]
 mod x86;
 
 use crate::Material;

@@ -3,7 +3,6 @@
 
 mod compile_fail;
 mod global;
-mod no_std;
 mod programs;
 
 use proptest::{collection::vec, prelude::*, test_runner::Config};

@@ -7,6 +7,7 @@ mod file_size;
 mod function_size;
 mod leftovers;
 mod manifests;
+mod no_std;
 mod offence;
 mod readme;
 mod repository;

@@ -1,13 +1,13 @@
-//! The crate without the standard library: built, linked and run.
+//! The crates that need no standard library, without it: built, linked and run.
 
 use std::{path::Path, process::Command};
 
 #[test]
-fn a_program_without_the_standard_library_links_and_runs() {
+fn programs_without_the_standard_library_link_and_run() {
     let manifest = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/bare/Cargo.toml");
     let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("bare");
     let build = Command::new(env!("CARGO"))
-        .args(["build", "--quiet", "--offline", "--manifest-path"])
+        .args(["build", "--quiet", "--locked", "--offline", "--manifest-path"])
         .args([manifest.as_os_str(), "--target-dir".as_ref(), target.as_os_str()])
         // Flags of the outer build (coverage, sanitizers) need what this program lacks.
         .env_remove("RUSTFLAGS")

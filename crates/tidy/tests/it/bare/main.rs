@@ -1,5 +1,6 @@
-//! A program without the standard library that links and uses the crate: proof that the
-//! crate needs no more than memory. It ends with 0 if all answers were right.
+//! A program without the standard library that links and uses the crates `alloc`, `mesh`, `voxel`
+//! and `pool`. With one of their features or dependencies that links the standard library, it would
+//! not build: there would be two panic handlers. It ends with 0 if all answers were right.
 #![no_std]
 #![no_main]
 
@@ -16,12 +17,17 @@ use core::{
 use drystone_alloc::{
     AddressSpace, BucketRing, Policy, RangeSpace, SizeClassConfig, SizeClasses, Slots,
 };
+use drystone_mesh::{Corner, PolygonStore};
+use drystone_pool::{Access, Config, DrawList, Nowhere, VertexPool};
+use drystone_voxel::{
+    Chunk, ChunkMesh, GreedyMesher, LocalPos, Material, MaterialTable, PaddedChunk,
+};
 
 // SAFETY: it declares nothing; it only has the C library linked, for `memcpy` and the start.
 #[link(name = "c")]
 unsafe extern "C" {}
 
-const ARENA_BYTES: usize = 1 << 20;
+const ARENA_BYTES: usize = 1 << 22;
 
 /// Hands out an array from front to back and takes nothing back.
 struct Arena {
@@ -60,8 +66,8 @@ fn panic(_: &PanicInfo<'_>) -> ! {
 #[unsafe(no_mangle)]
 extern "C" fn rust_eh_personality() {}
 
-/// Some of each, and whether the last answer is the right one.
-fn works() -> Option<bool> {
+/// Some of each allocator, and whether the last answer is the right one.
+fn alloc_works() -> Option<bool> {
     let mut indices = AddressSpace::new(Policy::Lowest);
     let mut slots = Slots::new();
     for _ in 0..200 {
@@ -84,7 +90,38 @@ fn works() -> Option<bool> {
     )
 }
 
+/// A voxel as quads, and these in a pool.
+fn meshes_work() -> Option<bool> {
+    let mut table = MaterialTable::new();
+    let stone = table.insert("stone", [120, 120, 120, 255])?;
+    let mut chunk = Chunk::new(8, Material::AIR);
+    chunk.set(LocalPos::new(3, 4, 5), stone);
+    let (mut padded, mut mesh) = (PaddedChunk::new(), ChunkMesh::new());
+    padded.fill(&chunk, |_| None);
+    GreedyMesher::new().mesh(&padded, &table, &mut mesh);
+
+    let mut pool = VertexPool::new(Config::default()).ok()?;
+    let (quads, mut list) = (mesh.opaque.quads(), DrawList::new());
+    let mesh =
+        pool.insert(quads, &[quads.len() as u32], 7_u32, &mut Nowhere(Access::Direct)).ok()?;
+    list.insert(mesh).ok()?;
+    Some(quads.len() == 6 && list.commands(&pool).iter().map(|it| it.index_count).eq([36]))
+}
+
+fn polygons_work() -> Option<bool> {
+    let mut store = PolygonStore::<()>::new();
+    let corners = [[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]].map(|position| Corner::New {
+        position,
+        uv: [0.0; 2],
+        data: (),
+    });
+    let polygon = store.insert(&corners).ok()?;
+    store.remove(polygon).ok()?;
+    Some(store.is_empty())
+}
+
 #[unsafe(no_mangle)]
 extern "C" fn main(_argc: c_int, _argv: *const *const u8) -> c_int {
-    c_int::from(works() != Some(true))
+    let all = [alloc_works(), meshes_work(), polygons_work()];
+    c_int::from(all != [Some(true); 3])
 }
