@@ -177,7 +177,7 @@ impl<D: Device> Renderer for NaiveRenderer<D> {
             if view.cull_frustum && !visibility.in_view(&mesh.place) {
                 continue;
             }
-            let batch = Batch::new(&mesh.geometry, &mesh.commands);
+            let batch = Batch::new(&mesh.geometry, &mesh.commands).trusted();
             match mesh.layer {
                 Layer::Opaque => opaque.push(batch),
                 Layer::Blended => blended.push((visibility.blend_key(&mesh.place), batch)),

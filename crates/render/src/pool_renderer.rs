@@ -401,7 +401,7 @@ fn batches<'a, G>(
 ) -> Vec<Batch<'a, G>> {
     let batch = |run: &CommandRun| {
         let geometry = buffers.get(run.buffer)?;
-        Some(Batch::new(geometry, &commands[run.commands.clone()]))
+        Some(Batch::new(geometry, &commands[run.commands.clone()]).trusted())
     };
     runs.iter().filter_map(batch).collect()
 }

@@ -99,7 +99,7 @@ fn borrow(batch: &Owned) -> Borrowed<'_> {
 
 fn batch<'a>((geometry, indices, commands): &'a Borrowed<'a>) -> Batch<'a, SoftGeometry> {
     let geometry: &SoftGeometry = geometry;
-    Batch { geometry, indices: indices.as_deref(), commands }
+    Batch { indices: indices.as_deref(), ..Batch::new(geometry, commands) }
 }
 
 fn owned(batches: &[Batch<'_, Shared>]) -> Vec<Owned> {

@@ -36,6 +36,7 @@ on_every_device!(copies_and_writes_keep_their_order, copies_and_writes_take_effe
 on_every_device!(tables_are_shared_and_grow, a_table_serves_all_that_share_it);
 on_every_device!(frames_are_counted, frames_are_counted_as_they_complete);
 on_every_device!(empty_geometries_are_fine, geometries_of_nothing_draw_nothing);
+on_every_device!(what_reaches_outside_is_refused, commands_that_reach_outside_are_not_drawn);
 on_every_device!(large_writes_arrive, more_is_written_than_any_ring_holds);
 
 mod overlay;
@@ -50,14 +51,18 @@ fn camera() -> Camera {
     Camera::look_at(DVec3::new(4.0, 4.0, 5.0), DVec3::new(4.0, 4.0, 0.0))
 }
 
-fn draw<D: Device>(device: &mut D, geometry: &D::Geometry, quad: u32, slot: u32) {
-    let commands = [DrawCommand {
+const fn command(quad: u32, slot: u32) -> DrawCommand {
+    DrawCommand {
         index_count: INDICES_PER_QUAD,
         instance_count: 1,
         first_index: 0,
         base_vertex: (quad * VERTICES_PER_QUAD) as i32,
         first_instance: slot,
-    }];
+    }
+}
+
+fn draw<D: Device>(device: &mut D, geometry: &D::Geometry, quad: u32, slot: u32) {
+    let commands = [command(quad, slot)];
     let opaque = [Batch::new(geometry, &commands)];
     let frame = Frame::new(&camera(), &Atmosphere::default(), 16, 16);
     device.draw(&frame, &Passes { opaque: &opaque, blended: &[], indirect: true }).unwrap();
@@ -136,6 +141,38 @@ fn frames_are_counted_as_they_complete<D: Device>(mut device: D) {
     }
     device.finish().unwrap();
     assert_eq!(device.completed(), 20);
+}
+
+/// In release builds, too: `cargo test -p drystone-render --lib reaches_outside --config
+/// profile.dev.package.drystone-render.debug-assertions=false`.
+fn commands_that_reach_outside_are_not_drawn<D: Device>(mut device: D) {
+    device.set_palette(&PALETTE).unwrap();
+    let mut geometry = device.create_geometry(2, 2).unwrap();
+    device.write_quads(&mut geometry, 0, &[wall(0), wall(1)]);
+    device.write_draw_data(&mut geometry, 0, &[HERE, HERE]);
+    assert_eq!(shown(&mut device, &geometry, 1, 1), Some(1));
+    let inside = command(1, 1);
+    let outside = [
+        command(2, 1),
+        command(1, 2),
+        DrawCommand { base_vertex: -4, ..inside },
+        DrawCommand { index_count: INDICES_PER_QUAD + 1, ..inside },
+        DrawCommand { first_index: INDICES_PER_QUAD, ..inside },
+        DrawCommand { instance_count: 2, ..inside },
+    ];
+    // The rasteriser draws no more than there is.
+    let is_soft = device.describe().starts_with("soft");
+    let frame = Frame::new(&camera(), &Atmosphere::default(), 16, 16);
+    for command in outside {
+        let commands = [inside, command];
+        let opaque = [Batch::new(&geometry, &commands)];
+        for indirect in [false, true] {
+            let drawn = device.draw(&frame, &Passes { opaque: &opaque, blended: &[], indirect });
+            let reason = drawn.err().map(|error| error.to_string());
+            let is_refused = reason.is_some_and(|it| it.contains("command 1 reaches outside"));
+            assert_eq!(is_refused, !is_soft, "{}: {command:?}", device.describe());
+        }
+    }
 }
 
 fn geometries_of_nothing_draw_nothing<D: Device>(mut device: D) {

@@ -80,7 +80,7 @@ impl<G> Beside<G> {
         let (runs, commands) = list.runs(pool);
         let batch = |run: &CommandRun| {
             let geometry = buffers.get(run.buffer)?;
-            Some(Batch::new(geometry, &commands[run.commands.clone()]))
+            Some(Batch::new(geometry, &commands[run.commands.clone()]).trusted())
         };
         runs.iter().filter_map(batch).collect()
     }

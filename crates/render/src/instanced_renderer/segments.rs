@@ -132,7 +132,7 @@ impl<G> Segments<G> {
         self.all.iter().zip(&self.command_counts).map(move |(geometry, &count)| {
             let (commands, later) = rest.split_at(count);
             rest = later;
-            Batch::new(geometry, commands)
+            Batch::new(geometry, commands).trusted()
         })
     }
 }

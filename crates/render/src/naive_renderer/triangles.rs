@@ -20,11 +20,8 @@ pub(super) struct NaiveTriangles<G> {
 
 impl<G> NaiveTriangles<G> {
     pub(super) const fn batch(&self) -> Batch<'_, G> {
-        Batch {
-            geometry: &self.vertices,
-            indices: Some(&self.indices),
-            commands: std::slice::from_ref(&self.command),
-        }
+        let command = std::slice::from_ref(&self.command);
+        Batch::indexed(&self.vertices, &self.indices, command).trusted()
     }
 
     pub(super) fn bytes(&self) -> u64 {

@@ -144,9 +144,10 @@ impl<G> Triangles<G> {
         let batch = |run: &IndexedRun| (vertices.get(run.vertices), indices.get(run.indices));
         let batches = |runs: &[IndexedRun], commands| -> Vec<Batch<'_, G>> {
             let of_run = |run: &IndexedRun| {
-                let (Some(geometry), indices @ Some(_)) = batch(run) else { return None };
+                let (Some(geometry), Some(indices)) = batch(run) else { return None };
                 let commands: &[_] = commands;
-                Some(Batch { geometry, indices, commands: &commands[run.commands.clone()] })
+                let commands = &commands[run.commands.clone()];
+                Some(Batch::indexed(geometry, indices, commands).trusted())
             };
             runs.iter().filter_map(of_run).collect()
         };

@@ -103,7 +103,7 @@ pub(super) fn make_surface(
 fn configure(descriptor: &mut wgpu::InstanceDescriptor, backends: wgpu::Backends) {
     descriptor.backends = backends;
     // No indirect validation: a compute pass over commands that are all our own costs more
-    // than the draw. Debug builds check them on the CPU instead (see `Batch::check`).
+    // than the draw. What they reach is checked on the CPU, where it may be wrong (see `Batch`).
     descriptor.flags = wgpu::InstanceFlags::empty();
 }
 

@@ -112,8 +112,7 @@ fn lines_keep_nothing_of_what_they_were_drawn_by() {
     let commands = [command];
     for wire in [Frame::WIRE_PIXELS, Frame::WIRE_PIXELS, 0.0] {
         frame.sun_direction[3] = wire;
-        let batch =
-            |(geometry, indices)| Batch { geometry, indices: Some(indices), commands: &commands };
+        let batch = |(geometry, indices)| Batch::indexed(geometry, indices, &commands);
         let opaque = pieces.each_ref().map(|(geometry, indices)| batch((geometry, indices)));
         device.draw(&frame, &Passes { opaque: &opaque, blended: &[], indirect: true }).unwrap();
         assert_eq!(groups(&mut device), made + 1, "one for the table of draws");

@@ -40,7 +40,7 @@ impl<G> Model<G> {
     }
 
     fn batch<'a>(&'a self, commands: &'a [DrawCommand]) -> Batch<'a, G> {
-        Batch { geometry: &self.vertices, indices: Some(&self.indices), commands }
+        Batch::indexed(&self.vertices, &self.indices, commands)
     }
 }
 
@@ -129,7 +129,7 @@ fn copies_of_vertices_and_indices_are_drawn<D: Device>(mut device: D) {
     let (first, moved) = ([command(3..6, 0)], [command(3..6, 7)]);
     let before = middle(&mut device, &[model.batch(&first)], &[]);
     assert!(is_lit(before, RED, glam::Vec3::Z), "{before:?}");
-    let batch = Batch { geometry: &more, indices: Some(&model.indices), commands: &moved };
+    let batch = Batch::indexed(&more, &model.indices, &moved);
     let seen = middle(&mut device, &[batch], &[]);
     assert!(is_lit(seen, GREEN, glam::Vec3::Z), "{seen:?}");
 }
@@ -154,7 +154,6 @@ fn batches_of_two_kinds_are_left_out<D: Device>(mut device: D) {
     let corners = before_the_eye(1.5, RED);
     let model = Model::new(&mut device, &corners, &[0, 1, 2], TrianglePlace::default());
     let (three, six) = ([command(0..3, 0)], [command(0..6, 0)]);
-    let mixed = |geometry, indices, commands| Batch { geometry, indices, commands };
     for indirect in [true, false] {
         let none = picture(&mut device, &[], &[], indirect);
         let [of_quads, of_triangles] = [Batch::new(&quads, &six), model.batch(&three)]
@@ -162,11 +161,11 @@ fn batches_of_two_kinds_are_left_out<D: Device>(mut device: D) {
         assert!(none != of_quads && none != of_triangles && of_quads != of_triangles);
         for number in 0..5 {
             let wrong = || match number {
-                0 => mixed(&model.vertices, None, &six),
-                1 => mixed(&model.vertices, Some(&model.vertices), &three),
-                2 => mixed(&model.indices, Some(&model.indices), &three),
-                3 => mixed(&model.indices, None, &six),
-                _ => mixed(&quads, Some(&model.indices), &three),
+                0 => Batch::new(&model.vertices, &six),
+                1 => Batch::indexed(&model.vertices, &model.vertices, &three),
+                2 => Batch::indexed(&model.indices, &model.indices, &three),
+                3 => Batch::new(&model.indices, &six),
+                _ => Batch::indexed(&quads, &model.indices, &three),
             };
             let seen = picture(&mut device, &[wrong()], &[wrong()], indirect);
             assert!(seen == none, "{number} {indirect}");

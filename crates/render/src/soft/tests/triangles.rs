@@ -56,9 +56,9 @@ fn draw(frame: &Frame, layers: [(Vec<TriangleVertex>, Vec<u32>); 2]) -> Image {
             [DrawCommand { index_count, instance_count: 1, ..Default::default() }],
         )
     });
-    let [opaque, blended] = layers.each_ref().map(|(geometry, indices, commands)| {
-        [Batch { geometry, indices: Some(indices), commands }]
-    });
+    let [opaque, blended] = layers
+        .each_ref()
+        .map(|(geometry, indices, commands)| [Batch::indexed(geometry, indices, commands)]);
     device.draw(frame, &Passes { opaque: &opaque, blended: &blended, indirect: true }).unwrap();
     device.read_image().unwrap()
 }
@@ -129,7 +129,7 @@ fn the_side_on_which_the_eye_is_is_lit() {
         }
         let corners = corners.map(|at| TriangleVertex::new(at.to_array(), normal.to_array(), RED));
         device.write_vertices(&mut vertices, 0, &corners);
-        let batch = [Batch { geometry: &vertices, indices: Some(&indices), commands: &command }];
+        let batch = [Batch::indexed(&vertices, &indices, &command)];
         device.draw(&frame, &Passes { opaque: &batch, blended: &[], indirect: true }).unwrap();
         let picture = device.read_image().unwrap();
         let is_back = along.dot(from) > 0.0;
@@ -168,11 +168,10 @@ proptest! {
         for (slot, &place) in places.iter().enumerate() {
             device.write_draw_data(&mut of_vertices, slot as u32, &[bytemuck::cast(place)]);
         }
-        let batch = |geometry, indices| Batch { geometry, indices, commands: &commands };
         let batches = [
-            batch(&of_vertices, Some(&of_indices)),
-            batch(&of_indices, Some(&of_vertices)),
-            batch(&of_vertices, None),
+            Batch::indexed(&of_vertices, &of_indices, &commands),
+            Batch::indexed(&of_indices, &of_vertices, &commands),
+            Batch::new(&of_vertices, &commands),
         ];
         let pictures = [false, true].map(|indirect| {
             let passes = Passes { opaque: &batches, blended: &batches, indirect };
