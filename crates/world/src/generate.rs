@@ -55,7 +55,8 @@ impl Default for GeneratorConfig {
 ///  x, y, z ──noise, every 4th voxel──► cliffs, caves ─┘
 /// ```
 /// A chunk follows from seed, relief and position alone: its size says only where the world
-/// ends, and trees that reach over borders are the same seen from either side.
+/// ends, and trees that reach over borders are the same seen from either side. Every 2²⁰ voxels
+/// from the origin, the ground is mirrored, so that it is as detailed everywhere.
 ///
 /// # Cost
 /// About 1 ms a chunk on one core, twice that for the first of a stack of chunks of voxels of
@@ -107,6 +108,12 @@ impl GeneratedWorld {
         Ok(Self { config, name, materials, palette, terrain, lands: Recent::new(LAND_COUNT) })
     }
 
+    /// Whether a side is so long that the land along it is mirrored.
+    fn is_mirrored(&self) -> bool {
+        let [x, _, z] = self.config.size_chunks;
+        i64::from(x.max(z)) * i64::from(grid::SIDE) > grid::MIRROR
+    }
+
     /// What was asked for.
     pub fn config(&self) -> &GeneratorConfig {
         &self.config
@@ -145,11 +152,11 @@ impl Source for GeneratedWorld {
     }
 
     fn identity(&self) -> String {
-        /// Another where other chunks are made of the same seed.
-        const VERSION: u32 = 1;
+        // Another where other chunks are made of the same seed.
+        let version = if self.is_mirrored() { 2 } else { 1 };
         let GeneratorConfig { seed, size_chunks: [x, y, z], relief_voxels } = &self.config;
         format!(
-            "generated world {VERSION}, seed {seed}, {x}x{y}x{z} chunks, relief {relief_voxels} \
+            "generated world {version}, seed {seed}, {x}x{y}x{z} chunks, relief {relief_voxels} \
              voxels"
         )
     }

@@ -5,7 +5,7 @@
 
 use fastnoise_lite::{FastNoiseLite, FractalType};
 
-use super::grid::{Grid, SIDE};
+use super::grid::{Grid, SIDE, noise_coordinate};
 use super::land::Land;
 use super::lattice::{Lattice, STEP, between};
 use super::terrain::{Column, Terrain, noise, smooth_step};
@@ -80,8 +80,9 @@ impl Carver {
         let noises = [0, 1].map(|which| {
             let low = [x, y, z].map(|c| c.div_euclid(STEP) * STEP);
             let corner = |i: usize| {
-                let at = |axis: usize| (low[axis] + STEP * (i as i32 >> axis & 1)) as f32;
-                self.cave_noise(which, [at(0), at(1), at(2)])
+                let at = |axis: usize| low[axis] + STEP * (i as i32 >> axis & 1);
+                let [x, z] = [at(0), at(2)].map(|c| noise_coordinate(c.into()));
+                self.cave_noise(which, [x, at(1) as f32, z])
             };
             between(std::array::from_fn(corner), [x, y, z].map(fraction))
         });

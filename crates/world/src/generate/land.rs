@@ -1,6 +1,6 @@
 //! What is the same for all chunks above and below each other: ground and trees.
 
-use super::grid::{Grid, SIDE};
+use super::grid::{Grid, SIDE, noise_coordinate};
 use super::palette::Palette;
 use super::terrain::{Column, Terrain, slope};
 use super::tree::{Tree, trees_near};
@@ -59,7 +59,7 @@ impl Land {
 /// The chunk's columns with their slopes, where voxels are single.
 fn columns(terrain: &Terrain, grid: Grid) -> Vec<Column> {
     let wide = SIDE + 2;
-    let place = |origin: i64, c: i32| (origin + i64::from(c)) as f32;
+    let place = |origin: i64, c: i32| noise_coordinate(origin + i64::from(c));
     let all: Vec<Column> = (0..wide * wide)
         .map(|i| (place(grid.origin[0], i % wide - 1), place(grid.origin[2], i / wide - 1)))
         .map(|(x, z)| terrain.column(x, z))
@@ -79,7 +79,7 @@ fn columns(terrain: &Terrain, grid: Grid) -> Vec<Column> {
 /// for its highest ground.
 fn squares(terrain: &Terrain, grid: Grid) -> Vec<Column> {
     let wide = SIDE + 1;
-    let place = |origin: i64, c: i32| (origin + i64::from(c) * grid.units) as f32;
+    let place = |origin: i64, c: i32| noise_coordinate(origin + i64::from(c) * grid.units);
     let corners: Vec<f32> = (0..wide * wide)
         .map(|i| (place(grid.origin[0], i % wide), place(grid.origin[2], i / wide)))
         .map(|(x, z)| terrain.ground(x, z))
@@ -87,7 +87,7 @@ fn squares(terrain: &Terrain, grid: Grid) -> Vec<Column> {
     (0..SIDE * SIDE)
         .map(|i| (i % SIDE, i / SIDE))
         .map(|(x, z)| {
-            let [mx, mz] = grid.middle(x, z).map(|c| c as f32);
+            let [mx, mz] = grid.middle(x, z).map(noise_coordinate);
             let at = |x: i32, z: i32| corners[(x + wide * z) as usize];
             let corners = [at(x, z), at(x + 1, z), at(x, z + 1), at(x + 1, z + 1)];
             let middle = terrain.column(mx, mz);

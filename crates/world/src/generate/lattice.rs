@@ -3,7 +3,7 @@
 use std::ops::RangeInclusive;
 
 use super::carve::ABOVE;
-use super::grid::{Grid, SIDE};
+use super::grid::{Grid, SIDE, noise_coordinate};
 
 /// Voxels between two points, where voxels are single.
 pub(super) const STEP: i32 = 4;
@@ -34,11 +34,12 @@ impl Lattice {
         let across = (SIDE / step + 1) as usize;
         let up = ((SIDE + ABOVE + step) / step + 1) as usize;
         let apart = i64::from(step) * grid.units;
-        let at = |axis: usize, i: usize| (grid.origin[axis] + apart * i as i64) as f32;
+        let place = |axis: usize, i: usize| grid.origin[axis] + apart * i as i64;
+        let at = |axis: usize, i: usize| noise_coordinate(place(axis, i));
         let mut points = vec![outside; across * up * across];
         for (layer, k) in points.chunks_exact_mut(across * up).zip(0..) {
             for (row, j) in layer.chunks_exact_mut(across).zip(0..) {
-                let y = at(1, j) - apart as f32;
+                let y = place(1, j) as f32 - apart as f32;
                 let near =
                     y + apart as f32 >= *heights.start() && y - apart as f32 <= *heights.end();
                 for (point, i) in row.iter_mut().zip(0..).filter(|_| near) {

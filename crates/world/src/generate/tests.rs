@@ -1,5 +1,6 @@
 use drystone_voxel::VoxelPos;
 
+use super::lattice::Lattice;
 use super::tree::{Part, trees_near};
 use super::*;
 use crate::World;
@@ -163,6 +164,34 @@ fn other_reliefs_keep_within_their_height() {
         assert!(top <= relief_voxels as i32 + tree::MAX_HEIGHT, "{top} of {relief_voxels}");
         assert!(top > source.terrain.sea_level());
     }
+}
+
+/// Far out, no two neighbouring columns have the ground of one, and lattices read as many values
+/// as near the origin.
+#[test]
+fn far_land_is_as_detailed_as_near_land() {
+    let source = world(3, [GeneratedWorld::MAX_SIDE; 3]);
+    // 2²⁴ voxels are 524,288 chunks.
+    for [x, z] in [[3, 5], [700_003, 524_300], [33_000_001, 17], [9, 33_554_431]] {
+        for level in [0, 1, 3] {
+            let node = NodePos::new(level, ChunkPos::new(x >> level, 0, z >> level));
+            let land = Land::new(&source.terrain, &source.palette, Grid::new(node));
+            let ground = |x, z| land.column(x, z).ground;
+            let is_same =
+                |(x, z)| ground(x, z) == ground(x + 1, z) || ground(x, z) == ground(x, z + 1);
+            let same = (0..31 * 31).map(|i| (i % 31, i / 31)).filter(|&at| is_same(at)).count();
+            assert!(same < 10, "{same} of {} columns like the next, {node:?}", 31 * 31);
+            let taken = std::cell::RefCell::new(std::collections::HashSet::new());
+            Lattice::sample(Grid::new(node), 0.0..=100.0, 0.0, |[x, _, z]| {
+                taken.borrow_mut().insert([x.to_bits(), z.to_bits()]);
+                0.0
+            });
+            assert_eq!(taken.borrow().len(), if level == 0 { 9 * 9 } else { 17 * 17 }, "{node:?}");
+        }
+    }
+    let identity = |size| world(3, size).identity();
+    assert!(identity([1 << 15, 4, 1 << 15]).starts_with("generated world 1,"));
+    assert!(identity([1, 4, (1 << 15) + 1]).starts_with("generated world 2,"));
 }
 
 #[test]

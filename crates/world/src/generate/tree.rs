@@ -1,5 +1,6 @@
 use drystone_voxel::Material;
 
+use super::grid::noise_coordinate;
 use super::hash::Dice;
 use super::palette::Palette;
 use super::terrain::{Column, Terrain, smooth_step};
@@ -88,7 +89,7 @@ impl Seedling {
 /// The tree of a cell, if one stands there.
 fn tree_in(terrain: &Terrain, palette: &Palette, cell_x: i32, cell_z: i32) -> Option<Tree> {
     let Seedling { x, z, chance, mut dice } = Seedling::of_cell(terrain.seed, cell_x, cell_z);
-    let (fx, fz) = (x as f32, z as f32);
+    let [fx, fz] = [x, z].map(|c| noise_coordinate(c.into()));
     // What is cheap to know first.
     if chance > forest(terrain.wetness(fx, fz)) {
         return None;
