@@ -178,7 +178,9 @@ impl Overlay {
         let is_own = matches!(event, WindowEvent::RedrawRequested);
         let repaint = response.repaint && !is_elsewhere && !is_own;
         self.has_input |= repaint;
-        Taken { is_taken: response.consumed || self.is_pointed_at, repaint }
+        // What egui says of presses is of its last pass: the pointer may have left it since.
+        let is_held = egui.egui_ctx().egui_is_using_pointer();
+        Taken { is_taken: is_held || self.is_pointed_at, repaint }
     }
 
     /// Hands a key to the panels if a text of theirs is being written; whether it is theirs.

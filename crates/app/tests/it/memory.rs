@@ -5,7 +5,7 @@ use std::{
     path::Path,
     process::{Child, Command, Stdio},
     sync::Arc,
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use drystone::scene::{
@@ -37,14 +37,20 @@ fn peak_bytes(process: u32) -> Option<u64> {
     Some(line.split_whitespace().next()?.parse::<u64>().ok()? * 1024)
 }
 
+/// No flight takes so long.
+const LONGEST: Duration = Duration::from_secs(600);
+
 /// The most memory that a process took until it ended, well.
 fn watch(mut process: Child) -> u64 {
-    let mut peak = 0;
+    let (mut peak, start) = (0, Instant::now());
     let status = loop {
         // It never becomes less, so the last look before the end counts.
         peak = peak.max(peak_bytes(process.id()).unwrap_or(0));
         if let Some(status) = process.try_wait().unwrap() {
             break status;
+        }
+        if start.elapsed() > LONGEST {
+            process.kill().unwrap();
         }
         std::thread::sleep(Duration::from_millis(2));
     };
