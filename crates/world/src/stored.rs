@@ -45,8 +45,8 @@ pub(crate) use meta::is_same_kind;
 use open::{Meta, read_index, read_meta, write_new};
 pub use summary::StoredSummary;
 
-/// A world in one file, which survives being killed at any moment: what was committed is
-/// there, what was not is absent.
+/// A world in one file, which survives being killed at any moment, and power cuts on disks that
+/// sync when they say so: what was committed is there, what was not is absent.
 ///
 /// ```text
 ///  put ─► pending ──after a while, or many──► packed ─► one transaction ─► file

@@ -19,6 +19,7 @@ mod failing_disk;
 mod identity;
 mod levels;
 mod memory;
+mod power_loss;
 
 /// A folder that is gone when the test is over.
 struct Folder(PathBuf);

@@ -1,4 +1,5 @@
-//! A disk in memory, which fails when a test says so and lets the test act at a write.
+//! A disk in memory, which fails when a test says so, lets the test act at a write, and keeps a
+//! journal of what is written and synced.
 
 use std::fmt::{self, Debug, Formatter};
 use std::io;
@@ -25,6 +26,7 @@ struct State {
     /// Who has the file open to write it.
     writer: Option<u64>,
     handle_count: u64,
+    journal: Vec<Change>,
 }
 
 type Hook = Box<dyn FnOnce() + Send>;
@@ -90,6 +92,15 @@ impl Disk {
         self.lock().bytes.clone()
     }
 
+    /// All changes since the disk was made.
+    pub(super) fn journal(&self) -> Vec<Change> {
+        self.lock().journal.clone()
+    }
+
+    pub(super) fn journal_len(&self) -> usize {
+        self.lock().journal.len()
+    }
+
     /// What a database reads and writes.
     pub(in super::super) fn handle(&self) -> Handle {
         let mut state = self.lock();
@@ -123,6 +134,7 @@ impl Disk {
             None => {}
         }
         change.apply(&mut state.bytes);
+        state.journal.push(change);
         Ok(())
     }
 }
