@@ -61,6 +61,12 @@ impl Fault {
         }
     }
 
+    /// How many clones there are.
+    #[cfg(test)]
+    pub(crate) fn clones(&self) -> usize {
+        Arc::strong_count(&self.0)
+    }
+
     fn noted(&self) -> MutexGuard<'_, Noted> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -3,6 +3,7 @@
 use std::{
     cell::Cell,
     ffi::{CStr, c_char, c_void},
+    mem::ManuallyDrop,
     ptr,
     rc::Rc,
     slice,
@@ -27,6 +28,12 @@ pub(super) struct Context {
     /// Adapter and version.
     pub(super) name: String,
     pub(super) memory: Memory,
+    /// Where the driver's callback notes errors. It is freed only after the callback is taken
+    /// back: a driver may call it for as long as its context lives.
+    listener: ManuallyDrop<Box<Fault>>,
+    /// As if the context could not be made current any more.
+    #[cfg(test)]
+    pub(super) is_unreachable: Cell<bool>,
 }
 
 /// What the driver allows.
@@ -70,7 +77,18 @@ impl Context {
         let limit_bytes = config.memory_limit_bytes;
         let memory = Memory { used_bytes: Cell::new(0), limit_bytes };
         let fault = Fault::default();
-        let context = Rc::new(Self { gl, platform, fault, limits, name, memory });
+        let listener = ManuallyDrop::new(Box::new(fault.clone()));
+        let context = Rc::new(Self {
+            gl,
+            platform,
+            fault,
+            limits,
+            name,
+            memory,
+            listener,
+            #[cfg(test)]
+            is_unreachable: Cell::new(false),
+        });
         if cfg!(debug_assertions) {
             context.listen();
         }
@@ -80,7 +98,10 @@ impl Context {
     /// The functions, with the context current on this thread: what every call of one
     /// relies on. They may be called until another context is made current.
     pub(super) fn current(&self) -> Result<&Gl, RenderError> {
-        match self.platform.make_current() {
+        let made = self.platform.make_current();
+        #[cfg(test)]
+        let made = if self.is_unreachable.get() { Err("as a test has it".into()) } else { made };
+        match made {
             Ok(()) => Ok(&self.gl),
             Err(reason) => {
                 Err(RenderError::Device { during: "making the OpenGL context current", reason })
@@ -136,9 +157,9 @@ impl Context {
     /// Has the driver tell of errors in words.
     fn listen(&self) {
         let gl = &self.gl;
-        let user: *const Fault = &raw const self.fault;
-        // SAFETY: the context is current. `fault` stays where it is, since contexts live in
-        // an `Rc` only, and the callback is taken back before it goes.
+        let user: *const Fault = &raw const **self.listener;
+        // SAFETY: the context is current. `listener` stays where it is, in its box, which is
+        // freed only after the callback is taken back.
         unsafe {
             gl.Enable(gl::DEBUG_OUTPUT);
             gl.Enable(gl::DEBUG_OUTPUT_SYNCHRONOUS);
@@ -152,6 +173,8 @@ impl Drop for Context {
         if let Ok(gl) = self.current() {
             // SAFETY: the context is current.
             unsafe { gl.DebugMessageCallback(None, ptr::null()) };
+            // SAFETY: this is the only place that drops it, and it is not used after.
+            unsafe { ManuallyDrop::drop(&mut self.listener) };
         }
     }
 }
@@ -202,7 +225,7 @@ extern "system" fn on_message(
     }
     // SAFETY: OpenGL promises `length` bytes of text.
     let bytes = unsafe { slice::from_raw_parts(message.cast::<u8>(), length.max(0) as usize) };
-    // SAFETY: `user` is the fault that `listen` gave, which outlives the callback, and which
+    // SAFETY: `user` is the listener that `listen` gave, which outlives the callback, and which
     // may be shared by threads.
     let fault = unsafe { &*user.cast_const().cast::<Fault>() };
     fault.note(String::from_utf8_lossy(bytes).into_owned(), false);

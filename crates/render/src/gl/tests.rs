@@ -179,6 +179,20 @@ fn the_first_context_that_gives_a_device_is_taken() {
     assert_eq!(first_device([].into_iter(), open), None);
 }
 
+/// The driver may call back for as long as a context lives: where it cannot be told to stop, what
+/// it calls back with is not freed.
+#[test]
+fn a_callback_that_stays_registered_stays_valid() {
+    let test = "a_callback_that_stays_registered_stays_valid";
+    for is_unreachable in [false, true] {
+        let Some(device) = open(test, GlConfig::default()) else { return };
+        let fault = device.context.fault.clone();
+        device.context.is_unreachable.set(is_unreachable);
+        drop(device);
+        assert_eq!(fault.clones(), if is_unreachable { 2 } else { 1 });
+    }
+}
+
 /// Two devices on one thread take turns, each with its own objects; what outlives its
 /// device does no harm.
 #[test]
