@@ -86,7 +86,7 @@ impl WgpuDevice {
     #[cfg(test)]
     pub(crate) fn cull_without_counts(&mut self) {
         if let Some(culler) = &mut self.culler {
-            culler.counts_on_gpu = false;
+            culler.max_counted = 0;
         }
     }
 }

@@ -34,6 +34,7 @@ macro_rules! on_every_device {
 
 on_every_device!(copies_and_writes_keep_their_order, copies_and_writes_take_effect_in_order);
 on_every_device!(tables_are_shared_and_grow, a_table_serves_all_that_share_it);
+on_every_device!(undrawn_pictures_are_empty, pictures_are_empty_until_they_are_drawn);
 on_every_device!(frames_are_counted, frames_are_counted_as_they_complete);
 on_every_device!(empty_geometries_are_fine, geometries_of_nothing_draw_nothing);
 on_every_device!(what_reaches_outside_is_refused, commands_that_reach_outside_are_not_drawn);
@@ -83,6 +84,20 @@ fn shown<D: Device>(device: &mut D, geometry: &D::Geometry, quad: u32, slot: u32
 /// Where the wall is seen, and where it is not.
 const HERE: DrawData = DrawData { origin: [0; 3], level: 0, extent: 32 };
 const AWAY: DrawData = DrawData { origin: [0, 0, 900], level: 0, extent: 32 };
+
+/// Sizes of a few kilobytes, whose memory has been used before.
+fn pictures_are_empty_until_they_are_drawn<D: Device>(mut device: D) {
+    device.set_palette(&PALETTE).unwrap();
+    let geometry = device.create_geometry(1, 1).unwrap();
+    for side in [15, 17, 16, 20, 17, 16] {
+        device.resize(side, 16).unwrap();
+        let picture = device.read_image().unwrap();
+        let is_empty = picture.rgba().iter().all(|byte| *byte == 0);
+        assert!(is_empty, "{side}: {}", device.describe());
+        draw(&mut device, &geometry, 0, 0);
+        device.resize(8, 8).unwrap();
+    }
+}
 
 fn copies_and_writes_take_effect_in_order<D: Device>(mut device: D) {
     device.set_palette(&PALETTE).unwrap();

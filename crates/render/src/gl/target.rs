@@ -44,6 +44,9 @@ impl Target {
                 };
                 attach(gl::COLOR_ATTACHMENT0, target.color);
                 attach(gl::DEPTH_ATTACHMENT, target.depth);
+                // Renderbuffers begin undefined: with what was in their memory before.
+                let nothing = [0.0_f32; 4];
+                gl.ClearNamedFramebufferfv(target.framebuffer, gl::COLOR, 0, nothing.as_ptr());
                 gl.CheckNamedFramebufferStatus(target.framebuffer, gl::FRAMEBUFFER)
             }
         })?;

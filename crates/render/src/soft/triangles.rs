@@ -68,6 +68,10 @@ impl Facet {
         let at = Vec3A::new(x, y, 1.0);
         let [a, b, c] = self.shares.map(|share| share.dot(at));
         let whole = a + b + c;
+        if whole == 0.0 {
+            // Seen edge-on: snapping gave the triangle the pixel, and no mixture is the right one.
+            return [1.0 / 3.0; 3];
+        }
         // A centre may lie outside by what snapping moved the corners.
         let [a, b, c] = [a, b, c].map(|share| (share / whole).clamp(0.0, 1.0));
         let whole = (a + b + c).max(MIN_LENGTH);
@@ -247,7 +251,7 @@ fn facet(clip: [Vec4; 3], vertices: [&TriangleVertex; 3], is_back: bool) -> Face
     let [a, b, c] = clip.map(homogeneous);
     let shares = [b.cross(c), c.cross(a), a.cross(b)];
     let largest = shares.iter().fold(0.0, |most: f64, share| most.max(share.abs().max_element()));
-    let shares = shares.map(|share| (share / largest).as_vec3a());
+    let shares = shares.map(|share| (share / largest.max(f64::MIN_POSITIVE)).as_vec3a());
     Facet {
         shares,
         normals: vertices.map(|vertex| Vec3A::from(vertex.normal()) * side),

@@ -21,7 +21,7 @@ mod region;
 
 use self::{pipelines::CullPipelines, pyramid::Pyramid, readback::Readback, region::Region};
 use super::{WgpuGeometry, adapter::Opened, geometry};
-use crate::{CullCounts, CullFrame, Culled, RenderError};
+use crate::{Batch, CullCounts, CullFrame, CullTable, Culled, Passes, RenderError};
 
 /// Which of a frame's two lists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,6 +42,10 @@ impl List {
     }
 }
 
+/// The most commands of one call whose number the GPU reads, as every driver allows that has
+/// calls of several commands. wgpu does not report the driver's own limit and does not check it.
+const MAX_COUNTED: u32 = 65_535;
+
 /// What culling takes on the GPU; made when the first frame asks for it.
 pub(super) struct Culler {
     pipelines: CullPipelines,
@@ -55,9 +59,11 @@ pub(super) struct Culler {
     /// What is kept of each of the table's buffers.
     regions: Vec<Region>,
     readback: Readback,
-    /// Whether the number of commands is read by the GPU. Where it is not, there are as
-    /// many as there could be, and those that are not used draw nothing.
-    pub(super) counts_on_gpu: bool,
+    /// The most commands of a call whose number is read by the GPU; 0 where it reads none.
+    pub(super) max_counted: u32,
+    /// Whether the number of commands is read by the GPU in this frame. Where it is not, there
+    /// are as many as there could be, and those that are not used draw nothing.
+    is_counted: bool,
 }
 
 /// Why a device like this cannot cull, in words.
@@ -92,7 +98,7 @@ impl Culler {
         let pyramid = Pyramid::new(opened, &pipelines, size, depth)?;
         let view_group = view_group(opened, &pipelines, &frame, &pyramid);
         let counts = wgpu::Features::MULTI_DRAW_INDIRECT_COUNT;
-        let counts_on_gpu = opened.device.features().contains(counts);
+        let max_counted = if opened.device.features().contains(counts) { MAX_COUNTED } else { 0 };
         Ok(Self {
             pipelines,
             frame,
@@ -101,23 +107,38 @@ impl Culler {
             table: 0,
             regions: Vec::new(),
             readback: Readback::default(),
-            counts_on_gpu,
+            max_counted,
+            is_counted: false,
         })
     }
 
     /// Whether the GPU reads how many commands there are.
     pub(super) const fn is_counted(&self) -> bool {
-        self.counts_on_gpu
+        self.is_counted
+    }
+
+    /// Decides whether the GPU reads how many commands there are, for all calls of a frame: those
+    /// of the table's buffers and those of `batches`.
+    fn decide_counting<'a>(
+        &mut self,
+        table: &CullTable,
+        mut batches: impl Iterator<Item = &'a Batch<'a, WgpuGeometry>>,
+    ) {
+        let most = u64::from(self.max_counted);
+        self.is_counted = most > 0
+            && (0..table.buffers()).all(|buffer| table.max_commands(buffer) <= most)
+            && batches.all(|batch| batch.commands.len() as u64 <= most);
     }
 
     /// Takes over what has changed since the last frame: meshes, view, picture.
     pub(super) fn prepare(
         &mut self,
         opened: &Opened,
-        culled: &Culled<'_, WgpuGeometry>,
+        (culled, passes): (&Culled<'_, WgpuGeometry>, &Passes<'_, WgpuGeometry>),
         size: [u32; 2],
         depth: &wgpu::TextureView,
     ) -> Result<(), RenderError> {
+        self.decide_counting(culled.table, passes.batches());
         if !self.pyramid.is_of(depth) {
             self.pyramid = Pyramid::new(opened, &self.pipelines, size, depth)?;
             self.view_group = view_group(opened, &self.pipelines, &self.frame, &self.pyramid);
@@ -137,7 +158,7 @@ impl Culler {
                 }
             }
             let region = &mut self.regions[buffer];
-            region.upload(&opened.queue, table, buffer, !self.counts_on_gpu);
+            region.upload(&opened.queue, table, buffer, !self.is_counted);
         }
         opened.queue.write_buffer(&self.frame, 0, bytemuck::bytes_of(&culled.frame));
         Ok(())
@@ -181,7 +202,7 @@ impl Culler {
                 continue;
             }
             pass.set_bind_group(1, &geometry.bind_group, &[]);
-            if self.counts_on_gpu {
+            if self.is_counted {
                 let (totals, offset_bytes) = (&region.totals, list.totals_offset());
                 let commands = &region.commands;
                 pass.multi_draw_indexed_indirect_count(commands, 0, totals, offset_bytes, most);

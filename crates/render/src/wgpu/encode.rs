@@ -6,7 +6,7 @@ use super::{
     WgpuDevice, WgpuGeometry, adapter,
     cull::{self, Culler, List},
     per_frame::{COMMANDS_OFFSET, frame_group, per_frame_buffer},
-    pipelines::{Pipelines, QuadPipelines},
+    pipelines::{Pipelines, QuadPipelines, WIRED_STORAGE_BUFFERS},
     wired::WiredDraws,
 };
 use crate::{Batch, Culled, Device, Frame, Passes, RenderError, device::Entries, frame::QuadStyle};
@@ -56,10 +56,14 @@ impl WgpuDevice {
         self.opened.fault.check("drawing")?;
         let canvas = self.target.canvas(&self.opened)?;
         self.shown = canvas.is_some();
-        let Some(canvas) = canvas else { return self.opened.fault.check("drawing") };
+        let Some(canvas) = canvas else {
+            // What was written for this frame is not kept until the window shows again.
+            self.opened.queue.submit(self.copies.take());
+            return self.opened.fault.check("drawing");
+        };
         let indirect = passes.indirect && self.indirect;
         if let Some(culled) = culled {
-            self.prepare_culling(culled)?;
+            self.prepare_culling(culled, passes)?;
         }
         let counted =
             indirect && culled.is_some() && self.culler.as_ref().is_some_and(Culler::is_counted);
@@ -125,6 +129,13 @@ impl WgpuDevice {
         if batches.clone().next().is_none() {
             return Ok(());
         }
+        let allowed = self.opened.device.limits().max_storage_buffers_per_shader_stage;
+        if allowed < WIRED_STORAGE_BUFFERS {
+            let reason = format!(
+                "they take {WIRED_STORAGE_BUFFERS} storage buffers in a shader, this device allows {allowed}"
+            );
+            return Err(RenderError::Device { during: "drawing lines of triangles", reason });
+        }
         let pipelines = self.pipelines.prepare_wired_triangles(&self.opened.device);
         WiredDraws::prepare(&mut self.wired, &self.opened, pipelines, batches)
     }
@@ -134,7 +145,11 @@ impl WgpuDevice {
     /// # Errors
     /// `NoCulling` where the device has no room for it or refuses it, with culling's memory given
     /// back; `Device` for records that are wrong; `Lost`.
-    fn prepare_culling(&mut self, culled: &Culled<'_, WgpuGeometry>) -> Result<(), RenderError> {
+    fn prepare_culling(
+        &mut self,
+        culled: &Culled<'_, WgpuGeometry>,
+        passes: &Passes<'_, WgpuGeometry>,
+    ) -> Result<(), RenderError> {
         self.culls().map_err(|reason| RenderError::Device {
             during: "culling on the GPU",
             reason: reason.into(),
@@ -149,7 +164,7 @@ impl WgpuDevice {
                 Some(culler) => culler,
                 none => none.insert(Culler::new(opened, size, depth)?),
             };
-            culler.prepare(opened, culled, size, depth)
+            culler.prepare(opened, (culled, passes), size, depth)
         });
         prepared.and_then(|done| done).map_err(|error| match error {
             RenderError::Lost { .. } => error,

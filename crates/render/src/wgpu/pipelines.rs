@@ -6,6 +6,10 @@ use crate::frame::QuadStyle;
 
 pub(super) const DEPTH_FORMAT: wgpu::TextureFormat = wgpu::TextureFormat::Depth32Float;
 
+/// Storage buffers that triangles with lines take in the vertex stage: palette, vertices, indices,
+/// a table with each, and draws.
+pub(super) const WIRED_STORAGE_BUFFERS: u32 = 6;
+
 /// What is made once and bound every frame.
 pub(super) struct Pipelines {
     pub(super) frame_layout: wgpu::BindGroupLayout,

@@ -123,6 +123,12 @@ impl Target {
         Ok(Self { window, picture: None, size, format, depth })
     }
 
+    /// As a window does that is hidden.
+    #[cfg(test)]
+    pub(super) fn hide(&mut self) {
+        self.picture = None;
+    }
+
     pub(super) const fn size(&self) -> [u32; 2] {
         self.size
     }

@@ -1,3 +1,4 @@
+use drystone_mesh::Face;
 use drystone_pool::DrawCommand;
 
 use super::*;
@@ -6,6 +7,20 @@ use crate::{Atmosphere, Batch, Camera, OverlayPatch};
 fn open(test: &str) -> Option<WgpuDevice> {
     let opened = WgpuDevice::headless(Api::Any, 16, 16);
     opened.inspect_err(|error| println!("skipped: {test}: {error}")).ok()
+}
+
+/// Another device on the adapter of `device`, with lower limits.
+pub(super) fn with_limits(
+    device: WgpuDevice,
+    size: [u32; 2],
+    lower: impl FnOnce(&mut wgpu::Limits),
+) -> WgpuDevice {
+    let Opened { instance, adapter, .. } = device.opened;
+    let mut limits = adapter.limits();
+    lower(&mut limits);
+    let opened = pollster::block_on(adapter::open(instance, adapter, limits)).unwrap();
+    let target = Target::picture(&opened.device, size);
+    WgpuDevice::new(opened, target).unwrap()
 }
 
 /// Draws an empty scene.
@@ -17,6 +32,18 @@ fn draw(device: &mut WgpuDevice) -> Result<(), RenderError> {
 /// Has wgpu refuse a write: past the end of its buffer.
 fn refuse(device: &WgpuDevice) {
     device.opened.queue.write_buffer(&device.pattern, device.pattern.size(), &[0; 4]);
+}
+
+/// Vertices and indices of one triangle.
+fn triangle(device: &mut WgpuDevice) -> (WgpuGeometry, WgpuGeometry) {
+    let mut vertices = device.create_vertices(3, 1).unwrap();
+    let mut indices = device.create_indices(3).unwrap();
+    let corners = [[0.0; 3], [9.0, 0.0, 0.0], [0.0, 9.0, 0.0]];
+    let up = [0.0, 1.0, 0.0];
+    let corners = corners.map(|at| TriangleVertex::new(at, up, [250, 20, 20, 255]));
+    device.write_vertices(&mut vertices, 0, &corners);
+    device.write_indices(&mut indices, 0, &[0, 1, 2]);
+    (vertices, indices)
 }
 
 /// An overlay that draws nothing, with a texture.
@@ -84,6 +111,50 @@ fn a_failed_resize_keeps_the_old_size() {
     assert_eq!(device.read_image().unwrap().width(), 20);
 }
 
+/// Staged writes take no memory for as long as a window is hidden.
+#[test]
+fn writes_of_a_hidden_window_do_not_pile_up() {
+    let Some(mut device) = open("writes_of_a_hidden_window_do_not_pile_up") else { return };
+    const QUADS: u32 = 1 << 17;
+    let mut geometry = device.create_geometry(QUADS, 1).unwrap();
+    let quads = vec![Quad::new([0; 3], [1, 1], Face::PosZ, 0); QUADS as usize];
+    device.target.hide();
+    let mut held_bytes = || {
+        device.write_quads(&mut geometry, 0, &quads);
+        draw(&mut device).unwrap();
+        assert!(!device.shown());
+        device.finish().unwrap();
+        device.opened.device.generate_allocator_report().map(|it| it.total_allocated_bytes)
+    };
+    let first = held_bytes();
+    assert!(first.is_some(), "no figures of the allocator");
+    let last = (0..50).map(|_| held_bytes()).last().flatten();
+    // Less than four of the fifty writes.
+    assert!(last < first.map(|bytes| bytes + 4 * u64::from(QUADS) * 8), "{last:?} of {first:?}");
+}
+
+/// Where a shader reads fewer buffers than lines of triangles need, that is said, and they are
+/// drawn without.
+#[test]
+fn lines_of_triangles_are_refused_where_shaders_read_too_few_buffers() {
+    let test = "lines_of_triangles_are_refused_where_shaders_read_too_few_buffers";
+    let Some(device) = open(test) else { return };
+    let mut device = with_limits(device, [16, 16], |limits| {
+        limits.max_storage_buffers_per_shader_stage = 5;
+    });
+    let (geometry, indices) = triangle(&mut device);
+    let command = DrawCommand { index_count: 3, instance_count: 1, ..Default::default() };
+    let batch = Batch { geometry: &geometry, indices: Some(&indices), commands: &[command] };
+    let passes = Passes { opaque: &[batch], blended: &[], indirect: true };
+    let mut frame = Frame::new(&Camera::default(), &Atmosphere::default(), 16, 16);
+    frame.sun_direction[3] = Frame::WIRE_PIXELS;
+    let refused = device.draw(&frame, &passes).unwrap_err().to_string();
+    assert!(refused.contains("lines") && refused.contains("6 storage buffers"), "{refused}");
+    frame.sun_direction[3] = 0.0;
+    device.draw(&frame, &passes).unwrap();
+    device.finish().unwrap();
+}
+
 /// Bind groups keep what they bind: were there any for a frame's pieces, these would stay when
 /// they are gone.
 #[test]
@@ -95,16 +166,7 @@ fn lines_keep_nothing_of_what_they_were_drawn_by() {
         report.map_or(0, |report| report.hub_report().bind_groups.num_allocated)
     };
     let before = groups(&mut device);
-    let pieces = [(); 3].map(|()| {
-        let mut vertices = device.create_vertices(3, 1).unwrap();
-        let mut indices = device.create_indices(3).unwrap();
-        let corners = [[0.0; 3], [9.0, 0.0, 0.0], [0.0, 9.0, 0.0]];
-        let up = [0.0, 1.0, 0.0];
-        let corners = corners.map(|at| TriangleVertex::new(at, up, [250, 20, 20, 255]));
-        device.write_vertices(&mut vertices, 0, &corners);
-        device.write_indices(&mut indices, 0, &[0, 1, 2]);
-        (vertices, indices)
-    });
+    let pieces = [(); 3].map(|()| triangle(&mut device));
     let made = groups(&mut device);
     assert_eq!(made, before + 6, "one for each geometry");
     let command = DrawCommand { index_count: 3, instance_count: 1, ..Default::default() };

@@ -148,6 +148,41 @@ fn the_side_on_which_the_eye_is_is_lit() {
     assert!(seen[0].min(seen[1]) > 200 && crossing > 500, "{seen:?} {crossing}");
 }
 
+/// Triangles whose plane goes through the eye: snapping their corners may give them pixels, which
+/// are as red as they are.
+#[test]
+fn triangles_seen_edge_on_have_their_colour() {
+    const RED: [u8; 4] = [255, 0, 0, 255];
+    let frame = Frame::new(&Camera::default(), &Atmosphere::default(), 49, 49);
+    let mut device = SoftDevice::new(49, 49).unwrap();
+    device.draw(&frame, &Passes { opaque: &[], blended: &[], indirect: true }).unwrap();
+    let sky = device.read_image().unwrap();
+    let mut vertices = device.create_vertices(3, 1).unwrap();
+    let mut indices = device.create_indices(3).unwrap();
+    device.write_indices(&mut indices, 0, &[0, 1, 2]);
+    device.write_draw_data(&mut vertices, 0, &[TrianglePlace::default().into()]);
+    let command = [DrawCommand { index_count: 3, instance_count: 1, ..Default::default() }];
+    let (mut state, mut seen) = (3, 0);
+    for number in 0..4000 {
+        let slope = [0.5, 0.25, 2.0, 0.75][number % 4];
+        let corners = [0; 3].map(|_| {
+            let [along, away] = [0; 2].map(|_| (random(&mut state) * 1024.0).round() as f32 / 64.0);
+            let at = [along, along * slope, -1.0 - away.abs()];
+            TriangleVertex::new(at, [0.0, 1.0, 0.0], RED)
+        });
+        device.write_vertices(&mut vertices, 0, &corners);
+        let batch = [Batch { geometry: &vertices, indices: Some(&indices), commands: &command }];
+        device.draw(&frame, &Passes { opaque: &batch, blended: &[], indirect: true }).unwrap();
+        let picture = device.read_image().unwrap();
+        let both = picture.rgba().chunks_exact(4).zip(sky.rgba().chunks_exact(4));
+        for (pixel, _) in both.filter(|(pixel, sky)| pixel != sky) {
+            assert!(pixel[0] > 60 && pixel[1].max(pixel[2]) < 30, "{number}: {pixel:?}");
+            seen += 1;
+        }
+    }
+    assert!(seen > 100, "{seen}");
+}
+
 proptest! {
     #[test]
     fn no_command_vertex_or_index_panics(

@@ -1,12 +1,6 @@
 //! What is beyond the device's limits is culled by the CPU.
 
-use super::{
-    super::super::{
-        adapter::{self, Opened},
-        target::Target,
-    },
-    *,
-};
+use super::{super::super::tests::with_limits, *};
 use crate::{Cull, Layer, MeshData, PoolRenderer, Renderer};
 
 /// A renderer whose GPU culls, on a device with lower limits than its adapter's.
@@ -15,12 +9,7 @@ fn renderer(
     size: [u32; 2],
     lower: impl FnOnce(&mut wgpu::Limits),
 ) -> Option<PoolRenderer<WgpuDevice>> {
-    let Opened { instance, adapter, .. } = open(test, 1, 1)?.opened;
-    let mut limits = adapter.limits();
-    lower(&mut limits);
-    let opened = pollster::block_on(adapter::open(instance, adapter, limits)).unwrap();
-    let target = Target::picture(&opened.device, size);
-    let device = WgpuDevice::new(opened, target).unwrap();
+    let device = with_limits(open(test, 1, 1)?, size, lower);
     let mut renderer = PoolRenderer::new(device, 0, 0).unwrap();
     renderer.set_palette(&[[200, 60, 40, 255]]).unwrap();
     renderer.set_cull(Cull::Gpu).unwrap();

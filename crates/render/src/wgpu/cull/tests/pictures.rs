@@ -63,8 +63,32 @@ fn flights_show_the_same_without_counts() {
     let Some(mut device) = open("flights_show_the_same_without_counts", 201, 133) else { return };
     // The first frame makes what culls.
     fly(&mut device, 20, 1);
-    device.culler.as_mut().unwrap().counts_on_gpu = false;
+    device.culler.as_mut().unwrap().max_counted = 0;
     fly(&mut device, 21, 20);
+}
+
+/// A call has the GPU read its number of commands only up to as many as every driver takes.
+#[test]
+fn calls_of_too_many_commands_are_not_counted() {
+    let test = "calls_of_too_many_commands_are_not_counted";
+    let Some(mut device) = open(test, 99, 80) else { return };
+    let mut random = Random(6);
+    let mut meshes = Meshes::new(&mut device, 50);
+    for slot in 0..50 {
+        meshes.set_random(&mut device, slot, [slot as i32 * 20, 0, 0], &mut random);
+    }
+    let most = (0..2).map(|buffer| meshes.table.max_commands(buffer) as u32).max().unwrap();
+    let mut is_counted = |max_counted: Option<u32>| {
+        let culler = device.culler.as_mut().zip(max_counted);
+        culler.into_iter().for_each(|(culler, most)| culler.max_counted = most);
+        agree(&mut device, &meshes, &flight(&mut random, 0), 0);
+        meshes.draw_culled(&mut device, &flight(&mut random, 0));
+        device.culler.as_ref().unwrap().is_counted()
+    };
+    if !is_counted(None) {
+        return println!("skipped: {test}: the GPU reads no counts");
+    }
+    assert_eq!([most, most - 1, most].map(|most| is_counted(Some(most))), [true, false, true]);
 }
 
 /// Pictures of one pixel, one row, one column.
