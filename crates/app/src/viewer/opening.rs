@@ -228,7 +228,7 @@ impl Viewer {
         let SceneOptions { source, edits, .. } = &self.options;
         let made = self.editing.editor.keeper().edits_file();
         if let Some(path) = &source.path {
-            let file = RecentFile::new(path, source, made.or(edits.edits.as_deref()));
+            let file = RecentFile::new(path, source, made.as_deref().or(edits.edits.as_deref()));
             self.settings.opened(file);
         }
     }

@@ -143,8 +143,8 @@ fn lines_of_triangles_are_refused_where_shaders_read_too_few_buffers() {
         limits.max_storage_buffers_per_shader_stage = 5;
     });
     let (geometry, indices) = triangle(&mut device);
-    let command = DrawCommand { index_count: 3, instance_count: 1, ..Default::default() };
-    let batch = Batch { geometry: &geometry, indices: Some(&indices), commands: &[command] };
+    let command = [DrawCommand { index_count: 3, instance_count: 1, ..Default::default() }];
+    let batch = Batch::indexed(&geometry, &indices, &command);
     let passes = Passes { opaque: &[batch], blended: &[], indirect: true };
     let mut frame = Frame::new(&Camera::default(), &Atmosphere::default(), 16, 16);
     frame.sun_direction[3] = Frame::WIRE_PIXELS;

@@ -171,7 +171,7 @@ fn triangles_seen_edge_on_have_their_colour() {
             TriangleVertex::new(at, [0.0, 1.0, 0.0], RED)
         });
         device.write_vertices(&mut vertices, 0, &corners);
-        let batch = [Batch { geometry: &vertices, indices: Some(&indices), commands: &command }];
+        let batch = [Batch::indexed(&vertices, &indices, &command)];
         device.draw(&frame, &Passes { opaque: &batch, blended: &[], indirect: true }).unwrap();
         let picture = device.read_image().unwrap();
         let both = picture.rgba().chunks_exact(4).zip(sky.rgba().chunks_exact(4));

@@ -72,7 +72,7 @@ fn flights_show_the_same_without_counts() {
 fn calls_of_too_many_commands_are_not_counted() {
     let test = "calls_of_too_many_commands_are_not_counted";
     let Some(mut device) = open(test, 99, 80) else { return };
-    let mut random = Random(6);
+    let mut random = Random::new(6);
     let mut meshes = Meshes::new(&mut device, 50);
     for slot in 0..50 {
         meshes.set_random(&mut device, slot, [slot as i32 * 20, 0, 0], &mut random);
