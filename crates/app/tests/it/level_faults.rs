@@ -7,6 +7,7 @@ use drystone_render::{
     Camera, Cull, DrawStats, HeldStats, Image, MeshData, MeshId, Projection, RenderError, Renderer,
     View,
 };
+use drystone_testing::Random;
 use drystone_voxel::{Material, VoxelPos};
 use drystone_world::{GeneratedWorld, GeneratorConfig, LevelConfig, LevelData, LevelTree};
 use glam::DVec3;
@@ -31,7 +32,7 @@ enum Fault {
 
 struct Faults {
     fault: Fault,
-    dice: u32,
+    random: Random,
     failed: u32,
     /// What the renderer has.
     meshes: Vec<(MeshId, usize)>,
@@ -39,8 +40,7 @@ struct Faults {
 
 impl Faults {
     fn roll(&mut self, one_of: u32) -> bool {
-        self.dice = self.dice.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-        let fails = (self.dice >> 8).is_multiple_of(one_of);
+        let fails = self.random.below(one_of) == 0;
         self.failed += u32::from(fails);
         fails
     }
@@ -135,7 +135,8 @@ impl Renderer for Faulty {
 }
 
 fn faults() -> Rc<RefCell<Faults>> {
-    let faults = Faults { fault: Fault::None, dice: 7, failed: 0, meshes: Vec::new() };
+    let faults =
+        Faults { fault: Fault::None, random: Random::new(7), failed: 0, meshes: Vec::new() };
     Rc::new(RefCell::new(faults))
 }
 

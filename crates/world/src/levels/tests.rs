@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use drystone_mesh::{Face, Quad};
+use drystone_testing::Random;
 use drystone_voxel::{
     Chunk, ChunkMesh, ChunkPos, Material, MaterialTable, PaddedChunk, VoxelPos, mesh_unit,
 };

@@ -118,6 +118,8 @@ pub(super) fn no_memory() -> Fault {
 
 #[cfg(test)]
 mod tests {
+    use drystone_testing::Random;
+
     use super::*;
 
     /// Numbers as [`Places`] gives them, by comparing with each place.
@@ -141,12 +143,9 @@ mod tests {
 
     /// Positions in a cube of a few steps, most of them near others.
     fn crowd(count: u32, step: f32, around: f32) -> Vec<[f32; 3]> {
-        let mut state = 1_u64;
-        let mut random = || {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-            ((state >> 33) % 1000) as f32 / 1000.0 * 12.0 * step + around
-        };
-        (0..count).map(|_| [random(), random(), random()]).collect()
+        let mut random = Random::new(1);
+        let mut number = || random.below(1000) as f32 / 1000.0 * 12.0 * step + around;
+        (0..count).map(|_| [number(), number(), number()]).collect()
     }
 
     #[test]

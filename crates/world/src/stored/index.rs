@@ -157,16 +157,17 @@ fn checksum(region: RegionPos, bits: &[u8]) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use drystone_testing::Random;
+
     use super::*;
 
     #[test]
     fn chunks_come_and_go_and_regions_are_read_back() {
         let (mut index, mut shadow) = (Index::default(), BTreeSet::new());
-        let mut dice = 7_u32;
+        let mut random = Random::new(7);
         for step in 0..4000 {
-            dice = dice.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-            let c = |shift: u32| (dice >> shift) as i32 % 23 - 11;
-            let chunk = ChunkPos::new(c(3), c(9), c(17));
+            let mut c = || random.below(23) - 11;
+            let chunk = ChunkPos::new(c(), c(), c());
             let is_there = step % 3 != 0;
             index.set(chunk, is_there);
             if is_there {
@@ -197,12 +198,11 @@ mod tests {
 
     #[test]
     fn nodes_are_known_that_have_chunks_below_them() {
-        let (mut index, mut dice) = (Index::default(), 3_u32);
+        let (mut index, mut random) = (Index::default(), Random::new(3));
         let mut chunks = Vec::new();
         for _ in 0..40 {
-            dice = dice.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-            let c = |shift: u32| (dice >> shift) as i32 % 97 - 48;
-            chunks.push(ChunkPos::new(c(3), c(9), c(17)));
+            let mut c = || random.below(97) - 48;
+            chunks.push(ChunkPos::new(c(), c(), c()));
         }
         chunks.iter().for_each(|&chunk| index.set(chunk, true));
         for level in 0..=NodePos::MAX_LEVEL {

@@ -3,6 +3,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
+use drystone_testing::Random;
 use drystone_voxel::{LocalPos, Material};
 use redb::ReadableTable;
 
@@ -56,16 +57,11 @@ fn materials(count: u16) -> MaterialTable {
     table
 }
 
-fn next(dice: &mut u32) -> u32 {
-    *dice = dice.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-    *dice >> 8
-}
-
 /// A chunk of one of many kinds, now and then of air.
-fn some_chunk(dice: &mut u32) -> Chunk {
-    let seed = next(dice);
-    let kinds = [1, 2, 5, 17, 300][next(dice) as usize % 5];
-    match next(dice) % 5 {
+fn some_chunk(random: &mut Random) -> Chunk {
+    let seed = random.below(1 << 24_u32);
+    let kinds = [1, 2, 5, 17, 300][random.below(5_usize)];
+    match random.below(5) {
         0 => Chunk::new(Chunk::SIDE, Material::AIR),
         1 => Chunk::new(Chunk::SIDE, Material(1 + seed as u16 % 300)),
         2 => Chunk::from_fn(Chunk::SIDE, |at| Material((u32::from(at.y) * kinds / 40) as u16)),
@@ -93,7 +89,7 @@ fn what_was_put_is_there_before_and_after_it_is_committed() {
     let folder = Folder::new();
     let never = CommitPolicy { max_delay: Duration::from_secs(3600), max_bytes: u64::MAX };
     let at_once = CommitPolicy { max_delay: Duration::ZERO, max_bytes: 0 };
-    let (mut dice, mut shadow) = (11, BTreeMap::new());
+    let (mut random, mut shadow) = (Random::new(11), BTreeMap::new());
     let world = StoredWorld::create(&folder.file(), "of many chunks", &materials(300)).unwrap();
     world.close().unwrap();
     for round in 0..12 {
@@ -102,16 +98,16 @@ fn what_was_put_is_there_before_and_after_it_is_committed() {
         assert_eq!(world.name(), "of many chunks");
         assert_eq!(*world.materials(), materials(300));
         for _ in 0..4 {
-            let chunks: Vec<_> = (0..next(&mut dice) % 12)
+            let chunks: Vec<_> = (0..random.below(12))
                 .map(|_| {
-                    let mut c = || next(&mut dice) as i32 % 5 - 2;
-                    (ChunkPos::new(c(), c(), c()), some_chunk(&mut dice))
+                    let mut c = || random.below(5) - 2;
+                    (ChunkPos::new(c(), c(), c()), some_chunk(&mut random))
                 })
                 .collect();
             shadow.extend(chunks.iter().cloned());
             world.put(chunks).unwrap();
             assert_holds(&world, &shadow);
-            if next(&mut dice).is_multiple_of(2) {
+            if random.below(2) == 0 {
                 world.flush().unwrap();
                 assert_holds(&world, &shadow);
             }

@@ -109,6 +109,8 @@ impl LiveTable {
 
 #[cfg(all(test, feature = "std"))]
 mod tests {
+    use drystone_testing::Random;
+
     use super::*;
     use std::{alloc::System, collections::HashMap, vec::Vec};
 
@@ -119,12 +121,11 @@ mod tests {
     #[test]
     fn it_does_what_a_map_does() {
         let (mut table, mut twin) = (LiveTable::new(), HashMap::new());
-        let mut state = 1u64;
+        let mut random = Random::new(1);
         for step in 0..200_000u64 {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
             // Few addresses, so that runs form and wrap around.
-            let address = ((state >> 40) % 3000 + 1) * 16;
-            if state >> 63 == 0 {
+            let address = (random.below(3000_u64) + 1) * 16;
+            if random.below(2) == 0 {
                 assert!(table.insert(&System, birth(address, step)));
                 twin.insert(address, birth(address, step));
             } else {

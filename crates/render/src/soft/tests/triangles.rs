@@ -2,6 +2,7 @@
 //! nobody should draw.
 
 use drystone_pool::DrawCommand;
+use drystone_testing::Random;
 use glam::{DVec3, Vec3};
 use proptest::prelude::*;
 
@@ -85,18 +86,17 @@ fn triangles_of_quads_look_as_quads_do() {
     }
 }
 
-/// A number from −1 to 1, another each time.
-fn random(state: &mut u64) -> f64 {
-    *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-    (*state >> 11) as f64 / (1_u64 << 52) as f64 - 1.0
+/// From −1 to 1.
+fn unit(random: &mut Random) -> f64 {
+    2.0 * random.unit() - 1.0
 }
 
 /// Corners near and far, most triangles partly behind the eye: `x`, `y`, `z` from a
 /// hundredth of a voxel to ten thousand voxels away.
-fn around_the_eye(state: &mut u64) -> [Vec3; 3] {
+fn around_the_eye(random: &mut Random) -> [Vec3; 3] {
     [0, 1, 2].map(|_| {
-        let distance = 10f64.powf(3.0 * random(state) + 1.0);
-        let toward = DVec3::new(random(state), random(state), random(state));
+        let distance = 10f64.powf(3.0 * unit(random) + 1.0);
+        let toward = DVec3::new(unit(random), unit(random), unit(random));
         (toward * distance).as_vec3()
     })
 }
@@ -118,9 +118,9 @@ fn the_side_on_which_the_eye_is_is_lit() {
     device.write_indices(&mut indices, 0, &[0, 1, 2]);
     device.write_draw_data(&mut vertices, 0, &[TrianglePlace::default().into()]);
     let command = [DrawCommand { index_count: 3, instance_count: 1, ..Default::default() }];
-    let (mut state, mut seen, mut crossing) = (7, [0, 0], 0);
+    let (mut random, mut seen, mut crossing) = (Random::new(7), [0, 0], 0);
     for number in 0..6000 {
-        let corners = around_the_eye(&mut state);
+        let corners = around_the_eye(&mut random);
         let [a, b, c] = corners.map(Vec3::as_dvec3);
         let (along, from) = ((b - a).cross(c - a), a);
         if (along.dot(from) / (along.length() * from.length())).abs() < 1e-3 {
@@ -162,11 +162,11 @@ fn triangles_seen_edge_on_have_their_colour() {
     device.write_indices(&mut indices, 0, &[0, 1, 2]);
     device.write_draw_data(&mut vertices, 0, &[TrianglePlace::default().into()]);
     let command = [DrawCommand { index_count: 3, instance_count: 1, ..Default::default() }];
-    let (mut state, mut seen) = (3, 0);
+    let (mut random, mut seen) = (Random::new(3), 0);
     for number in 0..4000 {
         let slope = [0.5, 0.25, 2.0, 0.75][number % 4];
         let corners = [0; 3].map(|_| {
-            let [along, away] = [0; 2].map(|_| (random(&mut state) * 1024.0).round() as f32 / 64.0);
+            let [along, away] = [0; 2].map(|_| (unit(&mut random) * 1024.0).round() as f32 / 64.0);
             let at = [along, along * slope, -1.0 - away.abs()];
             TriangleVertex::new(at, [0.0, 1.0, 0.0], RED)
         });

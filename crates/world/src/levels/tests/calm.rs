@@ -7,17 +7,13 @@ fn nobody_looks_where_nothing_changes() {
     let mut tree = tree(generated([32, 4, 32]), config);
     let mut screen = Screen::default();
     let (mut found_count, mut calm_count) = (0, 0);
-    let mut dice = 1u32;
+    let mut random = Random::new(1);
     let mut position = [100.0, 90.0, 100.0];
     for frame in 0..200 {
-        let mut roll = |n: u32| {
-            dice = dice.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-            (dice >> 8) % n
-        };
         // Stays, walks, or goes far away.
-        let step = [0.0, 0.5, 3.0, 3.0, 20.0, 300.0][roll(6) as usize];
-        position =
-            position.map(|c| (c + step * (f64::from(roll(201)) / 100.0 - 1.0)).clamp(0.0, 1_000.0));
+        let step = [0.0, 0.5, 3.0, 3.0, 20.0, 300.0][random.below(6_usize)];
+        position = position
+            .map(|c| (c + step * (f64::from(random.below(201)) / 100.0 - 1.0)).clamp(0.0, 1_000.0));
         let eye = eye(position, if frame % 100 < 90 { 150.0 } else { 60.0 });
         if frame % 7 == 0 {
             let at = VoxelPos::new(position[0] as i32, 40 + frame % 50, position[2] as i32);
@@ -28,7 +24,7 @@ fn nobody_looks_where_nothing_changes() {
         found_count += found.len();
         calm_count += calm;
         tree.update(&eye, &mut screen).unwrap();
-        (0..roll(40)).for_each(|_| tree.wait(Duration::ZERO));
+        (0..random.below(40)).for_each(|_| tree.wait(Duration::ZERO));
     }
     assert!(found_count > 1_000 && calm_count > 1_000, "{found_count} found, {calm_count} calm");
 }

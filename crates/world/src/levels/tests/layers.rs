@@ -7,7 +7,7 @@ use crate::VoxelShape;
 
 /// Strokes of a brush, small and large, over a few chunks; the eye comes and goes, and there is not
 /// always room.
-fn strokes(source: Box<dyn Source>, seed: u32) {
+fn strokes(source: Box<dyn Source>, seed: u64) {
     let [near, far] = [900.0, 60.0].map(|scale| eye([100.0, 60.0, 100.0], scale));
     let mut tree = tree(source, unhurried());
     let mut screen = Screen::default();

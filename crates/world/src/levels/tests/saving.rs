@@ -68,11 +68,9 @@ pub(super) fn every_node(data: &LevelData) -> Vec<NodePos> {
     nodes
 }
 
-pub(super) fn roller(mut dice: u32) -> impl FnMut(u32) -> u32 {
-    move |below| {
-        dice = dice.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-        (dice >> 8) % below
-    }
+pub(super) fn roller(seed: u64) -> impl FnMut(u32) -> u32 {
+    let mut random = Random::new(seed);
+    move |below| random.below(below)
 }
 
 /// A random voxel: mostly in a few places, where edits meet.

@@ -1,3 +1,4 @@
+use super::saving::roller;
 use super::*;
 use crate::ChunkBox;
 
@@ -213,11 +214,7 @@ fn edits_show_at_once(mut tree: LevelTree, rounds: u32, is_kept: bool) {
     let near = eye([20.0, 50.0, 20.0], 90.0);
     settle(&mut tree, &near, &mut screen);
     assert!(tree.counts().len() >= 2);
-    let mut dice = 7u32;
-    let mut roll = |below: u32| {
-        dice = dice.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-        (dice >> 8) % below
-    };
+    let mut roll = roller(7);
     let materials = tree.data().materials().len() as u32;
     let size = tree.data().extent().unwrap().size_chunks().map(|chunks| chunks as u32 * 32);
     for round in 0..rounds {

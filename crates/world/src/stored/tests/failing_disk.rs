@@ -12,10 +12,10 @@ use crate::stored::committer::Who;
 
 const THREAD: fn() -> Who = || Who::Thread { packers: 1 };
 
-fn put(world: &StoredWorld, shadow: &mut BTreeMap<ChunkPos, Chunk>, dice: &mut u32) {
+fn put(world: &StoredWorld, shadow: &mut BTreeMap<ChunkPos, Chunk>, random: &mut Random) {
     for _ in 0..6 {
-        let mut c = || next(dice) as i32 % 5 - 2;
-        let (at, chunk) = (ChunkPos::new(c(), c(), c()), some_chunk(dice));
+        let mut c = || random.below(5) - 2;
+        let (at, chunk) = (ChunkPos::new(c(), c(), c()), some_chunk(random));
         shadow.insert(at, chunk.clone());
         world.put([(at, chunk)]).unwrap();
     }
@@ -34,10 +34,10 @@ fn assert_on_disk(disk: &Disk, shadow: &BTreeMap<ChunkPos, Chunk>) {
 #[test]
 fn after_a_full_disk_all_is_committed_when_there_is_room() {
     let disk = Disk::with_world();
-    let (mut dice, mut shadow) = (23, BTreeMap::new());
+    let (mut random, mut shadow) = (Random::new(23), BTreeMap::new());
     for writes in 0.. {
         let world = disk.open(THREAD()).unwrap();
-        put(&world, &mut shadow, &mut dice);
+        put(&world, &mut shadow, &mut random);
         disk.fail_after(writes);
         let flushed = world.flush();
         if let Err(error) = &flushed {
@@ -125,8 +125,8 @@ fn what_is_undone_while_its_commit_fails_is_undone_on_disk() {
 fn a_world_that_cannot_be_closed_comes_back() {
     let disk = Disk::with_world();
     let world = disk.open(THREAD()).unwrap();
-    let (mut dice, mut shadow) = (29, BTreeMap::new());
-    put(&world, &mut shadow, &mut dice);
+    let (mut random, mut shadow) = (Random::new(29), BTreeMap::new());
+    put(&world, &mut shadow, &mut random);
     disk.fail_after(2);
     let not_closed = world.close().unwrap_err();
     assert!(matches!(not_closed.error, WorldError::NotCommitted { .. }), "{not_closed}");

@@ -85,18 +85,18 @@ fn kept(path: &Path) -> Vec<NodePos> {
 #[test]
 fn levels_follow_from_the_chunks_whatever_is_done() {
     let folder = Folder::new();
-    let (mut dice, mut shadow) = (5, BTreeMap::new());
+    let (mut random, mut shadow) = (Random::new(5), BTreeMap::new());
     StoredWorld::create(&folder.file(), "", &materials(300)).unwrap().close().unwrap();
     let mut kept_count = 0;
     for round in 0..14 {
         let world = StoredWorld::open(&folder.file()).unwrap();
         for _ in 0..3 {
-            let mut c = |side: i32| next(&mut dice) as i32 % side - side / 2;
+            let mut c = |side: i32| random.below(side) - side / 2;
             let at = ChunkPos::new(c(9), c(3), c(9));
-            let chunk = some_chunk(&mut dice);
+            let chunk = some_chunk(&mut random);
             shadow.insert(at, chunk.clone());
             world.put([(at, chunk)]).unwrap();
-            match next(&mut dice) % 4 {
+            match random.below(4) {
                 0 => world.flush().unwrap(),
                 1 => world.derive_levels(&mut |_, _| {}).unwrap(),
                 _ => {}
@@ -104,7 +104,7 @@ fn levels_follow_from_the_chunks_whatever_is_done() {
             shadow.retain(|_, chunk| !chunk.is_empty());
             let mut dumb =
                 Dumb { chunks: &shadow, materials: world.materials(), known: HashMap::new() };
-            for node in nodes(&shadow).into_iter().filter(|_| next(&mut dice).is_multiple_of(3)) {
+            for node in nodes(&shadow).into_iter().filter(|_| random.below(3) == 0) {
                 dumb.assert_is(node, &world.coarse_chunk(node).unwrap().unwrap());
             }
         }
@@ -296,7 +296,7 @@ fn an_edit_meanwhile_is_never_overtaken() {
     StoredWorld::create(&folder.file(), "", &materials(300)).unwrap().close().unwrap();
     let world = StoredWorld::open_with(&folder.file(), policy).unwrap();
     let is_done = AtomicBool::new(false);
-    let (mut dice, mut shadow) = (17, BTreeMap::new());
+    let (mut random, mut shadow) = (Random::new(17), BTreeMap::new());
     std::thread::scope(|scope| {
         for _ in 0..2 {
             scope.spawn(|| {
@@ -308,15 +308,13 @@ fn an_edit_meanwhile_is_never_overtaken() {
             });
         }
         for _ in 0..150 {
-            let mut c = || next(&mut dice) as i32 % 4;
+            let mut c = || random.below(4);
             let at = ChunkPos::new(c(), c(), c());
-            let chunk = some_chunk(&mut dice);
+            let chunk = some_chunk(&mut random);
             shadow.insert(at, chunk.clone());
             world.put([(at, chunk)]).unwrap();
-            if next(&mut dice).is_multiple_of(4) {
-                std::thread::sleep(
-                    Duration::from_millis(next(&mut dice).into()).min(Duration::from_millis(9)),
-                );
+            if random.below(4) == 0 {
+                std::thread::sleep(Duration::from_millis(random.below(10)));
             }
         }
         is_done.store(true, Ordering::Relaxed);

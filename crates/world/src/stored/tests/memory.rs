@@ -10,13 +10,13 @@ fn never() -> CommitPolicy {
 }
 
 /// Some chunks in places near each other.
-fn some_chunks(dice: &mut u32) -> Vec<(ChunkPos, Chunk)> {
-    let count = next(dice) % 12;
-    let one = |dice: &mut u32| {
-        let mut c = || next(dice) as i32 % 5 - 2;
-        (ChunkPos::new(c(), c(), c()), some_chunk(dice))
+fn some_chunks(random: &mut Random) -> Vec<(ChunkPos, Chunk)> {
+    let count = random.below(12);
+    let one = |random: &mut Random| {
+        let mut c = || random.below(5) - 2;
+        (ChunkPos::new(c(), c(), c()), some_chunk(random))
     };
-    (0..count).map(|_| one(dice)).collect()
+    (0..count).map(|_| one(random)).collect()
 }
 
 fn assert_is_file(bytes: &[u8], shadow: &BTreeMap<ChunkPos, Chunk>, folder: &Folder) {
@@ -34,7 +34,7 @@ fn what_was_put_in_memory_is_there_and_in_its_bytes() {
     let folder = Folder::new();
     let file = MemoryFile::new("m", ROOM_BYTES);
     let at_once = CommitPolicy { max_delay: Duration::ZERO, max_bytes: 0 };
-    let (mut dice, mut shadow, mut kept) = (31, BTreeMap::new(), BTreeMap::new());
+    let (mut random, mut shadow, mut kept) = (Random::new(31), BTreeMap::new(), BTreeMap::new());
     StoredWorld::create_in(&file, "in memory", &materials(300)).unwrap();
     assert!(StoredWorld::create_in(&file, "again", &materials(3)).is_err());
     for round in 0..10 {
@@ -42,11 +42,11 @@ fn what_was_put_in_memory_is_there_and_in_its_bytes() {
         let world = StoredWorld::open_in(&file, policy).unwrap();
         assert_eq!((world.name(), world.path()), ("in memory", Path::new("m")));
         for _ in 0..3 {
-            let chunks = some_chunks(&mut dice);
+            let chunks = some_chunks(&mut random);
             shadow.extend(chunks.iter().cloned());
             world.put(chunks).unwrap();
             assert_holds(&world, &shadow);
-            if next(&mut dice).is_multiple_of(2) {
+            if random.below(2) == 0 {
                 world.flush().unwrap();
                 kept.clone_from(&shadow);
                 assert_eq!(world.saving(), Default::default());
@@ -54,7 +54,7 @@ fn what_was_put_in_memory_is_there_and_in_its_bytes() {
                 assert_is_file(&file.finished().unwrap(), &kept, &folder);
             }
         }
-        match next(&mut dice) % 2 {
+        match random.below(2) {
             0 => world.close().unwrap(),
             _ => drop(world),
         }
@@ -71,12 +71,12 @@ fn a_full_memory_refuses_and_keeps_what_was_put() {
     let file = MemoryFile::new("small", 2 << 20);
     StoredWorld::create_in(&file, "small", &materials(300)).unwrap();
     let world = StoredWorld::open_in(&file, never()).unwrap();
-    let (mut dice, mut shadow, mut kept) = (5, BTreeMap::new(), BTreeMap::new());
+    let (mut random, mut shadow, mut kept) = (Random::new(5), BTreeMap::new(), BTreeMap::new());
     let refused = loop {
         assert!(shadow.len() < 10_000, "it never gets full");
         for _ in 0..16 {
             let at = ChunkPos::new(shadow.len() as i32, 0, 0);
-            let chunk = Chunk::from_fn(Chunk::SIDE, |_| Material(next(&mut dice) as u16 % 300));
+            let chunk = Chunk::from_fn(Chunk::SIDE, |_| Material(random.below(300)));
             shadow.insert(at, chunk.clone());
             world.put([(at, chunk)]).unwrap();
         }
@@ -88,7 +88,8 @@ fn a_full_memory_refuses_and_keeps_what_was_put() {
     assert!(!kept.is_empty());
     assert!(refused.to_string().contains("small: not saved: there is room"), "{refused}");
     assert!(
-        world.put([]).is_ok() && world.put([(ChunkPos::default(), some_chunk(&mut 1))]).is_err()
+        world.put([]).is_ok()
+            && world.put([(ChunkPos::default(), some_chunk(&mut Random::new(1)))]).is_err()
     );
     assert_holds(&world, &shadow);
     assert_is_file(&file.finished().unwrap(), &kept, &folder);
@@ -161,16 +162,16 @@ fn edits_kept_in_memory_come_back_over_their_source_alone() {
 }
 
 /// Chunks that hardly get shorter.
-fn noise(dice: &mut u32) -> Chunk {
-    Chunk::from_fn(Chunk::SIDE, |_| Material(next(dice) as u16 % 300))
+fn noise(random: &mut Random) -> Chunk {
+    Chunk::from_fn(Chunk::SIDE, |_| Material(random.below(300)))
 }
 
 /// Puts chunks, 16 a commit, until there is no more room; how many chunks there are then.
-fn fill(world: &StoredWorld, dice: &mut u32) -> i32 {
+fn fill(world: &StoredWorld, random: &mut Random) -> i32 {
     let mut count = 0;
     loop {
         assert!(count < 10_000, "it never gets full");
-        let chunks = (count..count + 16).map(|x| (ChunkPos::new(x, 0, 0), noise(dice)));
+        let chunks = (count..count + 16).map(|x| (ChunkPos::new(x, 0, 0), noise(random)));
         world.put(chunks.collect::<Vec<_>>()).unwrap();
         if world.flush().is_err() {
             return count;
@@ -186,13 +187,13 @@ fn a_full_file_that_is_brought_again_takes_more() {
     let file = MemoryFile::new("full", most_bytes);
     StoredWorld::create_in(&file, "full", &materials(300)).unwrap();
     let world = StoredWorld::open_in(&file, never()).unwrap();
-    let count = fill(&world, &mut 3);
+    let count = fill(&world, &mut Random::new(3));
     let bytes = file.finished().unwrap();
     assert!(bytes.len() * 2 > most_bytes, "{} bytes", bytes.len());
     for (most_bytes, takes_more) in [(most_bytes, true), (bytes.len(), true), (0, false)] {
         let brought = MemoryFile::of_bytes("full", bytes.clone(), most_bytes);
         let again = StoredWorld::open_in(&brought, never()).unwrap();
-        let more = (0..count / 2).map(|x| (ChunkPos::new(x, 2, 0), noise(&mut 7)));
+        let more = (0..count / 2).map(|x| (ChunkPos::new(x, 2, 0), noise(&mut Random::new(7))));
         again.put(more.collect::<Vec<_>>()).unwrap();
         assert_eq!(again.flush().is_ok(), takes_more, "{most_bytes}");
         assert_eq!(again.chunk_count(), (count + count / 2) as u64);
@@ -219,7 +220,7 @@ fn a_full_memory_panics_nowhere() {
             continue;
         }
         let Ok(world) = StoredWorld::open_in(&file, never()) else { continue };
-        let count = fill(&world, &mut 3);
+        let count = fill(&world, &mut Random::new(3));
         // The handle that failed is given up, and each of these opens the file anew.
         for _ in 0..3 {
             assert!(world.flush().is_err());

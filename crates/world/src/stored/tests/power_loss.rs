@@ -27,13 +27,13 @@ impl Run {
     fn new(commit_count: u32) -> Self {
         let disk = Disk::with_world();
         let start = disk.bytes();
-        let (mut dice, mut chunks) = (31, Chunks::new());
+        let (mut random, mut chunks) = (Random::new(31), Chunks::new());
         let mut world = disk.open(Who::Asks).unwrap();
         let mut commits = vec![(0, chunks.clone())];
         for commit in 0..commit_count {
-            for _ in 0..1 + next(&mut dice) % 3 {
-                let [x, y, z] = [2, 3, 2].map(|side| (next(&mut dice) % side) as i32);
-                let (at, chunk) = (ChunkPos::new(x, y, 9 * z), some_chunk(&mut dice));
+            for _ in 0..1 + random.below(3) {
+                let [x, y, z] = [2, 3, 2].map(|side| random.below(side));
+                let (at, chunk) = (ChunkPos::new(x, y, 9 * z), some_chunk(&mut random));
                 chunks.remove(&at);
                 if !chunk.is_empty() {
                     chunks.insert(at, chunk.clone());
@@ -42,7 +42,7 @@ impl Run {
             }
             world.flush().unwrap();
             commits.push((disk.journal_len(), chunks.clone()));
-            if next(&mut dice).is_multiple_of(8) {
+            if random.below(8) == 0 {
                 world.close().unwrap();
                 if commit % 2 == 0 {
                     let mut builder = redb::Database::builder();
