@@ -24,6 +24,8 @@ pub(crate) enum AppError {
     Way { path: PathBuf, line: usize, problem: String },
     #[error("{}: {problem}", path.display())]
     Pictures { path: PathBuf, problem: String },
+    #[error("stopped; {} is not finished", path.display())]
+    Stopped { path: PathBuf },
     #[error("the window cannot be opened: {0}; without a display, use: drystone shot -o FILE.png")]
     Window(String),
     #[error("the window failed: {0}")]

@@ -1,6 +1,9 @@
-use std::{path::PathBuf, str::FromStr};
+use std::{ffi::OsString, path::PathBuf};
 
-use clap::Args;
+use clap::{
+    Args,
+    builder::{OsStringValueParser, TypedValueParser},
+};
 
 use super::SceneOptions;
 
@@ -10,7 +13,7 @@ pub(crate) struct FlyOptions {
     pub(crate) scene: SceneOptions,
     /// The way: orbit (once around), or a file with a line for each stop, X,Y,Z of the eye and
     /// X,Y,Z of what it looks at, between which the flight is smooth
-    #[arg(long = "path", value_name = "FILE|orbit", default_value = "orbit", value_parser = Way::from_str)]
+    #[arg(long = "path", value_name = "FILE|orbit", default_value = "orbit", value_parser = OsStringValueParser::new().try_map(Way::of))]
     pub(crate) way: Way,
     /// How many pictures
     #[arg(long, value_name = "N", default_value_t = 60, value_parser = clap::value_parser!(u32).range(1..=100_000))]
@@ -32,14 +35,12 @@ pub(crate) enum Way {
     File(PathBuf),
 }
 
-impl FromStr for Way {
-    type Err = &'static str;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        match text {
-            "" => Err("a way is orbit or a file"),
-            "orbit" => Ok(Self::Orbit),
-            file => Ok(Self::File(file.into())),
+impl Way {
+    fn of(text: OsString) -> Result<Self, &'static str> {
+        match text.to_str() {
+            Some("") => Err("a way is orbit or a file"),
+            Some("orbit") => Ok(Self::Orbit),
+            _ => Ok(Self::File(text.into())),
         }
     }
 }

@@ -1,6 +1,9 @@
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::{
+    Args, ValueEnum,
+    builder::{OsStringValueParser, TypedValueParser},
+};
 
 use super::{MemoryOptions, SourceOptions, values::svg_or_png};
 
@@ -13,7 +16,7 @@ pub(crate) struct PoolMapOptions {
     #[command(flatten)]
     pub(crate) memory: MemoryOptions,
     /// The SVG or PNG to write; an SVG also says what each stripe is when pointed at
-    #[arg(short, long, value_name = "FILE.svg|FILE.png", value_parser = svg_or_png)]
+    #[arg(short, long, value_name = "FILE.svg|FILE.png", value_parser = OsStringValueParser::new().try_map(svg_or_png))]
     pub(crate) output: PathBuf,
     /// How the pool hands out places: ranges of any size, size classes, or equal buckets
     #[arg(long, value_enum, value_name = "KIND", default_value = "ranges")]

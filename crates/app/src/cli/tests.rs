@@ -150,6 +150,25 @@ fn an_import_is_told_in_any_order() {
     }
 }
 
+/// Names of files are bytes on Unix, of any encoding.
+#[test]
+#[cfg(unix)]
+fn files_of_any_name_are_taken() {
+    use std::os::unix::ffi::OsStringExt;
+    let name = |name: &[u8]| OsString::from_vec(name.to_vec());
+    let words = |line: &str| line.split(' ').map(OsString::from).collect::<Vec<_>>();
+    let map = [words("drystone pool-map -o"), vec![name(b"m\xFF.svg")]].concat();
+    let Ok(Options { command: Some(Command::PoolMap(map)), .. }) = parse(map) else {
+        panic!("the map is refused")
+    };
+    assert_eq!(map.output, PathBuf::from(name(b"m\xFF.svg")));
+    let way = [words("drystone fly -o a.gif --path"), vec![name(b"\xE4.txt")]].concat();
+    let Ok(Options { command: Some(Command::Fly(fly)), .. }) = parse(way) else {
+        panic!("the way is refused")
+    };
+    assert_eq!(fly.way, Way::File(name(b"\xE4.txt").into()));
+}
+
 #[test]
 fn air_and_light_are_told() {
     let air = |line: &str| parsed(line).ok().map(|it| it.scene.air);

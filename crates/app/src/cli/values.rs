@@ -1,6 +1,6 @@
 //! Values of options, read from text.
 
-use std::path::PathBuf;
+use std::{ffi::OsString, path::PathBuf};
 
 use drystone::scene::Side;
 use glam::DVec3;
@@ -31,7 +31,7 @@ pub(super) fn distance(text: &str) -> Result<f32, String> {
     }
 }
 
-pub(super) fn svg_or_png(text: &str) -> Result<PathBuf, String> {
+pub(super) fn svg_or_png(text: OsString) -> Result<PathBuf, String> {
     let path = PathBuf::from(text);
     let is = |ending| path.extension().is_some_and(|it| it.eq_ignore_ascii_case(ending));
     if is("svg") || is("png") {

@@ -3,7 +3,14 @@
 mod route;
 mod sink;
 
-use std::{sync::Arc, time::Instant};
+use std::{
+    process,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Instant,
+};
 
 use drystone::scene;
 use indicatif::{ProgressBar, ProgressStyle};
@@ -24,14 +31,18 @@ use sink::Sink;
 pub(crate) fn run(options: &FlyOptions) -> Result<(), AppError> {
     // What is wrong with the way or the folder is said before a world is read.
     let route = Route::open(&options.way)?;
-    let sink = Sink::open(&options.output, options.scene.size, options.rate)?;
+    let sink = Sink::open(options)?;
     let edits = &options.scene.edits;
     let open = || commands::open_edited(&options.scene.source, edits).map(Arc::from);
     let (content, _) = Content::open(&options.scene, open, &Progress::default())?;
     let views = route.views(&content.framed(), &options.scene, options.frames);
     let mut shown = show(content, options)?;
     let start = Instant::now();
+    let is_stopped = stops();
     let commands = sink.fill(views.len(), |n, write| {
+        if is_stopped.load(Ordering::Relaxed) {
+            return Err(AppError::Stopped { path: options.output.clone() });
+        }
         shown.settle(&views[n], options.scene.size)?;
         let (picture, drawn) = shown.picture(&views[n])?;
         write(&picture)?;
@@ -40,6 +51,24 @@ pub(crate) fn run(options: &FlyOptions) -> Result<(), AppError> {
     let frame_ms = start.elapsed().as_secs_f64() * 1e3 / views.len() as f64;
     commands::culled_by(shown.renderer());
     report(options, &mut shown, &commands, frame_ms)
+}
+
+/// Has Ctrl+C, and a system that ends programs, end the flight before the next picture, so that no
+/// part of a file is left: what is returned becomes true then. Asked again, the program ends at once.
+fn stops() -> Arc<AtomicBool> {
+    /// 128 and the number of the signal.
+    const INTERRUPTED: i32 = 130;
+    let asked = Arc::new(AtomicBool::new(false));
+    let was_asked = Arc::clone(&asked);
+    let handled = ctrlc::set_handler(move || {
+        if was_asked.swap(true, Ordering::Relaxed) {
+            process::exit(INTERRUPTED);
+        }
+    });
+    if let Err(error) = handled {
+        output::note(&format!("Ctrl+C may leave a part of the file: {error}"));
+    }
+    asked
 }
 
 /// The content in a renderer as the options want it.

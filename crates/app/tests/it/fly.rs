@@ -1,10 +1,14 @@
 //! Flights, as the command makes them.
 
-use std::{fs, path::Path};
+use std::{
+    fs,
+    path::Path,
+    process::{Command, Stdio},
+};
 
 use drystone_render::Image;
 
-use crate::program::{one_line, run, scratch};
+use crate::program::{drystone, one_line, run, scratch};
 
 const WORLD: [&str; 6] = ["--chunks", "2x3x2", "--backend", "soft", "--size", "160x90"];
 
@@ -83,6 +87,46 @@ fn a_gif_holds_the_same_pictures() {
         count += 1;
     }
     assert_eq!(count, 3);
+}
+
+/// Pictures of a longer flight would be taken for those of a shorter one; those of one as long are
+/// replaced.
+#[test]
+fn a_folder_has_the_pictures_of_one_flight() {
+    let folder = scratch("fly-again");
+    let pictures = folder.join("turn");
+    fs::create_dir(&pictures).unwrap();
+    fs::write(pictures.join("notes.png"), "not a picture of a flight").unwrap();
+    for _ in 0..2 {
+        fly(&["--frames", "12"], &pictures);
+    }
+    for (frames, other) in [("11", "11.png"), ("2", ".png"), ("101", ".png")] {
+        let words = [&["fly"], &WORLD[..], &["--frames", frames, "-o", path(&pictures)]].concat();
+        let line = one_line(&run(&words), 1);
+        assert!(line.contains("of another flight") && line.contains(other), "{line}");
+    }
+    assert_eq!(fs::read_dir(&pictures).unwrap().count(), 13);
+}
+
+/// Ctrl+C in the middle of a GIF leaves nothing of it, and what was there before.
+#[test]
+#[cfg(unix)]
+fn a_flight_that_is_stopped_leaves_no_part() {
+    let folder = scratch("fly-stopped");
+    let file = folder.join("turn.gif");
+    fs::write(&file, "before").unwrap();
+    let words = [&["fly"], &WORLD[..], &["--frames", "100000", "-o", path(&file)]].concat();
+    let mut child = drystone(&words).stderr(Stdio::piped()).spawn().unwrap();
+    // Until it has begun the file, or ended.
+    while fs::read_dir(&folder).unwrap().count() < 2 && child.try_wait().unwrap().is_none() {
+        std::thread::yield_now();
+    }
+    let stopped = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
+    assert!(stopped.unwrap().success());
+    let line = one_line(&child.wait_with_output().unwrap(), 1);
+    assert!(line.contains("stopped") && line.contains("turn.gif"), "{line}");
+    assert_eq!(fs::read_dir(&folder).unwrap().count(), 1);
+    assert_eq!(fs::read(&file).unwrap(), b"before");
 }
 
 #[test]

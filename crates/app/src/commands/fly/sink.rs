@@ -1,15 +1,14 @@
 use std::{
     fs::{self, File},
-    io::BufWriter,
+    io::{self, BufWriter},
     path::{Path, PathBuf},
 };
 
-use drystone::scene::Size;
 use drystone_render::{Image, replace_file};
 use gif::{Encoder, Frame, Repeat};
 
 use super::progress;
-use crate::AppError;
+use crate::{AppError, cli::FlyOptions};
 
 /// Where pictures go.
 pub(super) enum Sink {
@@ -23,8 +22,10 @@ pub(super) enum Sink {
 const COLOR_HASTE: i32 = 10;
 
 impl Sink {
-    /// A sink of the kind that the name says; a folder is made.
-    pub(super) fn open(path: &Path, size: Size, rate: u16) -> Result<Self, AppError> {
+    /// A sink of the kind that the name says; a folder is made. One that has pictures of a longer
+    /// flight is refused: they would be taken for those of this one.
+    pub(super) fn open(options: &FlyOptions) -> Result<Self, AppError> {
+        let (path, size, rate) = (&options.output, options.scene.size, options.rate);
         let wrong = |problem: String| AppError::Pictures { path: path.into(), problem };
         if path.extension().is_some_and(|it| it.eq_ignore_ascii_case("gif")) {
             let [width, height] = [size.width, size.height].map(u16::try_from);
@@ -34,6 +35,12 @@ impl Sink {
             return Ok(Self::Gif { path: path.into(), sides: [width, height], rate });
         }
         fs::create_dir_all(path).map_err(|error| wrong(error.to_string()))?;
+        let count = options.frames as usize;
+        if let Some(other) = other_picture(path, count).map_err(|error| wrong(error.to_string()))? {
+            return Err(wrong(format!(
+                "has {other} of another flight; remove it and its like, or name another folder"
+            )));
+        }
         Ok(Self::Folder(path.into()))
     }
 
@@ -52,9 +59,8 @@ impl Sink {
         let mut said = Vec::with_capacity(count);
         match self {
             Self::Folder(folder) => {
-                let digits = (count - 1).to_string().len();
                 for n in 0..count {
-                    let path = folder.join(format!("{n:0digits$}.png"));
+                    let path = folder.join(name(n, count));
                     said.push(draw(n, &mut |picture| Ok(picture.save_png(&path)?))?);
                     bar.inc(1);
                 }
@@ -91,6 +97,26 @@ impl Sink {
         bar.finish_and_clear();
         Ok(said)
     }
+}
+
+/// The name of a picture in a folder of `count`.
+fn name(n: usize, count: usize) -> String {
+    let digits = (count - 1).to_string().len();
+    format!("{n:0digits$}.png")
+}
+
+/// A file in the folder that is named as pictures of flights are, but none of a flight of `count`.
+fn other_picture(folder: &Path, count: usize) -> io::Result<Option<String>> {
+    for entry in fs::read_dir(folder)? {
+        let Ok(found) = entry?.file_name().into_string() else { continue };
+        let number = found.strip_suffix(".png").unwrap_or_default();
+        let is_number = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
+        let is_own = number.parse().is_ok_and(|n: usize| n < count && name(n, count) == found);
+        if is_number && !is_own {
+            return Ok(Some(found));
+        }
+    }
+    Ok(None)
 }
 
 /// Takes a picture.
