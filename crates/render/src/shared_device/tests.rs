@@ -205,7 +205,7 @@ fn renderers_that_draw_in_turn_overwrite_nothing_that_a_frame_reads() {
 /// take few writes.
 #[test]
 fn many_meshes_take_few_writes_of_draw_data() {
-    const MESHES: u32 = 20_000;
+    const MESHES: u32 = 65_536;
     let device = SharedDevice::new(LateDevice::new(SIZE, SIZE, 2));
     let mut pool = PoolRenderer::new(device.clone(), 0, 1).unwrap();
     let mesh = |n: u32| [n % 1000, n / 1000];
