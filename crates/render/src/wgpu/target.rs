@@ -297,11 +297,20 @@ fn texture(
     })
 }
 
-fn read_texture(
+/// Copies a texture out. Surfaces that offer no format of 8 bits a channel have one that is not
+/// read.
+pub(super) fn read_texture(
     opened: &Opened,
     texture: &wgpu::Texture,
     [width, height]: [u32; 2],
 ) -> Result<Image, RenderError> {
+    let failed =
+        |reason: String| RenderError::Device { during: "reading the picture back", reason };
+    let is_bgra = match texture.format() {
+        wgpu::TextureFormat::Rgba8Unorm => false,
+        wgpu::TextureFormat::Bgra8Unorm => true,
+        other => return Err(failed(format!("pictures of the format {other:?} are not read"))),
+    };
     let row_bytes = width * 4;
     let padded_bytes = row_bytes.next_multiple_of(wgpu::COPY_BYTES_PER_ROW_ALIGNMENT);
     let buffer = opened.device.create_buffer(&wgpu::BufferDescriptor {
@@ -325,13 +334,11 @@ fn read_texture(
     buffer.slice(..).map_async(wgpu::MapMode::Read, |_| {});
     adapter::poll(opened, wgpu::PollType::wait_indefinitely())?;
     opened.fault.check("reading the picture back")?;
-    let failed =
-        |reason: String| RenderError::Device { during: "reading the picture back", reason };
     let view = buffer.get_mapped_range(..).map_err(|e| failed(one_line(&e.to_string())))?;
     let rows = view.chunks_exact(padded_bytes as usize);
     let mut rgba: Vec<u8> =
         rows.flat_map(|row| row[..row_bytes as usize].iter().copied()).collect();
-    if texture.format() == wgpu::TextureFormat::Bgra8Unorm {
+    if is_bgra {
         rgba.chunks_exact_mut(4).for_each(|pixel| pixel.swap(0, 2));
     }
     Image::from_rgba(width, height, rgba).ok_or_else(|| failed("it is cut short".into()))

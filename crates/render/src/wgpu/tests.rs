@@ -155,6 +155,28 @@ fn lines_of_triangles_are_refused_where_shaders_read_too_few_buffers() {
     device.finish().unwrap();
 }
 
+/// Four bytes a pixel are taken for four channels of eight bits only where they are.
+#[test]
+fn pictures_of_other_formats_are_not_read() {
+    let Some(device) = open("pictures_of_other_formats_are_not_read") else { return };
+    let read = |format| {
+        let texture = device.opened.device.create_texture(&wgpu::TextureDescriptor {
+            label: None,
+            size: wgpu::Extent3d { width: 4, height: 4, depth_or_array_layers: 1 },
+            mip_level_count: 1,
+            sample_count: 1,
+            dimension: wgpu::TextureDimension::D2,
+            format,
+            usage: wgpu::TextureUsages::COPY_SRC,
+            view_formats: &[],
+        });
+        target::read_texture(&device.opened, &texture, [4, 4])
+    };
+    assert!(read(wgpu::TextureFormat::Bgra8Unorm).is_ok());
+    let error = read(wgpu::TextureFormat::Rgb10a2Unorm).unwrap_err().to_string();
+    assert!(error.contains("Rgb10a2Unorm"), "{error}");
+}
+
 /// Bind groups keep what they bind: were there any for a frame's pieces, these would stay when
 /// they are gone.
 #[test]
