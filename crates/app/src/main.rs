@@ -1,5 +1,5 @@
 //! The command line and the viewer of drystone.
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 
 mod allocator;
 mod cli;

@@ -2,6 +2,8 @@
 
 mod backend;
 mod change;
+#[cfg(windows)]
+mod console;
 mod editing;
 mod ending;
 mod flight;
@@ -57,7 +59,7 @@ use overlay::Overlay;
 pub(crate) use overlay::Textures as OverlayTextures;
 use screen::Screen;
 use screenshot::Screenshots;
-use signals::{Wish, Wishes};
+use signals::{Ended, Wish, Wishes};
 use status::Status;
 use trial::Trial;
 
@@ -84,8 +86,10 @@ pub(crate) fn run(
     let event_loop = open_event_loop()?;
     event_loop.set_control_flow(ControlFlow::Wait);
     let wishes = Wishes::to(event_loop.create_proxy());
-    signals::listen(wishes.clone());
+    let ended = Ended::default();
+    signals::listen(wishes.clone(), ended.clone());
     let mut viewer = Viewer::begin(first, save.clone(), settings, wishes);
+    viewer.ended = ended;
     viewer.trial = frames.map(Trial::new);
     // Frames that are tried choose no settings.
     viewer.settings_file = frames.is_none().then_some(settings_file);
@@ -155,6 +159,7 @@ struct Viewer {
     failure: Option<AppError>,
     /// Whether all that outlives the program was written.
     is_over: bool,
+    ended: Ended,
 }
 
 impl Viewer {
@@ -200,6 +205,7 @@ impl Viewer {
             faults_noted: 0,
             failure: None,
             is_over: false,
+            ended: Ended::default(),
         };
         viewer.note_source();
         viewer

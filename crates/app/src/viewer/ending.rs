@@ -60,6 +60,7 @@ impl Viewer {
         let settings = self.settings();
         let kept = self.settings_file.as_mut().map_or(Ok(()), |file| file.keep(&settings));
         kept.unwrap_or_else(|problem| output::note(&problem));
+        self.ended.set();
     }
 
     /// What the viewer ends with. Where something was shown, there is a display, whatever the window

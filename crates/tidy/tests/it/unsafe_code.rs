@@ -13,6 +13,7 @@ use crate::tokens::{as_group, is_word, line, tokens_of, tree_of, walk};
 /// Files, and folders with a `/` at the end, in which `unsafe` may stand; and why.
 pub(crate) const UNSAFE_PLACES: &[(&str, &str)] = &[
     ("crates/alloc/src/memory/", "hands out raw memory"),
+    ("crates/app/src/viewer/console.rs", "the handler of a console on Windows is a foreign one"),
     ("crates/bench/src/arenas/adapter.rs", "makes collections use a program's allocator"),
     ("crates/bench/src/arenas/bump.rs", "asks the C library to give freed memory back"),
     ("crates/bench/src/polygons/raw.rs", "the article with raw pointers, as a peer"),
