@@ -93,7 +93,10 @@ impl Space {
                 BucketHandle::from_bits(place.0).map(|bucket| ring.free(bucket, 0))
             }
         };
-        debug_assert!(freed == Some(Ok(())), "a place is freed once, by whom it was handed out");
+        debug_assert!(
+            freed == Some(Ok(())),
+            "a place is freed once, by the space that handed it out"
+        );
     }
 
     /// Gives back what a place has beyond its first `size` elements, where places can be

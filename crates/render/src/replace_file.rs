@@ -6,7 +6,7 @@ use std::{
 
 use tempfile::Builder;
 
-/// Writes a file so that nobody ever sees half of it, not even after a power failure: `write` fills
+/// Writes a file so that no reader sees half of it, not even after a power failure: `write` fills
 /// a temporary file beside `path`, which then takes its place. A link is followed; a folder, device
 /// or pipe is not replaced.
 ///

@@ -13,7 +13,7 @@
 //! ```
 //!
 //! # Limits
-//! The numbers are for tests: whoever sees one can compute the next.
+//! The numbers are for tests: each can be computed from the one before.
 #![forbid(unsafe_code)]
 
 use std::sync::LazyLock;

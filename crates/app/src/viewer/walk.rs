@@ -17,7 +17,7 @@ impl Viewer {
                 let corners = self.editing.grown(self.framed.corners());
                 self.walk = Some(Walk::start(&mut self.view.camera, scene, corners));
             }
-            None => self.say("nobody walks on polygon models"),
+            None => self.say("walking needs voxels; a polygon model has none"),
         }
     }
 

@@ -4,7 +4,7 @@ use core::ops::Range;
 use super::{Draw, Picture, SimulatedGpu, Work};
 use crate::{ALIGNMENT_BYTES, Access, Backend, BackendError};
 
-/// What memory that nobody has written holds.
+/// What memory holds before it is first written.
 const GARBAGE: u8 = 0xDD;
 
 /// What one pool has on a [`SimulatedGpu`].

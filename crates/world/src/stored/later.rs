@@ -68,7 +68,7 @@ pub struct StoredLater {
     /// Those that the file is to have from the first put on, if more.
     more_materials: Option<MaterialTable>,
     policy: CommitPolicy,
-    /// `None` as long as nobody has said where.
+    /// `None` as long as no place is given.
     path: Mutex<Option<PathBuf>>,
     /// What it was when it was opened to be read.
     stamp: Option<Stamp>,

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use tempfile::{Builder, TempPath};
 
-/// Makes an empty file beside `path` that nobody else has, hidden and with this process's number in
+/// Makes a new, empty file beside `path`, hidden and with this process's number in
 /// its name; it is removed when dropped. Such files of processes that were killed go.
 pub(super) fn reserve(path: &Path) -> Result<TempPath> {
     let name = path.file_name().ok_or(ErrorKind::InvalidInput)?;

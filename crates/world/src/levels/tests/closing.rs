@@ -4,7 +4,7 @@ use std::sync::{Condvar, Mutex};
 
 use super::*;
 
-/// Makes some chunks, and holds up whoever wants another until it is opened.
+/// Makes some chunks, and holds up a thread that wants another until it is opened.
 struct Gate {
     passing: u32,
     /// Chunks that were begun, and whether the gate is open.

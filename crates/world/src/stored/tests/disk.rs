@@ -77,7 +77,7 @@ impl Disk {
         self.lock().left = Some(changes);
     }
 
-    /// From now on the disk does not fail, and calls nobody.
+    /// From now on the disk does not fail, and calls no hook.
     pub(super) fn work(&self) {
         let mut state = self.lock();
         (state.left, state.hook) = (None, None);
