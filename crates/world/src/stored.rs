@@ -170,7 +170,7 @@ impl StoredWorld {
             WorldError::Unreadable { problem, .. } => unwritable(problem),
             other => other,
         })?;
-        new.persist_noclobber(path).map_err(|refused| unwritable(refused.error))
+        publish::name(new, path).map_err(unwritable)
     }
 
     /// Makes an empty file a world without chunks.

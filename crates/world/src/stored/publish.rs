@@ -61,6 +61,16 @@ fn is_unlocked(path: &Path) -> bool {
     fs::File::open(path).is_ok_and(|file| file.try_lock().is_ok())
 }
 
+/// Gives the file `new` the name `path`, which nothing has.
+///
+/// # Errors
+/// `AlreadyExists` where something is named so.
+pub(super) fn name(new: TempPath, path: &Path) -> Result<()> {
+    new.persist_noclobber(path)?;
+    sync_names(path);
+    Ok(())
+}
+
 /// Gives the file `new` the name `path`, and what had that the name `kept`, which nothing has.
 /// At every moment `path` names one of both, where files can have two names.
 ///
@@ -73,7 +83,17 @@ pub(super) fn replace(new: TempPath, path: &Path, kept: &Path) -> Result<()> {
         Err(_) if kept.exists() => return Err(ErrorKind::AlreadyExists.into()),
         Err(_) => fs::rename(path, kept)?,
     }
-    Ok(new.persist(path)?)
+    new.persist(path)?;
+    sync_names(path);
+    Ok(())
+}
+
+/// Waits until the names in the folder of `path` are on disk, so that a power failure does not take
+/// a file that was named. Not every file system can be asked that, and Windows cannot.
+fn sync_names(path: &Path) {
+    if cfg!(unix) {
+        let _ = fs::File::open(folder_of(path)).and_then(|folder| folder.sync_all());
+    }
 }
 
 /// Whether a link failed for another reason than that there are none.
