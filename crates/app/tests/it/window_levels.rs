@@ -185,7 +185,11 @@ fn edits_that_are_saved_while_levels_go_stay() {
     command.args(["view", "--seed", "7", "--chunks", "16x4x16", "--edits"]).arg(&edits);
     command.args(["--size", "640x480", "--backend", "soft", "--levels", "on"]);
     command.args(["--eye", "48,150,110", "--look", "48,45,48"]);
-    let mut viewer = Viewer(command.spawn().unwrap());
+    // Where no other file can be made for what is refused.
+    let gone = folder.join("gone");
+    std::fs::create_dir(&gone).unwrap();
+    let mut viewer = Viewer(command.current_dir(&gone).spawn().unwrap());
+    std::fs::remove_dir(&gone).unwrap();
     let window = window_of(&screen, &mut viewer);
     wait_for_title(&screen, &window, "commands");
     let sitting = Sitting { screen: &screen, window, folder };
