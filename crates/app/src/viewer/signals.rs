@@ -1,3 +1,5 @@
+#[cfg(any(windows, test))]
+use std::time::Duration;
 use std::{
     path::PathBuf,
     process,
@@ -5,7 +7,6 @@ use std::{
         Arc, Condvar, Mutex, PoisonError,
         atomic::{AtomicBool, Ordering},
     },
-    time::Duration,
 };
 
 use winit::event_loop::EventLoopProxy;
@@ -63,6 +64,7 @@ impl Ended {
     }
 
     /// Waits until then, and no longer than `limit`. Whether it is so.
+    #[cfg(any(windows, test))]
     fn wait(&self, limit: Duration) -> bool {
         let (is_over, changed) = &*self.0;
         let is_over = is_over.lock().unwrap_or_else(PoisonError::into_inner);
