@@ -46,7 +46,7 @@ fn is_shown(test: &str, backend: &str, cells: u32) {
         ("t", "no levels of detail to tint"),
         ("m", "no facings to mask"),
         ("l", "no levels of detail"),
-        ("f", "nobody walks"),
+        ("f", "walking needs voxels"),
     ] {
         key(letter);
         wait_for_title(&screen, &window, words);
