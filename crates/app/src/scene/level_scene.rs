@@ -110,8 +110,20 @@ impl LevelScene {
             Err(Refused::Full) => {
                 let has_changed = self.shown.quads != self.shown.quads_before;
                 self.coarsening.refused(has_changed || self.tree.is_waiting());
+                if self.coarsening.is_hopeless() && self.hide_largest_root()? {
+                    self.coarsening.retry();
+                }
                 Ok(())
             }
+            Err(Refused::Failed(error)) => Err(error),
+        }
+    }
+
+    /// Hides a root for which there is room as a whole but not beside its own details.
+    fn hide_largest_root(&mut self) -> Result<bool, RenderError> {
+        match self.tree.hide_largest_root(&mut self.shown) {
+            Ok(is_hidden) => Ok(is_hidden),
+            Err(Refused::Full) => Ok(false),
             Err(Refused::Failed(error)) => Err(error),
         }
     }

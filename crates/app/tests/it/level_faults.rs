@@ -226,10 +226,10 @@ fn check_whole(scene: &mut LevelScene, nothing: &Image, during: &str) {
 }
 
 /// What the largest voxels that there are take.
-fn coarsest_quads(data: &Arc<LevelData>) -> usize {
+fn coarsest_quads(data: &Arc<LevelData>, view: &View) -> usize {
     let config = LevelConfig { max_voxel_pixels: 1e9, ..LevelConfig::default() };
     let mut scene = scene_with(data, &faults(), config);
-    scene.settle(&view(0), SIZE, |_| {}).unwrap();
+    scene.settle(view, SIZE, |_| {}).unwrap();
     scene.renderer().held().used_bytes as usize / QUAD_BYTES
 }
 
@@ -240,7 +240,7 @@ fn without_room_the_picture_is_whole_and_finer_when_there_is_again() {
     let nothing = free.picture(&above()).unwrap().0;
     let (expected, expected_held) = settled(&mut free);
     let quads = expected_held.used_bytes as usize / QUAD_BYTES;
-    for room in [quads / 2, quads / 3, coarsest_quads(&data) * 5 / 4] {
+    for room in [quads / 2, quads / 3, coarsest_quads(&data, &view(0)) * 5 / 4] {
         let faults = faults();
         faults.borrow_mut().fault = Fault::Room(room);
         let mut scene = scene_of(&data, &faults);
@@ -258,6 +258,26 @@ fn without_room_the_picture_is_whole_and_finer_when_there_is_again() {
         let (found, held) = settled(&mut scene);
         assert_eq!(held.used_bytes, expected_held.used_bytes);
         assert_eq!(found.difference(&expected, 0).unwrap().pixels, 0);
+    }
+}
+
+/// Without threads, meshes are made one at a time, those near the camera first: they fill the
+/// memory before the coarsest ones far away are made.
+#[test]
+fn details_that_came_first_make_room_for_the_whole_world() {
+    let data = data();
+    let config = LevelConfig { threads: 0, ..LevelConfig::default() };
+    for step in 0..20 {
+        let view = view(step * 4);
+        let coarsest = coarsest_quads(&data, &view);
+        for percent in [105, 115, 125, 140] {
+            let faults = faults();
+            faults.borrow_mut().fault = Fault::Room(coarsest * percent / 100);
+            let mut scene = scene_with(&data, &faults, config);
+            let settled = scene.settle(&view, SIZE, |_| {});
+            assert!(settled.is_ok(), "step {step}: {percent} % of {coarsest} quads");
+            assert!(scene.tree().is_whole());
+        }
     }
 }
 

@@ -128,6 +128,9 @@ pub struct LevelTree {
     is_healing: bool,
     /// Whether the sink refused something in the last update.
     was_refused: bool,
+    /// Whether no node is split: a root found no memory, and something is shown for each root
+    /// before any more memory goes to details.
+    are_splits_held: bool,
     spent: Spent,
 }
 
@@ -154,11 +157,20 @@ struct Spent {
     change_count: u32,
     merge_count: u32,
     has_more: bool,
+    /// Whether the sink has refused the mesh of a root where nothing is shown.
+    is_root_refused: bool,
 }
 
 impl Spent {
     fn nothing() -> Self {
-        Self { start: Instant::now(), bytes: 0, change_count: 0, merge_count: 0, has_more: false }
+        Self {
+            start: Instant::now(),
+            bytes: 0,
+            change_count: 0,
+            merge_count: 0,
+            has_more: false,
+            is_root_refused: false,
+        }
     }
 }
 
@@ -195,6 +207,7 @@ impl LevelTree {
             was_mended: false,
             is_healing: false,
             was_refused: false,
+            are_splits_held: false,
             spent: Spent::nothing(),
         })
     }
@@ -228,6 +241,8 @@ impl LevelTree {
     /// is shown still; the next update tries again.
     pub fn update<S: NodeSink>(&mut self, eye: &Eye, sink: &mut S) -> Result<(), S::Error> {
         self.frame += 1;
+        self.are_splits_held |= self.spent.is_root_refused;
+        self.are_splits_held &= !self.is_whole();
         self.spent = Spent::nothing();
         self.take_made();
         self.heal();
@@ -267,6 +282,35 @@ impl LevelTree {
     /// Whether something is shown in every place of the world.
     pub fn is_whole(&self) -> bool {
         self.roots.iter().all(|&root| self.places.get(root).is_some())
+    }
+
+    /// Hides the root that takes the most quads, with all nodes below it, so that its memory can
+    /// be used again. Returns whether there was such a root. The root's own mesh is shown by one
+    /// of the next updates.
+    ///
+    /// For a sink that has no memory for every root, where coarser nodes do not fit beside the
+    /// finer ones that they would replace. Nothing happens in a [whole](Self::is_whole) picture,
+    /// because this would open a hole, nor while no root is split.
+    ///
+    /// # Errors
+    /// The sink's, when it cannot remove a mesh. The next update tries again.
+    pub fn hide_largest_root<S: NodeSink>(&mut self, sink: &mut S) -> Result<bool, S::Error> {
+        if self.is_whole() {
+            return Ok(false);
+        }
+        let mut quads: HashMap<NodePos, u64> = HashMap::new();
+        for (node, shown) in &self.shown {
+            let root = node.ancestor(self.data.top_level());
+            if root != *node {
+                *quads.entry(root).or_default() += u64::from(shown.quads);
+            }
+        }
+        let Some((root, _)) = quads.into_iter().max_by_key(|&(root, quads)| (quads, root)) else {
+            return Ok(false);
+        };
+        let hidden = self.hide_below(root, sink);
+        self.places.remove(root);
+        hidden.map(|()| true)
     }
 
     /// Waits until a mesh is made, or makes one where there are no threads; at most `time`.

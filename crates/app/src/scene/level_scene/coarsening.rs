@@ -43,6 +43,11 @@ impl Coarsening {
         self.hopeless_count > MOST_HOPELESS
     }
 
+    /// Starts to count again: something was hidden to make room.
+    pub(super) const fn retry(&mut self) {
+        self.hopeless_count = 0;
+    }
+
     /// There was no room for all in an update; `has_hope`: but for some, or meshes are awaited
     /// that may make room.
     pub(super) fn refused(&mut self, has_hope: bool) {

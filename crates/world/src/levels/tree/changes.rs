@@ -92,9 +92,16 @@ impl LevelTree {
     }
 
     fn apply_one<S: NodeSink>(&mut self, change: Change, sink: &mut S) -> Result<(), S::Error> {
+        if change.kind == Kind::Split && self.are_splits_held {
+            return Ok(());
+        }
         self.spent.change_count += 1;
         match change.kind {
-            Kind::Show => self.show_root(change.node, sink),
+            Kind::Show => {
+                let shown = self.show_root(change.node, sink);
+                self.spent.is_root_refused |= shown.is_err();
+                shown
+            }
             Kind::Split => self.split(change.node, sink),
             Kind::Merge => self.merge(change.node, sink),
         }
@@ -157,7 +164,11 @@ impl LevelTree {
         self.hide_below(node, sink)
     }
 
-    fn hide_below<S: NodeSink>(&mut self, node: NodePos, sink: &mut S) -> Result<(), S::Error> {
+    pub(super) fn hide_below<S: NodeSink>(
+        &mut self,
+        node: NodePos,
+        sink: &mut S,
+    ) -> Result<(), S::Error> {
         let mut hidden = Ok(());
         let mut inner = vec![node];
         while let Some(node) = inner.pop() {
