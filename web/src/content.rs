@@ -1,21 +1,21 @@
 use std::{sync::Arc, time::Duration};
 
 use drystone::scene::{
-    self, EditScene, LevelScene, Meshing, Outlook, RendererKind, Room, Scene, Size,
+    self, EditScene, LodScene, Meshing, DefaultView, RendererKind, Room, Scene, Size,
     open_window_async,
 };
 use drystone_render::{DrawStats, RenderError, Renderer, View, WindowTarget};
-use drystone_world::{LevelConfig, LevelData, LevelTree, World, WorldError};
+use drystone_world::{LodConfig, LodData, LodTree, World, WorldError};
 use glam::DVec3;
 use web_sys::HtmlCanvasElement;
 
 /// Bytes of vertices that are filled at the most: browsers tell nobody how many there are.
-const MOST_VERTEX_BYTES: u64 = 256 << 20;
+const MAX_VERTEX_BYTES: u64 = 256 << 20;
 
 /// A world without a renderer.
 pub(crate) enum Content {
     World(Box<World>),
-    Levels(Arc<LevelData>),
+    Levels(Arc<LodData>),
 }
 
 impl Content {
@@ -36,7 +36,7 @@ impl Content {
 
     /// All of it.
     pub(crate) fn view(&self, size: Size) -> View {
-        let Outlook { camera, atmosphere } = scene::outlook_on(self.corners(), size.aspect());
+        let DefaultView { camera, atmosphere } = scene::default_view_of_box(self.corners(), size.aspect());
         View { atmosphere, ..View::new(camera) }
     }
 
@@ -53,35 +53,35 @@ impl Content {
         };
         let room = match &self {
             Self::World(_) => Room::from(&quads),
-            Self::Levels(_) => LevelScene::ROOM,
+            Self::Levels(_) => LodScene::ROOM,
         };
         let target = WindowTarget { window: canvas, vsync: true };
         let renderer = open_window_async(kind, target, size, room).await?;
         match self {
             Self::World(world) => Ok(Shown::World(Box::new(Scene::new(*world, &quads, renderer)?))),
-            Self::Levels(data) => Ok(Shown::Levels(Box::new(level_scene(data, renderer)?))),
+            Self::Levels(data) => Ok(Shown::Levels(Box::new(lod_scene(data, renderer)?))),
         }
     }
 }
 
-fn level_scene(
-    data: Arc<LevelData>,
+fn lod_scene(
+    data: Arc<LodData>,
     renderer: Box<dyn Renderer>,
-) -> Result<LevelScene, RenderError> {
-    let config = LevelConfig { threads: 0, waiting_bytes: 16 << 20, ..LevelConfig::default() };
-    let tree = LevelTree::new(data, config).map_err(|error: WorldError| RenderError::Device {
+) -> Result<LodScene, RenderError> {
+    let config = LodConfig { threads: 0, waiting_bytes: 16 << 20, ..LodConfig::default() };
+    let tree = LodTree::new(data, config).map_err(|error: WorldError| RenderError::Device {
         during: "making a tree of levels",
         reason: error.to_string(),
     })?;
-    let mut scene = LevelScene::new(tree, renderer)?;
-    scene.set_most_bytes(MOST_VERTEX_BYTES);
+    let mut scene = LodScene::new(tree, renderer)?;
+    scene.set_max_bytes(MAX_VERTEX_BYTES);
     Ok(scene)
 }
 
 /// A world with a renderer that draws it.
 pub(crate) enum Shown {
     World(Box<Scene>),
-    Levels(Box<LevelScene>),
+    Levels(Box<LodScene>),
 }
 
 impl Shown {

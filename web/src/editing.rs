@@ -1,5 +1,5 @@
 use drystone::scene::{
-    EditAction, EditError, EditKeeper, EditScene, EditStep, Edited, Editor, KeptBy, Size,
+    EditAction, EditError, EditSaver, EditScene, EditStep, Edited, Editor, KeptBy, Size,
     ray_through,
 };
 use drystone_render::Camera;
@@ -9,7 +9,7 @@ use glam::DVec3;
 use crate::{opening::EditsFile, saving::Given};
 
 /// Bytes of edits that are kept, and of those that can be taken back.
-const MOST_EDIT_BYTES: usize = 128 << 20;
+const MAX_EDIT_BYTES: usize = 128 << 20;
 
 /// What the mouse and some keys do to voxels.
 pub(crate) struct Editing {
@@ -25,7 +25,7 @@ pub(crate) struct Editing {
 impl Editing {
     /// Edits wait in memory until somebody saves them, or they are many: then the file has them.
     pub(crate) fn new(kept_by: KeptBy, file: EditsFile) -> Self {
-        let editor = Editor::new(EditKeeper::new(kept_by)).with_memory(MOST_EDIT_BYTES);
+        let editor = Editor::new(EditSaver::new(kept_by)).with_memory(MAX_EDIT_BYTES);
         Self { editor, file, given: Given::default(), is_on: false, message: String::new() }
     }
 

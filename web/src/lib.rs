@@ -2,7 +2,7 @@
 //! fingers.
 //!
 //! ```text
-//!  page/main.js: events, files ─► Page ─► Shown: Scene or LevelScene ─► wgpu ─► canvas
+//!  page/main.js: events, files ─► Page ─► Shown: Scene or LodScene ─► wgpu ─► canvas
 //!        ▲  requestAnimationFrame ──┘
 //!        └── words to show
 //! ```

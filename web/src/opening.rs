@@ -2,7 +2,7 @@ use std::{sync::Arc, time::Duration};
 
 use drystone::scene::KeptBy;
 use drystone_world::{
-    CommitPolicy, EditedSource, GeneratedWorld, GeneratorConfig, LevelData, MemoryFile, Source,
+    CommitPolicy, EditedSource, GeneratedWorld, GeneratorConfig, LodData, MemoryFile, Source,
     StoredWorld, World, WorldError, parse_source,
 };
 
@@ -14,12 +14,12 @@ const CHUNKS_IN_MEMORY: u64 = 1_024;
 /// Bytes of voxels that are kept for levels of detail.
 const LEVELS_CACHE_BYTES: usize = 128 << 20;
 /// Bytes of edits that are kept: some 70,000 chunks of land, which are not packed here.
-const MOST_EDITS_BYTES: usize = 256 << 20;
+const MAX_EDITS_BYTES: usize = 256 << 20;
 /// The file grows by doubling what it has, which begins a little above 1 MiB: room for all of them.
-const MOST_FILE_BYTES: usize = MOST_EDITS_BYTES + (2 << 20);
+const MAX_FILE_BYTES: usize = MAX_EDITS_BYTES + (2 << 20);
 /// A file that is brought may grow beyond that once. What that makes of it can be brought again, and
 /// only grows no more.
-const LARGEST_FILE_BYTES: usize = MemoryFile::doubled(MOST_FILE_BYTES);
+const LARGEST_FILE_BYTES: usize = MemoryFile::doubled(MAX_FILE_BYTES);
 /// Bytes for larger voxels above edited chunks.
 const COARSE_BYTES: usize = 16 << 20;
 /// A page has no thread that commits. What is put waits for somebody to save it, until that is four times so
@@ -77,7 +77,7 @@ impl Opened {
     }
 
     fn at_levels(source: Box<dyn Source>, file: EditsFile) -> Self {
-        let data = Arc::new(LevelData::new(source, LEVELS_CACHE_BYTES));
+        let data = Arc::new(LodData::new(source, LEVELS_CACHE_BYTES));
         let kept_by = KeptBy::Levels(Arc::clone(&data));
         Self { content: Content::Levels(data), kept_by, file, faults: Vec::new() }
     }
@@ -115,7 +115,7 @@ impl EditsFile {
                 "{name}: {len} MiB of edits, at most {most} are taken here; the viewer takes all: --edits {name}"
             ));
         }
-        Ok(MemoryFile::of_bytes(name, bytes, MOST_FILE_BYTES))
+        Ok(MemoryFile::of_bytes(name, bytes, MAX_FILE_BYTES))
     }
 
     /// What another beside those that are there is called, as the viewer would call it.
@@ -135,7 +135,7 @@ impl EditsFile {
 
     /// A new one, empty.
     pub(crate) fn make(&self) -> MemoryFile {
-        MemoryFile::new(&self.name, MOST_FILE_BYTES)
+        MemoryFile::new(&self.name, MAX_FILE_BYTES)
     }
 
     /// The source with the edits, or so that it can be edited.

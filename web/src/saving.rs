@@ -4,7 +4,7 @@ use wasm_bindgen::prelude::*;
 use crate::{editing::Editing, page::Page};
 
 /// Bytes of edits that wait for who saves them; from there on the file has them.
-const MOST_LOOSE_BYTES: usize = 256 << 10;
+const MAX_LOOSE_BYTES: usize = 256 << 10;
 
 /// What has left the page.
 #[derive(Default)]
@@ -70,8 +70,8 @@ impl Editing {
         // Half an edit is not saved. What cannot be shown of one is done all the same.
         self.given.trouble = self.editor.finish(scene).err().map(|error| error.to_string());
         self.message = self.given.trouble.clone().unwrap_or_default();
-        let keeper = self.editor.keeper();
-        if keeper.state() == SaveState::Unedited && self.file.made.is_none() {
+        let saver = self.editor.saver();
+        if saver.state() == SaveState::Unedited && self.file.made.is_none() {
             let none = "there are no edits to be saved".to_owned();
             self.message = self.given.trouble.take().unwrap_or(none);
             return Ok(None);
@@ -80,10 +80,10 @@ impl Editing {
         let Some(file) = &self.file.made else {
             return Err("nothing can keep edits of this world: it has too many materials".into());
         };
-        let keeper = self.editor.keeper();
-        keeper.save().map_err(|error| error.to_string())?;
+        let saver = self.editor.saver();
+        saver.save().map_err(|error| error.to_string())?;
         let bytes = file.finished().map_err(|error| error.to_string())?;
-        self.given.count = keeper.edit_count();
+        self.given.count = saver.edit_count();
         Ok(Some(bytes))
     }
 
@@ -98,10 +98,10 @@ impl Editing {
 
     /// Has the file keep the edits from now on.
     fn keep(&mut self) -> Result<(), String> {
-        let keeper = self.editor.keeper();
-        if self.file.made.is_none() && keeper.lacks_file() {
+        let saver = self.editor.saver();
+        if self.file.made.is_none() && saver.lacks_file() {
             let file = self.file.make();
-            keeper.keep_in(&file).map_err(|error| error.to_string())?;
+            saver.save_in(&file).map_err(|error| error.to_string())?;
             self.file.made = Some(file);
         }
         Ok(())
@@ -109,7 +109,7 @@ impl Editing {
 
     /// The same once they take much memory: nothing else takes them from it. Nothing is saved by that.
     pub(crate) fn keep_many(&mut self) {
-        if self.editor.keeper().held_bytes() > MOST_LOOSE_BYTES
+        if self.editor.saver().held_bytes() > MAX_LOOSE_BYTES
             && let Err(error) = self.keep()
         {
             self.message = error;
@@ -118,7 +118,7 @@ impl Editing {
 
     /// What becomes of the edits, in words.
     pub(crate) fn saving_words(&self) -> String {
-        match (self.editor.keeper_state(), self.is_unsaved()) {
+        match (self.editor.save_state(), self.is_unsaved()) {
             (SaveState::Failed(reason), _) => format!("NOT SAVED: {reason} | "),
             (_, true) => "not saved (Ctrl+S) | ".into(),
             (_, false) if self.given.saved_count == 0 => String::new(),

@@ -48,7 +48,7 @@
 //! another's from its own. Nothing here is shared between threads; wrap it in a lock.
 //!
 //! # Features
-//! `memory` needs nothing but `core`. `alloc` adds the places in a buffer, whose books lie on
+//! `memory` needs nothing but `core`. `alloc` adds the places in a buffer, whose metadata lie on
 //! the heap, and the heap as a source; `std`, the default, what needs threads;
 //! `allocator-api2` makes allocators of collections of those that can be such.
 #![no_std]
@@ -90,6 +90,6 @@ pub use range_space::{
     Block, Blocks, DefragBudget, Move, MoveOrder, RangeHandle, RangeSpace, RangeStats,
 };
 #[cfg(feature = "alloc")]
-pub use size_classes::{Place, PlaceHandle, SizeClassConfig, SizeClasses};
+pub use size_classes::{ClassAllocation, ClassHandle, SizeClassConfig, SizeClasses};
 #[cfg(feature = "alloc")]
 pub use slots::{Handle, SlotIter, SlotIterMut, Slots};

@@ -19,24 +19,24 @@ pub struct SizeClassConfig {
     pub classes: usize,
     /// A size that would leave more than this part of its bucket unused gets a range of
     /// its own instead, in percent. 25 unless told.
-    pub most_waste_percent: u8,
+    pub max_waste_percent: u8,
 }
 
 impl Default for SizeClassConfig {
     fn default() -> Self {
-        Self { classes: 16, most_waste_percent: 25 }
+        Self { classes: 16, max_waste_percent: 25 }
     }
 }
 
-/// A place handed out by a [`SizeClasses`]; opaque, and named by its [`PlaceHandle`].
+/// A place handed out by a [`SizeClasses`]; opaque, and named by its [`ClassHandle`].
 #[derive(Clone, Debug)]
-pub struct Place<O: Offset> {
-    kind: slab::PlaceKind,
+pub struct ClassAllocation<O: Offset> {
+    kind: slab::ClassSlot,
     asked: O,
 }
 
 /// Names one live place of a [`SizeClasses`].
-pub type PlaceHandle<O = u32> = Handle<Place<O>>;
+pub type ClassHandle<O = u32> = Handle<ClassAllocation<O>>;
 
 /// Hands out places from buckets of several sizes, chosen from a histogram of real sizes,
 /// and from a [`RangeSpace`] where no bucket fits well.
@@ -71,8 +71,8 @@ pub struct SizeClasses<O: Offset = u32> {
     /// By rising bucket size.
     classes: Vec<Class<O>>,
     slabs: Slabs<O>,
-    places: Slots<Place<O>>,
-    most_waste_percent: u64,
+    places: Slots<ClassAllocation<O>>,
+    max_waste_percent: u64,
     expected_waste: f64,
     /// Units handed out in buckets and ranges, and those of them that were asked for.
     used: O,
@@ -100,7 +100,7 @@ impl<O: Offset> SizeClasses<O> {
             classes: sizes.into_iter().map(|size| Class::new(size, capacity)).collect(),
             slabs: Slabs::new(),
             places: Slots::new(),
-            most_waste_percent: config.most_waste_percent.min(100).into(),
+            max_waste_percent: config.max_waste_percent.min(100).into(),
             expected_waste,
             used: O::default(),
             asked: O::default(),
@@ -112,7 +112,7 @@ impl<O: Offset> SizeClasses<O> {
     /// # Errors
     /// `InvalidSize` for zero, `Full` with the range space's numbers when neither a bucket
     /// nor a range is left, or memory for the tables ran out.
-    pub fn allocate(&mut self, size: O) -> Result<PlaceHandle<O>, Error> {
+    pub fn allocate(&mut self, size: O) -> Result<ClassHandle<O>, Error> {
         if size == O::default() {
             return Err(Error::InvalidSize);
         }
@@ -122,9 +122,9 @@ impl<O: Offset> SizeClasses<O> {
         });
         let (kind, given) = match bucket {
             Some(bucket) => bucket,
-            None => (slab::PlaceKind::Range(self.ranges.allocate(size)?), size),
+            None => (slab::ClassSlot::Range(self.ranges.allocate(size)?), size),
         };
-        match self.places.insert(Place { kind, asked: size }) {
+        match self.places.insert(ClassAllocation { kind, asked: size }) {
             Ok(handle) => {
                 self.used += given;
                 self.asked += size;
@@ -141,7 +141,7 @@ impl<O: Offset> SizeClasses<O> {
     ///
     /// # Errors
     /// `Stale` when it was given back before.
-    pub fn free(&mut self, handle: PlaceHandle<O>) -> Result<(), Error> {
+    pub fn free(&mut self, handle: ClassHandle<O>) -> Result<(), Error> {
         let place = self.places.remove(handle).ok_or(Error::Stale)?;
         self.used -= self.given(&place);
         self.asked -= place.asked;
@@ -150,11 +150,11 @@ impl<O: Offset> SizeClasses<O> {
 
     /// Where the place lies, as large as it was asked for, or `None` when the handle is
     /// stale.
-    pub fn range(&self, handle: PlaceHandle<O>) -> Option<Range<O>> {
+    pub fn range(&self, handle: ClassHandle<O>) -> Option<Range<O>> {
         let place = self.places.get(handle)?;
         let start = match place.kind {
-            slab::PlaceKind::Range(range) => self.ranges.range(range)?.start,
-            slab::PlaceKind::Bucket { slab, bucket } => {
+            slab::ClassSlot::Range(range) => self.ranges.range(range)?.start,
+            slab::ClassSlot::Bucket { slab, bucket } => {
                 self.slabs.bucket_offset(slab, bucket, &self.classes)?
             }
         };
@@ -205,7 +205,7 @@ impl<O: Offset> SizeClasses<O> {
             if self.range(handle).is_none() {
                 return Err("a live place has no range");
             }
-            in_buckets += u32::from(matches!(place.kind, slab::PlaceKind::Bucket { .. }));
+            in_buckets += u32::from(matches!(place.kind, slab::ClassSlot::Bucket { .. }));
             sums.0 += self.given(place).into();
             sums.1 += place.asked.into();
         }
@@ -223,23 +223,23 @@ impl<O: Offset> SizeClasses<O> {
         let class = self.classes.partition_point(|class| class.size < size);
         let bucket = self.classes.get(class)?.size;
         let waste = u128::from((bucket - size).into()) * 100;
-        let most = u128::from(bucket.into()) * u128::from(self.most_waste_percent);
+        let most = u128::from(bucket.into()) * u128::from(self.max_waste_percent);
         (waste <= most).then_some(class)
     }
 
-    fn given(&self, place: &Place<O>) -> O {
+    fn given(&self, place: &ClassAllocation<O>) -> O {
         match place.kind {
-            slab::PlaceKind::Range(_) => place.asked,
-            slab::PlaceKind::Bucket { slab, .. } => {
+            slab::ClassSlot::Range(_) => place.asked,
+            slab::ClassSlot::Bucket { slab, .. } => {
                 self.slabs.bucket_size(slab, &self.classes).unwrap_or(place.asked)
             }
         }
     }
 
-    fn give_back(&mut self, kind: slab::PlaceKind) -> Result<(), Error> {
+    fn give_back(&mut self, kind: slab::ClassSlot) -> Result<(), Error> {
         match kind {
-            slab::PlaceKind::Range(range) => self.ranges.free(range),
-            slab::PlaceKind::Bucket { slab, bucket } => {
+            slab::ClassSlot::Range(range) => self.ranges.free(range),
+            slab::ClassSlot::Bucket { slab, bucket } => {
                 self.slabs.give_back(slab, bucket, &mut self.classes, &mut self.ranges)
             }
         }

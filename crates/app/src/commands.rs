@@ -17,7 +17,7 @@ use drystone_world::{
     open_source,
 };
 
-pub(crate) use edits::{is_keepable, keep_in_new_file, open_edited, open_to_edit};
+pub(crate) use edits::{can_save_edits, save_in_new_file, open_edited, open_to_edit};
 pub(crate) use framed::Framed;
 pub(crate) use pool_map::{bytes, grouped, mesh_color};
 
@@ -90,13 +90,13 @@ const NAMED_FAULTS: usize = 10;
 
 /// Loads all of a source. What is damaged is named on standard error, and the rest is there.
 pub(crate) fn load(source: &dyn Source) -> Result<World, AppError> {
-    load_telling(source, &Progress::default())
+    load_with_progress(source, &Progress::default())
 }
 
 /// The same; `progress` is told how far it is.
-pub(crate) fn load_telling(source: &dyn Source, progress: &Progress) -> Result<World, AppError> {
+pub(crate) fn load_with_progress(source: &dyn Source, progress: &Progress) -> Result<World, AppError> {
     progress.begin(format!("reading {}", source.name()), source.chunk_count());
-    let world = World::load_telling(source, || progress.step())?;
+    let world = World::load_with_progress(source, || progress.step())?;
     let faults = source.faults();
     if let (true, [first, ..]) = (world.is_empty(), faults.as_slice()) {
         return Err(AppError::AllDamaged { first: output::plain(first), count: faults.len() });

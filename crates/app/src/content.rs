@@ -1,11 +1,11 @@
 use std::{sync::Arc, time::Duration};
 
 use drystone::scene::{
-    self, ChunkQuads, EditScene, KeptBy, LevelScene, MemoryBudget, Meshing, ModelScene,
+    self, ChunkQuads, EditScene, KeptBy, LodScene, MemoryBudget, Meshing, ModelScene,
     ModelTriangles, OpenDevice, RendererKind, Room, Scene, Size,
 };
 use drystone_render::{Atmosphere, DrawStats, Image, RenderError, Renderer, View};
-use drystone_world::{LevelData, Source, World};
+use drystone_world::{LodData, Source, World};
 
 use crate::{
     AppError,
@@ -22,7 +22,7 @@ use levels::ShownLevels;
 pub(crate) enum Content {
     World(Box<World>),
     /// A world near parts of which are fine and far ones coarse.
-    Levels(Arc<LevelData>, MemoryBudget),
+    Levels(Arc<LodData>, MemoryBudget),
     Model(ModelTriangles),
 }
 
@@ -44,11 +44,11 @@ impl Content {
         let source = open()?;
         if commands::wants_levels(options, source.as_ref()) {
             let budget = options.memory_budget();
-            let data = Arc::new(LevelData::shared(source, budget.cache_bytes()));
+            let data = Arc::new(LodData::shared(source, budget.cache_bytes()));
             return Ok((Self::Levels(Arc::clone(&data), budget), KeptBy::Levels(data)));
         }
-        let content = Self::World(Box::new(commands::load_telling(source.as_ref(), progress)?));
-        let is_kept = commands::is_keepable(source.as_ref());
+        let content = Self::World(Box::new(commands::load_with_progress(source.as_ref(), progress)?));
+        let is_kept = commands::can_save_edits(source.as_ref());
         Ok((content, if is_kept { KeptBy::Source(source) } else { KeptBy::Nobody }))
     }
 
@@ -86,7 +86,7 @@ impl Content {
         match self {
             Self::World(world) => {
                 progress.begin(format!("meshing {}", world.name()), world.positions().len() as u64);
-                scene::mesh_world_telling(world, meshing, || progress.step())
+                scene::mesh_world_with_progress(world, meshing, || progress.step())
             }
             Self::Levels(..) | Self::Model(_) => Vec::new(),
         }
@@ -95,7 +95,7 @@ impl Content {
     /// What a renderer is to have room for.
     pub(crate) fn room(&self, quads: &[ChunkQuads]) -> Room {
         match self {
-            Self::Levels(..) => LevelScene::ROOM,
+            Self::Levels(..) => LodScene::ROOM,
             Self::World(_) | Self::Model(_) => quads.into(),
         }
     }
@@ -200,7 +200,7 @@ impl Shown {
     }
 
     /// The world, where what is shown of it follows the eye, and whether that lags behind.
-    pub(crate) fn levels(&self) -> Option<(&LevelData, bool)> {
+    pub(crate) fn levels(&self) -> Option<(&LodData, bool)> {
         match self {
             Self::Levels(levels) => {
                 let tree = levels.scene.tree();

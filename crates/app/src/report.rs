@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, fmt, path::PathBuf};
 use drystone::scene::{self, ChunkQuads};
 use drystone_mesh::Quad;
 use drystone_render::{Cull, DrawStats, HeldStats};
-use drystone_world::{LevelCount, VoxSummary, World};
+use drystone_world::{LodCount, VoxSummary, World};
 use serde_json::{Value, json};
 
 use crate::output::plain;
@@ -63,7 +63,7 @@ pub(crate) struct ShotReport {
     pub(crate) drawn: DrawStats,
     pub(crate) held: HeldStats,
     /// What is shown of each level of detail; nothing where there is one alone.
-    pub(crate) levels: Vec<LevelCount>,
+    pub(crate) levels: Vec<LodCount>,
     pub(crate) times: StageTimes,
 }
 
@@ -104,7 +104,7 @@ impl ShotReport {
     }
 }
 
-fn level_json(count: &LevelCount) -> Value {
+fn level_json(count: &LodCount) -> Value {
     json!({
         "level": count.level,
         "chunks": count.nodes,
@@ -138,7 +138,7 @@ pub(crate) struct InfoReport<'a> {
     vox: Option<&'a VoxSummary>,
     size_voxels: [u32; 3],
     opaque_quads: u64,
-    see_through_quads: u64,
+    translucent_quads: u64,
 }
 
 impl<'a> InfoReport<'a> {
@@ -149,12 +149,12 @@ impl<'a> InfoReport<'a> {
             vox,
             size_voxels: world.bounds().map_or([0; 3], |bounds| bounds.size_voxels()),
             opaque_quads,
-            see_through_quads: scene::quad_count(quads) - opaque_quads,
+            translucent_quads: scene::quad_count(quads) - opaque_quads,
         }
     }
 
     fn vertex_bytes(&self) -> u64 {
-        (self.opaque_quads + self.see_through_quads) * size_of::<Quad>() as u64
+        (self.opaque_quads + self.translucent_quads) * size_of::<Quad>() as u64
     }
 
     /// How many chunks are kept in which way.
@@ -189,7 +189,7 @@ impl<'a> InfoReport<'a> {
             "chunks": self.world.chunk_count(),
             "voxels": self.world.solid_count(),
             "materials": materials,
-            "quads": {"opaque": self.opaque_quads, "see_through": self.see_through_quads},
+            "quads": {"opaque": self.opaque_quads, "see_through": self.translucent_quads},
             "vertex_bytes": self.vertex_bytes(),
             "chunk_bytes": self.world.size_bytes(),
             "chunk_storages": self.storages(),
@@ -240,8 +240,8 @@ impl fmt::Display for InfoReport<'_> {
                 writeln!(f, "  hidden    layer {} ({name})", layer.id)?;
             }
         }
-        let (opaque, glass) = (self.opaque_quads, self.see_through_quads);
-        writeln!(f, "  quads     {opaque} opaque, {glass} see-through")?;
+        let (opaque, glass) = (self.opaque_quads, self.translucent_quads);
+        writeln!(f, "  quads     {opaque} opaque, {glass} translucent")?;
         writeln!(f, "  vertices  {} bytes", self.vertex_bytes())?;
         writeln!(f, "  voxels    {}", self.world.solid_count())?;
         for (name, [r, g, b, a], count) in self.materials() {

@@ -4,7 +4,7 @@
 //! ```text
 //!  World ──mesh_world──► [ChunkQuads] ──► Scene { Renderer } ──draw──► picture
 //!          (all cores)                      ▲ set: remeshes what it touches
-//!  LevelData ──► LevelScene { LevelTree ──► Renderer } ──draw──► picture
+//!  LodData ──► LodScene { LodTree ──► Renderer } ──draw──► picture
 //!                  (follows the eye; meshes are made on threads)
 //!  ray, brush ──► Editor ──► either of both, changed at once; and what keeps the edits
 //!  Model ──► ModelTriangles ──► ModelScene { Renderer } ──draw──► picture
@@ -14,11 +14,11 @@ mod backend;
 mod change;
 mod edit;
 mod editor;
-mod level_scene;
+mod lod_scene;
 mod memory;
 mod model;
 mod model_scene;
-mod outlook;
+mod default_view;
 mod parts;
 mod quads;
 mod side_by_side;
@@ -29,21 +29,21 @@ pub use backend::{open_renderer, open_soft, open_window};
 use change::Change;
 pub use edit::{EditScene, ray_through};
 pub use editor::{
-    Brush, BrushForm, EditAction, EditError, EditKeeper, EditStep, Edited, Editor, KeptBy, Reread,
+    Brush, BrushForm, EditAction, EditError, EditSaver, EditStep, Edited, Editor, KeptBy, Reread,
     SaveState,
 };
-pub use level_scene::{LevelScene, eye_of};
+pub use lod_scene::{LodScene, eye_of};
 pub use memory::MemoryBudget;
-pub use model::{ModelPlace, ModelTriangles, PartTriangles, Shade};
+pub use model::{ModelTransform, ModelTriangles, PartTriangles, Shade};
 pub use model_scene::ModelScene;
-pub use outlook::{
-    Framing, HAZE_BEGINS, Outlook, Side, corners, edge_haze, haze_towards, level_corners,
-    model_outlook, outlook, outlook_on, reach,
+pub use default_view::{
+    Framing, HAZE_BEGINS, DefaultView, Side, corners, edge_haze, haze_towards, level_corners,
+    default_view_of_model, default_view, default_view_of_box, reach,
 };
 use parts::Parts;
 use quads::Scratch;
 pub use quads::{
-    ChunkQuads, Meshing, mesh_chunk, mesh_world, mesh_world_telling, mesh_world_with, quad_count,
+    ChunkQuads, Meshing, mesh_chunk, mesh_world, mesh_world_with_progress, mesh_world_with, quad_count,
 };
 use side_by_side::SideBySide;
 
@@ -246,7 +246,7 @@ impl Shown<'_> {
         let mut meshes = self.meshes.get(&chunk).copied().unwrap_or_default();
         let layers = [
             (&mut meshes.opaque, Layer::Opaque, &mesh.opaque),
-            (&mut meshes.blended, Layer::Blended, &mesh.see_through),
+            (&mut meshes.blended, Layer::Blended, &mesh.translucent),
         ];
         let mut result = Ok(());
         for (id, layer, quads) in layers {

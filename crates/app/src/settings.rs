@@ -9,7 +9,7 @@ use std::{
 };
 
 use drystone::scene::RendererKind;
-use drystone_render::{PlacePolicy, replace_file};
+use drystone_render::{SlotPolicy, replace_file};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::cli::{HeightMapArgs, SourceOptions};
@@ -27,7 +27,7 @@ pub(crate) struct Settings {
     pub(crate) mouse_speed: f64,
     /// Whether panels are shown.
     pub(crate) shows_panels: bool,
-    /// Files that were opened, the last first, at most [`MOST_RECENT`].
+    /// Files that were opened, the last first, at most [`MAX_RECENT`].
     pub(crate) recent: Vec<RecentFile>,
 }
 
@@ -128,7 +128,7 @@ impl From<PathBuf> for Name {
 /// How many times as far as usual the mouse can turn.
 pub(crate) const MOUSE_SPEEDS: [f64; 2] = [0.2, 5.0];
 /// So many files are remembered.
-pub(crate) const MOST_RECENT: usize = 10;
+pub(crate) const MAX_RECENT: usize = 10;
 
 /// The folder's name, or nothing for none, where it is not the platform's.
 const FOLDER: &str = "DRYSTONE_CONFIG";
@@ -152,7 +152,7 @@ impl Settings {
     pub(crate) fn opened(&mut self, file: RecentFile) {
         self.recent.retain(|other| other.path != file.path);
         self.recent.insert(0, file);
-        self.recent.truncate(MOST_RECENT);
+        self.recent.truncate(MAX_RECENT);
     }
 
     /// Adds the files that another viewer has opened since these settings were as `before`: behind
@@ -165,7 +165,7 @@ impl Settings {
         let new: Vec<_> = theirs.into_iter().filter(is_new).collect();
         let first = self.recent.len().min(1);
         self.recent.splice(first..first, new);
-        self.recent.truncate(MOST_RECENT);
+        self.recent.truncate(MAX_RECENT);
     }
 
     /// A file as it was opened last; one that was not, without options.
@@ -185,14 +185,14 @@ impl Settings {
         let mut settings: Self = serde_json::from_str(text).map_err(|error| error.to_string())?;
         let [slowest, fastest] = MOUSE_SPEEDS;
         settings.mouse_speed = settings.mouse_speed.clamp(slowest, fastest);
-        settings.recent.truncate(MOST_RECENT);
+        settings.recent.truncate(MAX_RECENT);
         Ok(settings)
     }
 }
 
 /// Renderers by the names that the command line has for them.
 mod renderer_name {
-    use super::{Deserialize, Deserializer, PlacePolicy, RendererKind, Serialize, Serializer};
+    use super::{Deserialize, Deserializer, SlotPolicy, RendererKind, Serialize, Serializer};
 
     pub(super) fn serialize<S: Serializer>(
         renderer: &RendererKind,
@@ -201,7 +201,7 @@ mod renderer_name {
         let name = match renderer {
             RendererKind::Pool => "pool",
             RendererKind::Naive => "naive",
-            RendererKind::Instanced(policy) => PlacePolicy::renderer_name(*policy),
+            RendererKind::Instanced(policy) => SlotPolicy::renderer_name(*policy),
         };
         name.serialize(to)
     }

@@ -59,7 +59,7 @@ use overlay::Overlay;
 pub(crate) use overlay::Textures as OverlayTextures;
 use screen::Screen;
 use screenshot::Screenshots;
-use signals::{Ended, Wish, Wishes};
+use signals::{Ended, WindowRequest, WindowRequests};
 use status::Status;
 use trial::Trial;
 
@@ -85,7 +85,7 @@ pub(crate) fn run(
     let first = First::read(options.clone(), save, &settings)?;
     let event_loop = open_event_loop()?;
     event_loop.set_control_flow(ControlFlow::Wait);
-    let wishes = Wishes::to(event_loop.create_proxy());
+    let wishes = WindowRequests::to(event_loop.create_proxy());
     let ended = Ended::default();
     signals::listen(wishes.clone(), ended.clone());
     let mut viewer = Viewer::begin(first, save.clone(), settings, wishes);
@@ -128,7 +128,7 @@ struct Viewer {
     settings: Settings,
     /// Where they are kept at the end; `None` for nowhere.
     settings_file: Option<SettingsFile>,
-    wishes: Wishes,
+    wishes: WindowRequests,
     /// The name of what a thread reads.
     loading: Option<String>,
     /// Whether that is what is shown, to be shown in another way.
@@ -163,7 +163,7 @@ struct Viewer {
 }
 
 impl Viewer {
-    fn new(loaded: Loaded, save: SaveArgs, settings: Settings, wishes: Wishes) -> Self {
+    fn new(loaded: Loaded, save: SaveArgs, settings: Settings, wishes: WindowRequests) -> Self {
         let Loaded { options, content, kept_by, quads } = loaded;
         let (framed, levels_said) = (content.framed(), options.levels);
         let (view, clear_air) = (framed.view(&options), content.clear_air(&options));
@@ -323,7 +323,7 @@ impl Viewer {
     }
 }
 
-impl ApplicationHandler<Wish> for Viewer {
+impl ApplicationHandler<WindowRequest> for Viewer {
     fn new_events(&mut self, event_loop: &ActiveEventLoop, cause: StartCause) {
         if matches!(cause, StartCause::ResumeTimeReached { .. }) {
             event_loop.set_control_flow(ControlFlow::Wait);
@@ -389,17 +389,17 @@ impl ApplicationHandler<Wish> for Viewer {
         }
     }
 
-    fn user_event(&mut self, event_loop: &ActiveEventLoop, wish: Wish) {
+    fn user_event(&mut self, event_loop: &ActiveEventLoop, wish: WindowRequest) {
         match wish {
-            Wish::End => self.end(event_loop),
-            Wish::Say(line) => {
+            WindowRequest::End => self.end(event_loop),
+            WindowRequest::Say(line) => {
                 self.say(&line);
                 self.redraw();
             }
-            Wish::Read(path) => self.read(path),
-            Wish::Fail(error) => self.stop(event_loop, error),
-            Wish::Show(loaded) => self.show(event_loop, *loaded),
-            Wish::NotRead(problem) => {
+            WindowRequest::Read(path) => self.read(path),
+            WindowRequest::Fail(error) => self.stop(event_loop, error),
+            WindowRequest::Show(loaded) => self.show(event_loop, *loaded),
+            WindowRequest::NotRead(problem) => {
                 (self.loading, self.is_read_again) = (None, false);
                 self.overlay.set_progress(None);
                 self.say(&problem);

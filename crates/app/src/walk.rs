@@ -36,15 +36,15 @@ const GRAVITY: f64 = 28.0;
 /// Reaches 1.25 voxels high: one is taken, two are not.
 const JUMP_SPEED: f64 = 8.4;
 /// Nobody falls faster, in voxels a second.
-const MOST_FALL: f64 = 60.0;
+const MAX_FALL: f64 = 60.0;
 /// Longest fall at the start of a walk, in voxels: some two seconds.
-const MOST_DROP: f64 = 60.0;
+const MAX_DROP: f64 = 60.0;
 /// Farthest that ground is looked for at the start of a walk, in voxels.
-const MOST_DEPTH: f64 = 4096.0;
+const MAX_DEPTH: f64 = 4096.0;
 /// Who stands within voxels rises so fast until it is free, and so far at the most: less than
 /// the body and a roof of one voxel, so that none is passed.
 const RISE: f64 = 12.0;
-const MOST_RISE: f64 = 2.0;
+const MAX_RISE: f64 = 2.0;
 /// The longest move between two looks at the voxels: no wall is so thin.
 const LONGEST_MOVE: f64 = 0.4;
 /// How far a body stays from what it touches, for rounding.
@@ -103,7 +103,7 @@ impl Walk {
     ) {
         let speed = SPEED * if stride.runs { RUN } else { 1.0 };
         let way = DVec3::new(stride.way.x, 0.0, stride.way.z).clamp_length_max(1.0) * speed;
-        let fastest = speed.max(MOST_FALL).max(RISE);
+        let fastest = speed.max(MAX_FALL).max(RISE);
         let count = (seconds * fastest / LONGEST_MOVE).ceil().max(1.0) as u32;
         let part = seconds / f64::from(count);
         for _ in 0..count {
@@ -124,9 +124,9 @@ impl Walk {
     /// is near above.
     fn rise(&mut self, eye: &mut DVec3, most: f64, is_solid: &mut dyn FnMut(VoxelPos) -> bool) {
         let soles = eye.y - EYE_HEIGHT;
-        let free = (1..=MOST_RISE as u32 + 1)
+        let free = (1..=MAX_RISE as u32 + 1)
             .map(|voxels| soles.floor() + f64::from(voxels) + GAP)
-            .filter(|to| to - soles <= MOST_RISE + GAP)
+            .filter(|to| to - soles <= MAX_RISE + GAP)
             .map(|to| to + EYE_HEIGHT)
             .find(|&to| !is_stuck(DVec3::new(eye.x, to, eye.z), is_solid));
         // Who stays does not move by itself.
@@ -157,7 +157,7 @@ impl Walk {
         floor: f64,
         is_solid: &mut dyn FnMut(VoxelPos) -> bool,
     ) {
-        self.fall_speed = (self.fall_speed - GRAVITY * seconds).max(-MOST_FALL);
+        self.fall_speed = (self.fall_speed - GRAVITY * seconds).max(-MAX_FALL);
         let to = *eye + DVec3::Y * (self.fall_speed * seconds);
         let lowest = floor + EYE_HEIGHT;
         self.is_on_ground = false;
@@ -186,12 +186,12 @@ fn lowered(
     let is_beside = x != eye.x.floor() || z != eye.z.floor();
     // Above the box there is nothing, and beside it the eye may be below the column's ground.
     let top = if is_beside { max.y } else { max.y.min(eye.y - EYE_HEIGHT) };
-    let lowest = min.y.max(top - MOST_DEPTH);
+    let lowest = min.y.max(top - MAX_DEPTH);
     let ground = (lowest as i32..=top.floor() as i32)
         .rev()
         .find(|&y| is_solid(VoxelPos::new(x as i32, y, z as i32)))
         .map_or(lowest, |y| f64::from(y) + 1.0);
-    let highest = ground + EYE_HEIGHT + MOST_DROP;
+    let highest = ground + EYE_HEIGHT + MAX_DROP;
     if !is_beside && eye.y <= highest {
         return eye;
     }

@@ -27,7 +27,7 @@ const TITLE: i32 = 34;
 const CASE: i32 = 24;
 const GAP: i32 = 8;
 /// Beyond this ratio of the longest bar to the shortest, lengths are logarithms.
-const MOST_LINEAR: f64 = 40.0;
+const MAX_LINEAR: f64 = 40.0;
 
 const OURS: RGBColor = RGBColor(196, 98, 45);
 const OTHERS: [RGBColor; 2] = [RGBColor(108, 129, 148), RGBColor(148, 163, 176)];
@@ -136,7 +136,7 @@ impl Scale {
         let positive = medians.filter(|&it| it > 0.0 && it.is_finite());
         let longest = positive.clone().fold(0.0, f64::max);
         let shortest = positive.fold(longest, f64::min);
-        Self { longest, shortest, is_log: shortest > 0.0 && longest / shortest > MOST_LINEAR }
+        Self { longest, shortest, is_log: shortest > 0.0 && longest / shortest > MAX_LINEAR }
     }
 
     fn length(&self, median: f64) -> i32 {

@@ -272,7 +272,7 @@ impl Buffers {
     ) -> Result<bool, BackendError> {
         let free = self.all.iter().position(Option::is_none).unwrap_or(self.all.len());
         let (wanted, needed) = (self.next_size(request), request.needed());
-        let may = free < usize::from(request.config.most_buffers) && wanted >= needed;
+        let may = free < usize::from(request.config.max_buffers) && wanted >= needed;
         if !may || self.refused_in == Some(request.frame) {
             return Ok(false);
         }
@@ -299,7 +299,7 @@ impl Buffers {
         let all: u64 = self.iter().map(|(_, buffer)| u64::from(buffer.elements)).sum();
         let part = all / growth_divisor(self.iter().count());
         let wanted = part.max(request.needed().into());
-        let most = config.most_buffer_elements;
+        let most = config.max_buffer_elements;
         let least = config.least_buffer_elements.min(most);
         wanted.clamp(least.into(), most.into()) as u32
     }

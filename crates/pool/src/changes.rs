@@ -3,18 +3,18 @@
 #[derive(Debug)]
 pub(crate) struct RecentChanges {
     /// The slot of change `revision`, at `revision` modulo the length.
-    slots: [u32; Self::MOST],
+    slots: [u32; Self::MAX],
     revision: u64,
 }
 
 impl RecentChanges {
     /// Changes that are remembered.
-    pub(crate) const MOST: usize = 64;
+    pub(crate) const MAX: usize = 64;
     /// Changes everything: no slot has this number.
     const EVERY_SLOT: u32 = u32::MAX;
 
     pub(crate) const fn new() -> Self {
-        Self { slots: [Self::EVERY_SLOT; Self::MOST], revision: 0 }
+        Self { slots: [Self::EVERY_SLOT; Self::MAX], revision: 0 }
     }
 
     /// How many changes there were.
@@ -26,7 +26,7 @@ impl RecentChanges {
     #[inline]
     pub(crate) const fn note(&mut self, slot: u32) {
         self.revision += 1;
-        self.slots[self.revision as usize % Self::MOST] = slot;
+        self.slots[self.revision as usize % Self::MAX] = slot;
     }
 
     pub(crate) const fn note_every_slot(&mut self) {
@@ -38,12 +38,12 @@ impl RecentChanges {
     pub(crate) fn since(&self, revision: u64) -> Option<impl Iterator<Item = u32>> {
         let slots = || (revision..self.revision).map(|before| self.slot_of(before + 1));
         let count = self.revision.checked_sub(revision)?;
-        let are_known = count <= Self::MOST as u64 && slots().all(|it| it != Self::EVERY_SLOT);
+        let are_known = count <= Self::MAX as u64 && slots().all(|it| it != Self::EVERY_SLOT);
         are_known.then(slots)
     }
 
     const fn slot_of(&self, revision: u64) -> u32 {
-        self.slots[revision as usize % Self::MOST]
+        self.slots[revision as usize % Self::MAX]
     }
 }
 
@@ -62,7 +62,7 @@ mod tests {
             changes.note(slot);
             for back in 0..=u64::from(slot) + 1 {
                 let want = (slot + 1 - back as u32..=slot).collect();
-                let want = (back <= RecentChanges::MOST as u64).then_some(want);
+                let want = (back <= RecentChanges::MAX as u64).then_some(want);
                 assert_eq!(since(&changes, changes.revision() - back), want);
             }
         }

@@ -42,14 +42,14 @@ pub struct Config {
     pub least_buffer_elements: u32,
     /// Elements of any buffer at most: what the device binds. The largest place there can
     /// be. Default 16,777,216, 128 MiB of 8 bytes each.
-    pub most_buffer_elements: u32,
+    pub max_buffer_elements: u32,
     /// Buffers, at most. Default 64.
-    pub most_buffers: u16,
+    pub max_buffers: u16,
     /// Meshes that the table of per-draw data has room for at first; it doubles when it
     /// is full. Default 1,024.
     pub first_slots: u32,
     /// Meshes, at most. Default 1,048,576.
-    pub most_slots: u32,
+    pub max_slots: u32,
     /// How places are handed out. Default: ranges.
     pub placement: Placement,
     /// What becomes of meshes larger than any place. Default: they are refused.
@@ -70,10 +70,10 @@ impl Default for Config {
     fn default() -> Self {
         Self {
             least_buffer_elements: 1 << 16,
-            most_buffer_elements: 1 << 24,
-            most_buffers: 64,
+            max_buffer_elements: 1 << 24,
+            max_buffers: 64,
             first_slots: 1 << 10,
-            most_slots: 1 << 20,
+            max_slots: 1 << 20,
             placement: Placement::Ranges,
             oversize: Oversize::Refuse,
             spare_frames: 60,
@@ -89,10 +89,10 @@ impl Config {
     pub fn fixed(elements: u32, slots: u32) -> Self {
         Self {
             least_buffer_elements: elements,
-            most_buffer_elements: elements,
-            most_buffers: 1,
+            max_buffer_elements: elements,
+            max_buffers: 1,
             first_slots: slots,
-            most_slots: slots,
+            max_slots: slots,
             ..Self::default()
         }
     }
@@ -100,9 +100,9 @@ impl Config {
     /// The most elements that one place can have.
     pub(crate) fn largest_place(&self) -> u32 {
         match self.placement {
-            Placement::Buckets { elements } if elements <= self.most_buffer_elements => elements,
+            Placement::Buckets { elements } if elements <= self.max_buffer_elements => elements,
             Placement::Buckets { .. } => 0,
-            _ => self.most_buffer_elements,
+            _ => self.max_buffer_elements,
         }
     }
 }

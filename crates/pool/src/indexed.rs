@@ -5,8 +5,8 @@ use alloc::{collections::BTreeMap, vec::Vec};
 use bytemuck::Pod;
 
 use crate::{
-    Backend, Config, DrawCommand, MeshHandle, MoveBudget, Moved, Oversize, PlaceState, PoolError,
-    PoolPlace, PoolStats, VertexPool,
+    Backend, Config, DrawCommand, MeshHandle, MoveBudget, Moved, Oversize, RangeState, PoolError,
+    PoolRange, PoolStats, VertexPool,
 };
 
 mod list;
@@ -44,16 +44,16 @@ pub trait IndexedBackend {
 /// # Examples
 /// ```
 /// use drystone_pool::{
-///     Access, Backend, Config, IndexedBackend, IndexedList, IndexedPool, Nowhere,
+///     Access, Backend, Config, IndexedBackend, IndexedList, IndexedPool, NullBackend,
 /// };
 ///
 /// struct Forgetful;
 /// impl IndexedBackend for Forgetful {
 ///     fn vertices(&mut self) -> impl Backend {
-///         Nowhere(Access::Staged)
+///         NullBackend(Access::Staged)
 ///     }
 ///     fn indices(&mut self) -> impl Backend {
-///         Nowhere(Access::Staged)
+///         NullBackend(Access::Staged)
 ///     }
 /// }
 ///
@@ -84,7 +84,7 @@ pub struct IndexedPool<V, D> {
 
 /// Where a mesh of an [`IndexedPool`] lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct IndexedPlace {
+pub struct IndexedRange {
     /// The buffer of vertices, the first of them there, and how many.
     pub vertices: ElementRange,
     /// The same of indices.
@@ -204,10 +204,10 @@ impl<V: Pod, D: Pod> IndexedPool<V, D> {
 
     /// Where a mesh lies, until it is replaced or the pool is defragmented; `None` of a
     /// mesh without vertices or indices, and of one that is gone.
-    pub fn place_of(&self, handle: MeshHandle) -> Option<IndexedPlace> {
+    pub fn place_of(&self, handle: MeshHandle) -> Option<IndexedRange> {
         let vertices = range_of(&self.vertices, handle)?;
         let indices = range_of(&self.indices, self.index_mesh(handle)?)?;
-        Some(IndexedPlace { vertices, indices })
+        Some(IndexedRange { vertices, indices })
     }
 
     /// Everything that lies in the buffers of vertices, and in those of indices, as
@@ -215,7 +215,7 @@ impl<V: Pod, D: Pod> IndexedPool<V, D> {
     ///
     /// # Cost
     /// O(meshes · log meshes), and memory for the answer.
-    pub fn places(&self) -> [Vec<PoolPlace>; 2] {
+    pub fn places(&self) -> [Vec<PoolRange>; 2] {
         let owners: BTreeMap<u32, MeshHandle> = self
             .vertices
             .iter()
@@ -223,7 +223,7 @@ impl<V: Pod, D: Pod> IndexedPool<V, D> {
             .collect();
         let mut indices = self.indices.places();
         for place in &mut indices {
-            if let PlaceState::Live(mesh) = &mut place.state
+            if let RangeState::Live(mesh) = &mut place.state
                 && let Some(owner) = owners.get(&mesh.slot())
             {
                 *mesh = *owner;
@@ -305,7 +305,7 @@ impl<V: Pod, D: Pod> IndexedPool<V, D> {
     /// The command that draws a mesh, and the buffers that it reads; the mesh counts as
     /// drawn in the frame being built.
     fn command(&self, handle: MeshHandle) -> Option<([u32; 2], DrawCommand)> {
-        let IndexedPlace { vertices, indices } = self.place_of(handle)?;
+        let IndexedRange { vertices, indices } = self.place_of(handle)?;
         self.vertices.note_drawn(handle);
         self.index_mesh(handle).into_iter().for_each(|mesh| self.indices.note_drawn(mesh));
         let command = DrawCommand {
@@ -342,7 +342,7 @@ fn count<T>(elements: &[T]) -> [u32; 1] {
 }
 
 fn range_of<V: Pod, D: Pod>(pool: &VertexPool<V, D>, mesh: MeshHandle) -> Option<ElementRange> {
-    let place = pool.places_of(mesh).next()?;
+    let place = pool.ranges_of(mesh).next()?;
     let [count, ..] = place.part_counts;
     Some(ElementRange { buffer: place.buffer, first: place.first, count })
 }

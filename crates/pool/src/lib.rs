@@ -72,7 +72,7 @@ mod frames;
 pub mod guide;
 mod indexed;
 mod mesh;
-mod nowhere;
+mod null_backend;
 mod part_ranges;
 mod part_runs;
 mod parts;
@@ -91,13 +91,13 @@ pub use defrag::{MoveBudget, Moved};
 pub use draw_list::{DrawList, DrawView, Grouping, Hidden, ListConfig, sort_key};
 pub use error::{CANDIDATES, PoolError};
 pub use indexed::{
-    ElementRange, IndexedBackend, IndexedList, IndexedPlace, IndexedPool, IndexedRun,
+    ElementRange, IndexedBackend, IndexedList, IndexedRange, IndexedPool, IndexedRun,
 };
 pub use mesh::MeshHandle;
-pub use nowhere::Nowhere;
+pub use null_backend::NullBackend;
 pub use parts::{MAX_PARTS, PartSet};
-pub use places::{PlaceState, PoolPlace};
+pub use places::{RangeState, PoolRange};
 pub use simulated::{Picture, SimulatedGpu, SimulatedPart, SimulatedStats};
 pub use stats::{FrameTraffic, PoolStats};
-pub use vertex_pool::{MeshPlace, VertexPool};
+pub use vertex_pool::{MeshRange, VertexPool};
 pub use writer::MeshWriter;

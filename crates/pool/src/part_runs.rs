@@ -1,7 +1,7 @@
 use crate::{MAX_PARTS, PartSet};
 
 /// More runs do not fit: each but the last has a hidden part behind it.
-const MOST_RUNS: usize = MAX_PARTS.div_ceil(2);
+const MAX_RUNS: usize = MAX_PARTS.div_ceil(2);
 
 /// The runs of parts that are drawn of a mesh, by which of its parts have elements and
 /// which are to be seen.
@@ -13,12 +13,12 @@ pub(crate) struct PartRuns {
     visible: PartSet,
     count: u8,
     /// Of each run the first part, and the part behind the last.
-    bounds: [(u8, u8); MOST_RUNS],
+    bounds: [(u8, u8); MAX_RUNS],
 }
 
 impl PartRuns {
     const NONE: Self =
-        Self { filled: 0, visible: PartSet::EMPTY, count: 0, bounds: [(0, 0); MOST_RUNS] };
+        Self { filled: 0, visible: PartSet::EMPTY, count: 0, bounds: [(0, 0); MAX_RUNS] };
 
     /// One step a run, not one a part.
     pub(crate) fn new(filled: u8, visible: PartSet) -> Self {
@@ -38,7 +38,7 @@ impl PartRuns {
     /// Of each run the first part, and the part behind the last.
     #[inline]
     pub(crate) fn bounds(&self) -> &[(u8, u8)] {
-        &self.bounds[..usize::from(self.count).min(MOST_RUNS)]
+        &self.bounds[..usize::from(self.count).min(MAX_RUNS)]
     }
 
     #[inline]

@@ -7,7 +7,7 @@ use crate::{MeshHandle, VertexPool};
 
 /// What lies in a stretch of a buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PlaceState {
+pub enum RangeState {
     /// Elements of this mesh.
     Live(MeshHandle),
     /// Elements that nobody draws any more and that unfinished frames may still read.
@@ -18,13 +18,13 @@ pub enum PlaceState {
 
 /// A stretch of a buffer, for pictures.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PoolPlace {
+pub struct PoolRange {
     /// The buffer's number.
     pub buffer: u32,
     /// The elements.
     pub elements: Range<u32>,
     /// What lies there.
-    pub state: PlaceState,
+    pub state: RangeState,
 }
 
 impl<V: Pod, D: Pod> VertexPool<V, D> {
@@ -32,7 +32,7 @@ impl<V: Pod, D: Pod> VertexPool<V, D> {
     ///
     /// # Cost
     /// O(meshes · log meshes), and memory for the answer.
-    pub fn places(&self) -> Vec<PoolPlace> {
+    pub fn places(&self) -> Vec<PoolRange> {
         let mut taken = self.taken_places();
         taken.sort_by_key(|place| (place.buffer, place.elements.start));
         let mut all = Vec::with_capacity(taken.len() * 2);
@@ -40,7 +40,7 @@ impl<V: Pod, D: Pod> VertexPool<V, D> {
         for (number, buffer) in self.buffers.iter() {
             let buffer_number = u32::from(number);
             let free =
-                |elements| PoolPlace { buffer: buffer_number, elements, state: PlaceState::Free };
+                |elements| PoolRange { buffer: buffer_number, elements, state: RangeState::Free };
             let mut end = 0;
             while let Some(place) = taken.next_if(|place| place.buffer == buffer_number) {
                 if place.elements.start > end {
@@ -57,19 +57,19 @@ impl<V: Pod, D: Pod> VertexPool<V, D> {
     }
 
     /// Where meshes are, and what waits, in no order.
-    pub(crate) fn taken_places(&self) -> Vec<PoolPlace> {
+    pub(crate) fn taken_places(&self) -> Vec<PoolRange> {
         let mut taken = Vec::new();
         for (handle, mesh) in &self.meshes {
-            let state = PlaceState::Live(self.handle(handle));
+            let state = RangeState::Live(self.handle(handle));
             for (span, range, _) in self.pieces.spans(handle.index(), mesh.placed(), mesh.len()) {
                 let elements = span.first..span.first + (range.end - range.start);
-                taken.push(PoolPlace { buffer: span.buffer.into(), elements, state });
+                taken.push(PoolRange { buffer: span.buffer.into(), elements, state });
             }
         }
-        taken.extend(self.buffers.retired.iter().map(|retired| PoolPlace {
+        taken.extend(self.buffers.retired.iter().map(|retired| PoolRange {
             buffer: retired.span.buffer.into(),
             elements: retired.span.first..retired.span.first + retired.count,
-            state: PlaceState::Waiting,
+            state: RangeState::Waiting,
         }));
         taken
     }

@@ -25,7 +25,7 @@ mod place;
 #[cfg(test)]
 mod tests;
 
-pub use mesh_places::MeshPlace;
+pub use mesh_places::MeshRange;
 
 /// Gives each pool its number.
 static POOLS: AtomicU32 = AtomicU32::new(0);
@@ -84,18 +84,18 @@ impl<V: Pod, D: Pod> VertexPool<V, D> {
         if let Some(size_bytes) = sizes.into_iter().find(|it| !it.is_multiple_of(ALIGNMENT_BYTES)) {
             return Err(PoolError::Unaligned { size_bytes });
         }
-        let most_indices = u32::MAX / config.indices_per_element.max(1);
-        let elements = config.pattern_elements.min(config.most_buffer_elements);
-        if elements > most_indices {
-            return Err(PoolError::TooManyIndices { elements, limit: most_indices });
+        let max_indices = u32::MAX / config.indices_per_element.max(1);
+        let elements = config.pattern_elements.min(config.max_buffer_elements);
+        if elements > max_indices {
+            return Err(PoolError::TooManyIndices { elements, limit: max_indices });
         }
         let limit = i32::MAX as u32 / config.vertices_per_element.max(1);
-        if config.most_buffer_elements > limit {
-            return Err(PoolError::TooLarge { capacity: config.most_buffer_elements, limit });
+        if config.max_buffer_elements > limit {
+            return Err(PoolError::TooLarge { capacity: config.max_buffer_elements, limit });
         }
-        if config.most_slots >= PIECE_BIT {
+        if config.max_slots >= PIECE_BIT {
             let limit = PIECE_BIT - 1;
-            return Err(PoolError::TooLarge { capacity: config.most_slots, limit });
+            return Err(PoolError::TooLarge { capacity: config.max_slots, limit });
         }
         Ok(Self {
             id: POOLS.fetch_add(1, Ordering::Relaxed),

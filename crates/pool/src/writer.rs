@@ -49,16 +49,16 @@ pub struct MeshWriter<'a, V: Pod, D: Pod> {
 }
 
 impl<V: Pod, D: Pod> VertexPool<V, D> {
-    /// A writer of a new mesh of at most `most_elements` elements.
+    /// A writer of a new mesh of at most `max_elements` elements.
     ///
     /// # Errors
     /// `Full`, `MeshTooLarge` or `Backend` when there is no room for so many.
     pub fn writer<'a>(
         &'a mut self,
-        most_elements: u32,
+        max_elements: u32,
         backend: &'a mut impl Backend,
     ) -> Result<MeshWriter<'a, V, D>, PoolError> {
-        self.start_writer(None, most_elements, backend)
+        self.start_writer(None, max_elements, backend)
     }
 
     /// A writer of a mesh that takes the place of `handle`, whose old mesh is drawn until
@@ -69,11 +69,11 @@ impl<V: Pod, D: Pod> VertexPool<V, D> {
     pub fn replacing_writer<'a>(
         &'a mut self,
         handle: MeshHandle,
-        most_elements: u32,
+        max_elements: u32,
         backend: &'a mut impl Backend,
     ) -> Result<MeshWriter<'a, V, D>, PoolError> {
         self.mesh(handle).ok_or(PoolError::Stale)?;
-        self.start_writer(Some(handle), most_elements, backend)
+        self.start_writer(Some(handle), max_elements, backend)
     }
 
     fn start_writer<'a>(

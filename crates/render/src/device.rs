@@ -58,7 +58,7 @@ pub trait Device {
     }
 
     /// Makes room for vertices of triangles instead of quads, drawn with `slots` draws, whose
-    /// data are [`TrianglePlace`](crate::TrianglePlace)s. A batch of them names indices of
+    /// data are [`TriangleTransform`](crate::TriangleTransform)s. A batch of them names indices of
     /// its own. In what is said of quads elsewhere they stand for as many.
     ///
     /// # Errors

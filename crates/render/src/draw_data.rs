@@ -55,11 +55,11 @@ impl DrawData {
     /// Checks that there is such a level.
     ///
     /// # Errors
-    /// `BadPlace`.
+    /// `BadTransform`.
     pub(crate) fn check(&self) -> Result<(), RenderError> {
         if self.level > Self::MAX_LEVEL {
             let reason = "its level is above 24, the highest that there is";
-            return Err(RenderError::BadPlace { reason });
+            return Err(RenderError::BadTransform { reason });
         }
         Ok(())
     }
@@ -84,7 +84,7 @@ mod tests {
         }
         for level in [DrawData::MAX_LEVEL + 1, 31, 32, u32::MAX] {
             let place = DrawData { level, ..DrawData::default() };
-            assert!(matches!(place.check(), Err(RenderError::BadPlace { .. })));
+            assert!(matches!(place.check(), Err(RenderError::BadTransform { .. })));
             assert_eq!(place.scale(), 2f32.powi(24));
         }
     }

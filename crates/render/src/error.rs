@@ -66,7 +66,7 @@ pub enum RenderError {
     },
     /// There is no such place for a mesh.
     #[error("a mesh cannot be drawn where it is to lie: {reason}")]
-    BadPlace {
+    BadTransform {
         /// Why not.
         reason: &'static str,
     },

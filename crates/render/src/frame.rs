@@ -12,9 +12,9 @@ pub struct Frame {
     /// From places relative to the eye to clip space, by columns.
     pub clip_from_relative: [[f32; 4]; 4],
     /// The eye's voxel; `w` unused.
-    pub eye_voxel: [i32; 4],
+    pub camera_voxel: [i32; 4],
     /// The eye's place in its voxel, 0 to 1; `w`: the light that a level of occlusion takes.
-    pub eye_fraction: [f32; 4],
+    pub camera_fraction: [f32; 4],
     /// The ray through the picture's middle; `w`: the sun's disc ends at this cosine.
     pub ray_forward: [f32; 4],
     /// Added to the ray at the right edge; `w`: haze start.
@@ -94,14 +94,14 @@ impl Frame {
 
     /// Whether corners of quads are darkened at all.
     pub fn is_shaded(&self) -> bool {
-        self.eye_fraction[3] != 0.0
+        self.camera_fraction[3] != 0.0
     }
 
     /// What shaders need to draw what `camera` sees on `width × height` pixels.
     pub fn new(camera: &Camera, atmosphere: &Atmosphere, width: u32, height: u32) -> Self {
         let (width, height) = (width.max(1) as f32, height.max(1) as f32);
         let aspect = width / height;
-        let (eye_voxel, eye_fraction) = camera.split_eye();
+        let (camera_voxel, camera_fraction) = camera.split_eye();
         let [right, up, forward] = camera.basis();
         let [half_width, half_height] = camera.half_extents(aspect);
         let haze_depth = atmosphere.haze_end - atmosphere.haze_start;
@@ -111,11 +111,11 @@ impl Frame {
             Projection::Perspective { .. } => (2.0 * half_height / height, 0.0),
             Projection::Orthographic { height_voxels } => (height_voxels / height, 1.0),
         };
-        let [x, y, z] = eye_voxel;
+        let [x, y, z] = camera_voxel;
         Self {
             clip_from_relative: camera.clip_from_relative(aspect).to_cols_array_2d(),
-            eye_voxel: [x, y, z, 0],
-            eye_fraction: eye_fraction.extend(atmosphere.occlusion).to_array(),
+            camera_voxel: [x, y, z, 0],
+            camera_fraction: camera_fraction.extend(atmosphere.occlusion).to_array(),
             // The sun is drawn five times its true size: 2.5° across.
             ray_forward: forward.extend(1.25f32.to_radians().cos()).to_array(),
             ray_right: (right * half_width).extend(atmosphere.haze_start).to_array(),

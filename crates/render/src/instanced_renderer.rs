@@ -23,7 +23,7 @@ use self::{beside::Beside, meshes::CubeMesh, regions::Regions, segments::Segment
 
 pub use self::{
     cubes::{CubeBuffer, CubeId},
-    places::PlacePolicy,
+    places::SlotPolicy,
     regions::RegionId,
 };
 
@@ -54,14 +54,14 @@ pub use self::{
 /// picture: twelve vertices a place. 12 bytes of memory a place, and 8 of the GPU's.
 ///
 /// # Limits
-/// See-through meshes are kept as quads and drawn farthest first, as the pool's are: places
+/// Translucent meshes are kept as quads and drawn farthest first, as the pool's are: places
 /// in any order cannot blend. Quads that are shaded by what is near are refused (`NotCubes`):
 /// six faces' corners take 48 bits, and of a cube's 64 none is to spare. What is behind the eye or hidden is not left out.
 pub struct InstancedRenderer<D: Device> {
     device: D,
     /// Told apart from all other instanced renderers, so that their meshes are.
     id: u32,
-    policy: PlacePolicy,
+    policy: SlotPolicy,
     cubes: CubeBuffer,
     regions: Regions,
     segments: Segments<D::Geometry>,
@@ -76,7 +76,7 @@ impl<D: Device> InstancedRenderer<D> {
     ///
     /// # Errors
     /// `Pool` where the device holds no quads at all.
-    pub fn new(device: D, policy: PlacePolicy) -> Result<Self, RenderError> {
+    pub fn new(device: D, policy: SlotPolicy) -> Result<Self, RenderError> {
         let max_entries = device.max_quads();
         Ok(Self {
             device,
@@ -94,7 +94,7 @@ impl<D: Device> InstancedRenderer<D> {
     /// Makes a region: where the places of cubes that name its slot count from.
     ///
     /// # Errors
-    /// `BadPlace` where its level is above [`DrawData::MAX_LEVEL`], `Pool` after 2²⁴ regions,
+    /// `BadTransform` where its level is above [`DrawData::MAX_LEVEL`], `Pool` after 2²⁴ regions,
     /// `Device` when it is out of memory.
     pub fn insert_region(&mut self, place: DrawData) -> Result<RegionId, RenderError> {
         place.check()?;
@@ -110,7 +110,7 @@ impl<D: Device> InstancedRenderer<D> {
     /// Moves a region, and all cubes in it.
     ///
     /// # Errors
-    /// `BadPlace` where its level is above [`DrawData::MAX_LEVEL`], `NoRegion` when it was
+    /// `BadTransform` where its level is above [`DrawData::MAX_LEVEL`], `NoRegion` when it was
     /// removed before.
     pub fn set_region(&mut self, region: RegionId, place: DrawData) -> Result<(), RenderError> {
         place.check()?;

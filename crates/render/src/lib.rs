@@ -97,7 +97,7 @@ pub use frame::Frame;
 #[cfg(not(target_arch = "wasm32"))]
 pub use gl::{ArticleDevice, ArticleGeometry, FatDevice, GlConfig, GlDevice, GlGeometry};
 pub use image::{Image, ImageDifference};
-pub use instanced_renderer::{CubeBuffer, CubeId, InstancedRenderer, PlacePolicy, RegionId};
+pub use instanced_renderer::{CubeBuffer, CubeId, InstancedRenderer, SlotPolicy, RegionId};
 pub use naive_renderer::NaiveRenderer;
 pub use overlay::{Overlay, OverlayCorner, OverlayPart, OverlayPatch};
 pub use pool_renderer::{
@@ -108,5 +108,5 @@ pub use replace_file::replace_file;
 pub use shared_device::SharedDevice;
 pub use soft::{SoftDevice, SoftGeometry};
 pub use triangle_mesh::{TriangleMesh, TrianglesId};
-pub use triangle_vertex::{TrianglePlace, TriangleVertex};
+pub use triangle_vertex::{TriangleTransform, TriangleVertex};
 pub use visibility::Visibility;

@@ -121,7 +121,7 @@ impl<D: Device> Renderer for NaiveRenderer<D> {
         self.meshes.remove(handle).map(|_| ()).ok_or(RenderError::StaleMesh)
     }
 
-    fn most_triangle_bytes(&self) -> u64 {
+    fn max_triangle_bytes(&self) -> u64 {
         u64::from(self.device.max_quads()) * size_of::<Quad>() as u64
     }
 

@@ -1,7 +1,7 @@
 use drystone_mesh::Quad;
 use drystone_pool::{
     CommandRun, Config, DrawCommand, DrawList, Hidden, ListConfig, MoveBudget, Oversize, Placement,
-    PoolPlace, PoolStats, VertexPool,
+    PoolRange, PoolStats, VertexPool,
 };
 
 use crate::{
@@ -55,7 +55,7 @@ pub struct PoolRenderer<D: Device> {
     /// Of polygon models, once there is one.
     triangles: Option<Box<Triangles<D::Geometry>>>,
     /// Bytes of a buffer, at most.
-    most_buffer_bytes: u64,
+    max_buffer_bytes: u64,
     /// What becomes of the commands of what the lists hide.
     hidden: Hidden,
     /// What the lists were last masked and ordered for; while little changes they stay.
@@ -81,7 +81,7 @@ pub struct PoolRendererConfig {
     /// What becomes of the commands of what is hidden. Default: there are none.
     pub hidden: Hidden,
     /// Bytes of a buffer, at most. Default 128 MiB: what every device that is known binds.
-    pub most_buffer_bytes: u64,
+    pub max_buffer_bytes: u64,
 }
 
 impl Default for PoolRendererConfig {
@@ -90,7 +90,7 @@ impl Default for PoolRendererConfig {
             placement: Placement::default(),
             oversize: Oversize::default(),
             hidden: Hidden::default(),
-            most_buffer_bytes: 128 << 20,
+            max_buffer_bytes: 128 << 20,
         }
     }
 }
@@ -116,15 +116,15 @@ impl<D: Device> PoolRenderer<D> {
         meshes: u32,
         choices: PoolRendererConfig,
     ) -> Result<Self, RenderError> {
-        let PoolRendererConfig { placement, oversize, hidden, most_buffer_bytes } = choices;
-        let most = u32::try_from(most_buffer_bytes / size_of::<Quad>() as u64);
+        let PoolRendererConfig { placement, oversize, hidden, max_buffer_bytes } = choices;
+        let most = u32::try_from(max_buffer_bytes / size_of::<Quad>() as u64);
         let wanted = room_for(quads);
-        let most_quads = device.max_quads().min(most.unwrap_or(u32::MAX));
+        let max_quads = device.max_quads().min(most.unwrap_or(u32::MAX));
         let config = Config {
             placement,
             oversize,
             least_buffer_elements: least_buffer_quads(wanted),
-            most_buffer_elements: most_quads,
+            max_buffer_elements: max_quads,
             first_slots: meshes,
             pattern_elements: PATTERN_QUADS,
             ..Config::default()
@@ -141,7 +141,7 @@ impl<D: Device> PoolRenderer<D> {
             opaque: Opaque::new(Cull::Cpu, hidden),
             blended: DrawList::with_config(ListConfig { hidden, ..ListConfig::default() }),
             triangles: None,
-            most_buffer_bytes: u64::from(most_quads) * size_of::<Quad>() as u64,
+            max_buffer_bytes: u64::from(max_quads) * size_of::<Quad>() as u64,
             hidden,
             selected: None,
             is_blend_stale: false,
@@ -263,8 +263,8 @@ impl<D: Device> Renderer for PoolRenderer<D> {
         Ok(())
     }
 
-    fn most_triangle_bytes(&self) -> u64 {
-        self.most_buffer_bytes
+    fn max_triangle_bytes(&self) -> u64 {
+        self.max_buffer_bytes
     }
 
     fn insert_triangles(&mut self, mesh: &TriangleMesh<'_>) -> Result<TrianglesId, RenderError> {
@@ -375,7 +375,7 @@ impl<D: Device> Renderer for PoolRenderer<D> {
         Some(self.pool.stats())
     }
 
-    fn pool_places(&self) -> Vec<PoolPlace> {
+    fn pool_ranges(&self) -> Vec<PoolRange> {
         self.pool.places()
     }
 }

@@ -2,7 +2,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use drystone_alloc::Handle;
 use drystone_mesh::{Face, Quad};
-use drystone_pool::{MeshHandle, PoolPlace, PoolStats};
+use drystone_pool::{MeshHandle, PoolRange, PoolStats};
 
 use crate::{
     Atmosphere, Camera, Cull, DrawData, Frame, Image, Overlay, RenderError, TriangleMesh,
@@ -38,14 +38,14 @@ impl MeshData<'_> {
     /// O(1), but O(quads) for one that lies where darkened corners may not.
     ///
     /// # Errors
-    /// `BadPlace`.
+    /// `BadTransform`.
     pub(crate) fn check_place(&self) -> Result<(), RenderError> {
         self.place.check()?;
         if self.place.is_on_grid() || self.quads.iter().all(|quad| quad.occlusion() == 0) {
             return Ok(());
         }
         let reason = "its corners are darkened, and its origin is no multiple of 2^level";
-        Err(RenderError::BadPlace { reason })
+        Err(RenderError::BadTransform { reason })
     }
 }
 
@@ -172,7 +172,7 @@ pub trait Renderer {
     /// Takes a mesh in.
     ///
     /// # Errors
-    /// `Pool` when it is full or the counts are wrong, `BadPlace` where its level is above
+    /// `Pool` when it is full or the counts are wrong, `BadTransform` where its level is above
     /// [`DrawData::MAX_LEVEL`] or darkened corners are off their grid; nothing has changed
     /// then. `Lost`, or `Device` when the device refuses.
     fn insert(&mut self, mesh: &MeshData<'_>) -> Result<MeshId, RenderError>;
@@ -192,7 +192,7 @@ pub trait Renderer {
 
     /// Bytes that vertices and indices of one mesh of triangles may take, each of the two:
     /// what is larger has to come as several meshes.
-    fn most_triangle_bytes(&self) -> u64 {
+    fn max_triangle_bytes(&self) -> u64 {
         u64::MAX
     }
 
@@ -200,7 +200,7 @@ pub trait Renderer {
     ///
     /// # Errors
     /// `NoTriangles` where the renderer draws none; `BadTriangles`; `Pool` when it is full,
-    /// the mesh is [too large](Self::most_triangle_bytes) or an index names no vertex; `Lost`, or `Device` when the device refuses. Nothing has
+    /// the mesh is [too large](Self::max_triangle_bytes) or an index names no vertex; `Lost`, or `Device` when the device refuses. Nothing has
     /// changed then.
     fn insert_triangles(&mut self, mesh: &TriangleMesh<'_>) -> Result<TrianglesId, RenderError> {
         let _ = mesh;
@@ -319,7 +319,7 @@ pub trait Renderer {
     ///
     /// # Cost
     /// O(meshes · log meshes).
-    fn pool_places(&self) -> Vec<PoolPlace> {
+    fn pool_ranges(&self) -> Vec<PoolRange> {
         Vec::new()
     }
 }
@@ -327,14 +327,14 @@ pub trait Renderer {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{InstancedRenderer, NaiveRenderer, PlacePolicy, PoolRenderer, SoftDevice};
+    use crate::{InstancedRenderer, NaiveRenderer, SlotPolicy, PoolRenderer, SoftDevice};
 
     fn renderers() -> [Box<dyn Renderer>; 3] {
         let soft = || SoftDevice::new(40, 30).unwrap();
         [
             Box::new(PoolRenderer::new(soft(), 10, 2).unwrap()),
             Box::new(NaiveRenderer::new(soft())),
-            Box::new(InstancedRenderer::new(soft(), PlacePolicy::Lowest).unwrap()),
+            Box::new(InstancedRenderer::new(soft(), SlotPolicy::Lowest).unwrap()),
         ]
     }
 
@@ -364,7 +364,7 @@ mod tests {
             assert!(before != sky, "{}", renderer.name());
             for bad in [too_large, off_grid] {
                 for refused in [renderer.insert(&bad).map(|_| ()), renderer.replace(mesh, &bad)] {
-                    let is_refused = matches!(refused, Err(RenderError::BadPlace { .. }));
+                    let is_refused = matches!(refused, Err(RenderError::BadTransform { .. }));
                     assert!(is_refused, "{} {bad:?}", renderer.name());
                 }
             }
@@ -380,7 +380,7 @@ mod tests {
     #[test]
     fn regions_of_cubes_have_levels_that_there_are() {
         let device = SoftDevice::new(8, 8).unwrap();
-        let mut renderer = InstancedRenderer::new(device, PlacePolicy::Lowest).unwrap();
+        let mut renderer = InstancedRenderer::new(device, SlotPolicy::Lowest).unwrap();
         let at = |level| DrawData { origin: [0; 3], level, extent: 1 };
         let region = renderer.insert_region(at(DrawData::MAX_LEVEL)).unwrap();
         let refused = [
@@ -388,7 +388,7 @@ mod tests {
             renderer.set_region(region, at(u32::MAX)),
         ];
         for refused in refused {
-            assert!(matches!(refused, Err(RenderError::BadPlace { .. })), "{refused:?}");
+            assert!(matches!(refused, Err(RenderError::BadTransform { .. })), "{refused:?}");
         }
         renderer.set_region(region, at(0)).unwrap();
     }

@@ -1,7 +1,7 @@
 use drystone_alloc::Handle;
 use drystone_pool::{MeshHandle, PoolError};
 
-use crate::{DrawData, Layer, RenderError, TrianglePlace, TriangleVertex};
+use crate::{DrawData, Layer, RenderError, TriangleTransform, TriangleVertex};
 
 /// Triangles to be drawn: vertices, and for each triangle three indices that count from the
 /// first of them. A front is seen counter-clockwise; both sides are drawn, and lit with the
@@ -13,7 +13,7 @@ pub struct TriangleMesh<'a> {
     /// Which of them make triangles, three each.
     pub indices: &'a [u32],
     /// Where the model lies.
-    pub place: TrianglePlace,
+    pub place: TriangleTransform,
     /// The pass. Blended triangles are drawn mesh by mesh, the farthest first, after all
     /// blended quads; within a mesh they are drawn in order.
     pub layer: Layer,
@@ -45,7 +45,7 @@ impl TriangleMesh<'_> {
     /// `BadTriangles`, or `Pool` when an index names no vertex.
     pub(crate) fn bounds(&self) -> Result<DrawData, RenderError> {
         let bad = |reason| Err(RenderError::BadTriangles { reason });
-        let TrianglePlace { origin, scale } = self.place;
+        let TriangleTransform { origin, scale } = self.place;
         if !(scale.is_finite() && scale > 0.0) {
             return bad("their scale is not above zero");
         }
@@ -89,7 +89,7 @@ mod tests {
         indices: &'a [u32],
         scale: f32,
     ) -> TriangleMesh<'a> {
-        let place = TrianglePlace { origin: [10, 20, -30], scale };
+        let place = TriangleTransform { origin: [10, 20, -30], scale };
         TriangleMesh { vertices, indices, place, layer: Layer::Opaque }
     }
 

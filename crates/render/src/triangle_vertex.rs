@@ -73,28 +73,28 @@ fn folded_out(normal: [f32; 3]) -> u32 {
 /// lies, and how large its unit is. In the table of draws it takes the place of a
 /// [`DrawData`]: where quads have a level, triangles have the bits of their scale.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct TrianglePlace {
+pub struct TriangleTransform {
     /// The world's voxel in whose lowest corner the model's origin lies.
     pub origin: [i32; 3],
     /// Voxels that a unit of the model is long; a power of two adds no rounding.
     pub scale: f32,
 }
 
-impl From<TrianglePlace> for DrawData {
+impl From<TriangleTransform> for DrawData {
     /// What is written to the place's slot.
-    fn from(TrianglePlace { origin, scale }: TrianglePlace) -> Self {
+    fn from(TriangleTransform { origin, scale }: TriangleTransform) -> Self {
         Self { origin, level: scale.to_bits(), extent: 0 }
     }
 }
 
-impl TrianglePlace {
+impl TriangleTransform {
     /// What was written to a slot.
     pub(crate) const fn of_slot(data: &DrawData) -> Self {
         Self { origin: data.origin, scale: f32::from_bits(data.level) }
     }
 }
 
-impl Default for TrianglePlace {
+impl Default for TriangleTransform {
     /// At the world's origin, a voxel a unit.
     fn default() -> Self {
         Self { origin: [0; 3], scale: 1.0 }

@@ -11,8 +11,8 @@ use crate::{Camera, DrawData, Projection};
 /// Some 30 operations and no branch a mesh: it is asked for every mesh in every frame.
 #[derive(Clone, Debug)]
 pub struct Visibility {
-    eye_voxel: [i32; 3],
-    eye_fraction: Vec3,
+    camera_voxel: [i32; 3],
+    camera_fraction: Vec3,
     forward: Vec3,
     orthographic: bool,
     /// Facings that an orthographic camera sees of every mesh.
@@ -72,14 +72,14 @@ impl Visibility {
         let rows = camera.clip_from_relative(aspect).transpose();
         let [x, y, z, w] = [rows.x_axis, rows.y_axis, rows.z_axis, rows.w_axis];
         let forward = camera.basis()[2];
-        let (eye_voxel, eye_fraction) = camera.split_eye();
+        let (camera_voxel, camera_fraction) = camera.split_eye();
         let towards = |face: &Face| {
             let along = forward[face.axis()];
             if face.is_positive() { along < 0.0 } else { along > 0.0 }
         };
         Self {
-            eye_voxel,
-            eye_fraction,
+            camera_voxel,
+            camera_fraction,
             forward,
             orthographic: matches!(camera.projection, Projection::Orthographic { .. }),
             parallel_facings: Face::ALL.into_iter().filter(towards).collect(),
@@ -96,7 +96,7 @@ impl Visibility {
         let bits = (0..3).fold(0, |bits, axis| {
             // In 64 bits: the box may lie at either end of the world.
             let low = i64::from(mesh.origin[axis]);
-            let eye = i64::from(self.eye_voxel[axis]);
+            let eye = i64::from(self.camera_voxel[axis]);
             // A positive face lies at `low + 1` at the lowest: the eye, somewhere in its
             // voxel, may see it from that voxel on. A negative one lies at `low + extent
             // − 1` at the highest: the eye must be in a voxel below.
@@ -160,8 +160,8 @@ impl Visibility {
     /// The box's lowest corner relative to the eye.
     fn relative(&self, mesh: &DrawData) -> Vec3 {
         let low = [0, 1, 2]
-            .map(|axis| (i64::from(mesh.origin[axis]) - i64::from(self.eye_voxel[axis])) as f32);
-        Vec3::from_array(low) - self.eye_fraction
+            .map(|axis| (i64::from(mesh.origin[axis]) - i64::from(self.camera_voxel[axis])) as f32);
+        Vec3::from_array(low) - self.camera_fraction
     }
 }
 

@@ -29,7 +29,7 @@ pub(crate) struct Conforming {
 }
 
 impl Conforming {
-    /// Cuts the quads of `mesh`, opaque and see-through ones alike. They keep their order:
+    /// Cuts the quads of `mesh`, opaque and translucent ones alike. They keep their order:
     /// the parts of a quad follow each other.
     pub(crate) fn cut(&mut self, mesh: &mut ChunkMesh) {
         self.corners.clear();
@@ -46,7 +46,7 @@ impl Conforming {
                 changed |= self.set_cuts(quad);
             }
         }
-        for quads in [&mut mesh.opaque, &mut mesh.see_through] {
+        for quads in [&mut mesh.opaque, &mut mesh.translucent] {
             // Copied, not swapped: buffers that change places are never all warm.
             self.whole.clear();
             self.whole.extend_from_slice(quads.quads());

@@ -116,8 +116,8 @@ impl Octant<'_> {
 /// The voxel that stands for a block of 2 × 2 × 2, the one at `x + 2 * y + 4 * z` lying there.
 ///
 /// Opaque where any of the eight is: so the larger voxels hold all that the smaller ones
-/// do, and what hides the view goes on hiding it, however thin. See-through where only
-/// see-through voxels are. Of the materials of that kind the most frequent one, voxels
+/// do, and what hides the view goes on hiding it, however thin. Translucent where only
+/// translucent voxels are. Of the materials of that kind the most frequent one, voxels
 /// under the open sky counting three times: grass stays green above its dirt, and a lone
 /// flower does not win.
 #[inline]
@@ -129,7 +129,7 @@ pub fn downsample_block(block: [Material; 8], materials: &MaterialTable) -> Mate
 }
 
 fn vote(block: [Material; 8], materials: &MaterialTable) -> Material {
-    let is_opaque = block.map(|voxel| !voxel.is_air() && !materials.is_see_through(voxel));
+    let is_opaque = block.map(|voxel| !voxel.is_air() && !materials.is_translucent(voxel));
     let any_opaque = is_opaque.contains(&true);
     let weight = |i: usize| match () {
         () if block[i].is_air() || is_opaque[i] != any_opaque => 0,

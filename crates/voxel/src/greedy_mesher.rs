@@ -8,7 +8,7 @@ mod plane;
 mod remesher;
 mod row;
 mod row_bits;
-mod see_through;
+mod translucent;
 mod shade;
 pub(crate) mod transpose;
 mod turn;
@@ -84,7 +84,7 @@ pub enum Merging {
     #[default]
     Greedy,
     /// As `Greedy`, then cut until no corner of a quad of the chunk lies inside an edge of
-    /// another, opaque or see-through, of whatever facing. Says nothing of corners of
+    /// another, opaque or translucent, of whatever facing. Says nothing of corners of
     /// neighbouring chunks.
     Conforming,
     /// None: one quad a face, as [`mesh_unit`] makes them.

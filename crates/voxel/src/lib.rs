@@ -4,7 +4,7 @@
 //! ```text
 //!  Chunk n³ ─┐                              ┌► opaque quads       ┐ ChunkMesh, facings in
 //!            ├─► PaddedChunk (n+2)³ ─mesh──►┤                     ├ the order of Face::ALL,
-//!  26 others ┘   a halo of one voxel        └► see-through quads  ┘ each back to front
+//!  26 others ┘   a halo of one voxel        └► translucent quads  ┘ each back to front
 //! ```
 //!
 //! Y is up, coordinates are right-handed, one voxel is one unit.
@@ -44,12 +44,12 @@
 //! mesher.mesh(&padded, &table, &mut mesh);
 //!
 //! assert_eq!(mesh.opaque.len(), 6); // the floor shows under the glass: one quad a side
-//! assert_eq!(mesh.see_through.len(), 5); // the glass shows none to the stone
+//! assert_eq!(mesh.translucent.len(), 5); // the glass shows none to the stone
 //! assert_eq!(mesh.opaque.quads()[0].size(), [1, 32]);
 //! ```
 //!
 //! For what is seen from afar, [`downsample`] makes one chunk of larger voxels of eight, and
-//! [`mesh_wall`] closes a chunk's mesh towards a neighbour that is shown at another level.
+//! [`mesh_skirt`] closes a chunk's mesh towards a neighbour that is shown at another level.
 //!
 //! # Limits
 //! - Chunks are cubes of 1 to 64 voxels a side, all chunks of one world of one side.
@@ -65,7 +65,7 @@
 //!   and what is cut at every voxel of its border ends up in single faces (a generated world
 //!   and two models took 95 to 100 % as many quads): so [`Merging::Unit`] is the mode that has
 //!   none there either.
-//! - See-through quads of one facing blend correctly as they lie; between facings and
+//! - Translucent quads of one facing blend correctly as they lie; between facings and
 //!   between chunks the caller orders.
 #![no_std]
 #![deny(unsafe_code)]
@@ -87,7 +87,7 @@ mod position;
 mod simd;
 mod unit_mesher;
 mod visibility;
-mod wall;
+mod skirt;
 
 pub use chunk::{Chunk, StorageKind, Voxels};
 pub use chunk_mesh::ChunkMesh;
@@ -98,4 +98,4 @@ pub use padded::PaddedChunk;
 pub use position::{ChunkPos, LocalPos, VoxelPos};
 pub use unit_mesher::{mesh_unit, mesh_unit_shaded};
 pub use visibility::face_is_visible;
-pub use wall::mesh_wall;
+pub use skirt::mesh_skirt;

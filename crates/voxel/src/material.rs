@@ -22,7 +22,7 @@ pub struct MaterialKind {
     /// A name to show.
     pub name: String,
     /// Red, green, blue and opacity as shown on screen (sRGB), 0 to 255. Opacity below
-    /// 255 makes the material see-through.
+    /// 255 makes the material translucent.
     pub color: [u8; 4],
 }
 
@@ -34,15 +34,15 @@ pub struct MaterialKind {
 ///
 /// let mut table = MaterialTable::new();
 /// let glass = table.insert("glass", [200, 220, 255, 90]).unwrap();
-/// assert!(table.is_see_through(glass) && !table.is_see_through(Material::AIR));
+/// assert!(table.is_translucent(glass) && !table.is_translucent(Material::AIR));
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MaterialTable {
     kinds: Vec<MaterialKind>,
-    /// One bit a material, set where it is see-through; asked once a voxel by the meshers.
-    see_through: Vec<u64>,
-    /// The first of those that are see-through, up to one more than `FEW`.
-    first_see_through: Vec<Material>,
+    /// One bit a material, set where it is translucent; asked once a voxel by the meshers.
+    translucent: Vec<u64>,
+    /// The first of those that are translucent, up to one more than `FEW`.
+    first_translucent: Vec<Material>,
 }
 
 /// So many materials are sooner compared with each voxel than looked up.
@@ -52,7 +52,7 @@ impl MaterialTable {
     /// A table that knows only air.
     pub fn new() -> Self {
         let air = MaterialKind { name: String::from("air"), color: [0; 4] };
-        Self { kinds: vec![air], see_through: vec![0], first_see_through: Vec::new() }
+        Self { kinds: vec![air], translucent: vec![0], first_translucent: Vec::new() }
     }
 
     /// Adds a material, or returns `None` when all 65,535 numbers are taken.
@@ -60,12 +60,12 @@ impl MaterialTable {
         let id = u16::try_from(self.kinds.len()).ok()?;
         self.kinds.push(MaterialKind { name: String::from(name), color });
         let word = usize::from(id) / 64;
-        if self.see_through.len() <= word {
-            self.see_through.push(0);
+        if self.translucent.len() <= word {
+            self.translucent.push(0);
         }
-        self.see_through[word] |= u64::from(color[3] < u8::MAX) << (id % 64);
-        if color[3] < u8::MAX && self.first_see_through.len() <= FEW {
-            self.first_see_through.push(Material(id));
+        self.translucent[word] |= u64::from(color[3] < u8::MAX) << (id % 64);
+        if color[3] < u8::MAX && self.first_translucent.len() <= FEW {
+            self.first_translucent.push(Material(id));
         }
         Some(Material(id))
     }
@@ -78,19 +78,19 @@ impl MaterialTable {
     /// Whether light passes `material`. False for air and for numbers not in the table,
     /// which count as opaque.
     #[inline]
-    pub fn is_see_through(&self, material: Material) -> bool {
-        let word = self.see_through.get(usize::from(material.0) / 64).copied().unwrap_or(0);
+    pub fn is_translucent(&self, material: Material) -> bool {
+        let word = self.translucent.get(usize::from(material.0) / 64).copied().unwrap_or(0);
         word >> (material.0 % 64) & 1 != 0
     }
 
-    /// Whether any material at all is see-through.
-    pub fn any_see_through(&self) -> bool {
-        !self.first_see_through.is_empty()
+    /// Whether any material at all is translucent.
+    pub fn any_translucent(&self) -> bool {
+        !self.first_translucent.is_empty()
     }
 
-    /// The see-through materials, where they are so few that comparing beats looking up.
-    pub(crate) fn few_see_through(&self) -> Option<&[Material]> {
-        (self.first_see_through.len() <= FEW).then_some(&self.first_see_through)
+    /// The translucent materials, where they are so few that comparing beats looking up.
+    pub(crate) fn few_translucent(&self) -> Option<&[Material]> {
+        (self.first_translucent.len() <= FEW).then_some(&self.first_translucent)
     }
 
     /// All materials by number, air first.
@@ -127,7 +127,7 @@ mod tests {
         }
         assert_eq!(table.insert("one more", [0; 4]), None);
         assert_eq!(table.len(), 1 << 16);
-        assert!(table.is_see_through(Material(u16::MAX - 1)));
-        assert!(!table.is_see_through(Material(u16::MAX)));
+        assert!(table.is_translucent(Material(u16::MAX - 1)));
+        assert!(!table.is_translucent(Material(u16::MAX)));
     }
 }

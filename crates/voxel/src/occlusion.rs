@@ -27,7 +27,7 @@ pub(crate) fn face_occlusion(
             place[axis] = place[axis].wrapping_add_signed(step);
         }
         let voxel = chunk.get(place);
-        !voxel.is_air() && !table.is_see_through(voxel)
+        !voxel.is_air() && !table.is_translucent(voxel)
     };
     (0..4).fold(0, |occlusion, corner| {
         let [u, v] = corner_steps(face, corner);

@@ -72,7 +72,7 @@ pub(crate) trait Instructions {
 #[inline]
 pub(crate) fn widest<W: Work>(work: W) -> W::Output {
     #[cfg(test)]
-    match tests::MOST.get() {
+    match tests::MAX.get() {
         tests::Most::All => {}
         tests::Most::Portable => return work.run::<portable::Portable>(),
         #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]

@@ -99,6 +99,6 @@ fn push_face(
     if face_is_visible(material, chunk.beyond(position, face), table) {
         let quad =
             Quad::new(position, [1, 1], face, material.0).with_occlusion(occlusion(position, face));
-        mesh.sink(table.is_see_through(material)).push(quad);
+        mesh.sink(table.is_translucent(material)).push(quad);
     }
 }

@@ -4,7 +4,7 @@ use crate::{Material, MaterialTable};
 /// one rule that every mesher follows.
 ///
 /// The voxel must not be air, and the neighbour must let the face be seen: it is air, or
-/// it is see-through and another material.
+/// it is translucent and another material.
 ///
 /// ```text
 ///  voxel ↓ neighbour →   air    stone   glass   water
@@ -13,8 +13,8 @@ use crate::{Material, MaterialTable};
 ///  water                 drawn    –     drawn     –
 /// ```
 ///
-/// So a body of one see-through material has no inner faces, what is opaque shows through
-/// glass, glass set into stone shows no face to it, and where two see-through materials
+/// So a body of one translucent material has no inner faces, what is opaque shows through
+/// glass, glass set into stone shows no face to it, and where two translucent materials
 /// meet both faces are drawn.
 ///
 /// # Cost
@@ -34,7 +34,7 @@ use crate::{Material, MaterialTable};
 #[inline]
 pub fn face_is_visible(material: Material, neighbour: Material, table: &MaterialTable) -> bool {
     !material.is_air()
-        && (neighbour.is_air() || (neighbour != material && table.is_see_through(neighbour)))
+        && (neighbour.is_air() || (neighbour != material && table.is_translucent(neighbour)))
 }
 
 #[cfg(test)]

@@ -18,10 +18,10 @@ pub use parts::EditParts;
 pub use ray::{VoxelHit, VoxelRay};
 pub use store::{EditStore, Saving};
 
-use crate::{LevelData, World};
+use crate::{LodData, World};
 
 /// Voxels that can be looked at chunk by chunk, near each other ones fast: a [`World`] or
-/// [`LevelData`].
+/// [`LodData`].
 pub trait Voxels {
     /// Voxels a side of every chunk.
     fn side(&self) -> u32;
@@ -44,7 +44,7 @@ impl Voxels for World {
     }
 }
 
-impl Voxels for LevelData {
+impl Voxels for LodData {
     fn side(&self) -> u32 {
         Chunk::SIDE
     }

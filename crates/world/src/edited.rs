@@ -4,7 +4,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError, RwLock};
 
 use drystone_voxel::{Chunk, ChunkPos, Material, MaterialTable};
 
-use crate::levels::Cache;
+use crate::lod::Cache;
 use crate::stored::DATABASE;
 use crate::{
     ChunkBox, CommitPolicy, EditStore, NodePos, Saving, Source, StoredLater, StoredWorld,
@@ -107,7 +107,7 @@ impl EditedSource {
         Ok(edited)
     }
 
-    /// The source without edits, and nothing to keep any until [`keep_at`](Self::keep_at) says
+    /// The source without edits, and nothing to keep any until [`save_at`](Self::save_at) says
     /// where; but a source that keeps edits itself does so until then.
     ///
     /// # Errors
@@ -373,8 +373,8 @@ impl Source for EditedSource {
         self.source.makes_levels()
     }
 
-    fn knows_air(&self) -> bool {
-        self.source.knows_air()
+    fn has_exact_air(&self) -> bool {
+        self.source.has_exact_air()
     }
 
     fn is_air(&self, node: NodePos) -> bool {

@@ -6,7 +6,7 @@
 //!  VoxFile (.vox) ────────┤
 //!  MinecraftWorld (.mca) ─┼─ Source ──► chunk by chunk
 //!  HeightMap (.png, …) ───┤        ├──► World: all chunks in memory ──► PaddedChunk ──► mesher
-//!  StoredWorld ───────────┘        └──► LevelData ─► LevelTree: meshes, fine near the eye
+//!  StoredWorld ───────────┘        └──► LodData ─► LodTree: meshes, fine near the eye
 //!      ▲                                and coarse far away, made on threads
 //!      └─ import: any of the others
 //!
@@ -46,9 +46,9 @@
 //!   [`MinecraftWorld`] when the program does; [`HeightMap`] too, or when a height map's
 //!   scale is known.
 //! * [`World`] to look at neighbours, to count or to edit; a bare [`Source`] to go through
-//!   the chunks once; [`LevelTree`] over [`LevelData`] to show what memory cannot hold.
+//!   the chunks once; [`LodTree`] over [`LodData`] to show what memory cannot hold.
 //! * [`VoxelRay`] for what is looked at, [`Edit`] and [`EditHistory`] to change voxels and take
-//!   that back, in a [`World`] or [`LevelData`] alike; a [`StoredWorld`] keeps what is put into
+//!   that back, in a [`World`] or [`LodData`] alike; a [`StoredWorld`] keeps what is put into
 //!   it, an [`EditedSource`] keeps the edits of any other source in a file beside it. Where there
 //!   are no files, a [`MemoryFile`] is one.
 //! * [`Model`] for polygons; [`Model::is_model`] tells by the name which of the two a file
@@ -68,7 +68,7 @@ mod generate;
 mod height_map;
 mod identity;
 mod import;
-mod levels;
+mod lod;
 mod minecraft;
 mod model;
 mod node;
@@ -89,8 +89,8 @@ pub use error::WorldError;
 pub use generate::{GeneratedWorld, GeneratorConfig};
 pub use height_map::{HeightMap, HeightMapOptions, HeightMapSummary, Voids};
 pub use import::{ImportOptions, ImportProgress, import};
-pub use levels::{
-    Eye, LevelConfig, LevelCount, LevelData, LevelTree, NodeMesh, NodeSink, PixelScale, Unsaved,
+pub use lod::{
+    LodCamera, LodConfig, LodCount, LodData, LodTree, NodeMesh, NodeSink, PixelScale, Unsaved,
 };
 pub use minecraft::MinecraftWorld;
 pub use model::{

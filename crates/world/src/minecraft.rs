@@ -25,7 +25,7 @@ use blocks::Blocks;
 use cache::Cache;
 use faults::Faults;
 use region::Region;
-use stack::{Heights, LOWEST, Stack, StackPlace};
+use stack::{Heights, LOWEST, Stack, StackSource};
 
 /// A world of Minecraft Java: one region file (`.mca`) or a save folder.
 ///
@@ -157,7 +157,7 @@ impl MinecraftWorld {
                 faults.push(WorldError::Unreadable { path: region.name.clone().into(), problem });
             }
             Ok(mut open) => row.extend((0..REGION_STACKS).map(|z| {
-                let place = StackPlace { x: x as usize, z: z as usize };
+                let place = StackSource { x: x as usize, z: z as usize };
                 let heights = place.heights(&mut open, region, self.blocks, &mut faults);
                 let at = region.at.map(|at| at * REGION_STACKS);
                 ([at[0] + x, at[1] + z], heights)
@@ -172,7 +172,7 @@ impl MinecraftWorld {
         let mut faults = Vec::new();
         let [x, z] = [x, z].map(|side| side.rem_euclid(REGION_STACKS) as usize);
         let stack = match region.open() {
-            Ok(mut open) => StackPlace { x, z }.read(&mut open, region, self.blocks, &mut faults),
+            Ok(mut open) => StackSource { x, z }.read(&mut open, region, self.blocks, &mut faults),
             Err(problem) => {
                 faults.push(WorldError::Unreadable { path: region.name.clone().into(), problem });
                 Stack::default()

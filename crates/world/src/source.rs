@@ -106,7 +106,7 @@ pub trait Source: Any + Send + Sync {
 
     /// Whether [`is_air`](Self::is_air) knows of every node, so that nobody need remember
     /// which chunks there are.
-    fn knows_air(&self) -> bool {
+    fn has_exact_air(&self) -> bool {
         false
     }
 

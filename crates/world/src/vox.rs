@@ -44,8 +44,8 @@ use placement::Placements;
 /// * **Overlaps.** Where two voxels fall on one place the later one wins: later in the
 ///   model, later in the scene.
 /// * **Colours.** The palette's, or MagicaVoxel's default one. Opacity below 255 is
-///   see-through; 0 reads as opaque, since programs that know no opacity write that. A
-///   material of type glass is see-through by its `_trans` or `_alpha`. An index map
+///   translucent; 0 reads as opaque, since programs that know no opacity write that. A
+///   material of type glass is translucent by its `_trans` or `_alpha`. An index map
 ///   (`IMAP`) only orders the palette on screen and changes no voxel's colour. Colour
 ///   number 0, which no program should write, reads as 1.
 ///

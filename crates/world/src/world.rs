@@ -80,14 +80,14 @@ impl World {
     /// made, and whatever [`Source::chunk`] returns; damaged chunks of a stored world are
     /// [`unreadable`](Self::unreadable), and [`Source::faults`] names them.
     pub fn load(source: &dyn Source) -> Result<Self, WorldError> {
-        Self::load_telling(source, || {})
+        Self::load_with_progress(source, || {})
     }
 
     /// The same; `on_chunk` is called when a chunk is made, by whichever thread has made it.
     ///
     /// # Errors
     /// As [`load`](Self::load).
-    pub fn load_telling(
+    pub fn load_with_progress(
         source: &dyn Source,
         on_chunk: impl Fn() + Sync,
     ) -> Result<Self, WorldError> {

@@ -39,7 +39,7 @@ use bits::Share;
 /// its bin is full. Without `std` each call sets or clears its bit.
 ///
 /// # Cost
-/// Some 3 ns for a pair of calls, and for a byte of the books in 8 objects; an object costs
+/// Some 3 ns for a pair of calls, and for a byte of the metadata in 8 objects; an object costs
 /// what its slot is larger than itself and 1.016 bits. A thread keeps at most 123 free slots
 /// of a class, and its bins are 512 bytes for each class that it uses.
 ///
@@ -232,7 +232,7 @@ fn free_in(area: &'static Area, object: *mut u8, layout: Layout) {
 // SAFETY: a slot belongs to one owner from the moment its bit was set until it is cleared,
 // and in between to the cache of one thread or to one object; sections hold slots as large
 // and as aligned as the table of classes says; all else is the system's. Nothing unwinds:
-// the books index within their bounds, and what is wrong beyond repair aborts.
+// the metadata index within their bounds, and what is wrong beyond repair aborts.
 unsafe impl<A: GlobalAlloc> GlobalAlloc for GlobalSmallObjects<A> {
     #[inline]
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {

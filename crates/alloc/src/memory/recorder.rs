@@ -3,7 +3,7 @@ use core::alloc::{GlobalAlloc, Layout};
 use super::MemorySource;
 use super::spin_lock::SpinLock;
 
-mod books;
+mod metadata;
 mod live_table;
 #[cfg(feature = "alloc")]
 mod picture;
@@ -15,7 +15,7 @@ mod tally;
 #[cfg(all(test, feature = "std"))]
 mod tests;
 
-use books::Books;
+use metadata::Metadata;
 #[cfg(feature = "alloc")]
 pub use proposal::{Proposal, ProposalConfig};
 #[cfg(feature = "alloc")]
@@ -28,11 +28,11 @@ pub use tally::SizeRecord;
 /// ```text
 ///  program ─► Recorder ─► allocator                     Record ─► a table
 ///                │                                        │  ├──► a picture, SVG
-///                └─► books: a line a size, a table ───────┘  └──► size classes and slot counts
+///                └─► metadata: a line a size, a table ───────┘  └──► size classes and slot counts
 ///                    of what lives, in memory of a               that a SmallObjects or a
 ///                    source of their own                         GlobalSmallObjects is made of
 /// ```
-/// The books lie in memory of a [`MemorySource`] and never in the allocator that is
+/// The metadata lie in memory of a [`MemorySource`] and never in the allocator that is
 /// recorded, so that a recorder can be the global allocator. It may be used from many
 /// threads. A lifetime is counted in what was allocated between birth and death, in
 /// allocations and in bytes, which is the same in every run, and not in time.
@@ -64,17 +64,17 @@ pub use tally::SizeRecord;
 ///
 /// # Limits
 /// Sizes above 1024 bytes are taken together, eight to each doubling. When the source has no
-/// memory for the books, the program goes on and the record says how much it missed.
+/// memory for the metadata, the program goes on and the record says how much it missed.
 pub struct Recorder<A> {
     allocator: A,
-    books: SpinLock<Books>,
+    metadata: SpinLock<Metadata>,
 }
 
 impl<A> Recorder<A> {
     /// Records what is asked of `allocator`, in memory of `source`, which must not be the
     /// recorder itself.
     pub const fn new(allocator: A, source: &'static dyn MemorySource) -> Self {
-        Self { allocator, books: SpinLock::new(Books::new(source)) }
+        Self { allocator, metadata: SpinLock::new(Metadata::new(source)) }
     }
 
     /// The allocator that is recorded.
@@ -85,28 +85,28 @@ impl<A> Recorder<A> {
     /// What was recorded up to now.
     #[cfg(feature = "alloc")]
     pub fn record(&self) -> Record {
-        // Made before the books are locked: the program's allocator may be this recorder.
+        // Made before the metadata are locked: the program's allocator may be this recorder.
         let mut record = Record::with_room();
-        self.books.with(|books| record.copy_from(books));
+        self.metadata.with(|metadata| record.copy_from(metadata));
         record
     }
 
     /// Forgets all but what lives, which counts as born now.
     pub fn reset(&self) {
-        self.books.with(Books::reset);
+        self.metadata.with(Metadata::reset);
     }
 
     fn born(&self, address: usize, layout: Layout) {
-        self.books.with(|books| books.born(address, layout));
+        self.metadata.with(|metadata| metadata.born(address, layout));
     }
 
     fn died(&self, address: usize) {
-        self.books.with(|books| books.died(address));
+        self.metadata.with(|metadata| metadata.died(address));
     }
 }
 
 // SAFETY: every block is the wrapped allocator's, with the caller's layout; the recorder
-// only looks at addresses. Its books neither panic nor allocate through itself.
+// only looks at addresses. Its metadata neither panic nor allocate through itself.
 unsafe impl<A: GlobalAlloc> GlobalAlloc for Recorder<A> {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         // SAFETY: the caller's promise is passed on.

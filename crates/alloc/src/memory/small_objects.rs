@@ -26,7 +26,7 @@ pub use stats::{ClassStats, SmallObjectsStats};
 /// Small objects of a few sizes, with one bit of book-keeping each.
 ///
 /// ```text
-///  | books      | 8 8 8 8 8 8 … | 16 16 16 16 … | 32  32  32  32 … | 48   48   48 … | …
+///  | metadata      | 8 8 8 8 8 8 … | 16 16 16 16 … | 32  32  32  32 … | 48   48   48 … | …
 ///    one bit      a section of equal slots for each class of sizes
 ///    a slot
 /// ```
@@ -86,7 +86,7 @@ impl<'m> SmallObjects<'m> {
     ///
     /// # Errors
     /// `InvalidSize` if a class's size is zero or too large or if there are too many
-    /// classes, `Full` if the region is too small for the books.
+    /// classes, `Full` if the region is too small for the metadata.
     pub fn new(region: Region<'m>, config: &SmallObjectsConfig<'_>) -> Result<Self, Error> {
         let plan = Plan::fitting(config, region.size_bytes())?;
         let address = region.start().addr().get();
@@ -340,7 +340,7 @@ impl<'m> SmallObjects<'m> {
         self.classes().take(self.table.class_count()).map(ClassStats::of)
     }
 
-    /// Compares the books with each other; a test of this crate, not of its callers.
+    /// Compares the metadata with each other; a test of this crate, not of its callers.
     ///
     /// # Cost
     /// O(slots), and slow.

@@ -6,7 +6,7 @@ use crate::{Offset, range_space::bin_of};
 /// stays far below what 128 hold, and nobody counts more than that.
 const COUNT_BITS: u32 = 48;
 /// More classes than this are never made.
-const MOST_CLASSES: usize = 64;
+const MAX_CLASSES: usize = 64;
 
 /// Sizes that share a bucket size or not as a whole: those of one bin.
 struct Point<O> {
@@ -24,7 +24,7 @@ struct Point<O> {
 /// cheapest cut of fewer sizes into k − 1 runs, and one run more.
 pub(super) fn choose_sizes<O: Offset>(histogram: &[(O, u64)], most: usize) -> (Vec<O>, f64) {
     let points = points_of(histogram);
-    let runs = most.min(MOST_CLASSES).min(points.len());
+    let runs = most.min(MAX_CLASSES).min(points.len());
     let Some(last) = points.last().filter(|_| runs > 0) else { return (Vec::new(), 0.0) };
     // Waste of the points from..to in one run, as a bucket for the largest of them.
     let waste = |from: usize, to: usize| {

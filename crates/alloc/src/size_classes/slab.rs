@@ -3,7 +3,7 @@ use alloc::vec::Vec;
 use crate::{Error, Offset, RangeHandle, RangeSpace};
 
 /// Buckets of a slab, at most: one bit each in a word.
-const MOST_BUCKETS: u32 = u64::BITS;
+const MAX_BUCKETS: u32 = u64::BITS;
 /// A slab takes no more of the space than one part in this many, so that slabs that are
 /// hardly used do not fill it.
 const SLABS_PER_SPACE: u64 = 64;
@@ -12,7 +12,7 @@ const NONE: u32 = u32::MAX;
 
 /// Where a place comes from.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum PlaceKind {
+pub(super) enum ClassSlot {
     Range(RangeHandle),
     Bucket { slab: u32, bucket: u32 },
 }
@@ -29,13 +29,13 @@ pub(super) struct Class<O> {
 impl<O: Offset> Class<O> {
     pub(super) fn new(size: O, capacity: O) -> Self {
         let most = capacity.into() / SLABS_PER_SPACE / size.into().max(1);
-        let buckets_per_slab = most.clamp(1, MOST_BUCKETS.into()) as u32;
+        let buckets_per_slab = most.clamp(1, MAX_BUCKETS.into()) as u32;
         Self { size, buckets_per_slab, open: Vec::new() }
     }
 
     /// A slab's word while all of its buckets are free.
     fn all_free(&self) -> u64 {
-        u64::MAX >> (MOST_BUCKETS - self.buckets_per_slab)
+        u64::MAX >> (MAX_BUCKETS - self.buckets_per_slab)
     }
 }
 
@@ -71,7 +71,7 @@ impl<O: Offset> Slabs<O> {
         class: usize,
         classes: &mut [Class<O>],
         ranges: &mut RangeSpace<O>,
-    ) -> Option<PlaceKind> {
+    ) -> Option<ClassSlot> {
         let of_class = classes.get_mut(class)?;
         if of_class.open.is_empty() {
             self.open_slab(class, of_class, ranges)?;
@@ -84,7 +84,7 @@ impl<O: Offset> Slabs<O> {
             slab.link = NONE;
             of_class.open.pop();
         }
-        Some(PlaceKind::Bucket { slab: at, bucket })
+        Some(ClassSlot::Bucket { slab: at, bucket })
     }
 
     /// Takes a bucket back; a slab that is all free goes back to the ranges, unless it is

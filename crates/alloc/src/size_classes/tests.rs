@@ -38,7 +38,7 @@ fn no_other_choice_of_sizes_wastes_less() {
 
 #[test]
 fn waste_is_bounded_whatever_is_asked_for() {
-    let config = SizeClassConfig { classes: 4, most_waste_percent: 20 };
+    let config = SizeClassConfig { classes: 4, max_waste_percent: 20 };
     let mut space = SizeClasses::new(1 << 24, &[(10, 1), (100, 1), (1000, 1)], &config);
     for size in 1..1200 {
         space.allocate(size).unwrap();

@@ -32,7 +32,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut terrain = Terrain::new(TILES);
     let renderer = PoolRenderer::new(SoftDevice::new(960, 540)?, 0, 8)?;
     let mut pictured = Pictured::new(&terrain, Box::new(renderer))?;
-    let (mut replaced, mut most_reserved_bytes) = (0, pictured.held().reserved_bytes);
+    let (mut replaced, mut max_reserved_bytes) = (0, pictured.held().reserved_bytes);
     let mut changing = Duration::ZERO;
     let mut drawn = pictured.renderer.draw(&pictured.view)?;
     for frame in 1..=frames {
@@ -41,12 +41,12 @@ fn main() -> Result<(), Box<dyn Error>> {
         replaced += pictured.update(&terrain, &changed)?;
         changing += start.elapsed();
         drawn = pictured.renderer.draw(&pictured.view)?;
-        most_reserved_bytes = most_reserved_bytes.max(pictured.held().reserved_bytes);
+        max_reserved_bytes = max_reserved_bytes.max(pictured.held().reserved_bytes);
     }
     pictured.renderer.read_image()?.save_png(&path)?;
     let frame_us = changing.as_secs_f64() * 1e6 / f64::from(frames.max(1));
     println!(
-        "{}: {} triangles in {} commands; {frames} frames: {replaced} tiles replaced, {frame_us:.0} us a frame to change them, {} bytes in use, at most {most_reserved_bytes} reserved",
+        "{}: {} triangles in {} commands; {frames} frames: {replaced} tiles replaced, {frame_us:.0} us a frame to change them, {} bytes in use, at most {max_reserved_bytes} reserved",
         path.display(),
         drawn.triangles,
         drawn.commands,

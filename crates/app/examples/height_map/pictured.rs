@@ -1,7 +1,7 @@
 //! A terrain's tiles in a renderer.
 
 use drystone_render::{
-    Atmosphere, Camera, HeldStats, Layer, RenderError, Renderer, TriangleMesh, TrianglePlace,
+    Atmosphere, Camera, HeldStats, Layer, RenderError, Renderer, TriangleMesh, TriangleTransform,
     TrianglesId, View,
 };
 use glam::DVec3;
@@ -84,7 +84,7 @@ fn mesh(tile: &Tile, [x, z]: [usize; 2]) -> TriangleMesh<'_> {
     TriangleMesh {
         vertices: &tile.vertices,
         indices: &tile.indices,
-        place: TrianglePlace { origin: [(x * TILE) as i32, 0, (z * TILE) as i32], scale: 1.0 },
+        place: TriangleTransform { origin: [(x * TILE) as i32, 0, (z * TILE) as i32], scale: 1.0 },
         layer: Layer::Opaque,
     }
 }

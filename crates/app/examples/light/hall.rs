@@ -5,7 +5,7 @@ use drystone_mesh::{
     Triangulator, pyramid,
 };
 use drystone_render::{
-    Atmosphere, Camera, Image, Layer, RenderError, Renderer, TriangleMesh, TrianglePlace,
+    Atmosphere, Camera, Image, Layer, RenderError, Renderer, TriangleMesh, TriangleTransform,
     TriangleVertex, TrianglesId, View,
 };
 use glam::{DVec3, Vec3};
@@ -260,7 +260,7 @@ struct Cut {
 impl Cut {
     fn mesh(&self) -> TriangleMesh<'_> {
         let Self { vertices, indices } = self;
-        let place = TrianglePlace::default();
+        let place = TriangleTransform::default();
         TriangleMesh { vertices, indices, place, layer: Layer::Opaque }
     }
 }

@@ -10,7 +10,7 @@ use crate::{
 
 mod beside;
 
-pub(crate) use beside::keep_in_new_file;
+pub(crate) use beside::save_in_new_file;
 
 /// Opens the source that the options name to be read, with the edits that lie beside it. Edits
 /// that are there and were not asked for are told of.
@@ -67,7 +67,7 @@ fn is_writable(path: &Path) -> bool {
 }
 
 /// Whether edits of a source can be kept, now or once a file is named.
-pub(crate) fn is_keepable(source: &dyn Source) -> bool {
+pub(crate) fn can_save_edits(source: &dyn Source) -> bool {
     let any: &dyn Any = source;
     let lacks_file = any.downcast_ref().is_some_and(EditedSource::lacks_file);
     lacks_file || source.edit_store().is_some()

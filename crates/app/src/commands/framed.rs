@@ -1,7 +1,7 @@
 use drystone::Flight;
-use drystone::scene::{self, Framing, ModelPlace, ModelTriangles, Outlook};
+use drystone::scene::{self, Framing, ModelTransform, ModelTriangles, DefaultView};
 use drystone_render::{Atmosphere, Projection, View};
-use drystone_world::{LevelData, World};
+use drystone_world::{LodData, World};
 use glam::DVec3;
 
 use crate::cli::{Haze, SceneOptions, Tint};
@@ -11,7 +11,7 @@ use crate::cli::{Haze, SceneOptions, Tint};
 pub(crate) struct Framed {
     framing: Framing,
     /// Coordinates are in a model's own units; `None`: in voxels.
-    place: Option<ModelPlace>,
+    place: Option<ModelTransform>,
     /// Whether haze hides the end of a vast world.
     has_edge_haze: bool,
 }
@@ -22,7 +22,7 @@ impl Framed {
         Self { framing, place: None, has_edge_haze: false }
     }
 
-    pub(crate) fn levels(data: &LevelData) -> Self {
+    pub(crate) fn levels(data: &LodData) -> Self {
         let framing = Framing::of_voxels(scene::level_corners(data));
         Self { framing, place: None, has_edge_haze: true }
     }
@@ -59,8 +59,8 @@ impl Framed {
     pub(crate) fn clear_view(&self, options: &SceneOptions) -> View {
         let aspect = options.size.aspect();
         let (min, max) = self.corners();
-        let Outlook { mut camera, atmosphere } =
-            self.framing.outlook(options.from.unwrap_or_default(), aspect);
+        let DefaultView { mut camera, atmosphere } =
+            self.framing.default_view(options.from.unwrap_or_default(), aspect);
         let [eye, look] =
             [options.eye, options.look].map(|it| it.map(|point| self.in_voxels(point)));
         let target = look.unwrap_or((min + max) / 2.0);

@@ -3,13 +3,13 @@ use std::{
     time::{Duration, Instant},
 };
 
-use drystone::scene::{LevelScene, MemoryBudget, OpenDevice, RendererKind, Size};
+use drystone::scene::{LodScene, MemoryBudget, OpenDevice, RendererKind, Size};
 use drystone_render::{RenderError, Renderer, View};
-use drystone_world::{LevelData, LevelTree, WorldError};
+use drystone_world::{LodData, LodTree, WorldError};
 
 /// A world at levels of detail, and what it costs at most; on its way to another renderer twice.
 pub(crate) struct ShownLevels {
-    pub(crate) scene: LevelScene,
+    pub(crate) scene: LodScene,
     budget: MemoryBudget,
     next: Option<Next>,
     /// Whether the renderer stays as it is for now: an edit goes on, in parts, of which only its
@@ -19,7 +19,7 @@ pub(crate) struct ShownLevels {
 
 /// The same world in the renderer that is to draw, as far as that has it.
 struct Next {
-    scene: LevelScene,
+    scene: LodScene,
     kind: RendererKind,
     begun: Instant,
 }
@@ -31,7 +31,7 @@ const PATIENCE: Duration = Duration::from_secs(4);
 impl ShownLevels {
     /// Shows nothing yet.
     pub(crate) fn new(
-        data: Arc<LevelData>,
+        data: Arc<LodData>,
         budget: MemoryBudget,
         renderer: Box<dyn Renderer>,
     ) -> Result<Self, RenderError> {
@@ -43,7 +43,7 @@ impl ShownLevels {
         self.scene.tree().is_broken()
     }
 
-    pub(crate) fn into_parts(self) -> (Arc<LevelData>, MemoryBudget) {
+    pub(crate) fn into_parts(self) -> (Arc<LodData>, MemoryBudget) {
         (self.scene.tree().shared_data(), self.budget)
     }
 
@@ -54,7 +54,7 @@ impl ShownLevels {
         kind: RendererKind,
     ) -> Result<(), RenderError> {
         self.next = None;
-        let renderer = device.renderer(kind, LevelScene::ROOM)?;
+        let renderer = device.renderer(kind, LodScene::ROOM)?;
         let scene = scene(self.scene.tree().shared_data(), self.budget, renderer)?;
         self.next = Some(Next { scene, kind, begun: Instant::now() });
         Ok(())
@@ -86,24 +86,24 @@ impl ShownLevels {
             }
             return Ok(None);
         }
-        let bytes = |scene: &mut LevelScene| scene.renderer().held().used_bytes;
+        let bytes = |scene: &mut LodScene| scene.renderer().held().used_bytes;
         let part = bytes(&mut next.scene) as f32 / bytes(&mut self.scene).max(1) as f32;
         Ok(Some(part.min(0.99)))
     }
 }
 
 fn scene(
-    data: Arc<LevelData>,
+    data: Arc<LodData>,
     budget: MemoryBudget,
     renderer: Box<dyn Renderer>,
-) -> Result<LevelScene, RenderError> {
+) -> Result<LodScene, RenderError> {
     let no_threads = |error: WorldError| RenderError::Device {
         during: "starting the threads that make meshes",
         reason: error.to_string(),
     };
-    let tree = LevelTree::new(data, budget.level_config()).map_err(no_threads)?;
-    let mut scene = LevelScene::new(tree, renderer)?;
-    scene.set_most_bytes(budget.vertex_bytes());
+    let tree = LodTree::new(data, budget.level_config()).map_err(no_threads)?;
+    let mut scene = LodScene::new(tree, renderer)?;
+    scene.set_max_bytes(budget.vertex_bytes());
     Ok(scene)
 }
 
@@ -111,7 +111,7 @@ fn scene(
 mod tests {
     use std::thread::sleep;
 
-    use drystone::scene::{level_corners, outlook_on};
+    use drystone::scene::{level_corners, default_view_of_box};
     use drystone_render::{Image, SoftDevice};
     use drystone_voxel::{Material, VoxelPos};
     use drystone_world::{GeneratedWorld, GeneratorConfig, VoxelShape};
@@ -134,10 +134,10 @@ mod tests {
     fn another_renderer_takes_over_a_world_at_levels_of_detail() {
         let config = GeneratorConfig { size_chunks: [8, 4, 8], ..GeneratorConfig::default() };
         let source = Box::new(GeneratedWorld::new(config).unwrap());
-        let data = Arc::new(LevelData::new(source, 16 << 20));
-        let view = View::new(outlook_on(level_corners(&data), SIZE.aspect()).camera);
+        let data = Arc::new(LodData::new(source, 16 << 20));
+        let view = View::new(default_view_of_box(level_corners(&data), SIZE.aspect()).camera);
         let device = OpenDevice::new(SoftDevice::new(SIZE.width, SIZE.height).unwrap());
-        let renderer = device.renderer(RendererKind::Pool, LevelScene::ROOM).unwrap();
+        let renderer = device.renderer(RendererKind::Pool, LodScene::ROOM).unwrap();
         let mut levels = ShownLevels::new(data, MemoryBudget::new(64 << 20), renderer).unwrap();
         levels.scene.settle(&view, SIZE, |_| {}).unwrap();
         let mut expected = picture(&mut levels, &view);

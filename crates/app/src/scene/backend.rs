@@ -1,7 +1,7 @@
 use std::str::FromStr;
 
 use drystone_render::{
-    Api, Device, InstancedRenderer, NaiveRenderer, PlacePolicy, PoolRenderer, RenderError,
+    Api, Device, InstancedRenderer, NaiveRenderer, SlotPolicy, PoolRenderer, RenderError,
     Renderer, SharedDevice, WgpuDevice, WindowTarget,
 };
 
@@ -22,7 +22,7 @@ pub enum RendererKind {
     /// The baseline: buffers for each mesh, a call a facing.
     Naive,
     /// Cube by cube, each in the place that the policy gives it.
-    Instanced(PlacePolicy),
+    Instanced(SlotPolicy),
 }
 
 /// What is said to a name that is none.
@@ -53,7 +53,7 @@ impl FromStr for RendererKind {
             "pool" => Ok(Self::Pool),
             "naive" => Ok(Self::Naive),
             _ => {
-                let policy = PlacePolicy::ALL.into_iter().find(|it| it.renderer_name() == name);
+                let policy = SlotPolicy::ALL.into_iter().find(|it| it.renderer_name() == name);
                 policy.map(Self::Instanced).ok_or_else(|| RENDERERS.into())
             }
         }

@@ -137,11 +137,11 @@ impl Scene {
 
 #[cfg(test)]
 mod tests {
-    use drystone_render::{Atmosphere, Image, PlacePolicy, SoftDevice, View};
+    use drystone_render::{Atmosphere, Image, SlotPolicy, SoftDevice, View};
     use drystone_voxel::{Material, VoxelPos};
     use drystone_world::{GeneratedWorld, GeneratorConfig, World};
 
-    use super::super::{OpenDevice, RendererKind, mesh_world_with, outlook};
+    use super::super::{OpenDevice, RendererKind, mesh_world_with, default_view};
     use super::*;
 
     const SIZE: [u32; 2] = [96, 64];
@@ -164,7 +164,7 @@ mod tests {
     }
 
     fn view(scene: &Scene, occlusion: f32) -> View {
-        let look = outlook(scene.world(), SIZE[0] as f32 / SIZE[1] as f32);
+        let look = default_view(scene.world(), SIZE[0] as f32 / SIZE[1] as f32);
         let mut view = View::new(look.camera);
         view.atmosphere = Atmosphere { occlusion, ..look.atmosphere };
         view
@@ -197,7 +197,7 @@ mod tests {
     #[test]
     fn another_renderer_takes_over_without_a_picture_that_lacks_anything() {
         let kinds =
-            [RendererKind::Naive, RendererKind::Instanced(PlacePolicy::Lowest), RendererKind::Pool];
+            [RendererKind::Naive, RendererKind::Instanced(SlotPolicy::Lowest), RendererKind::Pool];
         let device = device();
         let mut scene = scene(world(), &device, RendererKind::Pool, Meshing::default());
         for (kind, height) in kinds.into_iter().zip([70, 75, 80]) {
@@ -258,7 +258,7 @@ mod tests {
         let shaded = Meshing { occlusion: true };
         let mut scene = scene(world(), &device, RendererKind::Pool, shaded);
         let before = picture(&mut scene, Atmosphere::OCCLUSION);
-        let cubes = RendererKind::Instanced(PlacePolicy::Lowest);
+        let cubes = RendererKind::Instanced(SlotPolicy::Lowest);
         scene.change_renderer(device.renderer(cubes, scene.room()).unwrap()).unwrap();
         assert!(scene.change_for(Duration::MAX).is_err());
         assert!(matches!(scene.change_for(Duration::MAX), Ok(None)), "it is given up");

@@ -3,7 +3,7 @@ use drystone_voxel::{Chunk, ChunkPos, MaterialTable, VoxelPos};
 use drystone_world::{Edit, VoxelBox, VoxelRay, Voxels};
 use glam::{DVec3, Vec3};
 
-use super::{LevelScene, Scene};
+use super::{LodScene, Scene};
 
 /// A scene whose voxels can be changed while it is shown.
 pub trait EditScene {
@@ -113,7 +113,7 @@ fn chunks_around(VoxelBox { min, max }: VoxelBox, side: u32) -> Vec<ChunkPos> {
     chunks
 }
 
-impl EditScene for LevelScene {
+impl EditScene for LodScene {
     fn voxels(&self) -> &dyn Voxels {
         self.tree().data()
     }

@@ -10,11 +10,11 @@ use super::EditScene;
 mod aim;
 mod brush;
 mod job;
-mod keeper;
+mod saver;
 
 pub use brush::{Brush, BrushForm};
 use job::{Job, Outcome, Task};
-pub use keeper::{EditKeeper, KeptBy, Reread, SaveState};
+pub use saver::{EditSaver, KeptBy, Reread, SaveState};
 
 /// What is to be done with the voxels that are looked at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -115,7 +115,7 @@ fn mib(bytes: usize) -> usize {
 /// ```text
 ///  ray ─► voxel ─► brush's shape ─► Edit ─┬► scene: voxels and meshes
 ///                                         ├► history: undo, redo
-///                                         └► keeper ─► stored world, a while later
+///                                         └► saver ─► stored world, a while later
 /// ```
 ///
 /// What touches no more than [`CHUNKS_AT_ONCE`](Self::CHUNKS_AT_ONCE) chunks is done and shown
@@ -127,7 +127,7 @@ fn mib(bytes: usize) -> usize {
 /// # Examples
 /// ```
 /// use drystone::scene::{
-///     BackendKind, EditAction, EditKeeper, Edited, Editor, KeptBy, RendererKind, Scene, Size,
+///     BackendKind, EditAction, EditSaver, Edited, Editor, KeptBy, RendererKind, Scene, Size,
 ///     mesh_world, open_renderer,
 /// };
 /// use drystone_voxel::{MaterialTable, VoxelPos};
@@ -141,7 +141,7 @@ fn mib(bytes: usize) -> usize {
 /// let renderer = open_renderer(RendererKind::Pool, BackendKind::Soft, size, &quads)?;
 /// let mut scene = Scene::new(world, &quads, renderer)?;
 ///
-/// let mut editor = Editor::new(EditKeeper::new(KeptBy::Nobody));
+/// let mut editor = Editor::new(EditSaver::new(KeptBy::Nobody));
 /// let down = VoxelRay { origin: [0.5, 9.0, 0.5], direction: [0.0, -1.0, 0.0] };
 /// assert_eq!(editor.act(&mut scene, EditAction::Place, &down)?, Edited::Voxels(1));
 /// assert_eq!(scene.world().get(VoxelPos::new(0, 1, 0)), stone);
@@ -154,7 +154,7 @@ pub struct Editor {
     /// What is set.
     pub brush: Brush,
     history: EditHistory,
-    keeper: EditKeeper,
+    saver: EditSaver,
     touched: Option<VoxelBox>,
     /// Bytes of what nothing keeps and of what can be taken back.
     limit_bytes: Option<usize>,
@@ -169,18 +169,18 @@ impl Editor {
     /// Time that larger ones may take of a frame.
     pub const FRAME_TIME: Duration = Duration::from_millis(2);
     /// So much waits to be done at the most.
-    const MOST_QUEUED: usize = 64;
+    const MAX_QUEUED: usize = 64;
 
-    /// An editor whose edits `keeper` keeps.
-    pub fn new(keeper: EditKeeper) -> Self {
+    /// An editor whose edits `saver` keeps.
+    pub fn new(saver: EditSaver) -> Self {
         let (brush, history) = (Brush::default(), EditHistory::default());
         let (touched, limit_bytes, job, queue) = (None, None, None, VecDeque::new());
-        Self { brush, history, keeper, touched, limit_bytes, job, queue }
+        Self { brush, history, saver, touched, limit_bytes, job, queue }
     }
 
     /// The same in at most about so many bytes of memory, for edits that nothing keeps and those
     /// that can be taken back together: the oldest of these are forgotten first; then no more
-    /// is edited, before what there is was [saved](EditKeeper::save).
+    /// is edited, before what there is was [saved](EditSaver::save).
     #[must_use]
     pub fn with_memory(self, limit_bytes: usize) -> Self {
         Self { limit_bytes: Some(limit_bytes), ..self }
@@ -199,9 +199,9 @@ impl Editor {
 
     /// Has another keep the edits from now on, of the same voxels: what can be taken back stays so,
     /// and edits are counted on. The old one's must be its source's, which the new one keeps them
-    /// in: what that [lacks](EditKeeper::lacked_count) is lost.
-    pub fn set_keeper(&mut self, keeper: EditKeeper) {
-        self.keeper = keeper.after(self.keeper.edit_count());
+    /// in: what that [lacks](EditSaver::lacked_count) is lost.
+    pub fn set_saver(&mut self, saver: EditSaver) {
+        self.saver = saver.after(self.saver.edit_count());
     }
 
     /// A box around all that was ever changed here: the world may reach so far now. `None`
@@ -211,18 +211,18 @@ impl Editor {
     }
 
     /// What became of the edits so far.
-    pub fn keeper_state(&self) -> SaveState {
-        self.keeper.state()
+    pub fn save_state(&self) -> SaveState {
+        self.saver.state()
     }
 
     /// How many edits were made so far, those that took others back too.
     pub const fn edit_count(&self) -> u64 {
-        self.keeper.edit_count()
+        self.saver.edit_count()
     }
 
     /// What keeps the edits.
-    pub const fn keeper(&mut self) -> &mut EditKeeper {
-        &mut self.keeper
+    pub const fn saver(&mut self) -> &mut EditSaver {
+        &mut self.saver
     }
 
     /// Does something with what the ray meets.
@@ -275,7 +275,7 @@ impl Editor {
         if !self.is_busy() {
             return self.start(scene, task);
         }
-        if self.queue.len() >= Self::MOST_QUEUED {
+        if self.queue.len() >= Self::MAX_QUEUED {
             return Ok(Edited::Busy);
         }
         self.queue.push_back(task);
@@ -318,12 +318,12 @@ impl Editor {
     /// [`EditError::Full`]: what can be taken back is as before then.
     fn make_room(&mut self, scene: &dyn EditScene, edit: &Edit) -> Result<(), EditError> {
         let Some(limit_bytes) = self.limit_bytes else { return Ok(()) };
-        if self.keeper.takes() {
+        if self.saver.takes() {
             self.history.set_limit_bytes(limit_bytes);
             return Ok(());
         }
-        let held_bytes = self.keeper.held_bytes();
-        let more_bytes = self.keeper.more_bytes(scene.voxels(), edit);
+        let held_bytes = self.saver.held_bytes();
+        let more_bytes = self.saver.more_bytes(scene.voxels(), edit);
         if held_bytes + more_bytes > limit_bytes {
             return Err(EditError::Full { held_bytes, more_bytes, limit_bytes });
         }
@@ -335,7 +335,7 @@ impl Editor {
     /// Keeps the limit after an edit.
     fn keep_limit(&mut self) {
         if let Some(limit_bytes) = self.limit_bytes {
-            let rest = limit_bytes.saturating_sub(self.keeper.held_bytes());
+            let rest = limit_bytes.saturating_sub(self.saver.held_bytes());
             self.history.set_limit_bytes(rest);
         }
     }

@@ -1,4 +1,4 @@
-use drystone_world::{CommitPolicy, EditHistory, LevelConfig};
+use drystone_world::{CommitPolicy, EditHistory, LodConfig};
 
 const SIXTEENTHS: u64 = 16;
 const VERTICES: u64 = 8;
@@ -87,8 +87,8 @@ impl MemoryBudget {
     }
 
     /// How levels are shown by default, within this budget.
-    pub fn level_config(self) -> LevelConfig {
-        LevelConfig { waiting_bytes: self.waiting_bytes(), ..LevelConfig::default() }
+    pub fn level_config(self) -> LodConfig {
+        LodConfig { waiting_bytes: self.waiting_bytes(), ..LodConfig::default() }
     }
 }
 
@@ -105,7 +105,7 @@ fn to_usize(bytes: u64) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scene::LevelScene;
+    use crate::scene::LodScene;
 
     #[test]
     fn shares_are_all_and_by_default_the_defaults() {
@@ -120,8 +120,8 @@ mod tests {
             assert_eq!(all, budget.bytes() / 16 * 15, "of {mib} MiB");
         }
         let budget = MemoryBudget::default();
-        assert_eq!(budget.vertex_bytes(), LevelScene::MOST_BYTES);
-        assert_eq!(budget.level_config(), LevelConfig::default());
+        assert_eq!(budget.vertex_bytes(), LodScene::MAX_BYTES);
+        assert_eq!(budget.level_config(), LodConfig::default());
         assert_eq!(budget.edit_bytes(), EditHistory::DEFAULT_BYTES);
         let policy = CommitPolicy::default();
         assert_eq!(budget.commit_policy(policy), policy);

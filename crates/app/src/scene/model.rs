@@ -6,5 +6,5 @@ mod place;
 mod split;
 mod triangles;
 
-pub use place::ModelPlace;
+pub use place::ModelTransform;
 pub use triangles::{ModelTriangles, PartTriangles, Shade};

@@ -40,7 +40,7 @@ impl ModelScene {
     /// # Errors
     /// What the renderer says: that it draws no models, is full, or its device failed.
     pub fn new(model: ModelTriangles, renderer: Box<dyn Renderer>) -> Result<Self, RenderError> {
-        let model = model.split(renderer.most_triangle_bytes());
+        let model = model.split(renderer.max_triangle_bytes());
         let mut drawn = Shown { renderer, parts: Vec::with_capacity(model.parts.len()) };
         drawn.show_all(&model)?;
         Ok(Self { model, drawn, next: None })
@@ -53,7 +53,7 @@ impl ModelScene {
     /// # Cost
     /// None but for parts that are too large for it, which are split.
     pub fn change_renderer(&mut self, renderer: Box<dyn Renderer>) {
-        self.model = std::mem::take(&mut self.model).split(renderer.most_triangle_bytes());
+        self.model = std::mem::take(&mut self.model).split(renderer.max_triangle_bytes());
         let parts = Vec::with_capacity(self.model.parts.len());
         self.next = Some(Next { shown: Shown { renderer, parts }, done: 0 });
     }
@@ -100,7 +100,7 @@ impl ModelScene {
     /// As [`new`](Self::new). Parts that the renderer did not take are shown as they were,
     /// those before them as they are to be, and the old model is kept: replace again.
     pub fn replace(&mut self, model: ModelTriangles) -> Result<ModelTriangles, RenderError> {
-        let most = |shown: &Shown| shown.renderer.most_triangle_bytes();
+        let most = |shown: &Shown| shown.renderer.max_triangle_bytes();
         let most_of_next = self.next.as_ref().map_or(u64::MAX, |next| most(&next.shown));
         let model = model.split(most(&self.drawn).min(most_of_next));
         self.drawn.show_all(&model)?;
@@ -177,9 +177,9 @@ impl Shown {
 
 #[cfg(test)]
 mod tests {
-    use drystone_render::{PlacePolicy, SoftDevice, TriangleVertex};
+    use drystone_render::{SlotPolicy, SoftDevice, TriangleVertex};
 
-    use super::super::{OpenDevice, PartTriangles, RendererKind, Room, model_outlook};
+    use super::super::{OpenDevice, PartTriangles, RendererKind, Room, default_view_of_model};
     use super::*;
 
     const SIZE: [u32; 2] = [96, 64];
@@ -223,8 +223,8 @@ mod tests {
 
     fn picture(scene: &mut ModelScene) -> Image {
         let corners = (glam::DVec3::splat(-10.0), glam::DVec3::splat(10.0));
-        let outlook = model_outlook(corners, SIZE[0] as f32 / SIZE[1] as f32);
-        scene.picture(&View::new(outlook.camera)).unwrap().0
+        let default_view = default_view_of_model(corners, SIZE[0] as f32 / SIZE[1] as f32);
+        scene.picture(&View::new(default_view.camera)).unwrap().0
     }
 
     /// Every picture on the way is that of the renderer before, of the model that there is.
@@ -264,7 +264,7 @@ mod tests {
         let device = device();
         let mut scene = ModelScene::new(model(6), renderer(&device, RendererKind::Pool)).unwrap();
         let before = picture(&mut scene);
-        let cubes = RendererKind::Instanced(PlacePolicy::Lowest);
+        let cubes = RendererKind::Instanced(SlotPolicy::Lowest);
         scene.change_renderer(renderer(&device, cubes));
         assert!(matches!(
             scene.change_for(Duration::MAX),

@@ -32,11 +32,11 @@ pub fn mesh_world(world: &World) -> Vec<ChunkQuads> {
 
 /// The same in any other way.
 pub fn mesh_world_with(world: &World, meshing: Meshing) -> Vec<ChunkQuads> {
-    mesh_world_telling(world, meshing, || {})
+    mesh_world_with_progress(world, meshing, || {})
 }
 
 /// The same; `meshed` is called when a chunk is done, by whichever thread has done it.
-pub fn mesh_world_telling(
+pub fn mesh_world_with_progress(
     world: &World,
     meshing: Meshing,
     meshed: impl Fn() + Sync,
@@ -61,7 +61,7 @@ pub fn mesh_chunk(world: &World, position: ChunkPos) -> ChunkQuads {
     ChunkQuads { position, mesh: Scratch::default().mesh(world, position).clone() }
 }
 
-/// How many quads there are in all, opaque and see-through.
+/// How many quads there are in all, opaque and translucent.
 pub fn quad_count(chunks: &[ChunkQuads]) -> u64 {
     chunks.iter().map(|chunk| chunk.mesh.len() as u64).sum()
 }

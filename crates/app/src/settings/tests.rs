@@ -48,7 +48,7 @@ fn settings_of_other_versions_are_read() {
     let read = Settings::from_json(&text.replace("this", "[1e300, null]")).unwrap();
     let recent = ["/a/b.vox", "/c.mca"].map(|path| RecentFile::of(path.into()));
     let expected = Settings {
-        renderer: RendererKind::Instanced(PlacePolicy::Oldest),
+        renderer: RendererKind::Instanced(SlotPolicy::Oldest),
         darkens_corners: true,
         mouse_speed: 2.0,
         shows_panels: false,

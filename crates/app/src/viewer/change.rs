@@ -7,7 +7,7 @@ use std::{
 };
 
 use drystone::scene::{Meshing, RendererKind};
-use drystone_render::{PlacePolicy, RenderError};
+use drystone_render::{SlotPolicy, RenderError};
 use winit::event_loop::ActiveEventLoop;
 
 use super::{Viewer, screen::Screen};
@@ -76,7 +76,7 @@ impl Viewer {
     pub(super) fn next_renderer(&mut self, event_loop: &ActiveEventLoop) {
         let next = match self.wanted_renderer() {
             RendererKind::Pool => RendererKind::Naive,
-            RendererKind::Naive => RendererKind::Instanced(PlacePolicy::Lowest),
+            RendererKind::Naive => RendererKind::Instanced(SlotPolicy::Lowest),
             RendererKind::Instanced(_) => RendererKind::Pool,
         };
         match self.cannot_draw(next) {

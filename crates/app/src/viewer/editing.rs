@@ -1,7 +1,7 @@
 use std::time::{Duration, Instant};
 
 use drystone::scene::{
-    Brush, EditAction, EditError, EditKeeper, EditStep, Edited, Editor, KeptBy, MemoryBudget, Size,
+    Brush, EditAction, EditError, EditSaver, EditStep, Edited, Editor, KeptBy, MemoryBudget, Size,
     ray_through,
 };
 use drystone_render::Camera;
@@ -113,7 +113,7 @@ impl Editing {
 
     /// The same world is shown in another way, with all edits: these can be taken back as before.
     pub(super) fn keep_with(&mut self, kept_by: KeptBy) {
-        self.editor.set_keeper(EditKeeper::new(kept_by));
+        self.editor.set_saver(EditSaver::new(kept_by));
         // What was said of saving is true still.
         self.saving.edited();
         self.press = None;
@@ -181,7 +181,7 @@ impl Editing {
 }
 
 fn editor(kept_by: KeptBy, budget: MemoryBudget) -> Editor {
-    let editor = Editor::new(EditKeeper::new(kept_by)).with_history(budget.history());
+    let editor = Editor::new(EditSaver::new(kept_by)).with_history(budget.history());
     editor.with_memory(budget.edit_bytes())
 }
 
@@ -341,8 +341,8 @@ impl Viewer {
         let words = match &done {
             Ok(done) => done.words(step),
             Err(error @ EditError::Full { .. }) => {
-                let keeper = self.editing.editor.keeper();
-                let can_save = keeper.is_keeping() || keeper.lacks_file();
+                let saver = self.editing.editor.saver();
+                let can_save = saver.is_saving_edits() || saver.lacks_file();
                 let advice = if can_save { "Ctrl+S saves them" } else { "--memory gives more" };
                 format!("{error}: {advice}")
             }

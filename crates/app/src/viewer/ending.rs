@@ -8,11 +8,11 @@ use std::{
 
 use winit::{error::EventLoopError, event_loop::EventLoop};
 
-use super::{Viewer, signals::Wish};
+use super::{Viewer, signals::WindowRequest};
 use crate::{AppError, output};
 
 /// The event loop. winit panics where a library is missing that it needs for the keyboard.
-pub(super) fn open_event_loop() -> Result<EventLoop<Wish>, AppError> {
+pub(super) fn open_event_loop() -> Result<EventLoop<WindowRequest>, AppError> {
     let build = || EventLoop::with_user_event().build();
     let why = match panic::catch_unwind(build) {
         Ok(Ok(event_loop)) => return Ok(event_loop),

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use drystone::scene::{self, Size};
 use drystone_render::{DrawStats, RenderError};
-use drystone_world::LevelData;
+use drystone_world::LodData;
 use winit::{
     dpi::PhysicalSize,
     event_loop::{ActiveEventLoop, ControlFlow},
@@ -70,7 +70,7 @@ impl Viewer {
         self.reopened = 0;
         self.editing.focus.frame_ended(Instant::now());
         let lags = screen.levels().is_some_and(|(_, lags)| lags);
-        self.heals_at = screen.is_broken().then(|| Instant::now() + LevelData::RETRY_AFTER);
+        self.heals_at = screen.is_broken().then(|| Instant::now() + LodData::RETRY_AFTER);
         if self.lags && !lags {
             self.faults_noted = note_new_faults(screen, self.faults_noted);
         }

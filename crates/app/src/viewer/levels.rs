@@ -28,11 +28,11 @@ impl Viewer {
         if !self.may_leave() {
             return;
         }
-        let keeper = self.editing.editor.keeper();
-        if let Some(path) = keeper.edits_file() {
+        let saver = self.editing.editor.saver();
+        if let Some(path) = saver.edits_file() {
             options.edits.edits = Some(path);
         }
-        let source = keeper.shared_source();
+        let source = saver.shared_source();
         self.is_read_again = true;
         let settings = self.settings();
         self.start_reading((options, source), settings);
@@ -45,7 +45,7 @@ impl Viewer {
         self.redraw();
         self.finish_editing();
         let (changes, lacked) = self.before;
-        let reread = self.editing.editor.keeper().reread(lacked);
+        let reread = self.editing.editor.saver().reread(lacked);
         if self.editing.changes != changes || reread == Reread::Outdated {
             // What was edited while it was read, or saved at last, is not in it.
             return self.switch_levels();

@@ -22,7 +22,7 @@ use winit::event_loop::ActiveEventLoop;
 use super::{
     Viewer,
     reading::beside_the_window,
-    signals::{Wish, Wishes},
+    signals::{WindowRequest, WindowRequests},
     status::Status,
 };
 use crate::{
@@ -195,7 +195,7 @@ pub(super) fn options_for(
 
 impl Viewer {
     /// A viewer of what was read; where that is not yet done, of nothing until it is.
-    pub(super) fn begin(first: First, save: SaveArgs, settings: Settings, wishes: Wishes) -> Self {
+    pub(super) fn begin(first: First, save: SaveArgs, settings: Settings, wishes: WindowRequests) -> Self {
         let (options, progress, receiver) = match first {
             First::Ready(loaded) => return Self::new(*loaded, save, settings, wishes),
             First::Later(options, progress, receiver) => (*options, progress, receiver),
@@ -208,9 +208,9 @@ impl Viewer {
         (viewer.loading, viewer.awaits_first) = (Some(name), true);
         thread::spawn(move || {
             let wish = match receiver.recv() {
-                Ok(Ok(loaded)) => Wish::Show(Box::new(loaded)),
-                Ok(Err(error)) => Wish::Fail(error),
-                Err(_) => Wish::Fail(AppError::NotRead(READER_FAILED.into())),
+                Ok(Ok(loaded)) => WindowRequest::Show(Box::new(loaded)),
+                Ok(Err(error)) => WindowRequest::Fail(error),
+                Err(_) => WindowRequest::Fail(AppError::NotRead(READER_FAILED.into())),
             };
             wishes.send(wish);
         });
@@ -226,7 +226,7 @@ impl Viewer {
     /// which may have been made since it was opened.
     pub(super) fn note_source(&mut self) {
         let SceneOptions { source, edits, .. } = &self.options;
-        let made = self.editing.editor.keeper().edits_file();
+        let made = self.editing.editor.saver().edits_file();
         if let Some(path) = &source.path {
             let file = RecentFile::new(path, source, made.as_deref().or(edits.edits.as_deref()));
             self.settings.opened(file);
@@ -240,8 +240,8 @@ impl Viewer {
         let (asked, start) = (AsyncFileDialog::new().set_title(title).pick_file(), Instant::now());
         thread::spawn(move || {
             let wish = match pollster::block_on(asked) {
-                Some(file) => Wish::Read(file.path().to_path_buf()),
-                None if start.elapsed() < NO_DIALOG => Wish::Say(NO_DIALOG_HINT.into()),
+                Some(file) => WindowRequest::Read(file.path().to_path_buf()),
+                None if start.elapsed() < NO_DIALOG => WindowRequest::Say(NO_DIALOG_HINT.into()),
                 None => return,
             };
             wishes.send(wish);
@@ -269,7 +269,7 @@ impl Viewer {
             return self.say(&line);
         }
         // Its edits would be another program's to the second reader.
-        let is_written = self.editing.editor.keeper().edits_file().is_some();
+        let is_written = self.editing.editor.saver().edits_file().is_some();
         if (is_written || StoredWorld::is_stored(&path)) && self.shows(&path) {
             return self.say("that world is shown");
         }
@@ -302,16 +302,16 @@ impl Viewer {
         self.overlay.set_progress(Some(Arc::clone(&progress)));
         self.loading = Some(shown_name(path));
         // Before the thread looks: what the source takes from now on may be in it or not.
-        self.before = (self.editing.changes, self.editing.editor.keeper().lacked_count());
+        self.before = (self.editing.changes, self.editing.editor.saver().lacked_count());
         let (save, wishes) = (self.save.clone(), self.wishes.clone());
         thread::spawn(move || {
             // With what is shown it shares the source alone, which may be asked on after that: as
             // `Source` demands. All else the thread has to itself.
             let read = AssertUnwindSafe(|| Loaded::read(asked, &save, &settings, &progress));
             let wish = match panic::catch_unwind(read) {
-                Ok(Ok(loaded)) => Wish::Show(Box::new(loaded)),
-                Ok(Err(error)) => Wish::NotRead(error.to_string()),
-                Err(_) => Wish::NotRead(AppError::NotRead(READER_FAILED.into()).to_string()),
+                Ok(Ok(loaded)) => WindowRequest::Show(Box::new(loaded)),
+                Ok(Err(error)) => WindowRequest::NotRead(error.to_string()),
+                Err(_) => WindowRequest::NotRead(AppError::NotRead(READER_FAILED.into()).to_string()),
             };
             wishes.send(wish);
         });

@@ -89,7 +89,7 @@ impl Viewer {
         let screen = self.screen.as_mut()?;
         let facts = self.overlay.shows_panels().then(|| {
             let [name, backend] = self.status.names();
-            let places = wants_places.then(|| screen.renderer().pool_places());
+            let places = wants_places.then(|| screen.renderer().pool_ranges());
             Facts {
                 name,
                 backend,

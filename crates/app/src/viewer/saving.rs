@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use drystone::scene::{EditKeeper, SaveState};
+use drystone::scene::{EditSaver, SaveState};
 use drystone_world::WorldError;
 use winit::event_loop::ActiveEventLoop;
 
@@ -55,11 +55,11 @@ impl Saving {
     }
 
     /// Tries again, every few seconds, to save what failed to be.
-    fn retry(&mut self, keeper: &mut EditKeeper, now: Instant) {
-        if !matches!(keeper.state(), SaveState::Failed(_)) {
+    fn retry(&mut self, saver: &mut EditSaver, now: Instant) {
+        if !matches!(saver.state(), SaveState::Failed(_)) {
             (self.tried, self.is_futile) = (now, false);
         } else if !self.is_futile && now.duration_since(self.tried) >= RETRY_INTERVAL {
-            let saved = keeper.save();
+            let saved = saver.save();
             self.tried = now;
             // What another has changed stays changed.
             self.is_futile = matches!(saved, Err(WorldError::ChangedElsewhere { .. }));
@@ -71,53 +71,53 @@ impl Saving {
     /// the file that keeps them, and where that cannot be written for another reason and this is the
     /// `last` time.
     fn save(
-        keeper: &mut EditKeeper,
+        saver: &mut EditSaver,
         source: &SourceOptions,
         is_last: bool,
         say: &mut dyn FnMut(String),
     ) -> Saved {
-        if keeper.lacks_file() && keeper.state() == SaveState::NotKept {
-            match commands::keep_in_new_file(source, |path| keeper.keep_at(path)) {
+        if saver.lacks_file() && saver.state() == SaveState::NotKept {
+            match commands::save_in_new_file(source, |path| saver.save_at(path)) {
                 Ok(path) => say(format!("edits are kept in {}", path.display())),
                 Err(error) => return Saved::Failed(error),
             }
         }
-        if !keeper.is_keeping() && !keeper.lacks_file() {
-            return Saved::Nowhere;
+        if !saver.is_saving_edits() && !saver.lacks_file() {
+            return Saved::NotPersisted;
         }
-        let error = match keeper.save() {
+        let error = match saver.save() {
             Ok(()) => return Saved::Silent,
             Err(error) => error,
         };
-        if !keeper.can_keep_elsewhere() || !(is_last || is_taken(&error)) {
+        if !saver.can_save_elsewhere() || !(is_last || is_taken(&error)) {
             return Saved::Failed(error);
         }
-        let Ok(path) = commands::keep_in_new_file(source, |path| keeper.keep_at(path)) else {
+        let Ok(path) = commands::save_in_new_file(source, |path| saver.save_at(path)) else {
             return Saved::Failed(error);
         };
         let path = path.display();
         say(format!("{error}. What was edited is kept in {path}; to have it: --edits {path}"));
-        keeper.save().map_or_else(Saved::Failed, |()| Saved::Silent)
+        saver.save().map_or_else(Saved::Failed, |()| Saved::Silent)
     }
 
     /// Saves what would be lost when the program ends now: as [`save`](Self::save), but who
     /// closed the window and was warned gets no new file.
     fn save_last(
         &self,
-        keeper: &mut EditKeeper,
+        saver: &mut EditSaver,
         source: &SourceOptions,
         say: &mut dyn FnMut(String),
     ) -> Result<(), WorldError> {
         if self.is_left {
-            return keeper.save();
+            return saver.save();
         }
-        match Self::save(keeper, source, true, say) {
+        match Self::save(saver, source, true, say) {
             Saved::Failed(error) => Err(error),
-            Saved::Nowhere if keeper.state() == SaveState::NotKept => {
+            Saved::NotPersisted if saver.state() == SaveState::NotKept => {
                 say("edits are not kept".into());
                 Ok(())
             }
-            Saved::Nowhere | Saved::Silent => Ok(()),
+            Saved::NotPersisted | Saved::Silent => Ok(()),
         }
     }
 
@@ -126,25 +126,25 @@ impl Saving {
     fn warning(
         &mut self,
         leaving: Leaving,
-        keeper: &mut EditKeeper,
+        saver: &mut EditSaver,
         (source, read_only): (&SourceOptions, bool),
         say: &mut dyn FnMut(String),
     ) -> Option<String> {
         // Who edits a world, or names a file, wants it saved; one that nobody has named is asked for.
-        let saved = match keeper.can_keep_elsewhere() {
-            true => match Self::save(keeper, source, true, say) {
+        let saved = match saver.can_save_elsewhere() {
+            true => match Self::save(saver, source, true, say) {
                 Saved::Failed(error) => Err(error),
-                Saved::Nowhere | Saved::Silent => Ok(()),
+                Saved::NotPersisted | Saved::Silent => Ok(()),
             },
-            false => keeper.save(),
+            false => saver.save(),
         };
         if self.warned == Some(leaving) {
             return None;
         }
         let why = match saved {
             Err(error) => format!("{error} (Ctrl+S)"),
-            Ok(()) if keeper.state() != SaveState::NotKept => return None,
-            Ok(()) if keeper.lacks_file() => {
+            Ok(()) if saver.state() != SaveState::NotKept => return None,
+            Ok(()) if saver.lacks_file() => {
                 "nothing keeps the edits: Ctrl+S saves them to a new file".into()
             }
             Ok(()) if read_only => "edits are not kept (--read-only)".into(),
@@ -155,15 +155,15 @@ impl Saving {
     }
 
     /// What the title says of it.
-    fn title(&self, keeper: &EditKeeper) -> String {
-        match keeper.state() {
+    fn title(&self, saver: &EditSaver) -> String {
+        match saver.state() {
             SaveState::NotKept | SaveState::Failed(_) if self.warned == Some(Leaving::Close) => {
                 "NOT SAVED: close again to leave without | ".into()
             }
             SaveState::NotKept | SaveState::Failed(_) if self.warned == Some(Leaving::Open) => {
                 "NOT SAVED: open again to go on without | ".into()
             }
-            SaveState::NotKept if keeper.lacks_file() => "edits are not kept (Ctrl+S) | ".into(),
+            SaveState::NotKept if saver.lacks_file() => "edits are not kept (Ctrl+S) | ".into(),
             SaveState::NotKept => "edits are not kept | ".into(),
             SaveState::Unsaved(chunks) => format!("{chunks} chunks unsaved | "),
             SaveState::Failed(reason) => format!("NOT SAVED: {reason} | "),
@@ -174,18 +174,18 @@ impl Saving {
 
     /// The line that is said once of edits that are not saved, those too that failed to be by
     /// themselves.
-    fn line(&mut self, keeper: &EditKeeper, read_only: bool) -> Option<String> {
-        let line = match keeper.state() {
+    fn line(&mut self, saver: &EditSaver, read_only: bool) -> Option<String> {
+        let line = match saver.state() {
             SaveState::NotKept if read_only => {
                 "edits are not kept: the world was opened with --read-only".into()
             }
-            SaveState::NotKept if keeper.lacks_file() => {
+            SaveState::NotKept if saver.lacks_file() => {
                 "nothing keeps the edits: Ctrl+S saves them to a new file, and so does --edits \
                  FILE.drystone from the start"
                     .into()
             }
             SaveState::NotKept => "edits are not kept".into(),
-            SaveState::Failed(reason) if keeper.can_keep_elsewhere() => {
+            SaveState::Failed(reason) if saver.can_save_elsewhere() => {
                 format!(
                     "edits are not saved ({reason}); Ctrl+S tries again, or saves them elsewhere"
                 )
@@ -212,32 +212,32 @@ enum Saved {
     /// The title says it.
     Silent,
     /// Nothing can keep edits.
-    Nowhere,
+    NotPersisted,
     Failed(WorldError),
 }
 
 impl Editing {
     /// Whether the title will have something else to say soon.
     pub(super) fn is_saving(&self) -> bool {
-        matches!(self.editor.keeper_state(), SaveState::Unsaved(_) | SaveState::Failed(_))
+        matches!(self.editor.save_state(), SaveState::Unsaved(_) | SaveState::Failed(_))
     }
 
     /// What time brings: saving that is tried again; what is not saved is said once.
     pub(super) fn look_after(&mut self, args: &SaveArgs) {
         // Half an edit is not saved.
         let is_whole = !self.editor.is_busy();
-        let keeper = self.editor.keeper();
+        let saver = self.editor.saver();
         if is_whole {
-            self.saving.retry(keeper, Instant::now());
+            self.saving.retry(saver, Instant::now());
         }
-        if let Some(line) = self.saving.line(keeper, args.read_only) {
+        if let Some(line) = self.saving.line(saver, args.read_only) {
             output::note(&line);
         }
     }
 
     /// What the title says of saving.
     pub(super) fn saving_title(&mut self) -> String {
-        self.saving.title(self.editor.keeper())
+        self.saving.title(self.editor.saver())
     }
 
     /// Saves what would be lost when the program ends now, but for what was left on purpose.
@@ -245,8 +245,8 @@ impl Editing {
     /// # Errors
     /// What cannot be written, or has no file because none can be made.
     pub(super) fn save_last(&mut self, source: &SourceOptions) -> Result<(), WorldError> {
-        let keeper = self.editor.keeper();
-        self.saving.save_last(keeper, source, &mut |line| output::note(&line))
+        let saver = self.editor.saver();
+        self.saving.save_last(saver, source, &mut |line| output::note(&line))
     }
 }
 
@@ -260,10 +260,10 @@ impl Viewer {
             output::note(&line);
             said = line;
         };
-        let message = match Saving::save(editor.keeper(), &self.options.source, false, say) {
+        let message = match Saving::save(editor.saver(), &self.options.source, false, say) {
             Saved::Silent => said,
-            Saved::Nowhere => "nothing keeps edits".into(),
-            Saved::Failed(error) if editor.keeper().is_keeping() => {
+            Saved::NotPersisted => "nothing keeps edits".into(),
+            Saved::Failed(error) if editor.saver().is_saving_edits() => {
                 // Said by the next frame, even if it was said before.
                 saving.is_told = false;
                 drop(error);
@@ -281,9 +281,9 @@ impl Viewer {
     /// made. What fails is tried once more, and said, when the window is gone.
     pub(super) fn end(&mut self, event_loop: &ActiveEventLoop) {
         self.finish_editing();
-        let keeper = self.editing.editor.keeper();
+        let saver = self.editing.editor.saver();
         let say = &mut |line: String| output::note(&line);
-        drop(Saving::save(keeper, &self.options.source, true, say));
+        drop(Saving::save(saver, &self.options.source, true, say));
         event_loop.exit();
     }
 
@@ -293,7 +293,7 @@ impl Viewer {
         self.finish_editing();
         let Editing { saving, editor, .. } = &mut self.editing;
         let how = (&self.options.source, self.save.read_only);
-        match saving.warning(Leaving::Open, editor.keeper(), how, &mut |line| output::note(&line)) {
+        match saving.warning(Leaving::Open, editor.saver(), how, &mut |line| output::note(&line)) {
             Some(why) => {
                 self.say(&format!("{why}; or open it again to go on without"));
                 false
@@ -308,7 +308,7 @@ impl Viewer {
         self.finish_editing();
         let Editing { saving, editor, .. } = &mut self.editing;
         let how = (&self.options.source, self.save.read_only);
-        match saving.warning(Leaving::Close, editor.keeper(), how, &mut |line| output::note(&line))
+        match saving.warning(Leaving::Close, editor.saver(), how, &mut |line| output::note(&line))
         {
             Some(why) => {
                 output::note(&format!("{why}; or close again to leave without"));

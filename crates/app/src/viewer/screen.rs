@@ -11,7 +11,7 @@ use drystone_render::{
     Cull, DrawStats, HeldStats, Image, Overlay, RenderError, Renderer, View, WindowTarget,
 };
 use drystone_voxel::MaterialTable;
-use drystone_world::LevelData;
+use drystone_world::LodData;
 use winit::{
     dpi::PhysicalSize,
     event_loop::{ActiveEventLoop, OwnedDisplayHandle},
@@ -149,7 +149,7 @@ impl Screen {
     }
 
     /// The world, where what is shown of it follows the eye, and whether that lags behind.
-    pub(super) fn levels(&self) -> Option<(&LevelData, bool)> {
+    pub(super) fn levels(&self) -> Option<(&LodData, bool)> {
         self.next.as_ref().map_or(&self.scene, |(next, _)| next).levels()
     }
 

@@ -12,20 +12,20 @@ use winit::event_loop::ActiveEventLoop;
 
 use super::{
     Viewer,
-    signals::{Wish, Wishes},
+    signals::{WindowRequest, WindowRequests},
 };
 
 /// Writes pictures, each on a thread, and tells the viewer.
 pub(super) struct Screenshots {
-    wishes: Wishes,
+    wishes: WindowRequests,
     writing: Vec<JoinHandle<()>>,
 }
 
 /// No folder has more of them.
-const MOST: u32 = 1_000_000;
+const MAX: u32 = 1_000_000;
 
 impl Screenshots {
-    pub(super) const fn new(wishes: Wishes) -> Self {
+    pub(super) const fn new(wishes: WindowRequests) -> Self {
         Self { wishes, writing: Vec::new() }
     }
 
@@ -37,7 +37,7 @@ impl Screenshots {
                 Ok(path) => format!("the picture is in {}", path.display()),
                 Err(error) => format!("the picture is not saved: {error}"),
             };
-            wishes.send(Wish::Say(line));
+            wishes.send(WindowRequest::Say(line));
         }));
     }
 
@@ -69,7 +69,7 @@ fn save(folder: &Path, picture: &Image) -> Result<PathBuf, RenderError> {
         reason: error.to_string(),
     };
     let mut path = PathBuf::new();
-    for number in 1..MOST {
+    for number in 1..MAX {
         path = folder.join(format!("drystone-{number}.png"));
         // Whoever makes the file has its name: nobody else writes there.
         match OpenOptions::new().write(true).create_new(true).open(&path) {

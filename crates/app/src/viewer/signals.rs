@@ -15,7 +15,7 @@ use super::opening::Loaded;
 use crate::{AppError, output};
 
 /// What is asked of the viewer from outside of its window.
-pub(super) enum Wish {
+pub(super) enum WindowRequest {
     /// To save and to end.
     End,
     /// To say this.
@@ -32,21 +32,21 @@ pub(super) enum Wish {
 
 /// Sends wishes to the window's thread, from any thread.
 #[derive(Clone)]
-pub(super) struct Wishes(Arc<dyn Fn(Wish) -> bool + Send + Sync>);
+pub(super) struct WindowRequests(Arc<dyn Fn(WindowRequest) -> bool + Send + Sync>);
 
-impl Wishes {
+impl WindowRequests {
     /// Sends through `send`, which returns whether the window's thread will receive the wish.
-    pub(super) fn new(send: impl Fn(Wish) -> bool + Send + Sync + 'static) -> Self {
+    pub(super) fn new(send: impl Fn(WindowRequest) -> bool + Send + Sync + 'static) -> Self {
         Self(Arc::new(send))
     }
 
     /// Sends to the event loop of `proxy`.
-    pub(super) fn to(proxy: EventLoopProxy<Wish>) -> Self {
+    pub(super) fn to(proxy: EventLoopProxy<WindowRequest>) -> Self {
         Self::new(move |wish| proxy.send_event(wish).is_ok())
     }
 
     /// Sends a wish. Returns whether the viewer still runs; after its end, the wish is dropped.
-    pub(super) fn send(&self, wish: Wish) -> bool {
+    pub(super) fn send(&self, wish: WindowRequest) -> bool {
         (self.0)(wish)
     }
 }
@@ -76,8 +76,8 @@ impl Ended {
 /// Has the viewer save and end, and waits until it has saved, no longer than `limit`. Whether it
 /// has: at once where no viewer runs any more.
 #[cfg(any(windows, test))]
-fn end_and_wait(wishes: &Wishes, ended: &Ended, limit: Duration) -> bool {
-    !wishes.send(Wish::End) || ended.wait(limit)
+fn end_and_wait(wishes: &WindowRequests, ended: &Ended, limit: Duration) -> bool {
+    !wishes.send(WindowRequest::End) || ended.wait(limit)
 }
 
 /// How long Windows lets a program that it ends take, less a little.
@@ -89,12 +89,12 @@ const INTERRUPTED: i32 = 130;
 
 /// Has Ctrl+C in the terminal, and a system that ends programs, end the viewer as it ends by
 /// itself; asked again, it ends at once. What is on disk by then is whole.
-pub(super) fn listen(wishes: Wishes, ended: Ended) {
+pub(super) fn listen(wishes: WindowRequests, ended: Ended) {
     let closing = wishes.clone();
     let was_asked = AtomicBool::new(false);
     let asked = move || {
         let again = was_asked.swap(true, Ordering::Relaxed);
-        if again || !wishes.send(Wish::End) {
+        if again || !wishes.send(WindowRequest::End) {
             process::exit(INTERRUPTED);
         }
     };
@@ -122,16 +122,16 @@ mod tests {
     fn who_ends_the_program_waits_until_it_has_saved() {
         const PATIENCE: Duration = Duration::from_secs(60);
         let (sent, asked) = mpsc::channel();
-        let wishes = Wishes::new(move |wish| sent.send(wish).is_ok());
+        let wishes = WindowRequests::new(move |wish| sent.send(wish).is_ok());
         let ended = Ended::default();
         assert!(!end_and_wait(&wishes, &ended, Duration::ZERO), "nobody has saved");
-        assert!(matches!(asked.recv().unwrap(), Wish::End));
+        assert!(matches!(asked.recv().unwrap(), WindowRequest::End));
         let (returned, result) = mpsc::channel();
         let waiting = {
             let (wishes, ended) = (wishes.clone(), ended.clone());
             thread::spawn(move || returned.send(end_and_wait(&wishes, &ended, PATIENCE)))
         };
-        assert!(matches!(asked.recv().unwrap(), Wish::End));
+        assert!(matches!(asked.recv().unwrap(), WindowRequest::End));
         assert!(result.try_recv().is_err(), "it returned before anything was saved");
         ended.set();
         assert!(result.recv().unwrap());

@@ -11,7 +11,7 @@ use drystone_world::{CommitPolicy, Edit, EditedSource, VoxelShape, World, open_s
 use winit::error::EventLoopError;
 
 use super::{
-    Loaded, Viewer, Wishes,
+    Loaded, Viewer, WindowRequests,
     opening::{First, options_for},
 };
 use crate::{
@@ -46,10 +46,10 @@ fn edited(source_path: &Path) -> Viewer {
         quads: Vec::new(),
     };
     let first = First::Ready(Box::new(loaded));
-    let wishes = Wishes::new(|_| false);
+    let wishes = WindowRequests::new(|_| false);
     let mut viewer = Viewer::begin(first, asked.save, Settings::default(), wishes);
-    viewer.editing.editor.keeper().take(&world, &edit);
-    assert_eq!(viewer.editing.editor.keeper().state(), SaveState::NotKept);
+    viewer.editing.editor.saver().take(&world, &edit);
+    assert_eq!(viewer.editing.editor.saver().state(), SaveState::NotKept);
     viewer
 }
 

@@ -11,9 +11,9 @@ use crate::program::data_or_skip;
 /// Each unit face that the mesh covers, with its material and how often it is covered.
 fn faces(mesh: &ChunkMesh) -> HashMap<(bool, Face, [u32; 3], u16), u32> {
     let mut faces = HashMap::new();
-    for (quad, see_through) in mesh.iter() {
+    for (quad, translucent) in mesh.iter() {
         for (face, position) in unit_faces(quad) {
-            *faces.entry((see_through, face, position, quad.material())).or_insert(0) += 1;
+            *faces.entry((translucent, face, position, quad.material())).or_insert(0) += 1;
         }
     }
     faces

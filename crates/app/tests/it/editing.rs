@@ -4,14 +4,14 @@
 use std::{path::Path, sync::Arc};
 
 use drystone::scene::{
-    self, BackendKind, EditAction, EditKeeper, EditScene, Edited, Editor, KeptBy, LevelScene,
+    self, BackendKind, EditAction, EditSaver, EditScene, Edited, Editor, KeptBy, LodScene,
     RendererKind, SaveState, Scene, Size, ray_through,
 };
 use drystone_render::{Camera, Image, View};
 use drystone_voxel::{Material, VoxelPos};
 use drystone_world::{
-    CommitPolicy, EditedSource, GeneratedWorld, GeneratorConfig, ImportOptions, LevelConfig,
-    LevelData, LevelTree, Source, StoredWorld, VoxelShape, World, import, open_source,
+    CommitPolicy, EditedSource, GeneratedWorld, GeneratorConfig, ImportOptions, LodConfig,
+    LodData, LodTree, Source, StoredWorld, VoxelShape, World, import, open_source,
 };
 use glam::DVec3;
 
@@ -30,7 +30,7 @@ impl Shown for Scene {
     }
 }
 
-impl Shown for LevelScene {
+impl Shown for LodScene {
     fn shot(&mut self, view: &View) -> Image {
         self.settle(view, SIZE, |_| {}).unwrap();
         self.picture(view).unwrap().0
@@ -44,11 +44,11 @@ fn world_scene(world: World) -> Scene {
     Scene::new(world, &quads, renderer).unwrap()
 }
 
-fn level_scene(data: Arc<LevelData>) -> LevelScene {
-    let room = LevelScene::ROOM;
+fn lod_scene(data: Arc<LodData>) -> LodScene {
+    let room = LodScene::ROOM;
     let renderer = scene::open_renderer(RendererKind::Pool, BackendKind::Soft, SIZE, room).unwrap();
-    let tree = LevelTree::new(data, LevelConfig::default()).unwrap();
-    LevelScene::new(tree, renderer).unwrap()
+    let tree = LodTree::new(data, LodConfig::default()).unwrap();
+    LodScene::new(tree, renderer).unwrap()
 }
 
 fn generated() -> Box<dyn Source> {
@@ -108,13 +108,13 @@ fn a_world_session(source: impl Fn() -> Box<dyn Source>, view: &View, folder: &P
     let path = folder.join("edits.drystone");
     let edited = edits_beside(source(), &path);
     let mut scene = world_scene(World::load(edited.as_ref()).unwrap());
-    let mut editor = Editor::new(EditKeeper::new(KeptBy::Source(edited.into())));
-    assert_eq!(editor.keeper_state(), SaveState::Unedited);
+    let mut editor = Editor::new(EditSaver::new(KeptBy::Source(edited.into())));
+    assert_eq!(editor.save_state(), SaveState::Unedited);
     let [before, after] = session(&mut scene, &mut editor, view);
     // What is shown is what the world holds.
     assert!(world_scene(scene.world().clone()).shot(view) == after);
-    editor.keeper().save().unwrap();
-    assert_eq!(editor.keeper_state(), SaveState::Saved);
+    editor.saver().save().unwrap();
+    assert_eq!(editor.save_state(), SaveState::Saved);
     drop(editor);
     let again = EditedSource::open_read_only(source(), &path).unwrap();
     assert!(world_scene(World::load(&again).unwrap()).shot(view) == after, "opened again");
@@ -131,20 +131,20 @@ fn a_maze_is_edited_and_opened_again() {
     let Some(maze) = data_or_skip("a_maze_is_edited_and_opened_again", "maze.vox") else { return };
     let bytes = std::fs::read(&maze).unwrap();
     let source = || open_source(Some(&maze)).unwrap();
-    let outlook = scene::outlook(&World::load(source().as_ref()).unwrap(), SIZE.aspect());
-    a_world_session(source, &View::new(outlook.camera), &scratch("editing-maze"));
+    let default_view = scene::default_view(&World::load(source().as_ref()).unwrap(), SIZE.aspect());
+    a_world_session(source, &View::new(default_view.camera), &scratch("editing-maze"));
     assert!(std::fs::read(&maze).unwrap() == bytes, "the file itself stays as it is");
 }
 
 /// The same at levels of detail: edits beside the source, and in a stored world itself.
 fn a_level_session(open: impl Fn() -> Box<dyn Source>) {
-    let data = Arc::new(LevelData::new(open(), 64 << 20));
-    let mut editor = Editor::new(EditKeeper::new(KeptBy::Levels(Arc::clone(&data))));
-    let mut scene = level_scene(Arc::clone(&data));
+    let data = Arc::new(LodData::new(open(), 64 << 20));
+    let mut editor = Editor::new(EditSaver::new(KeptBy::Levels(Arc::clone(&data))));
+    let mut scene = lod_scene(Arc::clone(&data));
     let [_, after] = session(&mut scene, &mut editor, &view());
-    assert!(level_scene(Arc::clone(&data)).shot(&view()) == after, "shown by another");
-    editor.keeper().save().unwrap();
-    assert_eq!(editor.keeper_state(), SaveState::Saved);
+    assert!(lod_scene(Arc::clone(&data)).shot(&view()) == after, "shown by another");
+    editor.saver().save().unwrap();
+    assert_eq!(editor.save_state(), SaveState::Saved);
     drop((editor, scene));
     // Its threads may hold it for a moment.
     let start = std::time::Instant::now();
@@ -152,8 +152,8 @@ fn a_level_session(open: impl Fn() -> Box<dyn Source>) {
         std::thread::sleep(std::time::Duration::from_millis(5));
     }
     drop(data);
-    let again = Arc::new(LevelData::new(open(), 64 << 20));
-    assert!(level_scene(again).shot(&view()) == after, "opened again");
+    let again = Arc::new(LodData::new(open(), 64 << 20));
+    assert!(lod_scene(again).shot(&view()) == after, "opened again");
 }
 
 #[test]
@@ -177,7 +177,7 @@ fn every_mesh_that_an_edit_touches_changes() {
     let world = World::load(generated().as_ref()).unwrap();
     let view = view();
     let mut scene = world_scene(world);
-    let mut editor = Editor::new(EditKeeper::new(KeptBy::Nobody));
+    let mut editor = Editor::new(EditSaver::new(KeptBy::Nobody));
     let at = VoxelPos::new;
     for (center, radius_voxels) in [(at(96, 64, 96), 0), (at(95, 40, 90), 30), (at(64, 50, 64), 1)]
     {
@@ -189,7 +189,7 @@ fn every_mesh_that_an_edit_touches_changes() {
             assert!(scene.shot(&view) == fresh, "{shape:?} of {material:?}");
         }
     }
-    assert_eq!(editor.keeper_state(), SaveState::NotKept);
+    assert_eq!(editor.save_state(), SaveState::NotKept);
     let touched = editor.touched().unwrap();
     assert!(touched.contains(at(95, 40, 60)) && touched.contains(at(95, 70, 90)), "{touched:?}");
     assert!(!touched.contains(at(95, 71, 90)), "{touched:?}");
@@ -198,9 +198,9 @@ fn every_mesh_that_an_edit_touches_changes() {
 /// What cannot be reached, or is so already, is said.
 #[test]
 fn what_changes_nothing_is_told() {
-    let data = Arc::new(LevelData::new(generated(), 16 << 20));
-    let mut scene = level_scene(data);
-    let mut editor = Editor::new(EditKeeper::new(KeptBy::Nobody));
+    let data = Arc::new(LodData::new(generated(), 16 << 20));
+    let mut scene = lod_scene(data);
+    let mut editor = Editor::new(EditSaver::new(KeptBy::Nobody));
     let up = Camera::look_at(DVec3::new(50.0, 400.0, 50.0), DVec3::new(51.0, 900.0, 50.0));
     let ray = ray_through(&up, [0.0, 0.0], 1.0);
     for action in [EditAction::Remove, EditAction::Place, EditAction::Pick] {
@@ -210,6 +210,6 @@ fn what_changes_nothing_is_told() {
     assert_eq!(editor.fill(&mut scene, &sky, Material(1)).unwrap(), Edited::Nothing);
     let vast = VoxelShape::cube(VoxelPos::new(0, 0, 0), 5_000);
     assert!(editor.fill(&mut scene, &vast, Material(1)).is_err());
-    assert_eq!(editor.keeper_state(), SaveState::Unedited);
+    assert_eq!(editor.save_state(), SaveState::Unedited);
     assert_eq!(editor.history().undo_count(), 0);
 }

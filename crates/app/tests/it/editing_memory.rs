@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use drystone::scene::{EditError, EditKeeper, EditScene, Edited, Editor, KeptBy, SaveState};
+use drystone::scene::{EditError, EditSaver, EditScene, Edited, Editor, KeptBy, SaveState};
 use drystone_voxel::{Material, VoxelPos};
 use drystone_world::{
-    CommitPolicy, Edit, EditedSource, GeneratedWorld, GeneratorConfig, LevelData, Source,
+    CommitPolicy, Edit, EditedSource, GeneratedWorld, GeneratorConfig, LodData, Source,
     VoxelShape, World,
 };
 
-use crate::editing_parts::{level_scene, world_scene};
+use crate::editing_parts::{lod_scene, world_scene};
 use crate::program::scratch;
 
 const LIMIT_BYTES: usize = 1 << 20;
@@ -26,25 +26,25 @@ fn ball(n: i32) -> VoxelShape {
 
 /// Edits until no more may be, taking some back between; returns how many were done.
 fn edit_until_full(editor: &mut Editor, scene: &mut dyn EditScene, twin: &mut World) -> i32 {
-    let mut most_undo = 0;
+    let mut max_undo = 0;
     for n in 0..1_000 {
         let shape = ball(n);
         let edit = Edit::fill(&*twin, &shape, Material(2)).unwrap();
         match editor.fill(scene, &shape, Material(2)) {
             Ok(Edited::Voxels(count)) => assert_eq!(count, edit.voxel_count()),
             Err(EditError::Full { held_bytes, more_bytes, limit_bytes }) => {
-                assert_eq!((limit_bytes, held_bytes), (LIMIT_BYTES, editor.keeper().held_bytes()));
+                assert_eq!((limit_bytes, held_bytes), (LIMIT_BYTES, editor.saver().held_bytes()));
                 assert!(held_bytes + more_bytes > limit_bytes && held_bytes <= limit_bytes);
                 assert!(n > 8, "{n}");
                 // The oldest could not be taken back any more, before anything was refused.
-                assert!(editor.history().undo_count() < most_undo.max(2), "{n}");
+                assert!(editor.history().undo_count() < max_undo.max(2), "{n}");
                 return n;
             }
             other => panic!("{other:?}"),
         }
         twin.apply(&edit);
-        most_undo = most_undo.max(editor.history().undo_count());
-        let taken = editor.keeper().held_bytes() + editor.history().size_bytes();
+        max_undo = max_undo.max(editor.history().undo_count());
+        let taken = editor.saver().held_bytes() + editor.history().size_bytes();
         assert!(taken <= LIMIT_BYTES, "{taken} bytes after {n}");
     }
     panic!("never refused");
@@ -60,10 +60,10 @@ fn is_same(scene: &dyn EditScene, twin: &World) {
 fn edits_that_nothing_keeps_end_at_a_limit_and_go_on_when_saved() {
     let mut twin = World::load(generated().as_ref()).unwrap();
     let source = EditedSource::without_file(generated(), CommitPolicy::default()).unwrap();
-    let data = Arc::new(LevelData::new(Box::new(source), 16 << 20));
-    let keeper = EditKeeper::new(KeptBy::Levels(Arc::clone(&data)));
-    let mut editor = Editor::new(keeper).with_memory(LIMIT_BYTES);
-    let mut scene = level_scene(data);
+    let data = Arc::new(LodData::new(Box::new(source), 16 << 20));
+    let saver = EditSaver::new(KeptBy::Levels(Arc::clone(&data)));
+    let mut editor = Editor::new(saver).with_memory(LIMIT_BYTES);
+    let mut scene = lod_scene(data);
     let done = edit_until_full(&mut editor, &mut scene, &mut twin);
     is_same(&scene, &twin);
     // What there is can be taken back and done again, as far as it is remembered.
@@ -75,15 +75,15 @@ fn edits_that_nothing_keeps_end_at_a_limit_and_go_on_when_saved() {
     }
     // With a file there is room again.
     let path = scratch("editing-memory").join("edits.drystone");
-    editor.keeper().keep_at(&path).unwrap();
-    editor.keeper().save().unwrap();
-    assert_eq!((editor.keeper_state(), editor.keeper().held_bytes()), (SaveState::Saved, 0));
+    editor.saver().save_at(&path).unwrap();
+    editor.saver().save().unwrap();
+    assert_eq!((editor.save_state(), editor.saver().held_bytes()), (SaveState::Saved, 0));
     editor.redo(&mut scene).unwrap();
     is_same(&scene, &twin);
     for n in done..done + 20 {
         editor.fill(&mut scene, &ball(n), Material(3)).unwrap();
     }
-    editor.keeper().save().unwrap();
+    editor.saver().save().unwrap();
     let saved = EditedSource::open_read_only(generated(), &path).unwrap();
     let saved = World::load(&saved).unwrap();
     for (at, chunk) in saved.iter() {
@@ -95,7 +95,7 @@ fn edits_that_nothing_keeps_end_at_a_limit_and_go_on_when_saved() {
 fn edits_of_a_world_in_memory_end_at_a_limit() {
     let mut twin = World::load(generated().as_ref()).unwrap();
     let mut scene = world_scene(twin.clone());
-    let mut editor = Editor::new(EditKeeper::new(KeptBy::Nobody)).with_memory(LIMIT_BYTES);
+    let mut editor = Editor::new(EditSaver::new(KeptBy::Nobody)).with_memory(LIMIT_BYTES);
     edit_until_full(&mut editor, &mut scene, &mut twin);
     is_same(&scene, &twin);
 }

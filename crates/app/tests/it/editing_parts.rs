@@ -4,14 +4,14 @@
 use std::{sync::Arc, time::Duration};
 
 use drystone::scene::{
-    BackendKind, EditKeeper, EditScene, EditStep, Edited, Editor, KeptBy, LevelScene, RendererKind,
+    BackendKind, EditSaver, EditScene, EditStep, Edited, Editor, KeptBy, LodScene, RendererKind,
     Room, SaveState, Scene, Size, mesh_world, open_renderer,
 };
 use drystone_render::{Camera, View};
 use drystone_testing::Random;
 use drystone_voxel::{Chunk, ChunkPos, Material, VoxelPos};
 use drystone_world::{
-    CommitPolicy, EditedSource, GeneratedWorld, GeneratorConfig, LevelConfig, LevelData, LevelTree,
+    CommitPolicy, EditedSource, GeneratedWorld, GeneratorConfig, LodConfig, LodData, LodTree,
     Source, VoxelBox, VoxelShape, World,
 };
 use glam::DVec3;
@@ -33,11 +33,11 @@ pub(crate) fn world_scene(world: World) -> Scene {
     Scene::new(world, &quads, renderer).unwrap()
 }
 
-pub(crate) fn level_scene(data: Arc<LevelData>) -> LevelScene {
-    let (kind, room) = (RendererKind::Pool, LevelScene::ROOM);
+pub(crate) fn lod_scene(data: Arc<LodData>) -> LodScene {
+    let (kind, room) = (RendererKind::Pool, LodScene::ROOM);
     let renderer = open_renderer(kind, BackendKind::Soft, SIZE, room).unwrap();
-    let config = LevelConfig { threads: 0, ..LevelConfig::default() };
-    LevelScene::new(LevelTree::new(data, config).unwrap(), renderer).unwrap()
+    let config = LodConfig { threads: 0, ..LodConfig::default() };
+    LodScene::new(LodTree::new(data, config).unwrap(), renderer).unwrap()
 }
 
 fn view() -> View {
@@ -172,7 +172,7 @@ fn run(
 fn a_world_is_edited_in_parts_as_if_at_once() {
     for seed in [1, 2] {
         let mut scene = world_scene(World::load(generated().as_ref()).unwrap());
-        let mut editor = Editor::new(EditKeeper::new(KeptBy::Nobody));
+        let mut editor = Editor::new(EditSaver::new(KeptBy::Nobody));
         run(seed, &mut scene, &mut editor, &mut |_, _| {});
         let fresh = world_scene(scene.world().clone()).picture(&view()).unwrap().0;
         assert!(scene.picture(&view()).unwrap().0 == fresh, "what is shown is what there is");
@@ -184,13 +184,13 @@ fn levels_are_edited_in_parts_as_if_at_once() {
     for seed in [3, 4] {
         let path = scratch("editing-parts").join(format!("edits-{seed}.drystone"));
         let source = EditedSource::open(generated(), &path, CommitPolicy::default()).unwrap();
-        let data = Arc::new(LevelData::new(Box::new(source), 64 << 20));
-        let mut editor = Editor::new(EditKeeper::new(KeptBy::Levels(Arc::clone(&data))));
-        let mut scene = level_scene(Arc::clone(&data));
+        let data = Arc::new(LodData::new(Box::new(source), 64 << 20));
+        let mut editor = Editor::new(EditSaver::new(KeptBy::Levels(Arc::clone(&data))));
+        let mut scene = lod_scene(Arc::clone(&data));
         scene.settle(&view(), SIZE, |_| {}).unwrap();
         run(seed, &mut scene, &mut editor, &mut |editor, twin| {
-            editor.keeper().save().unwrap();
-            assert_eq!(editor.keeper_state(), SaveState::Saved);
+            editor.saver().save().unwrap();
+            assert_eq!(editor.save_state(), SaveState::Saved);
             let again = EditedSource::open_read_only(generated(), &path).unwrap();
             let again = World::load(&again).unwrap();
             let air = Chunk::new(32, Material::AIR);
@@ -198,7 +198,7 @@ fn levels_are_edited_in_parts_as_if_at_once() {
         });
         scene.settle(&view(), SIZE, |_| {}).unwrap();
         let fresh = {
-            let mut fresh = level_scene(data);
+            let mut fresh = lod_scene(data);
             fresh.settle(&view(), SIZE, |_| {}).unwrap();
             fresh.picture(&view()).unwrap().0
         };
@@ -211,7 +211,7 @@ fn levels_are_edited_in_parts_as_if_at_once() {
 fn a_world_shows_an_edit_as_a_whole() {
     let mut scene = world_scene(World::load(generated().as_ref()).unwrap());
     let before = scene.picture(&view()).unwrap().0;
-    let mut editor = Editor::new(EditKeeper::new(KeptBy::Nobody));
+    let mut editor = Editor::new(EditSaver::new(KeptBy::Nobody));
     let ball = VoxelShape::Sphere { center: VoxelPos::new(64, 60, 64), radius_voxels: 40 };
     assert_eq!(editor.fill(&mut scene, &ball, Material(1)).unwrap(), Edited::Begun);
     let mut frames = 0;
@@ -232,7 +232,7 @@ fn a_world_shows_an_edit_as_a_whole() {
 #[test]
 fn no_more_is_begun_than_can_wait() {
     let mut scene = world_scene(World::load(generated().as_ref()).unwrap());
-    let mut editor = Editor::new(EditKeeper::new(KeptBy::Nobody));
+    let mut editor = Editor::new(EditSaver::new(KeptBy::Nobody));
     let ball = VoxelShape::Sphere { center: VoxelPos::new(64, 60, 64), radius_voxels: 40 };
     assert_eq!(editor.fill(&mut scene, &ball, Material(1)).unwrap(), Edited::Begun);
     let one = |n: i32| VoxelShape::voxel(VoxelPos::new(n, 120, 3));

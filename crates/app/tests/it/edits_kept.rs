@@ -9,7 +9,7 @@ use std::{
     },
 };
 
-use drystone::scene::{EditKeeper, EditScene, Editor, KeptBy, Reread, SaveState};
+use drystone::scene::{EditSaver, EditScene, Editor, KeptBy, Reread, SaveState};
 use drystone_render::{Image, RenderError};
 use drystone_voxel::{Chunk, ChunkPos, Material, MaterialTable, VoxelPos};
 use drystone_world::{
@@ -119,20 +119,20 @@ impl EditScene for Unseen {
 fn what_cannot_be_saved_is_kept_and_saved_later() {
     let store = Arc::new(Faulty::default());
     let source = Arc::new(FaultySource(Arc::clone(&store)));
-    let mut editor = Editor::new(EditKeeper::new(KeptBy::Source(source)));
+    let mut editor = Editor::new(EditSaver::new(KeptBy::Source(source)));
     let mut world = Unseen(World::new("faulty", MaterialTable::new()));
     let edit = |editor: &mut Editor, world: &mut Unseen, x: i32| {
         let shape = VoxelShape::cube(VoxelPos::new(x, 5, 5), 3);
         editor.fill(world, &shape, Material(1)).unwrap();
     };
     edit(&mut editor, &mut world, 10);
-    assert_eq!(editor.keeper_state(), SaveState::Unsaved(1));
+    assert_eq!(editor.save_state(), SaveState::Unsaved(1));
     store.is_broken.store(true, Ordering::Relaxed);
     for x in [50, 100, 12, 300] {
         edit(&mut editor, &mut world, x);
-        assert!(matches!(editor.keeper_state(), SaveState::Unsaved(_) | SaveState::Failed(_)));
+        assert!(matches!(editor.save_state(), SaveState::Unsaved(_) | SaveState::Failed(_)));
     }
-    assert!(matches!(editor.keeper_state(), SaveState::Failed(reason) if reason.contains("space")));
+    assert!(matches!(editor.save_state(), SaveState::Failed(reason) if reason.contains("space")));
     // A stroke of a brush asks a store that has refused no more, but after a while.
     let asked = || store.asked.load(Ordering::Relaxed);
     let before = asked();
@@ -143,17 +143,17 @@ fn what_cannot_be_saved_is_kept_and_saved_later() {
     let most = start.elapsed().as_secs() as u32 / 2 + 1;
     assert!(asked() - before <= most, "{} of 300", asked() - before);
     for _ in 0..3 {
-        let line = editor.keeper().save().unwrap_err().to_string();
+        let line = editor.saver().save().unwrap_err().to_string();
         assert!(line.contains("faulty.drystone") && line.contains("space"), "{line}");
-        assert!(matches!(editor.keeper_state(), SaveState::Failed(_)));
+        assert!(matches!(editor.save_state(), SaveState::Failed(_)));
     }
     for _ in 0..300 {
         editor.undo(&mut world).unwrap();
     }
     editor.undo(&mut world).unwrap();
     store.is_broken.store(false, Ordering::Relaxed);
-    editor.keeper().save().unwrap();
-    assert_eq!(editor.keeper_state(), SaveState::Saved);
+    editor.saver().save().unwrap();
+    assert_eq!(editor.save_state(), SaveState::Saved);
     let on_disk = store.on_disk.lock().unwrap();
     for (position, chunk) in world.0.iter() {
         assert!(on_disk.get(&position).is_some_and(|it| it.iter().eq(chunk.iter())));
@@ -173,7 +173,7 @@ fn what_is_saved_while_the_source_is_read_is_read_once_more() {
     let source: Arc<dyn Source> = Arc::new(FaultySource(Arc::clone(&store)));
     let kept_by = || KeptBy::Source(Arc::clone(&source));
     let read = || Unseen(World::load(source.as_ref()).unwrap());
-    let (mut editor, mut world) = (Editor::new(EditKeeper::new(kept_by())), read());
+    let (mut editor, mut world) = (Editor::new(EditSaver::new(kept_by())), read());
     let edit = |editor: &mut Editor, world: &mut Unseen, x: i32| {
         let shape = VoxelShape::cube(VoxelPos::new(x, 5, 5), 3);
         editor.fill(world, &shape, Material(1)).unwrap();
@@ -181,31 +181,31 @@ fn what_is_saved_while_the_source_is_read_is_read_once_more() {
     store.is_broken.store(true, Ordering::Relaxed);
     // The store takes the first and cannot write it: then it takes no more.
     edit(&mut editor, &mut world, 10);
-    assert!(matches!(editor.keeper_state(), SaveState::Failed(_)));
-    let lacked = editor.keeper().lacked_count();
+    assert!(matches!(editor.save_state(), SaveState::Failed(_)));
+    let lacked = editor.saver().lacked_count();
     assert_eq!((lacked, read().0.solid_count()), (0, world.0.solid_count()));
-    assert_eq!(editor.keeper().reread(lacked), Reread::Whole);
+    assert_eq!(editor.saver().reread(lacked), Reread::Whole);
 
     edit(&mut editor, &mut world, 20);
-    let lacked = editor.keeper().lacked_count();
+    let lacked = editor.saver().lacked_count();
     let outdated = read();
-    assert_eq!(editor.keeper().reread(lacked), Reread::Without(1));
+    assert_eq!(editor.saver().reread(lacked), Reread::Without(1));
     store.is_broken.store(false, Ordering::Relaxed);
-    editor.keeper().save().unwrap();
-    assert_eq!(editor.keeper_state(), SaveState::Saved);
+    editor.saver().save().unwrap();
+    assert_eq!(editor.save_state(), SaveState::Saved);
     assert!(outdated.0.solid_count() < world.0.solid_count());
-    assert_eq!(editor.keeper().reread(lacked), Reread::Outdated);
+    assert_eq!(editor.saver().reread(lacked), Reread::Outdated);
 
-    let lacked = editor.keeper().lacked_count();
+    let lacked = editor.saver().lacked_count();
     let mut world = read();
-    assert_eq!(editor.keeper().reread(lacked), Reread::Whole);
-    editor.set_keeper(EditKeeper::new(kept_by()));
-    assert_eq!((editor.edit_count(), editor.keeper_state()), (2, SaveState::Saved));
+    assert_eq!(editor.saver().reread(lacked), Reread::Whole);
+    editor.set_saver(EditSaver::new(kept_by()));
+    assert_eq!((editor.edit_count(), editor.save_state()), (2, SaveState::Saved));
     edit(&mut editor, &mut world, 25);
     editor.undo(&mut world).unwrap();
     editor.undo(&mut world).unwrap();
     editor.redo(&mut world).unwrap();
-    editor.keeper().save().unwrap();
+    editor.saver().save().unwrap();
     assert_eq!((editor.edit_count(), read().0.solid_count()), (6, world.0.solid_count()));
     assert_eq!(world.0.solid_count(), 2 * outdated.0.solid_count());
 }
@@ -281,7 +281,7 @@ fn source() -> Box<GeneratedWorld> {
 fn unkept() -> (Unseen, Editor) {
     let unkept = EditedSource::without_file(source(), CommitPolicy::default()).unwrap();
     let world = Unseen(World::load(&unkept).unwrap());
-    (world, Editor::new(EditKeeper::new(KeptBy::Source(Arc::new(unkept)))))
+    (world, Editor::new(EditSaver::new(KeptBy::Source(Arc::new(unkept)))))
 }
 
 fn edit(editor: &mut Editor, world: &mut Unseen, x: i32) {
@@ -297,19 +297,19 @@ fn edits_get_a_file_later() {
     let (mut world, mut editor) = unkept();
     for x in [12, 40] {
         edit(&mut editor, &mut world, x);
-        editor.keeper().save().unwrap();
-        assert_eq!(editor.keeper_state(), SaveState::NotKept);
+        editor.saver().save().unwrap();
+        assert_eq!(editor.save_state(), SaveState::NotKept);
     }
     std::fs::write(&path, "something else").unwrap();
-    assert!(editor.keeper().keep_at(&path).is_err());
-    assert_eq!(editor.keeper_state(), SaveState::NotKept);
+    assert!(editor.saver().save_at(&path).is_err());
+    assert_eq!(editor.save_state(), SaveState::NotKept);
     assert!(std::fs::read(&path).unwrap() == b"something else");
     std::fs::remove_file(&path).unwrap();
-    editor.keeper().keep_at(&path).unwrap();
-    editor.keeper().save().unwrap();
-    assert_eq!(editor.keeper_state(), SaveState::Saved);
+    editor.saver().save_at(&path).unwrap();
+    editor.saver().save().unwrap();
+    assert_eq!(editor.save_state(), SaveState::Saved);
     edit(&mut editor, &mut world, 50);
-    editor.keeper().save().unwrap();
+    editor.saver().save().unwrap();
     drop(editor);
     let saved = World::load(&EditedSource::open_read_only(source(), &path).unwrap()).unwrap();
     assert_eq!(saved.solid_count(), world.0.solid_count());
@@ -323,19 +323,19 @@ fn edits_get_a_file_later() {
 fn edits_get_a_file_in_memory_later() {
     let (mut world, mut editor) = unkept();
     edit(&mut editor, &mut world, 12);
-    let refused = editor.keeper().keep_in(&MemoryFile::new("tiny", 100)).unwrap_err();
+    let refused = editor.saver().save_in(&MemoryFile::new("tiny", 100)).unwrap_err();
     assert!(refused.to_string().contains("there is room in memory"), "{refused}");
-    assert_eq!((editor.keeper_state(), editor.edit_count()), (SaveState::NotKept, 1));
+    assert_eq!((editor.save_state(), editor.edit_count()), (SaveState::NotKept, 1));
 
     let file = MemoryFile::new("edits.drystone", 16 << 20);
-    editor.keeper().keep_in(&file).unwrap();
-    assert!(matches!(editor.keeper_state(), SaveState::Unsaved(_)));
-    editor.keeper().save().unwrap();
-    assert_eq!(editor.keeper_state(), SaveState::Saved);
+    editor.saver().save_in(&file).unwrap();
+    assert!(matches!(editor.save_state(), SaveState::Unsaved(_)));
+    editor.saver().save().unwrap();
+    assert_eq!(editor.save_state(), SaveState::Saved);
     edit(&mut editor, &mut world, 40);
     // Nobody commits but who saves.
-    assert!(matches!(editor.keeper_state(), SaveState::Unsaved(_)));
-    editor.keeper().save().unwrap();
+    assert!(matches!(editor.save_state(), SaveState::Unsaved(_)));
+    editor.saver().save().unwrap();
     assert_eq!(editor.edit_count(), 2);
 
     let path = scratch("edits-in-memory").join("edits.drystone");

@@ -2,14 +2,14 @@
 
 use std::{cell::RefCell, rc::Rc, sync::Arc, time::Instant};
 
-use drystone::scene::{BackendKind, LevelScene, RendererKind, Size, open_renderer};
+use drystone::scene::{BackendKind, LodScene, RendererKind, Size, open_renderer};
 use drystone_render::{
     Camera, Cull, DrawStats, HeldStats, Image, MeshData, MeshId, Projection, RenderError, Renderer,
     View,
 };
 use drystone_testing::Random;
 use drystone_voxel::{Material, VoxelPos};
-use drystone_world::{GeneratedWorld, GeneratorConfig, LevelConfig, LevelData, LevelTree};
+use drystone_world::{GeneratedWorld, GeneratorConfig, LodConfig, LodData, LodTree};
 use glam::DVec3;
 
 use crate::window::PATIENCE;
@@ -140,28 +140,28 @@ fn faults() -> Rc<RefCell<Faults>> {
     Rc::new(RefCell::new(faults))
 }
 
-fn data() -> Arc<LevelData> {
+fn data() -> Arc<LodData> {
     let config = GeneratorConfig { size_chunks: [8, 4, 8], ..GeneratorConfig::default() };
-    Arc::new(LevelData::new(Box::new(GeneratedWorld::new(config).unwrap()), 64 << 20))
+    Arc::new(LodData::new(Box::new(GeneratedWorld::new(config).unwrap()), 64 << 20))
 }
 
 /// A scene that shows the same from wherever the eye came: levels have no hysteresis.
-fn scene_of(data: &Arc<LevelData>, faults: &Rc<RefCell<Faults>>) -> LevelScene {
-    scene_with(data, faults, LevelConfig::default())
+fn scene_of(data: &Arc<LodData>, faults: &Rc<RefCell<Faults>>) -> LodScene {
+    scene_with(data, faults, LodConfig::default())
 }
 
 fn scene_with(
-    data: &Arc<LevelData>,
+    data: &Arc<LodData>,
     faults: &Rc<RefCell<Faults>>,
-    config: LevelConfig,
-) -> LevelScene {
+    config: LodConfig,
+) -> LodScene {
     let config =
-        LevelConfig { hysteresis: 1.0, frame_time: std::time::Duration::from_secs(1), ..config };
-    let tree = LevelTree::new(Arc::clone(data), config).unwrap();
-    let room = LevelScene::ROOM;
+        LodConfig { hysteresis: 1.0, frame_time: std::time::Duration::from_secs(1), ..config };
+    let tree = LodTree::new(Arc::clone(data), config).unwrap();
+    let room = LodScene::ROOM;
     let renderer = open_renderer(RendererKind::Pool, BackendKind::Soft, SIZE, room).unwrap();
     let faulty = Faulty { renderer, faults: Rc::clone(faults) };
-    LevelScene::new(tree, Box::new(faulty)).unwrap()
+    LodScene::new(tree, Box::new(faulty)).unwrap()
 }
 
 fn view(step: i32) -> View {
@@ -170,7 +170,7 @@ fn view(step: i32) -> View {
 }
 
 /// What is shown when all is as it should be, and what the renderer then holds.
-fn settled(scene: &mut LevelScene) -> (Image, HeldStats) {
+fn settled(scene: &mut LodScene) -> (Image, HeldStats) {
     let view = view(3);
     loop {
         scene.settle(&view, SIZE, |_| {}).unwrap();
@@ -219,15 +219,15 @@ fn above() -> View {
 }
 
 /// Checks that nothing is missing in the picture from above.
-fn check_whole(scene: &mut LevelScene, nothing: &Image, during: &str) {
+fn check_whole(scene: &mut LodScene, nothing: &Image, during: &str) {
     let found = scene.picture(&above()).unwrap().0;
     let pixels = SIZE.width * SIZE.height;
     assert_eq!(found.difference(nothing, 0).unwrap().pixels, pixels, "{during}");
 }
 
 /// What the largest voxels that there are take.
-fn coarsest_quads(data: &Arc<LevelData>, view: &View) -> usize {
-    let config = LevelConfig { max_voxel_pixels: 1e9, ..LevelConfig::default() };
+fn coarsest_quads(data: &Arc<LodData>, view: &View) -> usize {
+    let config = LodConfig { max_voxel_pixels: 1e9, ..LodConfig::default() };
     let mut scene = scene_with(data, &faults(), config);
     scene.settle(view, SIZE, |_| {}).unwrap();
     scene.renderer().held().used_bytes as usize / QUAD_BYTES
@@ -266,7 +266,7 @@ fn without_room_the_picture_is_whole_and_finer_when_there_is_again() {
 #[test]
 fn details_that_came_first_make_room_for_the_whole_world() {
     let data = data();
-    let config = LevelConfig { threads: 0, ..LevelConfig::default() };
+    let config = LodConfig { threads: 0, ..LodConfig::default() };
     for step in 0..20 {
         let view = view(step * 4);
         let coarsest = coarsest_quads(&data, &view);

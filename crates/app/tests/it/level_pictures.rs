@@ -108,7 +108,7 @@ impl Levels {
         renderer.set_palette(&colors).unwrap();
         for (mesh, place) in &self.meshes {
             for (layer, quads) in
-                [(Layer::Opaque, &mesh.opaque), (Layer::Blended, &mesh.see_through)]
+                [(Layer::Opaque, &mesh.opaque), (Layer::Blended, &mesh.translucent)]
             {
                 let (quads, counts) = (quads.quads(), quads.counts());
                 if !quads.is_empty() {
@@ -165,16 +165,16 @@ fn larger_voxels_look_as_many_small_ones() {
 fn every_level_shows() {
     let (mut levels, plain) = (shaded(), levels(true, Meshing::default()));
     let all = levels.pictures(pool(soft(), levels.quads()));
-    let most_changed = |levels: &Levels| {
+    let max_changed = |levels: &Levels| {
         let others = levels.pictures(pool(soft(), levels.quads()));
         let pixels = all.iter().zip(&others).map(|(a, b)| a.difference(b, 8).unwrap().pixels);
         pixels.max().unwrap()
     };
     for level in 0..PLACES.len() {
         let own = std::mem::replace(&mut levels.meshes[level], plain.meshes[level].clone());
-        let dark = most_changed(&levels);
+        let dark = max_changed(&levels);
         let gone = levels.meshes.remove(level);
-        let seen = most_changed(&levels);
+        let seen = max_changed(&levels);
         assert!(dark > 100 && seen > 1000, "level {level}: {dark}, {seen} pixels");
         assert_eq!(gone.1, own.1);
         levels.meshes.insert(level, own);

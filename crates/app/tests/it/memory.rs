@@ -9,13 +9,13 @@ use std::{
 };
 
 use drystone::scene::{
-    self, BackendKind, Brush, BrushForm, EditKeeper, Edited, Editor, KeptBy, LevelScene,
+    self, BackendKind, Brush, BrushForm, EditSaver, Edited, Editor, KeptBy, LodScene,
     MemoryBudget, RendererKind, SaveState, Size,
 };
 use drystone_render::{Camera, Image, View};
 use drystone_voxel::{Material, VoxelPos};
 use drystone_world::{
-    CommitPolicy, EditedSource, GeneratedWorld, GeneratorConfig, LevelData, LevelTree,
+    CommitPolicy, EditedSource, GeneratedWorld, GeneratorConfig, LodData, LodTree,
 };
 use glam::DVec3;
 
@@ -102,15 +102,15 @@ fn edit_a_lot(budget: Option<MemoryBudget>, path: &Path) {
     let source = Box::new(GeneratedWorld::new(config).unwrap());
     let policy = all.commit_policy(CommitPolicy::default());
     let source = EditedSource::open(source, path, policy).unwrap();
-    let data = Arc::new(LevelData::new(Box::new(source), all.cache_bytes()));
-    let tree = LevelTree::new(Arc::clone(&data), all.level_config()).unwrap();
+    let data = Arc::new(LodData::new(Box::new(source), all.cache_bytes()));
+    let tree = LodTree::new(Arc::clone(&data), all.level_config()).unwrap();
     let size = Size { width: 320, height: 240 };
     let (kind, backend) = (RendererKind::Pool, BackendKind::Soft);
-    let renderer = scene::open_renderer(kind, backend, size, LevelScene::ROOM).unwrap();
-    let mut scene = LevelScene::new(tree, renderer).unwrap();
-    scene.set_most_bytes(all.vertex_bytes());
-    let keeper = EditKeeper::new(KeptBy::Levels(data));
-    let mut editor = Editor::new(keeper).with_history(all.history());
+    let renderer = scene::open_renderer(kind, backend, size, LodScene::ROOM).unwrap();
+    let mut scene = LodScene::new(tree, renderer).unwrap();
+    scene.set_max_bytes(all.vertex_bytes());
+    let saver = EditSaver::new(KeptBy::Levels(data));
+    let mut editor = Editor::new(saver).with_history(all.history());
     let brush =
         Brush { form: BrushForm::Ball, radius_voxels: Brush::MAX_RADIUS, ..Brush::default() };
     for ball in 0..BALLS {
@@ -134,8 +134,8 @@ fn edit_a_lot(budget: Option<MemoryBudget>, path: &Path) {
             assert!(matches!(undone, Edited::Voxels(_)));
         }
     }
-    editor.keeper().save().unwrap();
-    assert_eq!(editor.keeper_state(), SaveState::Saved);
+    editor.saver().save().unwrap();
+    assert_eq!(editor.save_state(), SaveState::Saved);
     assert!(editor.history().undo_count() > 10);
 }
 

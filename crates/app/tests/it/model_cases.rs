@@ -42,13 +42,13 @@ pub(crate) fn model_cases() -> Vec<ModelCase> {
 fn case(name: String, model: &Model, shade: Shade) -> ModelCase {
     let model = ModelTriangles::new(model, shade).unwrap();
     let (min, max) = model.place.corners();
-    let outlook = scene::model_outlook((min, max), 4.0 / 3.0);
+    let default_view = scene::default_view_of_model((min, max), 4.0 / 3.0);
     let fit = |direction: [f64; 3], projection| {
         let direction = DVec3::from(direction).normalize();
         View::new(Camera::fit_from(direction, min, max, projection, 4.0 / 3.0))
     };
     let mut views = vec![
-        View { atmosphere: outlook.atmosphere, ..View::new(outlook.camera) },
+        View { atmosphere: default_view.atmosphere, ..View::new(default_view.camera) },
         fit([-0.7, -0.4, -0.6], Projection::Perspective { fov_y: 0.9 }),
         fit([1.0, 0.2, -0.3], Projection::Orthographic { height_voxels: 1.0 }),
         View::new(Camera::look_at(DVec3::new(0.3, 0.7, -0.2), max + DVec3::new(1.0, -2.0, 0.5))),

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use drystone::scene::{ModelScene, ModelTriangles};
 use drystone_render::{
-    Access, Api, Device, GlConfig, GlDevice, Image, InstancedRenderer, PlacePolicy, PoolRenderer,
+    Access, Api, Device, GlConfig, GlDevice, Image, InstancedRenderer, SlotPolicy, PoolRenderer,
     PoolRendererConfig, RenderError, Renderer, View, WgpuDevice,
 };
 
@@ -120,8 +120,8 @@ fn models_larger_than_a_buffer_are_drawn_in_pieces() {
     for case in model_cases().into_iter().filter(|case| case.name.starts_with("s")) {
         let expected = pictures(&case, pool(soft(), 0));
         let vertices = case.model.parts.iter().map(|part| part.vertices.len() as u64).max();
-        let most_buffer_bytes = vertices.unwrap() * 20 / 3;
-        let config = PoolRendererConfig { most_buffer_bytes, ..Default::default() };
+        let max_buffer_bytes = vertices.unwrap() * 20 / 3;
+        let config = PoolRendererConfig { max_buffer_bytes, ..Default::default() };
         let small = || Box::new(PoolRenderer::with_config(soft(), 0, 8, config.clone()).unwrap());
         let mut scene = ModelScene::new(case.model.clone(), small()).unwrap();
         assert!(scene.model().parts.len() > case.model.parts.len(), "{}", case.name);
@@ -145,7 +145,7 @@ fn model_of(name: &str) -> ModelTriangles {
 
 #[test]
 fn the_instanced_renderer_says_that_it_draws_no_models() {
-    let renderer = Box::new(InstancedRenderer::new(soft(), PlacePolicy::Lowest).unwrap());
+    let renderer = Box::new(InstancedRenderer::new(soft(), SlotPolicy::Lowest).unwrap());
     let error = ModelScene::new(model_of("sheet-flat"), renderer).err().unwrap();
     assert!(matches!(error, RenderError::NoTriangles { renderer: "instanced" }));
     assert!(error.to_string().contains("--renderer pool"), "{error}");

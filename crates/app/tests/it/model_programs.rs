@@ -5,7 +5,7 @@ use drystone_mesh::{Face, Quad};
 use drystone_render::{
     Access, Api, Camera, Device, DrawData, GlConfig, GlDevice, Layer, MeshData, NaiveRenderer,
     PoolRenderer, PoolRendererConfig, RenderError, Renderer, SoftDevice, TriangleMesh,
-    TrianglePlace, TriangleVertex, TrianglesId, View, WgpuDevice,
+    TriangleTransform, TriangleVertex, TrianglesId, View, WgpuDevice,
 };
 use drystone_testing::Random;
 use glam::{DVec3, Vec3};
@@ -22,7 +22,7 @@ fn number(random: &mut Random) -> f32 {
 struct Copied {
     vertices: Vec<TriangleVertex>,
     indices: Vec<u32>,
-    place: TrianglePlace,
+    place: TriangleTransform,
     layer: Layer,
 }
 
@@ -41,7 +41,7 @@ impl Copied {
             .collect();
         let indices = (0..3 * random.below(20)).map(|_| random.below(count)).collect();
         let origin = [0; 3].map(|_: i32| random.below(30) - 15);
-        let place = TrianglePlace { origin, scale: 2.0 + random.below(4) as f32 };
+        let place = TriangleTransform { origin, scale: 2.0 + random.below(4) as f32 };
         Self { vertices, indices, place, layer }
     }
 
@@ -119,7 +119,7 @@ fn run(test: &str, mut renderer: Box<dyn Renderer>, steps: u32) {
 fn run_on<D: Device + 'static>(test: &str, open: impl Fn() -> Result<D, RenderError>, steps: u32) {
     match open() {
         Ok(device) => {
-            let config = PoolRendererConfig { most_buffer_bytes: 8 << 10, ..Default::default() };
+            let config = PoolRendererConfig { max_buffer_bytes: 8 << 10, ..Default::default() };
             run(test, Box::new(PoolRenderer::with_config(device, 8, 8, config).unwrap()), steps);
         }
         Err(error @ RenderError::NoAdapter { .. }) => return println!("skipped: {test}: {error}"),
@@ -181,7 +181,7 @@ fn refuses(mut renderer: Box<dyn Renderer>, too_large: &Copied) {
 
 #[test]
 fn triangles_that_find_no_memory_are_refused_and_nothing_is_lost() {
-    let config = PoolRendererConfig { most_buffer_bytes: 4 << 10, ..Default::default() };
+    let config = PoolRendererConfig { max_buffer_bytes: 4 << 10, ..Default::default() };
     let small = PoolRenderer::with_config(soft(), 0, 8, config).unwrap();
     refuses(Box::new(small), &large(500));
     for access in [Access::Direct, Access::Staged] {

@@ -75,7 +75,7 @@ pub(crate) fn cases() -> Vec<Case> {
 /// The usual views of a world: as it is first shown, from straight ahead of each corner
 /// above and below, in parallel, and from within.
 pub(crate) fn case(name: &'static str, world: World) -> Case {
-    let outlook = scene::outlook(&world, 4.0 / 3.0);
+    let default_view = scene::default_view(&world, 4.0 / 3.0);
     let (min, max) = corners(&world);
     let fit = |direction: [f64; 3], projection| {
         let camera =
@@ -86,7 +86,7 @@ pub(crate) fn case(name: &'static str, world: World) -> Case {
     let parallel = Projection::Orthographic { height_voxels: 1.0 };
     let within = Camera::look_at((min + max) / 2.0 + 0.3, max + DVec3::new(1.0, -2.0, 0.5));
     let views = vec![
-        View { atmosphere: outlook.atmosphere, ..View::new(outlook.camera) },
+        View { atmosphere: default_view.atmosphere, ..View::new(default_view.camera) },
         fit([-0.8, 0.7, 0.3], perspective),
         fit([0.4, -0.6, -0.9], perspective),
         fit([1.0, 1.0, 1.0], parallel),

@@ -12,7 +12,7 @@ use drystone_mesh::Quad;
 use drystone_pool::Oversize;
 use drystone_render::{
     Access, Api, ArticleDevice, Cull, Device, FatDevice, GlConfig, GlDevice, Image,
-    InstancedRenderer, NaiveRenderer, PlacePolicy, PoolRenderer, PoolRendererConfig, RenderError,
+    InstancedRenderer, NaiveRenderer, SlotPolicy, PoolRenderer, PoolRendererConfig, RenderError,
     Renderer, SoftDevice, View, WgpuDevice,
 };
 use drystone_world::World;
@@ -39,7 +39,7 @@ pub(crate) fn naive<D: Device + 'static>(device: D) -> Box<dyn Renderer> {
 }
 
 pub(crate) fn instanced<D: Device + 'static>(device: D) -> Box<dyn Renderer> {
-    Box::new(InstancedRenderer::new(device, PlacePolicy::Lowest).unwrap())
+    Box::new(InstancedRenderer::new(device, SlotPolicy::Lowest).unwrap())
 }
 
 pub(crate) fn soft() -> SoftDevice {
@@ -215,9 +215,9 @@ fn culling_changes_pixels_on_seams_at_most() {
 /// A pool whose buffers hold a quarter of the scene each: what a scene above 128 MiB is to
 /// the buffers that there are.
 fn pool_of_buffers<D: Device + 'static>(device: D, quads: u64, cull: Cull) -> Box<dyn Renderer> {
-    let most_buffer_bytes = quads.div_ceil(4).max(1) * size_of::<Quad>() as u64;
+    let max_buffer_bytes = quads.div_ceil(4).max(1) * size_of::<Quad>() as u64;
     let oversize = Oversize::Split;
-    let config = PoolRendererConfig { oversize, most_buffer_bytes, ..Default::default() };
+    let config = PoolRendererConfig { oversize, max_buffer_bytes, ..Default::default() };
     let mut renderer = PoolRenderer::with_config(device, quads, 4096, config).unwrap();
     assert!(renderer.held().reserved_bytes >= quads * size_of::<Quad>() as u64);
     renderer.set_cull(cull).unwrap();
@@ -257,13 +257,13 @@ fn gl_written_by_copies_draws_what_soft_draws() {
     gl_agrees("gl-staged", Access::Staged);
 }
 
-/// What the tables compare with draws the same pictures, where nothing is see-through.
+/// What the tables compare with draws the same pictures, where nothing is translucent.
 #[test]
 fn the_articles_vertices_draw_what_soft_draws() {
     let test = "the_articles_vertices_draw_what_soft_draws";
     let opaque = || {
         let is_opaque =
-            |case: &Case| case.quads().iter().all(|chunk| chunk.mesh.see_through.is_empty());
+            |case: &Case| case.quads().iter().all(|chunk| chunk.mesh.translucent.is_empty());
         cases().into_iter().filter(is_opaque).collect::<Vec<_>>()
     };
     assert!(opaque().len() > 5);

@@ -141,7 +141,7 @@ fn a_polygon_model_is_mapped() {
     let words = ["pool-map", model.to_str().unwrap(), "-o", path.to_str().unwrap()];
     let corners = TRIANGLES.map(|(_, count)| 3 * u64::from(count)).iter().sum::<u64>();
     let mut widths = Vec::new();
-    for (more, most_bytes) in [(&[][..], 128 << 20), (&["--buffer-kib", "8"], 8 << 10)] {
+    for (more, max_bytes) in [(&[][..], 128 << 20), (&["--buffer-kib", "8"], 8 << 10)] {
         let output = run(&[&words[..], more, &["--json"]].concat());
         assert!(output.status.success() && output.stderr.is_empty());
         let report: Value = serde_json::from_slice(&output.stdout).unwrap();
@@ -151,7 +151,7 @@ fn a_polygon_model_is_mapped() {
             let meshes = pool["meshes"].as_u64().unwrap();
             assert!(if more.is_empty() { meshes == 2 } else { meshes > 2 }, "{pool}");
             for buffer in pool["buffers"].as_array().unwrap() {
-                assert!(buffer[kind].as_u64().unwrap() * bytes <= most_bytes, "{buffer}");
+                assert!(buffer[kind].as_u64().unwrap() * bytes <= max_bytes, "{buffer}");
             }
         }
         let picture = read(&path);

@@ -3,7 +3,7 @@
 use drystone_mesh::{Cube, Quad};
 use drystone_render::{
     Api, ArticleDevice, Device, FatDevice, GlConfig, GlDevice, Image, InstancedRenderer,
-    NaiveRenderer, PlacePolicy, PoolRenderer, RenderError, Renderer, View, WgpuDevice,
+    NaiveRenderer, SlotPolicy, PoolRenderer, RenderError, Renderer, View, WgpuDevice,
 };
 
 use super::SIZE;
@@ -91,7 +91,7 @@ fn naive<D: Device + 'static>(device: D) -> Result<Box<dyn Renderer>, RenderErro
 }
 
 fn instanced<D: Device + 'static>(device: D) -> Result<Box<dyn Renderer>, RenderError> {
-    Ok(Box::new(InstancedRenderer::new(device, PlacePolicy::Lowest)?))
+    Ok(Box::new(InstancedRenderer::new(device, SlotPolicy::Lowest)?))
 }
 
 /// What was opened. Where the machine has no adapter for it or the scene is too large, that

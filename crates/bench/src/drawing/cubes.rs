@@ -7,7 +7,7 @@ mod one_by_one;
 mod pool_world;
 
 use drystone_render::{
-    Api, Device, GlConfig, GlDevice, InstancedRenderer, PlacePolicy, RenderError, Renderer, View,
+    Api, Device, GlConfig, GlDevice, InstancedRenderer, SlotPolicy, RenderError, Renderer, View,
     WgpuDevice,
 };
 
@@ -103,7 +103,7 @@ fn cubes<D: Device + 'static>(
     device: D,
     scene: &RandomScene,
 ) -> Result<Box<dyn Followed>, RenderError> {
-    let renderer = InstancedRenderer::new(device, PlacePolicy::Lowest)?;
+    let renderer = InstancedRenderer::new(device, SlotPolicy::Lowest)?;
     Ok(Box::new(CubeWorld::new(renderer, scene)?))
 }
 

@@ -6,7 +6,7 @@
 
 use std::{cell::RefCell, f64::consts::TAU};
 
-use drystone::scene::{self, ChunkQuads, Outlook, Scene, mesh_world, quad_count};
+use drystone::scene::{self, ChunkQuads, DefaultView, Scene, mesh_world, quad_count};
 use drystone_render::{Api, Camera, Cull, PoolRenderer, RenderError, Renderer, View, WgpuDevice};
 use drystone_voxel::{Material, VoxelPos};
 use drystone_world::{GeneratedWorld, GeneratorConfig, World};
@@ -96,7 +96,7 @@ pub(super) fn run(options: &Options) -> Result<Table, Error> {
 struct Landscape {
     world: World,
     quads: Vec<ChunkQuads>,
-    outlook: Outlook,
+    default_view: DefaultView,
     /// Its lowest and highest corner.
     corners: (DVec3, DVec3),
 }
@@ -108,18 +108,18 @@ impl Landscape {
         let world = World::load(&source).map_err(|e| e.to_string())?;
         let quads = mesh_world(&world);
         eprintln!("{} chunks with {} quads", quads.len(), quad_count(&quads));
-        let outlook = scene::outlook(&world, SIZE[0] as f32 / SIZE[1] as f32);
+        let default_view = scene::default_view(&world, SIZE[0] as f32 / SIZE[1] as f32);
         let corners = scene::corners(&world);
-        Ok(Self { world, quads, outlook, corners })
+        Ok(Self { world, quads, default_view, corners })
     }
 
     /// What is seen before frame number `frame`.
     fn view(&self, eye: Eye, frame: u32) -> View {
-        let (outlook, (min, max)) = (self.outlook, self.corners);
+        let (default_view, (min, max)) = (self.default_view, self.corners);
         let middle = (min + max) / 2.0;
         let tremble = TREMBLE_VOXELS * f64::from(1 + frame % 2);
         let mut camera = match eye {
-            Eye::Above => outlook.camera,
+            Eye::Above => default_view.camera,
             Eye::Ground => self.on_ground(middle, DVec3::new(0.8, 0.0, 0.6)),
             Eye::Flight => {
                 let radius = (max.x - min.x) / 4.0;
@@ -130,7 +130,7 @@ impl Landscape {
         };
         camera.eye.x += tremble;
         scene::reach(&mut camera, min, max);
-        View { atmosphere: outlook.atmosphere, ..View::new(camera) }
+        View { atmosphere: default_view.atmosphere, ..View::new(camera) }
     }
 
     /// An eye that stands there and looks straight ahead.

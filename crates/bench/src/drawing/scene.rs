@@ -91,8 +91,8 @@ impl RandomScene {
         let list = self.quads.iter().flat_map(|chunk| {
             let place =
                 DrawData { origin: chunk.position.origin(side).to_array(), level: 0, extent: side };
-            let ChunkMesh { opaque, see_through, .. } = &chunk.mesh;
-            let layers = [(Layer::Opaque, opaque), (Layer::Blended, see_through)];
+            let ChunkMesh { opaque, translucent, .. } = &chunk.mesh;
+            let layers = [(Layer::Opaque, opaque), (Layer::Blended, translucent)];
             layers.into_iter().filter(|(_, quads)| !quads.is_empty()).map(move |(layer, it)| {
                 let (quads, counts) = (Cow::Borrowed(it.quads()), it.counts());
                 Mesh { quads, counts, place, layer }

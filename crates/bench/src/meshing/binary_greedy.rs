@@ -11,7 +11,7 @@ use super::{Areas, Input, Mesher};
 pub(super) struct Columns {
     voxels: Vec<u16>,
     opaque: Box<[u64]>,
-    see_through: Box<[u64]>,
+    translucent: Box<[u64]>,
 }
 
 impl Columns {
@@ -19,26 +19,26 @@ impl Columns {
         let p = padded.side() + 2;
         let places = (0..p).flat_map(|y| (0..p).flat_map(move |x| (0..p).map(move |z| [x, y, z])));
         let voxels: Vec<u16> = places.map(|place| padded.get(place).0).collect();
-        let see_through: BTreeSet<u16> = table
+        let translucent: BTreeSet<u16> = table
             .iter()
             .map(|(material, _)| material)
-            .filter(|&material| table.is_see_through(material))
+            .filter(|&material| table.is_translucent(material))
             .map(|Material(id)| id)
             .collect();
         let masks = |voxels| match padded.side() {
-            16 => masks::<16>(voxels, &see_through),
-            32 => masks::<32>(voxels, &see_through),
-            _ => masks::<62>(voxels, &see_through),
+            16 => masks::<16>(voxels, &translucent),
+            32 => masks::<32>(voxels, &translucent),
+            _ => masks::<62>(voxels, &translucent),
         };
-        let [opaque, see_through] = masks(&voxels);
-        Self { voxels, opaque, see_through }
+        let [opaque, translucent] = masks(&voxels);
+        Self { voxels, opaque, translucent }
     }
 }
 
-fn masks<const N: usize>(voxels: &[u16], see_through: &BTreeSet<u16>) -> [Box<[u64]>; 2] {
+fn masks<const N: usize>(voxels: &[u16], translucent: &BTreeSet<u16>) -> [Box<[u64]>; 2] {
     [
-        compute_opaque_mask::<N>(voxels, see_through),
-        compute_transparent_mask::<N>(voxels, see_through),
+        compute_opaque_mask::<N>(voxels, translucent),
+        compute_transparent_mask::<N>(voxels, translucent),
     ]
 }
 
@@ -58,9 +58,9 @@ impl<const N: usize> Mesher for BinaryGreedy<N> {
     const NAME: &'static str = "binary-greedy-meshing";
 
     fn mesh(&mut self, input: &Input) {
-        let Columns { voxels, opaque, see_through } = input.columns();
+        let Columns { voxels, opaque, translucent } = input.columns();
         self.0.clear();
-        self.0.fast_mesh(voxels, opaque, see_through);
+        self.0.fast_mesh(voxels, opaque, translucent);
     }
 
     fn quad_count(&self) -> usize {

@@ -20,7 +20,7 @@ impl BlockVoxel {
     pub(super) fn new(material: Material, table: &MaterialTable) -> Self {
         let visibility = match material {
             Material::AIR => VoxelVisibility::Empty,
-            other if table.is_see_through(other) => VoxelVisibility::Translucent,
+            other if table.is_translucent(other) => VoxelVisibility::Translucent,
             _ => VoxelVisibility::Opaque,
         };
         Self { material: material.0, visibility }

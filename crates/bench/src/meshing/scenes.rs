@@ -10,7 +10,7 @@ use crate::{Options, Random, noise_field::NoiseField};
 const FILL: f64 = 0.1;
 const COLORS: [[u8; 4]; 3] = [[208, 92, 60, 255], [84, 148, 92, 255], [70, 110, 190, 255]];
 /// As many chunks of a case are meshed in turn: no branch predictor learns them by heart.
-const MOST_CHUNKS: usize = 27;
+const MAX_CHUNKS: usize = 27;
 const QUICK_CHUNKS: usize = 3;
 /// A chunk of a cave's case lies in rock: so much of it, and of the one above it, is solid.
 const CAVE_SOLID_PERCENT: u32 = 60;
@@ -25,7 +25,7 @@ impl Scene {
     /// At most `count` chunks of those that pass, spread over the world.
     fn new(world: World, options: &Options, passes: impl Fn(&World, ChunkPos) -> bool) -> Self {
         let passing: Vec<_> = world.positions().filter(|&at| passes(&world, at)).collect();
-        let count = options.size(MOST_CHUNKS, QUICK_CHUNKS).min(passing.len());
+        let count = options.size(MAX_CHUNKS, QUICK_CHUNKS).min(passing.len());
         let chunks = (0..count).map(|i| passing[i * passing.len() / count]).collect();
         Self { world, chunks }
     }

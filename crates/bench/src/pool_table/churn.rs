@@ -4,10 +4,10 @@
 use std::{collections::BTreeMap, time::Instant};
 
 use drystone_pool::{
-    Access, Config, MeshHandle, MoveBudget, Nowhere, PlaceState, PoolError, PoolStats, VertexPool,
+    Access, Config, MeshHandle, MoveBudget, NullBackend, RangeState, PoolError, PoolStats, VertexPool,
 };
 
-use super::meshes::{MOST_QUADS, Turnover};
+use super::meshes::{MAX_QUADS, Turnover};
 use crate::{Contender, Error, Figure, Options, Table, rounds::elapsed_ns};
 
 /// Meshes of the pool: some ten million quads.
@@ -55,7 +55,7 @@ pub(super) fn run(table: &mut Table, options: &Options) -> Result<(), Error> {
 /// A pool of several buffers, and frames that come and go.
 struct Churn {
     pool: VertexPool<u64, u32>,
-    backend: Nowhere,
+    backend: NullBackend,
     handles: Vec<MeshHandle>,
     turnover: Turnover,
     elements: Vec<u64>,
@@ -72,13 +72,13 @@ impl Churn {
         let buffer = (turnover.quads() * 100 / FULL_PERCENT / u64::from(BUFFERS)) as u32;
         let config = Config {
             least_buffer_elements: buffer,
-            most_buffer_elements: buffer,
-            most_buffers: BUFFERS as u16,
+            max_buffer_elements: buffer,
+            max_buffers: BUFFERS as u16,
             ..Config::default()
         };
         let mut pool = VertexPool::new(config).map_err(said)?;
-        let mut backend = Nowhere(access);
-        let elements = vec![0; MOST_QUADS as usize];
+        let mut backend = NullBackend(access);
+        let elements = vec![0; MAX_QUADS as usize];
         let mut handles = Vec::with_capacity(meshes);
         for shape in &turnover.live {
             let elements = &elements[..shape.quads as usize];
@@ -112,9 +112,9 @@ impl Churn {
 
     /// Defragments until nothing is left to do, and says what that took.
     fn defragment(&mut self) -> Result<Vec<Figure>, String> {
-        let most_frames = self.most_frames();
-        let (mut moved_bytes, mut most_bytes, mut slowest_ns) = (0, 0, 0.0_f64);
-        for frame in 1..=most_frames {
+        let max_frames = self.max_frames();
+        let (mut moved_bytes, mut max_bytes, mut slowest_ns) = (0, 0, 0.0_f64);
+        for frame in 1..=max_frames {
             let start = Instant::now();
             let moved = self.pool.defragment(&BUDGET, &mut self.backend);
             slowest_ns = slowest_ns.max(elapsed_ns(start));
@@ -122,19 +122,19 @@ impl Churn {
                 return Err(format!("{moved:?} is beyond the budget"));
             }
             moved_bytes += moved.bytes;
-            most_bytes = moved.bytes.max(most_bytes);
+            max_bytes = moved.bytes.max(max_bytes);
             self.end_frame();
             if moved.is_done {
                 return Ok(vec![
                     Figure::new("frames", "count", frame as f64),
-                    Figure::new("frames-stated", "count", most_frames as f64),
+                    Figure::new("frames-stated", "count", max_frames as f64),
                     Figure::new("moved", "bytes", moved_bytes as f64),
-                    Figure::new("moved-a-frame", "bytes", most_bytes as f64),
+                    Figure::new("moved-a-frame", "bytes", max_bytes as f64),
                     Figure::new("slowest", "us/frame", slowest_ns / 1e3),
                 ]);
             }
         }
-        Err(format!("{most_frames} frames were not enough"))
+        Err(format!("{max_frames} frames were not enough"))
     }
 
     /// Frames that defragmentation may take. A buffer that is not full is packed and filled
@@ -142,14 +142,14 @@ impl Churn {
     /// frame moves its budget but for what the next mesh is too large for. Where places are
     /// written directly, one that was left can be filled only when the frames in flight
     /// have completed: each step may then take so many frames more.
-    fn most_frames(&self) -> u64 {
+    fn max_frames(&self) -> u64 {
         let held = |(taken, free): &(u64, Vec<u64>)| (*taken, taken + free.iter().sum::<u64>());
         let is_full = |(taken, all): &(u64, u64)| taken * 100 >= all * GOAL_PERCENT;
         let buffers = self.buffers();
         let not_full: Vec<_> = buffers.values().map(held).filter(|it| !is_full(it)).collect();
         let element_bytes = size_of::<u64>() as u64;
         let bytes = not_full.iter().map(|(_, all)| all * element_bytes).sum::<u64>();
-        let a_frame = BUDGET.bytes - u64::from(MOST_QUADS) * element_bytes;
+        let a_frame = BUDGET.bytes - u64::from(MAX_QUADS) * element_bytes;
         let steps = bytes.div_ceil(a_frame) + LOOKING_FRAMES * not_full.len() as u64;
         match self.backend.0 {
             Access::Staged => steps,
@@ -164,8 +164,8 @@ impl Churn {
             let count = u64::from(place.elements.end - place.elements.start);
             let (taken, free) = buffers.entry(place.buffer).or_default();
             match place.state {
-                PlaceState::Free => free.push(count),
-                PlaceState::Live(_) | PlaceState::Waiting => *taken += count,
+                RangeState::Free => free.push(count),
+                RangeState::Live(_) | RangeState::Waiting => *taken += count,
             }
         }
         buffers

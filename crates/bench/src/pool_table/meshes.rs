@@ -10,7 +10,7 @@ const MEDIAN_QUADS: f64 = 300.0;
 const QUADS_DEVIATION: f64 = 1.0;
 const LEAST_QUADS: u32 = 30;
 /// The largest mesh there is.
-pub(super) const MOST_QUADS: u32 = 4_000;
+pub(super) const MAX_QUADS: u32 = 4_000;
 
 /// One mesh: its quads in all, and those of each facing.
 #[derive(Clone, Copy, Debug)]
@@ -22,7 +22,7 @@ pub(super) struct Shape {
 impl Shape {
     pub(super) fn random(random: &mut Random) -> Self {
         let quads = (MEDIAN_QUADS.ln() + QUADS_DEVIATION * random.normal()).exp();
-        let quads = (quads as u32).clamp(LEAST_QUADS, MOST_QUADS);
+        let quads = (quads as u32).clamp(LEAST_QUADS, MAX_QUADS);
         let mut parts = [quads / PARTS as u32; PARTS];
         parts[random.below(PARTS)] += quads % PARTS as u32;
         Self { quads, parts }

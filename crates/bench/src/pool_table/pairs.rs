@@ -4,10 +4,10 @@
 use std::time::Instant;
 
 use drystone_alloc::{BucketRing, RangeSpace, SizeClasses};
-use drystone_pool::{Access, Config, MeshHandle, Nowhere, VertexPool};
+use drystone_pool::{Access, Config, MeshHandle, NullBackend, VertexPool};
 
 use super::{
-    meshes::{MOST_QUADS, Turnover, histogram},
+    meshes::{MAX_QUADS, Turnover, histogram},
     places::Places,
 };
 use crate::{Contender, Error, Figure, Options, Random, Table, rounds::elapsed_ns};
@@ -33,7 +33,7 @@ const SEED: u64 = 7;
 pub(super) fn run(table: &mut Table, options: &Options) -> Result<(), Error> {
     let turnover = Turnover::new(options.size(MESHES, QUICK_MESHES), SEED);
     let room = |percent: u64| (turnover.quads() * 100 / percent) as u32;
-    let buckets = (turnover.live.len() * SPARE_BUCKETS) as u32 * MOST_QUADS;
+    let buckets = (turnover.live.len() * SPARE_BUCKETS) as u32 * MAX_QUADS;
     run_case::<BucketRing>("insert-remove-buckets", table, options, &turnover, buckets)?;
     run_case::<RangeSpace>(
         "insert-remove-ranges",
@@ -94,7 +94,7 @@ fn run_case<P: Places>(
 /// A pool in its steady state.
 struct Pool {
     pool: VertexPool<u64, [u32; 4]>,
-    backend: Nowhere,
+    backend: NullBackend,
     handles: Vec<MeshHandle>,
     turnover: Turnover,
     elements: Vec<u64>,
@@ -109,8 +109,8 @@ fn data_of(quads: u32) -> [u32; 4] {
 impl Pool {
     fn new(config: Config, access: Access, turnover: Turnover) -> Result<Self, String> {
         let mut pool = VertexPool::new(config).map_err(|error| error.to_string())?;
-        let mut backend = Nowhere(access);
-        let elements = vec![0; MOST_QUADS as usize];
+        let mut backend = NullBackend(access);
+        let elements = vec![0; MAX_QUADS as usize];
         let mut handles = Vec::with_capacity(turnover.live.len());
         for shape in &turnover.live {
             let elements = &elements[..shape.quads as usize];

@@ -1,11 +1,11 @@
 //! The allocators that a pool is made of, bare: a place for a size, and nothing else.
 
 use drystone_alloc::{
-    BucketHandle, BucketRing, PlaceHandle, RangeHandle, RangeSpace, SizeClassConfig, SizeClasses,
+    BucketHandle, BucketRing, ClassHandle, RangeHandle, RangeSpace, SizeClassConfig, SizeClasses,
 };
 use drystone_pool::Placement;
 
-use super::meshes::MOST_QUADS;
+use super::meshes::MAX_QUADS;
 
 /// One that hands out places.
 pub(super) trait Places {
@@ -45,7 +45,7 @@ impl Places for BucketRing {
     const NAME: &'static str = "bucket-ring";
     type Handle = BucketHandle;
     fn new(capacity: u32, _: &[(u32, u64)]) -> Self {
-        Self::new(capacity / MOST_QUADS, MOST_QUADS)
+        Self::new(capacity / MAX_QUADS, MAX_QUADS)
     }
     #[inline]
     fn allocate(&mut self, _: u32) -> Option<BucketHandle> {
@@ -59,22 +59,22 @@ impl Places for BucketRing {
         self.check()
     }
     fn placement(_: &[(u32, u64)]) -> Placement {
-        Placement::Buckets { elements: MOST_QUADS }
+        Placement::Buckets { elements: MAX_QUADS }
     }
 }
 
 impl Places for SizeClasses {
     const NAME: &'static str = "size-classes";
-    type Handle = PlaceHandle<u32>;
+    type Handle = ClassHandle<u32>;
     fn new(capacity: u32, histogram: &[(u32, u64)]) -> Self {
         Self::new(capacity, histogram, &SizeClassConfig::default())
     }
     #[inline]
-    fn allocate(&mut self, size: u32) -> Option<PlaceHandle<u32>> {
+    fn allocate(&mut self, size: u32) -> Option<ClassHandle<u32>> {
         self.allocate(size).ok()
     }
     #[inline]
-    fn free(&mut self, handle: PlaceHandle<u32>) -> Option<()> {
+    fn free(&mut self, handle: ClassHandle<u32>) -> Option<()> {
         self.free(handle).ok()
     }
     fn check(&self) -> Result<(), &'static str> {

@@ -2,10 +2,10 @@
 //! more: what fragmentation, buckets and classes cost in memory.
 
 use drystone_alloc::{BucketRing, RangeSpace, SizeClasses};
-use drystone_pool::{Access, Config, Nowhere, PoolError, VertexPool};
+use drystone_pool::{Access, Config, NullBackend, PoolError, VertexPool};
 
 use super::{
-    meshes::{MOST_QUADS, Shape, Turnover, histogram},
+    meshes::{MAX_QUADS, Shape, Turnover, histogram},
     places::Places,
 };
 use crate::{Contender, Error, Figure, Options, Random, Table};
@@ -48,8 +48,8 @@ fn contender<P: Places>(name: &str, percent: u64, options: &Options) -> Contende
         let config = Config {
             placement: P::placement(&histogram),
             least_buffer_elements: buffer,
-            most_buffer_elements: buffer,
-            most_buffers: BUFFERS as u16,
+            max_buffer_elements: buffer,
+            max_buffers: BUFFERS as u16,
             ..Config::default()
         };
         let pool = fill(config, &mut turnover, replacements)?;
@@ -71,9 +71,9 @@ fn fill(
     replacements: usize,
 ) -> Result<VertexPool<u64, u32>, String> {
     let said = |error: PoolError| error.to_string();
-    let mut backend = Nowhere(Access::Staged);
+    let mut backend = NullBackend(Access::Staged);
     let mut pool = VertexPool::new(config).map_err(said)?;
-    let elements = vec![0; MOST_QUADS as usize];
+    let elements = vec![0; MAX_QUADS as usize];
     let mut insert = |pool: &mut VertexPool<u64, u32>, shape: &Shape| {
         pool.insert(&elements[..shape.quads as usize], &shape.parts, 0, &mut backend)
     };

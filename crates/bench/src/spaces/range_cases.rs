@@ -68,8 +68,8 @@ impl<R: Ranges> Steady<R> {
     /// Fills a space up to the steady state.
     pub(super) fn new(capacity: u32, seed: u64) -> Result<Self, String> {
         let mut random = Random::new(seed);
-        let most_ranges = capacity / *SIZES.start() / 8;
-        let mut space = R::with_capacity(capacity, most_ranges);
+        let max_ranges = capacity / *SIZES.start() / 8;
+        let mut space = R::with_capacity(capacity, max_ranges);
         let (mut handles, mut sizes) = (Vec::new(), Vec::new());
         let mut left = u64::from(capacity) * FULL_PERCENT / 100;
         loop {

@@ -10,7 +10,7 @@ pub(super) trait Ranges: Sized {
     /// How many times fewer operations a round has, for those that are slow.
     const FEWER: usize = 1;
     type Handle: Copy;
-    fn with_capacity(capacity: u32, most_ranges: u32) -> Self;
+    fn with_capacity(capacity: u32, max_ranges: u32) -> Self;
     fn allocate(&mut self, size: u32) -> Option<Self::Handle>;
     fn free(&mut self, handle: Self::Handle);
     /// Where a range of this size lies.
@@ -75,9 +75,9 @@ type OffsetAllocator = offset_allocator::Allocator<u32>;
 impl Ranges for OffsetAllocator {
     const NAME: &'static str = "offset-allocator";
     type Handle = offset_allocator::Allocation<u32>;
-    fn with_capacity(capacity: u32, most_ranges: u32) -> Self {
+    fn with_capacity(capacity: u32, max_ranges: u32) -> Self {
         // Its table is fixed and holds the gaps as well.
-        Self::with_max_allocs(capacity, most_ranges * 2)
+        Self::with_max_allocs(capacity, max_ranges * 2)
     }
     #[inline]
     fn allocate(&mut self, size: u32) -> Option<Self::Handle> {

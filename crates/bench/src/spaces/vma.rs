@@ -22,14 +22,14 @@ impl Ranges for Vma {
     /// the library's own work.
     type Handle = u32;
 
-    fn with_capacity(capacity: u32, most_ranges: u32) -> Self {
+    fn with_capacity(capacity: u32, max_ranges: u32) -> Self {
         let block = VirtualBlock::new(VirtualBlockCreateInfo {
             size: capacity.into(),
             flags: VirtualBlockCreateFlags::empty(),
             allocation_callbacks: None,
         });
-        let allocations = (0..most_ranges).map(|_| None).collect();
-        Self { block: block.ok(), allocations, unused: (0..most_ranges).rev().collect() }
+        let allocations = (0..max_ranges).map(|_| None).collect();
+        Self { block: block.ok(), allocations, unused: (0..max_ranges).rev().collect() }
     }
 
     #[inline]

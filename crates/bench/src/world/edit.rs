@@ -1,6 +1,6 @@
 use std::time::{Duration, Instant};
 
-use drystone::scene::{EditKeeper, Edited, Editor, KeptBy, LevelScene};
+use drystone::scene::{EditSaver, Edited, Editor, KeptBy, LodScene};
 use drystone_render::View;
 use drystone_voxel::{Chunk, Material, VoxelPos};
 use drystone_world::VoxelShape;
@@ -11,7 +11,7 @@ use crate::{Figure, Options, cpu_time::thread_cpu_ns, rounds::elapsed_ns};
 
 /// A vast world and the corners in view at which voxels are set.
 pub(super) struct Edits {
-    scene: LevelScene,
+    scene: LodScene,
     editor: Editor,
     view: View,
     corners: Vec<VoxelPos>,
@@ -64,7 +64,7 @@ impl Edits {
             corners.filter(is_wanted).collect()
         };
         let (corners, fresh) = (corners_at(near), corners_at(fresh));
-        let editor = Editor::new(EditKeeper::new(KeptBy::Nobody));
+        let editor = Editor::new(EditSaver::new(KeptBy::Nobody));
         Ok(Self { scene, editor, view, corners, fresh, is_set: false })
     }
 
@@ -148,7 +148,7 @@ impl Edits {
 }
 
 /// The highest voxel that is no air.
-fn ground_at(scene: &LevelScene, [x, z]: [i32; 2]) -> i32 {
+fn ground_at(scene: &LodScene, [x, z]: [i32; 2]) -> i32 {
     let data = scene.tree().data();
     let is_ground = |y: &i32| !data.get(VoxelPos::new(x, *y, z)).is_air();
     (0..512).rev().find(is_ground).unwrap_or(0)

@@ -1,8 +1,8 @@
 use std::time::{Duration, Instant};
 
-use drystone::scene::{self, LevelScene};
+use drystone::scene::{self, LodScene};
 use drystone_render::{DrawStats, View};
-use drystone_world::LevelTree;
+use drystone_world::LodTree;
 use glam::DVec3;
 
 use super::{NAME, vast};
@@ -99,7 +99,7 @@ fn fly(seconds: u32) -> Result<Flight, String> {
 
 /// Waits until all is as it should be, if that is asked for; then each place of the world must
 /// be covered once, and after waiting by voxels of the size that is asked for.
-fn check(scene: &mut LevelScene, view: &View, waits: bool) -> Result<(), String> {
+fn check(scene: &mut LodScene, view: &View, waits: bool) -> Result<(), String> {
     if waits {
         scene.settle(view, vast::SIZE, |_| {}).map_err(|error| error.to_string())?;
     }
@@ -132,7 +132,7 @@ fn check(scene: &mut LevelScene, view: &View, waits: bool) -> Result<(), String>
 }
 
 /// Chunks of level 0 inside of the world that are covered, each as often as it is.
-fn inside_volume(tree: &LevelTree) -> u128 {
+fn inside_volume(tree: &LodTree) -> u128 {
     let Some(extent) = tree.data().extent() else { return 0 };
     let [min, max] = [extent.min, extent.max].map(|c| [c.x, c.y, c.z].map(i64::from));
     let covered = |node: drystone_world::NodePos| -> u128 {

@@ -1,8 +1,8 @@
 use std::sync::Arc;
 
-use drystone::scene::{LevelScene, Size, level_corners, reach};
+use drystone::scene::{LodScene, Size, level_corners, reach};
 use drystone_render::{Camera, PoolRenderer, View};
-use drystone_world::{GeneratedWorld, GeneratorConfig, LevelConfig, LevelData, LevelTree};
+use drystone_world::{GeneratedWorld, GeneratorConfig, LodConfig, LodData, LodTree};
 use glam::DVec3;
 
 use super::undrawn::Undrawn;
@@ -13,24 +13,24 @@ pub(super) const SIZE: Size = Size { width: 1280, height: 720 };
 const CACHE_BYTES: usize = 256 << 20;
 
 /// A generated world of 16 km × 16 km × 512 voxels, shown by a pool that draws nothing.
-pub(super) fn scene() -> Result<LevelScene, String> {
+pub(super) fn scene() -> Result<LodScene, String> {
     let config = GeneratorConfig {
         size_chunks: [512, 16, 512],
         relief_voxels: 512,
         ..GeneratorConfig::default()
     };
     let source = GeneratedWorld::new(config).map_err(|error| error.to_string())?;
-    let data = Arc::new(LevelData::new(Box::new(source), CACHE_BYTES));
-    let tree = LevelTree::new(data, LevelConfig::default()).map_err(|error| error.to_string())?;
+    let data = Arc::new(LodData::new(Box::new(source), CACHE_BYTES));
+    let tree = LodTree::new(data, LodConfig::default()).map_err(|error| error.to_string())?;
     let device = Undrawn::new(SIZE.width, SIZE.height).map_err(|error| error.to_string())?;
-    let room = LevelScene::ROOM;
+    let room = LodScene::ROOM;
     let renderer =
         PoolRenderer::new(device, room.quads, room.meshes).map_err(|error| error.to_string())?;
-    LevelScene::new(tree, Box::new(renderer)).map_err(|error| error.to_string())
+    LodScene::new(tree, Box::new(renderer)).map_err(|error| error.to_string())
 }
 
 /// What an eye sees of it.
-pub(super) fn view(data: &LevelData, eye: DVec3, target: DVec3) -> View {
+pub(super) fn view(data: &LodData, eye: DVec3, target: DVec3) -> View {
     let mut camera = Camera::look_at(eye, target);
     let (min, max) = level_corners(data);
     reach(&mut camera, min, max);

@@ -6,8 +6,8 @@ use super::{Clipped, Interpolate, Lifetime, Plane, PolygonHandle, PolygonStore, 
 use crate::error::{Error, full};
 
 /// Planes that a coordinate's sides are kept of.
-const MOST_PLANES: usize = 15;
-const ALL_PLANES: u32 = (1 << MOST_PLANES) - 1;
+const MAX_PLANES: usize = 15;
+const ALL_PLANES: u32 = (1 << MAX_PLANES) - 1;
 /// What the sides of a coordinate have once they are known.
 const KNOWN: u32 = 1 << 31;
 /// Sides are kept where there is a polygon to clip for every so many coordinates: fewer don't
@@ -48,7 +48,7 @@ impl Sides {
             any |= *sides;
         }
         let all_planes = (1 << planes.len()) - 1;
-        let (outside, inside) = (any & all_planes, any >> MOST_PLANES & all_planes);
+        let (outside, inside) = (any & all_planes, any >> MAX_PLANES & all_planes);
         match (outside & !inside, inside == all_planes) {
             // One of the planes has corners outside, and none inside.
             (1.., _) => Verdict::Outside,
@@ -68,9 +68,9 @@ fn sides_of(position: [f32; 3], planes: &[Plane]) -> u32 {
         let distance = plane.distance(position);
         if distance < 0.0 {
             let after = ALL_PLANES << (n + 1) & ALL_PLANES;
-            return sides | 1 << n | after << MOST_PLANES;
+            return sides | 1 << n | after << MAX_PLANES;
         }
-        sides |= u32::from(distance > 0.0) << (n + MOST_PLANES);
+        sides |= u32::from(distance > 0.0) << (n + MAX_PLANES);
     }
     sides
 }
@@ -120,7 +120,7 @@ impl<T: Interpolate, L: VertexLists> PolygonStore<T, L> {
         mut visit: impl FnMut(PolygonHandle, Clipped),
     ) -> Result<(), Error> {
         let end = self.vertices.end();
-        let has_sides = planes.len() <= MOST_PLANES && polygons.len() >= end as usize / FEW;
+        let has_sides = planes.len() <= MAX_PLANES && polygons.len() >= end as usize / FEW;
         self.blocks.start(self.polygons.end())?;
         if has_sides {
             self.sides.start(end)?;

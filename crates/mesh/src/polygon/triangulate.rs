@@ -8,7 +8,7 @@ use super::{PolygonHandle, PolygonStore, VertexLists};
 use crate::error::{Error, full};
 
 /// The most corners of one polygon and its holes.
-const MOST_CORNERS: usize = 1 << 24;
+const MAX_CORNERS: usize = 1 << 24;
 
 /// Cuts polygons into triangles, late: when they are about to be drawn. Keeps its memory;
 /// use one again and again.
@@ -101,7 +101,7 @@ impl Triangulator {
     ) -> Result<(), Error> {
         let corners = store.corners(polygon)?;
         let count = self.positions.len() + corners.len();
-        if count > MOST_CORNERS {
+        if count > MAX_CORNERS {
             return Err(full(count));
         }
         self.positions.extend(corners.map(|corner| corner.position()));

@@ -58,8 +58,8 @@ impl<V: Pod, D: Pod> VertexPool<V, D> {
             .buffers
             .iter()
             .filter(|&(number, buffer)| number != from && !buffer.is_settled && buffer.is_sparse());
-        let most_room = targets.max_by_key(|(_, buffer)| buffer.space.free_total());
-        let Some((number, _)) = most_room else { return Step::Go(Task::Choose) };
+        let max_room = targets.max_by_key(|(_, buffer)| buffer.space.free_total());
+        let Some((number, _)) = max_room else { return Step::Go(Task::Choose) };
         let Some(buffer) = self.buffers.get_mut(number) else { return Step::Go(Task::Choose) };
         if buffer.waiting > 0 {
             // What waits may be just the room that is missing.

@@ -10,7 +10,7 @@ use crate::{
 
 /// Planning copies the table of ranges; beyond so many it would be felt in a frame, and
 /// packing, which needs no plan, does alone.
-const MOST_PLANNED_RANGES: u32 = 1 << 16;
+const MAX_PLANNED_RANGES: u32 = 1 << 16;
 
 /// Filling a buffer's gaps from its own end: the best bargain, a unit gained for each that
 /// is moved.
@@ -19,7 +19,7 @@ impl<V: Pod, D: Pod> VertexPool<V, D> {
     pub(super) fn plan_fill(&mut self, number: u16) -> Step {
         let Some(buffer) = self.buffers.get(number) else { return Step::Go(Task::Choose) };
         match &buffer.space {
-            Space::Ranges(space) if space.len() <= MOST_PLANNED_RANGES => {
+            Space::Ranges(space) if space.len() <= MAX_PLANNED_RANGES => {
                 let budget = DefragBudget {
                     order: MoveOrder::AtOnce,
                     target_percent: (100 - REST_PERCENT) as u8,

@@ -3,7 +3,7 @@ use alloc::{vec, vec::Vec};
 use drystone_testing::Random;
 
 use super::*;
-use crate::{Access, Config, MeshHandle, Nowhere, Placement, SimulatedGpu};
+use crate::{Access, Config, MeshHandle, NullBackend, Placement, SimulatedGpu};
 
 type Pool = VertexPool<u32, u32>;
 
@@ -16,8 +16,8 @@ const FRAMES_IN_FLIGHT: u64 = 2;
 fn config(placement: Placement) -> Config {
     Config {
         least_buffer_elements: BUFFER,
-        most_buffer_elements: BUFFER,
-        most_buffers: BUFFERS as u16,
+        max_buffer_elements: BUFFER,
+        max_buffers: BUFFERS as u16,
         placement,
         spare_frames: 4,
         ..Config::default()
@@ -27,7 +27,7 @@ fn config(placement: Placement) -> Config {
 /// A pool, what lives in it, and frames that come and go.
 struct Churn {
     pool: Pool,
-    backend: Nowhere,
+    backend: NullBackend,
     meshes: Vec<(MeshHandle, u32)>,
     /// Sizes that wait for their turn: one goes, another comes, so that all stays as full
     /// as it was.
@@ -41,7 +41,7 @@ impl Churn {
     fn new(placement: Placement, access: Access) -> Self {
         Self {
             pool: Pool::new(config(placement)).unwrap(),
-            backend: Nowhere(access),
+            backend: NullBackend(access),
             meshes: Vec::new(),
             sizes: Vec::new(),
             random: Random::new(11),
@@ -94,8 +94,8 @@ impl Churn {
     }
 
     /// Defragments frame by frame until nothing is left to do; returns the frames.
-    fn defragment(&mut self, budget: &MoveBudget, most_frames: u64) -> u64 {
-        for frame in 1..=most_frames {
+    fn defragment(&mut self, budget: &MoveBudget, max_frames: u64) -> u64 {
+        for frame in 1..=max_frames {
             let moved = self.pool.defragment(budget, &mut self.backend);
             assert!(moved.bytes <= budget.bytes && moved.moves <= budget.moves, "{moved:?}");
             self.end_frame();
@@ -105,7 +105,7 @@ impl Churn {
                 return frame;
             }
         }
-        panic!("{most_frames} frames were not enough: {:?}", self.pool.stats());
+        panic!("{max_frames} frames were not enough: {:?}", self.pool.stats());
     }
 
     /// Full buffers, and what is left of the one that is not.

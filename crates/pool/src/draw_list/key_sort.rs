@@ -91,7 +91,7 @@ struct Spread {
 }
 
 impl Spread {
-    fn of(keys: &[u64], most_upper_bits: u32) -> Self {
+    fn of(keys: &[u64], max_upper_bits: u32) -> Self {
         let first = keys.first().copied().unwrap_or(0);
         let (mut min, mut max, mut differing) = (first, first, 0);
         for &key in keys {
@@ -101,7 +101,7 @@ impl Spread {
         }
         let shift = differing.trailing_zeros() % u64::BITS;
         let bits = u64::BITS - ((max - min) >> shift).leading_zeros();
-        let lower_bits = bits.saturating_sub(most_upper_bits).min(INDEX_BITS);
+        let lower_bits = bits.saturating_sub(max_upper_bits).min(INDEX_BITS);
         Self { min, shift, lower_bits, bits }
     }
 

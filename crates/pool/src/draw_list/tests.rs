@@ -85,7 +85,7 @@ fn pool(elements: u32) -> (Pool, Memory) {
 
 fn pool_with(elements: u32, slots: u32) -> (Pool, Memory) {
     let config =
-        Config { pattern_elements: 4, most_buffers: BUFFERS, ..Config::fixed(elements, slots) };
+        Config { pattern_elements: 4, max_buffers: BUFFERS, ..Config::fixed(elements, slots) };
     (Pool::new(config).unwrap(), Memory::default())
 }
 

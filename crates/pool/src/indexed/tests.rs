@@ -91,8 +91,8 @@ fn handle_at(pool: &Pool, slot: u32) -> MeshHandle {
 fn small() -> Config {
     Config {
         least_buffer_elements: 32,
-        most_buffer_elements: 64,
-        most_buffers: 3,
+        max_buffer_elements: 64,
+        max_buffers: 3,
         first_slots: 2,
         spare_frames: 2,
         ..Config::default()
@@ -254,9 +254,9 @@ impl Run {
     }
 
     /// Places name every mesh that has elements, where it says that it is.
-    fn check_places(&self, places: &[PoolPlace], range: fn(&IndexedPlace) -> ElementRange) {
+    fn check_places(&self, places: &[PoolRange], range: fn(&IndexedRange) -> ElementRange) {
         let named = places.iter().filter_map(|place| match place.state {
-            PlaceState::Live(mesh) => Some((mesh, place)),
+            RangeState::Live(mesh) => Some((mesh, place)),
             _ => None,
         });
         let mut count = 0;

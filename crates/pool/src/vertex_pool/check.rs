@@ -1,7 +1,7 @@
 use bytemuck::Pod;
 
 use super::VertexPool;
-use crate::{PlaceState, space::Space};
+use crate::{RangeState, space::Space};
 
 impl<V: Pod, D: Pod> VertexPool<V, D> {
     /// Walks the whole structure and says what is wrong with it, for tests.
@@ -35,7 +35,7 @@ impl<V: Pod, D: Pod> VertexPool<V, D> {
             let (mut used, mut waiting) = (0, 0);
             for place in taken.iter().filter(|place| place.buffer == u32::from(number)) {
                 let count = place.elements.end - place.elements.start;
-                let is_live = matches!(place.state, PlaceState::Live(_));
+                let is_live = matches!(place.state, RangeState::Live(_));
                 *(if is_live { &mut used } else { &mut waiting }) += count;
             }
             if (used, waiting) != (buffer.used, buffer.waiting) {

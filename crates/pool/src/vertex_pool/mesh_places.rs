@@ -5,7 +5,7 @@ use crate::{MAX_PARTS, MeshHandle};
 
 /// A place that a mesh lies in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct MeshPlace {
+pub struct MeshRange {
     /// The buffer's number.
     pub buffer: u32,
     /// The first element there.
@@ -23,11 +23,11 @@ impl<V: Pod, D: Pod> VertexPool<V, D> {
     ///
     /// # Cost
     /// Some ten nanoseconds a place.
-    pub fn places_of(&self, handle: MeshHandle) -> impl Iterator<Item = MeshPlace> + '_ {
+    pub fn ranges_of(&self, handle: MeshHandle) -> impl Iterator<Item = MeshRange> + '_ {
         let mesh = self.mesh(handle);
         mesh.into_iter().flat_map(|mesh| {
             let spans = self.pieces.spans(0, mesh.placed(), mesh.len());
-            spans.map(|(span, held, _)| MeshPlace {
+            spans.map(|(span, held, _)| MeshRange {
                 buffer: span.buffer.into(),
                 first: span.first,
                 part_counts: mesh.ranges.counts_within(&held),
@@ -49,11 +49,11 @@ impl<V: Pod, D: Pod> VertexPool<V, D> {
     /// O(meshes).
     pub fn command_count(&self) -> u64 {
         let pattern = self.config.pattern_elements;
-        let of_place = |place: MeshPlace| {
+        let of_place = |place: MeshRange| {
             let of_part = |count: u32| u64::from(count.div_ceil(pattern));
             place.part_counts.map(of_part).iter().sum::<u64>()
         };
-        self.iter().flat_map(|(handle, _)| self.places_of(handle)).map(of_place).sum()
+        self.iter().flat_map(|(handle, _)| self.ranges_of(handle)).map(of_place).sum()
     }
 }
 
@@ -64,7 +64,7 @@ mod tests {
     use drystone_testing::Random;
 
     use super::*;
-    use crate::{Access, Config, MoveBudget, Nowhere, Oversize, PartSet, part_runs::RunTable};
+    use crate::{Access, Config, MoveBudget, NullBackend, Oversize, PartSet, part_runs::RunTable};
 
     type Pool = VertexPool<u32, u32>;
 
@@ -72,7 +72,7 @@ mod tests {
     fn filled(random: &mut Random) -> (Pool, Vec<MeshHandle>) {
         let mut pool = Pool::new(Config {
             least_buffer_elements: 64,
-            most_buffer_elements: 64,
+            max_buffer_elements: 64,
             oversize: Oversize::Split,
             pattern_elements: 7,
             ..Config::default()
@@ -82,7 +82,7 @@ mod tests {
             let most = if random.below(10) == 0 { 60_u32 } else { 8 };
             let counts = [0; 4].map(|_| random.below(most).saturating_sub(2));
             let elements = vec![0; counts.iter().sum::<u32>() as usize];
-            pool.insert(&elements, &counts, 0, &mut Nowhere(Access::Staged)).unwrap()
+            pool.insert(&elements, &counts, 0, &mut NullBackend(Access::Staged)).unwrap()
         });
         let meshes = meshes.collect();
         (pool, meshes)
@@ -91,7 +91,7 @@ mod tests {
     /// The commands of a mesh's part, made of its places alone.
     fn commands_of(pool: &Pool, mesh: MeshHandle, part: usize) -> Vec<(u32, u32, u32)> {
         let mut commands = Vec::new();
-        for MeshPlace { buffer, first, part_counts } in pool.places_of(mesh) {
+        for MeshRange { buffer, first, part_counts } in pool.ranges_of(mesh) {
             let mut start = first + part_counts[..part].iter().sum::<u32>();
             let mut left = part_counts[part];
             while left > 0 {
@@ -107,7 +107,7 @@ mod tests {
     #[test]
     fn places_are_where_commands_read() {
         let (pool, meshes) = filled(&mut Random::new(1));
-        let (mut most_places, mut all, mut table) = (0, 0, RunTable::new());
+        let (mut max_places, mut all, mut table) = (0, 0, RunTable::new());
         for &mesh in &meshes {
             for part in 0..4 {
                 let mut emitted = Vec::new();
@@ -126,9 +126,9 @@ mod tests {
                 assert_eq!(commands_of(&pool, mesh, part), emitted);
                 all += emitted.len() as u64;
             }
-            most_places = most_places.max(pool.places_of(mesh).count());
+            max_places = max_places.max(pool.ranges_of(mesh).count());
         }
-        assert!(most_places > 2);
+        assert!(max_places > 2);
         assert_eq!(pool.command_count(), all);
     }
 
@@ -139,24 +139,24 @@ mod tests {
         let (mut pool, mut meshes) = filled(&mut random);
         meshes.retain(|&mesh| random.below(3) == 0 || pool.remove(mesh).is_err());
         let places = |pool: &Pool| {
-            let of = |&mesh: &MeshHandle| pool.places_of(mesh).collect::<Vec<_>>();
+            let of = |&mesh: &MeshHandle| pool.ranges_of(mesh).collect::<Vec<_>>();
             meshes.iter().map(of).collect::<Vec<_>>()
         };
         let mut moves = 0;
         for frame in 1..40 {
             let before = places(&pool);
             let budget = MoveBudget { bytes: 1 << 10, moves: 3 };
-            let moved = pool.defragment(&budget, &mut Nowhere(Access::Staged));
+            let moved = pool.defragment(&budget, &mut NullBackend(Access::Staged));
             assert_eq!(pool.moved().len(), moved.moves as usize);
             for ((mesh, before), after) in meshes.iter().zip(&before).zip(&places(&pool)) {
                 assert_eq!(pool.moved().contains(mesh), before != after);
             }
             moves += moved.moves;
             pool.frame_submitted(frame);
-            pool.frames_completed(frame, &mut Nowhere(Access::Staged));
+            pool.frames_completed(frame, &mut NullBackend(Access::Staged));
         }
         assert!(moves > 10);
         pool.clear();
-        assert!(meshes.iter().all(|&mesh| pool.places_of(mesh).next().is_none()));
+        assert!(meshes.iter().all(|&mesh| pool.ranges_of(mesh).next().is_none()));
     }
 }

@@ -72,7 +72,7 @@ impl<V: Pod, D: Pod> VertexPool<V, D> {
             if missing == 0 {
                 return Ok(());
             }
-            let size = missing.min(self.config.most_buffer_elements.into()) as u32;
+            let size = missing.min(self.config.max_buffer_elements.into()) as u32;
             let element_bytes = size_of::<V>() as u64;
             let frame = self.frames.current();
             let request = Request { size, element_bytes, config: &self.config, frame };
@@ -253,7 +253,7 @@ impl<V: Pod, D: Pod> VertexPool<V, D> {
         data: D,
         backend: &mut impl Backend,
     ) -> Result<MeshKey, PoolError> {
-        let capacity = self.config.most_slots;
+        let capacity = self.config.max_slots;
         if self.meshes.len() >= capacity {
             return Err(PoolError::SlotsFull { capacity });
         }
@@ -281,7 +281,7 @@ impl<V: Pod, D: Pod> VertexPool<V, D> {
     fn grow_table(&mut self, slot: u32, backend: &mut impl Backend) -> Result<(), PoolError> {
         let doubled = self.table_slots.saturating_mul(2).max(self.config.first_slots);
         // Slots whose generations ran out count beyond the most meshes.
-        let slots = doubled.min(self.config.most_slots).max(slot + 1);
+        let slots = doubled.min(self.config.max_slots).max(slot + 1);
         backend.resize_draw_data(slots)?;
         self.table_slots = slots;
         backend.write_draw_data(0, bytemuck::cast_slice(&self.data));

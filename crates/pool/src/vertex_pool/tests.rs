@@ -2,7 +2,7 @@ use alloc::{string::ToString, vec, vec::Vec};
 
 use super::*;
 use crate::{
-    Access, BackendError, DrawList, MoveBudget, Oversize, PartSet, Picture, PlaceState, Placement,
+    Access, BackendError, DrawList, MoveBudget, Oversize, PartSet, Picture, RangeState, Placement,
     SimulatedGpu, part_runs::RunTable,
 };
 
@@ -134,8 +134,8 @@ fn same_size_takes_the_same_place_only_where_that_is_safe() {
 fn buffers_are_added_and_given_back_after_a_while() {
     let config = Config {
         least_buffer_elements: 10,
-        most_buffer_elements: 40,
-        most_buffers: 3,
+        max_buffer_elements: 40,
+        max_buffers: 3,
         spare_frames: 4,
         ..Config::default()
     };
@@ -172,7 +172,7 @@ fn buffers_are_added_and_given_back_after_a_while() {
 #[test]
 fn empty_buffers_are_used_last() {
     let config =
-        Config { least_buffer_elements: 10, most_buffer_elements: 10, ..Config::default() };
+        Config { least_buffer_elements: 10, max_buffer_elements: 10, ..Config::default() };
     let mut scene = Scene::new(config, Access::Staged, 2);
     let first = scene.insert(&[&[1; 10]], 1).unwrap();
     scene.insert(&[&[2; 6]], 2).unwrap();
@@ -212,7 +212,7 @@ fn oversize_meshes_are_refused_or_split() {
 
 #[test]
 fn the_table_of_draw_data_grows_and_keeps_what_it_had() {
-    let config = Config { first_slots: 2, most_slots: 9, ..Config::fixed(100, 0) };
+    let config = Config { first_slots: 2, max_slots: 9, ..Config::fixed(100, 0) };
     let mut scene = Scene::new(config, Access::Staged, 2);
     for n in 0..9 {
         scene.insert(&[&[n]], n * 10).unwrap();
@@ -251,8 +251,8 @@ fn figures_add_up() {
     // Elements, per-draw data, and the table once anew.
     assert_eq!(stats.last_frame.uploaded_bytes, 14 * 4 + 2 * 4 + 4);
     let states: Vec<_> = scene.pool.places().into_iter().map(|p| (p.elements, p.state)).collect();
-    assert_eq!(states[0], (0..6, PlaceState::Waiting));
-    assert_eq!(states[3], (16..40, PlaceState::Free));
+    assert_eq!(states[0], (0..6, RangeState::Waiting));
+    assert_eq!(states[3], (16..40, RangeState::Free));
     let empty = Pool::new(Config::default()).unwrap();
     assert_eq!(empty.stats().external_fragmentation(), 0.0);
     assert_eq!(empty.places(), []);

@@ -30,8 +30,8 @@ fn configs() -> Vec<Config> {
         // In pieces, for want of a larger buffer.
         Config {
             least_buffer_elements: 9_000,
-            most_buffer_elements: 9_000,
-            most_buffers: 9,
+            max_buffer_elements: 9_000,
+            max_buffers: 9,
             ..ranges
         },
     ]

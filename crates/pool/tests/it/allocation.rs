@@ -2,7 +2,7 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
 use drystone_pool::{
-    Access, Config, DrawList, MeshHandle, Nowhere, PartSet, Placement, VertexPool,
+    Access, Config, DrawList, MeshHandle, NullBackend, PartSet, Placement, VertexPool,
 };
 
 /// The system's allocator, with a count of what the thread has asked it for.
@@ -46,7 +46,7 @@ fn allocations_in(work: impl FnOnce()) -> u64 {
 /// A pool in its steady state.
 struct Steady {
     pool: VertexPool<u64, u32>,
-    backend: Nowhere,
+    backend: NullBackend,
     list: DrawList,
     meshes: Vec<MeshHandle>,
     elements: Vec<u64>,
@@ -58,7 +58,7 @@ impl Steady {
         let config = Config { placement, ..Config::fixed(60_000, 1_000) };
         let mut steady = Self {
             pool: VertexPool::new(config).unwrap(),
-            backend: Nowhere(access),
+            backend: NullBackend(access),
             list: DrawList::new(),
             meshes: Vec::new(),
             elements: vec![1; 100],

@@ -15,7 +15,7 @@ use glam::{
     camera::rh::{proj::directx::perspective, view::look_at_mat4},
 };
 
-use super::{buffers::Buffers, garden::MOST_TRIANGLES};
+use super::{buffers::Buffers, garden::MAX_TRIANGLES};
 
 mod pipeline;
 mod target;
@@ -89,7 +89,7 @@ impl Engine {
             // Later ones follow from the first.
             let _ = noted.set(error.to_string());
         }));
-        let pattern: Vec<u32> = (0..3 * MOST_TRIANGLES).collect();
+        let pattern: Vec<u32> = (0..3 * MAX_TRIANGLES).collect();
         let pattern = filled(&device, &queue, wgpu::BufferUsages::INDEX, &pattern);
         let camera = clip_from_world(width as f32 / height as f32).to_cols_array();
         let camera = filled(&device, &queue, wgpu::BufferUsages::UNIFORM, &camera);

@@ -6,9 +6,9 @@ use bytemuck::{Pod, Zeroable};
 use super::engine::{Triangle, Vertex};
 
 /// The most edges around a crystal.
-const MOST_EDGES: u32 = 12;
+const MAX_EDGES: u32 = 12;
 /// Triangles of a crystal, at most: two a side, and one of its tip.
-pub(crate) const MOST_TRIANGLES: u32 = 3 * MOST_EDGES;
+pub(crate) const MAX_TRIANGLES: u32 = 3 * MAX_EDGES;
 /// Frames for which a crystal stays as it is.
 const PERIOD: u32 = 8;
 
@@ -53,7 +53,7 @@ impl Shape {
     /// What it looks like in a frame; now and then there is none.
     pub(crate) fn at(number: u32, frame: u32) -> Option<Self> {
         let random = scramble(number, (frame + number * 5) / PERIOD);
-        let edges = 3 + random % (MOST_EDGES - 2);
+        let edges = 3 + random % (MAX_EDGES - 2);
         let [red, green, blue] = [8, 14, 20].map(|shift| (random >> shift & 63) as f32 / 63.0);
         (random >> 27 != 0).then_some(Self {
             edges,

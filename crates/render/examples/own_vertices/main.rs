@@ -27,7 +27,7 @@ use drystone_render::Image;
 use self::{
     buffers::Buffers,
     engine::{Engine, Triangle},
-    garden::{MOST_TRIANGLES, Place, Shape},
+    garden::{MAX_TRIANGLES, Place, Shape},
 };
 
 /// Crystals a side.
@@ -54,7 +54,7 @@ impl Garden {
             indices_per_element: 3,
             vertices_per_element: 3,
             // The engine's index buffer is as long as the largest mesh.
-            pattern_elements: MOST_TRIANGLES,
+            pattern_elements: MAX_TRIANGLES,
             least_buffer_elements: 4096,
             ..Config::default()
         };

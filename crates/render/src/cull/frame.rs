@@ -15,10 +15,10 @@ pub struct CullFrame {
     /// away, per voxel of distance.
     pub(crate) reaches: [[f32; 4]; 6],
     /// The eye's voxel; `w`: [flags](CullFrame::MASK_FACINGS).
-    pub(crate) eye_voxel: [i32; 4],
+    pub(crate) camera_voxel: [i32; 4],
     /// The eye's place in its voxel; `w`: how far a mesh's corners may be moved to close
     /// seams, in voxels per unit of clip `w`.
-    pub(crate) eye_fraction: [f32; 4],
+    pub(crate) camera_fraction: [f32; 4],
     /// Which bin a mesh is drawn in, by clip `w` and depth of its middle:
     /// `x · log2 w + y · depth + z`.
     pub(crate) bins: [f32; 4],
@@ -43,15 +43,15 @@ impl CullFrame {
 
     /// What culling for `view` takes; `frame` is what it is drawn with.
     pub fn new(view: &View, visibility: &Visibility, frame: &Frame) -> Self {
-        let [x, y, z, _] = frame.eye_voxel;
-        let [fraction_x, fraction_y, fraction_z, _] = frame.eye_fraction;
+        let [x, y, z, _] = frame.camera_voxel;
+        let [fraction_x, fraction_y, fraction_z, _] = frame.camera_fraction;
         let seam = frame.horizon[3] * frame.sun[3];
         Self {
             clip_from_relative: frame.clip_from_relative,
             planes: visibility.planes(),
             reaches: visibility.reaches(),
-            eye_voxel: [x, y, z, flags(view, visibility)],
-            eye_fraction: [fraction_x, fraction_y, fraction_z, seam],
+            camera_voxel: [x, y, z, flags(view, visibility)],
+            camera_fraction: [fraction_x, fraction_y, fraction_z, seam],
             bins: bins(view),
         }
     }

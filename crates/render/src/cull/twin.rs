@@ -87,8 +87,8 @@ fn difference(low: i32, eye: i32) -> f32 {
 }
 
 fn relative(frame: &CullFrame, record: &CullRecord) -> Vec3 {
-    let low = [0, 1, 2].map(|axis| difference(record.place.origin[axis], frame.eye_voxel[axis]));
-    Vec3::from_array(low) - Vec4::from_array(frame.eye_fraction).xyz()
+    let low = [0, 1, 2].map(|axis| difference(record.place.origin[axis], frame.camera_voxel[axis]));
+    Vec3::from_array(low) - Vec4::from_array(frame.camera_fraction).xyz()
 }
 
 fn in_view(frame: &CullFrame, low: Vec3, extent: f32) -> bool {
@@ -100,7 +100,7 @@ fn in_view(frame: &CullFrame, low: Vec3, extent: f32) -> bool {
 }
 
 fn facings(frame: &CullFrame, record: &CullRecord) -> u32 {
-    let flags = frame.eye_voxel[3];
+    let flags = frame.camera_voxel[3];
     if flags & CullFrame::MASK_FACINGS == 0 {
         return 63;
     }
@@ -109,7 +109,7 @@ fn facings(frame: &CullFrame, record: &CullRecord) -> u32 {
     }
     let extent = record.place.extent;
     (0..3).fold(0, |bits, axis| {
-        let (low, eye) = (record.place.origin[axis], frame.eye_voxel[axis]);
+        let (low, eye) = (record.place.origin[axis], frame.camera_voxel[axis]);
         let apart = low.abs_diff(eye);
         let positive = eye > low;
         let negative =
@@ -120,7 +120,7 @@ fn facings(frame: &CullFrame, record: &CullRecord) -> u32 {
 
 /// The facings of a mesh that may be seen; none of one outside the view.
 pub(crate) fn visible_parts(frame: &CullFrame, record: &CullRecord) -> u32 {
-    let culls = frame.eye_voxel[3] & CullFrame::CULL_FRUSTUM != 0;
+    let culls = frame.camera_voxel[3] & CullFrame::CULL_FRUSTUM != 0;
     let low = relative(frame, record);
     if culls && !in_view(frame, low, record.place.extent as f32) {
         return 0;
@@ -149,7 +149,7 @@ pub(crate) fn is_hidden(frame: &CullFrame, pyramid: &Pyramid, record: &CullRecor
     let distance = 1.0 + low.abs().max_element() + extent;
     let margin = SLIVER_VOXELS * record.place.scale()
         + SLACK * distance
-        + frame.eye_fraction[3] * farthest_w.max(0.0);
+        + frame.camera_fraction[3] * farthest_w.max(0.0);
     let corner = m * (low - margin).extend(1.0);
     let side = extent + 2.0 * margin;
     let (mut least, mut most) = (Vec3::MAX, Vec3::MIN);

@@ -6,7 +6,7 @@ use crate::{
     Visibility, pool_renderer::visible_parts,
 };
 
-/// The see-through meshes of the instanced renderer. Blending asks for an order, which
+/// The translucent meshes of the instanced renderer. Blending asks for an order, which
 /// places that are handed out at random do not have: they are kept as a pool of quads and
 /// drawn mesh by mesh, farthest first.
 pub(super) struct Beside<G> {
@@ -18,7 +18,7 @@ pub(super) struct Beside<G> {
 impl<G> Beside<G> {
     pub(super) fn new(max_quads: u32) -> Result<Self, RenderError> {
         let config = Config {
-            most_buffer_elements: max_quads.min(Config::default().most_buffer_elements),
+            max_buffer_elements: max_quads.min(Config::default().max_buffer_elements),
             pattern_elements: PATTERN_QUADS,
             ..Config::default()
         };

@@ -3,7 +3,7 @@ use std::ops::Range;
 use drystone_alloc::Error;
 use drystone_mesh::Cube;
 
-use super::places::{PlacePolicy, Places};
+use super::places::{SlotPolicy, Places};
 
 /// Names a cube of the renderer that gave it, which another may take for one of its own;
 /// stale once it is removed.
@@ -60,7 +60,7 @@ impl CubeId {
 
 impl CubeBuffer {
     /// An empty one.
-    pub const fn new(policy: PlacePolicy) -> Self {
+    pub const fn new(policy: SlotPolicy) -> Self {
         Self {
             places: Places::new(policy),
             slots: Vec::new(),

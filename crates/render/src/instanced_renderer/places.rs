@@ -2,7 +2,7 @@ use drystone_alloc::{AddressSpace, BucketHandle, BucketRing, Error, Policy};
 
 /// Which place of the buffer a new cube takes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum PlacePolicy {
+pub enum SlotPolicy {
     /// The lowest that is free: keeps what has to be drawn short.
     #[default]
     Lowest,
@@ -13,7 +13,7 @@ pub enum PlacePolicy {
     Oldest,
 }
 
-impl PlacePolicy {
+impl SlotPolicy {
     /// All of them.
     pub const ALL: [Self; 3] = [Self::Lowest, Self::LastLeaf, Self::Oldest];
 
@@ -35,11 +35,11 @@ pub(super) enum Places {
 }
 
 impl Places {
-    pub(super) const fn new(policy: PlacePolicy) -> Self {
+    pub(super) const fn new(policy: SlotPolicy) -> Self {
         match policy {
-            PlacePolicy::Lowest => Self::Space(AddressSpace::new(Policy::Lowest)),
-            PlacePolicy::LastLeaf => Self::Space(AddressSpace::new(Policy::LastLeaf)),
-            PlacePolicy::Oldest => Self::Ring(BucketRing::new(0, 1)),
+            SlotPolicy::Lowest => Self::Space(AddressSpace::new(Policy::Lowest)),
+            SlotPolicy::LastLeaf => Self::Space(AddressSpace::new(Policy::LastLeaf)),
+            SlotPolicy::Oldest => Self::Ring(BucketRing::new(0, 1)),
         }
     }
 

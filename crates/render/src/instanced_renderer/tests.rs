@@ -9,7 +9,7 @@ mod refusing;
 
 const PALETTE: [[u8; 4]; 4] = [[0; 4], [200, 60, 40, 255], [60, 160, 70, 255], [60, 90, 200, 255]];
 
-fn renderer(policy: PlacePolicy) -> InstancedRenderer<SoftDevice> {
+fn renderer(policy: SlotPolicy) -> InstancedRenderer<SoftDevice> {
     let mut renderer = InstancedRenderer::new(SoftDevice::new(160, 120).unwrap(), policy).unwrap();
     renderer.set_palette(&PALETTE).unwrap();
     renderer
@@ -44,7 +44,7 @@ fn picture(renderer: &mut InstancedRenderer<SoftDevice>, view: &View) -> Image {
 /// shows that never knew another cube.
 #[test]
 fn what_is_shown_is_what_there_is() {
-    for policy in PlacePolicy::ALL {
+    for policy in SlotPolicy::ALL {
         let mut random = Random::new(1);
         let mut changing = renderer(policy);
         let regions = [0, 32, 64].map(|x| changing.insert_region(place(x)).unwrap());
@@ -69,7 +69,7 @@ fn what_is_shown_is_what_there_is() {
                     }
                 }
             }
-            let mut fresh = renderer(PlacePolicy::Lowest);
+            let mut fresh = renderer(SlotPolicy::Lowest);
             regions.iter().zip([0, 32, 64]).for_each(|(region, x)| {
                 assert_eq!(fresh.insert_region(place(x)).unwrap().slot(), region.slot());
             });
@@ -89,7 +89,7 @@ fn what_is_shown_is_what_there_is() {
 
 #[test]
 fn what_is_stale_or_not_there_is_an_error() {
-    let mut renderer = renderer(PlacePolicy::Lowest);
+    let mut renderer = renderer(SlotPolicy::Lowest);
     let region = renderer.insert_region(place(0)).unwrap();
     let cube = Cube::new([1, 2, 3], FaceSet::ALL, 1, region.slot());
     let nowhere = Cube::new([1, 2, 3], FaceSet::ALL, 1, region.slot() + 1);
@@ -111,7 +111,7 @@ fn what_is_stale_or_not_there_is_an_error() {
 /// Segments come as cubes do and go with them; what was written before is there again.
 #[test]
 fn the_buffer_grows_and_shrinks_by_segments() {
-    let mut renderer = renderer(PlacePolicy::Lowest);
+    let mut renderer = renderer(SlotPolicy::Lowest);
     let region = renderer.insert_region(place(0)).unwrap();
     let hidden = Cube::new([0; 3], FaceSet::EMPTY, 1, region.slot());
     let count = 700_000;
@@ -140,7 +140,7 @@ fn the_buffer_grows_and_shrinks_by_segments() {
 /// A mesh that is replaced changes the cubes that differ, and no others.
 #[test]
 fn a_replaced_mesh_changes_what_differs() {
-    let mut renderer = renderer(PlacePolicy::Lowest);
+    let mut renderer = renderer(SlotPolicy::Lowest);
     let floor = |size: [u32; 2]| Quad::new([0, 0, 0], size, Face::PosY, 1);
     let mesh = |quad: &[Quad; 1], x| {
         let (counts, layer) = ([0, 0, 0, 0, 1, 0], Layer::Opaque);
@@ -174,7 +174,7 @@ fn a_replaced_mesh_changes_what_differs() {
 /// A handle of one renderer means nothing to another, nor to one of another kind.
 #[test]
 fn instanced_renderers_tell_their_meshes_apart() {
-    let [mut mine, mut other] = [renderer(PlacePolicy::Lowest), renderer(PlacePolicy::Lowest)];
+    let [mut mine, mut other] = [renderer(SlotPolicy::Lowest), renderer(SlotPolicy::Lowest)];
     let quads = [Quad::new([0, 0, 0], [8, 8], Face::PosY, 1)];
     for layer in [Layer::Opaque, Layer::Blended] {
         let counts = [0, 0, 0, 0, 1, 0];
@@ -190,7 +190,7 @@ fn instanced_renderers_tell_their_meshes_apart() {
 /// Regions beyond the first table's room.
 #[test]
 fn many_regions_keep_their_places() {
-    let mut renderer = renderer(PlacePolicy::Lowest);
+    let mut renderer = renderer(SlotPolicy::Lowest);
     let mut last = None;
     for n in 0..1000 {
         let region = renderer.insert_region(place(if n == 3 { 20 } else { 10_000 })).unwrap();

@@ -1,6 +1,6 @@
 use drystone_mesh::{Face, Quad};
 use drystone_pool::{
-    DrawList, Grouping, Hidden, ListConfig, MeshHandle, MeshPlace, PartSet, PoolError, VertexPool,
+    DrawList, Grouping, Hidden, ListConfig, MeshHandle, MeshRange, PartSet, PoolError, VertexPool,
     sort_key,
 };
 
@@ -115,7 +115,7 @@ fn set(table: &mut CullTable, pool: &Pool, mesh: MeshHandle) {
 /// The records of a mesh, each with its buffer.
 fn records(pool: &Pool, mesh: MeshHandle) -> impl Iterator<Item = (u32, CullRecord)> + '_ {
     pool.data(mesh).into_iter().flat_map(move |&data| {
-        pool.places_of(mesh).map(move |MeshPlace { buffer, first, part_counts }| {
+        pool.ranges_of(mesh).map(move |MeshRange { buffer, first, part_counts }| {
             let counts = Face::ALL.map(|face| part_counts[face.index()]);
             (buffer, CullRecord::new(mesh.slot(), data, first, counts))
         })

@@ -13,7 +13,7 @@ pub(super) struct Selection {
 
 /// So many opaque meshes may come before the lists are masked anew for the same view: an edit
 /// brings few, and these are drawn last, with all their facings, in view or not.
-const MOST_UNMASKED: u32 = 64;
+const MAX_UNMASKED: u32 = 64;
 
 impl<D: Device> PoolRenderer<D> {
     /// Has the CPU or the GPU cull from the next picture on.
@@ -33,7 +33,7 @@ impl<D: Device> PoolRenderer<D> {
     /// Masks and orders the lists for what `view` sees on a picture of this size.
     pub(super) fn select(&mut self, view: &View, visibility: &Visibility) {
         let selection = Selection { view: *view, size: self.device.size() };
-        let is_same = self.selected == Some(selection) && self.unmasked <= MOST_UNMASKED;
+        let is_same = self.selected == Some(selection) && self.unmasked <= MAX_UNMASKED;
         if !is_same {
             (self.selected, self.unmasked) = (Some(selection), 0);
             self.opaque.select(&self.pool, view, visibility);

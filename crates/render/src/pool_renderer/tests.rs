@@ -131,7 +131,7 @@ impl Churn {
 #[test]
 fn the_table_follows_the_pool() {
     let mut churn = Churn::new(1);
-    let (mut most_buffers, mut moved) = (0, 0);
+    let (mut max_buffers, mut moved) = (0, 0);
     for (changes, about) in [(600, 400), (300, 400), (500, 60), (400, 200), (400, 5)] {
         for n in 0..changes {
             churn.change(about);
@@ -143,14 +143,14 @@ fn the_table_follows_the_pool() {
             }
         }
         churn.check_places();
-        most_buffers = most_buffers.max(churn.renderer.pool.stats().buffers);
+        max_buffers = max_buffers.max(churn.renderer.pool.stats().buffers);
     }
     for _ in 0..200 {
         moved += churn.frame();
     }
     churn.check();
     let buffers = churn.renderer.pool.stats().buffers;
-    assert!(most_buffers >= 3 && buffers < most_buffers && moved > 100, "{most_buffers} {moved}");
+    assert!(max_buffers >= 3 && buffers < max_buffers && moved > 100, "{max_buffers} {moved}");
 }
 
 /// Switching over takes in all opaque meshes and no other, and back again.

@@ -17,7 +17,7 @@ use crate::{
 #[derive(Clone, Copy, Debug, Pod, Zeroable)]
 #[repr(C)]
 struct Placed {
-    /// Of a [`TrianglePlace`](crate::TrianglePlace).
+    /// Of a [`TriangleTransform`](crate::TriangleTransform).
     place: DrawData,
     /// The voxels that it lies within.
     bounds: DrawData,
@@ -74,12 +74,12 @@ impl<D: Device> IndexedBackend for Upload<'_, D> {
 
 impl<G> Triangles<G> {
     /// A pool whose buffers have as many bytes as those of quads at the most.
-    fn new(most_bytes: u64) -> Result<Self, RenderError> {
+    fn new(max_bytes: u64) -> Result<Self, RenderError> {
         let config = |entries: Entries| {
-            let most = u32::try_from(most_bytes / entries.bytes()).unwrap_or(u32::MAX);
+            let most = u32::try_from(max_bytes / entries.bytes()).unwrap_or(u32::MAX);
             let defaults = Config::default();
             Config {
-                most_buffer_elements: most,
+                max_buffer_elements: most,
                 least_buffer_elements: defaults.least_buffer_elements.min(most),
                 ..defaults
             }
@@ -180,7 +180,7 @@ impl<D: Device> PoolRenderer<D> {
         let bounds = mesh.bounds()?;
         let triangles = match &mut self.triangles {
             Some(triangles) => triangles,
-            none => none.insert(Box::new(Triangles::new(self.most_buffer_bytes)?)),
+            none => none.insert(Box::new(Triangles::new(self.max_buffer_bytes)?)),
         };
         let data = Placed { place: mesh.place.into(), bounds };
         let (pool, mut upload) = triangles.parts(&mut self.device);

@@ -4,8 +4,8 @@ use glam::DVec3;
 
 use super::*;
 use crate::{
-    Camera, InstancedRenderer, Layer, MeshData, MeshId, NaiveRenderer, PlacePolicy, PoolRenderer,
-    Projection, Renderer, SoftDevice, TriangleMesh, TrianglePlace, TrianglesId, View,
+    Camera, InstancedRenderer, Layer, MeshData, MeshId, NaiveRenderer, SlotPolicy, PoolRenderer,
+    Projection, Renderer, SoftDevice, TriangleMesh, TriangleTransform, TrianglesId, View,
     device::late::LateDevice,
 };
 
@@ -64,7 +64,7 @@ fn put(
     let triangles = TriangleMesh {
         vertices: &vertices,
         indices: &[0, 1, 2, 0, 2, 3],
-        place: TrianglePlace { origin, scale: 1.0 },
+        place: TriangleTransform { origin, scale: 1.0 },
         layer: Layer::Opaque,
     };
     // Meshes of several sizes, so that the pool has gaps to close: quads in one place.
@@ -158,7 +158,7 @@ impl Pair {
 /// A renderer of each kind that keeps meshes in pools.
 fn renderer(device: SharedDevice<LateDevice>, kind: u32) -> Box<dyn Renderer> {
     match kind {
-        0 => Box::new(InstancedRenderer::new(device, PlacePolicy::Lowest).unwrap()),
+        0 => Box::new(InstancedRenderer::new(device, SlotPolicy::Lowest).unwrap()),
         _ => Box::new(PoolRenderer::new(device, 1, SIDE * SIDE).unwrap()),
     }
 }

@@ -12,7 +12,7 @@ use super::{
     occlusion::PixelKind,
     target::SHADED,
     triangle::Triangle,
-    vertex::{MeshPlace, VertexStage},
+    vertex::{MeshTransform, VertexStage},
     viewport::{Place, Viewport},
 };
 
@@ -76,7 +76,7 @@ impl Bins {
         &mut self,
         quad: Quad,
         kind: PixelKind,
-        place: MeshPlace,
+        place: MeshTransform,
         stage: &VertexStage,
         viewport: &Viewport,
     ) {

@@ -46,7 +46,7 @@ fn placed([place, kind]: [u32; 2], origin: [i32; 3]) -> u32 {
 #[inline]
 pub(super) fn darkness(
     kind: PixelKind,
-    eye_voxel: IVec3,
+    camera_voxel: IVec3,
     place: impl Fn() -> Vec3A,
 ) -> Option<f32> {
     let PixelKind { word: kind, level, .. } = kind;
@@ -54,7 +54,7 @@ pub(super) fn darkness(
         return None;
     }
     // In voxels of the mesh, relative to the one that the eye is in.
-    let eye_within = (eye_voxel & ((1 << level) - 1)).as_vec3a();
+    let eye_within = (camera_voxel & ((1 << level) - 1)).as_vec3a();
     let place = (place() + eye_within) * f32::from_bits((127 - u32::from(level)) << 23);
     let [s, t] = [0, 1].map(|i| {
         let odd = (kind >> (IS_ODD + i) & 1) as f32;
@@ -127,7 +127,7 @@ mod tests {
             let quad = Quad::new([4, 1, 6], [1, 1], face, 9).with_occlusion(0b11_10_01_00);
             for eye in [[0; 3], [-1, 5, 77], [scale - 1, -scale - 1, 3 * scale / 2]] {
                 let mut frame = Frame::new(&camera, &Atmosphere::default(), 8, 8);
-                frame.eye_voxel = [eye[0], eye[1], eye[2], 0];
+                frame.camera_voxel = [eye[0], eye[1], eye[2], 0];
                 let stage = VertexStage::new(&frame, false);
                 let origin = [-scale, 2 * scale, 0];
                 let place = DrawData { origin, level, extent: 8 << level };

@@ -22,8 +22,8 @@ pub(super) struct Shader<'a> {
     palette: &'a [Vec4],
     face_light: [Vec3A; 6],
     relative_from_clip: Mat4,
-    eye_voxel: IVec3,
-    eye_fraction: Vec3A,
+    camera_voxel: IVec3,
+    camera_fraction: Vec3A,
     /// The light that a level of occlusion takes.
     occlusion: f32,
     /// How much of a colour its level's tint hides.
@@ -46,9 +46,9 @@ impl<'a> Shader<'a> {
             palette,
             face_light: frame.face_light.map(xyz),
             relative_from_clip: relative_from_clip.as_mat4(),
-            eye_voxel: IVec3::from_slice(&frame.eye_voxel),
-            eye_fraction: xyz(frame.eye_fraction),
-            occlusion: frame.eye_fraction[3],
+            camera_voxel: IVec3::from_slice(&frame.camera_voxel),
+            camera_fraction: xyz(frame.camera_fraction),
+            occlusion: frame.camera_fraction[3],
             tint: frame.ambient[3],
             wire: Wire::new(frame),
             haze_start: frame.ray_right[3],
@@ -74,8 +74,8 @@ impl<'a> Shader<'a> {
     #[inline]
     pub(super) fn surface(&self, x: usize, y: usize, depth: f32, kind: PixelKind) -> Vec4 {
         let lit = self.lit(kind);
-        let place = || self.relative(x, y, depth) + self.eye_fraction;
-        let shaded = match darkness(kind, self.eye_voxel, place) {
+        let place = || self.relative(x, y, depth) + self.camera_fraction;
+        let shaded = match darkness(kind, self.camera_voxel, place) {
             Some(dark) if self.occlusion != 0.0 => {
                 let light = 1.0 - dark * self.occlusion;
                 (Vec3A::from_vec4(lit) * light).extend(lit.w)

@@ -17,7 +17,7 @@ use super::{
     viewport::{Place, Viewport},
     wire::{Edges, Wire},
 };
-use crate::{Batch, Frame, TrianglePlace, TriangleVertex, device::Entries};
+use crate::{Batch, Frame, TriangleTransform, TriangleVertex, device::Entries};
 
 /// Triangles that one thread sets up at a time.
 const TASK_TRIANGLES: usize = 2048;
@@ -116,7 +116,7 @@ impl TriangleBins {
 struct Piece<'a> {
     vertices: &'a [TriangleVertex],
     indices: &'a [u32],
-    place: TrianglePlace,
+    place: TriangleTransform,
 }
 
 /// What the corners of every triangle need.
@@ -158,7 +158,7 @@ impl<'a> TriangleStage<'a> {
         let TriangleBins { bins, facets, triangles } = bins;
         facets.clear();
         triangles.clear();
-        let TrianglePlace { origin, scale } = piece.place;
+        let TriangleTransform { origin, scale } = piece.place;
         let origin = self.corners.origin(origin);
         for indices in piece.indices.chunks_exact(3) {
             let vertex = |n: usize| piece.vertices.get(indices[n] as usize);
@@ -226,7 +226,7 @@ fn pieces<'a>(batch: &'a Batch<'a, SoftGeometry>) -> impl Iterator<Item = Piece<
             let indices = indices_of(indices.indices(), command);
             let slots = if indices.is_empty() { 0..0 } else { batch.geometry.slots_of(command) };
             slots.flat_map(move |slot| {
-                let place = TrianglePlace::of_slot(&batch.geometry.draws().read(slot));
+                let place = TriangleTransform::of_slot(&batch.geometry.draws().read(slot));
                 let vertices = vertices.unwrap_or_default();
                 let pieces = indices.chunks(3 * TASK_TRIANGLES);
                 pieces.map(move |indices| Piece { vertices, indices, place })

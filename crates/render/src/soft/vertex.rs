@@ -11,8 +11,8 @@ use crate::{DrawData, Frame, frame::QuadStyle};
 /// What the corners of every quad need.
 pub(super) struct VertexStage {
     clip_from_relative: [Vec4; 4],
-    eye_voxel: [i32; 3],
-    eye_fraction: Vec3A,
+    camera_voxel: [i32; 3],
+    camera_fraction: Vec3A,
     /// How far corners move outwards on faces seen straight on, in voxels per unit of
     /// clip `w`.
     seam: f32,
@@ -25,7 +25,7 @@ pub(super) struct VertexStage {
 
 /// Where a mesh lies, as its corners need it.
 #[derive(Clone, Copy)]
-pub(super) struct MeshPlace {
+pub(super) struct MeshTransform {
     /// Relative to the eye's voxel.
     origin: Vec3A,
     /// Units that a voxel of the mesh is long.
@@ -74,14 +74,14 @@ impl VertexStage {
     /// The stage of a frame, with its seam closed (opaque quads) or not (blended ones,
     /// which would show twice where they overlap).
     pub(super) fn new(frame: &Frame, closes_seam: bool) -> Self {
-        let [x, y, z, _] = frame.eye_voxel;
-        let [fx, fy, fz, _] = frame.eye_fraction;
+        let [x, y, z, _] = frame.camera_voxel;
+        let [fx, fy, fz, _] = frame.camera_fraction;
         let [sx, sy, sz, _] = frame.ray_forward;
         let is_parallel = frame.ground[3] > 0.0;
         Self {
             clip_from_relative: frame.clip_from_relative.map(Vec4::from_array),
-            eye_voxel: [x, y, z],
-            eye_fraction: Vec3A::new(fx, fy, fz),
+            camera_voxel: [x, y, z],
+            camera_fraction: Vec3A::new(fx, fy, fz),
             seam: if closes_seam { frame.horizon[3] } else { 0.0 },
             seam_stretch_max: frame.sun[3],
             is_wired: frame.quad_style() == QuadStyle::Wired,
@@ -90,13 +90,13 @@ impl VertexStage {
     }
 
     /// Where a mesh lies.
-    pub(super) fn place(&self, data: &DrawData) -> MeshPlace {
-        MeshPlace { origin: self.origin(data.origin), scale: data.scale() }
+    pub(super) fn place(&self, data: &DrawData) -> MeshTransform {
+        MeshTransform { origin: self.origin(data.origin), scale: data.scale() }
     }
 
     /// A mesh's origin relative to the eye's voxel.
     pub(super) fn origin(&self, origin: [i32; 3]) -> Vec3A {
-        let [x, y, z] = [0, 1, 2].map(|i| origin[i].wrapping_sub(self.eye_voxel[i]) as f32);
+        let [x, y, z] = [0, 1, 2].map(|i| origin[i].wrapping_sub(self.camera_voxel[i]) as f32);
         Vec3A::new(x, y, z)
     }
 
@@ -105,7 +105,7 @@ impl VertexStage {
     pub(super) fn pixel_kind(&self, quad: Quad, data: &DrawData) -> PixelKind {
         let level = data.level.min(DrawData::MAX_LEVEL);
         let origin = || {
-            [0, 1, 2].map(|i| (data.origin[i] >> level).wrapping_sub(self.eye_voxel[i] >> level))
+            [0, 1, 2].map(|i| (data.origin[i] >> level).wrapping_sub(self.camera_voxel[i] >> level))
         };
         let words = bytemuck::cast(quad);
         let bounds = if self.is_wired { quad_bounds(words, origin()) } else { 0 };
@@ -115,11 +115,11 @@ impl VertexStage {
     /// A place relative to the eye, of one within a mesh whose origin is given so.
     #[inline]
     pub(super) fn relative(&self, origin: Vec3A, local: Vec3A) -> Vec3A {
-        (origin + local) - self.eye_fraction
+        (origin + local) - self.camera_fraction
     }
 
     /// Of each two facings across an axis, the one of a cube that can look towards the eye.
-    pub(super) fn facings(&self, cube: Cube, place: MeshPlace) -> [Face; 3] {
+    pub(super) fn facings(&self, cube: Cube, place: MeshTransform) -> [Face; 3] {
         let [x, y, z] = cube.position().map(|c| c as f32 + 0.5);
         let middle = self.relative(place.origin, Vec3A::new(x, y, z) * place.scale);
         let sight = self.parallel_sight.unwrap_or(middle);
@@ -132,7 +132,7 @@ impl VertexStage {
 
     /// The quad's four corners in clip space, as the index pattern counts them.
     #[inline]
-    pub(super) fn corners(&self, quad: Quad, mesh: MeshPlace) -> [Vec4; 4] {
+    pub(super) fn corners(&self, quad: Quad, mesh: MeshTransform) -> [Vec4; 4] {
         let [place, kind]: [u32; 2] = bytemuck::cast(quad);
         let facing = &FACINGS[(kind & 7) as usize];
         let Facing { u, v, .. } = *facing;
@@ -282,7 +282,7 @@ mod tests {
     #[test]
     fn origins_far_apart_wrap_as_on_a_gpu() {
         let mut frame = Frame::new(&Camera::default(), &Atmosphere::default(), 8, 8);
-        frame.eye_voxel = [i32::MIN, 5, i32::MAX, 0];
+        frame.camera_voxel = [i32::MIN, 5, i32::MAX, 0];
         let stage = VertexStage::new(&frame, true);
         let data = DrawData { origin: [i32::MAX, 7, i32::MAX - 3], ..DrawData::default() };
         assert_eq!(stage.origin(data.origin), Vec3A::new(-1.0, 2.0, -3.0));

@@ -61,8 +61,8 @@ pub(super) struct Wire {
     /// Clip `w` of a place relative to the eye, and of the eye.
     clip_w: (Vec3A, f32),
     parallel_sight: Option<Vec3A>,
-    eye_voxel: IVec3,
-    eye_fraction: Vec3A,
+    camera_voxel: IVec3,
+    camera_fraction: Vec3A,
 }
 
 impl Wire {
@@ -77,8 +77,8 @@ impl Wire {
             stretch_max: frame.sun[3],
             clip_w: (Vec3A::new(x, y, z), rest),
             parallel_sight: is_parallel.then(|| xyz(frame.ray_forward)),
-            eye_voxel: IVec3::from_slice(&frame.eye_voxel),
-            eye_fraction: xyz(frame.eye_fraction),
+            camera_voxel: IVec3::from_slice(&frame.camera_voxel),
+            camera_fraction: xyz(frame.camera_fraction),
         })
     }
 
@@ -117,9 +117,9 @@ impl Wire {
     fn line(&self, kind: PixelKind, relative: Vec3A) -> f32 {
         let level = u32::from(kind.level);
         let normal_axis = (kind.word & 7) as usize % 3;
-        let eye_within = (self.eye_voxel & ((1 << level) - 1)).as_vec3a();
+        let eye_within = (self.camera_voxel & ((1 << level) - 1)).as_vec3a();
         let per_unit = f32::from_bits((127 - level) << 23);
-        let at = (relative + self.eye_fraction + eye_within) * per_unit;
+        let at = (relative + self.camera_fraction + eye_within) * per_unit;
         let squares = self.parallel_sight.unwrap_or(relative).map(|c| c * c);
         let off_plane = squares[normal_axis].max(1e-6);
         let (forward, rest) = self.clip_w;

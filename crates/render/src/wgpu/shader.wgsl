@@ -4,8 +4,8 @@
 
 struct Frame {
     clip_from_relative: mat4x4<f32>,
-    eye_voxel: vec4<i32>,
-    eye_fraction: vec4<f32>,    // w: the light that a level of occlusion takes
+    camera_voxel: vec4<i32>,
+    camera_fraction: vec4<f32>,    // w: the light that a level of occlusion takes
     ray_forward: vec4<f32>,     // w: cosine at the rim of the sun's disc
     ray_right: vec4<f32>,       // w: haze start
     ray_up: vec4<f32>,          // w: 1 / haze depth
@@ -84,9 +84,9 @@ fn place(words: vec2<u32>, corner: u32, data: DrawData) -> Place {
     let voxels = low + f32(along_u) * size_u * u + f32(along_v) * size_v * v
         + f32(positive) * axis(normal_axis);
     let local = voxels * voxel_scale(data.level);
-    let origin = vec3<i32>(data.origin_x, data.origin_y, data.origin_z) - frame.eye_voxel.xyz;
+    let origin = vec3<i32>(data.origin_x, data.origin_y, data.origin_z) - frame.camera_voxel.xyz;
     var out: Place;
-    out.relative = (vec3<f32>(origin) + local) - frame.eye_fraction.xyz;
+    out.relative = (vec3<f32>(origin) + local) - frame.camera_fraction.xyz;
     out.normal = axis(normal_axis);
     out.outward = (f32(along_u) * 2.0 - 1.0) * u + (f32(along_v) * 2.0 - 1.0) * v;
     return out;
@@ -165,7 +165,7 @@ fn blended_vertex(
 fn pixel_kind(words: vec2<u32>, data: DrawData) -> u32 {
     let level = min(data.level, MAX_LEVEL);
     let origin = vec3<i32>(data.origin_x, data.origin_y, data.origin_z) >> vec3<u32>(level);
-    let steps = origin - (frame.eye_voxel.xyz >> vec3<u32>(level));
+    let steps = origin - (frame.camera_voxel.xyz >> vec3<u32>(level));
     let odd = (vec3<u32>(words.x, words.x >> 6u, words.x >> 12u) ^ vec3<u32>(steps)) & vec3<u32>(1u);
     let normal_axis = (words.y & 7u) % 3u;
     let odd_u = odd[(normal_axis + 1u) % 3u];
@@ -203,10 +203,10 @@ fn shaded_blended_vertex(
 // that the vertex is of; as a quad, or nothing where that is hidden.
 fn cube_face(vertex: u32, entry: vec2<u32>, data: DrawData) -> CubeFace {
     let normal_axis = vertex / 4u % 3u;
-    let origin = vec3<i32>(data.origin_x, data.origin_y, data.origin_z) - frame.eye_voxel.xyz;
+    let origin = vec3<i32>(data.origin_x, data.origin_y, data.origin_z) - frame.camera_voxel.xyz;
     let low = vec3<f32>(vec3<u32>(entry.x, entry.x >> 6u, entry.x >> 12u) & vec3<u32>(63u));
     let local = (low + vec3<f32>(0.5)) * voxel_scale(data.level);
-    let middle = (vec3<f32>(origin) + local) - frame.eye_fraction.xyz;
+    let middle = (vec3<f32>(origin) + local) - frame.camera_fraction.xyz;
     let sight = select(middle, frame.ray_forward.xyz, frame.ground.w > 0.0);
     let face = normal_axis + select(0u, 3u, sight[normal_axis] < 0.0);
     let words = vec2<u32>(entry.x & 0x3ffffu, face | ((entry.y & 0xffffu) << 11u));
@@ -252,7 +252,7 @@ fn darkness(kind: u32, units: vec3<f32>) -> f32 {
     let normal_axis = (kind & 7u) % 3u;
     // In voxels of the mesh, relative to the one that the eye is in.
     let level = (kind >> 11u) & 31u;
-    let eye_within = frame.eye_voxel.xyz & vec3<i32>((1 << level) - 1);
+    let eye_within = frame.camera_voxel.xyz & vec3<i32>((1 << level) - 1);
     let at = (units + vec3<f32>(eye_within)) * bitcast<f32>((127u - level) << 23u);
     let place = vec2<f32>(at[(normal_axis + 1u) % 3u], at[(normal_axis + 2u) % 3u]);
     let from_low = place - vec2<f32>((vec2<u32>(kind) >> vec2<u32>(27u, 28u)) & vec2<u32>(1u));
@@ -276,8 +276,8 @@ fn surface_fragment(in: Corner) -> @location(0) vec4<f32> {
 
 @fragment
 fn shaded_fragment(in: ShadedCorner) -> @location(0) vec4<f32> {
-    let dark = darkness(in.kind, in.relative + frame.eye_fraction.xyz);
-    let light = 1.0 - dark * frame.eye_fraction.w;
+    let dark = darkness(in.kind, in.relative + frame.camera_fraction.xyz);
+    let light = 1.0 - dark * frame.camera_fraction.w;
     return hazed(vec4<f32>(in.color.rgb * light, in.color.a), in.relative);
 }
 

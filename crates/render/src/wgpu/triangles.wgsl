@@ -37,8 +37,8 @@ fn local_place(vertex: u32, place: DrawData) -> vec3<f32> {
 
 // The same relative to the eye.
 fn relative_place(local: vec3<f32>, place: DrawData) -> vec3<f32> {
-    let origin = vec3<i32>(place.origin_x, place.origin_y, place.origin_z) - frame.eye_voxel.xyz;
-    return (vec3<f32>(origin) + local) - frame.eye_fraction.xyz;
+    let origin = vec3<i32>(place.origin_x, place.origin_y, place.origin_z) - frame.camera_voxel.xyz;
+    return (vec3<f32>(origin) + local) - frame.camera_fraction.xyz;
 }
 
 fn triangle_corner(vertex: u32, place: DrawData) -> TriangleCorner {

@@ -17,7 +17,7 @@ struct WiredCorner {
 fn quad_bounds(words: vec2<u32>, data: DrawData) -> u32 {
     let level = min(data.level, MAX_LEVEL);
     let origin = vec3<i32>(data.origin_x, data.origin_y, data.origin_z) >> vec3<u32>(level);
-    let steps = origin - (frame.eye_voxel.xyz >> vec3<u32>(level));
+    let steps = origin - (frame.camera_voxel.xyz >> vec3<u32>(level));
     let within = vec3<u32>(words.x, words.x >> 6u, words.x >> 12u) & vec3<u32>(63u);
     let low = (within + vec3<u32>(steps)) & vec3<u32>(127u);
     let normal_axis = (words.y & 7u) % 3u;
@@ -65,9 +65,9 @@ fn wire(in: WiredCorner) -> f32 {
     let v = (normal_axis + 2u) % 3u;
     // As in darkness.
     let level = (in.kind >> 11u) & 31u;
-    let eye_within = frame.eye_voxel.xyz & vec3<i32>((1 << level) - 1);
+    let eye_within = frame.camera_voxel.xyz & vec3<i32>((1 << level) - 1);
     let per_unit = bitcast<f32>((127u - level) << 23u);
-    let at = (in.relative + frame.eye_fraction.xyz + vec3<f32>(eye_within)) * per_unit;
+    let at = (in.relative + frame.camera_fraction.xyz + vec3<f32>(eye_within)) * per_unit;
     let low = vec2<f32>((vec2<u32>(in.bounds) >> vec2<u32>(0u, 7u)) & vec2<u32>(127u));
     let size = vec2<f32>((vec2<u32>(in.bounds) >> vec2<u32>(14u, 20u)) & vec2<u32>(63u)) + 1.0;
     let from_low = vec2<f32>(at[u], at[v]) - low;
@@ -88,8 +88,8 @@ fn wire(in: WiredCorner) -> f32 {
 
 @fragment
 fn wired_fragment(in: WiredCorner) -> @location(0) vec4<f32> {
-    let dark = darkness(in.kind, in.relative + frame.eye_fraction.xyz);
-    let light = 1.0 - dark * frame.eye_fraction.w;
+    let dark = darkness(in.kind, in.relative + frame.camera_fraction.xyz);
+    let light = 1.0 - dark * frame.camera_fraction.w;
     let line = wire(in);
     let opacity = in.color.a + (1.0 - in.color.a) * line;
     return hazed(vec4<f32>(in.color.rgb * light * (1.0 - line), opacity), in.relative);

@@ -37,7 +37,7 @@ const BRICK: usize = 1 << BRICK_LOG2;
 /// Heads from this on say where a mixed brick begins.
 const MIXED: usize = 256;
 /// Materials at most.
-const MOST: usize = 256;
+const MAX: usize = 256;
 
 /// What copying out of a brick needs.
 enum Brick<'a> {
@@ -217,9 +217,9 @@ impl Bricks {
         voxels: &mut [Material],
         to: Rows,
     ) {
-        const MOST_ACROSS: usize = 16;
+        const MAX_ACROSS: usize = 16;
         let across = self.side() / BRICK;
-        let (mut pairs, mut many) = ([Pair::default(); MOST_ACROSS], 0u32);
+        let (mut pairs, mut many) = ([Pair::default(); MAX_ACROSS], 0u32);
         for (n, pair) in pairs.iter_mut().enumerate().take(across) {
             match self.brick(brick + n).pair() {
                 Some(of_brick) => *pair = of_brick,

@@ -14,7 +14,7 @@ pub(super) struct Numbered {
 }
 
 /// How many materials bytes number.
-const MOST: usize = 256;
+const MAX: usize = 256;
 
 impl Numbered {
     /// Numbers voxels, of which there is at least one; `None` if they are of too many
@@ -24,7 +24,7 @@ impl Numbered {
     /// About a nanosecond a voxel: where a material was found last is remembered by its
     /// lowest bits, and most are found there again.
     pub(super) fn of(voxels: &[Material]) -> Option<Self> {
-        let mut list = [*voxels.first()?; MOST];
+        let mut list = [*voxels.first()?; MAX];
         let mut len = 1;
         let mut places = [0u8; 256];
         let mut numbers = vec![0; voxels.len()];
@@ -46,10 +46,10 @@ impl Numbered {
 }
 
 /// How often each number occurs.
-fn count(numbers: &[u8]) -> [u32; MOST] {
+fn count(numbers: &[u8]) -> [u32; MAX] {
     /// Numbers beside each other are often the same, and one count waits for the last.
     const LANES: usize = 4;
-    let mut lanes = [[0u32; MOST]; LANES];
+    let mut lanes = [[0u32; MAX]; LANES];
     for block in numbers.chunks(LANES) {
         for (lane, &number) in lanes.iter_mut().zip(block) {
             lane[usize::from(number)] += 1;

@@ -1,7 +1,7 @@
 use super::masks::{Layers, Masks, place, stride};
 use super::row::Row;
 use super::row_bits::{bits_where_all_equal, solid_bits};
-use super::see_through::{Few, SeeThrough};
+use super::translucent::{Few, Translucent};
 use crate::simd::{Instructions, Work};
 use crate::{Material, MaterialTable, PaddedChunk};
 
@@ -21,7 +21,7 @@ impl Work for FindAny<'_> {
 }
 
 /// Finds what is solid and what is opaque, halo included, and where voxels are the same as their
-/// neighbours, in rows of which anything shows. Says whether anything is see-through.
+/// neighbours, in rows of which anything shows. Says whether anything is translucent.
 pub(super) struct Find<'a, 's, W: Row> {
     pub masks: &'a mut Masks<'s, W>,
     pub chunk: &'a PaddedChunk,
@@ -35,7 +35,7 @@ impl<W: Row> Work for Find<'_, '_, W> {
     fn run<I: Instructions>(self) -> bool {
         let Self { masks, chunk, table } = self;
         // Loops of known length, and nothing to be read again after every word written.
-        match table.few_see_through() {
+        match table.few_translucent() {
             Some([]) => masks.find::<_, I>(chunk, Few([])),
             Some(&[one]) => masks.find::<_, I>(chunk, Few([one])),
             Some(&[one, two]) => masks.find::<_, I>(chunk, Few([one, two])),
@@ -45,7 +45,7 @@ impl<W: Row> Work for Find<'_, '_, W> {
     }
 }
 
-/// What else must be known where anything is see-through.
+/// What else must be known where anything is translucent.
 pub(super) struct FindHalo<'a, 's, W: Row> {
     pub masks: &'a mut Masks<'s, W>,
     pub chunk: &'a PaddedChunk,
@@ -78,7 +78,7 @@ impl<W: Row> Work for FindHalo<'_, '_, W> {
 
 impl<W: Row> Masks<'_, W> {
     #[inline(always)]
-    fn find<S: SeeThrough, I: Instructions>(&mut self, chunk: &PaddedChunk, clear: S) -> bool {
+    fn find<S: Translucent, I: Instructions>(&mut self, chunk: &PaddedChunk, clear: S) -> bool {
         // What the compiler knows the length of goes faster.
         match W::ROWS - self.side {
             0 => self.find_by_slice::<S, I>(W::ROWS, chunk, clear),
@@ -89,7 +89,7 @@ impl<W: Row> Masks<'_, W> {
 
     /// Of a side that may be a constant.
     #[inline(always)]
-    fn find_by_slice<S: SeeThrough, I: Instructions>(
+    fn find_by_slice<S: Translucent, I: Instructions>(
         &mut self,
         side: usize,
         chunk: &PaddedChunk,
@@ -113,9 +113,9 @@ impl<W: Row> Masks<'_, W> {
         any != W::ZERO
     }
 
-    /// Reads a slice, the halo's first being 0. Says which voxels of its rows are see-through.
+    /// Reads a slice, the halo's first being 0. Says which voxels of its rows are translucent.
     #[inline(always)]
-    fn read<S: SeeThrough, I: Instructions>(
+    fn read<S: Translucent, I: Instructions>(
         &mut self,
         side: usize,
         chunk: &PaddedChunk,

@@ -15,8 +15,8 @@ use crate::{MaterialTable, PaddedChunk};
 /// ```
 pub(super) struct Masks<'s, W: Row> {
     pub side: usize,
-    /// Whether chunk or halo hold anything see-through.
-    pub has_see_through: bool,
+    /// Whether chunk or halo hold anything translucent.
+    pub has_translucent: bool,
     /// Bit `z`: of that slice of the chunk a face shows.
     pub exposed: u64,
     /// By the axis that the layers follow each other on.
@@ -30,17 +30,17 @@ pub(super) struct Masks<'s, W: Row> {
 /// and behind. The two voxels of the halo at a row's ends stay outside the word, so that 64
 /// a side fit. Rows that are not there are zero, but those of layers that nobody asks for.
 pub(super) struct Layers<'s, W: Row> {
-    /// Not air and not see-through.
+    /// Not air and not translucent.
     pub opaque: &'s mut [W],
     /// The same material as the bit before. This and the next two have no meaning in rows of
-    /// which no face shows, but that where anything is see-through, `before` is zero there.
+    /// which no face shows, but that where anything is translucent, `before` is zero there.
     pub along: &'s mut [W],
     /// The same material as the same bit of the row before.
     pub across: &'s mut [W],
     /// The same material as the same bit of the layer before. Of ±Z; of others where there
-    /// is anything see-through, and only in rows that hold such.
+    /// is anything translucent, and only in rows that hold such.
     pub before: &'s mut [W],
-    /// See-through. Of ±Z; of others where there is anything see-through.
+    /// Translucent. Of ±Z; of others where there is anything translucent.
     pub clear: &'s mut [W],
     /// What lies at the ends of a row: bits 0 and 1 an opaque voxel before it and behind it,
     /// bit 2 the last voxel's material behind it. Of ±Z; of others where corners are
@@ -83,9 +83,9 @@ impl<'s, W: Row> Masks<'s, W> {
             ends: next(),
             padded: &mut [],
         });
-        let mut masks = Self { side, has_see_through: false, exposed: 0, layers };
-        masks.has_see_through = widest(Find { masks: &mut masks, chunk, table });
-        if masks.has_see_through {
+        let mut masks = Self { side, has_translucent: false, exposed: 0, layers };
+        masks.has_translucent = widest(Find { masks: &mut masks, chunk, table });
+        if masks.has_translucent {
             widest(FindHalo { masks: &mut masks, chunk });
         }
         widest(Turn { masks: &mut masks, shaded });
@@ -126,7 +126,7 @@ impl<W: Row> Layers<'_, W> {
     }
 
     /// The visible faces of a layer that look towards the layer `beyond` (counted from −1):
-    /// the opaque ones, and the see-through ones where there are any.
+    /// the opaque ones, and the translucent ones where there are any.
     ///
     /// The rule of [`face_is_visible`](crate::face_is_visible) in bits: drawn is what is
     /// solid, unless the neighbour is opaque or the same. (Of two same voxels that are
@@ -137,7 +137,7 @@ impl<W: Row> Layers<'_, W> {
         side: usize,
         layer: usize,
         beyond: isize,
-        has_see_through: bool,
+        has_translucent: bool,
     ) -> [W::Slice; 2] {
         let here = Self::rows(self.opaque, layer);
         let covered = &self.opaque[place::<W>(0, beyond)..][..W::ROWS];
@@ -145,7 +145,7 @@ impl<W: Row> Layers<'_, W> {
         for row in 0..W::ROWS {
             opaque[row] = here[row] & !covered[row];
         }
-        if has_see_through {
+        if has_translucent {
             let all = Self::rows(self.clear, layer);
             // The later of two layers knows whether both are the same.
             let later = beyond.max(layer as isize);

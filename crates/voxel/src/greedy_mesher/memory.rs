@@ -51,7 +51,7 @@ mod tests {
 
     use crate::{ChunkMesh, GreedyMesher, Material, MaterialTable, PaddedChunk};
 
-    /// A chunk whose slices are now empty, now full, now see-through, now of anything.
+    /// A chunk whose slices are now empty, now full, now translucent, now of anything.
     fn chunk(side: u32, seed: u64) -> PaddedChunk {
         let mut state = seed;
         let mut next = || {

@@ -58,7 +58,7 @@ fn mesh_facings<W: Row, const SHADED: bool>(
 struct MeshFacing<'a, 's, const FACE: usize, const SHADED: bool, W: Row, S> {
     masks: &'a Masks<'s, W>,
     chunk: &'a PaddedChunk,
-    /// Where opaque quads go, and see-through ones.
+    /// Where opaque quads go, and translucent ones.
     sinks: [&'a mut S; 2],
 }
 
@@ -71,7 +71,7 @@ impl<const FACE: usize, const SHADED: bool, W: Row, S: QuadSink> Work
     #[inline(always)]
     fn run<I: Instructions>(mut self) {
         let face = const { Face::ALL[FACE] };
-        let Masks { side, has_see_through, ref layers, .. } = *self.masks;
+        let Masks { side, has_translucent, ref layers, .. } = *self.masks;
         let layers = &layers[face.axis()];
         let places = Places::<W>::new(face, side);
         for step in 0..side {
@@ -81,7 +81,7 @@ impl<const FACE: usize, const SHADED: bool, W: Row, S: QuadSink> Work
                 let at = side - 1 - step;
                 (at, at as isize - 1)
             };
-            let visible = layers.visible(side, at, beyond, has_see_through);
+            let visible = layers.visible(side, at, beyond, has_translucent);
             for (visible, sink) in visible.iter().zip(&mut self.sinks) {
                 let any = visible.as_ref().iter().fold(W::ZERO, |any, &row| any | row);
                 if any == W::ZERO {

@@ -5,7 +5,7 @@ use drystone_mesh::Face;
 use super::facing::{axes, stride};
 use super::row::Row;
 use super::row_bits::{bits_where_equal, solid_bits};
-use super::see_through::SeeThrough;
+use super::translucent::Translucent;
 use crate::simd::Instructions;
 use crate::{Material, MaterialTable, PaddedChunk};
 
@@ -46,7 +46,7 @@ impl Rows {
 /// What the merging must know of a plane: one bit a voxel, one word a row. As
 /// [`Layers`](super::masks::Layers), of one plane.
 pub(super) struct Plane<W: Row> {
-    /// Not air and not see-through.
+    /// Not air and not translucent.
     opaque: W::Slice,
     clear: W::Slice,
     has_clear: bool,
@@ -87,7 +87,7 @@ impl<W: Row> Plane<W> {
     }
 
     /// Where the voxels of two planes beside each other are the same; nothing where that does not
-    /// matter, since none is see-through.
+    /// matter, since none is translucent.
     #[inline(always)]
     pub(super) fn same<I: Instructions>(
         &self,
@@ -104,7 +104,7 @@ impl<W: Row> Plane<W> {
         same
     }
 
-    /// The faces that show towards another plane, opaque ones and see-through ones: the rule of
+    /// The faces that show towards another plane, opaque ones and translucent ones: the rule of
     /// [`face_is_visible`](crate::face_is_visible) in bits.
     #[inline(always)]
     pub(super) fn visible(&self, beyond: &Self, same: &W::Slice) -> [W::Slice; 2] {

@@ -9,7 +9,7 @@ use super::merging::{BATCH, write_layer};
 use super::plane::{Plane, Rows};
 use super::row::Row;
 use crate::simd::{Instructions, Work, widest};
-use crate::{Chunk, ChunkMesh, MaterialTable, PaddedChunk, mesh_wall};
+use crate::{Chunk, ChunkMesh, MaterialTable, PaddedChunk, mesh_skirt};
 
 /// Makes a mesh anew in those layers that a change of some voxels may have touched, and takes the
 /// rest from the mesh that there was: what [`GreedyMesher`](crate::GreedyMesher) would make of the
@@ -58,7 +58,7 @@ pub struct Remesher {
     changed: [[i32; 3]; 2],
     walls: FaceSet,
     rows: [Rows; 2],
-    /// What was made anew, by facing: opaque and see-through.
+    /// What was made anew, by facing: opaque and translucent.
     made: [[Made; 2]; Face::COUNT],
 }
 
@@ -127,17 +127,17 @@ impl Remesher {
         }
         let [opaque, clear] = mesh.sinks();
         self.splice(0, &old.opaque, opaque);
-        self.splice(1, &old.see_through, clear);
+        self.splice(1, &old.translucent, clear);
     }
 
-    /// Adds a wall of the chunk that was looked at to `wall`, as [`mesh_wall`] does; nothing if it
+    /// Adds a wall of the chunk that was looked at to `wall`, as [`mesh_skirt`] does; nothing if it
     /// was not asked for then.
     ///
     /// # Cost
-    /// As [`mesh_wall`].
-    pub fn mesh_wall(&self, face: Face, table: &MaterialTable, wall: &mut ChunkMesh) {
+    /// As [`mesh_skirt`].
+    pub fn mesh_skirt(&self, face: Face, table: &MaterialTable, wall: &mut ChunkMesh) {
         if self.walls.contains(face) {
-            mesh_wall(&self.padded, face, table, wall);
+            mesh_skirt(&self.padded, face, table, wall);
         }
     }
 

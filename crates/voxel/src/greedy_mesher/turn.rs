@@ -29,7 +29,7 @@ impl<W: Row> Turn<'_, '_, W> {
     #[inline(always)]
     fn turn_of<I: Instructions>(self, side: usize) {
         let Self { masks, shaded } = self;
-        let Masks { has_see_through, exposed, layers: [of_x, of_y, of_z], .. } = masks;
+        let Masks { has_translucent, exposed, layers: [of_x, of_y, of_z], .. } = masks;
         // Mask by mask: the rows of one layer each that a slice becomes stay in the first cache.
         turn_all::<W, I>(of_z.opaque, of_x.opaque, side, u64::MAX);
         turn_all::<W, I>(of_z.across, of_x.along, side, *exposed);
@@ -37,9 +37,9 @@ impl<W: Row> Turn<'_, '_, W> {
         for z in 0..side as isize {
             turn_ends(of_z, of_x, z, side);
         }
-        if *has_see_through {
+        if *has_translucent {
             turn_all::<W, I>(of_z.clear, of_x.clear, side, u64::MAX);
-            // What is the same only matters of what is see-through.
+            // What is the same only matters of what is translucent.
             for z in (0..side).filter(|&z| any(Layers::rows(of_z.clear, z)) != W::ZERO) {
                 let z = z as isize;
                 turn::<W, I>(of_z.along, of_x.before, z, side);

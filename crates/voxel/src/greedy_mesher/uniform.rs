@@ -14,7 +14,7 @@ pub(super) fn mesh_uniform(
     table: &MaterialTable,
     mesh: &mut ChunkMesh,
 ) {
-    let sink = mesh.sink(table.is_see_through(material));
+    let sink = mesh.sink(table.is_translucent(material));
     let side = chunk.side();
     for face in Face::ALL {
         let at = if face.is_positive() { side - 1 } else { 0 };

@@ -15,7 +15,7 @@ pub(super) enum Most {
 
 std::thread_local! {
     /// What this thread may use.
-    pub(super) static MOST: Cell<Most> = const { Cell::new(Most::All) };
+    pub(super) static MAX: Cell<Most> = const { Cell::new(Most::All) };
 }
 
 /// Two rows to be compared, and squares to be turned.
@@ -132,10 +132,10 @@ fn meshes_are_the_same_with_whatever_instructions() {
         for (seed, is_shaded) in [(1, false), (2, true), (3, true), (4, false)] {
             let chunk = boxes(side, seed);
             let meshed = |most| {
-                MOST.set(most);
+                MAX.set(most);
                 let mut mesh = ChunkMesh::new();
                 GreedyMesher::new().occlusion(is_shaded).mesh(&chunk, &table, &mut mesh);
-                MOST.set(Most::All);
+                MAX.set(Most::All);
                 mesh
             };
             let all = meshed(Most::All);

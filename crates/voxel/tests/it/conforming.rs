@@ -45,8 +45,8 @@ fn check(chunk: &PaddedChunk, table: &MaterialTable) -> ChunkMesh {
 #[test]
 fn no_corner_lies_inside_an_edge() {
     for side in [1, 2, 3, 7, 16, 17, 31, 32, 33, 63, 64] {
-        for see_through in [0, 0b1010] {
-            check(&boxes(side, 10, 4, u64::from(side)), &table(see_through));
+        for translucent in [0, 0b1010] {
+            check(&boxes(side, 10, 4, u64::from(side)), &table(translucent));
         }
     }
     for percent in [5, 50, 95] {
@@ -90,11 +90,11 @@ proptest! {
     #[test]
     fn small_chunks_conform(
         side in 1_u32..=5,
-        see_through in 0_u32..32,
+        translucent in 0_u32..32,
         voxels in prop::collection::vec(prop_oneof![2 => Just(0_u16), 3 => 1_u16..=4], 343),
     ) {
         let p = side as i32 + 2;
         let at = |[x, y, z]: [i32; 3]| voxels[(x + 1 + p * (y + 1 + p * (z + 1))) as usize];
-        check(&padded(side, at), &table(see_through));
+        check(&padded(side, at), &table(translucent));
     }
 }

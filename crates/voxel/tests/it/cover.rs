@@ -61,13 +61,13 @@ fn random_fills_at_every_side() {
     let mut meshers = Meshers::default();
     let mut case = 0;
     for percent in [3, 10, 50, 90] {
-        for (material_count, see_through) in [(1, 0), (4, 0), (2, 0b10), (4, 0b1_1000), (3, 0b1110)]
+        for (material_count, translucent) in [(1, 0), (4, 0), (2, 0b10), (4, 0b1_1000), (3, 0b1110)]
         {
             case += 1;
             for side in sides().filter(|&side| is_due(side, case)) {
                 let chunk = random(side, percent, material_count, u64::from(case * 100 + side));
-                let what = format!("{percent} % of {material_count}, {see_through:b}");
-                meshers.check(&chunk, &table(see_through), &what);
+                let what = format!("{percent} % of {material_count}, {translucent:b}");
+                meshers.check(&chunk, &table(translucent), &what);
             }
         }
     }
@@ -76,10 +76,10 @@ fn random_fills_at_every_side() {
 #[test]
 fn boxes_at_every_side() {
     let mut meshers = Meshers::default();
-    for (case, see_through) in [0, 0b100, 0b1_0010].into_iter().enumerate() {
+    for (case, translucent) in [0, 0b100, 0b1_0010].into_iter().enumerate() {
         for side in sides().filter(|&side| is_due(side, case as u32)) {
             let chunk = boxes(side, 12, 4, u64::from(side));
-            meshers.check(&chunk, &table(see_through), &format!("boxes, {see_through:b}"));
+            meshers.check(&chunk, &table(translucent), &format!("boxes, {translucent:b}"));
         }
     }
 }
@@ -87,8 +87,8 @@ fn boxes_at_every_side() {
 #[test]
 fn solid_chunks_take_six_quads_and_empty_ones_none() {
     let mut meshers = Meshers::default();
-    for see_through in [0, 0b10] {
-        let table = table(see_through);
+    for translucent in [0, 0b10] {
+        let table = table(translucent);
         for side in sides() {
             let inside = |voxel: [i32; 3]| voxel.iter().all(|c| (0..side as i32).contains(c));
             // Stored voxel by voxel, and as one material: two ways through the mesher.
@@ -113,7 +113,7 @@ fn solid_chunks_take_six_quads_and_empty_ones_none() {
 #[test]
 fn one_material_in_a_random_halo() {
     let mut meshers = Meshers::default();
-    for (see_through, side) in
+    for (translucent, side) in
         [0, 0b110].into_iter().flat_map(|bits| sides().map(move |n| (bits, n)))
     {
         let center = Chunk::new(side, Material(1));
@@ -127,7 +127,7 @@ fn one_material_in_a_random_halo() {
             [0, 0, 1] => Some(&center),
             _ => Some(&around),
         });
-        meshers.check(&chunk, &table(see_through), "one material");
+        meshers.check(&chunk, &table(translucent), "one material");
     }
 }
 
@@ -179,12 +179,12 @@ proptest! {
     #[test]
     fn small_chunks_of_any_content(
         side in 1_u32..=5,
-        see_through in 0_u32..32,
+        translucent in 0_u32..32,
         voxels in prop::collection::vec(prop_oneof![2 => Just(0_u16), 3 => 1_u16..=5], 343),
     ) {
         let p = side as i32 + 2;
         let chunk = padded(side, |[x, y, z]| voxels[(x + 1 + p * (y + 1 + p * (z + 1))) as usize]);
-        let result = Meshers::default().compare(&chunk, &table(see_through));
+        let result = Meshers::default().compare(&chunk, &table(translucent));
         prop_assert!(result.is_ok(), "{result:?}");
     }
 
@@ -193,11 +193,11 @@ proptest! {
         side in 6_u32..=40,
         percent in 0_u32..=100,
         material_count in 1_u32..=4,
-        see_through in 0_u32..32,
+        translucent in 0_u32..32,
         seed: u64,
     ) {
         let chunk = random(side, percent, material_count, seed);
-        let result = Meshers::default().compare(&chunk, &table(see_through));
+        let result = Meshers::default().compare(&chunk, &table(translucent));
         prop_assert!(result.is_ok(), "{result:?}");
     }
 }

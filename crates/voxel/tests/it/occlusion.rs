@@ -55,8 +55,8 @@ fn check(chunk: &PaddedChunk, table: &MaterialTable, merging: Merging) -> ChunkM
 #[test]
 fn merged_faces_shade_as_single_ones_at_every_side() {
     for side in (1..=17).chain([31, 32, 33, 61, 62, 63, 64]) {
-        for see_through in [0, 0b1010] {
-            let table = table(see_through);
+        for translucent in [0, 0b1010] {
+            let table = table(translucent);
             check(&boxes(side, 14, 4, u64::from(side)), &table, Merging::Greedy);
             check(&random(side, 20, 3, u64::from(side)), &table, Merging::Greedy);
         }

@@ -15,7 +15,7 @@ fn nearness(quads: &QuadBuffer, face: Face) -> Vec<i32> {
 }
 
 fn check(mesh: &ChunkMesh) {
-    for buffer in [&mesh.opaque, &mesh.see_through] {
+    for buffer in [&mesh.opaque, &mesh.translucent] {
         for face in Face::ALL {
             let nearness = nearness(buffer, face);
             assert!(nearness.len() > 1, "{face:?} has too few quads to show an order");
@@ -44,7 +44,7 @@ fn what_was_in_the_mesh_is_replaced() {
     let mut greedy = GreedyMesher::new();
     let mut mesh = ChunkMesh::new();
     greedy.mesh(&random(9, 40, 4, 5), &table, &mut mesh);
-    assert!(!mesh.opaque.is_empty() && !mesh.see_through.is_empty());
+    assert!(!mesh.opaque.is_empty() && !mesh.translucent.is_empty());
     greedy.mesh(&PaddedChunk::new(), &table, &mut mesh);
     assert!(mesh.is_empty());
     mesh_unit(&random(9, 40, 4, 5), &table, &mut mesh);

@@ -15,7 +15,7 @@ impl Rasterised {
     pub(crate) fn new(mesh: &ChunkMesh, side: u32) -> Self {
         let faces = vec![0; 2 * Face::COUNT * (side * side * side) as usize];
         let mut rasterised = Self { side, faces };
-        for (buffer, quads) in [&mesh.opaque, &mesh.see_through].into_iter().enumerate() {
+        for (buffer, quads) in [&mesh.opaque, &mesh.translucent].into_iter().enumerate() {
             check_facings(quads);
             for &quad in quads.quads() {
                 rasterised.add(buffer, quad);

@@ -3,7 +3,7 @@
 use drystone_mesh::{Face, FaceSet, Quad};
 use drystone_voxel::{
     Chunk, ChunkMesh, GreedyMesher, LocalPos, Material, MaterialTable, PaddedChunk, Remesher,
-    mesh_wall,
+    mesh_skirt,
 };
 
 use crate::scenes::{Random, table};
@@ -80,7 +80,7 @@ impl Around {
 }
 
 fn quads(mesh: &ChunkMesh) -> [&[Quad]; 2] {
-    [mesh.opaque.quads(), mesh.see_through.quads()]
+    [mesh.opaque.quads(), mesh.translucent.quads()]
 }
 
 /// A box that may reach beyond the chunk, or lie there.
@@ -118,11 +118,11 @@ fn layers_made_anew_are_those_of_the_whole_chunk() {
             assert!(quads(&mesh) == quads(&whole), "round {round}, side {side}, {changed:?}");
             for face in Face::ALL {
                 let counts = [&mesh, &whole]
-                    .map(|mesh| [mesh.opaque.count(face), mesh.see_through.count(face)]);
+                    .map(|mesh| [mesh.opaque.count(face), mesh.translucent.count(face)]);
                 assert_eq!(counts[0], counts[1]);
                 let [mut wall, mut expected] = [ChunkMesh::new(), ChunkMesh::new()];
-                mesh_wall(&around.padded(), face, table, &mut expected);
-                remesher.mesh_wall(face, table, &mut wall);
+                mesh_skirt(&around.padded(), face, table, &mut expected);
+                remesher.mesh_skirt(face, table, &mut wall);
                 if !walls.contains(face) {
                     assert!(wall.is_empty());
                 } else {

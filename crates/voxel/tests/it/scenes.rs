@@ -1,11 +1,11 @@
 pub(crate) use drystone_testing::Random;
 use drystone_voxel::{Chunk, LocalPos, Material, MaterialTable, PaddedChunk};
 
-/// A table of materials 1 to 4, of which those in the bits of `see_through` are so.
-pub(crate) fn table(see_through: u32) -> MaterialTable {
+/// A table of materials 1 to 4, of which those in the bits of `translucent` are so.
+pub(crate) fn table(translucent: u32) -> MaterialTable {
     let mut table = MaterialTable::new();
     for id in 1..=4 {
-        let opacity = if see_through >> id & 1 != 0 { 100 } else { 255 };
+        let opacity = if translucent >> id & 1 != 0 { 100 } else { 255 };
         table.insert("material", [90, 90, 90, opacity]).unwrap();
     }
     table

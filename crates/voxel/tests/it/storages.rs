@@ -77,7 +77,7 @@ fn padded(chunk: &Chunk) -> PaddedChunk {
 fn mesh(padded: &PaddedChunk, table: &MaterialTable) -> [Vec<Quad>; 2] {
     let mut mesh = ChunkMesh::new();
     GreedyMesher::new().mesh(padded, table, &mut mesh);
-    [mesh.opaque.quads().to_vec(), mesh.see_through.quads().to_vec()]
+    [mesh.opaque.quads().to_vec(), mesh.translucent.quads().to_vec()]
 }
 
 #[test]

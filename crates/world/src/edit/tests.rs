@@ -5,7 +5,7 @@ use drystone_testing::Random;
 use drystone_voxel::{Chunk, ChunkPos, Material, MaterialTable, VoxelPos};
 
 use super::*;
-use crate::{GeneratedWorld, GeneratorConfig, LevelData, VoxelBox, VoxelShape, WorldError};
+use crate::{GeneratedWorld, GeneratorConfig, LodData, VoxelBox, VoxelShape, WorldError};
 
 fn voxel(random: &mut Random, side: u32) -> VoxelPos {
     let [x, y, z] = [0; 3].map(|_| random.below(side) as i32);
@@ -115,9 +115,9 @@ fn rays_that_lead_nowhere_end() {
     assert_eq!(hit.cast(&block, 20.0).map(|it| it.voxel.x), Some(9));
 }
 
-fn level_data() -> LevelData {
+fn level_data() -> LodData {
     let config = GeneratorConfig { size_chunks: [3, 4, 3], ..GeneratorConfig::default() };
-    LevelData::new(Box::new(GeneratedWorld::new(config).unwrap()), 16 << 20)
+    LodData::new(Box::new(GeneratedWorld::new(config).unwrap()), 16 << 20)
 }
 
 #[test]

@@ -2,7 +2,7 @@ use std::path::Path;
 use std::sync::Mutex;
 
 use super::{EDITS_OF, EditedSource, Numbers, name_of};
-use crate::levels::Cache;
+use crate::lod::Cache;
 use crate::{CommitPolicy, EditStore, MemoryFile, Source, StoredLater, StoredWorld, WorldError};
 
 impl EditedSource {
@@ -21,7 +21,7 @@ impl EditedSource {
     }
 
     /// Whether the source keeps the edits itself, as a stored world does, until
-    /// [`keep_at`](Self::keep_at) says where else.
+    /// [`save_at`](Self::save_at) says where else.
     pub fn is_in_place(&self) -> bool {
         self.in_place().is_some()
     }
@@ -33,7 +33,7 @@ impl EditedSource {
     /// # Errors
     /// A file that is there already, or that cannot be made, and a source that was opened to be
     /// read only: edits are kept as before then.
-    pub fn keep_at(&self, path: &Path) -> Result<(), WorldError> {
+    pub fn save_at(&self, path: &Path) -> Result<(), WorldError> {
         self.keep_by(|edits| edits.make_at(path))
     }
 
@@ -85,11 +85,11 @@ impl EditedSource {
         Self::of(source, StoredLater::open_in(file, policy)?, true)
     }
 
-    /// Has an empty file in memory keep edits from then on: see [`keep_at`](Self::keep_at).
+    /// Has an empty file in memory keep edits from then on: see [`save_at`](Self::save_at).
     ///
     /// # Errors
     /// A file that is not empty, or no memory: edits are kept as before then.
-    pub fn keep_in(&self, file: &MemoryFile) -> Result<(), WorldError> {
+    pub fn save_in(&self, file: &MemoryFile) -> Result<(), WorldError> {
         self.keep_by(|edits| edits.make_in(file))
     }
 

@@ -7,7 +7,7 @@ use drystone_voxel::{ChunkMesh, VoxelPos, downsample_block};
 
 use super::*;
 use crate::{
-    Edit, GeneratedWorld, GeneratorConfig, LevelConfig, LevelData, LevelTree, NodeSink, VoxelShape,
+    Edit, GeneratedWorld, GeneratorConfig, LodConfig, LodData, LodTree, NodeSink, VoxelShape,
     World,
 };
 
@@ -106,7 +106,7 @@ fn edits_are_there_when_opened_again() {
         };
         let mut shadow: HashMap<ChunkPos, Chunk> = HashMap::new();
         for round in 0..6_i32 {
-            let data = LevelData::new(Box::new(open(source(), &path)), 8 << 20);
+            let data = LodData::new(Box::new(open(source(), &path)), 8 << 20);
             let store = data.source().edit_store().unwrap();
             for i in 0..4 {
                 let center = VoxelPos::new(30 * i + round * 7, 30 + round * 13, 20 * i + 9);
@@ -149,7 +149,7 @@ fn edits_are_there_when_opened_again() {
 
 fn levels_show_edits(edited: EditedSource, shadow: &HashMap<ChunkPos, Chunk>) {
     let has_levels = edited.makes_levels();
-    let data = LevelData::new(Box::new(edited), 64 << 20);
+    let data = LodData::new(Box::new(edited), 64 << 20);
     let any: &dyn std::any::Any = data.source();
     let edited: &EditedSource = any.downcast_ref().unwrap();
     let mut twin = Twin { edited, original: HashMap::new(), now: HashMap::new() };
@@ -183,14 +183,14 @@ fn levels_show_edits(edited: EditedSource, shadow: &HashMap<ChunkPos, Chunk>) {
 }
 
 /// Shows nothing.
-struct Nowhere;
+struct NullBackend;
 
-impl NodeSink for Nowhere {
+impl NodeSink for NullBackend {
     type Error = ();
     fn set_body(&mut self, _: NodePos, _: Option<&ChunkMesh>) -> Result<(), ()> {
         Ok(())
     }
-    fn set_wall(&mut self, _: NodePos, _: Face, _: Option<&ChunkMesh>) -> Result<(), ()> {
+    fn set_skirt(&mut self, _: NodePos, _: Face, _: Option<&ChunkMesh>) -> Result<(), ()> {
         Ok(())
     }
 }
@@ -201,14 +201,14 @@ fn what_was_saved_is_the_sources_at_every_level() {
     let folder = folder("saved");
     let path = folder.join("edits.drystone");
     let mut shadow = HashMap::new();
-    let data = std::sync::Arc::new(LevelData::new(Box::new(open(generated(3), &path)), 0));
-    let config = LevelConfig { threads: 0, ..LevelConfig::default() };
-    let mut tree = LevelTree::new(data.clone(), config).unwrap();
+    let data = std::sync::Arc::new(LodData::new(Box::new(open(generated(3), &path)), 0));
+    let config = LodConfig { threads: 0, ..LodConfig::default() };
+    let mut tree = LodTree::new(data.clone(), config).unwrap();
     for round in 0..3 {
         let center = VoxelPos::new(20 + 31 * round, 62, 40 + 9 * round);
         let shape = VoxelShape::Sphere { center, radius_voxels: 9 };
         let edit = Edit::fill(data.as_ref(), &shape, Material(2 * round as u16)).unwrap();
-        assert_eq!(tree.set(edit.voxels(), &mut Nowhere), Ok(edit.voxel_count()));
+        assert_eq!(tree.set(edit.voxels(), &mut NullBackend), Ok(edit.voxel_count()));
         let unsaved = data.unsaved();
         data.source().edit_store().unwrap().put_edited(unsaved.chunks.clone()).unwrap();
         data.saved(&unsaved);

@@ -79,7 +79,7 @@ fn the_default_world_has_everything() {
     let size = world.bounds().unwrap().size_voxels();
     assert!(size[0] == 384 && size[2] == 384, "{size:?}");
     assert!((90..128).contains(&size[1]), "peaks reach high and are not cut off: {size:?}");
-    assert!(world.materials().any_see_through());
+    assert!(world.materials().any_translucent());
     // Caves and overhangs: air below rock; and land both below and above the sea.
     let p = &source.palette;
     let rock = [p.stone, p.dark_stone, p.light_stone];

@@ -87,6 +87,6 @@ mod tests {
             let seen = [0.59, 0.61, 1.01].map(|slope| name(metres, slope));
             assert_eq!(seen, [flat, steep, steeper], "{metres}");
         }
-        assert!(table.is_see_through(cover.water));
+        assert!(table.is_translucent(cover.water));
     }
 }

@@ -38,7 +38,7 @@ pub(super) fn decode(bytes: &[u8]) -> Result<Decoded, Fault> {
     let picture_bytes = width * height * channels * sample_bytes;
     decoder.set_limits(Limits { bytes: picture_bytes + LIMIT_BESIDE_BYTES });
     let mut reader = decoder.read_info().map_err(bad)?;
-    let see_through = reader.info().trns.as_deref().map(|it| number(it, it.len()));
+    let translucent = reader.info().trns.as_deref().map(|it| number(it, it.len()));
     let mut picture = vec![0; picture_bytes];
     reader.next_frame(&mut picture).map_err(bad)?;
     let samples = picture.chunks_exact(channels * sample_bytes);
@@ -46,7 +46,7 @@ pub(super) fn decode(bytes: &[u8]) -> Result<Decoded, Fault> {
         let (grey, alpha) = sample.split_at(sample_bytes);
         let grey = number(grey, sample_bytes);
         let transparent = !alpha.is_empty() && alpha.iter().all(|byte| *byte == 0);
-        if transparent || Some(grey) == see_through { f32::NAN } else { f32::from(grey) }
+        if transparent || Some(grey) == translucent { f32::NAN } else { f32::from(grey) }
     });
     let format = format!("PNG, {} bits of grey", sample_bytes * 8);
     Ok(Decoded { grid: Grid::new(width, metres.collect()), format, metres_per_sample: None })

@@ -96,7 +96,7 @@ mod tests {
     fn light_passes_water_and_glass_only_where_it_should() {
         let mut table = MaterialTable::new();
         let blocks = Blocks::new(&mut table);
-        let passes = |name: &str| table.is_see_through(blocks.named(name.as_bytes()));
+        let passes = |name: &str| table.is_translucent(blocks.named(name.as_bytes()));
         for name in
             ["water", "glass", "glass_pane", "red_stained_glass", "blue_stained_glass_pane", "ice"]
         {

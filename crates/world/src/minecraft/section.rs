@@ -7,7 +7,7 @@ use super::fault::Fault;
 /// The fewest bits that the game gives to a number into a palette.
 const LEAST_BITS: u32 = 4;
 /// The most that make sense: a section has 4,096 voxels, the game some 30,000 blocks.
-const MOST_BITS: usize = 16;
+const MAX_BITS: usize = 16;
 /// Two voxels' halves of a byte.
 const NIBBLES_BYTES: usize = SECTION_VOXELS / 2;
 
@@ -71,7 +71,7 @@ fn unpack(
     let filled = if words.len() == word_count {
         apart(palette, words, bits, voxels)
     } else if words.len().is_multiple_of(64)
-        && let wide @ ..=MOST_BITS = words.len() / 64
+        && let wide @ ..=MAX_BITS = words.len() / 64
         && wide >= bits as usize
     {
         spanning(palette, words, wide as u32, voxels)

@@ -29,12 +29,12 @@ pub(super) const LOWEST: i32 = -64;
 
 /// One stack of a region: its place in the region, in stacks (0 to 15).
 #[derive(Clone, Copy, Debug)]
-pub(super) struct StackPlace {
+pub(super) struct StackSource {
     pub(super) x: usize,
     pub(super) z: usize,
 }
 
-impl StackPlace {
+impl StackSource {
     /// Hands the data of each of the four columns that there is to `on`, with its place
     /// among the four. What is damaged goes to `faults`, and the others are read all the same.
     fn columns(

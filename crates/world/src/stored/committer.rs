@@ -9,7 +9,7 @@ use web_time::Instant;
 
 use super::batch::{self, Batch, Committed};
 use super::database::Store;
-use crate::levels::Epochs;
+use crate::lod::Epochs;
 use crate::{NodePos, Saving, WorldError};
 
 mod policy;

@@ -403,7 +403,7 @@ impl Source for StoredLater {
         }
     }
 
-    fn knows_air(&self) -> bool {
+    fn has_exact_air(&self) -> bool {
         true
     }
 

@@ -8,7 +8,7 @@ use super::committer::Waiting;
 use super::database::{DATABASE, damaged};
 use super::group::{Group, GroupPos};
 use super::{StoredWorld, record};
-use crate::levels::top_level;
+use crate::lod::top_level;
 use crate::{NodePos, Source, WorldError};
 
 /// The bits of X that a node's place leaves free at level 1: numbers of voxels end there.

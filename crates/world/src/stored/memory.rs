@@ -44,7 +44,7 @@ pub struct MemoryFile(Arc<Inner>);
 
 struct Inner {
     name: PathBuf,
-    most_bytes: usize,
+    max_bytes: usize,
     bytes: RwLock<Vec<u8>>,
 }
 
@@ -53,19 +53,19 @@ const HEADS_BYTES: usize = 1 << 20;
 
 impl MemoryFile {
     /// An empty file that grows to so many bytes at the most; the name is for messages.
-    pub fn new(name: impl Into<PathBuf>, most_bytes: usize) -> Self {
-        Self::of_bytes(name, Vec::new(), most_bytes)
+    pub fn new(name: impl Into<PathBuf>, max_bytes: usize) -> Self {
+        Self::of_bytes(name, Vec::new(), max_bytes)
     }
 
     /// The file of these bytes. Where the first doubling of what it has would go beyond so many
     /// bytes, it may grow by that one, if there are no more of them to begin with.
-    pub fn of_bytes(name: impl Into<PathBuf>, bytes: Vec<u8>, most_bytes: usize) -> Self {
+    pub fn of_bytes(name: impl Into<PathBuf>, bytes: Vec<u8>, max_bytes: usize) -> Self {
         let once_bytes = match bytes.len() {
             0 => 0,
-            len => Self::doubled(len.min(most_bytes)),
+            len => Self::doubled(len.min(max_bytes)),
         };
-        let most_bytes = most_bytes.max(once_bytes);
-        Self(Arc::new(Inner { name: name.into(), most_bytes, bytes: RwLock::new(bytes) }))
+        let max_bytes = max_bytes.max(once_bytes);
+        Self(Arc::new(Inner { name: name.into(), max_bytes, bytes: RwLock::new(bytes) }))
     }
 
     /// How many bytes a file of so many has at the most when it has grown once.
@@ -148,9 +148,9 @@ impl StorageBackend for Memory {
     }
 
     fn set_len(&self, len: u64) -> Result<()> {
-        let most_bytes = self.0.0.most_bytes;
-        let len = usize::try_from(len).ok().filter(|&len| len <= most_bytes).ok_or_else(|| {
-            let most = most_bytes >> 20;
+        let max_bytes = self.0.0.max_bytes;
+        let len = usize::try_from(len).ok().filter(|&len| len <= max_bytes).ok_or_else(|| {
+            let most = max_bytes >> 20;
             let problem = format!("there is room in memory for {most} MiB, and no more");
             Error::new(ErrorKind::StorageFull, problem)
         })?;

@@ -105,7 +105,7 @@ impl Source for StoredWorld {
         }
     }
 
-    fn knows_air(&self) -> bool {
+    fn has_exact_air(&self) -> bool {
         true
     }
 

@@ -24,8 +24,8 @@ impl Colors {
         let mut materials = [Material::AIR; 256];
         for (index, material) in materials.iter_mut().enumerate().filter(|&(i, _)| used[i]) {
             let color = color_at(palette, index, glass[index]);
-            let see_through = if color[3] < u8::MAX { "glass" } else { "color" };
-            let name = format!("{see_through} {}", index + 1);
+            let translucent = if color[3] < u8::MAX { "glass" } else { "color" };
+            let name = format!("{translucent} {}", index + 1);
             // There is room for 65,535 materials, of which these are at most 256.
             *material = table.insert(&name, color).unwrap_or_default();
         }

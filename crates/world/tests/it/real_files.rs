@@ -41,7 +41,7 @@ fn voxel_counts_are_dot_voxs() {
             let kind = world.materials().get(world.get(at)).unwrap();
             assert_eq!(kind.color, [color.r, color.g, color.b, color.a], "{name} {at:?}");
         }
-        assert!(!file.materials().any_see_through());
+        assert!(!file.materials().any_translucent());
     }
 }
 

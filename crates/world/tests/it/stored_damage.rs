@@ -212,7 +212,7 @@ fn child_repairs() {
 #[test]
 #[cfg(unix)]
 fn what_a_repair_writes_is_bounded_by_what_it_reads() {
-    const MOST_BYTES: u64 = 16 << 20;
+    const MAX_BYTES: u64 = 16 << 20;
     /// Where the head counts the pages of 4 KiB in the last region.
     const PAGES: std::ops::Range<usize> = 28..32;
     let folder = Folder::new();
@@ -220,18 +220,18 @@ fn what_a_repair_writes_is_bounded_by_what_it_reads() {
     world_at(&path, &chunks());
     StoredWorld::compact(&path).unwrap();
     let mut bytes = fs::read(&path).unwrap();
-    assert!((bytes.len() as u64) < MOST_BYTES / 4, "the repaired file is below the limit");
+    assert!((bytes.len() as u64) < MAX_BYTES / 4, "the repaired file is below the limit");
     let pages = bytes.len() as u32 / 4096 * 900;
     bytes[PAGES].copy_from_slice(&pages.to_le_bytes());
     fs::write(&path, &bytes).unwrap();
     let told = StoredWorld::check(&path).unwrap_err().to_string();
     let expected = told.split(" of ").nth(1).and_then(|rest| rest.split(' ').next());
     let expected: u64 = expected.and_then(|bytes| bytes.parse().ok()).unwrap_or_default();
-    assert!(expected > MOST_BYTES, "{told}");
+    assert!(expected > MAX_BYTES, "{told}");
 
     let child = command("stored_damage::child_repairs", &path, 0);
     let mut limited = std::process::Command::new("sh");
-    limited.args(["-c", &format!("ulimit -f {} && exec \"$@\"", MOST_BYTES / 512), "sh"]);
+    limited.args(["-c", &format!("ulimit -f {} && exec \"$@\"", MAX_BYTES / 512), "sh"]);
     limited.arg(child.get_program()).args(child.get_args());
     limited.envs(child.get_envs().filter_map(|(name, value)| Some((name, value?))));
     let output = limited.output().unwrap();

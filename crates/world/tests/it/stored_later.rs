@@ -103,9 +103,9 @@ fn files_of_edits_are_made_by_the_first_edit() {
     // One that has no file yet takes a new one, no matter how often it was refused.
     let unkept = EditedSource::without_file(generated(), policy).unwrap();
     assert!(unkept.lacks_file() && unkept.edit_store().is_none());
-    assert!(unkept.keep_at(&path).is_err() && unkept.lacks_file());
+    assert!(unkept.save_at(&path).is_err() && unkept.lacks_file());
     let other = file("other");
-    unkept.keep_at(&other).unwrap();
+    unkept.save_at(&other).unwrap();
     unkept.edit_store().unwrap().put_edited(vec![(PLACE, uniform(3))]).unwrap();
     assert_eq!(unkept.chunk(PLACE).unwrap().uniform(), Some(Material(3)));
     drop(unkept);
@@ -133,16 +133,16 @@ fn edits_go_to_another_file_where_theirs_is_taken() {
         let (first, second) = (open(), open());
         put(&first, PLACE, 2).unwrap();
         assert!(matches!(put(&second, own, 3), Err(WorldError::InUse { .. })));
-        assert!(second.keep_at(&path).is_err(), "it is there already");
+        assert!(second.save_at(&path).is_err(), "it is there already");
         drop(first);
         assert!(matches!(put(&second, own, 3), Err(WorldError::ChangedElsewhere { .. })));
         let written = fs::read(&path).unwrap();
-        second.keep_at(&other).unwrap();
+        second.save_at(&other).unwrap();
         assert_eq!(EditStore::path(&second), other);
         put(&second, own, 3).unwrap();
         // And again, now that it writes a file of its own.
         fs::remove_file(&other).unwrap();
-        second.keep_at(&other).unwrap();
+        second.save_at(&other).unwrap();
         put(&second, last, 4).unwrap();
         drop(second);
         assert!(fs::read(&path).unwrap() == written, "the first's stays as it is");
@@ -154,7 +154,7 @@ fn edits_go_to_another_file_where_theirs_is_taken() {
             (seen(before) == Some(2), edited.edited_count()),
             (is_there, 2 + u64::from(is_there))
         );
-        assert!(matches!(edited.keep_at(&file("never")), Err(WorldError::ReadOnly { .. })));
+        assert!(matches!(edited.save_at(&file("never")), Err(WorldError::ReadOnly { .. })));
         drop(edited);
         [path, other].into_iter().for_each(|path| fs::remove_file(path).unwrap());
     }

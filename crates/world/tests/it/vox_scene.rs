@@ -186,9 +186,9 @@ fn glass_is_see_through() {
     assert_eq!(white(&[("_type", "_glass"), ("_trans", "7e30")], 12), 24);
     assert_eq!(white(&[("_type", "_glass"), ("_trans", "NaN")], 12), 128);
     let file = open(&[dot(12), material(12, &[("_type", "_glass")])]);
-    assert!(file.materials().any_see_through());
+    assert!(file.materials().any_translucent());
     let opaque = open(&[dot(11), material(12, &[("_type", "_glass")])]);
-    assert!(!opaque.materials().any_see_through());
+    assert!(!opaque.materials().any_translucent());
 }
 
 /// Two models larger than chunks, one of the largest size, turned and moved across the

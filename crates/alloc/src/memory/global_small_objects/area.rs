@@ -11,14 +11,14 @@ use crate::memory::small_objects::section::{ClassTable, Section, slot_at};
 use crate::memory::{ClassStats, SmallObjectsConfig};
 
 /// A class and one more, which has no slots and serves what the others can't.
-pub(super) const MOST_CLASSES: usize = SmallObjectsConfig::MAX_CLASSES + 1;
+pub(super) const MAX_CLASSES: usize = SmallObjectsConfig::MAX_CLASSES + 1;
 /// What the system gives without being asked for more: with a stricter alignment, its zeroed
 /// memory would be written to, and with that be resident.
 const MEMORY_ALIGN: usize = 16;
 /// The most bytes of a section: offsets in it are 32 bits in the caches of threads.
-const MOST_SECTION_BYTES: usize = u32::MAX as usize;
+const MAX_SECTION_BYTES: usize = u32::MAX as usize;
 
-/// The area of small objects with its books. Made once and never given up, so that all
+/// The area of small objects with its metadata. Made once and never given up, so that all
 /// threads may keep pointers to it.
 #[repr(C)]
 pub(super) struct Area {
@@ -28,7 +28,7 @@ pub(super) struct Area {
     size_bytes: usize,
     /// Allocations that no class serves.
     too_large: AtomicU64,
-    classes: [Class; MOST_CLASSES],
+    classes: [Class; MAX_CLASSES],
 }
 
 /// The slots of one size.
@@ -47,7 +47,7 @@ pub(super) struct Class {
     fallbacks: AtomicU64,
 }
 
-// SAFETY: the pointers lead to memory that is never given up. Its books are atomics, and a
+// SAFETY: the pointers lead to memory that is never given up. Its metadata are atomics, and a
 // slot is touched only by the thread that it belongs to.
 unsafe impl Sync for Area {}
 // SAFETY: nothing in it belongs to a thread.
@@ -63,7 +63,7 @@ impl Area {
         config: &SmallObjectsConfig<'_>,
     ) -> Result<NonNull<Self>, Error> {
         let plan = Plan::exact(config)?;
-        let is_too_large = |class: &ClassPlan| size_bytes(&class.section) > MOST_SECTION_BYTES;
+        let is_too_large = |class: &ClassPlan| size_bytes(&class.section) > MAX_SECTION_BYTES;
         if plan.classes().iter().any(is_too_large) {
             return Err(Error::InvalidSize);
         }
@@ -116,7 +116,7 @@ impl Area {
     }
 
     /// The number of the class for a layout: at most that of the one without slots, which
-    /// is below [`MOST_CLASSES`].
+    /// is below [`MAX_CLASSES`].
     #[inline(always)]
     pub(super) fn class_for(&self, layout: Layout) -> usize {
         self.table.class_for(layout)

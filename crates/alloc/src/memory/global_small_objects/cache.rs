@@ -5,7 +5,7 @@ use core::cell::Cell;
 use core::ptr;
 use std::thread_local;
 
-use super::area::{Area, Class, MOST_CLASSES};
+use super::area::{Area, Class, MAX_CLASSES};
 use super::bits::{Share, WORD_BITS};
 
 /// Slots in a bin: with the rest of it, 512 bytes. A word of slots that was claimed fits
@@ -51,7 +51,7 @@ struct Cache {
     area: Cell<*const Area>,
     state: Cell<State>,
     too_large: Cell<u64>,
-    bins: [Bin; MOST_CLASSES],
+    bins: [Bin; MAX_CLASSES],
 }
 
 /// Free slots of one class that belong to this thread, the one to be used next at the end.
@@ -158,7 +158,7 @@ impl Cache {
             area: Cell::new(ptr::dangling()),
             state: Cell::new(State::Fresh),
             too_large: Cell::new(0),
-            bins: [const { Bin::new() }; MOST_CLASSES],
+            bins: [const { Bin::new() }; MAX_CLASSES],
         }
     }
 

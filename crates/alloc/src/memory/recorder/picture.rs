@@ -14,7 +14,7 @@ const RIGHT: f64 = 16.0;
 /// Sizes of one column: the least that slots differ by.
 const COLUMN_BYTES: u64 = 8;
 /// Columns of sizes, at most; one more takes all that is larger.
-const MOST_COLUMNS: usize = 48;
+const MAX_COLUMNS: usize = 48;
 /// Lines across a panel, for the eye.
 const GRID_LINES: u32 = 4;
 /// Labels below a panel, about.
@@ -85,7 +85,7 @@ impl Record {
     /// Columns up to the largest size that occurred, if it is not too large.
     fn size_columns(&self) -> usize {
         let largest = self.sizes().last().map_or(0, |line| column_of(line.size_bytes) + 1);
-        largest.clamp(1, MOST_COLUMNS)
+        largest.clamp(1, MAX_COLUMNS)
     }
 }
 

@@ -1,7 +1,7 @@
 use alloc::vec::Vec;
 use core::fmt;
 
-use super::books::{ALIGNMENTS, Books, LIFETIMES, Totals};
+use super::metadata::{ALIGNMENTS, Metadata, LIFETIMES, Totals};
 use super::tally::{LINES, SizeRecord};
 
 /// Lines of the printed table: the sizes that were asked for most.
@@ -20,10 +20,10 @@ impl Record {
         Self { sizes: Vec::with_capacity(LINES), totals: Totals::NONE }
     }
 
-    pub(super) fn copy_from(&mut self, books: &Books) {
-        self.totals = books.totals;
+    pub(super) fn copy_from(&mut self, metadata: &Metadata) {
+        self.totals = metadata.totals;
         let room = self.sizes.capacity();
-        self.sizes.extend(books.lines().take(room));
+        self.sizes.extend(metadata.lines().take(room));
     }
 
     /// A line for each size that occurred, or for a few that lie close together above 1024
@@ -66,7 +66,7 @@ impl Record {
         (0..count).map(|bits| (1 << bits, self.totals.lifetimes[bits]))
     }
 
-    /// Allocations that the books had no memory for, and frees of objects that were older
+    /// Allocations that the metadata had no memory for, and frees of objects that were older
     /// than the recorder or missed by it.
     pub fn missed_and_unknown(&self) -> (u64, u64) {
         (self.totals.missed, self.totals.unknown)

@@ -7,7 +7,7 @@ const STEPS_PER_DOUBLING: usize = 8;
 const STEP_BITS: u32 = STEPS_PER_DOUBLING.ilog2();
 /// Sizes are below 2⁶³.
 const DOUBLINGS: usize = 63 - EXACT_BYTES.ilog2() as usize;
-/// Lines of the books.
+/// Lines of the metadata.
 pub(super) const LINES: usize = EXACT_BYTES + 1 + DOUBLINGS * STEPS_PER_DOUBLING;
 
 /// What was recorded of one size, or of the sizes that share a line.

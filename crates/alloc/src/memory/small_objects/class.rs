@@ -6,14 +6,14 @@ use super::section::slot_at;
 
 /// Slots that a class keeps at hand. More make searches rarer, and the headers of all classes
 /// larger than the first-level cache likes.
-const MOST_CACHED: usize = 48;
+const MAX_CACHED: usize = 48;
 /// Slots that an empty stack is filled with, and that a full one gives back: half of what it
 /// holds, so that neither happens again soon.
-const BATCH: usize = MOST_CACHED / 2;
+const BATCH: usize = MAX_CACHED / 2;
 /// What freed slots are filled with in debug builds.
 const POISON: u8 = 0xDD;
 
-/// One class of slots, with its books.
+/// One class of slots, with its metadata.
 ///
 /// ```text
 ///  cached     [ 31 | 30 | … | 903 | 12 |   …    slots at hand, a stack
@@ -47,7 +47,7 @@ pub(super) struct Class {
     /// The most that were ever taken.
     peak: Cell<u32>,
     /// The stack, from 1 on: at 0 is what is no object, so that there is always a top.
-    cached: [Cell<NonNull<u8>>; MOST_CACHED + 1],
+    cached: [Cell<NonNull<u8>>; MAX_CACHED + 1],
     /// Allocations that the fallback served.
     fallbacks: Cell<u64>,
     /// Objects that were found to be freed twice when the stack was emptied.
@@ -80,7 +80,7 @@ impl Class {
             leaf_count: plan.leaf_count() as u32,
             taken: Cell::new(0),
             peak: Cell::new(0),
-            cached: [const { Cell::new(NonNull::dangling()) }; MOST_CACHED + 1],
+            cached: [const { Cell::new(NonNull::dangling()) }; MAX_CACHED + 1],
             fallbacks: Cell::new(0),
             double_frees: Cell::new(0),
         };
@@ -216,7 +216,7 @@ impl Class {
         if self.cached(len).get() == object {
             return false;
         }
-        if len as usize == MOST_CACHED {
+        if len as usize == MAX_CACHED {
             return self.give_beyond(object);
         }
         self.push(len, object);
@@ -226,7 +226,7 @@ impl Class {
     /// The object at a height of the stack.
     #[inline(always)]
     fn cached(&self, height: u32) -> &Cell<NonNull<u8>> {
-        debug_assert!(height as usize <= MOST_CACHED);
+        debug_assert!(height as usize <= MAX_CACHED);
         // SAFETY: no height is above the most.
         unsafe { self.cached.get_unchecked(height as usize) }
     }
@@ -383,7 +383,7 @@ impl Class {
         offset < self.slots() * self.slot_bytes()
     }
 
-    /// Compares the books with each other.
+    /// Compares the metadata with each other.
     ///
     /// # Errors
     /// What is wrong, in words.

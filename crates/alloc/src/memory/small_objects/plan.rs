@@ -3,12 +3,12 @@ use super::{SlotClass, SmallObjectsConfig};
 use crate::Error;
 
 const MAX_CLASSES: usize = SmallObjectsConfig::MAX_CLASSES;
-/// Bits in a word of the books.
+/// Bits in a word of the metadata.
 pub(crate) const WORD_BITS: usize = u64::BITS as usize;
 const WORD_BYTES: usize = size_of::<u64>();
 /// Sections start on cache lines, so that small slots seldom lie across two.
 const LINE_BYTES: usize = 64;
-/// The most slots of a class: their numbers are 32 bits in the books.
+/// The most slots of a class: their numbers are 32 bits in the metadata.
 const MAX_SLOTS: usize = u32::MAX as usize;
 /// Scales are multiples of one part in so many.
 const SCALE_BITS: u32 = 40;

@@ -41,7 +41,7 @@ impl ClassStats {
 /// Numbers of all classes of a [`SmallObjects`](super::SmallObjects) together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SmallObjectsStats {
-    /// Size of the region: slots, books and what is left over.
+    /// Size of the region: slots, metadata and what is left over.
     pub region_bytes: usize,
     /// Bytes of all slots.
     pub capacity_bytes: usize,

@@ -89,9 +89,9 @@ fn what_no_slot_starts_at_is_an_error() {
     let mut other = 0u64;
     assert_eq!(free(&objects, NonNull::from(&mut other).cast(), small), Err(Error::NotAllocated));
     assert_eq!(free(&objects, object, large), Err(Error::NotAllocated), "it has 24 bytes");
-    let books = objects.region.start();
-    assert!(!objects.owns(books));
-    assert_eq!(free(&objects, books, small), Err(Error::NotAllocated));
+    let metadata = objects.region.start();
+    assert!(!objects.owns(metadata));
+    assert_eq!(free(&objects, metadata, small), Err(Error::NotAllocated));
     assert_eq!(free(&objects, object, small), Ok(()));
 }
 
@@ -217,8 +217,8 @@ fn a_region_is_used_up_in_the_proportions_of_the_config() {
             assert!(class.slots as f64 <= asked.slots as f64 * share * 1.01 + 1.0);
         }
         let used = objects.stats().capacity_bytes as f64;
-        let books = classes.iter().map(|class| class.slots).sum::<usize>() as f64 * 1.016 / 8.0;
-        assert!(used + books + 6500.0 > size_bytes as f64, "{used} of {size_bytes}");
+        let metadata = classes.iter().map(|class| class.slots).sum::<usize>() as f64 * 1.016 / 8.0;
+        assert!(used + metadata + 6500.0 > size_bytes as f64, "{used} of {size_bytes}");
     }
 }
 

@@ -1,6 +1,6 @@
 use std::ops::Range;
 
-use drystone_alloc::{Error, Offset, PlaceHandle, SizeClassConfig, SizeClasses};
+use drystone_alloc::{Error, Offset, ClassHandle, SizeClassConfig, SizeClasses};
 
 use super::bytes::Bytes;
 
@@ -25,9 +25,9 @@ const CAPACITIES: [u64; 6] = [0, 1, 100, 5000, 100_000, u64::MAX];
 
 /// The dumb twin: every live place in a list.
 struct Shadow<O: Offset> {
-    live: Vec<(PlaceHandle<O>, Range<O>)>,
-    stale: Vec<PlaceHandle<O>>,
-    most_waste_percent: u64,
+    live: Vec<(ClassHandle<O>, Range<O>)>,
+    stale: Vec<ClassHandle<O>>,
+    max_waste_percent: u64,
 }
 
 pub(crate) fn run(program: &[u8]) {
@@ -46,11 +46,11 @@ fn run_with<O: Offset>(bytes: &mut Bytes<'_>, capacity: O) {
         .map(|_| (O::try_from(bytes.size()).unwrap_or(O::MAX), u64::from(bytes.byte())))
         .collect();
     let config =
-        SizeClassConfig { classes: bytes.below(6), most_waste_percent: bytes.byte() % 120 };
+        SizeClassConfig { classes: bytes.below(6), max_waste_percent: bytes.byte() % 120 };
     let mut space = SizeClasses::with_capacity(capacity, &histogram, &config);
     assert!((0.0..=1.0).contains(&space.expected_waste()));
-    let most_waste_percent = u64::from(config.most_waste_percent.min(100));
-    let mut shadow = Shadow { live: Vec::new(), stale: Vec::new(), most_waste_percent };
+    let max_waste_percent = u64::from(config.max_waste_percent.min(100));
+    let mut shadow = Shadow { live: Vec::new(), stale: Vec::new(), max_waste_percent };
     while !bytes.is_empty() {
         let op = Op::read(bytes);
         step(&mut space, &mut shadow, &op);
@@ -104,7 +104,7 @@ fn compare<O: Offset>(space: &SizeClasses<O>, shadow: &Shadow<O>, capacity: O) {
     let asked: u64 = ranges.iter().map(|range| (range.end - range.start).into()).sum();
     assert_eq!(stats.used.into() - stats.internal_waste.into(), asked);
     assert_eq!((stats.live_blocks as usize, stats.capacity), (ranges.len(), capacity));
-    let most = u128::from(stats.used.into()) * u128::from(shadow.most_waste_percent) / 100;
+    let most = u128::from(stats.used.into()) * u128::from(shadow.max_waste_percent) / 100;
     assert!(u128::from(stats.internal_waste.into()) <= most, "{stats:?}");
     assert!(space.idle() <= stats.free);
 }

@@ -47,7 +47,7 @@ fn layout(bytes: &mut Bytes<'_>) -> Layout {
 /// Most bytes of a region, and of the fallback.
 const REGION_BYTES: usize = 40_000;
 const FALLBACK_BYTES: usize = 4000;
-const MOST_CLASSES: usize = 6;
+const MAX_CLASSES: usize = 6;
 
 /// The dumb twin: where each object lies, and how many are in each class.
 struct Machine<'m> {
@@ -69,7 +69,7 @@ struct Class {
 
 pub(crate) fn run(program: &[u8]) {
     let mut bytes = Bytes::new(program);
-    let classes: Vec<_> = (0..bytes.below(MOST_CLASSES + 1))
+    let classes: Vec<_> = (0..bytes.below(MAX_CLASSES + 1))
         .map(|_| SlotClass::new(bytes.below(150) + 1, bytes.below(100)))
         .collect();
     let mut memory = vec![MaybeUninit::uninit(); REGION_BYTES];

@@ -14,7 +14,7 @@ use crate::{cli::SourceOptions, output};
 ///
 /// # Errors
 /// Those of `keep`.
-pub(crate) fn keep_in_new_file(
+pub(crate) fn save_in_new_file(
     source: &SourceOptions,
     mut keep: impl FnMut(&Path) -> Result<(), WorldError>,
 ) -> Result<PathBuf, WorldError> {
@@ -89,7 +89,7 @@ mod tests {
     }
 
     fn path_of(words: &[&str]) -> PathBuf {
-        keep_in_new_file(&source(words), |_| Ok(())).unwrap()
+        save_in_new_file(&source(words), |_| Ok(())).unwrap()
     }
 
     #[test]
@@ -123,10 +123,10 @@ mod tests {
         };
         let far = source(&["/somewhere/a.vox"]);
         for kind in [ErrorKind::PermissionDenied, ErrorKind::ReadOnlyFilesystem] {
-            let path = keep_in_new_file(&far, fails(kind)).unwrap();
+            let path = save_in_new_file(&far, fails(kind)).unwrap();
             assert_eq!(path, Path::new("a.vox.edits.drystone"));
         }
-        assert!(keep_in_new_file(&far, fails(ErrorKind::StorageFull)).is_err());
+        assert!(save_in_new_file(&far, fails(ErrorKind::StorageFull)).is_err());
         // No second place to try.
         let denied = |_: &Path| {
             let problem = ErrorKind::PermissionDenied.into();
@@ -137,7 +137,7 @@ mod tests {
             count += 1;
             denied(path)
         };
-        assert!(keep_in_new_file(&source(&[]), counted).is_err());
+        assert!(save_in_new_file(&source(&[]), counted).is_err());
         assert_eq!(count, 1);
     }
 }

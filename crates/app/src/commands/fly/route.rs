@@ -27,7 +27,7 @@ pub(super) struct Stop {
 }
 
 /// The most bytes of a way: a hundred thousand stops.
-const MOST_BYTES: u64 = 16 << 20;
+const MAX_BYTES: u64 = 16 << 20;
 
 impl Route {
     /// Reads the way that was asked for.
@@ -99,8 +99,8 @@ fn around_target(
 
 fn read(path: &Path) -> Result<String, String> {
     let metadata = fs::metadata(path).map_err(|error| error.to_string())?;
-    if !metadata.is_file() || metadata.len() > MOST_BYTES {
-        return Err(format!("not a file of at most {MOST_BYTES} bytes"));
+    if !metadata.is_file() || metadata.len() > MAX_BYTES {
+        return Err(format!("not a file of at most {MAX_BYTES} bytes"));
     }
     fs::read_to_string(path).map_err(|error| error.to_string())
 }

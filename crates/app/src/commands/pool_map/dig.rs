@@ -86,7 +86,7 @@ mod tests {
             let all: BTreeSet<_> = world.positions().collect();
             let mesh = |world: &World, position| {
                 let mesh = mesh_chunk(world, position).mesh;
-                (mesh.opaque.quads().to_vec(), mesh.see_through.quads().to_vec())
+                (mesh.opaque.quads().to_vec(), mesh.translucent.quads().to_vec())
             };
             let before: Vec<_> = all.iter().map(|&position| mesh(&world, position)).collect();
             let solid = world.solid_count();

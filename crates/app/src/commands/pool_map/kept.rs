@@ -4,7 +4,7 @@ use drystone::scene::{ChunkQuads, quad_count};
 use drystone_alloc::SizeClassConfig;
 use drystone_mesh::Quad;
 use drystone_pool::{
-    Access, Config, MeshHandle, MoveBudget, Nowhere, Oversize, Placement, PoolPlace, PoolStats,
+    Access, Config, MeshHandle, MoveBudget, NullBackend, Oversize, Placement, PoolRange, PoolStats,
     VertexPool,
 };
 use drystone_render::{DrawData, Layer, PATTERN_QUADS, RenderError, room_for};
@@ -38,8 +38,8 @@ impl KeptPool {
     ) -> Result<Self, RenderError> {
         let buffer_quads = ((u64::from(buffer_kib) << 10) / size_of::<Quad>() as u64) as u32;
         let config = Config {
-            most_buffer_elements: buffer_quads,
-            most_buffers: u16::MAX,
+            max_buffer_elements: buffer_quads,
+            max_buffers: u16::MAX,
             placement: placement_of(placement, &sizes(quads), buffer_quads),
             oversize: Oversize::Split,
             pattern_elements: PATTERN_QUADS,
@@ -58,7 +58,7 @@ impl KeptPool {
     pub(super) fn keep(&mut self, chunk: &ChunkQuads, side: u32) -> Result<(), RenderError> {
         let ChunkQuads { position, mesh } = chunk;
         let data = DrawData { origin: position.origin(side).to_array(), level: 0, extent: side };
-        for (layer, quads) in [(Layer::Opaque, &mesh.opaque), (Layer::Blended, &mesh.see_through)] {
+        for (layer, quads) in [(Layer::Opaque, &mesh.opaque), (Layer::Blended, &mesh.translucent)] {
             let key = (*position, layer);
             let (quads, counts) = (quads.quads(), quads.counts());
             match (self.meshes.get(&key).copied(), quads.is_empty()) {
@@ -91,7 +91,7 @@ impl KeptPool {
         self.pool.frames_completed(self.frame.saturating_sub(FRAMES_IN_FLIGHT), &mut unseen());
     }
 
-    pub(super) fn places(&self) -> Vec<PoolPlace> {
+    pub(super) fn places(&self) -> Vec<PoolRange> {
         self.pool.places()
     }
 
@@ -126,13 +126,13 @@ fn placement_of(kind: PlacementKind, sizes: &[u32], buffer_quads: u32) -> Placem
 /// Quads of every mesh that there is, smallest first.
 fn sizes(quads: &[ChunkQuads]) -> Vec<u32> {
     let lens =
-        quads.iter().flat_map(|chunk| [chunk.mesh.opaque.len(), chunk.mesh.see_through.len()]);
+        quads.iter().flat_map(|chunk| [chunk.mesh.opaque.len(), chunk.mesh.translucent.len()]);
     let mut sizes: Vec<u32> = lens.filter(|&len| len > 0).map(|len| len as u32).collect();
     sizes.sort_unstable();
     sizes
 }
 
 /// Mapped memory that nobody looks into.
-const fn unseen() -> Nowhere {
-    Nowhere(Access::Direct)
+const fn unseen() -> NullBackend {
+    NullBackend(Access::Direct)
 }

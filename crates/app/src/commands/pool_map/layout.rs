@@ -1,6 +1,6 @@
 //! Where places lie in the picture: each buffer a band of rows, read like a page.
 
-use drystone_pool::{PlaceState, PoolPlace};
+use drystone_pool::{RangeState, PoolRange};
 
 use super::numbers::BufferNumbers;
 
@@ -24,7 +24,7 @@ pub(super) struct Stripe {
     /// The steps that it covers, more than none.
     pub(super) start: u64,
     pub(super) end: u64,
-    pub(super) state: PlaceState,
+    pub(super) state: RangeState,
 }
 
 impl Layout {
@@ -40,7 +40,7 @@ impl Layout {
 
     /// The stripes of a place: one in each row that it reaches into, as far as they can be
     /// seen.
-    pub(super) fn stripes(self, place: &PoolPlace) -> impl Iterator<Item = Stripe> {
+    pub(super) fn stripes(self, place: &PoolRange) -> impl Iterator<Item = Stripe> {
         let (first, end) = (u64::from(place.elements.start), u64::from(place.elements.end));
         let (state, row_elements) = (place.state, self.row_elements);
         (first / row_elements..end.div_ceil(row_elements)).filter_map(move |row| {
@@ -63,13 +63,13 @@ mod tests {
     }
 
     /// Places side by side, of sizes as they come.
-    fn places(quads: u32, seed: u64) -> Vec<PoolPlace> {
+    fn places(quads: u32, seed: u64) -> Vec<PoolRange> {
         let (mut start, mut random, mut places) = (0, seed | 1, Vec::new());
         while start < quads {
             random = random.wrapping_mul(0x5851_F42D_4C95_7F2D).wrapping_add(seed);
             let end = (start + 1 + (random >> 40) as u32 % (1 << (random >> 60))).min(quads);
-            let state = [PlaceState::Free, PlaceState::Waiting][places.len() % 2];
-            places.push(PoolPlace { buffer: 0, elements: start..end, state });
+            let state = [RangeState::Free, RangeState::Waiting][places.len() % 2];
+            places.push(PoolRange { buffer: 0, elements: start..end, state });
             start = end;
         }
         places

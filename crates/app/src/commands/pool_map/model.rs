@@ -1,7 +1,7 @@
 use std::path::Path;
 
 use drystone::scene::{ModelTriangles, Shade};
-use drystone_pool::{Access, Backend, Config, IndexedBackend, IndexedPool, MeshHandle, Nowhere};
+use drystone_pool::{Access, Backend, Config, IndexedBackend, IndexedPool, MeshHandle, NullBackend};
 use drystone_render::{RenderError, TriangleVertex};
 use serde_json::json;
 
@@ -18,11 +18,11 @@ struct Unseen;
 
 impl IndexedBackend for Unseen {
     fn vertices(&mut self) -> impl Backend {
-        Nowhere(Access::Direct)
+        NullBackend(Access::Direct)
     }
 
     fn indices(&mut self) -> impl Backend {
-        Nowhere(Access::Direct)
+        NullBackend(Access::Direct)
     }
 }
 
@@ -60,21 +60,21 @@ fn filled(
     buffer_kib: u32,
     model: &ModelTriangles,
 ) -> Result<IndexedPool<TriangleVertex, u32>, RenderError> {
-    let most_bytes = u64::from(buffer_kib) << 10;
+    let max_bytes = u64::from(buffer_kib) << 10;
     let config = |unit: Unit| {
-        let most = u32::try_from(most_bytes / unit.bytes).unwrap_or(u32::MAX);
+        let most = u32::try_from(max_bytes / unit.bytes).unwrap_or(u32::MAX);
         let defaults = Config::default();
         let least_buffer_elements = defaults.least_buffer_elements.min(most);
         Config {
-            most_buffer_elements: most,
+            max_buffer_elements: most,
             least_buffer_elements,
-            most_buffers: u16::MAX,
+            max_buffers: u16::MAX,
             ..defaults
         }
     };
     let mut pool = IndexedPool::new(config(Unit::VERTICES), config(Unit::INDICES))?;
     for (number, part) in model.parts.iter().enumerate() {
-        for piece in part.clone().split(most_bytes) {
+        for piece in part.clone().split(max_bytes) {
             pool.insert(&piece.vertices, &piece.indices, number as u32, &mut Unseen)?;
         }
     }

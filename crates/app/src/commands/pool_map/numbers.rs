@@ -1,7 +1,7 @@
 use std::{collections::BTreeMap, fmt};
 
 use drystone_mesh::Quad;
-use drystone_pool::{PlaceState, PoolPlace, PoolStats};
+use drystone_pool::{RangeState, PoolRange, PoolStats};
 use drystone_render::TriangleVertex;
 use serde_json::{Value, json};
 
@@ -51,7 +51,7 @@ pub(super) struct BufferNumbers {
 
 impl Numbers {
     /// Adds up `places`, which come by buffer and address.
-    pub(super) fn new(source: &str, unit: Unit, stats: PoolStats, places: &[PoolPlace]) -> Self {
+    pub(super) fn new(source: &str, unit: Unit, stats: PoolStats, places: &[PoolRange]) -> Self {
         let mut buffers = BTreeMap::<u32, BufferNumbers>::new();
         for place in places {
             let buffer = buffers.entry(place.buffer).or_default();
@@ -59,12 +59,12 @@ impl Numbers {
             buffer.number = place.buffer;
             buffer.elements += count;
             match place.state {
-                PlaceState::Live(_) => {
+                RangeState::Live(_) => {
                     buffer.live += count;
                     buffer.places += 1;
                 }
-                PlaceState::Waiting => buffer.waiting += count,
-                PlaceState::Free => {
+                RangeState::Waiting => buffer.waiting += count,
+                RangeState::Free => {
                     buffer.free += count;
                     buffer.largest_free = buffer.largest_free.max(count);
                 }

@@ -1,6 +1,6 @@
 //! The map, painted on whatever canvas there is.
 
-use drystone_pool::{MeshHandle, PlaceState, PoolPlace};
+use drystone_pool::{MeshHandle, RangeState, PoolRange};
 
 use super::{
     layout::{Layout, STEPS, Stripe},
@@ -28,7 +28,7 @@ const SEAM: f64 = 0.6;
 /// A pool to be drawn, and its places by buffer and address.
 pub(super) struct Map<'a> {
     pub(super) numbers: &'a Numbers,
-    pub(super) places: &'a [PoolPlace],
+    pub(super) places: &'a [PoolRange],
 }
 
 impl Map<'_> {
@@ -78,12 +78,12 @@ pub(super) enum Fill {
     Free,
 }
 
-impl From<PlaceState> for Fill {
-    fn from(state: PlaceState) -> Self {
+impl From<RangeState> for Fill {
+    fn from(state: RangeState) -> Self {
         match state {
-            PlaceState::Live(mesh) => Self::Live(mesh.slot()),
-            PlaceState::Waiting => Self::Waiting,
-            PlaceState::Free => Self::Free,
+            RangeState::Live(mesh) => Self::Live(mesh.slot()),
+            RangeState::Waiting => Self::Waiting,
+            RangeState::Free => Self::Free,
         }
     }
 }
@@ -201,20 +201,20 @@ fn paint_buffer(
 fn paint_place(
     canvas: &mut dyn Canvas,
     (layout, top): (Layout, f64),
-    place: &PoolPlace,
+    place: &PoolRange,
     unit: Unit,
     describe: &impl Fn(MeshHandle) -> String,
 ) {
     for stripe in layout.stripes(place) {
         let (x, mut width) = extent(stripe);
         let y = top + stripe.row as f64 * (ROW + ROW_GAP);
-        if width >= SEAM_FROM && matches!(place.state, PlaceState::Live(_)) {
+        if width >= SEAM_FROM && matches!(place.state, RangeState::Live(_)) {
             width -= SEAM;
         }
         let name = match place.state {
-            PlaceState::Live(mesh) => describe(mesh),
-            PlaceState::Waiting => "waiting".into(),
-            PlaceState::Free => "free".into(),
+            RangeState::Live(mesh) => describe(mesh),
+            RangeState::Waiting => "waiting".into(),
+            RangeState::Free => "free".into(),
         };
         let range = &place.elements;
         let count = grouped((range.end - range.start).into());

@@ -1,7 +1,7 @@
 use std::{path::Path, sync::Arc};
 
-use drystone::scene::{self, LevelScene};
-use drystone_world::{LevelConfig, LevelData, LevelTree, Source};
+use drystone::scene::{self, LodScene};
+use drystone_world::{LodConfig, LodData, LodTree, Source};
 
 use super::{Clock, note};
 use crate::{
@@ -19,23 +19,23 @@ pub(super) fn run(
     path: &Path,
 ) -> Result<(), AppError> {
     let (mut clock, budget) = (Clock::start(), options.memory_budget());
-    let data = Arc::new(LevelData::new(source, budget.cache_bytes()));
+    let data = Arc::new(LodData::new(source, budget.cache_bytes()));
     let view = commands::Framed::levels(&data).view(options);
     let (renderer, backend, size) = (options.renderer, options.backend, options.size);
-    let mut renderer = scene::open_renderer(renderer, backend, size, LevelScene::ROOM)?;
+    let mut renderer = scene::open_renderer(renderer, backend, size, LodScene::ROOM)?;
     commands::set_cull(renderer.as_mut(), options.cull)?;
     let mut times = StageTimes { open_ms: clock.lap(), ..StageTimes::default() };
     note(options, || format!("drawing with {} on {}", renderer.name(), renderer.backend()));
 
     // Nobody waits for a frame here.
-    let config = LevelConfig {
+    let config = LodConfig {
         frame_bytes: usize::MAX,
         frame_time: std::time::Duration::from_secs(1),
         ..budget.level_config()
     };
-    let tree = LevelTree::new(Arc::clone(&data), config)?;
-    let mut scene = LevelScene::new(tree, renderer)?;
-    scene.set_most_bytes(budget.vertex_bytes());
+    let tree = LodTree::new(Arc::clone(&data), config)?;
+    let mut scene = LodScene::new(tree, renderer)?;
+    scene.set_max_bytes(budget.vertex_bytes());
     scene.settle(&view, size, |_| {})?;
     times.load_ms = clock.lap();
     commands::note_faults(data.source().name(), &data.faults());

@@ -155,7 +155,7 @@ impl Editor {
 
     /// All of an edit is set; returns how many voxels that were.
     fn note_set(&mut self, scene: &dyn EditScene, edit: &Arc<Edit>, step: EditStep) -> u64 {
-        self.keeper.take(scene.voxels(), edit);
+        self.saver.take(scene.voxels(), edit);
         if step == EditStep::Edit {
             self.history.push(Arc::clone(edit));
         }

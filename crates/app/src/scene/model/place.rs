@@ -1,4 +1,4 @@
-use drystone_render::TrianglePlace;
+use drystone_render::TriangleTransform;
 use drystone_world::ModelBounds;
 use glam::DVec3;
 
@@ -16,17 +16,17 @@ const EXPONENTS: [f64; 2] = [-126.0, 126.0];
 ///
 /// # Examples
 /// ```
-/// use drystone::scene::ModelPlace;
+/// use drystone::scene::ModelTransform;
 /// use drystone_world::ModelBounds;
 /// use glam::DVec3;
 ///
-/// let place = ModelPlace::of(&ModelBounds { min: [1e5, 0.0, 0.0], max: [3e5, 1e5, 1e5] });
+/// let place = ModelTransform::of(&ModelBounds { min: [1e5, 0.0, 0.0], max: [3e5, 1e5, 1e5] });
 /// assert_eq!(place.to_world(DVec3::new(2e5, 5e4, 5e4)), DVec3::ZERO);
 /// let (min, max) = place.corners();
 /// assert!(max.x - min.x > 32.0 && max.x - min.x <= 64.0);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct ModelPlace {
+pub struct ModelTransform {
     /// The model's middle, in its own units.
     middle: DVec3,
     /// Voxels that one of its units is long.
@@ -35,14 +35,14 @@ pub struct ModelPlace {
     half: DVec3,
 }
 
-impl Default for ModelPlace {
+impl Default for ModelTransform {
     /// Of a model of no polygons: a voxel a unit.
     fn default() -> Self {
         Self { middle: DVec3::ZERO, scale: 1.0, half: DVec3::splat(8.0) }
     }
 }
 
-impl ModelPlace {
+impl ModelTransform {
     /// The place of a model that lies within these bounds.
     pub fn of(bounds: &ModelBounds) -> Self {
         let corner = |numbers: [f32; 3]| DVec3::from(numbers.map(f64::from));
@@ -71,8 +71,8 @@ impl ModelPlace {
     }
 
     /// What renderers are told.
-    pub fn triangle_place(&self) -> TrianglePlace {
-        TrianglePlace { origin: [0; 3], scale: self.scale as f32 }
+    pub fn triangle_transform(&self) -> TriangleTransform {
+        TriangleTransform { origin: [0; 3], scale: self.scale as f32 }
     }
 }
 
@@ -92,11 +92,11 @@ mod tests {
                 if !bounds.max[0].is_finite() {
                     continue;
                 }
-                let place = ModelPlace::of(&bounds);
+                let place = ModelTransform::of(&bounds);
                 let (min, max) = place.corners();
                 let longest = (max - min).max_element();
                 assert!(longest > 32.0 && longest <= 64.0, "{side}: {longest}");
-                let scale = place.triangle_place().scale;
+                let scale = place.triangle_transform().scale;
                 assert_eq!(f64::from(scale), place.scale);
                 assert_eq!(scale.to_bits() << 9, 0, "{scale} is no power of two");
                 let low = place.vertex(bounds.min).map(|number| number * scale);
@@ -108,9 +108,9 @@ mod tests {
 
     #[test]
     fn a_point_and_nothing_have_places_too() {
-        let point = ModelPlace::of(&ModelBounds { min: [5.0; 3], max: [5.0; 3] });
+        let point = ModelTransform::of(&ModelBounds { min: [5.0; 3], max: [5.0; 3] });
         assert_eq!(point.corners(), (DVec3::ZERO, DVec3::ZERO));
         assert_eq!(point.to_world(DVec3::splat(6.0)), DVec3::ONE);
-        assert!(ModelPlace::default().corners().1.x > 0.0);
+        assert!(ModelTransform::default().corners().1.x > 0.0);
     }
 }

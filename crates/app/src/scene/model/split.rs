@@ -7,10 +7,10 @@ const NONE: u32 = u32::MAX;
 
 impl ModelTriangles {
     /// The same triangles in the same order, in parts of which neither the vertices nor the
-    /// indices take more than `most_bytes` (but one triangle is the least): larger parts
+    /// indices take more than `max_bytes` (but one triangle is the least): larger parts
     /// become several, which repeat the vertices that they share.
     /// [`ModelScene`](crate::scene::ModelScene) does so with what its renderer
-    /// [says](drystone_render::Renderer::most_triangle_bytes).
+    /// [says](drystone_render::Renderer::max_triangle_bytes).
     ///
     /// # Cost
     /// Nothing for parts that are small enough; for others O(vertices + indices).
@@ -19,8 +19,8 @@ impl ModelTriangles {
     /// Blended triangles are drawn in order within a part, parts farthest first: what shines
     /// through may change where a part is split.
     #[must_use]
-    pub fn split(mut self, most_bytes: u64) -> Self {
-        let limits = Limits::new(most_bytes);
+    pub fn split(mut self, max_bytes: u64) -> Self {
+        let limits = Limits::new(max_bytes);
         if !self.parts.iter().all(|part| limits.hold(part)) {
             self.parts = self.parts.into_iter().flat_map(|part| limits.split(part)).collect();
         }
@@ -32,8 +32,8 @@ impl ModelTriangles {
     /// # Cost
     /// As [`split`](Self::split).
     #[must_use]
-    pub fn in_pieces(mut self, most_bytes: u64) -> Self {
-        let limits = Limits::new(most_bytes);
+    pub fn in_pieces(mut self, max_bytes: u64) -> Self {
+        let limits = Limits::new(max_bytes);
         let split = |part: PartTriangles| match part.layer {
             Layer::Opaque => limits.split(part),
             Layer::Blended => vec![part],
@@ -46,8 +46,8 @@ impl ModelTriangles {
 impl PartTriangles {
     /// The pieces of one part, as [`ModelTriangles::split`] makes them: itself, where it is
     /// small enough.
-    pub fn split(self, most_bytes: u64) -> Vec<Self> {
-        Limits::new(most_bytes).split(self)
+    pub fn split(self, max_bytes: u64) -> Vec<Self> {
+        Limits::new(max_bytes).split(self)
     }
 }
 
@@ -59,8 +59,8 @@ struct Limits {
 }
 
 impl Limits {
-    fn new(most_bytes: u64) -> Self {
-        let most = |size: usize| usize::try_from(most_bytes / size as u64).unwrap_or(usize::MAX);
+    fn new(max_bytes: u64) -> Self {
+        let most = |size: usize| usize::try_from(max_bytes / size as u64).unwrap_or(usize::MAX);
         Self {
             vertices: most(size_of::<TriangleVertex>()).max(3),
             indices: most(size_of::<u32>()).max(3),
@@ -129,19 +129,19 @@ mod tests {
         #[test]
         fn pieces_draw_the_same_and_are_small_enough(
             picks in prop::collection::vec((0..40u32, 0..40u32, 0..40u32), 0..60),
-            most_bytes in 0..2_000u64,
+            max_bytes in 0..2_000u64,
         ) {
             let indices: Vec<u32> = picks.iter().flat_map(|&(a, b, c)| [a, b, c]).collect();
             let whole = part(40, indices, Layer::Opaque);
             let glass = part(3, vec![0, 1, 2], Layer::Blended);
             let parts = vec![whole, glass];
             let model = ModelTriangles { parts: parts.clone(), ..ModelTriangles::default() };
-            let split = model.split(most_bytes);
+            let split = model.split(max_bytes);
             prop_assert_eq!(drawn(&split.parts), drawn(&parts));
             for piece in &split.parts {
                 let (vertices, indices) = (20 * piece.vertices.len(), 4 * piece.indices.len());
-                prop_assert!(vertices as u64 <= most_bytes.max(3 * 20));
-                prop_assert!(indices as u64 <= most_bytes.max(3 * 4));
+                prop_assert!(vertices as u64 <= max_bytes.max(3 * 20));
+                prop_assert!(indices as u64 <= max_bytes.max(3 * 4));
             }
             prop_assert_eq!(split.parts.last().map(|part| part.layer), Some(Layer::Blended));
             // No piece is there for nothing: two that follow each other did not fit in one.
@@ -149,7 +149,7 @@ mod tests {
                 let count = |of: fn(&PartTriangles) -> usize| of(&pair[0]) + of(&pair[1]);
                 let vertices = 20 * count(|part| part.vertices.len()) as u64;
                 let indices = 4 * count(|part| part.indices.len()) as u64;
-                prop_assert!(vertices.max(indices) > most_bytes);
+                prop_assert!(vertices.max(indices) > max_bytes);
             }
         }
     }

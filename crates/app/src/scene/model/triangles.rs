@@ -6,7 +6,7 @@ use drystone_world::{Model, ModelMaterial, ModelPart};
 use glam::DVec3;
 
 use super::{
-    ModelPlace,
+    ModelTransform,
     normals::{SmoothNormals, area_vector, place},
 };
 
@@ -42,7 +42,7 @@ pub struct ModelTriangles {
     /// triangles is left out.
     pub parts: Vec<PartTriangles>,
     /// Where it stands.
-    pub place: ModelPlace,
+    pub place: ModelTransform,
     /// Polygons that it was cut from.
     pub polygon_count: u64,
 }
@@ -73,7 +73,7 @@ impl ModelTriangles {
     /// `Stale` where a part names a polygon that is gone; `Full` for one of more than 2²⁴
     /// corners.
     pub fn new(model: &Model, shade: Shade) -> Result<Self, Error> {
-        let place = model.bounds().map_or_else(ModelPlace::default, |it| ModelPlace::of(&it));
+        let place = model.bounds().map_or_else(ModelTransform::default, |it| ModelTransform::of(&it));
         let mut cutter = Cutter::new(model, place, shade)?;
         let parts: Result<Vec<_>, Error> =
             model.parts.iter().map(|part| cutter.cut(part)).collect();
@@ -87,7 +87,7 @@ impl ModelTriangles {
         TriangleMesh {
             vertices: &part.vertices,
             indices: &part.indices,
-            place: self.place.triangle_place(),
+            place: self.place.triangle_transform(),
             layer: part.layer,
         }
     }
@@ -106,7 +106,7 @@ impl ModelTriangles {
 /// Cuts parts.
 struct Cutter<'a> {
     model: &'a Model,
-    place: ModelPlace,
+    place: ModelTransform,
     /// Where light runs smoothly.
     smooth: Option<SmoothNormals>,
     triangulator: Triangulator,
@@ -118,7 +118,7 @@ struct Cutter<'a> {
 }
 
 impl<'a> Cutter<'a> {
-    fn new(model: &'a Model, place: ModelPlace, shade: Shade) -> Result<Self, Error> {
+    fn new(model: &'a Model, place: ModelTransform, shade: Shade) -> Result<Self, Error> {
         let smooth = match shade {
             Shade::Flat => None,
             Shade::Smooth => Some(SmoothNormals::new(model)?),

@@ -6,8 +6,8 @@ use std::{
 };
 
 use drystone::scene::{BackendKind, Brush, RendererKind};
-use drystone_pool::{PoolPlace, PoolStats};
-use drystone_render::{Cull, DrawStats, HeldStats, PlacePolicy, View};
+use drystone_pool::{PoolRange, PoolStats};
+use drystone_render::{Cull, DrawStats, HeldStats, SlotPolicy, View};
 use drystone_voxel::MaterialTable;
 use egui::{
     Align2, Checkbox, CollapsingHeader, Context, Image, Popup, RichText, Sense, Slider, TextStyle,
@@ -37,7 +37,7 @@ pub(crate) struct Facts<'a> {
     pub(crate) held: HeldStats,
     pub(crate) pool: Option<PoolStats>,
     /// Where it was [asked for](Panels::wants_places).
-    pub(crate) places: Option<Vec<PoolPlace>>,
+    pub(crate) places: Option<Vec<PoolRange>>,
     pub(crate) view: View,
     pub(crate) cull: Cull,
     pub(crate) has_levels: bool,
@@ -278,7 +278,7 @@ fn switches(ui: &mut Ui, facts: &Facts<'_>, actions: &mut Vec<Action>) {
     let kinds = [
         ("pool", RendererKind::Pool),
         ("naive", RendererKind::Naive),
-        ("instanced", RendererKind::Instanced(PlacePolicy::Lowest)),
+        ("instanced", RendererKind::Instanced(SlotPolicy::Lowest)),
     ];
     ui.horizontal(|ui| {
         for (name, kind) in kinds {

@@ -1,6 +1,6 @@
 //! What lies where in the vertex pool, as a picture: all buffers end to end, read like a page.
 
-use drystone_pool::{PlaceState, PoolPlace};
+use drystone_pool::{RangeState, PoolRange};
 use egui::{Color32, ColorImage};
 
 use crate::commands;
@@ -22,7 +22,7 @@ pub(super) const fn height(rows: usize) -> usize {
 ///
 /// # Cost
 /// O(places + pixels).
-pub(super) fn picture(places: &[PoolPlace], width: usize, rows: usize) -> ColorImage {
+pub(super) fn picture(places: &[PoolRange], width: usize, rows: usize) -> ColorImage {
     let lines = lines(places, [width, rows]);
     let mut image = ColorImage::filled([width, height(rows)], Color32::TRANSPARENT);
     for (y, row) in image.pixels.chunks_exact_mut(width).enumerate() {
@@ -34,8 +34,8 @@ pub(super) fn picture(places: &[PoolPlace], width: usize, rows: usize) -> ColorI
 }
 
 /// The same in rows of one pixel; each pixel shows what lies in its middle.
-fn lines(places: &[PoolPlace], size: [usize; 2]) -> ColorImage {
-    let len = |place: &PoolPlace| u64::from(place.elements.end - place.elements.start);
+fn lines(places: &[PoolRange], size: [usize; 2]) -> ColorImage {
+    let len = |place: &PoolRange| u64::from(place.elements.end - place.elements.start);
     let all: u64 = places.iter().map(len).sum();
     let mut image = ColorImage::filled(size, FREE);
     let count = image.pixels.len() as u64;
@@ -55,14 +55,14 @@ fn lines(places: &[PoolPlace], size: [usize; 2]) -> ColorImage {
     image
 }
 
-fn color(state: PlaceState) -> Color32 {
+fn color(state: RangeState) -> Color32 {
     match state {
-        PlaceState::Live(mesh) => {
+        RangeState::Live(mesh) => {
             let [red, green, blue] = commands::mesh_color(mesh.slot());
             Color32::from_rgb(red, green, blue)
         }
-        PlaceState::Waiting => WAITING,
-        PlaceState::Free => FREE,
+        RangeState::Waiting => WAITING,
+        RangeState::Free => FREE,
     }
 }
 
@@ -72,13 +72,13 @@ mod tests {
 
     #[test]
     fn pixels_show_what_lies_in_their_middles() {
-        let place = |buffer, elements, state| PoolPlace { buffer, elements, state };
+        let place = |buffer, elements, state| PoolRange { buffer, elements, state };
         let places = [
-            place(0, 0..30, PlaceState::Waiting),
-            place(0, 30..40, PlaceState::Free),
-            place(3, 0..0, PlaceState::Waiting),
-            place(3, 0..40, PlaceState::Waiting),
-            place(4, 0..80, PlaceState::Free),
+            place(0, 0..30, RangeState::Waiting),
+            place(0, 30..40, RangeState::Free),
+            place(3, 0..0, RangeState::Waiting),
+            place(3, 0..40, RangeState::Waiting),
+            place(4, 0..80, RangeState::Free),
         ];
         let image = lines(&places, [8, 2]);
         let waits: Vec<bool> = image.pixels.iter().map(|&pixel| pixel == WAITING).collect();

@@ -10,17 +10,17 @@ use super::*;
 use crate::cli;
 
 /// An edit of a generated world that nothing keeps.
-fn edited() -> EditKeeper {
+fn edited() -> EditSaver {
     let source = open_source(None).unwrap();
     let mut world = World::new("edited", source.materials().clone());
     let unkept = EditedSource::without_file(source, CommitPolicy::default()).unwrap();
-    let mut keeper = EditKeeper::new(KeptBy::Source(Arc::new(unkept)));
+    let mut saver = EditSaver::new(KeptBy::Source(Arc::new(unkept)));
     let shape = VoxelShape::cube(VoxelPos::new(9, 9, 9), 3);
     let edit = Edit::fill(&world, &shape, Material(1)).unwrap();
     world.apply(&edit);
-    keeper.take(&world, &edit);
-    assert_eq!(keeper.state(), SaveState::NotKept);
-    keeper
+    saver.take(&world, &edit);
+    assert_eq!(saver.state(), SaveState::NotKept);
+    saver
 }
 
 /// What ends by itself, as when the device fails, keeps the edits; who closes it twice does not.
@@ -35,18 +35,18 @@ fn edits_that_nothing_keeps_get_a_file_at_the_end() {
     };
     let (beside, mut said) = (source(&folder.join("a.vox")), Vec::new());
     let say = &mut |line: String| said.push(line);
-    let (mut saving, mut keeper) = (Saving::new(), edited());
+    let (mut saving, mut saver) = (Saving::new(), edited());
     saving.is_left = true;
-    saving.save_last(&mut keeper, &beside, say).unwrap();
+    saving.save_last(&mut saver, &beside, say).unwrap();
     assert!(!file.exists());
     saving.is_left = false;
     let lost = source(&folder.join("no folder/a.vox"));
-    assert!(saving.save_last(&mut keeper, &lost, say).is_err());
-    saving.save_last(&mut keeper, &beside, say).unwrap();
-    assert_eq!(keeper.state(), SaveState::Saved);
+    assert!(saving.save_last(&mut saver, &lost, say).is_err());
+    saving.save_last(&mut saver, &beside, say).unwrap();
+    assert_eq!(saver.state(), SaveState::Saved);
     // Once is enough.
-    saving.save_last(&mut keeper, &beside, say).unwrap();
-    drop(keeper);
+    saving.save_last(&mut saver, &beside, say).unwrap();
+    drop(saver);
     assert_eq!(said, [format!("edits are kept in {}", file.display())]);
     let kept = EditedSource::open_read_only(open_source(None).unwrap(), &file).unwrap();
     assert_eq!(kept.edited_count(), 1);
@@ -59,16 +59,16 @@ fn edits_that_nothing_keeps_get_a_file_at_the_end() {
 fn each_way_to_leave_is_warned_of() {
     let Ok(options) = cli::parse(["drystone".into()]) else { panic!("no options") };
     let (source, say) = (&options.scene.source, &mut |_: String| {});
-    let (mut saving, mut keeper) = (Saving::new(), edited());
-    let mut leave = |leaving| saving.warning(leaving, &mut keeper, (source, false), say).is_none();
+    let (mut saving, mut saver) = (Saving::new(), edited());
+    let mut leave = |leaving| saving.warning(leaving, &mut saver, (source, false), say).is_none();
     let (close, open) = (Leaving::Close, Leaving::Open);
     assert_eq!([close, open, open].map(&mut leave), [false, false, true]);
     assert_eq!([close, close].map(&mut leave), [false, true]);
     saving.edited();
-    assert!(saving.warning(close, &mut keeper, (source, false), say).is_some());
-    assert!(saving.title(&keeper).contains("close again"));
-    assert!(saving.warning(open, &mut keeper, (source, false), say).is_some());
-    assert!(saving.title(&keeper).contains("open again"));
+    assert!(saving.warning(close, &mut saver, (source, false), say).is_some());
+    assert!(saving.title(&saver).contains("close again"));
+    assert!(saving.warning(open, &mut saver, (source, false), say).is_some());
+    assert!(saving.title(&saver).contains("open again"));
 }
 
 /// A world of one chunk that two viewers have open.
@@ -81,21 +81,21 @@ struct Two {
 
 struct Opened {
     world: World,
-    keeper: EditKeeper,
+    saver: EditSaver,
 }
 
 impl Opened {
     fn new(options: &cli::Options) -> Self {
         let source = commands::open_to_edit(&options.scene, &options.save).unwrap();
         let world = World::load(source.as_ref()).unwrap();
-        Self { world, keeper: EditKeeper::new(KeptBy::Source(source.into())) }
+        Self { world, saver: EditSaver::new(KeptBy::Source(source.into())) }
     }
 
     fn set(&mut self, x: i32, material: u16) {
         let shape = VoxelShape::voxel(VoxelPos::new(x, 5, 5));
         let edit = Edit::fill(&self.world, &shape, Material(material)).unwrap();
         self.world.apply(&edit);
-        self.keeper.take(&self.world, &edit);
+        self.saver.take(&self.world, &edit);
     }
 }
 
@@ -131,21 +131,21 @@ impl Two {
     /// Ends the second by closing its window, or without being asked.
     fn end_second(&mut self, closes: bool) {
         let (mut saving, source) = (Saving::new(), &self.options.scene.source);
-        let (mut said, keeper) = (Vec::new(), &mut self.second.keeper);
+        let (mut said, saver) = (Vec::new(), &mut self.second.saver);
         let say = &mut |line| said.push(line);
         if closes {
-            assert_eq!(saving.warning(Leaving::Close, keeper, (source, false), say), None);
+            assert_eq!(saving.warning(Leaving::Close, saver, (source, false), say), None);
             saving.is_left = true;
         }
-        saving.save_last(keeper, source, say).unwrap();
-        assert_eq!(keeper.state(), SaveState::Saved);
+        saving.save_last(saver, source, say).unwrap();
+        assert_eq!(saver.state(), SaveState::Saved);
         assert!(said.len() == 1 && said[0].contains(BESIDE), "{said:?}");
     }
 
     /// Closes both.
     fn close(&mut self) {
         for opened in [&mut self.first, &mut self.second] {
-            opened.keeper = EditKeeper::new(KeptBy::Nobody);
+            opened.saver = EditSaver::new(KeptBy::Nobody);
         }
     }
 }
@@ -167,23 +167,23 @@ fn who_edits_second_saves_beside_the_world() {
     for (leaves, has_edits) in [(false, false), (false, true), (true, false), (true, true)] {
         let mut two = Two::open(&format!("second-{leaves}-{has_edits}"), has_edits);
         two.first.set(40, 2);
-        assert_eq!(two.first.keeper.state(), SaveState::Unsaved(1));
+        assert_eq!(two.first.saver.state(), SaveState::Unsaved(1));
         two.second.set(0, 3);
-        let SaveState::Failed(why) = two.second.keeper.state() else { panic!("it is taken") };
+        let SaveState::Failed(why) = two.second.saver.state() else { panic!("it is taken") };
         assert!(why.contains("another has this world open"), "{why}");
-        two.first.keeper.save().unwrap();
+        two.first.saver.save().unwrap();
         if leaves {
-            two.first.keeper = EditKeeper::new(KeptBy::Nobody);
+            two.first.saver = EditSaver::new(KeptBy::Nobody);
         }
         let mut said = Vec::new();
         let mut save = |two: &mut Two| {
             let source = &two.options.scene.source;
-            Saving::save(&mut two.second.keeper, source, false, &mut |line| said.push(line))
+            Saving::save(&mut two.second.saver, source, false, &mut |line| said.push(line))
         };
         assert!(matches!(save(&mut two), Saved::Silent));
-        assert_eq!(two.second.keeper.state(), SaveState::Saved);
+        assert_eq!(two.second.saver.state(), SaveState::Saved);
         two.second.set(1, 4);
-        assert_eq!(two.second.keeper.state(), SaveState::Unsaved(1));
+        assert_eq!(two.second.saver.state(), SaveState::Unsaved(1));
         assert!(matches!(save(&mut two), Saved::Silent));
         let [line] = said.as_slice() else { panic!("{said:?}") };
         let why = if leaves { "another program has changed" } else { "another has this world" };
@@ -223,7 +223,7 @@ fn edits_are_saved_beside_the_world_when_their_folder_is_gone() {
         two.second = Opened::new(&two.options);
         fs::remove_dir(&gone).unwrap();
         two.second.set(2, 5);
-        let SaveState::Failed(why) = two.second.keeper.state() else { panic!("it is gone") };
+        let SaveState::Failed(why) = two.second.saver.state() else { panic!("it is gone") };
         assert!(why.contains("e.drystone: cannot be written"), "{why}");
         two.end_second(closes);
         two.close();

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use drystone::scene::mesh_chunk;
 use drystone_mesh::Face;
 use drystone_pool::{
-    Access, Config, MeshHandle, MoveBudget, Nowhere, Oversize, Placement, PoolError, PoolStats,
+    Access, Config, MeshHandle, MoveBudget, NullBackend, Oversize, Placement, PoolError, PoolStats,
     VertexPool,
 };
 use drystone_render::room_for;
@@ -172,7 +172,7 @@ impl Replay {
         mut see: impl FnMut(usize, PoolStats),
     ) -> Result<(), PoolError> {
         let mut pool = VertexPool::<u64, u32>::new(Config { oversize: Oversize::Split, ..config })?;
-        let backend = &mut Nowhere(access);
+        let backend = &mut NullBackend(access);
         pool.reserve(room, backend)?;
         let quads = vec![0_u64; self.largest()];
         let of = |counts: &Counts| &quads[..counts.iter().sum::<u32>() as usize];

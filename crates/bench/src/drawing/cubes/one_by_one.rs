@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use drystone_mesh::{Cube, FaceSet};
 use drystone_render::{
-    CubeId, DrawData, InstancedRenderer, PlacePolicy, RegionId, RenderError, SoftDevice,
+    CubeId, DrawData, InstancedRenderer, SlotPolicy, RegionId, RenderError, SoftDevice,
 };
 
 use super::{CHANGES, failed};
@@ -20,10 +20,10 @@ const QUICK_CUBES: usize = 20_000;
 const REGIONS: usize = 125;
 
 /// Contenders.
-const POLICIES: [(&str, PlacePolicy); 3] = [
-    ("drystone", PlacePolicy::Lowest),
-    ("drystone-last-leaf", PlacePolicy::LastLeaf),
-    ("drystone-oldest", PlacePolicy::Oldest),
+const POLICIES: [(&str, SlotPolicy); 3] = [
+    ("drystone", SlotPolicy::Lowest),
+    ("drystone-last-leaf", SlotPolicy::LastLeaf),
+    ("drystone-oldest", SlotPolicy::Oldest),
 ];
 
 type Work = fn(&mut Held) -> Result<Vec<Figure>, String>;
@@ -49,14 +49,14 @@ pub(super) fn run(table: &mut Table, options: &Options) -> Result<(), Error> {
 /// A renderer full of cubes.
 struct Held {
     renderer: InstancedRenderer<SoftDevice>,
-    policy: PlacePolicy,
+    policy: SlotPolicy,
     regions: Vec<RegionId>,
     ids: Vec<CubeId>,
     random: Random,
 }
 
 impl Held {
-    fn new(policy: PlacePolicy, count: usize) -> Result<Self, RenderError> {
+    fn new(policy: SlotPolicy, count: usize) -> Result<Self, RenderError> {
         let mut renderer = InstancedRenderer::new(SoftDevice::new(1, 1)?, policy)?;
         let place = DrawData { origin: [0; 3], level: 0, extent: 32 };
         let regions: Result<Vec<_>, _> =
@@ -157,8 +157,8 @@ impl Held {
             return Err(format!("{} cubes of {}", cubes.len(), self.ids.len()));
         }
         let most = match self.policy {
-            PlacePolicy::LastLeaf => places.next_multiple_of(64),
-            PlacePolicy::Lowest | PlacePolicy::Oldest => places,
+            SlotPolicy::LastLeaf => places.next_multiple_of(64),
+            SlotPolicy::Lowest | SlotPolicy::Oldest => places,
         };
         if cubes.high_water() > most {
             return Err(format!("{} places where {places} did before", cubes.high_water()));

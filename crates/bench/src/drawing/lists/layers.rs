@@ -131,7 +131,7 @@ impl<G> Store<G> {
         let of_layers: Vec<_> = of_layers.filter(|mesh| layers.contains(&mesh.layer)).collect();
         let quads: u64 = of_layers.iter().map(|mesh| mesh.quads.len() as u64).sum();
         let config = Config {
-            most_buffer_elements: device.max_quads().min(Config::default().most_buffer_elements),
+            max_buffer_elements: device.max_quads().min(Config::default().max_buffer_elements),
             first_slots: of_layers.len() as u32,
             pattern_elements: PATTERN_QUADS,
             ..Config::default()

@@ -1,7 +1,7 @@
 //! Our draw list.
 
 use drystone_pool::{
-    Access, Config, DrawCommand, DrawList, Nowhere, PartSet, PoolError, VertexPool, sort_key,
+    Access, Config, DrawCommand, DrawList, NullBackend, PartSet, PoolError, VertexPool, sort_key,
 };
 
 use super::{
@@ -58,7 +58,7 @@ fn fill(
     let quads = [0_u64; 64];
     let mut insert = |counts: &[u32], place| {
         let len = counts.iter().sum::<u32>() as usize;
-        list.insert(pool.insert(&quads[..len], counts, place, &mut Nowhere(Access::Staged))?)
+        list.insert(pool.insert(&quads[..len], counts, place, &mut NullBackend(Access::Staged))?)
     };
     for (chunk, &position) in crowd.positions().iter().enumerate() {
         let counts: [u32; FACINGS] =

@@ -28,7 +28,7 @@ fn patched_commands_are_those_made_anew() {
         let grouping = [Grouping::InOrder, Grouping::ByBuffer][random.below(2) as usize];
         let mut view = DrawView::with_config(ListConfig { grouping, ..ListConfig::DEFAULT });
         let mut meshes = Vec::new();
-        let most_buffers = 1 + random.below(u32::from(BUFFERS));
+        let max_buffers = 1 + random.below(u32::from(BUFFERS));
         let salt = random.below(97);
         for step in 0..120 {
             let changes = if step == 0 { MESHES / 4 } else { random.below(6) };
@@ -47,7 +47,7 @@ fn patched_commands_are_those_made_anew() {
                         if random.below(4) > 0 {
                             list.insert(mesh).unwrap();
                         }
-                        let buffer = random.below(most_buffers) as u16;
+                        let buffer = random.below(max_buffers) as u16;
                         pool.move_to_buffer(mesh, buffer, &mut memory);
                     }
                     (1, _) => {

@@ -3,13 +3,13 @@
 use drystone_testing::Random;
 
 use super::*;
-use crate::Nowhere;
+use crate::NullBackend;
 
 #[test]
 fn pools_without_capacity_refuse_and_draw_nothing() {
     for config in [
         Config::fixed(0, 9),
-        Config { most_buffers: 0, ..Config::default() },
+        Config { max_buffers: 0, ..Config::default() },
         Config { placement: Placement::Buckets { elements: 0 }, ..Config::default() },
         Config { placement: Placement::Buckets { elements: 9 }, ..Config::fixed(8, 9) },
     ] {
@@ -26,7 +26,7 @@ fn pools_without_capacity_refuse_and_draw_nothing() {
             scene.finish();
         }
     }
-    let mut scene = Scene::new(Config { most_slots: 0, ..Config::default() }, Access::Direct, 1);
+    let mut scene = Scene::new(Config { max_slots: 0, ..Config::default() }, Access::Direct, 1);
     assert_eq!(scene.insert(&[], 1), Err(PoolError::SlotsFull { capacity: 0 }));
     scene.finish();
 }
@@ -61,17 +61,17 @@ fn parts_that_do_not_add_up_change_nothing() {
 
 #[test]
 fn configurations_that_cannot_be_addressed_are_refused() {
-    let elements = Config { most_buffer_elements: 1 << 30, ..Config::default() };
+    let elements = Config { max_buffer_elements: 1 << 30, ..Config::default() };
     let error = Pool::new(elements.clone()).unwrap_err();
     assert_eq!(error, PoolError::TooLarge { capacity: 1 << 30, limit: (1 << 29) - 1 });
     assert!(Pool::new(Config { vertices_per_element: 1, ..elements }).is_ok());
-    assert!(Pool::new(Config { most_slots: 1 << 31, ..Config::default() }).is_err());
+    assert!(Pool::new(Config { max_slots: 1 << 31, ..Config::default() }).is_err());
 }
 
 #[test]
 fn commands_of_more_indices_than_32_bits_hold_are_refused() {
     let config = Config {
-        most_buffer_elements: 1 << 29,
+        max_buffer_elements: 1 << 29,
         vertices_per_element: 1,
         indices_per_element: 16,
         pattern_elements: 1 << 28,
@@ -83,7 +83,7 @@ fn commands_of_more_indices_than_32_bits_hold_are_refused() {
     assert!(error.to_string().contains("`pattern_elements` to 268435455 at most"), "{error}");
     assert!(Pool::new(Config { pattern_elements: limit, ..config.clone() }).is_ok());
     // No run is longer than a buffer.
-    assert!(Pool::new(Config { most_buffer_elements: 1000, ..config }).is_ok());
+    assert!(Pool::new(Config { max_buffer_elements: 1000, ..config }).is_ok());
 }
 
 #[test]
@@ -177,7 +177,7 @@ fn handles_of_another_pool_are_refused() {
 #[test]
 fn a_device_without_memory_is_a_value_and_asked_again_later() {
     let config =
-        Config { least_buffer_elements: 10, most_buffer_elements: 10, ..Config::default() };
+        Config { least_buffer_elements: 10, max_buffer_elements: 10, ..Config::default() };
     let mut scene = Scene::new(config, Access::Direct, 2);
     scene.gpu.set_limit_bytes(60);
     let mesh = scene.insert(&[&[1; 10]], 1).unwrap();
@@ -261,7 +261,7 @@ fn millions_of_insertions_and_removals_leave_nothing_behind() {
         for n in 0..rounds / 3 {
             let count = random.below(41);
             let elements = &elements[..count as usize];
-            live.push(pool.insert(elements, &[count], n, &mut Nowhere(Access::Direct)).unwrap());
+            live.push(pool.insert(elements, &[count], n, &mut NullBackend(Access::Direct)).unwrap());
             if live.len() > 200 {
                 let at = random.below(live.len() as u32) as usize;
                 pool.remove(live.swap_remove(at)).unwrap();
@@ -270,7 +270,7 @@ fn millions_of_insertions_and_removals_leave_nothing_behind() {
                 pool.frame_submitted(u64::from(n));
                 pool.frames_completed(
                     u64::from(n).saturating_sub(100),
-                    &mut Nowhere(Access::Direct),
+                    &mut NullBackend(Access::Direct),
                 );
             }
         }
@@ -278,7 +278,7 @@ fn millions_of_insertions_and_removals_leave_nothing_behind() {
         pool.clear();
         let spare_frames = u64::from(pool.config.spare_frames);
         (0..=spare_frames).for_each(|n| pool.frame_submitted(u64::from(rounds) + 1 + n));
-        pool.frames_completed(u64::MAX, &mut Nowhere(Access::Direct));
+        pool.frames_completed(u64::MAX, &mut NullBackend(Access::Direct));
         assert_eq!((pool.stats().capacity, pool.len(), pool.places()), (0, 0, vec![]));
     }
 }

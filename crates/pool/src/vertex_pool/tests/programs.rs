@@ -114,16 +114,16 @@ impl Lots {
             0 => Placement::Buckets { elements: 4 + self.below(20) },
             1 => Placement::SizeClasses {
                 histogram: (0..self.below(6)).map(|n| (3 * n + 1, 5)).collect(),
-                config: SizeClassConfig { classes: 3, most_waste_percent: 40 },
+                config: SizeClassConfig { classes: 3, max_waste_percent: 40 },
             },
             _ => Placement::Ranges,
         };
         Config {
             least_buffer_elements,
-            most_buffer_elements: least_buffer_elements + self.below(64),
-            most_buffers: 1 + self.below(5) as u16,
+            max_buffer_elements: least_buffer_elements + self.below(64),
+            max_buffers: 1 + self.below(5) as u16,
             first_slots: self.below(5),
-            most_slots: 24,
+            max_slots: 24,
             placement,
             oversize: [Oversize::Refuse, Oversize::Split][self.below(2) as usize],
             spare_frames: self.below(5),

@@ -14,8 +14,8 @@ fn first_frame_after(frames_before: u32, spare_frames: u32) -> (bool, Vec<u32>) 
     let mut gpu = SimulatedGpu::new(Access::Direct, 2);
     let config = Config {
         least_buffer_elements: 16,
-        most_buffer_elements: 16,
-        most_buffers: 2,
+        max_buffer_elements: 16,
+        max_buffers: 2,
         spare_frames,
         ..Config::default()
     };

@@ -137,7 +137,7 @@ fn shows(frame: &CullFrame, depth: &[f32], record: &CullRecord) -> bool {
             unit.rotate_right((axis + 1) % 3);
             let point = low + Vec3::from_array(unit) * extent;
             let clip = m * point.extend(1.0);
-            let outward = (Vec3::from_array(unit) * 2.0 - 1.0) * frame.eye_fraction[3] * clip.w;
+            let outward = (Vec3::from_array(unit) * 2.0 - 1.0) * frame.camera_fraction[3] * clip.w;
             let moved = m * (point + outward).extend(1.0);
             let ndc = moved.xyz() / moved.w;
             let pixel = [ndc.x, -ndc.y].map(|c| c * 0.5 + 0.5);

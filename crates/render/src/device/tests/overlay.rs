@@ -7,7 +7,7 @@ on_every_device!(overlays_are_alike, overlays_are_drawn_as_by_the_rasteriser);
 on_every_device!(overlays_change, overlays_stay_until_there_is_another);
 on_every_device!(bad_overlays_are_refused, overlays_that_do_not_fit_together_are_refused);
 
-/// A white pixel, and four by four of which the lower half is see-through.
+/// A white pixel, and four by four of which the lower half is translucent.
 fn patches() -> Vec<OverlayPatch> {
     let white = OverlayPatch { texture: 0, at: None, size: [1, 1], rgba: vec![255; 4] };
     let pixel = |i: u8| if i < 8 { [i * 30, 200, 40, 255] } else { [0, 0, i * 4, 64] };

@@ -1,7 +1,7 @@
 //! What is promised of triangles.
 
 use super::*;
-use crate::{TrianglePlace, TriangleVertex};
+use crate::{TriangleTransform, TriangleVertex};
 
 on_every_device!(triangles_have_two_sides, both_sides_of_triangles_are_lit);
 on_every_device!(triangles_and_quads_hide_each_other, triangles_and_quads_share_one_depth);
@@ -29,7 +29,7 @@ impl<G> Model<G> {
         device: &mut D,
         vertices: &[TriangleVertex],
         indices: &[u32],
-        place: TrianglePlace,
+        place: TriangleTransform,
     ) -> Self {
         let mut of_vertices = device.create_vertices(vertices.len() as u32, 1).unwrap();
         let mut of_indices = device.create_indices(indices.len() as u32).unwrap();
@@ -86,7 +86,7 @@ fn both_sides_of_triangles_are_lit<D: Device>(mut device: D) {
     let corners = before_the_eye(0.0, RED)
         .map(|corner| TriangleVertex::new(corner.position, side.to_array(), corner.color));
     for (indices, normal) in [([0, 1, 2], side), ([0, 2, 1], -side), ([2, 1, 0], -side)] {
-        let model = Model::new(&mut device, &corners, &indices, TrianglePlace::default());
+        let model = Model::new(&mut device, &corners, &indices, TriangleTransform::default());
         let seen = middle(&mut device, &[model.batch(&[command(0..3, 0)])], &[]);
         assert!(is_lit(seen, RED, normal), "{indices:?}: {seen:?}");
     }
@@ -99,10 +99,10 @@ fn triangles_and_quads_share_one_depth<D: Device>(mut device: D) {
     device.write_draw_data(&mut wall_geometry, 0, &[HERE]);
     let quad = [DrawCommand { index_count: 6, instance_count: 1, ..Default::default() }];
     // The wall's face is at depth 1. Twice as large and moved, the model is where it was.
-    let scaled = TrianglePlace { origin: [0, 0, -3], scale: 2.0 };
+    let scaled = TriangleTransform { origin: [0, 0, -3], scale: 2.0 };
     for (z, place, color) in [
-        (0.5, TrianglePlace::default(), GREEN),
-        (1.5, TrianglePlace::default(), RED),
+        (0.5, TriangleTransform::default(), GREEN),
+        (1.5, TriangleTransform::default(), RED),
         (1.75, scaled, GREEN),
         (2.25, scaled, RED),
     ] {
@@ -120,7 +120,7 @@ fn triangles_and_quads_share_one_depth<D: Device>(mut device: D) {
 fn copies_of_vertices_and_indices_are_drawn<D: Device>(mut device: D) {
     let (red, green) = (before_the_eye(0.0, RED), before_the_eye(0.5, GREEN));
     let six = [red, green].concat();
-    let mut model = Model::new(&mut device, &six, &[0, 1, 2, 9, 9, 9], TrianglePlace::default());
+    let mut model = Model::new(&mut device, &six, &[0, 1, 2, 9, 9, 9], TriangleTransform::default());
     let mut more = device.create_sharing(&model.vertices, 12).unwrap();
     // The green one goes to the other buffer, its indices elsewhere in their own.
     device.copy_quads(&model.vertices, 3, &mut more, 7, 3);
@@ -152,7 +152,7 @@ fn batches_of_two_kinds_are_left_out<D: Device>(mut device: D) {
     device.write_quads(&mut quads, 0, &[wall(0)]);
     device.write_draw_data(&mut quads, 0, &[HERE]);
     let corners = before_the_eye(1.5, RED);
-    let model = Model::new(&mut device, &corners, &[0, 1, 2], TrianglePlace::default());
+    let model = Model::new(&mut device, &corners, &[0, 1, 2], TriangleTransform::default());
     let (three, six) = ([command(0..3, 0)], [command(0..6, 0)]);
     for indirect in [true, false] {
         let none = picture(&mut device, &[], &[], indirect);
@@ -181,11 +181,11 @@ fn batches_of_two_kinds_are_left_out<D: Device>(mut device: D) {
 fn blended_triangles_are_laid_over_quads<D: Device>(mut device: D) {
     let glass = [10, 10, 230, 128];
     let behind =
-        Model::new(&mut device, &before_the_eye(0.0, RED), &[0, 1, 2], TrianglePlace::default());
+        Model::new(&mut device, &before_the_eye(0.0, RED), &[0, 1, 2], TriangleTransform::default());
     let corners = before_the_eye(1.0, glass);
     // Twice the same: the second is drawn over the first.
     let indices = [0, 1, 2, 0, 1, 2];
-    let panes = Model::new(&mut device, &corners, &indices, TrianglePlace::default());
+    let panes = Model::new(&mut device, &corners, &indices, TriangleTransform::default());
     let (one, both) = ([command(0..3, 0)], [command(0..6, 0)]);
     let [none, single, double] = [&[][..], &one, &both]
         .map(|commands| middle(&mut device, &[behind.batch(&one)], &[panes.batch(commands)]));

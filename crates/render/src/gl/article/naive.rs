@@ -143,11 +143,11 @@ impl Parts {
     }
 }
 
-fn draw_mesh(gl: &Gl, batch: &Batch<'_, ArticleGeometry>, eye_voxel: IVec3) {
+fn draw_mesh(gl: &Gl, batch: &Batch<'_, ArticleGeometry>, camera_voxel: IVec3) {
     let geometry = batch.geometry;
     let Some(buffers) = &geometry.buffers else { return };
     buffers.vertices.bind(gl);
-    let origin = IVec3::from_array(geometry.place.origin).wrapping_sub(eye_voxel);
+    let origin = IVec3::from_array(geometry.place.origin).wrapping_sub(camera_voxel);
     let scale = Mat4::from_scale(Vec3::splat(geometry.place.scale()));
     let model = (Mat4::from_translation(origin.as_vec3()) * scale).to_cols_array();
     // SAFETY: `gl` is of the context that is current, in which the program is in use that
@@ -278,7 +278,7 @@ impl Device for ArticleDevice {
     ) -> Result<(), RenderError> {
         refuse_blended(passes)?;
         let Self { gl: device, program, .. } = self;
-        let [x, y, z, _] = frame.eye_voxel;
+        let [x, y, z, _] = frame.camera_voxel;
         device.draw_with(frame, std::iter::empty(), |painter, gl, place, _| {
             painter.bind_frame(gl, place);
             use_program(gl, program);

@@ -34,7 +34,7 @@ const DRAW_ATTRIBUTE: u32 = 3;
 const PLACE: &str = "
 layout(location = 3) in ivec4 draw;
 vec3 place(vec3 local) {
-    return vec3(draw.xyz - frame.eye_voxel.xyz) + local * voxel_scale(uint(draw.w));
+    return vec3(draw.xyz - frame.camera_voxel.xyz) + local * voxel_scale(uint(draw.w));
 }
 ";
 

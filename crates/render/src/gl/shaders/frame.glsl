@@ -3,8 +3,8 @@
 
 layout(std140, binding = 0) uniform Frame {
     mat4 clip_from_relative;
-    ivec4 eye_voxel;
-    vec4 eye_fraction;    // w: the light that a level of occlusion takes
+    ivec4 camera_voxel;
+    vec4 camera_fraction;    // w: the light that a level of occlusion takes
     vec4 ray_forward;     // w: cosine at the rim of the sun's disc
     vec4 ray_right;       // w: haze start
     vec4 ray_up;          // w: 1 / haze depth

@@ -15,7 +15,7 @@ float darkness(vec3 units) {
     uint normal_axis = (kind & 7u) % 3u;
     // In voxels of the mesh, relative to the one that the eye is in.
     uint level = kind >> 11u & 31u;
-    ivec3 eye_within = frame.eye_voxel.xyz & ivec3((1 << level) - 1);
+    ivec3 eye_within = frame.camera_voxel.xyz & ivec3((1 << level) - 1);
     vec3 at = (units + vec3(eye_within)) * uintBitsToFloat((127u - level) << 23u);
     vec2 place = vec2(at[(normal_axis + 1u) % 3u], at[(normal_axis + 2u) % 3u]);
     vec2 from_low = place - vec2((uvec2(kind) >> uvec2(27u, 28u)) & uvec2(1u));
@@ -40,9 +40,9 @@ float wire() {
     uint v = (normal_axis + 2u) % 3u;
     // As in darkness.
     uint level = kind >> 11u & 31u;
-    ivec3 eye_within = frame.eye_voxel.xyz & ivec3((1 << level) - 1);
+    ivec3 eye_within = frame.camera_voxel.xyz & ivec3((1 << level) - 1);
     float per_unit = uintBitsToFloat((127u - level) << 23u);
-    vec3 at = (relative + frame.eye_fraction.xyz + vec3(eye_within)) * per_unit;
+    vec3 at = (relative + frame.camera_fraction.xyz + vec3(eye_within)) * per_unit;
     vec2 low = vec2((uvec2(bounds) >> uvec2(0u, 7u)) & uvec2(127u));
     vec2 size = vec2((uvec2(bounds) >> uvec2(14u, 20u)) & uvec2(63u)) + 1.0;
     vec2 from_low = vec2(at[u], at[v]) - low;
@@ -69,7 +69,7 @@ void main() {
     float opacity = color.a;
     vec3 lit = color.rgb;
 #ifdef SHADED
-    lit *= 1.0 - darkness(relative + frame.eye_fraction.xyz) * frame.eye_fraction.w;
+    lit *= 1.0 - darkness(relative + frame.camera_fraction.xyz) * frame.camera_fraction.w;
 #endif
 #ifdef WIRED
     float line = wire();

@@ -24,7 +24,7 @@ layout(location = 2) flat out uint kind;
 // width and its height. The mesh's level takes the place of the material.
 uint pixel_kind(uvec2 words, ivec4 draw) {
     uint level = min(uint(draw.w), 24u);
-    ivec3 steps = (draw.xyz >> level) - (frame.eye_voxel.xyz >> level);
+    ivec3 steps = (draw.xyz >> level) - (frame.camera_voxel.xyz >> level);
     uvec3 odd = (uvec3(words.x, words.x >> 6u, words.x >> 12u) ^ uvec3(steps)) & uvec3(1u);
     uint normal_axis = (words.y & 7u) % 3u;
     uint odd_u = odd[(normal_axis + 1u) % 3u];
@@ -42,7 +42,7 @@ layout(location = 3) flat out uint bounds;
 // height, counted from the voxel that the eye is in, modulo 128, and its lengths less one.
 uint quad_bounds(uvec2 words, ivec4 draw) {
     uint level = min(uint(draw.w), 24u);
-    ivec3 steps = (draw.xyz >> level) - (frame.eye_voxel.xyz >> level);
+    ivec3 steps = (draw.xyz >> level) - (frame.camera_voxel.xyz >> level);
     uvec3 within = uvec3(words.x, words.x >> 6u, words.x >> 12u) & uvec3(63u);
     uvec3 low = (within + uvec3(steps)) & uvec3(127u);
     uint normal_axis = (words.y & 7u) % 3u;
@@ -97,7 +97,7 @@ bool cube_face(uvec2 entry, ivec4 draw, out uvec2 words) {
     uint normal_axis = uint(gl_VertexID) / 4u % 3u;
     vec3 low = vec3(uvec3(entry.x, entry.x >> 6u, entry.x >> 12u) & uvec3(63u));
     vec3 local = (low + vec3(0.5)) * voxel_scale(uint(draw.w));
-    vec3 middle = (vec3(draw.xyz - frame.eye_voxel.xyz) + local) - frame.eye_fraction.xyz;
+    vec3 middle = (vec3(draw.xyz - frame.camera_voxel.xyz) + local) - frame.camera_fraction.xyz;
     vec3 sight = frame.ground.w > 0.0 ? frame.ray_forward.xyz : middle;
     uint face = normal_axis + (sight[normal_axis] < 0.0 ? 3u : 0u);
     words = uvec2(entry.x & 0x3ffffu, face | (entry.y & 0xffffu) << 11u);
@@ -143,7 +143,7 @@ void main() {
     vec3 voxels = low + float(along_u) * size_u * u + float(along_v) * size_v * v
         + float(positive) * normal;
     vec3 local = voxels * voxel_scale(uint(draw.w));
-    vec3 at = (vec3(draw.xyz - frame.eye_voxel.xyz) + local) - frame.eye_fraction.xyz;
+    vec3 at = (vec3(draw.xyz - frame.camera_voxel.xyz) + local) - frame.camera_fraction.xyz;
     vec3 outward = (float(along_u) * 2.0 - 1.0) * u + (float(along_v) * 2.0 - 1.0) * v;
     relative = at + outward * seam_stretch(at, normal) * (SEAM * to_clip(at).w);
     gl_Position = to_clip(relative);

@@ -43,7 +43,7 @@ vec3 local_place(uint vertex) {
 
 // The same relative to the eye.
 vec3 relative_place(vec3 local) {
-    return (vec3(draw_place.xyz - frame.eye_voxel.xyz) + local) - frame.eye_fraction.xyz;
+    return (vec3(draw_place.xyz - frame.camera_voxel.xyz) + local) - frame.camera_fraction.xyz;
 }
 
 #ifdef WIRED

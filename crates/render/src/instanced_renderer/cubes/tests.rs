@@ -38,7 +38,7 @@ struct Pair {
 }
 
 impl Pair {
-    fn new(policy: PlacePolicy) -> Self {
+    fn new(policy: SlotPolicy) -> Self {
         let buffer = CubeBuffer::new(policy);
         let (live, ids, gone) = (HashMap::new(), Vec::new(), Vec::new());
         Self { buffer, live, ids, gone, gpu: Vec::new() }
@@ -98,7 +98,7 @@ proptest! {
 
     #[test]
     fn what_is_drawn_is_what_there_is(ops in vec(op(), 0..400)) {
-        for policy in PlacePolicy::ALL {
+        for policy in SlotPolicy::ALL {
             let mut pair = Pair::new(policy);
             ops.iter().for_each(|op| pair.apply(*op));
             pair.check();
@@ -111,7 +111,7 @@ proptest! {
 #[test]
 fn the_buffer_is_no_longer_after_nine_tenths_went_and_came() {
     const COUNT: u32 = 20_000;
-    for policy in PlacePolicy::ALL {
+    for policy in SlotPolicy::ALL {
         let mut pair = Pair::new(policy);
         (0..COUNT).for_each(|number| pair.apply(Op::Insert(number)));
         let before = pair.buffer.high_water();
@@ -125,8 +125,8 @@ fn the_buffer_is_no_longer_after_nine_tenths_went_and_came() {
         pair.check();
         // The last leaf is filled up first, whatever is free elsewhere.
         let most = match policy {
-            PlacePolicy::LastLeaf => before.next_multiple_of(64),
-            PlacePolicy::Lowest | PlacePolicy::Oldest => before,
+            SlotPolicy::LastLeaf => before.next_multiple_of(64),
+            SlotPolicy::Lowest | SlotPolicy::Oldest => before,
         };
         assert_eq!(pair.buffer.len(), COUNT);
         assert!((COUNT..=most).contains(&pair.buffer.high_water()), "{policy:?}");
@@ -136,7 +136,7 @@ fn the_buffer_is_no_longer_after_nine_tenths_went_and_came() {
 /// Only the lowest place first makes the buffer shorter while fewer are in it.
 #[test]
 fn policies_differ_in_how_long_the_buffer_stays() {
-    let ends = PlacePolicy::ALL.map(|policy| {
+    let ends = SlotPolicy::ALL.map(|policy| {
         let mut pair = Pair::new(policy);
         (0..10_000).for_each(|number| pair.apply(Op::Insert(number)));
         let mut random = Random::new(3);
@@ -159,7 +159,7 @@ fn policies_differ_in_how_long_the_buffer_stays() {
 /// A place that was used as often as generations can tell is not used again.
 #[test]
 fn a_worn_out_place_rests() {
-    let mut buffer = CubeBuffer::new(PlacePolicy::Lowest);
+    let mut buffer = CubeBuffer::new(SlotPolicy::Lowest);
     let first = buffer.insert(cube(1)).unwrap();
     buffer.slots[0].generation = u32::MAX;
     assert_eq!(buffer.get(first), None);
@@ -172,7 +172,7 @@ fn a_worn_out_place_rests() {
 
 #[test]
 fn changes_are_handed_out_once_and_near_ones_together() {
-    let mut buffer = CubeBuffer::new(PlacePolicy::Lowest);
+    let mut buffer = CubeBuffer::new(SlotPolicy::Lowest);
     let ids: Vec<CubeId> = (0..6400).map(|n| buffer.insert(cube(n)).unwrap()).collect();
     let stretches = |buffer: &mut CubeBuffer| {
         let mut stretches = Vec::new();

@@ -158,7 +158,7 @@ fn refusing(left: u32) -> (InstancedRenderer<Refusing>, Room) {
     let room = Room::default();
     room.left.set(left);
     let device = Refusing { soft: SoftDevice::new(160, 120).unwrap(), room: room.clone() };
-    let mut renderer = InstancedRenderer::new(device, PlacePolicy::Lowest).unwrap();
+    let mut renderer = InstancedRenderer::new(device, SlotPolicy::Lowest).unwrap();
     renderer.set_palette(&PALETTE).unwrap();
     (renderer, room)
 }
@@ -284,7 +284,7 @@ fn a_region_that_is_refused_leaves_the_others() {
     assert!(image(&mut renderer) == before, "the table that came keeps the places");
 }
 
-/// See-through meshes have buffers of their own.
+/// Translucent meshes have buffers of their own.
 #[test]
 fn a_see_through_mesh_that_is_refused_leaves_nothing() {
     let (mut renderer, room) = refusing(0);

@@ -19,7 +19,7 @@ const CELL: i32 = 20;
 const BOX: u32 = 15;
 /// Quads that a cluttered box has for each facing.
 const CLUTTER: u32 = 400;
-/// See-through; the materials before it are not.
+/// Translucent; the materials before it are not.
 const GLASS: u16 = 3;
 pub(super) const PALETTE: [[u8; 4]; 4] =
     [[250, 90, 60, 255], [60, 160, 90, 255], [70, 90, 220, 255], [200, 220, 255, 110]];
@@ -93,7 +93,7 @@ struct Sums {
     all_commands: u64,
     /// Meshes that the pool moved, and the most buffers it had.
     moved: usize,
-    most_buffers: u32,
+    max_buffers: u32,
 }
 
 impl Pair {
@@ -155,7 +155,7 @@ impl Pair {
     }
 
     /// Puts a wall before some of the boxes, and takes the oldest away where there are many.
-    fn change_walls(&mut self) {
+    fn change_skirts(&mut self) {
         let [x, y, z] = [160, 20, 40].map(|bound| self.random.below(bound));
         let wall = self.insert(&Made::wall([x - 20, y - 10, z + 160]).data());
         self.walls.push(wall);
@@ -187,7 +187,7 @@ impl Pair {
         let differ = expected.difference(&picture, 0).unwrap().pixels;
         assert_eq!(differ, 0, "step {step}, {:?}", self.culled.device.size());
         sums.all_commands += self.culled.held().commands;
-        sums.most_buffers = sums.most_buffers.max(self.culled.pool.stats().buffers);
+        sums.max_buffers = sums.max_buffers.max(self.culled.pool.stats().buffers);
     }
 
     /// Flies so many steps.
@@ -202,7 +202,7 @@ impl Pair {
             };
             (0..changes).for_each(|_| self.change(empties));
             let walls = if step == 0 { 8 } else { u32::from(step % 3 == 0) };
-            (0..walls).for_each(|_| self.change_walls());
+            (0..walls).for_each(|_| self.change_skirts());
             if step % 13 == 12 {
                 self.resize();
             }
@@ -251,7 +251,7 @@ fn culling_changes_no_byte_of_a_flight() {
     let Some(mut pair) = Pair::open("culling_changes_no_byte_of_a_flight") else { return };
     let sums = pair.fly(90, |_| {});
     check(&sums);
-    assert!(sums.most_buffers > 1, "{sums:?}");
+    assert!(sums.max_buffers > 1, "{sums:?}");
 }
 
 /// Where the GPU does not read how many commands there are.

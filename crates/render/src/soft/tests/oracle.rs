@@ -105,7 +105,7 @@ fn a_country_with_a_lake_in_haze() {
     }
 }
 
-/// Corners of all shades, on faces of one voxel and on strips, opaque and see-through.
+/// Corners of all shades, on faces of one voxel and on strips, opaque and translucent.
 #[test]
 fn a_country_with_dark_corners() {
     let mut scene = country(28);

@@ -11,7 +11,7 @@ use super::{
     hostile::{command, frame},
 };
 use crate::{
-    Atmosphere, Batch, Camera, Device, Frame, Image, Passes, TrianglePlace, TriangleVertex,
+    Atmosphere, Batch, Camera, Device, Frame, Image, Passes, TriangleTransform, TriangleVertex,
 };
 
 const SIZE: [u32; 2] = [240, 180];
@@ -43,7 +43,7 @@ fn triangles(scene: &Scene, blended: bool, eye: DVec3) -> (Vec<TriangleVertex>, 
 
 fn draw(frame: &Frame, layers: [(Vec<TriangleVertex>, Vec<u32>); 2]) -> Image {
     let mut device = SoftDevice::new(SIZE[0], SIZE[1]).unwrap();
-    let place = TrianglePlace { origin: [0; 3], scale: 0.5 };
+    let place = TriangleTransform { origin: [0; 3], scale: 0.5 };
     let layers = layers.map(|(vertices, indices)| {
         let mut of_vertices = device.create_vertices(vertices.len() as u32, 1).unwrap();
         let mut of_indices = device.create_indices(indices.len() as u32).unwrap();
@@ -116,7 +116,7 @@ fn the_side_on_which_the_eye_is_is_lit() {
     let mut vertices = device.create_vertices(3, 1).unwrap();
     let mut indices = device.create_indices(3).unwrap();
     device.write_indices(&mut indices, 0, &[0, 1, 2]);
-    device.write_draw_data(&mut vertices, 0, &[TrianglePlace::default().into()]);
+    device.write_draw_data(&mut vertices, 0, &[TriangleTransform::default().into()]);
     let command = [DrawCommand { index_count: 3, instance_count: 1, ..Default::default() }];
     let (mut random, mut seen, mut crossing) = (Random::new(7), [0, 0], 0);
     for number in 0..6000 {
@@ -160,7 +160,7 @@ fn triangles_seen_edge_on_have_their_colour() {
     let mut vertices = device.create_vertices(3, 1).unwrap();
     let mut indices = device.create_indices(3).unwrap();
     device.write_indices(&mut indices, 0, &[0, 1, 2]);
-    device.write_draw_data(&mut vertices, 0, &[TrianglePlace::default().into()]);
+    device.write_draw_data(&mut vertices, 0, &[TriangleTransform::default().into()]);
     let command = [DrawCommand { index_count: 3, instance_count: 1, ..Default::default() }];
     let (mut random, mut seen) = (Random::new(3), 0);
     for number in 0..4000 {

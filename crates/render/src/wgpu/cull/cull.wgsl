@@ -36,8 +36,8 @@ struct CullFrame {
     clip_from_relative: mat4x4<f32>,
     planes: array<vec4<f32>, 6>,
     reaches: array<vec4<f32>, 6>,   // x: a unit box's reach, y: slack
-    eye_voxel: vec4<i32>,           // w: flags
-    eye_fraction: vec4<f32>,        // w: seam, voxels per clip w
+    camera_voxel: vec4<i32>,           // w: flags
+    camera_fraction: vec4<f32>,        // w: seam, voxels per clip w
     bins: vec4<f32>,                // per octave of w, per depth, offset
 }
 
@@ -109,11 +109,11 @@ fn apart(low: i32, eye: i32) -> u32 {
 
 fn relative(index: u32) -> vec3<f32> {
     let low = vec3<f32>(
-        difference(records[index].origin[0], frame.eye_voxel.x),
-        difference(records[index].origin[1], frame.eye_voxel.y),
-        difference(records[index].origin[2], frame.eye_voxel.z),
+        difference(records[index].origin[0], frame.camera_voxel.x),
+        difference(records[index].origin[1], frame.camera_voxel.y),
+        difference(records[index].origin[2], frame.camera_voxel.z),
     );
-    return low - frame.eye_fraction.xyz;
+    return low - frame.camera_fraction.xyz;
 }
 
 // A number that grows with the distance of everything in the box, for slacks.
@@ -145,11 +145,11 @@ fn axis_facings(low: i32, eye: i32, extent: u32) -> u32 {
 }
 
 fn facings(index: u32) -> u32 {
-    let flags = frame.eye_voxel.w;
+    let flags = frame.camera_voxel.w;
     let extent = records[index].extent;
-    let towards_eye = axis_facings(records[index].origin[0], frame.eye_voxel.x, extent)
-        | (axis_facings(records[index].origin[1], frame.eye_voxel.y, extent) << 1u)
-        | (axis_facings(records[index].origin[2], frame.eye_voxel.z, extent) << 2u);
+    let towards_eye = axis_facings(records[index].origin[0], frame.camera_voxel.x, extent)
+        | (axis_facings(records[index].origin[1], frame.camera_voxel.y, extent) << 1u)
+        | (axis_facings(records[index].origin[2], frame.camera_voxel.z, extent) << 2u);
     let parallel = (u32(flags) >> PARALLEL_SHIFT) & 63u;
     let facing = select(towards_eye, parallel, (flags & PARALLEL) != 0);
     return select(63u, facing, (flags & MASK_FACINGS) != 0);
@@ -169,7 +169,7 @@ fn filled_parts(index: u32) -> u32 {
 
 // The facings of a mesh that may be seen; none of one outside the view.
 fn visible_parts(index: u32) -> u32 {
-    let culls = (frame.eye_voxel.w & CULL_FRUSTUM) != 0;
+    let culls = (frame.camera_voxel.w & CULL_FRUSTUM) != 0;
     let is_out = culls & !in_view(relative(index), f32(records[index].extent));
     return select(facings(index) & filled_parts(index), 0u, is_out);
 }
@@ -190,7 +190,7 @@ fn outline(low: vec3<f32>, extent: f32, scale: f32) -> Outline {
     let middle_w = dot(row_w, vec4<f32>(low + extent * 0.5, 1.0));
     let farthest_w = middle_w + 0.5 * extent * dot(abs(row_w.xyz), vec3<f32>(1.0));
     // Everything that is drawn of the mesh lies within the box grown by this.
-    let seam = frame.eye_fraction.w * max(farthest_w, 0.0);
+    let seam = frame.camera_fraction.w * max(farthest_w, 0.0);
     let margin = SLIVER_VOXELS * scale + SLACK * reach(low, extent) + seam;
     let corner = m * vec4<f32>(low - margin, 1.0);
     let side = extent + 2.0 * margin;

@@ -62,8 +62,8 @@ impl Region {
             return Err(RenderError::TooLarge { what, requested: records, limit });
         }
         let binding_bytes = limits.max_buffer_size.min(limits.max_storage_buffer_binding_size);
-        let most_records = limit.min(binding_bytes / size_of::<CullRecord>() as u64);
-        let record_capacity = capacity(records, most_records).next_multiple_of(LANES);
+        let max_records = limit.min(binding_bytes / size_of::<CullRecord>() as u64);
+        let record_capacity = capacity(records, max_records).next_multiple_of(LANES);
         let command_capacity = capacity(commands, binding_bytes / size_of::<DrawCommand>() as u64);
         let storage = |label, size_bytes: u64, also: Usage| {
             geometry::buffer(opened, label, size_bytes, Usage::STORAGE | also)

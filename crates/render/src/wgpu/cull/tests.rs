@@ -109,7 +109,7 @@ impl Meshes {
 
     /// A wall of 64 × 64 voxels that faces south, on an even plane, so that it is never
     /// level with a face of another kind of mesh.
-    pub(super) fn set_wall(&mut self, device: &mut WgpuDevice, slot: u32, origin: [i32; 3]) {
+    pub(super) fn set_skirt(&mut self, device: &mut WgpuDevice, slot: u32, origin: [i32; 3]) {
         let origin = [origin[0], origin[1], origin[2] | 1];
         let wall = Quad::new([0, 0, 0], [64, 64], Face::PosZ, 1);
         let place = DrawData { origin, level: 0, extent: 64 };

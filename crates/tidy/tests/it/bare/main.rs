@@ -18,7 +18,7 @@ use drystone_alloc::{
     AddressSpace, BucketRing, Policy, RangeSpace, SizeClassConfig, SizeClasses, Slots,
 };
 use drystone_mesh::{Corner, PolygonStore};
-use drystone_pool::{Access, Config, DrawList, Nowhere, VertexPool};
+use drystone_pool::{Access, Config, DrawList, NullBackend, VertexPool};
 use drystone_voxel::{
     Chunk, ChunkMesh, GreedyMesher, LocalPos, Material, MaterialTable, PaddedChunk,
 };
@@ -103,7 +103,7 @@ fn meshes_work() -> Option<bool> {
     let mut pool = VertexPool::new(Config::default()).ok()?;
     let (quads, mut list) = (mesh.opaque.quads(), DrawList::new());
     let mesh =
-        pool.insert(quads, &[quads.len() as u32], 7_u32, &mut Nowhere(Access::Direct)).ok()?;
+        pool.insert(quads, &[quads.len() as u32], 7_u32, &mut NullBackend(Access::Direct)).ok()?;
     list.insert(mesh).ok()?;
     Some(quads.len() == 6 && list.commands(&pool).iter().map(|it| it.index_count).eq([36]))
 }

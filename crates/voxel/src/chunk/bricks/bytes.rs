@@ -7,7 +7,7 @@ use super::super::blocks::Block;
 use super::super::from_runs::has_twice;
 use super::super::storage::Storage;
 use super::packing::{PLANE_WORDS, numbers_len, planes_of, words_of};
-use super::{BRICK, Bricks, MIXED, MOST};
+use super::{BRICK, Bricks, MIXED, MAX};
 use crate::{Chunk, Material};
 
 /// Bytes of a plane.
@@ -98,7 +98,7 @@ impl Bricks {
         counts.extend(sets.iter().zip(0..).map(|((set, _), place)| (*set, place)));
         let codes: Vec<usize> = self.sets().map(|(set, _)| counts[set]).collect();
         bytes.extend(codes.iter().map(|code| *code as u8));
-        if sets.len() > MOST {
+        if sets.len() > MAX {
             bytes.extend(codes.iter().map(|code| (code >> 8) as u8));
         }
         for plane in self.sets().flat_map(|(_, planes)| planes.as_chunks::<PLANE_WORDS>().0) {
@@ -126,7 +126,7 @@ impl Bricks {
             sets.push(set);
         }
         let (low, rest) = rest.split_at_checked(count)?;
-        let (high, rest) = rest.split_at_checked(if set_count > MOST { count } else { 0 })?;
+        let (high, rest) = rest.split_at_checked(if set_count > MAX { count } else { 0 })?;
         let set_of = |brick: usize| {
             let high = high.get(brick).map_or(0, |high| usize::from(*high) << 8);
             sets.get(high | usize::from(low[brick]))

@@ -11,12 +11,12 @@ use super::Bytes;
 /// Materials of the table, beside air.
 const MATERIALS: u8 = 5;
 /// Boxes beyond these are left out: they would only take time.
-const MOST_BOXES: usize = 64;
+const MAX_BOXES: usize = 64;
 
 /// What a face shows: its material and how dark its corners are.
 type Shown = (u16, u8);
 
-/// A unit face: whether it is see-through, its facing and its voxel.
+/// A unit face: whether it is translucent, its facing and its voxel.
 type Place = (bool, Face, [u32; 3]);
 
 /// Meshes the chunk that a program describes in one of the ways there are, and compares it
@@ -45,11 +45,11 @@ pub(crate) fn run(program: &[u8]) {
     assert_eq!(faces.len(), expected_faces.len(), "side {side}, {merging:?}: faces too many");
 }
 
-/// Materials, of which those in the bits of `see_through` are so.
-fn table(see_through: u8) -> MaterialTable {
+/// Materials, of which those in the bits of `translucent` are so.
+fn table(translucent: u8) -> MaterialTable {
     let mut table = MaterialTable::new();
     for id in 1..=MATERIALS {
-        let opacity = if see_through >> id & 1 != 0 { 100 } else { 255 };
+        let opacity = if translucent >> id & 1 != 0 { 100 } else { 255 };
         table.insert("material", [90, 90, 90, opacity]).unwrap();
     }
     table
@@ -60,7 +60,7 @@ fn table(see_through: u8) -> MaterialTable {
 fn chunk(side: u32, is_known: bool, bytes: &mut Bytes<'_>) -> PaddedChunk {
     let padded = side + 2;
     let mut voxels = vec![Material::AIR; padded.pow(3) as usize];
-    for _ in 0..MOST_BOXES {
+    for _ in 0..MAX_BOXES {
         if bytes.is_empty() {
             break;
         }
@@ -92,7 +92,7 @@ fn chunk(side: u32, is_known: bool, bytes: &mut Bytes<'_>) -> PaddedChunk {
 /// What every unit face of a mesh shows; none is covered twice.
 fn faces(mesh: &ChunkMesh) -> BTreeMap<Place, Shown> {
     let mut faces = BTreeMap::new();
-    for (quads, see_through) in [(&mesh.opaque, false), (&mesh.see_through, true)] {
+    for (quads, translucent) in [(&mesh.opaque, false), (&mesh.translucent, true)] {
         for quad in quads.quads() {
             let face = quad.face().unwrap();
             let [width, height] = quad.size();
@@ -101,7 +101,7 @@ fn faces(mesh: &ChunkMesh) -> BTreeMap<Place, Shown> {
                 voxel[face.span_axes()[0]] += u;
                 voxel[face.span_axes()[1]] += v;
                 let shown = (quad.material(), quad.occlusion());
-                let before = faces.insert((see_through, face, voxel), shown);
+                let before = faces.insert((translucent, face, voxel), shown);
                 assert_eq!(before, None, "{face:?} of {voxel:?} is covered twice");
             }
         }

@@ -62,7 +62,7 @@ fn seen(chunks: &Chunks, level: u8, side_chunks: i32, materials: &MaterialTable)
         for y in (0..up * 32).rev() {
             let material = get(i % wide, y, i / wide);
             let is_hidden =
-                material.is_air() || (light < 1.0 && materials.is_see_through(material));
+                material.is_air() || (light < 1.0 && materials.is_translucent(material));
             if is_hidden {
                 continue;
             }
@@ -101,7 +101,7 @@ fn they_are_what_downsampling_gives() {
             truth = downsampled(&truth, materials);
             let found = coarse(&source, level);
             assert_eq!(found.len(), truth.len());
-            let is_opaque = |m: Material| !m.is_air() && !materials.is_see_through(m);
+            let is_opaque = |m: Material| !m.is_air() && !materials.is_translucent(m);
             let alike = truth.iter().flat_map(|(at, chunk)| {
                 let pairs = chunk.iter().zip(found[at].iter());
                 pairs.map(|((_, a), (_, b))| f64::from(u8::from(is_opaque(a) == is_opaque(b))))

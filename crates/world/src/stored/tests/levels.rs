@@ -5,9 +5,9 @@ use std::collections::HashMap;
 use drystone_voxel::{VoxelPos, downsample_block};
 
 use super::*;
-use crate::levels::top_level;
+use crate::lod::top_level;
 use crate::stored::levels::node_of_place;
-use crate::{LevelData, NodePos};
+use crate::{LodData, NodePos};
 
 /// The material of one voxel of a node, from the eight below it, and so on down: no chunk is
 /// ever downsampled as one.
@@ -146,8 +146,8 @@ fn every_node_is_that_of_the_source_without_levels() {
     assert_eq!(found, expected, "an import makes all of them");
 
     let open = || StoredWorld::open_read_only(&folder.file()).unwrap();
-    let with = LevelData::new(Box::new(open()), 1 << 20);
-    let without = LevelData::new(Box::new(WithoutLevels(open())), 64 << 20);
+    let with = LodData::new(Box::new(open()), 1 << 20);
+    let without = LodData::new(Box::new(WithoutLevels(open())), 64 << 20);
     assert_eq!(with.roots(), without.roots());
     for level in 0..=with.top_level() {
         let low = NodePos::from(ChunkPos::new(-1, -1, -1)).ancestor(level).chunk;
@@ -208,7 +208,7 @@ fn a_view_from_afar_reads_few_chunks() {
         .unwrap();
     drop(store);
     let world = StoredWorld::open_read_only(&folder.file()).unwrap();
-    let data = LevelData::new(Box::new(world), 1 << 20);
+    let data = LodData::new(Box::new(world), 1 << 20);
     assert!(data.roots().iter().any(|&root| !data.chunk(root).is_empty()));
     assert_eq!(data.faults(), [""; 0]);
     let lowest = data.chunk(NodePos::from(ChunkPos::new(0, 0, 0)));

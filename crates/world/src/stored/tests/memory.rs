@@ -126,7 +126,7 @@ fn edits_kept_in_memory_come_back_over_their_source_alone() {
     let edited = EditedSource::without_file(source(1), never()).unwrap();
     assert!(edited.lacks_file());
     let file = MemoryFile::new("e.drystone", ROOM_BYTES);
-    edited.keep_in(&file).unwrap();
+    edited.save_in(&file).unwrap();
     let [filled, emptied] = [ChunkPos::new(0, 2, 1), ChunkPos::new(1, 0, 1)];
     let chunks = [(filled, Material(2)), (emptied, Material::AIR)];
     let chunks = chunks.map(|(at, material)| (at, Chunk::new(Chunk::SIDE, material)));
@@ -183,19 +183,19 @@ fn fill(world: &StoredWorld, random: &mut Random) -> i32 {
 /// A file that has no more room, brought again, takes more: as much again as it has.
 #[test]
 fn a_full_file_that_is_brought_again_takes_more() {
-    let most_bytes = 9 << 20;
-    let file = MemoryFile::new("full", most_bytes);
+    let max_bytes = 9 << 20;
+    let file = MemoryFile::new("full", max_bytes);
     StoredWorld::create_in(&file, "full", &materials(300)).unwrap();
     let world = StoredWorld::open_in(&file, never()).unwrap();
     let count = fill(&world, &mut Random::new(3));
     let bytes = file.finished().unwrap();
-    assert!(bytes.len() * 2 > most_bytes, "{} bytes", bytes.len());
-    for (most_bytes, takes_more) in [(most_bytes, true), (bytes.len(), true), (0, false)] {
-        let brought = MemoryFile::of_bytes("full", bytes.clone(), most_bytes);
+    assert!(bytes.len() * 2 > max_bytes, "{} bytes", bytes.len());
+    for (max_bytes, takes_more) in [(max_bytes, true), (bytes.len(), true), (0, false)] {
+        let brought = MemoryFile::of_bytes("full", bytes.clone(), max_bytes);
         let again = StoredWorld::open_in(&brought, never()).unwrap();
         let more = (0..count / 2).map(|x| (ChunkPos::new(x, 2, 0), noise(&mut Random::new(7))));
         again.put(more.collect::<Vec<_>>()).unwrap();
-        assert_eq!(again.flush().is_ok(), takes_more, "{most_bytes}");
+        assert_eq!(again.flush().is_ok(), takes_more, "{max_bytes}");
         assert_eq!(again.chunk_count(), (count + count / 2) as u64);
         // Whatever is given away may be brought again.
         assert!(brought.finished().unwrap().len() <= MemoryFile::doubled(bytes.len()));
@@ -214,8 +214,8 @@ fn a_full_memory_panics_nowhere() {
         PANICS.set(PANICS.get() + 1);
         tell(info);
     }));
-    for most_bytes in [100, 1 << 20, 2 << 20, 3 << 20, 5 << 20] {
-        let file = MemoryFile::new("full", most_bytes);
+    for max_bytes in [100, 1 << 20, 2 << 20, 3 << 20, 5 << 20] {
+        let file = MemoryFile::new("full", max_bytes);
         if StoredWorld::create_in(&file, "full", &materials(300)).is_err() {
             continue;
         }

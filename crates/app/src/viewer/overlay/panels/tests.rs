@@ -97,7 +97,7 @@ fn every_switch_can_be_reached() {
     let facts = facts(&materials, &settings, false);
     let done: Vec<Action> =
         places().flat_map(|at| click(&context, &mut Panels::default(), &facts, at)).collect();
-    let kinds = [RendererKind::Naive, RendererKind::Instanced(PlacePolicy::Lowest)];
+    let kinds = [RendererKind::Naive, RendererKind::Instanced(SlotPolicy::Lowest)];
     let switches = [Action::Mask, Action::Frustum, Action::Order, Action::Cull, Action::Occlusion];
     let buttons = [
         Action::Walk,

@@ -100,7 +100,7 @@ fn lists_are_the_twins() {
     }
     for slot in 650..656 {
         let at = (slot - 650) as i32;
-        meshes.set_wall(&mut device, slot, [at % 3 * 64, at / 3 * 64, 110]);
+        meshes.set_skirt(&mut device, slot, [at % 3 * 64, at / 3 * 64, 110]);
     }
     let mut seen = vec![false; 700];
     let (mut known, mut new, mut hidden) = (0, 0, 0);

@@ -36,7 +36,7 @@ fn fly(device: &mut WgpuDevice, seed: u64, steps: u32) {
         for _ in 0..if step % 6 == 2 { 4 } else { 0 } {
             let [x, z] = [0, 1].map(|_| random.below(200));
             let height = random.below(20);
-            meshes.set_wall(device, 580 + random.below(20), [x - 20, height, z]);
+            meshes.set_skirt(device, 580 + random.below(20), [x - 20, height, z]);
         }
         if step % 9 == 8 {
             device.resize(1 + random.below(400), 1 + random.below(300)).unwrap();
@@ -132,7 +132,7 @@ fn what_is_behind_a_wall_is_left_out() {
     let open_view = drawn(&mut device, &meshes);
     assert!(open_view.meshes > 200, "{open_view:?}");
     // Near enough to fill the picture, but for its right edge.
-    meshes.set_wall(&mut device, 1000, [-38, -32, 21]);
+    meshes.set_skirt(&mut device, 1000, [-38, -32, 21]);
     drawn(&mut device, &meshes);
     let walled = drawn(&mut device, &meshes);
     assert!(walled.commands * 10 < open_view.commands, "{walled:?} of {open_view:?}");

@@ -1,0 +1,126 @@
+use core::alloc::Layout;
+
+use super::super::MemorySource;
+use super::super::zeroed::ZeroedSlice;
+use super::live_table::{Birth, LiveTable};
+use super::tally::{LINES, SizeRecord, line_of};
+
+/// Alignments by their logarithm: up to 2³¹, which nobody asks for.
+pub(super) const ALIGNMENTS: usize = 32;
+/// Lifetimes by the logarithm of the allocations that they saw.
+pub(super) const LIFETIMES: usize = 48;
+
+/// All that is written down.
+pub(super) struct Metadata {
+    source: &'static dyn MemorySource,
+    lines: ZeroedSlice<SizeRecord>,
+    live: LiveTable,
+    pub(super) totals: Totals,
+}
+
+/// What is counted over all sizes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Totals {
+    pub(super) allocations: u64,
+    pub(super) bytes: u64,
+    pub(super) live_bytes: u64,
+    pub(super) peak_bytes: u64,
+    pub(super) live: u64,
+    pub(super) peak: u64,
+    /// Births that found no memory for the metadata.
+    pub(super) missed: u64,
+    /// Frees of what was never written down.
+    pub(super) unknown: u64,
+    /// Allocations by the logarithm of their alignment.
+    pub(super) alignments: [u64; ALIGNMENTS],
+    /// Deaths by the bits of the number of allocations between birth and death: 0, 1, 2–3,
+    /// 4–7 and so on.
+    pub(super) lifetimes: [u64; LIFETIMES],
+}
+
+impl Totals {
+    pub(super) const NONE: Self = Self {
+        allocations: 0,
+        bytes: 0,
+        live_bytes: 0,
+        peak_bytes: 0,
+        live: 0,
+        peak: 0,
+        missed: 0,
+        unknown: 0,
+        alignments: [0; ALIGNMENTS],
+        lifetimes: [0; LIFETIMES],
+    };
+}
+
+impl Metadata {
+    pub(super) const fn new(source: &'static dyn MemorySource) -> Self {
+        let lines = ZeroedSlice::empty();
+        Self { source, lines, live: LiveTable::new(), totals: Totals::NONE }
+    }
+
+    /// A line for each size that occurred, by rising size.
+    #[cfg(feature = "alloc")]
+    pub(super) fn lines(&self) -> impl Iterator<Item = &SizeRecord> {
+        self.lines.iter().filter(|line| line.allocations > 0 || line.peak > 0)
+    }
+
+    pub(super) fn born(&mut self, address: usize, layout: Layout) {
+        let birth = Birth {
+            address: address as u64,
+            size_bytes: layout.size() as u64,
+            allocations_before: self.totals.allocations,
+            bytes_before: self.totals.bytes,
+        };
+        self.totals.allocations += 1;
+        self.totals.bytes = self.totals.bytes.saturating_add(birth.size_bytes);
+        self.totals.alignments[(layout.align().ilog2() as usize).min(ALIGNMENTS - 1)] += 1;
+        if !self.has_lines() || !self.live.insert(self.source, birth) {
+            self.totals.missed += 1;
+            return;
+        }
+        self.lines[line_of(layout.size())].born(birth.size_bytes, layout.align() as u64);
+        let totals = &mut self.totals;
+        totals.live += 1;
+        totals.peak = totals.peak.max(totals.live);
+        totals.live_bytes = totals.live_bytes.saturating_add(birth.size_bytes);
+        totals.peak_bytes = totals.peak_bytes.max(totals.live_bytes);
+    }
+
+    pub(super) fn died(&mut self, address: usize) {
+        let Some(birth) = self.live.remove(address as u64) else {
+            self.totals.unknown += 1;
+            return;
+        };
+        // Without its own birth.
+        let allocations = self.totals.allocations - birth.allocations_before;
+        let allocations = allocations.saturating_sub(1);
+        let bytes = self.totals.bytes - birth.bytes_before;
+        let bytes = bytes.saturating_sub(birth.size_bytes);
+        self.lines[line_of(birth.size_bytes as usize)].died(allocations, bytes);
+        let bits = (u64::BITS - allocations.leading_zeros()) as usize;
+        self.totals.lifetimes[bits.min(LIFETIMES - 1)] += 1;
+        self.totals.live -= 1;
+        self.totals.live_bytes = self.totals.live_bytes.saturating_sub(birth.size_bytes);
+    }
+
+    pub(super) fn reset(&mut self) {
+        self.lines.iter_mut().for_each(SizeRecord::reset);
+        let Totals { live, live_bytes, .. } = self.totals;
+        self.totals =
+            Totals { live, peak: live, live_bytes, peak_bytes: live_bytes, ..Totals::NONE };
+        for birth in self.live.iter_mut() {
+            // Born before all that is counted from now on, and not within it.
+            (birth.allocations_before, birth.bytes_before) = (0, 0);
+        }
+    }
+
+    fn has_lines(&mut self) -> bool {
+        if self.lines.is_empty()
+            && let Some(lines) = ZeroedSlice::new(self.source, LINES)
+        {
+            self.lines = lines;
+        }
+        !self.lines.is_empty()
+    }
+}

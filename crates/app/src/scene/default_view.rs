@@ -1,0 +1,301 @@
+use std::time::Duration;
+
+use drystone_render::{Atmosphere, Camera, Projection};
+use drystone_voxel::{Chunk, ChunkPos, VoxelPos};
+use drystone_world::{LodData, World};
+use glam::{DQuat, DVec3};
+
+/// From where a scene is best seen at first, and through what air.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct DefaultView {
+    /// The camera.
+    pub camera: Camera,
+    /// Sky and haze, to the scene's scale.
+    pub atmosphere: Atmosphere,
+}
+
+/// A scene this many times wider than high is a landscape, not a model …
+const LANDSCAPE_FLATNESS: f64 = 2.5;
+/// … if it is also this wide, in voxels.
+const LANDSCAPE_WIDTH: f64 = 128.0;
+
+/// Where the eye stands over a landscape, from its middle: low, so that sky is seen.
+const OVER_LANDSCAPE: DVec3 = DVec3::new(0.70, 0.42, 0.72);
+
+/// The side from which a whole scene is shown.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Side {
+    /// The default side, turned around the scene by this many degrees, counterclockwise as seen
+    /// from above.
+    Around(f64),
+    /// Straight above, with north at the top of the picture.
+    Top,
+}
+
+impl Default for Side {
+    fn default() -> Self {
+        Self::Around(0.0)
+    }
+}
+
+/// The box of a scene and the default direction of the view on it: what is needed to fit the
+/// scene into a picture, from any side.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Framing {
+    min: DVec3,
+    max: DVec3,
+    is_landscape: bool,
+}
+
+impl Framing {
+    /// The framing of voxels in the box `min` to `max`. A wide and flat box is a landscape: its
+    /// view is lower, so that there is sky behind it.
+    pub fn of_voxels((min, max): (DVec3, DVec3)) -> Self {
+        let size = max - min;
+        let width = size.x.min(size.z);
+        let is_landscape = width > LANDSCAPE_FLATNESS * size.y && width > LANDSCAPE_WIDTH;
+        Self { min, max, is_landscape }
+    }
+
+    /// The framing of a polygon model in the box `min` to `max`.
+    pub const fn of_model((min, max): (DVec3, DVec3)) -> Self {
+        Self { min, max, is_landscape: false }
+    }
+
+    /// The lowest and the highest corner of the scene, in voxels.
+    pub const fn corners(&self) -> (DVec3, DVec3) {
+        (self.min, self.max)
+    }
+
+    /// The camera that shows the whole box from `side`, as large as a picture of this width to
+    /// height allows. An orthographic `projection` gets the height that this takes.
+    pub fn camera(&self, side: Side, projection: Projection, aspect: f32) -> Camera {
+        let is_parallel = matches!(projection, Projection::Orthographic { .. });
+        let direction = match (side, self.is_landscape && !is_parallel) {
+            (Side::Top, _) => DVec3::Y,
+            (Side::Around(degrees), is_low) => {
+                let direction = if is_low { OVER_LANDSCAPE } else { Camera::FIT_DIRECTION };
+                DQuat::from_rotation_y(degrees.to_radians()) * direction.normalize()
+            }
+        };
+        let mut camera = Camera::fit_from(direction, self.min, self.max, projection, aspect);
+        reach(&mut camera, self.min, self.max);
+        camera
+    }
+
+    /// The perspective view of the whole scene from `side`, with haze to its scale.
+    pub fn default_view(&self, side: Side, aspect: f32) -> DefaultView {
+        let perspective = Projection::Perspective { fov_y: 50f32.to_radians() };
+        let camera = self.camera(side, perspective, aspect);
+        let (middle, size) = ((self.min + self.max) / 2.0, self.max - self.min);
+        let reach = ((camera.eye - middle).length() + size.length() / 2.0) as f32;
+        let atmosphere = match self.is_landscape {
+            true => Atmosphere::default().with_haze(reach * 0.50, reach * 1.25, 0.75),
+            false => Atmosphere::default().with_haze(reach * 0.80, reach * 2.5, 0.6),
+        };
+        DefaultView { camera, atmosphere }
+    }
+}
+
+/// The default_view on all of `world`, for a picture of this width to height: a model fills the
+/// picture, a landscape is seen from above one corner, with sky behind it.
+pub fn default_view(world: &World, aspect: f32) -> DefaultView {
+    default_view_of_box(corners(world), aspect)
+}
+
+/// The default_view on all of a world that lies in the box `min` to `max`.
+pub fn default_view_of_box(corners: (DVec3, DVec3), aspect: f32) -> DefaultView {
+    Framing::of_voxels(corners).default_view(Side::default(), aspect)
+}
+
+/// The default_view on all of a model that lies in the box `min` to `max`: it fills the picture.
+pub fn default_view_of_model(corners: (DVec3, DVec3), aspect: f32) -> DefaultView {
+    Framing::of_model(corners).default_view(Side::default(), aspect)
+}
+
+/// The lowest and the highest corner of all that is solid in `world`, in voxels; of an
+/// empty world, of a box around its middle.
+pub fn corners(world: &World) -> (DVec3, DVec3) {
+    let corner = |v: VoxelPos| DVec3::from_array(v.to_array().map(f64::from));
+    match world.bounds() {
+        Some(bounds) => (corner(bounds.min), corner(bounds.max)),
+        None => (DVec3::splat(-8.0), DVec3::splat(8.0)),
+    }
+}
+
+/// The box of all chunks of a world, in voxels; of an empty one, a box around its middle.
+pub fn level_corners(data: &LodData) -> (DVec3, DVec3) {
+    let Some(extent) = data.extent() else { return (DVec3::splat(-8.0), DVec3::splat(8.0)) };
+    let side = f64::from(Chunk::SIDE);
+    let corner = |p: ChunkPos| DVec3::from_array([p.x, p.y, p.z].map(f64::from)) * side;
+    (corner(extent.min), corner(extent.max) + side)
+}
+
+/// Sets the depth that `camera` sees so that nothing of the box `min` to `max` that lies
+/// ahead is cut off, wherever the eye is. To be called when the eye has moved or turned.
+pub fn reach(camera: &mut Camera, min: DVec3, max: DVec3) {
+    /// In front of the nearest thing that an eye can look at.
+    const NEAR: f64 = 0.1;
+    /// Room before the nearest and behind the farthest corner, for rounding.
+    const MARGIN: f64 = 1.001;
+    let forward = camera.basis()[2].as_dvec3();
+    let depths = (0..8).map(|bits: u32| {
+        let pick = |bit: u32| if bits >> bit & 1 == 0 { min } else { max };
+        (DVec3::new(pick(0).x, pick(1).y, pick(2).z) - camera.eye).dot(forward)
+    });
+    let (nearest, farthest) = depths
+        .fold((f64::MAX, 0.0), |(near, far), depth| (f64::min(near, depth), f64::max(far, depth)));
+    let near = (nearest / MARGIN - 1.0).max(NEAR);
+    let far = (farthest * MARGIN + 1.0).max(2.0 * near);
+    camera.depth_range = [near as f32, far as f32];
+}
+
+/// Haze that hides all from some distance on begins at this part of it.
+pub const HAZE_BEGINS: f32 = 0.4;
+/// A land this wide, in voxels, is vast: it looks as if it went on.
+const VAST_WIDTH: f64 = 4096.0;
+/// Haze hides nothing that is nearer than this part of a vast land's width.
+const LEAST_SIGHT: f64 = 0.25;
+
+/// The air over a world in the box `min` to `max`, for an eye that stands in it: so hazy that
+/// nobody sees where a vast land ends ahead. That of others, and from outside, as it is.
+pub fn edge_haze(
+    atmosphere: Atmosphere,
+    camera: &Camera,
+    (min, max): (DVec3, DVec3),
+) -> Atmosphere {
+    /// Directions in which the edge is looked for, as turns from straight ahead.
+    const AHEAD: [f64; 3] = [-0.6, 0.0, 0.6];
+    let width = (max - min).x.min((max - min).z);
+    let [x, _, z] = [0, 1, 2].map(|axis| (min[axis]..max[axis]).contains(&camera.eye[axis]));
+    let is_parallel = matches!(camera.projection, Projection::Orthographic { .. });
+    if width < VAST_WIDTH || !x || !z || is_parallel {
+        return atmosphere;
+    }
+    let edge = AHEAD.map(|turn| {
+        let (sin, cos) = (f64::from(camera.yaw) + turn).sin_cos();
+        let way = [-sin, -cos];
+        let to_edge = [0, 2].map(|axis| {
+            let way = way[axis / 2];
+            let end = if way > 0.0 { max[axis] } else { min[axis] };
+            if way == 0.0 { f64::INFINITY } else { (end - camera.eye[axis]) / way }
+        });
+        to_edge[0].min(to_edge[1])
+    });
+    let nearest = edge.into_iter().fold(f64::INFINITY, f64::min);
+    let end = nearest.max(width * LEAST_SIGHT) as f32;
+    atmosphere.with_haze(end * HAZE_BEGINS, end, 1.0)
+}
+
+/// The same air with its haze on the way to that of `goal`, after so long: nobody sees it jump.
+/// It arrives, in some seconds.
+pub fn haze_towards(atmosphere: Atmosphere, goal: &Atmosphere, time: Duration) -> Atmosphere {
+    /// After so many seconds the way is shorter by more than half.
+    const PACE: f32 = 0.6;
+    /// From so near it arrives: a part of the goal itself, and of a voxel.
+    const NEAR: [f32; 2] = [0.005, 0.001];
+    let haze = |air: &Atmosphere| [air.haze_start, air.haze_end, air.haze_density];
+    let (now, goal) = (haze(&atmosphere), haze(goal));
+    let step = 1.0 - (-time.as_secs_f32() / PACE).exp();
+    let next: [f32; 3] = std::array::from_fn(|i| now[i] + (goal[i] - now[i]) * step);
+    let is_near = (0..3).all(|i| (next[i] - goal[i]).abs() <= NEAR[1].max(goal[i].abs() * NEAR[0]));
+    let [start, end, density] = if is_near { goal } else { next };
+    atmosphere.with_haze(start, end, density)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Every side shows the whole scene, and as large as the picture allows.
+    #[test]
+    fn scenes_of_any_shape_fit_into_pictures_from_every_side() {
+        let boxes = [
+            [300.0, 40.0, 300.0],
+            [2_048.0, 96.0, 640.0],
+            [40.0, 400.0, 30.0],
+            [500.0, 12.0, 9.0],
+            [20.0; 3],
+            [16_000.0, 512.0, 16_000.0],
+            [3.0, 1.0, 90.0],
+        ];
+        let around = (0..24).map(|step| Side::Around(f64::from(step) * 15.0 - 90.0));
+        let sides: Vec<Side> = around.chain([Side::Top]).collect();
+        let parallel = Projection::Orthographic { height_voxels: 1.0 };
+        for size in boxes.map(DVec3::from) {
+            let corners = (DVec3::splat(-7.5), DVec3::splat(-7.5) + size);
+            let of = [Framing::of_voxels(corners), Framing::of_model(corners)];
+            for (framing, aspect) in of.into_iter().flat_map(|it| [(it, 0.4), (it, 1.0), (it, 2.4)])
+            {
+                assert_eq!(framing.default_view(Side::Around(0.0), aspect).camera, {
+                    framing.default_view(Side::default(), aspect).camera
+                });
+                for &side in &sides {
+                    let DefaultView { camera, .. } = framing.default_view(side, aspect);
+                    for camera in [camera, framing.camera(side, parallel, aspect)] {
+                        check_fits(&camera, corners, aspect, &format!("{size} {side:?} {aspect}"));
+                    }
+                }
+            }
+        }
+    }
+
+    /// Checks that all corners are in the picture, around its middle and up to its edges.
+    fn check_fits(camera: &Camera, (min, max): (DVec3, DVec3), aspect: f32, what: &str) {
+        let matrix = camera.clip_from_relative(aspect);
+        let (mut low, mut high) = (glam::Vec3::INFINITY, glam::Vec3::NEG_INFINITY);
+        for bits in 0..8 {
+            let pick = |bit: u32| if bits >> bit & 1 == 0 { min } else { max };
+            let corner = DVec3::new(pick(0).x, pick(1).y, pick(2).z);
+            let clip = matrix * (corner - camera.eye).as_vec3().extend(1.0);
+            let at = clip.truncate() / clip.w;
+            (low, high) = (low.min(at), high.max(at));
+        }
+        let all = (low.x >= -1.0, low.y >= -1.0, high.x <= 1.0, high.y <= 1.0);
+        assert_eq!(all, (true, true, true, true), "{what}: {low} to {high}");
+        assert!(low.z >= 0.0 && high.z <= 1.0, "{what}: depths {low} to {high}");
+        let filled = (high - low).truncate().max_element() / 2.0;
+        assert!(filled > 0.9, "{what}: fills {filled} of the picture");
+    }
+
+    #[test]
+    fn haze_arrives_without_a_jump_however_long_frames_are() {
+        let goal = Atmosphere::default().with_haze(400.0, 1_000.0, 1.0);
+        for far in [goal.with_haze(3_000.0, 9_000.0, 0.75), goal.with_haze(0.0, 0.0, 0.0)] {
+            let after = |seconds: f32, frames: u16| {
+                let time = Duration::from_secs_f32(seconds / f32::from(frames));
+                (0..frames).fold(far, |air, _| haze_towards(air, &goal, time))
+            };
+            assert_eq!(haze_towards(far, &goal, Duration::ZERO), far);
+            let (few, many) = (after(0.5, 5), after(0.5, 500));
+            assert!((few.haze_end - many.haze_end).abs() < 1.0, "{few:?} {many:?}");
+            let part = (many.haze_end - goal.haze_end) / (far.haze_end - goal.haze_end);
+            assert!((0.3..0.6).contains(&part), "{part}");
+            assert_eq!(after(6.0, 360), goal);
+        }
+    }
+
+    /// Whoever stands in a vast land sees no end of it, as far as anything is told by the haze.
+    #[test]
+    fn the_end_of_a_vast_land_is_hidden() {
+        let air = Atmosphere::default();
+        let corners = (DVec3::ZERO, DVec3::new(16_000.0, 512.0, 12_000.0));
+        for (at, to) in [([8e3, 6e3], [9e3, 6e3]), ([2e3, 3e3], [8e3, 9e3]), ([1e4, 4e3], [0.0; 2])]
+        {
+            let [eye, look] = [at, to].map(|[x, z]| DVec3::new(x, 300.0, z));
+            let hazy = edge_haze(air, &Camera::look_at(eye, look), corners);
+            assert_eq!(hazy.haze_density, 1.0);
+            // Whatever is met ahead at the edge is as far as that.
+            let way = (look - eye).normalize();
+            let steps = (1..).map(|step| eye + way * f64::from(step));
+            let edge = steps.take_while(|at| at.min(corners.1) == *at && at.min_element() >= 0.0);
+            assert!(f64::from(hazy.haze_end) <= edge.count() as f64 + 2.0, "{eye}");
+            assert!(hazy.haze_end >= 3_000.0 && hazy.haze_start < hazy.haze_end);
+        }
+        let outside = Camera::look_at(DVec3::new(-1.0, 300.0, 5.0), DVec3::new(9e3, 0.0, 9e3));
+        assert_eq!(edge_haze(air, &outside, corners), air);
+        let small = (DVec3::ZERO, DVec3::splat(2_048.0));
+        let within = Camera::look_at(DVec3::splat(1_000.0), DVec3::new(9e3, 0.0, 9e3));
+        assert_eq!(edge_haze(air, &within, small), air);
+    }
+}

@@ -1,0 +1,230 @@
+use drystone_mesh::{Face, Quad, QuadSink};
+
+use crate::{Chunk, ChunkMesh, Material, MaterialTable, PaddedChunk};
+
+/// The longest row of a chunk's border.
+const MAX: usize = Chunk::MAX_SIDE as usize;
+
+/// Meshes what closes a chunk's hull towards a neighbour that is not drawn as the halo says:
+/// the faces on the chunk's border, looking along `face`, that a mesher leaves out since what
+/// is opaque in the chunk meets what is opaque in the halo.
+///
+/// The chunk's opaque mesh and wall together are what a mesher makes where that neighbour is
+/// air. A body of water gets no wall, which would be seen as a sheet in it, but for its rim:
+/// voxels on the border that have air beside them in its plane. Where levels of detail meet,
+/// these close the step between both surfaces, and the walls of both sides all other gaps.
+///
+/// # Cost
+/// A look at n² pairs of voxels, and around the translucent ones; greedy quads, a few for a
+/// wall of one material.
+///
+/// # Examples
+/// ```
+/// use drystone_mesh::Face;
+/// use drystone_voxel::{Chunk, ChunkMesh, Material, MaterialTable, PaddedChunk, mesh_skirt};
+///
+/// let stone = Chunk::new(32, Material(1));
+/// let mut padded = PaddedChunk::new();
+/// padded.fill(&stone, |_| Some(&stone));
+/// let mut wall = ChunkMesh::new();
+/// mesh_skirt(&padded, Face::PosX, &MaterialTable::new(), &mut wall);
+/// assert_eq!(wall.opaque.quads()[0].size(), [32, 32]);
+/// ```
+pub fn mesh_skirt(chunk: &PaddedChunk, face: Face, table: &MaterialTable, wall: &mut ChunkMesh) {
+    let n = chunk.side() as usize;
+    if n == 0 || !chunk.has_solid() || is_closed(chunk, face) {
+        return;
+    }
+    let [u_axis, v_axis] = face.span_axes();
+    let depth = if face.is_positive() { n as u32 - 1 } else { 0 };
+    let place = |u: usize, v: usize| {
+        let mut position = [depth; 3];
+        position[u_axis] = u as u32;
+        position[v_axis] = v as u32;
+        position
+    };
+    // Steps from one voxel of the padded chunk to the next along each axis.
+    let steps = [1, n + 2, (n + 2) * (n + 2)];
+    let [u_step, v_step, step] = [u_axis, v_axis, face.axis()].map(|axis| steps[axis]);
+    let first: usize = (0..3).map(|axis| (place(0, 0)[axis] as usize + 1) * steps[axis]).sum();
+    let beyond = if face.is_positive() { first + step } else { first - step };
+    let voxels = chunk.voxels();
+    let mut opaque = Opaque { table, last: Material::AIR, is_opaque: false };
+    // What is still to be covered; air is nothing.
+    let mut open = [[Material::AIR; MAX]; MAX];
+    let mut rim = None;
+    let mut any = false;
+    for (v, row) in open.iter_mut().enumerate().take(n) {
+        let (row_first, row_beyond) = (first + v * v_step, beyond + v * v_step);
+        for (u, cell) in row[..n].iter_mut().enumerate() {
+            let at = row_first + u * u_step;
+            let (voxel, next) = (voxels[at], voxels[row_beyond + u * u_step]);
+            if opaque.is(voxel) {
+                if next == voxel || opaque.is(next) {
+                    (*cell, any) = (voxel, true);
+                }
+            } else if !voxel.is_air() && next == voxel {
+                let beside = [at - u_step, at + u_step, at - v_step, at + v_step];
+                if beside.into_iter().any(|at| voxels[at].is_air()) {
+                    rim.get_or_insert([[Material::AIR; MAX]; MAX])[v][u] = voxel;
+                }
+            }
+        }
+    }
+    if any {
+        cover(&mut open, n, |u, v, size, material| {
+            wall.opaque.push(Quad::new(place(u, v), size, face, material.0));
+        });
+    }
+    if let Some(rim) = &mut rim {
+        cover(rim, n, |u, v, size, material| {
+            wall.translucent.push(Quad::new(place(u, v), size, face, material.0));
+        });
+    }
+}
+
+/// Whether materials are opaque. Those beside each other often are the same.
+struct Opaque<'a> {
+    table: &'a MaterialTable,
+    last: Material,
+    is_opaque: bool,
+}
+
+impl Opaque<'_> {
+    #[inline]
+    fn is(&mut self, voxel: Material) -> bool {
+        if voxel != self.last {
+            self.last = voxel;
+            self.is_opaque = !voxel.is_air() && !self.table.is_translucent(voxel);
+        }
+        self.is_opaque
+    }
+}
+
+/// Covers `n` rows of `n` with rectangles of one material, as wide as can be and then as high,
+/// and leaves air.
+fn cover(
+    open: &mut [[Material; MAX]; MAX],
+    n: usize,
+    mut put: impl FnMut(usize, usize, [u32; 2], Material),
+) {
+    for v in 0..n {
+        let mut u = 0;
+        while u < n {
+            let material = open[v][u];
+            if material.is_air() {
+                u += 1;
+                continue;
+            }
+            let width = open[v][u..n].iter().take_while(|&&cell| cell == material).count();
+            let (row, below) = open[v..n].split_at_mut(1);
+            let covered = &mut row[0][u..u + width];
+            let height = 1 + below.iter().take_while(|row| row[u..u + width] == *covered).count();
+            covered.fill(Material::AIR);
+            for row in &mut below[..height - 1] {
+                row[u..u + width].fill(Material::AIR);
+            }
+            put(u, v, [width as u32, height as u32], material);
+            u += width;
+        }
+    }
+}
+
+/// Whether there is air alone on one side of the border, as far as is known beforehand.
+fn is_closed(chunk: &PaddedChunk, face: Face) -> bool {
+    [chunk.uniform(), chunk.uniform_beyond(face)].contains(&Some(Material::AIR))
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::collections::BTreeSet;
+    use alloc::vec::Vec;
+
+    use super::*;
+    use crate::mesh_unit;
+
+    /// Single faces, opaque ones of one facing.
+    fn faces(quads: &[Quad], face: Face) -> BTreeSet<([u32; 3], u16)> {
+        let mut all = BTreeSet::new();
+        for quad in quads.iter().filter(|quad| quad.face() == Some(face)) {
+            let [u_axis, v_axis] = face.span_axes();
+            let [width, height] = quad.size();
+            for (u, v) in (0..width).flat_map(|u| (0..height).map(move |v| (u, v))) {
+                let mut at = quad.position();
+                at[u_axis] += u;
+                at[v_axis] += v;
+                assert!(all.insert((at, quad.material())), "{face:?} {at:?} twice");
+            }
+        }
+        all
+    }
+
+    /// Mesh and wall are the mesh of a chunk whose neighbour is air.
+    #[test]
+    fn a_wall_is_what_a_neighbour_of_air_would_show() {
+        let mut rim_count = 0;
+        let mut table = MaterialTable::new();
+        for alpha in [255, 255, 90] {
+            table.insert("any", [5, 5, 5, alpha]).unwrap();
+        }
+        for (seed, side) in [1, 2, 5, 16, 31, 64].into_iter().enumerate() {
+            for fill in [40, 150, 250] {
+                let voxel = |at: [u32; 3]| {
+                    let mixed = (at[0] / 3 * 73 + at[1] / 2 * 179 + at[2] / 5 * 283 + seed as u32)
+                        .wrapping_mul(2_654_435_761);
+                    let dice = mixed >> 24;
+                    Material(if dice < fill { (1 + dice % 3) as u16 } else { 0 })
+                };
+                let padded = PaddedChunk::from_fn(side, voxel);
+                let mut mesh = ChunkMesh::new();
+                mesh_unit(&padded, &table, &mut mesh);
+                for face in Face::ALL {
+                    let mut wall = ChunkMesh::new();
+                    mesh_skirt(&padded, face, &table, &mut wall);
+                    assert_eq!(wall.opaque.count(face) as usize, wall.opaque.len());
+                    let rim = faces(wall.translucent.quads(), face);
+                    assert_eq!(rim, rim_of(&padded, face, &table), "{face:?}");
+                    rim_count += rim.len();
+                    let border = if face.is_positive() { side + 1 } else { 0 };
+                    let open = PaddedChunk::from_fn(side, |at| {
+                        if at[face.axis()] == border { Material::AIR } else { voxel(at) }
+                    });
+                    let mut closed = ChunkMesh::new();
+                    mesh_unit(&open, &table, &mut closed);
+                    let both: Vec<Quad> =
+                        mesh.opaque.quads().iter().chain(wall.opaque.quads()).copied().collect();
+                    let expected = faces(closed.opaque.quads(), face);
+                    assert_eq!(faces(&both, face), expected, "side {side} fill {fill} {face:?}");
+                }
+            }
+        }
+        assert!(rim_count > 1_000, "{rim_count}");
+    }
+
+    /// The rim voxel by voxel: translucent, like the one beyond, air on one of four sides.
+    fn rim_of(
+        padded: &PaddedChunk,
+        face: Face,
+        table: &MaterialTable,
+    ) -> BTreeSet<([u32; 3], u16)> {
+        let n = padded.side();
+        let (depth, beyond) = if face.is_positive() { (n, n + 1) } else { (1, 0) };
+        let mut rim = BTreeSet::new();
+        let [u_axis, v_axis] = face.span_axes();
+        for (u, v) in (1..=n).flat_map(|u| (1..=n).map(move |v| (u, v))) {
+            let at = |depth: u32, u: u32, v: u32| {
+                let mut at = [depth; 3];
+                (at[u_axis], at[v_axis]) = (u, v);
+                at
+            };
+            let voxel = padded.get(at(depth, u, v));
+            let around = [(u - 1, v), (u + 1, v), (u, v - 1), (u, v + 1)];
+            let is_open = around.iter().any(|&(u, v)| padded.get(at(depth, u, v)).is_air());
+            let is_like = padded.get(at(beyond, u, v)) == voxel;
+            if table.is_translucent(voxel) && is_like && is_open {
+                rim.insert((at(depth, u, v).map(|c| c - 1), voxel.0));
+            }
+        }
+        rim
+    }
+}

@@ -1,0 +1,210 @@
+use std::time::Duration;
+
+use drystone_voxel::{Chunk, ChunkPos};
+use hashbrown::HashMap;
+
+use super::epochs::Epochs;
+use crate::NodePos;
+
+/// Chunks that were used lately, in at most so many bytes.
+///
+/// Two generations: what is asked for moves into the young one, and when that holds half of
+/// the bytes, it becomes the old one and the old one goes. So a chunk that is used stays, one
+/// that is not goes after at most two turns, and nothing is ever searched for.
+pub(crate) struct Cache {
+    limit_bytes: usize,
+    young: HashMap<NodePos, Chunk>,
+    young_bytes: usize,
+    old: HashMap<NodePos, Chunk>,
+    old_bytes: usize,
+    epochs: Epochs,
+    /// What could not be read, or lacks a part that could not.
+    broken: HashMap<NodePos, Broken>,
+}
+
+/// What there is of a node that could not be read as a whole.
+struct Broken {
+    /// Without the part that lacks; `None` where it is the node itself.
+    chunk: Option<Chunk>,
+    /// From when on it is tried again.
+    until: Duration,
+}
+
+/// More nodes are not remembered as broken: they are tried again.
+const MAX_BROKEN: usize = 4_096;
+
+impl Cache {
+    pub(crate) fn new(limit_bytes: usize) -> Self {
+        Self {
+            limit_bytes,
+            young: HashMap::new(),
+            young_bytes: 0,
+            old: HashMap::new(),
+            old_bytes: 0,
+            epochs: Epochs::default(),
+            broken: HashMap::new(),
+        }
+    }
+
+    /// What there is of a node that could not be read as a whole shortly before `now`; the outer
+    /// `None` where nothing is known of that.
+    pub(crate) fn broken(&self, node: NodePos, now: Duration) -> Option<Option<Chunk>> {
+        let broken = self.broken.get(&node).filter(|it| now < it.until)?;
+        Some(broken.chunk.clone())
+    }
+
+    /// Remembers until then what there is of a node that could not be read as a whole, if it was
+    /// begun in this epoch of the node.
+    pub(crate) fn insert_broken(
+        &mut self,
+        node: NodePos,
+        chunk: Option<Chunk>,
+        epoch: u64,
+        until: Duration,
+    ) {
+        if epoch != self.epoch(node) {
+            return;
+        }
+        if self.broken.len() >= MAX_BROKEN {
+            self.broken.clear();
+        }
+        self.broken.insert(node, Broken { chunk, until });
+    }
+
+    /// All that could not be read is tried again.
+    pub(crate) fn forget_broken(&mut self) {
+        self.broken.clear();
+    }
+
+    /// How often what this node is made of has become something else.
+    pub(crate) fn epoch(&self, node: NodePos) -> u64 {
+        self.epochs.of(node)
+    }
+
+    /// These chunks have become others: of them and of what lies above them, nothing is taken
+    /// that is being made already.
+    pub(crate) fn begin_epoch(&mut self, chunks: impl IntoIterator<Item = ChunkPos>) {
+        self.epochs.begin_above(chunks);
+        self.forget_broken();
+    }
+
+    /// Keeps what was begun to be made in this epoch of the node; false, and nothing is kept,
+    /// where another has begun since.
+    pub(crate) fn insert_made(&mut self, node: NodePos, chunk: &Chunk, epoch: u64) -> bool {
+        let is_new = epoch == self.epoch(node);
+        if is_new {
+            self.insert(node, chunk.clone());
+        }
+        is_new
+    }
+
+    /// A chunk, which shares its voxels with the one kept here.
+    pub(crate) fn get(&mut self, node: NodePos) -> Option<Chunk> {
+        if let Some(chunk) = self.young.get(&node) {
+            return Some(chunk.clone());
+        }
+        let chunk = self.old.remove(&node)?;
+        self.old_bytes -= entry_bytes(&chunk);
+        self.insert(node, chunk.clone());
+        Some(chunk)
+    }
+
+    pub(crate) fn insert(&mut self, node: NodePos, chunk: Chunk) {
+        self.remove(node);
+        let bytes = entry_bytes(&chunk);
+        if self.young_bytes + bytes > self.limit_bytes / 2 && !self.young.is_empty() {
+            self.old = std::mem::take(&mut self.young);
+            self.old_bytes = std::mem::take(&mut self.young_bytes);
+        }
+        if bytes > self.limit_bytes / 2 {
+            return;
+        }
+        self.young_bytes += bytes;
+        self.young.insert(node, chunk);
+    }
+
+    pub(crate) fn remove(&mut self, node: NodePos) {
+        if let Some(removed) = self.young.remove(&node) {
+            self.young_bytes -= entry_bytes(&removed);
+        }
+        if let Some(removed) = self.old.remove(&node) {
+            self.old_bytes -= entry_bytes(&removed);
+        }
+    }
+
+    /// Bytes of what is kept.
+    pub(crate) fn size_bytes(&self) -> usize {
+        self.young_bytes + self.old_bytes
+    }
+}
+
+fn entry_bytes(chunk: &Chunk) -> usize {
+    // A table of entries is up to half empty.
+    chunk.size_bytes() + 2 * size_of::<(NodePos, Chunk)>()
+}
+
+#[cfg(test)]
+mod tests {
+    use drystone_voxel::{ChunkPos, LocalPos, Material};
+
+    use super::*;
+
+    fn node(x: i32) -> NodePos {
+        NodePos::from(ChunkPos::new(x, 0, 0))
+    }
+
+    fn chunk(seed: i32) -> Chunk {
+        let dice =
+            |at: LocalPos| i32::from(at.x) * 7 + i32::from(at.y) * 31 + i32::from(at.z) + seed;
+        Chunk::from_fn(32, |at| Material((dice(at) % 5) as u16))
+    }
+
+    #[test]
+    fn what_is_used_stays_and_the_limit_holds() {
+        let limit = 40 * entry_bytes(&chunk(0));
+        let mut cache = Cache::new(limit);
+        for i in 0..1_000 {
+            cache.insert(node(i), chunk(i));
+            assert!(cache.size_bytes() <= limit);
+            assert_eq!(cache.get(node(0)), Some(chunk(0)), "after {i}");
+        }
+        assert_eq!(cache.get(node(999)), Some(chunk(999)));
+        assert_eq!(cache.get(node(500)), None);
+    }
+
+    #[test]
+    fn what_was_begun_before_an_epoch_is_not_kept() {
+        let mut cache = Cache::new(1 << 20);
+        let epoch = cache.epoch(node(1));
+        assert!(cache.insert_made(node(1), &chunk(1), epoch));
+        cache.begin_epoch([node(0).chunk]);
+        assert!(cache.insert_made(node(1), &chunk(1), epoch));
+        cache.begin_epoch([node(1).chunk]);
+        assert!(!cache.insert_made(node(1), &chunk(2), epoch));
+        assert_eq!(cache.get(node(1)), Some(chunk(1)));
+        let parent = node(1).parent();
+        assert_eq!(cache.epoch(parent), 2);
+        let epoch = cache.epoch(node(1));
+        assert!(cache.insert_made(node(1), &chunk(3), epoch));
+        assert_eq!(cache.get(node(1)), Some(chunk(3)));
+    }
+
+    #[test]
+    fn what_is_put_in_again_replaces() {
+        let mut cache = Cache::new(1 << 20);
+        for i in 0..50 {
+            cache.insert(node(7), chunk(i));
+        }
+        assert_eq!(cache.get(node(7)), Some(chunk(49)));
+        assert!(cache.size_bytes() < 2 * entry_bytes(&chunk(49)));
+        // What no longer fits leaves nothing of before behind.
+        let mut small = Cache::new(2 * entry_bytes(&Chunk::new(32, Material(1))));
+        small.insert(node(7), Chunk::new(32, Material(1)));
+        assert_eq!(small.get(node(7)), Some(Chunk::new(32, Material(1))));
+        small.insert(node(7), chunk(0));
+        assert_eq!((small.get(node(7)), small.size_bytes()), (None, 0));
+        let mut none = Cache::new(0);
+        none.insert(node(1), chunk(1));
+        assert_eq!((none.get(node(1)), none.size_bytes()), (None, 0));
+    }
+}

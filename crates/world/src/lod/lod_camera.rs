@@ -1,0 +1,142 @@
+use drystone_voxel::VoxelPos;
+
+use crate::NodePos;
+
+/// From where a world is seen, as far as it decides how fine it must be.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LodCamera {
+    /// Where the eye is, in voxels of level 0.
+    pub position: [f64; 3],
+    /// Where it looks, of unit length.
+    pub forward: [f64; 3],
+    /// Cosine of the angle between the middle of the picture and its corners: what lies
+    /// within is wanted before the rest.
+    pub cos_half_view: f64,
+    /// How large voxels seem.
+    pub scale: PixelScale,
+}
+
+/// How many pixels a voxel of level 0 is long in the picture.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum PixelScale {
+    /// In perspective: so many at a distance of one voxel, and inversely to the distance.
+    Perspective(f64),
+    /// In parallel projection: so many everywhere.
+    Parallel(f64),
+}
+
+impl LodCamera {
+    /// How many pixels a voxel of `node` is long at most; infinite where the eye is inside.
+    pub fn voxel_pixels(&self, node: NodePos) -> f64 {
+        let units = f64::from(node.voxel_units());
+        match self.scale {
+            PixelScale::Parallel(pixels) => units * pixels,
+            PixelScale::Perspective(pixels) => {
+                let distance = self.distance(node);
+                if distance > 0.0 { units * pixels / distance } else { f64::INFINITY }
+            }
+        }
+    }
+
+    /// Voxels of level 0 to the nearest point of `node`.
+    pub fn distance(&self, node: NodePos) -> f64 {
+        let side = f64::from(node.side_units());
+        let low = lowest(node);
+        let squares = (0..3).map(|axis| {
+            let beside =
+                (low[axis] - self.position[axis]).max(self.position[axis] - low[axis] - side);
+            beside.max(0.0).powi(2)
+        });
+        squares.sum::<f64>().sqrt()
+    }
+
+    /// Whether a part of `node` may be in the picture: by the ball around it.
+    pub fn may_see(&self, node: NodePos) -> bool {
+        let half = f64::from(node.side_units()) / 2.0;
+        let low = lowest(node);
+        let to: [f64; 3] = std::array::from_fn(|axis| low[axis] + half - self.position[axis]);
+        let length = to.iter().map(|c| c * c).sum::<f64>().sqrt();
+        let radius = half * 3f64.sqrt();
+        if length <= radius || matches!(self.scale, PixelScale::Parallel(_)) {
+            return true;
+        }
+        let cos = (0..3).map(|axis| to[axis] * self.forward[axis]).sum::<f64>() / length;
+        // The cosine of half the view and half the angle that the ball takes, together; where
+        // these are half a turn or more, nothing is out of view.
+        let half_cos = self.cos_half_view.clamp(-1.0, 1.0);
+        let [half_sin, ball_sin] = [(1.0 - half_cos * half_cos).sqrt(), radius / length];
+        let ball_cos = (1.0 - ball_sin * ball_sin).sqrt();
+        let sum_sin = half_sin * ball_cos + half_cos * ball_sin;
+        sum_sin <= 0.0 || cos >= half_cos * ball_cos - half_sin * ball_sin
+    }
+}
+
+fn lowest(node: NodePos) -> [f64; 3] {
+    let VoxelPos { x, y, z } = node.origin();
+    [x, y, z].map(f64::from)
+}
+
+#[cfg(test)]
+mod tests {
+    use drystone_voxel::ChunkPos;
+
+    use super::*;
+
+    const EYE: LodCamera = LodCamera {
+        position: [16.0, 16.0, -100.0],
+        forward: [0.0, 0.0, 1.0],
+        cos_half_view: 0.8,
+        scale: PixelScale::Perspective(600.0),
+    };
+
+    #[test]
+    fn voxels_shrink_with_distance_and_grow_with_levels() {
+        let near = NodePos::from(ChunkPos::new(0, 0, 0));
+        assert_eq!(EYE.distance(near), 100.0);
+        assert_eq!(EYE.voxel_pixels(near), 6.0);
+        let beyond = NodePos::from(ChunkPos::new(0, 0, 1));
+        assert!((EYE.voxel_pixels(beyond) - 600.0 / 132.0).abs() < 1e-12);
+        assert_eq!(EYE.voxel_pixels(NodePos::new(3, ChunkPos::new(0, 0, 0))), 48.0);
+        assert_eq!(EYE.voxel_pixels(NodePos::new(3, ChunkPos::new(0, 0, -1))), f64::INFINITY);
+        let flat = LodCamera { scale: PixelScale::Parallel(0.5), ..EYE };
+        assert_eq!(flat.voxel_pixels(NodePos::new(2, ChunkPos::new(9, 9, 9))), 2.0);
+    }
+
+    /// As `may_see`, by the angles themselves: how far beyond the edge of the view a ball is.
+    fn beyond_view(eye: &LodCamera, node: NodePos) -> f64 {
+        let half = f64::from(node.side_units()) / 2.0;
+        let low = lowest(node);
+        let to: [f64; 3] = std::array::from_fn(|axis| low[axis] + half - eye.position[axis]);
+        let length = to.iter().map(|c| c * c).sum::<f64>().sqrt();
+        let cos = (0..3).map(|axis| to[axis] * eye.forward[axis]).sum::<f64>() / length;
+        let ball = (half * 3f64.sqrt() / length).clamp(-1.0, 1.0).asin();
+        cos.clamp(-1.0, 1.0).acos() - eye.cos_half_view.acos() - ball
+    }
+
+    #[test]
+    fn cosines_see_what_angles_see() {
+        let (mut seen, mut unseen) = (0, 0);
+        for i in 0..40_000u32 {
+            let dice = |n: u32| (i.wrapping_mul(2_654_435_761).wrapping_add(n) >> (n * 5)) % 41;
+            let chunk =
+                ChunkPos::new(dice(1) as i32 - 20, dice(2) as i32 - 20, dice(3) as i32 - 20);
+            let cos_half_view = f64::from(dice(4)) / 20.0 - 1.0;
+            let eye = LodCamera { cos_half_view, ..EYE };
+            let node = NodePos::new((i % 4) as u8, chunk);
+            let beyond = beyond_view(&eye, node);
+            if beyond.abs() > 1e-9 {
+                assert_eq!(eye.may_see(node), beyond < 0.0, "{node:?} of {cos_half_view}");
+                *if beyond < 0.0 { &mut seen } else { &mut unseen } += 1;
+            }
+        }
+        assert!(seen > 1_000 && unseen > 1_000, "{seen} and {unseen}");
+    }
+
+    #[test]
+    fn what_lies_behind_is_not_seen() {
+        assert!(EYE.may_see(NodePos::from(ChunkPos::new(0, 0, 0))));
+        assert!(!EYE.may_see(NodePos::from(ChunkPos::new(0, 0, -9))));
+        assert!(EYE.may_see(NodePos::from(ChunkPos::new(0, 0, -4))), "around the eye");
+        assert!(!EYE.may_see(NodePos::from(ChunkPos::new(40, 0, 0))));
+    }
+}

@@ -1,0 +1,251 @@
+//! What is shown, looked at after every update: by a sink that keeps it, and by rays.
+
+use std::cell::RefCell;
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+use std::time::Duration;
+
+use drystone_mesh::{Face, Quad};
+use drystone_testing::Random;
+use drystone_voxel::{
+    Chunk, ChunkMesh, ChunkPos, Material, MaterialTable, PaddedChunk, VoxelPos, mesh_unit,
+};
+
+use super::*;
+use crate::{GeneratedWorld, GeneratorConfig, NodePos, Source, WorldError};
+
+mod calm;
+mod closing;
+mod edits;
+mod epochs;
+mod full;
+mod healing;
+mod holes;
+mod layers;
+mod order;
+mod parts;
+mod saving;
+mod seen;
+mod steps;
+mod undo;
+
+/// Keeps what is shown, and refuses what is beyond its room.
+#[derive(Default)]
+struct Screen {
+    bodies: HashMap<NodePos, Vec<Quad>>,
+    skirts: HashMap<(NodePos, Face), Vec<Quad>>,
+    /// What of skirts is translucent: it hides nothing.
+    rims: HashMap<(NodePos, Face), Vec<Quad>>,
+    /// Quads that may be shown; none: any number.
+    room: Option<usize>,
+    /// Nodes whose bodies were refused: these may be taken away, too.
+    refused: HashSet<NodePos>,
+    /// Roots that were covered after any update: from then on, they are after every one.
+    covered: RefCell<HashSet<NodePos>>,
+}
+
+#[derive(Debug, PartialEq)]
+struct Full;
+
+impl Screen {
+    fn len(&self) -> usize {
+        self.bodies
+            .values()
+            .chain(self.skirts.values())
+            .chain(self.rims.values())
+            .map(Vec::len)
+            .sum()
+    }
+
+    fn take(&self, old: usize, new: usize) -> Result<(), Full> {
+        let is_full = self.room.is_some_and(|room| self.len() - old + new > room);
+        if is_full { Err(Full) } else { Ok(()) }
+    }
+}
+
+impl NodeSink for Screen {
+    type Error = Full;
+
+    fn set_body(&mut self, node: NodePos, mesh: Option<&ChunkMesh>) -> Result<(), Full> {
+        let Some(mesh) = mesh else {
+            let was_refused = self.refused.remove(&node);
+            assert!(self.bodies.remove(&node).is_some() || was_refused, "{node:?} is not shown");
+            return Ok(());
+        };
+        let quads: Vec<Quad> = mesh.iter().map(|(quad, _)| quad).collect();
+        let taken = self.take(self.bodies.get(&node).map_or(0, Vec::len), quads.len());
+        if taken.is_err() {
+            self.refused.insert(node);
+            return taken;
+        }
+        self.refused.remove(&node);
+        self.bodies.insert(node, quads);
+        Ok(())
+    }
+
+    fn set_skirt(
+        &mut self,
+        node: NodePos,
+        face: Face,
+        skirt: Option<&ChunkMesh>,
+    ) -> Result<(), Full> {
+        let Some(skirt) = skirt else {
+            assert!(self.skirts.remove(&(node, face)).is_some(), "{node:?} has no skirt {face:?}");
+            self.rims.remove(&(node, face));
+            return Ok(());
+        };
+        assert!(self.bodies.contains_key(&node), "a skirt of {node:?}, which is not shown");
+        let [old, old_rim] = [&self.skirts, &self.rims].map(|it| it.get(&(node, face)));
+        self.take(old.map_or(0, Vec::len) + old_rim.map_or(0, Vec::len), skirt.len())?;
+        self.skirts.insert((node, face), skirt.opaque.quads().to_vec());
+        self.rims.insert((node, face), skirt.translucent.quads().to_vec());
+        Ok(())
+    }
+}
+
+fn generated(size_chunks: [u32; 3]) -> Box<GeneratedWorld> {
+    let config = GeneratorConfig { size_chunks, ..GeneratorConfig::default() };
+    Box::new(GeneratedWorld::new(config).unwrap())
+}
+
+/// The same, of which larger voxels follow from smaller ones.
+fn derived(size_chunks: [u32; 3]) -> Box<Derived> {
+    Box::new(Derived(*generated(size_chunks)))
+}
+
+struct Derived(GeneratedWorld);
+
+impl Source for Derived {
+    fn name(&self) -> &str {
+        self.0.name()
+    }
+    fn materials(&self) -> &MaterialTable {
+        self.0.materials()
+    }
+    fn chunk_positions(&self) -> Vec<ChunkPos> {
+        self.0.chunk_positions()
+    }
+    fn chunk(&self, position: ChunkPos) -> Result<Chunk, WorldError> {
+        self.0.chunk(position)
+    }
+}
+
+/// A tree without threads: each mesh is made when the test says so.
+fn tree(source: Box<dyn Source>, config: LodConfig) -> LodTree {
+    tree_with(source, config, 64 << 20)
+}
+
+fn tree_with(source: Box<dyn Source>, config: LodConfig, cache_bytes: usize) -> LodTree {
+    let data = Arc::new(LodData::new(source, cache_bytes));
+    LodTree::new(data, LodConfig { threads: 0, ..config }).unwrap()
+}
+
+/// Budgets that hold nothing up.
+fn unhurried() -> LodConfig {
+    LodConfig {
+        frame_bytes: usize::MAX,
+        frame_time: Duration::from_secs(3600),
+        ..LodConfig::default()
+    }
+}
+
+fn eye(position: [f64; 3], pixels: f64) -> LodCamera {
+    let scale = PixelScale::Perspective(pixels);
+    LodCamera { position, forward: [0.0, 0.0, 1.0], cos_half_view: 0.7, scale }
+}
+
+fn settle(tree: &mut LodTree, eye: &LodCamera, screen: &mut Screen) -> usize {
+    for updates in 1..100_000 {
+        tree.update(eye, screen).unwrap();
+        if tree.is_settled() {
+            check(tree, screen, 5);
+            return updates;
+        }
+        check(tree, screen, 97);
+        tree.wait(Duration::ZERO);
+    }
+    panic!("never settled");
+}
+
+/// Checks what must hold after every update: the world is [covered](check_cover) once, and every
+/// shown node has a skirt exactly where it meets none of its level. Of skirts, looks closely at one
+/// in `every`.
+fn check(tree: &LodTree, screen: &Screen, every: usize) {
+    let shown: HashSet<NodePos> = tree.shown().collect();
+    assert_eq!(shown, screen.bodies.keys().copied().collect());
+    for &node in &shown {
+        let mut above = node;
+        while above.level < tree.data().top_level() {
+            above = above.parent();
+            assert!(!shown.contains(&above), "{node:?} and {above:?} are both shown");
+        }
+    }
+    check_cover(tree, screen);
+    let mut closely = 0;
+    for &node in &shown {
+        for face in Face::ALL {
+            let neighbor = node.offset(face.normal());
+            let is_open =
+                neighbor.is_some_and(|it| !shown.contains(&it) && tree.data().is_inside(it));
+            let has = screen.skirts.contains_key(&(node, face));
+            assert!(!has || is_open, "{node:?} has a skirt {face:?} beside its like");
+            closely += 1;
+            if closely % every != 0 {
+                continue;
+            }
+            let quads = if is_open { skirt_area(tree.data(), node, face) } else { 0 };
+            let found: u32 = screen.skirts.get(&(node, face)).map_or(0, |skirt| {
+                skirt.iter().map(|quad| quad.size().iter().product::<u32>()).sum()
+            });
+            assert_eq!(found, quads, "{node:?} {face:?}");
+        }
+    }
+}
+
+/// Each root is covered wholly, or was never covered at all; when nothing is left to do, all are.
+fn check_cover(tree: &LodTree, screen: &Screen) {
+    let mut covered: HashMap<NodePos, u128> = HashMap::new();
+    for node in screen.bodies.keys() {
+        *covered.entry(node.ancestor(tree.data().top_level())).or_default() +=
+            inside_volume(tree, *node);
+    }
+    screen.covered.borrow_mut().extend(covered.keys());
+    for root in tree.data().roots() {
+        let found = covered.remove(&root);
+        let was_covered = screen.covered.borrow().contains(&root);
+        assert!(found.is_some() || !was_covered, "{root:?} is not covered any more");
+        assert!(found.is_some() || !tree.is_settled(), "{root:?} was never covered");
+        assert!(found.is_none_or(|it| it == inside_volume(tree, root)), "a place is not covered");
+    }
+    assert!(covered.is_empty(), "shown outside of all roots: {covered:?}");
+}
+
+/// Chunks of level 0 inside the world that a node covers.
+fn inside_volume(tree: &LodTree, node: NodePos) -> u128 {
+    let Some(extent) = tree.data().extent() else { return 0 };
+    let low = [node.chunk.x, node.chunk.y, node.chunk.z].map(|c| i64::from(c) << node.level);
+    let [min, max] = [extent.min, extent.max].map(|c| [c.x, c.y, c.z].map(i64::from));
+    (0..3)
+        .map(|axis| {
+            let end = (low[axis] + (1 << node.level)).min(max[axis] + 1);
+            (end - low[axis].max(min[axis])).max(0) as u128
+        })
+        .product()
+}
+
+/// Faces on a border that show only if the neighbour is not there.
+fn skirt_area(data: &LodData, node: NodePos, face: Face) -> u32 {
+    let chunk = data.chunk(node);
+    let beside = node.offset(face.normal()).map(|it| data.chunk(it));
+    let count = |open: bool| {
+        let mut padded = PaddedChunk::new();
+        padded.fill(&chunk, |offset| {
+            let is_it = offset == face.normal();
+            if is_it && !open { beside.as_ref() } else { None }
+        });
+        let mut mesh = ChunkMesh::new();
+        mesh_unit(&padded, data.materials(), &mut mesh);
+        mesh.opaque.count(face)
+    };
+    count(true) - count(false)
+}

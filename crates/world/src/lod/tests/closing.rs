@@ -1,0 +1,80 @@
+//! Dropping a tree releases what its threads hold.
+
+use std::sync::{Condvar, Mutex};
+
+use super::*;
+
+/// Makes some chunks, and holds up a thread that wants another until it is opened.
+struct Gate {
+    passing: u32,
+    /// Chunks that were begun, and whether the gate is open.
+    state: Mutex<(u32, bool)>,
+    is_changed: Condvar,
+}
+
+impl Gate {
+    fn pass(&self) {
+        let mut state = self.state.lock().unwrap();
+        state.0 += 1;
+        self.is_changed.notify_all();
+        let is_shut = |(begun, is_open): &mut (u32, bool)| *begun > self.passing && !*is_open;
+        drop(self.is_changed.wait_while(state, is_shut).unwrap());
+    }
+
+    /// Waits until a chunk is held up.
+    fn wait(&self) {
+        let state = self.state.lock().unwrap();
+        drop(self.is_changed.wait_while(state, |(begun, _)| *begun <= self.passing).unwrap());
+    }
+
+    fn open(&self) {
+        self.state.lock().unwrap().1 = true;
+        self.is_changed.notify_all();
+    }
+}
+
+struct Gated(GeneratedWorld, Arc<Gate>);
+
+impl Source for Gated {
+    fn name(&self) -> &str {
+        self.0.name()
+    }
+    fn materials(&self) -> &MaterialTable {
+        self.0.materials()
+    }
+    fn chunk_positions(&self) -> Vec<ChunkPos> {
+        self.0.chunk_positions()
+    }
+    fn chunk(&self, position: ChunkPos) -> Result<Chunk, WorldError> {
+        self.1.pass();
+        self.0.chunk(position)
+    }
+}
+
+/// Dropped while a thread makes a mesh, after it has made few or many chunks.
+#[test]
+fn a_tree_that_is_dropped_lets_its_voxels_go() {
+    for passing in 0..12 {
+        let state = Mutex::new((0, false));
+        let gate = Arc::new(Gate { passing, state, is_changed: Condvar::new() });
+        let source = Gated(*generated([4, 4, 4]), Arc::clone(&gate));
+        let data = Arc::new(LodData::new(Box::new(source), 1 << 20));
+        let config = LodConfig { threads: 3, ..unhurried() };
+        let mut tree = LodTree::new(Arc::clone(&data), config).unwrap();
+        let eye = eye([60.0, 60.0, 60.0], 500.0);
+        tree.update(&eye, &mut Screen::default()).unwrap();
+        gate.wait();
+        let (held, seen) = (Arc::strong_count(&data), Arc::downgrade(&data));
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                // The tree itself has let go: it waits for its threads.
+                while seen.strong_count() == held {
+                    std::thread::yield_now();
+                }
+                gate.open();
+            });
+            drop(tree);
+            assert!(Arc::try_unwrap(data).is_ok(), "a thread has it still, {passing} chunks on");
+        });
+    }
+}

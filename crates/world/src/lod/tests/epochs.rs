@@ -1,0 +1,105 @@
+//! What is being made while something else is edited or saved is kept; how often it is made is
+//! counted.
+
+use std::sync::{Mutex, Weak};
+
+use super::*;
+
+type Hook = Box<dyn Fn(&LodData) + Send>;
+
+/// Counts what is made. While the chunk at `during` is, `hook` is called, once.
+struct Counting {
+    below: GeneratedWorld,
+    makes: Arc<Mutex<HashMap<ChunkPos, u32>>>,
+    data: Weak<LodData>,
+    during: ChunkPos,
+    hook: Mutex<Option<Hook>>,
+}
+
+impl Source for Counting {
+    fn name(&self) -> &str {
+        self.below.name()
+    }
+    fn materials(&self) -> &MaterialTable {
+        self.below.materials()
+    }
+    fn chunk_positions(&self) -> Vec<ChunkPos> {
+        self.below.chunk_positions()
+    }
+    fn chunk(&self, position: ChunkPos) -> Result<Chunk, WorldError> {
+        *self.makes.lock().unwrap().entry(position).or_default() += 1;
+        let made = self.below.chunk(position);
+        // Not locked while it is called: it may ask for this chunk.
+        let hook = (position == self.during).then(|| self.hook.lock().unwrap().take());
+        if let Some(hook) = hook.flatten() {
+            hook(&self.data.upgrade().unwrap());
+        }
+        made
+    }
+}
+
+/// Chunks of land, far from each other.
+const HERE: ChunkPos = ChunkPos::new(1, 1, 1);
+const THERE: ChunkPos = ChunkPos::new(6, 1, 6);
+
+/// How often each chunk below the node over `HERE` is made when the node is asked for, twice,
+/// while `hook` is called; and the node.
+fn makes_during(hook: impl Fn(&LodData) + Send + 'static) -> (Vec<u32>, Chunk) {
+    let makes = Arc::new(Mutex::new(HashMap::new()));
+    let data = Arc::new_cyclic(|data| {
+        let (below, data) = (*generated([8, 4, 8]), data.clone());
+        let hook: Mutex<Option<Hook>> = Mutex::new(Some(Box::new(hook)));
+        let makes = Arc::clone(&makes);
+        let source = Counting { below, makes, data, during: HERE, hook };
+        LodData::new(Box::new(source), 64 << 20)
+    });
+    let node = NodePos::from(HERE).parent();
+    let first = data.chunk(node);
+    assert_eq!(data.chunk(node), first);
+    let makes = makes.lock().unwrap();
+    let below = node.children().unwrap();
+    (below.iter().filter_map(|child| makes.get(&child.chunk).copied()).collect(), first)
+}
+
+fn dig(data: &LodData, chunk: ChunkPos) {
+    let origin = chunk.origin(Chunk::SIDE);
+    let voxels = (0..32 * 32 * 32).map(|n| {
+        let at = VoxelPos::new(origin.x + n % 32, origin.y + n / 32 % 32, origin.z + n / 1_024);
+        (at, Material::AIR)
+    });
+    assert!(data.set(voxels).count > 0);
+}
+
+fn save(data: &LodData) {
+    let unsaved = data.unsaved();
+    assert!(!unsaved.chunks.is_empty());
+    data.saved(&unsaved);
+}
+
+#[test]
+fn what_is_edited_or_saved_elsewhere_is_not_waited_for() {
+    let (calm, expected) = makes_during(|_| {});
+    assert_eq!(calm, vec![1; calm.len()]);
+    assert!(calm.len() > 4);
+    let edits: [fn(&LodData); 2] = [
+        |data| dig(data, THERE),
+        |data| {
+            dig(data, THERE);
+            save(data);
+        },
+    ];
+    for edit in edits {
+        let (makes, found) = makes_during(edit);
+        assert_eq!(makes, calm);
+        assert!(found == expected);
+    }
+}
+
+#[test]
+fn what_is_edited_meanwhile_is_made_anew() {
+    let (calm, before) = makes_during(|_| {});
+    let (makes, after) = makes_during(|data| dig(data, HERE));
+    assert!(before != after, "the edit is not in it");
+    // Nothing beside it is made again.
+    assert_eq!(makes.iter().filter(|count| **count > 1).count(), 1, "{makes:?}, not {calm:?}");
+}

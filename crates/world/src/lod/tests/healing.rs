@@ -1,0 +1,160 @@
+//! A source that fails for a while.
+
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+
+use super::steps::is_shown_as_it_is;
+use super::*;
+
+/// A chunk of it cannot be read until it is well.
+struct Failing {
+    world: Box<Derived>,
+    chunk: ChunkPos,
+    is_well: Arc<AtomicBool>,
+    /// How often it was asked for that.
+    asked: Arc<AtomicU32>,
+}
+
+impl Source for Failing {
+    fn name(&self) -> &str {
+        "failing"
+    }
+    fn materials(&self) -> &MaterialTable {
+        self.world.materials()
+    }
+    fn chunk_positions(&self) -> Vec<ChunkPos> {
+        self.world.chunk_positions()
+    }
+    fn chunk(&self, position: ChunkPos) -> Result<Chunk, WorldError> {
+        if position == self.chunk {
+            self.asked.fetch_add(1, Ordering::Relaxed);
+        }
+        if position == self.chunk && !self.is_well.load(Ordering::Relaxed) {
+            return Err(WorldError::NoThreads { count: 0, problem: "not well".into() });
+        }
+        self.world.chunk(position)
+    }
+}
+
+const SIZE: [u32; 3] = [8, 4, 8];
+
+/// The world without `chunk`, and what makes it well.
+fn failing(chunk: ChunkPos) -> (Box<Failing>, Arc<AtomicBool>) {
+    let is_well = Arc::new(AtomicBool::new(false));
+    let world = derived(SIZE);
+    let source = Failing { world, chunk, is_well: Arc::clone(&is_well), asked: Arc::default() };
+    (Box::new(source), is_well)
+}
+
+/// A skirt that was made while what lies beyond could not be read is made anew with the rest of
+/// its mesh: by an edit that does not touch it.
+#[test]
+fn skirts_heal_when_the_source_is_well() {
+    let near = eye([20.0, 50.0, 20.0], 150.0);
+    let (mut whole, mut screen) = (tree(derived(SIZE), unhurried()), Screen::default());
+    settle(&mut whole, &near, &mut screen);
+    let is_fine = |(node, _): &&(NodePos, Face)| node.level == 0;
+    let skirts = screen.skirts.iter().filter(|(_, quads)| !quads.is_empty());
+    let skirts = skirts.map(|(skirt, _)| skirt).filter(is_fine);
+    let &(node, face) = skirts.min_by_key(|(node, face)| (*node, face.index())).unwrap();
+
+    let (source, is_well) = failing(node.offset(face.normal()).unwrap().chunk);
+    let (mut tree, mut screen) = (tree(source, unhurried()), Screen::default());
+    settle(&mut tree, &near, &mut screen);
+    assert!(screen.bodies.contains_key(&node));
+    assert!(screen.skirts.get(&(node, face)).is_none_or(Vec::is_empty));
+
+    is_well.store(true, Ordering::Relaxed);
+    let [x, y, z] = [node.chunk.x, node.chunk.y, node.chunk.z].map(|c| c * 32 + 16);
+    let middle = VoxelPos::new(x, y, z);
+    let other = Material(if tree.data().get(middle).is_air() { 1 } else { 0 });
+    assert_eq!(tree.set([(middle, other)], &mut screen), Ok(1));
+    let healed = node_mesh::NodeMesher::default().mesh(tree.data(), node);
+    assert!(!healed.skirt(face).opaque.is_empty());
+    assert_eq!(screen.skirts[&(node, face)], healed.skirt(face).opaque.quads());
+}
+
+/// Larger voxels of which some smaller ones could not be read are made again, at every level,
+/// after a while.
+#[test]
+fn what_lacks_a_part_is_not_remembered_for_long() {
+    let chunk = ChunkPos::new(3, 0, 3);
+    let (source, is_well) = failing(chunk);
+    let data = LodData::new(source, 64 << 20);
+    assert!(data.top_level() >= 2);
+    let root = NodePos::from(chunk).ancestor(data.top_level());
+    let whole = LodData::new(derived(SIZE), 64 << 20).chunk(root);
+    let is_whole = || data.chunk(root).iter().eq(whole.iter());
+    assert!(!is_whole(), "nothing is missed");
+    is_well.store(true, Ordering::Relaxed);
+    assert!(!is_whole(), "it is left alone for a while");
+    data.clock.pass(LodData::RETRY_AFTER);
+    assert!(is_whole());
+}
+
+/// However often it is looked at, what fails is asked for once in a while; an edit asks at once.
+#[test]
+fn what_fails_is_not_asked_for_again_and_again() {
+    let chunk = ChunkPos::new(3, 0, 3);
+    let (source, _) = failing(chunk);
+    let asked = Arc::clone(&source.asked);
+    let data = LodData::new(source, 64 << 20);
+    let look = || {
+        for level in 0..=data.top_level() {
+            drop(data.chunk(NodePos::from(chunk).ancestor(level)));
+        }
+    };
+    for round in 1..4 {
+        (0..20).for_each(|_| look());
+        assert_eq!(asked.load(Ordering::Relaxed), round);
+        data.clock.pass(LodData::RETRY_AFTER);
+    }
+    look();
+    let before = asked.load(Ordering::Relaxed);
+    data.set([(VoxelPos::new(1, 1, 1), Material(2))]);
+    look();
+    assert_eq!(asked.load(Ordering::Relaxed), before + 1);
+    assert_eq!(data.faults().len(), 1);
+}
+
+/// Settles, and waits for what is tried again.
+fn mend(tree: &mut LodTree, eye: &LodCamera, screen: &mut Screen) {
+    settle(tree, eye, screen);
+    while tree.is_mending() {
+        tree.wait(Duration::ZERO);
+        settle(tree, eye, screen);
+    }
+}
+
+/// What is shown heals by itself, fine and coarse, when it can be read again; until then it is
+/// tried now and then, and all is settled between.
+#[test]
+fn what_is_shown_heals_by_itself() {
+    for near in [eye([20.0, 50.0, 20.0], 150.0), eye([128.0, 60.0, 1e4], 120.0)] {
+        let (mut whole, mut expected) = (tree(derived(SIZE), unhurried()), Screen::default());
+        settle(&mut whole, &near, &mut expected);
+        let (source, is_well) = failing(ChunkPos::new(1, 1, 1));
+        let asked = Arc::clone(&source.asked);
+        let (mut tree, mut screen) = (tree(source, unhurried()), Screen::default());
+        settle(&mut tree, &near, &mut screen);
+        assert!(screen.bodies != expected.bodies && tree.is_broken());
+        for _ in 0..3 {
+            let before = asked.load(Ordering::Relaxed);
+            for _ in 0..50 {
+                tree.update(&near, &mut screen).unwrap();
+                assert!(tree.is_settled(), "nothing can be done");
+            }
+            assert_eq!(asked.load(Ordering::Relaxed), before);
+            tree.data().clock.pass(LodData::RETRY_AFTER);
+            mend(&mut tree, &near, &mut screen);
+            assert!(asked.load(Ordering::Relaxed) > before && screen.bodies != expected.bodies);
+        }
+        is_well.store(true, Ordering::Relaxed);
+        tree.data().clock.pass(LodData::RETRY_AFTER);
+        mend(&mut tree, &near, &mut screen);
+        assert!(screen.bodies == expected.bodies);
+        is_shown_as_it_is(&tree, &screen);
+        tree.data().clock.pass(LodData::RETRY_AFTER);
+        tree.update(&near, &mut screen).unwrap();
+        assert!(!tree.is_broken());
+    }
+}

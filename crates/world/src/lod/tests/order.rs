@@ -1,0 +1,161 @@
+//! What comes first, and how much may wait.
+
+use super::*;
+
+/// Refuses what is beyond its room, and notes in which order nodes came.
+#[derive(Default)]
+pub(super) struct Noted {
+    pub(super) screen: Screen,
+    pub(super) came: Vec<NodePos>,
+}
+
+impl NodeSink for Noted {
+    type Error = Full;
+
+    fn set_body(&mut self, node: NodePos, mesh: Option<&ChunkMesh>) -> Result<(), Full> {
+        self.screen.set_body(node, mesh)?;
+        if mesh.is_some() {
+            self.came.push(node);
+        }
+        Ok(())
+    }
+
+    fn set_skirt(
+        &mut self,
+        node: NodePos,
+        face: Face,
+        skirt: Option<&ChunkMesh>,
+    ) -> Result<(), Full> {
+        self.screen.set_skirt(node, face, skirt)
+    }
+}
+
+fn make_all(tree: &mut LodTree) {
+    // More than are ever wanted at a time here.
+    (0..2_000).for_each(|_| tree.wait(Duration::ZERO));
+}
+
+/// Nodes that should be split, and how much that is needed.
+fn coarse(tree: &LodTree, eye: &LodCamera) -> HashMap<NodePos, f64> {
+    let is_coarse = |node: &NodePos| {
+        let is_large = eye.voxel_pixels(*node) > tree.config().max_voxel_pixels;
+        let is_air = tree.data().chunk(*node).is_empty() && tree.data().is_air_below(*node);
+        is_large && node.level > 0 && !is_air
+    };
+    tree.shown().filter(is_coarse).map(|node| (node, tree::priority(node, eye))).collect()
+}
+
+/// Where all meshes are there, a small budget goes to what is largest in the picture.
+#[test]
+fn the_most_needed_comes_first() {
+    let mut tree = tree(generated([16, 4, 16]), unhurried());
+    let mut noted = Noted::default();
+    settle(&mut tree, &eye([-1e5, 200.0, -1e5], 10.0), &mut noted.screen);
+    tree.set_config(LodConfig { frame_bytes: 0, ..unhurried() });
+    let near = eye([250.0, 60.0, 250.0], 150.0);
+    let mut looked_at: HashSet<NodePos> = tree.shown().collect();
+    tree.update(&near, &mut noted).unwrap();
+    let mut steps = 0;
+    while !tree.is_settled() {
+        make_all(&mut tree);
+        // What the last update has shown is looked at by the next: nothing is made for it yet.
+        let mut coarse = coarse(&tree, &near);
+        coarse.retain(|node, _| looked_at.contains(node));
+        looked_at = tree.shown().collect();
+        noted.came.clear();
+        tree.update(&near, &mut noted).unwrap();
+        if let Some(first) = noted.came.first() {
+            // One change an update; a split shows at most eight.
+            assert!(noted.came.len() <= 8, "{:?}", noted.came);
+            let most = coarse.values().copied().fold(0.0, f64::max);
+            assert_eq!(coarse[&first.parent()], most, "{first:?} came before a larger one");
+            steps += 1;
+        }
+    }
+    assert!(steps > 30, "{steps}");
+}
+
+/// A split that is refused costs no mesh: when there is room, it is shown without anything
+/// being made again.
+#[test]
+fn a_refused_split_keeps_its_meshes() {
+    let mut tree = tree(generated([16, 4, 16]), unhurried());
+    let mut screen = Screen::default();
+    settle(&mut tree, &eye([250.0, 1_500.0, 250.0], 150.0), &mut screen);
+    let near = eye([250.0, 100.0, 250.0], 150.0);
+    assert!(tree.update(&near, &mut screen).is_ok());
+    make_all(&mut tree);
+    let before: HashSet<NodePos> = tree.shown().collect();
+    screen.room = Some(screen.len() + 10);
+    assert_eq!(tree.update(&near, &mut screen), Err(Full));
+    let waiting = tree.waiting_bytes();
+    assert!(waiting > 0);
+    for _ in 0..5 {
+        assert_eq!(tree.update(&near, &mut screen), Err(Full));
+        assert_eq!(tree.waiting_bytes(), waiting);
+        assert!(tree.shown().all(|node| before.contains(&node)));
+    }
+    screen.room = None;
+    tree.update(&near, &mut screen).unwrap();
+    assert!(tree.shown().filter(|node| !before.contains(node)).count() >= 8);
+    assert_eq!(tree.waiting_bytes(), 0);
+    check(&tree, &screen, 1);
+}
+
+/// Where there is no room for what two places take together, what one leaves is what the other
+/// takes.
+#[test]
+fn what_a_merge_frees_is_used() {
+    let mut tree = tree(generated([16, 4, 16]), unhurried());
+    let mut screen = Screen::default();
+    let [here, there] = [[60.0, 60.0, 60.0], [450.0, 60.0, 450.0]].map(|at| eye(at, 120.0));
+    let (mut most, mut both) = (0, HashMap::new());
+    for at in [&there, &here] {
+        settle(&mut tree, at, &mut screen);
+        most = most.max(screen.len());
+        both.extend(screen.bodies.clone());
+    }
+    let room = most + most / 4;
+    screen.room = Some(room);
+    let together: usize = both.values().map(Vec::len).sum();
+    assert!(together > room, "{together} quads have room");
+    let mut refused = 0;
+    for _ in 0..20_000 {
+        refused += u32::from(tree.update(&there, &mut screen).is_err());
+        check(&tree, &screen, usize::MAX);
+        assert!(screen.len() <= room);
+        if tree.is_settled() {
+            assert!(refused > 0, "there was always room");
+            return check(&tree, &screen, 1);
+        }
+        tree.wait(Duration::ZERO);
+    }
+    panic!("never settled");
+}
+
+/// Meshes that nobody takes stay within their bytes, however long the threads are left alone.
+#[test]
+fn what_waits_is_bounded() {
+    let data = Arc::new(LodData::new(generated([16, 4, 16]), 64 << 20));
+    let waiting_bytes = 60_000;
+    let config = LodConfig { threads: 2, waiting_bytes, frame_bytes: 1, ..unhurried() };
+    let mut tree = LodTree::new(data, config).unwrap();
+    let mut screen = Screen::default();
+    let near = eye([250.0, 60.0, 250.0], 200.0);
+    let mut max_waiting = 0;
+    for round in 0..2_000 {
+        tree.update(&near, &mut screen).unwrap();
+        if round % 20 == 0 {
+            tree.wait_for_threads();
+        }
+        tree.wait(Duration::from_millis(1));
+        max_waiting = max_waiting.max(tree.waiting_bytes());
+        if tree.is_settled() {
+            break;
+        }
+    }
+    let largest = screen.bodies.values().map(Vec::len).max().unwrap() * size_of::<Quad>() * 2;
+    // What may always wait: here, with the threads, and what was taken before it was full.
+    assert!(max_waiting <= waiting_bytes + 2 * 11 * largest, "{max_waiting}, {largest} each");
+    assert!(max_waiting > 0 && tree.is_settled());
+}

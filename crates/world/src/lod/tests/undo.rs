@@ -1,0 +1,101 @@
+//! What is taken back is as it was, at every level: also where the source has made larger
+//! voxels of its own, which no vote of smaller ones would give.
+
+use super::saving::{every_node, roller};
+use super::*;
+use crate::{CommitPolicy, Edit, EditedSource, VoxelBox, VoxelShape};
+
+const SIZE: [u32; 3] = [4, 4, 3];
+
+fn any_shape(roll: &mut impl FnMut(u32) -> u32) -> VoxelShape {
+    let [x, y, z] = SIZE.map(|chunks| roll(chunks * 32) as i32);
+    let center = VoxelPos::new(x, y, z);
+    match roll(3) {
+        0 => VoxelShape::voxel(center),
+        1 => VoxelShape::Sphere { center, radius_voxels: 2 + roll(9) },
+        _ => VoxelShape::Box(VoxelBox { min: center, max: VoxelPos::new(x + 9, y + 2, z + 5) }),
+    }
+}
+
+fn chunks(data: &LodData) -> Vec<(NodePos, Chunk)> {
+    every_node(data).into_iter().map(|node| (node, data.chunk(node))).collect()
+}
+
+fn assert_same(found: &[(NodePos, Chunk)], expected: &[(NodePos, Chunk)], when: &str) {
+    assert_eq!(found.len(), expected.len());
+    for ((node, found), (_, expected)) in found.iter().zip(expected) {
+        assert!(found.iter().eq(expected.iter()), "{node:?} {when}");
+    }
+}
+
+#[test]
+fn what_is_taken_back_is_as_it_was_at_every_level() {
+    let data = LodData::new(generated(SIZE), 200_000);
+    let (mut roll, before) = (roller(2), chunks(&data));
+    let is_pure = |(node, chunk): &(NodePos, Chunk)| {
+        let children = node.children().map(|all| all.map(|child| data.chunk(child)));
+        children.is_none_or(|children| {
+            let vote =
+                drystone_voxel::downsample(32, children.each_ref().map(Some), data.materials());
+            vote.is_some_and(|vote| vote.iter().eq(chunk.iter()))
+        })
+    };
+    assert!(!before.iter().all(is_pure), "votes alone would do");
+    let mut edits = Vec::new();
+    for _ in 0..12 {
+        let edit = Edit::fill(&data, &any_shape(&mut roll), Material(roll(4) as u16)).unwrap();
+        data.apply(&edit);
+        edits.push(edit);
+    }
+    assert!(data.edit_count() > 10);
+    edits.iter().rev().for_each(|edit| drop(data.apply(&edit.inverse())));
+    assert_same(&chunks(&data), &before, "after all was taken back");
+}
+
+/// What levels show with and without a cache, before and after it is saved, and when the file
+/// is opened again, is one and the same.
+#[test]
+fn what_is_saved_shows_as_it_did() {
+    let name = format!("drystone-undo-{}.drystone", std::process::id());
+    let path = std::env::temp_dir().join(name);
+    let _ = std::fs::remove_file(&path);
+    let open = || {
+        let edited = EditedSource::open(generated(SIZE), &path, CommitPolicy::default()).unwrap();
+        LodData::new(Box::new(edited), 0)
+    };
+    let data = open();
+    let (mut roll, before) = (roller(8), chunks(&data));
+    let mut edits = Vec::new();
+    let save = || {
+        let unsaved = data.unsaved();
+        data.source().edit_store().unwrap().put_edited(unsaved.chunks.clone()).unwrap();
+        data.saved(&unsaved);
+        assert_eq!((data.edit_count(), data.edited_bytes()), (0, 0));
+    };
+    for round in 0..8 {
+        let edit = Edit::fill(&data, &any_shape(&mut roll), Material(roll(4) as u16)).unwrap();
+        data.apply(&edit);
+        edits.push(edit);
+        assert_eq!(data.edited_bytes(), data.counted_edited_bytes());
+        if round % 2 == 1 {
+            let shown = chunks(&data);
+            save();
+            assert_same(&chunks(&data), &shown, "after it was saved");
+        }
+    }
+    for (round, edit) in edits.iter().rev().enumerate() {
+        data.apply(&edit.inverse());
+        if round % 3 == 1 {
+            let shown = chunks(&data);
+            save();
+            assert_same(&chunks(&data), &shown, "after less of it was saved");
+        }
+    }
+    assert_same(&chunks(&data), &before, "after all was taken back");
+    save();
+    assert_same(&chunks(&data), &before, "after that was saved");
+    data.source().edit_store().unwrap().flush().unwrap();
+    drop(data);
+    assert_same(&chunks(&open()), &before, "opened again");
+    std::fs::remove_file(path).unwrap();
+}

@@ -1,0 +1,117 @@
+use drystone_voxel::ChunkMesh;
+use hashbrown::HashMap;
+
+#[cfg(test)]
+use super::LodTree;
+use crate::NodePos;
+
+/// Bodies of nodes that were edited lately: as they are shown, whole, so that the next edit of
+/// them makes only layers anew.
+///
+/// In at most so many bytes, in two generations as [`Cache`](crate::lod::Cache): what is put
+/// in is young; when the young ones take half of the bytes, the old ones go and these
+/// become the old ones.
+pub(super) struct Bodies {
+    limit_bytes: usize,
+    young: HashMap<NodePos, ChunkMesh>,
+    young_bytes: usize,
+    old: HashMap<NodePos, ChunkMesh>,
+}
+
+impl Bodies {
+    pub(super) fn new(limit_bytes: usize) -> Self {
+        Self { limit_bytes, young: HashMap::new(), young_bytes: 0, old: HashMap::new() }
+    }
+
+    /// From now on in so many bytes.
+    pub(super) fn set_limit(&mut self, limit_bytes: usize) {
+        if limit_bytes < self.limit_bytes {
+            self.clear();
+        }
+        self.limit_bytes = limit_bytes;
+    }
+
+    pub(super) fn clear(&mut self) {
+        *self = Self::new(self.limit_bytes);
+    }
+
+    /// Keeps the body of a node, which has none here.
+    pub(super) fn insert(&mut self, node: NodePos, body: ChunkMesh) {
+        let bytes = size_bytes(&body);
+        if self.young_bytes + bytes > self.limit_bytes / 2 {
+            self.old = std::mem::take(&mut self.young);
+            self.young_bytes = 0;
+        }
+        if bytes <= self.limit_bytes / 2 {
+            self.young_bytes += bytes;
+            self.young.insert(node, body);
+        }
+    }
+
+    /// Takes the body of a node out: what there is of it now is another, or nobody knows.
+    pub(super) fn take(&mut self, node: NodePos) -> Option<ChunkMesh> {
+        if let Some(body) = self.young.remove(&node) {
+            self.young_bytes -= size_bytes(&body);
+            return Some(body);
+        }
+        self.old.remove(&node)
+    }
+}
+
+#[cfg(test)]
+impl LodTree {
+    /// Whether the next edit of a node makes its body anew by layers.
+    pub(in crate::lod) fn keeps_body(&self, node: NodePos) -> bool {
+        let Bodies { young, old, .. } = &self.bodies;
+        young.contains_key(&node) || old.contains_key(&node)
+    }
+}
+
+fn size_bytes(body: &ChunkMesh) -> usize {
+    // A table of entries is up to half empty.
+    body.len() * size_of::<drystone_mesh::Quad>() + 2 * size_of::<(NodePos, ChunkMesh)>()
+}
+
+#[cfg(test)]
+mod tests {
+    use drystone_mesh::{Face, Quad, QuadSink};
+    use drystone_voxel::ChunkPos;
+
+    use super::*;
+
+    fn node(x: i32) -> NodePos {
+        NodePos::from(ChunkPos::new(x, 0, 0))
+    }
+
+    fn body(quads: usize) -> ChunkMesh {
+        let mut body = ChunkMesh::new();
+        (0..quads).for_each(|_| body.opaque.push(Quad::new([0; 3], [1; 2], Face::NegX, 1)));
+        body
+    }
+
+    #[test]
+    fn what_is_edited_stays_and_the_limit_holds() {
+        const LIMIT_BYTES: usize = 4 << 20;
+        let mut bodies = Bodies::new(LIMIT_BYTES);
+        for i in 1..5_000 {
+            bodies.insert(node(i), body(1_000));
+            let all = bodies.young.values().chain(bodies.old.values());
+            assert!(all.map(size_bytes).sum::<usize>() <= LIMIT_BYTES);
+            if let Some(kept) = bodies.take(node(0)) {
+                assert_eq!(kept.len(), 7);
+            } else {
+                assert_eq!(i, 1);
+            }
+            bodies.insert(node(0), body(7));
+        }
+        assert!(bodies.take(node(4_999)).is_some() && bodies.take(node(4_999)).is_none());
+        assert!(bodies.take(node(1)).is_none() && bodies.old.len() > 100);
+        // One that is too large is not kept, and is in nobody's way for long.
+        bodies.insert(node(9_999), body(1 << 20));
+        assert!(bodies.take(node(9_999)).is_none());
+        bodies.insert(node(0), body(7));
+        bodies.set_limit(0);
+        bodies.insert(node(1), body(7));
+        assert!(bodies.take(node(0)).is_none() && bodies.take(node(1)).is_none());
+    }
+}

@@ -1,0 +1,300 @@
+use drystone_mesh::{Face, FaceSet};
+use web_time::Instant;
+
+use super::places::{Place, State};
+use super::{LodTree, NodeSink, Shown};
+use crate::NodePos;
+use crate::lod::NodeMesh;
+
+/// What can be done now to what is shown: all meshes that it needs are there.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Change {
+    pub(super) node: NodePos,
+    pub(super) kind: Kind,
+    /// How much it is wanted.
+    pub(super) priority: f64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// Show a root, where nothing was.
+    Show,
+    /// Show the children in the node's place.
+    Split,
+    /// Show the node in the place of all below it.
+    Merge,
+}
+
+/// The part of an update's budget that goes to what is needed most. Of the rest, merges come
+/// first: they are never needed much, but what they free is.
+const NEEDED_SHARE: f64 = 0.75;
+
+impl LodTree {
+    /// Does what was found to be possible, the most needed first, within the budget.
+    ///
+    /// What the sink refuses is tried once more if something has made room after it.
+    pub(super) fn apply_changes<S: NodeSink>(&mut self, sink: &mut S) -> Result<(), S::Error> {
+        // However long it took to find them, half of the time is theirs.
+        let gone = self.spent.start.elapsed().min(self.config.frame_time / 2);
+        self.spent.start = Instant::now().checked_sub(gone).unwrap_or(self.spent.start);
+        let mut changes = std::mem::take(&mut self.changes);
+        changes.sort_unstable_by(|a, b| b.priority.total_cmp(&a.priority));
+        let mut refused = Vec::new();
+        let mut next = 0;
+        while next < changes.len() && self.has_budget(NEEDED_SHARE) {
+            self.apply(changes[next], sink, &mut refused);
+            next += 1;
+        }
+        let rest = &mut changes[next..];
+        rest.sort_by(|a, b| {
+            let by_kind = (a.kind != Kind::Merge).cmp(&(b.kind != Kind::Merge));
+            let few_first = a.priority.total_cmp(&b.priority);
+            by_kind.then(if a.kind == Kind::Merge { few_first } else { few_first.reverse() })
+        });
+        for &change in rest.iter() {
+            if !self.has_budget(1.0) {
+                break;
+            }
+            self.apply(change, sink, &mut refused);
+        }
+        self.changes = changes;
+        self.changes.clear();
+        self.retry(refused, sink)
+    }
+
+    /// Tries again what was refused before the last change that made room.
+    fn retry<S: NodeSink>(
+        &mut self,
+        refused: Vec<Refused<S::Error>>,
+        sink: &mut S,
+    ) -> Result<(), S::Error> {
+        let mut all = Ok(());
+        for Refused { change, error, merge_count } in refused {
+            let again = if merge_count < self.spent.merge_count {
+                self.apply_one(change, sink)
+            } else {
+                Err(error)
+            };
+            all = all.and(again);
+        }
+        all
+    }
+
+    fn apply<S: NodeSink>(
+        &mut self,
+        change: Change,
+        sink: &mut S,
+        refused: &mut Vec<Refused<S::Error>>,
+    ) {
+        if let Err(error) = self.apply_one(change, sink) {
+            refused.push(Refused { change, error, merge_count: self.spent.merge_count });
+        }
+    }
+
+    fn apply_one<S: NodeSink>(&mut self, change: Change, sink: &mut S) -> Result<(), S::Error> {
+        if change.kind == Kind::Split && self.are_splits_held {
+            return Ok(());
+        }
+        self.spent.change_count += 1;
+        match change.kind {
+            Kind::Show => {
+                let shown = self.show_root(change.node, sink);
+                self.spent.is_root_refused |= shown.is_err();
+                shown
+            }
+            Kind::Split => self.split(change.node, sink),
+            Kind::Merge => self.merge(change.node, sink),
+        }
+    }
+
+    /// Whether this part of the budget is left, or nothing was done yet.
+    fn has_budget(&mut self, share: f64) -> bool {
+        let is_left = (self.spent.bytes as f64) < self.config.frame_bytes as f64 * share
+            && self.spent.start.elapsed().as_secs_f64()
+                < self.config.frame_time.as_secs_f64() * share
+            || self.spent.change_count == 0;
+        self.spent.has_more |= !is_left;
+        is_left
+    }
+
+    /// Puts the children in the node's place: all, or, where the sink refuses one, none.
+    fn split<S: NodeSink>(&mut self, node: NodePos, sink: &mut S) -> Result<(), S::Error> {
+        let children: Vec<NodePos> = self.data.children(node).collect();
+        let bodies = children.iter().filter_map(|child| self.ready.get(child));
+        let quads: u64 = bodies.map(|ready| ready.mesh.body.len() as u64).sum();
+        let shown = self.shown.get(&node).map_or(0, |shown| u64::from(shown.quads));
+        sink.check_limit(quads.saturating_sub(shown))?;
+        for (i, child) in children.iter().enumerate() {
+            let Some(ready) = self.ready.get(child) else { continue };
+            if let Err(error) = sink.set_body(*child, Some(&ready.mesh.body)) {
+                // What is not taken back now is later; why it came to that is told. Even of the
+                // one that was refused a part may be there.
+                for shown in &children[..=i] {
+                    drop(self.take_off(*shown, Stuck::BODY, sink));
+                }
+                return Err(error);
+            }
+        }
+        for child in children {
+            self.note_shown(child);
+        }
+        let hidden = self.hide(node, sink);
+        self.put_split(node);
+        hidden
+    }
+
+    /// Puts the node in the place of all below it, which are hidden after the sink has accepted
+    /// its mesh: ranges that are freed may be in use until frames complete, so a mesh that was
+    /// refused before they were freed may be refused after that, too.
+    ///
+    /// If the sink refuses the mesh, everything below the node stays shown. From then on, merges
+    /// below the node are tried as well: each frees memory, and may need less.
+    fn merge<S: NodeSink>(&mut self, node: NodePos, sink: &mut S) -> Result<(), S::Error> {
+        // A merge above it may have come first.
+        let is_split =
+            matches!(self.places.get(node), Some(Place { state: State::Split { .. }, .. }));
+        if !is_split || !self.ready.contains_key(&node) {
+            return Ok(());
+        }
+        if let Err(error) = self.show(node, sink) {
+            self.note_refused_merge(node);
+            return Err(error);
+        }
+        self.spent.merge_count += 1;
+        self.hide_below(node, sink)
+    }
+
+    pub(super) fn hide_below<S: NodeSink>(
+        &mut self,
+        node: NodePos,
+        sink: &mut S,
+    ) -> Result<(), S::Error> {
+        let mut hidden = Ok(());
+        let mut inner = vec![node];
+        while let Some(node) = inner.pop() {
+            for child in self.data.children(node) {
+                if let Some(Place { state: State::Split { .. }, .. }) = self.places.get(child) {
+                    self.places.remove(child);
+                    inner.push(child);
+                } else {
+                    hidden = hidden.and(self.hide(child, sink));
+                }
+            }
+        }
+        hidden
+    }
+
+    /// Shows the mesh of a root where nothing is shown, if the sink's limit allows it.
+    fn show_root<S: NodeSink>(&mut self, root: NodePos, sink: &mut S) -> Result<(), S::Error> {
+        let quads = self.ready.get(&root).map_or(0, |ready| ready.mesh.body.len() as u64);
+        sink.check_limit(quads)?;
+        self.show(root, sink)
+    }
+
+    /// Shows a mesh that is ready; it is ready still if that fails.
+    fn show<S: NodeSink>(&mut self, node: NodePos, sink: &mut S) -> Result<(), S::Error> {
+        if let Some(ready) = self.ready.get(&node) {
+            if let Err(error) = sink.set_body(node, Some(&ready.mesh.body)) {
+                // A part of it may be there.
+                drop(self.take_off(node, Stuck::BODY, sink));
+                return Err(error);
+            }
+            self.note_shown(node);
+        }
+        Ok(())
+    }
+
+    /// The sink has the body of this node now.
+    fn note_shown(&mut self, node: NodePos) {
+        let Some(ready) = self.take_ready(node) else { return };
+        self.touched.push(node);
+        self.disturb(node);
+        self.note_broken(&ready.mesh);
+        self.spent.bytes += ready.bytes;
+        // What has just come may be too coarse: the next update looks.
+        self.spent.has_more = true;
+        let NodeMesh { body, is_air, skirts: made } = ready.mesh;
+        let quads = body.len() as u32;
+        if let Some(left) = self.stuck.get_mut(&node) {
+            left.has_body = false;
+        }
+        self.put_shown(node, is_air);
+        self.count_shown(node, 1);
+        self.shown.insert(node, Shown { made, quads, skirts: FaceSet::EMPTY });
+    }
+
+    fn hide<S: NodeSink>(&mut self, node: NodePos, sink: &mut S) -> Result<(), S::Error> {
+        let Some(shown) = self.shown.remove(&node) else { return Ok(()) };
+        self.places.remove(node);
+        self.bodies.take(node);
+        self.count_shown(node, -1);
+        self.touched.push(node);
+        self.disturb(node);
+        self.swaps.iter_mut().for_each(|swap| swap.remove(node));
+        self.take_off(node, Stuck { has_body: true, skirts: shown.skirts }, sink)
+    }
+
+    /// Takes away what the sink still has of a node. What it refuses to is tried again with the
+    /// next update.
+    pub(super) fn take_off<S: NodeSink>(
+        &mut self,
+        node: NodePos,
+        mut left: Stuck,
+        sink: &mut S,
+    ) -> Result<(), S::Error> {
+        if let Some(older) = self.stuck.remove(&node) {
+            left.has_body |= older.has_body;
+            left.skirts = FaceSet::from_bits(left.skirts.bits() | older.skirts.bits());
+        }
+        let mut all = Ok(());
+        let skirts = left.skirts;
+        for face in Face::ALL.into_iter().filter(|&face| skirts.contains(face)) {
+            match sink.set_skirt(node, face, None) {
+                Ok(()) => left.skirts = toggled(left.skirts, face),
+                Err(error) => all = all.and(Err(error)),
+            }
+        }
+        if left.has_body {
+            match sink.set_body(node, None) {
+                Ok(()) => left.has_body = false,
+                Err(error) => all = all.and(Err(error)),
+            }
+        }
+        if all.is_err() {
+            self.stuck.insert(node, left);
+        }
+        all
+    }
+
+    /// Takes away what the sink has refused to.
+    pub(super) fn take_off_stuck<S: NodeSink>(&mut self, sink: &mut S) -> Result<(), S::Error> {
+        let mut all = Ok(());
+        for (node, left) in std::mem::take(&mut self.stuck) {
+            all = all.and(self.take_off(node, left, sink));
+        }
+        all
+    }
+}
+
+/// What the sink has of a node that is not shown any more: it has refused to take it away.
+#[derive(Clone, Copy)]
+pub(super) struct Stuck {
+    pub(super) has_body: bool,
+    pub(super) skirts: FaceSet,
+}
+
+impl Stuck {
+    const BODY: Self = Self { has_body: true, skirts: FaceSet::EMPTY };
+}
+
+/// The set with a face more, or less if it is there.
+pub(super) const fn toggled(faces: FaceSet, face: Face) -> FaceSet {
+    FaceSet::from_bits(faces.bits() ^ FaceSet::EMPTY.with(face).bits())
+}
+
+/// A change that the sink has refused when so many merges were done.
+struct Refused<E> {
+    change: Change,
+    error: E,
+    merge_count: u32,
+}
