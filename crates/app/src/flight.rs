@@ -85,7 +85,7 @@ pub struct Stride {
 /// let (mut flight, mut camera) = (Flight::new(80.0), Camera::default());
 /// flight.key(FlightKey::Forward, true);
 /// flight.step(&mut camera, Duration::from_millis(50));
-/// assert!((camera.eye.z + 0.5).abs() < 1e-6);
+/// assert!((camera.position.z + 0.5).abs() < 1e-6);
 /// ```
 #[derive(Clone, Debug)]
 pub struct Flight {
@@ -145,7 +145,7 @@ impl Flight {
     /// Moves as if the scene were dragged, by parts of the picture's height.
     pub fn slide(&self, camera: &mut Camera, [x, y]: [f64; 2]) {
         let [right, up, _] = camera.basis().map(Vec3::as_dvec3);
-        camera.eye += (up * y - right * x) * (self.speed * FINGERS_SECONDS);
+        camera.position += (up * y - right * x) * (self.speed * FINGERS_SECONDS);
     }
 
     /// Moves forward by how many times farther from each other two fingers are than before.
@@ -153,7 +153,7 @@ impl Flight {
         let forward = camera.basis()[2].as_dvec3();
         let doublings = factor.log2();
         if doublings.is_finite() {
-            camera.eye += forward * (doublings * self.speed * FINGERS_SECONDS);
+            camera.position += forward * (doublings * self.speed * FINGERS_SECONDS);
         }
     }
 
@@ -169,7 +169,7 @@ impl Flight {
             + forward * self.axis(Key::Forward, Key::Back)
             + Vec3::Y * self.axis(Key::Up, Key::Down);
         let speed = self.speed * if self.is_fast() { FAST } else { 1.0 };
-        camera.eye += DVec3::from(way.normalize_or_zero()) * (speed * Self::seconds(time));
+        camera.position += DVec3::from(way.normalize_or_zero()) * (speed * Self::seconds(time));
     }
 
     /// Turns by the keys held for `time`.
@@ -227,10 +227,10 @@ mod tests {
         let mut camera = Camera::default();
         assert!(flight.key(FlightKey::Forward, true) && flight.is_moving());
         flight.step(&mut camera, Duration::from_millis(50));
-        assert!((camera.eye - DVec3::new(0.0, 0.0, -0.5)).length() < 1e-6);
+        assert!((camera.position - DVec3::new(0.0, 0.0, -0.5)).length() < 1e-6);
         // A long pause is no long jump.
         flight.step(&mut camera, Duration::from_secs(9));
-        assert!((camera.eye.z + 1.5).abs() < 1e-6);
+        assert!((camera.position.z + 1.5).abs() < 1e-6);
         assert!(flight.key(FlightKey::Forward, false) && !flight.is_moving());
         assert!(!flight.key(FlightKey::Forward, false));
     }
@@ -242,10 +242,10 @@ mod tests {
         flight.key(FlightKey::Right, true);
         let mut camera = Camera::default();
         flight.step(&mut camera, Duration::from_millis(100));
-        assert!((camera.eye.x - 4.0).abs() < 1e-5);
+        assert!((camera.position.x - 4.0).abs() < 1e-5);
         flight.release_all();
         flight.step(&mut camera, Duration::from_millis(100));
-        assert!((camera.eye.x - 4.0).abs() < 1e-5);
+        assert!((camera.position.x - 4.0).abs() < 1e-5);
     }
 
     /// Who walks goes where the camera looks, whatever way that is tilted.
@@ -277,15 +277,15 @@ mod tests {
         let (flight, mut camera) = (Flight::new(80.0), Camera::default());
         // To the right and down: what is seen goes there, so the eye goes left and up.
         flight.slide(&mut camera, [0.5, 0.25]);
-        assert!((camera.eye - DVec3::new(-10.0, 5.0, 0.0)).length() < 1e-5, "{}", camera.eye);
-        camera.eye = DVec3::ZERO;
+        assert!((camera.position - DVec3::new(-10.0, 5.0, 0.0)).length() < 1e-5, "{}", camera.position);
+        camera.position = DVec3::ZERO;
         flight.pinch(&mut camera, 2.0);
-        assert!((camera.eye - DVec3::new(0.0, 0.0, -20.0)).length() < 1e-5, "{}", camera.eye);
+        assert!((camera.position - DVec3::new(0.0, 0.0, -20.0)).length() < 1e-5, "{}", camera.position);
         // Fingers on one spot are no way to anywhere.
         for factor in [0.0, f64::NAN, f64::INFINITY, -1.0] {
             flight.pinch(&mut camera, factor);
         }
-        assert!((camera.eye.z + 20.0).abs() < 1e-5);
+        assert!((camera.position.z + 20.0).abs() < 1e-5);
     }
 
     #[test]

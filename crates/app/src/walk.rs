@@ -60,7 +60,7 @@ impl Walk {
     pub fn start(camera: &mut Camera, scene: &dyn EditScene, corners: (DVec3, DVec3)) -> Self {
         let (voxels, materials) = (scene.voxels(), scene.materials());
         let mut near = Near { voxels, materials, bounds: scene.bounds(), last: None };
-        camera.eye = lowered(camera.eye, corners, &mut |at| near.is_solid(at));
+        camera.position = lowered(camera.position, corners, &mut |at| near.is_solid(at));
         Self::default()
     }
 
@@ -86,7 +86,7 @@ impl Walk {
         let (voxels, materials) = (scene.voxels(), scene.materials());
         let mut near = Near { voxels, materials, bounds: scene.bounds(), last: None };
         let (stride, seconds) = (flight.stride(camera), Flight::seconds(time));
-        self.step(&mut camera.eye, stride, seconds, floor, &mut |at| near.is_solid(at));
+        self.step(&mut camera.position, stride, seconds, floor, &mut |at| near.is_solid(at));
     }
 
     /// Moves the eye for `seconds`, not below `floor`, where the world ends.

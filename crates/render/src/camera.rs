@@ -19,7 +19,7 @@ pub enum Projection {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Camera {
     /// The eye, in voxels. Double precision: only differences to it become `f32`.
-    pub eye: DVec3,
+    pub position: DVec3,
     /// Turn about the vertical, in radians: 0 looks along −Z, positive turns left.
     pub yaw: f32,
     /// Tilt, in radians: positive looks up; held within ±90°.
@@ -33,7 +33,7 @@ pub struct Camera {
 impl Default for Camera {
     fn default() -> Self {
         Self {
-            eye: DVec3::ZERO,
+            position: DVec3::ZERO,
             yaw: 0.0,
             pitch: 0.0,
             projection: Projection::Perspective { fov_y: 60f32.to_radians() },
@@ -49,7 +49,7 @@ impl Camera {
 
     /// A perspective camera at `eye` that looks at `target`.
     pub fn look_at(eye: DVec3, target: DVec3) -> Self {
-        let mut camera = Self { eye, ..Self::default() };
+        let mut camera = Self { position: eye, ..Self::default() };
         camera.turn_to(target);
         camera
     }
@@ -71,7 +71,7 @@ impl Camera {
     ) -> Self {
         const MARGIN: f64 = 1.04;
         let middle = (min + max) / 2.0;
-        let mut camera = Self { eye: middle + direction, projection, ..Self::default() };
+        let mut camera = Self { position: middle + direction, projection, ..Self::default() };
         camera.turn_to(middle);
         let [right, up, forward] = camera.basis().map(Vec3::as_dvec3);
         let half = (max - min) / 2.0;
@@ -96,7 +96,7 @@ impl Camera {
                 *height_voxels = height as f32;
             }
         }
-        camera.eye = middle + eye;
+        camera.position = middle + eye;
         let distance = -eye.dot(forward);
         let near = (distance - radius - 1.0).max(distance * 1e-3).max(0.05);
         camera.depth_range = [near as f32, (distance + radius + 1.0) as f32];
@@ -105,7 +105,7 @@ impl Camera {
 
     /// Turns the camera to look at `target`; does nothing when that is where it stands.
     pub fn turn_to(&mut self, target: DVec3) {
-        let to = (target - self.eye).as_vec3();
+        let to = (target - self.position).as_vec3();
         let Some(to) = to.try_normalize() else { return };
         self.pitch = to.y.clamp(-1.0, 1.0).asin();
         // Straight up or down has no heading: keep the one there is.
@@ -125,9 +125,9 @@ impl Camera {
     }
 
     /// The eye as its voxel and the rest, so that differences to voxels are exact.
-    pub fn split_eye(&self) -> ([i32; 3], Vec3) {
-        let voxel = self.eye.floor();
-        (voxel.to_array().map(|c| c as i32), (self.eye - voxel).as_vec3())
+    pub fn split_position(&self) -> ([i32; 3], Vec3) {
+        let voxel = self.position.floor();
+        (voxel.to_array().map(|c| c as i32), (self.position - voxel).as_vec3())
     }
 
     /// From places relative to the eye to clip space, depth 1 at the near plane and 0 at
@@ -215,7 +215,7 @@ mod tests {
                 for bits in 0..8 {
                     let pick = |bit: usize| if bits >> bit & 1 == 0 { min } else { max };
                     let corner = DVec3::new(pick(0).x, pick(1).y, pick(2).z);
-                    let clip = matrix * (corner - camera.eye).as_vec3().extend(1.0);
+                    let clip = matrix * (corner - camera.position).as_vec3().extend(1.0);
                     let ndc = clip / clip.w;
                     assert!(ndc.x.abs() <= 1.0 && ndc.y.abs() <= 1.0, "{ndc}");
                     assert!((0.0..=1.0).contains(&ndc.z), "{ndc}");

@@ -101,7 +101,7 @@ impl Frame {
     pub fn new(camera: &Camera, atmosphere: &Atmosphere, width: u32, height: u32) -> Self {
         let (width, height) = (width.max(1) as f32, height.max(1) as f32);
         let aspect = width / height;
-        let (camera_voxel, camera_fraction) = camera.split_eye();
+        let (camera_voxel, camera_fraction) = camera.split_position();
         let [right, up, forward] = camera.basis();
         let [half_width, half_height] = camera.half_extents(aspect);
         let haze_depth = atmosphere.haze_end - atmosphere.haze_start;

@@ -72,7 +72,7 @@ impl Visibility {
         let rows = camera.clip_from_relative(aspect).transpose();
         let [x, y, z, w] = [rows.x_axis, rows.y_axis, rows.z_axis, rows.w_axis];
         let forward = camera.basis()[2];
-        let (camera_voxel, camera_fraction) = camera.split_eye();
+        let (camera_voxel, camera_fraction) = camera.split_position();
         let towards = |face: &Face| {
             let along = forward[face.axis()];
             if face.is_positive() { along < 0.0 } else { along > 0.0 }
@@ -189,7 +189,7 @@ mod tests {
 
     #[test]
     fn facings_are_dropped_only_when_wholly_behind() {
-        let camera = Camera { eye: DVec3::new(40.0, 16.0, 0.5), ..Camera::default() };
+        let camera = Camera { position: DVec3::new(40.0, 16.0, 0.5), ..Camera::default() };
         let visibility = Visibility::new(&camera, 1.0);
         let seen = visibility.facings(&mesh([0; 3]));
         // East of the box: its +X faces show, its −X faces cannot.
@@ -232,7 +232,7 @@ mod tests {
             let extent = f64::from(mesh.extent);
             let eye = low + DVec3::from_array(within) * extent;
             let eye = if is_whole { eye.floor() } else { eye };
-            let visibility = Visibility::new(&Camera { eye, ..Camera::default() }, 1.0);
+            let visibility = Visibility::new(&Camera { position: eye, ..Camera::default() }, 1.0);
             let facings = visibility.facings(&mesh);
             for face in Face::ALL {
                 let (axis, voxel) = (face.axis(), f64::from(1 << level));
@@ -284,7 +284,7 @@ mod tests {
 
     #[test]
     fn blend_order_is_total_and_farthest_first() {
-        let camera = Camera { eye: DVec3::new(16.0, 16.0, 16.0), ..Camera::default() };
+        let camera = Camera { position: DVec3::new(16.0, 16.0, 16.0), ..Camera::default() };
         let visibility = Visibility::new(&camera, 1.0);
         let key = |origin| visibility.blend_key(&mesh(origin));
         assert!(key([0, 0, 96]) < key([0, 0, 64]));
@@ -298,7 +298,7 @@ mod tests {
     #[test]
     fn orthographic_blend_order_tells_a_voxel_of_depth() {
         let camera = Camera {
-            eye: DVec3::new(0.0, 16.0, 0.0),
+            position: DVec3::new(0.0, 16.0, 0.0),
             pitch: -std::f32::consts::FRAC_PI_2,
             projection: Projection::Orthographic { height_voxels: 100.0 },
             ..Camera::default()

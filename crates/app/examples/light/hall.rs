@@ -293,7 +293,7 @@ impl Pictured {
     /// The hall with what is lit of it.
     pub(crate) fn draw(&mut self, hall: &Hall) -> Result<Image, RenderError> {
         let mut portions = Cut::default();
-        let eye = self.view.camera.eye.as_vec3();
+        let eye = self.view.camera.position.as_vec3();
         for &(polygon, color) in hall.lit() {
             let Ok((normal, place)) = plane_of(&hall.store, polygon) else { continue };
             // What looks away from the eye is hidden; moved nearer, its rim might show.

@@ -79,7 +79,7 @@ impl Framed {
             (_, false) => {}
         }
         if let Some(eye) = eye {
-            camera.eye = eye;
+            camera.position = eye;
         }
         if eye.is_some() || look.is_some() {
             camera.turn_to(target);
@@ -142,7 +142,7 @@ mod tests {
             DVec3::new(side(0) * 300.0, side(1) * 40.0, side(2) * 300.0)
         });
         let inside = |corner: DVec3| {
-            let clip = matrix * (corner - view.camera.eye).as_vec3().extend(1.0);
+            let clip = matrix * (corner - view.camera.position).as_vec3().extend(1.0);
             let ndc = clip / clip.w;
             ndc.x.abs() <= 1.0 && ndc.y.abs() <= 1.0 && (0.0..=1.0).contains(&ndc.z)
         };

@@ -88,7 +88,7 @@ impl Framing {
         let perspective = Projection::Perspective { fov_y: 50f32.to_radians() };
         let camera = self.camera(side, perspective, aspect);
         let (middle, size) = ((self.min + self.max) / 2.0, self.max - self.min);
-        let reach = ((camera.eye - middle).length() + size.length() / 2.0) as f32;
+        let reach = ((camera.position - middle).length() + size.length() / 2.0) as f32;
         let atmosphere = match self.is_landscape {
             true => Atmosphere::default().with_haze(reach * 0.50, reach * 1.25, 0.75),
             false => Atmosphere::default().with_haze(reach * 0.80, reach * 2.5, 0.6),
@@ -141,7 +141,7 @@ pub fn reach(camera: &mut Camera, min: DVec3, max: DVec3) {
     let forward = camera.basis()[2].as_dvec3();
     let depths = (0..8).map(|bits: u32| {
         let pick = |bit: u32| if bits >> bit & 1 == 0 { min } else { max };
-        (DVec3::new(pick(0).x, pick(1).y, pick(2).z) - camera.eye).dot(forward)
+        (DVec3::new(pick(0).x, pick(1).y, pick(2).z) - camera.position).dot(forward)
     });
     let (nearest, farthest) = depths
         .fold((f64::MAX, 0.0), |(near, far), depth| (f64::min(near, depth), f64::max(far, depth)));
@@ -167,7 +167,7 @@ pub fn edge_haze(
     /// Directions in which the edge is looked for, as turns from straight ahead.
     const AHEAD: [f64; 3] = [-0.6, 0.0, 0.6];
     let width = (max - min).x.min((max - min).z);
-    let [x, _, z] = [0, 1, 2].map(|axis| (min[axis]..max[axis]).contains(&camera.eye[axis]));
+    let [x, _, z] = [0, 1, 2].map(|axis| (min[axis]..max[axis]).contains(&camera.position[axis]));
     let is_parallel = matches!(camera.projection, Projection::Orthographic { .. });
     if width < VAST_WIDTH || !x || !z || is_parallel {
         return atmosphere;
@@ -178,7 +178,7 @@ pub fn edge_haze(
         let to_edge = [0, 2].map(|axis| {
             let way = way[axis / 2];
             let end = if way > 0.0 { max[axis] } else { min[axis] };
-            if way == 0.0 { f64::INFINITY } else { (end - camera.eye[axis]) / way }
+            if way == 0.0 { f64::INFINITY } else { (end - camera.position[axis]) / way }
         });
         to_edge[0].min(to_edge[1])
     });
@@ -247,7 +247,7 @@ mod tests {
         for bits in 0..8 {
             let pick = |bit: u32| if bits >> bit & 1 == 0 { min } else { max };
             let corner = DVec3::new(pick(0).x, pick(1).y, pick(2).z);
-            let clip = matrix * (corner - camera.eye).as_vec3().extend(1.0);
+            let clip = matrix * (corner - camera.position).as_vec3().extend(1.0);
             let at = clip.truncate() / clip.w;
             (low, high) = (low.min(at), high.max(at));
         }

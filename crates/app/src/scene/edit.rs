@@ -161,11 +161,11 @@ pub fn ray_through(camera: &Camera, [x, y]: [f64; 2], aspect: f32) -> VoxelRay {
     let (origin, direction): (DVec3, DVec3) = match camera.projection {
         Projection::Perspective { .. } => {
             let half = camera.half_extents(aspect).map(f64::from);
-            (camera.eye, forward + beside(half))
+            (camera.position, forward + beside(half))
         }
         Projection::Orthographic { height_voxels } => {
             let half = f64::from(height_voxels) / 2.0;
-            (camera.eye + beside([half * f64::from(aspect), half]), forward)
+            (camera.position + beside([half * f64::from(aspect), half]), forward)
         }
     };
     VoxelRay { origin: origin.to_array(), direction: direction.to_array() }
@@ -188,7 +188,7 @@ mod tests {
                     for length in [5.0, 70.0] {
                         let place = DVec3::from_array(ray.origin)
                             + DVec3::from_array(ray.direction) * length;
-                        let relative = (place - camera.eye).as_vec3();
+                        let relative = (place - camera.position).as_vec3();
                         let clip = camera.clip_from_relative(aspect) * relative.extend(1.0);
                         let [x, y] = [clip.x / clip.w, clip.y / clip.w].map(f64::from);
                         let error = (x - at[0]).abs().max((y - at[1]).abs());

@@ -362,7 +362,7 @@ pub fn eye_of(view: &View, size: super::Size) -> LodCamera {
         }
     };
     LodCamera {
-        position: camera.eye.to_array(),
+        position: camera.position.to_array(),
         forward: camera.basis()[2].as_dvec3().to_array(),
         cos_half_view: 1.0 / (1.0 + half_x * half_x + half_y * half_y).sqrt(),
         scale,

@@ -142,7 +142,7 @@ impl Viewer {
             Action::Undo => self.step_history(false),
             Action::Redo => self.step_history(true),
             Action::Save => self.save(),
-            Action::Go(eye) => self.view.camera.eye = eye,
+            Action::Go(eye) => self.view.camera.position = eye,
         }
     }
 

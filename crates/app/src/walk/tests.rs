@@ -50,16 +50,16 @@ fn who_falls_comes_to_rest_on_the_ground() {
 
 /// The place where a walk that starts at `eye` comes to rest, and the seconds that this takes.
 fn landing(scene: &dyn EditScene, eye: DVec3, corners: (DVec3, DVec3)) -> (DVec3, f64) {
-    let (mut camera, flight) = (Camera { eye, ..Camera::default() }, Flight::new(100.0));
+    let (mut camera, flight) = (Camera { position: eye, ..Camera::default() }, Flight::new(100.0));
     let mut walk = Walk::start(&mut camera, scene, corners);
     let frame = Duration::from_millis(20);
     for frames in 0..500_u32 {
         walk.travel(&mut camera, &flight, scene, corners.0.y, frame);
         if walk.is_on_ground() {
-            return (camera.eye, f64::from(frames) * frame.as_secs_f64());
+            return (camera.position, f64::from(frames) * frame.as_secs_f64());
         }
     }
-    panic!("still falling from {eye} at {}", camera.eye);
+    panic!("still falling from {eye} at {}", camera.position);
 }
 
 /// A walk that starts anywhere above a scene, or beside it, soon stands in it: on the ground, or

@@ -134,7 +134,7 @@ fn skirts_close_the_seams() {
         let atmosphere = &mut pictured.view.atmosphere;
         (atmosphere.zenith, atmosphere.horizon, atmosphere.ground) = (sky, sky, sky);
         let side = (TILES * TILE) as f64;
-        pictured.view.camera.eye = glam::DVec3::new(0.45, 0.28, 0.56) * side;
+        pictured.view.camera.position = glam::DVec3::new(0.45, 0.28, 0.56) * side;
         pictured.view.camera.turn_to(glam::DVec3::new(0.5, 0.0, 0.45) * side);
         let image = draw(&mut pictured);
         image.rgba().chunks(4).filter(|pixel| pixel[..3] == [255, 0, 255]).count()

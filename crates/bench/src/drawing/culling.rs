@@ -128,7 +128,7 @@ impl Landscape {
                 self.on_ground(middle + radius * DVec3::new(way.z, 0.0, -way.x), way)
             }
         };
-        camera.eye.x += tremble;
+        camera.position.x += tremble;
         scene::reach(&mut camera, min, max);
         View { atmosphere: default_view.atmosphere, ..View::new(camera) }
     }

@@ -70,6 +70,6 @@ impl Drawn {
 /// The view of frame `frame`, by an eye that moves by `tremble_voxels` from each to the next.
 pub(super) fn moved(view: &View, tremble_voxels: f64, frame: u32) -> View {
     let mut view = *view;
-    view.camera.eye.x += tremble_voxels * f64::from(1 + frame % 2);
+    view.camera.position.x += tremble_voxels * f64::from(1 + frame % 2);
     view
 }

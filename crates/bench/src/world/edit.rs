@@ -113,7 +113,7 @@ impl Edits {
     /// that whoever edits is held up, by the call or by a frame until all of it is shown, in CPU
     /// time of this thread; and how long it is until then.
     pub(super) fn fill_round(&mut self) -> Result<Vec<Figure>, String> {
-        let [x, y, z] = self.view.camera.eye.to_array().map(|c| c as i32);
+        let [x, y, z] = self.view.camera.position.to_array().map(|c| c as i32);
         let center = VoxelPos::new(x, y, z);
         let ball = VoxelShape::Sphere { center, radius_voxels: BALL_RADIUS };
         let fills = self.editor.history().undo_count() == 0;

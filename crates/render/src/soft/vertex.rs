@@ -206,7 +206,7 @@ mod tests {
                 })
                 .into();
                 let clip = camera.clip_from_relative(4.0 / 3.0)
-                    * (world - camera.eye).as_vec3().extend(1.0);
+                    * (world - camera.position).as_vec3().extend(1.0);
                 let limit = 1e-3 + 1e-6 * clip.length();
                 assert!((clip - seen).length() < limit, "{level} {face:?} {corner}: {clip} {seen}");
             }

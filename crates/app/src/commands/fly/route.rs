@@ -82,14 +82,14 @@ fn around_target(
         Some(_) => {
             // As far as the first view's eye is from the middle, straight ahead.
             let forward = first.camera.basis()[2].as_dvec3();
-            first.camera.eye + forward * (first.camera.eye - (min + max) / 2.0).length()
+            first.camera.position + forward * (first.camera.position - (min + max) / 2.0).length()
         }
         None => (min + max) / 2.0,
     };
     let turned = |degrees: f64| {
         let turn = DQuat::from_rotation_y(degrees.to_radians());
         let mut camera = first.camera;
-        camera.eye = target + turn * (first.camera.eye - target);
+        camera.position = target + turn * (first.camera.position - target);
         camera.turn_to(target);
         scene::reach(&mut camera, min, max);
         View { camera, ..first }

@@ -196,7 +196,7 @@ impl Panels {
 
     /// Where the eye is, and where it is to be.
     fn go(&mut self, ui: &mut Ui, facts: &Facts<'_>, actions: &mut Vec<Action>) {
-        let DVec3 { x, y, z } = facts.view.camera.eye;
+        let DVec3 { x, y, z } = facts.view.camera.position;
         line(ui, "eye", &format!("{x:.0}, {y:.0}, {z:.0}"));
         ui.horizontal(|ui| {
             let edit = egui::TextEdit::singleline(&mut self.target);

@@ -28,7 +28,7 @@ fn camera() -> impl Strategy<Value = Camera> {
             Projection::Perspective { fov_y: 0.9 }
         };
         let eye = DVec3::from_array(eye.map(|(voxel, rest)| f64::from(voxel) + rest));
-        Camera { eye, yaw, pitch, projection, depth_range: [0.5, 700.0] }
+        Camera { position: eye, yaw, pitch, projection, depth_range: [0.5, 700.0] }
     })
 }
 
@@ -161,7 +161,7 @@ fn hidden_boxes_do_not_show() {
         };
         let turn = round as f32 * 0.4;
         let eye = DVec3::new(3.3, -7.7, 400.0 + f64::from(round));
-        let camera = Camera { eye, yaw: 0.3 * turn.sin(), projection, ..Camera::default() };
+        let camera = Camera { position: eye, yaw: 0.3 * turn.sin(), projection, ..Camera::default() };
         let camera = Camera { depth_range: [1.0, 900.0], ..camera };
         let (frame, _) = cull_frame(&View::new(camera));
         // In perspective all but the nearest lies between 0 and 0.05; in parallel, evenly.

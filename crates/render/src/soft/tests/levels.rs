@@ -59,7 +59,7 @@ fn from_farther_away_larger_voxels_look_the_same() {
             mesh.place = DrawData { origin, level, extent: 64 << level };
         });
         let depth_range = camera.depth_range.map(|depth| depth * scale);
-        let camera = Camera { eye: eye * f64::from(scale), depth_range, ..camera };
+        let camera = Camera { position: eye * f64::from(scale), depth_range, ..camera };
         let [haze_start, haze_end] = [air.haze_start, air.haze_end].map(|far| far * scale);
         let far = there.draw(&camera, &Atmosphere { haze_start, haze_end, ..air }, SIZE);
         let seen = near.difference(&far, 1).unwrap();

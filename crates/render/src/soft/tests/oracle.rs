@@ -62,7 +62,7 @@ fn camera() -> impl Strategy<Value = Camera> {
     ];
     let eye = prop::array::uniform3(-29.0..29.0f64);
     (eye, turn, projection, 0.05..3.0f32).prop_map(|(eye, (yaw, pitch), projection, near)| Camera {
-        eye: DVec3::from_array(eye),
+        position: DVec3::from_array(eye),
         yaw,
         pitch,
         projection,
@@ -136,7 +136,7 @@ fn a_slab_across_the_near_and_the_far_plane() {
     for (yaw, pitch) in [(0.0, 0.0), (0.7, -0.4), (2.0, -1.2), (-1.0, 0.2)] {
         for depth_range in [[0.05, 500.0], [0.3, 500.0], [2.0, 500.0], [0.1, 17.3]] {
             let camera = Camera {
-                eye: DVec3::new(0.3, 0.2, -0.4),
+                position: DVec3::new(0.3, 0.2, -0.4),
                 yaw,
                 pitch,
                 depth_range,
@@ -159,7 +159,7 @@ fn far_away_it_looks_the_same() {
         (0..3).for_each(|i| mesh.place.origin[i] += far[i]);
     }
     let offset = DVec3::from_array(far.map(f64::from));
-    let moved = Camera { eye: camera.eye + offset, ..camera };
+    let moved = Camera { position: camera.position + offset, ..camera };
     let there = scene.draw(&moved, &Atmosphere::default(), SIZE);
     assert_eq!(here.difference(&there, 0).unwrap().pixels, 0);
 }

@@ -22,7 +22,7 @@ fn plain_air() -> Atmosphere {
 
 /// Looks along −Z from z = 20.
 fn camera() -> Camera {
-    Camera { eye: DVec3::new(8.0, 8.0, 20.0), ..Camera::default() }
+    Camera { position: DVec3::new(8.0, 8.0, 20.0), ..Camera::default() }
 }
 
 /// A pane that fills the view, facing the camera, `z` voxels up.
@@ -134,7 +134,7 @@ fn haze_hides_what_is_far_by_its_density() {
     };
     // The pane stands 10 voxels away, beyond the haze's end; the same from 5, half in it.
     for (distance, red) in [(10.0, 51), (5.0, 153), (1.5, 255)] {
-        let camera = Camera { eye: DVec3::new(8.0, 8.0, 10.0 + distance), ..camera() };
+        let camera = Camera { position: DVec3::new(8.0, 8.0, 10.0 + distance), ..camera() };
         let [r, g, b, _] = middle(&scene(&[RED], &[pane(9, 0)], &[]).draw(&camera, &air, SIZE));
         assert!(r.abs_diff(red) <= 1 && g == 0 && b.abs_diff(255 - red) <= 1, "{r} {g} {b}");
     }

@@ -121,7 +121,7 @@ fn corner(mesh: &Mesh, camera: &Camera, quad: Quad, number: u32) -> DVec3 {
     let corner = quad.corner(number);
     let scale = 2f64.powi(mesh.place.level as i32);
     let world = [0, 1, 2].map(|i| f64::from(mesh.place.origin[i]) + f64::from(corner[i]) * scale);
-    DVec3::from_array(world) - camera.eye
+    DVec3::from_array(world) - camera.position
 }
 
 /// The ray through a place of the picture, −1 to 1 each way, y up.

@@ -66,7 +66,7 @@ fn is_covered(face: Face, camera: &Camera, x: u32, y: u32) -> bool {
         let center = DVec2::new(x.into(), y.into()) + 0.5;
         let at = (center + DVec2::from_array(aside) * MARGIN_PIXELS) / size * 2.0 - 1.0;
         let ray = ray(camera, size.x / size.y, at.x, -at.y);
-        let start = camera.eye + ray.start;
+        let start = camera.position + ray.start;
         let t = -start[axis] / ray.direction[axis];
         let place = start + ray.direction * t;
         let half = f64::from(SIDE) / 2.0;

@@ -121,7 +121,7 @@ fn what_is_behind_a_wall_is_left_out() {
         let origin = [slot % 10 * 20 - 100, slot / 10 % 10 * 20 - 100, slot / 100 * -20 - 100];
         meshes.set_random(&mut device, slot as u32, origin, &mut random);
     }
-    let view = View::new(Camera { eye: DVec3::new(0.5, 0.5, 60.0), ..Camera::default() });
+    let view = View::new(Camera { position: DVec3::new(0.5, 0.5, 60.0), ..Camera::default() });
     let drawn = |device: &mut WgpuDevice, meshes: &Meshes| {
         meshes.draw_culled(device, &view);
         device.finish().unwrap();
