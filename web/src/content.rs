@@ -1,7 +1,7 @@
 use std::{sync::Arc, time::Duration};
 
 use drystone::scene::{
-    self, EditScene, LodScene, Meshing, DefaultView, RendererKind, Room, Scene, Size,
+    self, EditScene, LodScene, Meshing, DefaultView, RendererKind, Capacity, Scene, Size,
     open_window_async,
 };
 use drystone_render::{DrawStats, RenderError, Renderer, View, WindowTarget};
@@ -52,8 +52,8 @@ impl Content {
             Self::Levels(_) => Vec::new(),
         };
         let room = match &self {
-            Self::World(_) => Room::from(&quads),
-            Self::Levels(_) => LodScene::ROOM,
+            Self::World(_) => Capacity::from(&quads),
+            Self::Levels(_) => LodScene::CAPACITY,
         };
         let target = WindowTarget { window: canvas, vsync: true };
         let renderer = open_window_async(kind, target, size, room).await?;

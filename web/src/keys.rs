@@ -27,9 +27,9 @@ impl Page {
 
     /// Darkens corners of voxels, or stops it.
     fn switch_occlusion(&mut self) -> Result<(), RenderError> {
-        let is_on = self.view.atmosphere.occlusion == 0.0;
+        let is_on = self.view.atmosphere.ambient_occlusion == 0.0;
         if self.shown.remesh(Meshing { occlusion: is_on })? {
-            self.view.atmosphere.occlusion = if is_on { Atmosphere::OCCLUSION } else { 0.0 };
+            self.view.atmosphere.ambient_occlusion = if is_on { Atmosphere::OCCLUSION } else { 0.0 };
         } else {
             self.editing.message = "corners are not darkened in a world at levels of detail".into();
         }

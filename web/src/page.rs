@@ -265,7 +265,7 @@ impl Page {
         let shown = self.shown.content().show(kind, canvas, self.size).await;
         self.shown = shown.map_err(|error| error.to_string())?;
         (self.renderer, self.last_frame_ms) = (kind, None);
-        if self.view.atmosphere.occlusion == 0.0 {
+        if self.view.atmosphere.ambient_occlusion == 0.0 {
             return Ok(());
         }
         let shaded = self.shown.remesh(Meshing { occlusion: true });

@@ -43,7 +43,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     renderer.insert(&MeshData {
         quads: quads.quads(),
         counts: quads.counts(),
-        place,
+        draw_data: place,
         layer: Layer::Opaque,
     })?;
 

@@ -17,7 +17,7 @@ use drystone_world::{
     open_source,
 };
 
-pub(crate) use edits::{can_save_edits, save_in_new_file, open_edited, open_to_edit};
+pub(crate) use edits::{can_save_edits, open_edited, open_to_edit, save_in_new_file};
 pub(crate) use framed::Framed;
 pub(crate) use pool_map::{bytes, grouped, mesh_color};
 
@@ -94,7 +94,10 @@ pub(crate) fn load(source: &dyn Source) -> Result<World, AppError> {
 }
 
 /// The same; `progress` is told how far it is.
-pub(crate) fn load_with_progress(source: &dyn Source, progress: &Progress) -> Result<World, AppError> {
+pub(crate) fn load_with_progress(
+    source: &dyn Source,
+    progress: &Progress,
+) -> Result<World, AppError> {
     progress.begin(format!("reading {}", source.name()), source.chunk_count());
     let world = World::load_with_progress(source, || progress.step())?;
     let faults = source.faults();

@@ -1,8 +1,8 @@
 use std::{sync::Arc, time::Duration};
 
 use drystone::scene::{
-    self, ChunkQuads, EditScene, KeptBy, LodScene, MemoryBudget, Meshing, ModelScene,
-    ModelTriangles, OpenDevice, RendererKind, Room, Scene, Size,
+    self, Capacity, ChunkQuads, EditScene, KeptBy, LodScene, MemoryBudget, Meshing, ModelScene,
+    ModelTriangles, OpenDevice, RendererKind, Scene, Size,
 };
 use drystone_render::{Atmosphere, DrawStats, Image, RenderError, Renderer, View};
 use drystone_world::{LodData, Source, World};
@@ -47,7 +47,8 @@ impl Content {
             let data = Arc::new(LodData::shared(source, budget.cache_bytes()));
             return Ok((Self::Levels(Arc::clone(&data), budget), KeptBy::Levels(data)));
         }
-        let content = Self::World(Box::new(commands::load_with_progress(source.as_ref(), progress)?));
+        let content =
+            Self::World(Box::new(commands::load_with_progress(source.as_ref(), progress)?));
         let is_kept = commands::can_save_edits(source.as_ref());
         Ok((content, if is_kept { KeptBy::Source(source) } else { KeptBy::Nobody }))
     }
@@ -93,9 +94,9 @@ impl Content {
     }
 
     /// What a renderer is to have room for.
-    pub(crate) fn room(&self, quads: &[ChunkQuads]) -> Room {
+    pub(crate) fn room(&self, quads: &[ChunkQuads]) -> Capacity {
         match self {
-            Self::Levels(..) => LodScene::ROOM,
+            Self::Levels(..) => LodScene::CAPACITY,
             Self::World(_) | Self::Model(_) => quads.into(),
         }
     }
@@ -168,7 +169,7 @@ impl Shown {
             Self::Levels(levels) => levels.change_renderer(device, kind),
             // There is nothing to be made of a model, it is only handed over.
             Self::Model(scene) => {
-                scene.change_renderer(device.renderer(kind, Room::default())?);
+                scene.change_renderer(device.renderer(kind, Capacity::default())?);
                 Ok(())
             }
         }

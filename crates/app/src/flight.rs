@@ -277,10 +277,18 @@ mod tests {
         let (flight, mut camera) = (Flight::new(80.0), Camera::default());
         // To the right and down: what is seen goes there, so the eye goes left and up.
         flight.slide(&mut camera, [0.5, 0.25]);
-        assert!((camera.position - DVec3::new(-10.0, 5.0, 0.0)).length() < 1e-5, "{}", camera.position);
+        assert!(
+            (camera.position - DVec3::new(-10.0, 5.0, 0.0)).length() < 1e-5,
+            "{}",
+            camera.position
+        );
         camera.position = DVec3::ZERO;
         flight.pinch(&mut camera, 2.0);
-        assert!((camera.position - DVec3::new(0.0, 0.0, -20.0)).length() < 1e-5, "{}", camera.position);
+        assert!(
+            (camera.position - DVec3::new(0.0, 0.0, -20.0)).length() < 1e-5,
+            "{}",
+            camera.position
+        );
         // Fingers on one spot are no way to anywhere.
         for factor in [0.0, f64::NAN, f64::INFINITY, -1.0] {
             flight.pinch(&mut camera, factor);

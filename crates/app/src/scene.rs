@@ -12,21 +12,25 @@
 
 mod backend;
 mod change;
+mod default_view;
 mod edit;
 mod editor;
 mod lod_scene;
 mod memory;
 mod model;
 mod model_scene;
-mod default_view;
 mod parts;
 mod quads;
 mod side_by_side;
 
-pub use backend::{BackendKind, OpenDevice, RendererKind, Room, Size, open_window_async};
+pub use backend::{BackendKind, Capacity, OpenDevice, RendererKind, Size, open_window_async};
 #[cfg(not(target_arch = "wasm32"))]
 pub use backend::{open_renderer, open_soft, open_window};
 use change::Change;
+pub use default_view::{
+    DefaultView, Framing, HAZE_BEGINS, Side, corners, default_view, default_view_of_box,
+    default_view_of_model, edge_haze, haze_towards, level_corners, reach,
+};
 pub use edit::{EditScene, ray_through};
 pub use editor::{
     Brush, BrushForm, EditAction, EditError, EditSaver, EditStep, Edited, Editor, KeptBy, Reread,
@@ -36,14 +40,11 @@ pub use lod_scene::{LodScene, eye_of};
 pub use memory::MemoryBudget;
 pub use model::{ModelTransform, ModelTriangles, PartTriangles, Shade};
 pub use model_scene::ModelScene;
-pub use default_view::{
-    Framing, HAZE_BEGINS, DefaultView, Side, corners, edge_haze, haze_towards, level_corners,
-    default_view_of_model, default_view, default_view_of_box, reach,
-};
 use parts::Parts;
 use quads::Scratch;
 pub use quads::{
-    ChunkQuads, Meshing, mesh_chunk, mesh_world, mesh_world_with_progress, mesh_world_with, quad_count,
+    ChunkQuads, Meshing, mesh_chunk, mesh_world, mesh_world_with, mesh_world_with_progress,
+    quad_count,
 };
 use side_by_side::SideBySide;
 
@@ -250,7 +251,8 @@ impl Shown<'_> {
         ];
         let mut result = Ok(());
         for (id, layer, quads) in layers {
-            let mesh = MeshData { quads: quads.quads(), counts: quads.counts(), place, layer };
+            let mesh =
+                MeshData { quads: quads.quads(), counts: quads.counts(), draw_data: place, layer };
             let updated = update_mesh(self.renderer, id, &mesh);
             result = result.and(updated);
         }

@@ -192,7 +192,7 @@ impl Settings {
 
 /// Renderers by the names that the command line has for them.
 mod renderer_name {
-    use super::{Deserialize, Deserializer, SlotPolicy, RendererKind, Serialize, Serializer};
+    use super::{Deserialize, Deserializer, RendererKind, Serialize, Serializer, SlotPolicy};
 
     pub(super) fn serialize<S: Serializer>(
         renderer: &RendererKind,

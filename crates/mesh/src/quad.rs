@@ -84,14 +84,14 @@ impl Quad {
     /// width and height; an edge longer than a voxel has the shade of its low end all along.
     #[inline]
     #[must_use]
-    pub const fn with_occlusion(self, occlusion: u8) -> Self {
+    pub const fn with_ambient_occlusion(self, occlusion: u8) -> Self {
         let shade = (occlusion as u32) << 3;
         Self { words: [self.words[0], self.words[1] & !(0xff << 3) | shade] }
     }
 
-    /// How dark the corners are, as [`with_occlusion`](Self::with_occlusion) takes it.
+    /// How dark the corners are, as [`with_ambient_occlusion`](Self::with_ambient_occlusion) takes it.
     #[inline]
-    pub const fn occlusion(self) -> u8 {
+    pub const fn ambient_occlusion(self) -> u8 {
         (self.words[1] >> 3) as u8
     }
 
@@ -144,9 +144,12 @@ mod tests {
                         assert_eq!(quad.face(), Some(face));
                         assert_eq!(quad.material(), material);
                         assert_eq!(Quad::from_bits(quad.to_bits()), quad);
-                        let shaded = quad.with_occlusion(7).with_occlusion(0xa5);
-                        assert_eq!((shaded.occlusion(), shaded.material()), (0xa5, material));
-                        assert_eq!(shaded.with_occlusion(0), quad);
+                        let shaded = quad.with_ambient_occlusion(7).with_ambient_occlusion(0xa5);
+                        assert_eq!(
+                            (shaded.ambient_occlusion(), shaded.material()),
+                            (0xa5, material)
+                        );
+                        assert_eq!(shaded.with_ambient_occlusion(0), quad);
                         let other = Quad::new([1, 2, 3], [4, 5], face, material);
                         assert_eq!(other.with_rectangle(position, size), quad);
                     }

@@ -5,8 +5,8 @@ use alloc::{collections::BTreeMap, vec::Vec};
 use bytemuck::Pod;
 
 use crate::{
-    Backend, Config, DrawCommand, MeshHandle, MoveBudget, Moved, Oversize, RangeState, PoolError,
-    PoolRange, PoolStats, VertexPool,
+    Backend, Config, DrawCommand, MeshHandle, MoveBudget, Moved, Oversize, PoolError, PoolRange,
+    PoolStats, RangeState, VertexPool,
 };
 
 mod list;

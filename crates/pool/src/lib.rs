@@ -91,12 +91,12 @@ pub use defrag::{MoveBudget, Moved};
 pub use draw_list::{DrawList, DrawView, Grouping, Hidden, ListConfig, sort_key};
 pub use error::{CANDIDATES, PoolError};
 pub use indexed::{
-    ElementRange, IndexedBackend, IndexedList, IndexedRange, IndexedPool, IndexedRun,
+    ElementRange, IndexedBackend, IndexedList, IndexedPool, IndexedRange, IndexedRun,
 };
 pub use mesh::MeshHandle;
 pub use null_backend::NullBackend;
 pub use parts::{MAX_PARTS, PartSet};
-pub use places::{RangeState, PoolRange};
+pub use places::{PoolRange, RangeState};
 pub use simulated::{Picture, SimulatedGpu, SimulatedPart, SimulatedStats};
 pub use stats::{FrameTraffic, PoolStats};
 pub use vertex_pool::{MeshRange, VertexPool};

@@ -18,9 +18,9 @@ pub struct Atmosphere {
     /// Light on faces that the sun does not reach, looking up.
     pub ambient: Vec3,
     /// The part of its light that a corner of a quad loses by each level of its
-    /// [occlusion](drystone_mesh::Quad::occlusion), of which there are three: 0 to 1/3, see
+    /// [occlusion](drystone_mesh::Quad::ambient_occlusion), of which there are three: 0 to 1/3, see
     /// [`OCCLUSION`](Self::OCCLUSION). Where it is 0, the default, quads are drawn faster.
-    pub occlusion: f32,
+    pub ambient_occlusion: f32,
     /// Distance, in voxels, at which haze begins.
     pub haze_start: f32,
     /// Distance, in voxels, at which haze is thickest. Not beyond `haze_start`: no haze.
@@ -39,7 +39,7 @@ impl Default for Atmosphere {
             sun_direction: Vec3::new(0.62, 0.70, 0.22),
             sun: Vec3::new(1.0, 0.93, 0.78),
             ambient: Vec3::new(0.52, 0.60, 0.72),
-            occlusion: 0.0,
+            ambient_occlusion: 0.0,
             haze_start: 0.0,
             haze_end: 0.0,
             haze_density: 0.0,

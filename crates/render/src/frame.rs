@@ -115,7 +115,7 @@ impl Frame {
         Self {
             clip_from_relative: camera.clip_from_relative(aspect).to_cols_array_2d(),
             camera_voxel: [x, y, z, 0],
-            camera_fraction: camera_fraction.extend(atmosphere.occlusion).to_array(),
+            camera_fraction: camera_fraction.extend(atmosphere.ambient_occlusion).to_array(),
             // The sun is drawn five times its true size: 2.5° across.
             ray_forward: forward.extend(1.25f32.to_radians().cos()).to_array(),
             ray_right: (right * half_width).extend(atmosphere.haze_start).to_array(),

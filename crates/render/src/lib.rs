@@ -27,7 +27,7 @@
 //! renderer.insert(&MeshData {
 //!     quads: &[quad],
 //!     counts: [0, 0, 0, 0, 1, 0],
-//!     place: DrawData { origin: [0; 3], level: 0, extent: 32 },
+//!     draw_data: DrawData { origin: [0; 3], level: 0, extent: 32 },
 //!     layer: Layer::Opaque,
 //! })?;
 //! let camera = Camera::look_at(DVec3::new(4.0, 9.0, 8.0), DVec3::new(4.0, 1.0, 4.0));
@@ -97,7 +97,7 @@ pub use frame::Frame;
 #[cfg(not(target_arch = "wasm32"))]
 pub use gl::{ArticleDevice, ArticleGeometry, FatDevice, GlConfig, GlDevice, GlGeometry};
 pub use image::{Image, ImageDifference};
-pub use instanced_renderer::{CubeBuffer, CubeId, InstancedRenderer, SlotPolicy, RegionId};
+pub use instanced_renderer::{CubeBuffer, CubeId, InstancedRenderer, RegionId, SlotPolicy};
 pub use naive_renderer::NaiveRenderer;
 pub use overlay::{Overlay, OverlayCorner, OverlayPart, OverlayPatch};
 pub use pool_renderer::{

@@ -224,7 +224,7 @@ impl<D: Device> Renderer for PoolRenderer<D> {
     fn insert(&mut self, mesh: &MeshData<'_>) -> Result<MeshId, RenderError> {
         mesh.check_place()?;
         let mut upload = PoolUpload { device: &mut self.device, buffers: &mut self.buffers };
-        let inserted = self.pool.insert(mesh.quads, &mesh.counts, mesh.place, &mut upload);
+        let inserted = self.pool.insert(mesh.quads, &mesh.counts, mesh.draw_data, &mut upload);
         let handle = inserted.map_err(|error| self.buffers.explain(error))?;
         match mesh.layer {
             Layer::Opaque => {
@@ -242,11 +242,12 @@ impl<D: Device> Renderer for PoolRenderer<D> {
     fn replace(&mut self, id: MeshId, mesh: &MeshData<'_>) -> Result<(), RenderError> {
         let MeshId(Owner::Pool(handle, layer)) = id else { return Err(RenderError::StaleMesh) };
         mesh.check_place()?;
-        if self.pool.data(handle) != Some(&mesh.place) {
+        if self.pool.data(handle) != Some(&mesh.draw_data) {
             self.selected = None;
         }
         let mut upload = PoolUpload { device: &mut self.device, buffers: &mut self.buffers };
-        let replaced = self.pool.replace(handle, mesh.quads, &mesh.counts, mesh.place, &mut upload);
+        let replaced =
+            self.pool.replace(handle, mesh.quads, &mesh.counts, mesh.draw_data, &mut upload);
         replaced.map_err(|error| self.buffers.explain(error))?;
         if layer == Layer::Opaque {
             self.opaque.replaced(&self.pool, handle);

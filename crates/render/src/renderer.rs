@@ -26,7 +26,7 @@ pub struct MeshData<'a> {
     /// How many quads each facing has; the sum is the number of quads.
     pub counts: [u32; Face::COUNT],
     /// Where the mesh lies.
-    pub place: DrawData,
+    pub draw_data: DrawData,
     /// Its pass.
     pub layer: Layer,
 }
@@ -40,8 +40,10 @@ impl MeshData<'_> {
     /// # Errors
     /// `BadTransform`.
     pub(crate) fn check_place(&self) -> Result<(), RenderError> {
-        self.place.check()?;
-        if self.place.is_on_grid() || self.quads.iter().all(|quad| quad.occlusion() == 0) {
+        self.draw_data.check()?;
+        if self.draw_data.is_on_grid()
+            || self.quads.iter().all(|quad| quad.ambient_occlusion() == 0)
+        {
             return Ok(());
         }
         let reason = "its corners are darkened, and its origin is no multiple of 2^level";
@@ -327,7 +329,7 @@ pub trait Renderer {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{InstancedRenderer, NaiveRenderer, SlotPolicy, PoolRenderer, SoftDevice};
+    use crate::{InstancedRenderer, NaiveRenderer, PoolRenderer, SlotPolicy, SoftDevice};
 
     fn renderers() -> [Box<dyn Renderer>; 3] {
         let soft = || SoftDevice::new(40, 30).unwrap();
@@ -342,7 +344,7 @@ mod tests {
     #[test]
     fn places_that_there_are_not_are_refused() {
         let quads = [Quad::new([0; 3], [4, 4], Face::PosZ, 0)];
-        let shaded = quads.map(|quad| quad.with_occlusion(1));
+        let shaded = quads.map(|quad| quad.with_ambient_occlusion(1));
         let counts = [0, 0, 0, 0, 0, 1];
         for (mut renderer, layer) in [Layer::Opaque, Layer::Blended]
             .into_iter()
@@ -350,8 +352,8 @@ mod tests {
         {
             renderer.set_palette(&[[90, 160, 60, 255]]).unwrap();
             let at = |level| DrawData { origin: [-1, -2, -20], level, extent: 4 << level };
-            let good = MeshData { quads: &quads, counts, place: at(1), layer };
-            let too_large = MeshData { place: at(DrawData::MAX_LEVEL + 1), ..good };
+            let good = MeshData { quads: &quads, counts, draw_data: at(1), layer };
+            let too_large = MeshData { draw_data: at(DrawData::MAX_LEVEL + 1), ..good };
             let off_grid = MeshData { quads: &shaded, ..good };
             let view = View::new(Camera::default());
             let picture = |renderer: &mut Box<dyn Renderer>| {
@@ -372,7 +374,7 @@ mod tests {
             assert_eq!(renderer.held().meshes, 1);
             // At level 0 all places are on the grid.
             if renderer.name() != "instanced" {
-                renderer.replace(mesh, &MeshData { place: at(0), ..off_grid }).unwrap();
+                renderer.replace(mesh, &MeshData { draw_data: at(0), ..off_grid }).unwrap();
             }
         }
     }

@@ -13,7 +13,7 @@ pub struct TriangleMesh<'a> {
     /// Which of them make triangles, three each.
     pub indices: &'a [u32],
     /// Where the model lies.
-    pub place: TriangleTransform,
+    pub transform: TriangleTransform,
     /// The pass. Blended triangles are drawn mesh by mesh, the farthest first, after all
     /// blended quads; within a mesh they are drawn in order.
     pub layer: Layer,
@@ -45,7 +45,7 @@ impl TriangleMesh<'_> {
     /// `BadTriangles`, or `Pool` when an index names no vertex.
     pub(crate) fn bounds(&self) -> Result<DrawData, RenderError> {
         let bad = |reason| Err(RenderError::BadTriangles { reason });
-        let TriangleTransform { origin, scale } = self.place;
+        let TriangleTransform { origin, scale } = self.transform;
         if !(scale.is_finite() && scale > 0.0) {
             return bad("their scale is not above zero");
         }
@@ -90,7 +90,7 @@ mod tests {
         scale: f32,
     ) -> TriangleMesh<'a> {
         let place = TriangleTransform { origin: [10, 20, -30], scale };
-        TriangleMesh { vertices, indices, place, layer: Layer::Opaque }
+        TriangleMesh { vertices, indices, transform: place, layer: Layer::Opaque }
     }
 
     fn at(position: [f32; 3]) -> TriangleVertex {

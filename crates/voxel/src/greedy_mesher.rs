@@ -8,8 +8,8 @@ mod plane;
 mod remesher;
 mod row;
 mod row_bits;
-mod translucent;
 mod shade;
+mod translucent;
 pub(crate) mod transpose;
 mod turn;
 mod uniform;
@@ -108,11 +108,11 @@ impl GreedyMesher {
     }
 
     /// The same mesher, which darkens corners of faces by the opaque voxels around them
-    /// ([`Quad::occlusion`](drystone_mesh::Quad::occlusion)), or does not, as a new one. Faces
+    /// ([`Quad::ambient_occlusion`](drystone_mesh::Quad::ambient_occlusion)), or does not, as a new one. Faces
     /// are merged only where a quad shades as they would: each edge of a quad that is longer
     /// than a face has one shade.
     #[must_use]
-    pub fn occlusion(mut self, occlusion: bool) -> Self {
+    pub fn ambient_occlusion(mut self, occlusion: bool) -> Self {
         self.occlusion = occlusion;
         self
     }

@@ -54,7 +54,7 @@
 //! # Limits
 //! - Chunks are cubes of 1 to 64 voxels a side, all chunks of one world of one side.
 //! - Materials are 16 bits; there is no shape but the cube, and no light in the quads but
-//!   the darkened corners of [`GreedyMesher::occlusion`].
+//!   the darkened corners of [`GreedyMesher::ambient_occlusion`].
 //! - A mesher sees one chunk and its halo. A neighbour that is missing counts as air, so
 //!   that every mesh is a closed hull.
 //! - Merged quads meet in T-junctions, which a rasteriser may show as single pixels; where
@@ -85,9 +85,9 @@ mod padded;
 mod position;
 #[allow(unsafe_code)]
 mod simd;
+mod skirt;
 mod unit_mesher;
 mod visibility;
-mod skirt;
 
 pub use chunk::{Chunk, StorageKind, Voxels};
 pub use chunk_mesh::ChunkMesh;
@@ -96,6 +96,6 @@ pub use greedy_mesher::{GreedyMesher, Merging, Remesher};
 pub use material::{Material, MaterialKind, MaterialTable};
 pub use padded::PaddedChunk;
 pub use position::{ChunkPos, LocalPos, VoxelPos};
+pub use skirt::mesh_skirt;
 pub use unit_mesher::{mesh_unit, mesh_unit_shaded};
 pub use visibility::face_is_visible;
-pub use skirt::mesh_skirt;

@@ -28,7 +28,7 @@ pub fn mesh_unit(chunk: &PaddedChunk, table: &MaterialTable, mesh: &mut ChunkMes
 }
 
 /// The same with darkened corners, as
-/// [`GreedyMesher::occlusion`](crate::GreedyMesher::occlusion) describes them.
+/// [`GreedyMesher::ambient_occlusion`](crate::GreedyMesher::ambient_occlusion) describes them.
 ///
 /// # Cost
 /// As [`mesh_unit`], and twelve looks more for each visible face.
@@ -50,7 +50,7 @@ pub fn mesh_unit(chunk: &PaddedChunk, table: &MaterialTable, mesh: &mut ChunkMes
 /// let is_floor = |quad: &&drystone_mesh::Quad| {
 ///     quad.face() == Some(Face::PosY) && quad.position() == [1, 0, 0]
 /// };
-/// let floor = mesh.opaque.quads().iter().find(is_floor).map(|quad| quad.occlusion());
+/// let floor = mesh.opaque.quads().iter().find(is_floor).map(|quad| quad.ambient_occlusion());
 /// // The two corners at the foot of the wall: one level each.
 /// assert_eq!(floor, Some(0b00_00_01_01));
 /// ```
@@ -97,8 +97,8 @@ fn push_face(
 ) {
     let material = chunk.inner(position);
     if face_is_visible(material, chunk.beyond(position, face), table) {
-        let quad =
-            Quad::new(position, [1, 1], face, material.0).with_occlusion(occlusion(position, face));
+        let quad = Quad::new(position, [1, 1], face, material.0)
+            .with_ambient_occlusion(occlusion(position, face));
         mesh.sink(table.is_translucent(material)).push(quad);
     }
 }

@@ -3,8 +3,8 @@ use core::alloc::{GlobalAlloc, Layout};
 use super::MemorySource;
 use super::spin_lock::SpinLock;
 
-mod metadata;
 mod live_table;
+mod metadata;
 #[cfg(feature = "alloc")]
 mod picture;
 #[cfg(feature = "alloc")]

@@ -84,7 +84,10 @@ fn mesh(tile: &Tile, [x, z]: [usize; 2]) -> TriangleMesh<'_> {
     TriangleMesh {
         vertices: &tile.vertices,
         indices: &tile.indices,
-        place: TriangleTransform { origin: [(x * TILE) as i32, 0, (z * TILE) as i32], scale: 1.0 },
+        transform: TriangleTransform {
+            origin: [(x * TILE) as i32, 0, (z * TILE) as i32],
+            scale: 1.0,
+        },
         layer: Layer::Opaque,
     }
 }

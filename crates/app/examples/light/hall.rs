@@ -261,7 +261,7 @@ impl Cut {
     fn mesh(&self) -> TriangleMesh<'_> {
         let Self { vertices, indices } = self;
         let place = TriangleTransform::default();
-        TriangleMesh { vertices, indices, place, layer: Layer::Opaque }
+        TriangleMesh { vertices, indices, transform: place, layer: Layer::Opaque }
     }
 }
 

@@ -1,5 +1,5 @@
 use drystone::Flight;
-use drystone::scene::{self, Framing, ModelTransform, ModelTriangles, DefaultView};
+use drystone::scene::{self, DefaultView, Framing, ModelTransform, ModelTriangles};
 use drystone_render::{Atmosphere, Projection, View};
 use drystone_world::{LodData, World};
 use glam::DVec3;
@@ -105,7 +105,7 @@ impl Framed {
             }
         };
         let atmosphere = options.air.hour.map_or(atmosphere, |hour| atmosphere.with_hour(hour));
-        Atmosphere { occlusion: options.occlusion(), ..atmosphere }
+        Atmosphere { ambient_occlusion: options.occlusion(), ..atmosphere }
     }
 
     /// Where a point that the options name is, in voxels.

@@ -54,7 +54,7 @@ impl ShownLevels {
         kind: RendererKind,
     ) -> Result<(), RenderError> {
         self.next = None;
-        let renderer = device.renderer(kind, LodScene::ROOM)?;
+        let renderer = device.renderer(kind, LodScene::CAPACITY)?;
         let scene = scene(self.scene.tree().shared_data(), self.budget, renderer)?;
         self.next = Some(Next { scene, kind, begun: Instant::now() });
         Ok(())
@@ -111,7 +111,7 @@ fn scene(
 mod tests {
     use std::thread::sleep;
 
-    use drystone::scene::{level_corners, default_view_of_box};
+    use drystone::scene::{default_view_of_box, level_corners};
     use drystone_render::{Image, SoftDevice};
     use drystone_voxel::{Material, VoxelPos};
     use drystone_world::{GeneratedWorld, GeneratorConfig, VoxelShape};
@@ -137,7 +137,7 @@ mod tests {
         let data = Arc::new(LodData::new(source, 16 << 20));
         let view = View::new(default_view_of_box(level_corners(&data), SIZE.aspect()).camera);
         let device = OpenDevice::new(SoftDevice::new(SIZE.width, SIZE.height).unwrap());
-        let renderer = device.renderer(RendererKind::Pool, LodScene::ROOM).unwrap();
+        let renderer = device.renderer(RendererKind::Pool, LodScene::CAPACITY).unwrap();
         let mut levels = ShownLevels::new(data, MemoryBudget::new(64 << 20), renderer).unwrap();
         levels.scene.settle(&view, SIZE, |_| {}).unwrap();
         let mut expected = picture(&mut levels, &view);

@@ -1,8 +1,8 @@
 use std::str::FromStr;
 
 use drystone_render::{
-    Api, Device, InstancedRenderer, NaiveRenderer, SlotPolicy, PoolRenderer, RenderError,
-    Renderer, SharedDevice, WgpuDevice, WindowTarget,
+    Api, Device, InstancedRenderer, NaiveRenderer, PoolRenderer, RenderError, Renderer,
+    SharedDevice, SlotPolicy, WgpuDevice, WindowTarget,
 };
 
 use super::{ChunkQuads, quad_count};
@@ -111,14 +111,14 @@ impl FromStr for Size {
 
 /// What a renderer is to have room for at first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Room {
+pub struct Capacity {
     /// Quads: there is room for more when they come.
     pub quads: u64,
     /// The most meshes at a time.
     pub meshes: u32,
 }
 
-impl Room {
+impl Capacity {
     /// Meshes that edits may add to a world, or parts that a model may have.
     const SPARE_MESHES: u32 = 1024;
 
@@ -129,20 +129,20 @@ impl Room {
     }
 }
 
-impl From<&[ChunkQuads]> for Room {
+impl From<&[ChunkQuads]> for Capacity {
     /// Two layers a chunk, and room for chunks that edits will add.
     fn from(quads: &[ChunkQuads]) -> Self {
         Self::of(quad_count(quads), quads.len())
     }
 }
 
-impl From<&Vec<ChunkQuads>> for Room {
+impl From<&Vec<ChunkQuads>> for Capacity {
     fn from(quads: &Vec<ChunkQuads>) -> Self {
         quads.as_slice().into()
     }
 }
 
-impl Default for Room {
+impl Default for Capacity {
     /// For a few meshes.
     fn default() -> Self {
         Self { quads: 0, meshes: Self::SPARE_MESHES }
@@ -155,7 +155,7 @@ pub struct OpenDevice {
     renderer: Box<MakeRenderer>,
 }
 
-type MakeRenderer = dyn Fn(RendererKind, Room) -> Result<Box<dyn Renderer>, RenderError>;
+type MakeRenderer = dyn Fn(RendererKind, Capacity) -> Result<Box<dyn Renderer>, RenderError>;
 
 impl OpenDevice {
     /// Has renderers share a device.
@@ -171,7 +171,7 @@ impl OpenDevice {
     pub fn renderer(
         &self,
         kind: RendererKind,
-        room: impl Into<Room>,
+        room: impl Into<Capacity>,
     ) -> Result<Box<dyn Renderer>, RenderError> {
         (self.renderer)(kind, room.into())
     }
@@ -186,7 +186,7 @@ pub async fn open_window_async(
     kind: RendererKind,
     target: WindowTarget,
     size: Size,
-    room: impl Into<Room>,
+    room: impl Into<Capacity>,
 ) -> Result<Box<dyn Renderer>, RenderError> {
     let device = WgpuDevice::windowed_async(Api::Any, target, size.width, size.height).await?;
     renderer_on(device, kind, room.into())
@@ -195,7 +195,7 @@ pub async fn open_window_async(
 fn renderer_on<D: Device + 'static>(
     device: D,
     kind: RendererKind,
-    room: Room,
+    room: Capacity,
 ) -> Result<Box<dyn Renderer>, RenderError> {
     match kind {
         RendererKind::Naive => Ok(Box::new(NaiveRenderer::new(device))),
@@ -215,7 +215,7 @@ mod tests {
         let device = || SoftDevice::new(1, 1).unwrap();
         for name in ["pool", "naive", "instanced", "instanced-last-leaf", "instanced-oldest"] {
             let kind: RendererKind = name.parse().unwrap();
-            assert_eq!(renderer_on(device(), kind, Room::default()).unwrap().name(), name);
+            assert_eq!(renderer_on(device(), kind, Capacity::default()).unwrap().name(), name);
             assert!(RENDERERS.contains(name));
         }
         assert!("instanced-".parse::<RendererKind>().is_err());

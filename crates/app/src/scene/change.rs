@@ -7,7 +7,7 @@ use drystone_render::{RenderError, Renderer};
 use drystone_voxel::{ChunkMesh, ChunkPos};
 use web_time::Instant;
 
-use super::{Meshes, Meshing, Room, Scene, Shown, SideBySide, set_palette};
+use super::{Capacity, Meshes, Meshing, Scene, Shown, SideBySide, set_palette};
 
 /// What is still to be meshed, and for whom.
 pub(super) struct Change {
@@ -44,7 +44,7 @@ impl Scene {
     /// Begins to mesh every chunk anew, in this way: [`change_for`](Self::change_for) goes on.
     /// Until it is done some chunks are shown as they were. Where only what is not seen differs,
     /// such as shades while
-    /// [`Atmosphere::occlusion`](drystone_render::Atmosphere::occlusion) is 0, no picture does,
+    /// [`Atmosphere::ambient_occlusion`](drystone_render::Atmosphere::ambient_occlusion) is 0, no picture does,
     /// away from edges.
     pub fn change_meshing(&mut self, meshing: Meshing) {
         self.set_meshing(meshing);
@@ -77,8 +77,8 @@ impl Scene {
     ///
     /// # Cost
     /// O(chunks).
-    pub fn room(&self) -> Room {
-        Room::of(self.meshes.values().map(|it| it.quads).sum(), self.meshes.len())
+    pub fn room(&self) -> Capacity {
+        Capacity::of(self.meshes.values().map(|it| it.quads).sum(), self.meshes.len())
     }
 
     /// Goes on with a change for about so long, on all cores. Returns which part of it is done,
@@ -141,7 +141,7 @@ mod tests {
     use drystone_voxel::{Material, VoxelPos};
     use drystone_world::{GeneratedWorld, GeneratorConfig, World};
 
-    use super::super::{OpenDevice, RendererKind, mesh_world_with, default_view};
+    use super::super::{OpenDevice, RendererKind, default_view, mesh_world_with};
     use super::*;
 
     const SIZE: [u32; 2] = [96, 64];
@@ -166,7 +166,7 @@ mod tests {
     fn view(scene: &Scene, occlusion: f32) -> View {
         let look = default_view(scene.world(), SIZE[0] as f32 / SIZE[1] as f32);
         let mut view = View::new(look.camera);
-        view.atmosphere = Atmosphere { occlusion, ..look.atmosphere };
+        view.atmosphere = Atmosphere { ambient_occlusion: occlusion, ..look.atmosphere };
         view
     }
 

@@ -136,7 +136,7 @@ pub fn level_corners(data: &LodData) -> (DVec3, DVec3) {
 pub fn reach(camera: &mut Camera, min: DVec3, max: DVec3) {
     /// In front of the nearest thing that an eye can look at.
     const NEAR: f64 = 0.1;
-    /// Room before the nearest and behind the farthest corner, for rounding.
+    /// Capacity before the nearest and behind the farthest corner, for rounding.
     const MARGIN: f64 = 1.001;
     let forward = camera.basis()[2].as_dvec3();
     let depths = (0..8).map(|bits: u32| {

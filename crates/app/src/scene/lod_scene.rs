@@ -9,7 +9,7 @@ use drystone_voxel::{ChunkMesh, Material, VoxelPos};
 use drystone_world::{Edit, LodCamera, LodTree, NodePos, NodeSink, PixelScale, VoxelShape};
 use web_time::Instant;
 
-use super::{Meshes, Room, set_palette, update_mesh};
+use super::{Capacity, Meshes, set_palette, update_mesh};
 
 mod coarsening;
 
@@ -50,7 +50,7 @@ const WAIT: Duration = Duration::from_millis(50);
 
 impl LodScene {
     /// The most meshes at a time, for [`open_renderer`](super::open_renderer).
-    pub const ROOM: Room = Room { quads: 0, meshes: 1 << 16 };
+    pub const CAPACITY: Capacity = Capacity { quads: 0, meshes: 1 << 16 };
     /// Bytes of vertex memory that are filled, if nothing else is
     /// [said](Self::set_max_bytes).
     pub const MAX_BYTES: u64 = 512 << 20;
@@ -295,7 +295,8 @@ impl Shown {
         ];
         let mut result = Ok(());
         for (id, layer, quads) in layers {
-            let data = MeshData { quads: quads.quads(), counts: quads.counts(), place, layer };
+            let data =
+                MeshData { quads: quads.quads(), counts: quads.counts(), draw_data: place, layer };
             result = result.and_then(|()| update_mesh(self.renderer.as_mut(), id, &data));
         }
         if result.is_err() && old.opaque.is_none() && old.blended.is_none() {

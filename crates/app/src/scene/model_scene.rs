@@ -179,7 +179,7 @@ impl Shown {
 mod tests {
     use drystone_render::{SlotPolicy, SoftDevice, TriangleVertex};
 
-    use super::super::{OpenDevice, PartTriangles, RendererKind, Room, default_view_of_model};
+    use super::super::{Capacity, OpenDevice, PartTriangles, RendererKind, default_view_of_model};
     use super::*;
 
     const SIZE: [u32; 2] = [96, 64];
@@ -189,7 +189,7 @@ mod tests {
     }
 
     fn renderer(device: &OpenDevice, kind: RendererKind) -> Box<dyn Renderer> {
-        device.renderer(kind, Room::default()).unwrap()
+        device.renderer(kind, Capacity::default()).unwrap()
     }
 
     /// A wavy sheet of some cells a side under a pane of glass, in pieces.

@@ -17,7 +17,7 @@ pub struct ChunkQuads {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Meshing {
     /// Whether quads carry how far corners of faces are darkened by what is near them, to be
-    /// shown where [`Atmosphere::occlusion`](drystone_render::Atmosphere::occlusion) says how
+    /// shown where [`Atmosphere::ambient_occlusion`](drystone_render::Atmosphere::ambient_occlusion) says how
     /// dark that is. Takes more quads, since only faces that shade alike are merged. The
     /// instanced renderer refuses such meshes: its cubes have no room for shades. Default:
     /// not.
@@ -96,7 +96,7 @@ pub(super) struct Scratch {
 impl Scratch {
     /// Scratch to mesh so.
     pub(super) fn new(meshing: Meshing) -> Self {
-        let mesher = GreedyMesher::new().occlusion(meshing.occlusion);
+        let mesher = GreedyMesher::new().ambient_occlusion(meshing.occlusion);
         Self { mesher, ..Self::default() }
     }
 

@@ -32,7 +32,7 @@ impl Viewer {
         self.status.set_backend(backend);
         (self.screen, self.was_shown) = (Some(opened), true);
         self.end_change();
-        self.view.atmosphere.occlusion = self.options.occlusion();
+        self.view.atmosphere.ambient_occlusion = self.options.occlusion();
         self.overlay.forget();
         self.last_frame = Instant::now();
         window.request_redraw();

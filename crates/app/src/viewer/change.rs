@@ -7,7 +7,7 @@ use std::{
 };
 
 use drystone::scene::{Meshing, RendererKind};
-use drystone_render::{SlotPolicy, RenderError};
+use drystone_render::{RenderError, SlotPolicy};
 use winit::event_loop::ActiveEventLoop;
 
 use super::{Viewer, screen::Screen};
@@ -153,7 +153,7 @@ impl Viewer {
             return self.say("corners are not darkened in a world at levels of detail");
         }
         // Meshes of both kinds look alike while shades are not shown.
-        self.view.atmosphere.occlusion = 0.0;
+        self.view.atmosphere.ambient_occlusion = 0.0;
         screen.change_meshing(Meshing { occlusion: ao });
         self.begin_change(To::Occlusion(ao));
     }
@@ -199,7 +199,7 @@ impl Viewer {
             }
             To::Occlusion(ao) => {
                 (self.options.ao, self.settings.darkens_corners) = (ao, ao);
-                self.view.atmosphere.occlusion = self.options.occlusion();
+                self.view.atmosphere.ambient_occlusion = self.options.occlusion();
             }
         }
         self.end_change();
@@ -222,7 +222,7 @@ impl Viewer {
             screen.stop_change();
         }
         self.end_change();
-        self.view.atmosphere.occlusion = self.options.occlusion();
+        self.view.atmosphere.ambient_occlusion = self.options.occlusion();
         self.say(&format!("it stays as it is: {error}"));
         self.redraw();
     }

@@ -195,7 +195,12 @@ pub(super) fn options_for(
 
 impl Viewer {
     /// A viewer of what was read; where that is not yet done, of nothing until it is.
-    pub(super) fn begin(first: First, save: SaveArgs, settings: Settings, wishes: WindowRequests) -> Self {
+    pub(super) fn begin(
+        first: First,
+        save: SaveArgs,
+        settings: Settings,
+        wishes: WindowRequests,
+    ) -> Self {
         let (options, progress, receiver) = match first {
             First::Ready(loaded) => return Self::new(*loaded, save, settings, wishes),
             First::Later(options, progress, receiver) => (*options, progress, receiver),
@@ -311,7 +316,9 @@ impl Viewer {
             let wish = match panic::catch_unwind(read) {
                 Ok(Ok(loaded)) => WindowRequest::Show(Box::new(loaded)),
                 Ok(Err(error)) => WindowRequest::NotRead(error.to_string()),
-                Err(_) => WindowRequest::NotRead(AppError::NotRead(READER_FAILED.into()).to_string()),
+                Err(_) => {
+                    WindowRequest::NotRead(AppError::NotRead(READER_FAILED.into()).to_string())
+                }
             };
             wishes.send(wish);
         });

@@ -308,8 +308,7 @@ impl Viewer {
         self.finish_editing();
         let Editing { saving, editor, .. } = &mut self.editing;
         let how = (&self.options.source, self.save.read_only);
-        match saving.warning(Leaving::Close, editor.saver(), how, &mut |line| output::note(&line))
-        {
+        match saving.warning(Leaving::Close, editor.saver(), how, &mut |line| output::note(&line)) {
             Some(why) => {
                 output::note(&format!("{why}; or close again to leave without"));
                 self.redraw();

@@ -2,7 +2,7 @@ use drystone_voxel::{Material, MaterialTable};
 use drystone_world::World;
 
 use super::*;
-use crate::scene::{self, BackendKind, RendererKind, Room, Scene, Size};
+use crate::scene::{self, BackendKind, Capacity, RendererKind, Scene, Size};
 
 /// Ground up to 0, a step of one voxel from x = 4 on, a wall of two from x = 8 on, and a
 /// roof over z = 20 on.
@@ -69,7 +69,7 @@ fn a_walk_lands_within_seconds_from_anywhere() {
     let scene = |world: World| {
         let size = Size { width: 8, height: 8 };
         let (kind, backend) = (RendererKind::Pool, BackendKind::Soft);
-        let renderer = scene::open_renderer(kind, backend, size, Room::default()).unwrap();
+        let renderer = scene::open_renderer(kind, backend, size, Capacity::default()).unwrap();
         Scene::new(world, &[], renderer).unwrap()
     };
     let mut beam = World::new("a beam without ground", MaterialTable::new());

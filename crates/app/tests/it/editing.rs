@@ -10,8 +10,8 @@ use drystone::scene::{
 use drystone_render::{Camera, Image, View};
 use drystone_voxel::{Material, VoxelPos};
 use drystone_world::{
-    CommitPolicy, EditedSource, GeneratedWorld, GeneratorConfig, ImportOptions, LodConfig,
-    LodData, LodTree, Source, StoredWorld, VoxelShape, World, import, open_source,
+    CommitPolicy, EditedSource, GeneratedWorld, GeneratorConfig, ImportOptions, LodConfig, LodData,
+    LodTree, Source, StoredWorld, VoxelShape, World, import, open_source,
 };
 use glam::DVec3;
 
@@ -39,13 +39,13 @@ impl Shown for LodScene {
 
 fn world_scene(world: World) -> Scene {
     let quads = scene::mesh_world(&world);
-    let room = scene::Room { quads: 1 << 18, meshes: 1 << 10 };
+    let room = scene::Capacity { quads: 1 << 18, meshes: 1 << 10 };
     let renderer = scene::open_renderer(RendererKind::Pool, BackendKind::Soft, SIZE, room).unwrap();
     Scene::new(world, &quads, renderer).unwrap()
 }
 
 fn lod_scene(data: Arc<LodData>) -> LodScene {
-    let room = LodScene::ROOM;
+    let room = LodScene::CAPACITY;
     let renderer = scene::open_renderer(RendererKind::Pool, BackendKind::Soft, SIZE, room).unwrap();
     let tree = LodTree::new(data, LodConfig::default()).unwrap();
     LodScene::new(tree, renderer).unwrap()

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use drystone::scene::{EditError, EditSaver, EditScene, Edited, Editor, KeptBy, SaveState};
 use drystone_voxel::{Material, VoxelPos};
 use drystone_world::{
-    CommitPolicy, Edit, EditedSource, GeneratedWorld, GeneratorConfig, LodData, Source,
-    VoxelShape, World,
+    CommitPolicy, Edit, EditedSource, GeneratedWorld, GeneratorConfig, LodData, Source, VoxelShape,
+    World,
 };
 
 use crate::editing_parts::{lod_scene, world_scene};

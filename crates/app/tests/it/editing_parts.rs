@@ -4,8 +4,8 @@
 use std::{sync::Arc, time::Duration};
 
 use drystone::scene::{
-    BackendKind, EditSaver, EditScene, EditStep, Edited, Editor, KeptBy, LodScene, RendererKind,
-    Room, SaveState, Scene, Size, mesh_world, open_renderer,
+    BackendKind, Capacity, EditSaver, EditScene, EditStep, Edited, Editor, KeptBy, LodScene,
+    RendererKind, SaveState, Scene, Size, mesh_world, open_renderer,
 };
 use drystone_render::{Camera, View};
 use drystone_testing::Random;
@@ -28,13 +28,13 @@ fn generated() -> Box<dyn Source> {
 
 pub(crate) fn world_scene(world: World) -> Scene {
     let quads = mesh_world(&world);
-    let room = Room { quads: 1 << 18, meshes: 1 << 10 };
+    let room = Capacity { quads: 1 << 18, meshes: 1 << 10 };
     let renderer = open_renderer(RendererKind::Pool, BackendKind::Soft, SIZE, room).unwrap();
     Scene::new(world, &quads, renderer).unwrap()
 }
 
 pub(crate) fn lod_scene(data: Arc<LodData>) -> LodScene {
-    let (kind, room) = (RendererKind::Pool, LodScene::ROOM);
+    let (kind, room) = (RendererKind::Pool, LodScene::CAPACITY);
     let renderer = open_renderer(kind, BackendKind::Soft, SIZE, room).unwrap();
     let config = LodConfig { threads: 0, ..LodConfig::default() };
     LodScene::new(LodTree::new(data, config).unwrap(), renderer).unwrap()

@@ -150,15 +150,11 @@ fn scene_of(data: &Arc<LodData>, faults: &Rc<RefCell<Faults>>) -> LodScene {
     scene_with(data, faults, LodConfig::default())
 }
 
-fn scene_with(
-    data: &Arc<LodData>,
-    faults: &Rc<RefCell<Faults>>,
-    config: LodConfig,
-) -> LodScene {
+fn scene_with(data: &Arc<LodData>, faults: &Rc<RefCell<Faults>>, config: LodConfig) -> LodScene {
     let config =
         LodConfig { hysteresis: 1.0, frame_time: std::time::Duration::from_secs(1), ..config };
     let tree = LodTree::new(Arc::clone(data), config).unwrap();
-    let room = LodScene::ROOM;
+    let room = LodScene::CAPACITY;
     let renderer = open_renderer(RendererKind::Pool, BackendKind::Soft, SIZE, room).unwrap();
     let faulty = Faulty { renderer, faults: Rc::clone(faults) };
     LodScene::new(tree, Box::new(faulty)).unwrap()

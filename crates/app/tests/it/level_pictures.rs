@@ -112,7 +112,7 @@ impl Levels {
             {
                 let (quads, counts) = (quads.quads(), quads.counts());
                 if !quads.is_empty() {
-                    renderer.insert(&MeshData { quads, counts, place: *place, layer }).unwrap();
+                    renderer.insert(&MeshData { quads, counts, draw_data: *place, layer }).unwrap();
                 }
             }
         }

@@ -9,8 +9,8 @@ use std::{
 };
 
 use drystone::scene::{
-    self, BackendKind, Brush, BrushForm, EditSaver, Edited, Editor, KeptBy, LodScene,
-    MemoryBudget, RendererKind, SaveState, Size,
+    self, BackendKind, Brush, BrushForm, EditSaver, Edited, Editor, KeptBy, LodScene, MemoryBudget,
+    RendererKind, SaveState, Size,
 };
 use drystone_render::{Camera, Image, View};
 use drystone_voxel::{Material, VoxelPos};
@@ -106,7 +106,7 @@ fn edit_a_lot(budget: Option<MemoryBudget>, path: &Path) {
     let tree = LodTree::new(Arc::clone(&data), all.level_config()).unwrap();
     let size = Size { width: 320, height: 240 };
     let (kind, backend) = (RendererKind::Pool, BackendKind::Soft);
-    let renderer = scene::open_renderer(kind, backend, size, LodScene::ROOM).unwrap();
+    let renderer = scene::open_renderer(kind, backend, size, LodScene::CAPACITY).unwrap();
     let mut scene = LodScene::new(tree, renderer).unwrap();
     scene.set_max_bytes(all.vertex_bytes());
     let saver = EditSaver::new(KeptBy::Levels(data));

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 
 use drystone::scene::{ModelScene, ModelTriangles};
 use drystone_render::{
-    Access, Api, Device, GlConfig, GlDevice, Image, InstancedRenderer, SlotPolicy, PoolRenderer,
-    PoolRendererConfig, RenderError, Renderer, View, WgpuDevice,
+    Access, Api, Device, GlConfig, GlDevice, Image, InstancedRenderer, PoolRenderer,
+    PoolRendererConfig, RenderError, Renderer, SlotPolicy, View, WgpuDevice,
 };
 
 use crate::{

@@ -47,7 +47,7 @@ impl Copied {
 
     fn mesh(&self) -> TriangleMesh<'_> {
         let Self { vertices, indices, place, layer } = self;
-        TriangleMesh { vertices, indices, place: *place, layer: *layer }
+        TriangleMesh { vertices, indices, transform: *place, layer: *layer }
     }
 }
 
@@ -60,7 +60,7 @@ fn add_quads(renderer: &mut dyn Renderer) {
     for (quad, counts, layer) in
         [(floor, [0, 0, 0, 0, 1, 0], Layer::Opaque), (pane, [0, 0, 0, 0, 0, 1], Layer::Blended)]
     {
-        renderer.insert(&MeshData { quads: &[quad], counts, place, layer }).unwrap();
+        renderer.insert(&MeshData { quads: &[quad], counts, draw_data: place, layer }).unwrap();
     }
 }
 

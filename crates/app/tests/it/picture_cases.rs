@@ -17,7 +17,7 @@ pub(crate) struct Case {
 impl Case {
     /// How dark dark corners are, in all views.
     pub(crate) fn set_occlusion(&mut self, occlusion: f32) {
-        self.views.iter_mut().for_each(|view| view.atmosphere.occlusion = occlusion);
+        self.views.iter_mut().for_each(|view| view.atmosphere.ambient_occlusion = occlusion);
     }
 
     /// Shows in all views what can be shown beside the scene: levels in tints, edges of quads, by

@@ -12,8 +12,8 @@ use drystone_mesh::Quad;
 use drystone_pool::Oversize;
 use drystone_render::{
     Access, Api, ArticleDevice, Cull, Device, FatDevice, GlConfig, GlDevice, Image,
-    InstancedRenderer, NaiveRenderer, SlotPolicy, PoolRenderer, PoolRendererConfig, RenderError,
-    Renderer, SoftDevice, View, WgpuDevice,
+    InstancedRenderer, NaiveRenderer, PoolRenderer, PoolRendererConfig, RenderError, Renderer,
+    SlotPolicy, SoftDevice, View, WgpuDevice,
 };
 use drystone_world::World;
 

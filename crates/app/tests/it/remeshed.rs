@@ -11,7 +11,7 @@ use crate::pictures::{naive, pool, soft};
 fn pictures(scene: &mut Scene, case: &Case, occlusion: f32) -> Vec<Image> {
     let views = case.views.iter().map(|view| {
         let mut view = *view;
-        view.atmosphere.occlusion = occlusion;
+        view.atmosphere.ambient_occlusion = occlusion;
         scene.picture(&view).unwrap().0
     });
     views.collect()

@@ -7,7 +7,7 @@ use drystone_render::{RenderError, Renderer, View};
 use drystone_voxel::{Chunk, ChunkPos};
 
 use super::{
-    contenders::{Kind, Room},
+    contenders::{Capacity, Kind},
     frames::{FrameTimes, warm_up},
     scene::{RandomScene, new_chunk},
 };
@@ -36,7 +36,7 @@ impl Changing {
         changes: Box<dyn Changes>,
     ) -> Result<Self, RenderError> {
         let meshes = scene.quads.len() as u32;
-        let room = Room { quads: scene.quad_count().into(), meshes };
+        let room = Capacity { quads: scene.quad_count().into(), meshes };
         Self::with_renderer(kind, kind.open(room)?, scene, changes)
     }
 

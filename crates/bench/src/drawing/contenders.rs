@@ -3,7 +3,7 @@
 use drystone_mesh::{Cube, Quad};
 use drystone_render::{
     Api, ArticleDevice, Device, FatDevice, GlConfig, GlDevice, Image, InstancedRenderer,
-    NaiveRenderer, SlotPolicy, PoolRenderer, RenderError, Renderer, View, WgpuDevice,
+    NaiveRenderer, PoolRenderer, RenderError, Renderer, SlotPolicy, View, WgpuDevice,
 };
 
 use super::SIZE;
@@ -59,7 +59,7 @@ impl Kind {
     /// # Errors
     /// What its device says: `NoAdapter` where the machine has none, `TooLarge` where the
     /// scene is.
-    pub(super) fn open(self, room: Room) -> Result<Box<dyn Renderer>, RenderError> {
+    pub(super) fn open(self, room: Capacity) -> Result<Box<dyn Renderer>, RenderError> {
         let [width, height] = SIZE;
         let gl = GlConfig::default();
         match self {
@@ -76,13 +76,13 @@ impl Kind {
 
 /// What a scene needs.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Room {
+pub(super) struct Capacity {
     pub(super) quads: u64,
     pub(super) meshes: u32,
 }
 
-fn pool<D: Device + 'static>(device: D, room: Room) -> Result<Box<dyn Renderer>, RenderError> {
-    let Room { quads, meshes } = room;
+fn pool<D: Device + 'static>(device: D, room: Capacity) -> Result<Box<dyn Renderer>, RenderError> {
+    let Capacity { quads, meshes } = room;
     Ok(Box::new(PoolRenderer::new(device, quads, meshes)?))
 }
 

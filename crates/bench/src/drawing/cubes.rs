@@ -7,7 +7,7 @@ mod one_by_one;
 mod pool_world;
 
 use drystone_render::{
-    Api, Device, GlConfig, GlDevice, InstancedRenderer, SlotPolicy, RenderError, Renderer, View,
+    Api, Device, GlConfig, GlDevice, InstancedRenderer, RenderError, Renderer, SlotPolicy, View,
     WgpuDevice,
 };
 
@@ -18,7 +18,7 @@ use self::{
 };
 use super::{
     CUBES, SIZE,
-    contenders::{Kind, Room, compare, if_possible},
+    contenders::{Capacity, Kind, compare, if_possible},
     frames::{FrameTimes, warm_up},
     scene::RandomScene,
 };
@@ -93,7 +93,8 @@ fn open(kind: Kind, scene: &RandomScene) -> Result<Box<dyn Followed>, RenderErro
         Kind::InstancedWgpu => cubes(WgpuDevice::headless(Api::Any, width, height)?, scene),
         Kind::InstancedGl => cubes(GlDevice::headless(GlConfig::default(), width, height)?, scene),
         _ => {
-            let room = Room { quads: scene.quad_count().into(), meshes: scene.quads.len() as u32 };
+            let room =
+                Capacity { quads: scene.quad_count().into(), meshes: scene.quads.len() as u32 };
             Ok(Box::new(PoolWorld::new(kind.open(room)?, scene)?))
         }
     }

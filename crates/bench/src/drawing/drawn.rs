@@ -3,7 +3,7 @@
 use drystone_render::{RenderError, Renderer, View};
 
 use super::{
-    contenders::{Kind, Room},
+    contenders::{Capacity, Kind},
     frames::{FrameTimes, warm_up},
     scene::Meshes,
 };
@@ -27,7 +27,7 @@ pub(super) struct Drawn {
 
 impl Drawn {
     pub(super) fn open(kind: Kind, meshes: &Meshes) -> Result<Self, RenderError> {
-        let room = Room { quads: meshes.quad_count().into(), meshes: meshes.list.len() as u32 };
+        let room = Capacity { quads: meshes.quad_count().into(), meshes: meshes.list.len() as u32 };
         Self::with_renderer(kind, kind.open(room)?, meshes)
     }
 

@@ -131,7 +131,7 @@ impl Meshes<'_> {
 impl Mesh<'_> {
     pub(super) fn data(&self) -> MeshData<'_> {
         let Self { quads, counts, place, layer } = self;
-        MeshData { quads, counts: *counts, place: *place, layer: *layer }
+        MeshData { quads, counts: *counts, draw_data: *place, layer: *layer }
     }
 }
 

@@ -75,7 +75,7 @@ pub(super) struct Shaded(Greedy);
 
 impl Default for Shaded {
     fn default() -> Self {
-        let mesher = GreedyMesher::new().occlusion(true);
+        let mesher = GreedyMesher::new().ambient_occlusion(true);
         Self(Greedy { mesher, mesh: ChunkMesh::new() })
     }
 }

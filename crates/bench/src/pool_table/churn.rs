@@ -4,7 +4,8 @@
 use std::{collections::BTreeMap, time::Instant};
 
 use drystone_pool::{
-    Access, Config, MeshHandle, MoveBudget, NullBackend, RangeState, PoolError, PoolStats, VertexPool,
+    Access, Config, MeshHandle, MoveBudget, NullBackend, PoolError, PoolStats, RangeState,
+    VertexPool,
 };
 
 use super::meshes::{MAX_QUADS, Turnover};

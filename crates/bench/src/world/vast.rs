@@ -23,7 +23,7 @@ pub(super) fn scene() -> Result<LodScene, String> {
     let data = Arc::new(LodData::new(Box::new(source), CACHE_BYTES));
     let tree = LodTree::new(data, LodConfig::default()).map_err(|error| error.to_string())?;
     let device = Undrawn::new(SIZE.width, SIZE.height).map_err(|error| error.to_string())?;
-    let room = LodScene::ROOM;
+    let room = LodScene::CAPACITY;
     let renderer =
         PoolRenderer::new(device, room.quads, room.meshes).map_err(|error| error.to_string())?;
     LodScene::new(tree, Box::new(renderer)).map_err(|error| error.to_string())

@@ -2,7 +2,7 @@ use alloc::{string::ToString, vec, vec::Vec};
 
 use super::*;
 use crate::{
-    Access, BackendError, DrawList, MoveBudget, Oversize, PartSet, Picture, RangeState, Placement,
+    Access, BackendError, DrawList, MoveBudget, Oversize, PartSet, Picture, Placement, RangeState,
     SimulatedGpu, part_runs::RunTable,
 };
 
@@ -171,8 +171,7 @@ fn buffers_are_added_and_given_back_after_a_while() {
 
 #[test]
 fn empty_buffers_are_used_last() {
-    let config =
-        Config { least_buffer_elements: 10, max_buffer_elements: 10, ..Config::default() };
+    let config = Config { least_buffer_elements: 10, max_buffer_elements: 10, ..Config::default() };
     let mut scene = Scene::new(config, Access::Staged, 2);
     let first = scene.insert(&[&[1; 10]], 1).unwrap();
     scene.insert(&[&[2; 6]], 2).unwrap();

@@ -111,7 +111,8 @@ mod tests {
     /// Haze and shades stay.
     #[test]
     fn the_hour_changes_light_alone() {
-        let air = Atmosphere { occlusion: 0.2, ..Atmosphere::default().with_haze(1.0, 9.0, 0.5) };
+        let air =
+            Atmosphere { ambient_occlusion: 0.2, ..Atmosphere::default().with_haze(1.0, 9.0, 0.5) };
         let night = air.with_hour(1.0);
         let same = Atmosphere {
             zenith: air.zenith,

@@ -33,7 +33,7 @@ impl<G> Beside<G> {
     ) -> Result<MeshHandle, RenderError> {
         mesh.check_place()?;
         let mut upload = PoolUpload { device, buffers: &mut self.buffers };
-        let inserted = self.pool.insert(mesh.quads, &mesh.counts, mesh.place, &mut upload);
+        let inserted = self.pool.insert(mesh.quads, &mesh.counts, mesh.draw_data, &mut upload);
         let handle = inserted.map_err(|error| self.buffers.explain(error))?;
         self.list.insert(handle)?;
         Ok(handle)
@@ -46,7 +46,8 @@ impl<G> Beside<G> {
     ) -> Result<(), RenderError> {
         mesh.check_place()?;
         let mut upload = PoolUpload { device, buffers: &mut self.buffers };
-        let replaced = self.pool.replace(handle, mesh.quads, &mesh.counts, mesh.place, &mut upload);
+        let replaced =
+            self.pool.replace(handle, mesh.quads, &mesh.counts, mesh.draw_data, &mut upload);
         replaced.map_err(|error| self.buffers.explain(error))
     }
 

@@ -3,7 +3,7 @@ use std::ops::Range;
 use drystone_alloc::Error;
 use drystone_mesh::Cube;
 
-use super::places::{SlotPolicy, Places};
+use super::places::{Places, SlotPolicy};
 
 /// Names a cube of the renderer that gave it, which another may take for one of its own;
 /// stale once it is removed.

@@ -17,7 +17,7 @@ impl<D: Device> InstancedRenderer<D> {
     /// Takes a mesh's cubes in; all or none.
     pub(super) fn insert_mesh(&mut self, mesh: &MeshData<'_>) -> Result<CubeMesh, RenderError> {
         check(mesh)?;
-        let region = self.insert_region(mesh.place)?;
+        let region = self.insert_region(mesh.draw_data)?;
         let mut cubes = Vec::new();
         match self.change_mesh(region, &mut cubes, mesh) {
             Ok(()) => Ok(CubeMesh { region, cubes }),
@@ -37,7 +37,7 @@ impl<D: Device> InstancedRenderer<D> {
     ) -> Result<(), RenderError> {
         check(mesh)?;
         self.change_mesh(region, cubes, mesh)?;
-        self.set_region(region, mesh.place)
+        self.set_region(region, mesh.draw_data)
     }
 
     /// Takes a mesh's cubes out, and its region.

@@ -145,7 +145,7 @@ fn a_replaced_mesh_changes_what_differs() {
     let mesh = |quad: &[Quad; 1], x| {
         let (counts, layer) = ([0, 0, 0, 0, 1, 0], Layer::Opaque);
         let (quads, place) = (quad.to_vec().leak(), place(x));
-        MeshData { quads, counts, place, layer }
+        MeshData { quads, counts, draw_data: place, layer }
     };
     let id = renderer.insert(&mesh(&[floor([8, 8])], 0)).unwrap();
     let uploads = |renderer: &mut InstancedRenderer<SoftDevice>| {
@@ -178,7 +178,7 @@ fn instanced_renderers_tell_their_meshes_apart() {
     let quads = [Quad::new([0, 0, 0], [8, 8], Face::PosY, 1)];
     for layer in [Layer::Opaque, Layer::Blended] {
         let counts = [0, 0, 0, 0, 1, 0];
-        let mesh = MeshData { quads: &quads, counts, place: place(0), layer };
+        let mesh = MeshData { quads: &quads, counts, draw_data: place(0), layer };
         let [own, foreign] = [&mut mine, &mut other].map(|it| it.insert(&mesh).unwrap());
         assert!(matches!(mine.replace(foreign, &mesh), Err(RenderError::StaleMesh)));
         assert!(matches!(mine.remove(foreign), Err(RenderError::StaleMesh)));

@@ -82,7 +82,7 @@ mod tests {
     fn mesh(quads: &[Quad]) -> MeshData<'_> {
         let counts = Face::ALL
             .map(|face| quads.iter().filter(|quad| quad.face() == Some(face)).count() as u32);
-        MeshData { quads, counts, place: DrawData::default(), layer: Layer::Opaque }
+        MeshData { quads, counts, draw_data: DrawData::default(), layer: Layer::Opaque }
     }
 
     #[test]

@@ -74,7 +74,7 @@ impl<D: Device> NaiveRenderer<D> {
         let mut indices = self.device.create_indices(index_count)?;
         self.device.write_vertices(&mut vertices, 0, mesh.vertices);
         self.device.write_indices(&mut indices, 0, mesh.indices);
-        self.device.write_draw_data(&mut vertices, 0, &[mesh.place.into()]);
+        self.device.write_draw_data(&mut vertices, 0, &[mesh.transform.into()]);
         let command = DrawCommand {
             index_count,
             instance_count: 1,

@@ -38,7 +38,7 @@ impl Churn {
         let origin = [0; 3].map(|_| self.random.below(1 << 20));
         let layer = if self.random.below(4) == 0 { Layer::Blended } else { Layer::Opaque };
         let place = DrawData { origin, level: 0, extent: 32 };
-        take(&mut self.renderer, &MeshData { quads: &quads, counts, place, layer })
+        take(&mut self.renderer, &MeshData { quads: &quads, counts, draw_data: place, layer })
     }
 
     fn pick(&mut self) -> usize {

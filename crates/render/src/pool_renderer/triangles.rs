@@ -182,7 +182,7 @@ impl<D: Device> PoolRenderer<D> {
             Some(triangles) => triangles,
             none => none.insert(Box::new(Triangles::new(self.max_buffer_bytes)?)),
         };
-        let data = Placed { place: mesh.place.into(), bounds };
+        let data = Placed { place: mesh.transform.into(), bounds };
         let (pool, mut upload) = triangles.parts(&mut self.device);
         let inserted = pool.insert(mesh.vertices, mesh.indices, data, &mut upload);
         let handle = inserted.map_err(|error| triangles.explain(error))?;
@@ -200,7 +200,7 @@ impl<D: Device> PoolRenderer<D> {
     ) -> Result<(), RenderError> {
         let bounds = mesh.bounds()?;
         let (triangles, handle) = own(&mut self.triangles, id)?;
-        let data = Placed { place: mesh.place.into(), bounds };
+        let data = Placed { place: mesh.transform.into(), bounds };
         let (pool, mut upload) = triangles.parts(&mut self.device);
         let replaced = pool.replace(handle, mesh.vertices, mesh.indices, data, &mut upload);
         replaced.map_err(|error| triangles.explain(error))

@@ -4,8 +4,8 @@ use glam::DVec3;
 
 use super::*;
 use crate::{
-    Camera, InstancedRenderer, Layer, MeshData, MeshId, NaiveRenderer, SlotPolicy, PoolRenderer,
-    Projection, Renderer, SoftDevice, TriangleMesh, TriangleTransform, TrianglesId, View,
+    Camera, InstancedRenderer, Layer, MeshData, MeshId, NaiveRenderer, PoolRenderer, Projection,
+    Renderer, SlotPolicy, SoftDevice, TriangleMesh, TriangleTransform, TrianglesId, View,
     device::late::LateDevice,
 };
 
@@ -64,14 +64,14 @@ fn put(
     let triangles = TriangleMesh {
         vertices: &vertices,
         indices: &[0, 1, 2, 0, 2, 3],
-        place: TriangleTransform { origin, scale: 1.0 },
+        transform: TriangleTransform { origin, scale: 1.0 },
         layer: Layer::Opaque,
     };
     // Meshes of several sizes, so that the pool has gaps to close: quads in one place.
     let quads = vec![Quad::new([0; 3], [1, 1], Face::PosZ, material); QUADS[usize::from(material)]];
     let counts = Face::ALL.map(|it| if it == Face::PosZ { quads.len() as u32 } else { 0 });
     let place = DrawData { origin, level: 0, extent: 1 };
-    let mesh = |layer| MeshData { quads: &quads, counts, place, layer };
+    let mesh = |layer| MeshData { quads: &quads, counts, draw_data: place, layer };
     match old {
         Err(Some(layer)) => Tile::Quads(renderer.insert(&mesh(layer)).unwrap(), layer),
         Err(None) => Tile::Triangles(renderer.insert_triangles(&triangles).unwrap()),

@@ -105,7 +105,7 @@ mod tests {
     fn corners_are_as_dark_as_the_quad_says_from_either_side_of_their_edges() {
         for face in Face::ALL {
             for (origin, low) in [([0; 3], [4, 5, 6]), ([-33, 64, 7], [0, 63, 31])] {
-                let quad = Quad::new(low, [1, 1], face, 9).with_occlusion(0b11_10_01_00);
+                let quad = Quad::new(low, [1, 1], face, 9).with_ambient_occlusion(0b11_10_01_00);
                 for corner in 0..4 {
                     for hair in [-1e-3, 0.0, 1e-3] {
                         let at = |i: usize| (origin[i] + quad.corner(corner)[i] as i32) as f32;
@@ -124,7 +124,7 @@ mod tests {
         let camera = Camera::default();
         for (level, face) in (0..=DrawData::MAX_LEVEL).flat_map(|l| Face::ALL.map(|f| (l, f))) {
             let scale = 1 << level;
-            let quad = Quad::new([4, 1, 6], [1, 1], face, 9).with_occlusion(0b11_10_01_00);
+            let quad = Quad::new([4, 1, 6], [1, 1], face, 9).with_ambient_occlusion(0b11_10_01_00);
             for eye in [[0; 3], [-1, 5, 77], [scale - 1, -scale - 1, 3 * scale / 2]] {
                 let mut frame = Frame::new(&camera, &Atmosphere::default(), 8, 8);
                 frame.camera_voxel = [eye[0], eye[1], eye[2], 0];
@@ -145,7 +145,7 @@ mod tests {
     #[test]
     fn the_middle_is_the_mean_whichever_way_the_quad_is_cut() {
         for (corners, mean) in [(0b11, 0.75), (0b11_00_00_11, 1.5), (0b00_11_11_00, 1.5)] {
-            let quad = Quad::new([3, 3, 3], [1, 1], Face::PosZ, 0).with_occlusion(corners);
+            let quad = Quad::new([3, 3, 3], [1, 1], Face::PosZ, 0).with_ambient_occlusion(corners);
             assert_eq!(seen(quad, [0; 3], [3.5, 3.5, 4.0]), Some(mean));
         }
     }
@@ -153,11 +153,13 @@ mod tests {
     #[test]
     fn long_edges_have_the_shade_of_their_low_end() {
         // Dark at the high end of the height.
-        let strip = Quad::new([3, 3, 3], [9, 1], Face::PosZ, 0).with_occlusion(0b11_11_00_00);
+        let strip =
+            Quad::new([3, 3, 3], [9, 1], Face::PosZ, 0).with_ambient_occlusion(0b11_11_00_00);
         for along in [3.0, 3.9, 4.0, 7.3, 12.0] {
             assert_eq!(seen(strip, [0; 3], [along, 3.25, 4.0]), Some(0.75), "{along}");
         }
-        let uneven = Quad::new([3, 3, 3], [9, 9], Face::PosZ, 0).with_occlusion(0b11_11_11_01);
+        let uneven =
+            Quad::new([3, 3, 3], [9, 9], Face::PosZ, 0).with_ambient_occlusion(0b11_11_11_01);
         assert_eq!(seen(uneven, [0; 3], [7.7, 9.1, 4.0]), Some(1.0));
     }
 

@@ -47,7 +47,7 @@ impl QuadSteps {
             bit_count: if bits_are_wide { wider } else { higher },
             row_count: if bits_are_wide { higher } else { wider },
             material: Quad::new([0; 3], [1, 1], Face::NegX, 1).to_bits(),
-            occlusion: Quad::from_bits(0).with_occlusion(1).to_bits(),
+            occlusion: Quad::from_bits(0).with_ambient_occlusion(1).to_bits(),
         }
     }
 }

@@ -79,7 +79,7 @@ mod tests {
             table.insert("material", [9, 9, 9, opacity]).unwrap();
         }
         for occlusion in [false, true] {
-            let new = || GreedyMesher::new().occlusion(occlusion);
+            let new = || GreedyMesher::new().ambient_occlusion(occlusion);
             let mut kept = new();
             let [mut actual, mut expected] = [ChunkMesh::new(), ChunkMesh::new()];
             let sides = [5, 16, 17, 30, 32, 40, 62, 64];

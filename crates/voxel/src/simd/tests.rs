@@ -134,7 +134,7 @@ fn meshes_are_the_same_with_whatever_instructions() {
             let meshed = |most| {
                 MAX.set(most);
                 let mut mesh = ChunkMesh::new();
-                GreedyMesher::new().occlusion(is_shaded).mesh(&chunk, &table, &mut mesh);
+                GreedyMesher::new().ambient_occlusion(is_shaded).mesh(&chunk, &table, &mut mesh);
                 MAX.set(Most::All);
                 mesh
             };

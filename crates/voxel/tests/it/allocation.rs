@@ -51,7 +51,7 @@ fn warm_meshers_do_not_allocate() {
     let chunks = [random(62, 30, 4, 1), random(17, 50, 2, 2), boxes(32, 20, 3, 3), uniform];
     let mergings = [Merging::Greedy, Merging::Conforming, Merging::Unit];
     for (merging, is_shaded) in mergings.into_iter().flat_map(|it| [(it, false), (it, true)]) {
-        let mut mesher = GreedyMesher::with_merging(merging).occlusion(is_shaded);
+        let mut mesher = GreedyMesher::with_merging(merging).ambient_occlusion(is_shaded);
         let mut mesh = ChunkMesh::new();
         let mut mesh_all = || {
             for chunk in &chunks {

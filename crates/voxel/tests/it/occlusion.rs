@@ -19,7 +19,7 @@ fn shades(mesh: &ChunkMesh) -> BTreeMap<(Face, [u32; 3]), u8> {
             let mut voxel = quad.position();
             voxel[face.span_axes()[0]] += u;
             voxel[face.span_axes()[1]] += v;
-            shades.insert((face, voxel), quad.occlusion());
+            shades.insert((face, voxel), quad.ambient_occlusion());
         }
     }
     shades
@@ -27,12 +27,12 @@ fn shades(mesh: &ChunkMesh) -> BTreeMap<(Face, [u32; 3]), u8> {
 
 /// An edge that is longer than a face must have one shade.
 fn check_edges(quad: Quad, face: Face) {
-    let shade = |corner: u32| quad.occlusion() >> (2 * corner) & 3;
+    let shade = |corner: u32| quad.ambient_occlusion() >> (2 * corner) & 3;
     let place = |corner: u32| quad.corner(corner);
     for (axis, length) in face.span_axes().into_iter().zip(quad.size()) {
         for (a, b) in [(0, 1), (0, 2), (1, 3), (2, 3)] {
             if length > 1 && place(a)[axis] != place(b)[axis] {
-                assert_eq!(shade(a), shade(b), "{quad:?} {:08b}", quad.occlusion());
+                assert_eq!(shade(a), shade(b), "{quad:?} {:08b}", quad.ambient_occlusion());
             }
         }
     }
@@ -40,7 +40,7 @@ fn check_edges(quad: Quad, face: Face) {
 
 fn check(chunk: &PaddedChunk, table: &MaterialTable, merging: Merging) -> ChunkMesh {
     let (mut mesh, mut expected) = (ChunkMesh::new(), ChunkMesh::new());
-    GreedyMesher::with_merging(merging).occlusion(true).mesh(chunk, table, &mut mesh);
+    GreedyMesher::with_merging(merging).ambient_occlusion(true).mesh(chunk, table, &mut mesh);
     mesh_unit_shaded(chunk, table, &mut expected);
     let side = chunk.side();
     let difference = Rasterised::new(&mesh, side).difference(&Rasterised::new(&expected, side));
@@ -87,5 +87,5 @@ fn a_chunk_of_one_material_is_shaded_by_its_neighbours() {
     let (solid, other) = (Chunk::new(6, Material(1)), Chunk::new(6, Material(2)));
     chunk.fill(&solid, |offset| (offset == [1, 1, 0]).then_some(&other));
     let mesh = check(&chunk, &table(0), Merging::Greedy);
-    assert!(mesh.iter().any(|(quad, _)| quad.occlusion() != 0));
+    assert!(mesh.iter().any(|(quad, _)| quad.ambient_occlusion() != 0));
 }

@@ -7,8 +7,7 @@ use drystone_voxel::{ChunkMesh, VoxelPos, downsample_block};
 
 use super::*;
 use crate::{
-    Edit, GeneratedWorld, GeneratorConfig, LodConfig, LodData, LodTree, NodeSink, VoxelShape,
-    World,
+    Edit, GeneratedWorld, GeneratorConfig, LodConfig, LodData, LodTree, NodeSink, VoxelShape, World,
 };
 
 mod far;

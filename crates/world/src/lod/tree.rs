@@ -18,8 +18,8 @@ mod edit;
 mod heal;
 mod look;
 mod places;
-mod swap;
 mod skirts;
+mod swap;
 mod wants;
 
 use bodies::Bodies;

@@ -1,7 +1,7 @@
 use alloc::vec::Vec;
 use core::fmt;
 
-use super::metadata::{ALIGNMENTS, Metadata, LIFETIMES, Totals};
+use super::metadata::{ALIGNMENTS, LIFETIMES, Metadata, Totals};
 use super::tally::{LINES, SizeRecord};
 
 /// Lines of the printed table: the sizes that were asked for most.

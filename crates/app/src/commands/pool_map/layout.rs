@@ -1,6 +1,6 @@
 //! Where places lie in the picture: each buffer a band of rows, read like a page.
 
-use drystone_pool::{RangeState, PoolRange};
+use drystone_pool::{PoolRange, RangeState};
 
 use super::numbers::BufferNumbers;
 

@@ -1,7 +1,9 @@
 use std::path::Path;
 
 use drystone::scene::{ModelTriangles, Shade};
-use drystone_pool::{Access, Backend, Config, IndexedBackend, IndexedPool, MeshHandle, NullBackend};
+use drystone_pool::{
+    Access, Backend, Config, IndexedBackend, IndexedPool, MeshHandle, NullBackend,
+};
 use drystone_render::{RenderError, TriangleVertex};
 use serde_json::json;
 

@@ -1,7 +1,7 @@
 use std::{collections::BTreeMap, fmt};
 
 use drystone_mesh::Quad;
-use drystone_pool::{RangeState, PoolRange, PoolStats};
+use drystone_pool::{PoolRange, PoolStats, RangeState};
 use drystone_render::TriangleVertex;
 use serde_json::{Value, json};
 

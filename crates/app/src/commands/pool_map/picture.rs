@@ -1,6 +1,6 @@
 //! The map, painted on whatever canvas there is.
 
-use drystone_pool::{MeshHandle, RangeState, PoolRange};
+use drystone_pool::{MeshHandle, PoolRange, RangeState};
 
 use super::{
     layout::{Layout, STEPS, Stripe},

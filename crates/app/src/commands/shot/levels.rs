@@ -22,7 +22,7 @@ pub(super) fn run(
     let data = Arc::new(LodData::new(source, budget.cache_bytes()));
     let view = commands::Framed::levels(&data).view(options);
     let (renderer, backend, size) = (options.renderer, options.backend, options.size);
-    let mut renderer = scene::open_renderer(renderer, backend, size, LodScene::ROOM)?;
+    let mut renderer = scene::open_renderer(renderer, backend, size, LodScene::CAPACITY)?;
     commands::set_cull(renderer.as_mut(), options.cull)?;
     let mut times = StageTimes { open_ms: clock.lap(), ..StageTimes::default() };
     note(options, || format!("drawing with {} on {}", renderer.name(), renderer.backend()));

@@ -26,7 +26,7 @@ pub(super) fn run(options: &SceneOptions, source: &Path, path: &Path) -> Result<
     note(options, || format!("cut {} triangles", triangles.triangle_count()));
 
     let view = Framed::model(&triangles).view(options);
-    let room = scene::Room::default();
+    let room = scene::Capacity::default();
     let mut renderer = scene::open_renderer(options.renderer, options.backend, options.size, room)?;
     set_cull(renderer.as_mut(), options.cull)?;
     times.open_ms = clock.lap();

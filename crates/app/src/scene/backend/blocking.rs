@@ -4,7 +4,7 @@ use drystone_render::{
     Access, Api, GlConfig, GlDevice, RenderError, Renderer, SoftDevice, WgpuDevice, WindowTarget,
 };
 
-use super::{BackendKind, OpenDevice, RendererKind, Room, Size, renderer_on};
+use super::{BackendKind, Capacity, OpenDevice, RendererKind, Size, renderer_on};
 
 /// A renderer without a window, with `room` for what will be shown and a little more; it
 /// grows when it must.
@@ -15,7 +15,7 @@ pub fn open_renderer(
     kind: RendererKind,
     backend: BackendKind,
     size: Size,
-    room: impl Into<Room>,
+    room: impl Into<Capacity>,
 ) -> Result<Box<dyn Renderer>, RenderError> {
     let room = room.into();
     let Size { width, height } = size;
@@ -125,7 +125,8 @@ mod tests {
     #[test]
     fn a_machine_without_a_gpu_is_drawn_on_by_soft() {
         let size = Size { width: 16, height: 16 };
-        let opened = |backend| open_renderer(RendererKind::Pool, backend, size, Room::default());
+        let opened =
+            |backend| open_renderer(RendererKind::Pool, backend, size, Capacity::default());
         let described = |backend| match opened(backend) {
             Ok(renderer) => renderer.backend(),
             Err(error) => error.to_string(),

@@ -73,7 +73,8 @@ impl ModelTriangles {
     /// `Stale` where a part names a polygon that is gone; `Full` for one of more than 2²⁴
     /// corners.
     pub fn new(model: &Model, shade: Shade) -> Result<Self, Error> {
-        let place = model.bounds().map_or_else(ModelTransform::default, |it| ModelTransform::of(&it));
+        let place =
+            model.bounds().map_or_else(ModelTransform::default, |it| ModelTransform::of(&it));
         let mut cutter = Cutter::new(model, place, shade)?;
         let parts: Result<Vec<_>, Error> =
             model.parts.iter().map(|part| cutter.cut(part)).collect();
@@ -87,7 +88,7 @@ impl ModelTriangles {
         TriangleMesh {
             vertices: &part.vertices,
             indices: &part.indices,
-            place: self.place.triangle_transform(),
+            transform: self.place.triangle_transform(),
             layer: part.layer,
         }
     }

@@ -304,7 +304,7 @@ fn switches(ui: &mut Ui, facts: &Facts<'_>, actions: &mut Vec<Action>) {
         ("cull what is out of view", cull_frustum, Action::Frustum, false),
         ("order front to back", order, Action::Order, false),
         ("cull on the GPU", facts.cull == Cull::Gpu, Action::Cull, false),
-        ("darken corners", atmosphere.occlusion > 0.0, Action::Occlusion, true),
+        ("darken corners", atmosphere.ambient_occlusion > 0.0, Action::Occlusion, true),
         ("levels of detail", facts.has_levels, Action::Levels, true),
     ];
     for (name, is_on, action, is_of_voxels) in switches {

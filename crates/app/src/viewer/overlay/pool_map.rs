@@ -1,6 +1,6 @@
 //! What lies where in the vertex pool, as a picture: all buffers end to end, read like a page.
 
-use drystone_pool::{RangeState, PoolRange};
+use drystone_pool::{PoolRange, RangeState};
 use egui::{Color32, ColorImage};
 
 use crate::commands;

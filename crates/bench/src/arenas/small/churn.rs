@@ -57,7 +57,7 @@ impl Churn {
         self.victims.len()
     }
 
-    /// Room for the objects, in memory that is resident.
+    /// Capacity for the objects, in memory that is resident.
     pub(super) fn room(&self) -> Live {
         let live_count = self.sizes.len() - self.victims.len();
         let nothing = Object { start: NonNull::dangling(), size: Size::of(Layout::new::<()>()) };

@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use drystone_mesh::{Cube, FaceSet};
 use drystone_render::{
-    CubeId, DrawData, InstancedRenderer, SlotPolicy, RegionId, RenderError, SoftDevice,
+    CubeId, DrawData, InstancedRenderer, RegionId, RenderError, SlotPolicy, SoftDevice,
 };
 
 use super::{CHANGES, failed};

@@ -71,7 +71,7 @@ impl<D: Device> Layers<D> {
             Plan::MaskedTwice => (0, 0),
             Plan::Pools => (blended, blended),
         };
-        let mut place = mesh.place;
+        let mut place = mesh.draw_data;
         place.extent |= BLENDED_BIT * blended as u32;
         let Store { pool, buffers } = &mut self.stores[store];
         let mut upload = PoolUpload { device: &mut self.device, buffers };

@@ -176,8 +176,7 @@ fn handles_of_another_pool_are_refused() {
 
 #[test]
 fn a_device_without_memory_is_a_value_and_asked_again_later() {
-    let config =
-        Config { least_buffer_elements: 10, max_buffer_elements: 10, ..Config::default() };
+    let config = Config { least_buffer_elements: 10, max_buffer_elements: 10, ..Config::default() };
     let mut scene = Scene::new(config, Access::Direct, 2);
     scene.gpu.set_limit_bytes(60);
     let mesh = scene.insert(&[&[1; 10]], 1).unwrap();
@@ -261,7 +260,9 @@ fn millions_of_insertions_and_removals_leave_nothing_behind() {
         for n in 0..rounds / 3 {
             let count = random.below(41);
             let elements = &elements[..count as usize];
-            live.push(pool.insert(elements, &[count], n, &mut NullBackend(Access::Direct)).unwrap());
+            live.push(
+                pool.insert(elements, &[count], n, &mut NullBackend(Access::Direct)).unwrap(),
+            );
             if live.len() > 200 {
                 let at = random.below(live.len() as u32) as usize;
                 pool.remove(live.swap_remove(at)).unwrap();

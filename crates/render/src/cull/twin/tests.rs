@@ -161,7 +161,8 @@ fn hidden_boxes_do_not_show() {
         };
         let turn = round as f32 * 0.4;
         let eye = DVec3::new(3.3, -7.7, 400.0 + f64::from(round));
-        let camera = Camera { position: eye, yaw: 0.3 * turn.sin(), projection, ..Camera::default() };
+        let camera =
+            Camera { position: eye, yaw: 0.3 * turn.sin(), projection, ..Camera::default() };
         let camera = Camera { depth_range: [1.0, 900.0], ..camera };
         let (frame, _) = cull_frame(&View::new(camera));
         // In perspective all but the nearest lies between 0 and 0.05; in parallel, evenly.

@@ -120,7 +120,8 @@ fn triangles_and_quads_share_one_depth<D: Device>(mut device: D) {
 fn copies_of_vertices_and_indices_are_drawn<D: Device>(mut device: D) {
     let (red, green) = (before_the_eye(0.0, RED), before_the_eye(0.5, GREEN));
     let six = [red, green].concat();
-    let mut model = Model::new(&mut device, &six, &[0, 1, 2, 9, 9, 9], TriangleTransform::default());
+    let mut model =
+        Model::new(&mut device, &six, &[0, 1, 2, 9, 9, 9], TriangleTransform::default());
     let mut more = device.create_sharing(&model.vertices, 12).unwrap();
     // The green one goes to the other buffer, its indices elsewhere in their own.
     device.copy_quads(&model.vertices, 3, &mut more, 7, 3);
@@ -180,8 +181,12 @@ fn batches_of_two_kinds_are_left_out<D: Device>(mut device: D) {
 
 fn blended_triangles_are_laid_over_quads<D: Device>(mut device: D) {
     let glass = [10, 10, 230, 128];
-    let behind =
-        Model::new(&mut device, &before_the_eye(0.0, RED), &[0, 1, 2], TriangleTransform::default());
+    let behind = Model::new(
+        &mut device,
+        &before_the_eye(0.0, RED),
+        &[0, 1, 2],
+        TriangleTransform::default(),
+    );
     let corners = before_the_eye(1.0, glass);
     // Twice the same: the second is drawn over the first.
     let indices = [0, 1, 2, 0, 1, 2];

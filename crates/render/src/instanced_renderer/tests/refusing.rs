@@ -234,7 +234,7 @@ fn a_mesh_that_finds_no_room_changes_nothing() {
     let mesh = |quads| MeshData {
         quads,
         counts: [0, 0, 0, 0, 1, 0],
-        place: place(0),
+        draw_data: place(0),
         layer: Layer::Opaque,
     };
     let id = renderer.insert(&mesh(&small)).unwrap();
@@ -274,7 +274,7 @@ fn a_region_that_is_refused_leaves_the_others() {
     // A mesh needs a region of its own.
     let quads = [Quad::new([8, 20, 8], [24, 24], Face::PosY, 1)];
     let (counts, layer) = ([0, 0, 0, 0, 1, 0], Layer::Opaque);
-    let mesh = MeshData { quads: &quads, counts, place: place(0), layer };
+    let mesh = MeshData { quads: &quads, counts, draw_data: place(0), layer };
     assert!(is_out_of_memory(&renderer.insert(&mesh)));
     assert_eq!((renderer.cubes.len(), renderer.held().meshes), (1, 0));
     assert!(image(&mut renderer) == before);
@@ -290,7 +290,7 @@ fn a_see_through_mesh_that_is_refused_leaves_nothing() {
     let (mut renderer, room) = refusing(0);
     let quads = [Quad::new([8, 20, 8], [24, 24], Face::PosY, 1)];
     let (counts, layer) = ([0, 0, 0, 0, 1, 0], Layer::Blended);
-    let mesh = MeshData { quads: &quads, counts, place: place(0), layer };
+    let mesh = MeshData { quads: &quads, counts, draw_data: place(0), layer };
     let refused = renderer.insert(&mesh);
     assert!(refused.is_err() && room.asked.get() > 0);
     assert_eq!(renderer.held().meshes, 0);

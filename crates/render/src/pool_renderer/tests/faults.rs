@@ -31,7 +31,7 @@ fn tile(nth: i32) -> (Quad, DrawData) {
 fn insert(renderer: &mut dyn Renderer, nth: i32) -> Result<MeshId, RenderError> {
     let (quad, place) = tile(nth);
     let counts = Face::ALL.map(|face| u32::from(face == Face::PosZ));
-    renderer.insert(&MeshData { quads: &[quad], counts, place, layer: Layer::Opaque })
+    renderer.insert(&MeshData { quads: &[quad], counts, draw_data: place, layer: Layer::Opaque })
 }
 
 /// The first `count` tiles, from in front.
@@ -80,7 +80,7 @@ fn meshes_of_another_renderer_are_refused() {
     for id in foreign {
         let (quad, place) = tile(3);
         let counts = Face::ALL.map(|face| u32::from(face == Face::PosZ));
-        let mesh = MeshData { quads: &[quad], counts, place, layer: Layer::Opaque };
+        let mesh = MeshData { quads: &[quad], counts, draw_data: place, layer: Layer::Opaque };
         let refused = mine.replace(id, &mesh).unwrap_err();
         assert!(matches!(refused, RenderError::StaleMesh), "{refused}");
         assert!(matches!(mine.remove(id), Err(RenderError::StaleMesh)));
@@ -100,7 +100,7 @@ fn naive_renderers_tell_their_meshes_apart() {
     for id in foreign {
         let (quad, place) = tile(3);
         let counts = Face::ALL.map(|face| u32::from(face == Face::PosZ));
-        let mesh = MeshData { quads: &[quad], counts, place, layer: Layer::Opaque };
+        let mesh = MeshData { quads: &[quad], counts, draw_data: place, layer: Layer::Opaque };
         assert!(matches!(mine.replace(id, &mesh), Err(RenderError::StaleMesh)));
         assert!(matches!(mine.remove(id), Err(RenderError::StaleMesh)));
     }
@@ -129,7 +129,7 @@ fn a_lost_device_is_no_full_pool() {
     let (quad, place) = tile(0);
     let quads = vec![quad; 1 << 17];
     let counts = Face::ALL.map(|face| if face == Face::PosZ { 1 << 17 } else { 0 });
-    let large = MeshData { quads: &quads, counts, place, layer: Layer::Opaque };
+    let large = MeshData { quads: &quads, counts, draw_data: place, layer: Layer::Opaque };
     for _ in 0..2 {
         let refused = renderer.insert(&large).unwrap_err();
         assert!(matches!(refused, RenderError::Lost { .. }), "{refused}");
@@ -145,7 +145,8 @@ fn meshes_that_are_refused_or_empty_change_no_picture() {
     let kept = insert(&mut renderer, 0).unwrap();
     let before = picture(&mut renderer, &view).0;
     let (quad, place) = tile(1);
-    let empty = MeshData { quads: &[], counts: [0; Face::COUNT], place, layer: Layer::Opaque };
+    let empty =
+        MeshData { quads: &[], counts: [0; Face::COUNT], draw_data: place, layer: Layer::Opaque };
     let none = renderer.insert(&empty).unwrap();
     // Counts that do not add up.
     let wrong = MeshData { quads: &[quad], ..empty };
@@ -183,7 +184,7 @@ fn a_device_out_of_memory_is_a_full_pool() {
             Face::PosZ => 1,
             _ => 0,
         });
-        let large = MeshData { quads: &quads, counts, place, layer: Layer::Opaque };
+        let large = MeshData { quads: &quads, counts, draw_data: place, layer: Layer::Opaque };
         let mut ids = Vec::new();
         let refused = loop {
             match renderer.insert(&large) {

@@ -35,7 +35,7 @@ pub(super) struct Made {
 impl Made {
     pub(super) fn data(&self) -> MeshData<'_> {
         let &Self { ref quads, counts, place, layer } = self;
-        MeshData { quads, counts, place, layer }
+        MeshData { quads, counts, draw_data: place, layer }
     }
 
     /// A closed box, which hides what is behind it, or one full of clutter, or glass.

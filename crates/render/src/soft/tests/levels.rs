@@ -11,7 +11,8 @@ const SIZE: [u32; 2] = [160, 120];
 fn shaded_country() -> (Scene, Atmosphere) {
     let mut scene = country(28);
     scene.darken();
-    let air = Atmosphere { occlusion: 0.3, ..Atmosphere::default().with_haze(10.0, 60.0, 0.9) };
+    let air =
+        Atmosphere { ambient_occlusion: 0.3, ..Atmosphere::default().with_haze(10.0, 60.0, 0.9) };
     (scene, air)
 }
 
@@ -27,7 +28,9 @@ fn countries_of_larger_voxels_are_the_ray_casters() {
         for mut mesh in far.opaque {
             let origin = [-24, -70_000, -96];
             mesh.place = DrawData { origin, level: back_level, extent: 64 << back_level };
-            mesh.quads.iter_mut().for_each(|quad| *quad = quad.with_occlusion(0b10_01_11_00));
+            mesh.quads
+                .iter_mut()
+                .for_each(|quad| *quad = quad.with_ambient_occlusion(0b10_01_11_00));
             scene.opaque.push(mesh);
         }
         let side = f64::from(28 << level);
@@ -65,7 +68,7 @@ fn from_farther_away_larger_voxels_look_the_same() {
         let seen = near.difference(&far, 1).unwrap();
         assert!(seen.away_from_edges == 0 && seen.pixels < 40, "level {level}: {seen:?}");
         // Dark corners are seen.
-        let plain = Atmosphere { occlusion: 0.0, haze_start, haze_end, ..air };
+        let plain = Atmosphere { ambient_occlusion: 0.0, haze_start, haze_end, ..air };
         let seen = there.draw(&camera, &plain, SIZE).difference(&far, 8).unwrap();
         assert!(seen.pixels > 2000, "level {level}: {seen:?}");
     }

@@ -70,7 +70,7 @@ impl Scene {
         self.for_each_mesh(|mesh| {
             for quad in &mut mesh.quads {
                 shade = shade.wrapping_mul(5).wrapping_add(93);
-                *quad = quad.with_occlusion(shade);
+                *quad = quad.with_ambient_occlusion(shade);
             }
         });
     }

@@ -112,9 +112,10 @@ fn a_country_with_dark_corners() {
     scene.darken();
     scene.for_each_mesh(|mesh| mesh.place.origin = [-3, -70_001, 16]);
     let mut strips = Mesh::cuboid([0, -70_001, 12], [0; 3], [20, 1, 3], 0);
-    strips.quads.iter_mut().for_each(|quad| *quad = quad.with_occlusion(0b11_10_01_00));
+    strips.quads.iter_mut().for_each(|quad| *quad = quad.with_ambient_occlusion(0b11_10_01_00));
     scene.opaque.push(strips);
-    let air = Atmosphere { occlusion: 0.3, ..Atmosphere::default().with_haze(10.0, 60.0, 0.9) };
+    let air =
+        Atmosphere { ambient_occlusion: 0.3, ..Atmosphere::default().with_haze(10.0, 60.0, 0.9) };
     let eye = DVec3::new(-1.2, -69_981.9, 60.7);
     let orthographic = Projection::Orthographic { height_voxels: 30.0 };
     let (low, high) = (DVec3::new(-3.0, -7e4, 16.0), DVec3::new(25.0, -69_983.0, 44.0));

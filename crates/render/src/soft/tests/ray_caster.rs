@@ -184,7 +184,7 @@ fn surface(scene: &Scene, air: &Atmosphere, ray: &Ray, hit: &Hit) -> (DVec3, f64
     let normal = hit.quad.face().unwrap().normal().map(|c| c as f32);
     let light = air.light(Vec3::from_array(normal)).as_dvec3();
     let place = ray.start + ray.direction * hit.t;
-    let shade = 1.0 - f64::from(air.occlusion) * darkness(hit, place);
+    let shade = 1.0 - f64::from(air.ambient_occlusion) * darkness(hit, place);
     let lit = (DVec3::new(r, g, b) * light).min(DVec3::ONE) * shade;
     let [start, end] = [air.haze_start, air.haze_end].map(f64::from);
     let part =
@@ -207,7 +207,7 @@ fn darkness(hit: &Hit, place: DVec3) -> f64 {
                 _ => f64::from(is_low),
             }
         });
-        f64::from(quad.occlusion() >> (2 * number) & 3) * near[0] * near[1]
+        f64::from(quad.ambient_occlusion() >> (2 * number) & 3) * near[0] * near[1]
     });
     corners.sum()
 }

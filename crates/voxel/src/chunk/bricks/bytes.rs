@@ -7,7 +7,7 @@ use super::super::blocks::Block;
 use super::super::from_runs::has_twice;
 use super::super::storage::Storage;
 use super::packing::{PLANE_WORDS, numbers_len, planes_of, words_of};
-use super::{BRICK, Bricks, MIXED, MAX};
+use super::{BRICK, Bricks, MAX, MIXED};
 use crate::{Chunk, Material};
 
 /// Bytes of a plane.

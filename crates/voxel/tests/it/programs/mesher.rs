@@ -30,7 +30,9 @@ pub(crate) fn run(program: &[u8]) {
     let (is_shaded, is_known) = (mode & 8 != 0, mode & 16 != 0);
     let chunk = chunk(side, is_known, &mut bytes);
     let (mut mesh, mut expected) = (ChunkMesh::new(), ChunkMesh::new());
-    GreedyMesher::with_merging(merging).occlusion(is_shaded).mesh(&chunk, &table, &mut mesh);
+    GreedyMesher::with_merging(merging)
+        .ambient_occlusion(is_shaded)
+        .mesh(&chunk, &table, &mut mesh);
     if is_shaded {
         mesh_unit_shaded(&chunk, &table, &mut expected);
     } else {
@@ -100,7 +102,7 @@ fn faces(mesh: &ChunkMesh) -> BTreeMap<Place, Shown> {
                 let mut voxel = quad.position();
                 voxel[face.span_axes()[0]] += u;
                 voxel[face.span_axes()[1]] += v;
-                let shown = (quad.material(), quad.occlusion());
+                let shown = (quad.material(), quad.ambient_occlusion());
                 let before = faces.insert((translucent, face, voxel), shown);
                 assert_eq!(before, None, "{face:?} of {voxel:?} is covered twice");
             }

@@ -134,7 +134,13 @@ impl LodTree {
 
     /// The same at a node and below it. Returns how far the eye can go before anything changes
     /// there; nothing where something is to be done.
-    fn look(&mut self, node: NodePos, place: Option<Place>, eye: &LodCamera, reaches: &Reaches) -> f64 {
+    fn look(
+        &mut self,
+        node: NodePos,
+        place: Option<Place>,
+        eye: &LodCamera,
+        reaches: &Reaches,
+    ) -> f64 {
         let Some(place) = place else {
             self.look_at_nothing(node, eye);
             return 0.0;
@@ -169,7 +175,13 @@ impl LodTree {
 
     /// Finds what can be done at a node that is split, and below it. Returns the distance that
     /// the camera can travel before that changes.
-    fn look_below(&mut self, node: NodePos, place: Place, eye: &LodCamera, reaches: &Reaches) -> f64 {
+    fn look_below(
+        &mut self,
+        node: NodePos,
+        place: Place,
+        eye: &LodCamera,
+        reaches: &Reaches,
+    ) -> f64 {
         let Place { children, state: State::Split { shown, is_merge_refused, .. } } = place else {
             return 0.0;
         };
@@ -245,7 +257,11 @@ impl LodTree {
     /// What was found, and of how many nodes nobody looked below; as it is, or where every node
     /// is looked at.
     #[cfg(test)]
-    pub(in crate::lod) fn found(&mut self, eye: &LodCamera, everywhere: bool) -> (Vec<String>, usize) {
+    pub(in crate::lod) fn found(
+        &mut self,
+        eye: &LodCamera,
+        everywhere: bool,
+    ) -> (Vec<String>, usize) {
         let before = (self.places.clone(), self.fineness, self.way);
         if everywhere {
             self.fineness = None;

@@ -55,7 +55,8 @@ impl LodTree {
             sink.set_skirt(node, face, is_wanted.then_some(skirt))?;
             shown.skirts = toggled(shown.skirts, face);
             // One that should have been taken away before is replaced.
-            if let Some(left) = self.stuck.get_mut(&node).filter(|left| left.skirts.contains(face)) {
+            if let Some(left) = self.stuck.get_mut(&node).filter(|left| left.skirts.contains(face))
+            {
                 left.skirts = toggled(left.skirts, face);
             }
         }
