@@ -3,7 +3,7 @@
 
 use crate::offence::Offence;
 use crate::readme::README;
-use crate::repository::{Package, TextFile};
+use crate::repository::{Package, TextFile, resolve};
 use crate::tokens::tree_of;
 use crate::unsafe_code::UNSAFE_PLACES;
 
@@ -75,20 +75,6 @@ fn docs(attributes: &[syn::Attribute], root: &TextFile, files: &[TextFile]) -> S
         docs.push('\n');
     }
     docs
-}
-
-/// A path that is written relative to a file, seen from the root of the repository.
-fn resolve(from: &str, relative: &str) -> String {
-    let mut parts: Vec<&str> = from.split('/').collect();
-    parts.pop();
-    for part in relative.split('/') {
-        if part == ".." {
-            parts.pop();
-        } else {
-            parts.push(part);
-        }
-    }
-    parts.join("/")
 }
 
 /// Whether a heading of this name stands outside of code blocks.

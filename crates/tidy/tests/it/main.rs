@@ -3,12 +3,17 @@
 
 mod arrows;
 mod crate_docs;
+mod doc_openings;
+mod document_size;
 mod file_size;
 mod function_size;
 mod leftovers;
+mod links;
 mod manifests;
 mod no_std;
 mod offence;
+mod plain_words;
+mod prose;
 mod readme;
 mod repository;
 mod test_placement;
@@ -87,4 +92,25 @@ fn the_readme_runs() {
 #[test]
 fn no_path_of_one_machine_is_written_down() {
     expect_none(&REPOSITORY.files.iter().flat_map(words::check).collect::<Vec<_>>());
+}
+
+#[test]
+fn words_are_plain_english() {
+    expect_none(&REPOSITORY.files.iter().flat_map(plain_words::check).collect::<Vec<_>>());
+}
+
+#[test]
+fn doc_comments_make_sense_alone() {
+    expect_of_rust_files(doc_openings::check);
+}
+
+#[test]
+fn documents_are_short() {
+    expect_none(&REPOSITORY.files.iter().flat_map(document_size::check).collect::<Vec<_>>());
+}
+
+#[test]
+fn links_of_documents_resolve() {
+    let check = |file| links::check(file, &REPOSITORY.files, &REPOSITORY.paths);
+    expect_none(&REPOSITORY.files.iter().flat_map(check).collect::<Vec<_>>());
 }

@@ -55,6 +55,8 @@ pub(crate) struct Dependency {
 /// Everything that the checks read.
 pub(crate) struct Repository {
     pub(crate) files: Vec<TextFile>,
+    /// Paths of all files, those that are no text included.
+    pub(crate) paths: Vec<String>,
     pub(crate) packages: Vec<Package>,
 }
 
@@ -63,7 +65,10 @@ impl Repository {
     /// Without git or cargo, or outside a clone: there is nothing to check then.
     pub(crate) fn load() -> Self {
         let root = root();
-        Self { files: text_files(&root), packages: packages(&metadata(&root)) }
+        let paths = paths(&root);
+        let text_file = |path: &String| Some(TextFile::new(path, text_of(&root.join(path))?));
+        let files = paths.iter().filter_map(text_file).collect();
+        Self { files, paths, packages: packages(&metadata(&root)) }
     }
 
     pub(crate) fn rust_files(&self) -> impl Iterator<Item = &TextFile> {
@@ -77,8 +82,8 @@ fn root() -> PathBuf {
 }
 
 /// What git tracks and what it does not ignore, so that a file is checked before it is
-/// committed. Files deleted but still tracked, and files that are no text, are left out.
-fn text_files(root: &Path) -> Vec<TextFile> {
+/// committed. Files deleted but still tracked are left out.
+fn paths(root: &Path) -> Vec<String> {
     // A clone that belongs to another user is as good as any: we only read it.
     let list = output(Command::new("git").current_dir(root).args([
         "-c",
@@ -90,11 +95,12 @@ fn text_files(root: &Path) -> Vec<TextFile> {
         "--exclude-standard",
     ]));
     list.split('\0')
-        .filter(|path| !path.is_empty())
-        .filter_map(|path| Some(TextFile::new(path, text_of(&root.join(path))?)))
+        .filter(|path| !path.is_empty() && root.join(path).exists())
+        .map(str::to_owned)
         .collect()
 }
 
+/// The text of a file, or `None` if it is not UTF-8 or contains a zero byte.
 fn text_of(path: &Path) -> Option<String> {
     let text = String::from_utf8(std::fs::read(path).ok()?).ok()?;
     (!text.contains('\0')).then_some(text)
@@ -120,6 +126,20 @@ fn output(command: &mut Command) -> String {
         String::from_utf8_lossy(&output.stderr)
     );
     String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+/// Resolves a path relative to the file `from`, from the root of the repository.
+pub(crate) fn resolve(from: &str, relative: &str) -> String {
+    let mut parts: Vec<&str> = from.split('/').collect();
+    parts.pop();
+    for part in relative.split('/') {
+        match part {
+            ".." => drop(parts.pop()),
+            "." | "" => {}
+            _ => parts.push(part),
+        }
+    }
+    parts.join("/")
 }
 
 /// The packages in the output of `cargo metadata`.
