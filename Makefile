@@ -1,46 +1,46 @@
-# Short names for what is done every day; each is one line you could type.
+# Short names for daily tasks. Each runs one command.
 .DEFAULT_GOAL := help
 .PHONY: help demo web web-serve web-test gallery test soak sanitize fuzz fmt clippy doc clean
 
-help: ## what there is to make
+help: ## lists the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' Makefile
 
-demo: ## the viewer on the generated world; without a display, the picture drystone.png
+demo: ## shows the generated world; without a display, writes the picture drystone.png
 	cargo run --release --bin drystone
 
-web: ## the viewer as a page for browsers, in web/dist
+web: ## builds the viewer as a web page, in web/dist
 	@bash scripts/web.sh build
 
-web-serve: ## serves that page to this machine
+web-serve: ## serves the web page on localhost
 	@bash scripts/web.sh serve
 
-web-test: ## builds that page and drives it in headless Chromium; ends with the counts
+web-test: ## builds the web page and tests it in headless Chromium
 	@bash scripts/web.sh test
 
-gallery: ## the pictures of docs/gallery anew, and with DRYSTONE_DATA those of real inputs
+gallery: ## redraws the pictures in docs/gallery, and with DRYSTONE_DATA those of real inputs
 	@bash scripts/gallery.sh
 
-test: ## format, lints, docs and every test; ends with the counts
+test: ## checks format, lints and docs, and runs every test
 	@bash scripts/test.sh
 
-soak: ## every test with random numbers, from new seeds, for ten minutes
+soak: ## runs all randomised tests from new seeds for ten minutes
 	@bash scripts/soak.sh
 
-sanitize: ## tests of unsafe code under AddressSanitizer, ThreadSanitizer and valgrind
+sanitize: ## tests unsafe code with AddressSanitizer, ThreadSanitizer and valgrind
 	@bash scripts/sanitize.sh
 
-fuzz: ## every fuzz target, ten seconds each from its seeds
+fuzz: ## runs every fuzz target for ten seconds from its seeds
 	@bash scripts/fuzz.sh
 
-fmt: ## format the code
+fmt: ## formats the code
 	cargo fmt --all
 
-clippy: ## the lints, as strict as `make test`
+clippy: ## runs the lints of `make test`
 	cargo clippy --workspace --all-targets -- -D warnings
 
-doc: ## the documentation, in target/doc
+doc: ## builds the documentation, in target/doc
 	RUSTDOCFLAGS="$$RUSTDOCFLAGS -Dwarnings" cargo doc --workspace --no-deps
 
-clean: ## remove everything that was built
+clean: ## removes all build outputs
 	cargo clean
 	rm -f drystone.png

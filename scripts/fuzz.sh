@@ -1,21 +1,21 @@
 #!/usr/bin/env bash
 # Builds every fuzz target of fuzz/ with AddressSanitizer and runs each from its seeds.
 #
-#   scripts/fuzz.sh [SECONDS]   SECONDS a target, 10 by default: `make fuzz`
+#   scripts/fuzz.sh [SECONDS]   SECONDS per target, default 10 (`make fuzz`)
 #
-# Does what `cargo fuzz build` and `cargo fuzz run` do, without that program to be installed: it
-# needs a nightly Rust and a C++ compiler. Without nightly it prints `skipped: fuzz: why` and ends
-# with status 0, or with 1 where DRYSTONE_REQUIRE_BACKENDS is set. The inputs that a finding needs are
-# left in target/fuzz/found. Two targets run at a time.
+# Does the same as `cargo fuzz build` and `cargo fuzz run`, but does not need cargo-fuzz. Requires a
+# nightly Rust and a C++ compiler. Without nightly it prints `skipped: fuzz: REASON` and exits with
+# status 0, or with 1 if DRYSTONE_REQUIRE_BACKENDS is set. Inputs that reproduce a finding are written
+# to target/fuzz/found. Two targets run at a time.
 set -u -o pipefail
 cd "$(dirname "$0")/.." || exit 1
 
 readonly SECONDS_EACH=${1:-10}
 readonly AT_A_TIME=2
-# The same programs in each run, as far as the clock lets them.
+# A fixed seed: each run executes the same programs until its time is up.
 readonly SEED=1
 
-# skip WHY
+# skip REASON: prints the reason and exits.
 skip() {
     echo "skipped: fuzz: $1"
     [ -z "${DRYSTONE_REQUIRE_BACKENDS:-}" ] || exit 1
@@ -31,7 +31,7 @@ case "${CARGO_TARGET_DIR:-target}" in
 esac
 host=$(rustc -vV | sed -n 's/^host: //p')
 
-# What cargo-fuzz 0.13 passes.
+# Flags of cargo-fuzz 0.13.
 coverage=(
     -Cpasses=sancov-module
     -Cllvm-args=-sanitizer-coverage-level=4
@@ -40,11 +40,10 @@ coverage=(
     -Cllvm-args=-sanitizer-coverage-trace-compares
     -Cllvm-args=-simplifycfg-branch-fold-threshold=0
 )
-# C code is watched too, by the compiler that builds it, but not where gcc 12 is wrong: it keeps a
-# constant array of a function in the program's data and says that it ended with the function
-# (ZSTD_selectBtGetAllMatches of zstd, since whose first call every further one is a finding).
+# C code is instrumented too, but without use-after-scope. gcc 12 stores a constant local array of
+# ZSTD_selectBtGetAllMatches (zstd) in static data, and wrongly reports its use after the first call.
 export CFLAGS="${CFLAGS:-} -fno-sanitize-address-use-after-scope"
-# Optimised less than for a long run: ten seconds a target are shorter than what that takes.
+# Builds with opt-level 1: a full optimisation would take longer than the ten seconds per target.
 build() {
     (cd fuzz && RUSTFLAGS="${coverage[*]} --cfg fuzzing -Zsanitizer=address" CARGO_INCREMENTAL=0 \
         cargo +nightly build --quiet --locked --release --config profile.release.opt-level=1 --bins --target "$host" --target-dir "$folder")
@@ -54,7 +53,7 @@ targets() {
     sed -n '/^\[\[bin\]\]/,/^name/s/^name = "\(.*\)"$/\1/p' fuzz/Cargo.toml
 }
 
-# Limits that fuzz/README.md gives for a target.
+# Prints the limits of a target, as documented in fuzz/README.md.
 limits() {
     case "$1" in
     model_obj | stored_chunk) echo "-max_len=4000 -malloc_limit_mb=32 -timeout=10" ;;
@@ -66,7 +65,7 @@ limits() {
     esac
 }
 
-# fuzz_one TARGET: prints one line; the whole output is in a log.
+# fuzz_one TARGET: runs one target and prints one line. Its whole output goes to a log.
 fuzz_one() {
     local target=$1 log=$folder/logs/$1 corpus=$folder/corpus/$1 limits runs
     rm -rf "$corpus"
@@ -88,7 +87,7 @@ fuzz_one() {
     echo "fuzz $target: ok, $runs programs"
 }
 
-# The programs of some targets ask for sizes that no heap has.
+# Some targets request sizes that no heap can provide.
 export ASAN_OPTIONS=allocator_may_return_null=1:detect_odr_violation=0
 mkdir -p "$folder/logs" "$folder/found"
 start=$SECONDS

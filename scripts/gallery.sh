@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
-# What `make gallery` runs: draws the pictures of docs/gallery anew, with the rasteriser that
-# needs no GPU, so that everybody gets the same ones. Those of real inputs (DRYSTONE_DATA) are
-# somebody else's models and worlds: they go to target/gallery, to be looked at.
+# Runs `make gallery`: redraws the pictures in docs/gallery with the software rasteriser, so that
+# they are the same on every machine. Pictures of the real inputs (DRYSTONE_DATA), which belong to
+# other authors, are written to target/gallery.
 set -eu -o pipefail
 cd "$(dirname "$0")/.." || exit 1
 
 cargo build --release --bin drystone
 drystone=${CARGO_TARGET_DIR:-target}/release/drystone
 
-# shot FOLDER NAME ARGUMENTS...: a picture, small enough to be looked at beside others.
+# shot FOLDER NAME ARGUMENTS...: draws one small picture.
 shot() {
     local path=$1/$2.png
     shift 2

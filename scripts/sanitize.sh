@@ -1,20 +1,20 @@
 #!/usr/bin/env bash
-# Tests under what sees errors of memory: AddressSanitizer over the crates that have `unsafe` code
-# which depends on lengths (the allocators, the SIMD of the meshers, a drawing case of OpenGL), and
-# over the allocators ThreadSanitizer and valgrind too. Both sanitizers need a nightly Rust. (The
-# model checker for threads is one of the ordinary tests of crates/alloc.)
+# Runs tests under memory checkers. AddressSanitizer checks the crates whose `unsafe` code depends on
+# lengths: the allocators, the SIMD code of the meshers, and a drawing case of OpenGL. ThreadSanitizer
+# and valgrind check the allocators. Both sanitizers need a nightly Rust. (The model checker for
+# threads is an ordinary test of crates/alloc.)
 #
-#   scripts/sanitize.sh            all of it: `make sanitize`, about half an hour on 2 cores
-#   scripts/sanitize.sh --short    fewer programs and no ThreadSanitizer: what `make test` runs,
-#                                  which says what it has built, such as --workspace or -p PACKAGE
+#   scripts/sanitize.sh            all checkers (`make sanitize`), about half an hour on 2 cores
+#   scripts/sanitize.sh --short    fewer programs and no ThreadSanitizer (`make test`); the packages
+#                                  to check may follow, such as --workspace or -p PACKAGE
 #
-# A checker that is not there is skipped: `skipped: NAME: why`. The exit status is 0 only if
-# what ran found nothing.
+# A missing checker is skipped: `skipped: NAME: REASON`. The exit status is 0 only if no checker
+# found an error.
 set -u -o pipefail
 cd "$(dirname "$0")/.." || exit 1
 
 readonly CRATE=drystone-alloc
-# What of the workspace is built for valgrind. Features are those of all that is built.
+# Packages built for valgrind. They determine the features of shared dependencies.
 scope=(--workspace)
 [ $# -le 1 ] || scope=("${@:2}")
 
@@ -27,11 +27,11 @@ case "${1:-}" in
         ;;
 esac
 
-# Tests that look at other things, and would look at them slowly: what must not compile,
-# and the model checker, which has threads of its own.
+# Tests that are slow under a checker and do not need one: the compile-fail tests, and the model
+# checker, which simulates its threads.
 readonly OTHERS=(--skip compile --skip bits::tests)
-# What AddressSanitizer watches of a package. GL is drawn by whatever driver there is; without one,
-# the test says that it was skipped, in output that is shown.
+# address_tests PACKAGE: arguments for the tests of a package under AddressSanitizer. OpenGL uses any
+# driver that is installed; without one, the test prints that it was skipped.
 address_tests() {
     case "$1" in
         drystone-alloc) echo "--lib --test it -- ${OTHERS[*]}" ;;
@@ -48,7 +48,7 @@ note() {
     printf '%s\n' "$*"
 }
 
-# run NAME COMMAND...: runs a checker, notes whether it found something.
+# run NAME COMMAND...: runs a checker and records a failure.
 run() {
     local name=$1 start=$SECONDS
     shift
@@ -61,15 +61,15 @@ run() {
     fi
 }
 
-# is_asked PACKAGE: whether it is among those to be tested.
-is_asked() {
+# is_selected PACKAGE: whether the package is to be tested.
+is_selected() {
     [[ " ${scope[*]} " == *" --workspace "* || " ${scope[*]} " == *" -p $1 "* ]]
 }
 
-# with_sanitizer KIND PROGRAMS FLAGS PACKAGE TESTS...: the tests, and the standard library's generic
-# code in them, built to watch themselves. A folder of their own, for they fit nothing else; the
-# target is named, so that build scripts are not watched. Other crates are built as quickly as can be.
-# A filter that fits no test any more is a failure: the counts say so.
+# with_sanitizer KIND PROGRAMS FLAGS PACKAGE TESTS...: builds and runs the tests with a sanitizer. The
+# build has a separate folder, because its output is not compatible with other builds. Naming the
+# target excludes build scripts from the sanitizer. Dependencies are built without optimisation, to
+# save time. A filter that matches no test is a failure.
 with_sanitizer() {
     local kind=$1 log status=0
     log=$(mktemp) || return 1
@@ -85,14 +85,14 @@ with_sanitizer() {
     return "$status"
 }
 
-# The tests as they are, on a processor that valgrind plays. Asked for memory at multiples of
-# more than 16 MiB, as one test does to be refused, it does not refuse but ends itself.
+# Runs the ordinary test programs under valgrind. Skips the test that requests an alignment over
+# 16 MiB and expects an error, because valgrind aborts there.
 with_valgrind() {
     local runner=(valgrind --quiet --error-exitcode=9 --leak-check=full --show-leak-kinds=definite
         --errors-for-leak-kinds=definite)
     local program programs seed status=0
     programs=$(built_tests) || return 1
-    # The seed that cargo gives to the tests it starts; these are started without cargo.
+    # cargo would set this seed, but the tests are started without cargo.
     seed=${PROPTEST_RNG_SEED:-}
     [ -n "$seed" ] || seed=$(sed -n 's/^PROPTEST_RNG_SEED = "\(.*\)"/\1/p' .cargo/config.toml)
     while read -r program; do
@@ -103,7 +103,7 @@ with_valgrind() {
     return "$status"
 }
 
-# The programs of tests of the allocators; those that `make test` has built are there already.
+# Prints the paths of the allocators' test programs. `make test` has usually built them already.
 built_tests() {
     local messages
     messages=$(cargo test --quiet --locked "${scope[@]}" --no-run --message-format json) || return 1
@@ -112,7 +112,7 @@ built_tests() {
         grep .
 }
 
-# What a sanitizer says of memory that there is not: nothing, but no memory.
+# A failed allocation returns null instead of ending the program.
 export ASAN_OPTIONS=allocator_may_return_null=1
 export TSAN_OPTIONS=allocator_may_return_null=1
 
@@ -123,25 +123,25 @@ elif [ "$(uname -s)" != Linux ]; then
     why="not on $(uname -s)"
 fi
 for package in "${ADDRESS_PACKAGES[@]}"; do
-    is_asked "$package" || continue
+    is_selected "$package" || continue
     if [ -n "$why" ]; then
         note "skipped: sanitize-address: $package: $why"
         continue
     fi
     read -r -a tests <<<"$(address_tests "$package")"
-    # Drivers keep what they have made until the program ends: their leaks are none of ours.
+    # Drivers hold memory until the program ends, so leaks are not reported.
     [ "$package" != drystone-render ] || ASAN_OPTIONS=$ASAN_OPTIONS:detect_leaks=0
     run "address, $package" with_sanitizer address "$programs" "" "$package" "${tests[@]}"
 done
-is_asked "$CRATE" || exit $((${#failed} > 0))
+is_selected "$CRATE" || exit $((${#failed} > 0))
 
 if [ -n "$is_short" ]; then
     :
 elif [ -n "$why" ]; then
     note "skipped: sanitize-thread: $why"
 else
-    # The standard library is not built to be watched, and its own locks and channels are seen
-    # as races: only what the crate does itself counts.
+    # The standard library is not instrumented, so its locks and channels appear as races. Only
+    # tests without them are run.
     read -r -a tests <<<"$(address_tests "$CRATE")"
     run thread with_sanitizer thread "$slow_programs" "-Cunsafe-allow-abi-mismatch=sanitizer" "$CRATE" "${tests[@]}"
 fi

@@ -1,13 +1,12 @@
 #!/usr/bin/env bash
-# Every test that draws random numbers, round after round from new seeds, for ten minutes; each
-# round runs all of them, and the first round always ends. Ends at the first failure, and prints
-# the seed and the command that repeats it.
+# Runs all randomised tests in rounds, each from a new seed, for ten minutes. The first round is
+# always completed. Stops at the first failure, and prints the seed and the command that repeats it.
 #
 #   scripts/soak.sh         new seeds
 #   scripts/soak.sh SEED    one round from this seed
 #
-#   DRYSTONE_SOAK_SECONDS   how long, instead of 600
-#   DRYSTONE_PROGRAMS       programs of each allocator in a round, instead of 2,000
+#   DRYSTONE_SOAK_SECONDS   duration in seconds, default 600
+#   DRYSTONE_PROGRAMS       programs of each allocator per round, default 2,000
 set -u -o pipefail
 cd "$(dirname "$0")/.." || exit 1
 
@@ -18,8 +17,7 @@ if [ $# -gt 1 ] || [[ ! ${1:-0} =~ ^[0-9]+$ ]]; then
     exit 2
 fi
 
-# What a round runs: arguments of `cargo test`. Tests without random numbers are left out where
-# they take long.
+# Steps of a round: arguments of `cargo test`. Slow tests without random numbers are left out.
 readonly STEPS=(
     "-p drystone-alloc --lib --test it -- --skip compile --skip bits::tests"
     "-p drystone-mesh --lib --test it"
@@ -34,12 +32,12 @@ new_seed() {
     od -An -N4 -tu4 /dev/urandom | tr -d ' '
 }
 
-# run_round SEED: all steps from that seed.
+# run_round SEED: runs all steps from the seed.
 run_round() {
     local step log status
     log=$(mktemp) || exit 1
     for step in "${STEPS[@]}"; do
-        # Word splitting is meant: a step is a list of arguments.
+        # Word splitting is intended: a step is a list of arguments.
         # shellcheck disable=SC2086
         PROPTEST_RNG_SEED=$1 DRYSTONE_SEED=$1 cargo test --quiet $step >"$log" 2>&1
         status=$?

@@ -1,16 +1,16 @@
 #!/usr/bin/env bash
-# What `make test` runs: format, lints, docs, every test, and the memory checkers in short.
-# Later stages run even if an earlier one fails, so that one run shows all there is to do.
-# The last line is `N passed, N failed, N skipped`; the exit status is 0 only if all is well.
+# Runs `make test`: format, lints, docs, every test, and a short run of the memory checkers.
+# Later stages run even if an earlier one fails, so that one run shows every failure.
+# The last line is `N passed, N failed, N skipped`. The exit status is 0 only if no stage failed.
 #
 #   DRYSTONE_TEST_PACKAGES      only these packages, such as "drystone-mesh drystone-tidy"
-#   DRYSTONE_REQUIRE_BACKENDS   a test skipped for want of a driver, a display or a memory checker
-#                               is a failure
-#   DRYSTONE_DATA               the folder of real inputs; without it their tests are skipped
+#   DRYSTONE_REQUIRE_BACKENDS   if set, a test that is skipped because a driver, a display or a
+#                               memory checker is missing counts as a failure
+#   DRYSTONE_DATA               the folder of real inputs; if unset, their tests are skipped
 set -u -o pipefail
 cd "$(dirname "$0")/.." || exit 1
 
-# Bash 3.2, which macOS has, cannot expand an empty array: both always hold something.
+# Bash 3.2 (macOS) cannot expand an empty array, so both arrays always have an element.
 scope=(--workspace)
 format_scope=(--all)
 if [ -n "${DRYSTONE_TEST_PACKAGES:-}" ]; then
@@ -21,7 +21,7 @@ if [ -n "${DRYSTONE_TEST_PACKAGES:-}" ]; then
     format_scope=("${scope[@]}")
 fi
 
-# Mesa complains about every device it opens when it has no folder of the user's.
+# Mesa prints a warning for every device that it opens if this folder is missing.
 made_folder=
 if [ -z "${XDG_RUNTIME_DIR:-}" ]; then
     made_folder=$(mktemp -d) || exit 1
@@ -30,7 +30,7 @@ fi
 
 failed_stages=""
 
-# stage NAME COMMAND...: runs a command, notes whether it failed and how long it took.
+# stage NAME COMMAND...: runs a command, records a failure and prints the duration.
 stage() {
     local name=$1 start=$SECONDS
     shift
@@ -47,14 +47,14 @@ documentation() {
     RUSTDOCFLAGS="${RUSTDOCFLAGS:-} -Dwarnings" cargo doc --locked --no-deps "$@"
 }
 
-# Runs the tests into the terminal and the log. Passing tests show their output, because
-# that is where one says that it was skipped.
+# Prints the output of the tests to the terminal and the log. Passing tests show their output,
+# because a skipped test counts as passed and prints that it was skipped.
 tests() {
     cargo test --locked --no-fail-fast "${scope[@]}" -- --show-output --color never 2>&1 | tee "$log"
 }
 
-# The memory checkers. Whether one was skipped is in a log of its own: its tests are not
-# among those that libtest counted as passed here.
+# Runs the memory checkers. They have a separate log, because their tests are not among the tests
+# that libtest counts in the main log.
 sanitizers() {
     bash scripts/sanitize.sh --short "${scope[@]}" 2>&1 | tee "$checker_log"
 }
@@ -64,7 +64,7 @@ checker_log=$(mktemp) || exit 1
 trap 'rm -rf "$log" "$checker_log" "$made_folder"' EXIT
 
 stage format cargo fmt "${format_scope[@]}" --check
-# Whatever is built is built of what Cargo.lock says: one that is out of date is a failure.
+# --locked: an outdated Cargo.lock is a failure.
 stage lints cargo clippy --locked "${scope[@]}" --all-targets -- -D warnings
 stage docs documentation "${scope[@]}"
 stage tests tests
@@ -82,7 +82,8 @@ skips=$(skips_in "$log")
 skip_count=$(printf '%s' "$skips" | awk 'END { print NR }')
 checker_skips=$(skips_in "$checker_log")
 checker_skip_count=$(printf '%s' "$checker_skips" | awk 'END { print NR }')
-# Drivers and a nightly Rust can be installed anywhere; the real inputs are not part of the repository.
+# Missing drivers or a missing nightly Rust count as failures. Missing real inputs do not: they are
+# not part of the repository.
 forbidden=$(printf '%s\n%s' "$skips" "$checker_skips" | awk '
     NF && !/: DRYSTONE_DATA is not set$/ { n++ } END { print n + 0 }')
 
@@ -101,7 +102,7 @@ if [ -n "$failed_stages" ] || [ "$failed" -gt 0 ]; then
     printf 'failed stages:%s\n' "$failed_stages"
     status=1
 fi
-# libtest counts a test that skipped itself as passed: it is counted once, as skipped.
+# libtest counts a test that skipped itself as passed. Count it as skipped only.
 printf '%d passed, %d failed, %d skipped\n' $((passed - skip_count)) "$failed" \
     $((ignored + skip_count + checker_skip_count))
 exit $status

@@ -1,6 +1,6 @@
 //! The house rules that a machine can check, as plain tests: `cargo test -p drystone-tidy`.
 //!
-//! There is nothing to call here. Each rule is one file under `tests/it`, which says why
-//! the rule is there, collects every offence before it complains, and is itself tested on
-//! small good and bad samples.
+//! This crate has no code to call. Each rule is one file under `tests/it`. The file states
+//! the reason for the rule, reports all offences at once, and has unit tests with good and
+//! bad samples.
 #![forbid(unsafe_code)]

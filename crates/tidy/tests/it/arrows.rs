@@ -1,10 +1,10 @@
-//! Which crate may know which. Layers stay layers only while no arrow points up.
+//! Dependencies between crates. Each crate may depend only on the layers below it.
 
 use crate::offence::Offence;
 use crate::repository::{Package, TextFile};
 
-/// A crate, by its folder, and the crates that its code may use. What only its tests use
-/// is its own affair, and cargo's.
+/// Folders of the crates, each with the crates that its code may use. Dependencies of tests
+/// are not restricted.
 const ARROWS: &[(&str, &[&str])] = &[
     ("alloc", &[]),
     ("mesh", &["alloc"]),
@@ -15,11 +15,11 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("app", &["alloc", "mesh", "voxel", "pool", "world", "render"]),
     ("bench", &["alloc", "mesh", "voxel", "pool", "world", "render", "app"]),
     ("tidy", &[]),
-    // Tests of every crate may use it, and nothing else.
+    // Only tests may use it, those of any crate.
     ("testing", &[]),
 ];
 
-/// Compares the packages with the table; `files` tell on which line a dependency stands.
+/// Compares the packages with the table. The manifests among `files` provide line numbers.
 pub(crate) fn check(packages: &[Package], files: &[TextFile]) -> Vec<Offence> {
     packages.iter().flat_map(|package| check_package(package, packages, files)).collect()
 }
@@ -28,7 +28,7 @@ fn check_package(package: &Package, packages: &[Package], files: &[TextFile]) ->
     let manifest = package.manifest();
     let folder = short(package);
     let Some((_, allowed)) = ARROWS.iter().find(|(name, _)| *name == folder) else {
-        let advice = format!("`{folder}` has no row in ARROWS of the tidy test; give it one");
+        let advice = format!("`{folder}` has no row in ARROWS of the tidy test; add one");
         return vec![Offence::new(&manifest, 1, advice)];
     };
     let mut offences = Vec::new();
@@ -40,7 +40,7 @@ fn check_package(package: &Package, packages: &[Package], files: &[TextFile]) ->
         let Some(target) = packages.iter().find(|it| it.name == dependency.name) else { continue };
         if !allowed.contains(&short(target)) {
             let advice = format!(
-                "`{folder}` may not know `{}`; turn the arrow round or move the code",
+                "`{folder}` may not depend on `{}`; reverse the dependency or move the code",
                 short(target)
             );
             let line = line_of(&dependency.name, &manifest, files);
@@ -50,7 +50,7 @@ fn check_package(package: &Package, packages: &[Package], files: &[TextFile]) ->
     offences
 }
 
-/// The folder's name without `crates/`.
+/// Name of the package's folder, without `crates/`.
 fn short(package: &Package) -> &str {
     package.folder.rsplit('/').next().unwrap_or_default()
 }
@@ -59,7 +59,7 @@ fn expected_name(folder: &str) -> String {
     if folder == "app" { "drystone".to_owned() } else { format!("drystone-{folder}") }
 }
 
-/// The first line of a manifest that sets `key`, or 1.
+/// Returns the first line of a manifest that sets `key`, or 1.
 fn line_of(key: &str, manifest: &str, files: &[TextFile]) -> usize {
     let sets_key = |line: &str| {
         line.strip_prefix(key).is_some_and(|rest| rest.trim_start().starts_with(['.', '=']))
@@ -86,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn arrows_down_outwards_and_in_tests_are_fine() {
+    fn dependencies_on_lower_layers_and_those_of_tests_pass() {
         let packages = [
             package("alloc", &[("drystone-mesh", true), ("libm", false)]),
             package("mesh", &[("drystone-alloc", false)]),
@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn an_arrow_up_is_found_with_its_line() {
+    fn a_dependency_on_a_higher_layer_is_found_with_its_line() {
         let packages = [package("alloc", &[("drystone-mesh", false)]), package("mesh", &[])];
         let manifest = TextFile::new(
             "crates/alloc/Cargo.toml",
@@ -105,18 +105,18 @@ mod tests {
         let offences = check(&packages, &[manifest]);
         assert_eq!(offences.len(), 1);
         assert_eq!((offences[0].path.as_str(), offences[0].line), ("crates/alloc/Cargo.toml", 2));
-        assert!(offences[0].advice.starts_with("`alloc` may not know `mesh`"));
+        assert!(offences[0].advice.starts_with("`alloc` may not depend on `mesh`"));
     }
 
     #[test]
-    fn every_crate_has_a_row_and_its_name() {
+    fn a_crate_without_a_row_or_with_another_name_is_found() {
         assert!(check(&[package("extra", &[])], &[])[0].advice.contains("no row"));
         let misnamed = Package { name: "dry-mesh".to_owned(), ..package("mesh", &[]) };
         assert!(check(&[misnamed], &[])[0].advice.contains("`drystone-mesh`"));
     }
 
     #[test]
-    fn the_table_has_no_circles() {
+    fn the_table_has_no_cycles() {
         for (row, (folder, allowed)) in ARROWS.iter().enumerate() {
             let above = &ARROWS[..row];
             for target in *allowed {

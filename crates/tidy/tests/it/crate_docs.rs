@@ -1,16 +1,16 @@
-//! Every library introduces itself: what it is, a running example, its limits; and says
-//! how it stands to `unsafe`.
+//! The docs of each library crate have an example and name its limits, and its root forbids
+//! or denies `unsafe`.
 
 use crate::offence::Offence;
 use crate::readme::README;
 use crate::repository::{Package, TextFile, resolve};
 use crate::tokens::tree_of;
-use crate::unsafe_code::UNSAFE_PLACES;
+use crate::unsafe_code::UNSAFE_MODULES;
 
 /// Headings that a crate's docs must have, at any depth.
 const SECTIONS: [&str; 2] = ["Examples", "Limits"];
 
-/// A crate with no more lines than this is a stub, which has nothing to show yet.
+/// Largest number of lines of a stub, which needs no docs yet.
 const STUB_LINES: usize = 30;
 
 pub(crate) fn check(package: &Package, files: &[TextFile]) -> Vec<Offence> {
@@ -37,7 +37,7 @@ fn check_root(package: &Package, root: &TextFile, files: &[TextFile]) -> Vec<Off
             Offence::new(&root.path, 1, format!("the crate's docs lack `# {section}`; add it"))
         })
         .collect();
-    let may_deny = UNSAFE_PLACES.iter().any(|(place, _)| place.starts_with(&package.folder));
+    let may_deny = UNSAFE_MODULES.iter().any(|(module, _)| module.starts_with(&package.folder));
     let levels: &[&str] = if may_deny { &["forbid", "deny"] } else { &["forbid"] };
     if !levels.iter().any(|level| sets_unsafe_code(&attributes, level)) {
         let advice = format!("lacks `#![{}(unsafe_code)]`; add it", levels.join("` or `"));
@@ -46,7 +46,7 @@ fn check_root(package: &Package, root: &TextFile, files: &[TextFile]) -> Vec<Off
     offences
 }
 
-/// The docs of a crate, with the text of what they include.
+/// Returns the docs of a crate, with the text of included files.
 fn docs(attributes: &[syn::Attribute], root: &TextFile, files: &[TextFile]) -> String {
     let mut docs = String::new();
     for attribute in attributes {
@@ -59,7 +59,7 @@ fn docs(attributes: &[syn::Attribute], root: &TextFile, files: &[TextFile]) -> S
                 docs.push_str(&text.value());
             }
             syn::Expr::Macro(call) if call.mac.path.is_ident("include_str") => {
-                // The README is where the manifest says: at the root, or beside a package's.
+                // The manifest names the README: at the root, or in a package's own folder.
                 let is_readme = call.mac.tokens.to_string().contains("CARGO_PKG_README");
                 let name = call.mac.parse_body::<syn::LitStr>().map(|name| name.value());
                 let path = match name {
@@ -77,7 +77,7 @@ fn docs(attributes: &[syn::Attribute], root: &TextFile, files: &[TextFile]) -> S
     docs
 }
 
-/// Whether a heading of this name stands outside of code blocks.
+/// Whether the docs have this heading outside code blocks.
 fn has_heading(docs: &str, name: &str) -> bool {
     let mut in_code = false;
     docs.lines().map(str::trim).any(|line| {
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_is_named() {
+    fn missing_sections_and_attributes_are_named() {
         assert_eq!(advice("crates/mesh", "//! A thing.", 100).len(), 3);
         let hidden = GOOD.replace("//! # Limits", "//! ```\n//! # Limits\n//! ```");
         assert!(advice("crates/mesh", &hidden, 100)[0].contains("# Limits"));
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn only_crates_with_unsafe_places_may_deny() {
+    fn only_crates_with_unsafe_modules_may_deny() {
         let denies = GOOD.replace("forbid(", "deny(missing_docs, ");
         assert_eq!(advice("crates/alloc", &denies, 100), [""; 0]);
         assert_eq!(advice("crates/mesh", &denies, 100).len(), 1);
@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn stubs_are_left_alone() {
+    fn stubs_need_no_docs() {
         assert_eq!(advice("crates/mesh", "//! x", STUB_LINES - 1), [""; 0]);
         assert_ne!(advice("crates/mesh", "//! x", STUB_LINES), [""; 0]);
     }

@@ -1,18 +1,18 @@
-//! A doc comment makes sense alone, because rustdoc shows each item by itself. So it begins
-//! with a verb or a noun, not with a word that points at its neighbours.
+//! A doc comment makes sense alone, because rustdoc shows each item by itself. The comment
+//! begins with a verb or a noun, not with a word that refers to another item.
 
 use crate::offence::Offence;
 use crate::prose::{Kind, Prose, prose_of};
 use crate::repository::TextFile;
 
-/// How to begin where a sentence leans on another item.
+/// Advice for an opening that refers to another item.
 const ALONE: &str = "name the item: a verb in the third person, or a noun";
-/// How to begin where a sentence is a question.
+/// Advice for an opening that is a question.
 const NOUN: &str = "`Number of`, `Name of`, `Position of`, or a verb in the third person";
-/// How to begin where a sentence is a fragment.
+/// Advice for an opening that is a fragment or a condition.
 const SENTENCE: &str = "say what the item is or does first, then its condition";
 
-/// First words that a doc comment must not have, and how to begin instead.
+/// First words that a doc comment must not have, each with advice.
 const OPENINGS: &[(&str, &str)] = &[
     ("also", ALONE),
     ("and", ALONE),
@@ -50,7 +50,7 @@ pub(crate) fn check(file: &TextFile) -> Vec<Offence> {
     .collect()
 }
 
-/// The forbidden opening of a doc comment, if it has one.
+/// Returns the forbidden opening of a doc comment, if it has one.
 fn opening_of(doc: &Prose) -> Option<(&'static str, &'static str)> {
     // A link or code at the beginning names an item.
     if !doc.text.starts_with(char::is_alphabetic) {

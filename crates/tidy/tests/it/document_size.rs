@@ -1,9 +1,9 @@
-//! The documents that a newcomer reads first are short enough to be read whole.
+//! Documents for newcomers have a word limit, so that they can be read whole.
 
 use crate::offence::Offence;
 use crate::repository::TextFile;
 
-/// Documents, and the words that each may have outside code blocks.
+/// Documents, each with its largest number of words outside code blocks.
 const MAX_WORDS: &[(&str, usize)] = &[("README.md", 900), ("ARCHITECTURE.md", 2_500)];
 
 pub(crate) fn check(file: &TextFile) -> Vec<Offence> {
@@ -22,7 +22,7 @@ pub(crate) fn check(file: &TextFile) -> Vec<Offence> {
     first_line_beyond.map(|line| Offence::new(&file.path, line, advice)).into_iter().collect()
 }
 
-/// Lines of a Markdown text outside fenced code blocks, each with its number from 1.
+/// Returns the lines of a Markdown text outside fenced code blocks, with their numbers from 1.
 pub(crate) fn lines_outside_code(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let mut in_code = false;
     text.lines().enumerate().filter_map(move |(index, line)| {

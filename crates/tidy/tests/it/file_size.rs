@@ -1,15 +1,15 @@
-//! A file holds one noun or one stage. What does not fit in a few screens is seldom one
-//! thing.
+//! A source file has at most 450 lines, because it contains one type or one stage. A longer
+//! one usually contains several.
 
 use crate::offence::Offence;
 use crate::repository::TextFile;
 
-/// Longer than this and a file needs a reason.
+/// Largest number of lines of a file that is not in [`LONG_FILES`].
 const LONG_LINES: usize = 450;
-/// No reason is good enough for more.
+/// Largest number of lines of a file in [`LONG_FILES`].
 const MAX_LINES: usize = 700;
 
-/// Files between the two bounds, each with the reason why a split would read worse.
+/// Files between the two bounds, each with the reason not to split it.
 pub(crate) const LONG_FILES: &[(&str, &str)] = &[];
 
 pub(crate) fn check<'a>(
@@ -21,23 +21,23 @@ pub(crate) fn check<'a>(
     for file in files {
         let count = file.line_count();
         if count > MAX_LINES {
-            let advice = format!("{count} lines, at most {MAX_LINES}; split it by nouns or stages");
+            let advice = format!("{count} lines, at most {MAX_LINES}; split it by types or stages");
             offences.push(Offence::new(&file.path, MAX_LINES + 1, advice));
         } else if count > LONG_LINES {
             let known = unused.len();
             unused.retain(|(path, reason)| *path != file.path || reason.is_empty());
             if unused.len() == known {
                 let advice = format!(
-                    "{count} lines, at most {LONG_LINES} without a reason; split it, or name it \
-                     with a reason in LONG_FILES of the tidy test"
+                    "{count} lines, at most {LONG_LINES}; split it, or add it to LONG_FILES of the \
+                     tidy test with a reason"
                 );
                 offences.push(Offence::new(&file.path, LONG_LINES + 1, advice));
             }
         }
     }
     offences.extend(unused.into_iter().map(|(path, _)| {
-        let advice = "stands in LONG_FILES of the tidy test but is not that long, is gone, or \
-                      has no reason; put the entry right";
+        let advice = "is in LONG_FILES of the tidy test but is not that long, does not exist, \
+                      or has no reason; fix the entry";
         Offence::new(path, 1, advice)
     }));
     offences
@@ -65,7 +65,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_excuses_the_longest() {
+    fn no_reason_allows_more_than_the_maximum() {
         let offences = check_one(MAX_LINES + 1, &[("a.rs", "one table")]);
         assert_eq!(offences[0].line, MAX_LINES + 1);
     }

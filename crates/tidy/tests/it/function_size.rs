@@ -1,4 +1,5 @@
-//! A function fits a screen. Tests are read as often as what they test: the same bound.
+//! A function has at most 70 lines, so that it fits on a screen. The limit holds for tests
+//! too.
 
 use proc_macro2::{Delimiter, LineColumn, TokenTree};
 use syn::visit::{self, Visit};
@@ -7,7 +8,7 @@ use crate::offence::Offence;
 use crate::repository::TextFile;
 use crate::tokens::{as_group, is_punct, is_word, line, tree_of, walk};
 
-/// Lines of a body, from the one with `{` to the one with `}`.
+/// Largest number of lines of a body, from the line with `{` to the line with `}`.
 const MAX_LINES: usize = 70;
 
 pub(crate) fn check(file: &TextFile) -> Vec<Offence> {
@@ -26,8 +27,8 @@ impl Functions<'_> {
         let count = to.line - from.line + 1;
         if count > MAX_LINES {
             let advice = format!(
-                "`{name}` has {count} lines, at most {MAX_LINES}; move its steps into functions \
-                 with names"
+                "`{name}` has {count} lines, at most {MAX_LINES}; move its steps into named \
+                 functions"
             );
             self.offences.push(Offence::new(self.path, from.line, advice));
         }
@@ -38,7 +39,7 @@ impl Functions<'_> {
         self.measure(&signature.ident.to_string(), braces.open().start(), braces.close().end());
     }
 
-    /// A function inside a macro call: `fn`, then the first block before a semicolon.
+    /// Measures a function inside a macro call: `fn`, then the first block before a semicolon.
     fn measure_tokens(&mut self, rest: &[TokenTree]) {
         let is_function =
             is_word(rest.first(), "fn") && as_group(rest.get(1), Delimiter::Parenthesis).is_none();
@@ -85,7 +86,7 @@ mod tests {
 
     const NONE: [usize; 0] = [];
 
-    /// A file whose one function has a body of `line_count` lines, braces included.
+    /// Checks a file with one function, whose body has `line_count` lines with its braces.
     fn check_body(before: &str, after: &str, line_count: usize) -> Vec<usize> {
         let body = "let _ = 0;\n".repeat(line_count - 2);
         let text = format!("{before} {{\n{body}}} {after}");
@@ -112,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_function_may_be_long() {
+    fn modules_and_macro_calls_may_be_long() {
         for (before, after) in [("mod m", ""), ("m! { type F = fn(u8); fn g(); struct S", "}")] {
             let body = "const _: u8 = 0;\n".repeat(100);
             let text = format!("{before} {{\n{body}}} {after}");

@@ -1,4 +1,4 @@
-//! Macros that belong in a draft: nothing unfinished is committed.
+//! Macros of drafts (`todo!`, `unimplemented!`, `dbg!`) are not committed.
 
 use proc_macro2::TokenTree;
 
@@ -14,7 +14,7 @@ pub(crate) fn check(file: &TextFile) -> Vec<Offence> {
         let [TokenTree::Ident(name), mark, TokenTree::Group(_), ..] = rest else { return };
         let name = name.to_string();
         if is_punct(Some(mark), '!') && DRAFT_MACROS.contains(&name.as_str()) {
-            let advice = format!("`{name}!` is left over; write the code or return an error");
+            let advice = format!("`{name}!` is a draft; write the code or return an error");
             offences.push(Offence::new(&file.path, line(&rest[0]), advice));
         }
     });
@@ -26,7 +26,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn drafts_are_found_and_look_alikes_are_not() {
+    fn draft_macros_are_found_and_similar_code_passes() {
         let bad = "fn f() {\n todo!()\n}\nfn g() { m!(dbg!(1)); std::unimplemented![]; }";
         let offences = check(&TextFile::new("a.rs", bad));
         let lines: Vec<usize> = offences.iter().map(|offence| offence.line).collect();

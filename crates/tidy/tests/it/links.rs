@@ -1,12 +1,12 @@
-//! Relative links of the documents lead somewhere: the file is tracked, and it has the
-//! heading that an anchor names.
+//! Relative links of the documents resolve: the target file is tracked and has the heading that
+//! the anchor names.
 
 use crate::document_size::lines_outside_code;
 use crate::offence::Offence;
 use crate::repository::{TextFile, resolve};
 
-/// Checks the links of one Markdown file. `paths` are all files of the repository, those
-/// that are no text included.
+/// Checks the links of one Markdown file. `paths` are all files of the repository, including
+/// binary ones.
 pub(crate) fn check(file: &TextFile, files: &[TextFile], paths: &[String]) -> Vec<Offence> {
     if !file.path.ends_with(".md") {
         return Vec::new();
@@ -21,7 +21,7 @@ pub(crate) fn check(file: &TextFile, files: &[TextFile], paths: &[String]) -> Ve
     offences
 }
 
-/// What is wrong with a link, if anything.
+/// Describes the fault of a link, if it has one.
 fn fault(target: &str, from: &TextFile, files: &[TextFile], paths: &[String]) -> Option<String> {
     if target.contains("://") || target.starts_with("mailto:") || is_rust_path(target, from) {
         return None;
@@ -31,7 +31,7 @@ fn fault(target: &str, from: &TextFile, files: &[TextFile], paths: &[String]) ->
     let path = if path.is_empty() { from.path.clone() } else { resolve(&from.path, &path) };
     let folder = format!("{}/", path.trim_end_matches('/'));
     if !paths.iter().any(|it| *it == path || it.starts_with(&folder)) {
-        return Some(format!("`{target}` leads to no tracked file; fix the path"));
+        return Some(format!("no tracked file for `{target}`; fix the path"));
     }
     let document = files.iter().find(|it| it.path == path && path.ends_with(".md"))?;
     if anchor.is_empty() || anchors(&document.text).iter().any(|it| it == anchor) {
@@ -40,13 +40,13 @@ fn fault(target: &str, from: &TextFile, files: &[TextFile], paths: &[String]) ->
     Some(format!("`{target}`: {path} has no such heading; fix the anchor"))
 }
 
-/// Whether a link names a Rust item: rustdoc checks those, in documents that are part of a
-/// crate's docs.
+/// Whether a link names a Rust item. Documents under `src/` are part of a crate's docs, where
+/// rustdoc checks such links.
 fn is_rust_path(target: &str, from: &TextFile) -> bool {
     from.path.contains("/src/") && (target.contains("::") || !target.contains(['.', '/', '#']))
 }
 
-/// The line with its code spans blanked out.
+/// Returns the line without its code spans.
 fn without_code(line: &str) -> String {
     let mut kept = String::new();
     let mut rest = line;
@@ -60,7 +60,7 @@ fn without_code(line: &str) -> String {
     kept + rest
 }
 
-/// Targets of the links, images and link definitions of a line.
+/// Returns the targets of the links, images and link definitions of a line.
 fn targets(line: &str) -> Vec<String> {
     let mut targets = Vec::new();
     for (opening, closing) in [("](", ')'), ("src=\"", '"'), ("href=\"", '"')] {
@@ -77,7 +77,7 @@ fn targets(line: &str) -> Vec<String> {
     targets.into_iter().filter_map(clean).collect()
 }
 
-/// Anchors of a document: its headings as GitHub names them, and those of its HTML.
+/// Returns the anchors of a document: those GitHub makes for headings, and HTML ones.
 fn anchors(text: &str) -> Vec<String> {
     let mut anchors: Vec<String> = Vec::new();
     for (_, line) in lines_outside_code(text) {
@@ -95,7 +95,7 @@ fn anchors(text: &str) -> Vec<String> {
     anchors
 }
 
-/// An anchor without the number that makes a repeated heading unique.
+/// Returns an anchor without the number that makes a repeated heading unique.
 fn base(anchor: &str) -> &str {
     match anchor.rsplit_once('-') {
         Some((base, number)) if number.parse::<u32>().is_ok() => base,
@@ -103,11 +103,11 @@ fn base(anchor: &str) -> &str {
     }
 }
 
-/// Name of a heading's anchor: lower case, without punctuation, with `-` for spaces.
+/// Returns the anchor of a heading: lower case, without punctuation, with `-` for spaces.
 fn slug(heading: &str) -> String {
     let mut text = String::new();
     let mut rest = heading;
-    // Of a link only its text is part of the name.
+    // The anchor contains the text of a link, not its target.
     while let Some((before, after)) = rest.split_once("](") {
         text.push_str(before);
         rest = after.split_once(')').map_or("", |(_, after)| after);
@@ -160,7 +160,7 @@ mod tests {
             for text in [format!("[a]({target})"), format!("<img src=\"{target}\">")] {
                 let found = faults("README.md", &format!("# Here\n\n{text}"));
                 assert_eq!(found.len(), 1, "{text}");
-                assert!(found[0].0 == 3 && found[0].1.starts_with(&format!("`{target}`")));
+                assert!(found[0].0 == 3 && found[0].1.contains(&format!("`{target}`")));
             }
         }
         assert_eq!(faults("crates/a/src/b.md", "[a](c.md)").len(), 1);

@@ -1,5 +1,5 @@
-//! The house rules that a machine can check, run on the repository itself. Each module
-//! holds one rule, with good and bad samples as its own tests.
+//! Runs the checks on the repository itself. Each module contains one rule, with unit tests on
+//! good and bad samples.
 
 mod arrows;
 mod crate_docs;
@@ -28,7 +28,7 @@ use repository::{Repository, TextFile};
 
 static REPOSITORY: LazyLock<Repository> = LazyLock::new(Repository::load);
 
-/// Checks each Rust file on its own.
+/// Runs a check on each Rust file and fails if it finds an offence.
 #[track_caller]
 fn expect_of_rust_files(check: impl Fn(&TextFile) -> Vec<Offence>) {
     expect_none(&REPOSITORY.rust_files().flat_map(check).collect::<Vec<_>>());
@@ -40,17 +40,17 @@ fn files_are_short() {
 }
 
 #[test]
-fn functions_fit_a_screen() {
+fn functions_are_short() {
     expect_of_rust_files(function_size::check);
 }
 
 #[test]
-fn unsafe_stands_in_its_places_with_its_reasons() {
+fn unsafe_code_is_in_its_modules_with_reasons() {
     expect_of_rust_files(unsafe_code::check);
 }
 
 #[test]
-fn nothing_is_left_over() {
+fn no_draft_macros_are_left() {
     expect_of_rust_files(leftovers::check);
 }
 
@@ -66,7 +66,7 @@ fn a_crate_has_one_integration_binary() {
 }
 
 #[test]
-fn crates_know_only_what_lies_below() {
+fn crates_depend_only_on_lower_layers() {
     expect_none(&arrows::check(&REPOSITORY.packages, &REPOSITORY.files));
 }
 
@@ -78,19 +78,19 @@ fn manifests_inherit_from_the_workspace() {
 }
 
 #[test]
-fn libraries_introduce_themselves() {
+fn libraries_have_docs() {
     let packages = REPOSITORY.packages.iter();
     let offences = packages.flat_map(|package| crate_docs::check(package, &REPOSITORY.files));
     expect_none(&offences.collect::<Vec<_>>());
 }
 
 #[test]
-fn the_readme_runs() {
+fn the_examples_of_the_readme_run() {
     expect_none(&readme::check(&REPOSITORY.files));
 }
 
 #[test]
-fn no_path_of_one_machine_is_written_down() {
+fn no_file_contains_a_path_of_one_machine() {
     expect_none(&REPOSITORY.files.iter().flat_map(words::check).collect::<Vec<_>>());
 }
 

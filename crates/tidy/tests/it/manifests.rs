@@ -1,16 +1,16 @@
-//! Every crate takes its lints and its version from the workspace, so that there is one
-//! list of lints and one number to raise.
+//! Every crate inherits its lints and its version from the workspace, so that both are
+//! defined once.
 
 use crate::offence::Offence;
 use crate::repository::{Package, TextFile};
 
-/// A key that must be inherited, and where it may be written.
+/// Keys that must be inherited, each with its section.
 const INHERITED: [(&str, &str); 2] = [("lints", ""), ("version", "package.")];
 
 pub(crate) fn check(package: &Package, files: &[TextFile]) -> Vec<Offence> {
     let path = package.manifest();
     let Some(file) = files.iter().find(|file| file.path == path) else {
-        let advice = "cargo reads this manifest but git does not track it; add it";
+        let advice = "git does not track this manifest, which cargo reads; add it";
         return vec![Offence::new(&path, 1, advice)];
     };
     let settings = settings(&file.text);
@@ -28,8 +28,8 @@ pub(crate) fn check(package: &Package, files: &[TextFile]) -> Vec<Offence> {
         .collect()
 }
 
-/// The lines `key = value` of a manifest as `section.key=value`, without spaces. That is as
-/// much TOML as our manifests use.
+/// Returns the lines `key = value` of a manifest as `section.key=value`, without spaces. Other
+/// TOML is not supported.
 fn settings(text: &str) -> Vec<String> {
     let mut section = String::new();
     let mut settings = Vec::new();
@@ -66,7 +66,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_inherited_is_named() {
+    fn keys_that_are_not_inherited_are_named() {
         let both = advice("[package]\nversion = \"1.0.0\"\n[dependencies]\nlints.workspace = true");
         assert_eq!(both.len(), 2);
         assert!(both[0].contains("its lints") && both[1].contains("its version"));

@@ -1,4 +1,4 @@
-//! The crates that need no standard library, without it: built, linked and run.
+//! Builds, links and runs the `no_std` crates in a program without the standard library.
 
 use std::{path::Path, process::Command};
 
@@ -9,7 +9,7 @@ fn programs_without_the_standard_library_link_and_run() {
     let build = Command::new(env!("CARGO"))
         .args(["build", "--quiet", "--locked", "--offline", "--manifest-path"])
         .args([manifest.as_os_str(), "--target-dir".as_ref(), target.as_os_str()])
-        // Flags of the outer build (coverage, sanitizers) need what this program lacks.
+        // Flags of the outer build (coverage, sanitizers) need the standard library.
         .env_remove("RUSTFLAGS")
         .env_remove("CARGO_ENCODED_RUSTFLAGS")
         .output()

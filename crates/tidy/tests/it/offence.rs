@@ -1,15 +1,15 @@
-//! What a check hands back: the places that break a rule, and what to do about each.
+//! Result of a check: the lines that break a rule, and how to fix each.
 
 use std::fmt;
 
-/// One place that breaks a rule.
+/// A line that breaks a rule.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Offence {
     /// Path from the root of the repository, with `/` between its parts.
     pub(crate) path: String,
-    /// Counted from 1.
+    /// Line number, counted from 1.
     pub(crate) line: usize,
-    /// What is wrong and what to do, in one line.
+    /// Description of the fault and how to fix it, in one line.
     pub(crate) advice: String,
 }
 
@@ -34,10 +34,10 @@ pub(crate) fn expect_none(offences: &[Offence]) {
     assert!(offences.is_empty(), "{}", report(offences));
 }
 
-/// All offences, each on its own line.
+/// Lists all offences, each on its own line.
 fn report(offences: &[Offence]) -> String {
     let list: String = offences.iter().map(|offence| format!("  {offence}\n")).collect();
-    format!("{} to put right:\n{list}", offences.len())
+    format!("{} offences:\n{list}", offences.len())
 }
 
 #[test]
@@ -46,13 +46,13 @@ fn all_offences_are_reported_at_once() {
         Offence::new("crates/a/src/lib.rs", 7, "too long; split it"),
         Offence::new("b.rs", 2, "y"),
     ];
-    let expected = "2 to put right:\n  crates/a/src/lib.rs:7: too long; split it\n  b.rs:2: y\n";
+    let expected = "2 offences:\n  crates/a/src/lib.rs:7: too long; split it\n  b.rs:2: y\n";
     assert_eq!(report(&offences), expected);
 }
 
 #[test]
-fn an_offence_fails_and_none_passes() {
+fn an_offence_fails_and_an_empty_list_passes() {
     expect_none(&[]);
-    let offence = Offence::new("sample.rs", 1, "only a sample, to see it fail");
+    let offence = Offence::new("sample.rs", 1, "a sample");
     assert!(std::panic::catch_unwind(|| expect_none(&[offence])).is_err());
 }

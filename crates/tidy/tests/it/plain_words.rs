@@ -1,5 +1,5 @@
-//! Words and phrases that are not plain technical English, in prose and in identifiers.
-//! Only those stand here that have no legitimate use in this repository.
+//! Finds words and phrases that are not plain technical English, in prose and in identifiers.
+//! The tables contain only words without a legitimate use in this repository.
 
 use proc_macro2::TokenTree;
 
@@ -8,7 +8,7 @@ use crate::prose::{Word, prose_of};
 use crate::repository::TextFile;
 use crate::tokens::{line, tokens_of, walk};
 
-/// What not to write in comments, docs, strings and documents, and what to write instead.
+/// Phrases that comments, docs, strings and documents must not contain, with replacements.
 const PHRASES: &[(&str, &str)] = &[
     ("all ways together", "in total"),
     ("anew", "again, or a verb with `re-`"),
@@ -57,7 +57,7 @@ const PHRASES: &[(&str, &str)] = &[
     ("whom", "the caller or the code that"),
 ];
 
-/// Parts of identifiers not to write, and what to write instead.
+/// Parts that identifiers must not contain, with replacements.
 const PARTS: &[(&str, &str)] = &[
     ("anew", "again, or a verb with `re-`"),
     ("keeper", "store"),
@@ -72,10 +72,10 @@ const PARTS: &[(&str, &str)] = &[
 /// Identifiers whose `most_` is a superlative and not an upper bound.
 const SUPERLATIVES: &[&str] = &["most_frequent"];
 
-/// The table above is full of what it forbids.
+/// Path of this file, which is not checked because its tables contain the words.
 const THIS_FILE: &str = "crates/tidy/tests/it/plain_words.rs";
 
-/// What was written under other rules: history is not rewritten.
+/// Path of the history, which is not rewritten.
 const HISTORY: &str = "CHANGELOG.md";
 
 /// Endings of the files whose text is checked.
@@ -105,7 +105,7 @@ pub(crate) fn check(file: &TextFile) -> Vec<Offence> {
     offences
 }
 
-/// The phrase that begins at the first of these words. The longest one wins.
+/// Returns the longest phrase that begins at the first of these words.
 fn phrase_at(words: &[Word]) -> Option<(&'static str, &'static str)> {
     let begins = |phrase: &str| {
         let mut length = 0;
@@ -141,7 +141,7 @@ fn is_bound(name: &str, parts: &[String]) -> bool {
     parts.len() > 1 && parts[0] == "most" && !SUPERLATIVES.contains(&name)
 }
 
-/// The parts of `snake_case`, `UPPER_CASE` and `CamelCase` names, in lower case.
+/// Splits a `snake_case`, `UPPER_CASE` or `CamelCase` name into parts in lower case.
 fn parts_of(name: &str) -> Vec<String> {
     let mut parts = vec![String::new()];
     let mut was_lower = false;

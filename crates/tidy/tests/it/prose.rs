@@ -1,5 +1,5 @@
-//! The prose of a file: comments and string literals of Rust code, the whole text of any
-//! other file.
+//! Extracts the prose of a file: comments and string literals of Rust code, or the whole text
+//! of any other file.
 //!
 //! `proc_macro2` drops plain comments, so this module has a small lexer of its own.
 
@@ -24,14 +24,14 @@ pub(crate) struct Prose {
     pub(crate) kind: Kind,
     /// Line on which the piece begins, counted from 1.
     pub(crate) line: usize,
-    /// Has as many line breaks as the source.
+    /// Text with the line breaks of the source.
     pub(crate) text: String,
 }
 
 /// A word of a [`Prose`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Word {
-    /// In lower case.
+    /// The word in lower case.
     pub(crate) text: String,
     pub(crate) line: usize,
     /// Whether only white space separates this word from the previous one.
@@ -104,7 +104,7 @@ fn merged(pieces: Vec<Prose>) -> Vec<Prose> {
     merged
 }
 
-/// The comments, one per line, and the string literals of Rust code.
+/// Returns the comments, one per line, and the string literals of Rust code.
 fn pieces(text: &str) -> Vec<Prose> {
     let mut pieces = Vec::new();
     let mut at = 0;
@@ -128,7 +128,7 @@ fn pieces(text: &str) -> Vec<Prose> {
     pieces
 }
 
-/// Bytes that a token takes, and its prose if it has any.
+/// Length of a token in bytes, and its prose if it has any.
 type Lexed = (usize, Option<(Kind, String)>);
 
 fn ends_in_word(before: &str) -> bool {
@@ -164,7 +164,7 @@ fn block_comment(rest: &str) -> Lexed {
     (at, Some((Kind::Comment, unmarked(rest[..at].trim_end_matches("*/")))))
 }
 
-/// A string literal with a prefix such as `b` or `r#`, or else one byte of a word.
+/// Lexes a string literal with a prefix such as `b` or `r#`, or else one byte of a word.
 fn prefixed_literal(rest: &str) -> Lexed {
     let letters = rest.bytes().take_while(|b| b"rbc".contains(b)).count().min(2);
     let is_raw = rest[..letters].contains('r');
@@ -183,7 +183,7 @@ fn prefixed_literal(rest: &str) -> Lexed {
     ((quote + 1 + length + end.len()).min(rest.len()), Some((Kind::Literal, text)))
 }
 
-/// A string literal whose text begins at byte `from`. Escapes become spaces.
+/// Lexes a string literal whose text begins at byte `from`. Escapes become spaces.
 fn literal(rest: &str, from: usize) -> Lexed {
     let mut text = String::new();
     let mut is_escaped = false;
@@ -201,7 +201,7 @@ fn literal(rest: &str, from: usize) -> Lexed {
     (rest.len(), Some((Kind::Literal, text)))
 }
 
-/// Bytes of a character literal, or 1 for the quote of a lifetime.
+/// Length of a character literal in bytes, or 1 for the quote of a lifetime.
 fn character_length(rest: &str) -> usize {
     let mut characters = rest.char_indices().skip(1);
     match characters.next() {

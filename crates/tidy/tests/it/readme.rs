@@ -1,18 +1,18 @@
-//! The README's examples run. It is the docs of the `drystone` crate, so that they are doc
-//! tests; an example that is told not to run would show nothing.
+//! The README's examples run. The README is the docs of the `drystone` crate, so its examples
+//! are doc tests.
 
 use crate::offence::Offence;
 use crate::repository::TextFile;
 
 pub(crate) const README: &str = "README.md";
 const LIBRARY: &str = "crates/app/src/lib.rs";
-/// The README where the manifest says it is: in a package it lies elsewhere.
+/// Includes the README at the path in the manifest, which differs in a published package.
 const INCLUSION: &str = "include_str!(concat!(\"../\", env!(\"CARGO_PKG_README\")))";
 
-/// Words after three backticks that keep an example from being run.
+/// Words after three backticks that disable a doc test.
 const NOT_RUN: [&str; 3] = ["ignore", "no_run", "compile_fail"];
 
-/// Nothing to say before there is a README.
+/// Checks the README, if it exists.
 pub(crate) fn check(files: &[TextFile]) -> Vec<Offence> {
     let find = |path: &str| files.iter().find(|file| file.path == path);
     let Some(readme) = find(README) else { return Vec::new() };
@@ -32,7 +32,7 @@ fn check_examples(readme: &TextFile) -> Vec<Offence> {
         let words: Vec<&str> = info.split([',', ' ']).collect();
         example_count += usize::from(words.contains(&"rust"));
         if words.iter().any(|word| NOT_RUN.contains(word)) {
-            let advice = "this example does not run; make it one that does, or `text`";
+            let advice = "this example does not run; make it runnable, or mark it as `text`";
             offences.push(Offence::new(README, index + 1, advice));
         }
     }
@@ -52,14 +52,14 @@ mod tests {
     }
 
     #[test]
-    fn a_readme_that_runs_passes() {
+    fn a_readme_with_running_examples_passes() {
         let library = format!("#![doc = {INCLUSION}]");
         assert_eq!(lines("# Dry\n```rust\n```\n```sh\n```", &library), []);
         assert_eq!(check(&[]), []);
     }
 
     #[test]
-    fn one_that_does_not_run_is_found() {
+    fn examples_that_do_not_run_are_found() {
         let library = format!("#![doc = {INCLUSION}]");
         let ignored = lines("# Dry\n```rust,ignore\n```", &library);
         assert_eq!(ignored, [(README.to_owned(), 2)]);

@@ -1,12 +1,11 @@
-//! The repository as the checks see it: its text files, and its packages as cargo
-//! describes them.
+//! Text files of the repository, and its packages as `cargo metadata` describes them.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use serde_json::Value;
 
-/// A text file that git tracks, or would track.
+/// A text file that git does not ignore.
 #[derive(Debug, Clone)]
 pub(crate) struct TextFile {
     /// Path from the root of the repository, with `/` between its parts.
@@ -28,14 +27,14 @@ impl TextFile {
     }
 }
 
-/// A member of the workspace, the parts of it that have rules.
+/// A member of the workspace, with the parts that the checks read.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Package {
     pub(crate) name: String,
-    /// From the root of the repository, such as `crates/mesh`.
+    /// Path from the root of the repository, such as `crates/mesh`.
     pub(crate) folder: String,
     pub(crate) dependencies: Vec<Dependency>,
-    /// The source files of its integration tests.
+    /// Root files of its integration tests.
     pub(crate) test_binaries: Vec<String>,
 }
 
@@ -48,21 +47,23 @@ impl Package {
 #[derive(Debug, Clone)]
 pub(crate) struct Dependency {
     pub(crate) name: String,
-    /// Needed by tests, examples and benchmarks alone.
+    /// Whether only tests, examples and benchmarks need it.
     pub(crate) is_dev: bool,
 }
 
-/// Everything that the checks read.
+/// The files and packages that the checks read.
 pub(crate) struct Repository {
     pub(crate) files: Vec<TextFile>,
-    /// Paths of all files, those that are no text included.
+    /// Paths of all files, including binary ones.
     pub(crate) paths: Vec<String>,
     pub(crate) packages: Vec<Package>,
 }
 
 impl Repository {
+    /// Reads the repository that contains this crate.
+    ///
     /// # Panics
-    /// Without git or cargo, or outside a clone: there is nothing to check then.
+    /// If git or cargo is missing, or outside a clone.
     pub(crate) fn load() -> Self {
         let root = root();
         let paths = paths(&root);
@@ -81,10 +82,10 @@ fn root() -> PathBuf {
     here.ancestors().nth(2).unwrap_or(here).to_path_buf()
 }
 
-/// What git tracks and what it does not ignore, so that a file is checked before it is
-/// committed. Files deleted but still tracked are left out.
+/// Lists the files that git tracks or does not ignore, so that new files are checked before
+/// they are committed. Deleted files are left out.
 fn paths(root: &Path) -> Vec<String> {
-    // A clone that belongs to another user is as good as any: we only read it.
+    // The clone may belong to another user: it is only read.
     let list = output(Command::new("git").current_dir(root).args([
         "-c",
         "safe.directory=*",
@@ -116,7 +117,7 @@ fn metadata(root: &Path) -> Value {
         .unwrap_or_else(|error| panic!("cargo metadata printed no JSON: {error}"))
 }
 
-/// What a command prints.
+/// Runs a command and returns its standard output.
 fn output(command: &mut Command) -> String {
     let output =
         command.output().unwrap_or_else(|error| panic!("{command:?} did not start: {error}"));
@@ -142,7 +143,7 @@ pub(crate) fn resolve(from: &str, relative: &str) -> String {
     parts.join("/")
 }
 
-/// The packages in the output of `cargo metadata`.
+/// Parses the packages in the output of `cargo metadata`.
 pub(crate) fn packages(metadata: &Value) -> Vec<Package> {
     let root = slashed(&metadata["workspace_root"]);
     let relative = |path: &Value| {
@@ -172,7 +173,7 @@ fn text(value: &Value) -> String {
     value.as_str().unwrap_or_default().to_owned()
 }
 
-/// A path as text; on Windows, too, with `/` between its parts.
+/// Returns a path as text with `/` between its parts, also on Windows.
 fn slashed(path: &Value) -> String {
     text(path).replace('\\', "/")
 }
@@ -204,7 +205,7 @@ fn packages_are_read_from_metadata() {
 }
 
 #[test]
-fn this_very_file_is_found() {
+fn this_file_is_found() {
     let repository = Repository::load();
     assert!(repository.rust_files().any(|file| file.path == "crates/tidy/tests/it/repository.rs"));
     assert!(repository.packages.iter().any(|package| package.folder == "crates/tidy"));

@@ -1,6 +1,5 @@
-//! Tests stand at the end of their file until they are as long as what they test; then
-//! they get a file of their own. A crate has one integration binary, because each one is
-//! linked separately.
+//! Tests are at the end of their file up to 150 lines, and in a separate file beyond that. A
+//! crate has one integration binary, because each binary is linked separately.
 
 use syn::visit::Visit;
 
@@ -8,10 +7,10 @@ use crate::offence::Offence;
 use crate::repository::{Package, TextFile};
 use crate::tokens::tree_of;
 
-/// Lines of tests that a source file may hold.
+/// Largest number of lines of tests in a source file.
 const MAX_TEST_LINES: usize = 150;
 
-/// The one integration test of a crate, seen from its folder.
+/// Path of a crate's only integration test, from its folder.
 const TEST_BINARY: &str = "tests/it/main.rs";
 
 pub(crate) fn check_file(file: &TextFile) -> Vec<Offence> {
@@ -24,7 +23,7 @@ pub(crate) fn check_file(file: &TextFile) -> Vec<Offence> {
         return Vec::new();
     }
     let advice = format!(
-        "{} lines of tests, at most {MAX_TEST_LINES} beside the code; move them to {}",
+        "{} lines of tests, at most {MAX_TEST_LINES} in a source file; move them to {}",
         tests.line_count,
         home_of_tests(&file.path)
     );
@@ -44,12 +43,13 @@ pub(crate) fn check_package(package: &Package) -> Vec<Offence> {
         .collect()
 }
 
-/// Whether a file is code that may carry tests, not a file of tests.
+/// Whether a file contains code and not only tests.
 fn holds_code(path: &str) -> bool {
     path.contains("src/") && !path.ends_with("/tests.rs") && !path.contains("/tests/")
 }
 
-/// `src/lib.rs` has its tests in `src/tests.rs`, `src/foo.rs` in `src/foo/tests.rs`.
+/// Returns the file for tests: `src/tests.rs` for `src/lib.rs`, `src/foo/tests.rs` for
+/// `src/foo.rs`.
 fn home_of_tests(path: &str) -> String {
     let stem = path.trim_end_matches(".rs");
     let folder = ["/lib", "/main", "/mod"].iter().find_map(|name| stem.strip_suffix(name));
@@ -63,7 +63,7 @@ struct Tests {
 }
 
 impl Tests {
-    /// Counts from the first attribute to the closing brace.
+    /// Counts the lines from the first attribute to the closing brace.
     fn count(&mut self, attributes: &[syn::Attribute], braces: &syn::token::Brace) {
         let end = braces.span.close().end().line;
         let start = attributes.first().map_or(end, |it| it.pound_token.span.start().line);
@@ -91,7 +91,7 @@ impl<'ast> Visit<'ast> for Tests {
     }
 }
 
-/// `#[cfg(test)]` and the like of `#[cfg(all(test, unix))]`.
+/// Whether an attribute is `#[cfg(test)]` or similar to `#[cfg(all(test, unix))]`.
 fn is_cfg_test(attribute: &syn::Attribute) -> bool {
     let syn::Meta::List(list) = &attribute.meta else { return false };
     let condition = list.tokens.to_string();
@@ -103,7 +103,7 @@ fn is_cfg_test(attribute: &syn::Attribute) -> bool {
 mod tests {
     use super::*;
 
-    /// The offences for a module of so many lines after one line of code.
+    /// Checks a file with one line of code and a module of `line_count` lines.
     fn check_module(path: &str, attribute: &str, line_count: usize) -> Vec<Offence> {
         let body = "const _: u8 = 0;\n".repeat(line_count - 3);
         let text = format!("fn f() {{}}\n{attribute}\nmod tests {{\n{body}}}");
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn tests_of_a_crate_root_stand_beside_it() {
+    fn tests_of_a_crate_root_are_in_its_folder() {
         assert_eq!(home_of_tests("crates/a/src/lib.rs"), "crates/a/src/tests.rs");
         assert_eq!(home_of_tests("crates/a/src/b/mod.rs"), "crates/a/src/b/tests.rs");
     }

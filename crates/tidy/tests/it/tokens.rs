@@ -1,34 +1,34 @@
-//! A walk over the tokens of a file. It sees what stands inside macro calls as well, where
-//! a syntax tree has only an opaque lump.
+//! Visits the tokens of a file, including those inside macro calls, which a syntax tree does
+//! not contain.
 
 use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
 
 use crate::repository::TextFile;
 
-/// Calls `see` once for every token, at every depth, with that token and all that follow
-/// it on its own level.
-pub(crate) fn walk(stream: TokenStream, see: &mut dyn FnMut(&[TokenTree])) {
+/// Calls `visit` for every token at every depth. The argument is the token and those that
+/// follow it at its own depth.
+pub(crate) fn walk(stream: TokenStream, visit: &mut dyn FnMut(&[TokenTree])) {
     let tokens: Vec<TokenTree> = stream.into_iter().collect();
     for (at, token) in tokens.iter().enumerate() {
-        see(&tokens[at..]);
+        visit(&tokens[at..]);
         if let TokenTree::Group(group) = token {
-            walk(group.stream(), see);
+            walk(group.stream(), visit);
         }
     }
 }
 
-/// The tokens of a Rust file.
+/// Returns the tokens of a Rust file.
 ///
 /// # Panics
-/// If it is no Rust: the compiler says so better.
+/// If the file is not valid Rust.
 pub(crate) fn tokens_of(file: &TextFile) -> TokenStream {
     file.text.parse().unwrap_or_else(|error| panic!("{}: {error}", file.path))
 }
 
-/// The syntax tree of a Rust file.
+/// Returns the syntax tree of a Rust file.
 ///
 /// # Panics
-/// If it is no Rust: the compiler says so better.
+/// If the file is not valid Rust.
 pub(crate) fn tree_of(file: &TextFile) -> syn::File {
     syn::parse_file(&file.text).unwrap_or_else(|error| panic!("{}: {error}", file.path))
 }
@@ -48,13 +48,13 @@ pub(crate) fn is_punct(token: Option<&TokenTree>, mark: char) -> bool {
     matches!(token, Some(TokenTree::Punct(punct)) if punct.as_char() == mark)
 }
 
-/// The line on which a token begins, counted from 1.
+/// Returns the line on which a token begins, counted from 1.
 pub(crate) fn line(token: &TokenTree) -> usize {
     token.span().start().line
 }
 
 #[test]
-fn every_depth_is_seen_once() {
+fn tokens_of_every_depth_are_visited_once() {
     let file = TextFile::new("a.rs", "fn a() { m!(x { a }) } // a\nconst A: &str = \"a\";");
     let mut lines = Vec::new();
     walk(tokens_of(&file), &mut |rest| {

@@ -1,7 +1,7 @@
-//! Where `unsafe` may stand, and that each use says why it is sound.
+//! `unsafe` is confined to a list of modules, and each use states why it is sound.
 //!
-//! A lint can switch `unsafe` off for a crate, not confine it to a module of it. We look at
-//! tokens rather than at the syntax tree, so that nothing hides in a macro call.
+//! A lint can forbid `unsafe` in a whole crate, but cannot confine it to a module. This check
+//! reads tokens, because a syntax tree does not contain the code inside macro calls.
 
 use proc_macro2::{Delimiter, TokenTree};
 use syn::visit::{self, Visit};
@@ -10,23 +10,23 @@ use crate::offence::Offence;
 use crate::repository::TextFile;
 use crate::tokens::{as_group, is_word, line, tokens_of, tree_of, walk};
 
-/// Files, and folders with a `/` at the end, in which `unsafe` may stand; and why.
-pub(crate) const UNSAFE_PLACES: &[(&str, &str)] = &[
+/// Files, and folders with a `/` at the end, that may contain `unsafe`, each with its reason.
+pub(crate) const UNSAFE_MODULES: &[(&str, &str)] = &[
     ("crates/alloc/src/memory/", "hands out raw memory"),
-    ("crates/app/src/viewer/console.rs", "the handler of a console on Windows is a foreign one"),
+    ("crates/app/src/viewer/console.rs", "a console handler on Windows is a foreign function"),
     ("crates/bench/src/arenas/adapter.rs", "makes collections use a program's allocator"),
-    ("crates/bench/src/arenas/bump.rs", "asks the C library to give freed memory back"),
-    ("crates/bench/src/polygons/raw.rs", "the article with raw pointers, as a peer"),
-    ("crates/bench/src/arenas/stack.rs", "frees blocks of raw memory, as its peers do"),
-    ("crates/bench/src/arenas/script/", "calls Lua, and allocators as it does"),
+    ("crates/bench/src/arenas/bump.rs", "calls the C library to return freed memory"),
+    ("crates/bench/src/polygons/raw.rs", "the article's code with raw pointers, for comparison"),
+    ("crates/bench/src/arenas/stack.rs", "frees blocks of raw memory, as other allocators do"),
+    ("crates/bench/src/arenas/script/", "calls Lua, and allocators in the way of Lua"),
     ("crates/bench/src/arenas/small/", "calls allocators without a collection around them"),
-    ("crates/bench/src/spaces/vma.rs", "calls a peer that is written in C++"),
+    ("crates/bench/src/spaces/vma.rs", "calls an allocator written in C++"),
     ("crates/render/src/gl/", "every OpenGL call is a foreign one"),
     ("crates/render/src/wgpu/raw.rs", "the wgpu calls that are unsafe"),
     ("crates/voxel/src/simd/x86.rs", "SIMD intrinsics, each with a portable twin"),
 ];
 
-/// Integration tests may hold a counting allocator.
+/// Integration tests may contain a counting allocator.
 const TEST_FOLDER: &str = "/tests/it/";
 
 pub(crate) fn check(file: &TextFile) -> Vec<Offence> {
@@ -39,12 +39,12 @@ pub(crate) fn check(file: &TextFile) -> Vec<Offence> {
         }
         let at = line(&rest[0]);
         if !allowed {
-            let advice = "`unsafe` stands outside its modules; do without, or move it into one \
-                          of UNSAFE_PLACES of the tidy test";
+            let advice = "`unsafe` outside its modules; remove it, or move it into one \
+                          of UNSAFE_MODULES of the tidy test";
             offences.push(Offence::new(&file.path, at, advice));
         } else if needs_reason(&rest[1..]) && !has_reason(&lines, at, "SAFETY:") {
-            let advice = "`unsafe` without its reason; write `// SAFETY: why it is sound` right \
-                          above";
+            let advice = "`unsafe` without a reason; write `// SAFETY: why it is sound` \
+                          directly above";
             offences.push(Offence::new(&file.path, at, advice));
         }
     });
@@ -56,12 +56,13 @@ pub(crate) fn check(file: &TextFile) -> Vec<Offence> {
 }
 
 pub(crate) fn is_allowed(path: &str) -> bool {
-    let is_in = |place: &str| path == place || (place.ends_with('/') && path.starts_with(place));
-    UNSAFE_PLACES.iter().any(|(place, _)| is_in(place)) || path.contains(TEST_FOLDER)
+    let is_in =
+        |module: &str| path == module || (module.ends_with('/') && path.starts_with(module));
+    UNSAFE_MODULES.iter().any(|(module, _)| is_in(module)) || path.contains(TEST_FOLDER)
 }
 
-/// A block, an implementation or a block of foreign functions; not a function, whose
-/// contract is in its docs, nor the type of one.
+/// Whether the tokens after `unsafe` are a block, an implementation or a block of foreign
+/// functions. A function has its contract in its docs, and a function type has none.
 fn needs_reason(after: &[TokenTree]) -> bool {
     let is_block = |token| as_group(token, Delimiter::Brace).is_some();
     is_block(after.first())
@@ -69,21 +70,21 @@ fn needs_reason(after: &[TokenTree]) -> bool {
         || (is_word(after.first(), "extern") && (is_block(after.get(1)) || is_block(after.get(2))))
 }
 
-/// Whether the comment right above line `at`, or above the statement that it is part of,
-/// contains `word`.
+/// Whether the comment directly above line `at`, or above the statement that contains it, has
+/// `word` in it.
 fn has_reason(lines: &[&str], at: usize, word: &str) -> bool {
     let above = lines[..at - 1].iter().rev().map(|line| line.trim());
     let comment = above.skip_while(|line| is_continued(line));
     comment.take_while(|line| line.starts_with("//")).any(|line| line.contains(word))
 }
 
-/// Whether the statement that a line is part of goes on after it; attributes count.
+/// Whether the statement on a line continues on the next line. Attributes count.
 fn is_continued(line: &str) -> bool {
     !line.is_empty() && !line.starts_with("//") && !line.ends_with([';', ',', '{', '}'])
 }
 
-/// Looks for unsafe functions that do not tell the caller what to guarantee. Those of a
-/// trait's implementation have their contract where the trait is.
+/// Finds unsafe functions without a `# Safety` section. Functions that implement a trait have
+/// their contract in the trait.
 struct Contracts<'a> {
     file: &'a TextFile,
     lines: &'a [&'a str],
@@ -96,8 +97,8 @@ impl Contracts<'_> {
         let at = token.span.start().line;
         if !has_reason(self.lines, at, "# Safety") {
             let advice = format!(
-                "`{}` does not say what its caller must guarantee; add `# Safety` with a list \
-                 to its docs",
+                "`{}` does not state what its caller must guarantee; add `# Safety` with a \
+                 list to its docs",
                 signature.ident
             );
             self.offences.push(Offence::new(&self.file.path, at, advice));
@@ -141,8 +142,8 @@ mod tests {
     const HOME: &str = "crates/alloc/src/memory/stack.rs";
 
     #[test]
-    fn unsafe_stays_in_its_places() {
-        let text = "fn f() {\n// SAFETY: it is a sample.\nunsafe { g() } }";
+    fn unsafe_is_allowed_only_in_its_modules() {
+        let text = "fn f() {\n// SAFETY: sample.\nunsafe { g() } }";
         for path in [HOME, "crates/voxel/src/simd/x86.rs", "crates/mesh/tests/it/heap.rs"] {
             assert_eq!(lines(path, text), NONE, "{path}");
         }
@@ -152,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn every_kind_of_unsafe_is_seen() {
+    fn every_kind_of_unsafe_is_found() {
         let kinds = [
             "fn f() { unsafe { g() } }",
             "unsafe fn f() {}",
@@ -173,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reason_stands_right_above() {
+    fn a_reason_is_directly_above() {
         let good = [
             "fn f() {\n// SAFETY: sample.\nunsafe { g() } }",
             "fn f() {\n// SAFETY: sample,\n// of two lines.\nlet a =\nunsafe { g() }; }",

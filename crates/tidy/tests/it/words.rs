@@ -1,9 +1,9 @@
-//! No path of one person's machine stands in what everybody reads.
+//! No file contains an absolute path of one person's machine.
 
 use crate::offence::Offence;
 use crate::repository::TextFile;
 
-/// Split in two so that this file does not offend itself.
+/// Beginnings of such paths, split in two so that this file passes the check.
 const MACHINE_PATHS: [&str; 2] = [concat!("/wo", "rk/"), concat!("/ro", "ot/")];
 
 pub(crate) fn check(file: &TextFile) -> Vec<Offence> {
@@ -17,8 +17,8 @@ pub(crate) fn check(file: &TextFile) -> Vec<Offence> {
     offences
 }
 
-/// Whether an absolute path begins with `path`; in the middle of a relative one, or of an
-/// address, it is harmless.
+/// Whether an absolute path on the line begins with `path`. The same text inside a relative
+/// path or an address is harmless.
 fn holds_path(line: &str, path: &str) -> bool {
     line.match_indices(path).any(|(at, _)| {
         let before = line[..at].chars().next_back();

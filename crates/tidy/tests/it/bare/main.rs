@@ -1,6 +1,6 @@
-//! A program without the standard library that links and uses the crates `alloc`, `mesh`, `voxel`
-//! and `pool`. With one of their features or dependencies that links the standard library, it would
-//! not build: there would be two panic handlers. It ends with 0 if all answers were right.
+//! A program without the standard library that uses the crates `alloc`, `mesh`, `voxel` and `pool`.
+//! It does not build if one of them links the standard library, because there would be two panic
+//! handlers. The exit status is 0 if all results are right.
 #![no_std]
 #![no_main]
 
@@ -23,13 +23,14 @@ use drystone_voxel::{
     Chunk, ChunkMesh, GreedyMesher, LocalPos, Material, MaterialTable, PaddedChunk,
 };
 
-// SAFETY: it declares nothing; it only has the C library linked, for `memcpy` and the start.
+// SAFETY: the block declares nothing; it only links the C library, for `memcpy` and the entry
+// point.
 #[link(name = "c")]
 unsafe extern "C" {}
 
 const ARENA_BYTES: usize = 1 << 22;
 
-/// Hands out an array from front to back and takes nothing back.
+/// Allocates from an array from front to back, and never frees.
 struct Arena {
     bytes: UnsafeCell<[u8; ARENA_BYTES]>,
     used: AtomicUsize,
@@ -39,12 +40,12 @@ struct Arena {
 // read or written here.
 unsafe impl Sync for Arena {}
 
-// SAFETY: what is returned lies in the array, is aligned, and belongs to no one else.
+// SAFETY: the returned memory is in the array, aligned, and returned only once.
 unsafe impl GlobalAlloc for Arena {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        let room = layout.size() + layout.align();
-        let start = self.used.fetch_add(room, Ordering::Relaxed);
-        if start > ARENA_BYTES - room {
+        let size_bytes = layout.size() + layout.align();
+        let start = self.used.fetch_add(size_bytes, Ordering::Relaxed);
+        if start > ARENA_BYTES - size_bytes {
             return core::ptr::null_mut();
         }
         let first = self.bytes.get().cast::<u8>().wrapping_add(start);
@@ -62,11 +63,11 @@ fn panic(_: &PanicInfo<'_>) -> ! {
     loop {}
 }
 
-/// The compiled `alloc` names it, even where a panic aborts; nothing ever calls it.
+/// Symbol that the compiled `alloc` refers to, even if a panic aborts. It is never called.
 #[unsafe(no_mangle)]
 extern "C" fn rust_eh_personality() {}
 
-/// Some of each allocator, and whether the last answer is the right one.
+/// Uses each allocator. Returns whether the results are right, or `None` after an error.
 fn alloc_works() -> Option<bool> {
     let mut indices = AddressSpace::new(Policy::Lowest);
     let mut slots = Slots::new();
@@ -90,7 +91,7 @@ fn alloc_works() -> Option<bool> {
     )
 }
 
-/// A voxel as quads, and these in a pool.
+/// Meshes one voxel and inserts its quads into a pool.
 fn meshes_work() -> Option<bool> {
     let mut table = MaterialTable::new();
     let stone = table.insert("stone", [120, 120, 120, 255])?;
