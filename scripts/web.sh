@@ -1,17 +1,17 @@
 #!/usr/bin/env bash
-# The page in the browser, see web/. What is missing is installed, where it can be.
+# Builds and tests the web page, see web/. Installs missing tools where possible.
 #
-#   scripts/web.sh build          builds web/dist and says how large it is
-#   scripts/web.sh serve [PORT]   serves web/dist to this machine
-#   scripts/web.sh test           builds it and drives it in headless Chromium; the last line holds
-#                                 the counts
+#   scripts/web.sh build          builds web/dist and prints its size
+#   scripts/web.sh serve [PORT]   serves web/dist on localhost
+#   scripts/web.sh test           builds the page and tests it in headless Chromium; the last line
+#                                 has the counts
 #
-#   CARGO_TARGET_DIR   where cargo builds, in its folder web for the page (default target)
-#   CHROMIUM           the browser to test in (default: one on the path)
+#   CARGO_TARGET_DIR   cargo's output folder, its subfolder web for the page (default target)
+#   CHROMIUM           the browser for the tests (default: one on the path)
 #
-# Where something that is needed is neither there nor to be had, that is a failure, and it says what.
-# Where rustup has the target wasm32-unknown-unknown, that is all that is needed. On Debian and
-# Ubuntu without it, their packages of Rust for the web are used, which build its library too.
+# A tool that is missing and cannot be installed is a failure, and the message names it. The build
+# uses rustup's target wasm32-unknown-unknown. If rustup does not provide it, Debian's and Ubuntu's
+# packages of Rust for the web are used, and the standard library is built too.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -19,7 +19,7 @@ readonly TARGET=wasm32-unknown-unknown
 readonly DIST=web/dist
 readonly TOOLS=target/tools
 readonly PLAYWRIGHT=1.65.1
-# What that asks for.
+# Required by playwright-core.
 readonly OLDEST_NODE=20
 readonly MAX_BYTES=3000000
 readonly RUSTUP_SECONDS=120
@@ -31,25 +31,26 @@ case "${CARGO_TARGET_DIR:-target}" in
 esac
 readonly NATIVE
 readonly BUILT=$NATIVE/web
-# The folders are said with each call, and flags for other targets are not the page's.
+# Each call names its output folder, and flags for other targets do not apply to the page.
 unset CARGO_TARGET_DIR CARGO_BUILD_TARGET_DIR CARGO_BUILD_TARGET
 unset RUSTFLAGS CARGO_ENCODED_RUSTFLAGS CARGO_BUILD_RUSTFLAGS
 unset CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUSTFLAGS
 
+# cannot REASON: prints the reason and exits with an error.
 cannot() {
     echo "page: FAILED: $1" >&2
     exit 1
 }
 
-# install PACKAGE...: by apt, where nothing has to go for it. Without being root only in CI: elsewhere a
-# line says what to type.
+# install PACKAGE...: installs packages with apt, if no package has to be removed. Uses sudo only in
+# CI; elsewhere it prints the command for the user.
 install() {
     command -v apt-get >/dev/null || return 1
     local get=(env DEBIAN_FRONTEND=noninteractive apt-get)
     local options=(-y -q --no-remove --no-install-recommends)
     if [ "$(id -u)" -ne 0 ]; then
         if [ -z "${CI:-}" ]; then
-            echo "missing; to install it: sudo apt-get install --no-install-recommends $*" >&2
+            echo "missing packages; install them: sudo apt-get install --no-install-recommends $*" >&2
             return 1
         fi
         get=(sudo -n "${get[@]}")
@@ -59,7 +60,7 @@ install() {
     "${get[@]}" update -q >&2 && "${get[@]}" install "${options[@]}" "$@" >&2
 }
 
-# within SECONDS COMMAND...: no longer than that, where the system can see to it.
+# within SECONDS COMMAND...: runs a command with a time limit, if `timeout` is installed.
 within() {
     local seconds=$1
     shift
@@ -70,14 +71,14 @@ within() {
     fi
 }
 
-# Whether the compiler on the path has a library for the page's target.
+# Whether the compiler on the path has a standard library for the page's target.
 has_target() {
     local folder
     folder=$(rustc --print target-libdir --target "$TARGET" 2>/dev/null) &&
         compgen -G "$folder/libcore-*.rlib" >/dev/null
 }
 
-# A linker for the page: rustup's compilers have one, else Debian's lld is it.
+# Prints the path of a linker: that of rustup's compiler, else Debian's lld.
 find_linker() {
     local folder
     folder="$(rustc --print sysroot)/lib/rustlib/$(rustc -vV | awk '/^host: / { print $2 }')/bin"
@@ -88,13 +89,13 @@ find_linker() {
     fi
 }
 
-# All that the page is built of, as web/Cargo.lock says. One that is out of date is a failure.
+# Downloads the crates in web/Cargo.lock. An outdated lock file is a failure.
 fetch_crates() {
-    local said
-    said=$(cd web && cargo fetch --locked 2>&1) && return
-    echo "$said" >&2
-    [[ $said != *--locked* ]] || exit 1
-    cannot "its crates cannot be fetched"
+    local output
+    output=$(cd web && cargo fetch --locked 2>&1) && return
+    echo "$output" >&2
+    [[ $output != *--locked* ]] || exit 1
+    cannot "crates cannot be downloaded"
 }
 
 build_crate() {
@@ -105,10 +106,10 @@ build_crate() {
         return
     fi
     if [ ! -x /usr/bin/rustc ] || [ ! -d "$(/usr/bin/rustc --print sysroot)/lib/rustlib/src/rust/library" ]; then
-        install rustc-web cargo-web rust-web-src || cannot "there is no Rust for $TARGET"
+        install rustc-web cargo-web rust-web-src || cannot "no Rust for $TARGET"
     fi
     local linker
-    linker=$(find_linker) || cannot "there is no linker for $TARGET"
+    linker=$(find_linker) || cannot "no linker for $TARGET"
     (
         cd web
         PATH="/usr/bin:$PATH" RUSTC=/usr/bin/rustc RUSTC_BOOTSTRAP=1 \
@@ -117,7 +118,7 @@ build_crate() {
     )
 }
 
-# What each visitor loads: no more than that, packed as servers pack it.
+# Prints the size of the page, compressed as servers do, and fails above the limit.
 check_size() {
     local bytes=0 packed file
     for file in "$DIST"/*; do
@@ -125,9 +126,9 @@ check_size() {
         printf '%10d %s\n' "$packed" "$file"
         bytes=$((bytes + packed))
     done
-    printf '%10d bytes in all, packed by gzip, of at most %d\n' "$bytes" "$MAX_BYTES"
+    printf '%10d bytes in total with gzip, limit %d\n' "$bytes" "$MAX_BYTES"
     if [ "$bytes" -gt "$MAX_BYTES" ]; then
-        echo "the page is larger than it may be: $bytes bytes, at most $MAX_BYTES" >&2
+        echo "the page is too large: $bytes bytes, limit $MAX_BYTES" >&2
         return 1
     fi
 }
@@ -143,10 +144,10 @@ build() {
     check_size
 }
 
-# Serves what is there: to look at, also without the tools that build it.
+# Fails if the page is not built. Serving does not need the build tools.
 need_build() {
     if [ ! -f "$DIST/index.html" ]; then
-        echo "there is no $DIST; run make web before" >&2
+        echo "$DIST is missing; run make web first" >&2
         exit 1
     fi
 }
@@ -161,7 +162,8 @@ serve() {
     exec node web/test/serve.mjs "$DIST" "$port"
 }
 
-# The first browser that runs: some systems have a script that only says where to get one.
+# Prints the path of the first browser that runs. On some systems the command is a script that only
+# prints how to install one.
 find_browser() {
     local name
     for name in "${CHROMIUM:-chromium}" chromium-browser google-chrome; do
@@ -169,7 +171,7 @@ find_browser() {
             command -v "$name"
             return
         fi
-        # One that was asked for, or none.
+        # If CHROMIUM is set, no other browser is tried.
         [ -z "${CHROMIUM:-}" ] || return 1
     done
     install chromium && within 60 chromium --version >/dev/null 2>&1 && command -v chromium
@@ -177,9 +179,9 @@ find_browser() {
 
 need_node() {
     { command -v node && command -v npm; } >/dev/null || install nodejs npm ||
-        cannot "there is no Node"
+        cannot "Node is missing"
     node -e "process.exit(parseInt(process.versions.node) >= $OLDEST_NODE ? 0 : 1)" ||
-        cannot "Node is $(node --version), playwright-core asks for $OLDEST_NODE"
+        cannot "Node is $(node --version), playwright-core requires $OLDEST_NODE"
     local found
     found=$(node -p "require('$PWD/$TOOLS/node_modules/playwright-core/package.json').version" 2>/dev/null) || found=none
     if [ "$found" != "$PLAYWRIGHT" ]; then
@@ -189,13 +191,13 @@ need_node() {
     fi
 }
 
-# Never of an old page: cargo builds what has changed.
+# Builds the page, then runs web/test.
 run_tests() {
     build
     local browser
-    browser=$(find_browser) || cannot "there is no Chromium that runs"
+    browser=$(find_browser) || cannot "no Chromium runs"
     need_node
-    # As `make test` builds it: of the same features, or half of all crates would be built twice.
+    # The same features as in `make test`, so that the crates are not built twice.
     cargo test --quiet --locked --workspace --no-run --test it --target-dir "$NATIVE"
     CHROMIUM=$browser NODE_TOOLS=$PWD/$TOOLS DRYSTONE=$NATIVE/debug/drystone \
         node web/test/run.mjs "$DIST" target/web-test

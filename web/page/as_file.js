@@ -1,8 +1,8 @@
-// A page that is opened as a file: browsers load no modules, such as main.js, from there.
+// Shows an error if the page is opened as a file: browsers do not load modules (main.js) from files.
 if (location.protocol === 'file:') {
   const find = (name) => document.getElementById(name);
   document.body.dataset.state = 'refused';
-  find('reason').textContent = 'Browsers run no programs of pages that are opened as files. From the folder above: scripts/web.sh serve, or python3 -m http.server in this one, and open http://localhost:8000/.';
+  find('reason').textContent = 'Browsers do not run this page from a file. Run python3 -m http.server in the folder of this page, or scripts/web.sh serve in the repository. Then open http://localhost:8000/.';
   find('picture').src = 'drystone.png';
   find('refused').hidden = false;
 }

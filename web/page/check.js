@@ -1,4 +1,4 @@
-// Reads a file in a program of its own, which may stop at what is in it; see src/check.rs.
+// Worker that checks a file with a separate instance of the program, which damage may stop; see src/check.rs.
 import init, { check } from './drystone_web.js';
 
 self.addEventListener('message', async ({ data: file }) => {

@@ -1,10 +1,10 @@
-// Keys, pointers, fingers, files: what the browser says, in the page's words.
+// Input: forwards key, mouse, touch and file events of the browser to the page.
 
-/// Pixels that a click may tremble by.
+/// Largest movement of a click, in pixels. A larger one is a drag.
 const CLICK_PIXELS = 4;
-/// Pixels of scrolling that a notch of a wheel makes; where lines are counted, one is a notch.
+/// Pixels of scrolling per notch of the wheel. If the browser counts lines, one line is a notch.
 const NOTCH_PIXELS = 100;
-/// What a finger's tap does while the page edits, as buttons of a mouse.
+/// Mouse buttons that a tap stands for while editing, with their labels.
 const TAPS = [[0, 'Tap removes'], [2, 'Tap places'], [1, 'Tap picks']];
 
 export function listen(host) {
@@ -15,10 +15,10 @@ export function listen(host) {
   listenToFiles(host);
 }
 
-/// The letter of a key: the one that the layout writes, or, where that is not a Latin one, the one at its place.
+/// Returns the letter of a key in the keyboard layout, or by its physical position if that is not Latin.
 const letterOf = ({ key, code }) => (/^[\x20-\x7e]$/.test(key) ? key : code.replace(/^Key/, '')).toLowerCase();
 
-/// Editing points at voxels. Some browsers, those of phones above all, hold no pointer.
+/// Releases the pointer for editing. Some browsers, mainly on phones, have no pointer lock.
 const freePointer = () => document.exitPointerLock?.();
 
 function listenToKeys({ canvas, find, act, page, save, switchRenderer }) {
@@ -29,7 +29,7 @@ function listenToKeys({ canvas, find, act, page, save, switchRenderer }) {
   window.addEventListener('keydown', (event) => {
     const isCommand = event.ctrlKey || event.metaKey;
     const letter = letterOf(event);
-    // Never the browser's own, which saves the page without what is in it.
+    // Prevents the browser's own save command, which saves the page without the world.
     if (isCommand && letter === 's' && !event.shiftKey && !event.altKey) {
       event.preventDefault();
       if (!event.repeat) save();
@@ -45,7 +45,7 @@ function listenToKeys({ canvas, find, act, page, save, switchRenderer }) {
     }
     if (event.code === 'KeyH' && !event.repeat) toggleCard();
     else if (event.code === 'KeyR' && !event.repeat) switchRenderer();
-    // Where the keyboard is in a button or a slider, Tab goes on to the next.
+    // If a button or a slider has the focus, Tab moves to the next one.
     else if (event.code === 'Tab' && !event.repeat && document.activeElement?.tagName === 'CANVAS') {
       dataset.bare = dataset.bare !== 'true';
       event.preventDefault();
@@ -55,7 +55,7 @@ function listenToKeys({ canvas, find, act, page, save, switchRenderer }) {
     if (page()?.is_editing()) freePointer();
   });
   window.addEventListener('keyup', (event) => {
-    // While it is down, some systems keep the ends of other keys to themselves.
+    // While Meta is down, some systems do not report the release of other keys.
     if (event.key === 'Meta') act((it) => it.release_all());
     else act((it) => it.key(event.code, false, false));
   });
@@ -65,15 +65,15 @@ function listenToKeys({ canvas, find, act, page, save, switchRenderer }) {
     sun.dataset.isSet = true;
     act((it) => it.set_hour(sun.valueAsNumber));
   });
-  // Arrows are the slider's there, and none of them is for the eye. What ends is told: a key may have
-  // been pressed elsewhere.
+  // On the slider, arrow keys do not turn the camera. Releases are still forwarded: a key may have been
+  // pressed on the canvas.
   sun.addEventListener('pointerup', () => canvas.focus());
   sun.addEventListener('keydown', (event) => { if (!event.ctrlKey && !event.metaKey) event.stopPropagation(); });
   window.addEventListener('blur', () => act((it) => it.release_all()));
 }
 
-/// A place of the page in pixels of the canvas.
-const place = (canvas, event) => {
+/// Returns the position of an event in pixels of the canvas.
+const positionOf = (canvas, event) => {
   const scale = canvas.width / Math.max(1, canvas.clientWidth);
   return [event.offsetX * scale, event.offsetY * scale];
 };
@@ -87,7 +87,7 @@ function listenToMouse({ canvas, act, page }) {
     canvas.focus();
     press = { button: event.button, x: event.offsetX, y: event.offsetY, isDrag: false };
     if (page().is_editing() || event.button !== 0) canvas.setPointerCapture(event.pointerId);
-    // Where the pointer cannot be held, the button must be.
+    // Without pointer lock, the user drags to turn.
     else Promise.resolve(canvas.requestPointerLock?.()).catch(() => {});
     if (event.button === 1) event.preventDefault();
   });
@@ -106,7 +106,7 @@ function listenToMouse({ canvas, act, page }) {
     const { isDrag, button } = press;
     press = null;
     if (!isDrag && page()?.is_editing() && document.pointerLockElement !== canvas) {
-      act((it) => it.click(button, ...place(canvas, event)));
+      act((it) => it.click(button, ...positionOf(canvas, event)));
     }
   });
   canvas.addEventListener('pointercancel', () => { press = null; });
@@ -137,50 +137,50 @@ function listenToTools({ find, act, page, save, canvas }) {
   return () => TAPS[tap][0];
 }
 
-/// One finger looks around, two move and pinch, a tap edits.
+/// Touch: one finger turns, two fingers move and pinch, a tap edits.
 function listenToFingers({ canvas, act, page }, tap) {
   const fingers = new Map();
   let isTap = false;
-  /// The middle of the fingers and how far they are from each other.
-  const hand = () => {
+  /// Returns the centre of two fingers and their distance.
+  const pair = () => {
     const [[ax, ay], [bx, by]] = fingers.values();
     return { x: (ax + bx) / 2, y: (ay + by) / 2, spread: Math.hypot(ax - bx, ay - by) };
   };
   canvas.addEventListener('pointerdown', (event) => {
     if (event.pointerType !== 'touch') return;
     canvas.setPointerCapture(event.pointerId);
-    fingers.set(event.pointerId, place(canvas, event));
+    fingers.set(event.pointerId, positionOf(canvas, event));
     isTap = fingers.size === 1;
   });
   canvas.addEventListener('pointermove', (event) => {
     const from = fingers.get(event.pointerId);
     if (!from) return;
-    const to = place(canvas, event);
+    const to = positionOf(canvas, event);
     if (fingers.size === 2) {
-      const before = hand();
+      const before = pair();
       fingers.set(event.pointerId, to);
-      const after = hand();
+      const after = pair();
       const spread = after.spread / Math.max(1, before.spread);
       act((it) => it.fingers(after.x - before.x, after.y - before.y, spread));
       return;
     }
-    const way = [to[0] - from[0], to[1] - from[1]];
-    if (isTap && Math.max(...way.map(Math.abs)) <= CLICK_PIXELS) return;
+    const delta = [to[0] - from[0], to[1] - from[1]];
+    if (isTap && Math.max(...delta.map(Math.abs)) <= CLICK_PIXELS) return;
     isTap = false;
     fingers.set(event.pointerId, to);
-    // What is seen goes along with the finger.
-    if (fingers.size === 1) act((it) => it.turn(-way[0], -way[1]));
+    // The picture follows the finger.
+    if (fingers.size === 1) act((it) => it.turn(-delta[0], -delta[1]));
   });
   const lift = (event) => {
     if (!fingers.delete(event.pointerId) || event.type !== 'pointerup') return;
-    if (isTap && page()?.is_editing()) act((it) => it.click(tap(), ...place(canvas, event)));
+    if (isTap && page()?.is_editing()) act((it) => it.click(tap(), ...positionOf(canvas, event)));
     isTap = false;
   };
   canvas.addEventListener('pointerup', lift);
   canvas.addEventListener('pointercancel', lift);
 }
 
-const folderWords = (name) => `${name}: a folder; of a Minecraft world drop one of the files in its folder region, such as r.0.0.mca. The viewer takes it whole: drystone ${name}`;
+const folderWords = (name) => `${name}: a folder. For a Minecraft world, drop a file from its folder region, such as r.0.0.mca. The viewer opens the whole folder: drystone ${name}`;
 
 function listenToFiles({ find, openFiles, say, ask }) {
   const veil = find('veil');

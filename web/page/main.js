@@ -1,4 +1,4 @@
-// Listens to the browser and hands on to the crate, which decides what it means; see src/lib.rs.
+// Forwards events of the browser to the crate, which handles them; see src/lib.rs.
 import init, { Edits, Page } from './drystone_web.js';
 import { bytesOf, sorted, whyNot } from './files.js';
 import { listen } from './input.js';
@@ -7,63 +7,63 @@ import { saveEdits } from './saving.js';
 const find = (name) => document.getElementById(name);
 const canvas = document.querySelector('canvas');
 
-/// What is shown if the address says nothing else, as the command line's options of these names:
+/// Default world. The address can override it with the names of the command line's options:
 /// ?chunks=32x4x32&seed=3&relief=128
 const WORLD = { chunks: '32x4x32', seed: '3', relief: '128' };
-/// How long a lost device is waited for before it is opened again, in milliseconds: the first time,
-/// the second, and so on until it is given up.
+/// Delays before each attempt to open a lost device again, in milliseconds. After the last attempt the
+/// page reports an error.
 const REOPEN_DELAYS_MS = [0, 500, 2000, 5000];
-/// A device that has worked for so long may be lost as often again.
+/// Time that a device must work until the attempts are counted from zero, in milliseconds.
 const CALM_MS = 5000;
-/// Words change no more often than eyes can follow, in milliseconds.
+/// Interval of the status line, in milliseconds.
 const WORDS_MS = 250;
 
-/// What is shown; `null` while another is opened.
+/// The current page; `null` while another is opened.
 let page = null;
-// How that was opened, so that it can be opened again with edits: of a size, and of these.
+// Function that opened it, with size and edits as arguments, to open it again with edits.
 let opened = null;
-// What was shown when nothing more could be: its edits can be saved still.
+// The last page after a fatal error: its edits can still be saved.
 let rescued = null;
-// Whether it had unsaved edits when it was looked at last: while a device is opened, it cannot be asked.
+// Whether the page had unsaved edits at the last check: while a device is opened, it cannot be called.
 let isEdited = false;
-let isAsked = false;
+let isRequested = false;
 let reopened = 0;
 let faultAt = 0;
-let told = null;
+let reported = null;
 let worstMs = 0;
 let wordsAt = 0;
 
-const state = (name) => { document.body.dataset.state = name; };
+const setState = (name) => { document.body.dataset.state = name; };
 
-// Whose words are shown.
-let sayer = null;
+// Source of the current message, such as 'saving'.
+let source = null;
 
-const say = (text, by = null) => {
+const showMessage = (text, by = null) => {
   find('message').textContent = text;
   find('bar').hidden = !text;
-  sayer = by;
+  source = by;
 };
 
-/// Takes back what these have said. What is damaged is told again where that stood in its place.
-const hush = (...by) => {
-  if (!by.includes(sayer)) return;
-  say('');
-  told = null;
+/// Removes the message of these sources. Damage is then reported again.
+const hideMessage = (...by) => {
+  if (!by.includes(source)) return;
+  showMessage('');
+  reported = null;
 };
 
-/// Whether edits would be lost now.
+/// Whether there are unsaved edits.
 const hasEdits = () => {
   const it = page ?? rescued;
   if (it) isEdited = it.is_edited();
   return isEdited;
 };
 
-/// Nothing more can be shown: says why, with a picture. What was shown can be saved, if it is given.
+/// Shows a fatal error with a picture. Edits of the page `lost` can still be saved, if given.
 const refuse = (reason, lost = null) => {
-  hush('device', 'waiting', 'saving');
+  hideMessage('device', 'waiting', 'saving');
   [page, rescued] = [null, lost];
   find('rescue').hidden = !lost || !hasEdits();
-  state('refused');
+  setState('refused');
   find('reason').textContent = reason;
   find('picture').src = 'drystone.png';
   find('refused').hidden = false;
@@ -75,16 +75,16 @@ const pixels = () => {
   return [canvas.clientWidth, canvas.clientHeight].map((side) => Math.max(1, Math.round(side * scale)));
 };
 
-const ask = () => {
-  if (!isAsked) {
-    isAsked = true;
+const requestFrame = () => {
+  if (!isRequested) {
+    isRequested = true;
     document.body.dataset.settled = false;
     requestAnimationFrame(frame);
   }
 };
 
 function frame(now) {
-  isAsked = false;
+  isRequested = false;
   if (!page) return;
   const begun = performance.now();
   let more;
@@ -103,25 +103,25 @@ function frame(now) {
   if (now - wordsAt >= WORDS_MS || !more) {
     find('words').textContent = `${worstMs.toFixed(1)} ms | ${page.words()}`;
     [wordsAt, worstMs] = [now, 0];
-    tellDamage();
+    reportDamage();
   }
-  if (more) ask();
+  if (more) requestFrame();
 }
 
-/// Says what was found damaged, when that is more than before.
-function tellDamage() {
+/// Reports damage, if there is more than before.
+function reportDamage() {
   const damage = page.damage() ?? null;
-  if (damage === told) return;
-  told = damage;
-  if (damage) say(damage);
+  if (damage === reported) return;
+  reported = damage;
+  if (damage) showMessage(damage);
 }
 
-/// A program that stopped in the middle of something is not to be trusted with anything more.
+/// Whether the program has panicked. Then it must not be called again.
 const isBroken = (error) => error instanceof WebAssembly.RuntimeError;
-const BROKEN = 'The program has stopped at something that it did not expect. Load the page anew to go on.';
-const GONE = 'Edits that were not saved are gone with it.';
+const BROKEN = 'The program has stopped with an internal error. Reload the page to continue.';
+const GONE = 'Unsaved edits are lost.';
 
-/// It has stopped so.
+/// Whether the program has panicked.
 let isStopped = false;
 const stop = () => {
   if (isStopped) return;
@@ -131,7 +131,7 @@ const stop = () => {
   refuse(`${BROKEN}${gone}`);
 };
 
-/// A lost device takes its meshes along, not the world: it is opened again, a few times.
+/// Opens a lost device again, with several attempts. Only the meshes were lost, not the world.
 async function recover(error) {
   const lost = setAside();
   for (let fault = error, isOpen = false; !isOpen;) {
@@ -139,9 +139,9 @@ async function recover(error) {
     if (reopened === REOPEN_DELAYS_MS.length) {
       return refuse(`The graphics device fails: ${fault}`, lost);
     }
-    say(`${fault}; opening the device again`, 'device');
+    showMessage(`${fault}; opening the device again`, 'device');
     await pause(REOPEN_DELAYS_MS[reopened]);
-    // Whatever stopped the program meanwhile has said so.
+    // If the program stopped meanwhile, that is already reported.
     if (isStopped) return;
     reopened += 1;
     try {
@@ -154,12 +154,12 @@ async function recover(error) {
   faultAt = performance.now();
   if (isStopped) return;
   page = lost;
-  hush('device', 'waiting');
+  hideMessage('device', 'waiting');
   showTools();
-  ask();
+  requestFrame();
 }
 
-/// Takes the page away, and the keys that are held: their ends will reach nobody.
+/// Removes the page and returns it. Releases held keys, because their release is not forwarded.
 function setAside() {
   const it = page;
   page = null;
@@ -167,19 +167,19 @@ function setAside() {
     isEdited = it.is_edited();
     it.release_all();
   } catch {
-    // It stopped in the middle of something; whoever goes on with it is told.
+    // The program has panicked; the next call reports it.
   }
   return it;
 }
 
-/// The sun stands where it was put, in whatever is shown.
-const lightUp = (it) => { if (find('sun').dataset.isSet) it.set_hour(find('sun').valueAsNumber); };
+/// Sets the sun to the slider's hour, if the user has moved it.
+const setSun = (it) => { if (find('sun').dataset.isSet) it.set_hour(find('sun').valueAsNumber); };
 
-/// Goes on with the other renderer: a device of its own is opened for that.
+/// Switches to the other renderer, which opens a new device.
 async function switchRenderer() {
   if (!page) return;
   const it = setAside();
-  state('loading');
+  setState('loading');
   find('loading').textContent = 'Switching …';
   await painted();
   let failed = null;
@@ -190,59 +190,59 @@ async function switchRenderer() {
   }
   if (isStopped) return;
   page = it;
-  hush('waiting');
+  hideMessage('waiting');
   showTools();
-  if (!failed) lightUp(it);
-  state('ready');
+  if (!failed) setSun(it);
+  setState('ready');
   document.body.dataset.settled = false;
   if (failed) recover(failed);
-  else ask();
+  else requestFrame();
 }
 
 const pause = (ms) => new Promise((done) => setTimeout(done, ms));
 
 const painted = () => new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
 
-/// Shows what `open` opens in place of what is shown; where that fails, this goes on.
+/// Replaces the current page by the one that `open` returns. If that fails, the current page continues.
 async function show(words, open) {
   const old = page && setAside();
   find('loading').textContent = words;
-  state('loading');
-  say('');
+  setState('loading');
+  showMessage('');
   await painted();
   try {
     page = await open(...pixels());
-    lightUp(page);
+    setSun(page);
     old?.free();
-    told = null;
+    reported = null;
   } catch (error) {
     if (isBroken(error)) return stop();
     if (!old) return refuse(`${error}`);
     page = old;
-    say(`${error}`);
+    showMessage(`${error}`);
   }
-  hush('waiting');
+  hideMessage('waiting');
   Object.assign(document.body.dataset, { settled: false, levels: page.has_levels() });
-  state('ready');
+  setState('ready');
   canvas.focus();
   showTools();
-  ask();
+  requestFrame();
 }
 
-const LOST = 'Edits that are not saved (Ctrl+S) are lost with what is shown. Open another file?';
+const LOST = 'Unsaved edits will be lost (Ctrl+S saves them). Open another file?';
 
-/// Shows a world, one with edits, or what is shown with edits.
+/// Opens a world, a world with edits, or the current world with edits.
 async function openFiles(files) {
   const names = files.map((file) => file.name).join(', ');
   if (!page) {
     const isRefused = document.body.dataset.state === 'refused';
-    say(isRefused ? `${names}: not opened. This page can show nothing more, for the reason below`
-      : `Something is still being opened; drop ${names} again after that`);
+    showMessage(isRefused ? `${names}: not opened, because of the error below`
+      : `Another file is still being opened. Drop ${names} again afterwards`);
     return;
   }
   const why = whyNot(files);
   if (why) {
-    say(why);
+    showMessage(why);
     return;
   }
   if (page.is_edited() && !window.confirm(LOST)) return;
@@ -259,18 +259,18 @@ async function openFiles(files) {
 
 const worldOf = (file) => async (size, edits) => Page.file(canvas, ...size, file.name, await bytesOf(file), edits);
 
-/// Saves the edits of what is shown, or was until nothing more could be.
+/// Saves the edits of the current page, or of the last page after a fatal error.
 async function save() {
   const it = page ?? rescued;
   if (!it) {
     const isRefused = document.body.dataset.state === 'refused';
-    say(isRefused ? 'There is nothing to be saved' : 'Wait until it is open, and save then', 'waiting');
+    showMessage(isRefused ? 'There are no edits to save' : 'Wait until the file is open, then save again', 'waiting');
     return;
   }
   try {
     const why = await saveEdits(it);
-    if (why) say(why, 'saving');
-    else hush('saving');
+    if (why) showMessage(why, 'saving');
+    else hideMessage('saving');
   } catch (error) {
     if (!isBroken(error)) throw error;
     stop();
@@ -278,7 +278,7 @@ async function save() {
   }
   if (rescued) find('rescue').hidden = !hasEdits();
   showTools();
-  ask();
+  requestFrame();
 }
 
 const showTools = () => {
@@ -291,7 +291,7 @@ const showTools = () => {
   canvas.style.cursor = isEditing ? 'crosshair' : 'default';
 };
 
-/// Does something with the page, and draws what came of it. Errors are the page's to tell.
+/// Calls `work` with the page and requests a frame. Recovers from errors.
 const act = (work) => {
   if (!page) return undefined;
   let done;
@@ -302,18 +302,19 @@ const act = (work) => {
     return undefined;
   }
   showTools();
-  ask();
+  requestFrame();
   return done;
 };
 
-/// A whole number of so many bits, in decimal digits. Throws `why`, with the largest number, for any other text.
+/// Parses a decimal number with at most `bits` bits. Throws `why` with the largest number for other texts.
 const wholeOf = (text, bits, why) => {
   const end = 1n << BigInt(bits);
   if (!/^[0-9]+$/.test(text) || BigInt(text) >= end) throw `${why} from 0 to ${end - 1n}`;
   return BigInt(text);
 };
 
-/// Opens the generated world that an address asks for. Throws what is wrong with the address.
+/// Returns a function that opens the generated world of an address. Throws a message if the address is
+/// not valid.
 const generated = ({ seed, chunks, relief }) => {
   const sides = chunks.split('x');
   const isSize = `chunks=${chunks}: a size is three numbers, such as ${WORLD.chunks}`;
@@ -327,11 +328,11 @@ const generated = ({ seed, chunks, relief }) => {
 async function start() {
   const gpu = navigator.gpu;
   if (!gpu && !window.isSecureContext) {
-    return refuse(`Browsers give WebGPU, which this page draws with, to pages from https:// and from localhost alone; this one came from ${location.origin}.`);
+    return refuse(`This page needs WebGPU, which browsers provide only to pages from https:// and localhost. This page is from ${location.origin}.`);
   }
-  if (!gpu) return refuse('This browser has no WebGPU, which this page draws with.');
+  if (!gpu) return refuse('This page needs WebGPU, which this browser does not have.');
   const adapter = await gpu.requestAdapter().catch(() => null);
-  if (!adapter) return refuse('This browser has WebGPU, but no graphics device for it.');
+  if (!adapter) return refuse('This browser has WebGPU, but finds no graphics device for it.');
   await init();
   let refusal = '';
   await show('Making a world …', async (...size) => {
@@ -345,17 +346,17 @@ async function start() {
     opened = generated(WORLD);
     return opened(size);
   });
-  if (page && refusal) say(refusal);
+  if (page && refusal) showMessage(refusal);
 }
 
-// What was edited and not saved goes with the page.
+// Asks before the page is closed with unsaved edits.
 window.addEventListener('beforeunload', (event) => { if (hasEdits()) event.preventDefault(); });
-// What stops in the middle of opening tells nobody who waits for it.
+// A panic in an async function does not reach its caller.
 window.addEventListener('error', ({ error }) => { if (isBroken(error)) stop(); });
 window.addEventListener('unhandledrejection', ({ reason }) => { if (isBroken(reason)) stop(); });
 find('close').addEventListener('click', () => {
-  say('');
+  showMessage('');
   canvas.focus();
 });
-listen({ canvas, find, act, ask, openFiles, save, say, switchRenderer, page: () => page });
+listen({ canvas, find, act, ask: requestFrame, openFiles, save, say: showMessage, switchRenderer, page: () => page });
 start().catch((error) => { if (isBroken(error)) stop(); else refuse(`${error}`); });

@@ -1,14 +1,14 @@
-// What was edited leaves the page: into a file that one picks, where browsers let pages write, else as a download.
+// Saves edits: to a file that the user picks, if the browser supports that, else as a download.
 import { download } from './files.js';
 
 const TYPES = [{ description: 'edits', accept: { 'application/octet-stream': ['.drystone'] } }];
-const STILL_HERE = 'What was edited is still here, not saved.';
+const STILL_HERE = 'The edits are still here, not saved.';
 
-/// The file that was picked for edits of what is shown, a `Page`: the next save writes it again.
+/// The file that the user picked for a `Page`. The next save overwrites it.
 const picked = new WeakMap();
 let isSaving = false;
 
-/// The file to be written; `null` where pages cannot pick any. Throws why none was picked.
+/// Returns the file to write, or `null` if the browser cannot pick files. Throws if the user picked none.
 async function pick(it) {
   if (picked.has(it)) return picked.get(it);
   if (!window.showSaveFilePicker) return null;
@@ -16,7 +16,7 @@ async function pick(it) {
     return await window.showSaveFilePicker({ suggestedName: it.edits_name(), types: TYPES });
   } catch (error) {
     if (error.name === 'AbortError') throw 'No file was chosen';
-    // Within another's page, or long after the key: who asked gets a file all the same.
+    // In a frame of another site, or too long after the key press: download instead.
     if (error.name === 'SecurityError') return null;
     throw error;
   }
@@ -26,7 +26,7 @@ async function write(it, file, bytes) {
   try {
     const stream = await file.createWritable();
     await stream.write(bytes);
-    // Only then it is there.
+    // The file is complete only after this.
     await stream.close();
   } catch (error) {
     picked.delete(it);
@@ -35,9 +35,9 @@ async function write(it, file, bytes) {
   picked.set(it, file);
 }
 
-/// Notes what became of the bytes. What is shown may be gone by then, or its device be opened again
-/// just now: then its edits count as not saved, which costs a question.
-function note(it, file) {
+/// Records the save in the page. The page may be closed by now, or busy with opening a device. Then its
+/// edits count as not saved, and closing asks once more.
+function record(it, file) {
   try {
     if (file) it.saved(file.name);
     else it.handed_over();
@@ -46,10 +46,10 @@ function note(it, file) {
   }
 }
 
-/// Saves the edits of a `Page`. Says nothing where that was done, or else why not. Throws where the
-/// program has stopped.
+/// Saves the edits of a `Page`. Returns an empty text, or the reason of a failure. Throws if the program
+/// has panicked.
 export async function saveEdits(it) {
-  if (isSaving) return 'The last save goes on still: save again after it';
+  if (isSaving) return 'The last save is still in progress. Save again afterwards';
   isSaving = true;
   try {
     const bytes = it.save();
@@ -57,7 +57,7 @@ export async function saveEdits(it) {
     const file = await pick(it);
     if (file) await write(it, file, bytes);
     else download(it.next_name(), bytes);
-    note(it, file);
+    record(it, file);
     return '';
   } catch (error) {
     if (error instanceof WebAssembly.RuntimeError) throw error;

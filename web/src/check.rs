@@ -3,25 +3,24 @@ use std::collections::BTreeSet;
 use drystone_world::{EditedSource, MemoryFile, NodePos, parse_source};
 use wasm_bindgen::prelude::*;
 
-/// Reads all that a page would ever read of a file: damage that stops the program stops it here,
-/// where that harms nothing. To be asked in a worker. Whether the file holds edits, which are shown
-/// over what they are of.
+/// Reads everything that a page could read from a file, and returns whether the file contains edits
+/// of another world. Call it in a worker: damage that panics stops the worker, not the page.
 ///
 /// # Cost
-/// Reads and unpacks every chunk, some 50 µs each, and keeps the file's bytes twice meanwhile.
+/// Reads and decompresses every chunk, about 50 µs each. Needs twice the file's size in memory.
 ///
 /// # Errors
-/// Throws a line to be shown where the file is none that can be read at all.
+/// Throws a message if the file cannot be read at all.
 #[wasm_bindgen]
 pub fn check(name: &str, bytes: Vec<u8>) -> Result<bool, String> {
     let source = parse_source(&bytes, name).map_err(|error| error.to_string())?;
     let is_edits = EditedSource::is_file_of_edits(source.as_ref());
     if is_edits {
-        // More is written to it.
+        // Later edits are written to the same file.
         let file = MemoryFile::of_bytes(name, bytes, usize::MAX);
         file.verify().map_err(|error| error.to_string())?;
     }
-    // What fails in a way that is foreseen is told by whoever shows it.
+    // Errors of single chunks are ignored here; the page reports them when it shows the world.
     let mut level: BTreeSet<NodePos> = BTreeSet::new();
     for position in source.chunk_positions() {
         drop(source.chunk(position));

@@ -9,7 +9,7 @@ use drystone_world::{LodConfig, LodData, LodTree, World, WorldError};
 use glam::DVec3;
 use web_sys::HtmlCanvasElement;
 
-/// Bytes of vertices that are filled at the most: browsers tell nobody how many there are.
+/// Limit for vertices on the GPU, in bytes. Browsers do not report the size of GPU memory.
 const MAX_VERTEX_BYTES: u64 = 256 << 20;
 
 /// A world without a renderer.
@@ -26,7 +26,7 @@ impl Content {
         }
     }
 
-    /// The lowest and highest corner, in voxels.
+    /// Returns the lowest and highest corner, in voxels.
     pub(crate) fn corners(&self) -> (DVec3, DVec3) {
         match self {
             Self::World(world) => scene::corners(world),
@@ -34,13 +34,13 @@ impl Content {
         }
     }
 
-    /// All of it.
+    /// Returns a view of the whole world.
     pub(crate) fn view(&self, size: Size) -> View {
         let DefaultView { camera, atmosphere } = scene::default_view_of_box(self.corners(), size.aspect());
         View { atmosphere, ..View::new(camera) }
     }
 
-    /// The same with a renderer, which draws to the canvas.
+    /// Opens a renderer that draws the world to the canvas.
     pub(crate) async fn show(
         self,
         kind: RendererKind,
@@ -51,12 +51,12 @@ impl Content {
             Self::World(world) => scene::mesh_world(world),
             Self::Levels(_) => Vec::new(),
         };
-        let room = match &self {
+        let capacity = match &self {
             Self::World(_) => Capacity::from(&quads),
             Self::Levels(_) => LodScene::CAPACITY,
         };
         let target = WindowTarget { window: canvas, vsync: true };
-        let renderer = open_window_async(kind, target, size, room).await?;
+        let renderer = open_window_async(kind, target, size, capacity).await?;
         match self {
             Self::World(world) => Ok(Shown::World(Box::new(Scene::new(*world, &quads, renderer)?))),
             Self::Levels(data) => Ok(Shown::Levels(Box::new(lod_scene(data, renderer)?))),
@@ -70,7 +70,7 @@ fn lod_scene(
 ) -> Result<LodScene, RenderError> {
     let config = LodConfig { threads: 0, waiting_bytes: 16 << 20, ..LodConfig::default() };
     let tree = LodTree::new(data, config).map_err(|error: WorldError| RenderError::Device {
-        during: "making a tree of levels",
+        during: "creating the LOD tree",
         reason: error.to_string(),
     })?;
     let mut scene = LodScene::new(tree, renderer)?;
@@ -85,7 +85,7 @@ pub(crate) enum Shown {
 }
 
 impl Shown {
-    /// The voxels as they are now, which are shared.
+    /// Returns the current voxels, without the renderer. They are shared, not copied.
     pub(crate) fn content(&self) -> Content {
         match self {
             Self::World(scene) => Content::World(Box::new(scene.world().clone())),
@@ -93,7 +93,8 @@ impl Shown {
         }
     }
 
-    /// What could not be read so far; `None` of what was read before it was shown.
+    /// Returns the chunks that could not be read so far. `None` for a world that was read completely
+    /// before it was shown.
     pub(crate) fn faults(&self) -> Option<Vec<String>> {
         match self {
             Self::World(_) => None,
@@ -108,7 +109,7 @@ impl Shown {
         }
     }
 
-    /// The voxels, to be changed.
+    /// Returns the scene for editing.
     pub(crate) fn edit_scene(&mut self) -> &mut dyn EditScene {
         match self {
             Self::World(scene) => scene.as_mut(),
@@ -116,7 +117,7 @@ impl Shown {
         }
     }
 
-    /// Whether what is shown lags behind the eye.
+    /// Whether meshes for the current camera position are still missing.
     pub(crate) fn lags(&self) -> bool {
         match self {
             Self::World(_) => false,
@@ -124,7 +125,8 @@ impl Shown {
         }
     }
 
-    /// Meshes all anew; `false` where that cannot be.
+    /// Meshes the whole world again. Returns `false` for a world with levels of detail, where that
+    /// is not possible.
     pub(crate) fn remesh(&mut self, meshing: Meshing) -> Result<bool, RenderError> {
         match self {
             Self::World(scene) => scene.remesh_all(meshing).map(|()| true),
@@ -132,7 +134,7 @@ impl Shown {
         }
     }
 
-    /// Brings what is shown closer to what `view` should see; makes meshes for so long.
+    /// Makes meshes that `view` needs, for at most `time`.
     pub(crate) fn follow(
         &mut self,
         view: &View,

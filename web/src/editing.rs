@@ -6,30 +6,31 @@ use drystone_render::Camera;
 use drystone_voxel::VoxelPos;
 use glam::DVec3;
 
-use crate::{opening::EditsFile, saving::Given};
+use crate::{opening::EditsFile, saving::SaveProgress};
 
-/// Bytes of edits that are kept, and of those that can be taken back.
+/// Limit for edits in memory, in bytes, including those that can be undone.
 const MAX_EDIT_BYTES: usize = 128 << 20;
 
-/// What the mouse and some keys do to voxels.
+/// Editing by mouse and keys.
 pub(crate) struct Editing {
     pub(crate) editor: Editor,
     pub(crate) file: EditsFile,
-    pub(crate) given: Given,
+    pub(crate) progress: SaveProgress,
     /// Whether clicks edit.
     pub(crate) is_on: bool,
-    /// What the last thing that was tried came to.
+    /// Result of the last action, as text.
     pub(crate) message: String,
 }
 
 impl Editing {
-    /// Edits wait in memory until somebody saves them, or they are many: then the file has them.
+    /// Creates the editor. Edits stay in memory until they are saved, or until they are so large
+    /// that they are written to `file`.
     pub(crate) fn new(kept_by: KeptBy, file: EditsFile) -> Self {
         let editor = Editor::new(EditSaver::new(kept_by)).with_memory(MAX_EDIT_BYTES);
-        Self { editor, file, given: Given::default(), is_on: false, message: String::new() }
+        Self { editor, file, progress: SaveProgress::default(), is_on: false, message: String::new() }
     }
 
-    /// What a key means; whether it is one of these.
+    /// Handles a key. Returns whether the key has a function here.
     pub(crate) fn key(&mut self, code: &str, repeat: bool, scene: &mut dyn EditScene) -> bool {
         let brush = &mut self.editor.brush;
         match code {
@@ -48,14 +49,14 @@ impl Editing {
         true
     }
 
-    /// A click of this button at a place of the picture, −1 to 1 from left to right and from
+    /// Handles a click of a button at a position in the picture: −1 to 1 from left to right and from
     /// bottom to top.
     pub(crate) fn click(
         &mut self,
         scene: &mut dyn EditScene,
         (camera, size): (&Camera, Size),
         button: i16,
-        place: [f64; 2],
+        position: [f64; 2],
     ) {
         let action = match button {
             0 => EditAction::Remove,
@@ -63,47 +64,47 @@ impl Editing {
             2 => EditAction::Place,
             _ => return,
         };
-        let ray = ray_through(camera, place, size.aspect());
+        let ray = ray_through(camera, position, size.aspect());
         let done = self.editor.act(scene, action, &ray);
-        self.came_to(EditStep::Edit, done);
+        self.set_result(EditStep::Edit, done);
     }
 
-    /// Takes an edit back, or does it again.
+    /// Undoes the last edit, or redoes it if `forward`.
     pub(crate) fn step(&mut self, scene: &mut dyn EditScene, forward: bool) {
         if forward {
             let done = self.editor.redo(scene);
-            self.came_to(EditStep::Redo, done);
+            self.set_result(EditStep::Redo, done);
         } else {
             let done = self.editor.undo(scene);
-            self.came_to(EditStep::Undo, done);
+            self.set_result(EditStep::Undo, done);
         }
     }
 
-    /// Goes on with what takes more than one frame; whether there is more of it.
-    pub(crate) fn go_on(&mut self, scene: &mut dyn EditScene) -> bool {
+    /// Continues edits that take several frames. Returns whether there is more to do.
+    pub(crate) fn update(&mut self, scene: &mut dyn EditScene) -> bool {
         if let Some((step, done)) = self.editor.update(scene, Editor::FRAME_TIME) {
-            self.came_to(step, done);
+            self.set_result(step, done);
         }
         self.editor.is_busy()
     }
 
-    fn came_to(&mut self, step: EditStep, done: Result<Edited, EditError>) {
+    fn set_result(&mut self, step: EditStep, done: Result<Edited, EditError>) {
         self.message = match done {
             Ok(done) => done.words(step),
             Err(error @ EditError::Full { .. }) => {
-                format!("{error}; Ctrl+S makes room, or says why not")
+                format!("{error}; press Ctrl+S to save and free memory")
             }
             Err(error) => error.to_string(),
         };
-        self.keep_many();
+        self.write_if_large();
     }
 
-    /// Whether an edit goes on.
+    /// Whether an edit is in progress.
     pub(crate) fn is_busy(&self) -> bool {
         self.editor.is_busy()
     }
 
-    /// What there is to say of it.
+    /// Describes the brush, the state of saving and the last result.
     pub(crate) fn words(&self, scene: &dyn EditScene) -> String {
         let mut words = String::new();
         if self.is_on {
@@ -116,7 +117,7 @@ impl Editing {
         words
     }
 
-    /// The corners of a world that edits may have made larger.
+    /// Returns the corners of the world, enlarged by the edits.
     pub(crate) fn grown(&self, (min, max): (DVec3, DVec3)) -> (DVec3, DVec3) {
         let corner = |voxel: VoxelPos| DVec3::from_array(voxel.to_array().map(f64::from));
         match self.editor.touched() {

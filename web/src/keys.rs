@@ -4,7 +4,7 @@ use drystone_render::{Atmosphere, RenderError};
 use crate::page::Page;
 
 impl Page {
-    /// What a key switches; whether it is one of these.
+    /// Switches an option by its key. Returns whether the key has a function here.
     pub(crate) fn switch(&mut self, code: &str) -> Result<bool, RenderError> {
         match code {
             "KeyM" => self.view.mask_facings = !self.view.mask_facings,
@@ -14,7 +14,7 @@ impl Page {
             "KeyT" => self.view.tint_levels = !self.view.tint_levels,
             "KeyN" => self.view.wire = !self.view.wire,
             "KeyG" => {
-                self.editing.message = "browsers have no multi-draw to cull for".into();
+                self.editing.message = "GPU culling is not available in browsers: they have no multi-draw".into();
             }
             "KeyF" => {
                 self.walk = if self.walk.is_some() { None } else { Some(Walk::default()) };
@@ -25,13 +25,13 @@ impl Page {
         Ok(true)
     }
 
-    /// Darkens corners of voxels, or stops it.
+    /// Switches ambient occlusion on or off.
     fn switch_occlusion(&mut self) -> Result<(), RenderError> {
         let is_on = self.view.atmosphere.ambient_occlusion == 0.0;
         if self.shown.remesh(Meshing { occlusion: is_on })? {
             self.view.atmosphere.ambient_occlusion = if is_on { Atmosphere::OCCLUSION } else { 0.0 };
         } else {
-            self.editing.message = "corners are not darkened in a world at levels of detail".into();
+            self.editing.message = "ambient occlusion is not available in a world with levels of detail".into();
         }
         Ok(())
     }

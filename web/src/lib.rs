@@ -1,20 +1,22 @@
-//! The viewer as a page: a world in a canvas, drawn by WebGPU, with the viewer's keys, a mouse or
-//! fingers.
+//! The viewer as a web page: draws a world to a canvas with WebGPU. Keyboard, mouse and touch
+//! control it as in the desktop viewer.
 //!
 //! ```text
 //!  page/main.js: events, files ─► Page ─► Shown: Scene or LodScene ─► wgpu ─► canvas
 //!        ▲  requestAnimationFrame ──┘
-//!        └── words to show
+//!        └── status text
 //! ```
-//! The script beside the page (`page/main.js`) listens and shows words; what they mean is decided
-//! here. A browser gives no threads: the meshes of a large world are made within the frames, a few
-//! milliseconds each.
+//! The script of the page (`page/main.js`) forwards events and shows text. This crate decides what
+//! the events do. The page has no threads: meshes of a large world are made during the frames, a
+//! few milliseconds each.
 //!
 //! # Limits
-//! Browsers with WebGPU. Edits wait in memory until they are saved or many: then a file of edits has
-//! them, in memory too; who saves has its bytes written to a file, or the browser keep them. Of a Minecraft world one region file at a time. A
-//! panic stops the program; so stored worlds, whose database may panic at damage, are read by a worker
-//! first (`page/check.js`), which may stop.
+//! - Requires a browser with WebGPU.
+//! - Edits stay in memory until they are saved. Many edits are first written to a file of edits,
+//!   which is in memory too. Saving writes its bytes to a file, or downloads them.
+//! - Opens one region file of a Minecraft world at a time.
+//! - A panic stops the program. The database of a stored world may panic at damage, so a worker
+//!   reads such files first (`page/check.js`).
 
 mod check;
 mod content;

@@ -8,37 +8,38 @@ use drystone_world::{
 
 use crate::content::Content;
 
-/// Sources of more chunks than this are shown at levels of detail: fewer are read and meshed in
-/// a second or two.
+/// Largest number of chunks that are loaded completely, in a second or two. Larger sources are
+/// shown with levels of detail.
 const CHUNKS_IN_MEMORY: u64 = 1_024;
-/// Bytes of voxels that are kept for levels of detail.
+/// Cache for voxels of levels of detail, in bytes.
 const LEVELS_CACHE_BYTES: usize = 128 << 20;
-/// Bytes of edits that are kept: some 70,000 chunks of land, which are not packed here.
+/// Limit for edits, in bytes: about 70,000 chunks of land, without compression.
 const MAX_EDITS_BYTES: usize = 256 << 20;
-/// The file grows by doubling what it has, which begins a little above 1 MiB: room for all of them.
+/// Limit for the file of edits, in bytes. The file grows by doubling, from a little above 1 MiB, so
+/// that this limit fits [`MAX_EDITS_BYTES`].
 const MAX_FILE_BYTES: usize = MAX_EDITS_BYTES + (2 << 20);
-/// A file that is brought may grow beyond that once. What that makes of it can be brought again, and
-/// only grows no more.
+/// Limit for a file of edits that the user opens, in bytes. Such a file may exceed [`MAX_FILE_BYTES`] by
+/// one doubling. The result can be opened again, but does not grow further.
 const LARGEST_FILE_BYTES: usize = MemoryFile::doubled(MAX_FILE_BYTES);
-/// Bytes for larger voxels above edited chunks.
+/// Memory for LOD voxels above edited chunks, in bytes.
 const COARSE_BYTES: usize = 16 << 20;
-/// A page has no thread that commits. What is put waits for somebody to save it, until that is four times so
-/// many bytes: then the next put writes it before, within a frame. One put is all that was edited
-/// since the last: as a rule the chunks of a brush, but where nothing was kept yet, or was refused for
-/// a while, hundreds. All of sixteen edits of the largest brush are written in some 20 ms.
+/// Commit policy of a page, which has no thread that commits. Edits wait until the user saves them,
+/// or until they exceed four times `max_bytes`. Then the next write commits them within a frame. A
+/// write contains all edits since the last one: usually the chunks of one brush, but hundreds of
+/// chunks if earlier writes failed. Sixteen edits of the largest brush take about 20 ms.
 const POLICY: CommitPolicy = CommitPolicy { max_delay: Duration::MAX, max_bytes: 64 << 10 };
 
-/// A world that was read, and what keeps edits of it.
+/// A world that was read, and the store of its edits.
 pub(crate) struct Opened {
     pub(crate) content: Content,
     pub(crate) kept_by: KeptBy,
     pub(crate) file: EditsFile,
-    /// What of the world is damaged and left out.
+    /// Descriptions of the damaged chunks, which are left out.
     pub(crate) faults: Vec<String>,
 }
 
 impl Opened {
-    /// A generated world, at levels of detail.
+    /// Opens a generated world with levels of detail.
     pub(crate) fn generated(
         config: GeneratorConfig,
         edits: Option<MemoryFile>,
@@ -48,7 +49,7 @@ impl Opened {
         Ok(Self::at_levels(file.over(Box::new(source))?, file))
     }
 
-    /// What the bytes of a file hold.
+    /// Opens the world in the bytes of a file.
     pub(crate) fn of_file(
         bytes: &[u8],
         name: &str,
@@ -56,7 +57,7 @@ impl Opened {
     ) -> Result<Self, String> {
         let source = parse_source(bytes, name).map_err(|error| match error {
             WorldError::IsModel { .. } => {
-                format!("{name}: a polygon model; this page shows voxels, `drystone {name}` it")
+                format!("{name}: polygon models are not supported here. Open it with the viewer: drystone {name}")
             }
             error => error.to_string(),
         })?;
@@ -83,48 +84,48 @@ impl Opened {
     }
 }
 
-/// The file of edits of a world, in memory: one that was brought, or one to be made.
+/// The file of edits of a world, in memory. The user opened it, or it is created on the first save.
 pub(crate) struct EditsFile {
     name: String,
-    /// Of files of edits that are there, the last one's place in the series of the world's.
+    /// Name of the world, to which the number of the last file of edits belongs.
     series: String,
     number: u32,
     pub(crate) made: Option<MemoryFile>,
 }
 
 impl EditsFile {
-    /// The file that was brought, or one beside `world` as the viewer names it.
-    fn of(brought: Option<MemoryFile>, world: &str) -> Self {
-        let Some(name) = brought.as_ref().and_then(|it| it.name().to_str()) else {
+    /// Returns the opened file, or a new one that is named after `world` as in the viewer.
+    fn of(opened: Option<MemoryFile>, world: &str) -> Self {
+        let Some(name) = opened.as_ref().and_then(|it| it.name().to_str()) else {
             let name = numbered(world, 1);
-            return Self { name, series: world.into(), number: 0, made: brought };
+            return Self { name, series: world.into(), number: 0, made: opened };
         };
-        let (series, number) = place_in_series(name);
-        Self { name: name.into(), series: series.into(), number, made: brought }
+        let (series, number) = parse_name(name);
+        Self { name: name.into(), series: series.into(), number, made: opened }
     }
 
-    /// The bytes of a file that was brought.
+    /// Creates a file in memory from the bytes of a file that the user opened.
     ///
     /// # Errors
-    /// More than a page keeps.
-    pub(crate) fn brought(name: &str, bytes: Vec<u8>) -> Result<MemoryFile, String> {
-        // What a page saved can always be brought.
+    /// If there are more than [`LARGEST_FILE_BYTES`].
+    pub(crate) fn of_bytes(name: &str, bytes: Vec<u8>) -> Result<MemoryFile, String> {
+        // A file that a page saved can always be opened.
         if bytes.len() > LARGEST_FILE_BYTES {
-            let (len, most) = (bytes.len().div_ceil(1 << 20), LARGEST_FILE_BYTES >> 20);
+            let (len, max) = (bytes.len().div_ceil(1 << 20), LARGEST_FILE_BYTES >> 20);
             return Err(format!(
-                "{name}: {len} MiB of edits, at most {most} are taken here; the viewer takes all: --edits {name}"
+                "{name}: {len} MiB of edits, at most {max} MiB are supported here. Use the viewer: --edits {name}"
             ));
         }
         Ok(MemoryFile::of_bytes(name, bytes, MAX_FILE_BYTES))
     }
 
-    /// What another beside those that are there is called, as the viewer would call it.
+    /// Returns the name of the next file of edits, as the viewer would name it.
     pub(crate) fn next_name(&self) -> String {
         numbered(&self.series, self.number.saturating_add(1))
     }
 
-    /// There is such another now.
-    pub(crate) fn go_on(&mut self) {
+    /// Advances to the next name, after a file was saved under it.
+    pub(crate) fn advance(&mut self) {
         self.name = self.next_name();
         self.number = self.number.saturating_add(1);
     }
@@ -133,14 +134,14 @@ impl EditsFile {
         &self.name
     }
 
-    /// A new one, empty.
+    /// Creates an empty file.
     pub(crate) fn make(&self) -> MemoryFile {
         MemoryFile::new(&self.name, MAX_FILE_BYTES)
     }
 
-    /// The source with the edits, or so that it can be edited.
+    /// Wraps a source, so that it shows the edits and can be edited.
     fn over(&self, source: Box<dyn Source>) -> Result<Box<dyn Source>, String> {
-        // One that has no number left for what is emptied is shown without edits.
+        // Without a free material number for emptied voxels, the source cannot be edited.
         if self.made.is_none() && source.materials().len() > usize::from(u16::MAX) {
             return Ok(source);
         }
@@ -153,17 +154,17 @@ impl EditsFile {
     }
 }
 
-/// The name of the files of edits of a world that has this number, the first one's 1.
+/// Returns the name of a world's file of edits with this number, from 1.
 fn numbered(world: &str, number: u32) -> String {
     let number = if number > 1 { format!("-{number}") } else { String::new() };
     format!("{world}.edits{number}.{}", StoredWorld::EXTENSION)
 }
 
-/// Of which world a file is by its name, and which of its; 0 of none.
-fn place_in_series(name: &str) -> (&str, u32) {
+/// Parses the name of a file of edits into the world's name and a number, 0 if there is none.
+fn parse_name(name: &str) -> (&str, u32) {
     let extension = StoredWorld::EXTENSION;
     let stem = name.strip_suffix(extension).and_then(|it| it.strip_suffix('.')).unwrap_or(name);
-    // A browser numbers what it downloads again in its own way: "a.edits (1)".
+    // A browser numbers repeated downloads: "a.edits (1)".
     let stem = match stem.strip_suffix(')').and_then(|it| it.rsplit_once(" (")) {
         Some((stem, again)) if again.parse::<u32>().is_ok() => stem,
         _ => stem,

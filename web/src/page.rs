@@ -16,16 +16,17 @@ use crate::{
     opening::{EditsFile, Opened},
 };
 
-/// Time that a frame makes meshes for while something moves …
+/// Time for meshing per frame while the camera moves.
 const WORK_MOVING: Duration = Duration::from_millis(6);
-/// … and while nothing does: then what is missing is missed more than smoothness.
+/// Time for meshing per frame while the camera is still: missing meshes matter more than a steady
+/// frame rate.
 const WORK_STILL: Duration = Duration::from_millis(40);
 
-/// A world in a canvas. Places and sizes are in pixels of the canvas.
+/// A world in a canvas. Positions and sizes are in pixels of the canvas.
 ///
 /// # Errors
-/// All functions that can fail throw a line to be shown. After one that [`frame`](Self::frame)
-/// throws, the device is gone: [`reopen`](Self::reopen) brings the page back.
+/// Functions that fail throw a message for the user. After an error of [`frame`](Self::frame) the
+/// device is lost. Then call [`reopen`](Self::reopen).
 #[wasm_bindgen]
 pub struct Page {
     pub(crate) shown: Shown,
@@ -35,21 +36,21 @@ pub struct Page {
     name: String,
     corners: (DVec3, DVec3),
     flight: Flight,
-    /// Somebody who walks, where nobody flies.
+    /// State of walking; `None` while flying.
     pub(crate) walk: Option<Walk>,
     size: Size,
-    /// What draws, and after a lost device draws again.
+    /// The current renderer, which is opened again after a lost device.
     renderer: RendererKind,
-    /// When the last frame was drawn, in milliseconds, if what moves moved since.
+    /// Time of the last frame in milliseconds, if the camera is moving.
     last_frame_ms: Option<f64>,
     drawn: DrawStats,
-    /// What of a file was damaged when it was read.
+    /// Descriptions of the damaged chunks of a file, found when it was read.
     faults: Vec<String>,
 }
 
 #[wasm_bindgen]
 impl Page {
-    /// A generated world of so many chunks.
+    /// Opens a generated world. `chunks` are the numbers of chunks along each axis.
     pub async fn generated(
         canvas: HtmlCanvasElement,
         width: u32,
@@ -59,15 +60,15 @@ impl Page {
         relief: u32,
         edits: Option<Edits>,
     ) -> Result<Page, String> {
-        tell_panics();
+        log_panics();
         let size_chunks = <[u32; 3]>::try_from(chunks).map_err(|_| "a size is three numbers")?;
         let config = GeneratorConfig { seed, size_chunks, relief_voxels: relief };
         let opened = Opened::generated(config, edits.map(|it| it.0))?;
         Self::of(opened, canvas, sized(width, height)).await
     }
 
-    /// What a file holds. When that fails before the canvas was touched, another page can go on
-    /// drawing to it.
+    /// Opens a file. If that fails before the canvas is used, the previous page can continue to
+    /// draw to it.
     pub async fn file(
         canvas: HtmlCanvasElement,
         width: u32,
@@ -76,25 +77,25 @@ impl Page {
         bytes: Vec<u8>,
         edits: Option<Edits>,
     ) -> Result<Page, String> {
-        tell_panics();
+        log_panics();
         let opened = Opened::of_file(&bytes, &name, edits.map(|it| it.0))?;
         drop(bytes);
         Self::of(opened, canvas, sized(width, height)).await
     }
 
-    /// Looks from where another does.
+    /// Copies the camera of another page.
     pub fn look_from(&mut self, other: &Page) {
         self.view.camera = other.view.camera;
     }
 
-    /// Goes on with a new device, after the old one was lost: voxels, edits and view stay, and
-    /// also when it fails, so that it can be tried again.
+    /// Opens a new device after the old one was lost. Voxels, edits and view are unchanged, even if
+    /// it fails, so that it can be retried.
     pub async fn reopen(&mut self, canvas: HtmlCanvasElement) -> Result<(), String> {
         self.open(canvas, self.renderer).await
     }
 
-    /// Goes on with the other renderer: naive, one buffer and some calls a mesh, after the pool, and
-    /// back. When that fails, what is shown stays.
+    /// Switches between the pool renderer and the naive renderer, which has one buffer and several
+    /// calls per mesh. If that fails, the current renderer continues.
     pub async fn switch_renderer(&mut self, canvas: HtmlCanvasElement) -> Result<(), String> {
         let other = match self.renderer {
             RendererKind::Pool => RendererKind::Naive,
@@ -103,19 +104,20 @@ impl Page {
         self.open(canvas, other).await
     }
 
-    /// Has the sun stand as at this hour, 0 to 24.
+    /// Sets the position of the sun by the hour, 0 to 24.
     pub fn set_hour(&mut self, hour: f32) {
         self.view.atmosphere = self.view.atmosphere.with_hour(hour);
     }
 
-    /// Draws a picture, at this time in milliseconds; whether another should follow at once.
+    /// Draws a frame at a time in milliseconds. Returns whether another frame should follow
+    /// immediately.
     pub fn frame(&mut self, now_ms: f64) -> Result<bool, String> {
         let passed_ms = self.last_frame_ms.map_or(0.0, |last| (now_ms - last).max(0.0));
         self.travel(Duration::from_secs_f64(passed_ms / 1e3));
         let falls = self.walk.is_some_and(|walk| !walk.is_on_ground());
         let moves = self.flight.is_moving() || falls;
         self.last_frame_ms = moves.then_some(now_ms);
-        let edits = self.editing.go_on(self.shown.edit_scene());
+        let edits = self.editing.update(self.shown.edit_scene());
         let (min, max) = self.editing.grown(self.corners);
         scene::reach(&mut self.view.camera, min, max);
         let work = if moves { WORK_MOVING } else { WORK_STILL };
@@ -126,14 +128,15 @@ impl Page {
         Ok(moves || edits || self.shown.lags() || !self.drawn.shown)
     }
 
-    /// From now on draws pictures of this size.
+    /// Sets the size of the picture.
     pub fn resize(&mut self, width: u32, height: u32) -> Result<(), String> {
         self.size = sized(width, height);
         let Size { width, height } = self.size;
         self.shown.renderer().resize(width, height).map_err(|error| error.to_string())
     }
 
-    /// A key was pressed or let go, named as browsers do; whether it means anything.
+    /// Handles a key that was pressed or released, by its browser code. Returns whether the key has
+    /// a function.
     pub fn key(&mut self, code: &str, pressed: bool, repeat: bool) -> Result<bool, String> {
         if pressed && self.editing.key(code, repeat, self.shown.edit_scene()) {
             return Ok(true);
@@ -148,72 +151,73 @@ impl Page {
         self.switch(code).map_err(|error| error.to_string())
     }
 
-    /// No key is held any more.
+    /// Releases all keys.
     pub fn release_all(&mut self) {
         self.flight.release_all();
     }
 
-    /// The mouse, or one finger, moved.
+    /// Turns the camera by a movement of the mouse or one finger.
     pub fn turn(&mut self, x: f64, y: f64) {
         self.flight.turn(&mut self.view.camera, [x, y]);
     }
 
-    /// Two fingers moved so far, and are so many times farther from each other than before.
+    /// Moves the camera by two fingers: `x` and `y` are their movement, `spread` is the factor by
+    /// which their distance changed.
     pub fn fingers(&mut self, x: f64, y: f64, spread: f64) {
         let height = f64::from(self.size.height);
         self.flight.slide(&mut self.view.camera, [x / height, y / height]);
         self.flight.pinch(&mut self.view.camera, spread);
     }
 
-    /// The wheel was turned by so many notches, upwards.
+    /// Handles the wheel. Positive `notches` are upwards.
     pub fn wheel(&mut self, notches: f64) {
         self.flight.wheel(notches);
     }
 
-    /// A button was clicked at a place, counted from the top left.
+    /// Handles a click at a position, measured from the top left.
     pub fn click(&mut self, button: i16, x: f64, y: f64) {
         let part = |at: f64, side: u32| 2.0 * at / f64::from(side) - 1.0;
-        let place = [part(x, self.size.width), -part(y, self.size.height)];
-        let seen = (&self.view.camera, self.size);
-        self.editing.click(self.shown.edit_scene(), seen, button, place);
+        let position = [part(x, self.size.width), -part(y, self.size.height)];
+        let camera = (&self.view.camera, self.size);
+        self.editing.click(self.shown.edit_scene(), camera, button, position);
     }
 
-    /// Takes the last edit back.
+    /// Undoes the last edit.
     pub fn undo(&mut self) {
         self.editing.step(self.shown.edit_scene(), false);
     }
 
-    /// Does again what was taken back last.
+    /// Redoes the last edit that was undone.
     pub fn redo(&mut self) {
         self.editing.step(self.shown.edit_scene(), true);
     }
 
-    /// Whether clicks edit; else they turn.
+    /// Whether clicks edit. If not, dragging turns the camera.
     pub fn is_editing(&self) -> bool {
         self.editing.is_on
     }
 
-    /// What was found damaged so far and is left out, in words.
+    /// Describes the damage found so far, if any. Damaged chunks are left out.
     pub fn damage(&self) -> Option<String> {
         let faults = self.shown.faults().unwrap_or_else(|| self.faults.clone());
         let first = faults.first()?;
         Some(match faults.len() {
-            1 => format!("A place is damaged and left out: {first}"),
-            count => format!("{count} places are damaged and left out; the first: {first}"),
+            1 => format!("1 chunk is damaged and left out: {first}"),
+            count => format!("{count} chunks are damaged and left out. First: {first}"),
         })
     }
 
-    /// Whether the world is shown at levels of detail.
+    /// Whether the world is shown with levels of detail.
     pub fn has_levels(&self) -> bool {
         matches!(self.shown, Shown::Levels(_))
     }
 
-    /// Whether all is shown that should be.
+    /// Whether all meshes of the view are shown and no edit is in progress.
     pub fn is_settled(&self) -> bool {
         !self.shown.lags() && !self.editing.is_busy()
     }
 
-    /// What is seen and what it takes, in words.
+    /// Returns the status line: name, state, draw commands, meshes and memory.
     pub fn words(&mut self) -> String {
         let held = self.shown.renderer().held();
         let backend = self.shown.renderer().backend();
@@ -260,7 +264,7 @@ impl Page {
 }
 
 impl Page {
-    /// Opens a device with this renderer for what is shown.
+    /// Opens a device with this renderer for the current world.
     async fn open(&mut self, canvas: HtmlCanvasElement, kind: RendererKind) -> Result<(), String> {
         let shown = self.shown.content().show(kind, canvas, self.size).await;
         self.shown = shown.map_err(|error| error.to_string())?;
@@ -272,7 +276,7 @@ impl Page {
         shaded.map(|_| ()).map_err(|error| error.to_string())
     }
 
-    /// The view, in which haze hides where a vast land ends ahead.
+    /// Returns the view with haze that hides the edge of a large world.
     fn hazy_view(&self) -> View {
         let View { camera, atmosphere, .. } = &self.view;
         let atmosphere = match self.shown {
@@ -282,7 +286,7 @@ impl Page {
         View { atmosphere, ..self.view }
     }
 
-    /// Moves the eye by the keys held for `time`.
+    /// Moves the camera by the held keys for `time`.
     fn travel(&mut self, time: Duration) {
         let camera = &mut self.view.camera;
         let Some(walk) = &mut self.walk else { return self.flight.step(camera, time) };
@@ -291,34 +295,34 @@ impl Page {
     }
 }
 
-/// A file of edits that was brought along with a world.
+/// A file of edits that was opened together with a world.
 #[wasm_bindgen]
 pub struct Edits(MemoryFile);
 
 #[wasm_bindgen]
 impl Edits {
-    /// Of the bytes of such a file, which are looked at when they are opened.
+    /// Creates it from the bytes of a file. They are not validated until a world is opened with them.
     ///
     /// # Errors
-    /// Throws a line to be shown where they are more than a page keeps.
+    /// Throws a message if there are more bytes than a page supports.
     #[wasm_bindgen(constructor)]
     pub fn new(name: &str, bytes: Vec<u8>) -> Result<Edits, String> {
-        EditsFile::brought(name, bytes).map(Self)
+        EditsFile::of_bytes(name, bytes).map(Self)
     }
 }
 
 #[wasm_bindgen]
 extern "C" {
     #[wasm_bindgen(js_namespace = console, js_name = error)]
-    fn tell(text: &str);
+    fn log_error(text: &str);
 }
 
-/// A panic ends the program; what it was about stands in the console.
-fn tell_panics() {
-    std::panic::set_hook(Box::new(|info| tell(&info.to_string())));
+/// Logs panics to the console. A panic ends the program.
+fn log_panics() {
+    std::panic::set_hook(Box::new(|info| log_error(&info.to_string())));
 }
 
-/// A canvas that is not laid out yet has no size.
+/// Returns a size of at least one pixel. A canvas that is not laid out yet has no size.
 fn sized(width: u32, height: u32) -> Size {
     Size { width: width.max(1), height: height.max(1) }
 }

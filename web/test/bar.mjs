@@ -1,14 +1,14 @@
-// The message over the canvas: it hides nothing that is to be clicked, and it goes. Each gets a page that
-// shows the small world.
+// Tests of the message over the canvas: it covers no button and can be closed. Each starts with the small
+// world.
 
 import { join } from 'node:path';
-import { check, drop, message, pictures, ready, says } from './kit.mjs';
+import { check, drop, message, pictures, ready, expectMessage } from './kit.mjs';
 import { ballFile } from './vox.mjs';
 
-/// A desktop, a phone upright, a phone lying.
+/// A desktop, a phone in portrait, a phone in landscape.
 const SCREENS = [{ width: 1280, height: 800 }, { width: 360, height: 640 }, { width: 640, height: 300 }];
 
-/// What lies on a button's middle in its place, or of what the button is cut off.
+/// Lists buttons whose centre is covered by another element, or that are cut off.
 const hidden = (page) => page.evaluate(() => [...document.querySelectorAll('#tools button, #close')].flatMap((button) => {
   const box = button.getBoundingClientRect();
   if (box.width === 0) return [];
@@ -26,7 +26,7 @@ export const bar = {
       await page.setViewportSize(screen);
       const name = `${'long-'.repeat(40)}name.txt`;
       await drop(page, name, 'some words');
-      await says(page, name);
+      await expectMessage(page, name);
       await page.evaluate(() => { document.getElementById('tap').hidden = false; });
       const size = `${screen.width}x${screen.height}`;
       await page.screenshot({ path: join(pictures, `bar-${size}.png`) });
@@ -39,7 +39,7 @@ export const bar = {
       await page.keyboard.press('KeyH');
       await page.locator('#close').click();
       check(!await message(page) && !await page.locator('#bar').isVisible(), `${size}: the message stays`);
-      check(await page.evaluate(() => document.activeElement.tagName) === 'CANVAS', 'keys go elsewhere');
+      check(await page.evaluate(() => document.activeElement.tagName) === 'CANVAS', 'the canvas has no focus');
     }
     await ready(page);
   },

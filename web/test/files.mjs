@@ -1,38 +1,38 @@
-// Files that are dropped: whole ones, damaged ones, others. Each gets a page that shows the small world.
+// Tests of dropped files: valid, damaged and unsupported ones. Each starts with the small world.
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { PATIENCE_MS, ball, check, data, drop, dropAll, dropped, message, picture, ready, same, says, stored, words } from './kit.mjs';
+import { PATIENCE_MS, ball, check, data, drop, dropAll, dropped, message, picture, ready, same, expectMessage, stored, words } from './kit.mjs';
 import { compare } from './pictures.mjs';
 import { ballFile } from './vox.mjs';
 
 export const files = {
-  async 'a dropped model is shown as soft shows it'(page) {
+  async 'a dropped model looks as in the software rasteriser'(page) {
     await dropped(page, ball, 'ball');
     check((await words(page)).includes('ball.vox'), await words(page));
   },
-  async 'a dropped stored world is shown as soft shows it'(page) {
+  async 'a dropped stored world looks as in the software rasteriser'(page) {
     await dropped(page, stored('ball', ball), 'stored');
   },
-  async 'damaged stored worlds are told of and the page lives on'(page) {
+  async 'damaged stored worlds are reported and the page continues'(page) {
     const whole = readFileSync(stored('damaged', '--chunks', '6x4x6'));
     let refused = 0;
     for (let n = 0; n < 24; n += 1) {
       const bytes = Buffer.from(whole);
-      // Pages of the database, their places spread over the file.
+      // Damages one page of the database; the offsets are spread over the file.
       const at = 4096 * (1 + Math.floor((n * (bytes.length / 4096 - 2)) / 24));
       for (let i = 0; i < 64; i += 1) bytes[at + i] ^= (n * 37 + i * 11) & 0xff;
       await drop(page, `damaged-${n}.drystone`, bytes);
-      const said = await message(page);
+      const text = await message(page);
       const state = await page.evaluate(() => document.body.dataset.state);
       check(state === 'ready', `${state} after damage at ${at}: ${await page.locator('#reason').textContent()}`);
-      if (said.includes(`damaged-${n}.drystone`)) refused += 1;
+      if (text.includes(`damaged-${n}.drystone`)) refused += 1;
     }
-    console.log(`  ${refused} of 24 damaged files are told of`);
-    check(refused > 2, 'hardly anything is found damaged');
+    console.log(`  ${refused} of 24 damaged files are reported`);
+    check(refused > 2, 'too few damaged files are found');
     await dropped(page, ball, 'ball');
   },
-  async 'a check of a file that does not end is ended and told'(page) {
+  async 'a check of a file that does not end is stopped and reported'(page) {
     const before = await picture(page, 'slow-before');
     await page.evaluate(() => {
       const later = window.setTimeout;
@@ -43,43 +43,43 @@ export const files = {
       };
     });
     await drop(page, 'slow.drystone', readFileSync(stored('slow', ball)));
-    await says(page, 'slow.drystone: not opened, since checking it takes longer than 60 s');
-    check(await page.evaluate(() => window.isEnded), 'it is checked still');
-    await same(page, before, await picture(page, 'slow-after'), 'the world is another');
+    await expectMessage(page, 'slow.drystone: not opened. Checking takes longer than 60 s');
+    check(await page.evaluate(() => window.isEnded), 'the worker still runs');
+    await same(page, before, await picture(page, 'slow-after'), 'the world has changed');
   },
-  async 'damage in a large file is told and the rest shown'(page) {
+  async 'damage in a large file is reported and the rest is shown'(page) {
     if (!data) return 'DRYSTONE_DATA is not set';
     const bytes = readFileSync(join(data, 'r.0.0.mca'));
     bytes.fill(0x5a, 3 * 4096, 7 * 4096);
     await drop(page, 'r.0.0.mca', bytes);
     await page.waitForFunction(() => document.getElementById('message').textContent, null, { timeout: PATIENCE_MS });
-    await says(page, 'damaged');
+    await expectMessage(page, 'damaged');
     const seen = await picture(page, 'damaged-region');
-    check((await compare(page, seen, seen)).colors > 100, 'there is no landscape');
+    check((await compare(page, seen, seen)).colors > 100, 'no landscape');
   },
-  async 'what is dropped while something is opened is told'(page) {
+  async 'a file that is dropped while another is opened is reported'(page) {
     await dropAll(page, [['ball.vox', ballFile()], ['second.vox', ballFile()]]);
-    await says(page, 'second.vox again');
+    await expectMessage(page, 'second.vox again');
     await ready(page);
     check((await words(page)).includes('ball.vox'), await words(page));
   },
-  async 'folders are told apart from files'(page) {
+  async 'folders are reported'(page) {
     const before = await picture(page, 'folder-before');
     await page.evaluate(() => {
       DataTransferItem.prototype.webkitGetAsEntry = () => ({ isDirectory: true, name: 'my save' });
     });
     await dropAll(page, [['my save', 'x']]);
-    await says(page, 'my save: a folder');
+    await expectMessage(page, 'my save: a folder');
     await page.evaluate(() => { document.body.dataset.settled = 'true'; });
     await same(page, before, await picture(page, 'folder-after'), 'a folder changes the picture');
   },
   async 'files that are too large together are refused'(page) {
-    const said = await page.evaluate(async () => {
+    const reasons = await page.evaluate(async () => {
       const { whyNot } = await import('./files.js');
       const half = (name) => ({ name, size: 600 * 2 ** 20 });
       return [whyNot([half('a.vox')]), whyNot([half('a.vox'), half('b.drystone')])];
     });
-    check(!said[0] && said[1].includes('a.vox, b.drystone: 1258291200 bytes'), said.join());
+    check(!reasons[0] && reasons[1].includes('a.vox, b.drystone: 1258291200 bytes'), reasons.join());
     const edits = await page.evaluate(async () => {
       const { Edits } = await import('./drystone_web.js');
       try {
@@ -90,7 +90,7 @@ export const files = {
     });
     check(edits.includes('e.drystone: 518 MiB of edits, at most 517'), edits);
   },
-  async 'bad files are refused and the world stays'(page) {
+  async 'files that are not valid are refused and the world stays'(page) {
     const before = await picture(page, 'bad-before');
     const bad = { 'notes.txt': 'some words', 'cut.vox': ballFile().subarray(0, 300), 'empty.mca': 'x', 'spot.obj': 'v 0 0 0' };
     for (const [name, bytes] of Object.entries(bad)) {
@@ -103,7 +103,7 @@ export const files = {
 };
 
 for (const name of ['monu10.vox', 'r.0.0.mca', 'jacksboro-dem-16bit.png']) {
-  files[`${name} is shown as soft shows it`] = async (page) => {
+  files[`${name} looks as in the software rasteriser`] = async (page) => {
     if (!data) return 'DRYSTONE_DATA is not set';
     await dropped(page, join(data, name), name);
   };

@@ -1,4 +1,4 @@
-// What all tests use: the browser's arguments, pictures, files that are dropped; see run.mjs.
+// Shared by all tests: the browser's arguments, pictures, dropped files; see run.mjs.
 
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -12,21 +12,21 @@ const drystone = process.env.DRYSTONE ?? 'target/debug/drystone';
 mkdirSync(pictures, { recursive: true });
 
 export const SIZE = { width: 640, height: 360 };
-/// A software GPU on a busy machine takes its time.
+/// Time limit for a picture. A software GPU on a busy machine is slow.
 export const PATIENCE_MS = 90_000;
-/// Small enough to be made in a moment.
+/// The small world: it is generated quickly.
 export const WORLD = { chunks: '16x4x16', seed: '3', relief: '128' };
 export const ARGUMENTS = [
   '--headless', '--no-sandbox', '--disable-gpu-sandbox', '--disable-quic', '--no-first-run',
   '--disable-background-networking', '--disable-component-update', '--disable-sync',
   '--enable-unsafe-webgpu', '--use-webgpu-adapter=swiftshader', '--use-vulkan=swiftshader', '--use-angle=swiftshader', '--enable-features=Vulkan',
-  // An address that is not this machine's to the browser.
+  // A host name that the browser does not treat as localhost.
   '--host-resolver-rules=MAP plain.test 127.0.0.1',
 ];
 
 export const check = (is, words) => { if (!is) throw new Error(words); };
 
-/// What `drystone shot` draws with the software rasteriser.
+/// Returns the picture that `drystone shot` draws with the software rasteriser.
 export function expected(name, words) {
   const file = join(pictures, `${name}.expected.png`);
   const size = `${SIZE.width}x${SIZE.height}`;
@@ -38,18 +38,18 @@ export function expected(name, words) {
 export const ready = (page) => page.waitForFunction(
   () => document.body.dataset.state !== 'loading' && (document.body.dataset.settled === 'true' || document.body.dataset.state === 'refused'),
   null, { timeout: PATIENCE_MS });
-/// Two frames later: what was drawn has been handed to the screen.
+/// Waits for two frames, so that the last drawing is on the screen.
 export const drawn = (page) => page.evaluate(() =>
   new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
 
-/// Hides what lies over the canvas, or shows it again. The page's policy allows no style elements.
+/// Hides or shows the elements over the canvas. The page's policy allows no style elements.
 const bare = (page, isBare) => page.evaluate((isBare) => {
   const sheet = new CSSStyleSheet();
   sheet.replaceSync('#words, #top { visibility: hidden }');
   document.adoptedStyleSheets = isBare ? [sheet] : [];
 }, isBare);
 
-/// What the canvas shows, without the words over it.
+/// Returns a picture of the canvas, without the elements over it.
 export async function picture(page, name) {
   await ready(page);
   await drawn(page);
@@ -59,13 +59,13 @@ export async function picture(page, name) {
   return shot;
 }
 
-/// Holds keys down until more than this share of the canvas is not as it was `before`.
+/// Holds keys down until more than this share of the canvas differs from `before`.
 export async function hold(page, keys, before, share) {
   for (const key of keys) await page.keyboard.down(key);
   await bare(page, true);
   const end = performance.now() + PATIENCE_MS;
   for (let seen = 0; seen <= share;) {
-    check(performance.now() < end, `${keys.join(' and ')} held: no more than ${seen} of the picture changes`);
+    check(performance.now() < end, `${keys.join(' and ')} held: only ${seen} of the picture changes`);
     await drawn(page);
     seen = (await compare(page, before, await page.screenshot())).share;
   }
@@ -73,17 +73,17 @@ export async function hold(page, keys, before, share) {
   for (const key of keys.toReversed()) await page.keyboard.up(key);
 }
 
-/// Has the page lose its devices, and returns once it was told so.
+/// Destroys the page's devices, and returns after the page was notified.
 export const loseDevices = (page) => page.evaluate(async () => {
   window.devices.forEach((device) => device.destroy());
   await Promise.all(window.devices.map((device) => device.lost));
 });
 
-export const agree = async (page, name, want) => {
+export const agree = async (page, name, reference) => {
   const got = await picture(page, name);
-  const seen = await compare(page, want, got);
+  const seen = await compare(page, reference, got);
   console.log(`  ${name}: ${JSON.stringify(seen)}`);
-  check(seen.agrees, `${name} differs from what soft draws`);
+  check(seen.agrees, `${name} differs from the software rasteriser`);
   return got;
 };
 export const differ = async (page, a, b, share, words) => {
@@ -95,7 +95,7 @@ export const same = async (page, a, b, words) => {
   check(seen.share === 0, `${words}: ${JSON.stringify(seen)}`);
 };
 
-/// Drops groups of files on the page, one group after the other.
+/// Drops groups of files on the page, one group after another.
 export const dropGroups = (page, groups) => page.evaluate((groups) => {
   document.body.dataset.settled = 'false';
   for (const files of groups) {
@@ -110,28 +110,28 @@ export const dropGroups = (page, groups) => page.evaluate((groups) => {
   }
 }, groups.map((files) => files.map(([name, bytes]) => [name, Buffer.from(bytes).toString('base64')])));
 
-/// Drops files on the page, one after the other.
+/// Drops files on the page, one after another.
 export const dropAll = (page, files) => dropGroups(page, files.map((file) => [file]));
 
-/// Drops files together and waits until they are shown, or refused with a message.
+/// Drops files together and waits until they are shown or refused.
 export async function dropTogether(page, files) {
   await dropGroups(page, [files]);
   await ready(page);
 }
 
-/// Drops a file on the page and waits until it is shown, or refused with a message.
+/// Drops a file on the page and waits until it is shown or refused.
 export async function drop(page, name, bytes) {
   await dropAll(page, [[name, bytes]]);
   await ready(page);
 }
 
 export const message = (page) => page.locator('#message').textContent();
-export const says = async (page, words) => {
-  const said = await message(page);
-  check(said.includes(words), `"${said}" says nothing of "${words}"`);
+export const expectMessage = async (page, words) => {
+  const text = await message(page);
+  check(text.includes(words), `"${text}" does not contain "${words}"`);
 };
 
-/// A world of this size as a stored one.
+/// Imports an input as a stored world and returns its path.
 export function stored(name, ...words) {
   const file = join(pictures, `${name}.drystone`);
   rmSync(file, { force: true });
@@ -140,27 +140,27 @@ export function stored(name, ...words) {
   return file;
 }
 
-/// How often a stored world was committed.
+/// Returns the number of commits of a stored world.
 export function commits(file) {
   const done = spawnSync(drystone, ['info', '--json', file], { encoding: 'utf8' });
   check(done.status === 0, `drystone info: ${done.error ?? done.stderr}`);
   return JSON.parse(done.stdout).revision;
 }
 
-/// What the figures say, before long.
-export const tells = (page, words) => page.waitForFunction((words) => document.getElementById('words').textContent.includes(words), words);
+/// Waits until the status line contains the words.
+export const waitForStatus = (page, words) => page.waitForFunction((words) => document.getElementById('words').textContent.includes(words), words);
 
-/// Removes what is in the middle of the picture, with another brush each time.
+/// Removes voxels in the middle of the picture, each time with the next brush.
 export async function edit(page) {
   await page.keyboard.press('KeyE');
   await page.keyboard.press('KeyB');
   await page.mouse.click(SIZE.width / 2, SIZE.height / 2);
-  await tells(page, ' changed');
+  await waitForStatus(page, ' changed');
   await ready(page);
   await page.keyboard.press('KeyE');
 }
 
-/// What `how` makes the browser keep, as a file of its own name in the folder of pictures.
+/// Returns the path of the file that `how` makes the browser download, in the folder of pictures.
 export async function downloaded(page, how) {
   const [download] = await Promise.all([page.waitForEvent('download'), how()]);
   const file = join(pictures, download.suggestedFilename());
@@ -168,15 +168,15 @@ export async function downloaded(page, how) {
   return file;
 }
 
-/// Whether the page asks before it goes.
-export const asks = (page) => page.evaluate(() => {
+/// Whether the page asks for confirmation before it is closed.
+export const needsConfirmation = (page) => page.evaluate(() => {
   const event = new Event('beforeunload', { cancelable: true });
   return !window.dispatchEvent(event);
 });
 
 export const words = (page) => page.locator('#words').textContent();
 
-/// A file that is dropped shows what the command line shows of it.
+/// Drops a file and compares the page with the command line's picture of the file.
 export async function dropped(page, file, name) {
   await drop(page, basename(file), readFileSync(file));
   const message = await page.locator('#message').textContent();
@@ -189,25 +189,26 @@ export const generated = Object.entries(WORLD).flatMap(([key, value]) => [`--${k
 export const ball = join(pictures, 'ball.vox');
 writeFileSync(ball, ballFile());
 
-/// Opens a page; notes what goes wrong in it, and devices that it opens.
+/// Opens a page, and records its errors.
 export async function open(browser, url, script) {
   const context = await browser.newContext({ viewport: SIZE, deviceScaleFactor: 1, hasTouch: true });
   const page = await context.newPage();
   const errors = [];
   page.on('console', (line) => {
-    // What WebGPU refuses is no more than a warning to the browser.
+    // Chromium reports WebGPU validation errors as warnings.
     const isRefused = line.type() === 'warning' && /\b(invalid|error)\b/i.test(line.text());
     if (line.type() === 'error' || isRefused) errors.push(line.text());
   });
   page.on('pageerror', (error) => errors.push(`${error}`));
   await page.addInitScript(script);
-  // Nobody is there to pick a file: who saves has a download, where a test picks none.
+  // Without the file picker, saving downloads. Tests that need a picker mock it.
   await page.addInitScript(() => { delete window.showSaveFilePicker; });
   await page.goto(url);
   await ready(page);
   return { page, errors, close: () => context.close() };
 }
 
+/// Runs in the page: records the devices that it opens, and refuses the first `window.refusals` of them.
 export function noteDevices() {
   window.devices = [];
   if (!window.GPUAdapter) return;

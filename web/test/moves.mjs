@@ -1,26 +1,26 @@
-// Flying, turning, walking, by keys, mouse and fingers. Each gets a page that shows the small world.
+// Tests of flying, turning and walking with keys, mouse and touch. Each starts with the small world.
 
-import { agree, check, differ, drop, edit, expected, generated, hold, picture, same, says } from './kit.mjs';
+import { agree, check, differ, drop, edit, expected, generated, hold, picture, same, expectMessage } from './kit.mjs';
 import { compare } from './pictures.mjs';
 import { ballFile } from './vox.mjs';
 
 export const moves = {
-  async 'the generated world is drawn as soft draws it'(page) {
+  async 'the generated world looks as in the software rasteriser'(page) {
     const got = await agree(page, 'generated', expected('generated', [...generated, '--levels', 'on']));
     const seen = await compare(page, got, got);
-    check(seen.colors > 100, `${seen.colors} colours are no landscape`);
+    check(seen.colors > 100, `${seen.colors} colours are too few for a landscape`);
   },
-  async 'keys fly, turn and go home'(page) {
+  async 'keys fly, turn and return to the start'(page) {
     await drop(page, 'ball.vox', ballFile());
     const before = await picture(page, 'home');
     for (const key of ['KeyW', 'ArrowLeft']) {
       await hold(page, [key], before, 0.02);
       await differ(page, before, await picture(page, `key-${key}`), 0.02, `${key} moves little`);
       await page.keyboard.press('Home');
-      await same(page, before, await picture(page, 'home-again'), 'Home is elsewhere');
+      await same(page, before, await picture(page, 'home-again'), 'Home does not return to the start');
     }
   },
-  async 'a key that is let go while a file is refused is not held'(page) {
+  async 'a key that is released while a file is refused is not held'(page) {
     await drop(page, 'ball.vox', ballFile());
     await page.evaluate(() => {
       const press = (type) => window.dispatchEvent(new KeyboardEvent(type, { code: 'KeyW', key: 'w' }));
@@ -31,10 +31,10 @@ export const moves = {
       press('keyup');
     });
     const still = await picture(page, 'let-go');
-    await says(page, 'notes.txt');
-    await same(page, still, await picture(page, 'let-go-after'), 'it flies on');
+    await expectMessage(page, 'notes.txt');
+    await same(page, still, await picture(page, 'let-go-after'), 'the camera still moves');
   },
-  async 'browsers that hold no pointer turn and edit all the same'(page) {
+  async 'browsers without pointer lock can turn and edit'(page) {
     await page.evaluate(() => {
       delete Element.prototype.requestPointerLock;
       delete Document.prototype.exitPointerLock;
@@ -50,7 +50,7 @@ export const moves = {
     await page.locator('#edit').click();
     await page.locator('#edit').click();
     await edit(page);
-    await differ(page, before, await picture(page, 'free-edited'), 0.0001, 'nothing is removed');
+    await differ(page, before, await picture(page, 'free-edited'), 0.0001, 'no voxels are removed');
   },
   async 'the mouse turns'(page) {
     const before = await picture(page, 'mouse-before');
@@ -60,12 +60,12 @@ export const moves = {
     await page.mouse.up();
     await differ(page, before, await picture(page, 'mouse-after'), 0.2, 'the mouse turns little');
   },
-  async 'fingers look, move and pinch'(page) {
+  async 'fingers turn, move and pinch'(page) {
     const session = await page.context().newCDPSession(page);
     const touch = (type, points) => session.send('Input.dispatchTouchEvent', {
       type, touchPoints: points.map(([x, y], id) => ({ x, y, id })),
     });
-    const moves = { look: [[[300, 200]], [[420, 200]]], pinch: [[[280, 180], [360, 180]], [[200, 180], [440, 180]]] };
+    const moves = { turn: [[[300, 200]], [[420, 200]]], pinch: [[[280, 180], [360, 180]], [[200, 180], [440, 180]]] };
     await drop(page, 'ball.vox', ballFile());
     const before = await picture(page, 'touch-before');
     for (const [name, [from, to]] of Object.entries(moves)) {
@@ -75,18 +75,18 @@ export const moves = {
       await touch('touchEnd', []);
       await differ(page, before, await picture(page, `touch-${name}`), 0.02, `${name} changes little`);
       await page.keyboard.press('Home');
-      await same(page, before, await picture(page, 'home-again'), 'Home is elsewhere');
+      await same(page, before, await picture(page, 'home-again'), 'Home does not return to the start');
     }
   },
-  async 'who walks falls to the ground and stands'(page) {
+  async 'a walker falls to the ground and stands'(page) {
     await page.keyboard.press('KeyF');
     await page.waitForFunction(() => document.getElementById('words').textContent.includes('walking'));
-    // A picture is taken once frames end: on the ground, far below where all of it is seen.
+    // The picture is taken when no more frames follow: on the ground, far below the start.
     const landed = await picture(page, 'walk');
-    await same(page, landed, await picture(page, 'walk-stands'), 'it still falls');
-    // It may be far from all there is, and runs.
+    await same(page, landed, await picture(page, 'walk-stands'), 'the walker still falls');
+    // The walker may be far from the next hill, so it runs.
     await hold(page, ['ShiftLeft', 'KeyW'], landed, 0.01);
-    await differ(page, landed, await picture(page, 'walked'), 0.01, 'nobody walks');
+    await differ(page, landed, await picture(page, 'walked'), 0.01, 'the walker does not move');
     await page.keyboard.press('KeyF');
     await page.waitForFunction(() => !document.getElementById('words').textContent.includes('walking'));
   },

@@ -1,13 +1,13 @@
-// Pages that are no small world: each opens its own.
+// Tests of pages other than the small world. Each opens its own page.
 
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { WORLD, agree, check, dist, drop, dropAll, expected, noteDevices, open, picture, pictures, says, words } from './kit.mjs';
+import { WORLD, agree, check, dist, drop, dropAll, expected, noteDevices, open, picture, pictures, expectMessage, words } from './kit.mjs';
 import { compare } from './pictures.mjs';
 import { ballFile } from './vox.mjs';
 
-/// Addresses that ask for no world, and what is said of each. The second and the third are the small
-/// world's, were numbers cut to 32 bits.
+/// Addresses that are not valid, with their messages. The numbers of the second and the third would be
+/// valid if they were truncated to 32 bits.
 const REFUSED = [
   [{ seed: 1n << 64n }, 'seed=18446744073709551616: a seed is a number from 0 to 18446744073709551615'],
   [{ chunks: `${(1n << 32n) + 16n}x4x16` }, 'each from 0 to 4294967295'],
@@ -17,11 +17,11 @@ const REFUSED = [
 ];
 
 export const pages = {
-  async 'the page shows its world at once'(browser, url) {
+  async 'the page shows the default world'(browser, url) {
     const { page, errors, close } = await open(browser, url, noteDevices);
     await page.screenshot({ path: join(pictures, 'page.png') });
     const seen = await picture(page, 'first');
-    check((await compare(page, seen, seen)).colors > 100, 'there is no landscape');
+    check((await compare(page, seen, seen)).colors > 100, 'no landscape');
     await page.keyboard.press('KeyH');
     await page.screenshot({ path: join(pictures, 'card.png') });
     check(errors.length === 0, errors.join('\n'));
@@ -35,18 +35,18 @@ export const pages = {
     check(errors.length === 0, errors.join('\n'));
     await close();
   },
-  async 'what an address cannot ask for is told, and files can be opened'(browser, url) {
+  async 'addresses that are not valid are reported, and files can be opened'(browser, url) {
     for (const [options, why] of REFUSED) {
       const { page, errors, close } = await open(browser, `${url}?${new URLSearchParams({ ...WORLD, ...options })}`, noteDevices);
-      await says(page, why);
-      await says(page, 'The default world is shown instead');
+      await expectMessage(page, why);
+      await expectMessage(page, 'The default world is shown instead');
       await drop(page, 'ball.vox', ballFile());
-      check((await words(page)).includes('ball.vox'), `${why}: nothing can be opened`);
+      check((await words(page)).includes('ball.vox'), `${why}: no file can be opened`);
       check(errors.length === 0, errors.join('\n'));
       await close();
     }
   },
-  async 'the page runs no program but its own'(browser, url) {
+  async 'the page runs only its own scripts'(browser, url) {
     const { page, close } = await open(browser, url, noteDevices);
     const ran = await page.evaluate(async () => {
       const script = document.createElement('script');
@@ -59,33 +59,33 @@ export const pages = {
       return [window.ran, isFetched];
     });
     check(ran.every((it) => !it), `ran: ${ran}`);
-    check(await page.locator('script:not([src])').count() === 1, 'the page has inline scripts of its own');
+    check(await page.locator('script:not([src])').count() === 1, 'the page has inline scripts');
     await close();
   },
-  async 'the server of tests answers malformed addresses and goes on'(browser, url) {
+  async 'the test server answers malformed addresses and continues'(browser, url) {
     const status = async (path) => (await fetch(`${url}${path}`)).status;
     for (const path of ['%', '%ff', 'a%00b']) check(await status(path) === 400, path);
-    check(await status('..%2fCargo.toml') === 404, 'it serves what is outside');
-    check(await status('') === 200, 'it has ended');
+    check(await status('..%2fCargo.toml') === 404, 'it serves files outside its folder');
+    check(await status('') === 200, 'it has stopped');
   },
-  async 'a page from elsewhere than https is told why'(browser, url) {
+  async 'a page without https shows the reason'(browser, url) {
     const plain = url.replace('127.0.0.1', 'plain.test');
     const { page, close } = await open(browser, plain, noteDevices);
-    check((await page.locator('#reason').textContent()).includes('https://'), 'it does not say why');
+    check((await page.locator('#reason').textContent()).includes('https://'), 'the reason is missing');
     await close();
   },
-  async 'a page that is opened as a file is told why'(browser) {
+  async 'a page that is opened as a file shows the reason'(browser) {
     const { page, close } = await open(browser, pathToFileURL(resolve(dist, 'index.html')).href, noteDevices);
-    check((await page.locator('#reason').textContent()).includes('localhost'), 'it does not say why');
+    check((await page.locator('#reason').textContent()).includes('localhost'), 'the reason is missing');
     await close();
   },
-  async 'a browser without WebGPU is told so, with a picture'(browser, url) {
+  async 'a browser without WebGPU shows the reason and a picture'(browser, url) {
     const hide = () => Object.defineProperty(Navigator.prototype, 'gpu', { get: () => undefined });
     const { page, errors, close } = await open(browser, url, hide);
     await page.waitForFunction(() => document.getElementById('picture').naturalWidth > 0);
-    check((await page.locator('#reason').textContent()).includes('WebGPU'), 'it does not say why');
+    check((await page.locator('#reason').textContent()).includes('WebGPU'), 'the reason is missing');
     await dropAll(page, [['ball.vox', ballFile()]]);
-    await says(page, 'ball.vox: not opened');
+    await expectMessage(page, 'ball.vox: not opened');
     await page.screenshot({ path: join(pictures, 'refused.png') });
     check(errors.length === 0, errors.join('\n'));
     await close();

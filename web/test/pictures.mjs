@@ -2,13 +2,13 @@
 
 /// Largest difference of a channel, of 255.
 const TOLERANCE = 2;
-/// Share of pixels that may differ more, away from silhouettes.
+/// Largest share of pixels with a larger difference, outside silhouettes.
 const STRAY = 0.0002;
-/// Share of pixels that may differ more, in all.
+/// Largest share of pixels with a larger difference, in total.
 const SILHOUETTE = 0.01;
 
 /// Runs in the page: two pictures as base64 of PNG, the first the expected one.
-async function difference([wanted, got, tolerance]) {
+async function difference([reference, got, tolerance]) {
   const decode = async (text) => {
     const bytes = Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
     const bitmap = await createImageBitmap(new Blob([bytes]), { colorSpaceConversion: 'none' });
@@ -16,8 +16,8 @@ async function difference([wanted, got, tolerance]) {
     context.drawImage(bitmap, 0, 0);
     return context.getImageData(0, 0, bitmap.width, bitmap.height);
   };
-  const [a, b] = await Promise.all([decode(wanted), decode(got)]);
-  if (a.width !== b.width || a.height !== b.height) throw new Error('pictures of two sizes');
+  const [a, b] = await Promise.all([decode(reference), decode(got)]);
+  if (a.width !== b.width || a.height !== b.height) throw new Error('the pictures have different sizes');
   const { width, height } = a;
   const apart = (p, i, q, j) => Math.max(
     Math.abs(p.data[i] - q.data[j]), Math.abs(p.data[i + 1] - q.data[j + 1]), Math.abs(p.data[i + 2] - q.data[j + 2]));
@@ -45,9 +45,9 @@ async function difference([wanted, got, tolerance]) {
   return { ...seen, colors: seen.colors.size, share: seen.pixels / (width * height), strayShare: seen.stray / (width * height) };
 }
 
-/// What is different, and whether it is little enough.
-export async function compare(page, wanted, got) {
-  const texts = [wanted, got].map((bytes) => bytes.toString('base64'));
+/// Returns the differences of two pictures, and whether they are within the limits.
+export async function compare(page, reference, got) {
+  const texts = [reference, got].map((bytes) => bytes.toString('base64'));
   const seen = await page.evaluate(difference, [...texts, TOLERANCE]);
   return { ...seen, agrees: seen.strayShare <= STRAY && seen.share <= SILHOUETTE };
 }

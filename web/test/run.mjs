@@ -1,9 +1,9 @@
-// Drives the page in headless Chromium: node run.mjs DIST PICTURES; see scripts/web.sh.
-// Pictures of what was seen are left in PICTURES. The last line holds the counts.
-//   DRYSTONE       the command line, which draws what is expected (default target/debug/drystone)
-//   DRYSTONE_DATA  a folder of real inputs; without it their tests are skipped
+// Tests the page in headless Chromium: node run.mjs DIST PICTURES; see scripts/web.sh.
+// Writes screenshots to PICTURES. The last line has the counts.
+//   DRYSTONE       the command line, which draws the expected pictures (default target/debug/drystone)
+//   DRYSTONE_DATA  a folder of real inputs; if unset, their tests are skipped
 //   CHROMIUM       the browser (default /usr/bin/chromium)
-//   ONLY           a part of the names of those that are run (default all)
+//   ONLY           runs only tests with this text in their names (default all)
 
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
@@ -21,23 +21,23 @@ import { sittings } from './sittings.mjs';
 
 const { chromium } = createRequire(join(process.env.NODE_TOOLS ?? process.cwd(), 'x.js'))('playwright-core');
 
-/// Each gets a page that shows the small world.
+/// Tests that start with a page of the small world.
 const TESTS = { ...moves, ...files, ...edits, ...saving, ...picking, ...devices, ...sittings, ...bar };
 
-/// A test that takes longer hangs: it fails, and none after it is run.
+/// Time limit of a test. A test that exceeds it ends the run.
 const TEST_LIMIT_MS = 600_000;
-/// A browser on a busy machine may not answer in time when it starts: only its start is tried again.
+/// Attempts to start the browser, which may be too slow on a busy machine.
 const STARTS = 3;
 const START_LIMIT_MS = 60_000;
 
 const counts = { passed: 0, failed: 0, skipped: 0 };
 const report = () => console.log(`${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped`);
 
-/// Does not return from a test that hangs: what it holds up may be the browser.
+/// Starts the time limit of a test. At the limit the process exits, because the browser may hang.
 function within(name) {
   return setTimeout(() => {
     counts.failed += 1;
-    console.log(`test ${name} ... FAILED: it does not end within ${TEST_LIMIT_MS / 1e3} s; the rest is not run`);
+    console.log(`test ${name} ... FAILED: timed out after ${TEST_LIMIT_MS / 1e3} s; the remaining tests are not run`);
     report();
     process.exit(1);
   }, TEST_LIMIT_MS);
@@ -50,7 +50,7 @@ async function launch(tries = STARTS) {
     });
   } catch (error) {
     if (tries === 1) throw error;
-    console.log(`the browser does not start, it is tried again: ${error.message}`);
+    console.log(`the browser does not start, trying again: ${error.message}`);
     return launch(tries - 1);
   }
 }
@@ -84,7 +84,7 @@ try {
       const { page, errors, close } = await open(browser, `${server.url}?${new URLSearchParams(WORLD)}`, noteDevices);
       try {
         const skipped = await test(page);
-        check(errors.length === 0, `the console says: ${errors.join('\n')}`);
+        check(errors.length === 0, `errors in the console: ${errors.join('\n')}`);
         return skipped;
       } catch (error) {
         await page.screenshot({ path: join(pictures, 'failed.png') });

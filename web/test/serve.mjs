@@ -1,4 +1,4 @@
-// Serves a folder to this machine alone: node serve.mjs FOLDER [PORT], or from another script.
+// Serves a folder on localhost: node serve.mjs FOLDER [PORT], or from another script.
 
 import { createReadStream, statSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -9,7 +9,7 @@ const TYPES = {
   '.png': 'image/png',
 };
 
-/// The file that an address stands for; `null` of one that is malformed.
+/// Returns the file for an address, or `null` if the address is malformed.
 function fileOf(folder, address) {
   try {
     const path = normalize(decodeURIComponent(new URL(address, 'http://x').pathname));

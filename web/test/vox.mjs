@@ -1,4 +1,4 @@
-// A MagicaVoxel file of a ball in three colours, with a hole that only a look inside finds.
+// Creates a MagicaVoxel file of a ball in three colours with a hole.
 
 const SIDE = 28;
 

@@ -1,5 +1,5 @@
-//! Writes the JavaScript that a page loads a crate by: what the program `wasm-bindgen` does, of
-//! just the version that the crate is built with.
+//! Writes the JavaScript bindings of the page's crate. Does the same as the program
+//! `wasm-bindgen`, in the version that the crate is built with.
 #![forbid(unsafe_code)]
 
 use std::process::ExitCode;
