@@ -1,4 +1,4 @@
-//! Table `arenas`: allocators of memory beside the best crates.
+//! Table `arenas`: memory allocators compared with the best crates.
 
 #[cfg(feature = "peers")]
 #[allow(unsafe_code)]
@@ -18,7 +18,7 @@ mod stack;
 
 use crate::{Error, Options, Table, TableEntry};
 
-/// The table's place in the list of tables.
+/// Entry of the table in the list of tables.
 pub(crate) const ENTRY: TableEntry =
     TableEntry { name: "arenas", about: "places in memory: arenas, pools, small objects", run };
 

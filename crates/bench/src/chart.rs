@@ -1,4 +1,4 @@
-//! A table as a picture: a panel for each metric, in it a group of bars for each case.
+//! Draws a table as a picture: one panel for each metric, with a group of bars for each case.
 
 use std::{fmt::Display, fs, path::Path};
 
@@ -20,28 +20,29 @@ type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 
 const WIDTH: u32 = 960;
 const MARGIN: i32 = 16;
-/// Where bars begin and end; names are left of them, figures right.
+/// Left and right end of the bars, in pixels. Names are to their left, figures to their right.
 const BARS: [i32; 2] = [250, 840];
 const BAR: i32 = 16;
 const TITLE: i32 = 34;
 const CASE: i32 = 24;
 const GAP: i32 = 8;
-/// Beyond this ratio of the longest bar to the shortest, lengths are logarithms.
+/// Largest ratio of the longest to the shortest bar for a linear scale. Beyond it, the scale is
+/// logarithmic.
 const MAX_LINEAR: f64 = 40.0;
 
 const OURS: RGBColor = RGBColor(196, 98, 45);
 const OTHERS: [RGBColor; 2] = [RGBColor(108, 129, 148), RGBColor(148, 163, 176)];
 const GREY: RGBColor = RGBColor(110, 110, 110);
 
-/// The rows of one metric in one unit, by case.
+/// Rows of one metric in one unit, by case.
 struct Panel<'a> {
     metric: &'a str,
     unit: &'a str,
     cases: Vec<(&'a str, Vec<&'a Row>)>,
 }
 
-/// Draws the table's medians as bars, ours in another colour, and writes them as SVG, whole or
-/// not at all.
+/// Draws the table's medians as bars, drystone's in another colour, and writes them as SVG. On an
+/// error, an existing file is unchanged.
 ///
 /// # Errors
 /// `Write` with the path and the reason.
@@ -72,7 +73,7 @@ fn draw(table: &Table) -> Result<String, String> {
     Ok(text)
 }
 
-/// The rows by metric and unit, and within by case, in order of appearance.
+/// Groups the rows by metric and unit, and then by case, in order of appearance.
 fn panels(table: &Table) -> Vec<Panel<'_>> {
     let mut panels: Vec<Panel<'_>> = Vec::new();
     for row in table.rows() {
@@ -124,7 +125,7 @@ fn bar(area: &Area<'_>, row: &Row, y: i32, end: i32, n: usize) -> Result<(), Str
     write(area, &number(row.median), [end + 6, middle], 12, HPos::Left, BLACK)
 }
 
-/// How long the bars are.
+/// Scale of the bars.
 struct Scale {
     longest: f64,
     shortest: f64,
@@ -145,7 +146,7 @@ impl Scale {
             return 0;
         }
         let part = if self.is_log {
-            // The shortest bar keeps a tenth of the longest's length.
+            // The shortest bar has a tenth of the longest bar's length.
             0.1 + 0.9 * (median / self.shortest).ln() / (self.longest / self.shortest).ln()
         } else {
             median / self.longest
@@ -191,7 +192,7 @@ mod tests {
         table
     }
 
-    /// The widths of all rectangles but the background, in order.
+    /// Returns the widths of all rectangles except the background, in order.
     fn widths(svg: &str) -> Vec<f64> {
         let numbers = svg
             .split("<rect")
@@ -222,13 +223,13 @@ mod tests {
         assert!(draw(&Table::new("empty")).is_ok());
     }
 
-    /// A cell of a table in Markdown, as a number.
+    /// Parses a cell of a Markdown table as a number.
     fn cell(text: &str) -> Option<f64> {
         text.trim().replace(',', "").parse().ok()
     }
 
-    /// Every figure of a chart that is kept stands in its section of BENCHMARKS.md, in a line of
-    /// its case, and the picture is that of its figures.
+    /// Checks that every figure of a stored chart is in its section of BENCHMARKS.md, in a line of
+    /// its case, and that the picture shows these figures.
     #[test]
     fn kept_charts_show_what_is_stated() {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");

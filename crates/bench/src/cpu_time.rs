@@ -1,13 +1,13 @@
-//! CPU time of the thread that asks.
+//! CPU time of the current thread.
 
-/// Nanoseconds that this thread has run.
+/// Returns the CPU time of this thread, in nanoseconds.
 #[cfg(unix)]
 pub(crate) fn thread_cpu_ns() -> f64 {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
     time.tv_sec as f64 * 1e9 + time.tv_nsec as f64
 }
 
-/// Nanoseconds of wall-clock time, where the thread's own are not to be had.
+/// Returns wall-clock time in nanoseconds, on systems without CPU time per thread.
 #[cfg(not(unix))]
 pub(crate) fn thread_cpu_ns() -> f64 {
     use std::{sync::LazyLock, time::Instant};

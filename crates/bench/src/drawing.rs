@@ -1,4 +1,4 @@
-//! The drawing tables: whole frames, drystone's pool beside naive rendering.
+//! Drawing tables: whole frames, drystone's pool compared with naive rendering.
 
 mod bucket_size;
 mod changing;
@@ -17,7 +17,7 @@ mod still;
 
 use crate::{Table, tables::TableEntry};
 
-/// The size of the pictures that are drawn.
+/// Size of the pictures, in pixels.
 const SIZE: [u32; 2] = [720, 720];
 
 /// The table `static`.
@@ -41,7 +41,7 @@ pub(crate) const NOISE: TableEntry = TableEntry {
     run: noise::run,
 };
 
-/// The table `small-meshes`: that case of `static` alone.
+/// The table `small-meshes`: only that case of `static`.
 pub(crate) const SMALL_MESHES: TableEntry = TableEntry {
     name: still::SMALL_MESHES,
     about: "20,250 meshes of 8 quads: what a mesh costs, whatever is in it",

@@ -1,6 +1,6 @@
 use std::path::PathBuf;
 
-/// Why a table could not be made or written.
+/// Error of measuring or writing a table.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// No table has this name.
@@ -11,7 +11,7 @@ pub enum Error {
         /// The names that exist, separated by commas.
         known: String,
     },
-    /// A contender's answer was wrong, or it could not run.
+    /// A contender's result was wrong, or it could not run.
     #[error("{table}, case {case}, contender {contender}: {message}")]
     Contender {
         /// The table.
@@ -20,10 +20,10 @@ pub enum Error {
         case: String,
         /// The contender.
         contender: String,
-        /// What went wrong.
+        /// Description of the error.
         message: String,
     },
-    /// No case of the table has the name asked for.
+    /// No case of the table has the requested name.
     #[error("table {table} has no case that contains `{case}`")]
     NoCase {
         /// The table.
@@ -31,12 +31,12 @@ pub enum Error {
         /// What was asked for.
         case: String,
     },
-    /// A JSON file is not there, or holds no table.
+    /// A JSON file does not exist, or contains no table.
     #[error("{path}: {reason}", path = path.display())]
     Read {
         /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// Reason of the failure.
         reason: String,
     },
     /// The JSON or the chart could not be written.
@@ -44,7 +44,7 @@ pub enum Error {
     Write {
         /// The file.
         path: PathBuf,
-        /// What it is instead of a file, or the system's reason.
+        /// Reason of the failure.
         reason: String,
     },
 }

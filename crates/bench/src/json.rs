@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Error, Machine, Row, Table};
 
-/// A table as its JSON file holds it. Other tools rely on the names of these fields.
+/// JSON form of a table. Other tools rely on the names of these fields.
 #[derive(Serialize, Deserialize)]
 struct TableFile {
     table: String,
@@ -21,7 +21,7 @@ struct TableFile {
     rows: Vec<Row>,
 }
 
-/// A row as it may be noted by hand: without spread and number of rounds.
+/// A row that may be written by hand: the spread and the number of rounds are optional.
 #[derive(Deserialize)]
 pub(crate) struct NotedRow {
     case: String,
@@ -44,7 +44,7 @@ impl From<NotedRow> for Row {
 }
 
 impl Table {
-    /// The table as JSON text, indented, with a line break at the end.
+    /// Returns the table as indented JSON text with a final line break.
     fn to_json(&self) -> Result<String, serde_json::Error> {
         let versions = self.versions().into_iter();
         let file = TableFile {
@@ -65,8 +65,8 @@ impl Table {
     }
 }
 
-/// Writes the table to a file, whole or not at all, or to standard output when `path` is
-/// `-`.
+/// Writes the table to a file, or to standard output if `path` is `-`. On an error, an existing
+/// file is unchanged.
 ///
 /// # Errors
 /// `Write` with the path and the system's reason.
@@ -82,12 +82,11 @@ pub fn write_json(table: &Table, path: &Path) -> Result<(), Error> {
     written.map_err(|reason| Error::Write { path: path.to_owned(), reason })
 }
 
-/// Reads a table as [`write_json`] writes it. A row may lack `min` and `max`, which are then equal
-/// to `median`, and `rounds`, which is then 0.
+/// Reads a table that [`write_json`] wrote. The fields `min`, `max` and `rounds` of a row are
+/// optional: `min` and `max` default to `median`, `rounds` to 0.
 ///
 /// # Errors
-/// `Read` with the path and the reason: the system's, or the field that is missing or of another
-/// type, with its line.
+/// `Read` with the path and the reason. For invalid JSON, the reason names the field and its line.
 pub fn read_json(path: &Path) -> Result<Table, Error> {
     let failed = |reason: String| Error::Read { path: path.to_owned(), reason };
     let text = fs::read_to_string(path).map_err(|error| failed(error.to_string()))?;

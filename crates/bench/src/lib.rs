@@ -1,13 +1,14 @@
-//! The tables: drystone beside naive rendering and beside the best crates.
+//! Benchmark tables: drystone compared with naive rendering and with the best crates.
 //!
 //! ```text
 //!  drystone-bench TABLE ─► tables ─► one folder a table ─► rounds: A B C  B C A  C A B …
 //!                                                             │ medians
 //!                          text with ratios, JSON  ◄── Table ◄┘
 //! ```
-//! A table is a list of cases; in a case several contenders do the same work, interleaved
-//! round by round in one process, so that whatever else the machine does hits all of them.
-//! Every contender checks its own answer: a wrong one is an error, not a fast time.
+//! A table is a list of cases. In each case, several contenders do the same work. They run
+//! interleaved, round by round, in one process, so that other load on the machine affects all of
+//! them equally. Every contender checks its own result: a wrong result is an error, not a fast
+//! time.
 //!
 //! # Examples
 //! ```
@@ -22,7 +23,7 @@
 //! ```
 //!
 //! # Limits
-//! Times are wall-clock times of one thread; compare within one run only.
+//! Times are wall-clock times of one thread. Compare only figures of the same run.
 #![deny(unsafe_code)]
 
 mod arenas;

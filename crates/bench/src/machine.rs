@@ -1,18 +1,18 @@
 use serde::{Deserialize, Serialize};
 
-/// What the figures were measured on.
+/// The machine that figures were measured on.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Machine {
     /// The processor's model name.
     pub cpu: String,
     /// Threads that can run at once.
     pub cores: usize,
-    /// The adapter that a drawing table used; `none` in a table that draws nothing.
+    /// GPU adapter of a drawing table; `none` for other tables.
     pub gpu: String,
 }
 
 impl Machine {
-    /// This machine, as far as the operating system tells.
+    /// Describes this machine, as far as the operating system reports it.
     pub fn here() -> Self {
         let cpuinfo = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
         let model = cpuinfo.lines().find_map(|line| line.strip_prefix("model name"));

@@ -1,5 +1,7 @@
-//! `drystone-bench TABLE [--json FILE] [--svg FILE] [--quick]`: measures one table and prints it.
-//! `drystone-bench --chart FILE.json --svg FILE`: draws one that was measured before.
+//! Command line of the benchmarks.
+//!
+//! `drystone-bench TABLE [--json FILE] [--svg FILE] [--quick]` measures one table and prints it.
+//! `drystone-bench --chart FILE.json --svg FILE` draws a table that was measured before.
 #![forbid(unsafe_code)]
 
 use std::{io::Write, path::PathBuf, process::ExitCode};
@@ -9,33 +11,33 @@ use drystone_bench::{Error, Options, TABLES, find_table, read_json, write_json, 
 
 /// Exit code of a run that failed.
 const FAILED: u8 = 1;
-/// Exit code of a command line that makes no sense.
+/// Exit code of an invalid command line.
 const USAGE: u8 = 2;
 
-/// Measures drystone beside its peers and prints one table.
+/// Measures drystone and its peers, and prints one table.
 #[derive(Parser)]
 #[command(version, after_help = tables_help())]
 struct Arguments {
     /// The table to measure.
     #[arg(required_unless_present = "chart")]
     table: Option<String>,
-    /// Measure nothing: draw the rows of a file that `--json` wrote.
+    /// Draw the rows of a file that `--json` wrote, without measuring.
     #[arg(long, value_name = "FILE.json", requires = "svg", conflicts_with_all = ["table", "json"])]
     chart: Option<PathBuf>,
     /// Also write the rows as JSON; `-` is standard output (the table then goes to
     /// standard error).
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
-    /// Also draw the rows as a chart, bars of medians.
+    /// Also draw the medians as a bar chart.
     #[arg(long, value_name = "FILE")]
     svg: Option<PathBuf>,
-    /// Small cases and few rounds: shows that all runs, measures little.
+    /// Small cases and few rounds: a test that every case runs, not a measurement.
     #[arg(long)]
     quick: bool,
-    /// Rounds of each case instead of the usual number.
+    /// Rounds of each case, instead of the default.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     rounds: Option<u16>,
-    /// Only the cases whose name contains this.
+    /// Only cases whose name contains this text.
     #[arg(long, value_name = "PART")]
     case: Option<String>,
 }
@@ -72,7 +74,7 @@ fn run(arguments: &Arguments) -> Result<(), Error> {
         return Err(Error::NoCase { table: entry.name.to_owned(), case });
     }
     let json_to_stdout = arguments.json.as_ref().is_some_and(|path| path.as_os_str() == "-");
-    // Where nobody reads, nothing is lost: the rows may still go to the file.
+    // A closed output is not an error: the rows may still go to the file.
     let _ = if json_to_stdout {
         write!(std::io::stderr(), "{table}")
     } else {

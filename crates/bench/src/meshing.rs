@@ -1,10 +1,10 @@
-//! Table `meshing`: voxels to quads, beside the best meshers.
+//! Table `meshing`: converts voxels to quads, compared with the best meshers.
 //!
-//! Every contender gets each chunk in the form that it works from, made beforehand: padded
-//! voxels for ours, `classic`, `block-mesh` and `block-mesh-bgm`, padded voxels and both
-//! bit masks for `binary-greedy-meshing`. What filling our padded chunk from a world costs
-//! is the metric `fill`. Every mesh is checked by area per facing and material against one
-//! quad a face.
+//! Every contender gets each chunk in its own input format, which is prepared before the clock
+//! starts. drystone, `classic`, `block-mesh` and `block-mesh-bgm` get padded voxels.
+//! `binary-greedy-meshing` gets padded voxels and both bit masks. The metric `fill` is the cost of
+//! filling drystone's padded chunk from a world. Every mesh is compared with one quad per face, by
+//! area per face direction and material.
 
 mod areas;
 mod binary_greedy;
@@ -29,39 +29,38 @@ use self::{
 };
 use crate::{Contender, Error, Figure, Options, Table, TableEntry, rounds::elapsed_ns};
 
-/// The table's place in the list of tables.
+/// Entry of the table in the list of tables.
 pub(crate) const ENTRY: TableEntry =
     TableEntry { name: "meshing", about: "voxels to quads, beside the best meshers", run };
 
-/// Meshes are repeated until a round has made about this many, so that what takes
-/// nanoseconds can be measured.
+/// Smallest number of meshes per round, so that short times can be measured.
 const LEAST_MESHES: usize = 24;
-/// The same for chunks that the mesher knows without a look.
+/// Smallest number of meshes per round for uniform chunks, which drystone skips by a flag.
 const LEAST_UNIFORM_MESHES: usize = 4096;
 
-/// A mesher and its memory, kept warm from chunk to chunk.
+/// A mesher with its reusable memory.
 trait Mesher {
     const NAME: &'static str;
 
     /// Meshes a chunk.
     fn mesh(&mut self, input: &Input);
 
-    /// How many quads the last mesh has.
+    /// Number of quads in the last mesh.
     fn quad_count(&self) -> usize;
 
-    /// Adds the area of each quad of the last mesh, of `input`.
+    /// Adds the area of each quad of the last mesh, which was made from `input`.
     fn add_areas(&self, input: &Input, areas: &mut Areas);
 }
 
-/// What is measured and with whom.
+/// Description of a case.
 struct Case {
     name: &'static str,
     scene: fn(&Options) -> Result<Scene, String>,
-    /// Print how the numbers of quads spread.
+    /// Whether to measure the distribution of the number of quads.
     spread: bool,
-    /// All chunks are of one material, which ours may know or not.
+    /// Whether each chunk has only one material.
     uniform: bool,
-    /// Corners are darkened.
+    /// Whether ambient occlusion is on.
     shaded: bool,
 }
 
@@ -97,7 +96,7 @@ fn run(options: &Options) -> Result<Table, Error> {
     Ok(table)
 }
 
-/// The chunks of a case in the forms of all contenders.
+/// Returns the chunks of a case in the formats of all contenders.
 fn inputs(
     case: &str,
     scene: fn(&Options) -> Result<Scene, String>,
@@ -112,7 +111,7 @@ fn inputs(
     })
 }
 
-/// `P` is the padded side, `N` the side itself.
+/// Runs a case. `P` is the side of the padded chunk, `N` the side of the chunk.
 fn run_case<const P: u32, const N: usize>(
     table: &mut Table,
     options: &Options,
@@ -178,7 +177,7 @@ fn contender<'a, M: Mesher + 'a>(
     })
 }
 
-/// What it costs to make our input: a padded chunk from 27 chunks of a world.
+/// Measures how long it takes to fill a padded chunk from 27 chunks of a world.
 fn fill(inputs: &[Input]) -> Contender<'_> {
     let mut padded = PaddedChunk::new();
     let repeats = LEAST_MESHES.div_ceil(inputs.len());

@@ -1,4 +1,4 @@
-//! The article's coherent noise: what is realistic where random voxels are the worst case.
+//! The article's coherent noise: a realistic case, while random voxels are the worst case.
 
 use drystone_voxel::{Material, VoxelPos};
 use fastnoise_lite::{FastNoiseLite, FractalType, NoiseType};
@@ -8,8 +8,8 @@ const OCTAVES: i32 = 8;
 const LACUNARITY: f32 = 2.0;
 const GAIN: f32 = 0.6;
 
-/// Voxels of one material, solid where OpenSimplex2 noise is positive, with frequency 1 over
-/// so many voxels.
+/// Voxels of one material, solid where OpenSimplex2 noise is positive. The period of the noise is
+/// `voxels`.
 pub(crate) struct NoiseField {
     noise: FastNoiseLite,
     voxels: f32,
@@ -27,7 +27,7 @@ impl NoiseField {
         Self { noise, voxels: voxels as f32 }
     }
 
-    /// Air or the first material.
+    /// Returns air or the first material.
     pub(crate) fn material(&self, VoxelPos { x, y, z }: VoxelPos) -> Material {
         let [x, y, z] = [x, y, z].map(|coordinate| coordinate as f32 / self.voxels);
         Material(u16::from(self.noise.get_noise_3d(x, y, z) > 0.0))

@@ -1,4 +1,4 @@
-//! Table `polygons`: polygons that share their vertices, beside other ways to keep them.
+//! Table `polygons`: polygons with shared vertices, compared with other ways to store them.
 
 mod copied;
 mod counted;
@@ -21,11 +21,11 @@ use self::raw::RawPointers;
 use self::slots::SlotMaps;
 use crate::{Contender, Error, Figure, Options, Random, Table, TableEntry};
 
-/// The table's place in the list of tables.
+/// Entry of the table in the list of tables.
 pub(crate) const ENTRY: TableEntry =
     TableEntry { name: "polygons", about: "polygons that share vertices: build, clip, churn", run };
 
-/// Quads along a side of the model: 500,000 in all.
+/// Quads along a side of the model: 500,000 in total.
 const SIDE: usize = 707;
 const QUICK_SIDE: usize = 30;
 /// Frames of a round of `clip-frame`.
@@ -34,38 +34,38 @@ const FRAMES: usize = 8;
 const TEMPORARIES: usize = 1024;
 const REPLACED: usize = 200_000;
 
-/// What a frame shows: every contender must see the same.
+/// Visible part of a frame, which must be the same for every contender.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Seen {
     inside: usize,
     parts: usize,
     corners: usize,
-    /// Of the first coordinates of all corners of parts.
+    /// Sum of the first coordinates of all corners of parts.
     sum: f64,
 }
 
-/// A way to keep polygons. They are numbered as they were made.
+/// A way to store polygons. They are numbered in the order of insertion.
 trait Store {
     fn build(model: &Model) -> Self;
 
-    /// Clips every polygon, makes temporaries of parts, looks at them and drops them.
+    /// Clips every polygon, makes temporaries of the parts, reads them and drops them.
     fn clip_frame(&mut self, planes: &[Plane]) -> Seen;
 
-    /// Replaces a temporary by another, of two vertices of a polygon and two new ones.
+    /// Replaces a temporary by another with two vertices of a polygon and two new ones.
     fn replace(&mut self, place: usize, polygon: usize, tips: [[f32; 3]; 2]);
 
-    /// The sum of the first coordinates of all temporaries' corners.
+    /// Returns the sum of the first coordinates of all temporaries' corners.
     fn sum(&self) -> f64;
 
-    /// Makes a temporary as [`replace`](Self::replace) does, for each polygon and its tips,
-    /// and drops them all. The sum of the first coordinates of all their corners.
+    /// Makes a temporary for each polygon and its two new corners, then drops all of them. Returns
+    /// the sum of the first coordinates of all corners.
     fn frame(&mut self, parts: &[(usize, [[f32; 3]; 2])]) -> f64;
 
-    /// Bytes of everything, without what the heap needs besides.
+    /// Returns the size of all data in bytes, without the overhead of the heap.
     fn bytes(&self) -> usize;
 }
 
-/// The contenders, each doing the same work.
+/// Lists the contenders with the same work for each.
 macro_rules! contenders {
     ($work:expr) => {
         vec![
@@ -101,7 +101,7 @@ fn build<S: Store>(make: impl Fn(&Model) -> S, model: &Model) -> Result<Vec<Figu
     let start = Instant::now();
     let mut store = make(model);
     let time = Figure::time_since(start, model.faces.len());
-    // All of it, and from above nothing is hidden.
+    // Without planes, no polygon is clipped.
     let seen = store.clip_frame(&[]);
     if seen.inside != model.faces.len() {
         return Err(format!("{} polygons of {}", seen.inside, model.faces.len()));
@@ -170,8 +170,8 @@ fn churn<S: Store>(
     }
 }
 
-/// Frames of as many temporaries as a light has that moves over the model, all dropped when
-/// the frame ends.
+/// Runs frames with the number of temporaries of a light that moves over the model. All are dropped
+/// at the end of a frame.
 fn churn_frames<S: Store>(
     make: impl Fn(&Model) -> S,
     model: &Model,

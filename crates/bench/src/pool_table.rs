@@ -1,5 +1,5 @@
-//! Table `pool`: what the vertex pool costs beside the allocators that it is made of, and
-//! what defragmentation leaves after long churn. Nothing is uploaded or drawn.
+//! Table `pool`: the cost of the vertex pool compared with the allocators inside it, and the result
+//! of defragmentation after long churn. No data is uploaded or drawn.
 
 mod churn;
 mod meshes;
@@ -9,7 +9,7 @@ mod reserved;
 
 use crate::{Error, Options, Table, TableEntry};
 
-/// The table's place in the list of tables.
+/// Entry of the table in the list of tables.
 pub(crate) const ENTRY: TableEntry = TableEntry {
     name: "pool",
     about: "the vertex pool without a GPU: insert and remove, churn, defragmentation",

@@ -2,35 +2,35 @@ use std::time::Instant;
 
 use crate::{Error, Row, Table};
 
-/// How a table is to be run.
+/// Options for running a table.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Counted rounds of each case; one more goes before them to warm up.
+    /// Measured rounds of each case. One more round before them warms up.
     pub rounds: usize,
-    /// Smaller cases and fewer rounds: a check that all runs, not a measurement.
+    /// Whether cases are smaller and rounds fewer: a test that every case runs, not a measurement.
     pub quick: bool,
-    /// Only the cases whose name contains this.
+    /// Part of the names of cases to run; `None` runs all.
     pub case: Option<String>,
 }
 
 impl Options {
-    /// Rounds of a full run: odd, so that the median is one of the measurements.
+    /// Rounds of a full run. The number is odd, so that the median is one of the measurements.
     pub const ROUNDS: usize = 9;
     /// Rounds of a quick run.
     pub const QUICK_ROUNDS: usize = 3;
 
-    /// The options of a full or a quick run.
+    /// Returns the options of a full or a quick run.
     pub fn new(quick: bool) -> Self {
         let rounds = if quick { Self::QUICK_ROUNDS } else { Self::ROUNDS };
         Self { rounds, quick, case: None }
     }
 
-    /// Whether the case of this name was asked for.
+    /// Whether the case of this name is selected.
     pub fn wants(&self, case: &str) -> bool {
         self.case.as_deref().is_none_or(|part| case.contains(part))
     }
 
-    /// `full` in a full run, `quick` in a quick one.
+    /// Returns `full` in a full run, and `quick` in a quick run.
     pub fn size<T>(&self, full: T, quick: T) -> T {
         if self.quick { quick } else { full }
     }
@@ -42,50 +42,50 @@ impl Default for Options {
     }
 }
 
-/// One figure of one round.
+/// A measurement of one round.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Figure {
-    /// What was measured; `time` where it is the cost of the operations named by the case.
+    /// Name of the metric. `time` is the cost of the operations that the case is named after.
     pub metric: &'static str,
-    /// `ns/op`, `us/frame`, `bytes`, `percent` and so on.
+    /// Unit, such as `ns/op`, `us/frame`, `bytes` or `percent`.
     pub unit: &'static str,
-    /// The measurement.
+    /// Measured value.
     pub value: f64,
 }
 
 impl Figure {
-    /// A figure of any metric and unit.
+    /// Creates a figure of any metric and unit.
     pub const fn new(metric: &'static str, unit: &'static str, value: f64) -> Self {
         Self { metric, unit, value }
     }
 
-    /// Metric `time` in `ns/op`: `total_ns` spent on `count` operations.
+    /// Creates a figure of the metric `time` in `ns/op`: `total_ns` divided by `count` operations.
     pub fn time_ns_per_op(total_ns: f64, count: usize) -> Self {
         Self::new("time", "ns/op", total_ns / count.max(1) as f64)
     }
 
-    /// Metric `time` in `ns/op` of the `count` operations since `start`.
+    /// Creates a figure of the metric `time` in `ns/op` for the `count` operations since `start`.
     pub fn time_since(start: Instant, count: usize) -> Self {
         Self::time_ns_per_op(elapsed_ns(start), count)
     }
 }
 
-/// Nanoseconds since `start`.
+/// Returns the nanoseconds since `start`.
 pub(crate) fn elapsed_ns(start: Instant) -> f64 {
     start.elapsed().as_secs_f64() * 1e9
 }
 
 type Round<'a> = dyn FnMut() -> Result<Vec<Figure>, String> + 'a;
 
-/// One that takes part in a case: does the work once a round, checks its own answer and
-/// returns its figures, or says what was wrong.
+/// A contender of a case. In each round it does the work once, checks its own result, and returns
+/// its figures or an error message.
 pub struct Contender<'a> {
     name: String,
     round: Box<Round<'a>>,
 }
 
 impl<'a> Contender<'a> {
-    /// A contender called `name`; `round` is called once a round.
+    /// Creates a contender. `round` is called once per round.
     pub fn new(
         name: impl Into<String>,
         round: impl FnMut() -> Result<Vec<Figure>, String> + 'a,
@@ -95,12 +95,11 @@ impl<'a> Contender<'a> {
 }
 
 impl Table {
-    /// Runs a case: every contender once a round, the first to go changing from round to
-    /// round, after one round that does not count. Does nothing when the case was not
-    /// asked for.
+    /// Runs a case: every contender once per round, after one round that is not measured. The order
+    /// of the contenders rotates from round to round. Does nothing if the case is not selected.
     ///
     /// # Errors
-    /// `Contender` as soon as one fails or measures something that is no number.
+    /// `Contender` as soon as a contender fails or returns a figure that is not finite.
     pub fn run_case(
         &mut self,
         case: &str,
@@ -137,7 +136,7 @@ impl Table {
     }
 }
 
-/// All measurements of one metric by one contender.
+/// All measurements of one metric by one contender, in one case.
 struct Samples {
     metric: &'static str,
     unit: &'static str,

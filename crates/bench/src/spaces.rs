@@ -12,7 +12,7 @@ mod vma;
 
 use crate::{Error, Options, Table, TableEntry};
 
-/// The table's place in the list of tables.
+/// Entry of the table in the list of tables.
 pub(crate) const ENTRY: TableEntry =
     TableEntry { name: "spaces", about: "places in a buffer: indices, ranges, handles", run };
 

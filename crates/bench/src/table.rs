@@ -2,49 +2,49 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Machine, json::NotedRow, version_of};
 
-/// One measured line of a table.
+/// A measured row of a table.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(from = "NotedRow")]
 pub struct Row {
-    /// The case.
+    /// Name of the case.
     pub case: String,
-    /// Who did it: `drystone`, a variant of it, or a crate.
+    /// Name of the contender: `drystone`, a variant of it, or a crate.
     pub contender: String,
-    /// What was measured.
+    /// Name of the metric.
     pub metric: String,
-    /// In which unit.
+    /// Unit of the metric.
     pub unit: String,
-    /// The median of all rounds.
+    /// Median of all rounds.
     pub median: f64,
-    /// The smallest.
+    /// Smallest value of all rounds.
     pub min: f64,
-    /// The largest.
+    /// Largest value of all rounds.
     pub max: f64,
-    /// How many rounds were counted.
+    /// Number of measured rounds.
     pub rounds: usize,
 }
 
-/// Rows measured in one run on one machine.
+/// Rows that were measured in one run on one machine.
 #[derive(Clone, Debug)]
 pub struct Table {
     name: String,
-    /// What they were measured on. A drawing table names its adapter here.
+    /// Machine of the measurements. A drawing table sets its GPU adapter.
     pub machine: Machine,
     rows: Vec<Row>,
 }
 
 impl Table {
-    /// A table without rows.
+    /// Creates a table without rows.
     pub fn new(name: impl Into<String>) -> Self {
         Self { name: name.into(), machine: Machine::here(), rows: Vec::new() }
     }
 
-    /// The table's name.
+    /// Returns the table's name.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// All rows, a case's contenders one after the other.
+    /// Returns all rows. The contenders of a case are next to each other.
     pub fn rows(&self) -> &[Row] {
         &self.rows
     }
@@ -54,8 +54,8 @@ impl Table {
         self.rows.push(row);
     }
 
-    /// What a row is compared with: in its case and metric the contender `drystone`, else
-    /// the first.
+    /// Returns the reference for a row: the contender `drystone` in the same case and metric, or
+    /// the first one.
     pub fn reference(&self, row: &Row) -> Option<&Row> {
         let same = |other: &&Row| other.case == row.case && other.metric == row.metric;
         let mut peers = self.rows.iter().filter(same);
@@ -63,7 +63,7 @@ impl Table {
         peers.find(|peer| peer.contender == "drystone").or(first)
     }
 
-    /// Every contender that is a crate, with the version that was built in, by name.
+    /// Returns the contenders that are crates, with the versions of this build, sorted by name.
     pub fn versions(&self) -> Vec<(&str, &'static str)> {
         let names = self.rows.iter().map(|row| row.contender.as_str());
         let mut versions: Vec<_> =

@@ -1,16 +1,16 @@
 use crate::{Error, Options, Table, arenas, drawing, meshing, polygons, pool_table, spaces, world};
 
-/// A table that can be asked for by name.
+/// A table that can be selected by name.
 pub struct TableEntry {
-    /// The name on the command line and in the JSON.
+    /// Name on the command line and in the JSON.
     pub name: &'static str,
-    /// One line about it.
+    /// Description in one line.
     pub about: &'static str,
-    /// Measures it.
+    /// Function that measures the table.
     pub run: fn(&Options) -> Result<Table, Error>,
 }
 
-/// Every table: the one place where a new one is added.
+/// All tables. Add new ones here.
 pub const TABLES: &[TableEntry] = &[
     spaces::ENTRY,
     arenas::ENTRY,
@@ -30,10 +30,10 @@ pub const TABLES: &[TableEntry] = &[
     world::ENTRY,
 ];
 
-/// The table of this name.
+/// Returns the table of this name.
 ///
 /// # Errors
-/// `UnknownTable`, naming those that exist.
+/// `UnknownTable` with the names of all tables.
 pub fn find_table(name: &str) -> Result<&'static TableEntry, Error> {
     TABLES.iter().find(|table| table.name == name).ok_or_else(|| Error::UnknownTable {
         name: name.to_owned(),

@@ -3,11 +3,11 @@ use std::fmt;
 use crate::{Row, Table};
 
 const HEAD: [&str; 7] = ["case", "metric", "contender", "median", "unit", "min .. max", "ratio"];
-/// Columns with words are aligned left, columns with figures right.
+/// Whether each column is aligned left: those with words are, those with figures are not.
 const LEFT: [bool; 7] = [true, true, true, false, true, false, false];
 
-/// The table for people: the rows of one case and metric together, each with its ratio to
-/// `drystone` (above 1: that much more of the metric than drystone).
+/// Prints the table for people. The rows of a case and metric are together. Each has its ratio to
+/// `drystone`: a value above 1 means more of the metric than drystone.
 impl fmt::Display for Table {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let machine = &self.machine;
@@ -36,7 +36,7 @@ impl fmt::Display for Table {
 }
 
 impl Table {
-    /// The head and every row as cells, grouped by case and metric in order of appearance.
+    /// Returns the header and all rows as cells, grouped by case and metric in order of appearance.
     fn lines(&self) -> Vec<[String; 7]> {
         let mut lines = vec![HEAD.map(str::to_owned)];
         let mut groups: Vec<(&str, &str)> = Vec::new();
@@ -72,7 +72,7 @@ impl Table {
     }
 }
 
-/// Three significant digits or more, without exponents.
+/// Formats a number with at least three significant digits, without an exponent.
 pub(crate) fn number(value: f64) -> String {
     match value.abs() {
         size if size >= 1000.0 => format!("{value:.0}"),

@@ -1,9 +1,8 @@
-/// The versions that this binary was built with.
+/// Lock file of this build, which contains the versions.
 const LOCK: &str = include_str!("../../../Cargo.lock");
 
-/// The version of a crate that the bench depends on, straight from the lock file.
-/// `drystone` and its variants answer with the version of `drystone-alloc`: all of the
-/// workspace has one.
+/// Returns the version of a crate that the benchmark depends on, from the lock file. For `drystone`
+/// and its variants, returns the version of `drystone-alloc`, which is that of the whole workspace.
 pub fn version_of(contender: &str) -> Option<&'static str> {
     let base = if contender.starts_with("drystone") { "drystone-alloc" } else { contender };
     packages().find(|package| package.name == base && is_dependency(package)).map(|p| p.version)
@@ -23,7 +22,8 @@ fn packages() -> impl Iterator<Item = Package> {
     })
 }
 
-/// The lock file names a dependency alone while one version exists, else with its version.
+/// Whether the benchmark depends on the package. The lock file adds the version only if there are
+/// several versions.
 fn is_dependency(package: &Package) -> bool {
     let Some(bench) = packages().find(|p| p.name == env!("CARGO_PKG_NAME")) else { return false };
     let alone = format!("\n \"{}\",", package.name);
@@ -45,7 +45,7 @@ mod tests {
         assert_eq!(version_of("drystone-lowest"), Some(env!("CARGO_PKG_VERSION")));
         assert!(version_of("clap").is_some_and(|version| version.starts_with("4.")));
         assert_eq!(version_of("no-such-crate"), None);
-        // In the lock file, but no dependency of the bench.
+        // In the lock file, but not a dependency of the benchmark.
         assert!(packages().any(|package| package.name == "syn"));
         assert_eq!(version_of("syn"), None);
     }

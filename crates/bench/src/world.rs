@@ -1,20 +1,24 @@
-//! Table `world`: what stored worlds cost, in time, on disk and in memory; and what a world of
-//! 16 km × 16 km costs the thread that shows it.
+//! Table `world`: the cost of stored worlds in time, on disk and in memory, and the cost of a world
+//! of 16 km × 16 km for the thread that shows it.
 //!
-//! Each case has one metric of its own name. `load` reads, verifies and unpacks every chunk of
-//! a generated world, in an order without rule, on one thread; `disk` is the bytes of the
-//! compacted file, chunks of larger voxels included (`value`: of the values of chunks in it,
-//! before the database rounds them up) and `memory` those of the chunks once they are read, each
-//! by the chunk; `import` reads a Minecraft region into a stored world, on all cores, and needs
-//! `DRYSTONE_DATA`.
+//! Each case has a metric with its own name:
+//! - `load` reads, verifies and decompresses every chunk of a generated world in random order, on
+//!   one thread.
+//! - `disk` is the size of the compacted file per chunk, LOD chunks included. `value` counts only
+//!   the values of chunks, before the database rounds them up.
+//! - `memory` is the size per loaded chunk.
+//! - `import` reads a Minecraft region into a stored world, on all cores. Requires `DRYSTONE_DATA`.
 //!
-//! `edit` sets one voxel at a corner where eight chunks meet, in view, and makes the frame's
-//! commands, where it was edited before; `edit-first` is the same, for fourteen rounds, of corners whose
-//! meshes nothing has touched, which are made whole. `fill` sets a ball of 4 million voxels, or takes it back, and measures the longest
-//! CPU time that the call or a frame took of whoever does it until it is shown; `fill-shown`, how
-//! long that is. `frame-p50`, `frame-p99` and `frame-max` are of one flight of 60 s over a generated
-//! world, in real time, 60 frames a second: CPU time of the thread that updates the scene and
-//! makes its commands, on a device that draws nothing.
+//! - `edit` sets one visible voxel where eight chunks meet, at positions that were edited before,
+//!   and makes the commands of the frame.
+//! - `edit-first` does so at positions whose meshes were not edited before, for fourteen rounds.
+//!   These meshes are rebuilt completely.
+//! - `fill` sets a ball of 4 million voxels, or undoes that. Measures the longest CPU time of the
+//!   call or of a frame until the ball is shown.
+//! - `fill-shown` is the time until the ball is shown.
+//! - `frame-p50`, `frame-p99` and `frame-max` are CPU times of one flight of 60 s over a generated
+//!   world, in real time at 60 frames per second. They include updating the scene and making its
+//!   commands, on a device that draws nothing.
 
 mod edit;
 mod flight;
@@ -36,7 +40,7 @@ use drystone_world::{
 use self::input::{Input, Shuffled, checksum, checksum_of};
 use crate::{Contender, Error, Figure, Options, Table, TableEntry, rounds::elapsed_ns};
 
-/// The table's place in the list of tables.
+/// Entry of the table in the list of tables.
 pub(crate) const ENTRY: TableEntry = TableEntry {
     name: "world",
     about: "stored worlds: reading, importing, bytes on disk and in memory; vast ones: edits, a flight",
@@ -77,12 +81,12 @@ fn run(options: &Options) -> Result<Table, Error> {
     Ok(table)
 }
 
-/// The one contender.
+/// Wraps the only contender.
 fn one<'a>(round: impl FnMut() -> Result<Vec<Figure>, String> + 'a) -> Vec<Contender<'a>> {
     vec![Contender::new(NAME, round)]
 }
 
-/// The region that is imported.
+/// Returns the path of the region to import, if it exists.
 fn region() -> Option<PathBuf> {
     let path = PathBuf::from(std::env::var_os("DRYSTONE_DATA")?).join("r.0.0.mca");
     path.exists().then_some(path)
@@ -92,7 +96,7 @@ fn load(input: &Input, order: &mut Shuffled) -> Result<Vec<Figure>, String> {
     let world = input.open()?;
     let places = order.next();
     let read = |at| world.chunk(at).map_err(|error| error.to_string());
-    // Pages are read from the disk once, and every voxel is compared.
+    // First pass: reads the pages from the disk, and compares every voxel.
     let mut checksum = 0_u64;
     for &at in places {
         checksum = checksum.wrapping_add(checksum_of(at, &read(at)?));

@@ -1,4 +1,4 @@
-//! Arenas: objects that are made one after the other and go all at once.
+//! Arenas: objects that are allocated one after another and freed all at once.
 
 use std::{alloc::Layout, hint::black_box, time::Instant};
 
@@ -7,7 +7,7 @@ use drystone_alloc::memory::{Linear, Region};
 
 use crate::{Contender, Error, Figure, Options, Table};
 
-/// A list in an arena, the way trees and lists of a parser lie there.
+/// A list in an arena, similar to the trees and lists of a parser.
 #[derive(Clone, Copy)]
 struct Node<'a> {
     before: Option<&'a Self>,
@@ -17,17 +17,17 @@ struct Node<'a> {
 
 const _: () = assert!(size_of::<Node<'_>>() == 24);
 
-/// The cases: objects before each reset, and how often that is done in a round. The last
-/// one takes memory that was never touched, and so measures page faults more than anything.
+/// Cases: name, objects before each reset, and resets per round. The last case uses memory that was
+/// never touched, so it mainly measures page faults.
 const CASES: [(&str, usize, usize); 3] =
     [("bump-100", 100, 20_000), ("bump-10000", 10_000, 200), ("bump-2m", 2_000_000, 1)];
-/// Fills and resets in a quick run are fewer by this.
+/// Factor by which a quick run has fewer fills and resets.
 const QUICK: usize = 20;
 
-/// Memory that is handed out from one end, and taken back all at once.
+/// Memory that is allocated from one end, and freed all at once.
 trait Arena {
     const NAME: &'static str;
-    /// An arena for so many nodes, whose memory was never touched.
+    /// Creates an arena for `count` nodes, whose memory was never touched.
     fn new(count: usize) -> Option<Self>
     where
         Self: Sized;
@@ -94,8 +94,8 @@ pub(super) fn run(table: &mut Table, options: &Options) -> Result<(), Error> {
     Ok(())
 }
 
-/// Every round has an arena of its own. Where it is filled more than once, it is first
-/// filled without being measured.
+/// Measures one round with a new arena. If the arena is filled more than once, the first fill is
+/// not measured.
 fn contender<A: Arena>(count: usize, repeats: usize) -> Contender<'static> {
     Contender::new(A::NAME, move || {
         give_memory_back();
@@ -115,22 +115,22 @@ fn contender<A: Arena>(count: usize, repeats: usize) -> Contender<'static> {
     })
 }
 
-/// Has the C library give back what it keeps of freed memory. Else one contender's arena is
-/// cold, and the next one's lies in memory that another had touched before.
+/// Makes the C library return freed memory to the system. Otherwise one contender's arena would be
+/// cold, and the next one would reuse memory that another contender has touched.
 #[cfg(target_env = "gnu")]
 fn give_memory_back() {
-    // SAFETY: it is the C library's function of this name and type.
+    // SAFETY: this is the declaration of the C library's function.
     unsafe extern "C" {
         fn malloc_trim(keep_bytes: usize) -> std::ffi::c_int;
     }
-    // SAFETY: it only takes what is free, and may be called at any time.
+    // SAFETY: it only affects free memory, and may be called at any time.
     unsafe { malloc_trim(0) };
 }
 
 #[cfg(not(target_env = "gnu"))]
 fn give_memory_back() {}
 
-/// A list of `count` nodes; the last one, or `None` if the arena is full.
+/// Builds a list of `count` nodes. Returns the last one, or `None` if the arena is full.
 #[inline(never)]
 fn fill<A: Arena>(arena: &A, count: usize) -> Option<&Node<'_>> {
     let mut last = None;
@@ -153,7 +153,7 @@ fn check(last: Option<&Node<'_>>, count: usize) -> Result<(), String> {
     Ok(())
 }
 
-/// The same list, each node in a block of its own.
+/// Builds the same list with each node in its own heap block.
 struct Link {
     before: Option<BoxIn<Self, System>>,
     number: u64,

@@ -1,8 +1,8 @@
-//! The parse as whole processes, each with another global allocator.
+//! The parse in whole processes, each with another global allocator.
 //!
-//! `time` is that of building and freeing the tree once, measured inside the process; the
-//! median of many, so that starting the process does not count. `memory` is the most that
-//! was resident: the program, the document's text, its tree, and what the allocator adds.
+//! `time` is the time to build and free the tree once. It is measured inside the process as the
+//! median of many parses, so that starting the process does not count. `memory` is the peak of
+//! resident memory: the program, the text, the tree and the allocator's metadata.
 
 use std::{
     path::{Path, PathBuf},
@@ -14,7 +14,7 @@ use crate::{Contender, Error, Figure, Options, Table};
 
 const CASE: &str = "global";
 const FILE: &str = "mime-types.xml";
-/// Parses of one process.
+/// Parses per process.
 const PARSES: usize = 15;
 const QUICK_PARSES: usize = 3;
 
@@ -46,7 +46,7 @@ pub(super) fn run(table: &mut Table, options: &Options) -> Result<(), Error> {
         contender: contender.to_owned(),
         message,
     };
-    // The other cases have figures all the same.
+    // The other cases are measured without it.
     if let Err(why) = build() {
         eprintln!("skipped: {CASE}: {why}");
         return Ok(());
@@ -61,7 +61,7 @@ pub(super) fn run(table: &mut Table, options: &Options) -> Result<(), Error> {
     table.run_case(CASE, options, contenders)
 }
 
-/// One process, from its start to its end.
+/// Runs one process and returns its figures.
 fn round(program: &Path, file: &Path, parses: usize) -> Result<Vec<Figure>, String> {
     let output = Command::new(program).arg(file).arg(parses.to_string()).output();
     let output = output.map_err(|error| format!("{}: {error}", program.display()))?;
@@ -77,20 +77,20 @@ fn round(program: &Path, file: &Path, parses: usize) -> Result<Vec<Figure>, Stri
         Figure::new("time", "us/parse", ns / 1000.0),
         Figure::new("object", "ns/object", ns / objects),
     ];
-    // Where the system does not tell it, there is no such figure.
+    // Some systems do not report the peak; then the figure is left out.
     figures.extend(number("peak_bytes").map(|bytes| Figure::new("memory", "bytes", bytes)));
     Ok(figures)
 }
 
-/// The binary of a contender, which lies beside this one.
+/// Returns the path of a contender's binary, next to this one.
 fn program(contender: &str) -> Result<PathBuf, String> {
     let here = std::env::current_exe().map_err(|error| error.to_string())?;
     let name = format!("global-{contender}{}", std::env::consts::EXE_SUFFIX);
     Ok(here.with_file_name(name))
 }
 
-/// Builds the contenders' binaries where they are missing or older than this one. Cargo does
-/// not when it is only asked to run this one.
+/// Builds the contenders' binaries if they are missing or older than this one. `cargo run` builds
+/// only this one.
 fn build() -> Result<(), String> {
     let changed = |path: &Path| path.metadata().and_then(|data| data.modified()).ok();
     let here = std::env::current_exe().map_err(|error| error.to_string())?;

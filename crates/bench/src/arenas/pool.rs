@@ -1,4 +1,4 @@
-//! Pools: objects of one size that come and go in any order.
+//! Pools: objects of one size that are inserted and removed in any order.
 
 use std::alloc::Layout;
 use std::collections::VecDeque;
@@ -12,25 +12,25 @@ use slotmap::{DefaultKey, SlotMap};
 
 use crate::{Contender, Error, Figure, Options, Random, Table};
 
-/// Objects alive at any time: 6.4 MB, more than the second cache holds.
+/// Number of live objects: 6.4 MB, more than the L2 cache.
 const LIVE: usize = 100_000;
 const QUICK_LIVE: usize = 2_000;
-/// Objects removed, and then inserted, at a time.
+/// Number of objects in a burst: all are removed, then as many inserted.
 const BURST: usize = 256;
-/// How often every object is replaced in a round, after once that is not timed: until then
-/// it matters more where the memory comes from than what the pool does with it.
+/// How often every object is replaced in a measured round. The first pass is not measured, because
+/// it depends on the source of the memory more than on the pool.
 const PASSES: usize = 16;
 
-/// An object of a cache line.
+/// An object the size of a cache line.
 #[derive(Clone, Copy)]
 struct Object([u64; 8]);
 
 const _: () = assert!(size_of::<Object>() == 64);
 
-/// Where objects lie; a key stands for one of them.
+/// A store of objects, which are identified by keys.
 trait Objects<K> {
     fn insert(&mut self, object: Object) -> Option<K>;
-    /// Removes an object that is there and returns its first word.
+    /// Removes a live object and returns its first word.
     fn remove(&mut self, key: K) -> u64;
 }
 
@@ -45,7 +45,7 @@ impl<'p> Objects<PoolBox<'p, Object>> for &'p Pool<'_, Object> {
     }
 }
 
-/// In boxes of an allocator's memory.
+/// Stores objects in boxes of an allocator.
 struct Boxes<A>(A);
 
 impl<A: Allocator + Copy> Objects<BoxIn<Object, A>> for Boxes<A> {
@@ -59,7 +59,7 @@ impl<A: Allocator + Copy> Objects<BoxIn<Object, A>> for Boxes<A> {
     }
 }
 
-/// In boxes of the program's allocator.
+/// Stores objects in boxes of the program's allocator.
 struct StdBoxes;
 
 impl Objects<Box<Object>> for StdBoxes {
@@ -120,7 +120,7 @@ pub(super) fn run(table: &mut Table, options: &Options) -> Result<(), Error> {
     table.run_case("pool", options, contenders)
 }
 
-/// Fills up, forgets in which order, and then replaces the oldest objects in bursts.
+/// Fills the store, shuffles the order, and then replaces the oldest objects in bursts.
 fn round<K>(mut objects: impl Objects<K>, order: &[usize]) -> Result<Vec<Figure>, String> {
     let object = |number: usize| Object([number as u64; 8]);
     let full = || "an object did not fit in".to_owned();

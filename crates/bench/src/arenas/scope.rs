@@ -1,4 +1,4 @@
-//! Scopes within scopes, each with a few objects that go when it ends.
+//! Nested scopes with a few objects each, which are dropped at the end of their scope.
 
 use std::{array, cell::Cell, hint::black_box, time::Instant};
 
@@ -8,21 +8,21 @@ use drystone_alloc::memory::{Region, Scope, ScopeStack};
 
 use crate::{Contender, Error, Figure, Options, Table};
 
-/// Objects of each scope.
+/// Objects per scope.
 const OBJECTS: usize = 8;
-/// Scopes within scopes.
+/// Depth of nested scopes.
 const DEPTH: usize = 8;
-/// How often all of them are opened and closed in a round.
+/// How often all scopes are opened and closed in a round.
 const REPEATS: usize = 20_000;
 const QUICK_REPEATS: usize = 500;
-/// More than all objects take, with what belongs to each.
+/// Memory that is sufficient for all objects and their metadata.
 const MEMORY_BYTES: usize = 1 << 14;
 
-/// How many objects of each number have gone. One count for all would have every object wait
-/// for the last one's.
+/// Number of dropped objects, by their number in the scope. A single counter would make each object
+/// wait for the previous one.
 type Counts = [Cell<u64>; OBJECTS];
 
-/// What is put into scopes.
+/// An object in a scope.
 trait Object<'c> {
     fn new(counts: &'c Counts, number: usize) -> Self;
     /// Called at the end of the scope.
@@ -53,7 +53,7 @@ impl Drop for Counted<'_> {
     }
 }
 
-/// The same without one.
+/// A value without a destructor, for comparison with [`Counted`].
 struct Plain {
     number: u64,
     _square: u64,
@@ -104,7 +104,7 @@ fn run_case<'c, T: Object<'c>>(
     table.run_case(case, options, contenders)
 }
 
-/// Time for an object to come and go.
+/// Measures the time per object.
 fn time(
     repeats: usize,
     counts: &Counts,
@@ -124,13 +124,13 @@ fn time(
     }
 }
 
-/// What the others do when there is no room.
+/// Panics when memory runs out, as the other contenders do.
 #[inline]
 fn or_panic<T>(result: Result<T, drystone_alloc::Error>) -> T {
     result.unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// Puts objects into the scope, opens the next one, and comes back.
+/// Puts objects into the scope, opens the next scope, and returns after its end.
 #[inline(never)]
 fn in_drystone<'c: 'p, 'p, T: Object<'c> + 'p>(
     scope: &mut Scope<'_, 'p>,

@@ -1,9 +1,8 @@
-//! What a script does to memory: many small blocks of a few sizes, some of which grow and
-//! shrink.
+//! Memory use of a script: many small blocks of a few sizes, some of which grow and shrink.
 //!
-//! A small Lua program is run once, with a hook that writes down every step; each contender
-//! then does the same steps. What a block begins with is written and looked at as any program
-//! would; a first run, which is not measured, compares the content of all blocks.
+//! A small Lua program runs once with a hook that records every step. Each contender then repeats
+//! these steps. The first bytes of a block are written and read, as in any program. A first run,
+//! which is not measured, compares the content of all blocks.
 
 mod lua;
 mod trace;
@@ -17,7 +16,7 @@ use crate::{Contender, Error, Figure, Options, Table};
 use trace::Trace;
 
 const CASE: &str = "small-script";
-/// Turns of the program's loop: some hundred thousand steps of its memory.
+/// Turns of the program's loop: several hundred thousand steps.
 const TURNS: usize = 1500;
 const QUICK_TURNS: usize = 50;
 

@@ -1,15 +1,14 @@
-//! Small objects: a document parsed into a tree, random lifetimes, and what it costs in
-//! memory. Each allocator is used as it is, by one thread, without a collection around it.
+//! Small objects: a document parsed into a tree, random lifetimes, and the memory overhead. One
+//! thread uses each allocator directly, without a collection.
 //!
-//! The document is cut into tokens beforehand, the same for all. What is timed is building
-//! the tree: an allocation for each node, attribute and string, and the copy of every
-//! string; and then freeing it, what is in an element before the element. `drystone` has
-//! the classes and numbers of slots that a recorder proposes for the document, as is the
-//! idea of such an allocator; `drystone-default` those that it has by itself.
+//! The document is split into tokens beforehand. The measured work is building the tree, with an
+//! allocation for each node, attribute and string and a copy of every string, and then freeing it.
+//! Objects inside an element are freed before it. `drystone` uses the classes and slot counts that
+//! a recorder proposes for the document. `drystone-default` uses its default classes.
 //!
 //! `drystone`, `talc`, `rlsf` and `dlmalloc` serve one thread and use no atomic operation here.
-//! `malloc`, `mimalloc` and `snmalloc-rs` serve every thread of a program, and pay for it. The case
-//! `global` compares all of them as global allocators of whole programs.
+//! `malloc`, `mimalloc` and `snmalloc-rs` serve every thread of a program, which has a cost. The
+//! case `global` compares all of them as global allocators of whole programs.
 
 mod cases;
 mod churn;

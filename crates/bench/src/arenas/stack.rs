@@ -1,4 +1,4 @@
-//! Stacks: blocks of many sizes, of which the last is freed first.
+//! Stacks: blocks of many sizes, freed in the reverse order of allocation.
 
 use std::{
     alloc::{GlobalAlloc, Layout, System},
@@ -13,17 +13,17 @@ use crate::{Contender, Error, Figure, Options, Random, Table};
 
 /// Blocks that are pushed before they are popped.
 const BLOCKS: usize = 16;
-/// Their sizes in bytes.
+/// Range of the block sizes, in bytes.
 const SIZES: std::ops::RangeInclusive<usize> = 8..=256;
-/// Different lots of blocks.
+/// Number of different sets of blocks.
 const LOTS: usize = 64;
-/// How often each of them is pushed and popped in a round.
+/// How often each set is pushed and popped in a round.
 const REPEATS: usize = 2_000;
 const QUICK_REPEATS: usize = 50;
-/// More than any lot takes, with what belongs to each block.
+/// Memory that is sufficient for any set and its metadata.
 const MEMORY_BYTES: usize = 1 << 14;
 
-/// Blocks in memory; the last one pushed is popped first.
+/// A stack of memory blocks.
 trait Blocks {
     const NAME: &'static str;
     fn new() -> Option<Self>
@@ -31,8 +31,7 @@ trait Blocks {
         Self: Sized;
     fn push(&self, layout: Layout) -> Option<NonNull<u8>>;
     /// # Safety
-    /// - The block is the last one pushed that is still there, of this layout, and not used
-    ///   any more.
+    /// - The block is the last one on the stack, with this layout, and not used after this.
     unsafe fn pop(&self, block: NonNull<u8>, layout: Layout) -> bool;
 }
 
@@ -47,7 +46,7 @@ impl Blocks for Stack<'static> {
     }
     #[inline]
     unsafe fn pop(&self, block: NonNull<u8>, _: Layout) -> bool {
-        // SAFETY: as the caller says.
+        // SAFETY: the caller guarantees it.
         unsafe { self.free(block) }.is_ok()
     }
 }
@@ -63,7 +62,7 @@ impl Blocks for Bump {
     }
     #[inline]
     unsafe fn pop(&self, block: NonNull<u8>, layout: Layout) -> bool {
-        // SAFETY: as the caller says.
+        // SAFETY: the caller guarantees it.
         unsafe { self.deallocate(block, layout) }
         true
     }
@@ -79,12 +78,12 @@ impl Blocks for Malloc {
     }
     #[inline]
     fn push(&self, layout: Layout) -> Option<NonNull<u8>> {
-        // SAFETY: the layout has bytes.
+        // SAFETY: the layout is not empty.
         NonNull::new(unsafe { System.alloc(layout) })
     }
     #[inline]
     unsafe fn pop(&self, block: NonNull<u8>, layout: Layout) -> bool {
-        // SAFETY: as the caller says.
+        // SAFETY: the caller guarantees it.
         unsafe { System.dealloc(block.as_ptr(), layout) }
         true
     }
@@ -101,7 +100,7 @@ pub(super) fn run(table: &mut Table, options: &Options) -> Result<(), Error> {
 
 type Lot = [Layout; BLOCKS];
 
-/// The same lots of sizes for all.
+/// Creates the sets of sizes, which are the same for all contenders.
 fn lots() -> Vec<Lot> {
     let mut random = Random::new(11);
     let mut layout = |_| {
@@ -111,7 +110,7 @@ fn lots() -> Vec<Lot> {
     (0..LOTS).map(|_| std::array::from_fn(&mut layout)).collect()
 }
 
-/// Time for a block to come and go.
+/// Measures the time per block.
 fn contender<B: Blocks>(options: &Options) -> Contender<'static> {
     let (lots, repeats) = (lots(), options.size(REPEATS, QUICK_REPEATS));
     Contender::new(B::NAME, move || {
@@ -132,7 +131,7 @@ fn contender<B: Blocks>(options: &Options) -> Contender<'static> {
     })
 }
 
-/// Writes a number to every block, and finds it there when the block is popped.
+/// Writes a number to every block, and checks it when the block is popped.
 #[inline(never)]
 fn push_and_pop<B: Blocks>(blocks: &B, lot: &Lot) -> bool {
     let mut pushed = [NonNull::dangling(); BLOCKS];
@@ -144,7 +143,7 @@ fn push_and_pop<B: Blocks>(blocks: &B, lot: &Lot) -> bool {
     }
     let mut wrong_bits = 0;
     for (number, (&layout, &block)) in lot.iter().zip(&pushed).enumerate().rev() {
-        // SAFETY: it was written to, and is the last of those that are there.
+        // SAFETY: the block was written, and is the last one on the stack.
         unsafe {
             wrong_bits |= block.cast::<u64>().read() ^ number as u64;
             if !blocks.pop(block, layout) {

@@ -1,10 +1,10 @@
-//! Table `bucket-size`: a scene that changes, in buckets of one size that are ever larger,
-//! in buckets of several sizes, and in ranges.
+//! Table `bucket-size`: a changing scene in buckets of one size, in buckets of several sizes, and
+//! in ranges. The buckets of one size are larger from case to case.
 //!
-//! The article calls K the vertices of a bucket. The column of its table that says how much
-//! of a bucket stays empty is K less some 2,200, which is how many *quads* a whole chunk of
-//! 16³ has. Here K is what that column takes it for: quads that a chunk's bucket has room
-//! for, all six facings together. A mesh that is larger is split.
+//! The article calls the vertices of a bucket K. In its table, the empty share of a bucket is K
+//! less about 2,200, which is the number of *quads* of a whole chunk of 16³. Here K has that
+//! meaning: the capacity of a chunk's bucket in quads, for all six face directions. A larger mesh
+//! is split.
 
 mod reserve;
 
@@ -21,11 +21,12 @@ use super::{
 };
 use crate::{Contender, Error, Figure, Options, Table};
 
-/// Cases: name, voxels a side of a chunk, chunks a side, and the K of its buckets.
+/// Cases: name, voxels per side of a chunk, chunks per side, and K.
 const CASES: [(&str, u32, u32, &[u32]); 2] =
     [("16x5", 16, 5, &[2_400, 3_600, 4_800, 9_600]), ("4x5", 4, 5, &[150, 10_000])];
 
-/// Buckets beyond one a chunk: for meshes that are split, and for places that wait.
+/// Spare buckets in addition to one per chunk: for split meshes, and for buckets that wait for
+/// frames in flight.
 const SPARE_BUCKETS: u32 = 256;
 
 pub(super) fn run(options: &Options) -> Result<Table, Error> {
@@ -78,12 +79,12 @@ fn run_case(
     table.run_case(case, options, contenders.collect())
 }
 
-/// What is reserved and in no mesh. `waste`: of the scene as it is at first, in the least
-/// buffer that it fits into. While it changes, in a pool that grows as it must:
-/// `waste-changing`, what places have beyond their meshes; `gaps`, what is free in small
-/// pieces, or in buckets; `waiting` for frames in flight; `spare`, free in large pieces.
-/// `least-changing`: of the least buffer in which all changes find room, each new mesh being
-/// placed before the old one is given up.
+/// Shares of the reserved memory that are not in a mesh. `waste` is for the initial scene in the
+/// smallest buffer that it fits into. These are for a growing pool while the scene changes:
+/// `waste-changing` is unused in allocations, `gaps` is free in small ranges or in buckets,
+/// `waiting` is reserved for frames in flight, and `spare` is free in large ranges.
+/// `least-changing` is for the smallest buffer in which all changes fit. Each new mesh is allocated
+/// before the old one is freed.
 fn wastes(replay: &Replay, placement: &Placement) -> Result<[Figure; 6], String> {
     let percent = |metric, part: f64| Figure::new(metric, "percent", part * 100.0);
     let shares = replay.shares(placement)?;
@@ -97,7 +98,7 @@ fn wastes(replay: &Replay, placement: &Placement) -> Result<[Figure; 6], String>
     ])
 }
 
-/// The placements of a case, by the names of those who use them.
+/// Slot policies of a case, with their names.
 fn placements(scene: &RandomScene, buckets: &[u32]) -> Vec<(String, Placement)> {
     let sizes = scene.quads.iter().map(|chunk| (chunk.mesh.len() as u32, 1));
     let classes =

@@ -1,4 +1,4 @@
-//! A renderer with a world of which many chunks change before every frame.
+//! A renderer with a world in which many chunks change before every frame.
 
 use std::time::Instant;
 
@@ -13,15 +13,15 @@ use super::{
 };
 use crate::{Figure, rounds::elapsed_ns};
 
-/// Chunks that change before every frame, or all where there are fewer.
+/// Number of chunks that change before every frame, or all if there are fewer.
 const CHANGED_CHUNKS: u32 = 50;
 
-/// Frames of a round: enough that each has its share of the changes.
+/// Frames per round: enough to include changes of all kinds.
 const ROUND_FRAMES: u32 = 3;
-/// A round of a large scene ends sooner.
+/// Time limit of a round of a large scene.
 const ROUND_SECONDS: f64 = 0.5;
 
-/// One contender with its world, which changes as those of all others do.
+/// A contender with its world. All contenders' worlds change in the same way.
 pub(super) struct Changing {
     pub(super) kind: Kind,
     pub(super) scene: Scene,
@@ -40,7 +40,7 @@ impl Changing {
         Self::with_renderer(kind, kind.open(room)?, scene, changes)
     }
 
-    /// With a renderer that is as good as one of this kind.
+    /// Creates it with a new renderer of this kind.
     pub(super) fn with_renderer(
         kind: Kind,
         renderer: Box<dyn Renderer>,
@@ -51,8 +51,7 @@ impl Changing {
         Ok(Self { kind, scene, changes, mesh_ns: 0.0 })
     }
 
-    /// Fills the next chunks anew, and then meshes them on all cores: only that is timed, upload
-    /// included.
+    /// Fills the next chunks, and then meshes them on all cores. Only meshing and upload are timed.
     pub(super) fn change(&mut self) -> Result<(), String> {
         let changed = self.changes.next_frame();
         let positions: Vec<ChunkPos> = changed.iter().map(|(position, _)| *position).collect();
@@ -80,23 +79,23 @@ impl Changing {
     }
 }
 
-/// Which chunks change when, and to what: the same for all.
+/// Schedule of the changes, which is the same for all contenders.
 pub(super) trait Changes {
-    /// How many chunks change before a frame.
+    /// Number of chunks that change before a frame.
     fn a_frame(&self) -> u32;
 
-    /// The chunks that change before the next frame.
+    /// Returns the chunks that change before the next frame, with their content.
     fn next_frame(&mut self) -> Vec<(ChunkPos, Chunk)>;
 }
 
 /// Fifty chunks at a time, each filled at random.
 #[derive(Clone)]
 pub(super) struct RandomChanges {
-    /// Voxels a side of a chunk.
+    /// Voxels per side of a chunk.
     side: u32,
     /// Chunks along each axis.
     chunks: [u32; 3],
-    /// Chunks changed so far.
+    /// Number of chunks changed so far.
     count: u32,
 }
 
@@ -121,8 +120,8 @@ impl Changes for RandomChanges {
     }
 }
 
-/// The chunk that changes as the `number`th: a step that is prime to every count of
-/// chunks here spreads them over the scene.
+/// Returns the position of change number `number`. The step is coprime to all numbers of chunks
+/// here, so it spreads the changes over the scene.
 fn position(chunks: [u32; 3], number: u32) -> ChunkPos {
     const STEP: u64 = 100_003;
     let [nx, ny, nz] = chunks.map(u64::from);

@@ -1,4 +1,4 @@
-//! Those that draw: a renderer on a backend each, by the names that the tables use.
+//! Contenders that draw: a renderer on a backend, with their names in the tables.
 
 use drystone_mesh::{Cube, Quad};
 use drystone_render::{
@@ -8,27 +8,27 @@ use drystone_render::{
 
 use super::SIZE;
 
-/// One that draws.
+/// A renderer on a backend.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// Our pool on wgpu.
+    /// drystone's pool on wgpu.
     PoolWgpu,
-    /// Buffers for each mesh and a call a facing, on wgpu.
+    /// Naive: buffers for each mesh and a call per face direction, on wgpu.
     NaiveWgpu,
-    /// Our pool on OpenGL, written in place.
+    /// drystone's pool on OpenGL, written directly.
     PoolGl,
-    /// The article's naive program: a vertex array, three buffers and a call a mesh.
+    /// The article's naive program: a vertex array, three buffers and a call per mesh.
     NaiveGl,
-    /// Our pool with the article's vertices.
+    /// drystone's pool with the article's vertices.
     PoolGlFat,
-    /// Cube by cube, on wgpu.
+    /// One cube per voxel, on wgpu.
     InstancedWgpu,
-    /// Cube by cube, on OpenGL.
+    /// One cube per voxel, on OpenGL.
     InstancedGl,
 }
 
 impl Kind {
-    /// All that draw meshes; the first is what the others are compared with.
+    /// All kinds that draw meshes. The others are compared with the first.
     pub(super) const ALL: [Self; 5] =
         [Self::PoolWgpu, Self::NaiveWgpu, Self::PoolGl, Self::NaiveGl, Self::PoolGlFat];
 
@@ -44,7 +44,7 @@ impl Kind {
         }
     }
 
-    /// Bytes of GPU memory that a quad takes, where a renderer counts those of a [`Quad`].
+    /// GPU memory per quad in bytes, if the renderer counts a [`Quad`] differently.
     pub(super) const fn quad_bytes(self) -> u64 {
         match self {
             Self::PoolWgpu | Self::NaiveWgpu | Self::PoolGl => size_of::<Quad>() as u64,
@@ -54,11 +54,11 @@ impl Kind {
         }
     }
 
-    /// A renderer of this kind, with room for a scene.
+    /// Opens a renderer of this kind, with capacity for a scene.
     ///
     /// # Errors
-    /// What its device says: `NoAdapter` where the machine has none, `TooLarge` where the
-    /// scene is.
+    /// The error of its device: `NoAdapter` if the machine has none, `TooLarge` if the scene does
+    /// not fit.
     pub(super) fn open(self, room: Capacity) -> Result<Box<dyn Renderer>, RenderError> {
         let [width, height] = SIZE;
         let gl = GlConfig::default();
@@ -74,7 +74,7 @@ impl Kind {
     }
 }
 
-/// What a scene needs.
+/// Capacity that a scene needs.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Capacity {
     pub(super) quads: u64,
@@ -94,11 +94,10 @@ fn instanced<D: Device + 'static>(device: D) -> Result<Box<dyn Renderer>, Render
     Ok(Box::new(InstancedRenderer::new(device, SlotPolicy::Lowest)?))
 }
 
-/// What was opened. Where the machine has no adapter for it or the scene is too large, that
-/// is said and it takes no part.
+/// Returns the renderer. Without an adapter, or if the scene is too large, prints the reason and
+/// returns `None`.
 ///
-/// # Errors
-/// Any other.
+/// Any other error.
 pub(super) fn if_possible<T>(
     case: &str,
     contender: &str,
@@ -114,12 +113,12 @@ pub(super) fn if_possible<T>(
     }
 }
 
-/// Pixels that may differ between the contenders' pictures: faces of different meshes that
-/// meet at one depth are decided by drawing order.
+/// Largest number of pixels that may differ between the contenders' pictures. Faces of different
+/// meshes with equal depth depend on the drawing order.
 const DIFFERENT_PIXELS: u32 = SIZE[0] * SIZE[1] / 10_000;
 
-/// Whether all renderers draw the same picture, and not an empty one; if not, which does
-/// not.
+/// Checks that all renderers draw the same picture, and that it is not empty. The error names the
+/// renderer that differs.
 pub(super) fn compare<'a>(
     renderers: impl Iterator<Item = (Kind, &'a mut dyn Renderer)>,
     view: &View,
@@ -141,7 +140,7 @@ pub(super) fn compare<'a>(
     Ok(())
 }
 
-/// Whether a picture is the first one, but for pixels that the drawing order decides.
+/// Compares a picture with the first one, except for pixels that depend on the drawing order.
 pub(super) fn same_picture(first: &Image, picture: &Image) -> Result<(), String> {
     let difference = picture.difference(first, 2).ok_or("the pictures' sizes differ")?;
     if difference.pixels > DIFFERENT_PIXELS {

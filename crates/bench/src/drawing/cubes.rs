@@ -1,5 +1,5 @@
-//! Table `cubes`: a scene of which 100,000 voxels change before every frame, drawn cube by
-//! cube and as meshes; and what a change costs the renderer.
+//! Table `cubes`: a scene in which 100,000 voxels change before every frame, drawn as cubes and as
+//! meshes, and the cost of a change for the renderer.
 
 mod changes;
 mod cube_world;
@@ -25,13 +25,13 @@ use super::{
 use crate::{Contender, Error, Figure, Options, Table, rounds::elapsed_ns};
 use std::time::Instant;
 
-/// Voxels that change before each frame.
+/// Number of voxels that change before each frame.
 const CHANGES: usize = 100_000;
-/// Cases: name, voxels a side of a chunk, chunks a side.
+/// Cases: name, voxels per side of a chunk, chunks per side.
 const CASES: [(&str, u32, u32); 2] = [("32x3", 32, 3), ("32x5", 32, 5)];
-/// Those that draw; the first is what the others' pictures are compared with.
+/// Contenders. The others' pictures are compared with that of the first.
 const KINDS: [Kind; 4] = [Kind::PoolWgpu, Kind::InstancedWgpu, Kind::PoolGl, Kind::InstancedGl];
-/// Frames of a round.
+/// Frames per round.
 const ROUND_FRAMES: u32 = 2;
 
 pub(super) fn run(options: &Options) -> Result<Table, Error> {
@@ -67,7 +67,7 @@ fn run_case(
     }
     let adapters: Vec<String> = all.iter_mut().map(|it| it.world.renderer().backend()).collect();
     table.machine.gpu = adapters.join("; ");
-    // Each has changed before it is compared.
+    // All contenders have changed before they are compared.
     for one in &mut all {
         one.change().map_err(|message| failed(case, one.kind.name(), message))?;
     }
@@ -81,7 +81,7 @@ fn run_case(
 
 /// A world with a renderer that follows its changes.
 trait Followed {
-    /// Shows these changes.
+    /// Applies the changes to the renderer.
     fn follow(&mut self, changes: &[Change]) -> Result<(), RenderError>;
 
     fn renderer(&mut self) -> &mut dyn Renderer;
@@ -108,7 +108,7 @@ fn cubes<D: Device + 'static>(
     Ok(Box::new(CubeWorld::new(renderer, scene)?))
 }
 
-/// One contender.
+/// A contender with its world.
 struct Drawn {
     kind: Kind,
     world: Box<dyn Followed>,
@@ -117,7 +117,7 @@ struct Drawn {
 }
 
 impl Drawn {
-    /// Changes the world; nanoseconds that the renderer took to follow.
+    /// Changes the world. Returns the time in nanoseconds that the renderer needed to follow.
     fn change(&mut self) -> Result<f64, String> {
         self.plan.clear();
         self.plan.extend(self.changes.by_ref().take(CHANGES));
@@ -133,7 +133,7 @@ impl Drawn {
             change_ns += self.change()?;
             times.draw(self.world.renderer(), view)?;
         }
-        // The whole frame: what changed is part of it.
+        // Figures of the whole frame, including the changes.
         times.draw_ns += change_ns;
         let mut figures = times.times();
         let per_frame_us = change_ns / f64::from(ROUND_FRAMES) / 1e3;

@@ -1,8 +1,7 @@
-//! Table `culling`: a landscape of which much is hidden, drawn by a pool whose CPU leaves
-//! out what looks away or is out of view, and by one whose GPU also leaves out what is
-//! hidden.
+//! Table `culling`: a landscape with much hidden geometry. One pool culls back faces and chunks
+//! outside the view on the CPU. The other one also culls occluded meshes on the GPU.
 //!
-//! The eye moves before every frame: nothing can be kept of the last.
+//! The camera moves before every frame, so that no result of the last frame can be reused.
 
 use std::{cell::RefCell, f64::consts::TAU};
 
@@ -18,33 +17,33 @@ use super::{
 };
 use crate::{Contender, Error, Figure, Options, Table};
 
-/// Chunks of 32³ across, up and along, in a full and in a quick run.
+/// Chunks of 32³ along each axis, in a full and in a quick run.
 const CHUNKS: [u32; 3] = [24, 4, 24];
 const QUICK_CHUNKS: [u32; 3] = [6, 4, 6];
 
-/// A round ends after this much time or so many frames.
+/// Limits of a round: time and number of frames.
 const ROUND_SECONDS: f64 = 0.5;
 const ROUND_FRAMES: u32 = 16;
 
-/// How far an eye that stands moves from frame to frame: nothing that shows.
+/// Movement per frame of the standing camera, in voxels: too small to be visible.
 const TREMBLE_VOXELS: f64 = 1e-3;
-/// How far one that flies does.
+/// Movement per frame of the flying camera.
 const FLIGHT_VOXELS: f64 = 1.0;
-/// From the ground to the eye.
+/// Height of the camera above the ground.
 const EYE_VOXELS: f64 = 3.0;
 
-/// Pixels that may differ between the pictures: where faces of different meshes meet at
-/// one depth, the first that is drawn shows.
+/// Largest number of pixels that may differ between the pictures. If faces of different meshes have
+/// the same depth, the one drawn first is visible.
 const DIFFERENT_PIXELS: u32 = SIZE[0] * SIZE[1] / 10_000;
 
-/// Where the eye is.
+/// Position of the camera.
 #[derive(Clone, Copy)]
 enum Eye {
-    /// High over one corner: all is in view, and caves are hidden.
+    /// High above one corner: everything is in view, and caves are hidden.
     Above,
-    /// In the middle, standing: hills hide what is behind them.
+    /// Standing in the middle: hills hide the land behind them.
     Ground,
-    /// On a circle round the middle, low over the ground.
+    /// Flying in a circle around the middle, low above the ground.
     Flight,
 }
 
@@ -97,7 +96,7 @@ struct Landscape {
     world: World,
     quads: Vec<ChunkQuads>,
     default_view: DefaultView,
-    /// Its lowest and highest corner.
+    /// Lowest and highest corner of the world.
     corners: (DVec3, DVec3),
 }
 
@@ -113,7 +112,7 @@ impl Landscape {
         Ok(Self { world, quads, default_view, corners })
     }
 
-    /// What is seen before frame number `frame`.
+    /// Returns the view of frame number `frame`.
     fn view(&self, eye: Eye, frame: u32) -> View {
         let (default_view, (min, max)) = (self.default_view, self.corners);
         let middle = (min + max) / 2.0;
@@ -133,7 +132,7 @@ impl Landscape {
         View { atmosphere: default_view.atmosphere, ..View::new(camera) }
     }
 
-    /// An eye that stands there and looks straight ahead.
+    /// Creates a camera at a position that looks straight ahead.
     fn on_ground(&self, place: DVec3, forward: DVec3) -> Camera {
         let [x, z] = [place.x, place.z].map(|c| c.floor() as i32);
         let (min, max) = self.corners;
@@ -145,13 +144,14 @@ impl Landscape {
     }
 }
 
-/// Whether all draw the same pictures, and not empty ones; if not, which does not.
+/// Checks that all contenders draw the same pictures, and that they are not empty. The error names
+/// the contender that differs.
 fn compare(
     drawn: &mut [Drawn],
     landscape: &Landscape,
     eye: Eye,
 ) -> Result<(), (&'static str, String)> {
-    /// Frames apart: what was seen in one tells little of the next.
+    /// The frames are far apart, so that the last one helps little with the next.
     const STEP: u32 = 97;
     for frame in 0..4 {
         let view = landscape.view(eye, frame * STEP);
@@ -175,11 +175,11 @@ fn compare(
     Ok(())
 }
 
-/// One contender with its scene.
+/// A contender with its scene.
 struct Drawn {
     name: &'static str,
     scene: Scene,
-    /// Frames drawn so far.
+    /// Number of frames drawn so far.
     frame: u32,
 }
 
@@ -195,7 +195,7 @@ impl Drawn {
         Ok(Self { name, scene, frame: 0 })
     }
 
-    /// Draws frames and times them.
+    /// Draws frames and measures them.
     fn round(&mut self, landscape: &Landscape, eye: Eye) -> Result<Vec<Figure>, String> {
         let renderer = self.scene.renderer();
         warm_up(renderer, &landscape.view(eye, self.frame))?;

@@ -9,19 +9,19 @@ use super::{
 };
 use crate::Figure;
 
-/// A round of a small scene draws frames until this much time has gone by.
+/// Duration of a round of a small scene.
 pub(super) const ROUND_SECONDS: f64 = 0.25;
-/// And at most so many.
+/// Largest number of frames of a round.
 pub(super) const ROUND_FRAMES: u32 = 32;
 
-/// How far a moving eye moves from frame to frame: nothing that shows.
+/// Movement per frame of a moving camera, in voxels: too small to be visible.
 pub(super) const TREMBLE_VOXELS: f64 = 1e-3;
 
-/// One contender with its scene.
+/// A contender with its scene.
 pub(super) struct Drawn {
     pub(super) kind: Kind,
     pub(super) renderer: Box<dyn Renderer>,
-    /// Frames drawn so far, to move the eye by.
+    /// Number of frames drawn so far, which determines the camera's position.
     frame: u32,
 }
 
@@ -31,7 +31,7 @@ impl Drawn {
         Self::with_renderer(kind, kind.open(room)?, meshes)
     }
 
-    /// With a renderer that is as good as one of this kind.
+    /// Creates it with a new renderer of this kind.
     pub(super) fn with_renderer(
         kind: Kind,
         mut renderer: Box<dyn Renderer>,
@@ -48,9 +48,9 @@ impl Drawn {
         (self.kind, self.renderer.as_mut())
     }
 
-    /// Draws frames and times them. The eye moves by `tremble_voxels` from frame to frame:
-    /// when it does, nothing can be kept of the last frame, and masking, ordering and
-    /// cutting commands are part of `submit`.
+    /// Draws frames and measures them. The camera moves by `tremble_voxels` per frame. If that is
+    /// not 0, no result of the last frame can be reused. Then `submit` includes masking, sorting
+    /// and making commands.
     pub(super) fn round(
         &mut self,
         view: &View,
@@ -67,7 +67,7 @@ impl Drawn {
     }
 }
 
-/// The view of frame `frame`, by an eye that moves by `tremble_voxels` from each to the next.
+/// Returns the view of frame `frame`, for a camera that moves by `tremble_voxels` per frame.
 pub(super) fn moved(view: &View, tremble_voxels: f64, frame: u32) -> View {
     let mut view = *view;
     view.camera.position.x += tremble_voxels * f64::from(1 + frame % 2);

@@ -1,5 +1,4 @@
-//! Table `dynamic`: 50 chunks of the scene filled anew at random and meshed before every
-//! frame.
+//! Table `dynamic`: before every frame, 50 chunks of the scene are filled at random and meshed.
 
 use super::{
     DYNAMIC,
@@ -10,7 +9,7 @@ use super::{
 };
 use crate::{Contender, Error, Options, Table};
 
-/// Kinds that take part: vertices of another size tell nothing new here.
+/// Contenders. Kinds that differ only in the size of their vertices are left out.
 const KINDS: [Kind; 4] = [Kind::PoolWgpu, Kind::NaiveWgpu, Kind::PoolGl, Kind::NaiveGl];
 
 pub(super) fn run(options: &Options) -> Result<Table, Error> {
@@ -27,13 +26,13 @@ pub(super) fn run(options: &Options) -> Result<Table, Error> {
     Ok(table)
 }
 
-/// That a contender of a case failed, and why.
+/// Creates the error of a contender.
 pub(super) fn failed(table: &Table, case: &str, contender: &str, message: String) -> Error {
     let [table, case, contender] = [table.name(), case, contender].map(str::to_owned);
     Error::Contender { table, case, contender, message }
 }
 
-/// Draws a scene that changes, each kind its own.
+/// Draws a changing scene with each contender.
 pub(super) fn run_case(
     table: &mut Table,
     options: &Options,

@@ -1,4 +1,4 @@
-//! Whole frames, timed.
+//! Measures whole frames.
 
 use std::time::Instant;
 
@@ -7,24 +7,24 @@ use drystone_render::{RenderError, Renderer, View};
 use super::contenders::Kind;
 use crate::{Figure, cpu_time::thread_cpu_ns, rounds::elapsed_ns};
 
-/// Time that frames took, summed up.
+/// Sums of the times of frames.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct FrameTimes {
-    /// From the call to the end of the GPU's work.
+    /// Time from the call to the end of the GPU's work.
     pub(super) draw_ns: f64,
-    /// What this thread ran until the frame was handed over: CPU time, since a software
-    /// adapter's threads soon take this one's core.
+    /// CPU time of this thread until the frame was submitted. Wall-clock time would include the
+    /// threads of a software adapter, which share the cores.
     pub(super) submit_ns: f64,
     pub(super) frames: u32,
 }
 
 impl FrameTimes {
-    /// Draws a frame and adds what it took.
+    /// Draws a frame and adds its times.
     pub(super) fn draw(&mut self, renderer: &mut dyn Renderer, view: &View) -> Result<(), String> {
         self.time(renderer, |it| it.draw(view).map(drop), Renderer::finish)
     }
 
-    /// The same with whatever draws and waits.
+    /// Adds the times of a frame that the closures draw and wait for.
     pub(super) fn time<T: ?Sized>(
         &mut self,
         with: &mut T,
@@ -40,7 +40,7 @@ impl FrameTimes {
         Ok(())
     }
 
-    /// `draw` and `submit`.
+    /// Figures `draw` and `submit`.
     pub(super) fn times(&self) -> Vec<Figure> {
         let per_frame_us = |ns: f64| ns / f64::from(self.frames.max(1)) / 1e3;
         vec![
@@ -49,7 +49,7 @@ impl FrameTimes {
         ]
     }
 
-    /// `draw`, `submit` and `bytes`.
+    /// Figures `draw`, `submit` and `bytes`.
     pub(super) fn figures(&self, renderer: &dyn Renderer, kind: Kind) -> Vec<Figure> {
         let held = renderer.held();
         let reserved_share = held.reserved_bytes as f64 / held.used_bytes.max(1) as f64;
@@ -59,7 +59,7 @@ impl FrameTimes {
     }
 }
 
-/// One frame that does not count: another contender may have drawn the last.
+/// Draws a frame that is not measured: another contender may have drawn the last one.
 pub(super) fn warm_up(renderer: &mut dyn Renderer, view: &View) -> Result<(), String> {
     renderer.draw(view).map_err(|error| error.to_string())?;
     renderer.finish().map_err(|error| error.to_string())

@@ -1,4 +1,4 @@
-//! Table `grid`: the article's headline, 50 × 50 chunks of 32³ in four colours.
+//! Table `grid`: the article's main result, 50 × 50 chunks of 32³ in four colours.
 
 use super::{
     GRID,
@@ -8,13 +8,13 @@ use super::{
 };
 use crate::{Error, Options, Table};
 
-/// Voxels a side of a chunk.
+/// Voxels per side of a chunk.
 const SIDE: u32 = 32;
-/// Chunks a side, and in a quick run.
+/// Chunks per side, in a full and in a quick run.
 const CHUNKS: [u32; 2] = [50, 8];
 
-/// Kinds that take part: a pool of the article's vertices would take as many gigabytes more
-/// as the naive program does.
+/// Contenders. A pool of the article's vertices is left out: it would need several gigabytes in
+/// addition to the naive program.
 const KINDS: [Kind; 4] = [Kind::PoolGl, Kind::NaiveGl, Kind::PoolWgpu, Kind::NaiveWgpu];
 
 pub(super) fn run(options: &Options) -> Result<Table, Error> {

@@ -1,5 +1,5 @@
-//! Table `lists`: opaque and blended meshes, which two shaders draw, in two lists over one
-//! pool, in one list that is masked twice, and in a pool each.
+//! Table `lists`: opaque and blended meshes, which two shaders draw. They are in two lists over one
+//! pool, in one list that is masked twice, or in two pools.
 
 mod layers;
 
@@ -15,10 +15,10 @@ use super::{
 };
 use crate::{Contender, Error, Figure, Options, Table};
 
-/// Cases of chunks of which half the voxels are glass: name, voxels a side of a chunk,
-/// chunks a side.
+/// Cases with glass as half of the filled voxels: name, voxels per side of a chunk, chunks per
+/// side.
 const CASES: [(&str, u32, u32); 2] = [("16x5", 16, 5), ("16x10", 16, 10)];
-/// The case of meshes with little in them, every other one blended.
+/// Case of small meshes, every other one blended.
 const SMALL_MESHES: &str = "small-meshes";
 
 /// Contenders.
@@ -80,7 +80,7 @@ fn open(plan: Plan, meshes: &Meshes) -> Result<Layers<GlDevice>, RenderError> {
     Layers::new(GlDevice::headless(GlConfig::default(), width, height)?, plan, meshes)
 }
 
-/// Frames of an eye that moves, so that masks and orders are made for each.
+/// Draws frames with a moving camera, so that each frame has new masks and a new order.
 fn round(
     layers: &mut Layers<GlDevice>,
     view: &View,

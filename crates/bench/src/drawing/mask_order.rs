@@ -1,5 +1,5 @@
-//! Table `mask-order`: what it costs to choose and to order what is drawn, in CPU time and
-//! in frames.
+//! Table `mask-order`: the cost of selecting and sorting the meshes to draw, in CPU time and in
+//! frames.
 
 mod article;
 mod crowd;
@@ -16,7 +16,7 @@ use self::{
 use super::MASK_ORDER;
 use crate::{Contender, Error, Figure, Options, Table, rounds::elapsed_ns};
 
-/// Cases of CPU time: name, parts, whether a quick run has it. A chunk has six parts.
+/// Cases of CPU time: name, parts, and whether a quick run includes it. A chunk has six parts.
 const CASES: [(&str, usize, bool); 4] = [
     ("parts-162", 162, true),
     ("parts-750", 750, true),
@@ -24,9 +24,9 @@ const CASES: [(&str, usize, bool); 4] = [
     ("parts-1000000", 1_000_000, false),
 ];
 
-/// A round handles so many parts, all frames together.
+/// Number of parts per round, over all frames.
 const ROUND_PARTS: usize = 4_000_000;
-/// And has at least and at most so many frames.
+/// Smallest and largest number of frames of a round.
 const ROUND_FRAMES: [usize; 2] = [5, 2_000];
 
 pub(super) fn run(options: &Options) -> Result<Table, Error> {
@@ -40,15 +40,15 @@ pub(super) fn run(options: &Options) -> Result<Table, Error> {
     Ok(table)
 }
 
-/// One that masks, orders and hands over a list of commands.
+/// A draw list that masks, sorts and uploads commands.
 trait CommandList {
-    /// Chooses what `eye` sees.
+    /// Selects the parts that are visible from `eye`.
     fn mask(&mut self, eye: &Eye);
-    /// Puts what was chosen in order, nearest first.
+    /// Sorts the selected parts, nearest first.
     fn order(&mut self, eye: &Eye);
-    /// Writes the commands where a backend would have them.
+    /// Writes the commands to the memory of a backend.
     fn upload(&mut self);
-    /// What the commands that were written draw, in their order.
+    /// Returns the runs that the written commands draw, in their order.
     fn drawn(&self) -> Drawn;
 }
 
@@ -85,8 +85,8 @@ fn frames_of(parts: usize) -> usize {
     (ROUND_PARTS / parts).clamp(least, most)
 }
 
-/// Frames of an eye that goes round the crowd. A stage's figure is the median over all
-/// frames, and `cpu` the sum of the three.
+/// Runs frames of a camera that circles around the crowd. The figure of a stage is the median over
+/// all frames, and `cpu` is the sum of the three stages.
 fn round(crowd: &Crowd, list: &mut dyn CommandList, parts: usize) -> Result<Vec<Figure>, String> {
     let frames = frames_of(parts);
     let mut stages = [const { Vec::new() }; 3];
@@ -114,7 +114,7 @@ fn round(crowd: &Crowd, list: &mut dyn CommandList, parts: usize) -> Result<Vec<
     Ok(figures.into_iter().chain([cpu]).map(|(name, us)| figure(name, us)).collect())
 }
 
-/// The same, with mask and order in one pass: only their sum with the upload is known.
+/// Runs frames of a list with mask and sort in one pass. Only the sum with the upload is known.
 fn round_at_once(crowd: &Crowd, list: &mut PoolList, parts: usize) -> Result<Vec<Figure>, String> {
     let frames = frames_of(parts);
     let mut times = Vec::new();
@@ -140,7 +140,7 @@ fn median(mut values: Vec<f64>) -> f64 {
     values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
 }
 
-/// Whether the commands draw what a naive sort of the visible parts gives.
+/// Checks that the commands draw the same as a naive sort of the visible parts.
 fn check(crowd: &Crowd, eye: &Eye, drawn: &Drawn) -> Result<(), String> {
     let wanted = crowd.wanted(eye);
     if *drawn == wanted {
@@ -168,8 +168,8 @@ mod tests {
         ]
     }
 
-    /// All round, so that every facing is masked and not, and with a last chunk that has
-    /// fewer than six parts.
+    /// A full circle, so that each face direction is masked in some frames, with fewer than six
+    /// parts in the last chunk.
     #[test]
     fn all_lists_draw_what_a_naive_sort_does() {
         for parts in [1, 6, 7, 161, 1000] {
@@ -187,7 +187,7 @@ mod tests {
         }
     }
 
-    /// What was not ordered for this eye is found out.
+    /// Commands in another order are detected.
     #[test]
     fn a_wrong_order_is_an_error() {
         let crowd = Crowd::new(600);

@@ -1,4 +1,4 @@
-//! Table `noise`: chunks of coherent noise that travel along X, all meshed anew before
+//! Table `noise`: chunks of coherent noise that travel along X. All of them are meshed again before
 //! every frame.
 
 use std::rc::Rc;
@@ -14,9 +14,9 @@ use super::{
 };
 use crate::{Error, Options, Table, noise_field::NoiseField};
 
-/// Voxels from one place of the travel to the next.
+/// Distance between two positions of the travel, in voxels.
 const STEP: i32 = 1;
-/// Places: there and back again, so that no contender waits while noise is sampled.
+/// Number of positions. The travel goes back and forth, so that no contender has to sample noise.
 const PLACES: i32 = 2;
 
 pub(super) fn run(options: &Options) -> Result<Table, Error> {
@@ -34,7 +34,7 @@ pub(super) fn run(options: &Options) -> Result<Table, Error> {
     Ok(table)
 }
 
-/// The scene at each place of its travel.
+/// The scene at each position of its travel.
 #[derive(Clone)]
 struct Travel {
     places: Rc<[Vec<(ChunkPos, Chunk)>]>,
@@ -60,7 +60,7 @@ impl Travel {
         Self { places: (0..PLACES).map(chunks).collect(), at: 0 }
     }
 
-    /// The scene as it is at the first place.
+    /// Returns the scene at the first position.
     fn scene(&self, side: u32, chunks_a_side: u32) -> Result<RandomScene, String> {
         let chunks = self.places[0].iter().cloned();
         RandomScene::of_chunks(side, [chunks_a_side; 3], &[NOISE_COLOR], chunks)
@@ -78,7 +78,7 @@ impl Changes for Travel {
     }
 }
 
-/// How many quads chunks have that have any: they differ by much.
+/// Distribution of the number of quads of chunks that have any, which varies widely.
 struct QuadsAChunk {
     mean: f64,
     median: usize,
@@ -105,7 +105,7 @@ impl std::fmt::Display for QuadsAChunk {
 mod tests {
     use super::*;
 
-    /// Places are one scene a step apart, and come round again.
+    /// Positions are one step apart, and repeat.
     #[test]
     fn a_travel_moves_the_scene_by_its_step() {
         let mut travel = Travel::new(16, 2);

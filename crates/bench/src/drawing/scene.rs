@@ -9,27 +9,27 @@ use drystone_voxel::{Chunk, ChunkMesh, ChunkPos, Material, MaterialTable};
 use drystone_world::World;
 use glam::DVec3;
 
-/// How likely a voxel is filled.
+/// Probability that a voxel is filled.
 const FILL: f64 = 0.1;
 
-/// Colours, equally likely.
+/// Number of colours, equally likely.
 pub(super) type Colors = &'static [[u8; 4]];
 
-/// The article's three.
+/// The article's three colours.
 const COLORS: Colors = &[[208, 92, 60, 255], [84, 148, 92, 255], [70, 110, 190, 255]];
-/// Those of its headline.
+/// The four colours of its main result.
 pub(super) const FOUR_COLORS: Colors =
     &[[208, 92, 60, 255], [84, 148, 92, 255], [70, 110, 190, 255], [214, 190, 110, 255]];
-/// The article's noise has one.
+/// The one colour of the article's noise.
 pub(super) const NOISE_COLOR: [u8; 4] = COLORS[1];
-/// Half of what is filled can be seen through.
+/// One of two filled voxels is translucent.
 pub(super) const HALF_GLASS: Colors = &[[208, 92, 60, 255], [120, 170, 220, 110]];
 
-/// The mean number of quads a chunk that the article gives, by chunk side.
+/// Mean number of quads per chunk in the article, by chunk side.
 const ARTICLE_QUADS: [(u32, f64); 2] = [(16, 2_200.0), (32, 16_600.0)];
 
-/// How far the mean may be from the article's "about". The article's chunks know nothing
-/// of their neighbours; ours hide the faces between chunks, which takes some away.
+/// Largest deviation of the mean from the article's approximate value. drystone hides faces between
+/// chunks, which the article does not, so it has fewer quads.
 const QUADS_TOLERANCE: f64 = 0.08;
 
 /// A scene of chunks of random voxels, meshed.
@@ -38,24 +38,24 @@ pub(crate) struct RandomScene {
     pub(crate) quads: Vec<ChunkQuads>,
     /// Chunks along each axis.
     pub(crate) chunks: [u32; 3],
-    /// The whole scene in view, in parallel projection, as in the article.
+    /// View of the whole scene in parallel projection, as in the article.
     pub(crate) view: View,
 }
 
 impl RandomScene {
-    /// The article's: `chunks_a_side`³ chunks of `side`³ voxels.
+    /// Creates the article's scene: `chunks_a_side`³ chunks of `side`³ voxels.
     pub(crate) fn new(side: u32, chunks_a_side: u32) -> Result<Self, String> {
         Self::with(side, [chunks_a_side; 3], COLORS)
     }
 
-    /// Any number of chunks, of any colours.
+    /// Creates a scene of any number of chunks and any colours.
     pub(super) fn with(side: u32, chunks: [u32; 3], colors: Colors) -> Result<Self, String> {
         let scene = Self::of_chunks(side, chunks, colors, random_chunks(side, chunks, colors))?;
         check_mean(side, scene.mean_quads())?;
         Ok(scene)
     }
 
-    /// Chunks of these colours, whatever is in them.
+    /// Meshes chunks of any content with these colours.
     pub(super) fn of_chunks(
         side: u32,
         chunks: [u32; 3],
@@ -75,7 +75,7 @@ impl RandomScene {
         Ok(Self { world, quads, chunks, view: view_of_all(max) })
     }
 
-    /// Mean quads a chunk.
+    /// Returns the mean number of quads per chunk.
     pub(crate) fn mean_quads(&self) -> f64 {
         f64::from(self.quad_count()) / self.world.chunk_count().max(1) as f64
     }
@@ -84,7 +84,7 @@ impl RandomScene {
         quad_count(&self.quads) as u32
     }
 
-    /// What a renderer is given of it.
+    /// Returns the renderer's input.
     pub(super) fn meshes(&self) -> Meshes<'_> {
         let palette = self.world.materials().iter().map(|(_, kind)| kind.color).collect();
         let side = self.world.side();
@@ -102,13 +102,13 @@ impl RandomScene {
     }
 }
 
-/// Meshes and their colours, as a renderer is given them.
+/// Input of a renderer: meshes and their colours.
 pub(super) struct Meshes<'a> {
     pub(super) palette: Vec<[u8; 4]>,
     pub(super) list: Vec<Mesh<'a>>,
 }
 
-/// One mesh.
+/// Creates the input for one mesh.
 pub(super) struct Mesh<'a> {
     quads: Cow<'a, [Quad]>,
     counts: [u32; Face::COUNT],
@@ -117,7 +117,7 @@ pub(super) struct Mesh<'a> {
 }
 
 impl Meshes<'_> {
-    /// The same with every other mesh blended.
+    /// Returns the meshes with every other one blended.
     pub(super) fn every_other_blended(mut self) -> Self {
         self.list.iter_mut().step_by(2).for_each(|mesh| mesh.layer = Layer::Blended);
         self
@@ -135,15 +135,15 @@ impl Mesh<'_> {
     }
 }
 
-/// Cells a side of the scene of small meshes, with a mesh for each facing: as many as the
-/// article's largest scene has draw commands.
+/// Cells per side of the scene of small meshes. Each cell has a mesh for each face direction, so
+/// that the number of draw commands is that of the article's largest scene.
 const SMALL_CELLS: i32 = 15;
-/// Voxels from one cell to the next.
+/// Distance between two cells, in voxels.
 const SMALL_CELL_VOXELS: i32 = 16;
 /// Quads of a small mesh.
 const SMALL_QUADS: u32 = 8;
 
-/// 20,250 meshes of 8 quads, all of one facing each, and a view of all of them.
+/// Creates 20,250 meshes of 8 quads, each of one face direction, and a view of all of them.
 pub(super) fn small_meshes() -> (Meshes<'static>, View) {
     let cells = 0..SMALL_CELLS.pow(3);
     let list = cells.flat_map(|cell| Face::ALL.map(|face| small_mesh(cell, face))).collect();
@@ -152,7 +152,7 @@ pub(super) fn small_meshes() -> (Meshes<'static>, View) {
     (Meshes { palette, list }, view_of_all(max))
 }
 
-/// Steps of unit squares, away from those of the cell's other facings.
+/// Places unit squares as steps, away from those of the cell's other directions.
 fn small_mesh(cell: i32, face: Face) -> Mesh<'static> {
     let index = [1, SMALL_CELLS, SMALL_CELLS * SMALL_CELLS].map(|n| cell / n % SMALL_CELLS);
     let origin = index.map(|i| i * SMALL_CELL_VOXELS);
@@ -168,13 +168,14 @@ fn small_mesh(cell: i32, face: Face) -> Mesh<'static> {
     Mesh { quads: quads.collect(), counts, place, layer: Layer::Opaque }
 }
 
-/// All that lies between the origin and `max`, in parallel projection, as in the article.
+/// Returns a view of everything between the origin and `max`, in parallel projection, as in the
+/// article.
 fn view_of_all(max: DVec3) -> View {
     let projection = Projection::Orthographic { height_voxels: 1.0 };
     View::new(Camera::fit(DVec3::ZERO, max, projection, 1.0))
 }
 
-/// Chunks of random voxels, X fastest.
+/// Fills chunks with random voxels. X changes fastest.
 fn random_chunks(
     side: u32,
     chunks: [u32; 3],
@@ -187,18 +188,18 @@ fn random_chunks(
     })
 }
 
-/// A chunk of random voxels of so many materials; the same seed gives the same.
+/// Creates a chunk of random voxels with a number of materials. The same seed gives the same chunk.
 fn random_chunk(side: u32, seed: u64, materials: usize) -> Chunk {
     let mut random = SplitMix(u64::from(side) << 56 ^ seed);
     Chunk::from_fn(side, |_| random.voxel(materials as u32))
 }
 
-/// A chunk that was not in the scene from the first, of the article's colours.
+/// Creates a chunk in the article's colours that is not part of the initial scene.
 pub(super) fn new_chunk(side: u32, number: u32) -> Chunk {
     random_chunk(side, u64::from(number) << 32, COLORS.len())
 }
 
-/// Whether the scene is the article's: without this, figures mean nothing.
+/// Checks that the scene is the article's. Otherwise, figures cannot be compared.
 fn check_mean(side: u32, mean: f64) -> Result<(), String> {
     let Some(&(_, article)) = ARTICLE_QUADS.iter().find(|(of, _)| *of == side) else {
         return Ok(());
@@ -209,7 +210,7 @@ fn check_mean(side: u32, mean: f64) -> Result<(), String> {
     Err(format!("{mean:.0} quads a chunk of {side}³ where the article has about {article}"))
 }
 
-/// Steele, Lea and Flood's SplitMix64: fast, and the same scene on every machine.
+/// Steele, Lea and Flood's SplitMix64: fast, and the same on every machine.
 struct SplitMix(u64);
 
 impl SplitMix {

@@ -1,5 +1,5 @@
-//! Table `static`: a scene that does not change, seen by an eye that stands still, and by
-//! one that moves (`pool-wgpu-moving`).
+//! Table `static`: a scene that does not change, with a camera that stands still, and with one that
+//! moves (`pool-wgpu-moving`).
 
 use std::cell::RefCell;
 
@@ -14,7 +14,7 @@ use super::{
 };
 use crate::{Contender, Error, Options, Table};
 
-/// Cases: name, voxels a side of a chunk, chunks a side, whether a quick run has it.
+/// Cases: name, voxels per side of a chunk, chunks per side, and whether a quick run includes it.
 pub(super) const CASES: [(&str, u32, u32, bool); 7] = [
     ("16x3", 16, 3, true),
     ("16x5", 16, 5, true),
@@ -25,7 +25,7 @@ pub(super) const CASES: [(&str, u32, u32, bool); 7] = [
     ("32x10", 32, 10, true),
 ];
 
-/// The case of many meshes with little in them.
+/// Case of many small meshes.
 pub(super) const SMALL_MESHES: &str = "small-meshes";
 
 pub(super) fn run(options: &Options) -> Result<Table, Error> {
@@ -42,7 +42,7 @@ pub(super) fn run(options: &Options) -> Result<Table, Error> {
     Ok(table)
 }
 
-/// The case `small-meshes`, if it is asked for.
+/// Runs the case `small-meshes`, if it is selected.
 pub(super) fn run_small(table: &mut Table, options: &Options) -> Result<(), Error> {
     if !options.wants(SMALL_MESHES) {
         return Ok(());
@@ -51,7 +51,7 @@ pub(super) fn run_small(table: &mut Table, options: &Options) -> Result<(), Erro
     run_case(table, options, SMALL_MESHES, (&meshes, &view), &Kind::ALL)
 }
 
-/// Draws meshes with these kinds.
+/// Draws meshes with these contenders.
 pub(super) fn run_case(
     table: &mut Table,
     options: &Options,
@@ -82,7 +82,7 @@ pub(super) fn run_case(
     table.run_case(case, options, contenders)
 }
 
-/// What the first contender of each backend draws with.
+/// Returns the adapters of the contenders, one per backend.
 fn adapters(drawn: &[Drawn]) -> String {
     let of = |kinds: [Kind; 2]| drawn.iter().find(|one| kinds.contains(&one.kind));
     let firsts = [of([Kind::PoolWgpu, Kind::NaiveWgpu]), of([Kind::PoolGl, Kind::NaiveGl])];

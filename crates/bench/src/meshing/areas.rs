@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 
 use drystone_mesh::Face;
 
-/// How many unit faces a mesh covers, by facing and material.
+/// Number of unit faces that a mesh covers, by face direction and material.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Areas(BTreeMap<(Face, u16), u64>);
 
@@ -11,7 +11,7 @@ impl Areas {
         *self.0.entry((face, material)).or_default() += area;
     }
 
-    /// Whether `actual` is the same; where it is not, what differs first.
+    /// Compares with `actual`. The error describes the first difference.
     pub(super) fn check(&self, actual: &Self) -> Result<(), String> {
         let all = self.0.keys().chain(actual.0.keys());
         for key @ (face, material) in all {

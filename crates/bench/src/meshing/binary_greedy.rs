@@ -6,8 +6,8 @@ use drystone_voxel::{Material, MaterialTable, PaddedChunk};
 
 use super::{Areas, Input, Mesher};
 
-/// A chunk as `binary-greedy-meshing` reads it: Z fastest, then X, then Y, and a word of
-/// bits a column. It asks its users to keep the words beside the voxels.
+/// A chunk in the format of `binary-greedy-meshing`: Z changes fastest, then X, then Y, with a word
+/// of bits per column. The crate requires its users to store these words next to the voxels.
 pub(super) struct Columns {
     voxels: Vec<u16>,
     opaque: Box<[u64]>,
@@ -42,7 +42,7 @@ fn masks<const N: usize>(voxels: &[u16], translucent: &BTreeSet<u16>) -> [Box<[u
     ]
 }
 
-/// The facings in the order of its lists.
+/// Face directions in the order of the crate's lists.
 const FACES: [Face; 6] = [Face::PosY, Face::NegY, Face::PosX, Face::NegX, Face::PosZ, Face::NegZ];
 
 /// `binary-greedy-meshing`, of side `N`.

@@ -9,7 +9,7 @@ use drystone_voxel::{Material, MaterialTable};
 
 use super::{Areas, Input, Mesher};
 
-/// A voxel as `block-mesh` and `block-mesh-bgm` read it.
+/// A voxel in the format of `block-mesh` and `block-mesh-bgm`.
 #[derive(Clone, Copy)]
 pub(super) struct BlockVoxel {
     material: u16,
@@ -41,7 +41,7 @@ impl MergeVoxel for BlockVoxel {
     }
 }
 
-/// Their facings come in our order.
+/// Face directions of the crate, which are in drystone's order.
 fn add_areas<const P: u32>(quads: &QuadBuffer, input: &Input, areas: &mut Areas) {
     for (face, group) in Face::ALL.into_iter().zip(&quads.groups) {
         for quad in group {
@@ -73,8 +73,8 @@ impl<const P: u32> Mesher for Bgm<P> {
     }
 }
 
-/// `block-mesh-bgm` where it merges only what may shade alike. It leaves the shades to its
-/// users.
+/// `block-mesh-bgm` with merging only for faces of equal ambient occlusion. The crate does not
+/// compute the occlusion itself.
 #[derive(Default)]
 pub(super) struct BgmShaded<const P: u32>(BinaryGreedyQuadsBuffer);
 
@@ -96,7 +96,7 @@ impl<const P: u32> Mesher for BgmShaded<P> {
     }
 }
 
-/// `block-mesh`, its greedy form, of padded side `P`.
+/// `block-mesh` with its greedy mesher, of padded side `P`.
 pub(super) struct BlockMesh<const P: u32>(GreedyQuadsBuffer);
 
 impl<const P: u32> BlockMesh<P> {

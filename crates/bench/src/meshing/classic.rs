@@ -3,13 +3,13 @@ use drystone_voxel::{Material, MaterialTable, PaddedChunk, face_is_visible};
 
 use super::{Areas, Input, Mesher, ours::add_quads};
 
-/// The article's algorithm as one would write it down: a layer's visible faces as a mask
-/// of materials, from which rectangles are taken, first as wide and then as high as they
-/// go. It fills the same quads as ours.
+/// The article's algorithm without optimisations. The visible faces of a layer form a mask of
+/// materials. Rectangles are taken from it, extended first in width and then in height. The quads
+/// have the same format as drystone's.
 #[derive(Default)]
 pub(super) struct Classic {
     quads: QuadBuffer,
-    /// The material of each visible face of a layer that is in no quad yet, else air.
+    /// Material of each visible face of a layer that is not in a quad yet, or air.
     mask: Vec<Material>,
 }
 
@@ -37,7 +37,7 @@ impl Mesher for Classic {
 }
 
 impl Classic {
-    /// Fills the mask; whether there is anything in it.
+    /// Fills the mask. Returns whether it has any face.
     fn load(&mut self, chunk: &PaddedChunk, table: &MaterialTable, face: Face, layer: u32) -> bool {
         let n = chunk.side();
         let p = n as usize + 2;

@@ -4,13 +4,13 @@ use drystone_world::World;
 use super::{Areas, binary_greedy::Columns, block_mesh::BlockVoxel, ours::add_quads};
 use std::rc::Rc;
 
-/// One chunk in the form that each contender works from.
+/// A chunk in the formats of all contenders.
 pub(super) struct Input {
     world: Rc<World>,
     position: ChunkPos,
     /// Filled from the world.
     padded: PaddedChunk,
-    /// The same voxels, with nothing known of them.
+    /// The same voxels, without the summary flags of whole chunks.
     unknown: PaddedChunk,
     block: Vec<BlockVoxel>,
     columns: Columns,
@@ -66,7 +66,7 @@ impl Input {
         &self.expected
     }
 
-    /// Fills a padded chunk as a program would.
+    /// Fills a padded chunk, as a program would.
     pub(super) fn fill(&self, padded: &mut PaddedChunk) {
         self.world.pad(self.position, padded);
     }

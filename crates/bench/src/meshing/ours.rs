@@ -3,7 +3,7 @@ use drystone_voxel::{ChunkMesh, GreedyMesher, PaddedChunk};
 
 use super::{Areas, Input, Mesher};
 
-/// Adds the quads of a mesh of ours.
+/// Adds the quads of a drystone mesh.
 pub(super) fn add_quads(quads: impl IntoIterator<Item = Quad>, areas: &mut Areas) {
     for quad in quads {
         let [width, height] = quad.size();
@@ -13,7 +13,7 @@ pub(super) fn add_quads(quads: impl IntoIterator<Item = Quad>, areas: &mut Areas
     }
 }
 
-/// Our mesher and its mesh.
+/// drystone's mesher and its mesh.
 #[derive(Default)]
 struct Greedy {
     mesher: GreedyMesher,
@@ -30,7 +30,8 @@ impl Greedy {
     }
 }
 
-/// Ours, from a padded chunk filled from a world: what is known of whole chunks is used.
+/// drystone with a padded chunk that was filled from a world, which has summary flags of whole
+/// chunks.
 #[derive(Default)]
 pub(super) struct Flagged(Greedy);
 
@@ -50,7 +51,7 @@ impl Mesher for Flagged {
     }
 }
 
-/// Ours, from a padded chunk of which nothing is known but its voxels.
+/// drystone with a padded chunk without summary flags.
 #[derive(Default)]
 pub(super) struct Scanned(Greedy);
 
@@ -70,7 +71,7 @@ impl Mesher for Scanned {
     }
 }
 
-/// Ours with darkened corners.
+/// drystone with ambient occlusion.
 pub(super) struct Shaded(Greedy);
 
 impl Default for Shaded {

@@ -6,23 +6,24 @@ use drystone_world::{GeneratedWorld, GeneratorConfig, World};
 use super::Input;
 use crate::{Options, Random, noise_field::NoiseField};
 
-/// How likely a voxel of the random cases is filled.
+/// Probability that a voxel of the random cases is filled.
 const FILL: f64 = 0.1;
 const COLORS: [[u8; 4]; 3] = [[208, 92, 60, 255], [84, 148, 92, 255], [70, 110, 190, 255]];
-/// As many chunks of a case are meshed in turn: no branch predictor learns them by heart.
+/// Number of chunks per case. They are meshed in turn, so that no branch predictor learns one
+/// chunk.
 const MAX_CHUNKS: usize = 27;
 const QUICK_CHUNKS: usize = 3;
-/// A chunk of a cave's case lies in rock: so much of it, and of the one above it, is solid.
+/// Smallest share of solid voxels of a chunk of the caves case, and of the chunk above it.
 const CAVE_SOLID_PERCENT: u32 = 60;
 
-/// A world, and which of its chunks are meshed.
+/// A world, and the positions of the chunks to mesh.
 pub(super) struct Scene {
     world: World,
     chunks: Vec<ChunkPos>,
 }
 
 impl Scene {
-    /// At most `count` chunks of those that pass, spread over the world.
+    /// Selects at most `count` chunks that pass the filter, spread over the world.
     fn new(world: World, options: &Options, passes: impl Fn(&World, ChunkPos) -> bool) -> Self {
         let passing: Vec<_> = world.positions().filter(|&at| passes(&world, at)).collect();
         let count = options.size(MAX_CHUNKS, QUICK_CHUNKS).min(passing.len());
@@ -47,7 +48,7 @@ fn colors() -> MaterialTable {
     table
 }
 
-/// A world of `chunks`³ chunks whose voxels are what `material_at` says.
+/// Creates a world of `chunks`³ chunks with the voxels of `material_at`.
 fn world(
     side: u32,
     chunks: [i32; 3],
@@ -72,7 +73,7 @@ fn is_mixed(world: &World, position: ChunkPos) -> bool {
     solid_percent(world, position).is_some_and(|(count, volume)| count > 0 && count < volume)
 }
 
-/// How many of how many voxels are solid.
+/// Returns the number of solid voxels and the number of all voxels.
 fn solid_percent(world: &World, position: ChunkPos) -> Option<(u32, u32)> {
     let chunk = world.chunk(position)?;
     Some((chunk.solid_count(), chunk.side() * chunk.side() * chunk.side()))
@@ -89,8 +90,8 @@ pub(super) fn random(side: u32, options: &Options) -> Result<Scene, String> {
     Ok(Scene::new(world, options, |_, _| true))
 }
 
-/// The article's case of coherent noise: one colour, solid where OpenSimplex2 noise is
-/// positive, with frequency 1 over the world.
+/// The article's case of coherent noise: one colour, solid where OpenSimplex2 noise is positive.
+/// The period of the noise is the side of the world.
 pub(super) fn noise(side: u32, options: &Options) -> Result<Scene, String> {
     let chunks = options.size(6, 2);
     let field = NoiseField::new(side * chunks as u32);
@@ -114,7 +115,7 @@ pub(super) fn terrain(side: u32, options: &Options) -> Result<Scene, String> {
     Ok(Scene::new(world, options, |world, at| is_mixed(world, at) && !is_cave(world, at)))
 }
 
-/// Chunks below the surface that caves run through.
+/// Chunks with caves below the surface.
 pub(super) fn caves(options: &Options) -> Result<Scene, String> {
     Ok(Scene::new(generated(options)?, options, |world, at| {
         is_mixed(world, at) && is_cave(world, at)
@@ -130,7 +131,7 @@ fn is_cave(world: &World, position: ChunkPos) -> bool {
     })
 }
 
-/// One chunk of one material, alone in its world.
+/// A single chunk of one material.
 pub(super) fn uniform(solid: bool) -> Result<Scene, String> {
     let mut world = World::new("uniform", colors());
     let position = ChunkPos::new(0, 0, 0);
@@ -139,7 +140,7 @@ pub(super) fn uniform(solid: bool) -> Result<Scene, String> {
     Ok(Scene { world, chunks: vec![position] })
 }
 
-/// Every other voxel: nothing merges.
+/// A checkerboard of voxels, in which no faces merge.
 pub(super) fn checker() -> Result<Scene, String> {
     let is_solid = |VoxelPos { x, y, z }: VoxelPos| (x + y + z) & 1 != 0;
     let world = world(Chunk::SIDE, [3; 3], colors(), |voxel| Material(u16::from(is_solid(voxel))))?;

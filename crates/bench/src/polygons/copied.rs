@@ -13,7 +13,7 @@ struct Corner {
     _stamp: u32,
 }
 
-/// Every polygon has its corners to itself.
+/// Polygons with their own copies of all corners.
 pub(super) struct VecOfVecs {
     polygons: Vec<Vec<Corner>>,
     temporaries: Vec<Vec<Corner>>,

@@ -21,7 +21,7 @@ struct Vertex {
 
 type Polygon = Rc<[Rc<Vertex>]>;
 
-/// Vertices and coordinates are counted by `Rc`.
+/// Vertices and coordinates shared by `Rc`.
 pub(super) struct Counted {
     polygons: Vec<Polygon>,
     temporaries: Vec<Option<Polygon>>,

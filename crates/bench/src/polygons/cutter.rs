@@ -1,15 +1,15 @@
 use drystone_mesh::Plane;
 
-/// A corner of a polygon that is being clipped.
+/// A corner of a polygon while it is clipped.
 #[derive(Clone, Copy)]
 pub(super) struct CutCorner {
     pub(super) position: [f32; 3],
     pub(super) uv: [f32; 2],
-    /// Which corner of the original it is, unless it is new.
+    /// Number of the corner in the original polygon, unless it is new.
     pub(super) from: Option<u32>,
 }
 
-/// What is left of a polygon.
+/// Result of clipping a polygon.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Left {
     Nothing,
@@ -17,8 +17,8 @@ pub(super) enum Left {
     Part,
 }
 
-/// Clips for those who can't by themselves, in memory that is kept, in the way that
-/// `drystone_mesh` does.
+/// Clips polygons for stores without clipping, with reused memory and the algorithm of
+/// `drystone_mesh`.
 #[derive(Default)]
 pub(super) struct Cutter {
     pub(super) corners: Vec<CutCorner>,
@@ -38,7 +38,7 @@ impl Cutter {
         self.corners.push(CutCorner { position, uv, from });
     }
 
-    /// Leaves what lies inside of all planes.
+    /// Keeps the part of the polygon that is inside all planes.
     #[inline]
     pub(super) fn cut(&mut self, planes: &[Plane]) -> Left {
         let mut left = Left::All;

@@ -9,14 +9,14 @@ pub(super) struct Drystone<L: VertexLists> {
     store: PolygonStore<(), L>,
     polygons: Vec<PolygonHandle>,
     temporaries: Vec<PolygonHandle>,
-    /// Parts of a frame.
+    /// Temporary polygons of a frame.
     parts: Vec<PolygonHandle>,
 }
 
 impl<L: VertexLists> Store for Drystone<L> {
     fn build(model: &Model) -> Self {
         let mut store = PolygonStore::new();
-        // What cannot be reserved is asked for later, and shows as missing polygons.
+        // If reserving fails, later insertions fail too, and missing polygons are detected.
         let count = model.faces.len();
         let _ = store.reserve(count, 4 * count, model.positions.len());
         let vertex = |n: usize| {
@@ -39,7 +39,7 @@ impl<L: VertexLists> Store for Drystone<L> {
                 Clipped::Part(part) => parts.push(part),
                 Clipped::Outside => {}
             });
-        // What failed shows by what was not seen.
+        // Failed insertions are detected, because their polygons are missing.
         let _ = clipped;
         seen.parts = parts.len();
         for corner in parts.iter().flat_map(|&part| self.store.corners(part)).flatten() {
@@ -87,7 +87,7 @@ impl<L: VertexLists> Store for Drystone<L> {
     }
 }
 
-/// Two corners of a polygon and two new ones.
+/// Returns the corners of a polygon with two existing corners and two new ones.
 fn part(tips: [[f32; 3]; 2]) -> [PartCorner<()>; 4] {
     let [c, d] = tips.map(|at| PartCorner::New { position: at, uv: [at[0], at[1]], data: () });
     [PartCorner::Kept(0), PartCorner::Kept(1), c, d]

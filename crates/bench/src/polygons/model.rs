@@ -8,7 +8,7 @@ pub(super) struct Model {
 }
 
 impl Model {
-    /// A field of `side` quads a side.
+    /// Creates a field of `side` × `side` quads.
     pub(super) fn field(side: usize) -> Self {
         let line = side + 1;
         let position = |n: usize| {
@@ -23,7 +23,8 @@ impl Model {
         Self { positions, faces: (0..side * side).map(face).collect(), side }
     }
 
-    /// The planes of what an eye sees that flies over the field: a quarter of it at most.
+    /// Returns the planes of the view of a camera that flies over the field. At most a quarter of
+    /// the field is visible.
     pub(super) fn view(&self, frame: usize) -> Vec<Plane> {
         let side = self.side as f32;
         let [x, y] = [0.3, 0.35].map(|at| side * (at + 0.04 * frame as f32));
@@ -31,7 +32,7 @@ impl Model {
         let base = [[-1.0, -1.0], [1.0, -0.9], [1.1, 1.0], [-1.0, 1.05]]
             .map(|[dx, dy]| [x + half * dx, y + half * dy, 4.0]);
         let mut planes = Vec::new();
-        // A base that is no plane is none in all frames: clipping by nothing then shows it.
+        // An invalid plane would clip nothing, which the comparison of the frames detects.
         let _ = portal([x, y, height], &base, &mut planes);
         planes.extend(Plane::new([0.0, 0.0, 1.0], 100.0));
         planes

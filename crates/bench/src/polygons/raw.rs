@@ -1,4 +1,4 @@
-//! The article, with raw pointers, as one would write it in C++.
+//! The article's design with raw pointers, as in C++.
 
 use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
 use std::ptr::null_mut;
@@ -15,13 +15,13 @@ struct Coordinate {
     _screen: [f32; 2],
     _stamp: u32,
     users: u32,
-    /// While it is free.
+    /// Next free record, while this one is free.
     next: *mut Coordinate,
 }
 
 struct Vertex {
     uv: [f32; 2],
-    /// While it is free, the next free one.
+    /// Next free record, while this one is free.
     coordinate: *mut Coordinate,
     users: u32,
 }
@@ -31,10 +31,10 @@ struct Polygon {
     count: u32,
 }
 
-/// Lists of 3 to 20 vertices have a list of free ones.
+/// Number of free lists for vertex lists: one for each length of 3 to 20 vertices.
 const LISTS: usize = 18;
 
-/// Records and lists of vertices by pointers, with lists of free ones through them.
+/// Records and vertex lists linked by pointers. Freed ones are in linked free lists.
 pub(super) struct RawPointers {
     free_coordinates: *mut Coordinate,
     free_vertices: *mut Vertex,
@@ -47,7 +47,7 @@ pub(super) struct RawPointers {
     cutter: Cutter,
 }
 
-/// A new record on the heap.
+/// Allocates a new record on the heap.
 fn new<T>(value: T) -> *mut T {
     Box::into_raw(Box::new(value))
 }
@@ -56,9 +56,9 @@ fn list_layout(count: usize) -> Layout {
     Layout::array::<*mut Vertex>(count).unwrap_or(Layout::new::<*mut Vertex>())
 }
 
-// SAFETY, for every block below: pointers in live records are those of live records, made by
-// `Box` or by `alloc` with `list_layout` in this store and freed in its `drop` alone; free
-// lists hold records that nobody else has; and no reference to a record is kept.
+// SAFETY, for every block below: pointers in live records point to live records. These were made by
+// `Box`, or by `alloc` with `list_layout`, in this store, and are freed only in its `drop`. Records
+// in the free lists have no other pointers to them. No reference to a record is stored.
 impl RawPointers {
     #[inline]
     fn vertex(&mut self, position: [f32; 3], users: u32, uv: [f32; 2]) -> *mut Vertex {
@@ -69,7 +69,7 @@ impl RawPointers {
         if coordinate.is_null() {
             coordinate = new(made);
         } else {
-            // SAFETY: it is a free record of ours.
+            // SAFETY: it is a free record of this store.
             unsafe {
                 self.free_coordinates = (*coordinate).next;
                 *coordinate = made;
@@ -80,7 +80,7 @@ impl RawPointers {
         if vertex.is_null() {
             return new(made);
         }
-        // SAFETY: it is a free record of ours.
+        // SAFETY: it is a free record of this store.
         unsafe {
             self.free_vertices = (*vertex).coordinate.cast();
             *vertex = made;
@@ -88,7 +88,7 @@ impl RawPointers {
         vertex
     }
 
-    /// A polygon with room for vertices, which are not yet written.
+    /// Allocates a polygon with memory for its vertices, which are not written yet.
     #[inline]
     fn polygon(&mut self, count: usize) -> *mut Polygon {
         let vertices = self.list(count);
@@ -97,7 +97,7 @@ impl RawPointers {
         if polygon.is_null() {
             return new(made);
         }
-        // SAFETY: it is a free record of ours.
+        // SAFETY: it is a free record of this store.
         unsafe {
             self.free_polygons = (*polygon).vertices.cast();
             *polygon = made;
@@ -111,12 +111,12 @@ impl RawPointers {
             && !free.is_null()
         {
             let list = *free;
-            // SAFETY: it is a free list of ours, and begins with the next one.
+            // SAFETY: it is a free list of this store, and begins with a pointer to the next one.
             *free = unsafe { *list }.cast();
             return list;
         }
         let layout = list_layout(count);
-        // SAFETY: a list has three vertices at least.
+        // SAFETY: a list has at least three vertices.
         let list = unsafe { alloc(layout) };
         if list.is_null() {
             handle_alloc_error(layout);
@@ -126,7 +126,7 @@ impl RawPointers {
 
     #[inline]
     fn remove(&mut self, polygon: *mut Polygon) {
-        // SAFETY: it is a live record of ours, and so are all that it leads to.
+        // SAFETY: it is a live record of this store, and so are all that it points to.
         unsafe {
             let Polygon { vertices, count } = *polygon;
             for n in 0..count as usize {
@@ -159,8 +159,8 @@ impl RawPointers {
         let part = self.polygon(self.cutter.corners.len());
         for n in 0..self.cutter.corners.len() {
             let corner = self.cutter.corners[n];
-            // SAFETY: the cutter's numbers are those of the original's corners, and the part
-            // has room for as many vertices as the cutter has corners.
+            // SAFETY: the cutter's numbers are those of the original's corners, and the part has
+            // memory for all of the cutter's corners.
             unsafe {
                 let vertex = match corner.from {
                     Some(from) => {
@@ -176,12 +176,12 @@ impl RawPointers {
         part
     }
 
-    /// A polygon of two vertices of another one and two new ones.
+    /// Makes a polygon of two vertices of another one and two new ones.
     #[inline]
     fn temporary(&mut self, polygon: usize, tips: [[f32; 3]; 2]) -> *mut Polygon {
         let made = self.polygon(4);
         let [c, d] = tips.map(|at| self.vertex(at, 1, [at[0], at[1]]));
-        // SAFETY: the polygon is live and has four vertices, as the new one has room for.
+        // SAFETY: the polygon is live and has four vertices, and the new one has memory for four.
         unsafe {
             let list = (*self.polygons[polygon]).vertices;
             let (a, b) = (*list, *list.add(1));
@@ -192,10 +192,10 @@ impl RawPointers {
         made
     }
 
-    /// Positions and texture coordinates of a polygon's corners.
+    /// Reads the positions and texture coordinates of a polygon's corners.
     #[inline]
     fn corners(polygon: *mut Polygon) -> impl Iterator<Item = ([f32; 3], [f32; 2])> {
-        // SAFETY: it is a live record, and so are all that it leads to.
+        // SAFETY: it is a live record, and so are all that it points to.
         unsafe {
             let Polygon { vertices, count } = *polygon;
             (0..count as usize).map(move |n| {
@@ -224,7 +224,7 @@ impl Store for RawPointers {
         for face in &model.faces {
             let polygon = store.polygon(4);
             for (n, &vertex) in face.iter().enumerate() {
-                // SAFETY: the vertices are live, and the polygon has room for four.
+                // SAFETY: the vertices are live, and the polygon has memory for four.
                 unsafe {
                     (*vertices[vertex as usize]).users += 1;
                     (*polygon).vertices.add(n).write(vertices[vertex as usize]);
@@ -305,8 +305,8 @@ impl Drop for RawPointers {
         for polygon in std::mem::take(&mut self.polygons) {
             self.remove(polygon);
         }
-        // SAFETY: all records are free by now, but for vertices that no polygon ever used,
-        // which the model has none of.
+        // SAFETY: all records are free here, except vertices that no polygon used. The model has
+        // none.
         unsafe {
             while !self.free_coordinates.is_null() {
                 self.free_coordinates = Box::from_raw(self.free_coordinates).next;

@@ -19,14 +19,14 @@ struct Vertex {
     users: u32,
 }
 
-/// Vertices and coordinates in slot maps, with counts.
+/// Vertices and coordinates in slot maps, with reference counts.
 pub(super) struct SlotMaps {
     coordinates: SlotMap<DefaultKey, Coordinate>,
     vertices: SlotMap<DefaultKey, Vertex>,
     polygons: SlotMap<DefaultKey, Vec<DefaultKey>>,
     keys: Vec<DefaultKey>,
     temporaries: Vec<DefaultKey>,
-    /// The temporaries of a frame.
+    /// Temporary polygons of a frame.
     parts: Vec<DefaultKey>,
     cutter: Cutter,
 }
@@ -62,7 +62,7 @@ impl SlotMaps {
         }
     }
 
-    /// Makes a polygon of what the cutter left.
+    /// Makes a polygon of the cutter's result.
     fn insert_part(&mut self, original: DefaultKey) -> DefaultKey {
         let mut vertices = Vec::with_capacity(self.cutter.corners.len());
         for n in 0..self.cutter.corners.len() {
@@ -75,7 +75,7 @@ impl SlotMaps {
         self.polygons.insert(vertices)
     }
 
-    /// A polygon of two vertices of another one and two new ones.
+    /// Makes a polygon of two vertices of another one and two new ones.
     fn temporary(&mut self, polygon: usize, tips: [[f32; 3]; 2]) -> DefaultKey {
         let list = &self.polygons[self.keys[polygon]];
         let [a, b] = [list[0], list[1]].map(|vertex| self.share(vertex));
@@ -168,7 +168,7 @@ impl Store for SlotMaps {
     }
 
     fn bytes(&self) -> usize {
-        // Each value lies beside a version.
+        // A slot map stores a version with each value.
         let version = size_of::<u32>();
         let list = 4 * size_of::<DefaultKey>();
         self.coordinates.len() * (size_of::<Coordinate>() + version)

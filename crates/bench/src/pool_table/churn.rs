@@ -1,5 +1,5 @@
-//! `churn-defrag`: an hour's worth of churn, then defragmentation frame by frame until
-//! nothing is left to do.
+//! `churn-defrag`: an hour's worth of churn, then defragmentation frame by frame until it is
+//! complete.
 
 use std::{collections::BTreeMap, time::Instant};
 
@@ -11,24 +11,24 @@ use drystone_pool::{
 use super::meshes::{MAX_QUADS, Turnover};
 use crate::{Contender, Error, Figure, Options, Table, rounds::elapsed_ns};
 
-/// Meshes of the pool: some ten million quads.
+/// Number of meshes in the pool: about ten million quads.
 const MESHES: usize = 20_000;
 const QUICK_MESHES: usize = 5_000;
-/// Replacements: an hour of five a frame at 60 frames a second.
+/// Number of replacements: an hour of five per frame at 60 frames per second.
 const REPLACEMENTS: usize = 1_000_000;
 const QUICK_REPLACEMENTS: usize = 10_000;
 const REPLACEMENTS_A_FRAME: usize = 50;
 const FRAMES_IN_FLIGHT: u64 = 2;
-/// How full the buffers are, all together.
+/// Share of all buffers that is used.
 const FULL_PERCENT: u64 = 85;
 const BUFFERS: u32 = 6;
-/// What a frame may move.
+/// Budget of defragmentation per frame.
 const BUDGET: MoveBudget = MoveBudget { bytes: 256 << 10, moves: 256 };
-/// What defragmentation has to reach: so much of every buffer but one is taken, and of what
-/// is free in that one so much is in one piece.
+/// Result that defragmentation must reach. Every buffer but one must be used to this share. In the
+/// remaining buffer, this share of the free memory must be in one range.
 const GOAL_PERCENT: u64 = 95;
-/// Frames a buffer that may go by with looking at its meshes or with waiting for one more
-/// place.
+/// Frames per buffer that may pass while defragmentation searches its meshes or waits for a free
+/// range.
 const LOOKING_FRAMES: u64 = 4;
 
 pub(super) fn run(table: &mut Table, options: &Options) -> Result<(), Error> {
@@ -53,7 +53,7 @@ pub(super) fn run(table: &mut Table, options: &Options) -> Result<(), Error> {
     table.run_case("churn-defrag", options, contenders)
 }
 
-/// A pool of several buffers, and frames that come and go.
+/// A pool of several buffers, with simulated frames.
 struct Churn {
     pool: VertexPool<u64, u32>,
     backend: NullBackend,
@@ -88,7 +88,7 @@ impl Churn {
         Ok(Self { pool, backend, handles, turnover, elements, frame: 0 })
     }
 
-    /// Replaces meshes by others of other sizes; nanoseconds of all together.
+    /// Replaces meshes by others of other sizes. Returns the total time in nanoseconds.
     fn replace(&mut self, replacements: usize) -> Result<f64, String> {
         self.turnover.make_plan(replacements);
         let start = Instant::now();
@@ -111,7 +111,7 @@ impl Churn {
         self.pool.frames_completed(completed, &mut self.backend);
     }
 
-    /// Defragments until nothing is left to do, and says what that took.
+    /// Defragments until it is complete, and returns the figures.
     fn defragment(&mut self) -> Result<Vec<Figure>, String> {
         let max_frames = self.max_frames();
         let (mut moved_bytes, mut max_bytes, mut slowest_ns) = (0, 0, 0.0_f64);
@@ -138,11 +138,11 @@ impl Churn {
         Err(format!("{max_frames} frames were not enough"))
     }
 
-    /// Frames that defragmentation may take. A buffer that is not full is packed and filled
-    /// up once, or the last one packed: all together move no more than such buffers hold. A
-    /// frame moves its budget but for what the next mesh is too large for. Where places are
-    /// written directly, one that was left can be filled only when the frames in flight
-    /// have completed: each step may then take so many frames more.
+    /// Returns the largest number of frames that defragmentation may take. Each buffer is compacted
+    /// and filled up once, and the last one only compacted, so the moved data are at most the
+    /// content of these buffers. A frame uses its budget, except for the rest into which the next
+    /// mesh does not fit. With direct writes, a range that was left is free only after the frames
+    /// in flight. Then each step may take that many frames more.
     fn max_frames(&self) -> u64 {
         let held = |(taken, free): &(u64, Vec<u64>)| (*taken, taken + free.iter().sum::<u64>());
         let is_full = |(taken, all): &(u64, u64)| taken * 100 >= all * GOAL_PERCENT;
@@ -158,7 +158,7 @@ impl Churn {
         }
     }
 
-    /// Elements taken, and the free places, of each buffer.
+    /// Returns the used elements and the free ranges of each buffer.
     fn buffers(&self) -> BTreeMap<u32, (u64, Vec<u64>)> {
         let mut buffers = BTreeMap::<u32, (u64, Vec<u64>)>::new();
         for place in self.pool.places() {
@@ -172,8 +172,8 @@ impl Churn {
         buffers
     }
 
-    /// Every buffer but one is full, in that one what is free lies together, and nothing
-    /// was lost.
+    /// Checks that every buffer but one is full, that the free memory of that one is in one range,
+    /// and that no mesh was lost.
     fn check_goal(&self, before: &PoolStats) -> Result<(), String> {
         self.pool.check()?;
         let after = self.pool.stats();
@@ -196,7 +196,7 @@ impl Churn {
         Ok(())
     }
 
-    /// What is reserved before and after, once empty buffers have gone.
+    /// Figures of the reserved memory before and after, without empty buffers.
     fn left_over(&mut self, before: &PoolStats) -> Vec<Figure> {
         for _ in 0..=self.pool.config().spare_frames {
             self.end_frame();

@@ -1,18 +1,18 @@
-//! What comes and goes: meshes of chunks, of sizes as worlds have them.
+//! Meshes of chunks, with sizes as in real worlds.
 
 use crate::Random;
 
-/// Facings of a chunk's mesh.
+/// Face directions of a chunk's mesh.
 pub(super) const PARTS: usize = 6;
-/// Quads of a mesh are log-normal: this median, this deviation of the logarithm, these
+/// Quads of a mesh are log-normal. These are the median, the deviation of the logarithm, and the
 /// bounds.
 const MEDIAN_QUADS: f64 = 300.0;
 const QUADS_DEVIATION: f64 = 1.0;
 const LEAST_QUADS: u32 = 30;
-/// The largest mesh there is.
+/// Largest number of quads of a mesh.
 pub(super) const MAX_QUADS: u32 = 4_000;
 
-/// One mesh: its quads in all, and those of each facing.
+/// A mesh: its total number of quads, and the number for each face direction.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Shape {
     pub(super) quads: u32,
@@ -29,31 +29,31 @@ impl Shape {
     }
 }
 
-/// Sizes with how often they are to be expected, for size classes.
+/// Returns sizes with their expected frequency, for size classes.
 pub(super) fn histogram(random: &mut Random) -> Vec<(u32, u64)> {
-    /// Sizes drawn by lot: enough that every class has some.
+    /// Number of random sizes: enough that every class has some.
     const SAMPLES: usize = 4_096;
     let mut sizes: Vec<u32> = (0..SAMPLES).map(|_| Shape::random(random).quads).collect();
     sizes.sort_unstable();
     sizes.chunk_by(PartialEq::eq).map(|equal| (equal[0], equal.len() as u64)).collect()
 }
 
-/// Meshes that live, and those that wait for their turn: one goes, another comes, so that
-/// all together stays as much as it was.
+/// Live meshes, and spare ones. Each turn swaps a live mesh with a spare one, so that the total
+/// number of quads stays about the same.
 #[derive(Clone, Debug)]
 pub(super) struct Turnover {
     pub(super) live: Vec<Shape>,
     waiting: Vec<Shape>,
     random: Random,
-    /// What a round is going to do: which mesh goes, and what comes in its place.
+    /// Turns of a round: the mesh to remove, and its replacement.
     pub(super) plan: Vec<(u32, Shape)>,
 }
 
-/// One mesh waits for so many that live.
+/// Live meshes per spare one.
 const LIVE_PER_WAITING: usize = 100;
 
 impl Turnover {
-    /// So many meshes; the same seed gives the same.
+    /// Creates `count` meshes. The same seed gives the same meshes.
     pub(super) fn new(meshes: usize, seed: u64) -> Self {
         let mut random = Random::new(seed);
         let live: Vec<Shape> = (0..meshes).map(|_| Shape::random(&mut random)).collect();
@@ -62,12 +62,12 @@ impl Turnover {
         Self { live, waiting, random, plan: Vec::new() }
     }
 
-    /// Quads of all meshes that live.
+    /// Returns the number of quads of all live meshes.
     pub(super) fn quads(&self) -> u64 {
         self.live.iter().map(|shape| u64::from(shape.quads)).sum()
     }
 
-    /// Plans so many turns.
+    /// Plans `count` turns.
     pub(super) fn make_plan(&mut self, turns: usize) {
         self.plan.clear();
         for _ in 0..turns {

@@ -1,5 +1,5 @@
-//! `insert-remove-…`: a mesh goes and another comes, beside the bare allocator that does
-//! the same with places alone.
+//! `insert-remove-…`: removes a mesh and inserts another, compared with the bare allocator, which
+//! does the same with ranges.
 
 use std::time::Instant;
 
@@ -12,21 +12,21 @@ use super::{
 };
 use crate::{Contender, Error, Figure, Options, Random, Table, rounds::elapsed_ns};
 
-/// Meshes that live: those of the article's largest scene, 15³ chunks.
+/// Number of live meshes: those of the article's largest scene, 15³ chunks.
 const MESHES: usize = 3_375;
 const QUICK_MESHES: usize = 3_000;
-/// Pairs of a removal and an insertion in a round.
+/// Pairs of a removal and an insertion per round.
 const PAIRS: usize = 200_000;
 const QUICK_PAIRS: usize = 5_000;
-/// Pairs between two frames, as many as the article's dynamic scene has chunks changed.
+/// Pairs between two frames: the number of changed chunks in the article's dynamic scene.
 const PAIRS_A_FRAME: usize = 50;
-/// Frames that the GPU is behind.
+/// Frames by which the GPU is behind.
 const FRAMES_IN_FLIGHT: u64 = 2;
-/// How full a space of ranges is, and one of size classes, which leave some of each bucket
-/// and keep slabs of every class.
+/// Used share of a space of ranges, and of one of size classes, which has unused bytes in each
+/// bucket and slabs of every class.
 const RANGES_PERCENT: u64 = 85;
 const CLASSES_PERCENT: u64 = 60;
-/// Buckets, for each that is taken.
+/// Buckets per used bucket.
 const SPARE_BUCKETS: usize = 2;
 const SEED: u64 = 7;
 
@@ -101,7 +101,7 @@ struct Pool {
     frame: u64,
 }
 
-/// What a mesh is drawn with: something to tell it by.
+/// Draw data of a mesh, which identifies it.
 fn data_of(quads: u32) -> [u32; 4] {
     [quads, 1, 2, 3]
 }
@@ -121,7 +121,7 @@ impl Pool {
         Ok(Self { pool, backend, handles, turnover, elements, frame: 0 })
     }
 
-    /// Removes and inserts; nanoseconds of all pairs together.
+    /// Removes and inserts meshes. Returns the total time in nanoseconds.
     fn churn(&mut self, pairs: usize) -> Result<f64, String> {
         self.turnover.make_plan(pairs);
         let start = Instant::now();
@@ -142,7 +142,7 @@ impl Pool {
         Ok(elapsed_ns(start))
     }
 
-    /// Whether the pool is whole and has just the meshes that it should have.
+    /// Checks the pool, and that it contains exactly the expected meshes.
     fn check(&self) -> Result<(), String> {
         self.pool.check()?;
         let used = self.pool.stats().used;
@@ -157,7 +157,7 @@ impl Pool {
     }
 }
 
-/// The allocator alone in the same state.
+/// The allocator alone, in the same state.
 struct Bare<P: Places> {
     places: P,
     handles: Vec<P::Handle>,

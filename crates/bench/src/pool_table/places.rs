@@ -1,4 +1,4 @@
-//! The allocators that a pool is made of, bare: a place for a size, and nothing else.
+//! The bare allocators that a pool uses.
 
 use drystone_alloc::{
     BucketHandle, BucketRing, ClassHandle, RangeHandle, RangeSpace, SizeClassConfig, SizeClasses,
@@ -7,7 +7,7 @@ use drystone_pool::Placement;
 
 use super::meshes::MAX_QUADS;
 
-/// One that hands out places.
+/// An allocator of ranges.
 pub(super) trait Places {
     const NAME: &'static str;
     type Handle: Copy;
@@ -15,7 +15,7 @@ pub(super) trait Places {
     fn allocate(&mut self, size: u32) -> Option<Self::Handle>;
     fn free(&mut self, handle: Self::Handle) -> Option<()>;
     fn check(&self) -> Result<(), &'static str>;
-    /// How a pool hands out such places.
+    /// The policy of a pool with this allocator.
     fn placement(histogram: &[(u32, u64)]) -> Placement;
 }
 

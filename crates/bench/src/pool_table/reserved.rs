@@ -1,5 +1,5 @@
-//! `reserved`: bytes that a pool keeps for each quad, when after long churn it takes no
-//! more: what fragmentation, buckets and classes cost in memory.
+//! `reserved`: bytes that a pool reserves per quad when it is full after long churn. Shows the
+//! memory cost of fragmentation, buckets and classes.
 
 use drystone_alloc::{BucketRing, RangeSpace, SizeClasses};
 use drystone_pool::{Access, Config, NullBackend, PoolError, VertexPool};
@@ -10,16 +10,16 @@ use super::{
 };
 use crate::{Contender, Error, Figure, Options, Random, Table};
 
-/// Meshes of the pool when it is as full as it is kept.
+/// Number of meshes in the pool when it is full.
 const MESHES: usize = 20_000;
 const QUICK_MESHES: usize = 1_000;
-/// Replacements before it is filled up.
+/// Number of replacements before it is filled up.
 const REPLACEMENTS: usize = 200_000;
 const QUICK_REPLACEMENTS: usize = 5_000;
-/// How full it is meanwhile: with size classes less, which keep slabs of every class.
+/// Used share during the churn. It is lower for size classes, which have slabs of every class.
 const FULL_PERCENT: u64 = 85;
 const CLASSES_PERCENT: u64 = 60;
-/// Buffers of the pool.
+/// Number of buffers of the pool.
 const BUFFERS: u32 = 4;
 
 pub(super) fn run(table: &mut Table, options: &Options) -> Result<(), Error> {
@@ -39,7 +39,7 @@ fn contender<P: Places>(name: &str, percent: u64, options: &Options) -> Contende
         seed += 1;
         let mut turnover = Turnover::new(meshes, seed);
         let histogram = histogram(&mut Random::new(seed));
-        // Of buckets every mesh takes one, whatever its size.
+        // Each mesh takes one bucket, of any size.
         let quads = match P::placement(&histogram) {
             drystone_pool::Placement::Buckets { elements } => meshes as u64 * u64::from(elements),
             _ => turnover.quads(),
@@ -64,7 +64,7 @@ fn contender<P: Places>(name: &str, percent: u64, options: &Options) -> Contende
     })
 }
 
-/// A pool that was churned and then filled until it was full.
+/// Returns a pool that was churned, and then filled until it was full.
 fn fill(
     config: Config,
     turnover: &mut Turnover,

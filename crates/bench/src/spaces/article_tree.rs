@@ -1,6 +1,5 @@
-//! A straightforward port of the article's tree: nodes with a pointer to their parent and
-//! to 64 children, here as indices into one arena, because that is what a pointer is in
-//! safe Rust.
+//! A port of the article's tree. Its nodes have a pointer to their parent and to 64 children. Here,
+//! pointers are indices into one arena, which is the equivalent in safe Rust.
 
 const CHILDREN: usize = 64;
 const NONE: u32 = u32::MAX;
@@ -82,7 +81,7 @@ impl ArticleTree {
         }
     }
 
-    /// The child of this number, made when it is not there yet.
+    /// Returns the child of this number, and creates it if necessary.
     fn child(&mut self, at: u32, number: u32) -> u32 {
         let node = &self.nodes[at as usize];
         let (start, divisor, count) = (node.range_start, node.divisor, node.child_count);
@@ -127,7 +126,7 @@ impl ArticleTree {
         child - self.nodes[parent as usize].children
     }
 
-    /// Puts a new root above the old one, which becomes its first child.
+    /// Adds a new root, whose first child is the old root.
     fn escalate(&mut self) {
         let old = self.root;
         let divisor = self.nodes[old as usize].divisor + 6;

@@ -1,4 +1,4 @@
-//! Defragmentation: units moved and time until the largest gap is nearly all that is free.
+//! Defragmentation: moved units, and time until the largest gap has nearly all free units.
 
 use std::time::Instant;
 
@@ -7,13 +7,13 @@ use drystone_alloc::{DefragBudget, RangeSpace};
 use super::range_cases::{CAPACITY, PAIRS, QUICK_CAPACITY, QUICK_PAIRS, Steady};
 use crate::{Contender, Error, Figure, Options, Table, rounds::elapsed_ns};
 
-/// A step may move so much of the space.
+/// Budget of a step, as a share of the space.
 const STEP_PERCENT: u32 = 1;
-/// The part of what is free that the largest gap has to reach; rounding may cost a unit.
+/// Share of the free units that the largest gap must reach. Rounding may cost a unit.
 const TARGET_PERCENT: f64 = 94.999;
 
-/// The steady state of `ranges-churn`, and the same with a random half of all ranges gone:
-/// a space that a camera has left.
+/// Cases: the steady state of `ranges-churn`, and the same without a random half of all ranges, as
+/// after the camera has left an area.
 pub(super) fn run(table: &mut Table, options: &Options) -> Result<(), Error> {
     for (name, is_thinned) in [("defrag", false), ("defrag-half", true)] {
         let case = Case {
@@ -52,7 +52,7 @@ impl Case {
         Ok(steady.space)
     }
 
-    /// Plans and moves in steps, until there is nothing more to do.
+    /// Plans and moves in steps, until no more moves are planned.
     fn in_steps(&self, mut space: RangeSpace) -> Result<Vec<Figure>, String> {
         let budget = DefragBudget::units(self.capacity / 100 * STEP_PERCENT);
         let (mut moved, mut steps) = (0u64, 0);
@@ -78,7 +78,7 @@ impl Case {
         Ok(self.figures(moved, ns, steps, largest))
     }
 
-    /// What sliding every range down would move; the time is that of finding out.
+    /// Units that sliding all ranges down would move. The time is that of the computation.
     fn slide_all(&self, space: &RangeSpace) -> Vec<Figure> {
         let start = Instant::now();
         let (mut moved, mut end) = (0, 0);

@@ -1,4 +1,4 @@
-//! The tables of values with handles.
+//! Tables of values with handles.
 
 use std::{hint::black_box, time::Instant};
 
@@ -7,11 +7,11 @@ use slotmap::{DefaultKey, SlotMap};
 
 use crate::{Contender, Error, Figure, Options, Random, Table, rounds::elapsed_ns};
 
-/// Values in a full table: a megabyte of slots, as many meshes as a large scene has.
+/// Values in a full table: 1 MB of slots, the number of meshes of a large scene.
 const VALUES: usize = 1 << 16;
 const QUICK_VALUES: usize = 1 << 10;
 
-/// A table of values that are found again by their handles.
+/// A table of values that are found by their handles.
 trait Handles {
     const NAME: &'static str;
     type Key: Copy;
@@ -19,9 +19,9 @@ trait Handles {
     fn insert(&mut self, value: u64) -> Option<Self::Key>;
     fn remove(&mut self, key: Self::Key) -> Option<u64>;
     fn get(&self, key: Self::Key) -> Option<u64>;
-    /// The number of the slot that a key names.
+    /// Returns the slot number of a key.
     fn slot(key: Self::Key) -> u64;
-    /// The sum of all values, each xor its slot.
+    /// Returns the sum of all values, each xor its slot number.
     fn sum(&self) -> u64;
 }
 
@@ -70,7 +70,7 @@ impl Handles for SlotMap<DefaultKey, u64> {
         self.get(key).copied()
     }
     fn slot(key: DefaultKey) -> u64 {
-        // Its slots count from 1.
+        // Slots of this crate count from 1.
         (slotmap::Key::data(&key).as_ffi() & 0xFFFF_FFFF) - 1
     }
     fn sum(&self) -> u64 {
@@ -123,7 +123,7 @@ fn round<H: Handles>(count: usize, random: &mut Random) -> Result<Vec<Figure>, S
     let mut table = H::new();
     let (mut insert_ns, mut remove_ns) = (0.0, 0.0);
     let mut keys = Vec::with_capacity(count);
-    // Twice: into an empty table that grows, and into one where all has been removed.
+    // Twice: into an empty table that grows, and into a table that was emptied.
     for is_last in [false, true] {
         let start = Instant::now();
         keys.extend((0..count as u64).filter_map(|value| table.insert(value)));
@@ -144,7 +144,7 @@ fn round<H: Handles>(count: usize, random: &mut Random) -> Result<Vec<Figure>, S
     Ok(Vec::new())
 }
 
-/// The table is full: finds everything, removes half, and goes through the rest.
+/// Finds everything in a full table, removes half, and iterates over the rest.
 fn finish<H: Handles>(
     table: &mut H,
     go: &[H::Key],

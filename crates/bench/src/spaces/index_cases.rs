@@ -1,4 +1,4 @@
-//! The cases of the contenders that hand out one index at a time.
+//! Cases for contenders that allocate one index at a time.
 
 use std::{cell::Cell, hint::black_box, rc::Rc, time::Instant};
 
@@ -11,20 +11,20 @@ use super::{
 };
 use crate::{Contender, Error, Figure, Options, Table, random::Random, rounds::elapsed_ns};
 
-/// Slots of the usual case and of a quick run.
+/// Slots of the usual case, and of a quick run.
 const SLOTS: u32 = 1 << 20;
 const QUICK_SLOTS: u32 = 1 << 14;
 /// Slots of the large case.
 const LARGE_SLOTS: u32 = 1 << 24;
-/// Operations of one kind in a round of a churning case.
+/// Operations of one kind per round of a churn case.
 const CHURN_PAIRS: usize = 1 << 20;
 const QUICK_CHURN_PAIRS: usize = 1 << 15;
-/// How many indices come and go at once in a churning case.
+/// Sizes of the bursts of the churn cases.
 const BURST: std::ops::RangeInclusive<usize> = 64..=4096;
-/// Slots that `bulk` asks for at once.
+/// Slots that `bulk` allocates at once.
 const BULK: u32 = 4096;
 
-/// Makes one round of a case for a contender.
+/// Runs one round of a case for a contender.
 trait Case {
     fn round<S: IndexSpace + 'static>(&self) -> Contender<'static>;
 }
@@ -67,7 +67,7 @@ fn run_case(
     table.run_case(name, options, contenders)
 }
 
-/// Fills an empty space, growth included.
+/// Fills an empty space, which includes its growth.
 struct Sequential {
     slots: u32,
 }
@@ -121,13 +121,13 @@ impl Case for Refill {
     }
 }
 
-/// A steady state: bursts of frees of random used indices, each followed by as many
-/// allocations. Only the space's own work is timed.
+/// A steady state: bursts that free random used indices, each followed by the same number of
+/// allocations. Only the allocator's own work is timed.
 struct Churn {
     slots: u32,
     used: u32,
     pairs: usize,
-    /// The sum of all that the last lowest-first contender handed out, by round.
+    /// Sums of all indices that the last lowest-first contender returned, by round.
     agreed: Rc<Cell<(usize, u64)>>,
 }
 
@@ -158,7 +158,7 @@ impl Case for Churn {
     }
 }
 
-/// Nanoseconds spent, and a sum that depends on the order of everything handed out.
+/// Time in nanoseconds, and a sum that depends on the order of all returned indices.
 fn churn<S: IndexSpace>(
     space: &mut S,
     indices: &mut [u32],
@@ -170,7 +170,7 @@ fn churn<S: IndexSpace>(
     while left > 0 {
         let span = BURST.end() - BURST.start() + 1;
         let burst = (BURST.start() + random.below(span)).min(left).min(indices.len());
-        // The first `burst` of a partial shuffle are a random choice.
+        // The first `burst` items of a partial shuffle are a random choice.
         for i in 0..burst {
             indices.swap(i, i + random.below(indices.len() - i));
         }
@@ -189,7 +189,7 @@ fn churn<S: IndexSpace>(
     (ns, sum)
 }
 
-/// Many at once into a space of which a random part is taken.
+/// Allocates many at once in a space with random used slots.
 fn bulk(
     table: &mut Table,
     options: &Options,

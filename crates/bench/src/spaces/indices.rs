@@ -1,4 +1,4 @@
-//! The contenders that hand out one index at a time.
+//! Contenders that allocate one index at a time.
 
 use std::collections::BTreeSet;
 
@@ -8,22 +8,22 @@ use hibitset::{BitSet, BitSetLike};
 
 use super::article_tree::ArticleTree;
 
-/// One that hands out indices below the capacity it was made for. The calls here vanish
-/// (`inline(always)`), for every contender: what is measured is what a caller's loop has.
+/// An allocator of indices below a fixed capacity. The calls are inlined (`inline(always)`) for
+/// every contender, as in a caller's loop.
 pub(super) trait IndexSpace: Sized {
     const NAME: &'static str;
-    /// Whether it always hands out the lowest free index: those must agree on every one.
+    /// Whether it always returns the lowest free index. Such contenders must agree on every index.
     const LOWEST_FIRST: bool;
     fn with_capacity(capacity: u32) -> Self;
     fn allocate(&mut self) -> u32;
     fn free(&mut self, index: u32);
-    /// Bytes of its own, where it can tell.
+    /// Returns the size of its metadata in bytes, if it can.
     fn size_bytes(&self) -> Option<usize> {
         None
     }
 }
 
-/// What a contender answers when it is full; no index of any case is as large.
+/// Result of a full allocator. No index of a case is this large.
 const NO_INDEX: u32 = u32::MAX;
 
 impl IndexSpace for AddressSpace {
@@ -39,7 +39,7 @@ impl IndexSpace for AddressSpace {
     #[inline(always)]
     fn free(&mut self, index: u32) {
         if self.free(index).is_err() {
-            // Cannot happen to indices it handed out; found by the check of the answers.
+            // Cannot fail for indices that it returned. The check of the results would find it.
             let _ = self.allocate();
         }
     }
@@ -48,7 +48,7 @@ impl IndexSpace for AddressSpace {
     }
 }
 
-/// The article's policy: stay in the last leaf while it has room.
+/// The article's policy: use the last leaf until it is full.
 pub(super) struct LastLeaf(AddressSpace);
 
 impl IndexSpace for LastLeaf {
@@ -110,7 +110,7 @@ impl IndexSpace for BitSet {
     }
 }
 
-/// The crate's bitmaps have fixed sizes; the smallest that holds the case is taken.
+/// The crate's bitmaps have fixed sizes. The smallest one for the case is used.
 pub(super) enum Bitmap {
     Small(Box<BitAlloc1M>),
     Large(Box<BitAlloc16M>),
@@ -164,7 +164,7 @@ impl IndexSpace for slab::Slab<()> {
     }
 }
 
-/// Every free index in a tree of the standard library.
+/// Free indices in a tree of the standard library.
 pub(super) struct FreeSet(BTreeSet<u32>);
 
 impl IndexSpace for FreeSet {
@@ -183,7 +183,7 @@ impl IndexSpace for FreeSet {
     }
 }
 
-/// Free indices on a stack, nothing checked: the speed limit without order.
+/// Free indices on a stack, without checks: the speed limit of an unordered allocator.
 pub(super) struct FreeList(Vec<u32>);
 
 impl IndexSpace for FreeList {

@@ -1,4 +1,4 @@
-//! The cases of the contenders that hand out ranges.
+//! Cases for contenders that allocate ranges.
 
 use std::time::Instant;
 
@@ -10,17 +10,17 @@ use crate::{Contender, Error, Figure, Options, Random, Table, rounds::elapsed_ns
 /// Units of the space, and of that of a quick run.
 pub(super) const CAPACITY: u32 = 1 << 26;
 pub(super) const QUICK_CAPACITY: u32 = 1 << 22;
-/// How full the steady state is.
+/// Used share in the steady state.
 const FULL_PERCENT: u64 = 85;
-/// Pairs of a free and an allocation in a round.
+/// Pairs of a free and an allocation per round.
 pub(super) const PAIRS: usize = 200_000;
 pub(super) const QUICK_PAIRS: usize = 10_000;
-/// Sizes are log-normal: this median, this deviation of the logarithm, these bounds.
+/// Sizes are log-normal. These are the median, the deviation of the logarithm, and the bounds.
 const MEDIAN_SIZE: f64 = 300.0;
 const SIZE_DEVIATION: f64 = 1.0;
 const SIZES: std::ops::RangeInclusive<u32> = 30..=20_000;
-/// Sizes that wait to be allocated: a freed one goes here, another comes out, so that the
-/// space stays as full as it was. One for so many live ranges.
+/// Live ranges per spare size. A freed size becomes spare, and a spare size is allocated, so that
+/// the used share stays about the same.
 const LIVE_PER_WAITING: usize = 100;
 
 fn random_size(random: &mut Random) -> u32 {
@@ -60,7 +60,7 @@ pub(super) struct Steady<R: Ranges> {
     sizes: Vec<u32>,
     waiting: Vec<u32>,
     random: Random,
-    /// What a round is going to do: which range goes, and the size that comes.
+    /// Turns of a round: the range to free, and the size to allocate.
     plan: Vec<(u32, u32)>,
 }
 
@@ -95,7 +95,7 @@ impl<R: Ranges> Steady<R> {
         }
     }
 
-    /// Frees and allocates; nanoseconds of all pairs together.
+    /// Frees and allocates. Returns the total time in nanoseconds.
     pub(super) fn churn(&mut self, pairs: usize) -> Result<f64, String> {
         self.make_plan(pairs);
         let start = Instant::now();
@@ -116,7 +116,7 @@ impl<R: Ranges> Steady<R> {
         }
     }
 
-    /// Frees and allocates; the time of the slowest pair but one in a thousand.
+    /// Frees and allocates. Returns the 99.9th percentile of the times of the pairs.
     fn slowest_but_permille(&mut self, pairs: usize) -> Result<f64, String> {
         self.make_plan(pairs);
         let mut times = Vec::with_capacity(pairs);
@@ -131,7 +131,7 @@ impl<R: Ranges> Steady<R> {
         Ok(times[pairs - 1 - pairs / 1000])
     }
 
-    /// The end of the last range, if no two overlap.
+    /// Returns the end of the last range, or an error if ranges overlap.
     fn checked_end(&self) -> Result<u32, String> {
         let ranges = self.handles.iter().zip(&self.sizes);
         let mut ranges: Vec<_> =
@@ -175,7 +175,7 @@ fn churn_contender<R: Ranges + 'static>(options: &Options) -> Contender<'static>
     })
 }
 
-/// How full a space is when it first refuses a size, after a time in the steady state.
+/// Measures the used share at the first failed allocation, after some time in the steady state.
 fn fail_contender<R: Ranges + 'static>(options: &Options) -> Contender<'static> {
     let capacity = options.size(CAPACITY, QUICK_CAPACITY);
     let pairs = options.size(PAIRS, QUICK_PAIRS);

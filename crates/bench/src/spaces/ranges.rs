@@ -1,21 +1,21 @@
-//! The contenders that hand out ranges of any size.
+//! Contenders that allocate ranges of any size.
 
 use std::ops::Range;
 
 use drystone_alloc::{RangeHandle, RangeSpace};
 
-/// One that hands out ranges of a space of a given capacity.
+/// An allocator of ranges in a space of fixed capacity.
 pub(super) trait Ranges: Sized {
     const NAME: &'static str;
-    /// How many times fewer operations a round has, for those that are slow.
+    /// Factor by which a round has fewer operations, for slow contenders.
     const FEWER: usize = 1;
     type Handle: Copy;
     fn with_capacity(capacity: u32, max_ranges: u32) -> Self;
     fn allocate(&mut self, size: u32) -> Option<Self::Handle>;
     fn free(&mut self, handle: Self::Handle);
-    /// Where a range of this size lies.
+    /// Returns the position of a range of this size.
     fn range(&self, handle: Self::Handle, size: u32) -> Range<u32>;
-    /// Bytes of its own, where it can tell.
+    /// Returns the size of its metadata in bytes, if it can.
     fn size_bytes(&self) -> Option<usize> {
         None
     }
@@ -44,7 +44,7 @@ impl Ranges for RangeSpace {
     }
 }
 
-/// The same with 64-bit offsets.
+/// `drystone` with 64-bit offsets.
 pub(super) struct Wide(RangeSpace<u64>);
 
 impl Ranges for Wide {
@@ -76,7 +76,7 @@ impl Ranges for OffsetAllocator {
     const NAME: &'static str = "offset-allocator";
     type Handle = offset_allocator::Allocation<u32>;
     fn with_capacity(capacity: u32, max_ranges: u32) -> Self {
-        // Its table is fixed and holds the gaps as well.
+        // Its table has a fixed size, and contains the gaps too.
         Self::with_max_allocs(capacity, max_ranges * 2)
     }
     #[inline]
@@ -92,7 +92,7 @@ impl Ranges for OffsetAllocator {
     }
 }
 
-/// An exact best fit that looks through all gaps.
+/// An exact best fit that searches all gaps.
 pub(super) struct RangeAlloc(range_alloc::RangeAllocator<u32>);
 
 impl Ranges for RangeAlloc {

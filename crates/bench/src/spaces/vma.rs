@@ -18,8 +18,8 @@ pub(super) struct Vma {
 
 impl Ranges for Vma {
     const NAME: &'static str = "vk-mem";
-    /// An allocation is not `Copy`; this is its place in a list, which costs little beside
-    /// the library's own work.
+    /// Index of an allocation in a list, because an allocation is not `Copy`. This costs little
+    /// compared with the library's own work.
     type Handle = u32;
 
     fn with_capacity(capacity: u32, max_ranges: u32) -> Self {
@@ -40,7 +40,7 @@ impl Ranges for Vma {
             user_data: 0,
             flags: VirtualAllocationCreateFlags::empty(),
         };
-        // SAFETY: the block lives, and the size is not 0: sizes of all cases are at least 30.
+        // SAFETY: the block is live, and the size is not 0: sizes of all cases are at least 30.
         let allocated = unsafe { self.block.as_mut()?.allocate(info) }.ok()?;
         let at = self.unused.pop()?;
         self.allocations[at as usize] = Some(allocated);
@@ -51,8 +51,8 @@ impl Ranges for Vma {
     fn free(&mut self, at: u32) {
         let taken = self.allocations[at as usize].take();
         if let (Some(block), Some((mut allocation, _))) = (&mut self.block, taken) {
-            // SAFETY: the allocation is of this block, and it was taken out of the list: it
-            // is freed once.
+            // SAFETY: the allocation is from this block. It was removed from the list, so it is
+            // freed once.
             unsafe { block.free(&mut allocation) };
             self.unused.push(at);
         }
@@ -67,7 +67,7 @@ impl Ranges for Vma {
 impl Drop for Vma {
     fn drop(&mut self) {
         if let Some(block) = &mut self.block {
-            // SAFETY: no allocation of the block is used after this; the list goes with it.
+            // SAFETY: no allocation of the block is used after this; the list is dropped too.
             unsafe { block.clear() };
         }
     }

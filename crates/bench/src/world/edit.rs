@@ -9,29 +9,29 @@ use glam::DVec3;
 use super::vast;
 use crate::{Figure, Options, cpu_time::thread_cpu_ns, rounds::elapsed_ns};
 
-/// A vast world and the corners in view at which voxels are set.
+/// A large world, and the visible corners at which voxels are set.
 pub(super) struct Edits {
     scene: LodScene,
     editor: Editor,
     view: View,
     corners: Vec<VoxelPos>,
-    /// Others, at which nothing was ever set.
+    /// Other corners, at which no voxel was set before.
     fresh: Vec<VoxelPos>,
     is_set: bool,
 }
 
-/// How far around the eye corners are, in chunks.
+/// Distance of the corners from the camera, in chunks.
 const REACH_CHUNKS: i32 = 3;
-/// And those of which each is taken once, so many a round: for fourteen rounds.
+/// Number of corners per round that are used only once, for fourteen rounds.
 const FRESH_REACH_CHUNKS: i32 = 8;
 const FRESH_PER_ROUND: usize = 4;
-/// Voxels from the middle to the end of a large edit.
+/// Radius of a large edit, in voxels.
 const BALL_RADIUS: u32 = 100;
-/// Whatever is no air.
+/// Any material other than air.
 const STUFF: Material = Material(1);
 
 impl Edits {
-    /// Settles over the middle of the world; in a quick run over a part of what is in view.
+    /// Loads the middle of the world completely. In a quick run, loads only a part of the view.
     pub(super) fn new(options: &Options) -> Result<Self, String> {
         let mut scene = vast::scene()?;
         let middle = [8_192, 8_192];
@@ -52,7 +52,7 @@ impl Edits {
         let around = reach.clone().flat_map(|x| reach.clone().map(move |z| [x, z]));
         let distance = |at: &[i32; 2]| at.iter().map(|c| c.abs()).max();
         let near = around.clone().filter(|at| distance(at) <= Some(REACH_CHUNKS)).collect();
-        // No two touch one mesh.
+        // No two corners touch the same mesh.
         let is_apart =
             |at: &[i32; 2]| distance(at) > Some(REACH_CHUNKS + 1) && at.iter().all(|c| c % 2 == 0);
         let fresh = around.filter(is_apart).collect();
@@ -68,8 +68,8 @@ impl Edits {
         Ok(Self { scene, editor, view, corners, fresh, is_set: false })
     }
 
-    /// Sets a voxel at every corner, or takes it away: what each takes until the commands of
-    /// the next frame are ready. And at some corners at which nothing was edited before.
+    /// Sets or removes a voxel at every corner, and measures the time until the commands of the
+    /// next frame are ready. Does the same at some corners that were not edited before.
     pub(super) fn round(&mut self) -> Result<Vec<Figure>, String> {
         self.is_set = !self.is_set;
         let material = if self.is_set { STUFF } else { Material::AIR };
@@ -84,7 +84,7 @@ impl Edits {
         Ok(figures)
     }
 
-    /// What one of these edits takes, of those that change anything.
+    /// Measures such edits, as the mean of those that change voxels.
     fn median_us(
         &mut self,
         corners: &[VoxelPos],
@@ -109,9 +109,9 @@ impl Edits {
 }
 
 impl Edits {
-    /// Fills a ball of some 4 million voxels around the eye, or takes that back: the longest time
-    /// that whoever edits is held up, by the call or by a frame until all of it is shown, in CPU
-    /// time of this thread; and how long it is until then.
+    /// Fills a ball of about 4 million voxels around the camera, or undoes that. Measures the
+    /// longest CPU time of this thread in the call or in a frame until all of it is shown, and the
+    /// total time.
     pub(super) fn fill_round(&mut self) -> Result<Vec<Figure>, String> {
         let [x, y, z] = self.view.camera.position.to_array().map(|c| c as i32);
         let center = VoxelPos::new(x, y, z);
@@ -147,7 +147,7 @@ impl Edits {
     }
 }
 
-/// The highest voxel that is no air.
+/// Returns the highest voxel other than air.
 fn ground_at(scene: &LodScene, [x, z]: [i32; 2]) -> i32 {
     let data = scene.tree().data();
     let is_ground = |y: &i32| !data.get(VoxelPos::new(x, *y, z)).is_air();

@@ -11,7 +11,7 @@ use crate::{Options, Row, Table, cpu_time::thread_cpu_ns};
 const FRAMES_PER_SECOND: u32 = 60;
 const CASES: [&str; 3] = ["frame-p50", "frame-p99", "frame-max"];
 
-/// Flies once, and adds what the frames took.
+/// Flies once, and adds the figures of the frames.
 pub(super) fn run(table: &mut Table, options: &Options) -> Result<(), String> {
     let cases = [CASES[0], CASES[1], CASES[2], "frame-chunks", "frame-commands"];
     if !cases.into_iter().any(|case| options.wants(case)) {
@@ -40,15 +40,15 @@ pub(super) fn run(table: &mut Table, options: &Options) -> Result<(), String> {
 }
 
 struct Flight {
-    /// Of each frame.
+    /// Samples, one per frame.
     times_us: Vec<f64>,
-    /// In one frame.
+    /// Largest value of a frame.
     most: DrawStats,
 }
 
-/// Where the eye is after `time` seconds, and where it looks: twenty seconds at 100 m/s
-/// in bends, twenty at 200 to 400, then at once to the other end of the world and low over the
-/// ground there.
+/// Returns the camera after `time` seconds. It flies twenty seconds at 100 m/s in bends and twenty
+/// seconds at 200 to 400 m/s. Then it jumps to the other end of the world and flies low over the
+/// ground.
 fn eye_at(time: f64) -> [DVec3; 2] {
     let path = |time: f64| {
         let bend = DVec3::new(0.0, 40.0 * (time * 0.4).sin(), 300.0 * (time * 0.25).sin());
@@ -62,7 +62,7 @@ fn eye_at(time: f64) -> [DVec3; 2] {
         }
     };
     let (here, along) = (path(time), path(time + 1e-3) - path(time));
-    // Looks about while it flies.
+    // The camera turns while it flies.
     let turn = glam::DQuat::from_rotation_y(0.8 * (time * 0.7).sin());
     let ahead = turn * DVec3::new(along.x, 0.0, along.z).normalize_or(DVec3::X);
     [here, here + ahead - DVec3::new(0.0, 0.25, 0.0)]
@@ -75,7 +75,7 @@ fn fly(seconds: u32) -> Result<Flight, String> {
     let start = Instant::now();
     let mut view = None;
     for frame in 0..count {
-        // A short flight goes everywhere, too.
+        // A short flight visits all parts, too.
         let time = f64::from(frame) / f64::from(count) * 60.0;
         let [eye, target] = eye_at(time);
         let seen = vast::view(scene.tree().data(), eye, target);
@@ -97,8 +97,8 @@ fn fly(seconds: u32) -> Result<Flight, String> {
     Ok(flight)
 }
 
-/// Waits until all is as it should be, if that is asked for; then each place of the world must
-/// be covered once, and after waiting by voxels of the size that is asked for.
+/// Checks that each position of the world is covered once. If `settle` is set, first waits for all
+/// meshes, and then also checks the levels.
 fn check(scene: &mut LodScene, view: &View, waits: bool) -> Result<(), String> {
     if waits {
         scene.settle(view, vast::SIZE, |_| {}).map_err(|error| error.to_string())?;
@@ -131,7 +131,8 @@ fn check(scene: &mut LodScene, view: &View, waits: bool) -> Result<(), String> {
     Ok(())
 }
 
-/// Chunks of level 0 inside of the world that are covered, each as often as it is.
+/// Returns the chunks of level 0 in the world that are covered, once for each node that covers
+/// them.
 fn inside_volume(tree: &LodTree) -> u128 {
     let Some(extent) = tree.data().extent() else { return 0 };
     let [min, max] = [extent.min, extent.max].map(|c| [c.x, c.y, c.z].map(i64::from));

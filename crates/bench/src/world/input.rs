@@ -7,14 +7,14 @@ use drystone_world::{
 
 use crate::Random;
 
-/// A file that is gone when it is not needed any more.
+/// A file that is deleted on drop.
 pub(super) struct Scratch(pub(super) PathBuf);
 
 impl Scratch {
     pub(super) fn new(name: &str) -> Self {
         let file = format!("drystone-bench-{name}-{}.drystone", std::process::id());
         let path = std::env::temp_dir().join(file);
-        // One that a killed run has left.
+        // A killed run may have left this file.
         let _ = fs::remove_file(&path);
         Self(path)
     }
@@ -26,12 +26,12 @@ impl Drop for Scratch {
     }
 }
 
-/// A generated world that was imported, and its file compacted.
+/// A generated world that was imported into a compacted file.
 pub(super) struct Input {
     pub(super) path: PathBuf,
     pub(super) chunk_count: u64,
     pub(super) solid_count: u64,
-    /// Of all voxels, as the source makes them.
+    /// Checksum of all voxels of the source.
     pub(super) checksum: u64,
     _file: Scratch,
 }
@@ -57,14 +57,14 @@ impl Input {
     }
 }
 
-/// A number that changes when any voxel of a source does, or a place of one.
+/// Returns a checksum that depends on every voxel of a source and its position.
 pub(super) fn checksum(source: &dyn Source) -> Result<u64, String> {
     let chunk = |at| source.chunk(at).map_err(|error| error.to_string());
     let mut sums = source.chunk_positions().into_iter().map(|at| Ok(checksum_of(at, &chunk(at)?)));
     sums.try_fold(0, |sum: u64, it: Result<u64, String>| Ok(sum.wrapping_add(it?)))
 }
 
-/// The same of one chunk; those of all are added. Air changes nothing.
+/// Returns the checksum of one chunk. That of a world is the sum. Air adds 0.
 pub(super) fn checksum_of(at: ChunkPos, chunk: &Chunk) -> u64 {
     const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
     let mix = |sum: u64, next: u64| (sum ^ next).wrapping_mul(FACTOR).rotate_left(29);
@@ -76,7 +76,7 @@ pub(super) fn checksum_of(at: ChunkPos, chunk: &Chunk) -> u64 {
     if chunk.is_empty() { 0 } else { sum }
 }
 
-/// The world's chunks in another order each time.
+/// The chunks of a world in another random order each time.
 pub(super) struct Shuffled {
     places: Vec<ChunkPos>,
     random: Random,

@@ -4,8 +4,8 @@ use drystone_render::{
     Device, DrawData, Frame, Image, Passes, RenderError, SoftDevice, SoftGeometry,
 };
 
-/// The software rasteriser without its pictures: it takes all that a frame writes, and its
-/// draw commands, which it counts. What is left of a frame is the work of whoever draws.
+/// The software rasteriser without drawing. It accepts all data of a frame and counts the draw
+/// commands. The remaining cost of a frame is that of the caller.
 pub(super) struct Undrawn {
     device: SoftDevice,
     frames: u64,

@@ -7,12 +7,12 @@ use glam::DVec3;
 
 use super::undrawn::Undrawn;
 
-/// The size of the pictures that are not drawn.
+/// Size of the pictures, which are not drawn, in pixels.
 pub(super) const SIZE: Size = Size { width: 1280, height: 720 };
-/// Bytes of chunks that are kept: what the viewer keeps.
+/// Size of the chunk cache in bytes, as in the viewer.
 const CACHE_BYTES: usize = 256 << 20;
 
-/// A generated world of 16 km × 16 km × 512 voxels, shown by a pool that draws nothing.
+/// A generated world of 16 km × 16 km × 512 voxels, in a pool that draws nothing.
 pub(super) fn scene() -> Result<LodScene, String> {
     let config = GeneratorConfig {
         size_chunks: [512, 16, 512],
@@ -29,7 +29,7 @@ pub(super) fn scene() -> Result<LodScene, String> {
     LodScene::new(tree, Box::new(renderer)).map_err(|error| error.to_string())
 }
 
-/// What an eye sees of it.
+/// View of the world.
 pub(super) fn view(data: &LodData, eye: DVec3, target: DVec3) -> View {
     let mut camera = Camera::look_at(eye, target);
     let (min, max) = level_corners(data);

@@ -1,11 +1,11 @@
-//! The drawing tables, each on a small case. Every contender of a case checks its own
-//! answer: that it runs at all says that commands and pictures are right.
+//! Runs the drawing tables on small cases. Every contender checks its own result, so a run without
+//! errors means that commands and pictures are right.
 
 use serde_json::Value;
 
 use super::bench;
 
-/// The rows of a quick run of a case, or `None` where the machine draws nothing of it.
+/// Returns the rows of a quick run of a case, or `None` if the machine cannot draw it.
 fn rows(table: &str, case: &str) -> Option<Vec<Value>> {
     let output = bench(&[table, "--quick", "--rounds", "1", "--case", case, "--json", "-"]);
     let text = String::from_utf8_lossy(&output.stderr);
@@ -52,19 +52,19 @@ fn mask_order_leaves_commands_out() {
     }
 }
 
-/// What is reserved does not depend on the machine.
+/// Checks the reserved memory, which does not depend on the machine.
 #[test]
 fn bucket_size_says_what_is_wasted() {
     let Some(rows) = rows("bucket-size", "16x5") else { return };
     let waste = |contender| median(&rows, contender, "waste");
     assert!(waste("pool-gl-ranges") <= 3.0, "{}", waste("pool-gl-ranges"));
     assert!(waste("pool-gl-classes") <= 15.0, "{}", waste("pool-gl-classes"));
-    // No more is lost to the placement while the scene changes …
+    // The waste inside allocations does not grow while the scene changes.
     for (contender, most) in [("pool-gl-ranges", 3.0), ("pool-gl-classes", 15.0)] {
         let [places, gaps] = ["waste-changing", "gaps"].map(|it| median(&rows, contender, it));
         assert!(places + gaps <= most, "{contender}: {places} and {gaps}");
     }
-    // … but more has to be at hand.
+    // The required capacity does grow.
     let least = median(&rows, "pool-gl-ranges", "least-changing");
     assert!(least > waste("pool-gl-ranges") && least < 50.0, "{least}");
     assert!(median(&rows, "pool-gl-ranges", "waiting") > 0.0);
@@ -98,8 +98,8 @@ fn grid_draws_a_layer_of_chunks() {
     assert!(median(&rows, "naive-gl", "bytes") > 19.0 * 8.0);
 }
 
-/// What is counted and not timed holds at any speed: nine tenths that went and came take no
-/// more places than before.
+/// Checks counted figures, which do not depend on the speed: replacing nine tenths of all cubes
+/// needs no more slots than before.
 #[test]
 fn cubes_takes_no_more_places_than_before() {
     let rows = rows("cubes", "refill").unwrap();

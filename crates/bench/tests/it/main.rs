@@ -1,4 +1,4 @@
-//! The binary from outside: exit codes, where the JSON goes, what it holds.
+//! Tests of the binary: exit codes, and the destination and content of its JSON.
 
 #![allow(clippy::unwrap_used)]
 
@@ -50,7 +50,7 @@ fn json_and_chart_go_to_files_whole() {
     assert!(String::from_utf8(output.stdout).unwrap().contains("sequential"));
 }
 
-/// Every contender of every case works and finds its own answers right.
+/// Every contender of every case runs and accepts its own results.
 #[test]
 fn spaces_has_its_cases() {
     let output = bench(&["spaces", "--quick", "--rounds", "1", "--json", "-"]);
@@ -74,8 +74,8 @@ fn spaces_has_its_cases() {
     }
 }
 
-/// Every contender of the vertex pool's table is whole after its work, and so is every
-/// figure that others rely on.
+/// Every contender of the pool table is valid after its work, and has the figures that other tools
+/// rely on.
 #[test]
 fn pool_has_its_cases() {
     let output = bench(&["pool", "--quick", "--rounds", "1", "--json", "-"]);
@@ -97,7 +97,7 @@ fn pool_has_its_cases() {
             assert!(median(case, contender, "time") > 0.0, "{case} {contender}");
         }
     }
-    // What is counted and not timed holds at any speed.
+    // Counted figures do not depend on the speed.
     assert!(median("reserved", "drystone", "bytes") <= 9.0);
     for contender in ["drystone", "drystone-direct"] {
         let figure = |metric| median("churn-defrag", contender, metric);
@@ -106,7 +106,7 @@ fn pool_has_its_cases() {
     }
 }
 
-/// The cases of small objects, which work on a real document.
+/// Runs the cases of small objects, which need a real document.
 #[test]
 fn arenas_has_its_cases_of_small_objects() {
     if std::env::var_os("DRYSTONE_DATA").is_none() {
@@ -131,7 +131,7 @@ fn arenas_has_its_cases_of_small_objects() {
     }
 }
 
-/// The drawing table on the smallest case, where there is an adapter to draw with.
+/// Runs the drawing table on its smallest case, if there is an adapter.
 #[test]
 fn static_compares_pool_and_naive() {
     let output = bench(&["static", "--quick", "--rounds", "1", "--case", "16x3", "--json", "-"]);
@@ -154,7 +154,7 @@ fn static_compares_pool_and_naive() {
     }
 }
 
-/// The table of culling: where a GPU culls, it draws less than the CPU leaves over.
+/// Runs the table of culling: a GPU that culls draws less than the CPU leaves.
 #[test]
 fn culling_compares_who_culls() {
     let output = bench(&["culling", "--quick", "--rounds", "1", "--case", "ground", "--json", "-"]);

@@ -1,5 +1,5 @@
-//! The table `meshing` on a few chunks. Every contender checks its own mesh: that a case runs
-//! says that all cover the same faces.
+//! Runs the table `meshing` on a few chunks. Every contender checks its own mesh, so a run without
+//! errors means that all cover the same faces.
 
 use serde_json::Value;
 

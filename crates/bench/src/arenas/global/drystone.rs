@@ -11,8 +11,8 @@ use drystone_alloc::memory::{GlobalSmallObjects, SlotClass, SmallObjectsConfig};
 #[global_allocator]
 static ALLOCATOR: GlobalSmallObjects<System> = GlobalSmallObjects::new(System);
 
-/// Sizes of 8 in 8 bytes: nothing is larger than its slot by more than 7. As many slots as
-/// documents of this kind may want; those that are not used are not resident.
+/// Size classes in steps of 8 bytes, so that a slot wastes at most 7 bytes. The number of slots is
+/// enough for large documents. Unused slots are not resident.
 const CLASSES: [SlotClass; 16] = {
     let mut classes = [SlotClass::new(8, 1 << 17); 16];
     let mut index = 1;

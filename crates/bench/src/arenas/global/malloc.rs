@@ -1,4 +1,4 @@
-//! The parse with the C library's as the global allocator.
+//! The parse with the C library's allocator as the global allocator.
 #![forbid(unsafe_code)]
 
 #[path = "process.rs"]

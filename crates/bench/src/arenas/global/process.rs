@@ -1,7 +1,7 @@
-//! What a process of the case `global` does: it parses a document into a tree and frees it, a
-//! few times over, and says how long that took and how much memory it had at most.
+//! Process of the case `global`: parses a document into a tree and frees it, several times, and
+//! prints the time and the peak memory.
 //!
-//! Each binary is this and a global allocator, and nothing else.
+//! Each binary consists of this module and a global allocator.
 
 use std::{hint::black_box, process::ExitCode, time::Duration};
 
@@ -12,7 +12,7 @@ mod tree;
 
 use tree::Tree;
 
-/// `FILE COUNT`: parses the file so often, and prints a line of JSON.
+/// Runs `FILE COUNT`: parses the file `COUNT` times and prints a line of JSON.
 pub(crate) fn main() -> ExitCode {
     match run() {
         Ok(line) => {
@@ -39,7 +39,7 @@ fn run() -> Result<String, String> {
         let start = now();
         let tree = black_box(Tree::read(&text)?);
         let parsed = now() - start;
-        // Not measured: whether the tree is what the document says.
+        // Not measured: checks the tree against the document.
         objects = tree.objects_if_right(&text)?;
         let start = now();
         tree.free();
@@ -50,8 +50,7 @@ fn run() -> Result<String, String> {
     Ok(format!("{{\"ns\": {ns}, \"objects\": {objects}, \"peak_bytes\": {}}}", peak_bytes()))
 }
 
-/// Time that the processor has spent on this thread: what else the machine does is not the
-/// allocator's.
+/// Returns the CPU time of this thread, so that other load on the machine does not count.
 #[cfg(unix)]
 fn now() -> Duration {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
@@ -65,7 +64,7 @@ fn now() -> Duration {
     START.elapsed()
 }
 
-/// The most memory that the process had; 0 where the system does not tell.
+/// Returns the peak memory of the process in bytes, or 0 if the system does not report it.
 fn peak_bytes() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));

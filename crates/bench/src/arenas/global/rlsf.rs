@@ -6,7 +6,7 @@ mod process;
 
 use std::process::ExitCode;
 
-// It has one for no other system.
+// rlsf has a global allocator only for these systems.
 #[cfg(unix)]
 #[global_allocator]
 static ALLOCATOR: rlsf::GlobalTlsf = rlsf::GlobalTlsf::new();

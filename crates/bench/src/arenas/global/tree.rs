@@ -1,5 +1,5 @@
-//! The tree of a document as a program would have it that leaves memory to its global
-//! allocator: a box for each node, attribute and text.
+//! The tree of a document in a program that uses the global allocator: one box for each node,
+//! attribute and text.
 
 use super::document::{self, Token};
 
@@ -29,8 +29,8 @@ struct Attribute<'d> {
 }
 
 impl<'d> Tree<'d> {
-    /// Reads a document. Siblings are linked to the front, and turned round at the end of
-    /// their element.
+    /// Builds the tree of a document. Siblings are prepended, and reversed at the end of their
+    /// element.
     pub(super) fn read(text: &'d str) -> Result<Self, String> {
         let mut open: Vec<Box<Node<'d>>> = Vec::new();
         let mut first = None;
@@ -65,10 +65,10 @@ impl<'d> Tree<'d> {
         Ok(Self { first })
     }
 
-    /// Nodes, attributes and strings, each of which has memory of its own.
+    /// Counts the nodes, attributes and strings that own memory.
     ///
     /// # Errors
-    /// If the tree is not that of the document.
+    /// If the tree does not match the document.
     pub(super) fn objects_if_right(&self, text: &str) -> Result<usize, String> {
         let (mut found, mut expected) = (Sum::default(), Sum::default());
         visit(self.first.as_deref(), &mut |token| found.add(token));
@@ -79,13 +79,13 @@ impl<'d> Tree<'d> {
         Ok(found.objects)
     }
 
-    /// Frees all objects, those of an element before the element.
+    /// Frees all objects. Those inside an element are freed before it.
     pub(super) fn free(self) {
         free(self.first);
     }
 }
 
-/// What a tree and its document have in common.
+/// Summary of a tree or a document, for comparing them.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Sum {
     objects: usize,
@@ -109,7 +109,7 @@ impl Sum {
     }
 }
 
-/// Goes through a tree as its document does.
+/// Adds a tree, in the order of its document.
 fn visit(first: Option<&Node<'_>>, on_token: &mut impl FnMut(Token<'_>)) {
     let mut next = first;
     while let Some(node) = next {
@@ -130,7 +130,7 @@ fn visit(first: Option<&Node<'_>>, on_token: &mut impl FnMut(Token<'_>)) {
     }
 }
 
-/// Puts a node in front of its siblings.
+/// Prepends a node to its siblings.
 fn link<'d>(
     open: &mut [Box<Node<'d>>],
     first: &mut Option<Box<Node<'d>>>,
@@ -144,7 +144,7 @@ fn link<'d>(
     *siblings = Some(node);
 }
 
-/// Makes the last of a list the first.
+/// Reverses a list.
 fn turn_round<T>(list: &mut Option<Box<T>>, next: impl Fn(&mut T) -> &mut Option<Box<T>>) {
     let (mut rest, mut done) = (list.take(), None);
     while let Some(mut item) = rest {

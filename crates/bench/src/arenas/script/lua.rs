@@ -1,4 +1,4 @@
-//! The program, run once with an allocator that writes down what it is asked for.
+//! Runs the Lua program once with an allocator that records its requests.
 
 use std::{
     alloc::{GlobalAlloc, Layout, System},
@@ -13,21 +13,21 @@ use mlua::ffi;
 use super::trace::{Step, Trace};
 
 const PROGRAM: &str = include_str!("program.lua");
-/// What Lua asks for: it aligns to its numbers and pointers.
+/// Alignment of Lua's requests: that of its numbers and pointers.
 const ALIGN: usize = 8;
-/// Size classes: more than this saves nothing worth having.
+/// Largest number of size classes. More classes save little.
 const CLASSES: usize = 12;
-/// Larger blocks are tables and the string table as they grow, and few.
+/// Largest size in a class. Larger blocks are few: tables and the string table while they grow.
 const LARGEST_BYTES: usize = 256;
 
-/// Runs the program for so many turns: every step of its memory, and the size classes that a
-/// recorder proposes for it.
+/// Runs the program for `turns` turns. Returns all steps, and the size classes that a recorder
+/// proposes.
 pub(super) fn record(turns: usize) -> Result<(Trace, Vec<SlotClass>), String> {
     let mut log = Log::new();
     let program = format!("local TURNS = {turns}\n{PROGRAM}");
     let hook = (&raw mut log).cast();
-    // SAFETY: the hook keeps Lua's contract, and the log outlives the state, which is closed
-    // before we look at the log.
+    // SAFETY: the hook keeps Lua's contract, and the log outlives the state, which is closed before
+    // the log is read.
     let sum = unsafe {
         let state = ffi::lua_newstate(allocate, hook);
         if state.is_null() {
@@ -46,12 +46,12 @@ pub(super) fn record(turns: usize) -> Result<(Trace, Vec<SlotClass>), String> {
     Ok((Trace { steps: log.steps, blocks: log.blocks as usize }, classes))
 }
 
-/// The program's answer, or Lua's own words about what went wrong.
+/// Returns the program's result, or Lua's error message.
 ///
 /// # Safety
 /// - The state is live and new.
 unsafe fn run(state: *mut ffi::lua_State, program: &str) -> Result<i64, String> {
-    // SAFETY: the state is live; what is on its stack is what the calls before have left.
+    // SAFETY: the state is live, and its stack has the values that the previous calls pushed.
     unsafe {
         ffi::luaL_openlibs(state);
         let name = c"=program".as_ptr();
@@ -66,7 +66,7 @@ unsafe fn run(state: *mut ffi::lua_State, program: &str) -> Result<i64, String> 
     }
 }
 
-/// All steps, with blocks numbered so that the number of one that is gone is used again.
+/// Log of all steps. The numbers of freed blocks are reused.
 struct Log {
     recorder: Recorder<System>,
     live: HashMap<usize, u32>,
@@ -102,23 +102,23 @@ impl Log {
     }
 }
 
-/// Lua's hook: allocates from nothing, frees to nothing, and changes sizes otherwise.
+/// Allocation hook of Lua: allocates, frees or resizes a block.
 ///
 /// # Safety
-/// - `hook` is a live log that nobody else uses.
-/// - `block` is null, or came from here with `from` bytes and is live.
+/// - `hook` is a live log without other users.
+/// - `block` is null, or a live block of this function with `from` bytes.
 unsafe extern "C" fn allocate(
     hook: *mut c_void,
     block: *mut c_void,
     from: usize,
     to: usize,
 ) -> *mut c_void {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller guarantees it.
     let log = unsafe { &mut *hook.cast::<Log>() };
     let layout = |bytes| Layout::from_size_align(bytes, ALIGN).unwrap_or(Layout::new::<u64>());
     let address = block.addr();
-    // SAFETY: blocks come from the recorder with the layout of their size, which is not zero
-    // where one is asked for.
+    // SAFETY: blocks are from the recorder, with the layout of their size. A requested size is not
+    // zero.
     let (moved, number, from) = unsafe {
         match (block.is_null(), to) {
             (true, 0) => return ptr::null_mut(),

@@ -1,41 +1,41 @@
-//! What a program did with its memory, to be done again with another allocator.
+//! A recorded sequence of allocations, which is replayed with other allocators.
 
 use std::{alloc::Layout, ptr::NonNull};
 
 use super::super::small::contenders::Objects;
 
-/// What the script's memory is aligned to.
+/// Alignment of all blocks.
 const ALIGN: usize = 8;
 
-/// One step: a block of no bytes before is a new one, one of none after is gone.
+/// A step of a trace. A new block has 0 bytes before the step, a freed block 0 bytes after it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Step {
-    /// Which block; the numbers of those that are gone are used again.
+    /// Number of the block. Numbers of freed blocks are reused.
     pub(super) block: u32,
     pub(super) from: u32,
     pub(super) to: u32,
 }
 
-/// All that a program did, from its start to its end.
+/// All steps of a program, from start to end.
 pub(super) struct Trace {
     pub(super) steps: Vec<Step>,
-    /// Numbers of blocks.
+    /// Number of block numbers.
     pub(super) blocks: usize,
 }
 
 impl Trace {
-    /// Does all of it again. `None` if memory ran out or a block lost its content, of which
-    /// the first bytes count, which any program would touch, or all if they are `WHOLE`.
+    /// Replays all steps. Returns `None` if memory runs out or a block has lost its content.
+    /// Compares the first bytes of each block, or all bytes if `WHOLE`.
     pub(super) fn replay<const WHOLE: bool, O: Objects>(&self, objects: &mut O) -> Option<()> {
         let mut blocks = vec![NonNull::dangling(); self.blocks];
-        // A number is used again: it alone would not tell one block from the next.
+        // Numbers are reused, so they alone cannot identify a block.
         let mut seeds = vec![0u64; self.blocks];
         for (Step { block, from, to }, turn) in self.steps.iter().copied().zip(1u64..) {
             let number = block as usize;
             let (block, seed) = (blocks[number], seeds[number]);
             let [old, new] = [from as usize, to as usize].map(layout);
-            // SAFETY: the trace is of a real program: a block is live from the step that
-            // makes it to the one that ends it, with the size that it had last.
+            // SAFETY: the trace is of a real program: a block is live from its first step to its
+            // last, with the size of its previous step.
             let moved = unsafe {
                 match (from, to) {
                     (0, _) => objects.allocate(new)?,
@@ -52,7 +52,7 @@ impl Trace {
                 }
             };
             (blocks[number], seeds[number]) = (moved, turn);
-            // SAFETY: the block was just made, of that size.
+            // SAFETY: the block is new and has that size.
             unsafe { fill::<WHOLE>(moved, new.size(), turn) };
         }
         Some(())
@@ -64,7 +64,7 @@ fn layout(size_bytes: usize) -> Layout {
 }
 
 /// # Safety
-/// - The block is live and ours, and has so many bytes, at least one.
+/// - The block is live and from this replay, with at least `len` bytes, and `len` is not 0.
 #[inline]
 unsafe fn fill<const WHOLE: bool>(block: NonNull<u8>, size_bytes: usize, seed: u64) {
     if WHOLE {
@@ -73,19 +73,19 @@ unsafe fn fill<const WHOLE: bool>(block: NonNull<u8>, size_bytes: usize, seed: u
             unsafe { block.add(at).write(pattern(seed, at)) };
         }
     } else if size_bytes >= size_of::<u64>() {
-        // SAFETY: there are so many bytes, aligned as all of the script's blocks.
+        // SAFETY: the block has that many bytes, aligned as all blocks of the trace.
         unsafe { block.cast().write(seed) };
     } else {
-        // SAFETY: there is one byte at least.
+        // SAFETY: the block has at least one byte.
         unsafe { block.write(seed as u8) };
     }
 }
 
-/// Whether the first bytes are what they were filled with. Fewer than a word that once were
-/// more still begin with its lowest byte.
+/// Whether the first bytes have the expected content. A block that shrank to less than a word still
+/// begins with the word's lowest byte.
 ///
 /// # Safety
-/// - The block is live and ours, and has so many written bytes, at least one.
+/// - The block is live and from this replay, with at least `len` written bytes, and `len` is not 0.
 #[inline]
 unsafe fn compare<const WHOLE: bool>(
     block: NonNull<u8>,
@@ -96,13 +96,13 @@ unsafe fn compare<const WHOLE: bool>(
         // SAFETY: the block has more bytes than `at`.
         (0..size_bytes).all(|at| unsafe { block.add(at).read() } == pattern(seed, at))
     } else {
-        // SAFETY: there is one byte at least.
+        // SAFETY: the block has at least one byte.
         unsafe { block.read() == seed as u8 }
     };
     is_right.then_some(())
 }
 
-/// What stands at a byte: no two blocks have the same for long.
+/// Returns the byte at an offset, which differs between blocks.
 fn pattern(seed: u64, at: usize) -> u8 {
     ((seed + (at / 8) as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> (at % 8 * 8)) as u8
 }

@@ -1,4 +1,4 @@
-//! The three cases, for every contender the same code.
+//! The three cases. Their code is the same for every contender.
 
 use std::{hint::black_box, time::Instant};
 
@@ -14,12 +14,12 @@ use super::{
 };
 use crate::{Contender, Error, Figure, Options, Table, rounds::elapsed_ns};
 
-/// Objects that live at the same time in a quick run; else as many as the document has.
+/// Number of live objects in a quick run. A full run has the number of the document.
 const QUICK_LIVE: usize = 1000;
-/// How often each of them is replaced, on average.
+/// How often each object is replaced, on average.
 const LIVES: usize = 5;
 
-/// What all cases work on.
+/// Input of all cases.
 pub(super) struct Input<'a> {
     pub(super) tokens: &'a [Token<'a>],
     pub(super) statistics: &'a Statistics,
@@ -34,7 +34,7 @@ impl Input<'_> {
     }
 }
 
-/// One case for a contender, whichever type that is.
+/// A case that can be run with a contender of any type.
 trait Visit {
     type Output;
     fn visit<O: Objects + 'static>(self, objects: O) -> Result<Self::Output, String>;
@@ -53,7 +53,7 @@ const NAMES: &[&str] = &[
     "dlmalloc",
 ];
 
-/// Makes the contender of that name and shows it to a visitor.
+/// Creates the contender of that name and passes it to a visitor.
 fn show<V: Visit>(name: &str, classes: &[SlotClass], visitor: V) -> Result<V::Output, String> {
     match name {
         "drystone" => visitor.visit(contenders::drystone(classes)?),
@@ -88,7 +88,7 @@ pub(super) fn run(table: &mut Table, input: &Input<'_>) -> Result<(), Error> {
     })
 }
 
-/// Runs a case with a contender of every name.
+/// Runs a case with the contenders of all names.
 fn contend<'a>(
     table: &mut Table,
     case: &str,
@@ -124,8 +124,8 @@ impl<'a> Visit for Parse<'a> {
 impl Parse<'_> {
     fn round<O: Objects>(&self, objects: &mut O) -> Result<Vec<Figure>, String> {
         let count = self.contents.objects();
-        // A first time, not measured: to look at the tree, and to have the memory at hand
-        // again after what others did.
+        // A first pass, not measured: checks the tree, and touches the memory again after other
+        // contenders.
         let tree = Tree::build(objects, self.tokens).ok_or("out of memory")?;
         let contents = tree.contents();
         // SAFETY: the tree was built with this allocator.
@@ -136,7 +136,7 @@ impl Parse<'_> {
         let tree = black_box(Tree::build(objects, self.tokens).ok_or("out of memory")?);
         let parse_ns = elapsed_ns(start);
         let start = Instant::now();
-        // SAFETY: as above.
+        // SAFETY: the tree was built with this allocator.
         let is_right = unsafe { tree.free(objects) };
         let free_ns = elapsed_ns(start);
         if !is_right {
@@ -184,7 +184,7 @@ fn memory_round(
     Ok(figures)
 }
 
-/// Bytes beyond those asked for, after much has come and gone.
+/// Overhead in bytes beyond the requested sizes, after much churn.
 struct Overhead<'a>(&'a Churn);
 
 impl Visit for Overhead<'_> {
@@ -201,7 +201,7 @@ impl Visit for Overhead<'_> {
     }
 }
 
-/// The only thing that a process does which was started for it.
+/// Measures the contender for which this process was started.
 pub(super) fn measure_resident(
     table: &mut Table,
     input: &Input<'_>,
@@ -214,7 +214,7 @@ pub(super) fn measure_resident(
     Ok(())
 }
 
-/// Resident bytes beyond those asked for, after much has come and gone.
+/// Resident bytes beyond the requested sizes, after much churn.
 struct Resident<'a>(&'a Churn);
 
 impl Visit for Resident<'_> {

@@ -1,14 +1,14 @@
-//! Objects with random lifetimes: one at random is freed, another one allocated, and again.
+//! Objects with random lifetimes: each step frees a random object and allocates another.
 
 use std::{alloc::Layout, ptr::NonNull};
 
 use super::contenders::Objects;
 use crate::Random;
 
-/// The work of all contenders: sizes as in the document, in random order.
+/// Work of all contenders: sizes of the document, in random order.
 pub(super) struct Churn {
     sizes: Vec<Size>,
-    /// Which of the live objects has to go, step by step.
+    /// Live object to replace in each step.
     victims: Vec<u32>,
 }
 
@@ -44,7 +44,7 @@ struct Object {
 }
 
 impl Churn {
-    /// `live_count` objects, of which one is replaced in each of `steps` steps.
+    /// Plans `live_count` objects. Each of `steps` steps replaces one.
     pub(super) fn new(layouts: &[Layout], live_count: usize, steps: usize) -> Self {
         let mut random = Random::new(4);
         let mut next_size = || Size::of(layouts[random.below(layouts.len())]);
@@ -57,14 +57,14 @@ impl Churn {
         self.victims.len()
     }
 
-    /// Capacity for the objects, in memory that is resident.
+    /// Creates resident memory for the pointers to the objects.
     pub(super) fn room(&self) -> Live {
         let live_count = self.sizes.len() - self.victims.len();
         let nothing = Object { start: NonNull::dangling(), size: Size::of(Layout::new::<()>()) };
         Live { objects: vec![nothing; live_count], sizes_used: live_count }
     }
 
-    /// Allocates the first objects. `None` when there is no memory, as with all of these.
+    /// Allocates the first objects. Returns `None` if memory runs out.
     pub(super) fn start<O: Objects>(&self, objects: &mut O, live: &mut Live) -> Option<()> {
         for (object, &size) in live.objects.iter_mut().zip(&self.sizes) {
             // SAFETY: sizes of the documents are small and not zero.
@@ -74,9 +74,9 @@ impl Churn {
         Some(())
     }
 
-    /// Replaces one object after the other. As a program does, it reads an object before it frees
-    /// it, here the first byte, and writes every byte of a new one. `None` when memory ran out or
-    /// an object has lost its content. Every object must have been filled before.
+    /// Replaces objects one after another. Like a program, it reads an object before it frees it
+    /// (the first byte), and writes every byte of a new one. Returns `None` if memory runs out or
+    /// an object has lost its content. All objects must have been filled before.
     pub(super) fn run<O: Objects>(&self, objects: &mut O, live: &mut Live) -> Option<()> {
         for (&victim, &size) in self.victims.iter().zip(&self.sizes[live.sizes_used..]) {
             let index = victim as usize;
@@ -86,7 +86,7 @@ impl Churn {
             // SAFETY: the object is live, and replaced by the next.
             let is_freed = unsafe { objects.free(object.start, object.size.layout()) };
             (is_intact && is_freed).then_some(())?;
-            // SAFETY: as in `start`.
+            // SAFETY: sizes of the documents are small and not zero.
             let start = unsafe { objects.allocate(size.layout()) }?;
             *object = Object { start, size };
             object.fill(index);
@@ -94,17 +94,17 @@ impl Churn {
         Some(())
     }
 
-    /// The same with objects that are filled and looked at again, to see whether they are
-    /// anybody else's too. Whether all are as they were.
+    /// Replaces objects like [`run`](Self::run), and compares their whole content, to find
+    /// overlapping objects. Returns whether all are unchanged.
     pub(super) fn run_checked<O: Objects>(&self, objects: &mut O, live: &mut Live) -> Option<()> {
         live.objects.iter().enumerate().for_each(|(index, object)| object.fill(index));
         for (&victim, &size) in self.victims.iter().zip(&self.sizes[live.sizes_used..]) {
             let index = victim as usize;
             let object = &mut live.objects[index];
             let is_intact = object.is_filled(index);
-            // SAFETY: as in `run`.
+            // SAFETY: the object is live, and replaced by the next.
             let is_freed = unsafe { objects.free(object.start, object.size.layout()) };
-            // SAFETY: as in `start`.
+            // SAFETY: sizes of the documents are small and not zero.
             let start = unsafe { objects.allocate(size.layout()) }?;
             *object = Object { start, size };
             object.fill(index);
@@ -121,12 +121,12 @@ impl Live {
         self.objects.len()
     }
 
-    /// Bytes that were asked for.
+    /// Returns the sum of the requested sizes, in bytes.
     pub(super) fn bytes(&self) -> usize {
         self.objects.iter().map(|object| usize::from(object.size.bytes)).sum()
     }
 
-    /// Bytes of the blocks that the objects lie in.
+    /// Returns the sum of the sizes of the objects' blocks, in bytes.
     pub(super) fn block_bytes<O: Objects>(&self, objects: &O) -> usize {
         let block_bytes = |object: &Object| {
             // SAFETY: the object is live.
@@ -135,10 +135,10 @@ impl Live {
         self.objects.iter().map(block_bytes).sum()
     }
 
-    /// Frees all.
+    /// Frees all objects.
     pub(super) fn end<O: Objects>(self, objects: &mut O) -> Option<()> {
         for object in &self.objects {
-            // SAFETY: the object is live, and gone after this.
+            // SAFETY: the object is live, and not used after this.
             unsafe { objects.free(object.start, object.size.layout()) }.then_some(())?;
         }
         Some(())
@@ -152,7 +152,7 @@ impl Object {
     }
 
     fn is_filled(&self, index: usize) -> bool {
-        // SAFETY: as above, and it was filled.
+        // SAFETY: the object is live, of that size, and was filled.
         let bytes =
             unsafe { std::slice::from_raw_parts(self.start.as_ptr(), self.size.bytes.into()) };
         bytes.iter().all(|&byte| byte == index as u8)

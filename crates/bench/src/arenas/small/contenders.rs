@@ -1,4 +1,4 @@
-//! Allocators of small objects as one thread sees them, without a collection around them.
+//! Allocators of small objects for one thread, without a collection.
 
 use std::{
     alloc::{GlobalAlloc, Layout},
@@ -8,32 +8,32 @@ use std::{
 
 use drystone_alloc::memory::{Heap, Region, SlotClass, SmallObjects, SmallObjectsConfig};
 
-/// Memory of every contender that works in memory of its own.
+/// Size of the memory of contenders with their own region.
 pub(super) const MEMORY_BYTES: usize = 32 << 20;
 
-/// Hands out small objects.
+/// Allocates small objects.
 ///
 /// # Safety
-/// - An object has the bytes and the alignment of its layout, and is nobody else's until it
-///   is freed or the allocator ends.
+/// - An object has the bytes and the alignment of its layout, and belongs only to its caller until
+///   it is freed or the allocator is dropped.
 pub(in crate::arenas) unsafe trait Objects {
-    /// An object of at least one byte.
+    /// Allocates an object of at least one byte.
     ///
     /// # Safety
-    /// - The layout has at least one byte, and is aligned to 8 at most.
+    /// - The layout has at least one byte, and an alignment of at most 8.
     unsafe fn allocate(&mut self, layout: Layout) -> Option<NonNull<u8>>;
 
-    /// Takes an object back; `false` if it was not one.
+    /// Frees an object. Returns `false` if the allocator does not own it.
     ///
     /// # Safety
-    /// - The object is of this allocator, of that layout, and was not freed before.
+    /// - The object is from this allocator, with that layout, and was not freed before.
     unsafe fn free(&mut self, object: NonNull<u8>, layout: Layout) -> bool;
 
-    /// Makes an object larger or smaller, with its bytes as far as both sizes go.
+    /// Resizes an object, and keeps its bytes up to the smaller size.
     ///
     /// # Safety
-    /// - As for [`free`](Self::free), with `old` for the layout.
-    /// - `new` is as for [`allocate`](Self::allocate), with the alignment of `old`.
+    /// - The object is from this allocator, with the layout `old`, and was not freed before.
+    /// - `new` has at least one byte, and the alignment of `old`.
     #[cfg_attr(not(feature = "peers"), allow(dead_code))]
     unsafe fn resize(
         &mut self,
@@ -42,20 +42,20 @@ pub(in crate::arenas) unsafe trait Objects {
         new: Layout,
     ) -> Option<NonNull<u8>>;
 
-    /// Bytes that a live object keeps from others: itself, its padding and its header.
+    /// Returns the bytes that a live object occupies: itself, its padding and its header.
     ///
     /// # Safety
-    /// - As for [`free`](Self::free).
+    /// - The object is live, from this allocator, with that layout.
     unsafe fn block_bytes(&self, object: NonNull<u8>, layout: Layout) -> usize;
 
-    /// Bytes of books that belong to no object.
+    /// Returns the size of metadata that belongs to no single object, in bytes.
     fn book_bytes(&self) -> usize {
         0
     }
 }
 
-/// Ours.
-// SAFETY: what `SmallObjects` promises.
+/// drystone's allocator.
+// SAFETY: `SmallObjects` gives these guarantees.
 unsafe impl Objects for SmallObjects<'_> {
     #[inline]
     unsafe fn allocate(&mut self, layout: Layout) -> Option<NonNull<u8>> {
@@ -63,7 +63,7 @@ unsafe impl Objects for SmallObjects<'_> {
     }
     #[inline]
     unsafe fn free(&mut self, object: NonNull<u8>, layout: Layout) -> bool {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees it.
         unsafe { SmallObjects::free(self, object, layout) }.is_ok()
     }
     #[inline]
@@ -73,7 +73,7 @@ unsafe impl Objects for SmallObjects<'_> {
         old: Layout,
         new: Layout,
     ) -> Option<NonNull<u8>> {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees it.
         unsafe { SmallObjects::resize(self, object, old, new) }.ok()
     }
     unsafe fn block_bytes(&self, object: NonNull<u8>, layout: Layout) -> usize {
@@ -85,8 +85,8 @@ unsafe impl Objects for SmallObjects<'_> {
     }
 }
 
-/// Ours, with these classes in as much memory as the others have; what is too large for all
-/// of them goes to the heap.
+/// Creates drystone's allocator with these classes, in as much memory as the others have. Objects
+/// that are too large for all classes are allocated from the heap.
 pub(in crate::arenas) fn drystone(classes: &[SlotClass]) -> Result<SmallObjects<'static>, String> {
     let region = Region::heap(MEMORY_BYTES).map_err(|error| error.to_string())?;
     SmallObjects::new(region, &SmallObjectsConfig { classes })
@@ -94,26 +94,26 @@ pub(in crate::arenas) fn drystone(classes: &[SlotClass]) -> Result<SmallObjects<
         .map_err(|error| error.to_string())
 }
 
-/// One of whole programs.
+/// An allocator for whole programs.
 pub(in crate::arenas) struct InProgram<A>(pub A);
 
-/// How an allocator tells the size of a block.
+/// A global allocator that can report the size of a block.
 pub(super) trait BlockBytes {
     /// # Safety
-    /// - The object is live and of this allocator.
+    /// - The object is live and from this allocator.
     unsafe fn block_bytes(&self, object: NonNull<u8>) -> usize;
 }
 
-// SAFETY: what `GlobalAlloc` promises.
+// SAFETY: `GlobalAlloc` gives these guarantees.
 unsafe impl<A: GlobalAlloc + BlockBytes> Objects for InProgram<A> {
     #[inline]
     unsafe fn allocate(&mut self, layout: Layout) -> Option<NonNull<u8>> {
-        // SAFETY: the caller promises that the layout has bytes.
+        // SAFETY: the caller guarantees that the layout is not empty.
         NonNull::new(unsafe { self.0.alloc(layout) })
     }
     #[inline]
     unsafe fn free(&mut self, object: NonNull<u8>, layout: Layout) -> bool {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees it.
         unsafe { self.0.dealloc(object.as_ptr(), layout) };
         true
     }
@@ -124,23 +124,23 @@ unsafe impl<A: GlobalAlloc + BlockBytes> Objects for InProgram<A> {
         old: Layout,
         new: Layout,
     ) -> Option<NonNull<u8>> {
-        // SAFETY: the caller's promise; the new size is that of a layout.
+        // SAFETY: the caller guarantees it. The new size is that of a layout.
         NonNull::new(unsafe { self.0.realloc(object.as_ptr(), old, new.size()) })
     }
     unsafe fn block_bytes(&self, object: NonNull<u8>, _: Layout) -> usize {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees it.
         unsafe { self.0.block_bytes(object) }
     }
 }
 
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
-// SAFETY: the C library's own declaration.
+// SAFETY: this is the C library's declaration.
 unsafe extern "C" {
     fn malloc_usable_size(block: *mut c_void) -> usize;
     fn malloc_trim(pad: usize) -> std::ffi::c_int;
 }
 
-/// Gives what `malloc` does not need back to the system.
+/// Makes `malloc` return unused memory to the system.
 pub(super) fn trim() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     // SAFETY: it may be called at any time.
@@ -152,7 +152,7 @@ pub(super) fn trim() {
 impl BlockBytes for std::alloc::System {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     unsafe fn block_bytes(&self, object: NonNull<u8>) -> usize {
-        // SAFETY: the caller promises a live block of `malloc`. The size of a chunk stands
+        // SAFETY: the caller guarantees a live block of `malloc`. The size of a chunk is stored
         // before its block.
         unsafe { malloc_usable_size(object.as_ptr().cast()) + size_of::<usize>() }
     }
@@ -165,7 +165,7 @@ impl BlockBytes for std::alloc::System {
 #[cfg(feature = "peers")]
 impl BlockBytes for mimalloc::MiMalloc {
     unsafe fn block_bytes(&self, object: NonNull<u8>) -> usize {
-        // SAFETY: the caller's promise. Blocks have no header.
+        // SAFETY: the caller guarantees it. Blocks have no header.
         unsafe { self.usable_size(object.as_ptr()) }
     }
 }
@@ -178,7 +178,7 @@ impl BlockBytes for snmalloc_rs::SnMalloc {
     }
 }
 
-/// Talc in memory that it was given.
+/// Talc in a fixed region of memory.
 pub(in crate::arenas) struct Talc {
     talc: talc::base::Talc<talc::source::Manual, talc::DefaultBinning>,
     _memory: Region<'static>,
@@ -188,23 +188,24 @@ impl Talc {
     pub(in crate::arenas) fn new() -> Result<Self, String> {
         let memory = Region::heap(MEMORY_BYTES).map_err(|error| error.to_string())?;
         let mut talc = talc::base::Talc::new(talc::source::Manual);
-        // SAFETY: the memory is ours, and goes after the allocator.
+        // SAFETY: this object owns the memory, and drops it after the allocator.
         unsafe { talc.claim(memory.start().as_ptr(), memory.size_bytes()) }
             .ok_or("talc does not take the memory")?;
         Ok(Self { talc, _memory: memory })
     }
 }
 
-// SAFETY: what `Talc` promises.
+// SAFETY: `Talc` gives these guarantees.
 unsafe impl Objects for Talc {
     #[inline]
     unsafe fn allocate(&mut self, layout: Layout) -> Option<NonNull<u8>> {
-        // SAFETY: the caller promises that the layout has bytes. There is no source to ask.
+        // SAFETY: the caller guarantees that the layout is not empty. There is no source of more
+        // memory.
         unsafe { self.talc.try_allocate(layout) }
     }
     #[inline]
     unsafe fn free(&mut self, object: NonNull<u8>, layout: Layout) -> bool {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees it.
         unsafe { self.talc.deallocate(object.as_ptr(), layout) };
         true
     }
@@ -215,12 +216,12 @@ unsafe impl Objects for Talc {
         old: Layout,
         new: Layout,
     ) -> Option<NonNull<u8>> {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees it.
         if unsafe { self.talc.try_realloc_in_place(object.as_ptr(), old, new.size()) } {
             return Some(object);
         }
-        // SAFETY: the new layout has bytes; only one that is larger comes here, so that all
-        // bytes of the old object fit.
+        // SAFETY: the new layout is not empty, and larger than the old one, so all bytes of the old
+        // object fit.
         unsafe {
             let moved = self.talc.try_allocate(new)?;
             moved.copy_from_nonoverlapping(object, old.size());
@@ -234,7 +235,7 @@ unsafe impl Objects for Talc {
     }
 }
 
-/// Rlsf in memory that it was given: blocks of up to 32 MB, each doubling in 32 steps.
+/// Rlsf in a fixed region of memory: blocks of up to 32 MB, with 32 steps per power of two.
 pub(in crate::arenas) struct Rlsf {
     tlsf: rlsf::Tlsf<'static, u32, u32, 20, 32>,
     _memory: Region<'static>,
@@ -245,13 +246,13 @@ impl Rlsf {
         let memory = Region::heap(MEMORY_BYTES).map_err(|error| error.to_string())?;
         let mut tlsf = rlsf::Tlsf::new();
         let block = NonNull::slice_from_raw_parts(memory.start(), memory.size_bytes());
-        // SAFETY: the memory is ours, and goes after the allocator.
+        // SAFETY: this object owns the memory, and drops it after the allocator.
         unsafe { tlsf.insert_free_block_ptr(block) }.ok_or("rlsf does not take the memory")?;
         Ok(Self { tlsf, _memory: memory })
     }
 }
 
-// SAFETY: what `Tlsf` promises.
+// SAFETY: `Tlsf` gives these guarantees.
 unsafe impl Objects for Rlsf {
     #[inline]
     unsafe fn allocate(&mut self, layout: Layout) -> Option<NonNull<u8>> {
@@ -259,7 +260,7 @@ unsafe impl Objects for Rlsf {
     }
     #[inline]
     unsafe fn free(&mut self, object: NonNull<u8>, layout: Layout) -> bool {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees it.
         unsafe { self.tlsf.deallocate(object, layout.align()) };
         true
     }
@@ -270,7 +271,7 @@ unsafe impl Objects for Rlsf {
         _: Layout,
         new: Layout,
     ) -> Option<NonNull<u8>> {
-        // SAFETY: the caller's promise; both layouts are aligned alike.
+        // SAFETY: the caller guarantees it. Both layouts have the same alignment.
         unsafe { self.tlsf.reallocate(object, new) }
     }
     /// A header of two words, in blocks of four.
@@ -279,7 +280,7 @@ unsafe impl Objects for Rlsf {
     }
 }
 
-/// Dlmalloc in memory that it was given.
+/// Dlmalloc in a fixed region of memory.
 pub(in crate::arenas) struct Dlmalloc(dlmalloc::Dlmalloc<OneBlock>);
 
 impl Dlmalloc {
@@ -290,13 +291,13 @@ impl Dlmalloc {
     }
 }
 
-/// A system with one block of memory to give, which it does not want back.
+/// A system with one block of memory, which is never returned.
 struct OneBlock {
     memory: Region<'static>,
     is_given: std::cell::Cell<bool>,
 }
 
-// SAFETY: the block is given once, and lives as long as this.
+// SAFETY: the block is handed out once, and lives as long as this object.
 unsafe impl dlmalloc::Allocator for OneBlock {
     fn alloc(&self, size: usize) -> (*mut u8, usize, u32) {
         let size_bytes = self.memory.size_bytes();
@@ -325,16 +326,16 @@ unsafe impl dlmalloc::Allocator for OneBlock {
     }
 }
 
-// SAFETY: what `Dlmalloc` promises.
+// SAFETY: `Dlmalloc` gives these guarantees.
 unsafe impl Objects for Dlmalloc {
     #[inline]
     unsafe fn allocate(&mut self, layout: Layout) -> Option<NonNull<u8>> {
-        // SAFETY: it takes any size, and aligns to two words.
+        // SAFETY: it accepts any size, and aligns to two words.
         NonNull::new(unsafe { self.0.c_malloc(layout.size()) })
     }
     #[inline]
     unsafe fn free(&mut self, object: NonNull<u8>, _: Layout) -> bool {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees it.
         unsafe { self.0.c_free(object.as_ptr()) };
         true
     }
@@ -345,10 +346,10 @@ unsafe impl Objects for Dlmalloc {
         _: Layout,
         new: Layout,
     ) -> Option<NonNull<u8>> {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees it.
         NonNull::new(unsafe { self.0.c_realloc(object.as_ptr(), new.size()) })
     }
-    /// A header of a word, in chunks of two words, of four at least.
+    /// A header of one word, in chunks of two-word units, at least four words.
     unsafe fn block_bytes(&self, _: NonNull<u8>, layout: Layout) -> usize {
         let word = size_of::<usize>();
         (layout.size() + word).next_multiple_of(2 * word).max(4 * word)

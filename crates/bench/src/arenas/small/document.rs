@@ -1,30 +1,30 @@
-//! XML cut into tokens, as much of it as a level file needs.
+//! Splits XML into tokens. Supports only the parts that a level file uses.
 
-/// Elements in elements, at most. A tree is walked by recursion.
+/// Largest depth of nested elements. Trees are visited by recursion.
 const MAX_DEPTH: usize = 64;
 const SPACE: [char; 4] = [' ', '\t', '\r', '\n'];
 
-/// One step through a document. The strings are parts of its text; entities are left alone.
+/// A token of a document. Strings are slices of its text. Entities are not decoded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Token<'d> {
     /// An element begins.
     Open(&'d str),
-    /// Of the element that has just begun.
+    /// An attribute of the element that has just begun.
     Attribute { name: &'d str, value: &'d str },
-    /// Text in an element, of more than white space.
+    /// Text in an element, other than white space.
     Text(&'d str),
-    /// The element that was the last to begin ends.
+    /// The innermost open element ends.
     Close,
 }
 
-/// The document as a list of tokens, in which all that opens closes.
+/// Returns the document as a list of tokens, in which every element is closed.
 pub(super) fn tokens(text: &str) -> Result<Vec<Token<'_>>, String> {
     let mut tokens = Vec::new();
     read(text, |token| tokens.push(token))?;
     Ok(tokens)
 }
 
-/// Calls `on_token` with each token of the document, in which all that opens closes.
+/// Calls `on_token` with each token of the document, in which every element is closed.
 pub(super) fn read<'d>(text: &'d str, on_token: impl FnMut(Token<'d>)) -> Result<(), String> {
     let mut reader = Reader { text, rest: text, open: Vec::new(), on_token };
     while !reader.rest.is_empty() {
@@ -48,7 +48,7 @@ impl<'d, F: FnMut(Token<'d>)> Reader<'d, F> {
         format!("byte {} of the document: {what}", self.text.len() - self.rest.len())
     }
 
-    /// Text up to the next mark-up, or one piece of that.
+    /// Reads text up to the next mark-up, or one piece of mark-up.
     fn step(&mut self) -> Result<(), &'static str> {
         let (text, rest) = self.rest.split_at(self.rest.find('<').unwrap_or(self.rest.len()));
         if !text.trim_matches(SPACE).is_empty() {
@@ -76,8 +76,8 @@ impl<'d, F: FnMut(Token<'d>)> Reader<'d, F> {
         Ok(())
     }
 
-    /// A document type with its own declarations in brackets; in those only comments may
-    /// hold a bracket.
+    /// Skips a document type. Its own declarations are in brackets, where only comments may contain
+    /// a bracket.
     fn skip_doctype(&mut self) -> Result<(), &'static str> {
         let at = self.rest.find(['[', '>']).ok_or("the end of the document type is missing")?;
         let has_declarations = self.rest[at..].starts_with('[');
@@ -96,7 +96,7 @@ impl<'d, F: FnMut(Token<'d>)> Reader<'d, F> {
         }
     }
 
-    /// `<name attribute="value" …>` or the same with `/>`.
+    /// Reads `<name attribute="value" …>`, which may end with `/>`.
     fn open(&mut self) -> Result<(), &'static str> {
         self.rest = &self.rest[1..];
         let name = self.name()?;
@@ -118,7 +118,7 @@ impl<'d, F: FnMut(Token<'d>)> Reader<'d, F> {
         }
     }
 
-    /// `</name>`.
+    /// Reads `</name>`.
     fn close(&mut self) -> Result<(), &'static str> {
         let (name, rest) = self.rest[2..].split_once('>').ok_or("the end of it is missing")?;
         if self.open.pop() != Some(name.trim_end_matches(SPACE)) {
@@ -136,7 +136,7 @@ impl<'d, F: FnMut(Token<'d>)> Reader<'d, F> {
         if name.is_empty() { Err("a name is missing") } else { Ok(name) }
     }
 
-    /// `= "value"` or `= 'value'`.
+    /// Reads `= "value"` or `= 'value'`.
     fn value(&mut self) -> Result<&'d str, &'static str> {
         let rest = self.rest.trim_start_matches(SPACE).strip_prefix('=').ok_or("no =")?;
         let rest = rest.trim_start_matches(SPACE);
@@ -200,7 +200,7 @@ mod tests {
         assert_eq!(tokens(&deep).unwrap_err(), "byte 192 of the document: too deep");
         for end in 0..200 {
             let text = "<?x?><!DOCTYPE a [<!-- -->]><!-- --><a b='c' d=\"e\">f<g/>h</a>";
-            // Every beginning of it is an error or a shorter list, not a panic or a hang.
+            // Every prefix must return an error or a shorter list, and not panic or hang.
             let _ = tokens(&text[..end.min(text.len())]);
         }
     }

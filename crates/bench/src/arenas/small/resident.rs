@@ -1,28 +1,28 @@
-//! Memory that the system has given a process, measured in one of its own.
+//! Resident memory of a process, measured in a process of its own.
 
 use std::{process::Command, sync::LazyLock};
 
 use crate::{Error, Options, Row, Table};
 
-/// Tells a process that it is to measure one contender, by name.
+/// Name of the contender that the started process must measure.
 const VARIABLE: &str = "DRYSTONE_BENCH_RESIDENT";
 pub(super) const METRIC: &str = "resident";
 
-/// The contender that this process was started for.
+/// Returns the contender for which this process was started.
 pub(super) fn asked_for() -> Option<&'static str> {
     static NAME: LazyLock<Option<String>> = LazyLock::new(|| std::env::var(VARIABLE).ok());
     NAME.as_deref()
 }
 
-/// Resident bytes of this process that are no part of a file; `None` where the system does
-/// not tell.
+/// Returns the resident bytes of this process that are not mapped from a file, or `None` if the
+/// system does not report them.
 pub(super) fn bytes() -> Option<f64> {
     let rollup = std::fs::read_to_string("/proc/self/smaps_rollup").ok()?;
     let line = rollup.lines().find_map(|line| line.strip_prefix("Anonymous:"))?;
     Some(line.trim().strip_suffix("kB")?.trim().parse::<f64>().ok()? * 1024.0)
 }
 
-/// The answer of a process that was asked for.
+/// Returns the result of a process that was started to measure one contender.
 pub(super) fn answer(table: &mut Table, case: &str, contender: &str, value: f64) {
     let [case, contender, metric, unit] =
         [case, contender, METRIC, "bytes/object"].map(str::to_owned);
@@ -30,7 +30,7 @@ pub(super) fn answer(table: &mut Table, case: &str, contender: &str, value: f64)
     table.push(Row { case, contender, metric, unit, median, min, max, rounds: 1 });
 }
 
-/// Starts this program again to measure a contender in a process that has done nothing else.
+/// Starts this program again to measure one contender in a new process.
 pub(super) fn ask(case: &str, contender: &str, options: &Options) -> Result<f64, String> {
     let program = std::env::current_exe().map_err(|error| error.to_string())?;
     let mut command = Command::new(program);
@@ -47,7 +47,7 @@ pub(super) fn ask(case: &str, contender: &str, options: &Options) -> Result<f64,
     json["rows"][0]["median"].as_f64().ok_or_else(|| "the process gave no figure".to_owned())
 }
 
-/// The error of a process that was asked for a contender.
+/// Returns the error of a process that was started to measure one contender.
 pub(super) fn failed(table: &Table, case: &str, contender: &str, message: &str) -> Error {
     let [table, case, contender, message] =
         [table.name(), case, contender, message].map(str::to_owned);

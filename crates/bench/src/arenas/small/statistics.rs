@@ -1,4 +1,4 @@
-//! Size classes for the document, from a recorder.
+//! Size classes for the document, proposed by a recorder.
 
 use std::{
     alloc::{GlobalAlloc, Layout, System},
@@ -14,20 +14,20 @@ use super::{
     tree::Tree,
 };
 
-/// What building the tree of a document asks for.
+/// Requests that building the tree of a document makes.
 pub(super) struct Statistics {
-    /// Every allocation, in its order.
+    /// All allocations, in order.
     pub(super) layouts: Vec<Layout>,
-    /// Classes and numbers of slots that it suggests.
+    /// Proposed classes with their numbers of slots.
     pub(super) classes: Vec<SlotClass>,
 }
 
-/// Size classes: more than this saves nothing worth having.
+/// Largest number of size classes. More classes save little.
 const CLASSES: usize = 12;
-/// Larger objects are none of ours.
+/// Largest object of a size class, in bytes.
 const LARGEST_BYTES: usize = 256;
 
-/// Builds the tree once and looks on.
+/// Builds the tree once and records the requests.
 pub(super) fn record(tokens: &[Token<'_>]) -> Result<Statistics, String> {
     let log = Log { recorder: Recorder::new(System, &Heap), layouts: RefCell::default() };
     let mut objects = InProgram(log);
@@ -40,28 +40,28 @@ pub(super) fn record(tokens: &[Token<'_>]) -> Result<Statistics, String> {
     Ok(Statistics { layouts: objects.0.layouts.into_inner(), classes: proposal.classes })
 }
 
-/// A recorder, which forgets the order, and the order.
+/// A recorder, together with the order of the requests, which it does not store.
 struct Log {
     recorder: Recorder<System>,
     layouts: RefCell<Vec<Layout>>,
 }
 
-// SAFETY: all is the recorder's.
+// SAFETY: all calls go to the recorder.
 unsafe impl GlobalAlloc for Log {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         self.layouts.borrow_mut().push(layout);
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees it.
         unsafe { self.recorder.alloc(layout) }
     }
     unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees it.
         unsafe { self.recorder.dealloc(block, layout) }
     }
 }
 
 impl BlockBytes for Log {
     unsafe fn block_bytes(&self, object: NonNull<u8>) -> usize {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees it.
         unsafe { System.block_bytes(object) }
     }
 }

@@ -1,4 +1,4 @@
-//! A document as a tree of nodes, attributes and texts, each an object of its own.
+//! A document as a tree of nodes, attributes and texts, each in its own object.
 
 use std::{alloc::Layout, ptr::NonNull};
 
@@ -6,7 +6,7 @@ use super::{contenders::Objects, document::Token};
 
 type Link<T> = Option<NonNull<T>>;
 
-/// A tree whose objects belong to an allocator; it has to be given back to that.
+/// A tree whose objects belong to an allocator. It must be freed with the same allocator.
 pub(super) struct Tree<'d> {
     first: Link<Node<'d>>,
 }
@@ -27,19 +27,19 @@ struct Attribute<'d> {
     value: NonNull<[u8]>,
 }
 
-/// What a tree is made of, to compare it with its document.
+/// Summary of a tree, for comparing it with its document.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Contents {
     pub(super) elements: usize,
     pub(super) attributes: usize,
     pub(super) texts: usize,
-    /// Strings of at least one byte, which have an object of their own.
+    /// Strings of at least one byte, which have an object.
     pub(super) strings: usize,
     checksum: u64,
 }
 
 impl Contents {
-    /// Those of a tree made of these tokens.
+    /// Returns the summary of a tree made of these tokens.
     pub(super) fn of(tokens: &[Token<'_>]) -> Self {
         let mut contents = Self::default();
         for token in tokens {
@@ -53,7 +53,7 @@ impl Contents {
         contents
     }
 
-    /// Allocations that make such a tree.
+    /// Returns the number of allocations for such a tree.
     pub(super) fn objects(&self) -> usize {
         self.elements + self.attributes + self.texts + self.strings
     }
@@ -76,21 +76,21 @@ impl Contents {
         self.mix(text);
     }
 
-    /// All strings in their order, and where each ends.
+    /// All strings in order, and the end of each.
     fn mix(&mut self, bytes: &[u8]) {
         let mix = |sum: u64, byte: &u8| (sum ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01B3);
         self.checksum = bytes.iter().chain(&[0]).fold(self.checksum, mix);
     }
 }
 
-/// Where the next child and the next attribute of an open element are linked in.
+/// Links for the next child and the next attribute of an open element.
 struct Ends<'d> {
     child: NonNull<Link<Node<'d>>>,
     attribute: Option<NonNull<Link<Attribute<'d>>>>,
 }
 
 impl<'d> Tree<'d> {
-    /// Builds the tree of a document. `None` when the allocator has no more memory.
+    /// Builds the tree of a document. Returns `None` if memory runs out.
     pub(super) fn build<O: Objects>(objects: &mut O, tokens: &[Token<'d>]) -> Option<Self> {
         let mut first: Link<Node<'d>> = None;
         let mut open = Vec::with_capacity(100);
@@ -118,28 +118,28 @@ impl<'d> Tree<'d> {
         Some(Self { first })
     }
 
-    /// Goes through the whole tree.
+    /// Visits the whole tree and returns its summary.
     pub(super) fn contents(&self) -> Contents {
         let mut contents = Contents::default();
         add_contents(self.first, &mut contents);
         contents
     }
 
-    /// Gives every object back, those of an element before the element.
+    /// Frees every object. Objects inside an element are freed before it.
     ///
     /// # Safety
     /// - The tree was built with this allocator.
     pub(super) unsafe fn free<O: Objects>(self, objects: &mut O) -> bool {
-        // SAFETY: the caller's promise; the tree is gone after this.
+        // SAFETY: the caller guarantees it, and the tree is not used after this.
         unsafe { free_nodes(self.first, objects) }
     }
 }
 
 impl<'d> Ends<'d> {
-    /// Those of an element.
+    /// Creates the links of an element.
     #[inline]
     fn of(mut node: NonNull<Node<'d>>) -> Option<Self> {
-        // SAFETY: the node was just made, and no reference to it is left.
+        // SAFETY: the node is new, and there is no reference to it.
         match unsafe { &mut node.as_mut().content } {
             Content::Element { attributes, children, .. } => {
                 Some(Self { child: children.into(), attribute: Some(attributes.into()) })
@@ -155,8 +155,8 @@ impl<'d> Ends<'d> {
         content: Content<'d>,
     ) -> Option<NonNull<Node<'d>>> {
         let node = put(objects, Node { next: None, content })?;
-        // SAFETY: the link is one of a live node of this tree, or the first; nothing else
-        // refers to it while the tree is built.
+        // SAFETY: the link is that of a live node of this tree, or the first. There is no other
+        // reference to it while the tree is built.
         unsafe { self.child.write(Some(node)) };
         // SAFETY: the node is live.
         self.child = unsafe { NonNull::from(&mut (*node.as_ptr()).next) };
@@ -165,7 +165,7 @@ impl<'d> Ends<'d> {
 
     #[inline]
     fn add_attribute(&mut self, attribute: NonNull<Attribute<'d>>) -> Option<()> {
-        // SAFETY: as in `add`.
+        // SAFETY: the link is that of a live node of this tree, without other references.
         unsafe { self.attribute?.write(Some(attribute)) };
         // SAFETY: the attribute is live.
         self.attribute = unsafe { Some(NonNull::from(&mut (*attribute.as_ptr()).next)) };
@@ -173,22 +173,22 @@ impl<'d> Ends<'d> {
     }
 }
 
-/// A value as an object.
+/// Moves a value into an object.
 #[inline]
 fn put<T, O: Objects>(objects: &mut O, value: T) -> Option<NonNull<T>> {
-    // SAFETY: nodes and attributes have bytes, and are aligned as pointers.
+    // SAFETY: nodes and attributes are not empty, and have the alignment of pointers.
     let object = unsafe { objects.allocate(Layout::new::<T>()) }?.cast();
-    // SAFETY: the object has the layout of a `T` and is ours.
+    // SAFETY: the object has the layout of a `T` and belongs to this function.
     unsafe { object.write(value) };
     Some(object)
 }
 
-/// A string as an object; one without bytes has none.
+/// Copies a string into an object. An empty string has none.
 #[inline]
 fn copy<O: Objects>(objects: &mut O, text: &str) -> Option<NonNull<[u8]>> {
     let mut object = NonNull::dangling();
     if !text.is_empty() {
-        // SAFETY: the layout has bytes. Strings of the documents are small.
+        // SAFETY: the layout is not empty. Strings of the documents are small.
         object = unsafe { objects.allocate(Layout::for_value(text)) }?;
         // SAFETY: the object is as large as the text.
         unsafe { object.copy_from_nonoverlapping(NonNull::from(text).cast(), text.len()) };
@@ -199,14 +199,14 @@ fn copy<O: Objects>(objects: &mut O, text: &str) -> Option<NonNull<[u8]>> {
 fn add_contents(first: Link<Node<'_>>, contents: &mut Contents) {
     let mut next = first;
     while let Some(node) = next {
-        // SAFETY: what a tree links to is live until the tree is freed.
+        // SAFETY: all links of a tree are live until the tree is freed.
         let node = unsafe { node.as_ref() };
         match &node.content {
             Content::Element { name, attributes, children } => {
                 contents.add_element(name);
                 let mut next = *attributes;
                 while let Some(attribute) = next {
-                    // SAFETY: as above; the value too.
+                    // SAFETY: the attribute and its value are live until the tree is freed.
                     let (attribute, value) = unsafe {
                         let attribute = attribute.as_ref();
                         (attribute, attribute.value.as_ref())
@@ -217,7 +217,7 @@ fn add_contents(first: Link<Node<'_>>, contents: &mut Contents) {
                 add_contents(*children, contents);
                 contents.mix(b"/");
             }
-            // SAFETY: as above.
+            // SAFETY: the text is live until the tree is freed.
             Content::Text(text) => contents.add_text(unsafe { text.as_ref() }),
         }
         next = node.next;
@@ -225,13 +225,13 @@ fn add_contents(first: Link<Node<'_>>, contents: &mut Contents) {
 }
 
 /// # Safety
-/// - The nodes belong to this allocator and are not used any more.
+/// - The nodes belong to this allocator and are not used after this.
 unsafe fn free_nodes<O: Objects>(first: Link<Node<'_>>, objects: &mut O) -> bool {
     let (mut next, mut is_right) = (first, true);
     while let Some(node) = next {
-        // SAFETY: the node is live, and freed after this was copied from it.
+        // SAFETY: the node is live. It is freed after this copy.
         let Node { next: after, content } = unsafe { node.read() };
-        // SAFETY: the parts belong to this allocator as the node does.
+        // SAFETY: the parts belong to the same allocator as the node.
         is_right &= unsafe {
             match content {
                 Content::Text(text) => free_text(text, objects),
@@ -240,7 +240,7 @@ unsafe fn free_nodes<O: Objects>(first: Link<Node<'_>>, objects: &mut O) -> bool
                 }
             }
         };
-        // SAFETY: the node is an object of this layout, and not used any more.
+        // SAFETY: the node is an object of this layout, and not used after this.
         is_right &= unsafe { objects.free(node.cast(), Layout::new::<Node<'_>>()) };
         next = after;
     }
@@ -248,11 +248,11 @@ unsafe fn free_nodes<O: Objects>(first: Link<Node<'_>>, objects: &mut O) -> bool
 }
 
 /// # Safety
-/// - The attributes belong to this allocator and are not used any more.
+/// - The attributes belong to this allocator and are not used after this.
 unsafe fn free_attributes<O: Objects>(first: Link<Attribute<'_>>, objects: &mut O) -> bool {
     let (mut next, mut is_right) = (first, true);
     while let Some(attribute) = next {
-        // SAFETY: the attribute is live, and freed after this was copied from it.
+        // SAFETY: the attribute is live. It is freed after this copy.
         let Attribute { next: after, value, .. } = unsafe { attribute.read() };
         // SAFETY: value and attribute belong to this allocator.
         is_right &= unsafe {
@@ -265,10 +265,10 @@ unsafe fn free_attributes<O: Objects>(first: Link<Attribute<'_>>, objects: &mut 
 }
 
 /// # Safety
-/// - The text belongs to this allocator and is not used any more.
+/// - The text belongs to this allocator and is not used after this.
 #[inline]
 unsafe fn free_text<O: Objects>(text: NonNull<[u8]>, objects: &mut O) -> bool {
     let layout = Layout::array::<u8>(text.len());
-    // SAFETY: the caller's promise; a text without bytes is no object.
+    // SAFETY: the caller guarantees it. An empty text has no object.
     text.is_empty() || layout.is_ok_and(|layout| unsafe { objects.free(text.cast(), layout) })
 }

@@ -1,4 +1,4 @@
-//! How much memory a scene that changes needs, and what becomes of it.
+//! Memory that a changing scene needs, and how it is used.
 
 use std::collections::HashMap;
 
@@ -16,35 +16,35 @@ use crate::drawing::{
     scene::RandomScene,
 };
 
-/// Frames that the scene changes for.
+/// Number of frames during which the scene changes.
 const FRAMES: usize = 40;
 
-/// What is moved before a frame, at most, to keep meshes together: as in the renderer.
+/// Budget of defragmentation per frame, as in the renderer.
 const MOVES: MoveBudget = MoveBudget { bytes: 256 << 10, moves: 64 };
 
-/// Frames that the GPU is behind.
+/// Frames by which the GPU is behind.
 const FRAMES_IN_FLIGHT: u64 = 2;
 
-/// The least room is found to one part in so many.
+/// Precision of the search for the smallest capacity: one part in this many.
 const PRECISION: u32 = 1_000;
 
-/// Quads of each facing.
+/// Quads of each face direction.
 type Counts = [u32; Face::COUNT];
 
-/// What becomes of what a pool reserves, in parts of 1.
+/// Shares of the memory that a pool reserves, 0 to 1.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Shares {
-    /// Of what is handed out: what places have beyond their meshes.
+    /// Unused share of the allocated memory.
     pub(super) waste: f64,
-    /// Of all: what is free beside the largest gap of each buffer: small gaps, or buckets.
+    /// Free share of all memory outside the largest gap of each buffer: small gaps, or buckets.
     pub(super) gaps: f64,
-    /// Of all: old places that frames in flight may still read.
+    /// Share of all memory in old allocations that frames in flight may still read.
     pub(super) waiting: f64,
-    /// Of all: the largest gap of each buffer, room for the next meshes.
+    /// Share of all memory in the largest gap of each buffer, which is for later meshes.
     pub(super) spare: f64,
 }
 
-/// The sizes of a scene's meshes, and what becomes of them frame by frame.
+/// Sizes of a scene's meshes, and their changes frame by frame.
 pub(super) struct Replay {
     first: Vec<Counts>,
     frames: Vec<Vec<(usize, Counts)>>,
@@ -75,20 +75,20 @@ impl Replay {
         Ok(Self { first, frames })
     }
 
-    /// The scene as it is at first, which stays.
+    /// Creates a scene that does not change.
     pub(super) fn still(&self) -> Self {
         Self { first: self.first.clone(), frames: Vec::new() }
     }
 
-    /// The part of what is reserved that no mesh has when they have most, 0 to 1, where as
-    /// little is reserved as the scene needs to get through all of its frames.
+    /// Returns the share of the memory, 0 to 1, that is in no mesh when the meshes are largest. The
+    /// reserved memory is the smallest in which all frames succeed.
     pub(super) fn waste(&self, placement: &Placement) -> Result<f64, String> {
         let peak = self.peak();
         let step = match placement {
             Placement::Buckets { elements } => *elements,
             _ => (peak / PRECISION).max(1),
         };
-        // In steps: so many are too few, so many are enough.
+        // Binary search: `low` steps are too few, `high` steps are sufficient.
         let (mut low, mut high) = (peak.saturating_sub(1) / step, None);
         for doubling in 1..=6 {
             let steps = ((peak / step).max(1) << doubling).max(self.first.len() as u32 * doubling);
@@ -109,9 +109,9 @@ impl Replay {
         Ok(1.0 - f64::from(peak) / f64::from(high * step))
     }
 
-    /// What a pool that grows as it must makes of its memory, frames being in flight while
-    /// places are written directly: the mean over the second half of the frames, before
-    /// anything is drawn, when most waits.
+    /// Returns the shares for a pool that grows when necessary, with frames in flight and direct
+    /// writes. They are the means over the second half of the frames, before each draw, when most
+    /// memory waits.
     pub(super) fn shares(&self, placement: &Placement) -> Result<Shares, String> {
         let first: u64 = self.first.iter().flatten().map(|&count| u64::from(count)).sum();
         let config = Config { placement: placement.clone(), ..Config::default() };
@@ -137,7 +137,7 @@ impl Replay {
         })
     }
 
-    /// Quads in meshes, when there are most.
+    /// Returns the largest number of quads in meshes.
     fn peak(&self) -> u32 {
         let mut sizes: Vec<u32> = self.first.iter().map(|counts| counts.iter().sum()).collect();
         let mut peak = sizes.iter().sum();
@@ -150,7 +150,7 @@ impl Replay {
         peak
     }
 
-    /// Whether one buffer of so many quads is enough.
+    /// Whether one buffer of this capacity in quads is sufficient.
     fn fits(&self, placement: &Placement, capacity: u32) -> Result<bool, String> {
         let config = Config {
             placement: placement.clone(),
@@ -163,8 +163,8 @@ impl Replay {
         }
     }
 
-    /// Goes through all frames with a pool that has `room` from the first; `see` is told of each frame's number and of
-    /// the pool after its changes.
+    /// Runs all frames with a pool of an initial capacity. Calls the closure after the changes of
+    /// each frame, with the frame number and the pool.
     fn run(
         &self,
         config: Config,
@@ -207,7 +207,7 @@ mod tests {
         Placement::Buckets { elements }
     }
 
-    /// Ten meshes of 60 quads, of which one grows to 66.
+    /// Ten meshes of 60 quads, one of which grows to 66.
     fn growing() -> Replay {
         Replay { first: vec![[10; 6]; 10], frames: vec![vec![(0, [11; 6])]] }
     }
@@ -232,16 +232,16 @@ mod tests {
 
     #[test]
     fn shares_are_of_what_is_handed_out_and_of_all() {
-        // A frame that is in flight when the mesh grows.
+        // A frame is in flight when the mesh grows.
         let Replay { first, frames } = growing();
         let replay = Replay { first, frames: [vec![Vec::new()], frames].concat() };
         let shares = |placement| replay.shares(&placement).unwrap();
         let all = f64::from(Config::default().least_buffer_elements);
         let ranges = shares(Placement::Ranges);
-        // The old mesh waits at its place; the rest is in one piece.
+        // The old mesh waits in its range; the remaining memory is one range.
         let spare = 1.0 - 666.0 / all;
         assert_eq!(ranges, Shares { waste: 0.0, gaps: 0.0, waiting: 60.0 / all, spare });
-        // Eleven buckets, of which 606 quads and the 60 that wait are in use.
+        // Eleven buckets, in which 606 quads and the 60 that wait are in use.
         let waste = shares(buckets(80)).waste;
         assert!((waste - (1.0 - 666.0 / 880.0)).abs() < 1e-9, "{waste}");
     }

@@ -1,22 +1,22 @@
-//! Which voxels change, and to what: the same for all.
+//! Changes of voxels, which are the same for all contenders.
 
 use drystone_voxel::{Material, VoxelPos};
 
 use crate::{Random, drawing::scene::RandomScene};
 
-/// How likely a voxel is filled, as in the scene.
+/// Probability that a voxel is filled, as in the scene.
 const FILL: f64 = 0.1;
 /// Materials of the scene.
 const MATERIALS: usize = 3;
 
-/// A voxel that becomes of another material, or air.
+/// A voxel that changes to another material or to air.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Change {
     pub(super) voxel: VoxelPos,
     pub(super) material: Material,
 }
 
-/// Voxels drawn anew at random, as the scene's were: some tenth of all stays filled.
+/// Random new voxels, with the distribution of the scene: about a tenth stays filled.
 pub(super) struct Changes {
     /// Voxels along each axis.
     size: [usize; 3],

@@ -1,4 +1,4 @@
-//! The world as cubes, of which those are drawn that have a face to be seen.
+//! The world as cubes. Only cubes with a visible face are drawn.
 
 use drystone_mesh::{Cube, Face, FaceSet};
 use drystone_render::{CubeId, Device, DrawData, InstancedRenderer, RenderError, Renderer};
@@ -7,15 +7,15 @@ use drystone_voxel::{Material, VoxelPos};
 use super::{Change, Followed};
 use crate::drawing::scene::RandomScene;
 
-/// Voxels with a border of air, and the cube of each that is drawn.
+/// Voxels with a border of air, and the cube of each drawn voxel.
 pub(super) struct CubeWorld<D: Device> {
     renderer: InstancedRenderer<D>,
-    /// Voxels along each axis, border included.
+    /// Voxels along each axis, with the border.
     size: [usize; 3],
     side: u32,
     /// Chunks along each axis.
     chunks: [u32; 3],
-    /// The first chunk's slot; the others follow.
+    /// Slot of the first chunk. The slots of the others follow.
     first_region: u32,
     voxels: Vec<Material>,
     cubes: Vec<Option<CubeId>>,
@@ -59,7 +59,7 @@ impl<D: Device> CubeWorld<D> {
         Ok(world)
     }
 
-    /// Sets a voxel; its cube and its neighbours' follow.
+    /// Sets a voxel, and updates its cube and those of its neighbours.
     fn set(&mut self, voxel: VoxelPos, material: Material) -> Result<(), RenderError> {
         let at = self.index(voxel);
         let old = std::mem::replace(&mut self.voxels[at], material);
@@ -77,7 +77,7 @@ impl<D: Device> CubeWorld<D> {
         Ok(())
     }
 
-    /// Shows a voxel as it is now.
+    /// Shows or hides the cube of a voxel.
     fn show(&mut self, voxel: VoxelPos, at: usize) -> Result<(), RenderError> {
         let material = self.voxels[at];
         let seen = |face: &Face| self.voxels[self.beside(at, *face)].is_air();

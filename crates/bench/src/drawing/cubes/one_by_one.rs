@@ -1,4 +1,4 @@
-//! What one change costs the renderer's thread, whatever is drawn.
+//! Cost of a single change for the renderer's thread, without drawing.
 
 use std::time::Instant;
 
@@ -10,13 +10,13 @@ use drystone_render::{
 use super::{CHANGES, failed};
 use crate::{Contender, Error, Figure, Options, Random, Table, rounds::elapsed_ns};
 
-/// Cases of changes: name and cubes.
+/// Cases of changes: name and number of cubes.
 const CHANGE_CASES: [(&str, usize); 2] = [("changes-100k", 100_000), ("changes-1m", 1_000_000)];
-/// The case in which nine of ten go and as many come, and its cubes.
+/// Case in which nine of ten cubes are replaced: name and number of cubes.
 const REFILL: (&str, usize) = ("refill", 400_000);
-/// The same in a quick run, for every case.
+/// Number of cubes in a quick run, for every case.
 const QUICK_CUBES: usize = 20_000;
-/// Regions that the cubes lie in: chunks of 32³.
+/// Regions that contain the cubes: chunks of 32³.
 const REGIONS: usize = 125;
 
 /// Contenders.
@@ -76,13 +76,13 @@ impl Held {
         Cube::new(position, FaceSet::ALL, 1 + self.random.below(3) as u16, region)
     }
 
-    /// A third of the changes are cubes that become another, a third go and a third come, at
-    /// random places: each kind by itself, so that what is measured is not how often the
-    /// branch between them is foreseen.
+    /// One third of the changes replaces cubes, one third removes and one third adds cubes, at
+    /// random positions. Each kind runs separately, so that branch prediction between the kinds is
+    /// not measured.
     fn change(&mut self) -> Result<Vec<Figure>, String> {
         let count = (CHANGES / 3).min(self.ids.len());
         let places = self.renderer.cubes().high_water();
-        // Made before the clock runs; those that are named come last.
+        // Prepared before the clock starts. The cubes to remove are last.
         let named = self.ids.len() - count;
         for last in (named..self.ids.len()).rev() {
             let which = self.random.below(last + 1);
@@ -122,7 +122,8 @@ impl Held {
         wrong.map_or(Ok(()), |(id, cube)| Err(format!("{id:?} is not {cube:?}")))
     }
 
-    /// Nine tenths go at random, and as many come: the buffer must be no longer than before.
+    /// Removes nine tenths of the cubes at random, and adds the same number. The buffer must not be
+    /// longer than before.
     fn refill(&mut self) -> Result<Vec<Figure>, String> {
         let places = self.renderer.cubes().high_water();
         self.random.shuffle(&mut self.ids);
@@ -148,8 +149,8 @@ impl Held {
         ])
     }
 
-    /// Whether all is there, in no more places than before: but for the last leaf, which the
-    /// policy of that name fills up first.
+    /// Checks that all cubes exist and use no more slots than before, except the last leaf, which
+    /// the policy of that name fills first.
     fn check(&self, places: u32) -> Result<(), String> {
         let cubes = self.renderer.cubes();
         cubes.check().map_err(str::to_owned)?;

@@ -1,4 +1,4 @@
-//! The world as chunks that are meshed anew.
+//! The world as chunks that are meshed again after changes.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use drystone_voxel::{ChunkPos, VoxelPos};
 use super::{Change, Followed};
 use crate::drawing::scene::RandomScene;
 
-/// A scene, and which chunks have changed.
+/// A scene, and the chunks that have changed.
 pub(super) struct PoolWorld {
     scene: Scene,
     changed: BTreeSet<ChunkPos>,
@@ -32,7 +32,7 @@ impl Followed for PoolWorld {
         for &Change { voxel, material } in changes {
             world.set(voxel, material);
             let VoxelPos { x, y, z } = voxel;
-            // Its own chunk, and where it lies on a border, the one that borders there.
+            // The voxel's own chunk, and at a border the adjacent chunk.
             for axis in 0..3 {
                 for step in [-1, 1] {
                     let mut beside = [x, y, z];

@@ -1,4 +1,4 @@
-//! A renderer of two layers that keeps and lists them in one of three ways.
+//! A renderer of two layers, which stores and lists them in one of three ways.
 
 use drystone_mesh::Quad;
 use drystone_pool::{
@@ -12,18 +12,18 @@ use drystone_render::{
 
 use crate::drawing::scene::Meshes;
 
-/// How two layers are kept and listed.
+/// Storage of the two layers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Plan {
-    /// A pool, and a list for each layer.
+    /// One pool, and a list for each layer.
     Lists,
-    /// A pool and a list, which is masked for each layer.
+    /// One pool and one list, which is masked for each layer.
     MaskedTwice,
     /// A pool and a list for each layer.
     Pools,
 }
 
-/// Set in the extent of meshes that are blended: what a mask for one of the layers asks.
+/// Bit in the extent of blended meshes, by which a mask selects a layer.
 const BLENDED_BIT: u32 = 1 << 31;
 
 const LAYERS: [Layer; 2] = [Layer::Opaque, Layer::Blended];
@@ -32,11 +32,11 @@ const LAYERS: [Layer; 2] = [Layer::Opaque, Layer::Blended];
 pub(super) struct Layers<D: Device> {
     device: D,
     plan: Plan,
-    /// One for both layers, or one for each.
+    /// One pool for both layers, or one for each.
     stores: Vec<Store<D::Geometry>>,
-    /// For each layer; where one is masked twice, all are in the first.
+    /// Lists by layer. If one list is masked twice, the first contains all meshes.
     lists: [DrawList; 2],
-    /// The second look at the first list.
+    /// The second view of the first list.
     blended: DrawView,
 }
 
@@ -121,7 +121,7 @@ impl<D: Device> Layers<D> {
 }
 
 impl<G> Store<G> {
-    /// A pool with room for the meshes of some layers.
+    /// Creates a pool with capacity for the meshes of some layers.
     fn new<D: Device<Geometry = G>>(
         device: &mut D,
         meshes: &Meshes,
@@ -142,7 +142,7 @@ impl<G> Store<G> {
     }
 }
 
-/// The runs of a list, each with the buffer that it reads.
+/// Returns the runs of a list, each with the buffer that it reads.
 fn batches<'a, G>(
     buffers: FlushedBuffers<'a, G>,
     (runs, commands): (&[CommandRun], &'a [DrawCommand]),
@@ -154,7 +154,7 @@ fn batches<'a, G>(
     runs.iter().filter_map(batch).collect()
 }
 
-/// What an eye sees.
+/// Visible set for a camera.
 struct Look {
     seen: Visibility,
 }
@@ -181,7 +181,7 @@ impl Look {
     }
 }
 
-/// A mesh's place without the bit, and whether it was set.
+/// Splits an extent into the position without the bit, and whether the bit was set.
 fn layer_of(place: &DrawData) -> (DrawData, bool) {
     let extent = place.extent & !BLENDED_BIT;
     (DrawData { extent, ..*place }, extent != place.extent)

@@ -1,5 +1,5 @@
-//! The article's draw list: records that are partitioned, sorted by comparing them and
-//! uploaded as they are. Its mask is put right where it lost count.
+//! The article's draw list: records are partitioned, sorted by comparisons, and uploaded unchanged.
+//! A counting error of its mask is fixed here.
 
 use std::{
     cmp::Ordering,
@@ -12,7 +12,7 @@ use super::{
     crowd::{Crowd, Drawn, Eye, FACINGS, push_run},
 };
 
-/// A draw command and what is known of it, in one.
+/// A draw command together with its metadata.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 struct Record {
@@ -21,7 +21,7 @@ struct Record {
     first_index: u32,
     base_vertex: u32,
     base_instance: u32,
-    /// Where the record's own number is kept, for those who refer to it.
+    /// Location of the record's own number, for its users.
     number: u64,
     group: i32,
     position: [f32; 3],
@@ -29,7 +29,7 @@ struct Record {
 
 const _: () = assert!(size_of::<Record>() == 48);
 
-/// The groups that are drawn. Numbers are their own hashes, as in the article's library.
+/// Groups that are drawn. Numbers are their own hashes, as in the article's library.
 type Groups = HashSet<i32, BuildHasherDefault<SameHash>>;
 
 #[derive(Default)]
@@ -51,7 +51,7 @@ impl Hasher for SameHash {
 
 pub(super) struct ArticleList {
     records: Vec<Record>,
-    /// Where each record is now.
+    /// Current index of each record.
     numbers: Vec<u32>,
     visible: usize,
     groups: Groups,
@@ -79,7 +79,7 @@ impl ArticleList {
         Self { visible: records.len(), groups: Groups::default(), numbers, written, records }
     }
 
-    /// Puts those that pass first, from both ends.
+    /// Moves the records that pass to the front, by swaps from both ends.
     fn partition(&mut self) {
         let Self { records, numbers, groups, .. } = self;
         let (mut front, mut back) = (0, records.len());
@@ -150,8 +150,8 @@ impl CommandList for ArticleList {
 mod tests {
     use super::*;
 
-    /// What the published code gets wrong: nothing passes, everything does, or every other
-    /// one. References keep up.
+    /// Cases that the published code gets wrong: no record passes, all pass, or every other one.
+    /// References must stay valid.
     #[test]
     fn partitions_are_right_for_every_pattern() {
         let crowd = Crowd::new(FACINGS * 20);

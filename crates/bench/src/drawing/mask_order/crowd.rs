@@ -1,4 +1,5 @@
-//! Chunks of six parts each, in a cube: the same for every list, with what is right.
+//! A cube of chunks with six parts each, which is the same for every list, and the expected
+//! results.
 
 use std::{ops::Range, sync::Arc};
 
@@ -6,13 +7,13 @@ use bytemuck::{Pod, Zeroable};
 
 use crate::Random;
 
-/// Parts of a chunk: its facings, in the order −X −Y −Z +X +Y +Z.
+/// Parts of a chunk: its face directions, in the order −X −Y −Z +X +Y +Z.
 pub(super) const FACINGS: usize = 6;
-/// Voxels a side of a chunk.
+/// Voxels per side of a chunk.
 const SIDE: u32 = 16;
 
-/// Where a chunk is, and which facing a mesh of one part is: what masks and orders read.
-/// As large as what renderers keep.
+/// Position of a chunk, and face direction of a mesh with one part: the input of masks and sorts.
+/// It has the size of a renderer's draw data.
 #[derive(Clone, Copy, Debug, Pod, Zeroable)]
 #[repr(C)]
 pub(super) struct Place {
@@ -20,21 +21,20 @@ pub(super) struct Place {
     pub(super) facing: u32,
 }
 
-/// Runs of quads, numbered through the crowd, in the order they are drawn; no run goes on
-/// where the one before ends.
+/// Runs of quads, numbered through the crowd, in drawing order. Adjacent runs are merged.
 pub(super) type Drawn = Vec<Range<u32>>;
 
-/// The chunks of a scene, in no order: numbers say nothing of positions.
+/// The chunks of a scene in random order: their numbers do not depend on positions.
 #[derive(Clone)]
 pub(super) struct Crowd {
     parts: usize,
     positions: Arc<[[f32; 3]]>,
-    /// Where each part's quads begin, and where the last's end.
+    /// Start of each part's quads, and the end of the last part.
     starts: Arc<[u32]>,
 }
 
 impl Crowd {
-    /// So many parts: six a chunk, as many as are left in the last.
+    /// Creates a crowd of a number of parts: six per chunk, with the rest in the last chunk.
     pub(super) fn new(parts: usize) -> Self {
         let mut random = Random::new(parts as u64);
         let chunks = parts.div_ceil(FACINGS);
@@ -53,29 +53,29 @@ impl Crowd {
         Self { parts, positions: positions.into(), starts: starts.into() }
     }
 
-    /// Where each chunk is, by number.
+    /// Positions of the chunks, by number.
     pub(super) fn positions(&self) -> &[[f32; 3]] {
         &self.positions
     }
 
-    /// Quads in all.
+    /// Returns the number of all quads.
     pub(super) fn quad_count(&self) -> u32 {
         self.starts[self.parts]
     }
 
-    /// The quads of a facing of a chunk; none where the last chunk has none.
+    /// Returns the quads of a face direction of a chunk. The last chunk may lack some.
     pub(super) fn quads(&self, chunk: usize, facing: usize) -> Range<u32> {
         let part = chunk * FACINGS + facing;
         let bound = |part: usize| self.starts[part.min(self.parts)];
         bound(part)..bound(part + 1)
     }
 
-    /// The parts that there are: chunk and facing.
+    /// Iterates over all parts: chunk and face direction.
     pub(super) fn parts(&self) -> impl Iterator<Item = (usize, usize)> {
         (0..self.parts).map(|part| (part / FACINGS, part % FACINGS))
     }
 
-    /// What is to be drawn, by a list of all visible parts and a stable sort.
+    /// Returns the expected runs, by a list of all visible parts and a stable sort.
     pub(super) fn wanted(&self, eye: &Eye) -> Drawn {
         let seen = self.parts().filter(|(_, facing)| eye.facings >> facing & 1 != 0);
         let mut seen: Vec<_> = seen.collect();
@@ -91,7 +91,7 @@ impl Crowd {
     }
 }
 
-/// Adds a run of quads, to the last one if it goes on there.
+/// Adds a run of quads. Extends the last run if they are adjacent.
 pub(super) fn push_run(drawn: &mut Drawn, run: Range<u32>) {
     match drawn.last_mut() {
         _ if run.is_empty() => {}
@@ -100,20 +100,20 @@ pub(super) fn push_run(drawn: &mut Drawn, run: Range<u32>) {
     }
 }
 
-/// Where an eye in parallel projection is: the article's.
+/// Direction to the camera in parallel projection, as in the article.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Eye {
-    /// Towards the eye, in whole numbers, so that all sums are exact.
+    /// Vector towards the camera, in whole numbers, so that all sums are exact.
     pub(super) direction: [f32; 3],
-    /// The facings that look towards it, one bit each.
+    /// Face directions that point towards the camera, one bit each.
     pub(super) facings: u8,
 }
 
 impl Eye {
-    /// The `step`th of `steps` places on a circle about the crowd, above it.
+    /// Returns the direction of step `step` of `steps` on a circle above the crowd.
     pub(super) fn on_circle(step: usize, steps: usize) -> Self {
         const RADIUS: f64 = 1_000.0;
-        // Beside the axes, where facings would be seen edge-on.
+        // Not along the axes, where faces would be edge-on.
         let angle = (step as f64 + 0.5) / steps as f64 * std::f64::consts::TAU + 1e-3;
         let [x, z] = [angle.cos(), angle.sin()].map(|part| (part * RADIUS).round() as f32);
         let direction = [x, 500.0, z];
@@ -124,7 +124,7 @@ impl Eye {
         Self { direction, facings: facings.fold(0, |bits, facing| bits | 1 << facing) }
     }
 
-    /// How near a position is: greater is nearer. Exact below 2²⁴.
+    /// Returns the nearness of a position: greater is nearer. Exact below 2²⁴.
     #[inline]
     pub(super) fn nearness(&self, [x, y, z]: [f32; 3]) -> f32 {
         x * self.direction[0] + y * self.direction[1] + z * self.direction[2]

@@ -1,4 +1,4 @@
-//! Our draw list.
+//! drystone's draw list.
 
 use drystone_pool::{
     Access, Config, DrawCommand, DrawList, NullBackend, PartSet, PoolError, VertexPool, sort_key,
@@ -9,26 +9,26 @@ use super::{
     crowd::{Crowd, Drawn, Eye, FACINGS, Place, push_run},
 };
 
-/// What becomes a mesh.
+/// Granularity of the meshes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Meshes {
-    /// A chunk, with six parts: as drystone draws.
+    /// A chunk with six parts, as drystone draws.
     Chunks,
-    /// Each part by itself, as in the article.
+    /// Each part as its own mesh, as in the article.
     Parts,
 }
 
-/// A pool that writes nowhere, its list, and memory for commands.
+/// A pool without GPU memory, its list, and memory for commands.
 pub(super) struct PoolList {
     pool: VertexPool<u64, Place>,
     list: DrawList,
     meshes: Meshes,
     written: Vec<DrawCommand>,
-    /// How many of them the last upload wrote.
+    /// Number of commands of the last upload.
     count: usize,
 }
 
-/// Farther than any nearness is near.
+/// A value below any nearness.
 const FAR: f32 = (1 << 23) as f32;
 
 impl PoolList {
@@ -38,7 +38,7 @@ impl PoolList {
         let mut pool = VertexPool::new(config).map_err(|error| error.to_string())?;
         let mut list = DrawList::new();
         fill(&mut pool, &mut list, crowd, meshes).map_err(|error| error.to_string())?;
-        // A run of facings is a command: there are never more than parts.
+        // Adjacent face directions are one command, so there are never more commands than parts.
         let written = vec![DrawCommand::default(); parts];
         Ok(Self { pool, list, meshes, written, count: 0 })
     }
@@ -80,7 +80,7 @@ fn fill(
 fn seen(meshes: Meshes, place: &Place, eye: &Eye) -> PartSet {
     match meshes {
         Meshes::Chunks => PartSet::from_bits(eye.facings),
-        // All of its one part, or nothing.
+        // All quads of the only part, or none.
         Meshes::Parts => PartSet::from_bits(eye.facings >> place.facing & 1),
     }
 }

@@ -1,4 +1,4 @@
-//! What masking and ordering save of a frame.
+//! Effect of masking and sorting on whole frames.
 
 use std::cell::RefCell;
 
@@ -15,10 +15,10 @@ use crate::{
     },
 };
 
-/// Cases of frames: name, voxels a side of a chunk, chunks a side.
+/// Cases of frames: name, voxels per side of a chunk, chunks per side.
 const CASES: [(&str, u32, u32); 2] = [("frame-16x5", 16, 5), ("frame-32x5", 32, 5)];
 
-/// Whether commands are masked and ordered, by name.
+/// Names of the contenders, and whether commands are masked and sorted.
 const VIEWS: [(&str, bool, bool); 4] = [
     ("pool-gl", true, true),
     ("pool-gl-masked", true, false),
@@ -26,10 +26,10 @@ const VIEWS: [(&str, bool, bool); 4] = [
     ("pool-gl-plain", false, false),
 ];
 
-/// The case of what is left out: small meshes, of which commands are the most of a frame.
+/// Case of hidden commands: small meshes, for which commands are most of the frame's cost.
 const LEAVE_OUT: &str = "leave-out";
 
-/// What becomes of hidden commands, by name.
+/// Names of the contenders, and the handling of hidden commands.
 const HIDDEN: [(&str, Hidden); 2] =
     [("pool-gl-left-out", Hidden::LeftOut), ("pool-gl-zeroed", Hidden::Zeroed)];
 
@@ -52,8 +52,8 @@ fn failed(table: &Table, case: &str, contender: &str, message: String) -> Error 
     Error::Contender { table, case, contender, message }
 }
 
-/// One renderer, seen in four ways. The eye moves, so that masks and orders are made for
-/// every frame and their cost is in it.
+/// Runs one renderer with four views. The camera moves, so that each frame includes the cost of
+/// masks and sorts.
 fn run_views(
     table: &mut Table,
     options: &Options,
@@ -84,7 +84,7 @@ fn run_views(
     table.run_case(case, options, contenders.collect())
 }
 
-/// Two renderers, which differ in what becomes of hidden commands.
+/// Runs two renderers, which differ in the handling of hidden commands.
 fn run_hidden(table: &mut Table, options: &Options) -> Result<(), Error> {
     let (meshes, view) = small_meshes();
     let mut drawn = Vec::new();
