@@ -168,7 +168,7 @@ export async function downloaded(page, how) {
   return file;
 }
 
-/// Whether the page asks for confirmation before it is closed.
+/// Whether closing the page requires a confirmation.
 export const needsConfirmation = (page) => page.evaluate(() => {
   const event = new Event('beforeunload', { cancelable: true });
   return !window.dispatchEvent(event);

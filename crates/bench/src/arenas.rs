@@ -20,7 +20,7 @@ use crate::{Error, Options, Table, TableEntry};
 
 /// Entry of the table in the list of tables.
 pub(crate) const ENTRY: TableEntry =
-    TableEntry { name: "arenas", about: "places in memory: arenas, pools, small objects", run };
+    TableEntry { name: "arenas", about: "memory allocators: arenas, pools, small objects", run };
 
 fn run(options: &Options) -> Result<Table, Error> {
     let mut table = Table::new(ENTRY.name);

@@ -141,7 +141,7 @@ impl Scale {
     }
 
     fn length(&self, median: f64) -> i32 {
-        let room = f64::from(BARS[1] - BARS[0]);
+        let width = f64::from(BARS[1] - BARS[0]);
         if !(median > 0.0 && median.is_finite()) {
             return 0;
         }
@@ -151,7 +151,7 @@ impl Scale {
         } else {
             median / self.longest
         };
-        (part * room).round() as i32
+        (part * width).round() as i32
     }
 }
 
@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn bars_are_as_long_as_their_figures() {
+    fn bar_lengths_are_proportional_to_the_figures() {
         let svg = draw(&table(&[("a", "drystone", 10.0), ("a", "slab <&>", 40.0)])).unwrap();
         let widths = widths(&svg);
         assert_eq!(widths.len(), 2);
@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn far_figures_are_told_as_logarithms_and_odd_ones_do_no_harm() {
+    fn a_wide_range_has_a_logarithmic_scale_and_odd_values_are_accepted() {
         let rows = [("a", "x", 1.0), ("a", "y", 1e3), ("b", "x", 1e6), ("b", "zero", 0.0)];
         let svg = draw(&table(&rows)).unwrap();
         assert!(svg.contains("logarithms"));
@@ -231,7 +231,7 @@ mod tests {
     /// Checks that every figure of a stored chart is in its section of BENCHMARKS.md, in a line of
     /// its case, and that the picture shows these figures.
     #[test]
-    fn kept_charts_show_what_is_stated() {
+    fn stored_charts_show_the_documented_figures() {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
         let stated = fs::read_to_string(root.join("BENCHMARKS.md")).unwrap();
         let files = fs::read_dir(root.join("docs/charts")).unwrap().map(|it| it.unwrap().path());
@@ -248,7 +248,7 @@ mod tests {
                 figures += 1;
             }
             let kept = fs::read_to_string(path.with_extension("svg")).unwrap();
-            assert!(kept == draw(&table).unwrap(), "draw {} anew", table.name());
+            assert!(kept == draw(&table).unwrap(), "draw {} again", table.name());
         }
         assert!(figures > 100, "{figures} figures");
     }

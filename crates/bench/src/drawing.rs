@@ -23,28 +23,28 @@ const SIZE: [u32; 2] = [720, 720];
 /// The table `static`.
 pub(crate) const STATIC: TableEntry = TableEntry {
     name: "static",
-    about: "chunks of random voxels drawn again and again, pool beside naive",
+    about: "chunks of random voxels that do not change, pool and naive",
     run: still::run,
 };
 
 /// The table `dynamic`.
 pub(crate) const DYNAMIC: TableEntry = TableEntry {
     name: "dynamic",
-    about: "the same with 50 chunks filled and meshed anew before every frame",
+    about: "chunks of random voxels, 50 of them filled and meshed before every frame",
     run: dynamic::run,
 };
 
 /// The table `noise`.
 pub(crate) const NOISE: TableEntry = TableEntry {
     name: "noise",
-    about: "chunks of coherent noise that travel, all meshed anew before every frame",
+    about: "chunks of moving coherent noise, all meshed before every frame",
     run: noise::run,
 };
 
 /// The table `small-meshes`: only that case of `static`.
 pub(crate) const SMALL_MESHES: TableEntry = TableEntry {
     name: still::SMALL_MESHES,
-    about: "20,250 meshes of 8 quads: what a mesh costs, whatever is in it",
+    about: "20,250 meshes of 8 quads: the cost per mesh",
     run: |options| {
         let mut table = Table::new(still::SMALL_MESHES);
         still::run_small(&mut table, options)?;
@@ -55,21 +55,21 @@ pub(crate) const SMALL_MESHES: TableEntry = TableEntry {
 /// The table `cubes`.
 pub(crate) const CUBES: TableEntry = TableEntry {
     name: "cubes",
-    about: "100,000 voxels change before every frame: cube by cube, beside meshes",
+    about: "100,000 voxels change before every frame: cubes and meshes",
     run: cubes::run,
 };
 
 /// The table `culling`.
 pub(crate) const CULLING: TableEntry = TableEntry {
     name: "culling",
-    about: "a landscape of which much is hidden: who leaves out what, CPU or GPU",
+    about: "a landscape with much hidden geometry, culled on the CPU or the GPU",
     run: culling::run,
 };
 
 /// The table `mask-order`.
 pub(crate) const MASK_ORDER: TableEntry = TableEntry {
     name: "mask-order",
-    about: "choosing and ordering what is drawn, in CPU time and in frames",
+    about: "selecting and sorting draw commands, in CPU time and in frames",
     run: mask_order::run,
 };
 

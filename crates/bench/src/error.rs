@@ -4,9 +4,9 @@ use std::path::PathBuf;
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// No table has this name.
-    #[error("unknown table `{name}`: there are {known}")]
+    #[error("unknown table `{name}`; available tables: {known}")]
     UnknownTable {
-        /// What was asked for.
+        /// The requested name.
         name: String,
         /// The names that exist, separated by commas.
         known: String,
@@ -28,7 +28,7 @@ pub enum Error {
     NoCase {
         /// The table.
         table: String,
-        /// What was asked for.
+        /// The requested part of a name.
         case: String,
     },
     /// A JSON file does not exist, or contains no table.

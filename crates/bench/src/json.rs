@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_have_the_keys_that_others_rely_on() {
+    fn rows_have_the_keys_that_other_tools_use() {
         let json: Value = serde_json::from_str(&table().to_json().unwrap()).unwrap();
         let expected = json!({"case": "c", "contender": "slab", "metric": "time",
             "unit": "ns/op", "median": 1.5, "min": 1.0, "max": 2.0, "rounds": 9});
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_is_read_again() {
+    fn a_written_table_can_be_read() {
         let table = table();
         let text = table.to_json().unwrap();
         let read = Table::from_json(&text).unwrap();
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_may_lack_their_spread_and_nothing_else() {
+    fn only_the_spread_and_the_rounds_of_a_row_are_optional() {
         let mut json: Value = serde_json::from_str(&table().to_json().unwrap()).unwrap();
         let fields = json["rows"][0].as_object_mut().unwrap();
         assert!(fields.remove("min").is_some() && fields.remove("rounds").is_some());

@@ -24,11 +24,11 @@ struct Arguments {
     /// Draw the rows of a file that `--json` wrote, without measuring.
     #[arg(long, value_name = "FILE.json", requires = "svg", conflicts_with_all = ["table", "json"])]
     chart: Option<PathBuf>,
-    /// Also write the rows as JSON; `-` is standard output (the table then goes to
+    /// Write the rows as JSON too; `-` is standard output (the table then goes to
     /// standard error).
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
-    /// Also draw the medians as a bar chart.
+    /// Draw the medians as a bar chart too.
     #[arg(long, value_name = "FILE")]
     svg: Option<PathBuf>,
     /// Small cases and few rounds: a test that every case runs, not a measurement.

@@ -30,13 +30,16 @@ use self::{
 use crate::{Contender, Error, Figure, Options, Table, TableEntry, rounds::elapsed_ns};
 
 /// Entry of the table in the list of tables.
-pub(crate) const ENTRY: TableEntry =
-    TableEntry { name: "meshing", about: "voxels to quads, beside the best meshers", run };
+pub(crate) const ENTRY: TableEntry = TableEntry {
+    name: "meshing",
+    about: "converting voxels to quads, compared with the best meshers",
+    run,
+};
 
 /// Smallest number of meshes per round, so that short times can be measured.
-const LEAST_MESHES: usize = 24;
+const MIN_MESHES: usize = 24;
 /// Smallest number of meshes per round for uniform chunks, which drystone skips by a flag.
-const LEAST_UNIFORM_MESHES: usize = 4096;
+const MIN_UNIFORM_MESHES: usize = 4096;
 
 /// A mesher with its reusable memory.
 trait Mesher {
@@ -85,7 +88,7 @@ const CASES: &[Case] = &[
 
 fn run(options: &Options) -> Result<Table, Error> {
     let mut table = Table::new(ENTRY.name);
-    for case in CASES.iter().filter(|case| options.wants(case.name)) {
+    for case in CASES.iter().filter(|case| options.selects(case.name)) {
         let inputs = inputs(case.name, case.scene, options)?;
         match inputs[0].side() {
             16 => run_case::<18, 16>(&mut table, options, case, &inputs)?,
@@ -145,8 +148,8 @@ fn contender<'a, M: Mesher + 'a>(
     case: &'a Case,
     inputs: &'a [Input],
 ) -> Contender<'a> {
-    let least = if case.uniform { LEAST_UNIFORM_MESHES } else { LEAST_MESHES };
-    let repeats = least.div_ceil(inputs.len());
+    let min_meshes = if case.uniform { MIN_UNIFORM_MESHES } else { MIN_MESHES };
+    let repeats = min_meshes.div_ceil(inputs.len());
     Contender::new(M::NAME, move || {
         let start = Instant::now();
         for input in (0..repeats).flat_map(|_| inputs) {
@@ -180,7 +183,7 @@ fn contender<'a, M: Mesher + 'a>(
 /// Measures how long it takes to fill a padded chunk from 27 chunks of a world.
 fn fill(inputs: &[Input]) -> Contender<'_> {
     let mut padded = PaddedChunk::new();
-    let repeats = LEAST_MESHES.div_ceil(inputs.len());
+    let repeats = MIN_MESHES.div_ceil(inputs.len());
     Contender::new("drystone", move || {
         let start = Instant::now();
         for input in (0..repeats).flat_map(|_| inputs) {

@@ -30,13 +30,14 @@ const SIDE: usize = 707;
 const QUICK_SIDE: usize = 30;
 /// Frames of a round of `clip-frame`.
 const FRAMES: usize = 8;
-/// Temporaries that live at a time in `churn`, and how many are replaced in a round.
+/// Number of live temporaries in `churn`.
 const TEMPORARIES: usize = 1024;
+/// Number of temporaries that are replaced in a round.
 const REPLACED: usize = 200_000;
 
 /// Visible part of a frame, which must be the same for every contender.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-struct Seen {
+struct VisibleParts {
     inside: usize,
     parts: usize,
     corners: usize,
@@ -49,10 +50,10 @@ trait Store {
     fn build(model: &Model) -> Self;
 
     /// Clips every polygon, makes temporaries of the parts, reads them and drops them.
-    fn clip_frame(&mut self, planes: &[Plane]) -> Seen;
+    fn clip_frame(&mut self, planes: &[Plane]) -> VisibleParts;
 
     /// Replaces a temporary by another with two vertices of a polygon and two new ones.
-    fn replace(&mut self, place: usize, polygon: usize, tips: [[f32; 3]; 2]);
+    fn replace(&mut self, index: usize, polygon: usize, tips: [[f32; 3]; 2]);
 
     /// Returns the sum of the first coordinates of all temporaries' corners.
     fn sum(&self) -> f64;
@@ -85,10 +86,10 @@ fn run(options: &Options) -> Result<Table, Error> {
     let model = Model::field(options.size(SIDE, QUICK_SIDE));
     let model = &model;
     table.run_case("build", options, contenders!(|make| build(make, model)))?;
-    if options.wants("clip-frame") {
-        let seen = seen_by(VecOfVecs::build, model);
-        let seen = &seen;
-        table.run_case("clip-frame", options, contenders!(|make| clip(make, model, seen)))?;
+    if options.selects("clip-frame") {
+        let visible = expected_parts(VecOfVecs::build, model);
+        let visible = &visible;
+        table.run_case("clip-frame", options, contenders!(|make| clip(make, model, visible)))?;
     }
     let small = Model::field(options.size(100, QUICK_SIDE));
     let (small, count) = (&small, options.size(REPLACED, 5_000));
@@ -102,15 +103,15 @@ fn build<S: Store>(make: impl Fn(&Model) -> S, model: &Model) -> Result<Vec<Figu
     let mut store = make(model);
     let time = Figure::time_since(start, model.faces.len());
     // Without planes, no polygon is clipped.
-    let seen = store.clip_frame(&[]);
-    if seen.inside != model.faces.len() {
-        return Err(format!("{} polygons of {}", seen.inside, model.faces.len()));
+    let visible = store.clip_frame(&[]);
+    if visible.inside != model.faces.len() {
+        return Err(format!("{} polygons of {}", visible.inside, model.faces.len()));
     }
     let bytes = store.bytes() as f64 / model.faces.len() as f64;
     Ok(vec![time, Figure::new("bytes", "bytes/polygon", bytes)])
 }
 
-fn seen_by<S: Store>(make: impl Fn(&Model) -> S, model: &Model) -> Vec<Seen> {
+fn expected_parts<S: Store>(make: impl Fn(&Model) -> S, model: &Model) -> Vec<VisibleParts> {
     let mut store = make(model);
     (0..FRAMES).map(|frame| store.clip_frame(&model.view(frame))).collect()
 }
@@ -118,18 +119,18 @@ fn seen_by<S: Store>(make: impl Fn(&Model) -> S, model: &Model) -> Vec<Seen> {
 fn clip<S: Store>(
     make: impl Fn(&Model) -> S,
     model: &Model,
-    expected: &[Seen],
+    expected: &[VisibleParts],
 ) -> Result<Vec<Figure>, String> {
     let mut store = make(model);
     store.clip_frame(&model.view(0));
     let start = Instant::now();
-    let seen: Vec<_> = (0..FRAMES).map(|frame| store.clip_frame(&model.view(frame))).collect();
+    let visible: Vec<_> = (0..FRAMES).map(|frame| store.clip_frame(&model.view(frame))).collect();
     let time_us = start.elapsed().as_secs_f64() * 1e6 / FRAMES as f64;
-    for (seen, expected) in seen.iter().zip(expected) {
-        let is_same = (seen.inside, seen.parts, seen.corners)
+    for (visible, expected) in visible.iter().zip(expected) {
+        let is_same = (visible.inside, visible.parts, visible.corners)
             == (expected.inside, expected.parts, expected.corners);
-        if !is_same || (seen.sum - expected.sum).abs() > 1e-3 {
-            return Err(format!("{seen:?}, not {expected:?}"));
+        if !is_same || (visible.sum - expected.sum).abs() > 1e-3 {
+            return Err(format!("{visible:?}, not {expected:?}"));
         }
     }
     Ok(vec![Figure::new("time", "us/frame", time_us)])
@@ -146,27 +147,27 @@ fn churn<S: Store>(
     let mut polygons = vec![0; TEMPORARIES];
     let work: Vec<_> = (0..count + TEMPORARIES)
         .map(|n| {
-            let place = if n < TEMPORARIES { n } else { random.below(TEMPORARIES) };
-            (place, random.below(model.faces.len()), n as f32)
+            let index = if n < TEMPORARIES { n } else { random.below(TEMPORARIES) };
+            (index, random.below(model.faces.len()), n as f32)
         })
         .collect();
     let mut start = Instant::now();
-    for (n, &(place, polygon, x)) in work.iter().enumerate() {
+    for (n, &(index, polygon, x)) in work.iter().enumerate() {
         if n == TEMPORARIES {
             start = Instant::now();
         }
-        store.replace(place, polygon, [[x, 0.5, 9.0], [x, 0.25, 9.0]]);
+        store.replace(index, polygon, [[x, 0.5, 9.0], [x, 0.25, 9.0]]);
     }
     let time = Figure::time_since(start, count);
-    for &(place, polygon, x) in &work {
-        (tips[place], polygons[place]) = ([[x, 0.5, 9.0], [x, 0.25, 9.0]], polygon);
+    for &(index, polygon, x) in &work {
+        (tips[index], polygons[index]) = ([[x, 0.5, 9.0], [x, 0.25, 9.0]], polygon);
     }
     let new = tips.iter().flatten().map(|tip| f64::from(tip[0])).sum::<f64>();
     let shared = polygons.iter().flat_map(|&n| &model.faces[n][..2]);
     let expected = new + shared.map(|&n| f64::from(model.positions[n as usize][0])).sum::<f64>();
     match store.sum() == expected {
         true => Ok(vec![time]),
-        false => Err(format!("the corners add up to {}, not to {expected}", store.sum())),
+        false => Err(format!("the sum of the corners is {}, not {expected}", store.sum())),
     }
 }
 
@@ -202,7 +203,7 @@ fn churn_frames<S: Store>(
         let expected =
             new + shared.map(|&n| f64::from(model.positions[n as usize][0])).sum::<f64>();
         if sum != expected {
-            return Err(format!("the corners add up to {sum}, not to {expected}"));
+            return Err(format!("the sum of the corners is {sum}, not {expected}"));
         }
     }
     Ok(vec![time])

@@ -1,10 +1,10 @@
 //! Table `pool`: the cost of the vertex pool compared with the allocators inside it, and the result
 //! of defragmentation after long churn. No data is uploaded or drawn.
 
+mod allocators;
 mod churn;
 mod meshes;
 mod pairs;
-mod places;
 mod reserved;
 
 use crate::{Error, Options, Table, TableEntry};

@@ -26,7 +26,7 @@ impl Options {
     }
 
     /// Whether the case of this name is selected.
-    pub fn wants(&self, case: &str) -> bool {
+    pub fn selects(&self, case: &str) -> bool {
         self.case.as_deref().is_none_or(|part| case.contains(part))
     }
 
@@ -106,7 +106,7 @@ impl Table {
         options: &Options,
         mut contenders: Vec<Contender<'_>>,
     ) -> Result<(), Error> {
-        if !options.wants(case) {
+        if !options.selects(case) {
             return Ok(());
         }
         let count = contenders.len();
@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn wrong_answers_and_no_numbers_are_errors() {
+    fn wrong_results_and_values_that_are_not_finite_are_errors() {
         let mut table = Table::new("wrong");
         let options = Options::new(true);
         let wrong = Contender::new("x", || Err("2 + 2 is not 5".to_owned()));
@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn an_even_number_of_rounds_has_a_median_between() {
+    fn the_median_of_an_even_number_of_rounds_is_a_mean() {
         let samples = Samples { metric: "m", unit: "u", values: vec![4.0, 1.0, 2.0, 100.0] };
         assert_eq!(samples.into_row("c", "x").median, 3.0);
     }

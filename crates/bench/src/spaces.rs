@@ -1,4 +1,4 @@
-//! Table `spaces`: indices, ranges and handles beside the best crates.
+//! Table `spaces`: indices, ranges and handles, compared with the best crates.
 
 mod article_tree;
 mod defrag;
@@ -14,7 +14,7 @@ use crate::{Error, Options, Table, TableEntry};
 
 /// Entry of the table in the list of tables.
 pub(crate) const ENTRY: TableEntry =
-    TableEntry { name: "spaces", about: "places in a buffer: indices, ranges, handles", run };
+    TableEntry { name: "spaces", about: "allocating in a buffer: indices, ranges, handles", run };
 
 fn run(options: &Options) -> Result<Table, Error> {
     let mut table = Table::new(ENTRY.name);

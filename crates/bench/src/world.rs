@@ -43,7 +43,7 @@ use crate::{Contender, Error, Figure, Options, Table, TableEntry, rounds::elapse
 /// Entry of the table in the list of tables.
 pub(crate) const ENTRY: TableEntry = TableEntry {
     name: "world",
-    about: "stored worlds: reading, importing, bytes on disk and in memory; vast ones: edits, a flight",
+    about: "stored worlds: reading, importing, size on disk and in memory; large worlds: edits, a flight",
     run,
 };
 
@@ -57,7 +57,7 @@ fn run(options: &Options) -> Result<Table, Error> {
         contender: NAME.to_owned(),
         message,
     };
-    if ["load", "disk", "memory"].into_iter().any(|case| options.wants(case)) {
+    if ["load", "disk", "memory"].into_iter().any(|case| options.selects(case)) {
         let input = Input::new(options.size([12, 4, 12], [4, 4, 4])).map_err(failed)?;
         let mut order = Shuffled::new(&input);
         table.run_case("load", options, one(|| load(&input, &mut order)))?;
@@ -70,9 +70,9 @@ fn run(options: &Options) -> Result<Table, Error> {
             let expected = checksum(&source).map_err(failed)?;
             table.run_case("import", options, one(|| import(&region, expected)))?;
         }
-        None => eprintln!("world: import is left out: DRYSTONE_DATA names no r.0.0.mca"),
+        None => eprintln!("world: import is skipped: DRYSTONE_DATA has no r.0.0.mca"),
     }
-    if options.wants("edit") || options.wants("fill") {
+    if options.selects("edit") || options.selects("fill") {
         let mut edits = edit::Edits::new(options).map_err(failed)?;
         table.run_case("edit", options, one(|| edits.round()))?;
         table.run_case("fill", options, one(|| edits.fill_round()))?;
@@ -94,22 +94,22 @@ fn region() -> Option<PathBuf> {
 
 fn load(input: &Input, order: &mut Shuffled) -> Result<Vec<Figure>, String> {
     let world = input.open()?;
-    let places = order.next();
+    let positions = order.next();
     let read = |at| world.chunk(at).map_err(|error| error.to_string());
     // First pass: reads the pages from the disk, and compares every voxel.
     let mut checksum = 0_u64;
-    for &at in places {
+    for &at in positions {
         checksum = checksum.wrapping_add(checksum_of(at, &read(at)?));
     }
     if checksum != input.checksum {
-        return Err("voxels are not those of the source".to_owned());
+        return Err("the voxels differ from the source".to_owned());
     }
     let start = Instant::now();
     let mut solid_count = 0;
-    for &at in places {
+    for &at in positions {
         solid_count += u64::from(black_box(read(at)?).solid_count());
     }
-    let time_us = elapsed_ns(start) / 1e3 / places.len() as f64;
+    let time_us = elapsed_ns(start) / 1e3 / positions.len() as f64;
     if solid_count != input.solid_count {
         return Err(format!("{solid_count} voxels, not {}", input.solid_count));
     }
@@ -148,7 +148,7 @@ fn import(region: &Path, expected: u64) -> Result<Vec<Figure>, String> {
         return Err(format!("{progress:?}"));
     }
     if checksum(&world)? != expected {
-        return Err("voxels are not those of the source".to_owned());
+        return Err("the voxels differ from the source".to_owned());
     }
     Ok(vec![Figure::new("import", "us/chunk", time_us)])
 }

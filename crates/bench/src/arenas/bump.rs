@@ -98,7 +98,7 @@ pub(super) fn run(table: &mut Table, options: &Options) -> Result<(), Error> {
 /// not measured.
 fn contender<A: Arena>(count: usize, repeats: usize) -> Contender<'static> {
     Contender::new(A::NAME, move || {
-        give_memory_back();
+        release_free_memory();
         let mut arena = A::new(count).ok_or("no memory")?;
         if repeats > 1 {
             check(fill(&arena, count), count)?;
@@ -118,7 +118,7 @@ fn contender<A: Arena>(count: usize, repeats: usize) -> Contender<'static> {
 /// Makes the C library return freed memory to the system. Otherwise one contender's arena would be
 /// cold, and the next one would reuse memory that another contender has touched.
 #[cfg(target_env = "gnu")]
-fn give_memory_back() {
+fn release_free_memory() {
     // SAFETY: this is the declaration of the C library's function.
     unsafe extern "C" {
         fn malloc_trim(keep_bytes: usize) -> std::ffi::c_int;
@@ -128,7 +128,7 @@ fn give_memory_back() {
 }
 
 #[cfg(not(target_env = "gnu"))]
-fn give_memory_back() {}
+fn release_free_memory() {}
 
 /// Builds a list of `count` nodes. Returns the last one, or `None` if the arena is full.
 #[inline(never)]
@@ -163,7 +163,7 @@ struct Link {
 const _: () = assert!(size_of::<Link>() == 24);
 
 fn boxes(count: usize, repeats: usize) -> Result<Vec<Figure>, String> {
-    give_memory_back();
+    release_free_memory();
     let start = Instant::now();
     let mut sum = 0;
     for _ in 0..repeats {

@@ -32,7 +32,7 @@ const CONTENDERS: &[&str] = &[
 ];
 
 pub(super) fn run(table: &mut Table, options: &Options) -> Result<(), Error> {
-    if !options.wants(CASE) {
+    if !options.selects(CASE) {
         return Ok(());
     }
     let Some(folder) = std::env::var_os("DRYSTONE_DATA") else {

@@ -17,7 +17,7 @@ const LIVE: usize = 100_000;
 const QUICK_LIVE: usize = 2_000;
 /// Number of objects in a burst: all are removed, then as many inserted.
 const BURST: usize = 256;
-/// How often every object is replaced in a measured round. The first pass is not measured, because
+/// Number of replacements of every object in a measured round. The first pass is not measured, because
 /// it depends on the source of the memory more than on the pool.
 const PASSES: usize = 16;
 
@@ -123,7 +123,7 @@ pub(super) fn run(table: &mut Table, options: &Options) -> Result<(), Error> {
 /// Fills the store, shuffles the order, and then replaces the oldest objects in bursts.
 fn round<K>(mut objects: impl Objects<K>, order: &[usize]) -> Result<Vec<Figure>, String> {
     let object = |number: usize| Object([number as u64; 8]);
-    let full = || "an object did not fit in".to_owned();
+    let full = || "an object does not fit".to_owned();
     let mut made = Vec::with_capacity(order.len());
     for number in 0..order.len() {
         made.push(Some(objects.insert(object(number)).ok_or_else(full)?));
@@ -149,6 +149,6 @@ fn round<K>(mut objects: impl Objects<K>, order: &[usize]) -> Result<Vec<Figure>
     let expected = (0..number as u64).sum::<u64>();
     match sum == expected {
         true => Ok(vec![time]),
-        false => Err(format!("the objects add up to {sum}, not to {expected}")),
+        false => Err(format!("the sum of the objects is {sum}, not {expected}")),
     }
 }

@@ -12,7 +12,7 @@ use crate::{Contender, Error, Figure, Options, Table};
 const OBJECTS: usize = 8;
 /// Depth of nested scopes.
 const DEPTH: usize = 8;
-/// How often all scopes are opened and closed in a round.
+/// Number of times that all scopes are opened and closed in a round.
 const REPEATS: usize = 20_000;
 const QUICK_REPEATS: usize = 500;
 /// Memory that is sufficient for all objects and their metadata.
@@ -120,7 +120,7 @@ fn time(
     let expected = (repeats * DEPTH) as u64;
     match counts.iter().find(|count| count.get() != expected) {
         None => Ok(vec![figure]),
-        Some(count) => Err(format!("{} objects have gone, not {expected}", count.get())),
+        Some(count) => Err(format!("{} objects were dropped, not {expected}", count.get())),
     }
 }
 

@@ -1,4 +1,4 @@
-//! Memory use of a script: many small blocks of a few sizes, some of which grow and shrink.
+//! Memory use of a script: many small blocks of a few sizes. Some of them grow and shrink.
 //!
 //! A small Lua program runs once with a hook that records every step. Each contender then repeats
 //! these steps. The first bytes of a block are written and read, as in any program. A first run,
@@ -21,7 +21,7 @@ const TURNS: usize = 1500;
 const QUICK_TURNS: usize = 50;
 
 pub(super) fn run(table: &mut Table, options: &Options) -> Result<(), Error> {
-    if !options.wants(CASE) {
+    if !options.selects(CASE) {
         return Ok(());
     }
     let failed = |contender: &str, message: String| Error::Contender {

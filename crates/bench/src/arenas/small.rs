@@ -26,7 +26,7 @@ const FILE: &str = "mime-types.xml";
 const CASES: [&str; 3] = ["small-parse", "small-random", "small-memory"];
 
 pub(super) fn run(table: &mut Table, options: &Options) -> Result<(), Error> {
-    if !CASES.iter().any(|case| options.wants(case)) {
+    if !CASES.iter().any(|case| options.selects(case)) {
         return Ok(());
     }
     let Some(folder) = std::env::var_os("DRYSTONE_DATA") else {
@@ -40,7 +40,7 @@ pub(super) fn run(table: &mut Table, options: &Options) -> Result<(), Error> {
     let tokens = document::tokens(&text).map_err(in_file)?;
     let statistics = statistics::record(&tokens).map_err(in_file)?;
     let input = cases::Input { tokens: &tokens, statistics: &statistics, options };
-    match resident::asked_for() {
+    match resident::requested_contender() {
         Some(contender) => cases::measure_resident(table, &input, contender),
         None => cases::run(table, &input),
     }

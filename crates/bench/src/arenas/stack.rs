@@ -16,8 +16,8 @@ const BLOCKS: usize = 16;
 /// Range of the block sizes, in bytes.
 const SIZES: std::ops::RangeInclusive<usize> = 8..=256;
 /// Number of different sets of blocks.
-const LOTS: usize = 64;
-/// How often each set is pushed and popped in a round.
+const SETS: usize = 64;
+/// Number of times that each set is pushed and popped in a round.
 const REPEATS: usize = 2_000;
 const QUICK_REPEATS: usize = 50;
 /// Memory that is sufficient for any set and its metadata.
@@ -98,51 +98,51 @@ pub(super) fn run(table: &mut Table, options: &Options) -> Result<(), Error> {
     table.run_case("stack", options, contenders)
 }
 
-type Lot = [Layout; BLOCKS];
+type BlockSet = [Layout; BLOCKS];
 
 /// Creates the sets of sizes, which are the same for all contenders.
-fn lots() -> Vec<Lot> {
+fn sets() -> Vec<BlockSet> {
     let mut random = Random::new(11);
     let mut layout = |_| {
         let size = SIZES.start() + random.below(SIZES.end() - SIZES.start() + 1);
         Layout::array::<u64>(size.div_ceil(8)).unwrap_or(Layout::new::<u64>())
     };
-    (0..LOTS).map(|_| std::array::from_fn(&mut layout)).collect()
+    (0..SETS).map(|_| std::array::from_fn(&mut layout)).collect()
 }
 
 /// Measures the time per block.
 fn contender<B: Blocks>(options: &Options) -> Contender<'static> {
-    let (lots, repeats) = (lots(), options.size(REPEATS, QUICK_REPEATS));
+    let (sets, repeats) = (sets(), options.size(REPEATS, QUICK_REPEATS));
     Contender::new(B::NAME, move || {
         let blocks = B::new().ok_or("no memory")?;
-        if !lots.iter().all(|lot| push_and_pop(&blocks, lot)) {
-            return Err("a block was not what it should have been".to_owned());
+        if !sets.iter().all(|set| push_and_pop(&blocks, set)) {
+            return Err("a block has lost its content".to_owned());
         }
         let start = Instant::now();
         let mut is_right = true;
         for _ in 0..repeats {
-            is_right &= lots.iter().all(|lot| push_and_pop(&blocks, lot));
+            is_right &= sets.iter().all(|set| push_and_pop(&blocks, set));
         }
-        let figure = Figure::time_since(start, repeats * LOTS * BLOCKS);
+        let figure = Figure::time_since(start, repeats * SETS * BLOCKS);
         match is_right {
             true => Ok(vec![figure]),
-            false => Err("a block was not what it should have been".to_owned()),
+            false => Err("a block has lost its content".to_owned()),
         }
     })
 }
 
 /// Writes a number to every block, and checks it when the block is popped.
 #[inline(never)]
-fn push_and_pop<B: Blocks>(blocks: &B, lot: &Lot) -> bool {
+fn push_and_pop<B: Blocks>(blocks: &B, set: &BlockSet) -> bool {
     let mut pushed = [NonNull::dangling(); BLOCKS];
-    for (number, (&layout, place)) in lot.iter().zip(&mut pushed).enumerate() {
+    for (number, (&layout, entry)) in set.iter().zip(&mut pushed).enumerate() {
         let Some(block) = blocks.push(layout) else { return false };
-        *place = block;
+        *entry = block;
         // SAFETY: the block is new and has at least eight bytes.
         unsafe { block.cast::<u64>().write(number as u64) }
     }
     let mut wrong_bits = 0;
-    for (number, (&layout, &block)) in lot.iter().zip(&pushed).enumerate().rev() {
+    for (number, (&layout, &block)) in set.iter().zip(&pushed).enumerate().rev() {
         // SAFETY: the block was written, and is the last one on the stack.
         unsafe {
             wrong_bits |= block.cast::<u64>().read() ^ number as u64;

@@ -32,7 +32,7 @@ const SPARE_BUCKETS: u32 = 256;
 pub(super) fn run(options: &Options) -> Result<Table, Error> {
     let mut table = Table::new(BUCKET_SIZE.name);
     for (case, side, chunks_a_side, buckets) in CASES {
-        if options.wants(case) {
+        if options.selects(case) {
             run_case(&mut table, options, case, ([side, chunks_a_side], buckets))?;
         }
     }

@@ -36,8 +36,8 @@ impl Changing {
         changes: Box<dyn Changes>,
     ) -> Result<Self, RenderError> {
         let meshes = scene.quads.len() as u32;
-        let room = Capacity { quads: scene.quad_count().into(), meshes };
-        Self::with_renderer(kind, kind.open(room)?, scene, changes)
+        let capacity = Capacity { quads: scene.quad_count().into(), meshes };
+        Self::with_renderer(kind, kind.open(capacity)?, scene, changes)
     }
 
     /// Creates it with a new renderer of this kind.

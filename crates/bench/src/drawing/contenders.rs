@@ -59,15 +59,15 @@ impl Kind {
     /// # Errors
     /// The error of its device: `NoAdapter` if the machine has none, `TooLarge` if the scene does
     /// not fit.
-    pub(super) fn open(self, room: Capacity) -> Result<Box<dyn Renderer>, RenderError> {
+    pub(super) fn open(self, capacity: Capacity) -> Result<Box<dyn Renderer>, RenderError> {
         let [width, height] = SIZE;
         let gl = GlConfig::default();
         match self {
-            Self::PoolWgpu => pool(WgpuDevice::headless(Api::Any, width, height)?, room),
+            Self::PoolWgpu => pool(WgpuDevice::headless(Api::Any, width, height)?, capacity),
             Self::NaiveWgpu => naive(WgpuDevice::headless(Api::Any, width, height)?),
-            Self::PoolGl => pool(GlDevice::headless(gl, width, height)?, room),
+            Self::PoolGl => pool(GlDevice::headless(gl, width, height)?, capacity),
             Self::NaiveGl => naive(ArticleDevice::headless(width, height)?),
-            Self::PoolGlFat => pool(FatDevice::headless(gl, width, height)?, room),
+            Self::PoolGlFat => pool(FatDevice::headless(gl, width, height)?, capacity),
             Self::InstancedWgpu => instanced(WgpuDevice::headless(Api::Any, width, height)?),
             Self::InstancedGl => instanced(GlDevice::headless(gl, width, height)?),
         }
@@ -81,8 +81,11 @@ pub(super) struct Capacity {
     pub(super) meshes: u32,
 }
 
-fn pool<D: Device + 'static>(device: D, room: Capacity) -> Result<Box<dyn Renderer>, RenderError> {
-    let Capacity { quads, meshes } = room;
+fn pool<D: Device + 'static>(
+    device: D,
+    capacity: Capacity,
+) -> Result<Box<dyn Renderer>, RenderError> {
+    let Capacity { quads, meshes } = capacity;
     Ok(Box::new(PoolRenderer::new(device, quads, meshes)?))
 }
 

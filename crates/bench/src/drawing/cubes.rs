@@ -38,7 +38,7 @@ pub(super) fn run(options: &Options) -> Result<Table, Error> {
     let mut table = Table::new(CUBES.name);
     one_by_one::run(&mut table, options)?;
     for (case, side, chunks_a_side) in CASES {
-        if options.wants(case) {
+        if options.selects(case) {
             let scene = RandomScene::new(side, chunks_a_side)
                 .map_err(|message| failed(case, "scene", message))?;
             run_case(&mut table, options, case, &scene)?;
@@ -93,9 +93,9 @@ fn open(kind: Kind, scene: &RandomScene) -> Result<Box<dyn Followed>, RenderErro
         Kind::InstancedWgpu => cubes(WgpuDevice::headless(Api::Any, width, height)?, scene),
         Kind::InstancedGl => cubes(GlDevice::headless(GlConfig::default(), width, height)?, scene),
         _ => {
-            let room =
+            let capacity =
                 Capacity { quads: scene.quad_count().into(), meshes: scene.quads.len() as u32 };
-            Ok(Box::new(PoolWorld::new(kind.open(room)?, scene)?))
+            Ok(Box::new(PoolWorld::new(kind.open(capacity)?, scene)?))
         }
     }
 }

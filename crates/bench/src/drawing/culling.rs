@@ -30,7 +30,7 @@ const TREMBLE_VOXELS: f64 = 1e-3;
 /// Movement per frame of the flying camera.
 const FLIGHT_VOXELS: f64 = 1.0;
 /// Height of the camera above the ground.
-const EYE_VOXELS: f64 = 3.0;
+const CAMERA_HEIGHT_VOXELS: f64 = 3.0;
 
 /// Largest number of pixels that may differ between the pictures. If faces of different meshes have
 /// the same depth, the one drawn first is visible.
@@ -38,7 +38,7 @@ const DIFFERENT_PIXELS: u32 = SIZE[0] * SIZE[1] / 10_000;
 
 /// Position of the camera.
 #[derive(Clone, Copy)]
-enum Eye {
+enum CameraPath {
     /// High above one corner: everything is in view, and caves are hidden.
     Above,
     /// Standing in the middle: hills hide the land behind them.
@@ -47,14 +47,14 @@ enum Eye {
     Flight,
 }
 
-const CASES: [(&str, Eye); 3] =
-    [("above", Eye::Above), ("ground", Eye::Ground), ("flight", Eye::Flight)];
+const CASES: [(&str, CameraPath); 3] =
+    [("above", CameraPath::Above), ("ground", CameraPath::Ground), ("flight", CameraPath::Flight)];
 
 const CONTENDERS: [(&str, Cull); 2] = [("pool-wgpu", Cull::Cpu), ("pool-wgpu-culled", Cull::Gpu)];
 
 pub(super) fn run(options: &Options) -> Result<Table, Error> {
     let mut table = Table::new(CULLING.name);
-    if !CASES.iter().any(|(case, _)| options.wants(case)) {
+    if !CASES.iter().any(|(case, _)| options.selects(case)) {
         return Ok(table);
     }
     let failed = |case: &str, contender: &str, message: String| {
@@ -78,13 +78,13 @@ pub(super) fn run(options: &Options) -> Result<Table, Error> {
     if let Some(one) = drawn.first_mut() {
         table.machine.gpu = one.scene.renderer().backend();
     }
-    for (case, eye) in CASES.into_iter().filter(|(case, _)| options.wants(case)) {
-        compare(&mut drawn, &landscape, eye)
+    for (case, path) in CASES.into_iter().filter(|(case, _)| options.selects(case)) {
+        compare(&mut drawn, &landscape, path)
             .map_err(|(name, message)| failed(case, name, message))?;
         let drawn: Vec<_> = drawn.iter_mut().map(RefCell::new).collect();
         let contenders = drawn.iter().map(|one| {
             let name = one.borrow().name;
-            Contender::new(name, || one.borrow_mut().round(&landscape, eye))
+            Contender::new(name, || one.borrow_mut().round(&landscape, path))
         });
         table.run_case(case, options, contenders.collect())?;
     }
@@ -113,18 +113,18 @@ impl Landscape {
     }
 
     /// Returns the view of frame number `frame`.
-    fn view(&self, eye: Eye, frame: u32) -> View {
+    fn view(&self, path: CameraPath, frame: u32) -> View {
         let (default_view, (min, max)) = (self.default_view, self.corners);
         let middle = (min + max) / 2.0;
         let tremble = TREMBLE_VOXELS * f64::from(1 + frame % 2);
-        let mut camera = match eye {
-            Eye::Above => default_view.camera,
-            Eye::Ground => self.on_ground(middle, DVec3::new(0.8, 0.0, 0.6)),
-            Eye::Flight => {
+        let mut camera = match path {
+            CameraPath::Above => default_view.camera,
+            CameraPath::Ground => self.on_ground(middle, DVec3::new(0.8, 0.0, 0.6)),
+            CameraPath::Flight => {
                 let radius = (max.x - min.x) / 4.0;
                 let angle = f64::from(frame) * FLIGHT_VOXELS / radius % TAU;
-                let way = DVec3::new(-angle.sin(), 0.0, angle.cos());
-                self.on_ground(middle + radius * DVec3::new(way.z, 0.0, -way.x), way)
+                let forward = DVec3::new(-angle.sin(), 0.0, angle.cos());
+                self.on_ground(middle + radius * DVec3::new(forward.z, 0.0, -forward.x), forward)
             }
         };
         camera.position.x += tremble;
@@ -133,14 +133,14 @@ impl Landscape {
     }
 
     /// Creates a camera at a position that looks straight ahead.
-    fn on_ground(&self, place: DVec3, forward: DVec3) -> Camera {
-        let [x, z] = [place.x, place.z].map(|c| c.floor() as i32);
+    fn on_ground(&self, position: DVec3, forward: DVec3) -> Camera {
+        let [x, z] = [position.x, position.z].map(|c| c.floor() as i32);
         let (min, max) = self.corners;
         let heights = min.y as i32..max.y as i32;
         let is_solid = |y: &i32| self.world.get(VoxelPos::new(x, *y, z)) != Material::AIR;
         let ground = heights.rev().find(is_solid).map_or(0.0, |y| f64::from(y + 1));
-        let eye = DVec3::new(place.x, ground + EYE_VOXELS, place.z);
-        Camera::look_at(eye, eye + forward)
+        let camera = DVec3::new(position.x, ground + CAMERA_HEIGHT_VOXELS, position.z);
+        Camera::look_at(camera, camera + forward)
     }
 }
 
@@ -149,12 +149,12 @@ impl Landscape {
 fn compare(
     drawn: &mut [Drawn],
     landscape: &Landscape,
-    eye: Eye,
+    path: CameraPath,
 ) -> Result<(), (&'static str, String)> {
     /// The frames are far apart, so that the last one helps little with the next.
     const STEP: u32 = 97;
     for frame in 0..4 {
-        let view = landscape.view(eye, frame * STEP);
+        let view = landscape.view(path, frame * STEP);
         let mut first = None;
         for one in &mut *drawn {
             let failed = |message: String| (one.name, message);
@@ -196,13 +196,13 @@ impl Drawn {
     }
 
     /// Draws frames and measures them.
-    fn round(&mut self, landscape: &Landscape, eye: Eye) -> Result<Vec<Figure>, String> {
+    fn round(&mut self, landscape: &Landscape, path: CameraPath) -> Result<Vec<Figure>, String> {
         let renderer = self.scene.renderer();
-        warm_up(renderer, &landscape.view(eye, self.frame))?;
+        warm_up(renderer, &landscape.view(path, self.frame))?;
         let (mut times, mut quads) = (FrameTimes::default(), 0);
         while times.frames < ROUND_FRAMES && times.draw_ns < ROUND_SECONDS * 1e9 {
             self.frame += 1;
-            times.draw(renderer, &landscape.view(eye, self.frame))?;
+            times.draw(renderer, &landscape.view(path, self.frame))?;
             quads += renderer.drawn().quads;
         }
         let per_frame = |sum: f64| sum / f64::from(times.frames.max(1));

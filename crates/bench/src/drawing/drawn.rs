@@ -27,8 +27,9 @@ pub(super) struct Drawn {
 
 impl Drawn {
     pub(super) fn open(kind: Kind, meshes: &Meshes) -> Result<Self, RenderError> {
-        let room = Capacity { quads: meshes.quad_count().into(), meshes: meshes.list.len() as u32 };
-        Self::with_renderer(kind, kind.open(room)?, meshes)
+        let capacity =
+            Capacity { quads: meshes.quad_count().into(), meshes: meshes.list.len() as u32 };
+        Self::with_renderer(kind, kind.open(capacity)?, meshes)
     }
 
     /// Creates it with a new renderer of this kind.

@@ -15,7 +15,7 @@ const KINDS: [Kind; 4] = [Kind::PoolWgpu, Kind::NaiveWgpu, Kind::PoolGl, Kind::N
 pub(super) fn run(options: &Options) -> Result<Table, Error> {
     let mut table = Table::new(DYNAMIC.name);
     for (case, side, chunks_a_side, quick) in CASES {
-        if (quick || !options.quick) && options.wants(case) {
+        if (quick || !options.quick) && options.selects(case) {
             let scene = RandomScene::new(side, chunks_a_side)
                 .map_err(|message| failed(&table, case, "scene", message))?;
             let first = RandomChanges::of(&scene);

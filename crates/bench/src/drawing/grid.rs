@@ -22,7 +22,7 @@ pub(super) fn run(options: &Options) -> Result<Table, Error> {
     let [full, quick] = CHUNKS;
     let count = options.size(full, quick);
     let case = format!("{count}x{count}");
-    if options.wants(&case) {
+    if options.selects(&case) {
         let scene = RandomScene::with(SIDE, [count, 1, count], FOUR_COLORS).map_err(|message| {
             let [table, contender] = [GRID.name, "scene"].map(str::to_owned);
             Error::Contender { table, case: case.clone(), contender, message }

@@ -31,13 +31,13 @@ const PLANS: [(&str, Plan); 3] = [
 pub(super) fn run(options: &Options) -> Result<Table, Error> {
     let mut table = Table::new(LISTS.name);
     for (case, side, chunks_a_side) in CASES {
-        if options.wants(case) {
+        if options.selects(case) {
             let scene = RandomScene::with(side, [chunks_a_side; 3], HALF_GLASS)
                 .map_err(|message| failed(&table, case, "scene", message))?;
             run_case(&mut table, options, case, (&scene.meshes(), &scene.view))?;
         }
     }
-    if options.wants(SMALL_MESHES) {
+    if options.selects(SMALL_MESHES) {
         let (meshes, view) = small_meshes();
         run_case(&mut table, options, SMALL_MESHES, (&meshes.every_other_blended(), &view))?;
     }

@@ -10,7 +10,7 @@ use std::time::Instant;
 
 use self::{
     article::ArticleList,
-    crowd::{Crowd, Drawn, Eye},
+    crowd::{Crowd, Drawn, Viewpoint},
     drystone::{Meshes, PoolList},
 };
 use super::MASK_ORDER;
@@ -32,7 +32,7 @@ const ROUND_FRAMES: [usize; 2] = [5, 2_000];
 pub(super) fn run(options: &Options) -> Result<Table, Error> {
     let mut table = Table::new(MASK_ORDER.name);
     for (case, parts, quick) in CASES {
-        if (quick || !options.quick) && options.wants(case) {
+        if (quick || !options.quick) && options.selects(case) {
             run_case(&mut table, options, case, parts)?;
         }
     }
@@ -42,10 +42,10 @@ pub(super) fn run(options: &Options) -> Result<Table, Error> {
 
 /// A draw list that masks, sorts and uploads commands.
 trait CommandList {
-    /// Selects the parts that are visible from `eye`.
-    fn mask(&mut self, eye: &Eye);
+    /// Selects the parts that are visible from `viewpoint`.
+    fn mask(&mut self, viewpoint: &Viewpoint);
     /// Sorts the selected parts, nearest first.
-    fn order(&mut self, eye: &Eye);
+    fn order(&mut self, viewpoint: &Viewpoint);
     /// Writes the commands to the memory of a backend.
     fn upload(&mut self);
     /// Returns the runs that the written commands draw, in their order.
@@ -81,8 +81,8 @@ fn run_case(table: &mut Table, options: &Options, case: &str, parts: usize) -> R
 }
 
 fn frames_of(parts: usize) -> usize {
-    let [least, most] = ROUND_FRAMES;
-    (ROUND_PARTS / parts).clamp(least, most)
+    let [min, max] = ROUND_FRAMES;
+    (ROUND_PARTS / parts).clamp(min, max)
 }
 
 /// Runs frames of a camera that circles around the crowd. The figure of a stage is the median over
@@ -91,11 +91,11 @@ fn round(crowd: &Crowd, list: &mut dyn CommandList, parts: usize) -> Result<Vec<
     let frames = frames_of(parts);
     let mut stages = [const { Vec::new() }; 3];
     for frame in 0..frames {
-        let eye = Eye::on_circle(frame, frames);
+        let viewpoint = Viewpoint::on_circle(frame, frames);
         let start = Instant::now();
-        list.mask(&eye);
+        list.mask(&viewpoint);
         let masked = Instant::now();
-        list.order(&eye);
+        list.order(&viewpoint);
         let ordered = Instant::now();
         list.upload();
         let end = Instant::now();
@@ -105,7 +105,7 @@ fn round(crowd: &Crowd, list: &mut dyn CommandList, parts: usize) -> Result<Vec<
             times.push((to - from).as_secs_f64() * 1e6);
         }
         if frame + 1 == frames {
-            check(crowd, &eye, &list.drawn())?;
+            check(crowd, &viewpoint, &list.drawn())?;
         }
     }
     let [mask, order, upload] = stages.map(median);
@@ -119,13 +119,13 @@ fn round_at_once(crowd: &Crowd, list: &mut PoolList, parts: usize) -> Result<Vec
     let frames = frames_of(parts);
     let mut times = Vec::new();
     for frame in 0..frames {
-        let eye = Eye::on_circle(frame, frames);
+        let viewpoint = Viewpoint::on_circle(frame, frames);
         let start = Instant::now();
-        list.mask_and_order(&eye);
+        list.mask_and_order(&viewpoint);
         list.upload();
         times.push(elapsed_ns(start) / 1e3);
         if frame + 1 == frames {
-            check(crowd, &eye, &list.drawn())?;
+            check(crowd, &viewpoint, &list.drawn())?;
         }
     }
     Ok(vec![figure("cpu", median(times))])
@@ -141,18 +141,18 @@ fn median(mut values: Vec<f64>) -> f64 {
 }
 
 /// Checks that the commands draw the same as a naive sort of the visible parts.
-fn check(crowd: &Crowd, eye: &Eye, drawn: &Drawn) -> Result<(), String> {
-    let wanted = crowd.wanted(eye);
-    if *drawn == wanted {
+fn check(crowd: &Crowd, viewpoint: &Viewpoint, drawn: &Drawn) -> Result<(), String> {
+    let expected = crowd.expected(viewpoint);
+    if *drawn == expected {
         return Ok(());
     }
-    let at = drawn.iter().zip(&wanted).take_while(|(a, b)| a == b).count();
+    let at = drawn.iter().zip(&expected).take_while(|(a, b)| a == b).count();
     Err(format!(
-        "run {at} of quads is {:?} where {:?} is right ({} runs, {} wanted)",
+        "run {at} of quads is {:?}, expected {:?} ({} runs, expected {})",
         drawn.get(at),
-        wanted.get(at),
+        expected.get(at),
         drawn.len(),
-        wanted.len()
+        expected.len()
     ))
 }
 
@@ -176,11 +176,11 @@ mod tests {
             let crowd = Crowd::new(parts);
             for (name, mut list) in lists(&crowd) {
                 for step in 0..12 {
-                    let eye = Eye::on_circle(step, 12);
-                    list.mask(&eye);
-                    list.order(&eye);
+                    let viewpoint = Viewpoint::on_circle(step, 12);
+                    list.mask(&viewpoint);
+                    list.order(&viewpoint);
                     list.upload();
-                    check(&crowd, &eye, &list.drawn())
+                    check(&crowd, &viewpoint, &list.drawn())
                         .unwrap_or_else(|error| panic!("{name}, {parts} parts: {error}"));
                 }
             }
@@ -192,9 +192,9 @@ mod tests {
     fn a_wrong_order_is_an_error() {
         let crowd = Crowd::new(600);
         for (name, mut list) in lists(&crowd) {
-            let [eye, other] = [Eye::on_circle(1, 40), Eye::on_circle(2, 40)];
-            list.mask(&eye);
-            list.order(&eye);
+            let [viewpoint, other] = [Viewpoint::on_circle(1, 40), Viewpoint::on_circle(2, 40)];
+            list.mask(&viewpoint);
+            list.order(&viewpoint);
             list.upload();
             assert!(check(&crowd, &other, &list.drawn()).is_err(), "{name}");
         }

@@ -17,12 +17,12 @@ use crate::{Error, Options, Table, noise_field::NoiseField};
 /// Distance between two positions of the travel, in voxels.
 const STEP: i32 = 1;
 /// Number of positions. The travel goes back and forth, so that no contender has to sample noise.
-const PLACES: i32 = 2;
+const POSITIONS: i32 = 2;
 
 pub(super) fn run(options: &Options) -> Result<Table, Error> {
     let mut table = Table::new(NOISE.name);
     for (case, side, chunks_a_side, quick) in CASES {
-        if (quick || !options.quick) && options.wants(case) {
+        if (quick || !options.quick) && options.selects(case) {
             let travel = Travel::new(side, chunks_a_side);
             let scene = travel.scene(side, chunks_a_side);
             let scene = scene.map_err(|message| dynamic::failed(&table, case, "scene", message))?;
@@ -37,7 +37,7 @@ pub(super) fn run(options: &Options) -> Result<Table, Error> {
 /// The scene at each position of its travel.
 #[derive(Clone)]
 struct Travel {
-    places: Rc<[Vec<(ChunkPos, Chunk)>]>,
+    positions: Rc<[Vec<(ChunkPos, Chunk)>]>,
     at: usize,
 }
 
@@ -45,36 +45,36 @@ impl Travel {
     fn new(side: u32, chunks_a_side: u32) -> Self {
         let field = NoiseField::new(side * chunks_a_side);
         let n = chunks_a_side as i32;
-        let chunks = |place: i32| {
+        let chunks = |shift: i32| {
             let positions = (0..n.pow(3)).map(|i| ChunkPos::new(i % n, i / n % n, i / n / n));
             let chunk = |position: ChunkPos| {
                 let origin = position.origin(side);
                 Chunk::from_fn(side, |LocalPos { x, y, z }| {
                     let [x, y, z] = [x, y, z].map(i32::from);
-                    let x = origin.x + x + place * STEP;
+                    let x = origin.x + x + shift * STEP;
                     field.material(VoxelPos::new(x, origin.y + y, origin.z + z))
                 })
             };
             positions.map(|position| (position, chunk(position))).collect()
         };
-        Self { places: (0..PLACES).map(chunks).collect(), at: 0 }
+        Self { positions: (0..POSITIONS).map(chunks).collect(), at: 0 }
     }
 
     /// Returns the scene at the first position.
     fn scene(&self, side: u32, chunks_a_side: u32) -> Result<RandomScene, String> {
-        let chunks = self.places[0].iter().cloned();
+        let chunks = self.positions[0].iter().cloned();
         RandomScene::of_chunks(side, [chunks_a_side; 3], &[NOISE_COLOR], chunks)
     }
 }
 
 impl Changes for Travel {
     fn a_frame(&self) -> u32 {
-        self.places[0].len() as u32
+        self.positions[0].len() as u32
     }
 
     fn next_frame(&mut self) -> Vec<(ChunkPos, Chunk)> {
-        self.at = (self.at + 1) % self.places.len();
-        self.places[self.at].clone()
+        self.at = (self.at + 1) % self.positions.len();
+        self.positions[self.at].clone()
     }
 }
 
@@ -109,7 +109,7 @@ mod tests {
     #[test]
     fn a_travel_moves_the_scene_by_its_step() {
         let mut travel = Travel::new(16, 2);
-        let first = travel.places[0].clone();
+        let first = travel.positions[0].clone();
         let second = travel.next_frame();
         assert_eq!(second.len(), 8);
         for ((position, chunk), (at, moved)) in first.iter().zip(&second) {

@@ -89,13 +89,13 @@ impl RandomScene {
         let palette = self.world.materials().iter().map(|(_, kind)| kind.color).collect();
         let side = self.world.side();
         let list = self.quads.iter().flat_map(|chunk| {
-            let place =
+            let draw_data =
                 DrawData { origin: chunk.position.origin(side).to_array(), level: 0, extent: side };
             let ChunkMesh { opaque, translucent, .. } = &chunk.mesh;
             let layers = [(Layer::Opaque, opaque), (Layer::Blended, translucent)];
             layers.into_iter().filter(|(_, quads)| !quads.is_empty()).map(move |(layer, it)| {
                 let (quads, counts) = (Cow::Borrowed(it.quads()), it.counts());
-                Mesh { quads, counts, place, layer }
+                Mesh { quads, counts, draw_data, layer }
             })
         });
         Meshes { palette, list: list.collect() }
@@ -112,7 +112,7 @@ pub(super) struct Meshes<'a> {
 pub(super) struct Mesh<'a> {
     quads: Cow<'a, [Quad]>,
     counts: [u32; Face::COUNT],
-    place: DrawData,
+    draw_data: DrawData,
     pub(super) layer: Layer,
 }
 
@@ -130,8 +130,8 @@ impl Meshes<'_> {
 
 impl Mesh<'_> {
     pub(super) fn data(&self) -> MeshData<'_> {
-        let Self { quads, counts, place, layer } = self;
-        MeshData { quads, counts: *counts, draw_data: *place, layer: *layer }
+        let Self { quads, counts, draw_data, layer } = self;
+        MeshData { quads, counts: *counts, draw_data: *draw_data, layer: *layer }
     }
 }
 
@@ -164,8 +164,8 @@ fn small_mesh(cell: i32, face: Face) -> Mesh<'static> {
     });
     let mut counts = [0; Face::COUNT];
     counts[face.index()] = SMALL_QUADS;
-    let place = DrawData { origin, level: 0, extent: SMALL_CELL_VOXELS as u32 };
-    Mesh { quads: quads.collect(), counts, place, layer: Layer::Opaque }
+    let draw_data = DrawData { origin, level: 0, extent: SMALL_CELL_VOXELS as u32 };
+    Mesh { quads: quads.collect(), counts, draw_data, layer: Layer::Opaque }
 }
 
 /// Returns a view of everything between the origin and `max`, in parallel projection, as in the
@@ -236,7 +236,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn scenes_are_the_articles() {
+    fn scenes_match_those_of_the_article() {
         let scene = RandomScene::new(16, 2).unwrap();
         let solid = scene.world.solid_count() as f64 / (32f64).powi(3);
         assert!((solid - FILL).abs() < 0.005, "{solid}");

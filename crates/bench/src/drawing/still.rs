@@ -31,7 +31,7 @@ pub(super) const SMALL_MESHES: &str = "small-meshes";
 pub(super) fn run(options: &Options) -> Result<Table, Error> {
     let mut table = Table::new(STATIC.name);
     for (case, side, chunks_a_side, quick) in CASES {
-        if (quick || !options.quick) && options.wants(case) {
+        if (quick || !options.quick) && options.selects(case) {
             let scene = RandomScene::new(side, chunks_a_side)
                 .map_err(|message| failed(&table, case, "scene", message))?;
             eprintln!("{case}: {:.0} quads a chunk on average", scene.mean_quads());
@@ -44,7 +44,7 @@ pub(super) fn run(options: &Options) -> Result<Table, Error> {
 
 /// Runs the case `small-meshes`, if it is selected.
 pub(super) fn run_small(table: &mut Table, options: &Options) -> Result<(), Error> {
-    if !options.wants(SMALL_MESHES) {
+    if !options.selects(SMALL_MESHES) {
         return Ok(());
     }
     let (meshes, view) = small_meshes();
@@ -82,7 +82,7 @@ pub(super) fn run_case(
     table.run_case(case, options, contenders)
 }
 
-/// Returns the adapters of the contenders, one per backend.
+/// Returns the names of the contenders' adapters, one per backend.
 fn adapters(drawn: &[Drawn]) -> String {
     let of = |kinds: [Kind; 2]| drawn.iter().find(|one| kinds.contains(&one.kind));
     let firsts = [of([Kind::PoolWgpu, Kind::NaiveWgpu]), of([Kind::PoolGl, Kind::NaiveGl])];

@@ -32,7 +32,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_lacks_and_what_is_too_much_is_found() {
+    fn missing_and_additional_faces_are_found() {
         let areas = |list: &[(Face, u16, u64)]| {
             let mut areas = Areas::default();
             list.iter().for_each(|&(face, material, area)| areas.add(face, material, area));

@@ -17,8 +17,9 @@ pub(super) struct Columns {
 impl Columns {
     pub(super) fn new(padded: &PaddedChunk, table: &MaterialTable) -> Self {
         let p = padded.side() + 2;
-        let places = (0..p).flat_map(|y| (0..p).flat_map(move |x| (0..p).map(move |z| [x, y, z])));
-        let voxels: Vec<u16> = places.map(|place| padded.get(place).0).collect();
+        let positions =
+            (0..p).flat_map(|y| (0..p).flat_map(move |x| (0..p).map(move |z| [x, y, z])));
+        let voxels: Vec<u16> = positions.map(|position| padded.get(position).0).collect();
         let translucent: BTreeSet<u16> = table
             .iter()
             .map(|(material, _)| material)

@@ -10,7 +10,7 @@ pub(super) struct Input {
     position: ChunkPos,
     /// Filled from the world.
     padded: PaddedChunk,
-    /// The same voxels, without the summary flags of whole chunks.
+    /// Copy of the padded voxels without the summary flags of whole chunks.
     unknown: PaddedChunk,
     block: Vec<BlockVoxel>,
     columns: Columns,
@@ -30,7 +30,7 @@ impl Input {
         Self {
             world: Rc::clone(world),
             position,
-            unknown: PaddedChunk::from_fn(padded.side(), |place| padded.get(place)),
+            unknown: PaddedChunk::from_fn(padded.side(), |position| padded.get(position)),
             block: padded.voxels().iter().map(block_voxel).collect(),
             columns: Columns::new(&padded, table),
             expected,

@@ -2,7 +2,7 @@ use drystone_mesh::Plane;
 
 use super::cutter::{Cutter, Left};
 use super::model::Model;
-use super::{Seen, Store};
+use super::{Store, VisibleParts};
 
 #[derive(Clone, Copy, Default)]
 struct Corner {
@@ -35,34 +35,34 @@ impl Store for VecOfVecs {
         Self { polygons, temporaries: Vec::new(), cutter: Cutter::default() }
     }
 
-    fn clip_frame(&mut self, planes: &[Plane]) -> Seen {
-        let (mut seen, mut parts) = (Seen::default(), Vec::new());
+    fn clip_frame(&mut self, planes: &[Plane]) -> VisibleParts {
+        let (mut visible, mut parts) = (VisibleParts::default(), Vec::new());
         for polygon in &self.polygons {
             self.cutter.start();
             polygon.iter().for_each(|corner| self.cutter.push(corner.position, corner.uv));
             match self.cutter.cut(planes) {
                 Left::Nothing => {}
-                Left::All => seen.inside += 1,
+                Left::All => visible.inside += 1,
                 Left::Part => {
                     let corners = self.cutter.corners.iter();
                     let part: Vec<_> = corners.map(|it| corner(it.position, it.uv)).collect();
-                    seen.parts += 1;
-                    seen.corners += part.len();
-                    part.iter().for_each(|corner| seen.sum += f64::from(corner.position[0]));
+                    visible.parts += 1;
+                    visible.corners += part.len();
+                    part.iter().for_each(|corner| visible.sum += f64::from(corner.position[0]));
                     parts.push(part);
                 }
             }
         }
-        seen
+        visible
     }
 
-    fn replace(&mut self, place: usize, polygon: usize, tips: [[f32; 3]; 2]) {
-        if let Some(old) = self.temporaries.get_mut(place) {
+    fn replace(&mut self, index: usize, polygon: usize, tips: [[f32; 3]; 2]) {
+        if let Some(old) = self.temporaries.get_mut(index) {
             *old = Vec::new();
         }
         let polygon = &self.polygons[polygon];
         let made = vec![polygon[0], polygon[1], new(tips[0]), new(tips[1])];
-        match self.temporaries.get_mut(place) {
+        match self.temporaries.get_mut(index) {
             Some(old) => *old = made,
             None => self.temporaries.push(made),
         }

@@ -5,7 +5,7 @@ use drystone_mesh::Plane;
 
 use super::cutter::{Cutter, Left};
 use super::model::Model;
-use super::{Seen, Store};
+use super::{Store, VisibleParts};
 
 struct Coordinate {
     position: [f32; 3],
@@ -48,14 +48,14 @@ impl Store for Counted {
         Self { polygons, temporaries: Vec::new(), cutter: Cutter::default(), vertex_count }
     }
 
-    fn clip_frame(&mut self, planes: &[Plane]) -> Seen {
-        let (mut seen, mut parts) = (Seen::default(), Vec::<Polygon>::new());
+    fn clip_frame(&mut self, planes: &[Plane]) -> VisibleParts {
+        let (mut visible, mut parts) = (VisibleParts::default(), Vec::<Polygon>::new());
         for polygon in &self.polygons {
             self.cutter.start();
             polygon.iter().for_each(|it| self.cutter.push(it.coordinate.position, it.uv));
             match self.cutter.cut(planes) {
                 Left::Nothing => {}
-                Left::All => seen.inside += 1,
+                Left::All => visible.inside += 1,
                 Left::Part => {
                     let corners = self.cutter.corners.iter();
                     let part: Polygon = corners
@@ -64,24 +64,24 @@ impl Store for Counted {
                             None => vertex(it.position, it.uv),
                         })
                         .collect();
-                    seen.parts += 1;
-                    seen.corners += part.len();
-                    part.iter().for_each(|it| seen.sum += f64::from(it.coordinate.position[0]));
+                    visible.parts += 1;
+                    visible.corners += part.len();
+                    part.iter().for_each(|it| visible.sum += f64::from(it.coordinate.position[0]));
                     parts.push(part);
                 }
             }
         }
-        seen
+        visible
     }
 
-    fn replace(&mut self, place: usize, polygon: usize, tips: [[f32; 3]; 2]) {
-        if let Some(old) = self.temporaries.get_mut(place) {
+    fn replace(&mut self, index: usize, polygon: usize, tips: [[f32; 3]; 2]) {
+        if let Some(old) = self.temporaries.get_mut(index) {
             *old = None;
         }
         let polygon = &self.polygons[polygon];
         let [c, d] = tips.map(new);
         let made: Polygon = Rc::from([polygon[0].clone(), polygon[1].clone(), c, d]);
-        match self.temporaries.get_mut(place) {
+        match self.temporaries.get_mut(index) {
             Some(old) => *old = Some(made),
             None => self.temporaries.push(Some(made)),
         }

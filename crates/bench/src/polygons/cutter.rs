@@ -43,18 +43,18 @@ impl Cutter {
     pub(super) fn cut(&mut self, planes: &[Plane]) -> Left {
         let mut left = Left::All;
         for plane in planes {
-            let (mut least, mut most) = (0.0f64, 0.0f64);
+            let (mut min, mut max) = (0.0f64, 0.0f64);
             self.distances.clear();
             self.distances.extend(self.corners.iter().map(|corner| {
                 let distance = plane.distance(corner.position);
-                least = least.min(distance);
-                most = most.max(distance);
+                min = min.min(distance);
+                max = max.max(distance);
                 distance
             }));
-            if most <= 0.0 {
+            if max <= 0.0 {
                 return Left::Nothing;
             }
-            if least < 0.0 {
+            if min < 0.0 {
                 self.cut_by_distance();
                 left = Left::Part;
             }

@@ -3,7 +3,7 @@ use drystone_mesh::{
 };
 
 use super::model::Model;
-use super::{Seen, Store};
+use super::{Store, VisibleParts};
 
 pub(super) struct Drystone<L: VertexLists> {
     store: PolygonStore<(), L>,
@@ -29,35 +29,35 @@ impl<L: VertexLists> Store for Drystone<L> {
         Self { store, polygons, temporaries: Vec::new(), parts: Vec::new() }
     }
 
-    fn clip_frame(&mut self, planes: &[Plane]) -> Seen {
-        let mut seen = Seen::default();
+    fn clip_frame(&mut self, planes: &[Plane]) -> VisibleParts {
+        let mut visible = VisibleParts::default();
         let (polygons, parts) = (&self.polygons, &mut self.parts);
         parts.clear();
         let clipped =
             self.store.clip_all(polygons, planes, Lifetime::Frame, |_, clipped| match clipped {
-                Clipped::Inside => seen.inside += 1,
+                Clipped::Inside => visible.inside += 1,
                 Clipped::Part(part) => parts.push(part),
                 Clipped::Outside => {}
             });
         // Failed insertions are detected, because their polygons are missing.
         let _ = clipped;
-        seen.parts = parts.len();
+        visible.parts = parts.len();
         for corner in parts.iter().flat_map(|&part| self.store.corners(part)).flatten() {
-            seen.corners += 1;
-            seen.sum += f64::from(corner.position()[0]);
+            visible.corners += 1;
+            visible.sum += f64::from(corner.position()[0]);
         }
         self.store.end_frame();
-        seen
+        visible
     }
 
-    fn replace(&mut self, place: usize, polygon: usize, tips: [[f32; 3]; 2]) {
-        if let Some(&old) = self.temporaries.get(place) {
+    fn replace(&mut self, index: usize, polygon: usize, tips: [[f32; 3]; 2]) {
+        if let Some(&old) = self.temporaries.get(index) {
             let _ = self.store.remove(old);
         }
         let corners = part(tips);
         let made = self.store.insert_part(self.polygons[polygon], &corners, Lifetime::Kept);
         let Ok(made) = made else { return };
-        match self.temporaries.get_mut(place) {
+        match self.temporaries.get_mut(index) {
             Some(old) => *old = made,
             None => self.temporaries.push(made),
         }

@@ -7,7 +7,7 @@ use drystone_mesh::Plane;
 
 use super::cutter::{Cutter, Left};
 use super::model::Model;
-use super::{Seen, Store};
+use super::{Store, VisibleParts};
 
 struct Coordinate {
     position: [f32; 3],
@@ -235,21 +235,21 @@ impl Store for RawPointers {
         store
     }
 
-    fn clip_frame(&mut self, planes: &[Plane]) -> Seen {
-        let mut seen = Seen::default();
+    fn clip_frame(&mut self, planes: &[Plane]) -> VisibleParts {
+        let mut visible = VisibleParts::default();
         for n in 0..self.polygons.len() {
             let polygon = self.polygons[n];
             self.cutter.start();
             Self::corners(polygon).for_each(|(position, uv)| self.cutter.push(position, uv));
             match self.cutter.cut(planes) {
                 Left::Nothing => {}
-                Left::All => seen.inside += 1,
+                Left::All => visible.inside += 1,
                 Left::Part => {
                     let part = self.insert_part(polygon);
-                    seen.parts += 1;
+                    visible.parts += 1;
                     for (position, _) in Self::corners(part) {
-                        seen.corners += 1;
-                        seen.sum += f64::from(position[0]);
+                        visible.corners += 1;
+                        visible.sum += f64::from(position[0]);
                     }
                     self.parts.push(part);
                 }
@@ -258,15 +258,15 @@ impl Store for RawPointers {
         while let Some(part) = self.parts.pop() {
             self.remove(part);
         }
-        seen
+        visible
     }
 
-    fn replace(&mut self, place: usize, polygon: usize, tips: [[f32; 3]; 2]) {
-        if let Some(&old) = self.temporaries.get(place) {
+    fn replace(&mut self, index: usize, polygon: usize, tips: [[f32; 3]; 2]) {
+        if let Some(&old) = self.temporaries.get(index) {
             self.remove(old);
         }
         let made = self.temporary(polygon, tips);
-        match self.temporaries.get_mut(place) {
+        match self.temporaries.get_mut(index) {
             Some(old) => *old = made,
             None => self.temporaries.push(made),
         }

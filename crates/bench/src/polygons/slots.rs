@@ -3,7 +3,7 @@ use slotmap::{DefaultKey, SlotMap};
 
 use super::cutter::{Cutter, Left};
 use super::model::Model;
-use super::{Seen, Store};
+use super::{Store, VisibleParts};
 
 struct Coordinate {
     position: [f32; 3],
@@ -110,8 +110,8 @@ impl Store for SlotMaps {
         store
     }
 
-    fn clip_frame(&mut self, planes: &[Plane]) -> Seen {
-        let mut seen = Seen::default();
+    fn clip_frame(&mut self, planes: &[Plane]) -> VisibleParts {
+        let mut visible = VisibleParts::default();
         for n in 0..self.keys.len() {
             let key = self.keys[n];
             self.cutter.start();
@@ -121,13 +121,13 @@ impl Store for SlotMaps {
             }
             match self.cutter.cut(planes) {
                 Left::Nothing => {}
-                Left::All => seen.inside += 1,
+                Left::All => visible.inside += 1,
                 Left::Part => {
                     let part = self.insert_part(key);
-                    seen.parts += 1;
+                    visible.parts += 1;
                     for &vertex in &self.polygons[part] {
-                        seen.corners += 1;
-                        seen.sum += f64::from(self.position(vertex)[0]);
+                        visible.corners += 1;
+                        visible.sum += f64::from(self.position(vertex)[0]);
                     }
                     self.parts.push(part);
                 }
@@ -136,15 +136,15 @@ impl Store for SlotMaps {
         while let Some(part) = self.parts.pop() {
             self.remove(part);
         }
-        seen
+        visible
     }
 
-    fn replace(&mut self, place: usize, polygon: usize, tips: [[f32; 3]; 2]) {
-        if let Some(&old) = self.temporaries.get(place) {
+    fn replace(&mut self, index: usize, polygon: usize, tips: [[f32; 3]; 2]) {
+        if let Some(&old) = self.temporaries.get(index) {
             self.remove(old);
         }
         let made = self.temporary(polygon, tips);
-        match self.temporaries.get_mut(place) {
+        match self.temporaries.get_mut(index) {
             Some(old) => *old = made,
             None => self.temporaries.push(made),
         }

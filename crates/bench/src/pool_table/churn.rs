@@ -29,7 +29,7 @@ const BUDGET: MoveBudget = MoveBudget { bytes: 256 << 10, moves: 256 };
 const GOAL_PERCENT: u64 = 95;
 /// Frames per buffer that may pass while defragmentation searches its meshes or waits for a free
 /// range.
-const LOOKING_FRAMES: u64 = 4;
+const SEARCH_FRAMES: u64 = 4;
 
 pub(super) fn run(table: &mut Table, options: &Options) -> Result<(), Error> {
     let contender = |name, access| {
@@ -63,7 +63,7 @@ struct Churn {
     frame: u64,
 }
 
-fn said(error: PoolError) -> String {
+fn to_text(error: PoolError) -> String {
     error.to_string()
 }
 
@@ -77,13 +77,13 @@ impl Churn {
             max_buffers: BUFFERS as u16,
             ..Config::default()
         };
-        let mut pool = VertexPool::new(config).map_err(said)?;
+        let mut pool = VertexPool::new(config).map_err(to_text)?;
         let mut backend = NullBackend(access);
         let elements = vec![0; MAX_QUADS as usize];
         let mut handles = Vec::with_capacity(meshes);
         for shape in &turnover.live {
             let elements = &elements[..shape.quads as usize];
-            handles.push(pool.insert(elements, &shape.parts, 0, &mut backend).map_err(said)?);
+            handles.push(pool.insert(elements, &shape.parts, 0, &mut backend).map_err(to_text)?);
         }
         Ok(Self { pool, backend, handles, turnover, elements, frame: 0 })
     }
@@ -96,7 +96,9 @@ impl Churn {
             let (at, shape) = self.turnover.plan[turn];
             let elements = &self.elements[..shape.quads as usize];
             let mesh = self.handles[at as usize];
-            self.pool.replace(mesh, elements, &shape.parts, 0, &mut self.backend).map_err(said)?;
+            self.pool
+                .replace(mesh, elements, &shape.parts, 0, &mut self.backend)
+                .map_err(to_text)?;
             if turn % REPLACEMENTS_A_FRAME == 0 {
                 self.end_frame();
             }
@@ -151,7 +153,7 @@ impl Churn {
         let element_bytes = size_of::<u64>() as u64;
         let bytes = not_full.iter().map(|(_, all)| all * element_bytes).sum::<u64>();
         let a_frame = BUDGET.bytes - u64::from(MAX_QUADS) * element_bytes;
-        let steps = bytes.div_ceil(a_frame) + LOOKING_FRAMES * not_full.len() as u64;
+        let steps = bytes.div_ceil(a_frame) + SEARCH_FRAMES * not_full.len() as u64;
         match self.backend.0 {
             Access::Staged => steps,
             Access::Direct => steps * (1 + FRAMES_IN_FLIGHT),
@@ -161,10 +163,10 @@ impl Churn {
     /// Returns the used elements and the free ranges of each buffer.
     fn buffers(&self) -> BTreeMap<u32, (u64, Vec<u64>)> {
         let mut buffers = BTreeMap::<u32, (u64, Vec<u64>)>::new();
-        for place in self.pool.places() {
-            let count = u64::from(place.elements.end - place.elements.start);
-            let (taken, free) = buffers.entry(place.buffer).or_default();
-            match place.state {
+        for range in self.pool.places() {
+            let count = u64::from(range.elements.end - range.elements.start);
+            let (taken, free) = buffers.entry(range.buffer).or_default();
+            match range.state {
                 RangeState::Free => free.push(count),
                 RangeState::Live(_) | RangeState::Waiting => *taken += count,
             }

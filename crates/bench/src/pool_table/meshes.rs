@@ -8,7 +8,7 @@ pub(super) const PARTS: usize = 6;
 /// bounds.
 const MEDIAN_QUADS: f64 = 300.0;
 const QUADS_DEVIATION: f64 = 1.0;
-const LEAST_QUADS: u32 = 30;
+const MIN_QUADS: u32 = 30;
 /// Largest number of quads of a mesh.
 pub(super) const MAX_QUADS: u32 = 4_000;
 
@@ -22,7 +22,7 @@ pub(super) struct Shape {
 impl Shape {
     pub(super) fn random(random: &mut Random) -> Self {
         let quads = (MEDIAN_QUADS.ln() + QUADS_DEVIATION * random.normal()).exp();
-        let quads = (quads as u32).clamp(LEAST_QUADS, MAX_QUADS);
+        let quads = (quads as u32).clamp(MIN_QUADS, MAX_QUADS);
         let mut parts = [quads / PARTS as u32; PARTS];
         parts[random.below(PARTS)] += quads % PARTS as u32;
         Self { quads, parts }

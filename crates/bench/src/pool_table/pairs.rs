@@ -7,8 +7,8 @@ use drystone_alloc::{BucketRing, RangeSpace, SizeClasses};
 use drystone_pool::{Access, Config, MeshHandle, NullBackend, VertexPool};
 
 use super::{
+    allocators::RangeAllocator,
     meshes::{MAX_QUADS, Turnover, histogram},
-    places::Places,
 };
 use crate::{Contender, Error, Figure, Options, Random, Table, rounds::elapsed_ns};
 
@@ -32,7 +32,7 @@ const SEED: u64 = 7;
 
 pub(super) fn run(table: &mut Table, options: &Options) -> Result<(), Error> {
     let turnover = Turnover::new(options.size(MESHES, QUICK_MESHES), SEED);
-    let room = |percent: u64| (turnover.quads() * 100 / percent) as u32;
+    let capacity_at = |percent: u64| (turnover.quads() * 100 / percent) as u32;
     let buckets = (turnover.live.len() * SPARE_BUCKETS) as u32 * MAX_QUADS;
     run_case::<BucketRing>("insert-remove-buckets", table, options, &turnover, buckets)?;
     run_case::<RangeSpace>(
@@ -40,20 +40,20 @@ pub(super) fn run(table: &mut Table, options: &Options) -> Result<(), Error> {
         table,
         options,
         &turnover,
-        room(RANGES_PERCENT),
+        capacity_at(RANGES_PERCENT),
     )?;
-    let capacity = room(CLASSES_PERCENT);
+    let capacity = capacity_at(CLASSES_PERCENT);
     run_case::<SizeClasses>("insert-remove-classes", table, options, &turnover, capacity)
 }
 
-fn run_case<P: Places>(
+fn run_case<P: RangeAllocator>(
     case: &str,
     table: &mut Table,
     options: &Options,
     turnover: &Turnover,
     capacity: u32,
 ) -> Result<(), Error> {
-    if !options.wants(case) {
+    if !options.selects(case) {
         return Ok(());
     }
     let pairs = options.size(PAIRS, QUICK_PAIRS);
@@ -79,12 +79,12 @@ fn run_case<P: Places>(
         let bare = match &mut state {
             Some(bare) => bare,
             None => {
-                let places = P::new(capacity, &bare_histogram);
-                state.insert(Bare::new(places, bare_turnover.clone())?)
+                let allocator = P::new(capacity, &bare_histogram);
+                state.insert(Bare::new(allocator, bare_turnover.clone())?)
             }
         };
         let ns = bare.churn(pairs)?;
-        bare.places.check()?;
+        bare.allocator.check()?;
         Ok(vec![Figure::new("time", "ns/pair", ns / pairs as f64)])
     });
     let [staged, direct] = [("drystone", Access::Staged), ("drystone-direct", Access::Direct)];
@@ -158,18 +158,18 @@ impl Pool {
 }
 
 /// The allocator alone, in the same state.
-struct Bare<P: Places> {
-    places: P,
+struct Bare<P: RangeAllocator> {
+    allocator: P,
     handles: Vec<P::Handle>,
     turnover: Turnover,
 }
 
-impl<P: Places> Bare<P> {
-    fn new(mut places: P, turnover: Turnover) -> Result<Self, String> {
+impl<P: RangeAllocator> Bare<P> {
+    fn new(mut allocator: P, turnover: Turnover) -> Result<Self, String> {
         let handles: Option<Vec<_>> =
-            turnover.live.iter().map(|shape| places.allocate(shape.quads)).collect();
+            turnover.live.iter().map(|shape| allocator.allocate(shape.quads)).collect();
         let handles = handles.ok_or("full at less than the steady state")?;
-        Ok(Self { places, handles, turnover })
+        Ok(Self { allocator, handles, turnover })
     }
 
     fn churn(&mut self, pairs: usize) -> Result<f64, String> {
@@ -177,8 +177,8 @@ impl<P: Places> Bare<P> {
         let start = Instant::now();
         for (at, shape) in &self.turnover.plan {
             let handle = &mut self.handles[*at as usize];
-            self.places.free(*handle).ok_or("a place is stale")?;
-            *handle = self.places.allocate(shape.quads).ok_or("full in the steady state")?;
+            self.allocator.free(*handle).ok_or("an allocation is stale")?;
+            *handle = self.allocator.allocate(shape.quads).ok_or("full in the steady state")?;
         }
         Ok(elapsed_ns(start))
     }

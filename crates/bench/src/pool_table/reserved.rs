@@ -5,8 +5,8 @@ use drystone_alloc::{BucketRing, RangeSpace, SizeClasses};
 use drystone_pool::{Access, Config, NullBackend, PoolError, VertexPool};
 
 use super::{
+    allocators::RangeAllocator,
     meshes::{MAX_QUADS, Shape, Turnover, histogram},
-    places::Places,
 };
 use crate::{Contender, Error, Figure, Options, Random, Table};
 
@@ -31,7 +31,7 @@ pub(super) fn run(table: &mut Table, options: &Options) -> Result<(), Error> {
     table.run_case("reserved", options, contenders)
 }
 
-fn contender<P: Places>(name: &str, percent: u64, options: &Options) -> Contender<'static> {
+fn contender<P: RangeAllocator>(name: &str, percent: u64, options: &Options) -> Contender<'static> {
     let meshes = options.size(MESHES, QUICK_MESHES);
     let replacements = options.size(REPLACEMENTS, QUICK_REPLACEMENTS);
     let mut seed = 30;
@@ -70,29 +70,29 @@ fn fill(
     turnover: &mut Turnover,
     replacements: usize,
 ) -> Result<VertexPool<u64, u32>, String> {
-    let said = |error: PoolError| error.to_string();
+    let to_text = |error: PoolError| error.to_string();
     let mut backend = NullBackend(Access::Staged);
-    let mut pool = VertexPool::new(config).map_err(said)?;
+    let mut pool = VertexPool::new(config).map_err(to_text)?;
     let elements = vec![0; MAX_QUADS as usize];
     let mut insert = |pool: &mut VertexPool<u64, u32>, shape: &Shape| {
         pool.insert(&elements[..shape.quads as usize], &shape.parts, 0, &mut backend)
     };
     let mut handles = Vec::new();
     for shape in &turnover.live {
-        handles.push(insert(&mut pool, shape).map_err(said)?);
+        handles.push(insert(&mut pool, shape).map_err(to_text)?);
     }
     turnover.make_plan(replacements);
     for (at, shape) in &turnover.plan {
         let handle = &mut handles[*at as usize];
-        pool.remove(*handle).map_err(said)?;
-        *handle = insert(&mut pool, shape).map_err(said)?;
+        pool.remove(*handle).map_err(to_text)?;
+        *handle = insert(&mut pool, shape).map_err(to_text)?;
     }
     let mut random = Random::new(turnover.quads());
     loop {
         match insert(&mut pool, &Shape::random(&mut random)) {
             Ok(_) => {}
             Err(PoolError::Full { .. }) => return Ok(pool),
-            Err(error) => return Err(said(error)),
+            Err(error) => return Err(to_text(error)),
         }
     }
 }

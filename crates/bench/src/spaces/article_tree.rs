@@ -163,7 +163,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_sequence_of_the_article() {
+    fn indices_are_allocated_in_the_order_of_the_article() {
         let mut tree = ArticleTree::new();
         for expected in 0..190 {
             assert_eq!(tree.allocate(), expected);

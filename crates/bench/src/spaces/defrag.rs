@@ -73,7 +73,7 @@ impl Case {
         let stats = space.stats();
         let largest = f64::from(stats.largest_free) / f64::from(stats.free) * 100.0;
         if largest < TARGET_PERCENT {
-            return Err(format!("the largest gap is only {largest} % of what is free"));
+            return Err(format!("the largest gap is only {largest} % of the free units"));
         }
         Ok(self.figures(moved, ns, steps, largest))
     }

@@ -158,17 +158,17 @@ fn finish<H: Handles>(
     let get_ns = elapsed_ns(start);
     let all = count as u64 * (count as u64 - 1) / 2;
     if found != all {
-        return Err(format!("found values that sum up to {found}, not {all}"));
+        return Err(format!("the sum of the found values is {found}, not {all}"));
     }
     if !go.iter().all(|&key| table.remove(key).is_some()) {
-        return Err("a value was gone before it was removed".to_owned());
+        return Err("a value is missing before its removal".to_owned());
     }
     let start = Instant::now();
     let sum = black_box(table.sum());
     let iterate_ns = elapsed_ns(start);
-    let kept: u64 = stay.iter().filter_map(|&key| Some(table.get(key)? ^ H::slot(key))).sum();
-    if sum != kept || stay.iter().any(|&key| table.get(key).is_none()) {
-        return Err(format!("the half-empty table has values of {sum}, not of {kept}"));
+    let expected: u64 = stay.iter().filter_map(|&key| Some(table.get(key)? ^ H::slot(key))).sum();
+    if sum != expected || stay.iter().any(|&key| table.get(key).is_none()) {
+        return Err(format!("the sum of the remaining values is {sum}, not {expected}"));
     }
     let per = |ns: f64, count: usize| ns / count as f64;
     Ok(vec![

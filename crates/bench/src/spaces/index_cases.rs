@@ -51,7 +51,7 @@ fn run_case(
     name: &str,
     case: &impl Case,
 ) -> Result<(), Error> {
-    if !options.wants(name) {
+    if !options.selects(name) {
         return Ok(());
     }
     let contenders = vec![
@@ -84,7 +84,7 @@ impl Case for Sequential {
             }
             let mut figures = vec![Figure::time_since(start, slots as usize)];
             if sum != u64::from(slots) * u64::from(slots - 1) / 2 {
-                return Err("the indices are not 0, 1, 2 …".to_owned());
+                return Err("the indices are not 0, 1, 2, …".to_owned());
             }
             let bits = space.size_bytes().map(|bytes| bytes as f64 * 8.0 / f64::from(slots));
             figures.extend(bits.map(|bits| Figure::new("bits", "bits/slot", bits)));
@@ -150,7 +150,7 @@ impl Case for Churn {
             if S::LOWEST_FIRST {
                 let (last_round, last_sum) = agreed.replace((round, sum));
                 if last_round == round && last_sum != sum {
-                    return Err("it does not hand out the lowest free indices".to_owned());
+                    return Err("the returned indices are not the lowest free ones".to_owned());
                 }
             }
             Ok(vec![Figure::time_ns_per_op(ns, 2 * pairs)])
@@ -248,7 +248,7 @@ fn all_different(indices: &[u32], slots: u32) -> Result<(), String> {
     for &index in indices {
         match seen.get_mut(index as usize) {
             Some(seen) if !*seen => *seen = true,
-            Some(_) => return Err(format!("index {index} was handed out twice")),
+            Some(_) => return Err(format!("index {index} was returned twice")),
             None => return Err(format!("index {index} is beyond the {slots} slots")),
         }
     }

@@ -29,7 +29,7 @@ fn random_size(random: &mut Random) -> u32 {
 }
 
 pub(super) fn run(table: &mut Table, options: &Options) -> Result<(), Error> {
-    if options.wants("ranges-churn") {
+    if options.selects("ranges-churn") {
         let contenders = vec![
             churn_contender::<RangeSpace>(options),
             churn_contender::<Wide>(options),
@@ -40,7 +40,7 @@ pub(super) fn run(table: &mut Table, options: &Options) -> Result<(), Error> {
         ];
         table.run_case("ranges-churn", options, contenders)?;
     }
-    if !options.wants("ranges-fail") {
+    if !options.selects("ranges-fail") {
         return Ok(());
     }
     let contenders = vec![

@@ -24,7 +24,7 @@ pub(super) trait Ranges: Sized {
 impl Ranges for RangeSpace {
     const NAME: &'static str = "drystone";
     type Handle = RangeHandle;
-    fn with_capacity(capacity: u32, _most_ranges: u32) -> Self {
+    fn with_capacity(capacity: u32, _max_ranges: u32) -> Self {
         Self::new(capacity)
     }
     #[inline]
@@ -50,7 +50,7 @@ pub(super) struct Wide(RangeSpace<u64>);
 impl Ranges for Wide {
     const NAME: &'static str = "drystone-u64";
     type Handle = RangeHandle;
-    fn with_capacity(capacity: u32, _most_ranges: u32) -> Self {
+    fn with_capacity(capacity: u32, _max_ranges: u32) -> Self {
         Self(RangeSpace::with_capacity(capacity.into()))
     }
     #[inline]
@@ -99,7 +99,7 @@ impl Ranges for RangeAlloc {
     const NAME: &'static str = "range-alloc";
     const FEWER: usize = 100;
     type Handle = (u32, u32);
-    fn with_capacity(capacity: u32, _most_ranges: u32) -> Self {
+    fn with_capacity(capacity: u32, _max_ranges: u32) -> Self {
         Self(range_alloc::RangeAllocator::new(0..capacity))
     }
     fn allocate(&mut self, size: u32) -> Option<(u32, u32)> {

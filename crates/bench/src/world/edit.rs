@@ -36,8 +36,8 @@ impl Edits {
         let mut scene = vast::scene()?;
         let middle = [8_192, 8_192];
         let ground = ground_at(&scene, middle);
-        let eye = DVec3::new(8_192.0, f64::from(ground) + 30.0, 8_192.0);
-        let view = vast::view(scene.tree().data(), eye, eye + DVec3::new(1.0, -0.3, 0.4));
+        let position = DVec3::new(8_192.0, f64::from(ground) + 30.0, 8_192.0);
+        let view = vast::view(scene.tree().data(), position, position + DVec3::new(1.0, -0.3, 0.4));
         let mut frames = 0;
         while !scene.tree().is_settled() {
             if options.quick && frames > 100 {
@@ -74,7 +74,7 @@ impl Edits {
         self.is_set = !self.is_set;
         let material = if self.is_set { STUFF } else { Material::AIR };
         let again = self.median_us(&self.corners.clone(), material)?;
-        let again = again.ok_or("no voxel was another before")?;
+        let again = again.ok_or("no voxel was changed")?;
         let mut figures = vec![Figure::new("edit", "us/edit", again)];
         if self.fresh.len() >= FRESH_PER_ROUND {
             let fresh: Vec<VoxelPos> = self.fresh.drain(..FRESH_PER_ROUND).collect();
@@ -84,7 +84,7 @@ impl Edits {
         Ok(figures)
     }
 
-    /// Measures such edits, as the mean of those that change voxels.
+    /// Returns the median time of such edits, of those that change voxels.
     fn median_us(
         &mut self,
         corners: &[VoxelPos],
@@ -125,7 +125,7 @@ impl Edits {
         };
         let mut held_us = (thread_cpu_ns() - start_ns) / 1e3;
         if !matches!(done, Ok(Edited::Begun)) {
-            return Err(format!("a large edit is not begun but {done:?}"));
+            return Err(format!("a large edit must begin, but the result is {done:?}"));
         }
         while self.editor.is_busy() || self.scene.tree().has_waiting_edits() {
             let frame_ns = thread_cpu_ns();
@@ -138,7 +138,7 @@ impl Edits {
         }
         let shown_us = elapsed_ns(start) / 1e3;
         if self.scene.tree().data().get(center) == before {
-            return Err("nothing was set".to_owned());
+            return Err("no voxel was set".to_owned());
         }
         Ok(vec![
             Figure::new("fill", "us/edit", held_us),

@@ -14,7 +14,7 @@ const CASES: [&str; 3] = ["frame-p50", "frame-p99", "frame-max"];
 /// Flies once, and adds the figures of the frames.
 pub(super) fn run(table: &mut Table, options: &Options) -> Result<(), String> {
     let cases = [CASES[0], CASES[1], CASES[2], "frame-chunks", "frame-commands"];
-    if !cases.into_iter().any(|case| options.wants(case)) {
+    if !cases.into_iter().any(|case| options.selects(case)) {
         return Ok(());
     }
     let mut flight = fly(options.size(60, 2))?;
@@ -22,8 +22,8 @@ pub(super) fn run(table: &mut Table, options: &Options) -> Result<(), String> {
     let last = flight.times_us.len().saturating_sub(1);
     let time = |part: usize| flight.times_us.get(last * part / 100).copied().unwrap_or_default();
     let values =
-        [time(50), time(99), time(100), flight.most.meshes.into(), flight.most.commands.into()];
-    for (case, value) in cases.into_iter().zip(values).filter(|(case, _)| options.wants(case)) {
+        [time(50), time(99), time(100), flight.max.meshes.into(), flight.max.commands.into()];
+    for (case, value) in cases.into_iter().zip(values).filter(|(case, _)| options.selects(case)) {
         let unit = if CASES.contains(&case) { "us/frame" } else { "count" };
         table.push(Row {
             case: case.to_owned(),
@@ -43,13 +43,13 @@ struct Flight {
     /// Samples, one per frame.
     times_us: Vec<f64>,
     /// Largest value of a frame.
-    most: DrawStats,
+    max: DrawStats,
 }
 
 /// Returns the camera after `time` seconds. It flies twenty seconds at 100 m/s in bends and twenty
 /// seconds at 200 to 400 m/s. Then it jumps to the other end of the world and flies low over the
 /// ground.
-fn eye_at(time: f64) -> [DVec3; 2] {
+fn camera_at(time: f64) -> [DVec3; 2] {
     let path = |time: f64| {
         let bend = DVec3::new(0.0, 40.0 * (time * 0.4).sin(), 300.0 * (time * 0.25).sin());
         bend + match time {
@@ -71,33 +71,33 @@ fn eye_at(time: f64) -> [DVec3; 2] {
 fn fly(seconds: u32) -> Result<Flight, String> {
     let mut scene = vast::scene()?;
     let count = seconds * FRAMES_PER_SECOND;
-    let mut flight = Flight { times_us: Vec::new(), most: DrawStats::default() };
+    let mut flight = Flight { times_us: Vec::new(), max: DrawStats::default() };
     let start = Instant::now();
-    let mut view = None;
+    let mut last_view = None;
     for frame in 0..count {
         // A short flight visits all parts, too.
         let time = f64::from(frame) / f64::from(count) * 60.0;
-        let [eye, target] = eye_at(time);
-        let seen = vast::view(scene.tree().data(), eye, target);
+        let [position, target] = camera_at(time);
+        let view = vast::view(scene.tree().data(), position, target);
         let start_ns = thread_cpu_ns();
-        scene.update(&seen, vast::SIZE).map_err(|error| error.to_string())?;
-        let drawn = scene.draw(&seen).map_err(|error| error.to_string())?;
+        scene.update(&view, vast::SIZE).map_err(|error| error.to_string())?;
+        let drawn = scene.draw(&view).map_err(|error| error.to_string())?;
         flight.times_us.push((thread_cpu_ns() - start_ns) / 1e3);
-        flight.most.meshes = flight.most.meshes.max(drawn.meshes);
-        flight.most.commands = flight.most.commands.max(drawn.commands);
-        view = Some(seen);
+        flight.max.meshes = flight.max.meshes.max(drawn.meshes);
+        flight.max.commands = flight.max.commands.max(drawn.commands);
+        last_view = Some(view);
         let next = Duration::from_secs(1) * (frame + 1) / FRAMES_PER_SECOND;
         std::thread::sleep(next.saturating_sub(start.elapsed()));
     }
-    let view = view.ok_or("no frame was flown")?;
-    if flight.most.commands == 0 {
+    let view = last_view.ok_or("no frame was flown")?;
+    if flight.max.commands == 0 {
         return Err("nothing was drawn".into());
     }
     check(&mut scene, &view, seconds >= 60)?;
     Ok(flight)
 }
 
-/// Checks that each position of the world is covered once. If `settle` is set, first waits for all
+/// Checks that each position of the world is covered once. If `waits` is set, first waits for all
 /// meshes, and then also checks the levels.
 fn check(scene: &mut LodScene, view: &View, waits: bool) -> Result<(), String> {
     if waits {
@@ -113,26 +113,26 @@ fn check(scene: &mut LodScene, view: &View, waits: bool) -> Result<(), String> {
     if whole < expected || found != expected {
         return Err(format!("{found} chunks are covered, not {expected}"));
     }
-    let eye = scene::eye_of(view, vast::SIZE);
-    let (most, few) = {
+    let camera = scene::eye_of(view, vast::SIZE);
+    let (max_pixels, min_pixels) = {
         let config = tree.config();
         (config.max_voxel_pixels, config.max_voxel_pixels * config.hysteresis)
     };
     let is_coarsened = scene.coarsening() > 1.0;
     for node in tree.shown() {
         let is_air = || tree.data().chunk(node).is_empty();
-        let is_coarse = node.level > 0 && eye.voxel_pixels(node) > most && !is_air();
+        let is_coarse = node.level > 0 && camera.voxel_pixels(node) > max_pixels && !is_air();
         let is_top = node.level == tree.data().top_level();
-        let is_fine = !is_top && eye.voxel_pixels(node.parent()) < few;
+        let is_fine = !is_top && camera.voxel_pixels(node.parent()) < min_pixels;
         if waits && !is_coarsened && (is_coarse || is_fine) {
-            return Err(format!("{node:?} is not of the size that is asked for"));
+            return Err(format!("{node:?} has the wrong level of detail"));
         }
     }
     Ok(())
 }
 
-/// Returns the chunks of level 0 in the world that are covered, once for each node that covers
-/// them.
+/// Returns the number of chunks of level 0 in the world that are covered. A chunk counts once for
+/// each node that covers it.
 fn inside_volume(tree: &LodTree) -> u128 {
     let Some(extent) = tree.data().extent() else { return 0 };
     let [min, max] = [extent.min, extent.max].map(|c| [c.x, c.y, c.z].map(i64::from));

@@ -68,8 +68,7 @@ pub(super) fn checksum(source: &dyn Source) -> Result<u64, String> {
 pub(super) fn checksum_of(at: ChunkPos, chunk: &Chunk) -> u64 {
     const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
     let mix = |sum: u64, next: u64| (sum ^ next).wrapping_mul(FACTOR).rotate_left(29);
-    let place = [at.x, at.y, at.z].iter().fold(1, |sum, c| mix(sum, u64::from(*c as u32)));
-    let mut sum = place;
+    let mut sum = [at.x, at.y, at.z].iter().fold(1, |sum, c| mix(sum, u64::from(*c as u32)));
     chunk.for_each_row(|_, _, row| {
         sum = row.iter().fold(sum, |sum, voxel| mix(sum, voxel.0.into()));
     });
@@ -78,20 +77,20 @@ pub(super) fn checksum_of(at: ChunkPos, chunk: &Chunk) -> u64 {
 
 /// The chunks of a world in another random order each time.
 pub(super) struct Shuffled {
-    places: Vec<ChunkPos>,
+    positions: Vec<ChunkPos>,
     random: Random,
 }
 
 impl Shuffled {
     pub(super) fn new(input: &Input) -> Self {
-        let places = input.open().map(|world| world.chunk_positions()).unwrap_or_default();
-        Self { places, random: Random::new(3) }
+        let positions = input.open().map(|world| world.chunk_positions()).unwrap_or_default();
+        Self { positions, random: Random::new(3) }
     }
 
     pub(super) fn next(&mut self) -> &[ChunkPos] {
-        for n in (1..self.places.len()).rev() {
-            self.places.swap(n, self.random.below(n + 1));
+        for n in (1..self.positions.len()).rev() {
+            self.positions.swap(n, self.random.below(n + 1));
         }
-        &self.places
+        &self.positions
     }
 }

@@ -23,15 +23,15 @@ pub(super) fn scene() -> Result<LodScene, String> {
     let data = Arc::new(LodData::new(Box::new(source), CACHE_BYTES));
     let tree = LodTree::new(data, LodConfig::default()).map_err(|error| error.to_string())?;
     let device = Undrawn::new(SIZE.width, SIZE.height).map_err(|error| error.to_string())?;
-    let room = LodScene::CAPACITY;
-    let renderer =
-        PoolRenderer::new(device, room.quads, room.meshes).map_err(|error| error.to_string())?;
+    let capacity = LodScene::CAPACITY;
+    let renderer = PoolRenderer::new(device, capacity.quads, capacity.meshes)
+        .map_err(|error| error.to_string())?;
     LodScene::new(tree, Box::new(renderer)).map_err(|error| error.to_string())
 }
 
 /// View of the world.
-pub(super) fn view(data: &LodData, eye: DVec3, target: DVec3) -> View {
-    let mut camera = Camera::look_at(eye, target);
+pub(super) fn view(data: &LodData, position: DVec3, target: DVec3) -> View {
+    let mut camera = Camera::look_at(position, target);
     let (min, max) = level_corners(data);
     reach(&mut camera, min, max);
     View::new(camera)

@@ -37,7 +37,7 @@ fn mask_order_has_its_stages() {
 }
 
 #[test]
-fn mask_order_draws_frames_with_and_without() {
+fn mask_order_draws_frames_with_and_without_masks() {
     let Some(rows) = rows("mask-order", "frame-16x5") else { return };
     for contender in ["pool-gl", "pool-gl-masked", "pool-gl-ordered", "pool-gl-plain"] {
         assert!(median(&rows, contender, "draw") > 0.0, "{contender}");
@@ -54,19 +54,19 @@ fn mask_order_leaves_commands_out() {
 
 /// Checks the reserved memory, which does not depend on the machine.
 #[test]
-fn bucket_size_says_what_is_wasted() {
+fn bucket_size_reports_waste() {
     let Some(rows) = rows("bucket-size", "16x5") else { return };
     let waste = |contender| median(&rows, contender, "waste");
     assert!(waste("pool-gl-ranges") <= 3.0, "{}", waste("pool-gl-ranges"));
     assert!(waste("pool-gl-classes") <= 15.0, "{}", waste("pool-gl-classes"));
     // The waste inside allocations does not grow while the scene changes.
-    for (contender, most) in [("pool-gl-ranges", 3.0), ("pool-gl-classes", 15.0)] {
-        let [places, gaps] = ["waste-changing", "gaps"].map(|it| median(&rows, contender, it));
-        assert!(places + gaps <= most, "{contender}: {places} and {gaps}");
+    for (contender, max) in [("pool-gl-ranges", 3.0), ("pool-gl-classes", 15.0)] {
+        let [waste, gaps] = ["waste-changing", "gaps"].map(|it| median(&rows, contender, it));
+        assert!(waste + gaps <= max, "{contender}: {waste} and {gaps}");
     }
     // The required capacity does grow.
-    let least = median(&rows, "pool-gl-ranges", "least-changing");
-    assert!(least > waste("pool-gl-ranges") && least < 50.0, "{least}");
+    let smallest = median(&rows, "pool-gl-ranges", "least-changing");
+    assert!(smallest > waste("pool-gl-ranges") && smallest < 50.0, "{smallest}");
     assert!(median(&rows, "pool-gl-ranges", "waiting") > 0.0);
     let buckets = ["pool-gl-k2400", "pool-gl-k3600", "pool-gl-k4800", "pool-gl-k9600"].map(waste);
     assert!(buckets.is_sorted() && buckets[0] < buckets[3], "{buckets:?}");
@@ -74,7 +74,7 @@ fn bucket_size_says_what_is_wasted() {
 }
 
 #[test]
-fn noise_is_meshed_anew() {
+fn noise_is_meshed_before_every_frame() {
     let Some(rows) = rows("noise", "16x3") else { return };
     for contender in ["pool-gl", "naive-gl"] {
         assert!(median(&rows, contender, "mesh") > 0.0, "{contender}");
@@ -101,7 +101,7 @@ fn grid_draws_a_layer_of_chunks() {
 /// Checks counted figures, which do not depend on the speed: replacing nine tenths of all cubes
 /// needs no more slots than before.
 #[test]
-fn cubes_takes_no_more_places_than_before() {
+fn replaced_cubes_need_no_more_slots_than_before() {
     let rows = rows("cubes", "refill").unwrap();
     for contender in ["drystone", "drystone-last-leaf", "drystone-oldest"] {
         let [before, tenth, after] = ["places-before", "places-tenth", "places-after"]

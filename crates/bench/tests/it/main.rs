@@ -12,7 +12,7 @@ fn bench(arguments: &[&str]) -> Output {
 }
 
 #[test]
-fn unknown_tables_and_cases_are_one_line_and_usage() {
+fn unknown_tables_and_cases_are_usage_errors_of_one_line() {
     for arguments in [&["nonsense"][..], &["spaces", "--quick", "--case", "nonsense"]] {
         let output = bench(arguments);
         assert_eq!(output.status.code(), Some(2));
@@ -23,7 +23,7 @@ fn unknown_tables_and_cases_are_one_line_and_usage() {
 }
 
 #[test]
-fn json_on_standard_output_stands_alone() {
+fn standard_output_has_only_the_json() {
     let output =
         bench(&["spaces", "--quick", "--rounds", "1", "--case", "sequential", "--json", "-"]);
     assert!(output.status.success());
@@ -34,13 +34,13 @@ fn json_on_standard_output_stands_alone() {
 }
 
 #[test]
-fn json_and_chart_go_to_files_whole() {
+fn json_and_chart_are_written_to_files() {
     let path = std::env::temp_dir().join(format!("drystone-bench-{}.json", std::process::id()));
     std::fs::write(&path, "old").unwrap();
     let chart_path = path.with_extension("svg");
     let [name, chart_name] = [&path, &chart_path].map(|path| path.to_str().unwrap());
-    let what = ["spaces", "--quick", "--rounds", "1", "--case", "sequential"];
-    let output = bench(&[&what[..], &["--json", name, "--svg", chart_name]].concat());
+    let arguments = ["spaces", "--quick", "--rounds", "1", "--case", "sequential"];
+    let output = bench(&[&arguments[..], &["--json", name, "--svg", chart_name]].concat());
     assert!(output.status.success());
     let text = std::fs::read_to_string(&path).unwrap();
     let chart = std::fs::read_to_string(&chart_path).unwrap();
@@ -156,11 +156,11 @@ fn static_compares_pool_and_naive() {
 
 /// Runs the table of culling: a GPU that culls draws less than the CPU leaves.
 #[test]
-fn culling_compares_who_culls() {
+fn culling_compares_cpu_and_gpu() {
     let output = bench(&["culling", "--quick", "--rounds", "1", "--case", "ground", "--json", "-"]);
     let text = String::from_utf8(output.stderr).unwrap();
     if text.contains("skipped") {
-        println!("skipped: culling_compares_who_culls: {text}");
+        println!("skipped: culling_compares_cpu_and_gpu: {text}");
         return;
     }
     assert!(output.status.success(), "{text}");

@@ -33,7 +33,7 @@ fn no_case_takes_more_quads_than_the_classic_algorithm() {
 }
 
 #[test]
-fn an_empty_chunk_is_known_by_flag_and_by_scan() {
+fn an_empty_chunk_is_found_by_flag_and_by_scan() {
     let rows = rows("empty-32");
     for contender in ["drystone", "drystone-scan"] {
         assert_eq!(median(&rows, contender, "quads"), 0.0);
@@ -41,7 +41,7 @@ fn an_empty_chunk_is_known_by_flag_and_by_scan() {
 }
 
 #[test]
-fn darkened_corners_are_measured_beside_plain_ones() {
+fn ambient_occlusion_is_measured() {
     let rows = rows("ao-32");
     assert!(median(&rows, "drystone-ao", "quads") > median(&rows, "drystone", "quads"));
     assert!(median(&rows, "block-mesh-bgm-ao", "time") > 0.0);

@@ -250,12 +250,12 @@ mod tests {
 
     #[test]
     fn words_have_lines_and_end_at_punctuation() {
-        let file = TextFile::new("a.sh", "# One two,\n# see-through\n\nthree's");
+        let file = TextFile::new("a.sh", "# One two,\n# left-over\n\nthree's");
         let [text] = &prose_of(&file)[..] else { panic!("one piece expected") };
         let words: Vec<_> =
             text.words().into_iter().map(|it| (it.text, it.line, it.follows)).collect();
         let expected =
-            [("one", 1, false), ("two", 1, true), ("see-through", 2, false), ("three's", 4, true)];
+            [("one", 1, false), ("two", 1, true), ("left-over", 2, false), ("three's", 4, true)];
         assert_eq!(words, expected.map(|(text, line, follows)| (text.to_owned(), line, follows)));
     }
 }

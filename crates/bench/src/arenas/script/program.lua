@@ -1,5 +1,5 @@
--- A small program as a game's scripts are: objects of classes, messages as strings, tables
--- that grow and shrink, closures that wait for their turn. It ends with a checksum.
+-- A small program similar to the scripts of a game: objects of classes, messages as strings,
+-- tables that grow and shrink, and delayed closures. Returns a checksum.
 local SEED = 12345
 local function random(most)
     SEED = (SEED * 1103515245 + 12345) % 2147483648
@@ -47,7 +47,7 @@ local function say(format, ...)
     return line
 end
 
--- What is to happen later holds on to what it is about.
+-- Delayed events: each holds a reference to its object.
 local function later(turns, entity)
     waiting[#waiting + 1] = {turns = turns, action = function()
         entity.health = entity.health - random(60)

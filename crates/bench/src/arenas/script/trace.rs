@@ -64,7 +64,8 @@ fn layout(size_bytes: usize) -> Layout {
 }
 
 /// # Safety
-/// - The block is live and from this replay, with at least `len` bytes, and `len` is not 0.
+/// - The block is live and from this replay, with at least `size_bytes` bytes, and
+///   `size_bytes` is not 0.
 #[inline]
 unsafe fn fill<const WHOLE: bool>(block: NonNull<u8>, size_bytes: usize, seed: u64) {
     if WHOLE {
@@ -85,7 +86,8 @@ unsafe fn fill<const WHOLE: bool>(block: NonNull<u8>, size_bytes: usize, seed: u
 /// begins with the word's lowest byte.
 ///
 /// # Safety
-/// - The block is live and from this replay, with at least `len` written bytes, and `len` is not 0.
+/// - The block is live and from this replay, with at least `size_bytes` written bytes,
+///   and `size_bytes` is not 0.
 #[inline]
 unsafe fn compare<const WHOLE: bool>(
     block: NonNull<u8>,

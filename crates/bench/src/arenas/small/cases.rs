@@ -16,7 +16,7 @@ use crate::{Contender, Error, Figure, Options, Table, rounds::elapsed_ns};
 
 /// Number of live objects in a quick run. A full run has the number of the document.
 const QUICK_LIVE: usize = 1000;
-/// How often each object is replaced, on average.
+/// Mean number of replacements per object.
 const LIVES: usize = 5;
 
 /// Input of all cases.
@@ -95,7 +95,7 @@ fn contend<'a>(
     options: &Options,
     make: impl Fn(&'static str) -> Result<Round<'a>, String>,
 ) -> Result<(), Error> {
-    if !options.wants(case) {
+    if !options.selects(case) {
         return Ok(());
     }
     let mut contenders = Vec::new();
@@ -156,7 +156,7 @@ impl<'a> Visit for Lifetimes<'a> {
     fn visit<O: Objects + 'static>(self, mut objects: O) -> Result<Round<'a>, String> {
         let churn = self.0;
         Ok(Box::new(move || {
-            let mut live = churn.room();
+            let mut live = churn.allocate_live();
             churn.start(&mut objects, &mut live).ok_or("out of memory")?;
             let wrong = "objects overlap, are out of line or were lost";
             churn.run_checked(&mut objects, &mut live).ok_or(wrong)?;
@@ -191,7 +191,7 @@ impl Visit for Overhead<'_> {
     type Output = f64;
 
     fn visit<O: Objects + 'static>(self, mut objects: O) -> Result<f64, String> {
-        let mut live = self.0.room();
+        let mut live = self.0.allocate_live();
         self.0.start(&mut objects, &mut live).ok_or("out of memory")?;
         self.0.run_checked(&mut objects, &mut live).ok_or("objects overlap or were lost")?;
         let bytes = live.block_bytes(&objects) + objects.book_bytes();
@@ -221,8 +221,8 @@ impl Visit for Resident<'_> {
     type Output = f64;
 
     fn visit<O: Objects + 'static>(self, mut objects: O) -> Result<f64, String> {
-        let unknown = "the system does not tell what is resident";
-        let mut live = self.0.room();
+        let unknown = "the system does not report resident memory";
+        let mut live = self.0.allocate_live();
         contenders::trim();
         let before = resident::bytes().ok_or(unknown)?;
         self.0.start(&mut objects, &mut live).ok_or("out of memory")?;

@@ -58,7 +58,7 @@ impl Churn {
     }
 
     /// Creates resident memory for the pointers to the objects.
-    pub(super) fn room(&self) -> Live {
+    pub(super) fn allocate_live(&self) -> Live {
         let live_count = self.sizes.len() - self.victims.len();
         let nothing = Object { start: NonNull::dangling(), size: Size::of(Layout::new::<()>()) };
         Live { objects: vec![nothing; live_count], sizes_used: live_count }

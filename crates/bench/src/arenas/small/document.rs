@@ -31,7 +31,7 @@ pub(super) fn read<'d>(text: &'d str, on_token: impl FnMut(Token<'d>)) -> Result
         reader.step().map_err(|what| reader.error(what))?;
     }
     match reader.open.last() {
-        Some(name) => Err(reader.error(&format!("the end is missing of <{name}>"))),
+        Some(name) => Err(reader.error(&format!("<{name}> has no end tag"))),
         None => Ok(()),
     }
 }
@@ -122,7 +122,7 @@ impl<'d, F: FnMut(Token<'d>)> Reader<'d, F> {
     fn close(&mut self) -> Result<(), &'static str> {
         let (name, rest) = self.rest[2..].split_once('>').ok_or("the end of it is missing")?;
         if self.open.pop() != Some(name.trim_end_matches(SPACE)) {
-            return Err("an element ends that did not begin last");
+            return Err("an end tag does not match the open element");
         }
         self.rest = rest;
         (self.on_token)(Token::Close);
@@ -152,7 +152,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_document_is_cut_into_tokens() {
+    fn a_document_is_split_into_tokens() {
         let text = "<?xml version='1.0'?>\n<!DOCTYPE a [<!-- ]> -->\n<!ELEMENT a (b)*>\n] >\
                     <a x=\"1\" y = '2\"'> t &amp;\n<!-- <c> --> <b/><b z=''>u</b >\n</a>\n";
         let attribute = |name, value| Token::Attribute { name, value };
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_document_is_an_error() {
+    fn malformed_documents_are_errors() {
         let wrong = [
             "<",
             "<a",

@@ -9,7 +9,7 @@ const VARIABLE: &str = "DRYSTONE_BENCH_RESIDENT";
 pub(super) const METRIC: &str = "resident";
 
 /// Returns the contender for which this process was started.
-pub(super) fn asked_for() -> Option<&'static str> {
+pub(super) fn requested_contender() -> Option<&'static str> {
     static NAME: LazyLock<Option<String>> = LazyLock::new(|| std::env::var(VARIABLE).ok());
     NAME.as_deref()
 }

@@ -97,7 +97,7 @@ impl Replay {
                 break;
             }
         }
-        let mut high = high.ok_or("it does not fit into a multiple of what it has")?;
+        let mut high = high.ok_or("the meshes do not fit into a multiple of their size")?;
         while high - low > 1 {
             let middle = low + (high - low) / 2;
             if self.fits(placement, middle * step)? {
@@ -115,9 +115,9 @@ impl Replay {
     pub(super) fn shares(&self, placement: &Placement) -> Result<Shares, String> {
         let first: u64 = self.first.iter().flatten().map(|&count| u64::from(count)).sum();
         let config = Config { placement: placement.clone(), ..Config::default() };
-        let room = room_for(first);
+        let capacity = room_for(first);
         let (mut sum, mut count) = (Shares::default(), 0);
-        self.run(config, (room, Access::Direct), |number, stats| {
+        self.run(config, (capacity, Access::Direct), |number, stats| {
             if number * 2 > self.frames.len() {
                 let of = |elements: u64| elements as f64 / stats.capacity.max(1) as f64;
                 sum.waste += stats.internal_fragmentation();
@@ -168,12 +168,12 @@ impl Replay {
     fn run(
         &self,
         config: Config,
-        (room, access): (u64, Access),
-        mut see: impl FnMut(usize, PoolStats),
+        (capacity, access): (u64, Access),
+        mut on_frame: impl FnMut(usize, PoolStats),
     ) -> Result<(), PoolError> {
         let mut pool = VertexPool::<u64, u32>::new(Config { oversize: Oversize::Split, ..config })?;
         let backend = &mut NullBackend(access);
-        pool.reserve(room, backend)?;
+        pool.reserve(capacity, backend)?;
         let quads = vec![0_u64; self.largest()];
         let of = |counts: &Counts| &quads[..counts.iter().sum::<u32>() as usize];
         let meshes: Result<Vec<MeshHandle>, _> =
@@ -183,7 +183,7 @@ impl Replay {
             for (mesh, counts) in frame {
                 pool.replace(meshes[*mesh], of(counts), counts, 0, backend)?;
             }
-            see(number as usize, pool.stats());
+            on_frame(number as usize, pool.stats());
             pool.frame_submitted(number);
             let in_flight = if access == Access::Direct { FRAMES_IN_FLIGHT } else { 0 };
             pool.frames_completed(number.saturating_sub(in_flight), backend);
@@ -207,13 +207,13 @@ mod tests {
         Placement::Buckets { elements }
     }
 
-    /// Ten meshes of 60 quads, one of which grows to 66.
+    /// Ten meshes of 60 quads. One of them grows to 66.
     fn growing() -> Replay {
         Replay { first: vec![[10; 6]; 10], frames: vec![vec![(0, [11; 6])]] }
     }
 
     #[test]
-    fn waste_is_what_buckets_leave() {
+    fn waste_is_the_unused_capacity_of_buckets() {
         let waste = |placement| growing().still().waste(&placement).unwrap();
         assert_eq!(waste(buckets(60)), 0.0);
         assert!((waste(buckets(80)) - 0.25).abs() < 1e-9);
@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mesh_is_replaced_before_it_is_given_up() {
+    fn a_new_mesh_is_allocated_before_the_old_one_is_freed() {
         let waste = |placement| growing().waste(&placement).unwrap();
         // Eleven buckets for ten meshes.
         assert!((waste(buckets(66)) - (1.0 - 606.0 / 726.0)).abs() < 1e-9);
@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn shares_are_of_what_is_handed_out_and_of_all() {
+    fn shares_are_of_the_allocated_and_of_all_memory() {
         // A frame is in flight when the mesh grows.
         let Replay { first, frames } = growing();
         let replay = Replay { first, frames: [vec![Vec::new()], frames].concat() };

@@ -32,7 +32,7 @@ pub(super) fn run(table: &mut Table, options: &Options) -> Result<(), Error> {
     let changes = CHANGE_CASES.map(|(case, count)| (case, count, Held::change as Work));
     let refill = (REFILL.0, REFILL.1, Held::refill as Work);
     for (case, count, work) in changes.into_iter().chain([refill]) {
-        if !options.wants(case) {
+        if !options.selects(case) {
             continue;
         }
         let mut contenders = Vec::new();
@@ -58,9 +58,9 @@ struct Held {
 impl Held {
     fn new(policy: SlotPolicy, count: usize) -> Result<Self, RenderError> {
         let mut renderer = InstancedRenderer::new(SoftDevice::new(1, 1)?, policy)?;
-        let place = DrawData { origin: [0; 3], level: 0, extent: 32 };
+        let draw_data = DrawData { origin: [0; 3], level: 0, extent: 32 };
         let regions: Result<Vec<_>, _> =
-            (0..REGIONS).map(|_| renderer.insert_region(place)).collect();
+            (0..REGIONS).map(|_| renderer.insert_region(draw_data)).collect();
         let (regions, random) = (regions?, Random::new(5));
         let mut held = Self { renderer, policy, regions, ids: Vec::new(), random };
         for _ in 0..count {
@@ -81,7 +81,7 @@ impl Held {
     /// not measured.
     fn change(&mut self) -> Result<Vec<Figure>, String> {
         let count = (CHANGES / 3).min(self.ids.len());
-        let places = self.renderer.cubes().high_water();
+        let slots = self.renderer.cubes().high_water();
         // Prepared before the clock starts. The cubes to remove are last.
         let named = self.ids.len() - count;
         for last in (named..self.ids.len()).rev() {
@@ -91,59 +91,61 @@ impl Held {
         let new: Vec<Cube> = (0..count).map(|_| self.cube()).collect();
         let start = Instant::now();
         for (id, &cube) in self.ids[named..].iter().zip(&new) {
-            self.renderer.set_cube(*id, cube).map_err(said)?;
+            self.renderer.set_cube(*id, cube).map_err(to_text)?;
         }
         let write_ns = elapsed_ns(start);
         self.check_cubes(&self.ids[named..], &new)?;
         let start = Instant::now();
         for id in self.ids.drain(named..) {
-            self.renderer.remove_cube(id).map_err(said)?;
+            self.renderer.remove_cube(id).map_err(to_text)?;
         }
         let free_ns = elapsed_ns(start);
         let start = Instant::now();
         for &cube in &new {
-            self.ids.push(self.renderer.insert_cube(cube).map_err(said)?);
+            self.ids.push(self.renderer.insert_cube(cube).map_err(to_text)?);
         }
-        let place_ns = elapsed_ns(start);
+        let insert_ns = elapsed_ns(start);
         self.check_cubes(&self.ids[named..], &new)?;
-        self.check(places)?;
+        self.check(slots)?;
         let per_op = |ns: f64| ns / count as f64;
         Ok(vec![
-            Figure::time_ns_per_op(place_ns + free_ns + write_ns, 3 * count),
-            Figure::new("place", "ns/op", per_op(place_ns)),
+            Figure::time_ns_per_op(insert_ns + free_ns + write_ns, 3 * count),
+            Figure::new("place", "ns/op", per_op(insert_ns)),
             Figure::new("free", "ns/op", per_op(free_ns)),
             Figure::new("write", "ns/op", per_op(write_ns)),
         ])
     }
 
-    fn check_cubes(&self, ids: &[CubeId], want: &[Cube]) -> Result<(), String> {
-        let wrong =
-            ids.iter().zip(want).find(|(id, cube)| self.renderer.cubes().get(**id) != Some(**cube));
+    fn check_cubes(&self, ids: &[CubeId], expected: &[Cube]) -> Result<(), String> {
+        let wrong = ids
+            .iter()
+            .zip(expected)
+            .find(|(id, cube)| self.renderer.cubes().get(**id) != Some(**cube));
         wrong.map_or(Ok(()), |(id, cube)| Err(format!("{id:?} is not {cube:?}")))
     }
 
     /// Removes nine tenths of the cubes at random, and adds the same number. The buffer must not be
     /// longer than before.
     fn refill(&mut self) -> Result<Vec<Figure>, String> {
-        let places = self.renderer.cubes().high_water();
+        let slots = self.renderer.cubes().high_water();
         self.random.shuffle(&mut self.ids);
-        let kept = self.ids.len() / 10;
-        let count = self.ids.len() - kept;
+        let remaining = self.ids.len() / 10;
+        let count = self.ids.len() - remaining;
         let new: Vec<Cube> = (0..count).map(|_| self.cube()).collect();
         let start = Instant::now();
-        for id in self.ids.drain(kept..) {
-            self.renderer.remove_cube(id).map_err(said)?;
+        for id in self.ids.drain(remaining..) {
+            self.renderer.remove_cube(id).map_err(to_text)?;
         }
         let few = self.renderer.cubes().high_water();
         for cube in new {
-            self.ids.push(self.renderer.insert_cube(cube).map_err(said)?);
+            self.ids.push(self.renderer.insert_cube(cube).map_err(to_text)?);
         }
         let refill_ns = elapsed_ns(start);
-        self.check(places)?;
+        self.check(slots)?;
         let after = self.renderer.cubes().high_water();
         Ok(vec![
             Figure::time_ns_per_op(refill_ns, 2 * count),
-            Figure::new("places-before", "count", places.into()),
+            Figure::new("places-before", "count", slots.into()),
             Figure::new("places-tenth", "count", few.into()),
             Figure::new("places-after", "count", after.into()),
         ])
@@ -151,23 +153,23 @@ impl Held {
 
     /// Checks that all cubes exist and use no more slots than before, except the last leaf, which
     /// the policy of that name fills first.
-    fn check(&self, places: u32) -> Result<(), String> {
+    fn check(&self, slots: u32) -> Result<(), String> {
         let cubes = self.renderer.cubes();
         cubes.check().map_err(str::to_owned)?;
         if cubes.len() as usize != self.ids.len() {
             return Err(format!("{} cubes of {}", cubes.len(), self.ids.len()));
         }
-        let most = match self.policy {
-            SlotPolicy::LastLeaf => places.next_multiple_of(64),
-            SlotPolicy::Lowest | SlotPolicy::Oldest => places,
+        let max_slots = match self.policy {
+            SlotPolicy::LastLeaf => slots.next_multiple_of(64),
+            SlotPolicy::Lowest | SlotPolicy::Oldest => slots,
         };
-        if cubes.high_water() > most {
-            return Err(format!("{} places where {places} did before", cubes.high_water()));
+        if cubes.high_water() > max_slots {
+            return Err(format!("{} slots are used, {slots} before", cubes.high_water()));
         }
         Ok(())
     }
 }
 
-fn said(error: RenderError) -> String {
+fn to_text(error: RenderError) -> String {
     error.to_string()
 }

@@ -71,11 +71,11 @@ impl<D: Device> Layers<D> {
             Plan::MaskedTwice => (0, 0),
             Plan::Pools => (blended, blended),
         };
-        let mut place = mesh.draw_data;
-        place.extent |= BLENDED_BIT * blended as u32;
+        let mut draw_data = mesh.draw_data;
+        draw_data.extent |= BLENDED_BIT * blended as u32;
         let Store { pool, buffers } = &mut self.stores[store];
         let mut upload = PoolUpload { device: &mut self.device, buffers };
-        let handle = pool.insert(mesh.quads, &mesh.counts, place, &mut upload)?;
+        let handle = pool.insert(mesh.quads, &mesh.counts, draw_data, &mut upload)?;
         Ok(self.lists[list].insert(handle)?)
     }
 
@@ -86,19 +86,21 @@ impl<D: Device> Layers<D> {
     pub(super) fn draw(&mut self, view: &View) -> Result<(), RenderError> {
         let [width, height] = self.device.size();
         let frame = Frame::new(&view.camera, &view.atmosphere, width, height);
-        let look = Look { seen: Visibility::new(&view.camera, width as f32 / height as f32) };
+        let visible = VisibleLayers {
+            visibility: Visibility::new(&view.camera, width as f32 / height as f32),
+        };
         let Self { device, plan, stores, lists: [first, second], blended } = self;
         let flushed = stores.iter_mut().map(|it| (&it.pool, it.buffers.flush(device)));
         let (pools, buffers): (Vec<_>, Vec<_>) = flushed.unzip();
         let last = pools.len() - 1;
-        first.mask_and_order(pools[0], |place| look.opaque(place));
+        first.mask_and_order(pools[0], |draw_data| visible.opaque(draw_data));
         let blended = match plan {
             Plan::Lists | Plan::Pools => {
-                second.mask_and_order(pools[last], |place| look.blended(place));
+                second.mask_and_order(pools[last], |draw_data| visible.blended(draw_data));
                 second.runs(pools[last])
             }
             Plan::MaskedTwice => {
-                blended.mask_and_order(first, pools[0], |place| look.blended(place));
+                blended.mask_and_order(first, pools[0], |draw_data| visible.blended(draw_data));
                 blended.runs(first, pools[0])
             }
         };
@@ -155,26 +157,26 @@ fn batches<'a, G>(
 }
 
 /// Visible set for a camera.
-struct Look {
-    seen: Visibility,
+struct VisibleLayers {
+    visibility: Visibility,
 }
 
-impl Look {
-    fn opaque(&self, place: &DrawData) -> (PartSet, u64) {
-        let (place, is_blended) = layer_of(place);
-        let parts = if is_blended { PartSet::EMPTY } else { self.parts(&place) };
-        (parts, sort_key(self.seen.distance(&place), 0))
+impl VisibleLayers {
+    fn opaque(&self, draw_data: &DrawData) -> (PartSet, u64) {
+        let (draw_data, is_blended) = layer_of(draw_data);
+        let parts = if is_blended { PartSet::EMPTY } else { self.parts(&draw_data) };
+        (parts, sort_key(self.visibility.distance(&draw_data), 0))
     }
 
-    fn blended(&self, place: &DrawData) -> (PartSet, u64) {
-        let (place, is_blended) = layer_of(place);
-        let parts = if is_blended { self.parts(&place) } else { PartSet::EMPTY };
-        (parts, self.seen.blend_key(&place))
+    fn blended(&self, draw_data: &DrawData) -> (PartSet, u64) {
+        let (draw_data, is_blended) = layer_of(draw_data);
+        let parts = if is_blended { self.parts(&draw_data) } else { PartSet::EMPTY };
+        (parts, self.visibility.blend_key(&draw_data))
     }
 
-    fn parts(&self, place: &DrawData) -> PartSet {
-        if self.seen.in_view(place) {
-            PartSet::from_bits(self.seen.facings(place).bits())
+    fn parts(&self, draw_data: &DrawData) -> PartSet {
+        if self.visibility.in_view(draw_data) {
+            PartSet::from_bits(self.visibility.facings(draw_data).bits())
         } else {
             PartSet::EMPTY
         }
@@ -182,7 +184,7 @@ impl Look {
 }
 
 /// Splits an extent into the position without the bit, and whether the bit was set.
-fn layer_of(place: &DrawData) -> (DrawData, bool) {
-    let extent = place.extent & !BLENDED_BIT;
-    (DrawData { extent, ..*place }, extent != place.extent)
+fn layer_of(draw_data: &DrawData) -> (DrawData, bool) {
+    let extent = draw_data.extent & !BLENDED_BIT;
+    (DrawData { extent, ..*draw_data }, extent != draw_data.extent)
 }

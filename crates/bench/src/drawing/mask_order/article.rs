@@ -9,7 +9,7 @@ use std::{
 
 use super::{
     CommandList,
-    crowd::{Crowd, Drawn, Eye, FACINGS, push_run},
+    crowd::{Crowd, Drawn, FACINGS, Viewpoint, push_run},
 };
 
 /// A draw command together with its metadata.
@@ -108,16 +108,16 @@ fn along(of: [f32; 3], other: [f32; 3], direction: [f32; 3]) -> f32 {
 }
 
 impl CommandList for ArticleList {
-    fn mask(&mut self, eye: &Eye) {
+    fn mask(&mut self, viewpoint: &Viewpoint) {
         self.groups.clear();
-        let facings = (0..FACINGS as i32).filter(|facing| eye.facings >> facing & 1 != 0);
+        let facings = (0..FACINGS as i32).filter(|facing| viewpoint.facings >> facing & 1 != 0);
         self.groups.extend(facings);
         self.partition();
     }
 
-    fn order(&mut self, eye: &Eye) {
+    fn order(&mut self, viewpoint: &Viewpoint) {
         let nearest_first = |a: &Record, b: &Record| {
-            let farther = along(b.position, a.position, eye.direction);
+            let farther = along(b.position, a.position, viewpoint.direction);
             if farther < 0.0 {
                 Ordering::Less
             } else if farther > 0.0 {
@@ -157,10 +157,10 @@ mod tests {
         let crowd = Crowd::new(FACINGS * 20);
         for facings in 0..1_u8 << FACINGS {
             let mut list = ArticleList::new(&crowd);
-            let eye = Eye { direction: [3.0, 5.0, 7.0], facings };
-            list.mask(&eye);
+            let viewpoint = Viewpoint { direction: [3.0, 5.0, 7.0], facings };
+            list.mask(&viewpoint);
             assert_eq!(list.visible, 20 * facings.count_ones() as usize);
-            list.order(&eye);
+            list.order(&viewpoint);
             let passes = |record: &Record| facings >> record.group & 1 != 0;
             assert!(list.records[..list.visible].iter().all(passes));
             assert!(!list.records[list.visible..].iter().any(passes));

@@ -16,7 +16,7 @@ const SIDE: u32 = 16;
 /// It has the size of a renderer's draw data.
 #[derive(Clone, Copy, Debug, Pod, Zeroable)]
 #[repr(C)]
-pub(super) struct Place {
+pub(super) struct Extent {
     pub(super) position: [f32; 3],
     pub(super) facing: u32,
 }
@@ -76,11 +76,11 @@ impl Crowd {
     }
 
     /// Returns the expected runs, by a list of all visible parts and a stable sort.
-    pub(super) fn wanted(&self, eye: &Eye) -> Drawn {
-        let seen = self.parts().filter(|(_, facing)| eye.facings >> facing & 1 != 0);
+    pub(super) fn expected(&self, viewpoint: &Viewpoint) -> Drawn {
+        let seen = self.parts().filter(|(_, facing)| viewpoint.facings >> facing & 1 != 0);
         let mut seen: Vec<_> = seen.collect();
         seen.sort_by(|(a, _), (b, _)| {
-            let near = |chunk: usize| eye.nearness(self.positions[chunk]);
+            let near = |chunk: usize| viewpoint.nearness(self.positions[chunk]);
             near(*b).total_cmp(&near(*a))
         });
         let mut drawn = Drawn::new();
@@ -102,14 +102,14 @@ pub(super) fn push_run(drawn: &mut Drawn, run: Range<u32>) {
 
 /// Direction to the camera in parallel projection, as in the article.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Eye {
+pub(super) struct Viewpoint {
     /// Vector towards the camera, in whole numbers, so that all sums are exact.
     pub(super) direction: [f32; 3],
     /// Face directions that point towards the camera, one bit each.
     pub(super) facings: u8,
 }
 
-impl Eye {
+impl Viewpoint {
     /// Returns the direction of step `step` of `steps` on a circle above the crowd.
     pub(super) fn on_circle(step: usize, steps: usize) -> Self {
         const RADIUS: f64 = 1_000.0;

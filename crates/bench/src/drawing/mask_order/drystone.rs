@@ -6,7 +6,7 @@ use drystone_pool::{
 
 use super::{
     CommandList,
-    crowd::{Crowd, Drawn, Eye, FACINGS, Place, push_run},
+    crowd::{Crowd, Drawn, Extent, FACINGS, Viewpoint, push_run},
 };
 
 /// Granularity of the meshes.
@@ -20,7 +20,7 @@ pub(super) enum Meshes {
 
 /// A pool without GPU memory, its list, and memory for commands.
 pub(super) struct PoolList {
-    pool: VertexPool<u64, Place>,
+    pool: VertexPool<u64, Extent>,
     list: DrawList,
     meshes: Meshes,
     written: Vec<DrawCommand>,
@@ -43,27 +43,29 @@ impl PoolList {
         Ok(Self { pool, list, meshes, written, count: 0 })
     }
 
-    pub(super) fn mask_and_order(&mut self, eye: &Eye) {
+    pub(super) fn mask_and_order(&mut self, viewpoint: &Viewpoint) {
         let meshes = self.meshes;
-        self.list.mask_and_order(&self.pool, |place| (seen(meshes, place, eye), key(place, eye)));
+        self.list.mask_and_order(&self.pool, |extent| {
+            (visible(meshes, extent, viewpoint), key(extent, viewpoint))
+        });
     }
 }
 
 fn fill(
-    pool: &mut VertexPool<u64, Place>,
+    pool: &mut VertexPool<u64, Extent>,
     list: &mut DrawList,
     crowd: &Crowd,
     meshes: Meshes,
 ) -> Result<(), PoolError> {
     let quads = [0_u64; 64];
-    let mut insert = |counts: &[u32], place| {
+    let mut insert = |counts: &[u32], extent| {
         let len = counts.iter().sum::<u32>() as usize;
-        list.insert(pool.insert(&quads[..len], counts, place, &mut NullBackend(Access::Staged))?)
+        list.insert(pool.insert(&quads[..len], counts, extent, &mut NullBackend(Access::Staged))?)
     };
     for (chunk, &position) in crowd.positions().iter().enumerate() {
         let counts: [u32; FACINGS] =
             std::array::from_fn(|facing| crowd.quads(chunk, facing).len() as u32);
-        let with_facing = |facing| Place { position, facing };
+        let with_facing = |facing| Extent { position, facing };
         match meshes {
             Meshes::Chunks => insert(&counts, with_facing(0))?,
             Meshes::Parts => {
@@ -77,27 +79,27 @@ fn fill(
 }
 
 #[inline]
-fn seen(meshes: Meshes, place: &Place, eye: &Eye) -> PartSet {
+fn visible(meshes: Meshes, extent: &Extent, viewpoint: &Viewpoint) -> PartSet {
     match meshes {
-        Meshes::Chunks => PartSet::from_bits(eye.facings),
+        Meshes::Chunks => PartSet::from_bits(viewpoint.facings),
         // All quads of the only part, or none.
-        Meshes::Parts => PartSet::from_bits(eye.facings >> place.facing & 1),
+        Meshes::Parts => PartSet::from_bits(viewpoint.facings >> extent.facing & 1),
     }
 }
 
 #[inline]
-fn key(place: &Place, eye: &Eye) -> u64 {
-    sort_key(FAR - eye.nearness(place.position), 0)
+fn key(extent: &Extent, viewpoint: &Viewpoint) -> u64 {
+    sort_key(FAR - viewpoint.nearness(extent.position), 0)
 }
 
 impl CommandList for PoolList {
-    fn mask(&mut self, eye: &Eye) {
+    fn mask(&mut self, viewpoint: &Viewpoint) {
         let meshes = self.meshes;
-        self.list.mask(&self.pool, |place| seen(meshes, place, eye));
+        self.list.mask(&self.pool, |extent| visible(meshes, extent, viewpoint));
     }
 
-    fn order(&mut self, eye: &Eye) {
-        self.list.order(&self.pool, |place| key(place, eye));
+    fn order(&mut self, viewpoint: &Viewpoint) {
+        self.list.order(&self.pool, |extent| key(extent, viewpoint));
     }
 
     fn upload(&mut self) {

@@ -35,13 +35,13 @@ const HIDDEN: [(&str, Hidden); 2] =
 
 pub(super) fn run(table: &mut Table, options: &Options) -> Result<(), Error> {
     for (case, side, chunks_a_side) in CASES {
-        if options.wants(case) {
+        if options.selects(case) {
             let scene = RandomScene::new(side, chunks_a_side)
                 .map_err(|message| failed(table, case, "scene", message))?;
             run_views(table, options, case, &scene.meshes(), &scene.view)?;
         }
     }
-    if options.wants(LEAVE_OUT) {
+    if options.selects(LEAVE_OUT) {
         run_hidden(table, options)?;
     }
     Ok(())

@@ -8,7 +8,7 @@ use drystone_pool::Placement;
 use super::meshes::MAX_QUADS;
 
 /// An allocator of ranges.
-pub(super) trait Places {
+pub(super) trait RangeAllocator {
     const NAME: &'static str;
     type Handle: Copy;
     fn new(capacity: u32, histogram: &[(u32, u64)]) -> Self;
@@ -19,7 +19,7 @@ pub(super) trait Places {
     fn placement(histogram: &[(u32, u64)]) -> Placement;
 }
 
-impl Places for RangeSpace {
+impl RangeAllocator for RangeSpace {
     const NAME: &'static str = "range-space";
     type Handle = RangeHandle;
     fn new(capacity: u32, _: &[(u32, u64)]) -> Self {
@@ -41,7 +41,7 @@ impl Places for RangeSpace {
     }
 }
 
-impl Places for BucketRing {
+impl RangeAllocator for BucketRing {
     const NAME: &'static str = "bucket-ring";
     type Handle = BucketHandle;
     fn new(capacity: u32, _: &[(u32, u64)]) -> Self {
@@ -63,7 +63,7 @@ impl Places for BucketRing {
     }
 }
 
-impl Places for SizeClasses {
+impl RangeAllocator for SizeClasses {
     const NAME: &'static str = "size-classes";
     type Handle = ClassHandle<u32>;
     fn new(capacity: u32, histogram: &[(u32, u64)]) -> Self {
