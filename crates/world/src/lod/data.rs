@@ -50,25 +50,25 @@ struct Faults {
 }
 
 /// A chunk that was made.
-pub(super) struct Made {
+pub(super) struct LoadedChunk {
     pub(super) chunk: Chunk,
     /// Whether all that it is made of could be read.
     pub(super) is_whole: bool,
 }
 
-impl Made {
+impl LoadedChunk {
     const fn whole(chunk: Chunk) -> Self {
         Self { chunk, is_whole: true }
     }
 }
 
 /// So many damaged chunks are named.
-const NAMED_FAULTS: usize = 1_000;
+const MAX_FAULTS: usize = 1_000;
 
 /// So many chunks of a source are remembered, with all nodes above them: 16 bytes each.
-const MAX_REMEMBERED: u64 = 1 << 22;
+const MAX_TRACKED_CHUNKS: u64 = 1 << 22;
 /// The farthest chunk from the origin whose voxels have numbers.
-const FARTHEST: i32 = (1 << 26) - 1;
+const MAX_CHUNK_COORDINATE: i32 = (1 << 26) - 1;
 
 impl LodData {
     /// So long what could not be read is left alone, before it is tried again: a disk that fails
@@ -85,9 +85,9 @@ impl LodData {
         let extent = source.extent().and_then(clipped);
         let top = extent.map_or(0, top_level);
         let is_known = source.makes_levels() || source.has_exact_air();
-        let is_remembered = !is_known && source.chunk_count() <= MAX_REMEMBERED;
+        let is_tracked = !is_known && source.chunk_count() <= MAX_TRACKED_CHUNKS;
         Self {
-            filled: is_remembered.then(|| RwLock::new(nodes_above(source.chunk_positions(), top))),
+            filled: is_tracked.then(|| RwLock::new(nodes_above(source.chunk_positions(), top))),
             top,
             extent,
             source,
@@ -167,25 +167,25 @@ impl LodData {
 
     /// The same; `None` where the source failed.
     pub(crate) fn readable_chunk(&self, node: NodePos) -> Option<Chunk> {
-        self.made(node).map(|made| made.chunk)
+        self.load(node).map(|made| made.chunk)
     }
 
     /// The same with whether it lacks a part; `None` where the source failed.
-    pub(super) fn made(&self, node: NodePos) -> Option<Made> {
+    pub(super) fn load(&self, node: NodePos) -> Option<LoadedChunk> {
         if !self.is_inside(node) {
-            return Some(Made::whole(Chunk::new(Chunk::SIDE, Material::AIR)));
+            return Some(LoadedChunk::whole(Chunk::new(Chunk::SIDE, Material::AIR)));
         }
         loop {
             if let Some(chunk) = self.read_edits().get(node) {
-                return Some(Made::whole(chunk.clone()));
+                return Some(LoadedChunk::whole(chunk.clone()));
             }
             let epoch = {
                 let mut cache = lock(&self.cache);
                 if let Some(chunk) = cache.get(node) {
-                    return Some(Made::whole(chunk));
+                    return Some(LoadedChunk::whole(chunk));
                 }
                 if let Some(broken) = cache.broken(node, self.clock.now()) {
-                    return broken.map(|chunk| Made { chunk, is_whole: false });
+                    return broken.map(|chunk| LoadedChunk { chunk, is_whole: false });
                 }
                 cache.epoch(node)
             };
@@ -210,13 +210,13 @@ impl LodData {
             if lock(&self.cache).insert_made(node, &made.chunk, epoch) {
                 // An edit may have come meanwhile; it wins.
                 let edited = self.read_edits().get(node).cloned();
-                return Some(edited.map_or(made, Made::whole));
+                return Some(edited.map_or(made, LoadedChunk::whole));
             }
         }
     }
 
     /// The chunk at `node`, if that costs no more than a look-up.
-    pub(super) fn remembered(&self, node: NodePos) -> Option<Chunk> {
+    pub(super) fn cached(&self, node: NodePos) -> Option<Chunk> {
         let edited = self.read_edits().get(node).cloned();
         edited.or_else(|| lock(&self.cache).get(node))
     }
@@ -228,36 +228,36 @@ impl LodData {
     }
 
     /// Whether the source has nothing in the chunks that a node covers.
-    fn is_bare(&self, node: NodePos) -> bool {
+    fn is_source_air(&self, node: NodePos) -> bool {
         let is_filled = |filled: &RwLock<HashSet<NodePos>>| {
             filled.read().unwrap_or_else(PoisonError::into_inner).contains(&node)
         };
         if self.read_edits().is_above_any(node) {
             return false;
         }
-        let is_remembered_bare = self.filled.as_ref().is_some_and(|filled| !is_filled(filled));
-        is_remembered_bare || self.source.is_air(node)
+        let is_tracked_air = self.filled.as_ref().is_some_and(|filled| !is_filled(filled));
+        is_tracked_air || self.source.is_air(node)
     }
 
-    fn make(&self, node: NodePos) -> Result<Made, WorldError> {
+    fn make(&self, node: NodePos) -> Result<LoadedChunk, WorldError> {
         let air = || Chunk::new(Chunk::SIDE, Material::AIR);
-        if self.is_bare(node) {
-            return Ok(Made::whole(air()));
+        if self.is_source_air(node) {
+            return Ok(LoadedChunk::whole(air()));
         }
         if node.level == 0 {
-            return self.source.chunk(node.chunk).map(Made::whole);
+            return self.source.chunk(node.chunk).map(LoadedChunk::whole);
         }
         // Larger voxels that the source only keeps know nothing of what is not yet its own.
         let is_behind = !self.source.makes_levels() && self.read_edits().is_above_any(node);
         if let Some(made) = self.source.coarse_chunk(node).filter(|_| !is_behind) {
-            return made.map(Made::whole);
+            return made.map(LoadedChunk::whole);
         }
-        let Some(children) = node.children() else { return Ok(Made::whole(air())) };
-        let chunks = children.map(|child| self.made(child));
+        let Some(children) = node.children() else { return Ok(LoadedChunk::whole(air())) };
+        let chunks = children.map(|child| self.load(child));
         let is_whole = chunks.iter().all(|made| made.as_ref().is_some_and(|made| made.is_whole));
         let chunks = chunks.map(|made| made.map_or_else(air, |made| made.chunk));
         let parent = downsample(Chunk::SIDE, chunks.each_ref().map(Some), self.materials());
-        Ok(Made { chunk: parent.unwrap_or_else(air), is_whole })
+        Ok(LoadedChunk { chunk: parent.unwrap_or_else(air), is_whole })
     }
 
     /// The voxel of level 0 at `voxel`.
@@ -273,7 +273,7 @@ impl LodData {
             || self.read_edits().get(node).is_some()
             || lock(&self.cache).get(node).is_some()
             || lock(&self.cache).broken(node, self.clock.now()).is_some()
-            || self.is_bare(node);
+            || self.is_source_air(node);
         if is_here {
             return true;
         }
@@ -312,7 +312,7 @@ impl LodData {
 
     fn note(&self, node: NodePos, line: impl FnOnce() -> String) {
         let mut faults = lock(&self.faults);
-        if faults.lines.len() < NAMED_FAULTS && faults.nodes.insert(node) {
+        if faults.lines.len() < MAX_FAULTS && faults.nodes.insert(node) {
             faults.lines.push(line());
         }
     }
@@ -333,9 +333,12 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 /// The part of a box whose voxels have numbers.
 fn clipped(extent: ChunkBox) -> Option<ChunkBox> {
-    let clip = |p: ChunkPos| [p.x, p.y, p.z].map(|c| c.clamp(-FARTHEST - 1, FARTHEST));
+    let clip = |p: ChunkPos| {
+        [p.x, p.y, p.z].map(|c| c.clamp(-MAX_CHUNK_COORDINATE - 1, MAX_CHUNK_COORDINATE))
+    };
     let ([x, y, z], [to_x, to_y, to_z]) = (clip(extent.min), clip(extent.max));
-    let is_beyond = |low: i32, high: i32| high < -FARTHEST - 1 || low > FARTHEST;
+    let is_beyond =
+        |low: i32, high: i32| high < -MAX_CHUNK_COORDINATE - 1 || low > MAX_CHUNK_COORDINATE;
     let ChunkBox { min, max } = extent;
     let is_out = is_beyond(min.x, max.x) || is_beyond(min.y, max.y) || is_beyond(min.z, max.z);
     let clipped = ChunkBox { min: ChunkPos::new(x, y, z), max: ChunkPos::new(to_x, to_y, to_z) };

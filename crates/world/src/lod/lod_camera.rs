@@ -82,7 +82,7 @@ mod tests {
 
     use super::*;
 
-    const EYE: LodCamera = LodCamera {
+    const CAMERA: LodCamera = LodCamera {
         position: [16.0, 16.0, -100.0],
         forward: [0.0, 0.0, 1.0],
         cos_half_view: 0.8,
@@ -92,25 +92,25 @@ mod tests {
     #[test]
     fn voxels_shrink_with_distance_and_grow_with_levels() {
         let near = NodePos::from(ChunkPos::new(0, 0, 0));
-        assert_eq!(EYE.distance(near), 100.0);
-        assert_eq!(EYE.voxel_pixels(near), 6.0);
+        assert_eq!(CAMERA.distance(near), 100.0);
+        assert_eq!(CAMERA.voxel_pixels(near), 6.0);
         let beyond = NodePos::from(ChunkPos::new(0, 0, 1));
-        assert!((EYE.voxel_pixels(beyond) - 600.0 / 132.0).abs() < 1e-12);
-        assert_eq!(EYE.voxel_pixels(NodePos::new(3, ChunkPos::new(0, 0, 0))), 48.0);
-        assert_eq!(EYE.voxel_pixels(NodePos::new(3, ChunkPos::new(0, 0, -1))), f64::INFINITY);
-        let flat = LodCamera { scale: PixelScale::Parallel(0.5), ..EYE };
+        assert!((CAMERA.voxel_pixels(beyond) - 600.0 / 132.0).abs() < 1e-12);
+        assert_eq!(CAMERA.voxel_pixels(NodePos::new(3, ChunkPos::new(0, 0, 0))), 48.0);
+        assert_eq!(CAMERA.voxel_pixels(NodePos::new(3, ChunkPos::new(0, 0, -1))), f64::INFINITY);
+        let flat = LodCamera { scale: PixelScale::Parallel(0.5), ..CAMERA };
         assert_eq!(flat.voxel_pixels(NodePos::new(2, ChunkPos::new(9, 9, 9))), 2.0);
     }
 
     /// As `may_see`, by the angles themselves: how far beyond the edge of the view a ball is.
-    fn beyond_view(eye: &LodCamera, node: NodePos) -> f64 {
+    fn beyond_view(camera: &LodCamera, node: NodePos) -> f64 {
         let half = f64::from(node.side_units()) / 2.0;
         let low = lowest(node);
-        let to: [f64; 3] = std::array::from_fn(|axis| low[axis] + half - eye.position[axis]);
+        let to: [f64; 3] = std::array::from_fn(|axis| low[axis] + half - camera.position[axis]);
         let length = to.iter().map(|c| c * c).sum::<f64>().sqrt();
-        let cos = (0..3).map(|axis| to[axis] * eye.forward[axis]).sum::<f64>() / length;
+        let cos = (0..3).map(|axis| to[axis] * camera.forward[axis]).sum::<f64>() / length;
         let ball = (half * 3f64.sqrt() / length).clamp(-1.0, 1.0).asin();
-        cos.clamp(-1.0, 1.0).acos() - eye.cos_half_view.acos() - ball
+        cos.clamp(-1.0, 1.0).acos() - camera.cos_half_view.acos() - ball
     }
 
     #[test]
@@ -121,11 +121,11 @@ mod tests {
             let chunk =
                 ChunkPos::new(dice(1) as i32 - 20, dice(2) as i32 - 20, dice(3) as i32 - 20);
             let cos_half_view = f64::from(dice(4)) / 20.0 - 1.0;
-            let eye = LodCamera { cos_half_view, ..EYE };
+            let camera = LodCamera { cos_half_view, ..CAMERA };
             let node = NodePos::new((i % 4) as u8, chunk);
-            let beyond = beyond_view(&eye, node);
+            let beyond = beyond_view(&camera, node);
             if beyond.abs() > 1e-9 {
-                assert_eq!(eye.may_see(node), beyond < 0.0, "{node:?} of {cos_half_view}");
+                assert_eq!(camera.may_see(node), beyond < 0.0, "{node:?} of {cos_half_view}");
                 *if beyond < 0.0 { &mut seen } else { &mut unseen } += 1;
             }
         }
@@ -134,9 +134,9 @@ mod tests {
 
     #[test]
     fn what_lies_behind_is_not_seen() {
-        assert!(EYE.may_see(NodePos::from(ChunkPos::new(0, 0, 0))));
-        assert!(!EYE.may_see(NodePos::from(ChunkPos::new(0, 0, -9))));
-        assert!(EYE.may_see(NodePos::from(ChunkPos::new(0, 0, -4))), "around the eye");
-        assert!(!EYE.may_see(NodePos::from(ChunkPos::new(40, 0, 0))));
+        assert!(CAMERA.may_see(NodePos::from(ChunkPos::new(0, 0, 0))));
+        assert!(!CAMERA.may_see(NodePos::from(ChunkPos::new(0, 0, -9))));
+        assert!(CAMERA.may_see(NodePos::from(ChunkPos::new(0, 0, -4))), "around the camera");
+        assert!(!CAMERA.may_see(NodePos::from(ChunkPos::new(40, 0, 0))));
     }
 }

@@ -2,7 +2,7 @@ use drystone_mesh::{Face, FaceSet};
 use drystone_voxel::{Chunk, ChunkMesh, GreedyMesher, Material, PaddedChunk, Remesher, mesh_skirt};
 
 use super::LodData;
-use super::data::Made;
+use super::data::LoadedChunk;
 use crate::NodePos;
 
 /// What is drawn of a node: its mesh, and the skirts that close its hull where a neighbour is
@@ -127,12 +127,12 @@ impl NodeMesher {
     /// The mesh of a node, which follows from the node's chunk and its neighbours of the same
     /// level alone. Neighbours beyond the end of the world are air.
     pub(super) fn mesh(&mut self, data: &LodData, node: NodePos) -> NodeMesh {
-        self.mesh_anew(data, node, FaceSet::ALL, None)
+        self.remesh(data, node, FaceSet::ALL, None)
     }
 
     /// The same for a node that has a mesh, of whose skirts no others than these may have changed.
     /// Where its body is given and the voxels that may have changed, only layers are made anew.
-    pub(super) fn mesh_anew(
+    pub(super) fn remesh(
         &mut self,
         data: &LodData,
         node: NodePos,
@@ -140,9 +140,9 @@ impl NodeMesher {
         old: Option<(&ChunkMesh, [[i32; 3]; 2])>,
     ) -> NodeMesh {
         let mut mesh = NodeMesh::unread();
-        let air = || Made { chunk: Chunk::new(Chunk::SIDE, Material::AIR), is_whole: false };
-        let made = |node: NodePos| data.made(node).unwrap_or_else(air);
-        let Made { chunk: center, is_whole } = made(node);
+        let air = || LoadedChunk { chunk: Chunk::new(Chunk::SIDE, Material::AIR), is_whole: false };
+        let made = |node: NodePos| data.load(node).unwrap_or_else(air);
+        let LoadedChunk { chunk: center, is_whole } = made(node);
         mesh.skirts.is_whole = is_whole;
         if center.is_empty() {
             mesh.is_air = data.is_air_below(node);

@@ -14,18 +14,18 @@ use drystone_voxel::{
 use super::*;
 use crate::{GeneratedWorld, GeneratorConfig, NodePos, Source, WorldError};
 
-mod calm;
 mod closing;
 mod edits;
 mod epochs;
 mod full;
-mod healing;
 mod holes;
 mod layers;
+mod neighbors;
+mod next_evaluation;
 mod order;
 mod parts;
+mod reread;
 mod saving;
-mod seen;
 mod steps;
 mod undo;
 
@@ -37,7 +37,7 @@ struct Screen {
     /// What of skirts is translucent: it hides nothing.
     rims: HashMap<(NodePos, Face), Vec<Quad>>,
     /// Quads that may be shown; none: any number.
-    room: Option<usize>,
+    max_quads: Option<usize>,
     /// Nodes whose bodies were refused: these may be taken away, too.
     refused: HashSet<NodePos>,
     /// Roots that were covered after any update: from then on, they are after every one.
@@ -58,7 +58,7 @@ impl Screen {
     }
 
     fn take(&self, old: usize, new: usize) -> Result<(), Full> {
-        let is_full = self.room.is_some_and(|room| self.len() - old + new > room);
+        let is_full = self.max_quads.is_some_and(|max_quads| self.len() - old + new > max_quads);
         if is_full { Err(Full) } else { Ok(()) }
     }
 }
@@ -141,7 +141,7 @@ fn tree_with(source: Box<dyn Source>, config: LodConfig, cache_bytes: usize) -> 
 }
 
 /// Budgets that hold nothing up.
-fn unhurried() -> LodConfig {
+fn unlimited() -> LodConfig {
     LodConfig {
         frame_bytes: usize::MAX,
         frame_time: Duration::from_secs(3600),
@@ -149,14 +149,14 @@ fn unhurried() -> LodConfig {
     }
 }
 
-fn eye(position: [f64; 3], pixels: f64) -> LodCamera {
+fn camera(position: [f64; 3], pixels: f64) -> LodCamera {
     let scale = PixelScale::Perspective(pixels);
     LodCamera { position, forward: [0.0, 0.0, 1.0], cos_half_view: 0.7, scale }
 }
 
-fn settle(tree: &mut LodTree, eye: &LodCamera, screen: &mut Screen) -> usize {
+fn settle(tree: &mut LodTree, camera: &LodCamera, screen: &mut Screen) -> usize {
     for updates in 1..100_000 {
-        tree.update(eye, screen).unwrap();
+        tree.update(camera, screen).unwrap();
         if tree.is_settled() {
             check(tree, screen, 5);
             return updates;
@@ -215,7 +215,10 @@ fn check_cover(tree: &LodTree, screen: &Screen) {
         let was_covered = screen.covered.borrow().contains(&root);
         assert!(found.is_some() || !was_covered, "{root:?} is not covered any more");
         assert!(found.is_some() || !tree.is_settled(), "{root:?} was never covered");
-        assert!(found.is_none_or(|it| it == inside_volume(tree, root)), "a place is not covered");
+        assert!(
+            found.is_none_or(|it| it == inside_volume(tree, root)),
+            "a position is not covered"
+        );
     }
     assert!(covered.is_empty(), "shown outside of all roots: {covered:?}");
 }

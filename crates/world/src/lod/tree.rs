@@ -7,7 +7,7 @@ use hashbrown::HashMap;
 use web_time::Instant;
 
 use super::node_mesh::{NodeMesher, Skirts};
-use super::workers::{Made, Workers};
+use super::workers::{FinishedMesh, Workers};
 use super::{LodCamera, LodConfig, LodData, NodeMesh};
 use crate::{NodePos, WorldError};
 
@@ -15,22 +15,22 @@ mod bodies;
 mod changes;
 mod counts;
 mod edit;
-mod heal;
-mod look;
-mod places;
+mod evaluate;
+mod node_table;
+mod requests;
+mod reread;
 mod skirts;
 mod swap;
-mod wants;
 
 use bodies::Bodies;
-use changes::{Change, Stuck};
+use changes::{Change, PendingRemoval};
 pub use counts::LodCount;
 #[cfg(test)]
-pub(super) use look::priority;
-use look::{Fineness, Way};
-use places::Places;
+pub(super) use evaluate::priority;
+use evaluate::{CameraTravel, Fineness};
+use node_table::NodeTable;
+use requests::MeshRequest;
 use swap::Swap;
-use wants::Want;
 
 /// Where meshes of nodes are shown: a renderer, or a test that looks at what is shown.
 pub trait NodeSink {
@@ -93,10 +93,10 @@ pub struct LodTree {
     config: LodConfig,
     workers: Workers,
     roots: Vec<NodePos>,
-    places: Places,
+    table: NodeTable,
     /// What there is of those that are shown.
     shown: HashMap<NodePos, Shown>,
-    way: Way,
+    travel: CameraTravel,
     /// What that is true of.
     fineness: Option<Fineness>,
     ready: HashMap<NodePos, Ready>,
@@ -104,12 +104,12 @@ pub struct LodTree {
     /// Edits that are shown when all of their meshes are there.
     swaps: Vec<Swap>,
     /// Nodes that are not shown any more, of which the sink still has something.
-    stuck: HashMap<NodePos, Stuck>,
+    pending_removals: HashMap<NodePos, PendingRemoval>,
     /// Nodes that came or went in this update, whose borders are to be looked at.
     touched: Vec<NodePos>,
-    wanted: Vec<Want>,
+    requests: Vec<MeshRequest>,
     /// Those that would only save work.
-    wanted_merges: Vec<Want>,
+    merge_requests: Vec<MeshRequest>,
     /// What can be done now.
     changes: Vec<Change>,
     /// For edits of few meshes.
@@ -121,11 +121,11 @@ pub struct LodTree {
     /// Whether something is shown of which a part could not be read; when that is tried again,
     /// and what was tried last.
     is_broken: bool,
-    heals_at: Duration,
-    healed_last: Option<NodePos>,
+    reread_at: Duration,
+    last_reread: Option<NodePos>,
     /// Whether anything of what was tried last could be read, and of the time before.
-    was_mended: bool,
-    is_healing: bool,
+    was_reread_whole: bool,
+    is_recovering: bool,
     /// Whether the sink refused something in the last update.
     was_refused: bool,
     /// Whether no node is split: a root found no memory, and something is shown for each root
@@ -147,7 +147,7 @@ struct Shown {
 struct Ready {
     mesh: NodeMesh,
     bytes: usize,
-    wanted_frame: u64,
+    requested_frame: u64,
 }
 
 /// What this update did so far, and whether it left anything for the next.
@@ -186,26 +186,26 @@ impl LodTree {
             data,
             config,
             shown: HashMap::new(),
-            places: Places::default(),
-            way: Way::default(),
+            table: NodeTable::default(),
+            travel: CameraTravel::default(),
             fineness: None,
             ready: HashMap::new(),
             ready_bytes: 0,
             swaps: Vec::new(),
-            stuck: HashMap::new(),
+            pending_removals: HashMap::new(),
             touched: Vec::new(),
-            wanted: Vec::new(),
-            wanted_merges: Vec::new(),
+            requests: Vec::new(),
+            merge_requests: Vec::new(),
             changes: Vec::new(),
             mesher: NodeMesher::default(),
             bodies: Bodies::new(config.edited_bytes()),
             last_edit: 0,
             frame: 0,
             is_broken: false,
-            heals_at: Duration::ZERO,
-            healed_last: None,
-            was_mended: false,
-            is_healing: false,
+            reread_at: Duration::ZERO,
+            last_reread: None,
+            was_reread_whole: false,
+            is_recovering: false,
             was_refused: false,
             are_splits_held: false,
             spent: Spent::nothing(),
@@ -239,49 +239,53 @@ impl LodTree {
     /// # Errors
     /// The sink's, for want of room as a rule. What was shown before the change that failed
     /// is shown still; the next update tries again.
-    pub fn update<S: NodeSink>(&mut self, eye: &LodCamera, sink: &mut S) -> Result<(), S::Error> {
+    pub fn update<S: NodeSink>(
+        &mut self,
+        camera: &LodCamera,
+        sink: &mut S,
+    ) -> Result<(), S::Error> {
         self.frame += 1;
         self.are_splits_held |= self.spent.is_root_refused;
         self.are_splits_held &= !self.is_whole();
         self.spent = Spent::nothing();
-        self.take_made();
-        self.heal();
-        let taken = self.take_off_stuck(sink);
+        self.collect_finished();
+        self.reread_damaged();
+        let taken = self.retry_removals(sink);
         let edited = taken.and(self.show_edits(sink));
-        self.wanted.clear();
-        self.wanted_merges.clear();
-        self.want_edits();
-        self.look_at_all(eye);
+        self.requests.clear();
+        self.merge_requests.clear();
+        self.request_edit_meshes();
+        self.evaluate_all(camera);
         let changed = self.apply_changes(sink);
         let done = edited.and(changed).and(self.close_borders(sink));
         self.was_refused = done.is_err();
-        self.want();
-        self.forget_unwanted();
+        self.request();
+        self.drop_unrequested();
         done
     }
 
     /// Whether there was nothing left to do or to wait for after the last update.
     pub fn is_settled(&self) -> bool {
         // What could not be read is not waited for, unless it can be read again.
-        let lacks = self.wanted.iter().any(|want| want.priority > 0.0);
-        let is_waiting = lacks || !self.wanted_merges.is_empty();
+        let lacks = self.requests.iter().any(|request| request.priority > 0.0);
+        let is_waiting = lacks || !self.merge_requests.is_empty();
         let is_idle = !is_waiting && !self.spent.has_more && self.frame > 0;
         is_idle
             && !self.was_refused
             && self.touched.is_empty()
-            && !self.is_healing()
-            && self.swaps.iter().all(Swap::mends)
-            && self.stuck.is_empty()
+            && !self.is_recovering()
+            && self.swaps.iter().all(Swap::is_reread)
+            && self.pending_removals.is_empty()
     }
 
     /// Whether the last update lacked meshes, that [`wait`](Self::wait) waits for.
     pub fn is_waiting(&self) -> bool {
-        !self.wanted.is_empty() || !self.wanted_merges.is_empty()
+        !self.requests.is_empty() || !self.merge_requests.is_empty()
     }
 
     /// Whether something is shown in every place of the world.
     pub fn is_whole(&self) -> bool {
-        self.roots.iter().all(|&root| self.places.get(root).is_some())
+        self.roots.iter().all(|&root| self.table.get(root).is_some())
     }
 
     /// Hides the root that takes the most quads, with all nodes below it, so that its memory can
@@ -309,7 +313,7 @@ impl LodTree {
             return Ok(false);
         };
         let hidden = self.hide_below(root, sink);
-        self.places.remove(root);
+        self.table.remove(root);
         hidden.map(|()| true)
     }
 
@@ -344,15 +348,15 @@ impl LodTree {
         self.ready_bytes + self.swaps.iter().map(Swap::size_bytes).sum::<usize>()
     }
 
-    fn take_made(&mut self) {
-        for Made { node, mesh } in self.workers.take() {
+    fn collect_finished(&mut self) {
+        for FinishedMesh { node, mesh } in self.workers.take() {
             let mut mesh = Some(mesh);
             for swap in &mut self.swaps {
                 mesh = mesh.and_then(|mesh| swap.take(node, mesh));
             }
             let Some(mesh) = mesh.filter(|_| !self.is_shown(node)) else { continue };
             let bytes = mesh.size_bytes();
-            self.put_ready(node, Ready { mesh, bytes, wanted_frame: self.frame });
+            self.insert_ready(node, Ready { mesh, bytes, requested_frame: self.frame });
         }
     }
 }
@@ -361,7 +365,7 @@ impl std::fmt::Debug for LodTree {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("LodTree")
             .field("shown", &self.shown.len())
-            .field("wanted", &self.wanted.len())
+            .field("requests", &self.requests.len())
             .finish_non_exhaustive()
     }
 }

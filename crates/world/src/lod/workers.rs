@@ -20,19 +20,19 @@ pub(super) struct Workers {
     shared: Arc<Shared>,
     /// `None`: meshes are made by whoever calls [`work`](Self::work).
     threads: Option<rayon::ThreadPool>,
-    at_work: Arc<AtWork>,
+    active_threads: Arc<ActiveThreads>,
 }
 
 /// How many threads hold what is shared. A thread pool that is dropped does not wait for its
 /// threads, so whoever drops it must: what they hold, as a file, is closed then.
 #[derive(Default)]
-struct AtWork {
+struct ActiveThreads {
     count: Mutex<usize>,
     is_over: Condvar,
 }
 
 /// A mesh of a node as it is now, or was when last anybody was told of an edit.
-pub(super) struct Made {
+pub(super) struct FinishedMesh {
     pub(super) node: NodePos,
     pub(super) mesh: NodeMesh,
 }
@@ -41,25 +41,25 @@ struct Shared {
     data: Arc<LodData>,
     jobs: Mutex<Jobs>,
     /// A mesh has been made.
-    is_made: Condvar,
+    is_finished: Condvar,
 }
 
 #[derive(Default)]
 struct Jobs {
     /// The most wanted last.
-    wanted: Vec<NodePos>,
+    requests: Vec<NodePos>,
     /// And whether what comes of it is still of use.
     running: HashMap<NodePos, bool>,
     /// Threads that are at work.
     active: usize,
-    made: VecDeque<Made>,
-    made_bytes: usize,
+    finished: VecDeque<FinishedMesh>,
+    finished_bytes: usize,
     /// From so many bytes on, and [`LEAST_MADE`] meshes, no more are made.
-    room_bytes: usize,
+    free_bytes: usize,
 }
 
 /// So many meshes may always wait: what one split needs.
-const LEAST_MADE: usize = NodePos::CHILDREN;
+const MIN_WAITING_MESHES: usize = NodePos::CHILDREN;
 
 impl Workers {
     /// Workers on `threads` threads; on none, if none.
@@ -77,37 +77,39 @@ impl Workers {
                     })?,
             ),
         };
-        let shared = Shared { data, jobs: Mutex::default(), is_made: Condvar::new() };
-        Ok(Self { shared: Arc::new(shared), threads, at_work: Arc::default() })
+        let shared = Shared { data, jobs: Mutex::default(), is_finished: Condvar::new() };
+        Ok(Self { shared: Arc::new(shared), threads, active_threads: Arc::default() })
     }
 
     /// Wants these nodes, the most wanted last, and nothing else any more; of meshes that
     /// nobody takes, about `room_bytes` at the most.
-    pub(super) fn want(&self, wanted: Vec<NodePos>, room_bytes: usize) {
+    pub(super) fn request(&self, requests: Vec<NodePos>, free_bytes: usize) {
         let mut jobs = lock(&self.shared.jobs);
-        (jobs.wanted, jobs.room_bytes) = (wanted, room_bytes);
-        self.begin(jobs);
+        (jobs.requests, jobs.free_bytes) = (requests, free_bytes);
+        self.start_threads(jobs);
     }
 
     /// Wants these nodes too, more than all others.
-    pub(super) fn want_also(&self, wanted: &[NodePos]) {
+    pub(super) fn request_first(&self, requests: &[NodePos]) {
         let mut jobs = lock(&self.shared.jobs);
-        jobs.wanted.extend(wanted);
-        self.begin(jobs);
+        jobs.requests.extend(requests);
+        self.start_threads(jobs);
     }
 
-    fn begin(&self, mut jobs: MutexGuard<'_, Jobs>) {
+    fn start_threads(&self, mut jobs: MutexGuard<'_, Jobs>) {
         let Some(threads) = &self.threads else { return };
-        while !jobs.is_full() && jobs.active < threads.current_num_threads().min(jobs.wanted.len())
+        while !jobs.is_full()
+            && jobs.active < threads.current_num_threads().min(jobs.requests.len())
         {
             jobs.active += 1;
-            let (shared, at_work) = (Arc::clone(&self.shared), Arc::clone(&self.at_work));
-            *lock(&at_work.count) += 1;
+            let (shared, active_threads) =
+                (Arc::clone(&self.shared), Arc::clone(&self.active_threads));
+            *lock(&active_threads.count) += 1;
             threads.spawn(move || {
                 shared.work_until_done();
                 drop(shared);
-                *lock(&at_work.count) -= 1;
-                at_work.is_over.notify_all();
+                *lock(&active_threads.count) -= 1;
+                active_threads.is_over.notify_all();
             });
         }
     }
@@ -115,11 +117,11 @@ impl Workers {
     /// These nodes are others now: meshes of them that were made, or begun, are of no use.
     pub(super) fn forget(&self, nodes: &HashSet<NodePos>) {
         let mut jobs = lock(&self.shared.jobs);
-        for (node, is_of_use) in &mut jobs.running {
-            *is_of_use &= !nodes.contains(node);
+        for (node, is_current) in &mut jobs.running {
+            *is_current &= !nodes.contains(node);
         }
-        jobs.made.retain(|made| !nodes.contains(&made.node));
-        jobs.made_bytes = jobs.made.iter().map(|made| made.mesh.size_bytes()).sum();
+        jobs.finished.retain(|finished| !nodes.contains(&finished.node));
+        jobs.finished_bytes = jobs.finished.iter().map(|finished| finished.mesh.size_bytes()).sum();
     }
 
     /// Makes the most wanted mesh here and now; false where none is wanted.
@@ -137,39 +139,39 @@ impl Workers {
     }
 
     /// The meshes that have been made, the first first.
-    pub(super) fn take(&self) -> VecDeque<Made> {
+    pub(super) fn take(&self) -> VecDeque<FinishedMesh> {
         let mut jobs = lock(&self.shared.jobs);
-        jobs.made_bytes = 0;
-        std::mem::take(&mut jobs.made)
+        jobs.finished_bytes = 0;
+        std::mem::take(&mut jobs.finished)
     }
 
     /// Waits until a mesh has been made, at most this long.
     pub(super) fn wait(&self, time: Duration) {
         let jobs = lock(&self.shared.jobs);
-        let is_waiting = |jobs: &mut Jobs| jobs.made.is_empty();
-        drop(self.shared.is_made.wait_timeout_while(jobs, time, is_waiting));
+        let is_waiting = |jobs: &mut Jobs| jobs.finished.is_empty();
+        drop(self.shared.is_finished.wait_timeout_while(jobs, time, is_waiting));
     }
 }
 
 impl Workers {
     /// Waits until no thread makes a mesh: nothing is wanted any more, or enough is made.
     pub(super) fn wait_until_idle(&self) {
-        let count = lock(&self.at_work.count);
-        drop(self.at_work.is_over.wait_while(count, |count| *count > 0));
+        let count = lock(&self.active_threads.count);
+        drop(self.active_threads.is_over.wait_while(count, |count| *count > 0));
     }
 }
 
 impl Drop for Workers {
     /// Waits for the meshes that are being made: at most one a thread.
     fn drop(&mut self) {
-        lock(&self.shared.jobs).wanted.clear();
+        lock(&self.shared.jobs).requests.clear();
         self.wait_until_idle();
     }
 }
 
 impl Jobs {
     fn is_full(&self) -> bool {
-        self.made.len() >= LEAST_MADE && self.made_bytes >= self.room_bytes
+        self.finished.len() >= MIN_WAITING_MESHES && self.finished_bytes >= self.free_bytes
     }
 
     fn next(&mut self) -> Option<NodePos> {
@@ -177,7 +179,7 @@ impl Jobs {
             return None;
         }
         loop {
-            let node = self.wanted.pop()?;
+            let node = self.requests.pop()?;
             if let Entry::Vacant(entry) = self.running.entry(node) {
                 entry.insert(true);
                 return Some(node);
@@ -187,8 +189,8 @@ impl Jobs {
 
     fn finish(&mut self, node: NodePos, mesh: NodeMesh) {
         if self.running.remove(&node) == Some(true) {
-            self.made_bytes += mesh.size_bytes();
-            self.made.push_back(Made { node, mesh });
+            self.finished_bytes += mesh.size_bytes();
+            self.finished.push_back(FinishedMesh { node, mesh });
         }
     }
 }
@@ -212,14 +214,14 @@ impl Shared {
 
     fn make(&self, node: NodePos, mesher: &mut NodeMesher) {
         // A source that panics is not asked for this node again; the others are made.
-        let made = catch_unwind(AssertUnwindSafe(|| mesher.mesh(&self.data, node)));
-        let mesh = made.unwrap_or_else(|_| {
+        let finished = catch_unwind(AssertUnwindSafe(|| mesher.mesh(&self.data, node)));
+        let mesh = finished.unwrap_or_else(|_| {
             *mesher = NodeMesher::default();
             self.data.note_panic(node);
             NodeMesh::unread()
         });
         lock(&self.jobs).finish(node, mesh);
-        self.is_made.notify_one();
+        self.is_finished.notify_one();
     }
 }
 

@@ -95,8 +95,8 @@ impl LodData {
     /// used lately, which the source makes.
     pub(in crate::lod) fn fill(&self, shape: &VoxelShape, material: Material) -> Changes {
         let positions = self.touched(shape);
-        let places = positions.clone();
-        self.edit(positions, &|n, old| filled(places[n], old, shape, material))
+        let chunk_positions = positions.clone();
+        self.edit(positions, &|n, old| filled(chunk_positions[n], old, shape, material))
     }
 
     /// Sets what an edit changes, as [`set`](Self::set) would voxel by voxel.
@@ -170,7 +170,7 @@ impl LodData {
         let parts = match makes_levels {
             true => {
                 self.write_edits().put_all(chunks, self.top);
-                self.raise_all(lowest, |siblings| self.raise_made(siblings))
+                self.propagate(lowest, |siblings| self.propagate_made(siblings))
             }
             false => {
                 let mut edits = self.write_edits();
@@ -181,8 +181,9 @@ impl LodData {
                 drop(edits);
                 cache.begin_epoch(lowest.iter().map(|changed| changed.node.chunk));
                 // Here, since threads that take part in something else may wait for the cache.
-                self.raise_all(lowest, |siblings| {
-                    let raise = |children: &&[Changed]| self.raise_derived(children, &mut cache);
+                self.propagate(lowest, |siblings| {
+                    let raise =
+                        |children: &&[Changed]| self.propagate_derived(children, &mut cache);
                     siblings.iter().filter_map(raise).collect()
                 })
             }
@@ -235,7 +236,7 @@ impl LodData {
 
     /// From the changes of one level those of all above it; `raise` says what becomes of the
     /// nodes of which some children have changed: each a few of these.
-    fn raise_all(
+    fn propagate(
         &self,
         lowest: Vec<Changed>,
         mut raise: impl FnMut(&[&[Changed]]) -> Vec<Changed>,
@@ -260,7 +261,7 @@ impl LodData {
 
     /// Where the source makes larger voxels itself, those for which another vote was cast are
     /// set. Nothing changes where the source failed.
-    fn raise_made(&self, siblings: &[&[Changed]]) -> Vec<Changed> {
+    fn propagate_made(&self, siblings: &[&[Changed]]) -> Vec<Changed> {
         let raised = each(siblings, |children| {
             let node = children.first()?.node.parent();
             let old = self.readable_chunk(node)?;
@@ -278,7 +279,7 @@ impl LodData {
 
     /// Where larger voxels follow from smaller ones, a chunk that is not remembered is not made
     /// for this: whoever asks for it next makes it of what is there then.
-    fn raise_derived(&self, children: &[Changed], cache: &mut Cache) -> Option<Changed> {
+    fn propagate_derived(&self, children: &[Changed], cache: &mut Cache) -> Option<Changed> {
         let node = children.first()?.node.parent();
         let is_known = children.iter().all(|child| child.above.is_some());
         let Some(old) = is_known.then(|| cache.get(node)).flatten() else {

@@ -68,7 +68,7 @@ impl LodData {
     /// O(changed chunks).
     pub fn saved(&self, unsaved: &Unsaved) {
         let _editing = lock(&self.editing);
-        self.fill_in(unsaved);
+        self.mark_filled(unsaved);
         let positions = || unsaved.chunks.iter().map(|&(position, _)| position);
         let is_derived = !self.source.makes_levels() || self.source.edit_store().is_some();
         // Nobody may find a chunk neither here nor there: who looks waits until it is there.
@@ -82,7 +82,7 @@ impl LodData {
     }
 
     /// Remembers where something is now.
-    fn fill_in(&self, unsaved: &Unsaved) {
+    fn mark_filled(&self, unsaved: &Unsaved) {
         let Some(filled) = &self.filled else { return };
         let mut filled = filled.write().unwrap_or_else(PoisonError::into_inner);
         for (position, _) in unsaved.chunks.iter().filter(|(_, chunk)| !chunk.is_empty()) {

@@ -6,7 +6,7 @@ use super::*;
 
 /// Makes some chunks, and holds up a thread that wants another until it is opened.
 struct Gate {
-    passing: u32,
+    free_chunks: u32,
     /// Chunks that were begun, and whether the gate is open.
     state: Mutex<(u32, bool)>,
     is_changed: Condvar,
@@ -17,14 +17,14 @@ impl Gate {
         let mut state = self.state.lock().unwrap();
         state.0 += 1;
         self.is_changed.notify_all();
-        let is_shut = |(begun, is_open): &mut (u32, bool)| *begun > self.passing && !*is_open;
+        let is_shut = |(begun, is_open): &mut (u32, bool)| *begun > self.free_chunks && !*is_open;
         drop(self.is_changed.wait_while(state, is_shut).unwrap());
     }
 
     /// Waits until a chunk is held up.
     fn wait(&self) {
         let state = self.state.lock().unwrap();
-        drop(self.is_changed.wait_while(state, |(begun, _)| *begun <= self.passing).unwrap());
+        drop(self.is_changed.wait_while(state, |(begun, _)| *begun <= self.free_chunks).unwrap());
     }
 
     fn open(&self) {
@@ -54,15 +54,15 @@ impl Source for Gated {
 /// Dropped while a thread makes a mesh, after it has made few or many chunks.
 #[test]
 fn a_tree_that_is_dropped_lets_its_voxels_go() {
-    for passing in 0..12 {
+    for free_chunks in 0..12 {
         let state = Mutex::new((0, false));
-        let gate = Arc::new(Gate { passing, state, is_changed: Condvar::new() });
+        let gate = Arc::new(Gate { free_chunks, state, is_changed: Condvar::new() });
         let source = Gated(*generated([4, 4, 4]), Arc::clone(&gate));
         let data = Arc::new(LodData::new(Box::new(source), 1 << 20));
-        let config = LodConfig { threads: 3, ..unhurried() };
+        let config = LodConfig { threads: 3, ..unlimited() };
         let mut tree = LodTree::new(Arc::clone(&data), config).unwrap();
-        let eye = eye([60.0, 60.0, 60.0], 500.0);
-        tree.update(&eye, &mut Screen::default()).unwrap();
+        let camera = camera([60.0, 60.0, 60.0], 500.0);
+        tree.update(&camera, &mut Screen::default()).unwrap();
         gate.wait();
         let (held, seen) = (Arc::strong_count(&data), Arc::downgrade(&data));
         std::thread::scope(|scope| {
@@ -74,7 +74,10 @@ fn a_tree_that_is_dropped_lets_its_voxels_go() {
                 gate.open();
             });
             drop(tree);
-            assert!(Arc::try_unwrap(data).is_ok(), "a thread has it still, {passing} chunks on");
+            assert!(
+                Arc::try_unwrap(data).is_ok(),
+                "a thread has it still, {free_chunks} chunks on"
+            );
         });
     }
 }

@@ -1,7 +1,7 @@
 //! Edits of any size: what they set, and that a large one shows as a whole.
 
 use super::saving::{every_node, roller};
-use super::steps::is_shown_as_it_is;
+use super::steps::check_shown_is_current;
 use super::*;
 use crate::{Edit, VoxelBox, VoxelShape};
 
@@ -115,11 +115,11 @@ fn every_change_is_told() {
         assert_eq!(parts.len(), changes.parts.len());
         for (node, old) in before {
             for ((at, old), (_, new)) in old.iter().zip(data.chunk(node).iter()) {
-                let is_told = parts.get(&node).is_some_and(|part| {
+                let is_reported = parts.get(&node).is_some_and(|part| {
                     let at = [at.x, at.y, at.z];
                     (0..3).all(|axis| (part.low[axis]..=part.high[axis]).contains(&at[axis]))
                 });
-                assert!(old == new || is_told, "{node:?} {at:?}");
+                assert!(old == new || is_reported, "{node:?} {at:?}");
             }
         }
     }
@@ -159,10 +159,10 @@ pub(super) fn ball(x: i32, radius_voxels: u32) -> VoxelShape {
     VoxelShape::Sphere { center: VoxelPos::new(x, 60, 120), radius_voxels }
 }
 
-pub(super) fn edited_tree(eye: &LodCamera) -> (LodTree, Screen) {
-    let mut tree = tree(derived(SIZE), unhurried());
+pub(super) fn edited_tree(camera: &LodCamera) -> (LodTree, Screen) {
+    let mut tree = tree(derived(SIZE), unlimited());
     let mut screen = Screen::default();
-    settle(&mut tree, eye, &mut screen);
+    settle(&mut tree, camera, &mut screen);
     (tree, screen)
 }
 
@@ -195,7 +195,7 @@ pub(super) fn states_seen(
 /// The old picture until all is there, then the new one; while the eye moves, too.
 #[test]
 fn a_large_edit_shows_as_a_whole() {
-    let near = eye([120.0, 60.0, 20.0], 900.0);
+    let near = camera([120.0, 60.0, 20.0], 900.0);
     let (mut tree, mut screen) = edited_tree(&near);
     let edits = [(ball(120, 60), Material(1))];
     let mut states = [State::after(&[]), State::after(&edits)];
@@ -205,21 +205,21 @@ fn a_large_edit_shows_as_a_whole() {
     // To where levels change, and back.
     let moving = |step: u32| {
         let far = f64::from(step.min(20).abs_diff(10)) * 8.0;
-        eye([120.0, 60.0, -80.0 + far], 900.0 - 9.0 * far)
+        camera([120.0, 60.0, -80.0 + far], 900.0 - 9.0 * far)
     };
     let seen = states_seen(&mut tree, &mut screen, &mut states, moving);
     assert_eq!(seen, [0, 1]);
-    is_shown_as_it_is(&tree, &screen);
+    check_shown_is_current(&tree, &screen);
     // The same as one at a time, at once where nothing waits.
     tree.fill(&ball(120, 3), Material(0), &mut screen).unwrap();
     assert!(!tree.has_waiting_edits());
-    is_shown_as_it_is(&tree, &screen);
+    check_shown_is_current(&tree, &screen);
 }
 
 /// Later edits of the same meshes join: what is between is never shown.
 #[test]
 fn later_edits_join_a_large_one() {
-    let near = eye([120.0, 60.0, 20.0], 900.0);
+    let near = camera([120.0, 60.0, 20.0], 900.0);
     for (later, must_wait) in [(ball(120, 2), true), (ball(160, 60), true), (ball(20, 1), false)] {
         let (mut tree, mut screen) = edited_tree(&near);
         let edits = [(ball(120, 60), Material(1)), (later, Material(2))];
@@ -234,7 +234,7 @@ fn later_edits_join_a_large_one() {
         let mut states = [first, State::after(&edits)];
         assert!(states[0].is_on(&screen));
         assert_eq!(states_seen(&mut tree, &mut screen, &mut states, |_| near), [0, 1]);
-        is_shown_as_it_is(&tree, &screen);
+        check_shown_is_current(&tree, &screen);
     }
 }
 
@@ -243,11 +243,12 @@ fn later_edits_join_a_large_one() {
 #[test]
 fn edits_of_all_sizes_end_well() {
     let data = Arc::new(LodData::new(derived(SIZE), 4 << 20));
-    let mut tree = LodTree::new(data, LodConfig { threads: 2, ..unhurried() }).unwrap();
+    let mut tree = LodTree::new(data, LodConfig { threads: 2, ..unlimited() }).unwrap();
     let (mut screen, mut roll) = (Screen::default(), roller(8));
     for round in 0..90 {
-        let place = f64::from(round) * 2.5;
-        let near = eye([place, 60.0, 220.0 - place], if round % 40 < 20 { 200.0 } else { 60.0 });
+        let position = f64::from(round) * 2.5;
+        let near =
+            camera([position, 60.0, 220.0 - position], if round % 40 < 20 { 200.0 } else { 60.0 });
         tree.update(&near, &mut screen).unwrap();
         tree.wait(Duration::from_millis(1));
         if round % 3 == 0 {
@@ -255,7 +256,7 @@ fn edits_of_all_sizes_end_well() {
             tree.fill(&shape, Material(roll(4) as u16), &mut screen).unwrap();
         }
     }
-    let near = eye([60.0, 50.0, 60.0], 100.0);
+    let near = camera([60.0, 50.0, 60.0], 100.0);
     for _ in 0..5_000 {
         tree.update(&near, &mut screen).unwrap();
         if tree.is_settled() {
@@ -265,16 +266,16 @@ fn edits_of_all_sizes_end_well() {
     }
     assert!(tree.is_settled());
     check(&tree, &screen, 7);
-    is_shown_as_it_is(&tree, &screen);
+    check_shown_is_current(&tree, &screen);
 }
 
 /// What a full screen refuses of an edit is shown when there is room, at one size or other.
 #[test]
 fn a_refused_edit_is_shown_later() {
     for radius_voxels in [3, 60] {
-        let near = eye([120.0, 60.0, 20.0], 900.0);
+        let near = camera([120.0, 60.0, 20.0], 900.0);
         let (mut tree, mut screen) = edited_tree(&near);
-        screen.room = Some(screen.len());
+        screen.max_quads = Some(screen.len());
         let mut refused = 0;
         // Single voxels of another material: more quads.
         let specks: Vec<_> = voxels(ball(120, radius_voxels))
@@ -289,9 +290,9 @@ fn a_refused_edit_is_shown_later() {
             tree.wait(Duration::ZERO);
         }
         assert!(refused > 5 && tree.has_waiting_edits(), "{refused}");
-        screen.room = None;
+        screen.max_quads = None;
         settle(&mut tree, &near, &mut screen);
-        is_shown_as_it_is(&tree, &screen);
+        check_shown_is_current(&tree, &screen);
     }
 }
 
@@ -299,9 +300,9 @@ fn a_refused_edit_is_shown_later() {
 /// kept for it, however long that takes.
 #[test]
 fn what_is_ready_for_merges_outlasts_an_edit() {
-    let near = eye([128.0, 60.0, 128.0], 1e5);
+    let near = camera([128.0, 60.0, 128.0], 1e5);
     let (mut tree, mut screen) = edited_tree(&near);
-    let far = eye([128.0, 60.0, 1e6], 120.0);
+    let far = camera([128.0, 60.0, 1e6], 120.0);
     tree.update(&far, &mut screen).unwrap();
     (0..32).for_each(|_| tree.wait(Duration::ZERO));
     // One of each eight that are alike: nothing above changes.

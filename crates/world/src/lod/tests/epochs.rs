@@ -78,9 +78,9 @@ fn save(data: &LodData) {
 
 #[test]
 fn what_is_edited_or_saved_elsewhere_is_not_waited_for() {
-    let (calm, expected) = makes_during(|_| {});
-    assert_eq!(calm, vec![1; calm.len()]);
-    assert!(calm.len() > 4);
+    let (undisturbed, expected) = makes_during(|_| {});
+    assert_eq!(undisturbed, vec![1; undisturbed.len()]);
+    assert!(undisturbed.len() > 4);
     let edits: [fn(&LodData); 2] = [
         |data| dig(data, THERE),
         |data| {
@@ -90,16 +90,20 @@ fn what_is_edited_or_saved_elsewhere_is_not_waited_for() {
     ];
     for edit in edits {
         let (makes, found) = makes_during(edit);
-        assert_eq!(makes, calm);
+        assert_eq!(makes, undisturbed);
         assert!(found == expected);
     }
 }
 
 #[test]
 fn what_is_edited_meanwhile_is_made_anew() {
-    let (calm, before) = makes_during(|_| {});
+    let (undisturbed, before) = makes_during(|_| {});
     let (makes, after) = makes_during(|data| dig(data, HERE));
     assert!(before != after, "the edit is not in it");
     // Nothing beside it is made again.
-    assert_eq!(makes.iter().filter(|count| **count > 1).count(), 1, "{makes:?}, not {calm:?}");
+    assert_eq!(
+        makes.iter().filter(|count| **count > 1).count(),
+        1,
+        "{makes:?}, not {undisturbed:?}"
+    );
 }

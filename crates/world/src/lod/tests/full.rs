@@ -88,12 +88,12 @@ impl NodeSink for Ranges {
 
 /// Updates until nothing changes any more, each followed by a completed frame; every one must show
 /// the whole world. Returns whether the tree has settled.
-fn follow(tree: &mut LodTree, eye: &LodCamera, ranges: &mut Ranges) -> bool {
+fn follow(tree: &mut LodTree, camera: &LodCamera, ranges: &mut Ranges) -> bool {
     let mut updates_without_change = 0;
     let mut last: HashSet<NodePos> = HashSet::new();
     while updates_without_change < 40 {
         // Refused now and then.
-        let _ = tree.update(eye, ranges);
+        let _ = tree.update(camera, ranges);
         check_cover(tree, &ranges.screen);
         ranges.complete_frame();
         if tree.is_settled() {
@@ -117,12 +117,12 @@ const FAR_AWAY: LodCamera = LodCamera {
 };
 
 fn corners() -> [LodCamera; 2] {
-    [[60.0, 60.0, 60.0], [450.0, 60.0, 450.0]].map(|at| eye(at, 120.0))
+    [[60.0, 60.0, 60.0], [450.0, 60.0, 450.0]].map(|at| camera(at, 120.0))
 }
 
 /// Quads that both corners take without a limit, the larger number.
 fn corner_quads() -> usize {
-    let mut tree = tree(generated(SIZE_CHUNKS), unhurried());
+    let mut tree = tree(generated(SIZE_CHUNKS), unlimited());
     let mut screen = Screen::default();
     let quads = corners().map(|corner| {
         settle(&mut tree, &corner, &mut screen);
@@ -136,7 +136,7 @@ fn corner_quads() -> usize {
 fn a_full_sink_has_no_hole_in_any_frame() {
     let quads = corner_quads();
     for (frames_in_flight, percent) in [(0, 70), (1, 101), (3, 50)] {
-        let mut tree = tree(generated(SIZE_CHUNKS), unhurried());
+        let mut tree = tree(generated(SIZE_CHUNKS), unlimited());
         let mut ranges = Ranges::new(quads * percent / 100, frames_in_flight);
         let [here, there] = corners();
         // All roots first.
@@ -158,7 +158,7 @@ fn a_full_sink_has_no_hole_in_any_frame() {
 fn a_full_sink_becomes_coarser() {
     let quads = corner_quads();
     for (frames_in_flight, percent) in [(3, 44), (0, 68), (3, 84)] {
-        let mut tree = tree(generated(SIZE_CHUNKS), unhurried());
+        let mut tree = tree(generated(SIZE_CHUNKS), unlimited());
         let mut ranges = Ranges::new(quads * percent / 100, frames_in_flight);
         let [here, there] = corners();
         assert!(follow(&mut tree, &FAR_AWAY, &mut ranges));
@@ -174,7 +174,7 @@ fn a_full_sink_becomes_coarser() {
 /// every update, so it goes on as soon as anything was freed.
 #[test]
 fn what_never_fits_is_tried_again_and_hides_nothing() {
-    let mut tree = tree(generated(SIZE_CHUNKS), unhurried());
+    let mut tree = tree(generated(SIZE_CHUNKS), unlimited());
     let mut ranges = Ranges::new(1 << 20, 2);
     let [here, _] = corners();
     assert!(follow(&mut tree, &here, &mut ranges));

@@ -56,13 +56,14 @@ fn quad_distance(from: [f64; 3], along: [f64; 3], node: NodePos, quad: Quad) -> 
         return None;
     }
     let (low, scale) = (node.origin().to_array().map(f64::from), f64::from(node.voxel_units()));
-    let place = quad.position().map(f64::from);
-    let plane = low[axis] + (place[axis] + f64::from(u8::from(face.is_positive()))) * scale;
+    let position = quad.position().map(f64::from);
+    let plane = low[axis] + (position[axis] + f64::from(u8::from(face.is_positive()))) * scale;
     let t = (plane - from[axis]) / along[axis];
     let is_within = t >= 0.0
         && face.span_axes().into_iter().zip(quad.size()).all(|(span, size)| {
             let at = from[span] + t * along[span] - low[span];
-            let [start, end] = [place[span], place[span] + f64::from(size)].map(|c| c * scale);
+            let [start, end] =
+                [position[span], position[span] + f64::from(size)].map(|c| c * scale);
             at >= start - 1e-9 && at <= end + 1e-9
         });
     is_within.then_some(t)
@@ -200,31 +201,31 @@ const RAYS: u32 = 8;
 /// From random places in the air above, between and below what is solid, in any direction, while
 /// levels change: after every update that shows anything new, rays from the camera.
 fn rays_find_no_hole(source: Box<dyn Source>, holds_all: bool) {
-    let mut tree = tree(source, unhurried());
+    let mut tree = tree(source, unlimited());
     let mut screen = Screen::default();
     let mut dice = roller(11);
     let mut roll = || f64::from(dice(1 << 24)) / f64::from(1 << 24);
     let (mut rays, mut hits, mut states, mut missed) = (0, 0, 0, 0);
     let mut levels = HashSet::new();
     // All roots first: before, there is nothing to look at.
-    settle(&mut tree, &eye([-1e5, 200.0, -1e5], 10.0), &mut screen);
+    settle(&mut tree, &camera([-1e5, 200.0, -1e5], 10.0), &mut screen);
     let mut from = [0.0; 3];
     for view in 0..VIEWS {
         from = loop {
             let is_near = !view.is_multiple_of(VIEWS_NEARBY);
-            let place: [f64; 3] = std::array::from_fn(|axis| match is_near {
+            let position: [f64; 3] = std::array::from_fn(|axis| match is_near {
                 true => from[axis] + roll() * 60.0 - 30.0,
                 false => roll() * (SIZE[axis] + 80.0) - 40.0,
             });
-            let [x, y, z] = place.map(|c| c.floor() as i32);
+            let [x, y, z] = position.map(|c| c.floor() as i32);
             if !is_opaque(tree.data(), tree.data().get(VoxelPos::new(x, y, z))) {
-                break place;
+                break position;
             }
         };
-        let eye = eye(from, 20.0 + roll() * 240.0);
+        let camera = camera(from, 20.0 + roll() * 240.0);
         let mut shown: HashSet<NodePos> = HashSet::new();
         loop {
-            tree.update(&eye, &mut screen).unwrap();
+            tree.update(&camera, &mut screen).unwrap();
             let before = std::mem::replace(&mut shown, tree.shown().collect());
             let sight = Sight { tree: &tree, shown: &shown, from, holds_all };
             if shown != before {

@@ -1,20 +1,20 @@
 //! Meshes that edits make anew by layers, beside those of whole nodes.
 
 use super::saving::roller;
-use super::steps::has_meshes_of_now;
+use super::steps::check_meshes_are_current;
 use super::*;
 use crate::VoxelShape;
 
 /// Strokes of a brush, small and large, over a few chunks; the eye comes and goes, and there is not
 /// always room.
 fn strokes(source: Box<dyn Source>, seed: u64) {
-    let [near, far] = [900.0, 60.0].map(|scale| eye([100.0, 60.0, 100.0], scale));
-    let mut tree = tree(source, unhurried());
+    let [near, far] = [900.0, 60.0].map(|scale| camera([100.0, 60.0, 100.0], scale));
+    let mut tree = tree(source, unlimited());
     let mut screen = Screen::default();
     settle(&mut tree, &near, &mut screen);
     let mut roll = roller(seed);
     let kinds = tree.data().materials().len() as u32;
-    let (mut upon_kept, mut refusals) = (0, 0);
+    let (mut by_layers_count, mut refusals) = (0, 0);
     for stroke in 0..150 {
         let corner = [0, 1, 0].map(|up| 64 + up * (roll(3) as i32 - 1) * 32);
         let [x, y, z] = corner.map(|c| c + roll(7) as i32 - 3);
@@ -25,12 +25,12 @@ fn strokes(source: Box<dyn Source>, seed: u64) {
             kind => kind % 2,
         };
         let node = NodePos::from(center.split(Chunk::SIDE).0);
-        upon_kept += usize::from(tree.keeps_body(node));
+        by_layers_count += usize::from(tree.has_old_body(node));
         let material = Material(if roll(3) == 0 { 0 } else { roll(kinds) as u16 });
         let ball = VoxelShape::Sphere { center, radius_voxels };
-        screen.room = (roll(12) == 0).then_some(screen.len());
+        screen.max_quads = (roll(12) == 0).then_some(screen.len());
         refusals += usize::from(tree.fill(&ball, material, &mut screen).is_err());
-        screen.room = None;
+        screen.max_quads = None;
         match roll(25) {
             0 => {
                 settle(&mut tree, &far, &mut screen);
@@ -41,10 +41,13 @@ fn strokes(source: Box<dyn Source>, seed: u64) {
         }
         if stroke % 10 == 9 {
             settle(&mut tree, &near, &mut screen);
-            has_meshes_of_now(&tree, &screen);
+            check_meshes_are_current(&tree, &screen);
         }
     }
-    assert!(upon_kept >= 50 && refusals >= 1, "{upon_kept} upon kept bodies, {refusals} refused");
+    assert!(
+        by_layers_count >= 50 && refusals >= 1,
+        "{by_layers_count} upon kept bodies, {refusals} refused"
+    );
 }
 
 #[test]
@@ -58,9 +61,9 @@ fn what_is_edited_again_is_as_if_made_whole() {
 /// What one tree keeps of a mesh is of before, once another has edited the same voxels.
 #[test]
 fn what_another_tree_edits_is_not_taken_for_kept() {
-    let near = eye([100.0, 60.0, 100.0], 900.0);
+    let near = camera([100.0, 60.0, 100.0], 900.0);
     let data = Arc::new(LodData::new(derived([5, 4, 5]), 64 << 20));
-    let alone = LodConfig { threads: 0, ..unhurried() };
+    let alone = LodConfig { threads: 0, ..unlimited() };
     let mut trees = [0, 1].map(|_| LodTree::new(Arc::clone(&data), alone).unwrap());
     let mut screens = [Screen::default(), Screen::default()];
     for (tree, screen) in trees.iter_mut().zip(&mut screens) {

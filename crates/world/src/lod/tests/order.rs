@@ -4,18 +4,18 @@ use super::*;
 
 /// Refuses what is beyond its room, and notes in which order nodes came.
 #[derive(Default)]
-pub(super) struct Noted {
+pub(super) struct Recorder {
     pub(super) screen: Screen,
-    pub(super) came: Vec<NodePos>,
+    pub(super) bodies_set: Vec<NodePos>,
 }
 
-impl NodeSink for Noted {
+impl NodeSink for Recorder {
     type Error = Full;
 
     fn set_body(&mut self, node: NodePos, mesh: Option<&ChunkMesh>) -> Result<(), Full> {
         self.screen.set_body(node, mesh)?;
         if mesh.is_some() {
-            self.came.push(node);
+            self.bodies_set.push(node);
         }
         Ok(())
     }
@@ -36,25 +36,25 @@ fn make_all(tree: &mut LodTree) {
 }
 
 /// Nodes that should be split, and how much that is needed.
-fn coarse(tree: &LodTree, eye: &LodCamera) -> HashMap<NodePos, f64> {
+fn coarse(tree: &LodTree, camera: &LodCamera) -> HashMap<NodePos, f64> {
     let is_coarse = |node: &NodePos| {
-        let is_large = eye.voxel_pixels(*node) > tree.config().max_voxel_pixels;
+        let is_large = camera.voxel_pixels(*node) > tree.config().max_voxel_pixels;
         let is_air = tree.data().chunk(*node).is_empty() && tree.data().is_air_below(*node);
         is_large && node.level > 0 && !is_air
     };
-    tree.shown().filter(is_coarse).map(|node| (node, tree::priority(node, eye))).collect()
+    tree.shown().filter(is_coarse).map(|node| (node, tree::priority(node, camera))).collect()
 }
 
 /// Where all meshes are there, a small budget goes to what is largest in the picture.
 #[test]
 fn the_most_needed_comes_first() {
-    let mut tree = tree(generated([16, 4, 16]), unhurried());
-    let mut noted = Noted::default();
-    settle(&mut tree, &eye([-1e5, 200.0, -1e5], 10.0), &mut noted.screen);
-    tree.set_config(LodConfig { frame_bytes: 0, ..unhurried() });
-    let near = eye([250.0, 60.0, 250.0], 150.0);
+    let mut tree = tree(generated([16, 4, 16]), unlimited());
+    let mut recorder = Recorder::default();
+    settle(&mut tree, &camera([-1e5, 200.0, -1e5], 10.0), &mut recorder.screen);
+    tree.set_config(LodConfig { frame_bytes: 0, ..unlimited() });
+    let near = camera([250.0, 60.0, 250.0], 150.0);
     let mut looked_at: HashSet<NodePos> = tree.shown().collect();
-    tree.update(&near, &mut noted).unwrap();
+    tree.update(&near, &mut recorder).unwrap();
     let mut steps = 0;
     while !tree.is_settled() {
         make_all(&mut tree);
@@ -62,13 +62,13 @@ fn the_most_needed_comes_first() {
         let mut coarse = coarse(&tree, &near);
         coarse.retain(|node, _| looked_at.contains(node));
         looked_at = tree.shown().collect();
-        noted.came.clear();
-        tree.update(&near, &mut noted).unwrap();
-        if let Some(first) = noted.came.first() {
+        recorder.bodies_set.clear();
+        tree.update(&near, &mut recorder).unwrap();
+        if let Some(first) = recorder.bodies_set.first() {
             // One change an update; a split shows at most eight.
-            assert!(noted.came.len() <= 8, "{:?}", noted.came);
+            assert!(recorder.bodies_set.len() <= 8, "{:?}", recorder.bodies_set);
             let most = coarse.values().copied().fold(0.0, f64::max);
-            assert_eq!(coarse[&first.parent()], most, "{first:?} came before a larger one");
+            assert_eq!(coarse[&first.parent()], most, "{first:?} bodies_set before a larger one");
             steps += 1;
         }
     }
@@ -79,14 +79,14 @@ fn the_most_needed_comes_first() {
 /// being made again.
 #[test]
 fn a_refused_split_keeps_its_meshes() {
-    let mut tree = tree(generated([16, 4, 16]), unhurried());
+    let mut tree = tree(generated([16, 4, 16]), unlimited());
     let mut screen = Screen::default();
-    settle(&mut tree, &eye([250.0, 1_500.0, 250.0], 150.0), &mut screen);
-    let near = eye([250.0, 100.0, 250.0], 150.0);
+    settle(&mut tree, &camera([250.0, 1_500.0, 250.0], 150.0), &mut screen);
+    let near = camera([250.0, 100.0, 250.0], 150.0);
     assert!(tree.update(&near, &mut screen).is_ok());
     make_all(&mut tree);
     let before: HashSet<NodePos> = tree.shown().collect();
-    screen.room = Some(screen.len() + 10);
+    screen.max_quads = Some(screen.len() + 10);
     assert_eq!(tree.update(&near, &mut screen), Err(Full));
     let waiting = tree.waiting_bytes();
     assert!(waiting > 0);
@@ -95,7 +95,7 @@ fn a_refused_split_keeps_its_meshes() {
         assert_eq!(tree.waiting_bytes(), waiting);
         assert!(tree.shown().all(|node| before.contains(&node)));
     }
-    screen.room = None;
+    screen.max_quads = None;
     tree.update(&near, &mut screen).unwrap();
     assert!(tree.shown().filter(|node| !before.contains(node)).count() >= 8);
     assert_eq!(tree.waiting_bytes(), 0);
@@ -106,26 +106,26 @@ fn a_refused_split_keeps_its_meshes() {
 /// takes.
 #[test]
 fn what_a_merge_frees_is_used() {
-    let mut tree = tree(generated([16, 4, 16]), unhurried());
+    let mut tree = tree(generated([16, 4, 16]), unlimited());
     let mut screen = Screen::default();
-    let [here, there] = [[60.0, 60.0, 60.0], [450.0, 60.0, 450.0]].map(|at| eye(at, 120.0));
+    let [here, there] = [[60.0, 60.0, 60.0], [450.0, 60.0, 450.0]].map(|at| camera(at, 120.0));
     let (mut most, mut both) = (0, HashMap::new());
     for at in [&there, &here] {
         settle(&mut tree, at, &mut screen);
         most = most.max(screen.len());
         both.extend(screen.bodies.clone());
     }
-    let room = most + most / 4;
-    screen.room = Some(room);
+    let max_quads = most + most / 4;
+    screen.max_quads = Some(max_quads);
     let together: usize = both.values().map(Vec::len).sum();
-    assert!(together > room, "{together} quads have room");
+    assert!(together > max_quads, "{together} quads have max_quads");
     let mut refused = 0;
     for _ in 0..20_000 {
         refused += u32::from(tree.update(&there, &mut screen).is_err());
         check(&tree, &screen, usize::MAX);
-        assert!(screen.len() <= room);
+        assert!(screen.len() <= max_quads);
         if tree.is_settled() {
-            assert!(refused > 0, "there was always room");
+            assert!(refused > 0, "there was always max_quads");
             return check(&tree, &screen, 1);
         }
         tree.wait(Duration::ZERO);
@@ -138,10 +138,10 @@ fn what_a_merge_frees_is_used() {
 fn what_waits_is_bounded() {
     let data = Arc::new(LodData::new(generated([16, 4, 16]), 64 << 20));
     let waiting_bytes = 60_000;
-    let config = LodConfig { threads: 2, waiting_bytes, frame_bytes: 1, ..unhurried() };
+    let config = LodConfig { threads: 2, waiting_bytes, frame_bytes: 1, ..unlimited() };
     let mut tree = LodTree::new(data, config).unwrap();
     let mut screen = Screen::default();
-    let near = eye([250.0, 60.0, 250.0], 200.0);
+    let near = camera([250.0, 60.0, 250.0], 200.0);
     let mut max_waiting = 0;
     for round in 0..2_000 {
         tree.update(&near, &mut screen).unwrap();

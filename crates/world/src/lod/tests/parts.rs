@@ -2,7 +2,7 @@
 
 use super::edits::{State, ball, edited_tree, is_same, states_seen};
 use super::saving::roller;
-use super::steps::is_shown_as_it_is;
+use super::steps::check_shown_is_current;
 use super::*;
 use crate::{Edit, EditParts, VoxelShape};
 
@@ -37,7 +37,7 @@ fn parts_are_the_edit() {
 /// all at once what is after.
 #[test]
 fn parts_show_together() {
-    let near = eye([120.0, 60.0, 20.0], 900.0);
+    let near = camera([120.0, 60.0, 20.0], 900.0);
     let (mut tree, mut screen) = edited_tree(&near);
     let edits = [(ball(120, 60), Material(1)), (ball(20, 1), Material(2))];
     let edit = Edit::fill(tree.data(), &edits[0].0, edits[0].1).unwrap();
@@ -46,9 +46,9 @@ fn parts_show_together() {
     for part in EditParts::new(Arc::new(edit), false) {
         assert!(tree.apply_part(&part) > 0);
         let far = f64::from(10 - 2 * step % 20) * 8.0;
-        let eye = eye([120.0, 60.0, -80.0 + far], 900.0 - 9.0 * far.abs());
+        let camera = camera([120.0, 60.0, -80.0 + far], 900.0 - 9.0 * far.abs());
         (0..20).for_each(|_| tree.wait(Duration::ZERO));
-        tree.update(&eye, &mut screen).unwrap();
+        tree.update(&camera, &mut screen).unwrap();
         assert!(tree.has_waiting_edits() && states[now].is_on(&screen), "in step {step}");
         check(&tree, &screen, usize::MAX);
         if step == 5 {
@@ -67,13 +67,13 @@ fn parts_show_together() {
     tree.show_parts();
     let seen = states_seen(&mut tree, &mut screen, &mut states[1..], |_| near);
     assert_eq!(seen, [0, 1]);
-    is_shown_as_it_is(&tree, &screen);
+    check_shown_is_current(&tree, &screen);
 }
 
 /// Parts that have no mesh in common come together, too, whichever is made first.
 #[test]
 fn parts_that_lie_apart_show_together() {
-    let near = eye([120.0, 60.0, 20.0], 900.0);
+    let near = camera([120.0, 60.0, 20.0], 900.0);
     let (mut tree, mut screen) = edited_tree(&near);
     let edits = [(ball(120, 60), Material(1)), (ball(20, 1), Material(2))];
     for (shape, material) in &edits {
@@ -86,5 +86,5 @@ fn parts_that_lie_apart_show_together() {
     let mut states = [State::after(&[]), State::after(&edits)];
     let seen = states_seen(&mut tree, &mut screen, &mut states, |_| near);
     assert_eq!(seen, [0, 1]);
-    is_shown_as_it_is(&tree, &screen);
+    check_shown_is_current(&tree, &screen);
 }

@@ -117,9 +117,9 @@ fn saving_changes_nothing(cache_bytes: usize) {
                 ..store.clone()
             };
             copy.put(&data.unsaved());
-            let anew = LodData::new(Box::new(copy), 64 << 20);
+            let rebuilt = LodData::new(Box::new(copy), 64 << 20);
             for node in every_node(&data) {
-                assert_eq!(data.chunk(node), anew.chunk(node), "{node:?} in round {round}");
+                assert_eq!(data.chunk(node), rebuilt.chunk(node), "{node:?} in round {round}");
             }
         }
     }
@@ -198,9 +198,9 @@ fn threads_keep_nothing_of_before() {
         is_over.store(true, std::sync::atomic::Ordering::Relaxed);
     });
     store.put(&data.unsaved());
-    let anew = LodData::new(Box::new(store.clone()), 64 << 20);
+    let rebuilt = LodData::new(Box::new(store.clone()), 64 << 20);
     for node in nodes {
-        assert_eq!(data.chunk(node), anew.chunk(node), "{node:?}");
+        assert_eq!(data.chunk(node), rebuilt.chunk(node), "{node:?}");
     }
 }
 
@@ -252,8 +252,8 @@ fn what_is_edited_while_it_is_saved_is_kept() {
         assert_eq!(data.get(at), material, "{at:?}");
     }
     store.put(&data.unsaved());
-    let anew = LodData::new(Box::new(store.clone()), 64 << 20);
+    let rebuilt = LodData::new(Box::new(store.clone()), 64 << 20);
     for node in nodes {
-        assert_eq!(data.chunk(node), anew.chunk(node), "{node:?}");
+        assert_eq!(data.chunk(node), rebuilt.chunk(node), "{node:?}");
     }
 }

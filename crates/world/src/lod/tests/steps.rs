@@ -4,9 +4,9 @@ use crate::ChunkBox;
 
 #[test]
 fn near_is_fine_and_far_is_coarse_at_every_step() {
-    let mut tree = tree(generated([20, 4, 20]), unhurried());
+    let mut tree = tree(generated([20, 4, 20]), unlimited());
     let mut screen = Screen::default();
-    let near = eye([40.0, 60.0, 40.0], 120.0);
+    let near = camera([40.0, 60.0, 40.0], 120.0);
     settle(&mut tree, &near, &mut screen);
     for node in tree.shown() {
         let is_fine = near.voxel_pixels(node) <= tree.config().max_voxel_pixels;
@@ -17,7 +17,7 @@ fn near_is_fine_and_far_is_coarse_at_every_step() {
     assert_eq!(counts.iter().map(|it| it.nodes).sum::<u32>() as usize, screen.bodies.len());
     assert_eq!(counts.iter().map(|it| it.quads).sum::<u64>() as usize, screen.len());
     // Far away: a picture of few pixels takes a few nodes.
-    settle(&mut tree, &eye([40.0, 60.0, 1e6], 120.0), &mut screen);
+    settle(&mut tree, &camera([40.0, 60.0, 1e6], 120.0), &mut screen);
     assert!(tree.shown().all(|node| node.level == tree.data().top_level()));
     // And back: the same as before.
     settle(&mut tree, &near, &mut screen);
@@ -27,33 +27,34 @@ fn near_is_fine_and_far_is_coarse_at_every_step() {
 /// An eye that trembles changes nothing.
 #[test]
 fn small_steps_change_nothing() {
-    let mut tree = tree(generated([10, 4, 10]), unhurried());
+    let mut tree = tree(generated([10, 4, 10]), unlimited());
     let mut screen = Screen::default();
-    settle(&mut tree, &eye([200.0, 50.0, 200.0], 150.0), &mut screen);
+    settle(&mut tree, &camera([200.0, 50.0, 200.0], 150.0), &mut screen);
     let before: HashSet<NodePos> = tree.shown().collect();
     for i in 0..6 {
         let by = f64::from(i % 2) * 1.5;
-        settle(&mut tree, &eye([200.0 + by, 50.0, 200.0 - by], 150.0), &mut screen);
+        settle(&mut tree, &camera([200.0 + by, 50.0, 200.0 - by], 150.0), &mut screen);
     }
     let after: HashSet<NodePos> = tree.shown().collect();
     // What the first step to the other side brought is all.
     assert!(before.symmetric_difference(&after).count() < before.len() / 10);
-    let mut calm = 0;
+    let mut update_count = 0;
     for i in 0..4 {
         let by = f64::from(i % 2) * 1.5;
-        calm += settle(&mut tree, &eye([200.0 + by, 50.0, 200.0 - by], 150.0), &mut screen);
+        update_count +=
+            settle(&mut tree, &camera([200.0 + by, 50.0, 200.0 - by], 150.0), &mut screen);
     }
-    assert_eq!(calm, 4, "an update each, and nothing to do");
+    assert_eq!(update_count, 4, "an update each, and nothing to do");
 }
 
 /// A frame shows no more than its budget and one change.
 #[test]
 fn an_update_stays_within_its_budget() {
     let budget = 40_000;
-    let config = LodConfig { frame_bytes: budget, ..unhurried() };
+    let config = LodConfig { frame_bytes: budget, ..unlimited() };
     let mut tree = tree(generated([16, 4, 16]), config);
     let mut screen = Screen::default();
-    let near = eye([200.0, 50.0, 200.0], 200.0);
+    let near = camera([200.0, 50.0, 200.0], 200.0);
     let mut last: HashMap<NodePos, usize> = HashMap::new();
     for _ in 0..100_000 {
         for _ in 0..20 {
@@ -80,12 +81,12 @@ fn an_update_stays_within_its_budget() {
 /// A screen that is full shows what it showed, and more when there is room again.
 #[test]
 fn a_full_screen_keeps_what_it_shows() {
-    let mut tree = tree(generated([16, 4, 16]), unhurried());
+    let mut tree = tree(generated([16, 4, 16]), unlimited());
     let mut screen = Screen::default();
-    settle(&mut tree, &eye([200.0, 1e6, 200.0], 120.0), &mut screen);
-    let room = screen.len() + 9_000;
-    screen.room = Some(room);
-    let [here, there] = [200.0, 400.0].map(|at| eye([at, 50.0, at], 200.0));
+    settle(&mut tree, &camera([200.0, 1e6, 200.0], 120.0), &mut screen);
+    let max_quads = screen.len() + 9_000;
+    screen.max_quads = Some(max_quads);
+    let [here, there] = [200.0, 400.0].map(|at| camera([at, 50.0, at], 200.0));
     let (mut refused, mut kept) = (0, 0);
     for round in 0..400 {
         tree.wait(Duration::ZERO);
@@ -95,7 +96,7 @@ fn a_full_screen_keeps_what_it_shows() {
         refused += u32::from(is_refused);
         // Every place that was shown is, and each mesh as it was.
         check_cover(&tree, &screen);
-        assert!(screen.len() <= room);
+        assert!(screen.len() <= max_quads);
         for (node, quads) in &screen.bodies {
             assert!(before.get(node).is_none_or(|it| it == quads), "{node:?} is another");
         }
@@ -104,17 +105,17 @@ fn a_full_screen_keeps_what_it_shows() {
         kept += u32::from(is_refused && is_same);
     }
     assert!(refused > 100 && kept > 50, "{refused} refused, {kept} without any change");
-    screen.room = None;
+    screen.max_quads = None;
     settle(&mut tree, &here, &mut screen);
-    assert!(screen.len() > room, "nothing was missing");
+    assert!(screen.len() > max_quads, "nothing was missing");
 }
 
 /// Threads bring what the caller would have made.
 #[test]
 fn threads_show_the_same() {
-    let near = eye([100.0, 50.0, 300.0], 100.0);
+    let near = camera([100.0, 50.0, 300.0], 100.0);
     // Where the camera came from decides between two levels within the hysteresis.
-    let config = LodConfig { hysteresis: 1.0, ..unhurried() };
+    let config = LodConfig { hysteresis: 1.0, ..unlimited() };
     let mut alone = tree(generated([12, 4, 12]), config);
     let mut expected = Screen::default();
     settle(&mut alone, &near, &mut expected);
@@ -123,10 +124,10 @@ fn threads_show_the_same() {
     let mut screen = Screen::default();
     // From elsewhere first: what is not wanted any more is dropped.
     for _ in 0..5 {
-        threaded.update(&eye([380.0, 20.0, 0.0], 400.0), &mut screen).unwrap();
+        threaded.update(&camera([380.0, 20.0, 0.0], 400.0), &mut screen).unwrap();
         threaded.wait(Duration::from_millis(5));
     }
-    while tree_is_elsewhere(&mut threaded, &near, &mut screen) {
+    while update_unsettled(&mut threaded, &near, &mut screen) {
         threaded.wait(Duration::from_millis(50));
     }
     check(&threaded, &screen, 1);
@@ -134,8 +135,8 @@ fn threads_show_the_same() {
     assert!(screen.skirts == expected.skirts && screen.rims == expected.rims);
 }
 
-fn tree_is_elsewhere(tree: &mut LodTree, eye: &LodCamera, screen: &mut Screen) -> bool {
-    tree.update(eye, screen).unwrap();
+fn update_unsettled(tree: &mut LodTree, camera: &LodCamera, screen: &mut Screen) -> bool {
+    tree.update(camera, screen).unwrap();
     !tree.is_settled()
 }
 
@@ -162,18 +163,18 @@ fn damaged_chunks_are_told_and_the_rest_is_shown() {
     }
     let source = Damaged(generated([5, 4, 5]));
     assert_eq!(source.extent().map(|it: ChunkBox| it.size_chunks()), Some([5, 4, 5]));
-    let mut tree = tree(Box::new(source), unhurried());
+    let mut tree = tree(Box::new(source), unlimited());
     let mut screen = Screen::default();
-    settle(&mut tree, &eye([80.0, 60.0, 80.0], 900.0), &mut screen);
+    settle(&mut tree, &camera([80.0, 60.0, 80.0], 900.0), &mut screen);
     assert_eq!(tree.data().faults().len(), 1);
     assert!(screen.bodies.len() > 50);
 }
 
 #[test]
 fn a_world_of_nothing_settles_at_once() {
-    let mut tree = tree(generated([0, 4, 4]), unhurried());
+    let mut tree = tree(generated([0, 4, 4]), unlimited());
     let mut screen = Screen::default();
-    assert_eq!(settle(&mut tree, &eye([0.0; 3], 100.0), &mut screen), 1);
+    assert_eq!(settle(&mut tree, &camera([0.0; 3], 100.0), &mut screen), 1);
     assert!(screen.bodies.is_empty());
 }
 
@@ -181,37 +182,38 @@ fn a_world_of_nothing_settles_at_once() {
 /// kept of it.
 #[test]
 fn edits_show_at_once_at_every_level() {
-    edits_show_at_once(tree(derived([8, 4, 8]), unhurried()), 60, true);
+    edits_show_at_once(tree(derived([8, 4, 8]), unlimited()), 60, true);
     // Where nothing is kept of the world, much of it would have to be read at once.
-    edits_show_at_once(tree_with(derived([4, 4, 4]), unhurried(), 0), 6, false);
+    edits_show_at_once(tree_with(derived([4, 4, 4]), unlimited(), 0), 6, false);
 }
 
 /// The same while threads make meshes of what was there before.
 #[test]
 fn edits_show_at_once_while_threads_work() {
     let data = Arc::new(LodData::new(derived([6, 4, 6]), 32 << 20));
-    let mut tree = LodTree::new(data, LodConfig { threads: 2, ..unhurried() }).unwrap();
+    let mut tree = LodTree::new(data, LodConfig { threads: 2, ..unlimited() }).unwrap();
     let mut screen = Screen::default();
     let materials = tree.data().materials().len() as i32;
     for round in 0..200 {
-        let place = f64::from(round) * 0.9;
-        let near = eye([place, 50.0, 200.0 - place], if round % 40 < 20 { 90.0 } else { 30.0 });
+        let position = f64::from(round) * 0.9;
+        let near =
+            camera([position, 50.0, 200.0 - position], if round % 40 < 20 { 90.0 } else { 30.0 });
         tree.update(&near, &mut screen).unwrap();
         tree.wait(Duration::from_millis(1));
         let at = [round * 37 % 192, round * 11 % 128, round * 53 % 192];
         let material = Material((round % materials) as u16);
         tree.set([(VoxelPos::new(at[0], at[1], at[2]), material)], &mut screen).unwrap();
     }
-    let near = eye([60.0, 50.0, 60.0], 60.0);
-    while tree_is_elsewhere(&mut tree, &near, &mut screen) {
+    let near = camera([60.0, 50.0, 60.0], 60.0);
+    while update_unsettled(&mut tree, &near, &mut screen) {
         tree.wait(Duration::from_millis(20));
     }
-    is_shown_as_it_is(&tree, &screen);
+    check_shown_is_current(&tree, &screen);
 }
 
 fn edits_show_at_once(mut tree: LodTree, rounds: u32, is_kept: bool) {
     let mut screen = Screen::default();
-    let near = eye([20.0, 50.0, 20.0], 90.0);
+    let near = camera([20.0, 50.0, 20.0], 90.0);
     settle(&mut tree, &near, &mut screen);
     assert!(tree.counts().len() >= 2);
     let mut roll = roller(7);
@@ -235,18 +237,18 @@ fn edits_show_at_once(mut tree: LodTree, rounds: u32, is_kept: bool) {
         }
         check(&tree, &screen, 7);
     }
-    is_shown_as_it_is(&tree, &screen);
+    check_shown_is_current(&tree, &screen);
     assert_eq!(tree.set([(VoxelPos::new(-1, 0, 0), Material(1))], &mut screen), Ok(0));
 }
 
 /// Every mesh is that of its node as it is now, and every level holds what the level below holds.
-pub(super) fn is_shown_as_it_is(tree: &LodTree, screen: &Screen) {
-    has_meshes_of_now(tree, screen);
-    follows_from_below(tree);
+pub(super) fn check_shown_is_current(tree: &LodTree, screen: &Screen) {
+    check_meshes_are_current(tree, screen);
+    check_levels_follow(tree);
 }
 
 /// Every mesh is that of its node as it is now.
-pub(super) fn has_meshes_of_now(tree: &LodTree, screen: &Screen) {
+pub(super) fn check_meshes_are_current(tree: &LodTree, screen: &Screen) {
     let mut mesher = node_mesh::NodeMesher::default();
     for (&node, quads) in &screen.bodies {
         let mesh = mesher.mesh(tree.data(), node);
@@ -262,7 +264,7 @@ pub(super) fn has_meshes_of_now(tree: &LodTree, screen: &Screen) {
     }
 }
 
-fn follows_from_below(tree: &LodTree) {
+fn check_levels_follow(tree: &LodTree) {
     for (position, _) in tree.data().unsaved().chunks {
         let mut node = NodePos::from(position);
         while node.level < tree.data().top_level() {

@@ -61,7 +61,7 @@ impl Bodies {
 #[cfg(test)]
 impl LodTree {
     /// Whether the next edit of a node makes its body anew by layers.
-    pub(in crate::lod) fn keeps_body(&self, node: NodePos) -> bool {
+    pub(in crate::lod) fn has_old_body(&self, node: NodePos) -> bool {
         let Bodies { young, old, .. } = &self.bodies;
         young.contains_key(&node) || old.contains_key(&node)
     }

@@ -1,7 +1,7 @@
 use drystone_mesh::{Face, FaceSet};
 use web_time::Instant;
 
-use super::places::{Place, State};
+use super::node_table::{NodeEntry, State};
 use super::{LodTree, NodeSink, Shown};
 use crate::NodePos;
 use crate::lod::NodeMesh;
@@ -35,8 +35,8 @@ impl LodTree {
     /// What the sink refuses is tried once more if something has made room after it.
     pub(super) fn apply_changes<S: NodeSink>(&mut self, sink: &mut S) -> Result<(), S::Error> {
         // However long it took to find them, half of the time is theirs.
-        let gone = self.spent.start.elapsed().min(self.config.frame_time / 2);
-        self.spent.start = Instant::now().checked_sub(gone).unwrap_or(self.spent.start);
+        let travelled = self.spent.start.elapsed().min(self.config.frame_time / 2);
+        self.spent.start = Instant::now().checked_sub(travelled).unwrap_or(self.spent.start);
         let mut changes = std::mem::take(&mut self.changes);
         changes.sort_unstable_by(|a, b| b.priority.total_cmp(&a.priority));
         let mut refused = Vec::new();
@@ -130,7 +130,7 @@ impl LodTree {
                 // What is not taken back now is later; why it came to that is told. Even of the
                 // one that was refused a part may be there.
                 for shown in &children[..=i] {
-                    drop(self.take_off(*shown, Stuck::BODY, sink));
+                    drop(self.remove_from_sink(*shown, PendingRemoval::BODY, sink));
                 }
                 return Err(error);
             }
@@ -139,7 +139,7 @@ impl LodTree {
             self.note_shown(child);
         }
         let hidden = self.hide(node, sink);
-        self.put_split(node);
+        self.record_split(node);
         hidden
     }
 
@@ -152,7 +152,7 @@ impl LodTree {
     fn merge<S: NodeSink>(&mut self, node: NodePos, sink: &mut S) -> Result<(), S::Error> {
         // A merge above it may have come first.
         let is_split =
-            matches!(self.places.get(node), Some(Place { state: State::Split { .. }, .. }));
+            matches!(self.table.get(node), Some(NodeEntry { state: State::Split { .. }, .. }));
         if !is_split || !self.ready.contains_key(&node) {
             return Ok(());
         }
@@ -173,8 +173,8 @@ impl LodTree {
         let mut inner = vec![node];
         while let Some(node) = inner.pop() {
             for child in self.data.children(node) {
-                if let Some(Place { state: State::Split { .. }, .. }) = self.places.get(child) {
-                    self.places.remove(child);
+                if let Some(NodeEntry { state: State::Split { .. }, .. }) = self.table.get(child) {
+                    self.table.remove(child);
                     inner.push(child);
                 } else {
                     hidden = hidden.and(self.hide(child, sink));
@@ -196,7 +196,7 @@ impl LodTree {
         if let Some(ready) = self.ready.get(&node) {
             if let Err(error) = sink.set_body(node, Some(&ready.mesh.body)) {
                 // A part of it may be there.
-                drop(self.take_off(node, Stuck::BODY, sink));
+                drop(self.remove_from_sink(node, PendingRemoval::BODY, sink));
                 return Err(error);
             }
             self.note_shown(node);
@@ -208,41 +208,41 @@ impl LodTree {
     fn note_shown(&mut self, node: NodePos) {
         let Some(ready) = self.take_ready(node) else { return };
         self.touched.push(node);
-        self.disturb(node);
+        self.invalidate_ancestors(node);
         self.note_broken(&ready.mesh);
         self.spent.bytes += ready.bytes;
         // What has just come may be too coarse: the next update looks.
         self.spent.has_more = true;
         let NodeMesh { body, is_air, skirts: made } = ready.mesh;
         let quads = body.len() as u32;
-        if let Some(left) = self.stuck.get_mut(&node) {
+        if let Some(left) = self.pending_removals.get_mut(&node) {
             left.has_body = false;
         }
-        self.put_shown(node, is_air);
+        self.record_shown(node, is_air);
         self.count_shown(node, 1);
         self.shown.insert(node, Shown { made, quads, skirts: FaceSet::EMPTY });
     }
 
     fn hide<S: NodeSink>(&mut self, node: NodePos, sink: &mut S) -> Result<(), S::Error> {
         let Some(shown) = self.shown.remove(&node) else { return Ok(()) };
-        self.places.remove(node);
+        self.table.remove(node);
         self.bodies.take(node);
         self.count_shown(node, -1);
         self.touched.push(node);
-        self.disturb(node);
+        self.invalidate_ancestors(node);
         self.swaps.iter_mut().for_each(|swap| swap.remove(node));
-        self.take_off(node, Stuck { has_body: true, skirts: shown.skirts }, sink)
+        self.remove_from_sink(node, PendingRemoval { has_body: true, skirts: shown.skirts }, sink)
     }
 
     /// Takes away what the sink still has of a node. What it refuses to is tried again with the
     /// next update.
-    pub(super) fn take_off<S: NodeSink>(
+    pub(super) fn remove_from_sink<S: NodeSink>(
         &mut self,
         node: NodePos,
-        mut left: Stuck,
+        mut left: PendingRemoval,
         sink: &mut S,
     ) -> Result<(), S::Error> {
-        if let Some(older) = self.stuck.remove(&node) {
+        if let Some(older) = self.pending_removals.remove(&node) {
             left.has_body |= older.has_body;
             left.skirts = FaceSet::from_bits(left.skirts.bits() | older.skirts.bits());
         }
@@ -261,16 +261,16 @@ impl LodTree {
             }
         }
         if all.is_err() {
-            self.stuck.insert(node, left);
+            self.pending_removals.insert(node, left);
         }
         all
     }
 
     /// Takes away what the sink has refused to.
-    pub(super) fn take_off_stuck<S: NodeSink>(&mut self, sink: &mut S) -> Result<(), S::Error> {
+    pub(super) fn retry_removals<S: NodeSink>(&mut self, sink: &mut S) -> Result<(), S::Error> {
         let mut all = Ok(());
-        for (node, left) in std::mem::take(&mut self.stuck) {
-            all = all.and(self.take_off(node, left, sink));
+        for (node, left) in std::mem::take(&mut self.pending_removals) {
+            all = all.and(self.remove_from_sink(node, left, sink));
         }
         all
     }
@@ -278,12 +278,12 @@ impl LodTree {
 
 /// What the sink has of a node that is not shown any more: it has refused to take it away.
 #[derive(Clone, Copy)]
-pub(super) struct Stuck {
+pub(super) struct PendingRemoval {
     pub(super) has_body: bool,
     pub(super) skirts: FaceSet,
 }
 
-impl Stuck {
+impl PendingRemoval {
     const BODY: Self = Self { has_body: true, skirts: FaceSet::EMPTY };
 }
 

@@ -5,7 +5,7 @@ use rayon::prelude::*;
 
 use super::super::data::{Changes, Part};
 use super::super::node_mesh::{NodeMesher, Touched};
-use super::changes::Stuck;
+use super::changes::PendingRemoval;
 use super::swap::Swap;
 use super::{LodTree, NodeSink};
 use crate::lod::NodeMesh;
@@ -81,7 +81,7 @@ impl LodTree {
 
     /// Whether an edit waits until all of it can be shown.
     pub fn has_waiting_edits(&self) -> bool {
-        self.swaps.iter().any(|swap| !swap.mends())
+        self.swaps.iter().any(|swap| !swap.is_reread())
     }
 
     /// Sets what a part of an edit changes, and shows nothing of it before
@@ -120,17 +120,17 @@ impl LodTree {
         if self.swaps.iter().any(|swap| swap.has_any(&shown)) || !self.is_quick(&shown) {
             self.add_swap(&shown, Swap::new(&shown, &changed, self.data.top_level()));
             // The threads begin before the next update.
-            self.workers.want_also(&shown);
+            self.workers.request_first(&shown);
             return Ok(changes.count);
         }
-        let anew = |node: NodePos| {
+        let job = |node: NodePos| {
             let touched = touched.get(&node)?;
             let skirts = self.shown.get(&node)?.made.to_make(touched.skirts);
             let old = bodies.remove(&node).map(|body| (body, touched.voxels));
-            Some(Anew { node, skirts, old })
+            Some(MeshJob { node, skirts, old })
         };
-        let anew = shown.into_iter().filter_map(anew).collect();
-        let meshes = self.meshes(anew);
+        let job = shown.into_iter().filter_map(job).collect();
+        let meshes = self.meshes(job);
         let replaced = self.replace_all(meshes, sink);
         replaced.and(self.close_borders(sink)).map(|()| changes.count)
     }
@@ -152,10 +152,11 @@ impl LodTree {
         for part in &changes.parts {
             let (skirts, voxels) = (part.span.sides(), part.span.corners());
             touch(part.node, Touched { skirts, voxels });
-            for Seer { neighbor, face, is_clear } in self.neighbors_that_see(part) {
+            for AffectedNeighbor { neighbor, face, is_translucent } in self.affected_neighbors(part)
+            {
                 // And those whose rims end there.
                 let along = skirts.without(FaceSet::EMPTY.with(face).with(face.opposite()));
-                let skirts = if is_clear { along } else { FaceSet::EMPTY }.with(face);
+                let skirts = if is_translucent { along } else { FaceSet::EMPTY }.with(face);
                 touch(neighbor, Touched { skirts, voxels: part.span.beyond(face) });
             }
         }
@@ -182,11 +183,11 @@ impl LodTree {
             })
     }
 
-    fn meshes(&mut self, nodes: Vec<Anew>) -> Vec<(NodePos, NodeMesh)> {
+    fn meshes(&mut self, nodes: Vec<MeshJob>) -> Vec<(NodePos, NodeMesh)> {
         let data = self.data.as_ref();
-        let mesh = |mesher: &mut NodeMesher, Anew { node, skirts, old }: Anew| {
+        let mesh = |mesher: &mut NodeMesher, MeshJob { node, skirts, old }: MeshJob| {
             let old = old.as_ref().map(|(body, voxels)| (body, *voxels));
-            (node, mesher.mesh_anew(data, node, skirts, old))
+            (node, mesher.remesh(data, node, skirts, old))
         };
         if nodes.len() <= FEW {
             return nodes.into_iter().map(|node| mesh(&mut self.mesher, node)).collect();
@@ -215,39 +216,40 @@ impl LodTree {
         // The old skirts go, and those that there are now come with the borders.
         let skirts = shown.skirts.without(kept);
         shown.skirts = shown.skirts.without(skirts);
-        self.put_shown(node, mesh.is_air);
+        self.record_shown(node, mesh.is_air);
         self.touched.push(node);
-        self.disturb(node);
-        self.take_off(node, Stuck { has_body: false, skirts }, sink)
+        self.invalidate_ancestors(node);
+        self.remove_from_sink(node, PendingRemoval { has_body: false, skirts }, sink)
     }
 
     /// The neighbours of a node whose meshes may be others after it has changed: those that
     /// have voxels beside the changed ones.
-    fn neighbors_that_see(&self, part: &Part) -> impl Iterator<Item = Seer> + '_ {
+    fn affected_neighbors(&self, part: &Part) -> impl Iterator<Item = AffectedNeighbor> + '_ {
         let &Part { node, span, sides } = part;
         let materials = self.data.materials();
         let sides = Face::ALL.into_iter().filter(move |&face| sides.contains(face));
         sides.filter_map(move |side| {
             let neighbor = node.offset(side.normal())?;
             let face = side.opposite();
-            let seer = Seer { neighbor, face, is_clear: true };
+            let affected = AffectedNeighbor { neighbor, face, is_translucent: true };
             // Nothing is made for this.
             if !self.is_shown(neighbor) {
-                return Some(seer);
+                return Some(affected);
             }
-            let Some(chunk) = self.data.remembered(neighbor) else { return Some(seer) };
+            let Some(chunk) = self.data.cached(neighbor) else { return Some(affected) };
             let beside = span.at_side(side).at_side(face);
             let is_any = |is_so: &dyn Fn(Material) -> bool| {
                 beside.any(|at| is_so(chunk.get(at))).unwrap_or(true)
             };
-            let is_clear = is_any(&|voxel| materials.is_translucent(voxel));
-            is_any(&|voxel| !voxel.is_air()).then_some(Seer { is_clear, ..seer })
+            let is_translucent = is_any(&|voxel| materials.is_translucent(voxel));
+            is_any(&|voxel| !voxel.is_air())
+                .then_some(AffectedNeighbor { is_translucent, ..affected })
         })
     }
 }
 
 /// A node whose mesh is to be made anew.
-struct Anew {
+struct MeshJob {
     node: NodePos,
     skirts: FaceSet,
     /// Its body, if that is kept, and the voxels that may have changed since.
@@ -255,10 +257,10 @@ struct Anew {
 }
 
 /// A node that has voxels beside others that have changed.
-struct Seer {
+struct AffectedNeighbor {
     neighbor: NodePos,
     /// The side from which it sees them.
     face: Face,
     /// Whether some of its voxels there are translucent, or may be: its rims may have changed.
-    is_clear: bool,
+    is_translucent: bool,
 }

@@ -50,12 +50,13 @@ impl LodTree {
             .is_some_and(|neighbor| !self.is_shown(neighbor) && self.data.is_inside(neighbor));
         let Some(shown) = self.shown.get_mut(&node) else { return Ok(()) };
         let skirt = shown.made.get(face);
-        let is_wanted = is_open && !skirt.is_empty();
-        if is_wanted != is_shown {
-            sink.set_skirt(node, face, is_wanted.then_some(skirt))?;
+        let is_needed = is_open && !skirt.is_empty();
+        if is_needed != is_shown {
+            sink.set_skirt(node, face, is_needed.then_some(skirt))?;
             shown.skirts = toggled(shown.skirts, face);
             // One that should have been taken away before is replaced.
-            if let Some(left) = self.stuck.get_mut(&node).filter(|left| left.skirts.contains(face))
+            if let Some(left) =
+                self.pending_removals.get_mut(&node).filter(|left| left.skirts.contains(face))
             {
                 left.skirts = toggled(left.skirts, face);
             }

@@ -1,6 +1,6 @@
 use hashbrown::{HashMap, HashSet};
 
-use super::{LodTree, NodeSink, Want};
+use super::{LodTree, MeshRequest, NodeSink};
 use crate::NodePos;
 use crate::lod::NodeMesh;
 
@@ -20,16 +20,16 @@ pub(super) struct Swap {
     /// Whether more parts of the edit are to come: until then nothing of it is made.
     is_open: bool,
     /// Whether it is no edit: what could not be read is tried again, when there is time.
-    mends: bool,
+    is_reread: bool,
     /// Whether the sink has refused a part of it. The rest is shown then, and levels change, or
     /// there might never be room.
     was_refused: bool,
 }
 
 /// Meshes of an edit are made before any other.
-pub(super) const EDIT_URGENCY: f64 = 1e30;
+pub(super) const EDIT_PRIORITY: f64 = 1e30;
 /// And what is tried again after all others.
-const MEND_URGENCY: f64 = 0.0;
+const REREAD_PRIORITY: f64 = 0.0;
 
 impl Swap {
     /// Of the nodes that are `shown`, out of all that have changed.
@@ -46,13 +46,13 @@ impl Swap {
     }
 
     /// A node that is shown, of which a part could not be read.
-    pub(super) fn mending(node: NodePos) -> Self {
-        Self { missing: 1, meshes: [(node, None)].into(), mends: true, ..Self::default() }
+    pub(super) fn rereading(node: NodePos) -> Self {
+        Self { missing: 1, meshes: [(node, None)].into(), is_reread: true, ..Self::default() }
     }
 
     /// Whether it only tries to read again.
-    pub(super) const fn mends(&self) -> bool {
-        self.mends
+    pub(super) const fn is_reread(&self) -> bool {
+        self.is_reread
     }
 
     /// The same of an edit of which more parts are to come.
@@ -92,7 +92,7 @@ impl Swap {
         self.held.extend(newer.held);
         self.is_open |= newer.is_open;
         self.was_refused &= newer.was_refused;
-        self.mends &= newer.mends;
+        self.is_reread &= newer.is_reread;
     }
 
     /// The nodes whose meshes are not made, and are to be.
@@ -107,9 +107,9 @@ impl Swap {
 
     /// Takes a mesh that was made; gives it back where it is not one of these.
     pub(super) fn take(&mut self, node: NodePos, mesh: NodeMesh) -> Option<NodeMesh> {
-        let Some(place) = self.meshes.get_mut(&node) else { return Some(mesh) };
+        let Some(slot) = self.meshes.get_mut(&node) else { return Some(mesh) };
         self.size_bytes += mesh.size_bytes();
-        match place.replace(mesh) {
+        match slot.replace(mesh) {
             Some(old) => self.size_bytes -= old.size_bytes(),
             None => self.missing -= 1,
         }
@@ -133,10 +133,14 @@ impl LodTree {
     }
 
     /// Wants what edits that are to be shown lack.
-    pub(super) fn want_edits(&mut self) {
+    pub(super) fn request_edit_meshes(&mut self) {
         for swap in self.swaps.iter().filter(|swap| swap.missing > 0) {
-            let priority = if swap.mends { MEND_URGENCY } else { EDIT_URGENCY };
-            self.wanted.extend(swap.missing().map(|node| Want { node, missing: 0, priority }));
+            let priority = if swap.is_reread { REREAD_PRIORITY } else { EDIT_PRIORITY };
+            self.requests.extend(swap.missing().map(|node| MeshRequest {
+                node,
+                missing: 0,
+                priority,
+            }));
         }
     }
 
@@ -146,7 +150,7 @@ impl LodTree {
         let (touched, mut others): (Vec<Swap>, Vec<Swap>) = std::mem::take(&mut self.swaps)
             .into_iter()
             .partition(|swap| swap.has_any(shown) || newer.is_open && swap.is_open);
-        let mut all = Swap { was_refused: true, mends: true, ..Swap::default() };
+        let mut all = Swap { was_refused: true, is_reread: true, ..Swap::default() };
         touched.into_iter().chain([newer]).for_each(|swap| all.join(swap));
         others.push(all);
         self.swaps = others;
@@ -156,7 +160,7 @@ impl LodTree {
     pub(super) fn close_swaps(&mut self) {
         for swap in &mut self.swaps {
             if std::mem::take(&mut swap.is_open) {
-                self.workers.want_also(&swap.missing().collect::<Vec<_>>());
+                self.workers.request_first(&swap.missing().collect::<Vec<_>>());
             }
         }
     }
@@ -170,8 +174,8 @@ impl LodTree {
         for swap in whole {
             self.spent.bytes += swap.size_bytes;
             // Of those that are gone there is nothing to be said.
-            if swap.mends && !swap.meshes.is_empty() {
-                self.note_mended(swap.meshes.values().flatten().all(NodeMesh::is_whole));
+            if swap.is_reread && !swap.meshes.is_empty() {
+                self.note_reread(swap.meshes.values().flatten().all(NodeMesh::is_whole));
             }
             let meshes = swap.meshes.into_iter().filter_map(|(node, mesh)| Some((node, mesh?)));
             all = all.and(self.replace_all(meshes.collect(), sink));

@@ -1,13 +1,13 @@
 use super::changes::{Change, Kind};
-use super::places::{Place, State};
-use super::{LodTree, Ready, Want};
+use super::node_table::{NodeEntry, State};
+use super::{LodTree, MeshRequest, Ready};
 use crate::NodePos;
 use crate::lod::{LodCamera, LodConfig, PixelScale};
 
 /// Of meshes that only save work, how much less they are wanted than those that show more.
-const MERGE_URGENCY: f64 = 0.5;
+const MERGE_WEIGHT: f64 = 0.5;
 /// The same of what lies beside the picture.
-const UNSEEN_URGENCY: f64 = 0.2;
+const OUT_OF_VIEW_WEIGHT: f64 = 0.2;
 /// A node with more nodes shown below it is not merged at once: first those below it are, so
 /// that no frame takes away very many meshes.
 const MAX_MERGED: u32 = 128;
@@ -20,38 +20,38 @@ const ROUNDING: f64 = 1e-2;
 /// Every node changes at a distance of its own. No distance grows by more than the eye moves,
 /// so what is farthest from changing below a node is told by the nearest to it.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Calm {
-    until_voxels: f64,
+pub(super) struct NextEvaluation {
+    at_voxels: f64,
 }
 
-impl Calm {
+impl NextEvaluation {
     /// Something is to be done.
-    pub(super) const NONE: Self = Self { until_voxels: 0.0 };
+    pub(super) const NOW: Self = Self { at_voxels: 0.0 };
 
     /// Nothing is to be done before the eye, that has gone `gone` voxels, goes `reach` more.
-    fn new(gone: f64, reach: f64) -> Self {
-        Self { until_voxels: if reach > ROUNDING { gone + reach - ROUNDING } else { 0.0 } }
+    fn after(travelled: f64, reach: f64) -> Self {
+        Self { at_voxels: if reach > ROUNDING { travelled + reach - ROUNDING } else { 0.0 } }
     }
 
     /// What is left of it.
-    fn left(self, gone: f64) -> f64 {
-        self.until_voxels - gone
+    fn remaining(self, travelled: f64) -> f64 {
+        self.at_voxels - travelled
     }
 
-    const fn is_none(self) -> bool {
-        self.until_voxels <= 0.0
+    const fn is_now(self) -> bool {
+        self.at_voxels <= 0.0
     }
 }
 
 /// How far the eye has gone, in voxels of level 0.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Way {
+pub(super) struct CameraTravel {
     last: [f64; 3],
     voxels: f64,
 }
 
-impl Way {
-    fn go(&mut self, position: [f64; 3]) {
+impl CameraTravel {
+    fn advance(&mut self, position: [f64; 3]) {
         let moved: f64 = (0..3).map(|axis| (position[axis] - self.last[axis]).powi(2)).sum();
         if moved.is_finite() {
             (self.last, self.voxels) = (position, self.voxels + moved.sqrt());
@@ -81,10 +81,10 @@ struct Reaches {
 const LEVELS: usize = NodePos::MAX_LEVEL as usize + 1;
 
 impl Fineness {
-    fn of(eye: &LodCamera, config: &LodConfig) -> Self {
+    fn of(camera: &LodCamera, config: &LodConfig) -> Self {
         let max_voxel_pixels = config.max_voxel_pixels;
         let min_voxel_pixels = max_voxel_pixels * config.hysteresis;
-        Self { scale: eye.scale, max_voxel_pixels, min_voxel_pixels }
+        Self { scale: camera.scale, max_voxel_pixels, min_voxel_pixels }
     }
 
     fn reaches(&self) -> Reaches {
@@ -106,67 +106,67 @@ impl Fineness {
 
 impl Reaches {
     /// How far the eye can go before it comes nearer than `reach`, or farther.
-    fn left(&self, distance: f64, reach: f64) -> f64 {
+    fn travel_to(&self, distance: f64, reach: f64) -> f64 {
         if self.is_parallel { f64::INFINITY } else { (distance - reach).abs() }
     }
 }
 
 impl LodTree {
     /// Finds what can be done, and what is missing for that.
-    pub(super) fn look_at_all(&mut self, eye: &LodCamera) {
-        let fineness = Fineness::of(eye, &self.config);
-        self.way.go(eye.position);
+    pub(super) fn evaluate_all(&mut self, camera: &LodCamera) {
+        let fineness = Fineness::of(camera, &self.config);
+        self.travel.advance(camera.position);
         if self.fineness != Some(fineness) {
             self.fineness = Some(fineness);
-            for place in self.places.iter_mut() {
-                if let State::Split { calm, .. } = &mut place.state {
-                    *calm = Calm::NONE;
+            for entry in self.table.iter_mut() {
+                if let State::Split { next_evaluation, .. } = &mut entry.state {
+                    *next_evaluation = NextEvaluation::NOW;
                 }
             }
         }
         let reaches = fineness.reaches();
         for i in 0..self.roots.len() {
             let root = self.roots[i];
-            let place = self.places.get(root).copied();
-            self.look(root, place, eye, &reaches);
+            let entry = self.table.get(root).copied();
+            self.evaluate(root, entry, camera, &reaches);
         }
     }
 
     /// The same at a node and below it. Returns how far the eye can go before anything changes
     /// there; nothing where something is to be done.
-    fn look(
+    fn evaluate(
         &mut self,
         node: NodePos,
-        place: Option<Place>,
-        eye: &LodCamera,
+        entry: Option<NodeEntry>,
+        camera: &LodCamera,
         reaches: &Reaches,
     ) -> f64 {
-        let Some(place) = place else {
-            self.look_at_nothing(node, eye);
+        let Some(entry) = entry else {
+            self.propose_show(node, camera);
             return 0.0;
         };
-        match place.state {
+        match entry.state {
             State::Shown { is_final: true, .. } => f64::INFINITY,
             State::Shown { ready, .. } => {
                 let (distance, split) =
-                    (eye.distance(node), reaches.split[usize::from(node.level)]);
+                    (camera.distance(node), reaches.split[usize::from(node.level)]);
                 if distance >= split {
-                    return reaches.left(distance, split);
+                    return reaches.travel_to(distance, split);
                 }
-                self.look_at_split(node, place.children, ready, eye);
+                self.propose_split(node, entry.children, ready, camera);
                 0.0
             }
-            State::Split { calm, .. } => {
-                let left = calm.left(self.way.voxels);
+            State::Split { next_evaluation, .. } => {
+                let left = next_evaluation.remaining(self.travel.voxels);
                 if left > 0.0 {
                     return left;
                 }
-                let reach = self.look_below(node, place, eye, reaches);
-                let now = Calm::new(self.way.voxels, reach);
-                if let Some(Place { state: State::Split { calm, .. }, .. }) =
-                    self.places.get_mut(node)
+                let reach = self.evaluate_below(node, entry, camera, reaches);
+                let now = NextEvaluation::after(self.travel.voxels, reach);
+                if let Some(NodeEntry { state: State::Split { next_evaluation, .. }, .. }) =
+                    self.table.get_mut(node)
                 {
-                    *calm = now;
+                    *next_evaluation = now;
                 }
                 reach
             }
@@ -175,39 +175,40 @@ impl LodTree {
 
     /// Finds what can be done at a node that is split, and below it. Returns the distance that
     /// the camera can travel before that changes.
-    fn look_below(
+    fn evaluate_below(
         &mut self,
         node: NodePos,
-        place: Place,
-        eye: &LodCamera,
+        entry: NodeEntry,
+        camera: &LodCamera,
         reaches: &Reaches,
     ) -> f64 {
-        let Place { children, state: State::Split { shown, is_merge_refused, .. } } = place else {
+        let NodeEntry { children, state: State::Split { shown, is_merge_refused, .. } } = entry
+        else {
             return 0.0;
         };
-        let (distance, merge) = (eye.distance(node), reaches.merge[usize::from(node.level)]);
+        let (distance, merge) = (camera.distance(node), reaches.merge[usize::from(node.level)]);
         let is_fine = distance > merge || (reaches.is_parallel && merge == 0.0);
         if is_fine && shown <= MAX_MERGED {
             // Nothing below it is too coarse, and what is too fine goes with it.
-            self.look_at_merge(node, shown, eye);
+            self.propose_merge(node, shown, camera);
             if !is_merge_refused {
                 return 0.0;
             }
         }
-        let mut reach = if is_fine { 0.0 } else { reaches.left(distance, merge) };
+        let mut reach = if is_fine { 0.0 } else { reaches.travel_to(distance, merge) };
         let Some(below) = node.children() else { return reach };
-        let places = self.places.below(node);
-        for (i, (child, place)) in below.into_iter().zip(places).enumerate() {
+        let entries = self.table.below(node);
+        for (i, (child, entry)) in below.into_iter().zip(entries).enumerate() {
             if children >> i & 1 == 1 {
-                reach = reach.min(self.look(child, place, eye, reaches));
+                reach = reach.min(self.evaluate(child, entry, camera, reaches));
             }
         }
         reach
     }
 
     /// The same at a node that is shown and too coarse.
-    fn look_at_split(&mut self, node: NodePos, children: u8, is_ready: u8, eye: &LodCamera) {
-        let priority = priority(node, eye);
+    fn propose_split(&mut self, node: NodePos, children: u8, is_ready: u8, camera: &LodCamera) {
+        let priority = priority(node, camera);
         let missing = children & !is_ready;
         // At the end of the numbers there are no children.
         if self.is_held(node) {
@@ -215,42 +216,42 @@ impl LodTree {
         } else if children != 0 && missing == 0 {
             self.changes.push(Change { node, kind: Kind::Split, priority });
         } else if children != 0 {
-            self.wanted.push(Want { node, missing, priority });
+            self.requests.push(MeshRequest { node, missing, priority });
         }
         if is_ready != 0
-            && let Some(Place { state: State::Shown { wanted_frame, .. }, .. }) =
-                self.places.get_mut(node)
+            && let Some(NodeEntry { state: State::Shown { requested_frame, .. }, .. }) =
+                self.table.get_mut(node)
         {
-            *wanted_frame = self.frame;
+            *requested_frame = self.frame;
         }
     }
 
     /// The same at a node that is split and finer than it need be.
-    fn look_at_merge(&mut self, node: NodePos, shown: u32, eye: &LodCamera) {
+    fn propose_merge(&mut self, node: NodePos, shown: u32, camera: &LodCamera) {
         let is_held = self.is_held(node);
-        if let Some(Ready { wanted_frame, .. }) = self.ready.get_mut(&node) {
+        if let Some(Ready { requested_frame, .. }) = self.ready.get_mut(&node) {
             // What is ready stays so, also where it may not be shown yet.
-            *wanted_frame = self.frame;
-            let priority = priority(node, eye) * MERGE_URGENCY;
+            *requested_frame = self.frame;
+            let priority = priority(node, camera) * MERGE_WEIGHT;
             if !is_held {
                 self.changes.push(Change { node, kind: Kind::Merge, priority });
             }
         } else if !is_held {
             // What frees most comes first.
-            self.wanted_merges.push(Want { node, missing: 0, priority: shown.into() });
+            self.merge_requests.push(MeshRequest { node, missing: 0, priority: shown.into() });
         }
     }
 
     /// The same at a place where nothing is shown.
-    fn look_at_nothing(&mut self, node: NodePos, eye: &LodCamera) {
-        let priority = priority(node, eye);
-        if let Some(Ready { wanted_frame, .. }) = self.ready.get_mut(&node) {
-            *wanted_frame = self.frame;
+    fn propose_show(&mut self, node: NodePos, camera: &LodCamera) {
+        let priority = priority(node, camera);
+        if let Some(Ready { requested_frame, .. }) = self.ready.get_mut(&node) {
+            *requested_frame = self.frame;
             if !self.is_held(node) {
                 self.changes.push(Change { node, kind: Kind::Show, priority });
             }
         } else {
-            self.wanted.push(Want { node, missing: 0, priority });
+            self.requests.push(MeshRequest { node, missing: 0, priority });
         }
     }
 
@@ -259,55 +260,60 @@ impl LodTree {
     #[cfg(test)]
     pub(in crate::lod) fn found(
         &mut self,
-        eye: &LodCamera,
+        camera: &LodCamera,
         everywhere: bool,
     ) -> (Vec<String>, usize) {
-        let before = (self.places.clone(), self.fineness, self.way);
+        let before = (self.table.clone(), self.fineness, self.travel);
         if everywhere {
             self.fineness = None;
         }
-        self.wanted.clear();
-        self.wanted_merges.clear();
-        self.look_at_all(eye);
-        let gone = self.way.voxels;
-        let is_calm = |place: &&Place| matches!(place.state, State::Split { calm, .. } if calm.left(gone) > 0.0);
-        let calm = if everywhere { 0 } else { self.places.iter().filter(is_calm).count() };
-        let wants = self.wanted.drain(..).chain(self.wanted_merges.drain(..));
-        let wants = wants.flat_map(|want| want.nodes().map(move |it| (want.priority, it, None)));
+        self.requests.clear();
+        self.merge_requests.clear();
+        self.evaluate_all(camera);
+        let travelled = self.travel.voxels;
+        let is_skipped = |entry: &&NodeEntry| matches!(entry.state, State::Split { next_evaluation, .. } if next_evaluation.remaining(travelled) > 0.0);
+        let skipped = if everywhere { 0 } else { self.table.iter().filter(is_skipped).count() };
+        let requests = self.requests.drain(..).chain(self.merge_requests.drain(..));
+        let requests = requests
+            .flat_map(|request| request.nodes().map(move |it| (request.priority, it, None)));
         let changes = self.changes.drain(..).map(|it| (it.priority, it.node, Some(it.kind)));
-        let mut found: Vec<String> = wants.chain(changes).map(|it| format!("{it:?}")).collect();
+        let mut found: Vec<String> = requests.chain(changes).map(|it| format!("{it:?}")).collect();
         found.sort_unstable();
-        (self.places, self.fineness, self.way) = before;
-        (found, calm)
+        (self.table, self.fineness, self.travel) = before;
+        (found, skipped)
     }
 
     /// Another node is shown here, or another mesh: all above it are to be looked at.
-    pub(super) fn disturb(&mut self, node: NodePos) {
+    pub(super) fn invalidate_ancestors(&mut self, node: NodePos) {
         let mut node = node;
         while node.level < self.data.top_level() {
             node = node.parent();
-            let Some(Place { state: State::Split { calm, .. }, .. }) = self.places.get_mut(node)
+            let Some(NodeEntry { state: State::Split { next_evaluation, .. }, .. }) =
+                self.table.get_mut(node)
             else {
                 continue;
             };
-            if calm.is_none() {
+            if next_evaluation.is_now() {
                 // Then there is none above it either.
                 return;
             }
-            *calm = Calm::NONE;
+            *next_evaluation = NextEvaluation::NOW;
         }
     }
 }
 
 /// Those nodes that have their bits.
-pub(super) fn some_of(nodes: Option<[NodePos; 8]>, bits: u8) -> impl Iterator<Item = NodePos> {
+pub(super) fn nodes_with_bits(
+    nodes: Option<[NodePos; 8]>,
+    bits: u8,
+) -> impl Iterator<Item = NodePos> {
     let has_bit = move |&(i, _): &(usize, NodePos)| bits >> i & 1 == 1;
     nodes.into_iter().flatten().enumerate().filter(has_bit).map(|(_, node)| node)
 }
 
 /// How much a node is wanted: by the pixels that its voxels take, less out of view. Where the
 /// eye is inside, the larger node first.
-pub(in crate::lod) fn priority(node: NodePos, eye: &LodCamera) -> f64 {
-    let pixels = eye.voxel_pixels(node).min(1e9 * f64::from(node.voxel_units()));
-    if eye.may_see(node) { pixels } else { pixels * UNSEEN_URGENCY }
+pub(in crate::lod) fn priority(node: NodePos, camera: &LodCamera) -> f64 {
+    let pixels = camera.voxel_pixels(node).min(1e9 * f64::from(node.voxel_units()));
+    if camera.may_see(node) { pixels } else { pixels * OUT_OF_VIEW_WEIGHT }
 }

@@ -2,16 +2,16 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
-use super::steps::is_shown_as_it_is;
+use super::steps::check_shown_is_current;
 use super::*;
 
 /// A chunk of it cannot be read until it is well.
 struct Failing {
     world: Box<Derived>,
     chunk: ChunkPos,
-    is_well: Arc<AtomicBool>,
+    is_readable: Arc<AtomicBool>,
     /// How often it was asked for that.
-    asked: Arc<AtomicU32>,
+    request_count: Arc<AtomicU32>,
 }
 
 impl Source for Failing {
@@ -26,9 +26,9 @@ impl Source for Failing {
     }
     fn chunk(&self, position: ChunkPos) -> Result<Chunk, WorldError> {
         if position == self.chunk {
-            self.asked.fetch_add(1, Ordering::Relaxed);
+            self.request_count.fetch_add(1, Ordering::Relaxed);
         }
-        if position == self.chunk && !self.is_well.load(Ordering::Relaxed) {
+        if position == self.chunk && !self.is_readable.load(Ordering::Relaxed) {
             return Err(WorldError::NoThreads { count: 0, problem: "not well".into() });
         }
         self.world.chunk(position)
@@ -39,31 +39,36 @@ const SIZE: [u32; 3] = [8, 4, 8];
 
 /// The world without `chunk`, and what makes it well.
 fn failing(chunk: ChunkPos) -> (Box<Failing>, Arc<AtomicBool>) {
-    let is_well = Arc::new(AtomicBool::new(false));
+    let is_readable = Arc::new(AtomicBool::new(false));
     let world = derived(SIZE);
-    let source = Failing { world, chunk, is_well: Arc::clone(&is_well), asked: Arc::default() };
-    (Box::new(source), is_well)
+    let source = Failing {
+        world,
+        chunk,
+        is_readable: Arc::clone(&is_readable),
+        request_count: Arc::default(),
+    };
+    (Box::new(source), is_readable)
 }
 
 /// A skirt that was made while what lies beyond could not be read is made anew with the rest of
 /// its mesh: by an edit that does not touch it.
 #[test]
 fn skirts_heal_when_the_source_is_well() {
-    let near = eye([20.0, 50.0, 20.0], 150.0);
-    let (mut whole, mut screen) = (tree(derived(SIZE), unhurried()), Screen::default());
+    let near = camera([20.0, 50.0, 20.0], 150.0);
+    let (mut whole, mut screen) = (tree(derived(SIZE), unlimited()), Screen::default());
     settle(&mut whole, &near, &mut screen);
     let is_fine = |(node, _): &&(NodePos, Face)| node.level == 0;
     let skirts = screen.skirts.iter().filter(|(_, quads)| !quads.is_empty());
     let skirts = skirts.map(|(skirt, _)| skirt).filter(is_fine);
     let &(node, face) = skirts.min_by_key(|(node, face)| (*node, face.index())).unwrap();
 
-    let (source, is_well) = failing(node.offset(face.normal()).unwrap().chunk);
-    let (mut tree, mut screen) = (tree(source, unhurried()), Screen::default());
+    let (source, is_readable) = failing(node.offset(face.normal()).unwrap().chunk);
+    let (mut tree, mut screen) = (tree(source, unlimited()), Screen::default());
     settle(&mut tree, &near, &mut screen);
     assert!(screen.bodies.contains_key(&node));
     assert!(screen.skirts.get(&(node, face)).is_none_or(Vec::is_empty));
 
-    is_well.store(true, Ordering::Relaxed);
+    is_readable.store(true, Ordering::Relaxed);
     let [x, y, z] = [node.chunk.x, node.chunk.y, node.chunk.z].map(|c| c * 32 + 16);
     let middle = VoxelPos::new(x, y, z);
     let other = Material(if tree.data().get(middle).is_air() { 1 } else { 0 });
@@ -78,14 +83,14 @@ fn skirts_heal_when_the_source_is_well() {
 #[test]
 fn what_lacks_a_part_is_not_remembered_for_long() {
     let chunk = ChunkPos::new(3, 0, 3);
-    let (source, is_well) = failing(chunk);
+    let (source, is_readable) = failing(chunk);
     let data = LodData::new(source, 64 << 20);
     assert!(data.top_level() >= 2);
     let root = NodePos::from(chunk).ancestor(data.top_level());
     let whole = LodData::new(derived(SIZE), 64 << 20).chunk(root);
     let is_whole = || data.chunk(root).iter().eq(whole.iter());
     assert!(!is_whole(), "nothing is missed");
-    is_well.store(true, Ordering::Relaxed);
+    is_readable.store(true, Ordering::Relaxed);
     assert!(!is_whole(), "it is left alone for a while");
     data.clock.pass(LodData::RETRY_AFTER);
     assert!(is_whole());
@@ -96,7 +101,7 @@ fn what_lacks_a_part_is_not_remembered_for_long() {
 fn what_fails_is_not_asked_for_again_and_again() {
     let chunk = ChunkPos::new(3, 0, 3);
     let (source, _) = failing(chunk);
-    let asked = Arc::clone(&source.asked);
+    let request_count = Arc::clone(&source.request_count);
     let data = LodData::new(source, 64 << 20);
     let look = || {
         for level in 0..=data.top_level() {
@@ -105,23 +110,23 @@ fn what_fails_is_not_asked_for_again_and_again() {
     };
     for round in 1..4 {
         (0..20).for_each(|_| look());
-        assert_eq!(asked.load(Ordering::Relaxed), round);
+        assert_eq!(request_count.load(Ordering::Relaxed), round);
         data.clock.pass(LodData::RETRY_AFTER);
     }
     look();
-    let before = asked.load(Ordering::Relaxed);
+    let before = request_count.load(Ordering::Relaxed);
     data.set([(VoxelPos::new(1, 1, 1), Material(2))]);
     look();
-    assert_eq!(asked.load(Ordering::Relaxed), before + 1);
+    assert_eq!(request_count.load(Ordering::Relaxed), before + 1);
     assert_eq!(data.faults().len(), 1);
 }
 
 /// Settles, and waits for what is tried again.
-fn mend(tree: &mut LodTree, eye: &LodCamera, screen: &mut Screen) {
-    settle(tree, eye, screen);
-    while tree.is_mending() {
+fn settle_with_rereads(tree: &mut LodTree, camera: &LodCamera, screen: &mut Screen) {
+    settle(tree, camera, screen);
+    while tree.is_rereading() {
         tree.wait(Duration::ZERO);
-        settle(tree, eye, screen);
+        settle(tree, camera, screen);
     }
 }
 
@@ -129,30 +134,32 @@ fn mend(tree: &mut LodTree, eye: &LodCamera, screen: &mut Screen) {
 /// tried now and then, and all is settled between.
 #[test]
 fn what_is_shown_heals_by_itself() {
-    for near in [eye([20.0, 50.0, 20.0], 150.0), eye([128.0, 60.0, 1e4], 120.0)] {
-        let (mut whole, mut expected) = (tree(derived(SIZE), unhurried()), Screen::default());
+    for near in [camera([20.0, 50.0, 20.0], 150.0), camera([128.0, 60.0, 1e4], 120.0)] {
+        let (mut whole, mut expected) = (tree(derived(SIZE), unlimited()), Screen::default());
         settle(&mut whole, &near, &mut expected);
-        let (source, is_well) = failing(ChunkPos::new(1, 1, 1));
-        let asked = Arc::clone(&source.asked);
-        let (mut tree, mut screen) = (tree(source, unhurried()), Screen::default());
+        let (source, is_readable) = failing(ChunkPos::new(1, 1, 1));
+        let request_count = Arc::clone(&source.request_count);
+        let (mut tree, mut screen) = (tree(source, unlimited()), Screen::default());
         settle(&mut tree, &near, &mut screen);
         assert!(screen.bodies != expected.bodies && tree.is_broken());
         for _ in 0..3 {
-            let before = asked.load(Ordering::Relaxed);
+            let before = request_count.load(Ordering::Relaxed);
             for _ in 0..50 {
                 tree.update(&near, &mut screen).unwrap();
                 assert!(tree.is_settled(), "nothing can be done");
             }
-            assert_eq!(asked.load(Ordering::Relaxed), before);
+            assert_eq!(request_count.load(Ordering::Relaxed), before);
             tree.data().clock.pass(LodData::RETRY_AFTER);
-            mend(&mut tree, &near, &mut screen);
-            assert!(asked.load(Ordering::Relaxed) > before && screen.bodies != expected.bodies);
+            settle_with_rereads(&mut tree, &near, &mut screen);
+            assert!(
+                request_count.load(Ordering::Relaxed) > before && screen.bodies != expected.bodies
+            );
         }
-        is_well.store(true, Ordering::Relaxed);
+        is_readable.store(true, Ordering::Relaxed);
         tree.data().clock.pass(LodData::RETRY_AFTER);
-        mend(&mut tree, &near, &mut screen);
+        settle_with_rereads(&mut tree, &near, &mut screen);
         assert!(screen.bodies == expected.bodies);
-        is_shown_as_it_is(&tree, &screen);
+        check_shown_is_current(&tree, &screen);
         tree.data().clock.pass(LodData::RETRY_AFTER);
         tree.update(&near, &mut screen).unwrap();
         assert!(!tree.is_broken());
