@@ -1,5 +1,5 @@
-//! Worlds of any size, seen near and far: voxels at every level of detail, the tree that
-//! chooses among them, and the threads that make their meshes.
+//! Level of detail (LOD) for worlds of any size: chunks at every level, the tree that selects the
+//! nodes to show, and the threads that make their meshes.
 
 mod cache;
 mod data;
@@ -21,24 +21,28 @@ pub use lod_camera::{LodCamera, PixelScale};
 pub use node_mesh::NodeMesh;
 pub use tree::{LodCount, LodTree, NodeSink};
 
-/// How fine a world is shown, how fast that follows the eye, and with how much memory.
+/// Detail, budgets and memory limits of a [`LodTree`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LodConfig {
-    /// A node is split when its voxels are longer than so many pixels. Default 3.5.
+    /// Length of a node's voxels on screen, in pixels, above which the node is split. Default: 3.5.
     pub max_voxel_pixels: f64,
-    /// Eight nodes are merged when their parent's voxels are shorter than this part of
-    /// that, so that an eye which trembles changes nothing. Default 0.8.
+    /// Fraction of [`max_voxel_pixels`](Self::max_voxel_pixels) below which eight nodes are merged
+    /// into their parent. Values below 1 keep small camera movements from changing anything.
+    /// Default: 0.8.
     pub hysteresis: f64,
-    /// Bytes of meshes that an update shows, give or take one change. Default 2 MiB.
+    /// Budget of an update for newly shown meshes, in bytes. One change may exceed it. Default: 2
+    /// MiB.
     pub frame_bytes: usize,
-    /// Time that an update takes, give or take one change. Default 2 ms.
+    /// Time budget of an update. One change may exceed it. Default: 2 ms.
     pub frame_time: Duration,
-    /// Bytes of meshes that may wait to be shown, give or take one for each thread and those
-    /// that one split needs; of a sixteenth of these, those that were edited lately, of which the
-    /// next edit makes only layers anew. Default 64 MiB.
+    /// Limit for finished meshes that are not shown yet, in bytes. One mesh per thread and the
+    /// eight meshes of one split may exceed it. Default: 64 MiB.
+    ///
+    /// One sixteenth of the limit is reserved for the bodies of recently edited nodes. The next
+    /// edit of such a node rebuilds only the changed layers.
     pub waiting_bytes: usize,
-    /// Threads that make meshes; with none, [`LodTree::wait`] makes them. Default: one less
-    /// than there are cores, at least one.
+    /// Number of threads that make meshes. With 0, [`LodTree::wait`] makes them. Default: one less
+    /// than the number of cores, at least 1.
     pub threads: usize,
 }
 
@@ -57,12 +61,12 @@ impl Default for LodConfig {
 }
 
 impl LodConfig {
-    /// Bytes of meshes that are kept since they were edited lately.
+    /// Limit for the bodies of recently edited nodes, in bytes.
     const fn edited_bytes(&self) -> usize {
         self.waiting_bytes / 16
     }
 
-    /// Bytes of meshes that may wait to be shown.
+    /// Limit for finished meshes that are not shown yet, in bytes.
     const fn unshown_bytes(&self) -> usize {
         self.waiting_bytes - self.edited_bytes()
     }

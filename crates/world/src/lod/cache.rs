@@ -6,11 +6,11 @@ use hashbrown::HashMap;
 use super::epochs::Epochs;
 use crate::NodePos;
 
-/// Chunks that were used lately, in at most so many bytes.
+/// Recently used chunks, within a limit in bytes.
 ///
-/// Two generations: what is asked for moves into the young one, and when that holds half of
-/// the bytes, it becomes the old one and the old one goes. So a chunk that is used stays, one
-/// that is not goes after at most two turns, and nothing is ever searched for.
+/// The cache has two generations. A requested chunk moves to the young generation. When that uses
+/// half of the limit, it becomes the old generation and the previous one is dropped. Chunks in use
+/// therefore stay, unused ones leave after at most two turns, and nothing has to be searched.
 pub(crate) struct Cache {
     limit_bytes: usize,
     young: HashMap<NodePos, Chunk>,
@@ -18,19 +18,19 @@ pub(crate) struct Cache {
     old: HashMap<NodePos, Chunk>,
     old_bytes: usize,
     epochs: Epochs,
-    /// What could not be read, or lacks a part that could not.
+    /// Nodes that could not be read, or only without some of their parts.
     broken: HashMap<NodePos, Broken>,
 }
 
-/// What there is of a node that could not be read as a whole.
+/// A node that could not be read completely.
 struct Broken {
-    /// Without the part that lacks; `None` where it is the node itself.
+    /// The chunk without the missing parts. `None` if the node itself could not be read.
     chunk: Option<Chunk>,
-    /// From when on it is tried again.
+    /// Time at which the node is read again.
     until: Duration,
 }
 
-/// More nodes are not remembered as broken: they are tried again.
+/// Limit for the number of stored damaged nodes. Beyond it, nodes are read again earlier.
 const MAX_BROKEN: usize = 4_096;
 
 impl Cache {
@@ -46,15 +46,15 @@ impl Cache {
         }
     }
 
-    /// What there is of a node that could not be read as a whole shortly before `now`; the outer
-    /// `None` where nothing is known of that.
+    /// Returns a node that could not be read completely, until its next attempt is due. The outer
+    /// `None` means that no failure is stored.
     pub(crate) fn broken(&self, node: NodePos, now: Duration) -> Option<Option<Chunk>> {
         let broken = self.broken.get(&node).filter(|it| now < it.until)?;
         Some(broken.chunk.clone())
     }
 
-    /// Remembers until then what there is of a node that could not be read as a whole, if it was
-    /// begun in this epoch of the node.
+    /// Stores a node that could not be read completely until the time `until`. Ignored if the
+    /// node's epoch has changed since it was read.
     pub(crate) fn insert_broken(
         &mut self,
         node: NodePos,
@@ -71,25 +71,25 @@ impl Cache {
         self.broken.insert(node, Broken { chunk, until });
     }
 
-    /// All that could not be read is tried again.
+    /// Drops all failures, so that the nodes are read again.
     pub(crate) fn forget_broken(&mut self) {
         self.broken.clear();
     }
 
-    /// How often what this node is made of has become something else.
+    /// Returns the epoch of a node. It changes whenever the node's content changes.
     pub(crate) fn epoch(&self, node: NodePos) -> u64 {
         self.epochs.of(node)
     }
 
-    /// These chunks have become others: of them and of what lies above them, nothing is taken
-    /// that is being made already.
+    /// Begins a new epoch for changed chunks and their ancestors. Chunks of these nodes that are
+    /// being made are then not stored.
     pub(crate) fn begin_epoch(&mut self, chunks: impl IntoIterator<Item = ChunkPos>) {
         self.epochs.begin_above(chunks);
         self.forget_broken();
     }
 
-    /// Keeps what was begun to be made in this epoch of the node; false, and nothing is kept,
-    /// where another has begun since.
+    /// Stores a chunk that was begun in `epoch`. Returns false, and stores nothing, if the node's
+    /// epoch has changed since.
     pub(crate) fn insert_made(&mut self, node: NodePos, chunk: &Chunk, epoch: u64) -> bool {
         let is_new = epoch == self.epoch(node);
         if is_new {
@@ -98,7 +98,7 @@ impl Cache {
         is_new
     }
 
-    /// A chunk, which shares its voxels with the one kept here.
+    /// Returns a chunk that shares its voxels with the stored one.
     pub(crate) fn get(&mut self, node: NodePos) -> Option<Chunk> {
         if let Some(chunk) = self.young.get(&node) {
             return Some(chunk.clone());
@@ -132,14 +132,14 @@ impl Cache {
         }
     }
 
-    /// Bytes of what is kept.
+    /// Size of the stored chunks, in bytes.
     pub(crate) fn size_bytes(&self) -> usize {
         self.young_bytes + self.old_bytes
     }
 }
 
 fn entry_bytes(chunk: &Chunk) -> usize {
-    // A table of entries is up to half empty.
+    // The hash table is up to half empty.
     chunk.size_bytes() + 2 * size_of::<(NodePos, Chunk)>()
 }
 
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_used_stays_and_the_limit_holds() {
+    fn recently_used_chunks_stay_within_the_limit() {
         let limit = 40 * entry_bytes(&chunk(0));
         let mut cache = Cache::new(limit);
         for i in 0..1_000 {
@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_begun_before_an_epoch_is_not_kept() {
+    fn a_chunk_made_before_a_new_epoch_is_not_stored() {
         let mut cache = Cache::new(1 << 20);
         let epoch = cache.epoch(node(1));
         assert!(cache.insert_made(node(1), &chunk(1), epoch));
@@ -190,14 +190,14 @@ mod tests {
     }
 
     #[test]
-    fn what_is_put_in_again_replaces() {
+    fn inserting_a_node_again_replaces_its_chunk() {
         let mut cache = Cache::new(1 << 20);
         for i in 0..50 {
             cache.insert(node(7), chunk(i));
         }
         assert_eq!(cache.get(node(7)), Some(chunk(49)));
         assert!(cache.size_bytes() < 2 * entry_bytes(&chunk(49)));
-        // What no longer fits leaves nothing of before behind.
+        // A chunk that does not fit still removes the previous one.
         let mut small = Cache::new(2 * entry_bytes(&Chunk::new(32, Material(1))));
         small.insert(node(7), Chunk::new(32, Material(1)));
         assert_eq!(small.get(node(7)), Some(Chunk::new(32, Material(1))));

@@ -268,7 +268,7 @@ impl LodData {
 
     /// Takes what making the mesh-to-be of a node needs to have made off `left`, counted in
     /// chunks of the source; false where that is not enough.
-    pub(super) fn spend_chunks(&self, node: NodePos, left: &mut usize) -> bool {
+    pub(super) fn charge_chunks(&self, node: NodePos, left: &mut usize) -> bool {
         let is_here = !self.is_inside(node)
             || self.read_edits().get(node).is_some()
             || lock(&self.cache).get(node).is_some()
@@ -278,7 +278,7 @@ impl LodData {
             return true;
         }
         match node.children().filter(|_| node.level > 0 && !self.source.makes_levels()) {
-            Some(children) => children.into_iter().all(|child| self.spend_chunks(child, left)),
+            Some(children) => children.into_iter().all(|child| self.charge_chunks(child, left)),
             None => left.checked_sub(1).map(|rest| *left = rest).is_some(),
         }
     }

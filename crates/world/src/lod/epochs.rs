@@ -2,11 +2,10 @@ use drystone_voxel::ChunkPos;
 
 use crate::NodePos;
 
-/// How often what a node is made of has become something else: who makes one asks before and
-/// after.
+/// Change counters for nodes. Compare them before and after making a node to detect changes.
 ///
-/// Nodes share a few counters by a hash of their places. So nothing is searched for and nothing
-/// grows; now and then a node is made again for nothing.
+/// Nodes share a few counters by a hash of their positions, so there is no search and no growth. A
+/// collision makes a node needlessly again now and then.
 pub(crate) struct Epochs {
     counts: Box<[u64; COUNTERS]>,
 }
@@ -21,17 +20,17 @@ impl Default for Epochs {
 }
 
 impl Epochs {
-    /// The number of the epoch of `node`.
+    /// Returns the epoch of `node`.
     pub(crate) fn of(&self, node: NodePos) -> u64 {
         self.counts[counter_of(node)]
     }
 
-    /// The node is made of something else from now on.
+    /// Begins a new epoch of a node.
     pub(crate) fn begin(&mut self, node: NodePos) {
         self.counts[counter_of(node)] += 1;
     }
 
-    /// The chunks and all nodes above them are.
+    /// Begins a new epoch of the chunks and all of their ancestors.
     pub(crate) fn begin_above(&mut self, chunks: impl IntoIterator<Item = ChunkPos>) {
         for chunk in chunks {
             let mut node = NodePos::from(chunk);
@@ -45,7 +44,7 @@ impl Epochs {
 }
 
 const fn counter_of(node: NodePos) -> usize {
-    // Odd numbers without a pattern: neighbours lie far apart.
+    // Odd numbers without a pattern spread neighbours over the counters.
     const FACTORS: [u64; 4] = [
         0x9e37_79b9_7f4a_7c15,
         0xc2b2_ae3d_27d4_eb4f,
@@ -68,7 +67,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_lies_above_a_chunk_begins_anew_and_little_else() {
+    fn a_new_epoch_begins_for_all_ancestors_and_few_other_nodes() {
         let mut epochs = Epochs::default();
         let chunk = ChunkPos::new(-70, 3, 1_000);
         let nodes = |chunk: ChunkPos| {
@@ -77,7 +76,7 @@ mod tests {
         let before: Vec<u64> = nodes(chunk).map(|node| epochs.of(node)).collect();
         epochs.begin_above([chunk]);
         assert!(nodes(chunk).zip(&before).all(|(node, before)| epochs.of(node) > *before));
-        // Of some thousand others.
+        // Among some thousand other nodes.
         let others: Vec<NodePos> =
             (0..4_096).map(|n| ChunkPos::new(n % 16, n / 16 % 16, n / 256).into()).collect();
         let changed = others.iter().filter(|node| epochs.of(**node) > 0).count();

@@ -2,31 +2,33 @@ use drystone_voxel::VoxelPos;
 
 use crate::NodePos;
 
-/// From where a world is seen, as far as it decides how fine it must be.
+/// The part of a camera that decides the level of each node.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LodCamera {
-    /// Where the eye is, in voxels of level 0.
+    /// Position in voxels of level 0.
     pub position: [f64; 3],
-    /// Where it looks, of unit length.
+    /// View direction, of unit length.
     pub forward: [f64; 3],
-    /// Cosine of the angle between the middle of the picture and its corners: what lies
-    /// within is wanted before the rest.
+    /// Cosine of the angle between the centre of the picture and its corners. Nodes within this
+    /// angle have priority.
     pub cos_half_view: f64,
-    /// How large voxels seem.
+    /// Size of voxels on screen.
     pub scale: PixelScale,
 }
 
-/// How many pixels a voxel of level 0 is long in the picture.
+/// Length of a voxel of level 0 on screen, in pixels.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum PixelScale {
-    /// In perspective: so many at a distance of one voxel, and inversely to the distance.
+    /// Perspective projection: length at a distance of one voxel. It is inversely proportional to
+    /// the distance.
     Perspective(f64),
-    /// In parallel projection: so many everywhere.
+    /// Parallel projection: length at any distance.
     Parallel(f64),
 }
 
 impl LodCamera {
-    /// How many pixels a voxel of `node` is long at most; infinite where the eye is inside.
+    /// Returns the maximum length of a voxel of `node` on screen, in pixels. Infinite if the camera
+    /// is inside the node.
     pub fn voxel_pixels(&self, node: NodePos) -> f64 {
         let units = f64::from(node.voxel_units());
         match self.scale {
@@ -38,7 +40,7 @@ impl LodCamera {
         }
     }
 
-    /// Voxels of level 0 to the nearest point of `node`.
+    /// Returns the distance to the nearest point of `node`, in voxels of level 0.
     pub fn distance(&self, node: NodePos) -> f64 {
         let side = f64::from(node.side_units());
         let low = lowest(node);
@@ -50,7 +52,7 @@ impl LodCamera {
         squares.sum::<f64>().sqrt()
     }
 
-    /// Whether a part of `node` may be in the picture: by the ball around it.
+    /// Whether a part of `node` may be in the picture. Tests the node's bounding sphere.
     pub fn may_see(&self, node: NodePos) -> bool {
         let half = f64::from(node.side_units()) / 2.0;
         let low = lowest(node);
@@ -61,8 +63,8 @@ impl LodCamera {
             return true;
         }
         let cos = (0..3).map(|axis| to[axis] * self.forward[axis]).sum::<f64>() / length;
-        // The cosine of half the view and half the angle that the ball takes, together; where
-        // these are half a turn or more, nothing is out of view.
+        // Cosine of the sum of half the view angle and half the angle of the sphere. If the sum is
+        // 180° or more, everything is in view.
         let half_cos = self.cos_half_view.clamp(-1.0, 1.0);
         let [half_sin, ball_sin] = [(1.0 - half_cos * half_cos).sqrt(), radius / length];
         let ball_cos = (1.0 - ball_sin * ball_sin).sqrt();
@@ -102,7 +104,7 @@ mod tests {
         assert_eq!(flat.voxel_pixels(NodePos::new(2, ChunkPos::new(9, 9, 9))), 2.0);
     }
 
-    /// As `may_see`, by the angles themselves: how far beyond the edge of the view a ball is.
+    /// Returns how far outside the view a sphere is, computed from the angles themselves.
     fn beyond_view(camera: &LodCamera, node: NodePos) -> f64 {
         let half = f64::from(node.side_units()) / 2.0;
         let low = lowest(node);
@@ -114,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn cosines_see_what_angles_see() {
+    fn cosines_and_angles_agree_on_what_is_in_view() {
         let (mut seen, mut unseen) = (0, 0);
         for i in 0..40_000u32 {
             let dice = |n: u32| (i.wrapping_mul(2_654_435_761).wrapping_add(n) >> (n * 5)) % 41;
@@ -133,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn what_lies_behind_is_not_seen() {
+    fn nodes_behind_the_camera_are_out_of_view() {
         assert!(CAMERA.may_see(NodePos::from(ChunkPos::new(0, 0, 0))));
         assert!(!CAMERA.may_see(NodePos::from(ChunkPos::new(0, 0, -9))));
         assert!(CAMERA.may_see(NodePos::from(ChunkPos::new(0, 0, -4))), "around the camera");

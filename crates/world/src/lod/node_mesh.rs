@@ -5,48 +5,49 @@ use super::LodData;
 use super::data::LoadedChunk;
 use crate::NodePos;
 
-/// What is drawn of a node: its mesh, and the skirts that close its hull where a neighbour is
-/// drawn at another level.
+/// Mesh of a node: a body, and the skirts that close its border where a neighbour is shown at
+/// another level.
 #[derive(Clone, Debug)]
 pub struct NodeMesh {
-    /// The faces that show when all six neighbours are drawn at the same level.
+    /// Faces that are visible if all six neighbours are shown at the same level.
     pub body: ChunkMesh,
-    /// Whether there is nothing at this level nor at any below.
+    /// Whether the node is empty at this level and all levels below.
     pub(super) is_air: bool,
     pub(super) skirts: Skirts,
 }
 
-/// The skirts of a node: what is kept of its mesh when the sink has the body. Small, since the
-/// tables of thousands of nodes are copied as they grow.
+/// Skirts of a node, stored while the sink has the body. The type is small, because tables of
+/// thousands of nodes are copied when they grow.
 #[derive(Clone, Debug)]
 pub(super) struct Skirts {
-    /// `None` while all are empty.
+    /// `None` if all skirts are empty.
     all: Option<Box<[ChunkMesh; Face::COUNT]>>,
-    /// Those that were not made, since they are as they were.
+    /// Skirts that were not made because they did not change.
     kept: FaceSet,
-    /// Whether all that the mesh follows from could be read.
+    /// Whether all chunks that the mesh depends on could be read.
     is_whole: bool,
 }
 
 impl NodeMesh {
-    /// A mesh without quads, of which nothing is known.
+    /// Creates an empty mesh for a node that could not be read.
     pub(super) const fn unread() -> Self {
         let skirts = Skirts { all: None, kept: FaceSet::EMPTY, is_whole: false };
         Self { body: ChunkMesh::new(), is_air: false, skirts }
     }
 
-    /// Whether all that it follows from could be read.
+    /// Whether all chunks that the mesh depends on could be read.
     pub(super) const fn is_whole(&self) -> bool {
         self.skirts.is_whole()
     }
 
-    /// What shows on the border to the neighbour that `face` looks at when that is not drawn
-    /// at the same level: opaque quads of that facing, and the rim of what is translucent.
+    /// Returns the skirt on the side `face`, which is shown while the neighbour there is not shown
+    /// at the same level. It has the opaque quads of that face direction, and the translucent quads
+    /// at the border.
     pub fn skirt(&self, face: Face) -> &ChunkMesh {
         self.skirts.get(face)
     }
 
-    /// Bytes of quads in the body and in all skirts.
+    /// Size of the quads in the body and all skirts, in bytes.
     pub fn size_bytes(&self) -> usize {
         let skirts: usize =
             self.skirts.all.iter().flat_map(|all| all.iter()).map(ChunkMesh::len).sum();
@@ -55,7 +56,7 @@ impl NodeMesh {
 }
 
 impl Skirts {
-    /// The skirt that looks along `face`.
+    /// Returns the skirt on the side `face`.
     pub(super) fn get(&self, face: Face) -> &ChunkMesh {
         static NONE: ChunkMesh = ChunkMesh::new();
         self.all.as_ref().map_or(&NONE, |all| &all[face.index()])
@@ -67,23 +68,23 @@ impl Skirts {
         }
     }
 
-    /// Whether all that the mesh follows from could be read.
+    /// Whether all chunks that the mesh depends on could be read.
     pub(super) const fn is_whole(&self) -> bool {
         self.is_whole
     }
 
-    /// Those that a mesh which replaces this one must make anew if these may have changed: all,
-    /// where a part of what it follows from could not be read.
+    /// Returns the skirts to make in a mesh that replaces this one. These are the `changed` ones,
+    /// or all if this mesh is damaged.
     pub(super) const fn to_make(&self, changed: FaceSet) -> FaceSet {
         if self.is_whole { changed } else { FaceSet::ALL }
     }
 
-    /// Those that are as they were: of the mesh that this one replaces.
+    /// Returns the unchanged skirts, which are moved from the replaced mesh.
     pub(super) const fn kept(&self) -> FaceSet {
         self.kept
     }
 
-    /// Takes those that are as they were out of the mesh that this one replaces.
+    /// Moves the unchanged skirts from the mesh that this one replaces.
     pub(super) fn keep(&mut self, old: &mut Self) {
         let kept = std::mem::take(&mut self.kept);
         for face in Face::ALL.into_iter().filter(|&face| kept.contains(face)) {
@@ -93,16 +94,16 @@ impl Skirts {
     }
 }
 
-/// What of a node's mesh may be another after an edit.
+/// Parts of a node's mesh that an edit may have changed.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Touched {
     pub(super) skirts: FaceSet,
-    /// The first voxels that may be others, and the last: those of neighbours beyond its border.
+    /// Lowest and highest changed voxels. They lie beyond the border if a neighbour has changed.
     pub(super) voxels: [[i32; 3]; 2],
 }
 
 impl Touched {
-    /// Of both.
+    /// Extends this to include `other`.
     pub(super) fn join(&mut self, other: &Self) {
         self.skirts = self.skirts.union(other.skirts);
         let ([low, high], [other_low, other_high]) = (&mut self.voxels, other.voxels);
@@ -113,25 +114,25 @@ impl Touched {
     }
 }
 
-/// What one thread meshes nodes with, kept warm from one to the next.
+/// Reusable buffers of one thread that makes meshes.
 #[derive(Default)]
 pub(super) struct NodeMesher {
     padded: PaddedChunk,
     mesher: GreedyMesher,
     remesher: Remesher,
-    /// What is made, before it is kept in no more memory than it needs.
+    /// Output buffer. The result is copied to an allocation of exact size.
     made: ChunkMesh,
 }
 
 impl NodeMesher {
-    /// The mesh of a node, which follows from the node's chunk and its neighbours of the same
-    /// level alone. Neighbours beyond the end of the world are air.
+    /// Makes the mesh of a node from its chunk and the six neighbours of its level. Neighbours
+    /// outside the world are air.
     pub(super) fn mesh(&mut self, data: &LodData, node: NodePos) -> NodeMesh {
         self.remesh(data, node, FaceSet::ALL, None)
     }
 
-    /// The same for a node that has a mesh, of whose skirts no others than these may have changed.
-    /// Where its body is given and the voxels that may have changed, only layers are made anew.
+    /// Makes a new mesh of a node, with only those skirts that may have changed. With the old body
+    /// and the bounds of the changed voxels, only the changed layers are rebuilt.
     pub(super) fn remesh(
         &mut self,
         data: &LodData,
@@ -148,7 +149,8 @@ impl NodeMesher {
             mesh.is_air = data.is_air_below(node);
             return mesh;
         }
-        // Only shades, which these meshes have none of, would look past edges and corners.
+        // Neighbours across edges and corners matter only for ambient occlusion, which these meshes
+        // do not have.
         let around = Face::ALL.map(|face| Some(made(node.offset(face.normal())?)));
         mesh.skirts.is_whole &= around.iter().flatten().all(|made| made.is_whole);
         let around = around.map(|made| made.map(|made| made.chunk));

@@ -32,23 +32,26 @@ use node_table::NodeTable;
 use requests::MeshRequest;
 use swap::Swap;
 
-/// Where meshes of nodes are shown: a renderer, or a test that looks at what is shown.
+/// Destination of node meshes: a renderer, or a test that checks what is shown.
 pub trait NodeSink {
-    /// Why something cannot be shown.
+    /// Reason why a mesh cannot be shown.
     type Error;
 
-    /// Shows `mesh` as the body of `node`, in place of the one that it has; `None` takes
-    /// that away. One that was refused where nothing was shown is taken away, too: a sink may have
-    /// taken a part of it.
+    /// Shows `mesh` as the body of `node` and replaces the node's current body. `None` removes the
+    /// body.
+    ///
+    /// After a refused first body, the tree removes that body too, because the sink may have stored
+    /// a part of it.
     ///
     /// # Errors
-    /// When there is no room: what was shown is still shown then.
+    /// When the sink is out of memory. The previous body is then still shown.
     fn set_body(&mut self, node: NodePos, mesh: Option<&ChunkMesh>) -> Result<(), Self::Error>;
 
-    /// The same of the skirt of `node` that looks along `face`.
+    /// Shows `skirt` as the skirt of `node` on the side `face` and replaces the current one. `None`
+    /// removes the skirt.
     ///
     /// # Errors
-    /// As [`set_body`](Self::set_body).
+    /// When the sink is out of memory. The previous skirt is then still shown.
     fn set_skirt(
         &mut self,
         node: NodePos,
@@ -56,108 +59,111 @@ pub trait NodeSink {
         skirt: Option<&ChunkMesh>,
     ) -> Result<(), Self::Error>;
 
-    /// Checks a limit that the sink sets itself, before the tree adds `more_quads` quads for good:
-    /// for roots, splits and edited meshes, which are not shown if this fails.
+    /// Checks a limit that the sink sets itself, before the tree adds `more_quads` quads
+    /// permanently. The tree checks roots, splits and edited meshes, and does not show them if this
+    /// fails.
     ///
     /// Merges and skirts are not checked. A merge needs both meshes at once but frees more than it
-    /// takes, and a missing skirt is a hole. A sink that has memory beyond its limit can therefore
+    /// takes, and a missing skirt is a hole. A sink with memory beyond its limit can therefore
     /// always be made coarser.
     ///
     /// # Errors
-    /// When so many more would exceed the limit. The default has none.
+    /// When `more_quads` more quads would exceed the limit. The default implementation never fails.
     fn check_limit(&self, more_quads: u64) -> Result<(), Self::Error> {
         let _ = more_quads;
         Ok(())
     }
 }
 
-/// Shows a world of any size, near parts fine and far ones coarse.
+/// Shows a world of any size: fine nodes near the camera, coarse nodes far away.
 ///
-/// The nodes that are shown cover the world, each place once. A node is replaced by its eight
-/// children when its voxels seem too large, all at once and only when all eight meshes are
-/// there; and they by it when its voxels would seem small. Meanwhile what is shown stays.
-/// Nothing is hidden before what replaces it was accepted by the sink, so a sink without free
-/// memory keeps a picture without holes. Refused changes are tried again with each update.
+/// The shown nodes cover the world without overlap. A node is split into its eight children when
+/// its voxels are too long on screen. The split happens at once, when all eight meshes are
+/// finished. Eight children are merged into their parent when the parent's voxels would be short
+/// enough. Until then, the old meshes stay shown.
+///
+/// A node is hidden only after the sink has accepted its replacement. A sink without free memory
+/// therefore shows a picture without holes. Refused changes are tried again with each update.
 ///
 /// ```text
-///  update(eye): meshes in ─► look from the roots ─┬► split, merge, most needed first ──► sink
-///                    ▲                            ├► skirts where levels meet ────────► sink
-///                    └──────────── threads ◄──────┴► what is missing, most wanted last
+///  update(camera): finished meshes ─► evaluate roots ─┬► split, merge, by priority ─────────► sink
+///                     ▲                               ├► skirts where levels meet ──────────► sink
+///                     └──────────── threads ◄─────────┴► requests, highest priority last
 /// ```
 ///
 /// # Cost
-/// [`update`](Self::update) is O(nodes shown) and takes at most about the budget's time;
-/// meshes are made elsewhere.
+/// [`update`](Self::update) is O(shown nodes) at most and takes about the time budget. The threads
+/// make the meshes.
 pub struct LodTree {
     data: Arc<LodData>,
     config: LodConfig,
     workers: Workers,
     roots: Vec<NodePos>,
     table: NodeTable,
-    /// What there is of those that are shown.
+    /// The shown nodes.
     shown: HashMap<NodePos, Shown>,
     travel: CameraTravel,
-    /// What that is true of.
+    /// The fineness for which the next evaluations in `table` are valid.
     fineness: Option<Fineness>,
     ready: HashMap<NodePos, Ready>,
     ready_bytes: usize,
-    /// Edits that are shown when all of their meshes are there.
+    /// Edits that are shown when all of their meshes are finished.
     swaps: Vec<Swap>,
-    /// Nodes that are not shown any more, of which the sink still has something.
+    /// Hidden nodes whose meshes the sink has not removed yet.
     pending_removals: HashMap<NodePos, PendingRemoval>,
-    /// Nodes that came or went in this update, whose borders are to be looked at.
+    /// Nodes that were shown or hidden in this update. Their borders have to be checked.
     touched: Vec<NodePos>,
     requests: Vec<MeshRequest>,
-    /// Those that would only save work.
+    /// Requests for merges, which only free memory.
     merge_requests: Vec<MeshRequest>,
-    /// What can be done now.
+    /// Changes whose meshes are all finished.
     changes: Vec<Change>,
-    /// For edits of few meshes.
+    /// Mesher for edits with few meshes.
     mesher: NodeMesher,
     bodies: Bodies,
-    /// The number of the last edit that this tree has shown.
+    /// Number of the last edit that this tree has shown.
     last_edit: u64,
     frame: u64,
-    /// Whether something is shown of which a part could not be read; when that is tried again,
-    /// and what was tried last.
+    /// Whether a shown node could not be read completely; the time of the next attempt, and the
+    /// last node that was tried.
     is_broken: bool,
     reread_at: Duration,
     last_reread: Option<NodePos>,
-    /// Whether anything of what was tried last could be read, and of the time before.
+    /// Whether an attempt of the last round read a complete node; and of the round before it.
     was_reread_whole: bool,
     is_recovering: bool,
-    /// Whether the sink refused something in the last update.
+    /// Whether the sink refused a change in the last update.
     was_refused: bool,
-    /// Whether no node is split: a root found no memory, and something is shown for each root
-    /// before any more memory goes to details.
+    /// Whether splits are suspended. This is so after a root was refused, until every root shows
+    /// something.
     are_splits_held: bool,
     spent: Spent,
 }
 
-/// A node that is shown. Its body is the sink's; its skirts are kept, to be shown when a
-/// neighbour changes its level.
+/// A shown node. The sink stores its body. Its skirts are stored here, to be shown when a neighbour
+/// changes its level.
 struct Shown {
     made: Skirts,
     quads: u32,
-    /// Those that the sink has.
+    /// The skirts that the sink shows.
     skirts: FaceSet,
 }
 
-/// A mesh that waits to be shown.
+/// A finished mesh that is not shown yet.
 struct Ready {
     mesh: NodeMesh,
     bytes: usize,
     requested_frame: u64,
 }
 
-/// What this update did so far, and whether it left anything for the next.
+/// Budget that this update has used, and whether it left changes for the next update.
 struct Spent {
     start: Instant,
     bytes: usize,
     change_count: u32,
     merge_count: u32,
     has_more: bool,
-    /// Whether the sink has refused the mesh of a root where nothing is shown.
+    /// Whether the sink refused the mesh of a root that shows nothing.
     is_root_refused: bool,
 }
 
@@ -175,10 +181,10 @@ impl Spent {
 }
 
 impl LodTree {
-    /// Shows nothing yet.
+    /// Creates a tree that shows nothing yet.
     ///
     /// # Errors
-    /// [`WorldError::NoThreads`] when the system has none.
+    /// [`WorldError::NoThreads`] when the system cannot start the threads.
     pub fn new(data: Arc<LodData>, config: LodConfig) -> Result<Self, WorldError> {
         Ok(Self {
             roots: data.roots(),
@@ -212,33 +218,35 @@ impl LodTree {
         })
     }
 
-    /// The voxels.
+    /// Returns the voxel data.
     pub fn data(&self) -> &LodData {
         &self.data
     }
 
-    /// The same, to be shown by another tree. What that edits, this one shows only where its own
-    /// edits touch it: it is to be made anew.
+    /// Returns a shared reference to the voxel data, for another tree.
+    ///
+    /// A tree shows only its own edits. Rebuild this tree after another tree has edited the data.
     pub fn shared_data(&self) -> Arc<LodData> {
         Arc::clone(&self.data)
     }
 
-    /// How fine, how fast, with how much memory.
+    /// Returns the configuration.
     pub const fn config(&self) -> &LodConfig {
         &self.config
     }
 
-    /// From now on another fineness and other budgets; threads and cache stay as they are.
+    /// Sets the detail and the budgets. The number of threads and the size of the cache do not
+    /// change.
     pub fn set_config(&mut self, config: LodConfig) {
         self.config = config;
         self.bodies.set_limit(config.edited_bytes());
     }
 
-    /// Brings what is shown closer to what `eye` should see, within the budget.
+    /// Moves what is shown closer to what `camera` needs, within the budget.
     ///
     /// # Errors
-    /// The sink's, for want of room as a rule. What was shown before the change that failed
-    /// is shown still; the next update tries again.
+    /// The first error of the sink, usually because it is out of memory. Everything that was shown
+    /// before the failed change stays shown. The next update tries again.
     pub fn update<S: NodeSink>(
         &mut self,
         camera: &LodCamera,
@@ -264,9 +272,9 @@ impl LodTree {
         done
     }
 
-    /// Whether there was nothing left to do or to wait for after the last update.
+    /// Whether the last update left nothing to do and nothing to wait for.
     pub fn is_settled(&self) -> bool {
-        // What could not be read is not waited for, unless it can be read again.
+        // Unreadable data is not waited for, unless the source can be read again.
         let lacks = self.requests.iter().any(|request| request.priority > 0.0);
         let is_waiting = lacks || !self.merge_requests.is_empty();
         let is_idle = !is_waiting && !self.spent.has_more && self.frame > 0;
@@ -278,26 +286,26 @@ impl LodTree {
             && self.pending_removals.is_empty()
     }
 
-    /// Whether the last update lacked meshes, that [`wait`](Self::wait) waits for.
+    /// Whether the last update requested meshes that are not finished. [`wait`](Self::wait) waits
+    /// for one.
     pub fn is_waiting(&self) -> bool {
         !self.requests.is_empty() || !self.merge_requests.is_empty()
     }
 
-    /// Whether something is shown in every place of the world.
+    /// Whether every root of the world is covered by shown nodes.
     pub fn is_whole(&self) -> bool {
         self.roots.iter().all(|&root| self.table.get(root).is_some())
     }
 
-    /// Hides the root that takes the most quads, with all nodes below it, so that its memory can
-    /// be used again. Returns whether there was such a root. The root's own mesh is shown by one
-    /// of the next updates.
+    /// Hides all nodes below the root that uses the most quads, which frees their memory. Returns
+    /// false if no root is split. One of the next updates shows the root's own mesh.
     ///
-    /// For a sink that has no memory for every root, where coarser nodes do not fit beside the
-    /// finer ones that they would replace. Nothing happens in a [whole](Self::is_whole) picture,
-    /// because this would open a hole, nor while no root is split.
+    /// This is for a sink without memory for every root, where coarser nodes do not fit beside the
+    /// finer nodes that they replace. It does nothing if the picture [has no gaps](Self::is_whole),
+    /// because hiding nodes would open a hole.
     ///
     /// # Errors
-    /// The sink's, when it cannot remove a mesh. The next update tries again.
+    /// The sink's error when it cannot remove a mesh. The next update tries again.
     pub fn hide_largest_root<S: NodeSink>(&mut self, sink: &mut S) -> Result<bool, S::Error> {
         if self.is_whole() {
             return Ok(false);
@@ -317,7 +325,7 @@ impl LodTree {
         hidden.map(|()| true)
     }
 
-    /// Waits until a mesh is made, or makes one where there are no threads; at most `time`.
+    /// Waits at most `time` until a mesh is finished. Without threads, makes one mesh instead.
     pub fn wait(&mut self, time: Duration) {
         if !self.workers.has_threads() {
             self.workers.work();
@@ -326,24 +334,24 @@ impl LodTree {
         }
     }
 
-    /// Makes the most wanted mesh here and now, whether or not there are threads that do; whether
-    /// one was wanted, and there is room for it.
+    /// Makes the requested mesh with the highest priority on the calling thread. Returns false if
+    /// no mesh is requested or the limit for waiting meshes is reached.
     pub fn work(&mut self) -> bool {
         self.workers.work()
     }
 
-    /// Waits until the threads stop by themselves: nothing is requested, or enough is made.
+    /// Waits until no thread is working: nothing is requested, or the limit is reached.
     #[cfg(test)]
     pub(super) fn wait_for_threads(&self) {
         self.workers.wait_until_idle();
     }
 
-    /// Every node that is shown, in no order.
+    /// Returns all shown nodes, in no particular order.
     pub fn shown(&self) -> impl Iterator<Item = NodePos> {
         self.shown.keys().copied()
     }
 
-    /// Bytes of meshes that wait to be shown.
+    /// Size of the finished meshes that are not shown yet, in bytes.
     pub fn waiting_bytes(&self) -> usize {
         self.ready_bytes + self.swaps.iter().map(Swap::size_bytes).sum::<usize>()
     }

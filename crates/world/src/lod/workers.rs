@@ -10,28 +10,27 @@ use super::node_mesh::NodeMesher;
 use super::{LodData, NodeMesh};
 use crate::{NodePos, WorldError};
 
-/// Makes meshes on threads of its own, the most wanted first.
+/// Threads that make meshes in the order of their priority.
 ///
-/// What is wanted is said anew every frame; what is not wanted any more and not begun is
-/// thereby forgotten. A thread takes one node at a time, so that a change of mind takes
-/// effect after at most one mesh. What is made waits here until it is taken; when that is too
-/// much, nothing more is made.
+/// The requests are replaced every frame, so outdated requests that no thread has begun are
+/// dropped. A thread takes one node at a time and sees new requests after at most one mesh.
+/// Finished meshes wait here until they are taken. If they reach the limit, no more are made.
 pub(super) struct Workers {
     shared: Arc<Shared>,
-    /// `None`: meshes are made by whoever calls [`work`](Self::work).
+    /// `None`: the caller of [`work`](Self::work) makes the meshes.
     threads: Option<rayon::ThreadPool>,
     active_threads: Arc<ActiveThreads>,
 }
 
-/// How many threads hold what is shared. A thread pool that is dropped does not wait for its
-/// threads, so whoever drops it must: what they hold, as a file, is closed then.
+/// Number of threads that hold the shared state. Dropping a thread pool does not wait for its
+/// threads, so `Workers` waits when it is dropped. Files that the threads hold are then closed.
 #[derive(Default)]
 struct ActiveThreads {
     count: Mutex<usize>,
     is_over: Condvar,
 }
 
-/// A mesh of a node as it is now, or was when last anybody was told of an edit.
+/// A finished mesh. Meshes that were outdated by an edit have been removed.
 pub(super) struct FinishedMesh {
     pub(super) node: NodePos,
     pub(super) mesh: NodeMesh,
@@ -40,29 +39,29 @@ pub(super) struct FinishedMesh {
 struct Shared {
     data: Arc<LodData>,
     jobs: Mutex<Jobs>,
-    /// A mesh has been made.
+    /// Signalled when a mesh is finished.
     is_finished: Condvar,
 }
 
 #[derive(Default)]
 struct Jobs {
-    /// The most wanted last.
+    /// Requested nodes, highest priority last.
     requests: Vec<NodePos>,
-    /// And whether what comes of it is still of use.
+    /// Nodes that are being made, and whether their result is still valid.
     running: HashMap<NodePos, bool>,
-    /// Threads that are at work.
+    /// Number of threads that make meshes.
     active: usize,
     finished: VecDeque<FinishedMesh>,
     finished_bytes: usize,
-    /// From so many bytes on, and [`LEAST_MADE`] meshes, no more are made.
+    /// Limit for finished meshes, in bytes. [`MIN_WAITING_MESHES`] may always wait.
     free_bytes: usize,
 }
 
-/// So many meshes may always wait: what one split needs.
+/// Number of meshes that may always wait: those of one split.
 const MIN_WAITING_MESHES: usize = NodePos::CHILDREN;
 
 impl Workers {
-    /// Workers on `threads` threads; on none, if none.
+    /// Starts `threads` threads. With 0, meshes are made by [`work`](Self::work).
     pub(super) fn new(data: Arc<LodData>, threads: usize) -> Result<Self, WorldError> {
         let threads = match threads {
             0 => None,
@@ -81,15 +80,15 @@ impl Workers {
         Ok(Self { shared: Arc::new(shared), threads, active_threads: Arc::default() })
     }
 
-    /// Wants these nodes, the most wanted last, and nothing else any more; of meshes that
-    /// nobody takes, about `room_bytes` at the most.
+    /// Replaces all requests by these nodes, highest priority last. Threads stop when about
+    /// `free_bytes` bytes of finished meshes wait here.
     pub(super) fn request(&self, requests: Vec<NodePos>, free_bytes: usize) {
         let mut jobs = lock(&self.shared.jobs);
         (jobs.requests, jobs.free_bytes) = (requests, free_bytes);
         self.start_threads(jobs);
     }
 
-    /// Wants these nodes too, more than all others.
+    /// Adds requests with a higher priority than all others.
     pub(super) fn request_first(&self, requests: &[NodePos]) {
         let mut jobs = lock(&self.shared.jobs);
         jobs.requests.extend(requests);
@@ -114,7 +113,7 @@ impl Workers {
         }
     }
 
-    /// These nodes are others now: meshes of them that were made, or begun, are of no use.
+    /// Discards finished and begun meshes of nodes that have changed.
     pub(super) fn forget(&self, nodes: &HashSet<NodePos>) {
         let mut jobs = lock(&self.shared.jobs);
         for (node, is_current) in &mut jobs.running {
@@ -124,7 +123,8 @@ impl Workers {
         jobs.finished_bytes = jobs.finished.iter().map(|finished| finished.mesh.size_bytes()).sum();
     }
 
-    /// Makes the most wanted mesh here and now; false where none is wanted.
+    /// Makes the requested mesh with the highest priority on the calling thread. Returns false if
+    /// there is no request.
     pub(super) fn work(&self) -> bool {
         let job = lock(&self.shared.jobs).next();
         if let Some(node) = job {
@@ -133,19 +133,19 @@ impl Workers {
         job.is_some()
     }
 
-    /// Whether meshes are made on threads.
+    /// Whether threads make the meshes.
     pub(super) const fn has_threads(&self) -> bool {
         self.threads.is_some()
     }
 
-    /// The meshes that have been made, the first first.
+    /// Removes and returns the finished meshes, oldest first.
     pub(super) fn take(&self) -> VecDeque<FinishedMesh> {
         let mut jobs = lock(&self.shared.jobs);
         jobs.finished_bytes = 0;
         std::mem::take(&mut jobs.finished)
     }
 
-    /// Waits until a mesh has been made, at most this long.
+    /// Waits at most `time` until a mesh is finished.
     pub(super) fn wait(&self, time: Duration) {
         let jobs = lock(&self.shared.jobs);
         let is_waiting = |jobs: &mut Jobs| jobs.finished.is_empty();
@@ -154,7 +154,7 @@ impl Workers {
 }
 
 impl Workers {
-    /// Waits until no thread makes a mesh: nothing is wanted any more, or enough is made.
+    /// Waits until no thread is working: nothing is requested, or the limit is reached.
     pub(super) fn wait_until_idle(&self) {
         let count = lock(&self.active_threads.count);
         drop(self.active_threads.is_over.wait_while(count, |count| *count > 0));
@@ -162,7 +162,7 @@ impl Workers {
 }
 
 impl Drop for Workers {
-    /// Waits for the meshes that are being made: at most one a thread.
+    /// Waits for the meshes that are being made, at most one per thread.
     fn drop(&mut self) {
         lock(&self.shared.jobs).requests.clear();
         self.wait_until_idle();
@@ -213,7 +213,7 @@ impl Shared {
     }
 
     fn make(&self, node: NodePos, mesher: &mut NodeMesher) {
-        // A source that panics is not asked for this node again; the others are made.
+        // A node whose source panics is not requested again. The other nodes are still made.
         let finished = catch_unwind(AssertUnwindSafe(|| mesher.mesh(&self.data, node)));
         let mesh = finished.unwrap_or_else(|_| {
             *mesher = NodeMesher::default();

@@ -60,7 +60,7 @@ struct Known<'a> {
 }
 
 /// Up to so many chunks are edited by whoever asks; more, on all cores.
-const FEW: usize = 4;
+const MAX_SERIAL: usize = 4;
 
 impl LodData {
     /// Sets voxels, in their order, and at every level the voxels that stand for them. Those
@@ -159,7 +159,7 @@ impl LodData {
             let put = Put { node, chunk: edited.chunk, original };
             Some((changed, edited.count, put))
         };
-        let all: Vec<(Changed, u64, Put)> = if positions.len() > FEW {
+        let all: Vec<(Changed, u64, Put)> = if positions.len() > MAX_SERIAL {
             positions.par_iter().enumerate().filter_map(one).collect()
         } else {
             positions.iter().enumerate().filter_map(one).collect()
@@ -296,7 +296,7 @@ impl LodData {
 
 /// Does something with each that is there: with many, on all cores.
 fn each<T: Sync, U: Send>(all: &[T], work: impl Fn(&T) -> Option<U> + Send + Sync) -> Vec<U> {
-    match all.len() > FEW {
+    match all.len() > MAX_SERIAL {
         true => all.par_iter().filter_map(work).collect(),
         false => all.iter().filter_map(work).collect(),
     }

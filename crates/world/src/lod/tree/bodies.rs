@@ -5,12 +5,12 @@ use hashbrown::HashMap;
 use super::LodTree;
 use crate::NodePos;
 
-/// Bodies of nodes that were edited lately: as they are shown, whole, so that the next edit of
-/// them makes only layers anew.
+/// Bodies of recently edited nodes as they are shown. With them, the next edit of a node rebuilds
+/// only the changed layers.
 ///
-/// In at most so many bytes, in two generations as [`Cache`](crate::lod::Cache): what is put
-/// in is young; when the young ones take half of the bytes, the old ones go and these
-/// become the old ones.
+/// Memory is limited by two generations, as in [`Cache`](crate::lod::Cache). New bodies are young.
+/// When the young ones use half of the limit, the old ones are dropped and the young ones become
+/// old.
 pub(super) struct Bodies {
     limit_bytes: usize,
     young: HashMap<NodePos, ChunkMesh>,
@@ -23,7 +23,7 @@ impl Bodies {
         Self { limit_bytes, young: HashMap::new(), young_bytes: 0, old: HashMap::new() }
     }
 
-    /// From now on in so many bytes.
+    /// Sets the limit in bytes.
     pub(super) fn set_limit(&mut self, limit_bytes: usize) {
         if limit_bytes < self.limit_bytes {
             self.clear();
@@ -35,7 +35,7 @@ impl Bodies {
         *self = Self::new(self.limit_bytes);
     }
 
-    /// Keeps the body of a node, which has none here.
+    /// Stores the body of a node. The node must not have one here.
     pub(super) fn insert(&mut self, node: NodePos, body: ChunkMesh) {
         let bytes = size_bytes(&body);
         if self.young_bytes + bytes > self.limit_bytes / 2 {
@@ -48,7 +48,7 @@ impl Bodies {
         }
     }
 
-    /// Takes the body of a node out: what there is of it now is another, or nobody knows.
+    /// Removes and returns the body of a node, because it changes or becomes outdated.
     pub(super) fn take(&mut self, node: NodePos) -> Option<ChunkMesh> {
         if let Some(body) = self.young.remove(&node) {
             self.young_bytes -= size_bytes(&body);
@@ -60,7 +60,7 @@ impl Bodies {
 
 #[cfg(test)]
 impl LodTree {
-    /// Whether the next edit of a node makes its body anew by layers.
+    /// Whether the next edit of a node rebuilds only layers of its body.
     pub(in crate::lod) fn has_old_body(&self, node: NodePos) -> bool {
         let Bodies { young, old, .. } = &self.bodies;
         young.contains_key(&node) || old.contains_key(&node)
@@ -68,7 +68,7 @@ impl LodTree {
 }
 
 fn size_bytes(body: &ChunkMesh) -> usize {
-    // A table of entries is up to half empty.
+    // The hash table is up to half empty.
     body.len() * size_of::<drystone_mesh::Quad>() + 2 * size_of::<(NodePos, ChunkMesh)>()
 }
 
@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_edited_stays_and_the_limit_holds() {
+    fn recently_edited_bodies_stay_within_the_limit() {
         const LIMIT_BYTES: usize = 4 << 20;
         let mut bodies = Bodies::new(LIMIT_BYTES);
         for i in 1..5_000 {
@@ -106,7 +106,7 @@ mod tests {
         }
         assert!(bodies.take(node(4_999)).is_some() && bodies.take(node(4_999)).is_none());
         assert!(bodies.take(node(1)).is_none() && bodies.old.len() > 100);
-        // One that is too large is not kept, and is in nobody's way for long.
+        // A body above the limit is not stored, and does not displace others for long.
         bodies.insert(node(9_999), body(1 << 20));
         assert!(bodies.take(node(9_999)).is_none());
         bodies.insert(node(0), body(7));

@@ -6,37 +6,37 @@ use super::{LodTree, NodeSink, Shown};
 use crate::NodePos;
 use crate::lod::NodeMesh;
 
-/// What can be done now to what is shown: all meshes that it needs are there.
+/// A change of the shown nodes whose meshes are all finished.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Change {
     pub(super) node: NodePos,
     pub(super) kind: Kind,
-    /// How much it is wanted.
+    /// Changes with a higher priority come first.
     pub(super) priority: f64,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// Show a root, where nothing was.
+    /// Shows a root that showed nothing.
     Show,
-    /// Show the children in the node's place.
+    /// Replaces a node by its children.
     Split,
-    /// Show the node in the place of all below it.
+    /// Replaces all nodes below a node by the node.
     Merge,
 }
 
-/// The part of an update's budget that goes to what is needed most. Of the rest, merges come
-/// first: they are never needed much, but what they free is.
+/// Share of an update's budget that is spent by priority. The rest is spent on merges first,
+/// because they are never urgent but free memory.
 const NEEDED_SHARE: f64 = 0.75;
 
 impl LodTree {
-    /// Does what was found to be possible, the most needed first, within the budget.
+    /// Applies the collected changes in the order of their priority, within the budget.
     ///
-    /// What the sink refuses is tried once more if something has made room after it.
+    /// A refused change is tried once more if a later merge has freed memory.
     pub(super) fn apply_changes<S: NodeSink>(&mut self, sink: &mut S) -> Result<(), S::Error> {
-        // However long it took to find them, half of the time is theirs.
-        let travelled = self.spent.start.elapsed().min(self.config.frame_time / 2);
-        self.spent.start = Instant::now().checked_sub(travelled).unwrap_or(self.spent.start);
+        // Even after a slow evaluation, half of the time budget is left for the changes.
+        let used = self.spent.start.elapsed().min(self.config.frame_time / 2);
+        self.spent.start = Instant::now().checked_sub(used).unwrap_or(self.spent.start);
         let mut changes = std::mem::take(&mut self.changes);
         changes.sort_unstable_by(|a, b| b.priority.total_cmp(&a.priority));
         let mut refused = Vec::new();
@@ -62,7 +62,7 @@ impl LodTree {
         self.retry(refused, sink)
     }
 
-    /// Tries again what was refused before the last change that made room.
+    /// Tries refused changes again if a merge has freed memory since.
     fn retry<S: NodeSink>(
         &mut self,
         refused: Vec<Refused<S::Error>>,
@@ -107,7 +107,7 @@ impl LodTree {
         }
     }
 
-    /// Whether this part of the budget is left, or nothing was done yet.
+    /// Whether this share of the budget is left, or no change was applied yet.
     fn has_budget(&mut self, share: f64) -> bool {
         let is_left = (self.spent.bytes as f64) < self.config.frame_bytes as f64 * share
             && self.spent.start.elapsed().as_secs_f64()
@@ -117,7 +117,7 @@ impl LodTree {
         is_left
     }
 
-    /// Puts the children in the node's place: all, or, where the sink refuses one, none.
+    /// Replaces a node by all of its children. If the sink refuses one child, the node stays.
     fn split<S: NodeSink>(&mut self, node: NodePos, sink: &mut S) -> Result<(), S::Error> {
         let children: Vec<NodePos> = self.data.children(node).collect();
         let bodies = children.iter().filter_map(|child| self.ready.get(child));
@@ -127,8 +127,8 @@ impl LodTree {
         for (i, child) in children.iter().enumerate() {
             let Some(ready) = self.ready.get(child) else { continue };
             if let Err(error) = sink.set_body(*child, Some(&ready.mesh.body)) {
-                // What is not taken back now is later; why it came to that is told. Even of the
-                // one that was refused a part may be there.
+                // Removals that fail are retried later. The sink's first error is returned. The
+                // sink may have stored a part of the refused mesh too.
                 for shown in &children[..=i] {
                     drop(self.remove_from_sink(*shown, PendingRemoval::BODY, sink));
                 }
@@ -143,14 +143,15 @@ impl LodTree {
         hidden
     }
 
-    /// Puts the node in the place of all below it, which are hidden after the sink has accepted
-    /// its mesh: ranges that are freed may be in use until frames complete, so a mesh that was
-    /// refused before they were freed may be refused after that, too.
+    /// Replaces all nodes below a node by the node itself.
+    ///
+    /// The nodes below are hidden after the sink has accepted the mesh. Freed ranges may be in use
+    /// until frames in flight complete, so hiding them first would not make the mesh fit.
     ///
     /// If the sink refuses the mesh, everything below the node stays shown. From then on, merges
     /// below the node are tried as well: each frees memory, and may need less.
     fn merge<S: NodeSink>(&mut self, node: NodePos, sink: &mut S) -> Result<(), S::Error> {
-        // A merge above it may have come first.
+        // A merge of an ancestor may have been applied first.
         let is_split =
             matches!(self.table.get(node), Some(NodeEntry { state: State::Split { .. }, .. }));
         if !is_split || !self.ready.contains_key(&node) {
@@ -184,18 +185,18 @@ impl LodTree {
         hidden
     }
 
-    /// Shows the mesh of a root where nothing is shown, if the sink's limit allows it.
+    /// Shows the mesh of a root that shows nothing, if the sink's limit allows it.
     fn show_root<S: NodeSink>(&mut self, root: NodePos, sink: &mut S) -> Result<(), S::Error> {
         let quads = self.ready.get(&root).map_or(0, |ready| ready.mesh.body.len() as u64);
         sink.check_limit(quads)?;
         self.show(root, sink)
     }
 
-    /// Shows a mesh that is ready; it is ready still if that fails.
+    /// Shows a finished mesh. If the sink refuses it, the mesh stays in `ready`.
     fn show<S: NodeSink>(&mut self, node: NodePos, sink: &mut S) -> Result<(), S::Error> {
         if let Some(ready) = self.ready.get(&node) {
             if let Err(error) = sink.set_body(node, Some(&ready.mesh.body)) {
-                // A part of it may be there.
+                // The sink may have stored a part of it.
                 drop(self.remove_from_sink(node, PendingRemoval::BODY, sink));
                 return Err(error);
             }
@@ -204,14 +205,14 @@ impl LodTree {
         Ok(())
     }
 
-    /// The sink has the body of this node now.
+    /// Records that the sink has accepted the body of a node.
     fn note_shown(&mut self, node: NodePos) {
         let Some(ready) = self.take_ready(node) else { return };
         self.touched.push(node);
         self.invalidate_ancestors(node);
         self.note_broken(&ready.mesh);
         self.spent.bytes += ready.bytes;
-        // What has just come may be too coarse: the next update looks.
+        // The next update checks whether the new node is too coarse.
         self.spent.has_more = true;
         let NodeMesh { body, is_air, skirts: made } = ready.mesh;
         let quads = body.len() as u32;
@@ -234,8 +235,7 @@ impl LodTree {
         self.remove_from_sink(node, PendingRemoval { has_body: true, skirts: shown.skirts }, sink)
     }
 
-    /// Takes away what the sink still has of a node. What it refuses to is tried again with the
-    /// next update.
+    /// Removes the given meshes of a node from the sink. The next update retries those that fail.
     pub(super) fn remove_from_sink<S: NodeSink>(
         &mut self,
         node: NodePos,
@@ -266,7 +266,7 @@ impl LodTree {
         all
     }
 
-    /// Takes away what the sink has refused to.
+    /// Retries the removals that the sink refused.
     pub(super) fn retry_removals<S: NodeSink>(&mut self, sink: &mut S) -> Result<(), S::Error> {
         let mut all = Ok(());
         for (node, left) in std::mem::take(&mut self.pending_removals) {
@@ -276,7 +276,7 @@ impl LodTree {
     }
 }
 
-/// What the sink has of a node that is not shown any more: it has refused to take it away.
+/// Meshes of a hidden node that the sink failed to remove.
 #[derive(Clone, Copy)]
 pub(super) struct PendingRemoval {
     pub(super) has_body: bool,
@@ -287,12 +287,12 @@ impl PendingRemoval {
     const BODY: Self = Self { has_body: true, skirts: FaceSet::EMPTY };
 }
 
-/// The set with a face more, or less if it is there.
+/// Returns the set with the membership of `face` inverted.
 pub(super) const fn toggled(faces: FaceSet, face: Face) -> FaceSet {
     FaceSet::from_bits(faces.bits() ^ FaceSet::EMPTY.with(face).bits())
 }
 
-/// A change that the sink has refused when so many merges were done.
+/// A change that the sink refused, and the number of merges before it.
 struct Refused<E> {
     change: Change,
     error: E,

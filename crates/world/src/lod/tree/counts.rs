@@ -2,21 +2,21 @@ use drystone_mesh::Face;
 
 use super::LodTree;
 
-/// What is shown, of one level.
+/// Numbers of nodes and quads that are shown at one level.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LodCount {
-    /// The level.
+    /// Level of detail. 0 is full detail.
     pub level: u8,
-    /// Nodes that are shown, those without a mesh included.
+    /// Number of shown nodes, including empty ones.
     pub nodes: u32,
-    /// Nodes that show anything.
+    /// Number of shown nodes with at least one quad.
     pub meshes: u32,
-    /// Quads in bodies and shown skirts.
+    /// Number of quads in bodies and shown skirts.
     pub quads: u64,
 }
 
 impl LodTree {
-    /// What is shown by level, the finest first; levels of which nothing is are left out.
+    /// Returns what is shown by level, finest level first. Levels without shown nodes are omitted.
     pub fn counts(&self) -> Vec<LodCount> {
         let mut counts: Vec<LodCount> = Vec::new();
         counts.resize_with(usize::from(self.data.top_level()) + 1, LodCount::default);

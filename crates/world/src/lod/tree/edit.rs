@@ -11,33 +11,32 @@ use super::{LodTree, NodeSink};
 use crate::lod::NodeMesh;
 use crate::{Edit, NodePos, VoxelShape};
 
-/// Up to so many meshes are made by whoever edits; more, on all cores.
-const FEW: usize = 4;
+/// Number of meshes up to which the calling thread makes them. More are made on all cores.
+const MAX_SERIAL: usize = 4;
 
 impl LodTree {
-    /// An edit that touches no more meshes than this shows at once.
+    /// Maximum number of changed meshes of an edit that is shown at once.
     pub const MAX_MESHES_AT_ONCE: usize = 64;
-    /// And that needs no more chunks than this that are not in memory.
+    /// Maximum number of chunks that such an edit may have to load.
     const MAX_CHUNKS_AT_ONCE: usize = 64;
 
-    /// Sets voxels, in their order, and shows every mesh that they touch anew: bodies, skirts,
-    /// all levels. Voxels outside of the world are left as they are. Returns how often a voxel
-    /// became another.
+    /// Sets voxels in the given order and replaces every mesh that they touch: bodies and skirts of
+    /// all levels. Voxels outside the world are ignored. Returns the number of changed voxels.
     ///
-    /// Up to [`MAX_MESHES_AT_ONCE`](Self::MAX_MESHES_AT_ONCE) meshes are shown before this
-    /// returns. More are made by the threads and come all together, with the
-    /// [`update`](Self::update) that finds the last of them made; until then the old ones are
-    /// shown, and levels stay as they are there. So it is too where many chunks would first
-    /// have to be read, and for an edit that touches a mesh which is waited for: the
-    /// meshes show both edits then.
+    /// At most [`MAX_MESHES_AT_ONCE`](Self::MAX_MESHES_AT_ONCE) changed meshes are replaced before
+    /// this returns. If there are more, or if many chunks have to be loaded first, the threads make
+    /// the meshes. The [`update`](Self::update) after the last one replaces all of them together.
+    /// Until then the old meshes stay shown and their levels do not change. An edit that touches a
+    /// mesh of a waiting edit is shown together with that edit.
     ///
     /// # Cost
-    /// About 0.1 ms for each mesh that is shown at once, half as much where it was edited lately:
-    /// one voxel touches one to four. Whoever must not be held up by many takes [`apply_part`](Self::apply_part).
+    /// About 0.1 ms per mesh that is replaced at once, and half of that if the mesh was edited
+    /// recently. One voxel touches one to four meshes. [`apply_part`](Self::apply_part) splits the
+    /// cost of large edits.
     ///
     /// # Errors
-    /// The sink's. The voxels are set then; what could not be shown is shown as it was, and the
-    /// next update tries again.
+    /// The first error of the sink. The voxels are set in any case. Refused meshes keep their old
+    /// content, and the next update tries again.
     pub fn set<S: NodeSink>(
         &mut self,
         voxels: impl IntoIterator<Item = (VoxelPos, Material)>,
@@ -47,16 +46,18 @@ impl LodTree {
         self.show_changes(changes, sink)
     }
 
-    /// Sets all voxels of a shape, as [`set`](Self::set) would one after the other.
+    /// Sets all voxels of a shape and replaces the meshes as [`set`](Self::set) does. Returns the
+    /// number of changed voxels.
     ///
     /// # Cost
-    /// About 0.2 ms a chunk that the shape touches, on all cores, and what the source takes for
-    /// chunks that were not used lately: 60 ms for a ball of 100 voxels' radius. An
-    /// [`Edit`] of it in [parts](crate::EditParts) takes some milliseconds a part, and some for
-    /// showing them. Beyond that as [`set`](Self::set).
+    /// About 0.2 ms per chunk that the shape touches, on all cores, plus the source's time for
+    /// chunks that are not cached. A ball with a radius of 100 voxels takes 60 ms. Applying its
+    /// [`Edit`] in [parts](crate::EditParts) takes a few milliseconds per part, and a few to show
+    /// them.
     ///
     /// # Errors
-    /// As [`set`](Self::set).
+    /// The first error of the sink. The voxels are set in any case, and the next update tries
+    /// again.
     pub fn fill<S: NodeSink>(
         &mut self,
         shape: &VoxelShape,
@@ -67,30 +68,32 @@ impl LodTree {
         self.show_changes(changes, sink)
     }
 
-    /// Sets what an edit changes, as [`set`](Self::set) would voxel by voxel.
+    /// Applies an edit and replaces the meshes as [`set`](Self::set) does. Returns the number of
+    /// changed voxels.
     ///
     /// # Cost
-    /// As [`fill`](Self::fill).
+    /// About 0.2 ms per chunk that the edit touches, as for [`fill`](Self::fill).
     ///
     /// # Errors
-    /// As [`set`](Self::set).
+    /// The first error of the sink. The voxels are set in any case, and the next update tries
+    /// again.
     pub fn apply_edit<S: NodeSink>(&mut self, edit: &Edit, sink: &mut S) -> Result<u64, S::Error> {
         let changes = self.data.apply(edit);
         self.show_changes(changes, sink)
     }
 
-    /// Whether an edit waits until all of it can be shown.
+    /// Whether an edit is not shown yet because some of its meshes are missing.
     pub fn has_waiting_edits(&self) -> bool {
         self.swaps.iter().any(|swap| !swap.is_reread())
     }
 
-    /// Sets what a part of an edit changes, and shows nothing of it before
-    /// [`show_parts`](Self::show_parts): then all parts come together. Until then levels stay as
-    /// they are there. Returns how often a voxel became another.
+    /// Applies one part of an edit without showing it. [`show_parts`](Self::show_parts) shows all
+    /// parts together. Until then the levels of the changed nodes do not change. Returns the number
+    /// of changed voxels.
     ///
     /// # Cost
-    /// About 0.2 ms a chunk that the part touches, and as much again for the larger voxels
-    /// above them.
+    /// About 0.2 ms per chunk that the part touches, and the same again for the LOD voxels above
+    /// them.
     pub fn apply_part(&mut self, part: &Edit) -> u64 {
         let changes = self.data.apply(part);
         self.note_edit(&changes);
@@ -101,8 +104,8 @@ impl LodTree {
         changes.count
     }
 
-    /// No more parts are to come: those that there are show together, with the
-    /// [`update`](Self::update) that finds the last of their meshes made.
+    /// Ends an edit in parts. The [`update`](Self::update) after the last finished mesh shows all
+    /// parts together.
     pub fn show_parts(&mut self) {
         self.close_swaps();
     }
@@ -117,9 +120,9 @@ impl LodTree {
         let mut bodies: HashMap<NodePos, ChunkMesh> =
             changed.iter().filter_map(|&node| Some((node, self.bodies.take(node)?))).collect();
         let shown = self.forget_changed(&changed);
-        if self.swaps.iter().any(|swap| swap.has_any(&shown)) || !self.is_quick(&shown) {
+        if self.swaps.iter().any(|swap| swap.has_any(&shown)) || !self.can_show_at_once(&shown) {
             self.add_swap(&shown, Swap::new(&shown, &changed, self.data.top_level()));
-            // The threads begin before the next update.
+            // The threads start before the next update.
             self.workers.request_first(&shown);
             return Ok(changes.count);
         }
@@ -135,7 +138,7 @@ impl LodTree {
         replaced.and(self.close_borders(sink)).map(|()| changes.count)
     }
 
-    /// Where another tree of the same data has edited meanwhile, bodies are of before.
+    /// Records an edit. Stored bodies are outdated if another tree has edited the data since.
     fn note_edit(&mut self, changes: &Changes) {
         if changes.number != self.last_edit + 1 {
             self.bodies.clear();
@@ -143,7 +146,7 @@ impl LodTree {
         self.last_edit = changes.number;
     }
 
-    /// The nodes whose meshes may be others after changes, and what of them may be.
+    /// Returns the nodes whose meshes may change, and what may change in each.
     fn changed(&self, changes: &Changes) -> (HashSet<NodePos>, HashMap<NodePos, Touched>) {
         let mut all: HashMap<NodePos, Touched> = HashMap::new();
         let mut touch = |node: NodePos, touched: Touched| {
@@ -154,7 +157,7 @@ impl LodTree {
             touch(part.node, Touched { skirts, voxels });
             for AffectedNeighbor { neighbor, face, is_translucent } in self.affected_neighbors(part)
             {
-                // And those whose rims end there.
+                // The skirts of a translucent neighbour that end at this border may change too.
                 let along = skirts.without(FaceSet::EMPTY.with(face).with(face.opposite()));
                 let skirts = if is_translucent { along } else { FaceSet::EMPTY }.with(face);
                 touch(neighbor, Touched { skirts, voxels: part.span.beyond(face) });
@@ -163,7 +166,7 @@ impl LodTree {
         (all.keys().copied().collect(), all)
     }
 
-    /// Whatever was made of these nodes is of no use; returns those that are shown.
+    /// Drops all finished meshes of these nodes. Returns the nodes that are shown.
     fn forget_changed(&mut self, changed: &HashSet<NodePos>) -> Vec<NodePos> {
         self.workers.forget(changed);
         for node in changed {
@@ -173,13 +176,13 @@ impl LodTree {
         changed.iter().copied().filter(|&node| self.is_shown(node)).collect()
     }
 
-    /// Whether these meshes can be made at once.
-    fn is_quick(&self, nodes: &[NodePos]) -> bool {
+    /// Whether the meshes of these nodes can be made and shown at once.
+    fn can_show_at_once(&self, nodes: &[NodePos]) -> bool {
         let mut left = Self::MAX_CHUNKS_AT_ONCE;
         nodes.len() <= Self::MAX_MESHES_AT_ONCE
             && nodes.iter().all(|&node| {
                 let around = Face::ALL.into_iter().filter_map(|face| node.offset(face.normal()));
-                around.chain([node]).all(|it| self.data.spend_chunks(it, &mut left))
+                around.chain([node]).all(|it| self.data.charge_chunks(it, &mut left))
             })
     }
 
@@ -189,13 +192,13 @@ impl LodTree {
             let old = old.as_ref().map(|(body, voxels)| (body, *voxels));
             (node, mesher.remesh(data, node, skirts, old))
         };
-        if nodes.len() <= FEW {
+        if nodes.len() <= MAX_SERIAL {
             return nodes.into_iter().map(|node| mesh(&mut self.mesher, node)).collect();
         }
         nodes.into_par_iter().map_init(NodeMesher::default, mesh).collect()
     }
 
-    /// The sink has another body of a node that is shown.
+    /// Records that the sink has accepted another body of a shown node.
     pub(super) fn note_replaced<S: NodeSink>(
         &mut self,
         node: NodePos,
@@ -213,7 +216,7 @@ impl LodTree {
         let kept = mesh.skirts.kept();
         mesh.skirts.keep(&mut shown.made);
         shown.made = mesh.skirts;
-        // The old skirts go, and those that there are now come with the borders.
+        // Outdated skirts are removed. The new ones are shown when the borders are closed.
         let skirts = shown.skirts.without(kept);
         shown.skirts = shown.skirts.without(skirts);
         self.record_shown(node, mesh.is_air);
@@ -222,8 +225,8 @@ impl LodTree {
         self.remove_from_sink(node, PendingRemoval { has_body: false, skirts }, sink)
     }
 
-    /// The neighbours of a node whose meshes may be others after it has changed: those that
-    /// have voxels beside the changed ones.
+    /// Returns the neighbours whose meshes may change with a node: those with voxels next to
+    /// changed voxels.
     fn affected_neighbors(&self, part: &Part) -> impl Iterator<Item = AffectedNeighbor> + '_ {
         let &Part { node, span, sides } = part;
         let materials = self.data.materials();
@@ -232,7 +235,7 @@ impl LodTree {
             let neighbor = node.offset(side.normal())?;
             let face = side.opposite();
             let affected = AffectedNeighbor { neighbor, face, is_translucent: true };
-            // Nothing is made for this.
+            // No chunk is made for this check.
             if !self.is_shown(neighbor) {
                 return Some(affected);
             }
@@ -248,19 +251,21 @@ impl LodTree {
     }
 }
 
-/// A node whose mesh is to be made anew.
+/// A node whose mesh has to be rebuilt.
 struct MeshJob {
     node: NodePos,
     skirts: FaceSet,
-    /// Its body, if that is kept, and the voxels that may have changed since.
+    /// Its previous body, if that is stored, and the bounds of the voxels that may have changed
+    /// since.
     old: Option<(ChunkMesh, [[i32; 3]; 2])>,
 }
 
-/// A node that has voxels beside others that have changed.
+/// A neighbour with voxels next to changed voxels.
 struct AffectedNeighbor {
     neighbor: NodePos,
-    /// The side from which it sees them.
+    /// Side of the neighbour that touches the changed node.
     face: Face,
-    /// Whether some of its voxels there are translucent, or may be: its rims may have changed.
+    /// Whether some of these voxels are or may be translucent. The translucent quads of the skirts
+    /// may then have changed.
     is_translucent: bool,
 }

@@ -4,36 +4,37 @@ use super::{LodTree, MeshRequest, Ready};
 use crate::NodePos;
 use crate::lod::{LodCamera, LodConfig, PixelScale};
 
-/// Of meshes that only save work, how much less they are wanted than those that show more.
+/// Factor on the priority of merges: they only free memory, while splits add detail.
 const MERGE_WEIGHT: f64 = 0.5;
-/// The same of what lies beside the picture.
+/// Factor on the priority of nodes outside the picture.
 const OUT_OF_VIEW_WEIGHT: f64 = 0.2;
-/// A node with more nodes shown below it is not merged at once: first those below it are, so
-/// that no frame takes away very many meshes.
+/// Maximum number of shown nodes that one merge replaces. Nodes with more are merged level by
+/// level, so that no frame hides very many meshes.
 const MAX_MERGED: u32 = 128;
-/// Voxels of level 0, much longer than what distances and ways are rounded by.
+/// Safety margin in voxels of level 0, much larger than the rounding error of distances.
 const ROUNDING: f64 = 1e-2;
 
-/// How far the eye has to have gone, all ways together, before anything below a node could
-/// have to change: nobody need look there until then.
+/// Total camera travel at which a subtree has to be evaluated again. Until then no node in it can
+/// change.
 ///
-/// Every node changes at a distance of its own. No distance grows by more than the eye moves,
-/// so what is farthest from changing below a node is told by the nearest to it.
+/// Each node changes at some distance from the camera. The camera's travel bounds the change of
+/// every distance, so the node that is closest to changing decides for its subtree.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct NextEvaluation {
     at_voxels: f64,
 }
 
 impl NextEvaluation {
-    /// Something is to be done.
+    /// The subtree has to be evaluated in the next update.
     pub(super) const NOW: Self = Self { at_voxels: 0.0 };
 
-    /// Nothing is to be done before the eye, that has gone `gone` voxels, goes `reach` more.
+    /// The next evaluation after the camera travels `reach` more voxels. `travelled` is its travel
+    /// so far.
     fn after(travelled: f64, reach: f64) -> Self {
         Self { at_voxels: if reach > ROUNDING { travelled + reach - ROUNDING } else { 0.0 } }
     }
 
-    /// What is left of it.
+    /// Returns the travel that remains, in voxels. At most 0 if the evaluation is due.
     fn remaining(self, travelled: f64) -> f64 {
         self.at_voxels - travelled
     }
@@ -43,7 +44,7 @@ impl NextEvaluation {
     }
 }
 
-/// How far the eye has gone, in voxels of level 0.
+/// Total length of the camera's path, in voxels of level 0.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct CameraTravel {
     last: [f64; 3],
@@ -59,22 +60,22 @@ impl CameraTravel {
     }
 }
 
-/// What besides the eye's place decides how fine a node must be.
+/// Everything except the camera's position that decides the level of a node.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Fineness {
     scale: PixelScale,
     max_voxel_pixels: f64,
-    /// Below it nodes are merged.
+    /// Nodes are merged below this length.
     min_voxel_pixels: f64,
 }
 
-/// The same as distances, by level: no node needs a division to be compared.
+/// Distances at which nodes are split and merged, by level. They avoid a division for each node.
 struct Reaches {
-    /// A node nearer than this is split.
+    /// Nodes closer than this are split.
     split: [f64; LEVELS],
-    /// And merged beyond this.
+    /// Nodes farther away than this are merged.
     merge: [f64; LEVELS],
-    /// Whether it is so at any distance, since all rays are parallel.
+    /// Whether the projection is parallel. The distance then does not matter.
     is_parallel: bool,
 }
 
@@ -105,14 +106,14 @@ impl Fineness {
 }
 
 impl Reaches {
-    /// How far the eye can go before it comes nearer than `reach`, or farther.
+    /// Returns the travel after which the camera can cross `reach`, from `distance`.
     fn travel_to(&self, distance: f64, reach: f64) -> f64 {
         if self.is_parallel { f64::INFINITY } else { (distance - reach).abs() }
     }
 }
 
 impl LodTree {
-    /// Finds what can be done, and what is missing for that.
+    /// Collects the possible changes, and requests the missing meshes for the others.
     pub(super) fn evaluate_all(&mut self, camera: &LodCamera) {
         let fineness = Fineness::of(camera, &self.config);
         self.travel.advance(camera.position);
@@ -132,8 +133,8 @@ impl LodTree {
         }
     }
 
-    /// The same at a node and below it. Returns how far the eye can go before anything changes
-    /// there; nothing where something is to be done.
+    /// Evaluates a node and its subtree. Returns the distance that the camera can travel before the
+    /// result changes, or 0 if a change is already pending.
     fn evaluate(
         &mut self,
         node: NodePos,
@@ -173,8 +174,8 @@ impl LodTree {
         }
     }
 
-    /// Finds what can be done at a node that is split, and below it. Returns the distance that
-    /// the camera can travel before that changes.
+    /// Evaluates a split node and its subtree. Returns the distance that the camera can travel
+    /// before the result changes.
     fn evaluate_below(
         &mut self,
         node: NodePos,
@@ -189,7 +190,7 @@ impl LodTree {
         let (distance, merge) = (camera.distance(node), reaches.merge[usize::from(node.level)]);
         let is_fine = distance > merge || (reaches.is_parallel && merge == 0.0);
         if is_fine && shown <= MAX_MERGED {
-            // Nothing below it is too coarse, and what is too fine goes with it.
+            // All nodes below are fine enough, and the merge replaces those that are too fine.
             self.propose_merge(node, shown, camera);
             if !is_merge_refused {
                 return 0.0;
@@ -206,13 +207,13 @@ impl LodTree {
         reach
     }
 
-    /// The same at a node that is shown and too coarse.
+    /// Adds the split of a shown node that is too coarse, or requests the missing children.
     fn propose_split(&mut self, node: NodePos, children: u8, is_ready: u8, camera: &LodCamera) {
         let priority = priority(node, camera);
         let missing = children & !is_ready;
-        // At the end of the numbers there are no children.
+        // Nodes at the end of the coordinate range have no children.
         if self.is_held(node) {
-            // What is ready stays so.
+            // Finished meshes are kept.
         } else if children != 0 && missing == 0 {
             self.changes.push(Change { node, kind: Kind::Split, priority });
         } else if children != 0 {
@@ -226,23 +227,23 @@ impl LodTree {
         }
     }
 
-    /// The same at a node that is split and finer than it need be.
+    /// Adds the merge of a split node that is finer than necessary, or requests its mesh.
     fn propose_merge(&mut self, node: NodePos, shown: u32, camera: &LodCamera) {
         let is_held = self.is_held(node);
         if let Some(Ready { requested_frame, .. }) = self.ready.get_mut(&node) {
-            // What is ready stays so, also where it may not be shown yet.
+            // A finished mesh is kept, even while an edit suspends the merge.
             *requested_frame = self.frame;
             let priority = priority(node, camera) * MERGE_WEIGHT;
             if !is_held {
                 self.changes.push(Change { node, kind: Kind::Merge, priority });
             }
         } else if !is_held {
-            // What frees most comes first.
+            // Merges that free more nodes come first.
             self.merge_requests.push(MeshRequest { node, missing: 0, priority: shown.into() });
         }
     }
 
-    /// The same at a place where nothing is shown.
+    /// Adds a root that shows nothing, or requests its mesh.
     fn propose_show(&mut self, node: NodePos, camera: &LodCamera) {
         let priority = priority(node, camera);
         if let Some(Ready { requested_frame, .. }) = self.ready.get_mut(&node) {
@@ -255,8 +256,8 @@ impl LodTree {
         }
     }
 
-    /// What was found, and of how many nodes nobody looked below; as it is, or where every node
-    /// is looked at.
+    /// Returns the changes and requests, and the number of nodes whose subtree was skipped. With
+    /// `everywhere`, no subtree is skipped.
     #[cfg(test)]
     pub(in crate::lod) fn found(
         &mut self,
@@ -283,7 +284,7 @@ impl LodTree {
         (found, skipped)
     }
 
-    /// Another node is shown here, or another mesh: all above it are to be looked at.
+    /// Marks all ancestors for evaluation, because another node or mesh is shown here.
     pub(super) fn invalidate_ancestors(&mut self, node: NodePos) {
         let mut node = node;
         while node.level < self.data.top_level() {
@@ -294,7 +295,7 @@ impl LodTree {
                 continue;
             };
             if next_evaluation.is_now() {
-                // Then there is none above it either.
+                // All nodes above it are marked already.
                 return;
             }
             *next_evaluation = NextEvaluation::NOW;
@@ -302,7 +303,7 @@ impl LodTree {
     }
 }
 
-/// Those nodes that have their bits.
+/// Returns the nodes whose bits are set.
 pub(super) fn nodes_with_bits(
     nodes: Option<[NodePos; 8]>,
     bits: u8,
@@ -311,8 +312,8 @@ pub(super) fn nodes_with_bits(
     nodes.into_iter().flatten().enumerate().filter(has_bit).map(|(_, node)| node)
 }
 
-/// How much a node is wanted: by the pixels that its voxels take, less out of view. Where the
-/// eye is inside, the larger node first.
+/// Priority of a node: the length of its voxels in pixels, reduced outside the picture. If the
+/// camera is inside the node, larger nodes have priority.
 pub(in crate::lod) fn priority(node: NodePos, camera: &LodCamera) -> f64 {
     let pixels = camera.voxel_pixels(node).min(1e9 * f64::from(node.voxel_units()));
     if camera.may_see(node) { pixels } else { pixels * OUT_OF_VIEW_WEIGHT }

@@ -5,10 +5,10 @@ use super::evaluate::NextEvaluation;
 use super::{LodTree, Ready};
 use crate::NodePos;
 
-/// What looking at a node needs to know of it, in few bytes: a frame asks for thousands.
+/// State of a node that an evaluation needs. It is small, because a frame reads thousands of them.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct NodeEntry {
-    /// Which of the nodes below it lie inside of the world, a bit each.
+    /// Bits of the children that lie inside the world.
     pub(super) children: u8,
     pub(super) state: State,
 }
@@ -16,33 +16,33 @@ pub(super) struct NodeEntry {
 #[derive(Clone, Copy, Debug)]
 pub(super) enum State {
     Shown {
-        /// Nothing below it differs: it is of level 0, or there is nothing.
+        /// Whether splitting would change nothing: the node has level 0 or is empty.
         is_final: bool,
-        /// Whose meshes of the nodes below it are ready, a bit each.
+        /// Bits of the children whose meshes are finished.
         ready: u8,
-        /// When these were last wanted.
+        /// Frame in which these meshes were last requested.
         requested_frame: u64,
     },
     Split {
         next_evaluation: NextEvaluation,
-        /// How many nodes below it are shown.
+        /// Number of shown nodes in the subtree.
         shown: u32,
-        /// Whether the sink has refused the node's own mesh: merges below it are tried as well.
+        /// Whether the sink refused the node's own mesh. Merges below it are then tried too.
         is_merge_refused: bool,
     },
 }
 
-/// Every node that is shown or that has such below it. Those of one parent lie together, so
-/// that whoever looks below a node finds all eight at once.
+/// All shown nodes and their ancestors. Siblings are stored together, so one lookup finds all eight
+/// children of a node.
 #[derive(Clone, Default)]
 pub(super) struct NodeTable {
     siblings: HashMap<NodePos, Siblings>,
 }
 
-/// The children of a node, in their order.
+/// The children of a node, indexed by [`NodePos::index_in_parent`].
 pub(super) type Siblings = [Option<NodeEntry>; NodePos::CHILDREN];
 
-/// By what siblings are found: their parent, even above the highest level.
+/// Key of a group of siblings: their parent's position. Exists even above the highest level.
 const fn parent_key(node: NodePos) -> NodePos {
     let ChunkPos { x, y, z } = node.chunk;
     NodePos { level: node.level + 1, chunk: ChunkPos::new(x >> 1, y >> 1, z >> 1) }
@@ -57,7 +57,7 @@ impl NodeTable {
         self.siblings.get_mut(&parent_key(node))?[node.index_in_parent()].as_mut()
     }
 
-    /// All that lie right below a node.
+    /// Returns the children of a node.
     pub(super) fn below(&self, node: NodePos) -> Siblings {
         self.siblings.get(&node).copied().unwrap_or_default()
     }
@@ -90,7 +90,7 @@ impl LodTree {
         matches!(self.table.get(node), Some(NodeEntry { state: State::Shown { .. }, .. }))
     }
 
-    /// Notes that a node is shown: a new one, or another mesh of one that was.
+    /// Records that a node is shown, or that its mesh was replaced.
     pub(super) fn record_shown(&mut self, node: NodePos, is_air: bool) {
         let is_final = node.level == 0 || is_air;
         let [mut children, mut ready] = [0; 2];
@@ -103,7 +103,7 @@ impl LodTree {
         self.table.insert(node, NodeEntry { children, state });
     }
 
-    /// Notes that all nodes below this one are shown in its place.
+    /// Records that a node is replaced by its children.
     pub(super) fn record_split(&mut self, node: NodePos) {
         let children =
             self.data.children(node).fold(0u8, |bits, child| bits | 1 << child.index_in_parent());
@@ -115,7 +115,7 @@ impl LodTree {
         self.table.insert(node, NodeEntry { children, state });
     }
 
-    /// Notes that the sink has refused the mesh that would replace all nodes below this one.
+    /// Records that the sink refused the mesh of a merge.
     pub(super) fn note_refused_merge(&mut self, node: NodePos) {
         if let Some(NodeEntry { state: State::Split { is_merge_refused, .. }, .. }) =
             self.table.get_mut(node)
@@ -124,7 +124,7 @@ impl LodTree {
         }
     }
 
-    /// Another node is shown here, or one less: `more` of them below all that are above it.
+    /// Adds `more` to the number of shown nodes of all ancestors.
     pub(super) fn count_shown(&mut self, node: NodePos, more: i32) {
         let mut node = node;
         while node.level < self.data.top_level() {
@@ -137,7 +137,7 @@ impl LodTree {
         }
     }
 
-    /// Keeps a mesh until it is shown.
+    /// Stores a finished mesh until it is shown.
     pub(super) fn insert_ready(&mut self, node: NodePos, ready: Ready) {
         self.ready_bytes += ready.bytes;
         if let Some(old) = self.ready.insert(node, ready) {
@@ -146,7 +146,7 @@ impl LodTree {
         self.note_ready(node, true);
     }
 
-    /// Takes a mesh out of those that wait.
+    /// Removes and returns a finished mesh.
     pub(super) fn take_ready(&mut self, node: NodePos) -> Option<Ready> {
         let ready = self.ready.remove(&node)?;
         self.ready_bytes -= ready.bytes;
@@ -163,7 +163,8 @@ impl LodTree {
         }
     }
 
-    /// When a mesh that is ready was wanted last, by itself or for what is above it.
+    /// Returns the frame in which a finished mesh was last requested, directly or for its parent's
+    /// split.
     pub(super) fn last_requested(&self, node: NodePos, ready: &Ready) -> u64 {
         match self.table.get(node.parent()) {
             Some(NodeEntry { state: State::Shown { requested_frame, .. }, .. }) => {

@@ -3,20 +3,21 @@ use super::swap::EDIT_PRIORITY;
 use super::{LodTree, Ready};
 use crate::NodePos;
 
-/// Frames after which a mesh that nobody wants any more is thrown away.
+/// Number of frames after which a finished mesh that is no longer requested is dropped.
 const UNREQUESTED_FRAMES: u64 = 120;
-/// How often it is looked whether there are such.
+/// Number of frames between two searches for such meshes.
 const CHECK_INTERVAL_FRAMES: u64 = 16;
-/// Meshes of merges that are made between those of two splits, eight meshes each. Merges are never needed, but what
-/// they free is: an eye that goes on and on would leave everything behind it as fine as it was.
+/// Number of merge meshes after the eight meshes of each split. Merges are not urgent, but they
+/// free memory. Without a share for them, a camera that keeps moving would leave all nodes behind
+/// it fine.
 const MERGES_PER_SPLIT: usize = 2;
-/// So many nodes the workers are told of at most: more than they make before the next frame.
+/// Maximum number of nodes that are sent to the workers, more than they make before the next frame.
 const MAX_REQUESTED_NODES: usize = 1_024;
 
-/// Meshes that are missing.
+/// A request for missing meshes.
 pub(super) struct MeshRequest {
     pub(super) node: NodePos,
-    /// The nodes below `node` that are wanted, a bit each; none: `node` itself is.
+    /// Bits of the children of `node` that are missing. If 0, the mesh of `node` itself is missing.
     pub(super) missing: u8,
     pub(super) priority: f64,
 }
@@ -29,10 +30,11 @@ impl MeshRequest {
 }
 
 impl LodTree {
-    /// Tells the workers what is missing.
+    /// Sends the missing meshes to the workers.
     pub(super) fn request(&mut self) {
         let is_full = self.ready_bytes > self.config.unshown_bytes();
-        // What waits is shown first, before more is made, but for what the next change lacks.
+        // If the limit is reached, finished meshes are shown before more are requested. Only the
+        // meshes of the next change are requested then.
         let has_edits = !self.swaps.is_empty();
         let count = if is_full && !has_edits { NodePos::CHILDREN } else { MAX_REQUESTED_NODES };
         let requests = highest_priority_nodes(&mut self.requests, &mut self.merge_requests, count);
@@ -57,21 +59,22 @@ impl LodTree {
     }
 }
 
-/// The nodes that are wanted most, these last: some `count`, and no fewer than one change needs.
+/// Returns about `count` nodes with the highest priority, in ascending order. The result holds at
+/// least the nodes of one change.
 fn highest_priority_nodes(
     splits: &mut [MeshRequest],
     merges: &mut [MeshRequest],
     count: usize,
 ) -> Vec<NodePos> {
-    let mut merges = most(merges, count).iter().rev();
+    let mut merges = highest_priority(merges, count).iter().rev();
     let (mut nodes, mut since) = (Vec::new(), 0);
-    for split in most(splits, count).iter().rev() {
+    for split in highest_priority(splits, count).iter().rev() {
         if nodes.len() >= count {
             break;
         }
         let before = nodes.len();
         nodes.extend(split.nodes());
-        // Nothing comes between those of an edit.
+        // Merges do not delay the meshes of an edit.
         since += if split.priority < EDIT_PRIORITY { nodes.len() - before } else { 0 };
         if since >= NodePos::CHILDREN {
             since -= NodePos::CHILDREN;
@@ -83,8 +86,8 @@ fn highest_priority_nodes(
     nodes
 }
 
-/// The `count` that are wanted most, these last.
-fn most(requests: &mut [MeshRequest], count: usize) -> &[MeshRequest] {
+/// Returns the `count` requests with the highest priority, in ascending order.
+fn highest_priority(requests: &mut [MeshRequest], count: usize) -> &[MeshRequest] {
     let by_priority = |a: &MeshRequest, b: &MeshRequest| {
         a.priority.total_cmp(&b.priority).then(a.node.cmp(&b.node))
     };
@@ -104,7 +107,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_most_wanted_are_the_end_of_all_sorted() {
+    fn the_highest_priority_nodes_are_the_end_of_the_sorted_requests() {
         let request = |i: u32| {
             let dice = i.wrapping_mul(2_654_435_761) >> 20;
             let node = NodePos::new(1, ChunkPos::new(i as i32, 0, 0));
@@ -127,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn the_meshes_of_a_change_are_wanted_together() {
+    fn the_meshes_of_a_change_are_requested_together() {
         let request = |x: i32, missing: u8, priority: f64| MeshRequest {
             node: NodePos::new(1, ChunkPos::new(x, 0, 0)),
             missing,
@@ -147,9 +150,9 @@ mod tests {
         );
     }
 
-    /// Merges get their part, however much is to be split.
+    /// Merges keep their share, even if many splits are requested.
     #[test]
-    fn merges_come_between_splits() {
+    fn merges_are_requested_between_splits() {
         let request = |x: i32, level: u8, missing: u8| MeshRequest {
             node: NodePos::new(level, ChunkPos::new(x, 0, 0)),
             missing,
@@ -157,7 +160,7 @@ mod tests {
         };
         let mut splits: Vec<MeshRequest> = (0..4).map(|x| request(x, 1, 0xff)).collect();
         let mut merges: Vec<MeshRequest> = (0..7).map(|x| request(x, 2, 0)).collect();
-        // An edit's come first, and nothing between them.
+        // The meshes of an edit come first, and no merge comes between them.
         let edit = |x: i32| MeshRequest { priority: EDIT_PRIORITY, ..request(x, 3, 0) };
         let mut edits: Vec<MeshRequest> = (0..20).map(edit).chain([request(9, 1, 0xff)]).collect();
         let found = highest_priority_nodes(&mut edits, &mut merges, 28);

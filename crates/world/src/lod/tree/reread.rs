@@ -3,28 +3,28 @@ use super::swap::Swap;
 use crate::NodePos;
 use crate::lod::{LodData, NodeMesh};
 
-/// So many nodes are tried again at a time: where a whole disk fails, each may take its time.
+/// Number of nodes that are tried again at once. On a failing disk, each attempt may be slow.
 const NODES_AT_A_TIME: usize = 16;
 
 impl LodTree {
-    /// Whether something is shown of which a part could not be read: updates try it again,
-    /// every [`RETRY_AFTER`](LodData::RETRY_AFTER).
+    /// Whether a shown node could not be read completely. Updates try again every
+    /// [`RETRY_AFTER`](LodData::RETRY_AFTER).
     pub const fn is_broken(&self) -> bool {
         self.is_broken
     }
 
-    /// Whether the source is well again and not all is mended.
+    /// Whether the source can be read again, but some nodes are still damaged.
     pub(super) const fn is_recovering(&self) -> bool {
         self.is_broken && self.is_recovering
     }
 
-    /// Whether something is being tried again.
+    /// Whether damaged nodes are being read again.
     #[cfg(test)]
     pub(in crate::lod) fn is_rereading(&self) -> bool {
         self.swaps.iter().any(Swap::is_reread)
     }
 
-    /// A mesh is shown.
+    /// Records a mesh that is shown now.
     pub(super) fn note_broken(&mut self, mesh: &NodeMesh) {
         if !mesh.is_whole() && !self.is_broken {
             self.is_broken = true;
@@ -32,8 +32,8 @@ impl LodTree {
         }
     }
 
-    /// Has meshes made anew of which a part could not be read, if that was long enough ago. The
-    /// old ones are shown until then.
+    /// Requests new meshes for damaged nodes if the last attempt was long enough ago. The old
+    /// meshes stay shown until then.
     pub(super) fn reread_damaged(&mut self) {
         let now = self.data.clock.now();
         let is_tried = || self.swaps.iter().any(Swap::is_reread);
@@ -46,7 +46,7 @@ impl LodTree {
         let mut damaged: Vec<NodePos> = damaged.map(|(&node, _)| node).collect();
         self.is_broken = !damaged.is_empty();
         damaged.sort_unstable();
-        // By turns.
+        // Continue after the last node that was tried.
         let after = damaged.partition_point(|node| self.last_reread.is_some_and(|it| *node <= it));
         damaged.rotate_left(after);
         for &node in damaged.iter().take(NODES_AT_A_TIME) {
@@ -57,8 +57,8 @@ impl LodTree {
         }
     }
 
-    /// Some of what was tried again is shown. When any of it is whole the source is well again, and
-    /// the next are tried at once; else they wait from now on, since that may have taken long.
+    /// Records the result of a new attempt. After a success, the next nodes are tried at once.
+    /// After a failure they wait from now on, since the attempt itself may have been slow.
     pub(super) fn note_reread(&mut self, is_whole: bool) {
         let now = self.data.clock.now();
         self.was_reread_whole |= is_whole;

@@ -5,14 +5,14 @@ use super::{LodTree, NodeSink};
 use crate::NodePos;
 
 impl LodTree {
-    /// Shows and hides skirts around every node that came or went: a node that is shown has one
-    /// towards each neighbour that is not.
+    /// Shows and hides the skirts around every node that was shown or hidden. A shown node has a
+    /// skirt towards each neighbour that is not shown.
     ///
-    /// What the sink refuses is tried again the next time; the rest is done.
+    /// The next update retries what the sink refuses.
     pub(super) fn close_borders<S: NodeSink>(&mut self, sink: &mut S) -> Result<(), S::Error> {
         let touched = std::mem::take(&mut self.touched);
         let mut all = Ok(());
-        // First what makes room.
+        // Skirts that are hidden first free memory for those that are shown.
         for hides in [true, false] {
             for &node in &touched {
                 let mut closed = Ok(());
@@ -40,7 +40,7 @@ impl LodTree {
         sink: &mut S,
     ) -> Result<(), S::Error> {
         let Some(shown) = self.shown.get(&node) else { return Ok(()) };
-        // In most places there is no skirt, and in the others it often is as it should be.
+        // Most borders have no skirt, and most skirts are already in the right state.
         let is_shown = shown.skirts.contains(face);
         if is_shown != hides || (shown.made.get(face).is_empty() && !is_shown) {
             return Ok(());
@@ -54,7 +54,7 @@ impl LodTree {
         if is_needed != is_shown {
             sink.set_skirt(node, face, is_needed.then_some(skirt))?;
             shown.skirts = toggled(shown.skirts, face);
-            // One that should have been taken away before is replaced.
+            // The sink has replaced a skirt whose removal was pending.
             if let Some(left) =
                 self.pending_removals.get_mut(&node).filter(|left| left.skirts.contains(face))
             {

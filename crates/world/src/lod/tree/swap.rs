@@ -4,35 +4,35 @@ use super::{LodTree, MeshRequest, NodeSink};
 use crate::NodePos;
 use crate::lod::NodeMesh;
 
-/// Meshes that an edit has changed and that come all together: the old ones are shown until
-/// the last of the new is made.
+/// Meshes of an edit that are shown together. The old meshes stay until the last new one is
+/// finished.
 ///
-/// Meanwhile no level changes where any of them lies, since meshes that are made now are of
-/// after the edit. An edit that touches any of these nodes joins.
+/// Until then, the nodes do not change their level, because meshes that are made now already
+/// contain the edit. An edit that touches one of these nodes is joined to this one.
 #[derive(Default)]
 pub(super) struct Swap {
-    /// Nodes that are shown, and their new meshes as far as those are made.
+    /// The shown nodes that change, with their new meshes as far as they are finished.
     meshes: HashMap<NodePos, Option<NodeMesh>>,
     missing: usize,
     size_bytes: usize,
-    /// The nodes whose meshes are others now, shown or not, and all above them.
+    /// All changed nodes, shown or not, and their ancestors.
     held: HashSet<NodePos>,
-    /// Whether more parts of the edit are to come: until then nothing of it is made.
+    /// Whether more parts of the edit will follow. No mesh is requested before the last part.
     is_open: bool,
-    /// Whether it is no edit: what could not be read is tried again, when there is time.
+    /// Whether this is not an edit, but a new attempt to read a damaged node.
     is_reread: bool,
-    /// Whether the sink has refused a part of it. The rest is shown then, and levels change, or
-    /// there might never be room.
+    /// Whether the sink refused some of the meshes. The others are shown, and levels may change:
+    /// otherwise no memory would become free.
     was_refused: bool,
 }
 
-/// Meshes of an edit are made before any other.
+/// Meshes of edits are made before all others.
 pub(super) const EDIT_PRIORITY: f64 = 1e30;
-/// And what is tried again after all others.
+/// Damaged nodes are read again after all others.
 const REREAD_PRIORITY: f64 = 0.0;
 
 impl Swap {
-    /// Of the nodes that are `shown`, out of all that have changed.
+    /// Creates the swap of an edit. `changed` has all changed nodes, `shown` those that are shown.
     pub(super) fn new(shown: &[NodePos], changed: &HashSet<NodePos>, top: u8) -> Self {
         let mut held = HashSet::new();
         for &node in changed {
@@ -45,22 +45,22 @@ impl Swap {
         Self { meshes, missing: shown.len(), held, ..Self::default() }
     }
 
-    /// A node that is shown, of which a part could not be read.
+    /// Creates a swap that reads a shown, damaged node again.
     pub(super) fn rereading(node: NodePos) -> Self {
         Self { missing: 1, meshes: [(node, None)].into(), is_reread: true, ..Self::default() }
     }
 
-    /// Whether it only tries to read again.
+    /// Whether this only reads damaged nodes again.
     pub(super) const fn is_reread(&self) -> bool {
         self.is_reread
     }
 
-    /// The same of an edit of which more parts are to come.
+    /// Marks that more parts of the edit will follow.
     pub(super) fn opened(self) -> Self {
         Self { is_open: true, ..self }
     }
 
-    /// One that the sink has refused: nothing but these meshes, to be tried again.
+    /// Creates a swap of meshes that the sink refused. They are tried again.
     pub(super) fn refused(meshes: Vec<(NodePos, NodeMesh)>) -> Self {
         let mut swap = Self { was_refused: true, ..Self::default() };
         swap.missing = meshes.len();
@@ -81,7 +81,7 @@ impl Swap {
         self.size_bytes
     }
 
-    /// Takes another in, whose meshes are no older where both know of one.
+    /// Adds the meshes of `newer`, which replace those of the same nodes.
     pub(super) fn join(&mut self, newer: Self) {
         for (node, mesh) in newer.meshes {
             self.remove(node);
@@ -95,7 +95,7 @@ impl Swap {
         self.is_reread &= newer.is_reread;
     }
 
-    /// The nodes whose meshes are not made, and are to be.
+    /// Returns the nodes whose meshes have to be made.
     fn missing(&self) -> impl Iterator<Item = NodePos> {
         let missing = self.meshes.iter().filter(|(_, mesh)| !self.is_open && mesh.is_none());
         missing.map(|(&node, _)| node)
@@ -105,7 +105,7 @@ impl Swap {
         !self.is_open && self.missing == 0
     }
 
-    /// Takes a mesh that was made; gives it back where it is not one of these.
+    /// Stores a finished mesh. Returns it if the node is not part of this swap.
     pub(super) fn take(&mut self, node: NodePos, mesh: NodeMesh) -> Option<NodeMesh> {
         let Some(slot) = self.meshes.get_mut(&node) else { return Some(mesh) };
         self.size_bytes += mesh.size_bytes();
@@ -116,7 +116,7 @@ impl Swap {
         None
     }
 
-    /// A node is not shown any more.
+    /// Removes a node that is no longer shown.
     pub(super) fn remove(&mut self, node: NodePos) {
         match self.meshes.remove(&node) {
             Some(Some(mesh)) => self.size_bytes -= mesh.size_bytes(),
@@ -127,12 +127,12 @@ impl Swap {
 }
 
 impl LodTree {
-    /// Whether the place of `node` waits for an edit to be shown as a whole.
+    /// Whether the level of `node` is fixed, because an edit of it is not shown yet.
     pub(super) fn is_held(&self, node: NodePos) -> bool {
         self.swaps.iter().any(|swap| swap.holds(node))
     }
 
-    /// Wants what edits that are to be shown lack.
+    /// Requests the missing meshes of all edits.
     pub(super) fn request_edit_meshes(&mut self) {
         for swap in self.swaps.iter().filter(|swap| swap.missing > 0) {
             let priority = if swap.is_reread { REREAD_PRIORITY } else { EDIT_PRIORITY };
@@ -144,8 +144,8 @@ impl LodTree {
         }
     }
 
-    /// Has an edit shown when all of it is there; with any that it touches, which are not yet. Parts
-    /// of one edit come together, wherever they lie.
+    /// Adds an edit, joined with all edits that share nodes with it. Open edits are always joined,
+    /// since they are parts of one edit.
     pub(super) fn add_swap(&mut self, shown: &[NodePos], newer: Swap) {
         let (touched, mut others): (Vec<Swap>, Vec<Swap>) = std::mem::take(&mut self.swaps)
             .into_iter()
@@ -156,7 +156,7 @@ impl LodTree {
         self.swaps = others;
     }
 
-    /// No more parts are to come: the threads begin before the next update.
+    /// Marks open edits as complete. The threads start before the next update.
     pub(super) fn close_swaps(&mut self) {
         for swap in &mut self.swaps {
             if std::mem::take(&mut swap.is_open) {
@@ -165,7 +165,7 @@ impl LodTree {
         }
     }
 
-    /// Shows the edits of which everything is there.
+    /// Shows all edits whose meshes are finished.
     pub(super) fn show_edits<S: NodeSink>(&mut self, sink: &mut S) -> Result<(), S::Error> {
         let (whole, others): (Vec<Swap>, Vec<Swap>) =
             std::mem::take(&mut self.swaps).into_iter().partition(Swap::is_whole);
@@ -173,7 +173,7 @@ impl LodTree {
         let mut all = Ok(());
         for swap in whole {
             self.spent.bytes += swap.size_bytes;
-            // Of those that are gone there is nothing to be said.
+            // A swap whose nodes were all hidden gives no result.
             if swap.is_reread && !swap.meshes.is_empty() {
                 self.note_reread(swap.meshes.values().flatten().all(NodeMesh::is_whole));
             }
@@ -183,8 +183,7 @@ impl LodTree {
         all
     }
 
-    /// Shows other meshes of nodes that are shown. What the sink refuses is tried again with
-    /// the next update.
+    /// Replaces the bodies of shown nodes. The next update retries those that the sink refuses.
     pub(super) fn replace_all<S: NodeSink>(
         &mut self,
         meshes: Vec<(NodePos, NodeMesh)>,
