@@ -20,39 +20,39 @@ pub(super) use edit::{Changes, Part};
 use edits::Edits;
 pub use save::Unsaved;
 
-/// The chunks of a source at every level of detail, and what was changed in them.
+/// The chunks of a source at every level of detail, with unsaved edits.
 ///
-/// A chunk of level 0 is the source's. One of a higher level is what the source makes of
-/// it, or follows from its eight children. What was used lately is kept; what was changed is
-/// kept until it is [saved](Self::saved).
+/// A chunk of level 0 comes from the source. A chunk of a higher level is made by the source or
+/// downsampled from its eight children. Recently used chunks are cached. Edited chunks are kept in
+/// memory until they are [saved](Self::saved).
 ///
-/// All of it may be asked from any thread; nothing is locked while a chunk is made.
+/// All methods can be called from any thread. No lock is held while a chunk is made.
 pub struct LodData {
     source: Arc<dyn Source>,
     extent: Option<ChunkBox>,
     top: u8,
     cache: Mutex<Cache>,
     edits: RwLock<Edits>,
-    /// One edit at a time; how many there were.
+    /// Held during an edit. Holds the number of edits so far.
     editing: Mutex<u64>,
-    /// Where the source neither makes levels nor knows what is air: the nodes that have chunks
-    /// below them.
+    /// Nodes with chunks below them. Tracked only if the source neither makes levels nor reports
+    /// air exactly.
     filled: Option<RwLock<HashSet<NodePos>>>,
     faults: Mutex<Faults>,
     pub(super) clock: Clock,
 }
 
-/// Chunks that the source could not give, each named once.
+/// Chunks that could not be read, each listed once.
 #[derive(Default)]
 struct Faults {
     nodes: HashSet<NodePos>,
     lines: Vec<String>,
 }
 
-/// A chunk that was made.
+/// A chunk, and whether it is complete.
 pub(super) struct LoadedChunk {
     pub(super) chunk: Chunk,
-    /// Whether all that it is made of could be read.
+    /// Whether all chunks that it is made from could be read.
     pub(super) is_whole: bool,
 }
 
@@ -62,25 +62,28 @@ impl LoadedChunk {
     }
 }
 
-/// So many damaged chunks are named.
+/// Maximum number of damaged chunks that are listed.
 const MAX_FAULTS: usize = 1_000;
 
-/// So many chunks of a source are remembered, with all nodes above them: 16 bytes each.
+/// Maximum number of chunks of a source that are tracked, with all nodes above them. Each entry
+/// takes 16 bytes.
 const MAX_TRACKED_CHUNKS: u64 = 1 << 22;
-/// The farthest chunk from the origin whose voxels have numbers.
+/// Largest chunk coordinate whose voxel coordinates fit into an `i32`.
 const MAX_CHUNK_COORDINATE: i32 = (1 << 26) - 1;
 
 impl LodData {
-    /// So long what could not be read is left alone, before it is tried again: a disk that fails
-    /// takes its time for each answer. An edit tries it again at once.
+    /// Time after which unreadable data is read again. A failing disk may be slow to answer each
+    /// attempt. An edit reads it again at once.
     pub const RETRY_AFTER: Duration = Duration::from_secs(4);
 
-    /// The levels of `source`; chunks that were used lately take at most `cache_bytes`.
+    /// Creates the levels of `source`. The cache of recently used chunks takes at most
+    /// `cache_bytes`.
     pub fn new(source: Box<dyn Source>, cache_bytes: usize) -> Self {
         Self::shared(source.into(), cache_bytes)
     }
 
-    /// The same of a source that others have, too: who reads it as it was, or keeps edits.
+    /// Creates the levels of a shared source. The cache of recently used chunks takes at most
+    /// `cache_bytes`.
     pub fn shared(source: Arc<dyn Source>, cache_bytes: usize) -> Self {
         let extent = source.extent().and_then(clipped);
         let top = extent.map_or(0, top_level);
@@ -99,29 +102,30 @@ impl LodData {
         }
     }
 
-    /// Where the voxels come from.
+    /// Returns the source of the voxels.
     pub fn source(&self) -> &dyn Source {
         self.source.as_ref()
     }
 
-    /// The same, for whoever shows it in another way: two that open one file are strangers to each
-    /// other, of whom one may write it.
+    /// Returns a shared reference to the source, for another way to show it. Opening the same file
+    /// twice would not do: only one of them could write it.
     pub fn shared_source(&self) -> Arc<dyn Source> {
         Arc::clone(&self.source)
     }
 
-    /// What the voxels' numbers mean.
+    /// Returns the materials that voxels refer to.
     pub fn materials(&self) -> &MaterialTable {
         self.source.materials()
     }
 
-    /// The box of chunks outside of which nothing is and nothing can be set.
+    /// Returns the box of chunks that can hold voxels. Everything outside is air and cannot be
+    /// edited.
     pub fn extent(&self) -> Option<ChunkBox> {
         self.extent
     }
 
-    /// The nodes of the highest level, which cover all there is: at most eight, but at
-    /// [`NodePos::MAX_LEVEL`] as many as the numbers of chunks need.
+    /// Returns the nodes of the highest level, which cover the whole world. There are at most
+    /// eight, except if the highest level is [`NodePos::MAX_LEVEL`].
     pub fn roots(&self) -> Vec<NodePos> {
         let Some(extent) = self.extent else { return Vec::new() };
         let [low, high] =
@@ -137,17 +141,17 @@ impl LodData {
         roots
     }
 
-    /// The level of the roots.
+    /// Returns the level of the roots.
     pub const fn top_level(&self) -> u8 {
         self.top
     }
 
-    /// Whether `node` covers any place where something may be.
+    /// Whether `node` overlaps the [extent](Self::extent) of the world.
     pub fn is_inside(&self, node: NodePos) -> bool {
         self.extent.is_some_and(|extent| nodes_over(extent, node.level).contains(node.chunk))
     }
 
-    /// The nodes below `node` that cover any place where something may be: at most eight.
+    /// Returns the children of `node` that overlap the extent of the world, at most eight.
     pub(super) fn children(&self, node: NodePos) -> impl Iterator<Item = NodePos> + use<> {
         let inside = self.extent.map(|extent| nodes_over(extent, node.level.saturating_sub(1)));
         let is_inside =
@@ -155,22 +159,22 @@ impl LodData {
         node.children().into_iter().flatten().filter(is_inside)
     }
 
-    /// The chunk at `node`; air outside of the world, and where the source failed, which is
-    /// then told among the [`faults`](Self::faults).
+    /// Returns the chunk at `node`. It is air outside the world and where the source failed.
+    /// Failures are listed by [`faults`](Self::faults).
     ///
     /// # Cost
-    /// A look-up where it was used lately; else what the source takes, or for a level that the
-    /// source does not make, its children and 0.2 ms.
+    /// A lookup if the chunk was used recently. Otherwise the source's time. At a level that the
+    /// source does not make: the time for the eight children, plus 0.2 ms.
     pub fn chunk(&self, node: NodePos) -> Chunk {
         self.readable_chunk(node).unwrap_or_else(|| Chunk::new(Chunk::SIDE, Material::AIR))
     }
 
-    /// The same; `None` where the source failed.
+    /// Returns the chunk at `node`, or `None` if the source failed.
     pub(crate) fn readable_chunk(&self, node: NodePos) -> Option<Chunk> {
         self.load(node).map(|made| made.chunk)
     }
 
-    /// The same with whether it lacks a part; `None` where the source failed.
+    /// Returns the chunk at `node` and whether it is complete, or `None` if the source failed.
     pub(super) fn load(&self, node: NodePos) -> Option<LoadedChunk> {
         if !self.is_inside(node) {
             return Some(LoadedChunk::whole(Chunk::new(Chunk::SIDE, Material::AIR)));
@@ -189,7 +193,7 @@ impl LodData {
                 }
                 cache.epoch(node)
             };
-            // What lacks a part may be read yet: a while later.
+            // An incomplete chunk is read again after a while.
             let remember = |chunk: Option<Chunk>| {
                 let until = self.clock.now() + Self::RETRY_AFTER;
                 lock(&self.cache).insert_broken(node, chunk, epoch, until);
@@ -206,28 +210,29 @@ impl LodData {
                 remember(Some(made.chunk.clone()));
                 return Some(made);
             }
-            // Where it was edited meanwhile, or edits became the source's, this may be of before.
+            // If the node was edited or saved meanwhile, the chunk may be outdated and is made
+            // again.
             if lock(&self.cache).insert_made(node, &made.chunk, epoch) {
-                // An edit may have come meanwhile; it wins.
+                // An edit that came meanwhile has priority.
                 let edited = self.read_edits().get(node).cloned();
                 return Some(edited.map_or(made, LoadedChunk::whole));
             }
         }
     }
 
-    /// The chunk at `node`, if that costs no more than a look-up.
+    /// Returns the chunk at `node` if a lookup finds it.
     pub(super) fn cached(&self, node: NodePos) -> Option<Chunk> {
         let edited = self.read_edits().get(node).cloned();
         edited.or_else(|| lock(&self.cache).get(node))
     }
 
-    /// Whether a node that is air has nothing but air below it either. Larger voxels that
-    /// follow from smaller ones hold all of them; those that the source makes may not.
+    /// Whether an empty node also has no voxels at lower levels. Downsampled LOD voxels cover all
+    /// smaller ones, but those that the source makes may not.
     pub(super) fn is_air_below(&self, node: NodePos) -> bool {
         node.level == 0 || self.source.is_air(node) || !self.source.makes_levels()
     }
 
-    /// Whether the source has nothing in the chunks that a node covers.
+    /// Whether the source has only air in the chunks that a node covers.
     fn is_source_air(&self, node: NodePos) -> bool {
         let is_filled = |filled: &RwLock<HashSet<NodePos>>| {
             filled.read().unwrap_or_else(PoisonError::into_inner).contains(&node)
@@ -247,7 +252,7 @@ impl LodData {
         if node.level == 0 {
             return self.source.chunk(node.chunk).map(LoadedChunk::whole);
         }
-        // Larger voxels that the source only keeps know nothing of what is not yet its own.
+        // LOD voxels that the source only stores do not contain unsaved edits.
         let is_behind = !self.source.makes_levels() && self.read_edits().is_above_any(node);
         if let Some(made) = self.source.coarse_chunk(node).filter(|_| !is_behind) {
             return made.map(LoadedChunk::whole);
@@ -260,14 +265,14 @@ impl LodData {
         Ok(LoadedChunk { chunk: parent.unwrap_or_else(air), is_whole })
     }
 
-    /// The voxel of level 0 at `voxel`.
+    /// Returns the voxel of level 0 at `voxel`.
     pub fn get(&self, voxel: VoxelPos) -> Material {
         let (chunk, local) = voxel.split(Chunk::SIDE);
         self.chunk(chunk.into()).get(local)
     }
 
-    /// Takes what making the mesh-to-be of a node needs to have made off `left`, counted in
-    /// chunks of the source; false where that is not enough.
+    /// Subtracts the number of source chunks that a node still needs from `left`. Returns false if
+    /// `left` is too small.
     pub(super) fn charge_chunks(&self, node: NodePos, left: &mut usize) -> bool {
         let is_here = !self.is_inside(node)
             || self.read_edits().get(node).is_some()
@@ -283,7 +288,7 @@ impl LodData {
         }
     }
 
-    /// What could not be read so far, a line each; the first thousand of them.
+    /// Returns a line for each chunk that could not be read, at most the first thousand.
     pub fn faults(&self) -> Vec<String> {
         let mut lines = self.source.faults();
         lines.extend(lock(&self.faults).lines.iter().cloned());
@@ -292,7 +297,7 @@ impl LodData {
         lines
     }
 
-    /// Bytes of the chunks that were used lately.
+    /// Size of the recently used chunks, in bytes.
     pub fn cached_bytes(&self) -> usize {
         lock(&self.cache).size_bytes()
     }
@@ -301,12 +306,12 @@ impl LodData {
         self.note(node, || error.to_string());
     }
 
-    /// Notes that making a node failed in a way that nobody foresaw.
+    /// Records that the code that reads a node panicked.
     pub(super) fn note_panic(&self, node: NodePos) {
         let [x, y, z] = [node.chunk.x, node.chunk.y, node.chunk.z];
         let (name, level) = (self.source.name(), node.level);
         self.note(node, || {
-            format!("{name}: chunk {x}, {y}, {z} of level {level}: the program failed there; please report it")
+            format!("{name}: chunk {x}, {y}, {z} of level {level}: this program failed to read it; please report it")
         });
     }
 
@@ -326,12 +331,12 @@ impl LodData {
     }
 }
 
-/// A panic elsewhere leaves nothing half done here: entries are put in whole.
+/// Locks a mutex, even after a panic in another thread: entries are always inserted completely.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The part of a box whose voxels have numbers.
+/// Clips a box to the chunks whose voxel coordinates fit into an `i32`.
 fn clipped(extent: ChunkBox) -> Option<ChunkBox> {
     let clip = |p: ChunkPos| {
         [p.x, p.y, p.z].map(|c| c.clamp(-MAX_CHUNK_COORDINATE - 1, MAX_CHUNK_COORDINATE))
@@ -345,7 +350,7 @@ fn clipped(extent: ChunkBox) -> Option<ChunkBox> {
     (!is_out).then_some(clipped)
 }
 
-/// The chunks as nodes, and all nodes above them up to level `top`.
+/// Returns the chunks as nodes, and all nodes above them up to level `top`.
 fn nodes_above(chunks: Vec<ChunkPos>, top: u8) -> HashSet<NodePos> {
     let mut nodes = HashSet::with_capacity(chunks.len() + chunks.len() / 4);
     for chunk in chunks {
@@ -357,13 +362,13 @@ fn nodes_above(chunks: Vec<ChunkPos>, top: u8) -> HashSet<NodePos> {
     nodes
 }
 
-/// The nodes of a level that cover a box of chunks, as a box in the grid of that level.
+/// Returns the box of nodes of a level that cover a box of chunks.
 fn nodes_over(extent: ChunkBox, level: u8) -> ChunkBox {
     let [min, max] = [extent.min, extent.max].map(|it| NodePos::from(it).ancestor(level).chunk);
     ChunkBox { min, max }
 }
 
-/// The lowest level at which at most two nodes an axis cover `extent`.
+/// Returns the lowest level at which at most two nodes per axis cover `extent`.
 pub(crate) fn top_level(extent: ChunkBox) -> u8 {
     (0..NodePos::MAX_LEVEL)
         .find(|&level| nodes_over(extent, level).size_chunks().iter().all(|&side| side <= 2))

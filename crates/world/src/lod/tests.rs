@@ -1,4 +1,4 @@
-//! What is shown, looked at after every update: by a sink that keeps it, and by rays.
+//! Tests of what is shown after every update, by a sink that records it and by rays.
 
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
@@ -29,18 +29,18 @@ mod saving;
 mod steps;
 mod undo;
 
-/// Keeps what is shown, and refuses what is beyond its room.
+/// A sink that records what is shown, and refuses meshes beyond its limit.
 #[derive(Default)]
 struct Screen {
     bodies: HashMap<NodePos, Vec<Quad>>,
     skirts: HashMap<(NodePos, Face), Vec<Quad>>,
-    /// What of skirts is translucent: it hides nothing.
+    /// Translucent quads of skirts, which hide nothing.
     rims: HashMap<(NodePos, Face), Vec<Quad>>,
-    /// Quads that may be shown; none: any number.
+    /// Maximum number of quads. `None`: no limit.
     max_quads: Option<usize>,
-    /// Nodes whose bodies were refused: these may be taken away, too.
+    /// Nodes whose bodies were refused. Their removal is allowed too.
     refused: HashSet<NodePos>,
-    /// Roots that were covered after any update: from then on, they are after every one.
+    /// Roots that were covered after some update. They must stay covered.
     covered: RefCell<HashSet<NodePos>>,
 }
 
@@ -108,7 +108,7 @@ fn generated(size_chunks: [u32; 3]) -> Box<GeneratedWorld> {
     Box::new(GeneratedWorld::new(config).unwrap())
 }
 
-/// The same, of which larger voxels follow from smaller ones.
+/// The generated world without LOD voxels of its own: they are downsampled.
 fn derived(size_chunks: [u32; 3]) -> Box<Derived> {
     Box::new(Derived(*generated(size_chunks)))
 }
@@ -130,7 +130,7 @@ impl Source for Derived {
     }
 }
 
-/// A tree without threads: each mesh is made when the test says so.
+/// Creates a tree without threads: meshes are made when the test calls `wait`.
 fn tree(source: Box<dyn Source>, config: LodConfig) -> LodTree {
     tree_with(source, config, 64 << 20)
 }
@@ -140,7 +140,7 @@ fn tree_with(source: Box<dyn Source>, config: LodConfig, cache_bytes: usize) -> 
     LodTree::new(data, LodConfig { threads: 0, ..config }).unwrap()
 }
 
-/// Budgets that hold nothing up.
+/// Budgets that no update exceeds.
 fn unlimited() -> LodConfig {
     LodConfig {
         frame_bytes: usize::MAX,
@@ -167,9 +167,9 @@ fn settle(tree: &mut LodTree, camera: &LodCamera, screen: &mut Screen) -> usize 
     panic!("never settled");
 }
 
-/// Checks what must hold after every update: the world is [covered](check_cover) once, and every
-/// shown node has a skirt exactly where it meets none of its level. Of skirts, looks closely at one
-/// in `every`.
+/// Checks what must hold after every update. The world is [covered](check_cover) without overlap.
+/// Every shown node has a skirt exactly where its neighbour is not shown at the same level. One in
+/// `every` skirts is compared with the voxels.
 fn check(tree: &LodTree, screen: &Screen, every: usize) {
     let shown: HashSet<NodePos> = tree.shown().collect();
     assert_eq!(shown, screen.bodies.keys().copied().collect());
@@ -188,7 +188,7 @@ fn check(tree: &LodTree, screen: &Screen, every: usize) {
             let is_open =
                 neighbor.is_some_and(|it| !shown.contains(&it) && tree.data().is_inside(it));
             let has = screen.skirts.contains_key(&(node, face));
-            assert!(!has || is_open, "{node:?} has a skirt {face:?} beside its like");
+            assert!(!has || is_open, "{node:?} has a skirt {face:?} next to a node of its level");
             closely += 1;
             if closely % every != 0 {
                 continue;
@@ -202,7 +202,7 @@ fn check(tree: &LodTree, screen: &Screen, every: usize) {
     }
 }
 
-/// Each root is covered wholly, or was never covered at all; when nothing is left to do, all are.
+/// Each root is covered completely, or never was. When the tree is settled, all roots are covered.
 fn check_cover(tree: &LodTree, screen: &Screen) {
     let mut covered: HashMap<NodePos, u128> = HashMap::new();
     for node in screen.bodies.keys() {
@@ -213,17 +213,17 @@ fn check_cover(tree: &LodTree, screen: &Screen) {
     for root in tree.data().roots() {
         let found = covered.remove(&root);
         let was_covered = screen.covered.borrow().contains(&root);
-        assert!(found.is_some() || !was_covered, "{root:?} is not covered any more");
+        assert!(found.is_some() || !was_covered, "{root:?} is no longer covered");
         assert!(found.is_some() || !tree.is_settled(), "{root:?} was never covered");
         assert!(
             found.is_none_or(|it| it == inside_volume(tree, root)),
-            "a position is not covered"
+            "a part of the world is not covered"
         );
     }
     assert!(covered.is_empty(), "shown outside of all roots: {covered:?}");
 }
 
-/// Chunks of level 0 inside the world that a node covers.
+/// Number of chunks of level 0 inside the world that a node covers.
 fn inside_volume(tree: &LodTree, node: NodePos) -> u128 {
     let Some(extent) = tree.data().extent() else { return 0 };
     let low = [node.chunk.x, node.chunk.y, node.chunk.z].map(|c| i64::from(c) << node.level);
@@ -236,7 +236,7 @@ fn inside_volume(tree: &LodTree, node: NodePos) -> u128 {
         .product()
 }
 
-/// Faces on a border that show only if the neighbour is not there.
+/// Number of faces on a border that are visible only without the neighbour.
 fn skirt_area(data: &LodData, node: NodePos, face: Face) -> u32 {
     let chunk = data.chunk(node);
     let beside = node.offset(face.normal()).map(|it| data.chunk(it));

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use web_time::Instant;
 
-/// Time since it was started. Tests let it pass.
+/// Time since the start. In tests, time passes only when a test advances it.
 pub(in crate::lod) struct Clock {
     start: Instant,
     #[cfg(test)]
@@ -25,7 +25,7 @@ impl Clock {
         self.start.elapsed()
     }
 
-    /// As if the first seconds took no time: what a test does not let pass does not.
+    /// Returns only the time that the test has let pass.
     #[cfg(test)]
     pub(in crate::lod) fn now(&self) -> Duration {
         let _ = self.start;

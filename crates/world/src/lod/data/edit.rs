@@ -4,68 +4,66 @@ use rayon::prelude::*;
 
 use super::super::cache::Cache;
 use super::edited_chunk::{Edited, applied, box_of, filled, touches, with_voxels};
-use super::edits::Put;
+use super::edits::NewChunk;
 use super::span::Span;
 use super::votes::{Lookup, for_each_change, with_voxels_set};
 use super::{LodData, lock};
 use crate::{Edit, NodePos, VoxelShape};
 
-/// What an edit changed.
+/// Result of an edit.
 #[derive(Default)]
 pub(in crate::lod) struct Changes {
-    /// How often a voxel of level 0 became another.
+    /// Number of changed voxels of level 0.
     pub(in crate::lod) count: u64,
-    /// Which edit of these data it was, counted from 1.
+    /// Number of this edit, counted from 1.
     pub(in crate::lod) number: u64,
-    /// The nodes whose voxels are others now, each once.
+    /// The changed nodes, each once.
     pub(in crate::lod) parts: Vec<Part>,
 }
 
-/// Of a node that has changed, what.
+/// A changed node, and the parts of it that changed.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::lod) struct Part {
     pub(in crate::lod) node: NodePos,
-    /// Where its voxels are others now.
+    /// Bounds of the changed voxels.
     pub(in crate::lod) span: Span,
-    /// The sides at which its neighbours may show other faces.
+    /// Sides at which the faces of neighbours may change.
     pub(in crate::lod) sides: FaceSet,
 }
 
-/// A node that has changed.
+/// A changed node during the propagation to higher levels.
 struct Changed {
     node: NodePos,
     span: Span,
     sides: FaceSet,
-    /// The voxels of its parent that are others now; `None` where nobody knows, since nobody
-    /// has asked for the node lately.
+    /// Changed voxels of its parent. `None` if the node is not cached, so they are unknown.
     above: Option<Vec<Vote>>,
 }
 
-/// The voxel that stands for eight below it by their vote.
+/// The LOD voxel that eight changed voxels downsample to.
 #[derive(Clone, Copy)]
 struct Vote {
     at: LocalPos,
     material: Material,
-    /// Whether they voted so before anything was edited: then the voxel that the source has
-    /// made for them stands again, which may be another.
+    /// Whether the unedited voxels give the same result. The source's own LOD voxel is then
+    /// restored, which may differ from it.
     is_original: bool,
 }
 
-/// What a chunk is now, and the two that it was.
-struct Known<'a> {
+/// A chunk before and after an edit, and before its first edit.
+struct KnownChunk<'a> {
     before: &'a Chunk,
     after: &'a Chunk,
-    /// Before it was ever edited, where that is asked for and it was another than `before`.
+    /// The chunk before its first edit, if that is needed and differs from `before`.
     original: Option<Chunk>,
 }
 
-/// Up to so many chunks are edited by whoever asks; more, on all cores.
+/// Number of chunks up to which the calling thread edits them. More are edited on all cores.
 const MAX_SERIAL: usize = 4;
 
 impl LodData {
-    /// Sets voxels, in their order, and at every level the voxels that stand for them. Those
-    /// outside of the world, and where the source failed, stay as they are: what lies there is
-    /// to be kept.
+    /// Sets voxels in the given order and updates the LOD voxels above them. Voxels outside the
+    /// world or in unreadable chunks are not changed, so that damaged data is not overwritten.
     pub(in crate::lod) fn set(
         &self,
         voxels: impl IntoIterator<Item = (VoxelPos, Material)>,
@@ -77,7 +75,7 @@ impl LodData {
                 (chunk, local, material)
             })
             .collect();
-        // Those of a chunk stay in their order.
+        // The sort is stable, so the voxels of a chunk stay in their order.
         sorted.sort_by_key(|&(chunk, ..)| chunk);
         let by_chunk: Vec<&[(ChunkPos, LocalPos, Material)]> =
             sorted.chunk_by(|a, b| a.0 == b.0).collect();
@@ -88,21 +86,22 @@ impl LodData {
         })
     }
 
-    /// Sets all voxels of a shape, as [`set`](Self::set) would one after the other.
+    /// Sets all voxels of a shape and updates the LOD voxels above them.
     ///
     /// # Cost
-    /// About 0.2 ms a chunk that the shape touches, on all cores; more for chunks that were not
-    /// used lately, which the source makes.
+    /// About 0.2 ms per chunk that the shape touches, on all cores, plus the source's time for
+    /// chunks that are not cached.
     pub(in crate::lod) fn fill(&self, shape: &VoxelShape, material: Material) -> Changes {
         let positions = self.touched(shape);
         let chunk_positions = positions.clone();
         self.edit(positions, &|n, old| filled(chunk_positions[n], old, shape, material))
     }
 
-    /// Sets what an edit changes, as [`set`](Self::set) would voxel by voxel.
+    /// Applies an edit and updates the LOD voxels above it.
     ///
     /// # Cost
-    /// As [`fill`](Self::fill).
+    /// About 0.2 ms per chunk that the edit touches, on all cores, plus the source's time for
+    /// chunks that are not cached.
     pub(in crate::lod) fn apply(&self, edit: &Edit) -> Changes {
         if edit.side() != Chunk::SIDE {
             return self.set(edit.voxels());
@@ -111,7 +110,7 @@ impl LodData {
         self.edit(positions, &|n, old| applied(edit, n, old))
     }
 
-    /// The chunks inside of the world that a shape may touch, in the order of positions.
+    /// Returns the chunks inside the world that a shape may touch, sorted by position.
     fn touched(&self, shape: &VoxelShape) -> Vec<ChunkPos> {
         let (Some(extent), Some(bounds)) = (self.extent, shape.bounds()) else {
             return Vec::new();
@@ -132,8 +131,8 @@ impl LodData {
         touched
     }
 
-    /// Changes chunks of level 0 as `change` says of the n-th of them, and all above them. One
-    /// edit goes on at a time.
+    /// Applies `change` to chunks of level 0 and updates all nodes above. `change` gets the index
+    /// of the chunk in `positions`. Edits run one at a time.
     fn edit(
         &self,
         positions: Vec<ChunkPos>,
@@ -152,14 +151,14 @@ impl LodData {
                 return None;
             }
             let original = self.original(node)?;
-            let known = Known { before: &old, after: &edited.chunk, original };
+            let known = KnownChunk { before: &old, after: &edited.chunk, original };
             let changed = self.changed(node, edited.span, Some(&known));
             let original = known.original;
             let original = makes_levels.then(|| original.unwrap_or(old));
-            let put = Put { node, chunk: edited.chunk, original };
+            let put = NewChunk { node, chunk: edited.chunk, original };
             Some((changed, edited.count, put))
         };
-        let all: Vec<(Changed, u64, Put)> = if positions.len() > MAX_SERIAL {
+        let all: Vec<(Changed, u64, NewChunk)> = if positions.len() > MAX_SERIAL {
             positions.par_iter().enumerate().filter_map(one).collect()
         } else {
             positions.iter().enumerate().filter_map(one).collect()
@@ -169,30 +168,30 @@ impl LodData {
             all.into_iter().map(|(changed, _, put)| (changed, put)).unzip();
         let parts = match makes_levels {
             true => {
-                self.write_edits().put_all(chunks, self.top);
+                self.write_edits().insert_all(chunks, self.top);
                 self.propagate(lowest, |siblings| self.propagate_made(siblings))
             }
             false => {
                 let mut edits = self.write_edits();
-                // Nobody finds a larger voxel of before beside a smaller one of after, nor puts
-                // one here.
+                // The locks keep other threads from reading or caching outdated LOD voxels next to
+                // edited ones.
                 let mut cache = lock(&self.cache);
-                edits.put_all(chunks, self.top);
+                edits.insert_all(chunks, self.top);
                 drop(edits);
                 cache.begin_epoch(lowest.iter().map(|changed| changed.node.chunk));
-                // Here, since threads that take part in something else may wait for the cache.
+                // Runs on this thread: threads of the pool may be waiting for the cache.
                 self.propagate(lowest, |siblings| {
-                    let raise =
+                    let propagate_level =
                         |children: &&[Changed]| self.propagate_derived(children, &mut cache);
-                    siblings.iter().filter_map(raise).collect()
+                    siblings.iter().filter_map(propagate_level).collect()
                 })
             }
         };
         Changes { count, number, parts }
     }
 
-    /// What a chunk was before it was ever edited, if it was and if the source makes larger
-    /// voxels, which may stand again; the outer `None` where the source failed.
+    /// Returns a chunk before its first edit, if it was edited and the source makes its own LOD
+    /// voxels. The outer `None` means that the source failed.
     fn original(&self, node: NodePos) -> Option<Option<Chunk>> {
         if !self.source.makes_levels() {
             return Some(None);
@@ -210,8 +209,8 @@ impl LodData {
         }
     }
 
-    /// A change with what it means for the parent, if that is known of the chunk.
-    fn changed(&self, node: NodePos, span: Span, known: Option<&Known<'_>>) -> Changed {
+    /// Creates a change, with the changed voxels of the parent if the chunk is known.
+    fn changed(&self, node: NodePos, span: Span, known: Option<&KnownChunk<'_>>) -> Changed {
         let index = node.index_in_parent();
         let above = known.map(|known| {
             let mut above = Vec::new();
@@ -234,12 +233,12 @@ impl LodData {
         Changed { node, span, sides, above }
     }
 
-    /// From the changes of one level those of all above it; `raise` says what becomes of the
-    /// nodes of which some children have changed: each a few of these.
+    /// Propagates changes to all higher levels. `propagate_level` gets the changed nodes grouped by
+    /// parent, and returns the changes of these parents.
     fn propagate(
         &self,
         lowest: Vec<Changed>,
-        mut raise: impl FnMut(&[&[Changed]]) -> Vec<Changed>,
+        mut propagate_level: impl FnMut(&[&[Changed]]) -> Vec<Changed>,
     ) -> Vec<Part> {
         let mut parts = Vec::new();
         let mut level = lowest;
@@ -249,36 +248,36 @@ impl LodData {
             if first.node.level == self.top {
                 break;
             }
-            // Where the vote of no eight voxels has changed, nothing above has.
+            // If no downsampled voxel has changed, nothing above changes.
             level.retain(|changed| changed.above.as_ref().is_none_or(|above| !above.is_empty()));
             level.sort_unstable_by_key(|changed| changed.node.parent());
             let siblings = level.chunk_by(|a, b| a.node.parent() == b.node.parent());
             let siblings: Vec<&[Changed]> = siblings.collect();
-            level = raise(&siblings);
+            level = propagate_level(&siblings);
         }
         parts
     }
 
-    /// Where the source makes larger voxels itself, those for which another vote was cast are
-    /// set. Nothing changes where the source failed.
+    /// Updates parents if the source makes its own LOD voxels: sets the voxels whose children
+    /// downsample to another result. A parent that cannot be read is not changed.
     fn propagate_made(&self, siblings: &[&[Changed]]) -> Vec<Changed> {
         let raised = each(siblings, |children| {
             let node = children.first()?.node.parent();
             let old = self.readable_chunk(node)?;
             let original = self.original(node)?;
             let (new, span) = with_votes(&old, original.as_ref().or(Some(&old)), children);
-            let known = Known { before: &old, after: &new, original };
+            let known = KnownChunk { before: &old, after: &new, original };
             let changed = self.changed(node, span, Some(&known));
             let original = Some(known.original.unwrap_or(old));
-            Some((changed, Put { node, chunk: new, original }))
+            Some((changed, NewChunk { node, chunk: new, original }))
         });
-        let (level, chunks): (Vec<Changed>, Vec<Put>) = raised.into_iter().unzip();
-        self.write_edits().put_all(chunks, self.top);
+        let (level, chunks): (Vec<Changed>, Vec<NewChunk>) = raised.into_iter().unzip();
+        self.write_edits().insert_all(chunks, self.top);
         level
     }
 
-    /// Where larger voxels follow from smaller ones, a chunk that is not remembered is not made
-    /// for this: whoever asks for it next makes it of what is there then.
+    /// Updates a parent whose voxels are downsampled. A parent that is not cached is not made for
+    /// this. Its next reader makes it from the edited children.
     fn propagate_derived(&self, children: &[Changed], cache: &mut Cache) -> Option<Changed> {
         let node = children.first()?.node.parent();
         let is_known = children.iter().all(|child| child.above.is_some());
@@ -287,14 +286,14 @@ impl LodData {
             return Some(self.changed(node, span_above(children), None));
         };
         let (new, span) = with_votes(&old, None, children);
-        let known = Known { before: &old, after: &new, original: None };
+        let known = KnownChunk { before: &old, after: &new, original: None };
         let changed = self.changed(node, span, Some(&known));
         cache.insert(node, new);
         Some(changed)
     }
 }
 
-/// Does something with each that is there: with many, on all cores.
+/// Applies a function to all items, on all cores if there are many.
 fn each<T: Sync, U: Send>(all: &[T], work: impl Fn(&T) -> Option<U> + Send + Sync) -> Vec<U> {
     match all.len() > MAX_SERIAL {
         true => all.par_iter().filter_map(work).collect(),
@@ -302,7 +301,7 @@ fn each<T: Sync, U: Send>(all: &[T], work: impl Fn(&T) -> Option<U> + Send + Syn
     }
 }
 
-/// Where a node may be another after its children have changed.
+/// Returns the bounds of the voxels of a parent that may have changed with its children.
 fn span_above(children: &[Changed]) -> Span {
     let mut span = Span::EMPTY;
     for child in children {
@@ -314,17 +313,17 @@ fn span_above(children: &[Changed]) -> Span {
     span
 }
 
-/// A chunk in which the voxels are set that its children have changed, and where these are;
-/// where they vote as ever, it becomes the `original` again.
+/// Returns a chunk with the voxels that its children have changed, and their bounds. Where the
+/// children downsample as before the first edit, the `original` voxel is restored.
 fn with_votes(old: &Chunk, original: Option<&Chunk>, children: &[Changed]) -> (Chunk, Span) {
     let votes: Vec<&Vote> =
         children.iter().flat_map(|child| child.above.iter().flatten()).collect();
     let original = original.map(|it| Lookup::of(it, votes.len()));
     let mut span = Span::EMPTY;
     votes.iter().for_each(|vote| span.add(vote.at));
-    let stands = |vote: &Vote| match &original {
+    let result = |vote: &Vote| match &original {
         Some(original) if vote.is_original => original.get(vote.at),
         _ => vote.material,
     };
-    (with_voxels_set(old, votes.iter().map(|vote| (vote.at, stands(vote)))), span)
+    (with_voxels_set(old, votes.iter().map(|vote| (vote.at, result(vote)))), span)
 }

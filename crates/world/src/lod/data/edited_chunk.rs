@@ -3,17 +3,17 @@ use drystone_voxel::{Chunk, ChunkPos, LocalPos, Material, VoxelPos};
 use super::span::Span;
 use crate::{Edit, VoxelBox, VoxelShape};
 
-/// A chunk of level 0 as it is to be, in how many voxels it was changed, and where.
+/// An edited chunk of level 0, with the number and bounds of the changed voxels.
 pub(super) struct Edited {
     pub(super) chunk: Chunk,
     pub(super) count: u64,
     pub(super) span: Span,
 }
 
-/// So many voxels are set one by one; for more, the whole chunk is written anew.
+/// Number of voxels up to which they are set one by one. For more, the whole chunk is rewritten.
 const FEW_VOXELS: u64 = 64;
 
-/// A chunk in which voxels were set, in their order.
+/// Sets voxels of a chunk in the given order.
 pub(super) fn with_voxels(
     old: &Chunk,
     voxels: impl IntoIterator<Item = (LocalPos, Material)>,
@@ -28,7 +28,7 @@ pub(super) fn with_voxels(
     edited
 }
 
-/// A chunk in which was set what the `n`-th of an edit says.
+/// Applies the `n`-th chunk of an edit.
 pub(super) fn applied(edit: &Edit, n: usize, old: &Chunk) -> Edited {
     if edit.chunk_voxel_count(n) <= FEW_VOXELS {
         return with_voxels(old, edit.chunk_voxels(n));
@@ -44,7 +44,7 @@ pub(super) fn applied(edit: &Edit, n: usize, old: &Chunk) -> Edited {
     edited
 }
 
-/// A chunk in which a shape was filled.
+/// Fills a shape in a chunk.
 pub(super) fn filled(
     position: ChunkPos,
     old: &Chunk,
@@ -84,7 +84,7 @@ pub(super) fn filled(
     edited
 }
 
-/// A chunk of which every voxel was set.
+/// Sets every voxel of a chunk.
 fn all_set(old: &Chunk, material: Material) -> Edited {
     let last = Chunk::SIDE as u8 - 1;
     let (chunk, mut count, mut span) = (Chunk::new(Chunk::SIDE, material), 0, Span::EMPTY);
@@ -110,8 +110,8 @@ pub(super) fn box_of(chunk: ChunkPos) -> VoxelBox {
     VoxelBox { min, max: VoxelPos::new(x, y, z) }
 }
 
-/// Whether a shape and a box have a voxel in common: if so, they have one where the shape is
-/// nearest to its own middle.
+/// Whether a shape and a box share a voxel. It is enough to check the box's voxel nearest to the
+/// centre of the shape.
 pub(super) fn touches(shape: &VoxelShape, it: &VoxelBox) -> bool {
     let VoxelShape::Sphere { center, .. } = shape else { return true };
     let [center, min, max] = [*center, it.min, it.max].map(VoxelPos::to_array);

@@ -3,39 +3,39 @@ use hashbrown::{HashMap, HashSet};
 
 use crate::NodePos;
 
-/// What was changed and is not the source's: of level 0 what was set; above, where the source
-/// makes larger voxels itself, what follows from it.
+/// Edited chunks that are not saved in the source. Chunks of level 0 hold the edits. Chunks of
+/// higher levels are stored only if the source makes its own LOD voxels.
 #[derive(Default)]
 pub(super) struct Edits {
     chunks: HashMap<NodePos, Edited>,
-    /// The nodes that have chunks of level 0 below them.
+    /// Nodes with edited chunks of level 0 below them.
     above: HashSet<NodePos>,
-    /// How often anything was changed, ever.
+    /// Number of changes so far.
     revision: u64,
     size_bytes: usize,
 }
 
 struct Edited {
     chunk: Chunk,
-    /// What it was before it was ever edited, where larger voxels do not just follow.
+    /// The chunk before its first edit. Stored only if the source makes its own LOD voxels.
     original: Option<Chunk>,
-    /// The revision in which it was changed last.
+    /// Revision of the last change.
     revision: u64,
 }
 
 impl Edited {
-    /// Its memory, and that of its place in the table, which is up to half empty.
+    /// Size of the chunks and of the table entry, in bytes. The table is up to half empty.
     fn size_bytes(&self) -> usize {
         let original = self.original.as_ref().map_or(0, Chunk::size_bytes);
         self.chunk.size_bytes() + original + 2 * size_of::<(NodePos, Self)>()
     }
 }
 
-/// A chunk as it is now.
-pub(super) struct Put {
+/// A chunk after an edit.
+pub(super) struct NewChunk {
     pub(super) node: NodePos,
     pub(super) chunk: Chunk,
-    /// What it was before it was ever edited, where larger voxels do not just follow.
+    /// The chunk before its first edit. Set only if the source makes its own LOD voxels.
     pub(super) original: Option<Chunk>,
 }
 
@@ -44,21 +44,21 @@ impl Edits {
         self.chunks.get(&node).map(|edited| &edited.chunk)
     }
 
-    /// What a chunk that is here was before it was ever edited, if that was said.
+    /// Returns an edited chunk as it was before its first edit, if that is stored.
     pub(super) fn original(&self, node: NodePos) -> Option<&Chunk> {
         self.chunks.get(&node)?.original.as_ref()
     }
 
-    /// Whether anything of level 0 lies below a node.
+    /// Whether a node has edited chunks of level 0 below it.
     pub(super) fn is_above_any(&self, node: NodePos) -> bool {
         self.above.contains(&node)
     }
 
-    /// Chunks that are all changed at once; `top` is the highest level.
-    pub(super) fn put_all(&mut self, chunks: impl IntoIterator<Item = Put>, top: u8) {
+    /// Stores chunks that change together. `top` is the highest level.
+    pub(super) fn insert_all(&mut self, chunks: impl IntoIterator<Item = NewChunk>, top: u8) {
         self.revision += 1;
         let revision = self.revision;
-        for Put { node, chunk, original } in chunks {
+        for NewChunk { node, chunk, original } in chunks {
             let edited = Edited { chunk, original, revision };
             self.size_bytes += edited.size_bytes();
             let old = self.chunks.insert(node, edited);
@@ -73,7 +73,7 @@ impl Edits {
         self.revision
     }
 
-    /// The chunks of level 0, in the order of positions.
+    /// Returns the chunks of level 0, sorted by position.
     pub(super) fn lowest(&self) -> Vec<(ChunkPos, Chunk)> {
         let lowest = self.chunks.iter().filter(|(node, _)| node.level == 0);
         let mut chunks: Vec<_> =
@@ -82,8 +82,9 @@ impl Edits {
         chunks
     }
 
-    /// Takes out those of `positions` that were not changed after `revision`, and, if they are
-    /// asked for, all larger chunks that only follow from such; `top` is the highest level.
+    /// Removes the chunks at `positions` that were not changed after `revision`. With
+    /// `with_larger`, also removes the LOD chunks without edited chunks below them. `top` is the
+    /// highest level.
     pub(super) fn take_saved(
         &mut self,
         positions: impl IntoIterator<Item = ChunkPos>,
@@ -110,24 +111,24 @@ impl Edits {
         taken.into_iter().map(|(node, it)| (node, it.chunk)).collect()
     }
 
-    /// Bytes of memory.
+    /// Size in memory, in bytes.
     pub(super) const fn size_bytes(&self) -> usize {
         self.size_bytes
     }
 
-    /// The same, counted anew.
+    /// Returns the size in bytes, summed over all chunks, for comparison with the counter.
     #[cfg(test)]
     pub(super) fn counted_bytes(&self) -> usize {
         self.chunks.values().map(Edited::size_bytes).sum()
     }
 
-    /// Chunks of all levels.
+    /// Number of chunks of all levels.
     #[cfg(test)]
     pub(super) fn len(&self) -> usize {
         self.chunks.len()
     }
 
-    /// Chunks of level 0.
+    /// Number of chunks of level 0.
     pub(super) fn lowest_count(&self) -> usize {
         self.chunks.keys().filter(|node| node.level == 0).count()
     }

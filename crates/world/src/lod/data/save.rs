@@ -5,21 +5,20 @@ use drystone_voxel::{Chunk, ChunkPos};
 use super::{LodData, lock};
 use crate::NodePos;
 
-/// The chunks that were changed since they were last [saved](LodData::saved), as they were
-/// when this was asked for.
+/// A snapshot of the chunks that changed since they were last [saved](LodData::saved).
 #[derive(Clone, Debug)]
 pub struct Unsaved {
-    /// In the order of positions; what was emptied is there, all air.
+    /// Changed chunks, sorted by position. Chunks that became empty are included.
     pub chunks: Vec<(ChunkPos, Chunk)>,
     revision: u64,
 }
 
 impl LodData {
-    /// The chunks of level 0 that were changed since they were last saved, to be put into
-    /// what the source reads from.
+    /// Returns the chunks of level 0 that changed since they were last saved. Write them into what
+    /// the source reads from, then call [`saved`](Self::saved).
     ///
     /// # Cost
-    /// O(changed chunks), whose voxels are shared.
+    /// O(changed chunks). The voxels are shared, not copied.
     ///
     /// # Examples
     /// ```no_run
@@ -36,33 +35,32 @@ impl LodData {
         Unsaved { chunks: edits.lowest(), revision: edits.revision() }
     }
 
-    /// How many chunks [`unsaved`](Self::unsaved) would give.
+    /// Number of chunks that [`unsaved`](Self::unsaved) returns.
     pub fn unsaved_count(&self) -> usize {
         self.read_edits().lowest_count()
     }
 
-    /// Bytes of memory of what was changed and is not the source's: that is kept until it is
-    /// [saved](Self::saved), however much it is.
+    /// Size of the unsaved changes, in bytes. They are kept without a limit until they are
+    /// [saved](Self::saved).
     pub fn edited_bytes(&self) -> usize {
         self.read_edits().size_bytes()
     }
 
-    /// Those bytes, counted anew.
+    /// Returns the size of the unsaved changes in bytes, summed over all chunks.
     #[cfg(test)]
     pub(crate) fn counted_edited_bytes(&self) -> usize {
         self.read_edits().counted_bytes()
     }
 
-    /// How many chunks of any level are kept because of edits.
+    /// Number of chunks of any level that are kept because of edits.
     #[cfg(test)]
     pub(crate) fn edit_count(&self) -> usize {
         self.read_edits().len()
     }
 
-    /// From now on the source gives these chunks as they are in `unsaved`. Those that were
-    /// not changed since need not be kept any more, nor do larger voxels that follow from
-    /// them; but where the source makes its own and keeps no edits, it knows nothing of the
-    /// changes there, so they are kept.
+    /// Declares that the source now returns the chunks in `unsaved`. Those that have not changed
+    /// since are released, with the LOD voxels derived from them. A source that makes its own LOD
+    /// voxels and has no edit store does not know the edits there, so these are kept.
     ///
     /// # Cost
     /// O(changed chunks).
@@ -71,7 +69,7 @@ impl LodData {
         self.mark_filled(unsaved);
         let positions = || unsaved.chunks.iter().map(|&(position, _)| position);
         let is_derived = !self.source.makes_levels() || self.source.edit_store().is_some();
-        // Nobody may find a chunk neither here nor there: who looks waits until it is there.
+        // Readers wait for the lock, so that they always find a chunk either here or in the source.
         let mut edits = self.write_edits();
         let taken = edits.take_saved(positions(), unsaved.revision, self.top, is_derived);
         let mut cache = lock(&self.cache);
@@ -81,7 +79,7 @@ impl LodData {
         }
     }
 
-    /// Remembers where something is now.
+    /// Records which nodes are no longer empty.
     fn mark_filled(&self, unsaved: &Unsaved) {
         let Some(filled) = &self.filled else { return };
         let mut filled = filled.write().unwrap_or_else(PoisonError::into_inner);

@@ -1,7 +1,7 @@
 use drystone_mesh::{Face, FaceSet};
 use drystone_voxel::{Chunk, LocalPos, Material, MaterialTable};
 
-/// A box of voxels of a chunk, or none: from `low` up to and with `high`.
+/// A box of voxels in a chunk, from `low` to `high` inclusive. It can be empty.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::lod) struct Span {
     pub(in crate::lod) low: [u8; 3],
@@ -20,7 +20,7 @@ impl Span {
         self.add_all(Self { low: local, high: local });
     }
 
-    /// Makes it the smallest box that holds both.
+    /// Extends the box to include `other`.
     pub(super) fn add_all(&mut self, other: Self) {
         for axis in 0..3 {
             self.low[axis] = self.low[axis].min(other.low[axis]);
@@ -28,13 +28,14 @@ impl Span {
         }
     }
 
-    /// How many voxels it holds.
+    /// Number of voxels in the box.
     pub(super) fn volume(&self) -> usize {
         let side = |axis: usize| usize::from(self.high[axis] - self.low[axis]) + 1;
         if self.is_empty() { 0 } else { (0..3).map(side).product() }
     }
 
-    /// The voxels of the parent that stand for these, if the chunk is its child `index`.
+    /// Returns the LOD voxels that cover the box in the parent. `index` is the chunk's index in its
+    /// parent.
     pub(super) fn in_parent(self, index: usize) -> Self {
         let half = |corner: [u8; 3]| {
             let [x, y, z] = corner.map(|c| c / 2);
@@ -45,11 +46,11 @@ impl Span {
     }
 }
 
-/// Layers of a border with more voxels than this are not compared: they count as changed.
+/// Maximum number of border voxels that are compared. More count as changed.
 const FEW_VOXELS: usize = 256;
 
 impl Span {
-    /// The sides of a chunk at which these voxels lie.
+    /// Returns the sides of the chunk that the box touches.
     pub(in crate::lod) fn sides(&self) -> FaceSet {
         let is_at = |face: &Face| match face.is_positive() {
             true => self.high[face.axis()] == Chunk::SIDE as u8 - 1,
@@ -59,13 +60,13 @@ impl Span {
         Face::ALL.into_iter().filter(is_any).collect()
     }
 
-    /// The first voxels along each axis, and the last.
+    /// Returns the lowest and highest voxel of the box.
     pub(in crate::lod) fn corners(&self) -> [[i32; 3]; 2] {
         [self.low, self.high].map(|corner| corner.map(i32::from))
     }
 
-    /// The same of those at the side that a neighbour's `face` looks at, as it counts them: they
-    /// lie beyond its border.
+    /// Returns the corners of the voxels next to a neighbour's side `face`, in the neighbour's
+    /// coordinates. They lie beyond its border.
     pub(in crate::lod) fn beyond(&self, face: Face) -> [[i32; 3]; 2] {
         let beyond = if face.is_positive() { Chunk::SIDE as i32 } else { -1 };
         self.corners().map(|mut corner| {
@@ -74,7 +75,7 @@ impl Span {
         })
     }
 
-    /// The voxels of these at one side of a chunk.
+    /// Returns the voxels at one side of the chunk, over the extent of the box.
     pub(in crate::lod) fn at_side(self, face: Face) -> Self {
         let mut side = self;
         let depth = if face.is_positive() { Chunk::SIDE as u8 - 1 } else { 0 };
@@ -82,7 +83,7 @@ impl Span {
         side
     }
 
-    /// Whether `is_so` of any of these voxels; `None` where there are too many to be looked at.
+    /// Whether `is_so` holds for any voxel in the box. `None` if the box has too many voxels.
     pub(in crate::lod) fn any(&self, is_so: impl Fn(LocalPos) -> bool) -> Option<bool> {
         if self.volume() > FEW_VOXELS {
             return None;
@@ -95,9 +96,8 @@ impl Span {
         Some(all.any(is_so))
     }
 
-    /// The sides at which a neighbour's faces may be others after a change of these voxels: it
-    /// sees air as another than what is opaque, whatever that is, and tells apart what is
-    /// translucent.
+    /// Returns the sides at which the faces of a neighbour may change with these voxels. All opaque
+    /// voxels look the same to a neighbour. Air and translucent materials differ.
     pub(super) fn changed_sides(
         self,
         [before, after]: [&Chunk; 2],
@@ -116,7 +116,7 @@ impl Span {
     }
 }
 
-/// Eight voxels of a chunk, for which one of its parent stands: counted in blocks.
+/// A block of 2 × 2 × 2 voxels in a chunk, which one LOD voxel of its parent covers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Block {
     pub(super) x: u8,
@@ -125,7 +125,7 @@ pub(super) struct Block {
 }
 
 impl Block {
-    /// The voxel of the parent, if the chunk is its child `index`.
+    /// Returns the LOD voxel of the parent. `index` is the chunk's index in its parent.
     pub(super) fn in_octant(self, index: usize) -> LocalPos {
         let half = Chunk::SIDE as u8 / 2;
         let [x, y, z] = [index & 1, index >> 1 & 1, index >> 2].map(|far| far as u8 * half);

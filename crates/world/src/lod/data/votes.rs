@@ -2,11 +2,11 @@ use drystone_voxel::{Chunk, LocalPos, Material, MaterialTable, downsample_block}
 
 use super::span::{Block, Span};
 
-/// Boxes of more voxels are read row by row, with the whole chunk.
+/// Number of voxels up to which they are read one by one. For more, the whole chunk is unpacked.
 const FEW_VOXELS: usize = 1_024;
 const SIDE: usize = Chunk::SIDE as usize;
 
-/// The voxels of a chunk, to be looked at one by one: many are unpacked first.
+/// Read access to the voxels of a chunk. If many are read, the chunk is unpacked first.
 pub(super) enum Lookup<'a> {
     Few(&'a Chunk),
     Many(Vec<Material>),
@@ -22,7 +22,7 @@ impl<'a> Lookup<'a> {
         }
     }
 
-    /// For so many voxels.
+    /// Creates a lookup for `count` reads.
     pub(super) fn of(chunk: &'a Chunk, count: usize) -> Self {
         Self::new(chunk, count > FEW_VOXELS)
     }
@@ -35,7 +35,7 @@ impl<'a> Lookup<'a> {
         }
     }
 
-    /// What stands for a block.
+    /// Returns the LOD voxel of a block.
     pub(super) fn vote(&self, block: Block, materials: &MaterialTable) -> Material {
         match self {
             Self::Uniform(material) => *material,
@@ -44,12 +44,12 @@ impl<'a> Lookup<'a> {
     }
 }
 
-/// A voxel's place in the rows of a chunk.
+/// Index of a voxel in the unpacked chunk.
 fn index(at: LocalPos) -> usize {
     usize::from(at.x) + SIDE * (usize::from(at.y) + SIDE * usize::from(at.z))
 }
 
-/// The chunk with other voxels.
+/// Returns the chunk with some voxels set.
 pub(super) fn with_voxels_set(
     old: &Chunk,
     voxels: impl ExactSizeIterator<Item = (LocalPos, Material)>,
@@ -70,26 +70,26 @@ pub(super) fn with_voxels_set(
     Chunk::from_voxels(Chunk::SIDE, &all).unwrap_or_else(|| old.clone())
 }
 
-/// Tells of each block of 2 × 2 × 2 within `span`, or partly within, for which another voxel
-/// stands after a change than before it: the block, and the voxel after.
+/// Calls `report` for each block that touches `span` and whose LOD voxel has changed, with the new
+/// LOD voxel.
 pub(super) fn for_each_change(
     [before, after]: [&Chunk; 2],
     span: Span,
     materials: &MaterialTable,
-    mut tell: impl FnMut(Block, Material),
+    mut report: impl FnMut(Block, Material),
 ) {
     let mut compare = |block: Block, [before, after]: [[Material; 8]; 2]| {
         if before != after {
             let after = downsample_block(after, materials);
             if downsample_block(before, materials) != after {
-                tell(block, after);
+                report(block, after);
             }
         }
     };
     if let (Some(before), Some(after)) = (before.uniform(), after.uniform()) {
-        // Of eight alike one is the vote.
+        // Eight equal voxels downsample to themselves.
         if before != after {
-            for_each_block(span, |block| tell(block, after));
+            for_each_block(span, |block| report(block, after));
         }
         return;
     }

@@ -4,10 +4,10 @@ use std::sync::{Condvar, Mutex};
 
 use super::*;
 
-/// Makes some chunks, and holds up a thread that wants another until it is opened.
+/// Makes `free_chunks` chunks, then blocks threads until it is opened.
 struct Gate {
     free_chunks: u32,
-    /// Chunks that were begun, and whether the gate is open.
+    /// Number of chunks that were begun, and whether the gate is open.
     state: Mutex<(u32, bool)>,
     is_changed: Condvar,
 }
@@ -21,7 +21,7 @@ impl Gate {
         drop(self.is_changed.wait_while(state, is_shut).unwrap());
     }
 
-    /// Waits until a chunk is held up.
+    /// Waits until a thread is blocked.
     fn wait(&self) {
         let state = self.state.lock().unwrap();
         drop(self.is_changed.wait_while(state, |(begun, _)| *begun <= self.free_chunks).unwrap());
@@ -51,9 +51,9 @@ impl Source for Gated {
     }
 }
 
-/// Dropped while a thread makes a mesh, after it has made few or many chunks.
+/// Drops a tree while a thread makes a mesh, after few or many chunks.
 #[test]
-fn a_tree_that_is_dropped_lets_its_voxels_go() {
+fn a_dropped_tree_releases_its_data() {
     for free_chunks in 0..12 {
         let state = Mutex::new((0, false));
         let gate = Arc::new(Gate { free_chunks, state, is_changed: Condvar::new() });
@@ -67,7 +67,7 @@ fn a_tree_that_is_dropped_lets_its_voxels_go() {
         let (held, seen) = (Arc::strong_count(&data), Arc::downgrade(&data));
         std::thread::scope(|scope| {
             scope.spawn(|| {
-                // The tree itself has let go: it waits for its threads.
+                // The tree itself has released the data and waits for its threads.
                 while seen.strong_count() == held {
                     std::thread::yield_now();
                 }
@@ -76,7 +76,7 @@ fn a_tree_that_is_dropped_lets_its_voxels_go() {
             drop(tree);
             assert!(
                 Arc::try_unwrap(data).is_ok(),
-                "a thread has it still, {free_chunks} chunks on"
+                "a thread still holds the data after {free_chunks} chunks"
             );
         });
     }

@@ -1,11 +1,11 @@
-//! Edits of any size: what they set, and that a large one shows as a whole.
+//! Edits of any size: what they set, and that a large edit is shown as a whole.
 
 use super::saving::{every_node, roller};
 use super::steps::check_shown_is_current;
 use super::*;
 use crate::{Edit, VoxelBox, VoxelShape};
 
-/// A random shape, partly outside of a world of this size.
+/// A random shape, partly outside a world of `size` chunks.
 fn any_shape(roll: &mut impl FnMut(u32) -> u32, size: [u32; 3]) -> VoxelShape {
     let [x, y, z] = size.map(|chunks| roll(chunks * 32 + 40) as i32 - 20);
     let center = VoxelPos::new(x, y, z);
@@ -33,7 +33,7 @@ pub(super) fn is_same(a: &LodData, b: &LodData) {
     }
 }
 
-/// Shapes at once, against their voxels one after the other.
+/// Compares filled shapes with voxels that are set one by one.
 fn filling_sets_every_voxel(source: fn() -> Box<dyn Source>, cache_bytes: usize) {
     let [shapes, single] = [cache_bytes, 64 << 20].map(|bytes| LodData::new(source(), bytes));
     let size = shapes.extent().unwrap().size_chunks().map(|chunks| chunks as u32);
@@ -50,16 +50,16 @@ fn filling_sets_every_voxel(source: fn() -> Box<dyn Source>, cache_bytes: usize)
 }
 
 #[test]
-fn filling_sets_every_voxel_one_by_one() {
+fn a_filled_shape_equals_its_voxels() {
     filling_sets_every_voxel(|| derived([3, 3, 2]), 64 << 20);
     filling_sets_every_voxel(|| derived([3, 3, 2]), 80_000);
     filling_sets_every_voxel(|| generated([3, 3, 2]), 64 << 20);
 }
 
-/// What an edit changes at once, against its voxels one after the other, over what has become
-/// another since the edit was made.
+/// Compares edits with voxels that are set one by one, also after the voxels have changed since the
+/// edit was made.
 #[test]
-fn edits_are_their_voxels_one_by_one() {
+fn an_edit_equals_its_voxels() {
     for source in [(|| derived([3, 3, 2])) as fn() -> Box<dyn Source>, || generated([3, 3, 2])] {
         let [whole, single] = [90_000, 64 << 20].map(|bytes| LodData::new(source(), bytes));
         let mut roll = roller(17);
@@ -81,10 +81,9 @@ fn edits_are_their_voxels_one_by_one() {
     }
 }
 
-/// Many voxels at once, some of them twice, against one after the other; and against levels
-/// made anew.
+/// Compares voxels that are set together, some of them twice, with voxels that are set one by one.
 #[test]
-fn voxels_at_once_are_voxels_one_by_one() {
+fn voxels_set_together_equal_voxels_set_one_by_one() {
     let [many, single] = [200_000, 64 << 20].map(|bytes| LodData::new(derived([3, 4, 3]), bytes));
     let (mut roll, materials) = (roller(33), many.materials().len() as u32);
     for _ in 0..15 {
@@ -100,9 +99,9 @@ fn voxels_at_once_are_voxels_one_by_one() {
     is_same(&many, &single);
 }
 
-/// What changes is told: of no other node any voxel has changed.
+/// Every changed voxel lies in a reported part.
 #[test]
-fn every_change_is_told() {
+fn every_change_is_reported() {
     let data = LodData::new(derived([3, 4, 3]), 64 << 20);
     let mut roll = roller(4);
     for _ in 0..8 {
@@ -127,7 +126,7 @@ fn every_change_is_told() {
 
 const SIZE: [u32; 3] = [8, 4, 8];
 
-/// The same world after some of its edits, and the meshes that it then has.
+/// The test world after some of its edits, and its meshes.
 pub(super) struct State {
     data: LodData,
     meshes: HashMap<NodePos, Vec<Quad>>,
@@ -142,7 +141,7 @@ impl State {
         Self { data, meshes: HashMap::new() }
     }
 
-    /// Whether this is what a screen shows.
+    /// Whether the screen shows this state.
     pub(super) fn is_on(&mut self, screen: &Screen) -> bool {
         let data = &self.data;
         let mut mesher = node_mesh::NodeMesher::default();
@@ -166,23 +165,23 @@ pub(super) fn edited_tree(camera: &LodCamera) -> (LodTree, Screen) {
     (tree, screen)
 }
 
-/// Updates and makes meshes, some at a time, until all is shown; `eye_at` says from where.
-/// Whatever was shown must have been one of the states; returns in which order.
+/// Updates and makes meshes until the tree is settled, with the cameras of `camera_at`. Every picture
+/// must be one of the states. Returns the order in which they are shown.
 pub(super) fn states_seen(
     tree: &mut LodTree,
     screen: &mut Screen,
     states: &mut [State],
-    eye_at: impl Fn(u32) -> LodCamera,
+    camera_at: impl Fn(u32) -> LodCamera,
 ) -> Vec<usize> {
     let mut seen = Vec::new();
     for step in 0..10_000 {
-        tree.update(&eye_at(step), screen).unwrap();
+        tree.update(&camera_at(step), screen).unwrap();
         let now = states.iter_mut().position(|state| state.is_on(screen));
-        let now = now.unwrap_or_else(|| panic!("a mix is shown in step {step}"));
+        let now = now.unwrap_or_else(|| panic!("a mix of states is shown in step {step}"));
         if seen.last() != Some(&now) {
             seen.push(now);
         }
-        // While an edit waits, skirts are those of before it.
+        // While an edit waits, the skirts are those before the edit.
         check(tree, screen, if tree.has_waiting_edits() { usize::MAX } else { 29 });
         if tree.is_settled() {
             return seen;
@@ -192,9 +191,10 @@ pub(super) fn states_seen(
     panic!("never settled");
 }
 
-/// The old picture until all is there, then the new one; while the eye moves, too.
+/// The old picture is shown until all meshes are finished, then the new one, also while the camera
+/// moves.
 #[test]
-fn a_large_edit_shows_as_a_whole() {
+fn a_large_edit_is_shown_as_a_whole() {
     let near = camera([120.0, 60.0, 20.0], 900.0);
     let (mut tree, mut screen) = edited_tree(&near);
     let edits = [(ball(120, 60), Material(1))];
@@ -202,7 +202,7 @@ fn a_large_edit_shows_as_a_whole() {
     assert!(tree.fill(&edits[0].0, edits[0].1, &mut screen).unwrap() > 100_000);
     assert!(tree.has_waiting_edits() && states[0].is_on(&screen));
     assert_eq!(tree.data().get(VoxelPos::new(120, 60, 120)), Material(1), "set at once");
-    // To where levels change, and back.
+    // Moves to where levels change, and back.
     let moving = |step: u32| {
         let far = f64::from(step.min(20).abs_diff(10)) * 8.0;
         camera([120.0, 60.0, -80.0 + far], 900.0 - 9.0 * far)
@@ -210,15 +210,15 @@ fn a_large_edit_shows_as_a_whole() {
     let seen = states_seen(&mut tree, &mut screen, &mut states, moving);
     assert_eq!(seen, [0, 1]);
     check_shown_is_current(&tree, &screen);
-    // The same as one at a time, at once where nothing waits.
+    // A small edit is shown at once while no edit waits.
     tree.fill(&ball(120, 3), Material(0), &mut screen).unwrap();
     assert!(!tree.has_waiting_edits());
     check_shown_is_current(&tree, &screen);
 }
 
-/// Later edits of the same meshes join: what is between is never shown.
+/// Later edits of the same meshes join the first. No state between them is shown.
 #[test]
-fn later_edits_join_a_large_one() {
+fn later_edits_join_a_waiting_edit() {
     let near = camera([120.0, 60.0, 20.0], 900.0);
     for (later, must_wait) in [(ball(120, 2), true), (ball(160, 60), true), (ball(20, 1), false)] {
         let (mut tree, mut screen) = edited_tree(&near);
@@ -229,7 +229,7 @@ fn later_edits_join_a_large_one() {
         tree.update(&near, &mut screen).unwrap();
         assert!(tree.has_waiting_edits());
         tree.fill(&edits[1].0, edits[1].1, &mut screen).unwrap();
-        // Where it touches none of these, a small one is shown at once.
+        // A small edit that touches none of these meshes is shown at once.
         let first = if must_wait { State::after(&[]) } else { State::after(&edits[1..]) };
         let mut states = [first, State::after(&edits)];
         assert!(states[0].is_on(&screen));
@@ -238,10 +238,10 @@ fn later_edits_join_a_large_one() {
     }
 }
 
-/// Edits of all sizes without a pause, on threads, while the eye moves: at the end all is as
-/// it should be.
+/// Edits of all sizes without a pause, on threads, while the camera moves. At the end all meshes
+/// are current.
 #[test]
-fn edits_of_all_sizes_end_well() {
+fn edits_of_all_sizes_end_with_current_meshes() {
     let data = Arc::new(LodData::new(derived(SIZE), 4 << 20));
     let mut tree = LodTree::new(data, LodConfig { threads: 2, ..unlimited() }).unwrap();
     let (mut screen, mut roll) = (Screen::default(), roller(8));
@@ -269,7 +269,8 @@ fn edits_of_all_sizes_end_well() {
     check_shown_is_current(&tree, &screen);
 }
 
-/// What a full screen refuses of an edit is shown when there is room, at one size or other.
+/// The part of an edit that a full screen refuses is shown when memory is free, for small and large
+/// edits.
 #[test]
 fn a_refused_edit_is_shown_later() {
     for radius_voxels in [3, 60] {
@@ -277,7 +278,7 @@ fn a_refused_edit_is_shown_later() {
         let (mut tree, mut screen) = edited_tree(&near);
         screen.max_quads = Some(screen.len());
         let mut refused = 0;
-        // Single voxels of another material: more quads.
+        // Single voxels of another material take more quads.
         let specks: Vec<_> = voxels(ball(120, radius_voxels))
             .filter(|at| (at.x + at.y + at.z) % 2 == 0)
             .map(|at| (at, Material(1)))
@@ -296,16 +297,16 @@ fn a_refused_edit_is_shown_later() {
     }
 }
 
-/// While an edit waits, levels stay as they are above it; but what a merge there has ready is
-/// kept for it, however long that takes.
+/// While an edit waits, the levels above it do not change. The finished mesh of a merge there is
+/// kept meanwhile.
 #[test]
-fn what_is_ready_for_merges_outlasts_an_edit() {
+fn the_mesh_of_a_merge_is_kept_while_an_edit_waits() {
     let near = camera([128.0, 60.0, 128.0], 1e5);
     let (mut tree, mut screen) = edited_tree(&near);
     let far = camera([128.0, 60.0, 1e6], 120.0);
     tree.update(&far, &mut screen).unwrap();
     (0..32).for_each(|_| tree.wait(Duration::ZERO));
-    // One of each eight that are alike: nothing above changes.
+    // Sets one voxel of each block of eight equal ones, so that no LOD voxel changes.
     let chunks = (0..128).map(|i| [i % 8, i / 64, i / 8 % 8].map(|c| c * 32 + 16));
     let voxels: Vec<_> =
         chunks.map(|[x, y, z]| (VoxelPos::new(x, y - 12, z), Material(0))).collect();

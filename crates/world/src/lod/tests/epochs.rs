@@ -1,5 +1,5 @@
-//! What is being made while something else is edited or saved is kept; how often it is made is
-//! counted.
+//! Chunks that are being made during an edit or save elsewhere are cached. The tests count how
+//! often each is made.
 
 use std::sync::{Mutex, Weak};
 
@@ -7,7 +7,7 @@ use super::*;
 
 type Hook = Box<dyn Fn(&LodData) + Send>;
 
-/// Counts what is made. While the chunk at `during` is, `hook` is called, once.
+/// Counts the chunks that are made. Calls `hook` once, while the chunk at `during` is made.
 struct Counting {
     below: GeneratedWorld,
     makes: Arc<Mutex<HashMap<ChunkPos, u32>>>,
@@ -29,7 +29,7 @@ impl Source for Counting {
     fn chunk(&self, position: ChunkPos) -> Result<Chunk, WorldError> {
         *self.makes.lock().unwrap().entry(position).or_default() += 1;
         let made = self.below.chunk(position);
-        // Not locked while it is called: it may ask for this chunk.
+        // The lock is not held during the call, which may read this chunk.
         let hook = (position == self.during).then(|| self.hook.lock().unwrap().take());
         if let Some(hook) = hook.flatten() {
             hook(&self.data.upgrade().unwrap());
@@ -42,8 +42,8 @@ impl Source for Counting {
 const HERE: ChunkPos = ChunkPos::new(1, 1, 1);
 const THERE: ChunkPos = ChunkPos::new(6, 1, 6);
 
-/// How often each chunk below the node over `HERE` is made when the node is asked for, twice,
-/// while `hook` is called; and the node.
+/// Reads the parent of `HERE` twice and calls `hook` meanwhile. Returns how often each of its
+/// children was made, and its chunk.
 fn makes_during(hook: impl Fn(&LodData) + Send + 'static) -> (Vec<u32>, Chunk) {
     let makes = Arc::new(Mutex::new(HashMap::new()));
     let data = Arc::new_cyclic(|data| {
@@ -77,7 +77,7 @@ fn save(data: &LodData) {
 }
 
 #[test]
-fn what_is_edited_or_saved_elsewhere_is_not_waited_for() {
+fn edits_and_saves_elsewhere_do_not_repeat_work() {
     let (undisturbed, expected) = makes_during(|_| {});
     assert_eq!(undisturbed, vec![1; undisturbed.len()]);
     assert!(undisturbed.len() > 4);
@@ -96,11 +96,11 @@ fn what_is_edited_or_saved_elsewhere_is_not_waited_for() {
 }
 
 #[test]
-fn what_is_edited_meanwhile_is_made_anew() {
+fn a_chunk_edited_while_it_is_made_is_made_again() {
     let (undisturbed, before) = makes_during(|_| {});
     let (makes, after) = makes_during(|data| dig(data, HERE));
     assert!(before != after, "the edit is not in it");
-    // Nothing beside it is made again.
+    // Only the edited chunk is made again.
     assert_eq!(
         makes.iter().filter(|count| **count > 1).count(),
         1,

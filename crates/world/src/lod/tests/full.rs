@@ -1,4 +1,4 @@
-//! A sink without free memory keeps a picture without holes, and becomes coarser where it can.
+//! A sink without free memory shows a picture without holes, and becomes coarser where possible.
 
 use std::collections::VecDeque;
 
@@ -6,20 +6,20 @@ use drystone_alloc::{RangeHandle, RangeSpace};
 
 use super::*;
 
-/// A body, or the skirt along a face.
+/// A body, or the skirt on the side of a face.
 pub(super) type Part = (NodePos, Option<Face>);
 
-/// Allocates a contiguous range for each mesh, before the mesh's old range is freed. A freed range
-/// can be allocated again when the frames that were in flight have completed.
+/// A sink that allocates a contiguous range for each mesh before it frees the mesh's old range. A
+/// freed range can be allocated again when the frames in flight have completed.
 struct Ranges {
     screen: Screen,
     space: RangeSpace,
     held: HashMap<Part, RangeHandle>,
-    /// Freed ranges, each with the frame after which it is free.
+    /// Freed ranges, each with the frame in which it can be allocated again.
     pending: VecDeque<(u32, RangeHandle)>,
     frame: u32,
     frames_in_flight: u32,
-    /// Longer ranges are refused, as where what is free lies in small pieces.
+    /// Longer ranges are refused, as if free memory were fragmented.
     max_range: u32,
     refused: u32,
 }
@@ -86,13 +86,13 @@ impl NodeSink for Ranges {
     }
 }
 
-/// Updates until nothing changes any more, each followed by a completed frame; every one must show
+/// Updates until nothing changes, and completes a frame after each update. Every frame must show
 /// the whole world. Returns whether the tree has settled.
 fn follow(tree: &mut LodTree, camera: &LodCamera, ranges: &mut Ranges) -> bool {
     let mut updates_without_change = 0;
     let mut last: HashSet<NodePos> = HashSet::new();
     while updates_without_change < 40 {
-        // Refused now and then.
+        // The sink may refuse a change.
         let _ = tree.update(camera, ranges);
         check_cover(tree, &ranges.screen);
         ranges.complete_frame();
@@ -100,7 +100,7 @@ fn follow(tree: &mut LodTree, camera: &LodCamera, ranges: &mut Ranges) -> bool {
             return true;
         }
         let now: HashSet<NodePos> = tree.shown().collect();
-        // Meshes that are still to be made may change something.
+        // Unfinished meshes may still change something.
         let is_same = now == last && !tree.work();
         updates_without_change = if is_same { updates_without_change + 1 } else { 0 };
         last = now;
@@ -120,7 +120,7 @@ fn corners() -> [LodCamera; 2] {
     [[60.0, 60.0, 60.0], [450.0, 60.0, 450.0]].map(|at| camera(at, 120.0))
 }
 
-/// Quads that both corners take without a limit, the larger number.
+/// Number of quads that a corner takes without a limit, the larger of both.
 fn corner_quads() -> usize {
     let mut tree = tree(generated(SIZE_CHUNKS), unlimited());
     let mut screen = Screen::default();
@@ -131,7 +131,7 @@ fn corner_quads() -> usize {
     quads[0].max(quads[1])
 }
 
-/// The camera goes from corner to corner, for which there is too little memory.
+/// The camera moves from corner to corner with too little memory for either.
 #[test]
 fn a_full_sink_has_no_hole_in_any_frame() {
     let quads = corner_quads();
@@ -139,21 +139,21 @@ fn a_full_sink_has_no_hole_in_any_frame() {
         let mut tree = tree(generated(SIZE_CHUNKS), unlimited());
         let mut ranges = Ranges::new(quads * percent / 100, frames_in_flight);
         let [here, there] = corners();
-        // All roots first.
+        // Shows all roots first.
         assert!(follow(&mut tree, &FAR_AWAY, &mut ranges));
         for corner in [&here, &there, &here] {
             follow(&mut tree, corner, &mut ranges);
         }
         assert!(ranges.refused > 100, "{} refused", ranges.refused);
-        // As soon as there is memory, nothing is missing.
+        // With enough memory, all details are shown.
         ranges.space.grow(1 << 20).unwrap();
         assert!(follow(&mut tree, &here, &mut ranges));
         check(&tree, &ranges.screen, 1);
     }
 }
 
-/// A split leaves the range of the node's own mesh free. Where that is not enough for the mesh of
-/// a larger node, merges below it fit and free more.
+/// A split frees the range of the node's own mesh. If that is too small for the mesh of a larger
+/// node, merges below it fit and free more.
 #[test]
 fn a_full_sink_becomes_coarser() {
     let quads = corner_quads();
@@ -170,10 +170,10 @@ fn a_full_sink_becomes_coarser() {
     }
 }
 
-/// Where the mesh of a larger node does not fit, what is shown stays. The tree tries again with
-/// every update, so it goes on as soon as anything was freed.
+/// If the mesh of a larger node does not fit, everything shown stays shown. The tree tries again
+/// with every update, and continues when memory is free.
 #[test]
-fn what_never_fits_is_tried_again_and_hides_nothing() {
+fn a_refused_merge_is_retried_and_hides_nothing() {
     let mut tree = tree(generated(SIZE_CHUNKS), unlimited());
     let mut ranges = Ranges::new(1 << 20, 2);
     let [here, _] = corners();

@@ -1,11 +1,11 @@
-//! A ray that hits a voxel hits the shown mesh of that voxel, at every step on the way.
+//! A ray that hits a voxel hits the shown mesh of that voxel, after every update.
 
 use super::full::Part;
 use super::saving::roller;
 use super::*;
 
-/// How far along a ray the first opaque quad lies that it passes from the front, in lengths of
-/// `along`, and the mesh that the quad belongs to.
+/// Returns the first opaque quad that a ray hits from the front: its distance in lengths of
+/// `along`, and its mesh.
 fn first_hit(
     screen: &Screen,
     materials: &MaterialTable,
@@ -36,7 +36,7 @@ fn first_hit(
     first
 }
 
-/// Where a ray enters the box of a node, if it does.
+/// Returns the distance at which a ray enters the box of a node.
 fn box_distance(from: [f64; 3], along: [f64; 3], node: NodePos) -> Option<f64> {
     let (mut near, mut far) = (0.0_f64, f64::INFINITY);
     let (low, side) = (node.origin().to_array().map(f64::from), f64::from(node.side_units()));
@@ -48,7 +48,7 @@ fn box_distance(from: [f64; 3], along: [f64; 3], node: NodePos) -> Option<f64> {
     (near <= far + 1e-9).then_some(near)
 }
 
-/// Where a ray passes through a quad from its front, if it does.
+/// Returns the distance at which a ray passes through the front of a quad.
 fn quad_distance(from: [f64; 3], along: [f64; 3], node: NodePos, quad: Quad) -> Option<f64> {
     let face = quad.face().unwrap();
     let axis = face.axis();
@@ -69,8 +69,8 @@ fn quad_distance(from: [f64; 3], along: [f64; 3], node: NodePos, quad: Quad) -> 
     is_within.then_some(t)
 }
 
-/// How far along a ray a march enters the first opaque voxel, if it does before it leaves the
-/// world. `voxel_at` returns the voxel at a position of level 0.
+/// Returns the distance at which a ray enters the first opaque voxel inside the world. `voxel_at`
+/// returns the voxel at a position of level 0.
 fn march(
     data: &LodData,
     voxel_at: impl Fn(VoxelPos) -> Material,
@@ -104,7 +104,7 @@ fn march(
     }
 }
 
-/// The voxel of the node that is shown at a voxel of level 0.
+/// Returns the voxel of the shown node at a position of level 0.
 fn shown_voxel(tree: &LodTree, shown: &HashSet<NodePos>, voxel: VoxelPos) -> Material {
     let mut node = NodePos::from(voxel.split(Chunk::SIDE).0);
     while !shown.contains(&node) {
@@ -119,17 +119,17 @@ fn is_opaque(data: &LodData, voxel: Material) -> bool {
     !voxel.is_air() && !data.materials().is_translucent(voxel)
 }
 
-/// A state of what is shown, and from where rays look at it.
+/// A shown state, and the position from which rays are cast.
 struct Sight<'a> {
     tree: &'a LodTree,
     shown: &'a HashSet<NodePos>,
     from: [f64; 3],
-    /// Whether larger voxels hold all smaller ones, so that what is shown hides whatever they hide.
+    /// Whether LOD voxels cover all smaller voxels, so that they also hide everything behind these.
     holds_all: bool,
 }
 
 impl Sight<'_> {
-    /// Whether the camera is inside a voxel that is shown: until smaller ones are, it sees nothing.
+    /// Whether the camera is inside a shown voxel. It sees nothing until smaller voxels are shown.
     fn is_inside_a_voxel(&self) -> bool {
         let [x, y, z] = self.from.map(|c| c.floor() as i32);
         let at = VoxelPos::new(x, y, z);
@@ -138,7 +138,7 @@ impl Sight<'_> {
             && is_opaque(data, shown_voxel(self.tree, self.shown, at))
     }
 
-    /// Whether a ray hits anything; an error if that is not the surface that should be hit first.
+    /// Whether a ray hits anything. Returns an error if it does not hit the expected surface first.
     fn check(&self, screen: &Screen, along: [f64; 3]) -> Result<bool, String> {
         let data = self.tree.data();
         let found = first_hit(screen, data.materials(), self.from, along).map(|(hit, _)| hit);
@@ -161,8 +161,8 @@ impl Sight<'_> {
         ))
     }
 
-    /// Takes away the mesh that a ray hits first, and puts it back. Without it, the ray finds a
-    /// hole. Returns whether it hits any.
+    /// Removes the mesh that a ray hits first, checks that the ray finds a hole, and restores the
+    /// mesh. Returns whether the ray hits anything.
     fn check_without(&self, screen: &mut Screen, along: [f64; 3]) -> bool {
         let hit = first_hit(screen, self.tree.data().materials(), self.from, along);
         let Some((_, (node, skirt))) = hit else { return false };
@@ -171,20 +171,20 @@ impl Sight<'_> {
             Some(face) => screen.skirts.insert((node, face), mesh).unwrap(),
         };
         let taken = mesh(screen, Vec::new());
-        assert!(self.check(screen, along).is_err(), "nothing is missed of {node:?} {skirt:?}");
+        assert!(self.check(screen, along).is_err(), "no hole without {node:?} {skirt:?}");
         mesh(screen, taken);
         true
     }
 }
 
-/// Over a solid world, whose larger voxels hold all of its smaller ones.
+/// A world whose LOD voxels cover all of its smaller voxels.
 #[test]
 fn no_ray_finds_a_hole() {
     rays_find_no_hole(derived(SIZE_CHUNKS), true);
 }
 
-/// What the source makes of each level: what is shown has no hole, even where one level is lower
-/// than the other.
+/// A source that makes each level itself. There is no hole even where one level is lower than the
+/// other.
 #[test]
 fn no_ray_finds_a_hole_between_levels_that_differ() {
     rays_find_no_hole(generated(SIZE_CHUNKS), false);
@@ -193,13 +193,13 @@ fn no_ray_finds_a_hole_between_levels_that_differ() {
 const SIZE_CHUNKS: [u32; 3] = [10, 4, 10];
 const SIZE: [f64; 3] = [10.0 * 32.0, 4.0 * 32.0, 10.0 * 32.0];
 const VIEWS: u32 = 1_000;
-/// Views after which the camera jumps, instead of moving a little.
+/// Number of views between two jumps of the camera. In between it moves a little.
 const VIEWS_NEARBY: u32 = 10;
-/// Rays of a view, after every change of what is shown.
+/// Number of rays per view and shown state.
 const RAYS: u32 = 8;
 
-/// From random places in the air above, between and below what is solid, in any direction, while
-/// levels change: after every update that shows anything new, rays from the camera.
+/// Casts rays in random directions from random positions outside opaque voxels, after every update
+/// that changes what is shown.
 fn rays_find_no_hole(source: Box<dyn Source>, holds_all: bool) {
     let mut tree = tree(source, unlimited());
     let mut screen = Screen::default();
@@ -207,7 +207,7 @@ fn rays_find_no_hole(source: Box<dyn Source>, holds_all: bool) {
     let mut roll = || f64::from(dice(1 << 24)) / f64::from(1 << 24);
     let (mut rays, mut hits, mut states, mut missed) = (0, 0, 0, 0);
     let mut levels = HashSet::new();
-    // All roots first: before, there is nothing to look at.
+    // Shows all roots first.
     settle(&mut tree, &camera([-1e5, 200.0, -1e5], 10.0), &mut screen);
     let mut from = [0.0; 3];
     for view in 0..VIEWS {
@@ -239,7 +239,7 @@ fn rays_find_no_hole(source: Box<dyn Source>, holds_all: bool) {
                 }
             }
             if tree.is_settled() {
-                // The first of some rays that hits anything.
+                // Uses the first ray that hits anything.
                 missed += u32::from((0..RAYS).any(|_| {
                     let along = [0; 3].map(|_| roll() - 0.5 + 1e-7);
                     sight.check_without(&mut screen, along)

@@ -1,12 +1,12 @@
-//! Meshes that edits make anew by layers, beside those of whole nodes.
+//! Compares meshes that edits rebuild in layers with meshes of whole nodes.
 
 use super::saving::roller;
 use super::steps::check_meshes_are_current;
 use super::*;
 use crate::VoxelShape;
 
-/// Strokes of a brush, small and large, over a few chunks; the eye comes and goes, and there is not
-/// always room.
+/// Fills small and large balls in a few chunks while the camera moves back and forth. Some edits
+/// run out of memory.
 fn strokes(source: Box<dyn Source>, seed: u64) {
     let [near, far] = [900.0, 60.0].map(|scale| camera([100.0, 60.0, 100.0], scale));
     let mut tree = tree(source, unlimited());
@@ -46,21 +46,21 @@ fn strokes(source: Box<dyn Source>, seed: u64) {
     }
     assert!(
         by_layers_count >= 50 && refusals >= 1,
-        "{by_layers_count} upon kept bodies, {refusals} refused"
+        "{by_layers_count} with stored bodies, {refusals} refused"
     );
 }
 
 #[test]
-fn what_is_edited_again_is_as_if_made_whole() {
+fn layers_rebuilt_by_edits_equal_whole_meshes() {
     for seed in 1..=2 {
         strokes(derived([5, 4, 5]), seed);
         strokes(generated([5, 4, 5]), seed);
     }
 }
 
-/// What one tree keeps of a mesh is of before, once another has edited the same voxels.
+/// Stored meshes of one tree are outdated after another tree has edited the same voxels.
 #[test]
-fn what_another_tree_edits_is_not_taken_for_kept() {
+fn edits_of_another_tree_invalidate_stored_bodies() {
     let near = camera([100.0, 60.0, 100.0], 900.0);
     let data = Arc::new(LodData::new(derived([5, 4, 5]), 64 << 20));
     let alone = LodConfig { threads: 0, ..unlimited() };
@@ -71,7 +71,7 @@ fn what_another_tree_edits_is_not_taken_for_kept() {
     }
     let node = NodePos::from(ChunkPos::new(1, 1, 1));
     for round in 0..10 {
-        // Far apart in one chunk, by turns.
+        // The trees edit distant voxels of one chunk by turns.
         let turn = round % 2;
         let at = VoxelPos::new(40 + 16 * turn as i32, 34 + round as i32, 40 + 16 * turn as i32);
         trees[turn].set([(at, Material(1))], &mut screens[turn]).unwrap();

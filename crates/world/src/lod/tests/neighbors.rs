@@ -1,14 +1,14 @@
-//! Whom an edit at a border concerns.
+//! Which neighbours an edit at a border affects.
 
 use super::order::Recorder;
 use super::saving::roller;
 use super::steps::check_shown_is_current;
 use super::*;
 
-/// What is opaque and becomes another that is opaque is no other to its neighbours; what stands
-/// beside air is none to it.
+/// Neighbours are not affected if an opaque voxel is replaced by another opaque one, or if they
+/// have only air at the border.
 #[test]
-fn neighbours_that_see_no_change_keep_their_meshes() {
+fn unaffected_neighbours_keep_their_meshes() {
     let near = camera([100.0, 60.0, 100.0], 900.0);
     let mut tree = tree(derived([6, 3, 6]), unlimited());
     let mut recorder = Recorder::default();
@@ -24,9 +24,9 @@ fn neighbours_that_see_no_change_keep_their_meshes() {
         let at = VoxelPos::new(x, y, z);
         let node = NodePos::from(at.split(Chunk::SIDE).0);
         let material = Material(if roll(3) == 0 { 0 } else { roll(kinds) as u16 });
-        recorder.bodies_set.clear();
+        recorder.shown_bodies.clear();
         let set = tree.set([(at, material)], &mut recorder).unwrap();
-        let lowest = recorder.bodies_set.iter().filter(|it| it.level == 0).count();
+        let lowest = recorder.shown_bodies.iter().filter(|it| it.level == 0).count();
         if set == 1 && tree.shown().any(|it| it == node) {
             *(if lowest == 1 { &mut alone } else { &mut together }) += 1;
         }
@@ -34,5 +34,8 @@ fn neighbours_that_see_no_change_keep_their_meshes() {
             check_shown_is_current(&tree, &recorder.screen);
         }
     }
-    assert!(alone >= 10 && together >= 10, "{alone} concerned nobody else, {together} others");
+    assert!(
+        alone >= 10 && together >= 10,
+        "{alone} edits without affected neighbours, {together} with"
+    );
 }

@@ -1,8 +1,8 @@
 use super::*;
 
-/// Where nobody looks, since the eye has not gone far enough, there is nothing to find.
+/// Subtrees that are skipped until the camera has travelled far enough have no changes.
 #[test]
-fn nobody_looks_where_nothing_changes() {
+fn skipped_subtrees_have_no_changes() {
     let config = LodConfig { frame_bytes: 100_000, ..unlimited() };
     let mut tree = tree(generated([32, 4, 32]), config);
     let mut screen = Screen::default();
@@ -10,7 +10,7 @@ fn nobody_looks_where_nothing_changes() {
     let mut random = Random::new(1);
     let mut position = [100.0, 90.0, 100.0];
     for frame in 0..200 {
-        // Stays, walks, or goes far away.
+        // The camera stays, walks, or jumps.
         let step = [0.0, 0.5, 3.0, 3.0, 20.0, 300.0][random.below(6_usize)];
         position = position
             .map(|c| (c + step * (f64::from(random.below(201)) / 100.0 - 1.0)).clamp(0.0, 1_000.0));

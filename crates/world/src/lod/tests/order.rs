@@ -1,12 +1,12 @@
-//! What comes first, and how much may wait.
+//! The order of changes, and limits for waiting meshes.
 
 use super::*;
 
-/// Refuses what is beyond its room, and notes in which order nodes came.
+/// A sink with a limit that records the order of shown bodies.
 #[derive(Default)]
 pub(super) struct Recorder {
     pub(super) screen: Screen,
-    pub(super) bodies_set: Vec<NodePos>,
+    pub(super) shown_bodies: Vec<NodePos>,
 }
 
 impl NodeSink for Recorder {
@@ -15,7 +15,7 @@ impl NodeSink for Recorder {
     fn set_body(&mut self, node: NodePos, mesh: Option<&ChunkMesh>) -> Result<(), Full> {
         self.screen.set_body(node, mesh)?;
         if mesh.is_some() {
-            self.bodies_set.push(node);
+            self.shown_bodies.push(node);
         }
         Ok(())
     }
@@ -31,11 +31,11 @@ impl NodeSink for Recorder {
 }
 
 fn make_all(tree: &mut LodTree) {
-    // More than are ever wanted at a time here.
+    // More meshes than these tests ever request at once.
     (0..2_000).for_each(|_| tree.wait(Duration::ZERO));
 }
 
-/// Nodes that should be split, and how much that is needed.
+/// Returns the nodes that should be split, with their priorities.
 fn coarse(tree: &LodTree, camera: &LodCamera) -> HashMap<NodePos, f64> {
     let is_coarse = |node: &NodePos| {
         let is_large = camera.voxel_pixels(*node) > tree.config().max_voxel_pixels;
@@ -45,9 +45,9 @@ fn coarse(tree: &LodTree, camera: &LodCamera) -> HashMap<NodePos, f64> {
     tree.shown().filter(is_coarse).map(|node| (node, tree::priority(node, camera))).collect()
 }
 
-/// Where all meshes are there, a small budget goes to what is largest in the picture.
+/// If all meshes are finished, a small budget is spent on the largest nodes in the picture.
 #[test]
-fn the_most_needed_comes_first() {
+fn changes_with_the_highest_priority_come_first() {
     let mut tree = tree(generated([16, 4, 16]), unlimited());
     let mut recorder = Recorder::default();
     settle(&mut tree, &camera([-1e5, 200.0, -1e5], 10.0), &mut recorder.screen);
@@ -58,25 +58,25 @@ fn the_most_needed_comes_first() {
     let mut steps = 0;
     while !tree.is_settled() {
         make_all(&mut tree);
-        // What the last update has shown is looked at by the next: nothing is made for it yet.
+        // Nodes of the last update are evaluated by the next one. Until then no mesh is requested
+        // for them.
         let mut coarse = coarse(&tree, &near);
         coarse.retain(|node, _| looked_at.contains(node));
         looked_at = tree.shown().collect();
-        recorder.bodies_set.clear();
+        recorder.shown_bodies.clear();
         tree.update(&near, &mut recorder).unwrap();
-        if let Some(first) = recorder.bodies_set.first() {
-            // One change an update; a split shows at most eight.
-            assert!(recorder.bodies_set.len() <= 8, "{:?}", recorder.bodies_set);
+        if let Some(first) = recorder.shown_bodies.first() {
+            // One change per update. A split shows at most eight nodes.
+            assert!(recorder.shown_bodies.len() <= 8, "{:?}", recorder.shown_bodies);
             let most = coarse.values().copied().fold(0.0, f64::max);
-            assert_eq!(coarse[&first.parent()], most, "{first:?} bodies_set before a larger one");
+            assert_eq!(coarse[&first.parent()], most, "{first:?} was shown before a larger node");
             steps += 1;
         }
     }
     assert!(steps > 30, "{steps}");
 }
 
-/// A split that is refused costs no mesh: when there is room, it is shown without anything
-/// being made again.
+/// The meshes of a refused split are kept, and shown when memory is free.
 #[test]
 fn a_refused_split_keeps_its_meshes() {
     let mut tree = tree(generated([16, 4, 16]), unlimited());
@@ -102,10 +102,9 @@ fn a_refused_split_keeps_its_meshes() {
     check(&tree, &screen, 1);
 }
 
-/// Where there is no room for what two places take together, what one leaves is what the other
-/// takes.
+/// If two views do not fit together, the memory that one frees is used by the other.
 #[test]
-fn what_a_merge_frees_is_used() {
+fn memory_freed_by_a_merge_is_used() {
     let mut tree = tree(generated([16, 4, 16]), unlimited());
     let mut screen = Screen::default();
     let [here, there] = [[60.0, 60.0, 60.0], [450.0, 60.0, 450.0]].map(|at| camera(at, 120.0));
@@ -118,14 +117,14 @@ fn what_a_merge_frees_is_used() {
     let max_quads = most + most / 4;
     screen.max_quads = Some(max_quads);
     let together: usize = both.values().map(Vec::len).sum();
-    assert!(together > max_quads, "{together} quads have max_quads");
+    assert!(together > max_quads, "{together} quads fit");
     let mut refused = 0;
     for _ in 0..20_000 {
         refused += u32::from(tree.update(&there, &mut screen).is_err());
         check(&tree, &screen, usize::MAX);
         assert!(screen.len() <= max_quads);
         if tree.is_settled() {
-            assert!(refused > 0, "there was always max_quads");
+            assert!(refused > 0, "there was always enough memory");
             return check(&tree, &screen, 1);
         }
         tree.wait(Duration::ZERO);
@@ -133,9 +132,9 @@ fn what_a_merge_frees_is_used() {
     panic!("never settled");
 }
 
-/// Meshes that nobody takes stay within their bytes, however long the threads are left alone.
+/// Finished meshes that are not taken stay within their limit while the threads run.
 #[test]
-fn what_waits_is_bounded() {
+fn waiting_meshes_stay_within_their_limit() {
     let data = Arc::new(LodData::new(generated([16, 4, 16]), 64 << 20));
     let waiting_bytes = 60_000;
     let config = LodConfig { threads: 2, waiting_bytes, frame_bytes: 1, ..unlimited() };
@@ -155,7 +154,8 @@ fn what_waits_is_bounded() {
         }
     }
     let largest = screen.bodies.values().map(Vec::len).max().unwrap() * size_of::<Quad>() * 2;
-    // What may always wait: here, with the threads, and what was taken before it was full.
+    // Meshes that may always wait, here and in the threads, and those taken before the limit was
+    // reached.
     assert!(max_waiting <= waiting_bytes + 2 * 11 * largest, "{max_waiting}, {largest} each");
     assert!(max_waiting > 0 && tree.is_settled());
 }

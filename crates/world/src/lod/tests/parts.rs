@@ -1,4 +1,4 @@
-//! Edits that are set in parts: together they are the edit, and show as a whole.
+//! Edits in parts: together they equal the edit, and are shown as a whole.
 
 use super::edits::{State, ball, edited_tree, is_same, states_seen};
 use super::saving::roller;
@@ -6,9 +6,9 @@ use super::steps::check_shown_is_current;
 use super::*;
 use crate::{Edit, EditParts, VoxelShape};
 
-/// An edit part by part, and taken back part by part, against all of it at once.
+/// Applies and undoes an edit in parts, and compares it with the whole edit.
 #[test]
-fn parts_are_the_edit() {
+fn parts_equal_the_whole_edit() {
     for source in [(|| derived([4, 3, 3])) as fn() -> Box<dyn Source>, || generated([4, 3, 3])] {
         let [whole, parted] = [64 << 20, 90_000].map(|bytes| LodData::new(source(), bytes));
         let (mut roll, mut most) = (roller(29), 0);
@@ -29,14 +29,14 @@ fn parts_are_the_edit() {
             }
             is_same(&whole, &parted);
         }
-        assert!(most > 2, "nothing was parted");
+        assert!(most > 2, "no edit has several parts");
     }
 }
 
-/// However long parts take, and whatever the eye does meanwhile: what was before is shown, then
-/// all at once what is after.
+/// The old picture is shown while parts are applied and the camera moves. Then all parts are shown
+/// at once.
 #[test]
-fn parts_show_together() {
+fn parts_are_shown_together() {
     let near = camera([120.0, 60.0, 20.0], 900.0);
     let (mut tree, mut screen) = edited_tree(&near);
     let edits = [(ball(120, 60), Material(1)), (ball(20, 1), Material(2))];
@@ -52,7 +52,7 @@ fn parts_show_together() {
         assert!(tree.has_waiting_edits() && states[now].is_on(&screen), "in step {step}");
         check(&tree, &screen, usize::MAX);
         if step == 5 {
-            // One that touches nothing of it does not wait.
+            // An edit that touches none of these meshes does not wait.
             tree.fill(&edits[1].0, edits[1].1, &mut screen).unwrap();
             now = 1;
         }
@@ -63,16 +63,16 @@ fn parts_show_together() {
         tree.wait(Duration::ZERO);
         tree.update(&near, &mut screen).unwrap();
     }
-    assert!(states[1].is_on(&screen), "nobody has said that this was all");
+    assert!(states[1].is_on(&screen), "shown before show_parts");
     tree.show_parts();
     let seen = states_seen(&mut tree, &mut screen, &mut states[1..], |_| near);
     assert_eq!(seen, [0, 1]);
     check_shown_is_current(&tree, &screen);
 }
 
-/// Parts that have no mesh in common come together, too, whichever is made first.
+/// Parts without a common mesh are shown together too.
 #[test]
-fn parts_that_lie_apart_show_together() {
+fn distant_parts_are_shown_together() {
     let near = camera([120.0, 60.0, 20.0], 900.0);
     let (mut tree, mut screen) = edited_tree(&near);
     let edits = [(ball(120, 60), Material(1)), (ball(20, 1), Material(2))];

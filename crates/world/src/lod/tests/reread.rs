@@ -1,16 +1,16 @@
-//! A source that fails for a while.
+//! Tests with a source that fails for a while.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use super::steps::check_shown_is_current;
 use super::*;
 
-/// A chunk of it cannot be read until it is well.
+/// A source with one chunk that cannot be read until `is_readable` is set.
 struct Failing {
     world: Box<Derived>,
     chunk: ChunkPos,
     is_readable: Arc<AtomicBool>,
-    /// How often it was asked for that.
+    /// Number of times that the chunk was requested.
     request_count: Arc<AtomicU32>,
 }
 
@@ -29,7 +29,7 @@ impl Source for Failing {
             self.request_count.fetch_add(1, Ordering::Relaxed);
         }
         if position == self.chunk && !self.is_readable.load(Ordering::Relaxed) {
-            return Err(WorldError::NoThreads { count: 0, problem: "not well".into() });
+            return Err(WorldError::NoThreads { count: 0, problem: "not readable yet".into() });
         }
         self.world.chunk(position)
     }
@@ -37,7 +37,7 @@ impl Source for Failing {
 
 const SIZE: [u32; 3] = [8, 4, 8];
 
-/// The world without `chunk`, and what makes it well.
+/// Creates a source that fails to read `chunk` until the flag is set.
 fn failing(chunk: ChunkPos) -> (Box<Failing>, Arc<AtomicBool>) {
     let is_readable = Arc::new(AtomicBool::new(false));
     let world = derived(SIZE);
@@ -50,10 +50,10 @@ fn failing(chunk: ChunkPos) -> (Box<Failing>, Arc<AtomicBool>) {
     (Box::new(source), is_readable)
 }
 
-/// A skirt that was made while what lies beyond could not be read is made anew with the rest of
-/// its mesh: by an edit that does not touch it.
+/// A skirt that was made while its neighbour could not be read is rebuilt by the next edit of the
+/// node.
 #[test]
-fn skirts_heal_when_the_source_is_well() {
+fn an_edit_rebuilds_damaged_skirts_when_the_source_is_readable() {
     let near = camera([20.0, 50.0, 20.0], 150.0);
     let (mut whole, mut screen) = (tree(derived(SIZE), unlimited()), Screen::default());
     settle(&mut whole, &near, &mut screen);
@@ -78,10 +78,9 @@ fn skirts_heal_when_the_source_is_well() {
     assert_eq!(screen.skirts[&(node, face)], healed.skirt(face).opaque.quads());
 }
 
-/// Larger voxels of which some smaller ones could not be read are made again, at every level,
-/// after a while.
+/// LOD voxels made without unreadable voxels are made again after a while, at every level.
 #[test]
-fn what_lacks_a_part_is_not_remembered_for_long() {
+fn incomplete_lod_voxels_are_made_again_after_a_while() {
     let chunk = ChunkPos::new(3, 0, 3);
     let (source, is_readable) = failing(chunk);
     let data = LodData::new(source, 64 << 20);
@@ -89,16 +88,16 @@ fn what_lacks_a_part_is_not_remembered_for_long() {
     let root = NodePos::from(chunk).ancestor(data.top_level());
     let whole = LodData::new(derived(SIZE), 64 << 20).chunk(root);
     let is_whole = || data.chunk(root).iter().eq(whole.iter());
-    assert!(!is_whole(), "nothing is missed");
+    assert!(!is_whole(), "nothing is missing");
     is_readable.store(true, Ordering::Relaxed);
-    assert!(!is_whole(), "it is left alone for a while");
+    assert!(!is_whole(), "read again too early");
     data.clock.pass(LodData::RETRY_AFTER);
     assert!(is_whole());
 }
 
-/// However often it is looked at, what fails is asked for once in a while; an edit asks at once.
+/// An unreadable chunk is requested once per retry interval. An edit requests it at once.
 #[test]
-fn what_fails_is_not_asked_for_again_and_again() {
+fn unreadable_chunks_are_requested_once_per_retry_interval() {
     let chunk = ChunkPos::new(3, 0, 3);
     let (source, _) = failing(chunk);
     let request_count = Arc::clone(&source.request_count);
@@ -121,7 +120,7 @@ fn what_fails_is_not_asked_for_again_and_again() {
     assert_eq!(data.faults().len(), 1);
 }
 
-/// Settles, and waits for what is tried again.
+/// Settles, and waits for damaged nodes to be read again.
 fn settle_with_rereads(tree: &mut LodTree, camera: &LodCamera, screen: &mut Screen) {
     settle(tree, camera, screen);
     while tree.is_rereading() {
@@ -130,10 +129,10 @@ fn settle_with_rereads(tree: &mut LodTree, camera: &LodCamera, screen: &mut Scre
     }
 }
 
-/// What is shown heals by itself, fine and coarse, when it can be read again; until then it is
-/// tried now and then, and all is settled between.
+/// Shown nodes of all levels are repaired when they can be read again. Until then they are retried
+/// now and then, and the tree is settled in between.
 #[test]
-fn what_is_shown_heals_by_itself() {
+fn shown_nodes_are_repaired_when_the_source_is_readable() {
     for near in [camera([20.0, 50.0, 20.0], 150.0), camera([128.0, 60.0, 1e4], 120.0)] {
         let (mut whole, mut expected) = (tree(derived(SIZE), unlimited()), Screen::default());
         settle(&mut whole, &near, &mut expected);
@@ -146,7 +145,7 @@ fn what_is_shown_heals_by_itself() {
             let before = request_count.load(Ordering::Relaxed);
             for _ in 0..50 {
                 tree.update(&near, &mut screen).unwrap();
-                assert!(tree.is_settled(), "nothing can be done");
+                assert!(tree.is_settled(), "not settled while unreadable");
             }
             assert_eq!(request_count.load(Ordering::Relaxed), before);
             tree.data().clock.pass(LodData::RETRY_AFTER);

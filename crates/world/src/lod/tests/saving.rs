@@ -1,12 +1,12 @@
-//! What was saved is given by the source from then on, and nobody sees a difference.
+//! After saving, the source returns the saved chunks, and no difference is visible.
 
 use std::sync::Mutex;
 
 use super::*;
 use crate::{ChunkBox, VoxelShape};
 
-/// A source that takes chunks, as a stored world does. Of the generated world below it, only
-/// the lowest two chunks of each column are there.
+/// A source that stores chunks, as a stored world does. The lowest two chunks of each column come
+/// from the generated world below it.
 #[derive(Clone)]
 struct Store {
     below: Arc<GeneratedWorld>,
@@ -73,7 +73,7 @@ pub(super) fn roller(seed: u64) -> impl FnMut(u32) -> u32 {
     move |below| random.below(below)
 }
 
-/// A random voxel: mostly in a few places, where edits meet.
+/// A random voxel, mostly in a few regions where edits overlap.
 fn any_voxel(roll: &mut impl FnMut(u32) -> u32) -> VoxelPos {
     let [x, y, z] = SIZE.map(|chunks| {
         let all = chunks * 32;
@@ -82,8 +82,8 @@ fn any_voxel(roll: &mut impl FnMut(u32) -> u32) -> VoxelPos {
     VoxelPos::new(x, if roll(4) == 0 { 70 + roll(50) as i32 } else { y }, z)
 }
 
-/// Edits, some of them between asking what is unsaved and having saved it, against a map of
-/// what was set; now and then every node of every level, against levels made anew.
+/// Edits, some of them between taking a snapshot and saving it. Compares voxels with a map, and all
+/// nodes with newly made levels.
 fn saving_changes_nothing(cache_bytes: usize) {
     let store = Store::new(false);
     let data = LodData::new(Box::new(store.clone()), cache_bytes);
@@ -127,24 +127,24 @@ fn saving_changes_nothing(cache_bytes: usize) {
     assert!(!unsaved.chunks.is_empty());
     store.put(&unsaved);
     data.saved(&unsaved);
-    assert_eq!((data.unsaved_count(), data.edit_count()), (0, 0), "nothing is kept for ever");
+    assert_eq!((data.unsaved_count(), data.edit_count()), (0, 0), "saved chunks are released");
     assert!(data.cached_bytes() <= cache_bytes);
 }
 
 #[test]
-fn saving_changes_nothing_that_is_seen() {
+fn saving_changes_no_chunk() {
     saving_changes_nothing(64 << 20);
 }
 
 #[test]
-fn saving_changes_nothing_where_little_is_kept() {
+fn saving_changes_no_chunk_with_a_small_cache() {
     saving_changes_nothing(100_000);
     saving_changes_nothing(0);
 }
 
-/// A source that makes larger voxels itself does not know of the edits: those stay.
+/// Edits stay in memory if the source makes its own LOD voxels, because it does not know of them.
 #[test]
-fn larger_voxels_that_the_source_makes_keep_their_edits() {
+fn lod_voxels_made_by_the_source_keep_their_edits() {
     let store = Store::new(true);
     let data = LodData::new(Box::new(store.clone()), 1 << 20);
     let (mut roll, materials) = (roller(9), data.materials().len() as u32);
@@ -162,9 +162,9 @@ fn larger_voxels_that_the_source_makes_keep_their_edits() {
     assert!(before == after);
 }
 
-/// What is made on threads while it is edited and saved is never kept as it was before.
+/// A chunk that is made on a thread during an edit and save is never cached in its old state.
 #[test]
-fn threads_keep_nothing_of_before() {
+fn threads_cache_no_outdated_chunks() {
     let store = Store::new(false);
     let data = LodData::new(Box::new(store.clone()), 60_000);
     let nodes = every_node(&data);
@@ -204,9 +204,9 @@ fn threads_keep_nothing_of_before() {
     }
 }
 
-/// One thread edits, another saves, others look: no edit is lost, at no level.
+/// One thread edits, one saves, one reads. No edit is lost at any level.
 #[test]
-fn what_is_edited_while_it_is_saved_is_kept() {
+fn edits_during_a_save_are_kept() {
     let store = Store::new(false);
     let data = LodData::new(Box::new(store.clone()), 60_000);
     let nodes = every_node(&data);

@@ -3,7 +3,7 @@ use super::*;
 use crate::ChunkBox;
 
 #[test]
-fn near_is_fine_and_far_is_coarse_at_every_step() {
+fn near_nodes_are_fine_and_far_nodes_are_coarse() {
     let mut tree = tree(generated([20, 4, 20]), unlimited());
     let mut screen = Screen::default();
     let near = camera([40.0, 60.0, 40.0], 120.0);
@@ -16,17 +16,17 @@ fn near_is_fine_and_far_is_coarse_at_every_step() {
     assert!(counts.len() >= 3, "{counts:?}");
     assert_eq!(counts.iter().map(|it| it.nodes).sum::<u32>() as usize, screen.bodies.len());
     assert_eq!(counts.iter().map(|it| it.quads).sum::<u64>() as usize, screen.len());
-    // Far away: a picture of few pixels takes a few nodes.
+    // Far away: few pixels need few nodes.
     settle(&mut tree, &camera([40.0, 60.0, 1e6], 120.0), &mut screen);
     assert!(tree.shown().all(|node| node.level == tree.data().top_level()));
-    // And back: the same as before.
+    // Moving back shows the same nodes as before.
     settle(&mut tree, &near, &mut screen);
     assert_eq!(tree.counts(), counts);
 }
 
-/// An eye that trembles changes nothing.
+/// Small camera movements change nothing.
 #[test]
-fn small_steps_change_nothing() {
+fn small_camera_movements_change_nothing() {
     let mut tree = tree(generated([10, 4, 10]), unlimited());
     let mut screen = Screen::default();
     settle(&mut tree, &camera([200.0, 50.0, 200.0], 150.0), &mut screen);
@@ -36,7 +36,7 @@ fn small_steps_change_nothing() {
         settle(&mut tree, &camera([200.0 + by, 50.0, 200.0 - by], 150.0), &mut screen);
     }
     let after: HashSet<NodePos> = tree.shown().collect();
-    // What the first step to the other side brought is all.
+    // Only the first step to the other side changes a few nodes.
     assert!(before.symmetric_difference(&after).count() < before.len() / 10);
     let mut update_count = 0;
     for i in 0..4 {
@@ -47,7 +47,7 @@ fn small_steps_change_nothing() {
     assert_eq!(update_count, 4, "an update each, and nothing to do");
 }
 
-/// A frame shows no more than its budget and one change.
+/// An update shows at most its budget and one change.
 #[test]
 fn an_update_stays_within_its_budget() {
     let budget = 40_000;
@@ -67,7 +67,7 @@ fn an_update_stays_within_its_budget() {
             screen.bodies.iter().map(|(&node, quads)| (node, bytes(quads))).collect();
         let new: Vec<usize> =
             now.iter().filter(|(node, _)| !last.contains_key(node)).map(|(_, &it)| it).collect();
-        // Eight children may come after the last byte of the budget.
+        // Eight children may be shown after the budget is used.
         let largest = now.values().max().copied().unwrap_or(0);
         assert!(new.iter().sum::<usize>() <= budget + 8 * largest, "{new:?}");
         last = now;
@@ -78,7 +78,7 @@ fn an_update_stays_within_its_budget() {
     panic!("never settled");
 }
 
-/// A screen that is full shows what it showed, and more when there is room again.
+/// A full screen stays as it is, and shows more when memory is free.
 #[test]
 fn a_full_screen_keeps_what_it_shows() {
     let mut tree = tree(generated([16, 4, 16]), unlimited());
@@ -94,7 +94,7 @@ fn a_full_screen_keeps_what_it_shows() {
         let is_refused =
             tree.update(if round % 200 < 100 { &here } else { &there }, &mut screen).is_err();
         refused += u32::from(is_refused);
-        // Every place that was shown is, and each mesh as it was.
+        // All covered roots stay covered, and each mesh stays the same.
         check_cover(&tree, &screen);
         assert!(screen.len() <= max_quads);
         for (node, quads) in &screen.bodies {
@@ -110,11 +110,11 @@ fn a_full_screen_keeps_what_it_shows() {
     assert!(screen.len() > max_quads, "nothing was missing");
 }
 
-/// Threads bring what the caller would have made.
+/// Trees with and without threads show the same.
 #[test]
 fn threads_show_the_same() {
     let near = camera([100.0, 50.0, 300.0], 100.0);
-    // Where the camera came from decides between two levels within the hysteresis.
+    // Within the hysteresis, the level would depend on the camera's previous positions.
     let config = LodConfig { hysteresis: 1.0, ..unlimited() };
     let mut alone = tree(generated([12, 4, 12]), config);
     let mut expected = Screen::default();
@@ -122,7 +122,7 @@ fn threads_show_the_same() {
     let data = Arc::new(LodData::new(generated([12, 4, 12]), 64 << 20));
     let mut threaded = LodTree::new(data, LodConfig { threads: 3, ..config }).unwrap();
     let mut screen = Screen::default();
-    // From elsewhere first: what is not wanted any more is dropped.
+    // Starts at another position, whose requests are then dropped.
     for _ in 0..5 {
         threaded.update(&camera([380.0, 20.0, 0.0], 400.0), &mut screen).unwrap();
         threaded.wait(Duration::from_millis(5));
@@ -140,9 +140,9 @@ fn update_unsettled(tree: &mut LodTree, camera: &LodCamera, screen: &mut Screen)
     !tree.is_settled()
 }
 
-/// A chunk that cannot be read is told once, and the rest is shown.
+/// A chunk that cannot be read is reported once, and everything else is shown.
 #[test]
-fn damaged_chunks_are_told_and_the_rest_is_shown() {
+fn damaged_chunks_are_reported_and_the_rest_is_shown() {
     struct Damaged(Box<GeneratedWorld>);
     impl Source for Damaged {
         fn name(&self) -> &str {
@@ -171,25 +171,24 @@ fn damaged_chunks_are_told_and_the_rest_is_shown() {
 }
 
 #[test]
-fn a_world_of_nothing_settles_at_once() {
+fn an_empty_world_settles_at_once() {
     let mut tree = tree(generated([0, 4, 4]), unlimited());
     let mut screen = Screen::default();
     assert_eq!(settle(&mut tree, &camera([0.0; 3], 100.0), &mut screen), 1);
     assert!(screen.bodies.is_empty());
 }
 
-/// After any edit, what is shown is what a new tree would show, at every level: whatever is
-/// kept of it.
+/// After any edit, every level shows what a new tree would show.
 #[test]
-fn edits_show_at_once_at_every_level() {
+fn edits_are_shown_at_once_at_every_level() {
     edits_show_at_once(tree(derived([8, 4, 8]), unlimited()), 60, true);
-    // Where nothing is kept of the world, much of it would have to be read at once.
+    // Without a cache, most of the world would have to be read at once.
     edits_show_at_once(tree_with(derived([4, 4, 4]), unlimited(), 0), 6, false);
 }
 
-/// The same while threads make meshes of what was there before.
+/// Edits are shown at once while threads make outdated meshes.
 #[test]
-fn edits_show_at_once_while_threads_work() {
+fn edits_are_shown_at_once_while_threads_work() {
     let data = Arc::new(LodData::new(derived([6, 4, 6]), 32 << 20));
     let mut tree = LodTree::new(data, LodConfig { threads: 2, ..unlimited() }).unwrap();
     let mut screen = Screen::default();
@@ -241,13 +240,13 @@ fn edits_show_at_once(mut tree: LodTree, rounds: u32, is_kept: bool) {
     assert_eq!(tree.set([(VoxelPos::new(-1, 0, 0), Material(1))], &mut screen), Ok(0));
 }
 
-/// Every mesh is that of its node as it is now, and every level holds what the level below holds.
+/// Every mesh is current, and every level is downsampled from the level below.
 pub(super) fn check_shown_is_current(tree: &LodTree, screen: &Screen) {
     check_meshes_are_current(tree, screen);
     check_levels_follow(tree);
 }
 
-/// Every mesh is that of its node as it is now.
+/// Every mesh is current.
 pub(super) fn check_meshes_are_current(tree: &LodTree, screen: &Screen) {
     let mut mesher = node_mesh::NodeMesher::default();
     for (&node, quads) in &screen.bodies {

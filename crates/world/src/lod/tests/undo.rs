@@ -1,5 +1,5 @@
-//! What is taken back is as it was, at every level: also where the source has made larger
-//! voxels of its own, which no vote of smaller ones would give.
+//! Undone edits restore every level, also where the source made LOD voxels that differ from
+//! downsampled ones.
 
 use super::saving::{every_node, roller};
 use super::*;
@@ -29,7 +29,7 @@ fn assert_same(found: &[(NodePos, Chunk)], expected: &[(NodePos, Chunk)], when: 
 }
 
 #[test]
-fn what_is_taken_back_is_as_it_was_at_every_level() {
+fn undone_edits_restore_every_level() {
     let data = LodData::new(generated(SIZE), 200_000);
     let (mut roll, before) = (roller(2), chunks(&data));
     let is_pure = |(node, chunk): &(NodePos, Chunk)| {
@@ -40,7 +40,7 @@ fn what_is_taken_back_is_as_it_was_at_every_level() {
             vote.is_some_and(|vote| vote.iter().eq(chunk.iter()))
         })
     };
-    assert!(!before.iter().all(is_pure), "votes alone would do");
+    assert!(!before.iter().all(is_pure), "all LOD voxels are downsampled");
     let mut edits = Vec::new();
     for _ in 0..12 {
         let edit = Edit::fill(&data, &any_shape(&mut roll), Material(roll(4) as u16)).unwrap();
@@ -49,13 +49,13 @@ fn what_is_taken_back_is_as_it_was_at_every_level() {
     }
     assert!(data.edit_count() > 10);
     edits.iter().rev().for_each(|edit| drop(data.apply(&edit.inverse())));
-    assert_same(&chunks(&data), &before, "after all was taken back");
+    assert_same(&chunks(&data), &before, "after all edits were undone");
 }
 
-/// What levels show with and without a cache, before and after it is saved, and when the file
-/// is opened again, is one and the same.
+/// All levels look the same with and without a cache, before and after saving, and after the file
+/// is opened again.
 #[test]
-fn what_is_saved_shows_as_it_did() {
+fn saved_edits_look_the_same() {
     let name = format!("drystone-undo-{}.drystone", std::process::id());
     let path = std::env::temp_dir().join(name);
     let _ = std::fs::remove_file(&path);
@@ -88,10 +88,10 @@ fn what_is_saved_shows_as_it_did() {
         if round % 3 == 1 {
             let shown = chunks(&data);
             save();
-            assert_same(&chunks(&data), &shown, "after less of it was saved");
+            assert_same(&chunks(&data), &shown, "after undone edits were saved");
         }
     }
-    assert_same(&chunks(&data), &before, "after all was taken back");
+    assert_same(&chunks(&data), &before, "after all edits were undone");
     save();
     assert_same(&chunks(&data), &before, "after that was saved");
     data.source().edit_store().unwrap().flush().unwrap();
