@@ -1,16 +1,16 @@
 use drystone_voxel::ChunkPos;
 
-/// A box of chunks: from `min` up to and with `max`.
+/// A box of chunks from `min` to `max`, both inclusive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ChunkBox {
-    /// The lowest chunk.
+    /// Lowest chunk on each axis.
     pub min: ChunkPos,
-    /// The highest chunk on each axis.
+    /// Highest chunk on each axis.
     pub max: ChunkPos,
 }
 
 impl ChunkBox {
-    /// The smallest box that holds all of `positions`; `None` where there are none.
+    /// Returns the smallest box that contains all `positions`, or `None` if there are none.
     pub fn around(positions: impl IntoIterator<Item = ChunkPos>) -> Option<Self> {
         let mut positions = positions.into_iter();
         let first = positions.next()?;
@@ -21,14 +21,14 @@ impl ChunkBox {
         }))
     }
 
-    /// Whether `chunk` lies inside.
+    /// Whether `chunk` is in the box.
     pub fn contains(&self, chunk: ChunkPos) -> bool {
         (self.min.x..=self.max.x).contains(&chunk.x)
             && (self.min.y..=self.max.y).contains(&chunk.y)
             && (self.min.z..=self.max.z).contains(&chunk.z)
     }
 
-    /// Chunks along X, Y and Z.
+    /// Returns the number of chunks along X, Y and Z.
     pub fn size_chunks(&self) -> [u64; 3] {
         let side = |low: i32, high: i32| u64::from(high.abs_diff(low)) + 1;
         [side(self.min.x, self.max.x), side(self.min.y, self.max.y), side(self.min.z, self.max.z)]

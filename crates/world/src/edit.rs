@@ -1,4 +1,4 @@
-//! Changing voxels: what a ray meets, what an edit changes, taking it back, keeping it.
+//! Editing voxels: ray casts, edits, undo history and edit stores.
 
 mod change;
 mod filling;
@@ -20,15 +20,15 @@ pub use store::{EditStore, Saving};
 
 use crate::{LodData, World};
 
-/// Voxels that can be looked at chunk by chunk, near each other ones fast: a [`World`] or
-/// [`LodData`].
+/// Voxels that are read chunk by chunk: a [`World`] or [`LodData`]. Reads of nearby voxels are
+/// fast.
 pub trait Voxels {
-    /// Voxels a side of every chunk.
+    /// Returns the side of every chunk, in voxels.
     fn side(&self) -> u32;
 
-    /// The chunk at `position`, which shares its voxels with the one that is kept; all air
-    /// where nothing is. `None` where nothing can be set: outside of a world that has an end,
-    /// and where what is there cannot be read.
+    /// Returns the chunk at `position`, which shares its voxels with the stored one. A missing
+    /// chunk is all air. `None` means that nothing can be set: the position is outside the world,
+    /// or its chunk cannot be read.
     fn chunk_at(&self, position: ChunkPos) -> Option<Chunk>;
 }
 

@@ -11,30 +11,29 @@ use crate::{
     WorldError,
 };
 
-mod keeping;
+mod saving;
 mod numbers;
 #[cfg(test)]
 mod tests;
 mod vote;
 
 use numbers::Numbers;
-use vote::vote_again;
+use vote::update_parent;
 
-/// A source with edits of its chunks, which are kept in a file of their own: the source stays
-/// as it is.
+/// A source with edits, which are saved in a separate file. The source itself is not changed.
 ///
 /// ```text
 ///  chunk ──► edited? ─yes─► stored world of the edited chunks alone
 ///               └─no──────► source
 /// ```
-/// The file is a [`StoredWorld`] whose name says what it is of: the source's
-/// [`identity`](Source::identity). Its materials are the source's and one more: a chunk all of
-/// that one was emptied. A source that has more materials by now keeps its edits.
+/// The file is a [`StoredWorld`] whose name contains the source's [`identity`](Source::identity).
+/// Its materials are those of the source, plus one that marks emptied chunks. The edits stay valid
+/// when the source gets more materials.
 ///
 /// # Cost
-/// A look-up more a chunk than the source takes. Larger voxels of a source that makes such
-/// itself are made again above edited chunks, and those used lately kept, in as much memory as
-/// the file's pages take: 32 MiB at most.
+/// One more lookup per chunk. If the source makes its own LOD voxels, those above edited chunks are
+/// made again. The recently used ones are cached in as much memory as the pages of the file, at
+/// most 32 MiB.
 ///
 /// # Examples
 /// ```
@@ -42,14 +41,14 @@ use vote::vote_again;
 /// use drystone_world::{CommitPolicy, EditStore, EditedSource, Source, open_source};
 ///
 /// let path = std::env::temp_dir().join(format!("edits-{}.drystone", std::process::id()));
-/// let (place, policy) = (ChunkPos::new(1, 0, 1), CommitPolicy::default());
+/// let (position, policy) = (ChunkPos::new(1, 0, 1), CommitPolicy::default());
 /// let edited = EditedSource::open(open_source(None)?, &path, policy)?;
-/// edited.put_edited(vec![(place, Chunk::new(Chunk::SIDE, Material::AIR))])?;
+/// edited.put_edited(vec![(position, Chunk::new(Chunk::SIDE, Material::AIR))])?;
 /// edited.flush()?;
 /// drop(edited);
 ///
 /// let edited = EditedSource::open_read_only(open_source(None)?, &path)?;
-/// assert!(edited.chunk(place)?.is_empty());
+/// assert!(edited.chunk(position)?.is_empty());
 /// # drop(edited);
 /// # std::fs::remove_file(path).unwrap();
 /// # Ok::<(), drystone_world::WorldError>(())
@@ -59,22 +58,21 @@ pub struct EditedSource {
     edits: StoredLater,
     numbers: Numbers,
     can_write: bool,
-    /// Nodes that have edited chunks below them.
+    /// Nodes with edited chunks below them.
     above: RwLock<HashSet<NodePos>>,
-    /// Larger voxels above edited chunks; their epochs end with every edit below them.
+    /// LOD voxels above edited chunks. Every edit begins a new epoch of the nodes above it.
     coarse: Mutex<Cache>,
 }
 
-/// What the names of such files begin with.
+/// Prefix of the names of files of edits.
 const EDITS_OF: &str = "edits of ";
 
 impl EditedSource {
-    /// The source with the edits that the file at `path` keeps; without such a file, a new one
-    /// is made.
+    /// Opens a source with the edits in the file at `path`. Creates the file if it does not exist.
     ///
     /// # Errors
-    /// [`OtherEdits`](WorldError::OtherEdits) where the file keeps edits of another source; else
-    /// as [`StoredWorld::open`].
+    /// [`OtherEdits`](WorldError::OtherEdits) if the file has edits of another source, and the
+    /// errors of [`StoredWorld::open`].
     pub fn open(
         source: Box<dyn Source>,
         path: &Path,
@@ -85,12 +83,13 @@ impl EditedSource {
         Ok(edited)
     }
 
-    /// The same, but the file is only read, together with others that do, until something is
-    /// edited: then it is opened for writing, or made.
+    /// Opens a source with the edits in the file at `path`, which is only read until the first
+    /// edit. Several processes can read it. The first edit opens the file for writing, or creates
+    /// it.
     ///
     /// # Errors
-    /// As [`open`](Self::open), and where nothing can be written; that another has the file is
-    /// an error of the first edit.
+    /// The errors of [`open`](Self::open), and a location that cannot be written. If another
+    /// process has the file open for writing, only the first edit fails.
     pub fn open_later(
         source: Box<dyn Source>,
         path: &Path,
@@ -107,20 +106,21 @@ impl EditedSource {
         Ok(edited)
     }
 
-    /// The source without edits, and nothing to keep any until [`save_at`](Self::save_at) says
-    /// where; but a source that keeps edits itself does so until then.
+    /// Opens a source without edits and without a file. Edits can be saved after
+    /// [`save_at`](Self::save_at). Until then a source with its own edit store saves them itself.
     ///
     /// # Errors
-    /// More materials than can be kept.
+    /// [`WorldError::TooLarge`] if the source has too many materials.
     pub fn without_file(source: Box<dyn Source>, policy: CommitPolicy) -> Result<Self, WorldError> {
         let (name, materials) = (name_of(source.as_ref()), materials_of(source.as_ref())?);
         Self::of(source, StoredLater::absent(None, name, materials, policy), true)
     }
 
-    /// The same, to be read only, together with others that do.
+    /// Opens a source with the edits in the file at `path` for reading only. Several processes can
+    /// do so.
     ///
     /// # Errors
-    /// A file that is not there, or as [`open`](Self::open).
+    /// A missing file, and the errors of [`open`](Self::open).
     pub fn open_read_only(source: Box<dyn Source>, path: &Path) -> Result<Self, WorldError> {
         Self::of(source, StoredLater::open(path, CommitPolicy::default())?, false)
     }
@@ -134,7 +134,7 @@ impl EditedSource {
         if found != expected {
             let found = match found.strip_prefix(EDITS_OF) {
                 Some(other) => format!("edits of {other}"),
-                None => format!("\"{found}\", a world of its own"),
+                None => format!("\"{found}\", which is no file of edits"),
             };
             return Err(other_edits(&edits, source.as_ref(), found));
         }
@@ -154,17 +154,17 @@ impl EditedSource {
         Ok(edited)
     }
 
-    /// What the edits are of.
+    /// Returns the source without the edits.
     pub fn source(&self) -> &dyn Source {
         self.source.as_ref()
     }
 
-    /// How many chunks were edited.
+    /// Number of edited chunks.
     pub fn edited_count(&self) -> u64 {
         self.edits.chunk_count()
     }
 
-    /// How often edits were committed, ever.
+    /// Number of commits of edits so far.
     pub fn revision(&self) -> u64 {
         self.edits.ask(StoredWorld::revision).unwrap_or_default()
     }
@@ -188,7 +188,7 @@ impl EditedSource {
         self.coarse.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The node as the source has it.
+    /// Returns the chunk of a node without edits.
     fn original(&self, node: NodePos) -> Result<Chunk, WorldError> {
         if self.source.is_air(node) {
             return Ok(Chunk::new(Chunk::SIDE, Material::AIR));
@@ -200,8 +200,9 @@ impl EditedSource {
         made.unwrap_or_else(|| Ok(Chunk::new(Chunk::SIDE, Material::AIR)))
     }
 
-    /// The node as the source has it, but for the voxels whose eight smaller ones would now
-    /// give another vote. An edited chunk that is damaged counts as not edited.
+    /// Returns the chunk of a node with edits. A LOD voxel of the source is replaced only if its
+    /// eight smaller voxels now downsample to another result. A damaged edited chunk counts as not
+    /// edited.
     fn with_edits(&self, node: NodePos) -> Result<Chunk, WorldError> {
         if node.level == 0 {
             return self.chunk(node.chunk);
@@ -220,9 +221,9 @@ impl EditedSource {
                 Err(WorldError::BadStored { place, .. }) if place != DATABASE => continue,
                 after => after?,
             };
-            vote_again(&mut chunk, child.index_in_parent(), [&before, &after], self.materials());
+            update_parent(&mut chunk, child.index_in_parent(), [&before, &after], self.materials());
         }
-        // An edit that came meanwhile may be in it or not: then it is not kept.
+        // Not cached if an edit came meanwhile, since the chunk may contain it or not.
         self.coarse().insert_made(node, &chunk, begun);
         Ok(chunk)
     }
@@ -237,7 +238,7 @@ fn other_edits(edits: &StoredLater, source: &dyn Source, found: String) -> World
     WorldError::OtherEdits { path, found, source_name }
 }
 
-/// The source's materials, and the one of chunks that were emptied.
+/// Returns the source's materials plus the one that marks emptied chunks.
 fn materials_of(source: &dyn Source) -> Result<MaterialTable, WorldError> {
     Numbers::table(source.materials()).ok_or_else(|| WorldError::TooLarge {
         what: format!("edits of {}", source.name()),
@@ -255,7 +256,7 @@ impl EditStore for EditedSource {
 
     fn put_edited(&self, chunks: Vec<(ChunkPos, Chunk)>) -> Result<(), WorldError> {
         let positions: Vec<ChunkPos> = chunks.iter().map(|&(position, _)| position).collect();
-        let kept = |(position, chunk): (ChunkPos, Chunk)| (position, self.numbers.to_file(chunk));
+        let renumbered = |(position, chunk): (ChunkPos, Chunk)| (position, self.numbers.to_file(chunk));
         if !self.can_write {
             return Err(WorldError::ReadOnly { path: self.path() });
         }
@@ -266,9 +267,10 @@ impl EditStore for EditedSource {
             return store.put_edited(chunks);
         }
         self.edits.open_for_writing()?;
-        // Before they are there: what is made meanwhile is not kept.
+        // This comes before the chunks are stored, so that a chunk that is made meanwhile is not
+        // cached.
         self.note_above(&positions);
-        self.edits.put_edited(chunks.into_iter().map(kept).collect())?;
+        self.edits.put_edited(chunks.into_iter().map(renumbered).collect())?;
         let mut coarse = self.coarse();
         coarse.begin_epoch(positions.iter().copied());
         for position in positions {
@@ -336,7 +338,7 @@ impl Source for EditedSource {
         }
         let extent = self.source.extent();
         let sides = extent.map_or([0; 3], |extent| extent.size_chunks());
-        // Where the source fills its box, which may be vast, only what lies outside is more.
+        // If the source fills its box, which may be huge, only chunks outside the box are added.
         if sides.into_iter().fold(1, u64::saturating_mul) == count {
             let edited = self.edits.chunk_positions();
             let is_outside = |it: &ChunkPos| extent.is_none_or(|extent| !extent.contains(*it));
@@ -346,7 +348,7 @@ impl Source for EditedSource {
     }
 
     fn chunk(&self, position: ChunkPos) -> Result<Chunk, WorldError> {
-        // What nobody edited can be read whatever becomes of the edits.
+        // Chunks without edits can be read even if the file of edits is damaged.
         if !self.is_edited(position.into()) {
             return self.source.chunk(position);
         }
@@ -361,7 +363,7 @@ impl Source for EditedSource {
         if !self.is_edited(node) {
             return self.source.coarse_chunk(node);
         }
-        // Of others they follow from what lies below.
+        // For other sources, LOD voxels are downsampled from the level below.
         self.source.makes_levels().then(|| self.with_edits(node))
     }
 

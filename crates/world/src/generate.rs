@@ -25,18 +25,20 @@ use palette::Palette;
 use recent::Recent;
 use terrain::Terrain;
 
-/// What world to generate.
+/// Configuration of a generated world.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GeneratorConfig {
-    /// The same seed gives the same world. Default 3.
+    /// Seed of all noise. Worlds with the same seed are equal. Default: 3.
     pub seed: u64,
-    /// Chunks along X, Y and Z, from the chunk at the origin up. A side of 0 is an empty
-    /// world; at most [`GeneratedWorld::MAX_SIDE`] a side.
-    /// [`World::load`](crate::World::load) takes
-    /// [`World::MAX_CHUNKS`](crate::World::MAX_CHUNKS) in all, a streamed world any number. Default 12 × 4 × 12.
+    /// Size along X, Y and Z in chunks, starting at the chunk at the origin. At most
+    /// [`GeneratedWorld::MAX_SIDE`] per side. A side of 0 gives an empty world. Default: 12 × 4 ×
+    /// 12.
+    ///
+    /// [`World::load`](crate::World::load) accepts at most
+    /// [`World::MAX_CHUNKS`](crate::World::MAX_CHUNKS) chunks. A streamed world has no such limit.
     pub size_chunks: [u32; 3],
-    /// Voxels from the deepest lake to above the highest peak, 16 to 1024. Hills grow in
-    /// width with it. Default 128, which four chunks of height hold.
+    /// Height from the deepest lake to above the highest peak in voxels, 16 to 1024. Hills get
+    /// wider with it. Default: 128, which fits into four chunks.
     pub relief_voxels: u32,
 }
 
@@ -46,7 +48,7 @@ impl Default for GeneratorConfig {
     }
 }
 
-/// A world made of noise: hills, mountains with snow, lakes, cliffs that overhang, caves,
+/// A world generated from noise: hills, mountains with snow, lakes, overhanging cliffs, caves and
 /// forests.
 ///
 /// ```text
@@ -54,14 +56,14 @@ impl Default for GeneratorConfig {
 ///                                                     ├─► chunk ─► trees ─► flowers
 ///  x, y, z ──noise, every 4th voxel──► cliffs, caves ─┘
 /// ```
-/// A chunk follows from seed, relief and position alone: its size says only where the world
-/// ends, and trees that reach over borders are the same seen from either side. Every 2²⁰ voxels
-/// from the origin, the ground is mirrored, so that it is as detailed everywhere.
+/// A chunk depends only on the seed, the relief and its position. The size of the world only
+/// decides where it ends. Trees that cross a border are the same in both chunks. The ground is
+/// mirrored every 2²⁰ voxels from the origin, so that the precision of the noise does not decrease.
 ///
 /// # Cost
-/// About 1 ms a chunk on one core, twice that for the first of a stack of chunks of voxels of
-/// 2 or 4 units, next to nothing for one of air above another. Ground and trees of the last
-/// 256 squares of land are kept for the chunks above and below each other: 6 MB at most.
+/// About 1 ms per chunk on one core. The first of a stack of LOD chunks with voxels of 2 or 4 units
+/// takes twice as long, and a chunk of air above another almost nothing. The ground and trees of
+/// the last 256 squares of land are cached, at most 6 MB.
 pub struct GeneratedWorld {
     config: GeneratorConfig,
     name: String,
@@ -72,14 +74,14 @@ pub struct GeneratedWorld {
 }
 
 impl GeneratedWorld {
-    /// The most chunks a side: what lies beyond has no voxel numbers.
+    /// Maximum number of chunks per side. Chunks beyond it have no voxel coordinates.
     pub const MAX_SIDE: u32 = 1 << 25;
 
-    /// A world that is generated as it is asked for.
+    /// Creates a world whose chunks are generated on demand.
     ///
     /// # Errors
-    /// [`WorldError::TooLarge`] for a side of more than [`MAX_SIDE`](Self::MAX_SIDE)
-    /// chunks, or a relief out of bounds.
+    /// [`WorldError::TooLarge`] for a side of more than [`MAX_SIDE`](Self::MAX_SIDE) chunks, or a
+    /// relief out of range.
     pub fn new(config: GeneratorConfig) -> Result<Self, WorldError> {
         let what = |part: &str| format!("generated world: {part}");
         if let Some(&found) = config.size_chunks.iter().find(|&&side| side > Self::MAX_SIDE) {
@@ -114,12 +116,12 @@ impl GeneratedWorld {
         i64::from(x.max(z)) * i64::from(grid::SIDE) > grid::MIRROR
     }
 
-    /// What was asked for.
+    /// Returns the configuration.
     pub fn config(&self) -> &GeneratorConfig {
         &self.config
     }
 
-    /// Whether a node lies in the world, wholly or in part.
+    /// Whether any part of a node lies in the world.
     fn reaches(&self, node: NodePos) -> bool {
         let ChunkPos { x, y, z } = node.chunk;
         [x, y, z]
@@ -128,20 +130,20 @@ impl GeneratedWorld {
             .all(|(c, side)| c >= 0 && i64::from(c) << node.level < i64::from(side))
     }
 
-    /// The land that the node lies on, shared by all nodes above and below.
+    /// Returns the land below a node, which all nodes above and below it share.
     fn land(&self, node: NodePos) -> Arc<Land> {
         let ChunkPos { x, z, .. } = node.chunk;
         let make = || Land::new(&self.terrain, &self.palette, Grid::new(node));
         self.lands.get_or((node.level, x, z), make)
     }
 
-    /// Whether a node lies where there is neither ground nor anything on it.
+    /// Whether a node lies above all ground and trees, or outside the world.
     fn is_sky(&self, node: NodePos) -> bool {
         !self.reaches(node) || Grid::new(node).height(0) as f32 > self.terrain.ceiling()
     }
 }
 
-/// Lands that are kept, of about 24 KB each.
+/// Number of cached lands, of about 24 KB each.
 const LAND_COUNT: usize = 256;
 const MIN_RELIEF: u32 = 16;
 const MAX_RELIEF: u32 = 1024;
@@ -152,7 +154,7 @@ impl Source for GeneratedWorld {
     }
 
     fn identity(&self) -> String {
-        // Another where other chunks are made of the same seed.
+        // The version number changes whenever the same seed gives other chunks.
         let version = if self.is_mirrored() { 2 } else { 1 };
         let GeneratorConfig { seed, size_chunks: [x, y, z], relief_voxels } = &self.config;
         format!(
@@ -199,12 +201,13 @@ impl Source for GeneratedWorld {
         self.is_sky(node)
     }
 
-    /// Always `Some`: at any level the chunk is made from the noise, at about the cost of a
-    /// chunk of single voxels, and looks much as
-    /// [`downsample`](drystone_voxel::downsample)d ones do, with the colours that are seen
-    /// from above. Cliffs hang over and caves are open while voxels are small enough for
-    /// them; trees are trees for voxels of up to 4 units, leaves on the ground beyond;
-    /// flowers there are none. A voxel is there if any part of it lies within the world.
+    /// Always returns `Some`. Chunks of every level are made from the noise, at about the cost of a
+    /// chunk of level 0. They look similar to [`downsample`](drystone_voxel::downsample)d ones,
+    /// with the colours that are visible from above.
+    ///
+    /// Overhangs and caves exist while the voxels are small enough for them. Voxels of at most 4
+    /// units show whole trees, larger ones only leaves on the ground. LOD chunks have no flowers. A
+    /// voxel exists if any part of it lies in the world.
     fn coarse_chunk(&self, node: NodePos) -> Option<Result<Chunk, WorldError>> {
         if node.level == 0 {
             return Some(self.chunk(node.chunk));

@@ -15,43 +15,43 @@ mod tests;
 
 use slabs::Slabs;
 
-/// How a source is imported.
+/// Options of an import.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ImportOptions {
-    /// The memory that the import may take beside the source's own, in bytes: at least
-    /// [`MIN_MEMORY_BYTES`](Self::MIN_MEMORY_BYTES). Default 256 MiB.
+    /// Memory of the import in bytes, in addition to that of the source. At least
+    /// [`MIN_MEMORY_BYTES`](Self::MIN_MEMORY_BYTES). Default: 256 MiB.
     pub memory_bytes: u64,
-    /// Whether chunks of larger voxels are made too, so that the world is seen from afar
-    /// without reading all of it: a third as many again for land. Default true.
+    /// Whether LOD chunks are made too, so that distant parts can be shown without reading every
+    /// chunk. For land they add about a third to the file. Default: true.
     pub levels: bool,
 }
 
 impl ImportOptions {
-    /// The least: pages of the file, and a slab of chunks on each side.
+    /// Minimum memory in bytes, for pages of the file and a slab of chunks on each side.
     pub const MIN_MEMORY_BYTES: u64 = 64 << 20;
 }
 
-/// What an import takes that depends neither on how much is gathered for a commit nor on how
-/// many threads there are: the file's pages, and slabs.
+/// Memory in bytes that does not depend on the size of a commit or the number of threads: pages of
+/// the file, and slabs.
 const FIXED_BYTES: u64 = 40 << 20;
-/// What a thread that reads and one that packs take: what they pack and unpack with, and the
-/// chunks of larger voxels under way.
+/// Memory in bytes of one reading and one packing thread: their buffers, and the LOD chunks in
+/// progress.
 const THREAD_BYTES: u64 = 8 << 20;
-/// How often what is gathered for a commit is in memory at worst: four times it may wait while
-/// as much is written, packed and as pages.
+/// Worst-case memory per byte of a commit. Up to four commits may wait while another is written,
+/// packed and as pages.
 const GATHERED_TIMES: u64 = 24;
 
-/// How an import uses its memory.
+/// Distribution of an import's memory.
 #[derive(Clone, Copy, Debug)]
 struct Shares {
-    /// Threads that read, and as many that pack.
+    /// Number of reading threads, and of packing threads.
     threads: usize,
-    /// What is gathered for a commit.
+    /// Limit for the chunks of a commit, in bytes.
     max_bytes: u64,
 }
 
 impl Shares {
-    /// Threads take at most half of what is left; one there is always.
+    /// Threads take at most half of the remaining memory. There is always at least one.
     fn of(memory_bytes: u64, cores: usize) -> Self {
         let memory_bytes = memory_bytes.max(ImportOptions::MIN_MEMORY_BYTES);
         let left_bytes = memory_bytes - FIXED_BYTES;
@@ -67,42 +67,43 @@ impl Default for ImportOptions {
     }
 }
 
-/// How far an import has come.
+/// Progress of an import.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ImportProgress {
-    /// Places of chunks that were looked at, those of an earlier run included.
+    /// Number of processed chunk positions, including those of an earlier run.
     pub done: u64,
-    /// All places.
+    /// Number of all chunk positions.
     pub total: u64,
-    /// How many the earlier run had done that this one goes on from.
+    /// Number of positions that an earlier run had processed.
     pub resumed: u64,
-    /// Chunks that could not be read and were left out, those of an earlier run included;
-    /// [`Source::faults`] names them.
+    /// Number of chunks that could not be read and were omitted, including those of an earlier run.
+    /// [`Source::faults`] lists them.
     pub lost: u64,
-    /// Steps of making larger voxels that are done, after all places are.
+    /// Number of finished steps for LOD chunks. They follow the last chunk position.
     pub levels_done: u64,
-    /// All such steps; 0 before they begin.
+    /// Number of all steps for LOD chunks. 0 before they begin.
     pub levels_total: u64,
 }
 
-/// Copies a source of any size into a stored world, chunk by chunk, on all cores, or on as
-/// many as the memory is for: 16 MiB each beyond 40. What was
-/// committed of an import that was stopped, or killed, is not done again. Voxels that were edited
-/// into the world meanwhile stay, wherever they are.
+/// Copies a source of any size into a stored world, chunk by chunk. Each thread needs 16 MiB of
+/// memory beyond the first 40 MiB, so little memory means few threads.
+///
+/// A stopped or killed import resumes after its last commit. Voxels that were edited into the world
+/// in the meantime are kept.
 ///
 /// ```text
-///  source ──► slabs of 8 × 2 × 8 chunks ──► committed in groups, with how many were done
-///                                               └──► larger voxels, level by level
+///  source ──► slabs of 8 × 2 × 8 chunks ──► committed in groups, with the progress
+///                                               └──► LOD chunks, level by level
 /// ```
 ///
 /// # Cost
-/// The source's, some 0.1 ms a chunk, and as much again for larger voxels. Memory: as the options say, beside what the source
-/// takes itself; 12 bytes a chunk where the source is scattered.
+/// The source's time, about 0.1 ms per chunk, and the same again for LOD chunks. Memory: as set in
+/// the options, plus that of the source. A scattered source takes 12 bytes more per chunk.
 ///
 /// # Errors
-/// A file that is there already and was not begun by an import of this source; what the
-/// source returns, and damage to a stored one's file as a whole; a disk that is full. What was
-/// committed stays, to be gone on from.
+/// A file that exists but was not begun by an import of this source, an error of the source, a
+/// damaged stored world as the source, or a full disk. Committed chunks stay, and the import can be
+/// resumed.
 ///
 /// # Examples
 /// ```
@@ -166,7 +167,7 @@ pub fn import(
     Ok((world, progress))
 }
 
-/// Threads to read on; `None` where those that all share are no more.
+/// Returns the thread pool for reading, or `None` if the global pool has no more threads.
 fn pool_of(threads: usize, path: &Path) -> Result<Option<ThreadPool>, WorldError> {
     if threads >= rayon::current_num_threads() {
         return Ok(None);
@@ -186,7 +187,8 @@ fn on<T: Send>(pool: Option<&ThreadPool>, work: impl FnOnce() -> T + Send) -> T 
     }
 }
 
-/// The chunks of a slab that hold anything, with what was edited of them, and how many are damaged.
+/// Reads the chunks of a slab that are not all air and merges edits into them. Returns the number
+/// of damaged chunks too.
 fn read(
     source: &dyn Source,
     world: &StoredWorld,
@@ -206,8 +208,8 @@ fn read(
     Ok((chunks, lost))
 }
 
-/// An imported chunk with the voxels that an edit has put there before: all was air then, so only
-/// what is not air was edited. Edits that are damaged are lost already.
+/// Merges voxels that were edited before the import into an imported chunk. The stored chunk was
+/// all air then, so all other voxels are edits. Damaged edits are lost already.
 fn with_edits(mut chunk: Chunk, edited: Result<Chunk, WorldError>) -> Chunk {
     for (at, material) in edited.iter().flat_map(Chunk::iter_solid) {
         chunk.set(at, material);
@@ -215,7 +217,7 @@ fn with_edits(mut chunk: Chunk, edited: Result<Chunk, WorldError>) -> Chunk {
     chunk
 }
 
-/// How far an import has come, as it is kept.
+/// Progress of an import, as stored in the file.
 #[derive(Clone, Copy)]
 struct Mark {
     source: u64,
@@ -240,7 +242,7 @@ impl Mark {
     }
 }
 
-/// What tells one source from another without reading it all.
+/// Returns a checksum that differs between sources, without reading all chunks.
 fn fingerprint(source: &dyn Source) -> u64 {
     let mut text = format!("{}\n{:?}\n", source.identity(), source.extent());
     text += &source.chunk_count().to_string();

@@ -1,29 +1,30 @@
 use drystone_voxel::{Chunk, ChunkPos, VoxelPos};
 
-/// A place in the tree of levels of detail: a chunk of voxels that are 2^`level` units a
-/// side. At level 0 it is a chunk of the world; every node covers eight of the level below.
+/// Position of a node in the LOD tree. A node is a chunk of voxels with a side of 2^`level` units.
+/// At level 0 it is a chunk of the world. Every other node covers eight nodes of the level below.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct NodePos {
-    /// How often the voxels are doubled, 0 to [`MAX_LEVEL`](Self::MAX_LEVEL).
+    /// Level of detail, 0 to [`MAX_LEVEL`](Self::MAX_LEVEL). 0 is full detail.
     pub level: u8,
-    /// Where it lies in the grid of chunks of that level.
+    /// Position in the grid of chunks of that level.
     pub chunk: ChunkPos,
 }
 
 impl NodePos {
-    /// The highest level, at which a few nodes cover all voxels that have numbers.
+    /// Highest level. A few nodes of it cover the whole coordinate range.
     pub const MAX_LEVEL: u8 = 24;
 
-    /// How many nodes of the level below a node covers.
+    /// Number of children of a node.
     pub(crate) const CHILDREN: usize = 8;
 
-    /// The node at this place; levels beyond the highest count as the highest.
+    /// Creates a node position. A level above the highest is clamped.
     pub const fn new(level: u8, chunk: ChunkPos) -> Self {
         let level = if level > Self::MAX_LEVEL { Self::MAX_LEVEL } else { level };
         Self { level, chunk }
     }
 
-    /// The node of `level` that holds this one, which is no higher.
+    /// Returns the node of `level` that contains this one. `level` must not be lower than this
+    /// node's.
     #[must_use]
     pub const fn ancestor(self, level: u8) -> Self {
         let level = if level > Self::MAX_LEVEL { Self::MAX_LEVEL } else { level };
@@ -32,14 +33,14 @@ impl NodePos {
         Self::new(self.level + up, ChunkPos::new(x >> up, y >> up, z >> up))
     }
 
-    /// The node of the next level that holds this one.
+    /// Returns the node of the next level that contains this one.
     #[must_use]
     pub const fn parent(self) -> Self {
         self.ancestor(self.level + 1)
     }
 
-    /// The eight nodes of the level below that this one covers, the one at `x + 2 * y + 4 * z`
-    /// lying there; `None` at level 0 and past the end of the numbers.
+    /// Returns the eight nodes of the level below that this one covers, indexed by `x + 2 * y + 4 *
+    /// z`. `None` at level 0 and beyond the coordinate range.
     pub fn children(self) -> Option<[Self; 8]> {
         let level = self.level.checked_sub(1)?;
         let double = |c: i32| c.checked_mul(2);
@@ -51,28 +52,28 @@ impl NodePos {
         }))
     }
 
-    /// Which of its parent's [`children`](Self::children) this is.
+    /// Returns the index of this node in its parent's [`children`](Self::children).
     pub const fn index_in_parent(self) -> usize {
         let ChunkPos { x, y, z } = self.chunk;
         (x & 1 | (y & 1) << 1 | (z & 1) << 2) as usize
     }
 
-    /// The node `offset` further on at the same level; `None` past the end of the numbers.
+    /// Returns the node at `offset` on the same level, or `None` beyond the coordinate range.
     pub fn offset(self, offset: [i32; 3]) -> Option<Self> {
         Some(Self { level: self.level, chunk: self.chunk.offset(offset)? })
     }
 
-    /// The units that one voxel of this level is long.
+    /// Returns the side of a voxel of this level, in units.
     pub const fn voxel_units(self) -> u32 {
         1 << self.level
     }
 
-    /// The units that the node is long.
+    /// Returns the side of the node, in units.
     pub const fn side_units(self) -> u32 {
         Chunk::SIDE << self.level
     }
 
-    /// The lowest voxel of the world that it covers. Saturates at the end of the world.
+    /// Returns the lowest voxel of the world that the node covers, clamped to the coordinate range.
     pub const fn origin(self) -> VoxelPos {
         let side = self.side_units() as i64;
         let ChunkPos { x, y, z } = self.chunk;
@@ -81,7 +82,7 @@ impl NodePos {
 }
 
 impl From<ChunkPos> for NodePos {
-    /// The chunk as a node of level 0.
+    /// Returns the chunk as a node of level 0.
     fn from(chunk: ChunkPos) -> Self {
         Self { level: 0, chunk }
     }

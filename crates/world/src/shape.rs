@@ -7,8 +7,8 @@ use crate::{ChunkBox, VoxelBox};
 #[cfg(test)]
 mod tests;
 
-/// A solid shape of voxels, to be filled at once. It is convex: whole rows of voxels are told
-/// by their ends.
+/// A solid, convex shape of voxels that can be filled at once. Each of its rows is given by its two
+/// ends.
 ///
 /// # Examples
 /// ```
@@ -22,36 +22,37 @@ mod tests;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum VoxelShape {
-    /// All voxels of a box; none, where it has no side. The voxels of the highest number on an
-    /// axis are in no box, since its end would have none.
+    /// All voxels of a box. Empty if a side is 0. Voxels with the highest coordinate on an axis are
+    /// in no box, because the box has an exclusive end.
     Box(VoxelBox),
-    /// The voxels whose middles are no farther than half a voxel more than the radius from the
-    /// middle of `center`: with radius 0 one voxel, with radius 1 those that share a face
-    /// or an edge with it.
+    /// All voxels whose centre is at most the radius plus half a voxel from the centre of `center`.
+    /// A radius of 0 gives one voxel. A radius of 1 gives those that share a face or an edge with
+    /// it.
     Sphere {
-        /// The voxel in the middle.
+        /// Voxel in the middle.
         center: VoxelPos,
-        /// Voxels beyond it along each axis; at most [`MAX_RADIUS`](Self::MAX_RADIUS) count.
+        /// Number of voxels beyond `center` along each axis, at most
+        /// [`MAX_RADIUS`](Self::MAX_RADIUS).
         radius_voxels: u32,
     },
 }
 
 impl VoxelShape {
-    /// The largest radius of a sphere.
+    /// Largest radius of a sphere.
     pub const MAX_RADIUS: u32 = 1 << 20;
 
-    /// One voxel; none, where that has the highest number on an axis.
+    /// Creates the shape of one voxel. Empty if the voxel has the highest coordinate on an axis.
     pub const fn voxel(voxel: VoxelPos) -> Self {
         Self::Box(VoxelBox::of(voxel))
     }
 
-    /// The cube of `2 * radius_voxels + 1` voxels a side around `center`.
+    /// Creates the cube around `center` with a side of `2 * radius_voxels + 1` voxels.
     pub fn cube(center: VoxelPos, radius_voxels: u32) -> Self {
         Self::Box(around(center, radius_voxels))
     }
 
-    /// The smallest box that holds it; `None` where there are no voxels in it. Ends where the
-    /// numbers of voxels end.
+    /// Returns the smallest box that contains the shape, clipped to the coordinate range. `None` if
+    /// the shape is empty.
     pub fn bounds(&self) -> Option<VoxelBox> {
         let it = match *self {
             Self::Box(it) => it,
@@ -61,12 +62,12 @@ impl VoxelShape {
         (0..3).all(|axis| min[axis] < max[axis]).then_some(it)
     }
 
-    /// Whether `voxel` is part of it.
+    /// Whether `voxel` is in the shape.
     pub fn contains(&self, voxel: VoxelPos) -> bool {
         self.row(voxel.y, voxel.z).is_some_and(|row| row.contains(&voxel.x))
     }
 
-    /// The X of its voxels at this Y and Z; `None` where there are none.
+    /// Returns the X range of the shape's voxels at this Y and Z, or `None` if there are none.
     ///
     /// # Cost
     /// O(1): a square root in integers for a sphere.
@@ -82,7 +83,7 @@ impl VoxelShape {
                 let radius = u64::from(radius_voxels.min(Self::MAX_RADIUS));
                 let [up, far] =
                     [y.abs_diff(center.y), z.abs_diff(center.z)].map(|by| u64::from(by).pow(2));
-                // The next square of a number and a half is a quarter more than this.
+                // The square of a number plus one half exceeds this by one quarter.
                 let left = (radius * (radius + 1)).checked_sub(up.checked_add(far)?)?;
                 let reach = left.isqrt() as i32;
                 let ends = [-reach, reach + 1].map(|by| center.x.saturating_add(by));
@@ -92,9 +93,9 @@ impl VoxelShape {
         }
     }
 
-    /// Whether every voxel of a box is part of it.
+    /// Whether the shape contains every voxel of a box.
     pub fn covers(&self, it: &VoxelBox) -> bool {
-        // Convex: with its corners it holds all between them.
+        // The shape is convex: if it contains the corners, it contains everything between them.
         (0..4).all(|corner| {
             let y = if corner & 1 == 0 { it.min.y } else { it.max.y.saturating_sub(1) };
             let z = if corner & 2 == 0 { it.min.z } else { it.max.z.saturating_sub(1) };
@@ -102,8 +103,8 @@ impl VoxelShape {
         })
     }
 
-    /// Whether every voxel of a chunk of side `side` is part of it; not where the numbers of
-    /// voxels end, which are in no shape.
+    /// Whether the shape contains every voxel of a chunk of side `side`. False at the end of the
+    /// coordinate range, where voxels are in no shape.
     pub(crate) fn covers_chunk(&self, chunk: ChunkPos, side: u32) -> bool {
         let min = chunk.origin(side);
         let [x, y, z] = min.to_array().map(|c| c.checked_add(side as i32));
@@ -111,17 +112,17 @@ impl VoxelShape {
         self.covers(&VoxelBox { min, max: VoxelPos::new(x, y, z) })
     }
 
-    /// The chunks of side `side` that its bounds touch; `None` where there are none.
+    /// Returns the chunks of side `side` that the bounds touch, or `None` if the shape is empty.
     pub fn chunks(&self, side: u32) -> Option<ChunkBox> {
         let VoxelBox { min, max } = self.bounds()?;
         let last = VoxelPos::new(max.x - 1, max.y - 1, max.z - 1);
         Some(ChunkBox { min: min.split(side).0, max: last.split(side).0 })
     }
 
-    /// Sets those of its voxels that lie in `chunk`, which lies at `position`.
+    /// Sets the voxels of the shape that lie in `chunk`, which is at `position`.
     ///
     /// # Cost
-    /// O(the shape's voxels in the chunk), some nanoseconds each.
+    /// O(voxels of the shape in the chunk), a few nanoseconds each.
     pub fn fill(&self, chunk: &mut Chunk, position: ChunkPos, material: Material) {
         let Some(VoxelBox { min, max }) = self.bounds() else { return };
         let side = chunk.side() as i32;
@@ -143,7 +144,7 @@ impl VoxelShape {
     }
 }
 
-/// The cube around a voxel, which ends where the numbers of voxels end.
+/// Returns the cube around a voxel, clipped to the coordinate range.
 fn around(center: VoxelPos, radius_voxels: u32) -> VoxelBox {
     let reach = radius_voxels.min(VoxelShape::MAX_RADIUS) as i32;
     let [min, max] = [-reach, reach + 1].map(|by| {

@@ -11,120 +11,120 @@ use crate::{
     MinecraftWorld, Model, NodePos, VoxFile, WorldError,
 };
 
-/// What [`open_source`] and [`Model::open`](crate::Model::open) can open, as their errors
-/// name it.
+/// Supported file formats, as listed in the errors of [`open_source`] and
+/// [`Model::open`](crate::Model::open).
 pub const SUPPORTED_SOURCES: &str = "MagicaVoxel files (.vox), Minecraft Java worlds (.mca, save folders), \
      height maps (.png, .tif, .hgt), stored worlds (.drystone), \
      polygon models (.obj, .gltf, .glb), \
      or no name for a generated world";
 
-/// Where voxels come from: says which chunks there are and makes each on demand, from
-/// any thread and in any order.
+/// A source of voxels: lists its chunks and makes each on demand, from any thread and in any order.
 ///
-/// Where a thread panics that asks it, others may ask on. So a source takes its locks whether or
-/// not they are poisoned, puts into what they guard only what is whole, and asks nothing again
-/// that a panic came from and that may be half done, as [`StoredWorld`] its database.
+/// If a thread panics during a call, other threads may keep using the source. An implementation
+/// therefore ignores poisoned locks and only stores complete data under them. It does not use
+/// anything again that a panic may have left incomplete, such as the database of a [`StoredWorld`].
 ///
-/// `dyn Source` can be cast to `dyn Any` and from there to the source's own type, for what
-/// only that type knows (as [`VoxFile::summary`]).
+/// `dyn Source` can be cast to `dyn Any` and from there to the concrete type, for methods such as
+/// [`VoxFile::summary`].
 pub trait Source: Any + Send + Sync {
-    /// A name to show: the file's, or what was generated.
+    /// Returns the display name: the name of the file, or a description of the generated world.
     fn name(&self) -> &str;
 
-    /// What tells this source from others whose chunks differ: of what kind it is, its file's
-    /// name without folders, how long it is or what it holds, and the options that it was
-    /// opened with where they change chunks. It stays the same where the file is moved and from
-    /// one version of this crate to the next. An import that was stopped goes on only from a
-    /// source of the same identity, and edits are shown only over such a one.
-    /// By default [`name`](Self::name), for sources that have no file.
+    /// Returns a text that differs between sources with different chunks. It contains the kind of
+    /// source, the file name without folders, its length or content, and options that change
+    /// chunks.
+    ///
+    /// The text stays the same when the file is moved and between versions of this crate. A stopped
+    /// import resumes only from a source with the same identity, and edits are only shown over such
+    /// a source. The default is [`name`](Self::name), for sources without a file.
     fn identity(&self) -> String {
         self.name().into()
     }
 
-    /// The materials that the chunks' numbers mean.
+    /// Returns the materials that voxels refer to.
     fn materials(&self) -> &MaterialTable;
 
-    /// Every chunk that may hold a voxel that is not air, sorted, each once.
+    /// Returns the position of every chunk that may not be all air, sorted, each once.
     fn chunk_positions(&self) -> Vec<ChunkPos>;
 
-    /// The chunk at `position`, of side [`Chunk::SIDE`]; all air where the source has
-    /// nothing. The same position gives the same chunk every time.
+    /// Returns the chunk at `position`, of side [`Chunk::SIDE`]. It is all air where the source has
+    /// nothing. Repeated calls return the same chunk.
     ///
     /// # Errors
-    /// Where the source reads chunks late and finds one damaged.
+    /// When a source that reads chunks on demand finds a damaged one.
     fn chunk(&self, position: ChunkPos) -> Result<Chunk, WorldError>;
 
-    /// The box of chunks outside of which nothing is; `None` where nothing is at all.
+    /// Returns the box that contains all chunks, or `None` if there are none.
     ///
     /// # Cost
-    /// As [`chunk_positions`](Self::chunk_positions), unless the source knows it.
+    /// The cost of [`chunk_positions`](Self::chunk_positions), unless the source stores the box.
     fn extent(&self) -> Option<ChunkBox> {
         ChunkBox::around(self.chunk_positions())
     }
 
-    /// How many [`chunk_positions`](Self::chunk_positions) there are: to be asked before
-    /// them where they might be too many.
+    /// Number of [`chunk_positions`](Self::chunk_positions). Check it first if they may be too
+    /// many.
     fn chunk_count(&self) -> u64 {
         self.chunk_positions().len() as u64
     }
 
-    /// The chunk of larger voxels at `node`, of a level above 0, if the source makes or keeps
-    /// it itself. `None` where it does not: then it follows from the chunks, as
-    /// [`downsample`](drystone_voxel::downsample) says.
+    /// Returns the LOD chunk at `node`, of a level above 0, if the source makes or stores it.
+    /// `None` means that it is [downsampled](drystone_voxel::downsample) from the level below.
     fn coarse_chunk(&self, node: NodePos) -> Option<Result<Chunk, WorldError>> {
         let _ = node;
         None
     }
 
-    /// The chunk at `node` as it was before anything was edited, where this source keeps edits
-    /// that may have changed it; `None` where it gives just that.
+    /// Returns the chunk at `node` without edits, if this source has edits that may have changed
+    /// it. `None` means that there are no such edits.
     fn original_chunk(&self, node: NodePos) -> Option<Result<Chunk, WorldError>> {
         let _ = node;
         None
     }
 
-    /// Whether [`coarse_chunk`](Self::coarse_chunk) makes chunks of its own that do not follow
-    /// from those below: then air may hide what is there. False where it has none, and where
-    /// it keeps what follows.
+    /// Whether [`coarse_chunk`](Self::coarse_chunk) returns chunks that are not downsampled from
+    /// the level below. Air may then hide smaller voxels. False if the source has no LOD chunks or
+    /// only stores downsampled ones.
     fn makes_levels(&self) -> bool {
         false
     }
 
-    /// Whether there surely is nothing but air in the chunks that `node` covers, so that
-    /// nobody need look; false where the source does not know.
+    /// Whether all chunks that `node` covers are certainly all air, so that they need not be read.
+    /// False if the source does not know.
     fn is_air(&self, node: NodePos) -> bool {
         let _ = node;
         false
     }
 
-    /// What keeps edited chunks, so that this source gives them from then on, and shows them in
-    /// larger voxels that it makes itself; `None` where nothing does, as of files of other
-    /// programs and of what is only read.
+    /// Returns the edit store of this source, or `None` if it cannot save edits. The source returns
+    /// saved chunks from then on, and shows them in LOD voxels that it makes. Files of other
+    /// programs and sources opened for reading only have no edit store.
     fn edit_store(&self) -> Option<&dyn EditStore> {
         None
     }
 
-    /// Whether [`is_air`](Self::is_air) knows of every node, so that nobody need remember
-    /// which chunks there are.
+    /// Whether [`is_air`](Self::is_air) is exact for every node. Callers then need not track which
+    /// chunks exist.
     fn has_exact_air(&self) -> bool {
         false
     }
 
-    /// What was found damaged so far and left out, a line each: the rest of the source is
-    /// still given. To be asked for after the chunks.
+    /// Returns a line for each damaged part found so far. The rest of the source can still be read.
+    /// Call this after reading the chunks.
     fn faults(&self) -> Vec<String> {
         Vec::new()
     }
 }
 
-/// Opens what lies at `path`: a folder or `.mca` file as a Minecraft world, `.png`, `.tif` and
-/// `.hgt` files as height maps at their own scale, anything else by its content, a stored
-/// world to be read only; without a path, the generated world of the default configuration.
+/// Opens the source at `path`. A folder or `.mca` file is a Minecraft world, and `.png`, `.tif` and
+/// `.hgt` files are height maps at their own scale. Other files are recognized by their content.
+/// Stored worlds are opened for reading only. Without a path, this returns the generated world of
+/// the default configuration.
 ///
 /// # Errors
-/// A missing or unreadable file, a folder without regions, a file of another kind or a
-/// damaged one: each names the file and what to do. `IsModel` for a polygon model, which has
-/// no voxels: that is for [`Model::open`].
+/// A missing, unreadable, unsupported or damaged file, or a folder without regions. Each error
+/// names the file and what to do. `IsModel` for a polygon model, which has no voxels: use
+/// [`Model::open`].
 ///
 /// # Examples
 /// ```
@@ -155,11 +155,11 @@ pub fn open_source(path: Option<&Path>) -> Result<Box<dyn Source>, WorldError> {
     }
 }
 
-/// Reads the bytes of a file, as where there are no files: in a page that a file was dropped on.
-/// By the name, `.mca` is a region of Minecraft and `.hgt` a height map; else the content tells.
+/// Parses a source from the bytes of a file, for example in a web page. A `.mca` name means a
+/// Minecraft region and `.hgt` a height map. Other formats are recognized by their content.
 ///
 /// # Errors
-/// As [`open_source`].
+/// The errors of [`open_source`], except those of the file system.
 ///
 /// # Examples
 /// ```
@@ -187,8 +187,8 @@ pub fn parse_source(bytes: &[u8], name: &str) -> Result<Box<dyn Source>, WorldEr
     Ok(Box::new(VoxFile::parse(bytes, name)?))
 }
 
-/// The bytes of a plain file of at most `limit` bytes that begins with `magic`; `kind`
-/// names what such a file is called.
+/// Reads a plain file of at most `limit_bytes` bytes that begins with `magic`. `kind` names the
+/// file format in errors.
 pub(crate) fn read_file(
     path: &Path,
     magic: &[u8],

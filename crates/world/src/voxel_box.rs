@@ -1,17 +1,17 @@
 use drystone_voxel::VoxelPos;
 
-/// A box of voxels, not empty: from `min` up to, not including, `max`.
+/// A box of voxels from `min` (inclusive) to `max` (exclusive).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct VoxelBox {
-    /// The lowest voxel.
+    /// Lowest voxel on each axis.
     pub min: VoxelPos,
     /// One past the highest voxel on each axis.
     pub max: VoxelPos,
 }
 
 impl VoxelBox {
-    /// The box of one voxel. Saturates at the end of the world: the box of a voxel of the
-    /// highest number on an axis holds nothing.
+    /// Creates the box of one voxel. The box is empty if the voxel has the highest coordinate on an
+    /// axis.
     pub const fn of(voxel: VoxelPos) -> Self {
         let max = VoxelPos::new(
             voxel.x.saturating_add(1),
@@ -21,7 +21,7 @@ impl VoxelBox {
         Self { min: voxel, max }
     }
 
-    /// The smallest box that holds both.
+    /// Returns the smallest box that contains both.
     pub fn union(self, other: Self) -> Self {
         let [a, b] = [self, other];
         Self {
@@ -30,13 +30,13 @@ impl VoxelBox {
         }
     }
 
-    /// Whether `voxel` lies inside.
+    /// Whether `voxel` is in the box.
     pub fn contains(&self, voxel: VoxelPos) -> bool {
         let [v, min, max] = [voxel, self.min, self.max].map(VoxelPos::to_array);
         (0..3).all(|axis| (min[axis]..max[axis]).contains(&v[axis]))
     }
 
-    /// Voxels along X, Y and Z.
+    /// Returns the number of voxels along X, Y and Z.
     pub fn size_voxels(&self) -> [u32; 3] {
         [
             self.max.x.abs_diff(self.min.x),

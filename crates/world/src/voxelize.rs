@@ -9,19 +9,19 @@ mod triangle;
 
 use triangle::Triangle;
 
-/// A polygon model as voxels: all that its surface touches, each of the material of the first
-/// polygon that does. What the surface encloses stays air.
+/// A polygon model as voxels. A voxel is solid if the surface touches it, and has the material of
+/// the first polygon that does. The inside of the model stays air.
 ///
 /// ```text
-///  polygons ──► triangles, scaled ──► which chunks they touch ──► chunk: which voxels
+///  polygons ──► triangles, scaled ──► chunks that they touch ──► voxels of a chunk
 /// ```
-/// The model stands in the positive corner of the world, with its longest side from 0 up to
-/// the number of voxels.
+/// The model lies in the positive corner of the world. Its longest side goes from 0 to the number
+/// of voxels.
 ///
 /// # Cost
-/// Opening: some 0.1 µs for each triangle and chunk that it touches; memory, 80 bytes a
-/// triangle and 4 for each chunk that it touches. A chunk: some 50 ns for each voxel of the box
-/// around each of its triangles.
+/// Opening takes about 0.1 µs per triangle and chunk that it touches. Memory: 80 bytes per
+/// triangle, plus 4 bytes for each chunk that it touches. Making a chunk takes about 50 ns for each
+/// voxel in the bounding box of each of its triangles.
 ///
 /// # Examples
 /// ```
@@ -39,30 +39,29 @@ use triangle::Triangle;
 #[derive(Debug)]
 pub struct VoxelModel {
     name: String,
-    /// Along the longest side.
+    /// Number of voxels along the longest side.
     voxels: u32,
     materials: MaterialTable,
     triangles: Vec<(Triangle, Material)>,
-    /// Which triangles touch each chunk.
+    /// Indices of the triangles that touch each chunk.
     by_chunk: BTreeMap<ChunkPos, Vec<u32>>,
 }
 
-/// So much smaller the model is, and half of it moved, that what lies on the sides of its box
-/// touches no voxel beyond.
+/// Reduction of the model's size in voxels, half of it on each side. Surfaces on the sides of its
+/// box then touch no voxel outside.
 const MARGIN_VOXELS: f64 = 1.0 / 1024.0;
 
 impl VoxelModel {
-    /// The most voxels along the longest side.
+    /// Maximum number of voxels along the longest side.
     pub const MAX_VOXELS: u32 = 1 << 14;
-    /// The most chunks that all triangles may touch together, each counted for each triangle:
-    /// 256 MiB.
+    /// Maximum number of pairs of a triangle and a chunk that it touches. They take 256 MiB.
     pub const MAX_TOUCHES: u64 = 1 << 26;
 
-    /// The model with so many voxels along the longest side of its box, at least one.
+    /// Converts a model to `voxels` voxels along the longest side of its box, at least one.
     ///
     /// # Errors
-    /// More than [`MAX_VOXELS`](Self::MAX_VOXELS) or [`MAX_TOUCHES`](Self::MAX_TOUCHES), and
-    /// more materials than there are numbers.
+    /// More voxels than [`MAX_VOXELS`](Self::MAX_VOXELS), more pairs than
+    /// [`MAX_TOUCHES`](Self::MAX_TOUCHES), or too many materials.
     pub fn new(model: &Model, voxels: u32) -> Result<Self, WorldError> {
         Self::with_limit(model, voxels, Self::MAX_TOUCHES)
     }
@@ -103,7 +102,7 @@ impl VoxelModel {
     }
 }
 
-/// The triangles of all parts in units of voxels.
+/// Returns the triangles of all parts, in units of voxels.
 fn triangles_of(model: &Model, numbers: &[Material], voxels: u32) -> Vec<(Triangle, Material)> {
     let Some(bounds) = model.bounds() else { return Vec::new() };
     let side = |axis: usize| f64::from(bounds.max[axis]) - f64::from(bounds.min[axis]);
@@ -123,7 +122,8 @@ fn triangles_of(model: &Model, numbers: &[Material], voxels: u32) -> Vec<(Triang
             let Ok(corners) = model.polygons.corners(polygon) else { continue };
             let corners: Vec<_> = corners.map(|corner| place(corner.position())).collect();
             cut.clear();
-            // What cannot be cut, because it has no area, touches what its corners do.
+            // Polygons without area cannot be triangulated, and touch only what their corners
+            // touch.
             let _ = triangulator.triangulate(&model.polygons, polygon, &[], &mut cut);
             if cut.is_empty() {
                 cut.extend((1..corners.len() as u32).map(|n| [n - 1, n, n]));
@@ -137,10 +137,10 @@ fn triangles_of(model: &Model, numbers: &[Material], voxels: u32) -> Vec<(Triang
     triangles
 }
 
-/// How many chunks the triangles touch, counted up to where it is more than `limit`; `None`
-/// where it is not.
+/// Counts the chunks that all triangles touch, and returns the number if it exceeds `limit`. `None`
+/// if it does not.
 fn touches_beyond(triangles: &[(Triangle, Material)], chunks_log2: u32, limit: u64) -> Option<u64> {
-    // Boxes are counted soon, and mostly few enough.
+    // Counting the chunks of bounding boxes is fast, and usually enough.
     let in_boxes = triangles.iter().map(|(triangle, _)| triangle.box_chunks());
     in_boxes.fold(0, u64::saturating_add).gt(&limit).then_some(())?;
     let mut count = 0;
@@ -150,7 +150,7 @@ fn touches_beyond(triangles: &[(Triangle, Material)], chunks_log2: u32, limit: u
     })
 }
 
-/// Calls `each` with every chunk that the triangle touches, of a cube of so many chunks.
+/// Calls `each` with every chunk in a cube of chunks that the triangle touches.
 fn each_chunk(
     triangle: &Triangle,
     low: [u32; 3],
@@ -233,8 +233,8 @@ mod tests {
         Model::parse_obj(text.as_bytes(), "m.obj", &ModelOptions::default(), &mut nothing).unwrap()
     }
 
-    /// Points all over each triangle: the voxel of each is set; and each voxel that is set has
-    /// one of them near.
+    /// For points all over each triangle, the voxel at the point is set. Each set voxel is near
+    /// such a point.
     #[test]
     fn voxels_are_where_points_of_the_surface_are() {
         let text = "v 0 0 0\nv 5 1 0.5\nv 2 4 3\nv -1 2 5\nv 6 6 6\nv 3 0 7\n\
@@ -249,7 +249,7 @@ mod tests {
                 let point = triangle.at(u, v);
                 let [x, y, z] = point.map(|c| c.floor() as i32);
                 assert!(!world.get(VoxelPos::new(x, y, z)).is_air(), "{point:?}");
-                // What touches a voxel has points within a fifth of one around it.
+                // A voxel near the surface has points within a fifth of a voxel around it.
                 for part in 0..27 {
                     let near_by = [part % 3, part / 3 % 3, part / 9];
                     let [x, y, z] =
@@ -273,7 +273,7 @@ mod tests {
         assert_eq!(size.iter().max(), Some(&40));
     }
 
-    /// The count is that of the lists, and ends beyond the limit.
+    /// The count equals the length of the lists, and stops beyond the limit.
     #[test]
     fn chunks_of_triangles_are_counted() {
         let text = "v 0 0 0\nv 5 1 0.5\nv 2 4 3\nv -1 2 5\nf 1 2 3\nf 1 3 4\nf 4 2 1\n";

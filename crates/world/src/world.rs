@@ -8,12 +8,12 @@ use crate::{Edit, Source, VoxelBox, WorldError};
 #[cfg(test)]
 mod tests;
 
-/// The chunks of a source in memory. Chunks that are all air are not kept.
+/// Chunks of a source in memory. Chunks that are all air are not stored.
 ///
 /// # Cost
-/// [`get`](Self::get) and [`set`](Self::set) are O(log chunks). A chunk takes what its
-/// [storage](Chunk::storage) needs: next to nothing where all its voxels are of one
-/// material, at most two bytes a voxel.
+/// [`get`](Self::get) and [`set`](Self::set) are O(log chunks). The memory of a chunk depends on
+/// its [storage](Chunk::storage): almost none if all voxels have one material, at most two bytes
+/// per voxel.
 ///
 /// # Examples
 /// ```
@@ -34,28 +34,29 @@ pub struct World {
     materials: MaterialTable,
     side: u32,
     chunks: BTreeMap<ChunkPos, Chunk>,
-    /// Where there is something that could not be read.
+    /// Chunks that could not be read.
     unreadable: BTreeSet<ChunkPos>,
 }
 
 impl World {
-    /// The most chunks that [`load`](Self::load) takes: 4 GiB where no chunk is of one
-    /// material. Larger sources want streaming.
+    /// Maximum number of chunks that [`load`](Self::load) accepts. They take at most 4 GiB. Larger
+    /// sources have to be streamed.
     pub const MAX_CHUNKS: usize = 1 << 16;
 
-    /// An empty world of chunks of side [`Chunk::SIDE`].
+    /// Creates an empty world with chunks of side [`Chunk::SIDE`].
     pub fn new(name: &str, materials: MaterialTable) -> Self {
         Self::with_side(name, materials, Chunk::SIDE)
     }
 
-    /// An empty world of chunks of side `side_voxels` (clamped to 1 to 64).
+    /// Creates an empty world with chunks of side `side_voxels`, clamped to 1 to 64.
     pub fn with_side(name: &str, materials: MaterialTable, side_voxels: u32) -> Self {
         let side = side_voxels.clamp(1, Chunk::MAX_SIDE);
         let (chunks, unreadable) = (BTreeMap::new(), BTreeSet::new());
         Self { name: name.into(), materials, side, chunks, unreadable }
     }
 
-    /// A world of these chunks, all of one side; of two at one place the later one wins.
+    /// Creates a world from chunks of one side. If a position occurs twice, the later chunk is
+    /// used.
     ///
     /// # Errors
     /// [`WorldError::ChunkSide`] when the sides differ.
@@ -73,20 +74,21 @@ impl World {
         Ok(world)
     }
 
-    /// Makes every chunk of `source`, on all cores.
+    /// Loads every chunk of `source`, on all cores.
     ///
     /// # Errors
-    /// [`WorldError::TooLarge`] past [`MAX_CHUNKS`](Self::MAX_CHUNKS), before any chunk is
-    /// made, and whatever [`Source::chunk`] returns; damaged chunks of a stored world are
-    /// [`unreadable`](Self::unreadable), and [`Source::faults`] names them.
+    /// [`WorldError::TooLarge`] beyond [`MAX_CHUNKS`](Self::MAX_CHUNKS), before any chunk is read,
+    /// and any error of [`Source::chunk`]. Damaged chunks of a stored world are no error: they are
+    /// [`unreadable`](Self::unreadable), and [`Source::faults`] lists them.
     pub fn load(source: &dyn Source) -> Result<Self, WorldError> {
         Self::load_with_progress(source, || {})
     }
 
-    /// The same; `on_chunk` is called when a chunk is made, by whichever thread has made it.
+    /// Loads every chunk of `source`, on all cores. `on_chunk` is called after each chunk, on any
+    /// thread.
     ///
     /// # Errors
-    /// As [`load`](Self::load).
+    /// The errors of [`load`](Self::load).
     pub fn load_with_progress(
         source: &dyn Source,
         on_chunk: impl Fn() + Sync,
@@ -108,7 +110,7 @@ impl World {
             .inspect(|_| on_chunk())
             .filter_map(|(position, made)| match made {
                 Ok(chunk) if chunk.is_empty() => None,
-                // The source names it among its faults.
+                // The source lists it in its faults.
                 Err(WorldError::BadStored { .. }) => Some(Ok((position, None))),
                 made => Some(made.map(|chunk| (position, Some(chunk)))),
             })
@@ -119,59 +121,59 @@ impl World {
         Ok(Self { unreadable, ..world })
     }
 
-    /// A name to show.
+    /// Returns the display name.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// What the voxels' numbers mean.
+    /// Returns the materials that voxels refer to.
     pub fn materials(&self) -> &MaterialTable {
         &self.materials
     }
 
-    /// Voxels a side of every chunk.
+    /// Returns the side of every chunk, in voxels.
     pub const fn side(&self) -> u32 {
         self.side
     }
 
-    /// How many chunks hold anything but air.
+    /// Number of chunks that are not all air.
     pub fn chunk_count(&self) -> usize {
         self.chunks.len()
     }
 
-    /// Whether there is nothing but air.
+    /// Whether the world is all air.
     pub fn is_empty(&self) -> bool {
         self.chunks.is_empty()
     }
 
-    /// The chunk at `position`; `None` where all is air.
+    /// Returns the chunk at `position`, or `None` if it is all air.
     pub fn chunk(&self, position: ChunkPos) -> Option<&Chunk> {
         self.chunks.get(&position)
     }
 
-    /// Every chunk that is not all air, in the order of positions: X, then Y, then Z.
+    /// Returns every chunk that is not all air, sorted by X, then Y, then Z.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (ChunkPos, &Chunk)> {
         self.chunks.iter().map(|(&position, chunk)| (position, chunk))
     }
 
-    /// The positions of [`iter`](Self::iter).
+    /// Returns the positions of all chunks that are not all air, sorted by X, then Y, then Z.
     pub fn positions(&self) -> impl ExactSizeIterator<Item = ChunkPos> {
         self.chunks.keys().copied()
     }
 
-    /// Where there is something that could not be read when this was [loaded](Self::load): it
-    /// looks like air, and voxels are not set there, so that nobody writes air over it.
+    /// Returns the chunks that could not be read when the world was [loaded](Self::load). They look
+    /// like air. Voxels in them cannot be set, so that saving does not overwrite them with air.
     pub fn unreadable(&self) -> impl ExactSizeIterator<Item = ChunkPos> {
         self.unreadable.iter().copied()
     }
 
-    /// Whether what is at `position` is known.
+    /// Whether the chunk at `position` could be read.
     pub(crate) fn is_readable(&self, position: ChunkPos) -> bool {
         !self.unreadable.contains(&position)
     }
 
-    /// Puts a chunk in place of the one at `position`, also of one that could not be read; one
-    /// that is all air removes it.
+    /// Replaces the chunk at `position`, even if it could not be read. A chunk that is all air
+    /// removes it.
     ///
     /// # Errors
     /// [`WorldError::ChunkSide`] when the chunk's side is not the world's.
@@ -188,14 +190,14 @@ impl World {
         Ok(())
     }
 
-    /// The voxel at `voxel`; air where nothing is.
+    /// Returns the voxel at `voxel`, or air if there is no chunk.
     pub fn get(&self, voxel: VoxelPos) -> Material {
         let (position, local) = voxel.split(self.side);
         self.chunks.get(&position).map_or(Material::AIR, |chunk| chunk.get(local))
     }
 
-    /// Sets the voxel at `voxel` and returns what was there; nothing in a chunk that is
-    /// [`unreadable`](Self::unreadable).
+    /// Sets the voxel at `voxel` and returns the previous one. In an
+    /// [`unreadable`](Self::unreadable) chunk, does nothing and returns air.
     pub fn set(&mut self, voxel: VoxelPos, material: Material) -> Material {
         let (position, local) = voxel.split(self.side);
         let is_nothing = material.is_air() && !self.chunks.contains_key(&position);
@@ -211,8 +213,8 @@ impl World {
         old
     }
 
-    /// Sets what changes; nothing where the edit is of chunks of another side, or what is there
-    /// is [`unreadable`](Self::unreadable).
+    /// Applies an edit. Does nothing if the edit is for chunks of another side.
+    /// [`Unreadable`](Self::unreadable) chunks are skipped.
     pub fn apply(&mut self, edit: &Edit) {
         if edit.side() != self.side {
             return;
@@ -227,25 +229,25 @@ impl World {
         }
     }
 
-    /// Puts the voxels of every chunk into the smallest storage, on all cores: to be called
-    /// when many have been set. Sources make chunks that are so already.
+    /// Converts every chunk to its smallest storage, on all cores. Call this after setting many
+    /// voxels. Chunks from sources are compact already.
     pub fn compact(&mut self) {
         let chunks: Vec<&mut Chunk> = self.chunks.values_mut().collect();
         chunks.into_par_iter().for_each(Chunk::compact);
     }
 
-    /// Fills `padded` with the chunk at `position` and the border of its 26 neighbours:
-    /// all air where there are none. The memory of `padded` is used again.
+    /// Fills `padded` with the chunk at `position` and the border of its 26 neighbours. Missing
+    /// chunks are air. The memory of `padded` is reused.
     pub fn pad(&self, position: ChunkPos, padded: &mut PaddedChunk) {
         let air = Chunk::new(self.side, Material::AIR);
         let center = self.chunks.get(&position).unwrap_or(&air);
         padded.fill(center, |offset| self.chunks.get(&position.offset(offset)?));
     }
 
-    /// The tight box around everything that is not air, or `None` where all is air.
+    /// Returns the tight box around all voxels that are not air, or `None` if there are none.
     ///
     /// # Cost
-    /// Looks only into chunks on the outside of the world.
+    /// O(voxels of the outermost chunks), on all cores.
     pub fn bounds(&self) -> Option<VoxelBox> {
         let coordinates = |p: ChunkPos| [p.x, p.y, p.z];
         let mut low = [i32::MAX; 3];
@@ -268,16 +270,16 @@ impl World {
             .reduce_with(VoxelBox::union)
     }
 
-    /// How many voxels are not air.
+    /// Number of voxels that are not air.
     pub fn solid_count(&self) -> u64 {
         self.chunks.values().map(|chunk| u64::from(chunk.solid_count())).sum()
     }
 
-    /// How many voxels there are of each material but air, by number, most first; those
-    /// of which there are none are left out.
+    /// Returns the number of voxels of each material except air, largest number first. Unused
+    /// materials are omitted.
     ///
     /// # Cost
-    /// Looks at every voxel, on all cores.
+    /// O(voxels), on all cores.
     pub fn count_by_material(&self) -> Vec<(Material, u64)> {
         let merge = |mut a: BTreeMap<Material, u64>, b: BTreeMap<Material, u64>| {
             for (material, count) in b {
@@ -292,14 +294,14 @@ impl World {
         counts
     }
 
-    /// Bytes of memory that the chunks take.
+    /// Size of the chunks in memory, in bytes.
     pub fn size_bytes(&self) -> u64 {
         let entry = size_of::<(ChunkPos, Chunk)>();
         self.chunks.values().map(|chunk| (chunk.size_bytes() + entry) as u64).sum()
     }
 }
 
-/// The tight box around what is not air in the chunk at `position`.
+/// Returns the tight box around the voxels of a chunk that are not air.
 fn chunk_bounds(position: ChunkPos, chunk: &Chunk) -> Option<VoxelBox> {
     let mut low = [u8::MAX; 3];
     let mut high = [0; 3];
@@ -320,7 +322,7 @@ fn chunk_bounds(position: ChunkPos, chunk: &Chunk) -> Option<VoxelBox> {
     (!chunk.is_empty()).then(|| VoxelBox::of(at(low)).union(VoxelBox::of(at(high))))
 }
 
-/// How many voxels a chunk has of each material, air included or not.
+/// Counts the voxels of a chunk by material. The result may or may not include air.
 pub(crate) fn count_chunk(chunk: &Chunk) -> BTreeMap<Material, u64> {
     let mut counts = BTreeMap::new();
     if let Some(fill) = chunk.uniform() {

@@ -3,11 +3,11 @@ use drystone_voxel::{Chunk, ChunkPos, LocalPos, Material, VoxelPos};
 use super::{Filling, Voxels};
 use crate::{VoxelBox, VoxelShape, WorldError};
 
-/// Voxels that change: what each was before, and what it is after.
+/// A set of changed voxels, each with its material before and after.
 ///
 /// # Cost
-/// 12 bytes a run of voxels, along X, then Y, then Z within a chunk, that were all of one
-/// material and become all of one.
+/// 12 bytes per run of voxels that have one material before and one after. Runs go along X, then Y,
+/// then Z within a chunk.
 ///
 /// # Examples
 /// ```
@@ -27,7 +27,7 @@ use crate::{VoxelBox, VoxelShape, WorldError};
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Edit {
     pub(super) side: u32,
-    /// In the order of positions.
+    /// Sorted by position.
     pub(super) chunks: Vec<ChunkEdit>,
 }
 
@@ -37,7 +37,7 @@ pub(super) struct ChunkEdit {
     pub(super) runs: Vec<Run>,
 }
 
-/// Voxels that follow each other.
+/// Consecutive voxels with the same change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Run {
     start: u32,
@@ -47,17 +47,18 @@ pub(super) struct Run {
 }
 
 impl Edit {
-    /// The most chunks that one edit may touch: 512 voxels a side of a box, 128 Mi voxels.
+    /// Maximum number of chunks in an edit. A box of 512 voxels per side, or 128 Mi voxels, has as
+    /// many.
     pub const MAX_CHUNKS: u64 = 4_096;
-    /// The most runs that one edit may have: 48 MiB.
+    /// Maximum number of runs in an edit. They take 48 MiB.
     pub const MAX_RUNS: u64 = 4 << 20;
 
-    /// What changes where all voxels of `shape` become `material`; those that cannot be set
-    /// do not.
+    /// Creates the edit that sets all voxels of `shape` to `material`. Voxels that cannot be set
+    /// are omitted.
     ///
     /// # Cost
-    /// O(rows of the chunks that the shape touches, and its voxels), about a nanosecond each; a
-    /// chunk of one material that lies within it takes no more than a look.
+    /// O(voxels of the shape and rows of its chunks), about 1 ns each. A chunk of one material
+    /// inside the shape takes constant time.
     ///
     /// # Errors
     /// [`WorldError::TooLarge`] past [`MAX_CHUNKS`](Self::MAX_CHUNKS) or
@@ -72,43 +73,43 @@ impl Edit {
         Ok(filling.into_edit())
     }
 
-    /// Voxels a side of the chunks that it is of.
+    /// Returns the side of the edited chunks, in voxels.
     pub const fn side(&self) -> u32 {
         self.side
     }
 
-    /// How many chunks anything changes in.
+    /// Number of chunks with changed voxels.
     pub const fn chunk_count(&self) -> usize {
         self.chunks.len()
     }
 
-    /// Whether nothing changes.
+    /// Whether no voxel changes.
     pub fn is_empty(&self) -> bool {
         self.chunks.is_empty()
     }
 
-    /// How many voxels change.
+    /// Number of changed voxels.
     pub fn voxel_count(&self) -> u64 {
         self.runs().map(|(_, run)| u64::from(run.len)).sum()
     }
 
-    /// Bytes of memory that it takes.
+    /// Size in memory, in bytes.
     pub fn size_bytes(&self) -> usize {
         let runs: usize = self.chunks.iter().map(|chunk| chunk.runs.len()).sum();
         size_of::<Self>() + self.chunks.len() * size_of::<ChunkEdit>() + runs * size_of::<Run>()
     }
 
-    /// The chunks in which anything changes, each once, with the box of what changes there.
+    /// Returns each changed chunk once, with the bounding box of its changed voxels.
     pub fn chunks(&self) -> impl ExactSizeIterator<Item = (ChunkPos, VoxelBox)> {
         self.chunks.iter().map(|chunk| (chunk.position, self.bounds(chunk)))
     }
 
-    /// The same chunks without what changes there.
+    /// Returns the position of each changed chunk once.
     pub fn positions(&self) -> impl ExactSizeIterator<Item = ChunkPos> {
         self.chunks.iter().map(|chunk| chunk.position)
     }
 
-    /// Every voxel that changes, and what it becomes.
+    /// Returns every changed voxel with its new material.
     pub fn voxels(&self) -> impl Iterator<Item = (VoxelPos, Material)> {
         self.runs().flat_map(move |(position, run)| {
             let origin = position.origin(self.side).to_array();
@@ -120,7 +121,7 @@ impl Edit {
         })
     }
 
-    /// The edit that takes this one back.
+    /// Returns the edit that undoes this one.
     #[must_use]
     pub fn inverse(&self) -> Self {
         let mut inverse = self.clone();
@@ -130,12 +131,13 @@ impl Edit {
         inverse
     }
 
-    /// Sets what changes in the `n`-th chunk in its `voxels`, along X, then Y, then Z, and tells of each voxel that was another before.
+    /// Applies the change of the `n`-th chunk to its unpacked `voxels`, in X, Y, Z order. Calls
+    /// `report` for each voxel that changed.
     pub(crate) fn apply_to_voxels(
         &self,
         n: usize,
         voxels: &mut [Material],
-        mut tell: impl FnMut(LocalPos),
+        mut report: impl FnMut(LocalPos),
     ) {
         for run in self.chunks.get(n).into_iter().flat_map(|it| &it.runs) {
             let (first, end) = (run.start as usize, (run.start + run.len) as usize);
@@ -143,13 +145,13 @@ impl Edit {
                 (run.start..).zip(voxels.get_mut(first..end).into_iter().flatten())
             {
                 if std::mem::replace(voxel, run.after) != run.after {
-                    tell(local(index, self.side));
+                    report(local(index, self.side));
                 }
             }
         }
     }
 
-    /// The voxels that change in the `n`-th chunk, and what they become.
+    /// Returns the changed voxels of the `n`-th chunk with their new materials.
     pub(crate) fn chunk_voxels(&self, n: usize) -> impl Iterator<Item = (LocalPos, Material)> {
         let runs = self.chunks.get(n).into_iter().flat_map(|it| &it.runs);
         runs.flat_map(|run| {
@@ -158,13 +160,13 @@ impl Edit {
         })
     }
 
-    /// How many voxels change in the `n`-th chunk.
+    /// Number of changed voxels in the `n`-th chunk.
     pub(crate) fn chunk_voxel_count(&self, n: usize) -> u64 {
         let runs = self.chunks.get(n).into_iter().flat_map(|it| &it.runs);
         runs.map(|run| u64::from(run.len)).sum()
     }
 
-    /// Sets in `chunk` what changes at `position`; nothing in one of another side.
+    /// Applies the change at `position` to `chunk`. Does nothing if the chunk has another side.
     pub fn apply_to(&self, position: ChunkPos, chunk: &mut Chunk) {
         let found = self.chunks.binary_search_by_key(&position, |it| it.position);
         if let Some(edit) = found.ok().and_then(|index| self.chunks.get(index))
@@ -189,7 +191,7 @@ impl Edit {
         let boxes = chunk.runs.iter().map(|run| {
             let last = run.start + run.len - 1;
             let mut both = at(run.start).union(at(last));
-            // One that goes on in another row, or layer, reaches both ends of these.
+            // A run over several rows or layers reaches both ends of these.
             if run.start / side != last / side {
                 both = both
                     .union(at(run.start / side * side))
@@ -212,7 +214,7 @@ pub(super) fn too_large(found: u64, limit: u64, unit: &'static str) -> WorldErro
 }
 
 impl ChunkEdit {
-    /// What fills a shape in a chunk; `None` where that changes nothing.
+    /// Returns the change that fills a shape in a chunk, or `None` if nothing changes.
     pub(super) fn filling(
         position: ChunkPos,
         before: &Chunk,
@@ -252,7 +254,7 @@ impl ChunkEdit {
         for run in &self.runs {
             let (mut index, end) = (run.start, run.start + run.len);
             while index < end {
-                // To the end of the row.
+                // Up to the end of the row.
                 let len = (side - index % side).min(end - index);
                 chunk.fill_box(local(index, side), [len, 1, 1], run.after);
                 index += len;
@@ -261,7 +263,7 @@ impl ChunkEdit {
     }
 }
 
-/// The voxel of this number in a chunk.
+/// Returns the position of the voxel with this index in a chunk.
 const fn local(index: u32, side: u32) -> LocalPos {
     let (x, y, z) = (index % side, index / side % side, index / side / side);
     LocalPos::new(x as u8, y as u8, z as u8)

@@ -4,8 +4,8 @@ use super::Voxels;
 use super::change::{ChunkEdit, Edit, too_large};
 use crate::{ChunkBox, VoxelShape, WorldError};
 
-/// Finds out what changes where all voxels of a shape become one material, a chunk at a time:
-/// [`Edit::fill`] for those who have other things to do meanwhile.
+/// Computes the [`Edit`] that fills a shape with one material, chunk by chunk. [`Edit::fill`] does
+/// so in one call.
 ///
 /// # Examples
 /// ```
@@ -25,16 +25,16 @@ use crate::{ChunkBox, VoxelShape, WorldError};
 pub struct Filling {
     shape: VoxelShape,
     material: Material,
-    /// The chunks that the shape may touch; `None` where it has no voxels.
+    /// Chunks that the shape may touch. `None` if it has no voxels.
     all: Option<ChunkBox>,
-    /// How many of these were looked at.
+    /// Number of chunks that were processed.
     done_count: u64,
     edit: Edit,
     run_count: u64,
 }
 
 impl Filling {
-    /// Knows nothing yet; `side` is that of the chunks that will be looked at.
+    /// Starts with no chunk processed. `side` is the side of the chunks in voxels.
     ///
     /// # Errors
     /// [`WorldError::TooLarge`] past [`Edit::MAX_CHUNKS`].
@@ -47,17 +47,17 @@ impl Filling {
         }
     }
 
-    /// How many chunks there are to be looked at in all.
+    /// Number of chunks to process in total.
     pub fn chunk_count(&self) -> u64 {
         let sides = self.all.map_or([0; 3], |all| all.size_chunks());
         sides.into_iter().fold(1, u64::saturating_mul)
     }
 
-    /// Looks at one chunk more; whether there was one.
+    /// Processes the next chunk. Returns false if there is none.
     ///
     /// # Cost
-    /// That of [`Voxels::chunk_at`], and O(voxels of the chunk), about a nanosecond each; for a
-    /// chunk of one material that lies within the shape no more than a look.
+    /// One call of [`Voxels::chunk_at`], and O(voxels of the chunk), about 1 ns each. A chunk of
+    /// one material inside the shape takes constant time.
     ///
     /// # Errors
     /// [`WorldError::TooLarge`] past [`Edit::MAX_RUNS`].
@@ -76,13 +76,13 @@ impl Filling {
         Ok(true)
     }
 
-    /// What changes in the chunks that were looked at.
+    /// Returns the edit of the chunks processed so far.
     pub fn into_edit(mut self) -> Edit {
         self.edit.chunks.shrink_to_fit();
         self.edit
     }
 
-    /// In the order of positions.
+    /// Returns the next chunk, sorted by position.
     fn next_chunk(&self) -> Option<ChunkPos> {
         let all = self.all.filter(|_| self.done_count < self.chunk_count())?;
         let [_, y, z] = all.size_chunks();

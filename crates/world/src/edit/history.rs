@@ -3,11 +3,11 @@ use std::sync::Arc;
 
 use super::Edit;
 
-/// Edits that can be taken back, and done again.
+/// An undo history: edits that can be undone and redone.
 ///
 /// # Cost
-/// As much memory as is said; the oldest edits are forgotten for new ones. An edit that is
-/// larger than all of it can't be taken back, and neither can those before it.
+/// Memory up to the limit. Beyond it, the oldest edits are dropped. An edit above the limit cannot
+/// be undone, nor can any edit before it.
 ///
 /// # Examples
 /// ```
@@ -29,44 +29,44 @@ use super::Edit;
 #[derive(Clone, Debug)]
 pub struct EditHistory {
     limit_bytes: usize,
-    /// The newest last.
+    /// Applied edits, newest last.
     done: VecDeque<Arc<Edit>>,
-    /// What was taken back last, last.
+    /// Undone edits. The last one is redone first.
     undone: Vec<Arc<Edit>>,
     size_bytes: usize,
 }
 
 impl EditHistory {
-    /// Enough for some ten thousand balls of 32 voxels.
+    /// Default limit in bytes. It holds about ten thousand balls of 32 voxels.
     pub const DEFAULT_BYTES: usize = 128 << 20;
 
-    /// No edits yet, later at most `limit_bytes` of them.
+    /// Creates an empty history with a limit of `limit_bytes`.
     pub const fn new(limit_bytes: usize) -> Self {
         Self { limit_bytes, done: VecDeque::new(), undone: Vec::new(), size_bytes: 0 }
     }
 
-    /// From now on at most so many bytes: the oldest edits are forgotten for that, then what was
-    /// taken back first, and last the newest.
+    /// Sets the limit in bytes. Edits are dropped in this order: the oldest applied ones, then the
+    /// undone ones, then the newest applied one.
     pub fn set_limit_bytes(&mut self, limit_bytes: usize) {
         self.limit_bytes = limit_bytes;
         while self.size_bytes > self.limit_bytes && self.done.len() > 1 {
             self.size_bytes -= self.done.pop_front().map_or(0, |oldest| oldest.size_bytes());
         }
         while self.size_bytes > self.limit_bytes && !self.undone.is_empty() {
-            // What was taken back first is the last to be done again.
+            // The edit that was undone first is redone last.
             self.size_bytes -= self.undone.remove(0).size_bytes();
         }
-        self.keep_limit();
+        self.drop_oldest_over_limit();
     }
 
-    fn keep_limit(&mut self) {
+    fn drop_oldest_over_limit(&mut self) {
         while self.size_bytes > self.limit_bytes {
             let Some(oldest) = self.done.pop_front() else { break };
             self.size_bytes -= oldest.size_bytes();
         }
     }
 
-    /// Notes an edit that was done. What was taken back before can't be done again then.
+    /// Records an applied edit. Undone edits are dropped and can no longer be redone.
     pub fn push(&mut self, edit: impl Into<Arc<Edit>>) {
         let edit = edit.into();
         if edit.is_empty() {
@@ -75,51 +75,54 @@ impl EditHistory {
         self.size_bytes -= self.undone.drain(..).map(|edit| edit.size_bytes()).sum::<usize>();
         self.size_bytes += edit.size_bytes();
         self.done.push_back(edit);
-        self.keep_limit();
+        self.drop_oldest_over_limit();
     }
 
-    /// The edit that takes the newest one back; `None` where there is none.
+    /// Steps back and returns the inverse of the newest edit, or `None` if nothing can be undone.
+    /// Apply the result.
     ///
     /// # Cost
-    /// A copy of the edit: [`step_back`](Self::step_back) makes none.
+    /// Copies the edit. [`step_back`](Self::step_back) does not.
     pub fn undo(&mut self) -> Option<Edit> {
         self.step_back().map(|newest| newest.inverse())
     }
 
-    /// The edit that was taken back last, to be done again; `None` where there is none.
+    /// Steps forward and returns the edit that was undone last, or `None` if nothing can be redone.
+    /// Apply the result.
     ///
     /// # Cost
-    /// As [`undo`](Self::undo).
+    /// Copies the edit. [`step_forward`](Self::step_forward) does not.
     pub fn redo(&mut self) -> Option<Edit> {
         self.step_forward().map(|next| Edit::clone(&next))
     }
 
-    /// The newest edit, whose [inverse](Edit::inverse) is to be applied; `None` where there is
-    /// none.
+    /// Steps back and returns the newest edit, or `None` if nothing can be undone. Apply its
+    /// [inverse](Edit::inverse).
     pub fn step_back(&mut self) -> Option<Arc<Edit>> {
         let newest = self.done.pop_back()?;
         self.undone.push(Arc::clone(&newest));
         Some(newest)
     }
 
-    /// The edit that was taken back last, to be applied again; `None` where there is none.
+    /// Steps forward and returns the edit that was undone last, or `None` if nothing can be redone.
+    /// Apply it.
     pub fn step_forward(&mut self) -> Option<Arc<Edit>> {
         let next = self.undone.pop()?;
         self.done.push_back(Arc::clone(&next));
         Some(next)
     }
 
-    /// How many edits can be taken back.
+    /// Number of edits that can be undone.
     pub fn undo_count(&self) -> usize {
         self.done.len()
     }
 
-    /// How many edits can be done again.
+    /// Number of edits that can be redone.
     pub fn redo_count(&self) -> usize {
         self.undone.len()
     }
 
-    /// Bytes of memory that the edits take.
+    /// Size of the edits in memory, in bytes.
     pub const fn size_bytes(&self) -> usize {
         self.size_bytes
     }

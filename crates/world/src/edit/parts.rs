@@ -4,28 +4,27 @@ use drystone_voxel::ChunkPos;
 
 use super::Edit;
 
-/// An edit in parts, to be applied one after the other: together they are the edit, or what
-/// takes it back.
+/// Splits an edit, or its inverse, into parts that are applied one after the other.
 ///
-/// Chunks that lie together are of one part, since larger voxels above them change with it.
+/// Neighbouring chunks are in the same part, because they share the LOD voxels above them.
 ///
 /// # Cost
-/// 4 bytes a chunk beside the edit, which is shared, and a copy of the part at a time.
+/// 4 bytes per chunk in addition to the edit, which is shared, and a copy of the current part.
 #[derive(Clone, Debug)]
 pub struct EditParts {
     edit: Arc<Edit>,
     is_inverse: bool,
-    /// The numbers of the edit's chunks, neighbours together.
+    /// Indices of the edit's chunks, neighbours together.
     order: Vec<u32>,
     next: usize,
 }
 
 impl EditParts {
-    /// A part's chunks: set in some milliseconds by one thread. More would be set by all
-    /// cores, for which whoever edits would have to wait where these are busy.
+    /// Maximum number of chunks in a part. One thread applies them in a few milliseconds. Larger
+    /// parts would need all cores, and wait if these are busy.
     pub const MAX_CHUNKS: usize = 4;
 
-    /// The edit itself; `is_inverse`: what takes it back.
+    /// Splits the edit, or its inverse if `is_inverse` is true.
     pub fn new(edit: Arc<Edit>, is_inverse: bool) -> Self {
         let mut order: Vec<u32> = (0..edit.chunk_count() as u32).collect();
         let above = |&n: &u32| {
@@ -36,7 +35,7 @@ impl EditParts {
         Self { edit, is_inverse, order, next: 0 }
     }
 
-    /// All of it.
+    /// Returns the whole edit.
     pub const fn edit(&self) -> &Arc<Edit> {
         &self.edit
     }

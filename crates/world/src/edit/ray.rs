@@ -21,27 +21,27 @@ use super::Voxels;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct VoxelRay {
-    /// Where it begins, in voxels.
+    /// Start of the ray, in voxels.
     pub origin: [f64; 3],
-    /// Where it goes, of any length but 0.
+    /// Direction of the ray. The length may be any but 0.
     pub direction: [f64; 3],
 }
 
-/// What a ray meets.
+/// The face that a ray hits.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct VoxelHit {
-    /// The voxel.
+    /// Hit voxel.
     pub voxel: VoxelPos,
-    /// What it is of.
+    /// Material of the voxel.
     pub material: Material,
-    /// Through which of its faces the ray comes in.
+    /// Face through which the ray enters the voxel.
     pub face: Face,
-    /// How far that is from the origin, in voxels.
+    /// Distance from the origin, in voxels.
     pub distance: f64,
 }
 
 impl VoxelHit {
-    /// The voxel before the face, which is air; `None` past the end of the numbers.
+    /// Returns the air voxel in front of the face, or `None` beyond the coordinate range.
     pub fn beside(&self) -> Option<VoxelPos> {
         let mut at = self.voxel.to_array();
         let axis = self.face.axis();
@@ -51,31 +51,31 @@ impl VoxelHit {
 }
 
 impl VoxelRay {
-    /// The farthest that a ray goes, in voxels.
+    /// Maximum length of a ray, in voxels.
     pub const MAX_REACH: f64 = 65_536.0;
 
-    /// The first face towards air that the ray meets, at most `reach_voxels` away (and at
-    /// most [`MAX_REACH`](Self::MAX_REACH)). What the origin lies in is passed, since from
-    /// within no face of it is seen. `None` too where the ray has no direction, or begins
-    /// where voxels have no numbers.
+    /// Returns the first face towards air that the ray hits within `reach_voxels` (at most
+    /// [`MAX_REACH`](Self::MAX_REACH)). If the ray starts inside solid voxels, these are passed,
+    /// because their faces are not visible from inside. Returns `None` too if the direction is zero
+    /// or the origin is outside the coordinate range.
     ///
-    /// Goes from border to border, one axis at a time: J. Amanatides and A. Woo, "A Fast
-    /// Voxel Traversal Algorithm for Ray Tracing", Eurographics 1987.
+    /// Steps from border to border, one axis at a time: J. Amanatides and A. Woo, "A Fast Voxel
+    /// Traversal Algorithm for Ray Tracing", Eurographics 1987.
     ///
     /// # Cost
-    /// O(voxels on the way), some nanoseconds each, and what the chunks on the way take.
+    /// O(voxels on the way), a few nanoseconds each, plus the time to read the chunks on the way.
     pub fn cast(&self, voxels: &dyn Voxels, reach_voxels: f64) -> Option<VoxelHit> {
         let mut march = March::new(self)?;
-        let mut near = Near { voxels, last: None };
-        let mut was_air = near.get(march.voxel()).is_air();
+        let mut reader = ChunkReader { voxels, last: None };
+        let mut was_air = reader.get(march.voxel()).is_air();
         let reach = reach_voxels.min(Self::MAX_REACH);
         loop {
             let (face, distance) = march.step()?;
-            // Not a number is not within reach either.
+            // NaN is out of reach too.
             if distance.is_nan() || distance > reach {
                 return None;
             }
-            let material = near.get(march.voxel());
+            let material = reader.get(march.voxel());
             if was_air && !material.is_air() {
                 return Some(VoxelHit { voxel: march.voxel(), material, face, distance });
             }
@@ -84,10 +84,10 @@ impl VoxelRay {
     }
 }
 
-/// A ray on its way.
+/// State of a ray during the traversal.
 struct March {
     origin: [f64; 3],
-    /// Of length 1.
+    /// Unit length.
     direction: [f64; 3],
     at: [i32; 3],
     step: [i32; 3],
@@ -111,8 +111,8 @@ impl March {
         VoxelPos::new(self.at[0], self.at[1], self.at[2])
     }
 
-    /// How far the next border across `axis` is: from the border itself, so that errors do
-    /// not add up.
+    /// Returns the distance of the next border across `axis`. It is computed from the border
+    /// itself, so that errors do not accumulate.
     fn next(&self, axis: usize) -> f64 {
         let border = f64::from(self.at[axis]) + f64::from(self.step[axis].max(0));
         match self.step[axis] {
@@ -121,7 +121,7 @@ impl March {
         }
     }
 
-    /// Goes to the next voxel; says through which of its faces and how far that is.
+    /// Moves to the next voxel. Returns the face through which the ray enters it, and the distance.
     fn step(&mut self) -> Option<(Face, f64)> {
         let next = [self.next(0), self.next(1), self.next(2)];
         let axis = (1..3).fold(0, |best, axis| if next[axis] < next[best] { axis } else { best });
@@ -131,13 +131,13 @@ impl March {
     }
 }
 
-/// Remembers the last chunk that was asked for.
-struct Near<'a> {
+/// Reads voxels and keeps the last chunk.
+struct ChunkReader<'a> {
     voxels: &'a dyn Voxels,
     last: Option<(ChunkPos, Option<Chunk>)>,
 }
 
-impl Near<'_> {
+impl ChunkReader<'_> {
     fn get(&mut self, voxel: VoxelPos) -> Material {
         let (position, local) = voxel.split(self.voxels.side());
         let chunk = match &mut self.last {

@@ -4,37 +4,36 @@ use drystone_voxel::{Chunk, ChunkPos};
 
 use crate::WorldError;
 
-/// Takes edited chunks and keeps them on disk.
+/// Persists edited chunks in a file.
 pub trait EditStore {
-    /// The file that keeps edits now.
+    /// Returns the file that the edits are saved to.
     fn path(&self) -> PathBuf;
 
-    /// Takes chunks as they are now, all-air ones too. The source gives them from now on;
-    /// they are committed later, many at once.
+    /// Takes edited chunks, including empty ones. The source returns them from now on. They are
+    /// committed later, many at once.
     ///
     /// # Errors
-    /// When an earlier commit failed: nothing is taken then, until [`flush`](Self::flush) did
-    /// it.
+    /// When an earlier commit failed. Nothing is taken then until [`flush`](Self::flush) succeeds.
     fn put_edited(&self, chunks: Vec<(ChunkPos, Chunk)>) -> Result<(), WorldError>;
 
-    /// Returns when all that was taken is on disk; tries again what failed before.
+    /// Waits until all edits are on disk. Tries again what failed before.
     ///
     /// # Errors
-    /// When it cannot be written; it is kept and can be tried again.
+    /// When the file cannot be written. The edits are kept and can be flushed again.
     fn flush(&self) -> Result<(), WorldError>;
 
-    /// How far what was taken is from being on disk.
+    /// Returns the state of the edits that are not on disk yet.
     fn saving(&self) -> Saving;
 
-    /// What was taken and is not on disk, as it was taken.
+    /// Returns the chunks that are not on disk yet.
     fn waiting(&self) -> Vec<(ChunkPos, Chunk)>;
 }
 
-/// How far edits are from being on disk.
+/// State of the edits that are not on disk yet.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Saving {
-    /// Chunks that were taken and are not on disk.
+    /// Number of chunks that are not on disk yet.
     pub waiting_chunks: u64,
-    /// Why the last commit failed, if it did.
+    /// Error of the last commit, if it failed.
     pub failure: Option<String>,
 }

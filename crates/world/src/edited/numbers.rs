@@ -2,26 +2,26 @@ use drystone_voxel::{Chunk, Material, MaterialKind, MaterialTable};
 
 use crate::stored::is_same_kind;
 
-/// What materials are numbered in a file of edits: as in the source, but that one number stands
-/// for chunks that were emptied.
+/// Maps the materials of a source to those of a file of edits. The numbers are the same, except for
+/// one number that marks emptied chunks.
 ///
 /// ```text
-///  source   0 air  1 stone  2 grass              3 snow, which came later
+///  source   0 air  1 stone  2 grass              3 snow, added later
 ///  file     0 air  1 stone  2 grass  3 emptied   4 snow
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Numbers {
-    /// What stands for chunks that were emptied.
+    /// Material that marks emptied chunks.
     emptied: Material,
-    /// Whether the source has numbers from there on.
+    /// Whether the source has materials from this number on.
     is_grown: bool,
 }
 
-/// What the material of emptied chunks is called.
+/// Name of the material that marks emptied chunks.
 const EMPTIED: &str = "emptied";
 
 impl Numbers {
-    /// The materials of a new file; `None` where there are too many.
+    /// Returns the materials of a new file, or `None` if there are too many.
     pub(super) fn table(source: &MaterialTable) -> Option<MaterialTable> {
         let mut name = EMPTIED.to_owned();
         while source.iter().any(|(_, kind)| kind.name == name) {
@@ -31,13 +31,13 @@ impl Numbers {
         table.insert(&name, [0; 4]).map(|_| table)
     }
 
-    /// Whether this may be what stands for chunks that were emptied.
+    /// Whether a material may be the one that marks emptied chunks.
     pub(super) fn could_be_emptied(kind: &MaterialKind) -> bool {
         kind.color == [0; 4] && kind.name.trim_end_matches('\'') == EMPTIED
     }
 
-    /// How the materials of a file are numbered; `None` unless they are the first of the
-    /// source's, in their order, and the one of emptied chunks.
+    /// Finds the mapping of a file. Returns `None` unless its materials are the first ones of the
+    /// source, in the same order, plus the one that marks emptied chunks.
     pub(super) fn find(file: &MaterialTable, source: &MaterialTable) -> Option<Self> {
         if source.len() > usize::from(u16::MAX) || file.len() > source.len() + 1 {
             return None;
@@ -52,7 +52,7 @@ impl Numbers {
         Some(Self { emptied, is_grown: source.len() > usize::from(emptied.0) })
     }
 
-    /// The materials that the file should have now, if it lacks any.
+    /// Returns the materials that the file needs now, or `None` if it has all.
     pub(super) fn grown(
         self,
         file: &MaterialTable,
@@ -68,7 +68,7 @@ impl Numbers {
         Some(table)
     }
 
-    /// A chunk of the source's numbers as the file keeps it.
+    /// Converts a chunk from the source's numbers to those of the file.
     pub(super) fn to_file(self, chunk: Chunk) -> Chunk {
         if chunk.is_empty() {
             return Chunk::new(chunk.side(), self.emptied);
@@ -79,7 +79,7 @@ impl Numbers {
         })
     }
 
-    /// A chunk that the file has, in the source's numbers.
+    /// Converts a chunk from the file's numbers to those of the source.
     pub(super) fn to_source(self, chunk: Chunk) -> Chunk {
         if chunk.uniform() == Some(self.emptied) {
             return Chunk::new(chunk.side(), Material::AIR);
@@ -114,8 +114,7 @@ mod tests {
         table
     }
 
-    /// What is numbered is found again, whatever the source's materials are called, and goes
-    /// there and back.
+    /// The mapping is found again for any names of materials, and both conversions are inverse.
     #[test]
     fn numbers_are_found_again_and_lead_back() {
         let names = ["a", "emptied", "b", "emptied'", "emptied", "c", "d"];

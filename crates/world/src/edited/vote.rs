@@ -1,8 +1,8 @@
 use drystone_voxel::{Chunk, LocalPos, Material, MaterialTable, downsample_block};
 
-/// Sets those voxels of `parent` whose eight in its child of this number voted otherwise before
-/// they were changed.
-pub(super) fn vote_again(
+/// Updates the voxels of `parent` whose eight smaller voxels in a changed child now downsample to
+/// another result. `child` is its index in the parent.
+pub(super) fn update_parent(
     parent: &mut Chunk,
     child: usize,
     [before, after]: [&Chunk; 2],

@@ -1,7 +1,7 @@
-//! What is solid in a chunk: the ground, minus caves, with cliffs that hang over.
+//! Computes the solid voxels of a chunk: the ground with overhanging cliffs, minus caves.
 //!
-//! Noise in three dimensions is dear, so it is taken at few points ([`Lattice`]), and not
-//! looked at where it decides nothing.
+//! Three-dimensional noise is expensive. It is sampled at few points ([`Lattice`]), and only where
+//! it can change the result.
 
 use fastnoise_lite::{FastNoiseLite, FractalType};
 
@@ -10,22 +10,22 @@ use super::land::Land;
 use super::lattice::{Lattice, STEP, between};
 use super::terrain::{Column, Terrain, noise, smooth_step};
 
-/// Rows below the chunk that are known, to tell what grows on its lowest voxels.
+/// Number of rows below the chunk that are computed, to find what grows on its lowest voxels.
 pub(super) const BELOW: i32 = 1;
-/// Rows above the chunk that are known, to tell how deep its highest voxels lie.
+/// Number of rows above the chunk that are computed, to find the depth of its highest voxels.
 pub(super) const ABOVE: i32 = 4;
-/// Half as wide as noise must be close to zero for a cave.
+/// Largest absolute value of the noise inside a cave.
 const CAVE_WIDTH: f32 = 0.14;
-/// How much wider a cave is where it comes to light.
+/// Factor on the width of a cave at its entrance.
 const MOUTH: f32 = 1.3;
-/// Voxels of rock over caves where the land is flat or under water.
+/// Thickness of rock over caves in voxels, where the land is flat or under water.
 const ROOF: f32 = 7.0;
-/// Voxels larger than so many units, where the relief is the common one, have no cliffs that
-/// hang over, or no caves: these would be no larger than the voxels.
+/// Side of a voxel in units above which cliffs have no overhangs, at the default relief; the second
+/// one is for caves. They would be no larger than the voxels.
 const CLIFF_UNITS: f32 = 4.0;
 const CAVE_UNITS: f32 = 2.0;
 
-/// The noises in three dimensions.
+/// The three-dimensional noises.
 pub(super) struct Carver {
     cliffs: FastNoiseLite,
     caves: [FastNoiseLite; 2],
@@ -55,14 +55,14 @@ impl Carver {
         self.cliffs.get_noise_3d(x, y, z)
     }
 
-    /// Caves are flatter than they are wide.
+    /// Returns the cave noise, scaled so that caves are wider than high.
     fn cave_noise(&self, which: usize, [x, y, z]: [f32; 3]) -> f32 {
         self.caves[which].get_noise_3d(x, y * 1.7, z)
     }
 
-    /// Half as wide as both noises must be close to zero for a cave at height `y`.
+    /// Returns the largest absolute value of both noises inside a cave at height `y`.
     fn cave_width(&self, column: &Column, sea: i32, y: i32) -> f32 {
-        // Near the surface caves open on slopes only, and never into water.
+        // Near the surface, caves open only on slopes, and never into water.
         let depth = column.ground - y as f32;
         let roof = smooth_step(ROOF * 0.4, ROOF * 1.6, depth);
         let dry = smooth_step(3.0, 9.0, column.ground - sea as f32);
@@ -70,8 +70,7 @@ impl Carver {
         if y > 2 { CAVE_WIDTH * (MOUTH * open).max(roof) } else { 0.0 }
     }
 
-    /// Whether the voxel is in a cave; the same answer as the chunk's own, one voxel at a
-    /// time.
+    /// Whether a single voxel is in a cave. The result is the same as in the chunk.
     pub(super) fn cave_at(&self, column: &Column, sea: i32, [x, y, z]: [i32; 3]) -> bool {
         let width = self.cave_width(column, sea, y);
         if width <= 0.0 {
@@ -90,20 +89,20 @@ impl Carver {
     }
 }
 
-/// How far between two points of the lattice a coordinate lies.
+/// Returns the position of a coordinate between two points of the lattice, from 0 to 1.
 fn fraction(c: i32) -> f32 {
     c.rem_euclid(STEP) as f32 / STEP as f32
 }
 
-/// Whether two noises are so close to zero that there is a cave of this width.
+/// Whether two noises are close enough to zero for a cave of this width.
 fn is_within([a, b]: [f32; 2], width: f32) -> bool {
     a * a + b * b < width * width
 }
 
-/// The caves of a chunk.
+/// Cave noise of a chunk.
 struct Caves {
     noises: [Lattice; 2],
-    /// Whether there may be caves in a cell, by its first corner.
+    /// Whether a cell may contain a cave, indexed by its first corner.
     may_be: Vec<bool>,
 }
 
@@ -128,28 +127,28 @@ impl Caves {
     }
 }
 
-/// What is solid in a chunk.
+/// Solid voxels of a chunk.
 pub(super) struct Carved {
-    /// A bit a row, the lowest the one below the chunk.
+    /// One bit per row. The lowest bit is the row below the chunk.
     solid: Vec<u64>,
 }
 
 impl Carved {
-    /// What is solid in the chunk on this land.
+    /// Computes the solid voxels of a chunk on this land.
     pub(super) fn new(terrain: &Terrain, land: &Land, grid: Grid) -> Self {
         let maker = Maker::new(terrain, land, grid);
         let solid = (0..SIDE * SIDE).map(|i| maker.rows(i % SIDE, i / SIDE)).collect();
         Self { solid }
     }
 
-    /// The rows of a column, a bit each, set where it is solid: bit 0 is the row below the
-    /// chunk, and four above the chunk are known.
+    /// Returns the solid rows of a column as bits. Bit 0 is the row below the chunk. The result
+    /// includes four rows above the chunk.
     pub(super) fn rows(&self, x: i32, z: i32) -> u64 {
         self.solid[(x + SIDE * z) as usize]
     }
 }
 
-/// All rows that are known.
+/// Number of computed rows.
 const ALL_ROWS: i64 = (BELOW + SIDE + ABOVE) as i64;
 
 struct Maker<'a> {
@@ -158,7 +157,7 @@ struct Maker<'a> {
     grid: Grid,
     cliffs: Option<Lattice>,
     caves: Option<Caves>,
-    /// How far a large voxel's column and its highest unit lie from its corner, in voxels.
+    /// Distance of a LOD voxel's column and its highest unit from its corner, in voxels.
     aside: f32,
     upward: f32,
 }
@@ -184,7 +183,7 @@ impl<'a> Maker<'a> {
         Self { terrain, land, grid, cliffs, caves, aside, upward: 1.0 - part }
     }
 
-    /// The rows of a column as [`Carved::rows`] gives them.
+    /// Returns the solid rows of a column, as [`Carved::rows`] does.
     fn rows(&self, x: i32, z: i32) -> u64 {
         let column = self.land.column(x, z);
         let overhang = if self.cliffs.is_some() { column.overhang } else { 0.0 };
@@ -204,7 +203,7 @@ impl<'a> Maker<'a> {
         }
     }
 
-    /// How many of the rows known begin below a height.
+    /// Number of computed rows that begin below a height.
     fn rows_below(&self, height: f32) -> i64 {
         let low = self.grid.height(-BELOW);
         let units = self.grid.units;
@@ -215,7 +214,7 @@ impl<'a> Maker<'a> {
             .clamp(0, ALL_ROWS)
     }
 
-    /// Whether any unit of a voxel near a cliff is solid: its lowest or its highest.
+    /// Whether the lowest or highest unit of a voxel near a cliff is solid.
     fn is_cliff(&self, cliffs: &Lattice, column: &Column, place: [i32; 3]) -> bool {
         let solid = |upward: f32| {
             let height = self.grid.height(place[1]) as f32 + upward * self.grid.units as f32;
@@ -225,8 +224,8 @@ impl<'a> Maker<'a> {
         solid(0.0) || (self.grid.units > 1 && solid(self.upward))
     }
 
-    /// Which of the solid rows of a column are caves: of large voxels, those whose lowest and
-    /// highest units are.
+    /// Returns the solid rows of a column that are caves. A LOD voxel is a cave if its lowest and
+    /// its highest unit are.
     fn cave_rows(&self, caves: &Caves, column: &Column, [x, z]: [i32; 2], solid: u64) -> u64 {
         let sea = self.terrain.sea_level();
         let carver = self.terrain.carver();
@@ -245,7 +244,7 @@ impl<'a> Maker<'a> {
     }
 }
 
-/// So many of the lowest bits, 0 to 63.
+/// Returns a mask of the `count` lowest bits, 0 to 63.
 fn low_bits(count: i64) -> u64 {
     (1 << count) - 1
 }
@@ -263,12 +262,12 @@ mod tests {
         (Land::new(terrain, &palette, grid), grid)
     }
 
-    /// Chunks with caves, by seed and place.
+    /// Chunks with caves, by seed and position.
     fn plain() -> [(u64, i32, i32, i32); 3] {
         [(5, 0, 0, 0), (5, -1, 1, 3), (5, 2, 0, -1)]
     }
 
-    /// Chunks with cliffs that hang over.
+    /// Chunks with overhanging cliffs.
     fn cliffy() -> Vec<(u64, i32, i32, i32)> {
         let terrain = Terrain::new(3, 128);
         let places = (0..144).map(|i| (i % 12, i / 12));

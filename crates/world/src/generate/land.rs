@@ -1,20 +1,20 @@
-//! What is the same for all chunks above and below each other: ground and trees.
+//! Ground and trees that all chunks above and below each other share.
 
 use super::grid::{Grid, SIDE, noise_coordinate};
 use super::palette::Palette;
 use super::terrain::{Column, Terrain, slope};
 use super::tree::{Tree, trees_near};
 
-/// Where voxels are of at most so many units, trees are grown; where they are larger, what
-/// is highest over the middle of each column is looked for.
+/// Side of a voxel in units up to which trees are grown. For larger voxels, only the highest leaves
+/// over the middle of each column are computed.
 pub(super) const GROWN_UNITS: i64 = 4;
-/// Where voxels are of at most so many units, and the relief is the common one, corners of
-/// columns tell how steep the ground is.
+/// Side of a voxel in units up to which the corners of a column give its slope, at the default
+/// relief.
 const SLOPE_UNITS: f32 = 4.0;
 
 /// Columns and trees of a square of land as wide as a chunk.
 pub(super) struct Land {
-    /// X fastest.
+    /// X changes fastest.
     columns: Vec<Column>,
     trees: Vec<Tree>,
     top: f32,
@@ -35,28 +35,28 @@ impl Land {
         Self { columns, trees, top }
     }
 
-    /// All columns, X fastest.
+    /// Returns all columns. X changes fastest.
     pub(super) fn columns(&self) -> &[Column] {
         &self.columns
     }
 
-    /// The column at a place in the chunk.
+    /// Returns the column at a position in the chunk.
     pub(super) fn column(&self, x: i32, z: i32) -> &Column {
         &self.columns[(x + SIDE * z) as usize]
     }
 
-    /// Every tree that may reach into the square, where trees are grown.
+    /// Returns every tree that may reach into the square. Empty if trees are not grown.
     pub(super) fn trees(&self) -> &[Tree] {
         &self.trees
     }
 
-    /// Above this nothing is solid but trees.
+    /// Returns the height above which only trees are solid.
     pub(super) fn top(&self) -> f32 {
         self.top
     }
 }
 
-/// The chunk's columns with their slopes, where voxels are single.
+/// Computes the columns of a chunk of level 0 with their slopes.
 fn columns(terrain: &Terrain, grid: Grid) -> Vec<Column> {
     let wide = SIDE + 2;
     let place = |origin: i64, c: i32| noise_coordinate(origin + i64::from(c));
@@ -75,8 +75,8 @@ fn columns(terrain: &Terrain, grid: Grid) -> Vec<Column> {
         .collect()
 }
 
-/// Columns of large voxels: each is what the land is like in the middle of its square, but
-/// for its highest ground.
+/// Computes the columns of LOD voxels. Each is the land in the middle of its square, except for its
+/// highest ground.
 fn squares(terrain: &Terrain, grid: Grid) -> Vec<Column> {
     let wide = SIDE + 1;
     let place = |origin: i64, c: i32| noise_coordinate(origin + i64::from(c) * grid.units);
@@ -104,13 +104,13 @@ fn squares(terrain: &Terrain, grid: Grid) -> Vec<Column> {
         .collect()
 }
 
-/// How steep a square is, from its corners, the one at `x + 2 * z` lying there.
+/// Returns the slope of a square from its corners, indexed by `x + 2 * z`.
 fn slope_between([a, b, c, d]: [f32; 4], side: f32) -> f32 {
     slope([a + c, b + d, a + b, c + d].map(|sum| sum * 0.5), side)
 }
 
-/// About the highest ground of a square, from its corners and its middle. Its last row of
-/// units lies one unit before the far corners.
+/// Estimates the highest ground of a square from its corners and its middle. Its last row of units
+/// lies one unit before the far corners.
 fn highest([a, b, c, d]: [f32; 4], middle: f32, side: f32) -> f32 {
     let last = 1.0 - 1.0 / side;
     let line = |a: f32, b: f32| a + (b - a) * last;

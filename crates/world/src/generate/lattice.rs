@@ -1,29 +1,29 @@
-//! Noise in three dimensions, taken at few points and read between by straight lines.
+//! Three-dimensional noise that is sampled at few points and interpolated linearly.
 
 use std::ops::RangeInclusive;
 
 use super::carve::ABOVE;
 use super::grid::{Grid, SIDE, noise_coordinate};
 
-/// Voxels between two points, where voxels are single.
+/// Distance of two points in voxels of level 0.
 pub(super) const STEP: i32 = 4;
 
-/// The values of a noise for a chunk and the rows around it.
+/// Values of a noise for a chunk and the rows around it.
 ///
-/// Its points lie at multiples of their distance in the world, not in the chunk, so that
-/// all chunks of a level read the same values.
+/// The points lie at multiples of their distance in the world, so all chunks of a level read the
+/// same values.
 pub(super) struct Lattice {
-    /// Voxels between two points.
+    /// Distance of two points in voxels.
     step: i32,
     across: usize,
     up: usize,
-    /// X fastest, then Y, then Z. The lowest points lie one step below the chunk.
+    /// X changes fastest, then Y, then Z. The lowest points lie one step below the chunk.
     points: Vec<f32>,
 }
 
 impl Lattice {
-    /// Takes the noise at every point whose height, in units, lies in `heights` or within a
-    /// step of it, and `outside` elsewhere.
+    /// Samples the noise at all points whose height in units is in `heights` or within one step of
+    /// it. Other points get the value `outside`.
     pub(super) fn sample(
         grid: Grid,
         heights: RangeInclusive<f32>,
@@ -50,13 +50,14 @@ impl Lattice {
         Self { step, across, up, points }
     }
 
-    /// The first corner of the cell in which a place of the chunk lies.
+    /// Returns the first corner of the cell that contains a position in the chunk.
     pub(super) fn cell(&self, [x, y, z]: [i32; 3]) -> usize {
         let [i, j, k] = [x, y + self.step, z].map(|c| (c / self.step) as usize);
         i + self.across * (j + self.up * k)
     }
 
-    /// The values at the corners of a cell; corner `n` lies at bits 0, 1, 2 of `n` on X, Y, Z.
+    /// Returns the values at the corners of a cell. Bits 0, 1 and 2 of the index select the side on
+    /// X, Y and Z.
     fn corners(&self, first: usize) -> [f32; 8] {
         let (across, layer) = (self.across, self.across * self.up);
         std::array::from_fn(|n| {
@@ -64,8 +65,8 @@ impl Lattice {
         })
     }
 
-    /// The value at a place in the chunk, moved by parts of a voxel; Y from one step below
-    /// the chunk to [`ABOVE`] rows above it.
+    /// Returns the value at a position in the chunk plus a fraction of a voxel. Y is valid from one
+    /// step below the chunk to [`ABOVE`] rows above it.
     pub(super) fn at(&self, place: [i32; 3], moved: [f32; 3]) -> f32 {
         let part = |axis: usize| {
             (place[axis].rem_euclid(self.step) as f32 + moved[axis]) / self.step as f32
@@ -73,8 +74,8 @@ impl Lattice {
         between(self.corners(self.cell(place)), [0, 1, 2].map(part))
     }
 
-    /// The least and the most that any value in each cell can be, by first corner. Those of
-    /// points that begin no cell mean nothing.
+    /// Returns the minimum and maximum in each cell, indexed by its first corner. Entries of points
+    /// that begin no cell are meaningless.
     pub(super) fn spans(&self) -> Vec<[f32; 2]> {
         let last = self.points.len() - (1 + self.across + self.across * self.up);
         (0..last)
@@ -87,7 +88,7 @@ impl Lattice {
     }
 }
 
-/// The value inside a cell, by how far along each axis the place lies.
+/// Interpolates a value inside a cell from the fractions along each axis.
 pub(super) fn between(c: [f32; 8], [x, y, z]: [f32; 3]) -> f32 {
     let line = |a: f32, b: f32, t: f32| a + (b - a) * t;
     let along_x: [f32; 4] = std::array::from_fn(|i| line(c[2 * i], c[2 * i + 1], x));
@@ -101,8 +102,8 @@ mod tests {
     use super::*;
     use crate::NodePos;
 
-    /// Neighbours read the same values, also where they lie below zero, and inside of a cell
-    /// none leaves its span.
+    /// Neighbouring chunks read the same values, also below zero, and no value in a cell leaves its
+    /// span.
     #[test]
     fn neighbours_read_the_same_noise() {
         let noise = |[x, y, z]: [f32; 3]| (x * 0.31).sin() + (y * 0.17).cos() * (z * 0.23).sin();

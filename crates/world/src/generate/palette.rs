@@ -1,15 +1,15 @@
 use drystone_voxel::{Material, MaterialTable};
 
-/// Names what the generated world is made of, so that it is written once.
+/// Lists the materials of the generated world once, for the struct and the table.
 macro_rules! palette {
     ($($field:ident, $name:literal, $color:expr;)*) => {
-        /// The materials of the generated world.
+        /// Materials of the generated world.
         pub(super) struct Palette {
             $(pub(super) $field: Material,)*
         }
 
         impl Palette {
-            /// Adds the materials to an empty table, which has room for all of them.
+            /// Adds the materials to an empty table, which has enough numbers for all of them.
             pub(super) fn new(table: &mut MaterialTable) -> Self {
                 Self { $($field: table.insert($name, $color).unwrap_or_default(),)* }
             }
@@ -47,7 +47,7 @@ palette! {
 }
 
 impl Palette {
-    /// Whether a trunk grows through this.
+    /// Whether a trunk replaces this material.
     pub(super) fn is_leaf(&self, material: Material) -> bool {
         let p = self;
         [

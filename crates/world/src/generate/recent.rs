@@ -2,30 +2,30 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::hash::mix;
 
-/// Level of detail and place along X and Z.
+/// Level of detail, and position along X and Z.
 pub(super) type Key = (u8, i32, i32);
 type Slot<V> = Mutex<Option<(Key, Arc<V>)>>;
 
-/// What was worked out lately: a fixed number of slots, each for the last of the keys that
-/// fall to it. For values that follow from their key and are wanted several times in a row.
+/// A cache of recently computed values with a fixed number of slots. Each slot holds the value of
+/// the last key that hashed to it.
 ///
 /// # Cost
-/// A lock and a comparison for what is there. Threads that ask for the same at the same
-/// time may both work it out; none waits for another's work.
+/// A lock and a comparison for a cached value. Two threads may compute the same value at the same
+/// time; neither waits for the other.
 pub(super) struct Recent<V>(Box<[Slot<V>]>);
 
 impl<V> Recent<V> {
-    /// As many slots as asked for, at least one.
+    /// Creates a cache with `slot_count` slots, at least one.
     pub(super) fn new(slot_count: usize) -> Self {
         Self((0..slot_count.max(1)).map(|_| Mutex::new(None)).collect())
     }
 
-    /// The value of `key`, made now unless it is there.
+    /// Returns the value of `key`. Calls `make` if it is not cached.
     pub(super) fn get_or(&self, key: Key, make: impl FnOnce() -> V) -> Arc<V> {
         let (level, x, z) = key;
         let place = u64::from(x as u32) << 32 | u64::from(z as u32);
         let slot = (mix(place ^ mix(level.into())) % self.0.len() as u64) as usize;
-        // Whoever panicked under the lock left a whole value or none.
+        // A panic under the lock leaves either a whole value or no value.
         let lock = || self.0[slot].lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((found, value)) = &*lock()
             && *found == key

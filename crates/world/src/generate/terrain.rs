@@ -4,24 +4,24 @@ use super::carve::Carver;
 use super::hash::mix;
 use super::tree::MAX_HEIGHT;
 
-/// The relief that the numbers below are meant for; others scale with it.
+/// Relief that the constants below are meant for. Others scale with it.
 const RELIEF: f32 = 128.0;
-/// Height of the water's surface.
+/// Height of the water surface.
 const SEA: f32 = 34.0;
-/// How far below the sea lakes may reach, and peaks above it.
+/// Maximum depth of lakes below the sea, and height of peaks above it.
 const DEEPEST: f32 = 26.0;
 const HIGHEST: f32 = 84.0;
-/// Height above the sea from which on peaks are bent down.
+/// Height above the sea from which peaks are flattened.
 const BEND: f32 = 62.0;
-/// Above this, give or take some noise, snow lies.
+/// Height above which snow lies, before noise is added.
 const SNOW_LINE: f32 = 86.0;
-/// Above this no tree stands.
+/// Height above which no tree stands.
 const TREE_LINE: f32 = 80.0;
 
-/// The shape of the land: what can be said of a column of voxels before looking at any.
+/// Shape of the land: the properties of a column that do not depend on height.
 pub(super) struct Terrain {
     pub(super) seed: u64,
-    /// Voxels for one unit of the numbers above.
+    /// Voxels per unit of the constants above.
     pub(super) scale: f32,
     warp: FastNoiseLite,
     continent: FastNoiseLite,
@@ -32,19 +32,18 @@ pub(super) struct Terrain {
     carver: Carver,
 }
 
-/// What the terrain says of one column.
+/// Terrain of one column.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Column {
-    /// Voxels below this height are solid, where neither cliff nor cave disagrees.
+    /// Height below which voxels are solid, apart from cliffs and caves.
     pub(super) ground: f32,
-    /// The highest ground of the square that the column stands for: the ground itself
-    /// where voxels are single.
+    /// Highest ground of the square that the column stands for. At level 0 it equals the ground.
     pub(super) highest: f32,
-    /// How far, in voxels, cliffs reach out and in above and below the ground.
+    /// Distance in voxels by which cliffs change the ground.
     pub(super) overhang: f32,
-    /// −1 dry to 1 wet.
+    /// Wetness from −1 (dry) to 1 (wet).
     pub(super) wetness: f32,
-    /// Voxels of height a voxel of way, the steeper of the two axes.
+    /// Slope as height per horizontal distance, on the steeper axis.
     pub(super) slope: f32,
 }
 
@@ -73,23 +72,23 @@ impl Terrain {
         }
     }
 
-    /// What carves cliffs and caves.
+    /// Returns the noise for cliffs and caves.
     pub(super) fn carver(&self) -> &Carver {
         &self.carver
     }
 
-    /// Everything but the slope, which needs neighbours.
+    /// Computes everything but the slope, which needs neighbours.
     pub(super) fn column(&self, x: f32, z: f32) -> Column {
         let (ground, overhang) = self.ground_and_overhang(x, z);
         Column { ground, highest: ground, overhang, wetness: self.wetness(x, z), slope: 0.0 }
     }
 
-    /// −1 dry to 1 wet.
+    /// Returns the wetness from −1 (dry) to 1 (wet).
     pub(super) fn wetness(&self, x: f32, z: f32) -> f32 {
         self.wetness.get_noise_2d(x, z)
     }
 
-    /// The ground of a column alone: a fifth cheaper.
+    /// Returns the ground of a column alone, in about 80% of the time.
     pub(super) fn ground(&self, x: f32, z: f32) -> f32 {
         self.ground_and_overhang(x, z).0
     }
@@ -109,7 +108,7 @@ impl Terrain {
         };
         let rough = detail * (2.5 + 3.5 * mountains);
         let above_sea = soften(plain + hills + rough);
-        // Cliffs lift the land in steps, away from the water so that lakes stay whole.
+        // Cliffs lift the land in steps, but not near water, so that lakes stay closed.
         let dry = smooth_step(4.0, 12.0, above_sea);
         if dry == 0.0 {
             return ((SEA + above_sea) * self.scale, 0.0);
@@ -119,36 +118,36 @@ impl Terrain {
         ((SEA + stepped) * self.scale, cliffs * dry * 9.0 * self.scale)
     }
 
-    /// The column at a place, with its slope.
+    /// Computes the slope of a column.
     pub(super) fn with_slope(&self, column: Column, x: f32, z: f32) -> Column {
         let ground = |dx: f32, dz: f32| self.ground(x + dx, z + dz);
         let sides = [ground(-1.0, 0.0), ground(1.0, 0.0), ground(0.0, -1.0), ground(0.0, 1.0)];
         Column { slope: slope(sides, 2.0), ..column }
     }
 
-    /// Above all ground there can be, cliffs and trees included.
+    /// Returns a height above all ground, cliffs and trees.
     pub(super) fn ceiling(&self) -> f32 {
-        // A terrace lifts the land by less than 2, a cliff reaches out by at most 9.
+        // A terrace lifts the land by less than 2, and a cliff adds at most 9.
         (SEA + HIGHEST + 11.0) * self.scale + MAX_HEIGHT as f32 + 2.0
     }
 
-    /// The highest voxel of water.
+    /// Returns the height of the highest water voxel.
     pub(super) fn sea_level(&self) -> i32 {
         (SEA * self.scale) as i32
     }
 
-    /// Where snow begins over a column of this wetness.
+    /// Returns the height above which snow lies on this column.
     pub(super) fn snow_line(&self, column: &Column) -> f32 {
         (SNOW_LINE - 7.0 * column.wetness) * self.scale
     }
 
-    /// Where trees end.
+    /// Returns the height above which no tree stands.
     pub(super) fn tree_line(&self) -> f32 {
         TREE_LINE * self.scale
     }
 }
 
-/// A plain noise whose waves are `width` voxels long.
+/// Creates a plain noise with waves of `width` voxels.
 pub(super) fn noise(seed: u64, purpose: u64, width: f32) -> FastNoiseLite {
     let mut noise = FastNoiseLite::with_seed(mix(seed ^ purpose << 32) as i32);
     noise.set_noise_type(Some(NoiseType::OpenSimplex2));
@@ -156,26 +155,26 @@ pub(super) fn noise(seed: u64, purpose: u64, width: f32) -> FastNoiseLite {
     noise
 }
 
-/// Voxels of height a voxel of way, from the heights on the sides −X, +X, −Z and +Z, which
-/// lie so many voxels apart.
+/// Returns the slope from the heights on the sides −X, +X, −Z and +Z, which are `apart` voxels
+/// apart.
 pub(super) fn slope([west, east, north, south]: [f32; 4], apart: f32) -> f32 {
     (east - west).abs().max((south - north).abs()) / apart
 }
 
-/// 0 below `low`, 1 above `high`, smooth between.
+/// Returns 0 below `low`, 1 above `high`, and a smooth transition between.
 pub(super) fn smooth_step(low: f32, high: f32, value: f32) -> f32 {
     let t = ((value - low) / (high - low)).clamp(0.0, 1.0);
     t * t * (3.0 - 2.0 * t)
 }
 
-/// Steps of height `step`: flat for most of each, steep for the rest.
+/// Shapes a height into steps of height `step`, flat for most of each step.
 fn terrace(height: f32, step: f32) -> f32 {
     let level = (height / step).floor();
     let within = height / step - level;
     (level + smooth_step(0.55, 0.9, within)) * step
 }
 
-/// A height above the sea, bent so that neither lakes nor peaks leave the relief.
+/// Limits a height above the sea smoothly, so that lakes and peaks stay within the relief.
 fn soften(height: f32) -> f32 {
     let bend = |over: f32, room: f32| room * over / (room + over);
     match height {

@@ -15,7 +15,7 @@ fn same_seed_same_world_and_another_another() {
     let (a, b, other) = (load(11), load(11), load(12));
     assert!(a.iter().eq(b.iter()));
     assert!(!a.iter().eq(other.iter()));
-    // The high half of a seed counts too.
+    // The upper half of a seed counts too.
     assert!(!a.iter().eq(load(11 | 1 << 40).iter()));
 }
 
@@ -34,8 +34,8 @@ fn a_chunk_is_the_same_in_any_world_and_order() {
     }
 }
 
-/// Every voxel of every tree is there, whichever chunk it falls in: a tree's own leaves or
-/// bark, or what may stand in its way, another tree or the ground.
+/// Every voxel of every tree exists in the chunk that contains it: leaves or bark of the tree, of
+/// another tree, or ground.
 #[test]
 fn trees_are_whole_across_chunks() {
     let source = world(3, [7, 4, 7]);
@@ -73,14 +73,14 @@ fn the_default_world_has_everything() {
     let source = GeneratedWorld::new(GeneratorConfig::default()).unwrap();
     let world = World::load(&source).unwrap();
     let counts = world.count_by_material();
-    // All but air, and what only larger voxels are made of.
+    // All materials except air and those of LOD voxels only.
     assert_eq!(counts.len(), source.materials().len() - 2, "{counts:?}");
     assert!(counts.iter().all(|(material, _)| *material != source.palette.far_water));
     let size = world.bounds().unwrap().size_voxels();
     assert!(size[0] == 384 && size[2] == 384, "{size:?}");
     assert!((90..128).contains(&size[1]), "peaks reach high and are not cut off: {size:?}");
     assert!(world.materials().any_translucent());
-    // Caves and overhangs: air below rock; and land both below and above the sea.
+    // Caves and overhangs have air below rock. There is land below and above the sea.
     let p = &source.palette;
     let rock = [p.stone, p.dark_stone, p.light_stone];
     let (mut hollow, mut wet, mut columns) = (0, 0, 0);
@@ -96,7 +96,7 @@ fn the_default_world_has_everything() {
     assert!(wet * 10 > columns && wet * 10 < 6 * columns, "{wet} of {columns} columns are water");
 }
 
-/// Water lies still: at one height, and nothing but air above its surface or what grows.
+/// All water has the same height, with only air or plants above it.
 #[test]
 fn water_has_one_surface() {
     let source = world(3, [4, 2, 4]);
@@ -137,7 +137,7 @@ fn sizes_from_none_to_too_large() {
     for size in [[u32::MAX; 3], [u32::MAX, 0, 1]] {
         assert!(error(size, 128).starts_with("generated world: size: "));
     }
-    // What a source may have and memory may not.
+    // Sizes that a source may have but that do not fit into memory.
     let [vast, larger] = [[GeneratedWorld::MAX_SIDE; 3], [41, 40, 40]].map(|size| world(1, size));
     assert_eq!(vast.chunk_count(), u64::MAX);
     assert_eq!(larger.chunk_count(), 65_600);
@@ -166,8 +166,7 @@ fn other_reliefs_keep_within_their_height() {
     }
 }
 
-/// Far out, no two neighbouring columns have the ground of one, and lattices read as many values
-/// as near the origin.
+/// Far from the origin, neighbouring columns differ as much as near it.
 #[test]
 fn far_land_is_as_detailed_as_near_land() {
     let source = world(3, [GeneratedWorld::MAX_SIDE; 3]);

@@ -5,27 +5,27 @@ use super::hash::Dice;
 use super::palette::Palette;
 use super::terrain::{Column, Terrain, smooth_step};
 
-/// The side of a square of land that holds at most one tree.
+/// Side of a square of land that holds at most one tree.
 const CELL: i32 = 5;
-/// How far a tree reaches from its trunk.
+/// Maximum distance of leaves from the trunk.
 const REACH: i32 = 7;
-/// Trees stand on no steeper ground, in voxels of height a voxel of way.
+/// Steepest ground with trees, as height per horizontal distance.
 const STEEPEST: f32 = 0.9;
-/// How high the highest tree is.
+/// Maximum height of a tree.
 pub(super) const MAX_HEIGHT: i32 = 22;
 
-/// A tree, and where it stands.
+/// A tree and its position.
 pub(super) struct Tree {
-    /// The lowest voxel of its trunk.
+    /// Lowest voxel of the trunk.
     pub(super) root: [i32; 3],
     kind: Kind,
-    /// Voxels of trunk up to the crown's middle, or of the whole pine.
+    /// Height of the crown's centre above the root, or of the whole pine, in voxels.
     height: i32,
-    /// Half the crown's width.
+    /// Half the width of the crown.
     radius: f32,
     trunk: Material,
     leaves: Material,
-    /// Lies on the upper side of a pine's branches, where it is cold.
+    /// Material on the upper side of a pine's branches in cold places.
     top: Material,
 }
 
@@ -43,15 +43,15 @@ enum Kind {
     Bush,
 }
 
-/// What of a tree is at a place.
+/// Part of a tree at a position.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Part {
     Trunk(Material),
     Leaves(Material),
 }
 
-/// Every tree that may reach into the box from `low` up to `high` on X and Z, in an order
-/// that does not depend on the box: so all chunks settle alike which of two trees wins.
+/// Returns every tree that may reach into the box from `low` to `high` on X and Z. The order does
+/// not depend on the box, so overlapping trees look the same in all chunks.
 pub(super) fn trees_near(
     terrain: &Terrain,
     palette: &Palette,
@@ -68,7 +68,7 @@ pub(super) fn trees_near(
         .collect()
 }
 
-/// Where a tree of a cell would stand, and the throws that say whether, and which.
+/// Position of a cell's possible tree, with the random numbers that select it.
 struct Seedling {
     x: i32,
     z: i32,
@@ -86,11 +86,11 @@ impl Seedling {
     }
 }
 
-/// The tree of a cell, if one stands there.
+/// Returns the tree of a cell, if there is one.
 fn tree_in(terrain: &Terrain, palette: &Palette, cell_x: i32, cell_z: i32) -> Option<Tree> {
     let Seedling { x, z, chance, mut dice } = Seedling::of_cell(terrain.seed, cell_x, cell_z);
     let [fx, fz] = [x, z].map(|c| noise_coordinate(c.into()));
-    // What is cheap to know first.
+    // Cheap conditions come first.
     if chance > forest(terrain.wetness(fx, fz)) {
         return None;
     }
@@ -107,12 +107,12 @@ fn tree_in(terrain: &Terrain, palette: &Palette, cell_x: i32, cell_z: i32) -> Op
     Some(Tree::grow(terrain, palette, &column, [x, root, z], &mut dice))
 }
 
-/// The share of cells that bear a tree where nothing but wetness speaks against it.
+/// Returns the share of cells with a tree at this wetness, on good ground.
 fn forest(wetness: f32) -> f32 {
     0.03 + 0.8 * smooth_step(-0.15, 0.3, wetness)
 }
 
-/// The share of cells that bear a tree on ground like that of the column, if it is not too
+/// Returns the share of cells with a tree on ground like that of the column, if it is not too
 /// steep.
 fn density(terrain: &Terrain, column: &Column) -> f32 {
     let dry = column.ground > (terrain.sea_level() + 3) as f32;
@@ -120,9 +120,9 @@ fn density(terrain: &Terrain, column: &Column) -> f32 {
     if dry && column.overhang <= 0.0 { forest(column.wetness) * thins } else { -1.0 }
 }
 
-/// The highest leaves over a place, and their height: of the trees that stand around, as if
-/// they all stood on ground like that of the column there. No noise is asked, so that trees
-/// are to be had where they are small.
+/// Returns the highest leaves over a position and their height. All trees around it are assumed to
+/// stand on ground like that of the column. This needs no noise, so it is cheap where trees are
+/// small.
 pub(super) fn canopy(
     terrain: &Terrain,
     palette: &Palette,
@@ -151,7 +151,7 @@ pub(super) fn canopy(
 }
 
 impl Tree {
-    /// Chooses what grows: pines where it is high, slender trees where it is wet.
+    /// Selects the kind of tree: pines at high altitude, slender trees on wet ground.
     fn grow(
         terrain: &Terrain,
         palette: &Palette,
@@ -195,7 +195,7 @@ impl Tree {
         Self { root, kind, height, radius, trunk, leaves, top }
     }
 
-    /// The lowest and the highest place the tree may reach, both included.
+    /// Returns the lowest and highest position that the tree may reach, both inclusive.
     pub(super) fn bounds(&self) -> ([i32; 3], [i32; 3]) {
         let ([x, y, z], r) = (self.root, self.radius);
         let (reach, above) = match self.kind {
@@ -211,7 +211,7 @@ impl Tree {
         ([low(x), y, low(z)], [high(x), y + top, high(z)])
     }
 
-    /// The highest leaves of the column at (x, z), and their height.
+    /// Returns the highest leaves of the column at (x, z), and their height.
     fn highest_leaves(&self, x: i32, z: i32) -> Option<(i32, Material)> {
         let (low, high) = self.bounds();
         let inside = (low[0]..=high[0]).contains(&x) && (low[2]..=high[2]).contains(&z);
@@ -224,7 +224,7 @@ impl Tree {
         })
     }
 
-    /// What of the tree is at a place of the world.
+    /// Returns the part of the tree at a position in the world.
     pub(super) fn part_at(&self, place: [i32; 3]) -> Option<Part> {
         let offset = [0, 1, 2].map(|axis| place[axis] - self.root[axis]);
         if self.is_trunk(offset) {
@@ -233,20 +233,20 @@ impl Tree {
         self.leaves_at(place).map(Part::Leaves)
     }
 
-    /// The leaves that would be at a place of the world without the trunk.
+    /// Returns the leaves at a position in the world, as if there were no trunk.
     pub(super) fn leaves_at(&self, place: [i32; 3]) -> Option<Material> {
         let offset = [0, 1, 2].map(|axis| place[axis] - self.root[axis]);
         if !self.is_crown(offset) {
             return None;
         }
         let [x, y, z] = offset;
-        // Snow lies at the tips of branches, which no others cover.
+        // Snow lies at the tips of branches, which no other branches cover.
         let covered =
             self.top == self.leaves || self.is_crown([x, y + 1, z]) || self.is_crown([x, y + 2, z]);
         Some(if covered { self.leaves } else { self.top })
     }
 
-    /// The bark in the cube of this side from `low` on, if there is any.
+    /// Returns the bark in the cube of side `side` from `low` on, if there is any.
     pub(super) fn trunk_in(&self, low: [i32; 3], side: i32) -> Option<Material> {
         let nearest = |axis: usize| self.root[axis].clamp(low[axis], low[axis] + (side - 1));
         let offset = [0, 1, 2].map(|axis| nearest(axis) - self.root[axis]);
@@ -284,7 +284,7 @@ impl Tree {
                     || ball([0.0, height - 0.5, -2.0], r * 0.7, r * 0.5)
             }
             Kind::Pine => {
-                // Branches in rows of two: a wide one, then a narrower one.
+                // Branches come in pairs of rows: a wide one, then a narrower one.
                 let from_top = self.height - y;
                 if y < 2 || from_top < 0 {
                     return false;
@@ -303,7 +303,7 @@ mod tests {
 
     use super::*;
 
-    /// All of a tree lies within the bounds that it gives, and trees of every kind grow.
+    /// Every tree lies within its bounds, and there are trees of every kind.
     #[test]
     fn trees_keep_within_their_bounds() {
         let palette = Palette::new(&mut MaterialTable::new());

@@ -2,27 +2,27 @@ use drystone_voxel::ChunkPos;
 
 use crate::{ChunkBox, Source};
 
-/// The places of a source's chunks, by slabs of 8 × 2 × 8: whole groups of stored chunks, and
-/// columns soon after each other. Slabs come column by column, from the lowest up.
+/// Chunk positions of a source in slabs of 8 × 2 × 8. A slab covers whole groups of stored chunks
+/// and most of a column. Slabs are returned column by column, lowest first.
 pub(super) struct Slabs {
     places: Places,
-    /// Slabs that were given.
+    /// Number of slabs returned so far.
     next: u64,
 }
 
 enum Places {
-    /// Every place of a box, none of them listed.
+    /// All positions of a box, without a list.
     Box(ChunkBox),
-    /// These, in the order of slabs; those from `.1` on are still to come.
+    /// Listed positions sorted by slab, and the index of the next one.
     List(Vec<ChunkPos>, usize),
 }
 
-/// Sides of a slab as powers of two.
+/// Sides of a slab, as powers of two.
 const SIDE_LOG2: [u32; 3] = [3, 1, 3];
 
 impl Slabs {
-    /// A list for what is scattered, the box for what fills it: of that there may be more
-    /// chunks than a list should hold.
+    /// Uses a box for a source that fills it, since its positions may be too many for a list. Uses
+    /// a list for other sources.
     pub(super) fn of(source: &dyn Source) -> Self {
         const MANY: u64 = 1 << 16;
         let count = source.chunk_count();
@@ -35,7 +35,7 @@ impl Slabs {
         Self { places, next: 0 }
     }
 
-    /// All places.
+    /// Number of all positions.
     pub(super) fn place_count(&self) -> u64 {
         match &self.places {
             Places::Box(all) => all.size_chunks().into_iter().product(),
@@ -49,7 +49,7 @@ fn list(mut places: Vec<ChunkPos>) -> Places {
     Places::List(places, 0)
 }
 
-/// A slab's place, in the order X, Z, Y.
+/// Returns the position of a chunk's slab, in the order X, Z, Y.
 fn slab_of(place: ChunkPos) -> [i32; 3] {
     [place.x >> SIDE_LOG2[0], place.z >> SIDE_LOG2[2], place.y >> SIDE_LOG2[1]]
 }
@@ -73,7 +73,7 @@ impl Iterator for Slabs {
     }
 }
 
-/// The places of a box's slab of this number.
+/// Returns the positions in the slab of this index in a box.
 fn slab_in(all: &ChunkBox, number: u64) -> Option<Vec<ChunkPos>> {
     let (low, high) = (slab_of(all.min), slab_of(all.max));
     let sides: [u64; 3] = std::array::from_fn(|n| u64::from(high[n].abs_diff(low[n])) + 1);
@@ -97,7 +97,7 @@ fn slab_in(all: &ChunkBox, number: u64) -> Option<Vec<ChunkPos>> {
 mod tests {
     use super::*;
 
-    /// Both ways give the same slabs of a box, each place once.
+    /// A box and a list of its positions give the same slabs.
     #[test]
     fn a_box_is_listed_as_its_places_are() {
         for (min, max) in [

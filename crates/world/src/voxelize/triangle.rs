@@ -2,7 +2,7 @@ use std::ops::Range;
 
 use drystone_voxel::Chunk;
 
-/// A triangle in space, its corners in units of voxels.
+/// A triangle in space, in units of voxels.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Triangle([Vector; 3]);
 
@@ -17,12 +17,11 @@ impl Triangle {
         self.0
     }
 
-    /// Whether it has a point in common with the cube from `low` on of side `side`, borders
-    /// included.
+    /// Whether the triangle touches the cube of side `side` from `low` on, including its border.
     ///
-    /// Two convex bodies are apart exactly if they are along one of a few axes: the cube's, the
-    /// triangle's normal, and those at right angles to an edge of each (T. Akenine-Möller,
-    /// *Fast 3D Triangle-Box Overlap Testing*, 2001).
+    /// Two convex bodies are separate exactly if they are separate along one of a few axes: those
+    /// of the cube, the triangle's normal, and the cross products of their edges (T.
+    /// Akenine-Möller, *Fast 3D Triangle-Box Overlap Testing*, 2001).
     pub(super) fn touches(&self, low: Vector, side: f64) -> bool {
         let half = side / 2.0;
         let corners = self.0.map(|corner| [0, 1, 2].map(|n| corner[n] - (low[n] + half)));
@@ -45,18 +44,18 @@ impl Triangle {
         !crosses.into_iter().any(apart)
     }
 
-    /// The voxels of a chunk from `low` on that the box around it meets, on each axis.
+    /// Returns the voxels of the chunk at `low` that the bounding box touches, on each axis.
     pub(super) fn span(&self, low: Vector, side: usize) -> [Range<usize>; 3] {
         [0, 1, 2].map(|axis| {
             let along = self.0.map(|corner| corner[axis] - low[axis]);
-            // A float as an integer is cut to what there is.
+            // The conversion to an integer saturates.
             let first = (min(along).floor() - 1.0) as usize;
             let last = (max(along).floor() + 2.0) as usize;
             first.min(side)..last.min(side)
         })
     }
 
-    /// The chunks that the box around it meets: no fewer than it touches itself.
+    /// Number of chunks that the bounding box touches. The triangle itself touches no more.
     pub(super) fn box_chunks(&self) -> u64 {
         let side = f64::from(Chunk::SIDE);
         let along = |axis: usize| {
@@ -67,7 +66,7 @@ impl Triangle {
         along(0).saturating_mul(along(1)).saturating_mul(along(2))
     }
 
-    /// The point at these coordinates of the triangle.
+    /// Returns the point at these barycentric coordinates.
     #[cfg(test)]
     pub(super) fn at(&self, u: f64, v: f64) -> Vector {
         let [a, b, c] = self.0;

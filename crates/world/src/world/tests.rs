@@ -10,7 +10,7 @@ fn random_voxel(random: &mut Random) -> VoxelPos {
     VoxelPos::new(c(), c(), c())
 }
 
-/// Everything that a world can be asked, against a map of voxels.
+/// Compares all queries of a world with a map of voxels.
 fn check(world: &World, shadow: &HashMap<VoxelPos, Material>) {
     assert_eq!(world.solid_count(), shadow.len() as u64);
     let boxes = shadow.keys().map(|&v| VoxelBox::of(v));
@@ -32,7 +32,7 @@ fn edits_follow_a_map_of_voxels() {
         let mut shadow = HashMap::new();
         check(&world, &shadow);
         for step in 0..400 {
-            // Adds for a while, then takes away for a while, down to nothing.
+            // Adds voxels for a while, then removes all of them.
             let voxel = match (step / 100) % 2 {
                 0 => random_voxel(&mut random),
                 _ => shadow.keys().next().copied().unwrap_or_default(),
@@ -82,7 +82,7 @@ fn chunks_of_one_material_count_without_memory() {
     assert_eq!(world.count_by_material(), [(Material(3), 32 * 32 * 32)]);
     assert!(world.size_bytes() < 100);
     world.set(VoxelPos::new(0, 0, 0), Material(4));
-    // A bit for each voxel.
+    // One bit per voxel.
     assert!(world.size_bytes() > 32 * 32 * 32 / 8);
     assert_eq!(world.bounds().unwrap().size_voxels(), [32; 3]);
 }
@@ -102,7 +102,7 @@ fn air_is_not_kept_and_other_sides_are_refused() {
     assert!(world.bounds().is_some());
 }
 
-/// Says that it has more chunks than fit, and fails the test if any is asked for.
+/// A source with more chunks than fit. It fails the test if any is requested.
 struct Endless(MaterialTable);
 
 impl Source for Endless {
@@ -116,7 +116,7 @@ impl Source for Endless {
         (0..=World::MAX_CHUNKS as i32).map(|x| ChunkPos::new(x, 0, 0)).collect()
     }
     fn chunk(&self, position: ChunkPos) -> Result<Chunk, WorldError> {
-        panic!("asked for {position:?}")
+        panic!("{position:?} was requested")
     }
 }
 

@@ -6,8 +6,7 @@ use crate::lod::Cache;
 use crate::{CommitPolicy, EditStore, MemoryFile, Source, StoredLater, StoredWorld, WorldError};
 
 impl EditedSource {
-    /// Whether the file at `path` keeps edits of this source; false too where it cannot be read
-    /// now.
+    /// Whether the file at `path` has edits of this source. False if it cannot be read now.
     ///
     /// # Cost
     /// Opens the file.
@@ -15,30 +14,30 @@ impl EditedSource {
         StoredWorld::open_read_only(path).is_ok_and(|world| world.name() == name_of(source))
     }
 
-    /// Whether edits could be kept, and nobody has said where.
+    /// Whether edits could be saved, but no file was chosen.
     pub fn lacks_file(&self) -> bool {
-        self.has_no_place() && self.source.edit_store().is_none()
+        self.has_no_file() && self.source.edit_store().is_none()
     }
 
-    /// Whether the source keeps the edits itself, as a stored world does, until
-    /// [`save_at`](Self::save_at) says where else.
+    /// Whether the source saves the edits itself, as a stored world does.
+    /// [`save_at`](Self::save_at) changes that.
     pub fn is_in_place(&self) -> bool {
         self.in_place().is_some()
     }
 
-    /// Makes a new file, which keeps edits from then on: those too that were kept in another file,
-    /// which stays as it is, and those that the source itself has taken and not written. What is
-    /// damaged in the other file stays there alone.
+    /// Creates a file at `path` and saves all edits there from now on. Edits from a previous file
+    /// are copied, and that file is not changed. Edits that the source itself has not written yet
+    /// are moved to the new file. Damaged chunks of the previous file are not copied.
     ///
     /// # Errors
-    /// A file that is there already, or that cannot be made, and a source that was opened to be
-    /// read only: edits are kept as before then.
+    /// A file that exists or cannot be created, or a source that was opened for reading only. Edits
+    /// are then saved as before.
     pub fn save_at(&self, path: &Path) -> Result<(), WorldError> {
-        self.keep_by(|edits| edits.make_at(path))
+        self.save_with(|edits| edits.make_at(path))
     }
 
-    /// Has `make` make what keeps edits from then on.
-    fn keep_by(
+    /// Saves edits from now on with the store that `make` creates.
+    fn save_with(
         &self,
         make: impl FnOnce(&StoredLater) -> Result<(), WorldError>,
     ) -> Result<(), WorldError> {
@@ -50,33 +49,33 @@ impl EditedSource {
         self.put_edited(waiting)
     }
 
-    pub(super) fn has_no_place(&self) -> bool {
+    pub(super) fn has_no_file(&self) -> bool {
         self.can_write && self.edits.place().is_none()
     }
 
-    /// What keeps the edits where this does not.
+    /// Returns the source's own edit store, if that saves the edits.
     pub(super) fn in_place(&self) -> Option<&dyn EditStore> {
-        self.has_no_place().then(|| self.source.edit_store()).flatten()
+        self.has_no_file().then(|| self.source.edit_store()).flatten()
     }
 
-    /// What keeps the edits.
+    /// Returns the store that saves the edits.
     pub(super) fn store(&self) -> &dyn EditStore {
         self.in_place().unwrap_or(&self.edits)
     }
 
-    /// Has so many bytes for the larger voxels above edited chunks, in place of what the policy
-    /// gives: they are made anew where they are not kept.
+    /// Sets the memory for LOD voxels above edited chunks, in bytes, instead of the policy's value.
+    /// LOD voxels that are not cached are made again.
     #[must_use]
     pub fn with_coarse_bytes(mut self, bytes: usize) -> Self {
         self.coarse = Mutex::new(Cache::new(bytes));
         self
     }
 
-    /// The source with the edits that a file in memory keeps: see [`open`](Self::open).
+    /// Opens a source with the edits of a file in memory, like [`open`](Self::open).
     ///
     /// # Errors
-    /// [`OtherEdits`](WorldError::OtherEdits) where the file keeps edits of another source; else
-    /// as [`StoredWorld::open_in`](crate::StoredWorld::open_in).
+    /// [`OtherEdits`](WorldError::OtherEdits) if the file has edits of another source, and the
+    /// errors of [`StoredWorld::open_in`](crate::StoredWorld::open_in).
     pub fn open_in(
         source: Box<dyn Source>,
         file: &MemoryFile,
@@ -85,16 +84,16 @@ impl EditedSource {
         Self::of(source, StoredLater::open_in(file, policy)?, true)
     }
 
-    /// Has an empty file in memory keep edits from then on: see [`save_at`](Self::save_at).
+    /// Saves all edits to an empty file in memory from now on, like [`save_at`](Self::save_at).
     ///
     /// # Errors
-    /// A file that is not empty, or no memory: edits are kept as before then.
+    /// A file that is not empty, or a lack of memory. Edits are then saved as before.
     pub fn save_in(&self, file: &MemoryFile) -> Result<(), WorldError> {
-        self.keep_by(|edits| edits.make_in(file))
+        self.save_with(|edits| edits.make_in(file))
     }
 
-    /// Whether a stored world is a file of edits, which are shown over what they are of: any
-    /// world may have such a [name](Source::name), but hardly the material of emptied chunks too.
+    /// Whether a stored world is a file of edits, to be opened together with its source. Checks its
+    /// [name](Source::name) and whether it has the material that marks emptied chunks.
     pub fn is_file_of_edits(world: &dyn Source) -> bool {
         let mut kinds = world.materials().iter();
         world.name().starts_with(EDITS_OF) && kinds.any(|(_, kind)| Numbers::could_be_emptied(kind))
