@@ -142,7 +142,7 @@ pub fn import(
     if begun.source != mark.source {
         return Err(refused("another source was being imported, or this one has changed"));
     }
-    let (total, lost) = (slabs.place_count(), begun.lost);
+    let (total, lost) = (slabs.position_count(), begun.lost);
     let mut progress = ImportProgress { total, lost, ..ImportProgress::default() };
     for slab in slabs {
         let count = slab.len() as u64;

@@ -1,14 +1,14 @@
-//! Where voxels come from: a generated world and files, chunk by chunk or whole in memory;
-//! and polygon models from files.
+//! Sources of voxels: a generated world and files, read chunk by chunk or whole into memory. Also
+//! polygon models from files.
 //!
 //! ```text
 //!  GeneratedWorld ────────┐
 //!  VoxFile (.vox) ────────┤
 //!  MinecraftWorld (.mca) ─┼─ Source ──► chunk by chunk
 //!  HeightMap (.png, …) ───┤        ├──► World: all chunks in memory ──► PaddedChunk ──► mesher
-//!  StoredWorld ───────────┘        └──► LodData ─► LodTree: meshes, fine near the eye
-//!      ▲                                and coarse far away, made on threads
-//!      └─ import: any of the others
+//!  StoredWorld ───────────┘        └──► LodData ─► LodTree: meshes, fine near the camera and
+//!      ▲                                           coarse far away, made on threads
+//!      └─ import: from any other source
 //!
 //!  .obj, .gltf, .glb ──► Model: parts ──► polygons that share vertices and coordinates
 //! ```
@@ -23,7 +23,7 @@
 //! assert!(world.solid_count() > 10_000);
 //! # Ok::<(), drystone_world::WorldError>(())
 //! ```
-//! A model, as a program that is told of a file would open it:
+//! A program that opens a model if the file is one:
 //! ```
 //! use std::path::Path;
 //!
@@ -42,22 +42,21 @@
 //! ```
 //!
 //! # Which one?
-//! * [`open_source`] when a user names the source, [`parse_source`] where there are only bytes, [`GeneratedWorld`], [`VoxFile`] and
-//!   [`MinecraftWorld`] when the program does; [`HeightMap`] too, or when a height map's
-//!   scale is known.
-//! * [`World`] to look at neighbours, to count or to edit; a bare [`Source`] to go through
-//!   the chunks once; [`LodTree`] over [`LodData`] to show what memory cannot hold.
-//! * [`VoxelRay`] for what is looked at, [`Edit`] and [`EditHistory`] to change voxels and take
-//!   that back, in a [`World`] or [`LodData`] alike; a [`StoredWorld`] keeps what is put into
-//!   it, an [`EditedSource`] keeps the edits of any other source in a file beside it. Where there
-//!   are no files, a [`MemoryFile`] is one.
-//! * [`Model`] for polygons; [`Model::is_model`] tells by the name which of the two a file
-//!   is.
+//! * [`open_source`] if the user names the source, and [`parse_source`] if there are only bytes.
+//!   [`GeneratedWorld`], [`VoxFile`], [`MinecraftWorld`] and [`HeightMap`] if the program selects
+//!   the format or sets options.
+//! * [`World`] to read neighbours, count or edit voxels in memory; a [`Source`] to read each chunk
+//!   once; [`LodTree`] with [`LodData`] to show worlds that do not fit into memory.
+//! * [`VoxelRay`] to pick a voxel. [`Edit`] and [`EditHistory`] to change voxels and undo that, in a
+//!   [`World`] or [`LodData`].
+//! * [`StoredWorld`] to save chunks in a file; [`EditedSource`] to save the edits of any other
+//!   source in a separate file. [`MemoryFile`] replaces the file where there is no file system.
+//! * [`Model`] for polygons. [`Model::is_model`] checks the file name.
 //!
 //! # Limits
-//! A [`World`] takes [`World::MAX_CHUNKS`] chunks, a streamed one any number; what a `.vox`
-//! file may hold is listed at [`VoxFile`], what a height map may at [`HeightMap`], what a
-//! model may at [`ModelOptions`].
+//! A [`World`] has at most [`World::MAX_CHUNKS`] chunks; a streamed world has no limit. The limits
+//! of `.vox` files are listed at [`VoxFile`], those of height maps at [`HeightMap`], and those of
+//! models at [`ModelOptions`].
 #![forbid(unsafe_code)]
 
 mod chunk_box;

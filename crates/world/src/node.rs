@@ -104,7 +104,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn children_know_their_parents() {
+    fn children_have_their_node_as_parent() {
         for chunk in [ChunkPos::new(0, 0, 0), ChunkPos::new(-1, 3, -7), ChunkPos::new(9, -2, 4)] {
             let node = NodePos::new(3, chunk);
             for (i, child) in node.children().unwrap().into_iter().enumerate() {
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn the_highest_level_reaches_to_the_end_of_the_numbers() {
+    fn the_highest_level_covers_the_coordinate_range() {
         let top = NodePos::new(200, ChunkPos::new(-1, 0, 0));
         assert_eq!(top.level, NodePos::MAX_LEVEL);
         assert_eq!(top.side_units(), 1 << 29);

@@ -108,7 +108,7 @@ fn triangles_of(model: &Model, numbers: &[Material], voxels: u32) -> Vec<(Triang
     let side = |axis: usize| f64::from(bounds.max[axis]) - f64::from(bounds.min[axis]);
     let longest = side(0).max(side(1)).max(side(2)).max(f64::MIN_POSITIVE);
     let scale = (f64::from(voxels) - 2.0 * MARGIN_VOXELS) / longest;
-    let place = |position: [f32; 3]| {
+    let to_voxels = |position: [f32; 3]| {
         [0, 1, 2].map(|axis| {
             let from_low = f64::from(position[axis]) - f64::from(bounds.min[axis]);
             from_low * scale + MARGIN_VOXELS / 2.0
@@ -120,7 +120,7 @@ fn triangles_of(model: &Model, numbers: &[Material], voxels: u32) -> Vec<(Triang
         let Some(&material) = numbers.get(part.material) else { continue };
         for &polygon in &part.polygons {
             let Ok(corners) = model.polygons.corners(polygon) else { continue };
-            let corners: Vec<_> = corners.map(|corner| place(corner.position())).collect();
+            let corners: Vec<_> = corners.map(|corner| to_voxels(corner.position())).collect();
             cut.clear();
             // Polygons without area cannot be triangulated, and touch only what their corners
             // touch.
@@ -236,7 +236,7 @@ mod tests {
     /// For points all over each triangle, the voxel at the point is set. Each set voxel is near
     /// such a point.
     #[test]
-    fn voxels_are_where_points_of_the_surface_are() {
+    fn voxels_match_points_of_the_surface() {
         let text = "v 0 0 0\nv 5 1 0.5\nv 2 4 3\nv -1 2 5\nv 6 6 6\nv 3 0 7\n\
                     f 1 2 3\nf 1 3 4\nf 2 5 3\nf 4 6 5\nf 1 6 2\n";
         let made = VoxelModel::new(&model(text), 40).unwrap();
@@ -299,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn flat_and_small_models_are_there() {
+    fn flat_and_small_models_have_voxels() {
         let wall = model("v 0 0 0\nv 4 0 0\nv 4 2 0\nv 0 2 0\nf 1 2 3 4\n");
         for (voxels, count) in [(1, 1), (2, 2), (64, 64 * 32), (100, 100 * 50)] {
             let world = World::load(&VoxelModel::new(&wall, voxels).unwrap()).unwrap();

@@ -12,7 +12,7 @@ fn voxel(random: &mut Random, side: u32) -> VoxelPos {
     VoxelPos::new(x, y, z)
 }
 
-/// A world around the origin, of chunks of this side, of which one voxel in `rarity` is solid.
+/// A world around the origin with chunks of side `side`. One voxel in `rarity` is solid.
 fn scattered(side: u32, rarity: u32) -> World {
     let mut world = World::with_side("scattered", MaterialTable::new(), side);
     let mut random = Random::new(u64::from(rarity));
@@ -25,8 +25,8 @@ fn scattered(side: u32, rarity: u32) -> World {
     world
 }
 
-/// The nearest of all faces between a solid voxel and air that look at the origin: each is
-/// asked.
+/// Returns the nearest face between a solid voxel and air that is visible from the ray's origin.
+/// Tests all faces.
 fn nearest_face(world: &World, ray: &VoxelRay) -> Option<(VoxelPos, Face, f64)> {
     let length = ray.direction.map(|c| c * c).iter().sum::<f64>().sqrt();
     let along = ray.direction.map(|c| c / length);
@@ -62,17 +62,17 @@ fn nearest_face(world: &World, ray: &VoxelRay) -> Option<(VoxelPos, Face, f64)> 
 }
 
 #[test]
-fn rays_meet_the_nearest_of_all_faces() {
+fn rays_hit_the_nearest_face() {
     let mut random = Random::new(3);
     let (mut hits, mut misses) = (0, 0);
     for (side, rarity) in [(32, 60), (5, 400), (8, 3)] {
         let world = scattered(side, rarity);
         for i in 0..150 {
             let origin = [0; 3].map(|_| random.unit() * 40.0 - 20.0);
-            // Most of them through the world.
+            // Most rays go through the world.
             let target = [0; 3].map(|_| random.unit() * 24.0 - 12.0);
             let mut direction = std::array::from_fn(|axis| target[axis] - origin[axis]);
-            // Along an axis and across one too.
+            // Some rays are parallel to an axis or a plane.
             (3..i % 6).for_each(|axis| direction[axis - 3] = 0.0);
             let ray = VoxelRay { origin, direction };
             let found = ray.cast(&world, 100.0);
@@ -90,14 +90,14 @@ fn rays_meet_the_nearest_of_all_faces() {
             assert!((found.distance - distance).abs() < 1e-9);
             assert_eq!(found.material, world.get(voxel));
             assert!(found.beside().is_some_and(|beside| world.get(beside).is_air()));
-            assert_eq!(ray.cast(&world, found.distance - 1e-6), None, "not so far");
+            assert_eq!(ray.cast(&world, found.distance - 1e-6), None, "beyond the reach");
         }
     }
     assert!(hits > 150 && misses > 50, "{hits} {misses}");
 }
 
 #[test]
-fn rays_that_lead_nowhere_end() {
+fn rays_without_a_hit_end() {
     let world = scattered(32, 60);
     let ray = |origin, direction| VoxelRay { origin, direction }.cast(&world, f64::INFINITY);
     assert_eq!(ray([0.5; 3], [0.0; 3]), None);
@@ -106,7 +106,7 @@ fn rays_that_lead_nowhere_end() {
     assert_eq!(ray([1e300, 0.0, 0.0], [1.0, 0.0, 0.0]), None);
     assert_eq!(ray([2_147_483_646.5, 0.0, 0.0], [1.0, 0.0, 0.0]), None);
     assert_eq!(ray([500.5, 100.0, 0.0], [1.0, 0.0, 0.0]), None);
-    // From within a block, what lies behind its far side is seen.
+    // A ray from inside a block hits what lies behind its far side.
     let mut block = World::new("block", MaterialTable::new());
     for x in (0..4).chain([9]) {
         block.set(VoxelPos::new(x, 0, 0), Material(1));
@@ -143,9 +143,9 @@ fn shape(random: &mut Random) -> VoxelShape {
     }
 }
 
-/// What the world was after each edit that may be gone back to, each a whole copy.
+/// Keeps a copy of the world after each edit that can be undone or redone.
 #[test]
-fn undo_and_redo_give_what_was() {
+fn undo_and_redo_restore_the_world() {
     for seed in 0..4 {
         let mut random = Random::new(seed);
         let mut world = scattered(if seed % 2 == 0 { 32 } else { 9 }, 40);
@@ -207,14 +207,14 @@ fn undo_and_redo_give_what_was() {
 
 fn is_same(world: &World, other: &World) {
     assert_eq!(world.chunk_count(), other.chunk_count());
-    for ((place, chunk), (other_place, other)) in world.iter().zip(other.iter()) {
-        assert!(place == other_place && chunk.iter().eq(other.iter()), "{place:?}");
+    for ((position, chunk), (other_position, other)) in world.iter().zip(other.iter()) {
+        assert!(position == other_position && chunk.iter().eq(other.iter()), "{position:?}");
     }
 }
 
-/// What an edit says of itself is what it does.
+/// The numbers that an edit reports match its effect.
 #[test]
-fn edits_know_what_they_change() {
+fn edits_report_what_they_change() {
     let mut random = Random::new(77);
     for _ in 0..40 {
         let world = scattered([32, 9, 64][random.below(3) as usize], 7);
@@ -247,7 +247,7 @@ fn edits_know_what_they_change() {
 }
 
 #[test]
-fn a_history_keeps_its_limit() {
+fn a_history_stays_within_its_limit() {
     let mut random = Random::new(5);
     let mut world = World::new("full", MaterialTable::new());
     let one = Edit::fill(&world, &VoxelShape::voxel(VoxelPos::default()), Material(1)).unwrap();
@@ -272,7 +272,7 @@ fn a_history_keeps_its_limit() {
         assert!(history.size_bytes() <= limit);
     }
     assert!(forgot && most > limit / 2, "{most} of {limit}");
-    // A lower limit leaves the newest, which can all be taken back and done again.
+    // A lower limit keeps the newest edits, which can all be undone and redone.
     history.undo().into_iter().for_each(|edit| world.apply(&edit));
     for part in [2, 5, 60] {
         history.set_limit_bytes(limit / part);
@@ -286,7 +286,7 @@ fn a_history_keeps_its_limit() {
         is_same(&world, &before);
         assert!(part == 60 || back > 0);
     }
-    // One that is too large leaves nothing that could be taken back wrongly.
+    // After an edit above the limit, nothing can be undone incorrectly.
     let large =
         Edit::fill(&scattered(32, 2), &VoxelShape::cube(VoxelPos::default(), 9), Material(9));
     history.push(large.unwrap());
@@ -294,9 +294,9 @@ fn a_history_keeps_its_limit() {
     assert!(history.undo().is_none());
 }
 
-/// Before the newest goes what was taken back: it is done again as it was last.
+/// Undone edits are dropped before the newest applied one. The edit undone last is kept longest.
 #[test]
-fn a_lower_limit_keeps_the_newest() {
+fn a_lower_limit_keeps_the_newest_edits() {
     let mut world = World::new("three", MaterialTable::new());
     let mut history = EditHistory::new(usize::MAX);
     for x in 0..3 {
@@ -313,7 +313,7 @@ fn a_lower_limit_keeps_the_newest() {
     }
 }
 
-/// Chunks of another side are left alone.
+/// Chunks of another side are not changed.
 #[test]
 fn edits_of_another_side_do_nothing() {
     let edit = Edit::fill(&scattered(9, 7), &VoxelShape::cube(VoxelPos::default(), 5), Material(9));
@@ -326,7 +326,7 @@ fn edits_of_another_side_do_nothing() {
     assert_eq!(chunk.uniform(), Some(Material(3)));
 }
 
-/// Chunks of which no two neighbours are alike, as far as one looks.
+/// Chunks in which no two neighbouring voxels are equal.
 struct Checkered(Chunk);
 
 impl Voxels for Checkered {

@@ -116,7 +116,7 @@ mod tests {
 
     /// The mapping is found again for any names of materials, and both conversions are inverse.
     #[test]
-    fn numbers_are_found_again_and_lead_back() {
+    fn material_numbers_are_found_again_and_converted_back() {
         let names = ["a", "emptied", "b", "emptied'", "emptied", "c", "d"];
         for made in 0..=names.len() {
             let file = Numbers::table(&table(&names[..made])).unwrap();

@@ -10,7 +10,7 @@ impl EditedSource {
     ///
     /// # Cost
     /// Opens the file.
-    pub fn is_kept_in(source: &dyn Source, path: &Path) -> bool {
+    pub fn is_saved_in(source: &dyn Source, path: &Path) -> bool {
         StoredWorld::open_read_only(path).is_ok_and(|world| world.name() == name_of(source))
     }
 

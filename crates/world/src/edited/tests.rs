@@ -19,7 +19,7 @@ fn generated(seed: u64) -> Box<GeneratedWorld> {
     Box::new(GeneratedWorld::new(config).unwrap())
 }
 
-/// The same without levels of its own.
+/// The generated world without levels of its own.
 struct Plain(Box<GeneratedWorld>);
 
 impl Source for Plain {
@@ -53,8 +53,8 @@ fn same(a: &Chunk, b: &Chunk) -> bool {
     a.iter().eq(b.iter())
 }
 
-/// The voxel of a node, by the words of the docs: asked of the source, and of what it is now,
-/// voxel by voxel.
+/// A reference for the voxels of a node as documented, computed voxel by voxel from the source and
+/// the edited chunks.
 struct Twin<'a> {
     edited: &'a EditedSource,
     original: HashMap<NodePos, Chunk>,
@@ -94,9 +94,9 @@ impl Twin<'_> {
     }
 }
 
-/// Every edited chunk, again and again closed and opened, beside a map of what was put.
+/// Compares edited chunks with a map, while the file is closed and opened again.
 #[test]
-fn edits_are_there_when_opened_again() {
+fn edits_persist_when_opened_again() {
     let folder = folder("again");
     for (name, has_levels) in [("levels.drystone", true), ("plain.drystone", false)] {
         let path = folder.join(name);
@@ -121,7 +121,7 @@ fn edits_are_there_when_opened_again() {
                 store.put_edited(chunks.clone()).unwrap();
                 shadow.extend(chunks);
             }
-            // One is emptied, which is not the same as left alone.
+            // One chunk is emptied, which differs from an unedited one.
             let emptied = ChunkPos::new(round % 4, round % 3, 1);
             let air = Chunk::new(Chunk::SIDE, Material::AIR);
             store.put_edited(vec![(emptied, air.clone())]).unwrap();
@@ -181,7 +181,7 @@ fn levels_show_edits(edited: EditedSource, shadow: &HashMap<ChunkPos, Chunk>) {
     assert!(!has_levels || differences > 3, "{differences} nodes show the edits");
 }
 
-/// Shows nothing.
+/// A sink that shows nothing.
 struct NullBackend;
 
 impl NodeSink for NullBackend {
@@ -194,9 +194,9 @@ impl NodeSink for NullBackend {
     }
 }
 
-/// Edits that were saved need not be kept in memory at any level: the source shows them.
+/// Saved edits are released from memory at every level, because the source returns them.
 #[test]
-fn what_was_saved_is_the_sources_at_every_level() {
+fn saved_edits_are_returned_by_the_source_at_every_level() {
     let folder = folder("saved");
     let path = folder.join("edits.drystone");
     let mut shadow = HashMap::new();
@@ -222,23 +222,23 @@ fn what_was_saved_is_the_sources_at_every_level() {
     fs::remove_dir_all(folder).unwrap();
 }
 
-/// What is made of larger voxels follows edits that come after it.
+/// LOD voxels follow later edits.
 #[test]
 fn levels_follow_later_edits() {
     let folder = folder("later");
     let edited = open(generated(1), &folder.join("w.drystone"));
-    let place = ChunkPos::new(1, 1, 1);
-    let node = NodePos::from(place).ancestor(2);
+    let position = ChunkPos::new(1, 1, 1);
+    let node = NodePos::from(position).ancestor(2);
     let before = edited.coarse_chunk(node).unwrap().unwrap();
     let stone = Chunk::new(Chunk::SIDE, Material(1));
     let air = Chunk::new(Chunk::SIDE, Material::AIR);
     let mut pictures = vec![before];
     for chunk in [stone, air] {
-        edited.put_edited(vec![(place, chunk)]).unwrap();
+        edited.put_edited(vec![(position, chunk)]).unwrap();
         pictures.push(edited.coarse_chunk(node).unwrap().unwrap());
     }
-    // As the source has it, nothing is edited any more but by name.
-    edited.put_edited(vec![(place, edited.source().chunk(place).unwrap())]).unwrap();
+    // The chunk equals the original again, but still counts as edited.
+    edited.put_edited(vec![(position, edited.source().chunk(position).unwrap())]).unwrap();
     let last = edited.coarse_chunk(node).unwrap().unwrap();
     assert!(same(&last, &pictures[0]));
     assert!(!same(&pictures[1], &pictures[0]) && !same(&pictures[2], &pictures[1]));
@@ -257,13 +257,13 @@ fn edits_of_another_source_are_refused() {
     let line = refused(generated(2), &path);
     assert!(line.contains("edits.drystone") && line.contains("another file"), "{line}");
     assert!(line.contains("seed 1") && line.contains("seed 2"), "{line}");
-    // A world of its own.
+    // A stored world without edits.
     let world = folder.join("world.drystone");
     let stored = StoredWorld::create(&world, "castle", generated(1).materials()).unwrap();
     stored.close().unwrap();
     let line = refused(generated(1), &world);
     assert!(line.contains("castle"), "{line}");
-    // The same name, other materials.
+    // The same name with other materials.
     struct Other(MaterialTable);
     impl Source for Other {
         fn name(&self) -> &str {
@@ -284,13 +284,13 @@ fn edits_of_another_source_are_refused() {
     let line = refused(Box::new(Other(MaterialTable::new())), &plain);
     assert!(line.contains("materials"), "{line}");
     assert!(refused(generated(1), &folder.join("lost")).contains("lost"));
-    // Held by another that edits: to be read alone.
+    // Another process edits the file, so it can only be read.
     let held = open(generated(1), &path);
     drop(EditedSource::open_read_only(generated(1), &path).unwrap());
     let second = EditedSource::open(generated(1), &path, CommitPolicy::default());
     assert!(matches!(second.unwrap_err(), WorldError::InUse { .. }));
     drop(held);
-    // No number is left for what was emptied.
+    // No number is left for emptied chunks.
     let mut full = MaterialTable::new();
     assert!((0..u16::MAX).all(|_| full.insert("", [1; 4]).is_some()));
     let full =
@@ -300,9 +300,9 @@ fn edits_of_another_source_are_refused() {
     fs::remove_dir_all(folder).unwrap();
 }
 
-/// What is read only takes no edits; a world in memory has those that there are.
+/// A source opened for reading only takes no edits. A world in memory contains its edits.
 #[test]
-fn a_world_of_an_edited_source_is_edited() {
+fn a_world_loaded_from_an_edited_source_has_the_edits() {
     let folder = folder("world");
     let path = folder.join("edits.drystone");
     let far = ChunkPos::new(-3, 9, 2);
@@ -311,7 +311,7 @@ fn a_world_of_an_edited_source_is_edited() {
     assert_eq!(edited.chunk_count(), edited.chunk_positions().len() as u64);
     let revision = edited.identity();
     edited.flush().unwrap();
-    assert_ne!(edited.identity(), revision, "an import of this is another");
+    assert_ne!(edited.identity(), revision, "the identity must differ");
     drop(edited);
     let edited = EditedSource::open_read_only(generated(1), &path).unwrap();
     assert!(edited.edit_store().is_none());

@@ -20,9 +20,10 @@ const CAVE_WIDTH: f32 = 0.14;
 const MOUTH: f32 = 1.3;
 /// Thickness of rock over caves in voxels, where the land is flat or under water.
 const ROOF: f32 = 7.0;
-/// Side of a voxel in units above which cliffs have no overhangs, at the default relief; the second
-/// one is for caves. They would be no larger than the voxels.
+/// Side of a voxel in units above which cliffs have no overhangs, at the default relief. They would
+/// be no larger than the voxels.
 const CLIFF_UNITS: f32 = 4.0;
+/// Side of a voxel in units above which there are no caves, at the default relief.
 const CAVE_UNITS: f32 = 2.0;
 
 /// The three-dimensional noises.
@@ -122,8 +123,8 @@ impl Caves {
         Self { noises, may_be }
     }
 
-    fn at(&self, place: [i32; 3], moved: [f32; 3], width: f32) -> bool {
-        is_within([0, 1].map(|which| self.noises[which].at(place, moved)), width)
+    fn at(&self, position: [i32; 3], moved: [f32; 3], width: f32) -> bool {
+        is_within([0, 1].map(|which| self.noises[which].at(position, moved)), width)
     }
 }
 
@@ -193,8 +194,8 @@ impl<'a> Maker<'a> {
             && overhang > 0.0
         {
             for row in sure..self.rows_below(column.highest + overhang) {
-                let place = [x, row as i32 - BELOW, z];
-                solid |= u64::from(self.is_cliff(cliffs, column, place)) << row;
+                let position = [x, row as i32 - BELOW, z];
+                solid |= u64::from(self.is_cliff(cliffs, column, position)) << row;
             }
         }
         match &self.caves {
@@ -215,10 +216,10 @@ impl<'a> Maker<'a> {
     }
 
     /// Whether the lowest or highest unit of a voxel near a cliff is solid.
-    fn is_cliff(&self, cliffs: &Lattice, column: &Column, place: [i32; 3]) -> bool {
+    fn is_cliff(&self, cliffs: &Lattice, column: &Column, position: [i32; 3]) -> bool {
         let solid = |upward: f32| {
-            let height = self.grid.height(place[1]) as f32 + upward * self.grid.units as f32;
-            let reach = column.overhang * cliffs.at(place, [self.aside, upward, self.aside]);
+            let height = self.grid.height(position[1]) as f32 + upward * self.grid.units as f32;
+            let reach = column.overhang * cliffs.at(position, [self.aside, upward, self.aside]);
             height < column.highest + reach
         };
         solid(0.0) || (self.grid.units > 1 && solid(self.upward))
@@ -229,17 +230,17 @@ impl<'a> Maker<'a> {
     fn cave_rows(&self, caves: &Caves, column: &Column, [x, z]: [i32; 2], solid: u64) -> u64 {
         let sea = self.terrain.sea_level();
         let carver = self.terrain.carver();
-        let is_cave = |place: [i32; 3], upward: f32| {
+        let is_cave = |position: [i32; 3], upward: f32| {
             let unit = (upward * self.grid.units as f32) as i64;
-            let height = (self.grid.height(place[1]) + unit) as i32;
+            let height = (self.grid.height(position[1]) + unit) as i32;
             let width = carver.cave_width(column, sea, height);
-            width > 0.0 && caves.at(place, [self.aside, upward, self.aside], width)
+            width > 0.0 && caves.at(position, [self.aside, upward, self.aside], width)
         };
         (0..64 - solid.leading_zeros() as i32)
             .map(|row| ([x, row - BELOW, z], row))
-            .filter(|(place, _)| caves.may_be[caves.noises[0].cell(*place)])
-            .filter(|(place, _)| is_cave(*place, 0.0))
-            .filter(|(place, _)| self.grid.units == 1 || is_cave(*place, self.upward))
+            .filter(|(position, _)| caves.may_be[caves.noises[0].cell(*position)])
+            .filter(|(position, _)| is_cave(*position, 0.0))
+            .filter(|(position, _)| self.grid.units == 1 || is_cave(*position, self.upward))
             .fold(0, |rows, (_, row)| rows | 1 << row)
     }
 }
@@ -270,19 +271,18 @@ mod tests {
     /// Chunks with overhanging cliffs.
     fn cliffy() -> Vec<(u64, i32, i32, i32)> {
         let terrain = Terrain::new(3, 128);
-        let places = (0..144).map(|i| (i % 12, i / 12));
+        let positions = (0..144).map(|i| (i % 12, i / 12));
         let cliff = |(x, z)| {
             let (land, _) = land(&terrain, ChunkPos::new(x, 0, z).into());
             let column = land.columns().iter().find(|column| column.overhang > 4.0)?;
             Some((3, x, column.ground as i32 / SIDE, z))
         };
-        places.filter_map(cliff).take(4).collect()
+        positions.filter_map(cliff).take(4).collect()
     }
 
-    /// Each voxel by itself, with every noise taken: cliffs from all of their lattice, caves
-    /// straight at the corners of the cell.
+    /// Compares each voxel with a computation of its own, for which every noise is sampled.
     #[test]
-    fn one_voxel_asks_as_the_chunk_does() {
+    fn single_voxels_equal_those_of_the_chunk() {
         let (mut caves, mut cliffs) = (0, 0);
         for (seed, x, y, z) in plain().into_iter().chain(cliffy()) {
             let terrain = Terrain::new(seed, 128);

@@ -1,14 +1,14 @@
-//! Chunks of voxels that are 2, 4, 8 … units a side, straight from the noise.
+//! LOD chunks, with voxels of 2, 4, 8 … units, made directly from the noise.
 //!
 //! ```text
-//!  units a voxel      1        2       4        8       16 …
-//!  ground         each unit    corners and middle of each voxel's square
-//!  material       each unit    what lies open in the middle of the square
-//!  trees          each unit    units in the voxels' middles    the highest leaves over it
+//!  voxel in units  1        2       4        8       16 …
+//!  ground          each unit    corners and middle of each voxel's square
+//!  material        each unit    surface in the middle of the square
+//!  trees           each unit    units in the voxels' middles    the highest leaves above
 //! ```
-//! The land is as high as the highest ground of each square, so that it hides what the
-//! smaller voxels hide. What a voxel is made of is what is seen of one place in it, so that
-//! a picture from afar has the colours of a nearer one.
+//! The land is as high as the highest ground of each square, so it hides everything that the
+//! smaller voxels hide. The material of a voxel is that of one position in it, so a distant picture
+//! has the same colours as a near one.
 
 use drystone_voxel::{Chunk, Material};
 
@@ -21,7 +21,7 @@ use super::palette::Palette;
 use super::terrain::{Column, Terrain};
 use super::tree::{Tree, canopy};
 
-/// The chunk of larger voxels on its land, of a world that ends before `end_units`.
+/// Makes the LOD chunk on its land, in a world that ends before `end_units`.
 pub(super) fn chunk(
     terrain: &Terrain,
     palette: &Palette,
@@ -47,7 +47,7 @@ pub(super) fn chunk(
     into_chunk(&voxels)
 }
 
-/// How many of the chunk's voxels along each axis lie in the world, wholly or in part.
+/// Number of voxels along each axis that lie at least partly in the world.
 fn inside(grid: Grid, end_units: [i64; 3]) -> [i32; 3] {
     [0, 1, 2].map(|axis| {
         let units = end_units[axis] - grid.origin[axis];
@@ -59,7 +59,7 @@ struct Maker<'a> {
     cover: Cover<'a>,
     land: &'a Land,
     grid: Grid,
-    /// Voxels along each axis that lie in the world.
+    /// Number of voxels along each axis that lie in the world.
     inside: [i32; 3],
 }
 
@@ -76,7 +76,7 @@ impl Maker<'_> {
         low > trees.unwrap_or(0).max(sea) && low as f32 > self.land.top()
     }
 
-    /// Ground, water and what grows on one column.
+    /// Fills one column with ground, water and plants.
     fn fill_column(&self, rows: u64, x: i32, z: i32, voxels: &mut [Material]) {
         let column = self.land.column(x, z);
         let mut put = |y: i32, material: Material| voxels[index([x, y, z])] = material;
@@ -96,7 +96,8 @@ impl Maker<'_> {
             for y in (top + 1).max(0)..self.inside[1].min(surface.saturating_add(1)) {
                 put(y, self.cover.palette.water);
             }
-            // No room for water above the bottom: what is seen from above is water still.
+            // If there is no free voxel for water above the ground, the ground itself becomes
+            // water.
             if top == surface && (0..self.inside[1]).contains(&top) {
                 put(top, self.cover.palette.far_water);
             }
@@ -110,11 +111,11 @@ impl Maker<'_> {
         }
     }
 
-    /// What a solid voxel looks like from outside, under `depth` others of its size.
+    /// Returns the visible material of a solid voxel below `depth` other solid voxels.
     fn ground(&self, column: &Column, [x, y, z]: [i32; 3], depth: u32) -> Material {
         let units = self.grid.units;
         let [mx, mz] = self.grid.middle(x, z);
-        // What lies open is what lies open in the middle of the square.
+        // The exposed material is that of the surface in the middle of the square.
         let open = column.ground.ceil() as i64 - 1;
         let within = if depth == 0 { units - 1 } else { units / 2 };
         let height = (self.grid.height(y) + within).min(open);
@@ -122,15 +123,14 @@ impl Maker<'_> {
         self.cover.ground(column, [mx as i32, height as i32, mz as i32], depth as u32)
     }
 
-    /// The row of the chunk's grid in which a height lies.
+    /// Returns the row of the chunk that contains a height.
     fn row_of(&self, height: i32) -> i32 {
         let above = i64::from(height) - self.grid.origin[1];
         above.div_euclid(self.grid.units).clamp(i32::MIN.into(), i32::MAX.into()) as i32
     }
 
-    /// Leaves where the middle of a voxel has some, bark wherever else there is any: a trunk that
-    /// is wider than it was would show through its crown, and one that is left out would leave
-    /// the crown in the air.
+    /// Sets leaves where the middle of a voxel has leaves, and bark where there is only bark. A
+    /// wider trunk would be visible through the crown, and without a trunk the crown would float.
     fn plant(&self, tree: &Tree, voxels: &mut [Material]) {
         let (low, high) = tree.bounds();
         let range = |axis: usize| {
@@ -138,7 +138,7 @@ impl Maker<'_> {
             let [low, high] = [row(low[axis]), row(high[axis])];
             low.max(0) as i32..(high + 1).min(self.inside[axis].into()) as i32
         };
-        let place = |axis: usize, c: i32, within: i64| {
+        let position = |axis: usize, c: i32, within: i64| {
             (self.grid.origin[axis] + i64::from(c) * self.grid.units + within) as i32
         };
         let middle = self.grid.units / 2;
@@ -146,7 +146,7 @@ impl Maker<'_> {
             for y in range(1) {
                 for x in range(0) {
                     let at =
-                        |within: [i64; 3]| [0, 1, 2].map(|i| place(i, [x, y, z][i], within[i]));
+                        |within: [i64; 3]| [0, 1, 2].map(|i| position(i, [x, y, z][i], within[i]));
                     let voxel = &mut voxels[index([x, y, z])];
                     if voxel.is_air() {
                         let part = tree

@@ -1,4 +1,4 @@
-//! What the ground is made of: by height, slope and wetness.
+//! Material of the ground, selected by height, slope and wetness.
 
 use drystone_voxel::Material;
 
@@ -6,12 +6,12 @@ use super::hash::Dice;
 use super::palette::Palette;
 use super::terrain::{Column, Terrain};
 
-/// Steeper ground than this, in voxels of height a voxel of way, is bare rock.
+/// Slope above which the ground is bare rock, as height per horizontal distance.
 const STEEP: f32 = 1.25;
-/// Under so many voxels all is rock.
+/// Depth in voxels below which all ground is rock.
 pub(super) const COVER: u32 = 4;
 
-/// The rules of one world.
+/// Rules for the ground of one world.
 #[derive(Clone, Copy)]
 pub(super) struct Cover<'a> {
     pub(super) terrain: &'a Terrain,
@@ -19,11 +19,11 @@ pub(super) struct Cover<'a> {
 }
 
 impl Cover<'_> {
-    /// What a solid voxel of the world is made of, under `depth` others.
-    pub(super) fn ground(&self, column: &Column, place: [i32; 3], depth: u32) -> Material {
-        let [x, height, z] = place;
+    /// Returns the material of a solid voxel below `depth` other solid voxels.
+    pub(super) fn ground(&self, column: &Column, position: [i32; 3], depth: u32) -> Material {
+        let [x, height, z] = position;
         let palette = self.palette;
-        // Floors and walls of caves, and what lies deep, are rock.
+        // Floors and walls of caves and deep ground are rock.
         let buried = column.ground - column.overhang - height as f32;
         if depth >= COVER || buried > 5.0 {
             return self.rock(column, height);
@@ -39,7 +39,7 @@ impl Cover<'_> {
         if height as f32 > snow_line && column.slope < 2.2 {
             return if depth < 2 { palette.snow } else { self.rock(column, height) };
         }
-        // Between the trees and the snow, scree.
+        // Scree lies between the trees and the snow.
         let scree = height as f32 > snow_line - 7.0 * self.terrain.scale;
         match (steep, scree, depth) {
             (true, ..) => self.rock(column, height),
@@ -50,12 +50,12 @@ impl Cover<'_> {
         }
     }
 
-    /// One or two voxels up or down, so that borders of height are not drawn with a ruler.
+    /// Returns an offset of one or two voxels, so that borders between heights are not straight.
     fn ragged(&self, [x, z]: [i32; 2]) -> f32 {
         Dice::at(self.terrain.seed, 3, x >> 1, z >> 1).unit() * 3.0 - 1.5
     }
 
-    /// Layers of rock, tilted with the land.
+    /// Returns the layer of rock, which is tilted with the land.
     fn rock(&self, column: &Column, height: i32) -> Material {
         let layer = (height as f32 / self.terrain.scale.max(0.5) + column.wetness * 9.0) as i32;
         match layer.rem_euclid(19) {

@@ -1,4 +1,4 @@
-//! A chunk's voxels, from what is solid: which material, water, trees, flowers.
+//! Fills a chunk from its solid voxels: materials, water, trees and flowers.
 
 use drystone_voxel::{Chunk, ChunkPos, Material};
 
@@ -11,10 +11,10 @@ use super::palette::Palette;
 use super::terrain::Terrain;
 use super::tree::{Part, Tree};
 
-/// Of how many places on grass one bears a flower, where flowers grow at all.
+/// One in this many grass voxels has a flower, in regions with flowers.
 const FLOWER_ODDS: u32 = 20;
 
-/// The chunk at `position` on its land, as it is in a world without end.
+/// Makes the chunk at `position` on its land, in a world without end.
 pub(super) fn chunk(
     terrain: &Terrain,
     palette: &Palette,
@@ -24,7 +24,7 @@ pub(super) fn chunk(
     let grid = Grid::new(position.into());
     let low = grid.height(0);
     let trees = land.trees().iter().map(|tree| tree.bounds().1[1] + 1).max().unwrap_or(0);
-    // One more for what grows on the highest ground.
+    // One more row for plants on the highest ground.
     let top = (land.top() as i32 + 2).max(trees).max(terrain.sea_level() + 1);
     if low > i64::from(top) {
         return Chunk::new(Chunk::SIDE, Material::AIR);
@@ -41,7 +41,7 @@ pub(super) fn chunk(
     into_chunk(&voxels)
 }
 
-/// The place of a voxel of the chunk: X fastest, then Y, then Z.
+/// Index of a voxel of the chunk: X changes fastest, then Y, then Z.
 pub(super) fn index([x, y, z]: [i32; 3]) -> usize {
     (x + SIDE * (y + SIDE * z)) as usize
 }
@@ -54,12 +54,12 @@ pub(super) fn into_chunk(voxels: &[Material]) -> Chunk {
 struct Maker<'a> {
     cover: Cover<'a>,
     land: &'a Land,
-    /// The chunk's lowest voxel.
+    /// Lowest voxel of the chunk.
     origin: [i32; 3],
 }
 
 impl Maker<'_> {
-    /// Ground and water of one column.
+    /// Fills one column with ground and water.
     fn fill_column(&self, carved: &Carved, x: i32, z: i32, voxels: &mut [Material]) {
         let column = self.land.column(x, z);
         let rows = carved.rows(x, z);
@@ -68,7 +68,7 @@ impl Maker<'_> {
             let height = self.origin[1] + y;
             let here = rows >> (y + BELOW);
             let material = if here & 1 != 0 {
-                // How many solid voxels lie straight above, as far as is known.
+                // Number of solid voxels directly above, within the computed rows.
                 let depth = (here >> 1).trailing_ones().min(COVER);
                 self.cover.ground(column, self.world([x, y, z]), depth)
             } else if height <= sea && height as f32 >= column.ground {
@@ -90,7 +90,7 @@ impl Maker<'_> {
         }
     }
 
-    /// Trees grow into air only, and a trunk wins over leaves.
+    /// Sets a tree. Trees replace only air, and trunks also replace leaves.
     fn plant(&self, tree: &Tree, voxels: &mut [Material]) {
         let (low, high) = tree.bounds();
         let range = |axis: usize| {
@@ -100,9 +100,9 @@ impl Maker<'_> {
         for z in range(2) {
             for y in range(1) {
                 for x in range(0) {
-                    let place = self.world([x, y, z]);
+                    let position = self.world([x, y, z]);
                     let voxel = &mut voxels[index([x, y, z])];
-                    match tree.part_at(place) {
+                    match tree.part_at(position) {
                         Some(Part::Leaves(leaves)) if voxel.is_air() => *voxel = leaves,
                         Some(Part::Trunk(bark))
                             if voxel.is_air() || self.cover.palette.is_leaf(*voxel) =>
@@ -116,7 +116,7 @@ impl Maker<'_> {
         }
     }
 
-    /// A flower here and there, on grass and under the open sky.
+    /// Sets flowers on grass under the open sky.
     fn plant_flowers(&self, carved: &Carved, voxels: &mut [Material]) {
         let p = self.cover.palette;
         for i in 0..SIDE * SIDE {
@@ -134,7 +134,7 @@ impl Maker<'_> {
             let mut dice = Dice::at(self.cover.terrain.seed, 2, wx, wz);
             if grows && dice.below(FLOWER_ODDS) == 0 {
                 let voxel = &mut voxels[index([x, y, z])];
-                // Flowers of a kind grow together.
+                // Flowers of one kind grow together.
                 let kind = (column.wetness * 40.0).floor() as i32;
                 let flower =
                     [p.buttercup, p.daisy, p.poppy, p.bluebell][kind.rem_euclid(4) as usize];

@@ -2,16 +2,16 @@ use drystone_voxel::{Chunk, ChunkPos};
 
 use crate::NodePos;
 
-/// Voxels a side of every chunk.
+/// Side of every chunk, in voxels.
 pub(super) const SIDE: i32 = Chunk::SIDE as i32;
 
 /// Distance from the origin, in voxels, at which the land is mirrored on X and Z. Up to there, an
-/// `f32` holds a coordinate with at least four bits behind the point; at 16 times the distance,
-/// neighbouring columns would be equal. A repetition shows to no one who sees less than this far.
+/// `f32` coordinate has at least four fractional bits. At 16 times the distance, neighbouring
+/// columns would be equal. The repetition is visible only at a larger view distance.
 pub(super) const MIRROR: i64 = 1 << 20;
 
-/// The coordinate on X or Z at which noise is taken for a place: the place itself up to [`MIRROR`],
-/// the mirrored one beyond.
+/// Returns the coordinate on X or Z at which noise is sampled: the coordinate itself up to
+/// [`MIRROR`], the mirrored one beyond.
 ///
 /// ```text
 ///   1 ┤    ╱╲      ╱
@@ -19,17 +19,17 @@ pub(super) const MIRROR: i64 = 1 << 20;
 ///  −1 ┤  ╱    ╲  ╱
 ///       −1  1  3  5
 /// ```
-pub(super) fn noise_coordinate(place: i64) -> f32 {
-    let from_low = (place + MIRROR).rem_euclid(4 * MIRROR);
+pub(super) fn noise_coordinate(position: i64) -> f32 {
+    let from_low = (position + MIRROR).rem_euclid(4 * MIRROR);
     (from_low.min(4 * MIRROR - from_low) - MIRROR) as f32
 }
 
-/// Where the voxels of a chunk lie in the world.
+/// Position and scale of a chunk's voxels in the world.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Grid {
-    /// The lowest place that the chunk covers, in units.
+    /// Lowest corner of the chunk, in units.
     pub(super) origin: [i64; 3],
-    /// The side of a voxel.
+    /// Side of a voxel, in units.
     pub(super) units: i64,
 }
 
@@ -41,12 +41,12 @@ impl Grid {
         Self { origin, units: node.voxel_units().into() }
     }
 
-    /// The lowest height of a row of voxels.
+    /// Returns the lowest height of a row of voxels, in units.
     pub(super) fn height(&self, row: i32) -> i64 {
         self.origin[1] + i64::from(row) * self.units
     }
 
-    /// The place in the middle of a column of voxels, on X and Z.
+    /// Returns the middle of a column of voxels on X and Z, in units.
     pub(super) fn middle(&self, x: i32, z: i32) -> [i64; 2] {
         let middle = |origin: i64, c: i32| origin + i64::from(c) * self.units + self.units / 2;
         [middle(self.origin[0], x), middle(self.origin[2], z)]
@@ -58,14 +58,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn noise_goes_on_where_land_is_mirrored() {
-        for place in [-MIRROR, -1, 0, 1, 12_345, MIRROR] {
-            assert_eq!(noise_coordinate(place) as i64, place);
+    fn noise_is_continuous_where_land_is_mirrored() {
+        for position in [-MIRROR, -1, 0, 1, 12_345, MIRROR] {
+            assert_eq!(noise_coordinate(position) as i64, position);
         }
         let around = |turn: i64| (-40..40).map(move |c| turn * MIRROR + c);
-        for place in (-1030..1030).flat_map(around) {
-            let (here, next) = (noise_coordinate(place), noise_coordinate(place + 1));
-            assert!((next - here).abs() == 1.0 && here.abs() <= MIRROR as f32, "{place}");
+        for position in (-1030..1030).flat_map(around) {
+            let (here, next) = (noise_coordinate(position), noise_coordinate(position + 1));
+            assert!((next - here).abs() == 1.0 && here.abs() <= MIRROR as f32, "{position}");
         }
     }
 }

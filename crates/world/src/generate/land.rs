@@ -59,9 +59,9 @@ impl Land {
 /// Computes the columns of a chunk of level 0 with their slopes.
 fn columns(terrain: &Terrain, grid: Grid) -> Vec<Column> {
     let wide = SIDE + 2;
-    let place = |origin: i64, c: i32| noise_coordinate(origin + i64::from(c));
+    let position = |origin: i64, c: i32| noise_coordinate(origin + i64::from(c));
     let all: Vec<Column> = (0..wide * wide)
-        .map(|i| (place(grid.origin[0], i % wide - 1), place(grid.origin[2], i / wide - 1)))
+        .map(|i| (position(grid.origin[0], i % wide - 1), position(grid.origin[2], i / wide - 1)))
         .map(|(x, z)| terrain.column(x, z))
         .collect();
     let at = |x: i32, z: i32| all[(x + 1 + wide * (z + 1)) as usize];
@@ -79,9 +79,9 @@ fn columns(terrain: &Terrain, grid: Grid) -> Vec<Column> {
 /// highest ground.
 fn squares(terrain: &Terrain, grid: Grid) -> Vec<Column> {
     let wide = SIDE + 1;
-    let place = |origin: i64, c: i32| noise_coordinate(origin + i64::from(c) * grid.units);
+    let position = |origin: i64, c: i32| noise_coordinate(origin + i64::from(c) * grid.units);
     let corners: Vec<f32> = (0..wide * wide)
-        .map(|i| (place(grid.origin[0], i % wide), place(grid.origin[2], i / wide)))
+        .map(|i| (position(grid.origin[0], i % wide), position(grid.origin[2], i / wide)))
         .map(|(x, z)| terrain.ground(x, z))
         .collect();
     (0..SIDE * SIDE)

@@ -34,12 +34,12 @@ impl Lattice {
         let across = (SIDE / step + 1) as usize;
         let up = ((SIDE + ABOVE + step) / step + 1) as usize;
         let apart = i64::from(step) * grid.units;
-        let place = |axis: usize, i: usize| grid.origin[axis] + apart * i as i64;
-        let at = |axis: usize, i: usize| noise_coordinate(place(axis, i));
+        let position = |axis: usize, i: usize| grid.origin[axis] + apart * i as i64;
+        let at = |axis: usize, i: usize| noise_coordinate(position(axis, i));
         let mut points = vec![outside; across * up * across];
         for (layer, k) in points.chunks_exact_mut(across * up).zip(0..) {
             for (row, j) in layer.chunks_exact_mut(across).zip(0..) {
-                let y = place(1, j) as f32 - apart as f32;
+                let y = position(1, j) as f32 - apart as f32;
                 let near =
                     y + apart as f32 >= *heights.start() && y - apart as f32 <= *heights.end();
                 for (point, i) in row.iter_mut().zip(0..).filter(|_| near) {
@@ -67,11 +67,11 @@ impl Lattice {
 
     /// Returns the value at a position in the chunk plus a fraction of a voxel. Y is valid from one
     /// step below the chunk to [`ABOVE`] rows above it.
-    pub(super) fn at(&self, place: [i32; 3], moved: [f32; 3]) -> f32 {
+    pub(super) fn at(&self, position: [i32; 3], moved: [f32; 3]) -> f32 {
         let part = |axis: usize| {
-            (place[axis].rem_euclid(self.step) as f32 + moved[axis]) / self.step as f32
+            (position[axis].rem_euclid(self.step) as f32 + moved[axis]) / self.step as f32
         };
-        between(self.corners(self.cell(place)), [0, 1, 2].map(part))
+        between(self.corners(self.cell(position)), [0, 1, 2].map(part))
     }
 
     /// Returns the minimum and maximum in each cell, indexed by its first corner. Entries of points

@@ -23,8 +23,8 @@ impl<V> Recent<V> {
     /// Returns the value of `key`. Calls `make` if it is not cached.
     pub(super) fn get_or(&self, key: Key, make: impl FnOnce() -> V) -> Arc<V> {
         let (level, x, z) = key;
-        let place = u64::from(x as u32) << 32 | u64::from(z as u32);
-        let slot = (mix(place ^ mix(level.into())) % self.0.len() as u64) as usize;
+        let position = u64::from(x as u32) << 32 | u64::from(z as u32);
+        let slot = (mix(position ^ mix(level.into())) % self.0.len() as u64) as usize;
         // A panic under the lock leaves either a whole value or no value.
         let lock = || self.0[slot].lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((found, value)) = &*lock()
@@ -43,7 +43,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_key_has_its_own_value_and_few_are_made_twice() {
+    fn each_key_has_its_own_value_and_few_are_computed_twice() {
         for slot_count in [0, 1, 64] {
             let recent = Recent::new(slot_count);
             let mut made = 0;

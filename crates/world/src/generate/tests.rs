@@ -10,7 +10,7 @@ fn world(seed: u64, size_chunks: [u32; 3]) -> GeneratedWorld {
 }
 
 #[test]
-fn same_seed_same_world_and_another_another() {
+fn worlds_depend_on_the_seed() {
     let load = |seed| World::load(&world(seed, [3, 4, 2])).unwrap();
     let (a, b, other) = (load(11), load(11), load(12));
     assert!(a.iter().eq(b.iter()));
@@ -37,7 +37,7 @@ fn a_chunk_is_the_same_in_any_world_and_order() {
 /// Every voxel of every tree exists in the chunk that contains it: leaves or bark of the tree, of
 /// another tree, or ground.
 #[test]
-fn trees_are_whole_across_chunks() {
+fn trees_are_complete_across_chunks() {
     let source = world(3, [7, 4, 7]);
     let world = World::load(&source).unwrap();
     let trees = trees_near(&source.terrain, &source.palette, [0, 0], [223, 223]);
@@ -119,7 +119,7 @@ fn water_has_one_surface() {
 }
 
 #[test]
-fn sizes_from_none_to_too_large() {
+fn empty_and_too_large_sizes() {
     for size in [[0, 4, 4], [4, 0, 4], [4, 4, 0], [0; 3]] {
         let nothing = World::load(&world(1, size)).unwrap();
         assert!(nothing.is_empty());
@@ -153,7 +153,7 @@ fn sizes_from_none_to_too_large() {
 }
 
 #[test]
-fn other_reliefs_keep_within_their_height() {
+fn other_reliefs_stay_within_their_height() {
     for relief_voxels in [16_u32, 33, 64, 256] {
         let size_chunks = [4, relief_voxels.div_ceil(32) + 1, 4];
         let config = GeneratorConfig { relief_voxels, size_chunks, ..Default::default() };

@@ -144,8 +144,8 @@ pub(super) fn canopy(
             if seedling.chance > density {
                 return None;
             }
-            let place = [seedling.x, root, seedling.z];
-            Tree::grow(terrain, palette, column, place, &mut seedling.dice).highest_leaves(x, z)
+            let position = [seedling.x, root, seedling.z];
+            Tree::grow(terrain, palette, column, position, &mut seedling.dice).highest_leaves(x, z)
         })
         .max_by_key(|(height, _)| *height)
 }
@@ -225,17 +225,17 @@ impl Tree {
     }
 
     /// Returns the part of the tree at a position in the world.
-    pub(super) fn part_at(&self, place: [i32; 3]) -> Option<Part> {
-        let offset = [0, 1, 2].map(|axis| place[axis] - self.root[axis]);
+    pub(super) fn part_at(&self, position: [i32; 3]) -> Option<Part> {
+        let offset = [0, 1, 2].map(|axis| position[axis] - self.root[axis]);
         if self.is_trunk(offset) {
             return Some(Part::Trunk(self.trunk));
         }
-        self.leaves_at(place).map(Part::Leaves)
+        self.leaves_at(position).map(Part::Leaves)
     }
 
     /// Returns the leaves at a position in the world, as if there were no trunk.
-    pub(super) fn leaves_at(&self, place: [i32; 3]) -> Option<Material> {
-        let offset = [0, 1, 2].map(|axis| place[axis] - self.root[axis]);
+    pub(super) fn leaves_at(&self, position: [i32; 3]) -> Option<Material> {
+        let offset = [0, 1, 2].map(|axis| position[axis] - self.root[axis]);
         if !self.is_crown(offset) {
             return None;
         }
@@ -305,7 +305,7 @@ mod tests {
 
     /// Every tree lies within its bounds, and there are trees of every kind.
     #[test]
-    fn trees_keep_within_their_bounds() {
+    fn trees_stay_within_their_bounds() {
         let palette = Palette::new(&mut MaterialTable::new());
         let terrain = Terrain::new(7, 128);
         let trees = trees_near(&terrain, &palette, [0, 0], [800, 800]);

@@ -5,12 +5,12 @@ use crate::{ChunkBox, Source};
 /// Chunk positions of a source in slabs of 8 × 2 × 8. A slab covers whole groups of stored chunks
 /// and most of a column. Slabs are returned column by column, lowest first.
 pub(super) struct Slabs {
-    places: Places,
+    positions: Positions,
     /// Number of slabs returned so far.
     next: u64,
 }
 
-enum Places {
+enum Positions {
     /// All positions of a box, without a list.
     Box(ChunkBox),
     /// Listed positions sorted by slab, and the index of the next one.
@@ -31,39 +31,39 @@ impl Slabs {
         let dense = source
             .extent()
             .filter(|all| count > MANY && volume(all).is_some_and(|volume| volume / 4 <= count));
-        let places = dense.map_or_else(|| list(source.chunk_positions()), Places::Box);
-        Self { places, next: 0 }
+        let positions = dense.map_or_else(|| list(source.chunk_positions()), Positions::Box);
+        Self { positions, next: 0 }
     }
 
     /// Number of all positions.
-    pub(super) fn place_count(&self) -> u64 {
-        match &self.places {
-            Places::Box(all) => all.size_chunks().into_iter().product(),
-            Places::List(places, _) => places.len() as u64,
+    pub(super) fn position_count(&self) -> u64 {
+        match &self.positions {
+            Positions::Box(all) => all.size_chunks().into_iter().product(),
+            Positions::List(positions, _) => positions.len() as u64,
         }
     }
 }
 
-fn list(mut places: Vec<ChunkPos>) -> Places {
-    places.sort_unstable_by_key(|&place| (slab_of(place), place));
-    Places::List(places, 0)
+fn list(mut positions: Vec<ChunkPos>) -> Positions {
+    positions.sort_unstable_by_key(|&position| (slab_of(position), position));
+    Positions::List(positions, 0)
 }
 
 /// Returns the position of a chunk's slab, in the order X, Z, Y.
-fn slab_of(place: ChunkPos) -> [i32; 3] {
-    [place.x >> SIDE_LOG2[0], place.z >> SIDE_LOG2[2], place.y >> SIDE_LOG2[1]]
+fn slab_of(position: ChunkPos) -> [i32; 3] {
+    [position.x >> SIDE_LOG2[0], position.z >> SIDE_LOG2[2], position.y >> SIDE_LOG2[1]]
 }
 
 impl Iterator for Slabs {
     type Item = Vec<ChunkPos>;
 
     fn next(&mut self) -> Option<Vec<ChunkPos>> {
-        let found = match &mut self.places {
-            Places::Box(all) => slab_in(all, self.next)?,
-            Places::List(places, from) => {
-                let rest = places.get(*from..)?;
+        let found = match &mut self.positions {
+            Positions::Box(all) => slab_in(all, self.next)?,
+            Positions::List(positions, from) => {
+                let rest = positions.get(*from..)?;
                 let slab = slab_of(*rest.first()?);
-                let count = rest.iter().take_while(|&&place| slab_of(place) == slab).count();
+                let count = rest.iter().take_while(|&&position| slab_of(position) == slab).count();
                 *from += count;
                 rest[..count].to_vec()
             }
@@ -99,28 +99,28 @@ mod tests {
 
     /// A box and a list of its positions give the same slabs.
     #[test]
-    fn a_box_is_listed_as_its_places_are() {
+    fn a_box_and_a_list_give_the_same_slabs() {
         for (min, max) in [
             (ChunkPos::new(0, 0, 0), ChunkPos::new(0, 0, 0)),
             (ChunkPos::new(-9, -3, 4), ChunkPos::new(10, 4, 17)),
             (ChunkPos::new(i32::MAX - 9, 0, i32::MIN), ChunkPos::new(i32::MAX, 1, i32::MIN + 3)),
         ] {
             let all = ChunkBox { min, max };
-            let places: Vec<_> = (min.x..=max.x)
+            let positions: Vec<_> = (min.x..=max.x)
                 .flat_map(|x| (min.y..=max.y).map(move |y| (x, y)))
                 .flat_map(|(x, y)| (min.z..=max.z).map(move |z| ChunkPos::new(x, y, z)))
                 .collect();
-            let slabs = |places| Slabs { places, next: 0 };
-            let listed = slabs(list(places.clone()));
-            let boxed = slabs(Places::Box(all));
-            assert_eq!(listed.place_count(), boxed.place_count());
+            let slabs = |positions| Slabs { positions, next: 0 };
+            let listed = slabs(list(positions.clone()));
+            let boxed = slabs(Positions::Box(all));
+            assert_eq!(listed.position_count(), boxed.position_count());
             let (listed, boxed): (Vec<_>, Vec<_>) = (listed.collect(), boxed.collect());
             assert_eq!(listed, boxed);
             let mut seen: Vec<ChunkPos> = boxed.concat();
             seen.sort_unstable();
-            assert_eq!(seen, places);
+            assert_eq!(seen, positions);
             assert!(boxed.iter().all(|slab| slab.len() <= 128));
         }
-        assert_eq!(Slabs { places: list(Vec::new()), next: 0 }.count(), 0);
+        assert_eq!(Slabs { positions: list(Vec::new()), next: 0 }.count(), 0);
     }
 }

@@ -30,7 +30,7 @@ impl Drop for File {
     }
 }
 
-/// A source that fails once so many chunks were asked for, as a kill would end it.
+/// A source that fails after a number of requests, like a killed import.
 struct Failing<S = GeneratedWorld> {
     source: S,
     left: AtomicU64,
@@ -69,7 +69,7 @@ fn source(size_chunks: [u32; 3]) -> GeneratedWorld {
 }
 
 #[test]
-fn stopped_and_resumed_it_is_the_same_as_in_one_go() {
+fn a_resumed_import_equals_an_uninterrupted_one() {
     let [whole, parts] = [File::new(), File::new()];
     let size = [20, 4, 9];
     let options = ImportOptions::default();
@@ -96,10 +96,10 @@ fn stopped_and_resumed_it_is_the_same_as_in_one_go() {
     assert!(resumed.is_sorted() && resumed[0] > 0 && resumed.len() > 2, "{resumed:?}");
 }
 
-/// A voxel is edited into each chunk of a column while an import is stopped: those that it has
-/// reached, those that it has not, and those that are air in the source.
+/// While an import is stopped, a voxel is edited in each chunk of a column: imported chunks, later
+/// ones, and chunks that are air in the source.
 #[test]
-fn a_resumed_import_keeps_what_was_edited_meanwhile() {
+fn a_resumed_import_keeps_edits() {
     let file = File::new();
     let (size, options) = ([20, 4, 9], ImportOptions::default());
     let failing = Failing { source: source(size), left: AtomicU64::new(300) };
@@ -145,12 +145,12 @@ fn another_source_and_another_file_are_refused() {
     };
     refused(&source([20, 4, 10]));
     import(&source([20, 4, 9]), &file.0, &options, &mut |_| {}).unwrap();
-    // A world that is whole is not imported into.
+    // A complete world cannot be imported into.
     refused(&source([20, 4, 9]));
 }
 
-/// Begins an import of a source, then goes on with one of other options that has the same
-/// name, places and materials, and with the same.
+/// Begins an import, then resumes it from a source with the same name, positions and materials but
+/// other options, and from the same source.
 fn assert_others_are_refused<S: Source>(make: impl Fn(bool) -> S) {
     let file = File::new();
     let options = ImportOptions::default();
@@ -165,7 +165,7 @@ fn assert_others_are_refused<S: Source>(make: impl Fn(bool) -> S) {
 }
 
 #[test]
-fn other_options_are_another_source() {
+fn other_options_make_another_identity() {
     let generated = |relief_voxels| GeneratorConfig {
         relief_voxels,
         size_chunks: [2, 4, 2],
@@ -192,7 +192,7 @@ fn other_options_are_another_source() {
     });
 }
 
-/// A stored world of which some chunks are damaged, and all once so many were asked for.
+/// A stored world with damaged chunks, which fails completely after a number of requests.
 struct Damaged {
     source: GeneratedWorld,
     left: AtomicU64,
@@ -225,7 +225,7 @@ impl Source for Damaged {
 }
 
 #[test]
-fn damaged_chunks_are_lost_and_a_damaged_file_ends_it() {
+fn damaged_chunks_are_skipped_and_a_damaged_file_ends_the_import() {
     let file = File::new();
     let options = ImportOptions::default();
     let source = |left| Damaged { source: source([20, 4, 9]), left: AtomicU64::new(left) };
@@ -235,11 +235,11 @@ fn damaged_chunks_are_lost_and_a_damaged_file_ends_it() {
     let begun = Mark::of_bytes(&begun).unwrap();
     assert!(begun.done > 0 && begun.lost > 0, "{} {}", begun.done, begun.lost);
     let (_, progress) = import(&source(u64::MAX), &file.0, &options, &mut |_| {}).unwrap();
-    // Four places to a column, four columns on that line.
+    // Four positions per column, four columns along that line.
     assert_eq!((progress.done, progress.resumed, progress.lost), (720, begun.done, 16));
 }
 
-/// More chunks than are listed, nearly all of air.
+/// A source with more chunks than a list may hold, nearly all of air.
 struct Wide(MaterialTable);
 
 impl Source for Wide {
@@ -288,9 +288,9 @@ fn a_large_source_is_never_listed() {
     assert_eq!(world.chunk_count(), 300);
 }
 
-/// Nothing that an import takes at worst is more than it may, on any machine.
+/// The worst-case memory is within the limit on any machine.
 #[test]
-fn shares_add_up_to_the_memory() {
+fn shares_stay_within_the_memory() {
     for memory_bytes in (0..400).map(|mib| mib << 20) {
         for cores in [0, 1, 2, 3, 8, 64, 1000] {
             let Shares { threads, max_bytes } = Shares::of(memory_bytes, cores);
@@ -304,10 +304,10 @@ fn shares_add_up_to_the_memory() {
     assert_eq!(Shares::of(256 << 20, 8).threads, 8);
 }
 
-/// Notes which threads ask for chunks.
-struct Asked(GeneratedWorld, Mutex<HashSet<ThreadId>>);
+/// Records the threads that request chunks.
+struct ThreadRecorder(GeneratedWorld, Mutex<HashSet<ThreadId>>);
 
-impl Source for Asked {
+impl Source for ThreadRecorder {
     fn name(&self) -> &str {
         self.0.name()
     }
@@ -327,11 +327,11 @@ impl Source for Asked {
 }
 
 #[test]
-fn little_memory_is_for_few_threads() {
+fn little_memory_means_few_threads() {
     let config = GeneratorConfig { size_chunks: [12, 4, 12], ..GeneratorConfig::default() };
     for (memory_bytes, most) in [(64 << 20, 1), (1 << 30, 64)] {
         let file = File::new();
-        let source = Asked(GeneratedWorld::new(config.clone()).unwrap(), Mutex::default());
+        let source = ThreadRecorder(GeneratedWorld::new(config.clone()).unwrap(), Mutex::default());
         let options = ImportOptions { memory_bytes, ..ImportOptions::default() };
         let (world, _) = import(&source, &file.0, &options, &mut |_| {}).unwrap();
         assert!(world.chunk_count() > 0);

@@ -13,9 +13,9 @@ fn voxels_around(reach: i32) -> impl Iterator<Item = VoxelPos> + Clone {
     })
 }
 
-/// Against the distance of each voxel's middle.
+/// Compares with the distance of each voxel's centre.
 #[test]
-fn a_sphere_is_what_is_near_its_middle() {
+fn a_sphere_has_the_voxels_near_its_centre() {
     for radius_voxels in 0..9 {
         let center = VoxelPos::new(1, -1, 0);
         let ball = VoxelShape::Sphere { center, radius_voxels };
@@ -33,9 +33,9 @@ fn a_sphere_is_what_is_near_its_middle() {
     }
 }
 
-/// Against every voxel of the box.
+/// Compares with every voxel of the box.
 #[test]
-fn what_is_covered_is_inside_voxel_by_voxel() {
+fn covered_boxes_are_inside_voxel_by_voxel() {
     let shapes = [
         VoxelShape::Sphere { center: VoxelPos::new(0, 0, 0), radius_voxels: 5 },
         VoxelShape::Box(cube([-4, -2, -3], [5, 3, 4])),
@@ -58,7 +58,7 @@ fn what_is_covered_is_inside_voxel_by_voxel() {
 }
 
 #[test]
-fn the_end_of_the_numbers_is_no_end_of_the_program() {
+fn shapes_at_the_end_of_the_coordinate_range_do_not_panic() {
     let far = VoxelPos::new(i32::MAX, i32::MIN, 0);
     let ball = VoxelShape::Sphere { center: far, radius_voxels: u32::MAX };
     assert!(ball.contains(far) || ball.row(far.y, far.z).is_some());
@@ -75,12 +75,12 @@ fn the_end_of_the_numbers_is_no_end_of_the_program() {
             assert_eq!(shape.chunks(Chunk::SIDE).is_some(), has_any, "{shape:?}");
         }
     }
-    // A box that ends where the numbers begin has no voxel, nor a chunk.
+    // A box that ends at the lowest coordinate has no voxel and no chunk.
     let before = VoxelShape::Box(cube([i32::MIN; 3], [i32::MIN; 3]));
     assert_eq!((before.bounds(), before.chunks(Chunk::SIDE)), (None, None));
 }
 
-/// The words of the docs, voxel by voxel.
+/// The documented definition, voxel by voxel.
 fn is_in(shape: VoxelShape, at: VoxelPos) -> bool {
     match shape {
         VoxelShape::Box(all) => all.contains(at),
@@ -106,7 +106,7 @@ fn shapes() -> Vec<VoxelShape> {
 }
 
 #[test]
-fn chunks_are_filled_as_voxel_by_voxel() {
+fn filling_a_chunk_equals_setting_its_voxels() {
     for shape in shapes() {
         let VoxelBox { min, max } = shape.bounds().unwrap();
         let mut count = 0;
@@ -135,7 +135,7 @@ fn chunks_are_filled_as_voxel_by_voxel() {
                 }
             }
         }
-        // All of it lies in the chunks that were looked at.
+        // All of it lies in the tested chunks.
         let all = (min.x..max.x).flat_map(|x| (min.y..max.y).map(move |y| (x, y)));
         let all = all.flat_map(|(x, y)| (min.z..max.z).map(move |z| VoxelPos::new(x, y, z)));
         assert_eq!(count, all.filter(|&at| is_in(shape, at)).count() as u64, "{shape:?}");
@@ -143,7 +143,7 @@ fn chunks_are_filled_as_voxel_by_voxel() {
 }
 
 #[test]
-fn shapes_are_filled_up_to_the_end_of_the_numbers() {
+fn shapes_are_filled_up_to_the_end_of_the_coordinate_range() {
     let center = VoxelPos::new(i32::MAX, i32::MIN, 0);
     let ball = |radius_voxels| VoxelShape::Sphere { center, radius_voxels };
     let (position, _) = center.split(32);
@@ -159,7 +159,8 @@ fn shapes_are_filled_up_to_the_end_of_the_numbers() {
     assert_eq!(none.chunks(32), None);
 }
 
-/// A chunk is covered where all of its voxels are; where numbers end, some voxels are in none.
+/// A chunk is covered if the shape contains all of its voxels. At the end of the coordinate range,
+/// some voxels are in no shape.
 #[test]
 fn chunks_are_covered_voxel_by_voxel() {
     let ball = VoxelShape::Sphere { center: VoxelPos::new(3, 5, -2), radius_voxels: 9 };

@@ -25,7 +25,7 @@ fn check(world: &World, shadow: &HashMap<VoxelPos, Material>) {
 }
 
 #[test]
-fn edits_follow_a_map_of_voxels() {
+fn edits_match_a_map_of_voxels() {
     for side in [7, 32] {
         let mut random = Random::new(u64::from(side));
         let mut world = World::with_side("test", MaterialTable::new(), side);
@@ -52,7 +52,7 @@ fn edits_follow_a_map_of_voxels() {
 }
 
 #[test]
-fn padding_is_the_world_around() {
+fn padding_equals_the_surrounding_voxels() {
     let side = 4;
     let mut random = Random::new(1);
     let mut world = World::with_side("test", MaterialTable::new(), side);
@@ -75,7 +75,7 @@ fn padding_is_the_world_around() {
 }
 
 #[test]
-fn chunks_of_one_material_count_without_memory() {
+fn chunks_of_one_material_take_no_memory() {
     let chunk = Chunk::new(32, Material(3));
     let mut world =
         World::from_chunks("full", MaterialTable::new(), [(ChunkPos::default(), chunk)]).unwrap();
@@ -88,7 +88,7 @@ fn chunks_of_one_material_count_without_memory() {
 }
 
 #[test]
-fn air_is_not_kept_and_other_sides_are_refused() {
+fn air_is_not_stored_and_other_sides_are_refused() {
     let mut world = World::new("test", MaterialTable::new());
     let origin = ChunkPos::default();
     world.insert(origin, Chunk::new(32, Material(1))).unwrap();

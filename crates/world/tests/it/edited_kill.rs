@@ -1,4 +1,4 @@
-//! A child that edits a generated world and commits is killed, again and again.
+//! Kills a child process again and again while it edits a generated world and commits.
 
 use std::io::{BufRead, BufReader, Write};
 use std::time::Duration;
@@ -12,7 +12,7 @@ use drystone_world::{
 use crate::stored_child::{Folder, command, order};
 
 const KILLS: usize = 60;
-/// Places that are edited in turn, half of them outside of what is generated.
+/// Number of positions that are edited in turn. Half of them are outside the generated world.
 const PLACES: u64 = 12;
 
 fn source() -> GeneratedWorld {
@@ -25,7 +25,8 @@ fn place(n: u64) -> ChunkPos {
     ChunkPos::new(n % 3, n / 3 % 2, n / 6 - 1)
 }
 
-/// The chunk of the edit of this number: every fifth is emptied, others tell their number.
+/// Returns the chunk of the `n`-th edit. Every fifth one is empty, and the others contain the
+/// number.
 fn edited(n: u64) -> Chunk {
     let mut chunk = Chunk::new(Chunk::SIDE, Material::AIR);
     if !n.is_multiple_of(5) {
@@ -41,7 +42,7 @@ fn open(path: &std::path::Path) -> EditedSource {
     EditedSource::open(Box::new(source()), path, CommitPolicy::default()).unwrap()
 }
 
-/// The child: edits for ever, and says the number of each edit once it is committed.
+/// The child: edits without end, and prints the number of each edit after its commit.
 #[test]
 fn child_edits_a_source() {
     let Some((path, from)) = order() else { return };
@@ -55,7 +56,7 @@ fn child_edits_a_source() {
     }
 }
 
-/// All edits but the one under way are there; what was not edited is the source's.
+/// All edits except the last one are present. Unedited chunks come from the source.
 #[test]
 fn edits_of_a_source_are_there_after_every_kill() {
     let (folder, source) = (Folder::new(), source());
@@ -82,13 +83,13 @@ fn edits_of_a_source_are_there_after_every_kill() {
                 Some(edit) => edited(edit),
                 None => source.chunk(place(n)).unwrap(),
             };
-            // The one that was under way may be committed too.
+            // The edit in progress may be committed too.
             let is_next = committed % PLACES == n && chunk == edited(committed);
             assert!(chunk == expected || is_next, "kill {kill}: place {n} of {committed}");
             emptied += usize::from(chunk.is_empty() && before.is_some());
         }
         assert!(world.faults().is_empty());
-        // Put to be known, with the next one.
+        // Saved with the next edit, so that its content is known.
         world.put_edited(vec![(place(committed), edited(committed))]).unwrap();
         drop(world);
         next = committed + 1;

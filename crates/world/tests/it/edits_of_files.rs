@@ -1,4 +1,4 @@
-//! Edits of files: found again wherever the file lies, refused over another.
+//! Edits of files: found again after the file has moved, and refused for another file.
 
 use std::{
     fs,
@@ -26,8 +26,8 @@ fn open(source: Box<dyn Source>, path: &Path) -> Result<EditedSource, WorldError
 
 const PLACE: ChunkPos = ChunkPos::new(0, 0, 0);
 
-/// Edits are found again by another path, after a move and in another folder; a file of the
-/// same name that holds something else is refused, and it is said what to do.
+/// Edits are found again through another path, after a move and in another folder. A file with the
+/// same name but other content is refused, and the message says what to do.
 #[test]
 fn edits_follow_a_file_to_other_folders() {
     let folder = folder("follow");
@@ -54,7 +54,7 @@ fn edits_follow_a_file_to_other_folders() {
     fs::remove_dir_all(folder).unwrap();
 }
 
-/// What other sources are called does not tell their folders either, but the options do.
+/// Identities of other sources contain no folder either, but they contain the options.
 #[test]
 fn identities_tell_options_not_folders() {
     let tile = [0, 100].repeat(1201 * 1201);
@@ -101,7 +101,7 @@ fn identities_tell_options_not_folders() {
     fs::remove_dir_all(folder).unwrap();
 }
 
-/// A source of such materials, all of whose chunks are of the last.
+/// A source with these materials. All of its chunks have the last one.
 struct Of(MaterialTable);
 
 impl Source for Of {
@@ -119,8 +119,8 @@ impl Source for Of {
     }
 }
 
-/// Materials that a source gets later are taken, also where their number was the one of emptied
-/// chunks; names that are cut in the file are the same all the same.
+/// Materials that are added to a source later can be used, also if their number was that of emptied
+/// chunks. Names that are cut in the file still match.
 #[test]
 fn edits_stay_when_a_source_gets_more_materials() {
     let folder = folder("grown");

@@ -1,4 +1,4 @@
-//! A writer of glTF that can lie: JSON by hand, and the bytes that it speaks of.
+//! Writes glTF files, also invalid ones, from JSON and the bytes that it refers to.
 
 use drystone_world::{Model, ModelOptions};
 use serde_json::{Value, json};
@@ -27,14 +27,14 @@ impl Gltf {
         Self { json, buffer: Vec::new() }
     }
 
-    /// Appends an object to a list of the document; gives its number.
+    /// Appends an object to a list of the document. Returns its index.
     pub(crate) fn add(&mut self, list: &str, object: Value) -> usize {
         let list = self.json[list].as_array_mut().unwrap();
         list.push(object);
         list.len() - 1
     }
 
-    /// A view of new bytes.
+    /// Appends bytes to the buffer and adds a buffer view of them.
     pub(crate) fn view(&mut self, bytes: &[u8]) -> usize {
         let start = self.buffer.len();
         self.buffer.extend_from_slice(bytes);
@@ -68,7 +68,7 @@ impl Gltf {
         self.accessor("SCALAR", component, indices.len(), &bytes)
     }
 
-    /// A mesh of these primitives; gives its number.
+    /// Adds a mesh with these primitives. Returns its index.
     pub(crate) fn mesh(&mut self, primitives: &[Value]) -> usize {
         self.add("meshes", json!({"name": "mesh", "primitives": primitives}))
     }
@@ -82,23 +82,23 @@ impl Gltf {
         json
     }
 
-    /// The file as text, with its buffer in a file beside it.
+    /// Returns the file as text, with the buffer in a separate file.
     pub(crate) fn text(&self) -> Vec<u8> {
         self.text_with("a%20b.bin")
     }
 
-    /// The file as text, with its buffer in the file that the URI names.
+    /// Returns the file as text, with the buffer in the file at `uri`.
     pub(crate) fn text_with(&self, uri: &str) -> Vec<u8> {
         serde_json::to_vec(&self.sealed(Some(uri))).unwrap()
     }
 
-    /// The file as text, with its buffer written out in it.
+    /// Returns the file as text with an embedded buffer.
     pub(crate) fn embedded(&self) -> Vec<u8> {
         let uri = format!("data:application/octet-stream;base64,{}", base64(&self.buffer));
         serde_json::to_vec(&self.sealed(Some(&uri))).unwrap()
     }
 
-    /// The binary file.
+    /// Returns the binary file.
     pub(crate) fn binary(&self) -> Vec<u8> {
         let mut json = serde_json::to_vec(&self.sealed(None)).unwrap();
         json.resize(json.len().next_multiple_of(4), b' ');
@@ -133,7 +133,7 @@ pub(crate) fn parse(bytes: &[u8], files: Files) -> Result<Model, drystone_world:
     Model::parse_gltf(bytes, "test.glb", &ModelOptions::default(), &mut beside(files))
 }
 
-/// A quad on the floor of XY of two triangles by 16-bit indices, shown by one node.
+/// A quad in the XY plane: two triangles with 16-bit indices, shown by one node.
 pub(crate) fn quad() -> Gltf {
     let mut gltf = Gltf::new();
     let positions =

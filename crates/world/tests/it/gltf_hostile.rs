@@ -1,4 +1,5 @@
-//! Damaged and hostile glTF: an error that says where, soon, and without much memory.
+//! Damaged and hostile glTF files: an error that names the position, quickly and without much
+//! memory.
 
 use std::time::{Duration, Instant};
 
@@ -30,7 +31,7 @@ fn everything() -> Gltf {
     gltf
 }
 
-/// Changes one thing in the quad's document; the message of the error that follows.
+/// Changes one value in the quad's document and returns the resulting error message.
 fn lie(change: impl Fn(&mut Value)) -> String {
     let mut gltf = quad();
     change(&mut gltf.json);
@@ -84,7 +85,7 @@ fn nodes_in_circles_or_below_two() {
     expect_error("node 0: it is there twice", |json| {
         json["scenes"] = json!([{"nodes": [0, 0]}]);
     });
-    // A circle that no root leads to.
+    // A cycle that no root leads to.
     expect_error("the whole file: there is no polygon", |json| {
         json["nodes"] = json!([{"mesh": 0, "children": [0]}]);
     });
@@ -108,7 +109,7 @@ fn counts_that_the_bytes_do_not_bear_out() {
         json["bufferViews"][0]["byteOffset"] = u64::MAX.into();
         json["bufferViews"][0]["byteLength"] = 49.into();
     });
-    // Without a view an accessor may claim zeros without end.
+    // An accessor without a view may claim any number of zeros.
     let sparse = json!({"count": 2000000000,
         "indices": {"bufferView": 1, "componentType": U16}, "values": {"bufferView": 0}});
     expect_error("accessor 0: claims 2000000000 elements of 12 bytes", |json| {
@@ -209,7 +210,7 @@ fn buffers_elsewhere_are_refused() {
     assert!(error.starts_with("test.glb: buffer 0: \"a b.bin\" cannot be read"), "{error}");
 }
 
-/// A thousand nodes of a thousand parts each, in some 70 kB.
+/// A thousand nodes with a thousand parts each, in about 70 kB.
 #[test]
 fn indices_have_no_scale() {
     let mut gltf = quad();
@@ -230,13 +231,13 @@ fn little_that_is_shown_often_is_counted_first() {
     let start = Instant::now();
     let error = gltf.error();
     assert!(error.contains("corners of faces, at most 16777216 are taken"), "{error}");
-    // Most of it went by before: a part takes 16 corners of the limit.
+    // Most of the limit is used before: a part takes 16 corners of it.
     assert!(start.elapsed() < Duration::from_secs(20));
-    // Parts of which nothing is shown count, too.
+    // Parts without visible faces count too.
     gltf.json["meshes"][0]["primitives"] = vec![json!({"attributes": {}}); 1200].into();
     let error = gltf.error();
     assert!(error.contains("corners of faces, at most 16777216 are taken"), "{error}");
-    // Objects and values of the JSON, of which each takes more memory than bytes.
+    // Objects and values of the JSON, which take more memory than bytes.
     for (what, unit) in [("{},", "objects"), ("0,", "values")] {
         let text =
             format!("{{\"asset\": {{\"version\": \"2.0\"}}, \"nodes\": [{}", what.repeat(5 << 20));
@@ -245,12 +246,12 @@ fn little_that_is_shown_often_is_counted_first() {
     }
 }
 
-/// Limits speak before the rest of the scene is looked at, let alone kept.
+/// Limits are checked before the rest of the scene is read or stored.
 #[test]
 fn what_is_shown_is_counted_node_by_node() {
     let mut gltf = quad();
     let shown = json!({"mesh": 0});
-    // The last one is there twice, which is told where the limit lets it be reached.
+    // The last node occurs twice, which is reported if the limit allows to reach it.
     gltf.json["nodes"] = vec![shown; 101].into();
     gltf.json["scenes"] = json!([{"nodes": (0..101).chain([100]).collect::<Vec<_>>()}]);
     for (max_corners, expected) in [
@@ -288,7 +289,7 @@ fn every_prefix_is_an_error() {
             assert!(error.starts_with("test.glb: ") && !error.contains('\n'), "{end}: {error}");
         }
     }
-    // The same for the buffer beside it.
+    // Prefixes of the separate buffer.
     let text = gltf.text();
     for end in 0..gltf.buffer.len() {
         let error = parse(&text, &[("a b.bin", &gltf.buffer[..end])]).unwrap_err().to_string();

@@ -1,9 +1,9 @@
-//! Height maps made by hand, and what they should become.
+//! Handmade height maps and their expected results.
 
 use drystone_voxel::VoxelPos;
 use drystone_world::{HeightMap, HeightMapOptions, World};
 
-/// A PNG of one channel of grey from rows of big-endian samples.
+/// Creates a greyscale PNG from rows of big-endian samples.
 pub(crate) fn grey_png(size: [u32; 2], depth: png::BitDepth, samples: &[u8]) -> Vec<u8> {
     png_of(size, png::ColorType::Grayscale, depth, samples)
 }
@@ -24,12 +24,12 @@ pub(crate) fn png_of(
     bytes
 }
 
-/// 16-bit samples as a PNG has them.
+/// Converts 16-bit samples to the byte order of a PNG.
 pub(crate) fn big_endian(samples: &[u16]) -> Vec<u8> {
     samples.iter().flat_map(|sample| sample.to_be_bytes()).collect()
 }
 
-/// A voxel a sample and a metre.
+/// Options for one voxel per sample and metre.
 pub(crate) fn metre_by_metre() -> HeightMapOptions {
     HeightMapOptions { metres_per_sample: Some([1.0; 2]), ..HeightMapOptions::default() }
 }
@@ -45,14 +45,14 @@ pub(crate) fn error(bytes: &[u8], name: &str) -> String {
     }
 }
 
-/// The first free voxel of a column whose ground is somewhere from `low` to `high`; `None`
-/// where all of these are air.
+/// Returns the first air voxel above the ground of a column, with the ground from `low` to `high`.
+/// `None` if all of these voxels are air.
 pub(crate) fn top(world: &World, x: i32, z: i32, low: i32, high: i32) -> Option<i32> {
     let solid = |y: &i32| !world.get(VoxelPos::new(x, *y, z)).is_air();
     (low..high).rev().find(solid).map(|y| y + 1)
 }
 
-/// The name of a voxel's material; empty for air.
+/// Returns the name of a voxel's material, or an empty string for air.
 pub(crate) fn name_at(world: &World, x: i32, y: i32, z: i32) -> String {
     let material = world.get(VoxelPos::new(x, y, z));
     let kind = world.materials().get(material).unwrap();

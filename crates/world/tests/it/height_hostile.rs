@@ -1,4 +1,5 @@
-//! Damaged and hostile height maps: an error that says where, soon, and without much memory.
+//! Damaged and hostile height maps: an error that names the position, quickly and without much
+//! memory.
 
 use std::time::{Duration, Instant};
 
@@ -29,7 +30,7 @@ fn every_prefix_is_an_error_or_a_map_that_holds_together() {
         let mut read = 0;
         for end in 0..bytes.len() {
             match HeightMap::parse(&bytes[..end], name, &metre_by_metre()) {
-                // Only what stands behind the samples may be missing.
+                // Only data after the samples may be missing.
                 Ok(_) => read += 1,
                 Err(error) => {
                     let line = error.to_string();
@@ -51,7 +52,7 @@ fn thousands_of_flips_of_bits() {
         for round in 0..3_000 {
             let mut damaged = bytes.clone();
             for _ in 0..=random.below(4) {
-                // Half of them where sizes and tags are.
+                // Half of the changes are in the sizes and tags.
                 let head = random.below(2) == 0 && name.ends_with("png");
                 let at = random.below(if head { 60 } else { bytes.len() });
                 damaged[at] ^= 1 << random.below(8);
@@ -64,7 +65,7 @@ fn thousands_of_flips_of_bits() {
     }
 }
 
-/// A PNG whose header claims a size, with checksums that fit.
+/// Creates a PNG whose header claims a size, with valid checksums.
 fn lying_png(width: u32, height: u32) -> Vec<u8> {
     let honest = grey_png([2, 1], BitDepth::Eight, &[1, 2]);
     let mut bytes = honest.clone();
@@ -72,7 +73,7 @@ fn lying_png(width: u32, height: u32) -> Vec<u8> {
     bytes[20..24].copy_from_slice(&height.to_be_bytes());
     let sum = crc32(&bytes[12..29]).to_be_bytes();
     bytes[29..33].copy_from_slice(&sum);
-    // The sum of the honest header by the same rule is what the encoder wrote.
+    // The same checksum rule gives the encoder's value for the original header.
     assert_eq!(crc32(&honest[12..29]).to_be_bytes(), honest[29..33]);
     bytes
 }

@@ -1,4 +1,4 @@
-//! Height maps: every column is as high as the file says.
+//! Height maps: every column has the height in the file.
 
 use std::path::Path;
 
@@ -21,7 +21,7 @@ fn sixteen_bits_are_metres_and_the_first_row_is_the_north() {
         let (x, z) = (n as i32 % 3, n as i32 / 3);
         assert_eq!(top(&world, x, z, 0, 1000), Some(metres.into()), "{x} {z}");
     }
-    // A closed body: solid down to four voxels below the lowest point, nothing below that.
+    // A closed body: solid down to four voxels below the lowest point, with air below.
     assert_eq!(world.bounds().unwrap().size_voxels(), [3, 700 - 86, 2]);
     assert_eq!(world.bounds().unwrap().min.to_array(), [0, 86, 0]);
     let solid: u16 = samples.iter().map(|metres| metres - 86).sum();
@@ -67,16 +67,16 @@ fn scales_say_how_large_it_becomes() {
     };
     let fine = world(&bytes, "a.png", &options);
     assert_eq!(fine.bounds().unwrap().size_voxels(), [8, 80 - 16, 4]);
-    // The middle of the first column lies an eighth of a sample before the first sample's;
+    // The middle of the first column lies an eighth of a sample before the first sample's. That of
     // the fourth is 3/8 of the way to the second.
     let south = |z| top(&fine, 0, z, 0, 99).unwrap();
     assert_eq!([0, 1, 2, 3].map(south), [20, 30, 50, 60]);
     let east = |x| top(&fine, x, 0, 0, 99).unwrap();
     assert_eq!([0, 1, 2, 3, 4, 7].map(east), [20, 20, 23, 28, 33, 40]);
-    // One voxel for all: the mean.
+    // One voxel for all samples has their mean.
     let options = HeightMapOptions { metres_per_voxel: Some(80.0), ..options };
     let coarse = world(&bytes, "a.png", &options);
-    // The lowest sample lies 2.5 voxels up, the base four below its top.
+    // The lowest sample is 2.5 voxels high, and the base lies four voxels below its top.
     assert_eq!(coarse.bounds().unwrap().min.to_array(), [0, 3 - 4, 0]);
     assert_eq!(coarse.bounds().unwrap().size_voxels(), [1, 6 + 1, 1]);
     assert_eq!(top(&coarse, 0, 0, -9, 99), Some((250.0 * 2.0 / 80.0_f64).round() as i32));
@@ -92,13 +92,13 @@ fn what_lies_at_the_seas_level_is_water() {
     assert_eq!(column(1)[2..], ["water", ""]);
     assert_eq!(name_at(&world, 3, 99, 0), "rock");
     assert_eq!(top(&world, 2, 0, -9, 120), Some(7));
-    // At zero, too, and on flat ground there is sand below.
+    // At height zero too. On flat ground there is sand below.
     let flat = grey_png([3, 3], BitDepth::Eight, &[0; 9]);
     let flat = crate::height_helpers::world(&flat, "a.png", &metre_by_metre());
     assert_eq!([-2, -1, 0].map(|y| name_at(&flat, 1, y, 1)), ["sand", "water", ""]);
 }
 
-/// The slow way: each column by itself, from the whole map.
+/// A slow reference that computes each column from the whole map.
 #[test]
 fn chunks_agree_with_columns_made_one_by_one() {
     let [width, height] = [70_u32, 40];
@@ -117,7 +117,7 @@ fn chunks_agree_with_columns_made_one_by_one() {
             assert_eq!(!name_at(&loaded, x, y, z).is_empty(), solid, "{x} {y} {z}");
         }
     }
-    // What is not listed is air, beside the map and far away.
+    // Chunks that are not listed are air, next to the map and far away.
     for far in [[-1, 2, 0], [3, 2, 0], [0, 2, 2], [0, 0, 0], [0, 9, 0], [0, i32::MAX, 0]] {
         let position = ChunkPos::new(far[0], far[1], far[2]);
         assert!(!positions.contains(&position));
@@ -126,8 +126,8 @@ fn chunks_agree_with_columns_made_one_by_one() {
     assert_eq!(map.chunk(positions[0]).unwrap().side(), Chunk::SIDE);
 }
 
-/// A reader of its own: inflates nothing itself, but takes rows, bytes and metres apart
-/// without any of the crate's code.
+/// An independent reader: it uses a library to inflate, but reads rows, bytes and metres without
+/// the crate's code.
 fn rows_of(path: &Path) -> Vec<Vec<u16>> {
     let file = std::io::BufReader::new(std::fs::File::open(path).unwrap());
     let mut reader = png::Decoder::new(file).read_info().unwrap();
@@ -155,7 +155,7 @@ fn the_real_elevation_model_is_to_scale() {
     let [x, _, z] = shown.bounds().unwrap().size_voxels();
     assert_eq!((x, z), (403, 427));
     for column in 0..427_i32 {
-        // Where the column's middle lies between the middles of two samples.
+        // Position of the column's middle between the middles of two samples.
         let at = ((f64::from(column) + 0.5) * 75.0 / 93.0 - 0.5).clamp(0.0, 343.0);
         let (before, part) = (at.floor() as usize, at.fract());
         let after = (before + 1).min(343);
@@ -165,7 +165,7 @@ fn the_real_elevation_model_is_to_scale() {
             assert!((f64::from(top) * 75.0 - metres).abs() < 37.5 + 1e-6, "{x} {column}");
         }
     }
-    // A metre a voxel and a sample: every height as it is in the file.
+    // One metre per voxel and sample: every height equals that in the file.
     let exact = HeightMap::open(&path, &metre_by_metre()).unwrap();
     for (cx, cz) in [(0, 0), (5, 7), (12, 10)] {
         for cy in 0..34 {

@@ -1,4 +1,4 @@
-//! GeoTIFF files: made by the crate's own encoder and by hand, and SRTM tiles.
+//! GeoTIFF files made by the crate's own encoder and by hand, and SRTM tiles.
 
 use std::io::Cursor;
 
@@ -11,7 +11,7 @@ use crate::height_helpers::{error, metre_by_metre, top, world};
 
 const SIZE: [u32; 2] = [40, 7];
 
-/// A file of strips with the tags that are asked for.
+/// Creates a file of strips with the given tags.
 pub(crate) fn tiff_of<C: ColorType>(
     compression: Compression,
     samples: &[C::Inner],
@@ -38,7 +38,7 @@ where
     file.into_inner()
 }
 
-/// Heights of 10 to 99 m, one of them -9999 where that can be said.
+/// Heights of 10 to 99 m. One of them is -9999 if the type allows it.
 fn heights(void: bool) -> Vec<i16> {
     let mut heights: Vec<i16> = (0..280).map(|n| 10 + (n * 37 % 90) as i16).collect();
     if void {
@@ -70,7 +70,7 @@ fn every_kind_of_sample_is_read() {
         let void = heights(true);
         let file = tiff_of::<GrayI16>(packing, &void, false, Some("-9999"));
         check(&file, "TIFF, 16 bits with sign", 1);
-        // Void by GDAL's mark, and by being no number.
+        // Voids by GDAL's mark, and by NaN.
         let mut floats: Vec<f32> = void.iter().map(|n| f32::from(*n)).collect();
         let file = tiff_of::<Gray32Float>(packing, &floats, false, Some("-9999.0 "));
         check(&file, "TIFF, 32-bit floats", 1);
@@ -100,12 +100,12 @@ fn the_files_scale_counts_unless_another_is_given() {
     };
     assert_eq!(scale(false, &HeightMapOptions::default()), [20.0, 10.0]);
     assert_eq!(scale(false, &metre_by_metre()), [1.0, 1.0]);
-    // At 60° north a degree of longitude is half as long as at the equator.
+    // At 60° north, a degree of longitude is half as long as at the equator.
     let [east, south] = scale(true, &HeightMapOptions::default());
     assert!((east - 55.66).abs() < 0.01 && (south - 111.132).abs() < 0.01, "{east} {south}");
 }
 
-/// A big-endian file of tiles of 16 x 16, written word by word.
+/// Creates a big-endian file of tiles of 16 x 16 samples, word by word.
 pub(crate) fn tiled(size: [u32; 2], entries: &[(u16, u16, Vec<u32>)], height: i16) -> Vec<u8> {
     let tiles = size[0].div_ceil(16) * size[1].div_ceil(16);
     let mut all = vec![
@@ -208,7 +208,7 @@ fn tiffs_that_lie_are_named() {
     }
 }
 
-/// A tile of 3 arc seconds: a slope from west to east, one height in the first row, voids.
+/// A tile of 3 arc seconds: a slope from west to east, one height in the first row, and voids.
 pub(crate) fn hgt() -> Vec<u8> {
     let mut heights: Vec<i16> = (0..1201 * 1201).map(|n| (n % 1201) as i16 - 100).collect();
     heights[1200] = 4000;
@@ -225,12 +225,12 @@ fn srtm_tiles_are_read_with_their_voids() {
     let summary = map.summary();
     assert_eq!((summary.size_samples, summary.void_count), ([1201; 2], 3));
     assert_eq!(summary.range_metres, Some([-100.0, 4000.0]));
-    // 111.32 km a degree of longitude at the equator, and the cosine of 29.5°.
+    // 111.32 km per degree of longitude at the equator, times the cosine of 29.5°.
     let [east, south] = summary.metres_per_sample;
     assert!((east - 92.767 * 0.870_356).abs() < 0.01 && (south - 92.61).abs() < 0.01);
     let columns = World::load(&map).unwrap().bounds().unwrap().size_voxels();
     assert_eq!([columns[0], columns[2]], [(1201.0 * east / 200.0).ceil() as u32, 557]);
-    // Voxels as large as samples: voids are holes, or filled with what lies beside.
+    // Voxels as large as samples: voids are holes, or are filled from their neighbours.
     for voids in [Voids::Holes, Voids::Filled] {
         let coarse = HeightMapOptions {
             metres_per_sample: Some([50.0; 2]),

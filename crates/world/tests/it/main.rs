@@ -1,4 +1,4 @@
-//! What the crate promises to its users: files of every kind, whole and damaged.
+//! Integration tests of the public interface: files of every format, valid and damaged.
 #![allow(clippy::unwrap_used)]
 
 mod edited_kill;

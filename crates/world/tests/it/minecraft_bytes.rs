@@ -1,11 +1,11 @@
-//! Makes region files, of every format that the game wrote.
+//! Creates region files in every format of the game.
 
 use std::io::Write;
 
 use flate2::Compression;
 use flate2::write::{GzEncoder, ZlibEncoder};
 
-/// A value of the tree, with its tag.
+/// An NBT value with its tag.
 pub(crate) struct Value(pub(crate) u8, pub(crate) Vec<u8>);
 
 pub(crate) fn byte(n: i8) -> Value {
@@ -48,25 +48,25 @@ pub(crate) fn compound(entries: Vec<(&str, Value)>) -> Value {
     Value(10, bytes)
 }
 
-/// A whole tree of these entries.
+/// Creates an NBT tree of these entries.
 pub(crate) fn tree(entries: Vec<(&str, Value)>) -> Vec<u8> {
     [vec![10, 0, 0], compound(entries).1].concat()
 }
 
-/// How a version of the game wrote sections.
+/// Formats in which versions of the game wrote sections.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Format {
-    /// 1.2 to 1.12.
+    /// Versions 1.2 to 1.12.
     Numbers,
-    /// 1.13 to 1.15.
+    /// Versions 1.13 to 1.15.
     Spanning,
-    /// 1.16 and 1.17.
+    /// Versions 1.16 and 1.17.
     Apart,
-    /// Since 1.18.
+    /// Versions since 1.18.
     Flat,
 }
 
-/// A section whose voxel `i` (X, then Z, then Y) is `palette[at(i)]`.
+/// Creates a section whose voxel `i` (X, then Z, then Y) is `palette[at(i)]`.
 pub(crate) fn section(
     format: Format,
     y: i8,
@@ -107,7 +107,7 @@ pub(crate) fn section(
     }
 }
 
-/// A section of numbers and variants.
+/// Creates a section of block numbers and variants.
 pub(crate) fn numbered(y: i8, at: impl Fn(usize) -> (u16, u8)) -> Value {
     let half = |of: &dyn Fn(usize) -> u8| -> Vec<u8> {
         (0..2048).map(|i| of(2 * i) | of(2 * i + 1) << 4).collect()
@@ -120,7 +120,7 @@ pub(crate) fn numbered(y: i8, at: impl Fn(usize) -> (u16, u8)) -> Value {
     ])
 }
 
-/// Bit behind bit, whatever the words.
+/// Packs numbers bit after bit, across words.
 fn spanning(numbers: &[u64], bits: usize) -> Vec<u64> {
     let mut words = vec![0; numbers.len() * bits / 64];
     for (i, number) in numbers.iter().enumerate() {
@@ -131,13 +131,13 @@ fn spanning(numbers: &[u64], bits: usize) -> Vec<u64> {
     words
 }
 
-/// As many to a word as fit whole.
+/// Packs as many whole numbers into each word as fit.
 fn apart(numbers: &[u64], bits: usize) -> Vec<u64> {
     let word = |some: &[u64]| some.iter().rev().fold(0, |word, number| word << bits | number);
     numbers.chunks(64 / bits).map(word).collect()
 }
 
-/// A column of these sections.
+/// Creates a column of these sections.
 pub(crate) fn column(format: Format, sections: Vec<Value>) -> Vec<u8> {
     let sections = list(sections);
     match format {
@@ -152,7 +152,7 @@ pub(crate) fn column(format: Format, sections: Vec<Value>) -> Vec<u8> {
     }
 }
 
-/// Packs data as region files number the ways.
+/// Compresses data with the method of this number in region files.
 pub(crate) fn pack(method: u8, data: &[u8]) -> Vec<u8> {
     match method & 0x7f {
         1 => {
@@ -170,7 +170,7 @@ pub(crate) fn pack(method: u8, data: &[u8]) -> Vec<u8> {
     }
 }
 
-/// The stream of the game's Java library, every other block as it is.
+/// Creates a stream of the game's Java library, in which every other block is uncompressed.
 fn lz4(data: &[u8]) -> Vec<u8> {
     let mut stream = Vec::new();
     let mut block = |kind: u8, packed: &[u8], raw: &[u8]| {
@@ -195,7 +195,7 @@ fn lz4(data: &[u8]) -> Vec<u8> {
     stream
 }
 
-/// A region of columns: their places, the way they are packed, their data.
+/// Creates a region of columns from their positions, compression methods and data.
 pub(crate) fn region(columns: &[([usize; 2], u8, &[u8])]) -> Vec<u8> {
     let mut file = vec![0; 8192];
     for &([x, z], method, data) in columns {

@@ -1,5 +1,5 @@
-//! Columns as versions since 1.15 write them, with all that lies around the blocks, made by
-//! another writer of the data and the plainest packing.
+//! Columns as written by versions since 1.15, with all data around the blocks. They are made by an
+//! independent writer with simple packing.
 
 use drystone_voxel::VoxelPos;
 use drystone_world::{MinecraftWorld, Source, World};
@@ -7,20 +7,21 @@ use fastnbt::{IntArray, LongArray, Value, nbt};
 
 use crate::minecraft_bytes::region;
 
-/// Which words hold a section's numbers, and where the sections lie.
+/// Packing of a section's numbers, and the location of the sections.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Version {
-    /// 1.15.2, numbers of `bits` bits, which need not be the fewest.
+    /// Version 1.15.2, with numbers of `bits` bits, which may be more than necessary.
     Spanning { bits: usize },
-    /// 1.16.5.
+    /// Version 1.16.5.
     Apart,
-    /// A snapshot of 1.18, 21w39a: sections within `Level` as they are without it since 21w43a.
+    /// Snapshot 21w39a of 1.18: sections within `Level`, in the format that is used without `Level`
+    /// since 21w43a.
     Between,
-    /// 1.18.2 and 1.21.5.
+    /// Versions 1.18.2 and 1.21.5.
     Flat { data_version: i32 },
 }
 
-/// The states of a palette: several of the same block.
+/// States of a palette. Several belong to the same block.
 const STATES: [(&str, &str); 19] = [
     ("air", ""),
     ("deepslate", "x"),
@@ -43,18 +44,19 @@ const STATES: [(&str, &str); 19] = [
     ("oak_log", "z"),
 ];
 
-/// Which state is at a place: solid rock far down, one state alone in every fourth section.
+/// Returns the index of the state at a position: solid rock far below, one state in every fourth
+/// section.
 fn state([x, y, z]: [i32; 3]) -> usize {
     let section = y.div_euclid(16);
     match section.rem_euclid(4) {
         0 => 1,
-        // Two states in a section that needs four bits for them all the same.
+        // Two states in a section that still needs four bits for its palette.
         1 => (x + y + z).rem_euclid(2) as usize * 4,
         _ => ((x * 31 + y * 17 + z * 7 + x * y * z) as usize) % STATES.len(),
     }
 }
 
-/// The states of a section, in the order in which they are met, and its voxels' numbers.
+/// Returns the states of a section in order of occurrence, and the indices of its voxels.
 fn section_states(y: i32) -> (Vec<usize>, Vec<u64>) {
     let mut palette = Vec::new();
     let numbers = (0..4096).map(|at| {
@@ -69,7 +71,7 @@ fn section_states(y: i32) -> (Vec<usize>, Vec<u64>) {
     (palette, numbers)
 }
 
-/// Word by word, voxel by voxel, bit by bit.
+/// Packs word by word, voxel by voxel, bit by bit.
 fn packed(numbers: &[u64], bits: usize, spanning: bool) -> LongArray {
     let per_word = 64 / bits;
     let word_count = if spanning { bits * 64 } else { numbers.len().div_ceil(per_word) };
@@ -110,7 +112,7 @@ fn section(version: Version, y: i32) -> Value {
             nbt!({ "SkyLight": light, "Palette": states, "BlockStates": packed(&numbers, fewest, false), "Y": y as i8 })
         }
         Version::Between | Version::Flat { .. } => {
-            // Its palette and data are of cells of 4³ and of other names.
+            // Biomes have a palette and data for cells of 4³, with other names.
             let biomes = nbt!({ "palette": ["minecraft:plains", "minecraft:river"], "data": LongArray::new(vec![0x5555]) });
             let blocks = match palette.len() {
                 1 => nbt!({ "palette": states }),
@@ -121,7 +123,7 @@ fn section(version: Version, y: i32) -> Value {
     }
 }
 
-/// The lowest and the highest section, beyond which only light is kept.
+/// Returns the range of sections. Beyond it, only light is stored.
 fn heights(version: Version) -> std::ops::Range<i32> {
     match version {
         Version::Spanning { .. } | Version::Apart => 0..16,
@@ -163,7 +165,7 @@ fn column(version: Version) -> Vec<u8> {
     fastnbt::to_bytes(&root).unwrap()
 }
 
-/// Every voxel of a column of the height that the version has.
+/// Compares every voxel of a column of the version's full height.
 #[test]
 fn columns_are_read_as_each_version_writes_them() {
     let spanning = [5, 6, 9].map(|bits| Version::Spanning { bits });

@@ -1,5 +1,5 @@
-//! Damaged and hostile regions: a message that says where, the rest as it is, soon, and
-//! without much memory.
+//! Damaged and hostile regions: a message that names the position and the undamaged rest, quickly
+//! and without much memory.
 
 use std::time::{Duration, Instant};
 
@@ -15,7 +15,7 @@ use crate::programs;
 const NAMES: [&str; 5] =
     ["minecraft:air", "minecraft:stone", "minecraft:water", "other:thing", "minecraft:dirt"];
 
-/// A region with a column of every format, packed in every way.
+/// Creates a region with a column of every format and every compression.
 fn every_kind() -> Vec<u8> {
     let at = |i: usize| i / 5 % 5;
     let of = |format| {
@@ -30,14 +30,14 @@ fn every_kind() -> Vec<u8> {
     ])
 }
 
-/// The column that is damaged, and all that is told.
+/// Returns all reported faults. Only one column is damaged.
 fn faults(bytes: &[u8]) -> Vec<String> {
     let source = MinecraftWorld::parse(bytes, "test.mca").unwrap();
     World::load(&source).unwrap();
     source.faults()
 }
 
-/// What is told of a region whose one column has this data.
+/// Returns the fault of a region whose one column has this data.
 fn fault_of(data: &[u8]) -> String {
     let faults = faults(&region(&[([0, 0], 2, data)]));
     assert_eq!(faults.len(), 1, "{faults:?}");
@@ -69,7 +69,7 @@ fn every_third_prefix_is_read_or_refused() {
 fn every_prefix_of_a_columns_data_is_named() {
     for format in [Format::Spanning, Format::Flat] {
         let data = column(format, vec![section(format, 1, &NAMES, |i| i % 5)]);
-        // The root's end and what lies behind it tell nothing.
+        // The end of the root and everything after it are not needed.
         for end in 0..data.len() {
             let message = fault_of(&data[..end]);
             assert!(message.starts_with("test.mca: column 0, 0: "), "{end}: {message}");
@@ -85,7 +85,7 @@ fn thousands_of_flips_of_bits() {
     for round in 0..4_000 {
         let mut damaged = file.clone();
         for _ in 0..=random.below(6) {
-            // Half of them where the columns' headers and data are.
+            // Half of the changes are in the columns' headers and data.
             let at = if random.below(2) == 0 {
                 random.below(damaged.len())
             } else {
@@ -103,7 +103,7 @@ fn thousands_of_flips_of_bits() {
     assert!(damaged_count > 3_000, "{damaged_count}");
 }
 
-/// Data that is not packed has no checksum in the way of its decoder.
+/// Uncompressed data has no checksum that would protect its decoder.
 #[test]
 fn thousands_of_flips_of_a_columns_data() {
     let mut random = Random::new(5);
@@ -122,13 +122,13 @@ fn thousands_of_flips_of_a_columns_data() {
     }
 }
 
-/// A damaged column costs itself only.
+/// A damaged column does not affect others.
 #[test]
 fn the_rest_is_shown() {
     let data = column(Format::Flat, vec![section(Format::Flat, 0, &["minecraft:stone"], |_| 0)]);
     let mut file =
         region(&[([0, 0], 2, &data), ([1, 0], 2, &data), ([0, 1], 2, &data), ([5, 5], 2, &data)]);
-    // In the middle of the second column's packed data.
+    // In the middle of the second column's compressed data.
     file[3 * 4096 + 20] ^= 0xff;
     let source = MinecraftWorld::parse(&file, "part.mca").unwrap();
     let world = World::load(&source).unwrap();
@@ -169,7 +169,7 @@ fn places_that_lie_are_named() {
     }
 }
 
-/// All 1,024 columns in one sector: it is unpacked once, and the others are named.
+/// All 1,024 columns share one sector. It is decompressed once, and the other columns are reported.
 #[test]
 fn columns_that_share_a_sector_are_unpacked_once() {
     let start = Instant::now();
@@ -190,7 +190,7 @@ fn columns_that_share_a_sector_are_unpacked_once() {
     assert!(start.elapsed() < Duration::from_secs(30));
 }
 
-/// Each column of a row of stacks lies in sectors of its own, and unpacks to 60 MiB.
+/// Each column of a row of stacks has its own sectors, and decompresses to 60 MiB.
 #[test]
 fn what_a_row_of_columns_unpacks_to_is_bounded() {
     let padding = || ("padding", bytes(&vec![0; 60 << 20]));
@@ -204,7 +204,7 @@ fn what_a_row_of_columns_unpacks_to_is_bounded() {
     let expected = "more than 268435456 bytes unpacked in this row of columns";
     assert!(faults[0].starts_with("row.mca: column 0, 4: ") && faults[0].contains(expected));
     assert!(faults[1].starts_with("row.mca: column 0, 5: ") && faults[1].contains(expected));
-    // A stack's four columns are always unpacked.
+    // The four columns of a stack are always decompressed.
     let chunk = source.chunk(ChunkPos::new(0, 0, 1)).unwrap();
     assert_eq!(chunk.iter().filter(|&(_, material)| material != Material::AIR).count(), 2 * 4096);
 }
@@ -273,7 +273,7 @@ fn sections_that_make_no_sense_are_named() {
     }
 }
 
-/// Lists in lists, deep enough to overflow any stack that followed them.
+/// Nested lists, deep enough to overflow the stack of a recursive reader.
 #[test]
 fn nesting_is_bounded() {
     let mut lists = vec![10, 0, 0, 9, 0, 1, b'x'];
@@ -288,7 +288,7 @@ fn nesting_is_bounded() {
     }
 }
 
-/// Some kilobytes that unpack to hundreds of megabytes, in every way.
+/// A few kilobytes that decompress to hundreds of megabytes, with every method.
 #[test]
 fn bombs_are_bounded() {
     let zeros = vec![0; 80 << 20];
@@ -296,7 +296,7 @@ fn bombs_are_bounded() {
         let faults = faults(&region(&[([0, 0], method, &zeros)]));
         assert!(faults[0].contains("unpacks to more than 67108864 bytes"), "{faults:?}");
     }
-    // One block of LZ4 that claims the most there is, and more than it could hold.
+    // One LZ4 block that claims the maximum length, and one that claims more than it could contain.
     let block = |length: u32| {
         let header =
             [&b"LZ4Block\x2f"[..], &4_u32.to_le_bytes(), &length.to_le_bytes(), &[0; 8]].concat();

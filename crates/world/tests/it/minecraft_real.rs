@@ -1,4 +1,4 @@
-//! A region that the game itself wrote, found through `DRYSTONE_DATA`.
+//! A region written by the game itself, found through `DRYSTONE_DATA`.
 
 use std::collections::BTreeMap;
 use std::io::Read;
@@ -12,7 +12,7 @@ use crate::real_files::data;
 
 type Counts = BTreeMap<String, u64>;
 
-/// Voxels by block as another reader of the data, and the plainest unpacking, find them.
+/// Counts voxels by block with an independent reader and simple unpacking.
 fn independent_counts(file: &[u8]) -> Counts {
     let mut counts = Counts::new();
     for entry in file[..4096].chunks(4) {
@@ -25,7 +25,7 @@ fn independent_counts(file: &[u8]) -> Counts {
         flate2::read::ZlibDecoder::new(&file[start + 5..]).read_to_end(&mut data).unwrap();
         let Value::Compound(root) = fastnbt::from_bytes(&data).unwrap() else { panic!() };
         let version = root["DataVersion"].as_i64().unwrap();
-        // Between 1.13 and 1.15, where numbers span words.
+        // Versions 1.13 to 1.15, in which numbers span words.
         assert!((1519..2529).contains(&version), "{version}");
         let Value::Compound(level) = &root["Level"] else { panic!() };
         let Value::List(sections) = &level["Sections"] else { panic!() };
@@ -74,7 +74,7 @@ fn voxel_counts_by_block_are_those_of_an_independent_reading() {
     assert!(!ours.contains_key(MinecraftWorld::UNKNOWN) && ours.len() > 20);
 }
 
-/// Columns of the real file with some bytes changed: each is there or named.
+/// In the real file with some changed bytes, each column is present or reported.
 #[test]
 fn damage_to_a_real_file_is_named() {
     let Some(folder) = data("damage_to_a_real_file_is_named") else { return };

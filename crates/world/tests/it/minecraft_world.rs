@@ -1,4 +1,4 @@
-//! Minecraft worlds of every format, place by place.
+//! Minecraft worlds of every format, compared voxel by voxel.
 
 use std::path::PathBuf;
 
@@ -7,7 +7,7 @@ use drystone_world::{MinecraftWorld, Source, World, open_source};
 
 use crate::minecraft_bytes::{Format, column, numbered, pack, region, section};
 
-/// What the voxel `i` of a section is, of `count` things.
+/// Returns the kind of voxel `i` of a section, below `count`.
 fn mixed(i: usize, count: usize) -> usize {
     i.wrapping_mul(7919) / 13 % count
 }
@@ -62,18 +62,18 @@ fn load(bytes: &[u8]) -> World {
     world
 }
 
-/// The name of what is at a place, "air" for air.
+/// Returns the name of the block at a position, or "air".
 fn name(world: &World, [x, y, z]: [i32; 3]) -> String {
     let material = world.get(VoxelPos::new(x, y, z));
     world.materials().get(material).unwrap().name.clone()
 }
 
-/// Every voxel of every palette's size, in every format that has palettes.
+/// Every palette size, in every format that has palettes.
 #[test]
 fn palettes_of_every_format_are_read_voxel_by_voxel() {
     for format in [Format::Spanning, Format::Apart, Format::Flat] {
         for count in [1, 2, 15, 16, 17, 32, 33, 40] {
-            // One section far below and one above, as worlds of great height have.
+            // One section far below and one far above, as in tall worlds.
             let heights: [i8; 3] = [-128, 5, 127];
             let sections = heights.map(|y| {
                 section(format, y, &NAMES[..count], |i| mixed(i + usize::from(y as u8), count))
@@ -91,7 +91,7 @@ fn palettes_of_every_format_are_read_voxel_by_voxel() {
                 );
                 solid_count += u64::from(want != 0);
             }
-            // Nothing elsewhere.
+            // Everything else is air.
             assert_eq!(world.solid_count(), solid_count, "{format:?} {count}");
         }
     }
@@ -115,7 +115,7 @@ fn numbers_and_variants_are_read_voxel_by_voxel() {
     }
 }
 
-/// Columns beside one another, each in another way packed, meet in the same chunk.
+/// Adjacent columns with different compression are in the same chunk.
 #[test]
 fn every_way_of_packing_gives_the_same() {
     let data = column(Format::Flat, vec![section(Format::Flat, 0, &NAMES[..20], |i| mixed(i, 20))]);
@@ -140,7 +140,7 @@ fn folder(test: &str) -> PathBuf {
     folder
 }
 
-/// A save of regions on both sides of the origin, one column in a file of its own.
+/// A save with regions on both sides of the origin, and one column in a separate file.
 #[test]
 fn a_save_folder_is_one_world() {
     let folder = folder("save");
@@ -150,7 +150,7 @@ fn a_save_folder_is_one_world() {
     file("r.0.0.mca", &region(&[([0, 0], 2, &of("minecraft:stone"))]));
     file("r.-1.-2.mca", &region(&[([31, 31], 0x82, &[])]));
     file("c.-1.-33.mcc", &pack(2, &of("minecraft:dirt")));
-    // Left by the game where there was nothing to save, and what is no region.
+    // Empty files left by the game, and files that are no regions.
     file("r.5.5.mca", b"");
     file("r.x.0.mca", b"no region");
     for path in [folder.clone(), folder.join("region")] {
@@ -162,11 +162,11 @@ fn a_save_folder_is_one_world() {
         assert_eq!(name(&world, [-1, 0, -513]), "dirt");
         assert_eq!(name(&world, [-16, 0, -528]), "dirt");
     }
-    // One file alone lies where its name says.
+    // A single file is at the position in its name.
     let source = open_source(Some(&folder.join("region/r.-1.-2.mca"))).unwrap();
     let world = World::load(source.as_ref()).unwrap();
     assert_eq!((world.solid_count(), name(&world, [-1, 15, -513])), (4096, "dirt".into()));
-    // Without its own file the column is named.
+    // Without its separate file, the column is reported.
     std::fs::remove_file(folder.join("region/c.-1.-33.mcc")).unwrap();
     let source = open_source(Some(&folder)).unwrap();
     assert_eq!(World::load(source.as_ref()).unwrap().solid_count(), 4096);
@@ -178,7 +178,7 @@ fn a_save_folder_is_one_world() {
     std::fs::remove_dir_all(&folder).unwrap();
 }
 
-/// Chunks asked for in any order, and again after they were given up, are the same.
+/// Chunks are equal in any order, and after they were evicted and read again.
 #[test]
 fn order_does_not_matter() {
     let columns: Vec<_> = (0..64)

@@ -39,7 +39,7 @@ pub(crate) fn save_in_new_file(
 pub(super) fn tell(opened: &dyn Source, source: &SourceOptions) {
     let start = start_of(source);
     let there = names(&start).take_while(|path| path.is_file());
-    if let Some(path) = there.filter(|path| EditedSource::is_kept_in(opened, path)).last() {
+    if let Some(path) = there.filter(|path| EditedSource::is_saved_in(opened, path)).last() {
         let path = path.display();
         output::note(&format!("there are edits of this in {path}; to have them: --edits {path}"));
     }

@@ -1,10 +1,11 @@
-//! What edits look like from afar: with damage, with little memory, above levels that are kept.
+//! LOD chunks of edited sources: with damage, with little memory, and above stored levels.
 
 use super::*;
 
-/// A damaged edit is like none, from afar: what lies around it is seen, and other edits are.
+/// At higher levels, a damaged edit counts as not edited. Its surroundings and other edits are
+/// shown.
 #[test]
-fn a_damaged_edit_blanks_nothing_above_it() {
+fn a_damaged_edit_does_not_empty_higher_levels() {
     let folder = folder("damaged");
     let path = folder.join("edits.drystone");
     let (lost, whole) = (ChunkPos::new(1, 1, 1), ChunkPos::new(0, 1, 1));
@@ -14,7 +15,7 @@ fn a_damaged_edit_blanks_nothing_above_it() {
     edited.flush().unwrap();
     drop(edited);
     crate::stored::tests::damage::damage_chunk(&path, lost);
-    // The same with only the edit that is whole.
+    // For comparison, only the undamaged edit.
     let alone = open(generated(3), &folder.join("alone.drystone"));
     alone.put_edited(vec![(whole, stone.clone())]).unwrap();
     let edited = open(generated(3), &path);
@@ -29,17 +30,17 @@ fn a_damaged_edit_blanks_nothing_above_it() {
     fs::remove_dir_all(folder).unwrap();
 }
 
-/// However much is looked at, what is kept of it takes no more than it may.
+/// The cache of LOD voxels stays within its limit for any number of reads.
 #[test]
-fn what_is_made_of_larger_voxels_is_bounded() {
+fn the_cache_of_lod_voxels_stays_within_its_limit() {
     let folder = folder("bounded");
     let mut edited = open(generated(3), &folder.join("w.drystone"));
-    let places = edited.source().chunk_positions();
+    let positions = edited.source().chunk_positions();
     let stone = Chunk::new(Chunk::SIDE, Material(2));
-    edited.put_edited(places.iter().map(|&at| (at, stone.clone())).step_by(3).collect()).unwrap();
+    edited.put_edited(positions.iter().map(|&at| (at, stone.clone())).step_by(3).collect()).unwrap();
     let look = |edited: &EditedSource| -> Vec<Chunk> {
         let nodes = (1..=3)
-            .flat_map(|level| places.iter().map(move |&at| NodePos::from(at).ancestor(level)));
+            .flat_map(|level| positions.iter().map(move |&at| NodePos::from(at).ancestor(level)));
         nodes.map(|node| edited.coarse_chunk(node).unwrap().unwrap()).collect()
     };
     let expected = look(&edited);
@@ -53,9 +54,9 @@ fn what_is_made_of_larger_voxels_is_bounded() {
     fs::remove_dir_all(folder).unwrap();
 }
 
-/// Edits of a stored world that keeps its larger voxels, on both sides of the origin.
+/// Edits of a stored world that has LOD chunks, on both sides of the origin.
 #[test]
-fn edits_of_a_world_with_kept_levels_are_seen_from_afar() {
+fn edits_of_a_world_with_stored_levels_are_shown_at_higher_levels() {
     let folder = folder("kept");
     let path = folder.join("world.drystone");
     let made = generated(3);
@@ -78,10 +79,10 @@ fn edits_of_a_world_with_kept_levels_are_seen_from_afar() {
     let edited = EditedSource::open_read_only(source(), &edits).unwrap();
     for (at, chunk) in &put {
         assert!(same(&edited.chunk(*at).unwrap(), chunk), "{at:?}");
-        assert!(edited.coarse_chunk(NodePos::from(*at).parent()).is_none(), "not as it was");
+        assert!(edited.coarse_chunk(NodePos::from(*at).parent()).is_none(), "stored LOD data was not replaced");
     }
     let untouched = NodePos::from(ChunkPos::new(1, 0, 1)).parent();
-    assert!(edited.coarse_chunk(untouched).is_some(), "as it is kept");
+    assert!(edited.coarse_chunk(untouched).is_some(), "stored LOD data of unedited nodes");
     let all: HashMap<ChunkPos, Chunk> =
         edited.chunk_positions().into_iter().map(|at| (at, edited.chunk(at).unwrap())).collect();
     levels_show_edits(edited, &all);

@@ -12,7 +12,7 @@ fn world(seed: u64, size_chunks: [u32; 3]) -> GeneratedWorld {
 
 type Chunks = HashMap<ChunkPos, Chunk>;
 
-/// All chunks of a level, each made by itself.
+/// Makes all chunks of a level independently.
 fn coarse(source: &GeneratedWorld, level: u8) -> Chunks {
     let max = source.extent().unwrap().max;
     let last = NodePos::from(max).ancestor(level).chunk;
@@ -28,7 +28,7 @@ fn positions(chunks: ChunkBox) -> impl Iterator<Item = ChunkPos> {
     })
 }
 
-/// The chunks of the next level, by what they stand for.
+/// Downsamples chunks to the next level.
 fn downsampled(fine: &Chunks, materials: &MaterialTable) -> Chunks {
     let parents = fine.keys().map(|at| NodePos::from(*at).parent().chunk);
     let parents: std::collections::BTreeSet<ChunkPos> = parents.collect();
@@ -39,15 +39,15 @@ fn downsampled(fine: &Chunks, materials: &MaterialTable) -> Chunks {
     parents.into_iter().map(make).collect()
 }
 
-/// What a column of a level shows from above.
+/// View of a column from above.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Seen {
-    /// Units up to the top of the highest voxel.
+    /// Height of the highest voxel's top, in units.
     height: f64,
     color: [f64; 3],
 }
 
-/// What is seen of each column from above, water over what is under it; row by row along Z.
+/// Returns the view of each column from above, with water above the ground, row by row along Z.
 fn seen(chunks: &Chunks, level: u8, side_chunks: i32, materials: &MaterialTable) -> Vec<Seen> {
     let nodes = (side_chunks + (1 << level) - 1) >> level;
     let wide = ((side_chunks * 32) as u32).div_ceil(1 << level) as i32;
@@ -85,10 +85,10 @@ fn mean(values: impl Iterator<Item = f64>) -> f64 {
     sum / count
 }
 
-/// The larger voxels are those that the single ones give, as good as all of them: solid
-/// where these are, as high, and without a hole.
+/// LOD chunks are almost the same as downsampled ones: solid where these are, at the same height,
+/// and without a hole.
 #[test]
-fn they_are_what_downsampling_gives() {
+fn lod_chunks_equal_downsampled_ones() {
     for seed in [3, 8] {
         let source = world(seed, [8, 4, 8]);
         let materials = source.materials();
@@ -124,9 +124,9 @@ fn they_are_what_downsampling_gives() {
     }
 }
 
-/// From far away the land has the colours and the height that it has from near.
+/// From far away, the land has the same colours and height as from near.
 #[test]
-fn colours_stay_from_level_to_level() {
+fn colours_are_similar_at_all_levels() {
     let side = 24;
     let source = world(3, [side, 4, side]);
     let materials = source.materials();
@@ -146,10 +146,10 @@ fn colours_stay_from_level_to_level() {
     }
 }
 
-/// Chunks of a level follow from seed and place alone, and where they meet the land goes on
-/// as it does within them.
+/// Chunks of a level depend only on the seed and the position. The land continues across borders as
+/// it does inside chunks.
 #[test]
-fn neighbours_meet() {
+fn neighbouring_chunks_continue_the_land() {
     for (level, side) in [(1, 8), (2, 12), (4, 48), (6, 160)] {
         let source = world(5, [side, 4, side]);
         let chunks = coarse(&source, level);
@@ -176,7 +176,7 @@ fn neighbours_meet() {
     }
 }
 
-/// A voxel of which any part lies in the world is there, and no other.
+/// A voxel exists exactly if any part of it lies in the world.
 #[test]
 fn the_world_ends_where_it_ends() {
     let source = world(3, [5, 2, 3]);
@@ -206,15 +206,15 @@ fn the_world_ends_where_it_ends() {
     let vast = GeneratedWorld::new(vast).unwrap();
     for level in 1..=NodePos::MAX_LEVEL {
         let last = (GeneratedWorld::MAX_SIDE as i32 - 1) >> level;
-        for place in [ChunkPos::new(0, 0, 0), ChunkPos::new(last, 0, last)] {
-            let chunk = vast.coarse_chunk(NodePos::new(level, place)).unwrap().unwrap();
+        for position in [ChunkPos::new(0, 0, 0), ChunkPos::new(last, 0, last)] {
+            let chunk = vast.coarse_chunk(NodePos::new(level, position)).unwrap().unwrap();
             assert!((0..32).all(|i| !chunk.get(LocalPos::new(i, 0, 31 - i)).is_air()));
         }
     }
 }
 
 #[test]
-fn what_is_far_above_is_air() {
+fn nodes_far_above_are_air() {
     let size_chunks = [64, 64, 64];
     let config = GeneratorConfig { relief_voxels: 1024, size_chunks, ..Default::default() };
     let source = GeneratedWorld::new(config).unwrap();
@@ -227,10 +227,10 @@ fn what_is_far_above_is_air() {
     }
 }
 
-/// Of the faces of trees that lie open to the side, voxels twice as large show hardly more
-/// bark than single ones do, though a trunk is no thinner than a voxel.
+/// Among the exposed side faces of trees, voxels of level 1 show hardly more bark than those of
+/// level 0, although a trunk is at least one voxel wide.
 #[test]
-fn trunks_do_not_show_through_crowns() {
+fn trunks_are_not_visible_through_crowns() {
     let (source, side) = (world(3, [8, 4, 8]), 8);
     let named = |part: &str| {
         let all = source.materials().iter().filter(|(_, kind)| kind.name.contains(part));

@@ -1,5 +1,5 @@
-//! Bytes as files, for tests and for fuzzers: whatever they say, a model that holds together
-//! or an error in one line.
+//! Reads bytes as files, for tests and fuzzers. Any input must give a valid model or an error in
+//! one line.
 
 use drystone_voxel::{Chunk, ChunkPos};
 use drystone_world::{
@@ -7,16 +7,15 @@ use drystone_world::{
     WorldError,
 };
 
-/// Less than the default, so that little is spent on each of many files.
+/// Lower than the default, so that each of many files takes little time.
 const MAX_CORNERS: u64 = 1 << 16;
 
-/// Reads bytes as an `.obj` file, up to the first zero byte, and as the file of materials
-/// that it may name, behind it.
+/// Reads the bytes up to the first zero as an `.obj` file, and the rest as its material file.
 pub(crate) fn obj(bytes: &[u8]) {
     let end = bytes.iter().position(|byte| *byte == 0).unwrap_or(bytes.len());
     let (text, materials) = bytes.split_at(end);
     let materials = materials.get(1..).unwrap_or_default();
-    // Both ways to merge.
+    // Both merge modes.
     for merge_tolerance in [0.0, 0.75] {
         let options = options(merge_tolerance);
         let mut beside = |_: &str, _| Ok(materials.to_vec());
@@ -24,15 +23,15 @@ pub(crate) fn obj(bytes: &[u8]) {
     }
 }
 
-/// Reads bytes as a glTF file, and as every buffer that it may name.
+/// Reads bytes as a glTF file, and as every buffer that it names.
 pub(crate) fn gltf(bytes: &[u8]) {
     let mut beside = |_: &str, _| Ok(bytes.to_vec());
     check_result(&Model::parse_gltf(bytes, "fuzz.gltf", &options(0.0), &mut beside), bytes);
 }
 
-/// Reads bytes as a height map and makes some of its chunks; says whether there is one.
+/// Reads bytes as a height map and makes some of its chunks. Returns whether the map is valid.
 pub(crate) fn height_map(bytes: &[u8]) -> bool {
-    // Files without a mark of their own are read as tiles.
+    // Files without a signature are read as tiles.
     let name = if bytes.starts_with(b"h") { "N47E011.hgt" } else { "fuzz.tif" };
     let options = HeightMapOptions { metres_per_voxel: Some(90.0), ..HeightMapOptions::default() };
     let map = match HeightMap::parse(bytes, name, &options) {
@@ -47,7 +46,7 @@ pub(crate) fn height_map(bytes: &[u8]) -> bool {
     let [width, height] = summary.size_samples;
     assert!(width > 0 && height > 0 && summary.void_count <= (width * height) as u64);
     assert_eq!(summary.range_metres.is_none(), summary.void_count == (width * height) as u64);
-    // A few samples spread over thousands of kilometres make a long list.
+    // A few samples over thousands of kilometres make a long list.
     if width * height > 1 << 12 || summary.metres_per_sample.iter().any(|metres| *metres > 1e4) {
         return true;
     }
@@ -75,7 +74,7 @@ fn check_result(result: &Result<Model, WorldError>, bytes: &[u8]) {
     }
 }
 
-/// What any model holds, however damaged its file was.
+/// Checks the invariants of any model, even from a damaged file.
 pub(crate) fn check(model: &Model) {
     model.polygons.check().unwrap();
     assert!(!model.polygons.is_empty());
@@ -100,11 +99,11 @@ pub(crate) fn check(model: &Model) {
     assert!((0..3).all(|axis| bounds.min[axis] <= bounds.max[axis]));
 }
 
-/// Reads bytes as a region file, and once more as the data of its only column, not packed.
+/// Reads bytes as a region file, and as the uncompressed data of its only column.
 pub(crate) fn region(bytes: &[u8]) {
     minecraft(bytes);
     let mut file = vec![0; 8192];
-    // From sector 2 on, as many as are needed; longer data is no column.
+    // From sector 2 on, as many sectors as needed. Longer data is no column.
     file[2] = 2;
     file[3] = (bytes.len() + 5).div_ceil(4096).min(255) as u8;
     file.extend((bytes.len() as u32 + 1).to_be_bytes());
@@ -113,8 +112,8 @@ pub(crate) fn region(bytes: &[u8]) {
     minecraft(&file);
 }
 
-/// Reads bytes as a record of a stored world, as what is in one, not packed, and as a value of
-/// eight chunks; says whether any held a chunk.
+/// Reads bytes as a record of a stored world, as uncompressed content of one, and as a value of
+/// eight chunks. Returns whether any contained a chunk.
 pub(crate) fn stored_chunk(bytes: &[u8]) -> bool {
     const PLAIN: u8 = 0;
     let body = [&[PLAIN], bytes].concat();
@@ -124,8 +123,8 @@ pub(crate) fn stored_chunk(bytes: &[u8]) -> bool {
         > 0
 }
 
-/// A chunk that was read holds together, takes no more than its voxels may, and is the same
-/// after it was written again.
+/// Whether a chunk is valid, stays within its memory limit, and is the same after it is written and
+/// read again.
 fn is_whole(chunk: &Chunk) -> bool {
     chunk.check().unwrap();
     assert_eq!(chunk.side(), Chunk::SIDE);
@@ -139,7 +138,7 @@ fn is_whole(chunk: &Chunk) -> bool {
     true
 }
 
-/// Whatever the bytes say: chunks that hold together, and what is damaged in one line each.
+/// Reads bytes as Minecraft data. Chunks must be valid, and each fault must be one line.
 pub(crate) fn minecraft(bytes: &[u8]) {
     let source = match MinecraftWorld::parse(bytes, "fuzz.mca") {
         Ok(source) => source,
@@ -156,7 +155,7 @@ pub(crate) fn minecraft(bytes: &[u8]) {
     }
 }
 
-/// Reads bytes as a `.vox` file and makes some of its chunks; says whether there is one.
+/// Reads bytes as a `.vox` file and makes some of its chunks. Returns whether the file is valid.
 pub(crate) fn vox(bytes: &[u8]) -> bool {
     let file = match VoxFile::parse(bytes, "fuzz.vox") {
         Ok(file) => file,
@@ -169,7 +168,7 @@ pub(crate) fn vox(bytes: &[u8]) -> bool {
     };
     let positions = file.chunk_positions();
     assert!(positions.is_sorted_by(|a, b| a < b));
-    // A model may be shown very often, all in one place.
+    // A model may be shown very often at the same position.
     if file.summary().instance_count > 64 {
         return true;
     }
@@ -180,7 +179,7 @@ pub(crate) fn vox(bytes: &[u8]) -> bool {
         let is_known =
             |material: drystone_voxel::Material| usize::from(material.0) < material_count;
         assert!(chunk.iter_solid().all(|(_, material)| is_known(material)));
-        // Where no chunk is told of, nothing is.
+        // Chunks that are not listed are air.
         let beside = ChunkPos::new(x - 1, y, z);
         let is_told = positions.binary_search(&beside).is_ok();
         assert!(is_told || file.chunk(beside).unwrap().is_empty());
