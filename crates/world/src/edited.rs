@@ -11,8 +11,8 @@ use crate::{
     WorldError,
 };
 
-mod saving;
 mod numbers;
+mod saving;
 #[cfg(test)]
 mod tests;
 mod vote;
@@ -256,7 +256,8 @@ impl EditStore for EditedSource {
 
     fn put_edited(&self, chunks: Vec<(ChunkPos, Chunk)>) -> Result<(), WorldError> {
         let positions: Vec<ChunkPos> = chunks.iter().map(|&(position, _)| position).collect();
-        let renumbered = |(position, chunk): (ChunkPos, Chunk)| (position, self.numbers.to_file(chunk));
+        let renumbered =
+            |(position, chunk): (ChunkPos, Chunk)| (position, self.numbers.to_file(chunk));
         if !self.can_write {
             return Err(WorldError::ReadOnly { path: self.path() });
         }

@@ -90,7 +90,7 @@ pub trait Source: Any + Send + Sync {
     }
 
     /// Whether all chunks that `node` covers are certainly all air, so that they need not be read.
-    /// False if the source does not know.
+    /// False if that is unknown.
     fn is_air(&self, node: NodePos) -> bool {
         let _ = node;
         false

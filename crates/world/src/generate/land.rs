@@ -5,7 +5,7 @@ use super::palette::Palette;
 use super::terrain::{Column, Terrain, slope};
 use super::tree::{Tree, trees_near};
 
-/// Side of a voxel in units up to which trees are grown. For larger voxels, only the highest leaves
+/// Side of a voxel in units up to which trees are grown. For larger voxels, just the highest leaves
 /// over the middle of each column are computed.
 pub(super) const GROWN_UNITS: i64 = 4;
 /// Side of a voxel in units up to which the corners of a column give its slope, at the default

@@ -25,7 +25,7 @@ pub(super) struct Tree {
     radius: f32,
     trunk: Material,
     leaves: Material,
-    /// Material on the upper side of a pine's branches in cold places.
+    /// Material on the upper side of a pine's branches in cold regions.
     top: Material,
 }
 

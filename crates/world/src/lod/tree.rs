@@ -300,7 +300,7 @@ impl LodTree {
     /// Hides all nodes below the root that uses the most quads, which frees their memory. Returns
     /// false if no root is split. One of the next updates shows the root's own mesh.
     ///
-    /// This is for a sink without memory for every root, where coarser nodes do not fit beside the
+    /// Useful for a sink without memory for every root, where coarser nodes do not fit beside the
     /// finer nodes that they replace. It does nothing if the picture [has no gaps](Self::is_whole),
     /// because hiding nodes would open a hole.
     ///

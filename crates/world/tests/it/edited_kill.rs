@@ -13,15 +13,15 @@ use crate::stored_child::{Folder, command, order};
 
 const KILLS: usize = 60;
 /// Number of positions that are edited in turn. Half of them are outside the generated world.
-const PLACES: u64 = 12;
+const POSITIONS: u64 = 12;
 
 fn source() -> GeneratedWorld {
     let config = GeneratorConfig { size_chunks: [3, 4, 2], ..GeneratorConfig::default() };
     GeneratedWorld::new(config).unwrap()
 }
 
-fn place(n: u64) -> ChunkPos {
-    let n = (n % PLACES) as i32;
+fn position(n: u64) -> ChunkPos {
+    let n = (n % POSITIONS) as i32;
     ChunkPos::new(n % 3, n / 3 % 2, n / 6 - 1)
 }
 
@@ -49,7 +49,7 @@ fn child_edits_a_source() {
     let world = open(&path);
     let mut out = std::io::stdout();
     for n in from.. {
-        world.put_edited(vec![(place(n), edited(n))]).unwrap();
+        world.put_edited(vec![(position(n), edited(n))]).unwrap();
         EditStore::flush(&world).unwrap();
         writeln!(out, "edit {n}").unwrap();
         out.flush().unwrap();
@@ -58,7 +58,7 @@ fn child_edits_a_source() {
 
 /// All edits except the last one are present. Unedited chunks come from the source.
 #[test]
-fn edits_of_a_source_are_there_after_every_kill() {
+fn edits_of_a_source_survive_every_kill() {
     let (folder, source) = (Folder::new(), source());
     let path = folder.file("edits.drystone");
     drop(open(&path));
@@ -76,21 +76,21 @@ fn edits_of_a_source_are_there_after_every_kill() {
         kills_in_edits += usize::from(last.is_some());
         let committed = last.map_or(next, |last| last + 1);
         let world = open(&path);
-        for n in 0..PLACES {
-            let chunk = world.chunk(place(n)).unwrap();
-            let before = (0..committed).rev().find(|edit| edit % PLACES == n);
+        for n in 0..POSITIONS {
+            let chunk = world.chunk(position(n)).unwrap();
+            let before = (0..committed).rev().find(|edit| edit % POSITIONS == n);
             let expected = match before {
                 Some(edit) => edited(edit),
-                None => source.chunk(place(n)).unwrap(),
+                None => source.chunk(position(n)).unwrap(),
             };
             // The edit in progress may be committed too.
-            let is_next = committed % PLACES == n && chunk == edited(committed);
-            assert!(chunk == expected || is_next, "kill {kill}: place {n} of {committed}");
+            let is_next = committed % POSITIONS == n && chunk == edited(committed);
+            assert!(chunk == expected || is_next, "kill {kill}: position {n} of {committed}");
             emptied += usize::from(chunk.is_empty() && before.is_some());
         }
         assert!(world.faults().is_empty());
         // Saved with the next edit, so that its content is known.
-        world.put_edited(vec![(place(committed), edited(committed))]).unwrap();
+        world.put_edited(vec![(position(committed), edited(committed))]).unwrap();
         drop(world);
         next = committed + 1;
     }

@@ -27,7 +27,7 @@ fn open(source: Box<dyn Source>, path: &Path) -> Result<EditedSource, WorldError
 const PLACE: ChunkPos = ChunkPos::new(0, 0, 0);
 
 /// Edits are found again through another path, after a move and in another folder. A file with the
-/// same name but other content is refused, and the message says what to do.
+/// same name but other content is refused, and the message states what to do.
 #[test]
 fn edits_follow_a_file_to_other_folders() {
     let folder = folder("follow");
@@ -56,7 +56,7 @@ fn edits_follow_a_file_to_other_folders() {
 
 /// Identities of other sources contain no folder either, but they contain the options.
 #[test]
-fn identities_tell_options_not_folders() {
+fn identities_contain_options_but_no_folders() {
     let tile = [0, 100].repeat(1201 * 1201);
     let map = |name: &str, options: &HeightMapOptions| {
         HeightMap::parse(&tile, name, options).unwrap().identity()

@@ -25,7 +25,7 @@ fn files() -> Vec<(&'static str, Vec<u8>)> {
 }
 
 #[test]
-fn every_prefix_is_an_error_or_a_map_that_holds_together() {
+fn every_prefix_is_an_error_or_a_valid_map() {
     for (name, bytes) in files() {
         let mut read = 0;
         for end in 0..bytes.len() {
@@ -85,20 +85,20 @@ fn crc32(bytes: &[u8]) -> u32 {
 }
 
 #[test]
-fn sizes_that_lie_cost_nothing() {
+fn false_sizes_take_no_memory() {
     let start = Instant::now();
     let huge = error(&lying_png(65_535, 65_535), "a.png");
     assert!(huge.contains("header: 65535 x 65535 samples, at most 134217728 are taken"), "{huge}");
     let large = lying_png(11_585, 11_585);
-    let want = format!("claims 11585 x 11585 samples in {} bytes", large.len());
-    assert!(error(&large, "a.png").contains(&want));
+    let expected = format!("claims 11585 x 11585 samples in {} bytes", large.len());
+    assert!(error(&large, "a.png").contains(&expected));
     let more = error(&lying_png(40, 40), "a.png");
     assert!(more.starts_with("a.png: picture: "), "{more}");
     assert!(start.elapsed() < Duration::from_secs(2));
 }
 
 #[test]
-fn heights_and_scales_beyond_all_measure_are_refused() {
+fn extreme_heights_and_scales_are_refused() {
     let parse = |bytes: &[u8], name: &str, options: &HeightMapOptions| match HeightMap::parse(
         bytes, name, options,
     ) {
@@ -139,7 +139,7 @@ fn a_map_of_voids_is_empty() {
 }
 
 #[test]
-fn what_is_no_height_map_is_told() {
+fn other_files_are_no_height_maps() {
     let message = match HeightMap::parse(b"VOX 150", "a.vox", &metre_by_metre()) {
         Err(error) => error.to_string(),
         Ok(_) => panic!("was read"),

@@ -56,7 +56,7 @@ fn other_pictures_are_refused() {
 }
 
 #[test]
-fn scales_say_how_large_it_becomes() {
+fn scales_set_the_size_of_the_map() {
     let samples = big_endian(&[100, 200, 300, 400]);
     let bytes = grey_png([2, 2], BitDepth::Sixteen, &samples);
     let options = HeightMapOptions {
@@ -83,7 +83,7 @@ fn scales_say_how_large_it_becomes() {
 }
 
 #[test]
-fn what_lies_at_the_seas_level_is_water() {
+fn ground_at_sea_level_is_water() {
     let bytes = grey_png([4, 1], BitDepth::Eight, &[0, 2, 7, 100]);
     let sea = HeightMapOptions { sea_level_metres: 2.0, ..metre_by_metre() };
     let world = world(&bytes, "a.png", &sea);
@@ -100,7 +100,7 @@ fn what_lies_at_the_seas_level_is_water() {
 
 /// A slow reference that computes each column from the whole map.
 #[test]
-fn chunks_agree_with_columns_made_one_by_one() {
+fn chunks_equal_columns_made_one_by_one() {
     let [width, height] = [70_u32, 40];
     let mut random = Random::new(5);
     let samples: Vec<u16> = (0..width * height).map(|_| 60 + random.below(90) as u16).collect();
@@ -178,8 +178,8 @@ fn the_real_elevation_model_is_to_scale() {
                     !chunk.get(at).is_air()
                 });
                 let in_chunk = |y: i32| (y - cy * 32).clamp(0, 32);
-                let want = in_chunk(metres.into()) - in_chunk(236 - 4);
-                assert_eq!(solid.count() as i32, want, "{x} {z}");
+                let expected = in_chunk(metres.into()) - in_chunk(236 - 4);
+                assert_eq!(solid.count() as i32, expected, "{x} {z}");
             }
         }
     }

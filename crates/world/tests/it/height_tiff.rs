@@ -54,8 +54,8 @@ fn check(bytes: &[u8], format: &str, voids: u64) {
     assert_eq!(summary.size_samples, [40, 7]);
     let world = World::load(&map).unwrap();
     for (n, height) in heights(voids > 0).into_iter().enumerate() {
-        let want = (height > 0).then_some(height.into());
-        assert_eq!(top(&world, n as i32 % 40, n as i32 / 40, -9, 200), want, "{format} {n}");
+        let expected = (height > 0).then_some(height.into());
+        assert_eq!(top(&world, n as i32 % 40, n as i32 / 40, -9, 200), expected, "{format} {n}");
     }
 }
 
@@ -160,7 +160,7 @@ pub(crate) fn tiled(size: [u32; 2], entries: &[(u16, u16, Vec<u32>)], height: i1
 }
 
 #[test]
-fn tiles_are_put_in_their_places() {
+fn tiles_are_placed_in_the_image() {
     let world = world(&tiled([35, 20], &[], 100), "a.tif", &metre_by_metre());
     for (x, z) in (0..35 * 20).map(|n| (n % 35, n / 35)) {
         let tile = x / 16 + z / 16 * 3;
@@ -169,7 +169,7 @@ fn tiles_are_put_in_their_places() {
 }
 
 #[test]
-fn tiffs_that_lie_are_named() {
+fn invalid_tiffs_are_reported() {
     let message = |entries: &[(u16, u16, Vec<u32>)]| error(&tiled([35, 20], entries, 5), "a.tif");
     // One tile that is as large as the picture.
     let one = |side: u32| {
@@ -240,8 +240,8 @@ fn srtm_tiles_are_read_with_their_voids() {
         let map = HeightMap::parse(&hgt(), "x.hgt", &coarse).unwrap();
         assert_eq!((map.summary().void_count, map.summary().voids), (3, voids));
         let world = World::load(&map).unwrap();
-        let want = (voids == Voids::Filled).then_some(10);
-        assert_eq!([600, 601].map(|x| top(&world, x, 600, -9, 90)), [want; 2]);
+        let expected = (voids == Voids::Filled).then_some(10);
+        assert_eq!([600, 601].map(|x| top(&world, x, 600, -9, 90)), [expected; 2]);
         assert_eq!(top(&world, 1200, 0, -9, 90), Some(80));
         assert_eq!(top(&world, 599, 600, -9, 90), Some(10));
     }

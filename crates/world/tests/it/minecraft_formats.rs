@@ -167,7 +167,7 @@ fn column(version: Version) -> Vec<u8> {
 
 /// Compares every voxel of a column of the version's full height.
 #[test]
-fn columns_are_read_as_each_version_writes_them() {
+fn columns_of_each_version_are_read() {
     let spanning = [5, 6, 9].map(|bits| Version::Spanning { bits });
     let flat = [2975, 4325].map(|data_version| Version::Flat { data_version });
     for version in spanning.into_iter().chain([Version::Apart, Version::Between]).chain(flat) {
@@ -181,10 +181,10 @@ fn columns_are_read_as_each_version_writes_them() {
             for [x, z] in (0..256).map(|at| [at % 16, at / 16]) {
                 let material = world.get(VoxelPos::new(32 + x, y, 48 + z));
                 let found = &world.materials().get(material).unwrap().name;
-                let want = STATES[state([x, y, z])].0;
-                match want {
+                let expected = STATES[state([x, y, z])].0;
+                match expected {
                     "air" | "cave_air" => assert!(material.is_air(), "{version:?} {x} {y} {z}"),
-                    _ => assert_eq!(found, want, "{version:?} {x} {y} {z}"),
+                    _ => assert_eq!(found, expected, "{version:?} {x} {y} {z}"),
                 }
                 solid_count += u64::from(!material.is_air());
             }

@@ -66,7 +66,7 @@ fn every_third_prefix_is_read_or_refused() {
 }
 
 #[test]
-fn every_prefix_of_a_columns_data_is_named() {
+fn every_prefix_of_a_columns_data_is_reported() {
     for format in [Format::Spanning, Format::Flat] {
         let data = column(format, vec![section(format, 1, &NAMES, |i| i % 5)]);
         // The end of the root and everything after it are not needed.
@@ -124,7 +124,7 @@ fn thousands_of_flips_of_a_columns_data() {
 
 /// A damaged column does not affect others.
 #[test]
-fn the_rest_is_shown() {
+fn a_damaged_column_does_not_affect_others() {
     let data = column(Format::Flat, vec![section(Format::Flat, 0, &["minecraft:stone"], |_| 0)]);
     let mut file =
         region(&[([0, 0], 2, &data), ([1, 0], 2, &data), ([0, 1], 2, &data), ([5, 5], 2, &data)]);
@@ -142,7 +142,7 @@ fn the_rest_is_shown() {
 }
 
 #[test]
-fn places_that_lie_are_named() {
+fn invalid_column_locations_are_reported() {
     let data = column(Format::Flat, vec![section(Format::Flat, 0, &["minecraft:stone"], |_| 0)]);
     let file = region(&[([0, 0], 2, &data)]);
     let changed = |at: usize, to: &[u8]| {
@@ -171,7 +171,7 @@ fn places_that_lie_are_named() {
 
 /// All 1,024 columns share one sector. It is decompressed once, and the other columns are reported.
 #[test]
-fn columns_that_share_a_sector_are_unpacked_once() {
+fn columns_that_share_a_sector_are_decompressed_once() {
     let start = Instant::now();
     let stone = section(Format::Flat, 0, &["minecraft:stone"], |_| 0);
     let padding = bytes(&vec![0; 60 << 20]);
@@ -192,7 +192,7 @@ fn columns_that_share_a_sector_are_unpacked_once() {
 
 /// Each column of a row of stacks has its own sectors, and decompresses to 60 MiB.
 #[test]
-fn what_a_row_of_columns_unpacks_to_is_bounded() {
+fn the_decompressed_size_of_a_row_of_columns_is_bounded() {
     let padding = || ("padding", bytes(&vec![0; 60 << 20]));
     let stone = section(Format::Flat, 0, &["minecraft:stone"], |_| 0);
     let data = tree(vec![padding(), ("sections", list(vec![stone]))]);
@@ -214,7 +214,7 @@ fn sections(sections: Vec<Value>) -> Vec<u8> {
 }
 
 #[test]
-fn lengths_that_lie_are_named() {
+fn false_lengths_are_reported() {
     let huge = i32::MAX.to_be_bytes();
     let lie = |kind: u8, start: &[u8]| tree(vec![("x", Value(kind, [start, &huge].concat()))]);
     for (data, want) in [
@@ -234,7 +234,7 @@ fn lengths_that_lie_are_named() {
 }
 
 #[test]
-fn sections_that_make_no_sense_are_named() {
+fn invalid_sections_are_reported() {
     let name = |name| compound(vec![("Name", text(name))]);
     let states = |palette: Vec<Value>, count: usize, y: Value| {
         let states =
@@ -290,7 +290,7 @@ fn nesting_is_bounded() {
 
 /// A few kilobytes that decompress to hundreds of megabytes, with every method.
 #[test]
-fn bombs_are_bounded() {
+fn decompression_bombs_are_bounded() {
     let zeros = vec![0; 80 << 20];
     for method in [1, 2] {
         let faults = faults(&region(&[([0, 0], method, &zeros)]));

@@ -62,8 +62,8 @@ fn our_counts(path: &Path) -> Counts {
 }
 
 #[test]
-fn voxel_counts_by_block_are_those_of_an_independent_reading() {
-    let Some(folder) = data("voxel_counts_by_block_are_those_of_an_independent_reading") else {
+fn voxel_counts_by_block_equal_an_independent_reading() {
+    let Some(folder) = data("voxel_counts_by_block_equal_an_independent_reading") else {
         return;
     };
     let path = folder.join("r.0.0.mca");
@@ -76,8 +76,8 @@ fn voxel_counts_by_block_are_those_of_an_independent_reading() {
 
 /// In the real file with some changed bytes, each column is present or reported.
 #[test]
-fn damage_to_a_real_file_is_named() {
-    let Some(folder) = data("damage_to_a_real_file_is_named") else { return };
+fn damage_to_a_real_file_is_reported() {
+    let Some(folder) = data("damage_to_a_real_file_is_reported") else { return };
     let file = std::fs::read(folder.join("r.0.0.mca")).unwrap();
     let columns = file[..4096].chunks(4).filter(|entry| entry != &[0; 4]).count();
     let mut random = Random::new(3);

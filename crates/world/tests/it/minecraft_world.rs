@@ -81,15 +81,15 @@ fn palettes_of_every_format_are_read_voxel_by_voxel() {
             let world = load(&region(&[([3, 30], 2, &column(format, sections.into()))]));
             let mut solid_count = 0;
             for (y, i) in heights.into_iter().flat_map(|y| (0..4096).map(move |i| (y, i))) {
-                let want = mixed(i + usize::from(y as u8), count);
+                let expected = mixed(i + usize::from(y as u8), count);
                 let [dx, dz, dy] = [i % 16, i / 16 % 16, i / 256].map(|side| side as i32);
                 let at = [3 * 16 + dx, i32::from(y) * 16 + dy, 30 * 16 + dz];
                 assert_eq!(
                     format!("minecraft:{}", name(&world, at)),
-                    NAMES[want],
+                    NAMES[expected],
                     "{format:?} {count} {at:?}"
                 );
-                solid_count += u64::from(want != 0);
+                solid_count += u64::from(expected != 0);
             }
             // Everything else is air.
             assert_eq!(world.solid_count(), solid_count, "{format:?} {count}");
@@ -117,7 +117,7 @@ fn numbers_and_variants_are_read_voxel_by_voxel() {
 
 /// Adjacent columns with different compression are in the same chunk.
 #[test]
-fn every_way_of_packing_gives_the_same() {
+fn every_compression_gives_the_same_columns() {
     let data = column(Format::Flat, vec![section(Format::Flat, 0, &NAMES[..20], |i| mixed(i, 20))]);
     let columns = [([0, 0], 1), ([1, 0], 2), ([0, 1], 3), ([1, 1], 4)];
     let columns = columns.map(|(at, method)| (at, method, data.as_slice()));

@@ -1,5 +1,5 @@
-//! Models as files: those that other programs made, found through `DRYSTONE_DATA`, and what
-//! lies beside them.
+//! Models in files: those of other programs, found through `DRYSTONE_DATA`, and the files that
+//! belong to them.
 
 use std::collections::HashSet;
 use std::fs;
@@ -11,7 +11,7 @@ use crate::gltf_bytes::quad;
 use crate::model_helpers::{beside, change_bytes, check};
 use crate::real_files::data;
 
-/// An empty folder of this test's own.
+/// Creates an empty folder for this test.
 fn scratch(test: &str) -> PathBuf {
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(test);
     let _ = fs::remove_dir_all(&folder);
@@ -19,13 +19,13 @@ fn scratch(test: &str) -> PathBuf {
     folder
 }
 
-/// Faces as numbers of positions, texture coordinates and normals, from 1 on.
+/// Faces as numbers of positions, texture coordinates and normals, counted from 1.
 struct Lines {
     positions: Vec<[f32; 3]>,
     faces: Vec<Vec<[usize; 3]>>,
 }
 
-/// What the lines of a plain file say, read in the simplest way.
+/// Reads the lines of a plain file in the simplest way.
 fn lines(text: &str) -> Lines {
     let mut lines = Lines { positions: Vec::new(), faces: Vec::new() };
     for line in text.lines() {
@@ -44,10 +44,10 @@ fn numbers(word: &str) -> [usize; 3] {
     [0; 3].map(|_| parts.next().unwrap_or(0))
 }
 
-/// Who asks for voxels is told how polygons are opened, not that they are supported.
+/// The error for a model opened as voxels explains how to open polygons.
 #[test]
-fn a_model_is_no_source_of_voxels() {
-    let folder = scratch("a_model_is_no_source_of_voxels");
+fn opening_a_model_as_voxels_is_an_error() {
+    let folder = scratch("opening_a_model_as_voxels_is_an_error");
     for name in ["a.obj", "b.GLTF", "c.glb"] {
         let path = folder.join(name);
         fs::write(&path, "v 0 0 0\n").unwrap();
@@ -57,13 +57,13 @@ fn a_model_is_no_source_of_voxels() {
         assert!(line.contains(name) && line.contains("Model::open"), "{line}");
         assert!(!line.contains("supported"), "{line}");
     }
-    // What is missing, or no file, is said to be that.
+    // Missing paths and folders are reported as such.
     let error = open_source(Some(&folder.join("no.obj"))).err().unwrap();
     assert!(matches!(error, WorldError::Unreadable { .. }), "{error}");
     fs::create_dir(folder.join("folder.obj")).unwrap();
     let error = open_source(Some(&folder.join("folder.obj"))).err().unwrap();
     assert!(matches!(error, WorldError::Unsupported { .. }), "{error}");
-    // And voxels are voxels, whatever the name.
+    // Voxel files are recognized under any name.
     let voxels = folder.join("voxels.obj");
     fs::write(&voxels, "VOX ").unwrap();
     let error = open_source(Some(&voxels)).err().unwrap();
@@ -71,15 +71,15 @@ fn a_model_is_no_source_of_voxels() {
 }
 
 #[test]
-fn real_models_hold_what_their_lines_say() {
-    let Some(folder) = data("real_models_hold_what_their_lines_say") else { return };
+fn real_models_match_their_lines() {
+    let Some(folder) = data("real_models_match_their_lines") else { return };
     for name in ["spot.obj", "suzanne.obj"] {
         let path = folder.join(name);
         let lines = lines(&fs::read_to_string(&path).unwrap());
         let model = Model::open(&path, &ModelOptions::default()).unwrap();
         check(&model);
         assert_eq!((model.parts.len(), model.materials.len()), (1, 1), "{name}");
-        // Every face with all of its corners, in order, where the lines have them.
+        // Every face with all of its corners, in the order of the lines.
         let polygons = crate::model_helpers::polygons(&model, 0);
         let expected: Vec<Vec<[f32; 3]>> = lines
             .faces
@@ -87,7 +87,7 @@ fn real_models_hold_what_their_lines_say() {
             .map(|face| face.iter().map(|corner| lines.positions[corner[0] - 1]).collect())
             .collect();
         assert_eq!(polygons, expected, "{name}");
-        // As many vertices as there are different corners.
+        // There is one vertex per distinct corner.
         let stats = model.polygons.stats();
         let used: HashSet<_> = lines.faces.iter().flatten().map(|corner| corner[0]).collect();
         let bits = |n: &usize| lines.positions[n - 1].map(f32::to_bits);
@@ -119,7 +119,7 @@ fn a_real_model_cut_and_changed() {
 }
 
 #[test]
-fn files_beside_a_model_are_found() {
+fn files_in_the_folder_of_a_model_are_found() {
     let folder = scratch("models-beside");
     fs::create_dir(folder.join("colours")).unwrap();
     fs::write(folder.join("colours/all.mtl"), "newmtl red\nKd 1 0 0\n").unwrap();
@@ -143,13 +143,14 @@ fn files_beside_a_model_are_found() {
     }
 }
 
-/// A folder with a model's folder in it, and materials and a buffer beside that.
+/// Creates a folder with a model's folder in it, and materials and a buffer outside the model's
+/// folder.
 fn with_secrets(test: &str) -> PathBuf {
     let folder = scratch(test);
     fs::create_dir_all(folder.join("models/sub")).unwrap();
     fs::create_dir(folder.join("secret")).unwrap();
     fs::write(folder.join("secret/all.mtl"), "newmtl red\nKd 1 0 0\n").unwrap();
-    // Read as materials, this would be an error that shows it.
+    // If it were read as materials, the error would show its content.
     fs::write(folder.join("secret/passwd"), "root:x:0:0\nnewmtl\n").unwrap();
     folder
 }
@@ -184,7 +185,7 @@ fn materials_outside_the_folder_are_not_read() {
     }
 }
 
-/// The owner of the folder made the link, not the author of the model.
+/// Links are made by the owner of the folder, not by the author of the model.
 #[cfg(unix)]
 #[test]
 fn links_in_the_folder_of_a_model_are_followed() {
@@ -212,7 +213,7 @@ fn buffers_outside_the_folder_are_not_read() {
         let expected = format!("{}: buffer 0: its name is not", path.display());
         assert!(error.starts_with(&expected), "{uri}: {error}");
     }
-    // A buffer that no mesh needs is counted only.
+    // A buffer that no mesh needs is only counted.
     let stray = serde_json::json!([{"byteLength": 4, "uri": "../secret/a.bin"}]);
     gltf.json["buffers"].as_array_mut().unwrap().extend(stray.as_array().unwrap().clone());
     fs::write(folder.join("models/a.bin"), &gltf.buffer).unwrap();

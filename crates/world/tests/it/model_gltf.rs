@@ -1,4 +1,4 @@
-//! glTF files: what is read and what it becomes.
+//! glTF files: which parts are read, and the result.
 
 use drystone_world::WarningKind;
 use serde_json::json;
@@ -6,7 +6,7 @@ use serde_json::json;
 use crate::gltf_bytes::{I16, U8, U16, U32, parse, quad};
 use crate::model_helpers::{check, parts, polygons, warnings};
 
-/// The floor's two triangles.
+/// The two triangles of the floor.
 const FLOOR: [[[f32; 3]; 3]; 2] = [
     [[0.0, 0.0, 0.0], [2.0, 0.0, 0.0], [2.0, 1.0, 0.0]],
     [[0.0, 0.0, 0.0], [2.0, 1.0, 0.0], [0.0, 1.0, 0.0]],
@@ -51,7 +51,7 @@ fn strips_and_fans_are_triangles() {
         gltf.json["meshes"][0]["primitives"][0]["indices"] = indices.into();
         gltf.json["meshes"][0]["primitives"][0]["mode"] = mode.into();
         let model = gltf.model();
-        // Whatever corner comes first, both are seen from above, and cover the floor.
+        // For any first corner, both are visible from above and cover the floor.
         let normal_z = |t: &Vec<[f32; 3]>| {
             (t[1][0] - t[0][0]) * (t[2][1] - t[0][1]) - (t[1][1] - t[0][1]) * (t[2][0] - t[0][0])
         };
@@ -61,7 +61,7 @@ fn strips_and_fans_are_triangles() {
 }
 
 #[test]
-fn what_is_no_triangle_is_counted() {
+fn unsupported_primitives_are_counted_as_warnings() {
     let mut gltf = quad();
     let few = gltf.indices(U8, &[0, 1, 2, 0, 1, 1, 3, 2]);
     let positions = gltf.json["meshes"][0]["primitives"][0]["attributes"]["POSITION"].clone();
@@ -75,24 +75,24 @@ fn what_is_no_triangle_is_counted() {
     gltf.json["nodes"][0]["translation"] = json!([5, 0, 0]);
     let model = gltf.model();
     check(&model);
-    // Bones say where it is, not the node.
+    // Bones give its position, not the node.
     assert_eq!(polygons(&model, 0), [FLOOR[0]]);
-    let place = |primitive| format!("node 0, mesh 0, primitive {primitive}");
+    let location = |primitive| format!("node 0, mesh 0, primitive {primitive}");
     assert_eq!(
         warnings(&model),
         [
-            (WarningKind::TooFewCorners, 2, place(2)),
-            (WarningKind::RepeatedCorner, 1, place(2)),
-            (WarningKind::NotPolygons, 2, place(0)),
-            (WarningKind::Skin, 2, place(1)),
-            (WarningKind::MorphTargets, 1, place(2)),
-            (WarningKind::VertexColors, 1, place(2)),
+            (WarningKind::TooFewCorners, 2, location(2)),
+            (WarningKind::RepeatedCorner, 1, location(2)),
+            (WarningKind::NotPolygons, 2, location(0)),
+            (WarningKind::Skin, 2, location(1)),
+            (WarningKind::MorphTargets, 1, location(2)),
+            (WarningKind::VertexColors, 1, location(2)),
         ]
     );
 }
 
 #[test]
-fn nodes_put_meshes_where_they_say() {
+fn nodes_transform_their_meshes() {
     let mut gltf = quad();
     let normals = gltf.floats(&[[0.0, 0.0, 1.0]; 4]);
     gltf.json["meshes"][0]["primitives"][0]["attributes"]["NORMAL"] = normals.into();
@@ -109,7 +109,7 @@ fn nodes_put_meshes_where_they_say() {
     assert_eq!(parts(&model), [("mesh", ""), ("mirror", "")]);
     let turned = polygons(&model, 0);
     assert_eq!(turned[0], [[10.0, 0.0, 5.0], [10.0, 0.0, 1.0], [10.0, 1.0, 1.0]]);
-    // Mirrored, and still seen from above.
+    // A mirrored mesh is visible from above too.
     let mirrored = polygons(&model, 1);
     assert_eq!(mirrored[0], [[10.0, 0.0, 0.0], [8.0, 1.0, 0.0], [8.0, 0.0, 0.0]]);
     let normal = |part: usize| {
@@ -118,7 +118,7 @@ fn nodes_put_meshes_where_they_say() {
     };
     assert_eq!((normal(0), normal(1)), (Some([1.0, 0.0, 0.0]), Some([0.0, 0.0, 1.0])));
 
-    // Without scenes every root is shown; without nodes every mesh.
+    // Without scenes, every root is shown. Without nodes, every mesh is shown.
     gltf.json.as_object_mut().unwrap().retain(|key, _| !key.starts_with("scene"));
     assert_eq!(gltf.model().parts.len(), 3);
     gltf.json["nodes"] = json!([]);
@@ -127,7 +127,7 @@ fn nodes_put_meshes_where_they_say() {
 
 #[test]
 fn sparse_and_interleaved_and_quantised_numbers() {
-    // Sparse on zeros: two of four are somewhere else.
+    // Sparse accessor on zeros: two of four elements differ.
     let mut gltf = quad();
     let places = gltf.view(&[1, 0, 2, 0]);
     let values = [2.0_f32, 0.0, 0.0, 2.0, 1.0, 0.0].iter().flat_map(|n| n.to_le_bytes());
@@ -142,7 +142,7 @@ fn sparse_and_interleaved_and_quantised_numbers() {
     gltf.json["meshes"][0]["primitives"][0]["attributes"]["POSITION"] = sparse.into();
     assert_eq!(polygons(&gltf.model(), 0), [FLOOR[0]]);
 
-    // Positions and texture coordinates in turn, as small integers.
+    // Interleaved positions and texture coordinates, as small integers.
     let mut gltf = quad();
     let rows: [[i16; 6]; 4] =
         [[0, 0, 0, 9, 0, 0], [2, 0, 0, 9, 32767, 0], [2, 1, 0, 9, 32767, -1], [0, 1, 0, 9, 0, 5]];
@@ -166,7 +166,7 @@ fn sparse_and_interleaved_and_quantised_numbers() {
 }
 
 #[test]
-fn base_colours_as_a_screen_shows_them() {
+fn base_colours_are_converted_to_srgb() {
     let color = |material: serde_json::Value| {
         let mut gltf = quad();
         let number = gltf.add("materials", material);
@@ -175,7 +175,7 @@ fn base_colours_as_a_screen_shows_them() {
         (model.materials[0].color, model.warnings.count(WarningKind::Texture))
     };
     let pbr = |factor: [f32; 4]| json!({"baseColorFactor": factor});
-    // By hand: 0.5 is 0.7354, 0.002 is 0.0258.
+    // Computed by hand: 0.5 is 0.7354, and 0.002 is 0.0258.
     let half = pbr([1.0, 0.5, 0.002, 0.25]);
     assert_eq!(color(json!({"pbrMetallicRoughness": half})), ([255, 188, 7, 255], 0));
     let blend = json!({"pbrMetallicRoughness": half, "alphaMode": "BLEND"});
@@ -192,7 +192,7 @@ fn base_colours_as_a_screen_shows_them() {
 
 #[test]
 fn parts_share_across_nodes() {
-    // Two floors side by side, of one mesh: they meet in two corners.
+    // Two adjacent floors of one mesh share two corners.
     let mut gltf = quad();
     gltf.add("nodes", json!({"name": "next", "mesh": 0, "translation": [2, 0, 0]}));
     let model = gltf.model();
@@ -201,7 +201,7 @@ fn parts_share_across_nodes() {
     assert_eq!((stats.polygons, stats.coordinates), (4, 6));
 }
 
-/// What the fuzzer runs, from the same beginnings.
+/// The program of the fuzzer, with the same seeds.
 #[test]
 fn files_as_the_fuzzer_makes_them() {
     let text = include_bytes!("../../../../fuzz/seeds/model_gltf/quad.gltf");

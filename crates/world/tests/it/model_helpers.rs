@@ -1,4 +1,4 @@
-//! Models from bytes at hand, and what is in them in plain numbers.
+//! Models from bytes in memory, and their content as plain numbers.
 
 use std::time::{Duration, Instant};
 
@@ -7,10 +7,10 @@ use drystone_world::{Model, ModelOptions, WarningKind, WorldError};
 
 pub(crate) use crate::programs::check;
 
-/// Files that lie beside the one that is read.
+/// Files in the folder of the model.
 pub(crate) type Files<'a> = &'a [(&'a str, &'a [u8])];
 
-/// Gives the files, and says of others that they are not there.
+/// Returns a reader of these files. Other names give an error.
 pub(crate) fn beside(files: Files) -> impl FnMut(&str, u64) -> Result<Vec<u8>, WorldError> {
     move |name, limit| match files.iter().find(|(known, _)| *known == name) {
         Some((_, bytes)) if bytes.len() as u64 > limit => Err(WorldError::TooLarge {
@@ -39,7 +39,7 @@ pub(crate) fn obj_error(text: &[u8], files: Files) -> String {
     model.unwrap_err().to_string()
 }
 
-/// The positions of each polygon of a part, corner by corner.
+/// Returns the positions of each polygon of a part, corner by corner.
 pub(crate) fn polygons(model: &Model, part: usize) -> Vec<Vec<[f32; 3]>> {
     let corners = |&polygon| {
         let corners = model.polygons.corners(polygon).unwrap();
@@ -48,7 +48,7 @@ pub(crate) fn polygons(model: &Model, part: usize) -> Vec<Vec<[f32; 3]>> {
     model.parts[part].polygons.iter().map(corners).collect()
 }
 
-/// Names of the parts, each with its material's.
+/// Returns the names of the parts and of their materials.
 pub(crate) fn parts(model: &Model) -> Vec<(&str, &str)> {
     let names = model
         .parts
@@ -57,13 +57,13 @@ pub(crate) fn parts(model: &Model) -> Vec<(&str, &str)> {
     names.collect()
 }
 
-/// Each kind of warning with its number and first place.
+/// Returns each kind of warning with its number and first position.
 pub(crate) fn warnings(model: &Model) -> Vec<(WarningKind, u64, String)> {
     model.warnings.iter().map(|it| (it.kind, it.count, it.first_place)).collect()
 }
 
-/// Reads `count` copies of a file, each with 1 to 4 bytes changed: by a bit, or to another
-/// of the file's own, which keeps more of its grammar. Returns how many are read whole.
+/// Reads `count` copies of a file, each with 1 to 4 changed bytes: a flipped bit, or another byte
+/// of the file, which keeps more of its syntax. Returns the number of copies that could be read.
 pub(crate) fn change_bytes(
     bytes: &[u8],
     count: usize,

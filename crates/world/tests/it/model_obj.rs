@@ -1,4 +1,4 @@
-//! `.obj` files: what is read, what is left out, what is an error.
+//! `.obj` files: which lines are read, which are skipped, and which are errors.
 
 use drystone_world::{Model, ModelMaterial, ModelOptions, WarningKind};
 
@@ -8,7 +8,7 @@ use crate::model_helpers::{
 
 const MATERIALS: &str = "newmtl red paint\nKd 1 0 0\nnewmtl glass\nKd 0 0 1\nd 0.5\n";
 
-/// A file with all that the format has for polygons.
+/// A file with every statement for polygons.
 const EVERYTHING: &str = "# a house\nmtllib house.mtl\nmtllib lost.mtl\no house\r\n\
     v 0 0 0\nv 4 0 0 1.0\nv 4 3 0\nv 2 1 0\nv 0 3 0\nv 0 0 2 0.5 0.5 0.5\n\
     vt 0 0\nvt 1\nvt 1 1 0\nvn 0 0 1\nvn 0 0 0\n\
@@ -34,7 +34,7 @@ fn everything_is_read() {
     );
     let colors: Vec<[u8; 4]> = model.materials.iter().map(|material| material.color).collect();
     assert_eq!(colors, [[255, 0, 0, 255], [0, 0, 255, 128], ModelMaterial::DEFAULT_COLOR]);
-    // The front is concave, and stays one polygon.
+    // The front is concave and stays one polygon.
     let [a, b, c, d, e, f] = [
         [0.0, 0.0, 0.0],
         [4.0, 0.0, 0.0],
@@ -71,7 +71,7 @@ fn everything_is_read() {
 
 const SQUARE: &str = "v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nv 0 -0 0\n";
 
-/// The warnings of a face on a square, which is read beside a whole one.
+/// Returns the warnings of a face on a square, next to a valid face.
 fn left_out(face: &str) -> Vec<(WarningKind, u64, String)> {
     let model = obj(&format!("{SQUARE}f 1 2 3 4\n{face}\n"), &[]);
     check(&model);
@@ -79,14 +79,14 @@ fn left_out(face: &str) -> Vec<(WarningKind, u64, String)> {
 }
 
 #[test]
-fn faces_that_are_none_are_left_out_and_counted() {
+fn degenerate_faces_are_skipped_and_counted() {
     use WarningKind::{RepeatedCorner, TooFewCorners, TouchesItself};
     let line = || "line 7".to_owned();
     for short in ["f", "f 1", "f 1 2", "f # 1 2 3"] {
         assert_eq!(left_out(short), [(TooFewCorners, 1, line())], "{short}");
     }
     assert_eq!(left_out("f 1 2 2 3"), [(RepeatedCorner, 1, line())]);
-    // The same place under another number, across the seam of the loop.
+    // The same position under another number, across the seam of the loop.
     assert_eq!(left_out("f 1 2 3 5"), [(RepeatedCorner, 1, line())]);
     assert_eq!(left_out("f 1 1 5 1"), [(TooFewCorners, 1, line()), (RepeatedCorner, 3, line())]);
     assert_eq!(left_out("f 1 2 5 3 4"), [(TouchesItself, 1, line())]);
@@ -95,7 +95,7 @@ fn faces_that_are_none_are_left_out_and_counted() {
 }
 
 #[test]
-fn what_is_wrong_is_named_with_its_line() {
+fn errors_contain_the_line_number() {
     for (text, expected) in [
         ("f 1 2 6", "line 6: number 6 of 5 vertices"),
         ("\n\nf 1 2 -6", "line 8: number -6, where 5 vertices came before"),
@@ -144,9 +144,9 @@ fn names_of_files_may_have_spaces_or_be_several() {
     assert_eq!(colors("a.mtl b.mtl", &[("a.mtl", b""), ("b.mtl", file)]), (glass, 0));
     assert_eq!(colors("a.mtl b.mtl", &[("b.mtl", file)]), (glass, 1));
     assert_eq!(colors("a.mtl", &[]), (grey, 1));
-    // Names of more bytes than are shown of one, and the same file again and again.
+    // Names with more bytes than a message shows, and the same file several times.
     let many: String = (0..30).map(|n| format!("materials-{n:05}.mtl ")).collect();
-    // What is missing is counted by statement.
+    // Missing files are counted per statement.
     assert_eq!(colors(many.trim_end(), &[("materials-00029.mtl", file)]), (glass, 1));
     let again = "a.mtl\nmtllib ".repeat(400) + "a.mtl";
     assert_eq!(colors(&again, &[("a.mtl", file)]), (glass, 0));
@@ -154,7 +154,7 @@ fn names_of_files_may_have_spaces_or_be_several() {
 
 #[test]
 fn equal_corners_share_vertices_and_coordinates() {
-    // Two quads, written without sharing; one corner has another uv.
+    // Two quads without shared vertices. One corner has another uv.
     let text = "v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nv 1 -0 0\nv 2 0 0\nv 2 1 0\nv 1 1 0\n\
                 vt 0 0\nvt -0 0\nvt 1 1\nf 1/1 2/1 3/1 4/1\nf 5/2 6/1 7/1 8/3\n";
     let model = obj(text, &[]);
@@ -162,7 +162,7 @@ fn equal_corners_share_vertices_and_coordinates() {
     assert_eq!((stats.corners, stats.vertices, stats.coordinates), (8, 7, 6));
     let ratio = stats.bytes as f64 / stats.unshared_bytes as f64;
     assert!(model.sharing_ratio() == ratio && (0.5..1.0).contains(&ratio), "{ratio}");
-    // Eight corners of which none is equal to another.
+    // Eight corners, all different.
     let apart = obj(&text.replace("5/2", "5/3").replace("v 1 -0 0", "v 1 0 9"), &[]);
     assert_eq!(apart.polygons.stats().vertices, 8);
 }
@@ -232,7 +232,7 @@ fn thousands_of_changed_bytes() {
         Model::parse_obj(bytes, "changed.obj", &ModelOptions::default(), &mut beside(&files))
     });
     assert!((1_000..9_000).contains(&read), "{read}");
-    // Changes to the materials.
+    // Changes in the materials.
     let text = format!("mtllib a.mtl\n{SQUARE}usemtl glass\nf 1 2 3");
     let read = change_bytes(MATERIALS.as_bytes(), 3_000, |bytes| {
         let files = [("a.mtl", bytes)];
@@ -242,7 +242,7 @@ fn thousands_of_changed_bytes() {
     assert!((500..2_900).contains(&read), "{read}");
 }
 
-/// What the fuzzer runs, from the same beginning.
+/// The program of the fuzzer, with the same seed.
 #[test]
 fn files_as_the_fuzzer_makes_them() {
     let seed = include_bytes!("../../../../fuzz/seeds/model_obj/house.obj");

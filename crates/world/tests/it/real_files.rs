@@ -1,4 +1,4 @@
-//! Files that other programs made, found through `DRYSTONE_DATA`.
+//! Files of other programs, found through `DRYSTONE_DATA`.
 
 use std::collections::HashSet;
 use std::path::PathBuf;
@@ -7,7 +7,7 @@ use drystone_world::{Source, VoxFile, World};
 
 use crate::vox_hostile::flip_bits;
 
-/// The folder of real files; says so and gives `None` where there is none.
+/// Returns the folder of real files. Prints a line and returns `None` if it is not set.
 pub(crate) fn data(test: &str) -> Option<PathBuf> {
     let folder = std::env::var_os("DRYSTONE_DATA").map(PathBuf::from);
     if folder.is_none() {
@@ -22,8 +22,8 @@ fn bytes_of(folder: &std::path::Path, name: &str) -> Vec<u8> {
 }
 
 #[test]
-fn voxel_counts_are_dot_voxs() {
-    let Some(folder) = data("voxel_counts_are_dot_voxs") else { return };
+fn voxel_counts_equal_those_of_dot_vox() {
+    let Some(folder) = data("voxel_counts_equal_those_of_dot_vox") else { return };
     for name in ["monu10.vox", "dragon.vox", "teapot.vox", "maze.vox"] {
         let bytes = bytes_of(&folder, name);
         let theirs = dot_vox::load_bytes(&bytes).unwrap();
@@ -32,7 +32,7 @@ fn voxel_counts_are_dot_voxs() {
         let file = VoxFile::open(&folder.join(name)).unwrap();
         let world = World::load(&file).unwrap();
         assert_eq!(world.solid_count(), distinct.len() as u64, "{name}");
-        // Colour by colour and voxel by voxel, in our axes.
+        // Compares colours voxel by voxel, in this crate's axes.
         let depth = theirs.models[0].size.y as i32;
         for v in &theirs.models[0].voxels {
             let at =

@@ -1,11 +1,11 @@
-//! What is done in a process of its own: to be killed, or to have its memory measured.
+//! Child processes, to be killed or to have their memory measured.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::{env, fs};
 
-/// A folder that is gone when the test is over.
+/// A folder that is deleted at the end of the test.
 pub(crate) struct Folder(PathBuf);
 
 impl Folder {
@@ -31,7 +31,7 @@ impl Drop for Folder {
 const PATH: &str = "DRYSTONE_TEST_WORLD";
 const FROM: &str = "DRYSTONE_TEST_FROM";
 
-/// This binary again, to run the one test of this name as a child.
+/// Returns a command that runs one test of this binary as a child.
 pub(crate) fn command(test: &str, path: &Path, from: u64) -> Command {
     let mut command = Command::new(env::current_exe().unwrap());
     command.args(["--exact", test, "--nocapture", "--test-threads=1"]);
@@ -40,13 +40,13 @@ pub(crate) fn command(test: &str, path: &Path, from: u64) -> Command {
     command
 }
 
-/// What a child is to do; `None` where the test runs as one of many, and has nothing to do.
+/// Returns the child's parameters, or `None` if the test does not run as a child.
 pub(crate) fn order() -> Option<(PathBuf, u64)> {
     let from = env::var(FROM).ok()?.parse().ok()?;
     Some((env::var_os(PATH)?.into(), from))
 }
 
-/// The most memory that this process ever had, in bytes; `None` where the system does not say.
+/// Returns the peak memory of this process in bytes, or `None` if the system does not report it.
 pub(crate) fn peak_bytes() -> Option<u64> {
     let status = fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;

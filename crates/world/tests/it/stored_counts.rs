@@ -1,4 +1,4 @@
-//! What imports hold, against readings of the files that share nothing with the crate's.
+//! Content of imports, compared with readers of the files that share no code with the crate.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -20,7 +20,7 @@ fn imported(source: &dyn Source, path: &Path) -> StoredWorld {
     StoredWorld::open_read_only(path).unwrap()
 }
 
-/// As much of the named binary tags as block counts need.
+/// The kinds of NBT tags that are needed to count blocks.
 enum Tag {
     Number(i64),
     Text(String),
@@ -62,8 +62,8 @@ fn text(bytes: &mut &[u8]) -> String {
     String::from_utf8(take(bytes, len).to_vec()).unwrap()
 }
 
-/// What a tag of this kind holds, by the format's definition: big-endian, and in a compound
-/// each tag's kind, its name's length and its name before what it holds.
+/// Reads the content of a tag of this kind, in big-endian order. In a compound, each tag has its
+/// kind, the length of its name and its name before its content.
 fn tag(kind: u8, bytes: &mut &[u8]) -> Tag {
     match kind {
         1..=4 => Tag::Number(number(bytes, 1 << (kind - 1))),
@@ -95,7 +95,7 @@ fn tag(kind: u8, bytes: &mut &[u8]) -> Tag {
     }
 }
 
-/// Every column of a region: 1,024 places of three bytes, in pages of 4 KiB.
+/// Returns every column of a region: 1,024 entries of three bytes, in pages of 4 KiB.
 fn columns(file: &[u8]) -> Vec<Tag> {
     let places = file[..4096].chunks(4).map(|it| u32::from_be_bytes([0, it[0], it[1], it[2]]));
     let starts = places.filter(|&place| place > 0).map(|place| place as usize * 4096);
@@ -115,8 +115,8 @@ fn columns(file: &[u8]) -> Vec<Tag> {
     unpacked.collect()
 }
 
-/// Blocks by name. Before 20w17a a number of as many bits as the palette needs, but four, may
-/// lie in two words.
+/// Counts blocks by name. Each number has as many bits as the palette needs, at least four. Before
+/// snapshot 20w17a, a number may span two words.
 fn count_blocks(column: &Tag, counts: &mut BTreeMap<String, u64>) {
     let Some(Tag::Number(version)) = column.get("DataVersion") else { panic!("no version") };
     assert!((1451..2529).contains(version), "{version}");
@@ -139,8 +139,8 @@ fn count_blocks(column: &Tag, counts: &mut BTreeMap<String, u64>) {
 }
 
 #[test]
-fn an_imported_region_holds_the_blocks_that_the_file_does() {
-    let test = "an_imported_region_holds_the_blocks_that_the_file_does";
+fn an_imported_region_has_the_blocks_of_the_file() {
+    let test = "an_imported_region_has_the_blocks_of_the_file";
     let Some(folder) = data(test) else { return };
     let path = folder.join("r.0.0.mca");
     let mut blocks = BTreeMap::new();
@@ -149,7 +149,7 @@ fn an_imported_region_holds_the_blocks_that_the_file_does() {
 
     let folder = Folder::new();
     let world = imported(&MinecraftWorld::open(&path).unwrap(), &folder.file("w.drystone"));
-    // Air is no material, and each other name is one of its own.
+    // Air is no material, and each other name is its own material.
     let mut expected: BTreeMap<String, u64> = BTreeMap::new();
     for (name, count) in blocks {
         let name = name.strip_prefix("minecraft:").unwrap().to_owned();
@@ -164,7 +164,7 @@ fn an_imported_region_holds_the_blocks_that_the_file_does() {
     assert!(columns.len() > 10 && found.len() > 20, "{} {}", columns.len(), found.len());
 }
 
-/// The samples of a 16-bit PNG, row by row, and how many there are to a row.
+/// Returns the samples of a 16-bit PNG, row by row, and the number of samples per row.
 fn samples(path: &Path) -> (Vec<u16>, usize) {
     let decoder = png::Decoder::new(BufReader::new(File::open(path).unwrap()));
     let mut reader = decoder.read_info().unwrap();
@@ -178,7 +178,7 @@ fn samples(path: &Path) -> (Vec<u16>, usize) {
     (words.iter().map(|&word| u16::from_be_bytes(word)).collect(), frame.width as usize)
 }
 
-/// The first free voxel above each column, X fastest.
+/// Returns the first air voxel above each column. X changes fastest.
 fn tops(world: &World, [width, depth]: [usize; 2]) -> Vec<i32> {
     let mut tops = vec![i32::MIN; width * depth];
     for (at, chunk) in world.iter() {
@@ -194,8 +194,8 @@ fn tops(world: &World, [width, depth]: [usize; 2]) -> Vec<i32> {
 }
 
 #[test]
-fn an_imported_elevation_model_is_as_high_as_the_file_says() {
-    let test = "an_imported_elevation_model_is_as_high_as_the_file_says";
+fn an_imported_elevation_model_has_the_heights_of_the_file() {
+    let test = "an_imported_elevation_model_has_the_heights_of_the_file";
     let Some(data) = data(test) else { return };
     let path = data.join("jacksboro-dem-16bit.png");
     let (metres, width) = samples(&path);
@@ -215,7 +215,7 @@ fn an_imported_elevation_model_is_as_high_as_the_file_says() {
     }
 }
 
-/// Where rows are farther apart than columns, each column lies between the samples around it.
+/// If rows are farther apart than columns, each column lies between the samples around it.
 #[test]
 fn an_imported_elevation_model_is_to_scale() {
     let Some(data) = data("an_imported_elevation_model_is_to_scale") else { return };
@@ -227,7 +227,7 @@ fn an_imported_elevation_model_is_to_scale() {
     let folder = Folder::new();
     let map = HeightMap::open(&path, &options).unwrap();
     let world = World::load(&imported(&map, &folder.file("w.drystone"))).unwrap();
-    // The map's depth in metres, in voxels of 75.
+    // The map's depth in metres, in voxels of 75 m.
     let depth = (rows as f64 * 93.0 / 75.0).round() as usize;
     let size = world.bounds().unwrap().size_voxels();
     assert_eq!((size[0] as usize, size[2] as usize), (width, depth));

@@ -1,4 +1,4 @@
-//! Copies of a world's file are cut and changed at a thousand places.
+//! Copies of a world's file are cut and changed at a thousand positions.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -33,7 +33,7 @@ fn world_at(path: &Path, chunks: &BTreeMap<ChunkPos, Chunk>) {
         materials.insert(&format!("kind {n}"), [n, 1, 2, 255]).unwrap();
     }
     let world = StoredWorld::create(path, "to be damaged", &materials).unwrap();
-    // Several commits, so that the file has pages that are free.
+    // Several commits, so that the file has free pages.
     for (at, chunk) in chunks {
         world.put([(*at, Chunk::new(Chunk::SIDE, Material(3)))]).unwrap();
         if at.x == 0 {
@@ -44,26 +44,26 @@ fn world_at(path: &Path, chunks: &BTreeMap<ChunkPos, Chunk>) {
     world.close().unwrap();
 }
 
-/// Whether the damage of the file at `path` is told by those who read it.
-fn is_told(path: &Path, chunks: &BTreeMap<ChunkPos, Chunk>) -> bool {
+/// Whether readers report the damage of the file at `path`.
+fn is_reported(path: &Path, chunks: &BTreeMap<ChunkPos, Chunk>) -> bool {
     let Ok(world) = StoredWorld::open_read_only(path) else { return true };
     if world.chunk_positions() != chunks.keys().copied().collect::<Vec<_>>() {
-        panic!("other chunks than there were, and nothing was said");
+        panic!("wrong chunks without a report");
     }
-    let mut is_told = false;
+    let mut is_reported = false;
     for (&at, chunk) in chunks {
         match world.chunk(at) {
-            Ok(read) => assert!(read == *chunk, "{at:?} is another, and nothing was said"),
+            Ok(read) => assert!(read == *chunk, "{at:?} differs without a report"),
             Err(error) => {
                 assert!(error.to_string().contains(".drystone"), "{error}");
-                is_told = true;
+                is_reported = true;
             }
         }
     }
-    is_told
+    is_reported
 }
 
-/// The child: cuts the file, or changes a bit, and looks at what remains.
+/// The child: cuts the file or flips a bit, and reads the rest.
 #[test]
 fn child_damages() {
     let Some((path, _)) = order() else { return };
@@ -72,7 +72,7 @@ fn child_damages() {
     let (mut told, mut checked, mut bits_told) = (0, 0, 0);
     for place in 0..PLACES {
         let mut bytes = whole.clone();
-        // Half of the places in the first pages, which say where all others are.
+        // Half of the positions are in the first pages, which list all other pages.
         let range = if place % 4 < 2 { whole.len() } else { whole.len().min(20_000) };
         let at = random.below(range);
         match place % 2 {
@@ -83,10 +83,10 @@ fn child_damages() {
         let start = Instant::now();
         let check = StoredWorld::check(&copy);
         let is_damaged = check.is_err() || check.is_ok_and(|check| !check.damage.is_empty());
-        let was_told = is_told(&copy, &chunks);
-        assert!(is_damaged || !was_told, "place {place}, byte {at}: the check saw nothing");
-        (told, checked) = (told + usize::from(was_told), checked + usize::from(is_damaged));
-        bits_told += usize::from(place % 2 == 1 && was_told);
+        let was_reported = is_reported(&copy, &chunks);
+        assert!(is_damaged || !was_reported, "place {place}, byte {at}: the check saw nothing");
+        (told, checked) = (told + usize::from(was_reported), checked + usize::from(is_damaged));
+        bits_told += usize::from(place % 2 == 1 && was_reported);
         assert!(start.elapsed() < Duration::from_secs(20), "place {place}, byte {at}");
     }
     let peak = peak_bytes().unwrap_or_default();
@@ -94,25 +94,26 @@ fn child_damages() {
 }
 
 #[test]
-fn a_thousand_damages_are_survived_and_told() {
+fn a_thousand_damages_are_reported() {
     let folder = Folder::new();
     let path = folder.file("whole.drystone");
     world_at(&path, &chunks());
-    assert!(!is_told(&path, &chunks()));
+    assert!(!is_reported(&path, &chunks()));
     let output = command("stored_damage::child_damages", &path, 0).output().unwrap();
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(output.status.success(), "{text}");
     let line = text.lines().find_map(|line| line.split_once("told ")).unwrap().1;
     let numbers: Vec<u64> = line.split_whitespace().filter_map(|word| word.parse().ok()).collect();
     let [told, checked, bits, peak] = numbers[..] else { panic!("{line}") };
-    // Every cut is one. Of the bits, those of pages in use; a check sees some more of these.
+    // Every cut is reported. So are flipped bits in pages that are in use; a check finds more of
+    // these.
     assert_eq!((told - bits) as usize, PLACES / 2, "{line}");
     assert!(bits as usize > PLACES / 20 && checked >= told, "{line}");
     assert!(peak < 512 << 20, "{line}");
 }
 
 #[test]
-fn what_is_whole_is_saved_from_a_damaged_file() {
+fn undamaged_chunks_are_salvaged_from_a_damaged_file() {
     let (folder, chunks) = (Folder::new(), chunks());
     let path = folder.file("whole.drystone");
     world_at(&path, &chunks);
@@ -144,7 +145,7 @@ fn what_is_whole_is_saved_from_a_damaged_file() {
         }
         let saved = world.chunk_positions();
         assert!(readable.iter().all(|at| saved.contains(at)), "what was whole is lost");
-        // Each that is lost has a line of its own, or its group has.
+        // Each lost chunk has its own line, or its group has one.
         let lost = chunks.len() as u64 - found.chunks;
         assert!(found.damage.len() as u64 * 8 >= lost, "{lost} lost: {:?}", found.damage);
         repaired_count += usize::from(kept.is_some());
@@ -153,16 +154,16 @@ fn what_is_whole_is_saved_from_a_damaged_file() {
     assert!(repaired_count > 5 && refused_count < 30, "{repaired_count} {refused_count}");
 }
 
-/// The chunks that can be read of a file as it is.
+/// Returns the chunks that can be read from a damaged file.
 fn readable(path: &Path, chunks: &BTreeMap<ChunkPos, Chunk>) -> Vec<ChunkPos> {
     let Ok(world) = StoredWorld::open_read_only(path) else { return Vec::new() };
     let is_whole = |it: &ChunkPos| world.chunk(*it).is_ok_and(|chunk| !chunk.is_empty());
     chunks.keys().copied().filter(is_whole).collect()
 }
 
-/// A file that was cut short cannot be opened: that is told, and what is left of it saved.
+/// A file that was cut short cannot be opened. This is reported, and the rest can be salvaged.
 #[test]
-fn what_is_left_of_a_file_that_was_cut_is_saved() {
+fn the_rest_of_a_cut_file_is_salvaged() {
     let (folder, chunks) = (Folder::new(), chunks());
     let path = folder.file("whole.drystone");
     world_at(&path, &chunks);
@@ -189,10 +190,10 @@ fn what_is_left_of_a_file_that_was_cut_is_saved() {
             }
             Err(error) => {
                 let line = error.to_string();
-                assert!(!line.contains("--repair"), "what cannot be repaired says so: {line}");
+                assert!(!line.contains("--repair"), "advice to repair a file that cannot be repaired: {line}");
             }
         }
-        // Nothing is left beside it but what was there before.
+        // No other files are left in the folder.
         let left = fs::read_dir(file.parent().unwrap()).unwrap();
         let names = left.map(|it| it.unwrap().file_name().into_string().unwrap());
         assert!(names.into_iter().all(|name| !name.ends_with(".new")));
@@ -201,19 +202,19 @@ fn what_is_left_of_a_file_that_was_cut_is_saved() {
     assert!(saved_count > 9 && partly_count > 4);
 }
 
-/// The child: repairs a file that says that it is longer than it is.
+/// The child: repairs a file that claims to be longer than it is.
 #[test]
 fn child_repairs() {
     let Some((path, _)) = order() else { return };
     println!("repaired: {:?}", StoredWorld::repair(&path).map(|(found, _)| found.chunks));
 }
 
-/// A file that says that it is many times as long is repaired where no file may become so large.
+/// A file that claims to be much longer is repaired in a process with a limit on file size.
 #[test]
 #[cfg(unix)]
 fn what_a_repair_writes_is_bounded_by_what_it_reads() {
     const MAX_BYTES: u64 = 16 << 20;
-    /// Where the head counts the pages of 4 KiB in the last region.
+    /// Position of the number of 4 KiB pages in the last region, in the header.
     const PAGES: std::ops::Range<usize> = 28..32;
     let folder = Folder::new();
     let path = folder.file("whole.drystone");

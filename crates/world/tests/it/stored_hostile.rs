@@ -1,4 +1,4 @@
-//! Records of stored worlds cut short and changed: a chunk that holds together, or none.
+//! Records of stored worlds that were cut and changed give a valid chunk or none.
 
 use std::fs;
 use std::path::Path;
@@ -28,7 +28,7 @@ fn chunks() -> Vec<Chunk> {
 }
 
 #[test]
-fn what_was_written_is_read_in_the_same_storage() {
+fn records_keep_the_storage_of_their_chunk() {
     for chunk in chunks() {
         let mut smallest = chunk.clone();
         smallest.compact();
@@ -61,11 +61,11 @@ fn thousands_of_changed_records() {
             }
         }
     }
-    // Some changes make another chunk, most none.
+    // Some changes give another chunk, most give none.
     assert!((count / 100..count / 2).contains(&whole_count), "{whole_count} of {count}");
 }
 
-/// What a fuzzer begins with is what the program reads.
+/// The seeds of the fuzzer are valid records.
 #[test]
 fn seeds_are_chunks() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/seeds/stored_chunk");

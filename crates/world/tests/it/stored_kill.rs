@@ -1,4 +1,4 @@
-//! A child that edits and commits is killed, again and again.
+//! Kills a child process again and again while it edits and commits.
 
 use std::collections::HashMap;
 use std::io::{BufRead, BufReader, Write};
@@ -11,16 +11,16 @@ use drystone_world::{NodePos, Source, StoredWorld};
 use crate::stored_child::{Folder, command, order};
 
 const KILLS: usize = 200;
-/// Places that are edited in turn: several to a group, and several groups, so far apart that
-/// there are two levels above them.
-const PLACES: u64 = 24;
+/// Number of positions that are edited in turn: several per group, and several groups, so far apart
+/// that there are two levels above them.
+const POSITIONS: u64 = 24;
 
-fn place(n: u64) -> ChunkPos {
-    let n = (n % PLACES) as i32;
+fn position(n: u64) -> ChunkPos {
+    let n = (n % POSITIONS) as i32;
     ChunkPos::new(2 * (n % 4) - 4, n / 4 % 3, n / 12)
 }
 
-/// The chunk of the edit of this number, which is told by its first voxel.
+/// Returns the chunk of the `n`-th edit. Its first voxel contains the number.
 fn edited(n: u64) -> Chunk {
     let (number, rest) = ((n % 60_000) as u16 + 1, (n / 60_000) as u16);
     Chunk::from_fn(Chunk::SIDE, |at| match (at.x, at.y, at.z) {
@@ -36,15 +36,15 @@ fn number_of(chunk: &Chunk) -> u64 {
     at(1) * 60_000 + at(0) - 1
 }
 
-/// The child: edits for ever, and says the number of each edit once it is committed.
+/// The child: edits without end, and prints the number of each edit after its commit.
 #[test]
 fn child_edits() {
     let Some((path, from)) = order() else { return };
     let world = StoredWorld::open(&path).unwrap();
     let mut out = std::io::stdout();
     for n in from.. {
-        world.put([(place(n), edited(n))]).unwrap();
-        // Now and then larger voxels are made, of which the next edit makes some untrue.
+        world.put([(position(n), edited(n))]).unwrap();
+        // Now and then LOD chunks are made. The next edit invalidates some of them.
         if n.is_multiple_of(3) {
             world.derive_levels(&mut |_, _| {}).unwrap();
         }
@@ -55,7 +55,7 @@ fn child_edits() {
 }
 
 #[test]
-fn what_was_committed_is_there_after_every_kill() {
+fn commits_survive_every_kill() {
     let folder = Folder::new();
     let path = folder.file("killed.drystone");
     StoredWorld::create(&path, "killed", &MaterialTable::new()).unwrap().close().unwrap();
@@ -71,12 +71,12 @@ fn what_was_committed_is_there_after_every_kill() {
         let last: Option<u64> = said.last();
         child.wait().unwrap();
         kills_in_edits += usize::from(last.is_some());
-        // All that was said before, by this child or another, is committed.
+        // Everything that this child or an earlier one has printed is committed.
         let committed = last.map_or(next, |last| last + 1);
         let world = StoredWorld::open_read_only(&path).unwrap();
-        for n in 0..PLACES {
-            let chunk = world.chunk(place(n)).unwrap();
-            let edits = (0..committed).rev().find(|edit| edit % PLACES == n);
+        for n in 0..POSITIONS {
+            let chunk = world.chunk(position(n)).unwrap();
+            let edits = (0..committed).rev().find(|edit| edit % POSITIONS == n);
             if chunk.is_empty() {
                 assert_eq!(edits, None, "kill {kill}: the edit is gone");
                 continue;
@@ -90,10 +90,10 @@ fn what_was_committed_is_there_after_every_kill() {
         let check = StoredWorld::check(&path).unwrap();
         assert!(check.damage.is_empty(), "kill {kill}: {:?}", check.damage);
         drop(world);
-        // The one that was under way may be committed too.
+        // The edit in progress may be committed too.
         next = committed + 1;
         let world = StoredWorld::open(&path).unwrap();
-        world.put([(place(committed), edited(committed))]).unwrap();
+        world.put([(position(committed), edited(committed))]).unwrap();
         world.derive_levels(&mut |_, _| {}).unwrap();
         world.close().unwrap();
     }
@@ -101,27 +101,27 @@ fn what_was_committed_is_there_after_every_kill() {
     assert!(kept_levels.iter().all(|&count| count > KILLS), "{kept_levels:?}");
 }
 
-/// Levels up to one at which two nodes a side cover all places.
+/// Number of levels up to one at which two nodes per side cover all positions.
 const LEVELS: usize = 2;
 
-/// What is kept of larger voxels, at every level, is what follows from the chunks; above how many
-/// of the places there are some, level by level.
+/// Stored LOD chunks of every level equal those downsampled from the chunks. Returns the number of
+/// positions below such chunks, by level.
 fn assert_levels_follow(world: &StoredWorld, kill: usize) -> [usize; LEVELS] {
     let mut made = HashMap::new();
     std::array::from_fn(|n| {
         let level = n as u8 + 1;
         let above = |&n: &u64| {
-            let node = NodePos::from(place(n)).ancestor(level);
+            let node = NodePos::from(position(n)).ancestor(level);
             let Some(kept) = world.coarse_chunk(node) else { return false };
             let expected = follows(world, node, &mut made);
             assert!(kept.unwrap() == expected, "kill {kill}: {node:?} is no longer true");
             true
         };
-        (0..PLACES).filter(above).count()
+        (0..POSITIONS).filter(above).count()
     })
 }
 
-/// A node made of chunks alone, whatever is kept between; once for all places below it.
+/// Makes a node from chunks alone, without stored LOD chunks, once for all positions below it.
 fn follows(world: &StoredWorld, node: NodePos, made: &mut HashMap<NodePos, Chunk>) -> Chunk {
     if let Some(chunk) = made.get(&node) {
         return chunk.clone();

@@ -1,4 +1,4 @@
-//! Worlds that are only looked at: together, untouched, and written once something is edited.
+//! Worlds opened for reading: shared, unchanged, and written only after the first edit.
 
 use std::{
     fs,
@@ -28,10 +28,10 @@ fn later(path: &Path) -> Result<StoredLater, WorldError> {
     StoredLater::open(path, CommitPolicy::default())
 }
 
-/// Any number may look; the first to edit takes it, and the others see what was there before.
-/// They cannot edit it any more: what they see is not what they would change.
+/// Any number of processes may read. The first edit takes the file for writing. The others still
+/// see the previous content and can no longer edit.
 #[test]
-fn worlds_are_looked_at_together_and_edited_alone() {
+fn worlds_are_read_by_many_and_edited_by_one() {
     let path = file("together");
     let mut materials = MaterialTable::new();
     materials.insert("stone", [1, 2, 3, 255]).unwrap();
@@ -47,7 +47,8 @@ fn worlds_are_looked_at_together_and_edited_alone() {
     assert!(fs::read(&path).unwrap() == before, "looking changes nothing");
     first.put_edited(edit(0)).unwrap();
     for round in 0..20 {
-        // More than enough to write over what the other reads, were it not left alone.
+        // More than enough to overwrite the pages that the other process reads, if they were not
+        // protected.
         let some = |i: i32| {
             (
                 ChunkPos::new(i, 0, round),
@@ -61,7 +62,7 @@ fn worlds_are_looked_at_together_and_edited_alone() {
         assert_eq!([&first, &second].map(seen), [0, 1]);
         assert_eq!(second.chunk_count(), 1);
         assert!(matches!(second.put_edited(edit(2)), Err(WorldError::InUse { .. })));
-        // Who comes now sees what was saved, and saves nothing.
+        // A process that opens the file now sees the saved edits and cannot save.
         let third = later(&path).unwrap();
         assert!(third.is_air(PLACE.into()) && third.chunk_count() == first.chunk_count());
         assert!(matches!(third.put_edited(edit(2)), Err(WorldError::InUse { .. })));
@@ -83,7 +84,7 @@ fn generated() -> Box<dyn Source> {
     Box::new(GeneratedWorld::new(config).unwrap())
 }
 
-/// A file of edits is made by the first edit, and not over another.
+/// The first edit creates a file of edits, and never overwrites a file.
 #[test]
 fn files_of_edits_are_made_by_the_first_edit() {
     let path = file("first");
@@ -100,7 +101,7 @@ fn files_of_edits_are_made_by_the_first_edit() {
     for edited in [looks(), looks()] {
         assert_eq!(edited.chunk(PLACE).unwrap().uniform(), Some(Material(2)));
     }
-    // One that has no file yet takes a new one, no matter how often it was refused.
+    // A source without a file takes a new one, even after failed attempts.
     let unkept = EditedSource::without_file(generated(), policy).unwrap();
     assert!(unkept.lacks_file() && unkept.edit_store().is_none());
     assert!(unkept.save_at(&path).is_err() && unkept.lacks_file());
@@ -115,10 +116,10 @@ fn files_of_edits_are_made_by_the_first_edit() {
     [path, other].into_iter().for_each(|path| fs::remove_file(path).unwrap());
 }
 
-/// Of two that have one file of edits, whether it was there before or not, the second cannot write
-/// it: it has another keep what was edited before and what it edits itself.
+/// If two processes use one file of edits, whether it existed before or not, the second cannot
+/// write it. That process saves its previous and new edits to another file.
 #[test]
-fn edits_go_to_another_file_where_theirs_is_taken() {
+fn edits_can_be_saved_to_another_file() {
     let policy = CommitPolicy::default();
     let [before, own, last] = [0, 1, 3].map(|x| ChunkPos::new(x, 0, 0));
     let put = |edited: &EditedSource, at, material| {
@@ -140,7 +141,7 @@ fn edits_go_to_another_file_where_theirs_is_taken() {
         second.save_at(&other).unwrap();
         assert_eq!(EditStore::path(&second), other);
         put(&second, own, 3).unwrap();
-        // And again, now that it writes a file of its own.
+        // Also after it has its own file.
         fs::remove_file(&other).unwrap();
         second.save_at(&other).unwrap();
         put(&second, last, 4).unwrap();

@@ -1,4 +1,4 @@
-//! What an import takes of memory.
+//! Memory of an import.
 
 use drystone_voxel::{Chunk, ChunkPos, LocalPos, Material, MaterialTable};
 use drystone_world::{ChunkBox, ImportOptions, Source, WorldError, import};
@@ -6,10 +6,10 @@ use drystone_world::{ChunkBox, ImportOptions, Source, WorldError, import};
 use crate::stored_child::{Folder, command, order, peak_bytes};
 
 const LIMIT_BYTES: u64 = 96 << 20;
-/// Bytes of each chunk.
+/// Size of each chunk in bytes.
 const CHUNK_BYTES: u64 = 2 * (Chunk::SIDE as u64).pow(3);
 
-/// Chunks of more materials than a palette numbers, each of its own memory.
+/// Chunks with more materials than a palette holds, each with its own memory.
 struct Noise {
     materials: MaterialTable,
     chunk: Chunk,

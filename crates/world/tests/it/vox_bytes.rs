@@ -1,4 +1,4 @@
-//! A writer of `.vox` bytes that can lie: chunk by chunk, as the format's text has it.
+//! Writes `.vox` files, also invalid ones, chunk by chunk as in the format's specification.
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -10,7 +10,7 @@ use flate2::write::ZlibEncoder;
 
 pub(crate) type Dict<'a> = &'a [(&'a str, &'a str)];
 
-/// A chunk without children.
+/// Creates a chunk without children.
 pub(crate) fn chunk(id: &str, content: &[u8]) -> Vec<u8> {
     parent(id, content, &[])
 }
@@ -20,7 +20,7 @@ pub(crate) fn parent(id: &str, content: &[u8], children: &[u8]) -> Vec<u8> {
     [id.as_bytes(), &sizes, content, children].concat()
 }
 
-/// A file of these chunks.
+/// Creates a file of these chunks.
 pub(crate) fn file(chunks: &[Vec<u8>]) -> Vec<u8> {
     [b"VOX ".to_vec(), words(&[200]), parent("MAIN", &[], &chunks.concat())].concat()
 }
@@ -35,13 +35,14 @@ pub(crate) fn dict(entries: Dict) -> Vec<u8> {
     words(&[entries.len() as u32]).into_iter().chain(texts).collect()
 }
 
-/// SIZE and XYZI; a voxel is x, y, z and the colour's number from 1.
+/// Creates SIZE and XYZI chunks. A voxel is x, y, z and the colour's index from 1.
 pub(crate) fn model(size: [u32; 3], voxels: &[[u8; 4]]) -> Vec<u8> {
     let content = [words(&[voxels.len() as u32]), voxels.concat()].concat();
     [chunk("SIZE", &words(&size)), chunk("XYZI", &content)].concat()
 }
 
-/// A packed model, as the game Teardown has them; its stream is not ended, as its tools leave it.
+/// Creates a packed model of the game Teardown. Its stream has no end marker, as in files of its
+/// tools.
 pub(crate) fn packed(size: [u32; 3], voxels: &[[u8; 4]]) -> Vec<u8> {
     let [width, depth, height] = size.map(|side| side as usize);
     let mut places = vec![0; width * depth * height];
@@ -91,7 +92,7 @@ pub(crate) fn material(id: u32, properties: Dict) -> Vec<u8> {
     chunk("MATL", &[words(&[id]), dict(properties)].concat())
 }
 
-/// A palette whose colour `n` (from 1) is what `color` says.
+/// Creates a palette whose colour `n` (from 1) is `color(n)`.
 pub(crate) fn palette(color: impl Fn(u8) -> [u8; 4]) -> Vec<u8> {
     let colors = (1..=255).chain([0]).flat_map(color);
     chunk("RGBA", &colors.collect::<Vec<u8>>())
@@ -102,12 +103,12 @@ pub(crate) fn open(chunks: &[Vec<u8>]) -> VoxFile {
     VoxFile::parse(&file(chunks), "test.vox").unwrap()
 }
 
-/// The message of the error that a file of these chunks gives.
+/// Returns the error message for a file of these chunks.
 pub(crate) fn error(chunks: &[Vec<u8>]) -> String {
     VoxFile::parse(&file(chunks), "test.vox").unwrap_err().to_string()
 }
 
-/// Every voxel of a source with its colour's number, which is the last word of its
+/// Returns every voxel of a source with its colour's index, which is the last word of its
 /// material's name.
 pub(crate) fn voxels(source: &dyn Source) -> BTreeMap<VoxelPos, u8> {
     let world = World::load(source).unwrap();

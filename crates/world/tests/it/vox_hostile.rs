@@ -1,4 +1,4 @@
-//! Damaged and hostile files: an error that says where, soon, and without much memory.
+//! Damaged and hostile files: an error that names the position, quickly and without much memory.
 
 use std::fs;
 use std::path::Path;
@@ -51,7 +51,7 @@ fn every_prefix_is_an_error_that_names_the_file() {
     }
 }
 
-/// Cuts the last bytes off and makes MAIN's size fit, so that the cut shows inside.
+/// Cuts the last bytes off and adjusts the size of MAIN, so that the cut is inside.
 #[test]
 fn every_prefix_with_a_fitting_size_is_read_or_refused() {
     let bytes = every_kind();
@@ -77,8 +77,8 @@ fn seeds_are_scenes() {
     assert!(count > 2);
 }
 
-/// `count` copies of `bytes`, each with 1 to 4 bits flipped; every one that is read is
-/// loaded when `load` says so. Returns how many were read.
+/// Reads `count` copies of `bytes`, each with 1 to 4 flipped bits. Loads a copy if `load` returns
+/// true. Returns the number of copies that could be read.
 pub(crate) fn flip_bits(bytes: &[u8], count: usize, load: impl Fn(usize) -> bool) -> usize {
     let mut random = Random::new(bytes.len() as u64);
     let mut read = 0;
@@ -106,12 +106,12 @@ pub(crate) fn flip_bits(bytes: &[u8], count: usize, load: impl Fn(usize) -> bool
 #[test]
 fn ten_thousand_flips_of_bits() {
     let read = flip_bits(&every_kind(), 10_000, |_| true);
-    // Most of the file is palette, where a flip does no harm, but by far not all.
+    // Most of the file is the palette, where many flips do no harm.
     assert!((1_000..9_000).contains(&read), "{read}");
 }
 
 #[test]
-fn counts_that_lie_are_named() {
+fn false_counts_are_reported() {
     let voxel = [0, 0, 0, 1];
     let size = chunk("SIZE", &words(&[1, 1, 1]));
     let xyzi = |count: u32, voxels: usize| {
@@ -150,9 +150,9 @@ fn counts_that_lie_are_named() {
         ),
         ("byte 20: \"\\x00IZE\" is not the name of a chunk", vec![chunk("\0IZE", &[])]),
     ];
-    for (want, chunks) in cases {
+    for (expected, chunks) in cases {
         let message = error(&chunks);
-        assert!(message.starts_with(&format!("test.vox: {want}; ")), "{message}");
+        assert!(message.starts_with(&format!("test.vox: {expected}; ")), "{message}");
     }
     let mut claims = file(&[size]);
     claims[24..28].copy_from_slice(&words(&[u32::MAX]));
@@ -163,7 +163,7 @@ fn counts_that_lie_are_named() {
     assert!(message.contains(": 3 bytes after the end of MAIN;"), "{message}");
 }
 
-/// Chunks within chunks, deep enough to overflow any stack that followed them.
+/// Nested chunks, deep enough to overflow the stack of a recursive reader.
 #[test]
 fn nested_chunks_do_not_recurse() {
     let mut nested = Vec::new();
@@ -174,7 +174,7 @@ fn nested_chunks_do_not_recurse() {
     assert!(message.contains("has chunks inside"), "{message}");
 }
 
-/// A chain of groups as long as the file allows, and one that doubles at every step.
+/// The longest chain of groups, and one that doubles at every step.
 #[test]
 fn deep_and_doubling_scenes_are_bounded() {
     let start = Instant::now();
@@ -189,7 +189,7 @@ fn deep_and_doubling_scenes_are_bounded() {
     assert_eq!(World::load(&deep).unwrap().solid_count(), 1);
     let message = VoxFile::parse(&chain(64, 2), "bomb.vox").unwrap_err().to_string();
     assert!(message.starts_with("bomb.vox: scene: 1048577 nodes shown or more"), "{message}");
-    // Wide instead of deep: one group that lists one child very often, three times over.
+    // Wide instead of deep: one group that lists one child very often, three times.
     let mut wide = vec![dot, group(0, &[1; 3])];
     wide.push(group(1, &vec![2; 1 << 19]));
     wide.push(shape(2, &[(0, &[])]));
@@ -198,7 +198,7 @@ fn deep_and_doubling_scenes_are_bounded() {
     assert!(start.elapsed() < Duration::from_secs(10));
 }
 
-/// A small file that would fill memory if every model it shows were written out.
+/// A small file that would fill memory if every shown model were expanded.
 #[test]
 fn repeated_models_are_bounded() {
     let start = Instant::now();
@@ -227,14 +227,14 @@ fn repeated_models_are_bounded() {
     assert!(start.elapsed() < Duration::from_secs(10));
 }
 
-/// Sizes that promise far more than the file holds must not be believed.
+/// Sizes that claim far more data than the file has are not trusted.
 #[test]
-fn promises_cost_no_memory() {
+fn claimed_sizes_take_no_memory() {
     let dot = model([1, 1, 1], &[[0, 0, 0, 1]]);
     let huge = words(&[u32::MAX]);
     for id in ["nTRN", "nGRP", "nSHP", "LAYR", "MATL"] {
         for skip in 0..6 {
-            // Ever later fields of the chunk claim four thousand million entries.
+            // Each time, a later field of the chunk claims four billion entries.
             let content = [words(&vec![0; skip]), huge.clone(), words(&[0; 8])].concat();
             let _ = VoxFile::parse(&file(&[dot.clone(), chunk(id, &content)]), "lie.vox");
         }
@@ -244,7 +244,7 @@ fn promises_cost_no_memory() {
     }
 }
 
-/// The most memory that this process has had, where the system tells.
+/// Returns the peak memory of this process in bytes, if the system reports it.
 fn peak_memory_bytes() -> Option<u64> {
     let status = fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
@@ -252,7 +252,7 @@ fn peak_memory_bytes() -> Option<u64> {
 }
 
 #[test]
-fn what_is_no_vox_file_is_told() {
+fn other_files_are_no_vox_files() {
     let folder = std::env::temp_dir().join(format!("drystone-world-{}", std::process::id()));
     fs::create_dir_all(&folder).unwrap();
     let at = |name: &str, bytes: &[u8]| {
@@ -279,8 +279,8 @@ fn what_is_no_vox_file_is_told() {
         ),
         (at("short", b"VO"), format!("not a .vox file: it begins with \"VO\"; {supported}")),
     ];
-    for (path, want) in cases {
-        assert_eq!(message(&path), format!("{}: {want}", path.display()));
+    for (path, expected) in cases {
+        assert_eq!(message(&path), format!("{}: {expected}", path.display()));
     }
     let missing = message(&folder.join("missing.vox"));
     assert!(
@@ -289,7 +289,7 @@ fn what_is_no_vox_file_is_told() {
     // The content decides, not the name.
     let whole = at("whole.data", &every_kind());
     assert_eq!(open_source(Some(&whole)).unwrap().name(), whole.display().to_string());
-    // Larger than any file that is taken, without being as large on the disk.
+    // A sparse file above the size limit.
     let large = at("large.vox", b"VOX ");
     let handle = fs::File::options().write(true).open(&large).unwrap();
     handle.set_len(VoxFile::MAX_FILE_BYTES + 1).unwrap();

@@ -1,4 +1,4 @@
-//! Models as the game Teardown packs them.
+//! Models in the packed format of the game Teardown.
 
 use std::io::Write;
 use std::time::{Duration, Instant};
@@ -14,12 +14,12 @@ use crate::vox_bytes::{
 };
 use crate::vox_hostile::flip_bits;
 
-/// In the order of a packed model, so that a plain one lists the same voxels.
+/// Sorted as in a packed model, so that a plain model lists the same voxels.
 const VOXELS: [[u8; 4]; 5] =
     [[0, 0, 0, 1], [4, 0, 0, 255], [1, 2, 0, 7], [0, 0, 6, 1], [4, 2, 6, 254]];
 const SIZE: [u32; 3] = [5, 3, 7];
 
-/// A scene of three models, of which the first and the last are made by `make`.
+/// Creates a scene of three models. `make` makes the first and the last one.
 fn scene(make: impl Fn([u32; 3], &[[u8; 4]]) -> Vec<u8>) -> Vec<Vec<u8>> {
     vec![
         make(SIZE, &VOXELS),
@@ -38,30 +38,30 @@ fn scene(make: impl Fn([u32; 3], &[[u8; 4]]) -> Vec<u8>) -> Vec<Vec<u8>> {
 }
 
 #[test]
-fn packed_models_are_those_that_are_not() {
+fn packed_models_equal_plain_ones() {
     let (plain, unpacked) = (open(&scene(model)), open(&scene(packed)));
     assert_eq!(voxels(&unpacked), voxels(&plain));
     assert_eq!(unpacked.summary(), plain.summary());
     assert_eq!(World::load(&unpacked).unwrap().solid_count(), 7);
-    // With the size in a chunk of its own too, as the tools write it; and without a scene.
+    // Also with the size in a separate chunk, as the tools write it, and without a scene.
     let sized = [[chunk("SIZE", &words(&SIZE)), packed(SIZE, &VOXELS)].concat()];
     assert_eq!(voxels(&open(&sized)), voxels(&open(&[model(SIZE, &VOXELS)])));
 }
 
 #[test]
-fn a_stream_may_have_its_end() {
+fn a_stream_may_have_an_end_marker() {
     let mut content = ZlibEncoder::new(words(&[3, 1, 1]), Compression::fast());
     content.write_all(&[5, 0, 6]).unwrap();
     let ended = chunk("TDCZ", &content.finish().unwrap());
     let expected = model([3, 1, 1], &[[0, 0, 0, 5], [2, 0, 0, 6]]);
     assert_eq!(voxels(&open(&[ended])), voxels(&open(&[expected])));
-    // A model without a place for a voxel.
+    // A model without voxels.
     let none = open(&[packed([0, 4, 4], &[]), packed(SIZE, &VOXELS)]);
     assert_eq!((none.summary().model_count, voxels(&none).len()), (2, 5));
 }
 
 #[test]
-fn damaged_packed_models_are_named() {
+fn damaged_packed_models_are_reported() {
     let whole = packed(SIZE, &VOXELS);
     let content = &whole[12..];
     let with = |size: [u32; 3], rest: &[u8]| chunk("TDCZ", &[&words(&size), rest].concat());
@@ -87,7 +87,7 @@ fn damaged_packed_models_are_named() {
     assert!((100..1_900).contains(&read), "{read}");
 }
 
-/// Some hundred kilobytes that claim to be gigabytes of voxels.
+/// A few hundred kilobytes that claim to be gigabytes of voxels.
 #[test]
 fn packed_models_are_bounded() {
     let start = Instant::now();

@@ -1,5 +1,5 @@
-//! All 48 rotations and reflections against a twin that moves the middles of voxels by
-//! matrices of real numbers.
+//! Compares all 48 rotations and reflections with a reference that moves the centres of voxels by
+//! real matrices.
 
 use std::collections::BTreeMap;
 
@@ -9,8 +9,8 @@ use crate::vox_bytes::{chunk, file, group, model, open, shape, transform, voxels
 
 type Matrix = [[f64; 3]; 3];
 
-/// Every matrix of one entry of ±1 in each row and column, with the byte that the format's
-/// text gives it.
+/// Returns every matrix with one entry of ±1 in each row and column, with its byte in the format's
+/// specification.
 fn rotations() -> Vec<(u8, Matrix)> {
     let mut all = Vec::new();
     for first in 0..3 {
@@ -33,7 +33,7 @@ fn apply(matrix: &Matrix, p: [f64; 3], t: [i32; 3]) -> [f64; 3] {
     [0, 1, 2].map(|r| (0..3).map(|c| matrix[r][c] * p[c]).sum::<f64>() + f64::from(t[r]))
 }
 
-/// A model whose every reflection differs: an L with a foot, in an odd and two even sides.
+/// A model whose reflections all differ: an L with a foot, with one odd and two even sides.
 const SIZE: [u32; 3] = [5, 4, 2];
 const VOXELS: [[u8; 4]; 7] = [
     [0, 0, 0, 1],
@@ -45,14 +45,15 @@ const VOXELS: [[u8; 4]; 7] = [
     [0, 0, 1, 7],
 ];
 
-/// Where the twin puts the model: turned about the corner at half its size, rounded down.
+/// Returns the model's voxels in the reference: rotated about the corner at half its size, rounded
+/// down.
 fn twin(steps: &[(&Matrix, [i32; 3])]) -> BTreeMap<VoxelPos, u8> {
     let place = |voxel: &[u8; 4]| {
         let mut p = [0, 1, 2].map(|i| f64::from(voxel[i]) + 0.5 - f64::from(SIZE[i] / 2));
         for (matrix, t) in steps {
             p = apply(matrix, p, *t);
         }
-        // Z up to Y up: x stays, z becomes up, y runs against our z.
+        // Converts Z up to Y up: x stays, z becomes y, and y becomes -z.
         let [x, y, z] = [p[0], p[2], -p[1]].map(|c| c.floor() as i32);
         (VoxelPos::new(x, y, z), voxel[3])
     };
@@ -60,7 +61,7 @@ fn twin(steps: &[(&Matrix, [i32; 3])]) -> BTreeMap<VoxelPos, u8> {
 }
 
 #[test]
-fn every_rotation_is_the_matrix_it_stands_for() {
+fn every_rotation_equals_its_matrix() {
     for (byte, matrix) in rotations() {
         let (r, t) = (byte.to_string(), [3, -40, 31]);
         let found = voxels(&open(&[
@@ -73,14 +74,14 @@ fn every_rotation_is_the_matrix_it_stands_for() {
 }
 
 #[test]
-fn every_rotation_within_every_rotation() {
+fn nested_rotations_equal_their_product() {
     let all = rotations();
     for (inner_byte, inner) in &all {
         let (a, t) = (inner_byte.to_string(), [1, 2, 3]);
-        // Under one group, a transform for each outer rotation, far enough from the next.
+        // One group with a transform for each outer rotation, far apart from each other.
         let mut chunks = vec![model(SIZE, &VOXELS)];
         let mut children = Vec::new();
-        let mut want = BTreeMap::new();
+        let mut expected = BTreeMap::new();
         for (i, (outer_byte, outer)) in all.iter().enumerate() {
             let place = [i as i32 * 20 - 480, 7, -9];
             let (b, s) = (outer_byte.to_string(), format!("{} 7 -9", place[0]));
@@ -88,18 +89,18 @@ fn every_rotation_within_every_rotation() {
             children.push(id);
             chunks.push(transform(id, &[], id + 1, u32::MAX, &[&[("_r", &b), ("_t", &s)]]));
             chunks.push(group(id + 1, &[2]));
-            want.extend(twin(&[(inner, t), (outer, place)]));
+            expected.extend(twin(&[(inner, t), (outer, place)]));
         }
         chunks.push(transform(2, &[], 3, 0, &[&[("_r", &a), ("_t", "1 2 3")]]));
         chunks.push(shape(3, &[(0, &[])]));
         chunks.push(transform(0, &[], 1, u32::MAX, &[&[]]));
         chunks.push(group(1, &children));
-        assert_eq!(voxels(&open(&chunks)), want, "inner byte {inner_byte}");
+        assert_eq!(voxels(&open(&chunks)), expected, "inner byte {inner_byte}");
     }
 }
 
-/// The identity must keep right-handedness: seen from above (our Y), MagicaVoxel's X to Y
-/// turns counter-clockwise; so it must in our picture, where Z runs down the page.
+/// Conversion keeps right-handedness: seen from above, the turn from MagicaVoxel's X to Y is
+/// counter-clockwise. It must be so in our axes too, where Z points down on the page.
 #[test]
 fn nothing_is_mirrored() {
     let found = voxels(&open(&[model(
@@ -119,7 +120,7 @@ fn nothing_is_mirrored() {
 }
 
 #[test]
-fn bytes_that_are_no_rotation_are_named() {
+fn invalid_rotations_are_reported() {
     for byte in ["0", "3", "5", "10", "12", "-1", "256", "four", ""] {
         let message = drystone_world::VoxFile::parse(
             &file(&[

@@ -9,13 +9,13 @@ use crate::vox_bytes::{
     words,
 };
 
-/// One voxel of this colour.
+/// Creates a model of one voxel of this colour.
 fn dot(color: u8) -> Vec<u8> {
     model([1, 1, 1], &[[0, 0, 0, color]])
 }
 
-/// A root group of transforms, each with a shape of the model of its number: what each
-/// transform is made of is given without its numbers.
+/// Creates a root group of transforms, each with a shape. A part is the attributes of its transform
+/// and its model's index.
 fn scene(parts: &[(&[(&str, &str)], u32)]) -> Vec<Vec<u8>> {
     let ids: Vec<u32> = (0..parts.len() as u32).map(|i| 2 + 2 * i).collect();
     let mut chunks = vec![transform(0, &[], 1, NO_LAYER, &[&[]]), group(1, &ids)];
@@ -34,7 +34,7 @@ fn colors(source: &dyn Source) -> Vec<u8> {
 }
 
 #[test]
-fn hidden_nodes_and_layers_stay_out() {
+fn hidden_nodes_and_layers_are_omitted() {
     let mut chunks: Vec<_> = (1..=6).map(dot).collect();
     chunks.extend(scene(&[
         (&[("_name", "shown")], 0),
@@ -57,7 +57,7 @@ fn hidden_nodes_and_layers_stay_out() {
 }
 
 #[test]
-fn what_lies_below_a_hidden_group_is_hidden() {
+fn children_of_a_hidden_group_are_hidden() {
     let chunks = [
         dot(1),
         transform(0, &[], 1, NO_LAYER, &[&[]]),
@@ -69,14 +69,14 @@ fn what_lies_below_a_hidden_group_is_hidden() {
         transform(6, &[], 5, 0, &[&[("_t", "0 0 9")]]),
     ];
     let file = open(&chunks);
-    // The shape is the same one; only its showing below the hidden group is left out.
+    // The shape is shared. Only its instance below the hidden group is omitted.
     assert_eq!(voxels(&file).into_keys().collect::<Vec<_>>(), [VoxelPos::new(0, 9, -1)]);
     assert_eq!(file.summary().hidden_count, 1);
     assert!(file.summary().names.is_empty());
 }
 
 #[test]
-fn the_first_frame_stands() {
+fn the_first_frame_is_used() {
     let file = open(&[
         dot(1),
         dot(2),
@@ -93,7 +93,7 @@ fn the_first_frame_stands() {
 }
 
 #[test]
-fn without_frames_or_models_nothing_moves_and_nothing_shows() {
+fn shapes_without_frames_or_models_are_not_shown() {
     let file = open(&[
         dot(1),
         transform(0, &[], 1, 0, &[]),
@@ -119,19 +119,19 @@ fn node_numbers_need_no_order() {
 }
 
 #[test]
-fn without_a_scene_models_stand_in_a_row() {
+fn without_a_scene_models_are_placed_in_a_row() {
     let file = open(&[
         chunk("PACK", &words(&[2])),
         model([2, 3, 4], &[[0, 0, 0, 1], [1, 2, 3, 2]]),
         model([1, 1, 1], &[[0, 0, 0, 3]]),
     ]);
-    let want =
+    let expected =
         [(VoxelPos::new(0, 0, 2), 1), (VoxelPos::new(1, 3, 0), 2), (VoxelPos::new(3, 0, 0), 3)];
-    assert_eq!(voxels(&file).into_iter().collect::<Vec<_>>(), want);
+    assert_eq!(voxels(&file).into_iter().collect::<Vec<_>>(), expected);
 }
 
 #[test]
-fn of_two_voxels_at_one_place_the_later_wins() {
+fn the_later_of_two_voxels_at_one_position_is_used() {
     let twice = model([2, 2, 2], &[[1, 1, 1, 1], [0, 0, 0, 4], [1, 1, 1, 2]]);
     assert_eq!(colors(&open(&[twice])), [2, 4]);
     let later = [
@@ -153,25 +153,25 @@ fn color_of(chunks: &[Vec<u8>], number: u8) -> [u8; 4] {
 }
 
 #[test]
-fn colours_are_the_palettes() {
+fn colours_come_from_the_palette() {
     let mine = palette(|n| [n, 255 - n, 7, if n == 9 { 100 } else { 255 }]);
     for number in [1, 2, 9, 128, 255] {
         let alpha = if number == 9 { 100 } else { 255 };
         assert_eq!(color_of(std::slice::from_ref(&mine), number), [number, 255 - number, 7, alpha]);
     }
-    // Without one, MagicaVoxel's: white, then ever less blue; black last.
+    // Without a palette, MagicaVoxel's is used: white, then less and less blue, and black last.
     assert_eq!(color_of(&[], 1), [255, 255, 255, 255]);
     assert_eq!(color_of(&[], 2), [255, 255, 204, 255]);
     assert_eq!(color_of(&[], 255), [17, 17, 17, 255]);
-    // A palette that knows no opacity leaves it 0.
+    // A palette that does not store opacity has 0 there.
     assert_eq!(color_of(&[palette(|n| [n, n, n, 0])], 30), [30, 30, 30, 255]);
-    // An index map orders the palette on screen; the voxels keep their colours.
+    // An index map sorts the palette on screen. The voxels keep their colours.
     let map: Vec<u8> = (0..=255).rev().collect();
     assert_eq!(color_of(&[mine, chunk("IMAP", &map)], 5), [5, 250, 7, 255]);
 }
 
 #[test]
-fn glass_is_see_through() {
+fn glass_is_translucent() {
     let white = |properties: &[(&str, &str)], id: u32| {
         color_of(&[palette(|_| [255; 4]), material(id, properties)], 12)[3]
     };
@@ -181,7 +181,7 @@ fn glass_is_see_through() {
     assert_eq!(white(&[("_type", "_blend"), ("_trans", "0.5")], 12), 128);
     assert_eq!(white(&[("_type", "_metal"), ("_trans", "0.6")], 12), 255);
     assert_eq!(white(&[("_type", "_glass"), ("_trans", "0.6")], 11), 255);
-    // Never opaque, never invisible, whatever the numbers say.
+    // Never opaque and never invisible, for any values.
     assert_eq!(white(&[("_type", "_glass"), ("_trans", "0")], 12), 254);
     assert_eq!(white(&[("_type", "_glass"), ("_trans", "7e30")], 12), 24);
     assert_eq!(white(&[("_type", "_glass"), ("_trans", "NaN")], 12), 128);
@@ -191,8 +191,8 @@ fn glass_is_see_through() {
     assert!(!opaque.materials().any_translucent());
 }
 
-/// Two models larger than chunks, one of the largest size, turned and moved across the
-/// middle of the world; each voxel checked.
+/// Compares each voxel of two models larger than chunks, one of the largest size, rotated and moved
+/// across the centre of the world.
 #[test]
 fn models_larger_than_chunks_cross_the_middle() {
     let mut random = Random::new(5);
@@ -209,23 +209,23 @@ fn models_larger_than_chunks_cross_the_middle() {
         group(1, &[2, 4]),
         transform(2, &[], 3, 0, &[&[("_t", "-3 5 -7")]]),
         shape(3, &[(0, &[])]),
-        // Rows y, -x, z: a quarter turn about the upright axis.
+        // Rows y, -x, z: a quarter turn about the vertical axis.
         transform(4, &[], 5, 0, &[&[("_r", "33"), ("_t", "-300 17 -60")]]),
         shape(5, &[(1, &[])]),
     ]);
-    let mut want = std::collections::BTreeMap::new();
+    let mut expected = std::collections::BTreeMap::new();
     for v in &large {
         let [x, y, z] = [i32::from(v[0]) - 131, i32::from(v[1]) - 123, i32::from(v[2]) - 135];
-        want.insert(VoxelPos::new(x, z, -y - 1), v[3]);
+        expected.insert(VoxelPos::new(x, z, -y - 1), v[3]);
     }
     for v in &wide {
         let [x, y, z] = [i32::from(v[0]) - 49, i32::from(v[1]) - 20, i32::from(v[2]) - 1];
         let [x, y, z] = [y - 300, -x - 1 + 17, z - 60];
-        want.insert(VoxelPos::new(x, z, -y - 1), v[3]);
+        expected.insert(VoxelPos::new(x, z, -y - 1), v[3]);
     }
-    assert_eq!(voxels(&file), want);
+    assert_eq!(voxels(&file), expected);
     let world = World::load(&file).unwrap();
-    assert_eq!(world.solid_count(), want.len() as u64);
+    assert_eq!(world.solid_count(), expected.len() as u64);
     assert!(world.positions().any(|p| p.x < 0 && p.y < 0 && p.z < 0));
 }
 
@@ -238,7 +238,7 @@ fn chunks_that_no_model_touches_are_air() {
 }
 
 #[test]
-fn lying_scenes_are_named() {
+fn invalid_scenes_are_reported() {
     let root = transform(0, &[], 1, NO_LAYER, &[&[]]);
     let cases: [(&str, Vec<Vec<u8>>); 8] = [
         ("scene node 0: it names node 1, which does not exist", vec![root.clone()]),
@@ -265,8 +265,8 @@ fn lying_scenes_are_named() {
             vec![root, chunk("nGRP", &words(&[1, 0, 99]))],
         ),
     ];
-    for (want, nodes) in cases {
+    for (expected, nodes) in cases {
         let message = error(&[vec![dot(1)], nodes].concat());
-        assert!(message.starts_with(&format!("test.vox: {want};")), "{message}");
+        assert!(message.starts_with(&format!("test.vox: {expected};")), "{message}");
     }
 }

@@ -37,7 +37,9 @@ fn the_cache_of_lod_voxels_stays_within_its_limit() {
     let mut edited = open(generated(3), &folder.join("w.drystone"));
     let positions = edited.source().chunk_positions();
     let stone = Chunk::new(Chunk::SIDE, Material(2));
-    edited.put_edited(positions.iter().map(|&at| (at, stone.clone())).step_by(3).collect()).unwrap();
+    edited
+        .put_edited(positions.iter().map(|&at| (at, stone.clone())).step_by(3).collect())
+        .unwrap();
     let look = |edited: &EditedSource| -> Vec<Chunk> {
         let nodes = (1..=3)
             .flat_map(|level| positions.iter().map(move |&at| NodePos::from(at).ancestor(level)));
@@ -79,7 +81,10 @@ fn edits_of_a_world_with_stored_levels_are_shown_at_higher_levels() {
     let edited = EditedSource::open_read_only(source(), &edits).unwrap();
     for (at, chunk) in &put {
         assert!(same(&edited.chunk(*at).unwrap(), chunk), "{at:?}");
-        assert!(edited.coarse_chunk(NodePos::from(*at).parent()).is_none(), "stored LOD data was not replaced");
+        assert!(
+            edited.coarse_chunk(NodePos::from(*at).parent()).is_none(),
+            "stored LOD data was not replaced"
+        );
     }
     let untouched = NodePos::from(ChunkPos::new(1, 0, 1)).parent();
     assert!(edited.coarse_chunk(untouched).is_some(), "stored LOD data of unedited nodes");

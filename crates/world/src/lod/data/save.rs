@@ -60,7 +60,7 @@ impl LodData {
 
     /// Declares that the source now returns the chunks in `unsaved`. Those that have not changed
     /// since are released, with the LOD voxels derived from them. A source that makes its own LOD
-    /// voxels and has no edit store does not know the edits there, so these are kept.
+    /// voxels and has no edit store returns them without edits, so these are kept.
     ///
     /// # Cost
     /// O(changed chunks).

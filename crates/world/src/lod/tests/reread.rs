@@ -102,20 +102,20 @@ fn unreadable_chunks_are_requested_once_per_retry_interval() {
     let (source, _) = failing(chunk);
     let request_count = Arc::clone(&source.request_count);
     let data = LodData::new(source, 64 << 20);
-    let look = || {
+    let read_all_levels = || {
         for level in 0..=data.top_level() {
             drop(data.chunk(NodePos::from(chunk).ancestor(level)));
         }
     };
     for round in 1..4 {
-        (0..20).for_each(|_| look());
+        (0..20).for_each(|_| read_all_levels());
         assert_eq!(request_count.load(Ordering::Relaxed), round);
         data.clock.pass(LodData::RETRY_AFTER);
     }
-    look();
+    read_all_levels();
     let before = request_count.load(Ordering::Relaxed);
     data.set([(VoxelPos::new(1, 1, 1), Material(2))]);
-    look();
+    read_all_levels();
     assert_eq!(request_count.load(Ordering::Relaxed), before + 1);
     assert_eq!(data.faults().len(), 1);
 }

@@ -142,7 +142,7 @@ fn saving_changes_no_chunk_with_a_small_cache() {
     saving_changes_nothing(0);
 }
 
-/// Edits stay in memory if the source makes its own LOD voxels, because it does not know of them.
+/// Edits stay in memory if the source makes its own LOD voxels, because it returns these without edits.
 #[test]
 fn lod_voxels_made_by_the_source_keep_their_edits() {
     let store = Store::new(true);

@@ -255,7 +255,7 @@ impl LodTree {
 struct MeshJob {
     node: NodePos,
     skirts: FaceSet,
-    /// Its previous body, if that is stored, and the bounds of the voxels that may have changed
+    /// Previous body, if that is stored, and the bounds of the voxels that may have changed
     /// since.
     old: Option<(ChunkMesh, [[i32; 3]; 2])>,
 }
