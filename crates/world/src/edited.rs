@@ -102,7 +102,7 @@ impl EditedSource {
             StoredLater::absent(Some(path), name, materials, policy)
         };
         let edited = Self::of(source, edits, true)?;
-        edited.edits.check_place()?;
+        edited.edits.check_writable()?;
         Ok(edited)
     }
 
@@ -166,7 +166,7 @@ impl EditedSource {
 
     /// Number of commits of edits so far.
     pub fn revision(&self) -> u64 {
-        self.edits.ask(StoredWorld::revision).unwrap_or_default()
+        self.edits.query(StoredWorld::revision).unwrap_or_default()
     }
 
     fn note_above(&self, chunks: &[ChunkPos]) {
@@ -218,7 +218,7 @@ impl EditedSource {
         for child in node.children().into_iter().flatten().filter(|&it| self.is_edited(it)) {
             let before = self.original(child)?;
             let after = match self.with_edits(child) {
-                Err(WorldError::BadStored { place, .. }) if place != DATABASE => continue,
+                Err(WorldError::BadStored { location, .. }) if location != DATABASE => continue,
                 after => after?,
             };
             update_parent(&mut chunk, child.index_in_parent(), [&before, &after], self.materials());
@@ -310,7 +310,7 @@ impl Source for EditedSource {
 
     fn identity(&self) -> String {
         let (source, revision) = (self.source.identity(), self.revision());
-        let id = self.edits.ask(StoredWorld::id).flatten();
+        let id = self.edits.query(StoredWorld::id).flatten();
         let id = id.map_or_else(String::new, |id| format!(" as {id:032x}"));
         format!("{source}, edited {revision} times{id}")
     }

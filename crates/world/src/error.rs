@@ -2,8 +2,8 @@ use std::path::PathBuf;
 
 use thiserror::Error;
 
-/// Why a source could not be opened or read. Each message is one line: what, where and
-/// what to do.
+/// Reason why a source cannot be opened, read or written. Each message is one line: what happened,
+/// where, and what to do.
 #[derive(Debug, Error)]
 pub enum WorldError {
     /// The file cannot be read at all.
@@ -11,10 +11,10 @@ pub enum WorldError {
     Unreadable {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The error that the operating system reports.
         problem: std::io::Error,
     },
-    /// The file cannot be written, or not be made.
+    /// The file cannot be created or written.
     #[error(
         "{}: cannot be written: {problem}; check the folder and the permissions, or name another \
          file",
@@ -23,201 +23,204 @@ pub enum WorldError {
     Unwritable {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The error that the operating system reports.
         problem: std::io::Error,
     },
-    /// What lies there is no source that drystone knows.
+    /// The file or folder is of no supported format.
     #[error("{}: {found}; supported: {}", path.display(), crate::SUPPORTED_SOURCES)]
     Unsupported {
         /// The file or folder.
         path: PathBuf,
-        /// What it is instead.
+        /// Description of what was found.
         found: String,
     },
-    /// A polygon model where voxels were wanted.
+    /// The file is a polygon model, but a voxel source is required.
     #[error("{}: a polygon model, which has no voxels; open it with Model::open", path.display())]
     IsModel {
         /// The file.
         path: PathBuf,
     },
-    /// A `.vox` file breaks the rules of its format.
-    #[error("{file}: {place}: {problem}; {advice}")]
+    /// A `.vox` file violates its format.
+    #[error("{file}: {location}: {problem}; {advice}")]
     BadVox {
         /// The file's name.
         file: String,
-        /// The chunk and the byte where it begins, or the node of the scene.
-        place: String,
+        /// The chunk and its byte offset, or the scene node.
+        location: String,
         /// What is wrong there.
         problem: String,
-        /// What to do about it.
+        /// What the user can do.
         advice: &'static str,
     },
     /// A column of a Minecraft world is damaged.
-    #[error("{file}: {place}: {problem}; {advice}")]
+    #[error("{file}: {location}: {problem}; {advice}")]
     BadMinecraft {
         /// The region file's name.
         file: String,
-        /// The column, counted from the world's origin.
-        place: String,
+        /// The column, in columns from the world's origin.
+        location: String,
         /// What is wrong there.
         problem: String,
-        /// What to do about it.
+        /// What the user can do.
         advice: &'static str,
     },
-    /// A polygon model breaks the rules of its format.
-    #[error("{file}: {place}: {problem}; {advice}")]
+    /// A polygon model violates its format.
+    #[error("{file}: {location}: {problem}; {advice}")]
     BadModel {
         /// The file's name.
         file: String,
         /// The line, or the part of the scene.
-        place: String,
+        location: String,
         /// What is wrong there.
         problem: String,
-        /// What to do about it.
+        /// What the user can do.
         advice: &'static str,
     },
-    /// A height map breaks the rules of its format, or becomes too large.
-    #[error("{file}: {place}: {problem}; {advice}")]
+    /// A height map violates its format, or the world that it describes is too large.
+    #[error("{file}: {location}: {problem}; {advice}")]
     BadHeightMap {
         /// The file's name.
         file: String,
-        /// The part of the file, or of what was asked for.
-        place: String,
+        /// The part of the file, or the option.
+        location: String,
         /// What is wrong there.
         problem: String,
-        /// What to do about it.
+        /// What the user can do.
         advice: &'static str,
     },
-    /// A stored world is damaged somewhere.
-    #[error("{}: {place}: {problem}; see drystone check --repair", path.display())]
+    /// A stored world is damaged. [`StoredWorld::repair`](crate::StoredWorld::repair) recovers what
+    /// is intact.
+    #[error("{}: {location}: {problem}; check and repair the file, or restore a copy", path.display())]
     BadStored {
         /// The file.
         path: PathBuf,
         /// The chunk, or the part of the file.
-        place: String,
+        location: String,
         /// What is wrong there.
         problem: String,
     },
-    /// Another process, or this one, has the stored world open to change it.
+    /// The stored world is already open for writing, in another process or in this one.
     #[error(
-        "{}: another has this world open and changes it; close it there, or copy the file",
+        "{}: another program has this world open for writing; close it there, or copy the file",
         path.display()
     )]
     InUse {
         /// The file.
         path: PathBuf,
     },
-    /// A stored world of a version to come.
+    /// The stored world has a newer format version than this program supports.
     #[error(
-        "{}: a world of version {found}, this program knows {known}; use a newer drystone",
+        "{}: the world has format version {found}, this program supports up to {known}; \
+         use a newer drystone",
         path.display()
     )]
     NewerStored {
         /// The file.
         path: PathBuf,
-        /// Its version.
+        /// Version of the file.
         found: u32,
-        /// The newest that is known.
+        /// Newest supported version.
         known: u32,
     },
-    /// A stored world in a database that is no longer read.
+    /// The stored world is in a database format that is no longer supported.
     #[error(
-        "{}: a database of format {found}, older than this program reads; \
-         use the drystone that wrote it",
+        "{}: the database has format {found}, which is too old for this program; \
+         use the drystone version that wrote it",
         path.display()
     )]
     OldDatabase {
         /// The file.
         path: PathBuf,
-        /// The format of its database.
+        /// Format of the database.
         found: u8,
     },
-    /// A stored world that was changed elsewhere while its file could not be used here.
-    #[error("{}: another program has changed this world meanwhile; open it anew", path.display())]
+    /// Another program changed the stored world while it was closed here.
+    #[error("{}: another program has changed this world meanwhile; open it again", path.display())]
     ChangedElsewhere {
         /// The file.
         path: PathBuf,
     },
-    /// A stored world of which nothing can be read, nor saved.
-    #[error("{}: {problem}; nothing of it can be saved: take a copy made before", path.display())]
+    /// No part of the stored world can be read or recovered.
+    #[error("{}: {problem}; the world cannot be repaired: restore a copy", path.display())]
     Unrepairable {
         /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// What is wrong with the file.
         problem: String,
     },
-    /// A stored world that was opened to be read only.
-    #[error("{}: is open for reading only; open it for writing", path.display())]
+    /// The stored world is open for reading only.
+    #[error("{}: open for reading only; open it for writing", path.display())]
     ReadOnly {
         /// The file.
         path: PathBuf,
     },
-    /// Edits could not be written; they are kept in memory.
-    #[error("{}: not saved: {problem}; make room and save again", path.display())]
+    /// Edits could not be written. They stay in memory.
+    #[error("{}: not saved: {problem}; free space and save again", path.display())]
     NotCommitted {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// Why the write failed.
         problem: String,
     },
-    /// A stored world that an import cannot go on with.
+    /// An import into this stored world cannot be resumed.
     #[error("{}: {problem}; give the world another name, or remove the file", path.display())]
     NotResumed {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// Why the import cannot be resumed.
         problem: &'static str,
     },
-    /// A file of edits of another source.
+    /// The file holds edits of another source.
     #[error(
-        "{}: holds {found}, not edits of {source_name}; open it with that very source and its \
+        "{}: holds {found}, not edits of {source_name}; open it with its own source and the same \
          options, or name another file for new edits",
         path.display()
     )]
     OtherEdits {
         /// The file.
         path: PathBuf,
-        /// What it holds.
+        /// Description of what the file holds.
         found: String,
-        /// What the edits were to be of.
+        /// Name of the source that is being edited.
         source_name: String,
     },
-    /// Materials whose numbers mean others in the stored world.
-    #[error("{}: other materials than the world's; take its own and add to them", path.display())]
+    /// The material table does not begin with the materials of the stored world.
+    #[error("{}: other materials than the world's; use its table and append to it", path.display())]
     OtherMaterials {
         /// The file.
         path: PathBuf,
     },
-    /// More than this version takes, found before any memory was spent on it.
+    /// The input exceeds a limit. Checked before memory is allocated for it.
     #[error("{what}: {found} {unit}, at most {limit} are taken; {advice}")]
     TooLarge {
-        /// What is too large: a file's name or a part of one.
+        /// Name of the file, or of the part that is too large.
         what: String,
-        /// How much it is.
+        /// Size that was found.
         found: u64,
-        /// How much it may be.
+        /// Largest size that is supported.
         limit: u64,
-        /// What is counted.
+        /// Unit of both sizes.
         unit: &'static str,
-        /// What to do about it.
+        /// What the user can do.
         advice: &'static str,
     },
-    /// The system gives no threads to make meshes with.
-    #[error("{count} threads could not be started: {problem}; ask for fewer")]
+    /// The system could not start the worker threads.
+    #[error("{count} threads could not be started: {problem}; use fewer threads")]
     NoThreads {
-        /// How many were wanted.
+        /// Number of requested threads.
         count: usize,
-        /// What the system said.
+        /// The error that the operating system reports.
         problem: String,
     },
-    /// A chunk of another side than the world's.
+    /// The chunk's side length differs from the world's.
     #[error(
-        "chunk of side {found} in a world of chunks of side {expected}: give all chunks one side"
+        "chunk with a side of {found} voxels in a world of chunks of {expected}; \
+         use one side for all chunks"
     )]
     ChunkSide {
-        /// The chunk's side in voxels.
+        /// Side of the chunk, in voxels.
         found: u32,
-        /// The world's side in voxels.
+        /// Side of the world's chunks, in voxels.
         expected: u32,
     },
 }

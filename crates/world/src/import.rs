@@ -201,7 +201,7 @@ fn read(
         match chunk {
             Ok(chunk) if chunk.is_empty() => {}
             Ok(chunk) => chunks.push((at, chunk)),
-            Err(WorldError::BadStored { place, .. }) if place != DATABASE => lost += 1,
+            Err(WorldError::BadStored { location, .. }) if location != DATABASE => lost += 1,
             Err(error) => return Err(error),
         }
     }

@@ -36,7 +36,7 @@ mod zstd;
 use batch::{Batch, Committed};
 pub use check::WorldCheck;
 pub use committer::CommitPolicy;
-use committer::{Committer, Who};
+use committer::{CommitMode, Committer};
 pub(crate) use database::DATABASE;
 use database::{Access, CACHE_BYTES, Store};
 pub use later::StoredLater;
@@ -45,57 +45,58 @@ pub(crate) use meta::is_same_kind;
 use open::{Meta, read_index, read_meta, write_new};
 pub use summary::StoredSummary;
 
-/// A world in one file, which survives being killed at any moment, and power cuts on disks that
-/// sync when they say so: what was committed is there, what was not is absent.
+/// A voxel world in one file. Committed chunks survive a kill at any moment, and a power failure if
+/// the disk honours sync requests.
 ///
 /// ```text
-///  put ─► pending ──after a while, or many──► packed ─► one transaction ─► file
-///            │                                             (values, index, head)
-///  chunk ◄───┴── else from the file: index ─► value ─► checksum ─► unpacked
+///  put ─► pending ──time or size limit──► compressed ─► one transaction ─► file
+///            │                                          (values, index, head)
+///  chunk ◄───┴── else from the file: index ─► value ─► checksum ─► decompressed
 /// ```
 /// The file is a `redb` database of six tables:
 ///
 /// | table | key | value |
 /// |---|---|---|
-/// | `chunks` | a group of 2 × 2 × 2 chunks: X, Z, Y as big-endian words, their highest bit turned | `1`, a bit for each chunk that is there, for each of them its record's length (4 bytes) and checksum (8), then the records |
+/// | `chunks` | a group of 2 × 2 × 2 chunks: X, Z, Y as big-endian words, highest bit inverted | `1`, a bit for each chunk that is present, the length (4 bytes) and checksum (8) of each present chunk's record, then the records |
 /// | `chunk pages` | a group's key, and a number (2 bytes, big-endian) | the next 4,074 bytes of the group's value |
-/// | `levels`, `level pages` | the same of nodes: a node's level stands in X above bit 26 | the same, of the node's place |
-/// | `index` | a region of 16³ chunks: X, Y, Z | a bit for each chunk that is there (512 bytes), checksum (8) |
+/// | `levels`, `level pages` | same as `chunks` and `chunk pages`, for LOD nodes: X holds the node's level above bit 26 | same, for the node's stored position |
+/// | `index` | a region of 16³ chunks: X, Y, Z | a bit for each chunk that is present (512 bytes), checksum (8) |
 /// | `meta` | `world` | version (4), revision, chunks, regions (8 each), name, checksum (8) |
-/// | | `materials` | for each but air: red, green, blue, opacity, the name's length (2), name; checksum (8) |
-/// | | `id` | 16 bytes by which the world is known under any name, checksum (8); may be missing |
-/// | | `writer` | a number of whoever committed last |
-/// | | `import` | how far an import has come, checksum (8) |
+/// | | `materials` | for each material except air: red, green, blue, opacity, length of the name (2), name; checksum (8) |
+/// | | `id` | 16 bytes that identify the world under any file name, checksum (8); optional |
+/// | | `writer` | random number of the last writer |
+/// | | `import` | progress of an unfinished import, checksum (8) |
 ///
-/// What `levels` holds follows from `chunks`, and need not be there. Who changes a chunk
-/// removes all nodes above it in the same transaction; they are made again when they are asked
-/// for, and kept where the world is open for writing. Numbers are little-endian where nothing
-/// else is said. Checksums are XXH3, 64 bits; those of records are mixed with
-/// the chunk's place, so that a record in another's place is found out.
+/// `levels` is a cache that can be rebuilt from `chunks`. Changing a chunk removes all nodes above
+/// it in the same transaction. Nodes are rebuilt on demand, and stored if the world is open for
+/// writing. Numbers are little-endian unless stated otherwise. Checksums are 64-bit XXH3. A
+/// record's checksum also covers the chunk's position, so a record at the wrong position is
+/// detected.
 ///
-/// A value too long for a page of the database would be rounded up to a power of two of these.
-/// So it is cut: `chunks` holds `2`, the value's length (4) and its beginning, which is at least
-/// all that stands before the first record, and `chunk pages` the rest.
+/// The database rounds a value that exceeds one page up to a power of two pages. Such a value is
+/// therefore cut: `chunks` holds `2`, the value's length (4) and its beginning, and `chunk pages`
+/// holds the rest. The beginning includes at least everything before the first record.
 ///
-/// A record is `0` and a body as it is, or `1` and a body packed by `zstd`. A body is `254`
-/// and what [`Chunk::write_bricks`] says, of a chunk that is kept in bricks, or else the chunk's
-/// runs, X fastest, then Y, then Z:
+/// A record is `0` and an uncompressed body, or `1` and a body compressed with `zstd`. The body of
+/// a chunk in brick storage is `254` and the output of [`Chunk::write_bricks`]. The body of any
+/// other chunk lists its runs, X fastest, then Y, then Z:
 ///
-/// | bytes | what |
+/// | bytes | content |
 /// |---|---|
-/// | 1 | how the chunk is kept in memory: 0 uniform; 1, 2, 4, 8, 16 bits a voxel; 255 runs |
+/// | 1 | storage of the chunk in memory: 0 uniform; 1, 2, 4, 8, 16 bits per voxel; 255 runs |
 /// | 2 | materials less one |
-/// | 2 each | the materials, those of most runs first |
+/// | 2 each | the materials, sorted by number of runs, most first |
 /// | 2 | runs less one |
-/// | 1 a run | its length below 32 (else 0), and times 32 its material's place in the list (7 and more: 7) |
-/// | 2 | runs of a material from place 7 on |
-/// | 2 each | these places |
-/// | 1 to 3 each | the lengths of 32 and more, seven bits a byte, lowest first, all but the last with their highest bit set |
+/// | 1 per run | length if below 32 (else 0), plus 32 × the index of its material in the list (at most 7) |
+/// | 2 | number of runs whose material has index 7 or higher |
+/// | 2 each | these indices |
+/// | 1 to 3 each | the lengths of 32 and more, seven bits per byte, lowest first, all but the last with their highest bit set |
 ///
 /// # Cost
-/// Opening reads the index, 4 KiB for each 32,000 chunks or fewer that are near each other, and
-/// keeps it. A chunk takes some 23 µs to read, verify and unpack; on disk, a chunk of terrain
-/// some 1.6 KB, and a sixth more for larger voxels. Memory: 32 MiB of pages at the most, and what waits to be committed.
+/// Opening reads the index and keeps it in memory: 4 KiB for each 32,000 neighbouring chunks or
+/// fewer. Reading, verifying and decompressing a chunk takes about 23 µs. A chunk of terrain takes
+/// about 1.6 KB on disk, plus a sixth for LOD data. Memory: at most 32 MiB of cached pages, and the
+/// pending chunks.
 ///
 /// # Examples
 /// ```
@@ -110,7 +111,7 @@ pub use summary::StoredSummary;
 ///
 /// let world = StoredWorld::create(&path, "a stone", &materials)?;
 /// world.put([(ChunkPos::new(0, 0, 0), Chunk::new(Chunk::SIDE, stone))])?;
-/// world.close()?; // commits; so does dropping it, but nobody hears of a failure
+/// world.close()?; // commits; dropping the world commits too, but reports no failure
 ///
 /// let world = StoredWorld::open(&path)?;
 /// assert_eq!(world.chunk(ChunkPos::new(0, 0, 0))?.uniform(), Some(stone));
@@ -123,29 +124,29 @@ pub struct StoredWorld {
     id: Option<u128>,
     materials: MaterialTable,
     committed: Arc<RwLock<Committed>>,
-    /// `None` of a world that is only read.
+    /// `None` if the world is open for reading only.
     committer: Option<Committer>,
     faults: Mutex<Vec<String>>,
     store: Arc<Store>,
 }
 
 impl StoredWorld {
-    /// The ending of such files.
+    /// File name extension of stored worlds.
     pub const EXTENSION: &str = "drystone";
-    /// The most faults that are kept for [`Source::faults`](crate::Source::faults).
+    /// Maximum number of faults stored for [`Source::faults`](crate::Source::faults).
     const MAX_FAULTS: usize = 10_000;
 
-    /// A new world without chunks. The same numbers mean the same materials in it as in
-    /// `materials`, of whose names the first 65,535 bytes are kept.
+    /// Creates a world without chunks and opens it. Material numbers keep their meaning. Of each
+    /// material name, the first 65,535 bytes are stored.
     ///
     /// # Errors
-    /// A file that is there already, or that cannot be made.
+    /// [`Unwritable`](WorldError::Unwritable) if the file exists or cannot be created.
     pub fn create(path: &Path, name: &str, materials: &MaterialTable) -> Result<Self, WorldError> {
         Self::create_with(path, name, materials, None)?;
         Self::open(path)
     }
 
-    /// The same, closed, with how far an import has come from the start.
+    /// Creates a world without chunks and closes it. `import` is the initial progress of an import.
     pub(crate) fn create_with(
         path: &Path,
         name: &str,
@@ -155,7 +156,7 @@ impl StoredWorld {
         Self::publish(path, |new| Self::fill(new, name, Some(id::random()), materials, import))
     }
 
-    /// Makes a file that `fill` writes, closed.
+    /// Creates the file `path`, whose content `fill` writes and closes.
     fn publish(
         path: &Path,
         fill: impl FnOnce(&Path) -> Result<(), WorldError>,
@@ -164,7 +165,8 @@ impl StoredWorld {
         if path.exists() {
             return Err(unwritable(std::io::ErrorKind::AlreadyExists.into()));
         }
-        // Under another name until it is a world: killed before that, it is not in the way.
+        // The file gets its final name when it is complete: a killed process leaves no broken
+        // world.
         let new = publish::reserve(path).map_err(unwritable)?;
         fill(&new).map_err(|error| match error {
             WorldError::Unreadable { problem, .. } => unwritable(problem),
@@ -173,7 +175,7 @@ impl StoredWorld {
         publish::name(new, path).map_err(unwritable)
     }
 
-    /// Makes an empty file a world without chunks.
+    /// Writes a world without chunks into an empty file.
     fn fill(
         path: &Path,
         name: &str,
@@ -184,52 +186,55 @@ impl StoredWorld {
         Store::create(path, |it| write_new(it, name, id, materials, import))?.close()
     }
 
-    /// Opens a world to read and to change it. One that was not closed, because its process
-    /// was killed, is put right on the way.
+    /// Opens a world for reading and writing. Recovers a world that was not closed because its
+    /// process was killed.
     ///
     /// # Errors
-    /// [`InUse`](WorldError::InUse) while another has it open to change it; what is no stored
-    /// world, is of a newer version or is damaged as a whole.
+    /// [`InUse`](WorldError::InUse) if the world is already open for writing. Also files that are
+    /// no stored world, have a newer version, or are damaged as a whole.
     pub fn open(path: &Path) -> Result<Self, WorldError> {
         Self::open_with(path, CommitPolicy::default())
     }
 
-    /// The same, with commits as `policy` says.
+    /// Opens a world for reading and writing, with the given commit policy. See
+    /// [`open`](Self::open).
     ///
     /// # Errors
-    /// As [`open`](Self::open).
+    /// See [`open`](Self::open).
     pub fn open_with(path: &Path, policy: CommitPolicy) -> Result<Self, WorldError> {
         Self::open_on(path, policy, 0)
     }
 
-    /// The same, packing on so many threads; 0 for as many as there are cores.
+    /// Opens a world for reading and writing. Compresses on `threads` threads; 0 means one per
+    /// core.
     fn open_on(path: &Path, policy: CommitPolicy, threads: usize) -> Result<Self, WorldError> {
         let store = Self::store(path, Access::Write, policy.cache_bytes())?;
-        Self::of(store, Some((policy, Who::Thread { packers: threads })))
+        Self::of(store, Some((policy, CommitMode::Background { packers: threads })))
     }
 
-    /// Opens a world to read it as it is now, together with others that read, and one that may
-    /// change it: that leaves what is read here as it is, so the file may grow meanwhile.
+    /// Opens a world for reading, as of the last commit. Any number of readers and one writer may
+    /// have the file open. Later commits do not change what this reader sees, so the file can grow
+    /// meanwhile.
     ///
     /// # Errors
-    /// As [`open`](Self::open), but for one that others change.
+    /// See [`open`](Self::open). A world that is open for writing elsewhere is no error.
     pub fn open_read_only(path: &Path) -> Result<Self, WorldError> {
         Self::open_to_read(path, CommitPolicy::default())
     }
 
-    /// The same, with as much memory as one takes that is written by this policy.
+    /// Opens a world for reading, with the page cache that `policy` defines.
     fn open_to_read(path: &Path, policy: CommitPolicy) -> Result<Self, WorldError> {
         Self::of(Self::store(path, Access::Read, policy.cache_bytes())?, None)
     }
 
-    /// Reads a world from the bytes of its file, as where there are no files; `name` is for
+    /// Reads a world from the bytes of its file, for example in a browser. `name` is used in
     /// messages.
     ///
     /// # Cost
-    /// Keeps a copy of the bytes.
+    /// Copies the bytes.
     ///
     /// # Errors
-    /// As [`open`](Self::open).
+    /// See [`open`](Self::open).
     pub fn parse(bytes: &[u8], name: &str) -> Result<Self, WorldError> {
         Self::check_magic(bytes, name.as_ref())?;
         let file = MemoryFile::of_bytes(name, bytes.to_vec(), usize::MAX);
@@ -241,27 +246,27 @@ impl StoredWorld {
             let unreadable = |problem| WorldError::Unreadable { path: path.into(), problem };
             let found = match fs::metadata(path).map_err(unreadable)? {
                 it if it.is_dir() => "a folder, not a stored world".into(),
-                it => format!("not a stored world ({} bytes that begin otherwise)", it.len()),
+                it => format!("not a stored world ({} bytes without its signature)", it.len()),
             };
             return Err(WorldError::Unsupported { path: path.into(), found });
         }
         Store::open_with(path, access, cache_bytes)
     }
 
-    /// Makes the file as small as it gets without packing anything anew: for worlds that are
-    /// finished, or were edited for long.
+    /// Shrinks the file as far as possible without compressing records again. Useful for finished
+    /// worlds and after many edits.
     ///
     /// # Cost
     /// Moves up to the whole file.
     ///
     /// # Errors
-    /// As [`open`](Self::open), and while another reads it.
+    /// See [`open`](Self::open). Also fails while the world is open for reading elsewhere.
     pub fn compact(path: &Path) -> Result<(), WorldError> {
         Self::store(path, Access::Write, CACHE_BYTES)?.close()?;
         Store::compact(path)
     }
 
-    /// Whether the file begins as stored worlds do.
+    /// Whether the file begins with the signature of stored worlds.
     pub fn is_stored(path: &Path) -> bool {
         use std::io::Read;
         let mut start = [0; MAGIC.len()];
@@ -270,72 +275,72 @@ impl StoredWorld {
             && start == MAGIC
     }
 
-    /// The same of a file's bytes.
+    /// Whether `bytes` begin with the signature of stored worlds.
     pub(crate) fn is_stored_of(bytes: &[u8]) -> bool {
         bytes.starts_with(&MAGIC)
     }
 
-    /// Refuses bytes that begin otherwise.
+    /// Returns an error if `bytes` do not begin with the signature of stored worlds.
     fn check_magic(bytes: &[u8], path: &Path) -> Result<(), WorldError> {
         if Self::is_stored_of(bytes) {
             return Ok(());
         }
-        let found = format!("not a stored world ({} bytes that begin otherwise)", bytes.len());
+        let found = format!("not a stored world ({} bytes without its signature)", bytes.len());
         Err(WorldError::Unsupported { path: path.into(), found })
     }
 
-    fn of(store: Store, writing: Option<(CommitPolicy, Who)>) -> Result<Self, WorldError> {
+    fn of(store: Store, writing: Option<(CommitPolicy, CommitMode)>) -> Result<Self, WorldError> {
         let Meta { head, id, materials } = read_meta(&store)?;
         let index = read_index(&store, &head)?;
         let name = head.name.clone();
         let committed = Arc::new(RwLock::new(Committed::new(head, index)));
         let store = Arc::new(store);
         let shared = || (Arc::clone(&store), Arc::clone(&committed));
-        let committer = writing.map(|(policy, who)| {
+        let committer = writing.map(|(policy, mode)| {
             let (store, committed) = shared();
-            Committer::new(store, committed, policy, who)
+            Committer::new(store, committed, policy, mode)
         });
         let committer = committer.transpose()?;
         Ok(Self { name, id, materials, committed, committer, faults: Mutex::default(), store })
     }
 
-    /// Whether another may change the file while it is open here to be read.
+    /// Whether another process may write the file while it is open for reading here.
     pub(crate) fn is_shared(&self) -> bool {
         self.store.is_shared()
     }
 
-    /// Where it lies.
+    /// Path of the file.
     pub fn path(&self) -> &Path {
         self.store.path()
     }
 
-    /// A random number that the file got when it was made and has wherever it is moved or
-    /// copied, repaired or not; `None` of files from before there were such.
+    /// Random id that the file got when it was created. Moving, copying and repairing keep it.
+    /// `None` for files from before ids existed.
     pub const fn id(&self) -> Option<u128> {
         self.id
     }
 
-    /// How often was committed, ever.
+    /// Number of commits since the file was created.
     pub fn revision(&self) -> u64 {
         self.with_committed(|committed| committed.head.revision)
     }
 
-    /// The version of the file's format.
+    /// Version of the file format.
     pub fn version(&self) -> u32 {
         self.with_committed(|committed| committed.head.version)
     }
 
-    /// Takes chunks in the place of those that are there; all-air ones remove them. They are
-    /// read back at once, and committed together, later: as the [`CommitPolicy`] says, on
-    /// [`flush`](Self::flush), and when the world is closed or dropped.
+    /// Replaces chunks; a chunk of only air removes the stored one. Reads return the new chunks
+    /// immediately. They are committed together, later: by the [`CommitPolicy`], by
+    /// [`flush`](Self::flush), or when the world is closed or dropped.
     ///
     /// # Cost
-    /// O(chunks) shared voxels; waits for the disk only when four times
-    /// [`CommitPolicy::max_bytes`] are waiting.
+    /// O(chunks); voxel data is shared, not copied. Blocks on the disk only if more than four times
+    /// [`CommitPolicy::max_bytes`] are pending.
     ///
     /// # Errors
-    /// A world that is only read, chunks of another side, or an earlier commit that failed:
-    /// then [`flush`](Self::flush) tries again.
+    /// A world that is open for reading only, a chunk with another side length, or an earlier
+    /// commit that failed. After a failed commit, [`flush`](Self::flush) tries again.
     pub fn put(
         &self,
         chunks: impl IntoIterator<Item = (ChunkPos, Chunk)>,
@@ -343,12 +348,12 @@ impl StoredWorld {
         self.put_batch(Batch::of_chunks(of_one_side(chunks)?))
     }
 
-    /// Adds the materials behind those that are there, to be committed with what is put next;
-    /// [`materials`](crate::Source::materials) has them when the world is opened again.
+    /// Appends materials to the world's table. They are committed with the next chunks.
+    /// [`materials`](crate::Source::materials) includes them when the world is opened again.
     ///
     /// # Errors
-    /// [`OtherMaterials`](WorldError::OtherMaterials) unless `materials` begins with those
-    /// that the world was opened with; else as [`put`](Self::put).
+    /// [`OtherMaterials`](WorldError::OtherMaterials) unless `materials` begins with the materials
+    /// that the world was opened with. For other errors see [`put`](Self::put).
     pub fn put_materials(&self, materials: &MaterialTable) -> Result<(), WorldError> {
         if !meta::begins_with(materials, &self.materials) {
             return Err(WorldError::OtherMaterials { path: self.path().into() });
@@ -364,26 +369,26 @@ impl StoredWorld {
         }
     }
 
-    /// Commits what was put and returns when it is on disk.
+    /// Commits all pending changes and returns when they are on disk.
     ///
     /// # Errors
-    /// When it cannot be written; it is kept and can be tried again.
+    /// A write that failed. The changes stay pending, so the call can be repeated.
     pub fn flush(&self) -> Result<(), WorldError> {
         self.committer.as_ref().map_or(Ok(()), Committer::flush)
     }
 
-    /// Commits what was put and closes the file.
+    /// Commits all pending changes and closes the file.
     ///
     /// # Errors
-    /// When it cannot be written: then the world comes back, with all that was put, to be
-    /// closed again when there is room, or to be copied elsewhere.
+    /// A write that failed. The error contains the world with all pending changes. Close it again
+    /// when there is disk space, or copy it elsewhere.
     pub fn close(self) -> Result<(), Box<NotClosed>> {
         let closed = self.flush().and_then(|()| self.store.close());
         closed.map_err(|error| Box::new(NotClosed { world: self, error }))
     }
 }
 
-/// The chunks by their places, if all are of the side that is stored.
+/// The chunks by position, or an error if one has another side length than [`Chunk::SIDE`].
 fn of_one_side(
     chunks: impl IntoIterator<Item = (ChunkPos, Chunk)>,
 ) -> Result<BTreeMap<ChunkPos, Chunk>, WorldError> {
@@ -394,30 +399,31 @@ fn of_one_side(
     chunks.collect()
 }
 
-/// What the files of the database begin with.
+/// First bytes of every database file.
 const MAGIC: [u8; 4] = *b"redb";
 const WRONG_SUM: &str = "its checksum is wrong";
-const MISSING: &str = "it is not in its group";
+const MISSING: &str = "it is missing from its group";
 
-/// The path with a further ending.
-fn beside(path: &Path, ending: &str) -> PathBuf {
+/// The path with `.` and `ending` appended.
+fn with_suffix(path: &Path, ending: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(".");
     name.push(ending);
     name.into()
 }
 
-fn place_of(position: ChunkPos) -> String {
+/// Text for a chunk in messages.
+fn location_of(position: ChunkPos) -> String {
     format!("chunk {},{},{}", position.x, position.y, position.z)
 }
 
-/// A world that could not be closed.
+/// Error of [`StoredWorld::close`]. Contains the world, which is still open.
 #[derive(Debug, thiserror::Error)]
 #[error("{error}")]
 pub struct NotClosed {
-    /// The world as it was, with what waits to be written.
+    /// The world, with its pending changes.
     pub world: StoredWorld,
-    /// Why it could not be closed.
+    /// Why the world could not be closed.
     pub error: WorldError,
 }
 

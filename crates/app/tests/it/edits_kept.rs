@@ -324,7 +324,7 @@ fn edits_get_a_file_in_memory_later() {
     let (mut world, mut editor) = unkept();
     edit(&mut editor, &mut world, 12);
     let refused = editor.saver().save_in(&MemoryFile::new("tiny", 100)).unwrap_err();
-    assert!(refused.to_string().contains("there is room in memory"), "{refused}");
+    assert!(refused.to_string().contains("has reached its limit"), "{refused}");
     assert_eq!((editor.save_state(), editor.edit_count()), (SaveState::NotKept, 1));
 
     let file = MemoryFile::new("edits.drystone", 16 << 20);

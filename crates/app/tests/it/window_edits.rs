@@ -342,7 +342,7 @@ fn two_viewers_edit_one_world() {
         edit(&screens.0, &taking);
         wait_for_title(&screens.0, &taking, "| saved |");
         edit(&screens.1, &looking);
-        wait_for_title(&screens.1, &looking, "another has this world open");
+        wait_for_title(&screens.1, &looking, "another program has this world open");
         assert!(!beside.exists());
         screens.1.xdotool(&["key", "ctrl+s"]).unwrap();
         wait_for_title(&screens.1, &looking, "| saved |");

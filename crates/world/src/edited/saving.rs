@@ -50,7 +50,7 @@ impl EditedSource {
     }
 
     pub(super) fn has_no_file(&self) -> bool {
-        self.can_write && self.edits.place().is_none()
+        self.can_write && self.edits.file_path().is_none()
     }
 
     /// Returns the source's own edit store, if that saves the edits.

@@ -28,6 +28,6 @@ impl Fault {
 
     pub(super) fn in_file(self, file: &str) -> WorldError {
         let Self { place, problem, advice } = self;
-        WorldError::BadHeightMap { file: file.into(), place, problem, advice }
+        WorldError::BadHeightMap { file: file.into(), location: place, problem, advice }
     }
 }

@@ -220,7 +220,7 @@ impl Source for Damaged {
             Ok(_) => "chunk".into(),
             Err(_) => DATABASE.into(),
         };
-        Err(WorldError::BadStored { path: PathBuf::new(), place, problem: String::new() })
+        Err(WorldError::BadStored { path: PathBuf::new(), location: place, problem: String::new() })
     }
 }
 

@@ -33,7 +33,7 @@ impl Fault {
         let Self { problem, advice } = self;
         WorldError::BadMinecraft {
             file: file.into(),
-            place: format!("column {x}, {z}"),
+            location: format!("column {x}, {z}"),
             problem,
             advice,
         }

@@ -32,7 +32,7 @@ impl Fault {
     pub(super) fn in_file(self, file: &str) -> WorldError {
         match self {
             Self::Bad { place, problem, advice } => {
-                WorldError::BadModel { file: file.into(), place, problem, advice }
+                WorldError::BadModel { file: file.into(), location: place, problem, advice }
             }
             Self::TooLarge { found, limit, unit } => {
                 WorldError::TooLarge { what: file.into(), found, limit, unit, advice: SPLIT }

@@ -13,36 +13,36 @@ use super::database::{INDEX, META, Store, damaged};
 use super::group::{Group, GroupPos, SLOTS};
 use super::id;
 use super::index::{Index, RegionPos, region_of};
-use super::levels::{nodes_above, place_of_node};
+use super::levels::{nodes_above, stored_position};
 use super::meta::{Head, VERSION, materials_to_bytes, sealed};
 use super::pages::{CHUNKS, Cut, LEVELS, ValuesMut};
 use super::record;
 use crate::{NodePos, WorldError};
 
-/// The names of what the table of the whole holds.
+/// Keys of the metadata table.
 pub(super) const HEAD: &str = "world";
 pub(super) const ID: &str = "id";
 pub(super) const MATERIALS: &str = "materials";
 pub(super) const IMPORT: &str = "import";
 pub(super) const WRITER: &str = "writer";
 
-/// What is committed at once.
+/// Changes that are committed in one transaction.
 #[derive(Default)]
 pub(super) struct Batch {
-    /// Chunks as they are now; empty ones are removed.
+    /// New contents of chunks; empty chunks are removed.
     pub(super) chunks: BTreeMap<ChunkPos, Chunk>,
-    /// Nodes above these: what is kept of them is no longer true, but for `levels`.
+    /// Nodes above changed chunks. Their stored LOD chunks are outdated, except those in `levels`.
     pub(super) stale: HashSet<NodePos>,
-    /// Chunks of larger voxels, which follow from what is there with this batch.
+    /// LOD chunks, up to date with the chunks of this batch.
     pub(super) levels: BTreeMap<NodePos, Chunk>,
-    /// All materials, where some are new.
+    /// The whole material table, if materials were added.
     pub(super) materials: Option<MaterialTable>,
-    /// How far an import has come; empty when it is done.
+    /// Progress of an import; empty when the import is finished.
     pub(super) import: Option<Vec<u8>>,
 }
 
 impl Batch {
-    /// Chunks in the place of those that are there.
+    /// A batch that replaces chunks and marks all nodes above them as outdated.
     pub(super) fn of_chunks(chunks: BTreeMap<ChunkPos, Chunk>) -> Self {
         Self { stale: nodes_above(chunks.keys()), chunks, ..Self::default() }
     }
@@ -52,9 +52,9 @@ impl Batch {
         !has_chunks && self.materials.is_none() && self.import.is_none()
     }
 
-    /// Adds what was asked for later, which counts where both say something.
+    /// Merges a later batch into this one. Where both have an entry, the later one wins.
     pub(super) fn extend(&mut self, later: Self) {
-        // Of these there may be many, all of which a level that is put alone leaves as they are.
+        // `self.levels` can be large, and `later.stale` is often empty: iterate over the smaller.
         if later.stale.len() < self.levels.len() {
             later.stale.iter().for_each(|node| drop(self.levels.remove(node)));
         } else {
@@ -68,11 +68,11 @@ impl Batch {
     }
 }
 
-/// What was committed last, as far as that is known.
+/// State of the last commit, as far as this process has seen it.
 pub(super) struct Committed {
     pub(super) head: Head,
     pub(super) index: Index,
-    /// By which this world's commits are told from another's.
+    /// Random number that distinguishes this writer's commits from others.
     writer: u64,
 }
 
@@ -85,11 +85,11 @@ impl Committed {
         Self { head, index, writer }
     }
 
-    /// The head on disk; `None` if another program changed the world, which it may while the
-    /// disk fails and the file is closed for a moment.
+    /// The head on disk; `None` if another program changed the world. That can happen while the
+    /// file is closed after a disk failure.
     ///
-    /// It is a later one than the head known here where a commit failed and reached the disk
-    /// nevertheless.
+    /// The head on disk may be newer than [`head`](Self::head): a commit can reach the disk
+    /// although it reported a failure.
     fn head_on_disk(&self, transaction: &WriteTransaction) -> Result<Option<Head>, redb::Error> {
         let table = transaction.open_table(META)?;
         let head = table.get(HEAD)?.and_then(|bytes| Head::of_bytes(bytes.value()));
@@ -104,7 +104,7 @@ type Records = [Option<Vec<u8>>; SLOTS];
 /// Commits a batch: values, index and head in one transaction.
 ///
 /// # Cost
-/// Packs on the threads of `pool`, or on this one; then a transaction, which waits for the
+/// Compresses on the threads of `pool`, or on the calling thread. The transaction waits for the
 /// disk.
 pub(super) fn commit(
     store: &Store,
@@ -138,9 +138,9 @@ pub(super) fn commit(
     Ok(())
 }
 
-/// Notes in the index on disk which chunks come and go, and returns the head that follows from
-/// the one on disk. The index in memory cannot tell: it lacks what a failed commit brought to the
-/// disk. Where a region is damaged, nothing is changed.
+/// Updates the index on disk and returns the head that follows from the one on disk. Reads the
+/// index from disk, since the one in memory lacks commits that failed but reached the disk. Changes
+/// nothing if a region is damaged.
 fn put_index(
     transaction: &WriteTransaction,
     mut head: Head,
@@ -200,7 +200,7 @@ fn put_meta(
     Ok(())
 }
 
-/// The records of chunks by group, those that are empty for what is to be removed.
+/// Compresses chunks into records, by group. Empty chunks become empty records, which remove.
 fn pack(chunks: Vec<(ChunkPos, &Chunk)>, pool: Option<&ThreadPool>) -> BTreeMap<GroupPos, Records> {
     let pack = |(position, chunk): (ChunkPos, &Chunk)| {
         let record = if chunk.is_empty() { Vec::new() } else { record::encode(chunk) };
@@ -217,21 +217,22 @@ fn pack(chunks: Vec<(ChunkPos, &Chunk)>, pool: Option<&ThreadPool>) -> BTreeMap<
     groups
 }
 
-/// The same of larger voxels: what is stale is removed, but where the batch has it anew.
+/// Compresses LOD chunks into records, by group. Outdated nodes that the batch does not replace
+/// become empty records, which remove.
 fn pack_levels(batch: &Batch, pool: Option<&ThreadPool>) -> BTreeMap<GroupPos, Records> {
-    let kept = batch.levels.iter().filter_map(|(&node, it)| Some((place_of_node(node)?, it)));
+    let kept = batch.levels.iter().filter_map(|(&node, it)| Some((stored_position(node)?, it)));
     let mut groups = pack(kept.collect(), pool);
-    for (group, slot) in batch.stale.iter().filter_map(|&it| place_of_node(it)).map(GroupPos::of) {
+    for (group, slot) in batch.stale.iter().filter_map(|&it| stored_position(it)).map(GroupPos::of) {
         groups.entry(group).or_default()[slot].get_or_insert_default();
     }
     groups
 }
 
-/// Puts records in the place of those that are there.
+/// Replaces records in their groups.
 ///
-/// Nothing can be kept of a value that does not parse: it must not be in the way of all later
-/// edits. Its other chunks are in the index still, so that who reads or checks is told of each
-/// that it is lost; larger voxels are made anew.
+/// A stored value that does not parse is overwritten, so that damage does not block later edits.
+/// The index still lists the group's other chunks, so reading or checking them reports each as
+/// lost. LOD chunks are rebuilt.
 fn put_values(
     transaction: &WriteTransaction,
     cut: Cut,

@@ -5,36 +5,36 @@ use drystone_voxel::{ChunkPos, Material, MaterialTable};
 use super::database::{Access, DATABASE, Store, damaged};
 use super::salvage;
 use super::survey::Survey;
-use super::{StoredWorld, beside, id, publish};
+use super::{StoredWorld, id, publish, with_suffix};
 use crate::WorldError;
 
-/// What a check of a stored world found.
+/// Result of checking a stored world.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct WorldCheck {
-    /// Chunks that are whole: their checksums are right, and they unpack.
+    /// Number of intact chunks: their checksums are correct and they decompress.
     pub chunks: u64,
-    /// Values that were read, of eight chunks each at the most.
+    /// Number of values that were read. A value holds at most eight chunks.
     pub values: u64,
-    /// Bytes of these, before the database's pages round them up.
+    /// Total length of these values, in bytes, without the database's overhead.
     pub value_bytes: u64,
-    /// Chunks of larger voxels that are whole.
+    /// Number of intact LOD chunks.
     pub levels: u64,
-    /// What is damaged, a line each: the place and the problem.
+    /// One line per problem: location and problem.
     pub damage: Vec<String>,
-    /// The chunks that are lost by that, as far as it is known which there were. What else is
-    /// damaged can be made anew of what is whole.
+    /// Lost chunks, as far as they can be determined. All other damage can be rebuilt from intact
+    /// data.
     pub lost: Vec<ChunkPos>,
 }
 
 impl StoredWorld {
-    /// Reads all of a stored world, verifies every checksum and unpacks every chunk.
+    /// Reads a whole stored world, verifies every checksum and decompresses every chunk.
     ///
     /// # Cost
-    /// Reads the whole file on one core, some 20 µs a chunk, those of larger voxels too.
+    /// Reads the whole file on one core, about 20 µs for each chunk and LOD chunk.
     ///
     /// # Errors
-    /// What cannot be opened at all, as [`open`](Self::open) says; damage beyond that is no
-    /// error but a line of [`WorldCheck::damage`].
+    /// A file that cannot be opened at all, see [`open`](Self::open). Other damage is a line of
+    /// [`WorldCheck::damage`], not an error.
     pub fn check(path: &Path) -> Result<WorldCheck, WorldError> {
         if !Self::is_stored(path) {
             drop(Self::open_read_only(path)?);
@@ -47,25 +47,24 @@ impl StoredWorld {
         Ok(survey.report())
     }
 
-    /// Makes a damaged world whole again: every chunk that is whole goes into a new file,
-    /// which then takes the damaged one's name, while that is kept as the path returned, with
-    /// `.damaged` behind its name. The index is made anew, and so are larger voxels where there
-    /// were any; where materials are lost, they get numbers for names, and where its
-    /// [`id`](Self::id) is lost, a new one. A world that is not
-    /// damaged is left as it is.
+    /// Repairs a damaged world. Copies every intact chunk into a new file and rebuilds the index,
+    /// and LOD chunks if there were any. The new file replaces the damaged one, which is kept with
+    /// `.damaged` appended to its name; that path is returned. Lost materials are named by their
+    /// number. A lost [`id`](Self::id) is replaced by a new one. A world without damage is not
+    /// changed.
     ///
     /// # Cost
-    /// A [`check`](Self::check), and where something is damaged writing the whole file.
+    /// A [`check`](Self::check). If there is damage, also writes the whole file.
     ///
     /// # Errors
-    /// As [`check`](Self::check), and what cannot be written. Of a file that cannot be opened
-    /// since it was cut short what is left is saved; of which nothing can be read, that is
-    /// said.
+    /// The errors of [`check`](Self::check), and failed writes. A file that was cut short is
+    /// repaired as far as possible. [`Unrepairable`](WorldError::Unrepairable) if no part can be
+    /// read.
     pub fn repair(path: &Path) -> Result<(WorldCheck, Option<PathBuf>), WorldError> {
         if !Self::is_stored(path) {
             drop(Self::open_read_only(path)?);
         }
-        // Who changes it meanwhile would be misjudged, and go on in a file without a name.
+        // A writer would keep changing the damaged file, which loses its name here.
         let held = Store::hold(path)?;
         let (survey, access, highest) = survey(path)?;
         let mut report = survey.report();
@@ -78,7 +77,7 @@ impl StoredWorld {
         let name = survey.head.as_ref().map_or("repaired world", |head| &head.name);
         let materials = with_numbers(survey.materials.clone().unwrap_or_default(), highest);
         let has_levels = survey.level_count + survey.damaged_levels > 0;
-        let kept = beside(path, "damaged");
+        let kept = with_suffix(path, "damaged");
         let unreadable = |problem| WorldError::Unreadable { path: path.into(), problem };
         if kept.exists() {
             return Err(WorldError::Unreadable {
@@ -89,7 +88,7 @@ impl StoredWorld {
         let new = publish::reserve(path).map_err(unreadable)?;
         let id = survey.id.or_else(|| survey.head.is_none().then(id::random));
         let repaired = Self::fill(&new, name, id, &materials, None)
-            .and_then(|()| copy_whole((path, access), &new, has_levels))
+            .and_then(|()| copy_intact((path, access), &new, has_levels))
             .and_then(|()| publish::replace(new, path, &kept).map_err(unreadable));
         drop(held);
         repaired?;
@@ -97,10 +96,10 @@ impl StoredWorld {
     }
 }
 
-/// All of a file looked at, how it could be opened, and the highest material.
+/// Surveys a whole file. Returns the access mode that worked, and the highest material number.
 fn survey(path: &Path) -> Result<(Survey, Access, u16), WorldError> {
     let mut highest = 0;
-    let mut look = |access: Access| {
+    let mut read_all = |access: Access| {
         Survey::of(path, access, &mut |_, chunk| {
             chunk.for_each_row(|_, _, row| {
                 highest = row.iter().fold(highest, |highest, it| it.0.max(highest));
@@ -108,18 +107,18 @@ fn survey(path: &Path) -> Result<(Survey, Access, u16), WorldError> {
             Ok(())
         })
     };
-    let problem = match look(Access::Read) {
+    let problem = match read_all(Access::Read) {
         Err(WorldError::BadStored { problem, .. }) => problem,
-        looked => return looked.map(|survey| (survey, Access::Read, highest)),
+        result => return result.map(|survey| (survey, Access::Read, highest)),
     };
     let lost = |problem| WorldError::Unrepairable { path: path.into(), problem };
     let Some(cut) = salvage::cut(path) else { return Err(lost(problem)) };
-    let survey = look(Access::ReadCut).map_err(|_| lost(cut))?;
+    let survey = read_all(Access::ReadCut).map_err(|_| lost(cut))?;
     Ok((survey, Access::ReadCut, highest))
 }
 
-/// Puts every chunk that is whole into another world, and makes larger voxels where asked.
-fn copy_whole(
+/// Copies every intact chunk into another world, and makes LOD chunks if requested.
+fn copy_intact(
     (path, access): (&Path, Access),
     to: &Path,
     has_levels: bool,
@@ -145,7 +144,7 @@ impl Survey {
     }
 }
 
-/// Materials up to and with `highest`: those that are missing are magenta.
+/// Fills the table with magenta materials up to number `highest`.
 fn with_numbers(mut materials: MaterialTable, highest: u16) -> MaterialTable {
     const LOST: [u8; 4] = [255, 0, 255, 255];
     while materials.len() <= usize::from(highest) {

@@ -16,24 +16,26 @@ mod policy;
 
 pub use policy::CommitPolicy;
 
-/// What waits to be committed says of a node of larger voxels.
-pub(super) enum Waiting {
-    Kept(Chunk),
-    /// What is on disk is no longer true.
+/// Pending state of a LOD node.
+pub(super) enum PendingLevel {
+    /// A chunk that is not on disk yet.
+    Chunk(Chunk),
+    /// The chunk on disk is outdated.
     Stale,
-    /// What is on disk is true.
-    Unknown,
+    /// No pending change: the chunk on disk is current.
+    Unchanged,
 }
 
-/// Who commits.
-pub(super) enum Who {
-    /// A thread of its own, which packs on so many more; 0 for as many as there are cores.
-    Thread { packers: usize },
-    /// Whoever waits for it, as where there are no threads.
-    Asks,
+/// Which thread commits.
+pub(super) enum CommitMode {
+    /// A background thread, which compresses on `packers` more threads; 0 means one per core.
+    Background { packers: usize },
+    /// The thread that calls `flush`, or `put` when too much is pending. For targets without
+    /// threads.
+    OnCaller,
 }
 
-/// Takes edits and commits them on a thread of its own, if it has one.
+/// Collects changes and commits them in groups.
 pub(super) struct Committer {
     shared: Arc<Shared>,
     thread: Option<JoinHandle<()>>,
@@ -41,41 +43,40 @@ pub(super) struct Committer {
 
 struct Shared {
     state: Mutex<State>,
-    /// Something has changed that one of both sides waits for.
+    /// Signals every change of `state`.
     changed: Condvar,
     policy: CommitPolicy,
     store: Arc<Store>,
     committed: Arc<RwLock<Committed>>,
-    /// Threads that pack. Not those of everybody: they may all wait in `put` or `flush`.
-    /// `None` where the system gives none.
+    /// Threads that compress. Separate from the global pool, whose threads may all wait in `put` or
+    /// `flush`. `None` if they could not be started.
     pool: Option<ThreadPool>,
-    /// Whether who waits commits.
-    is_by_hand: bool,
+    /// Whether the waiting thread commits: [`CommitMode::OnCaller`].
+    commits_on_caller: bool,
 }
 
 #[derive(Default)]
 struct State {
     pending: Batch,
     pending_bytes: u64,
-    /// When the oldest of `pending` came.
+    /// Time of the oldest change in `pending`.
     since: Option<Instant>,
-    /// What is being written; still newer than what is read from disk.
+    /// Batch that is being written; newer than what is on disk.
     writing: Arc<Batch>,
-    /// How often chunks were put below each node.
+    /// Number of changes below each node.
     epochs: Epochs,
-    /// How many batches were put; how many of these, the oldest ones, are on disk; and how
-    /// many somebody waits for.
+    /// Number of batches: received, committed (always the oldest), and requested by `flush`.
     put_count: u64,
     committed_count: u64,
     urgent_count: u64,
     is_closing: bool,
-    /// Why the last commit failed; its edits are pending again.
+    /// Why the last commit failed. Its changes are pending again.
     failure: Option<Failure>,
 }
 
-/// Why a commit failed.
+/// Reason why a commit failed.
 enum Failure {
-    /// Another has changed the file: that stays so.
+    /// Another program changed the file. Permanent.
     ChangedElsewhere,
     Other(String),
 }
@@ -95,22 +96,23 @@ impl Committer {
         store: Arc<Store>,
         committed: Arc<RwLock<Committed>>,
         policy: CommitPolicy,
-        who: Who,
+        mode: CommitMode,
     ) -> Result<Self, WorldError> {
         let (state, changed) = (Mutex::default(), Condvar::new());
-        let Who::Thread { packers } = who else {
-            let (pool, is_by_hand) = (None, true);
-            let shared = Shared { state, changed, policy, store, committed, pool, is_by_hand };
+        let CommitMode::Background { packers } = mode else {
+            let (pool, commits_on_caller) = (None, true);
+            let shared =
+                Shared { state, changed, policy, store, committed, pool, commits_on_caller };
             return Ok(Self { shared: Arc::new(shared), thread: None });
         };
         let pool = ThreadPoolBuilder::new().num_threads(packers);
-        let pool = pool.thread_name(|n| format!("packs {n}")).build().ok();
-        let is_by_hand = false;
-        let shared = Shared { state, changed, policy, store, committed, pool, is_by_hand };
+        let pool = pool.thread_name(|n| format!("compress {n}")).build().ok();
+        let commits_on_caller = false;
+        let shared = Shared { state, changed, policy, store, committed, pool, commits_on_caller };
         let shared = Arc::new(shared);
         let worker = Arc::clone(&shared);
         let thread = std::thread::Builder::new()
-            .name("commits".into())
+            .name("committer".into())
             .spawn(move || worker.run())
             .map_err(|problem| WorldError::Unreadable {
                 path: shared.store.path().into(),
@@ -119,15 +121,14 @@ impl Committer {
         Ok(Self { shared, thread: Some(thread) })
     }
 
-    /// The chunk as it was last put, unless that is on disk.
+    /// The pending content of a chunk; `None` if the content on disk is current.
     pub(super) fn get(&self, position: ChunkPos) -> Option<Chunk> {
         let state = self.shared.lock();
         let newest = state.pending.chunks.get(&position);
         newest.or_else(|| state.writing.chunks.get(&position)).cloned()
     }
 
-    /// Whether there may be something in the chunks that `node` covers, as far as they wait to
-    /// be written; `None` where they do not.
+    /// Whether the pending chunks below `node` may hold voxels; `None` if there are none.
     pub(super) fn may_hold(&self, node: NodePos) -> Option<bool> {
         if node.level == 0 {
             return self.get(node.chunk).map(|chunk| !chunk.is_empty());
@@ -137,27 +138,27 @@ impl Committer {
         waits.then_some(true)
     }
 
-    /// What is known of a node of larger voxels without a look at the disk.
-    pub(super) fn level(&self, node: NodePos) -> Waiting {
+    /// The pending state of a LOD node. Does not read the disk.
+    pub(super) fn level(&self, node: NodePos) -> PendingLevel {
         let state = self.shared.lock();
         for batch in [&state.pending, &*state.writing] {
             match batch.levels.get(&node) {
-                Some(chunk) => return Waiting::Kept(chunk.clone()),
-                None if batch.stale.contains(&node) => return Waiting::Stale,
+                Some(chunk) => return PendingLevel::Chunk(chunk.clone()),
+                None if batch.stale.contains(&node) => return PendingLevel::Stale,
                 None => {}
             }
         }
-        Waiting::Unknown
+        PendingLevel::Unchanged
     }
 
-    /// What is not on disk yet: each chunk's place, and whether it holds anything.
+    /// Positions of pending chunks, and whether each holds voxels.
     pub(super) fn waiting(&self) -> Vec<(ChunkPos, bool)> {
         let state = self.shared.lock();
         let both = [&state.writing.chunks, &state.pending.chunks].into_iter().flatten();
         both.map(|(&position, chunk)| (position, !chunk.is_empty())).collect()
     }
 
-    /// The chunks that are not on disk yet, as they were last put.
+    /// Pending chunks in their newest state.
     pub(super) fn waiting_chunks(&self) -> Vec<(ChunkPos, Chunk)> {
         let state = self.shared.lock();
         let mut chunks = state.writing.chunks.clone();
@@ -165,44 +166,45 @@ impl Committer {
         chunks.into_iter().collect()
     }
 
-    /// How far what was put is from being on disk.
+    /// Saving progress: number of pending chunks and the last failure.
     pub(super) fn saving(&self) -> Saving {
         let state = self.shared.lock();
         let both = [&state.writing.chunks, &state.pending.chunks];
         let waiting_chunks = both.map(|chunks| chunks.len() as u64).iter().sum();
-        // With the place: whoever shows it may know of several files.
-        let failure = state.failure.as_ref().map(|it| self.shared.failed(it).to_string());
+        // The message includes the path: the caller may show several files.
+        let failure = state.failure.as_ref().map(|it| self.shared.error_of(it).to_string());
         Saving { waiting_chunks, failure }
     }
 
-    /// Takes a batch, which is committed as a whole.
+    /// Adds a batch, which is committed as a whole.
     pub(super) fn put(&self, batch: Batch) -> Result<(), WorldError> {
-        let mut state = self.shared.with_room();
+        let mut state = self.shared.lock_with_capacity();
         if let Some(failure) = &state.failure {
-            return Err(self.shared.failed(failure));
+            return Err(self.shared.error_of(failure));
         }
         batch.stale.iter().for_each(|&node| state.epochs.begin(node));
-        self.shared.take(&mut state, batch);
+        self.shared.enqueue(&mut state, batch);
         Ok(())
     }
 
-    /// How often chunks were put below a node.
+    /// Number of changes below a node.
     pub(super) fn epoch(&self, node: NodePos) -> u64 {
         self.shared.lock().epochs.of(node)
     }
 
-    /// Takes a chunk of larger voxels, made of what was there in this epoch of the node. Where that has changed since, or nothing can be written, it is
-    /// forgotten: it can be made again. So it is where too much waits, unless `waits` says
-    /// that the disk is waited for.
+    /// Adds a LOD chunk that was made from the chunks below in `epoch`. Drops it if the chunks
+    /// changed since then or the last commit failed: it can be made again. Also drops it if too
+    /// much is pending, unless `waits` is set, which blocks on the disk instead.
     pub(super) fn put_level(&self, node: NodePos, chunk: &Chunk, epoch: u64, waits: bool) {
-        let mut state = if waits { self.shared.with_room() } else { self.shared.lock() };
-        if self.shared.has_room(&state)
+        let mut state =
+            if waits { self.shared.lock_with_capacity() } else { self.shared.lock() };
+        if self.shared.has_capacity(&state)
             && state.epochs.of(node) == epoch
             && state.failure.is_none()
             && !chunk.is_empty()
         {
             let levels = [(node, chunk.clone())].into();
-            self.shared.take(&mut state, Batch { levels, ..Batch::default() });
+            self.shared.enqueue(&mut state, Batch { levels, ..Batch::default() });
         }
     }
 
@@ -212,15 +214,15 @@ impl Committer {
         !self.shared.lock().writing.is_empty()
     }
 
-    /// Whether all could be written so far.
+    /// Returns the failure of the last commit, if it failed.
     pub(super) fn check(&self) -> Result<(), WorldError> {
         match &self.shared.lock().failure {
-            Some(failure) => Err(self.shared.failed(failure)),
+            Some(failure) => Err(self.shared.error_of(failure)),
             None => Ok(()),
         }
     }
 
-    /// Returns when all that was put before is on disk, whatever is put meanwhile.
+    /// Returns when all earlier changes are on disk. Does not wait for later ones.
     pub(super) fn flush(&self) -> Result<(), WorldError> {
         let mut state = self.shared.lock();
         state.failure = None;
@@ -229,7 +231,7 @@ impl Committer {
         self.shared.changed.notify_all();
         while state.committed_count < goal {
             if let Some(failure) = &state.failure {
-                return Err(self.shared.failed(failure));
+                return Err(self.shared.error_of(failure));
             }
             state = self.shared.wait_for_commit(state);
         }
@@ -241,12 +243,12 @@ impl Drop for Committer {
     fn drop(&mut self) {
         {
             let mut state = self.shared.lock();
-            // What failed is tried once more.
+            // Failed changes are tried once more.
             (state.is_closing, state.failure) = (true, None);
         }
         self.shared.changed.notify_all();
         if let Some(thread) = self.thread.take() {
-            // It catches its panics; there is nobody to tell of another.
+            // The thread catches panics of commits; another panic cannot be reported here.
             let _ = thread.join();
         } else {
             drop(self.shared.wait_for_commit(self.shared.lock()));
@@ -273,30 +275,30 @@ impl Shared {
         }
     }
 
-    /// Waits until no more is pending than may be, or writing failed.
-    fn with_room(&self) -> MutexGuard<'_, State> {
+    /// Waits until the pending changes are within their limit, or a commit failed.
+    fn lock_with_capacity(&self) -> MutexGuard<'_, State> {
         let mut state = self.lock();
-        while !self.has_room(&state) && state.failure.is_none() {
+        while !self.has_capacity(&state) && state.failure.is_none() {
             state = self.wait_for_commit(state);
         }
         state
     }
 
-    /// Waits until something is committed, or commits it.
+    /// Waits for the next commit, or commits on this thread in [`CommitMode::OnCaller`].
     fn wait_for_commit<'a>(&'a self, state: MutexGuard<'a, State>) -> MutexGuard<'a, State> {
-        // What another commits by hand is not to be overtaken.
-        if !self.is_by_hand || !state.writing.is_empty() {
+        // Another thread may be committing already: do not overtake its batch.
+        if !self.commits_on_caller || !state.writing.is_empty() {
             return self.wait(state, None);
         }
         if state.pending.is_empty() { state } else { self.commit(state) }
     }
 
-    /// Whether no more is pending than may be.
-    const fn has_room(&self, state: &State) -> bool {
+    /// Whether the pending changes are within their limit.
+    const fn has_capacity(&self, state: &State) -> bool {
         state.pending_bytes <= self.policy.max_bytes.saturating_mul(4)
     }
 
-    fn take(&self, state: &mut State, batch: Batch) {
+    fn enqueue(&self, state: &mut State, batch: Batch) {
         state.pending_bytes += size_bytes(&batch);
         state.pending.extend(batch);
         state.put_count += 1;
@@ -304,7 +306,7 @@ impl Shared {
         self.changed.notify_all();
     }
 
-    fn failed(&self, failure: &Failure) -> WorldError {
+    fn error_of(&self, failure: &Failure) -> WorldError {
         let path = self.store.path().into();
         match failure {
             Failure::ChangedElsewhere => WorldError::ChangedElsewhere { path },
@@ -346,7 +348,7 @@ impl Shared {
         }));
         let failure = match done {
             Ok(done) => done.err().map(Failure::from),
-            Err(_) => Some(Failure::Other("packing it panicked".into())),
+            Err(_) => Some(Failure::Other("compressing it panicked".into())),
         };
         let mut state = self.lock();
         state.writing = Arc::default();
@@ -354,7 +356,7 @@ impl Shared {
             state.committed_count = count;
         } else {
             state.failure = failure;
-            // Nobody else holds it any more.
+            // This thread holds the only reference now.
             if let Some(mut batch) = Arc::into_inner(batch) {
                 batch.extend(std::mem::take(&mut state.pending));
                 state.pending_bytes = size_bytes(&batch);
@@ -366,12 +368,12 @@ impl Shared {
     }
 }
 
-/// The memory of a batch's chunks, and of the nodes above them.
+/// Memory of a batch, in bytes: its chunks and the nodes above them.
 fn size_bytes(batch: &Batch) -> u64 {
     let each = size_of::<(NodePos, Chunk)>();
     let chunks = batch.chunks.values().chain(batch.levels.values());
     let chunks: usize = chunks.map(|chunk| chunk.size_bytes() + each).sum();
-    // A table of entries is up to half empty.
+    // Hash tables are up to half empty.
     (chunks + 2 * batch.stale.len() * size_of::<NodePos>()) as u64
 }
 
@@ -381,9 +383,9 @@ mod tests {
 
     use super::*;
 
-    /// A chunk of one material takes next to nothing; all nodes above it do not.
+    /// A uniform chunk needs almost no memory, but the nodes above it do.
     #[test]
-    fn nodes_above_count_as_memory() {
+    fn stale_nodes_count_as_memory() {
         let one = (ChunkPos::new(-5, 0, 9), Chunk::new(Chunk::SIDE, Material(1)));
         let batch = Batch::of_chunks([one].into());
         let nodes = usize::from(NodePos::MAX_LEVEL) * size_of::<NodePos>();

@@ -17,20 +17,19 @@ mod opening;
 
 use opening::{compact, exclusive, open, open_memory, shared};
 
-/// Which chunks there are, by region.
+/// Bits of present chunks, by region.
 pub(super) const INDEX: TableDefinition<'_, [i32; 3], &[u8]> = TableDefinition::new("index");
-/// What is known of the whole, by name.
+/// Metadata of the world, by name.
 pub(super) const META: TableDefinition<'_, &str, &[u8]> = TableDefinition::new("meta");
 
-/// Memory for pages that are read again and again, if nothing else is said.
+/// Default size of the page cache, in bytes.
 pub(super) const CACHE_BYTES: usize = 32 << 20;
 
-/// The database file.
+/// A database file that reopens itself after a disk failure.
 ///
-/// Damage that the database itself finds may be a panic: every call goes through
-/// [`read`](Self::read) or [`write`](Self::write), which catch it, and after one the handle is
-/// never used again. After the disk failed, which a handle does not get over either, the file
-/// is opened anew by whoever asks next.
+/// The database may panic on damaged pages. Every call goes through [`read`](Self::read) or
+/// [`write`](Self::write), which catch the panic and never use the handle again. A handle also
+/// stops working after a disk failure; the next call then opens the file again.
 pub(super) struct Store {
     path: PathBuf,
     access: Access,
@@ -40,24 +39,24 @@ pub(super) struct Store {
 
 enum State {
     Open(Box<Open>),
-    /// The disk failed; to be opened anew.
+    /// The disk failed; the next call opens the file again.
     Failed,
-    /// Its pages contradict each other.
+    /// The pages contradict each other; the file stays closed.
     Lost,
     Closed,
 }
 
 struct Open {
-    /// Tells one handle from another of the same file.
+    /// Distinguishes handles of the same file.
     id: u64,
     handle: Handle,
-    /// Whether others may have the file open too: one that writes, and any that read.
+    /// Whether the lock permits one writer and any number of readers.
     is_shared: bool,
-    /// Where others may write: all of it as of one commit, the one there was when it was opened.
+    /// Snapshot of the commit at opening; `None` if open for writing.
     snapshot: Option<ReadTransaction>,
-    /// The chunks as of the last commit, for readers.
+    /// Chunks as of the last commit, for readers.
     chunks: Values,
-    /// Those of larger voxels; `None` until there are any.
+    /// LOD chunks as of the last commit; `None` until the table exists.
     levels: Option<Values>,
 }
 
@@ -84,7 +83,7 @@ impl Handle {
     }
 }
 
-/// The tables of chunks and of levels as a transaction sees them.
+/// The chunk and LOD tables in a transaction.
 fn tables(transaction: &ReadTransaction) -> Result<(Values, Option<Values>), redb::Error> {
     let missing = || redb::Error::TableDoesNotExist("chunks".into());
     let chunks = Values::open(transaction, CHUNKS)?.ok_or_else(missing)?;
@@ -95,19 +94,19 @@ fn tables(transaction: &ReadTransaction) -> Result<(Values, Option<Values>), red
 #[derive(Clone, Debug)]
 pub(super) enum Access {
     Write,
-    /// Together with others that read.
+    /// Read, together with other readers and one writer.
     Read,
-    /// The same, of a file that was cut short.
+    /// Read a file that was cut short.
     ReadCut,
-    /// In memory, where nobody else has it.
+    /// Read and write a file in memory.
     Memory(MemoryFile),
-    /// On a disk that fails when a test says so.
+    /// Read and write a disk that fails on request.
     #[cfg(test)]
     Disk(super::tests::disk::Disk),
 }
 
 impl Store {
-    /// Makes the file and its tables; `fill` writes what must be there from the start.
+    /// Creates the file and its tables. `fill` writes the initial content.
     pub(super) fn create(
         path: &Path,
         fill: impl FnOnce(&WriteTransaction) -> Result<(), redb::Error>,
@@ -116,7 +115,7 @@ impl Store {
         Self::create_by(path, Access::Write, make, fill)
     }
 
-    /// The same in memory.
+    /// Creates the tables in a file in memory. `fill` writes the initial content.
     pub(super) fn create_in(
         file: &MemoryFile,
         fill: impl FnOnce(&WriteTransaction) -> Result<(), redb::Error>,
@@ -148,7 +147,7 @@ impl Store {
         Self::open_with(path, access, CACHE_BYTES)
     }
 
-    /// The same, with so much memory for pages that are read again.
+    /// Opens a file with a page cache of `cache_bytes` bytes.
     pub(super) fn open_with(
         path: &Path,
         access: Access,
@@ -158,31 +157,31 @@ impl Store {
         Ok(Self { path: path.into(), access, cache_bytes, state })
     }
 
-    /// The same in memory; what was not closed is put right there.
+    /// Opens a file in memory, and recovers one that was not closed.
     pub(super) fn open_in(file: &MemoryFile, cache_bytes: usize) -> Result<Self, WorldError> {
         Self::open_with(file.name(), Access::Memory(file.clone()), cache_bytes)
     }
 
-    /// Moves pages together and gives back what is free at the file's end.
+    /// Moves used pages together and truncates the file.
     pub(super) fn compact(path: &Path) -> Result<(), WorldError> {
-        // Pages that somebody reads must not be moved.
+        // Exclusive: pages that are being read must not move.
         caught(path, || compact(exclusive(CACHE_BYTES).open(path)?))
     }
 
-    /// The same in memory.
+    /// Moves the used pages of a file in memory together and truncates it.
     pub(super) fn compact_in(file: &MemoryFile) -> Result<(), WorldError> {
         caught(file.name(), || compact(open_memory(file, CACHE_BYTES)?))
     }
 
-    /// Looks whether the database in memory is whole, what is only for writing included.
+    /// Checks the integrity of a database in memory, including the pages that only writers read.
     pub(super) fn verify_in(file: &MemoryFile) -> Result<(), WorldError> {
         let is_whole =
             caught(file.name(), || Ok(open_memory(file, CACHE_BYTES)?.check_integrity()?))?;
         if is_whole { Ok(()) } else { Err(damaged(file.name(), DATABASE, PANICKED)) }
     }
 
-    /// Keeps others from changing a file as long as it lives, and changes nothing itself; `None`
-    /// where the file cannot be opened, so that nobody does.
+    /// Locks a file against writers as long as the result lives. Returns `None` if the file cannot
+    /// be opened: then no writer can either.
     pub(super) fn hold(path: &Path) -> Result<Option<ReadOnlyDatabase>, WorldError> {
         match caught(path, || Ok(exclusive(CACHE_BYTES).open_read_only(path)?)) {
             Err(error @ WorldError::InUse { .. }) => Err(error),
@@ -194,12 +193,13 @@ impl Store {
         &self.path
     }
 
-    /// Whether another may write the file while it is read here: what is read stays as it was.
+    /// Whether another process may write the file while it is read here. Readers keep their
+    /// snapshot.
     pub(super) fn is_shared(&self) -> bool {
         matches!(&*self.peek(), State::Open(open) if open.is_shared)
     }
 
-    /// Asks the chunks of the last commit.
+    /// Reads the chunks of the last commit.
     pub(super) fn chunks<T>(
         &self,
         work: impl FnOnce(&Values) -> Result<T, redb::Error>,
@@ -207,7 +207,7 @@ impl Store {
         self.guarded(|open| work(&open.chunks))
     }
 
-    /// Asks the chunks of larger voxels, where there are any.
+    /// Reads the LOD chunks of the last commit; `None` if there are none.
     pub(super) fn levels<T>(
         &self,
         work: impl FnOnce(&Values) -> Result<Option<T>, redb::Error>,
@@ -215,7 +215,7 @@ impl Store {
         self.guarded(|open| open.levels.as_ref().map_or(Ok(None), work))
     }
 
-    /// Asks any table: as of now, or where others may write, as of when it was opened.
+    /// Reads any table, as of the last commit or of the snapshot at opening.
     pub(super) fn read<T>(
         &self,
         work: impl FnOnce(&ReadTransaction) -> Result<T, redb::Error>,
@@ -226,8 +226,8 @@ impl Store {
         })
     }
 
-    /// Changes tables, all at once or not at all: what was returned from is there after
-    /// whatever happens.
+    /// Changes tables in one durable transaction: all changes are on disk when this returns `Ok`,
+    /// and none otherwise.
     pub(super) fn write<T>(
         &self,
         work: impl FnOnce(&WriteTransaction) -> Result<T, redb::Error>,
@@ -261,21 +261,21 @@ impl Store {
             let state = self.peek();
             let open = match &*state {
                 State::Open(open) => open,
-                State::Closed => return Err(damaged(&self.path, DATABASE, "it was closed")),
-                _ => return Err(damaged(&self.path, DATABASE, "it failed before")),
+                State::Closed => return Err(damaged(&self.path, DATABASE, "already closed")),
+                _ => return Err(damaged(&self.path, DATABASE, "unusable after an earlier failure")),
             };
             (catch_unwind(AssertUnwindSafe(|| work(open))), open.id)
         };
         match done {
             Ok(Ok(done)) => Ok(done),
             Ok(Err(error)) => {
-                if is_of_disk(&error) {
-                    self.give_up(id, State::Failed);
+                if is_io_error(&error) {
+                    self.abandon(id, State::Failed);
                 }
                 Err(world_error(&self.path, error))
             }
             Err(_) => {
-                self.give_up(id, State::Lost);
+                self.abandon(id, State::Lost);
                 Err(damaged(&self.path, DATABASE, PANICKED))
             }
         }
@@ -292,8 +292,8 @@ impl Store {
         Ok(())
     }
 
-    /// Uses the handle `id` never again, unless another took its place meanwhile.
-    fn give_up(&self, id: u64, to: State) {
+    /// Stops using the handle `id`, unless it was replaced meanwhile.
+    fn abandon(&self, id: u64, to: State) {
         let mut state = self.lock();
         if !matches!(&*state, State::Open(open) if open.id == id) {
             return;
@@ -301,7 +301,7 @@ impl Store {
         let is_lost = matches!(to, State::Lost);
         let old = std::mem::replace(&mut *state, to);
         if is_lost {
-            // Closing would write to the file by what is not known to be true.
+            // Closing would write state that may be wrong.
             std::mem::forget(old);
         } else {
             let _ = catch_unwind(AssertUnwindSafe(|| drop(old)));
@@ -316,7 +316,7 @@ impl Store {
         self.state.write().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Closes the file. Where that fails, it can be asked again.
+    /// Closes the file. Can be called again after a failure.
     pub(super) fn close(&self) -> Result<(), WorldError> {
         let mut state = self.lock();
         let State::Open(open) = std::mem::replace(&mut *state, State::Closed) else {
@@ -327,24 +327,24 @@ impl Store {
             Handle::Read(database) => Ok(database.close()?),
         });
         closed.inspect_err(|error| {
-            let is_of_disk = matches!(error, WorldError::Unreadable { .. });
-            *state = if is_of_disk { State::Failed } else { State::Lost };
+            let is_io_error = matches!(error, WorldError::Unreadable { .. });
+            *state = if is_io_error { State::Failed } else { State::Lost };
         })
     }
 }
 
 impl Drop for Store {
     fn drop(&mut self) {
-        // Whoever wants to know calls `close` before.
+        // Callers that need the result call `close` first.
         let _ = self.close();
     }
 }
 
-/// The place of damage that is the whole file's: nothing more can be read of it.
+/// Location in messages for damage to the whole file, which prevents all reads.
 pub(crate) const DATABASE: &str = "database";
 const PANICKED: &str = "its pages contradict each other";
 
-/// Does what a damaged file may make panic.
+/// Runs `work` and turns a panic, which a damaged file can cause, into an error.
 fn caught<T>(path: &Path, work: impl FnOnce() -> Result<T, redb::Error>) -> Result<T, WorldError> {
     match catch_unwind(AssertUnwindSafe(work)) {
         Ok(done) => done.map_err(|error| world_error(path, error)),
@@ -352,29 +352,29 @@ fn caught<T>(path: &Path, work: impl FnOnce() -> Result<T, redb::Error>) -> Resu
     }
 }
 
-/// Whether the disk failed, now or before: the handle refuses to work from then on.
-const fn is_of_disk(error: &redb::Error) -> bool {
+/// Whether the disk failed, in this call or before. The handle refuses all work from then on.
+const fn is_io_error(error: &redb::Error) -> bool {
     matches!(error, redb::Error::Io(_) | redb::Error::PreviousIo)
 }
 
-/// A transaction that keeps with itself what tells how pages are used: after a kill, opening
-/// neither reads the whole file nor has to find out whether the last commit is whole.
+/// Begins a transaction that also stores which pages are used. Opening after a kill then neither
+/// reads the whole file nor verifies the last commit.
 fn begin_write(database: &Database) -> Result<WriteTransaction, redb::Error> {
     let mut transaction = database.begin_write()?;
     transaction.set_quick_repair(true);
     Ok(transaction)
 }
 
-/// Damage at a place, with what to do about it.
-pub(super) fn damaged(path: &Path, place: impl Display, problem: impl Display) -> WorldError {
+/// The error for damage at a location.
+pub(super) fn damaged(path: &Path, location: impl Display, problem: impl Display) -> WorldError {
     WorldError::BadStored {
         path: path.into(),
-        place: place.to_string(),
+        location: location.to_string(),
         problem: problem.to_string(),
     }
 }
 
-/// What the database says in our words.
+/// Translates an error of the database.
 fn world_error(path: &Path, error: redb::Error) -> WorldError {
     let path = path.to_path_buf();
     match error {
@@ -383,11 +383,11 @@ fn world_error(path: &Path, error: redb::Error) -> WorldError {
         }
         redb::Error::UpgradeRequired(found) => WorldError::OldDatabase { path, found },
         redb::Error::TableDoesNotExist(_) | redb::Error::TableTypeMismatch { .. } => {
-            WorldError::Unsupported { path, found: "a database of something else".into() }
+            WorldError::Unsupported { path, found: "a database of another kind".into() }
         }
         redb::Error::Io(problem) => WorldError::Unreadable { path, problem },
         redb::Error::PreviousIo => {
-            let problem = std::io::Error::other("the disk failed before");
+            let problem = std::io::Error::other("the disk failed earlier");
             WorldError::Unreadable { path, problem }
         }
         other => damaged(&path, DATABASE, other),

@@ -5,34 +5,34 @@ use twox_hash::XxHash3_64;
 
 use super::record::MAX_RECORD_BYTES;
 
-/// Eight chunks that are kept as one value: those at the even place and one further on each
-/// axis.
+/// Position of a group: 2 × 2 × 2 chunks that are stored as one value, in units of two chunks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct GroupPos([i32; 3]);
 
-/// Chunks of a group.
+/// Number of chunks in a group.
 pub(super) const SLOTS: usize = 8;
-/// Bytes of a value's head, and of each chunk's entry in it.
+/// Length of a value's head, in bytes.
 const HEAD_BYTES: usize = 2;
+/// Length of each chunk's entry in the head, in bytes.
 const ENTRY_BYTES: usize = 12;
 const FORMAT: u8 = 1;
-/// Bytes before the first record, at most.
+/// Maximum length of everything before the first record, in bytes.
 pub(super) const MAX_HEAD_BYTES: usize = HEAD_BYTES + SLOTS * ENTRY_BYTES;
-/// Bytes of a value, at most.
+/// Maximum length of a value, in bytes.
 pub(super) const MAX_VALUE_BYTES: usize = MAX_HEAD_BYTES + SLOTS * MAX_RECORD_BYTES;
 
-/// A group's place as bytes, in the order in which groups are kept: X, Z, Y.
+/// Sort key of a group in the database: X, Z, Y.
 pub(super) type Key = [u8; 12];
 
 impl GroupPos {
-    /// The group of a chunk, and which of its chunks that is.
+    /// The group of a chunk, and the chunk's slot in it.
     pub(super) const fn of(chunk: ChunkPos) -> (Self, usize) {
         let ChunkPos { x, y, z } = chunk;
         let slot = x & 1 | (y & 1) << 1 | (z & 1) << 2;
         (Self([x >> 1, y >> 1, z >> 1]), slot as usize)
     }
 
-    /// The chunk of a slot.
+    /// The chunk in a slot.
     pub(super) const fn chunk(self, slot: usize) -> ChunkPos {
         let [x, y, z] = self.0;
         let slot = slot as i32;
@@ -57,7 +57,7 @@ impl GroupPos {
     }
 }
 
-/// A value: where each chunk's record lies in it.
+/// A parsed value: the record of each chunk.
 pub(super) struct Group<'a> {
     position: GroupPos,
     entries: [Option<Entry<'a>>; SLOTS],
@@ -70,7 +70,7 @@ struct Entry<'a> {
 }
 
 impl<'a> Group<'a> {
-    /// Takes a value apart, whatever its bytes are. Records are verified one by one, later.
+    /// Parses a value of arbitrary bytes. Records are verified later, by [`record`](Self::record).
     pub(super) fn parse(position: GroupPos, value: &'a [u8]) -> Result<Self, &'static str> {
         const SHORT: &str = "the value ends too early";
         let (&[format, mask], rest) = value.split_first_chunk().ok_or(SHORT)?;
@@ -89,12 +89,12 @@ impl<'a> Group<'a> {
             records = rest;
         }
         if !records.is_empty() {
-            return Err("there is something behind the value's end");
+            return Err("extra bytes after the value's end");
         }
         Ok(Self { position, entries })
     }
 
-    /// Where a slot's record lies in the value that begins so, if that says it has one.
+    /// Byte range of a slot's record in the value with this beginning; `None` if it has none.
     pub(super) fn record_range(beginning: &[u8], slot: usize) -> Option<Range<usize>> {
         let (&[_, mask], rest) = beginning.split_first_chunk()?;
         let before = mask & ((1 << slot) - 1);
@@ -109,15 +109,15 @@ impl<'a> Group<'a> {
         Some(start..start.saturating_add(len(own)))
     }
 
-    /// The record of a slot, verified; `None` where there is none.
+    /// The verified record of a slot; `None` if the slot is empty.
     pub(super) fn record(&self, slot: usize) -> Option<Result<&'a [u8], &'static str>> {
         let entry = (*self.entries.get(slot)?)?;
         let is_right = entry.checksum == checksum(entry.record, self.position.chunk(slot));
         Some(if is_right { Ok(entry.record) } else { Err("its checksum is wrong") })
     }
 
-    /// The same value with other records in some slots: `None` leaves what is there, an empty
-    /// one removes it. `None` where nothing is left.
+    /// Builds a value from `old` and new records. `None` keeps the old record, an empty record
+    /// removes it. Returns `None` if no record is left.
     pub(super) fn replaced(
         position: GroupPos,
         old: Option<&Self>,
@@ -145,12 +145,12 @@ impl<'a> Group<'a> {
     }
 }
 
-/// Also of the place, so that a record that is whole but not where it belongs is found out.
+/// Checksum of a record and its chunk's position, which detects a record at the wrong position.
 fn checksum(record: &[u8], chunk: ChunkPos) -> u64 {
     let [x, y, z] = [chunk.x, chunk.y, chunk.z].map(|c| u64::from(c as u32));
-    let place = (x << 32 | z).wrapping_mul(0x9e37_79b9_7f4a_7c15)
+    let position = (x << 32 | z).wrapping_mul(0x9e37_79b9_7f4a_7c15)
         ^ (y + 1).wrapping_mul(0xd6e8_feb8_6659_fd93);
-    XxHash3_64::oneshot(record) ^ place
+    XxHash3_64::oneshot(record) ^ position
 }
 
 #[cfg(test)]
@@ -158,7 +158,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn keys_and_slots_lead_back() {
+    fn keys_and_slots_are_invertible() {
         for x in [i32::MIN, -3, -1, 0, 1, 6, i32::MAX] {
             for (y, z) in [(0, 5), (-7, i32::MIN), (i32::MAX, -1)] {
                 let chunk = ChunkPos::new(x, y, z);
@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn records_come_and_go() {
+    fn records_are_added_and_removed() {
         let position = GroupPos::of(ChunkPos::new(4, -6, 8)).0;
         let mut new: [Option<Vec<u8>>; SLOTS] = [const { None }; SLOTS];
         new[3] = Some(vec![1, 2, 3]);
@@ -182,7 +182,7 @@ mod tests {
         assert_eq!(group.record(3), Some(Ok(&[1, 2, 3][..])));
         assert_eq!(group.record(0), None);
         let elsewhere = Group::parse(GroupPos::of(ChunkPos::new(6, -6, 8)).0, &value).unwrap();
-        assert!(elsewhere.record(3).unwrap().is_err(), "in another place");
+        assert!(elsewhere.record(3).unwrap().is_err(), "at another position");
         new = [const { None }; SLOTS];
         new[3] = Some(Vec::new());
         let value = Group::replaced(position, Some(&group), &new).unwrap();
@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn every_changed_bit_is_found() {
+    fn every_changed_bit_is_detected() {
         let position = GroupPos::of(ChunkPos::new(0, 0, 0)).0;
         let new = std::array::from_fn(|slot| (slot % 3 != 0).then(|| vec![slot as u8; 5]));
         let value = Group::replaced(position, None, &new).unwrap();

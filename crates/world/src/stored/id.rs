@@ -6,30 +6,31 @@ use std::{
 
 use super::meta::{opened, sealed};
 
-/// A number for a new world that no other has. It is kept wherever the file is moved or copied.
+/// Generates a random id for a new world. Moving or copying the file keeps the id.
 #[cfg(not(target_arch = "wasm32"))]
 pub(super) fn random() -> u128 {
-    // Each state is of the system's random numbers; the rest is for systems that have none.
+        // Each state has random keys from the system; the time helps on systems without them.
     let time = SystemTime::UNIX_EPOCH.elapsed().unwrap_or_default();
     let half = || u128::from(RandomState::new().hash_one((process(), time)));
     half() << 64 | half()
 }
 
-/// The same in a browser, where the states of hashes are not random.
+/// Generates a random id for a new world. In a browser, hasher keys are not random, so this uses
+/// its random number generator.
 #[cfg(target_arch = "wasm32")]
 pub(super) fn random() -> u128 {
     use web_time::SystemTime;
 
     let mut bytes = [0; 16];
     if getrandom::fill(&mut bytes).is_err() {
-        // A page outside a browser, as in a test: hardly two are made at once.
+        // A page outside a browser, for example in a test: the time is unique enough.
         let time = SystemTime::UNIX_EPOCH.elapsed().unwrap_or_default();
         bytes = time.as_nanos().to_le_bytes();
     }
     u128::from_le_bytes(bytes)
 }
 
-/// This process's number. A page in a browser has none, and asking for it there stops the page.
+/// Number of this process, or 0 in a browser, where requesting it stops the page.
 pub(super) fn process() -> u32 {
     if cfg!(target_arch = "wasm32") { 0 } else { std::process::id() }
 }
@@ -38,7 +39,7 @@ pub(super) fn to_bytes(id: u128) -> Vec<u8> {
     sealed(id.to_le_bytes().to_vec())
 }
 
-/// `None` where it is damaged.
+/// Reads an id; `None` if it is damaged.
 pub(super) fn of_bytes(bytes: &[u8]) -> Option<u128> {
     opened(bytes)?.try_into().ok().map(u128::from_le_bytes)
 }
@@ -50,7 +51,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_are_never_the_same_and_read_back_or_refused() {
+    fn ids_are_unique_and_damaged_ids_are_refused() {
         let ids: HashSet<u128> = (0..1_000).map(|_| random()).collect();
         let halves: HashSet<u64> =
             ids.iter().flat_map(|id| [*id as u64, (id >> 64) as u64]).collect();

@@ -5,27 +5,27 @@ use twox_hash::XxHash3_64;
 
 use crate::{ChunkBox, NodePos};
 
-/// Which chunks there are: a bit each, by regions of 16³ chunks.
+/// Set of present chunks: one bit each, in regions of 16³ chunks.
 ///
-/// What is said to be there and is not found is damage; without this it would be air. And
-/// which chunks there are is known without reading any.
+/// The index lists chunks without reading them. It also reveals damage: a listed chunk that is
+/// missing from the file is lost, not air.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Index {
     regions: BTreeMap<RegionPos, Region>,
     chunk_count: u64,
 }
 
-/// The place of a region.
+/// Position of a region, in units of 16 chunks.
 pub(super) type RegionPos = [i32; 3];
 
 type Region = Box<[u64; WORDS]>;
 
 const SIDE_LOG2: u32 = 4;
 const WORDS: usize = (1 << (3 * SIDE_LOG2)) / u64::BITS as usize;
-/// Bytes of a region as it is kept: its bits and a checksum.
+/// Length of a stored region, in bytes: its bits and a checksum.
 const REGION_BYTES: usize = WORDS * 8 + 8;
 
-/// The region of a chunk, and its bit there.
+/// The region of a chunk, and the index of its bit there.
 pub(super) const fn region_of(chunk: ChunkPos) -> (RegionPos, usize) {
     let ChunkPos { x, y, z } = chunk;
     let mask = (1 << SIDE_LOG2) - 1;
@@ -47,7 +47,7 @@ impl Index {
         self.regions.get(&region).is_some_and(|bits| bits[bit / 64] >> (bit % 64) & 1 != 0)
     }
 
-    /// Notes that a chunk is there, or not.
+    /// Adds a chunk to the index or removes it.
     pub(super) fn set(&mut self, chunk: ChunkPos, is_there: bool) {
         let (region, bit) = region_of(chunk);
         if is_there {
@@ -63,10 +63,10 @@ impl Index {
         }
     }
 
-    /// Whether any chunk that `node` covers is there.
+    /// Whether the index has any chunk below `node`.
     ///
     /// # Cost
-    /// Above level 4, O(regions of the node's breadth in X) at worst, where it has none.
+    /// Above level 4 and without such a chunk: O(regions in the node's X range).
     pub(super) fn has_any(&self, node: NodePos) -> bool {
         let NodePos { level, chunk } = node;
         let Some(up) = u32::from(level).checked_sub(SIDE_LOG2) else {
@@ -84,7 +84,7 @@ impl Index {
         regions.into_iter().any(|(at, _)| y.contains(&at[1]) && z.contains(&at[2]))
     }
 
-    /// The same of a node that is smaller than a region.
+    /// Whether the index has any chunk below a node that is smaller than a region.
     fn has_any_in_region(&self, node: NodePos) -> bool {
         let side = 1 << node.level;
         let NodePos { chunk: ChunkPos { x, y, z }, .. } = node;
@@ -98,12 +98,12 @@ impl Index {
             .any(|bit| bits[bit / 64] >> (bit % 64) & row != 0)
     }
 
-    /// The nodes of `level` that cover any chunk that is there, each once, sorted.
+    /// Nodes of `level` above at least one present chunk.
     pub(super) fn nodes(&self, level: u8) -> BTreeSet<NodePos> {
         self.iter().map(|chunk| NodePos::from(chunk).ancestor(level)).collect()
     }
 
-    /// Every chunk that is there, region by region.
+    /// Every present chunk, region by region.
     pub(super) fn iter(&self) -> impl Iterator<Item = ChunkPos> + '_ {
         self.regions.iter().flat_map(|(&region, bits)| {
             let set = (0..WORDS * 64).filter(|bit| bits[bit / 64] >> (bit % 64) & 1 != 0);
@@ -115,7 +115,7 @@ impl Index {
         ChunkBox::around(self.iter())
     }
 
-    /// A region as bytes; `None` where no chunk is in it.
+    /// A region as bytes; `None` if it has no chunk.
     pub(super) fn region_bytes(&self, region: RegionPos) -> Option<Vec<u8>> {
         let bits = self.regions.get(&region)?;
         let mut bytes: Vec<u8> = bits.iter().flat_map(|word| word.to_le_bytes()).collect();
@@ -123,7 +123,7 @@ impl Index {
         Some(bytes)
     }
 
-    /// Adds a region that was read.
+    /// Adds a stored region.
     pub(super) fn add_region(
         &mut self,
         region: RegionPos,
@@ -148,10 +148,10 @@ fn chunk_at([x, y, z]: RegionPos, bit: usize) -> ChunkPos {
     ChunkPos::new(at(x, 0), at(y, SIDE_LOG2), at(z, 2 * SIDE_LOG2))
 }
 
-/// Also of the place.
+/// Checksum of a region's bits and its position.
 fn checksum(region: RegionPos, bits: &[u8]) -> u64 {
-    let place = region.map(|c| u64::from(c as u32));
-    let seed = place.iter().fold(0, |seed: u64, c| seed.wrapping_mul(0x1_0000_01b3) ^ c);
+    let position = region.map(|c| u64::from(c as u32));
+    let seed = position.iter().fold(0, |seed: u64, c| seed.wrapping_mul(0x1_0000_01b3) ^ c);
     XxHash3_64::oneshot_with_seed(seed, bits)
 }
 
@@ -162,7 +162,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn chunks_come_and_go_and_regions_are_read_back() {
+    fn the_index_matches_a_set_and_regions_are_read_back() {
         let (mut index, mut shadow) = (Index::default(), BTreeSet::new());
         let mut random = Random::new(7);
         for step in 0..4000 {
@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn nodes_are_known_that_have_chunks_below_them() {
+    fn nodes_above_chunks_are_found() {
         let (mut index, mut random) = (Index::default(), Random::new(3));
         let mut chunks = Vec::new();
         for _ in 0..40 {
@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn the_ends_of_the_world_hold() {
+    fn extreme_coordinates_work() {
         let mut index = Index::default();
         for c in [i32::MIN, -1, 0, i32::MAX] {
             let chunk = ChunkPos::new(c, -1, c);

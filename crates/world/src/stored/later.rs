@@ -18,29 +18,29 @@ mod memory;
 #[cfg(test)]
 mod tests;
 
-/// A stored world that is read, together with others that read it, until something is put into
-/// it; then it is opened for writing, which one at a time may.
+/// A stored world that is open for reading until the first change, and for writing after it.
 ///
 /// ```text
-///  not there ──put: made──┐
-///  read ────────put───► written
+///  no file ──first put: create the file──► open for writing
+///  open for reading ───────first put─────► open for writing
 /// ```
-/// Others go on reading what was there when they opened it. While another writes the file, what
-/// is put is refused, and the world can be read as it was. One that another has changed
-/// meanwhile is never written.
+/// Any number of programs can read a file, and one can write it. Readers see the file as it was
+/// when they opened it. While another program writes the file,
+/// [`put_edited`](EditStore::put_edited) returns an error and reading goes on. A file that another
+/// program has changed since it was opened is never written.
 ///
-/// Where a file has no locks for that, who reads shuts out who writes, so it is closed for a
-/// moment, in which another may take it:
+/// Some file systems lack the locks for that, and readers block writers. The file is then closed
+/// for a moment before it is opened for writing. Another program can open it for writing in that
+/// moment:
 ///
 /// ```text
-///  read ──put: closed, opened again─► written
-///    ▲ └──another has taken it meanwhile─► lost
-///    └────────given back as it was────────┘
+///  open for reading ──first put: close, open again─► open for writing
+///    ▲        └──another program was faster──► lost
+///    └──released there without a change────────┘
 /// ```
 ///
 /// # Cost
-/// As [`StoredWorld`], and a lock that only readers take until something is put. The first put
-/// reads the index again.
+/// The cost of [`StoredWorld`], plus a read lock per call. The first change reads the index again.
 ///
 /// # Examples
 /// ```
@@ -56,7 +56,7 @@ mod tests;
 /// let (world, other) = (open()?, open()?);
 /// let edit = vec![(ChunkPos::new(0, 0, 0), Chunk::new(Chunk::SIDE, stone))];
 /// world.put_edited(edit.clone())?;
-/// assert!(other.put_edited(edit).is_err()); // the first has taken it
+/// assert!(other.put_edited(edit).is_err()); // `world` is open for writing
 /// world.flush()?;
 /// # drop((world, other));
 /// # std::fs::remove_file(path).unwrap();
@@ -65,31 +65,31 @@ mod tests;
 pub struct StoredLater {
     name: String,
     materials: MaterialTable,
-    /// Those that the file is to have from the first put on, if more.
+    /// Material table to write with the first change, if it is longer than `materials`.
     more_materials: Option<MaterialTable>,
     policy: CommitPolicy,
-    /// `None` as long as no place is given.
+    /// `None` until a path is chosen.
     path: Mutex<Option<PathBuf>>,
-    /// What it was when it was opened to be read.
+    /// State of the file when it was opened for reading.
     stamp: Option<Stamp>,
     state: RwLock<State>,
-    /// When it was last looked whether a lost file is there again.
-    looked: Mutex<Option<Instant>>,
+    /// Time of the last attempt to open a lost file again.
+    last_retry: Mutex<Option<Instant>>,
 }
 
-/// How long after one look for a lost file comes the next: every reader would open it else.
-const LOOK_AGAIN: Duration = Duration::from_millis(200);
+/// Minimum time between two attempts to open a lost file. Without it every read would try.
+const RETRY_INTERVAL: Duration = Duration::from_millis(200);
 
 enum State {
-    /// There is no file yet.
+    /// The file does not exist yet.
     Absent,
     Read(StoredWorld),
     Write(StoredWorld),
-    /// Another took it.
+    /// Another program has the file open for writing.
     Lost,
 }
 
-/// What tells a world from itself after any commit.
+/// Identifies the state of a file: every commit changes it.
 #[derive(Debug, PartialEq, Eq)]
 struct Stamp {
     head: Head,
@@ -109,10 +109,10 @@ impl Stamp {
 }
 
 impl StoredLater {
-    /// Opens a world to read it, and to write it once something is put.
+    /// Opens a world for reading. The first change opens it for writing.
     ///
     /// # Errors
-    /// As [`StoredWorld::open_read_only`].
+    /// See [`StoredWorld::open_read_only`].
     pub fn open(path: &Path, policy: CommitPolicy) -> Result<Self, WorldError> {
         let world = StoredWorld::open_to_read(path, policy)?;
         Ok(Self {
@@ -123,12 +123,12 @@ impl StoredLater {
             path: Mutex::new(Some(path.into())),
             stamp: Some(Stamp::of(&world)?),
             state: RwLock::new(State::Read(world)),
-            looked: Mutex::default(),
+            last_retry: Mutex::default(),
         })
     }
 
-    /// A world that is not there, and made when something is put; without a path, when
-    /// [`make_at`](Self::make_at) says where.
+    /// A world without a file. The first change creates it; without a path,
+    /// [`make_at`](Self::make_at) does.
     pub(crate) fn absent(
         path: Option<&Path>,
         name: String,
@@ -137,11 +137,11 @@ impl StoredLater {
     ) -> Self {
         let path = Mutex::new(path.map(Path::to_owned));
         let state = RwLock::new(State::Absent);
-        let looked = Mutex::default();
-        Self { name, materials, more_materials: None, policy, path, stamp: None, state, looked }
+        let last_retry = Mutex::default();
+        Self { name, materials, more_materials: None, policy, path, stamp: None, state, last_retry }
     }
 
-    /// Has the file get these materials with the first put: see [`StoredWorld::put_materials`].
+    /// Adds materials to the file with the next change. See [`StoredWorld::put_materials`].
     pub(crate) fn grow_materials(&mut self, materials: MaterialTable) -> Result<(), WorldError> {
         if let State::Write(world) = &*self.state() {
             world.put_materials(&materials)?;
@@ -154,21 +154,21 @@ impl StoredLater {
         self.policy
     }
 
-    /// Where it lies; `None` as long as nobody has said.
-    pub(crate) fn place(&self) -> Option<PathBuf> {
+    /// Path of the file; `None` until one is chosen.
+    pub(crate) fn file_path(&self) -> Option<PathBuf> {
         self.path.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    fn set_place(&self, path: &Path) {
+    fn set_file_path(&self, path: &Path) {
         *self.path.lock().unwrap_or_else(PoisonError::into_inner) = Some(path.into());
     }
 
-    /// Finds out whether it can be written there, or made where it is not.
+    /// Checks that the file can be written, or created if it does not exist.
     ///
     /// # Errors
     /// [`Unwritable`](WorldError::Unwritable).
-    pub(crate) fn check_place(&self) -> Result<(), WorldError> {
-        let Some(path) = self.place() else { return Ok(()) };
+    pub(crate) fn check_writable(&self) -> Result<(), WorldError> {
+        let Some(path) = self.file_path() else { return Ok(()) };
         let can = match &*self.state() {
             State::Absent => publish::can_make(&path),
             _ => fs::OpenOptions::new().write(true).open(&path).map(drop),
@@ -176,20 +176,20 @@ impl StoredLater {
         can.map_err(|problem| WorldError::Unwritable { path, problem })
     }
 
-    /// Makes a new file there, which has all that can be read of the one before, and is written
-    /// from now on in its place.
+    /// Creates a file at `path` with everything that can be read from the current file, and uses it
+    /// from now on.
     ///
     /// # Errors
-    /// A file that is there already, or that cannot be made: all is as before then.
+    /// A file that exists or cannot be created. Nothing changes then.
     pub(crate) fn make_at(&self, path: &Path) -> Result<(), WorldError> {
         let mut state = self.lock();
         StoredWorld::publish(path, |new| self.fill(new, &state))?;
         *state = State::Write(StoredWorld::open_with(path, self.policy)?);
-        self.set_place(path);
+        self.set_file_path(path);
         Ok(())
     }
 
-    /// Makes an empty file a world with the chunks of another.
+    /// Fills an empty file with a world that has the chunks of `from`.
     fn fill(&self, new: &Path, from: &State) -> Result<(), WorldError> {
         StoredWorld::fill(new, &self.name, Some(id::random()), self.all_materials(), None)?;
         let world = StoredWorld::open_with(new, self.policy)?;
@@ -201,8 +201,9 @@ impl StoredLater {
         self.more_materials.as_ref().unwrap_or(&self.materials)
     }
 
-    /// Makes the file and opens it. One that is there already is opened if nothing was ever put into
-    /// it: it was made here and could not be opened then, or by another that put nothing.
+    /// Creates the file and opens it. An existing file is opened if it has the same name and
+    /// materials and was never changed. Such a file was created here and could not be opened, or by
+    /// a program that put nothing into it.
     fn create(&self, path: &Path) -> Result<StoredWorld, WorldError> {
         match StoredWorld::create_with(path, &self.name, &self.materials, None) {
             Err(WorldError::Unwritable { problem, .. })
@@ -216,13 +217,13 @@ impl StoredLater {
         if is_new { Ok(world) } else { Err(WorldError::ChangedElsewhere { path: path.into() }) }
     }
 
-    /// Opens it for writing, if it is not.
+    /// Opens the file for writing, if it is not open for writing.
     ///
     /// # Errors
-    /// When another writes it or has changed it, or it cannot be written: it is read as
-    /// before.
+    /// Another program has the file open for writing or has changed it, or it cannot be written.
+    /// Reading goes on as before.
     pub fn open_for_writing(&self) -> Result<(), WorldError> {
-        let Some(path) = self.place().filter(|_| !self.is_writing()) else { return Ok(()) };
+        let Some(path) = self.file_path().filter(|_| !self.is_writing()) else { return Ok(()) };
         let path = path.as_path();
         let mut state = self.lock();
         match mem::replace(&mut *state, State::Lost) {
@@ -248,7 +249,7 @@ impl StoredLater {
                 *state = next;
                 return done;
             }
-            // Who reads shuts out who writes, so what is read is closed first.
+            // Readers block writers on this file system: close the file first.
             State::Read(world) => drop(world),
             State::Lost => {}
         }
@@ -278,43 +279,43 @@ impl StoredLater {
         }
     }
 
-    /// Whether something was put, so that nobody else can write it.
+    /// Whether the file is open for writing, so that no other program can write it.
     pub fn is_writing(&self) -> bool {
         matches!(&*self.state(), State::Write(_))
     }
 
-    /// Asks the world as it is open now, if it is.
-    pub(crate) fn ask<T>(&self, ask: impl FnOnce(&StoredWorld) -> T) -> Option<T> {
+    /// Calls `query` with the open world; `None` if no file is open.
+    pub(crate) fn query<T>(&self, query: impl FnOnce(&StoredWorld) -> T) -> Option<T> {
         match &*self.state() {
-            State::Read(world) | State::Write(world) => Some(ask(world)),
+            State::Read(world) | State::Write(world) => Some(query(world)),
             State::Absent | State::Lost => None,
         }
     }
 
-    /// The state; where another took the file, after a look whether it gave that back.
-    fn found_again(&self) -> RwLockReadGuard<'_, State> {
+    /// The state, after an attempt to open a lost file again.
+    fn state_with_retry(&self) -> RwLockReadGuard<'_, State> {
         let state = self.state();
-        let (State::Lost, Some(path)) = (&*state, self.place()) else { return state };
+        let (State::Lost, Some(path)) = (&*state, self.file_path()) else { return state };
         drop(state);
         let mut state = self.lock();
-        if matches!(*state, State::Lost) && self.may_look() {
+        if matches!(*state, State::Lost) && self.is_retry_due() {
             *state = self.opened_to_read(&path);
         }
         drop(state);
         self.state()
     }
 
-    /// Whether it is long enough ago that a lost file was looked for.
-    fn may_look(&self) -> bool {
-        let mut looked = self.looked.lock().unwrap_or_else(PoisonError::into_inner);
-        let may = looked.is_none_or(|last| last.elapsed() >= LOOK_AGAIN);
-        if may {
-            *looked = Some(Instant::now());
+    /// Whether a lost file may be tried again. Restarts the interval if so.
+    fn is_retry_due(&self) -> bool {
+        let mut last_retry = self.last_retry.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_due = last_retry.is_none_or(|last| last.elapsed() >= RETRY_INTERVAL);
+        if is_due {
+            *last_retry = Some(Instant::now());
         }
-        may
+        is_due
     }
 
-    /// What is read from a file that another took: nothing, with the reason.
+    /// The error for reads from a lost file.
     fn lost(&self) -> WorldError {
         WorldError::InUse { path: self.path() }
     }
@@ -328,7 +329,7 @@ impl StoredLater {
     }
 }
 
-/// Puts what can be read of a file into another world. What is damaged stays where it is.
+/// Copies all chunks that can be read into another world. Skips damaged chunks.
 fn copy(from: &State, to: &StoredWorld) -> Result<(), WorldError> {
     let (State::Read(from) | State::Write(from)) = from else { return Ok(()) };
     let whole = |at| from.chunk(at).ok().map(|chunk| (at, chunk));
@@ -337,7 +338,7 @@ fn copy(from: &State, to: &StoredWorld) -> Result<(), WorldError> {
 
 impl EditStore for StoredLater {
     fn path(&self) -> PathBuf {
-        self.place().unwrap_or_default()
+        self.file_path().unwrap_or_default()
     }
 
     fn put_edited(&self, chunks: Vec<(ChunkPos, Chunk)>) -> Result<(), WorldError> {
@@ -345,19 +346,19 @@ impl EditStore for StoredLater {
             return Ok(());
         }
         self.open_for_writing()?;
-        self.ask(|world| world.put(chunks)).unwrap_or_else(|| Err(self.lost()))
+        self.query(|world| world.put(chunks)).unwrap_or_else(|| Err(self.lost()))
     }
 
     fn flush(&self) -> Result<(), WorldError> {
-        self.ask(StoredWorld::flush).unwrap_or(Ok(()))
+        self.query(StoredWorld::flush).unwrap_or(Ok(()))
     }
 
     fn saving(&self) -> Saving {
-        self.ask(EditStore::saving).unwrap_or_default()
+        self.query(EditStore::saving).unwrap_or_default()
     }
 
     fn waiting(&self) -> Vec<(ChunkPos, Chunk)> {
-        self.ask(EditStore::waiting).unwrap_or_default()
+        self.query(EditStore::waiting).unwrap_or_default()
     }
 }
 
@@ -367,7 +368,7 @@ impl Source for StoredLater {
     }
 
     fn identity(&self) -> String {
-        self.ask(Source::identity).unwrap_or_else(|| self.name.clone())
+        self.query(Source::identity).unwrap_or_else(|| self.name.clone())
     }
 
     fn materials(&self) -> &MaterialTable {
@@ -375,19 +376,19 @@ impl Source for StoredLater {
     }
 
     fn chunk_positions(&self) -> Vec<ChunkPos> {
-        self.ask(Source::chunk_positions).unwrap_or_default()
+        self.query(Source::chunk_positions).unwrap_or_default()
     }
 
     fn extent(&self) -> Option<ChunkBox> {
-        self.ask(Source::extent)?
+        self.query(Source::extent)?
     }
 
     fn chunk_count(&self) -> u64 {
-        self.ask(Source::chunk_count).unwrap_or_default()
+        self.query(Source::chunk_count).unwrap_or_default()
     }
 
     fn chunk(&self, position: ChunkPos) -> Result<Chunk, WorldError> {
-        match &*self.found_again() {
+        match &*self.state_with_retry() {
             State::Read(world) | State::Write(world) => world.chunk(position),
             State::Absent => Ok(Chunk::new(Chunk::SIDE, Material::AIR)),
             State::Lost => Err(self.lost()),
@@ -395,10 +396,10 @@ impl Source for StoredLater {
     }
 
     fn coarse_chunk(&self, node: NodePos) -> Option<Result<Chunk, WorldError>> {
-        match &*self.found_again() {
+        match &*self.state_with_retry() {
             State::Read(world) | State::Write(world) => world.coarse_chunk(node),
             State::Absent => None,
-            // Or it would be made of all that lies below, which cannot be read either.
+            // `None` would make callers read all chunks below, which fails too.
             State::Lost => Some(Err(self.lost())),
         }
     }
@@ -408,7 +409,7 @@ impl Source for StoredLater {
     }
 
     fn is_air(&self, node: NodePos) -> bool {
-        match &*self.found_again() {
+        match &*self.state_with_retry() {
             State::Read(world) | State::Write(world) => world.is_air(node),
             State::Absent => true,
             State::Lost => false,
@@ -416,16 +417,16 @@ impl Source for StoredLater {
     }
 
     fn faults(&self) -> Vec<String> {
-        self.ask(Source::faults).unwrap_or_default()
+        self.query(Source::faults).unwrap_or_default()
     }
 
     fn edit_store(&self) -> Option<&dyn EditStore> {
-        self.place().map(|_| self as &dyn EditStore)
+        self.file_path().map(|_| self as &dyn EditStore)
     }
 }
 
 impl std::fmt::Debug for StoredLater {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("StoredLater").field("path", &self.place()).finish_non_exhaustive()
+        f.debug_struct("StoredLater").field("path", &self.file_path()).finish_non_exhaustive()
     }
 }

@@ -4,30 +4,30 @@ use drystone_voxel::{Chunk, ChunkPos, Material, downsample};
 use rayon::ThreadPool;
 use rayon::prelude::*;
 
-use super::committer::Waiting;
+use super::committer::PendingLevel;
 use super::database::{DATABASE, damaged};
 use super::group::{Group, GroupPos};
 use super::{StoredWorld, record};
 use crate::lod::top_level;
 use crate::{NodePos, Source, WorldError};
 
-/// The bits of X that a node's place leaves free at level 1: numbers of voxels end there.
+/// Bits of X that a level-1 node needs. The bits above are free, since voxel coordinates end there.
 const X_BITS: u32 = 26;
 
-/// Under which place a node of larger voxels is kept, as if it were a chunk: its level stands
-/// in X, above the bits that are a node's own. `None` for nodes that are not kept: those of
-/// level 0, and those beyond the end of voxels' numbers.
-pub(super) fn place_of_node(node: NodePos) -> Option<ChunkPos> {
+/// Position under which a LOD node is stored, in the same form as a chunk's. The node's level is in
+/// X, above the bits that nodes use. `None` for nodes that are not stored: those of level 0, and
+/// those beyond the range of voxel coordinates.
+pub(super) fn stored_position(node: NodePos) -> Option<ChunkPos> {
     let NodePos { level, chunk: ChunkPos { x, y, z } } = node;
     let own = x & ((1 << X_BITS) - 1);
-    let is_kept = level > 0 && sign_extended(own) == x;
-    is_kept.then(|| ChunkPos::new(i32::from(level) << X_BITS | own, y, z))
+    let is_stored = level > 0 && sign_extended(own) == x;
+    is_stored.then(|| ChunkPos::new(i32::from(level) << X_BITS | own, y, z))
 }
 
-/// The node that is kept under a place; `None` where no node is.
-pub(super) fn node_of_place(place: ChunkPos) -> Option<NodePos> {
-    let level = u8::try_from(place.x >> X_BITS).ok()?;
-    let chunk = ChunkPos::new(sign_extended(place.x), place.y, place.z);
+/// Inverse of [`stored_position`]; `None` if the position belongs to no node.
+pub(super) fn node_at_stored_position(position: ChunkPos) -> Option<NodePos> {
+    let level = u8::try_from(position.x >> X_BITS).ok()?;
+    let chunk = ChunkPos::new(sign_extended(position.x), position.y, position.z);
     (1..=NodePos::MAX_LEVEL).contains(&level).then_some(NodePos { level, chunk })
 }
 
@@ -35,7 +35,7 @@ const fn sign_extended(x: i32) -> i32 {
     x << (i32::BITS - X_BITS) >> (i32::BITS - X_BITS)
 }
 
-/// All nodes above `chunks`: what follows from these is no longer true when they change.
+/// All nodes above `chunks`. Their LOD chunks are outdated when the chunks change.
 pub(super) fn nodes_above<'a>(chunks: impl Iterator<Item = &'a ChunkPos>) -> HashSet<NodePos> {
     let mut nodes = HashSet::new();
     for &chunk in chunks {
@@ -47,35 +47,35 @@ pub(super) fn nodes_above<'a>(chunks: impl Iterator<Item = &'a ChunkPos>) -> Has
     nodes
 }
 
-/// A chunk of larger voxels, and whether it follows from all below: of what is damaged there
-/// is nothing in it.
+/// A LOD chunk. `is_whole` is false if a chunk below is damaged; its voxels are then air.
 struct Derived {
     chunk: Chunk,
     is_whole: bool,
 }
 
 impl StoredWorld {
-    /// The level of the nodes that [`derive_levels`](Self::derive_levels) makes at once.
+    /// Level of the nodes that [`derive_levels`](Self::derive_levels) makes in one step.
     const STEP_LEVEL: u8 = 3;
-    /// So many of them between two reports.
+    /// Number of steps between two progress reports.
     const STEPS: usize = 16;
 
-    /// Makes the chunks of larger voxels that are not kept yet, up to the level at which at
-    /// most eight of them are the whole world, and commits them. `each` is told how many of
-    /// how many steps are done.
+    /// Makes all LOD chunks that are not stored yet, and commits them. The top level is the first
+    /// at which at most eight nodes cover the world. `each` is called with the number of finished
+    /// steps and of all steps.
     ///
     /// # Cost
-    /// Reads every chunk that no kept one stands for; some 0.3 ms for each that is made, on
-    /// all cores. Memory: eight chunks for each level and core.
+    /// Reads every chunk that has no stored LOD chunk above it. Making a LOD chunk takes about 0.3
+    /// ms, and runs on all cores. Memory: eight chunks per level and core.
     ///
     /// # Errors
-    /// What cannot be written, and damage to the file as a whole. What follows from a damaged
-    /// chunk is not kept.
+    /// Failed writes, and damage to the file as a whole. LOD chunks above a damaged chunk are not
+    /// stored.
     pub fn derive_levels(&self, each: &mut dyn FnMut(u64, u64)) -> Result<(), WorldError> {
         self.derive_levels_on(None, each)
     }
 
-    /// The same on the threads of `pool`; without one, on those that all share.
+    /// Makes all LOD chunks on the threads of `pool`, or on the global pool. See
+    /// [`derive_levels`](Self::derive_levels).
     pub(crate) fn derive_levels_on(
         &self,
         pool: Option<&ThreadPool>,
@@ -106,17 +106,16 @@ impl StoredWorld {
         self.flush()
     }
 
-    /// The chunk of larger voxels as it is kept; `None` where it is not, or damaged, or no
-    /// longer true.
-    pub(super) fn kept_level(&self, node: NodePos) -> Option<Chunk> {
-        match self.committer.as_ref().map_or(Waiting::Unknown, |it| it.level(node)) {
-            Waiting::Kept(chunk) => return Some(chunk),
-            Waiting::Stale => return None,
-            Waiting::Unknown => {}
+    /// The stored LOD chunk of a node; `None` if it is missing, damaged or outdated.
+    pub(super) fn stored_level(&self, node: NodePos) -> Option<Chunk> {
+        match self.committer.as_ref().map_or(PendingLevel::Unchanged, |it| it.level(node)) {
+            PendingLevel::Chunk(chunk) => return Some(chunk),
+            PendingLevel::Stale => return None,
+            PendingLevel::Unchanged => {}
         }
-        let (group, slot) = GroupPos::of(place_of_node(node)?);
+        let (group, slot) = GroupPos::of(stored_position(node)?);
         let read = self.store.levels(|values| {
-            let read = values.ask(group, Some(slot), |value| {
+            let read = values.read(group, Some(slot), |value| {
                 let record = Group::parse(group, value).and_then(|it| it.record(slot).transpose());
                 record.and_then(|it| it.map(record::decode).transpose()).transpose()
             });
@@ -124,7 +123,7 @@ impl StoredWorld {
         });
         match read {
             Ok(read) => read?
-                .map_err(|problem| self.note(&damaged(self.path(), place_text(node), problem)))
+                .map_err(|problem| self.note(&damaged(self.path(), location_of_node(node), problem)))
                 .ok(),
             Err(error) => {
                 self.note(&error);
@@ -133,33 +132,34 @@ impl StoredWorld {
         }
     }
 
-    /// The chunk of larger voxels at `node`: as it is kept, or else made of those below it,
-    /// and then kept where the world may be written and not too much waits for that.
+    /// The LOD chunk of `node`: the stored one, or one made of the chunks below. A new one is
+    /// stored if the world is open for writing and not too much is pending.
     pub(super) fn derive(&self, node: NodePos) -> Result<Chunk, WorldError> {
         self.derived(node, false).map(|it| it.chunk)
     }
 
-    /// With `waits`, what is made is kept in any case: the disk is waited for.
+    /// The LOD chunk of `node`. With `waits`, a new one is always stored, which may block on the
+    /// disk.
     fn derived(&self, node: NodePos, waits: bool) -> Result<Derived, WorldError> {
         let air = || Chunk::new(Chunk::SIDE, Material::AIR);
         let whole = |chunk| Ok(Derived { chunk, is_whole: true });
         if node.level == 0 {
             return match self.chunk(node.chunk) {
-                Err(WorldError::BadStored { place, .. }) if place != DATABASE => {
+                Err(WorldError::BadStored { location, .. }) if location != DATABASE => {
                     Ok(Derived { chunk: air(), is_whole: false })
                 }
                 read => whole(read?),
             };
         }
-        // Past the end of the numbers there is nothing below.
+        // Beyond the range of voxel coordinates there are no chunks below.
         let Some(children) = node.children() else { return whole(air()) };
-        // What is put from here on may not be in what is read below.
+        // Changes after this epoch may be missing from the chunks that are read below.
         let since = self.committer.as_ref().map(|committer| committer.epoch(node));
         if self.is_air(node) {
             return whole(air());
         }
-        if let Some(kept) = self.kept_level(node) {
-            return whole(kept);
+        if let Some(stored) = self.stored_level(node) {
+            return whole(stored);
         }
         let mut is_whole = true;
         let mut chunks = [const { None }; 8];
@@ -177,8 +177,8 @@ impl StoredWorld {
     }
 }
 
-/// How a node is named.
-pub(super) fn place_text(node: NodePos) -> String {
+/// Text for a LOD node in messages.
+pub(super) fn location_of_node(node: NodePos) -> String {
     let NodePos { level, chunk: ChunkPos { x, y, z } } = node;
     format!("level {level}, chunk {x},{y},{z}")
 }
@@ -188,30 +188,30 @@ mod tests {
     use super::*;
 
     #[test]
-    fn places_of_nodes_lead_back_and_are_no_others() {
-        let mut places = HashSet::new();
+    fn stored_positions_are_unique_and_invertible() {
+        let mut positions = HashSet::new();
         let far = 1 << (X_BITS - 1);
         for level in 1..=NodePos::MAX_LEVEL {
             for x in [-far, -1, 0, 5, far - 1] {
                 for y in [i32::MIN, 0, i32::MAX] {
                     let node = NodePos::new(level, ChunkPos::new(x, y, -7));
-                    let place = place_of_node(node).unwrap();
-                    assert_eq!(node_of_place(place), Some(node));
-                    assert!(places.insert(place));
+                    let position = stored_position(node).unwrap();
+                    assert_eq!(node_at_stored_position(position), Some(node));
+                    assert!(positions.insert(position));
                 }
             }
             for x in [far, -far - 1, i32::MIN, i32::MAX] {
-                assert_eq!(place_of_node(NodePos::new(level, ChunkPos::new(x, 0, 0))), None);
+                assert_eq!(stored_position(NodePos::new(level, ChunkPos::new(x, 0, 0))), None);
             }
         }
-        assert_eq!(place_of_node(NodePos::default()), None);
+        assert_eq!(stored_position(NodePos::default()), None);
         for x in [0, -1, i32::MIN, 25 << X_BITS] {
-            assert_eq!(node_of_place(ChunkPos::new(x, 0, 0)), None);
+            assert_eq!(node_at_stored_position(ChunkPos::new(x, 0, 0)), None);
         }
     }
 
     #[test]
-    fn every_node_above_is_named() {
+    fn nodes_above_include_every_ancestor() {
         let chunks = [ChunkPos::new(5, -3, 0), ChunkPos::new(-1, 9, 70)];
         let nodes = nodes_above(chunks.iter());
         for level in 1..=NodePos::MAX_LEVEL {

@@ -6,21 +6,21 @@ use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use drystone_voxel::MaterialTable;
 use redb::StorageBackend;
 
-use super::committer::Who;
+use super::committer::CommitMode;
 use super::database::Store;
 use super::{CommitPolicy, StoredWorld, id, write_new};
 use crate::WorldError;
 
-/// The file of a stored world in memory, as where there are no files: in a page of a browser.
-/// Its bytes are those of a file on disk. Clones are the same file.
+/// A file of a stored world in memory, for targets without files such as browsers. Its bytes are
+/// the same as on disk. Clones share one file.
 ///
 /// # Cost
-/// Up to twice what the world takes, and as much once more while it grows.
+/// Up to twice the size of the world, and the same again while it grows.
 ///
 /// # Limits
-/// The database grows to twice its length at once, so only half of what a file may have is sure to
-/// be used; a new one, which begins with 4 KiB more than 1 MiB, uses nearly all of a limit that is
-/// by a hundredth above a power of two.
+/// The database doubles its length when it grows, so only half of the limit is certain to be
+/// usable. A new file starts with 4 KiB more than 1 MiB. A limit one percent above a power of two
+/// is therefore almost fully usable.
 ///
 /// # Examples
 /// ```
@@ -48,17 +48,17 @@ struct Inner {
     bytes: RwLock<Vec<u8>>,
 }
 
-/// More than the database adds to what it can use, in bytes.
+/// Upper bound of the database's own overhead, in bytes.
 const HEADS_BYTES: usize = 1 << 20;
 
 impl MemoryFile {
-    /// An empty file that grows to so many bytes at the most; the name is for messages.
+    /// Creates an empty file that grows to at most `max_bytes` bytes. `name` is used in messages.
     pub fn new(name: impl Into<PathBuf>, max_bytes: usize) -> Self {
         Self::of_bytes(name, Vec::new(), max_bytes)
     }
 
-    /// The file of these bytes. Where the first doubling of what it has would go beyond so many
-    /// bytes, it may grow by that one, if there are no more of them to begin with.
+    /// Creates a file with these bytes that grows to at most `max_bytes` bytes. The file can always
+    /// double once, even beyond the limit, unless `bytes` already exceeds the limit.
     pub fn of_bytes(name: impl Into<PathBuf>, bytes: Vec<u8>, max_bytes: usize) -> Self {
         let once_bytes = match bytes.len() {
             0 => 0,
@@ -68,24 +68,24 @@ impl MemoryFile {
         Self(Arc::new(Inner { name: name.into(), max_bytes, bytes: RwLock::new(bytes) }))
     }
 
-    /// How many bytes a file of so many has at the most when it has grown once.
+    /// Upper bound of the length, in bytes, of a file of `len` bytes after it has grown once.
     pub const fn doubled(len: usize) -> usize {
         len.saturating_mul(2).saturating_add(HEADS_BYTES)
     }
 
-    /// What it is called.
+    /// Name of the file.
     pub fn name(&self) -> &Path {
         &self.0.name
     }
 
-    /// The bytes of the file as it would be if it were closed now, as small as it gets: with all
-    /// that was committed. The file itself stays as it is.
+    /// The bytes of the file as if it were closed now, with all commits and as short as possible.
+    /// Does not change the file.
     ///
     /// # Cost
-    /// Two copies for a moment, and moving what lies behind what is free.
+    /// Two copies for a moment, and moving used pages together.
     ///
     /// # Errors
-    /// No stored world, or no memory for the copies.
+    /// The file is no stored world, or memory for the copies is missing.
     pub fn finished(&self) -> std::result::Result<Vec<u8>, WorldError> {
         let copy = || -> Result<Vec<u8>> {
             let (bytes, mut copy) = (self.read_bytes(), Vec::new());
@@ -99,11 +99,11 @@ impl MemoryFile {
         Ok(std::mem::take(&mut *copy.write_bytes()))
     }
 
-    /// Looks at all of it that the database reads when it writes: damage there may stop the
-    /// program, as [`parse_source`](crate::parse_source) may at other damage.
+    /// Checks all pages that the database reads when it writes. Damage to these may panic, like
+    /// other damage in [`parse_source`](crate::parse_source).
     ///
     /// # Errors
-    /// What is damaged.
+    /// The first damage that is found.
     pub fn verify(&self) -> std::result::Result<(), WorldError> {
         Store::verify_in(self)
     }
@@ -124,14 +124,14 @@ impl Debug for MemoryFile {
     }
 }
 
-/// The bytes from `offset` on, so many.
+/// The range of `len` bytes from `offset` on.
 fn range(offset: u64, len: usize) -> Result<std::ops::Range<usize>> {
     let start = usize::try_from(offset).map_err(|_| ErrorKind::InvalidInput)?;
     let end = start.checked_add(len).ok_or(ErrorKind::InvalidInput)?;
     Ok(start..end)
 }
 
-/// What the database reads and writes.
+/// Storage backend of the database.
 #[derive(Debug)]
 pub(super) struct Memory(pub(super) MemoryFile);
 
@@ -150,13 +150,13 @@ impl StorageBackend for Memory {
     fn set_len(&self, len: u64) -> Result<()> {
         let max_bytes = self.0.0.max_bytes;
         let len = usize::try_from(len).ok().filter(|&len| len <= max_bytes).ok_or_else(|| {
-            let most = max_bytes >> 20;
-            let problem = format!("there is room in memory for {most} MiB, and no more");
+            let max_mib = max_bytes >> 20;
+            let problem = format!("the file in memory has reached its limit of {max_mib} MiB");
             Error::new(ErrorKind::StorageFull, problem)
         })?;
         let mut bytes = self.0.write_bytes();
         let more = len.saturating_sub(bytes.len());
-        let no_memory = |_| Error::new(ErrorKind::OutOfMemory, "there is no more memory");
+        let no_memory = |_| Error::new(ErrorKind::OutOfMemory, "out of memory");
         bytes.try_reserve_exact(more).map_err(no_memory)?;
         bytes.resize(len, 0);
         Ok(())
@@ -175,10 +175,10 @@ impl StorageBackend for Memory {
 }
 
 impl StoredWorld {
-    /// A new world without chunks, in an empty file in memory: see [`create`](Self::create).
+    /// Creates a world without chunks in an empty file in memory. See [`create`](Self::create).
     ///
     /// # Errors
-    /// A file that is not empty, or has no room.
+    /// The file is not empty, or its limit is too low.
     pub fn create_in(
         file: &MemoryFile,
         name: &str,
@@ -193,18 +193,17 @@ impl StoredWorld {
         made.and_then(|store| store.close()).inspect_err(|_| file.write_bytes().clear())
     }
 
-    /// Opens a world in memory to read and to change it: see [`open`](Self::open). Nobody else
-    /// may have it open. There is no thread that commits: what was put waits for
-    /// [`flush`](Self::flush), or until [`put`](Self::put) finds too much waiting, and these
-    /// commit it themselves.
+    /// Opens a world in memory for reading and writing. See [`open`](Self::open). The caller must
+    /// not have the file open already. No background thread commits: [`flush`](Self::flush) commits
+    /// on the calling thread, and so does [`put`](Self::put) when too much is pending.
     ///
     /// # Errors
-    /// As [`open`](Self::open).
+    /// See [`open`](Self::open).
     pub fn open_in(
         file: &MemoryFile,
         policy: CommitPolicy,
     ) -> std::result::Result<Self, WorldError> {
         Self::check_magic(&file.read_bytes(), file.name())?;
-        Self::of(Store::open_in(file, policy.cache_bytes())?, Some((policy, Who::Asks)))
+        Self::of(Store::open_in(file, policy.cache_bytes())?, Some((policy, CommitMode::OnCaller)))
     }
 }

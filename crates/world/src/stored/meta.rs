@@ -1,21 +1,21 @@
 use drystone_voxel::{MaterialKind, MaterialTable};
 use twox_hash::XxHash3_64;
 
-/// What is known of the world as a whole.
+/// Metadata of a world.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Head {
-    /// Of the format: see [`VERSION`].
+    /// Version of the format, see [`VERSION`].
     pub(super) version: u32,
-    /// How often was committed.
+    /// Number of commits since the file was created.
     pub(super) revision: u64,
     pub(super) chunk_count: u64,
-    /// Regions of the index.
+    /// Number of regions in the index.
     pub(super) region_count: u64,
     pub(super) name: String,
 }
 
-/// The format that is written, and the newest that is read. Version 1 has no levels: programs
-/// that know no other would leave there what is no longer true.
+/// Format version that is written, and the newest that is read. Version 1 has no LOD data; programs
+/// that support only version 1 would leave outdated LOD data there.
 pub(super) const VERSION: u32 = 2;
 
 const FIXED_BYTES: usize = 4 + 8 + 8 + 8;
@@ -30,7 +30,7 @@ impl Head {
         sealed(bytes)
     }
 
-    /// The version is read whatever follows it, since a newer one may look otherwise.
+    /// Reads only the version, since the rest may differ in newer versions.
     pub(super) fn version_of(bytes: &[u8]) -> Option<u32> {
         opened(bytes)?.first_chunk().map(|bytes| u32::from_le_bytes(*bytes))
     }
@@ -47,7 +47,7 @@ impl Head {
     }
 }
 
-/// The materials but air, each its colour, its name's length and its name.
+/// Encodes all materials except air: colour, length of the name, name.
 pub(super) fn materials_to_bytes(materials: &MaterialTable) -> Vec<u8> {
     let mut bytes = Vec::new();
     for (_, kind) in materials.iter().skip(1) {
@@ -59,10 +59,10 @@ pub(super) fn materials_to_bytes(materials: &MaterialTable) -> Vec<u8> {
     sealed(bytes)
 }
 
-/// As much of a name as is kept.
+/// The part of a name that is stored.
 fn name_of(name: &str) -> &str {
-    let most = name.len().min(u16::MAX.into());
-    (0..=most).rev().find_map(|len| name.get(..len)).unwrap_or_default()
+    let max_len = name.len().min(u16::MAX.into());
+    (0..=max_len).rev().find_map(|len| name.get(..len)).unwrap_or_default()
 }
 
 pub(super) fn materials_of_bytes(bytes: &[u8]) -> Option<MaterialTable> {
@@ -78,25 +78,25 @@ pub(super) fn materials_of_bytes(bytes: &[u8]) -> Option<MaterialTable> {
     Some(materials)
 }
 
-/// Whether both are kept alike: names are cut.
+/// Whether both materials are equal when stored: long names are cut.
 pub(crate) fn is_same_kind(a: &MaterialKind, b: &MaterialKind) -> bool {
     a.color == b.color && name_of(&a.name) == name_of(&b.name)
 }
 
-/// Whether `longer` begins with all that `shorter` has: the same numbers mean the same then.
+/// Whether `longer` begins with all materials of `shorter`, so that numbers keep their meaning.
 pub(super) fn begins_with(longer: &MaterialTable, shorter: &MaterialTable) -> bool {
     let same = longer.iter().zip(shorter.iter()).all(|((_, a), (_, b))| is_same_kind(a, b));
     same && longer.len() >= shorter.len()
 }
 
-/// Bytes and behind them their checksum.
+/// Appends a checksum to bytes.
 pub(super) fn sealed(mut bytes: Vec<u8>) -> Vec<u8> {
     let sum = XxHash3_64::oneshot(&bytes);
     bytes.extend(sum.to_le_bytes());
     bytes
 }
 
-/// What was sealed; `None` where the checksum is wrong.
+/// The bytes without their checksum; `None` if it is wrong.
 pub(super) fn opened(bytes: &[u8]) -> Option<&[u8]> {
     let (bytes, sum) = bytes.split_last_chunk()?;
     (u64::from_le_bytes(*sum) == XxHash3_64::oneshot(bytes)).then_some(bytes)
@@ -107,7 +107,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn heads_and_materials_are_read_back_or_refused() {
+    fn heads_and_materials_are_read_back_and_damaged_ones_refused() {
         let head = Head {
             version: VERSION,
             revision: 1 << 40,

@@ -8,7 +8,7 @@ use super::meta::{self, Head, VERSION};
 use super::{WRONG_SUM, id};
 use crate::WorldError;
 
-/// Writes what a world without chunks has.
+/// Writes the metadata of a world without chunks.
 pub(super) fn write_new(
     transaction: &WriteTransaction,
     name: &str,
@@ -30,14 +30,14 @@ pub(super) fn write_new(
     Ok(())
 }
 
-/// What the file says of the world as a whole.
+/// Metadata of a world.
 pub(super) struct Meta {
     pub(super) head: Head,
     pub(super) id: Option<u128>,
     pub(super) materials: MaterialTable,
 }
 
-/// Reads it.
+/// Reads the metadata of a world and verifies its checksums.
 pub(super) fn read_meta(store: &Store) -> Result<Meta, WorldError> {
     let path = store.path();
     let (head, id, materials) = store.read(|transaction| {
@@ -50,7 +50,7 @@ pub(super) fn read_meta(store: &Store) -> Result<Meta, WorldError> {
     })?;
     let head = head.ok_or_else(|| WorldError::Unsupported {
         path: path.into(),
-        found: "a database of something else".into(),
+        found: "a database of another kind".into(),
     })?;
     match Head::version_of(&head) {
         Some(found) if found > VERSION => {
@@ -65,7 +65,7 @@ pub(super) fn read_meta(store: &Store) -> Result<Meta, WorldError> {
     Ok(Meta { head, id: id.transpose()?, materials })
 }
 
-/// Which chunks it says that there are.
+/// Reads the index of present chunks and compares it with the counts in `head`.
 pub(super) fn read_index(store: &Store, head: &Head) -> Result<Index, WorldError> {
     let index = store.read(|transaction| {
         let mut index = Index::default();
@@ -81,7 +81,7 @@ pub(super) fn read_index(store: &Store, head: &Head) -> Result<Index, WorldError
     let index = index.map_err(|problem| damaged(store.path(), "index", problem))?;
     let found = (index.chunk_count(), index.region_count() as u64);
     if found != (head.chunk_count, head.region_count) {
-        let problem = format!("{} chunks of {} are known of", found.0, head.chunk_count);
+        let problem = format!("it lists {} chunks instead of {}", found.0, head.chunk_count);
         return Err(damaged(store.path(), "index", problem));
     }
     Ok(index)

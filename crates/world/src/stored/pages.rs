@@ -7,17 +7,17 @@ use redb::{
 
 use super::group::{Group, GroupPos, Key, MAX_HEAD_BYTES, MAX_VALUE_BYTES};
 
-/// A group's key, and which of its pages it is.
+/// Key of one page of a cut value: the group's key and the page's number.
 pub(super) type PageKey = [u8; 14];
 
 type ValuesDefinition = TableDefinition<'static, &'static Key, &'static [u8]>;
 type PagesDefinition = TableDefinition<'static, &'static PageKey, &'static [u8]>;
 
-/// A table of values by group, and one of the pages that they are cut into.
+/// A table of values by group, and the table of the pages into which long values are cut.
 ///
-/// The database rounds what does not fit one of its pages up to a power of two of them. So of
-/// a long value only its beginning stands in the table of values, where short ones share
-/// pages; the rest lies in pages that it fills to the last byte:
+/// The database rounds a value that exceeds one page up to a power of two pages. Only the beginning
+/// of a long value is therefore in the table of values, where short values share pages. The rest
+/// fills pages of its own completely:
 ///
 /// ```text
 ///  values   2, length (4), the value's beginning        pages   bytes │ bytes │ the last bytes
@@ -28,37 +28,37 @@ pub(super) struct Cut {
     pub(super) pages: PagesDefinition,
 }
 
-/// Values of eight chunks.
+/// Groups of eight chunks.
 pub(super) const CHUNKS: Cut =
     Cut { values: TableDefinition::new("chunks"), pages: TableDefinition::new("chunk pages") };
-/// Values of eight chunks of larger voxels.
+/// Groups of eight LOD chunks.
 pub(super) const LEVELS: Cut =
     Cut { values: TableDefinition::new("levels"), pages: TableDefinition::new("level pages") };
 
-/// The first byte of a value that is cut; others begin with their format.
+/// First byte of a cut value. Other values begin with the format number of [`Group`].
 const CUT: u8 = 2;
-/// That byte, and the length.
+/// Length of the first byte and the value's length, in bytes.
 const CUT_BYTES: usize = 5;
-/// Bytes of one of the database's pages that a single entry of a page's key fills: what is
-/// left out are the page's head (4), the entry's end (4) and its key.
+/// Bytes of a value that fill one database page as a single entry. The page's head (4), the end of
+/// the entry (4) and its key take the rest.
 const PAGE_BYTES: usize = 4096 - 4 - 4 - size_of::<PageKey>();
-/// Values up to here fit a page of the database with their key, and are left whole.
+/// Longest value, in bytes, that fits a database page with its key. Such values are not cut.
 const WHOLE_BYTES: usize = 4096 - 4 - 4 - size_of::<Key>();
-/// The longest beginning that shares a page with others; what would be longer is better off
-/// in one of its own.
+/// Longest beginning, in bytes, that can share a database page with others. A longer one is better
+/// in a page of its own.
 const MAX_FIRST_BYTES: usize = 2800;
 
-/// What is read of both tables.
+/// Read access to both tables.
 pub(super) struct Values {
     pub(super) values: ReadOnlyTable<&'static Key, &'static [u8]>,
-    /// `None` where no value was ever cut.
+    /// `None` if no value was ever cut.
     pages: Pages,
 }
 
 type Pages = Option<ReadOnlyTable<&'static PageKey, &'static [u8]>>;
 
 impl Values {
-    /// Both as a transaction sees them; `None` where there is no table of values.
+    /// Opens both tables in a transaction; `None` if there is no table of values.
     pub(super) fn open(
         transaction: &ReadTransaction,
         cut: Cut,
@@ -74,8 +74,8 @@ impl Values {
         Ok(Some(Self { values, pages }))
     }
 
-    /// Asks a group's value; with a slot, one of which only that slot's record is true.
-    pub(super) fn ask<T>(
+    /// Calls `work` with a group's value. With a slot, only that slot's record is valid.
+    pub(super) fn read<T>(
         &self,
         group: GroupPos,
         slot: Option<usize>,
@@ -86,7 +86,7 @@ impl Values {
         Ok(Some(work(&self.joined(&key, first.value(), slot)?)))
     }
 
-    /// The value of which the table of values holds `first`.
+    /// The whole value that begins with `first`.
     pub(super) fn joined<'a>(
         &self,
         key: &Key,
@@ -97,7 +97,7 @@ impl Values {
     }
 }
 
-/// Both tables, to be changed.
+/// Write access to both tables.
 pub(super) struct ValuesMut<'a> {
     values: Table<'a, &'static Key, &'static [u8]>,
     pages: Table<'a, &'static PageKey, &'static [u8]>,
@@ -110,14 +110,14 @@ impl<'a> ValuesMut<'a> {
         Ok(Self { values, pages })
     }
 
-    /// A group's value.
+    /// Reads the value of a group.
     pub(super) fn get(&self, group: GroupPos) -> Result<Option<Vec<u8>>, redb::Error> {
         let key = group.key();
         let Some(first) = self.values.get(&key)? else { return Ok(None) };
         Ok(Some(joined(Some(&self.pages), &key, first.value(), None)?.into_owned()))
     }
 
-    /// Puts a value in the place of the one that is there; `None` removes that.
+    /// Replaces the value of a group; `None` removes it.
     pub(super) fn put(&mut self, group: GroupPos, value: Option<&[u8]>) -> Result<(), redb::Error> {
         let key = group.key();
         let (first, rest) = value.map_or((None, &[][..]), |value| {
@@ -132,7 +132,7 @@ impl<'a> ValuesMut<'a> {
             self.pages.insert(&page_key(&key, page), bytes)?;
         }
         let Some(old_count) = old_count else { return Ok(()) };
-        // Also those that a damaged beginning no longer knows of.
+        // Continues past `old_count`: a damaged beginning may give too small a count.
         for page in rest.len().div_ceil(PAGE_BYTES).. {
             let was_there = self.pages.remove(&page_key(&key, page))?.is_some();
             if page >= old_count && !was_there {
@@ -143,9 +143,9 @@ impl<'a> ValuesMut<'a> {
     }
 }
 
-/// What a value is kept as, and what of it lies in pages.
+/// Cuts a value: the entry for the table of values, and the bytes for pages.
 fn cut(value: &[u8]) -> (Cow<'_, [u8]>, &[u8]) {
-    // One that is too long to be read again is none that was ever made.
+    // A value over the limit could not be read again, and is never produced.
     if value.len() <= WHOLE_BYTES || value.len() > MAX_VALUE_BYTES {
         return (Cow::Borrowed(value), &[]);
     }
@@ -159,7 +159,7 @@ fn cut(value: &[u8]) -> (Cow<'_, [u8]>, &[u8]) {
     (Cow::Owned(bytes), rest)
 }
 
-/// The length of a value that was cut, and its beginning.
+/// Length and beginning of a cut value; `None` if the value is not cut.
 fn parse_cut(first: &[u8]) -> Option<(usize, &[u8])> {
     let (&[kind, a, b, c, d], first) = first.split_first_chunk()?;
     let len = u32::from_le_bytes([a, b, c, d]) as usize;
@@ -177,8 +177,8 @@ fn page_key(key: &Key, page: usize) -> PageKey {
     page_key
 }
 
-/// A value put together; with a slot, only the pages of that slot's record. What is missing is
-/// left 0, which the records' checksums find out.
+/// Joins a cut value; with a slot, only the pages of that slot's record. Missing bytes are 0, which
+/// the records' checksums detect.
 fn joined<'a>(
     pages: Option<&impl ReadableTable<&'static PageKey, &'static [u8]>>,
     key: &Key,
@@ -189,11 +189,11 @@ fn joined<'a>(
     let mut value = Vec::with_capacity(len);
     value.extend(first);
     value.resize(len, 0);
-    let wanted = slot.map_or(Some(0..len), |slot| Group::record_range(first, slot));
-    let (Some(pages), Some(wanted)) = (pages, wanted) else { return Ok(Cow::Owned(value)) };
+    let needed = slot.map_or(Some(0..len), |slot| Group::record_range(first, slot));
+    let (Some(pages), Some(needed)) = (pages, needed) else { return Ok(Cow::Owned(value)) };
     for (page, to) in value[first.len()..].chunks_mut(PAGE_BYTES).enumerate() {
         let start = first.len() + page * PAGE_BYTES;
-        if start >= wanted.end || start + to.len() <= wanted.start {
+        if start >= needed.end || start + to.len() <= needed.start {
             continue;
         }
         if let Some(bytes) = pages.get(&page_key(key, page))? {
@@ -208,7 +208,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn beginnings_are_short_and_pages_are_filled() {
+    fn beginnings_are_short_and_pages_are_full() {
         for len in (0..30_000).chain([MAX_VALUE_BYTES - 1, MAX_VALUE_BYTES]) {
             let value: Vec<u8> = (0..len).map(|n| 1 + (n % 250) as u8).collect();
             let (first, rest) = cut(&value);
@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn no_beginning_asks_for_more_than_a_value_can_be() {
+    fn beginnings_with_an_impossible_length_are_refused() {
         assert!(parse_cut(&[CUT, 255, 255, 255, 255, 1]).is_none());
         assert!(parse_cut(&[CUT, 0, 0, 0, 0, 1]).is_none());
         assert!(parse_cut(&[CUT, 9, 0, 0]).is_none());

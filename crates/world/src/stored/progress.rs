@@ -8,18 +8,18 @@ use super::{CommitPolicy, StoredWorld, WRONG_SUM, meta, of_one_side, publish};
 use crate::WorldError;
 
 impl StoredWorld {
-    /// Opens a world to go on with an import; what imports that were killed left beside it
-    /// goes. Packs on so many threads.
+    /// Opens a world to resume an import, and compresses on `threads` threads. Removes temporary
+    /// files of killed imports.
     pub(crate) fn open_import(
         path: &Path,
         policy: CommitPolicy,
         threads: usize,
     ) -> Result<Self, WorldError> {
-        publish::remove_left(path);
+        publish::remove_leftovers(path);
         Self::open_on(path, policy, threads)
     }
 
-    /// Chunks and how far an import has come, in one transaction.
+    /// Adds chunks and the import's progress, to be committed in one transaction.
     pub(crate) fn put_import(
         &self,
         chunks: impl IntoIterator<Item = (ChunkPos, Chunk)>,
@@ -29,7 +29,7 @@ impl StoredWorld {
         self.put_batch(Batch { import: Some(progress), ..batch })
     }
 
-    /// How far an import had come that was stopped; `None` where none was.
+    /// Progress of an unfinished import; `None` if there is none.
     pub(crate) fn import_progress(&self) -> Result<Option<Vec<u8>>, WorldError> {
         let bytes = self.store.read(|transaction| {
             let table = transaction.open_table(META)?;

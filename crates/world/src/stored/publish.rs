@@ -5,21 +5,21 @@ use std::path::Path;
 
 use tempfile::{Builder, TempPath};
 
-/// Makes a new, empty file beside `path`, hidden and with this process's number in
-/// its name; it is removed when dropped. Such files of processes that were killed go.
+/// Creates an empty hidden file beside `path`, with the number of this process in its name. The
+/// file is removed on drop. Removes such files of processes that were killed.
 pub(super) fn reserve(path: &Path) -> Result<TempPath> {
     let name = path.file_name().ok_or(ErrorKind::InvalidInput)?;
-    remove_left(path);
+    remove_leftovers(path);
     let mut prefix = OsString::from(".");
     prefix.push(name);
     prefix.push(format!(".{}-", std::process::id()));
-    // With the permissions that any new file has.
+    // Created with the default permissions of a new file.
     let make = |own: &Path| OpenOptions::new().write(true).create_new(true).open(own);
     let file = Builder::new().prefix(&prefix).suffix(".new").make_in(folder_of(path), make)?;
     Ok(file.into_temp_path())
 }
 
-/// Whether a file could be made at `path`, where none is: one beside it is made, and goes.
+/// Checks that a file can be created at `path`, by creating a temporary one beside it.
 pub(super) fn can_make(path: &Path) -> Result<()> {
     if path.symlink_metadata().is_ok() {
         return Err(ErrorKind::AlreadyExists.into());
@@ -31,51 +31,51 @@ fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|it| !it.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// Removes what a process left beside `path` that is not there any more. What cannot be told
-/// or removed is left.
-pub(super) fn remove_left(path: &Path) {
+/// Removes temporary files of ended processes beside `path`. Skips files that cannot be attributed
+/// or removed.
+pub(super) fn remove_leftovers(path: &Path) {
     let Some(name) = path.file_name() else { return };
     for entry in fs::read_dir(folder_of(path)).into_iter().flatten().flatten() {
         let file_name = entry.file_name();
-        let is_left = process_of(&file_name, name).is_some_and(has_ended);
-        if is_left && is_unlocked(&entry.path()) {
+        let is_leftover = process_of(&file_name, name).is_some_and(has_ended);
+        if is_leftover && is_unlocked(&entry.path()) {
             let _ = fs::remove_file(entry.path());
         }
     }
 }
 
-/// The number of the process that named a file so, to become one of the name `name`.
+/// Number of the process that created the temporary file `file_name` for a file `name`.
 fn process_of(file_name: &OsStr, name: &OsStr) -> Option<u32> {
     let middle = file_name.to_str()?.strip_prefix('.')?.strip_prefix(name.to_str()?)?;
     middle.strip_prefix('.')?.strip_suffix(".new")?.split_once('-')?.0.parse().ok()
 }
 
-/// Whether no process has this number; false where the system does not say.
+/// Whether no process has this number; false if the system does not report processes.
 fn has_ended(process: u32) -> bool {
     let processes = Path::new("/proc");
     processes.join("self").exists() && !processes.join(process.to_string()).exists()
 }
 
-/// Whether nobody has the file open as a world: a process on another machine might.
+/// Whether no process has the file open as a world. A process on another machine might.
 fn is_unlocked(path: &Path) -> bool {
     fs::File::open(path).is_ok_and(|file| file.try_lock().is_ok())
 }
 
-/// Gives the file `new` the name `path`, which nothing has.
+/// Renames the file `new` to `path`, which must not exist.
 ///
 /// # Errors
-/// `AlreadyExists` where something is named so.
+/// `AlreadyExists` if `path` exists.
 pub(super) fn name(new: TempPath, path: &Path) -> Result<()> {
     new.persist_noclobber(path)?;
     sync_names(path);
     Ok(())
 }
 
-/// Gives the file `new` the name `path`, and what had that the name `kept`, which nothing has.
-/// At every moment `path` names one of both, where files can have two names.
+/// Renames the file at `path` to `kept`, which must not exist, and the file `new` to `path`. On
+/// file systems with hard links, `path` names one of both files at every moment.
 ///
 /// # Errors
-/// `AlreadyExists` where something is named `kept`.
+/// `AlreadyExists` if `kept` exists.
 pub(super) fn replace(new: TempPath, path: &Path, kept: &Path) -> Result<()> {
     match fs::hard_link(path, kept) {
         Ok(()) => {}
@@ -88,15 +88,15 @@ pub(super) fn replace(new: TempPath, path: &Path, kept: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Waits until the names in the folder of `path` are on disk, so that a power failure does not take
-/// a file that was named. Not every file system can be asked that, and Windows cannot.
+/// Waits until the file names in the folder of `path` are on disk, so that a new file survives a
+/// power failure. Windows and some file systems do not support it.
 fn sync_names(path: &Path) {
     if cfg!(unix) {
         let _ = fs::File::open(folder_of(path)).and_then(|folder| folder.sync_all());
     }
 }
 
-/// Whether a link failed for another reason than that there are none.
+/// Whether creating a link failed although the file system supports links.
 fn has_links(error: &Error) -> bool {
     matches!(error.kind(), ErrorKind::AlreadyExists | ErrorKind::NotFound)
 }
@@ -106,7 +106,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_taken_once() {
+    fn existing_names_are_not_overwritten() {
         let name = format!("drystone-publish-{}", std::process::id());
         let folder = std::env::temp_dir().join(name);
         fs::create_dir_all(&folder).unwrap();
@@ -127,12 +127,12 @@ mod tests {
     }
 
     #[test]
-    fn what_was_left_by_the_killed_goes_and_nothing_else() {
+    fn only_files_of_ended_processes_are_removed() {
         let name = format!("drystone-left-{}", std::process::id());
         let folder = std::env::temp_dir().join(name);
         fs::create_dir_all(&folder).unwrap();
         if !has_ended(u32::MAX) {
-            println!("skipped: this system does not say which processes there are");
+            println!("skipped: this system does not list its processes");
             return;
         }
         let file = |name: String| {
@@ -141,7 +141,7 @@ mod tests {
             path
         };
         let (ended, own) = (u32::MAX, std::process::id());
-        let left = ["0", "aB3xY9"].map(|n| file(format!(".w.{ended}-{n}.new")));
+        let leftovers = ["0", "aB3xY9"].map(|n| file(format!(".w.{ended}-{n}.new")));
         let locked = file(format!(".w.{ended}-8.new"));
         let holder = fs::File::open(&locked).unwrap();
         holder.lock().unwrap();
@@ -155,7 +155,7 @@ mod tests {
             locked,
         ];
         reserve(&folder.join("w")).unwrap();
-        assert!(left.iter().all(|path| !path.exists()));
+        assert!(leftovers.iter().all(|path| !path.exists()));
         assert!(others.iter().all(|path| path.exists()), "{others:?}");
         drop(holder);
         reserve(&folder.join("w")).unwrap();

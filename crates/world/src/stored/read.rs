@@ -7,12 +7,12 @@ use super::committer::Committer;
 use super::database::damaged;
 use super::group::{Group, GroupPos};
 use super::index::Index;
-use super::{MISSING, StoredWorld, place_of, record};
+use super::{MISSING, StoredWorld, location_of, record};
 use crate::{ChunkBox, EditStore, NodePos, Source, WorldError};
 
 impl StoredWorld {
-    pub(super) fn with_committed<T>(&self, ask: impl FnOnce(&Committed) -> T) -> T {
-        ask(&self.committed.read().unwrap_or_else(PoisonError::into_inner))
+    pub(super) fn with_committed<T>(&self, read: impl FnOnce(&Committed) -> T) -> T {
+        read(&self.committed.read().unwrap_or_else(PoisonError::into_inner))
     }
 
     pub(super) fn note(&self, error: &WorldError) {
@@ -22,39 +22,39 @@ impl StoredWorld {
         }
     }
 
-    /// The index with what waits to be committed.
-    fn with_index<T>(&self, ask: impl FnOnce(&Index) -> T) -> T {
+    /// Calls `read` with the index, including pending changes.
+    fn with_index<T>(&self, read: impl FnOnce(&Index) -> T) -> T {
         let waiting = self.committer.as_ref().map_or_else(Vec::new, Committer::waiting);
         self.with_committed(|committed| {
             if waiting.is_empty() {
-                return ask(&committed.index);
+                return read(&committed.index);
             }
             let mut index = committed.index.clone();
             waiting.into_iter().for_each(|(position, is_there)| index.set(position, is_there));
-            ask(&index)
+            read(&index)
         })
     }
 
-    /// The chunk as it was last put, or else on disk.
+    /// The newest content of a chunk, pending or on disk.
     fn newest(&self, position: ChunkPos) -> Result<Chunk, WorldError> {
         let waiting = self.committer.as_ref().and_then(|it| it.get(position));
         waiting.map_or_else(|| self.read(position), Ok)
     }
 
-    /// The chunk on disk.
+    /// The content of a chunk on disk.
     fn read(&self, position: ChunkPos) -> Result<Chunk, WorldError> {
         if !self.with_committed(|committed| committed.index.contains(position)) {
             return Ok(Chunk::new(Chunk::SIDE, Material::AIR));
         }
         let (group, slot) = GroupPos::of(position);
         let read = self.store.chunks(|values| {
-            values.ask(group, Some(slot), |value| {
+            values.read(group, Some(slot), |value| {
                 let group = Group::parse(group, value)?;
                 group.record(slot).ok_or(MISSING)?.and_then(record::decode)
             })
         })?;
-        let read = read.unwrap_or(Err("it is not in the file"));
-        read.map_err(|problem| damaged(self.path(), place_of(position), problem))
+        let read = read.unwrap_or(Err("it is missing from the file"));
+        read.map_err(|problem| damaged(self.path(), location_of(position), problem))
     }
 }
 
@@ -87,8 +87,8 @@ impl Source for StoredWorld {
     }
 
     fn chunk(&self, position: ChunkPos) -> Result<Chunk, WorldError> {
-        // What fails may have been removed between a look at the index and one at the file:
-        // then what waits, or the index, knows by now.
+        // A commit may remove the chunk between reading the index and the file. A second attempt
+        // then finds that in the pending changes or the index.
         let read = self.newest(position).or_else(|error| match &self.committer {
             Some(_) => self.newest(position),
             None => Err(error),
@@ -96,12 +96,13 @@ impl Source for StoredWorld {
         read.inspect_err(|error| self.note(error))
     }
 
-    /// As it is kept; where it is not and the world may be written, it is made and kept.
+    /// The stored LOD chunk. If it is missing and the world is open for writing, makes and stores
+    /// it.
     fn coarse_chunk(&self, node: NodePos) -> Option<Result<Chunk, WorldError>> {
         match node.level {
             0 => Some(self.chunk(node.chunk)),
             _ if self.committer.is_some() => Some(self.derive(node)),
-            _ => self.kept_level(node).map(Ok),
+            _ => self.stored_level(node).map(Ok),
         }
     }
 
@@ -110,7 +111,7 @@ impl Source for StoredWorld {
     }
 
     fn is_air(&self, node: NodePos) -> bool {
-        // First what waits: what is written meanwhile is in the index when it waits no more.
+        // Pending changes first: a change that is committed meanwhile is in the index.
         let waiting = self.committer.as_ref().and_then(|it| it.may_hold(node));
         let is_there = || self.with_committed(|committed| committed.index.has_any(node));
         !waiting.unwrap_or_else(is_there)

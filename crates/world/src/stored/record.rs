@@ -6,28 +6,28 @@ use hashbrown::HashMap;
 
 use super::zstd::Zstd;
 
-/// Records this short gain nothing from being packed.
+/// Bodies up to this length, in bytes, are not worth compressing.
 const PLAIN_BYTES: usize = 48;
-/// The longest body: as many materials and runs as voxels.
+/// Longest body, in bytes: one material and one run per voxel.
 const MAX_BODY_BYTES: usize = 7 + VOXELS * (2 + 1 + 2 + 1);
-/// The longest record: what does not get shorter, or cannot be packed, is written as it is.
+/// Longest record, in bytes. Incompressible bodies are written uncompressed.
 pub(super) const MAX_RECORD_BYTES: usize = 1 + MAX_BODY_BYTES;
 const VOXELS: usize = (Chunk::SIDE as usize).pow(3);
 
-/// The first byte of a record.
+/// First byte of a record.
 const PLAIN: u8 = 0;
 const ZSTD: u8 = 1;
-/// The first byte of a body, where it is not a number of bits.
+/// First byte of a body, if it is no number of bits.
 const UNIFORM: u8 = 0;
 const BRICKS: u8 = 254;
 const RUNS: u8 = 255;
-/// What a run's byte holds: its length, where it is short, in the low bits, and above them its
-/// number, or that this one is too high for it.
+/// Layout of a run's byte: a short length in the low bits, the index of the material above. [`FAR`]
+/// means that the index is in a list of its own.
 const LEN_BITS: u32 = 5;
 const LEN_MASK: u32 = (1 << LEN_BITS) - 1;
 const FAR: u8 = u8::MAX >> LEN_BITS;
 
-/// What packs and unpacks records, one for each thread.
+/// Compression state and buffer of one thread.
 struct Packer {
     zstd: Zstd,
     body: Vec<u8>,
@@ -43,10 +43,10 @@ impl Packer {
     }
 }
 
-/// Writes a chunk down, as the module's documentation lays out.
+/// Encodes a chunk as a record. [`StoredWorld`](super::StoredWorld) documents the format.
 ///
 /// # Cost
-/// Below 3 ms for a chunk of terrain (making it, and its larger voxels, included).
+/// Below 3 ms for a chunk of terrain, including generating the chunk and its LOD chunks.
 pub(super) fn encode(chunk: &Chunk) -> Vec<u8> {
     PACKER.with_borrow_mut(|Packer { zstd, body }| {
         body.clear();
@@ -60,16 +60,16 @@ pub(super) fn encode(chunk: &Chunk) -> Vec<u8> {
     })
 }
 
-/// Reads a chunk of any bytes, or says what is wrong with them.
+/// Decodes a chunk from arbitrary bytes, or returns what is wrong with them.
 ///
 /// # Cost
-/// Some 15 µs for a chunk of terrain. Memory: what the longest body takes, once a thread.
+/// About 15 µs for a chunk of terrain. Memory: the longest body, once per thread.
 pub(super) fn decode(record: &[u8]) -> Result<Chunk, &'static str> {
     match record.split_first() {
         Some((&PLAIN, body)) => read_body(body),
         Some((&ZSTD, packed)) => PACKER.with_borrow_mut(|Packer { zstd, body }| {
             body.clear();
-            zstd.unpack(packed, body).ok_or("what is packed does not unpack")?;
+            zstd.unpack(packed, body).ok_or("the compressed data is damaged")?;
             read_body(body)
         }),
         Some(_) => Err("a record of an unknown kind"),
@@ -109,7 +109,7 @@ fn write_body(chunk: &Chunk, body: &mut Vec<u8>) {
     long.for_each(|&(len, _)| put_length(len, body));
 }
 
-/// The chunk's runs, over the ends of rows.
+/// The runs of a chunk. Runs continue over the ends of rows.
 fn runs_of(chunk: &Chunk) -> Vec<(u32, Material)> {
     let mut runs: Vec<(u32, Material)> = Vec::new();
     chunk.for_each_row(|_, _, row| {
@@ -123,7 +123,7 @@ fn runs_of(chunk: &Chunk) -> Vec<(u32, Material)> {
     runs
 }
 
-/// The materials, those of most runs first, and the number of each.
+/// The materials, sorted by number of runs, and the index of each.
 fn by_frequency(runs: &[(u32, Material)]) -> (Vec<Material>, HashMap<Material, u16>) {
     let mut counts: HashMap<Material, u32> = HashMap::new();
     runs.iter().for_each(|&(_, material)| *counts.entry(material).or_default() += 1);
@@ -137,7 +137,7 @@ fn read_body(body: &[u8]) -> Result<Chunk, &'static str> {
     const SHORT: &str = "it ends too early";
     let (&kind, rest) = body.split_first().ok_or(SHORT)?;
     if kind == BRICKS {
-        return Chunk::from_bricks(Chunk::SIDE, rest).ok_or("its bricks are not those of a chunk");
+        return Chunk::from_bricks(Chunk::SIDE, rest).ok_or("its bricks do not form a chunk");
     }
     let (material_count, rest) = take_u16(rest).ok_or(SHORT)?;
     let (materials, rest) = rest.split_at_checked(2 * (material_count + 1)).ok_or(SHORT)?;
@@ -147,7 +147,7 @@ fn read_body(body: &[u8]) -> Result<Chunk, &'static str> {
     let (far, mut lengths) = rest.split_at_checked(2 * far_count).ok_or(SHORT)?;
     let materials: Vec<Material> = words(materials).map(Material).collect();
     let mut far = words(far);
-    // A run of no length is refused, and so is a number that no material has.
+    // `Chunk::from_runs` refuses runs of length 0 and unknown material indices.
     let runs = tokens.iter().map(|&token| {
         let number = usize::from(token >> LEN_BITS);
         let number = match number == usize::from(FAR) {
@@ -165,9 +165,9 @@ fn read_body(body: &[u8]) -> Result<Chunk, &'static str> {
         bits => StorageKind::Palette { bits: bits.into() },
     };
     let chunk = Chunk::from_runs(Chunk::SIDE, &materials, runs, storage)
-        .ok_or("its runs are not those of a chunk")?;
+        .ok_or("its runs do not form a chunk")?;
     let is_end = lengths.is_empty() && far.next().is_none();
-    if is_end { Ok(chunk) } else { Err("there is something behind its end") }
+    if is_end { Ok(chunk) } else { Err("extra bytes after its end") }
 }
 
 fn words(bytes: &[u8]) -> impl Iterator<Item = u16> + '_ {
@@ -179,7 +179,7 @@ fn take_u16(bytes: &[u8]) -> Option<(usize, &[u8])> {
     Some((u16::from_le_bytes(word).into(), rest))
 }
 
-/// Seven bits a byte, the lowest first; all but the last have their highest bit set.
+/// Appends a length, seven bits per byte, lowest first. All bytes but the last have bit 7 set.
 fn put_length(mut len: u32, body: &mut Vec<u8>) {
     while len > 0x7f {
         body.push(len as u8 | 0x80);
@@ -188,7 +188,7 @@ fn put_length(mut len: u32, body: &mut Vec<u8>) {
     body.push(len as u8);
 }
 
-/// The same read back, of at most three bytes.
+/// Reads a length of at most three bytes, as written by [`put_length`].
 #[inline]
 fn take_length(bytes: &mut &[u8]) -> Option<u32> {
     let (&first, rest) = bytes.split_first()?;
@@ -213,12 +213,12 @@ mod tests {
     use super::*;
     use drystone_voxel::LocalPos;
 
-    /// Chunks of every storage.
+    /// Chunks of every storage kind.
     fn chunks() -> Vec<Chunk> {
         let noise = |kinds: u32| {
             Chunk::from_fn(Chunk::SIDE, |at| {
-                let place = u32::from(at.x) * 7 + u32::from(at.y) * 131 + u32::from(at.z) * 911;
-                Material((place.wrapping_mul(2_654_435_761) >> 16) as u16 % kinds as u16)
+                let at = u32::from(at.x) * 7 + u32::from(at.y) * 131 + u32::from(at.z) * 911;
+                Material((at.wrapping_mul(2_654_435_761) >> 16) as u16 % kinds as u16)
             })
         };
         let layers =
@@ -249,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_written_is_read_in_the_smallest_storage() {
+    fn decoded_chunks_are_equal_and_in_the_smallest_storage() {
         for chunk in chunks() {
             let read = decode(&encode(&chunk)).unwrap();
             read.check().unwrap();
@@ -261,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn no_bytes_panic_and_the_ends_are_kept() {
+    fn arbitrary_bytes_do_not_panic_and_extra_bytes_are_refused() {
         for chunk in chunks() {
             let record = encode(&chunk);
             let step = (record.len() / 200).max(1);

@@ -6,9 +6,8 @@ use std::sync::{Mutex, PoisonError};
 
 use redb::{BackendError, StorageBackend};
 
-/// A file that was cut short, read as if it were as long as its head says. What was cut off is
-/// zeros: it is found to be wrong when it is read, since all that is stored has its checksum.
-/// Nothing is written.
+/// A read-only view of a file that was cut short, with the length that its head states. The missing
+/// bytes read as zeros. Checksums detect them when they are read.
 #[derive(Debug)]
 pub(super) struct CutFile {
     file: Mutex<File>,
@@ -16,7 +15,7 @@ pub(super) struct CutFile {
     expected: u64,
 }
 
-/// Where in the database's head the flags are, and the one that says that it was not closed.
+/// Offset of the flags in the database's head, and the flag of a file that was not closed.
 const FLAGS: u64 = 9;
 const IS_OPEN: u8 = 2;
 
@@ -39,7 +38,7 @@ impl StorageBackend for CutFile {
         let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
         file.seek(SeekFrom::Start(offset))?;
         file.read_exact(there)?;
-        // As if it had been closed: else all of it would have to be whole.
+        // Clears the flag. The database would otherwise need the whole file for its recovery.
         let flags = FLAGS.checked_sub(offset).and_then(|at| there.get_mut(at as usize));
         if let Some(flags) = flags {
             *flags &= !IS_OPEN;
@@ -59,7 +58,7 @@ impl StorageBackend for CutFile {
         Err(ErrorKind::ReadOnlyFilesystem.into())
     }
 
-    // Who repairs a file holds a lock of all of it.
+    // The repair already holds a lock on the whole file.
     fn try_lock_shared_range(&self, _: Bound<u64>, _: Bound<u64>) -> Locked<bool> {
         Ok(true)
     }
@@ -79,13 +78,13 @@ impl StorageBackend for CutFile {
 
 type Locked<T> = std::result::Result<T, BackendError>;
 
-/// What is wrong with the length of a file that cannot be opened; `None` where nothing is.
+/// Describes how much of a file is missing; `None` if its length is correct or unknown.
 pub(super) fn cut(path: &Path) -> Option<String> {
     let (found, expected) = lengths(path).ok().flatten()?;
     Some(format!("cut short: {found} of {expected} bytes"))
 }
 
-/// The length of a file that is too short, and the one that its head tells.
+/// Actual length of a file that is too short, and the length that its head states.
 fn lengths(path: &Path) -> Result<Option<(u64, u64)>> {
     let mut file = File::open(path)?;
     let found = file.metadata()?.len();
@@ -97,14 +96,14 @@ fn lengths(path: &Path) -> Result<Option<(u64, u64)>> {
     let word = |at: usize| {
         u64::from(u32::from_le_bytes([head[at], head[at + 1], head[at + 2], head[at + 3]]))
     };
-    // Pages to a region: its head and its data; regions that are full, and pages of the last.
+    // In pages: a region's head and data; number of full regions, pages of the last one.
     let [page, region_head, region_data, full, last] = [12, 16, 20, 24, 28].map(word);
     let is_head = page.is_power_of_two() && (512..=1 << 16).contains(&page);
     let pages = (region_head + region_data)
         .checked_mul(full)
         .and_then(|pages| pages.checked_add(1 + if last > 0 { region_head + last } else { 0 }));
     let expected = pages.and_then(|pages| pages.checked_mul(page));
-    // A head that lies is not believed: a world is not a thousand times as long as its file.
+    // Ignores an implausible head: a file is not cut to less than a thousandth.
     let expected =
         expected.filter(|&expected| is_head && expected > found && expected / 1000 <= found);
     Ok(expected.map(|expected| (found, expected)))

@@ -8,33 +8,33 @@ use super::StoredWorld;
 use crate::world::count_chunk;
 use crate::{ChunkBox, Source, WorldError};
 
-/// What a stored world holds.
+/// Statistics of a stored world.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredSummary {
-    /// Of the file's format.
+    /// Version of the file format.
     pub version: u32,
-    /// How often was committed, ever.
+    /// Number of commits since the file was created.
     pub revision: u64,
-    /// Chunks that hold anything.
+    /// Number of chunks that hold voxels.
     pub chunk_count: u64,
-    /// The box of chunks around them.
+    /// Smallest box around these chunks.
     pub extent: Option<ChunkBox>,
-    /// The file's bytes.
+    /// Length of the file, in bytes.
     pub file_bytes: u64,
-    /// The voxels of each material but air, most first.
+    /// Number of voxels of each material except air, most first.
     pub voxels: Vec<(Material, u64)>,
-    /// Chunks that could not be read; [`Source::faults`] names them.
+    /// Number of chunks that could not be read; [`Source::faults`] lists them.
     pub lost: u64,
 }
 
 impl StoredWorld {
-    /// Counts what the world holds.
+    /// Counts the chunks and voxels of the world.
     ///
     /// # Cost
-    /// Reads every chunk once, on all cores, and keeps none.
+    /// Reads every chunk once, on all cores. Keeps no chunk in memory.
     ///
     /// # Errors
-    /// A file whose length cannot be asked.
+    /// The length of the file cannot be read.
     pub fn summary(&self) -> Result<StoredSummary, WorldError> {
         let metadata = fs::metadata(self.path());
         let file_bytes = metadata

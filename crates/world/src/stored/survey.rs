@@ -10,40 +10,41 @@ use super::group::{Group, GroupPos, SLOTS};
 use super::index::Index;
 use super::meta::{self, Head, VERSION};
 use super::pages::{CHUNKS, Values};
-use super::{MISSING, WRONG_SUM, id, place_of, record};
+use super::{MISSING, WRONG_SUM, id, location_of, record};
 use crate::WorldError;
 
 mod levels;
 
-/// All of a file looked at, whatever is damaged in it.
+/// Result of reading a whole file, including one that is damaged.
 pub(super) struct Survey {
     path: PathBuf,
     access: Access,
     pub(super) head: Option<Head>,
-    /// Another one where it is damaged; none where there was none.
+    /// The id; a new one if the stored id is damaged, `None` if the file has none.
     pub(super) id: Option<u128>,
     pub(super) materials: Option<MaterialTable>,
-    /// The chunks that are whole.
+    /// Intact chunks.
     pub(super) found: Index,
     pub(super) value_count: u64,
     pub(super) value_bytes: u64,
-    /// Chunks of larger voxels that are whole, and damage among them.
+    /// Number of intact LOD chunks.
     pub(super) level_count: u64,
+    /// Number of problems found in LOD chunks.
     pub(super) damaged_levels: u64,
-    /// A line each.
+    /// One line per problem.
     pub(super) damage: Vec<String>,
-    /// Chunks that are not whole; each has such a line.
+    /// Damaged chunks; each has a line in `damage`.
     pub(super) lost: BTreeSet<ChunkPos>,
-    /// What the index says; `None` where it is damaged itself.
+    /// Chunks according to the index; `None` if the index is unusable.
     index: Option<Index>,
     visited: BTreeSet<GroupPos>,
 }
 
 impl Survey {
-    /// Looks at every value; `each` is handed every chunk that is whole.
+    /// Reads every value and calls `each` with every intact chunk.
     ///
     /// # Errors
-    /// A file that cannot be opened at all, and what `each` returns.
+    /// A file that cannot be opened at all, and errors of `each`.
     pub(super) fn of(
         path: &Path,
         access: Access,
@@ -126,11 +127,11 @@ impl Survey {
         let expected = self.head.as_ref().map(|head| (head.chunk_count, head.region_count));
         let found = (index.chunk_count(), index.region_count() as u64);
         if expected.is_some_and(|expected| expected != found) && damage.len() == before {
-            let said = expected.map_or(0, |it| it.0);
-            damage.push(format!("index: it knows of {} chunks of {said}", found.0));
+            let listed = expected.map_or(0, |it| it.0);
+            damage.push(format!("index: it lists {} chunks instead of {listed}", found.0));
         }
         let is_whole = damage.len() == before;
-        // What it does know of is looked for either way.
+        // Even a damaged index is used to find chunks.
         self.index = Some(index);
         if !is_whole && self.head.is_none() {
             self.index = None;
@@ -138,7 +139,7 @@ impl Survey {
         if failed { self.open().ok() } else { Some(store) }
     }
 
-    /// All values in their order; where that ends too early, from the other end too.
+    /// Reads all values in key order. If that stops at damage, also reads backwards from the end.
     fn read_values(
         &mut self,
         store: Option<Store>,
@@ -155,8 +156,8 @@ impl Survey {
         Ok(self.open().ok())
     }
 
-    /// Values from the first on, or from the last back, until one that was visited; whether
-    /// none was in the way.
+    /// Reads values from the first or, with `is_back`, from the last, up to one that was visited.
+    /// Returns whether no damage stopped it.
     fn read_run(
         &mut self,
         store: &Store,
@@ -174,7 +175,7 @@ impl Survey {
                     break;
                 }
                 let value = table.joined(key.value(), value.value(), None)?;
-                stopped = self.take(group, &value, each);
+                stopped = self.verify_group(group, &value, each);
                 if stopped.is_err() {
                     break;
                 }
@@ -185,7 +186,7 @@ impl Survey {
         Ok(read.map_err(|error| self.damage.push(error.to_string())).is_ok())
     }
 
-    /// One by one those that the index knows of and that were not come to.
+    /// Reads the groups that the index lists and that were not visited, one by one.
     fn read_missed(
         &mut self,
         mut store: Option<Store>,
@@ -196,9 +197,9 @@ impl Survey {
             known.filter(|group| !self.visited.contains(group)).collect();
         for group in missed {
             let Some(open_store) = &store else { return Ok(None) };
-            let read = open_store.chunks(|values| values.ask(group, None, <[u8]>::to_vec));
+            let read = open_store.chunks(|values| values.read(group, None, <[u8]>::to_vec));
             match read {
-                Ok(Some(value)) => self.take(group, &value, each)?,
+                Ok(Some(value)) => self.verify_group(group, &value, each)?,
                 Ok(None) => {}
                 Err(_) => store = self.open().ok(),
             }
@@ -206,8 +207,8 @@ impl Survey {
         Ok(store)
     }
 
-    /// Verifies and unpacks a value's chunks.
-    fn take(
+    /// Verifies and decompresses all chunks of a group.
+    fn verify_group(
         &mut self,
         position: GroupPos,
         value: &[u8],
@@ -219,7 +220,7 @@ impl Survey {
         let group = match Group::parse(position, value) {
             Ok(group) => group,
             Err(problem) => {
-                let at = place_of(position.chunk(0));
+                let at = location_of(position.chunk(0));
                 self.damage.push(format!("group of {at}: {problem}"));
                 return Ok(());
             }
@@ -234,7 +235,7 @@ impl Survey {
                 }
                 Err(problem) => {
                     self.lost.insert(at);
-                    self.damage.push(format!("{}: {problem}", place_of(at)));
+                    self.damage.push(format!("{}: {problem}", location_of(at)));
                 }
             }
         }
@@ -245,16 +246,16 @@ impl Survey {
         Store::open(&self.path, self.access.clone())
     }
 
-    /// Every chunk that should be there and is not has a line, and the other way round.
+    /// Reports chunks that only the index lists, and chunks that the index does not list.
     fn compare(&mut self) {
         let Some(index) = &self.index else { return };
         for chunk in index.iter().filter(|&chunk| !self.found.contains(chunk)) {
             if self.lost.insert(chunk) {
-                self.damage.push(format!("{}: {MISSING}", place_of(chunk)));
+                self.damage.push(format!("{}: {MISSING}", location_of(chunk)));
             }
         }
         for chunk in self.found.iter().filter(|&chunk| !index.contains(chunk)) {
-            self.damage.push(format!("{}: the index does not know it", place_of(chunk)));
+            self.damage.push(format!("{}: missing from the index", location_of(chunk)));
         }
     }
 }

@@ -22,7 +22,7 @@ mod levels;
 mod memory;
 mod power_loss;
 
-/// A folder that is gone when the test is over.
+/// A temporary folder that is removed on drop.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -57,7 +57,7 @@ fn materials(count: u16) -> MaterialTable {
     table
 }
 
-/// A chunk of one of many kinds, now and then of air.
+/// A chunk of a random kind, sometimes all air.
 fn some_chunk(random: &mut Random) -> Chunk {
     let seed = random.below(1 << 24_u32);
     let kinds = [1, 2, 5, 17, 300][random.below(5_usize)];
@@ -66,8 +66,8 @@ fn some_chunk(random: &mut Random) -> Chunk {
         1 => Chunk::new(Chunk::SIDE, Material(1 + seed as u16 % 300)),
         2 => Chunk::from_fn(Chunk::SIDE, |at| Material((u32::from(at.y) * kinds / 40) as u16)),
         _ => Chunk::from_fn(Chunk::SIDE, |at| {
-            let place = u32::from(at.x) + 37 * u32::from(at.y) + 1009 * u32::from(at.z) + seed;
-            Material((place.wrapping_mul(2_654_435_761) >> 20) as u16 % (kinds as u16 + 1))
+            let at = u32::from(at.x) + 37 * u32::from(at.y) + 1009 * u32::from(at.z) + seed;
+            Material((at.wrapping_mul(2_654_435_761) >> 20) as u16 % (kinds as u16 + 1))
         }),
     }
 }
@@ -83,9 +83,9 @@ fn assert_holds(world: &StoredWorld, shadow: &BTreeMap<ChunkPos, Chunk>) {
     }
 }
 
-/// Puts, flushes and openings in an order without rule, against a map.
+/// Random sequence of puts, flushes and reopenings, compared with a map.
 #[test]
-fn what_was_put_is_there_before_and_after_it_is_committed() {
+fn chunks_are_readable_before_and_after_their_commit() {
     let folder = Folder::new();
     let never = CommitPolicy { max_delay: Duration::from_secs(3600), max_bytes: u64::MAX };
     let at_once = CommitPolicy { max_delay: Duration::ZERO, max_bytes: 0 };
@@ -112,7 +112,7 @@ fn what_was_put_is_there_before_and_after_it_is_committed() {
                 assert_holds(&world, &shadow);
             }
         }
-        // Dropping commits as closing does.
+        // Dropping commits, like closing.
         if round % 3 == 0 {
             drop(world);
         } else {
@@ -123,7 +123,7 @@ fn what_was_put_is_there_before_and_after_it_is_committed() {
 }
 
 #[test]
-fn edits_wait_as_long_as_the_policy_says() {
+fn edits_are_committed_as_the_policy_specifies() {
     let at = ChunkPos::new(3, 0, -1);
     let stone = || [(at, Chunk::new(Chunk::SIDE, Material(2)))];
     let never = CommitPolicy { max_delay: Duration::from_secs(3600), max_bytes: u64::MAX };
@@ -146,7 +146,7 @@ fn edits_wait_as_long_as_the_policy_says() {
             std::thread::sleep(Duration::from_millis(5));
         }
     }
-    // What was put before all this has been committed by nothing.
+    // Nothing has committed the change from the beginning.
     assert_eq!(waiting.revision(), before);
     waiting.flush().unwrap();
     assert_eq!(waiting.revision(), before + 1);
@@ -154,9 +154,9 @@ fn edits_wait_as_long_as_the_policy_says() {
     assert_eq!(waiting.revision(), before + 1, "there is nothing to commit");
 }
 
-/// What a kill leaves is opened without reading it all.
+/// Opening a file after a kill does not read it all.
 #[test]
-fn opening_what_was_not_closed_repairs_nothing() {
+fn opening_after_a_kill_needs_no_repair() {
     let folder = Folder::new();
     let world = StoredWorld::create(&folder.file(), "", &materials(2)).unwrap();
     let stone = Chunk::new(Chunk::SIDE, Material(1));
@@ -178,9 +178,9 @@ fn opening_what_was_not_closed_repairs_nothing() {
     assert_eq!((opened.chunk_count(), opened.revision()), (3, world.revision()));
 }
 
-/// Also those of a file that was not closed, and of one that is damaged.
+/// Includes the bytes of a file that was not closed, and of a damaged one.
 #[test]
-fn the_bytes_of_a_file_are_read_as_the_file_is() {
+fn parsed_bytes_equal_the_opened_file() {
     let folder = Folder::new();
     let world = StoredWorld::create(&folder.file(), "hills", &materials(2)).unwrap();
     let hill = |n: i32| {
@@ -207,9 +207,9 @@ fn the_bytes_of_a_file_are_read_as_the_file_is() {
     }
 }
 
-/// All threads that others share wait for a commit, which needs none of them.
+/// All threads of the shared pool wait for a commit, which must not need the pool.
 #[test]
-fn waiting_on_every_shared_thread_is_not_for_ever() {
+fn waiting_on_every_shared_thread_does_not_deadlock() {
     let folder = Folder::new();
     let world = Arc::new(StoredWorld::create(&folder.file(), "", &materials(1)).unwrap());
     let (done, wait) = std::sync::mpsc::channel();
@@ -227,7 +227,7 @@ fn waiting_on_every_shared_thread_is_not_for_ever() {
     assert_eq!(world.chunk_count(), flushed.len() as u64);
 }
 
-/// Others that put all the time do not hold up who waits for what was put before.
+/// Continuous puts by other threads do not delay a flush of earlier changes.
 #[test]
 fn flushing_ends_while_others_put() {
     use std::sync::atomic::AtomicBool;
@@ -263,7 +263,7 @@ fn flushing_ends_while_others_put() {
 }
 
 #[test]
-fn materials_are_added_behind_the_others() {
+fn materials_are_appended() {
     let folder = Folder::new();
     let world = StoredWorld::create(&folder.file(), "", &materials(2)).unwrap();
     world.put_materials(&materials(5)).unwrap();
@@ -274,7 +274,7 @@ fn materials_are_added_behind_the_others() {
 }
 
 #[test]
-fn what_cannot_be_opened_says_why() {
+fn errors_of_opening_name_the_reason() {
     let folder = Folder::new();
     let path = folder.file();
     let missing = StoredWorld::open(&path).unwrap_err();
@@ -307,9 +307,9 @@ fn what_cannot_be_opened_says_why() {
         .unwrap();
     drop(store);
     let newer = StoredWorld::open(&path).unwrap_err();
-    let is_told =
+    let is_newer =
         matches!(newer, WorldError::NewerStored { found, known, .. } if found == known + 1);
-    assert!(is_told, "{newer}");
+    assert!(is_newer, "{newer}");
 
     let other = folder.0.join("other");
     drop(redb::Database::create(&other).unwrap());
@@ -321,7 +321,7 @@ fn what_cannot_be_opened_says_why() {
 }
 
 #[test]
-fn a_damaged_chunk_is_named_and_the_rest_is_there() {
+fn a_damaged_chunk_is_reported_and_the_others_are_readable() {
     let folder = Folder::new();
     let path = folder.file();
     let world = StoredWorld::create(&path, "", &materials(9)).unwrap();
@@ -358,7 +358,7 @@ fn a_damaged_chunk_is_named_and_the_rest_is_there() {
 }
 
 #[test]
-fn a_generated_world_is_the_same_after_it_was_stored() {
+fn a_stored_generated_world_equals_its_source() {
     let folder = Folder::new();
     let config = GeneratorConfig { size_chunks: [3, 4, 3], ..GeneratorConfig::default() };
     let made = GeneratedWorld::new(config).unwrap();
@@ -374,7 +374,7 @@ fn a_generated_world_is_the_same_after_it_was_stored() {
 }
 
 #[test]
-fn one_voxel_of_many_edits_one_chunk_of_a_group() {
+fn editing_one_voxel_changes_one_chunk_of_its_group() {
     let folder = Folder::new();
     let world = StoredWorld::create(&folder.file(), "", &materials(9)).unwrap();
     let at = |n: i32| ChunkPos::new(n & 1, n >> 1 & 1, n >> 2);

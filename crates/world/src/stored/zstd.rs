@@ -1,5 +1,5 @@
-//! What packs and unpacks records: zstd, which is written in C; and where there is no C compiler,
-//! as for browsers, a decoder in Rust, beside which records stay unpacked.
+//! Compression of records: the C library zstd, or a decoder in Rust on targets without a C compiler
+//! such as browsers. The Rust version writes records uncompressed.
 
 #[cfg(not(target_arch = "wasm32"))]
 mod native;

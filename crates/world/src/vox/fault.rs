@@ -34,7 +34,7 @@ impl Fault {
 
     pub(super) fn in_file(self, file: &str) -> WorldError {
         let Self { place, problem, advice } = self;
-        WorldError::BadVox { file: file.into(), place, problem, advice }
+        WorldError::BadVox { file: file.into(), location: place, problem, advice }
     }
 }
 

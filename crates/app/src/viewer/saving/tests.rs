@@ -170,7 +170,7 @@ fn who_edits_second_saves_beside_the_world() {
         assert_eq!(two.first.saver.state(), SaveState::Unsaved(1));
         two.second.set(0, 3);
         let SaveState::Failed(why) = two.second.saver.state() else { panic!("it is taken") };
-        assert!(why.contains("another has this world open"), "{why}");
+        assert!(why.contains("another program has this world open"), "{why}");
         two.first.saver.save().unwrap();
         if leaves {
             two.first.saver = EditSaver::new(KeptBy::Nobody);
@@ -186,7 +186,7 @@ fn who_edits_second_saves_beside_the_world() {
         assert_eq!(two.second.saver.state(), SaveState::Unsaved(1));
         assert!(matches!(save(&mut two), Saved::Silent));
         let [line] = said.as_slice() else { panic!("{said:?}") };
-        let why = if leaves { "another program has changed" } else { "another has this world" };
+        let why = if leaves { "another program has changed" } else { "another program has this world" };
         assert!(line.contains(why) && line.contains("--edits"), "{line}");
         two.close();
         // What was edited as a whole chunk is as the second has it.

@@ -7,7 +7,7 @@ use crate::WorldError;
 use crate::stored::memory::Memory;
 use crate::stored::salvage::CutFile;
 
-/// Opens a file as it is said.
+/// Opens a file in the given access mode.
 pub(super) fn open(
     path: &Path,
     access: &Access,
@@ -19,14 +19,14 @@ pub(super) fn open(
             Handle::Write(database).open(is_shared)
         }
         Access::Read => {
-            // Who reads beside a writer does not look whether the file is whole.
+            // A shared reader does not check that the file was closed properly. Check here.
             let whole = match exclusive(cache_bytes).open_read_only(path) {
-                // It was not closed: that is put right by whoever may write, once.
+                // Not closed properly: opening for writing recovers the file.
                 Err(DatabaseError::RepairAborted) => {
                     drop(open_to_write(path, cache_bytes)?);
                     None
                 }
-                // Whoever writes it has looked.
+                // The current writer has checked it.
                 Err(DatabaseError::DatabaseAlreadyOpen) => None,
                 opened => Some(opened?),
             };
@@ -37,7 +37,7 @@ pub(super) fn open(
         }
         Access::ReadCut => {
             let mut builder = exclusive(cache_bytes);
-            // Else it would read which pages are free, which only who writes has to know.
+            // The default mode would read the list of free pages, which only writers need.
             builder.set_concurrency_mode(ConcurrencyMode::SingleWriter);
             let database = builder.open_read_only_with_backend(CutFile::open(path)?)?;
             Handle::Read(database).open(false)
@@ -51,7 +51,7 @@ pub(super) fn open(
     })
 }
 
-/// Opens a file in memory, or makes one that is empty a database.
+/// Opens a file in memory, or creates a database in an empty one.
 pub(super) fn open_memory(
     file: &MemoryFile,
     cache_bytes: usize,
@@ -59,19 +59,20 @@ pub(super) fn open_memory(
     exclusive(cache_bytes).create_with_backend(Memory(file.clone()))
 }
 
-/// Moves pages together and closes the file.
+/// Moves used pages together and closes the file.
 pub(super) fn compact(mut database: Database) -> Result<(), redb::Error> {
     while database.compact()? {}
     Ok(database.close()?)
 }
 
-/// With whether others may have it open too.
+/// Opens a file for writing. The flag is true if readers may open it too.
 fn open_to_write(path: &Path, cache_bytes: usize) -> Result<(Database, bool), DatabaseError> {
     shared(cache_bytes, |builder| builder.open(path))
 }
 
-/// Opens a file so that one may write it while others read what was there when they began: the
-/// writer leaves those pages alone. Where the system has no locks for that, who writes is alone.
+/// Opens a file so that one writer and any number of readers can share it. The writer does not
+/// touch pages that readers use. On systems without the required locks, the writer has the file
+/// alone and the flag is false.
 pub(super) fn shared<T>(
     cache_bytes: usize,
     open: impl Fn(&Builder) -> Result<T, DatabaseError>,
@@ -86,7 +87,7 @@ pub(super) fn shared<T>(
     }
 }
 
-/// With so much memory for pages, and nobody beside who opens.
+/// Builder for exclusive access with a page cache of `cache_bytes` bytes.
 pub(super) fn exclusive(cache_bytes: usize) -> Builder {
     let mut builder = Database::builder();
     builder.set_cache_size(cache_bytes);

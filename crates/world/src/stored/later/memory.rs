@@ -5,10 +5,10 @@ use crate::stored::{CommitPolicy, MemoryFile, StoredWorld};
 use crate::{Source, WorldError};
 
 impl StoredLater {
-    /// Opens a world in memory: to write it at once, since nobody else has it.
+    /// Opens a world in memory, immediately for writing, since no other program can have it.
     ///
     /// # Errors
-    /// As [`StoredWorld::open_in`].
+    /// See [`StoredWorld::open_in`].
     pub(crate) fn open_in(file: &MemoryFile, policy: CommitPolicy) -> Result<Self, WorldError> {
         let world = StoredWorld::open_in(file, policy)?;
         Ok(Self {
@@ -19,21 +19,21 @@ impl StoredLater {
             path: Mutex::new(Some(file.name().into())),
             stamp: None,
             state: RwLock::new(State::Write(world)),
-            looked: Mutex::default(),
+            last_retry: Mutex::default(),
         })
     }
 
-    /// Makes the world in an empty file in memory: see [`make_at`](Self::make_at).
+    /// Creates the world in an empty file in memory. See [`make_at`](Self::make_at).
     ///
     /// # Errors
-    /// A file that is not empty, or no memory: all is as before then.
+    /// A file that is not empty, or missing memory. Nothing changes then.
     pub(crate) fn make_in(&self, file: &MemoryFile) -> Result<(), WorldError> {
         let mut state = self.lock();
         StoredWorld::create_in(file, &self.name, self.all_materials())?;
         let world = StoredWorld::open_in(file, self.policy)?;
         copy(&state, &world)?;
         *state = State::Write(world);
-        self.set_place(file.name());
+        self.set_file_path(file.name());
         Ok(())
     }
 }

@@ -3,19 +3,19 @@ use redb::ReadableTable;
 use super::Survey;
 use crate::stored::database::Store;
 use crate::stored::group::{Group, GroupPos, SLOTS};
-use crate::stored::levels::{node_of_place, place_text};
+use crate::stored::levels::{location_of_node, node_at_stored_position};
 use crate::stored::pages::{LEVELS, Values};
 use crate::stored::record;
 
 impl Survey {
-    /// Verifies the chunks of larger voxels: what is wrong there can be made anew.
+    /// Verifies the LOD chunks. Damaged ones can be rebuilt.
     pub(super) fn read_levels(&mut self, store: &Store) {
         let read = store.read(|transaction| {
             let Some(table) = Values::open(transaction, LEVELS)? else { return Ok(()) };
             for entry in table.values.iter()? {
                 let (key, value) = entry?;
                 let value = table.joined(key.value(), value.value(), None)?;
-                self.take_levels(GroupPos::of_key(*key.value()), &value);
+                self.verify_level_group(GroupPos::of_key(*key.value()), &value);
             }
             Ok(())
         });
@@ -25,23 +25,25 @@ impl Survey {
         }
     }
 
-    fn take_levels(&mut self, position: GroupPos, value: &[u8]) {
-        let mut wrong = |place: String, problem: &str| {
+    fn verify_level_group(&mut self, position: GroupPos, value: &[u8]) {
+        let mut wrong = |location: String, problem: &str| {
             self.damaged_levels += 1;
-            self.damage.push(format!("{place}: {problem}; it can be made anew"));
+            self.damage.push(format!("{location}: {problem}; it can be rebuilt"));
         };
-        let Some(first) = node_of_place(position.chunk(0)) else {
-            return wrong("levels".into(), "a group of no level");
+        let Some(first) = node_at_stored_position(position.chunk(0)) else {
+            return wrong("levels".into(), "a group that belongs to no level");
         };
         let group = match Group::parse(position, value) {
             Ok(group) => group,
-            Err(problem) => return wrong(format!("group of {}", place_text(first)), problem),
+            Err(problem) => {
+                return wrong(format!("group of {}", location_of_node(first)), problem);
+            }
         };
         for slot in 0..SLOTS {
             let Some(record) = group.record(slot) else { continue };
-            let node = node_of_place(position.chunk(slot));
+            let node = node_at_stored_position(position.chunk(slot));
             match record.and_then(record::decode) {
-                Err(problem) => wrong(place_text(node.unwrap_or(first)), problem),
+                Err(problem) => wrong(location_of_node(node.unwrap_or(first)), problem),
                 Ok(_) => self.level_count += 1,
             }
         }

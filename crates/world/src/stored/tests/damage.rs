@@ -1,4 +1,4 @@
-//! Worlds of which something is damaged, and goes on to be edited.
+//! Damaged worlds that are edited.
 
 use drystone_voxel::VoxelPos;
 
@@ -8,12 +8,12 @@ use crate::NodePos;
 /// A chunk whose record takes several pages.
 fn noise(seed: u16) -> Chunk {
     Chunk::from_fn(Chunk::SIDE, |at| {
-        let place = u32::from(at.x) + 61 * u32::from(at.y) + 3001 * u32::from(at.z);
-        Material((place.wrapping_mul(2_654_435_761) >> 16) as u16 % 300 + seed % 2)
+        let at = u32::from(at.x) + 61 * u32::from(at.y) + 3001 * u32::from(at.z);
+        Material((at.wrapping_mul(2_654_435_761) >> 16) as u16 % 300 + seed % 2)
     })
 }
 
-/// Changes a group's value as the database holds it, without its pages.
+/// Changes a group's value in the database, but not its pages.
 fn change(path: &Path, group: GroupPos, work: impl FnOnce(&mut Vec<u8>)) {
     let store = Store::open(path, Access::Write).unwrap();
     store
@@ -31,23 +31,23 @@ fn change(path: &Path, group: GroupPos, work: impl FnOnce(&mut Vec<u8>)) {
 pub(crate) fn damage_chunk(path: &Path, at: ChunkPos) {
     let (group, slot) = GroupPos::of(at);
     change(path, group, |value| {
-        // Its checksum: behind the head, each entry's length of four bytes first.
+        // Its checksum: after the head; each entry begins with a length of four bytes.
         let before = (value[1] & ((1 << slot) - 1)).count_ones() as usize;
         assert!(value[0] == 1 && value[1] >> slot & 1 != 0);
         value[2 + 12 * before + 4] ^= 1;
     });
 }
 
-/// The pages of all chunks.
+/// Number of pages of all chunks.
 fn page_count(path: &Path) -> usize {
     let store = Store::open(path, Access::Read).unwrap();
     store.read(|it| Ok(it.open_table(pages::CHUNKS.pages)?.iter()?.count())).unwrap()
 }
 
-/// Whatever is wrong with a group, edits of it and of others are saved, and its other chunks
-/// are told to be lost.
+/// Whatever is damaged in a group, edits of the group and of others are saved. The group's other
+/// chunks are reported as lost.
 #[test]
-fn a_damaged_group_is_in_no_edits_way() {
+fn a_damaged_group_does_not_block_edits() {
     let at = |n: i32| ChunkPos::new(n & 1, n >> 1 & 1, n >> 2);
     let (far, stone) = (ChunkPos::new(9, 0, 9), Chunk::new(Chunk::SIDE, Material(2)));
     let damages: [fn(&mut Vec<u8>); 5] = [
@@ -69,7 +69,7 @@ fn a_damaged_group_is_in_no_edits_way() {
 
         let world = StoredWorld::open(&path).unwrap();
         assert!((0..6).any(|n| world.chunk(at(n)).is_err()), "damage {n}");
-        // Into the group's empty slots, in the place of what is lost, and elsewhere.
+        // Edits an empty slot of the group, a lost chunk, and another group.
         let edits = [(at(7), noise(7)), (at(1), stone.clone()), (far, noise(3))];
         world.put(edits.clone()).unwrap();
         world.flush().unwrap();
@@ -82,13 +82,13 @@ fn a_damaged_group_is_in_no_edits_way() {
         let lost: Vec<_> = [0, 2, 3, 4, 5].map(at).into_iter().collect();
         for &at in &lost {
             let told = world.chunk(at).unwrap_err().to_string();
-            assert!(told.contains(&place_of(at)), "damage {n}: {told}");
+            assert!(told.contains(&location_of(at)), "damage {n}: {told}");
         }
         drop(world);
         let mut found = StoredWorld::check(&path).unwrap().lost;
         found.sort_by_key(|it| (it.z, it.y, it.x));
         assert_eq!(found, lost, "damage {n}");
-        // What the damaged value had in pages is not left behind, where no value is.
+        // No pages of the damaged value remain.
         let one_chunk = noise(7);
         let alone = folder.0.join("alone.drystone");
         let world = StoredWorld::create(&alone, "", &materials(301)).unwrap();
@@ -102,9 +102,9 @@ fn a_damaged_group_is_in_no_edits_way() {
     }
 }
 
-/// What cannot be read in memory is not air that may be written over.
+/// A chunk that cannot be loaded is not air, and edits must not replace it.
 #[test]
-fn what_could_not_be_loaded_is_not_edited() {
+fn a_chunk_that_could_not_be_loaded_is_not_edited() {
     use crate::{Edit, VoxelShape, Voxels};
     let folder = Folder::new();
     let (lost, whole) = (ChunkPos::new(0, 0, 0), ChunkPos::new(1, 0, 0));
@@ -124,19 +124,19 @@ fn what_could_not_be_loaded_is_not_edited() {
     let edit = Edit::fill(&world, &shape, Material(2)).unwrap();
     assert!(edit.chunks().all(|(at, _)| at != lost) && edit.voxel_count() > 20);
     world.apply(&edit);
-    // An edit that was made elsewhere, and a single voxel.
+    // An edit made elsewhere, and a single voxel.
     let plain = World::from_chunks("", materials(3), [(lost, stone.clone())]).unwrap();
     world.apply(&Edit::fill(&plain, &shape, Material(2)).unwrap());
     assert_eq!(world.set(VoxelPos::new(1, 1, 1), Material(2)), Material::AIR);
     assert!(world.chunk(lost).is_none() && world.chunk(whole).is_some_and(|it| *it != stone));
-    // A whole chunk takes its place.
+    // A whole chunk replaces it.
     world.insert(lost, stone.clone()).unwrap();
     assert_eq!((world.unreadable().len(), world.chunk_at(lost)), (0, Some(stone)));
 }
 
-/// Who reads larger voxels does not wait for a disk that is slow.
+/// Reading LOD chunks does not wait for a slow disk.
 #[test]
-fn who_reads_levels_waits_for_no_commit() {
+fn reading_lod_chunks_waits_for_no_commit() {
     use std::sync::mpsc::channel;
     let folder = Folder::new();
     let policy = CommitPolicy { max_delay: Duration::ZERO, max_bytes: 1 };
@@ -149,7 +149,7 @@ fn who_reads_levels_waits_for_no_commit() {
     std::thread::scope(|scope| {
         let world = &world;
         scope.spawn(move || {
-            // As long as another transaction takes, none can be committed.
+            // Blocks commits until the other transaction ends.
             let held = world.store.write(|_| {
                 begun.send(()).unwrap();
                 Ok(ended.recv())
@@ -158,7 +158,7 @@ fn who_reads_levels_waits_for_no_commit() {
         });
         is_begun.recv().unwrap();
         world.put(stone(8)).unwrap();
-        // One batch is being written; what is put now waits, and is too much.
+        // One batch is being written; what is put now is pending and exceeds the limit.
         while world.committer.as_ref().is_some_and(|it| !it.is_writing()) {
             std::thread::yield_now();
         }
@@ -171,7 +171,7 @@ fn who_reads_levels_waits_for_no_commit() {
         end.send(()).unwrap();
         assert_eq!(found, Ok(false));
     });
-    // Who makes them to be kept waits: all are.
+    // `derive_levels` waits, and stores all of them.
     world.derive_levels(&mut |_, _| {}).unwrap();
     world.close().unwrap();
     let world = StoredWorld::open_read_only(&folder.file()).unwrap();
@@ -180,9 +180,9 @@ fn who_reads_levels_waits_for_no_commit() {
     }
 }
 
-/// Past the end of the numbers nothing lies below a node: not even the chunk of its numbers.
+/// Beyond the range of coordinates there are no chunks below a node.
 #[test]
-fn nodes_past_the_end_of_the_numbers_are_air() {
+fn nodes_beyond_the_coordinate_range_are_air() {
     let folder = Folder::new();
     let world = StoredWorld::create(&folder.file(), "", &materials(3)).unwrap();
     let stone = Chunk::new(Chunk::SIDE, Material(1));
@@ -197,7 +197,7 @@ fn nodes_past_the_end_of_the_numbers_are_air() {
     }
 }
 
-/// The record of a chunk as it was written before there were bricks: its runs, one by one.
+/// Encodes a chunk in the format from before brick storage: a list of runs.
 fn old_record(chunk: &Chunk) -> Vec<u8> {
     let mut runs: Vec<(usize, Material)> = Vec::new();
     for (_, material) in chunk {
@@ -209,26 +209,25 @@ fn old_record(chunk: &Chunk) -> Vec<u8> {
     let mut materials: Vec<Material> = runs.iter().map(|it| it.1).collect();
     materials.sort_unstable();
     materials.dedup();
-    // Plain, and kept as runs. Every length stands at the end, as if it were a long one.
+    // Uncompressed, in run storage. Every length is at the end, as if it were a long one.
     let mut record = vec![0, 255];
     record.extend((materials.len() as u16 - 1).to_le_bytes());
     record.extend(materials.iter().flat_map(|it| it.0.to_le_bytes()));
     record.extend((runs.len() as u16 - 1).to_le_bytes());
-    let places = runs.iter().map(|(_, it)| materials.binary_search(it).unwrap());
-    record.extend(places.clone().map(|place| (place.min(7) as u8) << 5));
-    let far: Vec<usize> = places.filter(|&place| place >= 7).collect();
+    let indices = runs.iter().map(|(_, it)| materials.binary_search(it).unwrap());
+    record.extend(indices.clone().map(|index| (index.min(7) as u8) << 5));
+    let far: Vec<usize> = indices.filter(|&index| index >= 7).collect();
     record.extend((far.len() as u16).to_le_bytes());
-    record.extend(far.iter().flat_map(|&place| (place as u16).to_le_bytes()));
+    record.extend(far.iter().flat_map(|&index| (index as u16).to_le_bytes()));
     for &(len, _) in &runs {
         record.extend([len as u8 | 0x80, (len >> 7) as u8 | 0x80, (len >> 14) as u8]);
     }
     record
 }
 
-/// A file whose values are whole, however long, and whose records are runs, is read, edited
-/// and checked.
+/// Reads, edits and checks a file with uncut values and records of runs.
 #[test]
-fn a_file_from_before_bricks_and_pages_is_read_and_edited() {
+fn a_file_from_before_bricks_and_pages_is_readable_and_editable() {
     let folder = Folder::new();
     let path = folder.file();
     let at = |n: i32| ChunkPos::new(n & 1, n >> 1 & 1, n >> 2);
@@ -242,7 +241,7 @@ fn a_file_from_before_bricks_and_pages_is_read_and_edited() {
     let group = GroupPos::of(at(0)).0;
     let records = std::array::from_fn(|n| (n < 3).then(|| old_record(&chunk(n as i32))));
     let old = group::Group::replaced(group, None, &records).unwrap();
-    assert!(old.len() > 1 << 16, "no page takes it");
+    assert!(old.len() > 1 << 16, "longer than any page");
     let store = Store::open(&path, Access::Write).unwrap();
     store.write(|it| Ok(it.open_table(pages::CHUNKS.pages)?.retain(|_, _| false)?)).unwrap();
     drop(store);
@@ -258,5 +257,5 @@ fn a_file_from_before_bricks_and_pages_is_read_and_edited() {
     [0, 1, 2, 5].into_iter().for_each(|n| assert!(world.chunk(at(n)).unwrap() == chunk(n)));
     drop(world);
     assert_eq!(StoredWorld::check(&path).unwrap().damage, [""; 0]);
-    assert!(page_count(&path) > 0, "what is written anew is cut");
+    assert!(page_count(&path) > 0, "newly written values are cut");
 }

@@ -1,5 +1,5 @@
-//! A disk in memory, which fails when a test says so, lets the test act at a write, and keeps a
-//! journal of what is written and synced.
+//! A simulated disk in memory. It can fail at a chosen write, call a hook at a write, and records a
+//! journal of writes and syncs.
 
 use std::fmt::{self, Debug, Formatter};
 use std::io;
@@ -9,21 +9,21 @@ use std::sync::MutexGuard;
 use redb::{BackendError, StorageBackend};
 
 use super::*;
-use crate::stored::committer::Who;
+use crate::stored::committer::CommitMode;
 use crate::stored::database::Access;
 
-/// Clones are the same disk.
+/// A simulated disk. Clones share one disk.
 #[derive(Clone, Default)]
 pub(in super::super) struct Disk(Arc<Mutex<State>>);
 
 #[derive(Default)]
 struct State {
     bytes: Vec<u8>,
-    /// How many changes the disk still makes; any number if `None`.
+    /// Number of changes until the disk fails; `None` for never.
     left: Option<u64>,
-    /// Called before the change after so many others.
+    /// Hook, and the number of changes before it is called.
     hook: Option<(u64, Hook)>,
-    /// Who has the file open to write it.
+    /// Handle that has the file open for writing.
     writer: Option<u64>,
     handle_count: u64,
     journal: Vec<Change>,
@@ -31,7 +31,7 @@ struct State {
 
 type Hook = Box<dyn FnOnce() + Send>;
 
-/// What is asked of a disk, in order.
+/// A change of the disk.
 #[derive(Clone, Debug)]
 pub(super) enum Change {
     Write { offset: u64, data: Vec<u8> },
@@ -40,7 +40,7 @@ pub(super) enum Change {
 }
 
 impl Change {
-    /// Makes the change; of a write, what lies beyond the end of the bytes is lost.
+    /// Applies the change. Drops the part of a write beyond the end of the bytes.
     pub(super) fn apply(&self, bytes: &mut Vec<u8>) {
         match self {
             Self::Write { offset, data } => {
@@ -58,32 +58,32 @@ impl Disk {
         Self(Arc::new(Mutex::new(State { bytes, ..State::default() })))
     }
 
-    /// A disk with a world without chunks.
+    /// Creates a disk with a world without chunks.
     pub(super) fn with_world() -> Self {
         let file = MemoryFile::new("new", usize::MAX);
         StoredWorld::create_in(&file, "", &materials(300)).unwrap();
         Self::of_bytes(file.finished().unwrap())
     }
 
-    /// The world on the disk, with nothing committed but by what asks for it.
-    pub(super) fn open(&self, who: Who) -> Result<StoredWorld, WorldError> {
+    /// Opens the world on the disk. Only explicit calls commit.
+    pub(super) fn open(&self, mode: CommitMode) -> Result<StoredWorld, WorldError> {
         let policy = CommitPolicy { max_delay: Duration::from_secs(3600), max_bytes: u64::MAX };
         let store = Store::open(Path::new("w.drystone"), Access::Disk(self.clone()))?;
-        StoredWorld::of(store, Some((policy, who)))
+        StoredWorld::of(store, Some((policy, mode)))
     }
 
-    /// From now on the disk makes so many changes and then fails.
+    /// Makes the disk fail after this number of changes.
     pub(super) fn fail_after(&self, changes: u64) {
         self.lock().left = Some(changes);
     }
 
-    /// From now on the disk does not fail, and calls no hook.
+    /// Makes the disk work again, and removes the hook.
     pub(super) fn work(&self) {
         let mut state = self.lock();
         (state.left, state.hook) = (None, None);
     }
 
-    /// Calls `hook` once, when it has made so many more changes.
+    /// Calls `hook` once, after this number of further changes.
     pub(super) fn call_after(&self, changes: u64, hook: impl FnOnce() + Send + 'static) {
         self.lock().hook = Some((changes, Box::new(hook)));
     }
@@ -92,7 +92,7 @@ impl Disk {
         self.lock().bytes.clone()
     }
 
-    /// All changes since the disk was made.
+    /// All changes since the disk was created.
     pub(super) fn journal(&self) -> Vec<Change> {
         self.lock().journal.clone()
     }
@@ -101,7 +101,7 @@ impl Disk {
         self.lock().journal.len()
     }
 
-    /// What a database reads and writes.
+    /// Storage backend for a database.
     pub(in super::super) fn handle(&self) -> Handle {
         let mut state = self.lock();
         state.handle_count += 1;
@@ -145,7 +145,7 @@ impl Debug for Disk {
     }
 }
 
-/// One opening of the file. All locks are one, which is the writer's: tests have no readers.
+/// An open file. All lock ranges share one lock, the writer's, since these tests have no readers.
 #[derive(Debug)]
 pub(in super::super) struct Handle {
     disk: Disk,

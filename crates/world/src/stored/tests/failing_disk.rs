@@ -1,4 +1,4 @@
-//! A disk that fails when a test says so, and what is there when it works again.
+//! A disk that fails on request, and the content of the world when the disk works again.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::AtomicBool;
@@ -8,9 +8,9 @@ use drystone_testing::Random;
 use super::disk::Disk;
 use super::*;
 use crate::NodePos;
-use crate::stored::committer::Who;
+use crate::stored::committer::CommitMode;
 
-const THREAD: fn() -> Who = || Who::Thread { packers: 1 };
+const THREAD: fn() -> CommitMode = || CommitMode::Background { packers: 1 };
 
 fn put(world: &StoredWorld, shadow: &mut BTreeMap<ChunkPos, Chunk>, random: &mut Random) {
     for _ in 0..6 {
@@ -21,18 +21,18 @@ fn put(world: &StoredWorld, shadow: &mut BTreeMap<ChunkPos, Chunk>, random: &mut
     }
 }
 
-/// What is on the disk is read in full, by who changes worlds and by who checks them.
+/// Reads the whole disk, through an open world and through a check.
 fn assert_on_disk(disk: &Disk, shadow: &BTreeMap<ChunkPos, Chunk>) {
     let folder = Folder::new();
     fs::write(folder.file(), disk.bytes()).unwrap();
     assert_eq!(StoredWorld::check(&folder.file()).unwrap().damage, [""; 0]);
-    assert_holds(&disk.open(Who::Asks).unwrap(), shadow);
+    assert_holds(&disk.open(CommitMode::OnCaller).unwrap(), shadow);
 }
 
-/// The disk fails at every write in turn; nothing that was put is lost, and when there is room
-/// again, all of it is committed.
+/// The disk fails at each write in turn. No change is lost, and all are committed when the disk
+/// works again.
 #[test]
-fn after_a_full_disk_all_is_committed_when_there_is_room() {
+fn changes_are_committed_when_a_full_disk_works_again() {
     let disk = Disk::with_world();
     let (mut random, mut shadow) = (Random::new(23), BTreeMap::new());
     for writes in 0.. {
@@ -58,17 +58,17 @@ fn after_a_full_disk_all_is_committed_when_there_is_room() {
     }
 }
 
-/// A commit during which what it changes is undone, on a disk that fails.
+/// A commit to a failing disk, during which the committed change is undone.
 struct Undone<'a> {
     before: &'a BTreeMap<ChunkPos, Chunk>,
     changed: (ChunkPos, Chunk),
-    /// Before which of the commit's writes it is undone, and which of them fails.
+    /// Number of the write before which the change is undone, and of the write that fails.
     undo_at: u64,
     failing_write: u64,
 }
 
 impl Undone<'_> {
-    /// Whether the commit succeeded, and whether it reached the disk although it failed.
+    /// Returns whether the commit succeeded, and whether it reached the disk although it failed.
     fn run(self) -> (bool, bool) {
         let disk = Disk::with_world();
         let world = Arc::new(disk.open(THREAD()).unwrap());
@@ -91,10 +91,10 @@ impl Undone<'_> {
     }
 }
 
-/// The disk fails at each write of a commit in turn, and before each of them what it puts, or
-/// takes away, is undone.
+/// The disk fails at each write of a commit in turn. Before each write, the committed change is
+/// undone.
 #[test]
-fn what_is_undone_while_its_commit_fails_is_undone_on_disk() {
+fn a_change_undone_during_its_failing_commit_is_undone_on_disk() {
     let (at, other) = (ChunkPos::new(1, 2, 3), ChunkPos::new(99, 0, 0));
     let [air, stone] = [0, 1].map(|it| Chunk::new(Chunk::SIDE, Material(it)));
     let mut reached_disk_count = 0;
@@ -107,7 +107,7 @@ fn what_is_undone_while_its_commit_fails_is_undone_on_disk() {
                 reached_disk_count += u32::from(done.1);
                 done.0
             };
-            // One that succeeds is over before its last write is tried.
+            // A commit that succeeds ends before the write that should fail.
             let write_count = (0..).find(|&write| {
                 let is_committed = undone(0, write);
                 let rest = if is_committed { 0..0 } else { 1..write + 1 };
@@ -120,9 +120,9 @@ fn what_is_undone_while_its_commit_fails_is_undone_on_disk() {
     assert!(reached_disk_count > 10, "{reached_disk_count}");
 }
 
-/// What cannot be closed comes back whole, and is closed later.
+/// A failed close returns the world complete, and a later close succeeds.
 #[test]
-fn a_world_that_cannot_be_closed_comes_back() {
+fn a_failed_close_returns_the_world() {
     let disk = Disk::with_world();
     let world = disk.open(THREAD()).unwrap();
     let (mut random, mut shadow) = (Random::new(29), BTreeMap::new());
@@ -137,9 +137,9 @@ fn a_world_that_cannot_be_closed_comes_back() {
     assert_on_disk(&disk, &shadow);
 }
 
-/// Another program that changed the world while the disk failed here is not overwritten.
+/// Changes that another program made while the disk failed here are not overwritten.
 #[test]
-fn what_another_changed_meanwhile_is_kept() {
+fn changes_by_another_program_are_not_overwritten() {
     let disk = Disk::with_world();
     let world = disk.open(THREAD()).unwrap();
     let stone = |n| [(ChunkPos::new(n, 0, 0), Chunk::new(Chunk::SIDE, Material(1)))];
@@ -159,7 +159,7 @@ fn what_another_changed_meanwhile_is_kept() {
     assert_on_disk(&disk, &BTreeMap::from([stone]));
 }
 
-/// Some places in three regions, two of them in one group.
+/// Positions in three regions, two of them in one group.
 const PLACES: [ChunkPos; 5] = [
     ChunkPos::new(0, 0, 0),
     ChunkPos::new(1, 0, 0),
@@ -168,15 +168,15 @@ const PLACES: [ChunkPos; 5] = [
     ChunkPos::new(-1, -1, -1),
 ];
 
-/// What is done with a world on a disk that fails now and then, and what must be in it.
+/// A random program on an unreliable disk, and the expected content of the world.
 struct Program {
     random: Random,
     disk: Disk,
-    /// Each chunk is of one material: comparing voxels would take most of the time.
+    /// Uniform chunks: comparing voxels would take most of the time.
     shadow: BTreeMap<ChunkPos, Material>,
     revision: u64,
     failure_count: u32,
-    /// Commits that failed and reached the disk.
+    /// Number of commits that failed and reached the disk.
     reached_disk_count: u32,
 }
 
@@ -192,7 +192,7 @@ impl Program {
             match self.random.below(8_u32) {
                 0 => {
                     let level = 1 + self.random.below(2_u8);
-                    let node = NodePos::from(self.place()).ancestor(level);
+                    let node = NodePos::from(self.position()).ancestor(level);
                     world.coarse_chunk(node).unwrap().unwrap();
                 }
                 1 => {
@@ -211,18 +211,18 @@ impl Program {
         self.open();
     }
 
-    fn place(&mut self) -> ChunkPos {
+    fn position(&mut self) -> ChunkPos {
         PLACES[self.random.below(PLACES.len())]
     }
 
     fn chunks(&mut self) -> Vec<(ChunkPos, Material)> {
         let count = 1 + self.random.below(2_u32);
-        // Of air two times in five.
+        // Two chunks in five are air.
         let material = |random: &mut Random| Material(random.below(5_u16).saturating_sub(1));
-        (0..count).map(|_| (self.place(), material(&mut self.random))).collect()
+        (0..count).map(|_| (self.position(), material(&mut self.random))).collect()
     }
 
-    /// Commits all, with attempts that may fail before.
+    /// Commits all changes; attempts before may fail.
     fn flush(&mut self, world: &Arc<StoredWorld>) {
         while !self.try_flush(world) {
             self.failure_count += 1;
@@ -234,7 +234,7 @@ impl Program {
         self.count_commit(world);
     }
 
-    /// Commits while the disk fails at some write, or at none, and puts more at another.
+    /// Commits once. The disk may fail at a random write, and more is put at another.
     fn try_flush(&mut self, world: &Arc<StoredWorld>) -> bool {
         self.disk.fail_after(self.random.below(24));
         let (weak, chunks, is_put) = (Arc::downgrade(world), self.chunks(), Arc::default());
@@ -262,14 +262,14 @@ impl Program {
         self.revision = world.revision();
     }
 
-    /// The world as it is on the disk, in which all must be there, at every level.
+    /// Opens the world on the disk and checks all chunks at every level.
     fn open(&mut self) -> Arc<StoredWorld> {
-        let world = self.disk.open(Who::Asks).unwrap();
+        let world = self.disk.open(CommitMode::OnCaller).unwrap();
         self.assert_holds(&world);
         for at in PLACES {
             let material = self.shadow.get(&at).copied().unwrap_or(Material::AIR);
             for level in 1..=2 {
-                let kept = world.kept_level(NodePos::from(at).ancestor(level));
+                let kept = world.stored_level(NodePos::from(at).ancestor(level));
                 let local = [at.x, at.y, at.z].map(|c| ((c << 5 >> level) & 31) as u8);
                 let local = LocalPos::new(local[0], local[1], local[2]);
                 assert!(kept.is_none_or(|it| it.get(local) == material), "level {level}, {at:?}");
@@ -298,9 +298,9 @@ fn close(world: Arc<StoredWorld>) {
     Arc::into_inner(world).unwrap().close().unwrap();
 }
 
-/// Programs without rule, on a disk that fails at any write, while more is put at any other.
+/// Random programs on a disk that fails at any write, with changes during commits.
 #[test]
-fn whatever_fails_what_was_put_is_there_when_the_world_is_opened_again() {
+fn all_changes_are_there_after_any_disk_failures() {
     let new = Disk::with_world().bytes();
     let (mut failure_count, mut reached_disk_count) = (0, 0);
     for seed in 0..10_000 {

@@ -1,4 +1,4 @@
-//! What a world is known by: its own number, not its name or its place.
+//! Identity of a world: its own id, not its name or path.
 
 use super::*;
 use crate::EditedSource;
@@ -7,7 +7,7 @@ fn stone() -> Vec<(ChunkPos, Chunk)> {
     vec![(ChunkPos::default(), Chunk::new(Chunk::SIDE, Material(1)))]
 }
 
-/// A closed world of this name, with one chunk.
+/// Creates a closed world with this name and one chunk.
 fn world(path: &Path, name: &str) {
     let world = StoredWorld::create(path, name, &materials(3)).unwrap();
     world.put(stone()).unwrap();
@@ -38,7 +38,7 @@ fn open_edits(world: &Path, edits: &Path) -> Result<EditedSource, WorldError> {
 }
 
 #[test]
-fn edits_are_shown_over_their_world_wherever_it_is_and_over_no_other_of_its_name() {
+fn edits_are_accepted_over_moved_and_copied_worlds_and_refused_over_others_of_the_same_name() {
     let folder = Folder::new();
     let at = |name: &str| folder.0.join(name);
     let (first, second, edits) = (at("first"), at("second"), at("edits"));
@@ -58,7 +58,7 @@ fn edits_are_shown_over_their_world_wherever_it_is_and_over_no_other_of_its_name
     fs::rename(&first, &moved).unwrap();
     let identities = [&copied, &moved].map(|path| open_edits(path, &edits).unwrap().identity());
     assert_eq!(identities[0], identities[1]);
-    // It is still the same when it is changed itself.
+    // Changing the world keeps its identity.
     let changed = StoredWorld::open(&moved).unwrap();
     changed.put([(ChunkPos::new(7, 0, 0), stone()[0].1.clone())]).unwrap();
     changed.close().unwrap();
@@ -67,9 +67,9 @@ fn edits_are_shown_over_their_world_wherever_it_is_and_over_no_other_of_its_name
     open_edits(&moved, &edits).unwrap();
 }
 
-/// Files from before worlds had numbers are known by their names, as they were.
+/// Files from before worlds had ids are identified by their names.
 #[test]
-fn a_world_without_a_number_is_its_name() {
+fn a_world_without_an_id_is_identified_by_its_name() {
     let folder = Folder::new();
     let (path, edits) = (folder.file(), folder.0.join("edits"));
     world(&path, "old");
@@ -85,7 +85,7 @@ fn a_world_without_a_number_is_its_name() {
 }
 
 #[test]
-fn a_repaired_world_is_the_same_unless_its_number_is_lost() {
+fn a_repaired_world_keeps_its_id_unless_the_id_is_lost() {
     let folder = Folder::new();
     let path = folder.file();
     world(&path, "broken");
@@ -100,7 +100,7 @@ fn a_repaired_world_is_the_same_unless_its_number_is_lost() {
     assert!(StoredWorld::repair(&path).unwrap().1.is_some());
     assert_eq!(identity(&path), before);
 
-    fs::remove_file(beside(&path, "damaged")).unwrap();
+    fs::remove_file(with_suffix(&path, "damaged")).unwrap();
     set_id(&path, Some(&[1; 24]));
     let damaged = StoredWorld::open_read_only(&path).unwrap_err();
     assert!(damaged.to_string().contains("id: "), "{damaged}");

@@ -1,4 +1,4 @@
-//! Chunks of larger voxels that are kept, against those that are worked out voxel by voxel.
+//! Stored LOD chunks, compared with LOD voxels that are computed one by one.
 
 use std::collections::HashMap;
 
@@ -6,11 +6,11 @@ use drystone_voxel::{VoxelPos, downsample_block};
 
 use super::*;
 use crate::lod::top_level;
-use crate::stored::levels::node_of_place;
+use crate::stored::levels::node_at_stored_position;
 use crate::{LodData, NodePos};
 
-/// The material of one voxel of a node, from the eight below it, and so on down: no chunk is
-/// ever downsampled as one.
+/// Computes single LOD voxels recursively from the eight voxels below. Never downsamples whole
+/// chunks.
 struct Dumb<'a> {
     chunks: &'a BTreeMap<ChunkPos, Chunk>,
     materials: &'a MaterialTable,
@@ -38,7 +38,7 @@ impl Dumb<'_> {
         found
     }
 
-    /// Whether `chunk` is right, looked at in places all over it.
+    /// Compares `chunk` with computed voxels at positions all over it.
     fn assert_is(&mut self, node: NodePos, chunk: &Chunk) {
         let ChunkPos { x, y, z } = node.chunk;
         let side = Chunk::SIDE as i32;
@@ -51,7 +51,7 @@ impl Dumb<'_> {
     }
 }
 
-/// All nodes above the chunks, up to the roots.
+/// All nodes above the chunks, up to the root level.
 fn nodes(chunks: &BTreeMap<ChunkPos, Chunk>) -> Vec<NodePos> {
     let top = ChunkBox::around(chunks.keys().copied()).map_or(0, top_level);
     let all = (1..=top)
@@ -60,8 +60,8 @@ fn nodes(chunks: &BTreeMap<ChunkPos, Chunk>) -> Vec<NodePos> {
     all.into_iter().collect()
 }
 
-/// The nodes that the file holds.
-fn kept(path: &Path) -> Vec<NodePos> {
+/// Nodes whose LOD chunks are stored in the file.
+fn stored_nodes(path: &Path) -> Vec<NodePos> {
     let store = Store::open(path, Access::Read).unwrap();
     store
         .read(|transaction| {
@@ -73,17 +73,19 @@ fn kept(path: &Path) -> Vec<NodePos> {
                 let value = values.joined(key.value(), value.value(), None)?;
                 let value = group::Group::parse(group, &value).unwrap();
                 let slots = (0..group::SLOTS).filter(|&slot| value.record(slot).is_some());
-                nodes.extend(slots.map(|slot| node_of_place(group.chunk(slot)).unwrap()));
+                nodes.extend(
+                    slots.map(|slot| node_at_stored_position(group.chunk(slot)).unwrap()),
+                );
             }
             Ok(nodes)
         })
         .unwrap()
 }
 
-/// Edits, derivations, flushes and openings in an order without rule: no level is ever other
-/// than what follows from the chunks, whether it is asked for by a writer or by a reader.
+/// Random sequence of edits, derivations, flushes and reopenings. LOD chunks always follow from the
+/// chunks, for writers and for readers.
 #[test]
-fn levels_follow_from_the_chunks_whatever_is_done() {
+fn lod_chunks_follow_from_the_chunks_after_any_operations() {
     let folder = Folder::new();
     let (mut random, mut shadow) = (Random::new(5), BTreeMap::new());
     StoredWorld::create(&folder.file(), "", &materials(300)).unwrap().close().unwrap();
@@ -119,16 +121,20 @@ fn levels_follow_from_the_chunks_whatever_is_done() {
             }
         }
         drop(world);
-        // Nothing is kept of what has no chunks.
+        // No LOD chunk is stored where there are no chunks.
         let there = nodes(&shadow);
-        assert!(kept(&folder.file()).iter().all(|node| there.contains(node)), "round {round}");
+        assert!(
+            stored_nodes(&folder.file()).iter().all(|node| there.contains(node)),
+            "round {round}"
+        );
     }
     assert!(kept_count > 20, "{kept_count}");
 }
 
-/// A generated world that is imported is seen at every level as the same is without levels.
+/// Compares an imported generated world with the same chunks without stored LOD data, at every
+/// level.
 #[test]
-fn every_node_is_that_of_the_source_without_levels() {
+fn stored_lod_chunks_equal_those_of_the_source() {
     let folder = Folder::new();
     let config = GeneratorConfig { size_chunks: [10, 4, 9], ..GeneratorConfig::default() };
     let made = GeneratedWorld::new(config).unwrap();
@@ -141,9 +147,9 @@ fn every_node_is_that_of_the_source_without_levels() {
     chunks.extend(positions.iter().map(|&at| (at, made.chunk(at).unwrap())));
     let mut expected = nodes(&chunks);
     expected.sort();
-    let mut found = kept(&folder.file());
+    let mut found = stored_nodes(&folder.file());
     found.sort();
-    assert_eq!(found, expected, "an import makes all of them");
+    assert_eq!(found, expected, "an import makes all LOD chunks");
 
     let open = || StoredWorld::open_read_only(&folder.file()).unwrap();
     let with = LodData::new(Box::new(open()), 1 << 20);
@@ -167,7 +173,7 @@ fn every_node_is_that_of_the_source_without_levels() {
     }
 }
 
-/// The same chunks, of which nothing else is known.
+/// A source with the same chunks and no LOD data.
 struct WithoutLevels(StoredWorld);
 
 impl Source for WithoutLevels {
@@ -188,9 +194,9 @@ impl Source for WithoutLevels {
     }
 }
 
-/// Of a world with levels, what is seen from afar is one chunk, not all below it.
+/// With LOD data, a distant view reads one chunk instead of all chunks below.
 #[test]
-fn a_view_from_afar_reads_few_chunks() {
+fn a_distant_view_reads_few_chunks() {
     let folder = Folder::new();
     let config = GeneratorConfig { size_chunks: [16, 4, 16], ..GeneratorConfig::default() };
     let made = GeneratedWorld::new(config).unwrap();
@@ -198,7 +204,7 @@ fn a_view_from_afar_reads_few_chunks() {
         crate::import(&made, &folder.file(), &crate::ImportOptions::default(), &mut |_| {})
             .unwrap();
     world.close().unwrap();
-    // With every chunk gone, the larger voxels are there still.
+    // Removes every chunk. The LOD chunks remain.
     let store = Store::open(&folder.file(), Access::Write).unwrap();
     store
         .write(|it| {
@@ -215,9 +221,9 @@ fn a_view_from_afar_reads_few_chunks() {
     assert!(lowest.is_empty() && data.faults().len() == 1, "{:?}", data.faults());
 }
 
-/// What was made of a damaged chunk is shown, and not kept.
+/// A LOD chunk above a damaged chunk is shown but not stored.
 #[test]
-fn what_follows_from_damage_is_not_kept() {
+fn lod_chunks_above_damage_are_not_stored() {
     let folder = Folder::new();
     let world = StoredWorld::create(&folder.file(), "", &materials(3)).unwrap();
     let stone = || Chunk::new(Chunk::SIDE, Material(1));
@@ -238,16 +244,16 @@ fn what_follows_from_damage_is_not_kept() {
     let world = StoredWorld::open(&folder.file()).unwrap();
     world.derive_levels(&mut |_, _| {}).unwrap();
     let parent = world.coarse_chunk(NodePos::new(1, ChunkPos::new(0, 0, 0))).unwrap().unwrap();
-    assert_eq!(parent.get(LocalPos::new(0, 0, 0)), Material(1), "what is whole is seen");
+    assert_eq!(parent.get(LocalPos::new(0, 0, 0)), Material(1), "intact chunks are visible");
     assert_eq!(parent.get(LocalPos::new(16, 0, 0)), Material::AIR);
     world.close().unwrap();
     let beside = NodePos::from(ChunkPos::new(4, 0, 0));
-    assert_eq!(kept(&folder.file()), [1, 2].map(|level| beside.ancestor(level)));
+    assert_eq!(stored_nodes(&folder.file()), [1, 2].map(|level| beside.ancestor(level)));
 }
 
-/// Damage to what can be made anew loses nothing: it is told, and made anew.
+/// Damaged LOD chunks lose no data: they are reported and rebuilt.
 #[test]
-fn damaged_levels_are_told_and_made_anew() {
+fn damaged_lod_chunks_are_reported_and_rebuilt() {
     let folder = Folder::new();
     let world = StoredWorld::create(&folder.file(), "", &materials(3)).unwrap();
     let noise =
@@ -256,11 +262,11 @@ fn damaged_levels_are_told_and_made_anew() {
     world.derive_levels(&mut |_, _| {}).unwrap();
     world.close().unwrap();
     let whole = StoredWorld::check(&folder.file()).unwrap();
-    let all = kept(&folder.file());
+    let all = stored_nodes(&folder.file());
     assert_eq!((whole.levels, whole.damage.len()), (all.len() as u64, 0), "{:?}", whole.damage);
 
     let node = NodePos::new(1, ChunkPos::new(4, 0, 0));
-    let group = GroupPos::of(super::super::levels::place_of_node(node).unwrap()).0;
+    let group = GroupPos::of(super::super::levels::stored_position(node).unwrap()).0;
     let store = Store::open(&folder.file(), Access::Write).unwrap();
     store
         .write(|it| {
@@ -268,14 +274,14 @@ fn damaged_levels_are_told_and_made_anew() {
             let mut value = table.get(&group.key())?.unwrap().value().to_vec();
             *value.last_mut().unwrap() ^= 1;
             table.insert(&group.key(), value.as_slice())?;
-            // And one in a place that is no node's.
+            // And a group at a position that belongs to no node.
             table.insert(&GroupPos::of(ChunkPos::default()).0.key(), value.as_slice())?;
             Ok(())
         })
         .unwrap();
     drop(store);
     let world = StoredWorld::open_read_only(&folder.file()).unwrap();
-    assert!(world.coarse_chunk(node).is_none(), "who asks makes it of what is below");
+    assert!(world.coarse_chunk(node).is_none(), "the caller makes it of the chunks below");
     assert!(world.faults()[0].contains("level 1, chunk 4,0,0"), "{:?}", world.faults());
     drop(world);
 
@@ -284,12 +290,12 @@ fn damaged_levels_are_told_and_made_anew() {
     assert_eq!((found.chunks, found.levels), (5, whole.levels - 1));
     assert!(damaged.is_some());
     assert_eq!(StoredWorld::check(&folder.file()).unwrap(), whole);
-    assert_eq!(kept(&folder.file()), all);
+    assert_eq!(stored_nodes(&folder.file()), all);
 }
 
-/// Who edits while others make larger voxels of what was there before.
+/// Edits chunks while other threads make LOD chunks of the content before the edit.
 #[test]
-fn an_edit_meanwhile_is_never_overtaken() {
+fn a_concurrent_edit_is_never_overwritten_by_an_older_lod_chunk() {
     use std::sync::atomic::AtomicBool;
     let folder = Folder::new();
     let policy = CommitPolicy { max_delay: Duration::ZERO, ..CommitPolicy::default() };

@@ -1,15 +1,15 @@
-//! Worlds in memory, as a page has them, beside a map, and their bytes as files.
+//! Worlds in memory, compared with a map, and their bytes as files.
 
 use super::*;
 use crate::{EditStore, EditedSource};
 
-const ROOM_BYTES: usize = 64 << 20;
+const MAX_BYTES: usize = 64 << 20;
 
 fn never() -> CommitPolicy {
     CommitPolicy { max_delay: Duration::MAX, max_bytes: u64::MAX / 4 }
 }
 
-/// Some chunks in places near each other.
+/// Random chunks at positions near each other.
 fn some_chunks(random: &mut Random) -> Vec<(ChunkPos, Chunk)> {
     let count = random.below(12);
     let one = |random: &mut Random| {
@@ -27,12 +27,12 @@ fn assert_is_file(bytes: &[u8], shadow: &BTreeMap<ChunkPos, Chunk>, folder: &Fol
     assert_eq!(StoredWorld::check(&folder.file()).unwrap().damage, [""; 0]);
 }
 
-/// Puts, flushes and openings in an order without rule, against a map; what is given away is a
-/// file like any other.
+/// Random sequence of puts, flushes and reopenings, compared with a map. The finished bytes are a
+/// valid file.
 #[test]
-fn what_was_put_in_memory_is_there_and_in_its_bytes() {
+fn chunks_in_memory_are_readable_and_in_the_finished_bytes() {
     let folder = Folder::new();
-    let file = MemoryFile::new("m", ROOM_BYTES);
+    let file = MemoryFile::new("m", MAX_BYTES);
     let at_once = CommitPolicy { max_delay: Duration::ZERO, max_bytes: 0 };
     let (mut random, mut shadow, mut kept) = (Random::new(31), BTreeMap::new(), BTreeMap::new());
     StoredWorld::create_in(&file, "in memory", &materials(300)).unwrap();
@@ -64,9 +64,9 @@ fn what_was_put_in_memory_is_there_and_in_its_bytes() {
     assert_is_file(&file.finished().unwrap(), &shadow, &folder);
 }
 
-/// A file with too little room refuses, loses nothing, and what it has can still be had.
+/// A file at its limit refuses changes and loses nothing, and its bytes can still be exported.
 #[test]
-fn a_full_memory_refuses_and_keeps_what_was_put() {
+fn a_full_memory_file_refuses_changes_and_keeps_the_earlier_ones() {
     let folder = Folder::new();
     let file = MemoryFile::new("small", 2 << 20);
     StoredWorld::create_in(&file, "small", &materials(300)).unwrap();
@@ -86,14 +86,14 @@ fn a_full_memory_refuses_and_keeps_what_was_put() {
         }
     };
     assert!(!kept.is_empty());
-    assert!(refused.to_string().contains("small: not saved: there is room"), "{refused}");
+    assert!(refused.to_string().contains("small: not saved: the file in memory has"), "{refused}");
     assert!(
         world.put([]).is_ok()
             && world.put([(ChunkPos::default(), some_chunk(&mut Random::new(1)))]).is_err()
     );
     assert_holds(&world, &shadow);
     assert_is_file(&file.finished().unwrap(), &kept, &folder);
-    // Less is asked for: then there is room.
+    // A smaller change fits.
     let more: Vec<_> = shadow.keys().copied().filter(|at| !kept.contains_key(at)).collect();
     let failed = world.flush();
     assert!(failed.is_err());
@@ -105,19 +105,19 @@ fn a_full_memory_refuses_and_keeps_what_was_put() {
 }
 
 #[test]
-fn bytes_of_something_else_are_no_world() {
+fn bytes_of_other_formats_are_refused() {
     for bytes in [&b""[..], b"some words", b"redb", &[b"redb".as_slice(), &[7; 9_000]].concat()] {
-        let file = MemoryFile::of_bytes("x", bytes.to_vec(), ROOM_BYTES);
+        let file = MemoryFile::of_bytes("x", bytes.to_vec(), MAX_BYTES);
         assert!(StoredWorld::open_in(&file, never()).is_err());
     }
     let file = MemoryFile::new("tiny", 100);
     let refused = StoredWorld::create_in(&file, "tiny", &materials(1)).unwrap_err();
-    assert!(refused.to_string().contains("there is room in memory"), "{refused}");
+    assert!(refused.to_string().contains("has reached its limit"), "{refused}");
 }
 
-/// Edits of a source, as a page keeps them: given away, brought again, and read as a file.
+/// Edits of a source in memory: exported, imported again, and read as a file.
 #[test]
-fn edits_kept_in_memory_come_back_over_their_source_alone() {
+fn exported_edits_apply_to_their_source_alone() {
     let folder = Folder::new();
     let source = |seed| {
         let config = GeneratorConfig { seed, size_chunks: [3, 3, 3], ..GeneratorConfig::default() };
@@ -125,7 +125,7 @@ fn edits_kept_in_memory_come_back_over_their_source_alone() {
     };
     let edited = EditedSource::without_file(source(1), never()).unwrap();
     assert!(edited.lacks_file());
-    let file = MemoryFile::new("e.drystone", ROOM_BYTES);
+    let file = MemoryFile::new("e.drystone", MAX_BYTES);
     edited.save_in(&file).unwrap();
     let [filled, emptied] = [ChunkPos::new(0, 2, 1), ChunkPos::new(1, 0, 1)];
     let chunks = [(filled, Material(2)), (emptied, Material::AIR)];
@@ -138,15 +138,15 @@ fn edits_kept_in_memory_come_back_over_their_source_alone() {
     let bytes = file.finished().unwrap();
     assert!(bytes.len() < 100 << 10, "{}", bytes.len());
     fs::write(folder.file(), &bytes).unwrap();
-    let brought = MemoryFile::of_bytes("e.drystone", bytes, ROOM_BYTES);
+    let brought = MemoryFile::of_bytes("e.drystone", bytes, MAX_BYTES);
     brought.verify().unwrap();
     let refused = EditedSource::open_in(source(2), &brought, never()).unwrap_err();
     assert!(refused.to_string().contains("holds edits of generated world"), "{refused}");
     let again = EditedSource::open_in(source(1), &brought, never()).unwrap();
     let read = EditedSource::open_read_only(source(1), &folder.file()).unwrap();
-    for place in source(1).chunk_positions() {
-        let expected = edited.chunk(place).unwrap();
-        assert!(again.chunk(place).unwrap() == expected && read.chunk(place).unwrap() == expected);
+    for at in source(1).chunk_positions() {
+        let expected = edited.chunk(at).unwrap();
+        assert!(again.chunk(at).unwrap() == expected && read.chunk(at).unwrap() == expected);
     }
     drop(again);
     let is_edits = |file: &MemoryFile| {
@@ -155,18 +155,18 @@ fn edits_kept_in_memory_come_back_over_their_source_alone() {
         EditedSource::is_file_of_edits(&world)
     };
     assert!(is_edits(&brought));
-    // Who calls a world so is believed to have a world.
-    let world = MemoryFile::new("w", ROOM_BYTES);
+    // A world whose name looks like that of edits is still a world.
+    let world = MemoryFile::new("w", MAX_BYTES);
     StoredWorld::create_in(&world, "edits of mine", &materials(3)).unwrap();
     assert!(!is_edits(&world));
 }
 
-/// Chunks that hardly get shorter.
+/// A chunk that is almost incompressible.
 fn noise(random: &mut Random) -> Chunk {
     Chunk::from_fn(Chunk::SIDE, |_| Material(random.below(300)))
 }
 
-/// Puts chunks, 16 a commit, until there is no more room; how many chunks there are then.
+/// Puts chunks, 16 per commit, until the file is full. Returns the number of chunks.
 fn fill(world: &StoredWorld, random: &mut Random) -> i32 {
     let mut count = 0;
     loop {
@@ -180,9 +180,9 @@ fn fill(world: &StoredWorld, random: &mut Random) -> i32 {
     }
 }
 
-/// A file that has no more room, brought again, takes more: as much again as it has.
+/// A full file can double once after it is imported again.
 #[test]
-fn a_full_file_that_is_brought_again_takes_more() {
+fn a_full_file_can_grow_after_it_is_imported_again() {
     let max_bytes = 9 << 20;
     let file = MemoryFile::new("full", max_bytes);
     StoredWorld::create_in(&file, "full", &materials(300)).unwrap();
@@ -197,7 +197,7 @@ fn a_full_file_that_is_brought_again_takes_more() {
         again.put(more.collect::<Vec<_>>()).unwrap();
         assert_eq!(again.flush().is_ok(), takes_more, "{max_bytes}");
         assert_eq!(again.chunk_count(), (count + count / 2) as u64);
-        // Whatever is given away may be brought again.
+        // Exported bytes can always be imported again.
         assert!(brought.finished().unwrap().len() <= MemoryFile::doubled(bytes.len()));
     }
 }
@@ -206,9 +206,9 @@ thread_local! {
     static PANICS: std::cell::Cell<u32> = const { std::cell::Cell::new(0) };
 }
 
-/// Where a panic is the end of the program, as in a browser, none may be caught on the way.
+/// In a browser a panic ends the program, so no panic may occur, even one that is caught.
 #[test]
-fn a_full_memory_panics_nowhere() {
+fn a_full_memory_file_never_panics() {
     let tell = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |info| {
         PANICS.set(PANICS.get() + 1);
@@ -221,7 +221,7 @@ fn a_full_memory_panics_nowhere() {
         }
         let Ok(world) = StoredWorld::open_in(&file, never()) else { continue };
         let count = fill(&world, &mut Random::new(3));
-        // The handle that failed is given up, and each of these opens the file anew.
+        // The failed handle is abandoned, and each of these calls opens the file again.
         for _ in 0..3 {
             assert!(world.flush().is_err());
             assert!(!world.chunk(ChunkPos::new(count / 2, 0, 0)).unwrap().is_empty());

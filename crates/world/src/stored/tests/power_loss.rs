@@ -1,25 +1,25 @@
-//! Power that fails at any moment. Of what was written since the last sync any part may be on the
-//! disk, in any order, as SQLite and redb test it; what was synced is there.
+//! Power failures at any moment, in the model of SQLite and redb: synced data is on the disk, and
+//! any part of the later writes may be, in any order.
 
 use drystone_testing::Random;
 
 use super::disk::{Change, Disk};
 use super::*;
-use crate::stored::committer::Who;
+use crate::stored::committer::CommitMode;
 
-/// What a disk writes as a whole or not at all.
+/// Unit that a disk writes atomically, in bytes.
 const SECTOR_BYTES: usize = 512;
 
-/// The chunk that is put after a cut, when the world is opened again.
+/// Position of the chunk that is put when the world is opened after a power failure.
 const AFTERWARDS: ChunkPos = ChunkPos::new(-1, 0, 0);
 
 type Chunks = BTreeMap<ChunkPos, Chunk>;
 
-/// Edits of a world, commit by commit, and what the disk was told to do.
+/// A sequence of commits to a world, and the writes that they caused.
 struct Run {
     start: Vec<u8>,
     journal: Vec<Change>,
-    /// The chunks after each commit, and how long the journal was when it returned.
+    /// The chunks after each commit, and the length of the journal when the commit returned.
     commits: Vec<(usize, Chunks)>,
 }
 
@@ -28,7 +28,7 @@ impl Run {
         let disk = Disk::with_world();
         let start = disk.bytes();
         let (mut random, mut chunks) = (Random::new(31), Chunks::new());
-        let mut world = disk.open(Who::Asks).unwrap();
+        let mut world = disk.open(CommitMode::OnCaller).unwrap();
         let mut commits = vec![(0, chunks.clone())];
         for commit in 0..commit_count {
             for _ in 0..1 + random.below(3) {
@@ -50,15 +50,15 @@ impl Run {
                     let mut database = database.create_with_backend(disk.handle()).unwrap();
                     while database.compact().unwrap() {}
                 }
-                world = disk.open(Who::Asks).unwrap();
+                world = disk.open(CommitMode::OnCaller).unwrap();
             }
         }
         world.close().unwrap();
         Self { start, journal: disk.journal(), commits }
     }
 
-    /// Cuts the power after so many changes each, in order; how many worlds had a commit that
-    /// had not returned.
+    /// Simulates a power failure after each of these numbers of writes. Returns the number of
+    /// worlds that contain a commit that had not returned.
     fn cut(&self, positions: &[usize], random: &mut Random) -> Result<u32, String> {
         let (mut on_disk, mut synced_count, mut early_count) = (self.start.clone(), 0, 0);
         for &position in positions {
@@ -72,7 +72,7 @@ impl Run {
             let disk = Disk::of_bytes(left.clone());
             let is_early = is_next(&disk, expected).map_err(at)?;
             early_count += u32::from(is_early);
-            // And once more while it is opened and changed after that.
+            // A second power failure, while the world is opened and changed.
             let journal = disk.journal();
             let changes = &journal[..random.below(journal.len() + 1)];
             let left = after_cut(&mut { left }, changes, random);
@@ -89,14 +89,14 @@ impl Run {
     }
 }
 
-/// The changes up to the last sync, and those after it.
+/// Splits the writes behind the last sync.
 fn split_after_sync(changes: &[Change]) -> (&[Change], &[Change]) {
     let last = changes.iter().rposition(|change| matches!(change, Change::Sync));
     changes.split_at(last.map_or(0, |last| last + 1))
 }
 
-/// What is on the disk after the power failed: what was synced, which `synced` has afterwards,
-/// and of the changes after that some, whole or in part, in any order.
+/// The disk after a power failure: the synced content, and parts of the later writes in random
+/// order. `synced` then holds the synced content alone.
 fn after_cut(synced: &mut Vec<u8>, changes: &[Change], random: &mut Random) -> Vec<u8> {
     let (before, after) = split_after_sync(changes);
     before.iter().for_each(|change| change.apply(synced));
@@ -123,9 +123,10 @@ fn after_cut(synced: &mut Vec<u8>, changes: &[Change], random: &mut Random) -> V
     bytes
 }
 
-/// Opens what is left, which must be one of two commits as a whole: whether it is the second.
+/// Opens the disk and checks that it holds one of two commits completely. Returns whether it is the
+/// second.
 fn is_next(disk: &Disk, [last, next]: [&Chunks; 2]) -> Result<bool, String> {
-    let world = disk.open(Who::Asks).map_err(|error| error.to_string())?;
+    let world = disk.open(CommitMode::OnCaller).map_err(|error| error.to_string())?;
     let mut chunks = Chunks::new();
     for at in world.chunk_positions() {
         chunks.insert(at, world.chunk(at).map_err(|error| error.to_string())?);
@@ -133,7 +134,7 @@ fn is_next(disk: &Disk, [last, next]: [&Chunks; 2]) -> Result<bool, String> {
     chunks.remove(&AFTERWARDS);
     let is_last = chunks == *last;
     if !is_last && chunks != *next {
-        return Err("it is neither what was committed, nor the next commit".into());
+        return Err("it holds neither the last commit nor the next".into());
     }
     let put = world.put([(AFTERWARDS, Chunk::new(Chunk::SIDE, Material(1)))]);
     put.and_then(|()| world.close().map_err(WorldError::from))
@@ -142,7 +143,7 @@ fn is_next(disk: &Disk, [last, next]: [&Chunks; 2]) -> Result<bool, String> {
 }
 
 #[test]
-fn what_was_committed_is_there_after_a_power_cut() {
+fn commits_survive_a_power_failure() {
     let (run, mut random) = (Run::new(100), Random::new(37));
     assert!(run.journal.len() > 1_000, "{}", run.journal.len());
     let positions = run.random_positions(1_000, &mut random);
@@ -150,8 +151,7 @@ fn what_was_committed_is_there_after_a_power_cut() {
     assert!(early_count > 20, "{early_count}");
 }
 
-/// A disk that says that it synced and did not: then commits are lost, and the test above must
-/// see it.
+/// A disk that ignores syncs loses commits. The test above must be able to detect that.
 #[test]
 fn a_disk_that_does_not_sync_loses_commits() {
     let (mut run, mut random) = (Run::new(12), Random::new(41));

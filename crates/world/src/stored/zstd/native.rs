@@ -1,10 +1,10 @@
 use zstd_safe::{CCtx, CParameter, DCtx};
 
-/// zstd's level: at 3 a file of terrain is 7 % longer, at 9 2 %. With a dictionary it gets no
-/// shorter: the voxels of one chunk say little about another's.
+/// Compression level. Files of terrain are 7 % larger at level 3 and 2 % larger at level 9. A
+/// dictionary does not help: the voxels of one chunk predict little of another.
 const LEVEL: i32 = 13;
-/// The level of bodies longer than these bytes: of what is nearly noise, which gains little and
-/// would take long, and megabytes a thread.
+/// Longest body, in bytes, that is compressed with [`LEVEL`], and the level of longer ones. Long
+/// bodies are almost noise: higher levels gain little and need megabytes per thread.
 const LONG_BODY: (usize, i32) = (16 << 10, 3);
 
 pub(in super::super) struct Zstd {
@@ -15,33 +15,33 @@ pub(in super::super) struct Zstd {
 impl Zstd {
     pub(in super::super) fn new() -> Self {
         let mut compressor = CCtx::create();
-        // What is left out is kept elsewhere: the length is known, the checksum is ours.
+        // Omitted fields are redundant: the caller has the length and its own checksum.
         for parameter in [
             CParameter::ContentSizeFlag(false),
             CParameter::ChecksumFlag(false),
             CParameter::DictIdFlag(false),
         ] {
-            // These are fixed and known to be in bounds; a default in their place is no worse
-            // than larger.
+            // The parameters are constants within their bounds. A failure would only keep the
+            // default, which makes records larger.
             let _ = compressor.set_parameter(parameter);
         }
         Self { compressor, decompressor: DCtx::create() }
     }
 
-    /// The body packed, if that is shorter.
+    /// Compresses `body`; `None` if the result is not shorter.
     pub(in super::super) fn pack(&mut self, body: &[u8]) -> Option<Vec<u8>> {
         let level = if body.len() > LONG_BODY.0 { LONG_BODY.1 } else { LEVEL };
-        // In bounds, as above.
+        // Constant within its bounds, see `new`.
         let _ = self.compressor.set_parameter(CParameter::CompressionLevel(level));
         let mut packed = Vec::with_capacity(zstd_safe::compress_bound(body.len()));
         self.compressor.compress2(&mut packed, body).ok()?;
         (packed.len() < body.len()).then_some(packed)
     }
 
-    /// Unpacks any bytes into an empty `body`, which becomes no larger than its capacity; `None`
-    /// where that does not do.
+    /// Decompresses arbitrary bytes into an empty `body`, which never exceeds its capacity; `None`
+    /// if that fails.
     pub(in super::super) fn unpack(&mut self, packed: &[u8], body: &mut Vec<u8>) -> Option<()> {
-        // Never more than the capacity is written.
+        // Writes at most the capacity.
         self.decompressor.decompress(body, packed).ok().map(drop)
     }
 }

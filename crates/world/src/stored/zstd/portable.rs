@@ -1,7 +1,7 @@
 use ruzstd::decoding::FrameDecoder;
 
-/// The longest window that is unpacked, in bytes: no record is as long, and the decoder reserves
-/// it before it has seen more.
+/// Longest supported window, in bytes. No record is that long, and the decoder reserves the window
+/// before it has checked more.
 const MAX_WINDOW_BYTES: u64 = 1 << 20;
 
 pub(in super::super) struct Zstd {
@@ -15,17 +15,17 @@ impl Zstd {
         Self { decoder }
     }
 
-    /// Nothing is packed: ruzstd's encoder asserts on some valid data, and a panic ends a page
-    /// with all that was not saved. What a page keeps is some chunks of edits, and whoever opens
-    /// the file natively packs what it writes anew.
+    /// Never compresses. The encoder of ruzstd panics on some valid data, and a panic ends a page
+    /// with all unsaved edits. A page stores only a few edited chunks; native programs compress
+    /// them when they write them again.
     pub(in super::super) const fn pack(&mut self, _body: &[u8]) -> Option<Vec<u8>> {
         None
     }
 
-    /// Unpacks any bytes into an empty `body`, which becomes no larger than its capacity; `None`
-    /// where that does not do.
+    /// Decompresses arbitrary bytes into an empty `body`, which never exceeds its capacity; `None`
+    /// if that fails.
     pub(in super::super) fn unpack(&mut self, packed: &[u8], body: &mut Vec<u8>) -> Option<()> {
-        // No frames at all would be an empty body.
+        // The decoder would decode zero frames to an empty body.
         (!packed.is_empty()).then(|| self.decoder.decode_all_to_vec(packed, body).ok())?
     }
 }

@@ -1,16 +1,16 @@
 use super::super::native;
 use super::*;
 
-/// Bodies of many lengths, of few bytes and of many.
+/// Bodies of several lengths and alphabet sizes.
 fn bodies() -> impl Iterator<Item = Vec<u8>> {
-    let byte = |place: u32, kinds: u32| (place.wrapping_mul(2_654_435_761) >> 16) % kinds;
+    let byte = |at: u32, kinds: u32| (at.wrapping_mul(2_654_435_761) >> 16) % kinds;
     [(60, 2), (900, 3), (5_000, 7), (20_000, 90), (196_000, 250)]
         .into_iter()
-        .map(move |(len, kinds)| (0..len).map(|place: u32| byte(place / 5, kinds) as u8).collect())
+        .map(move |(len, kinds)| (0..len).map(|at: u32| byte(at / 5, kinds) as u8).collect())
 }
 
 #[test]
-fn what_zstd_packed_is_unpacked() {
+fn decompresses_what_native_zstd_compressed() {
     let (mut zstd, mut twin) = (native::Zstd::new(), Zstd::new());
     for body in bodies() {
         let packed = zstd.pack(&body).unwrap();
@@ -24,7 +24,7 @@ fn what_zstd_packed_is_unpacked() {
 }
 
 #[test]
-fn no_bytes_panic() {
+fn arbitrary_bytes_do_not_panic() {
     let (mut zstd, mut twin) = (native::Zstd::new(), Zstd::new());
     for body in bodies() {
         let packed = zstd.pack(&body).unwrap();
@@ -42,13 +42,13 @@ fn no_bytes_panic() {
     }
 }
 
-/// In whichever frame it is asked for: one that was packed for windows of all lengths, with the
-/// flags of a stream or of a single piece, behind frames that are well.
+/// Checks the limit in frames of every window length, in streamed and single-segment frames, and
+/// behind valid frames.
 #[test]
 fn long_windows_are_refused_in_every_frame() {
-    /// Where a frame names its window, behind the magic number and the flags.
+    /// Offset of a frame's window descriptor, after the magic number and the flags.
     const WINDOW: usize = 5;
-    /// By which power of two that begins.
+    /// Binary logarithm of the smallest window.
     const MIN_LOG: u8 = 10;
     let body = vec![7; 1 << 16];
     let frame = native::Zstd::new().pack(&body).unwrap();
@@ -66,12 +66,12 @@ fn long_windows_are_refused_in_every_frame() {
             assert_eq!(unpack(&packed).is_some(), is_short, "{before} {log}");
         }
     }
-    // A frame that is one piece has a window as long as what it says that it holds.
+    // A single-segment frame has a window of its content size.
     let single = |len: u64| {
         let mut packed = frame[..4].to_vec();
         packed.push(0b1110_0000);
         packed.extend(len.to_le_bytes());
-        // The last block: one byte, 100 times.
+    // The last block: one byte, repeated 100 times.
         packed.extend([0x23, 3, 0, 9]);
         packed
     };
