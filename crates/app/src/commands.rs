@@ -78,8 +78,8 @@ pub(crate) fn read_model(options: &SourceOptions, path: &Path) -> Result<Model, 
 pub(crate) fn open_model(options: &SceneOptions, path: &Path) -> Result<Model, AppError> {
     let model = read_model(&options.source, path)?;
     if options.verbose {
-        for ModelWarning { kind, count, first_place } in model.warnings.iter() {
-            output::note(&format!("{kind}: {count}, the first at {first_place}"));
+        for ModelWarning { kind, count, first_location } in model.warnings.iter() {
+            output::note(&format!("{kind}: {count}, the first at {first_location}"));
         }
     }
     Ok(model)

@@ -11,9 +11,9 @@ mod files;
 mod gltf;
 mod obj;
 mod options;
-mod places;
 mod vertex;
 mod warning;
+mod weld;
 
 pub use bounds::ModelBounds;
 pub use files::ReadBeside;
@@ -21,81 +21,81 @@ pub use options::ModelOptions;
 pub use vertex::ModelVertex;
 pub use warning::{ModelWarning, WarningKind, Warnings};
 
-/// A model of polygons: what an `.obj`, `.gltf` or `.glb` file holds.
+/// A polygon model from an `.obj`, `.gltf` or `.glb` file.
 ///
 /// ```text
-///  parts ──► polygons ──► vertices ──► coordinates      each kept once, counted
+///  parts ──► polygons ──► vertices ──► coordinates      each stored once, with a use count
 ///    └► materials         uv, normal   position
 /// ```
-/// Y is up and coordinates are right-handed; a front face is seen counter-clockwise. The
-/// unit is the file's, and numbers are `f32`, in the model's own space.
+/// Y is up and coordinates are right-handed. Front faces are counter-clockwise. Positions are
+/// `f32`, in the file's unit and the model's own space.
 ///
-/// The model is the one owner of each polygon. Whoever removes some takes them out of their
-/// part too; temporaries ([`PolygonStore::clip`]) are in no part.
+/// Each polygon belongs to exactly one part. A caller that removes polygons must also remove them
+/// from their part. Temporary polygons ([`PolygonStore::clip`]) belong to no part.
 #[derive(Debug, Default)]
 pub struct Model {
-    /// A name to show: the file's.
+    /// Display name: the file's name.
     pub name: String,
     /// The polygons of all parts.
     pub polygons: PolygonStore<ModelVertex>,
-    /// What belongs together: polygons of one name and one material.
+    /// Groups of polygons with the same name and material.
     pub parts: Vec<ModelPart>,
-    /// The materials that parts number.
+    /// The materials, indexed by [`ModelPart::material`].
     pub materials: Vec<ModelMaterial>,
-    /// What the file has and the model has not.
+    /// Features of the file that the model does not have.
     pub warnings: Warnings,
 }
 
-/// Polygons of one name and one material.
+/// Polygons with the same name and material.
 #[derive(Clone, Debug, Default)]
 pub struct ModelPart {
-    /// The object and group of an `.obj`, the node of a glTF file; may be empty. Names
-    /// longer than 255 bytes are cut.
+    /// Object and group of an `.obj` file, or node of a glTF file. May be empty. Names are cut to
+    /// 255 bytes.
     pub name: String,
-    /// Which of the model's materials.
+    /// Index into the model's materials.
     pub material: usize,
-    /// In the order of the file.
+    /// The polygons, in file order.
     pub polygons: Vec<PolygonHandle>,
 }
 
-/// What polygons are made of.
+/// Material of polygons.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ModelMaterial {
-    /// Its name in the file; may be empty. Names longer than 255 bytes are cut.
+    /// Name in the file. May be empty. Names are cut to 255 bytes.
     pub name: String,
-    /// Red, green, blue and opacity, as shown on screen.
+    /// Red, green, blue and opacity, in sRGB.
     pub color: [u8; 4],
 }
 
 impl ModelMaterial {
-    /// What polygons have that name no material: light grey.
+    /// Colour of polygons without a material: light grey.
     pub const DEFAULT_COLOR: [u8; 4] = [204, 204, 204, 255];
 }
 
 impl Model {
-    /// Whether a file's name is that of a polygon model: ends in `.obj`, `.gltf` or `.glb`,
-    /// in any case.
+    /// Whether the path has an extension of a polygon model: `.obj`, `.gltf` or `.glb`, in any
+    /// case.
     pub fn is_model(path: &Path) -> bool {
         let extension = path.extension().unwrap_or_default().to_ascii_lowercase();
         ["obj", "gltf", "glb"].iter().any(|known| extension == *known)
     }
 
-    /// Reads a file, and the files that it names: materials of an `.obj`, buffers of a glTF
-    /// file.
+    /// Reads a model file, and the files that it names: materials of an `.obj` file, buffers of a
+    /// glTF file.
     ///
-    /// Those files must lie in the folder of the model or below it, and be plain files. A name
-    /// is refused if it is absolute, begins with a drive or the scheme of an address, contains
-    /// `..`, a colon or a control character, or is that of a device on Windows. Percent escapes
-    /// of glTF are decoded before that check. Names that are refused are counted as
-    /// [`WarningKind::OutsideFolder`]. Symbolic links are followed, wherever they lead: the
-    /// owner of the folder made them, not the author of the model.
+    /// Named files must be plain files in the model's folder or below it. A name is refused if it
+    /// is absolute, begins with a drive or URL scheme, or contains `..`, a colon or a control
+    /// character. Names of Windows devices are refused too. Percent escapes in glTF are decoded
+    /// before the check. Refused names are counted as [`WarningKind::OutsideFolder`]. Symbolic
+    /// links are followed, even to other folders: the owner of the folder created them, not the
+    /// author of the model.
     ///
     /// # Errors
-    /// A file that cannot be read, is no polygon model, is too large or damaged. The message
-    /// names the file, the place in it and what to do.
+    /// A file that cannot be read, is no polygon model, is too large or damaged. The message names
+    /// the file, the location in it, and what to do.
     pub fn open(path: &Path, options: &ModelOptions) -> Result<Self, WorldError> {
         if !Self::is_model(path) {
-            let found = "a name of no polygon model".into();
+            let found = "its name does not end in .obj, .gltf or .glb".into();
             return Err(WorldError::Unsupported { path: path.into(), found });
         }
         let bytes = files::read(path, options.max_file_bytes)?;
@@ -108,30 +108,31 @@ impl Model {
         }
     }
 
-    /// Reads the bytes of a Wavefront `.obj` file; `name` stands in messages. `beside` gives
-    /// the bytes of the `.mtl` files that it names in its folder ([`open`](Self::open) says
-    /// which names are refused), at most as many as it is told; one that it gives as [`WorldError::Unreadable`] or [`WorldError::Unsupported`] is counted as missing.
+    /// Parses a Wavefront `.obj` file. `name` is used in messages.
     ///
-    /// Faces keep all of their corners, numbers may be negative, and what a statement goes
-    /// on with in the next line belongs to it. Objects, groups and materials make parts.
-    /// Positive numbers may name what comes later in the file. Texture coordinates and
-    /// normals may be missing; colours are those of `Kd`, taken as shown on screen, with
-    /// the opacity of `d` or `Tr`.
+    /// `beside` reads the `.mtl` files that the model names, with a limit in bytes.
+    /// [`open`](Self::open) lists the names that are refused. A file for which `beside` returns
+    /// [`WorldError::Unreadable`] or [`WorldError::Unsupported`] is counted as missing.
     ///
-    /// What readers of `.obj` leave out is left out and counted in [`Model::warnings`]:
-    /// corners that repeat the one before, faces with fewer than three corners left or that
-    /// touch themselves, points, lines and curves, statements that nobody knows, missing
-    /// materials. Everything else that is wrong is an error: numbers that are none, NaN or
-    /// infinite, and those that name nothing.
+    /// Faces keep all of their corners. Numbers may be negative, which count back, and positive
+    /// numbers may refer to later lines. A backslash continues a statement on the next line.
+    /// Objects, groups and materials form parts. Texture coordinates and normals are optional.
+    /// Colours are those of `Kd`, taken as sRGB, with the opacity of `d` or `Tr`.
+    ///
+    /// The following is skipped and counted in [`Model::warnings`], as most readers do: corners
+    /// that repeat the previous one, faces with fewer than three remaining corners or that touch
+    /// themselves, points, lines and curves, unknown statements, and missing materials. Invalid,
+    /// NaN and infinite numbers and numbers out of range are errors.
     ///
     /// # Cost
-    /// O(bytes). The file is gone through twice: for its numbers and for its faces.
+    /// O(bytes). Parses the file twice: once for positions, normals and texture coordinates, once
+    /// for faces.
     ///
     /// # Errors
-    /// `BadModel` with the line, also of a `.mtl` file; `TooLarge`; what `beside` says.
+    /// `BadModel` with the line, also for a `.mtl` file; `TooLarge`; errors of `beside`.
     ///
     /// # Limits
-    /// 2¹⁴ corners a face, 256 files of materials; and those of the options.
+    /// 2¹⁴ corners per face, 256 material files, and the limits of `options`.
     ///
     /// # Examples
     /// ```
@@ -161,29 +162,30 @@ impl Model {
         obj::parse(bytes, name, options, beside).map_err(|fault| fault.in_file(name))
     }
 
-    /// Reads the bytes of a glTF 2.0 file, as text (`.gltf`) or binary (`.glb`), told apart
-    /// by their beginning; `name` stands in messages. `beside` gives the bytes of the
-    /// buffers that it names in its folder ([`open`](Self::open) says which names are refused),
-    /// at most as many as it is told.
+    /// Parses a glTF 2.0 file, as text (`.gltf`) or binary (`.glb`); the first bytes distinguish
+    /// them. `name` is used in messages.
     ///
-    /// The first scene that there is, or the one that the file names, is put together as
-    /// its nodes say: mirrored parts keep their front. Triangles, strips and fans, indexed or
-    /// not, sparse accessors and quantised numbers are read; colours are base colours, as
-    /// shown on screen, with their opacity where the material blends. Coordinates are those
-    /// of the scene, after the nodes' transforms. Left out and counted in
-    /// [`Model::warnings`]: what is no triangle or names a place twice, bones and morph targets (the
-    /// mesh stands as it was made), textures, vertices' own colours.
+    /// `beside` reads the buffer files that the model names, with a limit in bytes.
+    /// [`open`](Self::open) lists the names that are refused.
+    ///
+    /// Reads the scene that the file names, or else the first one, and applies the transforms of
+    /// its nodes. Mirrored parts keep their front. Supports triangles, strips and fans, with and
+    /// without indices, sparse accessors and quantised attributes. Colours are base colours in
+    /// sRGB, with their opacity if the material blends. Coordinates are in scene space.
+    ///
+    /// The following is skipped and counted in [`Model::warnings`]: primitives that are no
+    /// triangles, triangles with two equal positions, skins and morph targets (meshes keep their
+    /// base shape), textures, and vertex colours.
     ///
     /// # Cost
-    /// O(bytes), and O(vertices) for each time that a mesh is shown.
+    /// O(bytes), and O(vertices) for each instance of a mesh.
     ///
     /// # Errors
-    /// `BadModel` with the part of the file; an extension that the file requires and that
-    /// is not known, by its name; `TooLarge`; what `beside` says.
+    /// `BadModel` with the part of the file, or with the name of a required extension that is not
+    /// supported; `TooLarge`; errors of `beside`.
     ///
     /// # Limits
-    /// 2²⁰ objects and 2²² values in the
-    /// JSON; and those of the options.
+    /// 2²⁰ objects and 2²² values in the JSON, and the limits of `options`.
     ///
     /// # Examples
     /// ```
@@ -215,24 +217,22 @@ impl Model {
         gltf::parse(bytes, name, options, beside).map_err(|fault| fault.in_file(name))
     }
 
-    /// How many triangles the parts' polygons are cut into when they are drawn: two less
-    /// than corners each.
+    /// Number of triangles of all polygons: a polygon of n corners is n - 2 triangles.
     ///
     /// # Cost
-    /// O(1). It counts temporaries of the store as well.
+    /// O(1). Includes temporary polygons of the store.
     pub fn triangle_count(&self) -> u64 {
         let PolygonStats { corners, polygons, .. } = self.polygons.stats();
         corners.saturating_sub(2 * u64::from(polygons))
     }
 
-    /// Bytes of polygons, vertices and coordinates as they are, divided by the bytes that
-    /// they would take if each corner had a vertex and a coordinate of its own
-    /// ([`PolygonStats::bytes`], [`PolygonStats::unshared_bytes`]): 1 where nothing is
-    /// shared, about a third for a closed surface of quads. 1 for an empty model.
+    /// Memory of polygons, vertices and coordinates ([`PolygonStats::bytes`]), divided by the
+    /// memory without sharing ([`PolygonStats::unshared_bytes`]). Without sharing, each corner has
+    /// a vertex and a coordinate of its own. The ratio is 1 without shared corners and for an empty
+    /// model, and about a third for a closed surface of quads.
     ///
-    /// It may be more than 1, and is always less than 2, after polygons were removed: of one
-    /// that made a coordinate which vertices of others are at, the record stays as long as
-    /// those do, without a vertex of its own.
+    /// After removals the ratio may exceed 1, but is always below 2. A removed polygon whose
+    /// coordinates are still used by others keeps its record, without vertices of its own.
     ///
     /// # Cost
     /// O(1).
@@ -241,8 +241,7 @@ impl Model {
         if unshared_bytes == 0 { 1.0 } else { bytes as f64 / unshared_bytes as f64 }
     }
 
-    /// The smallest box, parallel to the axes, around the parts' polygons; `None` where
-    /// there are none.
+    /// Smallest axis-aligned box around the polygons of all parts; `None` if there are none.
     ///
     /// # Cost
     /// O(corners).
@@ -260,7 +259,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn removing_the_makers_of_coordinates_leaves_more_than_is_unshared() {
+    fn removing_the_creators_of_coordinates_raises_the_ratio_above_one() {
         let mut model = Model::default();
         let data = ModelVertex::default();
         let corners = [[0.0; 3], [2.0, 0.0, 0.0], [2.0, 3.0, 0.0]].map(|position| Corner::New {
@@ -283,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn figures_of_a_model_made_by_hand() {
+    fn statistics_of_a_model_made_by_hand() {
         let mut model = Model::default();
         assert_eq!((model.triangle_count(), model.sharing_ratio()), (0, 1.0));
         assert_eq!(model.bounds(), None);

@@ -68,7 +68,7 @@ fn info_says_what_was_left_out_and_what_is_merged() {
         ]
     );
     assert!(text.contains("  size      4 x 0.5 x 0\n"), "{text}");
-    assert!(text.contains("  warning   1 faces of fewer than three corners left out"), "{text}");
+    assert!(text.contains("  warning   1 faces with fewer than three corners skipped"), "{text}");
     assert!(text.contains("p\\u{1b}q") && !text.contains('\u{1b}'), "{text}");
     let (merged, _) = info(&path, &["--merge", "0.01"]);
     assert_eq!(merged["coordinates"], 6);

@@ -1,14 +1,14 @@
-/// A box that is parallel to the axes.
+/// An axis-aligned box.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ModelBounds {
-    /// The lowest corner.
+    /// Lowest coordinates.
     pub min: [f32; 3],
-    /// The highest corner.
+    /// Highest coordinates.
     pub max: [f32; 3],
 }
 
 impl ModelBounds {
-    /// The smallest one around `positions`; `None` without any.
+    /// The smallest box around `positions`; `None` if there are none.
     pub(super) fn around(positions: impl IntoIterator<Item = [f32; 3]>) -> Option<Self> {
         let mut positions = positions.into_iter();
         let first = positions.next()?;
@@ -19,7 +19,7 @@ impl ModelBounds {
         }))
     }
 
-    /// Its three sides, in `f64`, where no difference of two `f32` is too large.
+    /// Lengths of the three sides, in `f64`, where the difference of two `f32` cannot overflow.
     pub fn size(&self) -> [f64; 3] {
         [0, 1, 2].map(|axis| f64::from(self.max[axis]) - f64::from(self.min[axis]))
     }

@@ -4,27 +4,26 @@ use drystone_mesh::{CoordinateHandle, Corner, Error, VertexHandle};
 use hashbrown::HashMap;
 
 use super::fault::Fault;
-use super::places::{Places, no_memory};
+use super::weld::{VertexWelder, no_memory};
 use super::{Model, ModelMaterial, ModelOptions, ModelPart, ModelVertex, WarningKind};
 
-/// The most corners of one face. A concave one is cut into triangles in O(corners²) at the worst:
-/// at this limit half a second for corners at random, a tenth for combs, stars and spirals.
+/// Maximum number of corners of a face. Triangulating a concave face takes O(corners²) in the worst
+/// case: at this limit half a second for random corners, and a tenth for combs, stars and spirals.
 pub(super) const MAX_FACE_CORNERS: usize = 1 << 14;
-/// The most parts of a model: a part takes some hundred bytes, and a few in a file.
+/// Maximum number of parts. A part takes a few bytes in a file, but some hundred bytes in memory.
 const MAX_PARTS: usize = 1 << 18;
 
-/// Puts a model together face by face; what is equal is shared.
+/// Builds a model face by face, and shares equal vertices.
 pub(super) struct Builder {
     pub(super) model: Model,
-    pub(super) places: Places,
+    pub(super) welder: VertexWelder,
     max_corners: u64,
     corner_count: u64,
-    /// Of each place, from the first face on that has it.
+    /// Coordinate of each welded position, once a face uses it.
     coordinates: Vec<Option<CoordinateHandle>>,
     vertices: HashMap<VertexKey, VertexHandle>,
     parts: HashMap<(String, usize), usize>,
-    /// The corners of the face in the making, without repeated ones, and as the store takes
-    /// them.
+    /// Corners of the current face without repeated ones, and in the form for the store.
     kept: Vec<FaceCorner>,
     corners: Vec<Corner<ModelVertex>>,
 }
@@ -32,19 +31,19 @@ pub(super) struct Builder {
 /// A corner of a face.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct FaceCorner {
-    /// The number of its place in [`Places`].
-    pub(super) place: u32,
-    /// Finite.
+    /// Index of the position in [`VertexWelder`].
+    pub(super) position: u32,
+    /// Texture coordinates, always finite.
     pub(super) uv: [f32; 2],
     pub(super) vertex: ModelVertex,
 }
 
-/// What two corners have in common that share a vertex.
+/// Key of a vertex. Corners with equal keys share one vertex.
 type VertexKey = (u32, [u32; 2], ModelVertex);
 
 impl FaceCorner {
     fn key(&self) -> VertexKey {
-        (self.place, self.uv.map(|number| (number + 0.0).to_bits()), self.vertex)
+        (self.position, self.uv.map(|number| (number + 0.0).to_bits()), self.vertex)
     }
 }
 
@@ -52,12 +51,12 @@ impl Builder {
     pub(super) fn new(name: &str, options: &ModelOptions) -> Result<Self, Fault> {
         let tolerance = options.merge_tolerance;
         if !(tolerance.is_finite() && tolerance >= 0.0) {
-            let problem = format!("a tolerance of {tolerance} merges nothing");
+            let problem = format!("a merge tolerance of {tolerance}");
             return Err(Fault::with_advice("options", problem, "give 0 or a positive number"));
         }
         Ok(Self {
             model: Model { name: name.into(), ..Model::default() },
-            places: Places::new(tolerance),
+            welder: VertexWelder::new(tolerance),
             max_corners: options.max_corners,
             corner_count: 0,
             coordinates: Vec::new(),
@@ -68,13 +67,13 @@ impl Builder {
         })
     }
 
-    /// A new material, by its number.
+    /// Adds a material and returns its index.
     pub(super) fn add_material(&mut self, name: String, color: [u8; 4]) -> usize {
         self.model.materials.push(ModelMaterial { name, color });
         self.model.materials.len() - 1
     }
 
-    /// The part of this name and material, made for the first that asks.
+    /// The index of the part with this name and material. Created on first use.
     pub(super) fn part(&mut self, name: String, material: usize) -> Result<usize, Fault> {
         let key = (name, material);
         if let Some(&part) = self.parts.get(&key) {
@@ -91,7 +90,7 @@ impl Builder {
         Ok(part)
     }
 
-    /// Counts corners that are to come, before any memory is spent on them.
+    /// Adds to the number of corners and checks the limit, before memory is allocated for them.
     pub(super) fn expect_corners(&mut self, count: u64) -> Result<(), Fault> {
         self.corner_count = self.corner_count.saturating_add(count);
         match self.corner_count <= self.max_corners {
@@ -104,17 +103,17 @@ impl Builder {
         }
     }
 
-    /// Adds a face to a part, or counts why it is left out. Its corners are expected
-    /// already.
+    /// Adds a face to a part, or counts why it is skipped. The caller has counted its corners with
+    /// [`expect_corners`](Self::expect_corners).
     pub(super) fn add_face(
         &mut self,
         part: usize,
         corners: &[FaceCorner],
-        place: impl fmt::Display,
+        location: impl fmt::Display,
     ) -> Result<(), Fault> {
-        self.keep_different(corners, &place);
+        self.keep_distinct(corners, &location);
         if self.kept.len() < 3 {
-            self.warn(WarningKind::TooFewCorners, place);
+            self.warn(WarningKind::TooFewCorners, location);
             return Ok(());
         }
         self.corners.clear();
@@ -130,43 +129,43 @@ impl Builder {
                 self.remember(polygon)
             }
             Err(Error::RepeatedCorner { .. }) => {
-                self.warn(WarningKind::TouchesItself, place);
+                self.warn(WarningKind::TouchesItself, location);
                 Ok(())
             }
-            Err(error) => Err(Fault::new(place, error.to_string())),
+            Err(error) => Err(Fault::new(location, error.to_string())),
         }
     }
 
-    pub(super) fn warn(&mut self, kind: WarningKind, place: impl fmt::Display) {
-        self.model.warnings.add(kind, || place.to_string());
+    pub(super) fn warn(&mut self, kind: WarningKind, location: impl fmt::Display) {
+        self.model.warnings.add(kind, || location.to_string());
     }
 
-    /// The model, without parts that got no face.
+    /// The model, without parts that have no faces.
     pub(super) fn finish(mut self) -> Result<Model, Fault> {
         self.model.parts.retain(|part| !part.polygons.is_empty());
         if self.model.polygons.is_empty() {
-            let problem = "there is no polygon in it that can be shown";
+            let problem = "it has no polygons that can be shown";
             let advice = "check that it is a polygon model, and export faces, not lines";
             return Err(Fault::with_advice("the whole file", problem, advice));
         }
         Ok(self.model)
     }
 
-    /// Keeps the corners that are not where the one before is.
-    fn keep_different(&mut self, corners: &[FaceCorner], place: &impl fmt::Display) {
+    /// Keeps the corners whose position differs from the previous one's.
+    fn keep_distinct(&mut self, corners: &[FaceCorner], location: &impl fmt::Display) {
         self.kept.clear();
         for &corner in corners {
-            if self.kept.last().is_none_or(|last| last.place != corner.place) {
+            if self.kept.last().is_none_or(|last| last.position != corner.position) {
                 self.kept.push(corner);
             }
         }
         while let [first, .., last] = self.kept[..]
-            && first.place == last.place
+            && first.position == last.position
         {
             self.kept.pop();
         }
         for _ in self.kept.len()..corners.len() {
-            self.warn(WarningKind::RepeatedCorner, place);
+            self.warn(WarningKind::RepeatedCorner, location);
         }
     }
 
@@ -175,13 +174,13 @@ impl Builder {
             return Corner::Shared(vertex);
         }
         let (uv, data) = (corner.uv, corner.vertex);
-        match self.coordinates.get(corner.place as usize) {
+        match self.coordinates.get(corner.position as usize) {
             Some(&Some(coordinate)) => Corner::At { coordinate, uv, data },
-            _ => Corner::New { position: self.places.position(corner.place), uv, data },
+            _ => Corner::New { position: self.welder.position(corner.position), uv, data },
         }
     }
 
-    /// Remembers the vertices and coordinates of a new polygon, for those that follow.
+    /// Stores the vertices and coordinates of a new polygon, so that later faces can share them.
     fn remember(&mut self, polygon: drystone_mesh::PolygonHandle) -> Result<(), Fault> {
         let Self { kept, corners, vertices, coordinates, model, .. } = self;
         vertices.try_reserve(kept.len()).map_err(|_| no_memory())?;
@@ -193,13 +192,13 @@ impl Builder {
             if let Some(vertex) = made.vertex() {
                 vertices.insert(corner.key(), vertex);
             }
-            let place = corner.place as usize;
-            if place >= coordinates.len() {
-                let more = place + 1 - coordinates.len();
+            let position = corner.position as usize;
+            if position >= coordinates.len() {
+                let more = position + 1 - coordinates.len();
                 coordinates.try_reserve(more).map_err(|_| no_memory())?;
-                coordinates.resize(place + 1, None);
+                coordinates.resize(position + 1, None);
             }
-            coordinates[place] = made.coordinate();
+            coordinates[position] = made.coordinate();
         }
         Ok(())
     }

@@ -4,15 +4,15 @@ use std::path::Path;
 
 use crate::WorldError;
 
-/// Returns the bytes of a file that a model names, at most as many as the number says.
+/// Function that returns the bytes of a file that a model names. The number is a limit in bytes.
 ///
-/// The name is a relative path below the model's folder, with `/` between its parts. Names that
-/// may lead elsewhere are refused before this function is called ([`Model::open`] lists them).
+/// The name is a relative path below the model's folder, with `/` as separator. Names that could
+/// lead outside are refused before this function is called; see [`Model::open`].
 ///
 /// [`Model::open`]: crate::Model::open
 pub type ReadBeside<'a> = dyn FnMut(&str, u64) -> Result<Vec<u8>, WorldError> + 'a;
 
-/// The bytes of a plain file of at most `limit_bytes`.
+/// Reads a plain file of at most `limit_bytes` bytes.
 pub(super) fn read(path: &Path, limit_bytes: u64) -> Result<Vec<u8>, WorldError> {
     let unreadable = |problem| WorldError::Unreadable { path: path.into(), problem };
     let unsupported =
@@ -35,7 +35,7 @@ pub(super) fn read(path: &Path, limit_bytes: u64) -> Result<Vec<u8>, WorldError>
         return Err(too_large(metadata.len()));
     }
     let mut bytes = Vec::new();
-    // A file that grows while it is read must not grow past the limit either.
+    // The file may grow while it is read: check the limit again.
     let file = File::open(path).map_err(unreadable)?;
     file.take(limit_bytes.saturating_add(1)).read_to_end(&mut bytes).map_err(unreadable)?;
     if bytes.len() as u64 > limit_bytes {
@@ -47,7 +47,7 @@ pub(super) fn read(path: &Path, limit_bytes: u64) -> Result<Vec<u8>, WorldError>
     Ok(bytes)
 }
 
-/// The files that a model names, as long as there are bytes left to spend on them.
+/// Reader of the files that a model names, with a limit for all of them together.
 pub(super) struct Beside<'a> {
     read: &'a mut ReadBeside<'a>,
     left_bytes: u64,
@@ -58,8 +58,8 @@ impl<'a> Beside<'a> {
         Self { read, left_bytes }
     }
 
-    /// The bytes of the file of this name, as the model writes it; `None` if the name may lead
-    /// out of the model's folder. Such a file is not looked for.
+    /// Reads a file by the name that the model gives; `None` if the name could lead outside the
+    /// model's folder. Such a file is not opened.
     pub(super) fn read(&mut self, name: &str) -> Result<Option<Vec<u8>>, WorldError> {
         let Some(name) = name_inside(name) else { return Ok(None) };
         let bytes = (self.read)(&name, self.left_bytes)?;
@@ -68,10 +68,10 @@ impl<'a> Beside<'a> {
     }
 }
 
-/// A file's name as a path below the model's folder, with `/` between its parts; `None` if it
-/// may lead elsewhere.
+/// Converts a file name to a path below the model's folder, with `/` as separator; `None` if it
+/// could lead outside.
 ///
-/// The answer is the same on every system: a file that opens on one opens on all.
+/// The result is the same on every system, so a model opens on all systems or on none.
 fn name_inside(name: &str) -> Option<String> {
     let is_separator = |c| matches!(c, '/' | '\\');
     if name.starts_with(is_separator) {
@@ -83,16 +83,16 @@ fn name_inside(name: &str) -> Option<String> {
     is_inside.then(|| parts.join("/"))
 }
 
-/// Whether a part of a path is the name of a file or folder on every system.
+/// Whether a path component is a plain file or folder name on every system.
 fn is_plain(part: &str) -> bool {
-    // A colon stands behind a drive, the scheme of an address, or before a stream of NTFS.
+    // A colon ends a drive or URL scheme, or begins an NTFS stream.
     let is_special = |c: char| c == ':' || c.is_control();
-    // Windows drops dots and spaces at the end of a name: `.. ` is `..` there.
+    // Windows removes trailing dots and spaces: `.. ` is `..` there.
     let is_dots = part.trim_end_matches(['.', ' ']).is_empty();
     !part.contains(is_special) && !is_dots && !is_device(part)
 }
 
-/// Whether Windows opens a device by this name, in any folder and with any extension.
+/// Whether Windows opens a device for this name, in any folder and with any extension.
 fn is_device(part: &str) -> bool {
     const DEVICES: [&str; 6] = ["CON", "PRN", "AUX", "NUL", "CONIN$", "CONOUT$"];
     const PORTS: [&str; 2] = ["COM", "LPT"];
@@ -112,7 +112,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_below_the_folder_are_taken() {
+    fn names_below_the_folder_are_accepted() {
         for (name, path) in [
             ("a.mtl", "a.mtl"),
             ("./a b.mtl", "a b.mtl"),
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn names_that_may_lead_elsewhere_are_refused() {
+    fn names_that_could_lead_outside_are_refused() {
         for name in [
             "",
             ".",

@@ -1,5 +1,5 @@
-//! glTF 2.0: the crate `gltf` reads the JSON; what it says about bytes is followed here, where
-//! nothing is believed that the bytes do not bear out.
+//! glTF 2.0 reader. The crate `gltf` parses the JSON. This module resolves accessors and buffers,
+//! and checks every size and offset against the actual bytes.
 
 use gltf::json::Root;
 
@@ -24,13 +24,13 @@ use container::Container;
 use materials::Materials;
 use primitive::Part;
 
-/// The most objects in the JSON: one takes some hundred bytes when it is read, and two at
-/// the least in the file.
+/// Maximum number of objects in the JSON. An object takes at least two bytes in the file, but some
+/// hundred bytes in memory.
 const MAX_OBJECTS: u64 = 1 << 20;
-/// The most values in it, for the same reason.
+/// Maximum number of values in the JSON, for the same reason.
 const MAX_VALUES: u64 = 1 << 22;
 
-/// What all parts of a file are read from.
+/// Parsed JSON and buffers of a file.
 struct Document<'a> {
     root: &'a Root,
     buffers: Buffers<'a>,
@@ -52,7 +52,7 @@ pub(super) fn parse(
     scene::for_each_instance(&root, |instance| {
         let Some(mesh) = root.meshes.get(instance.mesh) else {
             let problem = format!("mesh {} of {}", instance.mesh, root.meshes.len());
-            return Err(Fault::new(instance.place(), problem));
+            return Err(Fault::new(instance.location(), problem));
         };
         let mut parts = mesh.primitives.iter().enumerate();
         parts.try_for_each(|(number, primitive)| {
@@ -63,7 +63,7 @@ pub(super) fn parse(
 }
 
 fn read_json(bytes: &[u8]) -> Result<Root, Fault> {
-    const LONGEST: usize = 200;
+    const MAX_PROBLEM_CHARS: usize = 200;
     let count = |what: &[u8]| bytes.iter().filter(|byte| what.contains(byte)).count() as u64;
     for (what, limit, unit) in [
         (&b"{"[..], MAX_OBJECTS, "objects in its JSON"),
@@ -75,14 +75,14 @@ fn read_json(bytes: &[u8]) -> Result<Root, Fault> {
         }
     }
     Root::from_slice(bytes).map_err(|error| {
-        let place = format!("line {} column {} of its JSON", error.line(), error.column());
+        let location = format!("line {} column {} of its JSON", error.line(), error.column());
         let problem = error.to_string();
         let problem = problem.rsplit_once(" at line ").map_or(&*problem, |(problem, _)| problem);
-        Fault::new(place, problem.chars().take(LONGEST).collect::<String>())
+        Fault::new(location, problem.chars().take(MAX_PROBLEM_CHARS).collect::<String>())
     })
 }
 
-/// No memory to read it.
-fn no_memory(place: &str) -> Fault {
-    Fault::with_advice(place, "no memory for it", SPLIT)
+/// Error for missing memory.
+fn no_memory(location: &str) -> Fault {
+    Fault::with_advice(location, "out of memory", SPLIT)
 }

@@ -1,8 +1,8 @@
-//! Wavefront `.obj`: first all numbers, then the faces that name them.
+//! Wavefront `.obj` reader. Reads all positions, normals and texture coordinates first, then the
+//! faces that refer to them.
 //!
-//! The crates `tobj` and `obj` keep n-gons too. But `tobj`'s errors name no line, `obj` does
-//! not ask whether the numbers of a face name anything, and neither joins lines that go on in
-//! the next.
+//! The crates `tobj` and `obj` support n-gons too. But errors of `tobj` name no line, `obj` does
+//! not check the indices of faces, and neither supports continued lines.
 
 use std::collections::HashMap;
 
@@ -21,7 +21,7 @@ mod words;
 use faces::Faces;
 use numbers::Numbers;
 
-/// Colours of materials by name, as the `.mtl` files have them.
+/// Material colours by name, from the `.mtl` files.
 type Colors = HashMap<String, [u8; 4]>;
 
 pub(super) fn parse(
@@ -37,7 +37,7 @@ pub(super) fn parse(
     builder.finish()
 }
 
-/// What comes of the name of a file of materials.
+/// Result of reading a material file.
 #[derive(Clone, Copy, PartialEq)]
 enum Found {
     Read,
@@ -46,8 +46,7 @@ enum Found {
     Outside,
 }
 
-/// The materials of every `.mtl` file that is named, each read once. Statements that name one
-/// that cannot be read are counted.
+/// Reads every named `.mtl` file once. Counts statements that name a file that cannot be read.
 fn read_materials(
     numbers: &Numbers,
     beside: &mut Beside,
@@ -60,7 +59,7 @@ fn read_materials(
             continue;
         }
         seen.push(names);
-        // One name that may have spaces in it, or several.
+        // Either one name, which may contain spaces, or several names.
         let mut found = vec![read_file(names, beside, &mut colors)?];
         let words = || names.split_whitespace().filter(|word| word != names);
         if found != [Found::Read] && words().next().is_some() {
@@ -79,7 +78,7 @@ fn read_materials(
     Ok(colors)
 }
 
-/// Reads a file of materials, if it is there.
+/// Reads a material file if it exists.
 fn read_file(name: &str, beside: &mut Beside, colors: &mut Colors) -> Result<Found, Fault> {
     match beside.read(name) {
         Ok(Some(bytes)) => materials::read(&bytes, name, colors).map(|()| Found::Read),

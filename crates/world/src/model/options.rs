@@ -1,26 +1,26 @@
-/// How a model is read, and how much of it is taken.
+/// Options and limits for reading a model.
 ///
 /// # Examples
 /// ```
 /// use drystone_world::ModelOptions;
 ///
-/// // Corners less than a thousandth apart become one.
+/// // Merges corners that are at most a thousandth of a unit apart.
 /// let options = ModelOptions { merge_tolerance: 0.001, ..ModelOptions::default() };
 /// assert_eq!(ModelOptions::default().merge_tolerance, 0.0);
 /// # assert!(options.max_corners > 0);
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct ModelOptions {
-    /// How far apart two coordinates may be to become one, in the file's unit, for glTF
-    /// after the nodes' transforms. A coordinate takes the place of the first one in the
-    /// file that is as near as this and was not itself merged, so that nothing moves
-    /// farther. Default: 0, which merges equal ones only, −0 being 0.
+    /// Largest distance of two coordinates that are merged, in the file's unit. For glTF, distances
+    /// are measured after the nodes' transforms. A coordinate is merged into the first unmerged
+    /// coordinate of the file within this distance, so no coordinate moves farther. Default: 0,
+    /// which merges only equal coordinates (−0 equals 0).
     pub merge_tolerance: f32,
-    /// Bytes that the file and those that it names may have together. Default: 512 MiB.
+    /// Maximum size of the file and the files that it names together, in bytes. Default: 512 MiB.
     pub max_file_bytes: u64,
-    /// Corners that all faces may have together, each counted as often as it is shown; at
-    /// the least its vertices, and 16, for each shown part of a glTF file. Default: 2²⁴,
-    /// which take some 3 GiB of memory where no two are alike.
+    /// Maximum number of corners of all faces, with every instance counted. Each instance of a glTF
+    /// primitive counts at least its vertices, and at least 16. Default: 2²⁴, which takes up to 3
+    /// GiB of memory if no corners are shared.
     pub max_corners: u64,
 }
 

@@ -2,15 +2,15 @@ use std::num::NonZeroU32;
 
 use drystone_mesh::Interpolate;
 
-/// The largest of the numbers that half of a direction is kept in; 0 is none of them.
+/// Largest step of one coordinate of a stored direction; steps are stored plus 1.
 const STEPS: f64 = 65_534.0;
 
-/// What a vertex of a [`Model`](super::Model) has beyond position and texture coordinates:
-/// a normal, if the file gives it one.
+/// Vertex data of a [`Model`](super::Model) beside position and texture coordinates: an optional
+/// normal.
 ///
-/// The direction is kept in 4 bytes, as a point of an octahedron unfolded to a square of
-/// 65,535² points: it comes back as a unit vector within 0.004 degrees. Equal normals of a
-/// file are equal here, and the axes come back exactly.
+/// The normal is stored in 4 bytes: an octahedral map, which unfolds the sphere to a square of
+/// 65,535² points. The error is below 0.004 degrees. Equal normals stay equal, and the axes are
+/// exact.
 ///
 /// # Examples
 /// ```
@@ -22,30 +22,30 @@ const STEPS: f64 = 65_534.0;
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct ModelVertex {
-    /// Two numbers from 1 to 65,535.
+    /// Two 16-bit numbers from 1 to 65,535.
     normal: Option<NonZeroU32>,
 }
 
 impl ModelVertex {
-    /// A vertex whose normal points where the vector does, whatever its length. A vector
-    /// without direction (zero, NaN, infinite) is no normal.
+    /// Creates a vertex with a normal in the direction of the vector, whose length is ignored. A
+    /// vector without direction (zero, NaN, infinite) means no normal.
     pub fn new(normal: Option<[f32; 3]>) -> Self {
         Self { normal: normal.and_then(|normal| fold(normal.map(f64::from))) }
     }
 
-    /// [`new`](Self::new) for a vector that may be too short or too long for `f32`.
+    /// Creates a vertex from an `f64` vector, whose length may be out of the range of `f32`.
     pub(super) fn toward(normal: [f64; 3]) -> Self {
         Self { normal: fold(normal) }
     }
 
-    /// The normal, of length 1.
+    /// The normal, with length 1.
     pub fn normal(&self) -> Option<[f32; 3]> {
         self.normal.map(|normal| unfold(normal).map(|number| number as f32))
     }
 }
 
-/// Between two normals the direction between them, and none where one of them has none or
-/// they point against each other.
+/// Interpolates the direction. The result has no normal if either vertex has none or the normals
+/// are opposite.
 impl Interpolate for ModelVertex {
     fn interpolate(&self, other: &Self, t: f32) -> Self {
         if self == other {
@@ -57,15 +57,15 @@ impl Interpolate for ModelVertex {
     }
 }
 
-/// The point of the square that a direction falls on.
+/// Maps a direction to a point of the square.
 fn fold([x, y, z]: [f64; 3]) -> Option<NonZeroU32> {
     let sum = x.abs() + y.abs() + z.abs();
     if !(sum.is_finite() && sum > 0.0) {
         return None;
     }
-    // A zero of either sign is the same direction.
+    // Zeros of both signs are the same direction.
     let (x, y) = (x / sum + 0.0, y / sum + 0.0);
-    // The lower half of the octahedron lies in the corners of the square.
+    // The corners of the square are the lower half of the octahedron.
     let (x, y) = match z < 0.0 {
         true => ((1.0 - y.abs()).copysign(x), (1.0 - x.abs()).copysign(y)),
         false => (x, y),
@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn normals_come_back_within_the_stated_angle() {
+    fn normals_are_stored_within_the_stated_angle() {
         let mut worst = 0.0_f64;
         for n in 0..100_000 {
             // A spiral from pole to pole.
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn axes_and_diagonals_come_back() {
+    fn axes_and_diagonals_are_exact() {
         for axis in 0..3 {
             for sign in [1.0, -1.0] {
                 let mut normal = [0.0; 3];
@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_direction_is_no_normal() {
+    fn vectors_without_direction_are_no_normals() {
         for normal in [[0.0; 3], [f32::NAN, 0.0, 1.0], [f32::INFINITY, 0.0, 0.0]] {
             assert_eq!(ModelVertex::new(Some(normal)).normal(), None);
         }
@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn between_two_normals() {
+    fn interpolation_of_two_normals() {
         let vertex = |normal| ModelVertex::new(Some(normal));
         let (x, y) = (vertex([1.0, 0.0, 0.0]), vertex([0.0, 1.0, 0.0]));
         let middle = x.interpolate(&y, 0.5).normal().unwrap();

@@ -1,39 +1,39 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// What a file has that its model has not.
+/// Kind of a feature that a file has and its model has not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum WarningKind {
-    /// Faces of fewer than three corners, left out.
+    /// Faces with fewer than three corners; skipped.
     TooFewCorners,
-    /// Corners at the same place as the corner before, left out.
+    /// Corners at the position of the previous corner; skipped.
     RepeatedCorner,
-    /// Faces that come back to a place that they had left, left out.
+    /// Faces that visit a position twice; skipped.
     TouchesItself,
-    /// Files of materials that cannot be read; their materials are grey.
+    /// Material files that cannot be read. Their materials are grey.
     MissingMaterials,
-    /// Names of files that may lie outside of the model's folder: those files are not read.
+    /// File names that could lead outside the model's folder. These files are not read.
     OutsideFolder,
-    /// Materials that are used but not described, grey.
+    /// Materials that are used but not defined. Shown grey.
     UnknownMaterial,
-    /// Points, lines, curves and surfaces that are no polygons, left out.
+    /// Points, lines, curves and free-form surfaces; skipped.
     NotPolygons,
-    /// Statements that mean nothing here, left out.
+    /// Statements without a known meaning; skipped.
     UnknownStatement,
-    /// Normals without direction, left out.
+    /// Normals without a direction; skipped.
     NoDirection,
-    /// Meshes that bones move: they stand as they were made.
+    /// Meshes with a skin. They keep their base shape.
     Skin,
-    /// Meshes with other shapes to take (morph targets): they have their first one.
+    /// Meshes with morph targets. They keep their base shape.
     MorphTargets,
-    /// Materials whose texture is not shown.
+    /// Materials with a texture, which is not shown.
     Texture,
-    /// Vertices or meshes whose own colours are not shown.
+    /// Vertices or meshes with colours of their own, which are not shown.
     VertexColors,
 }
 
 impl WarningKind {
-    /// A name for programs, as in JSON.
+    /// Name for machine-readable output such as JSON.
     pub const fn name(self) -> &'static str {
         match self {
             Self::TooFewCorners => "too-few-corners",
@@ -53,36 +53,36 @@ impl WarningKind {
     }
 }
 
-/// For people, behind a number.
+/// Text for people, to follow a count.
 impl fmt::Display for WarningKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::TooFewCorners => "faces of fewer than three corners left out",
-            Self::RepeatedCorner => "corners left out that repeat the one before",
-            Self::TouchesItself => "faces left out that touch themselves",
-            Self::MissingMaterials => "files of materials that cannot be read",
-            Self::OutsideFolder => "names of files outside the model's folder, which were not read",
-            Self::UnknownMaterial => "materials that are described nowhere, shown in grey",
-            Self::NotPolygons => "points, lines, curves or free-form surfaces left out",
-            Self::UnknownStatement => "statements left out that mean nothing here",
-            Self::NoDirection => "normals left out that point nowhere",
-            Self::Skin => "meshes with bones, which stand as they were made",
-            Self::MorphTargets => "meshes with morph targets, which keep their first shape",
-            Self::Texture => "materials whose texture is not shown",
-            Self::VertexColors => "vertices or meshes whose own colours are not shown",
+            Self::TooFewCorners => "faces with fewer than three corners skipped",
+            Self::RepeatedCorner => "repeated corners skipped",
+            Self::TouchesItself => "faces that touch themselves skipped",
+            Self::MissingMaterials => "material files that cannot be read",
+            Self::OutsideFolder => "file names outside the model's folder, not read",
+            Self::UnknownMaterial => "undefined materials, shown in grey",
+            Self::NotPolygons => "points, lines, curves or free-form surfaces skipped",
+            Self::UnknownStatement => "unknown statements skipped",
+            Self::NoDirection => "normals without direction skipped",
+            Self::Skin => "meshes with bones, shown in their base shape",
+            Self::MorphTargets => "meshes with morph targets, shown in their base shape",
+            Self::Texture => "materials with a texture, which is not shown",
+            Self::VertexColors => "vertices or meshes with colours of their own, which are not shown",
         })
     }
 }
 
-/// How often there was one kind of warning.
+/// Number of warnings of one kind.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ModelWarning {
-    /// Which.
+    /// Kind of the warnings.
     pub kind: WarningKind,
-    /// How often.
+    /// Number of warnings.
     pub count: u64,
-    /// Where for the first time: "line 12", "mesh 3".
-    pub first_place: String,
+    /// Location of the first warning, for example "line 12" or "mesh 3".
+    pub first_location: String,
 }
 
 /// Warnings, counted by kind.
@@ -92,28 +92,28 @@ pub struct Warnings {
 }
 
 impl Warnings {
-    /// How many of one kind.
+    /// Number of warnings of one kind.
     pub fn count(&self, kind: WarningKind) -> u64 {
         self.counts.get(&kind).map_or(0, |(count, _)| *count)
     }
 
-    /// Each kind that there was, in the order of [`WarningKind`].
+    /// Counts of all kinds that occurred, sorted by [`WarningKind`].
     pub fn iter(&self) -> impl Iterator<Item = ModelWarning> {
-        self.counts.iter().map(|(&kind, (count, place))| ModelWarning {
+        self.counts.iter().map(|(&kind, (count, location))| ModelWarning {
             kind,
             count: *count,
-            first_place: place.clone(),
+            first_location: location.clone(),
         })
     }
 
-    /// Whether there was none.
+    /// Whether there are no warnings.
     pub fn is_empty(&self) -> bool {
         self.counts.is_empty()
     }
 
-    /// Counts one; asks for the place of the first of its kind.
-    pub fn add(&mut self, kind: WarningKind, place: impl FnOnce() -> String) {
-        self.counts.entry(kind).or_insert_with(|| (0, place())).0 += 1;
+    /// Counts a warning. Calls `location` for the first warning of each kind.
+    pub fn add(&mut self, kind: WarningKind, location: impl FnOnce() -> String) {
+        self.counts.entry(kind).or_insert_with(|| (0, location())).0 += 1;
     }
 }
 
@@ -132,7 +132,7 @@ mod tests {
         let all: Vec<ModelWarning> = warnings.iter().collect();
         assert_eq!(all.len(), 2);
         assert_eq!((all[0].kind, all[0].count), (WarningKind::TooFewCorners, 1));
-        assert_eq!((all[1].count, all[1].first_place.as_str()), (2, "line 7"));
+        assert_eq!((all[1].count, all[1].first_location.as_str()), (2, "line 7"));
         assert_eq!(warnings.count(WarningKind::Skin), 0);
     }
 }

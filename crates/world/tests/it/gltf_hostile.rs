@@ -47,29 +47,29 @@ fn expect_error(expected: &str, change: impl Fn(&mut Value)) {
 #[test]
 fn invalid_indices_are_reported() {
     let primitive = |json: &mut Value| json["meshes"][0]["primitives"][0].take();
-    expect_error("accessor 7: there are 2", |json| {
+    expect_error("accessor 7: out of range, the file has 2", |json| {
         json["meshes"][0]["primitives"][0]["attributes"]["POSITION"] = 7.into();
     });
-    expect_error("accessor 4294967295: there are 2", |json| {
+    expect_error("accessor 4294967295: out of range, the file has 2", |json| {
         json["meshes"][0]["primitives"][0]["indices"] = u32::MAX.into();
     });
-    expect_error("material 0: there are 0", |json| {
+    expect_error("material 0: out of range, the file has 0", |json| {
         json["meshes"][0]["primitives"][0]["material"] = 0.into();
     });
-    expect_error("buffer view 9: there are 2", |json| {
+    expect_error("buffer view 9: out of range, the file has 2", |json| {
         json["accessors"][0]["bufferView"] = 9.into();
     });
     expect_error("buffer view 0: buffer 3 of 1", |json| {
         json["bufferViews"][0]["buffer"] = 3.into();
     });
     expect_error("node 0: mesh 1 of 1", |json| json["nodes"][0]["mesh"] = 1.into());
-    expect_error("node 5: there are 1", |json| json["nodes"][0]["children"] = json!([5]));
-    expect_error("scene 2: there are 0", |json| json["scene"] = 2.into());
-    expect_error("buffer 1: it is not in this file", |json| {
+    expect_error("node 5: out of range, the file has 1", |json| json["nodes"][0]["children"] = json!([5]));
+    expect_error("scene 2: out of range, the file has 0", |json| json["scene"] = 2.into());
+    expect_error("buffer 1: it has no URI and is not in this file", |json| {
         json["buffers"].as_array_mut().unwrap().push(json!({"byteLength": 4}));
     });
     expect_error("line 1 column ", |json| drop(primitive(json)));
-    expect_error("asset: version \"1.0\", only 2 is read", |json| {
+    expect_error("asset: version \"1.0\", only 2 is supported", |json| {
         json["asset"]["version"] = "1.0".into();
     });
 }
@@ -82,11 +82,11 @@ fn cycles_and_nodes_with_two_parents_are_reported() {
             json["scenes"] = json!([{"nodes": [0]}]);
         });
     }
-    expect_error("node 0: it is there twice", |json| {
+    expect_error("node 0: it has two parents", |json| {
         json["scenes"] = json!([{"nodes": [0, 0]}]);
     });
     // A cycle that no root leads to.
-    expect_error("the whole file: there is no polygon", |json| {
+    expect_error("the whole file: it has no polygons", |json| {
         json["nodes"] = json!([{"mesh": 0, "children": [0]}]);
     });
 }
@@ -99,13 +99,13 @@ fn false_counts_and_ranges_are_reported() {
             json["accessors"][0]["byteOffset"] = start.into();
         });
     }
-    expect_error("buffer view 0: elements that are 3 bytes apart", |json| {
+    expect_error("buffer view 0: a stride of 3 bytes", |json| {
         json["bufferViews"][0]["byteStride"] = 3.into();
     });
     expect_error("accessor 0: claims 4 elements of 12 bytes, 16 apart", |json| {
         json["bufferViews"][0]["byteStride"] = 16.into();
     });
-    expect_error("buffer view 0: 49 bytes from byte 18446744073709551615 on, of 60", |json| {
+    expect_error("buffer view 0: 49 bytes from byte 18446744073709551615, but the buffer has 60", |json| {
         json["bufferViews"][0]["byteOffset"] = u64::MAX.into();
         json["bufferViews"][0]["byteLength"] = 49.into();
     });
@@ -125,27 +125,27 @@ fn false_counts_and_ranges_are_reported() {
         "indices": {"bufferView": places, "componentType": U8}, "values": {"bufferView": 0}});
     let error = gltf.error();
     assert!(
-        error.starts_with("test.glb: accessor 0: sparse places that do not increase"),
+        error.starts_with("test.glb: accessor 0: sparse indices that do not increase"),
         "{error}"
     );
     let mut gltf = quad();
     gltf.buffer.pop();
     let error = parse(&gltf.text(), &[("a b.bin", &quad().buffer[..50])]).unwrap_err().to_string();
-    assert!(error.starts_with("test.glb: buffer 0: claims 59 bytes, there are 50"), "{error}");
+    assert!(error.starts_with("test.glb: buffer 0: claims 59 bytes, but has 50"), "{error}");
 }
 
 #[test]
 fn accessors_of_the_wrong_type_are_reported() {
-    expect_error("node 0, mesh 0, primitive 0: accessor 0 is not one of indices", |json| {
+    expect_error("node 0, mesh 0, primitive 0: accessor 0 does not hold indices", |json| {
         json["meshes"][0]["primitives"][0]["indices"] = 0.into();
     });
-    expect_error("node 0, mesh 0, primitive 0: accessor 1 is of no kind for", |json| {
+    expect_error("node 0, mesh 0, primitive 0: accessor 1 has no type for", |json| {
         json["meshes"][0]["primitives"][0]["attributes"]["POSITION"] = 1.into();
     });
-    expect_error("accessor 0: a type that is not glTF's", |json| {
+    expect_error("accessor 0: a type unknown to glTF", |json| {
         json["accessors"][0]["type"] = "VEC9".into();
     });
-    expect_error("node 0, mesh 0, primitive 0: a mode that is not glTF's", |json| {
+    expect_error("node 0, mesh 0, primitive 0: a mode unknown to glTF", |json| {
         json["meshes"][0]["primitives"][0]["mode"] = 9.into();
     });
     let with = |change: &dyn Fn(&mut Gltf)| {
@@ -181,7 +181,7 @@ fn accessors_of_the_wrong_type_are_reported() {
     });
     assert!(error.contains("accessor 2: element 0 is NaN or infinite"), "{error}");
     let error = lie(|json| json["nodes"][0]["scale"] = json!([3e38, 3e38, 3e38]));
-    assert!(error.contains("its transform takes position 1 beyond f32"), "{error}");
+    assert!(error.contains("its transform moves position 1 beyond f32"), "{error}");
 }
 
 #[test]
@@ -256,7 +256,7 @@ fn limits_are_checked_node_by_node() {
     gltf.json["scenes"] = json!([{"nodes": (0..101).chain([100]).collect::<Vec<_>>()}]);
     for (max_corners, expected) in [
         (100 * 16, "corners of faces, at most 1600 are taken"),
-        (101 * 16, "node 100: it is there twice"),
+        (101 * 16, "node 100: it has two parents"),
     ] {
         let options = ModelOptions { max_corners, ..ModelOptions::default() };
         let read = Model::parse_gltf(&gltf.binary(), "test.glb", &options, &mut beside(&[]));

@@ -59,7 +59,7 @@ pub(crate) fn parts(model: &Model) -> Vec<(&str, &str)> {
 
 /// Returns each kind of warning with its number and first position.
 pub(crate) fn warnings(model: &Model) -> Vec<(WarningKind, u64, String)> {
-    model.warnings.iter().map(|it| (it.kind, it.count, it.first_place)).collect()
+    model.warnings.iter().map(|it| (it.kind, it.count, it.first_location)).collect()
 }
 
 /// Reads `count` copies of a file, each with 1 to 4 changed bytes: a flipped bit, or another byte

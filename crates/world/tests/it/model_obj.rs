@@ -97,26 +97,26 @@ fn degenerate_faces_are_skipped_and_counted() {
 #[test]
 fn errors_contain_the_line_number() {
     for (text, expected) in [
-        ("f 1 2 6", "line 6: number 6 of 5 vertices"),
-        ("\n\nf 1 2 -6", "line 8: number -6, where 5 vertices came before"),
-        ("f 1 2 0", "line 6: number 0 of the vertices: they count from 1"),
-        ("f 1/1 2 3", "line 6: number 1 of 0 texture coordinates"),
-        ("f 1//2 2 3", "line 6: number 2 of 0 normals"),
-        ("f 1 2 x", "line 6: \"x\" is not the number of one of the vertices"),
-        ("f 1 2 \\\n3.5", "line 6: \"3.5\" is not the number of one of the vertices"),
-        ("f 1 2 /1", "line 6: \"/1\" names no vertex"),
-        ("f 1 2 1/1/1/1", "line 6: number 1 of 0 texture coordinates"),
+        ("f 1 2 6", "line 6: number 6, but the file has 5 vertices"),
+        ("\n\nf 1 2 -6", "line 8: number -6, but only 5 vertices precede it"),
+        ("f 1 2 0", "line 6: number 0 of the vertices: numbers start at 1"),
+        ("f 1/1 2 3", "line 6: number 1, but the file has 0 texture coordinates"),
+        ("f 1//2 2 3", "line 6: number 2, but the file has 0 normals"),
+        ("f 1 2 x", "line 6: \"x\" is not a number of the vertices"),
+        ("f 1 2 \\\n3.5", "line 6: \"3.5\" is not a number of the vertices"),
+        ("f 1 2 /1", "line 6: \"/1\" has no vertex number"),
+        ("f 1 2 1/1/1/1", "line 6: number 1, but the file has 0 texture coordinates"),
         ("f 1 2 3///", "line 6: \"3///\" has more than three numbers"),
-        ("f 1 2 99999999999999999999", "line 6: \"99999999999999999999\" is not the number"),
-        ("f 1 2 2000000000", "line 6: number 2000000000 of 5 vertices"),
-        ("v 1 2", "line 6: \"v\" of 2 numbers, it needs 3"),
+        ("f 1 2 99999999999999999999", "line 6: \"99999999999999999999\" is not a number"),
+        ("f 1 2 2000000000", "line 6: number 2000000000, but the file has 5 vertices"),
+        ("v 1 2", "line 6: \"v\" has 2 numbers, but needs 3"),
         ("v 1 nan 2", "line 6: \"nan\" is NaN, infinite or beyond f32"),
         ("v 1 2 -inf", "line 6: \"-inf\" is NaN, infinite or beyond f32"),
         ("v 1e39 2 2", "line 6: \"1e39\" is NaN, infinite or beyond f32"),
         ("v 1 2 3 4 x", "line 6: \"x\" is not a number"),
-        ("vt", "line 6: \"vt\" of 0 numbers, it needs 1"),
+        ("vt", "line 6: \"vt\" has 0 numbers, but needs 1"),
         ("vn 1 2 \u{1b}", "line 6: \"\\x1b\" is not a number"),
-        ("", "the whole file: there is no polygon in it that can be shown"),
+        ("", "the whole file: it has no polygons that can be shown"),
     ] {
         let error = obj_error(format!("{SQUARE}{text}").as_bytes(), &[]);
         assert!(error.starts_with(&format!("test.obj: {expected}")), "{text}: {error}");
@@ -127,7 +127,7 @@ fn errors_contain_the_line_number() {
     assert!(long.len() < 300 && long.contains("777…\" is not a number"), "{long}");
     let materials = [("a.mtl", &b"newmtl a\nKd 1 1"[..])];
     let error = obj_error(format!("mtllib a.mtl\n{SQUARE}f 1 2 3").as_bytes(), &materials);
-    assert!(error.starts_with("test.obj: line 2 of a.mtl: \"Kd\" of 2 numbers"), "{error}");
+    assert!(error.starts_with("test.obj: line 2 of a.mtl: \"Kd\" has 2 numbers"), "{error}");
 }
 
 #[test]

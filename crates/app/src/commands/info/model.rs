@@ -32,7 +32,7 @@ impl<'a> ModelReport<'a> {
             json!({"name": material.name, "rgba": material.color, "polygons": polygons})
         });
         let warnings = model.warnings.iter().map(|warning| {
-            let first = warning.first_place;
+            let first = warning.first_location;
             json!({"kind": warning.kind.name(), "count": warning.count, "first": first})
         });
         let bounds = model.bounds();
@@ -76,7 +76,7 @@ impl fmt::Display for ModelReport<'_> {
             writeln!(f, "    {polygons:>10}  #{r:02x}{g:02x}{b:02x}{a:02x}  {name}")?;
         }
         for warning in model.warnings.iter() {
-            let place = plain(&warning.first_place);
+            let place = plain(&warning.first_location);
             writeln!(f, "  warning   {} {}, first: {place}", warning.count, warning.kind)?;
         }
         Ok(())

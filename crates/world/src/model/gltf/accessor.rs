@@ -6,11 +6,11 @@ use super::buffers::{Buffers, View, part};
 use super::{Document, no_memory};
 use crate::model::fault::Fault;
 
-/// The most elements of an accessor without a view: no bytes bear out how many there are.
+/// Maximum number of elements of an accessor without a view: no bytes limit their number.
 const MAX_ZEROS: u64 = 1 << 16;
 
-/// The elements of an accessor: the numbers of its view, or zeros where it has none, and in
-/// their stead those that are listed by place (a sparse accessor).
+/// Elements of an accessor: its view, or zeros if it has none, with replacements by index if it is
+/// sparse.
 pub(super) struct Elements<'a> {
     pub(super) number: usize,
     pub(super) count: u64,
@@ -21,27 +21,27 @@ pub(super) struct Elements<'a> {
     sparse: Sparse<'a>,
 }
 
-/// Elements by place, which increase, and their bytes.
+/// Replaced elements: increasing indices, and the bytes of the elements.
 #[derive(Default)]
 struct Sparse<'a> {
-    places: Vec<u64>,
+    indices: Vec<u64>,
     values: &'a [u8],
 }
 
 impl<'a> Elements<'a> {
-    /// What an accessor gives, once its claims are found to hold.
+    /// Resolves an accessor and checks that all of its elements exist.
     pub(super) fn new(document: &'a Document, index: Index<Accessor>) -> Result<Self, Fault> {
         let Document { root, buffers } = document;
         let number = index.value();
-        let place = format!("accessor {number}");
-        let bad = |problem: String| Fault::new(&place, problem);
+        let location = format!("accessor {number}");
+        let bad = |problem: String| Fault::new(&location, problem);
         let Some(accessor) = root.accessors.get(number) else {
-            return Err(bad(format!("there are {}", root.accessors.len())));
+            return Err(bad(format!("out of range, the file has {}", root.accessors.len())));
         };
         let (Checked::Valid(kind), Checked::Valid(component)) =
             (accessor.type_, accessor.component_type)
         else {
-            return Err(bad("a type that is not glTF's".into()));
+            return Err(bad("a type unknown to glTF".into()));
         };
         let mut elements = Self {
             number,
@@ -62,17 +62,18 @@ impl<'a> Elements<'a> {
             return Err(bad(problem));
         }
         if let Some(sparse) = &accessor.sparse {
-            elements.sparse = elements.read_sparse(root, buffers, sparse, &place)?;
+            elements.sparse = elements.read_sparse(root, buffers, sparse, &location)?;
         }
         Ok(elements)
     }
 
-    /// Whether the components are one of these.
+    /// Whether the elements have this type and one of these component types.
     pub(super) fn is_of(&self, kind: Type, components: &[ComponentType]) -> bool {
         self.kind == kind && components.contains(&self.component)
     }
 
-    /// The numbers of an element; `N` is at most that of its kind. Zeros beyond the end.
+    /// The components of an element, at most as many as its type has. Zeros beyond the last
+    /// element.
     pub(super) fn get<const N: usize>(&self, index: u64) -> [f64; N] {
         let bytes = self.bytes(index).unwrap_or_default();
         let size = self.component.size();
@@ -82,15 +83,15 @@ impl<'a> Elements<'a> {
         })
     }
 
-    /// The same numbers as they are, whatever the file says of their scale: indices have none.
+    /// The elements without normalisation. Used for indices.
     pub(super) fn unscaled(self) -> Self {
         Self { is_normalized: false, ..self }
     }
 
     fn bytes(&self, index: u64) -> Option<&'a [u8]> {
         let size = self.size_bytes();
-        if let Ok(place) = self.sparse.places.binary_search(&index) {
-            return self.sparse.values.get(place * size..)?.get(..size);
+        if let Ok(n) = self.sparse.indices.binary_search(&index) {
+            return self.sparse.values.get(n * size..)?.get(..size);
         }
         let View { bytes, stride_bytes } = self.dense?;
         let start = usize::try_from(index).ok()?.checked_mul(stride_bytes.unwrap_or(size))?;
@@ -101,7 +102,7 @@ impl<'a> Elements<'a> {
         self.component.size() * self.kind.multiplicity()
     }
 
-    /// A view from `start` on, if so many elements are in it.
+    /// The view from `start`, if `count` elements fit into it.
     fn fit<'v>(&self, view: View<'v>, start: u64, count: u64) -> Result<View<'v>, String> {
         let size = self.size_bytes() as u64;
         let stride = view.stride_bytes.map_or(size, |stride| stride as u64);
@@ -116,8 +117,8 @@ impl<'a> Elements<'a> {
                 Ok(View { bytes, ..view })
             }
             _ => Err(format!(
-                "claims {count} elements of {size} bytes, {stride} apart, from byte {start} of {} \
-                 on",
+                "claims {count} elements of {size} bytes, {stride} apart, from byte {start}, but \
+                 the view has {} bytes",
                 view.bytes.len()
             )),
         }
@@ -128,12 +129,12 @@ impl<'a> Elements<'a> {
         root: &Root,
         buffers: &'a Buffers,
         it: &sparse::Sparse,
-        place: &str,
+        location: &str,
     ) -> Result<Sparse<'a>, Fault> {
-        let bad = |problem: String| Fault::new(place, problem);
+        let bad = |problem: String| Fault::new(location, problem);
         let count = it.count.0;
         let Checked::Valid(index_type) = it.indices.component_type else {
-            return Err(bad("sparse places of a type that is not glTF's".into()));
+            return Err(bad("sparse indices of a type unknown to glTF".into()));
         };
         let values = buffers.view(root, it.values.buffer_view)?;
         let packed = View { stride_bytes: None, ..values };
@@ -143,22 +144,23 @@ impl<'a> Elements<'a> {
         let bytes = count.checked_mul(size as u64);
         let bytes = bytes.and_then(|len| part(view.bytes, it.indices.byte_offset.0, len));
         let Some(bytes) = bytes else {
-            return Err(bad(format!("claims {count} sparse places, which its view does not have")));
+            return Err(bad(format!("claims {count} sparse indices, but its view has fewer")));
         };
-        let mut places: Vec<u64> = Vec::new();
-        places.try_reserve_exact(bytes.len() / size).map_err(|_| no_memory(place))?;
+        let mut indices: Vec<u64> = Vec::new();
+        indices.try_reserve_exact(bytes.len() / size).map_err(|_| no_memory(location))?;
         let read = |bytes: &[u8]| component(bytes, index_type.0, false).unwrap_or(0.0) as u64;
-        places.extend(bytes.chunks_exact(size).map(read));
-        let increase = places.windows(2).all(|pair| pair[0] < pair[1]);
-        if !increase || places.last().is_some_and(|&last| last >= self.count) {
-            let problem = format!("sparse places that do not increase, or beyond {}", self.count);
+        indices.extend(bytes.chunks_exact(size).map(read));
+        let increase = indices.windows(2).all(|pair| pair[0] < pair[1]);
+        if !increase || indices.last().is_some_and(|&last| last >= self.count) {
+            let problem =
+                format!("sparse indices that do not increase or are above {}", self.count);
             return Err(bad(problem));
         }
-        Ok(Sparse { places, values })
+        Ok(Sparse { indices, values })
     }
 }
 
-/// The number that `bytes` begin with.
+/// The first number in `bytes`.
 fn component(bytes: &[u8], kind: ComponentType, is_normalized: bool) -> Option<f64> {
     let (number, largest): (f64, f64) = match kind {
         ComponentType::I8 => (i8::from_le_bytes(*bytes.first_chunk()?).into(), i8::MAX.into()),

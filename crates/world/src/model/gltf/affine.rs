@@ -2,10 +2,10 @@ use gltf::json::Node;
 
 type Vector = [f64; 3];
 
-/// Where a node puts what it shows, in `f64`.
+/// Affine transform of a node, in `f64`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Affine {
-    /// Where the three axes go, and the origin.
+    /// Images of the three axes and of the origin.
     axes: [Vector; 3],
     origin: Vector,
 }
@@ -14,7 +14,7 @@ impl Affine {
     pub(super) const IDENTITY: Self =
         Self { axes: [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]], origin: [0.0; 3] };
 
-    /// A node's own transform: its matrix, or its scale, then rotation, then translation.
+    /// A node's own transform: its matrix, or scale, then rotation, then translation.
     pub(super) fn of(node: &Node) -> Self {
         if let Some(matrix) = node.matrix {
             let column = |n: usize| [0, 1, 2].map(|row| f64::from(matrix[4 * n + row]));
@@ -22,7 +22,7 @@ impl Affine {
         }
         let [x, y, z, w] = node.rotation.unwrap_or_default().0.map(f64::from);
         let length = x * x + y * y + z * z + w * w;
-        // A rotation of no length turns nothing; others need not be of length 1.
+        // A quaternion of length 0 is no rotation; others need not be normalised.
         let s = if length > 0.0 { 2.0 / length } else { 0.0 };
         let rotation = [
             [1.0 - s * (y * y + z * z), s * (x * y + w * z), s * (x * z - w * y)],
@@ -34,7 +34,7 @@ impl Affine {
         Self { axes, origin: node.translation.unwrap_or_default().map(f64::from) }
     }
 
-    /// First `inner`, then this.
+    /// The transform that applies `inner` first and then `self`.
     pub(super) fn after(&self, inner: &Self) -> Self {
         let axes = inner.axes.map(|axis| self.turned(axis));
         Self { axes, origin: self.point(inner.origin) }
@@ -45,8 +45,8 @@ impl Affine {
         [0, 1, 2].map(|n| turned[n] + self.origin[n])
     }
 
-    /// The transform of normals, whose length does not matter: they stay upright on
-    /// surfaces, and on the same side.
+    /// Transform for normals: they stay perpendicular to surfaces and on the same side. Does not
+    /// preserve their length.
     pub(super) fn for_normals(&self) -> Self {
         let [x, y, z] = self.axes;
         let axes = [cross(y, z), cross(z, x), cross(x, y)];
@@ -54,8 +54,7 @@ impl Affine {
         Self { axes: axes.map(|axis| axis.map(|number| number * sign)), origin: [0.0; 3] }
     }
 
-    /// Whether left and right change places: what was seen counter-clockwise is seen
-    /// clockwise.
+    /// Whether the transform is a reflection, which inverts the winding of faces.
     pub(super) fn is_mirror(&self) -> bool {
         let [x, y, z] = self.axes;
         let cross = cross(y, z);
@@ -85,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn transforms_as_the_format_has_them() {
+    fn transforms_follow_the_format() {
         assert_eq!(node("{}"), Affine::IDENTITY);
         // A quarter turn about Z: X goes to Y.
         let turn = r#"{"scale": [2, 3, -4], "rotation": [0, 0, 0.70710678, 0.70710678],
@@ -100,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn normals_stay_upright() {
+    fn normals_stay_perpendicular() {
         // The plane x + y = 0, stretched along X: its normal leans to Y.
         let stretched = node(r#"{"scale": [2, 1, 1]}"#).for_normals().point([1.0, 1.0, 0.0]);
         assert_near(stretched, [1.0, 2.0, 0.0]);

@@ -1,17 +1,18 @@
 use crate::model::fault::{EXPORT_AGAIN, Fault};
 
-/// What to do about a file that ends too early.
+/// Advice for a file that ends too early.
 const GET_AGAIN: &str = "the file is cut off or damaged: get it again";
 const MAGIC: &[u8] = b"glTF";
 const VERSION: u32 = 2;
-/// Bytes of a binary file's head, and of that of each chunk.
+/// Length of a binary file's head, in bytes.
 const HEAD_BYTES: usize = 12;
+/// Length of the head of each chunk, in bytes.
 const CHUNK_HEAD_BYTES: usize = 8;
 
-/// The JSON of a file, and the buffer that lies in the file itself.
+/// JSON of a file, and the buffer in the file itself.
 ///
 /// ```text
-///  .glb   glTF 2 length │ length JSON … │ length BIN … │ others, which are passed over
+///  .glb   glTF 2 length │ length JSON … │ length BIN … │ other chunks, ignored
 ///  .gltf  {"asset": …}
 /// ```
 #[derive(Debug)]
@@ -30,12 +31,12 @@ impl<'a> Container<'a> {
             return Err(cut(0, format!("the head takes {HEAD_BYTES} bytes")));
         };
         if version != VERSION {
-            let problem = format!("version {version}, only {VERSION} is read");
+            let problem = format!("version {version}, only {VERSION} is supported");
             return Err(Fault::new("byte 4", problem));
         }
         let (claimed, len) = (length as usize, bytes.len());
         let Some(bytes) = bytes.get(..claimed) else {
-            return Err(cut(8, format!("claims {claimed} bytes, there are {len}")));
+            return Err(cut(8, format!("claims {claimed} bytes, but has {len}")));
         };
         let mut chunks = Chunks { bytes, at: HEAD_BYTES };
         let json = match chunks.next().transpose()? {
@@ -51,7 +52,7 @@ impl<'a> Container<'a> {
     }
 }
 
-/// A chunk's name and bytes.
+/// Name and content of a chunk.
 type Chunk<'a> = (&'a [u8], &'a [u8]);
 
 struct Chunks<'a> {
@@ -85,7 +86,7 @@ fn cut(at: usize, problem: String) -> Fault {
     Fault::with_advice(format!("byte {at}"), problem, advice)
 }
 
-/// The number in four bytes.
+/// The `u32` at byte `at`.
 fn word(bytes: &[u8], at: usize) -> Option<u32> {
     bytes.get(at..)?.first_chunk().map(|bytes| u32::from_le_bytes(*bytes))
 }
@@ -116,12 +117,12 @@ mod tests {
     }
 
     #[test]
-    fn every_prefix_and_lie_is_named() {
+    fn cut_and_inconsistent_files_are_refused() {
         let bytes = file(&[(b"JSON", b"{}  "), (b"BIN\0", b"1234")]);
         for end in MAGIC.len()..bytes.len() {
             let mut cut = bytes[..end].to_vec();
             assert!(Container::split(&cut).is_err(), "{end}");
-            // The same with a length that fits.
+            // The same prefix with a correct length.
             if end > HEAD_BYTES {
                 cut[8..12].copy_from_slice(&(end as u32).to_le_bytes());
                 assert_eq!(Container::split(&cut).is_err(), end != 24, "{end}");

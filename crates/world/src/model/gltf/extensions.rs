@@ -2,8 +2,8 @@ use gltf::json::Root;
 
 use crate::model::fault::{Fault, quoted};
 
-/// Extensions that may be required of us: those that are read, and those that change only
-/// how a surface, a light or a texture looks, which are not shown anyway.
+/// Extensions that a file may require: supported ones, and ones that only affect surfaces, lights
+/// or textures, which are not shown.
 const KNOWN: [&str; 9] = [
     "KHR_mesh_quantization",
     "KHR_texture_transform",
@@ -17,12 +17,12 @@ const KNOWN: [&str; 9] = [
 ];
 const MATERIALS: &str = "KHR_materials_";
 
-/// That the file is of a version that is read, and requires nothing that is not known:
-/// without it, the picture would be another one.
+/// Checks that the file has a supported version and requires only known extensions. Other
+/// extensions could change the model.
 pub(super) fn expect_known(root: &Root) -> Result<(), Fault> {
     let version = root.asset.min_version.as_ref().unwrap_or(&root.asset.version);
     if version.split('.').next() != Some("2") {
-        let problem = format!("version {}, only 2 is read", quoted(version.as_bytes()));
+        let problem = format!("version {}, only 2 is supported", quoted(version.as_bytes()));
         return Err(Fault::new("asset", problem));
     }
     let known = |name: &str| name.starts_with(MATERIALS) || KNOWN.contains(&name);

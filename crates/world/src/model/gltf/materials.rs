@@ -8,14 +8,14 @@ use crate::model::builder::Builder;
 use crate::model::fault::{Fault, name_of};
 use crate::model::{ModelMaterial, WarningKind};
 
-/// The model's materials, by their numbers in the file.
+/// Material indices in the model, by their index in the file.
 #[derive(Default)]
 pub(super) struct Materials {
     numbers: HashMap<Option<usize>, usize>,
 }
 
 impl Materials {
-    /// The model's number of a material, or of that of parts that name none.
+    /// The index of a material in the model; `None` is the default material.
     pub(super) fn number(
         &mut self,
         root: &Root,
@@ -29,13 +29,13 @@ impl Materials {
         let number = match index {
             None => builder.add_material(String::new(), ModelMaterial::DEFAULT_COLOR),
             Some(index) => {
-                let place = format_args!("material {index}");
+                let location = format_args!("material {index}");
                 let Some(material) = root.materials.get(index) else {
-                    let problem = format!("there are {}", root.materials.len());
-                    return Err(Fault::new(place, problem));
+                    let problem = format!("out of range, the file has {}", root.materials.len());
+                    return Err(Fault::new(location, problem));
                 };
                 if has_texture(material) {
-                    builder.warn(WarningKind::Texture, place);
+                    builder.warn(WarningKind::Texture, location);
                 }
                 let name = name_of(material.name.as_deref().unwrap_or_default().as_bytes());
                 builder.add_material(name, color(material))
@@ -53,7 +53,7 @@ fn has_texture(material: &Material) -> bool {
     metallic || glossy.is_some_and(|glossy| glossy.diffuse_texture.is_some())
 }
 
-/// The base colour, or the diffuse one of the older way to describe materials.
+/// The base colour, or the diffuse colour of the older specular-glossiness model.
 fn color(material: &Material) -> [u8; 4] {
     let extensions = material.extensions.as_ref();
     let [red, green, blue, opacity] =
@@ -69,11 +69,11 @@ fn color(material: &Material) -> [u8; 4] {
         }
         _ => 1.0,
     };
-    let [red, green, blue] = [red, green, blue].map(shown);
+    let [red, green, blue] = [red, green, blue].map(to_srgb);
     [red, green, blue, opacity].map(|number| (number.clamp(0.0, 1.0) * 255.0).round() as u8)
 }
 
-/// Light as a screen is told it (sRGB).
-fn shown(light: f32) -> f32 {
+/// Converts linear light to sRGB.
+fn to_srgb(light: f32) -> f32 {
     if light <= 0.003_130_8 { light * 12.92 } else { 1.055 * light.powf(1.0 / 2.4) - 0.055 }
 }

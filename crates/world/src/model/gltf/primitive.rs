@@ -15,9 +15,9 @@ use crate::model::builder::{Builder, FaceCorner};
 use crate::model::fault::{Fault, name_of};
 use crate::model::{ModelVertex, WarningKind};
 
-/// Components of indices.
+/// Component types of indices.
 const UNSIGNED: [ComponentType; 3] = [ComponentType::U8, ComponentType::U16, ComponentType::U32];
-/// Components of positions and the like; small integers by `KHR_mesh_quantization`.
+/// Component types of other attributes; small integers by `KHR_mesh_quantization`.
 const NUMBERS: [ComponentType; 5] = [
     ComponentType::F32,
     ComponentType::I8,
@@ -25,19 +25,20 @@ const NUMBERS: [ComponentType; 5] = [
     ComponentType::I16,
     ComponentType::U16,
 ];
-/// What a part takes beside its corners, in corners.
-const LEAST_CORNERS: u64 = 16;
+/// Fixed cost of an instance of a primitive, counted as corners.
+const MIN_CORNERS: u64 = 16;
 
-/// A part of a mesh where a node shows it.
+/// A primitive of a mesh instance.
 pub(super) struct Part<'a> {
     pub(super) instance: &'a Instance<'a>,
     pub(super) number: usize,
     pub(super) primitive: &'a Primitive,
 }
 
-/// What its corners are made of.
+/// Vertex attributes of a primitive.
 struct Vertices<'a> {
-    places: Vec<u32>,
+    /// Welded index of each position.
+    welded: Vec<u32>,
     normals: Option<Elements<'a>>,
     uvs: Option<Elements<'a>>,
     for_normals: Affine,
@@ -48,7 +49,7 @@ impl fmt::Display for Part<'_> {
         write!(
             f,
             "{}, mesh {}, primitive {}",
-            self.instance.place(),
+            self.instance.location(),
             self.instance.mesh,
             self.number
         )
@@ -56,36 +57,36 @@ impl fmt::Display for Part<'_> {
 }
 
 impl Part<'_> {
-    /// Adds its triangles to the model.
+    /// Adds the triangles of this primitive to the model.
     pub(super) fn read(
         &self,
         document: &Document,
         materials: &mut Materials,
         builder: &mut Builder,
     ) -> Result<(), Fault> {
-        // What is shown often and has no corners must come to an end, too.
-        builder.expect_corners(LEAST_CORNERS)?;
+        // Limits instances without corners too.
+        builder.expect_corners(MIN_CORNERS)?;
         let Checked::Valid(mode) = self.primitive.mode else {
-            return Err(Fault::new(self, "a mode that is not glTF's"));
+            return Err(Fault::new(self, "a mode unknown to glTF"));
         };
         if !matches!(mode, Mode::Triangles | Mode::TriangleStrip | Mode::TriangleFan) {
             builder.warn(WarningKind::NotPolygons, self);
             return Ok(());
         }
-        self.warn_of_what_is_not_shown(builder);
+        self.warn_of_unsupported_features(builder);
         let Some(positions) = self.attribute(document, Semantic::Positions, Type::Vec3)? else {
             builder.warn(WarningKind::NotPolygons, self);
             return Ok(());
         };
         let indices = self.indices(document)?;
         let count = indices.as_ref().map_or(positions.count, |indices| indices.count);
-        // Strips and fans make three corners of each index.
+        // Strips and fans have three corners for each index but two.
         let corners = match mode {
             Mode::Triangles => count,
             _ => count.saturating_sub(2).saturating_mul(3),
         };
         let corners = corners.max(count).max(positions.count);
-        builder.expect_corners(corners.saturating_sub(LEAST_CORNERS))?;
+        builder.expect_corners(corners.saturating_sub(MIN_CORNERS))?;
         let material = materials.number(document.root, self.primitive.material, builder)?;
         let part = builder.part(name_of(self.instance.name.as_bytes()), material)?;
         let vertices = self.vertices(document, &positions, builder)?;
@@ -95,7 +96,7 @@ impl Part<'_> {
         let is_mirror = self.instance.transform.is_mirror();
         for corners in triangles(mode, count) {
             let mut face =
-                [FaceCorner { place: 0, uv: [0.0; 2], vertex: ModelVertex::default() }; 3];
+                [FaceCorner { position: 0, uv: [0.0; 2], vertex: ModelVertex::default() }; 3];
             for (corner, at) in face.iter_mut().zip(corners) {
                 let index = indices.as_ref().map_or(at, |it| it.get::<1>(at)[0] as u64);
                 *corner = self.corner(&vertices, index, builder)?;
@@ -108,7 +109,7 @@ impl Part<'_> {
         Ok(())
     }
 
-    fn warn_of_what_is_not_shown(&self, builder: &mut Builder) {
+    fn warn_of_unsupported_features(&self, builder: &mut Builder) {
         let has = |semantic| self.primitive.attributes.contains_key(&Checked::Valid(semantic));
         for (is_there, kind) in [
             (self.instance.has_skin, WarningKind::Skin),
@@ -128,7 +129,7 @@ impl Part<'_> {
         let Some(index) = self.primitive.indices else { return Ok(None) };
         let indices = Elements::new(document, index)?.unscaled();
         if !indices.is_of(Type::Scalar, &UNSIGNED) {
-            let problem = format!("accessor {} is not one of indices", indices.number);
+            let problem = format!("accessor {} does not hold indices", indices.number);
             return Err(Fault::new(self, problem));
         }
         Ok(Some(indices))
@@ -145,13 +146,13 @@ impl Part<'_> {
         let elements = Elements::new(document, Index::new(index.value() as u32))?;
         if !elements.is_of(kind, &NUMBERS) {
             let what = key.as_ref();
-            let problem = format!("accessor {} is of no kind for {what:?}", elements.number);
+            let problem = format!("accessor {} has no type for {what:?}", elements.number);
             return Err(Fault::new(self, problem));
         }
         Ok(Some(elements))
     }
 
-    /// Normals and texture coordinates, of which there must be as many as positions.
+    /// Reads the vertex attributes. Each must have one element per position.
     fn vertices<'a>(
         &self,
         document: &'a Document,
@@ -169,14 +170,14 @@ impl Part<'_> {
                 return Err(Fault::new(self, problem));
             }
         }
-        let places = self.places(positions, builder)?;
-        Ok(Vertices { places, normals, uvs, for_normals: self.instance.transform.for_normals() })
+        let welded = self.weld(positions, builder)?;
+        Ok(Vertices { welded, normals, uvs, for_normals: self.instance.transform.for_normals() })
     }
 
-    /// The places of all positions, where the node puts them.
-    fn places(&self, positions: &Elements, builder: &mut Builder) -> Result<Vec<u32>, Fault> {
-        let mut places = Vec::new();
-        places.try_reserve_exact(positions.count as usize).map_err(|_| no_memory("positions"))?;
+    /// Transforms and welds all positions.
+    fn weld(&self, positions: &Elements, builder: &mut Builder) -> Result<Vec<u32>, Fault> {
+        let mut welded = Vec::new();
+        welded.try_reserve_exact(positions.count as usize).map_err(|_| no_memory("positions"))?;
         for index in 0..positions.count {
             let position = positions.get::<3>(index);
             if !position.iter().all(|number| number.is_finite()) {
@@ -184,12 +185,12 @@ impl Part<'_> {
             }
             let moved = self.instance.transform.point(position).map(|number| number as f32);
             if !moved.iter().all(|number| number.is_finite()) {
-                let problem = format!("its transform takes position {index} beyond f32");
+                let problem = format!("its transform moves position {index} beyond f32");
                 return Err(Fault::new(self, problem));
             }
-            places.push(builder.places.number(moved)?);
+            welded.push(builder.welder.weld(moved)?);
         }
-        Ok(places)
+        Ok(welded)
     }
 
     fn corner(
@@ -198,12 +199,12 @@ impl Part<'_> {
         index: u64,
         builder: &mut Builder,
     ) -> Result<FaceCorner, Fault> {
-        let Vertices { places, normals, uvs, for_normals } = vertices;
-        let place = usize::try_from(index).ok().and_then(|index| places.get(index));
-        let Some(&place) = place else {
-            return Err(Fault::new(self, format!("index {index} of {} positions", places.len())));
+        let Vertices { welded, normals, uvs, for_normals } = vertices;
+        let position = usize::try_from(index).ok().and_then(|index| welded.get(index));
+        let Some(&position) = position else {
+            return Err(Fault::new(self, format!("index {index} of {} positions", welded.len())));
         };
-        let mut corner = FaceCorner { place, uv: [0.0; 2], vertex: ModelVertex::default() };
+        let mut corner = FaceCorner { position, uv: [0.0; 2], vertex: ModelVertex::default() };
         if let Some(normals) = normals {
             corner.vertex = ModelVertex::toward(for_normals.point(normals.get(index)));
             if corner.vertex.normal().is_none() {
@@ -221,6 +222,6 @@ impl Part<'_> {
 }
 
 fn not_finite(elements: &Elements, index: u64) -> Fault {
-    let place = format!("accessor {}", elements.number);
-    Fault::new(place, format!("element {index} is NaN or infinite"))
+    let location = format!("accessor {}", elements.number);
+    Fault::new(location, format!("element {index} is NaN or infinite"))
 }

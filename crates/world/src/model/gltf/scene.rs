@@ -3,20 +3,20 @@ use gltf::json::{Index, Node, Root};
 use super::affine::Affine;
 use crate::model::fault::Fault;
 
-/// A mesh where a node shows it.
+/// An instance of a mesh, placed by a node.
 pub(super) struct Instance<'a> {
-    /// None where the file has meshes but no nodes.
+    /// `None` if the file has meshes but no nodes.
     node: Option<usize>,
     pub(super) mesh: usize,
     pub(super) name: &'a str,
     pub(super) transform: Affine,
-    /// Whether bones move it.
+    /// Whether the node has a skin.
     pub(super) has_skin: bool,
 }
 
 impl Instance<'_> {
-    /// For messages.
-    pub(super) fn place(&self) -> String {
+    /// Text for messages.
+    pub(super) fn location(&self) -> String {
         match self.node {
             Some(node) => format!("node {node}"),
             None => format!("mesh {}", self.mesh),
@@ -24,9 +24,8 @@ impl Instance<'_> {
     }
 }
 
-/// Shows what the scene shows, node by node from the roots down, children in order. Each is
-/// shown before the next is looked at, so that whoever counts them may stop before memory
-/// is spent on the rest.
+/// Calls `show` with every instance of the scene, depth first, children in order. `show` can return
+/// an error to stop before memory is allocated for the rest.
 pub(super) fn for_each_instance<'a>(
     root: &'a Root,
     mut show: impl FnMut(&Instance<'a>) -> Result<(), Fault>,
@@ -36,8 +35,8 @@ pub(super) fn for_each_instance<'a>(
     }
     let roots = roots(root)?;
     let mut is_visited = vec![false; root.nodes.len()];
-    // Children that are still to be looked at, of the nodes above: lists that came to their
-    // end are left out, so that a long chain takes no memory.
+    // Unvisited siblings of the nodes above. Empty lists are dropped, so that a long chain of
+    // nodes takes no memory.
     let mut above = vec![(roots.iter(), Affine::IDENTITY)];
     while let Some((mut siblings, outer)) = above.pop() {
         let Some(&index) = siblings.next() else { continue };
@@ -55,7 +54,7 @@ pub(super) fn for_each_instance<'a>(
     Ok(())
 }
 
-/// The node of a number, which must be there, and not looked at yet.
+/// The node with this number, which must exist and not have been visited.
 fn visit<'a>(root: &'a Root, number: usize, is_visited: &mut [bool]) -> Result<&'a Node, Fault> {
     let bad = |problem: String| Err(Fault::new(format!("node {number}"), problem));
     match (root.nodes.get(number), is_visited.get_mut(number)) {
@@ -63,12 +62,12 @@ fn visit<'a>(root: &'a Root, number: usize, is_visited: &mut [bool]) -> Result<&
             *is_visited = true;
             Ok(node)
         }
-        (Some(_), _) => bad("it is there twice, below two nodes or below itself".into()),
-        (None, _) => bad(format!("there are {}", root.nodes.len())),
+        (Some(_), _) => bad("it has two parents or is its own ancestor".into()),
+        (None, _) => bad(format!("out of range, the file has {}", root.nodes.len())),
     }
 }
 
-/// The mesh of a node. Bones alone say where a mesh with a skin is, not its node.
+/// The mesh of a node. A mesh with a skin ignores the node's transform.
 fn instance<'a>(
     root: &'a Root,
     number: usize,
@@ -91,14 +90,15 @@ fn mesh_name(root: &Root, mesh: usize) -> Option<&str> {
     root.meshes.get(mesh)?.name.as_deref()
 }
 
-/// The roots of the scene that the file names, or of its first one; without scenes, the
-/// nodes that are below no other.
+/// Root nodes of the scene that the file names, or of its first scene. Without scenes: all nodes
+/// without a parent.
 fn roots(root: &Root) -> Result<Vec<Index<Node>>, Fault> {
     let named = root.scene.map(|scene| scene.value());
     match (root.scenes.get(named.unwrap_or(0)), named) {
         (Some(scene), _) => Ok(scene.nodes.clone()),
         (None, Some(scene)) => {
-            Err(Fault::new(format!("scene {scene}"), format!("there are {}", root.scenes.len())))
+            let problem = format!("out of range, the file has {}", root.scenes.len());
+            Err(Fault::new(format!("scene {scene}"), problem))
         }
         (None, None) => {
             let mut is_root = vec![true; root.nodes.len()];

@@ -1,7 +1,7 @@
 use gltf::json::mesh::Mode;
 
-/// The corners of the triangles that `count` numbers make, by place among them; none for
-/// what is no triangles.
+/// Corners of the triangles that `count` indices form, as positions in the list of indices. Empty
+/// for modes that are no triangles.
 pub(super) fn triangles(mode: Mode, count: u64) -> impl Iterator<Item = [u64; 3]> {
     let triangles = match mode {
         Mode::Triangles => count / 3,
@@ -9,7 +9,7 @@ pub(super) fn triangles(mode: Mode, count: u64) -> impl Iterator<Item = [u64; 3]
         _ => 0,
     };
     (0..triangles).map(move |n| match mode {
-        // In a strip every other triangle is turned round.
+        // Every second triangle of a strip has the opposite winding.
         Mode::TriangleStrip => [n, n + 1 + n % 2, n + 2 - n % 2],
         Mode::TriangleFan => [n + 1, n + 2, 0],
         _ => [3 * n, 3 * n + 1, 3 * n + 2],

@@ -1,11 +1,11 @@
-//! Names of buffers: data that is written out in the name, or a file beside it.
+//! Buffer URIs: embedded data, or the name of a file.
 
 use base64::Engine;
 use base64::alphabet::STANDARD;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use percent_encoding::percent_decode_str;
 
-/// Base64 with or without the padding at its end, whatever bits its last character has to spare.
+/// Base64 decoder that accepts missing padding and nonzero trailing bits.
 const BASE64: GeneralPurpose = GeneralPurpose::new(
     &STANDARD,
     GeneralPurposeConfig::new()
@@ -13,22 +13,22 @@ const BASE64: GeneralPurpose = GeneralPurpose::new(
         .with_decode_allow_trailing_bits(true),
 );
 
-/// What a URI of a buffer stands for.
+/// A parsed buffer URI.
 #[derive(Debug, PartialEq)]
 pub(super) enum Uri {
-    /// The bytes themselves.
+    /// Embedded bytes.
     Data(Vec<u8>),
-    /// A name, decoded: of a file in the model's folder, if it is not refused there.
+    /// A decoded file name, not checked yet.
     File(String),
 }
 
-/// Takes a URI apart.
+/// Parses a buffer URI.
 ///
 /// # Errors
-/// What is wrong with it.
+/// A description of the problem.
 pub(super) fn parse(uri: &str) -> Result<Uri, &'static str> {
     if let Some(data) = uri.strip_prefix("data:") {
-        let (kind, text) = data.split_once(',').ok_or("its data has no beginning (a comma)")?;
+        let (kind, text) = data.split_once(',').ok_or("its data URI has no comma")?;
         if !kind.ends_with(";base64") {
             return Err("its data is not base64");
         }
@@ -38,11 +38,11 @@ pub(super) fn parse(uri: &str) -> Result<Uri, &'static str> {
     name.map(|name| Uri::File(name.into())).map_err(|_| "its name is not UTF-8")
 }
 
-/// The bytes that base64 stands for.
+/// Decodes base64.
 fn decode(text: &str) -> Result<Vec<u8>, &'static str> {
     let mut bytes = Vec::new();
     let length = base64::decoded_len_estimate(text.len());
-    bytes.try_reserve_exact(length).map_err(|_| "no memory for its data")?;
+    bytes.try_reserve_exact(length).map_err(|_| "its data does not fit into memory")?;
     BASE64.decode_vec(text, &mut bytes).map_err(|_| "its data is not valid base64")?;
     Ok(bytes)
 }
@@ -75,7 +75,7 @@ mod tests {
     fn names_are_decoded_or_refused() {
         assert_eq!(parse("a%20b/c.bin"), Ok(Uri::File("a b/c.bin".into())));
         assert_eq!(parse("data:;base64,AAE="), Ok(Uri::Data(vec![0, 1])));
-        // As the standard of URLs says: a `%` that begins no escape stands for itself.
+        // As in the URL standard, a `%` that begins no escape is kept.
         assert_eq!(parse("%2e%2E%2fa%2"), Ok(Uri::File("../a%2".into())));
         for uri in ["%ff", "data:,x", "data:x", "data:;base64,Z"] {
             assert!(parse(uri).is_err(), "{uri}");

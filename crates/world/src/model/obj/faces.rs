@@ -8,7 +8,7 @@ use crate::model::builder::{Builder, FaceCorner, MAX_FACE_CORNERS};
 use crate::model::fault::{Fault, name_of, quoted};
 use crate::model::{ModelMaterial, ModelVertex, WarningKind};
 
-/// Statements of the format that change nothing of what is shown here.
+/// Statements of the format that have no effect on the model.
 const WITHOUT_EFFECT: [&[u8]; 24] = [
     b"v",
     b"vt",
@@ -36,19 +36,19 @@ const WITHOUT_EFFECT: [&[u8]; 24] = [
     b"usemap",
 ];
 
-/// Reads the faces, and what says to which part they belong.
+/// Reads faces, and the statements that assign them to parts.
 pub(super) struct Faces<'a> {
     numbers: &'a Numbers,
     colors: &'a Colors,
     builder: &'a mut Builder,
-    /// How many `v`, `vt` and `vn` came before: negative numbers count back from there.
+    /// Number of `v`, `vt` and `vn` statements so far. Negative numbers count back from there.
     seen: [usize; 3],
     object: String,
     group: String,
     material: Option<String>,
-    /// The numbers of those that faces have.
+    /// Indices of the materials that faces use.
     materials: HashMap<Option<String>, usize>,
-    /// The part that these make, once a face has asked for it.
+    /// Part of the current object, group and material, once a face uses it.
     part: Option<usize>,
     corners: Vec<FaceCorner>,
 }
@@ -122,7 +122,7 @@ impl<'a> Faces<'a> {
         self.builder.add_face(part, &self.corners, format_args!("line {}", it.line))
     }
 
-    /// The part of what was said last.
+    /// Creates or finds the part of the current object, group and material.
     fn start_part(&mut self, line: u64) -> Result<usize, Fault> {
         let name = match (self.object.as_str(), self.group.as_str()) {
             (object, "") => name_of(object.as_bytes()),
@@ -135,7 +135,7 @@ impl<'a> Faces<'a> {
         Ok(part)
     }
 
-    /// The material that was named last, or that of faces for which none was named.
+    /// The index of the current material, or of the default material if none is set.
     fn material_number(&mut self, line: u64) -> usize {
         if let Some(&number) = self.materials.get(&self.material) {
             return number;
@@ -151,40 +151,40 @@ impl<'a> Faces<'a> {
         number
     }
 
-    /// A corner: `v`, `v/vt`, `v//vn` or `v/vt/vn`.
+    /// Parses a corner: `v`, `v/vt`, `v//vn` or `v/vt/vn`.
     fn corner(&self, word: &[u8]) -> Result<FaceCorner, String> {
-        let Numbers { places, uvs, normals, .. } = self.numbers;
+        let Numbers { welded, uvs, normals, .. } = self.numbers;
         let mut parts = word.split(|byte| *byte == b'/');
-        let place = find(parts.next().unwrap_or_default(), places, self.seen[0], "vertices")?;
-        let place = place.ok_or_else(|| format!("{} names no vertex", quoted(word)))?;
+        let position = find(parts.next().unwrap_or_default(), welded, self.seen[0], "vertices")?;
+        let position = position.ok_or_else(|| format!("{} has no vertex number", quoted(word)))?;
         let uv = find(parts.next().unwrap_or_default(), uvs, self.seen[1], "texture coordinates")?;
         let normal = find(parts.next().unwrap_or_default(), normals, self.seen[2], "normals")?;
         if parts.next().is_some() {
             return Err(format!("{} has more than three numbers", quoted(word)));
         }
         let vertex = normal.unwrap_or(ModelVertex::new(None));
-        Ok(FaceCorner { place, uv: uv.unwrap_or_default(), vertex })
+        Ok(FaceCorner { position, uv: uv.unwrap_or_default(), vertex })
     }
 }
 
-/// What a number names: from 1 on in the whole file, or from −1 on back from where the face
-/// is. No number names nothing.
+/// Looks up an element by number: from 1 in the whole file, or from −1 backwards from the face.
+/// Returns `None` for an empty word.
 fn find<T: Copy>(word: &[u8], all: &[T], seen: usize, what: &str) -> Result<Option<T>, String> {
     if word.is_empty() {
         return Ok(None);
     }
     let number = std::str::from_utf8(word).ok().and_then(|word| word.parse::<i64>().ok());
     let Some(number) = number else {
-        return Err(format!("{} is not the number of one of the {what}", quoted(word)));
+        return Err(format!("{} is not a number of the {what}", quoted(word)));
     };
     let index = match number {
-        0 => return Err(format!("number 0 of the {what}: they count from 1")),
+        0 => return Err(format!("number 0 of the {what}: numbers start at 1")),
         1.. => usize::try_from(number - 1).ok(),
         _ => usize::try_from(number.unsigned_abs()).ok().and_then(|back| seen.checked_sub(back)),
     };
     let found = index.and_then(|index| all.get(index)).copied();
     found.map(Some).ok_or_else(|| match number > 0 {
-        true => format!("number {number} of {} {what}", all.len()),
-        false => format!("number {number}, where {seen} {what} came before"),
+        true => format!("number {number}, but the file has {} {what}", all.len()),
+        false => format!("number {number}, but only {seen} {what} precede it"),
     })
 }

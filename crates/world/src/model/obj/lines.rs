@@ -1,17 +1,17 @@
 use std::borrow::Cow;
 
-/// The statements of a file: lines that say something, each with its number from 1.
+/// Iterator over the statements of a file, with their line numbers from 1.
 ///
-/// Lines end with LF, CR or both. One that ends with a backslash goes on in the next.
-/// What begins with `#` is a comment, and does not go on.
+/// Lines end with LF, CR or both. A backslash at the end of a line continues the statement on the
+/// next line. Comments begin with `#` and cannot be continued.
 pub(super) struct Lines<'a> {
     rest: &'a [u8],
     number: u64,
 }
 
-/// A statement: its first word, and the rest of the line.
+/// A statement: a keyword and the rest of the line.
 pub(super) struct Statement<'a> {
-    /// The number of its first line.
+    /// Number of its first line.
     pub(super) line: u64,
     text: Cow<'a, [u8]>,
     keyword_len: usize,
@@ -23,7 +23,7 @@ impl<'a> Lines<'a> {
         Self { rest: bytes, number: 0 }
     }
 
-    /// The next line without its end.
+    /// The next line without its line ending.
     fn next_line(&mut self) -> Option<&'a [u8]> {
         if self.rest.is_empty() {
             return None;
@@ -37,7 +37,7 @@ impl<'a> Lines<'a> {
         Some(line)
     }
 
-    /// A line and those in which it goes on.
+    /// The next line with all of its continuations.
     fn next_text(&mut self) -> Option<(u64, Cow<'a, [u8]>)> {
         let line = self.next_line()?;
         let number = self.number;
@@ -82,12 +82,12 @@ impl Statement<'_> {
         self.text.get(..self.keyword_len).unwrap_or_default()
     }
 
-    /// What follows the keyword, as it stands: a name may have spaces in it.
+    /// The text after the keyword. Names may contain spaces.
     pub(super) fn rest(&self) -> &[u8] {
         self.text.get(self.keyword_len..).unwrap_or_default().trim_ascii()
     }
 
-    /// The words that follow the keyword, up to a comment.
+    /// The words after the keyword, up to a comment.
     pub(super) fn words(&self) -> impl Iterator<Item = &[u8]> {
         let words = self.rest().split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
         words.take_while(|word| !word.starts_with(b"#"))
@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_end_in_three_ways_and_go_on() {
+    fn lines_end_in_three_ways_and_can_be_continued() {
         let text = "\u{feff}v 1 2\nf 1\t2\r\n\r\n  g  a \rx\\\n y \\\r\n z\n# no \\\nlast";
         let expected = [(1, "v:1,2"), (2, "f:1,2"), (4, "g:a"), (5, "x:y,z"), (9, "last:")];
         assert_eq!(statements(text), expected.map(|(line, text)| (line, text.to_owned())));

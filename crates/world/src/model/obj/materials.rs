@@ -4,14 +4,14 @@ use super::words::{number, numbers};
 use crate::model::ModelMaterial;
 use crate::model::fault::{Fault, name_of};
 
-/// Reads the diffuse colours and the opacity of a `.mtl` file's materials. Where a name
-/// comes twice the first one stays.
+/// Reads diffuse colours and opacities from a `.mtl` file. If a name occurs twice, the first
+/// definition is used.
 pub(super) fn read(bytes: &[u8], file: &str, colors: &mut Colors) -> Result<(), Fault> {
     let mut current: Option<(String, [u8; 4])> = None;
     for statement in Lines::new(bytes) {
         let in_this_file = |fault| match fault {
-            Fault::Bad { place, problem, advice } => {
-                Fault::Bad { place: format!("{place} of {file}"), problem, advice }
+            Fault::Bad { location, problem, advice } => {
+                Fault::Bad { location: format!("{location} of {file}"), problem, advice }
             }
             other => other,
         };
@@ -34,7 +34,7 @@ fn keep(material: Option<(String, [u8; 4])>, colors: &mut Colors) {
 
 fn read_property(it: &Statement, color: &mut [u8; 4]) -> Result<(), Fault> {
     match it.keyword() {
-        // By a spectrum or in CIE XYZ: no program writes those.
+        // Spectral curves and CIE XYZ are ignored: no known program writes them.
         b"Kd" if it.words().next().is_some_and(|word| number(word).is_err() && is_name(word)) => {}
         b"Kd" => {
             let [red, green, blue] = match it.words().count() {
@@ -55,7 +55,7 @@ fn is_name(word: &[u8]) -> bool {
     word == b"spectral" || word == b"xyz"
 }
 
-/// From 0 to 1 in 255 steps.
+/// Converts a number from 0 to 1 to a byte.
 fn byte(number: f32) -> u8 {
     (number.clamp(0.0, 1.0) * 255.0).round() as u8
 }
@@ -90,6 +90,6 @@ mod tests {
         let error = colors("newmtl a\n\nKd 1 nan 0").unwrap_err();
         assert!(error.starts_with("m.obj: line 3 of a.mtl: \"nan\" is NaN"), "{error}");
         let error = colors("newmtl a\nKd 1 0").unwrap_err();
-        assert!(error.starts_with("m.obj: line 2 of a.mtl: \"Kd\" of 2 numbers"), "{error}");
+        assert!(error.starts_with("m.obj: line 2 of a.mtl: \"Kd\" has 2 numbers"), "{error}");
     }
 }

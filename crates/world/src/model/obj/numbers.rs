@@ -2,22 +2,22 @@ use super::lines::{Lines, Statement};
 use super::words::{bad, number, numbers};
 use crate::model::builder::Builder;
 use crate::model::fault::{Fault, SPLIT};
-use crate::model::places::no_memory;
+use crate::model::weld::no_memory;
 use crate::model::{ModelVertex, WarningKind};
 
-/// The most files of materials that are read.
+/// Maximum number of material files.
 const MAX_MATERIAL_FILES: usize = 256;
 
-/// What faces name by number.
+/// Elements that faces refer to by number.
 #[derive(Default)]
 pub(super) struct Numbers {
-    /// The place of each `v`.
-    pub(super) places: Vec<u32>,
-    /// Each `vt`.
+    /// Welded index of each `v`.
+    pub(super) welded: Vec<u32>,
+    /// Texture coordinates of each `vt`.
     pub(super) uvs: Vec<[f32; 2]>,
-    /// Each `vn`; those without direction are no normal.
+    /// Normal of each `vn`.
     pub(super) normals: Vec<ModelVertex>,
-    /// Files of materials, with the line that names them.
+    /// Material files, with the line that names each.
     pub(super) material_files: Vec<(u64, String)>,
 }
 
@@ -42,7 +42,7 @@ impl Numbers {
 
     fn read_position(&mut self, it: &Statement, builder: &mut Builder) -> Result<(), Fault> {
         let position = numbers::<3>(it, 3)?;
-        // A fourth number is a weight, which only curves have a use for; more are a colour.
+        // The fourth number is a weight, which only curves use. Three more numbers are a colour.
         let mut more = 0;
         for word in it.words().skip(3) {
             number(word).map_err(|problem| bad(it.line, problem))?;
@@ -51,8 +51,8 @@ impl Numbers {
         if more >= 3 {
             builder.warn(WarningKind::VertexColors, format_args!("line {}", it.line));
         }
-        self.places.try_reserve(1).map_err(|_| no_memory())?;
-        self.places.push(builder.places.number(position)?);
+        self.welded.try_reserve(1).map_err(|_| no_memory())?;
+        self.welded.push(builder.welder.weld(position)?);
         Ok(())
     }
 
@@ -67,13 +67,13 @@ impl Numbers {
     }
 
     fn read_file_name(&mut self, it: &Statement) -> Result<(), Fault> {
-        // The statement whole: its bytes are in the file, and only names that are shown are cut.
+        // Not cut: only displayed names are cut.
         let names = String::from_utf8_lossy(it.rest());
         if self.material_files.iter().any(|(_, there)| *there == names) {
             return Ok(());
         }
         if self.material_files.len() == MAX_MATERIAL_FILES {
-            let problem = format!("more than {MAX_MATERIAL_FILES} files of materials");
+            let problem = format!("more than {MAX_MATERIAL_FILES} material files");
             return Err(Fault::with_advice(format_args!("line {}", it.line), problem, SPLIT));
         }
         self.material_files.push((it.line, names.into_owned()));

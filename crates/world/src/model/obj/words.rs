@@ -1,15 +1,15 @@
-//! Words of a statement as numbers.
+//! Parses the words of a statement as numbers.
 
 use crate::model::fault::{Fault, quoted};
 
 use super::lines::Statement;
 
-/// The fault of a statement.
+/// Error of a statement.
 pub(super) fn bad(line: u64, problem: impl Into<String>) -> Fault {
     Fault::new(format_args!("line {line}"), problem)
 }
 
-/// A finite number.
+/// Parses a finite number.
 pub(super) fn number(word: &[u8]) -> Result<f32, String> {
     let parsed = std::str::from_utf8(word).ok().and_then(|word| word.parse::<f32>().ok());
     match parsed {
@@ -19,16 +19,17 @@ pub(super) fn number(word: &[u8]) -> Result<f32, String> {
     }
 }
 
-/// `least` to `N` numbers; those that are not there are 0.
-pub(super) fn numbers<const N: usize>(it: &Statement, least: usize) -> Result<[f32; N], Fault> {
+/// Parses `min` to `N` numbers. Missing numbers are 0.
+pub(super) fn numbers<const N: usize>(it: &Statement, min: usize) -> Result<[f32; N], Fault> {
     let mut numbers = [0.0; N];
     let mut count = 0;
     for (number_of, word) in numbers.iter_mut().zip(it.words()) {
         *number_of = number(word).map_err(|problem| bad(it.line, problem))?;
         count += 1;
     }
-    if count < least {
-        let problem = format!("{} of {count} numbers, it needs {least}", quoted(it.keyword()));
+    if count < min {
+        let problem =
+            format!("{} has {count} numbers, but needs {min}", quoted(it.keyword()));
         return Err(bad(it.line, problem));
     }
     Ok(numbers)

@@ -2,43 +2,42 @@ use hashbrown::HashMap;
 
 use super::fault::{Fault, SPLIT};
 
-/// From so many cells off, neighbouring `f32` are farther apart than a tolerance.
-const FARTHEST_CELL: f64 = (1_u64 << 30) as f64;
-/// What sums of coordinates are out by at the most, in parts of them.
+/// Cell number from which on neighbouring `f32` are farther apart than the tolerance.
+const MAX_CELL: f64 = (1_u64 << 30) as f64;
+/// Bound for the relative rounding error of sums of coordinates.
 const ROUNDING: f64 = f64::EPSILON * 4.0;
-
-/// Places in space, each once: equal ones, or such as are near each other, get one number.
+/// Welds vertex positions: equal or near positions get the same index.
 ///
-/// With a tolerance, a grid of cells twice as wide holds the places that there are. Those
-/// within reach of a position lie in two cells along each axis, few in each, since no two
-/// places are as near as the tolerance.
+/// With a tolerance, a grid holds the distinct positions, in cells of twice the tolerance. All
+/// positions within the tolerance are in at most two cells along each axis. Each cell holds few
+/// positions, since no two of them are within the tolerance.
 ///
 /// # Cost
-/// A look into a hash table for each position; with a tolerance, 8.
-pub(super) struct Places {
+/// One hash lookup per position; with a tolerance, up to 8 more.
+pub(super) struct VertexWelder {
     tolerance: f64,
     positions: Vec<[f32; 3]>,
     equal: HashMap<[u32; 3], u32>,
-    /// The last place of each cell, and for each place the one before it in its cell.
+    /// Newest position of each cell, and for each position the previous one in its cell.
     cells: HashMap<[i64; 3], u32>,
-    before: Vec<Option<u32>>,
+    previous: Vec<Option<u32>>,
 }
 
-impl Places {
-    /// No places yet. The tolerance is finite and not below 0.
+impl VertexWelder {
+    /// Creates a welder. The tolerance must be finite and not negative.
     pub(super) fn new(tolerance: f32) -> Self {
         Self {
             tolerance: tolerance.into(),
             positions: Vec::new(),
             equal: HashMap::new(),
             cells: HashMap::new(),
-            before: Vec::new(),
+            previous: Vec::new(),
         }
     }
 
-    /// The number of a finite position's place: from 0 on, a new one if none is near.
-    pub(super) fn number(&mut self, position: [f32; 3]) -> Result<u32, Fault> {
-        // Adding zero makes one of the two zeros.
+    /// The index of a finite position; a new index if no earlier position is near.
+    pub(super) fn weld(&mut self, position: [f32; 3]) -> Result<u32, Fault> {
+        // Adding zero turns −0 into 0.
         let position = position.map(|number| number + 0.0);
         let key = position.map(f32::to_bits);
         if let Some(&number) = self.equal.get(&key) {
@@ -54,12 +53,12 @@ impl Places {
         Ok(number)
     }
 
-    /// Where the place of a number is; the origin for numbers that were not given.
+    /// The position of an index; the origin for an unknown index.
     pub(super) fn position(&self, number: u32) -> [f32; 3] {
         self.positions.get(number as usize).copied().unwrap_or_default()
     }
 
-    /// The first of the places that are as near as the tolerance.
+    /// The lowest index of a position within the tolerance.
     fn near(&self, position: [f32; 3]) -> Option<u32> {
         let mut first: Option<u32> = None;
         let [xs, ys, zs] = position.map(|number| {
@@ -74,7 +73,7 @@ impl Places {
                         if is_near(self.position(number), position, self.tolerance) {
                             first = Some(first.map_or(number, |first| first.min(number)));
                         }
-                        next = self.before.get(number as usize).copied().flatten();
+                        next = self.previous.get(number as usize).copied().flatten();
                     }
                 }
             }
@@ -82,12 +81,12 @@ impl Places {
         first
     }
 
-    /// The cell along an axis in which a number is, moved by an offset.
+    /// The cell of `number + offset` along one axis.
     fn cell(&self, number: f32, offset: f64) -> i64 {
         let cell = |number: f64| (number / (2.0 * self.tolerance)).floor();
-        match cell(number.into()).abs() < FARTHEST_CELL {
+        match cell(number.into()).abs() < MAX_CELL {
             true => cell(f64::from(number) + offset) as i64,
-            // Far off only equal numbers are near: each has a cell of its own.
+            // Here only equal numbers are within the tolerance: each gets a cell of its own.
             false => i64::from(number.to_bits()) | 1 << 60,
         }
     }
@@ -97,23 +96,23 @@ impl Places {
         self.positions.try_reserve(1).map_err(|_| no_memory())?;
         self.positions.push(position);
         if self.tolerance > 0.0 {
-            self.before.try_reserve(1).map_err(|_| no_memory())?;
+            self.previous.try_reserve(1).map_err(|_| no_memory())?;
             self.cells.try_reserve(1).map_err(|_| no_memory())?;
             let cell = position.map(|number| self.cell(number, 0.0));
-            self.before.push(self.cells.insert(cell, number));
+            self.previous.push(self.cells.insert(cell, number));
         }
         Ok(number)
     }
 }
 
-/// Whether two positions are no farther apart than the tolerance.
+/// Whether the distance of two positions is at most the tolerance.
 fn is_near(a: [f32; 3], b: [f32; 3], tolerance: f64) -> bool {
     let apart = [0, 1, 2].map(|axis| f64::from(a[axis]) - f64::from(b[axis]));
     apart.iter().map(|n| n * n).sum::<f64>() <= tolerance * tolerance
 }
 
 pub(super) fn no_memory() -> Fault {
-    Fault::with_advice("the model", "no memory for it", SPLIT)
+    Fault::with_advice("the model", "out of memory", SPLIT)
 }
 
 #[cfg(test)]
@@ -122,14 +121,14 @@ mod tests {
 
     use super::*;
 
-    /// Numbers as [`Places`] gives them, by comparing with each place.
+    /// The indices that [`VertexWelder`] should return, from comparing with each position.
     fn one_by_one(positions: &[[f32; 3]], tolerance: f32) -> Vec<u32> {
-        let mut places: Vec<[f32; 3]> = Vec::new();
+        let mut distinct: Vec<[f32; 3]> = Vec::new();
         let number = |&position: &[f32; 3]| {
-            let near = |place: &[f32; 3]| is_near(*place, position, tolerance.into());
-            let number = places.iter().position(near).unwrap_or(places.len());
-            if number == places.len() {
-                places.push(position);
+            let near = |other: &[f32; 3]| is_near(*other, position, tolerance.into());
+            let number = distinct.iter().position(near).unwrap_or(distinct.len());
+            if number == distinct.len() {
+                distinct.push(position);
             }
             number as u32
         };
@@ -137,11 +136,11 @@ mod tests {
     }
 
     fn numbers(positions: &[[f32; 3]], tolerance: f32) -> Vec<u32> {
-        let mut places = Places::new(tolerance);
-        positions.iter().map(|&position| places.number(position).unwrap()).collect()
+        let mut welder = VertexWelder::new(tolerance);
+        positions.iter().map(|&position| welder.weld(position).unwrap()).collect()
     }
 
-    /// Positions in a cube of a few steps, most of them near others.
+    /// Random positions in a cube of 12 steps, most of them near others.
     fn crowd(count: u32, step: f32, around: f32) -> Vec<[f32; 3]> {
         let mut random = Random::new(1);
         let mut number = || random.below(1000) as f32 / 1000.0 * 12.0 * step + around;
@@ -149,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn the_grid_finds_what_comparing_all_finds() {
+    fn the_grid_finds_the_same_positions_as_comparing_all() {
         for (step, around) in [(1.0, 0.0), (1e-3, -0.004), (1e-30, 0.0), (1e30, 1e30), (1.0, 3e6)] {
             let positions = crowd(1500, step, around);
             for tolerance in [0.0, step * 0.1, step * 0.3, step, step * 5.0] {
@@ -159,7 +158,7 @@ mod tests {
         }
     }
 
-    /// From where on cells are single numbers, below and beyond.
+    /// Positions below and above the cell number from which on each number has a cell.
     #[test]
     fn tolerances_far_smaller_than_the_coordinates() {
         for tolerance in [1e-45, 1e-20, 1e-8] {
@@ -172,14 +171,14 @@ mod tests {
     }
 
     #[test]
-    fn a_row_of_near_ones_does_not_collapse() {
+    fn a_row_of_near_positions_does_not_collapse() {
         let row: Vec<[f32; 3]> = (0..10).map(|n| [n as f32, 0.0, 0.0]).collect();
         assert_eq!(numbers(&row, 1.0), [0, 0, 1, 1, 2, 2, 3, 3, 4, 4]);
         assert_eq!(numbers(&row, f32::MAX), [0; 10]);
     }
 
     #[test]
-    fn the_two_zeros_are_one_place() {
+    fn negative_zero_equals_zero() {
         assert_eq!(numbers(&[[0.0; 3], [-0.0; 3], [0.0, -0.0, f32::MIN_POSITIVE]], 0.0), [0, 0, 1]);
     }
 }
