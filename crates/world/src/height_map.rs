@@ -24,27 +24,25 @@ use grid::Decoded;
 pub use options::{HeightMapOptions, Voids};
 use relief::Relief;
 
-/// Heights of the ground, sample by sample: a grey picture (`.png`), a GeoTIFF (`.tif`), or
-/// a tile of the Shuttle Radar Topography Mission (`.hgt`).
+/// A height map: a grey picture (`.png`), a GeoTIFF (`.tif`), or a tile of the Shuttle Radar
+/// Topography Mission (`.hgt`).
 ///
 /// ```text
 ///  bytes ─decode─► heights in metres ─► columns of voxels ─► ground by height and slope
-///                  (all that is kept)   (as a chunk is asked for)
+///                  (kept in memory)     (for each requested chunk)
 /// ```
-/// * **Axes.** The first row is the north: X goes east, Z south, Y up. The north-western
-///   corner is at X 0, Z 0; Y 0 is 0 metres.
-/// * **Scale.** [`HeightMapOptions`] say how far samples are apart and how large a voxel
-///   is. Where voxels are smaller than samples, heights between them are worked out in
-///   straight lines; where they are larger, a column has the mean of the ground that it
-///   covers; where both are alike, a column is a sample. A voxel is solid when the ground
-///   reaches its middle.
-/// * **Ground.** Solid down to 4 voxels below the lowest point of the map, so that it is a
-///   closed body. What lies at or below the sea's level has water on it, at least one
-///   voxel.
-/// * **Voids.** Where the file knows no height there is a hole down to nothing, or, with
-///   [`Voids::Filled`], the mean of what lies beside. [`HeightMapSummary`] counts them.
+/// * **Axes.** The first row is the north: X points east, Z south, Y up. The north-western corner
+///   is at X 0, Z 0; Y 0 is 0 metres.
+/// * **Scale.** [`HeightMapOptions`] defines the distance of samples and the size of voxels. If
+///   voxels are smaller than samples, heights between samples are interpolated linearly. If they
+///   are larger, a column has the mean height of the ground that it covers. If both are equal, a
+///   column is one sample. A voxel is solid if the ground reaches its middle.
+/// * **Ground.** Solid down to 4 voxels below the lowest point of the map, which closes the body.
+///   Ground at or below sea level has at least one voxel of water on it.
+/// * **Voids.** Columns without a height are holes, or with [`Voids::Filled`] have the mean height
+///   of their neighbours. [`HeightMapSummary`] counts the voids.
 ///
-/// What lies on top, sea level at 0 and snow line at 2500 m:
+/// Surface material for a sea level of 0 m and a snow line of 2500 m:
 ///
 /// | height | flat | steeper than 0.6 | steeper than 1 |
 /// |---|---|---|---|
@@ -56,18 +54,19 @@ use relief::Relief;
 /// | 1875 to 2500 m | scree | rock | rock |
 /// | from 2500 m | snow | snow | rock |
 ///
-/// Slopes are metres of height a metre of way, whatever the vertical scale. With other
-/// levels the borders keep their part of the way from the sea to the snow: 1 in 500, a
-/// quarter, a half, three quarters. Below that there are three voxels of dirt, then stone.
+/// The slope is in metres of height per metre, regardless of the vertical scale. With other levels,
+/// the limits keep their fractions of the range from sea to snow: 1 in 500, a quarter, a half,
+/// three quarters. Below the surface are three voxels of dirt, then stone.
 ///
 /// # Limits
-/// 1 GiB a file; 2²⁷ samples, 4 bytes of memory each, and no more than the file can hold;
-/// 2²⁴ voxels a side, 2²⁴ chunks. PNG: one channel of 8 or 16 bits, with or without
-/// transparency; a step of grey is a metre. SRTM: tiles of 1201², 3601² and 1801 × 3601.
-/// TIFF: the first picture of a file; one channel of integers of 8, 16 or 32 bits or floats
-/// of 32 or 64, in metres, as strips or tiles of at most 64 MiB, plain or packed with
-/// deflate, LZW or PackBits; scale and void from GeoTIFF's and GDAL's tags, units of length
-/// metre and foot; rotations and scales by matrix are passed over.
+/// 1 GiB per file; 2²⁷ samples of 4 bytes of memory each, and no more than the file can hold; 2²⁴
+/// voxels per side; 2²⁴ chunks.
+/// PNG: one channel of 8 or 16 bits, with or without transparency. One step of grey is 1 m.
+/// SRTM: tiles of 1201², 3601² and 1801 × 3601 samples.
+/// TIFF: the first picture of a file. One channel of integers with 8, 16 or 32 bits or floats with
+/// 32 or 64 bits, in metres. Strips or tiles of at most 64 MiB, uncompressed or with deflate, LZW
+/// or PackBits. Scale and void value are read from GeoTIFF and GDAL tags, with metres and feet as
+/// units. Rotations and scales by matrix are ignored.
 pub struct HeightMap {
     name: String,
     identity: String,
@@ -76,28 +75,28 @@ pub struct HeightMap {
     relief: Relief,
 }
 
-/// What a height map holds, and at which scale it is shown.
+/// Metadata and scale of a height map.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HeightMapSummary {
-    /// What kind of file it is.
+    /// Description of the file format.
     pub format: String,
-    /// Samples from west to east and from north to south.
+    /// Number of samples from west to east and from north to south.
     pub size_samples: [usize; 2],
-    /// Metres from one sample to the next, eastwards and southwards.
+    /// Distance of samples eastwards and southwards, in metres.
     pub metres_per_sample: [f64; 2],
-    /// The side of a voxel in metres.
+    /// Side of a voxel, in metres.
     pub metres_per_voxel: f64,
-    /// How many times higher than true heights are shown.
+    /// Factor by which heights are exaggerated.
     pub vertical_scale: f64,
-    /// The lowest and the highest sample in metres; `None` where all are void.
+    /// Lowest and highest sample, in metres; `None` if all are void.
     pub range_metres: Option<[f32; 2]>,
-    /// Samples of which the file knows no height.
+    /// Number of samples without a height.
     pub void_count: u64,
-    /// What stands there.
+    /// How voids are shown.
     pub voids: Voids,
 }
 
-/// The formats that heights come in.
+/// Supported file formats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Format {
     Png,
@@ -106,7 +105,7 @@ enum Format {
 }
 
 impl Format {
-    /// By the first bytes of the file, or by its name where the format has none of its own.
+    /// Detects the format by the first bytes, or by the file name for formats without a signature.
     fn of(start: &[u8], path: &Path) -> Option<Self> {
         if start.starts_with(grey_png::MAGIC) {
             return Some(Self::Png);
@@ -119,26 +118,26 @@ impl Format {
     }
 }
 
-/// The most bytes that a format's own mark has.
+/// Maximum length of a format's signature, in bytes.
 const MARK_BYTES: usize = 8;
 
 impl HeightMap {
-    /// The most bytes that a file may have.
+    /// Maximum size of a file, in bytes.
     pub const MAX_FILE_BYTES: u64 = 1 << 30;
 
-    /// Whether the file is a height map: by its content, `.hgt` by its name. What cannot be
-    /// read is none.
+    /// Whether the file is a height map, by its content, or by its name for `.hgt`. False if it
+    /// cannot be read.
     pub fn is_height_map(path: &Path) -> bool {
         Self::format_of(path).is_some()
     }
 
-    /// The same of a file's bytes, and its name.
+    /// Whether these bytes are a height map, by content, or by name for `.hgt`.
     pub(crate) fn is_height_map_of(bytes: &[u8], name: &Path) -> bool {
         Format::of(bytes, name).is_some()
     }
 
     fn format_of(path: &Path) -> Option<Format> {
-        // A pipe would wait for a writer, and what is read of it is gone.
+        // Reading a pipe would block, and consume its data.
         if !path.metadata().is_ok_and(|metadata| metadata.is_file()) {
             return None;
         }
@@ -147,24 +146,24 @@ impl HeightMap {
         Format::of(&start, path)
     }
 
-    /// Reads a file.
+    /// Opens and reads a file.
     ///
     /// # Errors
-    /// A file that cannot be read, is no height map, is too large or damaged, and options
-    /// that make too much of it. The message names the file, the place in it where that is
-    /// known, and what to do.
+    /// A file that cannot be read, is no height map, is too large or damaged, or options for which
+    /// the result is too large. The message names the file, the location in it if known, and what
+    /// to do.
     pub fn open(path: &Path, options: &HeightMapOptions) -> Result<Self, WorldError> {
         let kind = "a height map (.png, .tif, .hgt)";
-        // The mark is one of several, or none: `parse` looks at it.
+        // `parse` checks the signature, since there are several.
         let bytes = read_file(path, b"", kind, Self::MAX_FILE_BYTES)?;
         Self::parse(&bytes, &path.display().to_string(), options)
     }
 
-    /// Reads the bytes of a file; `name` stands in messages, tells `.hgt` from other files,
-    /// and where on Earth that lies.
+    /// Parses the bytes of a file. `name` is used in messages. Its extension identifies `.hgt`
+    /// files, and its coordinates give their latitude.
     ///
     /// # Errors
-    /// As [`open`](Self::open).
+    /// See [`open`](Self::open).
     ///
     /// # Examples
     /// ```
@@ -225,7 +224,7 @@ impl HeightMap {
         Ok(Self { name, identity, summary, materials, relief })
     }
 
-    /// What the file holds, and at which scale it is shown.
+    /// Metadata and scale of the file.
     pub fn summary(&self) -> &HeightMapSummary {
         &self.summary
     }
@@ -248,7 +247,7 @@ impl Source for HeightMap {
         self.relief.chunk_positions()
     }
 
-    /// The chunk at `position`; looks at the samples that its columns are made of.
+    /// Builds the chunk at `position` from the samples of its columns.
     fn chunk(&self, position: ChunkPos) -> Result<Chunk, WorldError> {
         Ok(self.relief.chunk(position))
     }

@@ -8,11 +8,11 @@ use crate::{Source, WorldError, identity};
 mod colors;
 mod decode;
 mod fault;
+mod fixed_stack;
 mod model;
 mod node;
 mod outline;
 mod packed;
-mod pile;
 mod placement;
 mod scene;
 mod transform;
@@ -21,40 +21,38 @@ use colors::Colors;
 use model::Model;
 use placement::Placements;
 
-/// A MagicaVoxel `.vox` file: models, and a scene that says where each stands.
+/// A MagicaVoxel `.vox` file: models, and a scene that places them.
 ///
 /// ```text
-///  bytes ─outline─► every chunk's size and counts hold ─dot_vox─► models, nodes, colours
-///        nodes ─scene─► instances (model, rotation, place) ─placement─► which chunk they touch
+///  bytes ─outline─► chunk sizes and counts are valid ─dot_vox─► models, nodes, colours
+///        nodes ─scene─► instances (model, rotation, offset) ─placement─► chunks that they touch
 /// ```
-/// The bytes are kept as models; a chunk is put together when it is asked for, so an open
-/// file takes about as much memory as it has bytes, however often a model is repeated.
+/// The file is kept as models, and chunks are built on request. An open file takes about as much
+/// memory as it has bytes, however often a model is repeated.
 ///
-/// * **Axes.** MagicaVoxel's Z is up. Its voxel (x, y, z) becomes ours (x, z, −y − 1): a
+/// * **Axes.** Z is up in MagicaVoxel. Its voxel (x, y, z) becomes (x, z, −y − 1) here. This is a
 ///   rotation, so nothing is mirrored.
-/// * **Scene.** Transforms, groups and shapes from node 0 down. A model turns about the
-///   corner at ⌊size / 2⌋, by any of the 48 rotations and reflections. Of an animation the
-///   first frame stands.
-/// * **Hidden.** What is marked `_hidden`, or lies on a layer that is, stays out, and all
-///   below it. Layer −1, and a layer that the file does not describe, are visible.
-/// * **Teardown.** The models that the game Teardown and its tools pack (chunks named TDCZ) are
-///   read as all others are.
-/// * **No scene** (old files): the models stand side by side along X in the order of the
-///   file, one voxel apart, the lowest corner of the first at the origin.
-/// * **Overlaps.** Where two voxels fall on one place the later one wins: later in the
-///   model, later in the scene.
-/// * **Colours.** The palette's, or MagicaVoxel's default one. Opacity below 255 is
-///   translucent; 0 reads as opaque, since programs that know no opacity write that. A
-///   material of type glass is translucent by its `_trans` or `_alpha`. An index map
-///   (`IMAP`) only orders the palette on screen and changes no voxel's colour. Colour
-///   number 0, which no program should write, reads as 1.
+/// * **Scene.** Transforms, groups and shapes, from node 0 down. A model rotates about the corner
+///   at ⌊size / 2⌋, by any of the 48 rotations and reflections. Only the first frame of an
+///   animation is used.
+/// * **Hidden.** Nodes marked `_hidden` or on a hidden layer are skipped, with everything below
+///   them. Layer −1 and layers without a description are visible.
+/// * **Teardown.** Supports the packed models of the game Teardown and its tools (chunks named
+///   TDCZ).
+/// * **No scene** (old files): the models are placed along X in file order, one voxel apart. The
+///   lowest corner of the first is at the origin.
+/// * **Overlaps.** If two voxels are at one position, the later one is used: later in the model,
+///   later in the scene.
+/// * **Colours.** The file's palette, or MagicaVoxel's default. An opacity below 255 is
+///   translucent. Opacity 0 is treated as opaque, since programs without opacity write it. A glass
+///   material is translucent according to its `_trans` or `_alpha`. An index map (`IMAP`) only
+///   sorts the palette on screen and is ignored. Colour number 0 is invalid and treated as 1.
 ///
 /// # Limits
-/// 512 MiB a file, 64 MiB of it other than voxels; models up to 256³; 2²⁰ nodes, a node
-/// counted as often as it is shown; 2²⁷ placed voxels; 2²⁶ voxels in packed models, whose
-/// sizes come to at most 2³⁰ places; [`World::MAX_CHUNKS`] chunks
-/// touched; coordinates to ±2²⁴. What exceeds them is an error, found before memory is
-/// spent on it. So is a voxel outside its model's size.
+/// 512 MiB per file, 64 MiB of it other than voxels; models up to 256³; 2²⁰ nodes, counted once per
+/// instance; 2²⁷ placed voxels; 2²⁶ voxels in packed models, with total sizes up to 2³⁰ voxels;
+/// [`World::MAX_CHUNKS`] touched chunks; coordinates to ±2²⁴. A file beyond a limit is an error,
+/// found before memory is allocated for it. A voxel outside its model's size is an error too.
 ///
 /// [`World::MAX_CHUNKS`]: crate::World::MAX_CHUNKS
 pub struct VoxFile {
@@ -66,52 +64,52 @@ pub struct VoxFile {
     placements: Placements,
 }
 
-/// What a `.vox` file holds, beyond its voxels.
+/// Metadata of a `.vox` file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct VoxSummary {
-    /// The version that the file gives itself: 150, or 200 for newer ones.
+    /// Version in the file's header: 150, or 200 for newer files.
     pub version: u32,
-    /// Models in the file, shown or not.
+    /// Number of models in the file, including hidden ones.
     pub model_count: usize,
-    /// Models that are shown, each as often as it is.
+    /// Number of visible instances of models.
     pub instance_count: usize,
-    /// Models that would be shown if nothing were hidden, less those that are.
+    /// Number of hidden instances of models.
     pub hidden_count: usize,
-    /// Names given to visible parts of the scene, each once, in the scene's order.
+    /// Names of visible nodes, without duplicates, in scene order.
     pub names: Vec<String>,
-    /// The layers that the file describes, in its order.
+    /// Layers, in file order.
     pub layers: Vec<VoxLayer>,
 }
 
 /// A layer of a `.vox` file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VoxLayer {
-    /// Its number.
+    /// Number of the layer.
     pub id: u32,
-    /// Its name, if it has one.
+    /// Name of the layer, if any.
     pub name: Option<String>,
-    /// Whether what lies on it is hidden.
+    /// Whether everything on the layer is hidden.
     pub hidden: bool,
 }
 
 impl VoxFile {
-    /// The most bytes that a file may have.
+    /// Maximum size of a file, in bytes.
     pub const MAX_FILE_BYTES: u64 = 512 << 20;
 
-    /// Reads a file.
+    /// Opens and reads a file.
     ///
     /// # Errors
-    /// A file that cannot be read, is no `.vox`, is too large or damaged. The message
-    /// names the file, the place in it where that is known, and what to do.
+    /// A file that cannot be read, is no `.vox` file, is too large or damaged. The message names
+    /// the file, the location in it if known, and what to do.
     pub fn open(path: &Path) -> Result<Self, WorldError> {
         let bytes = read_file(path, outline::MAGIC, "a .vox file", Self::MAX_FILE_BYTES)?;
         Self::parse(&bytes, &path.display().to_string())
     }
 
-    /// Reads the bytes of a file; `name` stands in messages.
+    /// Parses the bytes of a file. `name` is used in messages.
     ///
     /// # Errors
-    /// As [`open`](Self::open).
+    /// See [`open`](Self::open).
     ///
     /// # Examples
     /// ```
@@ -145,7 +143,7 @@ impl VoxFile {
         Ok(Self { name: name.into(), identity, summary, colors, models, placements })
     }
 
-    /// What the file holds, beyond its voxels.
+    /// Metadata of the file.
     pub fn summary(&self) -> &VoxSummary {
         &self.summary
     }
@@ -168,7 +166,7 @@ impl Source for VoxFile {
         self.placements.chunk_positions()
     }
 
-    /// The chunk at `position`; looks at the parts of models, 32³ each, that touch it.
+    /// Builds the chunk at `position` from the bricks (32³ voxels) of the models that touch it.
     fn chunk(&self, position: ChunkPos) -> Result<Chunk, WorldError> {
         let mut chunk = Chunk::new(Chunk::SIDE, Material::AIR);
         for (instance, brick) in self.placements.touching(position) {

@@ -51,5 +51,5 @@ fn shot_draws_the_scale_that_is_asked_for() {
     assert!(flat != draw("drowned.png", &["--sea-level", "400"]));
     let tiny = ["info", path.to_str().unwrap(), "--metres-per-voxel", "0.0001"];
     let line = one_line(&run(&tiny), 1);
-    assert!(line.contains("size: ") && line.contains("take more metres per voxel"), "{line}");
+    assert!(line.contains("size: ") && line.contains("use more metres per voxel"), "{line}");
 }

@@ -1,11 +1,10 @@
 use std::ops::Range;
 
-/// One direction of the map: which samples make which column of voxels.
+/// One axis of the map: assigns samples to columns of voxels.
 ///
-/// Sample n stands for the ground from n to n + 1 samples, and is known in the middle of
-/// it. Where voxels are smaller than that, a column is worked out between the two samples
-/// beside its middle; where they are larger, it is the mean of the ground that it covers.
-/// Where both are alike, column n is sample n.
+/// Sample n covers the ground from n to n + 1 samples, and its height is in the middle. If voxels
+/// are smaller than samples, a column interpolates between the two nearest samples. If they are
+/// larger, it has the mean of the ground that it covers. If both are equal, column n is sample n.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Axis {
     samples: usize,
@@ -13,7 +12,7 @@ pub(super) struct Axis {
     columns: u32,
 }
 
-/// The samples that make a column, and by how much each counts, all together 1.
+/// Samples of a column and their weights, which sum to 1.
 #[derive(Debug, PartialEq)]
 pub(super) struct Taps {
     pub(super) first: usize,
@@ -27,25 +26,24 @@ impl Taps {
 }
 
 impl Axis {
-    /// An axis of `samples`, or `None` where there would be more columns than
-    /// [`MAX_COLUMNS`](Self::MAX_COLUMNS).
+    /// Creates an axis. Returns `None` for more than [`MAX_COLUMNS`](Self::MAX_COLUMNS) columns.
     pub(super) fn new(samples: usize, sample_metres: f64, voxel_metres: f64) -> Option<Self> {
         let exact = samples as f64 * sample_metres / voxel_metres;
-        // So that what divides evenly gets no further column from rounding.
+        // The factor prevents an additional column due to rounding.
         let columns = (exact * (1.0 - 1e-12)).ceil().max(1.0);
         let samples_per_column = voxel_metres / sample_metres;
         let fits = columns <= f64::from(Self::MAX_COLUMNS);
         fits.then_some(Self { samples, samples_per_column, columns: columns as u32 })
     }
 
-    /// The most columns along one axis.
+    /// Maximum number of columns along one axis.
     pub(super) const MAX_COLUMNS: u32 = 1 << 24;
 
     pub(super) fn columns(&self) -> u32 {
         self.columns
     }
 
-    /// What makes column `column`, or `None` beside the map.
+    /// Samples and weights of a column; `None` outside the map.
     pub(super) fn taps(&self, column: i64) -> Option<Taps> {
         if !(0..i64::from(self.columns)).contains(&column) {
             return None;
@@ -71,8 +69,8 @@ impl Axis {
         Some(Taps { first, weights: (first..past).map(|n| covered(n) / all).collect() })
     }
 
-    /// The samples that the columns from `columns.start` up to `columns.end` are made of;
-    /// `columns` is cut off at the map's rim, and not empty then.
+    /// Range of samples of the columns `columns`, which are clamped to the map and must not be
+    /// empty then.
     pub(super) fn samples_of(&self, columns: Range<u32>) -> Range<usize> {
         let end = columns.end.min(self.columns);
         let first = self.taps(columns.start.into()).map_or(0, |taps| taps.first);
@@ -86,7 +84,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn columns_as_wide_as_samples_are_samples() {
+    fn columns_as_wide_as_samples_equal_the_samples() {
         let axis = Axis::new(403, 75.3, 75.3).unwrap();
         assert_eq!(axis.columns(), 403);
         for column in 0..403 {
@@ -97,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn narrow_columns_lie_between_samples_and_wide_ones_are_means() {
+    fn narrow_columns_interpolate_and_wide_columns_average() {
         let axis = Axis::new(2, 10.0, 2.5).unwrap();
         assert_eq!(axis.columns(), 8);
         let at = |column| axis.taps(column).unwrap();
@@ -111,9 +109,9 @@ mod tests {
         assert_eq!(axis.samples_of(0..2), 0..4);
     }
 
-    /// Whatever the widths: inside the map, in order, and of weight 1.
+    /// For all widths, samples are inside the map and increasing, and weights sum to 1.
     #[test]
-    fn weights_are_shares() {
+    fn weights_sum_to_one() {
         for samples in [1, 2, 3, 50] {
             for step in [0.01, 0.3, 0.999, 1.0, 1.001, 3.7, 49.9, 1000.0] {
                 let axis = Axis::new(samples, 1.0, step).unwrap();

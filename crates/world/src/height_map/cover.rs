@@ -2,18 +2,18 @@ use drystone_voxel::{Material, MaterialTable};
 
 use super::options::HeightMapOptions;
 
-/// Ground that rises by more than this, in metres a metre, is bare rock.
+/// Slope above which ground is bare rock, in metres per metre.
 const STEEP: f64 = 0.6;
-/// Steeper ground than this keeps no snow either.
-const SNOW_SLIPS: f64 = 1.0;
-/// Up to which part of the way from the sea to the snow ground is sand, grass, forest and
-/// alpine meadow; from there to the snow it is scree.
+/// Slope above which snow slides off too.
+const MAX_SNOW_SLOPE: f64 = 1.0;
+/// Upper limits of sand, grass, forest and alpine meadow, as fractions of the range from sea level
+/// to snow line. Above them is scree.
 const BEACH: f64 = 0.002;
 const GRASS: f64 = 0.25;
 const FOREST: f64 = 0.5;
 const MEADOW: f64 = 0.75;
 
-/// What the ground is made of, by height and slope.
+/// Surface materials by height and slope.
 pub(super) struct Cover {
     sand: Material,
     grass: Material,
@@ -30,7 +30,7 @@ pub(super) struct Cover {
 }
 
 impl Cover {
-    /// Adds the materials to an empty table, which has room for all of them.
+    /// Adds the materials to an empty table, which has capacity for all of them.
     pub(super) fn new(table: &mut MaterialTable, options: &HeightMapOptions) -> Self {
         let mut add = |name, color| table.insert(name, color).unwrap_or_default();
         Self {
@@ -49,12 +49,11 @@ impl Cover {
         }
     }
 
-    /// What lies on top at a height in metres, where the ground rises by `slope` metres a
-    /// metre.
+    /// Surface material at a height in metres, for a slope in metres per metre.
     pub(super) fn top(&self, metres: f64, slope: f64) -> Material {
-        let way = (metres - self.sea_metres) / (self.snow_metres - self.sea_metres);
-        match way {
-            _ if slope > SNOW_SLIPS || (slope > STEEP && way < 1.0) => self.rock,
+        let fraction = (metres - self.sea_metres) / (self.snow_metres - self.sea_metres);
+        match fraction {
+            _ if slope > MAX_SNOW_SLOPE || (slope > STEEP && fraction < 1.0) => self.rock,
             ..BEACH => self.sand,
             ..GRASS => self.grass,
             ..FOREST => self.forest,
@@ -70,7 +69,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_table_is_what_the_docs_say() {
+    fn materials_match_the_documented_table() {
         let mut table = MaterialTable::new();
         let cover = Cover::new(&mut table, &HeightMapOptions::default());
         let name = |metres, slope| table.get(cover.top(metres, slope)).unwrap().name.as_str();

@@ -1,33 +1,33 @@
 use crate::WorldError;
 
-/// What to do about a file that ends too early or does not hold together.
+/// Advice for a file that ends too early or is inconsistent.
 pub(super) const GET_AGAIN: &str = "the file is cut off or damaged: get it again";
-/// What to do about a file of another kind than heights.
-pub(super) const CONVERT: &str = "save it as one channel of grey, 8 or 16 bits a sample";
-/// What to do about a file that asks for too much.
+/// Advice for a picture that is no height map.
+pub(super) const CONVERT: &str = "save it as one channel of grey, 8 or 16 bits per sample";
+/// Advice for a file with too many samples.
 pub(super) const SMALLER: &str = "take a smaller part of it";
-/// What to do about a picture that becomes too large.
-pub(super) const COARSER: &str = "take more metres per voxel";
+/// Advice for options with which the map has too many voxels.
+pub(super) const COARSER: &str = "use more metres per voxel";
 
-/// What is wrong with a height map, before the file's name is known.
+/// A problem with a height map, without the file's name.
 #[derive(Debug)]
 pub(super) struct Fault {
-    place: String,
+    location: String,
     problem: String,
     advice: &'static str,
 }
 
 impl Fault {
     pub(super) fn new(
-        place: impl Into<String>,
+        location: impl Into<String>,
         problem: impl Into<String>,
         advice: &'static str,
     ) -> Self {
-        Self { place: place.into(), problem: problem.into(), advice }
+        Self { location: location.into(), problem: problem.into(), advice }
     }
 
     pub(super) fn in_file(self, file: &str) -> WorldError {
-        let Self { place, problem, advice } = self;
-        WorldError::BadHeightMap { file: file.into(), location: place, problem, advice }
+        let Self { location, problem, advice } = self;
+        WorldError::BadHeightMap { file: file.into(), location, problem, advice }
     }
 }

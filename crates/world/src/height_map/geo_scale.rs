@@ -1,19 +1,18 @@
-//! How far the samples of a GeoTIFF are apart.
+//! Distance of the samples of a GeoTIFF.
 
 use tiff::tags::Tag;
 
 use super::geo_tiff::File;
 use super::hgt::metres_per_degree;
 
-/// Keys of GeoTIFF's directory: what the coordinates are, and their unit.
+/// Keys of the GeoTIFF directory: kind of coordinates, and unit of length.
 const MODEL_TYPE: u16 = 1024;
 const LINEAR_UNITS: u16 = 3076;
 const GEOGRAPHIC: u16 = 2;
-/// Metres of GeoTIFF's units of length other than the metre: foot, US survey foot.
+/// Lengths of GeoTIFF's other units in metres: foot, US survey foot.
 const FEET: [(u16, f64); 2] = [(9002, 0.3048), (9003, 1200.0 / 3937.0)];
 
-/// Metres from one sample to the next, eastwards and southwards; `None` where the file does
-/// not say, or says what cannot be.
+/// Distance of samples eastwards and southwards, in metres; `None` if it is missing or invalid.
 pub(super) fn metres_per_sample(file: &mut File, rows: u32) -> Option<[f64; 2]> {
     let scale = file.get_tag_f64_vec(Tag::ModelPixelScaleTag).ok()?;
     let &[east, south, ..] = scale.as_slice() else { return None };
@@ -27,19 +26,18 @@ pub(super) fn metres_per_sample(file: &mut File, rows: u32) -> Option<[f64; 2]> 
         [feet.map_or(1.0, |(_, metres)| metres); 2]
     };
     let metres = [east * unit[0], south * unit[1]];
-    // What options may not say, a file may not either.
+    // The same limits as for options.
     metres.iter().all(|it| (1e-6..=1e9).contains(it)).then_some(metres)
 }
 
-/// A key of the directory whose value stands in the directory itself.
-fn key(directory: &[u16], wanted: u16) -> Option<u16> {
-    // A head of four numbers, then key, where its value is (0: here), count, value.
+/// The value of a key that is stored in the directory itself.
+fn key(directory: &[u16], id: u16) -> Option<u16> {
+    // Four numbers of head, then for each key: id, location of its value (0: here), count, value.
     let keys = directory.get(4..)?.chunks_exact(4);
-    keys.filter(|it| it[0] == wanted && it[1] == 0).map(|it| it[3]).next()
+    keys.filter(|it| it[0] == id && it[1] == 0).map(|it| it[3]).next()
 }
 
-/// A tie point says which sample lies where on Earth: sample x, y, z, then longitude,
-/// latitude, height.
+/// Latitude of the middle row, from a tie point: sample x, y, z, then longitude, latitude, height.
 fn middle_latitude(tie: &[f64], degrees_per_row: f64, rows: u32) -> Option<f64> {
     let &[_, row, _, _, latitude, ..] = tie else { return None };
     let middle = latitude - (f64::from(rows) / 2.0 - row) * degrees_per_row;
@@ -54,7 +52,7 @@ mod tests {
     fn keys_and_tie_points_are_found() {
         let directory = [1, 1, 0, 2, 1024, 0, 1, 2, 3076, 34736, 1, 9002];
         assert_eq!(key(&directory, MODEL_TYPE), Some(2));
-        // Its value stands elsewhere, which no length unit does.
+        // Its value is stored elsewhere, which is invalid for a unit of length.
         assert_eq!(key(&directory, LINEAR_UNITS), None);
         assert_eq!(key(&directory[..7], MODEL_TYPE), None);
         assert_eq!(middle_latitude(&[0.0, 0.0, 0.0, 11.0, 48.0, 0.0], 0.5, 4), Some(47.0));

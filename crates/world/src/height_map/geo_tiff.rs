@@ -1,4 +1,4 @@
-//! TIFF files of one channel, and what GeoTIFF and GDAL say in them.
+//! TIFF files with one channel, and the tags of GeoTIFF and GDAL.
 
 use std::io::Cursor;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -12,24 +12,23 @@ use super::geo_scale;
 use super::grid::{Decoded, Grid};
 use super::tags;
 
-/// Bytes of a strip or tile that are decoded at once, at most.
+/// Maximum size of a decoded strip or tile, in bytes.
 const MAX_PART_BYTES: usize = 64 << 20;
 
 pub(super) type File<'a> = Decoder<Cursor<&'a [u8]>>;
 
-/// Whether a file begins as TIFF files do, of either byte order, with offsets of 4 or 8
-/// bytes.
+/// Whether a file has a TIFF signature, of either byte order, with offsets of 4 or 8 bytes.
 pub(super) fn is_tiff(start: &[u8]) -> bool {
     [b"II*\0", b"MM\0*", b"II+\0", b"MM\0+"].iter().any(|mark| start.starts_with(*mark))
 }
 
-/// Reads the first picture of a file.
+/// Decodes the first picture of a file.
 pub(super) fn decode(bytes: &[u8]) -> Result<Decoded, Fault> {
-    // The crate promises not to panic. Should it break that promise on some file, the file
-    // is at fault, not the program that opens it.
+    // The crate promises not to panic. If it panics nevertheless, the file is reported as damaged
+    // instead of ending the program.
     tags::check(bytes)?;
     catch_unwind(AssertUnwindSafe(|| read(bytes)))
-        .unwrap_or_else(|_| Err(Fault::new("picture", "its decoder gave up", GET_AGAIN)))
+        .unwrap_or_else(|_| Err(Fault::new("picture", "the decoder panicked", GET_AGAIN)))
 }
 
 fn read(bytes: &[u8]) -> Result<Decoded, Fault> {
@@ -39,17 +38,17 @@ fn read(bytes: &[u8]) -> Result<Decoded, Fault> {
         limits.intermediate_buffer_size = MAX_PART_BYTES;
         limits
     };
-    let at = |place: &'static str| move |problem| bad(place, &problem);
+    let at = |location: &'static str| move |problem| bad(location, &problem);
     let decoder = Decoder::new(Cursor::new(bytes)).map_err(at("header"))?;
     let mut decoder = decoder.with_limits(limits());
     let (width, height) = decoder.dimensions().map_err(at("header"))?;
     let bits = match decoder.colortype().map_err(at("header"))? {
         ColorType::Gray(bits @ (8 | 16 | 32 | 64)) => bits,
         ColorType::Gray(bits) => {
-            let problem = format!("{bits} bits a sample");
+            let problem = format!("{bits} bits per sample");
             return Err(Fault::new("header", problem, CONVERT));
         }
-        _ => return Err(Fault::new("header", "a picture in colour, not of heights", CONVERT)),
+        _ => return Err(Fault::new("header", "a colour picture, not a height map", CONVERT)),
     };
     Grid::check_claim([width, height], u64::from(bits / 8), bytes.len(), ratio(&mut decoder))?;
     let nodata = nodata(&mut decoder);
@@ -59,25 +58,25 @@ fn read(bytes: &[u8]) -> Result<Decoded, Fault> {
     Ok(Decoded { grid, format: format!("TIFF, {kind}"), metres_per_sample })
 }
 
-/// How many bytes one byte of the file becomes at most, by the way it is packed.
+/// Maximum expansion of the file's compression method: bytes from one byte of the file.
 fn ratio(decoder: &mut File) -> u64 {
     match decoder.find_tag_unsigned::<u16>(Tag::Compression) {
-        // Not packed at all.
+        // Uncompressed.
         Ok(None | Some(1)) => 1,
-        // Runs of bytes.
+        // PackBits: runs of bytes.
         Ok(Some(32773)) => 64,
-        // LZW: a code of 12 bits for a chain of 4096 bytes. Deflate packs less.
+        // LZW: a code of 12 bits for a chain of 4096 bytes. Deflate expands less.
         _ => 2731,
     }
 }
 
-/// The number that stands for no height, as GDAL writes it: as text.
+/// The void value, which GDAL writes as text.
 fn nodata(decoder: &mut File) -> Option<f64> {
     let text = decoder.get_tag_ascii_string(Tag::GdalNodata).ok()?;
     text.trim_matches(|c: char| c == '\0' || c.is_whitespace()).parse().ok()
 }
 
-/// Strips or tiles, put together to rows. Memory for rows is taken as they come.
+/// Decodes strips or tiles into rows. Memory for rows is allocated as they are decoded.
 fn samples(
     decoder: &mut File,
     [width, height]: [u32; 2],
@@ -86,7 +85,7 @@ fn samples(
     let in_header = |problem| bad("header", &problem);
     let (part_width, part_height) = decoder.chunk_dimensions();
     if part_width == 0 || part_height == 0 {
-        return Err(Fault::new("header", "tiles without a size", GET_AGAIN));
+        return Err(Fault::new("header", "tiles of size 0", GET_AGAIN));
     }
     let (count, across, name) = match decoder.get_chunk_type() {
         ChunkType::Strip => (decoder.strip_count().map_err(in_header)?, 1, "strip"),
@@ -101,22 +100,22 @@ fn samples(
     let mut metres = Vec::new();
     let mut kind = "";
     for index in 0..across * height.div_ceil(part_height) {
-        let place = || format!("{name} {index}");
+        let location = || format!("{name} {index}");
         let (data_width, data_height) = decoder.chunk_data_dimensions(index);
-        let part = decoder.read_chunk(index).map_err(|problem| bad(place(), &problem))?;
+        let part = decoder.read_chunk(index).map_err(|problem| bad(location(), &problem))?;
         let left = index % across * part_width;
         let top = index / across * part_height;
         if left == 0 {
             metres.resize(width as usize * (top + data_height).min(height) as usize, f32::NAN);
         }
         let (numbers, part_kind) = numbers(part, nodata)
-            .ok_or_else(|| Fault::new(place(), "samples of an unknown kind", CONVERT))?;
+            .ok_or_else(|| Fault::new(location(), "samples of an unsupported type", CONVERT))?;
         kind = part_kind;
         let fits = numbers.len() as u64 == u64::from(data_width) * u64::from(data_height)
             && left + data_width <= width
             && top + data_height <= height;
         if !fits || numbers.is_empty() {
-            return Err(Fault::new(place(), "does not fit the picture", GET_AGAIN));
+            return Err(Fault::new(location(), "does not fit the picture", GET_AGAIN));
         }
         for (row, samples) in numbers.chunks_exact(data_width as usize).enumerate() {
             let start = (top as usize + row) * width as usize + left as usize;
@@ -126,7 +125,7 @@ fn samples(
     Ok((metres, kind))
 }
 
-/// Samples as metres, and what they are in the file.
+/// Converts samples to metres, and describes their type.
 fn numbers(part: DecodingResult, nodata: Option<f64>) -> Option<(Vec<f32>, &'static str)> {
     fn each<T: Copy>(samples: &[T], nodata: Option<f64>, number: impl Fn(T) -> f64) -> Vec<f32> {
         let metre = |sample: &T| match number(*sample) {
@@ -135,7 +134,7 @@ fn numbers(part: DecodingResult, nodata: Option<f64>) -> Option<(Vec<f32>, &'sta
         };
         samples.iter().map(metre).collect()
     }
-    // A file of short floats may write its mark with all the digits of a long one.
+    // Files of 32-bit floats may write the void value with the digits of a 64-bit one.
     let short = nodata.map(|number| f64::from(number as f32));
     Some(match part {
         DecodingResult::U8(it) => (each(&it, nodata, f64::from), "8 bits"),
@@ -150,8 +149,8 @@ fn numbers(part: DecodingResult, nodata: Option<f64>) -> Option<(Vec<f32>, &'sta
     })
 }
 
-fn bad(place: impl Into<String>, problem: &tiff::TiffError) -> Fault {
-    // A message may quote what the file holds, and files may hold anything.
+fn bad(location: impl Into<String>, problem: &tiff::TiffError) -> Fault {
+    // The message may quote the file, so it is cut and escaped.
     let text: String = problem.to_string().chars().take(200).collect();
-    Fault::new(place, text.escape_debug().to_string(), GET_AGAIN)
+    Fault::new(location, text.escape_debug().to_string(), GET_AGAIN)
 }

@@ -1,4 +1,4 @@
-//! Pictures of one channel of grey as heights.
+//! Grey PNG pictures as heights.
 
 use std::io::Cursor;
 
@@ -8,14 +8,13 @@ use super::fault::{CONVERT, Fault, GET_AGAIN};
 use super::grid::{Decoded, Grid};
 
 pub(super) const MAGIC: &[u8] = b"\x89PNG\r\n\x1a\n";
-/// One byte of deflated data becomes at most so many, rounded up.
+/// Maximum expansion of deflate, rounded up: bytes from one byte of the file.
 const MAX_RATIO: u64 = 1032;
 
-/// Reads a picture of 8 or 16 bits of grey: a step is a metre. What is wholly transparent
-/// is void.
+/// Decodes a grey picture of 8 or 16 bits. One step is 1 m, and transparent pixels are void.
 pub(super) fn decode(bytes: &[u8]) -> Result<Decoded, Fault> {
     let mut decoder = Decoder::new(Cursor::new(bytes));
-    // Profiles and texts are of no use here, and may be large.
+        // Profiles and texts are not needed, and can be large.
     decoder.set_ignore_text_chunk(true);
     decoder.set_ignore_iccp_chunk(true);
     let info = decoder.read_header_info().map_err(bad)?;
@@ -23,20 +22,20 @@ pub(super) fn decode(bytes: &[u8]) -> Result<Decoded, Fault> {
     let channels = match info.color_type {
         ColorType::Grayscale => 1,
         ColorType::GrayscaleAlpha => 2,
-        _ => return Err(Fault::new("header", "a picture in colour, not of heights", CONVERT)),
+        _ => return Err(Fault::new("header", "a colour picture, not a height map", CONVERT)),
     };
     let sample_bytes = match info.bit_depth {
         BitDepth::Eight => 1,
         BitDepth::Sixteen => 2,
         depth => {
-            let problem = format!("{} bits a sample", depth as u8);
+            let problem = format!("{} bits per sample", depth as u8);
             return Err(Fault::new("header", problem, CONVERT));
         }
     };
     Grid::check_claim(size, (channels * sample_bytes) as u64, bytes.len(), MAX_RATIO)?;
     let [width, height] = size.map(|side| side as usize);
     let picture_bytes = width * height * channels * sample_bytes;
-    decoder.set_limits(Limits { bytes: picture_bytes + LIMIT_BESIDE_BYTES });
+    decoder.set_limits(Limits { bytes: picture_bytes + DECODER_BYTES });
     let mut reader = decoder.read_info().map_err(bad)?;
     let translucent = reader.info().trns.as_deref().map(|it| number(it, it.len()));
     let mut picture = vec![0; picture_bytes];
@@ -52,8 +51,8 @@ pub(super) fn decode(bytes: &[u8]) -> Result<Decoded, Fault> {
     Ok(Decoded { grid: Grid::new(width, metres.collect()), format, metres_per_sample: None })
 }
 
-/// What the decoder may need beside the picture: rows, palettes, tables.
-const LIMIT_BESIDE_BYTES: usize = 1 << 20;
+/// Memory of the decoder beside the picture, in bytes: rows, palettes, tables.
+const DECODER_BYTES: usize = 1 << 20;
 
 /// The big-endian number in the first `length` bytes, 1 or 2.
 fn number(bytes: &[u8], length: usize) -> u16 {

@@ -2,29 +2,28 @@ use std::ops::Range;
 
 use super::fault::{Fault, GET_AGAIN, SMALLER};
 
-/// Heights in metres, rows from north to south, each from west to east; NaN where there is
-/// none.
+/// Heights in metres, row by row from north to south, each row from west to east. Voids are NaN.
 pub(super) struct Grid {
     width: usize,
     height: usize,
     metres: Vec<f32>,
 }
 
-/// What a decoder gives.
+/// Result of a decoder.
 pub(super) struct Decoded {
     pub(super) grid: Grid,
-    /// What the file is, to show.
+    /// Description of the file format, for display.
     pub(super) format: String,
-    /// Metres from one sample to the next, eastwards and southwards, where the file says.
+    /// Distance of samples eastwards and southwards in metres, if the file contains it.
     pub(super) metres_per_sample: Option<[f64; 2]>,
 }
 
 impl Grid {
-    /// The most samples that are taken: 512 MiB.
+    /// Maximum number of samples: 512 MiB of memory.
     pub(super) const MAX_SAMPLES: u64 = 1 << 27;
 
-    /// Whether a file of `file_bytes` may have as many samples as it claims; asked before
-    /// any memory is spent on them. `ratio` is how many bytes one byte of it can become.
+    /// Checks that a file of `file_bytes` bytes can hold the samples that it claims, before memory
+    /// is allocated for them. `ratio` is the maximum number of bytes that one byte decompresses to.
     pub(super) fn check_claim(
         [width, height]: [u32; 2],
         sample_bytes: u64,
@@ -47,19 +46,19 @@ impl Grid {
         Ok(())
     }
 
-    /// A grid of rows of `width`; what is not finite becomes void.
+    /// Creates a grid with rows of `width` samples. Heights that are not finite become voids.
     pub(super) fn new(width: usize, mut metres: Vec<f32>) -> Self {
         metres.iter_mut().filter(|it| !it.is_finite()).for_each(|it| *it = f32::NAN);
         let height = metres.len().checked_div(width).unwrap_or(0);
         Self { width, height, metres }
     }
 
-    /// Samples from west to east and from north to south.
+    /// Number of samples from west to east and from north to south.
     pub(super) fn size(&self) -> [usize; 2] {
         [self.width, self.height]
     }
 
-    /// The heights of `columns` in row `row`; both inside the grid.
+    /// Heights of a range of columns in a row; both must be inside the grid.
     pub(super) fn row(&self, row: usize, columns: Range<usize>) -> &[f32] {
         let start = row * self.width;
         &self.metres[start + columns.start..start + columns.end]
@@ -69,22 +68,22 @@ impl Grid {
         self.metres.iter().filter(|it| it.is_nan()).count() as u64
     }
 
-    /// The lowest and the highest of the samples, or `None` where all are void.
+    /// Lowest and highest sample; `None` if all are void.
     pub(super) fn range(&self) -> Option<[f32; 2]> {
         range_of(&self.metres)
     }
 
-    /// The lowest and the highest sample of a part that lies inside the grid.
+    /// Lowest and highest sample of a part of the grid.
     pub(super) fn range_in(&self, columns: Range<usize>, rows: Range<usize>) -> Option<[f32; 2]> {
         let ranges = rows.filter_map(|row| range_of(self.row(row, columns.clone())));
         ranges.reduce(|a, b| [a[0].min(b[0]), a[1].max(b[1])])
     }
 
-    /// Gives each void the mean of the samples beside it that are known, ring by ring from
-    /// the rim of the void inwards. A grid without any height stays as it is.
+    /// Fills voids with the mean of their neighbours, ring by ring from the rim inwards. A grid of
+    /// only voids does not change.
     ///
     /// # Cost
-    /// O(n), and 4 bytes for each void.
+    /// O(n) time, and 4 bytes of memory for each void.
     pub(super) fn fill_voids(&mut self) {
         let is_rim = |grid: &Self, at: usize| {
             grid.metres[at].is_nan() && grid.beside(at).any(|it| !grid.metres[it].is_nan())
@@ -92,7 +91,7 @@ impl Grid {
         let mut ring: Vec<u32> =
             (0..self.metres.len()).filter(|&at| is_rim(self, at)).map(|at| at as u32).collect();
         while !ring.is_empty() {
-            // The whole ring is worked out from what was there before it.
+            // The means of a ring use only samples from before this ring.
             let means: Vec<f32> = ring.iter().map(|&at| self.mean_beside(at as usize)).collect();
             for (&at, mean) in ring.iter().zip(means) {
                 self.metres[at as usize] = mean;
@@ -118,7 +117,7 @@ impl Grid {
         (sum / count) as f32
     }
 
-    /// The places west, east, north and south of a place, as far as there are any.
+    /// Indices of the western, eastern, northern and southern neighbours of a sample.
     fn beside(&self, at: usize) -> impl Iterator<Item = usize> + use<> {
         let (x, z) = (at % self.width, at / self.width);
         let west = (x > 0).then(|| at - 1);
@@ -145,7 +144,7 @@ mod tests {
         assert_eq!(grid.void_count(), 6);
         assert_eq!(grid.range(), Some([1.0, 3.0]));
         grid.fill_voids();
-        // The first ring takes 1 and 3; the second the mean of nothing but the first.
+        // The first ring has 1 and 3; the second averages only the first.
         assert_eq!(grid.metres, [1.0, 1.0, 1.0, 1.0, 3.0, 3.0, 3.0, 3.0]);
         let mut grid = Grid::new(3, vec![2.0, n, 6.0]);
         grid.fill_voids();
@@ -153,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn a_grid_of_voids_stays_one() {
+    fn a_grid_of_only_voids_does_not_change() {
         let mut grid = Grid::new(2, vec![f32::NAN; 4]);
         grid.fill_voids();
         assert_eq!((grid.void_count(), grid.range()), (4, None));

@@ -1,17 +1,17 @@
-//! Tiles of the Shuttle Radar Topography Mission: big-endian numbers and nothing else.
+//! Tiles of the Shuttle Radar Topography Mission: big-endian samples without a header.
 
 use super::fault::{Fault, GET_AGAIN};
 use super::grid::{Decoded, Grid};
 
-/// The sides that tiles of one degree have: 3 arc seconds, 1, and 1 by 2 beyond 50° north
-/// and south.
+/// Sizes of tiles of one degree: 3 arc seconds, 1 arc second, and 1 by 2 beyond 50° north and
+/// south.
 const SIZES: [[usize; 2]; 3] = [[1201, 1201], [3601, 3601], [1801, 3601]];
-/// What stands where the radar saw nothing.
+/// Value of samples without a height.
 const VOID: i16 = i16::MIN;
-/// Metres that a degree of latitude is long, and of longitude at the equator.
+/// Length of a degree of longitude at the equator and of a degree of latitude, in metres.
 pub(super) const METRES_PER_DEGREE: [f64; 2] = [111_320.0, 111_132.0];
 
-/// Reads a tile; `name` tells where on Earth it lies, and so how far its samples are apart.
+/// Decodes a tile. Its name gives the latitude, and thereby the distance of samples.
 pub(super) fn decode(bytes: &[u8], name: &str) -> Result<Decoded, Fault> {
     let Some([width, height]) = SIZES.into_iter().find(|[w, h]| w * h * 2 == bytes.len()) else {
         let problem = format!(
@@ -23,7 +23,7 @@ pub(super) fn decode(bytes: &[u8], name: &str) -> Result<Decoded, Fault> {
     let numbers = bytes.chunks_exact(2).map(|pair| i16::from_be_bytes([pair[0], pair[1]]));
     let metres = numbers.map(|n| if n == VOID { f32::NAN } else { f32::from(n) }).collect();
     let metres_per_sample = middle_latitude(name).map(|degrees| {
-        // The first and the last sample of a row are a degree apart.
+        // The first and last samples of a row are one degree apart.
         let [along, up] = metres_per_degree(degrees);
         [along / (width - 1) as f64, up / (height - 1) as f64]
     });
@@ -31,15 +31,14 @@ pub(super) fn decode(bytes: &[u8], name: &str) -> Result<Decoded, Fault> {
     Ok(Decoded { grid: Grid::new(width, metres), format, metres_per_sample })
 }
 
-/// How long a degree is at a latitude: eastwards and southwards, in metres.
+/// Length of a degree eastwards and southwards at a latitude, in metres.
 pub(super) fn metres_per_degree(latitude_degrees: f64) -> [f64; 2] {
     let [along, up] = METRES_PER_DEGREE;
-    // At a pole a degree of longitude is no way at all; samples lie apart all the same.
+    // A degree of longitude has length 0 at the poles, but samples need a distance.
     [along * latitude_degrees.to_radians().cos().max(0.001), up]
 }
 
-/// The latitude in the middle of the tile of this name, as `N47E011.hgt`: the name tells
-/// its south-western corner.
+/// Latitude of the middle of a tile named like `N47E011.hgt`, which gives its south-western corner.
 fn middle_latitude(name: &str) -> Option<f64> {
     let file = name.rsplit(['/', '\\']).next()?.as_bytes();
     let (sign, digits) = match file.first()? {
@@ -59,7 +58,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_tell_the_latitude() {
+    fn names_give_the_latitude() {
         assert_eq!(middle_latitude("dem/N47E011.hgt"), Some(47.5));
         assert_eq!(middle_latitude("s01w079.hgt"), Some(-0.5));
         for name in ["", "N4", "N47", "tile.hgt", "NxxE011.hgt", "N99E011.hgt", "N\u{e9}7E0"] {

@@ -1,7 +1,7 @@
 use super::fault::Fault;
 use crate::identity;
 
-/// How heights become voxels.
+/// How heights are converted to voxels.
 ///
 /// # Examples
 /// ```
@@ -14,43 +14,43 @@ use crate::identity;
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct HeightMapOptions {
-    /// Metres from one sample to the next, eastwards and southwards. Default: what the file
-    /// says (a GeoTIFF's pixel scale; for `.hgt` the degree that its name tells, N47E011 for
-    /// one), else [`METRES_PER_SAMPLE`](Self::METRES_PER_SAMPLE).
+    /// Distance of samples eastwards and southwards, in metres. Default: the distance in the file,
+    /// else [`METRES_PER_SAMPLE`](Self::METRES_PER_SAMPLE). A GeoTIFF has a pixel scale; for `.hgt`
+    /// the distance follows from the name, for example N47E011.
     pub metres_per_sample: Option<[f64; 2]>,
-    /// The side of a voxel in metres. Default: the smaller distance between samples.
+    /// Side of a voxel, in metres. Default: the smaller distance of samples.
     pub metres_per_voxel: Option<f64>,
-    /// How many times higher than true heights are shown. Default: 1.
+    /// Factor by which heights are exaggerated. Default: 1.
     pub vertical_scale: f64,
-    /// Metres above zero up to which there is water. Default: 0.
+    /// Height of the water surface, in metres. Default: 0.
     pub sea_level_metres: f64,
-    /// Metres above zero from which on there is snow; what grows below stops at quarters of
-    /// the way there. Default: 2500.
+    /// Height above which there is snow, in metres. Vegetation zones end at quarters of the range
+    /// from sea level to here. Default: 2500.
     pub snow_line_metres: f64,
-    /// What stands where the file knows no height. Default: holes.
+    /// How samples without a height are shown. Default: as holes.
     pub voids: Voids,
 }
 
-/// What stands where the file knows no height.
+/// How samples without a height are shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Voids {
-    /// Nothing.
+    /// As holes.
     #[default]
     Holes,
-    /// The mean of what lies beside, from the rim of a void inwards.
+    /// With the mean height of their neighbours, from the rim of a void inwards.
     Filled,
 }
 
 impl HeightMapOptions {
-    /// Metres from one sample to the next where neither file nor options say: an arc second
+    /// Distance of samples in metres if neither the file nor the options contain one: an arc second
     /// of latitude, rounded.
     pub const METRES_PER_SAMPLE: f64 = 30.0;
-    /// The shortest and the longest distance that is taken, in metres.
+    /// Smallest and largest supported distance, in metres.
     const DISTANCES: [f64; 2] = [1e-6, 1e9];
-    /// The lowest and the highest scale.
+    /// Smallest and largest supported vertical scale.
     const SCALES: [f64; 2] = [1e-6, 1e6];
 
-    /// The options in words that stay the same: see [`identity`].
+    /// The options in a stable text form, see [`identity`].
     pub(super) fn identity(&self) -> String {
         let Self { vertical_scale, sea_level_metres, snow_line_metres, .. } = self;
         let [east, south] = match self.metres_per_sample {
@@ -85,8 +85,8 @@ impl HeightMapOptions {
             return bad(format!("a level of {metres} metres"), "give less than 1000000000 metres");
         }
         if self.snow_line_metres <= self.sea_level_metres {
-            let problem = format!("snow from {} metres", self.snow_line_metres);
-            return bad(problem, "give a snow line above the level of the sea");
+            let problem = format!("a snow line at {} metres", self.snow_line_metres);
+            return bad(problem, "give a snow line above the sea level");
         }
         Ok(())
     }

@@ -1,4 +1,4 @@
-//! From heights to voxels.
+//! Converts heights to voxels.
 
 use std::ops::Range;
 
@@ -11,29 +11,29 @@ use super::grid::Grid;
 use super::options::HeightMapOptions;
 
 const SIDE: i32 = Chunk::SIDE as i32;
-/// Columns of a chunk and one more on each side, whose heights say how steep it is.
+/// Columns of a chunk plus one on each side, to compute slopes.
 const PATCH: usize = Chunk::SIDE as usize + 2;
-/// Voxels of solid ground below the lowest one that shows.
+/// Voxels of solid ground below the lowest visible voxel.
 const BASE_VOXELS: i32 = 4;
-/// How much dirt there is below what lies on top.
+/// Depth of the dirt below the surface, in voxels.
 const DIRT_VOXELS: i32 = 3;
-/// Voxels that the ground may rise above zero or lie below it.
+/// Maximum distance of the ground from height 0, in voxels.
 const MAX_HEIGHT_VOXELS: f64 = (1 << 24) as f64;
-/// Chunks that the map may reach into; the box around it counts. More than that is more
-/// than anything can show, and the list of them would fill memory.
+/// Maximum number of chunks in the box around the map. More cannot be shown, and their list would
+/// fill the memory.
 const MAX_CHUNKS: u64 = 1 << 24;
 
-/// Heights, and how they become voxels.
+/// Heights, and their conversion to voxels.
 pub(super) struct Relief {
     grid: Grid,
-    /// Eastwards and southwards.
+    /// The axes eastwards and southwards.
     axes: [Axis; 2],
     voxel_metres: f64,
     voxels_per_metre: f64,
     sea_metres: f64,
-    /// Where water ends, in voxels: the first free voxel.
+    /// First voxel above the water.
     sea_top: i32,
-    /// The lowest solid voxel.
+    /// Lowest solid voxel.
     base: i32,
     cover: Cover,
 }
@@ -71,7 +71,7 @@ impl Relief {
         Ok(relief)
     }
 
-    /// Works out where the sea and the base lie.
+    /// Computes the heights of sea and base, and checks limits.
     fn set_levels(&mut self) -> Result<(), Fault> {
         let Some([low, high]) = self.grid.range().map(|range| range.map(f64::from)) else {
             return Ok(());
@@ -79,7 +79,8 @@ impl Relief {
         let has_sea = low <= self.sea_metres;
         for metres in [low, high, if has_sea { self.sea_metres } else { low }] {
             if (metres * self.voxels_per_metre).abs() > MAX_HEIGHT_VOXELS {
-                let problem = format!("{metres} metres are more than {MAX_HEIGHT_VOXELS} voxels");
+                let problem =
+                    format!("{metres} metres are more than {MAX_HEIGHT_VOXELS} voxels high");
                 return Err(Fault::new("heights", problem, COARSER));
             }
         }
@@ -96,26 +97,25 @@ impl Relief {
         Ok(())
     }
 
-    /// Columns of voxels eastwards and southwards.
+    /// Number of columns of voxels eastwards and southwards.
     pub(super) fn columns(&self) -> [u32; 2] {
         self.axes.map(|axis| axis.columns())
     }
 
-    /// How many voxels up a height lies: voxel n reaches from n to n + 1, and is solid when
-    /// the ground reaches its middle.
+    /// Converts a height to voxels. Voxel n covers n to n + 1, and is solid if the ground reaches
+    /// its middle.
     fn voxels(&self, metres: f64) -> i32 {
         (metres * self.voxels_per_metre).round() as i32
     }
 
-    /// The first voxel above the ground; what lies no higher than the sea has at least a
-    /// voxel of water on it.
+    /// First voxel above the ground. Ground at or below sea level has at least one voxel of water
+    /// on it.
     fn bed(&self, metres: f64) -> i32 {
         let surface = self.voxels(metres);
         if metres <= self.sea_metres { surface.min(self.sea_top - 1) } else { surface }
     }
 
-    /// The height of a column in metres; NaN beside the map, and where more of it is void
-    /// than not.
+    /// Height of a column in metres; NaN outside the map, and if more than half of it is void.
     fn metres(&self, [x, z]: [Option<&Taps>; 2]) -> f64 {
         let (Some(x), Some(z)) = (x, z) else { return f64::NAN };
         let mut sum = 0.0;
@@ -129,11 +129,11 @@ impl Relief {
                 }
             }
         }
-        // A weight of exactly a half is known, whatever rounding says.
+        // The tolerance makes a weight of exactly one half count as known.
         if known < 0.5 - 1e-9 { f64::NAN } else { sum / known }
     }
 
-    /// The heights of a chunk's columns and of those around it, X fastest.
+    /// Heights of a chunk's columns and of those around it, X fastest.
     fn patch(&self, origin: [i32; 2]) -> Vec<f64> {
         let taps = |axis: usize| -> Vec<Option<Taps>> {
             let first = i64::from(origin[axis]) - 1;
@@ -146,7 +146,7 @@ impl Relief {
         south.iter().flat_map(row).collect()
     }
 
-    /// Every chunk that may hold a voxel, sorted.
+    /// Positions of all chunks that can hold a voxel, sorted.
     pub(super) fn chunk_positions(&self) -> Vec<ChunkPos> {
         let [east, south] = self.columns().map(|columns| columns.div_ceil(Chunk::SIDE));
         let mut positions = Vec::new();
@@ -157,7 +157,7 @@ impl Relief {
                 let Some([low, high]) = self.grid.range_in(columns.clone(), rows) else {
                     continue;
                 };
-                // Means lie within what they are means of.
+                // Column heights are means of samples, so they are within the samples' range.
                 let mut top = self.voxels(high.into());
                 if f64::from(low) <= self.sea_metres {
                     top = top.max(self.sea_top);
@@ -170,7 +170,7 @@ impl Relief {
         positions
     }
 
-    /// The chunk at `position`: all air beside the map.
+    /// Builds the chunk at `position`; all air outside the map.
     pub(super) fn chunk(&self, position: ChunkPos) -> Chunk {
         let inside = |c: i32, columns: u32| {
             u32::try_from(c).is_ok_and(|c| c < columns.div_ceil(Chunk::SIDE))
@@ -195,7 +195,7 @@ impl Relief {
         Chunk::from_voxels(Chunk::SIDE, &voxels).unwrap_or_else(air)
     }
 
-    /// Ground and water of one column; `set` takes a height inside the chunk.
+    /// Fills one column with ground and water. `set` receives a height inside the chunk.
     fn fill_column(&self, around: &Around, low: i32, mut set: impl FnMut(usize, Material)) {
         if around.here.is_nan() {
             return;
@@ -207,8 +207,8 @@ impl Relief {
                 set((y - low) as usize, material);
             }
         };
-        // What shows of a column beside a lower one is what lies on top of it, so that
-        // slopes are of one colour however steep they are drawn.
+        // The visible side of a column next to a lower one has its surface material, so that
+        // slopes have one colour however steep they are.
         let lowest_beside = around.known().map(|metres| self.bed(metres)).min().unwrap_or(bed);
         let top = bed - (bed - lowest_beside).max(1);
         let dirt = top - DIRT_VOXELS;
@@ -222,12 +222,12 @@ impl Relief {
     }
 }
 
-/// The chunks that voxels reach into.
+/// Range of chunks that a range of voxels touches.
 fn chunks(voxels: Range<i32>) -> Range<i32> {
     voxels.start.div_euclid(SIDE)..(voxels.end - 1).div_euclid(SIDE) + 1
 }
 
-/// The height of a column and of the four beside it, in metres; NaN where there is none.
+/// Heights of a column and its four neighbours, in metres; NaN for voids.
 struct Around {
     here: f64,
     /// West, east, north, south.
@@ -245,8 +245,7 @@ impl Around {
         self.beside.into_iter().filter(|metres| !metres.is_nan())
     }
 
-    /// Metres that the ground rises a metre, in the direction in which it rises most; what
-    /// is not known lies as high as what is here.
+    /// Slope in the steepest direction, in metres per metre. Voids count as level with the column.
     fn slope(&self, voxel_metres: f64) -> f64 {
         let along = |a: f64, b: f64| match (a.is_nan(), b.is_nan()) {
             (false, false) => (b - a) / (2.0 * voxel_metres),

@@ -1,19 +1,19 @@
-//! A look at a TIFF's tags before the decoder believes them.
+//! Checks TIFF tags before the decoder uses them.
 
 use super::fault::{Fault, GET_AGAIN};
 
-/// Bytes of a value, by the number of its type.
+/// Size of a value in bytes, by the number of its type.
 const TYPE_BYTES: [u64; 19] = [0, 1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8, 4, 0, 0, 8, 8, 8];
 
-/// Whether every value of the first directory can lie in the file: the decoder takes
-/// memory for as many as a tag claims. What is no directory at all is left to the decoder.
+/// Checks that all values of the first directory fit into the file. The decoder allocates memory
+/// for as many values as a tag claims. Invalid directories are left to the decoder.
 pub(super) fn check(bytes: &[u8]) -> Result<(), Fault> {
     let reader = Reader { bytes, big_endian: bytes.starts_with(b"MM") };
     let long = bytes.get(2..4).is_some_and(|version| version.contains(&43));
-    // Where the directory is, how long its head and each of its entries are, and the size
-    // of a number of values and of an offset.
-    let (place, head, entry, word) = if long { (8, 8, 20, 8) } else { (4, 2, 12, 4) };
-    let Some(start) = reader.number(place, word) else { return Ok(()) };
+    // Offset of the directory's offset, length of the directory's head and of an entry, and size
+    // of a value count and of an offset.
+    let (start_at, head, entry, word) = if long { (8, 8, 20, 8) } else { (4, 2, 12, 4) };
+    let Some(start) = reader.number(start_at, word) else { return Ok(()) };
     let Some(count) = reader.number(start, head) else { return Ok(()) };
     for index in 0..count.min(u64::from(u16::MAX)) {
         let at = start.saturating_add(head + index * entry);
@@ -34,9 +34,9 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    /// The number of `length` bytes, 2 to 8, at `place`; `None` behind the file's end.
-    fn number(&self, place: u64, length: u64) -> Option<u64> {
-        let start = usize::try_from(place).ok()?;
+    /// The number of `length` bytes, 2 to 8, at `offset`; `None` beyond the end of the file.
+    fn number(&self, offset: u64, length: u64) -> Option<u64> {
+        let start = usize::try_from(offset).ok()?;
         let bytes = self.bytes.get(start..start.checked_add(length as usize)?)?;
         let push = |number: u64, byte: &u8| number << 8 | u64::from(*byte);
         Some(if self.big_endian {
@@ -52,7 +52,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn values_that_cannot_be_there_are_named() {
+    fn impossible_value_counts_are_reported() {
         let tag =
             |count: [u8; 4]| [b"MM\0*\0\0\0\x08\0\x01\x01\x11\0\x04", &count[..], &[0; 8]].concat();
         assert!(check(&tag([0, 0, 0, 6])).is_ok());
@@ -64,7 +64,7 @@ mod tests {
         assert!(check(&tag([255; 4])).is_err());
         let long = b"II+\0\x08\0\0\0\x10\0\0\0\0\0\0\0\x01\0\0\0\0\0\0\0\x11\x01\x04\0";
         assert!(check(&[&long[..], &[255; 8]].concat()).is_err());
-        // Cut off anywhere, or leading nowhere: the decoder's to name.
+        // Cut off, or offsets beyond the end: reported by the decoder.
         for end in 0..18 {
             assert!(check(&tag([255; 4])[..end]).is_ok());
         }

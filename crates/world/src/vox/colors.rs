@@ -1,15 +1,15 @@
 use dot_vox::Color;
 use drystone_voxel::{Material, MaterialTable};
 
-/// The opacity of glass that does not say how clear it is.
+/// Opacity of glass without a transparency value.
 const DEFAULT_GLASS_OPACITY: f32 = 0.5;
-/// The least opacity of glass, of 255: clearer glass could not be seen.
+/// Minimum opacity of glass, of 255. Clearer glass would be invisible.
 const MIN_GLASS_ALPHA: u8 = 24;
 
-/// The colours that a file's shown models use, as materials.
+/// Colours of the visible models, as materials.
 pub(super) struct Colors {
     table: MaterialTable,
-    /// By colour as dot_vox counts: the number in the file less one.
+    /// Materials by dot_vox colour index: the number in the file minus one.
     materials: [Material; 256],
 }
 
@@ -17,7 +17,7 @@ impl Colors {
     pub(super) fn new(palette: &[Color], kinds: &[dot_vox::Material], used: &[bool; 256]) -> Self {
         let mut glass = [None; 256];
         for kind in kinds.iter().filter(|kind| kind.id <= 256) {
-            // Materials are numbered as voxels are in the file, from 1.
+            // Material numbers are the voxels' colour numbers in the file, from 1.
             glass[(kind.id as usize + 255) % 256] = glass_alpha(kind);
         }
         let mut table = MaterialTable::new();
@@ -26,7 +26,7 @@ impl Colors {
             let color = color_at(palette, index, glass[index]);
             let translucent = if color[3] < u8::MAX { "glass" } else { "color" };
             let name = format!("{translucent} {}", index + 1);
-            // There is room for 65,535 materials, of which these are at most 256.
+            // Cannot fail: a table holds 65,535 materials, and these are at most 256.
             *material = table.insert(&name, color).unwrap_or_default();
         }
         Self { table, materials }
@@ -48,10 +48,9 @@ fn color_at(palette: &[Color], index: usize, glass: Option<u8>) -> [u8; 4] {
     [r, g, b, glass.map_or(alpha, |glass| glass.min(alpha))]
 }
 
-/// The opacity, 0 to 255, of a material of type glass; `None` for others.
+/// Opacity of a glass material, 0 to 255; `None` for other materials.
 ///
-/// Newer files give the share of light that passes as `_trans`, older ones the opacity as
-/// `_alpha`.
+/// Newer files store the transparency as `_trans`, older files the opacity as `_alpha`.
 fn glass_alpha(kind: &dot_vox::Material) -> Option<u8> {
     if !matches!(kind.material_type(), Some("_glass" | "_blend")) {
         return None;

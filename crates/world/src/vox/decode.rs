@@ -1,4 +1,4 @@
-//! dot_vox, with its silence broken: what it leaves out is an error here.
+//! Decodes a file with dot_vox. Chunks that dot_vox skips silently are errors here.
 
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -9,10 +9,10 @@ use super::fault::{Fault, SAVE_AGAIN};
 use super::outline::{MAGIC, Numbered, Outline};
 use super::packed::Unpacker;
 
-/// Decodes bytes whose outline holds.
+/// Decodes bytes whose outline is valid.
 ///
 /// # Errors
-/// Names the first chunk that dot_vox could not read.
+/// The first chunk that dot_vox cannot read.
 pub(super) fn decode(bytes: &[u8], outline: &Outline) -> Result<DotVoxData, Fault> {
     let mut data = load(bytes)?;
     if data.models.len() + outline.packed.len() != outline.model_count {
@@ -28,7 +28,7 @@ pub(super) fn decode(bytes: &[u8], outline: &Outline) -> Result<DotVoxData, Faul
     Ok(data)
 }
 
-/// All models in the order of the file: those that dot_vox has read, and packed ones between them.
+/// All models in file order: those that dot_vox has read, and the packed ones.
 fn with_packed(models: Vec<Model>, bytes: &[u8], outline: &Outline) -> Result<Vec<Model>, Fault> {
     let (mut models, mut unpacker) = (models.into_iter(), Unpacker::new(bytes));
     let mut packed = outline.packed.iter().peekable();
@@ -41,13 +41,13 @@ fn with_packed(models: Vec<Model>, bytes: &[u8], outline: &Outline) -> Result<Ve
     all.collect()
 }
 
-/// dot_vox promises not to panic. Should it break that promise on some file, the file is
-/// at fault, not the program that opens it.
+/// Calls dot_vox, which promises not to panic. If it panics nevertheless, the file is reported as
+/// damaged instead of ending the program.
 fn load(bytes: &[u8]) -> Result<DotVoxData, Fault> {
     match catch_unwind(AssertUnwindSafe(|| dot_vox::load_bytes(bytes))) {
         Ok(Ok(data)) => Ok(data),
         Ok(Err(problem)) => Err(whole_file(problem)),
-        Err(_) => Err(whole_file("its decoder gave up")),
+        Err(_) => Err(whole_file("the decoder panicked")),
     }
 }
 
@@ -55,7 +55,7 @@ fn whole_file(problem: &str) -> Fault {
     Fault::new("byte 8".into(), problem.into(), SAVE_AGAIN)
 }
 
-/// Which of `chunks` dot_vox leaves out: it is given each alone, as a file of one chunk.
+/// The first of `chunks` that dot_vox skips: each is decoded alone, as a file of one chunk.
 fn culprit(bytes: &[u8], chunks: &[Numbered], left_out: impl Fn(&DotVoxData) -> bool) -> Fault {
     let bad = chunks
         .iter()
@@ -64,9 +64,9 @@ fn culprit(bytes: &[u8], chunks: &[Numbered], left_out: impl Fn(&DotVoxData) -> 
         None => whole_file("a chunk cannot be decoded"),
         Some(Numbered { id, range }) => {
             let name = bytes[range.start..range.start + 4].escape_ascii();
-            let place = format!("chunk {name} at byte {}", range.start);
-            let problem = format!("its content (number {id}) is cut off or is not text in UTF-8");
-            Fault::new(place, problem, SAVE_AGAIN)
+            let location = format!("chunk {name} at byte {}", range.start);
+            let problem = format!("its content (number {id}) is cut off or is not UTF-8 text");
+            Fault::new(location, problem, SAVE_AGAIN)
         }
     }
 }

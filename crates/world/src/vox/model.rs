@@ -1,30 +1,30 @@
-/// A model's voxels, sorted into bricks of 32³ so that a chunk, which touches at most
-/// eight bricks however the model is turned, need not look at all of them.
+/// Voxels of a model, sorted into bricks of 32³. A chunk touches at most eight bricks, however the
+/// model is rotated, so building it does not visit all voxels.
 pub(super) struct Model {
     bricks: Vec<Brick>,
     voxels: Vec<ModelVoxel>,
-    /// Which colours occur.
+    /// Whether each colour occurs.
     used: [bool; 256],
 }
 
-/// A voxel as it lies in its model.
+/// A voxel in model coordinates.
 #[derive(Clone, Copy, Default)]
 pub(super) struct ModelVoxel {
     pub(super) position: [u8; 3],
-    /// As dot_vox counts: the number in the file less one.
+    /// dot_vox colour index: the number in the file minus one.
     pub(super) color: u8,
 }
 
-/// A brick that is not empty.
+/// A brick with at least one voxel.
 pub(super) struct Brick {
-    /// The lowest and the highest coordinate of its voxels on each axis.
+    /// Lowest and highest coordinates of its voxels.
     pub(super) low: [u8; 3],
     pub(super) high: [u8; 3],
     first: u32,
     count: u32,
 }
 
-/// Eight bricks along each axis of a model of 256 voxels.
+/// Maximum number of bricks of a model: eight along each axis of 256 voxels.
 const BRICKS: usize = 8 * 8 * 8;
 
 impl Model {
@@ -40,7 +40,7 @@ impl Model {
         let starts = next;
         let mut voxels = vec![ModelVoxel::default(); model.voxels.len()];
         let mut used = [false; 256];
-        // In the file's order, so that of two voxels at one place the later stays later.
+        // In file order: of two voxels at one position the later one stays later.
         for voxel in &model.voxels {
             let slot = &mut next[brick_of(voxel)];
             voxels[*slot as usize] =
@@ -59,7 +59,7 @@ impl Model {
         &self.bricks
     }
 
-    /// The voxels of the brick of this number.
+    /// Voxels of a brick.
     pub(super) fn brick_voxels(&self, brick: usize) -> &[ModelVoxel] {
         &self.voxels[self.bricks[brick].range()]
     }

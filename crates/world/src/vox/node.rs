@@ -1,4 +1,4 @@
-//! The nodes of the scene, each looked at once however often it is shown.
+//! Nodes of the scene. Each is read once, however often it is instanced.
 
 use std::ops::Range;
 
@@ -9,74 +9,74 @@ use super::fault::Fault;
 use super::outline::Numbered;
 use super::transform::Transform;
 
-/// What a transform, group or shape says.
+/// A transform, group or shape.
 pub(super) struct Node<'a> {
     pub(super) id: u32,
-    /// From what lies below to what lies above.
+    /// Transform from the space of its children to that of its parent.
     pub(super) transform: Transform,
     pub(super) layer: Option<u32>,
     pub(super) hidden: bool,
     pub(super) name: Option<&'a str>,
-    /// The model of a shape.
+    /// Model of a shape.
     pub(super) model: Option<usize>,
-    /// Which of all [`Nodes::children`].
+    /// Range in [`Nodes::children`].
     children: Range<usize>,
 }
 
-/// All nodes of a file, in tables that last as long as a scope.
+/// All nodes of a file, in tables that a scope allocates.
 pub(super) struct Nodes<'s, 'a> {
     pub(super) nodes: &'s mut [Node<'a>],
-    /// Places in the list of nodes: the children of the first node, of the second, and so on.
+    /// Indices of the children of the first node, of the second, and so on.
     children: &'s mut [usize],
 }
 
 impl<'a> Nodes<'_, 'a> {
-    /// The children of the node at a place, as places.
-    pub(super) fn below(&self, place: usize) -> &[usize] {
-        &self.children[self.nodes[place].children.clone()]
+    /// Indices of a node's children.
+    pub(super) fn below(&self, index: usize) -> &[usize] {
+        &self.children[self.nodes[index].children.clone()]
     }
 
-    /// How many children all nodes have together.
+    /// Total number of children of all nodes.
     pub(super) fn child_count(&self) -> usize {
         self.children.len()
     }
 }
 
-/// Bytes that [`nodes`] takes of a scope.
+/// Number of bytes that [`nodes`] allocates in its scope.
 pub(super) fn nodes_bytes(scene: &[SceneNode]) -> usize {
     let a_node = size_of::<Node<'_>>() + size_of::<(u32, usize)>();
     scene.len() * a_node + child_count(scene) * size_of::<usize>()
 }
 
-/// How many children all nodes of a file have together.
+/// Total number of children of all nodes of a file.
 pub(super) fn child_count(scene: &[SceneNode]) -> usize {
     scene.iter().map(|node| below(node).len()).sum()
 }
 
-/// All nodes of a file. dot_vox takes a node's place in the file for its number, which
-/// holds for MagicaVoxel's own files only, so the numbers come from the chunks.
+/// Reads all nodes of a file. dot_vox takes a node's index in the file as its number. That is
+/// correct only for MagicaVoxel's own files, so the numbers are read from the chunks.
 ///
 /// # Errors
-/// Names the node that names what does not exist, or says what cannot be read.
+/// A node that names a missing node, or that cannot be read.
 pub(super) fn nodes<'s, 'a>(
     scene: &'a [SceneNode],
     chunks: &[Numbered],
     model_count: usize,
     scope: &Scope<'s, 'a>,
 ) -> Result<Nodes<'s, 'a>, Fault> {
-    let places = places(chunks, scope)?;
+    let indices = indices(chunks, scope)?;
     let children = scope.alloc_slice_with(child_count(scene), |_| 0)?;
     let (mut child_count, mut fault) = (0, None);
-    let nodes = scope.alloc_slice_with(scene.len().min(chunks.len()), |place| {
-        let (node, id) = (&scene[place], chunks[place].id);
-        let mut read = Node::nothing(id);
+    let nodes = scope.alloc_slice_with(scene.len().min(chunks.len()), |index| {
+        let (node, id) = (&scene[index], chunks[index].id);
+        let mut read = Node::empty(id);
         if let Err(problem) = read.read(node, model_count) {
             fault.get_or_insert(problem);
         }
         let first = child_count;
         for child in below(node) {
-            match places.binary_search_by_key(child, |&(id, _)| id) {
-                Ok(found) => children[child_count] = places[found].1,
+            match indices.binary_search_by_key(child, |&(id, _)| id) {
+                Ok(found) => children[child_count] = indices[found].1,
                 Err(_) => {
                     let problem = format!("it names node {child}, which does not exist");
                     fault.get_or_insert(Fault::node(id, problem));
@@ -90,17 +90,20 @@ pub(super) fn nodes<'s, 'a>(
     fault.map_or(Ok(Nodes { nodes, children }), Err)
 }
 
-/// The nodes' numbers with their places in the file, by number.
-fn places<'s>(chunks: &[Numbered], scope: &Scope<'s, '_>) -> Result<&'s mut [(u32, usize)], Fault> {
-    let places = scope.alloc_slice_with(chunks.len(), |place| (chunks[place].id, place))?;
-    places.sort_unstable();
-    match places.windows(2).filter(|pair| pair[0].0 == pair[1].0).min_by_key(|pair| pair[1].1) {
+/// Number and index of each node, sorted by number.
+fn indices<'s>(
+    chunks: &[Numbered],
+    scope: &Scope<'s, '_>,
+) -> Result<&'s mut [(u32, usize)], Fault> {
+    let indices = scope.alloc_slice_with(chunks.len(), |index| (chunks[index].id, index))?;
+    indices.sort_unstable();
+    match indices.windows(2).filter(|pair| pair[0].0 == pair[1].0).min_by_key(|pair| pair[1].1) {
         Some(pair) => Err(Fault::node(pair[0].0, "two nodes have this number".into())),
-        None => Ok(places),
+        None => Ok(indices),
     }
 }
 
-/// The numbers of the nodes below a node.
+/// Numbers of a node's children.
 fn below(node: &SceneNode) -> &[u32] {
     match node {
         SceneNode::Transform { child, .. } => std::slice::from_ref(child),
@@ -110,8 +113,8 @@ fn below(node: &SceneNode) -> &[u32] {
 }
 
 impl<'a> Node<'a> {
-    /// A node that says nothing.
-    fn nothing(id: u32) -> Self {
+    /// A node without attributes and children.
+    fn empty(id: u32) -> Self {
         Self {
             id,
             transform: Transform::shift([0; 3]),
@@ -123,7 +126,7 @@ impl<'a> Node<'a> {
         }
     }
 
-    /// Takes what `node` says, but for the children.
+    /// Reads all attributes of `node` except its children.
     fn read(&mut self, node: &'a SceneNode, model_count: usize) -> Result<(), Fault> {
         let (SceneNode::Transform { attributes, .. }
         | SceneNode::Group { attributes, .. }
@@ -148,18 +151,18 @@ pub(super) fn is_hidden(attributes: &Dict) -> bool {
     attributes.get("_hidden").is_some_and(|value| value == "1")
 }
 
-/// An animated shape has a model a frame; the first stands.
+/// The model of a shape. For an animated shape, the model of the first frame.
 fn first_model(models: &[ShapeModel], id: u32, count: usize) -> Result<Option<usize>, Fault> {
     let first = models.iter().min_by_key(|model| model.frame_index().unwrap_or(0));
     match first.map(|model| model.model_id as usize) {
         Some(model) if model >= count => {
-            Err(Fault::node(id, format!("it shows model {model}, the file has {count}")))
+            Err(Fault::node(id, format!("it shows model {model}, but the file has {count}")))
         }
         model => Ok(model),
     }
 }
 
-/// The rotation and translation of a transform's first frame; none moves nothing.
+/// Rotation and translation of a transform's first frame; identity without frames.
 fn first_frame(frames: &[Frame], id: u32) -> Result<Transform, Fault> {
     let mut transform = Transform::shift([0; 3]);
     let Some(frame) = frames.iter().min_by_key(|frame| frame.frame_index().unwrap_or(0)) else {

@@ -1,57 +1,56 @@
-//! The first look at the bytes: every chunk lies inside the file, every count is covered
-//! by bytes, every voxel lies in its model.
+//! First pass over the bytes. Checks that every chunk is inside the file, that the bytes suffice
+//! for every count, and that every voxel is inside its model.
 //!
-//! dot_vox reads a file without complaint where chunks are cut off or malformed: it leaves
-//! them out. It also follows nested chunks by recursion. So nothing reaches it before this
-//! module has walked the chunks and found them sound.
+//! dot_vox silently skips chunks that are cut off or malformed, and follows nested chunks by
+//! recursion. This module therefore validates all chunks before dot_vox reads them.
 
 use std::ops::Range;
 
 use super::fault::{Fault, GET_AGAIN, SAVE_AGAIN, SPLIT};
-use super::packed::{MAX_PLACES, Packed};
+use super::packed::{MAX_PACKED_VOLUME, Packed};
 
-/// How a `.vox` file begins.
+/// First bytes of a `.vox` file.
 pub(super) const MAGIC: &[u8] = b"VOX ";
 
-/// The side of the largest model.
+/// Maximum side of a model, in voxels.
 const MAX_MODEL_SIDE: u32 = 256;
 
-/// The most bytes of chunks other than voxels. Decoded they may take some 16 times as much
-/// memory, so this bounds it at about 1 GiB; scenes that people make stay below 4 MiB.
+/// Maximum size of chunks other than voxels, in bytes. Decoded chunks can take 16 times as much
+/// memory, so this limits it to about 1 GiB. Real scenes stay below 4 MiB.
 const MAX_SCENE_BYTES: usize = 64 << 20;
 
-/// Three numbers: the size of a model.
+/// Length of a model's size, in bytes: three numbers.
 const SIZE_BYTES: usize = 12;
 
-/// Id, bytes of content, bytes of children.
+/// Length of a chunk's head, in bytes: id, content length, children length.
 const HEAD_BYTES: usize = 12;
 
-/// A chunk that has a number, and where it lies in the file, its head included.
+/// A numbered chunk, and its range in the file including its head.
 #[derive(Debug)]
 pub(super) struct Numbered {
     pub(super) id: u32,
     pub(super) range: Range<usize>,
 }
 
-/// What the file holds, in its order.
+/// Contents of a file, in file order.
 #[derive(Debug, Default)]
 pub(super) struct Outline {
     pub(super) model_count: usize,
-    /// Those of the models that are packed, in their order.
+    /// Packed models, in file order.
     pub(super) packed: Vec<Packed>,
     pub(super) nodes: Vec<Numbered>,
     pub(super) layers: Vec<Numbered>,
-    /// The size that the next voxels are meant for.
+    /// Size of the model whose voxels follow.
     size: Option<[u32; 3]>,
     scene_bytes: usize,
-    /// Places for voxels in packed models.
-    packed_places: u64,
+    /// Total size of all packed models, in voxels including empty ones.
+    packed_volume: u64,
 }
 
-/// Walks the chunks of a whole file.
+/// Validates all chunks of a file.
 ///
 /// # Errors
-/// Names the first chunk that does not hold, and the byte where it begins.
+/// The first invalid chunk, and its byte offset.
 pub(super) fn outline(bytes: &[u8]) -> Result<Outline, Fault> {
     let at_byte =
         |at: usize, problem: String, advice| Err(Fault::new(format!("byte {at}"), problem, advice));
@@ -61,7 +60,7 @@ pub(super) fn outline(bytes: &[u8]) -> Result<Outline, Fault> {
     let start = MAGIC.len() + 4;
     let main = Head::read(bytes, start.min(bytes.len()), bytes.len())?;
     if main.id != *b"MAIN" {
-        return Err(main.fault("found where MAIN should begin".into()));
+        return Err(main.fault("found instead of MAIN".into()));
     }
     if main.end() != bytes.len() {
         let extra = bytes.len() - main.end();
@@ -107,7 +106,7 @@ impl Outline {
         }
         if self.scene_bytes > MAX_SCENE_BYTES {
             let problem = format!("more than {MAX_SCENE_BYTES} bytes of scene up to here");
-            return Err(Fault::new(head.place(), problem, SPLIT));
+            return Err(Fault::new(head.location(), problem, SPLIT));
         }
         Ok(())
     }
@@ -117,19 +116,20 @@ impl Outline {
             return Err(head.fault(format!("{} bytes do not hold its size", content.len())));
         };
         let size = read_size(head, size)?;
-        self.packed_places += size.map(u64::from).iter().product::<u64>();
-        if self.packed_places > MAX_PLACES {
-            let problem = format!("more than {MAX_PLACES} places in packed models up to here");
-            return Err(Fault::new(head.place(), problem, SPLIT));
+        self.packed_volume += size.map(u64::from).iter().product::<u64>();
+        if self.packed_volume > MAX_PACKED_VOLUME {
+            let problem =
+                format!("packed models of more than {MAX_PACKED_VOLUME} voxels up to here");
+            return Err(Fault::new(head.location(), problem, SPLIT));
         }
         let range = head.content.start + SIZE_BYTES..head.content.end;
-        self.packed.push(Packed { model: self.model_count, size, place: head.place(), range });
+        self.packed.push(Packed { model: self.model_count, size, location: head.location(), range });
         self.model_count += 1;
         Ok(())
     }
 }
 
-/// The head of a chunk, all of which lies inside the file.
+/// Head of a chunk that is completely inside the file.
 struct Head {
     id: [u8; 4],
     start: usize,
@@ -139,7 +139,7 @@ struct Head {
 
 impl Head {
     fn read(bytes: &[u8], start: usize, end: usize) -> Result<Self, Fault> {
-        let cut = |place: String, problem: String| Err(Fault::new(place, problem, GET_AGAIN));
+        let cut = |location: String, problem: String| Err(Fault::new(location, problem, GET_AGAIN));
         let left = end - start;
         if left < HEAD_BYTES {
             let problem = format!("a chunk's head takes {HEAD_BYTES} bytes, {left} are left");
@@ -162,7 +162,8 @@ impl Head {
         };
         if head.end() > end {
             let (claimed, left) = (sizes[0].saturating_add(sizes[1]), end - body);
-            return cut(head.place(), format!("claims {claimed} bytes, {left} are left"));
+            let problem = format!("claims {claimed} bytes, but {left} remain");
+            return cut(head.location(), problem);
         }
         Ok(head)
     }
@@ -171,12 +172,12 @@ impl Head {
         self.children.end
     }
 
-    fn place(&self) -> String {
+    fn location(&self) -> String {
         format!("chunk {} at byte {}", self.id.escape_ascii(), self.start)
     }
 
     fn fault(&self, problem: String) -> Fault {
-        Fault::new(self.place(), problem, SAVE_AGAIN)
+        Fault::new(self.location(), problem, SAVE_AGAIN)
     }
 
     fn numbered(&self, content: &[u8]) -> Result<Numbered, Fault> {
@@ -224,7 +225,7 @@ fn check_voxels(head: &Head, content: &[u8], size: Option<[u32; 3]>) -> Result<(
     Ok(())
 }
 
-/// The number in the first four bytes, of which there must be as many.
+/// Reads a little-endian `u32` from the first four bytes, which must exist.
 fn le_u32(bytes: &[u8]) -> u32 {
     u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]])
 }

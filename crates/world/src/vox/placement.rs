@@ -1,4 +1,4 @@
-//! Which instance touches which chunk.
+//! Assigns instances to the chunks that they touch.
 
 use drystone_voxel::{Chunk, ChunkPos};
 
@@ -7,23 +7,22 @@ use super::model::{Brick, Model};
 use super::transform::Transform;
 use crate::World;
 
-/// The farthest coordinate of a voxel: whole numbers to here are exact in `f32`.
+/// Largest coordinate of a voxel. Integers up to here are exact in `f32`.
 const MAX_COORDINATE: i64 = 1 << 24;
-/// The most voxels, counted as often as their model is shown: as many as the largest file
-/// can hold without repeating any.
+/// Maximum number of voxels of all instances. The largest file cannot hold more without repeating
+/// models.
 const MAX_PLACED_VOXELS: u64 = 1 << 27;
-/// The most pairs of a brick of an instance and a chunk that it touches.
+/// Maximum number of pairs of an instance's brick and a chunk that it touches.
 const MAX_PAIRS: usize = 1 << 22;
 
-/// A model at a place.
+/// An instance of a model.
 pub(super) struct Instance {
     pub(super) model: usize,
-    /// From the model's cells to the world's.
+    /// Transform from cells of the model to cells of the world.
     pub(super) transform: Transform,
 }
 
-/// A brick of an instance, and a chunk that it touches. Sorted by chunk, then in the
-/// scene's order.
+/// A brick of an instance, and a chunk that it touches. Sorts by chunk, then in scene order.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Pair {
     chunk: ChunkPos,
@@ -31,22 +30,22 @@ struct Pair {
     brick: u32,
 }
 
-/// All instances that are shown, and for each chunk what touches it.
+/// All visible instances, and for each chunk what touches it.
 pub(super) struct Placements {
     instances: Vec<Instance>,
     pairs: Vec<Pair>,
 }
 
-/// The instances of a file without a scene: the models in a row along X.
+/// Instances of a file without a scene: the models in a row along X.
 pub(super) fn side_by_side(models: &[dot_vox::Model]) -> Vec<Instance> {
     let mut x = 0;
-    let mut place = |(index, model): (usize, &dot_vox::Model)| {
-        // MagicaVoxel's Y runs against our Z, so the model lies at −size to 0 on it.
+    let mut instance = |(index, model): (usize, &dot_vox::Model)| {
+        // MagicaVoxel's Y is −Z here, so the model covers −size to 0.
         let shift = Transform::shift([x, -i64::from(model.size.y), 0]);
         x += i64::from(model.size.x) + 1;
         Instance { model: index, transform: shift.then(Transform::TO_Y_UP) }
     };
-    models.iter().enumerate().map(&mut place).collect()
+    models.iter().enumerate().map(&mut instance).collect()
 }
 
 impl Placements {
@@ -83,15 +82,15 @@ impl Placements {
         positions
     }
 
-    /// What touches the chunk at `position`, in the scene's order: instances, and which
-    /// brick of their model.
+    /// Instances that touch the chunk at `position`, in scene order, each with the index of the
+    /// brick.
     pub(super) fn touching(&self, position: ChunkPos) -> impl Iterator<Item = (&Instance, usize)> {
         let first = self.pairs.partition_point(|pair| pair.chunk < position);
         let here = self.pairs[first..].iter().take_while(move |pair| pair.chunk == position);
         here.map(|pair| (&self.instances[pair.instance as usize], pair.brick as usize))
     }
 
-    /// The colours of every model that is shown.
+    /// Colours of all visible models.
     pub(super) fn used_colors(&self, models: &[Model]) -> [bool; 256] {
         let mut shown = vec![false; models.len()];
         for instance in &self.instances {
@@ -107,11 +106,11 @@ impl Placements {
     }
 }
 
-/// The lowest and the highest chunk that a brick of an instance reaches into.
+/// Lowest and highest chunk that a brick of an instance touches.
 fn chunk_range(instance: &Instance, brick: &Brick) -> Result<([i32; 3], [i32; 3]), Fault> {
     let (low, high) = instance.transform.cell_range(brick.low, brick.high);
     if low.iter().any(|&c| c < -MAX_COORDINATE) || high.iter().any(|&c| c >= MAX_COORDINATE) {
-        let problem = format!("a model at {low:?}, farther than {MAX_COORDINATE} from the middle");
+        let problem = format!("a model at {low:?}, more than {MAX_COORDINATE} voxels from the origin");
         return Err(Fault::new("scene".into(), problem, SPLIT));
     }
     let chunk = |c: i64| c.div_euclid(i64::from(Chunk::SIDE)) as i32;

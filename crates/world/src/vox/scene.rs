@@ -1,16 +1,15 @@
-//! From the graph of transforms, groups and shapes to a list of models with places.
+//! Flattens the graph of transforms, groups and shapes to a list of instances.
 //!
-//! A file may lie about its graph: form rings, or repeat a group within a group until more
-//! models are shown than there are atoms. So the graph is first walked once, each node
-//! once, to find rings; then it is unfolded, with a bound on the steps. Neither walk
-//! recurses.
+//! A malicious graph can contain cycles, or nest groups so that the number of instances grows
+//! exponentially. The first pass visits each node once and finds cycles. The second pass visits
+//! every instance, up to a limit. Neither pass recurses.
 //!
 //! ```text
-//!  ScopeStack  [ nodes, children, hidden layers [ ways, states ]          ]   rings
-//!              [                                [ visits that wait, names ]   unfolding
+//!  ScopeStack  [ nodes, children, hidden layers [ path, states           ]   cycles
+//!              [                                [ pending visits, names  ]   flattening
 //! ```
-//! All tables lie in a scope stack: those of the nodes in a scope around, those of each walk
-//! in one within. How large they get is known beforehand, from the file.
+//! All tables are in a scope stack: the nodes' tables in the outer scope, each pass's tables in an
+//! inner one. Their maximum sizes follow from the file.
 
 use std::collections::HashSet;
 
@@ -20,15 +19,15 @@ use drystone_alloc::memory::{Region, Scope, ScopeStack};
 use super::fault::Fault;
 use super::node::{Node, Nodes, child_count, is_hidden, nodes, nodes_bytes};
 use super::outline::{Numbered, Outline};
-use super::pile::Pile;
+use super::fixed_stack::FixedStack;
 use super::placement::Instance;
 use super::transform::Transform;
 use super::{VoxLayer, VoxSummary};
 
-/// The most nodes that are visited, each as often as it is shown.
+/// Maximum number of visited nodes, counted once per instance.
 const MAX_VISITS: u64 = 1 << 20;
 
-/// The layers that the file describes.
+/// Layers that the file describes.
 pub(super) fn layers(layers: &[dot_vox::Layer], outline: &Outline) -> Vec<VoxLayer> {
     let describe = |(layer, chunk): (&dot_vox::Layer, &Numbered)| VoxLayer {
         id: chunk.id,
@@ -38,8 +37,8 @@ pub(super) fn layers(layers: &[dot_vox::Layer], outline: &Outline) -> Vec<VoxLay
     layers.iter().zip(&outline.layers).map(describe).collect()
 }
 
-/// Every model that the scene shows, in the scene's order. Adds what is hidden and named
-/// to `summary`, which knows the layers.
+/// All visible instances, in scene order. Adds hidden counts and names to `summary`, which must
+/// contain the layers.
 pub(super) fn instances(
     data: &DotVoxData,
     outline: &Outline,
@@ -49,16 +48,16 @@ pub(super) fn instances(
     ScopeStack::new(region).scope(|scope| {
         let nodes = nodes(&data.scenes, &outline.nodes, data.models.len(), scope)?;
         hide_layers(nodes.nodes, &summary.layers, scope)?;
-        // MagicaVoxel calls the root 0; other programs at least write it first.
+        // The root has number 0 in files of MagicaVoxel. Other programs at least write it first.
         let root = nodes.nodes.iter().position(|node| node.id == 0).unwrap_or(0);
-        scope.scope(|scope| check_rings(&nodes, root, scope))?;
+        scope.scope(|scope| check_cycles(&nodes, root, scope))?;
         scope.scope(|scope| shown(data, &nodes, root, summary, scope))
     })
 }
 
-/// Bytes that the tables of a scene take at most at a time.
+/// Maximum size of all tables at one time, in bytes.
 fn tables_bytes(scene: &[SceneNode], layer_count: usize) -> usize {
-    /// Padding between tables, of which there are less than eight.
+    /// Padding between tables; there are fewer than eight.
     const PADDING_BYTES: usize = 8 * align_of::<Visit>();
     let rings = scene.len() * (size_of::<State>() + size_of::<(usize, usize)>());
     let unfolding = scene.len() * size_of::<bool>() + (child_count(scene) + 1) * size_of::<Visit>();
@@ -82,7 +81,7 @@ fn hide_layers(
     Ok(())
 }
 
-/// The models that are shown, once it is known that the graph has no rings.
+/// The visible instances. The graph must have no cycles.
 fn shown(
     data: &DotVoxData,
     nodes: &Nodes<'_, '_>,
@@ -113,7 +112,7 @@ fn shown(
     Ok(instances)
 }
 
-/// Names that have been met; a node that is shown often is looked at once.
+/// Names found so far. Each node is checked once, however often it is instanced.
 struct Names<'s, 'a> {
     seen: &'s mut [bool],
     known: HashSet<&'a str>,
@@ -125,7 +124,7 @@ impl<'a> Names<'_, 'a> {
     }
 }
 
-/// How far the search for rings is with a node.
+/// Progress of the search for cycles at a node.
 #[derive(Clone, Copy)]
 enum State {
     New,
@@ -133,27 +132,27 @@ enum State {
     Done,
 }
 
-/// Finds a ring below `root`, visiting each node once.
-fn check_rings(nodes: &Nodes<'_, '_>, root: usize, scope: &Scope<'_, '_>) -> Result<(), Fault> {
+/// Returns an error if there is a cycle below `root`. Visits each node once.
+fn check_cycles(nodes: &Nodes<'_, '_>, root: usize, scope: &Scope<'_, '_>) -> Result<(), Fault> {
     let count = nodes.nodes.len();
     let states = scope.alloc_slice_with(count, |_| State::New)?;
-    // The way from the root to here: each node and how many children have been seen. No
-    // node is on it twice.
-    let mut way = Pile::new(scope.alloc_slice_with(count, |_| (0, 0))?);
-    way.push((root, 0))?;
-    while let Some((node, seen)) = way.pop() {
+    // Path from the root: nodes and the number of their visited children. Contains each node at
+    // most once.
+    let mut path = FixedStack::new(scope.alloc_slice_with(count, |_| (0, 0))?);
+    path.push((root, 0))?;
+    while let Some((node, seen)) = path.pop() {
         states[node] = State::Open;
         let Some(&child) = nodes.below(node).get(seen) else {
             states[node] = State::Done;
             continue;
         };
-        way.push((node, seen + 1))?;
+        path.push((node, seen + 1))?;
         match states[child] {
             State::Done => {}
-            State::New => way.push((child, 0))?,
+            State::New => path.push((child, 0))?,
             State::Open => {
-                let [id, child] = [node, child].map(|place| nodes.nodes[place].id);
-                let problem = format!("it lies below itself, through node {id}");
+                let [id, child] = [node, child].map(|index| nodes.nodes[index].id);
+                let problem = format!("it is its own ancestor, through node {id}");
                 return Err(Fault::node(child, problem));
             }
         }
@@ -161,7 +160,7 @@ fn check_rings(nodes: &Nodes<'_, '_>, root: usize, scope: &Scope<'_, '_>) -> Res
     Ok(())
 }
 
-/// A node in one of the places where it is shown, with what it inherits and says itself.
+/// An instance of a node, with inherited and own attributes.
 #[derive(Clone, Copy)]
 struct Visit {
     node: usize,
@@ -169,7 +168,7 @@ struct Visit {
     hidden: bool,
 }
 
-/// Visits every node below `root`, as often as it is shown, in the scene's order.
+/// Visits every node below `root`, once per instance, in scene order.
 fn unfold(
     nodes: &Nodes<'_, '_>,
     root: usize,
@@ -177,25 +176,26 @@ fn unfold(
     mut visit_node: impl FnMut(Visit),
 ) -> Result<(), Fault> {
     let first = Visit { node: root, transform: Transform::TO_Y_UP, hidden: false };
-    // Children wait whose parents lie on one way down, where no node is twice.
-    let mut waiting = Pile::new(scope.alloc_slice_with(nodes.child_count() + 1, |_| first)?);
-    waiting.push(first)?;
+    // Pending nodes are children of nodes on one path, which contains each node at most once.
+    let mut pending =
+        FixedStack::new(scope.alloc_slice_with(nodes.child_count() + 1, |_| first)?);
+    pending.push(first)?;
     let mut visits = 0;
-    while let Some(mut visit) = waiting.pop() {
+    while let Some(mut visit) = pending.pop() {
         let node = &nodes.nodes[visit.node];
         let children = nodes.below(visit.node);
         visits += 1;
-        // What waits will be visited too and counts already.
-        let known = visits + (waiting.len() + children.len()) as u64;
+        // Pending nodes will be visited too, so they count already.
+        let known = visits + (pending.len() + children.len()) as u64;
         if known > MAX_VISITS {
             return Err(Fault::too_much("nodes shown", known, MAX_VISITS));
         }
         visit.transform = node.transform.then(visit.transform);
         visit.hidden |= node.hidden;
         visit_node(visit);
-        // The last is taken first, so the first child is pushed last.
+        // Reversed, so that the first child is popped first.
         for &node in children.iter().rev() {
-            waiting.push(Visit { node, ..visit })?;
+            pending.push(Visit { node, ..visit })?;
         }
     }
     Ok(())

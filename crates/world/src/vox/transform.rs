@@ -1,10 +1,10 @@
 //! Rotations, reflections and translations of the grid of voxels.
 
-/// A turn by right angles, perhaps with a reflection, then a shift: row `r` of the result
-/// is `sign[r] * point[axis[r]] + offset[r]`.
+/// A rotation by right angles, optionally a reflection, and a translation. Row `r` of the result is
+/// `sign[r] * point[axis[r]] + offset[r]`.
 ///
-/// A voxel is a cell from `c` to `c + 1`. Where the sign is negative these ends change
-/// places, so the cell `c` becomes the cell `-c - 1`.
+/// A voxel is a cell from `c` to `c + 1`. A negative sign swaps its ends, so the cell `c` becomes
+/// the cell `-c - 1`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Transform {
     axis: [u8; 3],
@@ -13,18 +13,18 @@ pub(super) struct Transform {
 }
 
 impl Transform {
-    /// From MagicaVoxel's axes, Z up, to ours: (x, y, z) becomes (x, z, −y).
+    /// From MagicaVoxel's axes, with Z up, to those of a world: (x, y, z) becomes (x, z, −y).
     pub(super) const TO_Y_UP: Self =
         Self { axis: [0, 2, 1], negative: [false, false, true], offset: [0; 3] };
 
-    /// A shift alone.
+    /// A pure translation.
     pub(super) const fn shift(offset: [i64; 3]) -> Self {
         Self { axis: [0, 1, 2], negative: [false; 3], offset }
     }
 
-    /// From a node's rotation byte: bits 0–1 and 2–3 say which coordinate the first and
-    /// second row take, the third takes the one left; bits 4–6 are the rows' signs. `None`
-    /// where two rows take the same coordinate.
+    /// Decodes a node's rotation byte. Bits 0–1 and 2–3 are the coordinates of the first and second
+    /// row; the third row has the remaining one. Bits 4–6 are the signs of the rows. `None` if two
+    /// rows have the same coordinate.
     pub(super) fn from_byte(byte: u8) -> Option<Self> {
         let first = byte & 3;
         let second = byte >> 2 & 3;
@@ -36,7 +36,7 @@ impl Transform {
         Some(Self { axis, negative, offset: [0; 3] })
     }
 
-    /// First `self`, then `outer`.
+    /// The transform that applies `self` first and then `outer`.
     pub(super) fn then(self, outer: Self) -> Self {
         let rows = [0, 1, 2].map(|row| {
             let inner = usize::from(outer.axis[row]);
@@ -46,7 +46,7 @@ impl Transform {
         Self { axis: rows.map(|r| r.0), negative: rows.map(|r| r.1), offset: rows.map(|r| r.2) }
     }
 
-    /// Where the cell `cell` goes.
+    /// The image of a cell.
     pub(super) fn cell(&self, cell: [u8; 3]) -> [i64; 3] {
         [0, 1, 2].map(|row| {
             let c = i64::from(cell[usize::from(self.axis[row])]);
@@ -55,8 +55,7 @@ impl Transform {
         })
     }
 
-    /// The lowest and the highest cell of where the cells from `low` to `high` go, both
-    /// included.
+    /// Lowest and highest cell of the image of the cells from `low` to `high`, inclusive.
     pub(super) fn cell_range(&self, low: [u8; 3], high: [u8; 3]) -> ([i64; 3], [i64; 3]) {
         let [a, b] = [self.cell(low), self.cell(high)];
         ([0, 1, 2].map(|i| a[i].min(b[i])), [0, 1, 2].map(|i| a[i].max(b[i])))
@@ -72,16 +71,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn forty_eight_bytes_of_128_are_rotations() {
+    fn of_128_bytes_48_are_rotations() {
         let all: Vec<_> = (0..128).filter_map(Transform::from_byte).collect();
         assert_eq!(all.len(), 48);
         assert!((1..48).all(|i| !all[..i].contains(&all[i])));
     }
 
-    /// Applying two in turn is the same as applying what `then` makes of them; the middle
-    /// cells stay small enough to be given as a cell again.
+    /// `then` equals applying both transforms in turn. The intermediate cells stay small enough to
+    /// be cells again.
     #[test]
-    fn then_is_one_after_the_other() {
+    fn then_applies_both_transforms_in_turn() {
         let all: Vec<_> = (0..128).filter_map(Transform::from_byte).collect();
         let lift = Transform::shift([100, 90, 80]);
         for first in &all {

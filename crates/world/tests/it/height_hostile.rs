@@ -110,7 +110,7 @@ fn extreme_heights_and_scales_are_refused() {
     floats[77] = 1e30;
     let far = tiff_of::<Gray32Float>(Compression::Lzw, &floats, false, None);
     let message = parse(&far, "a.tif", &metre_by_metre());
-    assert!(message.contains("heights: ") && message.ends_with("take more metres per voxel"));
+    assert!(message.contains("heights: ") && message.ends_with("use more metres per voxel"));
     let bytes = grey_png([2, 2], BitDepth::Sixteen, &big_endian(&[0, 1, 2, 65_535]));
     let options = |metres_per_voxel: f64| HeightMapOptions {
         metres_per_voxel: Some(metres_per_voxel),
@@ -126,7 +126,7 @@ fn extreme_heights_and_scales_are_refused() {
         assert!(parse(&bytes, "a.png", &scaled).starts_with("a.png: options: "));
     }
     let snow = HeightMapOptions { snow_line_metres: 0.0, ..metre_by_metre() };
-    assert!(parse(&bytes, "a.png", &snow).contains("a snow line above the level of the sea"));
+    assert!(parse(&bytes, "a.png", &snow).contains("a snow line above the sea level"));
 }
 
 #[test]

@@ -48,11 +48,11 @@ fn other_pictures_are_refused() {
     let color = png_of([1, 1], ColorType::Rgb, BitDepth::Eight, &[1, 2, 3]);
     assert_eq!(
         error(&color, "a.png"),
-        "a.png: header: a picture in colour, not of heights; save it as one channel of grey, \
-         8 or 16 bits a sample"
+        "a.png: header: a colour picture, not a height map; save it as one channel of grey, \
+         8 or 16 bits per sample"
     );
     let bits = grey_png([8, 1], BitDepth::One, &[0x55]);
-    assert!(error(&bits, "a.png").starts_with("a.png: header: 1 bits a sample; "));
+    assert!(error(&bits, "a.png").starts_with("a.png: header: 1 bits per sample; "));
 }
 
 #[test]

@@ -68,10 +68,10 @@ fn damaged_packed_models_are_reported() {
     for (bad, problem) in [
         (chunk("TDCZ", &content[..11]), "11 bytes do not hold its size"),
         (with([257, 1, 1], &content[12..]), "a model of 257 x 1 x 1 voxels"),
-        (with(SIZE, &[]), "its compressed voxels are damaged, 105 are missing"),
-        (with(SIZE, b"not zlib"), "its compressed voxels are damaged, 105 are missing"),
+        (with(SIZE, &[]), "its compressed voxels are damaged, 105 voxels are missing"),
+        (with(SIZE, b"not zlib"), "its compressed voxels are damaged, 105 voxels are missing"),
         (with(SIZE, &content[12..20]), "its compressed voxels are damaged"),
-        (with([6, 3, 7], &content[12..]), "its compressed voxels are damaged, 21 are missing"),
+        (with([6, 3, 7], &content[12..]), "its compressed voxels are damaged, 21 voxels are missing"),
     ] {
         let message = error(&[model([1, 1, 1], &[[0, 0, 0, 1]]), bad]);
         let expected = format!("test.vox: chunk TDCZ at byte 64: {problem}");
@@ -99,7 +99,7 @@ fn packed_models_are_bounded() {
     let (empty, full) = (fill(0), fill(1));
     assert!(full.len() < 200_000);
     let message = error(&vec![empty.clone(); 65]);
-    assert!(message.contains("more than 1073741824 places in packed models"), "{message}");
+    assert!(message.contains("packed models of more than 1073741824 voxels"), "{message}");
     let message = error(&vec![full; 5]);
     assert!(message.contains("more than 67108864 voxels in packed models"), "{message}");
     let file = VoxFile::parse(&file(&[empty, packed(SIZE, &VOXELS)]), "empty.vox").unwrap();

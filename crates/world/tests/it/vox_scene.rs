@@ -243,11 +243,11 @@ fn invalid_scenes_are_reported() {
     let cases: [(&str, Vec<Vec<u8>>); 8] = [
         ("scene node 0: it names node 1, which does not exist", vec![root.clone()]),
         (
-            "scene node 1: it shows model 3, the file has 1",
+            "scene node 1: it shows model 3, but the file has 1",
             vec![root.clone(), shape(1, &[(3, &[])])],
         ),
-        ("scene node 0: it lies below itself, through node 1", vec![root.clone(), group(1, &[0])]),
-        ("scene node 1: it lies below itself, through node 1", vec![root.clone(), group(1, &[1])]),
+        ("scene node 0: it is its own ancestor, through node 1", vec![root.clone(), group(1, &[0])]),
+        ("scene node 1: it is its own ancestor, through node 1", vec![root.clone(), group(1, &[1])]),
         (
             "scene node 1: two nodes have this number",
             vec![root.clone(), group(1, &[]), shape(1, &[])],
@@ -257,11 +257,11 @@ fn invalid_scenes_are_reported() {
             vec![transform(0, &[], 1, 0, &[&[("_t", "1 2 x 3")]]), group(1, &[])],
         ),
         (
-            "scene: a model at [2147483647, 0, -1], farther than 16777216 from the middle",
+            "scene: a model at [2147483647, 0, -1], more than 16777216 voxels from the origin",
             vec![transform(0, &[], 1, 0, &[&[("_t", "2147483647 0 0")]]), shape(1, &[(0, &[])])],
         ),
         (
-            "chunk nGRP at byte 104: its content (number 1) is cut off or is not text in UTF-8",
+            "chunk nGRP at byte 104: its content (number 1) is cut off or is not UTF-8 text",
             vec![root, chunk("nGRP", &words(&[1, 0, 99]))],
         ),
     ];
