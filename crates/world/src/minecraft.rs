@@ -34,22 +34,22 @@ use stack::{Heights, LOWEST, Stack, StackSource};
 ///                                                             │ 2 × 2 × 2
 ///                 chunk of 32³ ◄── cache ◄── stack of chunks ◄┘
 /// ```
-/// Opening reads no voxels; a chunk's four columns are read when one of their chunks is
-/// asked for, and are kept for the next ones. Read are the formats since 1.2 (numbers until
-/// 1.12, palettes since, with and without words that voxels span), heights from -2048 to 2047,
-/// columns packed by gzip, zlib, LZ4 or not at all, within the region or in a file beside it.
+/// Opening reads no voxels. The four columns of a chunk are read when one of its chunks is
+/// requested, and cached. Supports the formats since 1.2: block numbers until 1.12, and palettes
+/// since, with and without voxels that span words. Heights range from -2048 to 2047. Columns can be
+/// compressed with gzip, zlib or LZ4 or uncompressed, in the region file or in a file beside it.
 ///
-/// Every block is one voxel, whatever its shape. Materials are the game's blocks by name,
-/// without their properties; blocks that are not known are [`UNKNOWN`](Self::UNKNOWN) and
-/// magenta. Kinds of air, barriers and the like are air.
+/// Every block is one voxel, whatever its shape. Materials are the game's blocks by name, without
+/// their properties. Unknown blocks are magenta and named [`UNKNOWN`](Self::UNKNOWN). Air-like and
+/// invisible blocks such as barriers are air.
 ///
-/// A column that is damaged is left out, and [`Source::faults`] names it; the others are there.
+/// Damaged columns are skipped and listed in [`Source::faults`]; the others are readable.
 ///
 /// # Cost
-/// The first [`Source::chunk_positions`] unpacks every column once, some 0.2 ms each on one
-/// core, to know how high the world is; making chunks takes some 0.6 ms a column. Memory:
-/// [`CACHE_BYTES`](Self::CACHE_BYTES), 16 bytes a chunk's column, and while a column is read
-/// what it unpacks to, 64 MiB at most.
+/// The first [`Source::chunk_positions`] decompresses every column once to find the used heights,
+/// at about 0.2 ms per column on one core. Building chunks takes about 0.6 ms per column. Memory:
+/// [`CACHE_BYTES`](Self::CACHE_BYTES), 16 bytes for each stack of chunks, and the decompressed
+/// column that is being read, at most 64 MiB.
 #[derive(Debug)]
 pub struct MinecraftWorld {
     name: String,
@@ -62,21 +62,22 @@ pub struct MinecraftWorld {
     faults: Faults,
 }
 
-/// Stacks of chunks a side of a region.
+/// Side of a region, in stacks of chunks.
 const REGION_STACKS: i32 = 16;
-/// Regions lie this far from the origin at the most, so that every voxel has a place.
+/// Maximum distance of a region from the origin, in regions, so that all voxel coordinates are
+/// valid.
 const MAX_REGION: i32 = 1 << 21;
-/// Where a save folder keeps its regions, in the order in which they are looked for.
+/// Folders of a save that can hold the regions, in search order.
 const REGION_FOLDERS: [&str; 3] = ["region", "dimensions/minecraft/overworld/region", ""];
 
 impl MinecraftWorld {
-    /// What voxels of blocks that are not known are called.
+    /// Material name of unknown blocks.
     pub const UNKNOWN: &str = "unknown block";
 
-    /// What the chunks that are kept may take.
+    /// Memory limit of the cache of chunks, in bytes.
     pub const CACHE_BYTES: usize = 64 << 20;
 
-    /// Whether `path` is a region file by its name, or a folder.
+    /// Whether `path` is named like a region file, or is a folder.
     pub(crate) fn is_minecraft(path: &Path) -> bool {
         path.extension().is_some_and(|it| it.eq_ignore_ascii_case("mca")) || path.is_dir()
     }
@@ -84,7 +85,8 @@ impl MinecraftWorld {
     /// Opens a region file, or a folder: a save, one of its dimensions, or its regions.
     ///
     /// # Errors
-    /// A missing or unreadable file, one that ends within its tables, a folder without regions.
+    /// A missing or unreadable file, a file that ends within its tables, or a folder without
+    /// regions.
     pub fn open(path: &Path) -> Result<Self, WorldError> {
         let unreadable = |problem| WorldError::Unreadable { path: path.into(), problem };
         let name = path.display().to_string();
@@ -92,13 +94,13 @@ impl MinecraftWorld {
             let regions = regions_in(path)?;
             return Ok(Self::of(name, &folder_name(path), regions));
         }
-        let region = Region::file(path, place_of(path).unwrap_or([0, 0]));
+        let region = Region::file(path, region_position(path).unwrap_or([0, 0]));
         region.open().map_err(unreadable)?;
         let file = identity::file_name(&name);
         Ok(Self::of(name, &file, [region]))
     }
 
-    /// A world of the bytes of one region file, as if it were `r.0.0.mca`; `name` is for messages.
+    /// Parses the bytes of one region file as `r.0.0.mca`. `name` is used in messages.
     ///
     /// # Errors
     /// Bytes that end within the region's tables.
@@ -109,12 +111,12 @@ impl MinecraftWorld {
         Ok(Self::of(name.into(), &identity::file_name(name), [region]))
     }
 
-    /// `file` is the file's or folder's name without those above it.
+    /// `file` is the name of the file or folder, without its parent folders.
     fn of(name: String, file: &str, regions: impl IntoIterator<Item = Region>) -> Self {
         let (blocks, materials) = Blocks::vanilla();
         let regions: BTreeMap<_, _> =
             regions.into_iter().map(|region| (region.at, region)).collect();
-        // Of what is played on, lengths change; worlds of one name rarely agree in them.
+        // The total length changes when a world is played, and rarely equals another world's.
         let bytes: u64 = regions.values().map(Region::size_bytes).sum();
         let count = regions.len();
         Self {
@@ -129,7 +131,7 @@ impl MinecraftWorld {
         }
     }
 
-    /// Where chunks may hold anything, sorted.
+    /// Positions of all chunks that can hold voxels, sorted.
     fn find_positions(&self) -> Vec<ChunkPos> {
         let rows: Vec<_> = self
             .regions
@@ -148,7 +150,7 @@ impl MinecraftWorld {
         positions
     }
 
-    /// The heights of the region's stacks at `x`, in stacks, each with its place in the world.
+    /// Used heights of a region's stacks at `x`, each with the stack's position in the world.
     fn row(&self, region: &Region, x: i32) -> Vec<([i32; 2], Heights)> {
         let mut faults = Vec::new();
         let mut row = Vec::new();
@@ -157,8 +159,8 @@ impl MinecraftWorld {
                 faults.push(WorldError::Unreadable { path: region.name.clone().into(), problem });
             }
             Ok(mut open) => row.extend((0..REGION_STACKS).map(|z| {
-                let place = StackSource { x: x as usize, z: z as usize };
-                let heights = place.heights(&mut open, region, self.blocks, &mut faults);
+                let source = StackSource { x: x as usize, z: z as usize };
+                let heights = source.heights(&mut open, region, self.blocks, &mut faults);
                 let at = region.at.map(|at| at * REGION_STACKS);
                 ([at[0] + x, at[1] + z], heights)
             })),
@@ -167,7 +169,7 @@ impl MinecraftWorld {
         row
     }
 
-    /// Reads the stack of chunks at `place`.
+    /// Reads the stack of chunks at `x`, `z`.
     fn read(&self, region: &Region, [x, z]: [i32; 2]) -> Stack {
         let mut faults = Vec::new();
         let [x, z] = [x, z].map(|side| side.rem_euclid(REGION_STACKS) as usize);
@@ -183,21 +185,21 @@ impl MinecraftWorld {
     }
 }
 
-/// The name of the folder that a world's regions are kept for, however it is written.
+/// Name of the save folder that contains the regions, independent of how the path is written.
 fn folder_name(path: &Path) -> String {
     let full = fs::canonicalize(path).unwrap_or_else(|_| path.into());
     let folder = if full.ends_with("region") { full.parent().unwrap_or(&full) } else { &full };
     identity::file_name(&folder.to_string_lossy())
 }
 
-/// The region files of a folder.
+/// The region files in a folder.
 fn regions_in(folder: &Path) -> Result<Vec<Region>, WorldError> {
     for part in REGION_FOLDERS {
         let within = if part.is_empty() { PathBuf::from(folder) } else { folder.join(part) };
         let Ok(entries) = fs::read_dir(&within) else { continue };
         let paths = entries.filter_map(|entry| Some(entry.ok()?.path()));
         let regions: Vec<Region> =
-            paths.filter_map(|path| Some(Region::file(&path, place_of(&path)?))).collect();
+            paths.filter_map(|path| Some(Region::file(&path, region_position(&path)?))).collect();
         if !regions.is_empty() {
             return Ok(regions);
         }
@@ -206,12 +208,12 @@ fn regions_in(folder: &Path) -> Result<Vec<Region>, WorldError> {
     Err(WorldError::Unsupported { path: folder.into(), found })
 }
 
-/// The place that a region file's name, `r.X.Z.mca`, tells.
-fn place_of(path: &Path) -> Option<[i32; 2]> {
+/// Position of a region according to its file name, `r.X.Z.mca`.
+fn region_position(path: &Path) -> Option<[i32; 2]> {
     let name = path.file_name()?.to_str()?;
     let (x, z) = name.strip_prefix("r.")?.strip_suffix(".mca")?.split_once('.')?;
-    let place = [x.parse().ok()?, z.parse().ok()?];
-    place.iter().all(|side| (-MAX_REGION..MAX_REGION).contains(side)).then_some(place)
+    let position = [x.parse().ok()?, z.parse().ok()?];
+    position.iter().all(|side| (-MAX_REGION..MAX_REGION).contains(side)).then_some(position)
 }
 
 impl Source for MinecraftWorld {
@@ -231,22 +233,22 @@ impl Source for MinecraftWorld {
         if let Some(positions) = self.positions.get() {
             return positions.clone();
         }
-        // Not within `get_or_init`: a thread that waits for its part of the work may be given
-        // another's, which may ask for the positions too.
+        // Not inside `get_or_init`: a thread that waits for parallel work can be given other work,
+        // which may request the positions too and would deadlock.
         let positions = self.find_positions();
         self.positions.get_or_init(|| positions).clone()
     }
 
     fn chunk(&self, position: ChunkPos) -> Result<Chunk, WorldError> {
-        let place = [position.x, position.z];
+        let stack_at = [position.x, position.z];
         let air = || Chunk::new(Chunk::SIDE, Material::AIR);
-        let Some(region) = self.regions.get(&place.map(|side| side.div_euclid(REGION_STACKS)))
+        let Some(region) = self.regions.get(&stack_at.map(|side| side.div_euclid(REGION_STACKS)))
         else {
             return Ok(air());
         };
         Ok(self.cache.with(
-            place,
-            || self.read(region, place),
+            stack_at,
+            || self.read(region, stack_at),
             |stack| stack.chunks.get(&position.y).cloned().unwrap_or_else(air),
         ))
     }

@@ -14,7 +14,7 @@ const MAX_RATIO: u64 = 1032;
 /// Decodes a grey picture of 8 or 16 bits. One step is 1 m, and transparent pixels are void.
 pub(super) fn decode(bytes: &[u8]) -> Result<Decoded, Fault> {
     let mut decoder = Decoder::new(Cursor::new(bytes));
-        // Profiles and texts are not needed, and can be large.
+    // Profiles and texts are not needed, and can be large.
     decoder.set_ignore_text_chunk(true);
     decoder.set_ignore_iccp_chunk(true);
     let info = decoder.read_header_info().map_err(bad)?;

@@ -5,38 +5,37 @@ use drystone_voxel::{Material, MaterialTable};
 
 use super::{MinecraftWorld, colors, numbered};
 
-/// The names of all blocks from 1.13 to 26.1, without `minecraft:`, of every name that any of
-/// these versions had.
+/// Names of all blocks from 1.13 to 26.1 without `minecraft:`, including renamed ones.
 pub(super) const NAMES: &str = include_str!("names.txt");
-/// Blocks that show nothing.
+/// Blocks that are invisible.
 const NOTHING: [&str; 7] =
     ["air", "cave_air", "void_air", "barrier", "light", "moving_piston", "structure_void"];
-/// What is not known shows at once that it is not.
+/// Colour that makes unknown blocks conspicuous.
 const UNKNOWN_COLOR: [u8; 4] = [255, 0, 255, 255];
 
-/// Blocks by name and by number: which material each is.
+/// Materials of blocks, by name and by number.
 #[derive(Debug)]
 pub(super) struct Blocks {
     by_name: HashMap<&'static str, Material>,
-    /// By number times 16 and variant.
+    /// Indexed by block number × 16 + variant.
     by_number: Vec<Material>,
     unknown: Material,
 }
 
-/// Made once: finding the colours of all names takes some milliseconds.
+/// Built once: finding the colours of all names takes some milliseconds.
 static VANILLA: LazyLock<(Blocks, MaterialTable)> = LazyLock::new(|| {
     let mut table = MaterialTable::new();
     (Blocks::new(&mut table), table)
 });
 
 impl Blocks {
-    /// The blocks of the game, and what their materials mean.
+    /// The blocks of the game, and the table of their materials.
     pub(super) fn vanilla() -> (&'static Self, MaterialTable) {
         let (blocks, table) = &*VANILLA;
         (blocks, table.clone())
     }
 
-    /// Puts a material for every block, and one for those that are not known, into the table.
+    /// Adds a material for every block and one for unknown blocks to the table.
     fn new(table: &mut MaterialTable) -> Self {
         let mut insert = |name, color| table.insert(name, color).unwrap_or(Material::AIR);
         let unknown = insert(MinecraftWorld::UNKNOWN, UNKNOWN_COLOR);
@@ -53,14 +52,14 @@ impl Blocks {
         Self { by_name, by_number, unknown }
     }
 
-    /// The material of a block of this name, with or without `minecraft:` before it.
+    /// Material of a block by name, with or without `minecraft:`.
     pub(super) fn named(&self, name: &[u8]) -> Material {
         let name = name.strip_prefix(b"minecraft:").unwrap_or(name);
         let known = std::str::from_utf8(name).ok().and_then(|name| self.by_name.get(name));
         known.copied().unwrap_or(self.unknown)
     }
 
-    /// The material of a block by its number before 1.13 (0 to 4095) and its variant (0 to 15).
+    /// Material of a block by its number before 1.13 (0 to 4095) and variant (0 to 15).
     pub(super) fn numbered(&self, number: u16, variant: u8) -> Material {
         let at = usize::from(number) * numbered::VARIANTS + usize::from(variant);
         self.by_number.get(at).copied().unwrap_or(self.unknown)
@@ -71,7 +70,7 @@ impl Blocks {
 mod tests {
     use super::*;
 
-    /// No name of the list is without a colour, or twice in it.
+    /// Every listed name has a colour and occurs once.
     #[test]
     fn every_block_has_a_colour() {
         let mut table = MaterialTable::new();
@@ -83,7 +82,7 @@ mod tests {
         assert!(without.is_empty(), "{without:?}");
         let names = NAMES.split_ascii_whitespace().count();
         let nothing = NAMES.split_ascii_whitespace().filter(|name| NOTHING.contains(name)).count();
-        // Air and what is not known are in the table too.
+        // Includes air and the material of unknown blocks.
         assert_eq!(table.len(), names - nothing + 2);
         assert!(table.iter().all(|(m, kind)| m.is_air() || kind.color[3] > 0));
         let unknown = [&b"minecraft:no_such_block"[..], b"other:stone", b"\xff", b""];
@@ -93,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn light_passes_water_and_glass_only_where_it_should() {
+    fn water_and_glass_are_translucent_and_other_blocks_are_not() {
         let mut table = MaterialTable::new();
         let blocks = Blocks::new(&mut table);
         let passes = |name: &str| table.is_translucent(blocks.named(name.as_bytes()));
@@ -107,9 +106,9 @@ mod tests {
         }
     }
 
-    /// Blocks of one stuff have one colour, of different ones different colours.
+    /// Blocks of the same stuff have the same colour, others different colours.
     #[test]
-    fn shapes_have_the_colour_of_their_stuff() {
+    fn shapes_have_the_colour_of_their_material() {
         let color = |name| colors::color(name).unwrap();
         for (shape, stuff) in [
             ("oak_stairs", "oak_planks"),
@@ -128,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_are_the_blocks_that_they_were() {
+    fn block_numbers_map_to_their_old_blocks() {
         let mut table = MaterialTable::new();
         let blocks = Blocks::new(&mut table);
         let name =

@@ -3,11 +3,11 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use super::stack::Stack;
 
-/// Stacks that were read, as many as a budget of bytes holds; the one longest not asked
-/// for goes first. Who asks for a stack that another is reading waits for it.
+/// Cache of stacks with a limit in bytes, which evicts the least recently used. Threads that
+/// request a stack that is being read wait for it.
 ///
 /// # Cost
-/// O(1); O(stacks) where something must go.
+/// O(1), or O(stacks) if a stack must be evicted.
 #[derive(Debug)]
 pub(super) struct Cache {
     budget_bytes: usize,
@@ -16,7 +16,7 @@ pub(super) struct Cache {
 
 #[derive(Debug, Default)]
 struct Entries {
-    by_place: HashMap<[i32; 2], Entry>,
+    by_position: HashMap<[i32; 2], Entry>,
     used_bytes: usize,
     clock: u64,
 }
@@ -24,7 +24,7 @@ struct Entries {
 #[derive(Debug)]
 struct Entry {
     stack: Arc<OnceLock<Stack>>,
-    /// Zero until it was read.
+    /// Zero until the stack was read.
     size_bytes: usize,
     last_use: u64,
 }
@@ -34,17 +34,17 @@ impl Cache {
         Self { budget_bytes, entries: Mutex::default() }
     }
 
-    /// Hands the stack at `place` to `on`; `read` makes it where it is not held.
+    /// Calls `on` with the stack at `position`. If it is not cached, `read` reads it first.
     pub(super) fn with<T>(
         &self,
-        place: [i32; 2],
+        position: [i32; 2],
         read: impl FnOnce() -> Stack,
         on: impl FnOnce(&Stack) -> T,
     ) -> T {
         let stack = self.locked(|entries| {
             entries.clock += 1;
             let last_use = entries.clock;
-            let entry = entries.by_place.entry(place).or_insert_with(|| Entry {
+            let entry = entries.by_position.entry(position).or_insert_with(|| Entry {
                 stack: Arc::default(),
                 size_bytes: 0,
                 last_use,
@@ -60,33 +60,33 @@ impl Cache {
         });
         let result = on(held);
         if let Some(size_bytes) = size_bytes {
-            self.locked(|entries| entries.hold(place, size_bytes, self.budget_bytes));
+            self.locked(|entries| entries.hold(position, size_bytes, self.budget_bytes));
         }
         result
     }
 
-    /// Bytes of the stacks that are held.
+    /// Size of all cached stacks, in bytes.
     #[cfg(test)]
     pub(super) fn used_bytes(&self) -> usize {
         self.locked(|entries| entries.used_bytes)
     }
 
     fn locked<T>(&self, on: impl FnOnce(&mut Entries) -> T) -> T {
-        // Nothing in here can panic half-way.
+        // The lock is never poisoned half-way: nothing in `on` can panic.
         on(&mut self.entries.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
 impl Entries {
-    fn hold(&mut self, place: [i32; 2], size_bytes: usize, budget_bytes: usize) {
-        if let Some(entry) = self.by_place.get_mut(&place) {
+    fn hold(&mut self, position: [i32; 2], size_bytes: usize, budget_bytes: usize) {
+        if let Some(entry) = self.by_position.get_mut(&position) {
             entry.size_bytes = size_bytes;
             self.used_bytes += size_bytes;
         }
         while self.used_bytes > budget_bytes {
-            let read = self.by_place.iter().filter(|(_, entry)| entry.size_bytes > 0);
-            let Some((&place, _)) = read.min_by_key(|(_, entry)| entry.last_use) else { break };
-            self.used_bytes -= self.by_place.remove(&place).map_or(0, |entry| entry.size_bytes);
+            let read = self.by_position.iter().filter(|(_, entry)| entry.size_bytes > 0);
+            let Some((&at, _)) = read.min_by_key(|(_, entry)| entry.last_use) else { break };
+            self.used_bytes -= self.by_position.remove(&at).map_or(0, |entry| entry.size_bytes);
         }
     }
 }
@@ -99,49 +99,49 @@ mod tests {
 
     use super::*;
 
-    /// A stack whose one chunk tells `n`, and takes some hundred bytes.
+    /// A stack of some hundred bytes, whose one chunk stores `n`.
     fn stack(n: u16) -> Stack {
         let mut chunk = Chunk::new(32, Material::AIR);
         chunk.set(LocalPos::new(0, 0, 0), Material(n));
         Stack { chunks: [(0, chunk)].into() }
     }
 
-    fn told(stack: &Stack) -> u16 {
+    fn stored_number(stack: &Stack) -> u16 {
         stack.chunks[&0].get(LocalPos::new(0, 0, 0)).0
     }
 
     #[test]
-    fn the_one_longest_not_asked_for_goes() {
+    fn the_least_recently_used_stack_is_evicted() {
         let one_bytes = stack(1).size_bytes();
         let cache = Cache::new(3 * one_bytes);
         let read_count = Cell::new(0);
-        let ask = |n: u16| {
+        let request = |n: u16| {
             let read = || {
                 read_count.set(read_count.get() + 1);
                 stack(n)
             };
-            assert_eq!(cache.with([n.into(), 0], read, told), n);
+            assert_eq!(cache.with([n.into(), 0], read, stored_number), n);
             assert!(cache.used_bytes() <= 3 * one_bytes);
             read_count.take()
         };
-        // What is held is not read again; 2 has not been asked for longest when 4 comes.
-        assert_eq!([1, 2, 3, 1, 4, 3, 1, 4].map(ask), [1, 1, 1, 0, 1, 0, 0, 0]);
-        assert_eq!([2, 1, 4, 3].map(ask), [1, 0, 0, 1]);
+        // Cached stacks are not read again. When 4 is added, 2 is the least recently used.
+        assert_eq!([1, 2, 3, 1, 4, 3, 1, 4].map(request), [1, 1, 1, 0, 1, 0, 0, 0]);
+        assert_eq!([2, 1, 4, 3].map(request), [1, 0, 0, 1]);
         assert_eq!(cache.used_bytes(), 3 * one_bytes);
     }
 
     #[test]
-    fn what_is_larger_than_the_budget_is_given_all_the_same() {
+    fn a_stack_larger_than_the_budget_is_returned_but_not_cached() {
         let cache = Cache::new(1);
         for n in [1, 2, 1] {
-            assert_eq!(cache.with([n.into(), 0], || stack(n), told), n);
+            assert_eq!(cache.with([n.into(), 0], || stack(n), stored_number), n);
             assert_eq!(cache.used_bytes(), 0);
         }
     }
 
-    /// Many threads ask for few stacks: each is read once, and all get the right one.
+    /// Many threads request a few stacks. Each stack is read once, and all results are correct.
     #[test]
-    fn threads_wait_for_one_reader() {
+    fn threads_wait_for_a_single_reader() {
         let cache = Cache::new(usize::MAX);
         let read_count = std::sync::atomic::AtomicU32::new(0);
         std::thread::scope(|scope| {
@@ -153,7 +153,7 @@ mod tests {
                             read_count.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
                             stack(n)
                         };
-                        assert_eq!(cache.with([n.into(), 0], read, told), n);
+                        assert_eq!(cache.with([n.into(), 0], read, stored_number), n);
                     }
                 });
             }

@@ -1,22 +1,21 @@
-//! A colour for every block: by its name where it has one of its own, else by what it is made
-//! of. Near to what a block's texture is on average, as it looks from far away.
+//! Colours of blocks: by name if the block has a colour of its own, else by its material. Each is
+//! close to the average of the block's texture.
 
 mod table;
 
 use table::{ALONE, DYES, STUFFS, TERRACOTTA, WOODS};
 
-/// Opacity of what is thin: plants, rails, torches.
+/// Opacity of thin blocks: plants, rails, torches.
 const THIN: u8 = 150;
-/// Opacity of coloured glass.
+/// Opacity of stained glass.
 const STAINED: u8 = 130;
 
-/// The names of the dyes, in the game's order.
+/// Name of a dye, by its index in the game.
 pub(super) fn dye(at: usize) -> Option<&'static str> {
     DYES.get(at).map(|(name, _)| *name)
 }
 
-/// Red, green, blue and opacity of the block of this name (without `minecraft:`); `None` for
-/// one that is not known.
+/// Red, green, blue and opacity of a block by its name without `minecraft:`; `None` if unknown.
 pub(super) fn color(name: &str) -> Option<[u8; 4]> {
     let kinds = [alone, dyed, wooden, copper, shaped];
     kinds.iter().find_map(|kind| kind(name))
@@ -30,16 +29,16 @@ const fn opaque(color: u32) -> [u8; 4] {
     rgba(color << 8 | 0xff)
 }
 
-/// A block with a colour of its own.
+/// Colour of a block that has its own.
 fn alone(name: &str) -> Option<[u8; 4]> {
     let has = |names: &str| names.split_ascii_whitespace().any(|it| it == name);
     let alone = ALONE.iter().find(|(_, names)| has(names)).map(|&(color, _)| rgba(color));
     alone.or_else(|| STUFFS.iter().find(|(_, names)| has(names)).map(|&(color, _)| opaque(color)))
 }
 
-/// A block of one of the 16 dyes.
+/// Colour of a block in one of the 16 dyes.
 fn dyed(name: &str) -> Option<[u8; 4]> {
-    // "light_blue" and "blue" are both dyes, but no dye begins another's name.
+    // No dye name is a prefix of another, so the first match is the only one.
     let (at, kind) = DYES
         .iter()
         .enumerate()
@@ -58,7 +57,7 @@ fn dyed(name: &str) -> Option<[u8; 4]> {
     })
 }
 
-/// A block of one of the woods.
+/// Colour of a wooden block.
 fn wooden(name: &str) -> Option<[u8; 4]> {
     let name = name.strip_prefix("stripped_").map_or((name, false), |inner| (inner, true));
     let (name, stripped) = name;
@@ -80,7 +79,7 @@ fn wooden(name: &str) -> Option<[u8; 4]> {
     })
 }
 
-/// A shape of copper, by how weathered it is.
+/// Colour of a copper block, by its stage of weathering.
 fn copper(name: &str) -> Option<[u8; 4]> {
     let name = name.strip_prefix("waxed_").unwrap_or(name);
     let stage =
@@ -96,16 +95,16 @@ fn copper(name: &str) -> Option<[u8; 4]> {
     })
 }
 
-/// What a name may begin with without changing the colour.
+/// Prefixes of names that do not change the colour.
 const BEFORE: [&str; 8] =
     ["waxed_", "infested_", "cracked_", "chiseled_", "cut_", "polished_", "smooth_", "mossy_"];
-/// What a name may end with without changing it.
+/// Suffixes of names that do not change the colour.
 const AFTER: [&str; 9] =
     ["_slab", "_stairs", "_wall", "_fence", "_pillar", "_block", "_brick", "_bricks", "_tiles"];
-/// What stands for a thin shape.
+/// Suffixes of thin shapes.
 const AFTER_THIN: [&str; 2] = ["_button", "_pressure_plate"];
 
-/// A block whose name is its stuff's with words around it.
+/// Colour of a block whose name is that of its material with a prefix or suffix.
 fn shaped(name: &str) -> Option<[u8; 4]> {
     if name.strip_prefix("potted_").is_some() {
         return color("flower_pot");
@@ -123,7 +122,7 @@ fn shaped(name: &str) -> Option<[u8; 4]> {
     })
 }
 
-/// A colour with an opacity.
+/// Adds an opacity to a colour.
 trait Opacity {
     fn opacity(self, opacity: u8) -> [u8; 4];
 }

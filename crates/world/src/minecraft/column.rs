@@ -4,12 +4,12 @@ use super::blocks::Blocks;
 use super::fault::Fault;
 use super::nbt::{Nbt, tag};
 
-/// More sections than heights there are, so that a file cannot list the same one for ever.
+/// Maximum number of sections: more than there are heights. Limits files that repeat a section.
 const MAX_SECTIONS: usize = 512;
-/// Voxels of a section.
+/// Number of voxels in a section.
 pub(super) const SECTION_VOXELS: usize = 16 * 16 * 16;
 
-/// What is known of a column's blocks, its voxels still packed.
+/// Parsed blocks of a column, with voxels still packed.
 ///
 /// ```text
 ///  until 1.12   Level ─ Sections ─ Y, Blocks, Add, Data          numbers
@@ -18,32 +18,32 @@ pub(super) const SECTION_VOXELS: usize = 16 * 16 * 16;
 /// ```
 #[derive(Debug, Default)]
 pub(super) struct Column<'a> {
-    /// Those that have blocks.
+    /// Sections that have blocks.
     pub(super) sections: Vec<Section<'a>>,
 }
 
-/// 16³ voxels, packed.
+/// A section of 16³ packed voxels.
 #[derive(Debug)]
 pub(super) struct Section<'a> {
-    /// Its height in sections, -128 to 127.
+    /// Height of the section, in sections: -128 to 127.
     pub(super) y: i32,
     pub(super) voxels: Packed<'a>,
 }
 
-/// How a section keeps its voxels.
+/// Packed voxels of a section.
 #[derive(Debug)]
 pub(super) enum Packed<'a> {
-    /// Since 1.13: a palette, and numbers into it in 64-bit words.
+    /// Since 1.13: a palette, and palette indices in 64-bit words.
     Palette { materials: Vec<Material>, words: &'a [u8] },
-    /// Before: 8 bits of a block's number, 4 more, and 4 bits of its variant.
+    /// Until 1.12: 8 low bits and 4 high bits of the block number, and 4 bits of the variant.
     Numbers { low: &'a [u8], high: Option<&'a [u8]>, variant: Option<&'a [u8]> },
 }
 
 impl<'a> Column<'a> {
-    /// Reads a column's data.
+    /// Parses the data of a column.
     ///
     /// # Errors
-    /// What is damaged, and at which byte.
+    /// Damage, with its byte offset.
     pub(super) fn parse(bytes: &'a [u8], blocks: &Blocks) -> Result<Self, Fault> {
         let mut column = Self::default();
         Nbt::root(bytes)?.entries(|nbt, kind, name| {
@@ -85,7 +85,7 @@ impl<'a> Column<'a> {
     }
 }
 
-/// What a section's entries said, in whatever order they came.
+/// Entries of a section, which can be in any order.
 #[derive(Default)]
 struct Parts<'a> {
     y: Option<i64>,
@@ -122,7 +122,7 @@ impl<'a> Parts<'a> {
         Ok(true)
     }
 
-    /// The section, if it has blocks: some only carry light.
+    /// The section; `None` if it has no blocks, since some sections only hold light.
     fn section(self) -> Result<Option<Section<'a>>, Fault> {
         let voxels = match (self.palette, self.low) {
             (Some(materials), _) => {
@@ -142,12 +142,12 @@ impl<'a> Parts<'a> {
     }
 }
 
-/// The materials of a palette's blocks; their properties (which way they face) are left out.
+/// Materials of a palette. Ignores the blocks' properties, such as their orientation.
 fn palette(nbt: &mut Nbt<'_>, blocks: &Blocks) -> Result<Vec<Material>, Fault> {
     let (kind, count) = nbt.list()?;
     if count > SECTION_VOXELS {
         return Err(
-            nbt.bad(format!("a palette of {count} blocks, at most {SECTION_VOXELS} are there"))
+            nbt.bad(format!("a palette of {count} blocks, at most {SECTION_VOXELS} are possible"))
         );
     }
     if kind != tag::COMPOUND && count > 0 {

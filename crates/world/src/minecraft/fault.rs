@@ -1,12 +1,12 @@
 use crate::WorldError;
 
-/// What to do about a column that is damaged.
+/// Advice for a damaged column.
 pub(super) const RESTORE: &str =
-    "restore the file from a backup, or let the game make the column anew";
-/// What to do about data that the game would not write.
+    "restore the file from a backup, or let the game generate the column again";
+/// Advice for data that the game does not write.
 pub(super) const UNKNOWN: &str = "open the world with the game once and save it";
 
-/// What is wrong with one column, before the file's name is known.
+/// A problem with a column, without the file's name.
 #[derive(Debug)]
 pub(super) struct Fault {
     problem: String,
@@ -14,12 +14,12 @@ pub(super) struct Fault {
 }
 
 impl Fault {
-    /// Something is cut off or damaged.
+    /// Data that is cut off or damaged.
     pub(super) fn damaged(problem: impl Into<String>) -> Self {
         Self { problem: problem.into(), advice: RESTORE }
     }
 
-    /// Something that only another program would write.
+    /// Data that only other programs write.
     pub(super) fn unknown(problem: impl Into<String>) -> Self {
         Self { problem: problem.into(), advice: UNKNOWN }
     }

@@ -3,12 +3,12 @@ use std::sync::{Mutex, PoisonError};
 
 use crate::WorldError;
 
-/// What was found damaged, each once, from whatever thread.
+/// Damage found by all threads, without duplicates.
 #[derive(Debug, Default)]
 pub(super) struct Faults(Mutex<BTreeSet<String>>);
 
 impl Faults {
-    /// The most that are kept.
+    /// Maximum number of stored messages.
     const MAX: usize = 10_000;
 
     pub(super) fn add(&self, faults: &[WorldError]) {

@@ -1,9 +1,9 @@
 use super::fault::Fault;
 
-/// Levels that compounds and lists may nest, as in the game.
+/// Maximum nesting of compounds and lists, as in the game.
 const MAX_DEPTH: u32 = 512;
 
-/// The kinds of values that the reader is asked about; others it only skips.
+/// Type tags of values.
 pub(super) mod tag {
     pub(crate) const END: u8 = 0;
     pub(crate) const BYTE: u8 = 1;
@@ -20,11 +20,11 @@ pub(super) mod tag {
     pub(crate) const LONGS: u8 = 12;
 }
 
-/// Goes through the bytes of a tree of named values without building the tree: what is not
-/// asked for is passed over, and nothing is believed that the bytes do not hold.
+/// Streaming reader of NBT, the game's tree of named values. Does not build the tree: skips values
+/// that the caller does not read, and checks every length against the actual bytes.
 ///
 /// # Cost
-/// Proportional to the bytes; no memory beside the stack, which [`MAX_DEPTH`] bounds.
+/// O(bytes). No memory except the stack, which [`MAX_DEPTH`] limits.
 #[derive(Debug)]
 pub(super) struct Nbt<'a> {
     bytes: &'a [u8],
@@ -33,7 +33,7 @@ pub(super) struct Nbt<'a> {
 }
 
 impl<'a> Nbt<'a> {
-    /// The entries of the tree's root are next.
+    /// Starts reading. The entries of the root compound are next.
     pub(super) fn root(bytes: &'a [u8]) -> Result<Self, Fault> {
         let mut nbt = Self { bytes, at: 0, depth: 0 };
         match nbt.u8()? {
@@ -44,8 +44,8 @@ impl<'a> Nbt<'a> {
         Ok(nbt)
     }
 
-    /// Hands each entry of a compound to `on`, which reads its value and returns true, or
-    /// reads nothing and returns false.
+    /// Calls `on` with each entry of a compound. `on` reads the value and returns true, or reads
+    /// nothing and returns false.
     pub(super) fn entries(
         &mut self,
         mut on: impl FnMut(&mut Self, u8, &'a [u8]) -> Result<bool, Fault>,
@@ -65,10 +65,10 @@ impl<'a> Nbt<'a> {
         Ok(())
     }
 
-    /// The kind of a list's elements and how many there are; they are next.
+    /// Reads the head of a list: type and number of its elements, which are next.
     pub(super) fn list(&mut self) -> Result<(u8, usize), Fault> {
         let kind = self.u8()?;
-        // The game takes a negative length for none.
+        // The game treats a negative length as 0.
         let count = usize::try_from(self.i32()?).unwrap_or(0);
         if kind == tag::END && count > 0 {
             return Err(self.bad(format!("a list of {count} elements without a kind")));
@@ -76,13 +76,13 @@ impl<'a> Nbt<'a> {
         Ok((kind, count))
     }
 
-    /// Text in the game's form of UTF-8.
+    /// Reads text, in the game's modified UTF-8.
     pub(super) fn string(&mut self) -> Result<&'a [u8], Fault> {
         let length = u16::from_be_bytes(self.array()?);
         self.take(length.into())
     }
 
-    /// An array's elements, big-endian, `size_bytes` each.
+    /// Reads an array of big-endian elements of `size_bytes` bytes each.
     pub(super) fn elements(&mut self, size_bytes: usize) -> Result<&'a [u8], Fault> {
         let count = self.i32()?;
         let Ok(length) = usize::try_from(count) else {
@@ -91,8 +91,7 @@ impl<'a> Nbt<'a> {
         self.take(length.saturating_mul(size_bytes))
     }
 
-    /// A number without a fraction, of any width; `None` for another kind of value, which
-    /// is not read.
+    /// Reads an integer of any width; `None` for another type, whose value is not read.
     pub(super) fn integer(&mut self, kind: u8) -> Result<Option<i64>, Fault> {
         Ok(Some(match kind {
             tag::BYTE => i8::from_be_bytes(self.array()?).into(),
@@ -103,7 +102,7 @@ impl<'a> Nbt<'a> {
         }))
     }
 
-    /// Passes over a value.
+    /// Skips a value.
     pub(super) fn skip(&mut self, kind: u8) -> Result<(), Fault> {
         match kind {
             tag::STRING => self.string().map(drop),
@@ -125,7 +124,7 @@ impl<'a> Nbt<'a> {
             return self.take(count.saturating_mul(size)).map(drop);
         }
         self.deeper()?;
-        // Each of the others takes a byte or more, so a count that lies meets the end.
+        // Each other element takes at least one byte, so a false count reaches the end.
         for _ in 0..count {
             self.skip(kind)?;
         }
@@ -133,7 +132,7 @@ impl<'a> Nbt<'a> {
         Ok(())
     }
 
-    /// What is wrong at the place that was reached.
+    /// A problem at the current offset.
     pub(super) fn bad(&self, problem: String) -> Fault {
         Fault::damaged(format!("byte {} of its data: {problem}", self.at))
     }
@@ -166,12 +165,12 @@ impl<'a> Nbt<'a> {
                 self.at += length;
                 Ok(bytes)
             }
-            None => Err(self.bad(format!("{length} bytes wanted, {} left", left.len()))),
+            None => Err(self.bad(format!("needs {length} bytes, but {} remain", left.len()))),
         }
     }
 }
 
-/// Bytes of a value whose size its kind settles; nothing for the end of a compound.
+/// Size in bytes of a value of fixed size; 0 for the end of a compound.
 fn fixed_size(kind: u8) -> Option<usize> {
     match kind {
         tag::END => Some(0),

@@ -1,13 +1,13 @@
 use super::blocks::NAMES;
 use super::colors;
 
-/// Variants that a number before 1.13 has.
+/// Number of variants of a block number before 1.13.
 pub(super) const VARIANTS: usize = 16;
-/// By number, a line each: the names of its variants, over again from a power of two on; `*`
-/// for each dye, `-` for none. A variant that is not listed is the first one.
+/// One line per block number: the names of its variants, repeated after the next power of two. `*`
+/// is replaced by each dye, `-` is unused. Variants that are not listed equal the first.
 const NUMBERS: &str = include_str!("numbers.txt");
 
-/// The name of every number's every variant, in order; `None` for those that never were.
+/// Names of all variants of all block numbers, in order; `None` for unused ones.
 pub(super) fn names() -> impl Iterator<Item = Option<&'static str>> {
     NUMBERS.lines().flat_map(|line| (0..VARIANTS).map(move |variant| name(line, variant)))
 }
@@ -22,7 +22,7 @@ fn name(line: &'static str, variant: usize) -> Option<&'static str> {
     (name != "-").then_some(name)
 }
 
-/// The name in the list of all blocks that is these two together.
+/// The block name that consists of `dye` and `kind`.
 fn dyed(dye: &str, kind: &str) -> Option<&'static str> {
     let mut names = NAMES.split_ascii_whitespace();
     names.find(|name| name.strip_prefix(dye) == Some(kind))

@@ -6,36 +6,36 @@ use std::sync::Arc;
 use super::fault::Fault;
 use super::unpack::{MAX_COLUMN_BYTES, unpack};
 
-/// Columns a side of a region.
+/// Side of a region, in columns.
 pub(super) const SIDE_COLUMNS: i32 = 32;
-/// What places in the file are counted in.
+/// Size of a sector, the unit of offsets in the file, in bytes.
 const SECTOR_BYTES: u64 = 4096;
-/// The table of places, and that of times.
+/// Number of sectors of the two tables: column offsets and times.
 const HEADER_SECTORS: u64 = 2;
-/// A column's length and how it is compressed.
+/// Length of a column's header, in bytes: its length and compression method.
 const COLUMN_HEADER_BYTES: u64 = 5;
-/// Set in the way of compression where the column lies in a file of its own.
+/// Bit of the compression method for columns in a file of their own.
 const EXTERNAL: u8 = 0x80;
-/// The most that a file of one column may hold.
+/// Maximum size of a file of one column, in bytes.
 const MAX_EXTERNAL_BYTES: u64 = 64 << 20;
-/// The most that all columns unpack to that are read from a region while it is open: those of a
-/// stack, or of a row of stacks. It is what four columns may take, and bounds a region at 4 GiB.
+/// Maximum total size of the decompressed columns of a region while it is open, in bytes. That
+/// covers the four columns of a stack, or a row of stacks. Limits a region to 4 GiB.
 const MAX_OPEN_BYTES: usize = 4 * MAX_COLUMN_BYTES;
 
-/// A file of 32 × 32 columns.
+/// A region file: 32 × 32 columns.
 ///
 /// ```text
 ///  sector 0        1        2 …
 ///  ┌──────────────┬────────┬──────────────────────────┬─────────┬──
-///  │ 1024 × place │ times  │ length, method, data ╱╱╱ │ …       │
+///  │ 1024 × offset│ times  │ length, method, data ╱╱╱ │ …       │
 ///  │ and sectors  │        │                          │         │
 ///  └──────────────┴────────┴──────────────────────────┴─────────┴──
 /// ```
 #[derive(Debug)]
 pub(super) struct Region {
-    /// The file's name, for messages.
+    /// Name of the file, for messages.
     pub(super) name: String,
-    /// Its place, in regions.
+    /// Position of the region, in regions.
     pub(super) at: [i32; 2],
     bytes: Bytes,
 }
@@ -46,13 +46,14 @@ enum Bytes {
     Memory(Arc<[u8]>),
 }
 
-/// A region that was opened: where its columns lie.
+/// An open region, with the offsets of its columns.
 pub(super) struct OpenRegion<'a> {
     region: &'a Region,
     reader: Box<dyn ReadSeek + 'a>,
     size_bytes: u64,
-    places: Vec<u8>,
-    /// What may still be unpacked.
+    /// Offset and length of each column, in sectors.
+    table: Vec<u8>,
+    /// Number of bytes that may still be decompressed.
     left_bytes: usize,
 }
 
@@ -68,7 +69,7 @@ impl Region {
         Self { name: name.into(), at: [0, 0], bytes: Bytes::Memory(bytes.into()) }
     }
 
-    /// How long it is; 0 where nobody can say.
+    /// Size of the file, in bytes; 0 if unknown.
     pub(super) fn size_bytes(&self) -> u64 {
         match &self.bytes {
             Bytes::File(path) => std::fs::metadata(path).map_or(0, |data| data.len()),
@@ -76,11 +77,11 @@ impl Region {
         }
     }
 
-    /// Opens the file and reads its table of places.
+    /// Opens the file and reads its table of offsets.
     ///
     /// # Errors
-    /// What the system says, and a file that ends within its tables. An empty one, which
-    /// the game leaves where it has nothing to save, has no columns.
+    /// Errors of the system, and a file that ends within its tables. An empty file has no columns;
+    /// the game creates such files.
     pub(super) fn open(&self) -> io::Result<OpenRegion<'_>> {
         let (mut reader, size_bytes): (Box<dyn ReadSeek>, u64) = match &self.bytes {
             Bytes::File(path) => {
@@ -90,20 +91,20 @@ impl Region {
             }
             Bytes::Memory(bytes) => (Box::new(io::Cursor::new(&bytes[..])), bytes.len() as u64),
         };
-        let mut places = Vec::new();
+        let mut table = Vec::new();
         if size_bytes != 0 {
             if size_bytes < HEADER_SECTORS * SECTOR_BYTES {
                 let problem = format!("cut off in its tables, at byte {size_bytes}");
                 return Err(io::Error::new(io::ErrorKind::UnexpectedEof, problem));
             }
-            places.resize(SECTOR_BYTES as usize, 0);
-            reader.read_exact(&mut places)?;
+            table.resize(SECTOR_BYTES as usize, 0);
+            reader.read_exact(&mut table)?;
         }
-        Ok(OpenRegion { region: self, reader, size_bytes, places, left_bytes: MAX_OPEN_BYTES })
+        Ok(OpenRegion { region: self, reader, size_bytes, table, left_bytes: MAX_OPEN_BYTES })
     }
 }
 
-/// A plain file: devices and pipes could keep their reader waiting.
+/// Opens a plain file. Refuses devices and pipes, which could block the reader.
 fn open_plain(path: &Path) -> io::Result<File> {
     if !std::fs::metadata(path)?.is_file() {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a plain file"));
@@ -112,16 +113,15 @@ fn open_plain(path: &Path) -> io::Result<File> {
 }
 
 impl OpenRegion<'_> {
-    /// The data of the column at `x`, `z` within the region (each 0 to 31), unpacked;
-    /// `None` where there is no column. Of columns that begin in one sector, only the first in
-    /// the table is read.
+    /// Decompressed data of the column at `x`, `z` within the region (each 0 to 31); `None` if
+    /// there is no column. If columns share a first sector, only the first in the table is read.
     ///
     /// # Errors
-    /// A place beyond the file or of another column, a length that lies, damaged data, more
-    /// data than is unpacked of one region.
+    /// An offset beyond the file or of another column, a wrong length, damaged data, or too much
+    /// decompressed data in this region.
     pub(super) fn column(&mut self, x: usize, z: usize) -> Result<Option<Vec<u8>>, Fault> {
         let entry = 4 * (x + SIDE_COLUMNS as usize * z);
-        let Some(&[a, b, c, sectors]) = self.places.get(entry..).and_then(<[u8]>::first_chunk)
+        let Some(&[a, b, c, sectors]) = self.table.get(entry..).and_then(<[u8]>::first_chunk)
         else {
             return Ok(None);
         };
@@ -130,10 +130,11 @@ impl OpenRegion<'_> {
             return Ok(None);
         }
         let start = sector * SECTOR_BYTES;
-        let room = self.size_bytes.saturating_sub(start).min(u64::from(sectors) * SECTOR_BYTES);
-        if sector < HEADER_SECTORS || room < COLUMN_HEADER_BYTES {
+        let available =
+            self.size_bytes.saturating_sub(start).min(u64::from(sectors) * SECTOR_BYTES);
+        if sector < HEADER_SECTORS || available < COLUMN_HEADER_BYTES {
             return Err(Fault::damaged(format!(
-                "said to lie at sector {sector}, {sectors} long, in a file of {} bytes",
+                "its table entry gives sector {sector}, length {sectors}, in a file of {} bytes",
                 self.size_bytes
             )));
         }
@@ -142,12 +143,14 @@ impl OpenRegion<'_> {
         let mut header = [0; COLUMN_HEADER_BYTES as usize];
         self.reader.read_exact(&mut header)?;
         let [a, b, c, d, method] = header;
-        // The length counts the method's byte.
+        // The length includes the byte of the method.
         let length = u64::from(u32::from_be_bytes([a, b, c, d])).checked_sub(1);
-        let place = format!("byte {start} of the file");
-        let Some(length) = length.filter(|&length| length <= room - COLUMN_HEADER_BYTES) else {
+        let location = format!("byte {start} of the file");
+        let Some(length) = length.filter(|&length| length <= available - COLUMN_HEADER_BYTES)
+        else {
             let length = u32::from_be_bytes([a, b, c, d]);
-            return Err(Fault::damaged(format!("{length} bytes long in {room}")).within(&place));
+            let problem = format!("claims {length} bytes, but {available} are available");
+            return Err(Fault::damaged(problem).within(&location));
         };
         let packed = if method & EXTERNAL == 0 {
             let mut packed = vec![0; length as usize];
@@ -156,12 +159,12 @@ impl OpenRegion<'_> {
         } else {
             self.external(x, z)?
         };
-        self.unpack(method & !EXTERNAL, &packed).map(Some).map_err(|fault| fault.within(&place))
+        self.unpack(method & !EXTERNAL, &packed).map(Some).map_err(|fault| fault.within(&location))
     }
 
-    /// That no column before the one at `entry` in the table begins in the same sector.
+    /// Checks that no earlier column in the table begins in the same sector.
     fn expect_first(&self, entry: usize, sector: u64) -> Result<(), Fault> {
-        let (entries, _) = self.places.as_chunks::<4>();
+        let (entries, _) = self.table.as_chunks::<4>();
         let begins_there =
             |&[a, b, c, _]: &[u8; 4]| u64::from(u32::from_be_bytes([0, a, b, c])) == sector;
         match entries.iter().take(entry / 4).position(begins_there) {
@@ -169,13 +172,14 @@ impl OpenRegion<'_> {
             Some(first) => {
                 let [x, z] = [first % SIDE_COLUMNS as usize, first / SIDE_COLUMNS as usize];
                 let [x, z] = self.region.column_at(x, z);
-                let problem = format!("said to lie at sector {sector}, where column {x}, {z} lies");
+                let problem =
+                    format!("its table entry gives sector {sector}, like that of column {x}, {z}");
                 Err(Fault::damaged(problem))
             }
         }
     }
 
-    /// Unpacks a column, as long as there are bytes left to spend.
+    /// Decompresses a column, within the limit for the open region.
     fn unpack(&mut self, method: u8, packed: &[u8]) -> Result<Vec<u8>, Fault> {
         let mut bytes = Vec::new();
         let result = unpack(method, packed, MAX_COLUMN_BYTES.min(self.left_bytes), &mut bytes);
@@ -184,16 +188,16 @@ impl OpenRegion<'_> {
         match result {
             Ok(()) => Ok(bytes),
             Err(_) if is_spent || self.left_bytes == 0 => Err(Fault::damaged(format!(
-                "more than {MAX_OPEN_BYTES} bytes unpacked in this row of columns"
+                "more than {MAX_OPEN_BYTES} bytes decompressed in this row of columns"
             ))),
             Err(fault) => Err(fault),
         }
     }
 
-    /// The column's own file, beside the region's.
+    /// Reads the column's own file, beside the region's.
     fn external(&self, x: usize, z: usize) -> Result<Vec<u8>, Fault> {
         let Bytes::File(path) = &self.region.bytes else {
-            return Err(Fault::damaged("kept in a file of its own, which is not at hand"));
+            return Err(Fault::damaged("stored in a file of its own, which is not available"));
         };
         let [x, z] = self.region.column_at(x, z);
         let name = format!("c.{x}.{z}.mcc");
@@ -212,7 +216,7 @@ impl OpenRegion<'_> {
 }
 
 impl Region {
-    /// The place in the world, in columns, of the column at `x`, `z` within the region.
+    /// Position in the world, in columns, of the column at `x`, `z` within the region.
     pub(super) fn column_at(&self, x: usize, z: usize) -> [i32; 2] {
         [self.at[0] * SIDE_COLUMNS + x as i32, self.at[1] * SIDE_COLUMNS + z as i32]
     }

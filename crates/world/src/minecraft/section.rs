@@ -4,15 +4,16 @@ use super::blocks::Blocks;
 use super::column::{Packed, SECTION_VOXELS, Section};
 use super::fault::Fault;
 
-/// The fewest bits that the game gives to a number into a palette.
-const LEAST_BITS: u32 = 4;
-/// The most that make sense: a section has 4,096 voxels, the game some 30,000 blocks.
+/// Minimum number of bits of a palette index.
+const MIN_BITS: u32 = 4;
+/// Maximum number of bits of a palette index. A section has 4,096 voxels, the game about 30,000
+/// blocks.
 const MAX_BITS: usize = 16;
-/// Two voxels' halves of a byte.
+/// Length of an array of half bytes, one per voxel, in bytes.
 const NIBBLES_BYTES: usize = SECTION_VOXELS / 2;
 
 impl Section<'_> {
-    /// Whether any voxel may be other than air.
+    /// Whether any voxel can be other than air.
     pub(super) fn may_be_solid(&self) -> bool {
         match &self.voxels {
             Packed::Palette { materials, .. } => {
@@ -25,10 +26,10 @@ impl Section<'_> {
         }
     }
 
-    /// The voxels, X fastest, then Z, then Y.
+    /// Unpacks the voxels, X fastest, then Z, then Y.
     ///
     /// # Errors
-    /// Arrays of the wrong length, and numbers that the palette does not have.
+    /// Arrays of the wrong length, and indices beyond the palette.
     pub(super) fn voxels(
         &self,
         blocks: &Blocks,
@@ -44,9 +45,9 @@ impl Section<'_> {
     }
 }
 
-/// Numbers into a palette. Until 1.15 they lie bit behind bit, later none spans two words;
-/// the count of words tells which, and where both make the same count they are the same.
-/// Until 1.15 numbers may be wider than the palette asks for: the game went by the count.
+/// Unpacks palette indices. Until 1.15 an index can span two words, later not. The number of words
+/// identifies the layout; if both layouts have the same number of words, they are equal. Until 1.15
+/// indices can be wider than the palette requires: their width follows from the number of words.
 ///
 /// ```text
 ///  5 bits, spanning       word 0: 0 1 2 … 11 12▏word 1: ▕12 13 …      320 words
@@ -64,7 +65,7 @@ fn unpack(
     let [Some(_), ..] = [palette.first()] else {
         return Err(Fault::damaged("an empty palette"));
     };
-    let bits = (usize::BITS - (palette.len() - 1).leading_zeros()).max(LEAST_BITS);
+    let bits = (usize::BITS - (palette.len() - 1).leading_zeros()).max(MIN_BITS);
     let per_word = (u64::BITS / bits) as usize;
     let (word_count, spanning_count) = (SECTION_VOXELS.div_ceil(per_word), 64 * bits as usize);
     let (words, _) = words.as_chunks::<8>();
@@ -77,12 +78,12 @@ fn unpack(
         spanning(palette, words, wide as u32, voxels)
     } else {
         return Err(Fault::damaged(format!(
-            "{} words for numbers of {bits} bits, not {word_count} or {spanning_count}",
+            "{} words for indices of {bits} bits, not {word_count} or {spanning_count}",
             words.len()
         )));
     };
     filled.ok_or_else(|| {
-        Fault::damaged(format!("a number beyond its palette of {} blocks", palette.len()))
+        Fault::damaged(format!("an index beyond its palette of {} blocks", palette.len()))
     })
 }
 
@@ -125,7 +126,7 @@ fn spanning(
     Some(())
 }
 
-/// Blocks by number, as before 1.13.
+/// Unpacks block numbers, as before 1.13.
 fn numbers(
     blocks: &Blocks,
     low: &[u8],
@@ -136,7 +137,7 @@ fn numbers(
     let variants = halves[1].map_or(NIBBLES_BYTES, <[u8]>::len);
     if low.len() != SECTION_VOXELS || lengths[1] != NIBBLES_BYTES || variants != NIBBLES_BYTES {
         return Err(Fault::damaged(format!(
-            "{} numbers, {} and {variants} bytes of halves, not {SECTION_VOXELS} and {NIBBLES_BYTES}",
+            "{} numbers, {} and {variants} half bytes, not {SECTION_VOXELS} and {NIBBLES_BYTES}",
             low.len(),
             lengths[1]
         )));

@@ -8,26 +8,26 @@ use super::fault::Fault;
 use super::region::{OpenRegion, Region};
 use crate::WorldError;
 
-/// Voxels a side of a chunk.
+/// Side of a chunk, in voxels.
 const SIDE: usize = Chunk::SIDE as usize;
-/// Voxels a side of a section.
+/// Side of a section, in voxels.
 const SECTION_SIDE: usize = 16;
-/// Sections a side of a chunk, and stacks of chunks a side of a region's columns.
+/// Side of a chunk in sections, and of a stack in columns.
 const SECTIONS: usize = SIDE / SECTION_SIDE;
 
-/// All chunks above one another: 2 × 2 columns.
+/// All chunks at one X and Z: 2 × 2 columns.
 #[derive(Debug, Default)]
 pub(super) struct Stack {
-    /// By height in chunks; those that are all air are left out.
+    /// Chunks by height in chunks, without empty ones.
     pub(super) chunks: BTreeMap<i32, Chunk>,
 }
 
-/// The heights, in chunks, of a stack's chunks that may hold anything but air.
+/// Set of heights, in chunks, at which a stack can hold voxels. Bit 0 is [`LOWEST`].
 pub(super) type Heights = u128;
-/// The lowest height that there is, in chunks: bit 0.
+/// Lowest height, in chunks.
 pub(super) const LOWEST: i32 = -64;
 
-/// One stack of a region: its place in the region, in stacks (0 to 15).
+/// Position of a stack in its region, in stacks (0 to 15).
 #[derive(Clone, Copy, Debug)]
 pub(super) struct StackSource {
     pub(super) x: usize,
@@ -35,8 +35,8 @@ pub(super) struct StackSource {
 }
 
 impl StackSource {
-    /// Hands the data of each of the four columns that there is to `on`, with its place
-    /// among the four. What is damaged goes to `faults`, and the others are read all the same.
+    /// Calls `on` with the data of each of the four columns that exist, and its position among the
+    /// four. Adds damage to `faults` and continues.
     fn columns(
         self,
         region: &mut OpenRegion<'_>,
@@ -57,7 +57,7 @@ impl StackSource {
         }
     }
 
-    /// Where the stack may hold anything, by the palettes of its sections.
+    /// Heights at which the stack can hold voxels, according to the palettes of its sections.
     pub(super) fn heights(
         self,
         region: &mut OpenRegion<'_>,
@@ -108,7 +108,7 @@ impl StackSource {
 }
 
 impl Stack {
-    /// Bytes that the chunks take, the table of them included.
+    /// Memory of the chunks and their table, in bytes.
     pub(super) fn size_bytes(&self) -> usize {
         let chunk = |chunk: &Chunk| size_of::<(i32, Chunk)>() + chunk.size_bytes();
         size_of::<Self>() + self.chunks.values().map(chunk).sum::<usize>()
@@ -119,9 +119,9 @@ fn chunk_height(section_y: i32) -> i32 {
     section_y.div_euclid(SECTIONS as i32)
 }
 
-/// Puts a section (X fastest, then Z, then Y) into its eighth of a chunk (X, then Y, then Z).
-fn put(chunk: &mut [Material], section: &[Material; SECTION_VOXELS], eighth: [usize; 3]) {
-    let [x, y, z] = eighth.map(|side| side * SECTION_SIDE);
+/// Copies a section (X fastest, then Z, then Y) to its octant of a chunk (X, then Y, then Z).
+fn put(chunk: &mut [Material], section: &[Material; SECTION_VOXELS], octant: [usize; 3]) {
+    let [x, y, z] = octant.map(|side| side * SECTION_SIDE);
     for (row, voxels) in section.chunks_exact(SECTION_SIDE).enumerate() {
         let (row_y, row_z) = (y + row / SECTION_SIDE, z + row % SECTION_SIDE);
         let start = x + SIDE * (row_y + SIDE * row_z);

@@ -1,4 +1,4 @@
-//! Compressed columns.
+//! Decompression of columns.
 
 use std::io::Read;
 
@@ -7,14 +7,14 @@ use twox_hash::XxHash32;
 
 use super::fault::Fault;
 
-/// The most that a column may unpack to. Columns of ordinary worlds take a hundredth.
+/// Maximum decompressed size of a column, in bytes. Ordinary columns take a hundredth.
 pub(super) const MAX_COLUMN_BYTES: usize = 64 << 20;
 
-/// Appends the bytes of a column to `bytes`, which is empty. Region files number the ways of
-/// compression by `method`. After an error, `bytes` holds what was unpacked until then.
+/// Decompresses a column into `bytes`, which must be empty. `method` is the region file's number of
+/// the compression method. After an error, `bytes` holds the data up to there.
 ///
 /// # Errors
-/// An unknown number, damaged data, or more than `limit_bytes`.
+/// An unknown method, damaged data, or more than `limit_bytes` bytes.
 pub(super) fn unpack(
     method: u8,
     packed: &[u8],
@@ -30,12 +30,12 @@ pub(super) fn unpack(
             Ok(())
         }
         4 => lz4_blocks(packed, limit_bytes, bytes).map_err(|fault| fault.within("LZ4")),
-        _ => Err(Fault::unknown(format!("compressed in an unknown way, {method}"))),
+        _ => Err(Fault::unknown(format!("compressed with unknown method {method}"))),
     }
 }
 
 fn too_large(limit_bytes: usize) -> Fault {
-    Fault::damaged(format!("unpacks to more than {limit_bytes} bytes"))
+    Fault::damaged(format!("decompresses to more than {limit_bytes} bytes"))
 }
 
 fn read_all(
@@ -53,18 +53,18 @@ fn read_all(
     if bytes.len() > limit_bytes { Err(too_large(limit_bytes)) } else { Ok(()) }
 }
 
-/// What each block of the Java library's LZ4 stream begins with.
+/// First bytes of each block in the LZ4 stream of the Java library.
 const LZ4_MAGIC: &[u8] = b"LZ4Block";
-/// The magic, a token, two lengths and a checksum.
+/// Length of a block's header, in bytes: magic, token, two lengths and a checksum.
 const LZ4_HEADER_BYTES: usize = 21;
 const LZ4_SEED: u32 = 0x9747_b28c;
-/// Blocks hold 32 MiB at most.
+/// Maximum decompressed size of a block, in bytes.
 const LZ4_MAX_BLOCK_BYTES: usize = 32 << 20;
-/// LZ4 makes at most 255 bytes of one.
+/// Maximum expansion of LZ4: bytes from one byte.
 const LZ4_MAX_RATIO: usize = 255;
 
-/// The stream that the game's Java library writes: blocks, each with lengths and a checksum,
-/// and an empty one at the end. (It is not the LZ4 frame format.)
+/// Decompresses the stream format of the game's Java library: blocks with lengths and checksums,
+/// and an empty block at the end. The format differs from the LZ4 frame format.
 fn lz4_blocks(mut packed: &[u8], limit_bytes: usize, bytes: &mut Vec<u8>) -> Result<(), Fault> {
     loop {
         let Some((header, rest)) = packed.split_at_checked(LZ4_HEADER_BYTES) else {
@@ -81,7 +81,8 @@ fn lz4_blocks(mut packed: &[u8], limit_bytes: usize, bytes: &mut Vec<u8>) -> Res
         }
         let Some((block, rest)) = rest.split_at_checked(packed_length) else {
             let left = rest.len();
-            return Err(Fault::damaged(format!("a block of {packed_length} bytes, {left} left")));
+            let problem = format!("a block of {packed_length} bytes, but {left} remain");
+            return Err(Fault::damaged(problem));
         };
         if length > LZ4_MAX_BLOCK_BYTES || length > packed_length.saturating_mul(LZ4_MAX_RATIO) {
             return Err(Fault::damaged(format!("{packed_length} bytes claim to be {length}")));
@@ -91,15 +92,15 @@ fn lz4_blocks(mut packed: &[u8], limit_bytes: usize, bytes: &mut Vec<u8>) -> Res
         }
         lz4_block(header[8], block, length, bytes)?;
         let start = bytes.len() - length;
-        // The library keeps 28 bits.
+        // The library stores 28 bits of the checksum.
         if XxHash32::oneshot(LZ4_SEED, &bytes[start..]) & 0x0fff_ffff != number(17) {
-            return Err(Fault::damaged("a block's checksum does not fit"));
+            return Err(Fault::damaged("a block's checksum is wrong"));
         }
         packed = rest;
     }
 }
 
-/// Appends one block of `length` bytes.
+/// Decompresses one block to `length` bytes.
 fn lz4_block(token: u8, block: &[u8], length: usize, bytes: &mut Vec<u8>) -> Result<(), Fault> {
     let start = bytes.len();
     match token & 0xf0 {
@@ -114,7 +115,7 @@ fn lz4_block(token: u8, block: &[u8], length: usize, bytes: &mut Vec<u8>) -> Res
                 Err(problem) => return Err(Fault::damaged(problem.to_string())),
             }
         }
-        _ => return Err(Fault::damaged(format!("a block of an unknown kind, {token}"))),
+        _ => return Err(Fault::damaged(format!("a block of unknown kind {token}"))),
     }
     Ok(())
 }

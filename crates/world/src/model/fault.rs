@@ -3,8 +3,7 @@ use std::fmt;
 use crate::WorldError;
 
 /// Advice for a file with invalid content.
-pub(super) const EXPORT_AGAIN: &str =
-    "the file is damaged or violates its format: export it again";
+pub(super) const EXPORT_AGAIN: &str = "the file is damaged or violates its format: export it again";
 /// Advice for a file that exceeds a limit.
 pub(super) const SPLIT: &str = "split the model into several files, or raise the limit";
 

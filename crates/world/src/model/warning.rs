@@ -69,7 +69,9 @@ impl fmt::Display for WarningKind {
             Self::Skin => "meshes with bones, shown in their base shape",
             Self::MorphTargets => "meshes with morph targets, shown in their base shape",
             Self::Texture => "materials with a texture, which is not shown",
-            Self::VertexColors => "vertices or meshes with colours of their own, which are not shown",
+            Self::VertexColors => {
+                "vertices or meshes with colours of their own, which are not shown"
+            }
         })
     }
 }

@@ -222,7 +222,8 @@ fn pack(chunks: Vec<(ChunkPos, &Chunk)>, pool: Option<&ThreadPool>) -> BTreeMap<
 fn pack_levels(batch: &Batch, pool: Option<&ThreadPool>) -> BTreeMap<GroupPos, Records> {
     let kept = batch.levels.iter().filter_map(|(&node, it)| Some((stored_position(node)?, it)));
     let mut groups = pack(kept.collect(), pool);
-    for (group, slot) in batch.stale.iter().filter_map(|&it| stored_position(it)).map(GroupPos::of) {
+    for (group, slot) in batch.stale.iter().filter_map(|&it| stored_position(it)).map(GroupPos::of)
+    {
         groups.entry(group).or_default()[slot].get_or_insert_default();
     }
     groups

@@ -196,8 +196,7 @@ impl Committer {
     /// changed since then or the last commit failed: it can be made again. Also drops it if too
     /// much is pending, unless `waits` is set, which blocks on the disk instead.
     pub(super) fn put_level(&self, node: NodePos, chunk: &Chunk, epoch: u64, waits: bool) {
-        let mut state =
-            if waits { self.shared.lock_with_capacity() } else { self.shared.lock() };
+        let mut state = if waits { self.shared.lock_with_capacity() } else { self.shared.lock() };
         if self.shared.has_capacity(&state)
             && state.epochs.of(node) == epoch
             && state.failure.is_none()

@@ -262,7 +262,9 @@ impl Store {
             let open = match &*state {
                 State::Open(open) => open,
                 State::Closed => return Err(damaged(&self.path, DATABASE, "already closed")),
-                _ => return Err(damaged(&self.path, DATABASE, "unusable after an earlier failure")),
+                _ => {
+                    return Err(damaged(&self.path, DATABASE, "unusable after an earlier failure"));
+                }
             };
             (catch_unwind(AssertUnwindSafe(|| work(open))), open.id)
         };

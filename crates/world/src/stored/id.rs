@@ -9,7 +9,7 @@ use super::meta::{opened, sealed};
 /// Generates a random id for a new world. Moving or copying the file keeps the id.
 #[cfg(not(target_arch = "wasm32"))]
 pub(super) fn random() -> u128 {
-        // Each state has random keys from the system; the time helps on systems without them.
+    // Each state has random keys from the system; the time helps on systems without them.
     let time = SystemTime::UNIX_EPOCH.elapsed().unwrap_or_default();
     let half = || u128::from(RandomState::new().hash_one((process(), time)));
     half() << 64 | half()

@@ -123,7 +123,9 @@ impl StoredWorld {
         });
         match read {
             Ok(read) => read?
-                .map_err(|problem| self.note(&damaged(self.path(), location_of_node(node), problem)))
+                .map_err(|problem| {
+                    self.note(&damaged(self.path(), location_of_node(node), problem))
+                })
                 .ok(),
             Err(error) => {
                 self.note(&error);

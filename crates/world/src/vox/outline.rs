@@ -123,7 +123,12 @@ impl Outline {
             return Err(Fault::new(head.location(), problem, SPLIT));
         }
         let range = head.content.start + SIZE_BYTES..head.content.end;
-        self.packed.push(Packed { model: self.model_count, size, location: head.location(), range });
+        self.packed.push(Packed {
+            model: self.model_count,
+            size,
+            location: head.location(),
+            range,
+        });
         self.model_count += 1;
         Ok(())
     }

@@ -110,7 +110,8 @@ impl Placements {
 fn chunk_range(instance: &Instance, brick: &Brick) -> Result<([i32; 3], [i32; 3]), Fault> {
     let (low, high) = instance.transform.cell_range(brick.low, brick.high);
     if low.iter().any(|&c| c < -MAX_COORDINATE) || high.iter().any(|&c| c >= MAX_COORDINATE) {
-        let problem = format!("a model at {low:?}, more than {MAX_COORDINATE} voxels from the origin");
+        let problem =
+            format!("a model at {low:?}, more than {MAX_COORDINATE} voxels from the origin");
         return Err(Fault::new("scene".into(), problem, SPLIT));
     }
     let chunk = |c: i64| c.div_euclid(i64::from(Chunk::SIDE)) as i32;

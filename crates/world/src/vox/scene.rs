@@ -17,9 +17,9 @@ use dot_vox::{DotVoxData, SceneNode};
 use drystone_alloc::memory::{Region, Scope, ScopeStack};
 
 use super::fault::Fault;
+use super::fixed_stack::FixedStack;
 use super::node::{Node, Nodes, child_count, is_hidden, nodes, nodes_bytes};
 use super::outline::{Numbered, Outline};
-use super::fixed_stack::FixedStack;
 use super::placement::Instance;
 use super::transform::Transform;
 use super::{VoxLayer, VoxSummary};
@@ -177,8 +177,7 @@ fn unfold(
 ) -> Result<(), Fault> {
     let first = Visit { node: root, transform: Transform::TO_Y_UP, hidden: false };
     // Pending nodes are children of nodes on one path, which contains each node at most once.
-    let mut pending =
-        FixedStack::new(scope.alloc_slice_with(nodes.child_count() + 1, |_| first)?);
+    let mut pending = FixedStack::new(scope.alloc_slice_with(nodes.child_count() + 1, |_| first)?);
     pending.push(first)?;
     let mut visits = 0;
     while let Some(mut visit) = pending.pop() {

@@ -63,7 +63,9 @@ fn invalid_indices_are_reported() {
         json["bufferViews"][0]["buffer"] = 3.into();
     });
     expect_error("node 0: mesh 1 of 1", |json| json["nodes"][0]["mesh"] = 1.into());
-    expect_error("node 5: out of range, the file has 1", |json| json["nodes"][0]["children"] = json!([5]));
+    expect_error("node 5: out of range, the file has 1", |json| {
+        json["nodes"][0]["children"] = json!([5])
+    });
     expect_error("scene 2: out of range, the file has 0", |json| json["scene"] = 2.into());
     expect_error("buffer 1: it has no URI and is not in this file", |json| {
         json["buffers"].as_array_mut().unwrap().push(json!({"byteLength": 4}));
@@ -105,10 +107,13 @@ fn false_counts_and_ranges_are_reported() {
     expect_error("accessor 0: claims 4 elements of 12 bytes, 16 apart", |json| {
         json["bufferViews"][0]["byteStride"] = 16.into();
     });
-    expect_error("buffer view 0: 49 bytes from byte 18446744073709551615, but the buffer has 60", |json| {
-        json["bufferViews"][0]["byteOffset"] = u64::MAX.into();
-        json["bufferViews"][0]["byteLength"] = 49.into();
-    });
+    expect_error(
+        "buffer view 0: 49 bytes from byte 18446744073709551615, but the buffer has 60",
+        |json| {
+            json["bufferViews"][0]["byteOffset"] = u64::MAX.into();
+            json["bufferViews"][0]["byteLength"] = 49.into();
+        },
+    );
     // An accessor without a view may claim any number of zeros.
     let sparse = json!({"count": 2000000000,
         "indices": {"bufferView": 1, "componentType": U16}, "values": {"bufferView": 0}});

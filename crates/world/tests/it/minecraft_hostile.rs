@@ -153,13 +153,19 @@ fn invalid_column_locations_are_reported() {
         faults[0].clone()
     };
     let cases = [
-        (changed(0, &[0, 0, 1, 1]), "said to lie at sector 1, 1 long, in a file of 12288 bytes"),
-        (changed(0, &[255; 4]), "said to lie at sector 16777215, 255 long"),
-        (changed(0, &[0, 0, 2, 0]), "said to lie at sector 2, 0 long"),
-        (changed(8192, &[255; 4]), "byte 8192 of the file: 4294967295 bytes long in 4096"),
-        (changed(8192, &[0; 4]), "byte 8192 of the file: 0 bytes long in 4096"),
-        (changed(8196, &[9]), "compressed in an unknown way, 9"),
-        (changed(8196, &[0x82]), "kept in a file of its own"),
+        (
+            changed(0, &[0, 0, 1, 1]),
+            "its table entry gives sector 1, length 1, in a file of 12288 bytes",
+        ),
+        (changed(0, &[255; 4]), "its table entry gives sector 16777215, length 255"),
+        (changed(0, &[0, 0, 2, 0]), "its table entry gives sector 2, length 0"),
+        (
+            changed(8192, &[255; 4]),
+            "byte 8192 of the file: claims 4294967295 bytes, but 4096 are available",
+        ),
+        (changed(8192, &[0; 4]), "byte 8192 of the file: claims 0 bytes, but 4096 are available"),
+        (changed(8196, &[9]), "compressed with unknown method 9"),
+        (changed(8196, &[0x82]), "stored in a file of its own"),
     ];
     for (message, want) in cases {
         assert!(
@@ -185,7 +191,7 @@ fn columns_that_share_a_sector_are_decompressed_once() {
     assert_eq!(world.solid_count(), 4096);
     let faults = source.faults();
     assert_eq!(faults.len(), 1023, "{}", faults[0]);
-    let expected = "column 31, 31: said to lie at sector 2, where column 0, 0 lies";
+    let expected = "column 31, 31: its table entry gives sector 2, like that of column 0, 0";
     assert!(faults.iter().any(|fault| fault.contains(expected)), "{faults:?}");
     assert!(start.elapsed() < Duration::from_secs(30));
 }
@@ -201,7 +207,7 @@ fn the_decompressed_size_of_a_row_of_columns_is_bounded() {
     assert_eq!(source.chunk_positions().len(), 2);
     let faults = source.faults();
     assert_eq!(faults.len(), 2, "{faults:?}");
-    let expected = "more than 268435456 bytes unpacked in this row of columns";
+    let expected = "more than 268435456 bytes decompressed in this row of columns";
     assert!(faults[0].starts_with("row.mca: column 0, 4: ") && faults[0].contains(expected));
     assert!(faults[1].starts_with("row.mca: column 0, 5: ") && faults[1].contains(expected));
     // The four columns of a stack are always decompressed.
@@ -218,12 +224,12 @@ fn false_lengths_are_reported() {
     let huge = i32::MAX.to_be_bytes();
     let lie = |kind: u8, start: &[u8]| tree(vec![("x", Value(kind, [start, &huge].concat()))]);
     for (data, want) in [
-        (lie(7, &[]), "byte 11 of its data: 2147483647 bytes wanted, 1 left"),
-        (lie(11, &[]), "8589934588 bytes wanted"),
-        (lie(12, &[]), "17179869176 bytes wanted"),
-        (lie(9, &[6]), "17179869176 bytes wanted"),
+        (lie(7, &[]), "byte 11 of its data: needs 2147483647 bytes, but 1 remain"),
+        (lie(11, &[]), "needs 8589934588 bytes"),
+        (lie(12, &[]), "needs 17179869176 bytes"),
+        (lie(9, &[6]), "needs 17179869176 bytes"),
         (lie(9, &[0]), "a list of 2147483647 elements without a kind"),
-        (lie(9, &[10]), "1 bytes wanted, 0 left"),
+        (lie(9, &[10]), "needs 1 bytes, but 0 remain"),
         (tree(vec![("x", Value(7, (-1_i32).to_be_bytes().into()))]), "an array of -1 elements"),
         (tree(vec![("x", Value(13, vec![]))]), "unknown tag 13"),
         (vec![8, 0, 0], "begins with tag 8, not with a compound"),
@@ -245,13 +251,13 @@ fn invalid_sections_are_reported() {
     for (data, want) in [
         (
             states(vec![stone(), stone()], 256, int(2)),
-            "section at height 2: a number beyond its palette of 2 blocks",
+            "section at height 2: an index beyond its palette of 2 blocks",
         ),
         (
             states(vec![stone(), stone()], 255, int(2)),
-            "255 words for numbers of 4 bits, not 256 or 256",
+            "255 words for indices of 4 bits, not 256 or 256",
         ),
-        (states(vec![stone(), stone()], 0, int(2)), "0 words for numbers of 4 bits"),
+        (states(vec![stone(), stone()], 0, int(2)), "0 words for indices of 4 bits"),
         (states(vec![stone()], 256, int(128)), "a section at height 128, not -128 to 127"),
         (states(vec![stone()], 256, text("up")), "a section without a height"),
         (states(vec![compound(vec![])], 256, int(2)), "a block without a name"),
@@ -294,7 +300,7 @@ fn decompression_bombs_are_bounded() {
     let zeros = vec![0; 80 << 20];
     for method in [1, 2] {
         let faults = faults(&region(&[([0, 0], method, &zeros)]));
-        assert!(faults[0].contains("unpacks to more than 67108864 bytes"), "{faults:?}");
+        assert!(faults[0].contains("decompresses to more than 67108864 bytes"), "{faults:?}");
     }
     // One LZ4 block that claims the maximum length, and one that claims more than it could contain.
     let block = |length: u32| {

@@ -71,7 +71,10 @@ fn damaged_packed_models_are_reported() {
         (with(SIZE, &[]), "its compressed voxels are damaged, 105 voxels are missing"),
         (with(SIZE, b"not zlib"), "its compressed voxels are damaged, 105 voxels are missing"),
         (with(SIZE, &content[12..20]), "its compressed voxels are damaged"),
-        (with([6, 3, 7], &content[12..]), "its compressed voxels are damaged, 21 voxels are missing"),
+        (
+            with([6, 3, 7], &content[12..]),
+            "its compressed voxels are damaged, 21 voxels are missing",
+        ),
     ] {
         let message = error(&[model([1, 1, 1], &[[0, 0, 0, 1]]), bad]);
         let expected = format!("test.vox: chunk TDCZ at byte 64: {problem}");

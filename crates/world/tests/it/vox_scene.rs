@@ -246,8 +246,14 @@ fn invalid_scenes_are_reported() {
             "scene node 1: it shows model 3, but the file has 1",
             vec![root.clone(), shape(1, &[(3, &[])])],
         ),
-        ("scene node 0: it is its own ancestor, through node 1", vec![root.clone(), group(1, &[0])]),
-        ("scene node 1: it is its own ancestor, through node 1", vec![root.clone(), group(1, &[1])]),
+        (
+            "scene node 0: it is its own ancestor, through node 1",
+            vec![root.clone(), group(1, &[0])],
+        ),
+        (
+            "scene node 1: it is its own ancestor, through node 1",
+            vec![root.clone(), group(1, &[1])],
+        ),
         (
             "scene node 1: two nodes have this number",
             vec![root.clone(), group(1, &[]), shape(1, &[])],

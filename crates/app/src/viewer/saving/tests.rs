@@ -186,7 +186,8 @@ fn who_edits_second_saves_beside_the_world() {
         assert_eq!(two.second.saver.state(), SaveState::Unsaved(1));
         assert!(matches!(save(&mut two), Saved::Silent));
         let [line] = said.as_slice() else { panic!("{said:?}") };
-        let why = if leaves { "another program has changed" } else { "another program has this world" };
+        let why =
+            if leaves { "another program has changed" } else { "another program has this world" };
         assert!(line.contains(why) && line.contains("--edits"), "{line}");
         two.close();
         // What was edited as a whole chunk is as the second has it.

@@ -1,4 +1,4 @@
-/// The colours of wool, in the game's order of dyes.
+/// Colours of wool, in the game's order of dyes.
 pub(super) const DYES: [(&str, u32); 16] = [
     ("white", 0xe9ecec),
     ("orange", 0xf07613),
@@ -18,16 +18,16 @@ pub(super) const DYES: [(&str, u32); 16] = [
     ("black", 0x141519),
 ];
 
-/// The colours of terracotta, in the same order.
+/// Colours of terracotta, in the game's order of dyes.
 pub(super) const TERRACOTTA: [u32; 16] = [
     0xd1b2a1, 0xa15325, 0x95586c, 0x716c89, 0xba8523, 0x677535, 0xa14e4e, 0x392a23, 0x876b62,
     0x565b5b, 0x764656, 0x4a3b5b, 0x4d3323, 0x4c532a, 0x8f3d2e, 0x251610,
 ];
 
-/// A wood.
+/// Colours of a kind of wood.
 pub(super) struct Wood {
     pub(super) name: &'static str,
-    /// Of planks, bark and leaves.
+    /// Colours of planks, bark and leaves.
     pub(super) colors: [u32; 3],
 }
 
@@ -35,7 +35,7 @@ const fn wood(name: &'static str, planks: u32, bark: u32, leaves: u32) -> Wood {
     Wood { name, colors: [planks, bark, leaves] }
 }
 
-/// Every wood, and the fungi that are used like it.
+/// All kinds of wood, and the fungi with the same blocks.
 pub(super) const WOODS: [Wood; 12] = [
     wood("oak", 0xa2834f, 0x6d5533, 0x48702c),
     wood("spruce", 0x725430, 0x3a2511, 0x3b5c3a),
@@ -51,7 +51,7 @@ pub(super) const WOODS: [Wood; 12] = [
     wood("warped", 0x2b6863, 0x3a3a4d, 0x149184),
 ];
 
-/// Blocks that let light pass, or are thin: red, green, blue and opacity.
+/// Translucent and thin blocks: red, green, blue and opacity.
 pub(super) const ALONE: &[(u32, &str)] = &[
     (0x3f76e4a0, "water bubble_column"),
     (0x2f7a62b0, "seagrass tall_seagrass kelp kelp_plant sea_pickle"),

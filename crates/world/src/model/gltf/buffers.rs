@@ -39,7 +39,9 @@ impl<'a> Buffers<'a> {
             let location = format!("buffer {number}");
             let bytes: Cow<[u8]> = match (&buffer.uri, binary) {
                 (None, Some(binary)) if number == 0 => binary.into(),
-                (None, _) => return Err(Fault::new(location, "it has no URI and is not in this file")),
+                (None, _) => {
+                    return Err(Fault::new(location, "it has no URI and is not in this file"));
+                }
                 (Some(uri), _) => match uri::parse(uri) {
                     Ok(Uri::Data(bytes)) => bytes.into(),
                     Ok(Uri::File(name)) => match read_file(&name, &location, beside)? {
@@ -82,7 +84,10 @@ impl<'a> Buffers<'a> {
         if let Some(stride) = stride_bytes
             && !STRIDES_BYTES.contains(&stride)
         {
-            return Err(Fault::new(location, format!("a stride of {stride} bytes, 4 to 252 are allowed")));
+            return Err(Fault::new(
+                location,
+                format!("a stride of {stride} bytes, 4 to 252 are allowed"),
+            ));
         }
         let start = view.byte_offset.unwrap_or_default().0;
         match part(bytes, start, view.byte_length.0) {

@@ -28,8 +28,7 @@ pub(super) fn numbers<const N: usize>(it: &Statement, min: usize) -> Result<[f32
         count += 1;
     }
     if count < min {
-        let problem =
-            format!("{} has {count} numbers, but needs {min}", quoted(it.keyword()));
+        let problem = format!("{} has {count} numbers, but needs {min}", quoted(it.keyword()));
         return Err(bad(it.line, problem));
     }
     Ok(numbers)

@@ -81,8 +81,8 @@ fn a_damaged_group_does_not_block_edits() {
         assert!(world.chunk(at(1)).unwrap() == stone && world.chunk(far).unwrap() == stone);
         let lost: Vec<_> = [0, 2, 3, 4, 5].map(at).into_iter().collect();
         for &at in &lost {
-            let told = world.chunk(at).unwrap_err().to_string();
-            assert!(told.contains(&location_of(at)), "damage {n}: {told}");
+            let message = world.chunk(at).unwrap_err().to_string();
+            assert!(message.contains(&location_of(at)), "damage {n}: {message}");
         }
         drop(world);
         let mut found = StoredWorld::check(&path).unwrap().lost;

@@ -73,9 +73,7 @@ fn stored_nodes(path: &Path) -> Vec<NodePos> {
                 let value = values.joined(key.value(), value.value(), None)?;
                 let value = group::Group::parse(group, &value).unwrap();
                 let slots = (0..group::SLOTS).filter(|&slot| value.record(slot).is_some());
-                nodes.extend(
-                    slots.map(|slot| node_at_stored_position(group.chunk(slot)).unwrap()),
-                );
+                nodes.extend(slots.map(|slot| node_at_stored_position(group.chunk(slot)).unwrap()));
             }
             Ok(nodes)
         })

@@ -71,7 +71,7 @@ fn long_windows_are_refused_in_every_frame() {
         let mut packed = frame[..4].to_vec();
         packed.push(0b1110_0000);
         packed.extend(len.to_le_bytes());
-    // The last block: one byte, repeated 100 times.
+        // The last block: one byte, repeated 100 times.
         packed.extend([0x23, 3, 0, 9]);
         packed
     };
