@@ -1,4 +1,4 @@
-//! Bytes as a height map, from a fuzzer that looks for new paths.
+//! Reads bytes from a coverage-guided fuzzer as a height map.
 #![no_main]
 
 // Each target reads one kind of file.

@@ -1,4 +1,4 @@
-//! The programs of the property tests, from a fuzzer that looks for new paths.
+//! Runs the programs of the property tests on bytes from a coverage-guided fuzzer.
 #![no_main]
 
 // Each target runs one kind of program.

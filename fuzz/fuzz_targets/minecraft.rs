@@ -1,4 +1,4 @@
-//! Bytes as a Minecraft region, and as one column's data, from a fuzzer that looks for new paths.
+//! Reads bytes from a coverage-guided fuzzer as a Minecraft region, and as the data of one column.
 #![no_main]
 
 // Each target reads one kind of file.

@@ -1,4 +1,4 @@
-//! Bytes as a glTF file, from a fuzzer that looks for new paths.
+//! Reads bytes from a coverage-guided fuzzer as a glTF file.
 #![no_main]
 
 // Each target reads one kind of file.

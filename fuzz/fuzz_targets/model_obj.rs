@@ -1,4 +1,4 @@
-//! Bytes as a `.obj` file, from a fuzzer that looks for new paths.
+//! Reads bytes from a coverage-guided fuzzer as an `.obj` file.
 #![no_main]
 
 // Each target reads one kind of file.

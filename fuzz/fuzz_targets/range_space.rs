@@ -1,7 +1,7 @@
-//! The programs of the property tests, from a fuzzer that looks for new paths.
+//! Runs the programs of the property tests on bytes from a coverage-guided fuzzer.
 #![no_main]
 
-// The other targets' programs come along unused.
+// The module also contains the programs of the other targets.
 #[allow(dead_code)]
 #[path = "../../crates/alloc/tests/it/programs/mod.rs"]
 mod programs;

@@ -1,4 +1,4 @@
-//! Bytes as a chunk of a stored world, from a fuzzer that looks for new paths.
+//! Reads bytes from a coverage-guided fuzzer as a chunk of a stored world.
 #![no_main]
 
 // Each target reads one kind of file.

@@ -174,7 +174,7 @@ fn the_rest_of_a_cut_file_is_salvaged() {
         let file = folder.file(&format!("c{part}.drystone"));
         fs::write(&file, &whole[..whole.len() * part / 20]).unwrap();
         let told = StoredWorld::check(&file).unwrap_err().to_string();
-        assert!(told.contains("cut short") && told.contains("--repair"), "{told}");
+        assert!(told.contains("cut short") && told.contains("check and repair"), "{told}");
         match StoredWorld::repair(&file) {
             Ok((found, kept)) => {
                 assert!(kept.is_some() && found.damage[0].contains("cut short"), "{found:?}");
@@ -190,7 +190,7 @@ fn the_rest_of_a_cut_file_is_salvaged() {
             }
             Err(error) => {
                 let line = error.to_string();
-                assert!(!line.contains("--repair"), "advice to repair a file that cannot be repaired: {line}");
+                assert!(!line.contains("check and repair"), "advice to repair a file that cannot be repaired: {line}");
             }
         }
         // No other files are left in the folder.
