@@ -25,26 +25,26 @@ mod tests;
 pub use iter::Voxels;
 pub use kind::StorageKind;
 
-/// A cube of voxels, 1 to 64 a side, in the storage that suits them.
+/// Cube of voxels with 1 to 64 voxels per side, in compact storage.
 ///
 /// ```text
-///  one material ──edit──► 1 bit ─► 2 ─► 4 ─► 8 bits a voxel ─► 16 bits, the materials themselves
-///       ▲                   ▲ edits: as materials come, and (later) go
-///       └──── compact ──────┴─► bricks or runs, where they are smaller ──edit──► bits again
+///  one material ──edit──► 1 bit ─► 2 ─► 4 ─► 8 bits per voxel ─► 16 bits: the materials themselves
+///       ▲                   ▲ edits: with the number of materials, which can also decrease
+///       └──── compact ──────┴─► bricks or runs, if they are smaller ──edit──► bits again
 /// ```
 ///
-/// A clone is a [snapshot](Self::snapshot): it shares the voxels until either is changed.
+/// A clone is a [snapshot](Self::snapshot): it shares the voxels until either copy changes.
 ///
 /// # Cost
-/// Nothing beside the struct for a chunk made of one material or [compacted](Self::compact)
-/// to one; else what
-/// [`size_bytes`](Self::size_bytes) says. [`get`](Self::get) is O(1), of runs O(log runs).
-/// [`set`](Self::set) is O(1) in the long run: a material that the palette has no number
-/// for, and the first change of bricks, of runs or of a snapshot that is shared, take O(n³); what edits
-/// leave unused is looked for every n³ edits.
+/// - Memory: the struct only, for a chunk created with one material or [compacted](Self::compact)
+///   to one; else [`size_bytes`](Self::size_bytes) in addition.
+/// - [`get`](Self::get) is O(1), or O(log runs) in runs.
+/// - [`set`](Self::set) is amortised O(1). A material beyond the capacity of the palette costs
+///   O(n³), and so does the first change of bricks, runs or a shared snapshot. Every n³ edits,
+///   unused memory is searched and released.
 ///
-/// Arrays of voxels lie in blocks of [`SharedPool`]s for all threads: chunks come and go
-/// without splitting the heap, and their memory is given back when many have gone.
+/// Voxel arrays are in blocks of global [`SharedPool`]s, for all threads. Chunks do not fragment
+/// the heap, and the pools release memory after many chunks are dropped.
 ///
 /// [`SharedPool`]: drystone_alloc::memory::SharedPool
 ///
@@ -58,7 +58,7 @@ pub use kind::StorageKind;
 /// assert_eq!(chunk.solid_count(), 32 * 8 * 32);
 /// assert_eq!(chunk.storage(), StorageKind::Palette { bits: 1 });
 ///
-/// // A mesher reads what was, while edits go on.
+/// // A mesher reads the old state while edits continue.
 /// let snapshot = chunk.snapshot();
 /// chunk.set(LocalPos::new(1, 2, 3), Material(9));
 /// assert_eq!(snapshot.get(LocalPos::new(1, 2, 3)), Material(7));
@@ -67,30 +67,30 @@ pub use kind::StorageKind;
 pub struct Chunk {
     side: u32,
     solid_count: u32,
-    /// Edits until it is looked whether a smaller storage would do.
-    edits_to_go: u32,
+    /// Number of edits until a search for a smaller storage.
+    edits_to_search: u32,
     storage: Storage,
 }
 
 impl Chunk {
-    /// The side that worlds use, in voxels.
+    /// Default side of a chunk, in voxels.
     pub const SIDE: u32 = 32;
-    /// The largest side.
+    /// Maximum side of a chunk, in voxels.
     pub const MAX_SIDE: u32 = 64;
-    /// Edits after which a smaller storage is looked for, at least.
-    const LEAST_EDITS: u32 = 64;
+    /// Minimum number of edits between two searches for a smaller storage.
+    const MIN_EDITS: u32 = 64;
 
-    /// A chunk of `side` voxels a side (clamped to 1 to 64), all of one material.
+    /// Creates a chunk of one material. `side` is clamped to 1 to 64 voxels.
     pub fn new(side: u32, fill: Material) -> Self {
         let side = side.clamp(1, Self::MAX_SIDE);
         let volume = side * side * side;
         let solid_count = if fill.is_air() { 0 } else { volume };
-        let edits_to_go = volume.max(Self::LEAST_EDITS);
-        Self { side, solid_count, edits_to_go, storage: Storage::Uniform(fill) }
+        let edits_to_search = volume.max(Self::MIN_EDITS);
+        Self { side, solid_count, edits_to_search, storage: Storage::Uniform(fill) }
     }
 
-    /// A chunk whose voxel at each place is what `material_at` says, in the smallest
-    /// storage.
+    /// Creates a chunk in the smallest storage; `material_at` returns the material for each
+    /// position. `side` is clamped to 1 to 64 voxels.
     pub fn from_fn(side: u32, mut material_at: impl FnMut(LocalPos) -> Material) -> Self {
         let n = side.clamp(1, Self::MAX_SIDE) as u8;
         let mut voxels = Vec::with_capacity(usize::from(n).pow(3));
@@ -102,12 +102,11 @@ impl Chunk {
         Self::of(n.into(), &voxels)
     }
 
-    /// A chunk of these voxels, X fastest, then Y, then Z, in the smallest storage; `None`
-    /// unless `side` is 1 to 64 and there are `side`³ of them.
+    /// Creates a chunk from its voxels, in the smallest storage. X is fastest, then Y, then Z.
+    /// Returns `None` if `side` is not 1 to 64, or the number of voxels is not `side`³.
     ///
     /// # Cost
-    /// O(n³): a few nanoseconds a voxel where they differ from one to the next, below one
-    /// where they do not.
+    /// O(n³): a few nanoseconds per voxel if adjacent voxels differ, else less than one.
     pub fn from_voxels(side: u32, voxels: &[Material]) -> Option<Self> {
         let fits = (1..=Self::MAX_SIDE).contains(&side) && voxels.len() == side.pow(3) as usize;
         fits.then(|| Self::of(side, voxels))
@@ -120,55 +119,55 @@ impl Chunk {
         chunk
     }
 
-    /// Voxels a side.
+    /// Side of the chunk, in voxels.
     #[inline]
     pub const fn side(&self) -> u32 {
         self.side
     }
 
-    /// How many voxels are not air.
+    /// Number of voxels that are not air.
     #[inline]
     pub const fn solid_count(&self) -> u32 {
         self.solid_count
     }
 
-    /// Whether every voxel is air.
+    /// Returns whether every voxel is air.
     #[inline]
     pub const fn is_empty(&self) -> bool {
         self.solid_count == 0
     }
 
-    /// The one material of all voxels, where the chunk knows that there is only one.
+    /// Returns the only material of the chunk, if the storage guarantees that there is only one.
     #[inline]
     pub fn uniform(&self) -> Option<Material> {
         if self.is_empty() { Some(Material::AIR) } else { self.storage.only_material() }
     }
 
-    /// The voxel at `local`; air outside the chunk.
+    /// Returns the voxel at `local`, or air outside the chunk.
     #[inline]
     pub fn get(&self, local: LocalPos) -> Material {
         self.index(local).map_or(Material::AIR, |voxel| self.storage.get(voxel))
     }
 
-    /// Sets the voxel at `local` and returns what was there. Outside the chunk nothing
-    /// changes and air is returned.
+    /// Sets the voxel at `local` and returns the old material. Outside the chunk it changes nothing
+    /// and returns air.
     pub fn set(&mut self, local: LocalPos, material: Material) -> Material {
         let Some(voxel) = self.index(local) else { return Material::AIR };
         let old = self.storage.get(voxel);
-        // What does not change must not cost a shared chunk its copy.
+        // An edit without effect must not copy a shared chunk.
         if old != material {
             self.storage.writer(self.volume(), material).put(voxel);
             self.solid_count -= u32::from(!old.is_air());
             self.solid_count += u32::from(!material.is_air());
-            self.edited(1);
+            self.count_edits(1);
         }
         old
     }
 
-    /// Sets the voxels of a box from `low` on; what lies outside the chunk is left out.
+    /// Sets the voxels of a box that starts at `low`. Voxels outside the chunk are ignored.
     ///
     /// # Cost
-    /// O(the box's voxels), some nanoseconds each.
+    /// O(voxels in the box), a few nanoseconds each.
     pub fn fill_box(&mut self, low: LocalPos, size_voxels: [u32; 3], material: Material) {
         let n = self.side;
         let span = |low: u8, size: u32| {
@@ -195,29 +194,29 @@ impl Chunk {
                 edits += 1;
             }
         }
-        // Voxels that were air are air no more, or the other way round.
+        // Counts the voxels that were not air, then those that are set.
         self.solid_count -= edits - air_count;
         self.solid_count += if material.is_air() { 0 } else { edits };
-        self.edited(edits);
+        self.count_edits(edits);
     }
 
-    /// The chunk as it is now, whatever becomes of this one: for a thread that reads while
-    /// another edits. The first of the two that is changed copies the voxels.
+    /// Returns a copy that later edits do not change, for threads that read during edits. The first
+    /// of the two that changes copies the voxels.
     ///
     /// # Cost
-    /// An atomic count.
+    /// One atomic increment.
     #[must_use]
     pub fn snapshot(&self) -> Self {
         self.clone()
     }
 
-    /// Puts the voxels into the smallest storage: to be called when many have been set.
+    /// Converts the voxels to the smallest storage. Call it after many edits.
     ///
     /// # Cost
-    /// As [`from_voxels`](Self::from_voxels); nothing where they are known to be of one
-    /// material, in bricks or in runs.
+    /// O(n³), as for [`from_voxels`](Self::from_voxels). Nothing if the storage is one material,
+    /// bricks or runs.
     pub fn compact(&mut self) {
-        self.edits_to_go = self.edits_full();
+        self.edits_to_search = self.search_interval();
         match self.storage.kind() {
             StorageKind::Uniform | StorageKind::Bricks | StorageKind::Runs => {}
             StorageKind::Palette { .. } => {
@@ -229,43 +228,43 @@ impl Chunk {
         }
     }
 
-    /// How the voxels are kept.
+    /// Returns the kind of storage.
     pub fn storage(&self) -> StorageKind {
         self.storage.kind()
     }
 
-    /// Bytes of memory that the voxels take, beside the struct itself. What snapshots share
-    /// counts for each of them.
+    /// Returns the memory of the voxels in bytes, without the struct. Shared memory counts for each
+    /// snapshot.
     pub fn size_bytes(&self) -> usize {
         self.storage.size_bytes()
     }
 
-    /// What the arrays of all chunks that lie in blocks of `block_bytes` take, and what is
-    /// reserved for them; nothing for lengths of blocks that there are none of (there are
-    /// those of multiples of 512 bytes up to 8 KiB, and of 16, 32 and 64 KiB).
+    /// Returns statistics of all chunks' arrays with this block size. Block sizes are multiples of
+    /// 512 bytes up to 8 KiB, and 16, 32 and 64 KiB. Other sizes return empty statistics.
     pub fn pool_stats(block_bytes: usize) -> PoolStats {
         blocks::pool_stats(block_bytes)
     }
 
-    /// Walks all voxels and says what is wrong with how they are kept, for tests.
+    /// Checks the invariants of the storage, for tests.
     ///
     /// # Errors
-    /// The invariant that does not hold.
+    /// Description of the first violated invariant.
     pub fn check(&self) -> Result<(), &'static str> {
         self.storage.check(self.volume())?;
         let solid_count = self.iter_solid().count();
         if solid_count != self.solid_count as usize {
-            return Err("the voxels that are not air are miscounted");
+            return Err("the count of solid voxels is wrong");
         }
         Ok(())
     }
 
-    /// Copies few voxels out.
+    /// Returns a reader for few voxels.
     pub(crate) fn reader(&self) -> Reader<'_> {
         Reader::new(&self.storage)
     }
 
-    /// Copies rows out: some `count` voxels in all. The table is for what a palette means.
+    /// Returns a reader for rows with about `count` voxels in total. `table` is scratch for the
+    /// palette.
     pub(crate) fn reader_of_many<'a>(&'a self, count: usize, table: &'a mut Table) -> Reader<'a> {
         Reader::of_many(&self.storage, count, table)
     }
@@ -274,16 +273,16 @@ impl Chunk {
         (self.side * self.side * self.side) as usize
     }
 
-    fn edits_full(&self) -> u32 {
-        (self.volume() as u32).max(Self::LEAST_EDITS)
+    fn search_interval(&self) -> u32 {
+        (self.volume() as u32).max(Self::MIN_EDITS)
     }
 
-    /// As many edits as there are voxels pay for a look at all of them.
+    /// Counts edits. After n³ edits, a search over all voxels for a smaller storage pays off.
     #[inline]
-    fn edited(&mut self, count: u32) {
-        self.edits_to_go = self.edits_to_go.saturating_sub(count);
-        if self.edits_to_go == 0 {
-            self.edits_to_go = self.edits_full();
+    fn count_edits(&mut self, count: u32) {
+        self.edits_to_search = self.edits_to_search.saturating_sub(count);
+        if self.edits_to_search == 0 {
+            self.edits_to_search = self.search_interval();
             self.storage.narrow(self.volume());
         }
     }
@@ -296,13 +295,13 @@ impl Chunk {
     }
 }
 
-/// The voxels of a row along X.
+/// Returns the indices of a row along X.
 fn row_of(side: u32, y: u32, z: u32) -> Range<usize> {
     let start = (side * (y + side * z)) as usize;
     start..start + side as usize
 }
 
-/// Equal when every voxel is, however it is stored.
+/// Chunks are equal if all voxels are equal, independent of the storage.
 impl PartialEq for Chunk {
     fn eq(&self, other: &Self) -> bool {
         self.side == other.side

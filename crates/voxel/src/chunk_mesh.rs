@@ -1,17 +1,16 @@
 use drystone_mesh::{Quad, QuadBuffer, QuadSink};
 
-/// The quads of one chunk, as a mesher leaves them: what is opaque, and what must be
-/// blended over it.
+/// Quads of one chunk, as written by a mesher: opaque quads, and translucent quads to blend over
+/// them.
 ///
 /// # Order
-/// In both buffers facings lie side by side in the order of [`Face::ALL`]. Within a
-/// facing, layers come back to front for every camera that sees them: by ascending
-/// coordinate for a positive facing, by descending coordinate for a negative one. So the
-/// translucent quads of one facing blend correctly as they lie, wherever the camera is.
+/// In both buffers, the face directions follow each other in the order of [`Face::ALL`]. Within a
+/// direction, layers are sorted back to front for every camera that sees them: by ascending
+/// coordinate for positive directions, by descending coordinate for negative ones. So translucent
+/// quads of one direction blend correctly in this order, for any camera position.
 ///
 /// # Cost
-/// 8 bytes a quad. The memory is kept from one mesh to the next: give the same value to
-/// a mesher again and again.
+/// 8 bytes per quad. Reuse the value for many meshes; it keeps its memory.
 ///
 /// [`Face::ALL`]: drystone_mesh::Face::ALL
 #[derive(Clone, Debug, Default)]
@@ -23,40 +22,40 @@ pub struct ChunkMesh {
 }
 
 impl ChunkMesh {
-    /// A mesh without quads.
+    /// Creates a mesh without quads.
     pub const fn new() -> Self {
         Self { opaque: QuadBuffer::new(), translucent: QuadBuffer::new() }
     }
 
-    /// Forgets the quads and keeps the memory.
+    /// Removes the quads and keeps the memory.
     pub fn clear(&mut self) {
         self.opaque.clear();
         self.translucent.clear();
     }
 
-    /// How many quads there are in all.
+    /// Number of opaque and translucent quads.
     pub fn len(&self) -> usize {
         self.opaque.len() + self.translucent.len()
     }
 
-    /// Whether there is no quad.
+    /// Returns whether there are no quads.
     pub fn is_empty(&self) -> bool {
         self.opaque.is_empty() && self.translucent.is_empty()
     }
 
-    /// All quads with whether they are translucent, the opaque ones first.
+    /// Iterates over all quads, opaque ones first, with a flag for translucent ones.
     pub fn iter(&self) -> impl Iterator<Item = (Quad, bool)> {
         let opaque = self.opaque.quads().iter().map(|&quad| (quad, false));
         opaque.chain(self.translucent.quads().iter().map(|&quad| (quad, true)))
     }
 
-    /// The buffer for quads of this kind.
+    /// Returns the buffer for translucent or for opaque quads.
     #[inline]
     pub(crate) fn sink(&mut self, translucent: bool) -> &mut impl QuadSink {
         if translucent { &mut self.translucent } else { &mut self.opaque }
     }
 
-    /// The buffers for opaque and for translucent quads.
+    /// Returns the buffers for opaque and for translucent quads.
     #[inline]
     pub(crate) fn sinks(&mut self) -> [&mut (impl QuadSink + use<>); 2] {
         [&mut self.opaque, &mut self.translucent]

@@ -4,33 +4,33 @@ use drystone_mesh::{Face, Quad, QuadSink};
 
 use crate::ChunkMesh;
 
-/// Corners of quads a side of a chunk, at most.
+/// Maximum number of quad corners along a side of a chunk.
 const MAX_CORNERS: usize = Quad::MAX_SIDE as usize + 1;
 
-/// Cuts the quads of a mesh until no corner of one lies inside an edge of another.
+/// Cuts the quads of a mesh until no corner of one is inside an edge of another.
 ///
-/// Where three quads meet in a T, the long edge and the two short ones are rounded
-/// differently, and a picture may show what is behind as single pixels. A quad with
-/// corners of others on its border is cut there, all the way across, which makes new
-/// corners on the far side; that goes on until nothing changes.
+/// Where three quads meet in a T, the long edge and the two short edges are rounded differently.
+/// Single pixels of the background may then be visible. A quad with corners of others on its border
+/// is cut there over its whole extent. This creates new corners on the opposite side, so the
+/// process repeats until nothing changes.
 ///
 /// ```text
 ///  ┌───────┐      ┌───┬───┐
-///  │       │      │   │   │     the cut goes on into whatever
-///  ├───┬───┤  ►   ├───┼───┤     lies above
+///  │       │      │   │   │     the cut continues into the
+///  ├───┬───┤  ►   ├───┼───┤     quads above
 ///  │   │   │      │   │   │
 /// ```
 #[derive(Debug, Default)]
 pub(crate) struct Conforming {
-    /// A bit for each place of the grid of corners, a word of X for each Y and Z.
+    /// One bit per point of the grid of corners: one word along X for each Y and Z.
     corners: Vec<u128>,
-    /// The quads of a mesh while they are cut.
+    /// Copy of the quads of a mesh while they are cut.
     whole: Vec<Quad>,
 }
 
 impl Conforming {
-    /// Cuts the quads of `mesh`, opaque and translucent ones alike. They keep their order:
-    /// the parts of a quad follow each other.
+    /// Cuts the opaque and translucent quads of `mesh`. Preserves their order; the parts of a quad
+    /// are consecutive.
     pub(crate) fn cut(&mut self, mesh: &mut ChunkMesh) {
         self.corners.clear();
         self.corners.resize(MAX_CORNERS * MAX_CORNERS, 0);
@@ -47,7 +47,7 @@ impl Conforming {
             }
         }
         for quads in [&mut mesh.opaque, &mut mesh.translucent] {
-            // Copied, not swapped: buffers that change places are never all warm.
+            // Copying is faster than swapping, since swapped buffers would not stay in the cache.
             self.whole.clear();
             self.whole.extend_from_slice(quads.quads());
             quads.clear();
@@ -58,7 +58,7 @@ impl Conforming {
         }
     }
 
-    /// Whether the corner is new.
+    /// Marks a corner. Returns whether it is new.
     fn set(&mut self, corner: [u32; 3]) -> bool {
         let [x, y, z] = corner.map(|c| c as usize);
         let Some(row) = self.corners.get_mut(y + MAX_CORNERS * z) else { return false };
@@ -72,14 +72,14 @@ impl Conforming {
         self.corners.get(y + MAX_CORNERS * z).is_some_and(|row| row >> x & 1 != 0)
     }
 
-    /// Where a quad must be cut: a bit for each step of its width and of its height at which
-    /// there is a corner on it.
+    /// Returns the positions at which a quad must be cut: one bit per step of its width and of its
+    /// height that has a corner on it.
     fn cuts(&self, quad: Quad) -> [u128; 2] {
         let [width, height] = quad.size();
         let mut cuts = [0; 2];
         for v in 0..=height {
             for u in 0..=width {
-                if self.has(place(quad, u, v)) {
+                if self.has(grid_point(quad, u, v)) {
                     cuts[0] |= 1 << u;
                     cuts[1] |= 1 << v;
                 }
@@ -88,30 +88,30 @@ impl Conforming {
         cuts
     }
 
-    /// Sets the corners that cutting a quad makes. Whether any is new.
+    /// Marks the corners that result from cutting a quad. Returns whether any is new.
     fn set_cuts(&mut self, quad: Quad) -> bool {
         let [across, along] = self.cuts(quad);
         let mut changed = false;
         for v in bits(along) {
             for u in bits(across) {
-                changed |= self.set(place(quad, u, v));
+                changed |= self.set(grid_point(quad, u, v));
             }
         }
         changed
     }
 }
 
-/// The place of the grid at a step of a quad's width and height.
-fn place(quad: Quad, u: u32, v: u32) -> [u32; 3] {
+/// Returns the grid point at a step of a quad's width and height.
+fn grid_point(quad: Quad, u: u32, v: u32) -> [u32; 3] {
     let face = quad.face().unwrap_or(Face::NegX);
-    let mut place = quad.position();
-    place[face.axis()] += u32::from(face.is_positive());
-    place[face.span_axes()[0]] += u;
-    place[face.span_axes()[1]] += v;
-    place
+    let mut point = quad.position();
+    point[face.axis()] += u32::from(face.is_positive());
+    point[face.span_axes()[0]] += u;
+    point[face.span_axes()[1]] += v;
+    point
 }
 
-/// The numbers of the bits that are set, the lowest first.
+/// Iterates over the numbers of the set bits, lowest first.
 fn bits(mut word: u128) -> impl Iterator<Item = u32> {
     core::iter::from_fn(move || {
         let bit = (word != 0).then(|| word.trailing_zeros());
@@ -120,7 +120,7 @@ fn bits(mut word: u128) -> impl Iterator<Item = u32> {
     })
 }
 
-/// Pushes a quad cut at these steps, its ends among them.
+/// Pushes the parts of a quad, cut at these steps. The steps include both ends.
 fn push_parts(quad: Quad, [across, along]: [u128; 2], sink: &mut impl QuadSink) {
     let face = quad.face().unwrap_or(Face::NegX);
     let [u_axis, v_axis] = face.span_axes();

@@ -3,17 +3,16 @@ use alloc::vec;
 use crate::chunk::{Reader, Table};
 use crate::{Chunk, Material, MaterialTable};
 
-/// Where children, and voxels of a block, lie: bit 0 along X, bit 1 along Y (up), bit 2
-/// along Z.
+/// Bit for the upper position in an index of a child or voxel: bit 0 is X, bit 1 is Y (up), bit 2
+/// is Z.
 const UP: usize = 2;
 
-/// One chunk of voxels twice as large, from the eight chunks that it covers: the one at
-/// `x + 2 * y + 4 * z` lies `x`, `y`, `z` chunks further on, `None` is air. Each voxel is what
-/// [`downsample_block`] says of eight. `None` unless `side_voxels` is even, 2 to 64, and the
-/// side of every child.
+/// Merges eight chunks into one with voxels of twice the size. Child `x + 2 * y + 4 * z` is at
+/// chunk offset `x`, `y`, `z`; `None` is air. [`downsample_block`] computes each voxel. Returns
+/// `None` unless `side_voxels` is even, 2 to 64, and the side of each child.
 ///
 /// # Cost
-/// O(n³): reads every voxel of those children that are not of one material.
+/// O(n³): reads each voxel of the children that are not stored as one material.
 ///
 /// # Examples
 /// ```
@@ -63,7 +62,7 @@ pub fn downsample(
     Chunk::from_voxels(side_voxels, &voxels)
 }
 
-/// The one material of all children, where each knows that it has only one.
+/// Returns the only material of all children, if their storage guarantees it.
 fn only_material(children: [Option<&Chunk>; 8]) -> Option<Material> {
     let mut fills = children.map(|child| match child {
         Some(child) if !child.is_empty() => child.uniform(),
@@ -73,10 +72,10 @@ fn only_material(children: [Option<&Chunk>; 8]) -> Option<Material> {
     (fills[0] == fills[7]).then_some(fills[0]).flatten()
 }
 
-/// The eighth of a chunk that one child becomes.
+/// Eighth of a chunk that one child covers.
 struct Octant<'a> {
     n: usize,
-    /// Its lowest voxel.
+    /// Position of its lowest voxel.
     first: [usize; 3],
     voxels: &'a mut [Material],
 }
@@ -95,7 +94,7 @@ impl Octant<'_> {
         }
     }
 
-    /// Layer `z` of the octant, from the two layers of the child that it covers.
+    /// Writes layer `z` of the octant from the two layers of the child that it covers.
     fn put_layer(&mut self, z: usize, two_layers: &[Material], materials: &MaterialTable) {
         let n = self.n;
         let row = |y: usize, z: usize| &two_layers[n * (y + n * z)..][..n];
@@ -113,13 +112,14 @@ impl Octant<'_> {
     }
 }
 
-/// The voxel that stands for a block of 2 × 2 × 2, the one at `x + 2 * y + 4 * z` lying there.
+/// Merges a block of 2 × 2 × 2 voxels into one. The voxel at `x`, `y`, `z` has index `x + 2 * y + 4
+/// * z`.
 ///
-/// Opaque where any of the eight is: so the larger voxels hold all that the smaller ones
-/// do, and what hides the view goes on hiding it, however thin. Translucent where only
-/// translucent voxels are. Of the materials of that kind the most frequent one, voxels
-/// under the open sky counting three times: grass stays green above its dirt, and a lone
-/// flower does not win.
+/// The result is opaque if any of the eight voxels is opaque. So an LOD voxel covers everything
+/// that its voxels cover, and thin objects still hide what is behind them. It is translucent if the
+/// block has only translucent voxels and air. The most frequent material of that kind wins, and
+/// voxels with free space above count three times. So grass above dirt stays green, and a single
+/// flower is dropped.
 #[inline]
 pub fn downsample_block(block: [Material; 8], materials: &MaterialTable) -> Material {
     if block.iter().all(|voxel| *voxel == block[0]) {
@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn what_lies_open_wins_and_a_flower_does_not() {
+    fn the_upper_material_wins_but_a_single_flower_does_not() {
         let (table, [dirt, grass, flower, water]) = table();
         let air = Material::AIR;
         let block = |low: [Material; 4], high: [Material; 4]| {
@@ -185,9 +185,9 @@ mod tests {
         assert_eq!(block([air; 4], [air; 4]), air);
     }
 
-    /// Against one voxel after the other, for every storage and side.
+    /// Compares with a voxel by voxel computation, for every storage and several sides.
     #[test]
-    fn every_voxel_stands_for_its_block() {
+    fn every_voxel_is_the_downsampled_block() {
         let (table, kinds) = table();
         for side in [2, 4, 6, 16, 32, 62, 64] {
             let child = |seed: u32, fill: u32| {
@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn children_that_do_not_fit_are_refused() {
+    fn children_of_wrong_size_give_none() {
         let (table, [stone, ..]) = table();
         let [odd, even, other] = [5, 6, 8].map(|side| Chunk::new(side, stone));
         assert!(downsample(5, [Some(&odd); 8], &table).is_none());

@@ -1,4 +1,4 @@
-mod facing;
+mod face_steps;
 mod find;
 mod layer;
 mod masks;
@@ -29,32 +29,31 @@ use crate::conforming::Conforming;
 use crate::simd::widest;
 use crate::{ChunkMesh, MaterialTable, PaddedChunk, mesh_unit, mesh_unit_shaded};
 
-/// Meshes chunks into few large quads: neighbouring faces of one facing and one material
-/// become one quad.
+/// Meshes chunks into few large quads: adjacent faces of equal direction and material become one
+/// quad.
 ///
-/// The idea: a row of voxels is a word of bits. One shift and one AND find the visible
-/// faces of a whole row; whether voxels are of one material is compared once per axis
-/// into words of the same shape; then merging is only a matter of bits, and a material is
-/// looked at once a quad.
+/// A row of voxels is one word of bits. One shift and one AND find the visible faces of a row.
+/// Equality of adjacent voxels is compared once per axis, into words of the same form. Merging then
+/// works on bits only, and reads one material per quad.
 ///
 /// ```text
-///  PaddedChunk ──► Masks: solid, opaque, same as the one before in X, Y, Z
+///  PaddedChunk ──► Masks: solid, opaque, equal to the previous voxel in X, Y, Z
 ///                    │ rows along X, by Z ────► layers of ±Z ─┐
-///                    ├ the same rows, by Y ───► layers of ±Y ─┼─► Layer ──merge──► Patch ──► Quad
-///                    └ turned over, by X ─────► layers of ±X ─┘
+///                    ├ same rows, by Y ───────► layers of ±Y ─┼─► Layer ──merge──► Patch ──► Quad
+///                    └ transposed, by X ──────► layers of ±X ─┘
 /// ```
 ///
-/// A quad grows first along its row (towards Y for ±X, X for ±Y and ±Z), then over
-/// following rows, for as long as every face is visible, of its material and not in
-/// another quad. Quads come in the order that [`ChunkMesh`] states.
+/// A quad grows first along its row (towards Y for ±X, towards X for ±Y and ±Z), then over the
+/// following rows. Each added face must be visible, of the same material and not part of another
+/// quad. Quads are in the order documented at [`ChunkMesh`].
 ///
 /// # Cost
-/// A few operations a row of voxels and some tens of cycles a quad; nothing to speak of
-/// for a chunk of air and, where the chunk knows that it is of one material, no more than
-/// a look at its border. Scratch is 18 words for each of (n + 2)² rows, n being 16, 32
-/// or 64 bits, whichever holds the side, and for shades 6 more in a [`Linear`]: use one mesher
-/// a thread again and again, then meshing allocates nothing, and for chunks of one side after
-/// another no scratch is cleared.
+/// A few operations per row of voxels, and some tens of cycles per quad. A chunk of air is almost
+/// free; for a chunk stored as one material, only its border is read.
+///
+/// Scratch: 18 words for each of (n + 2)² rows, and 6 more for ambient occlusion in a [`Linear`]. A
+/// word has 16, 32 or 64 bits, the smallest that holds n. Reuse one mesher per thread: meshing then
+/// allocates nothing, and clears no scratch while the side of the chunks stays the same.
 ///
 /// # Examples
 /// ```
@@ -68,56 +67,56 @@ use crate::{ChunkMesh, MaterialTable, PaddedChunk, mesh_unit, mesh_unit_shaded};
 /// ```
 #[derive(Debug)]
 pub struct GreedyMesher {
-    /// The masks of the chunk in work, and of the last one.
+    /// Masks of the current chunk, or of the last one.
     memory: Memory,
-    /// What else shades need.
+    /// Additional scratch for ambient occlusion.
     scratch: Linear<'static>,
     merging: Merging,
     occlusion: bool,
     conforming: Conforming,
 }
 
-/// Which faces a mesher makes into one quad.
+/// Rule for merging faces to quads.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Merging {
-    /// All that lie together as a rectangle of one material. Quads meet in T-junctions.
+    /// Merge rectangles of one material. Quads meet in T-junctions.
     #[default]
     Greedy,
-    /// As `Greedy`, then cut until no corner of a quad of the chunk lies inside an edge of
-    /// another, opaque or translucent, of whatever facing. Says nothing of corners of
+    /// Merge rectangles, then cut them until no corner of a quad is inside an edge of another. This
+    /// includes opaque and translucent quads of all face directions, but not the corners of
     /// neighbouring chunks.
     Conforming,
-    /// None: one quad a face, as [`mesh_unit`] makes them.
+    /// No merging: one quad per face, as with [`mesh_unit`].
     Unit,
 }
 
-/// The least scratch: enough for 32³.
-const LEAST_SCRATCH_BYTES: usize = 1 << 17;
+/// Minimum size of the scratch, in bytes: sufficient for 32³.
+const MIN_SCRATCH_BYTES: usize = 1 << 17;
 
 impl GreedyMesher {
-    /// A mesher without scratch; the first mesh makes it.
+    /// Creates a mesher without scratch, which is allocated by the first mesh.
     pub fn new() -> Self {
         Self::with_merging(Merging::default())
     }
 
-    /// A mesher that merges in this way.
+    /// Creates a mesher with this rule for merging.
     pub fn with_merging(merging: Merging) -> Self {
         let scratch = Linear::new(Region::new(&mut []));
         let memory = Memory::default();
         Self { memory, scratch, merging, occlusion: false, conforming: Conforming::default() }
     }
 
-    /// The same mesher, which darkens corners of faces by the opaque voxels around them
-    /// ([`Quad::ambient_occlusion`](drystone_mesh::Quad::ambient_occlusion)), or does not, as a new one. Faces
-    /// are merged only where a quad shades as they would: each edge of a quad that is longer
-    /// than a face has one shade.
+    /// Enables or disables ambient occlusion: corners of faces are darkened by adjacent opaque
+    /// voxels ([`Quad::ambient_occlusion`](drystone_mesh::Quad::ambient_occlusion)). Default:
+    /// disabled. Faces are merged only if their quad has the same shading: a quad edge longer than
+    /// one face has a constant value.
     #[must_use]
     pub fn ambient_occlusion(mut self, occlusion: bool) -> Self {
         self.occlusion = occlusion;
         self
     }
 
-    /// Replaces what is in `mesh` by the quads of `chunk`.
+    /// Replaces the content of `mesh` by the quads of `chunk`.
     pub fn mesh(&mut self, chunk: &PaddedChunk, table: &MaterialTable, mesh: &mut ChunkMesh) {
         match self.merging {
             Merging::Greedy => self.mesh_greedy(chunk, table, mesh),
@@ -139,10 +138,11 @@ impl GreedyMesher {
             mesh_uniform(chunk, material, table, mesh);
             return;
         }
-        if !chunk.is_known() && !widest(FindAny(chunk.voxels())) {
+        if !chunk.is_exact() && !widest(FindAny(chunk.voxels())) {
             return;
         }
-        // Masks come before quads, so that too little scratch shows while there are none.
+        // Masks are built before quads, so insufficient scratch is detected while there are no
+        // quads.
         loop {
             let scratch = (&self.scratch, &mut self.memory);
             if mesh_any(scratch, chunk, table, self.occlusion, mesh).is_ok() {
@@ -160,10 +160,10 @@ impl Default for GreedyMesher {
     }
 }
 
-/// Scratch of twice the size. Where there is no memory, it ends as a vector would.
+/// Allocates scratch of twice the size. Aborts like a `Vec` if the memory is exhausted.
 #[cold]
 fn larger(scratch: &Linear<'_>) -> Linear<'static> {
-    let size_bytes = (2 * scratch.capacity()).max(LEAST_SCRATCH_BYTES);
+    let size_bytes = (2 * scratch.capacity()).max(MIN_SCRATCH_BYTES);
     match Region::heap(size_bytes) {
         Ok(region) => Linear::new(region),
         Err(_) => {
@@ -172,8 +172,8 @@ fn larger(scratch: &Linear<'_>) -> Linear<'static> {
     }
 }
 
-/// Meshes a chunk that is not known to be of one material. What the compiler knows the
-/// length of goes twice as fast: rows are of one of three lengths.
+/// Meshes a chunk that may have several materials. The length of rows is one of three constants,
+/// which makes the code twice as fast.
 fn mesh_any(
     scratch: (&Linear<'_>, &mut Memory),
     chunk: &PaddedChunk,

@@ -1,25 +1,23 @@
-//! Voxel chunks and the meshers that turn them into quads: pure functions, no I/O, no
-//! threads.
+//! Voxel chunks, and meshers that convert them to quads. Pure functions without I/O or threads.
 //!
 //! ```text
-//!  Chunk n³ ─┐                              ┌► opaque quads       ┐ ChunkMesh, facings in
+//!  Chunk n³ ─┐                              ┌► opaque quads       ┐ ChunkMesh: face directions in
 //!            ├─► PaddedChunk (n+2)³ ─mesh──►┤                     ├ the order of Face::ALL,
-//!  26 others ┘   a halo of one voxel        └► translucent quads  ┘ each back to front
+//!  26 others ┘   a halo of one voxel        └► translucent quads  ┘ each sorted back to front
 //! ```
 //!
-//! Y is up, coordinates are right-handed, one voxel is one unit.
+//! Y is up, coordinates are right-handed, and one voxel is one unit.
 //!
 //! # Which mesher?
 //!
-//! | | quads | time for 32³ of terrain | take it for |
+//! | | quads | time for 32³ of terrain | use it for |
 //! |---|---|---|---|
 //! | [`GreedyMesher`] | few large ones | 50 to 70 µs | drawing |
-//! | the same with [`Merging::Conforming`] | more, without T-junctions | longer | pictures without a stray pixel |
-//! | [`mesh_unit`], or [`Merging::Unit`] | one a visible face | longest | checking, and where every face needs its own four corners |
+//! | [`GreedyMesher`] with [`Merging::Conforming`] | more, without T-junctions | longer | pictures without stray pixels |
+//! | [`mesh_unit`], or [`Merging::Unit`] | one per visible face | longest | tests, and faces with separate corners |
 //!
-//! Both follow one rule for what is visible, [`face_is_visible`], and cover exactly the
-//! same faces: the union of the quads is what the rule says, without overlap, one material
-//! a quad.
+//! All meshers use one rule for visibility, [`face_is_visible`], and cover exactly the same faces.
+//! The quads do not overlap, and each has one material.
 //!
 //! # Examples
 //! ```
@@ -29,44 +27,41 @@
 //! let stone = table.insert("stone", [120, 120, 120, 255]).unwrap();
 //! let glass = table.insert("glass", [200, 220, 255, 90]).unwrap();
 //!
-//! // A floor of stone with one block of glass on it.
+//! // A stone floor with one block of glass on it.
 //! let mut chunk = Chunk::new(32, drystone_voxel::Material::AIR);
 //! for (x, z) in (0..32).flat_map(|x| (0..32).map(move |z| (x, z))) {
 //!     chunk.set(LocalPos::new(x, 0, z), stone);
 //! }
 //! chunk.set(LocalPos::new(5, 1, 5), glass);
 //!
-//! // No neighbours: air all around. Padded chunk, mesher and mesh keep their memory; use
-//! // them for one chunk after the other.
+//! // No neighbours: air all around. Reuse padded chunk, mesher and mesh for many chunks; they
+//! // keep their memory.
 //! let (mut padded, mut mesher, mut mesh) =
 //!     (PaddedChunk::new(), GreedyMesher::new(), ChunkMesh::new());
 //! padded.fill(&chunk, |_offset| None);
 //! mesher.mesh(&padded, &table, &mut mesh);
 //!
-//! assert_eq!(mesh.opaque.len(), 6); // the floor shows under the glass: one quad a side
-//! assert_eq!(mesh.translucent.len(), 5); // the glass shows none to the stone
+//! assert_eq!(mesh.opaque.len(), 6); // the floor is visible through the glass: one quad per side
+//! assert_eq!(mesh.translucent.len(), 5); // the glass has no face towards the stone
 //! assert_eq!(mesh.opaque.quads()[0].size(), [1, 32]);
 //! ```
 //!
-//! For what is seen from afar, [`downsample`] makes one chunk of larger voxels of eight, and
-//! [`mesh_skirt`] closes a chunk's mesh towards a neighbour that is shown at another level.
+//! For LOD voxels, [`downsample`] merges eight chunks into one. [`mesh_skirt`] closes the gap
+//! between a chunk's mesh and a neighbour at another level of detail.
 //!
 //! # Limits
-//! - Chunks are cubes of 1 to 64 voxels a side, all chunks of one world of one side.
-//! - Materials are 16 bits; there is no shape but the cube, and no light in the quads but
-//!   the darkened corners of [`GreedyMesher::ambient_occlusion`].
-//! - A mesher sees one chunk and its halo. A neighbour that is missing counts as air, so
-//!   that every mesh is a closed hull.
-//! - Merged quads meet in T-junctions, which a rasteriser may show as single pixels; where
-//!   that matters, take [`Merging::Conforming`]. Between chunks they remain, on the planes,
-//!   edges and corners where chunks meet. A cut runs on through every quad that it meets, and
-//!   so through chunk after chunk, for as long as the surface goes on: no mesher that sees one
-//!   chunk and its halo can know which cuts come in. It would have to allow for all of them,
-//!   and what is cut at every voxel of its border ends up in single faces (a generated world
-//!   and two models took 95 to 100 % as many quads): so [`Merging::Unit`] is the mode that has
-//!   none there either.
-//! - Translucent quads of one facing blend correctly as they lie; between facings and
-//!   between chunks the caller orders.
+//! - Chunks are cubes of 1 to 64 voxels per side. All chunks of a world have one size.
+//! - Material numbers have 16 bits. The only shape is the cube. The only lighting in quads is the
+//!   ambient occlusion (AO) of [`GreedyMesher::ambient_occlusion`].
+//! - A mesher reads one chunk and its halo. A missing neighbour counts as air, so each mesh is
+//!   closed.
+//! - Merged quads meet in T-junctions, which a rasteriser may show as single pixels.
+//!   [`Merging::Conforming`] avoids them within a chunk, but not at chunk borders: a cut can
+//!   continue through many chunks, which a mesher of one chunk cannot detect. Cutting all borders
+//!   at each voxel gave 95 to 100 % as many quads as single faces (a generated world and two
+//!   models). Use [`Merging::Unit`] for a world without any T-junctions.
+//! - Translucent quads of one face direction blend correctly in their stored order. The caller
+//!   sorts between face directions and between chunks.
 #![no_std]
 #![deny(unsafe_code)]
 

@@ -1,32 +1,32 @@
 use alloc::{string::String, vec, vec::Vec};
 
-/// What a voxel is made of: a number into a [`MaterialTable`]. Zero is air.
+/// Material of a voxel: a number in a [`MaterialTable`]. Zero is air.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(transparent)]
 pub struct Material(pub u16);
 
 impl Material {
-    /// Nothing: neither drawn nor hiding what is behind.
+    /// Air: not drawn, and hides nothing behind it.
     pub const AIR: Self = Self(0);
 
-    /// Whether this is air.
+    /// Returns whether the material is air.
     #[inline]
     pub const fn is_air(self) -> bool {
         self.0 == 0
     }
 }
 
-/// What is known of one material.
+/// Properties of a material.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MaterialKind {
-    /// A name to show.
+    /// Display name.
     pub name: String,
-    /// Red, green, blue and opacity as shown on screen (sRGB), 0 to 255. Opacity below
-    /// 255 makes the material translucent.
+    /// Display colour in sRGB: red, green, blue and opacity, each 0 to 255. A material with opacity
+    /// below 255 is translucent.
     pub color: [u8; 4],
 }
 
-/// The materials of one world, by number.
+/// Materials of a world, indexed by number.
 ///
 /// # Examples
 /// ```
@@ -39,23 +39,23 @@ pub struct MaterialKind {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MaterialTable {
     kinds: Vec<MaterialKind>,
-    /// One bit a material, set where it is translucent; asked once a voxel by the meshers.
+    /// One bit per material, set if it is translucent. Meshers read it once per voxel.
     translucent: Vec<u64>,
-    /// The first of those that are translucent, up to one more than `FEW`.
+    /// First translucent materials, at most `FEW` + 1.
     first_translucent: Vec<Material>,
 }
 
-/// So many materials are sooner compared with each voxel than looked up.
+/// Maximum number of materials for which comparisons per voxel are faster than a table lookup.
 const FEW: usize = 4;
 
 impl MaterialTable {
-    /// A table that knows only air.
+    /// Creates a table that contains only air.
     pub fn new() -> Self {
         let air = MaterialKind { name: String::from("air"), color: [0; 4] };
         Self { kinds: vec![air], translucent: vec![0], first_translucent: Vec::new() }
     }
 
-    /// Adds a material, or returns `None` when all 65,535 numbers are taken.
+    /// Adds a material. Returns `None` if all 65,535 numbers are used.
     pub fn insert(&mut self, name: &str, color: [u8; 4]) -> Option<Material> {
         let id = u16::try_from(self.kinds.len()).ok()?;
         self.kinds.push(MaterialKind { name: String::from(name), color });
@@ -70,12 +70,12 @@ impl MaterialTable {
         Some(Material(id))
     }
 
-    /// What is known of `material`, or `None` where the table has no such number.
+    /// Returns the properties of `material`, or `None` if it is not in the table.
     pub fn get(&self, material: Material) -> Option<&MaterialKind> {
         self.kinds.get(usize::from(material.0))
     }
 
-    /// Whether light passes `material`. False for air and for numbers not in the table,
+    /// Returns whether `material` is translucent. False for air and for materials not in the table,
     /// which count as opaque.
     #[inline]
     pub fn is_translucent(&self, material: Material) -> bool {
@@ -83,27 +83,28 @@ impl MaterialTable {
         word >> (material.0 % 64) & 1 != 0
     }
 
-    /// Whether any material at all is translucent.
+    /// Returns whether the table contains a translucent material.
     pub fn any_translucent(&self) -> bool {
         !self.first_translucent.is_empty()
     }
 
-    /// The translucent materials, where they are so few that comparing beats looking up.
+    /// Returns the translucent materials if they are few enough for comparisons instead of a
+    /// lookup.
     pub(crate) fn few_translucent(&self) -> Option<&[Material]> {
         (self.first_translucent.len() <= FEW).then_some(&self.first_translucent)
     }
 
-    /// All materials by number, air first.
+    /// Iterates over all materials by number, air first.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (Material, &MaterialKind)> {
         self.kinds.iter().enumerate().map(|(id, kind)| (Material(id as u16), kind))
     }
 
-    /// How many materials there are, air included.
+    /// Number of materials, including air.
     pub fn len(&self) -> usize {
         self.kinds.len()
     }
 
-    /// Whether there is nothing but air.
+    /// Returns whether the table contains only air.
     pub fn is_empty(&self) -> bool {
         self.kinds.len() == 1
     }
@@ -120,7 +121,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn full_table_refuses_and_keeps_what_it_has() {
+    fn a_full_table_returns_none_and_keeps_its_content() {
         let mut table = MaterialTable::new();
         for id in 1..=u16::MAX {
             assert_eq!(table.insert("", [0, 0, 0, (id % 256) as u8]), Some(Material(id)));

@@ -2,16 +2,16 @@ use drystone_mesh::Face;
 
 use crate::{MaterialTable, PaddedChunk};
 
-/// How much three neighbours darken a corner of a face: the two that share an edge with it
-/// and the one between them, all in the layer that the face looks at. 0 is open; 3 is the
-/// angle between two walls, whatever lies behind it.
+/// Returns the ambient occlusion of a corner of a face, from three neighbours in the layer in front
+/// of the face. `sides` are the two that share an edge with the corner; `between` is the diagonal
+/// one. 0 is open. 3 is a corner between two solid sides, whatever is between them.
 #[inline(always)]
 pub(crate) const fn darkness(sides: [bool; 2], between: bool) -> u8 {
     if sides[0] && sides[1] { 3 } else { sides[0] as u8 + sides[1] as u8 + between as u8 }
 }
 
-/// The occlusion of a face of the voxel at `position`, from its neighbours one by one: the
-/// twin of what the greedy mesher finds in bits.
+/// Computes the ambient occlusion of a face of the voxel at `position`, neighbour by neighbour.
+/// Reference for the bitwise computation of the greedy mesher.
 pub(crate) fn face_occlusion(
     chunk: &PaddedChunk,
     table: &MaterialTable,
@@ -22,11 +22,11 @@ pub(crate) fn face_occlusion(
     let mut front = position.map(|c| c + 1);
     front[face.axis()] = front[face.axis()].wrapping_add_signed(face.normal()[face.axis()]);
     let is_opaque = |step: [i32; 2]| {
-        let mut place = front;
+        let mut position = front;
         for (axis, step) in axes.into_iter().zip(step) {
-            place[axis] = place[axis].wrapping_add_signed(step);
+            position[axis] = position[axis].wrapping_add_signed(step);
         }
-        let voxel = chunk.get(place);
+        let voxel = chunk.get(position);
         !voxel.is_air() && !table.is_translucent(voxel)
     };
     (0..4).fold(0, |occlusion, corner| {
@@ -36,8 +36,8 @@ pub(crate) fn face_occlusion(
     })
 }
 
-/// Where a corner of a quad lies: −1 or 1 along each of the axes that span the face, as
-/// [`Quad::corner`](drystone_mesh::Quad::corner) counts corners.
+/// Returns the position of a corner relative to the face: −1 or 1 along each axis that spans the
+/// face. Corners are numbered as in [`Quad::corner`](drystone_mesh::Quad::corner).
 pub(crate) const fn corner_steps(face: Face, corner: u32) -> [i32; 2] {
     let [low, high] = [(corner & 1) as i32 * 2 - 1, (corner >> 1 & 1) as i32 * 2 - 1];
     if face.is_positive() { [low, high] } else { [high, low] }

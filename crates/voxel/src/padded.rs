@@ -6,26 +6,26 @@ use drystone_mesh::Face;
 use crate::chunk::{Reader, Rows, Table};
 use crate::{Chunk, Material};
 
-/// A chunk with a halo of one voxel of its 26 neighbours: all that a mesher looks at.
+/// Chunk with a halo of one voxel from its 26 neighbours: the complete input of a mesher.
 ///
 /// ```text
-///   n + 2 a side; the chunk lies at 1..=n
-///   ┌─┬───────┬─┐   faces   decide which border faces are inner ones
-///   │ │ halo  │ │   edges,
-///   ├─┼───────┼─┤   corners serve ambient occlusion
+///   n + 2 per side; the chunk is at 1..=n
+///   ┌─┬───────┬─┐   faces of the halo: visibility of the faces on the border
+///   │ │ halo  │ │   edges and
+///   ├─┼───────┼─┤   corners: ambient occlusion
 ///   │ │ chunk │ │
 ///   └─┴───────┴─┘
 /// ```
 ///
 /// # Cost
-/// Two bytes a voxel of (n + 2)³; filling copies rows out of any storage. The memory is kept from one
-/// [`fill`](Self::fill) to the next.
+/// Two bytes for each of (n + 2)³ voxels. Filling copies rows from any storage.
+/// [`fill`](Self::fill) reuses the memory.
 #[derive(Clone, Debug)]
 pub struct PaddedChunk {
     side: u32,
     solid_inside: bool,
-    /// What is said of it is so; else it may be.
-    is_known: bool,
+    /// Whether the summary flags are exact. If false, they are upper bounds.
+    is_exact: bool,
     uniform: Option<Material>,
     uniform_beyond: [Option<Material>; Face::COUNT],
     /// (n + 2)³ materials, X fastest, then Y, then Z.
@@ -33,38 +33,37 @@ pub struct PaddedChunk {
 }
 
 impl PaddedChunk {
-    /// An empty one of side 0; [`fill`](Self::fill) gives it content.
+    /// Creates an empty padded chunk of side 0. Use [`fill`](Self::fill) to set its content.
     pub const fn new() -> Self {
         Self {
             side: 0,
             solid_inside: false,
-            is_known: true,
+            is_exact: true,
             uniform: Some(Material::AIR),
             uniform_beyond: [Some(Material::AIR); Face::COUNT],
             voxels: Vec::new(),
         }
     }
 
-    /// A padded chunk of `side` voxels a side (clamped to 1 to 64) whose voxel at each padded
-    /// place, 0 to n + 1 a coordinate, is what `material_at` says. Nothing is known of it
-    /// beforehand: a mesher looks at every voxel.
+    /// Creates a padded chunk from a function of the padded position, with coordinates 0 to n + 1.
+    /// `side` is clamped to 1 to 64 voxels. The result has no summary flags, so a mesher reads
+    /// every voxel.
     pub fn from_fn(side: u32, mut material_at: impl FnMut([u32; 3]) -> Material) -> Self {
         let side = side.clamp(1, Chunk::MAX_SIDE);
         let p = side + 2;
-        let place = |i: u32| [i % p, i / p % p, i / (p * p)];
+        let position = |i: u32| [i % p, i / p % p, i / (p * p)];
         Self {
             side,
             solid_inside: true,
-            is_known: false,
+            is_exact: false,
             uniform: None,
             uniform_beyond: [None; Face::COUNT],
-            voxels: (0..p * p * p).map(|i| material_at(place(i))).collect(),
+            voxels: (0..p * p * p).map(|i| material_at(position(i))).collect(),
         }
     }
 
-    /// Takes a copy of `center` and of the border voxels of its neighbours. `neighbor`
-    /// gets an offset with components −1, 0 and 1; `None`, or a chunk of another side,
-    /// counts as air.
+    /// Copies `center` and the border voxels of its neighbours. `neighbor` is called with offsets
+    /// of −1, 0 and 1. `None`, or a chunk of another side, counts as air.
     pub fn fill<'a>(
         &mut self,
         center: &'a Chunk,
@@ -85,8 +84,8 @@ impl PaddedChunk {
         }
     }
 
-    /// Takes a copy of those planes along each axis whose bit is set, the halo's first being bit
-    /// 0, without the edges and corners of the halo. What there is elsewhere has no meaning.
+    /// Copies some planes along each axis, without the edges and corners of the halo. A set bit
+    /// selects a plane; bit 0 is the first plane of the halo. Other voxels are unspecified.
     pub(crate) fn fill_planes<'a>(
         &mut self,
         center: &'a Chunk,
@@ -113,56 +112,56 @@ impl PaddedChunk {
         }
     }
 
-    /// Notes what is known of a chunk and its neighbours, and makes room for their voxels.
+    /// Stores the summary flags of a chunk and its neighbours, and resizes the voxel array.
     fn begin<'a>(&mut self, center: &Chunk, neighbor: &impl Fn([i32; 3]) -> Option<&'a Chunk>) {
         let n = center.side();
         self.side = n;
         self.solid_inside = !center.is_empty();
-        self.is_known = true;
+        self.is_exact = true;
         self.uniform = center.uniform();
         self.uniform_beyond = Face::ALL.map(|face| match neighbor(face.normal()) {
             Some(chunk) if chunk.side() == n && !chunk.is_empty() => chunk.uniform(),
             _ => Some(Material::AIR),
         });
         let padded = (n + 2) as usize;
-        // Every voxel that is asked for is written then.
+        // Old content is harmless: every requested voxel is written later.
         self.voxels.resize(padded * padded * padded, Material::AIR);
     }
 
-    /// Voxels a side, halo left out.
+    /// Side of the chunk in voxels, without the halo.
     #[inline]
     pub const fn side(&self) -> u32 {
         self.side
     }
 
-    /// Whether the chunk inside the halo holds anything but air, or may do so.
+    /// Returns whether the chunk, without the halo, may contain anything but air.
     #[inline]
     pub const fn has_solid(&self) -> bool {
         self.solid_inside
     }
 
-    /// Whether [`has_solid`](Self::has_solid) is so, rather than may be.
+    /// Returns whether [`has_solid`](Self::has_solid) is exact instead of an upper bound.
     #[inline]
-    pub(crate) const fn is_known(&self) -> bool {
-        self.is_known
+    pub(crate) const fn is_exact(&self) -> bool {
+        self.is_exact
     }
 
-    /// The one material of the chunk inside the halo, where the chunk knows that there is
-    /// only one.
+    /// Returns the only material of the chunk without its halo, if its storage guarantees that
+    /// there is only one.
     #[inline]
     pub const fn uniform(&self) -> Option<Material> {
         self.uniform
     }
 
-    /// The one material of the neighbour that `face` looks at, where that is known
-    /// without a look at its voxels; air where there is no neighbour.
+    /// Returns the only material of the neighbour in direction `face`, if its storage guarantees
+    /// it. Air if there is no neighbour.
     #[inline]
     pub const fn uniform_beyond(&self, face: Face) -> Option<Material> {
         self.uniform_beyond[face.index()]
     }
 
-    /// The voxel at padded coordinates, 0 to n + 1 each, the chunk itself at 1 to n.
-    /// Air beyond.
+    /// Returns the voxel at padded coordinates, 0 to n + 1 each; the chunk is at 1 to n. Air
+    /// outside.
     #[inline]
     pub fn get(&self, padded: [u32; 3]) -> Material {
         let p = self.side + 2;
@@ -172,8 +171,8 @@ impl PaddedChunk {
         self.voxels[(padded[0] + p * (padded[1] + p * padded[2])) as usize]
     }
 
-    /// The voxel at coordinates of the chunk itself, 0 to n − 1 each, which the caller
-    /// has seen to: beyond them it is any voxel, or air.
+    /// Returns the voxel at coordinates of the chunk, 0 to n − 1 each. The caller guarantees the
+    /// bounds; outside, the result is an arbitrary voxel or air.
     #[inline]
     pub(crate) fn inner(&self, position: [u32; 3]) -> Material {
         let [x, y, z] = position.map(|c| c as usize + 1);
@@ -181,7 +180,7 @@ impl PaddedChunk {
         self.voxels.get(x + p * (y + p * z)).copied().unwrap_or(Material::AIR)
     }
 
-    /// The voxel that the voxel at `position` of the chunk itself turns `face` to.
+    /// Returns the voxel in front of `face` of the voxel at `position` of the chunk.
     #[inline]
     pub(crate) fn beyond(&self, position: [u32; 3], face: Face) -> Material {
         let mut padded = position.map(|c| c + 1);
@@ -190,14 +189,14 @@ impl PaddedChunk {
         self.get(padded)
     }
 
-    /// All (n + 2)³ voxels, X fastest, then Y, then Z.
+    /// Returns all (n + 2)³ voxels: X fastest, then Y, then Z.
     #[inline]
     pub fn voxels(&self) -> &[Material] {
         &self.voxels
     }
 
-    /// Copies the part of `chunk`, which lies `offset` chunks away, that reaches into this part of
-    /// the padded cube: air where there is none.
+    /// Copies the voxels of `chunk` that are inside the range `within` of the padded cube. `chunk`
+    /// is `offset` chunks away; `None` is air.
     fn copy_from(
         &mut self,
         chunk: Option<&Chunk>,
@@ -207,7 +206,7 @@ impl PaddedChunk {
     ) {
         let n = self.side;
         let p = n + 2;
-        // Per axis: first source voxel, first padded place, how many.
+        // Per axis: first source voxel, first padded position, count.
         let span = |axis: usize| {
             let (source, first, count) = match offset[axis] {
                 -1 => (n - 1, 0, 1),
@@ -222,7 +221,7 @@ impl PaddedChunk {
         if nx * ny * nz == 0 {
             return;
         }
-        // Without neighbours along X, rows are copied whole; else voxel by voxel.
+        // Rows of more than one voxel are copied whole, else voxel by voxel.
         let row_voxels = if nx == 1 { 0 } else { nx * ny * nz };
         let mut reader = match chunk {
             Some(chunk) => chunk.reader_of_many(row_voxels as usize, table),
@@ -250,7 +249,7 @@ mod tests {
     use super::*;
     use crate::LocalPos;
 
-    /// A chunk whose voxel tells which chunk and place it came from.
+    /// Creates a chunk whose voxels encode their chunk and position.
     fn tagged(side: u32, tag: u16) -> Chunk {
         Chunk::from_fn(side, |p| {
             Material(tag * 512 + u16::from(p.x) + 8 * u16::from(p.y) + 64 * u16::from(p.z))
@@ -258,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn every_padded_voxel_is_the_worlds() {
+    fn padded_voxels_equal_those_of_the_world() {
         let n = 3;
         let chunks: Vec<Chunk> = (0..27).map(|i| tagged(n, i + 1)).collect();
         let at = |o: [i32; 3]| &chunks[(o[0] + 1 + 3 * (o[1] + 1) + 9 * (o[2] + 1)) as usize];
@@ -270,15 +269,15 @@ mod tests {
                     let world = [x, y, z].map(|c| c as i32 - 1);
                     let chunk = at(world.map(|c| c.div_euclid(3)));
                     let local = world.map(|c| c.rem_euclid(3) as u8);
-                    let want = chunk.get(LocalPos::new(local[0], local[1], local[2]));
-                    assert_eq!(padded.get([x, y, z]), want, "{x} {y} {z}");
+                    let expected = chunk.get(LocalPos::new(local[0], local[1], local[2]));
+                    assert_eq!(padded.get([x, y, z]), expected, "{x} {y} {z}");
                 }
             }
         }
     }
 
     #[test]
-    fn missing_and_odd_neighbours_are_air() {
+    fn missing_neighbours_and_those_of_other_sides_are_air() {
         let center = Chunk::new(2, Material(1));
         let odd = Chunk::new(3, Material(2));
         let mut padded = PaddedChunk::new();
@@ -289,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_uniform_is_known() {
+    fn uniform_chunks_and_neighbours_are_detected() {
         let center = Chunk::new(3, Material(1));
         let mixed = tagged(3, 2);
         let mut padded = PaddedChunk::new();
@@ -308,10 +307,10 @@ mod tests {
     }
 
     #[test]
-    fn voxels_as_they_are_are_not_known() {
+    fn padded_chunks_from_a_function_have_no_summary() {
         let mut padded = PaddedChunk::new();
         padded.fill(&Chunk::new(2, Material(1)), |_| None);
-        let plain = PaddedChunk::from_fn(2, |place| padded.get(place));
+        let plain = PaddedChunk::from_fn(2, |position| padded.get(position));
         assert_eq!((plain.uniform(), plain.has_solid()), (None, true));
         assert_eq!(plain.voxels(), padded.voxels());
         assert_eq!(PaddedChunk::from_fn(99, |_| Material::AIR).side(), Chunk::MAX_SIDE);

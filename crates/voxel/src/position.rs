@@ -1,45 +1,46 @@
-/// A voxel's place in the world.
+/// Position of a voxel in the world, in voxels.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct VoxelPos {
-    /// East.
+    /// Coordinate to the east.
     pub x: i32,
-    /// Up.
+    /// Coordinate upwards.
     pub y: i32,
-    /// South.
+    /// Coordinate to the south.
     pub z: i32,
 }
 
-/// A chunk's place in the grid of chunks: chunk `p` of side `n` holds the voxels from
-/// `p * n` up to, not including, `(p + 1) * n`.
+/// Position of a chunk in the grid of chunks. Chunk `p` of side `n` contains the voxels in `p *
+/// n..(p + 1) * n`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ChunkPos {
-    /// East.
+    /// Coordinate to the east.
     pub x: i32,
-    /// Up.
+    /// Coordinate upwards.
     pub y: i32,
-    /// South.
+    /// Coordinate to the south.
     pub z: i32,
 }
 
-/// A voxel's place in its chunk, each coordinate below the chunk's side.
+/// Position of a voxel in its chunk; each coordinate is less than the chunk's side.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct LocalPos {
-    /// East.
+    /// Coordinate to the east.
     pub x: u8,
-    /// Up.
+    /// Coordinate upwards.
     pub y: u8,
-    /// South.
+    /// Coordinate to the south.
     pub z: u8,
 }
 
 impl VoxelPos {
-    /// The voxel at these coordinates.
+    /// Creates the position of a voxel from its coordinates.
     #[inline]
     pub const fn new(x: i32, y: i32, z: i32) -> Self {
         Self { x, y, z }
     }
 
-    /// The chunk of side `side` (1 to 64) that the voxel lies in, and where in it.
+    /// Returns the chunk that contains the voxel, and the position in it, for chunks of side `side`
+    /// (1 to 64).
     #[inline]
     pub const fn split(self, side: u32) -> (ChunkPos, LocalPos) {
         let n = side as i32;
@@ -52,7 +53,7 @@ impl VoxelPos {
         (chunk, local)
     }
 
-    /// The coordinates in the order X, Y, Z.
+    /// Returns the coordinates in the order X, Y, Z.
     #[inline]
     pub const fn to_array(self) -> [i32; 3] {
         [self.x, self.y, self.z]
@@ -60,21 +61,21 @@ impl VoxelPos {
 }
 
 impl ChunkPos {
-    /// The chunk at these grid coordinates.
+    /// Creates the position of a chunk from its grid coordinates.
     #[inline]
     pub const fn new(x: i32, y: i32, z: i32) -> Self {
         Self { x, y, z }
     }
 
-    /// The lowest voxel of the chunk, for chunks of side `side`. Saturates at the end of
-    /// the world.
+    /// Returns the lowest voxel of the chunk, for chunks of side `side`. Saturates at the limits of
+    /// `i32`.
     #[inline]
     pub const fn origin(self, side: u32) -> VoxelPos {
         let n = side as i32;
         VoxelPos::new(self.x.saturating_mul(n), self.y.saturating_mul(n), self.z.saturating_mul(n))
     }
 
-    /// The chunk `offset` further on, or `None` past the end of the numbers.
+    /// Returns the position `offset` chunks away, or `None` if it exceeds the limits of `i32`.
     #[inline]
     pub const fn offset(self, offset: [i32; 3]) -> Option<Self> {
         match (
@@ -89,7 +90,7 @@ impl ChunkPos {
 }
 
 impl LocalPos {
-    /// The voxel at these local coordinates.
+    /// Creates a local position from its coordinates.
     #[inline]
     pub const fn new(x: u8, y: u8, z: u8) -> Self {
         Self { x, y, z }
@@ -109,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn the_ends_of_the_world_hold() {
+    fn coordinates_at_the_limits_do_not_overflow() {
         let (chunk, local) = VoxelPos::new(i32::MIN, i32::MAX, 0).split(64);
         assert_eq!(chunk.origin(64).x, i32::MIN);
         assert_eq!(local.y, 63);

@@ -1,38 +1,38 @@
-//! The places where the compiler's own choice of instructions is not enough, each with a
-//! portable twin that gives the same.
+//! Code for which the compiler does not select the best instructions. Each function has a portable
+//! reference with equal results.
 //!
-//! - Comparing voxels and packing the answers into bits, and turning squares of bits over:
-//!   compilers do not find the instructions that gather the highest bit of each byte.
-//! - Which instructions a build may use is settled for the oldest machine that it is to run
-//!   on; [`widest`] runs code that was also compiled for newer ones where it meets one.
+//! - Comparing voxels into bits, and transposing squares of bits: compilers do not use the
+//!   instruction that gathers the highest bit of each byte.
+//! - A build targets the oldest supported processor. [`widest`] runs code that is also compiled for
+//!   newer ones, if the processor supports it.
 
 mod portable;
 #[cfg(test)]
 mod tests;
-// What needs AVX2 is used only where `std` finds it at run time.
+// AVX2 code is used only if `std` detects AVX2 at run time.
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 #[cfg_attr(not(feature = "std"), allow(dead_code))]
 mod x86;
 
 use crate::Material;
 
-/// Work that is compiled once for every machine and once for those with wide instructions.
-/// `run` and all that it spends time in should be `#[inline(always)]`: what is called is
-/// compiled for every machine only.
+/// Work that is compiled for the baseline processor and for processors with wide instructions.
+/// `run` and the functions it spends time in should be `#[inline(always)]`, because other functions
+/// are compiled for the baseline only.
 pub(crate) trait Work {
-    /// What comes out.
+    /// Result of the work.
     type Output;
 
-    /// Does it.
+    /// Runs the work.
     fn run<I: Instructions>(self) -> Self::Output;
 }
 
-/// What compilers do not find.
+/// Operations for which compilers need intrinsics.
 pub(crate) trait Instructions {
-    /// Answers as bits, the first lowest: whether both voxels are the same.
+    /// Compares pairs of voxels. Bit `i` is set if voxels `i` are equal.
     fn equal_16(a: &[Material; 16], b: &[Material; 16]) -> u16;
 
-    /// As [`equal_16`](Self::equal_16).
+    /// Compares pairs of voxels. Bit `i` is set if voxels `i` are equal.
     #[inline(always)]
     fn equal_32(a: &[Material; 32], b: &[Material; 32]) -> u32 {
         let ([a, c], _) = a.as_chunks() else { return 0 };
@@ -40,7 +40,7 @@ pub(crate) trait Instructions {
         u32::from(Self::equal_16(a, b)) | u32::from(Self::equal_16(c, d)) << 16
     }
 
-    /// As [`equal_16`](Self::equal_16).
+    /// Compares pairs of voxels. Bit `i` is set if voxels `i` are equal.
     #[inline(always)]
     fn equal_64(a: &[Material; 64], b: &[Material; 64]) -> u64 {
         let ([a, c], _) = a.as_chunks() else { return 0 };
@@ -48,35 +48,37 @@ pub(crate) trait Instructions {
         u64::from(Self::equal_32(a, b)) | u64::from(Self::equal_32(c, d)) << 32
     }
 
-    /// Turns a square over its diagonal: bit `x` of row `y` goes to bit `y` of word `step * x`
-    /// of `to`. Rows beyond the end of `to` are left out.
+    /// Transposes a square of bits: bit `x` of row `y` goes to bit `y` of word `step * x` of `to`.
+    /// Rows past the end of `to` are omitted.
     #[inline(always)]
     fn turn_16(rows: &[u16; 16], to: &mut [u16], step: usize) {
         portable::turn(rows, to, step);
     }
 
-    /// As [`turn_16`](Self::turn_16).
+    /// Transposes a square of bits: bit `x` of row `y` goes to bit `y` of word `step * x` of `to`.
+    /// Rows past the end of `to` are omitted.
     #[inline(always)]
     fn turn_32(rows: &[u32; 32], to: &mut [u32], step: usize) {
         portable::turn(rows, to, step);
     }
 
-    /// As [`turn_16`](Self::turn_16).
+    /// Transposes a square of bits: bit `x` of row `y` goes to bit `y` of word `step * x` of `to`.
+    /// Rows past the end of `to` are omitted.
     #[inline(always)]
     fn turn_64(rows: &[u64; 64], to: &mut [u64], step: usize) {
         portable::turn(rows, to, step);
     }
 }
 
-/// Does the work with the widest instructions that this machine has.
+/// Runs the work with the widest instructions that this processor has.
 #[inline]
 pub(crate) fn widest<W: Work>(work: W) -> W::Output {
     #[cfg(test)]
     match tests::MAX.get() {
-        tests::Most::All => {}
-        tests::Most::Portable => return work.run::<portable::Portable>(),
+        tests::Limit::All => {}
+        tests::Limit::Portable => return work.run::<portable::Portable>(),
         #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-        tests::Most::Narrow => return work.run::<x86::Narrow>(),
+        tests::Limit::Narrow => return work.run::<x86::Narrow>(),
     }
     #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
     return x86::widest(work);

@@ -2,21 +2,22 @@ use drystone_mesh::{Face, Quad, QuadSink};
 
 use crate::{Chunk, ChunkMesh, Material, MaterialTable, PaddedChunk};
 
-/// The longest row of a chunk's border.
+/// Maximum length of a row of a chunk's border.
 const MAX: usize = Chunk::MAX_SIDE as usize;
 
-/// Meshes what closes a chunk's hull towards a neighbour that is not drawn as the halo says:
-/// the faces on the chunk's border, looking along `face`, that a mesher leaves out since what
-/// is opaque in the chunk meets what is opaque in the halo.
+/// Meshes the skirt of a chunk: a vertical strip that closes the gap to a neighbour drawn at
+/// another level of detail. It consists of the border faces in direction `face` that a mesher omits
+/// because opaque voxels meet in the chunk and in the halo.
 ///
-/// The chunk's opaque mesh and wall together are what a mesher makes where that neighbour is
-/// air. A body of water gets no wall, which would be seen as a sheet in it, but for its rim:
-/// voxels on the border that have air beside them in its plane. Where levels of detail meet,
-/// these close the step between both surfaces, and the walls of both sides all other gaps.
+/// The opaque mesh and the skirt together equal the mesh of a chunk whose neighbour is air.
+/// Translucent bodies such as water get no skirt, which would be visible as a sheet inside them.
+/// The exception is their rim: voxels on the border with air beside them in the plane of the
+/// border. Rims close the step between two surfaces at different levels; the skirts of both sides
+/// close all other gaps.
 ///
 /// # Cost
-/// A look at n² pairs of voxels, and around the translucent ones; greedy quads, a few for a
-/// wall of one material.
+/// Reads n² pairs of voxels, and the neighbours of translucent ones. Produces greedy quads: few for
+/// a skirt of one material.
 ///
 /// # Examples
 /// ```
@@ -26,31 +27,31 @@ const MAX: usize = Chunk::MAX_SIDE as usize;
 /// let stone = Chunk::new(32, Material(1));
 /// let mut padded = PaddedChunk::new();
 /// padded.fill(&stone, |_| Some(&stone));
-/// let mut wall = ChunkMesh::new();
-/// mesh_skirt(&padded, Face::PosX, &MaterialTable::new(), &mut wall);
-/// assert_eq!(wall.opaque.quads()[0].size(), [32, 32]);
+/// let mut skirt = ChunkMesh::new();
+/// mesh_skirt(&padded, Face::PosX, &MaterialTable::new(), &mut skirt);
+/// assert_eq!(skirt.opaque.quads()[0].size(), [32, 32]);
 /// ```
-pub fn mesh_skirt(chunk: &PaddedChunk, face: Face, table: &MaterialTable, wall: &mut ChunkMesh) {
+pub fn mesh_skirt(chunk: &PaddedChunk, face: Face, table: &MaterialTable, skirt: &mut ChunkMesh) {
     let n = chunk.side() as usize;
     if n == 0 || !chunk.has_solid() || is_closed(chunk, face) {
         return;
     }
     let [u_axis, v_axis] = face.span_axes();
     let depth = if face.is_positive() { n as u32 - 1 } else { 0 };
-    let place = |u: usize, v: usize| {
+    let position = |u: usize, v: usize| {
         let mut position = [depth; 3];
         position[u_axis] = u as u32;
         position[v_axis] = v as u32;
         position
     };
-    // Steps from one voxel of the padded chunk to the next along each axis.
+    // Index steps between adjacent voxels of the padded chunk along each axis.
     let steps = [1, n + 2, (n + 2) * (n + 2)];
     let [u_step, v_step, step] = [u_axis, v_axis, face.axis()].map(|axis| steps[axis]);
-    let first: usize = (0..3).map(|axis| (place(0, 0)[axis] as usize + 1) * steps[axis]).sum();
+    let first: usize = (0..3).map(|axis| (position(0, 0)[axis] as usize + 1) * steps[axis]).sum();
     let beyond = if face.is_positive() { first + step } else { first - step };
     let voxels = chunk.voxels();
     let mut opaque = Opaque { table, last: Material::AIR, is_opaque: false };
-    // What is still to be covered; air is nothing.
+    // Faces still to be covered; air marks none.
     let mut open = [[Material::AIR; MAX]; MAX];
     let mut rim = None;
     let mut any = false;
@@ -64,8 +65,8 @@ pub fn mesh_skirt(chunk: &PaddedChunk, face: Face, table: &MaterialTable, wall: 
                     (*cell, any) = (voxel, true);
                 }
             } else if !voxel.is_air() && next == voxel {
-                let beside = [at - u_step, at + u_step, at - v_step, at + v_step];
-                if beside.into_iter().any(|at| voxels[at].is_air()) {
+                let neighbors = [at - u_step, at + u_step, at - v_step, at + v_step];
+                if neighbors.into_iter().any(|at| voxels[at].is_air()) {
                     rim.get_or_insert([[Material::AIR; MAX]; MAX])[v][u] = voxel;
                 }
             }
@@ -73,17 +74,17 @@ pub fn mesh_skirt(chunk: &PaddedChunk, face: Face, table: &MaterialTable, wall: 
     }
     if any {
         cover(&mut open, n, |u, v, size, material| {
-            wall.opaque.push(Quad::new(place(u, v), size, face, material.0));
+            skirt.opaque.push(Quad::new(position(u, v), size, face, material.0));
         });
     }
     if let Some(rim) = &mut rim {
         cover(rim, n, |u, v, size, material| {
-            wall.translucent.push(Quad::new(place(u, v), size, face, material.0));
+            skirt.translucent.push(Quad::new(position(u, v), size, face, material.0));
         });
     }
 }
 
-/// Whether materials are opaque. Those beside each other often are the same.
+/// Cache for the opacity of materials. Adjacent voxels are often equal.
 struct Opaque<'a> {
     table: &'a MaterialTable,
     last: Material,
@@ -101,8 +102,8 @@ impl Opaque<'_> {
     }
 }
 
-/// Covers `n` rows of `n` with rectangles of one material, as wide as can be and then as high,
-/// and leaves air.
+/// Covers `n` rows of `n` cells with rectangles of one material, of maximum width and then of
+/// maximum height. Air is not covered.
 fn cover(
     open: &mut [[Material; MAX]; MAX],
     n: usize,
@@ -130,7 +131,7 @@ fn cover(
     }
 }
 
-/// Whether there is air alone on one side of the border, as far as is known beforehand.
+/// Returns whether one side of the border is certainly only air.
 fn is_closed(chunk: &PaddedChunk, face: Face) -> bool {
     [chunk.uniform(), chunk.uniform_beyond(face)].contains(&Some(Material::AIR))
 }
@@ -143,7 +144,7 @@ mod tests {
     use super::*;
     use crate::mesh_unit;
 
-    /// Single faces, opaque ones of one facing.
+    /// Splits the quads of one face direction into single faces.
     fn faces(quads: &[Quad], face: Face) -> BTreeSet<([u32; 3], u16)> {
         let mut all = BTreeSet::new();
         for quad in quads.iter().filter(|quad| quad.face() == Some(face)) {
@@ -159,9 +160,9 @@ mod tests {
         all
     }
 
-    /// Mesh and wall are the mesh of a chunk whose neighbour is air.
+    /// Mesh and skirt together equal the mesh of a chunk whose neighbour is air.
     #[test]
-    fn a_wall_is_what_a_neighbour_of_air_would_show() {
+    fn mesh_and_skirt_equal_the_mesh_with_a_neighbour_of_air() {
         let mut rim_count = 0;
         let mut table = MaterialTable::new();
         for alpha in [255, 255, 90] {
@@ -179,10 +180,10 @@ mod tests {
                 let mut mesh = ChunkMesh::new();
                 mesh_unit(&padded, &table, &mut mesh);
                 for face in Face::ALL {
-                    let mut wall = ChunkMesh::new();
-                    mesh_skirt(&padded, face, &table, &mut wall);
-                    assert_eq!(wall.opaque.count(face) as usize, wall.opaque.len());
-                    let rim = faces(wall.translucent.quads(), face);
+                    let mut skirt = ChunkMesh::new();
+                    mesh_skirt(&padded, face, &table, &mut skirt);
+                    assert_eq!(skirt.opaque.count(face) as usize, skirt.opaque.len());
+                    let rim = faces(skirt.translucent.quads(), face);
                     assert_eq!(rim, rim_of(&padded, face, &table), "{face:?}");
                     rim_count += rim.len();
                     let border = if face.is_positive() { side + 1 } else { 0 };
@@ -192,7 +193,7 @@ mod tests {
                     let mut closed = ChunkMesh::new();
                     mesh_unit(&open, &table, &mut closed);
                     let both: Vec<Quad> =
-                        mesh.opaque.quads().iter().chain(wall.opaque.quads()).copied().collect();
+                        mesh.opaque.quads().iter().chain(skirt.opaque.quads()).copied().collect();
                     let expected = faces(closed.opaque.quads(), face);
                     assert_eq!(faces(&both, face), expected, "side {side} fill {fill} {face:?}");
                 }
@@ -201,7 +202,8 @@ mod tests {
         assert!(rim_count > 1_000, "{rim_count}");
     }
 
-    /// The rim voxel by voxel: translucent, like the one beyond, air on one of four sides.
+    /// Computes the rim voxel by voxel: translucent, equal to the voxel beyond, air on one of four
+    /// sides.
     fn rim_of(
         padded: &PaddedChunk,
         face: Face,

@@ -3,15 +3,14 @@ use drystone_mesh::{Face, Quad, QuadSink};
 use crate::occlusion::face_occlusion;
 use crate::{ChunkMesh, MaterialTable, PaddedChunk, face_is_visible};
 
-/// Meshes a chunk with one quad a visible face, in the order that [`ChunkMesh`] states.
+/// Meshes a chunk with one quad per visible face, in the order documented at [`ChunkMesh`].
 ///
-/// This is the rule of [`face_is_visible`] and three loops, too plain to be wrong: the
-/// measure that [`GreedyMesher`](crate::GreedyMesher) is tested against, and the one to
-/// take where vertices of neighbouring faces have to meet.
+/// The algorithm is the rule [`face_is_visible`] in three loops. It is the reference in tests of
+/// [`GreedyMesher`](crate::GreedyMesher). Use it if vertices of adjacent faces must coincide.
 ///
 /// # Cost
-/// About six looks at each voxel; 8 bytes a visible face, so up to six times as much
-/// memory as voxels. No allocation once `mesh` has held a mesh of that size.
+/// Reads each voxel about six times. 8 bytes per visible face, up to six times the memory of the
+/// voxels. No allocation if `mesh` has sufficient capacity.
 ///
 /// # Examples
 /// ```
@@ -27,11 +26,11 @@ pub fn mesh_unit(chunk: &PaddedChunk, table: &MaterialTable, mesh: &mut ChunkMes
     mesh_faces(chunk, table, mesh, |_, _| 0);
 }
 
-/// The same with darkened corners, as
-/// [`GreedyMesher::ambient_occlusion`](crate::GreedyMesher::ambient_occlusion) describes them.
+/// Meshes a chunk with one quad per visible face, with ambient occlusion as in
+/// [`GreedyMesher::ambient_occlusion`](crate::GreedyMesher::ambient_occlusion).
 ///
 /// # Cost
-/// As [`mesh_unit`], and twelve looks more for each visible face.
+/// Cost of [`mesh_unit`], plus twelve reads of voxels per visible face.
 ///
 /// # Examples
 /// ```
@@ -40,7 +39,7 @@ pub fn mesh_unit(chunk: &PaddedChunk, table: &MaterialTable, mesh: &mut ChunkMes
 ///     ChunkMesh, Material, MaterialTable, PaddedChunk, mesh_unit_shaded,
 /// };
 ///
-/// // A floor of two voxels, and one upon the first of them. The halo counts too, so voxel
+/// // A floor of two voxels, and one on top of the first. Positions include the halo, so voxel
 /// // (x, y, z) of the chunk is (x + 1, y + 1, z + 1) here.
 /// let padded = PaddedChunk::from_fn(2, |at| {
 ///     Material(u16::from([[1, 1, 1], [2, 1, 1], [1, 2, 1]].contains(&at)))
@@ -51,7 +50,7 @@ pub fn mesh_unit(chunk: &PaddedChunk, table: &MaterialTable, mesh: &mut ChunkMes
 ///     quad.face() == Some(Face::PosY) && quad.position() == [1, 0, 0]
 /// };
 /// let floor = mesh.opaque.quads().iter().find(is_floor).map(|quad| quad.ambient_occlusion());
-/// // The two corners at the foot of the wall: one level each.
+/// // One level for each of the two corners at the foot of the upper voxel.
 /// assert_eq!(floor, Some(0b00_00_01_01));
 /// ```
 pub fn mesh_unit_shaded(chunk: &PaddedChunk, table: &MaterialTable, mesh: &mut ChunkMesh) {

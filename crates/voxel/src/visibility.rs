@@ -1,10 +1,10 @@
 use crate::{Material, MaterialTable};
 
-/// Whether a voxel of `material` shows the face it turns to a voxel of `neighbour`: the
-/// one rule that every mesher follows.
+/// Returns whether a voxel of `material` shows its face towards a voxel of `neighbour`. All meshers
+/// use this rule.
 ///
-/// The voxel must not be air, and the neighbour must let the face be seen: it is air, or
-/// it is translucent and another material.
+/// The face is visible if the voxel is not air, and the neighbour is air or another, translucent
+/// material.
 ///
 /// ```text
 ///  voxel ↓ neighbour →   air    stone   glass   water
@@ -13,12 +13,11 @@ use crate::{Material, MaterialTable};
 ///  water                 drawn    –     drawn     –
 /// ```
 ///
-/// So a body of one translucent material has no inner faces, what is opaque shows through
-/// glass, glass set into stone shows no face to it, and where two translucent materials
-/// meet both faces are drawn.
+/// A body of one translucent material has no inner faces. Opaque faces are visible through glass,
+/// and glass has no face towards stone. Where two translucent materials meet, both faces are drawn.
 ///
 /// # Cost
-/// A bit looked up in the table where the neighbour is not air.
+/// One table lookup if the neighbour is not air.
 ///
 /// # Examples
 /// ```
@@ -42,7 +41,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_pair_is_as_the_drawing_says() {
+    fn every_pair_agrees_with_the_drawing() {
         let mut table = MaterialTable::new();
         let stone = table.insert("stone", [128, 128, 128, 255]).unwrap();
         let glass = table.insert("glass", [200, 220, 255, 90]).unwrap();
@@ -63,7 +62,7 @@ mod tests {
     #[test]
     fn two_opaque_materials_hide_each_other() {
         let table = MaterialTable::new();
-        // Numbers that the table does not know count as opaque.
+        // Materials that are not in the table count as opaque.
         assert!(!face_is_visible(Material(1), Material(2), &table));
         assert!(face_is_visible(Material(9), Material::AIR, &table));
     }

@@ -7,18 +7,18 @@ use drystone_alloc::memory::{Heap, PoolStats, SharedPool};
 
 use crate::Material;
 
-/// An array in a block of a pool, or of the heap where no pool has blocks of its size.
+/// Array in a block of a pool, or on the heap if no pool has a suitable block size.
 pub(super) struct Block<T: Copy>(Box<[T], &'static SharedPool>);
 
-/// Bytes of the smallest pool's blocks: 16³ voxels of one bit. Small blocks are multiples of
-/// this, so that bricks, which are of any length, leave few bytes empty.
+/// Size of the smallest blocks: 16³ voxels of one bit. Small blocks are multiples of this, so that
+/// bricks, which have any length, leave few bytes unused.
 const STEP_BYTES: usize = 1 << 9;
-/// Bytes up to which there are blocks of all multiples; beyond, of powers of two.
+/// Limit for block sizes in steps of [`STEP_BYTES`]; larger sizes are powers of two.
 const SMALL_BYTES: usize = 16 * STEP_BYTES;
-/// Bytes that the pools ask the heap for at a time: a few dozens of chunks.
+/// Size of the slabs that pools allocate from the heap: space for some dozens of chunks.
 const SLAB_BYTES: usize = 1 << 20;
 
-/// Pools of blocks of up to 64 KiB: 32³ voxels of 16 bits.
+/// Pools with blocks of up to 64 KiB: 32³ voxels of 16 bits.
 static POOLS: [SharedPool; 19] = [
     pool::<STEP_BYTES>(),
     pool::<{ STEP_BYTES * 2 }>(),
@@ -43,7 +43,7 @@ static POOLS: [SharedPool; 19] = [
 
 const fn pool<const BYTES: usize>() -> SharedPool {
     let slab_bytes = if BYTES * 64 < SLAB_BYTES { BYTES * 64 } else { SLAB_BYTES };
-    // The materials' alignment, which does for bytes too.
+    // Alignment of materials, which is sufficient for bytes too.
     let block = match Layout::from_size_align(BYTES, align_of::<Material>()) {
         Ok(block) => block,
         Err(_) => Layout::new::<Material>(),
@@ -51,8 +51,8 @@ const fn pool<const BYTES: usize>() -> SharedPool {
     SharedPool::new(slab_bytes, block, &Heap)
 }
 
-/// The pool of the smallest blocks that hold so many bytes. Beyond [`SMALL_BYTES`] only what
-/// fills a block has one. It asks the heap for what fills less than half of a block.
+/// Returns the pool with the smallest blocks of at least `bytes`. Above [`SMALL_BYTES`], only exact
+/// sizes have a pool. The pool allocates on the heap if less than half of a block would be used.
 fn pool_for(bytes: usize) -> Option<&'static SharedPool> {
     match bytes {
         ..=SMALL_BYTES => POOLS.get(bytes.div_ceil(STEP_BYTES).checked_sub(1)?),
@@ -66,9 +66,9 @@ pub(super) fn pool_stats(block_bytes: usize) -> PoolStats {
 }
 
 impl<T: Copy> Block<T> {
-    /// So many times the same.
+    /// Creates an array of `len` copies of `fill`.
     pub(super) fn filled(len: usize, fill: T) -> Self {
-        // A pool asks the heap for what its blocks do not fit.
+        // A pool allocates on the heap if the size does not suit its blocks.
         let pool = pool_for(len * size_of::<T>()).unwrap_or(&POOLS[0]);
         let mut values = Vec::with_capacity_in(len, pool);
         values.resize(len, fill);
@@ -80,7 +80,7 @@ impl<T: Copy> Block<T> {
         Self(SliceExt::to_vec_in(values, pool).into_boxed_slice())
     }
 
-    /// Bytes of the block that it lies in.
+    /// Returns the size of the array's block, in bytes.
     pub(super) fn size_bytes(&self) -> usize {
         let bytes = size_of_val(&**self);
         let block_bytes = Box::allocator(&self.0).block_layout().size();

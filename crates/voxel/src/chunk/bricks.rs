@@ -13,17 +13,17 @@ mod tests;
 
 use packing::{PLANE_WORDS, numbers_len, planes_of, push};
 
-/// Voxels as bricks of 4³: one material, or a few with numbers of their own.
+/// Voxels in bricks of 4³: each with one material, or with a short list of materials.
 ///
 /// ```text
 ///  words   head of each brick │ mixed bricks …
-///          below 256: the number of its one material; else 256 + where its words begin
+///          head < 256: the number of its only material; else 256 + start of its words
 ///
-///  mixed   how many numbers, then they, ascending: a byte each │ planes of 64 bits
-///          bit n of plane p: bit p of voxel n's place among the numbers; X, then Y, then Z
+///  mixed   count of numbers, then the numbers in ascending order, one byte each │ planes of 64 bits
+///          bit n of plane p: bit p of the index of voxel n in the numbers; X, then Y, then Z
 /// ```
-/// Most bricks of land are of one material, and most others of two: 12 bytes. Nothing changes
-/// it.
+/// Most bricks of landscapes have one material, and most others have two: 12 bytes. Immutable: an
+/// edit converts the chunk to another storage.
 #[derive(Clone, Debug)]
 pub(super) struct Bricks {
     side_log2: u32,
@@ -31,35 +31,35 @@ pub(super) struct Bricks {
     words: Block<u16>,
 }
 
-/// Voxels along a brick's side, as a logarithm.
+/// Side of a brick in voxels, as a logarithm.
 const BRICK_LOG2: u32 = 2;
 const BRICK: usize = 1 << BRICK_LOG2;
-/// Heads from this on say where a mixed brick begins.
+/// Heads of at least this value are the start of a mixed brick.
 const MIXED: usize = 256;
-/// Materials at most.
+/// Maximum number of materials.
 const MAX: usize = 256;
 
-/// What copying out of a brick needs.
+/// Content of a brick, prepared for copying.
 enum Brick<'a> {
     Uniform(Material),
-    /// Four times the first material in a word, what turns that into the second, the plane.
+    /// First material in each of four lanes, XOR of first and second material, plane.
     Two(u64, u64, &'a [u16]),
     Many([Material; 64], &'a [u16]),
 }
 
 impl Bricks {
-    /// The side, if bricks can hold so many voxels: those of cubes 8, 16, 32 or 64 a side.
+    /// Returns the side of a cube of `volume` voxels, if bricks support it: 8, 16, 32 or 64.
     pub(super) fn side_of(volume: usize) -> Option<usize> {
         (3..=6).map(|log2| 1 << log2).find(|side: &usize| side.pow(3) == volume)
     }
 
-    /// Voxels that are numbered; `None` where there are too many kinds of bricks or other
-    /// cubes than bricks can hold.
+    /// Converts numbered voxels. Returns `None` if there are too many different bricks or the side
+    /// is not supported.
     pub(super) fn of(voxels: &Numbered) -> Option<Self> {
         Self::of_numbers(&voxels.materials, &voxels.numbers)
     }
 
-    /// Voxels by their numbers in `materials`.
+    /// Converts voxels given as indices into `materials`.
     pub(super) fn of_numbers(materials: &[Material], numbers: &[u8]) -> Option<Self> {
         let side = Self::side_of(numbers.len())?;
         let across = side / BRICK;
@@ -88,9 +88,9 @@ impl Bricks {
         1 << (3 * (self.side_log2 - BRICK_LOG2))
     }
 
-    /// The brick of a voxel, and which of the brick's that is.
+    /// Returns the brick of a voxel, and the voxel's index in it.
     #[inline]
-    const fn place(&self, voxel: usize) -> (usize, usize) {
+    const fn locate(&self, voxel: usize) -> (usize, usize) {
         let (log2, mask) = (self.side_log2, (1 << self.side_log2) - 1);
         let [x, y, z] = [voxel & mask, voxel >> log2 & mask, voxel >> (2 * log2)];
         let across_log2 = log2 - BRICK_LOG2;
@@ -98,7 +98,7 @@ impl Bricks {
         (brick | x >> BRICK_LOG2, (z & 3) << 4 | (y & 3) << 2 | x & 3)
     }
 
-    /// A mixed brick's words, from how many numbers it has on.
+    /// Returns the words of a mixed brick, starting with the count of numbers.
     #[inline]
     fn mixed(&self, head: usize) -> &[u16] {
         &self.words[self.count() + head - MIXED..]
@@ -106,7 +106,7 @@ impl Bricks {
 
     #[inline]
     pub(super) fn get(&self, voxel: usize) -> Material {
-        let (brick, n) = self.place(voxel);
+        let (brick, n) = self.locate(voxel);
         let head = usize::from(self.words[brick]);
         if head < MIXED {
             return self.materials[head];
@@ -114,16 +114,16 @@ impl Bricks {
         let words = self.mixed(head);
         let count = usize::from(words[0] & 0xff);
         let planes = &words[numbers_len(count)..];
-        let place = (0..planes_of(count)).fold(0, |place, plane| {
-            place | usize::from(planes[PLANE_WORDS * plane + n / 16] >> (n % 16) & 1) << plane
+        let index = (0..planes_of(count)).fold(0, |index, plane| {
+            index | usize::from(planes[PLANE_WORDS * plane + n / 16] >> (n % 16) & 1) << plane
         });
-        self.material(words, place)
+        self.material(words, index)
     }
 
-    /// The material at a place among a mixed brick's numbers.
+    /// Returns the material at an index in a mixed brick's numbers.
     #[inline]
-    fn material(&self, words: &[u16], place: usize) -> Material {
-        let byte = place + 1;
+    fn material(&self, words: &[u16], index: usize) -> Material {
+        let byte = index + 1;
         self.materials[usize::from(words[byte / 2] >> (byte % 2 * 8) & 0xff)]
     }
 
@@ -138,24 +138,25 @@ impl Bricks {
         let (_, planes) = words.split_at(numbers_len(count));
         let planes = &planes[..PLANE_WORDS * planes_of(count)];
         if count == 2 {
-            let [a, b] = [0, 1].map(|place| u64::from(self.material(words, place).0) * LANES);
+            let [a, b] = [0, 1].map(|index| u64::from(self.material(words, index).0) * LANES);
             return Brick::Two(a, a ^ b, planes);
         }
         let mut materials = [Material::AIR; 64];
-        for (place, to) in materials.iter_mut().enumerate().take(count) {
-            *to = self.material(words, place);
+        for (index, to) in materials.iter_mut().enumerate().take(count) {
+            *to = self.material(words, index);
         }
         Brick::Many(materials, planes)
     }
 
-    /// Copies voxels from `first` on into `row`, over the ends of rows.
+    /// Copies consecutive voxels, starting at `first`, to `row`. They may span several rows of the
+    /// chunk.
     pub(super) fn copy(&self, first: usize, row: &mut [Material]) {
         let side = self.side();
         let steps = |first: usize| Rows { first, row_step: side, layer_step: side * side };
         let mut done = 0;
         while done < row.len() {
             let (from, left) = (first + done, row.len() - done);
-            // A layer or more, a row or more, or what is left of a row.
+            // Whole layers, whole rows, or the rest of a row.
             let size = if from.is_multiple_of(side * side) && left >= side * side {
                 [side, side, left / (side * side)]
             } else if from.is_multiple_of(side) && left >= side {
@@ -169,8 +170,8 @@ impl Bricks {
         }
     }
 
-    /// Copies a box of so many voxels along X, Y and Z, that begins at voxel `first` and does
-    /// not reach beyond the chunk, to the rows at `to`.
+    /// Copies a box of voxels to the rows at `to`. `size` is in voxels along X, Y and Z; `first` is
+    /// the lowest voxel. The box must be inside the chunk.
     pub(super) fn copy_box(
         &self,
         size: [usize; 3],
@@ -208,8 +209,8 @@ impl Bricks {
         }
     }
 
-    /// Copies rows of the whole chunk through the bricks beside each other from `brick` on: those
-    /// of their voxels that lie in the spans along Y and Z. Each row is one piece of memory.
+    /// Copies whole rows of the chunk through the adjacent bricks from `brick` on, for the given
+    /// spans along Y and Z. Each row is contiguous in memory.
     fn copy_rows(
         &self,
         brick: usize,
@@ -237,24 +238,24 @@ impl Bricks {
                 }
             }
         }
-        // The few of more materials.
+        // Then the few bricks with more than two materials.
         for n in (0..across).filter(|n| many >> n & 1 != 0) {
             let to = Rows { first: to.first + BRICK * n, ..to };
             self.brick(brick + n).copy([&(0..BRICK), &y, &z], voxels, to);
         }
     }
 
-    /// Bytes beside the struct itself.
+    /// Returns the memory in bytes, without the struct.
     pub(super) fn size_bytes(&self) -> usize {
         size_of_val(&*self.materials) + self.words.size_bytes()
     }
 
-    /// Bytes of what it holds, wherever that lies.
+    /// Returns the size of the content in bytes, without unused space.
     pub(super) fn len_bytes(&self) -> usize {
         size_of_val(&*self.materials) + size_of_val(&*self.words)
     }
 
-    /// Says what is wrong with it, for tests.
+    /// Checks all invariants, for tests.
     pub(super) fn check(&self, volume: usize) -> Result<(), &'static str> {
         if Self::side_of(volume) != Some(self.side()) || self.words.len() < self.count() {
             return Err("bricks of another volume");
@@ -264,47 +265,48 @@ impl Bricks {
             let head = usize::from(self.words[brick]);
             if head < MIXED {
                 if head >= self.materials.len() {
-                    return Err("a brick of a material that there is not");
+                    return Err("a brick has a material that is not in the list");
                 }
                 continue;
             }
             if self.count() + head - MIXED != end {
-                return Err("a mixed brick does not begin where the one before it ends");
+                return Err("a mixed brick does not start at the end of the previous one");
             }
             end += self.check_mixed(self.mixed(head))?;
         }
-        if end != self.words.len() { Err("something is behind the last brick") } else { Ok(()) }
+        if end != self.words.len() { Err("there are words after the last brick") } else { Ok(()) }
     }
 
-    /// How many words a mixed brick has.
+    /// Checks a mixed brick; returns its number of words.
     fn check_mixed(&self, words: &[u16]) -> Result<usize, &'static str> {
         let count = words.first().map_or(0, |word| usize::from(word & 0xff));
         let planes = planes_of(count.max(1));
         if !(2..=64).contains(&count) || words.len() < numbers_len(count) + PLANE_WORDS * planes {
             return Err("a mixed brick ends too early");
         }
-        let number = |place: usize| {
-            let byte = 1 + place;
+        let number = |index: usize| {
+            let byte = 1 + index;
             words[byte / 2] >> (byte % 2 * 8) & 0xff
         };
-        if (1..count).any(|place| number(place - 1) >= number(place))
+        if (1..count).any(|index| number(index - 1) >= number(index))
             || usize::from(number(count - 1)) >= self.materials.len()
         {
-            return Err("a brick's numbers do not ascend to what there is");
+            return Err("a brick's numbers are not ascending or not in the list");
         }
         let bits = &words[numbers_len(count)..];
-        let place = |n: usize, plane: usize| {
+        let index = |n: usize, plane: usize| {
             usize::from(bits[PLANE_WORDS * plane + n / 16] >> (n % 16) & 1) << plane
         };
-        let places = |n: usize| (0..planes).map(|plane| place(n, plane)).sum::<usize>();
-        if (0..64).any(|n| places(n) >= count) {
-            return Err("a voxel of no number");
+        let indices = |n: usize| (0..planes).map(|plane| index(n, plane)).sum::<usize>();
+        if (0..64).any(|n| indices(n) >= count) {
+            return Err("a voxel has an index without a number");
         }
         Ok(numbers_len(count) + PLANE_WORDS * planes)
     }
 }
 
-/// Each brick along an axis that a span of voxels reaches into, and which of its voxels.
+/// Iterates over the bricks along an axis that intersect a span of voxels, with the range of voxels
+/// in each.
 fn spans(
     low: usize,
     size: usize,
@@ -316,10 +318,10 @@ fn spans(
     })
 }
 
-/// A word of four voxels' lanes, 1 in each.
+/// Word of four lanes, one per voxel, with 1 in each.
 const LANES: u64 = 0x0001_0001_0001_0001;
 
-/// Lanes of ones where a bit is set.
+/// Lanes of ones for each set bit.
 const SPREAD: [u64; 16] = {
     let mut spread = [0; 16];
     let mut bits = 0;
@@ -336,19 +338,19 @@ const SPREAD: [u64; 16] = {
     spread
 };
 
-/// A brick of one material, or of two.
+/// Brick with one or two materials.
 #[derive(Clone, Copy, Default)]
 struct Pair {
-    /// Four times the first material in a word.
+    /// First material in each of four lanes.
     first: u64,
-    /// What turns that into the second.
+    /// XOR of first and second material, in each lane.
     change: u64,
-    /// Which voxels are of the second.
+    /// Bit per voxel, set for the second material.
     bits: u64,
 }
 
 impl Pair {
-    /// Four voxels along X, of which the first has this bit.
+    /// Returns four voxels along X, from bit `shift` on.
     #[inline]
     const fn row(&self, shift: usize) -> [Material; BRICK] {
         let lanes = self.first ^ self.change & SPREAD[(self.bits >> shift & 15) as usize];
@@ -362,7 +364,7 @@ impl Pair {
 }
 
 impl Brick<'_> {
-    /// The brick if it has no more materials than two.
+    /// Returns the brick as a pair if it has at most two materials.
     #[inline]
     fn pair(&self) -> Option<Pair> {
         match *self {
@@ -377,7 +379,7 @@ impl Brick<'_> {
         }
     }
 
-    /// Copies those of its voxels that lie in the spans.
+    /// Copies the brick's voxels inside the spans.
     #[inline]
     fn copy(&self, [x, y, z]: [&core::ops::Range<usize>; 3], voxels: &mut [Material], to: Rows) {
         for (layer, along) in z.clone().zip(0..) {
@@ -393,7 +395,7 @@ impl Brick<'_> {
         }
     }
 
-    /// Four voxels along X.
+    /// Returns four voxels along X.
     #[inline]
     fn row(&self, y: usize, z: usize) -> [Material; BRICK] {
         let nibble = |planes: &[u16], plane: usize| {
@@ -407,10 +409,10 @@ impl Brick<'_> {
             }
             Self::Many(materials, planes) => {
                 let count = planes.len() / PLANE_WORDS;
-                let places = (0..count).fold(0, |places, plane| {
-                    places | (SPREAD[nibble(planes, plane)] & LANES) << plane
+                let indices = (0..count).fold(0, |indices, plane| {
+                    indices | (SPREAD[nibble(planes, plane)] & LANES) << plane
                 });
-                [0, 16, 32, 48].map(|shift| materials[(places >> shift) as usize & 63])
+                [0, 16, 32, 48].map(|shift| materials[(indices >> shift) as usize & 63])
             }
         }
     }

@@ -10,16 +10,17 @@ use super::storage::Storage;
 use crate::{Chunk, Material, StorageKind};
 
 impl Chunk {
-    /// A chunk of runs of voxels, each its length and the number of its material in
-    /// `materials`: X fastest, then Y, then Z. It is kept as `storage` says, which is meant to
-    /// be what [`storage`](Self::storage) said when the runs were written down.
+    /// Creates a chunk from runs of voxels: pairs of length and index into `materials`. X is
+    /// fastest, then Y, then Z. The result has the given storage, which should be the
+    /// [`storage`](Self::storage) of the chunk that the runs came from.
     ///
-    /// `None` unless `side` is 1 to 64, the runs hold exactly its voxels, none is empty and no
-    /// two beside each other are of one material, no material is listed twice, and `storage`
-    /// has numbers for so many.
+    /// Returns `None` in these cases:
+    /// - `side` is not 1 to 64, or the runs do not cover exactly its voxels.
+    /// - A run is empty, or two adjacent runs have equal materials.
+    /// - A material is listed twice, or `storage` does not support the number of materials.
     ///
     /// # Cost
-    /// A few nanoseconds a run, and the storage's memory is written once.
+    /// A few nanoseconds per run, and one write of the storage's memory.
     ///
     /// # Examples
     /// ```
@@ -38,7 +39,7 @@ impl Chunk {
         runs: impl IntoIterator<Item = (u32, usize)>,
         storage: StorageKind,
     ) -> Option<Self> {
-        if !(1..=Self::MAX_SIDE).contains(&side) || has_twice(materials) {
+        if !(1..=Self::MAX_SIDE).contains(&side) || has_duplicates(materials) {
             return None;
         }
         let mut chunk = Self::new(side, Material::AIR);
@@ -54,17 +55,17 @@ impl Chunk {
     }
 }
 
-/// Runs that are checked as they come.
+/// Iterator over runs that validates them.
 struct Checked<I> {
     runs: I,
-    /// Voxels that are still to come.
+    /// Number of voxels that are not covered yet.
     rest: u32,
-    /// The number of the run before.
+    /// Material index of the previous run.
     last: usize,
 }
 
 impl<I: Iterator<Item = (u32, usize)>> Checked<I> {
-    /// Calls `each` with every run; `None` where they break the rules.
+    /// Calls `each` with every run. Returns `None` if the runs are invalid.
     #[inline]
     fn each(mut self, mut each: impl FnMut(u32, usize) -> Option<()>) -> Option<()> {
         for (len, number) in self.runs {
@@ -78,10 +79,10 @@ impl<I: Iterator<Item = (u32, usize)>> Checked<I> {
     }
 }
 
-type Made = Option<(Storage, u32)>;
+type Converted = Option<(Storage, u32)>;
 
-/// All voxels are one run.
-fn uniform(materials: &[Material], runs: Checked<impl Iterator<Item = (u32, usize)>>) -> Made {
+/// Creates storage for a single run.
+fn uniform(materials: &[Material], runs: Checked<impl Iterator<Item = (u32, usize)>>) -> Converted {
     let mut found = None;
     runs.each(|len, number| {
         found = Some((*materials.get(number)?, len));
@@ -93,7 +94,7 @@ fn uniform(materials: &[Material], runs: Checked<impl Iterator<Item = (u32, usiz
     }
 }
 
-fn as_runs(materials: &[Material], runs: Checked<impl Iterator<Item = (u32, usize)>>) -> Made {
+fn as_runs(materials: &[Material], runs: Checked<impl Iterator<Item = (u32, usize)>>) -> Converted {
     let (mut pairs, mut solid_count) = (Vec::new(), 0);
     runs.each(|len, number| {
         let material = *materials.get(number)?;
@@ -109,7 +110,7 @@ fn bricks(
     volume: usize,
     materials: &[Material],
     runs: Checked<impl Iterator<Item = (u32, usize)>>,
-) -> Made {
+) -> Converted {
     let (mut numbers, mut start, mut solid_count) = (vec![0; volume], 0, 0);
     runs.each(|len, number| {
         solid_count += solid(*materials.get(number)?, len);
@@ -125,7 +126,7 @@ fn direct(
     volume: usize,
     materials: &[Material],
     runs: Checked<impl Iterator<Item = (u32, usize)>>,
-) -> Made {
+) -> Converted {
     let mut voxels = Block::filled(volume, Material::AIR);
     let (mut start, mut solid_count) = (0, 0);
     runs.each(|len, number| {
@@ -143,12 +144,12 @@ fn packed(
     materials: &[Material],
     runs: Checked<impl Iterator<Item = (u32, usize)>>,
     bits: u32,
-) -> Made {
+) -> Converted {
     let width = Width::of_bits(bits).filter(|width| materials.len() <= width.capacity())?;
     let mut counts = [0; Width::MAX.capacity()];
     let counts = counts.get_mut(..materials.len())?;
     let mut packed = Block::filled(width.bytes(volume), 0);
-    // A voxel's number times this: the numbers of as many voxels as a word holds.
+    // Multiplied by a voxel's number, this repeats the number in a whole word.
     let ones = u64::MAX / ((1 << bits) - 1);
     let mut writer = Writer::new(&mut packed);
     runs.each(|len, number| {
@@ -162,14 +163,14 @@ fn packed(
     Some((Storage::Palette(Arc::new(palette)), solid_count))
 }
 
-/// Writes bits from the first on, a word at a time.
+/// Writes bits in ascending order, one word at a time.
 struct Writer<'a> {
     words: &'a mut [[u8; WORD_BYTES]],
-    /// The last bytes, where they do not fill a word.
+    /// Last bytes, if they do not fill a word.
     rest: &'a mut [u8],
-    /// Bits that were put.
+    /// Number of bits written.
     end: usize,
-    /// The word that the next bits go to, right below `end`.
+    /// Word that contains the next bits, below `end`.
     word: u64,
 }
 
@@ -182,8 +183,8 @@ impl<'a> Writer<'a> {
         Self { words, rest, end: 0, word: 0 }
     }
 
-    /// Puts so many bits of `pattern`, which begins anew with every word: bit n of a word is its
-    /// bit n. What goes beyond the bytes is left out.
+    /// Writes `len` bits of `pattern`. The pattern repeats in each word: bit n of a word is bit n
+    /// of the pattern. Bits beyond the end of the bytes are dropped.
     #[inline]
     fn put(&mut self, len: usize, pattern: u64) {
         let (first, keep) = (self.end / WORD_BITS, (1 << (self.end % WORD_BITS)) - 1);
@@ -202,7 +203,7 @@ impl<'a> Writer<'a> {
         self.word = pattern;
     }
 
-    /// Writes the last bits; those behind them are 0.
+    /// Writes the last word; unused bits are 0.
     fn finish(self) {
         let keep = (1 << (self.end % WORD_BITS)) - 1;
         let word = (self.word & keep).to_le_bytes();
@@ -213,8 +214,8 @@ impl<'a> Writer<'a> {
     }
 }
 
-/// Whether a material is in the list more than once.
-pub(super) fn has_twice(materials: &[Material]) -> bool {
+/// Returns whether a material is in the list more than once.
+pub(super) fn has_duplicates(materials: &[Material]) -> bool {
     const FEW: usize = 16;
     if materials.len() <= FEW {
         return (0..materials.len()).any(|n| materials[..n].contains(&materials[n]));
@@ -237,14 +238,14 @@ mod tests {
         voxels.chunk_by(PartialEq::eq).map(|run| (run.len() as u32, number(run[0]))).collect()
     }
 
-    /// In every storage and of many sides, against the voxels themselves.
+    /// Compares with the voxels, for every storage and many sides.
     #[test]
-    fn runs_are_the_voxels_that_they_were_made_of() {
+    fn chunks_from_runs_equal_chunks_from_voxels() {
         for side in [1u32, 2, 3, 5, 7, 12, 32, 64] {
             for (bits, count) in [(1, 2), (2, 3), (2, 4), (4, 16), (8, 200), (8, 256), (16, 300)] {
                 let kinds: Vec<Material> = (0..count).map(|n| Material(n * 3)).collect();
                 let volume = side.pow(3) as usize;
-                // Short runs and long ones, in an order without rule.
+                // Short and long runs in irregular order.
                 let long = |n: usize| n / (1 + (n / 50) % 40);
                 let pick = |n: usize| kinds[(long(n) * 7 + long(n) / 9) % kinds.len()];
                 let voxels: Vec<Material> = (0..volume).map(pick).collect();
@@ -262,9 +263,9 @@ mod tests {
         assert_eq!((one.uniform(), one.solid_count()), (Some(Material(8)), 64));
     }
 
-    /// Chunks that were edited are read back and edited on.
+    /// Chunks from runs can be edited.
     #[test]
-    fn what_was_read_back_can_be_edited() {
+    fn chunks_from_runs_can_be_edited() {
         let kinds = vec![Material(1), Material(2), Material(3)];
         let bits = StorageKind::Palette { bits: 2 };
         for side in [3u8, 32] {
@@ -279,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_is_refused() {
+    fn invalid_runs_give_none() {
         let kinds: Vec<Material> = (0..300).map(Material).collect();
         let bits = |bits| StorageKind::Palette { bits };
         let make = |side, count: usize, runs: &[(u32, usize)], storage| {
@@ -303,7 +304,7 @@ mod tests {
             assert!(make(0, 1, &[], storage).is_none());
             assert!(make(65, 1, &[(65 * 65 * 65, 0)], storage).is_none());
         }
-        assert!(make(2, 3, &[(8, 0)], bits(1)).is_none(), "more than the width numbers");
+        assert!(make(2, 3, &[(8, 0)], bits(1)).is_none(), "too many materials for the width");
         assert!(make(2, 300, &[(8, 0)], bits(8)).is_none());
         assert!(make(2, 2, &[(8, 0)], bits(3)).is_none(), "no such width");
         assert!(make(2, 2, &[(8, 0)], StorageKind::Uniform).is_none());

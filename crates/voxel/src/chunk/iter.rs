@@ -1,14 +1,14 @@
 use super::{Reader, Table, row_of};
 use crate::{Chunk, LocalPos, Material};
 
-/// A row of a chunk, at most.
+/// Buffer for the longest row of a chunk.
 type Row = [Material; Chunk::MAX_SIDE as usize];
 
-/// Every voxel of a chunk with its place, X fastest, then Y, then Z.
+/// Iterator over all voxels of a chunk with their positions: X fastest, then Y, then Z.
 pub struct Voxels<'a> {
     reader: Reader<'a>,
     side: u32,
-    /// The row that is read, and the next voxel in it.
+    /// Position of the next voxel.
     at: [u32; 3],
     row: Row,
 }
@@ -38,19 +38,19 @@ impl Iterator for Voxels<'_> {
 }
 
 impl Chunk {
-    /// Every voxel with its place, X fastest, then Y, then Z.
+    /// Iterates over all voxels with their positions: X fastest, then Y, then Z.
     pub fn iter(&self) -> Voxels<'_> {
         let row = [Material::AIR; Self::MAX_SIDE as usize];
         Voxels { reader: self.reader(), side: self.side, at: [0; 3], row }
     }
 
-    /// Every voxel that is not air, with its place.
+    /// Iterates over all voxels that are not air, with their positions.
     pub fn iter_solid(&self) -> impl Iterator<Item = (LocalPos, Material)> {
         let all = if self.is_empty() { None } else { Some(self.iter()) };
         all.into_iter().flatten().filter(|(_, material)| !material.is_air())
     }
 
-    /// Calls `each` for every row along X with its Y and Z, in order.
+    /// Calls `each` with Y, Z and the voxels of each row along X, in order.
     ///
     /// # Examples
     /// ```
@@ -66,7 +66,7 @@ impl Chunk {
     pub fn for_each_row(&self, mut each: impl FnMut(u32, u32, &[Material])) {
         let mut table = Table::new();
         let mut reader = self.reader_of_many(self.volume(), &mut table);
-        // By layers: what rows share is looked up once.
+        // Reads whole layers, to share lookups between rows.
         let mut layer = [Material::AIR; (Self::MAX_SIDE * Self::MAX_SIDE) as usize];
         let n = self.side as usize;
         for z in 0..self.side {

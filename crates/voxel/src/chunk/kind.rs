@@ -1,20 +1,20 @@
 use core::fmt;
 
-/// How a chunk keeps its voxels.
+/// Kind of storage for a chunk's voxels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum StorageKind {
-    /// One material for all.
+    /// One material for all voxels.
     Uniform,
-    /// A number of so many bits for each voxel: 1, 2, 4 or 8 into a list of materials, or
-    /// 16, which are the material itself.
+    /// Numbers of fixed size: 1, 2, 4 or 8 bits index a list of materials; 16 bits are the material
+    /// itself.
     Palette {
-        /// Bits a voxel.
+        /// Bits per voxel.
         bits: u32,
     },
-    /// Cubes of 4³ voxels: one material for all, or a list of a few and a number of as few bits
-    /// as they need for each voxel.
+    /// Bricks of 4³ voxels: one material, or a short list of materials with an index of minimum
+    /// size per voxel.
     Bricks,
-    /// Voxels of one material beside each other as one.
+    /// Runs of consecutive voxels of one material.
     Runs,
 }
 

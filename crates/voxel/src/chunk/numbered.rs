@@ -4,50 +4,50 @@ use alloc::vec::Vec;
 use super::palette::find;
 use crate::Material;
 
-/// Voxels as numbers into a list of at most 256 materials.
+/// Voxels as indices into a list of at most 256 materials.
 pub(super) struct Numbered {
     pub(super) materials: Vec<Material>,
-    /// Voxels of each material.
+    /// Number of voxels of each material.
     pub(super) counts: Vec<u32>,
-    /// Each voxel's number.
+    /// Material index of each voxel.
     pub(super) numbers: Vec<u8>,
 }
 
-/// How many materials bytes number.
+/// Maximum number of materials.
 const MAX: usize = 256;
 
 impl Numbered {
-    /// Numbers voxels, of which there is at least one; `None` if they are of too many
-    /// materials.
+    /// Numbers voxels; there must be at least one. Returns `None` if they have too many materials.
     ///
     /// # Cost
-    /// About a nanosecond a voxel: where a material was found last is remembered by its
-    /// lowest bits, and most are found there again.
+    /// About a nanosecond per voxel. A table stores the last index for each low byte of a material;
+    /// most lookups succeed there.
     pub(super) fn of(voxels: &[Material]) -> Option<Self> {
         let mut list = [*voxels.first()?; MAX];
         let mut len = 1;
-        let mut places = [0u8; 256];
+        let mut recent = [0u8; 256];
         let mut numbers = vec![0; voxels.len()];
         for (to, &material) in numbers.iter_mut().zip(voxels) {
-            let place = &mut places[usize::from(material.0 & 255)];
-            if list[usize::from(*place)] != material {
+            let slot = &mut recent[usize::from(material.0 & 255)];
+            if list[usize::from(*slot)] != material {
                 let number = find(&list[..len], material).unwrap_or(len);
                 if number == len {
                     *list.get_mut(len)? = material;
                     len += 1;
                 }
-                *place = number as u8;
+                *slot = number as u8;
             }
-            *to = *place;
+            *to = *slot;
         }
         let counts = count(&numbers)[..len].to_vec();
         Some(Self { materials: list[..len].to_vec(), counts, numbers })
     }
 }
 
-/// How often each number occurs.
+/// Counts how often each number occurs.
 fn count(numbers: &[u8]) -> [u32; MAX] {
-    /// Numbers beside each other are often the same, and one count waits for the last.
+    /// Number of counter sets. Adjacent voxels are often equal, and increments of one counter wait
+    /// for each other.
     const LANES: usize = 4;
     let mut lanes = [[0u32; MAX]; LANES];
     for block in numbers.chunks(LANES) {

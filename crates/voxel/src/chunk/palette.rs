@@ -4,33 +4,33 @@ use super::blocks::Block;
 use super::numbered::Numbered;
 use crate::Material;
 
-/// Voxels as numbers of 1, 2, 4 or 8 bits into a list of materials: X runs fastest, then
-/// Y, then Z, lowest bits first.
+/// Voxels as indices of 1, 2, 4 or 8 bits into a list of materials: X fastest, then Y, then Z,
+/// lowest bits first.
 ///
 /// ```text
-///  materials   0 air   1 stone   2 dirt   3 grass        2 bits: four voxels a byte
-///  counts      9000    22000     1100     0 ◄─ its place is taken by the next new one
+///  materials   0 air   1 stone   2 dirt   3 grass        2 bits: four voxels per byte
+///  counts      9000    22000     1100     0 ◄─ its entry is used by the next new material
 ///  bytes       ..11 01 00 10 ..
 /// ```
 #[derive(Clone, Debug)]
 pub(super) struct Palette {
     width: Width,
-    /// How many materials have voxels.
+    /// Number of materials that have voxels.
     live_count: u32,
     materials: Vec<Material>,
-    /// Voxels of each material.
+    /// Number of voxels of each material.
     counts: Vec<u32>,
     packed: Block<u8>,
 }
 
-/// How many bits a voxel takes, as their logarithm: 0 to 3.
+/// Logarithm of the bits per voxel: 0 to 3.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Width(u8);
 
 impl Width {
     pub(super) const MAX: Self = Self(3);
 
-    /// The narrowest that numbers so many materials, if one does.
+    /// Returns the narrowest width for this number of materials, if any.
     pub(super) const fn of(materials: usize) -> Option<Self> {
         Some(Self(match materials {
             0..=2 => 0,
@@ -41,7 +41,7 @@ impl Width {
         }))
     }
 
-    /// The one of so many bits.
+    /// Returns the width for this number of bits per voxel.
     pub(super) const fn of_bits(bits: u32) -> Option<Self> {
         Some(Self(match bits {
             1 => 0,
@@ -56,12 +56,12 @@ impl Width {
         1 << self.0
     }
 
-    /// How many materials it numbers.
+    /// Maximum number of materials.
     pub(super) const fn capacity(self) -> usize {
         1 << self.bits()
     }
 
-    /// Bytes of so many voxels.
+    /// Returns the size of `volume` voxels, in bytes.
     pub(super) const fn bytes(self, volume: usize) -> usize {
         volume.div_ceil(8 >> self.0)
     }
@@ -70,9 +70,9 @@ impl Width {
         (self < Self::MAX).then(|| Self(self.0 + 1))
     }
 
-    /// The byte of a voxel, and how far up in it.
+    /// Returns the byte of a voxel, and the bit shift in it.
     #[inline]
-    const fn place(self, voxel: usize) -> (usize, u32) {
+    const fn position(self, voxel: usize) -> (usize, u32) {
         let voxels_log2 = 3 - self.0 as u32;
         let within = voxel as u32 & ((1 << voxels_log2) - 1);
         (voxel >> voxels_log2, within << self.0)
@@ -85,7 +85,7 @@ impl Width {
 }
 
 impl Palette {
-    /// All voxels of one material.
+    /// Creates a palette whose voxels are all of one material.
     pub(super) fn uniform(volume: usize, fill: Material) -> Self {
         let mut palette = Self::blank(volume, Width(0));
         (palette.materials, palette.counts) = ([fill].to_vec(), [volume as u32].to_vec());
@@ -93,13 +93,13 @@ impl Palette {
         palette
     }
 
-    /// Voxels that are counted as none yet, whose numbers are all 0.
+    /// Creates a palette with empty lists whose numbers are all 0.
     fn blank(volume: usize, width: Width) -> Self {
         let packed = Block::filled(width.bytes(volume), 0);
         Self { width, live_count: 0, materials: Vec::new(), counts: Vec::new(), packed }
     }
 
-    /// Voxels that are numbered, in the narrowest way.
+    /// Packs numbered voxels with the minimum width.
     pub(super) fn of(voxels: Numbered) -> Self {
         let Numbered { materials, counts, numbers } = voxels;
         let width = Width::of(materials.len()).unwrap_or(Width::MAX);
@@ -113,7 +113,7 @@ impl Palette {
         Self { width, live_count: materials.len() as u32, materials, counts, packed }
     }
 
-    /// Voxels that are packed already: `counts` are those of each material.
+    /// Creates a palette from packed voxels; `counts` are the numbers of voxels per material.
     pub(super) fn of_parts(
         width: Width,
         materials: &[Material],
@@ -129,12 +129,12 @@ impl Palette {
         self.width
     }
 
-    /// How many materials have voxels.
+    /// Number of materials that have voxels.
     pub(super) const fn live_count(&self) -> usize {
         self.live_count as usize
     }
 
-    /// The one material of all voxels, if there is only one.
+    /// Returns the material of all voxels, if there is only one.
     pub(super) fn only_material(&self) -> Option<Material> {
         if self.live_count != 1 {
             return None;
@@ -151,10 +151,10 @@ impl Palette {
         &self.packed
     }
 
-    /// A voxel's number in [`materials`](Self::materials).
+    /// Returns a voxel's index in [`materials`](Self::materials).
     #[inline]
     pub(super) fn number(&self, voxel: usize) -> usize {
-        let (byte, shift) = self.width.place(voxel);
+        let (byte, shift) = self.width.position(voxel);
         usize::from(self.packed[byte] >> shift & self.width.mask())
     }
 
@@ -163,13 +163,13 @@ impl Palette {
         self.materials[self.number(voxel)]
     }
 
-    /// Whether [`number_for`](Self::number_for) has a number for the material.
+    /// Returns whether [`number_for`](Self::number_for) has a number for the material.
     #[inline]
-    pub(super) fn has_room_for(&self, material: Material) -> bool {
+    pub(super) fn has_number_for(&self, material: Material) -> bool {
         self.live_count() < self.width.capacity() || find(&self.materials, material).is_some()
     }
 
-    /// Asks for many voxels of `BITS` bits each: as [`get`](Self::get), quicker.
+    /// Returns a faster [`get`](Self::get) for many voxels; `BITS` must be the bits per voxel.
     #[inline]
     pub(super) fn getter<const BITS: usize>(&self) -> impl Fn(usize) -> Material + '_ {
         let mut materials = [Material::AIR; Width::MAX.capacity()];
@@ -181,7 +181,7 @@ impl Palette {
         }
     }
 
-    /// Copies the voxels from `first` on into `row`.
+    /// Copies consecutive voxels, starting at `first`, to `row`.
     pub(super) fn copy(&self, first: usize, row: &mut [Material]) {
         match self.width.bits() {
             1 => copy_each(first, row, self.getter::<1>()),
@@ -191,8 +191,8 @@ impl Palette {
         }
     }
 
-    /// The number of a material that is in the list, or that finds a place there: behind
-    /// the last, else in the place of one that has no voxels. `None` when all have.
+    /// Returns the number of a material, and adds it to the list if necessary: at the end, else in
+    /// the entry of a material without voxels. Returns `None` if all entries are used.
     pub(super) fn number_for(&mut self, material: Material) -> Option<usize> {
         if let Some(number) = find(&self.materials, material) {
             return Some(number);
@@ -210,14 +210,14 @@ impl Palette {
         Some(number)
     }
 
-    /// Gives a voxel the material of this number, and returns what was there.
+    /// Sets a voxel to the material of this number, and returns the old material.
     #[inline]
     pub(super) fn put(&mut self, voxel: usize, number: usize) -> Material {
-        let (byte, shift) = self.width.place(voxel);
-        let place = &mut self.packed[byte];
-        let old = usize::from(*place >> shift & self.width.mask());
+        let (byte, shift) = self.width.position(voxel);
+        let packed = &mut self.packed[byte];
+        let old = usize::from(*packed >> shift & self.width.mask());
         if old != number {
-            *place = *place & !(self.width.mask() << shift) | (number as u8) << shift;
+            *packed = *packed & !(self.width.mask() << shift) | (number as u8) << shift;
             self.counts[old] -= 1;
             self.live_count -= u32::from(self.counts[old] == 0);
             self.add(number, 1);
@@ -225,7 +225,7 @@ impl Palette {
         self.materials[old]
     }
 
-    /// The same voxels with numbers of another width; `None` if it is too narrow.
+    /// Converts the voxels to another width. Returns `None` if it is too narrow.
     pub(super) fn with_width(&self, volume: usize, width: Width) -> Option<Self> {
         let mut other = Self::blank(volume, width);
         let mut numbers = [0u8; 256];
@@ -237,30 +237,30 @@ impl Palette {
             }
         }
         for voxel in 0..volume {
-            let (byte, shift) = width.place(voxel);
+            let (byte, shift) = width.position(voxel);
             other.packed[byte] |= numbers[self.number(voxel)] << shift;
         }
         Some(other)
     }
 
-    /// Bytes beside the struct itself.
+    /// Returns the memory in bytes, without the struct.
     pub(super) fn size_bytes(&self) -> usize {
         self.packed.len() + self.materials.capacity() * 2 + self.counts.capacity() * 4
     }
 
-    /// Says what is wrong with it, for tests.
+    /// Checks all invariants, for tests.
     pub(super) fn check(&self, volume: usize) -> Result<(), &'static str> {
         let mut counts = [0u32; 256];
         (0..volume).for_each(|voxel| counts[self.number(voxel)] += 1);
         let listed = self.counts.len();
         if listed != self.materials.len() || listed > self.width.capacity() {
-            return Err("the list of materials is longer than numbers reach");
+            return Err("the list of materials exceeds the width");
         }
         if counts[..listed] != self.counts || counts[listed..].iter().any(|&count| count > 0) {
-            return Err("a material's voxels are miscounted");
+            return Err("the count of a material's voxels is wrong");
         }
         if self.counts.iter().filter(|&&count| count > 0).count() != self.live_count() {
-            return Err("the materials that have voxels are miscounted");
+            return Err("the count of materials with voxels is wrong");
         }
         let twice = |n: usize| self.materials[..n].contains(&self.materials[n]);
         if (0..listed).any(twice) {
@@ -275,7 +275,7 @@ impl Palette {
     }
 }
 
-/// Puts so many numbers into each byte, the first lowest.
+/// Packs `PER_BYTE` numbers into each byte, the first in the lowest bits.
 fn pack<const PER_BYTE: usize>(numbers: &[u8], packed: &mut [u8]) {
     let (whole, rest) = numbers.as_chunks::<PER_BYTE>();
     let pack = |numbers: &[u8]| {
@@ -297,7 +297,7 @@ fn copy_each(first: usize, row: &mut [Material], get: impl Fn(usize) -> Material
     }
 }
 
-/// Where a material is in a list, sixteen at a time.
+/// Returns the index of a material in a list, comparing sixteen at a time.
 #[inline]
 pub(super) fn find(materials: &[Material], material: Material) -> Option<usize> {
     const LANES: usize = 16;

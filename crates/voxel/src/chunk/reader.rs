@@ -5,72 +5,73 @@ use super::storage::Storage;
 use super::table::Table;
 use crate::Material;
 
-/// Copies voxels out of any storage.
-pub(crate) struct Reader<'a>(Way<'a>);
+/// Copies voxels from any storage.
+pub(crate) struct Reader<'a>(Source<'a>);
 
-enum Way<'a> {
+enum Source<'a> {
     Uniform(Material),
-    /// Voxel by voxel: for a few.
+    /// Voxel by voxel: for few voxels.
     Singly(&'a Palette),
     Bytewise(&'a Palette, &'a Table),
     Direct(&'a [Material]),
     Bricks(&'a Bricks),
-    /// The run that the last row ended in, and where that row began.
+    /// Storage, index of the run at the end of the last row, and end of that row.
     Runs(&'a Runs, usize, usize),
 }
 
-/// Voxels for which it pays to fill a [`Table`].
+/// Minimum number of voxels for which filling a [`Table`] pays off.
 const MANY: usize = 512;
 
-/// Where the rows of a box lie in an array.
+/// Positions of the rows of a box in an array.
 #[derive(Clone, Copy)]
 pub(crate) struct Rows {
-    /// The first voxel of the first.
+    /// First voxel of the first row.
     pub(crate) first: usize,
-    /// From one row to the next along Y.
+    /// Distance between rows along Y.
     pub(crate) row_step: usize,
-    /// From one along Z.
+    /// Distance between rows along Z.
     pub(crate) layer_step: usize,
 }
 
 impl<'a> Reader<'a> {
-    /// Air everywhere.
-    pub(crate) const AIR: Self = Self(Way::Uniform(Material::AIR));
+    /// Reader of a chunk of air.
+    pub(crate) const AIR: Self = Self(Source::Uniform(Material::AIR));
 
-    /// For few voxels, or here and there.
+    /// Creates a reader for few voxels, or for scattered ones.
     pub(super) fn new(storage: &'a Storage) -> Self {
         Self(match storage {
-            Storage::Uniform(material) => Way::Uniform(*material),
-            Storage::Palette(palette) => Way::Singly(palette),
-            Storage::Direct(voxels) => Way::Direct(voxels),
-            Storage::Bricks(bricks) => Way::Bricks(bricks),
-            Storage::Runs(runs) => Way::Runs(runs, 0, 0),
+            Storage::Uniform(material) => Source::Uniform(*material),
+            Storage::Palette(palette) => Source::Singly(palette),
+            Storage::Direct(voxels) => Source::Direct(voxels),
+            Storage::Bricks(bricks) => Source::Bricks(bricks),
+            Storage::Runs(runs) => Source::Runs(runs, 0, 0),
         })
     }
 
-    /// For rows of some `count` voxels in all.
+    /// Creates a reader for rows with about `count` voxels in total.
     pub(super) fn of_many(storage: &'a Storage, count: usize, table: &'a mut Table) -> Self {
         match storage {
             Storage::Palette(palette) if count >= MANY => {
                 table.set(palette);
-                Self(Way::Bytewise(palette, table))
+                Self(Source::Bytewise(palette, table))
             }
             _ => Self::new(storage),
         }
     }
 
-    /// Copies the voxels from `first` on into `row`. Rows that come in order are quickest.
+    /// Copies consecutive voxels, starting at `first`, to `row`. Rows in ascending order are
+    /// fastest.
     #[inline]
     pub(crate) fn copy(&mut self, first: usize, row: &mut [Material]) {
-        if let Way::Bricks(bricks) = &self.0 {
+        if let Source::Bricks(bricks) = &self.0 {
             return bricks.copy(first, row);
         }
         let from = Rows { first, row_step: 0, layer_step: 0 };
         self.copy_box([row.len(), 1, 1], from, row, Rows { first: 0, ..from });
     }
 
-    /// Copies a box of so many voxels along X, Y and Z, whose rows lie at `from` here, a chunk's
-    /// rows apart, and at `to` in `voxels`.
+    /// Copies a box of voxels, with `size` along X, Y and Z. `from` positions its rows in the
+    /// storage, `to` in `voxels`.
     pub(crate) fn copy_box(
         &mut self,
         size: [usize; 3],
@@ -79,23 +80,23 @@ impl<'a> Reader<'a> {
         to: Rows,
     ) {
         if size[0] == 1 {
-            return self.copy_wall(size, from, voxels, to);
+            return self.copy_slab(size, from, voxels, to);
         }
         match &mut self.0 {
-            Way::Uniform(material) => {
+            Source::Uniform(material) => {
                 each_row(size, from, voxels, to, |_, row| row.fill(*material));
             }
-            Way::Singly(palette) => {
+            Source::Singly(palette) => {
                 each_row(size, from, voxels, to, |first, row| palette.copy(first, row));
             }
-            Way::Bytewise(palette, table) => {
+            Source::Bytewise(palette, table) => {
                 each_row(size, from, voxels, to, |first, row| table.copy(palette, first, row));
             }
-            Way::Direct(all) => each_row(size, from, voxels, to, |first, row| {
+            Source::Direct(all) => each_row(size, from, voxels, to, |first, row| {
                 row.copy_from_slice(&all[first..first + row.len()]);
             }),
-            Way::Bricks(bricks) => bricks.copy_box(size, from.first, voxels, to),
-            Way::Runs(runs, run, before) => each_row(size, from, voxels, to, |first, row| {
+            Source::Bricks(bricks) => bricks.copy_box(size, from.first, voxels, to),
+            Source::Runs(runs, run, before) => each_row(size, from, voxels, to, |first, row| {
                 let from = if first < *before { runs.run_at(first) } else { *run };
                 (*run, *before) = (runs.copy(first, row, from), first + row.len());
             }),
@@ -103,18 +104,20 @@ impl<'a> Reader<'a> {
     }
 
     /// Copies a box that is one voxel thick along X.
-    fn copy_wall(&mut self, size: [usize; 3], from: Rows, voxels: &mut [Material], to: Rows) {
+    fn copy_slab(&mut self, size: [usize; 3], from: Rows, voxels: &mut [Material], to: Rows) {
         match &mut self.0 {
-            Way::Uniform(material) => each_voxel(size, from, voxels, to, |_| *material),
-            Way::Singly(palette) | Way::Bytewise(palette, _) => match palette.width().bits() {
-                1 => each_voxel(size, from, voxels, to, palette.getter::<1>()),
-                2 => each_voxel(size, from, voxels, to, palette.getter::<2>()),
-                4 => each_voxel(size, from, voxels, to, palette.getter::<4>()),
-                _ => each_voxel(size, from, voxels, to, palette.getter::<8>()),
-            },
-            Way::Direct(all) => each_voxel(size, from, voxels, to, |voxel| all[voxel]),
-            Way::Bricks(bricks) => bricks.copy_box(size, from.first, voxels, to),
-            Way::Runs(runs, ..) => {
+            Source::Uniform(material) => each_voxel(size, from, voxels, to, |_| *material),
+            Source::Singly(palette) | Source::Bytewise(palette, _) => {
+                match palette.width().bits() {
+                    1 => each_voxel(size, from, voxels, to, palette.getter::<1>()),
+                    2 => each_voxel(size, from, voxels, to, palette.getter::<2>()),
+                    4 => each_voxel(size, from, voxels, to, palette.getter::<4>()),
+                    _ => each_voxel(size, from, voxels, to, palette.getter::<8>()),
+                }
+            }
+            Source::Direct(all) => each_voxel(size, from, voxels, to, |voxel| all[voxel]),
+            Source::Bricks(bricks) => bricks.copy_box(size, from.first, voxels, to),
+            Source::Runs(runs, ..) => {
                 let mut run = runs.run_at(from.first);
                 each_voxel(size, from, voxels, to, |voxel| {
                     run = runs.run_from(run, voxel);
@@ -125,7 +128,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Calls `copy` with where each row of a box is to be copied from and to.
+/// Calls `copy` with the source and the target of each row of a box.
 #[inline]
 fn each_row(
     [across, up, along]: [usize; 3],
@@ -143,7 +146,7 @@ fn each_row(
     }
 }
 
-/// Sets one voxel a row to what `get` says.
+/// Sets one voxel per row to the result of `get`.
 #[inline]
 fn each_voxel(
     [_, up, along]: [usize; 3],

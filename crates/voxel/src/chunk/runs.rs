@@ -3,20 +3,20 @@ use alloc::vec::Vec;
 
 use crate::Material;
 
-/// Voxels as runs of one material: X runs fastest, then Y, then Z. What is made of layers
-/// and solids is small as this; nothing changes it.
+/// Voxels as runs of one material: X fastest, then Y, then Z. Small for layers and solids.
+/// Immutable: an edit converts the chunk to another storage.
 #[derive(Clone, Debug)]
 pub(super) struct Runs {
-    /// One past each run's last voxel; they ascend.
+    /// End of each run, exclusive, in ascending order.
     ends: Box<[u32]>,
     materials: Box<[Material]>,
 }
 
 impl Runs {
-    /// Bytes of a run.
+    /// Size of a run, in bytes.
     pub(super) const RUN_BYTES: usize = 6;
 
-    /// Runs, each with its length.
+    /// Creates storage from runs, given as length and material.
     pub(super) fn new(count: usize, runs: impl Iterator<Item = (u32, Material)>) -> Self {
         let (mut ends, mut materials) = (Vec::with_capacity(count), Vec::with_capacity(count));
         let mut end = 0;
@@ -28,7 +28,7 @@ impl Runs {
         Self { ends: ends.into_boxed_slice(), materials: materials.into_boxed_slice() }
     }
 
-    /// Each run's length and material, in order.
+    /// Iterates over the length and material of each run, in order.
     pub(super) fn iter(&self) -> impl Iterator<Item = (u32, Material)> + '_ {
         let mut start = 0;
         self.ends.iter().zip(&self.materials).map(move |(&end, &material)| {
@@ -42,12 +42,13 @@ impl Runs {
         self.materials[self.run_at(voxel)]
     }
 
-    /// Which run a voxel is in.
+    /// Returns the index of the run that contains a voxel.
     pub(super) fn run_at(&self, voxel: usize) -> usize {
         self.ends.partition_point(|&end| end as usize <= voxel)
     }
 
-    /// Which run a voxel is in that is in this one or behind it: soon found if it is near.
+    /// Returns the index of the run that contains a voxel, searching from `run` on. Fast if it is
+    /// near.
     #[inline]
     pub(super) fn run_from(&self, run: usize, voxel: usize) -> usize {
         let behind = self.ends[run..].iter().take_while(|&&end| end as usize <= voxel);
@@ -59,8 +60,8 @@ impl Runs {
         self.materials[run]
     }
 
-    /// Copies voxels from `first` on into `row`. `run` is one that does not begin behind
-    /// `first`; returned is the last that was copied from.
+    /// Copies consecutive voxels, starting at `first`, to `row`. The run `run` must not start after
+    /// `first`. Returns the last run that was copied from.
     #[inline]
     pub(super) fn copy(&self, first: usize, row: &mut [Material], mut run: usize) -> usize {
         run = self.run_from(run, first);
@@ -78,21 +79,21 @@ impl Runs {
         }
     }
 
-    /// Bytes beside the struct itself.
+    /// Returns the memory in bytes, without the struct.
     pub(super) fn size_bytes(&self) -> usize {
         self.ends.len() * Self::RUN_BYTES
     }
 
-    /// Says what is wrong with it, for tests.
+    /// Checks all invariants, for tests.
     pub(super) fn check(&self, volume: usize) -> Result<(), &'static str> {
         if self.ends.len() != self.materials.len() {
-            return Err("runs and materials are not as many");
+            return Err("the numbers of runs and materials differ");
         }
         if self.iter().any(|(len, _)| len == 0) || !self.ends.is_sorted() {
             return Err("a run is empty");
         }
         if self.materials.windows(2).any(|pair| pair[0] == pair[1]) {
-            return Err("two runs beside each other are of one material");
+            return Err("two adjacent runs have one material");
         }
         match self.ends.last() {
             Some(&end) if end as usize == volume => Ok(()),

@@ -8,18 +8,18 @@ use super::palette::{Palette, Width};
 use super::runs::Runs;
 use crate::{Material, StorageKind};
 
-/// Where a chunk keeps its voxels. Copies share until one of them is written.
+/// Storage of a chunk's voxels. Clones share it until one of them is written.
 #[derive(Clone, Debug)]
 pub(super) enum Storage {
     Uniform(Material),
     Palette(Arc<Palette>),
-    /// The materials themselves: more than a palette numbers.
+    /// Materials without a palette, if there are too many for one.
     Direct(Arc<Block<Material>>),
     Bricks(Arc<Bricks>),
     Runs(Arc<Runs>),
 }
 
-/// Takes one material for any of a storage's voxels.
+/// Writes one material to voxels of a storage.
 pub(super) enum Writer<'a> {
     Uniform(Material),
     Palette(&'a mut Palette, usize),
@@ -27,7 +27,7 @@ pub(super) enum Writer<'a> {
 }
 
 impl Writer<'_> {
-    /// Writes a voxel and returns what was there.
+    /// Writes a voxel and returns the old material.
     #[inline]
     pub(super) fn put(&mut self, voxel: usize) -> Material {
         match self {
@@ -39,9 +39,9 @@ impl Writer<'_> {
 }
 
 impl Storage {
-    /// The smallest for these voxels, of which there is at least one: runs where they take
-    /// at most a quarter of what numbers do, and bricks where they take at most three quarters,
-    /// since these are quicker to get at and to change.
+    /// Chooses the smallest storage for these voxels; there must be at least one. Palettes are
+    /// faster to read and to edit. So runs are used only at a quarter of the palette's size or
+    /// less, and bricks at three quarters or less.
     pub(super) fn of(voxels: &[Material]) -> Self {
         let run_count = 1 + boundary_count(voxels);
         if run_count == 1 {
@@ -49,7 +49,7 @@ impl Storage {
         }
         let runs = || Self::Runs(Arc::new(Runs::new(run_count, runs_in(voxels))));
         let are_short = |packed_bytes| run_count * Runs::RUN_BYTES <= packed_bytes / 4;
-        // As few as this and it does not matter of what they are.
+        // With so few runs, the materials do not matter.
         if are_short(Width::of(1).map_or(0, |width| width.bytes(voxels.len()))) {
             return runs();
         }
@@ -67,7 +67,7 @@ impl Storage {
         }
     }
 
-    /// Bits for each voxel.
+    /// Creates a palette, or direct storage if there are too many materials.
     fn plain(voxels: &[Material], numbered: Option<Numbered>) -> Self {
         match numbered {
             Some(numbered) => Self::Palette(Arc::new(Palette::of(numbered))),
@@ -86,7 +86,7 @@ impl Storage {
         }
     }
 
-    /// What is known to be the one material of all.
+    /// Returns the only material, if the storage guarantees that there is only one.
     #[inline]
     pub(super) fn only_material(&self) -> Option<Material> {
         match self {
@@ -106,9 +106,9 @@ impl Storage {
         }
     }
 
-    /// Bytes beside the storage itself, those that copies share included.
+    /// Returns the memory in bytes, without the enum itself but with shared memory.
     pub(super) fn size_bytes(&self) -> usize {
-        /// Two counts of a shared value.
+        /// Strong and weak count of a shared value.
         const COUNTS: usize = 2 * size_of::<usize>();
         match self {
             Self::Uniform(_) => 0,
@@ -119,18 +119,19 @@ impl Storage {
         }
     }
 
-    /// What writes `material` to any of the `volume` voxels; makes room for it first.
+    /// Returns a writer of `material` for any of the `volume` voxels. Converts the storage if
+    /// necessary.
     #[inline]
     pub(super) fn writer(&mut self, volume: usize, material: Material) -> Writer<'_> {
         while !self.is_ready_for(material) {
-            self.make_room(volume);
+            self.widen(volume);
         }
         match self {
             Self::Palette(palette) => {
                 let palette = Arc::make_mut(palette);
                 match palette.number_for(material) {
                     Some(number) => Writer::Palette(palette, number),
-                    None => unreachable!("it has room"),
+                    None => unreachable!("the palette has a free entry"),
                 }
             }
             Self::Direct(voxels) => Writer::Direct(&mut *Arc::make_mut(voxels), material),
@@ -138,20 +139,20 @@ impl Storage {
         }
     }
 
-    /// Whether a voxel of `material` can be written as it is.
+    /// Returns whether `material` can be written without a conversion.
     #[inline]
     fn is_ready_for(&self, material: Material) -> bool {
         match self {
             Self::Uniform(fill) => *fill == material,
-            Self::Palette(palette) => palette.has_room_for(material),
+            Self::Palette(palette) => palette.has_number_for(material),
             Self::Direct(_) => true,
             Self::Bricks(_) | Self::Runs(_) => false,
         }
     }
 
-    /// The next that takes more materials, or any change at all.
+    /// Converts to the next storage that supports more materials, or any edit at all.
     #[cold]
-    fn make_room(&mut self, volume: usize) {
+    fn widen(&mut self, volume: usize) {
         *self = match &*self {
             Self::Uniform(fill) => Self::Palette(Arc::new(Palette::uniform(volume, *fill))),
             Self::Bricks(bricks) => {
@@ -179,9 +180,8 @@ impl Storage {
         };
     }
 
-    /// Gives back what edits have left unused: of a palette only where there would be room
-    /// for twice the materials that there are, so that the next edits do not take it again;
-    /// of materials themselves where a palette has room for twice as many.
+    /// Releases memory that edits have left unused. The new palette has capacity for twice the
+    /// current materials, so that the next edits do not widen it again.
     pub(super) fn narrow(&mut self, volume: usize) {
         let narrower = match &*self {
             Self::Uniform(_) | Self::Bricks(_) | Self::Runs(_) => None,
@@ -201,25 +201,25 @@ impl Storage {
         }
     }
 
-    /// Says what is wrong with it, for tests.
+    /// Checks all invariants, for tests.
     pub(super) fn check(&self, volume: usize) -> Result<(), &'static str> {
         match self {
             Self::Uniform(_) => Ok(()),
             Self::Palette(palette) => palette.check(volume),
             Self::Direct(voxels) if voxels.len() == volume => Ok(()),
-            Self::Direct(_) => Err("there are not as many voxels as there should be"),
+            Self::Direct(_) => Err("the number of voxels is wrong"),
             Self::Bricks(bricks) => bricks.check(volume),
             Self::Runs(runs) => runs.check(volume),
         }
     }
 }
 
-/// Voxels of one material beside each other, with their number.
+/// Iterates over runs of equal voxels: their length and material.
 fn runs_in(voxels: &[Material]) -> impl Iterator<Item = (u32, Material)> + '_ {
     voxels.chunk_by(PartialEq::eq).map(|run| (run.len() as u32, run[0]))
 }
 
-/// How often a voxel is of another material than the one before it.
+/// Counts the voxels that differ from the previous one.
 fn boundary_count(voxels: &[Material]) -> usize {
     let pairs = voxels.iter().zip(voxels.get(1..).unwrap_or_default());
     pairs.map(|(a, b)| usize::from(a != b)).sum()

@@ -3,23 +3,23 @@ use core::array;
 use super::palette::Palette;
 use crate::Material;
 
-/// What each byte of a palette's numbers means: 8, 4, 2 voxels or one.
+/// Lookup table from each byte of a palette to its 8, 4, 2 or 1 voxels.
 ///
-/// A byte is looked up whole, and its voxels are stored at once: for rows that are copied
-/// into another shape this takes hardly longer than to copy them unpacked.
+/// One lookup converts a whole byte, and one store writes its voxels. For rows that are copied to
+/// another layout, this is hardly slower than a copy of unpacked voxels.
 pub(crate) struct Table([Material; MAX_PER_BYTE * BYTES]);
 
-/// Voxels in a byte, at most.
+/// Maximum number of voxels per byte.
 const MAX_PER_BYTE: usize = 8;
 const BYTES: usize = 256;
 
 impl Table {
-    /// One to be set.
+    /// Creates a table; call [`set`](Self::set) before use.
     pub(crate) const fn new() -> Self {
         Self([Material::AIR; MAX_PER_BYTE * BYTES])
     }
 
-    /// Takes over what a palette's numbers mean.
+    /// Fills the table for a palette.
     pub(super) fn set(&mut self, palette: &Palette) {
         match palette.width().bits() {
             1 => self.fill::<8, 4>(palette),
@@ -29,7 +29,8 @@ impl Table {
         }
     }
 
-    /// Copies the voxels of the palette that it was set for, from `first` on, into `row`.
+    /// Copies consecutive voxels of the palette from the last [`set`](Self::set), starting at
+    /// `first`, to `row`.
     #[inline]
     pub(super) fn copy(&self, palette: &Palette, first: usize, row: &mut [Material]) {
         match palette.width().bits() {
@@ -40,11 +41,11 @@ impl Table {
         }
     }
 
-    /// What half a byte means is looked up, `HALF` voxels at most; a byte is two of these.
+    /// Fills the table from a smaller one for half bytes, with at most `HALF` voxels each.
     fn fill<const PER_BYTE: usize, const HALF: usize>(&mut self, palette: &Palette) {
         const HALVES: usize = 16;
         let bits = 4 / HALF;
-        // Numbers that the list does not reach do not occur.
+        // Numbers beyond the list do not occur.
         let mut materials = [Material::AIR; HALVES];
         for (to, &material) in materials.iter_mut().zip(palette.materials()) {
             *to = material;
@@ -69,12 +70,12 @@ impl Table {
     ) {
         let (table, _) = self.0.as_chunks::<PER_BYTE>();
         let Ok(table) = <&[[Material; PER_BYTE]; BYTES]>::try_from(&table[..BYTES]) else {
-            unreachable!("it has an entry for each byte")
+            unreachable!("the table has an entry for each byte")
         };
         if first.is_multiple_of(PER_BYTE) && row.len().is_multiple_of(PER_BYTE) {
             return copy_whole(table, palette.packed(), first / PER_BYTE, row);
         }
-        // Up to where a byte begins, then bytes, then what is left.
+        // First up to the start of a byte, then whole bytes, then the rest.
         let head = (first.next_multiple_of(PER_BYTE) - first).min(row.len());
         let (before, rest) = row.split_at_mut(head);
         palette.copy(first, before);

@@ -3,7 +3,7 @@ use alloc::vec::Vec;
 use super::*;
 
 #[test]
-fn counts_follow_every_change() {
+fn the_solid_count_is_right_after_every_edit() {
     let mut chunk = Chunk::new(3, Material(4));
     assert_eq!(chunk.solid_count(), 27);
     assert_eq!(chunk.set(LocalPos::new(2, 2, 2), Material::AIR), Material(4));
@@ -16,7 +16,7 @@ fn counts_follow_every_change() {
 }
 
 #[test]
-fn outside_is_air_and_stays_so() {
+fn outside_is_air_and_cannot_be_set() {
     let mut chunk = Chunk::new(2, Material(1));
     assert_eq!(chunk.get(LocalPos::new(2, 0, 0)), Material::AIR);
     assert_eq!(chunk.set(LocalPos::new(0, 255, 0), Material(9)), Material::AIR);
@@ -30,8 +30,8 @@ fn sides_are_clamped() {
 }
 
 #[test]
-fn voxels_come_from_the_pool_of_their_length() {
-    // Other tests make chunks meanwhile, but not as many.
+fn voxel_arrays_are_allocated_in_the_pool_of_their_size() {
+    // Other tests create chunks at the same time, but fewer.
     const COUNT: usize = 2000;
     for (side, block_bytes) in [(16, 512), (32, 4096), (64, 32_768)] {
         let make = |i: u32| {
@@ -40,20 +40,20 @@ fn voxels_come_from_the_pool_of_their_length() {
             chunk
         };
         let chunks: Vec<Chunk> = (0..COUNT as u32).map(make).collect();
-        let most = Chunk::pool_stats(block_bytes);
-        assert!(most.used_count >= COUNT);
-        assert_eq!(most.block_bytes, block_bytes);
+        let peak = Chunk::pool_stats(block_bytes);
+        assert!(peak.used_count >= COUNT);
+        assert_eq!(peak.block_bytes, block_bytes);
         let copies: Vec<Chunk> = chunks[..10].to_vec();
         drop(chunks);
         assert!(copies.iter().enumerate().all(|(i, copy)| *copy == make(i as u32)));
         let rest = Chunk::pool_stats(block_bytes);
-        assert!(rest.used_count < COUNT / 2 && rest.reserved_bytes < most.reserved_bytes / 2);
+        assert!(rest.used_count < COUNT / 2 && rest.reserved_bytes < peak.reserved_bytes / 2);
     }
     assert_eq!(Chunk::pool_stats(5), PoolStats::default());
 }
 
 #[test]
-fn only_whole_cubes_are_chunks() {
+fn only_complete_cubes_are_chunks() {
     assert_eq!(Chunk::from_voxels(2, &[Material(1); 7]), None);
     assert_eq!(Chunk::from_voxels(0, &[]), None);
     assert_eq!(Chunk::from_voxels(65, &[Material(1); 65 * 65 * 65]), None);
@@ -62,7 +62,7 @@ fn only_whole_cubes_are_chunks() {
 }
 
 #[test]
-fn boxes_are_cut_off_at_the_chunk() {
+fn boxes_are_clipped_to_the_chunk() {
     let mut chunk = Chunk::new(8, Material(1));
     chunk.fill_box(LocalPos::new(6, 7, 200), [9, 9, 9], Material(2));
     assert_eq!(chunk.uniform(), Some(Material(1)));
@@ -72,7 +72,7 @@ fn boxes_are_cut_off_at_the_chunk() {
     assert_eq!(chunk.storage(), StorageKind::Uniform);
 }
 
-/// Back and forth, and one row twice.
+/// Forwards and backwards, and one row twice.
 #[test]
 fn rows_are_read_in_any_order() {
     let voxels: Vec<Material> = (0..8 * 8 * 8).map(|voxel| Material(1 + voxel / 100)).collect();

@@ -1,12 +1,12 @@
-use super::masks::{Layers, Masks, place, stride};
+use super::masks::{Layers, Masks, stride, word_index};
 use super::row::Row;
 use super::row_bits::{bits_where_all_equal, solid_bits};
 use super::translucent::{Few, Translucent};
 use crate::simd::{Instructions, Work};
 use crate::{Material, MaterialTable, PaddedChunk};
 
-/// Whether there is anything but air: soon answered where there is, and faster than masks are
-/// made where there is not.
+/// Search for any voxel that is not air. Ends early if there is one; else it is faster than
+/// building masks.
 pub(super) struct FindAny<'a>(pub &'a [Material]);
 
 impl Work for FindAny<'_> {
@@ -20,8 +20,8 @@ impl Work for FindAny<'_> {
     }
 }
 
-/// Finds what is solid and what is opaque, halo included, and where voxels are the same as their
-/// neighbours, in rows of which anything shows. Says whether anything is translucent.
+/// Finds solid and opaque voxels, including the halo, and voxels equal to their neighbours in rows
+/// with exposed voxels. Returns whether any voxel is translucent.
 pub(super) struct Find<'a, 's, W: Row> {
     pub masks: &'a mut Masks<'s, W>,
     pub chunk: &'a PaddedChunk,
@@ -34,7 +34,7 @@ impl<W: Row> Work for Find<'_, '_, W> {
     #[inline(always)]
     fn run<I: Instructions>(self) -> bool {
         let Self { masks, chunk, table } = self;
-        // Loops of known length, and nothing to be read again after every word written.
+        // Loops of constant length, without repeated reads of the table after each written word.
         match table.few_translucent() {
             Some([]) => masks.find::<_, I>(chunk, Few([])),
             Some(&[one]) => masks.find::<_, I>(chunk, Few([one])),
@@ -45,7 +45,7 @@ impl<W: Row> Work for Find<'_, '_, W> {
     }
 }
 
-/// What else must be known where anything is translucent.
+/// Additional masks that are needed if any voxel is translucent.
 pub(super) struct FindHalo<'a, 's, W: Row> {
     pub masks: &'a mut Masks<'s, W>,
     pub chunk: &'a PaddedChunk,
@@ -57,8 +57,8 @@ impl<W: Row> Work for FindHalo<'_, '_, W> {
     #[inline(always)]
     fn run<I: Instructions>(self) {
         let Self { masks, chunk } = self;
-        // Beyond the border it only matters what may be the same as a voxel inside and yet
-        // not hide it by being opaque.
+        // Outside the border, only voxels matter that can equal a voxel inside without hiding it by
+        // being opaque.
         let side = masks.side;
         for i in 0..side {
             masks.compare::<I>(side, chunk, side, i);
@@ -79,7 +79,7 @@ impl<W: Row> Work for FindHalo<'_, '_, W> {
 impl<W: Row> Masks<'_, W> {
     #[inline(always)]
     fn find<S: Translucent, I: Instructions>(&mut self, chunk: &PaddedChunk, clear: S) -> bool {
-        // What the compiler knows the length of goes faster.
+        // Constant lengths make the code faster.
         match W::ROWS - self.side {
             0 => self.find_by_slice::<S, I>(W::ROWS, chunk, clear),
             2 => self.find_by_slice::<S, I>(W::ROWS - 2, chunk, clear),
@@ -87,7 +87,7 @@ impl<W: Row> Masks<'_, W> {
         }
     }
 
-    /// Of a side that may be a constant.
+    /// Finds the masks for a side that may be a constant.
     #[inline(always)]
     fn find_by_slice<S: Translucent, I: Instructions>(
         &mut self,
@@ -106,14 +106,15 @@ impl<W: Row> Masks<'_, W> {
                     self.compare::<I>(side, chunk, y, z);
                     self.exposed |= 1 << z;
                 } else {
-                    self.layers[2].before[place::<W>(y as isize, z as isize)] = W::ZERO;
+                    self.layers[2].before[word_index::<W>(y as isize, z as isize)] = W::ZERO;
                 }
             }
         }
         any != W::ZERO
     }
 
-    /// Reads a slice, the halo's first being 0. Says which voxels of its rows are translucent.
+    /// Reads a slice; 0 is the first slice of the halo. Returns the translucent voxels of any of
+    /// its rows.
     #[inline(always)]
     fn read<S: Translucent, I: Instructions>(
         &mut self,
@@ -133,7 +134,7 @@ impl<W: Row> Masks<'_, W> {
             let row = &voxels[first..];
             first += padded;
             let solid = solid_bits::<W, I>(row, side);
-            // What is not needed is only asked where it is.
+            // Opacity is evaluated only in rows with solid voxels.
             *clear_bits = match solid {
                 solid if solid == W::ZERO => W::ZERO,
                 solid => clear.bits::<W, I>(row, side, solid),
@@ -155,26 +156,26 @@ impl<W: Row> Masks<'_, W> {
         any_clear
     }
 
-    /// The voxels of a slice that no opaque voxel covers from at least one of six sides.
+    /// Returns the voxels of a slice that are not covered by opaque voxels on all six sides.
     #[inline(always)]
     fn exposed(&self, side: usize, z: usize) -> W::Slice {
         let Layers { opaque, clear, ends, .. } = &self.layers[2];
-        let at = place::<W>(0, z as isize);
+        let at = word_index::<W>(0, z as isize);
         let rows = |at: usize| &opaque[at..][..W::ROWS];
         let [here, below, above] = [rows(at), rows(at - 1), rows(at + 1)];
         let [before, behind] = [rows(at - stride::<W>()), rows(at + stride::<W>())];
         let (clear, ends) = (&clear[at..][..W::ROWS], &ends[at..][..W::ROWS]);
         let mut exposed = W::EMPTY;
         for y in 0..W::ROWS {
-            let [low, high] = beside(here[y], ends[y], side);
+            let [low, high] = neighbors(here[y], ends[y], side);
             let covered = below[y] & above[y] & before[y] & behind[y] & low & high;
             exposed[y] = here[y] & !covered | clear[y];
         }
         exposed
     }
 
-    /// Compares the row at `y` and `z`, which may be the halo's behind the last, with the
-    /// rows before it.
+    /// Compares a row with the previous voxels, rows and slices. `y` or `z` may be the halo row
+    /// after the last.
     #[inline(always)]
     fn compare<I: Instructions>(&mut self, side: usize, chunk: &PaddedChunk, y: usize, z: usize) {
         let stride = side + 2;
@@ -183,19 +184,19 @@ impl<W: Row> Masks<'_, W> {
         let [x, before, slice_before] =
             bits_where_all_equal::<W, I>(chunk.voxels(), first, others, side);
         let [_, of_y, of_z] = &mut self.layers;
-        let at = place::<W>(y as isize, z as isize);
+        let at = word_index::<W>(y as isize, z as isize);
         of_z.along[at] = x;
         of_z.across[at] = before;
         of_z.before[at] = slice_before;
-        let at = place::<W>(z as isize, y as isize);
+        let at = word_index::<W>(z as isize, y as isize);
         of_y.along[at] = x;
         of_y.across[at] = slice_before;
     }
 }
 
-/// The voxels before and behind each of a row, the halo's at its ends included.
+/// Returns the voxels before and after each voxel of a row, including the halo at its ends.
 #[inline(always)]
-pub(super) fn beside<W: Row>(row: W, ends: W, side: usize) -> [W; 2] {
+pub(super) fn neighbors<W: Row>(row: W, ends: W, side: usize) -> [W; 2] {
     let one = W::from_bits(1);
     [row << 1 | ends & one, row >> 1 | (ends >> 1 & one) << (side - 1)]
 }

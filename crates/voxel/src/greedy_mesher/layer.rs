@@ -1,11 +1,11 @@
 use super::row::{Row, occupied};
 use super::shade::Outside;
 
-/// One layer of one facing, as rows of bits: what the merging works on.
+/// Layer of one face direction as rows of bits: the input of merging.
 ///
-/// A quad grows first along its row of bits, then row by row. Both are questions to masks
-/// only, for these say where a voxel is of the same material as the one before: no
-/// material is looked at until a quad is finished.
+/// A quad grows first along its row of bits, then row by row. Both steps read only masks, which
+/// store where a voxel has the same material as the previous one. Materials are read only for
+/// finished quads.
 ///
 /// ```text
 ///  visible   1 1 1 0 1 1      starts   1 . . . 1 .     quads   a a a . b c
@@ -13,22 +13,22 @@ use super::shade::Outside;
 ///  along     . 1 1 . . 0      (b and c differ in material)
 /// ```
 ///
-/// Faces that can join none of their four neighbours are found for all rows at once and
-/// set apart: each is a quad by itself, without a branch that depends on it.
+/// Faces that cannot join any of their four neighbours are found for all rows at once and stored
+/// separately. Each becomes a quad without a data-dependent branch.
 pub(super) struct Layer<W: Row> {
-    /// Bit `b` of row `r`: that face is visible and in no quad yet.
+    /// Bit `b` of row `r`: the face is visible and not part of a quad yet.
     visible: W::Slice,
-    /// The face can join the one before in its row.
+    /// Faces that can join the previous face in their row.
     joined: W::Slice,
-    /// The face can join the one in the row before.
+    /// Faces that can join the face in the previous row.
     continued: W::Slice,
-    /// The face can join none.
+    /// Faces that cannot join any other.
     single: W::Slice,
     /// Bit `r`: row `r` has visible faces that are not single.
     occupied: u64,
 }
 
-/// A rectangle of faces in a layer.
+/// Rectangle of faces in a layer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Patch {
     pub row: u32,
@@ -38,9 +38,9 @@ pub(super) struct Patch {
 }
 
 impl<W: Row> Layer<W> {
-    /// The layer of these visible faces; `along` says which are of the same material as the
-    /// one before in their row, `across` which as the one in the row before. Where it looks at is
-    /// asked where shades matter.
+    /// Creates a layer from its visible faces. `along` marks faces with the material of the
+    /// previous face in their row, `across` those with the material of the face in the previous
+    /// row. `outside` is required for ambient occlusion.
     #[inline(always)]
     pub(super) fn new(
         visible: &W::Slice,
@@ -48,7 +48,7 @@ impl<W: Row> Layer<W> {
         across: &[W],
         outside: Option<&Outside<'_, W>>,
     ) -> Self {
-        // One check for all rows.
+        // One bounds check for all rows.
         let [along, across] = [along, across].map(|rows| &rows[..W::ROWS]);
         let mut layer = Self {
             visible: *visible,
@@ -64,15 +64,15 @@ impl<W: Row> Layer<W> {
             layer.continued[row] = visible[row - 1] & visible[row] & across[row];
         }
         if let Some(outside) = outside {
-            layer.keep_shades_apart(outside);
+            layer.separate_shades(outside);
         }
-        layer.set_single_apart();
+        layer.extract_single();
         layer
     }
 
-    /// Lets only faces join that shade alike.
+    /// Restricts joins to faces with equal shading.
     #[inline(always)]
-    fn keep_shades_apart(&mut self, outside: &Outside<'_, W>) {
+    fn separate_shades(&mut self, outside: &Outside<'_, W>) {
         let [along, across] = outside.flat();
         for row in 0..W::ROWS {
             self.joined[row] = self.joined[row] & along[row] & along[row] << 1;
@@ -83,7 +83,7 @@ impl<W: Row> Layer<W> {
     }
 
     #[inline(always)]
-    fn set_single_apart(&mut self) {
+    fn extract_single(&mut self) {
         let mut joins = self.continued;
         for row in 1..W::ROWS {
             joins[row - 1] = joins[row - 1] | self.continued[row];
@@ -97,8 +97,8 @@ impl<W: Row> Layer<W> {
         self.occupied = occupied(self.visible.as_ref());
     }
 
-    /// Which rows have faces that can join no other, bit `r` for row `r`, if less than half of
-    /// `side` rows have. Asked of rows of 64 bits only: words of several rows are seldom empty.
+    /// Returns a mask of the rows with single faces, if these are fewer than half of `side` rows.
+    /// Used only for rows of 64 bits, since words of several rows are rarely empty.
     #[inline(always)]
     pub(super) fn few_single_rows(&self, side: usize) -> Option<u64> {
         if W::ROWS < 64 {
@@ -108,15 +108,15 @@ impl<W: Row> Layer<W> {
         (2 * (rows.count_ones() as usize) < side).then_some(rows)
     }
 
-    /// The faces that can join no other, of the rows from `row` on that fill one word.
+    /// Returns the single faces of the rows that fill one word, starting at `row`.
     #[inline(always)]
     pub(super) fn single(&self, row: usize) -> u64 {
         let rows = self.single.as_ref()[row..][..64 / W::ROWS].iter().enumerate();
         rows.fold(0, |word, (i, bits)| word | bits.bits() << (W::ROWS * i))
     }
 
-    /// Cuts the faces that can join others into patches of one
-    /// material and gives each to `emit`. None of them is left.
+    /// Divides the faces that can join others into patches of one material, and passes each to
+    /// `emit`. Removes these faces from the layer.
     #[inline(always)]
     pub(super) fn merge(&mut self, mut emit: impl FnMut(Patch)) {
         while self.occupied != 0 {
@@ -131,8 +131,8 @@ impl<W: Row> Layer<W> {
                 starts &= starts - 1;
                 let bit_count = 1 + (joined >> bit >> 1).trailing_ones();
                 let run = W::from_bits(u64::MAX >> (u64::BITS - bit_count) << bit);
-                // Rows below are taken for as long as the run continues there. Nobody else
-                // can have taken them: a quad reaches a row only through the one above.
+                // Adds following rows while the whole run continues there. They cannot be part of
+                // another quad, because a quad reaches a row only through the one above.
                 let mut below = row + 1;
                 while below < W::ROWS && self.continued[below] & run == run {
                     self.visible[below] = self.visible[below] & !run;
@@ -149,12 +149,12 @@ mod tests {
     use super::*;
     use alloc::{vec, vec::Vec};
 
-    /// Rows as drawn, the lowest bit on the left.
+    /// Converts a drawing to a row; the leftmost character is the lowest bit.
     fn bits(drawing: &str) -> u16 {
         drawing.bytes().rev().fold(0, |bits, mark| bits << 1 | u16::from(mark == b'1'))
     }
 
-    /// The patches of sixteen rows, of which the first are given.
+    /// Returns the patches of sixteen rows; missing rows are empty.
     fn patches(visible: &[u16], along: &[u16], across: &[u16]) -> Vec<[u32; 4]> {
         let [visible, along, across] = [visible, along, across].map(|rows| {
             let mut padded = [0; 16];
@@ -181,14 +181,14 @@ mod tests {
     }
 
     #[test]
-    fn the_drawing_comes_out_as_drawn() {
+    fn the_example_drawing_is_merged_as_drawn() {
         let visible = [bits("111011"); 2];
         let actual = patches(&visible, &[bits("011000"); 2], &[u16::MAX; 2]);
         assert_eq!(actual, [[0, 0, 2, 3], [0, 4, 2, 1], [0, 5, 2, 1]]);
     }
 
     #[test]
-    fn a_run_goes_down_only_where_all_of_it_continues() {
+    fn a_run_extends_only_to_rows_where_all_of_it_continues() {
         let visible = [bits("0110"), bits("1111"), bits("0100")];
         let actual = patches(&visible, &[u16::MAX; 3], &[u16::MAX; 3]);
         assert_eq!(actual, [[0, 1, 2, 2], [1, 0, 1, 1], [1, 3, 1, 1], [2, 1, 1, 1]]);

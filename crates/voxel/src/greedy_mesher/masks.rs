@@ -7,63 +7,63 @@ use super::turn::Turn;
 use crate::simd::{Instructions, Work, widest};
 use crate::{MaterialTable, PaddedChunk};
 
-/// What the merging must know of a chunk's voxels: one bit a voxel, one word a row.
+/// Masks of a chunk's voxels for merging: one bit per voxel, one word per row.
 ///
 /// ```text
-///  layers of ±Z: rows along X, one for each Y ──┬── the same rows, by Z ──► layers of ±Y
-///                                               └── turned over ─────────► layers of ±X
+///  layers of ±Z: rows along X, one for each Y ──┬── same rows, by Z ──► layers of ±Y
+///                                               └── transposed ───────► layers of ±X
 /// ```
 pub(super) struct Masks<'s, W: Row> {
     pub side: usize,
-    /// Whether chunk or halo hold anything translucent.
+    /// Whether the chunk or the halo contains translucent voxels.
     pub has_translucent: bool,
-    /// Bit `z`: of that slice of the chunk a face shows.
+    /// Bit `z`: slice `z` of the chunk has exposed voxels.
     pub exposed: u64,
-    /// By the axis that the layers follow each other on.
+    /// Masks by the axis perpendicular to the layers.
     pub layers: [Layers<'s, W>; 3],
 }
 
-/// The masks of a chunk as layers of faces: word `(row + 1) + STRIDE * (layer + 1)`, for each
-/// layer its rows of bits, all along the [`axes`](super::facing::axes) of the facing.
+/// Masks of a chunk as layers of faces: word `(row + 1) + STRIDE * (layer + 1)`. The bits and rows
+/// of each layer are along the [`axes`](super::face_steps::axes) of the face direction.
 ///
-/// Words lie as if the chunk were [`Row::ROWS`] a side; layers and rows of the halo go before
-/// and behind. The two voxels of the halo at a row's ends stay outside the word, so that 64
-/// a side fit. Rows that are not there are zero, but those of layers that nobody asks for.
+/// The layout is that of a chunk with [`Row::ROWS`] voxels per side; layers and rows of the halo
+/// come before and after. The two halo voxels at the ends of a row are outside the word, so that 64
+/// voxels fit. Rows outside the chunk are zero, except in layers that are never read.
 pub(super) struct Layers<'s, W: Row> {
-    /// Not air and not translucent.
+    /// Voxels that are not air and not translucent.
     pub opaque: &'s mut [W],
-    /// The same material as the bit before. This and the next two have no meaning in rows of
-    /// which no face shows, but that where anything is translucent, `before` is zero there.
+    /// Voxels with the material of the previous bit. This mask and the next two are undefined in
+    /// rows without exposed voxels. Exception: if any voxel is translucent, `before` is zero there.
     pub along: &'s mut [W],
-    /// The same material as the same bit of the row before.
+    /// Voxels with the material of the same bit in the previous row.
     pub across: &'s mut [W],
-    /// The same material as the same bit of the layer before. Of ±Z; of others where there
-    /// is anything translucent, and only in rows that hold such.
+    /// Voxels with the material of the same bit in the previous layer. For ±Z; for other directions
+    /// only if any voxel is translucent, and only in rows with translucent voxels.
     pub before: &'s mut [W],
-    /// Translucent. Of ±Z; of others where there is anything translucent.
+    /// Translucent voxels. For ±Z; for other directions only if any voxel is translucent.
     pub clear: &'s mut [W],
-    /// What lies at the ends of a row: bits 0 and 1 an opaque voxel before it and behind it,
-    /// bit 2 the last voxel's material behind it. Of ±Z; of others where corners are
-    /// darkened.
+    /// Voxels at the ends of a row: bits 0 and 1 are set for an opaque voxel before and after it;
+    /// bit 2 is set if the last voxel and the one after it have equal material. For ±Z; for other
+    /// directions only with ambient occlusion.
     pub ends: &'s mut [W],
-    /// What is opaque, with the ends of the rows, where corners are darkened.
+    /// Opaque voxels with the ends of the rows, for ambient occlusion.
     pub padded: &'s mut [W::Padded],
 }
 
-/// From one layer to the next, in words.
+/// Number of words between adjacent layers.
 pub(super) const fn stride<W: Row>() -> usize {
     W::ROWS + 2
 }
 
-/// The place of a row of a layer, both counted from −1.
+/// Returns the word index of a row in a layer, both counted from −1.
 #[inline(always)]
-pub(super) const fn place<W: Row>(row: isize, layer: isize) -> usize {
+pub(super) const fn word_index<W: Row>(row: isize, layer: isize) -> usize {
     (row + 1) as usize + stride::<W>() * (layer + 1) as usize
 }
 
 impl<'s, W: Row> Masks<'s, W> {
-    /// Takes the masks of `chunk`; `shaded` where corners are to be darkened. An error if
-    /// `scratch` has no room for what that needs.
+    /// Builds the masks of `chunk`, with `shaded` for ambient occlusion. Returns an error if
+    /// `scratch` is too small.
     pub(super) fn new(
         chunk: &PaddedChunk,
         table: &MaterialTable,
@@ -100,7 +100,7 @@ impl<'s, W: Row> Masks<'s, W> {
     }
 }
 
-/// Puts the ends of rows to them.
+/// Appends the ends to each row.
 struct Pad<'a, 's, W: Row> {
     layers: &'a mut Layers<'s, W>,
     side: usize,
@@ -119,18 +119,18 @@ impl<W: Row> Work for Pad<'_, '_, W> {
 }
 
 impl<W: Row> Layers<'_, W> {
-    /// The rows of a layer in a mask.
+    /// Returns the rows of a layer in a mask.
     #[inline(always)]
     pub(super) fn rows(mask: &[W], layer: usize) -> &[W] {
-        &mask[place::<W>(0, layer as isize)..][..W::ROWS]
+        &mask[word_index::<W>(0, layer as isize)..][..W::ROWS]
     }
 
-    /// The visible faces of a layer that look towards the layer `beyond` (counted from −1):
-    /// the opaque ones, and the translucent ones where there are any.
+    /// Returns the visible faces of a layer towards the layer `beyond` (counted from −1): the
+    /// opaque ones, and the translucent ones if any.
     ///
-    /// The rule of [`face_is_visible`](crate::face_is_visible) in bits: drawn is what is
-    /// solid, unless the neighbour is opaque or the same. (Of two same voxels that are
-    /// opaque, the first condition already speaks.)
+    /// Implements [`face_is_visible`](crate::face_is_visible) in bits: a solid voxel is visible
+    /// unless its neighbour is opaque or equal. (Two equal opaque voxels are already covered by the
+    /// first condition.)
     #[inline(always)]
     pub(super) fn visible(
         &self,
@@ -140,21 +140,21 @@ impl<W: Row> Layers<'_, W> {
         has_translucent: bool,
     ) -> [W::Slice; 2] {
         let here = Self::rows(self.opaque, layer);
-        let covered = &self.opaque[place::<W>(0, beyond)..][..W::ROWS];
+        let covered = &self.opaque[word_index::<W>(0, beyond)..][..W::ROWS];
         let [mut opaque, mut clear] = [W::EMPTY; 2];
         for row in 0..W::ROWS {
             opaque[row] = here[row] & !covered[row];
         }
         if has_translucent {
             let all = Self::rows(self.clear, layer);
-            // The later of two layers knows whether both are the same.
+            // The later of two layers stores whether both are equal.
             let later = beyond.max(layer as isize);
-            let same = &self.before[place::<W>(0, later)..][..W::ROWS];
+            let same = &self.before[word_index::<W>(0, later)..][..W::ROWS];
             for row in 0..W::ROWS {
                 clear[row] = all[row] & !(covered[row] | same[row]);
             }
         }
-        // The row behind the last is the halo's.
+        // The row after the last belongs to the halo.
         for rows in [&mut opaque, &mut clear] {
             if let Some(halo) = rows.as_mut().get_mut(side) {
                 *halo = W::ZERO;

@@ -3,7 +3,7 @@ use alloc::vec::Vec;
 use super::masks::stride;
 use super::row::Row;
 
-/// The memory of masks, kept from chunk to chunk: a list of words for each length of rows.
+/// Memory of masks, reused for all chunks: one list of words per row length.
 #[derive(Debug, Default)]
 pub(super) struct Memory {
     pub narrow: Words<u16>,
@@ -11,23 +11,23 @@ pub(super) struct Memory {
     pub wide: Words<u64>,
 }
 
-/// Masks of one length of rows.
+/// Masks of one row length.
 ///
-/// They are not set to zero for each chunk, which took a twentieth of the time of large ones:
-/// whatever a chunk could write, a later one of the same side writes, too, or does not read;
-/// what it cannot write has stayed zero.
+/// They are not cleared for each chunk, which would take a twentieth of the time for large chunks.
+/// Words that a chunk may write are either written or not read by later chunks of equal side. All
+/// other words remain zero.
 #[derive(Debug)]
 pub(super) struct Words<W> {
-    /// The side of the last chunk.
+    /// Side of the last chunk.
     side: usize,
     words: Vec<W>,
 }
 
-/// Six masks for each axis.
+/// Number of masks: six for each axis.
 const MASKS: usize = 18;
 
 impl<W: Row> Words<W> {
-    /// All masks, for a chunk of this side: zero beyond it, what the last one left within.
+    /// Returns all masks for a chunk of this side: zero outside the chunk, old content inside.
     pub(super) fn masks(&mut self, side: usize) -> impl Iterator<Item = &mut [W]> {
         let mask = stride::<W>() * stride::<W>();
         if self.side != side {
@@ -51,7 +51,7 @@ mod tests {
 
     use crate::{ChunkMesh, GreedyMesher, Material, MaterialTable, PaddedChunk};
 
-    /// A chunk whose slices are now empty, now full, now translucent, now of anything.
+    /// Creates a chunk with a random mix of empty, full, translucent and mixed slices.
     fn chunk(side: u32, seed: u64) -> PaddedChunk {
         let mut state = seed;
         let mut next = || {
@@ -73,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_mesher_meshed_before_changes_nothing() {
+    fn earlier_chunks_do_not_affect_a_mesh() {
         let mut table = MaterialTable::new();
         for opacity in [255, 255, 120, 90] {
             table.insert("material", [9, 9, 9, opacity]).unwrap();
@@ -83,7 +83,7 @@ mod tests {
             let mut kept = new();
             let [mut actual, mut expected] = [ChunkMesh::new(), ChunkMesh::new()];
             let sides = [5, 16, 17, 30, 32, 40, 62, 64];
-            // Chunks of one side after another, then of another after each.
+            // Several chunks of one side, then chunks of changing sides.
             let rounds = sides.iter().flat_map(|&side| [side; 6]).chain(sides);
             for (seed, side) in rounds.enumerate() {
                 let chunk = chunk(side, seed as u64);

@@ -1,7 +1,7 @@
 use drystone_alloc::{Error, memory::Linear};
 use drystone_mesh::{Face, Quad, QuadSink};
 
-use super::facing::{Places, QuadSteps, axes, stride};
+use super::face_steps::{BitOffsets, QuadSteps, axes, stride};
 use super::layer::{Layer, Patch};
 use super::masks::{Layers, Masks};
 use super::memory::Memory;
@@ -10,19 +10,18 @@ use super::shade::{Outside, occlusion_table};
 use crate::simd::{Instructions, Work, widest};
 use crate::{ChunkMesh, Material, MaterialTable, PaddedChunk};
 
-/// Quads of one face are written so many at a time, whether there are so many or not: how
-/// many there are cannot be guessed, and a wrong guess costs more than some stores. A word
-/// of the worst case, random voxels of which a tenth is filled, holds five on average.
+/// Number of quads written at a time for single faces, regardless of the actual number. The number
+/// is unpredictable, and a wrong prediction costs more than some stores. In the worst case, random
+/// voxels with a tenth filled, a word has five quads on average.
 pub(super) const BATCH: usize = 8;
 
-/// Few faces are written down so many of a row at a time.
+/// Number of faces collected at a time in rows with few faces.
 const FEW: usize = 4;
 
-/// At most so many are written down before quads are made of them.
+/// Maximum number of faces collected before their quads are written.
 const FOUND: usize = 128;
 
-/// Meshes a chunk of several materials. An error if `scratch` has too little room; no quad
-/// was made then.
+/// Meshes a chunk of several materials. Returns an error without quads if `scratch` is too small.
 pub(super) fn mesh_masked<W: Row>(
     (scratch, memory): (&Linear<'_>, &mut Memory),
     chunk: &PaddedChunk,
@@ -33,47 +32,47 @@ pub(super) fn mesh_masked<W: Row>(
     let masks = Masks::<W>::new(chunk, table, occlusion, scratch, W::words(memory))?;
     let sinks = mesh.sinks();
     if occlusion {
-        mesh_facings::<W, true>(&masks, chunk, sinks);
+        mesh_directions::<W, true>(&masks, chunk, sinks);
     } else {
-        mesh_facings::<W, false>(&masks, chunk, sinks);
+        mesh_directions::<W, false>(&masks, chunk, sinks);
     }
     Ok(())
 }
 
-/// The facing, and whether there are shades, as constants make their part of every quad one,
-/// too.
-fn mesh_facings<W: Row, const SHADED: bool>(
+/// Meshes all face directions. Constant directions and a constant `SHADED` make their part of each
+/// quad a constant.
+fn mesh_directions<W: Row, const SHADED: bool>(
     masks: &Masks<'_, W>,
     chunk: &PaddedChunk,
     [opaque, clear]: [&mut impl QuadSink; 2],
 ) {
-    widest(MeshFacing::<0, SHADED, W, _> { masks, chunk, sinks: [opaque, clear] });
-    widest(MeshFacing::<1, SHADED, W, _> { masks, chunk, sinks: [opaque, clear] });
-    widest(MeshFacing::<2, SHADED, W, _> { masks, chunk, sinks: [opaque, clear] });
-    widest(MeshFacing::<3, SHADED, W, _> { masks, chunk, sinks: [opaque, clear] });
-    widest(MeshFacing::<4, SHADED, W, _> { masks, chunk, sinks: [opaque, clear] });
-    widest(MeshFacing::<5, SHADED, W, _> { masks, chunk, sinks: [opaque, clear] });
+    widest(MeshFace::<0, SHADED, W, _> { masks, chunk, sinks: [opaque, clear] });
+    widest(MeshFace::<1, SHADED, W, _> { masks, chunk, sinks: [opaque, clear] });
+    widest(MeshFace::<2, SHADED, W, _> { masks, chunk, sinks: [opaque, clear] });
+    widest(MeshFace::<3, SHADED, W, _> { masks, chunk, sinks: [opaque, clear] });
+    widest(MeshFace::<4, SHADED, W, _> { masks, chunk, sinks: [opaque, clear] });
+    widest(MeshFace::<5, SHADED, W, _> { masks, chunk, sinks: [opaque, clear] });
 }
 
-struct MeshFacing<'a, 's, const FACE: usize, const SHADED: bool, W: Row, S> {
+struct MeshFace<'a, 's, const FACE: usize, const SHADED: bool, W: Row, S> {
     masks: &'a Masks<'s, W>,
     chunk: &'a PaddedChunk,
-    /// Where opaque quads go, and translucent ones.
+    /// Sinks for opaque and for translucent quads.
     sinks: [&'a mut S; 2],
 }
 
 impl<const FACE: usize, const SHADED: bool, W: Row, S: QuadSink> Work
-    for MeshFacing<'_, '_, FACE, SHADED, W, S>
+    for MeshFace<'_, '_, FACE, SHADED, W, S>
 {
     type Output = ();
 
-    /// Meshes the facing `Face::ALL[FACE]`, layer by layer from the back.
+    /// Meshes the direction `Face::ALL[FACE]`, layer by layer from back to front.
     #[inline(always)]
     fn run<I: Instructions>(mut self) {
         let face = const { Face::ALL[FACE] };
         let Masks { side, has_translucent, ref layers, .. } = *self.masks;
         let layers = &layers[face.axis()];
-        let places = Places::<W>::new(face, side);
+        let offsets = BitOffsets::<W>::new(face, side);
         for step in 0..side {
             let (at, beyond) = if face.is_positive() {
                 (step, step as isize + 1)
@@ -91,22 +90,22 @@ impl<const FACE: usize, const SHADED: bool, W: Row, S: QuadSink> Work
                 let [along, across] =
                     [&layers.along, &layers.across].map(|mask| Layers::rows(mask, at));
                 let layer = Layer::new(visible, along, across, outside.as_ref());
-                // Room for every face, and for what a batch writes too much.
+                // Capacity for all faces, and for the surplus of a batch.
                 let room = sink.room(side * side + BATCH);
                 let count =
-                    write_layer::<FACE, SHADED, W>(layer, &places, self.chunk, at, outside, room);
+                    write_layer::<FACE, SHADED, W>(layer, &offsets, self.chunk, at, outside, room);
                 sink.keep(face, count);
             }
         }
     }
 }
 
-/// Writes the quads of the layer at `at` of `Face::ALL[FACE]` into `room`, which is enough for
-/// one a face and a [`BATCH`]; how many there are.
+/// Writes the quads of layer `at` in direction `Face::ALL[FACE]` to `room`. Its length must be the
+/// number of faces plus [`BATCH`]. Returns the number of quads.
 #[inline(always)]
 pub(super) fn write_layer<const FACE: usize, const SHADED: bool, W: Row>(
     mut layer: Layer<W>,
-    places: &Places<W>,
+    offsets: &BitOffsets<W>,
     chunk: &PaddedChunk,
     at: usize,
     outside: Option<Outside<'_, W>>,
@@ -115,13 +114,13 @@ pub(super) fn write_layer<const FACE: usize, const SHADED: bool, W: Row>(
     let mut quads = LayerQuads::<FACE, SHADED, W> { chunk, at, outside, room, count: 0 };
     match layer.few_single_rows(chunk.side() as usize) {
         Some(rows) => quads.push_few(&layer, rows),
-        None => quads.push_single(&layer, places),
+        None => quads.push_single(&layer, offsets),
     }
     layer.merge(|patch| quads.push(patch));
     quads.count
 }
 
-/// The quads of the layer at `at` of `Face::ALL[FACE]`.
+/// Quads of layer `at` in direction `Face::ALL[FACE]`.
 struct LayerQuads<'a, const FACE: usize, const SHADED: bool, W: Row> {
     chunk: &'a PaddedChunk,
     at: usize,
@@ -135,9 +134,9 @@ impl<const FACE: usize, const SHADED: bool, W: Row> LayerQuads<'_, FACE, SHADED,
     const STEPS: QuadSteps = QuadSteps::of(Self::FACE);
     const OCCLUSION: [u8; 512] = occlusion_table(Self::FACE);
 
-    /// Pushes a quad for each face that can join no other, where these few rows have any: first
-    /// where faces are is written down, a few of a row at a time, then as many quads are made
-    /// as there are. So no guess is to be made at how many there are in a row.
+    /// Pushes a quad for each single face, if few rows have any. First collects the positions of
+    /// the faces, a few per row at a time, then writes all quads. This avoids branches that depend
+    /// on the number of faces per row.
     #[inline(always)]
     fn push_few(&mut self, layer: &Layer<W>, mut rows: u64) {
         let mut found = [0_u16; FOUND];
@@ -149,11 +148,11 @@ impl<const FACE: usize, const SHADED: bool, W: Row> LayerQuads<'_, FACE, SHADED,
             let mut left = bits.count_ones() as usize;
             loop {
                 let room = found.get_mut(count..);
-                let Some(places) = room.and_then(|room| room.first_chunk_mut::<FEW>()) else {
+                let Some(positions) = room.and_then(|room| room.first_chunk_mut::<FEW>()) else {
                     return;
                 };
-                for place in places {
-                    *place = (row * W::ROWS as u32 + bits.trailing_zeros() % 64) as u16;
+                for position in positions {
+                    *position = (row * W::ROWS as u32 + bits.trailing_zeros() % 64) as u16;
                     bits &= bits.wrapping_sub(1);
                 }
                 count += left.min(FEW);
@@ -170,7 +169,7 @@ impl<const FACE: usize, const SHADED: bool, W: Row> LayerQuads<'_, FACE, SHADED,
         self.push_found(&found[..count]);
     }
 
-    /// Pushes a quad for each of these faces, whose row and bit are one number.
+    /// Pushes a quad for each collected face, given as row and bit in one number.
     #[inline(always)]
     fn push_found(&mut self, found: &[u16]) {
         let side = self.chunk.side() as usize;
@@ -178,7 +177,7 @@ impl<const FACE: usize, const SHADED: bool, W: Row> LayerQuads<'_, FACE, SHADED,
         let (first_quad, first_voxel) = (self.quad(0, 0), self.voxel(0, 0));
         let Some(voxels) = self.chunk.voxels().get(first_voxel..) else { return };
         let Some(room) = self.room.get_mut(self.count..) else { return };
-        for (place, &at) in room.iter_mut().zip(found) {
+        for (quad, &at) in room.iter_mut().zip(found) {
             let [row, bit] = [u32::from(at) / W::ROWS as u32, u32::from(at) % W::ROWS as u32];
             let voxel = voxels.get(row as usize * row_stride + bit as usize * bit_stride);
             let Some(material) = voxel else { return };
@@ -187,25 +186,25 @@ impl<const FACE: usize, const SHADED: bool, W: Row> LayerQuads<'_, FACE, SHADED,
                 + u64::from(bit) * Self::STEPS.bit
                 + u64::from(material.0) * Self::STEPS.material
                 + Self::shade(self.outside.as_ref(), row, bit) * Self::STEPS.occlusion;
-            *place = Quad::from_bits(bits);
+            *quad = Quad::from_bits(bits);
         }
         self.count += found.len();
     }
 
-    /// Pushes a quad for each face that can join no other.
+    /// Pushes a quad for each single face.
     #[inline(always)]
-    fn push_single(&mut self, layer: &Layer<W>, places: &Places<W>) {
+    fn push_single(&mut self, layer: &Layer<W>, offsets: &BitOffsets<W>) {
         for row in (0..W::ROWS).step_by(64 / W::ROWS) {
             let word = layer.single(row);
             if word != 0 {
-                self.push_word(word, row, places);
+                self.push_word(word, row, offsets);
             }
         }
     }
 
-    /// Pushes a quad for each bit of a word whose first row is `row`, a batch at a time.
+    /// Pushes a quad for each bit of a word whose first row is `row`, one batch at a time.
     #[inline(always)]
-    fn push_word(&mut self, mut word: u64, row: usize, places: &Places<W>) {
+    fn push_word(&mut self, mut word: u64, row: usize, offsets: &BitOffsets<W>) {
         let side = self.chunk.side() as usize;
         let first_quad = self.quad(row as u32, 0);
         let Some(voxels) = self.chunk.voxels().get(self.voxel(row as u32, 0)..) else { return };
@@ -214,15 +213,15 @@ impl<const FACE: usize, const SHADED: bool, W: Row> LayerQuads<'_, FACE, SHADED,
             let room = self.room.get_mut(self.count..);
             let Some(batch) = room.and_then(|room| room.first_chunk_mut::<BATCH>()) else { return };
             for quad in batch {
-                // Where no bit is left, it does not matter which face it is.
+                // After the last bit, any valid face can be written.
                 let at = word.trailing_zeros();
-                let place = places.at(Self::FACE, side, at);
+                let offset = offsets.at(Self::FACE, side, at);
                 let at = at % u64::BITS;
                 let [row, bit] = [row as u32 + at / W::ROWS as u32, at % W::ROWS as u32];
-                let Some(material) = voxels.get(place.voxel as usize) else { return };
+                let Some(material) = voxels.get(offset.voxel as usize) else { return };
                 let material = u64::from(material.0) * Self::STEPS.material;
                 let shade = Self::shade(self.outside.as_ref(), row, bit);
-                let bits = first_quad + u64::from(place.quad) + material;
+                let bits = first_quad + u64::from(offset.quad) + material;
                 *quad = Quad::from_bits(bits + shade * Self::STEPS.occlusion);
                 word &= word.wrapping_sub(1);
             }
@@ -245,13 +244,13 @@ impl<const FACE: usize, const SHADED: bool, W: Row> LayerQuads<'_, FACE, SHADED,
             + u64::from(patch.row_count - 1) * steps.row_count
             + material * steps.material
             + Self::shade(self.outside.as_ref(), patch.row, patch.bit) * steps.occlusion;
-        if let Some(place) = self.room.get_mut(self.count) {
-            *place = Quad::from_bits(bits);
+        if let Some(quad) = self.room.get_mut(self.count) {
+            *quad = Quad::from_bits(bits);
             self.count += 1;
         }
     }
 
-    /// The occlusion of a face.
+    /// Returns the ambient occlusion of a face.
     #[inline(always)]
     fn shade(outside: Option<&Outside<'_, W>>, row: u32, bit: u32) -> u64 {
         match outside {
@@ -260,7 +259,7 @@ impl<const FACE: usize, const SHADED: bool, W: Row> LayerQuads<'_, FACE, SHADED,
         }
     }
 
-    /// The bits of a quad of one face, without a material.
+    /// Returns the bits of a quad of one face, without a material.
     #[inline(always)]
     fn quad(&self, row: u32, bit: u32) -> u64 {
         let steps = Self::STEPS;
@@ -270,12 +269,12 @@ impl<const FACE: usize, const SHADED: bool, W: Row> LayerQuads<'_, FACE, SHADED,
             + u64::from(bit) * steps.bit
     }
 
-    /// The index of a voxel in the padded chunk.
+    /// Returns the index of a voxel in the padded chunk.
     #[inline(always)]
     fn voxel(&self, row: u32, bit: u32) -> usize {
         let side = self.chunk.side() as usize;
         let [bit_stride, row_stride] = axes(Self::FACE).map(|axis| stride(axis, side));
-        // The first voxel lies within a halo of one.
+        // The halo shifts all positions by one.
         (self.at + 1) * stride(Self::FACE.axis(), side)
             + (row as usize + 1) * row_stride
             + (bit as usize + 1) * bit_stride

@@ -2,23 +2,23 @@ use alloc::vec::Vec;
 
 use drystone_mesh::Face;
 
-use super::facing::{axes, stride};
+use super::face_steps::{axes, stride};
 use super::row::Row;
 use super::row_bits::{bits_where_equal, solid_bits};
 use super::translucent::Translucent;
 use crate::simd::Instructions;
 use crate::{Material, MaterialTable, PaddedChunk};
 
-/// The voxels of one plane of a chunk across an axis, row after row, along the
-/// [`axes`](super::facing::axes) of its facings.
+/// Voxels of one plane of a chunk perpendicular to an axis, row by row, along the
+/// [`axes`](super::face_steps::axes) of its face directions.
 #[derive(Debug, Default)]
 pub(super) struct Rows {
-    /// Each row as long as words have bits, and a voxel behind the last.
+    /// Rows with one voxel per bit of a word, and one voxel after the last.
     voxels: Vec<Material>,
 }
 
 impl Rows {
-    /// Copies a plane, the halo's first being 0.
+    /// Copies a plane; 0 is the first plane of the halo.
     #[inline(always)]
     pub(super) fn copy<W: Row>(&mut self, chunk: &PaddedChunk, axis: usize, plane: usize) {
         let side = chunk.side() as usize;
@@ -43,16 +43,16 @@ impl Rows {
     }
 }
 
-/// What the merging must know of a plane: one bit a voxel, one word a row. As
-/// [`Layers`](super::masks::Layers), of one plane.
+/// Masks of one plane for merging: one bit per voxel, one word per row. Similar to
+/// [`Layers`](super::masks::Layers), which stores a whole chunk.
 pub(super) struct Plane<W: Row> {
-    /// Not air and not translucent.
+    /// Voxels that are not air and not translucent.
     opaque: W::Slice,
     clear: W::Slice,
     has_clear: bool,
-    /// The same material as the bit before, where it is neither air.
+    /// Voxels with the material of the previous bit, if they are not air.
     pub along: W::Slice,
-    /// The same material as the same bit of the row before.
+    /// Voxels with the material of the same bit in the previous row.
     pub across: W::Slice,
 }
 
@@ -86,8 +86,8 @@ impl<W: Row> Plane<W> {
         plane
     }
 
-    /// Where the voxels of two planes beside each other are the same; nothing where that does not
-    /// matter, since none is translucent.
+    /// Returns the voxels that are equal in two adjacent planes. The result is empty if a plane has
+    /// no translucent voxels, since equality does not matter then.
     #[inline(always)]
     pub(super) fn same<I: Instructions>(
         &self,
@@ -104,8 +104,8 @@ impl<W: Row> Plane<W> {
         same
     }
 
-    /// The faces that show towards another plane, opaque ones and translucent ones: the rule of
-    /// [`face_is_visible`](crate::face_is_visible) in bits.
+    /// Returns the opaque and the translucent faces that are visible towards another plane.
+    /// Implements [`face_is_visible`](crate::face_is_visible) in bits.
     #[inline(always)]
     pub(super) fn visible(&self, beyond: &Self, same: &W::Slice) -> [W::Slice; 2] {
         let [mut opaque, mut clear] = [W::EMPTY; 2];

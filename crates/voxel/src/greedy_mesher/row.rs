@@ -5,10 +5,10 @@ use super::memory::{Memory, Words};
 use crate::Material;
 use crate::simd::Instructions;
 
-/// A row of voxels as bits: a word of 16, 32 or 64.
+/// Row of voxels as bits: a word of 16, 32 or 64 bits.
 ///
-/// Slices have as many rows as rows have bits, so that loops over them are of a length that
-/// the compiler knows. The narrower the word, the more of them go through one instruction.
+/// A slice has as many rows as a row has bits, so loops over both have constant length. Narrow
+/// words allow more rows per vector instruction.
 pub(super) trait Row:
     Copy
     + Debug
@@ -21,50 +21,50 @@ pub(super) trait Row:
     + Shr<usize, Output = Self>
     + 'static
 {
-    /// Bits in a row, and rows in a slice.
+    /// Number of bits per row, and of rows per slice.
     const ROWS: usize;
     const ZERO: Self;
 
-    /// Where masks of such rows lie.
+    /// Returns the memory for masks of this row length.
     fn words(memory: &mut Memory) -> &mut Words<Self>;
 
-    /// A slice of rows.
+    /// Slice of rows.
     type Slice: Copy + IndexMut<usize, Output = Self> + AsRef<[Self]> + AsMut<[Self]>;
 
-    /// No bit in any row.
+    /// Slice without set bits.
     const EMPTY: Self::Slice;
 
-    /// As many voxels as bits.
+    /// Array with one voxel per bit.
     type Voxels;
 
-    /// The lowest bits.
+    /// Creates a row from the lowest bits.
     fn from_bits(bits: u64) -> Self;
 
     fn bits(self) -> u64;
 
-    /// The first voxels, where there are enough.
+    /// Returns the first voxels, if there are enough.
     fn voxels(voxels: &[Material]) -> Option<&Self::Voxels>;
 
-    /// A row of one material.
+    /// Returns voxels of one material.
     fn all(material: Material) -> Self::Voxels;
 
-    /// Bit `i` is set where voxel `i` of both is the same.
+    /// Compares pairs of voxels. Bit `i` is set if voxels `i` are equal.
     fn equal<I: Instructions>(a: &Self::Voxels, b: &Self::Voxels) -> Self;
 
-    /// A row with the halo's voxels at its ends: bit 0 is the one before.
+    /// Row with the halo voxels at its ends; bit 0 is the first halo voxel.
     type Padded: Copy;
 
     const NONE_PADDED: Self::Padded;
 
-    /// From a row and what lies at its [ends](super::masks::Layers::ends).
+    /// Combines a row with its [ends](super::masks::Layers::ends).
     fn padded(row: Self, ends: Self, side: usize) -> Self::Padded;
 
-    /// The bit at a column of the middle one of three rows in bit 4, its neighbours around it:
-    /// in the row before in bits 0 to 2, in the row behind in 6 to 8.
+    /// Returns the 3 × 3 bits around a column of the middle one of three rows. Bits 0 to 2 are from
+    /// the previous row, bits 3 to 5 from the middle row, bits 6 to 8 from the next row.
     fn around(rows: &[Self::Padded], column: u32) -> usize;
 
-    /// Turns a slice over its diagonal: bit `x` of row `y` goes to bit `y` of word `step * x`
-    /// of `to`. Rows beyond the end of `to` are left out.
+    /// Transposes a slice: bit `x` of row `y` goes to bit `y` of word `step * x` of `to`. Rows past
+    /// the end of `to` are omitted.
     fn turn<I: Instructions>(rows: &Self::Slice, to: &mut [Self], step: usize);
 }
 
@@ -139,7 +139,7 @@ row!(u16, u32, narrow, equal_16, turn_16);
 row!(u32, u64, middle, equal_32, turn_32);
 row!(u64, u128, wide, equal_64, turn_64);
 
-/// A word with a bit for each row that is not zero.
+/// Returns a word with one bit for each row that is not zero.
 #[inline(always)]
 pub(super) fn occupied<W: Row>(rows: &[W]) -> u64 {
     rows.iter().enumerate().fold(0, |bits, (row, &any)| bits | u64::from(any != W::ZERO) << row)

@@ -2,8 +2,7 @@ use super::row::Row;
 use crate::Material;
 use crate::simd::Instructions;
 
-/// Bit `i` is set where voxel `i` of both rows is the same. The rows are the first `side`
-/// of each.
+/// Compares the first `side` voxels of two rows. Bit `i` is set if voxels `i` are equal.
 #[inline(always)]
 pub(super) fn bits_where_equal<W: Row, I: Instructions>(
     a: &[Material],
@@ -11,14 +10,14 @@ pub(super) fn bits_where_equal<W: Row, I: Instructions>(
     side: usize,
 ) -> W {
     match (W::voxels(a), W::voxels(b)) {
-        // What follows the row is compared, too: a length that is known is worth more.
+        // Voxels after the row are compared too, since a constant length is faster.
         (Some(a), Some(b)) => W::equal::<I>(a, b) & low_bits(side),
         _ => one_by_one(side, a.iter().zip(b).map(|(a, b)| a == b)),
     }
 }
 
-/// Of a row, and of which others its first `side` voxels are the same: rows are given by
-/// their first voxels.
+/// Compares the first `side` voxels of a row with three others. Rows are given by their first
+/// voxel.
 #[inline(always)]
 pub(super) fn bits_where_all_equal<W: Row, I: Instructions>(
     voxels: &[Material],
@@ -37,7 +36,7 @@ pub(super) fn bits_where_all_equal<W: Row, I: Instructions>(
     })
 }
 
-/// Which of the first `side` voxels of a row are of one material.
+/// Returns which of the first `side` voxels of a row have the given material.
 #[inline(always)]
 pub(super) fn bits_where<W: Row, I: Instructions>(
     row: &[Material],
@@ -50,13 +49,13 @@ pub(super) fn bits_where<W: Row, I: Instructions>(
     }
 }
 
-/// Which of the first `side` voxels of a row are not air.
+/// Returns which of the first `side` voxels of a row are not air.
 #[inline(always)]
 pub(super) fn solid_bits<W: Row, I: Instructions>(row: &[Material], side: usize) -> W {
     !bits_where::<W, I>(row, Material::AIR, side) & low_bits(side)
 }
 
-/// For the few rows near the end of a chunk that have too little behind them.
+/// Fallback for the last rows of a chunk, which have too few voxels after them.
 #[cold]
 #[inline(never)]
 fn one_by_one<W: Row>(side: usize, answers: impl Iterator<Item = bool>) -> W {
@@ -64,7 +63,7 @@ fn one_by_one<W: Row>(side: usize, answers: impl Iterator<Item = bool>) -> W {
     W::from_bits(answers.fold(0, |bits, (i, answer)| bits | u64::from(answer) << i))
 }
 
-/// The lowest `count` bits, up to as many as there are.
+/// Returns a word with the lowest `count` bits set, at most all bits.
 #[inline(always)]
 pub(super) fn low_bits<W: Row>(count: usize) -> W {
     if count == 0 { W::ZERO } else { W::from_bits(u64::MAX >> (64 - count)) }
@@ -89,7 +88,7 @@ mod tests {
         }
     }
 
-    /// Compares rows that have `behind` voxels behind them.
+    /// Compares rows with `behind` voxels after them.
     fn check<W: Row>(behind: usize) {
         for side in 1..=W::ROWS {
             let row = |step: usize| -> Vec<Material> {

@@ -1,13 +1,13 @@
 use drystone_mesh::Face;
 
-use super::facing::axes;
-use super::find::beside;
-use super::masks::{Layers, place, stride};
+use super::face_steps::axes;
+use super::find::neighbors;
+use super::masks::{Layers, stride, word_index};
 use super::row::Row;
 use crate::occlusion::{corner_steps, darkness};
 
-/// The rows of opaque voxels that a layer of faces looks at, from the halo's first on: what
-/// darkens the corners of its faces.
+/// Opaque voxels in front of a layer of faces, as rows that include the halo. They determine the
+/// ambient occlusion of the faces.
 pub(super) struct Outside<'a, W: Row> {
     rows: &'a [W],
     padded: &'a [W::Padded],
@@ -16,22 +16,22 @@ pub(super) struct Outside<'a, W: Row> {
 }
 
 impl<'a, W: Row> Outside<'a, W> {
-    /// The layer `beyond`, counted from −1.
+    /// Creates the rows of the layer `beyond`, counted from −1.
     #[inline(always)]
     pub(super) fn new(layers: &'a Layers<'_, W>, beyond: isize, side: usize) -> Self {
-        let first = place::<W>(-1, beyond);
+        let first = word_index::<W>(-1, beyond);
         let [rows, ends] = [&*layers.opaque, &*layers.ends];
         let [rows, ends] = [rows, ends].map(|mask| &mask[first..][..stride::<W>()]);
         let padded = &layers.padded[first..][..stride::<W>()];
         Self { rows, padded, ends, side }
     }
 
-    /// Of which faces the shade is the same from end to end along their row, and across rows:
-    /// those that may join others. Two neighbours that are both so shade alike, for they share
-    /// two corners.
+    /// Returns two masks of faces that can join others. In the first, the ambient occlusion is
+    /// constant along the row; in the second, it is constant across rows. Two adjacent faces of a
+    /// mask have equal values, because they share two corners.
     #[inline(always)]
     pub(super) fn flat(&self) -> [W::Slice; 2] {
-        // Loops of one step each, over rows of known number: compilers make them wide.
+        // Simple loops of constant length, which compilers vectorise.
         let [before, here, behind] = [self.near::<0>(), self.near::<1>(), self.near::<2>()];
         let low = [
             corners::<W>(&here[0], &before[1], &before[0]),
@@ -47,28 +47,28 @@ impl<'a, W: Row> Outside<'a, W> {
         ]
     }
 
-    /// The rows from the `FIRST` on, as seen from each of their voxels: the one before, the
-    /// voxel itself, the one behind.
+    /// Returns the rows from `FIRST` on, shifted for each voxel: the voxel before, the voxel
+    /// itself, the voxel after.
     #[inline(always)]
     fn near<const FIRST: usize>(&self) -> [W::Slice; 3] {
         let [rows, ends] = [self.rows, self.ends].map(|mask| &mask[FIRST..][..W::ROWS]);
         let [mut low, mut here, mut high] = [W::EMPTY; 3];
         for row in 0..W::ROWS {
-            [low[row], high[row]] = beside(rows[row], ends[row], self.side);
+            [low[row], high[row]] = neighbors(rows[row], ends[row], self.side);
             here[row] = rows[row];
         }
         [low, here, high]
     }
 
-    /// The occlusion of the face at a row and bit.
+    /// Returns the ambient occlusion of the face at a row and bit.
     #[inline(always)]
     pub(super) fn occlusion(&self, row: u32, bit: u32, table: &[u8; 512]) -> u8 {
         table[W::around(&self.padded[row as usize..], bit)]
     }
 }
 
-/// How dark corners are, in two bits: the voxels that share an edge with each, and the one
-/// between them.
+/// Computes the darkness of corners as two bits, from the voxels that share an edge with each
+/// corner and the diagonal voxel.
 #[inline(always)]
 fn corners<W: Row>(a: &W::Slice, b: &W::Slice, between: &W::Slice) -> [W::Slice; 2] {
     let [mut low, mut high] = [W::EMPTY; 2];
@@ -80,7 +80,7 @@ fn corners<W: Row>(a: &W::Slice, b: &W::Slice, between: &W::Slice) -> [W::Slice;
     [low, high]
 }
 
-/// Of which faces both pairs of corners are equally dark.
+/// Returns the faces for which both pairs of corners are equally dark.
 #[inline(always)]
 fn alike<W: Row>(a: [&[W::Slice; 2]; 2], b: [&[W::Slice; 2]; 2]) -> W::Slice {
     let mut alike = W::EMPTY;
@@ -92,7 +92,8 @@ fn alike<W: Row>(a: [&[W::Slice; 2]; 2], b: [&[W::Slice; 2]; 2]) -> W::Slice {
     alike
 }
 
-/// The occlusion of a face for each set of its neighbours, as [`Row::around`] numbers them.
+/// Returns the ambient occlusion of a face for each set of neighbours, as numbered by
+/// [`Row::around`].
 pub(super) const fn occlusion_table(face: Face) -> [u8; 512] {
     let bits_are_wide = face.span_axes()[0] == axes(face)[0];
     let mut table = [0; 512];
@@ -102,7 +103,7 @@ pub(super) const fn occlusion_table(face: Face) -> [u8; 512] {
         while corner < 4 {
             let [u, v] = corner_steps(face, corner);
             let [bit, row] = if bits_are_wide { [u, v] } else { [v, u] };
-            // The bit in the middle is what the face looks at.
+            // The bit in the middle is the voxel in front of the face.
             let [along, across] = [4 + bit, 4 + 3 * row];
             let between = across + bit;
             let sides = [around >> along & 1 != 0, around >> across & 1 != 0];

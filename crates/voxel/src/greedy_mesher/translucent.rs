@@ -3,15 +3,16 @@ use super::row_bits::{bits_where, bits_where_equal, low_bits};
 use crate::simd::Instructions;
 use crate::{Material, MaterialTable};
 
-/// Which materials are translucent.
+/// Set of translucent materials.
 pub(super) trait Translucent: Copy {
     fn has(self, material: Material) -> bool;
 
-    /// Of the first `side` voxels of a row, of which those in `solid` are not air.
+    /// Returns which of the first `side` voxels of a row are translucent. `solid` marks the voxels
+    /// that are not air.
     fn bits<W: Row, I: Instructions>(self, row: &[Material], side: usize, solid: W) -> W;
 }
 
-/// A few that are known one by one.
+/// A few translucent materials, compared one by one.
 #[derive(Clone, Copy)]
 pub(super) struct Few<const COUNT: usize>(pub [Material; COUNT]);
 
@@ -53,10 +54,10 @@ impl Translucent for &MaterialTable {
         self.is_translucent(material)
     }
 
-    /// Of each run of one material, the first is looked up.
+    /// Looks up the first voxel of each run of one material.
     #[inline(always)]
     fn bits<W: Row, I: Instructions>(self, row: &[Material], side: usize, solid: W) -> W {
-        // Bit `i`: voxel `i + 1` is the same as voxel `i`.
+        // Bit `i`: voxel `i + 1` equals voxel `i`.
         let same = bits_where_equal::<W, I>(row, &row[1..], side - 1).bits();
         let mut starts = solid.bits() & !(same << 1);
         let mut bits = W::ZERO;

@@ -1,15 +1,15 @@
 use core::ops::{BitAnd, BitXor, BitXorAssign, Shl, Shr};
 
-/// Turns a square of 16, 32 or 64 bits a side over its diagonal: bit `x` of row `y` goes to
-/// bit `y` of row `x`.
+/// Transposes a square of 16, 32 or 64 bits per side: bit `x` of row `y` goes to bit `y` of row
+/// `x`.
 ///
-/// The square is cut into four; the upper right and the lower left quarter change places,
-/// then each quarter is turned in the same way, all quarters of one size at once: a 64²
-/// square takes six rounds over the rows (Hacker's Delight, 7-3).
+/// The square is divided into quarters. The upper right and the lower left quarter are exchanged,
+/// then each quarter is transposed recursively. All quarters of one size are processed together: a
+/// 64² square takes six passes over the rows (Hacker's Delight, 7-3).
 ///
 /// ```text
-///  a b     a c      rounds of width 32, 16, 8, 4, 2, 1;
-///  c d  ►  b d      a smaller square starts at its own half
+///  a b     a c      passes of width 32, 16, 8, 4, 2, 1;
+///  c d  ►  b d      a smaller square starts at half its size
 /// ```
 #[inline(always)]
 pub(crate) fn transpose<W: Square, const ROWS: usize>(rows: &mut [W; ROWS]) {
@@ -25,7 +25,7 @@ pub(crate) fn transpose<W: Square, const ROWS: usize>(rows: &mut [W; ROWS]) {
     exchange::<W, 1>(rows);
 }
 
-/// A row of a square that is turned.
+/// Row of a square of bits.
 pub(crate) trait Square:
     Copy
     + BitAnd<Output = Self>
@@ -34,7 +34,7 @@ pub(crate) trait Square:
     + Shl<usize, Output = Self>
     + Shr<usize, Output = Self>
 {
-    /// The lowest bits.
+    /// Returns the lowest bits.
     fn truncated(bits: u64) -> Self;
 }
 
@@ -51,10 +51,10 @@ macro_rules! square {
 
 square!(u16 u32 u64);
 
-/// One round: squares of twice `WIDTH` exchange two of their quarters.
+/// One pass: squares of twice `WIDTH` exchange two of their quarters.
 #[inline(always)]
 fn exchange<W: Square, const WIDTH: usize>(rows: &mut [W]) {
-    // The low `WIDTH` bits of every 2 × `WIDTH`.
+    // Low `WIDTH` bits of each group of 2 × `WIDTH` bits.
     let low = W::truncated(const { u64::MAX / ((1 << WIDTH) + 1) });
     for block in rows.chunks_exact_mut(2 * WIDTH) {
         let (upper, lower) = block.split_at_mut(WIDTH);

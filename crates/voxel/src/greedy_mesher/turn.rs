@@ -1,12 +1,12 @@
-use super::masks::{Layers, Masks, place, stride};
+use super::masks::{Layers, Masks, stride, word_index};
 use super::row::Row;
 use crate::simd::{Instructions, Work};
 
-/// Turns the masks of ±Z over, slice by slice, for the facings along X: in rows along X, a
-/// layer of theirs is one bit of each row; turned, it is whole rows like those of the others.
+/// Transposes the masks of ±Z, slice by slice, for the face directions along X. In rows along X, a
+/// layer of ±X is one bit of each row; after transposing, it consists of whole rows.
 pub(super) struct Turn<'a, 's, W: Row> {
     pub masks: &'a mut Masks<'s, W>,
-    /// Corners are to be darkened: the halo matters from edge to edge.
+    /// Whether ambient occlusion is needed, so that the whole halo matters.
     pub shaded: bool,
 }
 
@@ -25,12 +25,12 @@ impl<W: Row> Work for Turn<'_, '_, W> {
 }
 
 impl<W: Row> Turn<'_, '_, W> {
-    /// Of a side that may be a constant.
+    /// Transposes the masks for a side that may be a constant.
     #[inline(always)]
     fn turn_of<I: Instructions>(self, side: usize) {
         let Self { masks, shaded } = self;
         let Masks { has_translucent, exposed, layers: [of_x, of_y, of_z], .. } = masks;
-        // Mask by mask: the rows of one layer each that a slice becomes stay in the first cache.
+        // One mask at a time keeps the written rows of each layer in the L1 cache.
         turn_all::<W, I>(of_z.opaque, of_x.opaque, side, u64::MAX);
         turn_all::<W, I>(of_z.across, of_x.along, side, *exposed);
         turn_all::<W, I>(of_z.before, of_x.across, side, *exposed);
@@ -39,11 +39,11 @@ impl<W: Row> Turn<'_, '_, W> {
         }
         if *has_translucent {
             turn_all::<W, I>(of_z.clear, of_x.clear, side, u64::MAX);
-            // What is the same only matters of what is translucent.
+            // Equality matters only for translucent voxels.
             for z in (0..side).filter(|&z| any(Layers::rows(of_z.clear, z)) != W::ZERO) {
                 let z = z as isize;
                 turn::<W, I>(of_z.along, of_x.before, z, side);
-                of_x.before[place::<W>(z, side as isize)] = column(of_z.ends, 2, z, side);
+                of_x.before[word_index::<W>(z, side as isize)] = column(of_z.ends, 2, z, side);
             }
         }
         if shaded {
@@ -56,7 +56,7 @@ impl<W: Row> Turn<'_, '_, W> {
     }
 }
 
-/// Turns those slices of a mask whose bit is set, the halo's left out.
+/// Transposes the slices of a mask whose bit is set, without the halo.
 #[inline(always)]
 fn turn_all<W: Row, I: Instructions>(from: &[W], to: &mut [W], side: usize, slices: u64) {
     for z in (0..side).filter(|z| slices >> z & 1 != 0) {
@@ -64,16 +64,16 @@ fn turn_all<W: Row, I: Instructions>(from: &[W], to: &mut [W], side: usize, slic
     }
 }
 
-/// Turns one slice of a mask.
+/// Transposes one slice of a mask.
 #[inline(always)]
 fn turn<W: Row, I: Instructions>(from: &[W], to: &mut [W], z: isize, side: usize) {
     let mut rows = W::EMPTY;
-    rows.as_mut().copy_from_slice(&from[place::<W>(0, z)..][..W::ROWS]);
-    // The row behind the last is the halo's.
+    rows.as_mut().copy_from_slice(&from[word_index::<W>(0, z)..][..W::ROWS]);
+    // The row after the last belongs to the halo.
     if let Some(halo) = rows.as_mut().get_mut(side) {
         *halo = W::ZERO;
     }
-    let to = &mut to[place::<W>(z, 0)..][..stride::<W>() * (side - 1) + 1];
+    let to = &mut to[word_index::<W>(z, 0)..][..stride::<W>() * (side - 1) + 1];
     if any(rows.as_ref()) == W::ZERO {
         to.iter_mut().step_by(stride::<W>()).for_each(|row| *row = W::ZERO);
     } else {
@@ -81,29 +81,28 @@ fn turn<W: Row, I: Instructions>(from: &[W], to: &mut [W], z: isize, side: usize
     }
 }
 
-/// The bits of any of these rows.
+/// Returns the bits that are set in any of the rows.
 #[inline(always)]
 fn any<W: Row>(rows: &[W]) -> W {
     rows.iter().fold(W::ZERO, |any, &row| any | row)
 }
 
-/// The halo's voxels before and behind the rows of a slice become rows of two layers more.
+/// Converts the halo voxels before and after the rows of a slice to rows of two more layers.
 #[inline(always)]
 fn turn_ends<W: Row>(from: &Layers<'_, W>, to: &mut Layers<'_, W>, z: isize, side: usize) {
     for (x, bit) in [(-1, 0), (side as isize, 1)] {
-        to.opaque[place::<W>(z, x)] = column(from.ends, bit, z, side);
+        to.opaque[word_index::<W>(z, x)] = column(from.ends, bit, z, side);
     }
 }
 
-/// One bit of the ends of each row of a slice.
+/// Returns one bit of the ends of each row of a slice.
 #[inline(always)]
 fn column<W: Row>(ends: &[W], bit: usize, z: isize, side: usize) -> W {
-    let ends = ends[place::<W>(0, z)..][..side].iter().enumerate();
+    let ends = ends[word_index::<W>(0, z)..][..side].iter().enumerate();
     ends.fold(W::ZERO, |column, (y, &ends)| column | (ends >> bit & W::from_bits(1)) << y)
 }
 
-/// What lies at the ends of the rows of ±X and ±Y: for one, the halo's rows of ±Z, for the
-/// other, the same as there.
+/// Fills the ends of the rows of ±X and ±Y: from the halo rows of ±Z, and from the ends of ±Z.
 #[inline(always)]
 fn turn_halo<W: Row>(
     of_z: &Layers<'_, W>,
@@ -114,17 +113,17 @@ fn turn_halo<W: Row>(
     let end = side as isize;
     let one = W::from_bits(1);
     for z in -1..=end {
-        let [low, high] = [-1, end].map(|y| place::<W>(y, z));
+        let [low, high] = [-1, end].map(|y| word_index::<W>(y, z));
         for x in 0..side {
             let [low, high] = [low, high].map(|row| of_z.opaque[row] >> x & one);
-            of_x.ends[place::<W>(z, x as isize)] = low | high << 1;
+            of_x.ends[word_index::<W>(z, x as isize)] = low | high << 1;
         }
         for (x, bit) in [(-1, 0), (end, 1)] {
             let [low, high] = [low, high].map(|row| of_z.ends[row] >> bit & one);
-            of_x.ends[place::<W>(z, x)] = low | high << 1;
+            of_x.ends[word_index::<W>(z, x)] = low | high << 1;
         }
         for y in -1..=end {
-            of_y.ends[place::<W>(z, y)] = of_z.ends[place::<W>(y, z)];
+            of_y.ends[word_index::<W>(z, y)] = of_z.ends[word_index::<W>(y, z)];
         }
     }
 }

@@ -1,13 +1,12 @@
 use drystone_mesh::{Face, Quad, QuadSink};
 
-use super::facing::axes;
+use super::face_steps::axes;
 use super::layer::{Layer, Patch};
 use crate::{ChunkMesh, Material, MaterialTable, PaddedChunk, face_is_visible};
 
 const MAX_SIDE: usize = Quad::MAX_SIDE as usize;
 
-/// Meshes a chunk of one material: only its border can show, and nothing of the chunk
-/// itself needs a look.
+/// Meshes a chunk of one material. Only its border can be visible, so its voxels are not read.
 pub(super) fn mesh_uniform(
     chunk: &PaddedChunk,
     material: Material,
@@ -47,7 +46,7 @@ fn mesh_border(visible: &[u64; MAX_SIDE], chunk: &PaddedChunk, mut emit: impl Fn
     layer.merge(emit);
 }
 
-/// The visible faces of the outermost layer, in rows of bits.
+/// Returns the visible faces of the outermost layer, as rows of bits.
 fn border(
     chunk: &PaddedChunk,
     face: Face,
@@ -64,7 +63,7 @@ fn border(
     })
 }
 
-/// The voxel at a row and bit of the layer at `at` of a facing.
+/// Returns the voxel at a row and bit of layer `at` of a face direction.
 fn position(face: Face, at: u32, row: u32, bit: u32) -> [u32; 3] {
     let [bit_axis, row_axis] = axes(face);
     let mut position = [at; 3];
@@ -73,7 +72,7 @@ fn position(face: Face, at: u32, row: u32, bit: u32) -> [u32; 3] {
     position
 }
 
-/// The quad of a patch of the layer at `at` of a facing.
+/// Returns the quad of a patch in layer `at` of a face direction.
 fn quad(face: Face, at: u32, patch: Patch, material: Material) -> Quad {
     let Patch { row, bit, row_count, bit_count } = patch;
     let bits_are_wide = face.span_axes()[0] == axes(face)[0];

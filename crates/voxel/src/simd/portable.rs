@@ -1,10 +1,10 @@
-//! The twins: what other machines run, and what ours are tested against.
+//! Portable implementations, used on other processors and as the reference in tests.
 
 use super::Instructions;
 use crate::Material;
 use crate::greedy_mesher::transpose::{Square, transpose};
 
-/// What compilers make of loops.
+/// Instructions that compilers generate from plain loops.
 #[cfg_attr(all(target_arch = "x86_64", target_feature = "sse2"), allow(dead_code))]
 pub(crate) enum Portable {}
 

@@ -4,9 +4,9 @@ use super::*;
 use crate::{ChunkMesh, GreedyMesher, MaterialTable, PaddedChunk};
 use portable::Portable;
 
-/// The most that [`widest`] may use.
+/// Limit for the instructions that [`widest`] may use.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Most {
+pub(super) enum Limit {
     All,
     Portable,
     #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
@@ -14,11 +14,11 @@ pub(super) enum Most {
 }
 
 std::thread_local! {
-    /// What this thread may use.
-    pub(super) static MAX: Cell<Most> = const { Cell::new(Most::All) };
+    /// Limit of this thread.
+    pub(super) static MAX: Cell<Limit> = const { Cell::new(Limit::All) };
 }
 
-/// Two rows to be compared, and squares to be turned.
+/// Two rows to compare, and squares to transpose.
 #[derive(Clone, Copy)]
 struct All {
     rows: [[Material; 64]; 2],
@@ -27,7 +27,7 @@ struct All {
     square_64: [u64; 64],
 }
 
-/// Of squares the turned rows three words apart, of which the last is left out.
+/// Rows of the transposed squares, three words apart; the last is omitted.
 type Answers = ([u64; 3], [u16; 45], [u32; 93], [u64; 189]);
 
 impl Work for All {
@@ -50,7 +50,7 @@ impl Work for All {
 }
 
 #[test]
-fn instructions_give_what_their_twins_do() {
+fn instructions_equal_their_portable_references() {
     let mut seed = 1_u64;
     let mut next = || {
         seed = seed.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(1);
@@ -60,7 +60,7 @@ fn instructions_give_what_their_twins_do() {
     for round in 0..500 {
         let mut row = || core::array::from_fn(|_| Material(materials[next() as usize % 6]));
         let [a, b] = [row(), row()];
-        // Rows that are the same, too.
+        // Equal rows too.
         let rows = if round % 10 == 0 { [a; 2] } else { [a, b] };
         let work = All {
             rows,
@@ -76,7 +76,7 @@ fn instructions_give_what_their_twins_do() {
 }
 
 #[test]
-fn wide_instructions_change_nothing() {
+fn wide_instructions_give_equal_results() {
     struct Mix(u64);
     impl Work for Mix {
         type Output = [u64; 4];
@@ -95,7 +95,7 @@ fn wide_instructions_change_nothing() {
     }
 }
 
-/// Boxes of five materials, chunk and halo alike.
+/// Boxes of five materials, in chunk and halo.
 fn boxes(side: u32, seed: u64) -> PaddedChunk {
     let mut state = seed;
     let mut below = |bound: u32| {
@@ -115,13 +115,13 @@ fn boxes(side: u32, seed: u64) -> PaddedChunk {
     })
 }
 
-/// The whole mesher, plain and shaded, on chunks of all lengths of rows.
+/// Tests the whole mesher, with and without ambient occlusion, for all row lengths.
 #[test]
-fn meshes_are_the_same_with_whatever_instructions() {
+fn meshes_do_not_depend_on_the_instructions() {
     let fewer = [
-        Most::Portable,
+        Limit::Portable,
         #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-        Most::Narrow,
+        Limit::Narrow,
     ];
     let mut table = MaterialTable::new();
     for opacity in [255, 255, 120, 255, 90] {
@@ -131,16 +131,16 @@ fn meshes_are_the_same_with_whatever_instructions() {
     for side in [1, 2, 15, 16, 17, 31, 32, 33, 62, 63, 64] {
         for (seed, is_shaded) in [(1, false), (2, true), (3, true), (4, false)] {
             let chunk = boxes(side, seed);
-            let meshed = |most| {
-                MAX.set(most);
+            let meshed = |limit| {
+                MAX.set(limit);
                 let mut mesh = ChunkMesh::new();
                 GreedyMesher::new().ambient_occlusion(is_shaded).mesh(&chunk, &table, &mut mesh);
-                MAX.set(Most::All);
+                MAX.set(Limit::All);
                 mesh
             };
-            let all = meshed(Most::All);
-            for most in fewer {
-                assert!(meshed(most).iter().eq(all.iter()), "{most:?}, {side}, {seed}");
+            let all = meshed(Limit::All);
+            for limit in fewer {
+                assert!(meshed(limit).iter().eq(all.iter()), "{limit:?}, {side}, {seed}");
             }
             quads += all.len();
         }

@@ -10,17 +10,17 @@ use core::arch::x86_64::{
 use super::{Instructions, Work};
 use crate::Material;
 
-/// What every machine of this kind has.
+/// Baseline instructions of the architecture: SSE2.
 pub(super) enum Narrow {}
 
-/// AVX2 and what came with it. Only [`run_wide`] may name it.
+/// AVX2 and the extensions that accompany it. Use it only in [`run_wide`].
 enum Wide {}
 
 #[inline]
 pub(super) fn widest<W: Work>(work: W) -> W::Output {
     #[cfg(feature = "std")]
     if has_wide() {
-        // SAFETY: the machine has the instructions.
+        // SAFETY: the processor has the instructions.
         return unsafe { run_wide(work) };
     }
     work.run::<Narrow>()
@@ -43,8 +43,8 @@ impl Instructions for Narrow {
     #[inline(always)]
     fn equal_16(a: &[Material; 16], b: &[Material; 16]) -> u16 {
         let [a, b]: [*const __m128i; 2] = [a.as_ptr().cast(), b.as_ptr().cast()];
-        // SAFETY: this is compiled only where SSE2 may be used. Each pointer is to 16 materials
-        // of 2 bytes, which are two times the 16 bytes that a load reads, at whatever address.
+        // SAFETY: this is compiled only if SSE2 is available. Each pointer is to 16 materials of 2
+        // bytes, which are two times the 16 bytes of an unaligned load.
         let bits = unsafe {
             let low = _mm_cmpeq_epi16(_mm_loadu_si128(a), _mm_loadu_si128(b));
             let high = _mm_cmpeq_epi16(_mm_loadu_si128(a.add(1)), _mm_loadu_si128(b.add(1)));
@@ -62,25 +62,25 @@ impl Instructions for Wide {
 
     #[inline(always)]
     fn equal_32(a: &[Material; 32], b: &[Material; 32]) -> u32 {
-        // SAFETY: `Wide` is named only where the machine has AVX2.
+        // SAFETY: `Wide` is used only if the processor has AVX2.
         unsafe { equal_32(a, b) }
     }
 
     #[inline(always)]
     fn turn_16(rows: &[u16; 16], to: &mut [u16], step: usize) {
-        // SAFETY: `Wide` is named only where the machine has AVX2.
+        // SAFETY: `Wide` is used only if the processor has AVX2.
         unsafe { turn_16(rows, to, step) }
     }
 
     #[inline(always)]
     fn turn_32(rows: &[u32; 32], to: &mut [u32], step: usize) {
-        // SAFETY: `Wide` is named only where the machine has AVX2.
+        // SAFETY: `Wide` is used only if the processor has AVX2.
         unsafe { turn_32(rows, to, step) }
     }
 
     #[inline(always)]
     fn turn_64(rows: &[u64; 64], to: &mut [u64], step: usize) {
-        // SAFETY: `Wide` is named only where the machine has AVX2.
+        // SAFETY: `Wide` is used only if the processor has AVX2.
         unsafe { turn_64(rows, to, step) }
     }
 }
@@ -89,33 +89,33 @@ impl Instructions for Wide {
 #[inline]
 fn equal_32(a: &[Material; 32], b: &[Material; 32]) -> u32 {
     let [a, b]: [*const __m256i; 2] = [a.as_ptr().cast(), b.as_ptr().cast()];
-    // SAFETY: each pointer is to 32 materials of 2 bytes, which are two times the 32 bytes that
-    // a load reads, at whatever address.
+    // SAFETY: each pointer is to 32 materials of 2 bytes, which are two times the 32 bytes of an
+    // unaligned load.
     let (low, high) = unsafe {
         (
             _mm256_cmpeq_epi16(_mm256_loadu_si256(a), _mm256_loadu_si256(b)),
             _mm256_cmpeq_epi16(_mm256_loadu_si256(a.add(1)), _mm256_loadu_si256(b.add(1))),
         )
     };
-    // Packing goes by halves; the quarters are put in order afterwards.
+    // Packing works on each half separately; the quarters are reordered afterwards.
     let packed = _mm256_permute4x64_epi64::<0b11_01_10_00>(_mm256_packs_epi16(low, high));
     _mm256_movemask_epi8(packed) as u32
 }
 
-/// Sets a word, where there is one.
+/// Sets a word if it exists.
 #[inline(always)]
 fn put<W>(to: &mut [W], at: usize, word: W) {
-    if let Some(place) = to.get_mut(at) {
-        *place = word;
+    if let Some(word_at) = to.get_mut(at) {
+        *word_at = word;
     }
 }
 
-/// Gathers the low bytes of all rows and the high ones; then the highest bits of all bytes are
-/// two columns.
+/// Gathers the low bytes of all rows and then the high bytes. The highest bits of all bytes are
+/// then two columns.
 #[target_feature(enable = "avx2")]
 #[inline]
 fn turn_16(rows: &[u16; 16], to: &mut [u16], step: usize) {
-    // SAFETY: 16 rows of 2 bytes are the 32 that a load reads, at whatever address.
+    // SAFETY: 16 rows of 2 bytes are the 32 bytes of an unaligned load.
     let rows = unsafe { _mm256_loadu_si256(rows.as_ptr().cast()) };
     let by_half = _mm_setr_epi8(0, 2, 4, 6, 8, 10, 12, 14, 1, 3, 5, 7, 9, 11, 13, 15);
     let halves = _mm256_shuffle_epi8(rows, _mm256_broadcastsi128_si256(by_half));
@@ -128,8 +128,8 @@ fn turn_16(rows: &[u16; 16], to: &mut [u16], step: usize) {
     }
 }
 
-/// Gathers the first bytes of all rows, the second and so on; then the highest bits of all bytes
-/// of a vector are a column.
+/// Gathers the first bytes of all rows, then the second bytes, and so on. The highest bits of all
+/// bytes of a vector are then a column.
 #[target_feature(enable = "avx2")]
 #[inline]
 fn turn_32(rows: &[u32; 32], to: &mut [u32], step: usize) {
@@ -137,10 +137,9 @@ fn turn_32(rows: &[u32; 32], to: &mut [u32], step: usize) {
     let by_byte = _mm_setr_epi8(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
     let by_byte = _mm256_broadcastsi128_si256(by_byte);
     let [a, b, c, d] = [0, 1, 2, 3].map(|i| {
-        // SAFETY: 32 rows of 4 bytes are four times the 32 that a load reads, at whatever
-        // address.
+        // SAFETY: 32 rows of 4 bytes are four times the 32 bytes of an unaligned load.
         let rows = unsafe { _mm256_loadu_si256(first.add(i)) };
-        // Four rows a half: their first bytes, their second and so on.
+        // Four rows per half: their first bytes, their second bytes and so on.
         _mm256_shuffle_epi8(rows, by_byte)
     });
     let [ab, cd] = [_mm256_unpacklo_epi32(a, b), _mm256_unpacklo_epi32(c, d)];
@@ -161,7 +160,8 @@ fn turn_32(rows: &[u32; 32], to: &mut [u32], step: usize) {
     }
 }
 
-/// As [`turn_32`], for 32 rows of 64 at a time.
+/// Gathers the bytes of 32 rows at a time. The highest bits of all bytes of two vectors are then a
+/// column.
 #[target_feature(enable = "avx2")]
 #[inline]
 fn turn_64(rows: &[u64; 64], to: &mut [u64], step: usize) {
@@ -178,20 +178,22 @@ fn turn_64(rows: &[u64; 64], to: &mut [u64], step: usize) {
     }
 }
 
-/// The first bytes of all rows, the second and so on.
+/// Returns the first bytes of all rows, the second bytes and so on.
 #[target_feature(enable = "avx2")]
 #[inline]
 fn bytes_of_32(rows: &[u64; 32]) -> [__m256i; 8] {
     let first: *const __m128i = rows.as_ptr().cast();
     let by_byte = _mm_setr_epi8(0, 8, 1, 9, 2, 10, 3, 11, 4, 12, 5, 13, 6, 14, 7, 15);
     let by_byte = _mm256_broadcastsi128_si256(by_byte);
-    // Two rows a half: their first bytes, their second and so on. The halves are 16 rows apart.
+    // Two rows per half: their first bytes, their second bytes and so on. The halves are 16 rows
+    // apart.
     let twos: [__m256i; 8] = core::array::from_fn(|i| {
-        // SAFETY: 32 rows of 8 bytes are 16 times the 16 that a load reads, at whatever address.
+        // SAFETY: 32 rows of 8 bytes are 16 times the 16 bytes of an unaligned load.
         let halves = unsafe { [_mm_loadu_si128(first.add(i)), _mm_loadu_si128(first.add(i + 8))] };
         _mm256_shuffle_epi8(_mm256_setr_m128i(halves[0], halves[1]), by_byte)
     });
-    // Bytes 0 to 3 of four rows, and 4 to 7; two of each of eight; one of all.
+    // Bytes 0 to 3 of four rows and bytes 4 to 7; then two bytes of each of eight rows; then one
+    // byte of all rows.
     let fours: [[__m256i; 2]; 4] = core::array::from_fn(|i| {
         let [a, b] = [twos[2 * i], twos[2 * i + 1]];
         [_mm256_unpacklo_epi16(a, b), _mm256_unpackhi_epi16(a, b)]

@@ -5,15 +5,15 @@ use drystone_voxel::{Chunk, ChunkMesh, GreedyMesher, Material, Merging, PaddedCh
 
 use crate::scenes::{boxes, random, table};
 
-/// The system's allocator, with a count of what the thread has asked it for.
+/// System allocator that counts the allocations of the thread.
 struct Counting;
 
 thread_local! {
     static COUNT: Cell<u64> = const { Cell::new(0) };
 }
 
-// SAFETY: every call goes on to `System` as it came, which keeps the contract; counting
-// neither allocates (the thread's cell is a constant without a destructor) nor panics.
+// SAFETY: every call is passed to `System` unchanged, which upholds the contract; counting neither
+// allocates (the thread's cell is a constant without a destructor) nor panics.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         COUNT.set(COUNT.get() + 1);
@@ -28,7 +28,8 @@ unsafe impl GlobalAlloc for Counting {
 
     unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, new_size: usize) -> *mut u8 {
         COUNT.set(COUNT.get() + 1);
-        // SAFETY: as for `dealloc`, and the caller's promise about `new_size` is passed on.
+        // SAFETY: `pointer` came from `System` with this `layout`, as the caller promises, and the
+        // caller's promise about `new_size` is passed on.
         unsafe { System.realloc(pointer, layout, new_size) }
     }
 }
@@ -36,7 +37,7 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// How often this thread asks for memory while `work` runs.
+/// Counts the allocations of this thread during `work`.
 fn allocations_in(work: impl FnOnce()) -> u64 {
     let before = COUNT.get();
     work();
@@ -58,7 +59,7 @@ fn warm_meshers_do_not_allocate() {
                 mesher.mesh(chunk, &table, &mut mesh);
             }
         };
-        assert!(allocations_in(&mut mesh_all) > 0, "the first round must make room");
+        assert!(allocations_in(&mut mesh_all) > 0, "the first round must allocate memory");
         assert_eq!(allocations_in(&mut mesh_all), 0, "{merging:?}, shaded: {is_shaded}");
     }
 

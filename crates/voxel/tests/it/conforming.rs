@@ -7,30 +7,31 @@ use proptest::prelude::*;
 use crate::rasterised::Rasterised;
 use crate::scenes::{boxes, padded, random, table};
 
-/// Every place of the grid strictly inside an edge of the quad.
+/// Iterates over the grid points strictly inside an edge of the quad.
 fn inside_edges(quad: Quad) -> impl Iterator<Item = [u32; 3]> {
     let face = quad.face().unwrap();
     let [u_axis, v_axis] = face.span_axes();
     let [width, height] = quad.size();
-    let place = move |u, v| {
-        let mut place = quad.position();
-        place[face.axis()] += u32::from(face.is_positive());
-        place[u_axis] += u;
-        place[v_axis] += v;
-        place
+    let point = move |u, v| {
+        let mut point = quad.position();
+        point[face.axis()] += u32::from(face.is_positive());
+        point[u_axis] += u;
+        point[v_axis] += v;
+        point
     };
-    let along_u = (1..width).flat_map(move |u| [place(u, 0), place(u, height)]);
-    along_u.chain((1..height).flat_map(move |v| [place(0, v), place(width, v)]))
+    let along_u = (1..width).flat_map(move |u| [point(u, 0), point(u, height)]);
+    along_u.chain((1..height).flat_map(move |v| [point(0, v), point(width, v)]))
 }
 
-/// How many corners of quads lie strictly inside an edge of a quad.
+/// Number of corners of quads strictly inside an edge of a quad.
 fn t_junctions(mesh: &ChunkMesh) -> usize {
     let corners: BTreeSet<[u32; 3]> =
         mesh.iter().flat_map(|(quad, _)| [0, 1, 2, 3].map(|corner| quad.corner(corner))).collect();
     mesh.iter().flat_map(|(quad, _)| inside_edges(quad)).filter(|at| corners.contains(at)).count()
 }
 
-/// Meshes without T-junctions; checks that, and that the faces are those of the rule.
+/// Builds a mesh without T-junctions. Checks this, and that the faces follow the rule of
+/// visibility.
 fn check(chunk: &PaddedChunk, table: &MaterialTable) -> ChunkMesh {
     let (mut mesh, mut expected) = (ChunkMesh::new(), ChunkMesh::new());
     GreedyMesher::with_merging(Merging::Conforming).mesh(chunk, table, &mut mesh);
@@ -43,7 +44,7 @@ fn check(chunk: &PaddedChunk, table: &MaterialTable) -> ChunkMesh {
 }
 
 #[test]
-fn no_corner_lies_inside_an_edge() {
+fn no_corner_is_inside_an_edge() {
     for side in [1, 2, 3, 7, 16, 17, 31, 32, 33, 63, 64] {
         for translucent in [0, 0b1010] {
             check(&boxes(side, 10, 4, u64::from(side)), &table(translucent));
@@ -55,28 +56,29 @@ fn no_corner_lies_inside_an_edge() {
 }
 
 #[test]
-fn what_needs_no_cut_stays_whole() {
+fn quads_without_t_junctions_are_not_cut() {
     let solid = padded(32, |voxel| u16::from(voxel.iter().all(|c| (0..32).contains(c))));
     assert_eq!(check(&solid, &table(0)).len(), 6);
 }
 
 #[test]
-fn a_t_is_cut_across() {
-    // A wide slab with a small one on it: the greedy mesh has Ts along the small one's foot.
+fn a_t_junction_is_cut_across() {
+    // A wide slab with a small one on top: the greedy mesh has T-junctions along the edge between
+    // them.
     let chunk = padded(8, |[x, y, z]| {
         let inside = (0..8).contains(&x) && (0..8).contains(&z);
         u16::from(inside && (y == 0 || y == 1 && (2..4).contains(&x) && (5..6).contains(&z)))
     });
     let mut greedy = ChunkMesh::new();
     GreedyMesher::new().mesh(&chunk, &table(0), &mut greedy);
-    assert!(t_junctions(&greedy) > 0, "there must be something to cut");
+    assert!(t_junctions(&greedy) > 0, "the greedy mesh must have T-junctions");
     let mesh = check(&chunk, &table(0));
     assert!(mesh.len() > greedy.len());
-    assert!(mesh.opaque.count(Face::PosY) < 64, "far from one quad a face");
+    assert!(mesh.opaque.count(Face::PosY) < 64, "fewer than one quad per face");
 }
 
 #[test]
-fn unit_quads_are_those_of_the_unit_mesher() {
+fn unit_merging_equals_the_unit_mesher() {
     let chunk = random(9, 40, 4, 5);
     let (mut mesh, mut expected) = (ChunkMesh::new(), ChunkMesh::new());
     GreedyMesher::with_merging(Merging::Unit).mesh(&chunk, &table(0b10), &mut mesh);
@@ -88,7 +90,7 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn small_chunks_conform(
+    fn small_chunks_have_no_t_junctions(
         side in 1_u32..=5,
         translucent in 0_u32..32,
         voxels in prop::collection::vec(prop_oneof![2 => Just(0_u16), 3 => 1_u16..=4], 343),

@@ -9,12 +9,12 @@ use crate::programs;
 use crate::rasterised::Rasterised;
 use crate::scenes::{Random, boxes, padded, random, table};
 
-/// Every side up to 32, and those where a word, with and without its halo, gets full.
+/// Sides up to 32, and those that fill a word with and without the halo.
 fn sides() -> impl Iterator<Item = u32> {
     (1..=32).chain([33, 61, 62, 63, 64])
 }
 
-/// Both meshers and their scratch, used from chunk to chunk as a world would.
+/// Both meshers and their scratch, reused for all chunks.
 #[derive(Default)]
 struct Meshers {
     greedy: GreedyMesher,
@@ -23,7 +23,7 @@ struct Meshers {
 }
 
 impl Meshers {
-    /// Meshes with both and compares face by face. Returns how many quads each took.
+    /// Meshes with both and compares face by face. Returns the numbers of quads.
     fn compare(
         &mut self,
         chunk: &PaddedChunk,
@@ -51,7 +51,7 @@ impl Meshers {
     }
 }
 
-/// Large sides are much work: they take turns with the cases.
+/// Large sides are slow, so each is used only in some cases.
 fn is_due(side: u32, case: u32) -> bool {
     side <= 33 || (side + case).is_multiple_of(4)
 }
@@ -91,9 +91,9 @@ fn solid_chunks_take_six_quads_and_empty_ones_none() {
         let table = table(translucent);
         for side in sides() {
             let inside = |voxel: [i32; 3]| voxel.iter().all(|c| (0..side as i32).contains(c));
-            // Stored voxel by voxel, and as one material: two ways through the mesher.
-            let known = padded(side, |voxel| u16::from(inside(voxel)));
-            let dense = PaddedChunk::from_fn(side, |place| known.get(place));
+            // Without summary flags, and stored as one material: two paths through the mesher.
+            let uniform = padded(side, |voxel| u16::from(inside(voxel)));
+            let dense = PaddedChunk::from_fn(side, |at| uniform.get(at));
             let mut uniform = PaddedChunk::new();
             uniform.fill(&Chunk::new(side, Material(1)), |_| None);
             assert!(dense.uniform().is_none() && uniform.uniform().is_some());
@@ -101,9 +101,9 @@ fn solid_chunks_take_six_quads_and_empty_ones_none() {
                 let counts = meshers.check(chunk, &table, "solid");
                 assert_eq!(counts, [6, 6 * (side * side) as usize]);
             }
-            // Shut in by itself there is nothing to see.
+            // Surrounded by the same material, nothing is visible.
             let shut_in = padded(side, |_| 1);
-            assert_eq!(meshers.check(&shut_in, &table, "shut in")[0], 0);
+            assert_eq!(meshers.check(&shut_in, &table, "surrounded")[0], 0);
             let around = padded(side, |voxel| u16::from(!inside(voxel)));
             assert_eq!(meshers.check(&around, &table, "empty")[0], 0);
         }
@@ -139,7 +139,7 @@ fn patterns_at_every_side() {
         let n = side as i32;
         let checker = padded(side, |[x, y, z]| ((x + y + z) & 1) as u16);
         let [quads, faces] = meshers.check(&checker, &table, "checkerboard");
-        assert_eq!(quads, faces, "nothing of a checkerboard merges");
+        assert_eq!(quads, faces, "a checkerboard has no merged faces");
         let colors = padded(side, |[x, y, z]| 1 + ((x + y + z) & 1) as u16);
         meshers.check(&colors, &table, "checkerboard of stone and glass");
         let slabs = padded(side, |[_, y, _]| if y.rem_euclid(3) == 0 { 1 } else { 0 });
@@ -149,7 +149,8 @@ fn patterns_at_every_side() {
             assert_eq!(meshers.check(&single, &table, "single"), [6, 6]);
             let hole = padded(side, |voxel| u16::from(voxel != corner));
             let inner = meshers.check(&hole, &table, "hole")[1];
-            // A hole at the border shows no face of the neighbour: that is its own mesh's.
+            // A hole at the border shows no face of the neighbour, which belongs to the neighbour's
+            // mesh.
             let beside_halo = corner.iter().map(|&c| usize::from(c == 0) + usize::from(c == n - 1));
             assert_eq!(inner, 6 - beside_halo.sum::<usize>());
         }
@@ -157,8 +158,8 @@ fn patterns_at_every_side() {
 }
 
 #[test]
-fn a_greedy_quad_is_as_large_as_it_can_be() {
-    // An L of two bars: the first row takes all of its length, the rest is one quad.
+fn a_greedy_quad_has_maximum_size() {
+    // An L of two bars: the first row is used over its whole length, the rest is one quad.
     let chunk = padded(8, |[x, y, z]| {
         u16::from(
             y == 0 && (0..8).contains(&x) && z == 0 || y == 0 && x == 3 && (0..8).contains(&z),
@@ -168,14 +169,14 @@ fn a_greedy_quad_is_as_large_as_it_can_be() {
     meshers.check(&chunk, &table(0), "an L");
     let up = meshers.actual.opaque.quads().iter().filter(|quad| quad.face() == Some(Face::PosY));
     let sizes: Vec<[u32; 2]> = up.map(|quad| quad.size()).collect();
-    // The width of ±Y runs along Z, the height along X.
+    // The width of ±Y is along Z, the height along X.
     assert_eq!(sizes, [[1, 8], [7, 1]]);
 }
 
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Voxel by voxel, so that a failure shrinks to the voxels that matter.
+    /// Voxel by voxel, so that a failure shrinks to the relevant voxels.
     #[test]
     fn small_chunks_of_any_content(
         side in 1_u32..=5,
@@ -203,15 +204,15 @@ proptest! {
 }
 
 #[test]
-fn the_unit_mesher_draws_what_the_rule_says() {
+fn the_unit_mesher_follows_the_rule_of_visibility() {
     let chunk = random(7, 60, 4, 1);
     let table = table(0b1_0100);
     let mut mesh = ChunkMesh::new();
     mesh_unit(&chunk, &table, &mut mesh);
     let mut expected = 0;
     for face in Face::ALL {
-        for place in 0..7 * 7 * 7 {
-            let voxel = [place % 7 + 1, place / 7 % 7 + 1, place / 49 + 1];
+        for index in 0..7 * 7 * 7 {
+            let voxel = [index % 7 + 1, index / 7 % 7 + 1, index / 49 + 1];
             let mut beyond: [u32; 3] = voxel;
             let axis = face.axis();
             beyond[axis] = beyond[axis].wrapping_add_signed(face.normal()[axis]);
@@ -224,9 +225,9 @@ fn the_unit_mesher_draws_what_the_rule_says() {
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(1000) })]
 
-    /// Every side, way of merging, with and without shades.
+    /// Every side and way of merging, with and without ambient occlusion.
     #[test]
-    fn every_mode_covers_what_single_faces_do(program in prop::collection::vec(any::<u8>(), 0..150)) {
+    fn every_mode_covers_the_same_faces_as_unit_quads(program in prop::collection::vec(any::<u8>(), 0..150)) {
         programs::mesher::run(&program);
     }
 }

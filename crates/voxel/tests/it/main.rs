@@ -1,5 +1,5 @@
-//! Meshers against each other: every clever thing beside its dumb twin.
-// The lint's own exception for tests does not reach their helpers.
+//! Compares the meshers with each other, and each optimised one with a simple reference.
+// The lint's exception for tests does not include their helper functions.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 mod allocation;

@@ -8,9 +8,9 @@ use drystone_voxel::{
 use crate::rasterised::Rasterised;
 use crate::scenes::{boxes, padded, random, table};
 
-/// The occlusion of each unit face, by facing and voxel.
-fn shades(mesh: &ChunkMesh) -> BTreeMap<(Face, [u32; 3]), u8> {
-    let mut shades = BTreeMap::new();
+/// Returns the ambient occlusion of each unit face, by face direction and voxel.
+fn occlusions(mesh: &ChunkMesh) -> BTreeMap<(Face, [u32; 3]), u8> {
+    let mut occlusions = BTreeMap::new();
     for (quad, _) in mesh.iter() {
         let face = quad.face().unwrap();
         let [width, height] = quad.size();
@@ -19,20 +19,20 @@ fn shades(mesh: &ChunkMesh) -> BTreeMap<(Face, [u32; 3]), u8> {
             let mut voxel = quad.position();
             voxel[face.span_axes()[0]] += u;
             voxel[face.span_axes()[1]] += v;
-            shades.insert((face, voxel), quad.ambient_occlusion());
+            occlusions.insert((face, voxel), quad.ambient_occlusion());
         }
     }
-    shades
+    occlusions
 }
 
-/// An edge that is longer than a face must have one shade.
+/// Checks that each quad edge longer than one face has a constant value.
 fn check_edges(quad: Quad, face: Face) {
-    let shade = |corner: u32| quad.ambient_occlusion() >> (2 * corner) & 3;
-    let place = |corner: u32| quad.corner(corner);
+    let occlusion = |corner: u32| quad.ambient_occlusion() >> (2 * corner) & 3;
+    let position = |corner: u32| quad.corner(corner);
     for (axis, length) in face.span_axes().into_iter().zip(quad.size()) {
         for (a, b) in [(0, 1), (0, 2), (1, 3), (2, 3)] {
-            if length > 1 && place(a)[axis] != place(b)[axis] {
-                assert_eq!(shade(a), shade(b), "{quad:?} {:08b}", quad.ambient_occlusion());
+            if length > 1 && position(a)[axis] != position(b)[axis] {
+                assert_eq!(occlusion(a), occlusion(b), "{quad:?} {:08b}", quad.ambient_occlusion());
             }
         }
     }
@@ -45,15 +45,15 @@ fn check(chunk: &PaddedChunk, table: &MaterialTable, merging: Merging) -> ChunkM
     let side = chunk.side();
     let difference = Rasterised::new(&mesh, side).difference(&Rasterised::new(&expected, side));
     assert_eq!(difference, None, "side {side}");
-    let (actual, expected) = (shades(&mesh), shades(&expected));
-    for (place, expected) in expected {
-        assert_eq!(actual[&place], expected, "side {side}, {place:?}");
+    let (actual, expected) = (occlusions(&mesh), occlusions(&expected));
+    for (position, expected) in expected {
+        assert_eq!(actual[&position], expected, "side {side}, {position:?}");
     }
     mesh
 }
 
 #[test]
-fn merged_faces_shade_as_single_ones_at_every_side() {
+fn merged_faces_have_the_occlusion_of_unit_faces_at_every_side() {
     for side in (1..=17).chain([31, 32, 33, 61, 62, 63, 64]) {
         for translucent in [0, 0b1010] {
             let table = table(translucent);
@@ -72,17 +72,17 @@ fn a_block_on_a_floor_darkens_the_floor_around_it() {
         u16::from(inside && y == 0 || [x, y, z] == [3, 1, 3])
     });
     let mesh = check(&chunk, &table(0), Merging::Greedy);
-    let shades = shades(&mesh);
-    // Corner by corner: its corners 1 and 3 lie towards +Z, 2 and 3 towards +X.
-    assert_eq!(shades[&(Face::PosY, [0, 0, 0])], 0);
-    assert_eq!(shades[&(Face::PosY, [2, 0, 3])], 0b01_01_00_00);
-    assert_eq!(shades[&(Face::PosY, [2, 0, 2])], 0b01_00_00_00);
-    // A floor without anything on it stays whole.
+    let occlusions = occlusions(&mesh);
+    // Corners 1 and 3 are towards +Z, corners 2 and 3 towards +X.
+    assert_eq!(occlusions[&(Face::PosY, [0, 0, 0])], 0);
+    assert_eq!(occlusions[&(Face::PosY, [2, 0, 3])], 0b01_01_00_00);
+    assert_eq!(occlusions[&(Face::PosY, [2, 0, 2])], 0b01_00_00_00);
+    // An empty floor is a single quad.
     assert_eq!(mesh.opaque.count(Face::NegY), 1);
 }
 
 #[test]
-fn a_chunk_of_one_material_is_shaded_by_its_neighbours() {
+fn neighbours_darken_a_chunk_of_one_material() {
     let mut chunk = PaddedChunk::new();
     let (solid, other) = (Chunk::new(6, Material(1)), Chunk::new(6, Material(2)));
     chunk.fill(&solid, |offset| (offset == [1, 1, 0]).then_some(&other));

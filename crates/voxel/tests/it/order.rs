@@ -3,7 +3,7 @@ use drystone_voxel::{ChunkMesh, GreedyMesher, PaddedChunk, mesh_unit};
 
 use crate::scenes::{boxes, random, table};
 
-/// How far towards a camera that sees it each quad of a facing lies.
+/// Returns the distance of each quad towards a camera that sees this face direction.
 fn nearness(quads: &QuadBuffer, face: Face) -> Vec<i32> {
     let quads = quads.quads().iter().filter(|quad| quad.face() == Some(face));
     quads
@@ -18,14 +18,14 @@ fn check(mesh: &ChunkMesh) {
     for buffer in [&mesh.opaque, &mesh.translucent] {
         for face in Face::ALL {
             let nearness = nearness(buffer, face);
-            assert!(nearness.len() > 1, "{face:?} has too few quads to show an order");
-            assert!(nearness.is_sorted(), "{face:?} does not come back to front: {nearness:?}");
+            assert!(nearness.len() > 1, "{face:?} has too few quads to check their order");
+            assert!(nearness.is_sorted(), "{face:?} is not sorted back to front: {nearness:?}");
         }
     }
 }
 
 #[test]
-fn layers_of_every_facing_come_back_to_front() {
+fn layers_of_every_face_direction_are_sorted_back_to_front() {
     let table = table(0b1010);
     let chunks: [PaddedChunk; 3] = [random(9, 40, 4, 5), random(64, 10, 4, 6), boxes(33, 30, 4, 7)];
     let mut greedy = GreedyMesher::new();
@@ -39,7 +39,7 @@ fn layers_of_every_facing_come_back_to_front() {
 }
 
 #[test]
-fn what_was_in_the_mesh_is_replaced() {
+fn meshing_replaces_the_old_content_of_the_mesh() {
     let table = table(0b1010);
     let mut greedy = GreedyMesher::new();
     let mut mesh = ChunkMesh::new();

@@ -1,4 +1,4 @@
-//! A mesh that was made anew by layers, against one of the whole chunk.
+//! Compares a mesh rebuilt by layers with a mesh of the whole chunk.
 
 use drystone_mesh::{Face, FaceSet, Quad};
 use drystone_voxel::{
@@ -8,11 +8,11 @@ use drystone_voxel::{
 
 use crate::scenes::{Random, table};
 
-/// A chunk and the six beside it.
+/// A chunk and its six neighbours.
 #[derive(Clone)]
 struct Around {
     center: Chunk,
-    beside: [Option<Chunk>; Face::COUNT],
+    neighbors: [Option<Chunk>; Face::COUNT],
 }
 
 impl Around {
@@ -33,14 +33,14 @@ impl Around {
             })
         };
         let center = chunk();
-        let beside = Face::ALL
+        let neighbors = Face::ALL
             .map(|_| Some(chunk()).filter(|chunk| chunk.get(LocalPos::new(0, 0, 0)).0 != 1));
-        Self { center, beside }
+        Self { center, neighbors }
     }
 
     fn neighbor(&self, offset: [i32; 3]) -> Option<&Chunk> {
         let face = Face::ALL.into_iter().find(|face| face.normal() == offset)?;
-        self.beside[face.index()].as_ref()
+        self.neighbors[face.index()].as_ref()
     }
 
     fn padded(&self) -> PaddedChunk {
@@ -55,7 +55,7 @@ impl Around {
         mesh
     }
 
-    /// Sets a box of voxels, as far as it lies in chunks that there are.
+    /// Sets a box of voxels, where chunks exist.
     fn set(&mut self, [low, high]: [[i32; 3]; 2], mut material: impl FnMut() -> Material) {
         let n = self.center.side() as i32;
         for z in low[2]..=high[2] {
@@ -68,7 +68,7 @@ impl Around {
                     let chunk = match face {
                         None if chunk == [0; 3] => Some(&mut self.center),
                         None => None,
-                        Some(face) => self.beside[face.index()].as_mut(),
+                        Some(face) => self.neighbors[face.index()].as_mut(),
                     };
                     if let Some(chunk) = chunk {
                         chunk.set(LocalPos::new(local[0], local[1], local[2]), material());
@@ -83,36 +83,36 @@ fn quads(mesh: &ChunkMesh) -> [&[Quad]; 2] {
     [mesh.opaque.quads(), mesh.translucent.quads()]
 }
 
-/// A box that may reach beyond the chunk, or lie there.
+/// Returns a box that may extend out of the chunk or be outside it.
 fn any_box(side: u32, random: &mut Random) -> [[i32; 3]; 2] {
-    let (most, beyond) = (1 + random.below(3), 1 + random.below(8) / 7);
+    let (max_size, beyond) = (1 + random.below(3), 1 + random.below(8) / 7);
     let all = [(); 3].map(|()| {
         let low = random.below(side + 2 * beyond) as i32 - beyond as i32;
-        (low, low + random.below(most))
+        (low, low + random.below(max_size))
     });
     [all.map(|(low, _)| low), all.map(|(_, high)| high)]
 }
 
 #[test]
-fn layers_made_anew_are_those_of_the_whole_chunk() {
+fn rebuilt_layers_equal_those_of_the_whole_chunk() {
     let mut random = Random::new(11);
     let tables = [table(0), table(0b1000), table(0b1010), table(0b1111)];
     let mut remesher = Remesher::new();
     let mut mesh = ChunkMesh::new();
-    let (mut changed_count, mut wall_count) = (0, 0);
+    let (mut changed_count, mut skirt_count) = (0, 0);
     for round in 0..400 {
         let side = [1, 2, 5, 16, 17, 32, 33, 64][round % 8];
         let table = &tables[random.below(4) as usize];
         let mut around = Around::new(side, &mut random);
         let mut old = around.mesh(table);
-        // One edit after the other, each upon the mesh that the last one left.
+        // Each edit is applied to the mesh after the previous one.
         for _ in 0..6 {
             let changed = any_box(side, &mut random);
             let one = random.below(2) == 0;
             let material = Material(random.below(5) as u16);
             around.set(changed, || if one { material } else { Material(random.below(5) as u16) });
-            let walls = FaceSet::from_bits(random.below(64) as u8);
-            remesher.look(&around.center, |offset| around.neighbor(offset), changed, walls);
+            let skirts = FaceSet::from_bits(random.below(64) as u8);
+            remesher.fill(&around.center, |offset| around.neighbor(offset), changed, skirts);
             remesher.remesh(&old, table, &mut mesh);
             let whole = around.mesh(table);
             assert!(quads(&mesh) == quads(&whole), "round {round}, side {side}, {changed:?}");
@@ -120,25 +120,25 @@ fn layers_made_anew_are_those_of_the_whole_chunk() {
                 let counts = [&mesh, &whole]
                     .map(|mesh| [mesh.opaque.count(face), mesh.translucent.count(face)]);
                 assert_eq!(counts[0], counts[1]);
-                let [mut wall, mut expected] = [ChunkMesh::new(), ChunkMesh::new()];
+                let [mut skirt, mut expected] = [ChunkMesh::new(), ChunkMesh::new()];
                 mesh_skirt(&around.padded(), face, table, &mut expected);
-                remesher.mesh_skirt(face, table, &mut wall);
-                if !walls.contains(face) {
-                    assert!(wall.is_empty());
+                remesher.mesh_skirt(face, table, &mut skirt);
+                if !skirts.contains(face) {
+                    assert!(skirt.is_empty());
                 } else {
-                    assert!(quads(&wall) == quads(&expected), "round {round}, {face:?}");
-                    wall_count += usize::from(!wall.is_empty());
+                    assert!(quads(&skirt) == quads(&expected), "round {round}, {face:?}");
+                    skirt_count += usize::from(!skirt.is_empty());
                 }
             }
             changed_count += usize::from(quads(&old) != quads(&whole));
             old = mesh.clone();
         }
     }
-    assert!(changed_count > 1_000 && wall_count > 1_000, "{changed_count}, {wall_count}");
+    assert!(changed_count > 1_000 && skirt_count > 1_000, "{changed_count}, {skirt_count}");
 }
 
 #[test]
-fn it_pays_where_few_planes_are_looked_at() {
+fn rebuilding_layers_is_cheaper_for_few_planes() {
     let all = [[0; 3], [31; 3]];
     for (changed, pays) in [
         ([[5; 3], [5; 3]], true),
@@ -147,10 +147,10 @@ fn it_pays_where_few_planes_are_looked_at() {
         ([[5; 3], [20; 3]], false),
         (all, false),
         ([[i32::MIN; 3], [i32::MAX; 3]], false),
-        // Nothing of it is here.
+        // The change is outside the chunk.
         ([[i32::MIN; 3], [-2; 3]], true),
         ([[32, 40, 5], [i32::MAX; 3]], true),
     ] {
-        assert_eq!(Remesher::pays(32, changed), pays, "{changed:?}");
+        assert_eq!(Remesher::is_cheaper(32, changed), pays, "{changed:?}");
     }
 }

@@ -1,7 +1,7 @@
 pub(crate) use drystone_testing::Random;
 use drystone_voxel::{Chunk, LocalPos, Material, MaterialTable, PaddedChunk};
 
-/// A table of materials 1 to 4, of which those in the bits of `translucent` are so.
+/// Creates a table of materials 1 to 4; the bits of `translucent` select the translucent ones.
 pub(crate) fn table(translucent: u32) -> MaterialTable {
     let mut table = MaterialTable::new();
     for id in 1..=4 {
@@ -11,7 +11,7 @@ pub(crate) fn table(translucent: u32) -> MaterialTable {
     table
 }
 
-/// A padded chunk whose voxel at each place of −1 to `side` is what `material_at` says.
+/// Creates a padded chunk from a function of positions from −1 to `side`.
 pub(crate) fn padded(side: u32, mut material_at: impl FnMut([i32; 3]) -> u16) -> PaddedChunk {
     let n = side as i32;
     let mut chunks: Vec<Chunk> = (0..27).map(|_| Chunk::new(side, Material::AIR)).collect();
@@ -34,7 +34,7 @@ fn chunk_index(offset: [i32; 3]) -> usize {
     (offset[0] + 1 + 3 * (offset[1] + 1) + 9 * (offset[2] + 1)) as usize
 }
 
-/// A chunk with a halo, `percent` of it filled with materials 1 to `material_count`.
+/// Creates a chunk with a halo, `percent` of it filled with materials 1 to `material_count`.
 pub(crate) fn random(side: u32, percent: u32, material_count: u32, seed: u64) -> PaddedChunk {
     let mut random = Random::new(seed);
     padded(side, |_| {
@@ -42,7 +42,7 @@ pub(crate) fn random(side: u32, percent: u32, material_count: u32, seed: u64) ->
     })
 }
 
-/// Random boxes of one material each, air among them: large faces with ragged edges.
+/// Creates random boxes of one material each, some of air: large faces with ragged edges.
 pub(crate) fn boxes(side: u32, box_count: u32, material_count: u32, seed: u64) -> PaddedChunk {
     let mut random = Random::new(seed);
     let boxes: Vec<([i32; 3], [i32; 3], u16)> = (0..box_count)

@@ -1,4 +1,4 @@
-//! Whatever a chunk's storage, it holds the same voxels and gives the same mesh.
+//! A chunk has the same voxels and the same mesh in every storage.
 
 use std::collections::BTreeSet;
 use std::thread;
@@ -16,12 +16,12 @@ proptest! {
     #![proptest_config(Config { failure_persistence: None, ..Config::with_cases(1000) })]
 
     #[test]
-    fn chunks_do_what_flat_arrays_do(program in vec(any::<u8>(), 0..300)) {
+    fn chunks_behave_like_flat_arrays(program in vec(any::<u8>(), 0..300)) {
         programs::chunk::run(&program);
     }
 }
 
-/// Materials by layers, in boxes or at random: what suits each storage.
+/// Creates materials by layers, in boxes or at random, to suit each storage.
 fn voxels(side: u32, materials: u32, pattern: u32, seed: u64) -> Vec<Material> {
     let mut random = Random::new(seed);
     let n = side as usize;
@@ -39,7 +39,7 @@ fn voxels(side: u32, materials: u32, pattern: u32, seed: u64) -> Vec<Material> {
         .collect()
 }
 
-/// The same voxels kept in as many ways as there are.
+/// Returns the same voxels in every kind of storage.
 fn storages(side: u32, voxels: &[Material]) -> Vec<Chunk> {
     let n = side as usize;
     let at = |voxel: usize| {
@@ -55,7 +55,7 @@ fn storages(side: u32, voxels: &[Material]) -> Vec<Chunk> {
     edited.set(at(0), Material(60_000));
     edited.set(at(0), voxels[0]);
     let mut all = vec![smallest, edited];
-    // Palettes that had to be wide once. Few enough edits, so that nobody looks yet.
+    // Palettes that were wide before, with too few edits for a search for smaller storage.
     for materials in [3, 5, 17, 257] {
         let mut chunk = Chunk::new(side, Material(0));
         for voxel in 0..voxels.len().min(materials) {
@@ -67,7 +67,7 @@ fn storages(side: u32, voxels: &[Material]) -> Vec<Chunk> {
     all
 }
 
-/// A padded chunk of these, with the same chunk on all sides.
+/// Creates a padded chunk with the same chunk on all sides.
 fn padded(chunk: &Chunk) -> PaddedChunk {
     let mut padded = PaddedChunk::new();
     padded.fill(chunk, |_| Some(chunk));
@@ -81,7 +81,7 @@ fn mesh(padded: &PaddedChunk, table: &MaterialTable) -> [Vec<Quad>; 2] {
 }
 
 #[test]
-fn a_mesh_never_depends_on_the_storage() {
+fn a_mesh_does_not_depend_on_the_storage() {
     let table = table(0b1100);
     let mut kinds = BTreeSet::new();
     for side in [1, 2, 3, 7, 16, 31, 32, 33, 62, 64] {
@@ -109,7 +109,7 @@ fn a_mesh_never_depends_on_the_storage() {
 }
 
 #[test]
-fn palettes_widen_as_materials_come_and_narrow_after_many_edits() {
+fn palettes_widen_with_materials_and_narrow_after_many_edits() {
     let mut chunk = Chunk::new(16, Material::AIR);
     let at = |n: u32| LocalPos::new((n % 16) as u8, (n / 16 % 16) as u8, (n / 256) as u8);
     let mut widths = Vec::new();
@@ -120,7 +120,7 @@ fn palettes_widen_as_materials_come_and_narrow_after_many_edits() {
         }
     }
     assert_eq!(widths, [1, 2, 4, 8, 16].map(|bits| StorageKind::Palette { bits }));
-    // As many edits as there are voxels, and it is one of a few materials again.
+    // After n³ edits, the palette has few materials again.
     for n in 0..4096 {
         chunk.set(at(n), Material(1 + (n % 3) as u16));
     }
@@ -136,9 +136,9 @@ fn palettes_widen_as_materials_come_and_narrow_after_many_edits() {
     assert_eq!((chunk.storage(), chunk.size_bytes()), (StorageKind::Uniform, 0));
 }
 
-/// A material that comes and goes must not have the chunk packed anew each time.
+/// A material that is added and removed repeatedly must not convert the chunk each time.
 #[test]
-fn edits_to_and_fro_change_the_storage_seldom() {
+fn repeated_edits_rarely_change_the_storage() {
     for others in [0, 1, 3, 15, 255] {
         let mut chunk = Chunk::new(16, Material::AIR);
         for n in 0..others {
@@ -152,13 +152,13 @@ fn edits_to_and_fro_change_the_storage_seldom() {
                 last = chunk.storage();
             }
         }
-        // 40,000 edits of 4,096 voxels: at most two changes a look.
+        // 40,000 edits of 4,096 voxels: at most two conversions per search.
         assert!(changes <= 20, "{others} others: {changes}");
     }
 }
 
 #[test]
-fn a_snapshot_is_read_while_its_chunk_is_written() {
+fn a_snapshot_can_be_read_during_edits() {
     let mut chunk = Chunk::from_voxels(32, &voxels(32, 4, 3, 9)).unwrap();
     for round in 0..20 {
         let snapshot = chunk.snapshot();
@@ -180,7 +180,7 @@ fn a_snapshot_is_read_while_its_chunk_is_written() {
 }
 
 #[test]
-fn what_does_not_change_is_not_copied() {
+fn edits_without_effect_do_not_copy_a_snapshot() {
     let chunk = Chunk::from_voxels(32, &voxels(32, 4, 3, 1)).unwrap();
     let used = || Chunk::pool_stats(8192).used_count;
     let before = used();
@@ -189,7 +189,7 @@ fn what_does_not_change_is_not_copied() {
         let corner = copy.get(LocalPos::new(3, 4, 5));
         copy.set(LocalPos::new(3, 4, 5), corner);
     }
-    // Other tests make chunks meanwhile, but not as many.
+    // Other tests create chunks at the same time, but fewer.
     assert!(used() < before + 250);
     for copy in &mut copies {
         let corner = copy.get(LocalPos::new(3, 4, 5));

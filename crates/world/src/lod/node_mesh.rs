@@ -162,10 +162,10 @@ impl NodeMesher {
         let Self { padded, mesher, remesher, made } = self;
         let materials = data.materials();
         let by_layers =
-            old.filter(|&(_, voxels)| mesh.is_whole() && Remesher::pays(Chunk::SIDE, voxels));
+            old.filter(|&(_, voxels)| mesh.is_whole() && Remesher::is_cheaper(Chunk::SIDE, voxels));
         match by_layers {
             Some((old, voxels)) => {
-                remesher.look(&center, neighbor, voxels, skirts);
+                remesher.fill(&center, neighbor, voxels, skirts);
                 remesher.remesh(old, materials, made);
             }
             None => {

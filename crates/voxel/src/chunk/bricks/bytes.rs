@@ -4,43 +4,45 @@ use alloc::vec::Vec;
 use core::cmp::Reverse;
 
 use super::super::blocks::Block;
-use super::super::from_runs::has_twice;
+use super::super::from_runs::has_duplicates;
 use super::super::storage::Storage;
 use super::packing::{PLANE_WORDS, numbers_len, planes_of, words_of};
 use super::{BRICK, Bricks, MAX, MIXED};
 use crate::{Chunk, Material};
 
-/// Bytes of a plane.
+/// Size of a plane, in bytes.
 const PLANE_BYTES: usize = 8;
 
 impl Chunk {
-    /// Writes a chunk in [`StorageKind::Bricks`](crate::StorageKind::Bricks) down, to be packed by
-    /// whatever finds what is alike; says whether it is one.
+    /// Appends a chunk in [`StorageKind::Bricks`](crate::StorageKind::Bricks) to `bytes`, in a form
+    /// suited for compression. Returns `false` without writing for any other storage.
     ///
-    /// A set is the materials of a brick; most bricks share a few of these.
+    /// A *set* is the list of materials of a brick. Most bricks share a few sets.
     ///
-    /// | bytes | what |
+    /// | bytes | content |
     /// |---|---|
-    /// | 1 | materials less one |
-    /// | 2 each | the materials, their lowest byte first |
-    /// | 2 | sets less one |
-    /// | 1 + 1 each | for each set, how many materials, and their places in the list, ascending |
-    /// | 1 a brick | the lowest byte of its set's place; X fastest, then Y, then Z |
-    /// | 1 a brick | the highest, where there are more than 256 sets |
-    /// | 8 a plane | for each brick of a set of more than one, as many planes as a place in the set has bits, the lowest first: a bit of each voxel's, Y fastest, then Z, then X |
+    /// | 1 | number of materials − 1 |
+    /// | 2 per material | the materials, low byte first |
+    /// | 2 | number of sets − 1 |
+    /// | 1 + 1 per material | for each set: the number of materials, then their indices in ascending order |
+    /// | 1 per brick | low byte of the index of its set; X fastest, then Y, then Z |
+    /// | 1 per brick | high byte, if there are more than 256 sets |
+    /// | 8 per plane | for each brick with several materials: one plane per bit of a voxel's index in the set, low bit first; one bit per voxel, Y fastest, then Z, then X |
     ///
     /// # Cost
-    /// Some tens of nanoseconds a brick of 4³ voxels.
+    /// Some tens of nanoseconds per brick of 4³ voxels.
     pub fn write_bricks(&self, bytes: &mut Vec<u8>) -> bool {
         let Storage::Bricks(bricks) = &self.storage else { return false };
         bricks.write(bytes);
         true
     }
 
-    /// Reads such a chunk back; `None` where these are not the bytes of one, or there are more.
+    /// Reads a chunk written by [`write_bricks`](Self::write_bricks). Returns `None` if the bytes
+    /// are invalid or too many.
     ///
     /// # Cost
-    /// Some nanoseconds a brick of 4³ voxels. Memory: the chunk's, and as much as the bytes.
+    /// A few nanoseconds per brick of 4³ voxels. Memory: that of the chunk, and scratch of about
+    /// the size of `bytes`.
     ///
     /// # Examples
     /// ```
@@ -61,11 +63,11 @@ impl Chunk {
     }
 }
 
-/// What bricks hold, as words: how many numbers, and they; one number stands alone.
+/// Numbers of a brick as words: the count, then the numbers. A single number has no count.
 type Set<'a> = &'a [u16];
 
 impl Bricks {
-    /// The numbers of each brick, and where its planes lie.
+    /// Iterates over the numbers and the planes of each brick.
     fn sets(&self) -> impl Iterator<Item = (Set<'_>, &[u16])> {
         self.words[..self.count()].iter().map(|head| {
             let Some(_) = usize::from(*head).checked_sub(MIXED) else {
@@ -95,7 +97,7 @@ impl Bricks {
                 }
             }
         }
-        counts.extend(sets.iter().zip(0..).map(|((set, _), place)| (*set, place)));
+        counts.extend(sets.iter().zip(0..).map(|((set, _), index)| (*set, index)));
         let codes: Vec<usize> = self.sets().map(|(set, _)| counts[set]).collect();
         bytes.extend(codes.iter().map(|code| *code as u8));
         if sets.len() > MAX {
@@ -116,7 +118,7 @@ impl Bricks {
             materials.map(|it| Material(u16::from_le_bytes(*it))).collect();
         let (set_count, mut rest) = rest.split_first_chunk()?;
         let set_count = usize::from(u16::from_le_bytes(*set_count)) + 1;
-        if has_twice(&materials) || set_count > count {
+        if has_duplicates(&materials) || set_count > count {
             return None;
         }
         let mut sets = Vec::with_capacity(set_count);
@@ -162,20 +164,20 @@ impl Bricks {
     }
 }
 
-/// The materials of bricks.
+/// Materials of bricks, as read from bytes.
 struct ReadSet<'a> {
     numbers: &'a [u8],
-    /// The numbers, after how many they are.
+    /// Count of the numbers, then the numbers.
     bytes: &'a [u8],
-    /// The place of air, where that is among them.
+    /// Index of air in the numbers, if present.
     air: Option<usize>,
     plane_count: usize,
-    /// Words of a brick behind the heads.
+    /// Number of words per brick, without its head.
     words_len: usize,
 }
 
 impl<'a> ReadSet<'a> {
-    /// Takes a set off the bytes, and returns the rest.
+    /// Reads a set; returns it and the remaining bytes.
     fn take(bytes: &'a [u8], materials: &[Material]) -> Option<(Self, &'a [u8])> {
         let count = usize::from(*bytes.first()?);
         let (bytes, rest) = bytes.split_at_checked(1 + count)?;
@@ -192,19 +194,19 @@ impl<'a> ReadSet<'a> {
         Some((Self { numbers, bytes, air, plane_count, words_len }, rest))
     }
 
-    /// Fills in a mixed brick; says how many voxels are not air where some may be, else 0.
+    /// Writes a mixed brick. Returns the number of solid voxels if the set contains air, else 0.
     #[inline]
     fn put(&self, planes: &mut impl Iterator<Item = u64>, words: &mut [u16]) -> Option<u32> {
         let (numbers, to) = words.split_at_mut(numbers_len(self.numbers.len()));
         for (word, pair) in numbers.iter_mut().zip(self.bytes.chunks(2)) {
             *word = u16::from(pair[0]) | pair.get(1).map_or(0, |high| u16::from(*high) << 8);
         }
-        // Voxels whose bits so far make a number that there is not, and those that are of air.
+        // Voxels whose bits so far give an index without a number, and voxels of air.
         let (mut beyond, mut air) = (u64::MAX, u64::MAX);
         for (n, to) in to.as_chunks_mut::<PLANE_WORDS>().0.iter_mut().enumerate() {
             let bits = planes.next()?;
             *to = words_of(bits);
-            // From the lowest bit up: what a higher one says counts.
+            // From the lowest bit to the highest, which dominates the comparison.
             beyond = match self.numbers.len() >> n & 1 {
                 0 => beyond | bits,
                 _ => beyond & bits,
@@ -220,32 +222,32 @@ impl<'a> ReadSet<'a> {
     }
 }
 
-/// A plane with X fastest, then Y, then Z, as one with Y fastest, then Z, then X: columns of
-/// land are alike, and what is alike is packed well.
+/// Converts a plane from X fastest, then Y, then Z to Y fastest, then Z, then X. Columns of
+/// landscapes are similar, so this order compresses better.
 pub(super) fn turn_out(bits: u64) -> u64 {
     outer(inner(bits))
 }
 
-/// The other way.
+/// Converts a plane back: the inverse of [`turn_out`].
 pub(super) fn turn_in(bits: u64) -> u64 {
     inner(outer(bits))
 }
 
-/// Each 16 bits as a square of 4 × 4, turned over its diagonal.
+/// Transposes each 16 bits as a square of 4 × 4 bits.
 #[inline]
 fn inner(bits: u64) -> u64 {
     let bits = exchange(bits, 3, 0x0a0a_0a0a_0a0a_0a0a);
     exchange(bits, 6, 0x00cc_00cc_00cc_00cc)
 }
 
-/// The same for a square of 4 × 4 times four bits.
+/// Transposes a square of 4 × 4 groups of four bits.
 #[inline]
 fn outer(bits: u64) -> u64 {
     let bits = exchange(bits, 12, 0x0000_f0f0_0000_f0f0);
     exchange(bits, 24, 0x0000_0000_ff00_ff00)
 }
 
-/// Exchanges the bits of `mask` with those so far up.
+/// Exchanges the bits of `mask` with those `up` bits above.
 #[inline]
 const fn exchange(bits: u64, up: u32, mask: u64) -> u64 {
     let other = (bits >> up ^ bits) & mask;

@@ -9,7 +9,7 @@ use super::bytes::{turn_in, turn_out};
 use super::*;
 use crate::{Chunk, LocalPos, StorageKind};
 
-/// Boxes over each other, as many as that, of `kinds` materials; `air` is the number of one.
+/// Creates `boxes` overlapping boxes of `kinds` materials.
 fn scene(side: usize, kinds: u64, boxes: usize, dice: &mut Random) -> (Vec<Material>, Vec<u8>) {
     let materials: Vec<Material> = (0..kinds).map(|n| Material(n as u16 * 7)).collect();
     let mut numbers = vec![dice.below(kinds) as u8; side.pow(3)];
@@ -34,7 +34,7 @@ fn scenes() -> Vec<(usize, Vec<Material>, Vec<u8>)> {
             scenes.push((side, materials, numbers));
         }
     }
-    // Bricks of as many kinds as they have voxels, and of every number below.
+    // Bricks with as many materials as voxels, and with every smaller number.
     let (materials, mut numbers) = scene(32, 256, 0, &mut dice);
     for (n, number) in numbers.iter_mut().enumerate() {
         *number = (n % (1 + n / 500)) as u8 % 251 + n as u8 % 4;
@@ -44,10 +44,10 @@ fn scenes() -> Vec<(usize, Vec<Material>, Vec<u8>)> {
 }
 
 #[test]
-fn bricks_are_the_voxels_that_they_were_made_of() {
+fn bricks_equal_the_voxels_they_were_made_from() {
     for (side, materials, numbers) in scenes() {
         let Some(bricks) = Bricks::of_numbers(&materials, &numbers) else {
-            assert!(side == 64, "heads reach over all of a chunk of side {side}");
+            assert!(side == 64, "heads must support a whole chunk of side {side}");
             continue;
         };
         bricks.check(side.pow(3)).unwrap();
@@ -68,7 +68,7 @@ fn bricks_are_the_voxels_that_they_were_made_of() {
     }
 }
 
-/// Into the middle of another array, whose other voxels stay.
+/// Copies into the middle of another array, whose other voxels must not change.
 fn boxes_are_copied(bricks: &Bricks, voxels: &[Material], side: usize, dice: &mut Random) {
     for _ in 0..60 {
         let low = [(); 3].map(|()| dice.below(side as u64) as usize);
@@ -88,7 +88,7 @@ fn boxes_are_copied(bricks: &Bricks, voxels: &[Material], side: usize, dice: &mu
     }
 }
 
-/// A chunk in bricks, even where other storage would be smaller.
+/// Creates a chunk in bricks, even if other storage would be smaller.
 fn chunk_of(bricks: Bricks, materials: &[Material], numbers: &[u8]) -> Chunk {
     let mut chunk = Chunk::new(bricks.side() as u32, Material::AIR);
     let is_solid = |number: &&u8| !materials[usize::from(**number)].is_air();
@@ -99,7 +99,7 @@ fn chunk_of(bricks: Bricks, materials: &[Material], numbers: &[u8]) -> Chunk {
 }
 
 #[test]
-fn what_was_written_is_read() {
+fn written_bricks_are_read_back() {
     for (side, materials, numbers) in scenes() {
         let Some(bricks) = Bricks::of_numbers(&materials, &numbers) else { continue };
         let chunk = chunk_of(bricks, &materials, &numbers);
@@ -115,7 +115,7 @@ fn what_was_written_is_read() {
 }
 
 #[test]
-fn any_bytes_are_a_whole_chunk_or_none() {
+fn any_bytes_give_a_valid_chunk_or_none() {
     let (materials, numbers) = scene(8, 5, 9, &mut Random::new(3));
     let bricks = Bricks::of_numbers(&materials, &numbers).unwrap();
     let mut chunk = chunk_of(bricks, &materials, &numbers);
@@ -140,13 +140,13 @@ fn any_bytes_are_a_whole_chunk_or_none() {
     );
     bytes.push(0);
     assert!(Chunk::from_bricks(8, &bytes).is_none());
-    // Edited, it is no longer in bricks.
+    // After an edit, the storage is no longer bricks.
     chunk.set(LocalPos::new(1, 2, 3), Material(999));
     assert!(!chunk.write_bricks(&mut bytes));
 }
 
 #[test]
-fn planes_are_turned_and_turned_back() {
+fn converting_planes_is_reversible() {
     let mut dice = Random::new(1);
     for _ in 0..1000 {
         let bits = dice.below(1 << 31) << 33 ^ dice.below(1 << 31) << 13 ^ dice.below(1 << 31);

@@ -7,7 +7,7 @@ use super::Bytes;
 #[derive(Debug)]
 enum Op {
     Set(usize, Material),
-    /// Sets so many voxels, `step` apart, to materials that go up from `first`.
+    /// Set this many voxels, `step` apart, to materials that count up from `first`.
     Sprinkle {
         start: usize,
         count: usize,
@@ -16,12 +16,12 @@ enum Op {
         materials: u16,
     },
     FillBox([u8; 3], [u32; 3], Material),
-    /// Sets every voxel to one material, one by one.
+    /// Set every voxel to one material, one by one.
     SetAll(Material),
     Compact,
     Rebuild,
     Snapshot,
-    /// Goes on with a snapshot, and keeps what was in its place.
+    /// Continue with a snapshot, and store the current chunk in its slot.
     Swap(usize),
 }
 
@@ -54,7 +54,7 @@ impl Bytes<'_> {
     }
 }
 
-/// The dumb twin: a material a voxel.
+/// Simple reference: one material per voxel.
 #[derive(Clone)]
 struct Flat {
     side: usize,
@@ -62,14 +62,14 @@ struct Flat {
 }
 
 impl Flat {
-    fn place(&self, voxel: usize) -> LocalPos {
+    fn position(&self, voxel: usize) -> LocalPos {
         let n = self.side;
         LocalPos::new((voxel % n) as u8, (voxel / n % n) as u8, (voxel / n / n) as u8)
     }
 
     fn fill_box(&mut self, low: [u8; 3], size: [u32; 3], material: Material) {
         for voxel in 0..self.voxels.len() {
-            let at = self.place(voxel);
+            let at = self.position(voxel);
             let within = [(at.x, 0), (at.y, 1), (at.z, 2)].into_iter().all(|(c, axis)| {
                 let low = u32::from(low[axis]);
                 (low..low + size[axis]).contains(&u32::from(c))
@@ -80,7 +80,7 @@ impl Flat {
         }
     }
 
-    /// The smallest storage, by counting.
+    /// Determines the smallest storage by counting.
     fn smallest(&self) -> StorageKind {
         let kinds = self.voxels.iter().collect::<HashSet<_>>().len();
         let bits = [1u32, 2, 4, 8].into_iter().find(|&bits| kinds <= 1 << bits).unwrap_or(16);
@@ -99,8 +99,8 @@ impl Flat {
 }
 
 impl Flat {
-    /// Bytes in bricks of 4³: two a brick and two a material; in a mixed one a byte for its
-    /// number of materials and for each of these, an even number in all, and eight for each bit.
+    /// Size in bricks of 4³, in bytes: two per brick and two per material. A mixed brick adds one
+    /// byte for its count and one per material, rounded up to an even number, and eight per bit.
     fn brick_bytes(&self, kinds: usize) -> Option<usize> {
         let n = self.side;
         if !matches!(n, 8 | 16 | 32 | 64) {
@@ -141,7 +141,8 @@ impl Pair {
             }
             Op::SetAll(material) => {
                 (0..flat.voxels.len()).for_each(|voxel| set(chunk, flat, voxel, material));
-                // Where each material's voxels are counted, it is known at once.
+                // Palettes count the voxels of each material, so they detect uniform chunks at
+                // once.
                 if chunk.storage() != (StorageKind::Palette { bits: 16 }) {
                     assert_eq!(chunk.uniform(), Some(material));
                 }
@@ -162,7 +163,7 @@ impl Pair {
         let Self { chunk, flat } = self;
         assert_eq!(chunk.check(), Ok(()));
         let all = flat.voxels.iter().enumerate();
-        let expected = all.map(|(voxel, &material)| (flat.place(voxel), material));
+        let expected = all.map(|(voxel, &material)| (flat.position(voxel), material));
         assert!(chunk.iter().eq(expected), "iteration");
         let mut rows = flat.voxels.chunks(flat.side);
         chunk.for_each_row(|_, _, row| assert_eq!(Some(row), rows.next()));
@@ -173,16 +174,16 @@ impl Pair {
 }
 
 fn set(chunk: &mut Chunk, flat: &mut Flat, voxel: usize, material: Material) {
-    let at = flat.place(voxel);
+    let at = flat.position(voxel);
     let old = std::mem::replace(&mut flat.voxels[voxel], material);
     assert_eq!(chunk.get(at), old);
     assert_eq!(chunk.set(at, material), old);
     assert_eq!(chunk.get(at), material);
 }
 
-/// Voxels that a program may look through in all.
+/// Limit for the voxels that a program reads in total.
 const VOXEL_BUDGET: usize = 1 << 19;
-/// Snapshots that are kept at a time.
+/// Maximum number of stored snapshots.
 const MAX_SNAPSHOTS: usize = 4;
 
 /// Runs a program on a chunk and its snapshots.

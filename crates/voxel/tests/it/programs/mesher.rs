@@ -8,27 +8,26 @@ use drystone_voxel::{
 
 use super::Bytes;
 
-/// Materials of the table, beside air.
+/// Number of materials in the table, without air.
 const MATERIALS: u8 = 5;
-/// Boxes beyond these are left out: they would only take time.
+/// Maximum number of boxes; more only take time.
 const MAX_BOXES: usize = 64;
 
-/// What a face shows: its material and how dark its corners are.
-type Shown = (u16, u8);
+/// Content of a face: its material and ambient occlusion.
+type Content = (u16, u8);
 
-/// A unit face: whether it is translucent, its facing and its voxel.
-type Place = (bool, Face, [u32; 3]);
+/// Unit face: whether it is translucent, its direction and its voxel.
+type UnitFace = (bool, Face, [u32; 3]);
 
-/// Meshes the chunk that a program describes in one of the ways there are, and compares it
-/// face by face with one quad a face.
+/// Meshes the chunk of a program in one of the modes, and compares it face by face with unit quads.
 pub(crate) fn run(program: &[u8]) {
     let mut bytes = Bytes(program);
     let side = bytes.side();
     let table = table(bytes.byte());
     let mode = bytes.byte();
     let merging = [Merging::Greedy, Merging::Conforming, Merging::Unit][usize::from(mode % 3)];
-    let (is_shaded, is_known) = (mode & 8 != 0, mode & 16 != 0);
-    let chunk = chunk(side, is_known, &mut bytes);
+    let (is_shaded, is_exact) = (mode & 8 != 0, mode & 16 != 0);
+    let chunk = chunk(side, is_exact, &mut bytes);
     let (mut mesh, mut expected) = (ChunkMesh::new(), ChunkMesh::new());
     GreedyMesher::with_merging(merging)
         .ambient_occlusion(is_shaded)
@@ -40,14 +39,13 @@ pub(crate) fn run(program: &[u8]) {
     }
     let (faces, expected_faces) = (faces(&mesh), faces(&expected));
     assert!(mesh.len() <= expected.len(), "{} quads for {} faces", mesh.len(), expected.len());
-    let mut lacking =
-        expected_faces.iter().filter(|(place, shown)| faces.get(place) != Some(shown));
-    let found = lacking.next().map(|(place, shown)| (place, shown, faces.get(place)));
-    assert_eq!(found, None, "side {side}, {merging:?}: a face that is not as it should be");
-    assert_eq!(faces.len(), expected_faces.len(), "side {side}, {merging:?}: faces too many");
+    let mut lacking = expected_faces.iter().filter(|(face, shown)| faces.get(face) != Some(shown));
+    let found = lacking.next().map(|(face, shown)| (face, shown, faces.get(face)));
+    assert_eq!(found, None, "side {side}, {merging:?}: a face is missing or wrong");
+    assert_eq!(faces.len(), expected_faces.len(), "side {side}, {merging:?}: too many faces");
 }
 
-/// Materials, of which those in the bits of `translucent` are so.
+/// Creates a table; the bits of `translucent` select the translucent materials.
 fn table(translucent: u8) -> MaterialTable {
     let mut table = MaterialTable::new();
     for id in 1..=MATERIALS {
@@ -57,9 +55,8 @@ fn table(translucent: u8) -> MaterialTable {
     table
 }
 
-/// Boxes of one material each, with their halo; or without, from a chunk that knows what is
-/// uniform.
-fn chunk(side: u32, is_known: bool, bytes: &mut Bytes<'_>) -> PaddedChunk {
+/// Creates boxes of one material each: with a halo, or from a chunk with exact summary flags.
+fn chunk(side: u32, is_exact: bool, bytes: &mut Bytes<'_>) -> PaddedChunk {
     let padded = side + 2;
     let mut voxels = vec![Material::AIR; padded.pow(3) as usize];
     for _ in 0..MAX_BOXES {
@@ -79,20 +76,20 @@ fn chunk(side: u32, is_known: bool, bytes: &mut Bytes<'_>) -> PaddedChunk {
         }
     }
     let at = |[x, y, z]: [u32; 3]| voxels[(x + padded * (y + padded * z)) as usize];
-    if !is_known {
+    if !is_exact {
         return PaddedChunk::from_fn(side, at);
     }
     let mut inner = Chunk::from_fn(side, |LocalPos { x, y, z }| {
         at([x, y, z].map(|coordinate| u32::from(coordinate) + 1))
     });
     inner.compact();
-    let mut known = PaddedChunk::new();
-    known.fill(&inner, |_| None);
-    known
+    let mut uniform = PaddedChunk::new();
+    uniform.fill(&inner, |_| None);
+    uniform
 }
 
-/// What every unit face of a mesh shows; none is covered twice.
-fn faces(mesh: &ChunkMesh) -> BTreeMap<Place, Shown> {
+/// Returns the content of every unit face of a mesh; fails if one is covered twice.
+fn faces(mesh: &ChunkMesh) -> BTreeMap<UnitFace, Content> {
     let mut faces = BTreeMap::new();
     for (quads, translucent) in [(&mesh.opaque, false), (&mesh.translucent, true)] {
         for quad in quads.quads() {

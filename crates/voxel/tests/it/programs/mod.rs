@@ -1,12 +1,12 @@
-//! Each program is a string of bytes, so that property tests and fuzz targets run the same
-//! ones. Running one panics at the first step where a structure and its shadow differ.
+//! Programs are byte strings, shared by property tests and fuzz targets. A run panics at the first
+//! step after which a structure and its reference differ.
 
 pub(crate) mod chunk;
 pub(crate) mod mesher;
 
 use drystone_voxel::Material;
 
-/// Reads a program; past the end every byte is 0.
+/// Reads a program; after its end every byte is 0.
 pub(crate) struct Bytes<'a>(&'a [u8]);
 
 impl Bytes<'_> {
@@ -20,7 +20,7 @@ impl Bytes<'_> {
         u16::from_le_bytes([self.byte(), self.byte()])
     }
 
-    /// Mostly one of a few, sometimes any.
+    /// Returns one of a few materials in most cases, else any.
     pub(crate) fn material(&mut self) -> Material {
         Material(match self.byte() {
             byte @ 0..=199 => u16::from(byte % 6),
@@ -29,7 +29,7 @@ impl Bytes<'_> {
         })
     }
 
-    /// Mostly small, since large chunks take long to look through.
+    /// Returns a small side in most cases, since large chunks take long to check.
     pub(crate) fn side(&mut self) -> u32 {
         match self.byte() {
             byte @ 0..=219 => 1 + u32::from(byte) % 9,

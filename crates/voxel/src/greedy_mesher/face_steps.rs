@@ -4,8 +4,8 @@ use drystone_mesh::{Face, Quad};
 
 use super::row::Row;
 
-/// The axes along which bits and rows of a facing's layers run: Y and Z for ±X, X and Z for
-/// ±Y, X and Y for ±Z.
+/// Returns the axes of bits and of rows in the layers of a face direction: Y and Z for ±X, X and Z
+/// for ±Y, X and Y for ±Z.
 #[inline(always)]
 pub(super) const fn axes(face: Face) -> [usize; 2] {
     match face.axis() {
@@ -15,13 +15,12 @@ pub(super) const fn axes(face: Face) -> [usize; 2] {
     }
 }
 
-/// What one more of something adds to the bits of a quad of one facing. Constant where the
-/// facing is.
+/// Increments of a quad's bits, for one face direction. Constant if the direction is constant.
 #[derive(Clone, Copy)]
 pub(super) struct QuadSteps {
-    /// A quad of one face at the origin, without a material.
+    /// Quad of one face at the origin, without a material.
     pub first: u64,
-    /// One bit further along the row.
+    /// One bit further in the row.
     pub bit: u64,
     pub row: u64,
     pub layer: u64,
@@ -36,7 +35,7 @@ pub(super) struct QuadSteps {
 impl QuadSteps {
     pub(super) const fn of(face: Face) -> Self {
         let [bit_axis, row_axis] = axes(face);
-        // Width runs along the first of the axes that span the face.
+        // The width is along the first axis that spans the face.
         let bits_are_wide = face.span_axes()[0] == bit_axis;
         let [wider, higher] = [sized([2, 1]), sized([1, 2])];
         Self {
@@ -52,8 +51,8 @@ impl QuadSteps {
     }
 }
 
-/// One voxel along an axis. The quad of one face at the origin, of the first facing and
-/// without a material, is all zeros.
+/// Returns the increment for one voxel along an axis. The quad of one face at the origin, with the
+/// first face direction and without a material, is all zeros.
 const fn step(axis: usize) -> u64 {
     let mut position = [0; 3];
     position[axis] = 1;
@@ -64,55 +63,56 @@ const fn sized(size: [u32; 2]) -> u64 {
     Quad::new([0; 3], size, Face::NegX, 0).to_bits()
 }
 
-/// Where the bits of a word lie that holds one or more rows of a layer:
-/// what a bit adds to the place of a quad and of a voxel.
-pub(super) struct Places<W> {
-    places: [Place; 65],
+/// Offsets of the bits of a word that holds one or more rows of a layer: what each bit adds to a
+/// quad and to a voxel index.
+pub(super) struct BitOffsets<W> {
+    offsets: [BitOffset; 65],
     row: PhantomData<W>,
 }
 
 #[derive(Clone, Copy, Default)]
-pub(super) struct Place {
-    /// To the bits of a quad.
+pub(super) struct BitOffset {
+    /// Offset for the bits of a quad.
     pub quad: u32,
-    /// To the index of a voxel in the padded chunk.
+    /// Offset for the index of a voxel in the padded chunk.
     pub voxel: u32,
 }
 
-impl<W: Row> Places<W> {
+impl<W: Row> BitOffsets<W> {
     #[inline(always)]
     pub(super) fn new(face: Face, side: usize) -> Self {
-        let mut places = [Place::default(); 65];
-        for (at, place) in places.iter_mut().enumerate().take(64) {
-            *place = Self::place(face, side, at);
+        let mut offsets = [BitOffset::default(); 65];
+        for (at, offset) in offsets.iter_mut().enumerate().take(64) {
+            *offset = Self::offset(face, side, at);
         }
-        Self { places, row: PhantomData }
+        Self { offsets, row: PhantomData }
     }
 
-    /// What bit `at` of a word adds, 0 to 64; at 64 it is any bit's.
+    /// Returns the offsets of bit `at` of a word, 0 to 63. For 64 the result is arbitrary but
+    /// valid.
     #[inline(always)]
-    pub(super) fn at(&self, face: Face, side: usize, at: u32) -> Place {
+    pub(super) fn at(&self, face: Face, side: usize, at: u32) -> BitOffset {
         if W::ROWS == 64 {
-            // One row is sooner reckoned than looked up.
-            Self::place(face, side, at as usize % 64)
+            // For a single row, computing is faster than a lookup.
+            Self::offset(face, side, at as usize % 64)
         } else {
-            self.places[at as usize]
+            self.offsets[at as usize]
         }
     }
 
     #[inline(always)]
-    fn place(face: Face, side: usize, at: usize) -> Place {
+    fn offset(face: Face, side: usize, at: usize) -> BitOffset {
         let steps = QuadSteps::of(face);
         let [bit_stride, row_stride] = axes(face).map(|axis| stride(axis, side));
         let [bit, row] = [at % W::ROWS, at / W::ROWS];
-        Place {
+        BitOffset {
             quad: (bit as u64 * steps.bit + row as u64 * steps.row) as u32,
             voxel: (bit * bit_stride + row * row_stride) as u32,
         }
     }
 }
 
-/// From one voxel to the next along an axis of a padded chunk.
+/// Returns the distance between adjacent voxels along an axis of a padded chunk.
 #[inline(always)]
 pub(super) const fn stride(axis: usize, side: usize) -> usize {
     let p = side + 2;
