@@ -1,18 +1,18 @@
-/// How writes reach memory that the GPU reads, and so what keeps a frame that still runs
-/// from seeing the next one's data.
+/// Path by which writes reach GPU-visible memory. The choice determines how the pool protects frames in
+/// flight.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Access {
-    /// The GPU copies, in the order in which frames are submitted: a place may be written
-    /// again as soon as it is freed.
+    /// The GPU copies data in the order in which frames are submitted. Freed memory can be written
+    /// again at once.
     #[default]
     Staged,
-    /// Plain stores into mapped memory, seen by frames that still run: a freed place waits
-    /// until the last frame that could read it has completed.
+    /// The CPU stores into mapped memory, which is visible to frames in flight. Freed memory stays
+    /// reserved until the last frame that could read it has completed.
     Direct,
 }
 
 impl Access {
-    /// The word for it.
+    /// Returns the lower-case name, as used in settings and reports.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Staged => "staged",

@@ -2,15 +2,15 @@ use core::fmt;
 
 use crate::Access;
 
-/// Why a backend could not do what it was asked.
+/// An operation that a backend could not carry out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BackendError {
-    /// The device has no memory left for it.
+    /// The device is out of memory.
     OutOfMemory {
-        /// Bytes asked for.
+        /// Requested size, in bytes.
         requested_bytes: u64,
     },
-    /// The device is gone, and what it held with it.
+    /// The device is lost, and its memory with it.
     Lost,
 }
 
@@ -20,48 +20,46 @@ impl fmt::Display for BackendError {
             Self::OutOfMemory { requested_bytes } => write!(
                 f,
                 "the device has no memory for {requested_bytes} bytes; remove meshes or close \
-                 what else uses it"
+                 other programs that use it"
             ),
-            Self::Lost => f.write_str("the device is lost; open it again and insert anew"),
+            Self::Lost => f.write_str("the device is lost; open it and insert the meshes again"),
         }
     }
 }
 
 impl core::error::Error for BackendError {}
 
-/// What every offset and size that a [`Backend`] gets is a multiple of, in bytes: what WebGPU
-/// requires of writes and copies. The sizes of a pool's elements and per-draw data must be
-/// such multiples too.
+/// Alignment of every offset and size passed to a [`Backend`], in bytes, as WebGPU requires for
+/// writes and copies. The sizes of a pool's elements and per-draw data must be multiples too.
 pub const ALIGNMENT_BYTES: usize = 4;
 
-/// Where a pool's bytes go: the GPU, or memory that stands in for it.
+/// Destination of a pool's bytes: the GPU, or memory that simulates it.
 ///
-/// The pool calls these in the order in which they must take effect, between frames, and
-/// relies on this: copies, draw data and staged writes take effect in queue order, after
-/// all frames submitted before and before the next. Only direct writes take effect at
-/// once; the pool makes them where no frame in flight reads.
+/// The pool calls these functions between frames, in the order in which they must take effect.
+/// Copies, per-draw data and staged writes must take effect in queue order: after all submitted
+/// frames and before the next frame. Direct writes take effect at once; the pool makes them only
+/// where no frame in flight reads.
 ///
-/// All offsets and sizes in bytes are multiples of [`ALIGNMENT_BYTES`], those of buffers and
-/// of per-draw data included.
+/// All offsets and sizes in bytes are multiples of [`ALIGNMENT_BYTES`], including the sizes of
+/// buffers and of per-draw data.
 pub trait Backend {
-    /// How elements are written. It is asked for every new buffer, and holds for the
-    /// buffer's life.
+    /// Returns how elements are written. The pool queries it for each new buffer, and it holds for
+    /// the lifetime of that buffer.
     fn access(&self) -> Access;
 
-    /// Makes room for `size_bytes` bytes of elements, under a number that no living
-    /// buffer has.
+    /// Creates a buffer of `size_bytes` bytes for elements. No live buffer has the number `buffer`.
     ///
     /// # Errors
-    /// Nothing has changed then.
+    /// Nothing has changed.
     fn create_buffer(&mut self, buffer: u32, size_bytes: u64) -> Result<(), BackendError>;
 
-    /// Gives a buffer back. No frame in flight reads it any more.
+    /// Destroys a buffer. No frame in flight reads it.
     fn destroy_buffer(&mut self, buffer: u32);
 
     /// Copies `bytes` to `offset_bytes` of a buffer. The pool never writes past its end.
     ///
     /// # Errors
-    /// Nothing is written then. The mesh is refused, or the old one stays.
+    /// Nothing is written. The pool returns the error, and an old mesh stays.
     fn write_elements(
         &mut self,
         buffer: u32,
@@ -69,11 +67,11 @@ pub trait Backend {
         bytes: &[u8],
     ) -> Result<(), BackendError>;
 
-    /// Has the GPU copy elements, in queue order, `from` and `to` being buffer and offset
-    /// in bytes. The two never overlap.
+    /// Makes the GPU copy elements in queue order. `from` and `to` are a buffer and an offset in
+    /// bytes. The two ranges never overlap.
     ///
     /// # Errors
-    /// Nothing is copied then. The elements stay where they are.
+    /// Nothing is copied. The elements stay at `from`.
     fn copy_elements(
         &mut self,
         from: (u32, u64),
@@ -81,17 +79,16 @@ pub trait Backend {
         size_bytes: u64,
     ) -> Result<(), BackendError>;
 
-    /// Makes the table of per-draw data, which all buffers share, as large as `slots`
-    /// meshes need; it only grows. The pool writes it anew afterwards. Frames in flight
-    /// go on reading what they read.
+    /// Grows the table of per-draw data to at least `slots` slots. All buffers share the table, and
+    /// it never shrinks. The pool writes all data again afterwards. Frames in flight continue to
+    /// read the old table.
     ///
     /// # Errors
-    /// Nothing has changed then.
+    /// Nothing has changed.
     fn resize_draw_data(&mut self, slots: u32) -> Result<(), BackendError>;
 
-    /// Copies per-draw data, in queue order, to the table that shaders reach through
-    /// `first_instance`: to slot `slot`, or to that and the next ones when `bytes` holds
-    /// the data of several.
+    /// Copies per-draw data to the table in queue order, starting at `slot`. `bytes` holds the data
+    /// of one slot or of several consecutive slots. Shaders index the table by `first_instance`.
     fn write_draw_data(&mut self, slot: u32, bytes: &[u8]);
 }
 

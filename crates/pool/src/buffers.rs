@@ -3,14 +3,14 @@ use alloc::{collections::VecDeque, vec::Vec};
 use crate::{
     Access, Backend, BackendError, Config, Placement,
     frames::Frames,
-    space::{Place, Space},
+    space::{Allocation, Space},
 };
 
-/// No owner: the place is free, or waits until nobody reads it.
-pub(crate) const NOBODY: u32 = u32::MAX;
-/// A further buffer is as large as this part of all there are, within the bounds that are
-/// set: larger ones stand half empty, smaller ones are many. The more there are, the larger
-/// is the next, so that a pool that was told nothing of its meshes stays at few.
+/// Marks an allocation without an owner: free or retired.
+pub(crate) const NO_OWNER: u32 = u32::MAX;
+/// Divisor of the total capacity that gives the size of the next buffer, within the configured
+/// limits. Larger buffers stay half empty, and smaller ones become many. The divisor decreases with
+/// the number of buffers, so that a pool without size settings needs few buffers.
 const fn growth_divisor(buffers: usize) -> u64 {
     match buffers {
         0..16 => 16,
@@ -19,15 +19,15 @@ const fn growth_divisor(buffers: usize) -> u64 {
     }
 }
 
-/// A place, where it starts and in which buffer.
+/// Allocation with its buffer and its first element.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Span {
-    pub(crate) place: Place,
+    pub(crate) allocation: Allocation,
     pub(crate) first: u32,
     pub(crate) buffer: u16,
 }
 
-/// One of the pool's buffers.
+/// Buffer of a pool.
 #[derive(Debug)]
 pub(crate) struct Buffer {
     pub(crate) space: Space,
@@ -35,19 +35,19 @@ pub(crate) struct Buffer {
     pub(crate) access: Access,
     /// Elements in meshes.
     pub(crate) used: u32,
-    /// Elements in places that wait.
+    /// Elements in retired allocations.
     pub(crate) waiting: u32,
-    /// Who owns each place, by the place's index; [`NOBODY`] where none does.
+    /// Owner of each allocation, by its index; [`NO_OWNER`] for none.
     pub(crate) owners: Vec<u32>,
-    /// The smallest size that found no place since the last one was freed: as long as
-    /// nothing is freed, larger ones need not be tried.
+    /// Smallest size that did not fit since the last release. Larger sizes are not tried until
+    /// then.
     too_large: u64,
-    /// Its meshes were packed, and nothing has been freed since.
+    /// Whether the meshes were packed and nothing has been freed since.
     pub(crate) is_packed: bool,
-    /// Defragmentation can do no more here until something is freed.
+    /// Whether defragmentation can do nothing more here until something is freed.
     pub(crate) is_settled: bool,
-    /// The frame that was being built when something was last freed: in an empty buffer
-    /// the last that has to do with it.
+    /// Frame being built when something was last freed. For an empty buffer, the last frame that
+    /// can read it.
     empty_since: u64,
 }
 
@@ -67,14 +67,14 @@ impl Buffer {
         }
     }
 
-    /// Whether no mesh is in it. Places may still wait.
+    /// Returns whether the buffer contains no mesh. Retired allocations are possible.
     #[inline]
     pub(crate) const fn is_empty(&self) -> bool {
         self.used == 0
     }
 
     #[inline]
-    pub(crate) fn allocate(&mut self, size: u32) -> Option<(Place, u32)> {
+    pub(crate) fn allocate(&mut self, size: u32) -> Option<(Allocation, u32)> {
         if u64::from(size) >= self.too_large {
             return None;
         }
@@ -85,32 +85,32 @@ impl Buffer {
         found
     }
 
-    /// Notes whose place it is. A place's index is below the number of places that ever
-    /// lived at once, so the list is no longer than that.
+    /// Records the owner of an allocation. An allocation's index is below the maximum number of
+    /// simultaneous allocations, which bounds the length of the list.
     #[inline]
-    pub(crate) fn set_owner(&mut self, place: Place, owner: u32) {
-        if let Some(entry) = self.owners.get_mut(place.index()) {
+    pub(crate) fn set_owner(&mut self, allocation: Allocation, owner: u32) {
+        if let Some(entry) = self.owners.get_mut(allocation.index()) {
             *entry = owner;
             return;
         }
-        self.owners.resize(place.index() + 1, NOBODY);
-        self.owners[place.index()] = owner;
+        self.owners.resize(allocation.index() + 1, NO_OWNER);
+        self.owners[allocation.index()] = owner;
     }
 
     #[inline]
-    pub(crate) fn owner(&self, place: Place) -> u32 {
-        self.owners.get(place.index()).copied().unwrap_or(NOBODY)
+    pub(crate) fn owner(&self, allocation: Allocation) -> u32 {
+        self.owners.get(allocation.index()).copied().unwrap_or(NO_OWNER)
     }
 
-    /// Gives back what a place has beyond its first `size` elements.
-    pub(crate) fn shrink(&mut self, place: Place, size: u32) {
-        self.space.shrink(place, size);
+    /// Frees the elements of an allocation after its first `size`.
+    pub(crate) fn shrink(&mut self, allocation: Allocation, size: u32) {
+        self.space.shrink(allocation, size);
         self.note_freed();
     }
 
     #[inline]
-    fn free(&mut self, place: Place) {
-        self.space.free(place);
+    fn free(&mut self, allocation: Allocation) {
+        self.space.free(allocation);
         self.note_freed();
     }
 
@@ -121,19 +121,19 @@ impl Buffer {
     }
 }
 
-/// A freed place that frames in flight may still read.
+/// Freed allocation that frames in flight may still read.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Retired {
-    /// The last frame that could.
+    /// Last frame that can read it.
     pub(crate) frame: u64,
     pub(crate) span: Span,
     pub(crate) count: u32,
 }
 
-/// All buffers of a pool, and the queue of places that wait.
+/// Buffers of a pool, and the queue of retired allocations.
 ///
 /// ```text
-///  allocate ─► buffers that hold meshes, lowest first ─► empty ones ─► a further one
+///  allocate ─► buffers with meshes, lowest number first ─► empty buffers ─► a new buffer
 ///  retire ──► staged: free at once
 ///        └──► direct: queue [frame 7][frame 8][frame 8] ─► frame 7 has completed ─► free
 /// ```
@@ -141,27 +141,27 @@ pub(crate) struct Retired {
 pub(crate) struct Buffers {
     pub(crate) all: Vec<Option<Buffer>>,
     pub(crate) retired: VecDeque<Retired>,
-    /// A buffer that is being emptied: used only when nothing else will do.
+    /// Buffer that is being emptied; used for allocations only as a last resort.
     pub(crate) emptying: Option<u16>,
-    /// The frame being built when the device last refused a further buffer. It is asked
-    /// again only in a later one.
+    /// Frame being built when the device last refused a buffer. The next request is made in a later
+    /// frame.
     refused_in: Option<u64>,
-    /// Places are free at once whoever reads them: the fault that tests must find.
+    /// Frees allocations at once although frames read them: a fault that tests must detect.
     #[cfg(test)]
     pub(crate) ignores_frames: bool,
 }
 
-/// A request for a place that may need a further buffer.
+/// Request for an allocation that may need a new buffer.
 pub(crate) struct Request<'a> {
     pub(crate) size: u32,
     pub(crate) element_bytes: u64,
     pub(crate) config: &'a Config,
-    /// The frame being built.
+    /// Frame being built.
     pub(crate) frame: u64,
 }
 
 impl Request<'_> {
-    /// Elements that a buffer must have.
+    /// Returns the minimum elements of the new buffer.
     fn needed(&self) -> u32 {
         match self.config.placement {
             Placement::Buckets { elements } => elements.max(self.size).max(1),
@@ -169,7 +169,7 @@ impl Request<'_> {
         }
     }
 
-    /// Asks the device for a buffer; says whether it has the memory.
+    /// Requests a buffer from the device. Returns whether it had the memory.
     fn create(
         &self,
         number: usize,
@@ -196,14 +196,13 @@ impl Buffers {
         self.all.get_mut(usize::from(buffer))?.as_mut()
     }
 
-    /// Every buffer with its number.
+    /// Iterates over all buffers with their numbers.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (u16, &Buffer)> {
         let numbered = self.all.iter().enumerate();
         numbered.filter_map(|(number, buffer)| Some((number as u16, buffer.as_ref()?)))
     }
 
-    /// A place in one of the buffers that hold meshes, but for the one that is being
-    /// emptied.
+    /// Allocates in one of the buffers with meshes, except the one being emptied.
     #[inline(always)]
     pub(crate) fn allocate(&mut self, size: u32) -> Option<Span> {
         for (number, buffer) in self.all.iter_mut().enumerate() {
@@ -211,35 +210,35 @@ impl Buffers {
             if buffer.is_empty() || self.emptying == Some(number as u16) {
                 continue;
             }
-            if let Some((place, first)) = buffer.allocate(size) {
-                return Some(Span { place, first, buffer: number as u16 });
+            if let Some((allocation, first)) = buffer.allocate(size) {
+                return Some(Span { allocation, first, buffer: number as u16 });
             }
         }
         None
     }
 
-    /// A place in a buffer that is empty or, if need be, in the one that is being emptied:
-    /// where others have room, these are left alone, so that they can be given back.
+    /// Allocates in an empty buffer or, as a last resort, in the one being emptied. Unused buffers
+    /// can be released, so they are tried last.
     #[cold]
     fn allocate_in_last_resort(&mut self, size: u32) -> Option<Span> {
         let emptying = self.emptying;
         let empty = self.all.iter_mut().enumerate().find_map(|(number, buffer)| {
             let number = number as u16;
             let buffer = buffer.as_mut().filter(|it| it.is_empty() && emptying != Some(number))?;
-            let (place, first) = buffer.allocate(size)?;
-            Some(Span { place, first, buffer: number })
+            let (allocation, first) = buffer.allocate(size)?;
+            Some(Span { allocation, first, buffer: number })
         });
         empty.or_else(|| {
             let number = emptying?;
-            let (place, first) = self.get_mut(number)?.allocate(size)?;
-            Some(Span { place, first, buffer: number })
+            let (allocation, first) = self.get_mut(number)?.allocate(size)?;
+            Some(Span { allocation, first, buffer: number })
         })
     }
 
-    /// A place, in a further buffer if need be. `None` when there can be none.
+    /// Allocates, in a new buffer if necessary. Returns `None` if no further buffer is possible.
     ///
     /// # Errors
-    /// What the device says, other than that it is out of memory.
+    /// Errors of the device other than lack of memory.
     #[inline]
     pub(crate) fn allocate_or_grow(
         &mut self,
@@ -264,23 +263,23 @@ impl Buffers {
         Ok(self.allocate_in_last_resort(request.size))
     }
 
-    /// Makes a further buffer in which the request fits. Says whether there is one now.
+    /// Creates a buffer in which the request fits. Returns whether it exists now.
     pub(crate) fn add(
         &mut self,
         request: &Request<'_>,
         mut backend: impl Backend,
     ) -> Result<bool, BackendError> {
         let free = self.all.iter().position(Option::is_none).unwrap_or(self.all.len());
-        let (wanted, needed) = (self.next_size(request), request.needed());
-        let may = free < usize::from(request.config.max_buffers) && wanted >= needed;
-        if !may || self.refused_in == Some(request.frame) {
+        let (preferred, needed) = (self.next_size(request), request.needed());
+        let can_add = free < usize::from(request.config.max_buffers) && preferred >= needed;
+        if !can_add || self.refused_in == Some(request.frame) {
             return Ok(false);
         }
         self.refused_in = None;
-        // What is wanted is more than what is needed: if that is too much, just enough.
-        let elements = match request.create(free, wanted, &mut backend)? {
-            true => wanted,
-            false if wanted > needed && request.create(free, needed, &mut backend)? => needed,
+        // The preferred size exceeds the needed size; if memory is short, try the needed size.
+        let elements = match request.create(free, preferred, &mut backend)? {
+            true => preferred,
+            false if preferred > needed && request.create(free, needed, &mut backend)? => needed,
             false => {
                 self.refused_in = Some(request.frame);
                 return Ok(false);
@@ -293,23 +292,23 @@ impl Buffers {
         Ok(true)
     }
 
-    /// Elements of a further buffer.
+    /// Returns the preferred elements of a new buffer.
     fn next_size(&self, request: &Request<'_>) -> u32 {
         let config = request.config;
         let all: u64 = self.iter().map(|(_, buffer)| u64::from(buffer.elements)).sum();
         let part = all / growth_divisor(self.iter().count());
-        let wanted = part.max(request.needed().into());
-        let most = config.max_buffer_elements;
-        let least = config.least_buffer_elements.min(most);
-        wanted.clamp(least.into(), most.into()) as u32
+        let preferred = part.max(request.needed().into());
+        let max = config.max_buffer_elements;
+        let min = config.min_buffer_elements.min(max);
+        preferred.clamp(min.into(), max.into()) as u32
     }
 
-    /// Whether the device had no memory for a further buffer when last asked.
-    pub(crate) fn was_refused(&self) -> bool {
+    /// Returns whether the last request for a buffer failed for lack of device memory.
+    pub(crate) fn is_out_of_device_memory(&self) -> bool {
         self.refused_in.is_some()
     }
 
-    /// Takes back a place that `count` elements of a mesh are in and that frames may read.
+    /// Retires an allocation with `count` elements of a mesh, which frames may still read.
     #[inline(always)]
     pub(crate) fn retire(&mut self, span: Span, count: u32, frames: &Frames) {
         #[cfg(test)]
@@ -317,43 +316,42 @@ impl Buffers {
         #[cfg(not(test))]
         let ignores_frames = false;
         let Some(Some(buffer)) = self.all.get_mut(usize::from(span.buffer)) else { return };
-        buffer.set_owner(span.place, NOBODY);
+        buffer.set_owner(span.allocation, NO_OWNER);
         buffer.used -= count;
         buffer.empty_since = frames.current();
         let frame = frames.last_reader();
         if buffer.access == Access::Staged || frame <= frames.completed() || ignores_frames {
-            buffer.free(span.place);
+            buffer.free(span.allocation);
             return;
         }
         buffer.waiting += count;
         self.retired.push_back(Retired { frame, span, count });
     }
 
-    /// Takes back a place that nobody ever read, though it may have been written in the
-    /// frame being built.
-    pub(crate) fn give_back(&mut self, span: Span, frame: u64) {
+    /// Frees an allocation that no frame has read, though it may have been written in the frame
+    /// being built.
+    pub(crate) fn free(&mut self, span: Span, frame: u64) {
         if let Some(buffer) = self.get_mut(span.buffer) {
-            buffer.set_owner(span.place, NOBODY);
+            buffer.set_owner(span.allocation, NO_OWNER);
             buffer.empty_since = frame;
-            buffer.free(span.place);
+            buffer.free(span.allocation);
         }
     }
 
-    /// Frees the places that no frame after `completed` reads.
+    /// Frees the retired allocations that no frame after `completed` reads.
     pub(crate) fn release(&mut self, completed: u64) {
         while let Some(retired) = self.retired.front().filter(|it| it.frame <= completed) {
             let Retired { span, count, .. } = *retired;
             self.retired.pop_front();
             if let Some(buffer) = self.get_mut(span.buffer) {
                 buffer.waiting -= count;
-                buffer.free(span.place);
+                buffer.free(span.allocation);
             }
         }
     }
 
-    /// Gives back the buffers that have been empty for `spare_frames` frames and that no
-    /// frame reads any more.
-    pub(crate) fn return_empty(
+    /// Destroys the buffers that have been empty for `spare_frames` frames and that no frame reads.
+    pub(crate) fn destroy_empty(
         &mut self,
         submitted: u64,
         completed: u64,
@@ -361,13 +359,13 @@ impl Buffers {
         backend: &mut impl Backend,
     ) {
         for (number, slot) in self.all.iter_mut().enumerate() {
-            let is_over = slot.as_ref().is_some_and(|buffer| {
+            let is_expired = slot.as_ref().is_some_and(|buffer| {
                 buffer.is_empty()
                     && buffer.waiting == 0
                     && buffer.empty_since <= completed
                     && submitted >= buffer.empty_since.saturating_add(spare_frames.into())
             });
-            if is_over {
+            if is_expired {
                 *slot = None;
                 backend.destroy_buffer(number as u32);
                 if self.emptying == Some(number as u16) {

@@ -1,23 +1,23 @@
-/// Which slots the pool's last changes were of: commands that were made before can be
-/// brought up to date where these are few.
+/// Slots of the pool's most recent changes. After few changes, commands are patched instead of
+/// rebuilt.
 #[derive(Debug)]
 pub(crate) struct RecentChanges {
-    /// The slot of change `revision`, at `revision` modulo the length.
+    /// Ring buffer: change `revision` is at `revision` modulo the length.
     slots: [u32; Self::MAX],
     revision: u64,
 }
 
 impl RecentChanges {
-    /// Changes that are remembered.
+    /// Number of changes that are stored.
     pub(crate) const MAX: usize = 64;
-    /// Changes everything: no slot has this number.
+    /// Entry for a change of all slots; not a valid slot.
     const EVERY_SLOT: u32 = u32::MAX;
 
     pub(crate) const fn new() -> Self {
         Self { slots: [Self::EVERY_SLOT; Self::MAX], revision: 0 }
     }
 
-    /// How many changes there were.
+    /// Total number of changes.
     #[inline]
     pub(crate) const fn revision(&self) -> u64 {
         self.revision
@@ -33,8 +33,8 @@ impl RecentChanges {
         self.note(Self::EVERY_SLOT);
     }
 
-    /// The slots of all changes after `revision`, some perhaps more than once; `None` where
-    /// not all of them are known any more.
+    /// Iterates over the slots of all changes after `revision`, possibly with duplicates. Returns
+    /// `None` if some are no longer stored.
     pub(crate) fn since(&self, revision: u64) -> Option<impl Iterator<Item = u32>> {
         let slots = || (revision..self.revision).map(|before| self.slot_of(before + 1));
         let count = self.revision.checked_sub(revision)?;
@@ -54,16 +54,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_changed_since_is_known_or_said_not_to_be() {
+    fn since_returns_all_later_changes_or_none() {
         let mut changes = RecentChanges::new();
         let since = |changes: &RecentChanges, revision| changes.since(revision).map(Vec::from_iter);
         assert_eq!(since(&changes, 0), Some(Vec::new()));
         for slot in 0..200 {
             changes.note(slot);
             for back in 0..=u64::from(slot) + 1 {
-                let want = (slot + 1 - back as u32..=slot).collect();
-                let want = (back <= RecentChanges::MAX as u64).then_some(want);
-                assert_eq!(since(&changes, changes.revision() - back), want);
+                let expected = (slot + 1 - back as u32..=slot).collect();
+                let expected = (back <= RecentChanges::MAX as u64).then_some(expected);
+                assert_eq!(since(&changes, changes.revision() - back), expected);
             }
         }
         assert_eq!(since(&changes, changes.revision() + 1), None);

@@ -2,31 +2,30 @@ use core::ops::Range;
 
 use bytemuck::{Pod, Zeroable};
 
-/// One indexed indirect draw, laid out as Vulkan, OpenGL, Direct3D 12, Metal and wgpu
-/// read it.
+/// Indexed indirect draw command, in the memory layout of Vulkan, OpenGL, Direct3D 12, Metal and
+/// wgpu.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
 #[repr(C)]
 pub struct DrawCommand {
-    /// Indices to draw.
+    /// Number of indices to draw.
     pub index_count: u32,
-    /// Instances to draw: 1.
+    /// Number of instances to draw: 1.
     pub instance_count: u32,
-    /// First index of the shared pattern: 0; of a mesh with indices of its own, where those
-    /// begin.
+    /// First index: 0 for the shared pattern, else the start of the mesh's own indices.
     pub first_index: u32,
-    /// Added to each index.
+    /// Value added to each index.
     pub base_vertex: i32,
-    /// The mesh's slot in the table of per-draw data.
+    /// Slot of the mesh in the table of per-draw data.
     pub first_instance: u32,
 }
 
 const _: () = assert!(size_of::<DrawCommand>() == 20);
 
-/// Commands that follow each other in a list and read the same buffer: one multi-draw.
+/// Consecutive commands of a list that read one buffer: one multi-draw call.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CommandRun {
-    /// The number of the buffer.
+    /// Number of the buffer.
     pub buffer: u32,
-    /// Which of the list's commands.
+    /// Range of the list's commands.
     pub commands: Range<usize>,
 }

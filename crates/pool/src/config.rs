@@ -2,74 +2,72 @@ use alloc::vec::Vec;
 
 use drystone_alloc::SizeClassConfig;
 
-/// How a pool hands out places in its buffers.
+/// Policy for allocations in a pool's buffers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Placement {
-    /// Exactly as many elements as a mesh has. Wastes least, and can be defragmented.
+    /// Ranges of exactly the size of each mesh. Wastes least, and can be defragmented.
     #[default]
     Ranges,
-    /// Buckets of a few sizes, chosen for a histogram: sizes in elements, each with how
-    /// often it occurs. What fits none gets a range.
+    /// Buckets of a few sizes, chosen from a histogram. Meshes that fit no class get a range.
     SizeClasses {
-        /// The sizes that are to be expected.
+        /// Expected mesh sizes: pairs of size in elements and frequency.
         histogram: Vec<(u32, u64)>,
-        /// How the bucket sizes are chosen.
+        /// Settings for the choice of bucket sizes.
         config: SizeClassConfig,
     },
-    /// Buckets of one size; the one that was freed longest ago comes first.
+    /// Buckets of one size. The bucket that was freed first is reused first.
     Buckets {
-        /// Elements of a bucket.
+        /// Size of a bucket, in elements.
         elements: u32,
     },
 }
 
-/// What becomes of a mesh that is larger than any place.
+/// Handling of a mesh that exceeds the largest possible allocation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Oversize {
-    /// It is refused, with [`PoolError::MeshTooLarge`](crate::PoolError::MeshTooLarge).
+    /// Return [`PoolError::MeshTooLarge`](crate::PoolError::MeshTooLarge).
     #[default]
     Refuse,
-    /// It is cut into several places, and drawn with a command or more for each.
+    /// Split the mesh over several allocations, and draw each with at least one command.
     Split,
 }
 
-/// How large a pool may become and how its elements become indices.
+/// Limits of a pool, and how its elements map to indices.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Config {
-    /// Elements of the first buffer, and of any other at least. Default 65,536. A further
-    /// one has a sixteenth of what all have, an eighth beyond 16 of them, a quarter beyond
-    /// 32.
-    pub least_buffer_elements: u32,
-    /// Elements of any buffer at most: what the device binds. The largest place there can
-    /// be. Default 16,777,216, 128 MiB of 8 bytes each.
+    /// Minimum size of a buffer, in elements; the size of the first. Default 65,536. A further
+    /// buffer has at least 1/16 of the total capacity; 1/8 beyond 16 buffers, 1/4 beyond 32.
+    pub min_buffer_elements: u32,
+    /// Maximum size of a buffer, in elements: the device's binding limit, and the limit of one
+    /// allocation. Default 16,777,216 (128 MiB at 8 bytes per element).
     pub max_buffer_elements: u32,
-    /// Buffers, at most. Default 64.
+    /// Maximum number of buffers. Default 64.
     pub max_buffers: u16,
-    /// Meshes that the table of per-draw data has room for at first; it doubles when it
-    /// is full. Default 1,024.
+    /// Initial capacity of the table of per-draw data, in meshes. The table doubles when full.
+    /// Default 1,024.
     pub first_slots: u32,
-    /// Meshes, at most. Default 1,048,576.
+    /// Maximum number of meshes. Default 1,048,576.
     pub max_slots: u32,
-    /// How places are handed out. Default: ranges.
+    /// Policy for allocations. Default: [`Placement::Ranges`].
     pub placement: Placement,
-    /// What becomes of meshes larger than any place. Default: they are refused.
+    /// Handling of too large meshes. Default: [`Oversize::Refuse`].
     pub oversize: Oversize,
-    /// Frames for which a buffer stays empty before it is given back, so that one that is
-    /// emptied and filled in turns is not made anew each time. Default 60.
+    /// Number of frames for which an empty buffer is retained before it is released. Avoids that a
+    /// buffer is created again and again while its content alternates. Default 60.
     pub spare_frames: u32,
-    /// Indices that draw one element. Default 6: two triangles a quad.
+    /// Indices per element. Default 6: two triangles per quad.
     pub indices_per_element: u32,
-    /// Vertices that the index pattern counts per element. Default 4: a quad's corners.
+    /// Vertices per element in the index pattern. Default 4: the corners of a quad.
     pub vertices_per_element: u32,
-    /// Elements that the shared index pattern covers; longer runs become several commands.
-    /// Default 98,304, the faces of a checkerboard of 32³.
+    /// Elements in the shared index pattern; longer runs need several commands. Default 98,304: the
+    /// faces of a 32³ checkerboard.
     pub pattern_elements: u32,
 }
 
 impl Default for Config {
     fn default() -> Self {
         Self {
-            least_buffer_elements: 1 << 16,
+            min_buffer_elements: 1 << 16,
             max_buffer_elements: 1 << 24,
             max_buffers: 64,
             first_slots: 1 << 10,
@@ -85,10 +83,11 @@ impl Default for Config {
 }
 
 impl Config {
-    /// A pool of one buffer of exactly `elements`, for at most `slots` meshes.
+    /// Creates a configuration for one buffer of exactly `elements` elements and at most `slots`
+    /// meshes.
     pub fn fixed(elements: u32, slots: u32) -> Self {
         Self {
-            least_buffer_elements: elements,
+            min_buffer_elements: elements,
             max_buffer_elements: elements,
             max_buffers: 1,
             first_slots: slots,
@@ -97,8 +96,8 @@ impl Config {
         }
     }
 
-    /// The most elements that one place can have.
-    pub(crate) fn largest_place(&self) -> u32 {
+    /// Returns the maximum elements of one allocation.
+    pub(crate) fn max_allocation(&self) -> u32 {
         match self.placement {
             Placement::Buckets { elements } if elements <= self.max_buffer_elements => elements,
             Placement::Buckets { .. } => 0,

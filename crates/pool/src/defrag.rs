@@ -16,21 +16,21 @@ mod pack;
 #[cfg(test)]
 mod tests;
 
-/// A buffer is full when no more than this part of it is free, in percent; and of what is
-/// free in the one that is not, no more than this part may lie outside its largest gap.
-/// The last few percent cost as much as all before.
-const REST_PERCENT: u64 = 5;
-/// What is looked at and not moved costs time, too: so much of it a call.
+/// Threshold for a full buffer: at most this percentage of it is free. In the one buffer that is
+/// not full, at most this percentage of the free elements may lie outside its largest gap. The last
+/// few percent cost as much as all before.
+const MAX_FREE_PERCENT: u64 = 5;
+/// Limit for steps per call, since checking allocations costs time even without a move.
 const STEPS_PER_CALL: u32 = 4096;
-/// Frames for which nothing is looked for when all was well.
-const REST_FRAMES: u64 = 16;
+/// Number of frames without a search after a search that found nothing to do.
+const IDLE_FRAMES: u64 = 16;
 
-/// What a call of [`defragment`](VertexPool::defragment) may cost.
+/// Limits for one call of [`defragment`](VertexPool::defragment).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MoveBudget {
-    /// Bytes moved, at most. A mesh larger than this is never moved. Default 1 MiB.
+    /// Maximum bytes to move. A mesh larger than this is never moved. Default 1 MiB.
     pub bytes: u64,
-    /// Moves, at most: each is a copy that the backend encodes. Default 256.
+    /// Maximum number of moves; each is a copy that the backend encodes. Default 256.
     pub moves: u32,
 }
 
@@ -40,32 +40,32 @@ impl Default for MoveBudget {
     }
 }
 
-/// What a call of [`defragment`](VertexPool::defragment) did.
+/// Result of one call of [`defragment`](VertexPool::defragment).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Moved {
-    /// Bytes moved.
+    /// Number of bytes moved.
     pub bytes: u64,
-    /// Moves.
+    /// Number of moves.
     pub moves: u32,
-    /// Whether nothing was left to do: every buffer but one is full, and in that one the
-    /// free elements lie together, as far as moving can bring that about. After a call that
-    /// found this, the calls of the next 16 frames do not look, and say so too.
+    /// Whether nothing was remaining to do: all buffers but one are full, and the free elements of that
+    /// one are contiguous, as far as moves can achieve this. For the next 16 frames, calls then
+    /// return at once with `true`.
     pub is_done: bool,
-    /// Why the backend refused a copy, after which the call ended. The mesh stays where it
-    /// was, and a later call tries again.
+    /// Error of a refused copy, which ended the call. The mesh stays in its old allocation, and a
+    /// later call tries again.
     pub refused: Option<BackendError>,
 }
 
-/// What is being done, from call to call.
+/// State of defragmentation between calls.
 #[derive(Debug, Default)]
 pub(crate) struct Defragmenter {
     task: Task,
     plan: Vec<Move>,
-    /// Nothing is looked for before this frame.
-    rests_until: u64,
-    /// What the last call moved.
+    /// First frame in which to search again.
+    idle_until: u64,
+    /// Meshes moved by the last call.
     pub(crate) moved: Vec<MeshHandle>,
-    /// Why the last call ended early.
+    /// Error that ended the last call early.
     refused: Option<BackendError>,
 }
 
@@ -73,31 +73,31 @@ pub(crate) struct Defragmenter {
 enum Task {
     #[default]
     Choose,
-    /// Nothing was left to do but for places that wait for this frame: when they are free
-    /// there may be.
+    /// Nothing remaining to do until this frame has completed, because retired allocations become free
+    /// then.
     Wait { frame: u64 },
-    /// The meshes of one buffer go to the others that have room; `next` is the place that
-    /// comes next, by its index.
+    /// Moves the meshes of one buffer to others with free space. `next` is the index of the next
+    /// allocation.
     Empty { from: u16, next: usize },
-    /// Ranges from the end of one buffer go to its gaps, as planned.
+    /// Moves ranges from the end of one buffer to its gaps, as planned.
     Fill { buffer: u16, next: usize },
-    /// The ranges of one buffer slide down. Those up to `packed` have their place; gaps of
-    /// `leave` elements in all may stay.
+    /// Slides the ranges of one buffer down. Ranges up to `packed` are final; gaps of at most
+    /// `leave` elements in total may remain.
     Pack { buffer: u16, packed: Option<RangeHandle>, leave: u64 },
 }
 
-/// How far a step came.
+/// Outcome of one step.
 enum Step {
-    /// The next one can follow.
+    /// Continue with this task.
     Go(Task),
-    /// The next frame can go on with this.
+    /// Continue with this task in the next frame.
     Stop(Task),
-    /// There is nothing to do.
+    /// Nothing remaining to do.
     Done,
 }
 
-/// What is left of a budget.
-pub(crate) struct Left {
+/// Remaining budget of a call.
+pub(crate) struct Remaining {
     budget: MoveBudget,
     bytes: u64,
     moves: u32,
@@ -105,23 +105,23 @@ pub(crate) struct Left {
     element_bytes: u64,
 }
 
-/// What a budget says to a move.
+/// Whether the budget allows a move.
 #[derive(PartialEq, Eq)]
 enum Verdict {
     Yes,
-    /// In another call.
+    /// Not in this call.
     Later,
-    /// The mesh is larger than any call's budget.
+    /// The mesh exceeds the whole budget of a call.
     Never,
 }
 
-impl Left {
+impl Remaining {
     fn new(budget: MoveBudget, element_bytes: u64) -> Self {
         let steps = STEPS_PER_CALL;
         Self { budget, bytes: budget.bytes, moves: budget.moves, steps, element_bytes }
     }
 
-    /// Whether `count` elements may be moved.
+    /// Returns whether `count` elements may be moved.
     fn allows(&self, count: u32) -> Verdict {
         let bytes = u64::from(count) * self.element_bytes;
         if bytes > self.budget.bytes || self.budget.moves == 0 {
@@ -133,7 +133,7 @@ impl Left {
         }
     }
 
-    /// Whether there is time to look at one thing more.
+    /// Takes one step from the budget; returns whether there was one.
     fn take_step(&mut self) -> bool {
         let has_step = self.steps > 0;
         self.steps = self.steps.saturating_sub(1);
@@ -142,42 +142,46 @@ impl Left {
 }
 
 impl<V: Pod, D: Pod> VertexPool<V, D> {
-    /// Moves some meshes, so that memory can be given back and large meshes find room.
-    /// Call it once a frame, before commands are taken: the picture does not change.
+    /// Moves some meshes, so that buffers can be released and large meshes fit. Call it once per
+    /// frame, before commands are built. The picture does not change.
     ///
     /// ```text
-    ///  [##·#··#·] [#·##··##] [·#··#···]     the emptiest buffer's meshes go to the others
-    ///  [########] [######·#] [···#····]     until these are full, packed where need be
-    ///  [########] [#######·] [#·······]     the last is packed; an empty one is given back
+    ///  [##·#··#·] [#·##··##] [·#··#···]     meshes of the emptiest buffer move to the others
+    ///  [########] [######·#] [···#····]     until these are full; they are packed if necessary
+    ///  [########] [#######·] [#·······]     the last is packed; an empty buffer is released
     /// ```
-    /// Copies are the GPU's, in queue order. A mesh's old place stays as it is until no
-    /// frame reads it any more, so that a move is as safe as a replacement. With ranges,
-    /// every buffer but one ends up full to 95 %, and in that one 95 % of what is free is
-    /// one gap. With buckets and size classes meshes only leave the emptiest buffer.
+    /// The GPU copies in queue order. The old allocation is retired until no frame in flight reads
+    /// it, so a move is as safe as a replacement.
+    ///
+    /// Ranges: all buffers but one become at least 95 % full. In the remaining buffer, at least 95
+    /// % of the free elements form one gap. Buckets and size classes: meshes only leave the
+    /// emptiest buffer.
     ///
     /// # Cost
-    /// The budget, and some thousand steps of looking at places; now and then, for the last
-    /// buffer, O(its ranges) to plan.
+    /// The budget, and at most 4,096 steps per call. Planning for the last buffer occasionally
+    /// costs O(its ranges).
     pub fn defragment(&mut self, budget: &MoveBudget, backend: &mut impl Backend) -> Moved {
         self.defragmenter.moved.clear();
-        if self.frames.current() < self.defragmenter.rests_until {
+        if self.frames.current() < self.defragmenter.idle_until {
             return Moved { is_done: true, ..Moved::default() };
         }
         self.defragmenter.refused = None;
-        let mut left = Left::new(*budget, size_of::<V>() as u64);
+        let mut remaining = Remaining::new(*budget, size_of::<V>() as u64);
         let mut task = self.defragmenter.task;
         let mut is_done = false;
-        while left.take_step() {
+        while remaining.take_step() {
             let step = match task {
                 Task::Choose => self.choose(),
                 Task::Wait { frame } if self.frames.completed() < frame => {
                     Step::Stop(Task::Wait { frame })
                 }
                 Task::Wait { .. } => self.choose(),
-                Task::Empty { from, next } => self.step_empty(from, next, &mut left, backend),
-                Task::Fill { buffer, next } => self.step_fill(buffer, next, &mut left, backend),
+                Task::Empty { from, next } => self.step_empty(from, next, &mut remaining, backend),
+                Task::Fill { buffer, next } => {
+                    self.step_fill(buffer, next, &mut remaining, backend)
+                }
                 Task::Pack { buffer, packed, leave } => {
-                    self.step_pack(buffer, packed, leave, &mut left, backend)
+                    self.step_pack(buffer, packed, leave, &mut remaining, backend)
                 }
             };
             match step {
@@ -193,22 +197,22 @@ impl<V: Pod, D: Pod> VertexPool<V, D> {
                     }
                     (task, is_done) = (Task::Choose, true);
                     self.buffers.emptying = None;
-                    self.defragmenter.rests_until = self.frames.current() + REST_FRAMES;
+                    self.defragmenter.idle_until = self.frames.current() + IDLE_FRAMES;
                     break;
                 }
             }
         }
         self.defragmenter.task = task;
         Moved {
-            bytes: budget.bytes - left.bytes,
-            moves: budget.moves - left.moves,
+            bytes: budget.bytes - remaining.bytes,
+            moves: budget.moves - remaining.moves,
             is_done,
             refused: self.defragmenter.refused,
         }
     }
 
-    /// What to do next: empty the emptiest of the buffers that have room, if there are
-    /// several, else bring together what is free in the only one.
+    /// Chooses the next task. If several buffers have free space, empties the emptiest; else joins
+    /// the free ranges of the only one.
     fn choose(&mut self) -> Step {
         let mut emptiest: Option<(u16, u32)> = None;
         let mut targets = 0;
@@ -234,16 +238,16 @@ impl<V: Pod, D: Pod> VertexPool<V, D> {
         self.plan_fill(from)
     }
 
-    /// The frame that the place that waits longest waits for.
+    /// Returns the frame that the most recently retired allocation waits for.
     fn last_waiting(&self) -> Option<u64> {
         self.buffers.retired.back().map(|retired| retired.frame)
     }
 
-    /// Where the place of an owner is, and how many elements are in it.
+    /// Returns the allocation of an owner and the number of elements in it.
     fn owned(&self, owner: u32) -> Option<(Span, u32)> {
         if owner & PIECE_BIT == 0 {
             let mesh = self.meshes.get(self.meshes.handle_at(owner)?)?;
-            let end = self.pieces.get(mesh.placed().more).map_or(mesh.len(), |piece| piece.start);
+            let end = self.pieces.get(mesh.location().more).map_or(mesh.len(), |piece| piece.start);
             return Some((mesh.span(), end));
         }
         let piece = self.pieces.get(owner & !PIECE_BIT)?;
@@ -252,27 +256,27 @@ impl<V: Pod, D: Pod> VertexPool<V, D> {
         Some((piece.span, end - piece.start))
     }
 
-    /// Has the GPU copy what `owner` has to another place, points the mesh there, and
-    /// retires the old place. Returns whether the backend accepts copies.
+    /// Makes the GPU copy the elements of `owner` to `to`, points the mesh there and retires the
+    /// old allocation. Returns whether the backend accepts copies.
     fn move_to(
         &mut self,
         owner: u32,
         to: Span,
-        left: &mut Left,
+        remaining: &mut Remaining,
         backend: &mut impl Backend,
     ) -> bool {
         let Some((from, count)) = self.owned(owner) else {
-            self.buffers.give_back(to, self.frames.current());
+            self.buffers.free(to, self.frames.current());
             return true;
         };
-        let size_bytes = u64::from(count) * left.element_bytes;
-        let at = |span: Span| (span.buffer.into(), u64::from(span.first) * left.element_bytes);
+        let size_bytes = u64::from(count) * remaining.element_bytes;
+        let at = |span: Span| (span.buffer.into(), u64::from(span.first) * remaining.element_bytes);
         if let Err(error) = backend.copy_elements(at(from), at(to), size_bytes) {
-            self.buffers.give_back(to, self.frames.current());
+            self.buffers.free(to, self.frames.current());
             self.defragmenter.refused = Some(error);
             return false;
         }
-        // Both places are in the copy's hands until the frame being built has completed.
+        // The copy uses both allocations until the frame being built has completed.
         self.frames.note_copy();
         let mut slot = owner;
         if owner & PIECE_BIT == 0 {
@@ -288,20 +292,20 @@ impl<V: Pod, D: Pod> VertexPool<V, D> {
         self.buffers.retire(from, count, &self.frames);
         if let Some(buffer) = self.buffers.get_mut(to.buffer) {
             buffer.used += count;
-            buffer.set_owner(to.place, owner);
+            buffer.set_owner(to.allocation, owner);
         }
         self.traffic.note_moved(size_bytes);
         self.changes.note(slot);
-        left.bytes -= size_bytes;
-        left.moves -= 1;
+        remaining.bytes -= size_bytes;
+        remaining.moves -= 1;
         true
     }
 }
 
 #[cfg(test)]
 impl<V: Pod, D: Pod> VertexPool<V, D> {
-    /// Moves a mesh to a buffer, which comes to be if need be, if there is room; returns
-    /// the one that it is in then.
+    /// Moves a mesh to a buffer if it fits, creating the buffer if necessary. Returns the mesh's
+    /// buffer.
     pub(crate) fn move_to_buffer(
         &mut self,
         mesh: MeshHandle,
@@ -323,28 +327,33 @@ impl<V: Pod, D: Pod> VertexPool<V, D> {
             }
         }
         let buffer = self.buffers.get_mut(number).filter(|_| from.buffer != number);
-        let Some((place, first)) = buffer.and_then(|buffer| buffer.allocate(count)) else {
+        let Some((allocation, first)) = buffer.and_then(|buffer| buffer.allocate(count)) else {
             return from.buffer.into();
         };
         let budget = MoveBudget { bytes: u64::MAX, moves: u32::MAX };
-        let mut left = Left::new(budget, size_of::<V>() as u64);
-        self.move_to(mesh.slot(), Span { place, first, buffer: number }, &mut left, backend);
+        let mut remaining = Remaining::new(budget, size_of::<V>() as u64);
+        self.move_to(
+            mesh.slot(),
+            Span { allocation, first, buffer: number },
+            &mut remaining,
+            backend,
+        );
         number.into()
     }
 }
 
 impl Buffer {
-    /// Whether it has meshes and so much room that it is not full.
+    /// Returns whether the buffer has meshes and more free space than a full buffer.
     fn is_sparse(&self) -> bool {
         let free = u64::from(self.space.free_total());
-        !self.is_empty() && free * 100 > u64::from(self.elements) * REST_PERCENT
+        !self.is_empty() && free * 100 > u64::from(self.elements) * MAX_FREE_PERCENT
     }
 
-    /// Whether what is free lies together.
+    /// Returns whether the free elements are nearly contiguous.
     fn is_compact(&self) -> bool {
-        let room = self.space.room(self.used + self.waiting);
-        let outside = u64::from(room.total - room.largest.min(room.total));
+        let free = self.space.free_space(self.used + self.waiting);
+        let outside = u64::from(free.total - free.largest.min(free.total));
         !matches!(self.space, Space::Ranges(_))
-            || outside * 100 <= u64::from(room.total) * REST_PERCENT
+            || outside * 100 <= u64::from(free.total) * MAX_FREE_PERCENT
     }
 }

@@ -12,53 +12,52 @@ mod view;
 use members::Members;
 pub use view::DrawView;
 
-/// What becomes of the commands of what is hidden.
+/// Commands of hidden meshes and parts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Hidden {
-    /// There are none: hidden meshes and parts cost nothing to draw.
+    /// Hidden meshes and parts have no commands and cost nothing to draw.
     #[default]
     LeftOut,
-    /// Each hidden part has a command that draws nothing, behind those of its mesh, and
-    /// hidden meshes come last. That is here to be measured, and slower.
+    /// Each hidden part has a command that draws nothing, after the other commands of its mesh.
+    /// Hidden meshes come last. Slower; exists for measurements.
     Zeroed,
 }
 
-/// How the commands of an ordered list fall into runs where its meshes lie in several
-/// buffers. A list without an order has one run a buffer.
+/// Grouping of a sorted list's commands into runs if its meshes are in several buffers. An
+/// unsorted list has one run per buffer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Grouping {
-    /// All in order, a new run wherever the buffer changes: for blending.
+    /// Sorted over all buffers; a new run starts at each change of buffer. Use it for blending.
     #[default]
     InOrder,
-    /// One run a buffer, in order within each. For opaque meshes, whose order saves work
-    /// and does not show: a run is a call, and orders often jump between buffers.
+    /// One run per buffer, sorted within each. Needs fewer calls: one per run. Use it for opaque
+    /// meshes, where sorting affects only speed.
     ByBuffer,
 }
 
-/// Choices of a list or view. The default is right for any list.
+/// Options of a list or view. The default suits any list.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ListConfig {
-    /// What becomes of the commands of what is hidden. Default: there are none.
+    /// Commands of hidden meshes. Default: [`Hidden::LeftOut`].
     pub hidden: Hidden,
-    /// How the commands of an ordered list fall into runs. Default: all in order.
+    /// Grouping of commands into runs. Default: [`Grouping::InOrder`].
     pub grouping: Grouping,
 }
 
 impl ListConfig {
-    /// The default.
+    /// Default options, for use in constants.
     pub const DEFAULT: Self = Self { hidden: Hidden::LeftOut, grouping: Grouping::InOrder };
 }
 
-/// Which meshes of a pool are drawn together, what is seen of them, and in what order.
+/// List of the meshes of a pool that are drawn together, with their visible parts and their order.
 ///
 /// ```text
-///  insert ─► meshes, by slot ──mask──► visible ──order──► [DrawCommand] in runs, one a buffer
-///                     └──────mask──► DrawView: a second eye, with its own order and commands
+///  insert ─► meshes, by slot ──mask──► visible ──sort──► [DrawCommand] in runs, one per buffer
+///                     └──────mask──► DrawView: a second camera, with its own order and commands
 /// ```
-/// Several lists over one pool are fine, and a mesh may be in many. A list is of one pool:
-/// that of the first mesh inserted. A mesh that is removed from the pool drops out by
-/// itself. The list's own view is the one that its methods mask and order; see
-/// [`DrawView`] for what they promise and cost.
+/// A pool can have several lists, and a mesh can be in many. All meshes of a list belong to the
+/// pool of the first inserted mesh. A mesh that is removed from the pool disappears from the list.
+/// Each list has one view of its own; see [`DrawView`] for guarantees and costs.
 ///
 /// # Examples
 /// See [`DrawView`].
@@ -69,46 +68,46 @@ pub struct DrawList {
 }
 
 impl DrawList {
-    /// An empty list that leaves out what is hidden.
+    /// Creates an empty list that omits hidden meshes.
     pub const fn new() -> Self {
         Self::with_config(ListConfig::DEFAULT)
     }
 
-    /// An empty list with choices.
+    /// Creates an empty list with options.
     pub const fn with_config(config: ListConfig) -> Self {
         Self { members: Members::new(), view: DrawView::with_config(config) }
     }
 
-    /// Adds a mesh, drawn last and with all its parts until the next mask. A mesh that is
-    /// in the list already stays as it is.
+    /// Adds a mesh. Until the next mask it is drawn last, with all its parts. Does nothing if the
+    /// mesh is already in the list.
     ///
     /// # Cost
-    /// O(1) and no search.
+    /// O(1), without a search.
     ///
     /// # Errors
-    /// `Stale` when the mesh is of another pool than those in the list.
+    /// `Stale` if the mesh belongs to another pool than the meshes in the list.
     pub fn insert(&mut self, mesh: MeshHandle) -> Result<(), PoolError> {
         self.members.insert(mesh)
     }
 
-    /// Takes a mesh out of the list and leaves it in the pool; says whether it was in. One
-    /// that was removed from the pool need not be.
+    /// Removes a mesh from the list, not from the pool. Returns whether it was in the list. Meshes
+    /// that are removed from the pool leave the list automatically.
     pub fn remove(&mut self, mesh: MeshHandle) -> bool {
         self.members.remove(mesh)
     }
 
-    /// Takes out all meshes and keeps the memory. The next mesh may be of any pool.
+    /// Removes all meshes and keeps the memory. The next mesh can be of any pool.
     pub fn reset(&mut self) {
         self.members.reset();
     }
 
-    /// Whether the mesh is in the list.
+    /// Returns whether the mesh is in the list.
     pub fn contains(&self, mesh: MeshHandle) -> bool {
         self.members.contains(mesh)
     }
 
-    /// Shows of each mesh the parts that `parts` says, from its per-draw data, and returns
-    /// how many meshes show at all. See [`DrawView::mask`].
+    /// Selects the visible parts of each mesh: `parts` maps per-draw data to parts. Returns the
+    /// number of visible meshes. See [`DrawView::mask`].
     pub fn mask<V: Pod, D: Pod>(
         &mut self,
         pool: &VertexPool<V, D>,
@@ -118,13 +117,13 @@ impl DrawList {
         self.view.mask_members(&self.members, pool, parts)
     }
 
-    /// Orders what passed the mask by `key`, lowest first. See [`DrawView::order`].
-    pub fn order<V: Pod, D: Pod>(&mut self, pool: &VertexPool<V, D>, key: impl FnMut(&D) -> u64) {
-        self.view.order_members(&self.members, pool, key);
+    /// Sorts the visible meshes by `key`, in ascending order. See [`DrawView::sort`].
+    pub fn sort<V: Pod, D: Pod>(&mut self, pool: &VertexPool<V, D>, key: impl FnMut(&D) -> u64) {
+        self.view.sort_members(&self.members, pool, key);
     }
 
-    /// Mask and order in one pass. See [`DrawView::mask_and_order`].
-    pub fn mask_and_order<V: Pod, D: Pod>(
+    /// Masks and sorts in one pass. See [`DrawView::mask_and_sort`].
+    pub fn mask_and_sort<V: Pod, D: Pod>(
         &mut self,
         pool: &VertexPool<V, D>,
         select: impl FnMut(&D) -> (PartSet, u64),
@@ -133,15 +132,16 @@ impl DrawList {
         self.view.select_members(&self.members, pool, select)
     }
 
-    /// The commands that draw what passed the mask, in order; ask [`runs`](Self::runs)
-    /// which buffer each reads. To be drawn in the next frame. They are made anew only when
-    /// mask, order, list or pool have changed, and where few meshes have, only these's.
+    /// Returns the commands that draw the visible meshes in the next frame, in order.
+    /// [`runs`](Self::runs) also returns the buffer of each command. Commands are rebuilt only
+    /// after a change of mask, order, list or pool; after few changes, only those of changed
+    /// meshes.
     pub fn commands<V: Pod, D: Pod>(&mut self, pool: &VertexPool<V, D>) -> &[DrawCommand] {
         self.view.build(&self.members, pool).1
     }
 
-    /// The commands, and the runs of them that read one buffer each, in the order they are
-    /// to be drawn: one indirect call a run. A list without an order has one run a buffer.
+    /// Returns the commands and their runs, in draw order. Each run reads one buffer and needs one
+    /// indirect call. An unsorted list has one run per buffer.
     pub fn runs<V: Pod, D: Pod>(
         &mut self,
         pool: &VertexPool<V, D>,
@@ -149,31 +149,31 @@ impl DrawList {
         self.view.build(&self.members, pool)
     }
 
-    /// Meshes in the list; removed ones count until the next mask.
+    /// Number of meshes in the list. Removed meshes count until the next mask.
     pub const fn len(&self) -> usize {
         self.members.len()
     }
 
-    /// Whether the list has no mesh.
+    /// Returns whether the list contains no mesh.
     pub const fn is_empty(&self) -> bool {
         self.members.len() == 0
     }
 
-    /// How many meshes passed the last mask; before the first, how many the last commands
-    /// were made of.
+    /// Number of meshes that passed the last mask. Before the first mask, the number of meshes in
+    /// the last commands.
     pub const fn visible(&self) -> usize {
         self.view.visible()
     }
 
-    /// How many meshes the last commands were made of: those that passed the mask and are
-    /// there still, and those that came since.
+    /// Number of meshes in the last commands: visible meshes that still exist, and meshes inserted
+    /// since the mask.
     pub const fn drawn(&self) -> usize {
         self.view.drawn()
     }
 }
 
-/// A key that orders as the (non-negative, finite) distance does, nearest first, and among
-/// equal distances by `tie`. Use its complement for farthest first.
+/// Returns a sort key: nearest first, then by `tie`. `distance` must be non-negative and finite.
+/// Use the complement (`!key`) for farthest first.
 #[inline]
 pub const fn sort_key(distance: f32, tie: u32) -> u64 {
     (distance.to_bits() as u64) << 32 | tie as u64

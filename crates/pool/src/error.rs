@@ -2,89 +2,87 @@ use core::fmt;
 
 use crate::{ALIGNMENT_BYTES, BackendError, MeshHandle};
 
-/// Meshes that [`PoolError::Full`] names.
-pub const CANDIDATES: usize = 4;
+/// Number of meshes that [`PoolError::Full`] lists for eviction.
+pub const EVICTION_CANDIDATES: usize = 4;
 
-/// Why a pool refused.
+/// Error of a pool operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PoolError {
-    /// No free place is large enough and there can be no further buffer; nothing was
-    /// changed.
+    /// No free range is large enough, and no further buffer can be created. Nothing was changed.
     Full {
-        /// Elements asked for.
+        /// Requested elements.
         requested: u64,
-        /// The largest free place, in elements.
+        /// Elements of the largest free range.
         largest_free: u64,
-        /// All free places together, in elements.
+        /// Elements of all free ranges together.
         total_free: u64,
-        /// Elements in freed places that unfinished frames may still read: they are free
-        /// once these have completed.
+        /// Elements in retired allocations, which become free when the frames in flight have
+        /// completed.
         waiting: u64,
-        /// Whether there could be a further buffer, had the device the memory.
+        /// Whether only a lack of device memory prevented a further buffer.
         device_refused: bool,
-        /// The meshes that were drawn or inserted longest ago, that one first: the best to
-        /// remove. Drawn is what commands are made for: a frame that keeps the last ones, or
-        /// patches those of few meshes, says so of none, or of these alone.
-        least_recently_drawn: [Option<MeshHandle>; CANDIDATES],
+        /// Meshes that were least recently drawn or inserted, the oldest first: the best ones to
+        /// remove. A mesh counts as drawn when its commands are built. A frame that reuses commands
+        /// updates no mesh; a frame that patches commands updates only the patched meshes.
+        least_recently_drawn: [Option<MeshHandle>; EVICTION_CANDIDATES],
     },
-    /// The mesh is larger than any place could be, and the pool does not split meshes.
+    /// The mesh exceeds the largest possible allocation, and the pool does not split meshes.
     MeshTooLarge {
-        /// The mesh's elements.
+        /// Elements of the mesh.
         elements: u64,
-        /// Elements of the largest place.
+        /// Maximum elements of one allocation.
         limit: u32,
     },
-    /// There are as many meshes as there may be; nothing was changed.
+    /// The pool has its maximum number of meshes. Nothing was changed.
     SlotsFull {
-        /// How many that is.
+        /// Maximum number of meshes.
         capacity: u32,
     },
-    /// The handle's mesh was removed before, or lives in another pool.
+    /// The mesh of the handle was removed, or belongs to another pool.
     Stale,
-    /// The parts' counts do not add up to the elements given, or there are too many parts.
+    /// The part counts do not add up to the number of elements, or there are too many parts.
     PartsMismatch {
-        /// Elements given.
+        /// Number of elements passed.
         elements: usize,
-        /// Sum of the parts' counts.
+        /// Sum of the part counts.
         counted: u64,
-        /// Parts given.
+        /// Number of parts passed.
         parts: usize,
     },
-    /// An index names a vertex that the mesh does not have.
+    /// An index exceeds the vertices of the mesh.
     NoSuchVertex {
-        /// The index.
+        /// Value of the index.
         index: u32,
-        /// The mesh's vertices.
+        /// Number of vertices of the mesh.
         vertices: usize,
     },
-    /// A writer was given more elements or parts than it reserved; what was written before
-    /// is still there.
+    /// More elements or parts were written than the writer reserved. Elements written before
+    /// remain.
     Overrun {
-        /// Elements reserved.
+        /// Reserved elements.
         elements: u32,
     },
-    /// The configuration asks for more than a draw command can address.
+    /// The configuration exceeds what a draw command can address.
     TooLarge {
-        /// Elements or meshes asked for.
+        /// Configured elements or meshes.
         capacity: u32,
-        /// The most there can be.
+        /// Maximum that can be addressed.
         limit: u32,
     },
-    /// Elements or per-draw data have a size that no backend need accept; see
+    /// The size of elements or per-draw data is not a multiple of
     /// [`ALIGNMENT_BYTES`](crate::ALIGNMENT_BYTES).
     Unaligned {
-        /// Bytes of an element, or of a mesh's per-draw data.
+        /// Size of an element or of a mesh's per-draw data, in bytes.
         size_bytes: usize,
     },
-    /// A draw command could count more indices than 32 bits hold.
+    /// The index count of a draw command could exceed 32 bits.
     TooManyIndices {
-        /// Elements that one command draws at most.
+        /// Maximum elements of one command.
         elements: u32,
-        /// The most that fit.
+        /// Maximum elements whose indices fit 32 bits.
         limit: u32,
     },
-    /// The device refused a write, or a request that is not one for a buffer; nothing was
-    /// changed.
+    /// The device refused a write or another request. Nothing was changed.
     Backend(BackendError),
 }
 
@@ -96,38 +94,39 @@ impl fmt::Display for PoolError {
                     if *device_refused { " and the device has no memory for more" } else { "" };
                 write!(
                     f,
-                    "vertex pool full{reason}: {requested} elements asked for, largest free place \
-                     {largest_free}, free in all {total_free}, soon to be free {waiting}; remove \
-                     meshes or make the pool larger"
+                    "vertex pool full{reason}: {requested} elements requested, largest free range \
+                     {largest_free}, free in total {total_free}, waiting for frames {waiting}; \
+                     remove meshes or make the pool larger"
                 )
             }
             Self::MeshTooLarge { elements, limit } => write!(
                 f,
-                "a mesh of {elements} elements is larger than any place of the vertex pool \
-                 ({limit}); let the pool split meshes, or make its places larger"
+                "a mesh of {elements} elements exceeds the largest allocation of the vertex pool \
+                 ({limit} elements); let the pool split meshes, or make its buffers or buckets \
+                 larger"
             ),
             Self::SlotsFull { capacity } => {
-                write!(f, "vertex pool full: all {capacity} mesh slots are taken; remove meshes")
+                write!(f, "vertex pool full: all {capacity} mesh slots are used; remove meshes")
             }
             Self::Stale => f.write_str(
-                "the mesh handle is stale: its mesh was removed before or lives in another pool",
+                "the mesh handle is stale: its mesh was removed or belongs to another pool",
             ),
             Self::PartsMismatch { elements, counted, parts } => write!(
                 f,
-                "{parts} parts count {counted} elements where {elements} were given (at most 8 parts)"
+                "{parts} parts count {counted} elements, but {elements} were passed (at most 8 parts)"
             ),
             Self::NoSuchVertex { index, vertices } => write!(
                 f,
-                "index {index} names none of the mesh's {vertices} vertices; indices count from \
+                "index {index} exceeds the mesh's {vertices} vertices; indices count from \
                  its own first vertex"
             ),
             Self::Overrun { elements } => write!(
                 f,
                 "more was written than the {elements} elements and 8 parts reserved; reserve the \
-                 worst case"
+                 maximum"
             ),
             Self::TooLarge { capacity, limit } => {
-                write!(f, "a pool of {capacity} cannot be addressed: at most {limit}")
+                write!(f, "a pool of {capacity} exceeds the addressable limit of {limit}")
             }
             Self::Unaligned { size_bytes } => write!(
                 f,
@@ -137,7 +136,7 @@ impl fmt::Display for PoolError {
             Self::TooManyIndices { elements, limit } => write!(
                 f,
                 "a draw command of {elements} elements has more than 2^32 - 1 indices; set \
-                 `pattern_elements` to {limit} at most"
+                 `pattern_elements` to at most {limit}"
             ),
             Self::Backend(error) => write!(f, "vertex pool: {error}"),
         }

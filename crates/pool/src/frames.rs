@@ -10,8 +10,7 @@ use crate::{Backend, VertexPool};
 /// never reported.
 const MAX_STORED_FRAMES: usize = 64;
 
-/// Which frames were submitted, which are done, and whether the one being built reads
-/// anything yet.
+/// Submitted and completed frames of a pool, and whether the frame being built reads memory yet.
 ///
 /// The pool counts its own frames: frame 1 is the first that was reported to it, whatever
 /// number the device gave that frame. Device numbers are only compared with device numbers,
@@ -31,15 +30,15 @@ pub(crate) struct Frames {
     device_number: u64,
     /// Frames of this pool that have not completed, oldest first.
     in_flight: VecDeque<InFlight>,
-    /// Whether commands were handed out since the last frame was submitted.
-    commands_taken: AtomicBool,
-    /// How many those were.
+    /// Whether commands were returned since the last submission.
+    commands_returned: AtomicBool,
+    /// Number of commands returned since the last submission.
     commands: AtomicUsize,
-    /// Whether the GPU was told to copy elements since then.
+    /// Whether copies were encoded since the last submission.
     has_copies: bool,
 }
 
-/// A frame that the GPU may not have finished.
+/// Frame that the GPU may not have finished.
 #[derive(Clone, Copy, Debug)]
 struct InFlight {
     /// The pool's number.
@@ -49,7 +48,7 @@ struct InFlight {
 }
 
 impl Frames {
-    /// The frame being built.
+    /// Returns the frame being built.
     #[inline]
     pub(crate) const fn current(&self) -> u64 {
         self.submitted + 1
@@ -60,17 +59,17 @@ impl Frames {
         self.completed
     }
 
-    /// The last frame that could read a place that is freed now. Commands that were handed
-    /// out may still be drawn, and copies may still write: then it is the one being built.
+    /// Returns the last frame that can read memory that is freed now. If commands were returned or
+    /// copies were encoded, this is the frame being built.
     #[inline]
     pub(crate) fn last_reader(&self) -> u64 {
-        let is_read = self.has_copies || self.commands_taken.load(Ordering::Relaxed);
+        let is_read = self.has_copies || self.commands_returned.load(Ordering::Relaxed);
         self.submitted + u64::from(is_read)
     }
 
     #[inline]
-    pub(crate) fn note_commands_taken(&self, count: usize) {
-        self.commands_taken.store(true, Ordering::Relaxed);
+    pub(crate) fn note_commands_returned(&self, count: usize) {
+        self.commands_returned.store(true, Ordering::Relaxed);
         self.commands.fetch_add(count, Ordering::Relaxed);
     }
 
@@ -78,8 +77,8 @@ impl Frames {
         self.has_copies = true;
     }
 
-    /// Notes that the frame being built was submitted as frame `device_number` of the device.
-    /// Returns the number of its commands, or `None` for a number that is not higher than the
+    /// Records the submission of the frame being built, as frame `device_number` of the device.
+    /// Returns the number of its commands, or `None` if `device_number` is not higher than the
     /// last.
     fn submit(&mut self, device_number: u64) -> Option<u64> {
         if device_number <= self.device_number {
@@ -92,17 +91,17 @@ impl Frames {
         }
         self.in_flight.push_back(InFlight { frame: self.submitted, device_number });
         self.has_copies = false;
-        *self.commands_taken.get_mut() = false;
+        *self.commands_returned.get_mut() = false;
         Some(core::mem::take(self.commands.get_mut()) as u64)
     }
 
-    /// Whether no more frames are stored than may be.
+    /// Returns whether the number of stored frames is within its limit.
     #[cfg(test)]
     pub(crate) fn is_short(&self) -> bool {
         self.in_flight.len() <= MAX_STORED_FRAMES
     }
 
-    /// Notes that the device is done with its frames up to `device_number`.
+    /// Records that the device has completed its frames up to `device_number`.
     fn complete(&mut self, device_number: u64) {
         while let Some(done) =
             self.in_flight.front().filter(|frame| frame.device_number <= device_number)
@@ -114,26 +113,27 @@ impl Frames {
 }
 
 impl<V: Pod, D: Pod> VertexPool<V, D> {
-    /// Notes that the frame being built was submitted: all that was written and all commands
-    /// that were taken since the last call belong to it.
+    /// Reports that the frame being built was submitted. All writes, and all commands returned
+    /// since the last call, belong to it.
     ///
-    /// `frame` is the device's number of that frame. Numbers rise from call to call, by any
-    /// step: frames that other pools on the same device submit need not be reported. A number
-    /// that is not higher than the last changes nothing.
+    /// `frame` is the device's number of that frame. Numbers must increase from call to call, by
+    /// any step: frames of other pools on the device need not be reported. A number that is not
+    /// higher than the last is ignored.
     pub fn frame_submitted(&mut self, frame: u64) {
         if let Some(commands) = self.frames.submit(frame) {
             self.traffic.end_frame(commands);
         }
     }
 
-    /// Notes that the GPU is done with the device's frames up to `frame`: places that only
-    /// they could read are free, and buffers that have been empty for a while are given back.
-    /// Poll, and call this before a frame is built; nothing here waits.
+    /// Reports that the GPU has completed the device's frames up to `frame`. Frees the retired
+    /// allocations that only they could read, and releases buffers that have been empty for
+    /// [`Config::spare_frames`](crate::Config::spare_frames) frames. Poll the fences and call this
+    /// before building a frame; it never waits.
     pub fn frames_completed(&mut self, frame: u64, backend: &mut impl Backend) {
         self.frames.complete(frame);
         self.buffers.release(self.frames.completed);
         let spare_frames = self.config.spare_frames;
-        self.buffers.return_empty(
+        self.buffers.destroy_empty(
             self.frames.submitted,
             self.frames.completed,
             spare_frames,

@@ -1,4 +1,4 @@
-//! Meshes that bring their own indices: polygon models, whose triangles follow no pattern.
+//! Meshes with their own indices: polygon models, whose triangles follow no pattern.
 
 use alloc::{collections::BTreeMap, vec::Vec};
 
@@ -15,31 +15,31 @@ mod tests;
 
 pub use list::{IndexedList, IndexedRun};
 
-/// Where the bytes of an [`IndexedPool`] go: vertices and indices each to buffers of their
-/// own, of one device.
+/// Destination of the bytes of an [`IndexedPool`]: separate buffers for vertices and indices on one
+/// device.
 pub trait IndexedBackend {
-    /// The way to the buffers of vertices, and to the table of per-draw data.
+    /// Returns the backend for vertices and for the table of per-draw data.
     fn vertices(&mut self) -> impl Backend;
 
-    /// The way to the buffers of indices. It is told of a table too, whose slots have no
-    /// bytes, and may forget that.
+    /// Returns the backend for indices. It also receives a table of per-draw data with slots of
+    /// zero bytes, which it can ignore.
     fn indices(&mut self) -> impl Backend;
 }
 
-/// Places meshes of vertices `V` and of their own indices, with per-draw data `D`: a pool
-/// for each of the two kinds of elements.
+/// Stores meshes of vertices `V` with their own indices and with per-draw data `D`. Vertices and
+/// indices each have a pool.
 ///
 /// ```text
 ///  buffers of vertices  │ a a a a │ b b b │ free … │      first_index, index_count ──┐
 ///  buffers of indices   │ 0 1 2 0 2 3 │ 0 1 2 │ … │       base_vertex, slot ────────┴─► 20 bytes
 /// ```
-/// Indices count from the mesh's own first vertex, so that they stay as they are wherever
-/// the vertices lie. Places are handed out, retired, defragmented and given back as in a
-/// [`VertexPool`], under the same rule: what a frame in flight may read is never written.
+/// Indices are relative to the mesh's first vertex, so they do not change when vertices move.
+/// Allocation, retirement and defragmentation work as in a [`VertexPool`]: memory that a frame in
+/// flight may read is never written.
 ///
 /// # Cost
-/// Insert, replace and remove are two allocations and two copies to the backend, and one
-/// look at every index. The pool keeps `D` and some 140 bytes a mesh.
+/// Insert, replace and remove each cost two allocations. Insert and replace also copy vertices and
+/// indices to the backend, and check each index. The pool stores `D` and about 140 bytes per mesh.
 ///
 /// # Examples
 /// ```
@@ -47,8 +47,8 @@ pub trait IndexedBackend {
 ///     Access, Backend, Config, IndexedBackend, IndexedList, IndexedPool, NullBackend,
 /// };
 ///
-/// struct Forgetful;
-/// impl IndexedBackend for Forgetful {
+/// struct Discard;
+/// impl IndexedBackend for Discard {
 ///     fn vertices(&mut self) -> impl Backend {
 ///         NullBackend(Access::Staged)
 ///     }
@@ -59,8 +59,8 @@ pub trait IndexedBackend {
 ///
 /// let mut pool = IndexedPool::<[f32; 3], u32>::new(Config::default(), Config::default())?;
 /// let triangle = [[0.0; 3], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]];
-/// pool.insert(&triangle, &[0, 1, 2], 7, &mut Forgetful)?;
-/// let mesh = pool.insert(&triangle, &[0, 1, 2, 2, 1, 0], 8, &mut Forgetful)?;
+/// pool.insert(&triangle, &[0, 1, 2], 7, &mut Discard)?;
+/// let mesh = pool.insert(&triangle, &[0, 1, 2, 2, 1, 0], 8, &mut Discard)?;
 ///
 /// let mut list = IndexedList::default();
 /// list.insert(mesh);
@@ -72,42 +72,44 @@ pub trait IndexedBackend {
 /// ```
 ///
 /// # Limits
-/// A mesh lies in one piece of each kind: larger ones than a buffer are refused. It is one
-/// part; what is shown and hidden by itself is a mesh of its own.
+/// The vertices of a mesh are contiguous, and so are its indices; a mesh larger than a buffer is an
+/// error. A mesh is a single part. Use separate meshes for parts that are hidden separately.
 #[derive(Debug)]
 pub struct IndexedPool<V, D> {
     vertices: VertexPool<V, D>,
     indices: VertexPool<u32, ()>,
-    /// By slot, the mesh of indices that goes with one of vertices.
+    /// Mesh of indices, indexed by the slot of the mesh of vertices.
     index_meshes: Vec<Option<MeshHandle>>,
 }
 
-/// Where a mesh of an [`IndexedPool`] lies.
+/// Location of a mesh of an [`IndexedPool`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct IndexedRange {
-    /// The buffer of vertices, the first of them there, and how many.
+    /// Range of the vertices.
     pub vertices: ElementRange,
-    /// The same of indices.
+    /// Range of the indices.
     pub indices: ElementRange,
 }
 
-/// Elements that lie side by side in a buffer.
+/// Contiguous elements in a buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ElementRange {
-    /// The buffer's number.
+    /// Number of the buffer.
     pub buffer: u32,
-    /// The first element there.
+    /// First element in the buffer.
     pub first: u32,
-    /// How many.
+    /// Number of elements.
     pub count: u32,
 }
 
 impl<V: Pod, D: Pod> IndexedPool<V, D> {
-    /// An empty pool. Of the two configurations what is said of patterns and of oversize is
-    /// not looked at: an element is a vertex, or an index.
+    /// Creates an empty pool. The settings for the index pattern and for oversize meshes are
+    /// ignored: an element is one vertex or one index.
     ///
     /// # Errors
-    /// As [`VertexPool::new`].
+    /// - `TooLarge` if a base vertex would exceed 31 bits, or if there are too many slots.
+    /// - `Unaligned` if the size of `V` or `D` is not a multiple of
+    ///   [`ALIGNMENT_BYTES`](crate::ALIGNMENT_BYTES).
     pub fn new(vertices: Config, indices: Config) -> Result<Self, PoolError> {
         let plain = |config: Config| Config {
             oversize: Oversize::Refuse,
@@ -123,12 +125,12 @@ impl<V: Pod, D: Pod> IndexedPool<V, D> {
         })
     }
 
-    /// Places a mesh: its vertices, its indices, which count from the first of them, and
-    /// its per-draw data.
+    /// Inserts a mesh: its vertices, its indices relative to the first vertex, and its per-draw
+    /// data.
     ///
     /// # Errors
-    /// `NoSuchVertex` for an index beyond the vertices; `Full`, `MeshTooLarge`, `SlotsFull`
-    /// or `Backend` of either kind. The pool's meshes are then as they were.
+    /// `NoSuchVertex` if an index exceeds the vertices; `Full`, `MeshTooLarge`, `SlotsFull` or
+    /// `Backend` from either pool. The meshes are then unchanged.
     pub fn insert(
         &mut self,
         vertices: &[V],
@@ -138,9 +140,9 @@ impl<V: Pod, D: Pod> IndexedPool<V, D> {
     ) -> Result<MeshHandle, PoolError> {
         expect_within(vertices.len(), indices)?;
         let index_mesh = self.insert_indices(indices, backend)?;
-        let placed =
+        let location =
             self.vertices.insert(vertices, &count(vertices), data, &mut backend.vertices());
-        let handle = placed.inspect_err(|_| self.drop_indices(index_mesh))?;
+        let handle = location.inspect_err(|_| self.drop_indices(index_mesh))?;
         let slot = handle.slot() as usize;
         if self.index_meshes.len() <= slot {
             self.index_meshes.resize(slot + 1, None);
@@ -149,11 +151,12 @@ impl<V: Pod, D: Pod> IndexedPool<V, D> {
         Ok(handle)
     }
 
-    /// Puts another mesh in the place of `handle`, which stays valid. Both kinds of the new
-    /// mesh are placed before anything of the old one is given up.
+    /// Replaces the mesh of `handle`, which stays valid. The new vertices and indices are allocated
+    /// before the old ones are freed.
     ///
     /// # Errors
-    /// `Stale`, or as [`insert`](Self::insert); the old mesh then stays.
+    /// `Stale`; `NoSuchVertex` if an index exceeds the vertices; `Full`, `MeshTooLarge` or
+    /// `Backend` from either pool. The old mesh is then unchanged.
     pub fn replace(
         &mut self,
         handle: MeshHandle,
@@ -166,17 +169,18 @@ impl<V: Pod, D: Pod> IndexedPool<V, D> {
         expect_within(vertices.len(), indices)?;
         let new = self.insert_indices(indices, backend)?;
         let parts = count(vertices);
-        let placed = self.vertices.replace(handle, vertices, &parts, data, &mut backend.vertices());
-        placed.inspect_err(|_| self.drop_indices(new))?;
+        let location =
+            self.vertices.replace(handle, vertices, &parts, data, &mut backend.vertices());
+        location.inspect_err(|_| self.drop_indices(new))?;
         self.drop_indices(old);
         self.index_meshes[handle.slot() as usize] = Some(new);
         Ok(())
     }
 
-    /// Changes a mesh's per-draw data and nothing else.
+    /// Changes only the per-draw data of a mesh.
     ///
     /// # Errors
-    /// `Stale`.
+    /// `Stale` if the mesh was removed or belongs to another pool.
     pub fn set_data(
         &mut self,
         handle: MeshHandle,
@@ -186,10 +190,10 @@ impl<V: Pod, D: Pod> IndexedPool<V, D> {
         self.vertices.set_data(handle, data, &mut backend.vertices())
     }
 
-    /// Removes a mesh; lists drop it by themselves.
+    /// Removes a mesh. Lists drop it automatically.
     ///
     /// # Errors
-    /// `Stale` when it was removed before.
+    /// `Stale` if the mesh was already removed or belongs to another pool.
     pub fn remove(&mut self, handle: MeshHandle) -> Result<(), PoolError> {
         self.vertices.remove(handle)?;
         let index_mesh = self.index_meshes.get_mut(handle.slot() as usize).and_then(Option::take);
@@ -197,72 +201,72 @@ impl<V: Pod, D: Pod> IndexedPool<V, D> {
         Ok(())
     }
 
-    /// The mesh's per-draw data, or `None` when the handle is stale.
+    /// Returns the per-draw data of a mesh, or `None` if the handle is stale.
     pub fn data(&self, handle: MeshHandle) -> Option<&D> {
         self.vertices.data(handle)
     }
 
-    /// Where a mesh lies, until it is replaced or the pool is defragmented; `None` of a
-    /// mesh without vertices or indices, and of one that is gone.
-    pub fn place_of(&self, handle: MeshHandle) -> Option<IndexedRange> {
-        let vertices = range_of(&self.vertices, handle)?;
-        let indices = range_of(&self.indices, self.index_mesh(handle)?)?;
+    /// Returns the location of a mesh, valid until the mesh is replaced or the pool is
+    /// defragmented. Returns `None` for a mesh without vertices or indices, and for a stale handle.
+    pub fn range_of(&self, handle: MeshHandle) -> Option<IndexedRange> {
+        let vertices = element_range(&self.vertices, handle)?;
+        let indices = element_range(&self.indices, self.index_mesh(handle)?)?;
         Some(IndexedRange { vertices, indices })
     }
 
-    /// Everything that lies in the buffers of vertices, and in those of indices, as
-    /// [`VertexPool::places`] has it; both name meshes by the pool's own handles.
+    /// Returns all ranges of the vertex buffers and of the index buffers; see
+    /// [`VertexPool::ranges`]. Both lists contain the handles of this pool.
     ///
     /// # Cost
-    /// O(meshes · log meshes), and memory for the answer.
-    pub fn places(&self) -> [Vec<PoolRange>; 2] {
+    /// O(meshes · log meshes), and memory for the result.
+    pub fn ranges(&self) -> [Vec<PoolRange>; 2] {
         let owners: BTreeMap<u32, MeshHandle> = self
             .vertices
             .iter()
             .filter_map(|(handle, _)| Some((self.index_mesh(handle)?.slot(), handle)))
             .collect();
-        let mut indices = self.indices.places();
-        for place in &mut indices {
-            if let RangeState::Live(mesh) = &mut place.state
+        let mut indices = self.indices.ranges();
+        for range in &mut indices {
+            if let RangeState::Live(mesh) = &mut range.state
                 && let Some(owner) = owners.get(&mesh.slot())
             {
                 *mesh = *owner;
             }
         }
-        [self.vertices.places(), indices]
+        [self.vertices.ranges(), indices]
     }
 
-    /// Meshes in the pool.
+    /// Number of meshes in the pool.
     pub const fn len(&self) -> u32 {
         self.vertices.len()
     }
 
-    /// Whether the pool has no mesh.
+    /// Returns whether the pool contains no mesh.
     pub const fn is_empty(&self) -> bool {
         self.vertices.is_empty()
     }
 
-    /// Figures of the vertices and of the indices.
+    /// Returns the statistics of the vertices and of the indices.
     pub fn stats(&self) -> [PoolStats; 2] {
         [self.vertices.stats(), self.indices.stats()]
     }
 
-    /// Notes that frame `frame` was submitted; see [`VertexPool::frame_submitted`].
+    /// Reports that frame `frame` was submitted; see [`VertexPool::frame_submitted`].
     pub fn frame_submitted(&mut self, frame: u64) {
         self.vertices.frame_submitted(frame);
         self.indices.frame_submitted(frame);
     }
 
-    /// Notes that the GPU is done with all frames up to `frame`; see
+    /// Reports that the GPU has completed all frames up to `frame`; see
     /// [`VertexPool::frames_completed`].
     pub fn frames_completed(&mut self, frame: u64, backend: &mut impl IndexedBackend) {
         self.vertices.frames_completed(frame, &mut backend.vertices());
         self.indices.frames_completed(frame, &mut backend.indices());
     }
 
-    /// Moves meshes together, as much of each kind as `budget` allows; see
-    /// [`VertexPool::defragment`]. Lists have to [`select`](IndexedList::select) again
-    /// before the next frame.
+    /// Moves meshes together, within `budget` for each of vertices and indices; see
+    /// [`VertexPool::defragment`]. Lists must [`select`](IndexedList::select) again before the next
+    /// frame.
     pub fn defragment(
         &mut self,
         budget: &MoveBudget,
@@ -272,7 +276,7 @@ impl<V: Pod, D: Pod> IndexedPool<V, D> {
         [vertices, self.indices.defragment(budget, &mut backend.indices())]
     }
 
-    /// The two pools, for tests to look into.
+    /// Returns the two pools, for tests.
     #[cfg(test)]
     pub(crate) fn pools(&self) -> (&VertexPool<V, D>, &VertexPool<u32, ()>) {
         (&self.vertices, &self.indices)
@@ -292,7 +296,7 @@ impl<V: Pod, D: Pod> IndexedPool<V, D> {
         })
     }
 
-    /// The mesh that indices go with.
+    /// Returns the mesh that a mesh of indices belongs to.
     ///
     /// # Cost
     /// O(meshes).
@@ -302,26 +306,26 @@ impl<V: Pod, D: Pod> IndexedPool<V, D> {
         handles.find(|&handle| self.index_mesh(handle) == Some(index_mesh))
     }
 
-    /// The command that draws a mesh, and the buffers that it reads; the mesh counts as
-    /// drawn in the frame being built.
+    /// Returns the command of a mesh and the buffers that it reads. Marks the mesh as drawn in the
+    /// frame being built.
     fn command(&self, handle: MeshHandle) -> Option<([u32; 2], DrawCommand)> {
-        let IndexedRange { vertices, indices } = self.place_of(handle)?;
+        let IndexedRange { vertices, indices } = self.range_of(handle)?;
         self.vertices.note_drawn(handle);
         self.index_mesh(handle).into_iter().for_each(|mesh| self.indices.note_drawn(mesh));
         let command = DrawCommand {
             index_count: indices.count,
             instance_count: 1,
             first_index: indices.first,
-            // A pool's buffers are short enough for it.
+            // The limit of a pool's buffers guarantees that this fits.
             base_vertex: vertices.first as i32,
             first_instance: handle.slot(),
         };
         Some(([vertices.buffer, indices.buffer], command))
     }
 
-    fn note_commands_taken(&self, count: usize) {
-        self.vertices.note_commands_taken(count);
-        self.indices.note_commands_taken(count);
+    fn note_commands_returned(&self, count: usize) {
+        self.vertices.note_commands_returned(count);
+        self.indices.note_commands_returned(count);
     }
 
     fn index_mesh(&self, handle: MeshHandle) -> Option<MeshHandle> {
@@ -329,22 +333,26 @@ impl<V: Pod, D: Pod> IndexedPool<V, D> {
         self.index_meshes.get(handle.slot() as usize).copied().flatten()
     }
 
-    /// Gives up indices. They are ours alone, so they cannot be stale.
+    /// Removes a mesh of indices. Only this pool uses its handle, so it cannot be stale.
     fn drop_indices(&mut self, mesh: MeshHandle) {
         let removed = self.indices.remove(mesh);
         debug_assert!(removed.is_ok(), "{removed:?}");
     }
 }
 
-/// The one part of a mesh; more elements than can be counted are refused as such.
+/// Returns the part counts of a mesh with one part. Saturates, so that too many elements are an
+/// error later.
 fn count<T>(elements: &[T]) -> [u32; 1] {
     [u32::try_from(elements.len()).unwrap_or(u32::MAX)]
 }
 
-fn range_of<V: Pod, D: Pod>(pool: &VertexPool<V, D>, mesh: MeshHandle) -> Option<ElementRange> {
-    let place = pool.ranges_of(mesh).next()?;
-    let [count, ..] = place.part_counts;
-    Some(ElementRange { buffer: place.buffer, first: place.first, count })
+fn element_range<V: Pod, D: Pod>(
+    pool: &VertexPool<V, D>,
+    mesh: MeshHandle,
+) -> Option<ElementRange> {
+    let range = pool.ranges_of(mesh).next()?;
+    let [count, ..] = range.part_counts;
+    Some(ElementRange { buffer: range.buffer, first: range.first, count })
 }
 
 fn expect_within(vertices: usize, indices: &[u32]) -> Result<(), PoolError> {

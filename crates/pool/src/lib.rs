@@ -1,28 +1,29 @@
 //! A vertex pool: many meshes in a few buffers, drawn with one indirect call each.
 //!
 //! ```text
+//! ```text
 //!  insert ──► VertexPool ──► Backend          (bytes to the GPU: staged, or direct)
-//!                 │  places, parts, per-draw data
+//!                 │  allocations, parts, per-draw data
 //!                 ▼
-//!             DrawList ──mask──order──► [DrawCommand]   20 bytes each, one call a buffer
+//!             DrawList ──mask──sort───► [DrawCommand]   20 bytes each, one call per buffer
 //!                                            │ submit
-//!  places that were freed ◄── completed ◄────┘ frame 7, 8, 9 …
+//!  freed allocations ◄─────── completed ◄────┘ frame 7, 8, 9 …
 //! ```
-//! A mesh is one allocation whose parts (a chunk's six facings, say) lie side by side, so
-//! that a run of visible parts is one command. The pool knows neither a graphics API nor
-//! what a vertex is: an *element* is any `Pod` value, placed, copied and counted.
+//! A mesh is one allocation. Its parts (for example the six face directions of a chunk) are
+//! adjacent, so a run of visible parts needs one command. The pool depends on no graphics API and
+//! no vertex format: an *element* is any `Pod` value.
 //!
-//! Buffers come and go with what is in them: growing copies nothing, and
-//! [`VertexPool::defragment`] gathers what is left in few of them. A place that a frame in
-//! flight may read is never written, whichever way writes go ([`Access`]).
+//! Buffers are added and released with the content of the pool. Growing copies nothing, and
+//! [`VertexPool::defragment`] gathers sparse meshes in few buffers. The pool never writes memory
+//! that a frame in flight may read, with either kind of [`Access`].
 //!
 //! # Which placement?
 //!
 //! | [`Placement`] | for | waste | moved by `defragment` |
 //! |---|---|---|---|
 //! | `Ranges` | meshes of any size | gaps, which can be closed | within and between buffers |
-//! | `SizeClasses` | meshes whose sizes are known beforehand | bounded in each bucket | between buffers |
-//! | `Buckets` | equal meshes; the article's | what a mesh leaves of its bucket | between buffers |
+//! | `SizeClasses` | meshes with a known distribution of sizes | bounded in each bucket | between buffers |
+//! | `Buckets` | meshes of equal size, as in the article | the unused rest of each bucket | between buffers |
 //!
 //! # Examples
 //! ```
@@ -40,18 +41,19 @@
 //! # Ok::<(), drystone_pool::PoolError>(())
 //! ```
 //!
-//! Whole programs stand in the `examples` of `drystone-render`: `own_vertices` (a backend over
-//! wgpu, with a vertex format and a shader of one's own) and `sprites` (a backend in plain
-//! memory; masks, orders, several looks at one list).
+//! Two complete programs are in the `examples` of `drystone-render`:
+//! - `own_vertices`: a wgpu backend with its own vertex format and shader.
+//! - `sprites`: a backend in plain memory, with masks, sorting and several views of one list.
 //!
-//! The [`guide`] has more of this: how it works, why fences hold, what to choose, how large.
+//! The [`guide`] explains how the pool works, how fences protect memory, which policies to choose
+//! and how to size a pool.
 //!
-//! Elements that follow a pattern (quads) need a [`VertexPool`]; meshes of vertices with
-//! indices of their own (polygon models) an [`IndexedPool`], which is two of them.
+//! Use a [`VertexPool`] for elements with a fixed index pattern (quads). Use an [`IndexedPool`] for
+//! meshes with their own indices (polygon models); it combines two vertex pools.
 //!
 //! # Limits
-//! 8 parts a mesh, 65,535 buffers, 2³¹ − 1 vertices a buffer and meshes a pool. A pool is
-//! written by one thread; what it draws can be asked from several.
+//! At most 8 parts per mesh, 65,535 buffers, 2³¹ − 1 vertices per buffer and 2³¹ − 1 meshes per
+//! pool. One thread writes a pool; several threads can read its draw commands.
 #![no_std]
 #![forbid(unsafe_code)]
 
@@ -76,7 +78,7 @@ mod null_backend;
 mod part_ranges;
 mod part_runs;
 mod parts;
-mod places;
+mod ranges;
 mod simulated;
 mod space;
 mod stats;
@@ -89,14 +91,14 @@ pub use command::{CommandRun, DrawCommand};
 pub use config::{Config, Oversize, Placement};
 pub use defrag::{MoveBudget, Moved};
 pub use draw_list::{DrawList, DrawView, Grouping, Hidden, ListConfig, sort_key};
-pub use error::{CANDIDATES, PoolError};
+pub use error::{EVICTION_CANDIDATES, PoolError};
 pub use indexed::{
     ElementRange, IndexedBackend, IndexedList, IndexedPool, IndexedRange, IndexedRun,
 };
 pub use mesh::MeshHandle;
 pub use null_backend::NullBackend;
 pub use parts::{MAX_PARTS, PartSet};
-pub use places::{PoolRange, RangeState};
+pub use ranges::{PoolRange, RangeState};
 pub use simulated::{Picture, SimulatedGpu, SimulatedPart, SimulatedStats};
 pub use stats::{FrameTraffic, PoolStats};
 pub use vertex_pool::{MeshRange, VertexPool};

@@ -6,55 +6,55 @@ use core::{
 
 use drystone_alloc::Handle;
 
-use crate::{buffers::Span, part_ranges::PartRanges, space::Place};
+use crate::{buffers::Span, part_ranges::PartRanges, space::Allocation};
 
-/// Names one mesh of a [`VertexPool`](crate::VertexPool); stale once it is removed, and in
-/// every other pool.
+/// Handle of one mesh of a [`VertexPool`](crate::VertexPool). Stale after the mesh is removed, and
+/// in every other pool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct MeshHandle {
     pub(crate) mesh: MeshKey,
-    /// The pool's number.
+    /// Id of the pool.
     pub(crate) pool: u32,
 }
 
-/// A mesh's handle where its pool is known.
+/// Handle of a mesh within its pool.
 pub(crate) type MeshKey = Handle<Mesh>;
 
 impl MeshHandle {
-    /// The mesh's slot in the table of per-draw data, the `first_instance` of its
-    /// commands. Slots are reused: the number alone names whatever lives there now.
+    /// Returns the mesh's slot in the table of per-draw data: the `first_instance` of its commands.
+    /// Slots are reused after removal, so the number alone does not identify a mesh.
     #[inline]
     pub const fn slot(self) -> u32 {
         self.mesh.index()
     }
 }
 
-/// No further piece.
+/// Marks the end of a chain of pieces.
 pub(crate) const NONE: u32 = u32::MAX;
-/// An owner with this bit is a further piece, by its number; without it a mesh's slot.
+/// Bit of an owner: with it the owner is the number of a further piece, without it a mesh's slot.
 pub(crate) const PIECE_BIT: u32 = 1 << 31;
 
-/// One mesh: its place, and where its parts lie in it. With its handle 64 bytes.
+/// Allocation of one mesh, and the ranges of its parts in it. 64 bytes with its handle.
 #[derive(Debug)]
 pub(crate) struct Mesh {
-    place: Place,
+    allocation: Allocation,
     pub(crate) ranges: PartRanges,
-    /// The first of the pieces that follow, when the mesh was split.
+    /// First of the further pieces of a split mesh.
     more: u32,
-    /// The frame it was last drawn in, or inserted.
+    /// Frame in which the mesh was last drawn, or inserted.
     drawn: AtomicU32,
 }
 
 const _: () = assert!(size_of::<Mesh>() == 56);
 
-/// Where a mesh's elements lie: one place, or a chain of them.
+/// Location of a mesh's elements: one allocation, or a chain of them.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Placed {
+pub(crate) struct Location {
     pub(crate) span: Span,
     pub(crate) more: u32,
 }
 
-impl Placed {
+impl Location {
     #[inline]
     pub(crate) const fn is_split(&self) -> bool {
         self.more != NONE
@@ -62,44 +62,44 @@ impl Placed {
 }
 
 impl Mesh {
-    /// A mesh of no elements, made in `frame`.
+    /// Creates a mesh without elements in `frame`.
     #[inline]
-    pub(crate) const fn of_nothing(frame: u64) -> Self {
+    pub(crate) const fn empty(frame: u64) -> Self {
         Self {
-            place: Place::of_nothing(),
+            allocation: Allocation::empty(),
             ranges: PartRanges::EMPTY,
             more: NONE,
             drawn: AtomicU32::new(frame as u32),
         }
     }
 
-    /// Elements in all.
+    /// Total number of elements.
     #[inline]
     pub(crate) const fn len(&self) -> u32 {
         self.ranges.len()
     }
 
-    /// The first place; means nothing for a mesh of no elements.
+    /// Returns the first allocation; meaningless for a mesh without elements.
     #[inline]
     pub(crate) const fn span(&self) -> Span {
-        Span { place: self.place, first: self.ranges.first, buffer: self.ranges.buffer }
+        Span { allocation: self.allocation, first: self.ranges.first, buffer: self.ranges.buffer }
     }
 
     #[inline]
-    pub(crate) const fn placed(&self) -> Placed {
-        Placed { span: self.span(), more: self.more }
+    pub(crate) const fn location(&self) -> Location {
+        Location { span: self.span(), more: self.more }
     }
 
     #[inline]
     pub(crate) const fn set_span(&mut self, span: Span) {
-        self.place = span.place;
+        self.allocation = span.allocation;
         (self.ranges.first, self.ranges.buffer) = (span.first, span.buffer);
     }
 
     #[inline]
-    pub(crate) const fn set_placed(&mut self, placed: Placed) {
-        self.set_span(placed.span);
-        self.more = placed.more;
+    pub(crate) const fn set_location(&mut self, location: Location) {
+        self.set_span(location.span);
+        self.more = location.more;
     }
 
     #[inline]
@@ -107,32 +107,32 @@ impl Mesh {
         self.more != NONE
     }
 
-    /// Notes that it is drawn in `frame`.
+    /// Records that the mesh is drawn in `frame`.
     #[inline]
     pub(crate) fn note_drawn(&self, frame: u64) {
         self.drawn.store(frame as u32, Ordering::Relaxed);
     }
 
-    /// Frames since it was last drawn, or inserted.
+    /// Number of frames since the mesh was last drawn or inserted.
     #[inline]
-    pub(crate) fn frames_unseen(&self, frame: u64) -> u32 {
+    pub(crate) fn frames_since_drawn(&self, frame: u64) -> u32 {
         (frame as u32).wrapping_sub(self.drawn.load(Ordering::Relaxed))
     }
 }
 
-/// A piece of a mesh that was split, other than its first.
+/// Further piece of a split mesh.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Piece {
     pub(crate) span: Span,
-    /// The mesh's element that it starts with.
+    /// Index of its first element in the mesh.
     pub(crate) start: u32,
-    /// The piece that follows, or of a free piece the next free one.
+    /// Next piece of the mesh; for a free piece, the next free one.
     pub(crate) next: u32,
-    /// The slot of its mesh.
+    /// Slot of the mesh.
     pub(crate) mesh: u32,
 }
 
-/// All pieces but the first of all meshes that were split, in chains.
+/// Further pieces of all split meshes, as linked lists.
 #[derive(Debug)]
 pub(crate) struct Pieces {
     all: Vec<Piece>,
@@ -154,7 +154,7 @@ impl Pieces {
         self.all.get_mut(at as usize)
     }
 
-    /// Keeps a piece; returns its number.
+    /// Stores a piece; returns its number.
     pub(crate) fn insert(&mut self, piece: Piece) -> u32 {
         let at = self.first_free;
         match self.all.get_mut(at as usize) {
@@ -170,7 +170,7 @@ impl Pieces {
         }
     }
 
-    /// Forgets a piece; returns the one that followed.
+    /// Removes a piece; returns the next one.
     pub(crate) fn remove(&mut self, at: u32) -> u32 {
         let Some(piece) = self.all.get_mut(at as usize) else { return NONE };
         let next = core::mem::replace(&mut piece.next, self.first_free);
@@ -178,21 +178,21 @@ impl Pieces {
         next
     }
 
-    /// The places of a mesh of `len` elements in order, each with its owner and which of
-    /// the mesh's elements it holds.
-    pub(crate) fn spans(&self, slot: u32, placed: Placed, len: u32) -> Spans<'_> {
+    /// Iterates over the allocations of a mesh of `len` elements in order. Each item has the span,
+    /// the range of the mesh's elements in it, and the owner.
+    pub(crate) fn spans(&self, slot: u32, location: Location, len: u32) -> Spans<'_> {
         let owner = if len > 0 { slot } else { NONE };
-        Spans { pieces: self, span: placed.span, start: 0, more: placed.more, owner, len }
+        Spans { pieces: self, span: location.span, start: 0, more: location.more, owner, len }
     }
 }
 
-/// Walks along a mesh's places.
+/// Iterator over the allocations of a mesh.
 pub(crate) struct Spans<'a> {
     pieces: &'a Pieces,
     span: Span,
     start: u32,
     more: u32,
-    /// The owner of the next place; [`NONE`] at the end.
+    /// Owner of the next allocation; [`NONE`] at the end.
     owner: u32,
     len: u32,
 }

@@ -1,7 +1,6 @@
 use crate::{Access, Backend, BackendError};
 
-/// A backend that forgets all it is told: for pools whose places are all that matters, to
-/// be planned, measured or tested without a device.
+/// Backend that discards all data. Use it to plan, measure or test allocations without a device.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct NullBackend(pub Access);
 

@@ -1,18 +1,17 @@
 use crate::{MAX_PARTS, PartSet};
 
-/// More runs do not fit: each but the last has a hidden part behind it.
+/// Maximum number of runs: a hidden part follows each run but the last.
 const MAX_RUNS: usize = MAX_PARTS.div_ceil(2);
 
-/// The runs of parts that are drawn of a mesh, by which of its parts have elements and
-/// which are to be seen.
+/// Runs of parts that are drawn of a mesh, for a set of non-empty parts and a set of visible parts.
 ///
-/// A run goes from a visible part to before the next hidden one; empty parts are neither.
+/// A run extends from a visible part to the next hidden part. Empty parts do not end a run.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PartRuns {
     filled: u8,
     visible: PartSet,
     count: u8,
-    /// Of each run the first part, and the part behind the last.
+    /// First part of each run, and the part after its last.
     bounds: [(u8, u8); MAX_RUNS],
 }
 
@@ -20,7 +19,7 @@ impl PartRuns {
     const NONE: Self =
         Self { filled: 0, visible: PartSet::EMPTY, count: 0, bounds: [(0, 0); MAX_RUNS] };
 
-    /// One step a run, not one a part.
+    /// Finds the runs. Takes one step per run, not per part.
     pub(crate) fn new(filled: u8, visible: PartSet) -> Self {
         let mut runs = Self { filled, visible, ..Self::NONE };
         let mut drawn = u32::from(filled & visible.bits());
@@ -35,7 +34,7 @@ impl PartRuns {
         runs
     }
 
-    /// Of each run the first part, and the part behind the last.
+    /// Returns the first part of each run, and the part after its last.
     #[inline]
     pub(crate) fn bounds(&self) -> &[(u8, u8)] {
         &self.bounds[..usize::from(self.count).min(MAX_RUNS)]
@@ -47,15 +46,15 @@ impl PartRuns {
     }
 }
 
-/// Remembers runs. Meshes mostly have all their parts, and an eye sees whole regions from
-/// the same sides: what was found for one mesh serves most of the others.
+/// Cache of runs. Most meshes have all parts, and a camera sees whole regions from the same sides.
+/// So an entry serves many meshes.
 #[derive(Debug)]
 pub(crate) struct RunTable {
     entries: [PartRuns; Self::ENTRIES],
 }
 
 impl RunTable {
-    /// One for each mask of meshes that have six parts.
+    /// One entry for each mask of a mesh with six parts.
     const ENTRIES: usize = 64;
 
     pub(crate) const fn new() -> Self {
@@ -84,8 +83,7 @@ mod tests {
 
     use super::*;
 
-    /// Part by part: a filled part that is seen begins a run or goes on with it, one that
-    /// is hidden ends it.
+    /// Reference: a filled part that is visible begins or extends a run, and a hidden one ends it.
     fn runs_part_by_part(filled: u8, visible: PartSet) -> Vec<Vec<usize>> {
         let (mut runs, mut is_open) = (Vec::<Vec<usize>>::new(), false);
         for part in (0..MAX_PARTS).filter(|part| filled >> part & 1 != 0) {
@@ -99,9 +97,9 @@ mod tests {
         runs
     }
 
-    /// All sets there are, in an order in which entries of the table are taken by others.
+    /// Checks all sets, in an order that evicts entries of the cache.
     #[test]
-    fn runs_are_what_going_part_by_part_gives() {
+    fn runs_equal_those_found_part_by_part() {
         let mut table = RunTable::new();
         for step in 0..1_u32 << 16 {
             let [filled, visible, ..] = step.wrapping_mul(40_503).to_le_bytes();

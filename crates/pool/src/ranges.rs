@@ -5,36 +5,36 @@ use bytemuck::Pod;
 
 use crate::{MeshHandle, VertexPool};
 
-/// What lies in a stretch of a buffer.
+/// State of a range of a buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RangeState {
     /// Elements of this mesh.
     Live(MeshHandle),
-    /// Elements that nobody draws any more and that unfinished frames may still read.
+    /// Freed elements that frames in flight may still read.
     Waiting,
-    /// Nothing. What buckets leave over counts as well.
+    /// Free, including the unused rest of a bucket.
     Free,
 }
 
-/// A stretch of a buffer, for pictures.
+/// Range of a buffer and its state, for inspection and maps.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PoolRange {
-    /// The buffer's number.
+    /// Number of the buffer.
     pub buffer: u32,
-    /// The elements.
+    /// Range of elements in the buffer.
     pub elements: Range<u32>,
-    /// What lies there.
+    /// State of the range.
     pub state: RangeState,
 }
 
 impl<V: Pod, D: Pod> VertexPool<V, D> {
-    /// Everything that lies in the buffers, by buffer and place, without holes.
+    /// Returns all ranges of all buffers, sorted by buffer and offset, without holes.
     ///
     /// # Cost
-    /// O(meshes · log meshes), and memory for the answer.
-    pub fn places(&self) -> Vec<PoolRange> {
-        let mut taken = self.taken_places();
-        taken.sort_by_key(|place| (place.buffer, place.elements.start));
+    /// O(meshes · log meshes), and memory for the result.
+    pub fn ranges(&self) -> Vec<PoolRange> {
+        let mut taken = self.used_ranges();
+        taken.sort_by_key(|range| (range.buffer, range.elements.start));
         let mut all = Vec::with_capacity(taken.len() * 2);
         let mut taken = taken.into_iter().peekable();
         for (number, buffer) in self.buffers.iter() {
@@ -42,12 +42,12 @@ impl<V: Pod, D: Pod> VertexPool<V, D> {
             let free =
                 |elements| PoolRange { buffer: buffer_number, elements, state: RangeState::Free };
             let mut end = 0;
-            while let Some(place) = taken.next_if(|place| place.buffer == buffer_number) {
-                if place.elements.start > end {
-                    all.push(free(end..place.elements.start));
+            while let Some(range) = taken.next_if(|range| range.buffer == buffer_number) {
+                if range.elements.start > end {
+                    all.push(free(end..range.elements.start));
                 }
-                end = place.elements.end;
-                all.push(place);
+                end = range.elements.end;
+                all.push(range);
             }
             if buffer.elements > end {
                 all.push(free(end..buffer.elements));
@@ -56,12 +56,12 @@ impl<V: Pod, D: Pod> VertexPool<V, D> {
         all
     }
 
-    /// Where meshes are, and what waits, in no order.
-    pub(crate) fn taken_places(&self) -> Vec<PoolRange> {
+    /// Returns the live and waiting ranges, unsorted.
+    pub(crate) fn used_ranges(&self) -> Vec<PoolRange> {
         let mut taken = Vec::new();
         for (handle, mesh) in &self.meshes {
             let state = RangeState::Live(self.handle(handle));
-            for (span, range, _) in self.pieces.spans(handle.index(), mesh.placed(), mesh.len()) {
+            for (span, range, _) in self.pieces.spans(handle.index(), mesh.location(), mesh.len()) {
                 let elements = span.first..span.first + (range.end - range.start);
                 taken.push(PoolRange { buffer: span.buffer.into(), elements, state });
             }

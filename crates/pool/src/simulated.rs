@@ -11,21 +11,20 @@ use memory::Memory;
 pub use memory::SimulatedPart;
 pub use picture::Picture;
 
-/// A GPU made of memory, for tests: it runs each submitted frame later, some frames behind,
-/// and reads what its memory holds by then.
+/// GPU in plain memory, for tests. It runs each submitted frame with a delay, and reads the memory
+/// as it is at that time.
 ///
 /// ```text
 ///  staged writes, copies, draw data ─┐
 ///  direct writes ─► memory now       ├─► frame 7 ─► frame 8 ─► run: memory, picture
 ///  submit(commands) ─────────────────┘   not run yet
 /// ```
-/// A picture is all that the shader would get to see: for each element drawn its bytes,
-/// and those of its draw's data. So a picture tells whether a place was written too early,
-/// too late or past its end, whatever is in it.
+/// A picture contains all bytes that a shader would read: those of each drawn element and of its
+/// per-draw data. It reveals writes that are too early, too late or out of bounds, for any content.
 ///
-/// Several pools can use one GPU: each has a [part](Self::part) of its own, [draws](Self::draw)
-/// in any frame or in none, and may be [dropped](Self::drop_part) while frames read it. The GPU
-/// itself is the backend of part 0.
+/// Several pools can share one GPU. Each has its own [part](Self::part), [draws](Self::draw) in any
+/// frame, and can be [dropped](Self::drop_part) while frames read it. The GPU itself is the backend
+/// of part 0.
 ///
 /// # Examples
 /// ```
@@ -49,38 +48,38 @@ pub use picture::Picture;
 pub struct SimulatedGpu {
     access: Access,
     frames_in_flight: usize,
-    /// Bytes of all buffers, at most.
+    /// Limit for the size of all buffers, in bytes.
     limit_bytes: u64,
     used_bytes: u64,
-    /// By the number of the part.
+    /// Memory of each part, by its number.
     memories: Vec<Memory>,
-    /// What the next frame is going to do first, each with the number of its part.
+    /// Operations of the next frame, each with the number of its part.
     pending: Vec<(usize, Work)>,
     frames: VecDeque<Vec<(usize, Work)>>,
     submitted: u64,
     pictures: VecDeque<(u64, Picture)>,
     stats: SimulatedStats,
     is_lost: bool,
-    /// Writes and copies of elements that succeed before all others are refused.
+    /// Number of element writes and copies that still succeed.
     writes_left: u64,
 }
 
-/// What a simulated GPU was asked to do so far.
+/// Counters of the operations of a simulated GPU.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SimulatedStats {
-    /// Buffers made.
+    /// Number of buffers created.
     pub created: u32,
-    /// Buffers given back.
+    /// Number of buffers destroyed.
     pub destroyed: u32,
     /// Bytes of elements written.
     pub written_bytes: u64,
     /// Bytes of elements copied.
     pub copied_bytes: u64,
-    /// Times the table of per-draw data was made larger.
+    /// Number of times that the table of per-draw data was resized.
     pub table_resizes: u32,
 }
 
-/// Something that a frame does, in order.
+/// Operation of a frame, executed in order.
 #[derive(Clone, Debug)]
 enum Work {
     Write {
@@ -101,11 +100,11 @@ enum Work {
         bytes: Vec<u8>,
     },
     Draw(Draw),
-    /// Gives back all that the part has.
+    /// Releases all memory of the part.
     Drop,
 }
 
-/// The commands of one list.
+/// Commands of a draw.
 #[derive(Clone, Debug)]
 struct Draw {
     commands: Vec<(u32, DrawCommand)>,
@@ -116,7 +115,7 @@ struct Draw {
 }
 
 impl SimulatedGpu {
-    /// A GPU that is up to `frames_in_flight` frames behind.
+    /// Creates a GPU that runs at most `frames_in_flight` frames behind.
     pub const fn new(access: Access, frames_in_flight: usize) -> Self {
         Self {
             access,
@@ -140,44 +139,44 @@ impl SimulatedGpu {
         }
     }
 
-    /// Lets it run out of memory: buffers have at most so many bytes in all.
+    /// Limits the size of all buffers together, to simulate lack of memory.
     pub const fn set_limit_bytes(&mut self, limit_bytes: u64) {
         self.limit_bytes = limit_bytes;
     }
 
-    /// Lets it refuse writes and copies of elements after so many more.
+    /// Refuses writes and copies of elements after `writes_left` more.
     pub const fn set_writes_left(&mut self, writes_left: u64) {
         self.writes_left = writes_left;
     }
 
-    /// Loses the device: whatever is asked of it from now on is refused or does nothing.
+    /// Simulates a lost device: later operations fail or do nothing.
     pub const fn lose(&mut self) {
         self.is_lost = true;
     }
 
-    /// What it was asked to do so far.
+    /// Returns the counters of operations.
     pub const fn stats(&self) -> SimulatedStats {
         self.stats
     }
 
-    /// Bytes of all buffers.
+    /// Returns the size of all buffers, in bytes.
     pub const fn used_bytes(&self) -> u64 {
         self.used_bytes
     }
 
-    /// The backend of one of several pools, whose per-draw data has `data_bytes` bytes a mesh.
+    /// Returns the backend of one of several pools, with `data_bytes` bytes of per-draw data per
+    /// mesh.
     pub fn part(&mut self, number: usize, data_bytes: usize) -> SimulatedPart<'_> {
         self.memory(number).data_bytes = data_bytes;
         SimulatedPart { gpu: self, number }
     }
 
-    /// Gives back all that a dropped pool had, once the frames that were submitted before have
-    /// run.
+    /// Releases the memory of a dropped pool, after all frames submitted before have run.
     pub fn drop_part(&mut self, number: usize) {
         self.pending.push((number, Work::Drop));
     }
 
-    /// Adds lists of a pool to the frame being built; they are one picture.
+    /// Adds lists of a pool to the frame being built. One call gives one picture.
     pub fn draw<V: Pod, D: Pod>(
         &mut self,
         number: usize,
@@ -202,8 +201,8 @@ impl SimulatedGpu {
         self.pending.push((number, Work::Draw(draw)));
     }
 
-    /// Submits the frame being built, and runs those that are too far behind. Returns the
-    /// frame's number.
+    /// Submits the frame being built, and runs frames that are too far behind. Returns the number
+    /// of the frame.
     pub fn end_frame(&mut self) -> u64 {
         self.frames.push_back(core::mem::take(&mut self.pending));
         self.submitted += 1;
@@ -213,8 +212,8 @@ impl SimulatedGpu {
         self.submitted
     }
 
-    /// Submits a frame that draws lists of the only pool one after the other, and runs those
-    /// that are too far behind. Returns the frame's number.
+    /// Submits a frame that draws lists of part 0 in sequence, and runs frames that are too far
+    /// behind. Returns the number of the frame.
     pub fn submit<V: Pod, D: Pod>(
         &mut self,
         pool: &VertexPool<V, D>,
@@ -224,7 +223,7 @@ impl SimulatedGpu {
         self.end_frame()
     }
 
-    /// Runs the frame that has waited longest, if one does.
+    /// Runs the oldest submitted frame, if any.
     pub fn run_frame(&mut self) {
         let Some(works) = self.frames.pop_front() else { return };
         let frame = self.submitted - self.frames.len() as u64;
@@ -233,19 +232,19 @@ impl SimulatedGpu {
         }
     }
 
-    /// Runs all frames.
+    /// Runs all submitted frames.
     pub fn finish(&mut self) {
         while !self.frames.is_empty() {
             self.run_frame();
         }
     }
 
-    /// The number of the last frame that was run.
+    /// Returns the number of the last frame that was run.
     pub fn completed(&self) -> u64 {
         self.submitted - self.frames.len() as u64
     }
 
-    /// The oldest picture that was not taken yet, with its frame's number.
+    /// Removes and returns the oldest picture, with the number of its frame.
     pub fn completed_picture(&mut self) -> Option<(u64, Picture)> {
         self.pictures.pop_front()
     }
@@ -276,7 +275,7 @@ impl SimulatedGpu {
     }
 }
 
-/// The only pool's backend: part 0.
+/// Backend of a single pool: part 0.
 impl Backend for SimulatedGpu {
     fn access(&self) -> Access {
         self.access

@@ -2,20 +2,20 @@ use drystone_alloc::{BucketHandle, BucketRing, Handle, RangeHandle, RangeSpace, 
 
 use crate::Placement;
 
-/// A place in one buffer's [`Space`]: the handle of whichever allocator hands it out.
+/// Allocation in the [`Space`] of one buffer: the handle of its allocator.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Place(u64);
+pub(crate) struct Allocation(u64);
 
-impl Place {
-    /// A number below the most places that the space ever had at once, plus one.
+impl Allocation {
+    /// Returns an index of at most the maximum number of simultaneous allocations.
     #[inline]
     pub(crate) const fn index(self) -> usize {
         self.0 as u32 as usize
     }
 
-    /// What a mesh of no elements has.
+    /// Returns the allocation of a mesh without elements.
     #[inline]
-    pub(crate) const fn of_nothing() -> Self {
+    pub(crate) const fn empty() -> Self {
         Self(0)
     }
 
@@ -30,7 +30,7 @@ impl Place {
     }
 }
 
-/// Who hands out places in one buffer.
+/// Allocator of one buffer.
 #[derive(Debug)]
 pub(crate) enum Space {
     Ranges(RangeSpace),
@@ -38,12 +38,12 @@ pub(crate) enum Space {
     Buckets(BucketRing),
 }
 
-/// What is free in a space, in elements.
+/// Free space of a buffer, in elements.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Room {
+pub(crate) struct FreeSpace {
     pub(crate) largest: u32,
     pub(crate) total: u32,
-    /// Handed out, but in no mesh and in no place that waits: what buckets leave over.
+    /// Elements in the unused rest of buckets, in neither meshes nor retired allocations.
     pub(crate) wasted: u32,
 }
 
@@ -61,54 +61,56 @@ impl Space {
         }
     }
 
-    /// A place of at least `size` elements, and where it starts.
+    /// Allocates at least `size` elements. Returns the allocation and its first element.
     #[inline]
-    pub(crate) fn allocate(&mut self, size: u32) -> Option<(Place, u32)> {
+    pub(crate) fn allocate(&mut self, size: u32) -> Option<(Allocation, u32)> {
         match self {
             Self::Ranges(space) => {
                 let (range, first) = space.allocate_at(size).ok()?;
-                Some((Place::of_range(range), first))
+                Some((Allocation::of_range(range), first))
             }
             Self::Classes(space) => {
-                let place = space.allocate(size).ok()?;
-                Some((Place(place.to_bits()), space.range(place)?.start))
+                let allocation = space.allocate(size).ok()?;
+                Some((Allocation(allocation.to_bits()), space.range(allocation)?.start))
             }
             Self::Buckets(ring) => {
                 if u64::from(size) > ring.bucket_size() {
                     return None;
                 }
-                // Frames in flight are the retire queue's affair: what comes back here is free.
+                // The queue of retired allocations handles frames in flight, so all buckets here
+                // are free.
                 let bucket = ring.allocate(u64::MAX).ok()?;
-                Some((Place(bucket.to_bits()), ring.range(bucket)?.start as u32))
+                Some((Allocation(bucket.to_bits()), ring.range(bucket)?.start as u32))
             }
         }
     }
 
     #[inline]
-    pub(crate) fn free(&mut self, place: Place) {
+    pub(crate) fn free(&mut self, allocation: Allocation) {
         let freed = match self {
-            Self::Ranges(space) => place.range().map(|range| space.free(range)),
-            Self::Classes(space) => Handle::from_bits(place.0).map(|handle| space.free(handle)),
+            Self::Ranges(space) => allocation.range().map(|range| space.free(range)),
+            Self::Classes(space) => {
+                Handle::from_bits(allocation.0).map(|handle| space.free(handle))
+            }
             Self::Buckets(ring) => {
-                BucketHandle::from_bits(place.0).map(|bucket| ring.free(bucket, 0))
+                BucketHandle::from_bits(allocation.0).map(|bucket| ring.free(bucket, 0))
             }
         };
         debug_assert!(
             freed == Some(Ok(())),
-            "a place is freed once, by the space that handed it out"
+            "an allocation is freed once, by the space that created it"
         );
     }
 
-    /// Gives back what a place has beyond its first `size` elements, where places can be
-    /// cut.
-    pub(crate) fn shrink(&mut self, place: Place, size: u32) {
-        if let (Self::Ranges(space), Some(range)) = (self, place.range()) {
+    /// Frees the elements of an allocation after its first `size`, if the policy permits.
+    pub(crate) fn shrink(&mut self, allocation: Allocation, size: u32) {
+        if let (Self::Ranges(space), Some(range)) = (self, allocation.range()) {
             let shrunk = space.reallocate(range, size);
-            debug_assert!(shrunk.is_ok(), "a place can always become smaller");
+            debug_assert!(shrunk.is_ok(), "an allocation can always shrink");
         }
     }
 
-    /// Elements in free places.
+    /// Number of free elements.
     #[inline]
     pub(crate) fn free_total(&self) -> u32 {
         match self {
@@ -118,21 +120,25 @@ impl Space {
         }
     }
 
-    /// What is free; `taken` elements are in meshes or wait.
-    pub(crate) fn room(&self, taken: u32) -> Room {
+    /// Returns the free space; `taken` elements are in meshes or retired.
+    pub(crate) fn free_space(&self, taken: u32) -> FreeSpace {
         match self {
             Self::Ranges(space) => {
                 let stats = space.stats();
-                Room { largest: stats.largest_free, total: stats.free, wasted: 0 }
+                FreeSpace { largest: stats.largest_free, total: stats.free, wasted: 0 }
             }
             Self::Classes(space) => {
                 let stats = space.stats();
-                Room { largest: stats.largest_free, total: stats.free, wasted: stats.used - taken }
+                FreeSpace {
+                    largest: stats.largest_free,
+                    total: stats.free,
+                    wasted: stats.used - taken,
+                }
             }
             Self::Buckets(ring) => {
                 let bucket = ring.bucket_size() as u32;
                 let total = self.free_total();
-                Room { largest: bucket.min(total), total, wasted: ring.len() * bucket - taken }
+                FreeSpace { largest: bucket.min(total), total, wasted: ring.len() * bucket - taken }
             }
         }
     }

@@ -2,67 +2,65 @@ use bytemuck::Pod;
 
 use crate::{Access, VertexPool};
 
-/// Figures of a pool. Sizes are in elements unless they say otherwise.
+/// Statistics of a pool. Sizes are in elements unless stated otherwise.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PoolStats {
-    /// Meshes in the pool.
+    /// Number of meshes in the pool.
     pub meshes: u32,
-    /// Their parts that have elements: the draw commands that there would be if all were
-    /// drawn, each part by itself.
+    /// Number of non-empty parts: the number of commands for drawing each part separately.
     pub parts: u64,
-    /// Buffers that there are.
+    /// Number of buffers.
     pub buffers: u32,
-    /// How elements are written; where buffers differ, how those of the last one are.
+    /// Access of the last buffer, which normally applies to all buffers.
     pub access: Access,
     /// Elements of all buffers.
     pub capacity: u64,
     /// Elements in meshes.
     pub used: u64,
-    /// Elements in freed places that unfinished frames may still read.
+    /// Elements in retired allocations, which frames in flight may still read.
     pub waiting: u64,
-    /// Elements that places have and their meshes do not: what buckets leave over.
+    /// Elements in the unused rest of buckets.
     pub wasted: u64,
-    /// Elements in free places.
+    /// Elements in free ranges.
     pub free: u64,
-    /// The largest free place.
+    /// Elements of the largest free range.
     pub largest_free: u32,
-    /// The largest free places of all buffers, together.
+    /// Sum of the largest free range of each buffer, in elements.
     pub largest_free_sum: u64,
-    /// Bytes of all buffers.
+    /// Size of all buffers, in bytes.
     pub capacity_bytes: u64,
-    /// Bytes of elements in meshes.
+    /// Size of the elements in meshes, in bytes.
     pub used_bytes: u64,
-    /// What the last frame that was submitted had uploaded and moved before it, and drew.
+    /// Traffic of the last submitted frame.
     pub last_frame: FrameTraffic,
 }
 
-/// What was written before a frame, and what it drew.
+/// Data written for a frame, and commands drawn by it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FrameTraffic {
-    /// Bytes of elements and per-draw data handed to the backend.
+    /// Bytes of elements and per-draw data passed to the backend.
     pub uploaded_bytes: u64,
-    /// Bytes of elements that the GPU copied from place to place.
+    /// Bytes of elements that the GPU moved.
     pub moved_bytes: u64,
-    /// Such copies.
+    /// Number of moves.
     pub moves: u32,
-    /// Draw commands that lists handed out for it, of [`PoolStats::parts`]; those of a list
-    /// that was asked twice count twice.
+    /// Number of draw commands that lists returned for the frame, to compare with
+    /// [`PoolStats::parts`]. Commands that a list returns twice count twice.
     pub commands: u64,
 }
 
 impl PoolStats {
-    /// The part of all buffers' elements that meshes have, 0 to 1.
+    /// Fraction of the capacity that meshes use, 0 to 1.
     pub fn occupancy(&self) -> f64 {
         part(self.used, self.capacity)
     }
 
-    /// The part of what is handed out that no mesh uses, 0 to 1.
+    /// Fraction of the allocated elements that no mesh uses, 0 to 1.
     pub fn internal_fragmentation(&self) -> f64 {
         part(self.wasted, self.used + self.waiting + self.wasted)
     }
 
-    /// The part of what is free that is not in the largest free place of its buffer, 0 to
-    /// 1: what cannot be had in one piece.
+    /// Fraction of the free elements outside the largest free range of each buffer, 0 to 1.
     pub fn external_fragmentation(&self) -> f64 {
         part(self.free - self.largest_free_sum.min(self.free), self.free)
     }
@@ -72,7 +70,7 @@ fn part(of: u64, all: u64) -> f64 {
     if all == 0 { 0.0 } else { of as f64 / all as f64 }
 }
 
-/// Counts bytes frame by frame.
+/// Counter of the bytes per frame.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Traffic {
     current: FrameTraffic,
@@ -96,35 +94,35 @@ impl Traffic {
 }
 
 impl<V: Pod, D: Pod> VertexPool<V, D> {
-    /// The figures.
+    /// Returns statistics of the pool.
     ///
     /// # Cost
-    /// O(meshes), a word of each, and O(buffers), with ranges what `RangeSpace::stats`
-    /// costs each.
+    /// O(meshes), reading one word each, and O(buffers); with ranges, one `RangeSpace::stats` per
+    /// buffer.
     pub fn stats(&self) -> PoolStats {
         let parts = self.meshes.iter().map(|(_, mesh)| u64::from(mesh.ranges.part_count()));
         PoolStats {
             meshes: self.meshes.len(),
             parts: parts.sum(),
             last_frame: self.traffic.last,
-            ..self.room()
+            ..self.buffer_stats()
         }
     }
 
-    /// The figures of the buffers alone.
-    pub(crate) fn room(&self) -> PoolStats {
+    /// Returns statistics of the buffers only.
+    pub(crate) fn buffer_stats(&self) -> PoolStats {
         let mut stats = PoolStats::default();
         for (_, buffer) in self.buffers.iter() {
-            let room = buffer.space.room(buffer.used + buffer.waiting);
+            let free = buffer.space.free_space(buffer.used + buffer.waiting);
             stats.buffers += 1;
             stats.access = buffer.access;
             stats.capacity += u64::from(buffer.elements);
             stats.used += u64::from(buffer.used);
             stats.waiting += u64::from(buffer.waiting);
-            stats.wasted += u64::from(room.wasted);
-            stats.free += u64::from(room.total);
-            stats.largest_free = stats.largest_free.max(room.largest);
-            stats.largest_free_sum += u64::from(room.largest);
+            stats.wasted += u64::from(free.wasted);
+            stats.free += u64::from(free.total);
+            stats.largest_free = stats.largest_free.max(free.largest);
+            stats.largest_free_sum += u64::from(free.largest);
         }
         let size_bytes = size_of::<V>() as u64;
         stats.capacity_bytes = stats.capacity * size_bytes;

@@ -17,68 +17,68 @@ use crate::{
     stats::Traffic,
 };
 
+mod allocate;
 mod check;
 mod commands;
-mod mesh_places;
+mod mesh_ranges;
 mod oldest;
-mod place;
 #[cfg(test)]
 mod tests;
 
-pub use mesh_places::MeshRange;
+pub use mesh_ranges::MeshRange;
 
-/// Gives each pool its number.
+/// Source of pool ids: one unique number per pool.
 static POOLS: AtomicU32 = AtomicU32::new(0);
 
-/// Places meshes of elements `V` with per-draw data `D` in a few buffers.
+/// Stores meshes of elements `V` with per-draw data `D` in a few large buffers.
 ///
 /// ```text
-///  insert ─► place ─► write ─► slot ─► per-draw data          the old mesh is drawn
-///  replace ─► new place ─► write ─► the mesh points there ─┐   until here
-///  remove ─────────────────────────────────────────────────┴─► the old place is retired
-///                       completed frames ─► retired places are free, empty buffers go
+///  insert ─► allocate ─► write ─► slot ─► per-draw data       the old mesh is drawn
+///  replace ─► allocate ─► write ─► the mesh points there ─┐   until here
+///  remove ────────────────────────────────────────────────┴─► the old allocation is retired
+///                  completed frames ─► retired allocations are free, empty buffers are released
 /// ```
-/// Tell it which frames were submitted and which are done
-/// ([`frame_submitted`](Self::frame_submitted), [`frames_completed`](Self::frames_completed));
-/// neither waits for anything.
+/// Report submitted and completed frames with [`frame_submitted`](Self::frame_submitted) and
+/// [`frames_completed`](Self::frames_completed). Neither call waits.
 ///
 /// # Cost
-/// Insert, replace and remove are one allocation each (see `RangeSpace`, `BucketRing`,
-/// `SizeClasses`) and one copy to the backend. The pool keeps `D` and some 70 bytes a mesh,
-/// never the elements. Once as many meshes live as ever will, nothing asks for heap memory.
+/// Insert, replace and remove each cost one allocation (see `RangeSpace`, `BucketRing`,
+/// `SizeClasses`) and at most one copy to the backend. The pool stores `D` and about 70 bytes per
+/// mesh, but no elements. Heap memory is allocated only while the number of live meshes exceeds its
+/// earlier maximum.
 #[derive(Debug)]
 pub struct VertexPool<V, D> {
     id: u32,
     pub(crate) config: Config,
-    /// The most elements that one place can have.
-    largest_place: u32,
+    /// Maximum elements of one allocation.
+    max_allocation: u32,
     pub(crate) meshes: Slots<Mesh>,
     pub(crate) pieces: Pieces,
     pub(crate) buffers: Buffers,
-    /// Per-draw data by slot.
+    /// Per-draw data, indexed by slot.
     data: Vec<D>,
-    /// Slots that the backend's table has room for.
+    /// Capacity of the backend's per-draw table, in slots.
     table_slots: u32,
     pub(crate) frames: Frames,
     pub(crate) traffic: Traffic,
-    /// Every change that may invalidate built commands.
+    /// Changes that can invalidate built commands.
     pub(crate) changes: RecentChanges,
-    /// Counts the changes after which a handle is stale that was not before.
+    /// Number of removals. Each makes at least one handle stale.
     removals: u64,
     pub(crate) defragmenter: Defragmenter,
     oldest: oldest::Oldest,
-    /// What writers gather elements in.
+    /// Buffer in which writers collect elements.
     pub(crate) scratch: Vec<V>,
     elements: PhantomData<fn(V)>,
 }
 
 impl<V: Pod, D: Pod> VertexPool<V, D> {
-    /// An empty pool, without a buffer as yet.
+    /// Creates an empty pool without buffers.
     ///
     /// # Errors
-    /// `TooLarge` when a base vertex would not fit 31 bits, or slots their number;
-    /// `TooManyIndices` when a command's indices would not fit 32 bits; `Unaligned` when the
-    /// size of `V` or `D` is not a multiple of [`ALIGNMENT_BYTES`].
+    /// - `TooLarge` if a base vertex would exceed 31 bits, or if there are too many slots.
+    /// - `TooManyIndices` if the index count of a command would exceed 32 bits.
+    /// - `Unaligned` if the size of `V` or `D` is not a multiple of [`ALIGNMENT_BYTES`].
     pub fn new(config: Config) -> Result<Self, PoolError> {
         let sizes = [size_of::<V>(), size_of::<D>()];
         if let Some(size_bytes) = sizes.into_iter().find(|it| !it.is_multiple_of(ALIGNMENT_BYTES)) {
@@ -99,7 +99,7 @@ impl<V: Pod, D: Pod> VertexPool<V, D> {
         }
         Ok(Self {
             id: POOLS.fetch_add(1, Ordering::Relaxed),
-            largest_place: config.largest_place(),
+            max_allocation: config.max_allocation(),
             config: Config { pattern_elements: config.pattern_elements.max(1), ..config },
             meshes: Slots::new(),
             pieces: Pieces::default(),
@@ -117,17 +117,17 @@ impl<V: Pod, D: Pod> VertexPool<V, D> {
         })
     }
 
-    /// How the pool was made.
+    /// Returns the configuration of the pool.
     pub const fn config(&self) -> &Config {
         &self.config
     }
 
-    /// Places a mesh: `elements` cut into parts of `part_counts` elements each, and its
-    /// per-draw data. A mesh of no elements is a mesh that draws nothing.
+    /// Inserts a mesh: `elements`, divided into parts of `part_counts` elements, and its per-draw
+    /// data. A mesh without elements is valid and draws nothing.
     ///
     /// # Errors
-    /// `Full`, `MeshTooLarge`, `SlotsFull`, `PartsMismatch` or `Backend`; the pool's meshes
-    /// and places are then as they were, though its table of per-draw data may be longer.
+    /// `Full`, `MeshTooLarge`, `SlotsFull`, `PartsMismatch` or `Backend`. Meshes and allocations
+    /// are then unchanged, but the table of per-draw data may have grown.
     #[inline]
     pub fn insert(
         &mut self,
@@ -136,22 +136,22 @@ impl<V: Pod, D: Pod> VertexPool<V, D> {
         data: D,
         backend: &mut impl Backend,
     ) -> Result<MeshHandle, PoolError> {
-        let key = self.take_slot(data, backend)?;
+        let key = self.reserve_slot(data, backend)?;
         if let Err(error) = self.fill_slot(key, elements, part_counts, backend) {
-            return Err(self.refused(key, error));
+            return Err(self.release_slot(key, error));
         }
         let handle = self.handle(key);
         self.set_slot(handle, data, backend);
         Ok(handle)
     }
 
-    /// Puts another mesh in the place of `handle`, which stays valid. The new mesh is
-    /// placed before the old one is given up, so that nothing is lost when it does not
-    /// fit; only where writes are staged, one of the same size takes the same place.
+    /// Replaces the mesh of `handle`, which stays valid. The new mesh is allocated before the old
+    /// one is freed, so the old mesh survives an error. With staged writes, a mesh of equal size
+    /// reuses the allocation.
     ///
     /// # Errors
-    /// `Stale`, `Full`, `MeshTooLarge`, `PartsMismatch` or `Backend`; the old mesh then
-    /// stays.
+    /// `Stale`, `Full`, `MeshTooLarge`, `PartsMismatch` or `Backend`. The old mesh is then
+    /// unchanged.
     pub fn replace(
         &mut self,
         handle: MeshHandle,
@@ -161,11 +161,11 @@ impl<V: Pod, D: Pod> VertexPool<V, D> {
         backend: &mut impl Backend,
     ) -> Result<(), PoolError> {
         let old = self.mesh(handle).ok_or(PoolError::Stale)?;
-        let (old_len, placed) = (old.len(), old.placed());
+        let (old_len, location) = (old.len(), old.location());
         let mut mesh = self.new_mesh(elements.len(), part_counts)?;
         if mesh.len() == old_len && self.may_overwrite(handle) {
-            mesh.set_placed(placed);
-            self.write(placed, elements, backend)?;
+            mesh.set_location(location);
+            self.write(location, elements, backend)?;
             if let Some(slot) = self.meshes.get_mut(handle.mesh) {
                 *slot = mesh;
             }
@@ -173,17 +173,17 @@ impl<V: Pod, D: Pod> VertexPool<V, D> {
             return Ok(());
         }
         if mesh.len() > 0 {
-            mesh.set_placed(self.find_place(mesh.len(), backend)?);
-            self.write_new(mesh.placed(), elements, backend)?;
+            mesh.set_location(self.allocate(mesh.len(), backend)?);
+            self.write_or_free(mesh.location(), elements, backend)?;
         }
-        self.put_in_place_of(handle, mesh, data, backend);
+        self.replace_mesh(handle, mesh, data, backend);
         Ok(())
     }
 
-    /// Changes a mesh's per-draw data and nothing else.
+    /// Changes only the per-draw data of a mesh.
     ///
     /// # Errors
-    /// `Stale`.
+    /// `Stale` if the mesh was removed or belongs to another pool.
     pub fn set_data(
         &mut self,
         handle: MeshHandle,
@@ -195,64 +195,64 @@ impl<V: Pod, D: Pod> VertexPool<V, D> {
         Ok(())
     }
 
-    /// Removes a mesh; draw lists drop it by themselves.
+    /// Removes a mesh. Draw lists drop it automatically.
     ///
     /// # Errors
-    /// `Stale` when it was removed before.
+    /// `Stale` if the mesh was already removed or belongs to another pool.
     #[inline]
     pub fn remove(&mut self, handle: MeshHandle) -> Result<(), PoolError> {
         if handle.pool != self.id {
             return Err(PoolError::Stale);
         }
         let mesh = self.meshes.get(handle.mesh).ok_or(PoolError::Stale)?;
-        let (placed, len) = (mesh.placed(), mesh.len());
+        let (location, len) = (mesh.location(), mesh.len());
         self.meshes.remove(handle.mesh);
-        self.retire(placed, len);
+        self.retire(location, len);
         self.removals += 1;
         self.changes.note(handle.slot());
         Ok(())
     }
 
-    /// Removes every mesh. All handles are stale then; buffers are given back once no
-    /// frame reads them and nothing has been inserted for a while.
+    /// Removes all meshes; every handle becomes stale. The buffers are released after
+    /// [`Config::spare_frames`] frames without content, once no frame in flight reads them.
     pub fn clear(&mut self) {
         let keys: Vec<MeshKey> = self.meshes.iter().map(|(key, _)| key).collect();
         for key in keys {
             if let Some(mesh) = self.meshes.remove(key) {
-                self.retire(mesh.placed(), mesh.len());
+                self.retire(mesh.location(), mesh.len());
             }
         }
         self.removals += 1;
         self.changes.note_every_slot();
     }
 
-    /// The mesh's per-draw data, or `None` when the handle is stale.
+    /// Returns the per-draw data of a mesh, or `None` if the handle is stale.
     #[inline]
     pub fn data(&self, handle: MeshHandle) -> Option<&D> {
         self.mesh(handle)?;
         self.data.get(handle.slot() as usize)
     }
 
-    /// Every mesh with its per-draw data, by slot.
+    /// Iterates over all meshes with their per-draw data, in slot order.
     pub fn iter(&self) -> impl Iterator<Item = (MeshHandle, &D)> {
         self.meshes.iter().filter_map(|(mesh, _)| {
             Some((self.handle(mesh), self.data.get(mesh.index() as usize)?))
         })
     }
 
-    /// Meshes in the pool.
+    /// Number of meshes in the pool.
     #[inline]
     pub const fn len(&self) -> u32 {
         self.meshes.len()
     }
 
-    /// Whether the pool has no mesh.
+    /// Returns whether the pool contains no mesh.
     #[inline]
     pub const fn is_empty(&self) -> bool {
         self.meshes.is_empty()
     }
 
-    /// Rises with every change that may invalidate commands made before.
+    /// Returns a counter that increases with every change that can invalidate built commands.
     #[inline]
     pub const fn revision(&self) -> u64 {
         self.changes.revision()

@@ -4,21 +4,22 @@ use bytemuck::Pod;
 
 use crate::{
     Backend, MAX_PARTS, MeshHandle, Placement, PoolError, VertexPool,
-    mesh::{Mesh, NONE, Placed},
+    mesh::{Location, Mesh, NONE},
 };
 
-/// Elements are handed to the backend in blocks of so many bytes: large enough that a call
-/// costs little beside its copy, small enough to stay in the cache.
+/// Size of the blocks in which elements are passed to the backend. Large enough that the call is
+/// cheap compared to the copy, and small enough for the cache.
 const BLOCK_BYTES: usize = 1 << 16;
 
-/// Fills a mesh in place: reserves the worst case, takes elements part by part, and gives
-/// back what is left over.
+/// Writes a mesh incrementally. Reserves the maximum size, takes elements part by part, and frees
+/// the unused rest.
 ///
-/// Elements pass through a block of warm memory and from there go to their place in one
-/// direction, as mapped memory wants it. Nothing shows until [`finish`](Self::finish); a
-/// writer that is dropped leaves the pool as it was. Where places cannot be cut (size
-/// classes) the whole mesh is gathered first and placed when its size is known; a bucket
-/// stays one.
+/// Elements are collected in a small block and then copied in ascending order, which suits mapped
+/// memory. The mesh is not drawn before [`finish`](Self::finish). Dropping an unfinished writer
+/// leaves the pool unchanged.
+///
+/// With size classes an allocation cannot shrink, so the whole mesh is collected first and
+/// allocated at its final size. A bucket always remains a whole bucket.
 ///
 /// # Examples
 /// ```
@@ -38,21 +39,21 @@ pub struct MeshWriter<'a, V: Pod, D: Pod> {
     pool: &'a mut VertexPool<V, D>,
     backend: &'a mut dyn Backend,
     replaces: Option<MeshHandle>,
-    /// The reservation; none once it has become a mesh.
-    placed: Option<Placed>,
+    /// Reserved allocation; none once it belongs to the mesh.
+    location: Option<Location>,
     reserved: u32,
     counts: [u32; MAX_PARTS],
     part: usize,
-    /// Elements so far, and those of them that the backend has.
+    /// Elements so far, and the number of them that the backend has.
     len: u32,
     flushed: u32,
 }
 
 impl<V: Pod, D: Pod> VertexPool<V, D> {
-    /// A writer of a new mesh of at most `max_elements` elements.
+    /// Starts a new mesh of at most `max_elements` elements.
     ///
     /// # Errors
-    /// `Full`, `MeshTooLarge` or `Backend` when there is no room for so many.
+    /// `Full`, `MeshTooLarge` or `Backend` if `max_elements` elements do not fit.
     pub fn writer<'a>(
         &'a mut self,
         max_elements: u32,
@@ -61,11 +62,11 @@ impl<V: Pod, D: Pod> VertexPool<V, D> {
         self.start_writer(None, max_elements, backend)
     }
 
-    /// A writer of a mesh that takes the place of `handle`, whose old mesh is drawn until
-    /// the new one is finished.
+    /// Starts a mesh that replaces the mesh of `handle`. The old mesh is drawn until the new one is
+    /// finished.
     ///
     /// # Errors
-    /// `Stale`, or as [`writer`](Self::writer).
+    /// `Stale`; or `Full`, `MeshTooLarge` or `Backend` if `max_elements` elements do not fit.
     pub fn replacing_writer<'a>(
         &'a mut self,
         handle: MeshHandle,
@@ -82,16 +83,16 @@ impl<V: Pod, D: Pod> VertexPool<V, D> {
         reserved: u32,
         backend: &'a mut impl Backend,
     ) -> Result<MeshWriter<'a, V, D>, PoolError> {
-        let placed = match reserved {
+        let location = match reserved {
             0 => None,
-            _ => Some(self.find_place(reserved, backend)?),
+            _ => Some(self.allocate(reserved, backend)?),
         };
         self.scratch.clear();
         Ok(MeshWriter {
             pool: self,
             backend,
             replaces,
-            placed,
+            location,
             reserved,
             counts: [0; MAX_PARTS],
             part: 0,
@@ -100,35 +101,35 @@ impl<V: Pod, D: Pod> VertexPool<V, D> {
         })
     }
 
-    /// Cuts places down to `len` elements, more than none, as far as they can be cut.
-    fn cut(&mut self, placed: Placed, len: u32) -> Placed {
-        let (mut span, mut start, mut next) = (placed.span, 0, placed.more);
+    /// Shrinks allocations to `len` elements, at least one, if their policy permits.
+    fn cut(&mut self, location: Location, len: u32) -> Location {
+        let (mut span, mut start, mut next) = (location.span, 0, location.more);
         let mut last = NONE;
         while let Some(piece) = self.pieces.get(next).filter(|piece| piece.start < len) {
             (last, span, start, next) = (next, piece.span, piece.start, piece.next);
         }
-        self.give_up_pieces(next);
+        self.free_pieces(next);
         if let Some(piece) = self.pieces.get_mut(last) {
             piece.next = NONE;
         }
         if let Some(buffer) = self.buffers.get_mut(span.buffer) {
-            buffer.shrink(span.place, len - start);
+            buffer.shrink(span.allocation, len - start);
         }
-        if last == NONE { Placed { more: NONE, ..placed } } else { placed }
+        if last == NONE { Location { more: NONE, ..location } } else { location }
     }
 }
 
 impl<V: Pod, D: Pod> MeshWriter<'_, V, D> {
-    /// Elements that may still be written.
-    pub const fn room(&self) -> u32 {
+    /// Number of elements that can still be written.
+    pub const fn remaining(&self) -> u32 {
         self.reserved - self.len
     }
 
     /// Adds an element to the current part.
     ///
     /// # Errors
-    /// `Overrun` when the reservation or the parts are used up, `Backend` when the device
-    /// refuses a write; nothing is added then.
+    /// `Overrun` if the reservation or the parts are used up; `Backend` if the device refuses a
+    /// write. Nothing is added then.
     #[inline]
     pub fn push(&mut self, element: V) -> Result<(), PoolError> {
         self.extend(&[element])
@@ -137,15 +138,16 @@ impl<V: Pod, D: Pod> MeshWriter<'_, V, D> {
     /// Adds elements to the current part.
     ///
     /// # Errors
-    /// As [`push`](Self::push).
+    /// `Overrun` if the reservation or the parts are used up; `Backend` if the device refuses a
+    /// write. Nothing is added then.
     #[inline]
     pub fn extend(&mut self, elements: &[V]) -> Result<(), PoolError> {
-        if elements.len() > self.room() as usize || self.part >= MAX_PARTS {
+        if elements.len() > self.remaining() as usize || self.part >= MAX_PARTS {
             return Err(PoolError::Overrun { elements: self.reserved });
         }
         let gathered = self.pool.scratch.len();
         self.pool.scratch.extend_from_slice(elements);
-        if size_of_val(self.pool.scratch.as_slice()) >= BLOCK_BYTES && self.writes_in_place() {
+        if size_of_val(self.pool.scratch.as_slice()) >= BLOCK_BYTES && self.writes_early() {
             self.flush().inspect_err(|_| self.pool.scratch.truncate(gathered))?;
         }
         self.counts[self.part] += elements.len() as u32;
@@ -153,10 +155,10 @@ impl<V: Pod, D: Pod> MeshWriter<'_, V, D> {
         Ok(())
     }
 
-    /// Ends the current part; what follows belongs to the next.
+    /// Ends the current part. Following elements belong to the next one.
     ///
     /// # Errors
-    /// `Overrun` when there are no more parts.
+    /// `Overrun` if the maximum number of parts is reached.
     pub fn end_part(&mut self) -> Result<(), PoolError> {
         if self.part >= MAX_PARTS {
             return Err(PoolError::Overrun { elements: self.reserved });
@@ -165,57 +167,57 @@ impl<V: Pod, D: Pod> MeshWriter<'_, V, D> {
         Ok(())
     }
 
-    /// Gives back what was not written, and takes the mesh in: from now on it is drawn, or
-    /// drawn instead of the one that it replaces.
+    /// Finishes the mesh: frees the unused rest and inserts the mesh, or replaces the old one.
+    /// Subsequent commands draw the new mesh.
     ///
     /// # Errors
-    /// `SlotsFull` or `Backend`; the pool is then as it was.
+    /// `SlotsFull` or `Backend`. The pool is then unchanged.
     pub fn finish(mut self, data: D) -> Result<MeshHandle, PoolError> {
-        if let Some(placed) = self.placed.take() {
-            self.placed = if self.len == 0 {
-                self.pool.give_up(placed, self.reserved);
+        if let Some(location) = self.location.take() {
+            self.location = if self.len == 0 {
+                self.pool.free(location, self.reserved);
                 None
-            } else if self.writes_in_place() {
-                Some(self.pool.cut(placed, self.len))
+            } else if self.writes_early() {
+                Some(self.pool.cut(location, self.len))
             } else {
-                Some(self.place_anew(placed)?)
+                Some(self.reallocate(location)?)
             };
         }
-        // From here on the reservation is as long as the mesh.
+        // The reservation now has the size of the mesh.
         self.reserved = self.len;
         self.flush()?;
-        let mut mesh = Mesh::of_nothing(self.pool.frames.current());
+        let mut mesh = Mesh::empty(self.pool.frames.current());
         mesh.ranges.set_counts(&self.counts);
-        if let Some(placed) = self.placed.take() {
-            mesh.set_placed(placed);
+        if let Some(location) = self.location.take() {
+            mesh.set_location(location);
         }
         match self.replaces {
             Some(handle) => {
-                self.pool.put_in_place_of(handle, mesh, data, &mut self.backend);
+                self.pool.replace_mesh(handle, mesh, data, &mut self.backend);
                 Ok(handle)
             }
-            None => self.pool.take_in(mesh, data, &mut self.backend),
+            None => self.pool.insert_written(mesh, data, &mut self.backend),
         }
     }
 
-    /// Whether elements may be written before the mesh's size is known.
-    fn writes_in_place(&self) -> bool {
+    /// Returns whether elements can be written before the size of the mesh is known.
+    fn writes_early(&self) -> bool {
         !matches!(self.pool.config.placement, Placement::SizeClasses { .. })
     }
 
-    /// Changes a reservation that cannot be cut for a place of the right size; should there
-    /// be none, for one like itself, since nobody took that in between.
-    fn place_anew(&mut self, placed: Placed) -> Result<Placed, PoolError> {
-        self.pool.give_up(placed, self.reserved);
-        let exact = self.pool.find_place(self.len, &mut self.backend);
-        exact.or_else(|_| self.pool.find_place(self.reserved, &mut self.backend))
+    /// Frees a reservation that cannot shrink and allocates the exact size. If that fails,
+    /// allocates the reserved size again, which has just become free.
+    fn reallocate(&mut self, location: Location) -> Result<Location, PoolError> {
+        self.pool.free(location, self.reserved);
+        let exact = self.pool.allocate(self.len, &mut self.backend);
+        exact.or_else(|_| self.pool.allocate(self.reserved, &mut self.backend))
     }
 
-    /// Hands the gathered elements to the backend. Where that fails, they stay gathered.
+    /// Passes the collected elements to the backend. After an error, they stay collected.
     fn flush(&mut self) -> Result<(), PoolError> {
-        let Some(placed) = self.placed else { return Ok(()) };
+        let Some(location) = self.location else { return Ok(()) };
         let gathered = core::mem::take(&mut self.pool.scratch);
-        let written = self.write(placed, &gathered);
+        let written = self.write(location, &gathered);
         self.pool.scratch = gathered;
         written?;
         self.flushed += self.pool.scratch.len() as u32;
@@ -223,10 +225,10 @@ impl<V: Pod, D: Pod> MeshWriter<'_, V, D> {
         Ok(())
     }
 
-    /// Writes the elements that follow those that the backend has.
-    fn write(&mut self, placed: Placed, gathered: &[V]) -> Result<(), PoolError> {
+    /// Writes the collected elements after those already written.
+    fn write(&mut self, location: Location, gathered: &[V]) -> Result<(), PoolError> {
         let (start, end) = (self.flushed, self.flushed + gathered.len() as u32);
-        let (mut span, mut held, mut more) = (placed.span, 0, placed.more);
+        let (mut span, mut held, mut more) = (location.span, 0, location.more);
         loop {
             let piece = self.pool.pieces.get(more).copied();
             let held_end = piece.map_or(self.reserved, |piece| piece.start);
@@ -243,8 +245,8 @@ impl<V: Pod, D: Pod> MeshWriter<'_, V, D> {
 
 impl<V: Pod, D: Pod> Drop for MeshWriter<'_, V, D> {
     fn drop(&mut self) {
-        if let Some(placed) = self.placed.take() {
-            self.pool.give_up(placed, self.reserved);
+        if let Some(location) = self.location.take() {
+            self.pool.free(location, self.reserved);
         }
         self.pool.scratch.clear();
     }

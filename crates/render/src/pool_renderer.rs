@@ -123,7 +123,7 @@ impl<D: Device> PoolRenderer<D> {
         let config = Config {
             placement,
             oversize,
-            least_buffer_elements: least_buffer_quads(wanted),
+            min_buffer_elements: least_buffer_quads(wanted),
             max_buffer_elements: max_quads,
             first_slots: meshes,
             pattern_elements: PATTERN_QUADS,
@@ -377,7 +377,7 @@ impl<D: Device> Renderer for PoolRenderer<D> {
     }
 
     fn pool_ranges(&self) -> Vec<PoolRange> {
-        self.pool.places()
+        self.pool.ranges()
     }
 }
 

@@ -48,7 +48,7 @@ pub(crate) fn run(options: &PoolMapOptions) -> Result<(), AppError> {
         }
         pool.end_frame();
     }
-    let places = pool.places();
+    let places = pool.ranges();
     let numbers = Numbers::new(world.name(), Unit::QUADS, pool.stats(), &places);
     let map = Map { numbers: &numbers, places: &places };
     write(&options.output, &[map], |mesh| pool.describe(mesh))?;

@@ -72,7 +72,7 @@ impl Churn {
         let turnover = Turnover::new(meshes, seed);
         let buffer = (turnover.quads() * 100 / FULL_PERCENT / u64::from(BUFFERS)) as u32;
         let config = Config {
-            least_buffer_elements: buffer,
+            min_buffer_elements: buffer,
             max_buffer_elements: buffer,
             max_buffers: BUFFERS as u16,
             ..Config::default()
@@ -163,7 +163,7 @@ impl Churn {
     /// Returns the used elements and the free ranges of each buffer.
     fn buffers(&self) -> BTreeMap<u32, (u64, Vec<u64>)> {
         let mut buffers = BTreeMap::<u32, (u64, Vec<u64>)>::new();
-        for range in self.pool.places() {
+        for range in self.pool.ranges() {
             let count = u64::from(range.elements.end - range.elements.start);
             let (taken, free) = buffers.entry(range.buffer).or_default();
             match range.state {

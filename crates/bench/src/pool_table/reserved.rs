@@ -47,7 +47,7 @@ fn contender<P: RangeAllocator>(name: &str, percent: u64, options: &Options) -> 
         let buffer = (quads * 100 / percent) as u32 / BUFFERS;
         let config = Config {
             placement: P::placement(&histogram),
-            least_buffer_elements: buffer,
+            min_buffer_elements: buffer,
             max_buffer_elements: buffer,
             max_buffers: BUFFERS as u16,
             ..Config::default()

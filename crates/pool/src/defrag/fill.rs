@@ -1,28 +1,28 @@
 use bytemuck::Pod;
 use drystone_alloc::{DefragBudget, MoveOrder};
 
-use super::{Left, REST_PERCENT, Step, Task, Verdict};
+use super::{MAX_FREE_PERCENT, Remaining, Step, Task, Verdict};
 use crate::{
     Backend, VertexPool,
-    buffers::{NOBODY, Span},
-    space::{Place, Space},
+    buffers::{NO_OWNER, Span},
+    space::{Allocation, Space},
 };
 
-/// Planning copies the table of ranges; beyond so many it would be felt in a frame, and
-/// packing, which needs no plan, does alone.
+/// Limit for planning, which copies the table of ranges. Beyond it, planning would take a
+/// noticeable part of a frame, so only packing is used, which needs no plan.
 const MAX_PLANNED_RANGES: u32 = 1 << 16;
 
-/// Filling a buffer's gaps from its own end: the best bargain, a unit gained for each that
-/// is moved.
+/// Defragmentation step: filling a buffer's gaps from its own end. The most efficient step, since
+/// each moved element closes one gap element.
 impl<V: Pod, D: Pod> VertexPool<V, D> {
-    /// Plans which ranges go where.
+    /// Plans the moves.
     pub(super) fn plan_fill(&mut self, number: u16) -> Step {
         let Some(buffer) = self.buffers.get(number) else { return Step::Go(Task::Choose) };
         match &buffer.space {
             Space::Ranges(space) if space.len() <= MAX_PLANNED_RANGES => {
                 let budget = DefragBudget {
                     order: MoveOrder::AtOnce,
-                    target_percent: (100 - REST_PERCENT) as u8,
+                    target_percent: (100 - MAX_FREE_PERCENT) as u8,
                     ..DefragBudget::default()
                 };
                 self.defragmenter.plan = space.plan_defragmentation(&budget);
@@ -32,12 +32,12 @@ impl<V: Pod, D: Pod> VertexPool<V, D> {
         }
     }
 
-    /// Carries out one move of the plan, if it still can be.
+    /// Executes one move of the plan, if it is still possible.
     pub(super) fn step_fill(
         &mut self,
         number: u16,
         next: usize,
-        left: &mut Left,
+        remaining: &mut Remaining,
         backend: &mut impl Backend,
     ) -> Step {
         let passed = Task::Fill { buffer: number, next: next + 1 };
@@ -51,20 +51,21 @@ impl<V: Pod, D: Pod> VertexPool<V, D> {
             }
             return self.start_pack(number);
         };
-        let owner = buffer.owner(Place::of_range(step.handle));
-        if owner == NOBODY {
+        let owner = buffer.owner(Allocation::of_range(step.handle));
+        if owner == NO_OWNER {
             return Step::Go(passed);
         }
-        match left.allows(step.size) {
+        match remaining.allows(step.size) {
             Verdict::Yes => {}
             Verdict::Later => return Step::Stop(Task::Fill { buffer: number, next }),
             Verdict::Never => return Step::Go(passed),
         }
         let Space::Ranges(space) = &mut buffer.space else { return Step::Go(Task::Choose) };
-        // Between plan and move anything may have happened; such a move is left out.
+        // The buffer may have changed since planning; an impossible move is skipped.
         if let Ok(range) = space.allocate_target(step) {
-            let to = Span { place: Place::of_range(range), first: step.to, buffer: number };
-            if !self.move_to(owner, to, left, backend) {
+            let to =
+                Span { allocation: Allocation::of_range(range), first: step.to, buffer: number };
+            if !self.move_to(owner, to, remaining, backend) {
                 return Step::Stop(Task::Fill { buffer: number, next });
             }
         }

@@ -1,38 +1,39 @@
 use bytemuck::Pod;
 use drystone_alloc::{RangeHandle, RangeSpace};
 
-use super::{Left, REST_PERCENT, Step, Task, Verdict};
+use super::{MAX_FREE_PERCENT, Remaining, Step, Task, Verdict};
 use crate::{
     Backend, VertexPool,
-    buffers::{Buffer, NOBODY, Span},
-    space::{Place, Space},
+    buffers::{Buffer, NO_OWNER, Span},
+    space::{Allocation, Space},
 };
 
-/// With direct access a place that was left is a hole only some frames later. While the
-/// hole and what waits to join it are smaller than so many budgets, meshes are lifted out
-/// of the way as well, so that the hole grows until sliding alone uses the budget.
+/// Number of budgets that limits moving meshes away. With direct access, the old allocation of a moved mesh becomes free some frames later. While the
+/// hole and the retired elements next to it are smaller than this many budgets, meshes that block
+/// it are moved away as well. The hole then grows until sliding alone uses the budget.
 const HOLE_BUDGETS: u64 = 4;
 
-/// What lies above the packed ranges.
+/// Content above the packed ranges.
 enum Above {
-    /// No range that is a mesh's.
+    /// No range of a mesh.
     Nothing { waits: bool },
-    /// A mesh's range, with elements between that wait.
+    /// Range of a mesh, after `waiting` retired elements.
     Mesh { range: RangeHandle, owner: u32, waiting: u32 },
-    /// It takes too long to find out in one call.
+    /// Not determined within the steps of one call.
     Unknown,
 }
 
-/// Sliding a buffer's ranges down until they touch. Source and target of a copy must not
-/// overlap, so a range slides only over a hole as large as itself:
+/// Defragmentation step: sliding a buffer's ranges down until they touch. Source and target of a
+/// copy must not overlap, so a range slides only into a hole at least as large as itself:
 ///
 /// ```text
-///  [packed]·[R1]··[R2]···      R1 is larger than the gap: it is lifted to elsewhere,
+///  [packed]·[R1]··[R2]···      R1 is larger than the gap: it is moved elsewhere,
 ///  [packed]········[R2]···     which leaves a hole that R2 fits,
-///  [packed][R2]···········     and the hole goes up, growing by each gap that it meets
+///  [packed][R2]···········     and the hole moves up and absorbs each gap on the way
 /// ```
 impl<V: Pod, D: Pod> VertexPool<V, D> {
-    /// Begins at the start; small gaps there are worth less than moving all above them.
+    /// Starts packing. Small gaps at the start may remain, since closing them would move all ranges
+    /// above.
     pub(super) fn start_pack(&mut self, number: u16) -> Step {
         let Some(buffer) = self.buffers.get_mut(number) else { return Step::Go(Task::Choose) };
         let Space::Ranges(space) = &buffer.space else {
@@ -40,17 +41,17 @@ impl<V: Pod, D: Pod> VertexPool<V, D> {
             return Step::Go(Task::Choose);
         };
         let free = u64::from(space.capacity() - space.used());
-        let leave = free * REST_PERCENT / 100 / 2;
+        let leave = free * MAX_FREE_PERCENT / 100 / 2;
         Step::Go(Task::Pack { buffer: number, packed: None, leave })
     }
 
-    /// Packs one range, or passes one that lies well.
+    /// Packs one range, or skips one that needs no move.
     pub(super) fn step_pack(
         &mut self,
         number: u16,
         packed: Option<RangeHandle>,
         leave: u64,
-        left: &mut Left,
+        remaining: &mut Remaining,
         backend: &mut impl Backend,
     ) -> Step {
         let task = |packed, leave| Task::Pack { buffer: number, packed, leave };
@@ -58,7 +59,7 @@ impl<V: Pod, D: Pod> VertexPool<V, D> {
         let Space::Ranges(space) = &buffer.space else { return Step::Go(Task::Choose) };
         // The last packed range may have been removed.
         let Ok(gap) = space.gap_behind(packed) else { return Step::Go(Task::Choose) };
-        let (range, owner, waiting) = match above(buffer, space, packed, left) {
+        let (range, owner, waiting) = match above(buffer, space, packed, remaining) {
             Above::Unknown => return Step::Stop(task(packed, leave)),
             Above::Nothing { waits: true } => return Step::Stop(task(packed, leave)),
             Above::Nothing { waits: false } => {
@@ -71,68 +72,75 @@ impl<V: Pod, D: Pod> VertexPool<V, D> {
             return Step::Go(task(Some(range), leave - u64::from(gap)));
         }
         let Some((_, count)) = self.owned(owner) else { return Step::Go(Task::Choose) };
-        match left.allows(count) {
+        match remaining.allows(count) {
             Verdict::Yes => {}
             Verdict::Later => return Step::Stop(task(packed, leave)),
             Verdict::Never => return Step::Go(task(Some(range), leave)),
         }
         if gap >= count {
-            return match self.slide(number, packed, count) {
-                Some(to) if self.move_to(owner, to, left, backend) => {
-                    Step::Go(task(to.place.range(), leave))
+            return match self.allocate_packed(number, packed, count) {
+                Some(to) if self.move_to(owner, to, remaining, backend) => {
+                    Step::Go(task(to.allocation.range(), leave))
                 }
                 Some(_) => Step::Stop(task(packed, leave)),
                 None => Step::Go(Task::Choose),
             };
         }
-        let hole_bytes = u64::from(gap + waiting) * left.element_bytes;
-        let may_lift = waiting == 0 || hole_bytes < left.budget.bytes.saturating_mul(HOLE_BUDGETS);
-        match if may_lift { self.find_elsewhere(number, count) } else { None } {
-            Some(to) if self.move_to(owner, to, left, backend) => Step::Go(task(packed, leave)),
+        let hole_bytes = u64::from(gap + waiting) * remaining.element_bytes;
+        let can_lift =
+            waiting == 0 || hole_bytes < remaining.budget.bytes.saturating_mul(HOLE_BUDGETS);
+        match if can_lift { self.allocate_elsewhere(number, count) } else { None } {
+            Some(to) if self.move_to(owner, to, remaining, backend) => {
+                Step::Go(task(packed, leave))
+            }
             Some(_) => Step::Stop(task(packed, leave)),
             None if waiting > 0 => Step::Stop(task(packed, leave)),
             None => Step::Go(task(Some(range), leave)),
         }
     }
 
-    /// The place right behind the packed ranges.
-    fn slide(&mut self, number: u16, packed: Option<RangeHandle>, count: u32) -> Option<Span> {
+    /// Allocates right after the packed ranges.
+    fn allocate_packed(
+        &mut self,
+        number: u16,
+        packed: Option<RangeHandle>,
+        count: u32,
+    ) -> Option<Span> {
         let buffer = self.buffers.get_mut(number)?;
         let Space::Ranges(space) = &mut buffer.space else { return None };
         let range = space.allocate_behind(packed, count, 1).ok()?;
         let first = space.range(range)?.start;
-        Some(Span { place: Place::of_range(range), first, buffer: number })
+        Some(Span { allocation: Allocation::of_range(range), first, buffer: number })
     }
 
-    /// A place for a range that is in the way: in its own buffer, else in another that has
-    /// meshes.
-    fn find_elsewhere(&mut self, number: u16, count: u32) -> Option<Span> {
+    /// Allocates for a range that blocks packing: in its own buffer, else in another with meshes.
+    fn allocate_elsewhere(&mut self, number: u16, count: u32) -> Option<Span> {
         let own = self.buffers.get_mut(number)?.allocate(count);
-        if let Some((place, first)) = own {
-            return Some(Span { place, first, buffer: number });
+        if let Some((allocation, first)) = own {
+            return Some(Span { allocation, first, buffer: number });
         }
         self.buffers.all.iter_mut().enumerate().find_map(|(other, buffer)| {
             let buffer = buffer.as_mut().filter(|buffer| !buffer.is_empty())?;
-            let (place, first) = buffer.allocate(count)?;
-            Some(Span { place, first, buffer: other as u16 })
+            let (allocation, first) = buffer.allocate(count)?;
+            Some(Span { allocation, first, buffer: other as u16 })
         })
     }
 }
 
-/// What lies above the packed ranges of a buffer.
+/// Returns the content above the packed ranges of a buffer.
 fn above(
     buffer: &Buffer,
     space: &RangeSpace,
     packed: Option<RangeHandle>,
-    left: &mut Left,
+    remaining: &mut Remaining,
 ) -> Above {
     let (mut at, mut waiting) = (space.next(packed), 0);
     while let Some(range) = at {
-        let owner = buffer.owner(Place::of_range(range));
-        if owner != NOBODY {
+        let owner = buffer.owner(Allocation::of_range(range));
+        if owner != NO_OWNER {
             return Above::Mesh { range, owner, waiting };
         }
-        if !left.take_step() {
+        if !remaining.take_step() {
             return Above::Unknown;
         }
         waiting += space.range(range).map_or(0, |range| range.end - range.start);

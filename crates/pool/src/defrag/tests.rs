@@ -7,15 +7,15 @@ use crate::{Access, Config, MeshHandle, NullBackend, Placement, SimulatedGpu};
 
 type Pool = VertexPool<u32, u32>;
 
-/// Elements of a buffer, and buffers.
+/// Elements per buffer, and number of buffers.
 const BUFFER: u32 = 1 << 17;
 const BUFFERS: u32 = 6;
-/// Frames that the GPU is behind.
+/// Number of frames that the GPU is behind.
 const FRAMES_IN_FLIGHT: u64 = 2;
 
 fn config(placement: Placement) -> Config {
     Config {
-        least_buffer_elements: BUFFER,
+        min_buffer_elements: BUFFER,
         max_buffer_elements: BUFFER,
         max_buffers: BUFFERS as u16,
         placement,
@@ -24,13 +24,13 @@ fn config(placement: Placement) -> Config {
     }
 }
 
-/// A pool, what lives in it, and frames that come and go.
+/// A pool under churn, its meshes and its frames in flight.
 struct Churn {
     pool: Pool,
     backend: NullBackend,
     meshes: Vec<(MeshHandle, u32)>,
-    /// Sizes that wait for their turn: one goes, another comes, so that all stays as full
-    /// as it was.
+    /// Sizes of future meshes. A replacement swaps one with a live size, so the fill level is
+    /// constant.
     sizes: Vec<u32>,
     random: Random,
     frame: u64,
@@ -50,7 +50,7 @@ impl Churn {
         }
     }
 
-    /// Most meshes are small, some are not.
+    /// Returns a random size; most are small.
     fn size(&mut self) -> u32 {
         let doublings = self.random.below(7);
         30 + self.random.below(30 << doublings)
@@ -63,7 +63,7 @@ impl Churn {
         self.meshes.push((mesh, size));
     }
 
-    /// Fills all buffers to so many percent of their elements.
+    /// Fills all buffers to `percent` of their elements.
     fn fill(&mut self, percent: u64) {
         while self.pool.stats().used * 100 < u64::from(BUFFER * BUFFERS) * percent {
             self.insert();
@@ -71,7 +71,7 @@ impl Churn {
         self.sizes = (0..50).map(|_| self.size()).collect();
     }
 
-    /// Replaces some mesh by one of another size.
+    /// Replaces a random mesh by one of another size.
     fn replace(&mut self) {
         let at = self.random.below(self.meshes.len() as u32) as usize;
         let next = self.random.below(self.sizes.len() as u32) as usize;
@@ -80,20 +80,20 @@ impl Churn {
         let (mesh, old_size) = &mut self.meshes[at];
         match self.pool.replace(*mesh, elements, &[size], 0, &mut self.backend) {
             Ok(()) => self.sizes[next] = core::mem::replace(old_size, size),
-            // No gap is large enough just now, which happens in a full pool.
+            // No gap is large enough at the moment, as can happen in a full pool.
             Err(error) => assert!(matches!(error, crate::PoolError::Full { .. }), "{error:?}"),
         }
     }
 
     fn end_frame(&mut self) {
         self.frame += 1;
-        self.pool.note_commands_taken(1);
+        self.pool.note_commands_returned(1);
         self.pool.frame_submitted(self.frame);
         let completed = self.frame.saturating_sub(FRAMES_IN_FLIGHT);
         self.pool.frames_completed(completed, &mut self.backend);
     }
 
-    /// Defragments frame by frame until nothing is left to do; returns the frames.
+    /// Defragments in each frame until nothing is left to do. Returns the number of frames.
     fn defragment(&mut self, budget: &MoveBudget, max_frames: u64) -> u64 {
         for frame in 1..=max_frames {
             let moved = self.pool.defragment(budget, &mut self.backend);
@@ -108,26 +108,27 @@ impl Churn {
         panic!("{max_frames} frames were not enough: {:?}", self.pool.stats());
     }
 
-    /// Full buffers, and what is left of the one that is not.
+    /// Checks that all buffers but one are full, and that the free elements of that one are
+    /// contiguous.
     fn check_goal(&self) {
         self.pool.check().unwrap();
         let mut rest = Vec::new();
         for (_, buffer) in self.pool.buffers.iter() {
-            let room = buffer.space.room(buffer.used + buffer.waiting);
-            if u64::from(room.total) * 20 > u64::from(buffer.elements) {
-                rest.push(room);
+            let free = buffer.space.free_space(buffer.used + buffer.waiting);
+            if u64::from(free.total) * 20 > u64::from(buffer.elements) {
+                rest.push(free);
             }
         }
         assert!(rest.len() <= 1, "{} buffers are not full to 95 %", rest.len());
-        for room in rest {
-            assert!(u64::from(room.largest) * 20 >= u64::from(room.total) * 19, "{room:?}");
+        for free in rest {
+            assert!(u64::from(free.largest) * 20 >= u64::from(free.total) * 19, "{free:?}");
         }
     }
 }
 
-/// An hour's worth of churn: a million replacements at 85 % full.
+/// A million replacements at 85 % full, comparable to an hour of edits.
 #[test]
-fn after_a_million_replacements_buffers_are_full_or_given_back() {
+fn after_a_million_replacements_buffers_are_full_or_released() {
     for access in [Access::Staged, Access::Direct] {
         let mut churn = Churn::new(Placement::Ranges, access);
         churn.fill(85);
@@ -141,27 +142,26 @@ fn after_a_million_replacements_buffers_are_full_or_given_back() {
         let before = churn.pool.stats();
         assert!(before.occupancy() > 0.8 && before.buffers == BUFFERS, "{before:?}");
         let budget = MoveBudget { bytes: 64 << 10, moves: 256 };
-        // Every mesh moves twice at the most, and the frames in flight are waited for now
-        // and then.
+        // Each mesh moves at most twice, and some frames only wait for frames in flight.
         let frames = 2 * before.used_bytes / budget.bytes + 40;
         let taken = churn.defragment(&budget, frames);
         churn.check_goal();
         for _ in 0..10 {
             churn.end_frame();
         }
-        // What waited is free by now: that it is done still holds.
+        // Retired allocations are free by now, and the result is still done.
         churn.check_goal();
         let after = churn.pool.stats();
         std::println!("{access:?}: {taken} of {frames} frames, {} buffers", after.buffers);
         assert_eq!((after.used, after.meshes), (before.used, before.meshes));
-        // 85 % of six are 5.1, and what is full is so to 95 % or more.
+        // 85 % of six buffers are 5.1 buffers, and a full buffer is at least 95 % full.
         assert!(u64::from(after.buffers) <= after.used * 20 / 19 / u64::from(BUFFER) + 1);
     }
 }
 
-/// Once all is well nothing is moved any more, and churn makes work again.
+/// After the goal is reached nothing moves, until churn requires further moves.
 #[test]
-fn work_ends_and_begins_again() {
+fn defragmentation_ends_and_starts_again_after_churn() {
     let mut churn = Churn::new(Placement::Ranges, Access::Direct);
     churn.fill(60);
     for _ in 0..20_000 {
@@ -177,16 +177,16 @@ fn work_ends_and_begins_again() {
         let (mesh, _) = churn.meshes.swap_remove(at);
         churn.pool.remove(mesh).unwrap();
     }
-    (0..REST_FRAMES).for_each(|_| churn.end_frame());
+    (0..IDLE_FRAMES).for_each(|_| churn.end_frame());
     assert!(churn.defragment(&budget, 1000) > 1);
-    // Buffers that became empty are given back some frames later.
-    (0..REST_FRAMES).for_each(|_| churn.end_frame());
+    // Empty buffers are released some frames later.
+    (0..IDLE_FRAMES).for_each(|_| churn.end_frame());
     churn.check_goal();
 }
 
-/// With churn going on all the while the pool stays whole and every budget holds.
+/// During churn, the pool stays valid and each call stays within its budget.
 #[test]
-fn churn_may_go_on_meanwhile() {
+fn defragmentation_works_during_churn() {
     for access in [Access::Staged, Access::Direct] {
         let mut churn = Churn::new(Placement::Ranges, access);
         churn.fill(75);
@@ -202,16 +202,16 @@ fn churn_may_go_on_meanwhile() {
                 churn.pool.check().unwrap();
             }
         }
-        // It may have rested while the last frames made work for it.
-        (0..REST_FRAMES).for_each(|_| churn.end_frame());
+        // It may have been idle while the last frames left gaps.
+        (0..IDLE_FRAMES).for_each(|_| churn.end_frame());
         churn.defragment(&budget, 1000);
-        (0..REST_FRAMES).for_each(|_| churn.end_frame());
+        (0..IDLE_FRAMES).for_each(|_| churn.end_frame());
         churn.check_goal();
     }
 }
 
 #[test]
-fn sparse_buffers_of_buckets_and_classes_are_given_back() {
+fn sparse_buffers_of_buckets_and_classes_are_released() {
     let classes = Placement::SizeClasses {
         histogram: vec![(60, 9), (300, 5), (1_000, 1)],
         config: Default::default(),
@@ -239,7 +239,7 @@ fn sparse_buffers_of_buckets_and_classes_are_given_back() {
 }
 
 #[test]
-fn budgets_of_nothing_and_meshes_beyond_the_budget_move_nothing() {
+fn empty_budgets_and_meshes_beyond_the_budget_move_nothing() {
     for budget in [
         MoveBudget { bytes: 0, moves: 9 },
         MoveBudget { bytes: 9_999, moves: 0 },
@@ -254,9 +254,9 @@ fn budgets_of_nothing_and_meshes_beyond_the_budget_move_nothing() {
             assert_eq!(pool.defragment(&budget, &mut gpu).moves, 0);
         }
         assert_eq!(pool.stats().largest_free, 10);
-        // What is beyond a budget is looked at again when something has been freed.
+        // Meshes beyond a budget are checked again after something has been freed.
         pool.remove(meshes[1]).unwrap();
-        (0..=REST_FRAMES).for_each(|_| pool.frame_submitted(gpu.submit(&pool, &[])));
+        (0..=IDLE_FRAMES).for_each(|_| pool.frame_submitted(gpu.submit(&pool, &[])));
         let budget = MoveBudget { bytes: 40, moves: 1 };
         let moved = pool.defragment(&budget, &mut gpu);
         assert_eq!((moved.bytes, moved.moves, moved.is_done), (40, 1, false));

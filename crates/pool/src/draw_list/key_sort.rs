@@ -1,35 +1,35 @@
 use alloc::vec::Vec;
 
-/// Puts indices into the order of their 64-bit keys, moving 8 bytes a time.
+/// Sorts indices by their 64-bit keys, moving 8 bytes per index.
 ///
 /// ```text
-///  keys     …000 1011 0110…0     what all keys share in front and behind is left away
+///  keys     …000 1011 0110…0     common leading and trailing bits are removed
 ///                └──────┘
 ///  words    [ 32 bits of key | 32 bits of index ]      sorted as plain numbers
 /// ```
-/// Keys of one frame differ in few of their bits: distances share sign and most of the
-/// exponent. What is left of key minus the lowest key mostly fits 32 bits, and key and
-/// index then sort as one number. Where it does not, or there are few keys, its upper 32
-/// or 24 bits decide first, and the few that are equal in them are sorted once more by the
-/// rest. Equal keys keep the order of their indices, so the order is total.
+/// Keys of one frame differ in few bits: distances share the sign and most of the exponent. The
+/// difference to the lowest key mostly fits 32 bits, so key and index are sorted as one number. If
+/// it does not fit, or there are few keys, the upper 32 or 24 bits are sorted first. The few
+/// indices with equal upper bits are then sorted by the rest. Equal keys keep the order of their
+/// indices, so the order is total.
 ///
 /// # Cost
-/// A few passes over 8 bytes a key; short lists are sorted by comparison.
+/// A few passes over 8 bytes per key. Short lists are sorted by comparison.
 #[derive(Clone, Debug, Default)]
 pub(super) struct KeySort {
     words: Vec<u64>,
     spare: Vec<u64>,
 }
 
-/// Where a word's key begins.
+/// Position of the key in a word.
 const INDEX_BITS: u32 = u32::BITS;
 
-/// Fewer words than this are sorted by comparing them.
+/// Below this number of words, sorting uses comparisons.
 const SMALL: usize = 256;
-/// From so many words on, a digit has 11 bits rather than 8: a pass less, for which 2,048
-/// counters are added up, most of the first cache.
+/// From this number of words on, a digit has 11 bits instead of 8. This saves one pass, but needs
+/// 2,048 counters, which fill most of the L1 cache.
 const LARGE: usize = 1 << 13;
-/// Bits of a key that decide first below that: three digits.
+/// Bits of a key in the first sort below `LARGE`: three digits.
 const FEW_KEYS_BITS: u32 = 24;
 
 impl KeySort {
@@ -50,13 +50,13 @@ impl KeySort {
         }
     }
 
-    /// The indices in order.
+    /// Returns the sorted indices.
     #[inline]
     pub(super) fn indices(&self) -> impl Iterator<Item = u32> {
         self.words.iter().map(|&word| word as u32)
     }
 
-    /// Sorts those whose upper bits are equal by their lower bits.
+    /// Sorts words with equal upper bits by their lower bits.
     fn sort_equals(&mut self, keys: &[u64], spread: &Spread) {
         let mut rest = &mut self.words[..];
         while let Some(&first) = rest.first() {
@@ -80,12 +80,12 @@ fn word(key: u32, index: u32) -> u64 {
     u64::from(key) << INDEX_BITS | u64::from(index)
 }
 
-/// In which bits keys differ, counted from the lowest key.
+/// Bits in which keys differ, relative to the lowest key.
 struct Spread {
     min: u64,
-    /// Bits below these are the same in all keys.
+    /// Number of trailing bits that all keys share.
     shift: u32,
-    /// Bits that do not fit the upper 32.
+    /// Number of bits that do not fit the first sort.
     lower_bits: u32,
     bits: u32,
 }
@@ -114,14 +114,14 @@ impl Spread {
         ((key - self.min) >> self.shift >> self.lower_bits) as u32
     }
 
-    /// The bits below the upper ones.
+    /// Returns the bits below the upper ones.
     const fn lower(&self, key: u64) -> u32 {
         let mask = !(!0 << self.lower_bits);
         ((key - self.min) >> self.shift & mask) as u32
     }
 }
 
-/// Sorts words whose keys have `key_bits` bits. Needs as much room in `spare`.
+/// Sorts words whose keys have `key_bits` bits. `spare` must have the same length.
 fn sort_words(words: &mut [u64], spare: &mut [u64], key_bits: u32) {
     match words.len() {
         0..SMALL => words.sort_unstable(),
@@ -130,15 +130,15 @@ fn sort_words(words: &mut [u64], spare: &mut [u64], key_bits: u32) {
     }
 }
 
-/// Sorts by digits of `DIGITS` values, of which `PASSES` are enough for 32 bits.
+/// Sorts by digits of `DIGITS` values. `PASSES` digits cover 32 bits.
 fn sort_by_digits<const DIGITS: usize, const PASSES: usize>(
     words: &mut [u64],
     spare: &mut [u64],
     key_bits: u32,
 ) {
     const { assert!(DIGITS.is_power_of_two() && DIGITS.ilog2() as usize * PASSES >= 32) };
-    // Least significant digit first: each pass keeps the order of the one before. Words
-    // come in the order of their indices, which are therefore no part of any pass.
+    // Least significant digit first; each pass is stable. Words start in the order of their
+    // indices, so no pass needs the index bits.
     let passes = key_bits.div_ceil(DIGITS.ilog2());
     let digit_bits = key_bits.div_ceil(passes.max(1));
     let mut starts = [[0u32; DIGITS]; PASSES];
@@ -159,7 +159,7 @@ fn sort_by_digits<const DIGITS: usize, const PASSES: usize>(
     }
 }
 
-/// For each pass and digit, where its words begin.
+/// Computes the first output position of each digit, for each pass.
 fn count_digits<const DIGITS: usize>(words: &[u64], starts: &mut [[u32; DIGITS]], digit_bits: u32) {
     for &word in words {
         for (pass, counts) in (0..).zip(&mut *starts) {
@@ -176,7 +176,7 @@ fn count_digits<const DIGITS: usize>(words: &[u64], starts: &mut [[u32; DIGITS]]
 
 #[inline]
 const fn digit<const DIGITS: usize>(word: u64, shift: u32, digit_bits: u32) -> usize {
-    // The second mask is known to the compiler: no bounds are checked.
+    // The second mask lets the compiler omit the bounds check.
     (word >> shift) as usize & ((1 << digit_bits) - 1) & (DIGITS - 1)
 }
 
@@ -187,16 +187,16 @@ mod tests {
     use super::*;
 
     fn assert_sorted(keys: &[u64], sort: &mut KeySort) {
-        let mut want: Vec<u32> = (0..keys.len() as u32).collect();
-        want.sort_by_key(|&index| keys[index as usize]);
+        let mut expected: Vec<u32> = (0..keys.len() as u32).collect();
+        expected.sort_by_key(|&index| keys[index as usize]);
         sort.sort(keys);
-        assert!(sort.indices().eq(want), "{} keys", keys.len());
+        assert!(sort.indices().eq(expected), "{} keys", keys.len());
     }
 
-    /// Lengths on both sides of every threshold, keys that differ in few, many and all
-    /// bits, high and low, and many that are equal.
+    /// Lengths on both sides of every threshold; keys that differ in few, many and all bits, high
+    /// and low; and many equal keys.
     #[test]
-    fn sorts_as_a_stable_sort_does() {
+    fn sorts_like_a_stable_sort() {
         let mut random = Random::new(11);
         let mut sort = KeySort::default();
         for length in [0, 1, 2, 3, 17, SMALL - 1, SMALL, SMALL + 1, 1000, LARGE - 1, LARGE] {
@@ -215,9 +215,9 @@ mod tests {
         }
     }
 
-    /// Wide keys of which many share their upper half: whole layers of chunks at one depth.
+    /// Many keys share their upper half, as in layers of chunks at equal depth.
     #[test]
-    fn equal_upper_halves_are_ordered_by_the_lower() {
+    fn keys_with_equal_upper_halves_are_sorted_by_the_lower() {
         let mut random = Random::new(12);
         let mut sort = KeySort::default();
         for layers in [1, 2, 5, 900] {

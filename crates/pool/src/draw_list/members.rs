@@ -6,19 +6,19 @@ use bytemuck::Pod;
 use super::MeshKey;
 use crate::{MeshHandle, PoolError, VertexPool};
 
-/// Slots that one word of the bitmap covers.
+/// Number of slots per word of the bitmap.
 const WORD_SLOTS: usize = u64::BITS as usize;
 
-/// The id of the next list that gets a mesh. Views tell lists apart by it.
+/// Id of the next list that gets a mesh. Views distinguish lists by it.
 static NEXT_LIST: AtomicU32 = AtomicU32::new(1);
 
-/// Which meshes are in a list, by slot, so that walking them walks the pool's tables in
-/// the order of memory, whatever was inserted when.
+/// Meshes of a list, indexed by slot. Iteration follows the memory order of the pool's tables,
+/// regardless of the order of insertion.
 ///
 /// ```text
-///  bits   1 0 1 1 …     a bit a slot: a list of few meshes skips 64 others at a time
-///  keys   a – c d …     whose slot it is
-///  since  7   2 9 …     the list's revision that it came with
+///  bits   1 0 1 1 …     one bit per slot: a sparse list skips 64 slots at a time
+///  keys   a – c d …     mesh of the slot
+///  since  7   2 9 …     revision of the list at insertion
 /// ```
 #[derive(Debug, Default)]
 pub(super) struct Members {
@@ -26,16 +26,16 @@ pub(super) struct Members {
     keys: Vec<Option<MeshKey>>,
     since: Vec<u64>,
     len: usize,
-    /// The pool that all meshes are of.
+    /// Pool of all meshes.
     pool: u32,
     id: u32,
-    /// Rises with every insertion and removal.
+    /// Increases with every insertion and removal.
     revision: u64,
-    /// The pool's contents at which no mesh was stale.
+    /// The pool's number of removals at the last check for stale meshes.
     verified: Option<u64>,
 }
 
-/// A state of a list: which list, and when.
+/// Identifies a list and its revision.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct ListState {
     pub(super) id: u32,
@@ -43,8 +43,8 @@ pub(super) struct ListState {
 }
 
 impl ListState {
-    /// Whether both are states of one list. A list without an id never had a mesh, and what
-    /// is true of that is true of all before they got one.
+    /// Returns whether both are states of one list. A list without an id has never had a mesh, so
+    /// its state is valid for any list before the first insertion.
     pub(super) const fn is_of(self, other: Self) -> bool {
         self.id == other.id || self.id == 0
     }
@@ -72,7 +72,7 @@ impl Members {
         ListState { id: self.id, revision: self.revision }
     }
 
-    /// Whether the meshes are of this pool; those of no mesh are of every pool.
+    /// Returns whether the meshes belong to this pool; true for an empty list.
     pub(super) fn is_of<V: Pod, D: Pod>(&self, pool: &VertexPool<V, D>) -> bool {
         self.len == 0 || self.pool == pool.id()
     }
@@ -96,7 +96,7 @@ impl Members {
         if before == Some(mesh.mesh) {
             return Ok(());
         }
-        // A slot that was taken has a mesh that is gone from the pool.
+        // A used slot contains a mesh that was removed from the pool.
         self.len += usize::from(before.is_none());
         self.revision += 1;
         self.since[slot] = self.revision;
@@ -125,18 +125,18 @@ impl Members {
         self.pool == mesh.pool && self.has(mesh.mesh)
     }
 
-    /// Whether a mesh that was in the list at `state` is so still.
+    /// Returns whether a mesh was in the list at `state` and still is.
     pub(super) fn still_has(&self, key: MeshKey, state: ListState) -> bool {
         self.has(key) && self.since[key.index() as usize] <= state.revision
     }
 
-    /// The mesh at a slot, gone from the pool or not, and the revision that it came with.
+    /// Returns the mesh at a slot, live or stale, and the revision of its insertion.
     pub(super) fn at(&self, slot: u32) -> Option<(MeshKey, u64)> {
         let slot = slot as usize;
         Some(((*self.keys.get(slot)?)?, self.since[slot]))
     }
 
-    /// Lets go of meshes that the pool has not any more. Does nothing when none can be.
+    /// Removes meshes that are no longer in the pool. Does nothing if none can be stale.
     pub(super) fn drop_stale<V: Pod, D: Pod>(&mut self, pool: &VertexPool<V, D>) {
         if !self.is_of(pool) || self.has_no_stale(pool) {
             return;
@@ -153,12 +153,12 @@ impl Members {
         self.verified = Some(pool.removals());
     }
 
-    /// Whether no mesh can be stale.
+    /// Returns whether no mesh can be stale.
     pub(super) fn has_no_stale<V: Pod, D: Pod>(&self, pool: &VertexPool<V, D>) -> bool {
         self.verified == Some(pool.removals())
     }
 
-    /// Hands every mesh to `visit`, by slot. Some may be stale.
+    /// Passes each mesh to `visit`, in slot order. Some may be stale.
     #[inline]
     pub(super) fn for_each(&self, mut visit: impl FnMut(MeshKey)) {
         for (word, &bits) in self.bits.iter().enumerate() {
@@ -170,7 +170,7 @@ impl Members {
         }
     }
 
-    /// Hands every mesh that came after `state` to `visit`.
+    /// Passes each mesh inserted after `state` to `visit`.
     pub(super) fn for_each_since(&self, state: ListState, mut visit: impl FnMut(MeshKey)) {
         self.for_each(|key| {
             if self.since[key.index() as usize] > state.revision {
@@ -190,7 +190,7 @@ impl Members {
     }
 }
 
-/// The slots whose bits are set in word number `word`.
+/// Iterates over the slots whose bits are set in word number `word`.
 #[inline]
 fn slots_of(word: usize, mut bits: u64) -> impl Iterator<Item = usize> {
     core::iter::from_fn(move || {

@@ -6,45 +6,43 @@ use bytemuck::Pod;
 use super::{MeshKey, patch::Patch, slot_set::SlotSet};
 use crate::{CommandRun, DrawCommand, MAX_PARTS, PartSet, VertexPool, part_runs::RunTable};
 
-/// Commands as they are made, and the runs of one buffer each that they fall into; keeps
-/// its memory.
+/// Commands of a view and their runs, one buffer per run. Reuses its memory.
 ///
 /// ```text
-///  few meshes, in order ─► commands
-///  many, by slot ─────────► commands, as the pool's tables lie in memory ─► reordered
+///  few meshes, in draw order ─► commands
+///  many, in slot order ───────► commands, in memory order of the pool's tables ─► reordered
 /// ```
-/// Going through large tables in another order than that of slots would wait for memory at
-/// each mesh.
+/// Reading large tables in another order would cause a cache miss per mesh.
 #[derive(Debug, Default)]
 pub(super) struct Output {
     pub(super) commands: Vec<DrawCommand>,
-    /// Complete once [`end_runs`](Self::end_runs) was called.
+    /// Complete after [`end_runs`](Self::end_runs).
     pub(super) runs: Vec<CommandRun>,
-    /// The meshes that commands were made of.
+    /// Slots of the meshes in the commands.
     pub(super) drawn: SlotSet,
-    /// The buffer of the last command, and where its run begins.
-    open: Open,
-    /// How many commands there were at the end of each mesh.
+    /// Run of the last command.
+    open: OpenRun,
+    /// Number of commands at the end of each mesh.
     ends: Vec<u32>,
     spare: Vec<DrawCommand>,
-    /// The buffer of each command, while those of several are reordered.
+    /// Buffer of each command, while commands of several buffers are reordered.
     buffers: Vec<u32>,
-    /// By buffer: how many commands, then where the next one goes.
+    /// Per buffer: first the number of commands, then the position of the next one.
     starts: Vec<usize>,
 }
 
-/// A run that commands are being added to.
+/// Run to which commands are being added.
 #[derive(Debug)]
-struct Open {
+struct OpenRun {
     buffer: u32,
     start: usize,
 }
 
-/// Buffers have 16 bits.
+/// Marks no buffer; buffer numbers have 16 bits.
 const NO_BUFFER: u32 = u32::MAX;
 
-/// No run: it begins behind all commands.
-impl Default for Open {
+/// No run: `start` is past all commands.
+impl Default for OpenRun {
     fn default() -> Self {
         Self { buffer: NO_BUFFER, start: usize::MAX }
     }
@@ -56,7 +54,7 @@ impl Output {
             commands: Vec::new(),
             runs: Vec::new(),
             drawn: SlotSet::new(),
-            open: Open { buffer: NO_BUFFER, start: usize::MAX },
+            open: OpenRun { buffer: NO_BUFFER, start: usize::MAX },
             ends: Vec::new(),
             spare: Vec::new(),
             buffers: Vec::new(),
@@ -68,17 +66,17 @@ impl Output {
         self.commands.clear();
         self.runs.clear();
         self.drawn.clear();
-        self.open = Open::default();
+        self.open = OpenRun::default();
         self.ends.clear();
     }
 
-    /// All commands since the last call are of one mesh, the next of those to be ordered.
+    /// Ends a mesh: all commands since the last call belong to it.
     #[inline]
     pub(super) fn end_mesh(&mut self) {
         self.ends.push(self.commands.len() as u32);
     }
 
-    /// Puts the meshes' commands in the order of `meshes`, which has each of them once.
+    /// Reorders the commands by mesh. `meshes` contains each mesh once.
     pub(super) fn reorder(&mut self, meshes: impl Iterator<Item = u32>) {
         self.end_runs();
         let mut made = core::mem::replace(&mut self.commands, core::mem::take(&mut self.spare));
@@ -86,17 +84,17 @@ impl Output {
             self.reorder_runs(&made, meshes);
         } else {
             self.reorder_run(&mut made, meshes);
-            // What follows may go on with the one run there is.
+            // Following commands can extend the single run.
             if let Some(run) = self.runs.pop() {
-                self.open = Open { buffer: run.buffer, start: 0 };
+                self.open = OpenRun { buffer: run.buffer, start: 0 };
             }
         }
         self.spare = made;
     }
 
-    /// The same where all commands read one buffer. A mesh has few commands, and how few is
-    /// hard to guess: as many are copied each time, and the next mesh's take the place of
-    /// those that were too many.
+    /// Reorders commands that all read one buffer. Most meshes have few commands, and the number is
+    /// hard to predict. So four commands are copied at a time, and the next mesh overwrites the
+    /// surplus.
     fn reorder_run(&mut self, made: &mut Vec<DrawCommand>, meshes: impl Iterator<Item = u32>) {
         const AT_ONCE: usize = 4;
         let count = made.len();
@@ -118,7 +116,7 @@ impl Output {
         self.commands.truncate(count);
     }
 
-    /// The same where commands read several buffers.
+    /// Reorders commands that read several buffers.
     fn reorder_runs(&mut self, made: &[DrawCommand], meshes: impl Iterator<Item = u32>) {
         self.buffers.clear();
         for run in self.runs.drain(..) {
@@ -132,7 +130,7 @@ impl Output {
         }
     }
 
-    /// Draws `parts` of a mesh; nothing if it is gone.
+    /// Adds the commands of a mesh's `parts`; none if the mesh is stale.
     #[inline]
     pub(super) fn draw<V: Pod, D: Pod>(
         &mut self,
@@ -149,7 +147,7 @@ impl Output {
         }
     }
 
-    /// A command that draws nothing for each part of a mesh that is not in `parts`.
+    /// Adds a command that draws nothing for each part of a mesh that is not in `parts`.
     pub(super) fn draw_nothing<V: Pod, D: Pod>(
         &mut self,
         pool: &VertexPool<V, D>,
@@ -169,23 +167,23 @@ impl Output {
     fn push(&mut self, buffer: u32, command: DrawCommand) {
         if buffer != self.open.buffer {
             self.end_runs();
-            self.open = Open { buffer, start: self.commands.len() };
+            self.open = OpenRun { buffer, start: self.commands.len() };
         }
         self.commands.push(command);
     }
 
-    /// Ends the last run: to be called behind the last command.
+    /// Ends the last run, after its last command.
     #[cold]
     pub(super) fn end_runs(&mut self) {
-        let Open { buffer, start } = core::mem::take(&mut self.open);
+        let OpenRun { buffer, start } = core::mem::take(&mut self.open);
         let end = self.commands.len();
         if start < end {
             self.runs.push(CommandRun { buffer, commands: start..end });
         }
     }
 
-    /// Puts other commands in the place of some, by patches in the order of their places.
-    /// Changes nothing, and says so, where a run would have none left.
+    /// Replaces ranges of commands by patches, which are sorted by position. Returns `false`
+    /// without changes if a run would become empty.
     pub(super) fn apply(&mut self, patches: &[Patch], made: &[DrawCommand]) -> bool {
         if patches.iter().all(|patch| patch.at.len() == patch.made.len()) {
             for Patch { at, made: range, .. } in patches.iter().cloned() {
@@ -222,8 +220,7 @@ impl Output {
         is_whole
     }
 
-    /// Puts the commands of each buffer together, so that there is one run a buffer.
-    /// Within a buffer they stay in order.
+    /// Groups the commands by buffer into one run per buffer. Keeps the order within a buffer.
     pub(super) fn group_by_buffer(&mut self) {
         self.end_runs();
         let Some(highest) = self.runs.iter().map(|run| run.buffer).max() else { return };
@@ -258,7 +255,7 @@ impl Output {
     }
 }
 
-/// Which commands are a mesh's, by the ends of all meshes.
+/// Returns the commands of a mesh, from the ends of all meshes.
 #[inline]
 fn commands_of(ends: &[u32], mesh: u32) -> Range<usize> {
     let at = mesh as usize;

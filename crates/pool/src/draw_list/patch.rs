@@ -10,111 +10,117 @@ use super::{
 };
 use crate::{DrawCommand, MeshHandle, PartSet, VertexPool, part_runs::RunTable};
 
-/// Brings commands up to date where few meshes have changed since they were made.
+/// Updates commands if few meshes have changed since they were built.
 ///
 /// ```text
-///  changed slots       3 ───────── 8            what the pool remembers of its last changes
-///  commands      5 5 1 3 3 3 2 2 7 8 8 4 4      found by one look at all of them
+///  changed slots       3 ───────── 8            the pool's last changes
+///  commands      5 5 1 3 3 3 2 2 7 8 8 4 4      found in one pass over the commands
 ///                ╰─┬─╯ 3 3 ╰──┬──╯ 8 8 8 ╰┬╯
 ///                 copied     copied     copied
 /// ```
-/// What it cannot place for certain it leaves to whoever makes all commands anew: a mesh
-/// that lies in several buffers, or, where all commands are in one order, went to another
-/// buffer or had no command where it has some now.
+/// The caller must rebuild all commands if the position of new commands is uncertain. Examples: a
+/// mesh is split over several buffers. In a list sorted over all buffers, a mesh moved to another
+/// buffer, or had no commands before.
 ///
 /// # Cost
-/// Some nanoseconds for each command, rather than a look at each mesh in the pool's tables.
+/// A few nanoseconds per command, instead of a table lookup per mesh of the pool.
 #[derive(Debug, Default)]
 pub(super) struct Patcher {
     changed: Vec<Changed>,
     made: Vec<DrawCommand>,
     patches: Vec<Patch>,
-    /// How often it could.
+    /// Number of successful patches.
     #[cfg(test)]
     pub(super) count: u32,
 }
 
-/// A slot whose mesh is not as it was.
+/// Slot whose mesh has changed.
 #[derive(Debug)]
 struct Changed {
     slot: u32,
     old: Option<Old>,
-    /// What the mask shows of the mesh that it knows there.
+    /// Mesh and visible parts of the slot at the mask.
     masked: Option<(MeshKey, PartSet)>,
 }
 
-/// What a slot has now.
-enum Now {
-    /// What was there is gone; or it is another list's.
-    Gone,
-    /// A mesh that did not pass the mask.
+/// Current content of a slot.
+enum Current {
+    /// Removed from this list.
+    Removed,
+    /// Mesh that did not pass the mask.
     Hidden,
-    Shown(MeshKey, PartSet, Came),
+    Shown(MeshKey, PartSet, Inserted),
 }
 
-/// When a mesh came to the list.
+/// Time at which a mesh was inserted in the list.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Came {
+enum Inserted {
     BeforeMask,
-    Since,
-    /// After the commands were made.
-    Just,
+    AfterMask,
+    /// After the commands were built.
+    AfterBuild,
 }
 
 impl Changed {
-    fn now<V: Pod, D: Pod>(&self, members: &Members, pool: &VertexPool<V, D>, since: Since) -> Now {
+    fn now<V: Pod, D: Pod>(
+        &self,
+        members: &Members,
+        pool: &VertexPool<V, D>,
+        state: BuildState,
+    ) -> Current {
         let Some((key, at)) = members.at(self.slot).filter(|&(key, _)| pool.has(key)) else {
-            return Now::Gone;
+            return Current::Removed;
         };
-        if at > since.masked.revision {
-            let came = if at > since.built.revision { Came::Just } else { Came::Since };
-            return Now::Shown(key, PartSet::ALL, came);
+        if at > state.masked.revision {
+            let inserted =
+                if at > state.built.revision { Inserted::AfterBuild } else { Inserted::AfterMask };
+            return Current::Shown(key, PartSet::ALL, inserted);
         }
         match self.masked.filter(|&(masked, _)| masked == key) {
-            Some((_, parts)) => Now::Shown(key, parts, Came::BeforeMask),
-            None => Now::Hidden,
+            Some((_, parts)) => Current::Shown(key, parts, Inserted::BeforeMask),
+            None => Current::Hidden,
         }
     }
 }
 
-/// Where the commands of a slot are.
+/// Position of the commands of a slot.
 #[derive(Clone, Debug)]
 struct Old {
     run: usize,
     commands: Range<usize>,
 }
 
-/// Commands `at` of a run become those that were `made`.
+/// Replacement of commands `at` of a run by commands `made`.
 #[derive(Clone, Debug)]
 pub(super) struct Patch {
     pub(super) run: usize,
     pub(super) at: Range<usize>,
     pub(super) made: Range<usize>,
-    /// Of several at one place, which comes first.
+    /// Order of several patches at one position.
     rank: u32,
 }
 
 impl Patch {
-    /// In place of a slot's commands.
-    const fn instead(of: Old, made: Range<usize>) -> Self {
+    /// Replaces the commands of a slot.
+    const fn replacing(of: Old, made: Range<usize>) -> Self {
         Self { run: of.run, at: of.commands, made, rank: LAST }
     }
 
-    /// Before command `at` of a run.
+    /// Inserts before command `at` of a run.
     const fn before(run: usize, at: usize, rank: u32) -> Self {
         Self { run, at: at..at, made: 0..0, rank }
     }
 }
 
-/// What came since the mask has this rank.
+/// Rank of meshes inserted since the mask.
 const LAST: u32 = u32::MAX;
 
-/// The list that commands were made of, and how its runs go.
+/// States of the list from which commands were built, and their grouping.
 #[derive(Clone, Copy)]
-pub(super) struct Since {
+pub(super) struct BuildState {
     pub(super) masked: ListState,
     pub(super) built: ListState,
-    /// All commands are in one order, whichever buffer they read.
+    /// Whether all commands are sorted over all buffers.
     pub(super) is_in_order: bool,
 }
 
@@ -129,16 +135,15 @@ impl Patcher {
         }
     }
 
-    /// Changes the commands in `output`, made when the list was as `since` says, to what they
-    /// are with these slots changed; `None` where that is not certain: they are good for
-    /// nothing then.
+    /// Patches the commands in `output` for the changes of `slots`. Returns `None` if the correct
+    /// commands are uncertain; `output` is then invalid and must be rebuilt.
     pub(super) fn patch<V: Pod, D: Pod>(
         &mut self,
         output: &mut Output,
         (members, pool): (&Members, &VertexPool<V, D>),
         slots: impl Iterator<Item = u32>,
         (masks, ranks): (impl Iterator<Item = (MeshKey, PartSet)>, &[u32]),
-        since: Since,
+        state: BuildState,
         table: &mut RunTable,
     ) -> Option<()> {
         self.collect(slots);
@@ -146,52 +151,54 @@ impl Patcher {
         self.find_masks(masks);
         self.made.clear();
         self.patches.clear();
-        // Each that comes is a change of the list.
-        let (mut come, mut is_sorted_in, mut is_reused) = (0, false, false);
+        // Each inserted mesh is one change of the list.
+        let (mut insertions, mut has_insertion, mut is_reused) = (0, false, false);
         for index in 0..self.changed.len() {
-            let now = self.changed[index].now(members, pool, since);
+            let now = self.changed[index].now(members, pool, state);
             let Changed { slot, ref mut old, .. } = self.changed[index];
             let mut old = old.take();
-            let (key, parts, came) = match now {
-                Now::Hidden if old.is_none() => continue,
-                Now::Hidden => return None,
-                Now::Gone => {
-                    self.take_away(output, slot, old);
+            let (key, parts, inserted) = match now {
+                Current::Hidden if old.is_none() => continue,
+                Current::Hidden => return None,
+                Current::Removed => {
+                    self.remove_commands(output, slot, old);
                     continue;
                 }
-                Now::Shown(key, parts, came) => (key, parts, came),
+                Current::Shown(key, parts, inserted) => (key, parts, inserted),
             };
             let (made, buffer) = self.make(pool, pool.handle(key), parts, table)?;
-            if came == Came::Just {
+            if inserted == Inserted::AfterBuild {
                 is_reused |= old.is_some();
-                self.take_away(output, slot, old.take());
+                self.remove_commands(output, slot, old.take());
                 output.drawn.insert(slot);
-                come += 1;
+                insertions += 1;
             }
             if let Some(old) = old {
                 if buffer.is_none_or(|buffer| output.runs[old.run].buffer == buffer) {
-                    self.patches.push(Patch::instead(old, made));
+                    self.patches.push(Patch::replacing(old, made));
                     continue;
                 }
-                self.patches.push(Patch::instead(old, 0..0));
+                self.patches.push(Patch::replacing(old, 0..0));
             }
             let Some(buffer) = buffer else { continue };
-            let at = match came {
-                Came::BeforeMask => insert_at(output, buffer, slot, (members, ranks), since)?,
-                Came::Since | Came::Just => append_at(output, buffer, slot, members, since)?,
+            let at = match inserted {
+                Inserted::BeforeMask => insert_at(output, buffer, slot, (members, ranks), state)?,
+                Inserted::AfterMask | Inserted::AfterBuild => {
+                    append_at(output, buffer, slot, members, state)?
+                }
             };
-            is_sorted_in |= came == Came::BeforeMask;
+            has_insertion |= inserted == Inserted::BeforeMask;
             self.patches.push(Patch { made, ..at });
         }
-        // A mask's mesh whose slot has another since would be taken for one behind all others.
-        if is_sorted_in && is_reused {
+        // A masked mesh whose slot was reused would be sorted among the inserted meshes.
+        if has_insertion && is_reused {
             return None;
         }
-        if members.state().revision != since.built.revision + come {
+        if members.state().revision != state.built.revision + insertions {
             return None;
         }
-        let place = |it: &Patch| (it.run, it.at.start, it.at.end, it.rank, it.made.start);
-        self.patches.sort_unstable_by_key(place);
+        let position = |it: &Patch| (it.run, it.at.start, it.at.end, it.rank, it.made.start);
+        self.patches.sort_unstable_by_key(position);
         let is_patched = output.apply(&self.patches, &self.made);
         #[cfg(test)]
         (self.count += u32::from(is_patched));
@@ -205,7 +212,8 @@ impl Patcher {
         self.changed.dedup_by_key(|changed| changed.slot);
     }
 
-    /// Finds the commands of all changed slots, unless those of one are not side by side.
+    /// Finds the commands of all changed slots. Returns `None` if those of one slot are not
+    /// adjacent.
     fn find_commands(&mut self, output: &Output) -> Option<()> {
         let filter = self.filter();
         for (run, range) in output.runs.iter().map(|run| run.commands.clone()).enumerate() {
@@ -234,7 +242,7 @@ impl Patcher {
         }
     }
 
-    /// A bit for each changed slot, modulo 64: most others are told from them by it.
+    /// Returns a bit filter: one bit per changed slot, modulo 64. It excludes most other slots.
     fn filter(&self) -> u64 {
         self.changed.iter().fold(0, |filter, changed| filter | bit(changed.slot))
     }
@@ -243,14 +251,14 @@ impl Patcher {
         self.changed.binary_search_by_key(&slot, |changed| changed.slot).ok()
     }
 
-    /// Takes away what a slot drew, if it did.
-    fn take_away(&mut self, output: &mut Output, slot: u32, old: Option<Old>) {
+    /// Removes the commands of a slot, if any.
+    fn remove_commands(&mut self, output: &mut Output, slot: u32, old: Option<Old>) {
         output.drawn.remove(slot);
-        self.patches.extend(old.map(|old| Patch::instead(old, 0..0)));
+        self.patches.extend(old.map(|old| Patch::replacing(old, 0..0)));
     }
 
-    /// Makes the commands of a mesh, and says which buffer they all read; `None` where they
-    /// read several.
+    /// Builds the commands of a mesh and returns the buffer that they read, or `None` if they read
+    /// several.
     fn make<V: Pod, D: Pod>(
         &mut self,
         pool: &VertexPool<V, D>,
@@ -268,16 +276,16 @@ impl Patcher {
     }
 }
 
-/// Where a mesh that the mask knows, and that was in another buffer, is drawn: among those of
-/// its own, in order, and before all that came since.
+/// Finds the position for a masked mesh that had no commands in this buffer: sorted by rank, and
+/// before all meshes inserted since the mask.
 fn insert_at(
     output: &Output,
     buffer: u32,
     slot: u32,
     (members, ranks): (&Members, &[u32]),
-    since: Since,
+    state: BuildState,
 ) -> Option<Patch> {
-    if since.is_in_order {
+    if state.is_in_order {
         return None;
     }
     let rank = |slot: u32| ranks.get(slot as usize).copied().unwrap_or(LAST);
@@ -285,24 +293,24 @@ fn insert_at(
     let commands = output.runs[run].commands.clone();
     let is_before = |command: &DrawCommand| {
         let other = command.first_instance;
-        let is_new = members.at(other).is_some_and(|(_, at)| at > since.masked.revision);
+        let is_new = members.at(other).is_some_and(|(_, at)| at > state.masked.revision);
         !is_new && rank(other) < rank(slot)
     };
     let at = commands.start + output.commands[commands].partition_point(is_before);
     Some(Patch::before(run, at, rank(slot)))
 }
 
-/// Where a mesh that has just come is drawn: last, but before those that came since the mask
-/// too and have a higher slot.
+/// Finds the position for a newly inserted mesh: at the end, but before meshes with a higher slot
+/// that were inserted since the mask.
 fn append_at(
     output: &Output,
     buffer: u32,
     slot: u32,
     members: &Members,
-    since: Since,
+    state: BuildState,
 ) -> Option<Patch> {
     let last = output.runs.len().checked_sub(1)?;
-    let run = if since.is_in_order {
+    let run = if state.is_in_order {
         (output.runs[last].buffer == buffer).then_some(last)?
     } else {
         output.runs.iter().position(|run| run.buffer == buffer)?
@@ -310,12 +318,12 @@ fn append_at(
     let commands = output.runs[run].commands.clone();
     let is_behind = |command: &&DrawCommand| {
         let other = command.first_instance;
-        other > slot && members.at(other).is_some_and(|(_, at)| at > since.masked.revision)
+        other > slot && members.at(other).is_some_and(|(_, at)| at > state.masked.revision)
     };
     let behind = output.commands[commands.clone()].iter().rev().take_while(is_behind).count();
     let at = commands.end - behind;
-    // Its place may be in a run before this one.
-    if since.is_in_order && run > 0 && at == commands.start {
+    // The correct position may be in an earlier run.
+    if state.is_in_order && run > 0 && at == commands.start {
         return None;
     }
     Some(Patch::before(run, at, LAST))

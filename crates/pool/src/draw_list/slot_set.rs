@@ -1,6 +1,6 @@
 use alloc::vec::Vec;
 
-/// A set of slots, a bit each; keeps its memory.
+/// Set of slots, one bit each. Reuses its memory.
 #[derive(Debug, Default)]
 pub(super) struct SlotSet {
     words: Vec<u64>,
@@ -23,7 +23,7 @@ impl SlotSet {
 
     #[inline]
     pub(super) fn insert(&mut self, slot: u32) {
-        let (word, bit) = place(slot);
+        let (word, bit) = word_and_bit(slot);
         if word >= self.words.len() {
             self.words.resize(word + 1, 0);
         }
@@ -32,7 +32,7 @@ impl SlotSet {
     }
 
     pub(super) fn remove(&mut self, slot: u32) {
-        let (word, bit) = place(slot);
+        let (word, bit) = word_and_bit(slot);
         if let Some(word) = self.words.get_mut(word).filter(|word| **word & bit != 0) {
             *word &= !bit;
             self.len -= 1;
@@ -40,8 +40,8 @@ impl SlotSet {
     }
 }
 
-/// The word and the bit of a slot.
+/// Returns the word index and the bit of a slot.
 #[inline]
-const fn place(slot: u32) -> (usize, u64) {
+const fn word_and_bit(slot: u32) -> (usize, u64) {
     ((slot / u64::BITS) as usize, 1 << (slot % u64::BITS))
 }

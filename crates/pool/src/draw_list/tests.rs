@@ -11,7 +11,7 @@ mod runs;
 mod twin;
 mod views;
 
-/// A GPU's memory: elements by buffer and per-draw data, as the shader would read them.
+/// Memory of a GPU: elements per buffer and per-draw data, as a shader reads them.
 #[derive(Default)]
 struct Memory {
     buffers: Vec<Vec<u32>>,
@@ -36,7 +36,7 @@ impl Backend for Memory {
     }
 
     fn destroy_buffer(&mut self, buffer: u32) {
-        panic!("buffer {buffer} is given back though no frame ever completes");
+        panic!("buffer {buffer} is destroyed though no frame ever completes");
     }
 
     fn write_elements(
@@ -73,12 +73,12 @@ impl Backend for Memory {
 
 type Pool = VertexPool<u32, u32>;
 
-/// Meshes that a pool has room for.
+/// Maximum number of meshes of a pool.
 const SLOTS: u32 = 64;
-/// Buffers that a pool can have.
+/// Maximum number of buffers of a pool.
 const BUFFERS: u16 = 3;
 
-/// A pool whose buffers have this many elements each.
+/// Creates a pool whose buffers have `elements` elements each.
 fn pool(elements: u32) -> (Pool, Memory) {
     pool_with(elements, SLOTS)
 }
@@ -89,13 +89,13 @@ fn pool_with(elements: u32, slots: u32) -> (Pool, Memory) {
     (Pool::new(config).unwrap(), Memory::default())
 }
 
-/// The elements that the commands draw from the first buffer, with the data of their draw.
+/// Returns the elements that the commands draw from the first buffer, with their per-draw data.
 fn drawn(commands: &[DrawCommand], memory: &Memory) -> Vec<(u32, u32)> {
     let run = CommandRun { buffer: 0, commands: 0..commands.len() };
     drawn_in_runs((&[run], commands), memory)
 }
 
-/// The elements that the commands draw, with the data of their draw.
+/// Returns the elements that the commands draw, with their per-draw data.
 fn drawn_in_runs(
     (runs, commands): (&[CommandRun], &[DrawCommand]),
     memory: &Memory,
@@ -129,19 +129,20 @@ fn runs_of_visible_parts_merge_over_empty_ones() {
 }
 
 #[test]
-fn long_runs_are_cut_to_the_pattern() {
+fn long_runs_are_split_to_the_pattern() {
     let (mut pool, mut memory) = pool(100);
     let elements: Vec<u32> = (0..11).collect();
     let mesh = pool.insert(&elements, &[5, 6], 0, &mut memory).unwrap();
     let mut list = DrawList::new();
     list.insert(mesh).unwrap();
     assert_eq!(list.commands(&pool).len(), 3);
-    let seen: Vec<u32> = drawn(list.commands(&pool), &memory).iter().map(|d| d.1).collect();
-    assert_eq!(seen, elements);
+    let drawn_elements: Vec<u32> =
+        drawn(list.commands(&pool), &memory).iter().map(|d| d.1).collect();
+    assert_eq!(drawn_elements, elements);
 }
 
 #[test]
-fn keys_order_as_distances_do() {
+fn sort_keys_compare_like_distances() {
     assert!(sort_key(1.0, 9) < sort_key(1.5, 0));
     assert!(sort_key(1.0, 1) < sort_key(1.0, 2));
     assert!(sort_key(0.0, 0) < sort_key(f32::MIN_POSITIVE, 0));

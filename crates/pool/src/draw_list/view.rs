@@ -7,29 +7,30 @@ use super::{
     key_sort::KeySort,
     members::{ListState, Members},
     output::Output,
-    patch::{Patcher, Since},
+    patch::{BuildState, Patcher},
 };
 use crate::{
     CommandRun, DrawCommand, DrawList, Grouping, Hidden, PartSet, VertexPool, part_runs::RunTable,
 };
 
-/// One look at a [`DrawList`]: what passed its mask, in its order, and the commands that
-/// come of it. A list has one of its own; further ones serve further eyes and passes, such
-/// as a shadow, a mirror or a second shader, each with its own mask and order.
+/// View of a [`DrawList`]: the meshes that passed its mask, their order and their commands. Each
+/// list has a view of its own. Use additional views for other cameras or passes, such as a shadow,
+/// a mirror or a second shader. Each view has its own mask and order.
 ///
-/// Between one mask and the next, a mesh that was removed from the pool or the list is not
-/// drawn, one that was replaced or moved is drawn as it is now, and one that was inserted
-/// is drawn last, with all its parts. Before the first mask everything is drawn.
+/// Changes after a mask: a removed mesh is not drawn. A replaced or moved mesh is drawn in its new
+/// state. An inserted mesh is drawn last, with all its parts. Before the first mask, all meshes are
+/// drawn.
 ///
 /// # Cost
-/// A mask reads 16 bytes of the list and the per-draw data of each mesh, one after the
-/// other as they lie in memory, and writes 9 bytes for each that passes. An order moves 8
-/// bytes a mesh three times or so. Commands are made of some 50 bytes that the pool knows
-/// of each mesh that passed: in order where these fit the second cache, else as they lie in
-/// memory, to be put in order then, 20 bytes each. Where no more than 64 changes were made since
-/// the last commands, these are patched: one look at 20 bytes each. Nothing is allocated once all has had
-/// its size.
+/// - A mask reads 16 bytes of the list and the per-draw data of each mesh, in memory order. It
+///   writes 9 bytes per visible mesh.
+/// - Sorting moves 8 bytes per mesh about three times.
+/// - Building commands reads about 50 bytes of pool data per visible mesh. If these fit the L2
+///   cache, they are read in draw order. Else they are read in memory order, and the commands (20
+///   bytes each) are sorted afterwards.
+/// - After at most 64 changes, commands are patched: one pass over 20 bytes each.
 ///
+/// No memory is allocated once all buffers have reached their size.
 /// # Examples
 /// ```
 /// use drystone_pool::{Access, Config, DrawList, DrawView, PartSet, SimulatedGpu, VertexPool};
@@ -42,8 +43,8 @@ use crate::{
 /// list.insert(near)?;
 /// list.insert(far)?;
 ///
-/// // The eye sees both, the farther one first; the shadow is of the near one only.
-/// list.mask_and_order(&pool, |&distance| (PartSet::ALL, !u64::from(distance)));
+// The camera draws both, the far one first; the shadow contains only the near one.
+/// list.mask_and_sort(&pool, |&distance| (PartSet::ALL, !u64::from(distance)));
 /// let mut shadow = DrawView::new();
 /// shadow.mask(&list, &pool, |&distance| if distance < 50 { PartSet::ALL } else { PartSet::EMPTY });
 /// assert_eq!(shadow.commands(&list, &pool).len(), 1);
@@ -53,33 +54,33 @@ use crate::{
 #[derive(Debug, Default)]
 pub struct DrawView {
     config: ListConfig,
-    /// Room for every mesh of the list; the first `visible` passed the mask.
+    /// Capacity for all meshes of the list; the first `visible` entries passed the mask.
     keys: Vec<Option<MeshKey>>,
     parts: Vec<PartSet>,
     visible: usize,
-    /// Those that did not pass, where commands are kept for them.
+    /// Meshes that did not pass, if they need zeroed commands.
     hidden: Vec<MeshKey>,
-    /// What the first `visible` are ordered by.
+    /// Sort keys of the first `visible` meshes.
     sort_keys: Vec<u64>,
     sort: KeySort,
-    is_ordered: bool,
-    /// By slot, the how-manieth of the visible it is; empty until it is asked for.
+    is_sorted: bool,
+    /// Rank among the visible meshes, indexed by slot. Built on first use.
     ranks: Vec<u32>,
-    /// The list as it was masked; none before the first mask.
+    /// State of the list at the mask; none before the first mask.
     masked: Option<ListState>,
-    /// Which runs of parts masks make.
+    /// Runs of parts for each mask.
     table: RunTable,
     output: Output,
     pub(super) patcher: Patcher,
-    /// What the output was made of.
+    /// State from which the output was built.
     pub(super) built: Option<Built>,
 }
 
-/// What the pool knows of so many meshes is in the second cache: their commands are made
-/// in order at once. Far fewer in tests, which go both ways.
+/// Maximum number of meshes whose pool data fits the L2 cache, so that commands are built in draw
+/// order. Much lower in tests, to cover both paths.
 const FEW_MESHES: usize = if cfg!(test) { 12 } else { 1 << 13 };
 
-/// All that commands depend on besides mask and order.
+/// State that commands depend on, besides mask and order.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Built {
     pool: u32,
@@ -88,12 +89,12 @@ pub(super) struct Built {
 }
 
 impl DrawView {
-    /// A view that leaves out what is hidden.
+    /// Creates a view that omits hidden meshes.
     pub const fn new() -> Self {
         Self::with_config(ListConfig::DEFAULT)
     }
 
-    /// A view with choices.
+    /// Creates a view with options.
     pub const fn with_config(config: ListConfig) -> Self {
         Self {
             config,
@@ -103,7 +104,7 @@ impl DrawView {
             hidden: Vec::new(),
             sort_keys: Vec::new(),
             sort: KeySort::new(),
-            is_ordered: false,
+            is_sorted: false,
             ranks: Vec::new(),
             masked: None,
             table: RunTable::new(),
@@ -113,8 +114,8 @@ impl DrawView {
         }
     }
 
-    /// Shows of each mesh the parts that `parts` says, from its per-draw data, in no
-    /// particular order, and returns how many meshes show at all.
+    /// Selects the visible parts of each mesh: `parts` maps per-draw data to parts, and is called
+    /// in any order. Returns the number of visible meshes.
     pub fn mask<V: Pod, D: Pod>(
         &mut self,
         list: &DrawList,
@@ -124,21 +125,21 @@ impl DrawView {
         self.mask_members(&list.members, pool, parts)
     }
 
-    /// Orders what passed the mask by `key`, lowest first, until the next mask. Among
-    /// equal keys a lower slot comes first, which is an accident of history: where it
-    /// shows (blending), let no two be equal.
-    pub fn order<V: Pod, D: Pod>(
+    /// Sorts the visible meshes by `key`, in ascending order, until the next mask. Equal keys are
+    /// sorted by slot, which depends on the history of the pool. If the order is visible
+    /// (blending), use unique keys.
+    pub fn sort<V: Pod, D: Pod>(
         &mut self,
         list: &DrawList,
         pool: &VertexPool<V, D>,
         key: impl FnMut(&D) -> u64,
     ) {
-        self.order_members(&list.members, pool, key);
+        self.sort_members(&list.members, pool, key);
     }
 
-    /// Mask and order in one pass: `select` says parts and key of a mesh. The key of one
-    /// that does not show is ignored.
-    pub fn mask_and_order<V: Pod, D: Pod>(
+    /// Masks and sorts in one pass: `select` returns the parts and the sort key of a mesh. The key
+    /// of a hidden mesh is ignored.
+    pub fn mask_and_sort<V: Pod, D: Pod>(
         &mut self,
         list: &DrawList,
         pool: &VertexPool<V, D>,
@@ -147,8 +148,8 @@ impl DrawView {
         self.select_members(&list.members, pool, select)
     }
 
-    /// The commands that draw what passed the mask, in order; ask [`runs`](Self::runs)
-    /// which buffer each reads. To be drawn in the next frame.
+    /// Returns the commands that draw the visible meshes in the next frame, in order.
+    /// [`runs`](Self::runs) also returns the buffer of each command.
     pub fn commands<V: Pod, D: Pod>(
         &mut self,
         list: &DrawList,
@@ -157,8 +158,8 @@ impl DrawView {
         self.build(&list.members, pool).1
     }
 
-    /// The commands, and the runs of them that read one buffer each, in the order they are
-    /// to be drawn: one indirect call a run.
+    /// Returns the commands and their runs, in draw order. Each run reads one buffer and needs one
+    /// indirect call.
     pub fn runs<V: Pod, D: Pod>(
         &mut self,
         list: &DrawList,
@@ -167,14 +168,14 @@ impl DrawView {
         self.build(&list.members, pool)
     }
 
-    /// How many meshes passed the last mask; before the first, how many the last commands
-    /// were made of.
+    /// Number of meshes that passed the last mask. Before the first mask, the number of meshes in
+    /// the last commands.
     pub const fn visible(&self) -> usize {
         self.visible
     }
 
-    /// How many meshes the last commands were made of: those that passed the mask and are
-    /// there still, and those that came since.
+    /// Number of meshes in the last commands: visible meshes that still exist, and meshes inserted
+    /// since the mask.
     pub const fn drawn(&self) -> usize {
         self.output.drawn.len()
     }
@@ -186,10 +187,10 @@ impl DrawView {
         mut parts: impl FnMut(&D) -> PartSet,
     ) -> usize {
         self.masked = Some(members.state());
-        self.gather(members, pool, |data, _| parts(data))
+        self.collect_visible(members, pool, |data, _| parts(data))
     }
 
-    pub(super) fn order_members<V: Pod, D: Pod>(
+    pub(super) fn sort_members<V: Pod, D: Pod>(
         &mut self,
         members: &Members,
         pool: &VertexPool<V, D>,
@@ -200,14 +201,14 @@ impl DrawView {
         }
         let data = pool.draw_data();
         let keys = self.keys[..self.visible].iter().map(|mesh| {
-            // A mesh that is gone since the mask may have no data, and needs no place.
+            // A mesh removed since the mask may have no data; its rank does not matter.
             let data = mesh.and_then(|mesh| data.get(mesh.index() as usize));
             data.map_or(u64::MAX, &mut key)
         });
         self.sort_keys.clear();
         self.sort_keys.extend(keys);
         self.sort.sort(&self.sort_keys);
-        self.is_ordered = true;
+        self.is_sorted = true;
         self.ranks.clear();
         self.built = None;
     }
@@ -221,30 +222,30 @@ impl DrawView {
         let mut sort_keys = core::mem::take(&mut self.sort_keys);
         sort_keys.resize(members.len(), 0);
         self.masked = Some(members.state());
-        self.gather(members, pool, |data, index| {
+        self.collect_visible(members, pool, |data, index| {
             let (parts, key) = select(data);
             sort_keys[index] = key;
             parts
         });
         self.sort.sort(&sort_keys[..self.visible]);
         self.sort_keys = sort_keys;
-        self.is_ordered = true;
+        self.is_sorted = true;
         self.visible
     }
 
-    /// Puts the meshes that pass `parts` first, by slot. `parts` is also told which place
-    /// the mesh will have if it passes.
+    /// Collects the meshes that pass `parts`, in slot order. `parts` also gets the index that the
+    /// mesh has if it passes.
     ///
-    /// Every mesh is written behind those that passed, and counts if it passes too: what
-    /// passes changes too often to be guessed.
+    /// Each mesh is written after those that passed, and counted only if it passes. This avoids
+    /// branches that the processor cannot predict.
     #[inline]
-    fn gather<V: Pod, D: Pod>(
+    fn collect_visible<V: Pod, D: Pod>(
         &mut self,
         members: &Members,
         pool: &VertexPool<V, D>,
         mut parts: impl FnMut(&D, usize) -> PartSet,
     ) -> usize {
-        (self.built, self.is_ordered, self.visible) = (None, false, 0);
+        (self.built, self.is_sorted, self.visible) = (None, false, 0);
         self.ranks.clear();
         self.hidden.clear();
         if !members.is_of(pool) {
@@ -253,8 +254,8 @@ impl DrawView {
         self.keys.resize(members.len(), None);
         self.parts.resize(members.len(), PartSet::EMPTY);
         let (data, no_stale) = (pool.draw_data(), members.has_no_stale(pool));
-        let keeps_hidden = self.config.hidden == Hidden::Zeroed;
-        // Kept out of `self`, where each mesh would wait for the one before to be counted.
+        let has_zeroed = self.config.hidden == Hidden::Zeroed;
+        // Local variables avoid a dependency between meshes through `self`.
         let (keys, shown, mut visible) = (&mut self.keys[..], &mut self.parts[..], 0);
         members.for_each(|key| {
             let Some(data) = data.get(key.index() as usize) else { return };
@@ -264,7 +265,7 @@ impl DrawView {
             let parts = parts(data, visible);
             (keys[visible], shown[visible]) = (Some(key), parts);
             visible += usize::from(!parts.is_empty());
-            if keeps_hidden && parts.is_empty() {
+            if has_zeroed && parts.is_empty() {
                 self.hidden.push(key);
             }
         });
@@ -272,7 +273,7 @@ impl DrawView {
         visible
     }
 
-    /// Makes the commands, if anything that they depend on has changed.
+    /// Builds the commands if anything they depend on has changed.
     pub(super) fn build<V: Pod, D: Pod>(
         &mut self,
         members: &Members,
@@ -285,7 +286,7 @@ impl DrawView {
         let built = Built { pool: pool.id(), revision: pool.revision(), list };
         if self.built != Some(built) && !self.patch(members, pool, built.list) {
             if self.masked.is_none() {
-                self.gather(members, pool, |_, _| PartSet::ALL);
+                self.collect_visible(members, pool, |_, _| PartSet::ALL);
             }
             self.output.clear();
             if members.is_of(pool) {
@@ -293,12 +294,12 @@ impl DrawView {
             }
         }
         self.built = Some(built);
-        pool.note_commands_taken(self.output.commands.len());
+        pool.note_commands_returned(self.output.commands.len());
         (&self.output.runs, &self.output.commands)
     }
 
-    /// Brings the commands up to date where few meshes have changed since they were made;
-    /// says whether it has.
+    /// Patches the commands if few meshes have changed since they were built. Returns whether the
+    /// commands are valid.
     fn patch<V: Pod, D: Pod>(
         &mut self,
         members: &Members,
@@ -313,19 +314,19 @@ impl DrawView {
             return false;
         };
         let Some(slots) = pool.changes.since(built.revision) else { return false };
-        let is_in_order = self.is_ordered && self.config.grouping == Grouping::InOrder;
+        let is_in_order = self.is_sorted && self.config.grouping == Grouping::InOrder;
         if self.ranks.is_empty() && !is_in_order {
             self.rank();
         }
-        let since = Since { masked, built: built.list, is_in_order };
+        let state = BuildState { masked, built: built.list, is_in_order };
         let keys = self.keys[..self.visible].iter().zip(&self.parts);
         let masks = keys.filter_map(|(&key, &parts)| Some((key?, parts)));
         let masked = (masks, &self.ranks[..]);
         let (output, table, of) = (&mut self.output, &mut self.table, (members, pool));
-        self.patcher.patch(output, of, slots, masked, since, table).is_some()
+        self.patcher.patch(output, of, slots, masked, state, table).is_some()
     }
 
-    /// Notes in which order what is visible is drawn.
+    /// Records the draw order of the visible meshes.
     fn rank(&mut self) {
         let (keys, ranks) = (&self.keys[..self.visible], &mut self.ranks);
         let mut put = |rank: u32, mesh: usize| {
@@ -336,7 +337,7 @@ impl DrawView {
             }
             ranks[slot] = rank;
         };
-        if self.is_ordered {
+        if self.is_sorted {
             (0..).zip(self.sort.indices()).for_each(|(rank, mesh)| put(rank, mesh as usize));
         } else {
             (0..).zip(0..keys.len()).for_each(|(rank, mesh)| put(rank, mesh));
@@ -345,36 +346,36 @@ impl DrawView {
 
     fn draw<V: Pod, D: Pod>(&mut self, members: &Members, pool: &VertexPool<V, D>) {
         let (output, table) = (&mut self.output, &mut self.table);
-        let keeps_hidden = self.config.hidden == Hidden::Zeroed;
+        let has_zeroed = self.config.hidden == Hidden::Zeroed;
         let changed = self.masked.filter(|&masked| masked != members.state());
-        let is_gone = |key| changed.is_some_and(|masked| !members.still_has(key, masked));
+        let is_removed = |key| changed.is_some_and(|masked| !members.still_has(key, masked));
         let (keys, shown) = (&self.keys[..self.visible], &self.parts[..self.visible]);
         let mut draw = |output: &mut Output, mesh: usize| {
-            let Some(key) = keys[mesh].filter(|&key| !is_gone(key)) else { return };
+            let Some(key) = keys[mesh].filter(|&key| !is_removed(key)) else { return };
             output.draw(pool, key, shown[mesh], table);
-            if keeps_hidden {
+            if has_zeroed {
                 output.draw_nothing(pool, key, shown[mesh], table);
             }
         };
-        if self.is_ordered && self.visible <= FEW_MESHES {
+        if self.is_sorted && self.visible <= FEW_MESHES {
             self.sort.indices().for_each(|mesh| draw(output, mesh as usize));
         } else {
             for mesh in 0..self.visible {
                 draw(output, mesh);
                 output.end_mesh();
             }
-            if self.is_ordered {
+            if self.is_sorted {
                 output.reorder(self.sort.indices());
             }
         }
-        for &key in self.hidden.iter().filter(|&&key| !is_gone(key)) {
+        for &key in self.hidden.iter().filter(|&&key| !is_removed(key)) {
             output.draw_nothing(pool, key, PartSet::EMPTY, table);
         }
         if let Some(masked) = changed {
             members.for_each_since(masked, |key| output.draw(pool, key, PartSet::ALL, table));
         }
         output.end_runs();
-        if !self.is_ordered || self.config.grouping == Grouping::ByBuffer {
+        if !self.is_sorted || self.config.grouping == Grouping::ByBuffer {
             output.group_by_buffer();
         }
     }

@@ -6,55 +6,55 @@ use bytemuck::Pod;
 use super::IndexedPool;
 use crate::{DrawCommand, Grouping, MeshHandle};
 
-/// Commands that follow each other in an [`IndexedList`] and read the same two buffers: one
-/// multi-draw.
+/// Consecutive commands of an [`IndexedList`] that read the same two buffers: one multi-draw call.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct IndexedRun {
-    /// The number of the buffer of vertices.
+    /// Number of the vertex buffer.
     pub vertices: u32,
-    /// The number of the buffer of indices.
+    /// Number of the index buffer.
     pub indices: u32,
-    /// Which of the list's commands.
+    /// Range of the list's commands.
     pub commands: Range<usize>,
 }
 
-/// Which meshes of an [`IndexedPool`] are drawn together, in what order.
+/// List of the meshes of an [`IndexedPool`] that are drawn together, and their order.
 ///
-/// A list is of one pool. A mesh that is removed from the pool drops out by itself.
+/// All meshes of a list belong to one pool. A mesh that is removed from the pool disappears from
+/// the list.
 ///
 /// # Cost
-/// [`select`](Self::select) is O(meshes · log meshes): it looks at every mesh and makes all
-/// commands anew. Models have few parts; where there are tens of thousands of meshes that
-/// seldom change, [`DrawList`](crate::DrawList) keeps what it made.
+/// [`select`](Self::select) is O(meshes · log meshes): it visits each mesh and rebuilds all
+/// commands. This suits models with few meshes. For tens of thousands of meshes that rarely change,
+/// use a [`DrawList`](crate::DrawList), which reuses its commands.
 #[derive(Clone, Debug, Default)]
 pub struct IndexedList {
     pub(super) grouping: Grouping,
     members: Vec<MeshHandle>,
-    /// Of each visible mesh its key, its buffers and its command.
+    /// Sort key, buffers and command of each visible mesh.
     visible: Vec<(u64, [u32; 2], DrawCommand)>,
     commands: Vec<DrawCommand>,
     runs: Vec<IndexedRun>,
 }
 
 impl IndexedList {
-    /// An empty list whose commands fall into runs in this way.
+    /// Creates an empty list with this grouping of commands into runs.
     pub fn new(grouping: Grouping) -> Self {
         Self { grouping, ..Self::default() }
     }
 
-    /// Takes a mesh in. A mesh that is in twice is drawn twice.
+    /// Adds a mesh. A mesh that is added twice is drawn twice.
     pub fn insert(&mut self, mesh: MeshHandle) {
         self.members.push(mesh);
     }
 
-    /// Meshes that were selected last.
+    /// Number of meshes visible at the last selection.
     pub const fn visible(&self) -> usize {
         self.visible.len()
     }
 
-    /// Asks `key` about every mesh that is left, by its per-draw data: `None` hides it, a
-    /// number is its place in the order, lowest first, and among equals by slot. Returns
-    /// the commands of all that is shown, one multi-draw a run, for the frame being built.
+    /// Selects and sorts the meshes. `key` maps per-draw data to a sort key, or to `None` for a
+    /// hidden mesh. Keys are in ascending order; equal keys are sorted by slot. Returns the runs
+    /// and commands of the visible meshes for the frame being built, one multi-draw call per run.
     pub fn select<V: Pod, D: Pod>(
         &mut self,
         pool: &IndexedPool<V, D>,
@@ -79,7 +79,7 @@ impl IndexedList {
                 .sort_unstable_by_key(|(key, buffers, it)| (*buffers, *key, it.first_instance)),
         }
         self.cut_runs();
-        pool.note_commands_taken(self.commands.len());
+        pool.note_commands_returned(self.commands.len());
         (&self.runs, &self.commands)
     }
 

@@ -1,14 +1,14 @@
-//! Random programs on two simulated GPUs, one for each kind of buffer: every frame shows
-//! the triangles that a twin shows, which copies every mesh and places nothing.
+//! Random programs on two simulated GPUs, one per kind of buffer. Every frame must show the
+//! triangles of a twin that copies every mesh and has no allocator.
 
 use alloc::{vec, vec::Vec};
 
 use drystone_testing::Random;
 
 use super::*;
-use crate::{Access, CANDIDATES, CommandRun, Grouping, SimulatedGpu};
+use crate::{Access, CommandRun, EVICTION_CANDIDATES, Grouping, SimulatedGpu};
 
-/// One device, taken apart so that each half can be looked into.
+/// Simulated device, divided into two parts that can be inspected separately.
 struct Gpus {
     vertices: SimulatedGpu,
     indices: SimulatedGpu,
@@ -30,24 +30,24 @@ impl Gpus {
         Self { vertices: gpu(), indices: gpu() }
     }
 
-    /// Submits what indexed commands became.
+    /// Submits converted commands.
     fn submit(&mut self, pool: &Pool, [vertices, indices]: &[Plain; 2]) -> u64 {
         let (of_vertices, of_indices) = pool.pools();
         self.indices.submit(of_indices, &[(&indices.0, &indices.1)]);
         self.vertices.submit(of_vertices, &[(&vertices.0, &vertices.1)])
     }
 
-    /// Indexed commands as two frames of plain elements: all vertices of each mesh, and all
-    /// of its indices.
+    /// Converts indexed commands to two frames of plain elements: all vertices of each mesh, and
+    /// all its indices.
     fn plain(pool: &Pool, list: (&[IndexedRun], &[DrawCommand])) -> [Plain; 2] {
         let (mut vertices, mut indices) = ((vec![], vec![]), (vec![], vec![]));
         let (runs, commands) = list;
         for run in runs {
             for (at, command) in run.commands.clone().zip(&commands[run.commands.clone()]) {
                 let mesh = handle_at(pool, command.first_instance);
-                let place = pool.place_of(mesh).unwrap();
-                assert_eq!(place.vertices.buffer, run.vertices);
-                assert_eq!(place.indices.buffer, run.indices);
+                let range = pool.range_of(mesh).unwrap();
+                assert_eq!(range.vertices.buffer, run.vertices);
+                assert_eq!(range.indices.buffer, run.indices);
                 let plain = |first: u32, count: u32| DrawCommand {
                     index_count: count,
                     instance_count: 1,
@@ -57,9 +57,9 @@ impl Gpus {
                 };
                 let run_of = |buffer| CommandRun { buffer, commands: at..at + 1 };
                 vertices.0.push(run_of(run.vertices));
-                vertices.1.push(plain(command.base_vertex as u32, place.vertices.count));
+                vertices.1.push(plain(command.base_vertex as u32, range.vertices.count));
                 indices.0.push(run_of(run.indices));
-                // The table of indices has slots of its own.
+                // The table of the index pool has its own slots.
                 let slot = pool.index_mesh(mesh).unwrap().slot();
                 let plain = plain(command.first_index, command.index_count);
                 indices.1.push(DrawCommand { first_instance: slot, ..plain });
@@ -74,7 +74,7 @@ type Plain = (Vec<CommandRun>, Vec<DrawCommand>);
 
 type Pool = IndexedPool<u64, u32>;
 
-/// A mesh as the twin keeps it.
+/// Copy of a mesh in the twin.
 #[derive(Clone, Debug)]
 struct Copied {
     handle: MeshHandle,
@@ -90,7 +90,7 @@ fn handle_at(pool: &Pool, slot: u32) -> MeshHandle {
 
 fn small() -> Config {
     Config {
-        least_buffer_elements: 32,
+        min_buffer_elements: 32,
         max_buffer_elements: 64,
         max_buffers: 3,
         first_slots: 2,
@@ -106,13 +106,13 @@ fn mesh(random: &mut Random, step: u64) -> (Vec<u64>, Vec<u32>) {
     (vertices, (0..triangles * 3).map(|_| random.below(count)).collect())
 }
 
-/// A pool, the device, the twin and what each frame should show.
+/// A pool, the device, the twin and the expected content of each frame.
 struct Run {
     pool: Pool,
     gpus: Gpus,
     list: IndexedList,
     twin: Vec<Copied>,
-    /// Of each frame in flight, each mesh's data, vertices and indices, in order.
+    /// For each frame in flight: each mesh's data, vertices and indices, in order.
     expected: Vec<(u64, Vec<Copied>)>,
     refused: u32,
 }
@@ -151,7 +151,7 @@ impl Run {
         let data = data.unwrap_or(self.twin[nth].data);
         match self.pool.replace(handle, &vertices, &indices, data, &mut self.gpus) {
             Ok(()) => self.twin[nth] = Copied { handle, vertices, indices, data },
-            // The twin keeps the old one, and so must the pool.
+            // The twin keeps the old mesh, and so must the pool.
             Err(error) => self.refuse(error),
         }
     }
@@ -163,30 +163,30 @@ impl Run {
         let gone = self.twin.swap_remove(random.below(self.twin.len() as u32) as usize);
         self.pool.remove(gone.handle).unwrap();
         assert_eq!(self.pool.remove(gone.handle), Err(PoolError::Stale));
-        assert_eq!(self.pool.place_of(gone.handle), None);
+        assert_eq!(self.pool.range_of(gone.handle), None);
     }
 
-    /// What is full names meshes of this pool to remove.
+    /// Checks that the error lists meshes of this pool for eviction.
     fn refuse(&mut self, error: PoolError) {
         self.refused += 1;
         let PoolError::Full { least_recently_drawn, .. } = error else { panic!("{error}") };
         let named = least_recently_drawn.iter().flatten();
         named.for_each(|&handle| assert!(self.pool.data(handle).is_some()));
-        assert!(least_recently_drawn.len() == CANDIDATES);
+        assert!(least_recently_drawn.len() == EVICTION_CANDIDATES);
     }
 
-    /// Draws those whose data the mask lets through, by falling data.
+    /// Draws the meshes that pass the mask, by descending data.
     fn draw(&mut self, random: &mut Random, step: u64) {
         let hidden = random.below(7);
         let shown = |data: u32| data % 5 != hidden;
         let key = |&data: &u32| shown(data).then(|| u64::from(u32::MAX - data));
         let plain = Gpus::plain(&self.pool, self.list.select(&self.pool, key));
-        let is_seen = |it: &&Copied| shown(it.data) && !it.indices.is_empty();
-        let mut seen: Vec<_> = self.twin.iter().filter(is_seen).cloned().collect();
-        seen.sort_by_key(|it| (u32::MAX - it.data, it.handle.slot()));
+        let is_visible = |it: &&Copied| shown(it.data) && !it.indices.is_empty();
+        let mut visible: Vec<_> = self.twin.iter().filter(is_visible).cloned().collect();
+        visible.sort_by_key(|it| (u32::MAX - it.data, it.handle.slot()));
         if self.gpus.vertices.access() == Access::Direct {
-            // The frame has its commands: what they read stays, whatever changes before it
-            // is submitted, and though all frames before are done.
+            // Commands were returned for this frame. The memory that they read must stay unchanged
+            // before submission, even if all earlier frames have completed.
             for _ in 0..random.below(4) {
                 self.replace(random, step, None);
                 self.finish();
@@ -194,19 +194,19 @@ impl Run {
         }
         let frame = self.gpus.submit(&self.pool, &plain);
         self.pool.frame_submitted(frame);
-        self.expected.push((frame, seen));
-        self.look();
+        self.expected.push((frame, visible));
+        self.compare();
     }
 
-    /// Has the GPU do all that it was told.
+    /// Lets the GPU finish all frames.
     fn finish(&mut self) {
         self.gpus.vertices.finish();
         self.gpus.indices.finish();
-        self.look();
+        self.compare();
     }
 
-    /// Compares the pictures that are done with what they should show.
-    fn look(&mut self) {
+    /// Compares the finished pictures with the expected ones.
+    fn compare(&mut self) {
         let triangles = |meshes: &[Copied]| {
             let of_mesh = |it: &Copied| {
                 let vertices = it.indices.iter().map(|&n| it.vertices[n as usize]);
@@ -220,7 +220,7 @@ impl Run {
             assert_eq!(frame, number);
             let (mut drawn, mut at, mut index_at) = (Vec::new(), 0, 0);
             let mut left = expected.clone();
-            // In what order meshes of several buffers come is the grouping's business.
+            // The order of meshes in several buffers depends on the grouping.
             while at < vertices.len() {
                 let data: u32 = bytemuck::pod_read_unaligned(vertices.drawn(at).0);
                 let nth = left.iter().position(|it| it.data == data).unwrap();
@@ -248,23 +248,23 @@ impl Run {
         vertices.check().unwrap();
         indices.check().unwrap();
         assert_eq!((vertices.len(), indices.len()), (self.twin.len() as u32, vertices.len()));
-        let [of_vertices, of_indices] = self.pool.places();
-        self.check_places(&of_vertices, |it| it.vertices);
-        self.check_places(&of_indices, |it| it.indices);
+        let [of_vertices, of_indices] = self.pool.ranges();
+        self.check_ranges(&of_vertices, |it| it.vertices);
+        self.check_ranges(&of_indices, |it| it.indices);
     }
 
-    /// Places name every mesh that has elements, where it says that it is.
-    fn check_places(&self, places: &[PoolRange], range: fn(&IndexedRange) -> ElementRange) {
-        let named = places.iter().filter_map(|place| match place.state {
-            RangeState::Live(mesh) => Some((mesh, place)),
+    /// Checks that the ranges contain each non-empty mesh at its reported location.
+    fn check_ranges(&self, ranges: &[PoolRange], element_range: fn(&IndexedRange) -> ElementRange) {
+        let named = ranges.iter().filter_map(|range| match range.state {
+            RangeState::Live(mesh) => Some((mesh, range)),
             _ => None,
         });
         let mut count = 0;
-        for (mesh, place) in named {
+        for (mesh, range) in named {
             assert!(self.pool.data(mesh).is_some());
-            if let Some(at) = self.pool.place_of(mesh) {
-                let ElementRange { buffer, first, count: len } = range(&at);
-                assert_eq!((place.buffer, &place.elements), (buffer, &(first..first + len)));
+            if let Some(at) = self.pool.range_of(mesh) {
+                let ElementRange { buffer, first, count: len } = element_range(&at);
+                assert_eq!((range.buffer, &range.elements), (buffer, &(first..first + len)));
                 count += 1;
             }
         }
@@ -274,7 +274,7 @@ impl Run {
 }
 
 #[test]
-fn every_frame_shows_what_the_twin_shows() {
+fn every_frame_shows_the_content_of_the_twin() {
     for (seed, access) in (1..=40).zip([Access::Direct, Access::Staged].into_iter().cycle()) {
         let grouping = if seed % 3 == 0 { Grouping::ByBuffer } else { Grouping::InOrder };
         let mut random = Random::new(0x9e37_79b9_7f4a_7c15 ^ seed << 7);
@@ -292,14 +292,14 @@ fn every_frame_shows_what_the_twin_shows() {
             }
             run.check();
         }
-        assert!(run.refused > 0, "seed {seed} never filled the pool");
+        assert!(run.refused > 0, "seed {seed}: the pool was never full");
         run.finish();
         assert!(run.expected.is_empty());
     }
 }
 
 #[test]
-fn an_index_beyond_the_vertices_is_refused() {
+fn an_index_beyond_the_vertices_is_an_error() {
     let mut gpus = Gpus::new(Access::Staged, 1);
     let mut pool = Pool::new(small(), small()).unwrap();
     let error = PoolError::NoSuchVertex { index: 3, vertices: 3 };
@@ -314,7 +314,7 @@ fn an_index_beyond_the_vertices_is_refused() {
     assert_eq!(pool.stats().map(|it| it.used), [3, 3]);
 }
 
-/// What one kind has no room for leaves nothing behind in the other.
+/// If one pool is full, the other is left unchanged.
 #[test]
 fn a_device_without_memory_changes_nothing() {
     for vertices_lack in [true, false] {
@@ -333,7 +333,7 @@ fn a_device_without_memory_changes_nothing() {
         full(pool.replace(handle, &vertices, &big, 6, &mut gpus));
         assert_eq!(pool.stats().map(|it| (it.used, it.meshes)), before);
         assert_eq!(pool.data(handle), Some(&5));
-        let place = pool.place_of(handle).unwrap();
-        assert_eq!((place.vertices.count, place.indices.count), (3, 3));
+        let range = pool.range_of(handle).unwrap();
+        assert_eq!((range.vertices.count, range.indices.count), (3, 3));
     }
 }

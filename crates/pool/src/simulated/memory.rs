@@ -4,16 +4,16 @@ use core::ops::Range;
 use super::{Draw, Picture, SimulatedGpu, Work};
 use crate::{ALIGNMENT_BYTES, Access, Backend, BackendError};
 
-/// What memory holds before it is first written.
+/// Content of memory before the first write.
 const GARBAGE: u8 = 0xDD;
 
-/// What one pool has on a [`SimulatedGpu`].
+/// Memory of one pool on a [`SimulatedGpu`].
 #[derive(Debug, Default)]
 pub(super) struct Memory {
     buffers: Vec<Option<Vec<u8>>>,
     table: Vec<u8>,
     table_slots: u32,
-    /// Bytes of a slot.
+    /// Size of a slot, in bytes.
     pub(super) data_bytes: usize,
 }
 
@@ -23,7 +23,7 @@ impl Memory {
         self.store(to.0, to.1, &bytes);
     }
 
-    /// A new table: what the pool does not write again is lost.
+    /// Creates a new table. Data that the pool does not write again is lost.
     pub(super) fn resize_table(&mut self, slots: u32) {
         self.table.fill(GARBAGE);
         self.table_slots = slots;
@@ -79,26 +79,26 @@ impl Memory {
         self.buffers[at] = Some(vec![GARBAGE; size_bytes as usize]);
     }
 
-    /// Returns how many bytes the buffer had.
+    /// Destroys a buffer and returns its size in bytes.
     fn destroy(&mut self, buffer: u32) -> u64 {
         let bytes = self.buffers.get_mut(buffer as usize).and_then(Option::take);
         let Some(bytes) = bytes else { panic!("buffer {buffer} is destroyed and does not exist") };
         bytes.len() as u64
     }
 
-    /// Bytes of all buffers.
+    /// Returns the size of all buffers, in bytes.
     pub(super) fn bytes(&self) -> u64 {
         self.buffers.iter().flatten().map(|bytes| bytes.len() as u64).sum()
     }
 }
 
-/// Panics where a pool does not keep to the alignment that backends may require.
+/// Panics if a value violates the alignment that backends may require.
 fn expect_aligned(values: &[u64]) {
     let is_aligned = values.iter().all(|it| it.is_multiple_of(ALIGNMENT_BYTES as u64));
     assert!(is_aligned, "{values:?} are not all multiples of {ALIGNMENT_BYTES} bytes");
 }
 
-/// The backend of one of the pools that share a [`SimulatedGpu`].
+/// Backend of one of the pools that share a [`SimulatedGpu`].
 #[derive(Debug)]
 pub struct SimulatedPart<'a> {
     pub(super) gpu: &'a mut SimulatedGpu,
@@ -110,7 +110,7 @@ impl SimulatedPart<'_> {
         self.gpu.memory(self.number)
     }
 
-    /// One write or copy less is left.
+    /// Counts a write or copy, and fails if no more are allowed.
     fn spend_write(&mut self, requested_bytes: u64) -> Result<(), BackendError> {
         if self.gpu.is_lost {
             return Err(BackendError::Lost);
@@ -120,7 +120,7 @@ impl SimulatedPart<'_> {
         Ok(())
     }
 
-    /// Has the next frame do something first.
+    /// Adds an operation to the next frame.
     fn push(&mut self, work: Work) {
         self.gpu.pending.push((self.number, work));
     }

@@ -4,15 +4,15 @@ use super::VertexPool;
 use crate::{
     Access, Backend, BackendError, MAX_PARTS, MeshHandle, Oversize, PoolError,
     buffers::{Request, Span},
-    mesh::{Mesh, MeshKey, NONE, Piece, Placed},
+    mesh::{Location, Mesh, MeshKey, NONE, Piece},
 };
 
-/// Meshes on their way in and out of places.
+/// Allocation and release of meshes.
 impl<V: Pod, D: Pod> VertexPool<V, D> {
-    /// A mesh of parts of so many elements, without a place as yet.
+    /// Creates a mesh with these part counts, without an allocation.
     #[inline]
     pub(super) fn new_mesh(&self, elements: usize, part_counts: &[u32]) -> Result<Mesh, PoolError> {
-        let mut mesh = Mesh::of_nothing(self.frames.current());
+        let mut mesh = Mesh::empty(self.frames.current());
         let counted = mesh.ranges.set_counts(part_counts);
         if !is_whole(elements, part_counts, counted) {
             return Err(self.wrong_parts(elements, part_counts));
@@ -20,8 +20,7 @@ impl<V: Pod, D: Pod> VertexPool<V, D> {
         Ok(mesh)
     }
 
-    /// Places and writes the mesh of a slot that was just taken. Where that fails, nothing
-    /// has a place.
+    /// Allocates and writes the mesh of a new slot. Leaves no allocation after an error.
     #[inline]
     pub(super) fn fill_slot(
         &mut self,
@@ -39,16 +38,16 @@ impl<V: Pod, D: Pod> VertexPool<V, D> {
             return Ok(());
         }
         let size = elements.len() as u32;
-        let placed = self.find_place(size, backend)?;
-        self.write_new(placed, elements, backend)?;
+        let location = self.allocate(size, backend)?;
+        self.write_or_free(location, elements, backend)?;
         if let Some(mesh) = self.meshes.get_mut(key) {
-            mesh.set_placed(placed);
+            mesh.set_location(location);
         }
-        self.occupy(key.index(), placed, size);
+        self.occupy(key.index(), location, size);
         Ok(())
     }
 
-    /// Why parts are refused.
+    /// Returns the error for invalid parts.
     #[cold]
     fn wrong_parts(&self, elements: usize, part_counts: &[u32]) -> PoolError {
         let counted: u64 = part_counts.iter().map(|&count| u64::from(count)).sum();
@@ -56,15 +55,15 @@ impl<V: Pod, D: Pod> VertexPool<V, D> {
         if parts > MAX_PARTS || counted != elements as u64 {
             return PoolError::PartsMismatch { elements, counted, parts };
         }
-        PoolError::MeshTooLarge { elements: counted, limit: self.largest_place }
+        PoolError::MeshTooLarge { elements: counted, limit: self.max_allocation }
     }
 
-    /// Adds empty buffers until all together have `elements`, so that inserting so much
-    /// makes none. Those that stay empty for a while are given back like any other.
+    /// Adds empty buffers until the total capacity is at least `elements`, so that later inserts
+    /// create no buffer. After [`Config::spare_frames`](crate::Config::spare_frames) frames without
+    /// content, a buffer is released.
     ///
     /// # Errors
-    /// `Full` when there can be no more buffers or the device has no memory for one, or
-    /// `Backend`.
+    /// `Full` if the limit of buffers is reached or the device is out of memory, or `Backend`.
     pub fn reserve(&mut self, elements: u64, backend: &mut impl Backend) -> Result<(), PoolError> {
         loop {
             let capacity: u64 = self.buffers.iter().map(|(_, it)| u64::from(it.elements)).sum();
@@ -82,31 +81,35 @@ impl<V: Pod, D: Pod> VertexPool<V, D> {
         }
     }
 
-    /// A place for `size` elements, more than none, or several.
+    /// Allocates `size` elements, at least one, in one or several allocations.
     #[inline(always)]
-    pub(crate) fn find_place(
+    pub(crate) fn allocate(
         &mut self,
         size: u32,
         backend: &mut impl Backend,
-    ) -> Result<Placed, PoolError> {
-        let found = if size <= self.largest_place { self.buffers.allocate(size) } else { None };
+    ) -> Result<Location, PoolError> {
+        let found = if size <= self.max_allocation { self.buffers.allocate(size) } else { None };
         match found {
-            Some(span) => Ok(Placed { span, more: NONE }),
-            None => self.make_place(size, backend),
+            Some(span) => Ok(Location { span, more: NONE }),
+            None => self.allocate_or_grow(size, backend),
         }
     }
 
-    /// A place where the buffers that there are have none, or several.
+    /// Allocates if no existing buffer has enough contiguous space.
     #[cold]
-    fn make_place(&mut self, size: u32, backend: &mut impl Backend) -> Result<Placed, PoolError> {
-        if size > self.largest_place {
-            return self.find_places(size, backend);
+    fn allocate_or_grow(
+        &mut self,
+        size: u32,
+        backend: &mut impl Backend,
+    ) -> Result<Location, PoolError> {
+        if size > self.max_allocation {
+            return self.allocate_split(size, backend);
         }
-        let span = self.find_span(size, backend)?.ok_or_else(|| self.full(size))?;
-        Ok(Placed { span, more: NONE })
+        let span = self.allocate_span(size, backend)?.ok_or_else(|| self.full(size))?;
+        Ok(Location { span, more: NONE })
     }
 
-    fn find_span(
+    fn allocate_span(
         &mut self,
         size: u32,
         backend: &mut impl Backend,
@@ -120,26 +123,30 @@ impl<V: Pod, D: Pod> VertexPool<V, D> {
         Ok(self.buffers.allocate_or_grow(&request, backend)?)
     }
 
-    /// Places for a mesh that is larger than any.
+    /// Allocates for a mesh that exceeds the largest allocation.
     #[cold]
-    fn find_places(&mut self, size: u32, backend: &mut impl Backend) -> Result<Placed, PoolError> {
-        let limit = self.largest_place;
+    fn allocate_split(
+        &mut self,
+        size: u32,
+        backend: &mut impl Backend,
+    ) -> Result<Location, PoolError> {
+        let limit = self.max_allocation;
         if self.config.oversize == Oversize::Refuse || limit == 0 {
             return Err(PoolError::MeshTooLarge { elements: size.into(), limit });
         }
-        let (mut placed, mut last) = (None::<Placed>, NONE);
+        let (mut location, mut last) = (None::<Location>, NONE);
         for start in (0..size).step_by(limit as usize) {
-            let span = match self.find_span((size - start).min(limit), backend) {
+            let span = match self.allocate_span((size - start).min(limit), backend) {
                 Ok(Some(span)) => span,
                 failed => {
-                    if let Some(placed) = placed {
-                        self.give_up(placed, size);
+                    if let Some(location) = location {
+                        self.free(location, size);
                     }
                     return Err(failed.err().unwrap_or_else(|| self.full(size)));
                 }
             };
-            let Some(first) = &mut placed else {
-                placed = Some(Placed { span, more: NONE });
+            let Some(first) = &mut location else {
+                location = Some(Location { span, more: NONE });
                 continue;
             };
             let piece = self.pieces.insert(Piece { span, start, next: NONE, mesh: NONE });
@@ -149,64 +156,62 @@ impl<V: Pod, D: Pod> VertexPool<V, D> {
             }
             last = piece;
         }
-        placed.ok_or_else(|| self.full(size))
+        location.ok_or_else(|| self.full(size))
     }
 
-    /// Gives back the places of a mesh that was never drawn.
-    pub(crate) fn give_up(&mut self, placed: Placed, len: u32) {
+    /// Frees the allocations of a mesh that was never drawn.
+    pub(crate) fn free(&mut self, location: Location, len: u32) {
         if len > 0 {
-            self.buffers.give_back(placed.span, self.frames.current());
-            self.give_up_pieces(placed.more);
+            self.buffers.free(location.span, self.frames.current());
+            self.free_pieces(location.more);
         }
     }
 
-    pub(crate) fn give_up_pieces(&mut self, first: u32) {
+    pub(crate) fn free_pieces(&mut self, first: u32) {
         let mut more = first;
         while let Some(piece) = self.pieces.get(more) {
-            self.buffers.give_back(piece.span, self.frames.current());
+            self.buffers.free(piece.span, self.frames.current());
             more = self.pieces.remove(more);
         }
     }
 
-    /// Writes a mesh's elements to the places that were just found for it. Where that fails,
-    /// the places are given back.
+    /// Writes a mesh's elements to its new allocations. Frees them after an error.
     #[inline]
-    pub(super) fn write_new(
+    pub(super) fn write_or_free(
         &mut self,
-        placed: Placed,
+        location: Location,
         elements: &[V],
         backend: &mut impl Backend,
     ) -> Result<(), PoolError> {
-        let written = self.write(placed, elements, backend);
-        written.inspect_err(|_| self.give_up(placed, elements.len() as u32))
+        let written = self.write(location, elements, backend);
+        written.inspect_err(|_| self.free(location, elements.len() as u32))
     }
 
-    /// Writes a mesh's elements to its places. Where one of several fails, the others may be
-    /// written.
+    /// Writes a mesh's elements to its allocations. If one write fails, others may be done already.
     #[inline]
     pub(super) fn write(
         &mut self,
-        placed: Placed,
+        location: Location,
         elements: &[V],
         backend: &mut impl Backend,
     ) -> Result<(), PoolError> {
         if elements.is_empty() {
             return Ok(());
         }
-        if placed.is_split() {
-            return self.write_pieces(placed, elements, backend);
+        if location.is_split() {
+            return self.write_pieces(location, elements, backend);
         }
-        self.write_span(placed.span, 0, elements, backend)
+        self.write_span(location.span, 0, elements, backend)
     }
 
     #[cold]
     fn write_pieces(
         &mut self,
-        placed: Placed,
+        location: Location,
         elements: &[V],
         backend: &mut impl Backend,
     ) -> Result<(), PoolError> {
-        for (span, range, _) in self.pieces.spans(0, placed, elements.len() as u32) {
+        for (span, range, _) in self.pieces.spans(0, location, elements.len() as u32) {
             let elements = &elements[range.start as usize..range.end as usize];
             write_elements(span, 0, elements, backend)?;
         }
@@ -214,7 +219,7 @@ impl<V: Pod, D: Pod> VertexPool<V, D> {
         Ok(())
     }
 
-    /// Writes elements to a place, `skipped` elements in.
+    /// Writes elements to an allocation, starting `skipped` elements after its begin.
     #[inline]
     pub(crate) fn write_span(
         &mut self,
@@ -228,27 +233,27 @@ impl<V: Pod, D: Pod> VertexPool<V, D> {
         Ok(())
     }
 
-    /// Gives a placed mesh a slot.
-    pub(crate) fn take_in(
+    /// Assigns a slot to a mesh that is already allocated and written.
+    pub(crate) fn insert_written(
         &mut self,
         mesh: Mesh,
         data: D,
         backend: &mut impl Backend,
     ) -> Result<MeshHandle, PoolError> {
-        let (placed, len) = (mesh.placed(), mesh.len());
-        let key = self.take_slot(data, backend).inspect_err(|_| self.give_up(placed, len))?;
+        let (location, len) = (mesh.location(), mesh.len());
+        let key = self.reserve_slot(data, backend).inspect_err(|_| self.free(location, len))?;
         if let Some(slot) = self.meshes.get_mut(key) {
             *slot = mesh;
         }
-        self.occupy(key.index(), placed, len);
+        self.occupy(key.index(), location, len);
         let handle = self.handle(key);
         self.set_slot(handle, data, backend);
         Ok(handle)
     }
 
-    /// A slot for a mesh that will have this data; as yet it is of nothing.
+    /// Reserves a slot for a mesh with this data. The slot contains an empty mesh at first.
     #[inline]
-    pub(super) fn take_slot(
+    pub(super) fn reserve_slot(
         &mut self,
         data: D,
         backend: &mut impl Backend,
@@ -257,10 +262,10 @@ impl<V: Pod, D: Pod> VertexPool<V, D> {
         if self.meshes.len() >= capacity {
             return Err(PoolError::SlotsFull { capacity });
         }
-        let nothing = Mesh::of_nothing(self.frames.current());
+        let nothing = Mesh::empty(self.frames.current());
         let key = self.meshes.insert(nothing).map_err(|_| PoolError::SlotsFull { capacity })?;
         if key.index() as usize >= self.data.len() {
-            self.lengthen_data(key.index(), data);
+            self.grow_data(key.index(), data);
         }
         if key.index() >= self.table_slots
             && let Err(error) = self.grow_table(key.index(), backend)
@@ -272,15 +277,15 @@ impl<V: Pod, D: Pod> VertexPool<V, D> {
     }
 
     #[cold]
-    fn lengthen_data(&mut self, slot: u32, data: D) {
+    fn grow_data(&mut self, slot: u32, data: D) {
         self.data.resize(slot as usize + 1, data);
     }
 
-    /// Makes the backend's table larger, and fills it anew.
+    /// Grows the backend's table, and writes all per-draw data again.
     #[cold]
     fn grow_table(&mut self, slot: u32, backend: &mut impl Backend) -> Result<(), PoolError> {
         let doubled = self.table_slots.saturating_mul(2).max(self.config.first_slots);
-        // Slots whose generations ran out count beyond the most meshes.
+        // Slots with exhausted generations are unused, so indices can exceed the maximum of meshes.
         let slots = doubled.min(self.config.max_slots).max(slot + 1);
         backend.resize_draw_data(slots)?;
         self.table_slots = slots;
@@ -289,77 +294,78 @@ impl<V: Pod, D: Pod> VertexPool<V, D> {
         Ok(())
     }
 
-    /// Makes `mesh`, which is placed, what `handle` draws, and retires the mesh that was.
-    pub(crate) fn put_in_place_of(
+    /// Replaces the mesh of `handle` by `mesh`, which is already written, and retires the old one.
+    pub(crate) fn replace_mesh(
         &mut self,
         handle: MeshHandle,
         mesh: Mesh,
         data: D,
         backend: &mut impl Backend,
     ) {
-        let (placed, len) = (mesh.placed(), mesh.len());
+        let (location, len) = (mesh.location(), mesh.len());
         let Some(slot) = self.meshes.get_mut(handle.mesh) else {
-            self.give_up(placed, len);
+            self.free(location, len);
             return;
         };
         let old = core::mem::replace(slot, mesh);
-        self.retire(old.placed(), old.len());
-        self.occupy(handle.slot(), placed, len);
+        self.retire(old.location(), old.len());
+        self.occupy(handle.slot(), location, len);
         self.set_slot(handle, data, backend);
     }
 
-    /// Notes whose the places are.
+    /// Records the owner of each allocation.
     #[inline]
-    fn occupy(&mut self, slot: u32, placed: Placed, len: u32) {
-        if placed.is_split() {
-            self.occupy_pieces(slot, placed, len);
-        } else if let Some(buffer) = self.buffers.get_mut(placed.span.buffer).filter(|_| len > 0) {
+    fn occupy(&mut self, slot: u32, location: Location, len: u32) {
+        if location.is_split() {
+            self.occupy_pieces(slot, location, len);
+        } else if let Some(buffer) = self.buffers.get_mut(location.span.buffer).filter(|_| len > 0)
+        {
             buffer.used += len;
-            buffer.set_owner(placed.span.place, slot);
+            buffer.set_owner(location.span.allocation, slot);
         }
     }
 
     #[cold]
-    fn occupy_pieces(&mut self, slot: u32, placed: Placed, len: u32) {
-        for (span, range, owner) in self.pieces.spans(slot, placed, len) {
+    fn occupy_pieces(&mut self, slot: u32, location: Location, len: u32) {
+        for (span, range, owner) in self.pieces.spans(slot, location, len) {
             if let Some(buffer) = self.buffers.get_mut(span.buffer) {
                 buffer.used += range.end - range.start;
-                buffer.set_owner(span.place, owner);
+                buffer.set_owner(span.allocation, owner);
             }
         }
-        let mut more = placed.more;
+        let mut more = location.more;
         while let Some(piece) = self.pieces.get_mut(more) {
             (piece.mesh, more) = (slot, piece.next);
         }
     }
 
-    /// Gives back the places of a mesh that frames may still read.
+    /// Retires the allocations of a mesh, which frames in flight may still read.
     #[inline]
-    pub(super) fn retire(&mut self, placed: Placed, len: u32) {
+    pub(super) fn retire(&mut self, location: Location, len: u32) {
         if len == 0 {
             return;
         }
-        if placed.is_split() {
-            self.retire_pieces(placed, len);
+        if location.is_split() {
+            self.retire_pieces(location, len);
             return;
         }
-        self.buffers.retire(placed.span, len, &self.frames);
+        self.buffers.retire(location.span, len, &self.frames);
     }
 
     #[cold]
-    fn retire_pieces(&mut self, placed: Placed, len: u32) {
-        for (span, range, _) in self.pieces.spans(0, placed, len) {
+    fn retire_pieces(&mut self, location: Location, len: u32) {
+        for (span, range, _) in self.pieces.spans(0, location, len) {
             self.buffers.retire(span, range.end - range.start, &self.frames);
         }
-        let mut more = placed.more;
+        let mut more = location.more;
         while more != NONE {
             more = self.pieces.remove(more);
         }
     }
 
-    /// Whether new elements may take the very place of the old: where every frame reads
-    /// what was written before it was submitted, and one write does, which writes all or
-    /// nothing.
+    /// Returns whether new elements can overwrite the mesh's allocation. This needs staged writes,
+    /// where each frame reads the data written before its submission. It also needs a mesh in one
+    /// piece, so that a single write succeeds or changes nothing.
     pub(super) fn may_overwrite(&self, handle: MeshHandle) -> bool {
         self.mesh(handle).filter(|mesh| !mesh.is_split()).is_some_and(|mesh| {
             let buffer = self.buffers.get(mesh.span().buffer).filter(|_| mesh.len() > 0);
@@ -378,7 +384,7 @@ impl<V: Pod, D: Pod> VertexPool<V, D> {
     }
 }
 
-/// Whether parts that count so many elements are those of a mesh.
+/// Returns whether the parts are valid and add up to the elements.
 #[inline]
 fn is_whole(elements: usize, part_counts: &[u32], counted: u64) -> bool {
     part_counts.len() <= MAX_PARTS && counted == elements as u64 && counted <= u32::MAX.into()

@@ -9,16 +9,16 @@ use crate::{
     part_runs::{PartRuns, RunTable},
 };
 
-/// What draw lists make commands of.
+/// Functions from which draw lists build commands.
 impl<V: Pod, D: Pod> VertexPool<V, D> {
-    /// To be called when commands are handed out to be drawn, newly built or not: a place
-    /// that is freed from then on may be read by the frame being built.
+    /// Records that commands were returned for drawing, whether new or reused. Memory that is freed
+    /// afterwards may be read by the frame being built.
     #[inline]
-    pub(crate) fn note_commands_taken(&self, count: usize) {
-        self.frames.note_commands_taken(count);
+    pub(crate) fn note_commands_returned(&self, count: usize) {
+        self.frames.note_commands_returned(count);
     }
 
-    /// Notes that a mesh is drawn in the frame being built, for those who make its command
+    /// Records that a mesh is drawn in the frame being built, for callers that build its command
     /// themselves.
     pub(crate) fn note_drawn(&self, handle: MeshHandle) {
         if let Some(mesh) = self.mesh(handle) {
@@ -26,33 +26,32 @@ impl<V: Pod, D: Pod> VertexPool<V, D> {
         }
     }
 
-    /// Tells this pool from every other of the process.
+    /// Id of the pool, unique in the process.
     #[inline]
     pub(crate) const fn id(&self) -> u32 {
         self.id
     }
 
-    /// Rises whenever a handle that was good becomes stale.
+    /// Number of removals: increases when a valid handle becomes stale.
     #[inline]
     pub(crate) const fn removals(&self) -> u64 {
         self.removals
     }
 
-    /// Whether a mesh of this pool lives.
+    /// Returns whether this mesh of this pool is live.
     #[inline]
     pub(crate) fn has(&self, mesh: MeshKey) -> bool {
         self.meshes.get(mesh).is_some()
     }
 
-    /// Per-draw data by slot; that of free slots is anything.
+    /// Per-draw data, indexed by slot. Entries of free slots are unspecified.
     #[inline]
     pub(crate) fn draw_data(&self) -> &[D] {
         &self.data
     }
 
-    /// Hands each run of the mesh's `parts` to `emit`, as a command and the number of the
-    /// buffer that it reads; does nothing for a stale handle, and says so. The mesh counts as
-    /// drawn in the frame being built.
+    /// Passes a command and the number of its buffer to `emit`, for each run of the mesh's `parts`.
+    /// Marks the mesh as drawn in the frame being built. Returns `false` for a stale handle.
     #[inline]
     pub(crate) fn emit_commands(
         &self,
@@ -75,7 +74,7 @@ impl<V: Pod, D: Pod> VertexPool<V, D> {
         true
     }
 
-    /// The same for a mesh of which a run may take several commands.
+    /// Emits the commands of a mesh whose runs may need several commands each.
     #[cold]
     fn emit_long(
         &self,
@@ -91,10 +90,10 @@ impl<V: Pod, D: Pod> VertexPool<V, D> {
         });
     }
 
-    /// Cuts a run of elements of a mesh that lies in several places, and hands each piece
-    /// to `emit`: its buffer, where its place begins, and the run within that.
+    /// Splits a run of elements at the bounds of the mesh's allocations. Passes to `emit` the
+    /// buffer, the first element of the allocation, and the part of the run relative to it.
     fn split_run(&self, mesh: &Mesh, run: Range<u32>, mut emit: impl FnMut(u16, u32, Range<u32>)) {
-        for (span, held, _) in self.pieces.spans(0, mesh.placed(), mesh.len()) {
+        for (span, held, _) in self.pieces.spans(0, mesh.location(), mesh.len()) {
             let (start, end) = (run.start.max(held.start), run.end.min(held.end));
             if start < end {
                 emit(span.buffer, span.first, start - held.start..end - held.start);
@@ -102,7 +101,8 @@ impl<V: Pod, D: Pod> VertexPool<V, D> {
         }
     }
 
-    /// Commands for elements `run` of a place, each as long as the index pattern at most.
+    /// Emits commands for elements `run` of an allocation, each at most as long as the index
+    /// pattern.
     fn emit_run(
         &self,
         buffer: u16,
@@ -119,7 +119,7 @@ impl<V: Pod, D: Pod> VertexPool<V, D> {
         }
     }
 
-    /// The command for elements `run` of a place.
+    /// Returns the command for elements `run` of an allocation.
     #[inline]
     const fn command(&self, slot: u32, first: u32, run: &Range<u32>) -> DrawCommand {
         DrawCommand {

@@ -3,30 +3,30 @@ use bytemuck::Pod;
 use super::VertexPool;
 use crate::{MAX_PARTS, MeshHandle};
 
-/// A place that a mesh lies in.
+/// Range of a buffer that holds elements of a mesh.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MeshRange {
-    /// The buffer's number.
+    /// Number of the buffer.
     pub buffer: u32,
-    /// The first element there.
+    /// First element in the buffer.
     pub first: u32,
-    /// How many elements of each part lie there, one part after the other.
+    /// Number of elements of each part in this range. The parts are stored in sequence.
     pub part_counts: [u32; MAX_PARTS],
 }
 
-/// Where meshes lie, for those who make commands of it themselves.
+/// Allocations of meshes, for callers that build their own commands.
 impl<V: Pod, D: Pod> VertexPool<V, D> {
-    /// Where a mesh lies: in one place, or in several, in order, where it was split. A mesh
-    /// of no elements, and one that is gone, lies nowhere.
+    /// Iterates over the ranges of a mesh in order: one range, or several for a split mesh. A mesh
+    /// without elements and a removed mesh have no range.
     ///
-    /// That holds until the mesh is replaced or [moved](Self::moved).
+    /// The ranges are valid until the mesh is replaced or [moved](Self::moved).
     ///
     /// # Cost
-    /// Some ten nanoseconds a place.
+    /// About ten nanoseconds per range.
     pub fn ranges_of(&self, handle: MeshHandle) -> impl Iterator<Item = MeshRange> + '_ {
         let mesh = self.mesh(handle);
         mesh.into_iter().flat_map(|mesh| {
-            let spans = self.pieces.spans(0, mesh.placed(), mesh.len());
+            let spans = self.pieces.spans(0, mesh.location(), mesh.len());
             spans.map(|(span, held, _)| MeshRange {
                 buffer: span.buffer.into(),
                 first: span.first,
@@ -35,25 +35,24 @@ impl<V: Pod, D: Pod> VertexPool<V, D> {
         })
     }
 
-    /// The meshes that the last call of [`defragment`](Self::defragment) moved, in no
-    /// order; one that lies in several places may be named several times, and one that was
-    /// removed since is stale.
+    /// Returns the meshes moved by the last call of [`defragment`](Self::defragment), unsorted. A
+    /// split mesh can occur several times, and a mesh that was removed later is stale.
     pub fn moved(&self) -> &[MeshHandle] {
         &self.defragmenter.moved
     }
 
-    /// How many commands draw every part of every mesh one by one: what there is to draw
-    /// when nothing is masked and no neighbours are merged, and the most that there can be.
+    /// Number of commands for drawing each part of each mesh separately: without masks, and without
+    /// merging adjacent parts. This is the maximum number of commands for the pool.
     ///
     /// # Cost
     /// O(meshes).
     pub fn command_count(&self) -> u64 {
         let pattern = self.config.pattern_elements;
-        let of_place = |place: MeshRange| {
+        let of_range = |range: MeshRange| {
             let of_part = |count: u32| u64::from(count.div_ceil(pattern));
-            place.part_counts.map(of_part).iter().sum::<u64>()
+            range.part_counts.map(of_part).iter().sum::<u64>()
         };
-        self.iter().flat_map(|(handle, _)| self.ranges_of(handle)).map(of_place).sum()
+        self.iter().flat_map(|(handle, _)| self.ranges_of(handle)).map(of_range).sum()
     }
 }
 
@@ -68,10 +67,10 @@ mod tests {
 
     type Pool = VertexPool<u32, u32>;
 
-    /// A pool of small buffers, in which every tenth mesh or so is split, and some meshes.
+    /// Creates a pool of small buffers with some meshes; about every tenth mesh is split.
     fn filled(random: &mut Random) -> (Pool, Vec<MeshHandle>) {
         let mut pool = Pool::new(Config {
-            least_buffer_elements: 64,
+            min_buffer_elements: 64,
             max_buffer_elements: 64,
             oversize: Oversize::Split,
             pattern_elements: 7,
@@ -79,8 +78,8 @@ mod tests {
         })
         .unwrap();
         let meshes = (0..100).map(|_| {
-            let most = if random.below(10) == 0 { 60_u32 } else { 8 };
-            let counts = [0; 4].map(|_| random.below(most).saturating_sub(2));
+            let max = if random.below(10) == 0 { 60_u32 } else { 8 };
+            let counts = [0; 4].map(|_| random.below(max).saturating_sub(2));
             let elements = vec![0; counts.iter().sum::<u32>() as usize];
             pool.insert(&elements, &counts, 0, &mut NullBackend(Access::Staged)).unwrap()
         });
@@ -88,7 +87,7 @@ mod tests {
         (pool, meshes)
     }
 
-    /// The commands of a mesh's part, made of its places alone.
+    /// Derives the commands of a mesh's part from its ranges only.
     fn commands_of(pool: &Pool, mesh: MeshHandle, part: usize) -> Vec<(u32, u32, u32)> {
         let mut commands = Vec::new();
         for MeshRange { buffer, first, part_counts } in pool.ranges_of(mesh) {
@@ -105,9 +104,9 @@ mod tests {
     }
 
     #[test]
-    fn places_are_where_commands_read() {
+    fn ranges_agree_with_emitted_commands() {
         let (pool, meshes) = filled(&mut Random::new(1));
-        let (mut max_places, mut all, mut table) = (0, 0, RunTable::new());
+        let (mut max_ranges, mut all, mut table) = (0, 0, RunTable::new());
         for &mesh in &meshes {
             for part in 0..4 {
                 let mut emitted = Vec::new();
@@ -126,29 +125,29 @@ mod tests {
                 assert_eq!(commands_of(&pool, mesh, part), emitted);
                 all += emitted.len() as u64;
             }
-            max_places = max_places.max(pool.ranges_of(mesh).count());
+            max_ranges = max_ranges.max(pool.ranges_of(mesh).count());
         }
-        assert!(max_places > 2);
+        assert!(max_ranges > 2);
         assert_eq!(pool.command_count(), all);
     }
 
-    /// Whatever lies elsewhere after a call was moved by it.
+    /// A mesh is listed as moved exactly if its ranges have changed.
     #[test]
-    fn moved_names_what_lies_elsewhere() {
+    fn moved_lists_the_meshes_with_changed_ranges() {
         let mut random = Random::new(2);
         let (mut pool, mut meshes) = filled(&mut random);
         meshes.retain(|&mesh| random.below(3) == 0 || pool.remove(mesh).is_err());
-        let places = |pool: &Pool| {
+        let ranges = |pool: &Pool| {
             let of = |&mesh: &MeshHandle| pool.ranges_of(mesh).collect::<Vec<_>>();
             meshes.iter().map(of).collect::<Vec<_>>()
         };
         let mut moves = 0;
         for frame in 1..40 {
-            let before = places(&pool);
+            let before = ranges(&pool);
             let budget = MoveBudget { bytes: 1 << 10, moves: 3 };
             let moved = pool.defragment(&budget, &mut NullBackend(Access::Staged));
             assert_eq!(pool.moved().len(), moved.moves as usize);
-            for ((mesh, before), after) in meshes.iter().zip(&before).zip(&places(&pool)) {
+            for ((mesh, before), after) in meshes.iter().zip(&before).zip(&ranges(&pool)) {
                 assert_eq!(pool.moved().contains(mesh), before != after);
             }
             moves += moved.moves;

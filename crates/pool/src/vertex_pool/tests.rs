@@ -16,13 +16,13 @@ use scene::Scene;
 
 type Pool = VertexPool<u32, u32>;
 
-/// A pool of one buffer, with its GPU.
+/// Creates a pool of one buffer, with its GPU.
 fn fixed(elements: u32, access: Access) -> (Pool, SimulatedGpu) {
     (Pool::new(Config::fixed(elements, 64)).unwrap(), SimulatedGpu::new(access, 2))
 }
 
 #[test]
-fn a_full_pool_keeps_the_old_mesh_and_names_those_to_remove() {
+fn a_full_pool_keeps_the_old_mesh_and_lists_eviction_candidates() {
     let mut scene = Scene::new(Config::fixed(10, 64), Access::Staged, 2);
     let old = scene.insert(&[&[1, 2, 3]], 1).unwrap();
     scene.draw();
@@ -40,9 +40,9 @@ fn a_full_pool_keeps_the_old_mesh_and_names_those_to_remove() {
             least_recently_drawn: named,
         }
     );
-    assert!(error.to_string().contains("5 elements asked for, largest free place 4"));
+    assert!(error.to_string().contains("5 elements requested, largest free range 4"));
     scene.remove(old);
-    // Asked again within the frame, it names only what is still there.
+    // A second error within the frame lists only live meshes.
     let again = scene.pool.insert(&[0; 9], &[9], 9, &mut scene.gpu).unwrap_err();
     let PoolError::Full { least_recently_drawn, .. } = again else { panic!("{again:?}") };
     assert_eq!(least_recently_drawn, [Some(young), None, None, None]);
@@ -50,9 +50,9 @@ fn a_full_pool_keeps_the_old_mesh_and_names_those_to_remove() {
     scene.finish();
 }
 
-/// The mesh that found no place is none of those that could make room for it.
+/// The eviction candidates do not include the mesh that did not fit.
 #[test]
-fn a_refused_mesh_is_not_named_to_be_removed() {
+fn a_refused_mesh_is_not_an_eviction_candidate() {
     let mut gpu = SimulatedGpu::new(Access::Staged, 1);
     let mut pool = Pool::new(Config::fixed(8, 8)).unwrap();
     let mesh = pool.insert(&[1; 6], &[6], 0, &mut gpu).unwrap();
@@ -60,14 +60,14 @@ fn a_refused_mesh_is_not_named_to_be_removed() {
         let Err(PoolError::Full { least_recently_drawn, .. }) =
             pool.insert(&[2; 3], &[3], 0, &mut gpu)
         else {
-            panic!("there was room")
+            panic!("the mesh fits")
         };
         assert_eq!(least_recently_drawn, [Some(mesh), None, None, None]);
     }
 }
 
 #[test]
-fn what_is_drawn_is_not_the_first_to_go() {
+fn drawn_meshes_are_not_the_first_eviction_candidates() {
     let mut scene = Scene::new(Config::fixed(10, 64), Access::Staged, 2);
     let meshes: Vec<_> = (0..5).map(|n| scene.insert(&[&[n, n]], n).unwrap()).collect();
     let pool = &mut scene.pool;
@@ -83,13 +83,13 @@ fn what_is_drawn_is_not_the_first_to_go() {
 }
 
 #[test]
-fn a_place_waits_for_the_frames_that_may_read_it() {
+fn retired_ranges_wait_for_the_frames_that_may_read_them() {
     let (mut pool, mut gpu) = fixed(4, Access::Direct);
     let mesh = pool.insert(&[1, 2, 3], &[3], 0, &mut gpu).unwrap();
-    // Nothing has read it: the place is free at once.
+    // No frame has read the range, so it is free at once.
     pool.remove(mesh).unwrap();
     let mesh = pool.insert(&[4, 5, 6], &[3], 0, &mut gpu).unwrap();
-    pool.note_commands_taken(1);
+    pool.note_commands_returned(1);
     pool.remove(mesh).unwrap();
     assert_eq!((pool.stats().waiting, pool.stats().free), (3, 1));
     for (submitted, completed, free) in [(1, 0, 1), (2, 0, 1), (3, 1, 4)] {
@@ -103,10 +103,10 @@ fn a_place_waits_for_the_frames_that_may_read_it() {
 }
 
 #[test]
-fn frames_that_were_never_submitted_do_not_complete() {
+fn frames_that_were_not_submitted_do_not_complete() {
     let (mut pool, mut gpu) = fixed(3, Access::Direct);
     let mesh = pool.insert(&[1, 2, 3], &[3], 0, &mut gpu).unwrap();
-    pool.note_commands_taken(1);
+    pool.note_commands_returned(1);
     pool.remove(mesh).unwrap();
     pool.frames_completed(u64::MAX, &mut gpu);
     assert_eq!(pool.stats().waiting, 3);
@@ -116,7 +116,7 @@ fn frames_that_were_never_submitted_do_not_complete() {
 }
 
 #[test]
-fn same_size_takes_the_same_place_only_where_that_is_safe() {
+fn a_mesh_of_equal_size_reuses_its_range_only_where_safe() {
     for access in [Access::Staged, Access::Direct] {
         let mut scene = Scene::new(Config::fixed(6, 64), access, 2);
         let mesh = scene.insert(&[&[1, 2, 3]], 1).unwrap();
@@ -131,9 +131,9 @@ fn same_size_takes_the_same_place_only_where_that_is_safe() {
 }
 
 #[test]
-fn buffers_are_added_and_given_back_after_a_while() {
+fn buffers_are_added_and_released_after_the_spare_frames() {
     let config = Config {
-        least_buffer_elements: 10,
+        min_buffer_elements: 10,
         max_buffer_elements: 40,
         max_buffers: 3,
         spare_frames: 4,
@@ -146,7 +146,7 @@ fn buffers_are_added_and_given_back_after_a_while() {
     assert!(matches!(scene.insert(&[&[0]], 0), Err(PoolError::Full { .. })));
     scene.draw();
     scene.remove(meshes[1]);
-    // Within the while the buffer is used again and not made anew.
+    // Within the spare frames the buffer is reused and not created again.
     for _ in 0..3 {
         scene.draw();
     }
@@ -171,7 +171,7 @@ fn buffers_are_added_and_given_back_after_a_while() {
 
 #[test]
 fn empty_buffers_are_used_last() {
-    let config = Config { least_buffer_elements: 10, max_buffer_elements: 10, ..Config::default() };
+    let config = Config { min_buffer_elements: 10, max_buffer_elements: 10, ..Config::default() };
     let mut scene = Scene::new(config, Access::Staged, 2);
     let first = scene.insert(&[&[1; 10]], 1).unwrap();
     scene.insert(&[&[2; 6]], 2).unwrap();
@@ -181,7 +181,7 @@ fn empty_buffers_are_used_last() {
 }
 
 #[test]
-fn oversize_meshes_are_refused_or_split() {
+fn oversize_meshes_are_an_error_or_split() {
     let buckets = Config {
         placement: Placement::Buckets { elements: 8 },
         pattern_elements: 3,
@@ -198,7 +198,7 @@ fn oversize_meshes_are_refused_or_split() {
     for _ in 0..4 {
         scene.draw();
     }
-    // Three buckets of five are taken, and one: a mesh of 16 finds only one.
+    // Three buckets of five are used, and one more; one bucket is left for a mesh of 16.
     assert!(matches!(scene.insert(&[&[5; 16]], 5), Err(PoolError::Full { .. })));
     scene.pool.check().unwrap();
     scene.remove(mesh);
@@ -210,7 +210,7 @@ fn oversize_meshes_are_refused_or_split() {
 }
 
 #[test]
-fn the_table_of_draw_data_grows_and_keeps_what_it_had() {
+fn the_table_of_draw_data_grows_and_keeps_its_content() {
     let config = Config { first_slots: 2, max_slots: 9, ..Config::fixed(100, 0) };
     let mut scene = Scene::new(config, Access::Staged, 2);
     for n in 0..9 {
@@ -235,7 +235,7 @@ fn data_changes_without_the_elements() {
 }
 
 #[test]
-fn figures_add_up() {
+fn statistics_add_up() {
     let config = Config { placement: Placement::Buckets { elements: 8 }, ..Config::fixed(40, 64) };
     let mut scene = Scene::new(config, Access::Direct, 2);
     let first = scene.insert(&[&[1; 6]], 1).unwrap();
@@ -247,19 +247,19 @@ fn figures_add_up() {
     assert_eq!((stats.capacity_bytes, stats.used_bytes, stats.largest_free), (160, 32, 8));
     assert_eq!(stats.internal_fragmentation(), 2.0 / 16.0);
     assert_eq!(stats.occupancy(), 0.2);
-    // Elements, per-draw data, and the table once anew.
+    // Elements, per-draw data, and the table once again.
     assert_eq!(stats.last_frame.uploaded_bytes, 14 * 4 + 2 * 4 + 4);
-    let states: Vec<_> = scene.pool.places().into_iter().map(|p| (p.elements, p.state)).collect();
+    let states: Vec<_> = scene.pool.ranges().into_iter().map(|p| (p.elements, p.state)).collect();
     assert_eq!(states[0], (0..6, RangeState::Waiting));
     assert_eq!(states[3], (16..40, RangeState::Free));
     let empty = Pool::new(Config::default()).unwrap();
     assert_eq!(empty.stats().external_fragmentation(), 0.0);
-    assert_eq!(empty.places(), []);
+    assert_eq!(empty.ranges(), []);
 }
 
-/// Of all parts that have elements, those that are shown, runs of them together.
+/// Counts the commands of visible non-empty parts; adjacent parts share one command.
 #[test]
-fn figures_say_what_was_drawn_of_all() {
+fn statistics_count_commands_and_parts() {
     for access in [Access::Staged, Access::Direct] {
         let (mut pool, mut gpu) = fixed(100, access);
         let mut list = DrawList::new();
@@ -274,7 +274,7 @@ fn figures_say_what_was_drawn_of_all() {
         assert_eq!((pool.stats().last_frame.commands, pool.stats().parts), (2, 4));
         pool.frame_submitted(gpu.submit(&pool, &[]));
         assert_eq!((pool.stats().last_frame.commands, pool.stats().parts), (0, 4));
-        // A mesh of as many elements and fewer parts, then one of more parts.
+        // A mesh with equal elements and fewer parts, then one with more parts.
         pool.replace(first, &[1, 2, 3], &[3], 0, &mut gpu).unwrap();
         assert_eq!(pool.stats().parts, 3);
         pool.replace(empty, &[1, 2, 3], &[1, 1, 1], 0, &mut gpu).unwrap();

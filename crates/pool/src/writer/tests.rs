@@ -5,7 +5,7 @@ use crate::{Access, BackendError, Config, DrawList, Oversize, SimulatedGpu};
 
 type Pool = VertexPool<u32, u32>;
 
-/// What a list of this one mesh draws.
+/// Returns the elements drawn by a list of this one mesh.
 fn drawn(pool: &mut Pool, gpu: &mut SimulatedGpu, mesh: MeshHandle) -> Vec<u32> {
     let mut list = DrawList::new();
     list.insert(mesh).unwrap();
@@ -27,24 +27,19 @@ fn configs() -> Vec<Config> {
         ranges.clone(),
         Config { placement: buckets, ..ranges.clone() },
         Config { placement: classes, ..ranges.clone() },
-        // In pieces, for want of a larger buffer.
-        Config {
-            least_buffer_elements: 9_000,
-            max_buffer_elements: 9_000,
-            max_buffers: 9,
-            ..ranges
-        },
+        // Split into pieces, because no buffer is larger.
+        Config { min_buffer_elements: 9_000, max_buffer_elements: 9_000, max_buffers: 9, ..ranges },
     ]
 }
 
 #[test]
-fn what_is_written_is_drawn_and_the_rest_given_back() {
+fn written_elements_are_drawn_and_the_rest_is_released() {
     for (config, access) in
         configs().iter().flat_map(|c| [(c, Access::Staged), (c, Access::Direct)])
     {
         let mut gpu = SimulatedGpu::new(access, 1);
         let mut pool = Pool::new(config.clone()).unwrap();
-        // Several blocks, so that some is written before the size is known.
+        // Several blocks, so that some are written before the size is known.
         let mut writer = pool.writer(60_000, &mut gpu).unwrap();
         for n in 0..20_000 {
             writer.push(n).unwrap();
@@ -52,7 +47,7 @@ fn what_is_written_is_drawn_and_the_rest_given_back() {
         writer.end_part().unwrap();
         let more: Vec<u32> = (20_000..30_000).collect();
         writer.extend(&more).unwrap();
-        assert_eq!(writer.room(), 30_000);
+        assert_eq!(writer.remaining(), 30_000);
         let mesh = writer.finish(1).unwrap();
         pool.check().unwrap();
         let stats = pool.stats();
@@ -65,7 +60,7 @@ fn what_is_written_is_drawn_and_the_rest_given_back() {
 }
 
 #[test]
-fn a_writer_never_writes_more_than_it_reserved() {
+fn a_writer_never_exceeds_its_reservation() {
     let mut gpu = SimulatedGpu::new(Access::Direct, 1);
     let mut pool = Pool::new(Config::fixed(10, 9)).unwrap();
     let neighbour = pool.insert(&[7; 5], &[5], 1, &mut gpu).unwrap();
@@ -83,25 +78,25 @@ fn a_writer_never_writes_more_than_it_reserved() {
 }
 
 #[test]
-fn a_dropped_writer_leaves_the_pool_as_it_was() {
+fn a_dropped_writer_leaves_the_pool_unchanged() {
     for config in configs() {
         let mut gpu = SimulatedGpu::new(Access::Direct, 1);
         let mut pool = Pool::new(config).unwrap();
         let mesh = pool.insert(&[1, 2], &[2], 1, &mut gpu).unwrap();
-        let before = pool.places();
+        let before = pool.ranges();
         let mut writer = pool.replacing_writer(mesh, 50_000, &mut gpu).unwrap();
         writer.extend(&vec![9; 40_000]).unwrap();
         drop(writer);
         pool.check().unwrap();
-        let after = pool.places();
+        let after = pool.ranges();
         assert_eq!(after[..before.len() - 1], before[..before.len() - 1]);
         assert_eq!(drawn(&mut pool, &mut gpu, mesh), [1, 2]);
     }
 }
 
-/// What was refused is not added, and an unfinished mesh leaves nothing behind.
+/// Refused elements are not added, and an unfinished mesh leaves nothing behind.
 #[test]
-fn a_writer_adds_nothing_that_was_refused() {
+fn a_writer_does_not_add_refused_elements() {
     for (config, access) in
         configs().iter().flat_map(|c| [(c, Access::Staged), (c, Access::Direct)])
     {
@@ -111,10 +106,10 @@ fn a_writer_adds_nothing_that_was_refused() {
         let mut writer = pool.writer(60_000, &mut gpu).unwrap();
         let all: Vec<u32> = (0..60_000).collect();
         let added = all.chunks(100).take_while(|chunk| writer.extend(chunk).is_ok()).count() * 100;
-        assert_eq!(writer.room() as usize, 60_000 - added);
+        assert_eq!(writer.remaining() as usize, 60_000 - added);
         let finished = writer.finish(1);
         let refused = matches!(finished, Err(PoolError::Backend(BackendError::OutOfMemory { .. })));
-        // A mesh that is gathered first takes one write.
+        // A mesh that is collected first needs one write.
         let is_one_write = matches!(config.placement, Placement::SizeClasses { .. });
         assert_eq!(refused, !is_one_write, "{config:?}");
         pool.check().unwrap();
@@ -123,7 +118,7 @@ fn a_writer_adds_nothing_that_was_refused() {
 }
 
 #[test]
-fn a_writer_that_finds_no_slot_gives_its_place_back() {
+fn a_writer_without_a_slot_frees_its_reservation() {
     let mut gpu = SimulatedGpu::new(Access::Staged, 1);
     let mut pool = Pool::new(Config::fixed(10, 0)).unwrap();
     let mut writer = pool.writer(5, &mut gpu).unwrap();

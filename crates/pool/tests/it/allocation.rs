@@ -5,15 +5,15 @@ use drystone_pool::{
     Access, Config, DrawList, MeshHandle, NullBackend, PartSet, Placement, VertexPool,
 };
 
-/// The system's allocator, with a count of what the thread has asked it for.
+/// System allocator that counts the allocations of the thread.
 struct Counting;
 
 thread_local! {
     static COUNT: Cell<u64> = const { Cell::new(0) };
 }
 
-// SAFETY: every call goes on to `System` as it came, which keeps the contract; counting
-// neither allocates (the thread's cell is a constant without a destructor) nor panics.
+// SAFETY: every call is passed to `System` unchanged, which upholds the contract; counting neither
+// allocates (the thread's cell is a constant without a destructor) nor panics.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         COUNT.set(COUNT.get() + 1);
@@ -28,7 +28,8 @@ unsafe impl GlobalAlloc for Counting {
 
     unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, new_size: usize) -> *mut u8 {
         COUNT.set(COUNT.get() + 1);
-        // SAFETY: as for `dealloc`, and the caller's promise about `new_size` is passed on.
+        // SAFETY: `pointer` came from `System` with this `layout`, as the caller promises, and the
+        // caller's promise about `new_size` is passed on.
         unsafe { System.realloc(pointer, layout, new_size) }
     }
 }
@@ -36,14 +37,14 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// How often this thread asks for memory while `work` runs.
+/// Counts the allocations of this thread during `work`.
 fn allocations_in(work: impl FnOnce()) -> u64 {
     let before = COUNT.get();
     work();
     COUNT.get() - before
 }
 
-/// A pool in its steady state.
+/// Pool in its steady state.
 struct Steady {
     pool: VertexPool<u64, u32>,
     backend: NullBackend,
@@ -79,7 +80,7 @@ impl Steady {
         self.meshes.push(mesh);
     }
 
-    /// A few hundred meshes come and go, and frames are drawn.
+    /// Inserts and removes a few hundred meshes, and draws frames.
     fn run(&mut self) {
         for n in 0..2_000 {
             let at = n * 13 % self.meshes.len();
@@ -100,7 +101,7 @@ impl Steady {
 
     fn draw(&mut self) {
         self.list.mask(&self.pool, |data| PartSet::from_bits(*data as u8));
-        self.list.order(&self.pool, |&data| u64::from(data));
+        self.list.sort(&self.pool, |&data| u64::from(data));
         assert!(!self.list.commands(&self.pool).is_empty());
         self.frame += 1;
         self.pool.frame_submitted(self.frame);
@@ -109,14 +110,14 @@ impl Steady {
 }
 
 #[test]
-fn in_the_steady_state_nothing_asks_for_heap_memory() {
+fn the_steady_state_allocates_no_heap_memory() {
     let classes =
         Placement::SizeClasses { histogram: vec![(50, 1), (100, 1)], config: Default::default() };
     for placement in [Placement::Ranges, Placement::Buckets { elements: 100 }, classes] {
         for access in [Access::Staged, Access::Direct] {
             let mut steady = Steady::new(placement.clone(), access);
             let mut run = || steady.run();
-            assert!(allocations_in(&mut run) > 0, "the first rounds must make the tables");
+            assert!(allocations_in(&mut run) > 0, "the first rounds must allocate the tables");
             (0..3).for_each(|_| run());
             assert_eq!(allocations_in(&mut run), 0, "{placement:?} {access:?}");
         }

@@ -1,4 +1,4 @@
-//! What needs a binary of its own: heap memory counted by a global allocator.
+//! Tests that need their own binary: they count heap memory with a global allocator.
 
 #![allow(clippy::unwrap_used)]
 

@@ -55,7 +55,7 @@ impl Garden {
             vertices_per_element: 3,
             // The engine's index buffer is as long as the largest mesh.
             pattern_elements: MAX_TRIANGLES,
-            least_buffer_elements: 4096,
+            min_buffer_elements: 4096,
             ..Config::default()
         };
         Ok(Self {

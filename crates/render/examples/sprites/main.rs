@@ -51,7 +51,7 @@ impl Pictured {
         // Sprites are quads, six indices and four vertices each: the pool's default. Buffers are
         // small, so that there are several: the order holds across them.
         let mut pictured = Self {
-            pool: VertexPool::new(Config { least_buffer_elements: 4096, ..Config::default() })?,
+            pool: VertexPool::new(Config { min_buffer_elements: 4096, ..Config::default() })?,
             bodies: DrawList::new(),
             shadows: DrawView::new(),
             painter: Painter::new(width, height),
@@ -92,11 +92,11 @@ impl Pictured {
         painter.clear();
         // Without an order, commands would come buffer by buffer: right for what is opaque,
         // wrong for all that blends.
-        shadows.mask_and_order(bodies, pool, |thing| (view.shows(thing, SHADOW), thing.order()));
+        shadows.mask_and_sort(bodies, pool, |thing| (view.shows(thing, SHADOW), thing.order()));
         let (runs, commands) = shadows.runs(bodies, pool);
         painter.paint(runs, commands, view);
         let mut count = commands.len();
-        bodies.mask_and_order(pool, |thing| (view.shows(thing, BODY), thing.order()));
+        bodies.mask_and_sort(pool, |thing| (view.shows(thing, BODY), thing.order()));
         let (runs, commands) = bodies.runs(pool);
         painter.paint(runs, commands, view);
         count += commands.len();
@@ -196,7 +196,7 @@ fn the_pool_paints_what_there_is() {
     assert!(pictures.windows(2).all(|pair| pair[0] != pair[1]), "nothing has moved");
     // Another order is another picture: what is compared above would notice.
     let view = View::at(60, width, height);
-    pictured.bodies.order(&pictured.pool, |thing| u64::MAX - thing.order());
+    pictured.bodies.sort(&pictured.pool, |thing| u64::MAX - thing.order());
     pictured.painter.clear();
     let (runs, commands) = pictured.bodies.runs(&pictured.pool);
     pictured.painter.paint(runs, commands, &view);

@@ -77,7 +77,7 @@ impl<G> Beside<G> {
         let Self { buffers, pool, list } = self;
         let buffers = buffers.flush(device);
         list.mask(pool, |place| visible_parts(place, view, visibility));
-        list.order(pool, |place| visibility.blend_key(place));
+        list.sort(pool, |place| visibility.blend_key(place));
         let (runs, commands) = list.runs(pool);
         let batch = |run: &CommandRun| {
             let geometry = buffers.get(run.buffer)?;

@@ -87,7 +87,7 @@ impl Opaque {
         let Self::Listed(list) = self else { return };
         let parts = |place: &DrawData| visible_parts(place, view, visibility);
         if view.order {
-            list.mask_and_order(pool, |place| {
+            list.mask_and_sort(pool, |place| {
                 (parts(place), sort_key(visibility.distance(place), 0))
             });
         } else {

@@ -41,7 +41,7 @@ impl<D: Device> PoolRenderer<D> {
         if !is_same || self.is_blend_stale {
             self.is_blend_stale = false;
             self.blended.mask(&self.pool, |place| visible_parts(place, view, visibility));
-            self.blended.order(&self.pool, |place| visibility.blend_key(place));
+            self.blended.sort(&self.pool, |place| visibility.blend_key(place));
         }
     }
 }

@@ -80,7 +80,7 @@ impl<G> Triangles<G> {
             let defaults = Config::default();
             Config {
                 max_buffer_elements: most,
-                least_buffer_elements: defaults.least_buffer_elements.min(most),
+                min_buffer_elements: defaults.min_buffer_elements.min(most),
                 ..defaults
             }
         };

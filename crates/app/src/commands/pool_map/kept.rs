@@ -92,7 +92,7 @@ impl KeptPool {
     }
 
     pub(super) fn places(&self) -> Vec<PoolRange> {
-        self.pool.places()
+        self.pool.ranges()
     }
 
     pub(super) fn stats(&self) -> PoolStats {

@@ -33,7 +33,7 @@ impl IndexedBackend for Unseen {
 pub(super) fn run(options: &PoolMapOptions, path: &Path) -> Result<(), AppError> {
     let model = ModelTriangles::new(&read_model(&options.source, path)?, Shade::default())?;
     let pool = filled(options.buffer_kib, &model)?;
-    let places = pool.places();
+    let places = pool.ranges();
     let [vertices, indices] = pool.stats();
     let numbers = [
         Numbers::new(&model.name, Unit::VERTICES, vertices, &places[0]),
@@ -66,10 +66,10 @@ fn filled(
     let config = |unit: Unit| {
         let most = u32::try_from(max_bytes / unit.bytes).unwrap_or(u32::MAX);
         let defaults = Config::default();
-        let least_buffer_elements = defaults.least_buffer_elements.min(most);
+        let min_buffer_elements = defaults.min_buffer_elements.min(most);
         Config {
             max_buffer_elements: most,
-            least_buffer_elements,
+            min_buffer_elements,
             max_buffers: u16::MAX,
             ..defaults
         }

@@ -236,7 +236,7 @@ mod tests {
         let Replay { first, frames } = growing();
         let replay = Replay { first, frames: [vec![Vec::new()], frames].concat() };
         let shares = |placement| replay.shares(&placement).unwrap();
-        let all = f64::from(Config::default().least_buffer_elements);
+        let all = f64::from(Config::default().min_buffer_elements);
         let ranges = shares(Placement::Ranges);
         // The old mesh waits in its range; the remaining memory is one range.
         let spare = 1.0 - 666.0 / all;

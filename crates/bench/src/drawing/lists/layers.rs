@@ -93,14 +93,14 @@ impl<D: Device> Layers<D> {
         let flushed = stores.iter_mut().map(|it| (&it.pool, it.buffers.flush(device)));
         let (pools, buffers): (Vec<_>, Vec<_>) = flushed.unzip();
         let last = pools.len() - 1;
-        first.mask_and_order(pools[0], |draw_data| visible.opaque(draw_data));
+        first.mask_and_sort(pools[0], |draw_data| visible.opaque(draw_data));
         let blended = match plan {
             Plan::Lists | Plan::Pools => {
-                second.mask_and_order(pools[last], |draw_data| visible.blended(draw_data));
+                second.mask_and_sort(pools[last], |draw_data| visible.blended(draw_data));
                 second.runs(pools[last])
             }
             Plan::MaskedTwice => {
-                blended.mask_and_order(first, pools[0], |draw_data| visible.blended(draw_data));
+                blended.mask_and_sort(first, pools[0], |draw_data| visible.blended(draw_data));
                 blended.runs(first, pools[0])
             }
         };

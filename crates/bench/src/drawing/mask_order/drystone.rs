@@ -45,7 +45,7 @@ impl PoolList {
 
     pub(super) fn mask_and_order(&mut self, viewpoint: &Viewpoint) {
         let meshes = self.meshes;
-        self.list.mask_and_order(&self.pool, |extent| {
+        self.list.mask_and_sort(&self.pool, |extent| {
             (visible(meshes, extent, viewpoint), key(extent, viewpoint))
         });
     }
@@ -99,7 +99,7 @@ impl CommandList for PoolList {
     }
 
     fn order(&mut self, viewpoint: &Viewpoint) {
-        self.list.order(&self.pool, |extent| key(extent, viewpoint));
+        self.list.sort(&self.pool, |extent| key(extent, viewpoint));
     }
 
     fn upload(&mut self) {

@@ -1,25 +1,24 @@
-//! Commands that are brought up to date are those that would be made anew, and few changes
-//! do not make all of them anew.
+//! Patched commands equal rebuilt ones, and few changes do not rebuild all commands.
 
 use super::{
     twin::{PARTS, bits, key, parts},
     *,
 };
 
-/// Meshes of a scene.
+/// Number of meshes of a scene.
 const MESHES: u32 = 400;
 
-/// Some elements in each of the parts, mostly.
+/// Returns elements for some parts; most parts have some.
 fn some_parts(random: &mut Random, step: u32) -> (Vec<u32>, Vec<u32>) {
     let counts: Vec<u32> = (0..PARTS).map(|_| random.below(3)).collect();
     let elements = counts.iter().sum();
     ((0..elements).map(|i| step * 100 + i).collect(), counts)
 }
 
-/// Few changes between two looks, of every kind, and a view without memory of what it made
-/// beside the one that patches: the same commands in the same runs.
+/// Few changes of every kind between two views of the list. A second view, which never patches,
+/// must have equal commands in equal runs.
 #[test]
-fn patched_commands_are_those_made_anew() {
+fn patched_commands_equal_rebuilt_commands() {
     let mut patched = 0;
     for seed in 1..=300 {
         let mut random = Random::new(seed);
@@ -43,7 +42,7 @@ fn patched_commands_are_those_made_anew() {
                             continue;
                         };
                         meshes.push(mesh);
-                        // Others are of another list.
+                        // Others belong to another list.
                         if random.below(4) > 0 {
                             list.insert(mesh).unwrap();
                         }
@@ -69,7 +68,7 @@ fn patched_commands_are_those_made_anew() {
             if step == 0 {
                 view.mask(&list, &pool, |&data| parts(bits(data, salt)));
                 if random.below(2) == 0 {
-                    view.order(&list, &pool, |&data| key(data, salt));
+                    view.sort(&list, &pool, |&data| key(data, salt));
                 }
             }
             let before = view.patcher.count;
@@ -78,29 +77,29 @@ fn patched_commands_are_those_made_anew() {
             patched += view.patcher.count - before;
             let drawn = view.drawn();
             view.built = None;
-            let anew = view.runs(&list, &pool);
-            assert_eq!((&runs[..], &commands[..]), anew, "seed {seed}, step {step}");
+            let rebuilt = view.runs(&list, &pool);
+            assert_eq!((&runs[..], &commands[..]), rebuilt, "seed {seed}, step {step}");
             assert_eq!(drawn, view.drawn(), "seed {seed}, step {step}");
         }
     }
-    assert!(patched > 10_000, "{patched} of 36,000 looks patched what there was");
+    assert!(patched > 10_000, "only {patched} of 36,000 builds were patches");
 }
 
-/// An edit: a mesh is replaced by one that draws more, and all others are not looked at.
+/// Replacing a mesh by one with more commands does not rebuild the commands of other meshes.
 #[test]
-fn a_mesh_that_is_replaced_makes_no_others_commands_anew() {
+fn replacing_a_mesh_rebuilds_no_other_commands() {
     let (mut pool, mut memory) = pool_with(6_000, MESHES);
     let mut list = DrawList::new();
     for data in 0..MESHES {
         list.insert(pool.insert(&[1, 2], &[1, 0, 1], data, &mut memory).unwrap()).unwrap();
     }
-    list.mask_and_order(&pool, |&data| (PartSet::from_bits(0b111), u64::from(data) % 7));
+    list.mask_and_sort(&pool, |&data| (PartSet::from_bits(0b111), u64::from(data) % 7));
     assert_eq!(list.commands(&pool).len(), MESHES as usize);
     let (mesh, &data) = pool.iter().nth(200).unwrap();
     pool.replace(mesh, &[1, 2, 3, 4], &[1, 1, 1, 1], data, &mut memory).unwrap();
     list.commands(&pool);
     assert_eq!(list.view.patcher.count, 1);
-    let seen = drawn(list.commands(&pool), &memory);
-    assert_eq!(seen.iter().filter(|(of, _)| *of == data).count(), 3);
-    assert_eq!(seen.len(), MESHES as usize * 2 + 1);
+    let drawn_elements = drawn(list.commands(&pool), &memory);
+    assert_eq!(drawn_elements.iter().filter(|(of, _)| *of == data).count(), 3);
+    assert_eq!(drawn_elements.len(), MESHES as usize * 2 + 1);
 }

@@ -1,5 +1,5 @@
-//! Random programs: what is drawn is exactly what passed the mask, in order, whatever was
-//! inserted, replaced, moved and removed in between.
+//! Random programs: the commands draw exactly the visible meshes in order, after any insertions,
+//! replacements, moves and removals.
 
 use alloc::vec::Vec;
 
@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{DrawList, DrawView, Grouping, Hidden, ListConfig, MeshHandle, PoolError};
 
-/// Two lists over one pool, the first of them with a second view; and their twins.
+/// Two lists over one pool, a second view of the first list, and a naive twin of each.
 struct World {
     random: Random,
     pool: Pool,
@@ -20,7 +20,7 @@ struct World {
     lists: [DrawList; 2],
     members: [Vec<MeshHandle>; 2],
     second: DrawView,
-    /// Of the two lists' own views and of the second of the first list.
+    /// Twins of the two lists' own views and of the second view of the first list.
     views: [TwinView; 3],
     step: u32,
 }
@@ -65,7 +65,7 @@ impl World {
         (count > 0).then(|| self.random.below(count) as usize)
     }
 
-    /// One change of what there is.
+    /// Applies one random change.
     fn change(&mut self) {
         let (kind, list) = (self.random.below(16), self.random.below(2) as usize);
         let some_mesh = self.some_mesh();
@@ -92,7 +92,7 @@ impl World {
                     self.forget(list, mesh);
                 }
             }
-            _ => self.meet_stranger(list),
+            _ => self.insert_foreign_mesh(list),
         }
     }
 
@@ -141,8 +141,8 @@ impl World {
         }
     }
 
-    /// Another pool and its mesh: refused, drawn nowhere, and nothing is upset by it.
-    fn meet_stranger(&mut self, list: usize) {
+    /// Inserts a mesh of another pool, which must fail without other effects.
+    fn insert_foreign_mesh(&mut self, list: usize) {
         if self.lists[list].is_empty() {
             return;
         }
@@ -153,7 +153,7 @@ impl World {
         assert_eq!(self.lists[list].commands(&self.other).len(), 0);
     }
 
-    /// A new mask, a new order, or both, of one of the views.
+    /// Masks or sorts one of the views again, or both.
     fn select(&mut self, view: usize) {
         let (salt, list) = (self.random.below(97), view % 2);
         let (pool, twin, members) = (&self.pool, &mut self.views[view], &self.members[list]);
@@ -172,34 +172,34 @@ impl World {
             }
             1 => {
                 match view {
-                    2 => second.order(own, pool, order),
-                    _ => own.order(pool, order),
+                    2 => second.sort(own, pool, order),
+                    _ => own.sort(pool, order),
                 }
-                twin.order(members, pool, |data| key(data, salt));
+                twin.sort(members, pool, |data| key(data, salt));
             }
             _ => {
                 let both = |data: &u32| (mask(data), order(data));
                 match view {
-                    2 => second.mask_and_order(own, pool, both),
-                    _ => own.mask_and_order(pool, both),
+                    2 => second.mask_and_sort(own, pool, both),
+                    _ => own.mask_and_sort(pool, both),
                 };
                 twin.mask(members, pool, |data| bits(data, salt));
-                twin.order(members, pool, |data| key(data, salt));
+                twin.sort(members, pool, |data| key(data, salt));
             }
         }
     }
 
-    fn look(&mut self, view: usize, seed: u64) {
+    fn compare(&mut self, view: usize, seed: u64) {
         let list = view % 2;
         let twin = &self.views[view];
-        let want = twin.picture(&self.members[list], &self.meshes);
+        let expected = twin.picture(&self.members[list], &self.meshes);
         let own = &mut self.lists[list];
         let commands = match view {
             2 => self.second.runs(own, &self.pool),
             _ => own.runs(&self.pool),
         };
         let got = twin.read(commands, &self.memory);
-        assert_eq!(got, want, "seed {seed}, step {}, view {view}", self.step);
+        assert_eq!(got, expected, "seed {seed}, step {}, view {view}", self.step);
     }
 }
 
@@ -218,16 +218,16 @@ fn programs_draw_what_a_naive_list_draws() {
             }
             if world.random.below(2) == 0 {
                 let view = world.random.below(3) as usize;
-                world.look(view, seed);
+                world.compare(view, seed);
             }
         }
-        (0..3).for_each(|view| world.look(view, seed));
+        (0..3).for_each(|view| world.compare(view, seed));
     }
 }
 
-/// Enough meshes for the sort that small lists do not reach.
+/// Enough meshes for the digit sort, which small lists do not use.
 #[test]
-fn thousands_of_meshes_are_ordered_as_few_are() {
+fn thousands_of_meshes_are_sorted_correctly() {
     let mut world = World::new(7);
     (world.pool, world.memory) = super::pool_with(20_000, 3000);
     for step in 0..2500 {
@@ -239,7 +239,7 @@ fn thousands_of_meshes_are_ordered_as_few_are() {
         }
         if step % 250 == 249 {
             (0..3).for_each(|view| world.select(view));
-            (0..3).for_each(|view| world.look(view, 7));
+            (0..3).for_each(|view| world.compare(view, 7));
         }
     }
 }

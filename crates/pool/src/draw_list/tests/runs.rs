@@ -1,6 +1,6 @@
 use super::*;
 
-/// Meshes with these data, in buffer `data % 10`.
+/// Creates meshes with these data, in buffer `data % 10`.
 fn in_buffers(data: &[u32], config: ListConfig) -> (Pool, Memory, DrawList) {
     let (mut pool, mut memory) = pool(100);
     let mut list = DrawList::with_config(config);
@@ -20,7 +20,7 @@ fn runs(list: &mut DrawList, pool: &Pool) -> Vec<(u32, usize)> {
 const DATA: [u32; 7] = [10, 21, 32, 41, 51, 60, 72];
 
 #[test]
-fn an_unordered_list_has_one_run_a_buffer() {
+fn an_unsorted_list_has_one_run_per_buffer() {
     let (pool, _, mut list) = in_buffers(&DATA, ListConfig::DEFAULT);
     assert_eq!(runs(&mut list, &pool), [(0, 2), (1, 3), (2, 2)]);
     list.mask(&pool, |&data| if data % 10 == 1 { PartSet::EMPTY } else { PartSet::ALL });
@@ -28,19 +28,19 @@ fn an_unordered_list_has_one_run_a_buffer() {
 }
 
 #[test]
-fn an_ordered_list_breaks_where_the_buffer_changes() {
+fn a_sorted_list_starts_a_run_where_the_buffer_changes() {
     let (pool, memory, mut list) = in_buffers(&DATA, ListConfig::DEFAULT);
-    list.order(&pool, |&data| !u64::from(data));
+    list.sort(&pool, |&data| !u64::from(data));
     assert_eq!(runs(&mut list, &pool), [(2, 1), (0, 1), (1, 2), (2, 1), (1, 1), (0, 1)]);
     let order: Vec<u32> = drawn_in_runs(list.runs(&pool), &memory).iter().map(|d| d.0).collect();
     assert!(order.is_sorted_by(|a, b| a >= b), "{order:?}");
 }
 
 #[test]
-fn an_order_that_does_not_show_keeps_buffers_together() {
+fn grouping_by_buffer_gives_one_run_per_buffer() {
     let config = ListConfig { grouping: Grouping::ByBuffer, ..ListConfig::DEFAULT };
     let (pool, memory, mut list) = in_buffers(&DATA, config);
-    list.order(&pool, |&data| !u64::from(data));
+    list.sort(&pool, |&data| !u64::from(data));
     assert_eq!(runs(&mut list, &pool), [(0, 2), (1, 3), (2, 2)]);
     let mut order: Vec<u32> =
         drawn_in_runs(list.runs(&pool), &memory).iter().map(|d| d.0).collect();
@@ -49,12 +49,12 @@ fn an_order_that_does_not_show_keeps_buffers_together() {
 }
 
 #[test]
-fn what_is_hidden_may_keep_a_command_that_draws_nothing() {
+fn hidden_parts_can_have_commands_that_draw_nothing() {
     let config = ListConfig { hidden: Hidden::Zeroed, ..ListConfig::DEFAULT };
     let (pool, _, mut list) = in_buffers(&[10, 20], config);
     list.mask(&pool, |&data| PartSet::from_bits(if data == 10 { 0b101 } else { 0 }));
     let counts: Vec<u32> = list.commands(&pool).iter().map(|c| c.index_count).collect();
     assert_eq!(counts, [6, 6, 0, 0, 0, 0]);
-    let places: Vec<i32> = list.commands(&pool).iter().map(|c| c.base_vertex / 4).collect();
-    assert_eq!(places, [0, 2, 1, 3, 4, 5]);
+    let offsets: Vec<i32> = list.commands(&pool).iter().map(|c| c.base_vertex / 4).collect();
+    assert_eq!(offsets, [0, 2, 1, 3, 4, 5]);
 }

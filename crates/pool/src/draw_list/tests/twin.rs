@@ -1,15 +1,15 @@
-//! A list that copies everything, sorts with comparators and knows no commands: what is
-//! drawn, element by element.
+//! Naive list that copies everything and sorts with comparators. It produces drawn elements without
+//! commands.
 
 use alloc::vec::Vec;
 
 use super::{Memory, Pool};
 use crate::{CommandRun, DrawCommand, Grouping, Hidden, ListConfig, MeshHandle, PartSet};
 
-/// Parts that each mesh has.
+/// Number of parts of each mesh.
 pub(super) const PARTS: usize = 6;
 
-/// A mesh as it is now.
+/// Current state of a mesh.
 #[derive(Clone)]
 pub(super) struct TwinMesh {
     pub(super) handle: MeshHandle,
@@ -33,51 +33,51 @@ impl TwinMesh {
 /// Buffer, per-draw data and element.
 pub(super) type Drawn = (u32, u32, u32);
 
-/// What one look draws.
+/// Content that one view draws.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Picture {
     pub(super) drawn: Vec<Drawn>,
-    /// Commands that draw nothing.
+    /// Number of commands that draw nothing.
     pub(super) zeroed: usize,
     pub(super) buffers: Vec<u32>,
 }
 
-/// A view's mask and order.
+/// Mask and order of a view.
 pub(super) struct TwinView {
     pub(super) config: ListConfig,
-    /// Every mesh that was in the list, with its parts; none before the first mask.
+    /// Meshes that were in the list at the mask, with their parts; none before the first mask.
     masked: Option<Vec<(MeshHandle, u8)>>,
-    is_ordered: bool,
+    is_sorted: bool,
 }
 
 impl TwinView {
     pub(super) const fn new(config: ListConfig) -> Self {
-        Self { config, masked: None, is_ordered: false }
+        Self { config, masked: None, is_sorted: false }
     }
 
     pub(super) fn mask(&mut self, list: &[MeshHandle], pool: &Pool, bits: impl Fn(u32) -> u8) {
         let live = list.iter().filter_map(|&mesh| Some((mesh, bits(*pool.data(mesh)?))));
         self.masked = Some(live.collect());
-        self.is_ordered = false;
+        self.is_sorted = false;
     }
 
-    pub(super) fn order(&mut self, list: &[MeshHandle], pool: &Pool, key: impl Fn(u32) -> u64) {
+    pub(super) fn sort(&mut self, list: &[MeshHandle], pool: &Pool, key: impl Fn(u32) -> u64) {
         if self.masked.is_none() {
             self.mask(list, pool, |_| u8::MAX);
         }
         let by = |mesh: &MeshHandle| (pool.data(*mesh).map(|&data| key(data)), mesh.slot());
         self.masked.as_mut().unwrap().sort_by_key(|(mesh, _)| by(mesh));
-        self.is_ordered = true;
+        self.is_sorted = true;
     }
 
     pub(super) fn forget(&mut self, mesh: MeshHandle) {
         self.masked.iter_mut().for_each(|masked| masked.retain(|(other, _)| *other != mesh));
     }
 
-    /// What is drawn of a list of live meshes.
+    /// Returns the content drawn for a list of live meshes.
     pub(super) fn picture(&self, list: &[MeshHandle], meshes: &[TwinMesh]) -> Picture {
         let masked = self.masked.clone().unwrap_or_default();
-        let new = list.iter().filter(|mesh| !masked.iter().any(|(seen, _)| seen == *mesh));
+        let new = list.iter().filter(|mesh| !masked.iter().any(|(member, _)| member == *mesh));
         let mut new: Vec<_> = new.map(|&mesh| (mesh, u8::MAX)).collect();
         new.sort_by_key(|(mesh, _)| mesh.slot());
         let mut picture = Picture::default();
@@ -91,7 +91,7 @@ impl TwinView {
         if self.is_grouped() {
             picture.drawn.sort_by_key(|(buffer, ..)| *buffer);
         }
-        if !self.is_ordered {
+        if !self.is_sorted {
             picture.drawn.sort();
         }
         picture.buffers = picture.drawn.iter().map(|(buffer, ..)| *buffer).collect();
@@ -100,10 +100,10 @@ impl TwinView {
     }
 
     fn is_grouped(&self) -> bool {
-        !self.is_ordered || self.config.grouping == Grouping::ByBuffer
+        !self.is_sorted || self.config.grouping == Grouping::ByBuffer
     }
 
-    /// The same, read from the commands.
+    /// Reads the content from commands.
     pub(super) fn read(
         &self,
         (runs, commands): (&[CommandRun], &[DrawCommand]),
@@ -128,7 +128,7 @@ impl TwinView {
         if self.is_grouped() {
             assert!(runs.is_sorted_by_key(|run| run.buffer));
         }
-        if !self.is_ordered {
+        if !self.is_sorted {
             picture.drawn.sort();
         }
         picture.buffers = picture.drawn.iter().map(|(buffer, ..)| *buffer).collect();
@@ -137,7 +137,7 @@ impl TwinView {
     }
 }
 
-/// Parts that a mask with this salt shows: none, all, or some of each mesh.
+/// Returns the visible parts for a mask with this salt: none, all, or some of each mesh.
 pub(super) fn bits(data: u32, salt: u32) -> u8 {
     match salt % 8 {
         0 => 0,
@@ -147,7 +147,7 @@ pub(super) fn bits(data: u32, salt: u32) -> u8 {
     }
 }
 
-/// A key with this salt: of few values, of distances' bits, or of all 64.
+/// Returns a sort key for this salt: few distinct values, bits of distances, or all 64 bits.
 pub(super) fn key(data: u32, salt: u32) -> u64 {
     let mixed = u64::from(data ^ salt).wrapping_mul(0x9E37_79B9_7F4A_7C15);
     match salt % 4 {
@@ -158,7 +158,7 @@ pub(super) fn key(data: u32, salt: u32) -> u64 {
     }
 }
 
-/// The set of parts as a list wants it.
+/// Converts bits to the set of parts for a list.
 pub(super) const fn parts(bits: u8) -> PartSet {
     PartSet::from_bits(bits)
 }

@@ -20,14 +20,14 @@ fn everything_is_drawn_before_the_first_mask() {
     assert_eq!(list.visible(), 3);
     let mut view = DrawView::new();
     assert_eq!(view.commands(&list, &pool).len(), 3);
-    // An order before the first mask orders everything.
-    list.order(&pool, |&data| !u64::from(data));
+    // Sorting before the first mask sorts all meshes.
+    list.sort(&pool, |&data| !u64::from(data));
     assert_eq!(data_of(list.commands(&pool), &memory), [30, 20, 10]);
 }
 
-/// What came after a mask is drawn and counts; what went does not.
+/// Meshes inserted after a mask are drawn and counted; removed ones are not.
 #[test]
-fn what_is_drawn_is_counted() {
+fn drawn_meshes_are_counted() {
     let (mut pool, mut memory, meshes) = two_lists();
     let mut list = DrawList::new();
     meshes.iter().for_each(|&mesh| list.insert(mesh).unwrap());
@@ -41,35 +41,35 @@ fn what_is_drawn_is_counted() {
 }
 
 #[test]
-fn nothing_or_everything_may_pass() {
+fn a_mask_can_pass_nothing_or_everything() {
     let (pool, memory, meshes) = two_lists();
     let mut list = DrawList::new();
     meshes.iter().for_each(|&mesh| list.insert(mesh).unwrap());
     assert_eq!(list.mask(&pool, |_| PartSet::EMPTY), 0);
     assert_eq!(list.commands(&pool).len(), 0);
     assert_eq!(list.runs(&pool).0.len(), 0);
-    list.order(&pool, |&data| u64::from(data));
+    list.sort(&pool, |&data| u64::from(data));
     assert_eq!(list.commands(&pool).len(), 0);
     assert_eq!(list.mask(&pool, |_| PartSet::ALL), 3);
     assert_eq!(data_of(list.commands(&pool), &memory), [10, 20, 30]);
-    // Parts that the meshes do not have are not seen.
+    // Parts that the meshes do not have are ignored.
     list.mask(&pool, |_| PartSet::EMPTY.with(5));
     assert_eq!(list.commands(&pool).len(), 0);
 }
 
-/// Two views of one list do not touch one another, and both follow what happens to it.
+/// Two views of one list are independent, and both reflect changes of the list.
 #[test]
 fn views_are_independent() {
     let (mut pool, mut memory, [a, b, c]) = two_lists();
     let mut list = DrawList::new();
     [a, b].into_iter().for_each(|mesh| list.insert(mesh).unwrap());
     let mut view = DrawView::new();
-    list.mask_and_order(&pool, |&data| (PartSet::ALL, !u64::from(data)));
+    list.mask_and_sort(&pool, |&data| (PartSet::ALL, !u64::from(data)));
     view.mask(&list, &pool, |&data| if data > 10 { PartSet::ALL } else { PartSet::EMPTY });
-    let eye = list.commands(&pool).to_vec();
+    let camera = list.commands(&pool).to_vec();
     let shadow = view.commands(&list, &pool);
     assert_eq!(
-        (data_of(&eye, &memory), data_of(shadow, &memory)),
+        (data_of(&camera, &memory), data_of(shadow, &memory)),
         (Vec::from([20, 10]), Vec::from([20]))
     );
 
@@ -79,7 +79,7 @@ fn views_are_independent() {
     pool.remove(b).unwrap();
     assert_eq!(data_of(list.commands(&pool), &memory), [10, 30]);
     assert_eq!(data_of(view.commands(&list, &pool), &memory), [30]);
-    // Another mesh in the same slot is not of this list.
+    // Another mesh in the same slot does not belong to this list.
     let d = pool.insert(&[40], &[1], 40, &mut memory).unwrap();
     assert_eq!(d.slot(), b.slot());
     assert_eq!(data_of(view.commands(&list, &pool), &memory), [30]);
@@ -89,9 +89,9 @@ fn views_are_independent() {
     assert_eq!(list.len(), 2);
 }
 
-/// A view that is handed another list than it was masked with starts over.
+/// A view used with another list than it was masked with starts over.
 #[test]
-fn a_view_knows_its_list() {
+fn a_view_detects_another_list() {
     let (pool, memory, [a, b, c]) = two_lists();
     let (mut first, mut second) = (DrawList::new(), DrawList::new());
     first.insert(a).unwrap();
@@ -99,14 +99,14 @@ fn a_view_knows_its_list() {
     let mut view = DrawView::new();
     view.mask(&first, &pool, |_| PartSet::EMPTY);
     assert_eq!(data_of(view.commands(&second, &pool), &memory), [20]);
-    // As many changes as the other list has had.
+    // The same number of changes as the other list.
     view.mask(&first, &pool, |_| PartSet::ALL);
     assert_eq!(data_of(view.commands(&second, &pool), &memory), [20]);
     second.insert(c).unwrap();
     assert_eq!(data_of(view.commands(&second, &pool), &memory), [20, 30]);
 }
 
-/// One mesh in two lists, and moved from one to the other while it stays in the pool.
+/// One mesh in two lists, moved from one to the other while it stays in the pool.
 #[test]
 fn lists_share_a_pool() {
     let (pool, memory, [a, b, c]) = two_lists();
@@ -119,13 +119,13 @@ fn lists_share_a_pool() {
     assert_eq!(data_of(opaque.commands(&pool), &memory), [10]);
     assert_eq!(data_of(blended.commands(&pool), &memory), [20, 30]);
     assert_eq!((opaque.len(), blended.len()), (1, 2));
-    // Back again before the next mask: drawn once.
+    // Inserted again before the next mask: drawn once.
     opaque.insert(b).unwrap();
     assert_eq!(data_of(opaque.commands(&pool), &memory), [10, 20]);
 }
 
 #[test]
-fn a_list_is_of_one_pool() {
+fn all_meshes_of_a_list_belong_to_one_pool() {
     let (pool, memory, [a, ..]) = two_lists();
     let (mut other, mut elsewhere) = super::pool(10);
     let stranger = other.insert(&[7], &[1], 70, &mut elsewhere).unwrap();
@@ -137,7 +137,7 @@ fn a_list_is_of_one_pool() {
     assert_eq!(other.remove(a), Err(PoolError::Stale));
     assert_eq!(list.mask(&other, |_| PartSet::ALL), 0);
     assert_eq!(list.commands(&other).len(), 0);
-    // Nothing was lost over it.
+    // The failed insertion changed nothing.
     assert_eq!(list.mask(&pool, |_| PartSet::ALL), 1);
     assert_eq!(data_of(list.commands(&pool), &memory), [10]);
     list.reset();

@@ -1,20 +1,20 @@
-//! The defects of the article's published vertex pool, each with a test that it would
+//! Defects of the article's published vertex pool. Each has a test that the article's pool would
 //! fail:
 //!
 //! | defect | test |
 //! |---|---|
 //! | its mask returns a wrong count for about half of all patterns | `masks_count_right_for_every_pattern` |
-//! | … and crashes when nothing passes | `nothing_may_pass` |
+//! | … and crashes when nothing passes | `a_mask_can_pass_nothing` |
 //! | rendering before masking draws the wrong number of commands | `before_the_first_mask_everything_is_drawn` |
-//! | the masked count is stale after a removal | `what_is_removed_after_the_mask_is_not_drawn` |
-//! | a stale handle is used after free | `stale_handles_are_refused_even_when_the_slot_lives_again` |
+//! | the masked count is stale after a removal | `a_mesh_removed_after_the_mask_is_not_drawn` |
+//! | a stale handle is used after free | `stale_handles_are_errors_even_when_the_slot_is_reused` |
 //! | running out of buckets returns null and then crashes | `running_out_of_buckets_is_an_error_with_numbers` |
-//! | a mesh larger than its bucket overwrites its neighbour | `a_mesh_larger_than_its_bucket_leaves_its_neighbour_alone` |
+//! | a mesh larger than its bucket overwrites its neighbour | `a_mesh_larger_than_its_bucket_does_not_change_its_neighbour` |
 //! | nothing waits for the GPU before a bucket is reused | `buckets_are_not_reused_under_a_frame_in_flight` |
 
 use super::*;
 
-/// Six meshes of one element, whose data are 0 to 5.
+/// Creates six meshes of one element, with data 0 to 5.
 fn six() -> (Pool, SimulatedGpu, DrawList, Vec<MeshHandle>) {
     let (mut pool, mut gpu) = fixed(100, Access::Direct);
     let mut list = DrawList::new();
@@ -32,7 +32,7 @@ fn slots(list: &mut DrawList, pool: &Pool) -> Vec<u32> {
     slots
 }
 
-/// "Its mask returns a wrong count for about half of all patterns": every pattern of six.
+/// "Its mask returns a wrong count for about half of all patterns": all patterns of six meshes.
 #[test]
 fn masks_count_right_for_every_pattern() {
     let (pool, _, mut list, _) = six();
@@ -45,9 +45,9 @@ fn masks_count_right_for_every_pattern() {
     }
 }
 
-/// "… and crashes when nothing passes": of six, of one, and of none, ordered as well.
+/// "… and crashes when nothing passes": with six meshes, one and none, also sorted.
 #[test]
-fn nothing_may_pass() {
+fn a_mask_can_pass_nothing() {
     let (mut pool, _, mut list, meshes) = six();
     for left in [6, 1, 0] {
         for &mesh in &meshes[left..] {
@@ -55,15 +55,15 @@ fn nothing_may_pass() {
         }
         assert_eq!(list.mask(&pool, |_| PartSet::EMPTY), 0);
         assert_eq!(slots(&mut list, &pool), []);
-        list.order(&pool, |&data| u64::from(data));
-        assert_eq!(list.mask_and_order(&pool, |_| (PartSet::EMPTY, 0)), 0);
+        list.sort(&pool, |&data| u64::from(data));
+        assert_eq!(list.mask_and_sort(&pool, |_| (PartSet::EMPTY, 0)), 0);
         assert_eq!((list.visible(), slots(&mut list, &pool)), (0, Vec::new()));
         assert_eq!(list.mask(&pool, |_| PartSet::ALL), left);
     }
 }
 
-/// "Rendering before masking draws the wrong number of commands": before the first mask,
-/// and what came since the last.
+/// "Rendering before masking draws the wrong number of commands": before the first mask, and for
+/// meshes inserted since the last.
 #[test]
 fn before_the_first_mask_everything_is_drawn() {
     let (mut pool, mut gpu, mut list, _) = six();
@@ -75,7 +75,7 @@ fn before_the_first_mask_everything_is_drawn() {
 
 /// "The masked count is stale after a removal."
 #[test]
-fn what_is_removed_after_the_mask_is_not_drawn() {
+fn a_mesh_removed_after_the_mask_is_not_drawn() {
     let (mut pool, _, mut list, meshes) = six();
     list.mask(&pool, |&data| if data % 2 == 0 { PartSet::ALL } else { PartSet::EMPTY });
     pool.remove(meshes[2]).unwrap();
@@ -87,7 +87,7 @@ fn what_is_removed_after_the_mask_is_not_drawn() {
 
 /// "A stale handle is used after free."
 #[test]
-fn stale_handles_are_refused_even_when_the_slot_lives_again() {
+fn stale_handles_are_errors_even_when_the_slot_is_reused() {
     let (mut pool, mut gpu, mut list, meshes) = six();
     pool.remove(meshes[3]).unwrap();
     let reborn = pool.insert(&[77], &[1], 77, &mut gpu).unwrap();
@@ -113,10 +113,10 @@ fn running_out_of_buckets_is_an_error_with_numbers() {
     scene.finish();
 }
 
-/// "A mesh larger than its bucket overwrites its neighbour": the article's checkerboard
-/// of 16³ with 8,192 vertices a facing in buckets of 4,800.
+/// "A mesh larger than its bucket overwrites its neighbour": the article's checkerboard of 16³ with
+/// 8,192 vertices per face direction, in buckets of 4,800.
 #[test]
-fn a_mesh_larger_than_its_bucket_leaves_its_neighbour_alone() {
+fn a_mesh_larger_than_its_bucket_does_not_change_its_neighbour() {
     for oversize in [Oversize::Refuse, Oversize::Split] {
         let config = Config {
             placement: Placement::Buckets { elements: 4_800 },
@@ -125,13 +125,13 @@ fn a_mesh_larger_than_its_bucket_leaves_its_neighbour_alone() {
         };
         let mut scene = Scene::new(config, Access::Direct, 2);
         scene.insert(&[&[1; 4_800]], 1).unwrap();
-        let facing = vec![2; 8_192];
-        let inserted = scene.insert(&[&facing], 2);
+        let direction = vec![2; 8_192];
+        let inserted = scene.insert(&[&direction], 2);
         assert_eq!(inserted.is_ok(), oversize == Oversize::Split);
-        let inserted = scene.insert(&[&facing, &facing, &facing], 4);
+        let inserted = scene.insert(&[&direction, &direction, &direction], 4);
         assert_eq!(inserted.is_ok(), oversize == Oversize::Split);
-        // Through a writer as well, which finds out as it goes.
-        let written = scene.write(None, &[&facing], 5, 0);
+        // A writer must also detect it, during writing.
+        let written = scene.write(None, &[&direction], 5, 0);
         assert_eq!(written.is_ok(), oversize == Oversize::Split);
         scene.insert(&[&[3; 4_800]], 3).unwrap();
         for _ in 0..6 {
@@ -141,9 +141,8 @@ fn a_mesh_larger_than_its_bucket_leaves_its_neighbour_alone() {
     }
 }
 
-/// "Nothing waits for the GPU before a bucket is reused": two buckets, one in use by
-/// frames in flight; the other is not enough for two new meshes, and the first is not
-/// taken.
+/// "Nothing waits for the GPU before a bucket is reused": of two buckets, frames in flight use one.
+/// Two new meshes do not fit the other, and the first is not overwritten.
 #[test]
 fn buckets_are_not_reused_under_a_frame_in_flight() {
     let config = Config { placement: Placement::Buckets { elements: 2 }, ..Config::fixed(4, 9) };

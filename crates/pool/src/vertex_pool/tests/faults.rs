@@ -1,4 +1,4 @@
-//! What goes wrong outside the pool: the next frame is right.
+//! Errors outside the pool. The next frame must still be correct.
 
 use drystone_testing::Random;
 
@@ -6,7 +6,7 @@ use super::*;
 use crate::NullBackend;
 
 #[test]
-fn pools_without_capacity_refuse_and_draw_nothing() {
+fn pools_without_capacity_are_full_and_draw_nothing() {
     for config in [
         Config::fixed(0, 9),
         Config { max_buffers: 0, ..Config::default() },
@@ -32,7 +32,7 @@ fn pools_without_capacity_refuse_and_draw_nothing() {
 }
 
 #[test]
-fn meshes_of_no_elements_live_and_draw_nothing() {
+fn empty_meshes_are_valid_and_draw_nothing() {
     let mut scene = Scene::new(Config::fixed(10, 9), Access::Direct, 1);
     let mesh = scene.insert(&[&[], &[], &[]], 1).unwrap();
     scene.draw();
@@ -60,7 +60,7 @@ fn parts_that_do_not_add_up_change_nothing() {
 }
 
 #[test]
-fn configurations_that_cannot_be_addressed_are_refused() {
+fn configurations_that_cannot_be_addressed_are_errors() {
     let elements = Config { max_buffer_elements: 1 << 30, ..Config::default() };
     let error = Pool::new(elements.clone()).unwrap_err();
     assert_eq!(error, PoolError::TooLarge { capacity: 1 << 30, limit: (1 << 29) - 1 });
@@ -80,14 +80,14 @@ fn commands_of_more_indices_than_32_bits_hold_are_refused() {
     let limit = (1 << 28) - 1;
     let error = Pool::new(config.clone()).unwrap_err();
     assert_eq!(error, PoolError::TooManyIndices { elements: 1 << 28, limit });
-    assert!(error.to_string().contains("`pattern_elements` to 268435455 at most"), "{error}");
+    assert!(error.to_string().contains("`pattern_elements` to at most 268435455"), "{error}");
     assert!(Pool::new(Config { pattern_elements: limit, ..config.clone() }).is_ok());
     // No run is longer than a buffer.
     assert!(Pool::new(Config { max_buffer_elements: 1000, ..config }).is_ok());
 }
 
 #[test]
-fn elements_that_not_every_device_can_copy_are_refused() {
+fn unaligned_elements_are_an_error() {
     let error = VertexPool::<u16, u32>::new(Config::default()).unwrap_err();
     assert_eq!(error, PoolError::Unaligned { size_bytes: 2 });
     assert!(error.to_string().contains("a multiple of 4 bytes"), "{error}");
@@ -95,7 +95,7 @@ fn elements_that_not_every_device_can_copy_are_refused() {
     assert!(VertexPool::<[u8; 12], ()>::new(Config::default()).is_ok());
 }
 
-/// In one piece and in several, of which the device takes some.
+/// Tested with meshes in one piece, and in several pieces when the device accepts only some.
 #[test]
 fn a_refused_write_changes_nothing() {
     for access in [Access::Staged, Access::Direct] {
@@ -103,7 +103,7 @@ fn a_refused_write_changes_nothing() {
             let pieces = Placement::Buckets { elements: 4 };
             let split =
                 Config { oversize: Oversize::Split, placement: pieces, ..Config::default() };
-            let config = Config { least_buffer_elements: 100, ..split };
+            let config = Config { min_buffer_elements: 100, ..split };
             let mut scene = Scene::new(config, access, 2);
             let mesh = scene.insert(&[&[1, 2], &[3; 8]], 1).unwrap();
             scene.insert(&[&[9; 3]], 2).unwrap();
@@ -131,19 +131,19 @@ fn a_refused_write_changes_nothing() {
 }
 
 #[test]
-fn a_refused_copy_leaves_the_mesh_where_it_is() {
+fn a_refused_copy_leaves_the_mesh_unmoved() {
     for access in [Access::Staged, Access::Direct] {
         let mut scene = Scene::new(Config::fixed(100, 20), access, 1);
         let meshes: Vec<_> = (0..10).map(|n| scene.insert(&[&[n; 10]], n).unwrap()).collect();
         meshes.iter().step_by(2).for_each(|&mesh| scene.remove(mesh));
         (0..3).for_each(|_| scene.draw());
-        let before = scene.pool.places();
+        let before = scene.pool.ranges();
         scene.gpu.set_writes_left(0);
         for _ in 0..3 {
             let moved = scene.defragment(&MoveBudget::default());
             assert_eq!((moved.moves, moved.is_done), (0, false));
             assert_eq!(moved.refused, Some(BackendError::OutOfMemory { requested_bytes: 40 }));
-            assert_eq!(scene.pool.places(), before);
+            assert_eq!(scene.pool.ranges(), before);
             scene.pool.check().unwrap();
             scene.draw();
         }
@@ -158,7 +158,7 @@ fn a_refused_copy_leaves_the_mesh_where_it_is() {
 }
 
 #[test]
-fn handles_of_another_pool_are_refused() {
+fn handles_of_another_pool_are_stale() {
     let (mut pool, mut gpu) = fixed(10, Access::Direct);
     let (mut other, mut other_gpu) = fixed(10, Access::Direct);
     let mesh = pool.insert(&[1], &[1], 1, &mut gpu).unwrap();
@@ -175,8 +175,8 @@ fn handles_of_another_pool_are_refused() {
 }
 
 #[test]
-fn a_device_without_memory_is_a_value_and_asked_again_later() {
-    let config = Config { least_buffer_elements: 10, max_buffer_elements: 10, ..Config::default() };
+fn lack_of_device_memory_is_an_error_and_a_later_frame_tries_again() {
+    let config = Config { min_buffer_elements: 10, max_buffer_elements: 10, ..Config::default() };
     let mut scene = Scene::new(config, Access::Direct, 2);
     scene.gpu.set_limit_bytes(60);
     let mesh = scene.insert(&[&[1; 10]], 1).unwrap();
@@ -184,7 +184,7 @@ fn a_device_without_memory_is_a_value_and_asked_again_later() {
     assert!(matches!(error, PoolError::Full { device_refused: true, .. }), "{error:?}");
     assert!(scene.replace(mesh, &[&[3; 9]], 3).is_err());
     scene.draw();
-    // Within one frame the device is not asked again and again.
+    // Within one frame there is only one request to the device.
     scene.gpu.set_limit_bytes(u64::MAX);
     scene.draw();
     scene.replace(mesh, &[&[3; 9]], 3).unwrap();
@@ -194,7 +194,7 @@ fn a_device_without_memory_is_a_value_and_asked_again_later() {
 }
 
 #[test]
-fn a_lost_device_is_an_error_and_keeps_the_pool_whole() {
+fn a_lost_device_is_an_error_and_leaves_the_pool_valid() {
     let mut scene = Scene::new(Config::default(), Access::Staged, 2);
     scene.insert(&[&[1; 10]], 1).unwrap();
     scene.draw();
@@ -212,7 +212,7 @@ fn a_lost_device_is_an_error_and_keeps_the_pool_whole() {
 }
 
 #[test]
-fn a_hundred_thousand_draws_are_one_list() {
+fn one_list_has_a_hundred_thousand_draws() {
     let config = Config { placement: Placement::Buckets { elements: 3 }, ..Config::default() };
     let mut pool = Pool::new(config).unwrap();
     let mut gpu = SimulatedGpu::new(Access::Direct, 2);
@@ -221,7 +221,7 @@ fn a_hundred_thousand_draws_are_one_list() {
         list.insert(pool.insert(&[n, !n], &[1, 1], n, &mut gpu).unwrap()).unwrap();
     }
     list.mask(&pool, |data| PartSet::from_bits(if data % 4 == 0 { 0 } else { 3 }));
-    list.order(&pool, |&data| u64::from(!data));
+    list.sort(&pool, |&data| u64::from(!data));
     pool.frame_submitted(gpu.submit(&pool, &[list.runs(&pool)]));
     list.mask(&pool, |_| PartSet::ALL);
     pool.frame_submitted(gpu.submit(&pool, &[list.runs(&pool)]));
@@ -242,9 +242,9 @@ fn a_hundred_thousand_draws_are_one_list() {
     pool.check().unwrap();
 }
 
-/// Ten million of both together: nothing leaks, nothing drifts.
+/// Ten million insertions and removals: nothing leaks, and no sum drifts.
 #[test]
-fn millions_of_insertions_and_removals_leave_nothing_behind() {
+fn millions_of_insertions_and_removals_leave_an_empty_pool() {
     let rounds = 5_000_000;
     let placements = [
         Placement::Ranges,
@@ -252,7 +252,7 @@ fn millions_of_insertions_and_removals_leave_nothing_behind() {
         Placement::SizeClasses { histogram: vec![(10, 1), (39, 1)], config: Default::default() },
     ];
     for placement in placements {
-        let config = Config { placement, least_buffer_elements: 2_000, ..Config::default() };
+        let config = Config { placement, min_buffer_elements: 2_000, ..Config::default() };
         let mut pool = Pool::new(config).unwrap();
         let mut random = Random::new(9);
         let mut live = Vec::new();
@@ -280,6 +280,6 @@ fn millions_of_insertions_and_removals_leave_nothing_behind() {
         let spare_frames = u64::from(pool.config.spare_frames);
         (0..=spare_frames).for_each(|n| pool.frame_submitted(u64::from(rounds) + 1 + n));
         pool.frames_completed(u64::MAX, &mut NullBackend(Access::Direct));
-        assert_eq!((pool.stats().capacity, pool.len(), pool.places()), (0, 0, vec![]));
+        assert_eq!((pool.stats().capacity, pool.len(), pool.ranges()), (0, 0, vec![]));
     }
 }

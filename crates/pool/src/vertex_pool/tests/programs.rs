@@ -1,6 +1,6 @@
-//! Random programs on the simulated GPU: every frame shows what an immediate renderer
-//! shows, whatever was inserted, replaced, removed and moved while it was in flight. Several
-//! pools share the GPU: they come and go, and each misses frames of the others.
+//! Random programs on the simulated GPU. Every frame must show the content of an immediate
+//! renderer, after any insertions, replacements, removals and moves in flight. Several pools share
+//! the GPU. They are created and dropped, and each draws only some of the frames.
 
 use alloc::boxed::Box;
 
@@ -9,7 +9,7 @@ use drystone_testing::Random;
 
 use super::*;
 
-/// What a program does.
+/// Operation of a program.
 #[derive(Debug)]
 enum Op {
     Insert {
@@ -33,36 +33,36 @@ enum Op {
     Clear,
     Move(MoveBudget),
     Draw,
-    /// A frame of all pools of the GPU.
+    /// Draw a frame of all pools of the GPU.
     DrawAll,
-    /// A frame whose commands are taken and that is then not submitted.
+    /// Build a frame that is not submitted.
     AbandonFrame,
-    /// Another pool comes to the GPU, and the operations that follow are its own.
+    /// Add another pool to the GPU; the following operations apply to it.
     AddPool(Box<Config>),
-    /// The operations that follow are those of another pool: this one misses frames.
+    /// Switch to another pool, so that this one misses frames.
     ChoosePool {
         nth: usize,
     },
-    /// A pool goes while frames may read it.
+    /// Drop a pool while frames may read it.
     DropPool {
         nth: usize,
     },
-    /// The GPU finishes a frame sooner than it must.
+    /// Let the GPU finish a frame early.
     CatchUp,
-    /// The device refuses writes and copies after so many more.
+    /// Let the device refuse writes and copies after this many more.
     RefuseAfter {
         writes: u64,
     },
-    /// The device has so much memory from now on.
+    /// Limit the device memory from now on.
     Limit {
         bytes: u64,
     },
 }
 
-/// Operations of a program.
+/// Number of operations per program.
 const STEPS: u32 = 60;
 
-/// Draws programs by lot.
+/// Generator of random programs.
 struct Lots(Random);
 
 impl Lots {
@@ -71,10 +71,10 @@ impl Lots {
     }
 
     fn parts(&mut self, step: u32) -> Vec<Vec<u32>> {
-        let most = [3, 3, 3, 9, 25][self.below(5) as usize];
+        let max = [3, 3, 3, 9, 25][self.below(5) as usize];
         let count = self.below(7);
         let part = |random: &mut Self, part| {
-            (0..random.below(most)).map(|n| step << 12 | part << 8 | n).collect()
+            (0..random.below(max)).map(|n| step << 12 | part << 8 | n).collect()
         };
         (0..count).map(|n| part(self, n)).collect()
     }
@@ -109,7 +109,7 @@ impl Lots {
     }
 
     fn config(&mut self) -> Config {
-        let least_buffer_elements = 16 + self.below(64);
+        let min_buffer_elements = 16 + self.below(64);
         let placement = match self.below(4) {
             0 => Placement::Buckets { elements: 4 + self.below(20) },
             1 => Placement::SizeClasses {
@@ -119,8 +119,8 @@ impl Lots {
             _ => Placement::Ranges,
         };
         Config {
-            least_buffer_elements,
-            max_buffer_elements: least_buffer_elements + self.below(64),
+            min_buffer_elements,
+            max_buffer_elements: min_buffer_elements + self.below(64),
             max_buffers: 1 + self.below(5) as u16,
             first_slots: self.below(5),
             max_slots: 24,
@@ -137,9 +137,9 @@ fn slices(parts: &[Vec<u32>]) -> Vec<&[u32]> {
     parts.iter().map(Vec::as_slice).collect()
 }
 
-/// Carries out an operation. A refusal changes nothing, which the next frames show.
-fn carry_out(scene: &mut Scene, op: Op, step: u32) {
-    // Data that no other mesh has, so that every order is a total one.
+/// Executes an operation. An error must change nothing, which the next frames check.
+fn execute(scene: &mut Scene, op: Op, step: u32) {
+    // Data that is unique among the meshes, so that every order is total.
     let data = step;
     match op {
         Op::Insert { parts } => {
@@ -176,7 +176,7 @@ fn carry_out(scene: &mut Scene, op: Op, step: u32) {
     }
 }
 
-/// Runs a program; returns how many of its frames were wrong.
+/// Runs a program; returns the number of its wrong frames.
 fn run(seed: u64, ignores_frames: bool) -> u32 {
     let mut random = Lots(Random::new(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1));
     let access = [Access::Staged, Access::Direct][random.below(2) as usize];
@@ -186,13 +186,13 @@ fn run(seed: u64, ignores_frames: bool) -> u32 {
     for step in 1..=STEPS {
         let op = random.op(step);
         if ignores_frames {
-            carry_out(&mut scene, op, step);
+            execute(&mut scene, op, step);
             continue;
         }
-        let told = alloc::format!("seed {seed}, step {step}, {op:?}");
-        carry_out(&mut scene, op, step);
-        scene.pool.check().unwrap_or_else(|wrong| panic!("{told}: {wrong}"));
-        assert_eq!(scene.wrong, 0, "{told}: a frame is wrong");
+        let context = alloc::format!("seed {seed}, step {step}, {op:?}");
+        execute(&mut scene, op, step);
+        scene.pool.check().unwrap_or_else(|wrong| panic!("{context}: {wrong}"));
+        assert_eq!(scene.wrong, 0, "{context}: a frame is wrong");
     }
     if !ignores_frames {
         scene.finish();
@@ -201,15 +201,15 @@ fn run(seed: u64, ignores_frames: bool) -> u32 {
 }
 
 #[test]
-fn ten_thousand_programs_draw_what_an_immediate_renderer_draws() {
+fn programs_draw_the_same_as_an_immediate_renderer() {
     for seed in 1..=10_000 {
         run(seed, false);
     }
 }
 
-/// The same programs with the retire queue taken out: the test above would fail.
+/// Runs programs without the retire queue, to show that the test above detects the error.
 #[test]
 fn without_the_retire_queue_pictures_are_wrong() {
     let wrong = (1..=300).filter(|&seed| run(seed, true) > 0).count();
-    assert!(wrong > 30, "only {wrong} of 300 programs were found wrong");
+    assert!(wrong > 30, "only {wrong} of 300 programs drew wrong frames");
 }

@@ -1,26 +1,26 @@
-//! Pools beside an immediate renderer, which copies everything when it is told to draw.
+//! Pools next to an immediate renderer, which copies everything when it draws.
 
 use alloc::collections::VecDeque;
 
 use super::*;
 
-/// Bytes of a mesh's per-draw data.
+/// Size of a mesh's per-draw data, in bytes.
 const DATA_BYTES: usize = size_of::<u32>();
 
-/// A mesh as the immediate renderer has it: parts of elements.
+/// Mesh of the immediate renderer: elements by part.
 struct Kept {
     handle: MeshHandle,
     data: u32,
     parts: Vec<Vec<u32>>,
 }
 
-/// What a frame must show.
+/// Expected content of a frame.
 struct Expected {
     picture: Picture,
-    is_ordered: bool,
+    is_sorted: bool,
 }
 
-/// A pool that shares the scene's GPU, and that no operation reaches at the moment.
+/// Pool that shares the scene's GPU and is not the chosen one.
 struct Parked {
     pool: Pool,
     part: usize,
@@ -28,23 +28,22 @@ struct Parked {
     kept: Vec<Kept>,
 }
 
-/// A pool with a list of all its meshes, a GPU that is behind, and what each frame must
-/// show when it gets there. Further pools may share the GPU: operations are those of one of
-/// them, until another is [chosen](Self::choose).
+/// A pool with a list of all its meshes, a GPU that runs behind, and the expected content of each
+/// frame. Other pools can share the GPU. Operations apply to the [chosen](Self::choose) pool.
 pub(crate) struct Scene {
     pub(crate) pool: Pool,
     pub(crate) gpu: SimulatedGpu,
-    /// The pool's part of the GPU.
+    /// Number of the pool's part of the GPU.
     part: usize,
     list: DrawList,
     kept: Vec<Kept>,
     parked: Vec<Parked>,
-    /// Pools that there ever were.
+    /// Total number of pools created.
     pools: usize,
     expected: VecDeque<Expected>,
-    /// Frames drawn: each masks and orders otherwise.
+    /// Number of frames drawn; each uses another mask and order.
     frame: u32,
-    /// Frames that showed what they must not.
+    /// Number of frames with wrong content.
     pub(crate) wrong: u32,
 }
 
@@ -77,7 +76,7 @@ impl Scene {
         self.choose(self.parked.len() - 1);
     }
 
-    /// Pools beside the chosen one.
+    /// Number of pools other than the chosen one.
     pub(crate) fn parked(&self) -> usize {
         self.parked.len()
     }
@@ -91,7 +90,7 @@ impl Scene {
         core::mem::swap(&mut self.kept, kept);
     }
 
-    /// Drops the chosen pool, whatever frames read of it, and chooses another.
+    /// Drops the chosen pool although frames may read it, and chooses another.
     pub(crate) fn drop_pool(&mut self, other: usize) {
         self.choose(other);
         let dropped = self.parked.swap_remove(other);
@@ -136,8 +135,8 @@ impl Scene {
         Ok(())
     }
 
-    /// Inserts, or with a handle replaces, through a writer that reserves `spare` elements
-    /// too many.
+    /// Inserts a mesh, or replaces `replaced`, through a writer that reserves `spare` additional
+    /// elements.
     pub(crate) fn write(
         &mut self,
         replaced: Option<MeshHandle>,
@@ -145,11 +144,11 @@ impl Scene {
         data: u32,
         spare: u32,
     ) -> Result<MeshHandle, PoolError> {
-        let most = parts.concat().len() as u32 + spare;
+        let max_elements = parts.concat().len() as u32 + spare;
         let mut backend = self.gpu.part(self.part, DATA_BYTES);
         let mut writer = match replaced {
-            Some(handle) => self.pool.replacing_writer(handle, most, &mut backend)?,
-            None => self.pool.writer(most, &mut backend)?,
+            Some(handle) => self.pool.replacing_writer(handle, max_elements, &mut backend)?,
+            None => self.pool.writer(max_elements, &mut backend)?,
         };
         for part in parts {
             writer.extend(part)?;
@@ -222,20 +221,20 @@ impl Scene {
         }
     }
 
-    /// Takes commands for a frame that is then not submitted.
+    /// Builds commands for a frame that is not submitted.
     pub(crate) fn abandon_frame(&mut self) {
         let _ = self.list.runs(&self.pool);
     }
 
-    /// Masks and orders the chosen pool's list as in no other frame, and adds it to the frame
-    /// being built. In every other frame the order matters.
+    /// Adds the chosen pool's list to the frame being built, with a new mask and order. The order
+    /// is checked in every other frame.
     fn record(&mut self) {
         self.frame += 1;
-        let (frame, is_ordered) = (self.frame, self.frame.is_multiple_of(2));
+        let (frame, is_sorted) = (self.frame, self.frame.is_multiple_of(2));
         let bits = |data: u32| (data.wrapping_mul(31) ^ frame) as u8 | 1 << (frame % 3);
         self.list.mask(&self.pool, |&data| PartSet::from_bits(bits(data)));
-        if is_ordered {
-            self.list.order(&self.pool, |&data| u64::from(data ^ frame));
+        if is_sorted {
+            self.list.sort(&self.pool, |&data| u64::from(data ^ frame));
             self.kept.sort_by_key(|kept| kept.data ^ frame);
         }
         let mut picture = Picture::new(4, 4);
@@ -247,32 +246,32 @@ impl Scene {
                 }
             }
         }
-        let picture = if is_ordered { picture } else { picture.sorted() };
-        self.expected.push_back(Expected { picture, is_ordered });
+        let picture = if is_sorted { picture } else { picture.sorted() };
+        self.expected.push_back(Expected { picture, is_sorted });
         let (runs, commands) = self.list.runs(&self.pool);
         self.gpu.draw(self.part, &self.pool, &[(runs, commands)]);
     }
 
-    /// Compares what the GPU has finished.
+    /// Compares the frames that the GPU has finished.
     fn compare(&mut self) {
         while let Some((_, picture)) = self.gpu.completed_picture() {
             let expected = self.expected.pop_front().unwrap();
-            let picture = if expected.is_ordered { picture } else { picture.sorted() };
+            let picture = if expected.is_sorted { picture } else { picture.sorted() };
             self.wrong += u32::from(picture != expected.picture);
         }
     }
 
-    /// Reports to the chosen pool which frames have completed.
+    /// Reports the completed frames to the chosen pool.
     pub(crate) fn poll(&mut self) {
         let completed = self.gpu.completed();
         self.pool.frames_completed(completed, &mut self.gpu.part(self.part, DATA_BYTES));
     }
 
-    /// Lets the GPU catch up.
+    /// Lets the GPU finish all frames.
     pub(crate) fn finish(&mut self) {
         self.gpu.finish();
         self.compare();
-        assert_eq!(self.wrong, 0, "frames show what an immediate renderer does not");
+        assert_eq!(self.wrong, 0, "frames differ from the immediate renderer");
         for nth in (0..self.parked.len()).rev() {
             self.choose(nth);
             self.finish_pool();

@@ -1,19 +1,18 @@
-//! Pools that share a GPU: the frames that one pool draws are not numbered from 1 on, and not
-//! without gaps.
+//! Pools that share a GPU: the device numbers of a pool's frames do not start at 1 and have gaps.
 
 use super::*;
 
-/// The number of the pool under test on the GPU; the other pool is number 0.
+/// Number of the tested pool on the GPU; the other pool has number 0.
 const PART: usize = 1;
 const DATA_BYTES: usize = size_of::<u32>();
 
-/// Another pool draws `frames_before` frames. Then this pool moves meshes in its first frame,
-/// and new meshes come while that frame is in flight. Returns whether each mesh that the frame
-/// drew had its own elements, and those elements.
+/// Draws `frames_before` frames with another pool. Then this pool moves meshes in its first frame and
+/// inserts new meshes while that frame is in flight. Returns the elements that the frame drew, and
+/// whether each drawn mesh had its own elements.
 fn first_frame_after(frames_before: u32, spare_frames: u32) -> (bool, Vec<u32>) {
     let mut gpu = SimulatedGpu::new(Access::Direct, 2);
     let config = Config {
-        least_buffer_elements: 16,
+        min_buffer_elements: 16,
         max_buffer_elements: 16,
         max_buffers: 2,
         spare_frames,
@@ -41,7 +40,7 @@ fn first_frame_after(frames_before: u32, spare_frames: u32) -> (bool, Vec<u32>) 
     let completed = gpu.completed();
     assert!(completed < frame);
     pool.frames_completed(completed, &mut gpu.part(PART, DATA_BYTES));
-    // There may be no room for all of them before the frame has completed.
+    // Some may not fit before the frame has completed.
     for n in 100..103 {
         let _ = insert(&mut pool, &mut gpu, n);
     }
@@ -54,12 +53,12 @@ fn first_frame_after(frames_before: u32, spare_frames: u32) -> (bool, Vec<u32>) 
 }
 
 #[test]
-fn the_first_frame_of_a_gpu_reads_what_was_there_when_it_was_built() {
+fn the_first_frame_of_a_gpu_reads_the_content_at_its_submission() {
     assert_eq!(first_frame_after(0, 100), (true, [[0; 4], [2; 4], [4; 4]].concat()));
 }
 
 #[test]
-fn a_pool_that_comes_late_does_not_overwrite_what_its_first_frame_reads() {
+fn a_pool_created_late_does_not_overwrite_what_its_first_frame_reads() {
     for frames_before in [1, 5, 1000] {
         let (is_right, elements) = first_frame_after(frames_before, 100);
         assert!(is_right, "after {frames_before} frames: {elements:?}");
@@ -67,21 +66,21 @@ fn a_pool_that_comes_late_does_not_overwrite_what_its_first_frame_reads() {
 }
 
 #[test]
-fn a_pool_that_comes_late_keeps_the_buffers_that_its_first_frame_reads() {
+fn a_pool_created_late_keeps_the_buffers_that_its_first_frame_reads() {
     for frames_before in [1, 5, 1000] {
         let (is_right, elements) = first_frame_after(frames_before, 0);
         assert!(is_right, "after {frames_before} frames: {elements:?}");
     }
 }
 
-/// A place that was freed while frame 9 of the device was built is free when frame 9 has
-/// completed, not before, whatever frames the pool has missed.
+/// A range freed while frame 9 of the device was built is free when frame 9 has completed, and not
+/// before. Frames that the pool has missed do not matter.
 #[test]
-fn a_place_waits_for_the_device_frame_that_reads_it() {
+fn retired_ranges_wait_for_the_device_frame_that_reads_them() {
     let (mut pool, mut gpu) = fixed(4, Access::Direct);
     let mesh = pool.insert(&[1, 2, 3], &[3], 0, &mut gpu).unwrap();
     pool.frame_submitted(3);
-    pool.note_commands_taken(1);
+    pool.note_commands_returned(1);
     pool.remove(mesh).unwrap();
     pool.frames_completed(8, &mut gpu);
     pool.frame_submitted(9);
@@ -93,15 +92,15 @@ fn a_place_waits_for_the_device_frame_that_reads_it() {
     assert_eq!(pool.frames.current(), 3, "a number that was reported before changes nothing");
 }
 
-/// Where completion is not reported, the pool stores a bounded number of frames, and forgets
-/// none that a place waits for.
+/// If completion is not reported, the pool stores a bounded number of frames, and still retains all
+/// frames that a retired range waits for.
 #[test]
 fn frames_that_never_complete_take_no_memory() {
     let (mut pool, mut gpu) = fixed(4, Access::Direct);
     let mesh = pool.insert(&[1, 2, 3], &[3], 0, &mut gpu).unwrap();
     for frame in 1..1000 {
         if frame == 500 {
-            pool.note_commands_taken(1);
+            pool.note_commands_returned(1);
             pool.remove(mesh).unwrap();
         }
         pool.frame_submitted(2 * frame);
