@@ -11,26 +11,27 @@ mod tests;
 use iter::Leaves;
 pub use iter::{Gaps, UsedIndices};
 
-/// Which free index an [`AddressSpace`] hands out.
+/// Rule for the free index that an [`AddressSpace`] returns next.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Policy {
-    /// Always the lowest free index: keeps the used part short.
+    /// Always the lowest free index. Keeps the used part short.
     #[default]
     Lowest,
-    /// The lowest in the leaf of 64 that served last while it has room, else the lowest
-    /// of all: neighbours in time are neighbours in place.
+    /// The lowest free index of the last used leaf of 64 slots; if that is full, the lowest of all.
+    /// Allocations that are close in time get indices that are close.
     LastLeaf,
 }
 
-/// Hands out indices, one at a time or many, from a space that grows as it fills.
+/// Allocates indices, one at a time or many, from a space that grows as it fills.
 ///
-/// One bit a slot, and above it a tree of bits that say where nothing is left: 64 slots a
-/// leaf, 64 leaves a block, 64 blocks a region. An allocation looks at one word of each.
+/// Each slot has one bit. A tree of summary bits above them marks the words without a free slot: 64
+/// slots per leaf, 64 leaves per block, 64 blocks per region. An allocation reads one word of each
+/// level.
 ///
 /// # Cost
-/// `allocate`, `free` and `contains` are O(1) (the tree has at most six levels, three of
-/// which are in every walk); 1.016 bits a slot. Freeing the highest used index looks for
-/// the next one below, 64 slots at a time.
+/// `allocate`, `free` and `contains` are O(1): the tree has at most six levels, and three are read
+/// in the common case. Metadata: 1.016 bits per slot. Freeing the highest used index searches for
+/// the next used one below, 64 slots at a time.
 ///
 /// # Examples
 /// ```
@@ -49,28 +50,29 @@ pub enum Policy {
 pub struct AddressSpace {
     tree: BitTree,
     policy: Policy,
-    /// One past the highest index that may ever be handed out.
+    /// One past the highest index that can ever be allocated.
     limit: u32,
     len: u32,
     high_water: u32,
-    /// While appending, one past the last slot of the leaf that is appended to; else 0.
+    /// While appending: one past the last slot of the leaf that is appended to. Otherwise 0.
     append_end: u32,
-    /// Frees below this are quick: they change neither `high_water` nor the way of working.
+    /// Frees below this index take the fast path: they change neither `high_water` nor the append
+    /// mode.
     quick_end: u32,
-    /// `Lowest`: the block to take from, below which none has room. When it has none itself,
-    /// the tree is asked.
+    /// `Lowest`: the block to allocate from. All blocks below it are full. If it is full too, the
+    /// tree is searched.
     block: usize,
-    /// `LastLeaf`: the leaf that served last. When it has no room, the tree is asked.
+    /// `LastLeaf`: the leaf of the last allocation. If it is full, the tree is searched.
     last_leaf: usize,
 }
 
 impl AddressSpace {
-    /// An empty space that grows up to 2³² − 1 indices.
+    /// Creates an empty space that grows up to 2³² − 1 indices.
     pub const fn new(policy: Policy) -> Self {
         Self::bounded(policy, u32::MAX)
     }
 
-    /// An empty space that hands out indices below `limit` only.
+    /// Creates an empty space that allocates only indices below `limit`.
     pub const fn bounded(policy: Policy, limit: u32) -> Self {
         Self {
             tree: BitTree::new(),
@@ -85,29 +87,29 @@ impl AddressSpace {
         }
     }
 
-    /// Hands out a free index, as the policy says.
+    /// Allocates a free index, chosen by the policy.
     ///
     /// # Errors
-    /// `Full` when every index below the limit is used, or memory for the tree ran out.
+    /// `Full` if every index below the limit is used, or if the heap has no memory for the tree.
     #[inline(always)]
     pub fn allocate(&mut self) -> Result<u32, Error> {
         if self.high_water < self.append_end {
             self.high_water += 1;
             return Ok(self.high_water - 1);
         }
-        self.take().ok_or_else(|| self.full(1))
+        self.allocate_by_policy().ok_or_else(|| self.full(1))
     }
 
-    /// Hands out this very index.
+    /// Allocates the index `index`.
     ///
     /// # Errors
-    /// `InvalidSize` when no index of the space can be so large, `Full` with a largest
-    /// free place of 0 when it is used already, or memory for the tree ran out.
+    /// `InvalidSize` if `index` is not below the limit. `Full` with a `largest_free` of 0 if it is
+    /// already used. `Full` also if the heap has no memory for the tree.
     pub fn allocate_at(&mut self, index: u32) -> Result<(), Error> {
         if index >= self.limit {
             return Err(Error::InvalidSize);
         }
-        self.settle();
+        self.finish_appending();
         let slot = index as usize;
         if self.tree.is_taken(slot) {
             let total_free = u64::from(self.limit - self.len);
@@ -123,10 +125,10 @@ impl AddressSpace {
         Ok(())
     }
 
-    /// Takes an index back.
+    /// Frees an index.
     ///
     /// # Errors
-    /// `NotAllocated` when it is not handed out, whatever its value.
+    /// `NotAllocated` if the index is not allocated.
     #[inline(always)]
     pub fn free(&mut self, index: u32) -> Result<(), Error> {
         if index >= self.quick_end {
@@ -135,57 +137,58 @@ impl AddressSpace {
         self.release(index).ok_or(Error::NotAllocated)
     }
 
-    /// Whether the index is handed out.
+    /// Whether the index is allocated.
     #[inline]
     pub fn contains(&self, index: u32) -> bool {
         index < self.high_water && (self.is_appending() || self.tree.is_taken(index as usize))
     }
 
-    /// How many indices are handed out.
+    /// Number of allocated indices.
     #[inline]
     pub const fn len(&self) -> u32 {
         if self.is_appending() { self.high_water } else { self.len }
     }
 
-    /// Whether none is handed out.
+    /// Whether no index is allocated.
     #[inline]
     pub const fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// One past the highest index handed out: what lies above need not be drawn.
+    /// One past the highest allocated index. Slots from there on need not be drawn.
     #[inline]
     pub const fn high_water(&self) -> u32 {
         self.high_water
     }
 
-    /// One past the highest index that can be handed out.
+    /// One past the highest index that can be allocated.
     #[inline]
     pub const fn limit(&self) -> u32 {
         self.limit
     }
 
-    /// How many indices the tree covers now; it grows beyond by itself.
+    /// Number of indices that the tree covers now. The tree grows automatically.
     pub fn capacity(&self) -> u32 {
         (self.tree.leaves().len() * WORD_BITS).min(self.limit as usize) as u32
     }
 
-    /// Bytes of heap memory held.
+    /// Returns the heap memory in use, in bytes.
     pub fn size_bytes(&self) -> usize {
         self.tree.size_bytes()
     }
 
-    /// Every index handed out, in rising order.
+    /// Iterates over all allocated indices in ascending order.
     pub fn iter(&self) -> UsedIndices<'_> {
         UsedIndices::new(self.leaves(), self.high_water)
     }
 
-    /// Every run of free indices below [`high_water`](Self::high_water), in rising order.
+    /// Iterates over the runs of free indices below [`high_water`](Self::high_water), in ascending
+    /// order.
     pub fn gaps(&self) -> Gaps<'_> {
         Gaps::new(self.leaves(), self.high_water)
     }
 
-    /// Takes every index back and keeps the memory.
+    /// Frees all indices and keeps the memory.
     pub fn reset(&mut self) {
         // Only leaves below the high-water mark have bits to clear.
         let used = (self.high_water as usize).div_ceil(WORD_BITS);
@@ -197,24 +200,24 @@ impl AddressSpace {
         (self.block, self.last_leaf) = (0, 0);
     }
 
-    /// Gives the memory above the highest used index back.
+    /// Releases the memory above the highest used index.
     ///
     /// # Cost
     /// O(leaves).
     pub fn shrink_to_fit(&mut self) {
-        self.settle();
+        self.finish_appending();
         self.tree.truncate((self.high_water as usize).div_ceil(WORD_BITS));
         self.block = 0;
     }
 
-    /// Walks the whole structure and says what is wrong with it, for tests.
+    /// Verifies all invariants, for tests.
     ///
     /// # Errors
-    /// The invariant that does not hold.
+    /// The invariant that is violated.
     pub fn check(&self) -> Result<(), &'static str> {
         if self.is_appending() {
             let mut settled = self.clone();
-            settled.settle();
+            settled.finish_appending();
             return settled.check();
         }
         self.tree.check()?;
@@ -227,28 +230,28 @@ impl AddressSpace {
         if taken.sum::<u32>() != self.len {
             return Err("the number of used indices is wrong");
         }
-        if self.policy == Policy::Lowest && self.tree.has_room_below(self.block) {
-            return Err("a block below the one to take from has room");
+        if self.policy == Policy::Lowest && self.tree.has_free_below(self.block) {
+            return Err("a block below the one to allocate from has a free slot");
         }
         if self.iter().last().map_or(0, |index| index + 1) != self.high_water {
             return Err("the high-water mark is not one past the highest used index");
         }
         if self.quick_end != self.high_water.saturating_sub(1) {
-            return Err("not exactly the frees below the highest used index are quick");
+            return Err("the end of the fast path is not the highest used index");
         }
         Ok(())
     }
 
-    /// Every index below the high-water mark is used, and the leaf it lies in is not
-    /// written: neither are `len` and the tree's bits until something else is asked for.
-    /// A space that only fills up costs one comparison and one addition an index.
+    /// Whether the space is in append mode: every index below the high-water mark is used. The leaf
+    /// at the mark, the tree's bits and `len` are written later, by `finish_appending`. A space
+    /// that only fills up costs one comparison and one addition per index.
     #[inline]
     const fn is_appending(&self) -> bool {
         self.append_end != 0
     }
 
-    /// Writes down what was appended.
-    fn settle(&mut self) {
+    /// Leaves append mode: writes the appended slots to the tree.
+    fn finish_appending(&mut self) {
         if !self.is_appending() {
             return;
         }
@@ -256,7 +259,8 @@ impl AddressSpace {
         let used = self.high_water as usize - leaf * WORD_BITS;
         self.tree.take_below(leaf, used);
         self.len = self.high_water;
-        // A leaf that was there before the one below it ran full may not have served yet.
+        // The leaf may have existed before the one below it was full; without an appended slot it
+        // is not the last used one.
         if used > 0 {
             self.last_leaf = leaf;
         }
@@ -264,8 +268,8 @@ impl AddressSpace {
         self.update_quick_end();
     }
 
-    /// Goes on appending, if everything below the high-water mark is used and the leaf that
-    /// it lies in is neither missing nor cut by the limit.
+    /// Enters append mode if every index below the high-water mark is used and the leaf at the mark
+    /// exists and is not cut by the limit.
     fn append(&mut self) {
         let end = u64::from(self.high_water | (WORD_BITS as u32 - 1)) + 1;
         let leaves = self.tree.leaves().len() as u64;
@@ -280,55 +284,55 @@ impl AddressSpace {
         self.quick_end = self.high_water.saturating_sub(1);
     }
 
-    /// The leaves, of which the one that is appended to looks as if it were full.
+    /// Returns the leaves. In the leaf that is appended to, all slots count as used.
     fn leaves(&self) -> Leaves<'_> {
         let exact = (self.append_end as usize / WORD_BITS).wrapping_sub(1);
         Leaves { words: self.tree.leaves(), exact }
     }
 
-    /// In every caller's loop: it is short, and a call costs as much again.
+    /// Inlined into the caller's loop: the body is short, and a call would double the cost.
     #[inline(always)]
-    fn take(&mut self) -> Option<u32> {
+    fn allocate_by_policy(&mut self) -> Option<u32> {
         if self.is_appending() {
-            return self.allocate_elsewhere();
+            return self.allocate_from_next_leaf();
         }
         let taken = match self.policy {
             Policy::Lowest => self.tree.take_lowest_in_block(&mut self.block),
             Policy::LastLeaf => self.tree.take_lowest_in_leaf(self.last_leaf),
         };
         match taken {
-            Some(slot) => Some(self.hand_out(slot)),
-            None => self.allocate_elsewhere(),
+            Some(slot) => Some(self.record_allocation(slot)),
+            None => self.allocate_from_next_leaf(),
         }
     }
 
     #[inline(always)]
-    fn hand_out(&mut self, slot: usize) -> u32 {
+    fn record_allocation(&mut self, slot: usize) -> u32 {
         let index = slot as u32;
         self.len += 1;
         if index >= self.high_water {
-            self.rise_to(index + 1);
+            self.raise_high_water(index + 1);
         }
         index
     }
 
-    /// Not inlined: it happens when the space grows, and then appending begins.
+    /// Not inlined: called only if the space grows, and append mode begins after it.
     #[inline(never)]
-    fn rise_to(&mut self, high_water: u32) {
+    fn raise_high_water(&mut self, high_water: u32) {
         self.high_water = high_water;
         self.update_quick_end();
         self.append();
     }
 
-    /// The block or leaf to take from has no room, or the one that was appended to is full:
-    /// looks for the lowest that has, else grows.
+    /// Allocates from the lowest leaf that is not full, or from a new one. Called if the current
+    /// block or leaf is full, or in append mode.
     #[inline(never)]
-    fn allocate_elsewhere(&mut self) -> Option<u32> {
-        self.settle();
+    fn allocate_from_next_leaf(&mut self) -> Option<u32> {
+        self.finish_appending();
         let leaf = self.lowest_open_leaf()?;
         self.point_at(leaf);
         let slot = self.tree.take_lowest_in_leaf(leaf)?;
-        Some(self.hand_out(slot))
+        Some(self.record_allocation(slot))
     }
 
     #[inline(always)]
@@ -339,10 +343,11 @@ impl AddressSpace {
         Some(())
     }
 
-    /// Frees the highest used index, one of a space that was appended to, or none.
+    /// Frees an index outside the fast path: the highest used one, any in append mode, or an
+    /// invalid one.
     #[inline(never)]
     fn free_slowly(&mut self, index: u32) -> Result<(), Error> {
-        self.settle();
+        self.finish_appending();
         if index >= self.high_water {
             return Err(Error::NotAllocated);
         }
@@ -353,7 +358,7 @@ impl AddressSpace {
         Ok(())
     }
 
-    /// The lowest leaf with room, which may be a new one.
+    /// Returns the lowest leaf with a free slot, which may be a new one.
     #[inline]
     fn lowest_open_leaf(&mut self) -> Option<usize> {
         let block = self.tree.lowest_open_block();
@@ -381,7 +386,7 @@ impl AddressSpace {
         Some(leaf)
     }
 
-    /// The slots of a leaf that lie below the limit.
+    /// Returns the slots of a leaf below the limit.
     fn usable_in(&self, leaf: usize) -> u64 {
         match (self.limit as usize).saturating_sub(leaf * WORD_BITS) {
             0 => 0,

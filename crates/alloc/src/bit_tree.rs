@@ -1,30 +1,29 @@
 use alloc::vec::Vec;
 use core::num::NonZeroU64;
 
-/// Bits in a word, children of a node.
+/// Bits in a word, and children of a node.
 pub(crate) const WORD_BITS: usize = 64;
-/// A word whose slots are all free.
+/// Word whose slots are all free.
 pub(crate) const ALL_FREE: u64 = u64::MAX;
 
-/// Which slots are free: a 64-way tree of bits, stored as flat levels.
+/// 64-way tree of bits that marks the free slots, stored as flat levels.
 ///
 /// ```text
-///  upper[1]                     1                    a root is added when the one below
+///  upper[1]                     1                    a root is added if the level below
 ///  upper[0]             0 0 … 0   1 …                has more than one word
-///  regions          00…0  …  00…0  001…              bit = block has room
-///  blocks       00…0  …                0010…         bit = leaf has room
+///  regions          00…0  …  00…0  001…              bit = block has a free slot
+///  blocks       00…0  …                0010…         bit = leaf has a free slot
 ///  leaves   00…0  …                      00100…      bit = slot is free
 /// ```
-/// A clear bit means "nothing to be had here"; a child that does not exist yet has no
-/// room, so a walk by trailing zeros never leaves the tree. Three levels are in every
-/// walk; those above are touched only when a region, a quarter of a million slots, fills
-/// up or opens.
+/// A leaf, block or region with a free slot is called open. A clear bit means that the child has no
+/// free slot or does not exist, so a walk by trailing zeros never leaves the tree. Each walk reads
+/// the lowest three levels. The levels above change only if a region of 262,144 slots fills up or
+/// opens.
 ///
-/// Why branches: whether a leaf fills up with an allocation is decided by a branch, not
-/// by arithmetic. The processor guesses it well, and then the next walk does not wait for
-/// this one's memory; without a branch each allocation is a chain of three loads and the
-/// stores before them. Opening on the other hand writes blindly: setting a set bit does
-/// no harm and nothing waits for it.
+/// Allocation uses a branch to detect that a leaf fills up. The processor predicts this branch
+/// well, and then the next walk does not wait for the memory of this one. Without the branch, each
+/// allocation would depend on a chain of three loads and the stores before them. Freeing sets its
+/// summary bits without a branch, because to set a set bit has no effect and no load depends on it.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct BitTree {
     leaves: Vec<u64>,
@@ -43,7 +42,7 @@ impl BitTree {
         &self.leaves
     }
 
-    /// The lowest block with room.
+    /// Returns the lowest open block.
     #[inline]
     pub(crate) fn lowest_open_block(&self) -> Option<usize> {
         let mut child = (!self.upper.is_empty()).then_some(0)?;
@@ -53,13 +52,13 @@ impl BitTree {
         lowest_child(&self.regions, child)
     }
 
-    /// The lowest leaf with room of a block; `None` when it has none or does not exist.
+    /// Returns the lowest open leaf of a block. `None` if the block is full or does not exist.
     #[inline]
     pub(crate) fn lowest_open_leaf(&self, block: usize) -> Option<usize> {
         lowest_child(&self.blocks, block)
     }
 
-    /// Takes the lowest free slot of a leaf. `None` when it has none or does not exist.
+    /// Takes the lowest free slot of a leaf. `None` if the leaf is full or does not exist.
     #[inline]
     pub(crate) fn take_lowest_in_leaf(&mut self, leaf: usize) -> Option<usize> {
         let word = self.leaves.get_mut(leaf)?;
@@ -71,9 +70,9 @@ impl BitTree {
         Some(leaf * WORD_BITS + free.trailing_zeros() as usize)
     }
 
-    /// Takes the lowest free slot of the block's lowest leaf with room. `None` when the
-    /// block has no room or does not exist. If it has none left then, `block` moves on to
-    /// the lowest with room in the same region, if there is one.
+    /// Takes the lowest free slot of the block's lowest open leaf. `None` if the block is full or
+    /// does not exist. If the block is full afterwards, `block` is set to the lowest open block of
+    /// the same region, if there is one.
     #[inline(always)]
     pub(crate) fn take_lowest_in_block(&mut self, block: &mut usize) -> Option<usize> {
         let open = self.blocks.get_mut(*block)?;
@@ -91,12 +90,12 @@ impl BitTree {
         Some(leaf * WORD_BITS + free.trailing_zeros() as usize)
     }
 
-    /// Takes the slots of a leaf, which was all free, below `slot` of it.
+    /// Takes the slots below `slot` of a leaf that is all free.
     pub(crate) fn take_below(&mut self, leaf: usize, slot: usize) {
         self.set_leaf(leaf, if slot < WORD_BITS { ALL_FREE << slot } else { 0 });
     }
 
-    /// Notes that a leaf has no room.
+    /// Clears the summary bits of a leaf that became full.
     #[inline]
     fn leaf_filled(&mut self, leaf: usize) {
         let (mut block, mask) = split(leaf);
@@ -106,7 +105,7 @@ impl BitTree {
         }
     }
 
-    /// Takes the slots in `mask` of a leaf; those taken already stay so.
+    /// Takes the slots in `mask` of a leaf. Slots that are already taken stay taken.
     #[inline]
     pub(crate) fn take_in(&mut self, leaf: usize, mask: u64) {
         let word = &mut self.leaves[leaf];
@@ -116,23 +115,23 @@ impl BitTree {
         }
     }
 
-    /// Gives one slot back and returns its block; `None` when it was not taken.
+    /// Releases a slot and returns its block. `None` if the slot was not taken.
     #[inline(always)]
     pub(crate) fn release(&mut self, slot: usize) -> Option<usize> {
         let leaf = slot / WORD_BITS;
         let word = self.leaves.get_mut(leaf)?;
-        let had = *word;
-        // Written so that the bit is set and tested by one instruction, without a mask.
-        let has = had | 1 << (slot % WORD_BITS);
-        if has == had {
+        let old = *word;
+        // Written so that one instruction sets and tests the bit, without a mask.
+        let new = old | 1 << (slot % WORD_BITS);
+        if new == old {
             return None;
         }
-        *word = has;
+        *word = new;
         self.open_leaf(leaf);
         Some(leaf / WORD_BITS)
     }
 
-    /// Sets the free slots of a whole leaf, whatever was in it.
+    /// Replaces the free slots of a whole leaf.
     pub(crate) fn set_leaf(&mut self, leaf: usize, free: u64) {
         self.leaves[leaf] = free;
         if free == 0 {
@@ -142,14 +141,14 @@ impl BitTree {
         }
     }
 
-    /// Whether a slot is taken; one that does not exist is not.
+    /// Whether a slot is taken. False for a slot that does not exist.
     #[inline]
     pub(crate) fn is_taken(&self, slot: usize) -> bool {
         let (leaf, mask) = split(slot);
         self.leaves.get(leaf).is_some_and(|word| word & mask == 0)
     }
 
-    /// Adds a leaf with these slots free. `None` when there is no memory.
+    /// Adds a leaf with the slots of `free` free. `None` if the heap is out of memory.
     #[cold]
     pub(crate) fn push_leaf(&mut self, free: u64) -> Option<()> {
         let leaf = self.leaves.len();
@@ -164,7 +163,7 @@ impl BitTree {
         Some(())
     }
 
-    /// Keeps the first `leaf_count` leaves and gives the memory of the others back.
+    /// Keeps the first `leaf_count` leaves and releases the memory of the others.
     pub(crate) fn truncate(&mut self, leaf_count: usize) {
         self.leaves.truncate(leaf_count);
         self.leaves.shrink_to_fit();
@@ -175,21 +174,21 @@ impl BitTree {
             truncate_level(below, level);
             below = level;
         }
-        // One root is enough: levels above the first that has a single word go.
+        // Removes the levels above the first one that has a single word: one root is enough.
         let root = self.upper.iter().position(|level| level.len() <= 1);
         let levels = root.map_or(0, |root| root + usize::from(!self.regions.is_empty()));
         self.upper.truncate(levels);
         self.upper.shrink_to_fit();
     }
 
-    /// Bytes of heap memory held.
+    /// Returns the heap memory in use, in bytes.
     pub(crate) fn size_bytes(&self) -> usize {
         let words = self.leaves.capacity() + self.blocks.capacity() + self.regions.capacity();
         let upper: usize = self.upper.iter().map(Vec::capacity).sum();
         (words + upper) * size_of::<u64>() + self.upper.capacity() * size_of::<Vec<u64>>()
     }
 
-    /// Walks the whole tree: every summary bit says what is below it.
+    /// Verifies that every summary bit matches the level below it.
     pub(crate) fn check(&self) -> Result<(), &'static str> {
         check_level(&self.leaves, &self.blocks)?;
         check_level(&self.blocks, &self.regions)?;
@@ -204,7 +203,8 @@ impl BitTree {
         Ok(())
     }
 
-    /// Notes that a block has no room, and moves on to the lowest of its region that has.
+    /// Clears the summary bits of a block that became full. Sets `block` to the lowest open block
+    /// of its region, if there is one.
     #[inline]
     fn block_filled(&mut self, block: &mut usize) {
         let (region, mask) = split(*block);
@@ -216,8 +216,8 @@ impl BitTree {
         }
     }
 
-    /// Whether a block below this one has room.
-    pub(crate) fn has_room_below(&self, block: usize) -> bool {
+    /// Whether a block below `block` is open.
+    pub(crate) fn has_free_below(&self, block: usize) -> bool {
         self.blocks.iter().take(block).any(|&word| word != 0)
     }
 
@@ -241,9 +241,9 @@ impl BitTree {
         let Some(word) = self.blocks.get_mut(block) else { return };
         *word |= 1 << (leaf % WORD_BITS);
         let Some(word) = self.regions.get_mut(region) else { return };
-        let had = *word;
-        *word = had | 1 << (block % WORD_BITS);
-        if had == 0 {
+        let old = *word;
+        *word = old | 1 << (block % WORD_BITS);
+        if old == 0 {
             self.region_opened(region);
         }
     }
@@ -258,7 +258,7 @@ impl BitTree {
         }
     }
 
-    /// Adds a block without leaves, and above it what is missing up to a single root.
+    /// Adds a block without leaves, and the missing levels above it up to a single root.
     fn push_block(&mut self) -> Option<()> {
         reserve_one(&mut self.blocks)?;
         let region = self.blocks.len() / WORD_BITS;
@@ -271,8 +271,8 @@ impl BitTree {
         Some(())
     }
 
-    /// Makes room above for one more region; a second word in the top level asks for a
-    /// new root above it ("escalation").
+    /// Adds the words for one more region to the upper levels. If the top level gets a second word,
+    /// a new root is added above it.
     fn push_above(&mut self, region: usize) -> Option<()> {
         let mut child = region;
         for level in &mut self.upper {
@@ -299,23 +299,22 @@ const fn without_lowest(word: NonZeroU64) -> u64 {
     word.get() & (word.get() - 1)
 }
 
-/// The lowest child with room of node `at` of a level.
+/// Returns the lowest open child of node `at` of a level.
 #[inline]
 fn lowest_child(level: &[u64], at: usize) -> Option<usize> {
     let open = NonZeroU64::new(*level.get(at)?)?;
     Some(at * WORD_BITS + open.trailing_zeros() as usize)
 }
 
-/// The word that holds bit `at` of a level, and the bit's mask.
+/// Returns the index of the word that holds bit `at` of a level, and the bit's mask.
 #[inline]
 fn split(at: usize) -> (usize, u64) {
     (at / WORD_BITS, BIT[at % WORD_BITS])
 }
 
-/// A word with one bit set, by its number. Looked up and not shifted: a shift by a
-/// variable amount costs three micro-operations where the build may not assume a newer
-/// processor. Only where a bit is set in a register, as in `release`, is there one
-/// instruction for it.
+/// Words with one bit set, indexed by the bit. A table is faster than a shift: a shift by a
+/// variable amount takes three micro-operations on the baseline x86-64 target. Only `release`
+/// shifts, because one instruction sets the bit of a register.
 static BIT: [u64; WORD_BITS] = {
     let mut words = [0; WORD_BITS];
     let mut bit = 0;
@@ -330,7 +329,7 @@ fn reserve_one(level: &mut Vec<u64>) -> Option<()> {
     level.try_reserve(1).ok()
 }
 
-/// Drops what stands above children that are gone, and says again what is left.
+/// Removes parent words without children and recomputes the others.
 fn truncate_level(children: &[u64], parents: &mut Vec<u64>) {
     parents.truncate(children.len().div_ceil(WORD_BITS));
     parents.shrink_to_fit();
@@ -348,10 +347,10 @@ fn check_level(children: &[u64], parents: &[u64]) -> Result<(), &'static str> {
     if parents.len() != children.len().div_ceil(WORD_BITS) {
         return Err("a level has too many or too few words");
     }
-    let says_open = |child: usize| parents[child / WORD_BITS] >> (child % WORD_BITS) & 1 == 1;
+    let marked_open = |child: usize| parents[child / WORD_BITS] >> (child % WORD_BITS) & 1 == 1;
     let is_open = |child: usize| children.get(child).is_some_and(|&word| word != 0);
-    match (0..parents.len() * WORD_BITS).all(|child| says_open(child) == is_open(child)) {
+    match (0..parents.len() * WORD_BITS).all(|child| marked_open(child) == is_open(child)) {
         true => Ok(()),
-        false => Err("a summary bit does not say what is below it"),
+        false => Err("a summary bit does not match the level below it"),
     }
 }

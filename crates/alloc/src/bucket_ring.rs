@@ -6,11 +6,11 @@ use crate::Error;
 #[cfg(test)]
 mod tests;
 
-/// No bucket: the end of the queue.
+/// End of the queue: no bucket.
 const END: u32 = u32::MAX;
 
-/// Names one live bucket of a [`BucketRing`]: number and generation. Once the bucket is
-/// freed the handle is stale for good.
+/// Handle of a live bucket of a [`BucketRing`]: index and generation. After the bucket is freed,
+/// the handle is stale.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct BucketHandle {
     index: u32,
@@ -18,20 +18,21 @@ pub struct BucketHandle {
 }
 
 impl BucketHandle {
-    /// The bucket's number, from 0 on by address.
+    /// Index of the bucket, counted from 0 by address.
     #[inline]
     pub const fn index(self) -> u32 {
         self.index
     }
 
-    /// The handle as a number, to be kept where its type has no place.
+    /// Returns the handle as an integer, for storage in untyped data.
     #[inline]
     pub const fn to_bits(self) -> u64 {
         (self.generation as u64) << u32::BITS | self.index as u64
     }
 
-    /// The handle of that number, or `None` for a number that no handle has: generations of
-    /// handles are odd. Use it only with the ring that the handle came from.
+    /// Returns the handle of an integer from [`to_bits`](Self::to_bits), or `None` if no handle has
+    /// this integer. Generations of handles are odd. Use the handle only with the ring that
+    /// returned it.
     #[inline]
     pub const fn from_bits(bits: u64) -> Option<Self> {
         let (index, generation) = (bits as u32, (bits >> u32::BITS) as u32);
@@ -45,17 +46,18 @@ impl fmt::Debug for BucketHandle {
     }
 }
 
-/// Hands out equal buckets; the one that was freed longest ago comes first.
+/// Allocates buckets of equal size. The bucket that was freed longest ago is reused first.
 ///
 /// ```text
-///  free:  first ─► 4 (frame 7) ─► 0 (frame 7) ─► 2 (frame 9) ◄─ last     then those never used
+///  free:  first ─► 4 (frame 7) ─► 0 (frame 7) ─► 2 (frame 9) ◄─ last     never used ones are allocated first
 /// ```
-/// A bucket remembers when it was freed, in frames or whatever the caller counts. Whoever
-/// asks for one says which frame the GPU has finished, and gets none that a later frame
-/// may still read. As the queue is in the order of freeing, looking at its first decides.
+/// A bucket stores the time when it was freed, in frames or another unit of the caller. The caller
+/// of `allocate` passes the last frame that the GPU has completed. A bucket that a later frame may
+/// still read is not returned. The queue is sorted by time, so the check reads only the first
+/// bucket.
 ///
 /// # Cost
-/// `allocate` and `free` are O(1); 16 bytes for each bucket ever used.
+/// `allocate` and `free` are O(1). Metadata: 16 bytes per bucket that was ever used.
 ///
 /// # Examples
 /// ```
@@ -74,11 +76,11 @@ pub struct BucketRing {
     bucket_size: u64,
     capacity: u32,
     live: u32,
-    /// Those used at least once, by number; all others are free since ever.
+    /// Buckets used at least once, by index. All others were never allocated.
     buckets: Vec<Bucket>,
     first_free: u32,
     last_free: u32,
-    /// When the last was freed: time does not run backwards here.
+    /// Time of the last free. Times in the queue never decrease.
     last_time: u64,
     worn_out: u32,
 }
@@ -92,7 +94,7 @@ struct Bucket {
 }
 
 impl BucketRing {
-    /// `bucket_count` buckets of `bucket_size` units each, all free.
+    /// Creates a ring of `bucket_count` free buckets of `bucket_size` units each.
     pub const fn new(bucket_count: u32, bucket_size: u32) -> Self {
         Self {
             bucket_size: bucket_size as u64,
@@ -106,12 +108,13 @@ impl BucketRing {
         }
     }
 
-    /// Hands out a bucket that was never used, else the one freed longest ago, if that
-    /// was at time `completed` or before. `u64::MAX` takes any.
+    /// Allocates a bucket that was never used. If there is none, takes the bucket freed longest
+    /// ago, provided that this was at time `completed` or before. `u64::MAX` accepts any time.
     ///
     /// # Errors
-    /// `Full`, counted in buckets: `total_free` are free, but the first of them was freed
-    /// after `completed` (see [`next_time`](Self::next_time)), or none is.
+    /// `Full`, counted in buckets, if no bucket is free or the first free one was freed after
+    /// `completed`. `total_free` counts the free buckets in both cases;
+    /// [`next_time`](Self::next_time) is the time to wait for.
     #[inline]
     pub fn allocate(&mut self, completed: u64) -> Result<BucketHandle, Error> {
         if self.buckets.len() < self.capacity as usize {
@@ -130,11 +133,11 @@ impl BucketRing {
         }
     }
 
-    /// Takes a bucket back at time `now`; what is before an earlier free's time counts as
-    /// that time.
+    /// Frees a bucket at time `now`. A time before that of an earlier free is replaced by the
+    /// earlier free's time.
     ///
     /// # Errors
-    /// `Stale` when it was given back before.
+    /// `Stale` if the bucket was freed before.
     #[inline]
     pub fn free(&mut self, handle: BucketHandle, now: u64) -> Result<(), Error> {
         let bucket = self.buckets.get_mut(handle.index as usize).ok_or(Error::Stale)?;
@@ -145,7 +148,8 @@ impl BucketRing {
         self.last_time = self.last_time.max(now);
         bucket.generation = bucket.generation.wrapping_add(1);
         if bucket.generation == 0 {
-            // Its generations have run out: used again, its first handle would live again.
+            // The generations are exhausted: in a further use, the first handle would be valid
+            // again.
             self.worn_out += 1;
             return Ok(());
         }
@@ -154,7 +158,7 @@ impl BucketRing {
         Ok(())
     }
 
-    /// Where the bucket lies, in units, or `None` when the handle is stale.
+    /// Returns the offsets of a bucket, in units, or `None` if the handle is stale.
     #[inline]
     pub fn range(&self, handle: BucketHandle) -> Option<Range<u64>> {
         let bucket = self.buckets.get(handle.index as usize)?;
@@ -162,8 +166,8 @@ impl BucketRing {
         (bucket.generation == handle.generation).then(|| start..start + self.bucket_size)
     }
 
-    /// When the bucket that comes next was freed: `Some(0)` for one never used, `None`
-    /// when none is free.
+    /// Returns the time when the next bucket was freed: `Some(0)` if it was never used, `None` if
+    /// no bucket is free.
     pub fn next_time(&self) -> Option<u64> {
         if self.buckets.len() < self.capacity as usize {
             return Some(0);
@@ -171,24 +175,24 @@ impl BucketRing {
         self.buckets.get(self.first_free as usize).map(|bucket| bucket.freed_at)
     }
 
-    /// Adds buckets behind the last.
+    /// Adds `bucket_count` buckets behind the last one.
     ///
     /// # Errors
-    /// `InvalidSize` when there would be more than 2³² − 1.
+    /// `InvalidSize` if the ring would have more than 2³² − 1 buckets.
     pub fn grow(&mut self, bucket_count: u32) -> Result<(), Error> {
         self.capacity = self.capacity.checked_add(bucket_count).ok_or(Error::InvalidSize)?;
         Ok(())
     }
 
-    /// Takes every bucket back, with no thought of who may still read it, and keeps the
-    /// memory. All handles are stale then.
+    /// Frees all buckets, even if a frame in flight may still read them, and keeps the memory. All
+    /// handles become stale.
     pub fn reset(&mut self) {
         (self.first_free, self.last_free, self.last_time) = (END, END, 0);
         (self.live, self.worn_out) = (0, 0);
         for index in 0..self.buckets.len() as u32 {
             let bucket = &mut self.buckets[index as usize];
             bucket.generation = match bucket.generation {
-                // Worn out before or by this.
+                // Exhausted before, or by this reset.
                 0 | u32::MAX => 0,
                 generation => generation + generation % 2,
             };
@@ -201,19 +205,19 @@ impl BucketRing {
         }
     }
 
-    /// How many buckets there are.
+    /// Number of buckets, live and free.
     #[inline]
     pub const fn capacity(&self) -> u32 {
         self.capacity
     }
 
-    /// Units of a bucket.
+    /// Size of a bucket, in units.
     #[inline]
     pub const fn bucket_size(&self) -> u64 {
         self.bucket_size
     }
 
-    /// How many buckets are live.
+    /// Number of live buckets.
     #[inline]
     pub const fn len(&self) -> u32 {
         self.live
@@ -225,20 +229,20 @@ impl BucketRing {
         self.live == 0
     }
 
-    /// Walks the whole structure and says what is wrong with it, for tests.
+    /// Verifies all invariants, for tests.
     ///
     /// # Errors
-    /// The invariant that does not hold.
+    /// The invariant that is violated.
     pub fn check(&self) -> Result<(), &'static str> {
         let (mut at, mut last, mut queued, mut time) = (self.first_free, END, 0, 0);
         while let Some(bucket) = self.buckets.get(at as usize) {
             if bucket.generation % 2 == 1 || bucket.freed_at < time {
-                return Err("the queue holds a live bucket, or is out of order");
+                return Err("the queue holds a live bucket, or is not sorted by time");
             }
             (last, at, time) = (at, bucket.next, bucket.freed_at);
             queued += 1;
             if queued > self.buckets.len() {
-                return Err("the queue has no end");
+                return Err("the queue has a cycle");
             }
         }
         let live = self.buckets.iter().filter(|bucket| bucket.generation % 2 == 1).count();
@@ -249,7 +253,7 @@ impl BucketRing {
         }
         match last == self.last_free || queued == 0 {
             true => Ok(()),
-            false => Err("the queue does not end with its last"),
+            false => Err("the queue does not end with `last_free`"),
         }
     }
 

@@ -1,33 +1,33 @@
 use core::fmt;
 
-/// Why a place could not be handed out or taken back.
+/// Reason why an allocation or a release failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Error {
-    /// No free place is large enough.
+    /// No free range or slot is large enough.
     Full {
-        /// What was asked for, in units.
+        /// Requested size, in units.
         requested: u64,
-        /// The largest single free place, in units.
+        /// Largest single free range, in units.
         largest_free: u64,
-        /// All free places together, in units.
+        /// Sum of all free ranges, in units.
         total_free: u64,
     },
-    /// The handle's place was given back before.
+    /// The handle is stale: its allocation was freed before.
     Stale,
-    /// Nothing is allocated there.
+    /// The index, offset or address is not allocated.
     NotAllocated,
     /// The size is zero or larger than any space could hold.
     InvalidSize,
-    /// What was allocated later has to be freed first.
+    /// The block is not the last one: blocks allocated later must be freed first.
     OutOfOrder,
     /// The memory belongs to a frame that is not complete.
     InFlight {
-        /// The frame that has it.
+        /// Frame that uses the memory.
         frame: u64,
-        /// The last frame that is complete.
+        /// Last complete frame.
         completed: u64,
     },
-    /// It is in use, and can't be set up a second time.
+    /// The allocator is already enabled and cannot be set up a second time.
     AlreadyEnabled,
 }
 
@@ -36,20 +36,24 @@ impl fmt::Display for Error {
         match self {
             Self::Full { requested, largest_free, total_free } => write!(
                 f,
-                "no room for {requested} units: largest free place {largest_free}, free in all {total_free}"
+                "{requested} units do not fit: the largest free range has {largest_free}, all together {total_free}"
             ),
-            Self::Stale => f.write_str("the handle is stale: its place was given back before"),
-            Self::NotAllocated => f.write_str("nothing is allocated at that place"),
+            Self::Stale => f.write_str("the handle is stale: its allocation was freed before"),
+            Self::NotAllocated => {
+                f.write_str("nothing is allocated at this index, offset or address")
+            }
             Self::InvalidSize => f.write_str("the size is zero or larger than any space can hold"),
             Self::OutOfOrder => {
-                f.write_str("the block is not the last: free what was allocated after it first")
+                f.write_str("the block is not the last one: free later blocks first")
             }
             Self::InFlight { frame, completed } => write!(
                 f,
-                "the memory is in use by frame {frame} and only {completed} is complete: wait, \
-                 or have one more"
+                "the memory is in use by frame {frame}, and only frame {completed} is complete: wait, \
+                 or add a frame to the ring"
             ),
-            Self::AlreadyEnabled => f.write_str("it is enabled already; do so once, at the start"),
+            Self::AlreadyEnabled => {
+                f.write_str("already enabled: enable it once, at the start of the program")
+            }
         }
     }
 }

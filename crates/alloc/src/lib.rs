@@ -1,31 +1,31 @@
-//! Places in a buffer: indices, buckets, ranges and handles, with no memory of their own in
-//! what they manage. Places in memory have a page of their own: [`memory`].
+//! Allocators for buffers and for memory. The types of this page manage indices, buckets, ranges
+//! and handles of a buffer; [`memory`] has arenas, pools and other allocators of real memory.
 //!
-//! The buffer may be anything: a GPU buffer, a file, an atlas. What is handed out are
-//! numbers, in units of the caller's; the book-keeping lies elsewhere, on the heap.
+//! The managed buffer can be anything: a GPU buffer, a file, an atlas. An allocation is a number,
+//! counted in units that the caller chooses. The metadata is on the heap, not in the buffer.
 //!
 //! ```text
-//!  index 0 1 2 3 …     AddressSpace   [x][x][ ][x][ ][ ]         equal places, lowest first
-//!  bucket 0 1 2 …      BucketRing     [ x ][   ][ x ][   ]       equal places, longest free first
+//!  index 0 1 2 3 …     AddressSpace   [x][x][ ][x][ ][ ]         equal slots, lowest first
+//!  bucket 0 1 2 …      BucketRing     [ x ][   ][ x ][   ]       equal buckets, longest free first
 //!  offset .. offset    RangeSpace     [xxx][xxxxxxx]   [xx]      any size, close together
 //!                      SizeClasses    [xx·|    |xx·][xxxxxxx]    buckets of a few sizes, else ranges
-//!  handle ─► value     Slots          (v)( )(v)(v)               values that others point to
+//!  handle ─► value     Slots          (v)( )(v)(v)               values with stable handles
 //! ```
 //!
 //! # Which one?
 //!
-//! | | for | allocate, free | grows | order of reuse | waste |
+//! | Type | Use | Allocate, free | Growth | Order of reuse | Overhead |
 //! |---|---|---|---|---|---|
-//! | [`AddressSpace`] | instances, draw slots: one unit each | O(1), some 4 ns | by itself, to 2³² − 1; shrinks | lowest first, or beside the last | 1.016 bits a slot |
-//! | [`BucketRing`] | equal buckets that frames in flight may still read | O(1) | by `grow` | the one freed longest ago, and not before its frame is done | what a bucket's content leaves of it; 16 bytes a bucket |
-//! | [`RangeSpace`] | meshes of any size | O(1), some 60 ns with a hundred thousand live | by `grow`; `shrink`, defragmentation | the best of few that fit, to within a thirty-second of the size | gaps: first failure at 99.6 % full; 32 bytes a range |
-//! | [`SizeClasses`] | meshes whose sizes are known beforehand | O(log classes) | no | the first free bucket of the class | bounded in each bucket, and buckets that stand empty; 24 bytes a place |
-//! | [`Slots`] | values, with handles that go stale | O(1), some 2 ns | by itself | the last freed | 8 bytes a value |
+//! | [`AddressSpace`] | instances, draw slots: one unit each | O(1), about 4 ns | automatic, to 2³² − 1; shrinks | lowest first, or next to the last one | 1.016 bits per slot |
+//! | [`BucketRing`] | equal buckets that frames in flight may still read | O(1) | `grow` | the bucket freed longest ago, after its frame is complete | unused end of each bucket; 16 bytes per bucket |
+//! | [`RangeSpace`] | meshes of any size | O(1), about 60 ns with 100,000 live ranges | `grow`; `shrink`, defragmentation | best fit, within 1/32 of the size | gaps: first failure at 99.6 % full; 32 bytes per range |
+//! | [`SizeClasses`] | meshes with a known distribution of sizes | O(log classes) | no | first free bucket of the class | bounded in each bucket, plus empty buckets; 24 bytes per allocation |
+//! | [`Slots`] | values with generational handles | O(1), about 2 ns | automatic | last freed first | 8 bytes per value |
 //!
-//! Times are of one machine, see `BENCHMARKS.md`; ratios to other crates are there as well.
-//! All but `AddressSpace` give handles that name one life of a place: a stale one is an
-//! error or `None`, never somebody else's place. Running out is a value with numbers
-//! ([`Error::Full`]), and no argument makes anything panic.
+//! Times were measured on one machine. `BENCHMARKS.md` has the details and a comparison with other
+//! crates. All types but `AddressSpace` return generational handles: a stale handle yields an error
+//! or `None`, never another allocation. A full space returns [`Error::Full`] with its figures, and
+//! no argument causes a panic.
 //!
 //! # Examples
 //! ```
@@ -38,19 +38,22 @@
 //! assert_eq!(space.stats().largest_free, 1000);
 //! # Ok::<(), drystone_alloc::Error>(())
 //! ```
-//! Whole programs, each of which checks itself, stand in `examples`: `instance_buffer` (an
-//! instance buffer with an `AddressSpace` under it), `level_loader` (a scope stack in a loader),
-//! `global_small_objects` (the small-object allocator under a whole program, with statistics).
+//! The folder `examples` has complete programs that verify their own results: `instance_buffer` (an
+//! instance buffer on an `AddressSpace`), `level_loader` (a scope stack in a loader) and
+//! `global_small_objects` (the small-object allocator as the global allocator, with statistics).
 //!
 //! # Limits
-//! Indices and numbers of handles are 32 bits; offsets are 32 bits, or 64 as in
-//! `RangeSpace<u64>`. A handle is good for the structure that gave it, which cannot tell
-//! another's from its own. Nothing here is shared between threads; wrap it in a lock.
+//! Indices and handle numbers have 32 bits. Offsets have 32 bits, or 64 bits in `RangeSpace<u64>`.
+//! A handle is valid only for the structure that returned it; other structures do not detect a
+//! foreign handle. These types are not shared between threads: wrap them in a lock.
 //!
 //! # Features
-//! `memory` needs nothing but `core`. `alloc` adds the places in a buffer, whose metadata lie on
-//! the heap, and the heap as a source; `std`, the default, what needs threads;
-//! `allocator-api2` makes allocators of collections of those that can be such.
+//! - `memory` without features needs only `core`.
+//! - `alloc` adds the allocators of this page, whose metadata is on the heap, and the heap as a
+//!   source of memory.
+//! - `std` (default) adds the types that need threads.
+//! - `allocator-api2` implements its `Allocator` trait, so that collections can use these
+//!   allocators.
 #![no_std]
 #![deny(unsafe_code)]
 

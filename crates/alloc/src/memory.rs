@@ -1,39 +1,38 @@
-//! Places in memory: allocators that hand out bytes of a region that they were given, or
-//! that they asked a source for.
+//! Allocators of memory. Each works in a region from the caller or from a memory source.
 //!
 //! ```text
-//!  Linear, FrameRing   |aaaa|bb|cc|→ . . . . . .|           all back at once
-//!  Stack               |aaaa|f|bb|f|→ . . . . . |           the last first, checked
-//!  DoubleStack         |aaaa|f|→ . . . . ←|h|bbb|           two of them, one region
-//!  ScopeStack          |f·a|plain|{ f·b|f·c }→ . |          a scope at once, with destructors
-//!  Pool, BlockPool     |[a][·][c][·][·][f]|  free: ·→·→·    one size, in any order
+//!  Linear, FrameRing   |aaaa|bb|cc|→ . . . . . .|           freed all at once
+//!  Stack               |aaaa|f|bb|f|→ . . . . . |           freed last first, checked
+//!  DoubleStack         |aaaa|f|→ . . . . ←|h|bbb|           two stacks in one region
+//!  ScopeStack          |f·a|plain|{ f·b|f·c }→ . |          freed by scope, with destructors
+//!  Pool, BlockPool     |[a][·][c][·][·][f]|  free: ·→·→·    one size, freed in any order
 //!  SizeLists           |3|5|3|4|→  3: ·→·  4: ·  5: …       short arrays, by length
-//!  SmallObjects        |8 8 8 …|16 16 …|32  32 …| + bits    a few sizes, in any order
+//!  SmallObjects        |8 8 8 …|16 16 …|32  32 …| + bits    a few sizes, freed in any order
 //! ```
 //!
 //! # Which one?
 //!
-//! | | for | frees | allocate and free | overhead | grows | destructors |
+//! | Type | Use | Free | Time of allocate and free | Overhead | Growth | Destructors |
 //! |---|---|---|---|---|---|---|
-//! | [`Linear`] | scratch of a chunk or a frame, parsed files | all at once, or back to a mark | some 1 ns | padding | no | never run |
-//! | [`FrameRing`] | data of frames in flight | a frame's at once, when it is done | as `Linear` | a number a frame | no | never run |
-//! | [`Stack`] | buffers of nested calls | the last first; anything else is an error | some 2 ns | a word a block | no | yours |
-//! | [`DoubleStack`] | what stays, and what is needed meanwhile | each end as `Stack` | some 2 ns | a word a block | until they meet | yours |
-//! | [`ScopeStack`] | loading, anything in nested steps | a scope's at once | 1 ns plain, else some 3 | two words a value with a destructor | no | run, in reverse, on panics too |
-//! | [`Pool`] | values of one type, trees and lists of them | in any order, by owning handles | some 4 ns | none | by slabs | run |
-//! | [`BlockPool`] | raw blocks of one size | in any order; a second free is an error | some 6 ns | a bit a block | by slabs | yours |
-//! | [`SharedPool`] | large blocks, for all threads | in any order | some 20 ns | as `BlockPool` | by slabs | yours |
-//! | [`SizeLists`] | short arrays of plain values | in any order, by owning handles | some 5 ns | none | by slabs | none to run |
-//! | [`SmallObjects`] | objects of many sizes up to some hundred bytes | in any order; a second free is an error | some 5 ns | what a slot is larger, and 1.016 bits | falls back | yours |
-//! | [`GlobalSmallObjects`] | the same, as a program's global allocator | in any order, from any thread | some 3 ns | as above, and a thread's cache | falls back | yours |
+//! | [`Linear`] | scratch memory of a chunk or a frame, parsed files | all at once, or back to a checkpoint | about 1 ns | padding | no | never run |
+//! | [`FrameRing`] | data of frames in flight | a whole frame, after it is complete | same as `Linear` | 16 bytes per frame | no | never run |
+//! | [`Stack`] | buffers of nested calls | last first; another order is an error | about 2 ns | 1 word per block | no | run by the caller |
+//! | [`DoubleStack`] | long-lived data at one end, temporary data at the other | each end like `Stack` | about 2 ns | 1 word per block | until the ends meet | run by the caller |
+//! | [`ScopeStack`] | loading, nested steps | a whole scope | 1 ns without destructors, else about 3 ns | 2 words per value with a destructor | no | run in reverse, also on panics |
+//! | [`Pool`] | values of one type, trees and lists of them | any order, by owning handles | about 4 ns | none | by slabs | run |
+//! | [`BlockPool`] | raw blocks of one size | any order; a double free is an error | about 6 ns | 1 bit per block | by slabs | run by the caller |
+//! | [`SharedPool`] | large blocks, shared by threads | any order | about 20 ns | same as `BlockPool` | by slabs | run by the caller |
+//! | [`SizeLists`] | short arrays of plain values | any order, by owning handles | about 5 ns | none | by slabs | none |
+//! | [`SmallObjects`] | objects of many sizes, up to a few hundred bytes | any order; a double free is an error | about 5 ns | rounding to the slot size, and 1.016 bits | falls back | run by the caller |
+//! | [`GlobalSmallObjects`] | `SmallObjects` as the global allocator of a program | any order, from any thread | about 3 ns | same as `SmallObjects`, plus a cache per thread | falls back | run by the caller |
 //!
-//! Times are of one machine, with warm caches: see `BENCHMARKS.md` for these and for the
-//! best other crates in the same run. A [`Recorder`] around the allocator of a program says
-//! which sizes it asks for, and proposes the classes of a `SmallObjects`.
+//! Times were measured on one machine with warm caches. `BENCHMARKS.md` has the details and the
+//! best other crates in the same run. A [`Recorder`] around the allocator of a program counts the
+//! requested sizes and proposes the classes of a `SmallObjects`.
 //!
-//! All of them work in a [`Region`], which is lent by the caller or comes from a
-//! [`MemorySource`]; those that grow by slabs ask a source each time. With the feature
-//! `allocator-api2` all that can bear it are allocators of collections.
+//! All of them work in a [`Region`], which the caller lends or which comes from a [`MemorySource`].
+//! Allocators that grow by slabs request each slab from a source. With the feature
+//! `allocator-api2`, most of them implement `Allocator`, so that collections can use them.
 //!
 //! # Examples
 //! ```
@@ -51,14 +50,14 @@
 //! ```
 //!
 //! # Sources
-//! Linear, stack, double-ended and scope stack and the pool are those of C. Brough's article
-//! "Allocators"; small objects come from D. Gustafsson's "Small Object Allocator", the arrays by
-//! length from J. Bikker's "Advanced Management of Polygonal Data".
+//! Linear allocator, stack, double-ended stack, scope stack and pool follow C. Brough's article
+//! "Allocators". Small objects follow D. Gustafsson's "Small Object Allocator", and the arrays by
+//! length J. Bikker's "Advanced Management of Polygonal Data".
 //!
 //! # Limits
-//! Nothing here is shared between threads but `SharedPool`, `GlobalSmallObjects` and
-//! `Recorder`. Interfaces to raw memory are `unsafe` and say in `# Safety` what they cannot
-//! check; all others are safe whatever they are given.
+//! Only `SharedPool`, `GlobalSmallObjects` and `Recorder` are shared between threads. Interfaces to
+//! raw memory are `unsafe` and list in `# Safety` what the caller has to guarantee. All others are
+//! safe for all arguments.
 
 #[cfg(feature = "allocator-api2")]
 mod allocator_api;

@@ -4,8 +4,7 @@ use core::{
     ops::{Add, AddAssign, Sub, SubAssign},
 };
 
-/// What offsets and sizes are counted in: `u32`, or `u64` where a space is larger than
-/// 2³² − 1 units.
+/// Integer type of offsets and sizes: `u32`, or `u64` for a space of more than 2³² − 1 units.
 pub trait Offset:
     sealed::Sealed
     + Copy
@@ -22,7 +21,7 @@ pub trait Offset:
 {
     /// The largest value.
     const MAX: Self;
-    /// Bits of a value.
+    /// Number of bits of a value.
     const BITS: u32;
 }
 
@@ -37,7 +36,7 @@ impl Offset for u64 {
 }
 
 mod sealed {
-    /// Keeps the trait to the two types: the arithmetic is tested for these.
+    /// Restricts the trait to the two types that the arithmetic is tested for.
     pub trait Sealed {}
     impl Sealed for u32 {}
     impl Sealed for u64 {}

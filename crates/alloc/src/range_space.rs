@@ -24,29 +24,29 @@ pub use handle::RangeHandle;
 use nodes::{Nodes, START};
 pub use stats::RangeStats;
 
-/// How many gaps of the bin that a size falls into are tried before a larger bin is
-/// taken, whose gaps all fit. Each may cost a cache miss; each that fits leaves no
-/// remainder worth a place in a list.
-const CANDIDATES: usize = 4;
+/// Number of gaps tried in the bin of the requested size. After that, a gap of a larger bin is
+/// taken, where every gap fits. Each try may cost a cache miss; each fit in this bin avoids a small
+/// remainder.
+const MAX_GAP_TRIES: usize = 4;
 
-/// Hands out ranges of any size at any alignment from a space of `capacity` units.
+/// Allocates ranges of any size and any alignment from a space of `capacity` units.
 ///
 /// ```text
 ///  space   [ live 1 ]······[ live 2 ][ live 3 ]···············
 ///  nodes   start ⇄ 1 (gap 6) ⇄ 2 (gap 0) ⇄ 3 (gap 15) ⇄ start
 ///  bins    …, 6: ─► 1, …, 15: ─► 3, …          each gap in the list of its size's bin
 /// ```
-/// A live range knows the gap after it; gaps have nothing of their own. So a range is
-/// joined with the gaps beside it by adding three numbers, a space has as many nodes as
-/// ranges, and an operation touches few cache lines, which is all that it costs: freeing
-/// takes the range's node, its two neighbours and the heads of the lists; allocating the
-/// node before the gap, one beside it and the new one.
+/// A live range stores the size of the gap after it; gaps have no nodes. A freed range is therefore
+/// joined with its two gaps by adding three numbers, and a space has one node per range. An
+/// operation touches few cache lines, and these are its whole cost. Freeing touches the node of the
+/// range, its two neighbours and the heads of the lists. Allocating touches the node before the
+/// gap, the next one and the new one.
 ///
 /// # Cost
-/// `allocate` and `free` are O(1), whatever the number of ranges: two bit scans find a bin
-/// whose gaps all fit, at most four gaps of the request's own bin are tried before. Only
-/// where that finds nothing, the rest of that bin is looked through before giving up.
-/// 32 bytes a live range (64 in `u64`), grown by a sixteenth at a time, and 4 KiB a space.
+/// `allocate` and `free` are O(1), independent of the number of ranges. At most four gaps of the
+/// request's own bin are tried, then two bit scans find a bin whose gaps all fit. If there is no
+/// such bin, the rest of the own bin is searched. Metadata: 32 bytes per live range (64 for `u64`),
+/// grown by 1/16 at a time, and 4 KiB per space.
 ///
 /// # Examples
 /// ```
@@ -64,8 +64,8 @@ const CANDIDATES: usize = 4;
 /// ```
 ///
 /// # Limits
-/// 2³² − 2 live ranges. A handle is good for the space that gave it: another may take it
-/// for one of its own.
+/// At most 2³² − 2 live ranges. A handle is valid only for the space that returned it: another
+/// space may take it for one of its own.
 #[derive(Clone, Debug)]
 pub struct RangeSpace<O: Offset = u32> {
     capacity: O,
@@ -77,14 +77,14 @@ pub struct RangeSpace<O: Offset = u32> {
 }
 
 impl RangeSpace<u32> {
-    /// A space of `capacity` units, all free, with 32-bit offsets.
+    /// Creates a space of `capacity` free units with 32-bit offsets.
     pub fn new(capacity: u32) -> Self {
         Self::with_capacity(capacity)
     }
 }
 
 impl<O: Offset> RangeSpace<O> {
-    /// A space of `capacity` units, all free.
+    /// Creates a space of `capacity` free units.
     ///
     /// # Examples
     /// ```
@@ -109,80 +109,81 @@ impl<O: Offset> RangeSpace<O> {
         space
     }
 
-    /// Hands out `size` units in a row.
+    /// Allocates `size` contiguous units.
     ///
     /// # Errors
-    /// `InvalidSize` for zero. `Full` with numbers when no gap is large enough, or when
-    /// memory for the table ran out.
+    /// `InvalidSize` if `size` is zero. `Full` if no gap is large enough, or if the heap has no
+    /// memory for the metadata.
     #[inline]
     pub fn allocate(&mut self, size: O) -> Result<RangeHandle, Error> {
         self.allocate_at(size).map(|(range, _)| range)
     }
 
-    /// Hands out `size` units in a row, and says where they start.
+    /// Allocates `size` contiguous units and returns the handle and the offset.
     ///
     /// # Errors
-    /// As [`allocate`](Self::allocate).
+    /// `InvalidSize` if `size` is zero. `Full` if no gap is large enough, or if the heap has no
+    /// memory for the metadata.
     #[inline(always)]
     pub fn allocate_at(&mut self, size: O) -> Result<(RangeHandle, O), Error> {
         if size == O::default() {
             return Err(Error::InvalidSize);
         }
-        let place = self.find(size).and_then(|before| Some((before, self.nodes.take_unused()?)));
-        match place {
+        let found = self.find(size).and_then(|before| Some((before, self.nodes.take_unused()?)));
+        match found {
             Some((before, at)) => {
                 let offset = self.nodes[before].end();
-                Ok((self.hand_out(at, before, O::default(), size), offset))
+                Ok((self.insert_node(at, before, O::default(), size), offset))
             }
             None => Err(self.full(size)),
         }
     }
 
-    /// Hands out `size` units in a row that start at a multiple of `align`, wherever
-    /// defragmentation moves them.
+    /// Allocates `size` contiguous units at a multiple of `align`. Defragmentation preserves the
+    /// alignment.
     ///
     /// # Cost
-    /// As [`allocate`](Self::allocate); but before giving up, every gap that is large
-    /// enough is looked at. From the first aligned range on, 4 bytes a live range (8 in
-    /// `u64`) more.
+    /// O(1) like [`allocate`](Self::allocate) if an early gap fits. Before it fails, every gap of
+    /// at least `size` units is tried. From the first aligned range on, the metadata has 4 more
+    /// bytes per live range (8 for `u64`).
     ///
     /// # Errors
-    /// `InvalidSize` when either is zero. `Full` with numbers when no gap holds it.
+    /// `InvalidSize` if `size` or `align` is zero. `Full` if no gap holds the aligned range.
     pub fn allocate_aligned(&mut self, size: O, align: O) -> Result<RangeHandle, Error> {
         if size == O::default() || align == O::default() {
             return Err(Error::InvalidSize);
         }
         let found = self.find_aligned(size, align);
-        let place = found.and_then(|(before, pad)| Some((before, pad, self.nodes.take_unused()?)));
-        match place {
-            Some((before, pad, at)) => self.hand_out_aligned(at, before, pad, (size, align)),
+        let found = found.and_then(|(before, pad)| Some((before, pad, self.nodes.take_unused()?)));
+        match found {
+            Some((before, pad, at)) => self.insert_node_aligned(at, before, pad, (size, align)),
             None => Err(self.full(size)),
         }
     }
 
-    /// Takes a range back and joins it with the gaps beside it.
+    /// Frees a range and joins it with the gaps on both sides.
     ///
     /// # Errors
-    /// `Stale` when it was given back before.
+    /// `Stale` if the range was freed before.
     #[inline]
     pub fn free(&mut self, handle: RangeHandle) -> Result<(), Error> {
         self.live_node(handle)?;
         let size = self.detach(handle.index);
-        self.nodes.give_back(handle.index);
+        self.nodes.release(handle.index);
         self.used -= size;
         self.live_blocks -= 1;
         Ok(())
     }
 
-    /// Where the range lies, or `None` when the handle is stale.
+    /// Returns the offsets of a range, or `None` if the handle is stale.
     #[inline]
     pub fn range(&self, handle: RangeHandle) -> Option<Range<O>> {
         let node = self.live_node(handle).ok()?;
         Some(node.offset..node.end())
     }
 
-    /// The number that the range's offset is a multiple of: 1, or what was asked for. `None`
-    /// when the handle is stale.
+    /// Returns the requested alignment of a range: 1 if none was requested, `None` if the handle is
+    /// stale.
     ///
     /// # Examples
     /// ```
@@ -198,7 +199,7 @@ impl<O: Offset> RangeSpace<O> {
         Some(self.alignments.get(handle.index).into().max(1))
     }
 
-    /// Takes every range back and keeps the memory. All handles are stale then.
+    /// Frees all ranges and keeps the memory of the metadata. All handles become stale.
     pub fn reset(&mut self) {
         self.bins.reset();
         self.nodes.reset();
@@ -206,22 +207,22 @@ impl<O: Offset> RangeSpace<O> {
         self.set_gap(START, self.capacity);
     }
 
-    /// The node of a live range.
+    /// Returns the node of a live range.
     #[inline]
     fn live_node(&self, handle: RangeHandle) -> Result<&nodes::Node<O>, Error> {
         match self.nodes.get(handle.index) {
-            // Handles hold odd numbers, and the node of a range that is gone an even one.
+            // Handles have odd generations; the node of a freed range has an even one.
             Some(node) if node.generation == handle.generation => Ok(node),
             _ => Err(Error::Stale),
         }
     }
 
-    /// The node before a gap of at least `size` units.
+    /// Finds a node followed by a gap of at least `size` units.
     #[inline]
     fn find(&self, size: O) -> Option<u32> {
         let bin = bin_of(size.into());
         let mut at = self.bins.head(bin);
-        for _ in 0..CANDIDATES {
+        for _ in 0..MAX_GAP_TRIES {
             match self.nodes.get(at) {
                 Some(node) if node.gap >= size => return Some(at),
                 Some(node) => at = node.bin_next,
@@ -234,11 +235,11 @@ impl<O: Offset> RangeSpace<O> {
         }
     }
 
-    /// The first node of a list, from `at` on, that will do.
+    /// Returns the first node of a list, from `at` on, that satisfies the predicate.
     #[cold]
-    fn find_in_list(&self, mut at: u32, will_do: impl Fn(&nodes::Node<O>) -> bool) -> Option<u32> {
+    fn find_in_list(&self, mut at: u32, fits: impl Fn(&nodes::Node<O>) -> bool) -> Option<u32> {
         while let Some(node) = self.nodes.get(at) {
-            if will_do(node) {
+            if fits(node) {
                 return Some(at);
             }
             at = node.bin_next;
@@ -246,8 +247,8 @@ impl<O: Offset> RangeSpace<O> {
         None
     }
 
-    /// The node before a gap that holds `size` units at a multiple of `align`, and the
-    /// units in front of that.
+    /// Finds a node followed by a gap that holds `size` units at a multiple of `align`. Returns the
+    /// node and the padding in front of the aligned offset.
     fn find_aligned(&self, size: O, align: O) -> Option<(u32, O)> {
         let holds = |node: &nodes::Node<O>| {
             let pad = padding(node.end(), align)?;
@@ -255,7 +256,7 @@ impl<O: Offset> RangeSpace<O> {
         };
         let bin = bin_of(size.into());
         let mut at = self.bins.head(bin);
-        for _ in 0..CANDIDATES {
+        for _ in 0..MAX_GAP_TRIES {
             let Some(node) = self.nodes.get(at) else { break };
             if let Some(pad) = holds(node) {
                 return Some((at, pad));
@@ -274,7 +275,7 @@ impl<O: Offset> RangeSpace<O> {
     }
 
     #[inline]
-    fn hand_out(&mut self, at: u32, before: u32, pad: O, size: O) -> RangeHandle {
+    fn insert_node(&mut self, at: u32, before: u32, pad: O, size: O) -> RangeHandle {
         let node = &mut self.nodes[at];
         node.size = size;
         node.generation += 1;
@@ -286,15 +287,15 @@ impl<O: Offset> RangeSpace<O> {
         RangeHandle { index: at, generation }
     }
 
-    /// Hands out a range that keeps its alignment.
-    fn hand_out_aligned(
+    /// Allocates a range and stores its alignment.
+    fn insert_node_aligned(
         &mut self,
         at: u32,
         before: u32,
         pad: O,
         (size, align): (O, O),
     ) -> Result<RangeHandle, Error> {
-        let handle = self.hand_out(at, before, pad, size);
+        let handle = self.insert_node(at, before, pad, size);
         if self.alignments.set(at, align).is_none() {
             self.free(handle)?;
             return Err(self.full(size));
@@ -302,7 +303,8 @@ impl<O: Offset> RangeSpace<O> {
         Ok(handle)
     }
 
-    /// Puts a range, whose size is set, into the gap after `before`, `pad` units in.
+    /// Inserts a range, whose size is set, into the gap after `before`, at `pad` units from its
+    /// start.
     #[inline]
     fn attach(&mut self, at: u32, before: u32, pad: O) {
         self.bins.remove(&mut self.nodes, before);
@@ -321,8 +323,7 @@ impl<O: Offset> RangeSpace<O> {
         }
     }
 
-    /// Takes a range out of the space, so that the gap before it is a gap up to the next
-    /// range. Returns its size.
+    /// Removes a range from the space and joins the gaps on both sides. Returns its size.
     #[inline]
     fn detach(&mut self, at: u32) -> O {
         let node = &self.nodes[at];
@@ -340,7 +341,7 @@ impl<O: Offset> RangeSpace<O> {
         size
     }
 
-    /// Sets the gap after a node, which is in no list, and lists it.
+    /// Sets the gap after a node that is in no list, and adds it to its list.
     #[inline]
     fn set_gap(&mut self, at: u32, gap: O) {
         self.nodes[at].gap = gap;
@@ -349,7 +350,7 @@ impl<O: Offset> RangeSpace<O> {
         }
     }
 
-    /// Changes the gap after a node, wherever it is listed.
+    /// Changes the gap after a node and moves it to the list of its new size.
     fn change_gap(&mut self, at: u32, gap: O) {
         if self.nodes[at].gap > O::default() {
             self.bins.remove(&mut self.nodes, at);

@@ -9,23 +9,22 @@ mod tests;
 pub use handle::Handle;
 pub use iter::{SlotIter, SlotIterMut};
 
-/// No slot: the end of the list of free ones.
+/// End of the list of free slots: no slot.
 const END: u32 = u32::MAX;
-/// Slots that a table has memory for as soon as it has any.
-const LEAST_SLOTS: usize = 4;
+/// Minimum capacity of a table that is not empty, in slots.
+const MIN_CAPACITY: usize = 4;
 
 /// A table of values with stable slot numbers and generational handles.
 ///
 /// ```text
-///  slots   [0v1 a] [0, 3] [2v4 c] [0, –] …    handle and value, or 0 and the next free one
-///  bits      1       0       1      0          of 64 slots at a time, while iterating
+///  slots   [0v1 a] [0, 3] [2v4 c] [0, –] …    handle and value, or 0 and the next free slot
+///  bits      1       0       1      0          computed for 64 slots at a time by iterators
 /// ```
 /// # Cost
-/// Everything is O(1); the last slot freed is the first reused. A slot costs 8 bytes
-/// besides the value, and 16 at least. Iteration
-/// first gathers which of 64 slots are in use, in a loop without branches, and then goes
-/// from bit to bit: where used and free slots are mixed this is many times faster than
-/// asking slot by slot. A slot whose generation has run out (2³² reuses) is retired.
+/// All operations are O(1). The last slot freed is reused first. A slot costs 8 bytes in addition
+/// to the value, and at least 16 bytes. An iterator first computes the bits of 64 slots in a loop
+/// without branches, then visits the set bits. If used and free slots are mixed, this is many times
+/// faster than a test of each slot. A slot whose generations are exhausted (2³² uses) is retired.
 ///
 /// # Examples
 /// ```
@@ -45,34 +44,35 @@ pub struct Slots<T> {
     len: u32,
 }
 
-/// A live slot holds its own handle. That is never 0, and 0 in its place is how the
-/// compiler tells a free slot: one comparison with a handle answers both questions.
+/// State of a slot. A live slot stores its own handle, which is never 0. The compiler represents a
+/// free slot by 0 in this field, so one comparison with a handle checks both liveness and
+/// generation.
 #[derive(Clone, Debug)]
 enum Slot<T> {
     Live {
         handle: Handle<T>,
         value: T,
     },
-    /// The generation is that of the last use.
+    /// `generation` is that of the last use.
     Free {
         generation: u32,
         next: u32,
     },
 }
 
-// With a tag of its own it would be 24.
+// With a separate tag the size would be 24 bytes.
 const _: () = assert!(size_of::<Slot<u64>>() == 16);
 
 impl<T> Slots<T> {
-    /// An empty table.
+    /// Creates an empty table.
     pub const fn new() -> Self {
         Self { slots: Vec::new(), first_free: END, len: 0 }
     }
 
-    /// Puts `value` into a free slot.
+    /// Inserts `value` into a free slot.
     ///
     /// # Errors
-    /// The value comes back when all 2³² − 1 slots are taken or memory ran out.
+    /// Returns the value if all 2³² − 1 slots are taken or the heap is out of memory.
     #[inline]
     pub fn insert(&mut self, value: T) -> Result<Handle<T>, T> {
         let index = self.first_free;
@@ -82,7 +82,7 @@ impl<T> Slots<T> {
         let Slot::Free { generation, next } = *slot else { return Err(value) };
         self.first_free = next;
         let Some(generation) = NonZeroU32::new(generation.wrapping_add(1)) else {
-            return self.insert_elsewhere(value);
+            return self.insert_after_exhausted(value);
         };
         let handle = Handle::new(index, generation);
         *slot = Slot::Live { handle, value };
@@ -90,7 +90,7 @@ impl<T> Slots<T> {
         Ok(handle)
     }
 
-    /// Takes the value out; `None` when the handle is stale.
+    /// Removes and returns a value. `None` if the handle is stale.
     #[inline]
     pub fn remove(&mut self, handle: Handle<T>) -> Option<T> {
         let slot = self.slots.get_mut(handle.index() as usize)?;
@@ -105,7 +105,7 @@ impl<T> Slots<T> {
         Some(value)
     }
 
-    /// The value, or `None` when the handle is stale.
+    /// Returns the value, or `None` if the handle is stale.
     #[inline]
     pub fn get(&self, handle: Handle<T>) -> Option<&T> {
         match self.slots.get(handle.index() as usize) {
@@ -114,7 +114,7 @@ impl<T> Slots<T> {
         }
     }
 
-    /// The value, or `None` when the handle is stale.
+    /// Returns a mutable reference to the value, or `None` if the handle is stale.
     #[inline]
     pub fn get_mut(&mut self, handle: Handle<T>) -> Option<&mut T> {
         match self.slots.get_mut(handle.index() as usize) {
@@ -123,7 +123,7 @@ impl<T> Slots<T> {
         }
     }
 
-    /// The handle of the value that lives in a slot now, if one does.
+    /// Returns the handle of the value in a slot, or `None` if the slot is free.
     #[inline]
     pub fn handle_at(&self, index: u32) -> Option<Handle<T>> {
         match self.slots.get(index as usize) {
@@ -132,23 +132,23 @@ impl<T> Slots<T> {
         }
     }
 
-    /// Whether the handle's value is still there.
+    /// Whether the handle refers to a live value.
     #[inline]
     pub fn contains(&self, handle: Handle<T>) -> bool {
         self.get(handle).is_some()
     }
 
-    /// Every live value with its handle, by slot number.
+    /// Iterates over all live values and their handles, sorted by slot.
     pub fn iter(&self) -> SlotIter<'_, T> {
         SlotIter::new(&self.slots, self.len)
     }
 
-    /// Every live value with its handle, by slot number, to be changed.
+    /// Iterates mutably over all live values and their handles, sorted by slot.
     pub fn iter_mut(&mut self) -> SlotIterMut<'_, T> {
         SlotIterMut::new(&mut self.slots, self.len)
     }
 
-    /// How many values are live.
+    /// Number of live values.
     #[inline]
     pub const fn len(&self) -> u32 {
         self.len
@@ -160,13 +160,13 @@ impl<T> Slots<T> {
         self.len == 0
     }
 
-    /// One past the highest slot number ever used.
+    /// One past the highest slot index ever used.
     #[inline]
     pub fn slot_count(&self) -> u32 {
         self.slots.len() as u32
     }
 
-    /// Removes every value and keeps the memory. All handles are stale then.
+    /// Removes all values and keeps the memory. All handles become stale.
     pub fn reset(&mut self) {
         for index in 0..self.slots.len() {
             if let Slot::Live { handle, .. } = self.slots[index] {
@@ -175,10 +175,10 @@ impl<T> Slots<T> {
         }
     }
 
-    /// Walks the whole table and says what is wrong with it, for tests.
+    /// Verifies all invariants, for tests.
     ///
     /// # Errors
-    /// The invariant that does not hold.
+    /// The invariant that is violated.
     pub fn check(&self) -> Result<(), &'static str> {
         let live = self.slots.iter().filter(|slot| matches!(slot, Slot::Live { .. })).count();
         if live != self.len as usize {
@@ -189,7 +189,7 @@ impl<T> Slots<T> {
             listed += 1;
             at = *next;
             if listed > self.slots.len() {
-                return Err("the list of free slots has no end");
+                return Err("the list of free slots has a cycle");
             }
         }
         let is_worn_out = |slot: &&Slot<T>| matches!(slot, Slot::Free { generation: u32::MAX, .. });
@@ -197,18 +197,18 @@ impl<T> Slots<T> {
         let free = self.slots.len() - live;
         match at == END && listed <= free && free - listed <= worn_out {
             true => Ok(()),
-            false => Err("a free slot is not in the list of free ones"),
+            false => Err("a free slot is not in the list of free slots"),
         }
     }
 
-    /// The first free slot has served as often as there are generations. It was just taken
-    /// off the list and stays off: reused, it would bring its first handle back to life.
+    /// Inserts into the next free slot, because the generations of the first one are exhausted.
+    /// That slot stays off the free list: in a further use, its first handle would be valid again.
     #[cold]
-    fn insert_elsewhere(&mut self, value: T) -> Result<Handle<T>, T> {
+    fn insert_after_exhausted(&mut self, value: T) -> Result<Handle<T>, T> {
         self.insert(value)
     }
 
-    /// Puts a value behind all slots.
+    /// Inserts a value behind all slots.
     #[inline]
     fn insert_new(&mut self, value: T) -> Result<Handle<T>, T> {
         let index = self.slots.len();
@@ -221,11 +221,11 @@ impl<T> Slots<T> {
         Ok(handle)
     }
 
-    /// Memory for more slots. `None` when it or the numbers ran out.
+    /// Reserves memory for more slots. `None` if the heap is out of memory or all indices are used.
     #[cold]
     fn grow(&mut self) -> Option<()> {
-        let most = END as usize - self.slots.len();
-        let more = self.slots.len().max(LEAST_SLOTS).min(most);
+        let max = END as usize - self.slots.len();
+        let more = self.slots.len().max(MIN_CAPACITY).min(max);
         if more == 0 {
             return None;
         }

@@ -2,8 +2,8 @@ use core::ops::Range;
 
 use crate::bit_tree::WORD_BITS;
 
-/// The leaves of a space, of which those from `exact` on are not written yet: everything in
-/// them below the high-water mark is used.
+/// Leaves of a space. In the leaves from `exact` on, which are not written yet, every slot below
+/// the high-water mark is used.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Leaves<'a> {
     pub(super) words: &'a [u64],
@@ -11,7 +11,7 @@ pub(super) struct Leaves<'a> {
 }
 
 impl Leaves<'_> {
-    /// The free slots of a leaf, and any above the high-water mark.
+    /// Returns the free slots of a leaf, and possibly slots above the high-water mark.
     #[inline]
     fn get(&self, leaf: usize) -> Option<u64> {
         let word = *self.words.get(leaf)?;
@@ -19,12 +19,12 @@ impl Leaves<'_> {
     }
 }
 
-/// The used indices of an [`AddressSpace`](super::AddressSpace), in rising order.
+/// Iterator over the used indices of an [`AddressSpace`](super::AddressSpace), in ascending order.
 #[derive(Clone, Debug)]
 pub struct UsedIndices<'a> {
     leaves: Leaves<'a>,
     end: u32,
-    /// The leaf that `word` is of, and what is left of it.
+    /// Current leaf, and its slots that are still to be visited.
     leaf: usize,
     word: u64,
 }
@@ -46,12 +46,13 @@ impl Iterator for UsedIndices<'_> {
         }
         let index = (self.leaf * WORD_BITS) as u32 + self.word.trailing_zeros();
         self.word &= self.word - 1;
-        // Slots beyond the limit look used; they lie above the high-water mark.
+        // Slots beyond the limit count as used here, but they are above the high-water mark.
         (index < self.end).then_some(index)
     }
 }
 
-/// The runs of free indices of an [`AddressSpace`](super::AddressSpace), in rising order.
+/// Iterator over the runs of free indices of an [`AddressSpace`](super::AddressSpace), in ascending
+/// order.
 #[derive(Clone, Debug)]
 pub struct Gaps<'a> {
     leaves: Leaves<'a>,
@@ -65,8 +66,8 @@ impl<'a> Gaps<'a> {
         Self { leaves, end, at: 0 }
     }
 
-    /// The first index from `at` on whose bit, after `flip`, is set; `end` when there is
-    /// none below.
+    /// Returns the first index from `at` on whose bit, after an XOR with `flip`, is set. Returns
+    /// `end` if there is none below it.
     fn seek(&self, at: u32, flip: u64) -> u32 {
         let first = at as usize / WORD_BITS;
         let mut mask = u64::MAX << (at as usize % WORD_BITS);

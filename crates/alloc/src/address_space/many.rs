@@ -1,4 +1,4 @@
-//! Many indices at once.
+//! Allocation of many indices at once.
 
 use alloc::vec::Vec;
 use core::ops::Range;
@@ -10,15 +10,15 @@ use crate::{
 };
 
 impl AddressSpace {
-    /// Hands out the `count` lowest free indices, as runs in rising order appended to
-    /// `runs`: all of them or none.
+    /// Allocates the `count` lowest free indices, all or nothing. Appends them to `runs` as ranges
+    /// in ascending order.
     ///
     /// # Cost
     /// O(leaves touched + runs).
     ///
     /// # Errors
-    /// `Full` when fewer are left (they need not lie side by side, so the largest free
-    /// place is all of them), or memory for the tree ran out.
+    /// `Full` if fewer indices are free, or if the heap has no memory for the tree. The indices
+    /// need not be contiguous, so `largest_free` is the number of all free indices.
     ///
     /// # Examples
     /// ```
@@ -32,7 +32,7 @@ impl AddressSpace {
     /// # Ok::<(), drystone_alloc::Error>(())
     /// ```
     pub fn allocate_many(&mut self, count: u32, runs: &mut Vec<Range<u32>>) -> Result<(), Error> {
-        self.settle();
+        self.finish_appending();
         if count > self.limit - self.len {
             return Err(self.full(count));
         }
@@ -43,7 +43,7 @@ impl AddressSpace {
                 Some(leaf) => left -= self.take_up_to(left, leaf, first_run, runs),
                 None => {
                     self.update_quick_end();
-                    self.give_back(runs.drain(first_run..));
+                    self.free_runs(runs.drain(first_run..));
                     return Err(self.full(count));
                 }
             }
@@ -52,7 +52,7 @@ impl AddressSpace {
         Ok(())
     }
 
-    /// Takes the lowest free slots of a leaf, at most `count`; returns how many.
+    /// Allocates the lowest free slots of a leaf, at most `count`. Returns their number.
     #[inline]
     fn take_up_to(
         &mut self,
@@ -81,17 +81,16 @@ impl AddressSpace {
         count - left
     }
 
-    fn give_back(&mut self, runs: impl Iterator<Item = Range<u32>>) {
+    fn free_runs(&mut self, runs: impl Iterator<Item = Range<u32>>) {
         for index in runs.flatten() {
-            // They were handed out a moment ago.
+            // These indices were allocated by this call.
             let freed = self.free(index);
             debug_assert!(freed.is_ok());
         }
     }
 }
 
-/// Appends a run; one that continues the last makes that one longer, as long as it is
-/// among those of this call.
+/// Appends a run. If it continues the last run of this call, that run is extended instead.
 #[inline]
 fn push_run(runs: &mut Vec<Range<u32>>, first_run: usize, run: Range<u32>) {
     if runs.len() > first_run

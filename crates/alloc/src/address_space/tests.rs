@@ -3,7 +3,7 @@ use alloc::vec::Vec;
 use super::*;
 
 #[test]
-fn the_sequence_of_the_article() {
+fn last_leaf_reuses_indices_in_the_documented_sequence() {
     let mut space = AddressSpace::new(Policy::LastLeaf);
     for expected in 0..190 {
         assert_eq!(space.allocate(), Ok(expected));
@@ -16,7 +16,7 @@ fn the_sequence_of_the_article() {
 }
 
 #[test]
-fn a_leaf_that_has_not_served_is_not_the_last() {
+fn a_leaf_without_allocations_is_not_the_last_used_leaf() {
     let mut space = AddressSpace::new(Policy::LastLeaf);
     space.allocate_at(64).unwrap();
     space.free(64).unwrap();
@@ -30,7 +30,7 @@ fn a_leaf_that_has_not_served_is_not_the_last() {
 }
 
 #[test]
-fn spaces_of_none_and_one() {
+fn spaces_with_a_limit_of_0_and_1() {
     let none_free = |requested| Error::Full { requested, largest_free: 0, total_free: 0 };
     let mut none = AddressSpace::bounded(Policy::Lowest, 0);
     assert_eq!(none.allocate(), Err(none_free(1)));
@@ -42,7 +42,7 @@ fn spaces_of_none_and_one() {
 }
 
 #[test]
-fn no_index_is_too_large_to_be_refused() {
+fn indices_that_are_not_allocated_are_refused() {
     let mut space = AddressSpace::default();
     space.allocate().unwrap();
     for index in [1, 63, 64, u32::MAX - 1, u32::MAX] {
@@ -52,9 +52,9 @@ fn no_index_is_too_large_to_be_refused() {
     assert_eq!(space.allocate_at(u32::MAX), Err(Error::InvalidSize));
 }
 
-/// Levels above the regions come and go: 2²⁴ slots are the first that need two of them.
+/// 2²⁴ slots are the first number that needs two levels above the regions.
 #[test]
-fn roots_are_added_and_dropped() {
+fn root_levels_are_added_and_removed() {
     let mut space = AddressSpace::default();
     let far = (1 << 24) + 5;
     space.allocate_at(far).unwrap();
@@ -75,7 +75,7 @@ fn roots_are_added_and_dropped() {
 }
 
 #[test]
-fn a_slot_costs_little_more_than_a_bit() {
+fn a_slot_needs_at_most_1_02_bits() {
     let mut space = AddressSpace::default();
     let slots = 1 << 20;
     space.allocate_many(slots, &mut Vec::new()).unwrap();

@@ -1,7 +1,7 @@
 use super::*;
 
 #[test]
-fn the_longest_free_comes_first() {
+fn the_bucket_freed_longest_ago_is_reused_first() {
     let mut ring = BucketRing::new(3, 10);
     let [a, b, c] = [0; 3].map(|_| ring.allocate(0).unwrap());
     assert_eq!(ring.next_time(), None);
@@ -15,9 +15,9 @@ fn the_longest_free_comes_first() {
     assert_eq!(BucketHandle::from_bits(a.to_bits()), Some(a));
 }
 
-/// The generation of a free bucket is even: a handle with it would free the bucket twice.
+/// A handle with the even generation of a free bucket would free the bucket twice.
 #[test]
-fn numbers_that_no_handle_has_are_refused() {
+fn integers_that_are_no_handle_are_refused() {
     let mut ring = BucketRing::new(2, 10);
     let bucket = ring.allocate(0).unwrap();
     ring.free(bucket, 1).unwrap();
@@ -28,7 +28,7 @@ fn numbers_that_no_handle_has_are_refused() {
 }
 
 #[test]
-fn worn_out_buckets_are_retired() {
+fn buckets_with_exhausted_generations_are_never_reused() {
     let mut ring = BucketRing::new(1, 10);
     let first = ring.allocate(0).unwrap();
     ring.buckets[0].generation = u32::MAX;

@@ -1,8 +1,8 @@
-//! The allocators as those of collections: `allocator_api2::alloc::Allocator`.
+//! Implements `allocator_api2::alloc::Allocator`, so that collections can use these allocators.
 //!
-//! That trait lets blocks be freed in any order, which `Linear` and scopes answer by keeping
-//! what is not the last, and stacks by keeping what is not the top until it is. The blocks
-//! stay good while the allocator is borrowed, which is what the trait asks of references.
+//! The trait allows blocks to be freed in any order. `Linear` and scopes keep blocks that are not
+//! the last one. Stacks keep blocks that are not the top until they become the top. Blocks stay
+//! valid while the allocator is borrowed, as the trait requires of references.
 
 use core::alloc::Layout;
 use core::ptr::NonNull;
@@ -26,8 +26,8 @@ fn block(start: Result<NonNull<u8>, Error>, layout: Layout) -> Block {
     }
 }
 
-// SAFETY: blocks do not overlap, and stay until the allocator is reset or dropped, for which
-// it must not be borrowed.
+// SAFETY: blocks do not overlap, and stay valid until the allocator is reset or dropped, which
+// requires that it is not borrowed.
 unsafe impl Allocator for &Linear<'_> {
     #[inline]
     fn allocate(&self, layout: Layout) -> Block {
@@ -37,27 +37,27 @@ unsafe impl Allocator for &Linear<'_> {
     #[inline]
     unsafe fn deallocate(&self, start: NonNull<u8>, layout: Layout) {
         let (bump, highest) = self.parts();
-        // SAFETY: the caller's promise is the one that is asked for.
+        // SAFETY: guaranteed by the caller.
         unsafe { bump.free(start, layout, highest) }
     }
 
     #[inline]
     unsafe fn grow(&self, start: NonNull<u8>, old: Layout, new: Layout) -> Block {
         let (bump, highest) = self.parts();
-        // SAFETY: as above.
+        // SAFETY: guaranteed by the caller.
         block(unsafe { bump.resize(start, old, new, highest) }, new)
     }
 
     #[inline]
     unsafe fn shrink(&self, start: NonNull<u8>, old: Layout, new: Layout) -> Block {
         let (bump, highest) = self.parts();
-        // SAFETY: as above.
+        // SAFETY: guaranteed by the caller.
         block(unsafe { bump.resize(start, old, new, highest) }, new)
     }
 }
 
-// SAFETY: blocks do not overlap, and stay until the scope ends, which outlives what borrows
-// it. A scope within it, which takes the memory behind them, borrows it mutably.
+// SAFETY: blocks do not overlap, and stay valid until the scope ends, which outlives its borrows. A
+// nested scope, which uses the memory behind them, borrows it mutably.
 unsafe impl Allocator for &Scope<'_, '_> {
     #[inline]
     fn allocate(&self, layout: Layout) -> Block {
@@ -67,28 +67,28 @@ unsafe impl Allocator for &Scope<'_, '_> {
     #[inline]
     unsafe fn deallocate(&self, start: NonNull<u8>, layout: Layout) {
         let (bump, highest) = self.parts();
-        // SAFETY: the caller's promise is the one that is asked for.
+        // SAFETY: guaranteed by the caller.
         unsafe { bump.free(start, layout, highest) }
     }
 
     #[inline]
     unsafe fn grow(&self, start: NonNull<u8>, old: Layout, new: Layout) -> Block {
         let (bump, highest) = self.parts();
-        // SAFETY: as above.
+        // SAFETY: guaranteed by the caller.
         block(unsafe { bump.resize(start, old, new, highest) }, new)
     }
 
     #[inline]
     unsafe fn shrink(&self, start: NonNull<u8>, old: Layout, new: Layout) -> Block {
         let (bump, highest) = self.parts();
-        // SAFETY: as above.
+        // SAFETY: guaranteed by the caller.
         block(unsafe { bump.resize(start, old, new, highest) }, new)
     }
 }
 
-// SAFETY: blocks do not overlap; they stay until they are freed, by the trait's `deallocate`
-// or by another promise of its caller, or the stack is reset or dropped, for which it must
-// not be borrowed.
+// SAFETY: blocks do not overlap. They stay valid until they are freed, by the trait's `deallocate`
+// or another unsafe call, or until the stack is reset or dropped, which requires that it is not
+// borrowed.
 unsafe impl Allocator for &Stack<'_> {
     #[inline]
     fn allocate(&self, layout: Layout) -> Block {
@@ -97,17 +97,17 @@ unsafe impl Allocator for &Stack<'_> {
 
     #[inline]
     unsafe fn deallocate(&self, start: NonNull<u8>, layout: Layout) {
-        // SAFETY: the caller says that it is a block of this stack, and not freed.
+        // SAFETY: the caller guarantees that it is a block of this stack that was not freed.
         unsafe { free(*self, start, layout) }
     }
 
     unsafe fn grow(&self, start: NonNull<u8>, old: Layout, new: Layout) -> Block {
-        // SAFETY: the caller says that `start` is a block with this layout.
+        // SAFETY: the caller guarantees that `start` is a block with this layout.
         unsafe { resize(*self, start, old, new) }
     }
 
     unsafe fn shrink(&self, start: NonNull<u8>, old: Layout, new: Layout) -> Block {
-        // SAFETY: as above.
+        // SAFETY: the caller guarantees that `start` is a block with this layout.
         unsafe { resize(*self, start, old, new) }
     }
 }
@@ -121,38 +121,38 @@ unsafe impl Allocator for StackEnd<'_, '_> {
 
     #[inline]
     unsafe fn deallocate(&self, start: NonNull<u8>, layout: Layout) {
-        // SAFETY: the caller says that it is a block of this end, and not freed.
+        // SAFETY: the caller guarantees that it is a block of this end that was not freed.
         unsafe { free(*self, start, layout) }
     }
 
     unsafe fn grow(&self, start: NonNull<u8>, old: Layout, new: Layout) -> Block {
-        // SAFETY: the caller says that `start` is a block with this layout.
+        // SAFETY: the caller guarantees that `start` is a block with this layout.
         unsafe { resize(*self, start, old, new) }
     }
 
     unsafe fn shrink(&self, start: NonNull<u8>, old: Layout, new: Layout) -> Block {
-        // SAFETY: as above.
+        // SAFETY: the caller guarantees that `start` is a block with this layout.
         unsafe { resize(*self, start, old, new) }
     }
 }
 
-/// What the two kinds of stacks have in common.
+/// Common interface of `&Stack` and `StackEnd`.
 trait Blocks: Copy {
     fn push(self, layout: Layout) -> Result<NonNull<u8>, Error>;
 
     fn is_top(self, start: NonNull<u8>) -> bool;
 
     /// # Safety
-    /// - As for [`Stack::resize`].
+    /// - The conditions of [`Stack::resize`].
     unsafe fn resize_top(self, start: NonNull<u8>, new: Layout) -> Result<NonNull<u8>, Error>;
 
     /// # Safety
-    /// - `start` is a block with this layout that was not freed before, and nobody uses it.
+    /// - `start` is a block with this layout that was not freed before, and nothing uses it.
     unsafe fn free_any(self, start: NonNull<u8>, layout: Layout);
 
     /// # Safety
-    /// - `start` is a block with the layout `old`, not freed and not the top; `size` is no
-    ///   larger, and nobody uses what is behind it.
+    /// - `start` is a block with the layout `old`, not freed and not the top. `size` is not larger,
+    ///   and nothing uses the bytes behind it.
     unsafe fn shrink_any(self, start: NonNull<u8>, old: Layout, size: usize);
 }
 
@@ -169,18 +169,18 @@ impl Blocks for &Stack<'_> {
 
     #[inline]
     unsafe fn resize_top(self, start: NonNull<u8>, new: Layout) -> Result<NonNull<u8>, Error> {
-        // SAFETY: as the caller says.
+        // SAFETY: guaranteed by the caller.
         unsafe { self.resize(start, new) }
     }
 
     #[inline]
     unsafe fn free_any(self, start: NonNull<u8>, layout: Layout) {
-        // SAFETY: as the caller says.
+        // SAFETY: guaranteed by the caller.
         unsafe { self.low().free(start, layout) }
     }
 
     unsafe fn shrink_any(self, start: NonNull<u8>, old: Layout, size: usize) {
-        // SAFETY: as the caller says.
+        // SAFETY: guaranteed by the caller.
         unsafe { self.low().shrink(start, old, size) }
     }
 }
@@ -198,24 +198,24 @@ impl Blocks for StackEnd<'_, '_> {
 
     #[inline]
     unsafe fn resize_top(self, start: NonNull<u8>, new: Layout) -> Result<NonNull<u8>, Error> {
-        // SAFETY: as the caller says.
+        // SAFETY: guaranteed by the caller.
         unsafe { self.resize(start, new) }
     }
 
     #[inline]
     unsafe fn free_any(self, start: NonNull<u8>, layout: Layout) {
-        // SAFETY: as the caller says.
+        // SAFETY: guaranteed by the caller.
         unsafe { StackEnd::free_any(self, start, layout) }
     }
 
     unsafe fn shrink_any(self, start: NonNull<u8>, old: Layout, size: usize) {
-        // SAFETY: as the caller says.
+        // SAFETY: guaranteed by the caller.
         unsafe { StackEnd::shrink_any(self, start, old, size) }
     }
 }
 
-/// A block; of no bytes anywhere. That is no block of the stack: there are collections that
-/// shrink one to nothing and then forget it.
+/// Allocates a block. A block of 0 bytes has a dangling address outside the stack, because some
+/// collections shrink to 0 bytes and never free.
 #[inline]
 fn allocate(stack: impl Blocks, layout: Layout) -> Block {
     match layout.size() {
@@ -225,35 +225,36 @@ fn allocate(stack: impl Blocks, layout: Layout) -> Block {
 }
 
 /// # Safety
-/// - `start` is a block of `stack` with this layout, and not freed. Nobody uses it.
+/// - `start` is a block of `stack` with this layout, and not freed. Nothing uses it.
 #[inline]
 unsafe fn free(stack: impl Blocks, start: NonNull<u8>, layout: Layout) {
     if layout.size() != 0 {
-        // SAFETY: as the caller says.
+        // SAFETY: guaranteed by the caller.
         unsafe { stack.free_any(start, layout) }
     }
 }
 
-/// The block with another layout: the top as it is, any other copied if it must be.
+/// Changes the layout of a block: the top in place, any other by a copy if necessary.
 ///
 /// # Safety
-/// - `start` is a block of `stack` with the layout `old`. After success nobody uses it by
-///   its old address.
+/// - `start` is a block of `stack` with the layout `old`. After success nothing uses its old
+///   address.
 unsafe fn resize(stack: impl Blocks, start: NonNull<u8>, old: Layout, new: Layout) -> Block {
     if old.size() != 0 && new.size() != 0 {
         if stack.is_top(start) {
-            // SAFETY: as the caller says.
+            // SAFETY: guaranteed by the caller.
             return block(unsafe { stack.resize_top(start, new) }, new);
         }
         let is_aligned = start.addr().get() & (new.align() - 1) == 0;
         if is_aligned && new.size() <= old.size() {
-            // SAFETY: it is not the top; the rest as the caller says.
+            // SAFETY: it is not the top; the rest is guaranteed by the caller.
             unsafe { stack.shrink_any(start, old, new.size()) }
             return block(Ok(start), new);
         }
     }
     let moved = allocate(stack, new)?;
-    // SAFETY: both blocks have as many bytes and do not overlap; the old one is freed once.
+    // SAFETY: both blocks have at least this number of bytes and do not overlap; the old one is
+    // freed once.
     unsafe {
         moved.cast().copy_from_nonoverlapping(start, old.size().min(new.size()));
         free(stack, start, old);

@@ -12,25 +12,24 @@ mod allocator;
 #[cfg(test)]
 mod tests;
 
-/// Equal blocks of raw memory, from a region or from slabs of a growing number, freed in
-/// any order. A block that is freed twice is found out.
+/// Pool of raw memory blocks of equal size, freed in any order. The blocks are in a region, or in
+/// slabs that are added when needed. A double free is detected.
 ///
 /// ```text
 ///  free ──────────────────────────────────┐
 ///  slab [ header | 0 1 1 0 … |  [·]  [x]  [x]  [·]  …  ]   a free block begins with the
 ///                  one bit a    └──────────────┘ next      address of the next
 ///                  block: in use
-/// ```
-/// For values of one type there is [`Pool`](super::Pool), which is safe to use and asks no
-/// bits. From Chris Brough's article on allocators, "Pool Allocator"; its list of free
-/// blocks cannot tell a second free, the bits are ours.
+/// [`Pool`](super::Pool) is safe to use and needs no bits, but stores values of one type. Source:
+/// Chris Brough's article on allocators, "Pool Allocator". Its list of free blocks cannot detect a
+/// double free; the bits are an addition.
 ///
 /// # Cost
-/// [`allocate`](Self::allocate) and [`free`](Self::free) are O(1), some 3 ns each; the block
-/// freed last is the first reused. A block is at least as large as an address, and rounded
-/// up to its alignment; besides it costs one bit (two where its size is no power of two).
-/// Blocks whose size is a multiple or an even part of a cache line straddle none. Slabs
-/// never move, and are given back by [`shrink`](Self::shrink) or with the pool.
+/// [`allocate`](Self::allocate) and [`free`](Self::free) are O(1), about 3 ns each. The block freed
+/// last is reused first. A block is at least as large as an address, and rounded up to its
+/// alignment. The overhead is one bit per block (two if its size is no power of two). If the size
+/// is a multiple or a divisor of a cache line, a block never crosses a cache line unnecessarily.
+/// Slabs never move. They are released by [`shrink`](Self::shrink) or when the pool is dropped.
 ///
 /// # Examples
 /// ```
@@ -54,18 +53,19 @@ pub struct BlockPool<'m> {
 }
 
 impl<'m> BlockPool<'m> {
-    /// As many blocks as `region` has room for.
+    /// Creates a pool of the blocks that fit into `region`.
     pub fn new(layout: Layout, region: Region<'m>) -> Self {
         Self::of(Blocks::in_region(layout, region))
     }
 
-    /// Blocks in slabs of a mebibyte, which are asked of `source` as they are needed.
+    /// Creates a pool with slabs of 1 MiB, which are allocated from `source` when needed.
     pub const fn in_slabs(layout: Layout, source: &'m dyn MemorySource) -> Self {
         Self::in_slabs_of(SLAB_BYTES, layout, source)
     }
 
-    /// Blocks in slabs of `slab_bytes`, rounded up to a power of two, to a page and to room
-    /// for eight blocks. The source is asked for slabs that are aligned to their size.
+    /// Creates a pool with slabs of `slab_bytes`, which are allocated from `source` when needed.
+    /// The size is rounded up to a power of two, to a page and to eight blocks. Slabs are aligned
+    /// to their size.
     pub const fn in_slabs_of(
         slab_bytes: usize,
         layout: Layout,
@@ -79,38 +79,37 @@ impl<'m> BlockPool<'m> {
         Self { blocks, marks, used_count: Cell::new(0) }
     }
 
-    /// A block of [`block_layout`](Self::block_layout), whose content is unknown.
+    /// Allocates a block of [`block_layout`](Self::block_layout) with uninitialized content.
     ///
     /// # Errors
-    /// `Full` when all blocks are in use and the source has no more memory.
+    /// `Full` if all blocks are in use and the source is out of memory.
     #[inline]
     pub fn allocate(&self) -> Result<NonNull<u8>, Error> {
         let block = self.blocks.allocate()?;
         let (slab, offset) = self.blocks.slab_of(block);
-        // SAFETY: the block lies in that slab, which has marks for blocks of this size.
+        // SAFETY: the block is in that slab, which has marks for blocks of this size.
         unsafe { self.marks.set(slab, offset) }
         self.used_count.set(self.used_count.get() + 1);
         Ok(block)
     }
 
-    /// Takes a block back.
+    /// Frees a block.
     ///
     /// # Errors
-    /// `NotAllocated` if it is free already: nothing happens then.
+    /// `NotAllocated` if the block is already free. Nothing changes then.
     ///
     /// # Safety
-    /// - `block` came from `allocate` of this pool and is a copy of what that returned, not
-    ///   an address made otherwise: whether it is one of the pool's at all is checked only
-    ///   in debug builds, where it panics.
-    /// - No [`shrink`](Self::shrink) came after an earlier free of it, for that may have
-    ///   given back its memory.
-    /// - Nothing uses it any more. If it was freed before and has been handed out again, it
-    ///   belongs to the new owner, and this frees it under the other's hands.
+    /// - `block` is a pointer that `allocate` of this pool returned, or a copy of it. Only debug
+    ///   builds check that it is a block of this pool, and panic if it is not.
+    /// - [`shrink`](Self::shrink) was not called after an earlier free of the block, because it may
+    ///   have released its memory.
+    /// - Nothing uses the block any more. If it was freed before and has been allocated again, it
+    ///   belongs to the new owner, whose block would be freed.
     #[inline]
     pub unsafe fn free(&self, block: NonNull<u8>) -> Result<(), Error> {
-        debug_assert!(self.blocks.is_block(block), "a block of another pool, or no block");
+        debug_assert!(self.blocks.is_block(block), "not a block of this pool");
         let (slab, offset) = self.blocks.slab_of(block);
-        // SAFETY: the caller says that it is one of our blocks, so it lies in that slab.
+        // SAFETY: the caller guarantees that it is one of our blocks, so it is in that slab.
         if !unsafe { self.marks.clear(slab, offset) } {
             return Err(not_allocated());
         }
@@ -120,36 +119,34 @@ impl<'m> BlockPool<'m> {
         Ok(())
     }
 
-    /// Takes every block back at once and keeps the memory. Blocks that were handed out
-    /// may be handed out again from now on.
+    /// Frees all blocks at once and keeps the memory. Their memory may be allocated again.
     ///
     /// # Cost
-    /// The bits of all slabs are cleared.
+    /// O(slabs): clears the bits of each slab.
     pub fn reset(&mut self) {
         self.blocks.reset();
         self.used_count.set(0);
     }
 
-    /// Gives slabs that have no block in use back to the source, and says how many bytes
-    /// that were. A region is kept.
+    /// Releases empty slabs to the source and returns their size in bytes. A region is kept.
     ///
     /// # Cost
-    /// Looks at every free block.
+    /// O(free blocks).
     pub fn shrink(&self) -> usize {
         self.blocks.shrink(0)
     }
 
-    /// [`shrink`](Self::shrink) that keeps one empty slab.
-    pub(super) fn shrink_but_one(&self) -> usize {
+    /// Releases empty slabs except one, and returns their size in bytes.
+    pub(super) fn shrink_keeping_one(&self) -> usize {
         self.blocks.shrink(1)
     }
 
-    /// Size and alignment of a block: what was asked for, rounded up.
+    /// Returns the size and alignment of a block: the requested ones, rounded up.
     pub const fn block_layout(&self) -> Layout {
         self.blocks.block()
     }
 
-    /// How many blocks are in use.
+    /// Number of blocks in use.
     pub fn len(&self) -> usize {
         self.used_count.get()
     }
@@ -159,15 +156,15 @@ impl<'m> BlockPool<'m> {
         self.len() == 0
     }
 
-    /// What is used and what is reserved.
+    /// Returns the statistics.
     pub fn stats(&self) -> PoolStats {
         self.blocks.stats()
     }
 
-    /// Walks the whole pool and says what is wrong with it, for tests.
+    /// Verifies all invariants, for tests.
     ///
     /// # Errors
-    /// The invariant that does not hold.
+    /// The invariant that is violated.
     pub fn check(&self) -> Result<(), &'static str> {
         self.blocks.check(Some((self.marks, self.len())))
     }

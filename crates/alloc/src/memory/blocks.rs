@@ -6,59 +6,59 @@ use super::{MemorySource, Region};
 use crate::Error;
 
 mod check;
-mod home;
+mod in_place;
 mod shape;
 mod shrink;
 mod slab;
 
-pub(super) use self::home::Home;
+pub(super) use self::in_place::InPlaceBlocks;
 pub(super) use self::shape::{Head, SLAB_BYTES, Shape, block_layout};
 pub(super) use self::slab::{Marks, Slab};
 
-/// What freed memory is filled with in debug builds.
+/// Content of freed memory in debug builds.
 const POISON: u8 = 0xDD;
 
-/// Equal blocks and the list of free ones, which lies in the free blocks themselves: what
-/// the pools are made of. It knows no types, checks no frees and counts nothing: where most
-/// of the cost is a cache that misses, one number that is kept up is a tenth more.
+/// Blocks of equal size and the list of free ones, which is stored in the free blocks: the common
+/// part of the pools. It has no types, does not check frees and keeps no counters: cache misses
+/// dominate the cost, and one counter adds a tenth to it.
 ///
 /// ```text
-///  free ──────────────────┐                       ┌── fresh: from here on never used
+///  free ──────────────────┐                       ┌── fresh: never used from here on
 ///  slab [ header | marks │[·] [x] [x] [·] [x] [x] [ ] [ ] [ ] ]
 ///                           └──────────┘ next
 /// ```
 pub(super) struct Blocks<'m> {
-    /// The free block to go next, which begins with the address of the one after it.
+    /// Free block to use next, which begins with the address of the following one.
     free: Cell<*mut Link>,
-    /// The first of `fresh_count` blocks of one slab that were never handed out.
+    /// First of `fresh_count` blocks of one slab that were never allocated.
     fresh: Cell<*mut u8>,
     fresh_count: Cell<usize>,
-    /// Slabs in a list: first those that were opened, then those none of whose blocks was
-    /// handed out, which begin at `unopened`.
+    /// List of slabs: first the opened ones, then the slabs without any allocated block, which
+    /// begin at `unopened`.
     slabs: Cell<*mut Slab>,
     unopened: Cell<*mut Slab>,
     slab_count: Cell<usize>,
-    /// Where the pool lives, if that is in its first slab, else null.
-    home: Cell<*mut Blocks<'static>>,
+    /// Address of this struct if it is stored in its first slab, else null.
+    own_address: Cell<*mut Blocks<'static>>,
     block: Layout,
     shape: Shape,
     memory: Memory<'m>,
 }
 
-/// What a free block begins with.
+/// Start of a free block: the next free block.
 type Link = *mut u8;
 
-/// Whose memory the slabs are.
+/// Owner of the memory of the slabs.
 enum Memory<'m> {
-    /// The slabs of a region, made at the start.
-    #[allow(dead_code, reason = "the slabs lie in it")]
+    /// Slabs of a region, created at the start.
+    #[allow(dead_code, reason = "owns the memory of the slabs")]
     Region(Region<'m>),
-    /// As many slabs as the source gives.
+    /// Slabs that are allocated from a source when needed.
     Source(&'m dyn MemorySource),
 }
 
 impl<'m> Blocks<'m> {
-    /// As many blocks as one slab in `region` has room for, with a mark each.
+    /// Creates the blocks of one slab that fits into `region`, with a mark each.
     pub(super) fn in_region(layout: Layout, region: Region<'m>) -> Self {
         let block = block_layout(layout);
         let shape = Shape::in_region(block, Head::Marks, &region);
@@ -66,7 +66,7 @@ impl<'m> Blocks<'m> {
         let this = Self::new(block, shape, Memory::Region(region));
         if shape.block_count > 0 {
             let slab = start.with_addr(shape.base).cast();
-            // SAFETY: the shape was made for this region, which is ours alone: it has room
+            // SAFETY: the shape was made for this region, which is exclusively ours: it has space
             // for header, marks and blocks from `base` on.
             unsafe { this.add_slab(slab) }
             this.unopened.set(slab);
@@ -74,7 +74,7 @@ impl<'m> Blocks<'m> {
         this
     }
 
-    /// Blocks in slabs of about `slab_bytes`, asked of `source` one by one.
+    /// Creates blocks in slabs of about `slab_bytes`, which are allocated one by one from `source`.
     pub(super) const fn in_slabs(
         layout: Layout,
         head: Head,
@@ -93,27 +93,26 @@ impl<'m> Blocks<'m> {
             slabs: Cell::new(ptr::null_mut()),
             unopened: Cell::new(ptr::null_mut()),
             slab_count: Cell::new(0),
-            home: Cell::new(ptr::null_mut()),
+            own_address: Cell::new(ptr::null_mut()),
             block,
             shape,
             memory,
         }
     }
 
-    /// A block of unknown content.
+    /// Allocates a block with uninitialized content.
     #[inline]
     pub(super) fn allocate(&self) -> Result<NonNull<u8>, Error> {
         let Some(free) = NonNull::new(self.free.get()) else { return self.allocate_fresh() };
-        // SAFETY: what is listed is a free block of ours, which begins with a link.
+        // SAFETY: the list contains free blocks of ours, which begin with a link.
         self.free.set(unsafe { free.read() }.cast());
         Ok(free.cast())
     }
 
-    /// Takes a block back.
+    /// Frees a block.
     ///
     /// # Safety
-    /// - `block` came from `allocate`, is a copy of what that returned, and was not freed
-    ///   since.
+    /// - `block` is a pointer that `allocate` returned, or a copy of it, and was not freed since.
     /// - Nothing uses it any more.
     #[inline]
     pub(super) unsafe fn free(&self, block: NonNull<u8>) {
@@ -128,14 +127,14 @@ impl<'m> Blocks<'m> {
         self.free.set(link.as_ptr());
     }
 
-    /// The slab of a block, and how far behind the slab's header the block begins.
+    /// Returns the slab of a block and the offset of the block from the slab's header, in bytes.
     #[inline]
     pub(super) fn slab_of(&self, block: NonNull<u8>) -> (*mut Slab, usize) {
         let slab = block.as_ptr().map_addr(|address| address & self.shape.mask | self.shape.base);
         (slab.cast(), block.as_ptr().addr().wrapping_sub(slab.addr()))
     }
 
-    /// Whether a block of this pool begins at `block`, in use or not.
+    /// Whether a block of this pool, used or free, begins at `block`.
     pub(super) fn is_block(&self, block: NonNull<u8>) -> bool {
         let (slab, offset) = self.slab_of(block);
         let Some(behind) = offset.checked_sub(self.shape.first) else { return false };
@@ -144,12 +143,12 @@ impl<'m> Blocks<'m> {
             && self.slabs().any(|own| own.as_ptr() == slab)
     }
 
-    /// Size and alignment of a block.
+    /// Returns the size and alignment of a block.
     pub(super) const fn block(&self) -> Layout {
         self.block
     }
 
-    /// Takes every block back at once and keeps the memory.
+    /// Frees all blocks at once and keeps the memory.
     pub(super) fn reset(&mut self) {
         for slab in self.slabs() {
             // SAFETY: it is one of our slabs, all of which have this shape.
@@ -160,14 +159,14 @@ impl<'m> Blocks<'m> {
         self.unopened.set(self.slabs.get());
     }
 
-    /// A block that was never handed out.
+    /// Allocates a block that was never allocated before.
     #[inline(never)]
     fn allocate_fresh(&self) -> Result<NonNull<u8>, Error> {
         if self.fresh_count.get() == 0 && !self.open_slab() {
             return Err(self.full());
         }
         let Some(block) = NonNull::new(self.fresh.get()) else { return Err(self.full()) };
-        // SAFETY: behind the block lies another or the end of its slab.
+        // SAFETY: behind the block is another one or the end of its slab.
         self.fresh.set(unsafe { block.add(self.block.size()) }.as_ptr());
         self.fresh_count.set(self.fresh_count.get() - 1);
         Ok(block)
@@ -178,12 +177,12 @@ impl<'m> Blocks<'m> {
         Error::Full { requested: self.block.size() as u64, largest_free: 0, total_free: 0 }
     }
 
-    /// Makes all blocks of one more slab fresh; `false` when there is none.
+    /// Makes all blocks of one more slab fresh. Returns `false` if there is none.
     #[cold]
     fn open_slab(&self) -> bool {
         let mut slab = self.unopened.get();
         if slab.is_null() {
-            slab = self.ask_for_slab();
+            slab = self.allocate_slab();
         } else {
             // SAFETY: it is one of our slabs.
             self.unopened.set(unsafe { (*slab).next.get() });
@@ -191,51 +190,51 @@ impl<'m> Blocks<'m> {
         if slab.is_null() {
             return false;
         }
-        // SAFETY: the first block lies in the slab.
+        // SAFETY: the first block is in the slab.
         self.fresh.set(unsafe { slab.cast::<u8>().add(self.shape.first) });
         self.fresh_count.set(self.shape.block_count);
         true
     }
 
-    /// One more slab from the source, or null.
-    fn ask_for_slab(&self) -> *mut Slab {
+    /// Allocates a slab from the source. Returns null on failure.
+    fn allocate_slab(&self) -> *mut Slab {
         let Memory::Source(source) = self.memory else { return ptr::null_mut() };
         let Some(layout) = self.slab_layout() else { return ptr::null_mut() };
         let Some(memory) = source.allocate(layout) else { return ptr::null_mut() };
         let slab = memory.as_ptr().cast();
-        // SAFETY: the source gave memory of this layout, which is a slab's.
+        // SAFETY: the source returned memory of this layout, which is a slab's.
         unsafe { self.add_slab(slab) }
         slab
     }
 
-    /// How slabs are asked of a source; `None` when no memory has room for one.
+    /// Returns the layout of a slab. `None` if no memory could hold one.
     fn slab_layout(&self) -> Option<Layout> {
         let bytes = self.shape.slab_bytes;
         Layout::from_size_align(bytes, bytes).ok().filter(|_| self.shape.block_count > 0)
     }
 
-    /// Puts a new slab at the front of the list.
+    /// Adds a new slab at the front of the list.
     ///
     /// # Safety
-    /// - At `slab` there is room for a slab of our shape, which is nobody else's.
+    /// - The memory at `slab` has space for a slab of our shape, and nothing else uses it.
     unsafe fn add_slab(&self, slab: *mut Slab) {
-        // SAFETY: the caller's promise; the header is made before it is used.
+        // SAFETY: guaranteed by the caller; the header is written before it is used.
         unsafe {
             Slab::init(slab, &self.shape);
             (*slab).next.set(self.slabs.get());
-            (*slab).home.set(self.home.get());
+            (*slab).pool.set(self.own_address.get());
         }
         self.slabs.set(slab);
         self.slab_count.set(self.slab_count.get() + 1);
     }
 
-    /// Every slab.
+    /// Iterates over all slabs.
     fn slabs(&self) -> impl Iterator<Item = NonNull<Slab>> {
         let mut next = self.slabs.get();
         core::iter::from_fn(move || {
             let slab = NonNull::new(next)?;
-            // SAFETY: slabs are linked from `slabs` on until null. Who frees one does so
-            // after this, and takes it off the list.
+            // SAFETY: slabs are linked from `slabs` on until null. A caller that frees a slab does
+            // so after this line, and removes it from the list.
             next = unsafe { slab.as_ref() }.next.get();
             Some(slab)
         })
@@ -247,13 +246,13 @@ impl Drop for Blocks<'_> {
         let Memory::Source(source) = self.memory else { return };
         let Some(layout) = self.slab_layout() else { return };
         for slab in self.slabs() {
-            // SAFETY: it came from this source with this layout; the blocks in it end with
-            // the pool. The iterator is one slab ahead.
+            // SAFETY: it came from this source with this layout; the blocks in it end with the
+            // pool. The iterator is one slab ahead.
             unsafe { source.free(slab.cast(), layout) }
         }
     }
 }
 
-// SAFETY: blocks are memory that is owned, or borrowed exclusively, and hold no thread's
-// state; sources are `Sync`.
+// SAFETY: blocks are memory that is owned, or borrowed exclusively, without thread-specific state;
+// sources are `Sync`.
 unsafe impl Send for Blocks<'_> {}

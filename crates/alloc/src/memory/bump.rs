@@ -4,22 +4,22 @@ use core::ptr::NonNull;
 
 use crate::Error;
 
-/// Content of memory that was given back, where debug assertions are on.
+/// Content of freed memory in builds with debug assertions.
 pub(super) const POISON: u8 = 0xDD;
 
-/// A stretch of memory that is handed out from front to back: what `Linear` and the scopes
-/// of `ScopeStack` have in common.
+/// Memory that is allocated front to back: the common part of `Linear` and the scopes of
+/// `ScopeStack`.
 ///
 /// ```text
-///  |<--- handed out --->|<------- free ------->|
+///  |<---- allocated ---->|<------- free ------->|
 ///  start                next                   end
 /// ```
-/// It bumps upwards, so that the last block can grow in place. Pointers, not offsets: the
-/// loop over `alloc` is bound by the time from the store of `next` to its load, and an
-/// addition between the load and the block's address doubles it.
+/// It bumps upwards, so that the last block can grow in place. It stores pointers instead of
+/// offsets: a loop over `alloc` is bound by the latency from the store of `next` to its load, and
+/// an addition between the load and the block's address doubles this latency.
 ///
-/// The order of the fields keeps `next`, which was stored last, away from what else a fork
-/// copies: loaded together, all would wait for that store.
+/// The order of the fields separates `next`, which was stored last, from the fields that a fork
+/// copies. If they were loaded together, all of them would wait for that store.
 #[repr(C)]
 pub(super) struct Bump {
     next: Cell<NonNull<u8>>,
@@ -29,123 +29,124 @@ pub(super) struct Bump {
 
 impl Bump {
     /// # Safety
-    /// - The bytes from `start` to `start + size_bytes` are one allocation, valid for reads
-    ///   and writes, and nobody else's, as long as the blocks that are handed out.
+    /// - The bytes from `start` to `start + size_bytes` are one allocation, valid for reads and
+    ///   writes, and nothing else uses them, as long as any allocated block is in use.
     pub(super) const unsafe fn new(start: NonNull<u8>, size_bytes: usize) -> Self {
-        // SAFETY: the caller says that there are as many bytes.
+        // SAFETY: the caller guarantees this number of bytes.
         let end = unsafe { start.add(size_bytes) };
         Self { next: Cell::new(start), start, end }
     }
 
-    /// A second one over what is free in this.
+    /// Creates a second allocator for the free bytes of this one.
     ///
     /// # Safety
-    /// - This one hands out nothing and is not lowered as long as blocks of the other are
-    ///   in use.
+    /// - This allocator is neither allocated from nor lowered as long as blocks of the other are in
+    ///   use.
     #[inline]
     pub(super) unsafe fn fork(&self) -> Self {
         let start = self.next.get();
         Self { next: Cell::new(start), start, end: self.end }
     }
 
-    /// A block; of no bytes anywhere.
+    /// Allocates a block. The address of a block of 0 bytes is arbitrary but aligned.
     #[inline]
     pub(super) fn allocate(&self, layout: Layout) -> Result<NonNull<u8>, Error> {
         let next = self.next.get();
         let mask = layout.align() - 1;
         let aligned = next.addr().get().wrapping_add(mask) & !mask;
-        // Negative where aligning goes past the end; a layout is never larger than isize::MAX.
-        let room = self.end.addr().get().wrapping_sub(aligned) as isize;
-        if room < layout.size() as isize {
+        // Negative if the alignment passes the end. A layout is never larger than isize::MAX.
+        let free = self.end.addr().get().wrapping_sub(aligned) as isize;
+        if free < layout.size() as isize {
             return exhausted(layout, self.remaining());
         }
         let padding = aligned.wrapping_sub(next.addr().get());
-        // SAFETY: `padding + size` is at most what lies between `next` and `end`.
+        // SAFETY: `padding + size` is at most the distance between `next` and `end`.
         let (block, end) = unsafe { (next.add(padding), next.add(padding + layout.size())) };
         self.next.set(end);
         Ok(block)
     }
 
-    /// A block whose size is a multiple of its alignment, as that of every value is: where it
-    /// ends is then known without knowing where it begins, which is one addition less between
-    /// the load of `next` and the next store of it.
+    /// Allocates a block whose size is a multiple of its alignment, as for every Rust value. Its
+    /// end is computed without its start: one addition less between the load and the store of
+    /// `next`.
     #[inline]
     pub(super) fn allocate_multiple(&self, layout: Layout) -> Result<NonNull<u8>, Error> {
         debug_assert!(layout.size().is_multiple_of(layout.align()));
         let next = self.next.get();
         let mask = layout.align() - 1;
         let end = next.addr().get().wrapping_add(layout.size() + mask) & !mask;
-        // Negative where the block goes past the end: `size + mask` is at most isize::MAX.
-        let room = self.end.addr().get().wrapping_sub(end) as isize;
-        if room < 0 {
+        // Negative if the block passes the end: `size + mask` is at most isize::MAX.
+        let free = self.end.addr().get().wrapping_sub(end) as isize;
+        if free < 0 {
             return exhausted(layout, self.remaining());
         }
         let padded = end.wrapping_sub(next.addr().get());
-        // SAFETY: `padded` is at least `size`, and at most what lies between `next` and `end`.
+        // SAFETY: `padded` is at least `size`, and at most the distance between `next` and `end`.
         let (block, end) = unsafe { (next.add(padded - layout.size()), next.add(padded)) };
         self.next.set(end);
         Ok(block)
     }
 
-    /// The first byte that is free.
+    /// Returns the first free byte.
     #[inline]
     pub(super) const fn next(&self) -> NonNull<u8> {
         self.next.get()
     }
 
-    /// The first byte of all.
+    /// Returns the first byte of the memory.
     #[inline]
     pub(super) const fn start(&self) -> NonNull<u8> {
         self.start
     }
 
-    /// Bytes handed out, and the padding between them.
+    /// Number of allocated bytes, including the padding between them.
     #[inline]
     pub(super) fn used(&self) -> usize {
         self.next.get().addr().get() - self.start.addr().get()
     }
 
-    /// Bytes that are free.
+    /// Number of free bytes.
     #[inline]
     pub(super) fn remaining(&self) -> usize {
         self.end.addr().get() - self.next.get().addr().get()
     }
 
-    /// Takes back all from `to` on. `highest` takes note of how far it had come.
+    /// Frees everything from `to` on and records the old end in `highest`.
     ///
     /// # Safety
-    /// - `to` was a value of [`next`](Self::next), or lies in a block, and is not above
-    ///   what `next` is now.
+    /// - `to` was a value of [`next`](Self::next), or is within a block, and is not above the
+    ///   present value of `next`.
     /// - No byte from `to` on is in use.
     #[inline]
-    pub(super) unsafe fn lower(&self, to: NonNull<u8>, highest: &HighMark) {
-        highest.saw(self.next.get());
+    pub(super) unsafe fn lower(&self, to: NonNull<u8>, highest: &HighWaterMark) {
+        highest.raise(self.next.get());
         if cfg!(debug_assertions) {
             let size_bytes = self.next.get().addr().get() - to.addr().get();
-            // SAFETY: these bytes are ours, and nobody uses them.
+            // SAFETY: these bytes belong to this allocator, and nothing uses them.
             unsafe { to.write_bytes(POISON, size_bytes) }
         }
         self.next.set(to);
     }
 
-    /// Takes the block back if it is the last; else it stays where it is.
+    /// Frees a block if it is the last one. Any other block stays allocated.
     ///
     /// # Safety
-    /// - `block` came from this with `layout`, and is not in use any more.
+    /// - `block` was returned by this allocator for `layout`, and is no longer in use.
     #[cfg(feature = "allocator-api2")]
     #[inline]
-    pub(super) unsafe fn free(&self, block: NonNull<u8>, layout: Layout, highest: &HighMark) {
+    pub(super) unsafe fn free(&self, block: NonNull<u8>, layout: Layout, highest: &HighWaterMark) {
         if self.is_last(block, layout) {
             // SAFETY: the block ends at `next`, and the caller does not use it.
             unsafe { self.lower(block, highest) }
         }
     }
 
-    /// The block with another size: the last one in place, any other moved if it grows.
-    /// `old` may be larger than `new` or smaller; on error it stays as it is.
+    /// Changes the size of a block: in place if it is the last one, otherwise moved if it grows.
+    /// `new` may be larger or smaller than `old`. On an error the block is unchanged.
     ///
     /// # Safety
-    /// - `block` came from this with `old`. After success nobody uses it by its old address.
+    /// - `block` was returned by this allocator for `old`. After success nothing uses its old
+    ///   address.
     #[cfg(feature = "allocator-api2")]
     #[inline]
     pub(super) unsafe fn resize(
@@ -153,18 +154,18 @@ impl Bump {
         block: NonNull<u8>,
         old: Layout,
         new: Layout,
-        highest: &HighMark,
+        highest: &HighWaterMark,
     ) -> Result<NonNull<u8>, Error> {
         let is_aligned = block.addr().get() & (new.align() - 1) == 0;
         if is_aligned && self.is_last(block, old) {
-            let room = self.end.addr().get() - block.addr().get();
-            if new.size() > room {
+            let free = self.end.addr().get() - block.addr().get();
+            if new.size() > free {
                 return exhausted(new, self.remaining());
             }
-            // SAFETY: `new.size()` bytes lie between the block and the end.
+            // SAFETY: there are `new.size()` bytes between the block and the end.
             let end = unsafe { block.add(new.size()) };
             if new.size() < old.size() {
-                // SAFETY: `end` lies in the block, whose owner gives the rest back.
+                // SAFETY: `end` is within the block, whose owner releases the rest.
                 unsafe { self.lower(end, highest) }
             }
             self.next.set(end);
@@ -174,12 +175,13 @@ impl Bump {
             return Ok(block);
         }
         let moved = self.allocate(new)?;
-        // SAFETY: both are blocks of at least as many bytes, and no two blocks overlap.
+        // SAFETY: both blocks have at least this number of bytes, and no two blocks overlap.
         unsafe { moved.copy_from_nonoverlapping(block, old.size().min(new.size())) }
         Ok(moved)
     }
 
-    /// A block of no bytes is no block of ours.
+    /// Whether the block is the last one. False for a block of 0 bytes, which is not in this
+    /// memory.
     #[cfg(feature = "allocator-api2")]
     #[inline]
     fn is_last(&self, block: NonNull<u8>, layout: Layout) -> bool {
@@ -188,16 +190,16 @@ impl Bump {
     }
 }
 
-/// The highest that `next` ever was before it was lowered.
-pub(super) struct HighMark(Cell<NonNull<u8>>);
+/// Highest value of `next` before it was lowered.
+pub(super) struct HighWaterMark(Cell<NonNull<u8>>);
 
-impl HighMark {
+impl HighWaterMark {
     pub(super) const fn new(start: NonNull<u8>) -> Self {
         Self(Cell::new(start))
     }
 
     #[inline]
-    pub(super) fn saw(&self, next: NonNull<u8>) {
+    pub(super) fn raise(&self, next: NonNull<u8>) {
         if next > self.0.get() {
             self.0.set(next);
         }
@@ -209,15 +211,16 @@ impl HighMark {
     }
 }
 
-// SAFETY: it is an address of memory that its owner owns.
-unsafe impl Send for HighMark {}
+// SAFETY: it is an address in memory that its owner owns.
+unsafe impl Send for HighWaterMark {}
 
-// SAFETY: it is where memory lies that its owner owns, and holds no thread's state. Blocks
-// borrow the owner, which therefore stays while they are in use.
+// SAFETY: it is an address range in memory that its owner owns, and has no thread-specific state.
+// Blocks borrow the owner, which therefore exists while they are in use.
 unsafe impl Send for Bump {}
 
-/// No room, unless nothing was asked for. Takes values, not the allocator, so that the
-/// compiler may keep that in registers.
+/// Result of an allocation that does not fit: an error, or a dangling pointer for 0 bytes. The
+/// parameters are values instead of the allocator, so that the compiler can keep the allocator in
+/// registers.
 #[cold]
 #[inline(never)]
 fn exhausted(layout: Layout, remaining: usize) -> Result<NonNull<u8>, Error> {
@@ -228,12 +231,12 @@ fn exhausted(layout: Layout, remaining: usize) -> Result<NonNull<u8>, Error> {
     Err(Error::Full { requested: layout.size() as u64, largest_free: free, total_free: free })
 }
 
-/// Where a block of no bytes lies: nowhere, but aligned.
+/// Returns the address of a block of 0 bytes: dangling, but aligned.
 pub(super) const fn dangling(layout: Layout) -> NonNull<u8> {
     let address = core::ptr::without_provenance_mut(layout.align());
     match NonNull::new(address) {
         Some(address) => address,
-        // No alignment is zero.
+        // Unreachable: an alignment is never zero.
         None => NonNull::dangling(),
     }
 }

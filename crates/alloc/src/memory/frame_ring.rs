@@ -1,18 +1,18 @@
 use super::Linear;
 use crate::Error;
 
-/// One [`Linear`] for each frame in flight, used in turn.
+/// Ring of [`Linear`] allocators, one for each frame in flight.
 ///
 /// ```text
-///  frame     7          8          9          10 takes the one of 7, if 7 is done
+///  frame     7          8          9          10 reuses the arena of 7, if 7 is complete
 ///        [  Linear  ][  Linear  ][  Linear  ]
 /// ```
-/// What was written for a frame stays where it is while the GPU may still read it: who asks
-/// for the next frame's memory says which frame is complete, as with
-/// [`BucketRing`](crate::BucketRing), and gets none that a later frame still reads.
+/// Data written for a frame stays valid while the GPU may still read it. The caller of
+/// [`next`](Self::next) passes the last complete frame. As in [`BucketRing`](crate::BucketRing), an
+/// arena that a later frame may still read is not reused.
 ///
 /// # Cost
-/// O(1); a number for each frame.
+/// O(1). Metadata: 16 bytes per frame.
 ///
 /// # Examples
 /// ```
@@ -22,31 +22,31 @@ use crate::Error;
 /// let mut ring = FrameRing::new([frame()?, frame()?]);
 /// ring.next(1, 0)?.alloc(1.0f32)?;
 /// ring.next(2, 0)?.alloc(2.0f32)?;
-/// assert!(ring.next(3, 0).is_err()); // Frame 1 is not done,
+/// assert!(ring.next(3, 0).is_err()); // Frame 1 is not complete,
 /// assert_eq!(ring.next(3, 1)?.used(), 0); // and now it is.
 /// # Ok::<(), drystone_alloc::Error>(())
 /// ```
 #[derive(Debug)]
 pub struct FrameRing<'m, const N: usize> {
     arenas: [Linear<'m>; N],
-    /// Which frame each arena was last given to.
+    /// Frame that each arena was last assigned to.
     frames: [Option<u64>; N],
     next: usize,
 }
 
 impl<'m, const N: usize> FrameRing<'m, N> {
-    /// A ring of these. With one fewer than there are frames in flight, `next` is refused
-    /// until a frame is done.
+    /// Creates a ring of `arenas`. If it has fewer arenas than there are frames in flight,
+    /// [`next`](Self::next) fails until a frame is complete.
     pub const fn new(arenas: [Linear<'m>; N]) -> Self {
         const { assert!(N > 0, "a ring needs an arena") };
         Self { arenas, frames: [None; N], next: 0 }
     }
 
-    /// Empties the arena that was used longest ago and gives it to `frame`, if the frame it
-    /// belonged to is `completed` or an earlier one. `u64::MAX` takes any.
+    /// Resets the arena that was used longest ago and assigns it to `frame`. The frame it belonged
+    /// to must be complete, that is, not later than `completed`. `u64::MAX` accepts any frame.
     ///
     /// # Errors
-    /// `InFlight` when it is not; nothing changes.
+    /// `InFlight` if that frame is not complete. Nothing changes then.
     pub fn next(&mut self, frame: u64, completed: u64) -> Result<&mut Linear<'m>, Error> {
         // In bounds: `next` is always below N.
         let at = self.next % N;
@@ -62,7 +62,7 @@ impl<'m, const N: usize> FrameRing<'m, N> {
         Ok(arena)
     }
 
-    /// The arena that was last given to `frame`, as long as it has it.
+    /// Returns the arena that is assigned to `frame`, or `None` if it was reused since.
     pub fn frame(&self, frame: u64) -> Option<&Linear<'m>> {
         let at = self.frames.iter().position(|owner| *owner == Some(frame))?;
         self.arenas.get(at)
@@ -76,7 +76,7 @@ mod tests {
     use core::mem::MaybeUninit;
 
     #[test]
-    fn an_arena_waits_for_its_frame() {
+    fn an_arena_is_reused_only_after_its_frame_is_complete() {
         let mut bytes = [[MaybeUninit::uninit(); 64]; 3];
         let mut ring = FrameRing::new(bytes.each_mut().map(|it| Linear::new(Region::new(it))));
         for frame in 10..13 {

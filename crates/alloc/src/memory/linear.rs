@@ -4,34 +4,34 @@ use core::ops::Deref;
 use core::ptr::NonNull;
 
 use super::Region;
-use super::bump::{Bump, HighMark};
+use super::bump::{Bump, HighWaterMark};
 use super::typed;
 use crate::Error;
 
 #[cfg(test)]
 mod tests;
 
-/// Hands out a region from front to back, and takes it back all at once.
+/// Allocates from a region front to back and frees everything at once.
 ///
 /// ```text
 ///  start          used                          capacity
 ///  |[aaaa][bb]·[cc]|............. free .............|
 ///                   └► next
 /// ```
-/// For what is made together and goes together: a frame's scratch, a chunk's quads, a
-/// parsed file. [`reset`](Self::reset) takes back everything, a [`Checkpoint`] all since it
-/// was made; the borrow checker sees to it that nobody holds on to what is taken back.
+/// Suited to data that is created and freed together: scratch memory of a frame, the quads of a
+/// chunk, a parsed file. [`reset`](Self::reset) frees everything, a [`Checkpoint`] everything
+/// allocated through it. The borrow checker rejects references that outlive either.
 ///
-/// **No destructor ever runs**: a `Vec` of the heap that is put in here leaks its buffer.
-/// For values with destructors there is [`ScopeStack`](super::ScopeStack).
+/// **No destructor ever runs**: a `Vec` on the heap that is stored here leaks its buffer. Use
+/// [`ScopeStack`](super::ScopeStack) for values with destructors.
 ///
-/// As an `allocator_api2::Allocator` (feature `allocator-api2`, on `&Linear`) it serves
-/// vectors and maps. Then a single block is given back as well, and grows and shrinks in
-/// place, if it is the last; any other waits for the reset, and is copied to grow.
+/// With the feature `allocator-api2`, `&Linear` implements `Allocator` for vectors and maps. The
+/// last block is then freed, grown and shrunk in place. Any other block stays allocated until the
+/// reset and is copied to grow.
 ///
 /// # Cost
-/// An allocation adds, compares and stores: some 1 ns. No bytes besides the padding that
-/// alignment asks for. `reset` and checkpoints are O(1).
+/// An allocation is an addition, a comparison and a store: about 1 ns. The only overhead is padding
+/// for alignment. `reset` and checkpoints are O(1).
 ///
 /// # Examples
 /// ```
@@ -50,91 +50,93 @@ mod tests;
 /// ```
 pub struct Linear<'m> {
     bump: Bump,
-    highest: HighMark,
+    highest: HighWaterMark,
     region: Region<'m>,
 }
 
-// References to what lies in the memory, not to fields: two calls never give the same bytes.
+// The references point into the memory, not to fields: two calls never return the same bytes.
 #[allow(clippy::mut_from_ref)]
 impl<'m> Linear<'m> {
-    /// All of the region, free.
+    /// Creates an allocator of the whole region, all free.
     pub const fn new(region: Region<'m>) -> Self {
-        // SAFETY: the region's bytes are its own as long as it exists, which is as long as
+        // SAFETY: the region owns its bytes exclusively as long as it exists, which is as long as
         // the allocator that owns it.
         let bump = unsafe { Bump::new(region.start(), region.size_bytes()) };
-        Self { bump, highest: HighMark::new(region.start()), region }
+        Self { bump, highest: HighWaterMark::new(region.start()), region }
     }
 
-    /// Puts a value into the memory. Its destructor will not run.
+    /// Allocates a value. Its destructor will not run.
     ///
     /// # Errors
-    /// `Full`; the value is dropped.
+    /// `Full` if the value does not fit. The value is dropped.
     #[inline]
     pub fn alloc<T>(&self, value: T) -> Result<&mut T, Error> {
         self.alloc_with(|| value)
     }
 
-    /// Puts a value into the memory that `make` makes in its place: a large one need not
-    /// lie on the stack first. `make` may allocate here itself.
+    /// Allocates a value that `make` returns. The value is constructed in place, so a large one
+    /// need not be on the stack first. `make` may allocate here itself.
     ///
     /// # Errors
-    /// `Full`; `make` is not called.
+    /// `Full` if the value does not fit. `make` is not called then.
     #[inline]
     pub fn alloc_with<T>(&self, make: impl FnOnce() -> T) -> Result<&mut T, Error> {
-        let place = typed::place_for::<T>(&self.bump)?;
-        // SAFETY: the place is aligned, of the right size, and only ours.
-        Ok(unsafe { typed::write(place, make) })
+        let target = typed::allocate_for::<T>(&self.bump)?;
+        // SAFETY: the target is aligned, of the right size, and used only here.
+        Ok(unsafe { typed::write(target, make) })
     }
 
-    /// A copy of a slice.
+    /// Allocates a copy of a slice.
     ///
     /// # Errors
-    /// `Full`.
+    /// `Full` if the slice does not fit.
     #[inline]
     pub fn alloc_slice<T: Copy>(&self, values: &[T]) -> Result<&mut [T], Error> {
         typed::copy_slice(&self.bump, values)
     }
 
-    /// A slice of `len` values, each made by `make` from its index. If `make` panics, those
-    /// made before are forgotten, like everything here.
+    /// Allocates a slice of `len` values, where `make` returns the value of each index. If `make`
+    /// panics, the destructors of the values made before do not run.
     ///
     /// # Errors
-    /// `Full`, or `InvalidSize` when no memory could hold so many; `make` is not called.
+    /// `Full` if the slice does not fit, `InvalidSize` if it exceeds the address space. `make` is
+    /// not called then.
     #[inline]
     pub fn alloc_slice_with<T>(
         &self,
         len: usize,
         mut make: impl FnMut(usize) -> T,
     ) -> Result<&mut [T], Error> {
-        let place = typed::place_for_slice::<T>(&self.bump, len)?;
+        let target = typed::allocate_slice::<T>(&self.bump, len)?;
         for index in 0..len {
-            // SAFETY: the place has room for `len` values.
-            unsafe { place.add(index).write(make(index)) }
+            // SAFETY: the target has space for `len` values.
+            unsafe { target.add(index).write(make(index)) }
         }
-        // SAFETY: all of them are written, and nobody else has this place.
-        Ok(unsafe { NonNull::slice_from_raw_parts(place, len).as_mut() })
+        // SAFETY: all of them are written, and nothing else has this memory.
+        Ok(unsafe { NonNull::slice_from_raw_parts(target, len).as_mut() })
     }
 
-    /// A copy of a string.
+    /// Allocates a copy of a string.
     ///
     /// # Errors
-    /// `Full`.
+    /// `Full` if the string does not fit.
     #[inline]
     pub fn alloc_str(&self, text: &str) -> Result<&mut str, Error> {
         typed::copy_str(&self.bump, text)
     }
 
-    /// A block of unknown content, good until the reset. One of no bytes may lie anywhere.
+    /// Allocates a block of uninitialized bytes that is valid until the reset. The address of a
+    /// block of 0 bytes is arbitrary but aligned.
     ///
     /// # Errors
-    /// `Full`.
+    /// `Full` if the block does not fit.
     #[inline]
     pub fn allocate(&self, layout: Layout) -> Result<NonNull<u8>, Error> {
         self.bump.allocate(layout)
     }
 
-    /// A mark to which the allocator goes back when it is dropped; until then, allocate
-    /// through it.
+    /// Creates a checkpoint. Until it is dropped, allocate through it; the drop frees these
+    /// allocations.
     ///
     /// # Examples
     /// ```
@@ -153,32 +155,32 @@ impl<'m> Linear<'m> {
         Checkpoint { mark: self.bump.next(), linear: self }
     }
 
-    /// Takes everything back and keeps the memory.
+    /// Frees everything and keeps the memory.
     #[inline]
     pub fn reset(&mut self) {
-        // SAFETY: all that was handed out borrowed the allocator, which is ours alone now.
+        // SAFETY: all allocations borrowed the allocator, which is exclusively ours now.
         unsafe { self.bump.lower(self.bump.start(), &self.highest) }
     }
 
-    /// Bytes handed out, and the padding between them.
+    /// Number of allocated bytes, including the padding between them.
     #[inline]
     pub fn used(&self) -> usize {
         self.bump.used()
     }
 
-    /// Bytes that are free.
+    /// Number of free bytes.
     #[inline]
     pub fn remaining(&self) -> usize {
         self.bump.remaining()
     }
 
-    /// All bytes.
+    /// Capacity, in bytes.
     #[inline]
     pub const fn capacity(&self) -> usize {
         self.region.size_bytes()
     }
 
-    /// The most bytes that were ever used at a time: what the region should hold.
+    /// Largest number of bytes that were ever in use at once: the size that the region should have.
     pub fn high_water(&self) -> usize {
         let highest = self.highest.get().max(self.bump.next());
         highest.addr().get() - self.region.start().addr().get()
@@ -186,7 +188,7 @@ impl<'m> Linear<'m> {
 
     #[cfg(feature = "allocator-api2")]
     #[inline]
-    pub(super) const fn parts(&self) -> (&Bump, &HighMark) {
+    pub(super) const fn parts(&self) -> (&Bump, &HighWaterMark) {
         (&self.bump, &self.highest)
     }
 }
@@ -198,31 +200,31 @@ impl fmt::Debug for Linear<'_> {
     }
 }
 
-/// Everything allocated through it goes when it does.
+/// Scope of a [`Linear`]: everything allocated through it is freed when it is dropped.
 ///
-/// It stands for the [`Linear`] that it was made from, which is out of reach meanwhile. One
-/// that is forgotten instead of dropped takes nothing back.
+/// While it exists, the [`Linear`] itself is not accessible. A checkpoint that is leaked with
+/// `mem::forget` frees nothing.
 #[derive(Debug)]
 pub struct Checkpoint<'l, 'm> {
-    /// Not `&mut`, nor is there a `DerefMut`: with the allocator exchanged for another one,
-    /// the mark would mean nothing.
+    /// Not `&mut`, and without `DerefMut`: if the allocator were replaced by another one, the mark
+    /// would be invalid.
     linear: &'l Linear<'m>,
     mark: NonNull<u8>,
 }
 
 impl<'m> Checkpoint<'_, 'm> {
-    /// A checkpoint within this one.
+    /// Creates a checkpoint nested in this one.
     #[inline]
     pub fn checkpoint(&mut self) -> Checkpoint<'_, 'm> {
         Checkpoint { mark: self.linear.bump.next(), linear: self.linear }
     }
 
-    /// Goes back to the mark, and stays.
+    /// Frees everything allocated through this checkpoint. The checkpoint stays usable.
     #[inline]
     pub fn rewind(&mut self) {
-        // SAFETY: `next` was at the mark, and a checkpoint that was made earlier goes back
-        // later. All that was allocated since borrowed this checkpoint, which is ours alone
-        // now; the one that made it, or the allocator, is borrowed by this.
+        // SAFETY: `next` was at the mark, and a checkpoint made earlier rewinds later. All
+        // allocations since then borrowed this checkpoint, which is exclusively ours now; the
+        // checkpoint or the allocator that made it is borrowed by this one.
         unsafe { self.linear.bump.lower(self.mark, &self.linear.highest) }
     }
 }

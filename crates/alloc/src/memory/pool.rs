@@ -3,7 +3,7 @@ use core::fmt;
 use core::marker::PhantomData;
 use core::ptr::NonNull;
 
-use super::blocks::{Blocks, Head, Home, SLAB_BYTES, Shape, block_layout};
+use super::blocks::{Blocks, Head, InPlaceBlocks, SLAB_BYTES, Shape, block_layout};
 use super::{MemorySource, PoolStats, Region};
 use crate::Error;
 
@@ -14,25 +14,25 @@ mod tests;
 pub use self::pool_box::PoolBox;
 use self::pool_box::Vacant;
 
-/// Values of one type, each in a block of its own, freed in any order.
+/// Pool of values of one type, each in a block of its own, freed in any order.
 ///
 /// ```text
 ///  free ─────────────────────┐
 ///  slab [ header | [·]  [a]  [b]  [·]  [c] … ]    a free block begins with the address
 ///                   └──── next ───┘               of the next
 /// ```
-/// [`insert`](Self::insert) gives a [`PoolBox`], which owns the value like a `Box`: it drops
-/// the value and gives the block back when it goes, so that a second free cannot be
-/// written. Values may hold boxes of the same pool: lists and trees. For handles that
-/// outlive a borrow there are [`PoolBox::into_raw`] and, checked, [`Slots`](crate::Slots).
+/// [`insert`](Self::insert) returns a [`PoolBox`], which owns the value like a `Box`. Dropping it
+/// drops the value and frees the block, so a double free cannot happen. Values may hold boxes of
+/// the same pool, for lists and trees. For handles that outlive a borrow use [`PoolBox::into_raw`]
+/// or, with checks, [`Slots`](crate::Slots).
 ///
-/// From Chris Brough's article on allocators, "Pool Allocator".
+/// Source: Chris Brough's article on allocators, "Pool Allocator".
 ///
 /// # Cost
-/// O(1), some 2 ns a block; the block freed last is the first reused. A block is at least as
-/// large as an address, and costs nothing besides. Blocks whose size is a multiple or an
-/// even part of a cache line straddle none. Values never move. Slabs are given back by
-/// [`shrink`](Self::shrink) or with the pool.
+/// O(1), about 2 ns per block. The block freed last is reused first. A block is at least as large
+/// as an address and has no overhead. If its size is a multiple or a divisor of a cache line, it
+/// never crosses a cache line unnecessarily. Values never move. Slabs are released by
+/// [`shrink`](Self::shrink) or when the pool is dropped.
 ///
 /// # Examples
 /// ```
@@ -53,8 +53,8 @@ use self::pool_box::Vacant;
 /// # Ok::<(), drystone_alloc::Error>(())
 /// ```
 ///
-/// In a region, slabs lie at multiples of `SLAB` bytes, and what of the region does not
-/// belong to a whole one is not used: take a small `SLAB` for a small region.
+/// In a region, slabs are aligned to `SLAB` bytes, and parts of the region outside whole slabs are
+/// not used: choose a small `SLAB` for a small region.
 /// ```
 /// use drystone_alloc::memory::{Pool, Region};
 ///
@@ -63,12 +63,12 @@ use self::pool_box::Vacant;
 /// # Ok::<(), drystone_alloc::Error>(())
 /// ```
 pub struct Pool<'m, T, const SLAB: usize = SLAB_BYTES> {
-    home: Home<'m>,
+    blocks: InPlaceBlocks<'m>,
     values: PhantomData<fn() -> T>,
 }
 
 impl<'m, T> Pool<'m, T> {
-    /// Values in slabs of a mebibyte, which are asked of `source` as they are needed.
+    /// Creates a pool with slabs of 1 MiB, which are allocated from `source` when needed.
     pub const fn new(source: &'m dyn MemorySource) -> Self {
         Self::in_slabs(source)
     }
@@ -76,107 +76,105 @@ impl<'m, T> Pool<'m, T> {
 
 impl<'m, T, const SLAB: usize> Pool<'m, T, SLAB> {
     const LAYOUT: Layout = Layout::new::<T>();
-    /// The bits of a block's address that are its slab's.
-    const MASK: usize = Shape::in_slabs(block_layout(Self::LAYOUT), Head::Home, SLAB).mask();
+    /// Mask of a block's address that yields its slab.
+    const MASK: usize = Shape::in_slabs(block_layout(Self::LAYOUT), Head::Pool, SLAB).mask();
 
-    /// Values in slabs of `SLAB` bytes, rounded up to a power of two, to a page and to room
-    /// for eight values, which are asked of `source` as they are needed. They are aligned
-    /// to their size.
+    /// Creates a pool with slabs of `SLAB` bytes, which are allocated from `source` when needed.
+    /// `SLAB` is rounded up to a power of two, to a page and to eight values. Slabs are aligned to
+    /// their size.
     pub const fn in_slabs(source: &'m dyn MemorySource) -> Self {
-        Self { home: Home::in_slabs(source), values: PhantomData }
+        Self { blocks: InPlaceBlocks::in_slabs(source), values: PhantomData }
     }
 
-    /// Values in the slabs of `SLAB` bytes, rounded up in the same way, for which there is
-    /// room in `region` at multiples of their size.
+    /// Creates a pool with the slabs of `SLAB` bytes that fit into `region` at multiples of their
+    /// size. `SLAB` is rounded up to a power of two, to a page and to eight values.
     pub fn in_region(region: Region<'m>) -> Self {
-        Self { home: Home::in_region(Self::LAYOUT, SLAB, region), values: PhantomData }
+        Self { blocks: InPlaceBlocks::in_region(Self::LAYOUT, SLAB, region), values: PhantomData }
     }
 
-    /// Puts `value` into a free block.
+    /// Inserts `value` into a free block.
     ///
     /// # Errors
-    /// `Full` when there is none and the source has no more memory. The value is dropped;
-    /// [`insert_with`](Self::insert_with) makes it only when there is room.
+    /// `Full` if no block is free and the source is out of memory. The value is dropped;
+    /// [`insert_with`](Self::insert_with) only makes a value that fits.
     #[inline]
     pub fn insert(&self, value: T) -> Result<PoolBox<'_, T, SLAB>, Error> {
         self.insert_with(|| value)
     }
 
-    /// Puts what `make` returns into a free block, right where it is made if the compiler
-    /// can.
+    /// Inserts the result of `make` into a free block. The compiler constructs it in place if
+    /// possible.
     ///
     /// # Errors
-    /// `Full` when there is none and the source has no more memory. `make` is not called
-    /// then.
+    /// `Full` if no block is free and the source is out of memory. `make` is not called then.
     #[inline]
     pub fn insert_with(&self, make: impl FnOnce() -> T) -> Result<PoolBox<'_, T, SLAB>, Error> {
-        let blocks = match self.home.blocks() {
+        let blocks = match self.blocks.get() {
             Some(blocks) => blocks,
-            None => self.home.found(Self::LAYOUT, SLAB)?,
+            None => self.blocks.create(Self::LAYOUT, SLAB)?,
         };
-        // SAFETY: a new block for values of this type. It is given back if `make` panics.
+        // SAFETY: a new block for values of this type. It is freed if `make` panics.
         let vacant = unsafe { Vacant::new(blocks.allocate()?) };
         Ok(vacant.fill(make()))
     }
 
-    /// The box of a value that [`PoolBox::into_raw`] let go of.
+    /// Returns the box of a value released by [`PoolBox::into_raw`].
     ///
     /// # Safety
-    /// - `value` came from `into_raw` of a box of this pool, and is a copy of what that
-    ///   returned.
-    /// - It is made into a box once.
+    /// - `value` is the pointer that `into_raw` of a box of this pool returned, or a copy of it.
+    /// - It is converted to a box only once.
     #[inline]
     pub unsafe fn from_raw(&self, value: NonNull<T>) -> PoolBox<'_, T, SLAB> {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe { PoolBox::new(value) }
     }
 
-    /// Takes back the blocks of boxes that were let go of with [`PoolBox::into_raw`],
-    /// [`PoolBox::leak`] or `mem::forget`: there can be no others. Their values are not
-    /// dropped. The memory is kept.
+    /// Frees the blocks of all leaked boxes ([`PoolBox::into_raw`], [`PoolBox::leak`],
+    /// `mem::forget`), and keeps the memory. No other boxes can exist. Their values are not
+    /// dropped.
     pub fn reset(&mut self) {
-        self.home.reset();
+        self.blocks.reset();
     }
 
-    /// Gives slabs that have no value back to the source, all but the first, and says how
-    /// many bytes that were. A region is kept.
+    /// Releases empty slabs to the source, except the first slab, and returns their size in bytes.
+    /// A region is kept.
     ///
     /// # Cost
-    /// Looks at every free block.
+    /// O(free blocks).
     pub fn shrink(&self) -> usize {
-        self.home.blocks().map_or(0, |blocks| blocks.shrink(0))
+        self.blocks.get().map_or(0, |blocks| blocks.shrink(0))
     }
 
-    /// How many values there are.
+    /// Number of values.
     ///
     /// # Cost
-    /// Looks at every free block: nothing is counted while values come and go.
+    /// O(free blocks): the pool does not count values when they are inserted or dropped.
     pub fn len(&self) -> usize {
         self.stats().used_count
     }
 
-    /// Whether there is no value.
+    /// Whether the pool has no values.
     ///
     /// # Cost
-    /// As of [`len`](Self::len).
+    /// O(free blocks), like [`len`](Self::len).
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// What is used and what is reserved.
+    /// Returns the statistics.
     ///
     /// # Cost
-    /// As of [`len`](Self::len).
+    /// O(free blocks), like [`len`](Self::len).
     pub fn stats(&self) -> PoolStats {
-        self.home.blocks().map(Blocks::stats).unwrap_or_default()
+        self.blocks.get().map(Blocks::stats).unwrap_or_default()
     }
 
-    /// Walks the whole pool and says what is wrong with it, for tests.
+    /// Verifies all invariants, for tests.
     ///
     /// # Errors
-    /// The invariant that does not hold.
+    /// The invariant that is violated.
     pub fn check(&self) -> Result<(), &'static str> {
-        self.home.blocks().map_or(Ok(()), |blocks| blocks.check(None))
+        self.blocks.get().map_or(Ok(()), |blocks| blocks.check(None))
     }
 }
 

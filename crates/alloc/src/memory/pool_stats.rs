@@ -1,14 +1,14 @@
-/// What a pool uses and what it has reserved.
+/// Memory use of a pool.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PoolStats {
-    /// Blocks in use.
+    /// Number of blocks in use.
     pub used_count: usize,
-    /// Blocks in use and free together.
+    /// Number of blocks, in use and free.
     pub capacity: usize,
-    /// Bytes of a block.
+    /// Size of a block, in bytes.
     pub block_bytes: usize,
-    /// Slabs.
+    /// Number of slabs.
     pub slab_count: usize,
-    /// Bytes of all slabs, headers and what is left over included.
+    /// Size of all slabs, including headers and unused ends, in bytes.
     pub reserved_bytes: usize,
 }

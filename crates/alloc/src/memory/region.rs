@@ -7,15 +7,15 @@ use core::ptr::NonNull;
 use super::MemorySource;
 use crate::Error;
 
-/// A stretch of memory that belongs to one allocator alone: lent by the caller for `'m`, or
-/// asked of a [`MemorySource`] and given back when the region ends.
+/// Memory that belongs to one allocator: lent by the caller for `'m`, or allocated from a
+/// [`MemorySource`] and freed when the region is dropped.
 ///
 /// ```text
 ///  start                              start + size_bytes
-///  |<---------- bytes, of unknown content ---------->|
+///  |<---------- -- uninitialized bytes -- ---------->|
 /// ```
 ///
-/// A region only says where the memory is; it never reads or writes it.
+/// A region only stores the address and the size. It never reads or writes the memory.
 ///
 /// # Examples
 /// ```
@@ -28,13 +28,13 @@ use crate::Error;
 pub struct Region<'m> {
     start: NonNull<u8>,
     layout: Layout,
-    /// Who takes the memory back; the caller keeps what it lent.
+    /// Source that the memory is returned to; `None` for memory lent by the caller.
     source: Option<&'m dyn MemorySource>,
     memory: PhantomData<&'m mut [MaybeUninit<u8>]>,
 }
 
 impl<'m> Region<'m> {
-    /// Memory lent by the caller. It may be of any size, zero too, and of any alignment.
+    /// Wraps memory lent by the caller, of any size (also zero) and any alignment.
     pub const fn new(memory: &'m mut [MaybeUninit<u8>]) -> Self {
         let size_bytes = memory.len();
         let start = match NonNull::new(memory.as_mut_ptr().cast::<u8>()) {
@@ -43,16 +43,16 @@ impl<'m> Region<'m> {
         };
         let layout = match Layout::from_size_align(size_bytes, 1) {
             Ok(layout) => layout,
-            // A slice is never larger than a layout may be.
+            // Unreachable: a slice is never larger than the maximum layout.
             Err(_) => Layout::new::<()>(),
         };
         Self { start, layout, source: None, memory: PhantomData }
     }
 
-    /// Memory from a source, which gets it back when the region ends.
+    /// Allocates memory from a source. It is freed when the region is dropped.
     ///
     /// # Errors
-    /// `Full` if the source has no such block.
+    /// `Full` if the source cannot allocate the block.
     pub fn from_source(source: &'m dyn MemorySource, layout: Layout) -> Result<Self, Error> {
         if layout.size() == 0 {
             let start = NonNull::dangling();
@@ -64,12 +64,12 @@ impl<'m> Region<'m> {
         Ok(Self { start, layout, source: Some(source), memory: PhantomData })
     }
 
-    /// Address of the first byte.
+    /// Returns the address of the first byte.
     pub const fn start(&self) -> NonNull<u8> {
         self.start
     }
 
-    /// Number of bytes.
+    /// Size of the region, in bytes.
     pub const fn size_bytes(&self) -> usize {
         self.layout.size()
     }
@@ -77,10 +77,10 @@ impl<'m> Region<'m> {
 
 #[cfg(feature = "alloc")]
 impl Region<'static> {
-    /// Memory from the heap, at the start of a page.
+    /// Allocates memory from the heap, aligned to a page of 4,096 bytes.
     ///
     /// # Errors
-    /// `InvalidSize` if the size is larger than any memory, `Full` if there is none left.
+    /// `InvalidSize` if the size exceeds the address space, `Full` if the heap is out of memory.
     pub fn heap(size_bytes: usize) -> Result<Self, Error> {
         const PAGE_BYTES: usize = 4096;
         let layout = Layout::from_size_align(size_bytes, PAGE_BYTES);
@@ -91,17 +91,17 @@ impl Region<'static> {
 impl Drop for Region<'_> {
     fn drop(&mut self) {
         if let Some(source) = self.source {
-            // SAFETY: the block came from this source with this layout, and the region, which
-            // is neither `Copy` nor `Clone`, gives it back only here.
+            // SAFETY: the block came from this source with this layout, and the region, which is
+            // neither `Copy` nor `Clone`, frees it only here.
             unsafe { source.free(self.start, self.layout) }
         }
     }
 }
 
-// SAFETY: a region owns its memory, or borrows it exclusively, as a `&mut [u8]` would; it
-// holds no thread's state. Sources are `Sync`.
+// SAFETY: a region owns its memory, or borrows it exclusively like a `&mut [u8]`; it has no
+// thread-specific state. Sources are `Sync`.
 unsafe impl Send for Region<'_> {}
-// SAFETY: a shared region gives nothing but its address and its size.
+// SAFETY: a shared region exposes only its address and its size.
 unsafe impl Sync for Region<'_> {}
 
 impl fmt::Debug for Region<'_> {
@@ -116,7 +116,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lent_memory_is_as_large_as_it_was() {
+    fn a_region_has_the_size_of_the_lent_memory() {
         let mut bytes = [MaybeUninit::uninit(); 7];
         let start = bytes.as_ptr().cast::<u8>();
         let region = Region::new(&mut bytes);
@@ -126,14 +126,14 @@ mod tests {
 
     #[cfg(feature = "alloc")]
     #[test]
-    fn the_heap_gives_pages_and_says_when_it_cannot() {
+    fn heap_regions_are_page_aligned_and_refuse_impossible_sizes() {
         let region = Region::heap(100).unwrap();
         assert_eq!((region.start().as_ptr() as usize % 4096, region.size_bytes()), (0, 100));
         assert_eq!(Region::heap(0).unwrap().size_bytes(), 0);
         assert_eq!(Region::heap(usize::MAX).unwrap_err(), Error::InvalidSize);
-        let most = isize::MAX as usize - 4095;
+        let max = isize::MAX as usize - 4095;
         assert!(
-            matches!(Region::heap(most), Err(Error::Full { requested, .. }) if requested == most as u64)
+            matches!(Region::heap(max), Err(Error::Full { requested, .. }) if requested == max as u64)
         );
     }
 }

@@ -4,7 +4,7 @@ use core::fmt;
 use core::marker::PhantomData;
 use core::ptr::NonNull;
 
-use super::bump::{Bump, HighMark};
+use super::bump::{Bump, HighWaterMark};
 use super::{Region, typed};
 use crate::Error;
 
@@ -14,27 +14,26 @@ mod tests;
 
 use finalizer::{Chain, Entries, Entry};
 
-/// Scopes within scopes over one region: what is allocated in a scope goes when the scope
-/// ends, values with destructors in the reverse order of their making.
+/// Nested scopes in one region. The end of a scope frees everything allocated in it and drops
+/// values with destructors in reverse order of their allocation.
 ///
 /// ```text
-///  |<------ scope ------>|<------ scope within ------>|
+///  |<------ scope ------>|<------ nested scope ------>|
 ///  [f│value][plain][f│value][plain][f│value][f│value]…… free
 ///   ▲ └───────────◄──┘▲              ▲ └───────◄┘▲
-///   end of the list   last           end         last finalizer, where the scope starts
+///   end of the list   last           end         last finalizer when the scope starts
 /// ```
-/// A value whose type needs dropping has a *finalizer* in front: the function that drops
-/// it, and where the finalizer before it lies. Plain data has none and costs nothing extra.
-/// The list is walked when the scope's function returns or panics. A destructor that panics
-/// does not keep the others from running; a second one that does so meanwhile aborts the
-/// program, as everywhere in Rust.
+/// A value whose type needs dropping has a *finalizer* in front: the function that drops it, and
+/// the address of the previous finalizer. Plain data has no finalizer and no overhead. The list is
+/// run when the scope's function returns or panics. If a destructor panics, the others still run; a
+/// second panic meanwhile aborts the program, as everywhere in Rust.
 ///
-/// While a scope within it is open a scope cannot be used, but its values can.
+/// While a nested scope is open, the outer scope cannot be used, but its values can.
 ///
 /// # Cost
-/// A plain value costs what it costs in [`Linear`](super::Linear), one with a destructor two
-/// words more and an indirect call at the end. A scope itself costs next to nothing: it is
-/// a copy of two pointers, and at its end they are forgotten.
+/// A plain value costs the same as in [`Linear`](super::Linear). A value with a destructor costs
+/// two more words and an indirect call at the end. A scope costs almost nothing: it copies two
+/// pointers.
 ///
 /// # Examples
 /// ```
@@ -54,31 +53,31 @@ use finalizer::{Chain, Entries, Entry};
 /// ```
 pub struct ScopeStack<'m> {
     bump: Bump,
-    highest: HighMark,
+    highest: HighWaterMark,
     region: Region<'m>,
 }
 
 impl<'m> ScopeStack<'m> {
-    /// All of the region, free.
+    /// Creates a stack of the whole region, all free.
     pub const fn new(region: Region<'m>) -> Self {
-        // SAFETY: the region's bytes are its own as long as it exists, which is as long as
+        // SAFETY: the region owns its bytes exclusively as long as it exists, which is as long as
         // the stack that owns it.
         let bump = unsafe { Bump::new(region.start(), region.size_bytes()) };
-        Self { bump, highest: HighMark::new(region.start()), region }
+        Self { bump, highest: HighWaterMark::new(region.start()), region }
     }
 
-    /// Opens a scope, calls `run` with it, and ends it.
+    /// Opens a scope, calls `run` with it, and ends the scope.
     #[inline]
     pub fn scope<'p, R>(&'p mut self, run: impl for<'s> FnOnce(&mut Scope<'s, 'p>) -> R) -> R {
         run(&mut Scope::within(&self.bump, &self.highest))
     }
 
-    /// All bytes.
+    /// Capacity, in bytes.
     pub const fn capacity(&self) -> usize {
         self.region.size_bytes()
     }
 
-    /// The most bytes that were ever used at a time by scopes that have ended.
+    /// Largest number of bytes that ended scopes ever used at once.
     pub fn high_water(&self) -> usize {
         self.highest.get().addr().get() - self.region.start().addr().get()
     }
@@ -92,85 +91,83 @@ impl fmt::Debug for ScopeStack<'_> {
     }
 }
 
-/// A scope of a [`ScopeStack`], for as long as the function that it was given to runs.
+/// Open scope of a [`ScopeStack`]. It ends when the function that received it returns.
 ///
-/// `'s` is the time from the scope's opening to the first destructor: how long references
-/// into it are good. `'p` is longer, to the end of the last destructor: a value with a
-/// destructor may only borrow what lives that long, so it may refer to values of the scopes
-/// around, and not to its neighbours, which may be gone when it is dropped. Neither can be
-/// shortened or stretched; both are the compiler's to choose.
+/// `'s` lasts from the opening of the scope to the first destructor: references into the scope are
+/// valid for `'s`. `'p` is longer and lasts to the end of the last destructor. A value with a
+/// destructor may only borrow data that lives for `'p`. It can refer to values of outer scopes, but
+/// not to values of its own scope, which may already be dropped. Both lifetimes are invariant and
+/// inferred by the compiler.
 ///
-/// As an `allocator_api2::Allocator` (feature `allocator-api2`, on `&Scope`) it serves
-/// vectors and maps that end before the scope does.
+/// With the feature `allocator-api2`, `&Scope` implements `Allocator` for vectors and maps that are
+/// dropped before the scope ends.
 // The order of the fields matters for the same reason as in `Bump`.
 #[repr(C)]
 pub struct Scope<'s, 'p: 's> {
-    /// Free memory from here on. The scope around it cannot allocate meanwhile.
+    /// Free memory of this scope. The outer scope cannot allocate meanwhile.
     bump: Bump,
     finalizers: Chain,
-    /// Of the stack.
-    highest: &'p HighMark,
-    /// Invariant: `&Scope` with a shorter `'p` would take values that borrow what is gone
-    /// when they are dropped.
+    /// High-water mark of the stack.
+    highest: &'p HighWaterMark,
+    /// Invariant: a `&Scope` with a shorter `'p` would accept values whose borrows end before they
+    /// are dropped.
     lifetimes: PhantomData<(Cell<&'s ()>, Cell<&'p ()>)>,
 }
 
-// References to what lies in the memory, not to fields: two calls never give the same bytes.
+// The references point into the memory, not to fields: two calls never return the same bytes.
 #[allow(clippy::mut_from_ref)]
 impl<'s, 'p> Scope<'s, 'p> {
     #[inline]
-    fn within(around: &'p Bump, highest: &'p HighMark) -> Self {
-        // SAFETY: the allocator around this scope is borrowed mutably for `'p`, which is
-        // longer than any block of this is in use.
-        let bump = unsafe { around.fork() };
+    fn within(outer: &'p Bump, highest: &'p HighWaterMark) -> Self {
+        // SAFETY: the outer allocator is borrowed mutably for `'p`, which is longer than any block
+        // of this scope is in use.
+        let bump = unsafe { outer.fork() };
         Self { bump, finalizers: Chain::new(), highest, lifetimes: PhantomData }
     }
 
-    /// Opens a scope within this one, calls `run` with it, and ends it. This scope is out
-    /// of reach meanwhile; what lies in it is not.
+    /// Opens a nested scope, calls `run` with it, and ends it. Meanwhile this scope cannot
+    /// allocate, but its values stay accessible.
     #[inline]
     pub fn scope<'q, R>(&'q mut self, run: impl for<'c> FnOnce(&mut Scope<'c, 'q>) -> R) -> R {
         run(&mut Scope::within(&self.bump, self.highest))
     }
 
-    /// Puts a value into the scope. If its type needs dropping, it is dropped when the scope
-    /// ends.
+    /// Allocates a value. If its type needs dropping, it is dropped at the end of the scope.
     ///
     /// # Errors
-    /// `Full`; the value is dropped at once.
+    /// `Full` if the value does not fit. The value is dropped at once.
     #[inline]
     pub fn alloc<T: 'p>(&self, value: T) -> Result<&'s mut T, Error> {
         self.alloc_with(|| value)
     }
 
-    /// Puts a value into the scope that `make` makes in its place. If `make` panics, there
-    /// is nothing to drop.
+    /// Allocates a value that `make` returns. The value is constructed in place. If `make` panics,
+    /// nothing is dropped.
     ///
     /// # Errors
-    /// `Full`; `make` is not called.
+    /// `Full` if the value does not fit. `make` is not called then.
     #[inline]
     pub fn alloc_with<T: 'p>(&self, make: impl FnOnce() -> T) -> Result<&'s mut T, Error> {
         if !core::mem::needs_drop::<T>() {
-            let place = typed::place_for::<T>(&self.bump)?;
-            // SAFETY: the place is aligned, of the right size, and only ours.
-            return Ok(unsafe { typed::write(place, make) });
+            let target = typed::allocate_for::<T>(&self.bump)?;
+            // SAFETY: the target is aligned, of the right size, and used only here.
+            return Ok(unsafe { typed::write(target, make) });
         }
         let entry = self.bump.allocate_multiple(Layout::new::<Entry<T>>())?.cast::<Entry<T>>();
-        let place = Entry::place(entry);
-        // SAFETY: as above.
-        let value = unsafe { typed::write(place, make) };
-        // SAFETY: the entry's value is written, and nobody else drops it. It lives for `'p`,
-        // to the end of the drop of this scope.
+        let target = Entry::value_ptr(entry);
+        // SAFETY: the target is aligned, of the right size, and used only here.
+        let value = unsafe { typed::write(target, make) };
+        // SAFETY: the entry's value is written, and nothing else drops it. It lives for `'p`, to
+        // the end of the drop of this scope.
         unsafe { self.finalizers.add(entry) }
         Ok(value)
     }
 
-    /// Puts plain data into the scope. Unlike with [`alloc`](Self::alloc) it may refer to
-    /// what lies in the same scope, which makes lists and trees possible; so no type is
-    /// accepted that needs dropping.
+    /// Allocates plain data. Unlike in [`alloc`](Self::alloc), the value may refer to data of the
+    /// same scope, as needed for lists and trees. Therefore types that need dropping are rejected.
     ///
     /// # Errors
-    /// `Full`.
+    /// `Full` if the value does not fit.
     ///
     /// # Examples
     /// ```
@@ -186,7 +183,7 @@ impl<'s, 'p> Scope<'s, 'p> {
     /// })?;
     /// # Ok::<(), drystone_alloc::Error>(())
     /// ```
-    /// What has a destructor is refused when the program is built:
+    /// A type with a destructor is a compile-time error:
     /// ```compile_fail
     /// # use drystone_alloc::memory::{Region, ScopeStack};
     /// # let mut stack = ScopeStack::new(Region::heap(4096).unwrap());
@@ -195,28 +192,29 @@ impl<'s, 'p> Scope<'s, 'p> {
     #[inline]
     pub fn alloc_plain<T>(&self, value: T) -> Result<&'s mut T, Error> {
         const { assert!(!core::mem::needs_drop::<T>(), "the type needs dropping: use `alloc`") };
-        let place = typed::place_for::<T>(&self.bump)?;
-        // SAFETY: the place is aligned, of the right size, and only ours.
-        Ok(unsafe { typed::write(place, || value) })
+        let target = typed::allocate_for::<T>(&self.bump)?;
+        // SAFETY: the target is aligned, of the right size, and used only here.
+        Ok(unsafe { typed::write(target, || value) })
     }
 
-    /// A copy of a slice.
+    /// Allocates a copy of a slice.
     ///
     /// # Errors
-    /// `Full`.
+    /// `Full` if the slice does not fit.
     #[inline]
     pub fn alloc_slice<T: Copy>(&self, values: &[T]) -> Result<&'s mut [T], Error> {
         let copy: *mut [T] = typed::copy_slice(&self.bump, values)?;
-        // SAFETY: the bytes are only ours until the scope ends, not just for this call.
+        // SAFETY: the bytes belong to this slice until the scope ends, not just for this call.
         Ok(unsafe { &mut *copy })
     }
 
-    /// A slice of `len` values, each made by `make` from its index. They are dropped one
-    /// after the other from the first to the last, as those of an array are. If `make`
-    /// panics, those are that were made before.
+    /// Allocates a slice of `len` values, where `make` returns the value of each index. The values
+    /// are dropped from the first to the last, as in an array. If `make` panics, only the values
+    /// made before are dropped.
     ///
     /// # Errors
-    /// `Full`, or `InvalidSize` when no memory could hold so many; `make` is not called.
+    /// `Full` if the slice does not fit, `InvalidSize` if it exceeds the address space. `make` is
+    /// not called then.
     #[inline]
     pub fn alloc_slice_with<T: 'p>(
         &self,
@@ -224,48 +222,48 @@ impl<'s, 'p> Scope<'s, 'p> {
         mut make: impl FnMut(usize) -> T,
     ) -> Result<&'s mut [T], Error> {
         if !core::mem::needs_drop::<T>() {
-            let place = typed::place_for_slice::<T>(&self.bump, len)?;
+            let target = typed::allocate_slice::<T>(&self.bump, len)?;
             for index in 0..len {
-                // SAFETY: the place has room for `len` values.
-                unsafe { place.add(index).write(make(index)) }
+                // SAFETY: the target has space for `len` values.
+                unsafe { target.add(index).write(make(index)) }
             }
-            // SAFETY: all of them are written, and nobody else has this place.
-            return Ok(unsafe { NonNull::slice_from_raw_parts(place, len).as_mut() });
+            // SAFETY: all of them are written, and nothing else has this memory.
+            return Ok(unsafe { NonNull::slice_from_raw_parts(target, len).as_mut() });
         }
         let block = self.bump.allocate(Entries::<T>::layout(len)?)?;
-        // SAFETY: the block has the layout of the entries, and is only ours. They are not
-        // touched after the scope has ended, and then dropped; they live for `'p`.
+        // SAFETY: the block has the layout of the entries, and is used only here. After the scope
+        // has ended they are only dropped; they live for `'p`.
         unsafe { Entries::fill(block, len, make, &self.finalizers) }
     }
 
-    /// A copy of a string.
+    /// Allocates a copy of a string.
     ///
     /// # Errors
-    /// `Full`.
+    /// `Full` if the string does not fit.
     #[inline]
     pub fn alloc_str(&self, text: &str) -> Result<&'s mut str, Error> {
         let copy: *mut str = typed::copy_str(&self.bump, text)?;
-        // SAFETY: the bytes are only ours until the scope ends, not just for this call.
+        // SAFETY: the bytes belong to this string until the scope ends, not just for this call.
         Ok(unsafe { &mut *copy })
     }
 
-    /// A block of unknown content, good until the scope ends. One of no bytes may lie
-    /// anywhere.
+    /// Allocates a block of uninitialized bytes that is valid until the scope ends. The address of
+    /// a block of 0 bytes is arbitrary but aligned.
     ///
     /// # Errors
-    /// `Full`.
+    /// `Full` if the block does not fit.
     #[inline]
     pub fn allocate(&self, layout: Layout) -> Result<NonNull<u8>, Error> {
         self.bump.allocate(layout)
     }
 
-    /// Bytes handed out by this scope, and the padding between them.
+    /// Number of bytes allocated by this scope, including the padding between them.
     #[inline]
     pub fn used(&self) -> usize {
         self.bump.used()
     }
 
-    /// Bytes that are free.
+    /// Number of free bytes.
     #[inline]
     pub fn remaining(&self) -> usize {
         self.bump.remaining()
@@ -273,7 +271,7 @@ impl<'s, 'p> Scope<'s, 'p> {
 
     #[cfg(feature = "allocator-api2")]
     #[inline]
-    pub(super) const fn parts(&self) -> (&Bump, &HighMark) {
+    pub(super) const fn parts(&self) -> (&Bump, &HighWaterMark) {
         (&self.bump, self.highest)
     }
 }
@@ -281,8 +279,8 @@ impl<'s, 'p> Scope<'s, 'p> {
 impl Drop for Scope<'_, '_> {
     #[inline]
     fn drop(&mut self) {
-        // SAFETY: nothing is used any more that `'s` limits: the function that this scope
-        // was lent to has ended. What the values borrow lives for `'p`, which has not.
+        // SAFETY: nothing that `'s` limits is used any more: the function that this scope was lent
+        // to has ended. The data that the values borrow lives for `'p`, which has not ended.
         unsafe {
             self.finalizers.run();
             self.bump.lower(self.bump.start(), self.highest);

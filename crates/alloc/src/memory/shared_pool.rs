@@ -11,19 +11,19 @@ mod allocator;
 #[cfg(test)]
 mod tests;
 
-/// Frees after which a pool looks for empty slabs, at least.
-const LEAST_FREES: usize = 64;
+/// Minimum number of frees between two searches for empty slabs.
+const MIN_FREES: usize = 64;
 
-/// Equal blocks for all threads, in slabs that are given back when they stand empty: a
-/// [`BlockPool`] behind a lock, for a `static`.
+/// Pool of blocks of equal size, shared by all threads: a [`BlockPool`] behind a lock, suited to a
+/// `static`. Empty slabs are released automatically.
 ///
-/// For blocks that are large beside the cost of a lock, as the voxels of a chunk are. As an
-/// `allocator_api2::Allocator` (feature `allocator-api2`, on `&SharedPool`) it takes any
-/// layout: what is larger than a block, or less than half of one, comes from the source.
+/// Suited to blocks that are large compared with the cost of a lock, such as the voxels of a chunk.
+/// With the feature `allocator-api2`, `&SharedPool` implements `Allocator` for all layouts. A
+/// request larger than a block, or smaller than half a block, goes to the source.
 ///
 /// # Cost
-/// O(1), some 20 ns while no other thread is in. One in so many frees looks at every free
-/// block, to find empty slabs; at most one of these is kept.
+/// O(1), about 20 ns if no other thread holds the lock. Some frees also visit every free block to
+/// release empty slabs; at most one empty slab is kept. The amortized cost stays O(1).
 ///
 /// # Examples
 /// ```
@@ -41,77 +41,77 @@ const LEAST_FREES: usize = 64;
 pub struct SharedPool {
     state: SpinLock<State>,
     block: Layout,
-    /// For what is not of a block's size.
+    /// Source of allocations that do not match the block size.
     #[cfg(feature = "allocator-api2")]
     source: &'static dyn MemorySource,
 }
 
 struct State {
     pool: BlockPool<'static>,
-    /// Frees until empty slabs are looked for.
-    frees_to_go: usize,
+    /// Number of frees until the next search for empty slabs.
+    frees_until_shrink: usize,
 }
 
 impl SharedPool {
-    /// Blocks in slabs of `slab_bytes`, rounded up to a power of two, to a page and to room
-    /// for eight blocks, which are asked of `source` as they are needed.
+    /// Creates a pool with slabs of `slab_bytes`, which are allocated from `source` when needed.
+    /// The size is rounded up to a power of two, to a page and to eight blocks.
     pub const fn new(slab_bytes: usize, layout: Layout, source: &'static dyn MemorySource) -> Self {
         let pool = BlockPool::in_slabs_of(slab_bytes, layout, source);
         let block = pool.block_layout();
         Self {
-            state: SpinLock::new(State { pool, frees_to_go: LEAST_FREES }),
+            state: SpinLock::new(State { pool, frees_until_shrink: MIN_FREES }),
             block,
             #[cfg(feature = "allocator-api2")]
             source,
         }
     }
 
-    /// A block of [`block_layout`](Self::block_layout), whose content is unknown.
+    /// Allocates a block of [`block_layout`](Self::block_layout) with uninitialized content.
     ///
     /// # Errors
-    /// `Full` when all blocks are in use and the source has no more memory.
+    /// `Full` if all blocks are in use and the source is out of memory.
     pub fn allocate(&self) -> Result<NonNull<u8>, Error> {
         self.state.with(|state| state.pool.allocate())
     }
 
-    /// Takes a block back.
+    /// Frees a block.
     ///
     /// # Errors
-    /// `NotAllocated` if it is free already.
+    /// `NotAllocated` if the block is already free.
     ///
     /// # Safety
-    /// - `block` came from `allocate` of this pool and is a copy of what that returned.
-    /// - It was not freed before: its memory may have been given back.
+    /// - `block` is a pointer that `allocate` of this pool returned, or a copy of it.
+    /// - It was not freed before: its memory may have been released since.
     /// - Nothing uses it any more.
     pub unsafe fn free(&self, block: NonNull<u8>) -> Result<(), Error> {
         self.state.with(|state| {
-            // SAFETY: the caller's promise.
+            // SAFETY: guaranteed by the caller.
             unsafe { state.pool.free(block) }?;
-            state.frees_to_go = state.frees_to_go.saturating_sub(1);
-            if state.frees_to_go == 0 || state.pool.is_empty() {
-                state.pool.shrink_but_one();
+            state.frees_until_shrink = state.frees_until_shrink.saturating_sub(1);
+            if state.frees_until_shrink == 0 || state.pool.is_empty() {
+                state.pool.shrink_keeping_one();
                 let PoolStats { capacity, used_count, .. } = state.pool.stats();
-                // As many frees as there are blocks to look at pay for the next look.
-                state.frees_to_go = (capacity - used_count).max(LEAST_FREES);
+                // One free per block that the search visits keeps the amortized cost O(1).
+                state.frees_until_shrink = (capacity - used_count).max(MIN_FREES);
             }
             Ok(())
         })
     }
 
-    /// Size and alignment of a block: what was asked for, rounded up.
+    /// Returns the size and alignment of a block: the requested ones, rounded up.
     pub const fn block_layout(&self) -> Layout {
         self.block
     }
 
-    /// What is used and what is reserved.
+    /// Returns the statistics.
     pub fn stats(&self) -> PoolStats {
         self.state.with(|state| state.pool.stats())
     }
 
-    /// Walks the whole pool and says what is wrong with it, for tests.
+    /// Verifies all invariants, for tests.
     ///
     /// # Errors
-    /// The invariant that does not hold.
+    /// The invariant that is violated.
     pub fn check(&self) -> Result<(), &'static str> {
         self.state.with(|state| state.pool.check())
     }

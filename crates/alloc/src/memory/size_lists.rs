@@ -15,11 +15,12 @@ mod tests;
 
 pub use self::list::List;
 
-/// Bytes that are asked of a source at a time.
+/// Size of a slab, the unit of requests to a source.
 const SLAB_BYTES: usize = 1 << 14;
 
-/// Short arrays of plain values, with one list of free ones for every length: by default 3
-/// to 20, as the vertices of polygons are. Longer arrays come from the source, one by one.
+/// Pool of short arrays of plain values, with one free list for each length. The default lengths
+/// are 3 to 20, for the vertices of polygons. Each longer array is a separate allocation of the
+/// source.
 ///
 /// ```text
 ///  length 3  ──► [·  ]──► [·  ]──► [·  ]        a free array begins with the address of
@@ -29,20 +30,20 @@ const SLAB_BYTES: usize = 1 << 14;
 ///        20  ──► [·                   ]
 ///  slab [ 3 | 5     | 3 | 4   | 3 | ··········] fresh
 /// ```
-/// [`insert`](Self::insert) gives a [`List`], the only handle to its array: it can't be
-/// copied, so that a second [`remove`](Self::remove) cannot be written. It borrows nothing,
-/// and can be kept in records of any kind; what it is good for is checked at each use. One
-/// that is lost keeps its array until the next [`reset`](Self::reset).
+/// [`insert`](Self::insert) returns a [`List`], the only handle to its array. It cannot be copied,
+/// so a double [`remove`](Self::remove) cannot happen. It borrows nothing and can be stored in any
+/// struct; each use checks its owner. If a `List` is dropped without `remove`, its array stays
+/// allocated until the next [`reset`](Self::reset).
 ///
-/// From Jacco Bikker's article on polygonal data, "Managing The Vertex Pointer Arrays".
+/// Source: Jacco Bikker's article on polygonal data, "Managing The Vertex Pointer Arrays".
 ///
 /// # Cost
-/// O(1), some nanoseconds an array and a copy of its values. No bytes besides, but arrays
-/// are at least as long as an address. Memory does not move from one length to another.
+/// O(1), a few nanoseconds per array plus a copy of its values. No overhead, but an array is at
+/// least as large as an address. Memory is not moved from one length to another.
 ///
 /// # Limits
-/// Values are `Copy`: no destructors run. Shorter arrays than the shortest length take one
-/// of that; empty ones take nothing.
+/// Values are `Copy`: no destructors run. An array shorter than the shortest length takes an array
+/// of that length. An empty array takes no memory.
 ///
 /// # Examples
 /// ```
@@ -61,34 +62,34 @@ const SLAB_BYTES: usize = 1 << 14;
 /// # Ok::<(), drystone_alloc::Error>(())
 /// ```
 pub struct SizeLists<'m, T, const LENGTHS: usize = 18> {
-    /// The first free array of each length.
+    /// First free array of each length.
     free: [Link; LENGTHS],
     shortest: usize,
     chain: Chain<'m>,
-    /// Stands in every list that is good here.
+    /// Number that all valid lists of this allocator store.
     owner: u32,
     used_count: usize,
     values: PhantomData<T>,
 }
 
 impl<'m, T: Copy> SizeLists<'m, T> {
-    /// The shortest length that has a list, unless it is chosen.
+    /// Default of the shortest length that has a free list.
     pub const SHORTEST: usize = 3;
 
-    /// Lists for the lengths 3 to 20, with memory from `source`.
+    /// Creates free lists for the lengths 3 to 20, with memory from `source`.
     pub fn new(source: &'m dyn MemorySource) -> Self {
         Self::with_shortest(Self::SHORTEST, source)
     }
 }
 
 impl<'m, T: Copy, const LENGTHS: usize> SizeLists<'m, T, LENGTHS> {
-    /// Lists for `LENGTHS` lengths from `shortest` on, with memory from `source`.
+    /// Creates free lists for `LENGTHS` lengths from `shortest` on, with memory from `source`.
     pub fn with_shortest(shortest: usize, source: &'m dyn MemorySource) -> Self {
         Self::in_chain(shortest, Chain::in_slabs(source))
     }
 
-    /// Lists for `LENGTHS` lengths from `shortest` on, in a region. Longer arrays find no
-    /// place.
+    /// Creates free lists for `LENGTHS` lengths from `shortest` on, in a region. Longer arrays
+    /// cannot be allocated.
     pub fn in_region(shortest: usize, region: Region<'m>) -> Self {
         Self::in_chain(shortest, Chain::in_region(region))
     }
@@ -98,22 +99,23 @@ impl<'m, T: Copy, const LENGTHS: usize> SizeLists<'m, T, LENGTHS> {
         Self { free, shortest, chain, owner, used_count: 0, values: PhantomData }
     }
 
-    /// A copy of `values`.
+    /// Allocates a copy of `values`.
     ///
     /// # Errors
-    /// `Full` when the memory is used up, `InvalidSize` for more than 2³² − 1 values.
+    /// `Full` if the memory is exhausted, `InvalidSize` for more than 2³² − 1 values.
     #[inline]
     pub fn insert(&mut self, values: &[T]) -> Result<List<T>, Error> {
         let start = self.allocate(values.len())?;
-        // SAFETY: the array is new, and has room for as many values.
+        // SAFETY: the array is new, and has space for this number of values.
         unsafe { start.copy_from_nonoverlapping(NonNull::from(values).cast(), values.len()) }
         Ok(List { start, len: values.len() as u32, owner: self.owner })
     }
 
-    /// An array of `len` values, each made by `make` from its index.
+    /// Allocates an array of `len` values, where `make` returns the value of each index.
     ///
     /// # Errors
-    /// As for [`insert`](Self::insert); `make` is not called then.
+    /// `Full` if the memory is exhausted, `InvalidSize` for more than 2³² − 1 values. `make` is not
+    /// called then.
     #[inline]
     pub fn insert_with(
         &mut self,
@@ -123,18 +125,18 @@ impl<'m, T: Copy, const LENGTHS: usize> SizeLists<'m, T, LENGTHS> {
         let start = self.allocate(len)?;
         let list = List { start, len: len as u32, owner: self.owner };
         for index in 0..len {
-            // SAFETY: the array is new, and has room for `len` values. If `make` panics, it
-            // is lost until the next reset.
+            // SAFETY: the array is new, and has space for `len` values. If `make` panics, it stays
+            // allocated until the next reset.
             unsafe { start.add(index).write(make(index)) }
         }
         Ok(list)
     }
 
-    /// Takes an array back.
+    /// Frees an array.
     ///
     /// # Errors
-    /// `NotAllocated` if it belongs to others, or was there before a [`reset`](Self::reset):
-    /// nothing happens then.
+    /// `NotAllocated` if the list belongs to another allocator, or was made before a
+    /// [`reset`](Self::reset). Nothing changes then.
     #[inline]
     pub fn remove(&mut self, list: List<T>) -> Result<(), Error> {
         if list.owner != self.owner {
@@ -142,21 +144,21 @@ impl<'m, T: Copy, const LENGTHS: usize> SizeLists<'m, T, LENGTHS> {
         }
         let len = list.len as usize;
         self.used_count -= 1;
-        match self.list_of(len) {
+        match self.list_index(len) {
             _ if len == 0 => {}
-            // SAFETY: the list was the only handle to this array of ours, which has at
-            // least as many bytes as the link.
+            // SAFETY: the list was the only handle to this array of ours, which has at least the
+            // size of the link.
             Some(index) => unsafe {
                 list.start.cast::<Link>().write_unaligned(self.free[index]);
                 self.free[index] = list.start.as_ptr().cast();
             },
-            // SAFETY: as above; longer arrays are the chain's own.
+            // SAFETY: the list was the only handle; longer arrays belong to the chain.
             None => unsafe { self.chain.free_long::<T>(list.start, len) },
         }
         Ok(())
     }
 
-    /// The values, or `None` when the list belongs to others or to the time before a
+    /// Returns the values, or `None` if the list belongs to another allocator or was made before a
     /// [`reset`](Self::reset).
     #[inline]
     pub fn get<'l>(&'l self, list: &'l List<T>) -> Option<&'l [T]> {
@@ -164,25 +166,26 @@ impl<'m, T: Copy, const LENGTHS: usize> SizeLists<'m, T, LENGTHS> {
         if list.owner != self.owner {
             return None;
         }
-        // SAFETY: the array is ours, its values were written when it was made, and who would
-        // change or remove it needs the list.
+        // SAFETY: the array is ours, its values were written when it was made, and changing or
+        // removing it requires the list.
         Some(unsafe { values.as_ref() })
     }
 
-    /// The values, to be changed, or `None` as for [`get`](Self::get).
+    /// Returns the values mutably, or `None` if the list belongs to another allocator or was made
+    /// before a [`reset`](Self::reset).
     #[inline]
     pub fn get_mut<'l>(&'l self, list: &'l mut List<T>) -> Option<&'l mut [T]> {
         let mut values = NonNull::slice_from_raw_parts(list.start, list.len as usize);
         if list.owner != self.owner {
             return None;
         }
-        // SAFETY: as above, and the list, which is borrowed mutably, is the only way to the
-        // array.
+        // SAFETY: the array is ours and its values were written, and the list, which is borrowed
+        // mutably, is the only access to the array.
         Some(unsafe { values.as_mut() })
     }
 
-    /// Takes every array back at once and keeps the memory, but for that of longer arrays.
-    /// No list that was made before is good any more.
+    /// Frees all arrays at once and keeps the memory, except that of longer arrays. All existing
+    /// lists become invalid.
     pub fn reset(&mut self) {
         self.free = [ptr::null_mut(); LENGTHS];
         self.chain.reset();
@@ -190,29 +193,29 @@ impl<'m, T: Copy, const LENGTHS: usize> SizeLists<'m, T, LENGTHS> {
         self.used_count = 0;
     }
 
-    /// How many arrays there are.
+    /// Number of arrays.
     pub const fn len(&self) -> usize {
         self.used_count
     }
 
-    /// Whether there is no array.
+    /// Whether there are no arrays.
     pub const fn is_empty(&self) -> bool {
         self.used_count == 0
     }
 
-    /// Bytes of memory that were asked for, longer arrays included.
+    /// Size of the memory from the source, including longer arrays, in bytes.
     pub const fn reserved_bytes(&self) -> usize {
         self.chain.reserved_bytes()
     }
 
-    /// The list of free arrays for a length; `None` for longer ones.
+    /// Returns the index of the free list for a length, or `None` for longer arrays.
     #[inline]
-    fn list_of(&self, len: usize) -> Option<usize> {
+    fn list_index(&self, len: usize) -> Option<usize> {
         let index = len.saturating_sub(self.shortest);
         (index < LENGTHS).then_some(index)
     }
 
-    /// Room for `len` values, not yet written.
+    /// Allocates memory for `len` values, which are not written yet.
     #[inline]
     fn allocate(&mut self, len: usize) -> Result<NonNull<T>, Error> {
         if len > u32::MAX as usize {
@@ -221,12 +224,11 @@ impl<'m, T: Copy, const LENGTHS: usize> SizeLists<'m, T, LENGTHS> {
         if self.owner == 0 {
             return Err(full(0));
         }
-        let start = match self.list_of(len) {
+        let start = match self.list_index(len) {
             _ if len == 0 => NonNull::dangling(),
             Some(index) => match NonNull::new(self.free[index]) {
                 Some(free) => {
-                    // SAFETY: what is listed is a free array of ours, which begins with a
-                    // link.
+                    // SAFETY: the list contains free arrays of ours, which begin with a link.
                     self.free[index] = unsafe { free.cast::<Link>().read_unaligned() };
                     free.cast()
                 }
@@ -238,7 +240,7 @@ impl<'m, T: Copy, const LENGTHS: usize> SizeLists<'m, T, LENGTHS> {
         Ok(start)
     }
 
-    /// An array of a length whose list is empty.
+    /// Allocates an array of a length whose free list is empty.
     #[inline(never)]
     fn allocate_fresh(&mut self, index: usize) -> Result<NonNull<T>, Error> {
         let bytes = self.array_bytes(index)?;
@@ -253,24 +255,24 @@ impl<'m, T: Copy, const LENGTHS: usize> SizeLists<'m, T, LENGTHS> {
         }
     }
 
-    /// Cuts what is left of a slab into arrays of the greatest lengths that it has room for.
+    /// Divides the rest of a slab into arrays of the greatest lengths that fit.
     fn list_rest(&mut self) {
         for index in (0..LENGTHS).rev() {
             let Ok(bytes) = self.array_bytes(index) else { continue };
             while let Some(start) = self.chain.cut(bytes, align_of::<T>()) {
-                // SAFETY: it is an array of ours that nobody has.
+                // SAFETY: it is an array of ours that is not allocated.
                 unsafe { start.cast::<Link>().write_unaligned(self.free[index]) }
                 self.free[index] = start.as_ptr();
             }
         }
     }
 
-    /// Bytes of the arrays of a list.
+    /// Returns the size of the arrays of a free list, in bytes.
     fn array_bytes(&self, index: usize) -> Result<usize, Error> {
         let bytes = self.shortest.checked_add(index).and_then(|n| n.checked_mul(size_of::<T>()));
-        let least = size_of::<Link>().next_multiple_of(align_of::<T>());
+        let min = size_of::<Link>().next_multiple_of(align_of::<T>());
         match bytes {
-            Some(bytes) if bytes <= isize::MAX as usize => Ok(bytes.max(least)),
+            Some(bytes) if bytes <= isize::MAX as usize => Ok(bytes.max(min)),
             _ => Err(Error::InvalidSize),
         }
     }
@@ -281,9 +283,9 @@ fn full(requested: usize) -> Error {
     Error::Full { requested: requested as u64, largest_free: 0, total_free: 0 }
 }
 
-// SAFETY: the arrays are owned, and nothing here belongs to a thread.
+// SAFETY: the arrays are owned, and nothing here is thread-specific.
 unsafe impl<T: Send, const LENGTHS: usize> Send for SizeLists<'_, T, LENGTHS> {}
-// SAFETY: who shares the lists can read and, with a list, write its values, and no more.
+// SAFETY: with a shared reference, values can only be read or, with a list, written.
 unsafe impl<T: Send + Sync, const LENGTHS: usize> Sync for SizeLists<'_, T, LENGTHS> {}
 
 impl<T, const LENGTHS: usize> fmt::Debug for SizeLists<'_, T, LENGTHS> {

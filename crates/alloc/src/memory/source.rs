@@ -1,21 +1,21 @@
 use core::alloc::Layout;
 use core::ptr::NonNull;
 
-/// Where an allocator asks for the memory that it then hands out in pieces.
+/// Source of large blocks, which an allocator then divides into smaller ones.
 ///
-/// The sources are few and large: a region at the start, a slab when a pool has run full.
-/// So this is a plain object-safe trait, and its cost does not matter.
+/// Requests are few and large: a region at the start, a slab when a pool is full. Therefore this is
+/// an object-safe trait, and its cost is negligible.
 ///
 /// # Safety
-/// - A block that `allocate` returns is valid for reads and writes of `layout.size()` bytes,
-///   aligned to `layout.align()`, and nobody else's, until it is given to `free` or the
-///   source ends.
-/// - A source that is moved still owns the blocks at their old addresses.
+/// - A block that `allocate` returns is valid for reads and writes of `layout.size()` bytes and
+///   aligned to `layout.align()`. Nothing else uses it until it is passed to `free` or the source
+///   is dropped.
+/// - A moved source still owns the blocks at their old addresses.
 pub unsafe trait MemorySource: Sync {
-    /// A block of at least one byte, or `None` when there is none.
+    /// Allocates a block of at least one byte. Returns `None` on failure.
     fn allocate(&self, layout: Layout) -> Option<NonNull<u8>>;
 
-    /// Takes a block back.
+    /// Frees a block.
     ///
     /// # Safety
     /// - `block` came from `allocate` of this source with the same `layout`.
@@ -23,12 +23,12 @@ pub unsafe trait MemorySource: Sync {
     unsafe fn free(&self, block: NonNull<u8>, layout: Layout);
 }
 
-/// The heap: the program's global allocator.
+/// Source that uses the program's global allocator.
 #[cfg(feature = "alloc")]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Heap;
 
-// SAFETY: the global allocator's contract is this one.
+// SAFETY: the contract of the global allocator is the same.
 #[cfg(feature = "alloc")]
 unsafe impl MemorySource for Heap {
     fn allocate(&self, layout: Layout) -> Option<NonNull<u8>> {
@@ -40,14 +40,14 @@ unsafe impl MemorySource for Heap {
     }
 
     unsafe fn free(&self, block: NonNull<u8>, layout: Layout) {
-        // SAFETY: the caller's promise is what the global allocator asks for.
+        // SAFETY: the caller's guarantee is what the global allocator requires.
         unsafe { alloc::alloc::dealloc(block.as_ptr(), layout) }
     }
 }
 
-/// The system's allocator, whatever the program's global one is.
+/// Source that uses the system's allocator, even if the program has another global allocator.
 #[cfg(feature = "std")]
-// SAFETY: the contract of a global allocator is this one, but for sizes of zero.
+// SAFETY: the contract of a global allocator is the same, except for sizes of zero.
 unsafe impl MemorySource for std::alloc::System {
     fn allocate(&self, layout: Layout) -> Option<NonNull<u8>> {
         if layout.size() == 0 {
@@ -58,7 +58,7 @@ unsafe impl MemorySource for std::alloc::System {
     }
 
     unsafe fn free(&self, block: NonNull<u8>, layout: Layout) {
-        // SAFETY: the caller's promise is what the system's allocator asks for.
+        // SAFETY: the caller's guarantee is what the system's allocator requires.
         unsafe { std::alloc::GlobalAlloc::dealloc(self, block.as_ptr(), layout) }
     }
 }

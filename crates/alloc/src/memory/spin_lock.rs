@@ -2,20 +2,19 @@ use core::cell::UnsafeCell;
 use core::hint;
 use core::sync::atomic::{AtomicBool, Ordering};
 
-/// Rounds of waiting before the thread gives its turn away, where it can: the holder may be
-/// one that was interrupted, and is not back before somebody makes room.
-const ROUNDS_BEFORE_YIELD: u32 = 64;
+/// Number of polls before the thread yields, if the system supports it: the holder of the lock may
+/// be preempted and waiting for a processor.
+const POLLS_BEFORE_YIELD: u32 = 64;
 
-/// A lock that needs no system, for what is held for some tens of instructions.
+/// Lock without system calls, for critical sections of a few dozen instructions.
 ///
-/// A mutex of the standard library may allocate when it is first used, so that an allocator
-/// could not be built on one.
+/// A mutex of the standard library may allocate on first use, so an allocator cannot depend on it.
 pub(super) struct SpinLock<T> {
     is_locked: AtomicBool,
     value: UnsafeCell<T>,
 }
 
-// SAFETY: the lock lets one thread at a time reach the value, which may be sent to it.
+// SAFETY: the lock gives one thread at a time access to the value, which is `Send`.
 unsafe impl<T: Send> Sync for SpinLock<T> {}
 
 impl<T> SpinLock<T> {
@@ -23,17 +22,18 @@ impl<T> SpinLock<T> {
         Self { is_locked: AtomicBool::new(false), value: UnsafeCell::new(value) }
     }
 
-    /// Waits until nobody else is inside, then calls `action`. It must not come back here.
+    /// Waits for the lock, then calls `action` with the value. `action` must not take the same
+    /// lock.
     pub(super) fn with<R>(&self, action: impl FnOnce(&mut T) -> R) -> R {
         self.wait();
         let _unlock = Unlock(&self.is_locked);
-        // SAFETY: we hold the lock until `_unlock` goes, and nobody has the value without it.
+        // SAFETY: we hold the lock until `_unlock` is dropped, and access requires the lock.
         action(unsafe { &mut *self.value.get() })
     }
 
     fn wait(&self) {
         while self.is_locked.swap(true, Ordering::Acquire) {
-            for _ in 0..ROUNDS_BEFORE_YIELD {
+            for _ in 0..POLLS_BEFORE_YIELD {
                 if !self.is_locked.load(Ordering::Relaxed) {
                     break;
                 }
@@ -47,7 +47,7 @@ impl<T> SpinLock<T> {
     }
 }
 
-/// Opens the lock when it goes, also while a panic unwinds.
+/// Releases the lock on drop, also while a panic unwinds.
 struct Unlock<'a>(&'a AtomicBool);
 
 impl Drop for Unlock<'_> {
@@ -61,7 +61,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_at_a_time() {
+    fn only_one_thread_at_a_time_is_inside() {
         let counter = SpinLock::new(0u32);
         std::thread::scope(|scope| {
             for _ in 0..4 {
@@ -72,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn a_panic_inside_opens_it() {
+    fn a_panic_inside_releases_the_lock() {
         let lock = SpinLock::new(1);
         let inside = || lock.with(|_| panic!("inside"));
         assert!(std::panic::catch_unwind(std::panic::AssertUnwindSafe(inside)).is_err());

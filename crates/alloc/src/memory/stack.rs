@@ -14,30 +14,28 @@ mod tests;
 pub(super) use high_end::HighEnd;
 pub(super) use low_end::LowEnd;
 
-/// What a block has besides its bytes, and what its size is rounded up to.
+/// Size of a block's footer or header, and unit that block sizes are rounded up to.
 pub(super) const WORD_BYTES: usize = size_of::<usize>();
-/// Lowest bits of such a word, which is a multiple of itself.
+/// Lowest bits of such a word, which hold tags because addresses are multiples of a word.
 const TAGS: usize = WORD_BYTES - 1;
-/// In the word of a block that was freed while others lay on top.
+/// Tag of a block that was freed while others were on top.
 const FREED: usize = 1;
 
-/// Blocks on top of each other: the last that was allocated is the first to be freed.
+/// Stack of memory blocks: the block that was allocated last is freed first.
 ///
 /// ```text
 ///  |[bbbb│f][bb│f]······[bbbbbbbbbbb│f]|.......... free ..........|
 ///                         ▲ top
 /// ```
-/// For what is needed in between and given back in reverse: buffers of nested calls, levels
-/// of a parser. The order is checked: freeing anything but the top is an error and changes
-/// nothing.
+/// Suited to temporary data that is freed in reverse: buffers of nested calls, levels of a parser.
+/// The sequence is checked: freeing any block but the top is an error and changes nothing.
 ///
-/// As an `allocator_api2::Allocator` (feature `allocator-api2`, on `&Stack`) it serves
-/// vectors, maps and boxes. There, what is freed out of order waits until all on top of it
-/// is freed, and a block that is not the top is copied to grow.
+/// With the feature `allocator-api2`, `&Stack` implements `Allocator` for vectors, maps and boxes.
+/// A block freed out of sequence is then released as soon as all blocks on top of it are freed. A
+/// block that is not the top is copied to grow.
 ///
-/// # Cost
-/// Some 1 ns for each `allocate` and `free`. A block has a footer of one word, and its size
-/// is rounded up to one; one more word stands in front of the first block.
+/// About 1 ns for each `allocate` and `free`. A block has a footer of one word, and its size is
+/// rounded up to a word. One more word precedes the first block.
 ///
 /// # Examples
 /// ```
@@ -47,7 +45,7 @@ const FREED: usize = 1;
 /// let stack = Stack::new(Region::heap(4096)?);
 /// let below = stack.allocate(Layout::new::<[u8; 100]>())?;
 /// let above = stack.allocate(Layout::new::<u64>())?;
-/// // SAFETY: the blocks are not used.
+/// SAFETY: nothing uses the blocks.
 /// unsafe {
 ///     assert_eq!(stack.free(below), Err(Error::OutOfOrder));
 ///     stack.free(above)?;
@@ -64,83 +62,84 @@ pub struct Stack<'m> {
 }
 
 impl<'m> Stack<'m> {
-    /// All of the region, free, but for what does not begin or end at a multiple of a word.
+    /// Creates a stack in the whole words of the region, all free.
     pub fn new(region: Region<'m>) -> Self {
         let (start, end) = whole_words(&region);
-        // SAFETY: these are bytes of the region, which are its own as long as it exists,
+        // SAFETY: these are bytes of the region, which owns them exclusively as long as it exists,
         // which is as long as the stack that owns it.
         let low = unsafe { LowEnd::new(start) };
         Self { low, end, region }
     }
 
-    /// A block of unknown content on top of all others.
+    /// Allocates a block of uninitialized bytes on top of all others.
     ///
     /// # Errors
-    /// `Full`.
+    /// `Full` if the block does not fit.
     #[inline]
     pub fn allocate(&self, layout: Layout) -> Result<NonNull<u8>, Error> {
         self.low.push(layout, self.end)
     }
 
-    /// Takes the top back.
+    /// Frees the top block.
     ///
     /// # Errors
-    /// `OutOfOrder` when others lie on top of it, `NotAllocated` when it is no block of this
-    /// stack or was freed before. Nothing changes then; to tell the two apart takes a walk
-    /// over all blocks.
+    /// `OutOfOrder` if other blocks are on top of it. `NotAllocated` if it is no block of this
+    /// stack or was freed before. Nothing changes then. To distinguish these errors, all blocks are
+    /// visited.
     ///
     /// # Safety
-    /// - After success nobody uses the block. (It is not checked whether a block that was
-    ///   allocated since begins at the same address.)
+    /// - After success nothing uses the block. A newer block that begins at the same address would
+    ///   be freed instead, which is not detected.
     #[inline]
     pub unsafe fn free(&self, block: NonNull<u8>) -> Result<(), Error> {
         self.low.pop(block)
     }
 
-    /// Makes the top larger or smaller, where it is. Its content stays as far as both
-    /// sizes go. If the new layout asks for more than the block's alignment, it moves.
+    /// Changes the size of the top block in place. Its content is preserved up to the smaller size.
+    /// The block moves only if the new layout has a larger alignment.
     ///
     /// # Errors
-    /// As [`free`](Self::free), and `Full`. Nothing changes then.
+    /// `OutOfOrder` if other blocks are on top of it. `NotAllocated` if it is no block of this
+    /// stack or was freed before. `Full` if the new size does not fit. Nothing changes then.
     ///
     /// # Safety
-    /// - After success nobody uses the block by its old address or size.
+    /// - After success nothing uses the block by its old address or size.
     #[inline]
     pub unsafe fn resize(&self, block: NonNull<u8>, layout: Layout) -> Result<NonNull<u8>, Error> {
         self.low.resize(block, layout, self.end)
     }
 
-    /// Takes everything back and keeps the memory.
+    /// Frees all blocks and keeps the memory.
     pub fn reset(&mut self) {
         self.low.reset();
     }
 
-    /// Whether there is no block.
+    /// Whether the stack has no blocks.
     pub fn is_empty(&self) -> bool {
         self.low.is_empty()
     }
 
-    /// Bytes of blocks, footers and padding.
+    /// Size of all blocks, footers and padding, in bytes.
     pub fn used(&self) -> usize {
         self.low.used()
     }
 
-    /// Bytes that are free: the next block and its footer.
+    /// Number of free bytes, which the next block and its footer share.
     #[inline]
     pub fn remaining(&self) -> usize {
         self.end.addr().get() - self.low.next().addr().get()
     }
 
-    /// All bytes, but for the word in front of the first block.
+    /// Capacity in bytes, without the word in front of the first block.
     pub fn capacity(&self) -> usize {
         let (start, end) = whole_words(&self.region);
         end.addr().get() - start.addr().get() - WORD_BYTES
     }
 
-    /// Walks all blocks and says what is wrong with them, for tests.
+    /// Verifies all invariants, for tests.
     ///
     /// # Errors
-    /// The invariant that does not hold.
+    /// The invariant that is violated.
     pub fn check(&self) -> Result<(), &'static str> {
         self.low.check()
     }
@@ -158,52 +157,52 @@ impl fmt::Debug for Stack<'_> {
     }
 }
 
-// SAFETY: it is where memory lies that its owner owns, and holds no thread's state.
+// SAFETY: it is an address range in memory that its owner owns, and has no thread-specific state.
 unsafe impl Send for LowEnd {}
-// SAFETY: as above.
+// SAFETY: it is an address range in memory that its owner owns, and has no thread-specific state.
 unsafe impl Send for HighEnd {}
-// SAFETY: both of its parts may be sent, and the end is part of the region.
+// SAFETY: both of its parts can be sent, and the end is part of the region.
 unsafe impl Send for Stack<'_> {}
 
-/// In place of a region that has no whole word.
-struct Nowhere([*mut u8; 1]);
+/// Memory of stacks whose region has no whole word.
+struct EmptyStack([*mut u8; 1]);
 
-// SAFETY: it is a null pointer that nobody writes to.
-unsafe impl Sync for Nowhere {}
+// SAFETY: it is a null pointer that is never written.
+unsafe impl Sync for EmptyStack {}
 
-static NOWHERE: Nowhere = Nowhere([low_end::NO_BLOCK]);
+static EMPTY_STACK: EmptyStack = EmptyStack([low_end::NO_BLOCK]);
 
-/// Where stacks lie that have no memory: they have a word in front of the first block, which
-/// is the same for all, and no room for more.
-fn nowhere() -> NonNull<u8> {
-    NonNull::from(&NOWHERE.0).cast()
+/// Returns the address of stacks without memory. They share the word in front of the first block,
+/// and are full.
+fn empty_stack() -> NonNull<u8> {
+    NonNull::from(&EMPTY_STACK.0).cast()
 }
 
-/// The part of a region that begins and ends at a multiple of a word, at least one.
+/// Returns the part of a region that begins and ends at a multiple of a word, at least one word.
 pub(super) fn whole_words(region: &Region<'_>) -> (NonNull<u8>, NonNull<u8>) {
     let before = region.start().addr().get().wrapping_neg() % WORD_BYTES;
     let inside = region.size_bytes().saturating_sub(before) / WORD_BYTES * WORD_BYTES;
-    // SAFETY: both ends lie in the region, or in the word that stands for it.
+    // SAFETY: both ends are in the region, or in the word that replaces it.
     unsafe {
         match inside {
-            0 => (nowhere(), nowhere().add(WORD_BYTES)),
+            0 => (empty_stack(), empty_stack().add(WORD_BYTES)),
             _ => (region.start().add(before), region.start().add(before + inside)),
         }
     }
 }
 
-/// A size in whole words. Sizes of layouts are far enough from the largest number.
+/// Rounds a size up to whole words. Cannot overflow, because layouts are at most isize::MAX.
 #[inline]
 const fn round_up(size_bytes: usize) -> usize {
     (size_bytes + (WORD_BYTES - 1)) & !(WORD_BYTES - 1)
 }
 
-/// Spoils what is free, where debug assertions are on.
+/// Overwrites free memory with [`POISON`] in builds with debug assertions.
 #[inline]
 fn poison(from: NonNull<u8>, to: NonNull<u8>) {
     if cfg!(debug_assertions) {
         let size_bytes = to.addr().get() - from.addr().get();
-        // SAFETY: both lie in the same region, and what is between them is nobody's.
+        // SAFETY: both are in the same region, and nothing uses the bytes between them.
         unsafe { from.write_bytes(POISON, size_bytes) }
     }
 }

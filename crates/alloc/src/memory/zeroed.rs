@@ -4,18 +4,18 @@ use core::slice;
 
 use super::{MemorySource, Region};
 
-/// Plain data for which all bytes zero is a value.
+/// Plain data type whose value may have all bytes zero.
 ///
 /// # Safety
 /// - All bytes zero is a valid value.
 /// - The type needs no drop.
 pub(super) unsafe trait Zeroable: Copy {}
 
-// SAFETY: a number, whose bytes may be anything.
+// SAFETY: an integer, all of whose bit patterns are valid.
 unsafe impl Zeroable for u64 {}
 
-/// A slice in memory of a source, all zero at first: a vector for those who cannot ask the
-/// program's allocator, because they are it.
+/// Slice in memory of a source, initially zero. Replaces `Vec` in code that implements the
+/// program's allocator and therefore cannot use it.
 pub(super) struct ZeroedSlice<T: Zeroable> {
     region: Option<Region<'static>>,
     len: usize,
@@ -27,7 +27,7 @@ impl<T: Zeroable> ZeroedSlice<T> {
         Self { region: None, len: 0, values: core::marker::PhantomData }
     }
 
-    /// `len` zeroes, or `None` if the source has no room for them.
+    /// Allocates `len` zeroes. `None` if the source cannot allocate them.
     pub(super) fn new(source: &'static dyn MemorySource, len: usize) -> Option<Self> {
         let layout = Layout::array::<T>(len).ok()?;
         let region = Region::from_source(source, layout).ok()?;
@@ -42,8 +42,8 @@ impl<T: Zeroable> Deref for ZeroedSlice<T> {
 
     fn deref(&self) -> &[T] {
         let Some(region) = &self.region else { return &[] };
-        // SAFETY: the region is aligned and large enough for `len` of `T`, its bytes were
-        // zeroed, which is a value, and it is borrowed as long as the slice.
+        // SAFETY: the region is aligned and large enough for `len` values of `T`. Its bytes were
+        // zeroed, which is a valid value, and it is borrowed as long as the slice.
         unsafe { slice::from_raw_parts(region.start().cast().as_ptr(), self.len) }
     }
 }

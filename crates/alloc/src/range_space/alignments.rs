@@ -2,8 +2,8 @@ use alloc::vec::Vec;
 
 use crate::Offset;
 
-/// The alignment of each live range, by the index of its node. Ranges beyond the end of the
-/// list have none, so a space without aligned ranges stores nothing here.
+/// Alignments of live ranges, indexed by node. Ranges beyond the end of the list have none, so a
+/// space without aligned ranges stores nothing.
 #[derive(Clone, Debug)]
 pub(super) struct Alignments<O>(Vec<O>);
 
@@ -12,13 +12,13 @@ impl<O: Offset> Alignments<O> {
         Self(Vec::new())
     }
 
-    /// The alignment of a range; 0 for a range that has none.
+    /// Returns the alignment of a range, or 0 if it has none.
     #[inline]
     pub(super) fn get(&self, at: u32) -> O {
         self.0.get(at as usize).copied().unwrap_or_default()
     }
 
-    /// Forgets the alignment of a range.
+    /// Removes the alignment of a range.
     #[inline]
     pub(super) fn clear(&mut self, at: u32) {
         if let Some(align) = self.0.get_mut(at as usize) {
@@ -26,7 +26,7 @@ impl<O: Offset> Alignments<O> {
         }
     }
 
-    /// Sets the alignment of a range. `None` when there is no memory for it.
+    /// Sets the alignment of a range. Returns `None` if the heap is out of memory.
     pub(super) fn set(&mut self, at: u32, align: O) -> Option<()> {
         let len = at as usize + 1;
         if self.0.len() < len && align.into() > 1 {
@@ -39,14 +39,14 @@ impl<O: Offset> Alignments<O> {
         Some(())
     }
 
-    /// Bytes of heap memory held.
+    /// Returns the heap memory in use, in bytes.
     pub(super) fn size_bytes(&self) -> usize {
         self.0.capacity() * size_of::<O>()
     }
 }
 
-/// Units from `offset` to the next multiple of `align`, none of which is needed where `align`
-/// is 0; `None` when that lies beyond all numbers.
+/// Returns the number of units from `offset` to the next multiple of `align`. An `align` of 0 means
+/// no alignment. `None` if the multiple is not representable.
 pub(super) fn padding<O: Offset>(offset: O, align: O) -> Option<O> {
     let align = align.into().max(1);
     match offset.into() % align {

@@ -3,18 +3,18 @@ use alloc::{vec, vec::Vec};
 use super::nodes::{NONE, Nodes};
 use crate::{Offset, bit_tree::WORD_BITS};
 
-/// Bins per power of two, as a power of two. Finer bins waste less of a gap and leave
-/// fewer candidates in a bin; 32 of them fill a space to 99 % before the first failure,
-/// and their bits and heads (4 KiB) stay in the first-level cache.
+/// Bins per power of two, as a power of two. Finer bins waste less of a gap and have shorter lists.
+/// With 32 bins, a space is 99 % full before the first failure, and the bits and heads (4 KiB) stay
+/// in the L1 cache.
 const FINE_BITS: u32 = 5;
 const FINE: u64 = 1 << FINE_BITS;
 
-/// The gaps of a space by size: one list a bin, 32 bins for each power of two (sizes
-/// below 32 have a bin each), and two levels of bits that say which bins have gaps.
+/// Gaps of a space, by size: one list per bin, 32 bins per power of two (sizes below 32 have a bin
+/// each). Two levels of bits mark the bins that have gaps.
 ///
 /// ```text
 ///  words   1 0 0 1 …            which words of `bits` are not zero: one bit scan
-///  bits    0010…0, 0…, …        which bins are not empty: another
+///  bits    0010…0, 0…, …        which bins are not empty: a second bit scan
 ///  heads   bin ─► node ─► node  lists through the nodes before the gaps
 /// ```
 #[derive(Clone, Debug)]
@@ -25,10 +25,10 @@ pub(super) struct Bins {
     len: u32,
 }
 
-/// The bin of gaps of this size; larger sizes never have smaller bins.
+/// Returns the bin of gaps of `size` units. A larger size never has a smaller bin.
 #[inline]
 pub(crate) fn bin_of(size: u64) -> usize {
-    // Below 32 the exponent is 5 as well, and the bin is the size itself.
+    // Sizes below 32 also have exponent 5; their bin is the size itself.
     let exponent = (size | FINE).ilog2();
     let shift = exponent - FINE_BITS;
     (((u64::from(shift)) << FINE_BITS) + (size >> shift)) as usize
@@ -45,25 +45,25 @@ impl Bins {
         }
     }
 
-    /// Forgets every gap and keeps the memory.
+    /// Removes all gaps and keeps the memory.
     pub(super) fn reset(&mut self) {
         (self.words, self.len) = (0, 0);
         self.bits.fill(0);
         self.heads.fill(NONE);
     }
 
-    /// How many gaps are listed.
+    /// Number of gaps in all lists.
     pub(super) const fn len(&self) -> u32 {
         self.len
     }
 
-    /// The first node of a bin's list, or [`NONE`].
+    /// Returns the first node of a bin's list, or [`NONE`].
     #[inline]
     pub(super) fn head(&self, bin: usize) -> u32 {
         self.heads.get(bin).copied().unwrap_or(NONE)
     }
 
-    /// The lowest bin from `bin` on that has gaps.
+    /// Returns the lowest bin, from `bin` on, that has gaps.
     #[inline]
     pub(super) fn first_from(&self, bin: usize) -> Option<usize> {
         let word = bin / WORD_BITS;
@@ -71,19 +71,19 @@ impl Bins {
         if here != 0 {
             return Some(word * WORD_BITS + here.trailing_zeros() as usize);
         }
-        // Two shifts: the word may be the 64th.
+        // Two shifts, because the word may be the 64th.
         let above = self.words & (u64::MAX << word << 1);
         let bits = self.bits.get(above.trailing_zeros() as usize)?;
         Some(above.trailing_zeros() as usize * WORD_BITS + bits.trailing_zeros() as usize)
     }
 
-    /// The highest bin that has gaps.
+    /// Returns the highest bin that has gaps.
     pub(super) fn last(&self) -> Option<usize> {
         let word = self.words.checked_ilog2()? as usize;
         Some(word * WORD_BITS + self.bits[word].checked_ilog2()? as usize)
     }
 
-    /// Lists the gap after a node.
+    /// Adds the gap after a node to its list.
     #[inline]
     pub(super) fn insert<O: Offset>(&mut self, nodes: &mut Nodes<O>, at: u32) {
         let bin = bin_of(nodes[at].gap.into());
@@ -99,7 +99,7 @@ impl Bins {
         }
     }
 
-    /// Takes the gap after a node off its list.
+    /// Removes the gap after a node from its list.
     #[inline]
     pub(super) fn remove<O: Offset>(&mut self, nodes: &mut Nodes<O>, at: u32) {
         let node = &nodes[at];
@@ -121,12 +121,12 @@ impl Bins {
         }
     }
 
-    /// Bytes of heap memory held.
+    /// Returns the heap memory in use, in bytes.
     pub(super) fn size_bytes(&self) -> usize {
         self.bits.capacity() * size_of::<u64>() + self.heads.capacity() * size_of::<u32>()
     }
 
-    /// Every bin, its head, and whether its bits say that it has gaps.
+    /// Iterates over all bins: index, head, and whether the bits mark the bin as not empty.
     pub(super) fn iter(&self) -> impl Iterator<Item = (usize, u32, bool)> {
         self.heads.iter().enumerate().map(|(bin, &head)| {
             let bits = self.bits[bin / WORD_BITS];

@@ -9,23 +9,23 @@ use crate::Offset;
 /// A live range or a gap.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Block<O = u32> {
-    /// Where it lies.
+    /// Offsets of the block.
     pub range: Range<O>,
-    /// The live range's handle; `None` for a gap.
+    /// Handle of the live range; `None` for a gap.
     pub handle: Option<RangeHandle>,
 }
 
-/// Every block of a [`RangeSpace`] by address, live ranges and gaps, without holes.
+/// Iterator over all live ranges and gaps of a [`RangeSpace`], sorted by offset, without holes.
 #[derive(Clone, Debug)]
 pub struct Blocks<'a, O> {
     nodes: &'a Nodes<O>,
-    /// The node whose own block (if any) and gap come next; `None` at the end.
+    /// Node whose own block (if any) and gap come next; `None` at the end.
     at: Option<u32>,
     gap_is_next: bool,
 }
 
 impl<O: Offset> RangeSpace<O> {
-    /// Every block by address, for pictures.
+    /// Iterates over all live ranges and gaps, sorted by offset, for example to draw a map.
     ///
     /// # Examples
     /// ```

@@ -6,19 +6,20 @@ use super::{
 use crate::Offset;
 
 impl<O: Offset> RangeSpace<O> {
-    /// Walks the whole structure and says what is wrong with it, for tests.
+    /// Verifies all invariants, for tests.
     ///
     /// # Errors
-    /// The invariant that does not hold.
+    /// The invariant that is violated.
     pub fn check(&self) -> Result<(), &'static str> {
         let gaps = self.check_ring()?;
         if self.check_lists()? != gaps || self.bins.len() != gaps {
-            return Err("a gap is in no list, or a list has more than the gaps");
+            return Err("the number of gaps in the lists differs from the number of gaps");
         }
         Ok(())
     }
 
-    /// The ring of nodes covers the space without overlap. Returns the number of gaps.
+    /// Verifies that the ring of nodes covers the space without overlap. Returns the number of
+    /// gaps.
     fn check_ring(&self) -> Result<u32, &'static str> {
         let (mut at, mut end, mut used) = (START, O::default(), O::default());
         let (mut live, mut gaps) = (0, 0);
@@ -31,13 +32,13 @@ impl<O: Offset> RangeSpace<O> {
                 return Err("a range does not start where the gap before it ends");
             }
             if node.gap > self.capacity || node.size > self.capacity - used {
-                return Err("ranges and gaps are more than the space");
+                return Err("ranges and gaps exceed the capacity");
             }
             used += node.size;
             end = node.end() + node.gap;
             gaps += u32::from(node.gap > O::default());
             if self.nodes.get(node.next).is_none_or(|next| next.prev != at) {
-                return Err("neighbours do not agree");
+                return Err("the links of two neighbours do not match");
             }
             at = node.next;
             if at == START {
@@ -45,7 +46,7 @@ impl<O: Offset> RangeSpace<O> {
             }
             live += 1;
             if live as usize >= self.nodes.len() {
-                return Err("the ring has more nodes than there are");
+                return Err("the ring is longer than the number of nodes");
             }
         }
         match (end, used, live) == (self.capacity, self.used, self.live_blocks) {
@@ -54,18 +55,19 @@ impl<O: Offset> RangeSpace<O> {
         }
     }
 
-    /// Every list holds gaps of its bin only. Returns how many all lists hold.
+    /// Verifies that every list holds gaps of its bin only. Returns the number of gaps in all
+    /// lists.
     fn check_lists(&self) -> Result<u32, &'static str> {
         let mut listed = 0;
         for (bin, head, has_bit) in self.bins.iter() {
             if has_bit != (head != NONE) {
-                return Err("a bin's bit does not say whether it is empty");
+                return Err("a bin's bit does not match whether its list is empty");
             }
             let (mut at, mut prev) = (head, NONE);
             while let Some(node) = self.nodes.get(at) {
                 let is_gap = node.generation % 2 == 1 && node.gap > O::default();
                 if !is_gap || bin_of(node.gap.into()) != bin || node.bin_prev != prev {
-                    return Err("a list holds something that does not belong there");
+                    return Err("a list holds a node that is not a gap of its bin");
                 }
                 listed += 1;
                 (prev, at) = (at, node.bin_next);

@@ -7,37 +7,37 @@ mod planner;
 
 use planner::Planner;
 
-/// How the moves of a plan are going to be carried out.
+/// How the caller executes the moves of a plan.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum MoveOrder {
-    /// One after the other, front to back. A move's two ranges may overlap, so that it
-    /// has to be copied as `memmove` does, and may lie on what an earlier move left.
+    /// One after the other, from the front to the back. The source and the target of a move may
+    /// overlap, so copy as `memmove` does. A target may overlap the source of an earlier move.
     #[default]
     FrontToBack,
-    /// In any order or all at once: no two ranges of the whole plan overlap. Such a plan
-    /// may end before the target is reached, because nothing more fits without overlap.
+    /// In any order or all at once: no two ranges of the whole plan overlap. Such a plan may end
+    /// before the target is reached, because no further move is free of overlap.
     AtOnce,
 }
 
-/// What a step of defragmentation may cost.
+/// Limits of one defragmentation plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DefragBudget<O = u32> {
-    /// Units moved, at most. A range larger than this is never moved.
+    /// Maximum number of units moved. A range larger than this is never moved.
     pub units: O,
-    /// Moves, at most.
+    /// Maximum number of moves.
     pub moves: u32,
-    /// How the moves are going to be carried out.
+    /// How the caller executes the moves.
     pub order: MoveOrder,
-    /// The part of what is free that the largest gap is to reach, in percent; a plan asks
-    /// for no more than that.
+    /// Fraction of the free units that the largest gap has to reach, in percent. Planning stops
+    /// there.
     pub target_percent: u8,
 }
 
 impl<O: Offset> DefragBudget<O> {
-    /// The usual target: the last few percent cost as much as all before.
+    /// Default target. The last few percent cost as much as all the others.
     pub const TARGET_PERCENT: u8 = 95;
 
-    /// At most so many units, in any number of moves, front to back.
+    /// A budget of `units` units, with any number of moves, from the front to the back.
     pub const fn units(units: O) -> Self {
         Self {
             units,
@@ -54,43 +54,42 @@ impl<O: Offset> Default for DefragBudget<O> {
     }
 }
 
-/// One move of a plan: `size` units from offset `from` to offset `to`.
+/// A move of a plan: `size` units from offset `from` to offset `to`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Move<O = u32> {
-    /// The range that moves; its handle stays good.
+    /// Handle of the range that moves. It stays valid.
     pub handle: RangeHandle,
-    /// Where it lies.
+    /// Old offset.
     pub from: O,
-    /// Where it goes: always further down.
+    /// New offset, always smaller than `from`.
     pub to: O,
-    /// Its units.
+    /// Size of the range.
     pub size: O,
-    /// The node that it comes to lie behind.
+    /// Node that the range follows after the move.
     pub(super) after: u32,
 }
 
 impl<O: Offset> Move<O> {
-    /// Whether the two ranges overlap, so that the units must be copied with care.
+    /// Whether source and target overlap, so that a plain copy would corrupt the units.
     pub fn overlaps(&self) -> bool {
         self.from - self.to < self.size
     }
 }
 
 impl<O: Offset> RangeSpace<O> {
-    /// Which ranges to move, and where to, so that the largest gap grows. Nothing changes
-    /// yet: carry the moves out in order, each with [`apply_move`](Self::apply_move) when
-    /// its units are where they belong.
+    /// Plans moves that make the largest gap grow. The space itself does not change. Execute the
+    /// moves in sequence: copy the units of a move, then call [`apply_move`](Self::apply_move).
     ///
-    /// The plan walks down from the last range. What fits into a gap further down goes
-    /// there: the best bargain, a unit gained for each moved. What does not fit stays,
-    /// and as soon as the gaps passed would do, the ranges passed slide down over them,
-    /// lowest first. Every move goes down, so that plan after plan comes to an end. When a
-    /// plan is empty, the target is reached, unless ranges are aligned: each keeps its
-    /// alignment, and the units that this costs may lie between ranges.
+    /// The plan visits the ranges from the last one down. A range that fits into a lower gap moves
+    /// there: each moved unit frees one. A range that fits into no gap stays. As soon as the gaps
+    /// between the visited ranges suffice for the target, these ranges slide down, lowest first.
+    /// Every move goes to a lower offset, so repeated plans terminate. An empty plan means that the
+    /// target is reached. The exception are aligned ranges: each keeps its alignment, and the
+    /// padding may remain between ranges.
     ///
     /// # Cost
-    /// O(ranges), a copy of the space's nodes included; and for an aligned range that finds
-    /// no gap, a look at every gap that is large enough.
+    /// O(ranges), including a copy of the space's nodes. An aligned range that fits into no early
+    /// gap visits every gap that is large enough.
     ///
     /// # Examples
     /// ```
@@ -117,29 +116,29 @@ impl<O: Offset> RangeSpace<O> {
         Planner::new(self.clone(), *budget, target as u64).plan()
     }
 
-    /// Notes that a range has moved. Only then does its handle point to the new place.
+    /// Records that a range has moved. From then on, its handle has the new offset.
     ///
     /// # Errors
-    /// `Stale` when the range was freed since the plan was made, `NotAllocated` when it
-    /// lies elsewhere or has another size now, `Full` when its new place is no longer
-    /// free or breaks its alignment. Nothing has changed then; the rest of the plan is best dropped.
+    /// `Stale` if the range was freed after planning. `NotAllocated` if its offset or size has
+    /// changed since. `Full` if the target is no longer free or breaks the alignment. On an error
+    /// nothing has changed; drop the rest of the plan.
     pub fn apply_move(&mut self, step: &Move<O>) -> Result<(), Error> {
         let node = self.live_node(step.handle)?;
         if (node.offset, node.size) != (step.from, step.size) {
             return Err(Error::NotAllocated);
         }
-        let own_room = if node.prev == step.after { node.size + node.gap } else { O::default() };
-        let room = self.nodes.get(step.after).filter(|after| after.generation % 2 == 1);
+        let own_units = if node.prev == step.after { node.size + node.gap } else { O::default() };
+        let target = self.nodes.get(step.after).filter(|after| after.generation % 2 == 1);
         let fits = step.after != step.handle.index
             && self.keeps_alignment(step)
-            && room.is_some_and(|after| {
-                let end = after.end() + after.gap + own_room;
+            && target.is_some_and(|after| {
+                let end = after.end() + after.gap + own_units;
                 step.to >= after.end() && step.to <= end && step.size <= end - step.to
             });
         if !fits {
             return Err(Error::Full {
                 requested: step.size.into(),
-                largest_free: room.map_or(0, |after| after.gap.into()),
+                largest_free: target.map_or(0, |after| after.gap.into()),
                 total_free: (self.capacity - self.used).into(),
             });
         }
@@ -147,13 +146,13 @@ impl<O: Offset> RangeSpace<O> {
         Ok(())
     }
 
-    /// Whether the range is aligned at its new place.
+    /// Whether the target offset of a move has the alignment of its range.
     pub(super) fn keeps_alignment(&self, step: &Move<O>) -> bool {
         padding(step.to, self.alignments.get(step.handle.index)) == Some(O::default())
     }
 
-    /// Moves a range to `to`, in the gap behind `after` (its own place included, when that
-    /// is its neighbour).
+    /// Moves a range to `to` in the gap after `after`. If `after` is its neighbour, its own units
+    /// count as part of the gap.
     fn relocate(&mut self, at: u32, after: u32, to: O) {
         self.detach(at);
         let pad = to - self.nodes[after].end();

@@ -2,8 +2,8 @@ use core::fmt;
 
 use super::nodes::START;
 
-/// Names one live range of a [`RangeSpace`](super::RangeSpace): index and generation. Once
-/// the range is freed the handle is stale for good, whoever gets the place next.
+/// Handle of a live range of a [`RangeSpace`](super::RangeSpace): index and generation. After the
+/// range is freed, the handle is stale, even if a new range has the same index.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RangeHandle {
     pub(super) index: u32,
@@ -11,22 +11,22 @@ pub struct RangeHandle {
 }
 
 impl RangeHandle {
-    /// The range's number, below the largest number of ranges that ever lived at once,
-    /// plus one. Numbers are reused: the number alone names whatever has it now.
+    /// Index of the range. At most the largest number of ranges that were ever live at once.
+    /// Indices are reused, so an index alone does not identify a range.
     #[inline]
     pub const fn index(self) -> u32 {
         self.index
     }
 
-    /// The handle as a number, to be kept where its type has no place.
+    /// Returns the handle as an integer, for storage in untyped data.
     #[inline]
     pub const fn to_bits(self) -> u64 {
         (self.generation as u64) << u32::BITS | self.index as u64
     }
 
-    /// The handle of that number, or `None` for a number that no handle has: generations of
-    /// handles are odd, and indices are above 0. Use it only with the space that the handle
-    /// came from.
+    /// Returns the handle of an integer from [`to_bits`](Self::to_bits), or `None` if no handle has
+    /// this integer. Generations of handles are odd, and indices are above 0. Use the handle only
+    /// with the space that returned it.
     #[inline]
     pub const fn from_bits(bits: u64) -> Option<Self> {
         let (index, generation) = (bits as u32, (bits >> u32::BITS) as u32);

@@ -1,11 +1,11 @@
 use super::{Move, RangeHandle, RangeSpace, alignments::padding, nodes::START};
 use crate::{Error, Offset};
 
-/// Ranges by their neighbours, for whoever packs a space by moving ranges in steps that do
-/// not overlap: the old place stays handed out while the new one is being written.
+/// Access to neighbours, for code that packs a space by moves that do not overlap: the old range
+/// stays allocated while the new one is written.
 impl<O: Offset> RangeSpace<O> {
-    /// The range that comes next by address: after `None` the first. `None` behind the
-    /// last, and for a stale handle.
+    /// Returns the next range by offset; the first one for `None`. Returns `None` after the last
+    /// range and for a stale handle.
     #[inline]
     pub fn next(&self, after: Option<RangeHandle>) -> Option<RangeHandle> {
         let next = self.nodes[self.node_of(after).ok()?].next;
@@ -13,21 +13,22 @@ impl<O: Offset> RangeSpace<O> {
         (next != START).then_some(RangeHandle { index: next, generation })
     }
 
-    /// Free units right behind a range, or for `None` at the start of the space.
+    /// Returns the number of free units directly behind a range, or at the start of the space for
+    /// `None`.
     ///
     /// # Errors
-    /// `Stale`.
+    /// `Stale` if the handle is stale.
     #[inline]
     pub fn gap_behind(&self, range: Option<RangeHandle>) -> Result<O, Error> {
         Ok(self.nodes[self.node_of(range)?].gap)
     }
 
-    /// Hands out `size` units behind a range, or for `None` at the start of the space: at the
-    /// first multiple of `align` there.
+    /// Allocates `size` units directly behind a range, or at the start of the space for `None`. The
+    /// offset is the first multiple of `align` there.
     ///
     /// # Errors
-    /// `InvalidSize` when either is zero, `Stale`, or `Full` when too little is free there:
-    /// then `largest_free` is what is.
+    /// `InvalidSize` if `size` or `align` is zero. `Stale` if the handle is stale. `Full` if the
+    /// gap there is too small: `largest_free` is then the size of this gap.
     ///
     /// # Examples
     /// ```
@@ -55,12 +56,13 @@ impl<O: Offset> RangeSpace<O> {
         self.allocate_in_gap(before, pad, (size, align))
     }
 
-    /// Hands out the new place of a move as a range of its own, with the alignment of the
-    /// range that is to move, while that stays where it is. Once its units are there, and nobody reads the old ones any
-    /// more, free the old range.
+    /// Allocates the target of a move as a range of its own, with the alignment of the moving
+    /// range. The moving range keeps its offset. Free it after its units are copied and no reader
+    /// uses the old ones.
     ///
     /// # Errors
-    /// As [`apply_move`](Self::apply_move).
+    /// `Stale` if the range was freed after planning. `NotAllocated` if its offset or size has
+    /// changed since. `Full` if the target is no longer free or breaks the alignment.
     pub fn allocate_target(&mut self, step: &Move<O>) -> Result<RangeHandle, Error> {
         let node = self.live_node(step.handle)?;
         if (node.offset, node.size) != (step.from, step.size) {
@@ -76,7 +78,7 @@ impl<O: Offset> RangeSpace<O> {
         }
     }
 
-    /// Hands out units of the gap behind a live node, `pad` units in.
+    /// Allocates units in the gap behind a live node, at `pad` units from its start.
     fn allocate_in_gap(
         &mut self,
         before: u32,
@@ -86,7 +88,7 @@ impl<O: Offset> RangeSpace<O> {
         let gap = self.nodes[before].gap;
         let fits = gap >= pad && gap - pad >= size;
         match fits.then(|| self.nodes.take_unused()).flatten() {
-            Some(at) => self.hand_out_aligned(at, before, pad, (size, align)),
+            Some(at) => self.insert_node_aligned(at, before, pad, (size, align)),
             None => Err(Error::Full {
                 requested: size.into(),
                 largest_free: gap.into(),
@@ -108,7 +110,7 @@ mod tests {
     use crate::{DefragBudget, MoveOrder};
 
     #[test]
-    fn ranges_are_placed_behind_others_or_not_at_all() {
+    fn a_range_is_allocated_directly_behind_another_or_refused() {
         let mut space = RangeSpace::new(100);
         let [a, b, c] = [10, 20, 30].map(|size| space.allocate(size).unwrap());
         space.free(b).unwrap();
@@ -133,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn targets_of_moves_are_ranges_of_their_own() {
+    fn the_target_of_a_move_is_a_separate_range() {
         let mut space = RangeSpace::new(35);
         let [low, _middle, top] = [10, 10, 10].map(|size| space.allocate(size).unwrap());
         space.free(low).unwrap();

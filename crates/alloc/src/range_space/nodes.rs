@@ -3,18 +3,17 @@ use core::ops::{Index, IndexMut};
 
 use crate::Offset;
 
-/// No node.
+/// Index that stands for no node.
 pub(super) const NONE: u32 = u32::MAX;
-/// The node before the first range: it has no size, is never handed out, and stands for
-/// the gap at the start of the space.
+/// Node before the first range. It has size 0, is never allocated, and holds the gap at the start
+/// of the space.
 pub(super) const START: u32 = 0;
-/// A table that is full grows by this part of itself: more would be memory that no range
-/// pays for, less would copy more often.
+/// A full table grows by this fraction of its length. Larger steps reserve memory that no range
+/// uses; smaller steps copy more often.
 const GROWTH_DIVISOR: usize = 16;
 
-/// A live range and the gap after it. Gaps have no nodes of their own: the one before
-/// knows them, so that joining two gaps never looks for anything, and a live range costs
-/// half a cache line in all.
+/// A live range and the gap after it. Gaps have no nodes of their own: the node before stores the
+/// size. Two gaps are therefore joined without a search, and a live range costs half a cache line.
 #[derive(Clone, Debug)]
 #[repr(align(32))]
 pub(super) struct Node<O> {
@@ -22,14 +21,14 @@ pub(super) struct Node<O> {
     pub(super) size: O,
     /// Free units between the end of this range and the next one.
     pub(super) gap: O,
-    /// Neighbours by address, in a ring through [`START`]. An unused node's `next` is the
-    /// next unused one.
+    /// Neighbours by offset, in a ring through [`START`]. In an unused node, `next` is the next
+    /// unused node.
     pub(super) prev: u32,
     pub(super) next: u32,
-    /// Neighbours in the list of the gap's bin, if it is in one.
+    /// Neighbours in the list of the gap's bin, if the gap is in a list.
     pub(super) bin_prev: u32,
     pub(super) bin_next: u32,
-    /// Odd while the range is live; a handle holds the odd number.
+    /// Odd while the range is live. Handles store the odd number.
     pub(super) generation: u32,
 }
 
@@ -56,7 +55,7 @@ impl<O: Offset> Node<O> {
     }
 }
 
-/// The nodes of a space, used and unused.
+/// Nodes of a space, used and unused.
 #[derive(Clone, Debug)]
 pub(super) struct Nodes<O> {
     all: Vec<Node<O>>,
@@ -68,7 +67,7 @@ impl<O: Offset> Nodes<O> {
         Self { all: Vec::new(), first_unused: NONE }
     }
 
-    /// The first node of all; its gap is still to be set.
+    /// Adds the start node. The caller then sets its gap.
     pub(super) fn push_start(&mut self) {
         self.all.push(Node { prev: START, next: START, generation: 1, ..Node::unused() });
     }
@@ -78,8 +77,8 @@ impl<O: Offset> Nodes<O> {
         self.all.get(at as usize)
     }
 
-    /// A node to be filled in; its generation is even. `None` when memory or numbers ran
-    /// out.
+    /// Returns an unused node, whose generation is even. `None` if the heap is out of memory or all
+    /// indices are used.
     #[inline]
     pub(super) fn take_unused(&mut self) -> Option<u32> {
         let at = self.first_unused;
@@ -101,9 +100,9 @@ impl<O: Offset> Nodes<O> {
         Some(at)
     }
 
-    /// Ends a range's life. A node whose generations have run out is never used again.
+    /// Marks a node as unused. A node whose generations are exhausted is never used again.
     #[inline]
-    pub(super) fn give_back(&mut self, at: u32) {
+    pub(super) fn release(&mut self, at: u32) {
         let first_unused = self.first_unused;
         let node = &mut self[at];
         node.generation = node.generation.wrapping_add(1);
@@ -113,14 +112,14 @@ impl<O: Offset> Nodes<O> {
         }
     }
 
-    /// Ends the life of every range; stale handles stay stale.
+    /// Marks all nodes as unused. Stale handles stay stale.
     pub(super) fn reset(&mut self) {
         self.first_unused = NONE;
         for at in (1..self.all.len() as u32).rev() {
-            // A node that wore out has generation 0 and stays out.
+            // A node with exhausted generations has generation 0 and stays out of the list.
             let generation = self[at].generation;
             if generation % 2 == 1 {
-                self.give_back(at);
+                self.release(at);
             } else if generation != 0 {
                 self[at].next = self.first_unused;
                 self.first_unused = at;
@@ -129,12 +128,12 @@ impl<O: Offset> Nodes<O> {
         (self[START].prev, self[START].next) = (START, START);
     }
 
-    /// Bytes of heap memory held.
+    /// Returns the heap memory in use, in bytes.
     pub(super) fn size_bytes(&self) -> usize {
         self.all.capacity() * size_of::<Node<O>>()
     }
 
-    /// How many nodes there are, used and unused.
+    /// Number of nodes, used and unused.
     pub(super) fn len(&self) -> usize {
         self.all.len()
     }

@@ -1,12 +1,12 @@
 use super::{RangeHandle, RangeSpace, nodes::START};
 use crate::{Error, Offset};
 
-/// Spaces and ranges that change their size.
+/// Changes the size of spaces and ranges.
 impl<O: Offset> RangeSpace<O> {
-    /// Adds `units` at the end of the space. No range moves.
+    /// Adds `units` units at the end of the space. No range moves.
     ///
     /// # Errors
-    /// `InvalidSize` when the capacity would be beyond the largest offset.
+    /// `InvalidSize` if the new capacity is not representable.
     pub fn grow(&mut self, units: O) -> Result<(), Error> {
         if units > O::MAX - self.capacity {
             return Err(Error::InvalidSize);
@@ -17,7 +17,7 @@ impl<O: Offset> RangeSpace<O> {
         Ok(())
     }
 
-    /// Cuts off what lies behind the last live range, and returns the new capacity.
+    /// Removes the free units behind the last live range and returns the new capacity.
     pub fn shrink(&mut self) -> O {
         let last = self.nodes[START].prev;
         self.capacity -= self.nodes[last].gap;
@@ -25,12 +25,12 @@ impl<O: Offset> RangeSpace<O> {
         self.capacity
     }
 
-    /// Changes a range's size where it lies: the units behind it must be free.
+    /// Changes the size of a range in place. To grow, the units behind it must be free.
     ///
     /// # Errors
-    /// `Stale`, `InvalidSize` for zero, or `Full` when too little is free behind it: then
-    /// `requested` are the units more, `largest_free` those behind it, and nothing has
-    /// changed.
+    /// `Stale` if the handle is stale. `InvalidSize` if `size` is zero. `Full` if too few units are
+    /// free behind the range: `requested` is then the number of additional units, `largest_free`
+    /// the number of free units there. On an error nothing has changed.
     ///
     /// # Examples
     /// ```
@@ -55,7 +55,7 @@ impl<O: Offset> RangeSpace<O> {
                 total_free: (self.capacity - self.used).into(),
             });
         }
-        // Both within what the range and its gap hold together.
+        // Neither operation overflows: both stay within the range and its gap.
         let gap = gap + old - size;
         self.change_gap(handle.index, gap);
         self.nodes[handle.index].size = size;

@@ -1,41 +1,40 @@
 use super::{RangeSpace, nodes::START};
 use crate::{Error, Offset};
 
-/// Figures of a [`RangeSpace`], in units.
+/// Statistics of a [`RangeSpace`], in units.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RangeStats<O = u32> {
-    /// The whole space.
+    /// Capacity of the space.
     pub capacity: O,
-    /// Units in live ranges.
+    /// Number of units in live ranges.
     pub used: O,
-    /// Units in gaps.
+    /// Number of units in gaps.
     pub free: O,
-    /// The largest gap.
+    /// Size of the largest gap.
     pub largest_free: O,
-    /// How many ranges are live.
+    /// Number of live ranges.
     pub live_blocks: u32,
-    /// How many gaps there are.
+    /// Number of gaps.
     pub free_blocks: u32,
-    /// Units handed out beyond those asked for: always 0 here, because sizes are never
-    /// rounded. Size classes pay for their speed in these.
+    /// Allocated units beyond the requested ones. Always 0 for a [`RangeSpace`], which never rounds
+    /// sizes; size classes round up.
     pub internal_waste: O,
 }
 
 impl<O: Offset> RangeStats<O> {
-    /// The error that refuses `requested` units, with these figures.
+    /// Returns [`Error::Full`] for a request of `requested` units, with these figures.
     pub fn full(&self, requested: u64) -> Error {
         let (largest_free, total_free) = (self.largest_free.into(), self.free.into());
         Error::Full { requested, largest_free, total_free }
     }
 
-    /// The part of what is free that is not in the largest gap, 0 to 1: what a request for
-    /// all of it would miss.
+    /// Fraction of the free units outside the largest gap, 0 to 1.
     pub fn external_fragmentation(&self) -> f64 {
         let (free, largest) = (self.free.into() as f64, self.largest_free.into() as f64);
         if free == 0.0 { 0.0 } else { 1.0 - largest / free }
     }
 
-    /// The part of what is handed out that nobody asked for, 0 to 1.
+    /// Fraction of the allocated units that were not requested, 0 to 1.
     pub fn internal_fragmentation(&self) -> f64 {
         let (used, waste) = (self.used.into() as f64, self.internal_waste.into() as f64);
         if used == 0.0 { 0.0 } else { waste / used }
@@ -43,10 +42,10 @@ impl<O: Offset> RangeStats<O> {
 }
 
 impl<O: Offset> RangeSpace<O> {
-    /// The figures.
+    /// Returns the statistics.
     ///
     /// # Cost
-    /// O(gaps about as large as the largest).
+    /// O(n) in the number of gaps of the highest bin that has any.
     pub fn stats(&self) -> RangeStats<O> {
         RangeStats {
             capacity: self.capacity,
@@ -59,19 +58,19 @@ impl<O: Offset> RangeSpace<O> {
         }
     }
 
-    /// Units of the whole space.
+    /// Capacity of the space, in units.
     #[inline]
     pub const fn capacity(&self) -> O {
         self.capacity
     }
 
-    /// Units in live ranges.
+    /// Number of units in live ranges.
     #[inline]
     pub const fn used(&self) -> O {
         self.used
     }
 
-    /// How many ranges are live.
+    /// Number of live ranges.
     #[inline]
     pub const fn len(&self) -> u32 {
         self.live_blocks
@@ -83,18 +82,18 @@ impl<O: Offset> RangeSpace<O> {
         self.live_blocks == 0
     }
 
-    /// The end of the last live range: what lies behind is one gap.
+    /// Returns the end of the last live range, behind which all units are free.
     #[inline]
     pub fn high_water(&self) -> O {
         self.nodes[self.nodes[START].prev].end()
     }
 
-    /// Bytes of heap memory held.
+    /// Returns the heap memory in use, in bytes.
     pub fn size_bytes(&self) -> usize {
         self.nodes.size_bytes() + self.alignments.size_bytes() + self.bins.size_bytes()
     }
 
-    /// The largest gap: it is in the highest bin that has any.
+    /// Returns the size of the largest gap, which is in the highest bin that has any.
     pub(super) fn largest_free(&self) -> O {
         let mut largest = O::default();
         let mut at = self.bins.last().map(|bin| self.bins.head(bin));

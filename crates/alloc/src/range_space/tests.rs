@@ -3,7 +3,7 @@ use alloc::vec::Vec;
 use super::*;
 
 #[test]
-fn neighbours_join_whatever_the_order_of_frees() {
+fn neighbours_are_joined_in_every_order_of_frees() {
     for order in [[0, 1, 2], [2, 1, 0], [0, 2, 1], [1, 0, 2]] {
         let mut space = RangeSpace::new(30);
         let ranges = [10, 10, 10].map(|size| space.allocate(size).unwrap());
@@ -19,7 +19,7 @@ fn neighbours_join_whatever_the_order_of_frees() {
 }
 
 #[test]
-fn edges_of_capacity_and_size() {
+fn extreme_capacities_and_sizes() {
     assert!(RangeSpace::new(0).allocate(1).is_err());
     assert_eq!(RangeSpace::new(5).allocate(0), Err(Error::InvalidSize));
     assert_eq!(RangeSpace::new(5).allocate_aligned(1, 0), Err(Error::InvalidSize));
@@ -35,32 +35,32 @@ fn edges_of_capacity_and_size() {
     wide.check().unwrap();
 }
 
-/// Sizes in one bin differ; the only gap that fits may be the last of a long list.
+/// Sizes in one bin differ. The only gap that fits may be the last one of a long list.
 #[test]
-fn an_exact_fit_is_found_behind_many_that_are_too_small() {
+fn an_exact_fit_is_found_behind_many_smaller_gaps() {
     let mut space = RangeSpace::new(1_000_000);
     let smaller: Vec<_> = (0..100).map(|_| [1000, 1].map(|s| space.allocate(s).unwrap())).collect();
     let exact = space.allocate(1001).unwrap();
     let rest = space.stats().largest_free;
     space.allocate(rest).unwrap();
-    let place = space.range(exact);
+    let before = space.range(exact);
     space.free(exact).unwrap();
     for [gap, _] in smaller {
         space.free(gap).unwrap();
     }
     let again = space.allocate(1001).unwrap();
-    assert_eq!(space.range(again), place);
+    assert_eq!(space.range(again), before);
 }
 
-/// At the front, in a gap between others, and at the end.
+/// Checks ranges at the front, in a gap between others, and at the end.
 #[test]
-fn an_offset_is_where_the_range_lies() {
+fn allocate_at_returns_the_offset_of_the_range() {
     let mut space = RangeSpace::new(100);
-    let places: Vec<_> = [30, 20, 40].map(|size| space.allocate_at(size).unwrap()).into();
-    space.free(places[1].0).unwrap();
+    let ranges: Vec<_> = [30, 20, 40].map(|size| space.allocate_at(size).unwrap()).into();
+    space.free(ranges[1].0).unwrap();
     let (again, offset) = space.allocate_at(20).unwrap();
     assert_eq!((offset, space.range(again)), (30, Some(30..50)));
-    for (range, offset) in [places[0], places[2], space.allocate_at(10).unwrap()] {
+    for (range, offset) in [ranges[0], ranges[2], space.allocate_at(10).unwrap()] {
         assert_eq!(space.range(range).unwrap().start, offset);
     }
     assert_eq!(space.allocate_at(1).unwrap_err(), space.allocate(1).unwrap_err());
@@ -68,7 +68,7 @@ fn an_offset_is_where_the_range_lies() {
 }
 
 #[test]
-fn worn_out_handles_never_come_back() {
+fn nodes_with_exhausted_generations_are_never_reused() {
     let mut space = RangeSpace::new(10);
     let first = space.allocate(1).unwrap();
     space.nodes[first.index].generation = u32::MAX;
@@ -83,18 +83,19 @@ fn worn_out_handles_never_come_back() {
 }
 
 #[test]
-fn bins_are_in_order_and_tight() {
+fn bins_are_sorted_by_size_and_narrow() {
     let sizes = (0..2000).chain((5..64).flat_map(|e| [(1 << e) - 1, 1 << e, (1 << e) + 1]));
     let mut sizes: Vec<u64> = sizes.chain([u64::from(u32::MAX), u64::MAX]).collect();
     sizes.sort_unstable();
     for pair in sizes.windows(2) {
         assert!(bin_of(pair[0]) <= bin_of(pair[1]), "{pair:?}");
-        // Sizes of one bin differ by less than a thirty-second.
+        // Sizes of one bin differ by less than 1/32.
         assert!(bin_of(pair[0]) < bin_of(pair[1]) || pair[1] - pair[0] <= pair[0] / 32);
     }
 }
 
-/// Between plan and move anything may happen; a move that no longer fits is refused whole.
+/// The space may change between plan and move. A move that no longer fits is refused and changes
+/// nothing.
 #[test]
 fn outdated_moves_are_refused() {
     let mut space = RangeSpace::new(35);
@@ -115,9 +116,9 @@ fn outdated_moves_are_refused() {
     space.check().unwrap();
 }
 
-/// The start of the space and the nodes of ranges that are gone are no ranges.
+/// The start node and the nodes of freed ranges have no handles.
 #[test]
-fn numbers_that_no_handle_has_are_refused() {
+fn integers_that_are_no_handle_are_refused() {
     let mut space = RangeSpace::new(10);
     let range = space.allocate(1).unwrap();
     space.free(range).unwrap();
@@ -126,7 +127,7 @@ fn numbers_that_no_handle_has_are_refused() {
     assert_eq!([freed, start, 0].map(RangeHandle::from_bits), [None; 3]);
 }
 
-/// With every order of moves, and with moves that the caller carries out in two steps.
+/// Checks both orders of moves, and moves that the caller executes in two steps.
 #[test]
 fn aligned_ranges_stay_aligned_when_they_move() {
     for order in [MoveOrder::FrontToBack, MoveOrder::AtOnce] {
@@ -165,7 +166,7 @@ fn aligned_ranges_stay_aligned_when_they_move() {
     }
 }
 
-/// An index that an aligned range had says nothing of the range that has it next.
+/// A new range does not inherit the alignment of an earlier range with the same index.
 #[test]
 fn alignment_ends_with_the_range() {
     let mut space = RangeSpace::new(100);

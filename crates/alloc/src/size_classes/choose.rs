@@ -2,49 +2,49 @@ use alloc::{collections::BTreeMap, vec, vec::Vec};
 
 use crate::{Offset, range_space::bin_of};
 
-/// Counts are scaled down until their sum has so many bits: times a size of 64 bits it
-/// stays far below what 128 hold, and nobody counts more than that.
+/// Counts are scaled down until their sum has at most this number of bits. Multiplied by a 64-bit
+/// size, the sum stays far below 2¹²⁸.
 const COUNT_BITS: u32 = 48;
-/// More classes than this are never made.
+/// Maximum number of classes.
 const MAX_CLASSES: usize = 64;
 
-/// Sizes that share a bucket size or not as a whole: those of one bin.
+/// Sizes of one bin, which always share a bucket size.
 struct Point<O> {
     largest: O,
-    /// How many sizes up to this point there are, and their sum.
+    /// Number of sizes up to and including this point, and their sum.
     count: u128,
     units: u128,
 }
 
-/// The bucket sizes, at most `most`, that waste least for a histogram, and the part of the
-/// buckets' units that they waste.
+/// Returns the bucket sizes, at most `max_classes`, that waste least for a histogram. Also returns
+/// the fraction of the buckets' units that they waste.
 ///
-/// A bucket size is always the largest of the sizes it serves, so choosing means cutting
-/// the sorted sizes into runs. The cheapest cut of the first sizes into k runs is a
-/// cheapest cut of fewer sizes into k − 1 runs, and one run more.
-pub(super) fn choose_sizes<O: Offset>(histogram: &[(O, u64)], most: usize) -> (Vec<O>, f64) {
+/// A bucket size is always the largest size that it serves, so a choice cuts the sorted sizes into
+/// runs. Dynamic programming: the best cut of the first n sizes into k runs is a best cut of fewer
+/// sizes into k − 1 runs, plus one run.
+pub(super) fn choose_sizes<O: Offset>(histogram: &[(O, u64)], max_classes: usize) -> (Vec<O>, f64) {
     let points = points_of(histogram);
-    let runs = most.min(MAX_CLASSES).min(points.len());
+    let runs = max_classes.min(MAX_CLASSES).min(points.len());
     let Some(last) = points.last().filter(|_| runs > 0) else { return (Vec::new(), 0.0) };
-    // Waste of the points from..to in one run, as a bucket for the largest of them.
+    // Waste of the points from..to as one run, in buckets of the size of its largest point.
     let waste = |from: usize, to: usize| {
         let before =
             if from == 0 { (0, 0) } else { (points[from - 1].count, points[from - 1].units) };
         let point = &points[to - 1];
         u128::from(point.largest.into()) * (point.count - before.0) - (point.units - before.1)
     };
-    // best[k][n]: the least waste of the first n points in k + 1 runs, and where the last
-    // of these runs begins.
+    // best[k][n]: the least waste of the first n points in k + 1 runs, and the start of the last of
+    // these runs.
     let in_one_run = |n: usize| if n == 0 { (u128::MAX, 0) } else { (waste(0, n), 0) };
     let mut best: Vec<Vec<(u128, usize)>> = vec![(0..=points.len()).map(in_one_run).collect()];
     for k in 1..runs {
-        let with_one_less = &best[k - 1];
+        let with_fewer_runs = &best[k - 1];
         let cheapest = |n: usize| {
-            let cut_at = |cut: usize| (with_one_less[cut].0.saturating_add(waste(cut, n)), cut);
+            let cut_at = |cut: usize| (with_fewer_runs[cut].0.saturating_add(waste(cut, n)), cut);
             (k..n).map(cut_at).min().unwrap_or((u128::MAX, 0))
         };
-        let with_these = (0..=points.len()).map(cheapest).collect();
-        best.push(with_these);
+        let row = (0..=points.len()).map(cheapest).collect();
+        best.push(row);
     }
     let (mut sizes, mut n) = (Vec::new(), points.len());
     for run in best.iter().rev() {

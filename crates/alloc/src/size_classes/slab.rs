@@ -2,58 +2,57 @@ use alloc::vec::Vec;
 
 use crate::{Error, Offset, RangeHandle, RangeSpace};
 
-/// Buckets of a slab, at most: one bit each in a word.
+/// Maximum number of buckets of a slab: one bit each in a word.
 const MAX_BUCKETS: u32 = u64::BITS;
-/// A slab takes no more of the space than one part in this many, so that slabs that are
-/// hardly used do not fill it.
+/// A slab takes at most 1/64 of the space, so that slabs with few used buckets do not fill it.
 const SLABS_PER_SPACE: u64 = 64;
-/// No slab.
+/// Index that stands for no slab.
 const NONE: u32 = u32::MAX;
 
-/// Where a place comes from.
+/// Origin of an allocation.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum ClassSlot {
     Range(RangeHandle),
     Bucket { slab: u32, bucket: u32 },
 }
 
-/// One bucket size.
+/// Size class: one bucket size.
 #[derive(Clone, Debug)]
 pub(super) struct Class<O> {
     pub(super) size: O,
     buckets_per_slab: u32,
-    /// Slabs with free buckets; the last serves next.
+    /// Slabs with free buckets. The last one is used next.
     open: Vec<u32>,
 }
 
 impl<O: Offset> Class<O> {
     pub(super) fn new(size: O, capacity: O) -> Self {
-        let most = capacity.into() / SLABS_PER_SPACE / size.into().max(1);
-        let buckets_per_slab = most.clamp(1, MAX_BUCKETS.into()) as u32;
+        let max_buckets = capacity.into() / SLABS_PER_SPACE / size.into().max(1);
+        let buckets_per_slab = max_buckets.clamp(1, MAX_BUCKETS.into()) as u32;
         Self { size, buckets_per_slab, open: Vec::new() }
     }
 
-    /// A slab's word while all of its buckets are free.
+    /// Returns the `free` word of a slab whose buckets are all free.
     fn all_free(&self) -> u64 {
         u64::MAX >> (MAX_BUCKETS - self.buckets_per_slab)
     }
 }
 
-/// A run of equal buckets.
+/// Contiguous buckets of equal size.
 #[derive(Clone, Debug)]
 struct Slab<O> {
     range: RangeHandle,
     offset: O,
-    /// The bit of a bucket is set while it is free.
+    /// One bit per bucket, set while the bucket is free.
     free: u64,
     class: u32,
-    /// Its place in the class's list of open slabs, [`NONE`] when it is full; for a slab
-    /// that was given back, the next of these.
+    /// Position in the class's list of open slabs, or [`NONE`] if the slab is full. For a released
+    /// slab: index of the next released slab.
     link: u32,
     is_live: bool,
 }
 
-/// All slabs of all classes.
+/// Slabs of all classes.
 #[derive(Clone, Debug)]
 pub(super) struct Slabs<O> {
     slabs: Vec<Slab<O>>,
@@ -65,7 +64,7 @@ impl<O: Offset> Slabs<O> {
         Self { slabs: Vec::new(), first_unused: NONE }
     }
 
-    /// A free bucket of a class, from a new slab if need be. `None` when there is no room.
+    /// Takes a free bucket of a class, from a new slab if necessary. `None` if the space is full.
     pub(super) fn take_bucket(
         &mut self,
         class: usize,
@@ -87,9 +86,9 @@ impl<O: Offset> Slabs<O> {
         Some(ClassSlot::Bucket { slab: at, bucket })
     }
 
-    /// Takes a bucket back; a slab that is all free goes back to the ranges, unless it is
-    /// the only one of its class with room: the next allocation would want it again.
-    pub(super) fn give_back(
+    /// Frees a bucket. A slab whose buckets are all free is released, unless it is the only open
+    /// slab of its class, which the next allocation would reserve again.
+    pub(super) fn release(
         &mut self,
         at: u32,
         bucket: u32,
@@ -124,7 +123,7 @@ impl<O: Offset> Slabs<O> {
     pub(super) fn bucket_offset(&self, at: u32, bucket: u32, classes: &[Class<O>]) -> Option<O> {
         let slab = self.slabs.get(at as usize)?;
         let size: u64 = self.bucket_size(at, classes)?.into();
-        // Within the slab's range, so it fits.
+        // The offset is within the slab's range, so the conversion succeeds.
         let inside = O::try_from(size * u64::from(bucket)).ok()?;
         Some(slab.offset + inside)
     }
@@ -137,17 +136,17 @@ impl<O: Offset> Slabs<O> {
 
     pub(super) fn check(&self, classes: &[Class<O>]) -> Result<(), &'static str> {
         for (at, slab) in self.slabs.iter().enumerate().filter(|(_, slab)| slab.is_live) {
-            let class = classes.get(slab.class as usize).ok_or("a slab is of no class")?;
+            let class = classes.get(slab.class as usize).ok_or("a slab has an invalid class")?;
             let listed = class.open.get(slab.link as usize) == Some(&(at as u32));
             if listed != (slab.free != 0) || slab.free & !class.all_free() != 0 {
-                return Err("a slab's place in its list, or its bits, are wrong");
+                return Err("a slab's position in its list, or its bits, are wrong");
             }
         }
         let open: usize = classes.iter().map(|class| class.open.len()).sum();
-        let with_room = self.slabs.iter().filter(|slab| slab.is_live && slab.free != 0).count();
-        match open == with_room {
+        let with_free = self.slabs.iter().filter(|slab| slab.is_live && slab.free != 0).count();
+        match open == with_free {
             true => Ok(()),
-            false => Err("a list holds slabs that have no room"),
+            false => Err("a list of open slabs holds full slabs"),
         }
     }
 

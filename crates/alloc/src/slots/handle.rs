@@ -6,22 +6,22 @@ use core::{
     num::{NonZeroU32, NonZeroU64},
 };
 
-/// Names one value in a [`Slots`](super::Slots): index and generation. Once the value is
-/// removed the handle is stale for good, whoever gets the slot next.
+/// Handle of a value in a [`Slots`](super::Slots): index and generation. After the value is
+/// removed, the handle is stale, even if a new value has the same slot.
 pub struct Handle<T> {
-    /// The generation, which is never 0, above the index.
+    /// Generation (never 0) in the upper half, index in the lower half.
     bits: NonZeroU64,
     value: PhantomData<fn() -> T>,
 }
 
-/// Where the generation begins.
+/// Number of bits below the generation.
 const INDEX_BITS: u32 = u32::BITS;
 
 impl<T> Handle<T> {
     #[inline]
     pub(super) const fn new(index: u32, generation: NonZeroU32) -> Self {
         let generation = (generation.get() as u64) << INDEX_BITS;
-        // With any generation the whole is not 0, so that the index is only added.
+        // The generation is not 0, so the sum is not 0 either.
         let bits = match NonZeroU64::new(generation | index as u64) {
             Some(bits) => bits,
             None => NonZeroU64::MIN,
@@ -29,28 +29,29 @@ impl<T> Handle<T> {
         Self { bits, value: PhantomData }
     }
 
-    /// The slot's number, below [`Slots::slot_count`](super::Slots::slot_count). Slots are
-    /// reused: the number alone names whatever lives there now.
+    /// Index of the slot, below [`Slots::slot_count`](super::Slots::slot_count). Slots are reused,
+    /// so an index alone does not identify a value.
     #[inline]
     pub const fn index(self) -> u32 {
         self.bits.get() as u32
     }
 
-    /// The same handle for a table of another type: to keep a handle where the type of
-    /// its values cannot be named. Give it back only to the table that it came from.
+    /// Converts the handle to one for values of type `U`, for storage where the type of the values
+    /// cannot be named. Convert it back before use, and use it only with the table that returned
+    /// it.
     #[inline]
     pub const fn cast<U>(self) -> Handle<U> {
         Handle { bits: self.bits, value: PhantomData }
     }
 
-    /// The handle as a number, never 0, to be kept where its type has no place.
+    /// Returns the handle as an integer, which is never 0, for storage in untyped data.
     #[inline]
     pub const fn to_bits(self) -> u64 {
         self.bits.get()
     }
 
-    /// The handle of that number, if it is one: give it back only to the table that it
-    /// came from.
+    /// Returns the handle of an integer from [`to_bits`](Self::to_bits), or `None` for 0. Use the
+    /// handle only with the table that returned it.
     #[inline]
     pub const fn from_bits(bits: u64) -> Option<Self> {
         match NonZeroU64::new(bits) {
@@ -59,14 +60,14 @@ impl<T> Handle<T> {
         }
     }
 
-    /// Which use of the slot this is, from 1 on.
+    /// Number of this use of the slot, counted from 1.
     #[inline]
     pub(super) const fn generation(self) -> u32 {
         (self.bits.get() >> INDEX_BITS) as u32
     }
 }
 
-// By hand and not derived: a handle is all of this whatever its value's type is.
+// Implemented by hand, because a derive would require the same traits of `T`.
 impl<T> Clone for Handle<T> {
     fn clone(&self) -> Self {
         *self

@@ -3,20 +3,20 @@ use core::slice;
 use super::{Handle, Slot};
 use crate::bit_tree::WORD_BITS;
 
-/// The bits of up to 64 slots that are in use. No branch depends on a slot.
+/// Returns the bits of the live slots among up to 64. No branch depends on a slot.
 #[inline]
 fn live_bits<T>(slots: &[Slot<T>]) -> u64 {
     let bit = |(at, slot): (usize, &Slot<T>)| u64::from(matches!(slot, Slot::Live { .. })) << at;
     slots.iter().enumerate().map(bit).fold(0, |bits, bit| bits | bit)
 }
 
-/// The live values of a [`Slots`](super::Slots) with their handles, by slot number.
+/// Iterator over the live values of a [`Slots`](super::Slots) with their handles, sorted by slot.
 #[derive(Clone, Debug)]
 pub struct SlotIter<'a, T> {
-    /// The slots of the word at hand, and after it.
+    /// Slots of the current word, and the slots after them.
     chunk: &'a [Slot<T>],
     rest: &'a [Slot<T>],
-    /// Which slots of the chunk are still to come.
+    /// Slots of `chunk` that are still to be visited.
     word: u64,
     left: u32,
 }
@@ -26,7 +26,7 @@ impl<'a, T> SlotIter<'a, T> {
         Self { chunk: &[], rest: slots, word: 0, left: len }
     }
 
-    /// Goes on to the next 64 slots.
+    /// Moves to the next 64 slots.
     fn next_word(&mut self) -> Option<()> {
         if self.rest.is_empty() {
             return None;
@@ -61,14 +61,14 @@ impl<'a, T> Iterator for SlotIter<'a, T> {
 
 impl<T> ExactSizeIterator for SlotIter<'_, T> {}
 
-/// The live values of a [`Slots`](super::Slots) with their handles, by slot number, to be
-/// changed.
+/// Mutable iterator over the live values of a [`Slots`](super::Slots) with their handles, sorted by
+/// slot.
 #[derive(Debug)]
 pub struct SlotIterMut<'a, T> {
-    /// What is left of the slots of the word at hand.
+    /// Remaining slots of the current word.
     chunk: slice::IterMut<'a, Slot<T>>,
     chunks: slice::ChunksMut<'a, Slot<T>>,
-    /// Which slots of `chunk` are still to come: bit 0 is its next one.
+    /// Slots of `chunk` that are still to be visited. Bit 0 is its next slot.
     word: u64,
     left: u32,
 }
@@ -92,7 +92,7 @@ impl<'a, T> Iterator for SlotIterMut<'a, T> {
         }
         let skipped = self.word.trailing_zeros() as usize;
         let slot = self.chunk.nth(skipped)?;
-        // Two shifts: all 64 bits may be done with.
+        // Two shifts, because the sum may be 64.
         self.word = self.word >> skipped >> 1;
         self.left = self.left.saturating_sub(1);
         match slot {

@@ -1,7 +1,7 @@
 use super::*;
 
 #[test]
-fn worn_out_slots_are_retired() {
+fn slots_with_exhausted_generations_are_never_reused() {
     let mut slots = Slots::new();
     let first = slots.insert(1).unwrap();
     let last = Handle::new(first.index(), NonZeroU32::MAX);
@@ -26,7 +26,7 @@ fn values_are_dropped_once() {
 }
 
 #[test]
-fn handles_are_numbers_and_back() {
+fn handles_convert_to_integers_and_back() {
     let mut slots = Slots::new();
     let handles = ["a", "b"].map(|value| slots.insert(value).unwrap());
     assert_eq!(handles.map(|handle| Handle::from_bits(handle.to_bits())), handles.map(Some));

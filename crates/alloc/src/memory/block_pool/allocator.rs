@@ -6,18 +6,18 @@ use allocator_api2::alloc::{AllocError, Allocator};
 use super::BlockPool;
 use crate::memory::bump::dangling;
 
-/// Every allocation that fits is a block. One that does not, by size or alignment, is an
-/// error: give collections the capacity that they need, or blocks that are large enough.
+/// Every allocation that fits takes one block. An allocation that does not fit, by size or
+/// alignment, is an error: choose sufficient block sizes, or reserve the capacity of collections.
 ///
-/// Growing and shrinking within a block stay where they are.
-// SAFETY: blocks are valid until they are freed, and a `&BlockPool` that is moved or cloned
-// is the same pool. Nothing but `deallocate` and `shrink` frees one; `reset` needs the pool
-// for itself.
+/// Growing and shrinking within a block happens in place.
+// SAFETY: blocks are valid until they are freed, and a `&BlockPool` that is moved or cloned refers
+// to the same pool. Only `deallocate` and `shrink` free a block; `reset` requires exclusive access
+// to the pool.
 unsafe impl Allocator for &BlockPool<'_> {
     #[inline]
     fn allocate(&self, layout: Layout) -> Result<NonNull<[u8]>, AllocError> {
         if layout.size() == 0 {
-            return Ok(nothing(layout));
+            return Ok(empty_block(layout));
         }
         if !self.fits(layout) {
             return Err(AllocError);
@@ -45,7 +45,7 @@ unsafe impl Allocator for &BlockPool<'_> {
         if old.size() == 0 {
             return self.allocate(new);
         }
-        // What fits lies in its block already.
+        // A size that fits is already within the block.
         match self.fits(new) {
             true => Ok(NonNull::slice_from_raw_parts(memory, self.block_layout().size())),
             false => Err(AllocError),
@@ -59,9 +59,10 @@ unsafe impl Allocator for &BlockPool<'_> {
         old: Layout,
         new: Layout,
     ) -> Result<NonNull<[u8]>, AllocError> {
-        // SAFETY: the caller's promise is passed on.
+        // SAFETY: guaranteed by the caller.
         let grown = unsafe { self.grow(memory, old, new)? };
-        // SAFETY: the block is longer than the new size, which is no less than the old one.
+        // SAFETY: the block is at least as large as the new size, which is no less than the old
+        // one.
         unsafe {
             let start = grown.cast::<u8>();
             start.add(old.size()).write_bytes(0, grown.len() - old.size());
@@ -77,9 +78,9 @@ unsafe impl Allocator for &BlockPool<'_> {
         new: Layout,
     ) -> Result<NonNull<[u8]>, AllocError> {
         if new.size() == 0 {
-            // SAFETY: the caller gives the block up.
+            // SAFETY: the caller releases the block.
             unsafe { self.deallocate(memory, old) }
-            return Ok(nothing(new));
+            return Ok(empty_block(new));
         }
         match self.fits(new) {
             true => Ok(NonNull::slice_from_raw_parts(memory, self.block_layout().size())),
@@ -96,7 +97,7 @@ impl BlockPool<'_> {
     }
 }
 
-/// No bytes at a good address.
-fn nothing(layout: Layout) -> NonNull<[u8]> {
+/// Returns a block of 0 bytes at an aligned address.
+fn empty_block(layout: Layout) -> NonNull<[u8]> {
     NonNull::slice_from_raw_parts(dangling(layout), 0)
 }

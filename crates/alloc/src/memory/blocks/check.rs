@@ -4,7 +4,7 @@ use super::{Blocks, Marks};
 use crate::memory::PoolStats;
 
 impl Blocks<'_> {
-    /// What is used and reserved. Goes through the list of free blocks.
+    /// Returns the statistics. Visits the list of free blocks.
     pub(in crate::memory) fn stats(&self) -> PoolStats {
         let capacity = self.slab_count.get() * self.shape.block_count;
         PoolStats {
@@ -16,26 +16,26 @@ impl Blocks<'_> {
         }
     }
 
-    /// The blocks that were never handed out, or not since the last reset.
+    /// Number of blocks that were never allocated, or not since the last reset.
     fn fresh_count(&self) -> usize {
         let is_opened = |slab: &NonNull<_>| slab.as_ptr() != self.unopened.get();
         let unopened_count = self.slabs().skip_while(is_opened).count();
         self.fresh_count.get() + unopened_count * self.shape.block_count
     }
 
-    /// The blocks in the list of free ones.
+    /// Iterates over the list of free blocks.
     fn listed(&self) -> impl Iterator<Item = NonNull<u8>> {
         let mut next = self.free.get();
         core::iter::from_fn(move || {
             let free = NonNull::new(next)?;
-            // SAFETY: what is listed begins with a link.
+            // SAFETY: a block in the list begins with a link.
             next = unsafe { free.read() }.cast();
             Some(free.cast())
         })
     }
 
-    /// Walks slabs and list and says what does not hold. Where blocks are marked, `marked`
-    /// has the marks, and how many blocks the pool says are used.
+    /// Verifies all invariants of the slabs and the list. For a pool with marks, `marked` has the
+    /// marks and the pool's number of used blocks.
     pub(in crate::memory) fn check(
         &self,
         marked: Option<(Marks, usize)>,
@@ -48,13 +48,13 @@ impl Blocks<'_> {
         for free in self.listed() {
             listed_count += 1;
             if listed_count > capacity {
-                return Err("the list of free blocks has no end");
+                return Err("the list of free blocks has a cycle");
             }
             if !self.is_block(free) {
-                return Err("what is listed as free is no block");
+                return Err("the list of free blocks has an address that is no block");
             }
             let (slab, offset) = self.slab_of(free);
-            // SAFETY: the block lies in that slab.
+            // SAFETY: the block is in that slab.
             if marked.is_some_and(|(marks, _)| unsafe { marks.is_set(slab, offset) }) {
                 return Err("a free block is marked as used");
             }
@@ -63,12 +63,12 @@ impl Blocks<'_> {
         // SAFETY: slabs of this shape.
         let count = |slab: NonNull<_>| unsafe { Marks::count(slab.as_ptr(), &self.shape) };
         match marked {
-            None if free_count > capacity => Err("more blocks are free than there are"),
+            None if free_count > capacity => Err("more blocks are free than exist"),
             Some((_, used_count)) if used_count + free_count != capacity => {
-                Err("used and free blocks are not all blocks")
+                Err("the numbers of used and free blocks do not add up to the capacity")
             }
             Some((_, used_count)) if self.slabs().map(count).sum::<usize>() != used_count => {
-                Err("there are not as many marks as used blocks")
+                Err("the number of marks differs from the number of used blocks")
             }
             _ => Ok(()),
         }

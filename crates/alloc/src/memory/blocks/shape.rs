@@ -4,57 +4,57 @@ use super::slab::{Marks, Slab};
 use super::{Blocks, Link};
 use crate::memory::Region;
 
-/// Bytes of a slab unless the caller says otherwise. All headers lie at the same place of a
-/// cache, so that many small slabs get in each other's way (with pages as slabs a pool is
-/// half as fast). Of a large slab only what is used costs memory; but it leaves more of a
-/// region unused, and is seldom empty.
+/// Default size of a slab. All headers map to the same cache sets, so many small slabs evict each
+/// other (a pool with slabs of one page is half as fast). Only the used part of a large slab costs
+/// memory, but a large slab leaves more of a region unused and is rarely empty.
 pub(in crate::memory) const SLAB_BYTES: usize = 1 << 20;
-/// The smallest slab.
-pub(in crate::memory) const LEAST_SLAB_BYTES: usize = 1 << 12;
-/// A slab is made larger until it has room for as many blocks.
-const LEAST_BLOCKS: usize = 8;
-/// Bytes of a cache line. Blocks that are a multiple or an even part of a line begin where
-/// they straddle none.
+/// Minimum size of a slab.
+pub(in crate::memory) const MIN_SLAB_BYTES: usize = 1 << 12;
+/// Minimum number of blocks of a slab. Its size is doubled until it holds them.
+const MIN_BLOCKS: usize = 8;
+/// Size of a cache line. A block whose size is a multiple or a divisor of it is aligned so that it
+/// never crosses a line unnecessarily.
 const LINE_BYTES: usize = 64;
 
-/// What lies behind the header of each slab.
+/// Data behind the header of each slab.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::memory) enum Head {
-    /// One bit a block.
+    /// One bit per block.
     Marks,
-    /// Room for the pool itself, which lives in its first slab.
-    Home,
+    /// Space for the pool itself, which is stored in its first slab.
+    Pool,
 }
 
-/// How a slab is divided.
+/// Layout of a slab.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::memory) struct Shape {
-    /// All of a slab; of a source's, a power of two.
+    /// Size of the whole slab. For slabs of a source, a power of two.
     pub(super) slab_bytes: usize,
-    /// From the header to the first block.
+    /// Offset of the first block from the header.
     pub(super) first: usize,
-    /// Blocks in a slab; 0 where one would have to be larger than any memory.
+    /// Number of blocks in a slab; 0 if a slab would exceed the address space.
     pub(super) block_count: usize,
-    /// Bytes of the marks; 0 where there are none.
+    /// Size of the marks; 0 if there are none.
     pub(super) mark_bytes: usize,
-    /// A block's header lies at its own address, with the bits of `mask`, and of `base`.
+    /// Address of a block's header: the block's own address AND `mask`, OR `base`.
     pub(super) mask: usize,
     pub(super) base: usize,
 }
 
-/// A block that can hold what `layout` says, or a link, one behind the other.
+/// Returns the layout of a block that holds a value of `layout` or a link, rounded up so that
+/// blocks can follow each other.
 pub(in crate::memory) const fn block_layout(layout: Layout) -> Layout {
     let link = Layout::new::<Link>();
     let align = if layout.align() > link.align() { layout.align() } else { link.align() };
     let size = if layout.size() > link.size() { layout.size() } else { link.size() };
     let stride = size.next_multiple_of(align);
-    // What does not divide a line keeps to the part of one that it divides.
+    // A size that does not divide a line is aligned to its largest power of two that does.
     let part = stride & stride.wrapping_neg();
     let part = if part > LINE_BYTES { LINE_BYTES } else { part };
     match Layout::from_size_align(stride, if part > align { part } else { align }) {
         Ok(block) => block,
-        // The size was one before it was made a multiple of the alignment, and is one still
-        // unless the layout was at the very end of all sizes.
+        // The size was valid before it was rounded up to the alignment, and still is, unless the
+        // layout was at the limit of all sizes.
         Err(_) => layout,
     }
 }
@@ -63,17 +63,17 @@ impl Shape {
     const NONE: Self =
         Self { slab_bytes: 0, first: 0, block_count: 0, mark_bytes: 0, mask: 0, base: 0 };
 
-    /// Slabs of at least `slab_bytes`, a power of two, which lie at multiples of their
-    /// size: so a block's address tells where its slab's header is.
+    /// Creates the shape of slabs of at least `slab_bytes`, rounded up to a power of two. They are
+    /// aligned to their size, so a block's address yields the address of its slab's header.
     pub(in crate::memory) const fn in_slabs(block: Layout, head: Head, slab_bytes: usize) -> Self {
-        let wish = if slab_bytes > LEAST_SLAB_BYTES { slab_bytes } else { LEAST_SLAB_BYTES };
-        let mut next = wish.checked_next_power_of_two();
+        let min = if slab_bytes > MIN_SLAB_BYTES { slab_bytes } else { MIN_SLAB_BYTES };
+        let mut next = min.checked_next_power_of_two();
         while let Some(bytes) = next {
             if bytes > isize::MAX as usize {
                 break;
             }
             let shape = Self::at(0, block, head, bytes);
-            if shape.block_count >= LEAST_BLOCKS {
+            if shape.block_count >= MIN_BLOCKS {
                 return Self { mask: !(bytes - 1), ..shape };
             }
             next = bytes.checked_mul(2);
@@ -81,7 +81,7 @@ impl Shape {
         Self::NONE
     }
 
-    /// One slab that takes up all of a region.
+    /// Creates the shape of one slab that takes up a whole region.
     pub(in crate::memory) fn in_region(block: Layout, head: Head, region: &Region<'_>) -> Self {
         let start = region.start().addr().get();
         let base = start.next_multiple_of(align_of::<Slab>());
@@ -91,11 +91,11 @@ impl Shape {
         }
     }
 
-    /// A slab of `bytes` at `address`, or at a multiple of every alignment where that is 0.
+    /// Creates the shape of a slab of `bytes` at `address`. 0 means a multiple of every alignment.
     const fn at(address: usize, block: Layout, head: Head, bytes: usize) -> Self {
         let (head_bytes, mark_bytes) = match head {
             Head::Marks => (size_of::<Slab>(), Marks::size_bytes(bytes, block.size())),
-            Head::Home => (size_of::<Slab>() + size_of::<Blocks<'_>>(), 0),
+            Head::Pool => (size_of::<Slab>() + size_of::<Blocks<'_>>(), 0),
         };
         let behind = address.saturating_add(head_bytes).saturating_add(mark_bytes);
         let Some(first) = behind.checked_next_multiple_of(block.align()) else {
@@ -106,7 +106,7 @@ impl Shape {
         Self { slab_bytes: bytes, first, block_count, mark_bytes, mask: 0, base: 0 }
     }
 
-    /// The bits of a block's address that are its header's. Not for a slab in a region.
+    /// Returns the mask of a block's address that yields its header. Not for a slab in a region.
     #[inline]
     pub(in crate::memory) const fn mask(&self) -> usize {
         self.mask

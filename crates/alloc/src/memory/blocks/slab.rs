@@ -4,66 +4,66 @@ use core::ptr;
 use super::Blocks;
 use super::shape::Shape;
 
-/// The header of a slab. Right behind it lie marks, or the pool itself, then blocks.
+/// Header of a slab. Marks or the pool itself follow directly, then blocks.
 pub(in crate::memory) struct Slab {
     pub(super) next: Cell<*mut Slab>,
-    /// How many of the blocks are free: only counted while looking for empty slabs.
+    /// Number of free blocks. Only valid during a search for empty slabs.
     pub(super) free_count: Cell<usize>,
-    /// Where the pool lives, if it lives in its first slab.
-    pub(super) home: Cell<*mut Blocks<'static>>,
+    /// Address of the pool, if it is stored in its first slab.
+    pub(super) pool: Cell<*mut Blocks<'static>>,
 }
 
 impl Slab {
-    /// Makes a header and no marks.
+    /// Writes a header and clears the marks.
     ///
     /// # Safety
     /// - `slab` is aligned to a header and valid for writes of header and marks.
     /// - Nothing else uses that memory.
     pub(super) unsafe fn init(slab: *mut Self, shape: &Shape) {
-        let (next, home) = (Cell::new(ptr::null_mut()), Cell::new(ptr::null_mut()));
-        // SAFETY: the caller gives room for both.
+        let (next, pool) = (Cell::new(ptr::null_mut()), Cell::new(ptr::null_mut()));
+        // SAFETY: the caller guarantees space for both.
         unsafe {
-            slab.write(Self { next, free_count: Cell::new(0), home });
+            slab.write(Self { next, free_count: Cell::new(0), pool });
             Self::clear_marks(slab, shape);
         }
     }
 
-    /// Takes every mark away.
+    /// Clears all marks.
     ///
     /// # Safety
-    /// - `slab` is a slab of that shape.
+    /// - `slab` is a slab of this shape.
     pub(super) unsafe fn clear_marks(slab: *mut Self, shape: &Shape) {
-        // SAFETY: the marks lie behind the header, and any bytes are marks.
+        // SAFETY: the marks are behind the header, and all bit patterns are valid marks.
         unsafe { slab.add(1).cast::<u8>().write_bytes(0, shape.mark_bytes) }
     }
 }
 
-/// One bit a block: whether it is in use.
+/// One bit per block, set while the block is in use.
 ///
-/// A block's bit is found by a shift: blocks lie further apart than the largest power of
-/// two in their size, so that no two have the same number of such powers before them. For
-/// sizes that are no power of two, up to every second bit serves no block.
+/// A shift finds the bit of a block. The distance of two blocks is at least the largest power of
+/// two not above the block size, so no two blocks share a bit. For a size that is no power of two,
+/// up to every second bit is unused.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::memory) struct Marks {
     shift: u32,
 }
 
-/// One word of marks.
+/// Word of marks.
 type Word = usize;
 
 impl Marks {
-    /// The marks of blocks of `block_bytes`.
+    /// Creates the marks of blocks of `block_bytes`.
     pub(in crate::memory) const fn new(block_bytes: usize) -> Self {
         Self { shift: block_bytes.ilog2() }
     }
 
-    /// Bytes of the marks of a slab.
+    /// Returns the size of the marks of a slab, in bytes.
     pub(super) const fn size_bytes(slab_bytes: usize, block_bytes: usize) -> usize {
         let bits = (slab_bytes >> Self::new(block_bytes).shift) + 1;
         bits.div_ceil(Word::BITS as usize) * size_of::<Word>()
     }
 
-    /// The word that holds the mark of the block at `offset_bytes`, and the mark's bit.
+    /// Returns the word that holds the mark of the block at `offset_bytes`, and the mark's bit.
     ///
     /// # Safety
     /// - `slab` is a slab with marks of this size, and longer than `offset_bytes`.
@@ -81,20 +81,20 @@ impl Marks {
     /// - `slab` is a slab with marks of this size, and longer than `offset_bytes`.
     #[inline]
     pub(in crate::memory) unsafe fn set(self, slab: *mut Slab, offset_bytes: usize) {
-        // SAFETY: the caller's promise; the words were made with the slab.
+        // SAFETY: guaranteed by the caller; the words were initialized with the slab.
         unsafe {
             let (word, bit) = self.find(slab, offset_bytes);
             *word |= bit;
         }
     }
 
-    /// Takes the mark away; `false` if there was none.
+    /// Clears a mark. Returns `false` if it was not set.
     ///
     /// # Safety
     /// - `slab` is a slab with marks of this size, and longer than `offset_bytes`.
     #[inline]
     pub(in crate::memory) unsafe fn clear(self, slab: *mut Slab, offset_bytes: usize) -> bool {
-        // SAFETY: the caller's promise; the words were made with the slab.
+        // SAFETY: guaranteed by the caller; the words were initialized with the slab.
         unsafe {
             let (word, bit) = self.find(slab, offset_bytes);
             let was_set = *word & bit != 0;
@@ -107,21 +107,21 @@ impl Marks {
     /// # Safety
     /// - `slab` is a slab with marks of this size, and longer than `offset_bytes`.
     pub(super) unsafe fn is_set(self, slab: *mut Slab, offset_bytes: usize) -> bool {
-        // SAFETY: the caller's promise; the words were made with the slab.
+        // SAFETY: guaranteed by the caller; the words were initialized with the slab.
         unsafe {
             let (word, bit) = self.find(slab, offset_bytes);
             *word & bit != 0
         }
     }
 
-    /// How many blocks of a slab are marked.
+    /// Number of marked blocks of a slab.
     ///
     /// # Safety
-    /// - `slab` is a slab of that shape.
+    /// - `slab` is a slab of this shape.
     pub(super) unsafe fn count(slab: *mut Slab, shape: &Shape) -> usize {
         let words = slab.wrapping_add(1).cast::<Word>();
         let count = shape.mark_bytes / size_of::<Word>();
-        // SAFETY: that many words lie behind the header, made with the slab.
+        // SAFETY: this number of words is behind the header, initialized with the slab.
         (0..count).map(|i| unsafe { words.add(i).read() }.count_ones() as usize).sum()
     }
 }

@@ -7,41 +7,41 @@ use core::ptr::NonNull;
 use super::Pool;
 use crate::memory::blocks::{Blocks, SLAB_BYTES};
 
-/// A value in a [`Pool`](super::Pool), owned: it goes with the box, which cannot outlive the
-/// pool.
+/// Owning pointer to a value in a [`Pool`](super::Pool). Dropping the box drops the value; the box
+/// cannot outlive the pool.
 ///
-/// A box that is forgotten (`mem::forget`) keeps its block from being reused, until the
-/// pool is reset or gone.
+/// The block of a leaked box (`mem::forget`) is not reused until the pool is reset or dropped.
 pub struct PoolBox<'p, T, const SLAB: usize = SLAB_BYTES> {
-    /// The address as the pool gave it, from which the pool can be found.
+    /// The address as the pool returned it, from which the pool is found.
     value: NonNull<T>,
     owned: PhantomData<(&'p (), T)>,
 }
 
-// The address of the value tells where its pool is.
+// The pool is found through the address of the value, so the box is one pointer.
 const _: () = assert!(size_of::<Option<PoolBox<'_, u64>>>() == size_of::<usize>());
 
 impl<'p, T, const SLAB: usize> PoolBox<'p, T, SLAB> {
     /// # Safety
-    /// - `value` is a value in a block, in use, of a pool of this type that lives for `'p`;
-    ///   no other box owns it, and the address is as the pool gave it.
+    /// - `value` is a value in a block, in use, of a pool of this type that lives for `'p`. No
+    ///   other box owns it, and the address is the one that the pool returned.
     #[inline]
     pub(super) unsafe fn new(value: NonNull<T>) -> Self {
         Self { value, owned: PhantomData }
     }
 
-    /// Takes the value out and gives the block back.
+    /// Removes the value and frees the block.
     #[inline]
     pub fn into_inner(self) -> T {
         let this = ManuallyDrop::new(self);
         // SAFETY: the box is not dropped, so the value moves out of it once.
         let value = unsafe { this.value.read() };
-        // SAFETY: the block is in use and now holds nothing.
+        // SAFETY: the block is in use and now holds no value.
         drop(unsafe { Vacant::<T, SLAB>::new(this.value.cast()) });
         value
     }
 
-    /// Lets go of the value, which stays in the pool; [`Pool::from_raw`] owns it again.
+    /// Releases ownership of the value, which stays in the pool. [`Pool::from_raw`] restores the
+    /// box.
     ///
     /// [`Pool::from_raw`]: super::Pool::from_raw
     #[inline]
@@ -49,11 +49,11 @@ impl<'p, T, const SLAB: usize> PoolBox<'p, T, SLAB> {
         ManuallyDrop::new(self).value
     }
 
-    /// The value for as long as the pool is borrowed. It is never dropped.
+    /// Returns the value for as long as the pool is borrowed. Its destructor never runs.
     #[inline]
     pub fn leak(self) -> &'p mut T {
-        // SAFETY: the box was the only owner and is gone; the block stays in use until the
-        // pool is borrowed no more.
+        // SAFETY: the box was the only owner and no longer exists; the block stays in use as long
+        // as the pool is borrowed.
         unsafe { self.into_raw().as_mut() }
     }
 }
@@ -61,8 +61,8 @@ impl<'p, T, const SLAB: usize> PoolBox<'p, T, SLAB> {
 impl<T, const SLAB: usize> Drop for PoolBox<'_, T, SLAB> {
     #[inline]
     fn drop(&mut self) {
-        // SAFETY: the box owned the block; it is given back below, also if the value's
-        // destructor panics.
+        // SAFETY: the box owned the block; it is freed below, also if the value's destructor
+        // panics.
         let _vacant = unsafe { Vacant::<T, SLAB>::new(self.value.cast()) };
         // SAFETY: the box owns the value and is not used again.
         unsafe { self.value.drop_in_place() }
@@ -93,7 +93,7 @@ impl<T: fmt::Debug, const SLAB: usize> fmt::Debug for PoolBox<'_, T, SLAB> {
     }
 }
 
-/// A block in use that holds no value: it is given back unless it is filled.
+/// Block in use that holds no value. It is freed unless it is filled.
 pub(super) struct Vacant<'p, T, const SLAB: usize> {
     block: NonNull<u8>,
     becomes: PhantomData<PoolBox<'p, T, SLAB>>,
@@ -101,8 +101,8 @@ pub(super) struct Vacant<'p, T, const SLAB: usize> {
 
 impl<'p, T, const SLAB: usize> Vacant<'p, T, SLAB> {
     /// # Safety
-    /// - `block` is a block of a pool of this type that lives for `'p`, in use, which nobody
-    ///   else frees; and the address is as the pool gave it.
+    /// - `block` is a block of a pool of this type that lives for `'p`, in use, and nothing else
+    ///   frees it. The address is the one that the pool returned.
     #[inline]
     pub(super) unsafe fn new(block: NonNull<u8>) -> Self {
         Self { block, becomes: PhantomData }
@@ -111,7 +111,7 @@ impl<'p, T, const SLAB: usize> Vacant<'p, T, SLAB> {
     #[inline]
     pub(super) fn fill(self, value: T) -> PoolBox<'p, T, SLAB> {
         let value_at = ManuallyDrop::new(self).block.cast();
-        // SAFETY: the block has room for a value and holds none.
+        // SAFETY: the block has space for a value and holds none.
         unsafe { value_at.write(value) }
         // SAFETY: the value was just written.
         unsafe { PoolBox::new(value_at) }
@@ -121,7 +121,7 @@ impl<'p, T, const SLAB: usize> Vacant<'p, T, SLAB> {
 impl<T, const SLAB: usize> Drop for Vacant<'_, T, SLAB> {
     #[inline]
     fn drop(&mut self) {
-        // SAFETY: the block is one of such a pool, in use, and holds nothing.
+        // SAFETY: the block belongs to such a pool, is in use, and holds no value.
         unsafe { Blocks::of(self.block, Pool::<T, SLAB>::MASK).free(self.block) }
     }
 }

@@ -6,10 +6,10 @@ use allocator_api2::alloc::{AllocError, Allocator};
 use super::SharedPool;
 use crate::memory::bump::dangling;
 
-/// Which of the pool and its source a layout belongs to depends on the layout alone, so that
-/// a block finds its way back.
-// SAFETY: blocks of the pool and of the source are valid until they are freed, from any
-// thread; a reference that is copied is the same pool.
+/// The layout alone determines whether a block is in the pool or in its source, so that each block
+/// is freed where it was allocated.
+// SAFETY: blocks of the pool and of the source are valid until they are freed, from any thread; a
+// copied reference refers to the same pool.
 unsafe impl Allocator for &SharedPool {
     fn allocate(&self, layout: Layout) -> Result<NonNull<[u8]>, AllocError> {
         let start = if layout.size() == 0 {
@@ -19,8 +19,8 @@ unsafe impl Allocator for &SharedPool {
         } else {
             self.source.allocate(layout).ok_or(AllocError)?
         };
-        // No longer than asked for, even if the block is: the length decides where it goes
-        // back to.
+        // The length is the requested size, even if the block is larger: the size determines where
+        // the block is freed.
         Ok(NonNull::slice_from_raw_parts(start, layout.size()))
     }
 
@@ -29,10 +29,10 @@ unsafe impl Allocator for &SharedPool {
             return;
         }
         if !self.serves(layout) {
-            // SAFETY: with this layout it came from the source, and the caller gives it up.
+            // SAFETY: with this layout it came from the source, and the caller releases it.
             return unsafe { self.source.free(memory, layout) };
         }
-        // SAFETY: with this layout it came from the pool, and the caller gives it up.
+        // SAFETY: with this layout it came from the pool, and the caller releases it.
         let freed = unsafe { self.free(memory) };
         debug_assert!(freed.is_ok(), "the block was freed before");
     }
@@ -43,7 +43,7 @@ unsafe impl Allocator for &SharedPool {
         old: Layout,
         new: Layout,
     ) -> Result<NonNull<[u8]>, AllocError> {
-        // SAFETY: the caller's promise is passed on.
+        // SAFETY: guaranteed by the caller.
         unsafe { self.resize(memory, old, new) }
     }
 
@@ -53,24 +53,24 @@ unsafe impl Allocator for &SharedPool {
         old: Layout,
         new: Layout,
     ) -> Result<NonNull<[u8]>, AllocError> {
-        // SAFETY: the caller's promise is passed on.
+        // SAFETY: guaranteed by the caller.
         unsafe { self.resize(memory, old, new) }
     }
 }
 
 impl SharedPool {
-    /// Whether blocks of this layout are the pool's.
+    /// Whether blocks of this layout are allocated in the pool.
     fn serves(&self, layout: Layout) -> bool {
         let block = self.block_layout();
         let fits = layout.size() <= block.size() && layout.align() <= block.align();
         fits && layout.size() > block.size() / 2
     }
 
-    /// In place where both layouts are the pool's, else by a copy.
+    /// Changes the size of a block: in place if the pool serves both layouts, otherwise by a copy.
     ///
     /// # Safety
-    /// - `memory` is a block of this allocator that fits `old`. After success nobody uses it
-    ///   by its old address.
+    /// - `memory` is a block of this allocator that fits `old`. After success nothing uses its old
+    ///   address.
     unsafe fn resize(
         &self,
         memory: NonNull<u8>,
@@ -81,7 +81,8 @@ impl SharedPool {
             return Ok(NonNull::slice_from_raw_parts(memory, new.size()));
         }
         let moved = Allocator::allocate(&self, new)?;
-        // SAFETY: both have as many bytes and do not overlap; the old one is given up.
+        // SAFETY: both have at least this number of bytes and do not overlap; the old one is
+        // released.
         unsafe {
             moved.cast().copy_from_nonoverlapping(memory, old.size().min(new.size()));
             self.deallocate(memory, old);

@@ -5,17 +5,17 @@ use super::SLAB_BYTES;
 use crate::Error;
 use crate::memory::{MemorySource, Region};
 
-/// What a free array begins with: the address of the next, aligned only as values are.
+/// Start of a free array: the address of the next one, aligned only like the values.
 pub(super) type Link = *mut u8;
 
-/// The memory of the lists: slabs, from which arrays are cut, and longer arrays, which have
-/// a piece of memory each.
+/// Memory of the lists: slabs, which are divided into arrays, and longer arrays, each of which has
+/// its own piece of memory.
 pub(super) struct Chain<'m> {
-    /// What is left of the slab in work.
+    /// Free rest of the current slab.
     fresh: *mut u8,
     fresh_bytes: usize,
-    /// All slabs, the newest first; and those among them, at the end, that were not opened
-    /// since the last reset.
+    /// All slabs, newest first. The slabs from `unopened` on, at the end, were not opened since the
+    /// last reset.
     slabs: *mut Piece,
     unopened: *mut Piece,
     /// All longer arrays.
@@ -29,16 +29,16 @@ enum Memory<'m> {
     Source(&'m dyn MemorySource),
 }
 
-/// The header of a piece of memory from the source.
+/// Header of a piece of memory from the source.
 struct Piece {
     layout: Layout,
     next: *mut Piece,
-    /// Only for longer arrays, which go in any order.
+    /// Only used for longer arrays, which are freed in any order.
     previous: *mut Piece,
 }
 
 impl Piece {
-    /// How a piece is asked for, and where behind its header values begin.
+    /// Returns the layout of a piece, and the offset of the values behind its header.
     fn layout<T>(len: usize) -> Result<(Layout, usize), Error> {
         let values = Layout::array::<T>(len).map_err(|_| Error::InvalidSize)?;
         Layout::new::<Self>().extend(values).map_err(|_| Error::InvalidSize)
@@ -66,43 +66,43 @@ impl<'m> Chain<'m> {
         self.reserved_bytes
     }
 
-    /// Cuts an array off the slab in work, if it has as much left.
+    /// Takes an array from the rest of the current slab, if it fits.
     #[inline]
     pub(super) fn cut(&mut self, bytes: usize, align: usize) -> Option<NonNull<u8>> {
         let padding = self.fresh.addr().wrapping_neg() & (align - 1);
         let rest = self.fresh_bytes.checked_sub(padding)?.checked_sub(bytes)?;
-        // SAFETY: padding and array lie in what is left of the slab.
+        // SAFETY: padding and array are in the rest of the slab.
         let start = unsafe { self.fresh.add(padding) };
-        // SAFETY: as above.
+        // SAFETY: padding and array are in the rest of the slab.
         self.fresh = unsafe { start.add(bytes) };
         self.fresh_bytes = rest;
         NonNull::new(start)
     }
 
-    /// Has a slab in work with room for an array.
+    /// Makes a slab current that has space for an array.
     #[cold]
     pub(super) fn open_slab(&mut self, bytes: usize, align: usize) -> Result<(), Error> {
         while let Some(slab) = NonNull::new(self.unopened) {
             // SAFETY: it is one of our slabs.
             self.unopened = unsafe { slab.as_ref() }.next;
-            self.begin(slab);
+            self.start_slab(slab);
             if self.fresh_bytes >= bytes + align {
                 return Ok(());
             }
         }
-        let (least, _) = Piece::layout::<u8>(bytes.saturating_add(align))?;
-        let slab = self.ask(least.size().max(SLAB_BYTES), least.align(), bytes)?;
+        let (min, _) = Piece::layout::<u8>(bytes.saturating_add(align))?;
+        let slab = self.allocate_piece(min.size().max(SLAB_BYTES), min.align(), bytes)?;
         // SAFETY: the piece is ours, and has its header.
         unsafe { (*slab.as_ptr()).next = self.slabs }
         self.slabs = slab.as_ptr();
-        self.begin(slab);
+        self.start_slab(slab);
         Ok(())
     }
 
-    /// An array with a piece of memory of its own.
+    /// Allocates an array with a piece of memory of its own.
     pub(super) fn allocate_long<T>(&mut self, len: usize) -> Result<NonNull<T>, Error> {
         let (layout, offset) = Piece::layout::<T>(len)?;
-        let piece = self.ask(layout.size(), layout.align(), layout.size())?;
+        let piece = self.allocate_piece(layout.size(), layout.align(), layout.size())?;
         // SAFETY: headers of our pieces.
         unsafe {
             (*piece.as_ptr()).next = self.longer;
@@ -111,19 +111,19 @@ impl<'m> Chain<'m> {
             }
         }
         self.longer = piece.as_ptr();
-        // SAFETY: the values lie in the piece.
+        // SAFETY: the values are in the piece.
         Ok(unsafe { piece.cast::<u8>().add(offset) }.cast())
     }
 
-    /// Gives the memory of a longer array back.
+    /// Frees a longer array.
     ///
     /// # Safety
     /// - `start` came from `allocate_long` of this chain with the same type and `len`.
     /// - It was not freed before, and nothing uses it any more.
     pub(super) unsafe fn free_long<T>(&mut self, start: NonNull<T>, len: usize) {
         let Ok((_, offset)) = Piece::layout::<T>(len) else { return };
-        // SAFETY: the header lies as far before the values, for the layout is the same, and
-        // those before and behind it in the list are headers too.
+        // SAFETY: the header is at this distance before the values, because the layout is the same,
+        // and its neighbours in the list are headers too.
         unsafe {
             let piece = start.cast::<u8>().sub(offset).cast::<Piece>();
             let Piece { next, previous, .. } = *piece.as_ptr();
@@ -134,14 +134,14 @@ impl<'m> Chain<'m> {
             if let Some(mut next) = NonNull::new(next) {
                 next.as_mut().previous = previous;
             }
-            self.give_back(piece);
+            self.free_piece(piece);
         }
     }
 
-    /// All slabs are unopened, and longer arrays gone.
+    /// Marks all slabs as unopened, and frees the longer arrays.
     pub(super) fn reset(&mut self) {
-        // SAFETY: nobody can use them any more.
-        unsafe { self.give_back_all(self.longer) }
+        // SAFETY: nothing can use them any more.
+        unsafe { self.free_pieces(self.longer) }
         self.longer = ptr::null_mut();
         self.unopened = self.slabs;
         (self.fresh, self.fresh_bytes) = match &self.memory {
@@ -150,7 +150,7 @@ impl<'m> Chain<'m> {
         };
     }
 
-    fn begin(&mut self, slab: NonNull<Piece>) {
+    fn start_slab(&mut self, slab: NonNull<Piece>) {
         // SAFETY: a slab has its header and at least the bytes behind it.
         unsafe {
             self.fresh = slab.add(1).cast().as_ptr();
@@ -158,8 +158,8 @@ impl<'m> Chain<'m> {
         }
     }
 
-    /// A piece of memory with its header.
-    fn ask(
+    /// Allocates a piece of memory and writes its header.
+    fn allocate_piece(
         &mut self,
         size_bytes: usize,
         align: usize,
@@ -173,7 +173,7 @@ impl<'m> Chain<'m> {
         let (requested, total_free) = (requested as u64, self.fresh_bytes as u64);
         let full = Error::Full { requested, largest_free: total_free, total_free };
         let piece = memory.ok_or(full)?.cast::<Piece>();
-        // SAFETY: it is long enough for a header, and aligned for one.
+        // SAFETY: it is large enough for a header, and aligned for one.
         unsafe { piece.write(Piece { layout, next: ptr::null_mut(), previous: ptr::null_mut() }) }
         self.reserved_bytes += layout.size();
         Ok(piece)
@@ -181,7 +181,7 @@ impl<'m> Chain<'m> {
 
     /// # Safety
     /// - `piece` is one of our pieces, in no list, and nothing uses it any more.
-    unsafe fn give_back(&mut self, piece: NonNull<Piece>) {
+    unsafe fn free_piece(&mut self, piece: NonNull<Piece>) {
         // SAFETY: it still has its header.
         let layout = unsafe { piece.as_ref() }.layout;
         self.reserved_bytes -= layout.size();
@@ -192,14 +192,14 @@ impl<'m> Chain<'m> {
     }
 
     /// # Safety
-    /// - `first` begins a list of our pieces, or is null, and nothing uses them any more.
-    unsafe fn give_back_all(&mut self, first: *mut Piece) {
+    /// - `first` is the start of a list of our pieces, or null, and nothing uses them any more.
+    unsafe fn free_pieces(&mut self, first: *mut Piece) {
         let mut next = first;
         while let Some(piece) = NonNull::new(next) {
-            // SAFETY: a piece of the list, given back once.
+            // SAFETY: a piece of the list, freed once.
             unsafe {
                 next = piece.as_ref().next;
-                self.give_back(piece);
+                self.free_piece(piece);
             }
         }
     }
@@ -207,10 +207,10 @@ impl<'m> Chain<'m> {
 
 impl Drop for Chain<'_> {
     fn drop(&mut self) {
-        // SAFETY: all that lies in the pieces ends here.
+        // SAFETY: nothing in the pieces is used after this.
         unsafe {
-            self.give_back_all(self.longer);
-            self.give_back_all(self.slabs);
+            self.free_pieces(self.longer);
+            self.free_pieces(self.slabs);
         }
     }
 }

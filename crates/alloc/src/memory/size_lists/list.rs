@@ -1,23 +1,23 @@
 use core::fmt;
 use core::ptr::NonNull;
 
-/// The one handle to an array in [`SizeLists`](super::SizeLists).
+/// The only handle to an array in [`SizeLists`](super::SizeLists).
 #[must_use = "the array stays until it is removed"]
 pub struct List<T> {
     pub(super) start: NonNull<T>,
     pub(super) len: u32,
-    /// Whose it is.
+    /// Number of the allocator that it belongs to.
     pub(super) owner: u32,
 }
 
 impl<T> List<T> {
-    /// How many values the array has.
+    /// Number of values of the array.
     #[inline]
     pub const fn len(&self) -> usize {
         self.len as usize
     }
 
-    /// Whether it has none.
+    /// Whether the array is empty.
     #[inline]
     pub const fn is_empty(&self) -> bool {
         self.len == 0
@@ -26,7 +26,7 @@ impl<T> List<T> {
 
 // SAFETY: a list owns its values.
 unsafe impl<T: Send> Send for List<T> {}
-// SAFETY: a shared list leads to shared values only.
+// SAFETY: a shared list gives access to shared values only.
 unsafe impl<T: Sync> Sync for List<T> {}
 
 impl<T> fmt::Debug for List<T> {

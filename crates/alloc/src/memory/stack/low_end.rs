@@ -2,17 +2,17 @@ use core::alloc::Layout;
 use core::cell::Cell;
 use core::ptr::NonNull;
 
-use super::{FREED, TAGS, WORD_BYTES, full, nowhere, poison, round_up};
+use super::{FREED, TAGS, WORD_BYTES, empty_stack, full, poison, round_up};
 use crate::Error;
 
-/// In the footer of a block that does not begin where the block before it ends. The word in
-/// front of the block then says where that is.
+/// Tag in the footer of a block that does not begin at the end of the previous one. The word in
+/// front of the block then stores that end.
 const PADDED: usize = 2;
 
-/// What stands in front of the first block, as if it were a footer: the address of none.
+/// Word in front of the first block, in place of a footer: the address of no block.
 pub(super) const NO_BLOCK: *mut u8 = core::ptr::null_mut();
 
-/// Blocks on top of each other from low addresses to high ones.
+/// Stack of blocks that grows from low addresses to high ones.
 ///
 /// ```text
 ///  start                                          next
@@ -20,27 +20,26 @@ pub(super) const NO_BLOCK: *mut u8 = core::ptr::null_mut();
 ///      ▲────┘  ▲──┘         │ ▲───────────┘
 ///                  ▲────────┘
 /// ```
-/// Behind every block stands its footer, one word: where the block begins, which is also
-/// where the one before it ends. So whether a block is the top is one comparison, and where
-/// the free memory begins is all there is to keep. The lowest bits of a footer are tags.
+/// Each block is followed by its footer, one word: the address where the block begins, which is
+/// also the end of the previous block. The test for the top block is therefore one comparison, and
+/// the only state is the start of the free memory. The lowest bits of a footer are tags.
 ///
-/// The chain of footers is safe from callers who free what is not theirs: what they pass is
-/// only compared.
+/// Invalid pointers from callers cannot damage the chain of footers: they are only compared.
 pub(in super::super) struct LowEnd {
-    /// Behind the last footer, or behind `NO_BLOCK`.
+    /// End of the last footer, or of `NO_BLOCK`.
     next: Cell<NonNull<u8>>,
     start: NonNull<u8>,
 }
 
 impl LowEnd {
     /// # Safety
-    /// - `start` is a multiple of a word, and a word or more lies between it and any `end`
-    ///   that `push` and `resize` are given. The bytes between are one allocation, valid for
-    ///   reads and writes, and nobody else's as long as there are blocks. Or `start` is
-    ///   `nowhere()`, and `end` a word behind that.
+    /// - `start` is a multiple of a word, and at least one word is between it and any `end` passed
+    ///   to `push` and `resize`. The bytes between are one allocation, valid for reads and writes,
+    ///   and nothing else uses them as long as there are blocks. Or `start` is `empty_stack()`, and
+    ///   `end` one word behind that.
     pub(in super::super) unsafe fn new(start: NonNull<u8>) -> Self {
         let first = start.cast::<*mut u8>();
-        if start != nowhere() {
+        if start != empty_stack() {
             // SAFETY: there is at least a word.
             unsafe { first.write(NO_BLOCK) }
         }
@@ -49,7 +48,7 @@ impl LowEnd {
         Self { next: Cell::new(start), start }
     }
 
-    /// A block that ends before `end`.
+    /// Allocates a block that ends before `end`.
     #[inline]
     pub(in super::super) fn push(
         &self,
@@ -63,11 +62,11 @@ impl LowEnd {
         let Some(size_bytes) = fits(next, 0, layout, end) else {
             return Err(full(layout.size(), next, end));
         };
-        // SAFETY: block and footer lie between `next` and `end`.
-        Ok(unsafe { self.put(next, 0, size_bytes) })
+        // SAFETY: block and footer are between `next` and `end`.
+        Ok(unsafe { self.set_top(next, 0, size_bytes) })
     }
 
-    /// Takes the top back, and those below it that were freed before their turn.
+    /// Frees the top block, and the blocks below it that were freed out of sequence.
     #[inline]
     pub(in super::super) fn pop(&self, block: NonNull<u8>) -> Result<(), Error> {
         // SAFETY: there is always a word in front of `next`.
@@ -75,19 +74,19 @@ impl LowEnd {
         if footer != block.as_ptr() {
             return self.pop_padded(block);
         }
-        // The caller's address, which is known by now, but not its right to use it: so the
-        // next call does not wait for the footer.
+        // Uses the caller's address, which is already in a register, but the provenance of `start`:
+        // so the next call does not wait for the footer.
         let below = self.start.with_addr(block.addr());
         poison(below, self.next.get());
         self.next.set(below);
-        // SAFETY: as above.
+        // SAFETY: there is always a word in front of `next`.
         if unsafe { footer_before(below).read() }.addr() & FREED != 0 {
             self.pop_freed();
         }
         Ok(())
     }
 
-    /// Takes the block back, now or when those on top of it have gone.
+    /// Frees a block, now or as soon as all blocks on top of it are freed.
     ///
     /// # Safety
     /// - It is a block of this end with this layout, and was not freed before.
@@ -95,7 +94,7 @@ impl LowEnd {
     #[inline]
     pub(in super::super) unsafe fn free(&self, block: NonNull<u8>, layout: Layout) {
         if !self.is_top(block) || self.pop(block).is_err() {
-            // SAFETY: the footer stands behind the block.
+            // SAFETY: the footer is behind the block.
             unsafe {
                 let footer = block.add(round_up(layout.size())).cast::<*mut u8>();
                 footer.write(tagged(footer.read(), FREED));
@@ -103,8 +102,8 @@ impl LowEnd {
         }
     }
 
-    /// The top as a block of another layout, with its content: in place unless it has to be
-    /// aligned anew.
+    /// Changes the layout of the top block and preserves its content. The block moves only if the
+    /// new alignment requires it.
     pub(in super::super) fn resize(
         &self,
         block: NonNull<u8>,
@@ -112,7 +111,7 @@ impl LowEnd {
         end: NonNull<u8>,
     ) -> Result<NonNull<u8>, Error> {
         let Some(top) = self.blocks().next().filter(|top| top.start == block) else {
-            return Err(self.why_not(block));
+            return Err(self.free_error(block));
         };
         let below = top.below;
         let padding = padding(below, layout);
@@ -120,27 +119,27 @@ impl LowEnd {
             return Err(full(layout.size(), self.next.get(), end));
         };
         let kept = (top.end.addr().get() - top.start.addr().get()).min(layout.size());
-        // SAFETY: block and footer lie between `below` and `end`. The content goes there
-        // before the footer is written, which stands behind it.
+        // SAFETY: block and footer are between `below` and `end`. The content is moved before the
+        // footer is written, which is behind it.
         unsafe {
             below.add(padding).copy_from(top.start, kept);
-            Ok(self.put(below, padding, size_bytes))
+            Ok(self.set_top(below, padding, size_bytes))
         }
     }
 
-    /// Makes a block smaller that is not the top: the rest becomes a block that was freed.
+    /// Shrinks a block that is not the top: the rest becomes a freed block.
     ///
     /// # Safety
-    /// - `block` is one of this end, not the top, with the layout `old`, and was not freed.
-    ///   The new size is not larger.
+    /// - `block` is a block of this end, not the top, with the layout `old`, and was not freed. The
+    ///   new size is not larger.
     #[cfg(feature = "allocator-api2")]
     pub(in super::super) unsafe fn shrink(&self, block: NonNull<u8>, old: Layout, size: usize) {
         let (old_bytes, size_bytes) = (round_up(old.size()), round_up(size));
         if size_bytes == old_bytes {
             return;
         }
-        // SAFETY: both lie in the block or behind it. There is room for a footer, because
-        // all sizes are multiples of one.
+        // SAFETY: both are in the block or behind it. There is space for a footer, because all
+        // sizes are multiples of its size.
         unsafe {
             let (new_end, old_end) = (block.add(size_bytes), block.add(old_bytes));
             let footer = old_end.cast::<*mut u8>();
@@ -157,13 +156,13 @@ impl LowEnd {
         untagged(footer) == block.as_ptr()
     }
 
-    /// Where the free memory begins.
+    /// Returns the start of the free memory.
     #[inline]
     pub(in super::super) const fn next(&self) -> NonNull<u8> {
         self.next.get()
     }
 
-    /// Bytes of blocks, footers and padding.
+    /// Size of all blocks, footers and padding, in bytes.
     pub(in super::super) fn used(&self) -> usize {
         self.next.get().addr().get() - self.start.addr().get()
     }
@@ -172,24 +171,24 @@ impl LowEnd {
         self.next.get() == self.start
     }
 
-    /// Takes all blocks back.
+    /// Frees all blocks.
     pub(in super::super) fn reset(&mut self) {
         poison(self.start, self.next.get());
         self.next.set(self.start);
     }
 
-    /// Whether it is a block that was not freed.
+    /// Whether `block` is a block that was not freed.
     pub(in super::super) fn contains(&self, block: NonNull<u8>) -> bool {
         self.blocks().any(|live| live.start == block && !live.is_freed)
     }
 
-    /// Walks all blocks and says what is wrong with them.
+    /// Verifies all invariants.
     pub(in super::super) fn check(&self) -> Result<(), &'static str> {
         let mut lowest = self.next.get();
         for block in self.blocks() {
             let in_order = block.below <= block.start && block.start <= block.end;
             if !in_order || block.below < self.start || block.end >= lowest {
-                return Err("blocks of the low end lie across each other");
+                return Err("blocks of the low end overlap");
             }
             lowest = block.below;
         }
@@ -197,19 +196,19 @@ impl LowEnd {
             return Err("the first block of the low end is not at the start");
         }
         match self.blocks().next().is_some_and(|top| top.is_freed) {
-            true => Err("the top of the low end was freed and is still there"),
+            true => Err("the top of the low end is a freed block"),
             false => Ok(()),
         }
     }
 
-    /// Writes what belongs to a new top behind `below`, and returns the block.
+    /// Writes the metadata of a new top behind `below`, and returns the block.
     ///
     /// # Safety
-    /// - Padding, block and footer are free memory, which begins at `below`; the sizes are
+    /// - Padding, block and footer are free memory, which begins at `below`. The sizes are
     ///   multiples of a word.
     #[inline]
-    unsafe fn put(&self, below: NonNull<u8>, padding: usize, size_bytes: usize) -> NonNull<u8> {
-        // SAFETY: as the caller says.
+    unsafe fn set_top(&self, below: NonNull<u8>, padding: usize, size_bytes: usize) -> NonNull<u8> {
+        // SAFETY: guaranteed by the caller.
         unsafe {
             let block = below.add(padding);
             let mut footer = block.as_ptr();
@@ -231,11 +230,11 @@ impl LowEnd {
         let Some(size_bytes) = fits(next, padding, layout, end) else {
             return Err(full(layout.size(), next, end));
         };
-        // SAFETY: padding, block and footer lie between `next` and `end`.
-        Ok(unsafe { self.put(next, padding, size_bytes) })
+        // SAFETY: padding, block and footer are between `next` and `end`.
+        Ok(unsafe { self.set_top(next, padding, size_bytes) })
     }
 
-    /// The block is not the top, or has padding in front.
+    /// Frees a block with padding in front. Returns an error for a block that is not the top.
     #[inline(never)]
     fn pop_padded(&self, block: NonNull<u8>) -> Result<(), Error> {
         match self.blocks().next() {
@@ -245,11 +244,11 @@ impl LowEnd {
                 self.pop_freed();
                 Ok(())
             }
-            _ => Err(self.why_not(block)),
+            _ => Err(self.free_error(block)),
         }
     }
 
-    /// Takes the top off as long as it was freed.
+    /// Removes freed blocks from the top.
     #[cold]
     fn pop_freed(&self) {
         while let Some(top) = self.blocks().next().filter(|top| top.is_freed) {
@@ -258,12 +257,12 @@ impl LowEnd {
         }
     }
 
-    /// All blocks from the top down.
+    /// Iterates over all blocks from the top down.
     fn blocks(&self) -> impl Iterator<Item = Block> {
         let mut next = self.next.get();
         core::iter::from_fn(move || {
-            // SAFETY: there is always a word in front of `next`; and if it is a footer, the
-            // block and what is in front of it are as it says.
+            // SAFETY: there is always a word in front of `next`. If it is a footer, it describes
+            // the block and the word in front of it.
             unsafe {
                 let footer = footer_before(next).read();
                 let start = NonNull::new(untagged(footer))?;
@@ -279,46 +278,45 @@ impl LowEnd {
 
     #[cold]
     #[inline(never)]
-    fn why_not(&self, block: NonNull<u8>) -> Error {
+    fn free_error(&self, block: NonNull<u8>) -> Error {
         if self.contains(block) { Error::OutOfOrder } else { Error::NotAllocated }
     }
 }
 
-/// A block as its footer describes it.
+/// Block described by a footer.
 struct Block {
-    /// Where the free memory begins without it.
+    /// Start of the free memory without this block.
     below: NonNull<u8>,
     start: NonNull<u8>,
-    /// Where its footer stands.
+    /// Address of its footer.
     end: NonNull<u8>,
     is_freed: bool,
 }
 
-/// Bytes between `next` and where a block of this layout may begin.
+/// Returns the number of bytes between `next` and the first aligned address for this layout.
 #[inline]
 fn padding(next: NonNull<u8>, layout: Layout) -> usize {
     next.addr().get().wrapping_neg() & (layout.align().max(WORD_BYTES) - 1)
 }
 
-/// The size of a block of this layout, in whole words, if it begins `padding` bytes behind
-/// `next` and has room there for itself and a footer.
+/// Returns the size of a block of this layout in bytes, rounded up to whole words. `None` if the
+/// block and its footer do not fit between `next + padding` and `end`.
 #[inline]
 fn fits(next: NonNull<u8>, padding: usize, layout: Layout, end: NonNull<u8>) -> Option<usize> {
     let size_bytes = round_up(layout.size());
     let behind = next.addr().get().wrapping_add(padding).wrapping_add(size_bytes);
-    // Negative where the block goes past the end; a layout, with padding for its alignment,
-    // fits into isize.
-    let room = end.addr().get().wrapping_sub(behind) as isize;
-    (room >= WORD_BYTES as isize).then_some(size_bytes)
+    // Negative if the block passes the end. A layout with its padding fits into isize.
+    let free = end.addr().get().wrapping_sub(behind) as isize;
+    (free >= WORD_BYTES as isize).then_some(size_bytes)
 }
 
-/// The word in front of an address.
+/// Returns the word in front of an address.
 ///
 /// # Safety
 /// - There is a word in front, of the same allocation.
 #[inline]
 const unsafe fn footer_before(next: NonNull<u8>) -> NonNull<*mut u8> {
-    // SAFETY: as the caller says.
+    // SAFETY: guaranteed by the caller.
     unsafe { next.cast::<*mut u8>().sub(1) }
 }
 

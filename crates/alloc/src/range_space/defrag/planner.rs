@@ -6,30 +6,29 @@ use crate::{
     range_space::{alignments::padding, nodes::START},
 };
 
-/// Makes a plan by carrying it out on a copy of the space.
+/// Builds a plan by executing it on a copy of the space.
 ///
 /// ```text
 ///  low                        region ─────────────────────────────► capacity
 ///  [..][.]··[...]·[..]···[.] │ ··[kept]·····[kept]··[kept]············
-///        gaps that are filled │ ranges that fit below have left; the rest slides down
+///        gaps that are filled │ ranges that fit below are moved; the rest slides down
 /// ```
-/// The copy lists only gaps below the region: one that the walk has passed is set to 0
-/// there, so that nothing is ever placed in the part that is to become free. Offsets
-/// stay true.
+/// The copy lists only gaps below the region. A gap inside the region is set to 0, so that no range
+/// is moved into the part that becomes free. Offsets stay correct.
 pub(super) struct Planner<O: Offset> {
     space: RangeSpace<O>,
     budget: DefragBudget<O>,
-    /// Units that the largest gap is to reach.
+    /// Size that the largest gap has to reach, in units.
     target: u64,
     moves: Vec<Move<O>>,
     units_left: O,
-    /// At once: a moved range keeps its old place in the copy, and another node takes the
-    /// new one. This says for which range that node stands.
+    /// Only for [`MoveOrder::AtOnce`]: maps a stand-in node to the range that moves. A moved range
+    /// keeps its old offset in the copy, and the stand-in node occupies the target.
     stands_for: BTreeMap<u32, u32>,
 }
 
-/// What the walk down from the last range found: the node that the region begins behind,
-/// and the ranges that stayed in it, highest first.
+/// Result of the walk down from the last range: the node before the region, and the ranges that
+/// stay in the region, highest first.
 struct Region {
     before: u32,
     kept: Vec<u32>,
@@ -56,11 +55,11 @@ impl<O: Offset> Planner<O> {
         self.moves
     }
 
-    /// Walks down from the last range and moves what fits into gaps further down, until
-    /// what is free in the region passed would do. `None` when the budget ended first.
+    /// Visits the ranges from the last one down and moves those that fit into lower gaps. Stops as
+    /// soon as the free units of the region suffice. `None` if the budget is exhausted first.
     fn fill_gaps(&mut self) -> Option<Region> {
         let mut kept = Vec::new();
-        // What stays, and what its alignment costs at most.
+        // Units that stay, plus the maximum padding for their alignment.
         let mut kept_units = 0u128;
         let mut at = self.space.nodes[START].prev;
         while at != START {
@@ -72,13 +71,13 @@ impl<O: Offset> Planner<O> {
             let stays = match below {
                 Some((after, pad)) => {
                     self.spend(size)?;
-                    let placed = self.move_to_gap(at, after, pad)?;
-                    (after == before).then_some(placed)
+                    let moved = self.move_to_gap(at, after, pad)?;
+                    (after == before).then_some(moved)
                 }
                 None => Some(at),
             };
             if let Some(stays) = stays {
-                // Behind a range that only went down a little the region goes on.
+                // A range that moved down within the region still belongs to it.
                 self.space.change_gap(stays, O::default());
                 kept.push(stays);
                 kept_units += u128::from(size.into()) + u128::from(align.into().saturating_sub(1));
@@ -92,8 +91,8 @@ impl<O: Offset> Planner<O> {
         Some(Region { before: START, kept })
     }
 
-    /// The node before a gap that holds `size` units at a multiple of `align`, if that is not
-    /// 0, and the units in front of that.
+    /// Finds a node before a gap that holds `size` units at a multiple of `align`. Returns the node
+    /// and the padding. An `align` of 0 means no alignment.
     fn find(&self, size: O, align: O) -> Option<(u32, O)> {
         match align == O::default() {
             true => self.space.find(size).map(|before| (before, O::default())),
@@ -101,8 +100,7 @@ impl<O: Offset> Planner<O> {
         }
     }
 
-    /// Whether a range may go further down: not a node that only stands for one that did,
-    /// nor a range that no budget ever suffices for.
+    /// Whether a range can move. Stand-in nodes and ranges larger than the whole budget cannot.
     fn may_leave(&self, at: u32) -> bool {
         let is_stand_in = self.stands_for.contains_key(&at);
         !is_stand_in && self.space.nodes[at].size <= self.budget.units
@@ -116,8 +114,8 @@ impl<O: Offset> Planner<O> {
         Some(())
     }
 
-    /// Moves a range into the gap behind `after`, `pad` units in. Returns the node that has
-    /// its new place in the copy, or `None` when there is no memory for one.
+    /// Moves a range into the gap behind `after`, at `pad` units from its start. Returns the node
+    /// at the target in the copy. `None` if the heap has no memory for a new node.
     fn move_to_gap(&mut self, at: u32, after: u32, pad: O) -> Option<u32> {
         let to = self.space.nodes[after].end() + pad;
         let behind = self.stands_for.get(&after).copied().unwrap_or(after);
@@ -130,24 +128,23 @@ impl<O: Offset> Planner<O> {
             MoveOrder::AtOnce => {
                 let stand_in = self.space.nodes.take_unused()?;
                 let size = self.space.nodes[at].size;
-                self.space.hand_out(stand_in, after, pad, size);
+                self.space.insert_node(stand_in, after, pad, size);
                 self.stands_for.insert(stand_in, at);
                 Some(stand_in)
             }
         }
     }
 
-    /// Slides the ranges of a region down until they touch, or lie at their next alignment,
-    /// lowest first.
+    /// Slides the ranges of a region down, lowest first, until they touch or reach their alignment.
     fn slide_down(&mut self, region: &Region) {
         let mut after = region.before;
         for &at in region.kept.iter().rev() {
             let end = self.space.nodes[after].end();
             let node = &self.space.nodes[at];
             let (offset, size) = (node.offset, node.size);
-            // Where the range lies is aligned, so the first place that is lies no higher.
+            // The range's own offset is aligned, so the first aligned offset is not higher.
             let to = end + padding(end, self.space.alignments.get(at)).unwrap_or_default();
-            // One that no budget ever suffices for stays, and the others gather behind it.
+            // A range larger than the whole budget stays, and the others are packed behind it.
             if offset > to && size <= self.budget.units {
                 if self.spend(size).is_none() {
                     return;
