@@ -3,11 +3,11 @@
 //! ```text
 //! cargo run --release -p drystone-alloc --example global_small_objects
 //! ```
-//! The program runs on the system's allocator until `enable` is called; from then on objects
-//! of up to the largest class lie in an area of their own, in arrays by size, and the rest
-//! still comes from the system. Each thread has a cache, so most allocations touch nothing
-//! that another thread does. At the end it says which classes were used how much: sizes that
-//! are nearly full want more slots, and `fallbacks` says how often they had none.
+//! The program runs on the system's allocator until `enable` is called. From then on, objects up to
+//! the largest class are allocated in an area of slots, and larger ones still by the system. Each
+//! thread has a cache, so most allocations access no shared memory. At the end, the program prints
+//! the use of each class: classes that are nearly full need more slots, and `fallbacks` counts the
+//! requests that found a class full.
 
 use std::alloc::System;
 use std::collections::{BTreeMap, HashMap};
@@ -27,14 +27,14 @@ const CLASSES: [SlotClass; 7] = [
     SlotClass::new(512, 512),
 ];
 
-/// Many small strings, vectors and nodes that come and go.
+/// Allocates and frees many small strings, vectors and nodes.
 fn count_words(text: &str) -> (usize, BTreeMap<String, Vec<usize>>) {
-    let mut places: HashMap<String, Vec<usize>> = HashMap::new();
-    for (place, word) in text.split_whitespace().enumerate() {
+    let mut positions: HashMap<String, Vec<usize>> = HashMap::new();
+    for (position, word) in text.split_whitespace().enumerate() {
         let word = word.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase();
-        places.entry(word).or_default().push(place);
+        positions.entry(word).or_default().push(position);
     }
-    (places.len(), places.into_iter().collect())
+    (positions.len(), positions.into_iter().collect())
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -49,11 +49,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     for thread in threads.collect::<Vec<_>>() {
         assert_eq!(thread.join().map_err(|_| "a thread failed")?, expected);
     }
-    let kept = count_words(&text);
-    let small = kept.1.keys().filter(|word| ALLOCATOR.owns(word.as_ptr())).count();
-    assert!(small > 0, "short words lie in the area");
+    let words = count_words(&text);
+    let small = words.1.keys().filter(|word| ALLOCATOR.owns(word.as_ptr())).count();
+    assert!(small > 0, "short words are in the area");
 
-    println!("{} different words", kept.0);
+    println!("{} different words", words.0);
     println!("{:>6} {:>8} {:>8} {:>8} {:>10}", "bytes", "slots", "live", "peak", "fallbacks");
     for class in ALLOCATOR.class_stats() {
         println!(
@@ -66,6 +66,6 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 }
 
 #[test]
-fn it_runs() {
+fn the_example_runs() {
     main().unwrap();
 }

@@ -1,18 +1,17 @@
-//! An instance buffer of your own with an [`AddressSpace`] under it.
+//! An instance buffer for your own renderer, managed by an [`AddressSpace`].
 //!
 //! ```text
 //! cargo run -p drystone-alloc --example instance_buffer
 //! ```
-//! A swarm of particles is drawn as instances 0 to `high_water`, in one call. Each particle's
-//! record lies at an index that the space hands out; when it dies, the index goes back and its
-//! record is written over with one that draws nothing. With [`Policy::Lowest`] new particles
-//! fill the gaps from the front, so that the drawn part of the buffer stays short however
-//! wildly the swarm comes and goes. Nothing here knows of a graphics API: `upload` is where
-//! `queue.write_buffer` or `glNamedBufferSubData` would be called.
+//! A swarm of particles is drawn as instances 0 to `high_water`, in one call. The space allocates
+//! the index of each particle's record. When a particle dies, its index is freed and its record is
+//! overwritten with one that draws nothing. With [`Policy::Lowest`], new particles fill the gaps
+//! from the front, so the drawn part of the buffer stays short. The example uses no graphics API:
+//! `upload` is where `queue.write_buffer` or `glNamedBufferSubData` would be called.
 
 use drystone_alloc::{AddressSpace, Error, Policy};
 
-/// What a vertex shader reads for an instance.
+/// Record of an instance, as a vertex shader reads it.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Instance {
     position: [f32; 3],
@@ -20,7 +19,7 @@ struct Instance {
     size: f32,
 }
 
-/// A buffer of instances on the GPU, and who has which.
+/// Buffer of instances on the GPU, and its allocated indices.
 struct InstanceBuffer {
     indices: AddressSpace,
     /// Stands for the buffer on the GPU.
@@ -34,20 +33,20 @@ impl InstanceBuffer {
         Self { indices, buffer: vec![Instance::default(); capacity as usize], uploaded_bytes: 0 }
     }
 
-    /// Gives an instance a place.
+    /// Adds an instance and returns its index.
     ///
     /// # Errors
-    /// `Full`, with nothing changed: the caller decides what does without.
+    /// `Full` if the buffer is full. Nothing changes then.
     fn insert(&mut self, instance: Instance) -> Result<u32, Error> {
         let index = self.indices.allocate()?;
         self.upload(index, instance);
         Ok(index)
     }
 
-    /// Takes it away.
+    /// Removes an instance.
     ///
     /// # Errors
-    /// When nothing is there: a second removal is found out.
+    /// `NotAllocated` if there is no instance at this index.
     fn remove(&mut self, index: u32) -> Result<(), Error> {
         self.indices.free(index)?;
         self.upload(index, Instance::default());
@@ -59,7 +58,7 @@ impl InstanceBuffer {
         self.uploaded_bytes += size_of::<Instance>();
     }
 
-    /// The instances of the one draw call.
+    /// Returns the instances of the draw call.
     fn drawn(&self) -> &[Instance] {
         &self.buffer[..self.indices.high_water() as usize]
     }
@@ -70,7 +69,7 @@ fn main() -> Result<(), Error> {
     let mut alive = Vec::new();
     let mut random = 1_u32;
     for frame in 0..600 {
-        // Waves: for five seconds the swarm grows, then it shrinks.
+        // The swarm grows for a while, then it shrinks.
         let births = if frame / 150 % 2 == 0 { 20 } else { 5 };
         for _ in 0..births {
             random = random.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
@@ -89,12 +88,12 @@ fn main() -> Result<(), Error> {
     }
     let visible = buffer.drawn().iter().filter(|instance| instance.size > 0.0).count();
     assert_eq!(visible, alive.len(), "each is in the buffer once");
-    assert_eq!(buffer.remove(4095), Err(Error::NotAllocated), "nothing was there");
+    assert_eq!(buffer.remove(4095), Err(Error::NotAllocated), "the index was not allocated");
     println!("{} bytes were uploaded", buffer.uploaded_bytes);
     Ok(())
 }
 
 #[test]
-fn it_runs() {
+fn the_example_runs() {
     main().unwrap();
 }

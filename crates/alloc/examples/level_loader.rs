@@ -1,5 +1,5 @@
-//! A level is loaded in a [`ScopeStack`]: what lives as long as the level stays, what was only
-//! needed to read it goes at once, and an error in the middle leaves nothing behind.
+//! Loads a level in a [`ScopeStack`]: data of the level stays until it ends, temporary data is
+//! freed at once, and an error in the middle leaks nothing.
 //!
 //! ```text
 //! cargo run -p drystone-alloc --example level_loader
@@ -9,14 +9,14 @@
 //!  | names | objects | texture handle | tokens | numbers |→ free
 //!                      ▲ has a destructor: runs when the level ends, or at the first error
 //! ```
-//! One region, no list of things to free, no way to forget one: scopes end in the reverse
-//! order of their beginning, and so do the values in them.
+//! All data is in one region, and nothing has to be freed by hand: scopes end in reverse order, and
+//! so do the values in them.
 
 use std::cell::Cell;
 
 use drystone_alloc::memory::{Region, Scope, ScopeStack};
 
-/// A texture on the GPU, as far as this example goes: its number must be given back.
+/// A texture on the GPU. Its number must be released.
 struct Texture<'gpu> {
     name: &'gpu str,
     loaded: &'gpu Cell<u32>,
@@ -32,7 +32,7 @@ impl<'gpu> Texture<'gpu> {
 impl Drop for Texture<'_> {
     fn drop(&mut self) {
         self.loaded.set(self.loaded.get() - 1);
-        println!("  texture {} is given back", self.name);
+        println!("  texture {} is released", self.name);
     }
 }
 
@@ -42,22 +42,22 @@ struct Object<'s> {
     position: [f32; 3],
 }
 
-/// Reads a level of lines `name x y z` into `level`; what is needed meanwhile lies in a scope
-/// within and is gone when this returns.
+/// Reads a level of lines `name x y z` into `level`. Temporary data is in a nested scope and freed
+/// when this returns.
 fn read_objects<'s>(text: &str, level: &mut Scope<'s, '_>) -> Result<&'s [Object<'s>], String> {
     let full = |error: drystone_alloc::Error| error.to_string();
     let lines = text.lines().filter(|line| !line.trim().is_empty());
-    let nowhere = Object { name: "", position: [0.0; 3] };
-    let objects = level.alloc_slice(&vec![nowhere; lines.clone().count()]).map_err(full)?;
+    let empty = Object { name: "", position: [0.0; 3] };
+    let objects = level.alloc_slice(&vec![empty; lines.clone().count()]).map_err(full)?;
     for (number, line) in (1..).zip(lines) {
-        // Words and numbers of a line: scratch.
+        // Words and numbers of a line: temporary data.
         let (length, position) = level.scope(|scratch| {
             let words = scratch.alloc(line.split_whitespace().collect::<Vec<_>>()).map_err(full)?;
             let [name, numbers @ ..] = words.as_slice() else {
-                return Err(format!("line {number}: nothing on it"));
+                return Err(format!("line {number}: the line is empty"));
             };
             let [x, y, z] = numbers else {
-                return Err(format!("line {number}: a place is three numbers"));
+                return Err(format!("line {number}: a position is three numbers"));
             };
             let numbers = [x, y, z].map(|word| word.parse::<f32>());
             let [Ok(x), Ok(y), Ok(z)] = numbers else {
@@ -91,18 +91,18 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     println!("a level:");
     let count = play(&mut stack, "gate 0 0 5\ntower 12 0 -3\ntower -12 0 -3\n", &loaded)?;
-    assert_eq!((count, loaded.get()), (3, 0), "every texture was given back");
+    assert_eq!((count, loaded.get()), (3, 0), "every texture was released");
 
-    println!("a damaged one:");
+    println!("a damaged level:");
     let error = play(&mut stack, "gate 0 0 5\ntower twelve 0 -3\n", &loaded);
     assert_eq!(error, Err("line 2: not a number".into()));
-    assert_eq!(loaded.get(), 0, "an error gives back as well");
+    assert_eq!(loaded.get(), 0, "textures are released after an error, too");
 
     println!("at most {} of {} bytes were in use", stack.high_water(), stack.capacity());
     Ok(())
 }
 
 #[test]
-fn it_runs() {
+fn the_example_runs() {
     main().unwrap();
 }

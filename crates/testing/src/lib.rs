@@ -1,7 +1,7 @@
-//! Random numbers for the tests of all crates. Tests alone depend on this crate.
+//! Random numbers for the tests of all crates. Only tests depend on this crate.
 //!
-//! Every run of the tests gets the same numbers, unless the variable [`SEED_VARIABLE`] is set.
-//! `make soak` sets it, together with the seed of the property tests, for each of its rounds.
+//! Every test run uses the same numbers, unless the variable [`SEED_VARIABLE`] is set. `make soak`
+//! sets it, together with the seed of the property tests, for each of its rounds.
 //!
 //! # Examples
 //! ```
@@ -13,20 +13,20 @@
 //! ```
 //!
 //! # Limits
-//! The numbers are for tests: each can be computed from the one before.
+//! The numbers are for tests only: each can be computed from the previous one.
 #![forbid(unsafe_code)]
 
 use std::sync::LazyLock;
 
-/// The environment variable with a number that changes the seed of every [`Random`].
+/// Name of the environment variable that changes the seed of every [`Random`].
 pub const SEED_VARIABLE: &str = "DRYSTONE_SEED";
 
 static ROUND_SEED: LazyLock<u64> = LazyLock::new(|| round_seed(std::env::var(SEED_VARIABLE).ok()));
 
-/// The number in [`SEED_VARIABLE`], or zero if the variable is not set.
+/// Parses the value of [`SEED_VARIABLE`]; zero if the variable is not set.
 ///
 /// # Panics
-/// If the value is not a number: a round of tests with a mistyped seed would prove nothing.
+/// If the value is not a number, because tests with a mistyped seed would repeat the default ones.
 fn round_seed(value: Option<String>) -> u64 {
     value.map_or(0, |value| match value.parse() {
         Ok(seed) => seed,
@@ -34,18 +34,18 @@ fn round_seed(value: Option<String>) -> u64 {
     })
 }
 
-/// A generator of random numbers: SplitMix64 by Steele, Lea and Flood.
+/// Random number generator: SplitMix64 by Steele, Lea and Flood.
 #[derive(Clone, Debug)]
 pub struct Random(u64);
 
 impl Random {
-    /// A generator for a seed. Equal seeds give equal numbers in one run of the tests.
+    /// Creates a generator from a seed. In one test run, equal seeds yield equal numbers.
     pub fn new(seed: u64) -> Self {
         // Multiplied, so that round 1 of seed 2 differs from round 2 of seed 1.
         Self(seed ^ ROUND_SEED.wrapping_mul(0xd6e8_feb8_6659_fd93))
     }
 
-    /// The next 64 random bits.
+    /// Returns the next 64 random bits.
     pub fn bits(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mixed = (self.0 ^ self.0 >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -53,7 +53,7 @@ impl Random {
         mixed ^ mixed >> 31
     }
 
-    /// A number from zero up to, but not including, `end`; zero if `end` is zero.
+    /// Returns a number from zero up to, but not including, `end`; zero if `end` is zero.
     ///
     /// # Panics
     /// If `end` is negative.
@@ -61,15 +61,15 @@ impl Random {
         T::scaled(self.bits(), end)
     }
 
-    /// A number from 0 up to, but not including, 1.
+    /// Returns a number from 0 up to, but not including, 1.
     pub fn unit(&mut self) -> f64 {
         (self.bits() >> 11) as f64 / (1_u64 << 53) as f64
     }
 }
 
-/// Whole numbers that [`Random::below`] makes.
+/// Integer types that [`Random::below`] supports.
 pub trait Whole: Copy {
-    /// 64 random bits, scaled to the numbers from zero up to, but not including, `end`.
+    /// Scales 64 random bits to the numbers from zero up to, but not including, `end`.
     fn scaled(bits: u64, end: Self) -> Self;
 }
 
@@ -84,7 +84,7 @@ macro_rules! whole {
     )*};
 }
 
-// `i32` is what a literal without a type is.
+// `i32` is the type of a literal without a suffix.
 whole!(u8, u16, u32, u64, usize, i32);
 
 #[cfg(test)]
@@ -96,7 +96,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_lie_below_their_end_and_reach_all_of_it() {
+    fn numbers_are_below_their_end_and_cover_the_range() {
         let mut random = Random::new(1);
         let mut counts = [0; 7];
         for _ in 0..7_000 {
@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn a_seed_gives_the_numbers_of_its_authors() {
+    fn a_seed_yields_the_published_numbers() {
         // The first numbers of SplitMix64 from 1234567, from the Rosetta Code page on it.
         let mut random = Random(1_234_567);
         assert_eq!(random.bits(), 6_457_827_717_110_365_317);
@@ -122,7 +122,7 @@ mod tests {
         assert!(std::panic::catch_unwind(|| round_seed(Some("x".into()))).is_err());
     }
 
-    /// Red without the seed in `.cargo/config.toml`.
+    /// Fails without the seed in `.cargo/config.toml`.
     #[test]
     fn property_tests_repeat_their_cases() {
         let seed = Config::default().rng_seed;

@@ -17,8 +17,8 @@ mod tests;
 use area::Area;
 use bits::Share;
 
-/// [`SmallObjects`](super::SmallObjects) for all threads of a program, as its global
-/// allocator.
+/// [`SmallObjects`](super::SmallObjects) shared by all threads, as the global allocator of a
+/// program.
 ///
 /// ```text
 ///  thread A: bins  [8][16][32]…  ─┐   64 slots at once    ┌ bits ─ 8 8 8 8 8 8 …
@@ -27,27 +27,25 @@ use bits::Share;
 ///                                         │ too large, or the class is full
 ///                                         └──► the system's allocator
 /// ```
-/// Until [`enable`](Self::enable) is called everything goes to the allocator that it wraps,
-/// and afterwards what does not fit. Whose an object is its address tells: so it may be
-/// enabled at any time, also while other threads allocate.
+/// Until [`enable`](Self::enable) is called, every request goes to the wrapped allocator.
+/// Afterwards, requests that do not fit still do. The address of an object determines where it was
+/// allocated, so the allocator can be enabled at any time, even while other threads allocate.
 ///
-/// Which slots are taken stands in one bit each, which threads set and clear without a lock.
-/// With the feature `std`, each thread keeps some free slots of each class for itself: it
-/// takes the free slots of a whole word of bits at once, hands them out one by one, and
-/// gives back 64 at once when it has too many. A thread that ends gives back all. Objects
-/// may be freed by another thread than the one that allocated them; they stay with it until
-/// its bin is full. Without `std` each call sets or clears its bit.
+/// One bit per slot marks the used slots; threads set and clear these bits without a lock. With the
+/// feature `std`, each thread has a cache of free slots of each class. It takes all free slots of a
+/// word of bits at once and allocates from them one by one. A full cache releases 64 slots at once,
+/// and a thread that ends releases all. Any thread may free an object; the slot then stays in that
+/// thread's cache until the cache is full. Without `std`, each call sets or clears its bit.
 ///
-/// # Cost
-/// Some 3 ns for a pair of calls, and for a byte of the metadata in 8 objects; an object costs
-/// what its slot is larger than itself and 1.016 bits. A thread keeps at most 123 free slots
-/// of a class, and its bins are 512 bytes for each class that it uses.
+/// About 3 ns for a pair of calls. The overhead of an object is the rounding to its slot size plus
+/// 1.016 bits. A thread caches at most 123 free slots of a class, and its caches take 512 bytes for
+/// each class that it uses.
 ///
 /// # Double frees
-/// A slot that is given back but was not taken aborts the program with a message. With
-/// caches, that is noticed when the slot goes from the thread's cache back to the bits, at
-/// the latest when the thread ends or [`stats`](Self::class_stats) are asked for, and not when
-/// the object is freed: until then the same slot may have been handed out twice.
+/// A slot that is released but was not in use aborts the program with a message. With caches, this
+/// is detected when the slot returns from the thread's cache to the bits, not when the object is
+/// freed. At the latest this happens when the thread ends or calls
+/// [`class_stats`](Self::class_stats). Until then, the same slot may have been allocated twice.
 ///
 /// # Examples
 /// ```
@@ -65,45 +63,46 @@ use bits::Share;
 /// ```
 ///
 /// # Limits
-/// The area is never given back, and its size never changes; memory that was not used yet
-/// is only reserved, where the system does so. A thread keeps a cache of one allocator at a
-/// time; more than one in a program work, but a thread that uses them in turns is slow. On a
-/// platform without native thread-local variables, leave out the feature `std`.
+/// The area is never released and its size never changes. Unused memory of the area is only
+/// reserved, if the system supports it. A thread has a cache for one allocator at a time: several
+/// allocators in a program work, but a thread that alternates between them is slow. On a platform
+/// without native thread-local variables, disable the feature `std`.
 pub struct GlobalSmallObjects<A> {
-    /// None before it is enabled, then the same for ever.
+    /// Null before it is enabled, then constant.
     area: AtomicPtr<Area>,
-    /// A thread is about to enable it, or has.
+    /// Whether a thread has enabled it or is doing so.
     is_claimed: AtomicBool,
     system: A,
 }
 
 impl<A> GlobalSmallObjects<A> {
-    /// An allocator that leaves everything to `system` until it is enabled.
+    /// Creates an allocator that passes all requests to `system` until it is enabled.
     pub const fn new(system: A) -> Self {
         let area = AtomicPtr::new(ptr::null_mut());
         Self { area, is_claimed: AtomicBool::new(false), system }
     }
 
-    /// The area, once there is one.
+    /// Returns the area, once it is enabled.
     #[inline(always)]
     fn area(&self) -> Option<&'static Area> {
-        // SAFETY: null, or what `enable` has written before it stored the pointer: good for
-        // ever, and shared from then on.
+        // SAFETY: null, or the area that `enable` wrote before it stored the pointer: valid for the
+        // rest of the program, and shared from then on.
         unsafe { self.area.load(Ordering::Acquire).as_ref() }
     }
 
-    /// Whether small objects go to an area of their own.
+    /// Whether small objects are allocated in the area.
     pub fn is_enabled(&self) -> bool {
         self.area().is_some()
     }
 
-    /// Whether a pointer leads into the area.
+    /// Whether a pointer points into the area.
     pub fn owns(&self, pointer: *const u8) -> bool {
         self.area().is_some_and(|area| area.contains(pointer.cast_mut()))
     }
 
-    /// Numbers of each class, by size; none before it is enabled. Free slots in the caches
-    /// of other threads count as live, and in `peak` those of any thread did.
+    /// Iterates over the statistics of the classes, sorted by size; empty before it is enabled.
+    /// `live` includes the free slots in the caches of other threads, and `peak` those of all
+    /// threads.
     pub fn class_stats(&self) -> impl Iterator<Item = ClassStats> {
         let area = self.area();
         #[cfg(feature = "std")]
@@ -111,8 +110,8 @@ impl<A> GlobalSmallObjects<A> {
         area.into_iter().flat_map(Area::classes).map(area::Class::stats)
     }
 
-    /// Allocations since it was enabled that were too large or too strictly aligned for any
-    /// class; what other threads have counted follows when they end.
+    /// Number of requests since it was enabled that were too large or too strictly aligned for all
+    /// classes. Other threads add their counts when they end.
     pub fn too_large(&self) -> u64 {
         let area = self.area();
         #[cfg(feature = "std")]
@@ -122,14 +121,16 @@ impl<A> GlobalSmallObjects<A> {
 }
 
 impl<A: GlobalAlloc> GlobalSmallObjects<A> {
-    /// From now on, objects that fit into a class of the config go to an area of their own,
-    /// as long as it has room. Its memory comes from the allocator that this one wraps.
+    /// Creates the area and allocates objects that fit into a class of `config` there from now on.
+    /// A full class falls back to the wrapped allocator, which also provides the memory of the
+    /// area.
     ///
     /// # Errors
-    /// `AlreadyEnabled` if it was called before or another thread is at it, `InvalidSize` if
-    /// the config can't be used or a class is larger than 4 GiB, `Full` if there is no memory.
+    /// `AlreadyEnabled` if it was called before or another thread is calling it. `InvalidSize` if
+    /// `config` is invalid or a class is larger than 4 GiB. `Full` if the wrapped allocator is out
+    /// of memory.
     pub fn enable(&'static self, config: &SmallObjectsConfig<'_>) -> Result<(), Error> {
-        // Of two threads at once the second must not make an area that nobody would use.
+        // If two threads call this at once, the second must not create an unused area.
         if self.is_claimed.swap(true, Ordering::Relaxed) {
             return Err(Error::AlreadyEnabled);
         }
@@ -143,41 +144,41 @@ impl<A: GlobalAlloc> GlobalSmallObjects<A> {
         Ok(())
     }
 
-    /// What the cache of the thread could not answer.
+    /// Allocates a request that the cache of the thread cannot serve.
     #[cold]
     #[inline(never)]
     fn allocate_slowly(&self, layout: Layout) -> *mut u8 {
         let slot = self.area().and_then(|area| allocate_in(area, layout));
-        // SAFETY: the callers' promise: the size is not zero.
+        // SAFETY: guaranteed by the caller: the size is not zero.
         slot.unwrap_or_else(|| unsafe { self.system.alloc(layout) })
     }
 
     /// # Safety
-    /// - As for `dealloc`.
+    /// - The conditions of `dealloc`.
     #[cold]
     #[inline(never)]
     unsafe fn free_slowly(&self, object: *mut u8, layout: Layout) {
         match self.area().filter(|area| area.contains(object)) {
             Some(area) => free_in(area, object, layout),
-            // SAFETY: what is not in the area came from the system's allocator.
+            // SAFETY: an object outside the area came from the system's allocator.
             None => unsafe { self.system.dealloc(object, layout) },
         }
     }
 
     /// # Safety
-    /// - As for `realloc`, and the object does not stay where it is.
+    /// - The conditions of `realloc`, and the object does not stay in place.
     #[cold]
     unsafe fn reallocate_slowly(&self, object: *mut u8, old: Layout, new: Layout) -> *mut u8 {
         if !self.owns(object) {
-            // SAFETY: what is not in the area came from the system's allocator.
+            // SAFETY: an object outside the area came from the system's allocator.
             return unsafe { self.system.realloc(object, old, new.size()) };
         }
         // SAFETY: the new size is not zero.
         let moved = unsafe { self.alloc(new) };
         if !moved.is_null() {
             let kept_bytes = old.size().min(new.size());
-            // SAFETY: both objects are live and not the same, and as large as their layouts.
-            // The old one is not used any more.
+            // SAFETY: both objects are live and distinct, and as large as their layouts. The old
+            // one is not used any more.
             unsafe {
                 moved.copy_from_nonoverlapping(object, kept_bytes);
                 self.dealloc(object, old);
@@ -187,7 +188,7 @@ impl<A: GlobalAlloc> GlobalSmallObjects<A> {
     }
 }
 
-/// A slot of the layout's class, through the cache of the thread if it has one.
+/// Allocates a slot of the layout's class, through the cache of the thread if it has one.
 fn allocate_in(area: &'static Area, layout: Layout) -> Option<*mut u8> {
     let number = area.class_for(layout);
     let class = area.class(number);
@@ -214,7 +215,7 @@ fn count_too_large(area: &'static Area) {
     area.add_too_large(1);
 }
 
-/// Takes back an object whose address lies in the area.
+/// Frees an object whose address is in the area.
 fn free_in(area: &'static Area, object: *mut u8, layout: Layout) {
     let number = area.class_for(layout);
     let class = area.class(number);
@@ -222,17 +223,17 @@ fn free_in(area: &'static Area, object: *mut u8, layout: Layout) {
     #[cfg(feature = "std")]
     {
         cache::poison(object, layout);
-        if cache::put_crowded(area, number, offset) {
+        if cache::put_or_flush(area, number, offset) {
             return;
         }
     }
     class.release(core::iter::once(offset));
 }
 
-// SAFETY: a slot belongs to one owner from the moment its bit was set until it is cleared,
-// and in between to the cache of one thread or to one object; sections hold slots as large
-// and as aligned as the table of classes says; all else is the system's. Nothing unwinds:
-// the metadata index within their bounds, and what is wrong beyond repair aborts.
+// SAFETY: a slot belongs to one owner from the moment its bit was set until it is cleared: the
+// cache of one thread or one object. Sections hold slots of the size and alignment that the table
+// of classes states; all else belongs to the system's allocator. Nothing unwinds: accesses to the
+// metadata are within bounds, and a corrupted state aborts.
 unsafe impl<A: GlobalAlloc> GlobalAlloc for GlobalSmallObjects<A> {
     #[inline]
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
@@ -249,19 +250,19 @@ unsafe impl<A: GlobalAlloc> GlobalAlloc for GlobalSmallObjects<A> {
         if self.area().is_some_and(|area| cache::put(area, object, layout)) {
             return;
         }
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe { self.free_slowly(object, layout) }
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
         let is_small = |area: &Area| area.class(area.class_for(layout)).size_bytes() > 0;
         if !self.area().is_some_and(is_small) {
-            // Large memory may be zero without being written to.
+            // Large memory may be zero without being written.
             self.area().inspect(|area| count_too_large(area));
-            // SAFETY: the caller's promise.
+            // SAFETY: guaranteed by the caller.
             return unsafe { self.system.alloc_zeroed(layout) };
         }
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         let object = unsafe { self.alloc(layout) };
         if !object.is_null() {
             // SAFETY: it is ours and as large as the layout.
@@ -271,7 +272,7 @@ unsafe impl<A: GlobalAlloc> GlobalAlloc for GlobalSmallObjects<A> {
     }
 
     unsafe fn realloc(&self, object: *mut u8, layout: Layout, new_size: usize) -> *mut u8 {
-        // SAFETY: the caller promises that the new size makes a layout.
+        // SAFETY: the caller guarantees that the new size is a valid layout.
         let new = unsafe { Layout::from_size_align_unchecked(new_size, layout.align()) };
         if let Some(area) = self.area() {
             let number = area.class_for(new);
@@ -279,7 +280,7 @@ unsafe impl<A: GlobalAlloc> GlobalAlloc for GlobalSmallObjects<A> {
                 return object;
             }
         }
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe { self.reallocate_slowly(object, layout, new) }
     }
 }

@@ -22,27 +22,26 @@ pub use proposal::{Proposal, ProposalConfig};
 pub use record::Record;
 pub use tally::SizeRecord;
 
-/// Wraps an allocator and writes down what is asked of it: sizes, alignments, how many of
-/// each size live at most, and for how long.
+/// Wraps an allocator and records its requests: sizes, alignments, peak numbers and lifetimes.
 ///
 /// ```text
 ///  program ─► Recorder ─► allocator                     Record ─► a table
 ///                │                                        │  ├──► a picture, SVG
-///                └─► metadata: a line a size, a table ───────┘  └──► size classes and slot counts
+///                └─► metadata: a line per size, a table ───────┘  └──► size classes and slot counts
 ///                    of what lives, in memory of a               that a SmallObjects or a
 ///                    source of their own                         GlobalSmallObjects is made of
 /// ```
-/// The metadata lie in memory of a [`MemorySource`] and never in the allocator that is
-/// recorded, so that a recorder can be the global allocator. It may be used from many
-/// threads. A lifetime is counted in what was allocated between birth and death, in
-/// allocations and in bytes, which is the same in every run, and not in time.
+/// The metadata is in memory of a [`MemorySource`], never in the recorded allocator, so a recorder
+/// can be the global allocator. It can be used from many threads. A lifetime is measured in the
+/// allocations, and their bytes, between allocation and free instead of time. It is therefore the
+/// same in every run.
 ///
-/// `realloc` counts as a death and a birth: that is what it is for an allocator of size
-/// classes, unless both sizes fall into one.
+/// A `realloc` counts as a free and an allocation, which is what it is in an allocator of size
+/// classes unless both sizes have the same class.
 ///
 /// # Cost
-/// A lock, a hash table and a line of numbers for each call, some 50 ns; 80 KB, and 32 to 64
-/// bytes for each live object.
+/// Each call takes a lock and updates a hash table and a line of counters: about 50 ns. Memory: 80
+/// KB, and 32 to 64 bytes per live object.
 ///
 /// # Examples
 /// ```
@@ -63,86 +62,86 @@ pub use tally::SizeRecord;
 /// ```
 ///
 /// # Limits
-/// Sizes above 1024 bytes are taken together, eight to each doubling. When the source has no
-/// memory for the metadata, the program goes on and the record says how much it missed.
+/// Sizes above 1024 bytes share lines, eight per doubling. If the source is out of memory, the
+/// program continues, and the record reports how much is missing.
 pub struct Recorder<A> {
     allocator: A,
     metadata: SpinLock<Metadata>,
 }
 
 impl<A> Recorder<A> {
-    /// Records what is asked of `allocator`, in memory of `source`, which must not be the
-    /// recorder itself.
+    /// Creates a recorder of the requests to `allocator`. The metadata is in memory of `source`,
+    /// which must not be the recorder itself.
     pub const fn new(allocator: A, source: &'static dyn MemorySource) -> Self {
         Self { allocator, metadata: SpinLock::new(Metadata::new(source)) }
     }
 
-    /// The allocator that is recorded.
+    /// Returns the recorded allocator.
     pub const fn allocator(&self) -> &A {
         &self.allocator
     }
 
-    /// What was recorded up to now.
+    /// Returns a copy of the data recorded so far.
     #[cfg(feature = "alloc")]
     pub fn record(&self) -> Record {
-        // Made before the metadata are locked: the program's allocator may be this recorder.
-        let mut record = Record::with_room();
+        // Created before the metadata is locked: the program's allocator may be this recorder.
+        let mut record = Record::with_max_lines();
         self.metadata.with(|metadata| record.copy_from(metadata));
         record
     }
 
-    /// Forgets all but what lives, which counts as born now.
+    /// Clears all counters. Live objects stay recorded and count as allocated now.
     pub fn reset(&self) {
         self.metadata.with(Metadata::reset);
     }
 
-    fn born(&self, address: usize, layout: Layout) {
-        self.metadata.with(|metadata| metadata.born(address, layout));
+    fn allocated(&self, address: usize, layout: Layout) {
+        self.metadata.with(|metadata| metadata.allocated(address, layout));
     }
 
-    fn died(&self, address: usize) {
-        self.metadata.with(|metadata| metadata.died(address));
+    fn freed(&self, address: usize) {
+        self.metadata.with(|metadata| metadata.freed(address));
     }
 }
 
-// SAFETY: every block is the wrapped allocator's, with the caller's layout; the recorder
-// only looks at addresses. Its metadata neither panic nor allocate through itself.
+// SAFETY: every block is the wrapped allocator's, with the caller's layout; the recorder only reads
+// addresses. Its metadata neither panics nor allocates through itself.
 unsafe impl<A: GlobalAlloc> GlobalAlloc for Recorder<A> {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        // SAFETY: the caller's promise is passed on.
+        // SAFETY: guaranteed by the caller.
         let block = unsafe { self.allocator.alloc(layout) };
         if !block.is_null() {
-            self.born(block.addr(), layout);
+            self.allocated(block.addr(), layout);
         }
         block
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
-        // SAFETY: the caller's promise is passed on.
+        // SAFETY: guaranteed by the caller.
         let block = unsafe { self.allocator.alloc_zeroed(layout) };
         if !block.is_null() {
-            self.born(block.addr(), layout);
+            self.allocated(block.addr(), layout);
         }
         block
     }
 
     unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
-        // Before the memory can be another's, whose birth would come first.
-        self.died(block.addr());
-        // SAFETY: the caller's promise is passed on.
+        // Recorded before another thread can allocate the same address.
+        self.freed(block.addr());
+        // SAFETY: guaranteed by the caller.
         unsafe { self.allocator.dealloc(block, layout) }
     }
 
     unsafe fn realloc(&self, block: *mut u8, layout: Layout, new_size: usize) -> *mut u8 {
-        // When it succeeds, the old address may be another thread's at once: so it dies
-        // first, and is born again in any case.
-        self.died(block.addr());
-        // SAFETY: the caller's promise is passed on.
+        // On success, another thread may get the old address at once. Therefore the free is
+        // recorded first, and an allocation in any case.
+        self.freed(block.addr());
+        // SAFETY: guaranteed by the caller.
         let moved = unsafe { self.allocator.realloc(block, layout, new_size) };
         let (address, size) =
             if moved.is_null() { (block.addr(), layout.size()) } else { (moved.addr(), new_size) };
         if let Ok(layout) = Layout::from_size_align(size, layout.align()) {
-            self.born(address, layout);
+            self.allocated(address, layout);
         }
         moved
     }
@@ -165,22 +164,22 @@ mod collections {
             result: Result<NonNull<[u8]>, AllocError>,
         ) -> Result<NonNull<[u8]>, AllocError> {
             match result {
-                Ok(block) => self.born_unless_empty(block.cast(), layout),
-                Err(_) => self.born_unless_empty(old, old_layout),
+                Ok(block) => self.allocated_unless_empty(block.cast(), layout),
+                Err(_) => self.allocated_unless_empty(old, old_layout),
             }
             result
         }
 
-        /// What has no bytes has no address of its own.
-        fn born_unless_empty(&self, block: NonNull<u8>, layout: Layout) {
+        /// Records an allocation, except for blocks of 0 bytes, whose addresses are not unique.
+        fn allocated_unless_empty(&self, block: NonNull<u8>, layout: Layout) {
             if layout.size() > 0 {
-                self.born(block.addr().get(), layout);
+                self.allocated(block.addr().get(), layout);
             }
         }
 
-        fn died_unless_empty(&self, block: NonNull<u8>, layout: Layout) {
+        fn freed_unless_empty(&self, block: NonNull<u8>, layout: Layout) {
             if layout.size() > 0 {
-                self.died(block.addr().get());
+                self.freed(block.addr().get());
             }
         }
     }
@@ -190,19 +189,19 @@ mod collections {
     unsafe impl<A: Allocator> Allocator for Recorder<A> {
         fn allocate(&self, layout: Layout) -> Result<NonNull<[u8]>, AllocError> {
             let block = self.allocator.allocate(layout)?;
-            self.born_unless_empty(block.cast(), layout);
+            self.allocated_unless_empty(block.cast(), layout);
             Ok(block)
         }
 
         fn allocate_zeroed(&self, layout: Layout) -> Result<NonNull<[u8]>, AllocError> {
             let block = self.allocator.allocate_zeroed(layout)?;
-            self.born_unless_empty(block.cast(), layout);
+            self.allocated_unless_empty(block.cast(), layout);
             Ok(block)
         }
 
         unsafe fn deallocate(&self, block: NonNull<u8>, layout: Layout) {
-            self.died_unless_empty(block, layout);
-            // SAFETY: the caller's promise is passed on.
+            self.freed_unless_empty(block, layout);
+            // SAFETY: guaranteed by the caller.
             unsafe { self.allocator.deallocate(block, layout) }
         }
 
@@ -212,8 +211,8 @@ mod collections {
             old: Layout,
             new: Layout,
         ) -> Result<NonNull<[u8]>, AllocError> {
-            self.died_unless_empty(block, old);
-            // SAFETY: the caller's promise is passed on.
+            self.freed_unless_empty(block, old);
+            // SAFETY: guaranteed by the caller.
             self.moved(block, old, new, unsafe { self.allocator.grow(block, old, new) })
         }
 
@@ -223,8 +222,8 @@ mod collections {
             old: Layout,
             new: Layout,
         ) -> Result<NonNull<[u8]>, AllocError> {
-            self.died_unless_empty(block, old);
-            // SAFETY: the caller's promise is passed on.
+            self.freed_unless_empty(block, old);
+            // SAFETY: guaranteed by the caller.
             self.moved(block, old, new, unsafe { self.allocator.grow_zeroed(block, old, new) })
         }
 
@@ -234,8 +233,8 @@ mod collections {
             old: Layout,
             new: Layout,
         ) -> Result<NonNull<[u8]>, AllocError> {
-            self.died_unless_empty(block, old);
-            // SAFETY: the caller's promise is passed on.
+            self.freed_unless_empty(block, old);
+            // SAFETY: guaranteed by the caller.
             self.moved(block, old, new, unsafe { self.allocator.shrink(block, old, new) })
         }
     }

@@ -23,36 +23,34 @@ use plan::Plan;
 use section::ClassTable;
 pub use stats::{ClassStats, SmallObjectsStats};
 
-/// Small objects of a few sizes, with one bit of book-keeping each.
+/// Allocator of small objects of a few sizes, with one bit of metadata per slot.
 ///
 /// ```text
 ///  | metadata      | 8 8 8 8 8 8 … | 16 16 16 16 … | 32  32  32  32 … | 48   48   48 … | …
 ///    one bit      a section of equal slots for each class of sizes
 ///    a slot
 /// ```
-/// The area is divided once, into sections of slots of one size. An object goes to the
-/// smallest class that it fits into; what no class can take goes to the fallback, if there
-/// is one, and is counted. A pointer tells by its address to which class and slot it
-/// belongs, so objects have no headers, and nothing is ever fragmented.
+/// The area is divided once into sections of slots of one size. An object goes to the smallest
+/// class that it fits into. Requests that no class can serve go to the fallback, if there is one,
+/// and are counted. The address of an object determines its class and slot, so objects have no
+/// headers, and there is no fragmentation.
 ///
-/// The article that this comes from, "Small Object Allocator" by D. Gustafsson, searches
-/// the bits of a class from the lowest free slot on. That is slow where lifetimes are
-/// random. Here each class has a short stack of slots at hand: those freed last, which are
-/// used first. Only when it is empty or full are the bits looked at, for 24 slots at a time,
-/// and a second layer of bits, one for each 64 slots, says where looking pays.
+/// Source: "Small Object Allocator" by D. Gustafsson. The article searches the bits of a class from
+/// the lowest free slot on, which is slow for random lifetimes. Here each class also has a short
+/// stack of cached slots: the slot freed last is used first. The bits are accessed only if the
+/// stack is empty or full, for 24 slots at a time. A second layer with one bit per 64 slots
+/// shortens the search.
 ///
 /// # Cost
-/// Allocating and freeing are O(1), some 5 ns for the pair, but for a search once in 24
-/// times at most: of the summary, one bit for each 64 slots of the class. An object costs
-/// what its slot is larger than itself, and 1.016 bits. Each class costs 512 bytes more, and
-/// up to 48 slots that are at hand.
+/// Allocating and freeing are O(1), about 5 ns for the pair. At most once in 24 times, the summary
+/// is searched, one bit for each 64 slots of the class. The overhead of an object is the rounding
+/// to its slot size plus 1.016 bits. Each class takes 512 bytes more, and caches up to 48 slots.
 ///
 /// # Double frees
-/// Freeing an object twice is an error that [`free`](Self::free) does not always see at
-/// once. It does in debug builds, and when the object was the last of its class to be freed.
-/// Else it is seen when the slot leaves the stack, by the free that made it leave or by
-/// [`flush`](Self::flush), and counted in [`stats`](Self::stats). If the slot is used again
-/// before that, it has two owners.
+/// [`free`](Self::free) does not always detect a double free at once. It does in debug builds, and
+/// if the object was the last one of its class to be freed. Otherwise it is detected when the slot
+/// leaves the cache, by a later free or by [`flush`](Self::flush), and counted in
+/// [`stats`](Self::stats). If the slot is allocated again before that, it has two owners.
 ///
 /// # Examples
 /// ```
@@ -64,7 +62,7 @@ pub use stats::{ClassStats, SmallObjectsStats};
 /// let layout = Layout::new::<[u32; 5]>();
 /// let object = objects.allocate(layout)?;
 /// assert_eq!(objects.class_of(object).map(|class| class.slot_bytes), Some(32));
-/// // SAFETY: the object was allocated with this layout, and nobody uses it any more.
+/// SAFETY: the object was allocated with this layout, and nothing uses it any more.
 /// unsafe {
 ///     objects.free(object, layout)?;
 ///     assert_eq!(objects.free(object, layout), Err(Error::NotAllocated));
@@ -72,39 +70,39 @@ pub use stats::{ClassStats, SmallObjectsStats};
 /// # Ok::<(), Error>(())
 /// ```
 pub struct SmallObjects<'m> {
-    /// The headers, one more than there are classes; see [`Plan`].
+    /// Headers of the classes, one more than there are classes; see [`Plan`].
     classes: NonNull<Class>,
     table: ClassTable,
     fallback: Option<&'m dyn MemorySource>,
-    /// Blocks of the fallback that are live.
+    /// Number of live blocks of the fallback.
     fallback_live: Cell<usize>,
     region: Region<'m>,
 }
 
 impl<'m> SmallObjects<'m> {
-    /// Divides a region into the slots of the config, in its proportions. Without fallback.
+    /// Divides a region into the slots of the config, in its proportions, without a fallback.
     ///
     /// # Errors
-    /// `InvalidSize` if a class's size is zero or too large or if there are too many
-    /// classes, `Full` if the region is too small for the metadata.
+    /// `InvalidSize` if a class's size is zero or too large, or if there are too many classes.
+    /// `Full` if the region is too small for the metadata.
     pub fn new(region: Region<'m>, config: &SmallObjectsConfig<'_>) -> Result<Self, Error> {
         let plan = Plan::fitting(config, region.size_bytes())?;
         let address = region.start().addr().get();
         let skipped = address.next_multiple_of(plan.align()) - address;
-        // SAFETY: a plan that fits the region does so wherever that starts.
+        // SAFETY: a plan that fits the region does so at any start address.
         let base = unsafe { region.start().add(skipped) };
         let classes = base.cast::<Class>();
         for (index, class) in plan.classes().iter().enumerate() {
-            // SAFETY: the plan sets aside a header for each class at the base, aligned to a
-            // cache line as `Class` is. The region belongs to us, and nobody but the class
-            // writes where the plan has its parts.
+            // SAFETY: the plan reserves a header for each class at the base, aligned to a cache
+            // line as `Class` is. The region belongs to us, and only the class writes where the
+            // plan has its parts.
             unsafe { Self::header(classes, index).write(Class::new(base, class)) };
         }
         let fallback_live = Cell::new(0);
         Ok(Self { classes, table: plan.table(), fallback: None, fallback_live, region })
     }
 
-    /// Sends what no class can take to `fallback`.
+    /// Sets the source of requests that no class can serve.
     ///
     /// # Examples
     /// ```
@@ -118,7 +116,7 @@ impl<'m> SmallObjects<'m> {
     /// let object = objects.allocate(large)?;
     /// assert!(!objects.owns(object));
     /// assert_eq!(objects.stats().too_large, 1);
-    /// // SAFETY: the object was allocated with this layout, and nobody uses it any more.
+    /// SAFETY: the object was allocated with this layout, and nothing uses it any more.
     /// unsafe { objects.free(object, large)? };
     /// # Ok::<(), drystone_alloc::Error>(())
     /// ```
@@ -128,7 +126,7 @@ impl<'m> SmallObjects<'m> {
         self
     }
 
-    /// The header of a class.
+    /// Returns the header of a class.
     ///
     /// # Safety
     /// - `index` is at most the number of classes.
@@ -138,15 +136,15 @@ impl<'m> SmallObjects<'m> {
         unsafe { classes.byte_add(index * Plan::HEADER_BYTES) }
     }
 
-    /// The class that serves a layout, maybe the one without slots.
+    /// Returns the class that serves a layout, possibly the one without slots.
     #[inline(always)]
     fn class_for(&self, layout: Layout) -> &Class {
-        // SAFETY: the table answers with the number of a class at most; `new` wrote all
-        // headers, and they lie in the region, which lives as long as we do.
+        // SAFETY: the table returns at most the number of classes; `new` wrote all headers, and
+        // they are in the region, which lives as long as `self`.
         unsafe { Self::header(self.classes, self.table.class_for(layout)).as_ref() }
     }
 
-    /// All classes, the one without slots last.
+    /// Iterates over all classes, the one without slots last.
     fn classes(&self) -> impl Iterator<Item = &Class> {
         (0..=self.table.class_count()).map(|index| {
             // SAFETY: as in `class_for`.
@@ -154,21 +152,21 @@ impl<'m> SmallObjects<'m> {
         })
     }
 
-    /// Bytes for an object, aligned as its layout says, of unknown content. A layout of no
-    /// bytes gets an aligned address that is none of an object.
+    /// Allocates an object of uninitialized bytes, aligned as its layout requires. For a layout of
+    /// 0 bytes, returns an aligned address outside the area.
     ///
     /// # Errors
-    /// `Full` if neither the layout's class nor the fallback has room.
+    /// `Full` if neither the layout's class nor the fallback has free memory.
     #[inline]
     pub fn allocate(&self, layout: Layout) -> Result<NonNull<u8>, Error> {
         match self.class_for(layout).take() {
             Some(object) => Ok(object),
-            None => self.allocate_elsewhere(layout),
+            None => self.allocate_from_fallback(layout),
         }
     }
 
     #[cold]
-    fn allocate_elsewhere(&self, layout: Layout) -> Result<NonNull<u8>, Error> {
+    fn allocate_from_fallback(&self, layout: Layout) -> Result<NonNull<u8>, Error> {
         if layout.size() == 0 {
             return Ok(NonNull::without_provenance(aligned_address(layout)));
         }
@@ -179,68 +177,67 @@ impl<'m> SmallObjects<'m> {
         Ok(block)
     }
 
-    /// Gives an object back.
+    /// Frees an object.
     ///
     /// # Errors
-    /// `NotAllocated` if no slot of the layout's size starts there, or if the object was
-    /// freed before and that is seen; see *Double frees* above. If it is not this object but
-    /// another that was freed twice before, this one is free all the same.
+    /// `NotAllocated` if no slot of the layout's size starts there, or if a double free is
+    /// detected; see *Double frees* above. A detected double free may be that of an earlier object;
+    /// this object is then freed all the same.
     ///
     /// # Safety
-    /// - The object came from `allocate` or `resize` of this allocator with the same layout,
-    ///   and was not freed since. Errors are for finding mistakes, not for relying on: of the
-    ///   blocks of the fallback only the number is known, and a pointer outside of the area
-    ///   is taken for one of them while any is live.
-    /// - Nobody uses the object any more.
+    /// - The object came from `allocate` or `resize` of this allocator with the same layout, and
+    ///   was not freed since. Errors help to find mistakes but are not reliable: the allocator only
+    ///   counts the blocks of the fallback, and treats a pointer outside the area as one of them
+    ///   while any is live.
+    /// - Nothing uses the object any more.
     #[inline]
     pub unsafe fn free(&self, object: NonNull<u8>, layout: Layout) -> Result<(), Error> {
         let class = self.class_for(layout);
         let slot = class.slot_of(object);
-        let is_right = if class.has_slot(slot) {
-            class.give(object)
+        let is_valid = if class.has_slot(slot) {
+            class.free(object)
         } else {
-            // SAFETY: the caller's promise.
-            unsafe { self.free_elsewhere(object, layout) }
+            // SAFETY: guaranteed by the caller.
+            unsafe { self.free_outside_class(object, layout) }
         };
-        if is_right { Ok(()) } else { Err(Error::NotAllocated) }
+        if is_valid { Ok(()) } else { Err(Error::NotAllocated) }
     }
 
-    /// Frees what is not in a slot of its layout's class; `false` if that is nothing of ours.
+    /// Frees an object that is not in a slot of its layout's class. Returns `false` if it is
+    /// invalid.
     ///
     /// # Safety
-    /// - As for `free`.
+    /// - The conditions of `free`.
     #[cold]
-    unsafe fn free_elsewhere(&self, object: NonNull<u8>, layout: Layout) -> bool {
+    unsafe fn free_outside_class(&self, object: NonNull<u8>, layout: Layout) -> bool {
         if layout.size() == 0 {
             return true;
         }
         if let Some(class) = self.class_at(object) {
-            // An object that became smaller, in a slot of a larger class.
+            // A shrunk object, in a slot of a larger class.
             let is_slot = class.has_slot(class.slot_of(object));
-            return is_slot && layout.size() <= class.slot_bytes() && class.give(object);
+            return is_slot && layout.size() <= class.slot_bytes() && class.free(object);
         }
         let (Some(fallback), 1..) = (self.fallback, self.fallback_live.get()) else {
             return false;
         };
         self.fallback_live.set(self.fallback_live.get() - 1);
-        // SAFETY: the caller promises that the block is ours; as it is not in the area, it
-        // came from the fallback, with this layout.
+        // SAFETY: the caller guarantees that the block is ours; as it is not in the area, it came
+        // from the fallback, with this layout.
         unsafe { fallback.free(object, layout) };
         true
     }
 
-    /// Changes the layout of an object: in place if its slot is of the class that the new
-    /// layout asks for, else by moving its bytes. The bytes beyond the smaller of the two
-    /// sizes are unknown.
+    /// Changes the layout of an object: in place if the new layout has the same class, otherwise by
+    /// moving its bytes. The bytes beyond the smaller of the two sizes are uninitialized.
     ///
     /// # Errors
-    /// `Full` if there is no room for a larger object, `NotAllocated` as for
-    /// [`free`](Self::free); the old object is as it was. Making an object smaller never
-    /// fails for want of room.
+    /// `Full` if there is no memory for a larger object. `NotAllocated` under the conditions of
+    /// [`free`](Self::free). The old object is then unchanged. Shrinking never fails with `Full`.
     ///
     /// # Safety
-    /// - As for [`free`](Self::free), with `old` for the layout.
-    /// - Nobody uses the old pointer afterwards, unless there was an error.
+    /// - The conditions of [`free`](Self::free), with `old` as the layout.
+    /// - Nothing uses the old pointer afterwards, unless there was an error.
     #[inline]
     pub unsafe fn resize(
         &self,
@@ -257,7 +254,7 @@ impl<'m> SmallObjects<'m> {
     }
 
     /// # Safety
-    /// - As for `resize`.
+    /// - The conditions of `resize`.
     unsafe fn move_to(
         &self,
         object: NonNull<u8>,
@@ -267,23 +264,23 @@ impl<'m> SmallObjects<'m> {
         let slot_bytes = self.slot_bytes_of(object, old)?;
         let moved = match self.allocate(new) {
             Ok(moved) => moved,
-            // A slot may hold less than others of its class: whose it is the address tells.
+            // A shrunk object may stay in a slot of a larger class: its address determines the
+            // class.
             Err(_) if new.size() <= slot_bytes && is_aligned(object, new) => return Ok(object),
             Err(full) => return Err(full),
         };
-        // SAFETY: both are live and ours, so they are not the same, and are as large as
-        // their layouts.
+        // SAFETY: both are live and ours, so they are distinct, and are as large as their layouts.
         unsafe { moved.copy_from_nonoverlapping(object, old.size().min(new.size())) };
-        // An error would be about another object: this one was looked at above.
+        // An error would concern another object: this one was checked above.
         // SAFETY: the caller's promise.
         let _ = unsafe { self.free(object, old) };
         Ok(moved)
     }
 
-    /// Size of the slot that an object lies in; 0 if it lies in none.
+    /// Returns the size of the slot that contains an object; 0 if it is not in a slot.
     ///
     /// # Errors
-    /// `NotAllocated` if the object can't be live.
+    /// `NotAllocated` if the object cannot be live.
     fn slot_bytes_of(&self, object: NonNull<u8>, layout: Layout) -> Result<usize, Error> {
         if layout.size() == 0 {
             return Ok(0);
@@ -296,12 +293,12 @@ impl<'m> SmallObjects<'m> {
         if is_live { Ok(class.slot_bytes()) } else { Err(Error::NotAllocated) }
     }
 
-    /// Whether a pointer leads to a slot or into one.
+    /// Whether a pointer points to a slot or into one.
     pub fn owns(&self, pointer: NonNull<u8>) -> bool {
         self.class_at(pointer).is_some()
     }
 
-    /// The class in whose section a pointer lies, as it is now.
+    /// Returns the present statistics of the class whose section contains a pointer.
     pub fn class_of(&self, pointer: NonNull<u8>) -> Option<ClassStats> {
         self.class_at(pointer).map(ClassStats::of)
     }
@@ -310,21 +307,21 @@ impl<'m> SmallObjects<'m> {
         self.classes().find(|class| class.spans(pointer.addr().get()))
     }
 
-    /// Puts all slots at hand back among those that a search finds, the lowest first.
+    /// Returns all cached slots to the bits. The next allocations then take the lowest slots.
     ///
     /// # Errors
-    /// `NotAllocated` if one of them was freed twice. All are back even so.
+    /// `NotAllocated` if a double free is detected. All slots are returned even so.
     pub fn flush(&self) -> Result<(), Error> {
-        let is_right = self.classes().fold(true, |is_right, class| class.flush_all() & is_right);
-        if is_right { Ok(()) } else { Err(Error::NotAllocated) }
+        let is_valid = self.classes().fold(true, |is_valid, class| class.flush_all() & is_valid);
+        if is_valid { Ok(()) } else { Err(Error::NotAllocated) }
     }
 
-    /// Forgets all objects in the area at once; those in the fallback stay.
+    /// Frees all objects in the area at once. Objects in the fallback are not freed.
     pub fn reset(&mut self) {
         self.classes().for_each(Class::free_all);
     }
 
-    /// Numbers of all classes together.
+    /// Returns the statistics of all classes together.
     pub fn stats(&self) -> SmallObjectsStats {
         let too_large = self.classes().last().map_or(0, Class::fallbacks);
         let region_bytes = self.region.size_bytes();
@@ -335,18 +332,18 @@ impl<'m> SmallObjects<'m> {
         stats
     }
 
-    /// Numbers of each class, by size.
+    /// Iterates over the statistics of the classes, sorted by size.
     pub fn class_stats(&self) -> impl Iterator<Item = ClassStats> {
         self.classes().take(self.table.class_count()).map(ClassStats::of)
     }
 
-    /// Compares the metadata with each other; a test of this crate, not of its callers.
+    /// Verifies all invariants, for tests of this crate.
     ///
     /// # Cost
-    /// O(slots), and slow.
+    /// O(slots).
     ///
     /// # Errors
-    /// What is wrong, in words.
+    /// The invariant that is violated.
     #[doc(hidden)]
     pub fn check(&self) -> Result<(), &'static str> {
         self.classes().try_for_each(Class::check)
@@ -367,13 +364,13 @@ fn is_aligned(object: NonNull<u8>, layout: Layout) -> bool {
     object.addr().get().is_multiple_of(layout.align())
 }
 
-/// An address with the alignment of a layout, and of nobody's.
+/// Returns an aligned address of no object, for a layout of 0 bytes.
 fn aligned_address(layout: Layout) -> NonZeroUsize {
     NonZeroUsize::new(layout.align()).unwrap_or(NonZeroUsize::MIN)
 }
 
-// SAFETY: the headers and all that they point to lie in the region, which may change
-// threads. The fallback is `Sync`.
+// SAFETY: the headers and all that they point to are in the region, which is `Send`. The fallback
+// is `Sync`.
 unsafe impl Send for SmallObjects<'_> {}
 
 impl fmt::Debug for SmallObjects<'_> {

@@ -154,7 +154,7 @@ fn is_child() -> bool {
 fn freeing_twice_aborts_and_says_so() {
     static ALLOCATOR: GlobalSmallObjects<System> = GlobalSmallObjects::new(System);
     if !is_child() {
-        return assert_aborts("freeing_twice_aborts_and_says_so", "freed twice");
+        return assert_aborts("freeing_twice_aborts_and_says_so", "double free");
     }
     ALLOCATOR.enable(&config()).unwrap();
     let object = Object::new(&ALLOCATOR, 48, 0);
@@ -172,7 +172,7 @@ fn freeing_what_another_thread_has_freed_aborts_and_says_so() {
     static ALLOCATOR: GlobalSmallObjects<System> = GlobalSmallObjects::new(System);
     if !is_child() {
         let test = "freeing_what_another_thread_has_freed_aborts_and_says_so";
-        return assert_aborts(test, "freed twice, one that lay in a slot of 48 bytes");
+        return assert_aborts(test, "double free of an object in a slot of 48 bytes");
     }
     ALLOCATOR.enable(&config()).unwrap();
     let object = Object::new(&ALLOCATOR, 48, 0);
@@ -189,7 +189,7 @@ fn freeing_inside_of_an_object_aborts_and_says_so() {
     static ALLOCATOR: GlobalSmallObjects<System> = GlobalSmallObjects::new(System);
     if !is_child() {
         let test = "freeing_inside_of_an_object_aborts_and_says_so";
-        return assert_aborts(test, "at which no object starts");
+        return assert_aborts(test, "is not the start of an object");
     }
     ALLOCATOR.enable(&config()).unwrap();
     let object = Object::new(&ALLOCATOR, 48, 0);
@@ -204,7 +204,7 @@ fn freeing_with_the_layout_of_another_class_aborts_and_says_so() {
     static ALLOCATOR: GlobalSmallObjects<System> = GlobalSmallObjects::new(System);
     if !is_child() {
         let test = "freeing_with_the_layout_of_another_class_aborts_and_says_so";
-        return assert_aborts(test, "with another's layout");
+        return assert_aborts(test, "the layout is wrong");
     }
     ALLOCATOR.enable(&config()).unwrap();
     let object = Object::new(&ALLOCATOR, 48, 0);

@@ -10,54 +10,55 @@ use crate::memory::small_objects::plan::{ClassPlan, Plan};
 use crate::memory::small_objects::section::{ClassTable, Section, slot_at};
 use crate::memory::{ClassStats, SmallObjectsConfig};
 
-/// A class and one more, which has no slots and serves what the others can't.
+/// Maximum number of classes, plus one without slots for requests that no class serves.
 pub(super) const MAX_CLASSES: usize = SmallObjectsConfig::MAX_CLASSES + 1;
-/// What the system gives without being asked for more: with a stricter alignment, its zeroed
-/// memory would be written to, and with that be resident.
+/// Alignment that the system guarantees by default. With a stricter one, its zeroed memory would be
+/// written to and become resident.
 const MEMORY_ALIGN: usize = 16;
-/// The most bytes of a section: offsets in it are 32 bits in the caches of threads.
+/// Maximum size of a section: caches of threads store offsets in 32 bits.
 const MAX_SECTION_BYTES: usize = u32::MAX as usize;
 
-/// The area of small objects with its metadata. Made once and never given up, so that all
-/// threads may keep pointers to it.
+/// Area of small objects with its metadata. Created once and never released, so that all threads
+/// may keep pointers to it.
 #[repr(C)]
 pub(super) struct Area {
     table: ClassTable,
-    /// Where the sections begin, and how many bytes there are to the end of the last.
+    /// Start of the sections, and number of bytes to the end of the last one.
     start: NonNull<u8>,
     size_bytes: usize,
-    /// Allocations that no class serves.
+    /// Number of requests that no class serves.
     too_large: AtomicU64,
     classes: [Class; MAX_CLASSES],
 }
 
-/// The slots of one size.
+/// Slots of one size.
 #[repr(align(64))]
 pub(super) struct Class {
-    /// The first slot; pointers to slots are made from this one.
+    /// First slot. Pointers to slots are derived from it.
     start: NonNull<u8>,
     section: Section,
     bits: SlotBits<'static, AtomicU64>,
-    /// Where a search starts: no word of the summary before it is likely to be open.
+    /// Word of the summary where a search starts. No earlier word is likely to have free slots.
     lowest: AtomicUsize,
-    /// Slots that are in use or in the cache of a thread, now and at most.
+    /// Number of slots in use or in the cache of a thread: present and maximum.
     claimed: AtomicUsize,
     peak: AtomicUsize,
-    /// Allocations that found the class full.
+    /// Number of requests that found the class full.
     fallbacks: AtomicU64,
 }
 
-// SAFETY: the pointers lead to memory that is never given up. Its metadata are atomics, and a
-// slot is touched only by the thread that it belongs to.
+// SAFETY: the pointers refer to memory that is never released. Its metadata is atomic, and a slot
+// is accessed only by the thread that owns it.
 unsafe impl Sync for Area {}
-// SAFETY: nothing in it belongs to a thread.
+// SAFETY: nothing in it is thread-specific.
 unsafe impl Send for Area {}
 
 impl Area {
-    /// An area with the slots of the config, in memory of `system`.
+    /// Creates an area with the slots of the config, in memory of `system`.
     ///
     /// # Errors
-    /// As for `GlobalSmallObjects::enable`.
+    /// `InvalidSize` if the config is invalid or a class is larger than 4 GiB, `Full` if there is
+    /// no memory.
     pub(super) fn new(
         system: &impl GlobalAlloc,
         config: &SmallObjectsConfig<'_>,
@@ -75,31 +76,32 @@ impl Area {
             total_free: 0,
         };
         let header = Layout::new::<Self>();
-        // SAFETY: an area is of some size.
+        // SAFETY: the size of an area is not zero.
         let area = NonNull::new(unsafe { system.alloc(header) }).ok_or(full(header))?;
-        // SAFETY: a plan has headers at least, so its size is not zero.
+        // SAFETY: a plan has at least headers, so its size is not zero.
         let Some(memory) = NonNull::new(unsafe { system.alloc_zeroed(layout) }) else {
-            // SAFETY: it was allocated above, and nobody knows it.
+            // SAFETY: it was allocated above, and nothing else refers to it.
             unsafe { system.dealloc(area.as_ptr(), header) };
             return Err(full(layout));
         };
         let area = area.cast::<Self>();
-        // SAFETY: the memory is zeroed, as large as the plan asks wherever it starts, and
-        // nobody gives it back; the header is ours to write.
+        // SAFETY: the memory is zeroed, large enough for the plan at any start address, and never
+        // freed; the header is ours to write.
         unsafe { area.write(Self::in_memory(memory, &plan)) };
         Ok(area)
     }
 
     /// # Safety
-    /// - `memory` has `plan.region_bytes()` zeroed bytes, which are nobody else's, for ever.
+    /// - `memory` has `plan.region_bytes()` zeroed bytes, which nothing else uses for the rest of
+    ///   the program.
     unsafe fn in_memory(memory: NonNull<u8>, plan: &Plan) -> Self {
         let address = memory.addr().get();
         let skipped = address.next_multiple_of(plan.align()) - address;
-        // SAFETY: the plan's bytes fit wherever the memory starts.
+        // SAFETY: the plan's bytes fit at any start address.
         let base = unsafe { memory.add(skipped) };
         let classes = core::array::from_fn(|index| {
             let class = plan.classes().get(index).copied().unwrap_or(NO_CLASS);
-            // SAFETY: the plan's offsets lie in the memory, and no two classes share words.
+            // SAFETY: the plan's offsets are in the memory, and no two classes share words.
             unsafe { Class::new(base, &class) }
         });
         let sections = plan.classes().iter().map(|class| &class.section);
@@ -107,7 +109,7 @@ impl Area {
         let end = sections.map(|section| section.start + size_bytes(section)).max().unwrap_or(0);
         Self {
             table: plan.table(),
-            // SAFETY: as above.
+            // SAFETY: the plan's offsets are in the memory.
             start: unsafe { base.add(first) },
             size_bytes: end - first,
             too_large: AtomicU64::new(0),
@@ -115,8 +117,8 @@ impl Area {
         }
     }
 
-    /// The number of the class for a layout: at most that of the one without slots, which
-    /// is below [`MAX_CLASSES`].
+    /// Returns the index of the class for a layout. It is at most that of the class without slots,
+    /// which is below [`MAX_CLASSES`].
     #[inline(always)]
     pub(super) fn class_for(&self, layout: Layout) -> usize {
         self.table.class_for(layout)
@@ -127,7 +129,7 @@ impl Area {
         &self.classes[number]
     }
 
-    /// Whether a pointer leads into a section.
+    /// Whether a pointer points into a section.
     pub(super) fn contains(&self, pointer: *mut u8) -> bool {
         pointer.addr().wrapping_sub(self.start.addr().get()) < self.size_bytes
     }
@@ -140,18 +142,18 @@ impl Area {
         self.too_large.load(Ordering::Relaxed)
     }
 
-    /// The classes that have slots, or might.
+    /// Returns the classes without the last one, which has no slots.
     pub(super) fn classes(&self) -> &[Class] {
         &self.classes[..self.table.class_count()]
     }
 }
 
-/// Bytes of all slots; the plan has checked that there can be so many.
+/// Returns the size of all slots in bytes. The plan has checked that it does not overflow.
 const fn size_bytes(section: &Section) -> usize {
     section.slot_bytes * section.slots
 }
 
-/// A class without slots has no words either.
+/// A class without slots also has no words.
 const NO_CLASS: ClassPlan = ClassPlan {
     section: Section::new(0, SmallObjectsConfig::GRANULE_BYTES, 0),
     bits: 0,
@@ -160,12 +162,13 @@ const NO_CLASS: ClassPlan = ClassPlan {
 
 impl Class {
     /// # Safety
-    /// - The plan's words are zeroed and nobody else's, for ever, as are its slots.
+    /// - The plan's words are zeroed, and nothing else uses them or its slots for the rest of the
+    ///   program.
     unsafe fn new(base: NonNull<u8>, plan: &ClassPlan) -> Self {
         let slots = plan.section.slots;
         let counts = if slots == 0 { (0, 0) } else { (plan.leaf_count(), plan.summary_count()) };
-        // SAFETY: the offsets lie in the memory, where there is room for so many words;
-        // words are aligned in it, and an atomic is laid out as its number is.
+        // SAFETY: the offsets are in the memory, which has space for this number of words; words
+        // are aligned in it, and an atomic has the layout of its integer.
         let (words, full) = unsafe {
             let words = base.add(plan.bits).cast::<AtomicU64>();
             let full = base.add(plan.summary).cast::<AtomicU64>();
@@ -175,7 +178,7 @@ impl Class {
             )
         };
         Self {
-            // SAFETY: as above.
+            // SAFETY: the plan's offsets are in the memory.
             start: unsafe { base.add(plan.section.start) },
             section: plan.section,
             bits: SlotBits::new(words, full, slots),
@@ -199,23 +202,24 @@ impl Class {
         self.section.slot_bytes
     }
 
-    /// Bytes from the first slot to a pointer, if that leads into the section.
+    /// Returns the number of bytes from the first slot to a pointer into the section. `None`
+    /// outside.
     #[inline]
     pub(super) fn offset_of(&self, pointer: *mut u8) -> Option<usize> {
         let offset = pointer.addr().wrapping_sub(self.start.addr().get());
         (offset < self.size_bytes()).then_some(offset)
     }
 
-    /// The slot at an offset in the section.
+    /// Returns the slot at an offset in the section.
     pub(super) fn slot_at(&self, offset: usize) -> NonNull<u8> {
         debug_assert!(offset < self.size_bytes());
-        // SAFETY: those who ask have the offset from a slot of the section.
+        // SAFETY: callers have the offset from a slot of the section.
         unsafe { self.start.add(offset) }
     }
 
-    /// Takes slots of one word; none if the class is full.
+    /// Takes slots of one word. `None` if the class is full.
     pub(super) fn claim(&self, share: Share) -> Option<Claim> {
-        // A full class is asked again and again: no search then.
+        // A full class gets many requests: no search then.
         if self.claimed.load(Ordering::Relaxed) >= self.section.slots {
             return None;
         }
@@ -233,13 +237,13 @@ impl Class {
         Some(claim)
     }
 
-    /// Offset of the lowest slot of a claim.
+    /// Returns the offset of the lowest slot of a claim.
     pub(super) fn first_offset(&self, claim: Claim) -> usize {
         (claim.word * WORD_BITS + claim.slots.trailing_zeros() as usize) * self.section.slot_bytes
     }
 
-    /// Gives slots back that start at these offsets. Those that lie side by side, as they do
-    /// where a tree is freed in the order in which it was made, cost one write for all.
+    /// Releases the slots at these offsets. Adjacent slots of one word need one write only, for
+    /// example when a tree is freed in the order of its allocation.
     pub(super) fn release(&self, offsets: impl Iterator<Item = usize>) {
         let mut claim = Claim { word: usize::MAX, slots: 0 };
         for offset in offsets {

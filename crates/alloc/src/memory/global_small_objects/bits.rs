@@ -3,11 +3,11 @@ use core::sync::atomic::{AtomicU64, Ordering};
 #[cfg(all(test, feature = "std"))]
 mod tests;
 
-/// Slots of one word.
+/// Number of slots of one word.
 pub(super) const WORD_BITS: usize = u64::BITS as usize;
 const ALL_USED: u64 = u64::MAX;
 
-/// A word that threads share: an atomic of the machine, or that of a model checker.
+/// Word shared by threads: a machine atomic, or that of a model checker.
 pub(super) trait Word {
     fn load(&self, order: Ordering) -> u64;
     fn set(&self, bits: u64, order: Ordering) -> u64;
@@ -31,28 +31,27 @@ impl Word for AtomicU64 {
     }
 }
 
-/// Which slots of a class are taken, for many threads at once and without a lock.
+/// Bits of the used slots of a class, for many threads at once and without a lock.
 ///
 /// ```text
-///  full    0 0 1 0 …                         bit = every slot of the word is taken
+///  full    0 0 1 0 …                         bit = all slots of the word are taken
 ///  words   [0010…] [0000…] [1111…] [0…] …    bit = slot is taken
 /// ```
-/// A slot belongs to the thread whose `fetch_or` turned its bit from 0 to 1, until a
-/// `fetch_and` turns it back; so no two threads ever own one. Taking is an *acquire* and
-/// giving back a *release*: what the last owner did to the slot has happened before the
-/// next one gets it.
+/// A slot belongs to the thread whose `fetch_or` changed its bit from 0 to 1, until a `fetch_and`
+/// changes it back. No two threads ever own one slot. Taking is an *acquire* and releasing a
+/// *release*: all writes of the last owner happen before the next owner gets the slot.
 ///
-/// The bits of `full` only spare a search. The rule is that a word which is full may lack
-/// its bit, but one that stays open may not keep it, or its slots would be lost. Whoever
-/// fills a word sets the bit and then looks again whether the word is still full; whoever
-/// opens a full word clears the bit. If the clearing comes before the setting, the setter
-/// has read the clearer's write and sees the open word when it looks again; if it comes
-/// after, the bit ends up clear. The model checker of the tests goes through all of it.
+/// The bits of `full` only shorten the search. A full word may lack its bit, but an open word must
+/// not keep it, or its slots would be lost. A thread that fills a word sets the bit and then checks
+/// again whether the word is still full. A thread that opens a full word clears the bit. If the
+/// clearing comes before the setting, the setter has read that write and its second check finds the
+/// open word. If it comes after, the bit ends up clear. The tests verify all interleavings with a
+/// model checker.
 #[derive(Clone, Copy)]
 pub(super) struct SlotBits<'a, W> {
-    /// A bit a slot. What is beyond the last slot counts as taken.
+    /// One bit per slot. Bits beyond the last slot are set.
     words: &'a [W],
-    /// A bit a word. What is beyond the last word counts as full.
+    /// One bit per word. Bits beyond the last word are set.
     full: &'a [W],
 }
 
@@ -60,40 +59,39 @@ pub(super) struct SlotBits<'a, W> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Claim {
     pub(super) word: usize,
-    /// The bits of the slots; never none.
+    /// Bits of the slots; never 0.
     pub(super) slots: u64,
 }
 
-/// How much of a word to take.
+/// Number of slots to take from a word.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Share {
-    /// Its lowest free slot.
+    /// The lowest free slot.
     Lowest,
-    /// All its free slots.
+    /// All free slots.
     All,
 }
 
 impl<'a, W: Word> SlotBits<'a, W> {
-    /// Over words that are all 0, of which only the first `slots` bits are slots.
+    /// Creates the bits from words that are all 0. Only the first `slots` bits are slots.
     pub(super) fn new(words: &'a [W], full: &'a [W], slots: usize) -> Self {
         mark_from(words, slots);
         mark_from(full, words.len());
         Self { words, full }
     }
 
-    /// Words of the summary: where a search may start.
+    /// Number of words of the summary, at each of which a search may start.
     pub(super) fn start_count(&self) -> usize {
         self.full.len()
     }
 
-    /// The word of the summary that a slot's word stands in.
+    /// Returns the word of the summary with the bit of `word`.
     pub(super) fn start_of(word: usize) -> usize {
         word / WORD_BITS
     }
 
-    /// Takes free slots of the first word that has any, searching from word `start` of the
-    /// summary and, past the end, from 0 on. `None` if no slot was free where it looked, at
-    /// the time when it looked.
+    /// Takes free slots of the first word that has any. Searches from word `start` of the summary
+    /// on, then from 0. `None` if the search found no free slot.
     pub(super) fn claim(&self, share: Share, start: usize) -> Option<Claim> {
         let count = self.start_count();
         (0..count).find_map(|step| {
@@ -111,19 +109,22 @@ impl<'a, W: Word> SlotBits<'a, W> {
         })
     }
 
-    /// The slots of one word that we could take.
+    /// Takes slots of one word, and returns those that were free.
     fn take(&self, word: usize, share: Share) -> u64 {
         let free = !self.words[word].load(Ordering::Relaxed);
-        let wanted = if share == Share::All { free } else { free & free.wrapping_neg() };
-        let before =
-            if wanted == 0 { ALL_USED } else { self.words[word].set(wanted, Ordering::Acquire) };
-        if before | wanted == ALL_USED {
-            self.note_full(word);
+        let requested = if share == Share::All { free } else { free & free.wrapping_neg() };
+        let before = if requested == 0 {
+            ALL_USED
+        } else {
+            self.words[word].set(requested, Ordering::Acquire)
+        };
+        if before | requested == ALL_USED {
+            self.mark_full(word);
         }
-        wanted & !before
+        requested & !before
     }
 
-    fn note_full(&self, word: usize) {
+    fn mark_full(&self, word: usize) {
         let (full, bit) = (&self.full[word / WORD_BITS], 1 << (word % WORD_BITS));
         full.set(bit, Ordering::AcqRel);
         if self.words[word].load(Ordering::Relaxed) != ALL_USED {
@@ -131,8 +132,8 @@ impl<'a, W: Word> SlotBits<'a, W> {
         }
     }
 
-    /// Gives slots of a word back; `true` if the word was full. `Err` with those that were
-    /// free, if any: somebody gave them back before.
+    /// Releases slots of a word. Returns whether the word was full. `Err` has the slots that were
+    /// already free: a double free.
     pub(super) fn release(&self, claim: Claim) -> Result<bool, u64> {
         let Claim { word, slots } = claim;
         let before = self.words[word].clear(slots, Ordering::AcqRel);

@@ -1,4 +1,4 @@
-//! What a thread keeps for itself, so that most calls touch nothing that is shared.
+//! Cache of a thread, so that most calls access no shared memory.
 
 use core::alloc::Layout;
 use core::cell::Cell;
@@ -8,20 +8,19 @@ use std::thread_local;
 use super::area::{Area, Class, MAX_CLASSES};
 use super::bits::{Share, WORD_BITS};
 
-/// Slots in a bin: with the rest of it, 512 bytes. A word of slots that was claimed fits
-/// beside as many that were freed.
+/// Slots in a bin, so that the whole bin has 512 bytes. The slots of one claimed word fit in
+/// addition to as many freed ones.
 const BIN_SLOTS: usize = 123;
-/// Slots that a full bin gives back, those that were freed longest ago.
+/// Number of slots that a full bin releases: those that were freed longest ago.
 const FLUSHED_SLOTS: usize = 64;
-/// A refill stops when it has so many slots: where free ones lie scattered, one word holds
-/// few of them.
+/// A refill stops at this number of slots: if free slots are scattered, one word holds few of them.
 const ENOUGH_SLOTS: usize = 16;
 const _: () = assert!(ENOUGH_SLOTS + WORD_BITS <= BIN_SLOTS && FLUSHED_SLOTS <= BIN_SLOTS);
-/// What freed memory is filled with in debug builds.
+/// Content of freed memory in debug builds.
 const POISON: u8 = 0xDD;
 
 thread_local! {
-    /// Needs neither a start nor an end of its own, so that reaching it is one instruction.
+    /// Needs no initialization and no destructor, so that each access is one instruction.
     static CACHE: Cache = const { Cache::new() };
     /// Empties the cache when the thread ends.
     static GUARD: Guard = const { Guard };
@@ -39,25 +38,25 @@ impl Drop for Guard {
 enum State {
     /// The thread has not allocated here yet.
     Fresh,
-    /// The guard is being set up, which may allocate.
+    /// The guard is being initialized, which may allocate.
     Opening,
     Open,
-    /// The thread is about to end.
+    /// The thread is ending.
     Closed,
 }
 
 struct Cache {
-    /// Whose slots these are; an address that no area has if none's.
+    /// Area that the slots belong to; a dangling address if there is none.
     area: Cell<*const Area>,
     state: Cell<State>,
     too_large: Cell<u64>,
     bins: [Bin; MAX_CLASSES],
 }
 
-/// Free slots of one class that belong to this thread, the one to be used next at the end.
+/// Free slots of one class that belong to this thread. The last one is used next.
 #[repr(C, align(64))]
 struct Bin {
-    /// The class's section; of no bytes for the class without slots.
+    /// Section of the class; empty for the class without slots.
     start: Cell<*mut u8>,
     size_bytes: Cell<usize>,
     len: Cell<u32>,
@@ -66,7 +65,7 @@ struct Bin {
 
 const _: () = assert!(size_of::<Bin>() == 512);
 
-/// A slot for the layout, if the thread has one at hand.
+/// Takes a slot for the layout from the cache of the thread.
 #[inline(always)]
 pub(super) fn take(area: &Area, layout: Layout) -> Option<*mut u8> {
     CACHE.with(|cache| {
@@ -82,7 +81,8 @@ pub(super) fn take(area: &Area, layout: Layout) -> Option<*mut u8> {
     })
 }
 
-/// Keeps a slot of the layout's class; false if it is none, or the bin is full.
+/// Adds a slot of the layout's class to the cache. Returns `false` if it is no such slot, or the
+/// bin is full.
 #[inline(always)]
 pub(super) fn put(area: &Area, object: *mut u8, layout: Layout) -> bool {
     CACHE.with(|cache| {
@@ -99,8 +99,8 @@ pub(super) fn put(area: &Area, object: *mut u8, layout: Layout) -> bool {
     })
 }
 
-/// Fills the bin of a class and takes a slot from it. `None` if the class is full, or the
-/// thread has no cache, as before its start and at its end.
+/// Fills the bin of a class and takes a slot from it. `None` if the class is full, or if the thread
+/// has no cache, because it is starting or ending.
 pub(super) fn refill(area: &'static Area, number: usize) -> Option<*mut u8> {
     CACHE.with(|cache| {
         if !cache.open(area) {
@@ -110,8 +110,9 @@ pub(super) fn refill(area: &'static Area, number: usize) -> Option<*mut u8> {
     })
 }
 
-/// Keeps a slot when its bin may be full; false if the thread has no cache.
-pub(super) fn put_crowded(area: &'static Area, number: usize, offset: usize) -> bool {
+/// Adds a slot to the cache, and makes space if its bin is full. Returns `false` if the thread has
+/// no cache.
+pub(super) fn put_or_flush(area: &'static Area, number: usize, offset: usize) -> bool {
     CACHE.with(|cache| {
         if !cache.open(area) {
             return false;
@@ -125,7 +126,7 @@ pub(super) fn put_crowded(area: &'static Area, number: usize, offset: usize) -> 
     })
 }
 
-/// Counts an allocation that no class serves; false if the thread has no cache.
+/// Counts a request that no class serves. Returns `false` if the thread has no cache.
 pub(super) fn count_too_large(area: &'static Area) -> bool {
     CACHE.with(|cache| {
         let is_of = cache.is_of(area);
@@ -134,7 +135,7 @@ pub(super) fn count_too_large(area: &'static Area) -> bool {
     })
 }
 
-/// Gives all back that this thread keeps of an area.
+/// Releases all slots that this thread has cached for an area.
 pub(super) fn flush(area: &Area) {
     CACHE.with(|cache| {
         if cache.is_of(area) {
@@ -143,11 +144,11 @@ pub(super) fn flush(area: &Area) {
     });
 }
 
-/// In debug builds, overwrites what was freed.
+/// Overwrites a freed object in debug builds.
 #[inline(always)]
 pub(super) fn poison(object: *mut u8, layout: Layout) {
     if cfg!(debug_assertions) {
-        // SAFETY: the object was as large as its layout, and is nobody's any more.
+        // SAFETY: the object was as large as its layout, and nothing uses it any more.
         unsafe { object.write_bytes(POISON, layout.size()) };
     }
 }
@@ -167,7 +168,7 @@ impl Cache {
         ptr::eq(self.area.get(), area)
     }
 
-    /// Makes this the cache of an area, if it can be one.
+    /// Makes this the cache of an area. Returns `false` if the thread cannot have a cache.
     fn open(&self, area: &'static Area) -> bool {
         match self.state.get() {
             State::Open => {}
@@ -199,11 +200,11 @@ impl Cache {
         }
     }
 
-    /// Gives all back to the area that it is of.
+    /// Releases all slots to the area of this cache.
     fn leave(&self) {
         let area = self.area.replace(ptr::dangling());
         if !ptr::eq(area, ptr::dangling()) {
-            // SAFETY: it was set from a reference that is good for ever.
+            // SAFETY: it was set from a `'static` reference.
             self.flush(unsafe { &*area });
         }
     }
@@ -230,7 +231,7 @@ impl Bin {
         self.len.set(len as u32 + 1);
     }
 
-    /// Takes slots of the class, lowest on top, and the topmost of them.
+    /// Takes slots of the class, lowest on top, and returns the top one.
     fn refill(&self, class: &Class) -> Option<*mut u8> {
         while (self.len.get() as usize) < ENOUGH_SLOTS {
             let Some(claim) = class.claim(Share::All) else { break };
@@ -247,7 +248,7 @@ impl Bin {
         Some(class.slot_at(self.offsets[last].get() as usize).as_ptr())
     }
 
-    /// Gives the first `count` slots back to the class.
+    /// Releases the first `count` slots to the class.
     fn flush(&self, class: &Class, count: usize) {
         let len = self.len.get() as usize;
         class.release(self.offsets[..count].iter().map(|offset| offset.get() as usize));

@@ -1,17 +1,17 @@
-//! What cannot be survived: the program has freed what is not its own, so that the next
-//! thing to break would be another's memory. An allocator may not unwind.
+//! Aborts after errors that cannot be handled: the program has freed memory that it does not own,
+//! so other objects would be corrupted next. An allocator must not unwind.
 
-/// A slot was given back that nobody had.
+/// Aborts because of a slot that was released but not in use.
 #[cold]
 pub(super) fn freed_twice(slot_bytes: usize) -> ! {
-    stop("an object was freed twice, one that lay in a slot of ", slot_bytes)
+    stop("double free of an object in a slot of ", slot_bytes)
 }
 
-/// A pointer into a section that is not the start of a slot, or not of the layout's class.
+/// Aborts because of a pointer that is not the start of a slot of the layout's class.
 #[cold]
 pub(super) fn not_a_slot(slot_bytes: usize) -> ! {
     stop(
-        "a pointer was freed at which no object starts, or with another's layout; slots are of ",
+        "a freed pointer is not the start of an object, or the layout is wrong; slot size: ",
         slot_bytes,
     )
 }
@@ -20,19 +20,19 @@ pub(super) fn not_a_slot(slot_bytes: usize) -> ! {
 fn stop(what: &str, slot_bytes: usize) -> ! {
     use std::io::Write;
 
-    // Standard error has no buffer, and neither it nor the number allocates.
+    // Standard error has no buffer, and formatting the number does not allocate.
     let _ = writeln!(std::io::stderr(), "drystone-alloc: {what}{slot_bytes} bytes");
     std::process::abort()
 }
 
-/// Without the standard library, a panic that meets another one while it unwinds aborts.
+/// Without the standard library, a second panic during unwinding aborts.
 #[cfg(not(feature = "std"))]
 fn stop(what: &str, slot_bytes: usize) -> ! {
     struct Unwinding;
 
     impl Drop for Unwinding {
         fn drop(&mut self) {
-            panic!("drystone-alloc: no way back");
+            panic!("drystone-alloc: aborted");
         }
     }
 

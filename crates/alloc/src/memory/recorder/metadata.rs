@@ -5,12 +5,12 @@ use super::super::zeroed::ZeroedSlice;
 use super::live_table::{Birth, LiveTable};
 use super::tally::{LINES, SizeRecord, line_of};
 
-/// Alignments by their logarithm: up to 2³¹, which nobody asks for.
+/// Number of alignments, indexed by their logarithm: up to 2³¹, beyond all practical ones.
 pub(super) const ALIGNMENTS: usize = 32;
-/// Lifetimes by the logarithm of the allocations that they saw.
+/// Number of lifetimes, indexed by the logarithm of the allocations between allocation and free.
 pub(super) const LIFETIMES: usize = 48;
 
-/// All that is written down.
+/// Recorded data.
 pub(super) struct Metadata {
     source: &'static dyn MemorySource,
     lines: ZeroedSlice<SizeRecord>,
@@ -18,7 +18,7 @@ pub(super) struct Metadata {
     pub(super) totals: Totals,
 }
 
-/// What is counted over all sizes.
+/// Counters over all sizes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Totals {
     pub(super) allocations: u64,
@@ -27,14 +27,14 @@ pub(super) struct Totals {
     pub(super) peak_bytes: u64,
     pub(super) live: u64,
     pub(super) peak: u64,
-    /// Births that found no memory for the metadata.
+    /// Allocations without memory for the metadata.
     pub(super) missed: u64,
-    /// Frees of what was never written down.
+    /// Frees of objects that were not recorded.
     pub(super) unknown: u64,
-    /// Allocations by the logarithm of their alignment.
+    /// Allocations, indexed by the logarithm of their alignment.
     pub(super) alignments: [u64; ALIGNMENTS],
-    /// Deaths by the bits of the number of allocations between birth and death: 0, 1, 2–3,
-    /// 4–7 and so on.
+    /// Frees, indexed by the bits of the number of allocations between allocation and free: 0, 1,
+    /// 2–3, 4–7 and so on.
     pub(super) lifetimes: [u64; LIFETIMES],
 }
 
@@ -59,13 +59,13 @@ impl Metadata {
         Self { source, lines, live: LiveTable::new(), totals: Totals::NONE }
     }
 
-    /// A line for each size that occurred, by rising size.
+    /// Iterates over the lines of all sizes that occurred, in ascending order.
     #[cfg(feature = "alloc")]
     pub(super) fn lines(&self) -> impl Iterator<Item = &SizeRecord> {
         self.lines.iter().filter(|line| line.allocations > 0 || line.peak > 0)
     }
 
-    pub(super) fn born(&mut self, address: usize, layout: Layout) {
+    pub(super) fn allocated(&mut self, address: usize, layout: Layout) {
         let birth = Birth {
             address: address as u64,
             size_bytes: layout.size() as u64,
@@ -79,7 +79,7 @@ impl Metadata {
             self.totals.missed += 1;
             return;
         }
-        self.lines[line_of(layout.size())].born(birth.size_bytes, layout.align() as u64);
+        self.lines[line_of(layout.size())].allocated(birth.size_bytes, layout.align() as u64);
         let totals = &mut self.totals;
         totals.live += 1;
         totals.peak = totals.peak.max(totals.live);
@@ -87,17 +87,17 @@ impl Metadata {
         totals.peak_bytes = totals.peak_bytes.max(totals.live_bytes);
     }
 
-    pub(super) fn died(&mut self, address: usize) {
+    pub(super) fn freed(&mut self, address: usize) {
         let Some(birth) = self.live.remove(address as u64) else {
             self.totals.unknown += 1;
             return;
         };
-        // Without its own birth.
+        // The object's own allocation does not count.
         let allocations = self.totals.allocations - birth.allocations_before;
         let allocations = allocations.saturating_sub(1);
         let bytes = self.totals.bytes - birth.bytes_before;
         let bytes = bytes.saturating_sub(birth.size_bytes);
-        self.lines[line_of(birth.size_bytes as usize)].died(allocations, bytes);
+        self.lines[line_of(birth.size_bytes as usize)].freed(allocations, bytes);
         let bits = (u64::BITS - allocations.leading_zeros()) as usize;
         self.totals.lifetimes[bits.min(LIFETIMES - 1)] += 1;
         self.totals.live -= 1;
@@ -110,7 +110,7 @@ impl Metadata {
         self.totals =
             Totals { live, peak: live, live_bytes, peak_bytes: live_bytes, ..Totals::NONE };
         for birth in self.live.iter_mut() {
-            // Born before all that is counted from now on, and not within it.
+            // Allocated before everything that is counted from now on.
             (birth.allocations_before, birth.bytes_before) = (0, 0);
         }
     }

@@ -6,18 +6,18 @@ use super::record::Record;
 
 const WIDTH: f64 = 960.0;
 const PANEL_HEIGHT: f64 = 250.0;
-/// Room in a panel beside its bars: above for the title, below and left for the scales.
+/// Margins of a panel: above the bars for the title, below and left for the scales.
 const TOP: f64 = 42.0;
 const BOTTOM: f64 = 34.0;
 const LEFT: f64 = 64.0;
 const RIGHT: f64 = 16.0;
-/// Sizes of one column: the least that slots differ by.
+/// Range of sizes of a column: the granularity of slots.
 const COLUMN_BYTES: u64 = 8;
-/// Columns of sizes, at most; one more takes all that is larger.
+/// Maximum number of columns of sizes. One more column counts all larger sizes.
 const MAX_COLUMNS: usize = 48;
-/// Lines across a panel, for the eye.
+/// Number of horizontal grid lines of a panel.
 const GRID_LINES: u32 = 4;
-/// Labels below a panel, about.
+/// Approximate number of labels below a panel.
 const LABELS: usize = 12;
 
 const STYLE: &str = "text{font:12px sans-serif;fill:#333}.t{font-size:15px;font-weight:bold}\
@@ -26,22 +26,22 @@ const STYLE: &str = "text{font:12px sans-serif;fill:#333}.t{font-size:15px;font-
 const TITLES: [&str; 2] =
     ["Allocations, by size in bytes", "Bytes live when the size was at its peak, by size in bytes"];
 const TITLES_WITH_CLASSES: [&str; 2] = [
-    "Allocations, by size in bytes; behind them the classes",
+    "Allocations, by size in bytes, with the classes in the background",
     "Bytes live when the size was at its peak, by size in bytes",
 ];
 
-/// A histogram: what stands above it, and a bar with its label for each column.
+/// Histogram: a title, and a bar with its label for each column.
 struct Panel<'a> {
     title: &'a str,
     columns: Vec<(String, f64)>,
-    /// Where size classes end, counted in columns from the left.
+    /// Ends of the size classes, in columns from the left.
     bands: Vec<(f64, String)>,
 }
 
 impl Record {
-    /// A picture in three parts: how often each size was asked for, how many bytes of it
-    /// lived at its peak, and after how many allocations objects were freed. With a
-    /// proposal, its classes lie behind the bars.
+    /// Renders an SVG image with three histograms: allocations of each size, live bytes of each
+    /// size at its peak, and lifetimes in allocations. With a proposal, its classes are drawn
+    /// behind the bars.
     pub fn svg(&self, proposal: Option<&Proposal>) -> String {
         let titles = if proposal.is_some() { TITLES_WITH_CLASSES } else { TITLES };
         let count = self.size_columns();
@@ -53,7 +53,7 @@ impl Record {
             }
             Panel { title, columns, bands: bands.clone() }
         };
-        // The large ones, of which there are few, would dwarf the bytes of all others.
+        // The few large objects would dwarf the bytes of all others.
         let only_small = |mut panel: Panel<'static>| {
             panel.columns[count] = (String::new(), 0.0);
             panel
@@ -63,7 +63,7 @@ impl Record {
             by_size(titles[0], |line| line.allocations as f64),
             only_small(by_size(titles[1], |line| line.peak as f64 * line.size_bytes as f64)),
             Panel {
-                title: "Objects freed, by the allocations between birth and death",
+                title: "Objects freed, by lifetime in allocations",
                 columns: lifetimes.collect(),
                 bands: Vec::new(),
             },
@@ -82,7 +82,7 @@ impl Record {
         svg
     }
 
-    /// Columns up to the largest size that occurred, if it is not too large.
+    /// Number of columns up to the largest size that occurred, at most [`MAX_COLUMNS`].
     fn size_columns(&self) -> usize {
         let largest = self.sizes().last().map_or(0, |line| column_of(line.size_bytes) + 1);
         largest.clamp(1, MAX_COLUMNS)
@@ -97,7 +97,7 @@ fn size_label(column: usize, count: usize) -> String {
     if column == count { "more".into() } else { format!("{}", (column as u64 + 1) * COLUMN_BYTES) }
 }
 
-/// What is below the end.
+/// Returns the label of the lifetimes below `end`.
 fn lifetime_label(end: u64) -> String {
     match end {
         0..=2 => format!("{}", end - 1),
@@ -108,13 +108,13 @@ fn lifetime_label(end: u64) -> String {
 fn bands(proposal: Option<&Proposal>, count: usize) -> Vec<(f64, String)> {
     let classes = proposal.map_or(&[][..], |proposal| &proposal.classes);
     let end = |size: usize| size as f64 / COLUMN_BYTES as f64;
-    let seen = classes.iter().filter(|class| end(class.slot_bytes) <= count as f64);
-    seen.map(|class| (end(class.slot_bytes), format!("{}", class.slot_bytes))).collect()
+    let visible = classes.iter().filter(|class| end(class.slot_bytes) <= count as f64);
+    visible.map(|class| (end(class.slot_bytes), format!("{}", class.slot_bytes))).collect()
 }
 
 fn draw(svg: &mut String, panel: &Panel<'_>, top: f64) -> core::fmt::Result {
     let (floor, ceiling) = (top + PANEL_HEIGHT - BOTTOM, top + TOP);
-    let most = round_up(panel.columns.iter().map(|(_, value)| *value).fold(1.0, f64::max));
+    let max = round_up(panel.columns.iter().map(|(_, value)| *value).fold(1.0, f64::max));
     let step = (WIDTH - LEFT - RIGHT) / panel.columns.len().max(1) as f64;
     writeln!(svg, "<text class=\"t\" x=\"{LEFT}\" y=\"{}\">{}</text>", top + 20.0, panel.title)?;
     let mut from = 0.0;
@@ -132,13 +132,13 @@ fn draw(svg: &mut String, panel: &Panel<'_>, top: f64) -> core::fmt::Result {
         let y = floor - part * (floor - ceiling);
         let right = WIDTH - RIGHT;
         write!(svg, "<path class=\"g\" d=\"M{LEFT} {y:.1}H{right}\"/>")?;
-        let (x, y, label) = (LEFT - 6.0, y + 4.0, short(most * part));
+        let (x, y, label) = (LEFT - 6.0, y + 4.0, short(max * part));
         writeln!(svg, "<text class=\"r\" x=\"{x}\" y=\"{y:.1}\">{label}</text>")?;
     }
-    draw_bars(svg, panel, floor, (floor - ceiling) / most, step)
+    draw_bars(svg, panel, floor, (floor - ceiling) / max, step)
 }
 
-/// The bars and what stands below them; one of `unit` would be a pixel high.
+/// Draws the bars and the labels below them. `unit` is the height of a value of 1, in pixels.
 fn draw_bars(
     svg: &mut String,
     panel: &Panel<'_>,
@@ -151,7 +151,7 @@ fn draw_bars(
     for (number, (label, value)) in panel.columns.iter().enumerate() {
         let x = LEFT + number as f64 * step;
         if *value > 0.0 {
-            // What occurred is seen, however small it is.
+            // Every value above 0 is visible.
             let height = (value * unit).max(1.0);
             let (y, width) = (floor - height, step * 0.84);
             write!(svg, "<rect class=\"b\" x=\"{:.1}\" y=\"{y:.1}\" ", x + step * 0.08)?;
@@ -168,7 +168,7 @@ fn draw_bars(
     Ok(())
 }
 
-/// The end of a scale: one, two, four, six, eight or ten times a power of ten.
+/// Returns the end of a scale: one, two, four, six, eight or ten times a power of ten.
 fn round_up(value: f64) -> f64 {
     let mut unit = 1.0;
     while unit * 10.0 < value {
@@ -178,7 +178,7 @@ fn round_up(value: f64) -> f64 {
     ends.into_iter().find(|end| *end >= value).unwrap_or(value)
 }
 
-/// A number in few letters: 950, 1.2k, 34M.
+/// Formats a number in few characters: 950, 1.2k, 34M.
 fn short(value: f64) -> String {
     let (value, unit) = match value {
         v if v >= 1e9 => (v / 1e9, "G"),

@@ -4,19 +4,19 @@ use core::fmt;
 use super::super::{SlotClass, SmallObjectsConfig};
 use super::record::Record;
 
-/// Slots begin at multiples of this.
+/// Alignment of all slots, in bytes.
 const SLOT_ALIGN_BYTES: u64 = SmallObjectsConfig::GRANULE_BYTES as u64;
 
-/// What a [`Proposal`] may ask for.
+/// Limits of a [`Proposal`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProposalConfig {
-    /// Size classes, at most, and never more than [`SmallObjectsConfig::MAX_CLASSES`]. More
-    /// waste less inside slots, and more in slots that stand empty. 7 unless told.
+    /// Maximum number of size classes, at most [`SmallObjectsConfig::MAX_CLASSES`]. More classes
+    /// waste less inside slots and more in empty slots. Default: 7.
     pub classes: usize,
-    /// Larger objects are left to another allocator, in bytes, as are all above
-    /// [`SmallObjectsConfig::MAX_SLOT_BYTES`]. 128 unless told.
+    /// Maximum size of objects in the classes, in bytes, at most
+    /// [`SmallObjectsConfig::MAX_SLOT_BYTES`]. Default: 128.
     pub largest_bytes: usize,
-    /// Slots beyond the peaks that were recorded, in percent. 25 unless told.
+    /// Additional slots beyond the recorded peaks, in percent. Default: 25.
     pub spare_percent: usize,
 }
 
@@ -26,43 +26,42 @@ impl Default for ProposalConfig {
     }
 }
 
-/// Size classes for what was recorded.
+/// Proposed size classes for a [`Record`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct Proposal {
-    /// By rising size.
+    /// Sorted by size.
     pub classes: Vec<SlotClass>,
-    /// The part of the slots' bytes that the objects would not have used, when each size was
-    /// at its peak, in percent.
+    /// Unused fraction of the slots' bytes, if each size were at its peak, in percent.
     pub waste_percent: f64,
-    /// The part of all allocations that the classes serve, in percent.
+    /// Fraction of all allocations that the classes serve, in percent.
     pub served_percent: f64,
 }
 
 impl Proposal {
-    /// The config that a [`SmallObjects`](crate::memory::SmallObjects) or a
-    /// [`GlobalSmallObjects`](crate::memory::GlobalSmallObjects) is made of.
+    /// Returns the config for a [`SmallObjects`](crate::memory::SmallObjects) or a
+    /// [`GlobalSmallObjects`](crate::memory::GlobalSmallObjects).
     pub fn config(&self) -> SmallObjectsConfig<'_> {
         SmallObjectsConfig { classes: &self.classes }
     }
 }
 
 impl Record {
-    /// The size classes, with a number of slots each, that waste least for what was
-    /// recorded.
+    /// Proposes the size classes, and their numbers of slots, that waste least for the recorded
+    /// data.
     ///
-    /// A class is always the largest of the sizes that it serves, made a multiple of their
-    /// strictest alignment, so choosing means cutting the sorted sizes into runs. The
-    /// cheapest cut of the first sizes into k runs is a cheapest cut of fewer sizes into
-    /// k − 1 runs, and one run more. A run costs what its slots are larger than its objects,
-    /// with each size at its peak; the sum of the peaks is also its number of slots, enough
-    /// for the same program whenever its sizes peak.
+    /// The size of a class is always the largest size that it serves, rounded up to a multiple of
+    /// the strictest alignment. A choice therefore cuts the sorted sizes into runs. Dynamic
+    /// programming: the best cut of the first n sizes into k runs is a best cut of fewer sizes into
+    /// k − 1 runs, plus one run. The cost of a run is the rounding to its slot size, with each size
+    /// at its peak. The sum of the peaks is also its number of slots, which suffices for the same
+    /// program even if its sizes peak at different times.
     ///
     /// # Cost
     /// O(classes · sizes²).
     pub fn propose(&self, config: &ProposalConfig) -> Proposal {
         let points = self.points(config.largest_bytes);
-        let most = config.classes.min(SmallObjectsConfig::MAX_CLASSES);
-        let runs = cheapest_runs(&points, most);
+        let max_classes = config.classes.min(SmallObjectsConfig::MAX_CLASSES);
+        let runs = cheapest_runs(&points, max_classes);
         let mut proposal =
             Proposal { classes: Vec::new(), waste_percent: 0.0, served_percent: 0.0 };
         let (mut slot_bytes, mut used_bytes, mut served) = (0.0, 0.0, 0.0);
@@ -83,8 +82,8 @@ impl Record {
         proposal
     }
 
-    /// The sizes that may get a slot. Those that need one of the same size stay apart: there
-    /// are few.
+    /// Returns the sizes that can have a slot. Sizes that round to the same slot size stay separate
+    /// points; there are few.
     fn points(&self, largest_bytes: usize) -> Vec<Point> {
         let largest_bytes = largest_bytes.min(SmallObjectsConfig::MAX_SLOT_BYTES) as u64;
         let small = self.sizes().iter().filter(|line| line.peak > 0);
@@ -98,7 +97,7 @@ impl Record {
     }
 }
 
-/// One size of the histogram.
+/// Line of the histogram.
 struct Point {
     size: u64,
     align: u64,
@@ -106,37 +105,36 @@ struct Point {
     allocations: u64,
 }
 
-/// The slot that serves all of a run. A multiple of the strictest alignment is one of all.
+/// Returns the slot size of a run. A multiple of the strictest alignment is one of all.
 fn run_size(run: &[Point]) -> u64 {
     let size = run.iter().map(|point| point.size).max().unwrap_or(0);
     let align = run.iter().map(|point| point.align).max().unwrap_or(SLOT_ALIGN_BYTES);
     size.next_multiple_of(align)
 }
 
-/// Cuts the points into at most `most` runs of least waste, and fewer where that wastes no
-/// more.
-fn cheapest_runs(points: &[Point], most: usize) -> Vec<&[Point]> {
-    let most = most.min(points.len());
-    if most == 0 {
+/// Cuts the points into at most `max_runs` runs of least waste, or fewer if the waste is equal.
+fn cheapest_runs(points: &[Point], max_runs: usize) -> Vec<&[Point]> {
+    let max_runs = max_runs.min(points.len());
+    if max_runs == 0 {
         return Vec::new();
     }
-    // waste[from][to]: of points from..to in one run.
+    // waste[from][to]: waste of the points from..to in one run.
     let waste: Vec<Vec<u128>> = (0..points.len()).map(|from| wastes_from(points, from)).collect();
-    // best[k][n]: the least waste of the first n points in k + 1 runs, and where the last
-    // of them begins.
+    // best[k][n]: the least waste of the first n points in k + 1 runs, and the start of the last of
+    // these runs.
     let in_one_run = |n: usize| if n == 0 { (u128::MAX, 0) } else { (waste[0][n], 0) };
     let mut best: Vec<Vec<(u128, usize)>> = vec![(0..=points.len()).map(in_one_run).collect()];
-    for k in 1..most {
-        let with_one_less = &best[k - 1];
+    for k in 1..max_runs {
+        let with_fewer_runs = &best[k - 1];
         let cheapest = |n: usize| {
-            let cut_at = |cut: usize| (with_one_less[cut].0.saturating_add(waste[cut][n]), cut);
+            let cut_at = |cut: usize| (with_fewer_runs[cut].0.saturating_add(waste[cut][n]), cut);
             (k..n).map(cut_at).min().unwrap_or((u128::MAX, 0))
         };
-        let with_these = (0..=points.len()).map(cheapest).collect();
-        best.push(with_these);
+        let row = (0..=points.len()).map(cheapest).collect();
+        best.push(row);
     }
     let all = points.len();
-    let fewest = (0..most).min_by_key(|&k| (best[k][all].0, k)).unwrap_or(0);
+    let fewest = (0..max_runs).min_by_key(|&k| (best[k][all].0, k)).unwrap_or(0);
     let (mut runs, mut n) = (Vec::new(), all);
     for k in (0..=fewest).rev() {
         let start = best[k][n].1;
@@ -147,7 +145,7 @@ fn cheapest_runs(points: &[Point], most: usize) -> Vec<&[Point]> {
     runs
 }
 
-/// The waste of the run of points `from..to`, for every `to`.
+/// Returns the waste of the run of points `from..to`, for every `to`.
 fn wastes_from(points: &[Point], from: usize) -> Vec<u128> {
     let (mut size, mut align) = (0, SLOT_ALIGN_BYTES);
     let (mut peak, mut used) = (0u128, 0u128);

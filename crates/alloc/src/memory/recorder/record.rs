@@ -4,10 +4,10 @@ use core::fmt;
 use super::metadata::{ALIGNMENTS, LIFETIMES, Metadata, Totals};
 use super::tally::{LINES, SizeRecord};
 
-/// Lines of the printed table: the sizes that were asked for most.
+/// Number of lines of the printed table, for the most frequent sizes.
 const TABLE_LINES: usize = 32;
 
-/// What a [`Recorder`](super::Recorder) wrote down up to a moment. Printed, it is a table.
+/// Snapshot of the data of a [`Recorder`](super::Recorder). `Display` prints it as a table.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Record {
     sizes: Vec<SizeRecord>,
@@ -15,64 +15,66 @@ pub struct Record {
 }
 
 impl Record {
-    /// Room for every line that there can be, so that copying allocates nothing.
-    pub(super) fn with_room() -> Self {
+    /// Creates a record with memory for all possible lines, so that copying does not allocate.
+    pub(super) fn with_max_lines() -> Self {
         Self { sizes: Vec::with_capacity(LINES), totals: Totals::NONE }
     }
 
     pub(super) fn copy_from(&mut self, metadata: &Metadata) {
         self.totals = metadata.totals;
-        let room = self.sizes.capacity();
-        self.sizes.extend(metadata.lines().take(room));
+        let max_lines = self.sizes.capacity();
+        self.sizes.extend(metadata.lines().take(max_lines));
     }
 
-    /// A line for each size that occurred, or for a few that lie close together above 1024
-    /// bytes, by rising size.
+    /// Returns a line for each size that occurred, in ascending order. Above 1024 bytes, similar
+    /// sizes share a line.
     pub fn sizes(&self) -> &[SizeRecord] {
         &self.sizes
     }
 
-    /// How often something was allocated.
+    /// Total number of allocations.
     pub fn allocations(&self) -> u64 {
         self.totals.allocations
     }
 
-    /// Sum of the sizes of all allocations.
+    /// Sum of the sizes of all allocations, in bytes.
     pub fn allocated_bytes(&self) -> u64 {
         self.totals.bytes
     }
 
-    /// Objects that live now, and how many did at most.
+    /// Number of live objects: present and maximum.
     pub fn live_and_peak(&self) -> (u64, u64) {
         (self.totals.live, self.totals.peak)
     }
 
-    /// Bytes of the objects that live now, and how many there were at most.
+    /// Size of the live objects in bytes: present and maximum.
     pub fn live_and_peak_bytes(&self) -> (u64, u64) {
         (self.totals.live_bytes, self.totals.peak_bytes)
     }
 
-    /// Allocations for each alignment that occurred, by rising alignment.
+    /// Iterates over the alignments that occurred, in ascending order, with their numbers of
+    /// allocations.
     pub fn alignments(&self) -> impl Iterator<Item = (u64, u64)> {
         let counts = (0..ALIGNMENTS).map(|bits| (1 << bits, self.totals.alignments[bits]));
         counts.filter(|(_, count)| *count > 0)
     }
 
-    /// Deaths by age: after fewer allocations than the first number (and not fewer than the
-    /// first number of the line before) so many objects were freed.
+    /// Histogram of lifetimes, in ascending order: upper bound (exclusive) in allocations, and
+    /// number of objects freed at this age. The lower bound is the upper bound of the previous
+    /// entry.
     pub fn lifetimes(&self) -> impl Iterator<Item = (u64, u64)> {
         let used = self.totals.lifetimes.iter().rposition(|deaths| *deaths > 0);
         let count = used.map_or(0, |last| last + 1).min(LIFETIMES);
         (0..count).map(|bits| (1 << bits, self.totals.lifetimes[bits]))
     }
 
-    /// Allocations that the metadata had no memory for, and frees of objects that were older
-    /// than the recorder or missed by it.
+    /// Number of allocations without memory for the metadata, and of frees of unknown objects,
+    /// which are older than the recorder or were missed by it.
     pub fn missed_and_unknown(&self) -> (u64, u64) {
         (self.totals.missed, self.totals.unknown)
     }
 
-    /// The sizes asked for most, by rising size.
+    /// Returns the most frequent sizes, in ascending order of size.
     fn most_frequent(&self) -> Vec<&SizeRecord> {
         let mut lines: Vec<_> = self.sizes.iter().collect();
         lines.sort_by_key(|line| core::cmp::Reverse(line.allocations));
@@ -85,15 +87,15 @@ impl Record {
 impl fmt::Display for Record {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Totals { allocations, bytes, live, peak, live_bytes, peak_bytes, .. } = self.totals;
-        writeln!(f, "{allocations} allocations of {bytes} bytes in all")?;
-        writeln!(f, "live now {live} of {live_bytes} bytes, at most {peak} of {peak_bytes} bytes")?;
+        writeln!(f, "{allocations} allocations of {bytes} bytes in total")?;
+        writeln!(f, "live: {live} of {live_bytes} bytes, peak: {peak} of {peak_bytes} bytes")?;
         let (missed, unknown) = self.missed_and_unknown();
         if missed + unknown > 0 {
-            writeln!(f, "{missed} births missed, {unknown} frees of unknown objects")?;
+            writeln!(f, "{missed} allocations missed, {unknown} frees of unknown objects")?;
         }
         writeln!(
             f,
-            "\n{:>10} {:>6} {:>12} {:>7} {:>10} {:>10}   mean life in allocations, bytes",
+            "\n{:>10} {:>6} {:>12} {:>7} {:>10} {:>10}   mean lifetime in allocations, bytes",
             "bytes", "align", "allocations", "percent", "live", "peak"
         )?;
         let frequent = self.most_frequent();
@@ -113,7 +115,7 @@ impl fmt::Display for Record {
         }
         let rest = self.sizes.len() - frequent.len();
         if rest > 0 {
-            writeln!(f, "{rest:>10} more sizes, asked for less often")?;
+            writeln!(f, "{rest:>10} more sizes, less frequent")?;
         }
         Ok(())
     }

@@ -121,7 +121,7 @@ fn without_memory_for_the_books_the_program_goes_on() {
     unsafe { recorder.dealloc(recorder.alloc(layout), layout) };
     let record = recorder.record();
     assert_eq!((record.allocations(), record.missed_and_unknown()), (1, (1, 1)));
-    assert!(record.to_string().contains("1 births missed"));
+    assert!(record.to_string().contains("1 allocations missed"));
 }
 
 #[cfg(feature = "allocator-api2")]

@@ -6,8 +6,7 @@ use allocator_api2::alloc::{AllocError, Allocator};
 use super::SmallObjects;
 use crate::Error;
 
-/// Collections that live in the area: they get whole slots, and grow and shrink in place as
-/// long as the slot's class stays the same.
+/// Collections get whole slots, and grow and shrink in place within the same class.
 ///
 /// # Examples
 /// ```
@@ -22,9 +21,9 @@ use crate::Error;
 /// assert_eq!(objects.stats().live_bytes, 48);
 /// # Ok::<(), drystone_alloc::Error>(())
 /// ```
-// SAFETY: a block stays where it is and is nobody else's until it is freed or the region
-// ends, which outlives the reference; resetting needs the only reference there is. All copies
-// of a reference are the same allocator.
+// SAFETY: a block stays in place and is exclusive until it is freed or the region ends, which
+// outlives the reference; resetting requires exclusive access. All copies of a reference are the
+// same allocator.
 unsafe impl Allocator for &SmallObjects<'_> {
     #[inline]
     fn allocate(&self, layout: Layout) -> Result<NonNull<[u8]>, AllocError> {
@@ -32,13 +31,13 @@ unsafe impl Allocator for &SmallObjects<'_> {
         if let Some(object) = class.take() {
             return Ok(NonNull::slice_from_raw_parts(object, class.slot_bytes()));
         }
-        let block = self.allocate_elsewhere(layout).map_err(no_room)?;
+        let block = self.allocate_from_fallback(layout).map_err(alloc_error)?;
         Ok(NonNull::slice_from_raw_parts(block, layout.size()))
     }
 
     #[inline]
     unsafe fn deallocate(&self, object: NonNull<u8>, layout: Layout) {
-        // SAFETY: the caller's promise: the block is ours, with a layout that fits it.
+        // SAFETY: guaranteed by the caller: the block is ours, with a layout that fits it.
         let result = unsafe { self.free(object, layout) };
         debug_assert_eq!(result, Ok(()), "{object:?} {layout:?}");
     }
@@ -51,7 +50,7 @@ unsafe impl Allocator for &SmallObjects<'_> {
         new: Layout,
     ) -> Result<NonNull<[u8]>, AllocError> {
         // SAFETY: the caller's promise.
-        let object = unsafe { self.resize(object, old, new) }.map_err(no_room)?;
+        let object = unsafe { self.resize(object, old, new) }.map_err(alloc_error)?;
         let class = self.class_for(new);
         let is_in_class = class.is_live(object);
         let size_bytes = if is_in_class { class.slot_bytes() } else { new.size() };
@@ -70,6 +69,6 @@ unsafe impl Allocator for &SmallObjects<'_> {
     }
 }
 
-fn no_room(_: Error) -> AllocError {
+fn alloc_error(_: Error) -> AllocError {
     AllocError
 }

@@ -4,34 +4,34 @@ use core::ptr::NonNull;
 use super::plan::{ClassPlan, Plan, WORD_BITS};
 use super::section::slot_at;
 
-/// Slots that a class keeps at hand. More make searches rarer, and the headers of all classes
-/// larger than the first-level cache likes.
+/// Maximum number of cached slots of a class. More would make searches rarer, but the headers of
+/// all classes should fit into the L1 cache.
 const MAX_CACHED: usize = 48;
-/// Slots that an empty stack is filled with, and that a full one gives back: half of what it
-/// holds, so that neither happens again soon.
+/// Number of slots that refill an empty stack, and that a full one returns: half of its capacity,
+/// so that neither happens again soon.
 const BATCH: usize = MAX_CACHED / 2;
-/// What freed slots are filled with in debug builds.
+/// Content of freed slots in debug builds.
 const POISON: u8 = 0xDD;
 
-/// One class of slots, with its metadata.
+/// Class of slots of one size, with its metadata.
 ///
 /// ```text
-///  cached     [ 31 | 30 | … | 903 | 12 |   …    slots at hand, a stack
-///                 ▲ lowest first        ▼ half of them, those longest here
-///  leaves     00…0  00…0  0010…  …              bit = slot is free and not at hand
-///  summary    0 0 1 0 1 …                       bit = leaf has one
-///  lowest     leaf 2                            the first with one
+///  cached     [ 31 | 30 | … | 903 | 12 |   …    cached slots, a stack
+///                 ▲ lowest first        ▼ half of them, the oldest
+///  leaves     00…0  00…0  0010…  …              bit = slot is free and not cached
+///  summary    0 0 1 0 1 …                       bit = leaf has a free slot
+///  lowest     leaf 2                            first leaf with a free slot
 /// ```
-/// Slots come from the stack and go back to it, and the bits are not touched. An empty stack
-/// takes a batch of the lowest free slots, a full one gives a batch back. To the bits a slot
-/// at hand is taken, so nothing is handed out twice.
+/// Slots are taken from the stack and freed to it without access to the bits. An empty stack takes
+/// a batch of the lowest free slots, a full one returns a batch. In the bits, a cached slot counts
+/// as taken, so no slot is allocated twice.
 ///
-/// No leaf below the lowest has a free slot, and their bits in the summary are clear. The
-/// bit of the lowest leaf, and of any that was the lowest before, may still be set although
-/// the leaf has run full.
+/// No leaf below the lowest one has a free slot, and the summary bits of these leaves are clear.
+/// The bit of the lowest leaf, and of earlier lowest leaves, may still be set although the leaf is
+/// full.
 #[repr(C, align(64))]
 pub(super) struct Class {
-    /// The first slot. Pointers to slots are made from this one.
+    /// First slot. Pointers to slots are derived from it.
     start: NonNull<u8>,
     inverse: usize,
     shift: u32,
@@ -42,29 +42,29 @@ pub(super) struct Class {
     summary: NonNull<Cell<u64>>,
     lowest_leaf: Cell<u32>,
     leaf_count: u32,
-    /// Slots whose bit says that they are taken: in use or at hand.
+    /// Number of slots whose bit marks them as taken: in use or cached.
     taken: Cell<u32>,
-    /// The most that were ever taken.
+    /// Maximum of `taken`.
     peak: Cell<u32>,
-    /// The stack, from 1 on: at 0 is what is no object, so that there is always a top.
+    /// The stack, from index 1 on. Index 0 is never an object, so that there is always a top.
     cached: [Cell<NonNull<u8>>; MAX_CACHED + 1],
-    /// Allocations that the fallback served.
+    /// Number of requests that found the class full.
     fallbacks: Cell<u64>,
-    /// Objects that were found to be freed twice when the stack was emptied.
+    /// Number of double frees that were detected when the stack was flushed.
     double_frees: Cell<u64>,
 }
 
 const _: () = assert!(size_of::<Class>() <= Plan::HEADER_BYTES);
 
 impl Class {
-    /// A class with all slots free, in an area that begins at `base`.
+    /// Creates a class with all slots free, in an area that begins at `base`.
     ///
     /// # Safety
     /// - The bytes from `base` to the end of the plan are the caller's to write.
-    /// - They are written by nobody else as long as the class is used.
+    /// - Nothing else writes them as long as the class is used.
     pub(super) unsafe fn new(base: NonNull<u8>, plan: &ClassPlan) -> Self {
         let section = &plan.section;
-        // SAFETY: the plan's offsets lie in the area.
+        // SAFETY: the plan's offsets are in the area.
         let [start, leaves, summary] =
             [section.start, plan.bits, plan.summary].map(|offset| unsafe { base.add(offset) });
         let class = Self {
@@ -85,7 +85,7 @@ impl Class {
             double_frees: Cell::new(0),
         };
         for leaf in 0..plan.leaf_count() {
-            // SAFETY: the plan has room for so many leaves, and they are ours to write.
+            // SAFETY: the plan has space for this number of leaves, and they are ours to write.
             unsafe { class.leaves.add(leaf).write(Cell::new(0)) };
         }
         for word in 0..plan.summary_count() {
@@ -96,7 +96,7 @@ impl Class {
         class
     }
 
-    /// Makes every slot free.
+    /// Marks every slot as free.
     pub(super) fn free_all(&self) {
         let free_in = |bits: usize| match bits {
             0 => 0,
@@ -116,7 +116,7 @@ impl Class {
         self.lowest_leaf.set(0);
     }
 
-    /// Takes the slot that was freed last, or the lowest. `None` when none is free.
+    /// Takes the slot that was freed last, or the lowest one. `None` if the class is full.
     #[inline(always)]
     pub(super) fn take(&self) -> Option<NonNull<u8>> {
         let mut len = self.cached_len.get();
@@ -127,41 +127,41 @@ impl Class {
         Some(self.cached(len).get())
     }
 
-    /// Fills the empty stack with a batch of the lowest free slots, the very lowest on top.
-    /// How many there were, if any.
+    /// Fills the empty stack with a batch of the lowest free slots, the lowest on top. Returns
+    /// their number, or `None` if there are none.
     #[inline(never)]
     fn refill(&self) -> Option<u32> {
-        // Copies: for all the compiler knows, writing to the stack could change them.
-        let (slot_bytes, mut room) = (self.slot_bytes(), BATCH);
-        while room > 0 {
+        // Local copies: otherwise the compiler has to reload them after each write to the stack.
+        let (slot_bytes, mut space) = (self.slot_bytes(), BATCH);
+        while space > 0 {
             let Some(leaf) = self.lowest_open_leaf() else { break };
             let mut free = self.leaf(leaf).get();
             let first = self.slot(leaf * WORD_BITS);
-            while free != 0 && room > 0 {
+            while free != 0 && space > 0 {
                 let bit = free.trailing_zeros() as usize;
                 free &= free - 1;
-                // SAFETY: the bit is that of a slot, which lies in the area.
-                self.cached[room].set(unsafe { first.add(bit * slot_bytes) });
-                room -= 1;
+                // SAFETY: the bit is that of a slot, which is in the area.
+                self.cached[space].set(unsafe { first.add(bit * slot_bytes) });
+                space -= 1;
             }
             self.leaf(leaf).set(free);
         }
-        let count = BATCH - room;
-        if room > 0 {
-            (1..=count).for_each(|at| self.cached[at].set(self.cached[room + at].get()));
+        let count = BATCH - space;
+        if space > 0 {
+            (1..=count).for_each(|at| self.cached[at].set(self.cached[space + at].get()));
         }
         self.taken.set(self.taken.get() + count as u32);
         self.peak.set(self.peak.get().max(self.taken.get()));
         (count > 0).then_some(count as u32)
     }
 
-    /// The lowest leaf with a free slot.
+    /// Returns the lowest leaf with a free slot.
     fn lowest_open_leaf(&self) -> Option<usize> {
         let lowest = self.lowest_leaf.get() as usize;
         if self.leaf(lowest).get() != 0 { Some(lowest) } else { self.next_open_leaf() }
     }
 
-    /// Moves on from the lowest leaf, which has no free slot.
+    /// Returns the next leaf with a free slot after the lowest one, which is full.
     fn next_open_leaf(&self) -> Option<usize> {
         let mut word = self.lowest_leaf.get() as usize / WORD_BITS;
         while word < self.summary_count() {
@@ -176,40 +176,41 @@ impl Class {
                 return Some(leaf);
             }
         }
-        // All are full: the next search needs to look at the end only.
+        // All leaves are full: the next search only reads the last one.
         self.lowest_leaf.set(self.leaf_count - 1);
         None
     }
 
-    /// The slot that starts there; a number that is not below `slots` if none does.
+    /// Returns the slot that starts at an address. If none does, returns a number not below
+    /// `slots`.
     #[inline(always)]
     pub(super) fn slot_of(&self, object: NonNull<u8>) -> usize {
         let offset = object.addr().get().wrapping_sub(self.start.addr().get());
         slot_at(offset, self.inverse, self.shift)
     }
 
-    /// Whether this number is one of a slot.
+    /// Whether a number is a slot of this class.
     #[inline(always)]
     pub(super) fn has_slot(&self, slot: usize) -> bool {
         slot < self.slots as usize
     }
 
-    /// Whether this number is one of a slot that is in use, or at hand.
+    /// Whether a number is a slot that is in use or cached.
     fn is_taken(&self, slot: usize) -> bool {
         let (leaf, mask) = split(slot);
         self.has_slot(slot) && self.leaf(leaf).get() & mask == 0
     }
 
-    /// Takes back an object that starts at a slot of this class. `false` if that is seen to
-    /// be wrong: it was the last to be freed; or it is free, in debug builds; or the stack was
-    /// full, and some of it had been freed twice.
+    /// Frees an object that starts at a slot of this class. Returns `false` if a double free is
+    /// detected: the object was the last to be freed; in debug builds, it is free; or the stack was
+    /// full, and a double free was found while flushing it.
     #[inline(always)]
-    pub(super) fn give(&self, object: NonNull<u8>) -> bool {
+    pub(super) fn free(&self, object: NonNull<u8>) -> bool {
         if cfg!(debug_assertions) {
             if !self.is_live(object) {
                 return false;
             }
-            // SAFETY: the object has a slot of so many bytes, and is nobody's any more.
+            // SAFETY: the object has a slot of this size, and nothing uses it any more.
             unsafe { object.write_bytes(POISON, self.slot_bytes()) };
         }
         let len = self.cached_len.get();
@@ -217,42 +218,42 @@ impl Class {
             return false;
         }
         if len as usize == MAX_CACHED {
-            return self.give_beyond(object);
+            return self.free_to_full_stack(object);
         }
         self.push(len, object);
         true
     }
 
-    /// The object at a height of the stack.
+    /// Returns the object at a height of the stack.
     #[inline(always)]
     fn cached(&self, height: u32) -> &Cell<NonNull<u8>> {
         debug_assert!(height as usize <= MAX_CACHED);
-        // SAFETY: no height is above the most.
+        // SAFETY: no height is above `MAX_CACHED`.
         unsafe { self.cached.get_unchecked(height as usize) }
     }
 
-    /// Puts an object on a stack of that height, which has room.
+    /// Pushes an object on the stack, which has height `len` and is not full.
     #[inline(always)]
     pub(super) fn push(&self, len: u32, object: NonNull<u8>) {
         self.cached(len + 1).set(object);
         self.cached_len.set(len + 1);
     }
 
-    /// Takes back an object when the stack is full.
+    /// Frees an object if the stack is full.
     #[inline(never)]
-    fn give_beyond(&self, object: NonNull<u8>) -> bool {
-        let is_right = self.flush(BATCH);
+    fn free_to_full_stack(&self, object: NonNull<u8>) -> bool {
+        let is_valid = self.flush(BATCH);
         self.push(self.cached_len.get(), object);
-        is_right
+        is_valid
     }
 
-    /// Gives back the `count` slots that are longest on the stack. `false` if one of them is
-    /// free already.
+    /// Returns the oldest `count` slots of the stack to the bits. Returns `false` if one of them is
+    /// already free.
     fn flush(&self, count: usize) -> bool {
         let left = self.cached_len.get() as usize - count;
-        // Copies: for all the compiler knows, writing to the bits could change them.
+        // Local copies: otherwise the compiler has to reload them after each write to the bits.
         let (start, inverse, shift) = (self.start.addr().get(), self.inverse, self.shift);
-        // Slots of one leaf often come together: their bits are gathered before they are set.
+        // Slots of one leaf often follow each other: their bits are combined into one write.
         let (mut at, mut gathered, mut double_frees) = (self.lowest_leaf.get() as usize, 0, 0);
         for object in &self.cached[1..=count] {
             let offset = object.get().addr().get() - start;
@@ -274,7 +275,7 @@ impl Class {
         double_frees == 0
     }
 
-    /// Makes slots of a leaf free, and counts those that were so already.
+    /// Marks slots of a leaf as free. Returns the number of slots that already were.
     #[inline]
     fn free_in(&self, leaf: usize, slots: u64) -> u32 {
         let free = self.leaf(leaf).get();
@@ -287,41 +288,40 @@ impl Class {
         (free & slots).count_ones()
     }
 
-    /// Gives back all slots at hand. `false` if one of them was freed twice.
+    /// Returns all cached slots to the bits. Returns `false` if a double free is detected.
     pub(super) fn flush_all(&self) -> bool {
         self.flush(self.cached_len.get() as usize)
     }
 
-    /// Whether an object may be live. Release builds take a slot at hand for one in use.
+    /// Whether an object may be live. In release builds, a cached slot counts as live.
     #[inline]
     pub(super) fn is_live(&self, object: NonNull<u8>) -> bool {
         let is_free = cfg!(debug_assertions) && self.is_cached(object);
         self.is_taken(self.slot_of(object)) && !is_free
     }
 
-    /// The objects of the stack.
-    fn at_hand(&self) -> &[Cell<NonNull<u8>>] {
+    /// Returns the objects on the stack.
+    fn cached_slots(&self) -> &[Cell<NonNull<u8>>] {
         &self.cached[1..=self.cached_len.get() as usize]
     }
 
-    /// Whether an object's slot is at hand.
+    /// Whether an object's slot is cached.
     fn is_cached(&self, object: NonNull<u8>) -> bool {
-        self.at_hand().iter().any(|it| it.get() == object)
+        self.cached_slots().iter().any(|it| it.get() == object)
     }
 
     #[inline(always)]
     fn slot(&self, slot: usize) -> NonNull<u8> {
         debug_assert!(self.has_slot(slot));
-        // SAFETY: the slot is one of the section, which lies in the area.
+        // SAFETY: the slot is one of the section, which is in the area.
         unsafe { self.start.add(slot * self.slot_bytes as usize) }
     }
 
     #[inline(always)]
     fn leaf(&self, leaf: usize) -> &Cell<u64> {
         debug_assert!(leaf < self.leaf_count());
-        // SAFETY: leaves are asked for by number, or by one of their slots, of which there
-        // are no more than the plan has leaves for; `new` made them all, and they live as
-        // long as the class.
+        // SAFETY: a leaf is accessed by its index or by one of its slots, and the plan has leaves
+        // for all slots; `new` wrote them all, and they live as long as the class.
         unsafe { self.leaves.add(leaf).as_ref() }
     }
 
@@ -341,7 +341,7 @@ impl Class {
     }
 }
 
-/// What others ask of a class; nothing of it is in a hurry.
+/// Statistics and checks, not performance-critical.
 impl Class {
     pub(super) fn slot_bytes(&self) -> usize {
         self.slot_bytes as usize
@@ -351,7 +351,8 @@ impl Class {
         self.slots as usize
     }
 
-    /// Slots in use. Fewer than those at hand are taken only after double frees.
+    /// Number of slots in use. Saturates, because `taken` may be below `cached_len` after double
+    /// frees.
     pub(super) fn live(&self) -> usize {
         self.taken.get().saturating_sub(self.cached_len.get()) as usize
     }
@@ -377,16 +378,16 @@ impl Class {
         self.fallbacks.set(self.fallbacks.get() + 1);
     }
 
-    /// Whether an address lies in a slot, at its start or inside.
+    /// Whether an address is in a slot, at its start or inside.
     pub(super) fn spans(&self, address: usize) -> bool {
         let offset = address.wrapping_sub(self.start.addr().get());
         offset < self.slots() * self.slot_bytes()
     }
 
-    /// Compares the metadata with each other.
+    /// Verifies all invariants.
     ///
     /// # Errors
-    /// What is wrong, in words.
+    /// The invariant that is violated.
     pub(super) fn check(&self) -> Result<(), &'static str> {
         let mut free = 0;
         for slot in 0..self.leaf_count() * WORD_BITS {
@@ -396,33 +397,33 @@ impl Class {
             }
             free += 1;
             if slot >= self.slots() {
-                return Err("a slot is free that does not exist");
+                return Err("a free slot does not exist");
             } else if self.summary(leaf / WORD_BITS).get() & split(leaf).1 == 0 {
                 return Err("a leaf with a free slot is not in the summary");
             } else if leaf < self.lowest_leaf.get() as usize {
-                return Err("a free slot lies below the lowest leaf");
+                return Err("a free slot is below the lowest leaf");
             }
         }
         if free + self.taken.get() as usize != self.slots() {
-            return Err("the number of slots taken is wrong");
+            return Err("the number of taken slots is wrong");
         }
-        let cached = self.at_hand();
+        let cached = self.cached_slots();
         for (at, object) in cached.iter().enumerate() {
             if !self.is_taken(self.slot_of(object.get())) {
-                return Err("a slot at hand is free");
+                return Err("a cached slot is free");
             } else if cached[..at].contains(object) {
-                return Err("a slot is at hand twice");
+                return Err("a slot is cached twice");
             }
         }
         if self.taken.get() > self.peak.get() {
-            Err("more is taken than at the peak")
+            Err("more slots are taken than at the peak")
         } else {
             Ok(())
         }
     }
 }
 
-/// The word of a bit, and the bit alone.
+/// Returns the word of a bit, and the bit's mask.
 #[inline(always)]
 const fn split(bit: usize) -> (usize, u64) {
     (bit / WORD_BITS, 1 << (bit % WORD_BITS))

@@ -1,26 +1,26 @@
 use super::plan::Plan;
 use crate::Error;
 
-/// The slots of one size.
+/// Slots of one size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SlotClass {
     /// Size of a slot in bytes, 1 to [`SmallObjectsConfig::MAX_SLOT_BYTES`]; rounded up to a
     /// multiple of [`SmallObjectsConfig::GRANULE_BYTES`].
     pub slot_bytes: usize,
-    /// How many slots. The proportion between the classes counts: a region larger than
-    /// [`region_bytes`](SmallObjectsConfig::region_bytes) holds more of each, a smaller one
-    /// fewer.
+    /// Number of slots. Only the proportion between the classes counts: a region larger than
+    /// [`region_bytes`](SmallObjectsConfig::region_bytes) holds more slots of each class, a smaller
+    /// one fewer.
     pub slots: usize,
 }
 
 impl SlotClass {
-    /// So many slots of that size.
+    /// Creates a class of `slots` slots of `slot_bytes` bytes.
     pub const fn new(slot_bytes: usize, slots: usize) -> Self {
         Self { slot_bytes, slots }
     }
 }
 
-/// Which sizes a [`SmallObjects`](super::SmallObjects) has slots for, and how many.
+/// Sizes and numbers of the slots of a [`SmallObjects`](super::SmallObjects).
 ///
 /// # Examples
 /// ```
@@ -28,33 +28,33 @@ impl SlotClass {
 ///
 /// let classes = [SlotClass::new(24, 1000), SlotClass::new(40, 5000)];
 /// let config = SmallObjectsConfig { classes: &classes };
-/// // The slots, two bits each at most, and half a kilobyte of metadata a class.
+/// The slots, at most two bits of metadata each, and half a kilobyte per class.
 /// assert!((224_000..227_000).contains(&config.region_bytes()?));
 /// # Ok::<(), drystone_alloc::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SmallObjectsConfig<'c> {
-    /// The classes in any order, at most [`MAX_CLASSES`](Self::MAX_CLASSES); of two with the
-    /// same size the slots add up. The default is that of a game that parses its levels
-    /// from XML: 8 to 128 bytes in seven steps, most slots at 48 bytes, 2 MB in all.
+    /// The classes in any order, at most [`MAX_CLASSES`](Self::MAX_CLASSES). Slots of classes with
+    /// the same size are added up. The default suits a game that parses its levels from XML: 8 to
+    /// 128 bytes in seven steps, most slots at 48 bytes, 2 MB in total.
     pub classes: &'c [SlotClass],
 }
 
 impl SmallObjectsConfig<'_> {
-    /// Most classes there can be: as many headers as a first-level cache holds beside the
-    /// program's own data.
+    /// Maximum number of classes. Their headers fit into the L1 cache together with the program's
+    /// own data.
     pub const MAX_CLASSES: usize = 32;
-    /// Sizes of slots are multiples of this many bytes, and every slot is aligned to it.
+    /// Granularity of slot sizes, and minimum alignment of slots, in bytes.
     pub const GRANULE_BYTES: usize = 8;
-    /// The largest slot. What is larger is not small: a heap's own bytes do not matter there.
+    /// Maximum size of a slot, in bytes. For larger objects, the overhead of a heap is negligible.
     pub const MAX_SLOT_BYTES: usize = 1024;
 
-    /// Bytes of a region, wherever it starts, in which each class has just the slots asked
-    /// for.
+    /// Returns the size of a region, at any address, in which each class has exactly the requested
+    /// number of slots.
     ///
     /// # Errors
-    /// `InvalidSize` if a slot's size is zero or too large, if there are too many classes,
-    /// or if the sum is larger than any memory.
+    /// `InvalidSize` if a slot's size is zero or too large, if there are too many classes, or if
+    /// the sum exceeds the address space.
     pub fn region_bytes(&self) -> Result<usize, Error> {
         Plan::exact(self).map(|plan| plan.region_bytes())
     }

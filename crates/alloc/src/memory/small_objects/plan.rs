@@ -6,23 +6,22 @@ const MAX_CLASSES: usize = SmallObjectsConfig::MAX_CLASSES;
 /// Bits in a word of the metadata.
 pub(crate) const WORD_BITS: usize = u64::BITS as usize;
 const WORD_BYTES: usize = size_of::<u64>();
-/// Sections start on cache lines, so that small slots seldom lie across two.
+/// Sections start on cache lines, so that small slots rarely cross two lines.
 const LINE_BYTES: usize = 64;
-/// The most slots of a class: their numbers are 32 bits in the metadata.
+/// Maximum number of slots of a class: the metadata stores 32-bit indices.
 const MAX_SLOTS: usize = u32::MAX as usize;
-/// Scales are multiples of one part in so many.
+/// Fraction bits of a scale.
 const SCALE_BITS: u32 = 40;
 
-/// What lies where in an area of small objects: pure arithmetic, shared by all forms of it.
+/// Layout of an area of small objects: pure arithmetic, shared by both allocators.
 ///
 /// ```text
 ///  base                                                                  base + end
 ///  | header 0 … header n | bits 0 | summary 0 | … | section 0 | section 1 | … |
 /// ```
-/// All offsets count from the base, which is aligned to [`align`](Self::align). There is
-/// one header more than classes, for the class of what no class serves, which has no slots.
-/// The bits of a class are one word at least, one bit a slot; its summary has one bit for
-/// each of these words, and one word at least.
+/// All offsets count from the base, which is aligned to [`align`](Self::align). There is one header
+/// more than classes, for the class without slots. The bits of a class are at least one word, one
+/// bit per slot. Its summary has one bit for each of these words, and at least one word.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Plan {
     classes: [ClassPlan; MAX_CLASSES + 1],
@@ -31,46 +30,46 @@ pub(crate) struct Plan {
     align: usize,
 }
 
-/// Where the parts of one class lie.
+/// Offsets of the parts of one class.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct ClassPlan {
-    /// Where the slots lie.
+    /// Slots of the class.
     pub(crate) section: Section,
-    /// Offset of the first word with a bit for each slot.
+    /// Offset of the words with a bit for each slot.
     pub(crate) bits: usize,
-    /// Offset of the first word with a bit for each word of `bits`.
+    /// Offset of the words with a bit for each word of `bits`.
     pub(crate) summary: usize,
 }
 
 impl ClassPlan {
-    /// Words with a bit for each slot; one at least.
+    /// Number of words with a bit for each slot; at least one.
     pub(crate) const fn leaf_count(&self) -> usize {
         at_least_one(self.section.slots.div_ceil(WORD_BITS))
     }
 
-    /// Words with a bit for each leaf.
+    /// Number of words with a bit for each leaf.
     pub(crate) const fn summary_count(&self) -> usize {
         self.leaf_count().div_ceil(WORD_BITS)
     }
 }
 
 impl Plan {
-    /// Bytes set aside for the header of a class, a multiple of a cache line. What is in it
-    /// is the business of who uses the plan.
+    /// Size reserved for the header of a class, a multiple of a cache line. The allocators define
+    /// its content.
     pub(crate) const HEADER_BYTES: usize = 8 * LINE_BYTES;
 
-    /// The plan with just the slots of the config.
+    /// Creates the plan with exactly the slots of the config.
     pub(crate) fn exact(config: &SmallObjectsConfig<'_>) -> Result<Self, Error> {
         Self::scaled(&Classes::new(config)?, 1 << SCALE_BITS).ok_or(Error::InvalidSize)
     }
 
-    /// The plan with as many slots as fit in a region, in the proportions of the config.
+    /// Creates the plan with the most slots that fit in a region, in the proportions of the config.
     pub(crate) fn fitting(
         config: &SmallObjectsConfig<'_>,
         region_bytes: usize,
     ) -> Result<Self, Error> {
         let classes = Classes::new(config)?;
-        // A scale just above 1 may also fit, in what alignment leaves over.
+        // A scale just above 1 may also fit, in the padding for alignment.
         let exact = Self::scaled(&classes, 1 << SCALE_BITS);
         if let Some(plan) = exact.filter(|plan| plan.region_bytes() == region_bytes) {
             return Ok(plan);
@@ -78,7 +77,7 @@ impl Plan {
         let fits = |scale| {
             Self::scaled(&classes, scale).filter(|plan| plan.region_bytes() <= region_bytes)
         };
-        // Without slots, if need be; a plan of twice the bytes never fits.
+        // Scale 0 has no slots; a plan of twice the bytes never fits.
         let bare = Self::scaled(&classes, 0).ok_or(Error::InvalidSize)?;
         let mut best = fits(0).ok_or_else(|| too_small(bare.region_bytes(), region_bytes))?;
         let slot_bytes = classes.slot_bytes().max(1);
@@ -93,7 +92,7 @@ impl Plan {
         Ok(best)
     }
 
-    /// `None` if it is larger than any memory.
+    /// Creates a plan with scaled numbers of slots. `None` if it exceeds the address space.
     fn scaled(classes: &Classes, scale: u128) -> Option<Self> {
         let class_count = classes.count;
         let mut plan = Self {
@@ -104,12 +103,12 @@ impl Plan {
         };
         plan.end = Self::HEADER_BYTES * (class_count + 1);
         plan.align = LINE_BYTES;
-        for (class, asked) in plan.classes.iter_mut().zip(&classes.list[..class_count]) {
-            let slots = (asked.slots as u128 * scale) >> SCALE_BITS;
+        for (class, requested) in plan.classes.iter_mut().zip(&classes.list[..class_count]) {
+            let slots = (requested.slots as u128 * scale) >> SCALE_BITS;
             let slots = slots.min(MAX_SLOTS as u128) as usize;
-            class.section = Section::new(0, asked.slot_bytes, slots);
+            class.section = Section::new(0, requested.slot_bytes, slots);
         }
-        // The class of what no class serves.
+        // The class without slots.
         plan.classes[class_count].section = Section::new(0, SmallObjectsConfig::GRANULE_BYTES, 0);
         for class in &mut plan.classes[..=class_count] {
             class.bits = plan.end;
@@ -127,12 +126,12 @@ impl Plan {
         (plan.region_bytes() <= isize::MAX as usize).then_some(plan)
     }
 
-    /// The classes by size of their slots, and the one without slots.
+    /// Returns the classes sorted by slot size, and the one without slots.
     pub(crate) fn classes(&self) -> &[ClassPlan] {
         &self.classes[..=self.class_count]
     }
 
-    /// Which class serves which layout.
+    /// Returns the table of the classes that serve each layout.
     pub(crate) fn table(&self) -> ClassTable {
         let mut sections = [Section::default(); MAX_CLASSES];
         for (section, class) in sections.iter_mut().zip(&self.classes[..self.class_count]) {
@@ -141,18 +140,18 @@ impl Plan {
         ClassTable::new(&sections[..self.class_count])
     }
 
-    /// What the base must be aligned to.
+    /// Returns the alignment of the base.
     pub(crate) fn align(&self) -> usize {
         self.align
     }
 
-    /// Bytes that suffice wherever the region starts.
+    /// Returns the size that suffices at any start address of the region.
     pub(crate) fn region_bytes(&self) -> usize {
         self.end.saturating_add(self.align - 1)
     }
 }
 
-/// The classes of a config, checked: sizes are multiples of the granule and go up.
+/// Validated classes of a config: sizes are multiples of the granule, in ascending order.
 struct Classes {
     list: [SlotClass; MAX_CLASSES],
     count: usize,
@@ -170,24 +169,24 @@ impl Classes {
         Ok(classes)
     }
 
-    /// `None` if there is no room for another class.
+    /// Adds a class. `None` if there are too many.
     fn insert(&mut self, class: &SlotClass) -> Option<()> {
         let slot_bytes = class.slot_bytes.next_multiple_of(SmallObjectsConfig::GRANULE_BYTES);
         let slots = class.slots.min(MAX_SLOTS);
         let sorted = &mut self.list[..self.count];
         match sorted.binary_search_by_key(&slot_bytes, |class| class.slot_bytes) {
             Ok(same) => sorted[same].slots = (sorted[same].slots + slots).min(MAX_SLOTS),
-            Err(place) => {
+            Err(at) => {
                 self.list.get_mut(self.count)?;
-                self.list.copy_within(place..self.count, place + 1);
-                self.list[place] = SlotClass::new(slot_bytes, slots);
+                self.list.copy_within(at..self.count, at + 1);
+                self.list[at] = SlotClass::new(slot_bytes, slots);
                 self.count += 1;
             }
         }
         Some(())
     }
 
-    /// Bytes of all slots.
+    /// Size of all slots, in bytes.
     fn slot_bytes(&self) -> u128 {
         let bytes = |class: &SlotClass| class.slot_bytes as u128 * class.slots as u128;
         self.list[..self.count].iter().map(bytes).sum()

@@ -3,83 +3,83 @@ use core::alloc::Layout;
 use super::SmallObjectsConfig;
 
 const GRANULE_BYTES: usize = SmallObjectsConfig::GRANULE_BYTES;
-/// The largest layout that may be small, in granules.
+/// Size of the largest small layout, in granules.
 const MAX_GRANULES: usize = SmallObjectsConfig::MAX_SLOT_BYTES / GRANULE_BYTES;
 
-/// The slots of one class, side by side.
+/// Contiguous slots of one class.
 ///
 /// ```text
 ///  start            start + slot_bytes
 ///  |<--- slot 0 --->|<--- slot 1 --->| … |<--- slots − 1 --->|
 /// ```
-/// Which slot a pointer means is a division, and one that must have no remainder. With
-/// `slot_bytes = odd · 2^k` and `inverse · odd = 1` in the arithmetic of machine words,
-/// multiplying by `inverse` and rotating by `k` maps words to words one to one, and
-/// `n · slot_bytes` to `n`. So everything that is not the start of a slot, be it inside of
-/// one, below or above the section, comes out as a number of no slot: one multiplication
-/// and one comparison answer all.
+/// The slot of a pointer is a division that must have no remainder. With `slot_bytes = odd · 2^k`
+/// and `inverse · odd = 1` in wrapping arithmetic, multiplying by `inverse` and rotating by `k`
+/// maps words to words one to one, and `n · slot_bytes` to `n`. All addresses that are not the
+/// start of a slot therefore map to a number that is no slot. One multiplication and one comparison
+/// check everything.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Section {
     /// Offset of the first slot from the base of the area, in bytes.
     pub(crate) start: usize,
     pub(crate) slot_bytes: usize,
     pub(crate) slots: usize,
-    /// See above.
+    /// Multiplicative inverse of the odd factor of `slot_bytes`.
     pub(crate) inverse: usize,
-    /// `k` above.
+    /// Exponent `k` of the power of two in `slot_bytes`.
     pub(crate) shift: u32,
 }
 
 impl Section {
-    /// A section that lies at `start`; `slot_bytes` is not zero.
+    /// Creates a section at `start`. `slot_bytes` is not zero.
     pub(crate) const fn new(start: usize, slot_bytes: usize, slots: usize) -> Self {
         let shift = slot_bytes.trailing_zeros();
         Self { start, slot_bytes, slots, inverse: inverse_of(slot_bytes >> shift), shift }
     }
 
-    /// What every slot is aligned to if the section is.
+    /// Returns the alignment of every slot, if the section has it.
     pub(crate) const fn align(&self) -> usize {
         1 << self.shift
     }
 }
 
-/// The slot that starts so many bytes after its section does; a number that is not below
-/// [`Section::slots`] if none does. Offsets of pointers below the section wrap around.
+/// Returns the slot that starts `offset` bytes after the start of its section. If none does,
+/// returns a number not below [`Section::slots`]. Offsets of pointers below the section wrap
+/// around.
 #[inline(always)]
 pub(crate) const fn slot_at(offset: usize, inverse: usize, shift: u32) -> usize {
     offset.wrapping_mul(inverse).rotate_right(shift)
 }
 
-/// The number that gives 1 when multiplied by `odd`, in wrapping arithmetic.
+/// Returns the number whose wrapping product with `odd` is 1.
 const fn inverse_of(odd: usize) -> usize {
-    // Every odd number is its own inverse in the last three bits; each step of Newton's
-    // doubles the number of bits that are right.
+    // Every odd number is its own inverse in the lowest three bits. Each step of Newton's method
+    // doubles the number of correct bits.
     let mut inverse = odd;
-    let mut right_bits = 3;
-    while right_bits < usize::BITS {
+    let mut exact_bits = 3;
+    while exact_bits < usize::BITS {
         let error = 2usize.wrapping_sub(odd.wrapping_mul(inverse));
         inverse = inverse.wrapping_mul(error);
-        right_bits *= 2;
+        exact_bits *= 2;
     }
     inverse
 }
 
-/// The class that serves a layout: the smallest that is large enough and aligned enough.
+/// Table of the classes that serve each layout: the smallest with sufficient size and alignment.
 ///
-/// One byte for each multiple of the granule, and one for all that is larger. Where no class serves, the answer is the
-/// number past the last one, [`class_count`](Self::class_count): who keeps one more class
-/// there, without slots, needs no question of its own on the fast path. Layouts of no bytes
-/// are served by none.
+/// It has one byte for each multiple of the granule, and one for all larger sizes. For layouts that
+/// no class serves, the result is one past the last class, [`class_count`](Self::class_count). A
+/// caller with an additional class without slots at this index needs no further check on the fast
+/// path. No class serves layouts of 0 bytes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ClassTable {
     by_granules: [u8; MAX_GRANULES + 2],
-    /// Sections are aligned to what divides the size of their slots.
+    /// Alignments of the sections: the largest power of two in the slot size.
     aligns: [u16; SmallObjectsConfig::MAX_CLASSES],
     class_count: u8,
 }
 
 impl ClassTable {
-    /// The table of these sections, whose sizes are multiples of the granule and go up.
+    /// Creates the table of these sections, sorted by size. Sizes are multiples of the granule.
     pub(crate) fn new(sections: &[Section]) -> Self {
         let class_count = sections.len() as u8;
         let mut aligns = [0; SmallObjectsConfig::MAX_CLASSES];
@@ -103,7 +103,7 @@ impl ClassTable {
         usize::from(self.class_count)
     }
 
-    /// The class that serves the layout, at most `class_count`.
+    /// Returns the class that serves the layout, at most `class_count`.
     #[inline(always)]
     pub(crate) fn class_for(&self, layout: Layout) -> usize {
         let granules = layout.size().div_ceil(GRANULE_BYTES);
@@ -111,7 +111,7 @@ impl ClassTable {
         if layout.align() > GRANULE_BYTES { self.aligned_class(class, layout) } else { class }
     }
 
-    /// The first class from `class` on that is aligned as the layout asks.
+    /// Returns the first class from `class` on with the alignment of the layout.
     #[inline(never)]
     fn aligned_class(&self, class: usize, layout: Layout) -> usize {
         let classes = class..self.class_count();
@@ -125,7 +125,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn slots_are_found_and_nothing_else_is() {
+    fn only_starts_of_slots_map_to_slots() {
         for slot_bytes in (8..=1024).step_by(8) {
             let section = Section::new(0, slot_bytes, 1000);
             for offset in 0..slot_bytes * 1000 + 100 {
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn the_smallest_class_that_fits_serves() {
+    fn the_smallest_sufficient_class_is_selected() {
         let sizes = [8, 24, 48, 64, 104, 128];
         let sections = sizes.map(|slot_bytes| Section::new(0, slot_bytes, 1));
         let table = ClassTable::new(&sections);
@@ -154,8 +154,8 @@ mod tests {
                 assert_eq!(table.class_for(layout), expected, "{layout:?}");
             }
         }
-        let most = Layout::from_size_align(isize::MAX as usize, 1).unwrap();
-        assert_eq!(table.class_for(most), sizes.len());
+        let max = Layout::from_size_align(isize::MAX as usize, 1).unwrap();
+        assert_eq!(table.class_for(max), sizes.len());
         assert_eq!(ClassTable::new(&[]).class_for(Layout::new::<u64>()), 0);
     }
 }

@@ -1,18 +1,18 @@
 use super::class::Class;
 
-/// Numbers of one class of a [`SmallObjects`](super::SmallObjects).
+/// Statistics of a class of a [`SmallObjects`](super::SmallObjects).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ClassStats {
-    /// Size of a slot.
+    /// Size of a slot, in bytes.
     pub slot_bytes: usize,
-    /// Slots, free or not.
+    /// Number of slots, free and used.
     pub slots: usize,
-    /// Slots in use.
+    /// Number of slots in use.
     pub live: usize,
-    /// Most slots that were in use or at hand at the same time: what the class needs, up to
-    /// 24 more than were in use.
+    /// Largest number of slots that were in use or cached at once: the size that the class needs.
+    /// At most 24 more than were in use.
     pub peak: usize,
-    /// Allocations for which the class was full.
+    /// Number of requests that found the class full.
     pub fallbacks: u64,
 }
 
@@ -27,35 +27,35 @@ impl ClassStats {
         }
     }
 
-    /// Bytes of the slots in use.
+    /// Size of the slots in use, in bytes.
     pub fn live_bytes(&self) -> usize {
         self.live * self.slot_bytes
     }
 
-    /// Bytes of all slots.
+    /// Size of all slots, in bytes.
     pub fn capacity_bytes(&self) -> usize {
         self.slots * self.slot_bytes
     }
 }
 
-/// Numbers of all classes of a [`SmallObjects`](super::SmallObjects) together.
+/// Statistics of all classes of a [`SmallObjects`](super::SmallObjects) together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SmallObjectsStats {
-    /// Size of the region: slots, metadata and what is left over.
+    /// Size of the region in bytes, including metadata and the unused rest.
     pub region_bytes: usize,
-    /// Bytes of all slots.
+    /// Size of all slots, in bytes.
     pub capacity_bytes: usize,
-    /// Objects in slots.
+    /// Number of objects in slots.
     pub live: usize,
-    /// Bytes of the slots in use.
+    /// Size of the slots in use, in bytes.
     pub live_bytes: usize,
-    /// Allocations for which their class was full.
+    /// Number of requests that found their class full.
     pub fallbacks: u64,
-    /// Allocations that were too large or too strictly aligned for any class.
+    /// Number of requests that were too large or too strictly aligned for all classes.
     pub too_large: u64,
-    /// Objects that the fallback holds.
+    /// Number of live objects in the fallback.
     pub fallback_live: usize,
-    /// Frees of objects that had been freed before, as far as they were not refused at once.
+    /// Number of double frees that were detected later, not by the free itself.
     pub double_frees: u64,
 }
 

@@ -68,7 +68,10 @@ fn a_double_free_is_seen_when_the_stack_is_emptied() {
     for &object in all[..46].iter().chain([&all[7], &all[46]]) {
         class.push(class.cached_len(), object);
     }
-    assert!(class.give(all[47]), "the stack was full, half of it was right");
+    assert!(
+        class.free(all[47]),
+        "no double free is found in the half of the stack that is flushed"
+    );
     assert_eq!(objects.flush(), Err(Error::NotAllocated));
     assert_eq!((objects.stats().double_frees, objects.stats().live), (1, 0));
     assert_eq!(objects.check(), Ok(()));
