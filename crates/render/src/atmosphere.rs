@@ -7,25 +7,26 @@ mod daytime;
 pub struct Atmosphere {
     /// Sky straight up.
     pub zenith: Vec3,
-    /// Sky at the horizon; haze fades towards it.
+    /// Sky at the horizon, and the colour of haze.
     pub horizon: Vec3,
-    /// What lies below the horizon where nothing is drawn.
+    /// Background below the horizon.
     pub ground: Vec3,
-    /// Towards the sun; any length but zero.
+    /// Direction towards the sun, of any length above 0.
     pub sun_direction: Vec3,
-    /// Colour of the sun's disc and of what it lights.
+    /// Colour of the sun's disc and of its light.
     pub sun: Vec3,
-    /// Light on faces that the sun does not reach, looking up.
+    /// Light on upward faces that the sun does not reach.
     pub ambient: Vec3,
-    /// The part of its light that a corner of a quad loses by each level of its
-    /// [occlusion](drystone_mesh::Quad::ambient_occlusion), of which there are three: 0 to 1/3, see
-    /// [`OCCLUSION`](Self::OCCLUSION). Where it is 0, the default, quads are drawn faster.
+    /// Light lost at a corner of a quad for each of the three levels of its [ambient
+    /// occlusion](drystone_mesh::Quad::ambient_occlusion), 0 to 1/3; see
+    /// [`OCCLUSION`](Self::OCCLUSION). The default, 0, draws quads faster.
     pub ambient_occlusion: f32,
-    /// Distance, in voxels, at which haze begins.
+    /// Distance at which haze begins, in voxels.
     pub haze_start: f32,
-    /// Distance, in voxels, at which haze is thickest. Not beyond `haze_start`: no haze.
+    /// Distance at which haze is thickest, in voxels. There is no haze if it is not above
+    /// `haze_start`.
     pub haze_end: f32,
-    /// How much of what lies at `haze_end` and beyond the haze hides, 0 to 1.
+    /// Part of the colour that haze hides at `haze_end` and beyond, 0 to 1.
     pub haze_density: f32,
 }
 
@@ -48,18 +49,18 @@ impl Default for Atmosphere {
 }
 
 impl Atmosphere {
-    /// How dark corners look right: two walls' angle keeps half its light.
+    /// A natural value for ambient occlusion: a corner between two walls keeps half its light.
     pub const OCCLUSION: f32 = 0.16;
 
-    /// The same with haze from `start` to `end` voxels away.
+    /// Returns this atmosphere with haze from `start` to `end` voxels.
     #[must_use]
     pub fn with_haze(self, start: f32, end: f32, density: f32) -> Self {
         Self { haze_start: start, haze_end: end, haze_density: density.clamp(0.0, 1.0), ..self }
     }
 
-    /// The same with sky and light of this hour of the day, 0 to 24 and round again: the sun
-    /// rises in the east (+X) at 6, stands in the south (+Z) at 12 and sets in the west at 18;
-    /// by night the moon shines from the other side. An hour that is no number is noon.
+    /// Returns this atmosphere with the sky and light of an hour of the day, modulo 24. The sun
+    /// rises in the east (+X) at 6, stands in the south (+Z) at 12 and sets in the west at 18. At
+    /// night the moon shines from the opposite side. An hour that is not finite is noon.
     ///
     /// # Examples
     /// ```
@@ -75,11 +76,10 @@ impl Atmosphere {
         Self { zenith, horizon, ground, sun, ambient, sun_direction, ..self }
     }
 
-    /// The light that a face of this outward normal gets, to be multiplied with its
-    /// material's colour.
+    /// Light on a face with this outward normal, to be multiplied with the material's colour.
     pub fn light(&self, normal: Vec3) -> Vec3 {
         let sun = normal.dot(self.sun_direction.normalize_or(Vec3::Y)).max(0.0);
-        // Upward faces see the whole sky, downward ones what the ground throws back.
+        // Upward faces receive the whole sky, downward ones the light that the ground reflects.
         let open_sky = 0.74 + 0.26 * normal.y;
         self.ambient * open_sky + self.sun * (0.62 * sun)
     }

@@ -1,32 +1,32 @@
 use glam::{DVec3, Mat4, Vec3, camera::rh::proj::directx};
 
-/// How a camera flattens space.
+/// The projection of a camera.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Projection {
-    /// As an eye sees: far is small.
+    /// Perspective: far objects appear smaller.
     Perspective {
-        /// Angle from the bottom to the top of the picture, in radians.
+        /// Vertical field of view, in radians.
         fov_y: f32,
     },
-    /// As a map shows: far is as large as near.
+    /// Orthographic: size does not depend on distance.
     Orthographic {
-        /// Voxels from the bottom to the top of the picture.
+        /// Height of the picture, in voxels.
         height_voxels: f32,
     },
 }
 
-/// An eye in the world: where, which way, and how. Y is up.
+/// A camera in the world: position, direction and projection. Y is up.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Camera {
-    /// The eye, in voxels. Double precision: only differences to it become `f32`.
+    /// Position, in voxels. Double precision: only differences to it become `f32`.
     pub position: DVec3,
-    /// Turn about the vertical, in radians: 0 looks along −Z, positive turns left.
+    /// Rotation about the vertical axis, in radians. 0 points along −Z; positive turns left.
     pub yaw: f32,
-    /// Tilt, in radians: positive looks up; held within ±90°.
+    /// Rotation above the horizon, in radians, clamped to ±90°. Positive points up.
     pub pitch: f32,
     /// The projection.
     pub projection: Projection,
-    /// Nearest and farthest distance drawn, in voxels, along the view.
+    /// Distances of the near and the far plane along the view direction, in voxels.
     pub depth_range: [f32; 2],
 }
 
@@ -43,25 +43,25 @@ impl Default for Camera {
 }
 
 impl Camera {
-    /// Direction in which [`fit`](Self::fit) places the eye, from the middle of the box: south-east
-    /// and 30° above. Not of length 1.
+    /// Direction from the middle of the box to the camera in [`fit`](Self::fit): south-east, 30°
+    /// above. Not normalized.
     pub const FIT_DIRECTION: DVec3 = DVec3::new(0.62, 0.50, 0.78);
 
-    /// A perspective camera at `eye` that looks at `target`.
+    /// Creates a perspective camera at `eye` that points at `target`.
     pub fn look_at(eye: DVec3, target: DVec3) -> Self {
         let mut camera = Self { position: eye, ..Self::default() };
         camera.turn_to(target);
         camera
     }
 
-    /// A camera that sees the whole box `min` to `max` from the south-east, above: 30°
-    /// down, a little to the side, as models are shown.
+    /// Creates a camera that shows the whole box `min` to `max` from the south-east, pointing 30°
+    /// down.
     pub fn fit(min: DVec3, max: DVec3, projection: Projection, aspect: f32) -> Self {
         Self::fit_from(Self::FIT_DIRECTION.normalize(), min, max, projection, aspect)
     }
 
-    /// A camera in `direction` of the box's middle that sees the whole box. `aspect` is
-    /// width to height of the picture.
+    /// Creates a camera that shows the whole box, in `direction` from its middle. `aspect` is the
+    /// width of the picture divided by its height.
     pub fn fit_from(
         direction: DVec3,
         min: DVec3,
@@ -81,7 +81,8 @@ impl Camera {
             half * DVec3::new(side(0), side(1), side(2))
         });
         let aspect = f64::from(aspect.max(1e-3));
-        // From the middle; aimed anew below, since what is near looks larger.
+        // From the middle of the box. Corrected below for a perspective camera, where near corners
+        // appear larger.
         let mut eye = direction * radius;
         match &mut camera.projection {
             Projection::Perspective { fov_y } => {
@@ -103,18 +104,18 @@ impl Camera {
         camera
     }
 
-    /// Turns the camera to look at `target`; does nothing when that is where it stands.
+    /// Turns the camera towards `target`. Does nothing if the camera is at `target`.
     pub fn turn_to(&mut self, target: DVec3) {
         let to = (target - self.position).as_vec3();
         let Some(to) = to.try_normalize() else { return };
         self.pitch = to.y.clamp(-1.0, 1.0).asin();
-        // Straight up or down has no heading: keep the one there is.
+        // Straight up or down has no heading: keep the current one.
         if to.x.hypot(to.z) > 1e-6 {
             self.yaw = (-to.x).atan2(-to.z);
         }
     }
 
-    /// Unit vectors to the right, up and forward of the picture.
+    /// Unit vectors to the right, up and forward.
     pub fn basis(&self) -> [Vec3; 3] {
         let (yaw_sin, yaw_cos) = self.yaw.sin_cos();
         let half_turn = std::f32::consts::FRAC_PI_2;
@@ -124,14 +125,15 @@ impl Camera {
         [right, right.cross(forward), forward]
     }
 
-    /// The eye as its voxel and the rest, so that differences to voxels are exact.
+    /// The position as its voxel and the fraction within it, so that differences to voxels are
+    /// exact.
     pub fn split_position(&self) -> ([i32; 3], Vec3) {
         let voxel = self.position.floor();
         (voxel.to_array().map(|c| c as i32), (self.position - voxel).as_vec3())
     }
 
-    /// From places relative to the eye to clip space, depth 1 at the near plane and 0 at
-    /// the far one (reversed, for even precision).
+    /// Matrix from positions relative to the camera to clip space. Depth is 1 at the near plane and
+    /// 0 at the far plane (reversed, for even precision).
     pub fn clip_from_relative(&self, aspect: f32) -> Mat4 {
         let [right, up, forward] = self.basis();
         let view = Mat4::from_cols(
@@ -142,7 +144,7 @@ impl Camera {
         );
         let [near, far] = self.depth_range;
         let projection = match self.projection {
-            // Near and far swapped: that reverses depth.
+            // Near and far are swapped to reverse depth.
             Projection::Perspective { fov_y } => directx::perspective(fov_y, aspect, far, near),
             Projection::Orthographic { height_voxels } => {
                 let top = height_voxels / 2.0;
@@ -153,8 +155,8 @@ impl Camera {
         projection * view
     }
 
-    /// Half the width and height of the picture at distance 1; for an orthographic camera
-    /// those of the perspective whose sky is shown behind.
+    /// Half the width and height of the picture at distance 1. For an orthographic camera, those of
+    /// the perspective that the sky is drawn with.
     pub fn half_extents(&self, aspect: f32) -> [f32; 2] {
         let tan_y = match self.projection {
             Projection::Perspective { fov_y } => (fov_y / 2.0).tan(),
@@ -164,17 +166,17 @@ impl Camera {
     }
 }
 
-/// Where an eye with this basis must be, from the middle of a box, to see all its
-/// `corners` within the half extents `tangents` and as large as possible: each side of
-/// the picture touches the corner that reaches farthest towards it.
+/// Returns the camera position, relative to the middle of a box, from which all `corners` are
+/// within the half extents `tangents` and as large as possible. Each side of the picture touches
+/// the corner that reaches farthest towards it.
 fn fit_perspective(
     corners: &[DVec3; 8],
     [right, up, forward]: [DVec3; 3],
     tangents: [f64; 2],
 ) -> DVec3 {
-    // A corner at (x, z) is inside the left and right sides of an eye at (ex, ez) when
-    // |x − ex| ≤ t (z − ez): with the farthest reaches r = max(x − t z), l = max(−x − t z)
-    // both sides touch at ez = −(r + l) / 2t, ex = (r − l) / 2.
+    // A corner at (x, z) is inside the left and right sides of a camera at (ex, ez) when |x − ex| ≤
+    // t (z − ez). With the farthest reaches r = max(x − t z), l = max(−x − t z) both sides touch at
+    // ez = −(r + l) / 2t, ex = (r − l) / 2.
     let fit = |axis: DVec3, tangent: f64| {
         let reach = |sign: f64| {
             let reaches = corners.map(|c| sign * c.dot(axis) - tangent * c.dot(forward));
@@ -185,7 +187,7 @@ fn fit_perspective(
     };
     let (x, back_x) = fit(right, tangents[0]);
     let (y, back_y) = fit(up, tangents[1]);
-    // Clear of the nearest corner, also where the box is flat or a point.
+    // In front of the nearest corner, also if the box is flat or a point.
     let nearest = corners.map(|c| c.dot(forward)).into_iter().fold(f64::INFINITY, f64::min);
     right * x + up * y + forward * back_x.min(back_y).min(nearest - 0.5)
 }
@@ -195,12 +197,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn basis_is_right_handed_and_looks_where_it_was_told() {
+    fn basis_is_right_handed_and_points_at_the_target() {
         let camera = Camera::look_at(DVec3::new(10.0, 5.0, -3.0), DVec3::new(-4.0, 9.0, 20.0));
         let [right, up, forward] = camera.basis();
         assert!((right.cross(up) + forward).length() < 1e-6);
-        let want = DVec3::new(-14.0, 4.0, 23.0).normalize().as_vec3();
-        assert!((forward - want).length() < 1e-5);
+        let expected = DVec3::new(-14.0, 4.0, 23.0).normalize().as_vec3();
+        assert!((forward - expected).length() < 1e-5);
     }
 
     #[test]

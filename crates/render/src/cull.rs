@@ -1,13 +1,13 @@
-//! Leaving out what is not seen: who decides, and what a device needs to decide itself.
+//! Culling: where it runs, and the data that a device needs for it.
 //!
 //! ```text
-//!  meshes ──► CullTable ──changes──► GPU: who is in view, faces the eye, is not hidden?
-//!  view   ──► CullFrame ───────────► commands, made and drawn without the CPU
+//! meshes ──► CullTable ──changes──► GPU: which meshes are in view, face the camera, not hidden?
+//! view   ──► CullFrame ───────────► commands, made and drawn without the CPU
 //! ```
-//! On the CPU, [`Visibility`](crate::Visibility) masks the facings and meshes that look
-//! away or lie outside the view. A device that [can](crate::Device::culls) does the same
-//! sums for every mesh at once, and leaves out what is hidden behind other meshes too.
-//! Neither changes the picture.
+//! On the CPU, [`Visibility`](crate::Visibility) masks the face directions that point away, and the
+//! meshes outside the view frustum. A device that [supports it](crate::Device::culls) evaluates the
+//! same tests for all meshes in parallel, and also culls meshes hidden behind others. Neither
+//! changes the picture.
 
 use std::str::FromStr;
 
@@ -19,20 +19,19 @@ pub(crate) mod twin;
 pub use frame::CullFrame;
 pub use table::{CullRecord, CullTable};
 
-/// Who decides which opaque meshes are drawn. Blended ones have one order, which the CPU
-/// makes.
+/// Where opaque meshes are culled. Blended ones are always culled and sorted by the CPU.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Cull {
-    /// The CPU: facings and the view.
+    /// On the CPU: face directions and view frustum.
     #[default]
     Cpu,
-    /// The GPU: facings, the view, and what hides behind what. Where the device cannot,
-    /// the CPU does.
+    /// On the GPU: face directions, view frustum and occlusion. If the device does not support it,
+    /// on the CPU.
     Gpu,
 }
 
 impl Cull {
-    /// Its name on the command line.
+    /// Name of the value in options and settings.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Cpu => "cpu",
@@ -53,13 +52,13 @@ impl FromStr for Cull {
     }
 }
 
-/// Opaque meshes that the device decides about: part of [`Passes`](crate::Passes).
+/// Opaque meshes that the device culls, drawn together with [`Passes`](crate::Passes).
 pub struct Culled<'a, G> {
     /// The meshes.
     pub table: &'a CullTable,
-    /// The geometry of each of the table's buffers; `None` for one without meshes.
+    /// The geometry of each of the table's buffers; `None` for a buffer without meshes.
     pub geometries: &'a [Option<&'a G>],
-    /// What is seen.
+    /// Camera and options.
     pub frame: CullFrame,
 }
 
@@ -71,15 +70,15 @@ impl<G> Clone for Culled<'_, G> {
 
 impl<G> Copy for Culled<'_, G> {}
 
-/// What a device found to be drawn of a [`CullTable`] in one frame.
+/// Counts of what a device drew of a [`CullTable`] in one frame.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CullCounts {
     /// The frame's number, as the device counts them.
     pub frame: u64,
-    /// Draw commands.
+    /// Number of draw commands.
     pub commands: u32,
-    /// Meshes.
+    /// Number of meshes.
     pub meshes: u32,
-    /// Quads.
+    /// Number of quads.
     pub quads: u64,
 }

@@ -3,67 +3,66 @@ use drystone_pool::{Access, DrawCommand};
 
 use crate::{CullCounts, Culled, DrawData, Frame, Image, Overlay, RenderError, TriangleVertex};
 
-/// A backend: something that holds quads and draws them. The renderers are written once,
-/// against this.
+/// A backend, which holds quads and draws them. Renderers are generic over this trait.
 ///
-/// Every picture drawn is a *frame*; frames are numbered from 1 on and complete in that
-/// order. What is written or copied takes effect in the order of the calls, for all frames
-/// drawn after it. Whether frames that were submitted before and still run may see it too
-/// is what [`access`](Self::access) says.
+/// Each picture drawn is a *frame*. Frames are numbered from 1 and complete in that order. Writes
+/// and copies take effect in the order of the calls, for all frames drawn after them.
+/// [`access`](Self::access) states whether frames that are still running can see them too.
 pub trait Device {
-    /// A buffer of quads with a table of per-draw data, bound together.
+    /// A buffer of quads and a table of per-draw data, bound together.
     type Geometry;
 
-    /// The backend, its adapter and how it takes writes, in words, to be shown.
+    /// Returns a description for display: the backend, its adapter and its access mode.
     fn describe(&self) -> String;
 
-    /// How quads are written: [`Staged`](Access::Staged) writes never harm a frame that
-    /// still runs, [`Direct`](Access::Direct) ones do. Per-draw data, copies and the
-    /// palette are staged always.
+    /// Returns how quads are written. [`Staged`](Access::Staged) writes never affect a frame that
+    /// is still running; [`Direct`](Access::Direct) writes do. Per-draw data, copies and the
+    /// palette are always staged.
     fn access(&self) -> Access;
 
-    /// The number of the last frame submitted, 0 before the first.
+    /// Returns the number of the last frame submitted, 0 before the first.
     fn submitted(&self) -> u64;
 
-    /// The number of the last frame that is known to be done. Asks, never waits.
+    /// Returns the number of the last frame known to be complete. Never waits.
     fn completed(&mut self) -> u64;
 
-    /// The most quads one geometry can hold.
+    /// Returns the maximum number of quads in one geometry.
     fn max_quads(&self) -> u32;
 
-    /// Sets the colours that materials are drawn in, by number; a material beyond the
-    /// list is drawn in magenta.
+    /// Sets the colours of materials, indexed by material number. Materials beyond the list are
+    /// drawn in magenta.
     ///
     /// # Errors
     /// `Device` when the device refuses.
     fn set_palette(&mut self, colors: &[[u8; 4]]) -> Result<(), RenderError>;
 
-    /// Makes room for `quads` quads and `slots` draws.
+    /// Creates a geometry for `quads` quads and `slots` draws.
     ///
     /// # Errors
     /// `TooLarge` beyond the device's limits, `OutOfMemory`, or `Lost`.
     fn create_geometry(&mut self, quads: u32, slots: u32) -> Result<Self::Geometry, RenderError>;
 
-    /// Makes room for cubes instead of quads. In what is said of quads elsewhere they stand
-    /// for as many; a command draws [`QUADS_PER_CUBE`] of the pattern's quads for each, from
-    /// four times as many vertices as that. Cubes find their own slots, and they are drawn
-    /// in the opaque pass only: batches of them in the other are left out.
+    /// Creates a geometry for cubes. Each cube counts as one quad in the other methods. A command
+    /// draws [`QUADS_PER_CUBE`] quads of the index pattern for each cube, with four vertices for
+    /// each quad. Cubes store their own slots. They are drawn in the opaque pass only; batches of
+    /// cubes in the blended pass are ignored.
     ///
     /// # Errors
-    /// As [`create_geometry`](Self::create_geometry), and `Device` where there are no cubes.
+    /// The errors of [`create_geometry`](Self::create_geometry), and `Device` when the backend
+    /// draws no cubes.
     fn create_cubes(&mut self, cubes: u32, slots: u32) -> Result<Self::Geometry, RenderError> {
         let _ = (cubes, slots);
-        let reason = "this backend draws quads only".into();
-        Err(RenderError::Device { during: "making room for cubes", reason })
+        let reason = "this backend draws no cubes".into();
+        Err(RenderError::Device { during: "creating a buffer of cubes", reason })
     }
 
-    /// Makes room for vertices of triangles instead of quads, drawn with `slots` draws, whose
-    /// data are [`TriangleTransform`](crate::TriangleTransform)s. A batch of them names indices of
-    /// its own. In what is said of quads elsewhere they stand for as many.
+    /// Creates a geometry for vertices of triangles, drawn with `slots` draws. Its per-draw data
+    /// are [`TriangleTransform`](crate::TriangleTransform)s. A batch over it has its own indices.
+    /// Each vertex counts as one quad in the other methods.
     ///
     /// # Errors
-    /// As [`create_geometry`](Self::create_geometry), and `Device` where there are no
-    /// triangles.
+    /// The errors of [`create_geometry`](Self::create_geometry), and `Device` when the backend
+    /// draws no triangles.
     fn create_vertices(
         &mut self,
         vertices: u32,
@@ -73,50 +72,53 @@ pub trait Device {
         Err(no_triangles())
     }
 
-    /// Makes room for the indices that triangles are drawn by, three each. They have no
-    /// draws; in what is said of quads elsewhere they stand for as many.
+    /// Creates a geometry for triangle indices, three for each triangle. It has no draws. Each
+    /// index counts as one quad in the other methods.
     ///
     /// # Errors
-    /// As [`create_vertices`](Self::create_vertices).
+    /// The errors of [`create_vertices`](Self::create_vertices).
     fn create_indices(&mut self, indices: u32) -> Result<Self::Geometry, RenderError> {
         let _ = indices;
         Err(no_triangles())
     }
 
-    /// Makes room for `quads` more quads (or whatever `other` has), drawn with the table of per-draw data that
-    /// `other` has: what is written to a slot through one of them is there for both.
+    /// Creates a geometry for `quads` entries of the kind that `other` holds. Both share the table
+    /// of per-draw data: a slot written through one of them changes for both.
     ///
     /// # Errors
-    /// As [`create_geometry`](Self::create_geometry).
+    /// The errors of [`create_geometry`](Self::create_geometry).
     fn create_sharing(
         &mut self,
         other: &Self::Geometry,
         quads: u32,
     ) -> Result<Self::Geometry, RenderError>;
 
-    /// Gives the geometries in `sharing`, which must be all that share one table, a new
-    /// table of `slots` slots. What it holds is undefined until it is written.
+    /// Replaces the table shared by the geometries in `sharing` with a new table of `slots` slots.
+    /// `sharing` must contain all geometries that share the table. The contents are undefined until
+    /// written.
     ///
     /// # Errors
-    /// As [`create_geometry`](Self::create_geometry); the old table then stays.
+    /// The errors of [`create_geometry`](Self::create_geometry). After an error the old table
+    /// remains.
     fn resize_draw_data(
         &mut self,
         sharing: &mut [&mut Self::Geometry],
         slots: u32,
     ) -> Result<(), RenderError>;
 
-    /// Copies quads into a geometry from quad `first` on; see [`access`](Self::access) for
-    /// what frames that still run see of it. What does not fit is cut off.
+    /// Copies quads into a geometry, starting at quad `first`. [`access`](Self::access) states what
+    /// running frames see. Quads that do not fit are ignored.
     fn write_quads(&mut self, geometry: &mut Self::Geometry, first: u32, quads: &[Quad]);
 
-    /// Copies cubes into a geometry of cubes from cube `first` on. Always staged: frames that
-    /// still run see none of it. What does not fit is cut off.
+    /// Copies cubes into a geometry of cubes, starting at cube `first`. Always staged: running
+    /// frames are not affected. Cubes that do not fit are ignored.
     fn write_cubes(&mut self, geometry: &mut Self::Geometry, first: u32, cubes: &[Cube]) {
         let _ = (geometry, first, cubes);
     }
 
-    /// Copies vertices into a geometry of them from vertex `first` on, as quads are written:
-    /// see [`access`](Self::access). What does not fit is cut off.
+    /// Copies vertices into a geometry of vertices, starting at vertex `first`.
+    /// [`access`](Self::access) states what running frames see. Vertices that do not fit are
+    /// ignored.
     fn write_vertices(
         &mut self,
         geometry: &mut Self::Geometry,
@@ -126,13 +128,15 @@ pub trait Device {
         let _ = (geometry, first, vertices);
     }
 
-    /// The same of indices.
+    /// Copies indices into a geometry of indices, starting at index `first`.
+    /// [`access`](Self::access) states what running frames see. Indices that do not fit are
+    /// ignored.
     fn write_indices(&mut self, geometry: &mut Self::Geometry, first: u32, indices: &[u32]) {
         let _ = (geometry, first, indices);
     }
 
-    /// Has the device copy `count` quads of `from`, from quad `from_first` on, into `to`
-    /// from quad `to_first` on. What lies outside either is left out.
+    /// Copies `count` quads on the device, from quad `from_first` of `from` to quad `to_first` of
+    /// `to`. Quads outside either geometry are ignored.
     fn copy_quads(
         &mut self,
         from: &Self::Geometry,
@@ -142,8 +146,8 @@ pub trait Device {
         count: u32,
     );
 
-    /// As [`copy_quads`](Self::copy_quads), within one geometry. The two ranges must not
-    /// overlap: what is there afterwards would be undefined.
+    /// Copies `count` quads within one geometry, from quad `from_first` to quad `to_first`. The two
+    /// ranges must not overlap; otherwise the contents are undefined afterwards.
     fn copy_quads_within(
         &mut self,
         geometry: &mut Self::Geometry,
@@ -152,22 +156,21 @@ pub trait Device {
         count: u32,
     );
 
-    /// Copies the data of draws into slot `first` and those that follow. Slots that are not
-    /// there are left out.
+    /// Copies per-draw data into the slots from `first` on. Slots that do not exist are ignored.
     fn write_draw_data(&mut self, geometry: &mut Self::Geometry, first: u32, data: &[DrawData]);
 
-    /// Changes the size of the pictures that follow.
+    /// Changes the size of the following pictures.
     ///
     /// # Errors
-    /// `EmptyPicture`, `TooLarge` beyond the device's limits, `Device`, or `Lost`. Pictures then
-    /// keep their size.
+    /// `EmptyPicture`, `TooLarge` beyond the device's limits, `Device`, or `Lost`. After an error
+    /// pictures keep their size.
     fn resize(&mut self, width: u32, height: u32) -> Result<(), RenderError>;
 
-    /// The size of a picture, in pixels.
+    /// Returns the size of a picture in pixels.
     fn size(&self) -> [u32; 2];
 
-    /// Draws one picture: sky, then opaque, then blended batches in order. Returns when
-    /// the work is submitted, not when it is done.
+    /// Draws one picture: the sky, then the opaque batches, then the blended batches in order.
+    /// Returns when the work is submitted, not when it is complete.
     ///
     /// # Errors
     /// `Lost`, or `Device` when the device refuses.
@@ -177,21 +180,21 @@ pub trait Device {
         passes: &Passes<'_, Self::Geometry>,
     ) -> Result<(), RenderError>;
 
-    /// Whether the device can decide by itself which meshes are drawn.
+    /// Checks whether the device can cull meshes on the GPU.
     ///
     /// # Errors
-    /// Why not, in words.
+    /// The reason why it cannot.
     fn culls(&self) -> Result<(), &'static str> {
-        Err("this backend has none of its own")
+        Err("this backend has no compute shaders for it")
     }
 
-    /// Draws one picture as [`draw`](Self::draw) does, and in it, before all other batches,
-    /// those meshes of `culled` that can be seen. It is the picture that drawing all of
-    /// them gives.
+    /// Draws one picture like [`draw`](Self::draw), with the visible meshes of `culled` before all
+    /// other batches. The picture is the same as if all meshes were drawn.
     ///
     /// # Errors
-    /// As [`draw`](Self::draw). `NoCulling` where there are too many meshes or pixels for it, or
-    /// too little memory: nothing is drawn then. `Device` where it [never](Self::culls) can.
+    /// The errors of [`draw`](Self::draw). `NoCulling` when there are too many meshes or pixels, or
+    /// too little memory; nothing is drawn then. `Device` when the device [cannot
+    /// cull](Self::culls).
     fn draw_culled(
         &mut self,
         frame: &Frame,
@@ -199,34 +202,34 @@ pub trait Device {
         culled: &Culled<'_, Self::Geometry>,
     ) -> Result<(), RenderError> {
         let _ = (frame, passes, culled);
-        let reason = "the device cannot; ask `culls` before".into();
+        let reason = "this backend does not support it; check `culls` first".into();
         Err(RenderError::Device { during: "culling on the GPU", reason })
     }
 
-    /// What was drawn of culled meshes in the last frame of which it is known: an earlier
-    /// one than the last until the device is [done](Self::finish). Asks, never waits.
+    /// Returns the counts of culled meshes that were drawn, for the last frame with known counts.
+    /// That is an earlier frame than the last until [`finish`](Self::finish) was called. Never
+    /// waits.
     fn cull_counts(&mut self) -> Option<CullCounts> {
         None
     }
 
-    /// Draws `overlay` over every picture from now on, until there is another; an empty one
-    /// takes nothing.
+    /// Draws `overlay` over the following pictures until it is replaced. An empty overlay is free.
     ///
     /// # Cost
-    /// O(its bytes), once; a draw call for each of its parts a picture.
+    /// O(bytes of the overlay) once, and one draw call for each part in each picture.
     ///
     /// # Errors
-    /// `BadOverlay`, `OutOfMemory`, `Lost`, or `Device` where there are none; all of it, with
-    /// its textures, should be given anew then.
+    /// `BadOverlay`, `OutOfMemory`, `Lost`, or `Device` when the backend draws no overlays. After
+    /// an error the whole overlay must be set again, with all textures.
     fn set_overlay(&mut self, overlay: &Overlay) -> Result<(), RenderError> {
         let _ = overlay;
-        let reason = "this backend draws nothing over pictures".into();
-        Err(RenderError::Device { during: "taking an overlay", reason })
+        let reason = "this backend draws no overlays".into();
+        Err(RenderError::Device { during: "setting the overlay", reason })
     }
 
-    /// Whether pictures go from now on where [`read_image`](Self::read_image) finds them, instead
-    /// of to a window that keeps none; such pictures are not shown. Without a window, and where
-    /// a window's can be read, nothing changes.
+    /// Selects whether [`read_image`](Self::read_image) can read the following pictures. Readable
+    /// pictures are not shown in the window. Has no effect without a window, or if the window's
+    /// pictures can be read.
     ///
     /// # Errors
     /// `OutOfMemory`, `Lost`, or `Device`.
@@ -235,19 +238,19 @@ pub trait Device {
         Ok(())
     }
 
-    /// Whether the last picture reached its target: a window that is hidden or changing
-    /// shows none, which is no error. It should be drawn again a little later.
+    /// Returns whether the last picture reached its target. A window that is hidden or being
+    /// resized shows no picture, which is not an error; draw again a little later.
     fn shown(&self) -> bool {
         true
     }
 
-    /// Waits until all that was submitted is done.
+    /// Waits until all submitted work is complete.
     ///
     /// # Errors
     /// `Lost`.
     fn finish(&mut self) -> Result<(), RenderError>;
 
-    /// The last picture drawn.
+    /// Returns the last picture drawn.
     ///
     /// # Errors
     /// `Lost`, or `Device` when the device draws to a window and keeps no picture; see
@@ -257,61 +260,60 @@ pub trait Device {
 
 fn no_triangles() -> RenderError {
     let reason = "this backend draws no polygon models".into();
-    RenderError::Device { during: "making room for triangles", reason }
+    RenderError::Device { during: "creating a buffer of triangles", reason }
 }
 
-/// What one picture draws.
+/// The batches of one picture.
 pub struct Passes<'a, G> {
-    /// Drawn first, depth tested and written, in any order.
+    /// Drawn first, in any order, with depth test and depth writes.
     pub opaque: &'a [Batch<'a, G>],
-    /// Drawn over it in this order, depth tested, not written.
+    /// Drawn over the opaque batches in this order, with depth test but without depth writes.
     pub blended: &'a [Batch<'a, G>],
-    /// Whether the device should hand each batch to the GPU as one indirect call rather
-    /// than command by command.
+    /// Whether each batch is issued as one indirect call instead of command by command.
     pub indirect: bool,
 }
 
 impl<'a, G> Passes<'a, G> {
-    /// All batches in the order they are drawn.
+    /// Returns all batches in drawing order.
     pub fn batches(&self) -> impl Iterator<Item = &'a Batch<'a, G>> + Clone {
         self.opaque.iter().chain(self.blended)
     }
 }
 
-/// How many of `count` quads can be copied from quad `from_first` of a geometry of
-/// `from_quads` quads to quad `to_first` of one of `to_quads`.
+/// Returns how many of `count` quads can be copied from quad `from_first` of a geometry of
+/// `from_quads` quads to quad `to_first` of one of `to_quads` quads.
 pub(crate) fn copied_quads(
     (from_quads, from_first): (u32, u32),
     (to_quads, to_first): (u32, u32),
     count: u32,
 ) -> u32 {
-    let from_room = from_quads.saturating_sub(from_first);
-    count.min(from_room).min(to_quads.saturating_sub(to_first))
+    let from_len = from_quads.saturating_sub(from_first);
+    count.min(from_len).min(to_quads.saturating_sub(to_first))
 }
 
-/// Quads that the shared index pattern of every device covers: the most that one command
-/// draws. The faces of a checkerboard of 32³, the largest mesh a chunk of that side has.
+/// Number of quads in the shared index pattern of every device: the maximum that one command draws.
+/// Equal to the faces of a checkerboard of 32³ voxels, the largest mesh of such a chunk.
 pub const PATTERN_QUADS: u32 = 98_304;
 
-/// Quads that a cube is drawn as: of two facings across one axis at most one looks towards
-/// the eye, and the vertex shader chooses which.
+/// Number of quads that a cube is drawn as. At most one of two opposite faces points towards the
+/// camera, and the vertex shader selects it.
 pub const QUADS_PER_CUBE: u32 = 3;
 
 const _: () = assert!(PATTERN_QUADS.is_multiple_of(QUADS_PER_CUBE));
 
-/// What a geometry holds.
+/// Kind of the entries of a geometry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Entries {
     Quads,
     Cubes,
-    /// Of triangles, drawn by indices of their own.
+    /// Vertices of triangles, drawn with their own indices.
     Vertices,
-    /// What vertices are drawn by.
+    /// Indices of triangles.
     Indices,
 }
 
 impl Entries {
-    /// Quads of the pattern that draw `count` of them.
+    /// Number of quads of the index pattern that draw `count` entries.
     pub(crate) const fn pattern_quads(self, count: u32) -> u32 {
         match self {
             Self::Quads => count,
@@ -320,7 +322,7 @@ impl Entries {
         }
     }
 
-    /// The size of each.
+    /// Size of one entry in bytes.
     pub(crate) const fn bytes(self) -> u64 {
         let bytes = match self {
             Self::Quads | Self::Cubes => size_of::<Quad>(),
@@ -330,7 +332,7 @@ impl Entries {
         bytes as u64
     }
 
-    /// Whether commands over these, with indices of their own or without, mean anything.
+    /// Whether commands over these entries can be drawn with these indices, or without indices.
     pub(crate) const fn are_drawn_by(self, indices: Option<Self>) -> bool {
         match self {
             Self::Quads | Self::Cubes => indices.is_none(),
@@ -342,52 +344,52 @@ impl Entries {
 
 /// Commands over one geometry.
 ///
-/// Devices refuse a batch whose commands reach outside its geometry. The renderers of this crate
-/// make batches whose ranges come from their own pools and geometries. These are checked in debug
-/// builds only.
+/// Devices refuse a batch with a command that reaches outside its geometry. Batches of the
+/// renderers of this crate are checked in debug builds only, because their ranges come from their
+/// own pools and geometries.
 ///
 /// # Cost
 /// A check takes about 1 ns a command. Batches of the renderers cost nothing.
 pub struct Batch<'a, G> {
-    /// Where their quads and per-draw data lie.
+    /// Geometry with the quads and per-draw data.
     pub geometry: &'a G,
-    /// Where the indices lie that they draw by; `None` is the pattern of quads.
+    /// Geometry with the indices; `None` selects the index pattern of quads.
     pub indices: Option<&'a G>,
-    /// The commands, in order. `first_instance` is the draw's slot, `base_vertex` four
-    /// times its first quad (of the quads that cubes are drawn as, where these are cubes).
-    /// With indices, `base_vertex` is the first vertex and `first_index` counts in them.
+    /// The commands, in order. `first_instance` is the slot of the draw. `base_vertex` is four
+    /// times the first quad; for cubes, quads of the index pattern are counted. With indices,
+    /// `base_vertex` is the first vertex and `first_index` the first index.
     pub commands: &'a [DrawCommand],
-    /// Whether a renderer of this crate made it, of ranges that lie in its geometry.
+    /// Whether a renderer of this crate made the batch, with ranges inside its geometry.
     is_trusted: bool,
 }
 
 impl<'a, G> Batch<'a, G> {
-    /// Commands over quads or cubes.
+    /// Creates a batch over quads or cubes.
     pub const fn new(geometry: &'a G, commands: &'a [DrawCommand]) -> Self {
         Self { geometry, indices: None, commands, is_trusted: false }
     }
 
-    /// Commands over vertices, with indices of their own.
+    /// Creates a batch over vertices with their own indices.
     pub const fn indexed(geometry: &'a G, indices: &'a G, commands: &'a [DrawCommand]) -> Self {
         Self { indices: Some(indices), ..Self::new(geometry, commands) }
     }
 
-    /// The batch, without checks in release builds. Only for commands whose ranges were allocated
-    /// in the geometry: code outside of this crate cannot make such a batch.
+    /// Disables the checks in release builds. Only for commands whose ranges were allocated in the
+    /// geometry: code outside of this crate cannot make such a batch.
     pub(crate) const fn trusted(self) -> Self {
         Self { is_trusted: true, ..self }
     }
 
-    /// Whether a device has to check the commands before it draws them.
-    pub(crate) const fn is_to_check(&self) -> bool {
+    /// Whether a device must check the commands before it draws them.
+    pub(crate) const fn needs_check(&self) -> bool {
         cfg!(debug_assertions) || !self.is_trusted
     }
 
-    /// Checks that every command stays within a geometry of `quads` quads and `slots`
-    /// slots and within the index pattern, as a GPU's driver would not.
+    /// Checks that every command stays within a geometry of `quads` quads and `slots` slots and
+    /// within the index pattern. GPU drivers do not check this.
     ///
     /// # Errors
-    /// `Device` naming the first command that does not.
+    /// `Device` with the first command that does not.
     pub fn check(&self, quads: u32, slots: u32) -> Result<(), RenderError> {
         let wrong = self.commands.iter().position(|command| {
             let first = u64::from(command.base_vertex as u32) / u64::from(VERTICES_PER_QUAD);
@@ -402,11 +404,11 @@ impl<'a, G> Batch<'a, G> {
         self.refuse(wrong)
     }
 
-    /// The same of commands with indices of their own, over a geometry of `vertices`. What
-    /// the indices name is for whoever wrote them to check.
+    /// Checks that every command stays within `vertices`, `indices` and `slots`. The values of the
+    /// indices are not checked.
     ///
     /// # Errors
-    /// `Device` naming the first command that does not.
+    /// `Device` with the first command that does not.
     pub fn check_indexed(
         &self,
         vertices: u32,

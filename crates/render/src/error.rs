@@ -2,134 +2,134 @@ use std::path::PathBuf;
 
 use drystone_pool::PoolError;
 
-/// Why nothing, or not everything, could be drawn.
+/// Why a picture, or a part of it, could not be drawn.
 #[derive(Debug, thiserror::Error)]
 pub enum RenderError {
     /// The pool refused a mesh.
     #[error(transparent)]
     Pool(#[from] PoolError),
-    /// No adapter fits.
+    /// There is no suitable adapter.
     #[error(
-        "no {wanted} adapter found ({found}); install a driver (on Debian: mesa-vulkan-drivers) or use --backend soft"
+        "no {wanted} adapter found ({found}); install a driver (on Debian: mesa-vulkan-drivers) or use the soft backend"
     )]
     NoAdapter {
-        /// What was looked for.
+        /// The adapter that was requested.
         wanted: &'static str,
-        /// What there was.
+        /// The adapters that were found.
         found: String,
     },
-    /// The adapter would not give a device.
-    #[error("{adapter} gave no device: {reason}")]
+    /// The adapter could not open a device.
+    #[error("the adapter {adapter} cannot open a device: {reason}")]
     NoDevice {
         /// The adapter's name.
         adapter: String,
-        /// The driver's words.
+        /// The driver's message.
         reason: String,
     },
-    /// The device refused what it was asked.
+    /// The device refused an operation.
     #[error("the graphics device failed while {during}: {reason}")]
     Device {
-        /// What was being done.
+        /// The operation, as a participle.
         during: &'static str,
-        /// The driver's words.
+        /// The driver's message.
         reason: String,
     },
-    /// The device is gone, and all that it held: it must be opened again.
-    #[error("the graphics device is lost, as {during} showed: {reason}")]
+    /// The device and its contents are lost: it must be opened again.
+    #[error("the graphics device was lost while {during}: {reason}")]
     Lost {
-        /// What was being done.
+        /// The operation that reported the loss, as a participle.
         during: &'static str,
-        /// The driver's words.
+        /// The driver's message.
         reason: String,
     },
-    /// The device has no memory left for it.
-    #[error("the graphics device failed while making room: {reason}")]
+    /// The device is out of memory.
+    #[error("the graphics device is out of memory: {reason}")]
     OutOfMemory {
-        /// Bytes asked for.
+        /// Bytes requested.
         requested_bytes: u64,
-        /// The driver's words, and what the bytes were for.
+        /// The driver's message, and the purpose of the bytes.
         reason: String,
     },
-    /// The GPU cannot decide which meshes are drawn; the CPU does.
-    #[error("{backend} does not cull on the GPU ({reason}); the CPU does")]
+    /// The GPU cannot cull meshes; the CPU does.
+    #[error("{backend} does not cull on the GPU ({reason}); the CPU does it instead")]
     NoCulling {
         /// Backend or renderer.
         backend: String,
-        /// Why not.
+        /// The reason.
         reason: String,
     },
-    /// The mesh is none that can be drawn cube by cube.
+    /// The mesh cannot be drawn as cubes.
     #[error("the instanced renderer cannot draw this mesh: {reason}; use another renderer")]
     NotCubes {
-        /// Why not.
+        /// The reason.
         reason: &'static str,
     },
-    /// There is no such place for a mesh.
-    #[error("a mesh cannot be drawn where it is to lie: {reason}")]
+    /// A mesh has an origin, level or transform that cannot be drawn.
+    #[error("a mesh cannot be drawn at its position: {reason}")]
     BadTransform {
-        /// Why not.
+        /// The reason.
         reason: &'static str,
     },
-    /// The renderer has no way to draw triangles.
-    #[error("the {renderer} renderer draws no polygon models; use --renderer pool or naive")]
+    /// The renderer does not draw triangles.
+    #[error("the {renderer} renderer draws no polygon models; use the pool or the naive renderer")]
     NoTriangles {
         /// The renderer's name.
         renderer: &'static str,
     },
-    /// The triangles are none that can be drawn.
-    #[error("the triangles of a model cannot be drawn: {reason}")]
+    /// The triangles cannot be drawn.
+    #[error("a triangle mesh cannot be drawn: {reason}")]
     BadTriangles {
-        /// Why not.
+        /// The reason.
         reason: &'static str,
     },
-    /// What is to lie over pictures does not fit together.
+    /// The overlay is inconsistent.
     #[error("the overlay cannot be drawn: {reason}")]
     BadOverlay {
-        /// Why not.
+        /// The reason.
         reason: &'static str,
     },
     /// The cube's id is stale.
-    #[error("the cube was removed before")]
+    #[error("the cube was already removed")]
     StaleCube,
-    /// A cube names a region that is not there.
-    #[error("there is no region {region} for the cube to lie in; insert it first")]
+    /// A cube belongs to a region that does not exist.
+    #[error("the cube's region {region} does not exist; insert it first")]
     NoRegion {
-        /// Its slot.
+        /// The region's slot.
         region: u32,
     },
-    /// A region cannot go while cubes lie in it.
-    #[error("{cubes} cubes lie in the region yet; remove them first")]
+    /// A region that contains cubes cannot be removed.
+    #[error("the region still contains {cubes} cubes; remove them first")]
     RegionInUse {
-        /// How many.
+        /// Number of cubes in the region.
         cubes: u32,
     },
     /// A buffer or picture is larger than the device allows.
     #[error("{what} of {requested} is beyond this device's limit of {limit}")]
     TooLarge {
-        /// What was asked for.
+        /// What was requested, with its unit.
         what: &'static str,
-        /// How much, in bytes or pixels.
+        /// The requested size, in bytes or pixels.
         requested: u64,
-        /// The device's bound.
+        /// The device's limit.
         limit: u64,
     },
-    /// A picture of no pixels.
-    #[error("a picture of {width}x{height} has no pixels; give both sides at least 1")]
+    /// A picture without pixels.
+    #[error("a picture of {width}x{height} has no pixels; both sides must be at least 1")]
     EmptyPicture {
-        /// Pixels across.
+        /// Width in pixels.
         width: u32,
-        /// Pixels down.
+        /// Height in pixels.
         height: u32,
     },
-    /// The mesh's handle is stale, or one of another renderer.
-    #[error("the mesh was removed before, or belongs to another renderer")]
+    /// The mesh's handle is stale, or belongs to another renderer.
+    #[error("the mesh was already removed, or belongs to another renderer")]
     StaleMesh,
-    /// A picture could not be written or read.
+    /// A picture file could not be written or read.
     #[error("{path}: {reason}", path = path.display())]
     Picture {
         /// The file.
         path: PathBuf,
-        /// What went wrong.
+        /// The reason.
         reason: String,
     },
 }

@@ -1,11 +1,11 @@
-//! What goes wrong behind our back.
+//! Errors that graphics APIs report asynchronously.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::RenderError;
 
-/// The first thing that went wrong behind our back: graphics APIs report lost devices and
-/// refused calls through callbacks, or when asked. A lost device stays lost.
+/// The first asynchronous error of a device. Graphics APIs report lost devices and refused calls
+/// through callbacks, or on request. A lost device stays lost.
 #[derive(Clone, Default)]
 pub(crate) struct Fault(Arc<Mutex<Noted>>);
 
@@ -22,8 +22,8 @@ impl Fault {
         noted.lost |= lost;
     }
 
-    /// The fault as the error of what was being done. It is reported once, but for a lost
-    /// device, which fails all that follows.
+    /// Returns the fault as an error of the operation `during`. Each fault is reported once, but
+    /// the loss of the device is reported by every later call.
     pub(crate) fn check(&self, during: &'static str) -> Result<(), RenderError> {
         self.check_lost(during)?;
         let mut noted = self.noted();
@@ -33,8 +33,8 @@ impl Fault {
         }
     }
 
-    /// Does `work` and reports the faults that it causes. Faults from before stay noted: they
-    /// fail the next frame, and do not become the error of `work`.
+    /// Runs `work` and reports the faults that it causes. Earlier faults remain stored: they fail
+    /// the next frame, and do not become the error of `work`.
     pub(crate) fn scope<T>(
         &self,
         during: &'static str,
@@ -49,8 +49,8 @@ impl Fault {
         checked.map(|()| done)
     }
 
-    /// The loss of the device as the error of what was being done. Other faults stay noted for
-    /// the next frame.
+    /// Returns the loss of the device as an error of the operation `during`. Other faults remain
+    /// stored for the next frame.
     pub(crate) fn check_lost(&self, during: &'static str) -> Result<(), RenderError> {
         let noted = self.noted();
         match &noted.first {
@@ -61,7 +61,7 @@ impl Fault {
         }
     }
 
-    /// How many clones there are.
+    /// Number of clones.
     #[cfg(test)]
     pub(crate) fn clones(&self) -> usize {
         Arc::strong_count(&self.0)
@@ -72,7 +72,7 @@ impl Fault {
     }
 }
 
-/// Drivers speak in paragraphs; an error is one line.
+/// Joins a driver's message into one line.
 pub(crate) fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

@@ -4,18 +4,19 @@ use glam::Vec3;
 
 use crate::{Atmosphere, Camera, Projection};
 
-/// All that is the same for every mesh of one picture, as shaders read it. The software
-/// rasteriser reads the same bytes, so that there is one truth.
+/// Shader data that is the same for every mesh of one picture. The software rasteriser reads the
+/// same bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
 #[repr(C)]
 pub struct Frame {
-    /// From places relative to the eye to clip space, by columns.
+    /// Matrix from positions relative to the camera to clip space, column by column.
     pub clip_from_relative: [[f32; 4]; 4],
-    /// The eye's voxel; `w` unused.
+    /// The camera's voxel; `w` unused.
     pub camera_voxel: [i32; 4],
-    /// The eye's place in its voxel, 0 to 1; `w`: the light that a level of occlusion takes.
+    /// The camera's position in its voxel, 0 to 1; `w`: the light lost per level of ambient
+    /// occlusion.
     pub camera_fraction: [f32; 4],
-    /// The ray through the picture's middle; `w`: the sun's disc ends at this cosine.
+    /// Ray through the picture's middle; `w`: cosine of the angle at which the sun's disc ends.
     pub ray_forward: [f32; 4],
     /// Added to the ray at the right edge; `w`: haze start.
     pub ray_right: [f32; 4],
@@ -23,65 +24,64 @@ pub struct Frame {
     pub ray_up: [f32; 4],
     /// Sky straight up; `w`: haze density.
     pub zenith: [f32; 4],
-    /// Sky at the horizon; `w`: how far a quad's corners move outwards, in voxels per unit
-    /// of clip `w`, when the face is seen straight on (see [`Frame::SEAM_PIXELS`]).
+    /// Sky at the horizon; `w`: outward move of a quad's corners, in voxels per unit of clip `w`,
+    /// for a face seen straight on (see [`Frame::SEAM_PIXELS`]).
     pub horizon: [f32; 4],
-    /// Below the horizon; `w`: 1 when all rays are parallel (orthographic), else 0.
+    /// Colour below the horizon; `w`: 1 for parallel rays (orthographic), else 0.
     pub ground: [f32; 4],
-    /// Towards the sun, unit length; `w`: how far the wire frame's lines reach into their face,
-    /// in pixels, or 0 for no lines.
+    /// Unit vector towards the sun; `w`: reach of the wire frame's lines into their face, in
+    /// pixels, or 0 for no lines.
     pub sun_direction: [f32; 4],
-    /// The sun's colour; `w`: the most a corner's move is stretched (see
+    /// The sun's colour; `w`: the maximum factor of a corner's move (see
     /// [`Frame::SEAM_STRETCH_MAX`]).
     pub sun: [f32; 4],
-    /// Light on what the sun does not reach and looks up, with which the light on normals
-    /// that are no facing's can be told; `w`: how much of a colour its level's tint hides.
+    /// Ambient light on an upward surface, from which the light on arbitrary normals is computed;
+    /// `w`: the part of a colour that its level's tint hides.
     pub ambient: [f32; 4],
-    /// Light on each facing, in the order of [`Face::ALL`]; `w` unused.
+    /// Light on each face direction, in the order of [`Face::ALL`]; `w` unused.
     pub face_light: [[f32; 4]; Face::COUNT],
 }
 
 const _: () = assert!(size_of::<Frame>().is_multiple_of(16));
 
 impl Frame {
-    /// By how much of a pixel opaque quads' edges move outwards, over their neighbours.
-    /// Where corners meet a long edge (a T-junction, which greedy merging makes),
-    /// rasterisers round the two sides apart and the sky shines through single pixels.
-    /// They snap to 1/256 of a pixel, so the two sides part by at most √2 of those steps;
-    /// each moves by two of them, and no edge moves visibly.
+    /// Outward move of opaque quads' edges over their neighbours, in pixels. Greedy merging makes
+    /// T-junctions, where corners meet a long edge. Rasterisers round the two sides differently,
+    /// and the sky shines through single pixels. They snap to 1/256 of a pixel, so the two sides
+    /// part by at most √2 of those steps. Each edge moves by two of them, which is not visible.
     ///
-    /// Edges move within their face's plane, and the flatter that is seen, the less of a
-    /// move is left. So it is stretched by 1 / sin of the angle between the face and the
-    /// plane through the eye and the edge. That angle is the same all along an edge, and
-    /// the move grows with clip `w`, which is linear along it: edges stay straight, and
-    /// two quads that share part of one move by the same there.
+    /// Edges move within their face's plane. At flat angles less of the move is left on screen. So
+    /// it is stretched by 1 / sin of the angle between the face and the plane through the camera
+    /// and the edge. That angle is the same all along an edge, and the move grows with clip `w`,
+    /// which is linear along it. Therefore edges stay straight, and two quads that share part of an
+    /// edge move by the same amount there.
     pub const SEAM_PIXELS: f32 = 2.0 / 256.0;
 
-    /// The most a move is stretched. Down to an angle of 1 in this, edges move by all of
-    /// [`Frame::SEAM_PIXELS`]; since both sides of a seam do, it is shut down to about 1 in
-    /// 182, where of the four steps √2 are left; on flatter faces, which lie within a few
-    /// rows of their horizon, single pixels may open. It may not be boundless: where edges
-    /// meet at a sharp angle in the picture, a corner moves much farther than they do, by
-    /// up to half a pixel along each.
+    /// Maximum factor of a corner's move. Down to an angle of 1 in this, edges move by all of
+    /// [`Frame::SEAM_PIXELS`]. Both sides of a seam move, so it stays closed down to about 1 in
+    /// 182, where √2 of the four steps remain. On flatter faces, which lie within a few rows of
+    /// their horizon, single pixels may open. The factor must be bounded: where edges meet at a
+    /// sharp angle in the picture, a corner moves much farther than they do, by up to half a pixel
+    /// along each.
     pub const SEAM_STRETCH_MAX: f32 = 64.0;
 
-    /// The hues of levels, from level 0 on and after the eighth again: red, green and blue, four
-    /// bits a level, the lowest first.
+    /// Hues of levels, starting with level 0 and repeating after eight: red, green and blue, four
+    /// bits for each level, lowest first.
     pub const TINTS: [u32; 3] = [0x7fe3_02ff, 0x4f36_edc3, 0x1fef_e303];
 
-    /// How much of a colour the tint hides.
+    /// Part of a colour that the tint hides.
     pub const TINT: f32 = 0.65;
 
-    /// How far from the edges of quads and triangles their lines can be seen: as dark as they are
-    /// up to a pixel before that.
+    /// Reach of wire frame lines from the edges of quads and triangles, in pixels. Lines fade out
+    /// over the last pixel.
     pub const WIRE_PIXELS: f32 = 1.25;
 
-    /// Whether it matters of which level a mesh is.
+    /// Whether the picture depends on the level of meshes.
     pub(crate) fn shows_levels(&self) -> bool {
         self.quad_style() != QuadStyle::Plain || self.ambient[3] != 0.0
     }
 
-    /// What has to be done for pixels of quads.
+    /// The work that pixels of quads need.
     pub(crate) fn quad_style(&self) -> QuadStyle {
         if self.sun_direction[3] != 0.0 {
             QuadStyle::Wired
@@ -92,12 +92,12 @@ impl Frame {
         }
     }
 
-    /// Whether corners of quads are darkened at all.
+    /// Whether ambient occlusion is on.
     pub fn is_shaded(&self) -> bool {
         self.camera_fraction[3] != 0.0
     }
 
-    /// What shaders need to draw what `camera` sees on `width × height` pixels.
+    /// Creates the shader data for `camera` on `width × height` pixels.
     pub fn new(camera: &Camera, atmosphere: &Atmosphere, width: u32, height: u32) -> Self {
         let (width, height) = (width.max(1) as f32, height.max(1) as f32);
         let aspect = width / height;
@@ -106,7 +106,7 @@ impl Frame {
         let [half_width, half_height] = camera.half_extents(aspect);
         let haze_depth = atmosphere.haze_end - atmosphere.haze_start;
         let haze_rate = if haze_depth > 0.0 { haze_depth.recip() } else { 0.0 };
-        // Voxels that a pixel spans, per unit of clip w; whether rays are parallel.
+        // Voxels that a pixel spans per unit of clip w, and whether rays are parallel.
         let (pixel_voxels, is_parallel) = match camera.projection {
             Projection::Perspective { .. } => (2.0 * half_height / height, 0.0),
             Projection::Orthographic { height_voxels } => (height_voxels / height, 1.0),
@@ -134,13 +134,13 @@ impl Frame {
     }
 }
 
-/// What is done for pixels of quads: each does more than the one before.
+/// The work that pixels of quads need. Each style includes the one before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum QuadStyle {
-    /// Their colour, through haze.
+    /// Colour and haze.
     Plain,
-    /// Corners are darkened.
+    /// Ambient occlusion.
     Shaded,
-    /// And edges are drawn.
+    /// Wire frame lines.
     Wired,
 }

@@ -391,7 +391,7 @@ impl Device for GlDevice {
     }
 
     fn draw(&mut self, frame: &Frame, passes: &Passes<'_, GlGeometry>) -> Result<(), RenderError> {
-        passes.batches().filter(|batch| batch.is_to_check()).try_for_each(check)?;
+        passes.batches().filter(|batch| batch.needs_check()).try_for_each(check)?;
         let indirect = passes.batches().filter(|_| passes.indirect);
         let commands = indirect.map(|batch| batch.commands);
         self.draw_with(frame, commands, |painter, gl, place, commands_bytes| {

@@ -6,7 +6,7 @@ use std::{
 
 use crate::{RenderError, replace_file};
 
-/// A picture in memory: 8 bits each of red, green, blue and opacity a pixel, rows from top
+/// A picture in memory: 8 bits each of red, green, blue and opacity for each pixel, rows from top
 /// to bottom.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Image {
@@ -15,37 +15,37 @@ pub struct Image {
     rgba: Vec<u8>,
 }
 
-/// How two pictures of one size differ.
+/// Difference of two pictures of one size.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ImageDifference {
-    /// Pixels of which some channel differs by more than the tolerance.
+    /// Number of pixels with a channel that differs by more than the tolerance.
     pub pixels: u32,
-    /// Those of them that are no silhouette in the expected picture: none of the eight
-    /// neighbours differs there from the pixel by more than the tolerance.
+    /// Number of differing pixels that are not on a silhouette of the expected picture. There, none
+    /// of the eight neighbours differs from the pixel by more than the tolerance.
     pub away_from_edges: u32,
-    /// The largest difference of a channel away from edges.
+    /// The largest difference of a channel away from silhouettes.
     pub largest: u8,
 }
 
 impl Image {
-    /// A picture of one colour.
+    /// Creates a picture of one colour.
     pub fn new(width: u32, height: u32, fill: [u8; 4]) -> Self {
         let pixel_count = width as usize * height as usize;
         Self { width, height, rgba: fill.repeat(pixel_count) }
     }
 
-    /// A picture of these bytes, or `None` when there are not four for each pixel.
+    /// Creates a picture from bytes; `None` unless there are four bytes for each pixel.
     pub fn from_rgba(width: u32, height: u32, rgba: Vec<u8>) -> Option<Self> {
         let expected = (width as usize).checked_mul(height as usize)?.checked_mul(4)?;
         (rgba.len() == expected).then_some(Self { width, height, rgba })
     }
 
-    /// Pixels across.
+    /// Width in pixels.
     pub const fn width(&self) -> u32 {
         self.width
     }
 
-    /// Pixels down.
+    /// Height in pixels.
     pub const fn height(&self) -> u32 {
         self.height
     }
@@ -55,12 +55,12 @@ impl Image {
         &self.rgba
     }
 
-    /// The bytes, to be changed in place.
+    /// The bytes, row by row from the top, for modification.
     pub fn rgba_mut(&mut self) -> &mut [u8] {
         &mut self.rgba
     }
 
-    /// The pixel at column `x`, row `y`; transparent black outside.
+    /// The pixel at column `x`, row `y`; transparent black outside the picture.
     pub fn pixel(&self, x: u32, y: u32) -> [u8; 4] {
         if x >= self.width || y >= self.height {
             return [0; 4];
@@ -69,10 +69,12 @@ impl Image {
         [self.rgba[at], self.rgba[at + 1], self.rgba[at + 2], self.rgba[at + 3]]
     }
 
-    /// Writes the picture as PNG, whole or not at all: see [`replace_file`].
+    /// Writes the picture as PNG. The file is written completely or not at all: see
+    /// [`replace_file`].
     ///
     /// # Errors
-    /// `Picture` with the path when the picture is empty or the file cannot be written.
+    /// `EmptyPicture` when the picture is empty. `Picture` with the path when the file cannot be
+    /// written.
     pub fn save_png(&self, path: &Path) -> Result<(), RenderError> {
         if self.rgba.is_empty() {
             return Err(RenderError::EmptyPicture { width: self.width, height: self.height });
@@ -84,7 +86,7 @@ impl Image {
     /// Reads a PNG of 8 bits a channel, with or without opacity.
     ///
     /// # Errors
-    /// `Picture` with the path and the decoder's words.
+    /// `Picture` with the path and the decoder's message.
     pub fn load_png(path: &Path) -> Result<Self, RenderError> {
         let failed = |reason: String| RenderError::Picture { path: path.to_path_buf(), reason };
         let file = fs::File::open(path).map_err(|e| failed(e.to_string()))?;
@@ -102,13 +104,12 @@ impl Image {
             }
             other => return Err(failed(format!("colour type {other:?} is not supported"))),
         };
-        Self::from_rgba(info.width, info.height, rgba).ok_or_else(|| failed("is cut short".into()))
+        Self::from_rgba(info.width, info.height, rgba).ok_or_else(|| failed("is truncated".into()))
     }
 
-    /// Compares `other` with this, the expected picture, pixel by pixel; `None` when the
-    /// sizes differ. A channel may differ by `tolerance`. Silhouette pixels, where the
-    /// expected picture itself changes from one pixel to the next, are told apart: there,
-    /// rasterisers may round to either side.
+    /// Compares `other` with this picture, the expected one; `None` when the sizes differ. A
+    /// channel can differ by `tolerance`. Silhouette pixels, where the expected picture itself
+    /// changes between neighbours, are counted separately: rasterisers round differently there.
     pub fn difference(&self, other: &Self, tolerance: u8) -> Option<ImageDifference> {
         if (self.width, self.height) != (other.width, other.height) {
             return None;
@@ -164,7 +165,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn silhouettes_are_told_from_surfaces() {
+    fn differences_on_silhouettes_are_counted_separately() {
         let flat = Image::new(8, 8, [10, 10, 10, 255]);
         let mut square = flat.clone();
         for (x, y) in (0..5).flat_map(|x| (0..5).map(move |y| (x, y))) {
@@ -175,7 +176,7 @@ mod tests {
         // Wrong pixels on a surface that should be flat always count.
         let seen = flat.difference(&speckled, 2).unwrap();
         assert_eq!((seen.pixels, seen.away_from_edges, seen.largest), (1, 1, 190));
-        // Along the expected square's rim, a pixel may fall to either side.
+        // On the expected square's border, a pixel can have either value.
         let seen = square.difference(&flat, 2).unwrap();
         assert_eq!((seen.pixels, seen.away_from_edges, seen.largest), (25, 16, 80));
         let a = flat;
@@ -183,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn png_comes_back_and_leaves_no_part_behind() {
+    fn png_round_trips_and_leaves_no_temporary_file() {
         let folder = std::env::temp_dir().join(format!("drystone-image-{}", std::process::id()));
         fs::create_dir_all(&folder).unwrap();
         let path = folder.join("a.png");

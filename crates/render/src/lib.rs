@@ -1,34 +1,33 @@
-//! Quads and triangles to pictures: cameras, three ways to keep meshes, three backends to
-//! draw them.
+//! Draws meshes of quads and triangles: cameras, three ways to store meshes, and three backends.
 //!
 //! ```text
-//!  Renderer                              Device
-//!  ┌ PoolRenderer       one buffer ┐     ┌ SoftDevice   needs no driver; the reference
-//!  ├ NaiveRenderer      a buffer a ┼────►┼ WgpuDevice   Vulkan, Metal, Direct3D 12, OpenGL
-//!  └ InstancedRenderer  a cube an  ┘Frame│
-//!                       entry   commands └ GlDevice     OpenGL 4.5, quads written in place
+//! Renderer                              Device
+//! ┌ PoolRenderer       one buffer ┐     ┌ SoftDevice   needs no driver; the reference
+//! ├ NaiveRenderer      a buffer a ┼────►┼ WgpuDevice   Vulkan, Metal, Direct3D 12, OpenGL
+//! └ InstancedRenderer  a cube an  ┘Frame│
+//! entry   commands └ GlDevice     OpenGL 4.5, writes quads directly
 //! ```
-//! A renderer decides what is drawn, a device draws it; every pair of them gives the same
-//! picture. Colours are as shown on screen, depth is reversed, places are relative to the
-//! eye before they become floats.
+//! A renderer decides what is drawn, and a device draws it. Every pair of them draws the same
+//! picture. Colours are sRGB as shown on screen, and depth is reversed. Positions are taken
+//! relative to the camera before they become floats.
 //!
 //! # Examples
 //! ```
 //! use drystone_mesh::{Face, Quad};
 //! use drystone_render::{
-//!     Camera, DrawData, Layer, MeshData, PoolRenderer, Renderer, SoftDevice, View,
+//! Camera, DrawData, Layer, MeshData, PoolRenderer, Renderer, SoftDevice, View,
 //! };
 //! use glam::DVec3;
 //!
 //! let mut renderer = PoolRenderer::new(SoftDevice::new(64, 64)?, 1000, 16)?;
 //! renderer.set_palette(&[[0; 4], [200, 60, 40, 255]])?;
-//! // One red square, 8 by 8 voxels, that looks up.
+//! // One red square of 8 by 8 voxels that faces up.
 //! let quad = Quad::new([0, 0, 0], [8, 8], Face::PosY, 1);
 //! renderer.insert(&MeshData {
-//!     quads: &[quad],
-//!     counts: [0, 0, 0, 0, 1, 0],
-//!     draw_data: DrawData { origin: [0; 3], level: 0, extent: 32 },
-//!     layer: Layer::Opaque,
+//! quads: &[quad],
+//! counts: [0, 0, 0, 0, 1, 0],
+//! draw_data: DrawData { origin: [0; 3], level: 0, extent: 32 },
+//! layer: Layer::Opaque,
 //! })?;
 //! let camera = Camera::look_at(DVec3::new(4.0, 9.0, 8.0), DVec3::new(4.0, 1.0, 4.0));
 //! let drawn = renderer.draw(&View::new(camera))?;
@@ -37,27 +36,25 @@
 //! assert!(red > 2 * green);
 //! # Ok::<(), drystone_render::RenderError>(())
 //! ```
-//! Who has an engine already needs none of this, but `drystone-pool`: see `own_vertices` and
-//! `sprites` in `examples`.
+//! Callers that already have an engine need only `drystone-pool`: see `own_vertices` and `sprites`
+//! in `examples`.
 //!
 //! # Which one?
-//! * [`PoolRenderer`], unless you want to see what it saves: then [`NaiveRenderer`].
-//! * [`InstancedRenderer`], where single cubes change everywhere at once and few of them are
-//!   in view: it meshes nothing anew, and draws cube by cube.
-//! * [`WgpuDevice`] where there is an adapter; [`GlDevice`] where that is OpenGL's, or to
-//!   write quads without a copy; [`SoftDevice`] where there is neither, and to know what is
-//!   right.
+//! * [`PoolRenderer`] is the default. [`NaiveRenderer`] is for comparison with it.
+//! * [`InstancedRenderer`] suits scenes in which single cubes change everywhere and few cubes are
+//!   in view. It draws cube by cube and never rebuilds a mesh.
+//! * [`WgpuDevice`] needs an adapter. [`GlDevice`] needs OpenGL 4.5 and can write quads without a
+//!   copy. [`SoftDevice`] needs neither, and is the reference for the other two.
 //!
-//! Polygon models come as [`TriangleMesh`]es, vertices and indices of their own
-//! ([`Renderer::insert_triangles`]); they stand in one picture, one depth and one light with
-//! quads.
+//! Polygon models are [`TriangleMesh`]es with their own vertices and indices
+//! ([`Renderer::insert_triangles`]). They share picture, depth buffer and light with quads.
 //!
 //! # Limits
-//! Meshes of quads have at most 64 voxels a side; a pool is one buffer of what the device
-//! can bind (128 MiB at least). Blended meshes are sorted mesh by mesh, and those of models
-//! are drawn after those of quads. [`InstancedRenderer`] draws no models. On adapters
-//! without indirect first instance (some OpenGL ones) a pool's commands are issued one by
-//! one. [Culling on the GPU](Renderer::set_cull) is wgpu's, and of opaque meshes only.
+//! Meshes of quads have at most 64 voxels a side. A pool buffer has at most as many bytes as the
+//! device can bind (at least 128 MiB). Blended meshes are sorted mesh by mesh, and those of models
+//! are drawn after those of quads. [`InstancedRenderer`] draws no models. On adapters without
+//! indirect first instance (some OpenGL ones) a pool's commands are issued one by one. [Culling on
+//! the GPU](Renderer::set_cull) needs wgpu and applies to opaque meshes only.
 #![deny(unsafe_code)]
 
 mod atmosphere;
@@ -101,7 +98,7 @@ pub use instanced_renderer::{CubeBuffer, CubeId, InstancedRenderer, RegionId, Sl
 pub use naive_renderer::NaiveRenderer;
 pub use overlay::{Overlay, OverlayCorner, OverlayPart, OverlayPatch};
 pub use pool_renderer::{
-    FlushedBuffers, PoolBuffers, PoolRenderer, PoolRendererConfig, PoolUpload, room_for,
+    FlushedBuffers, PoolBuffers, PoolRenderer, PoolRendererConfig, PoolUpload, capacity_for,
 };
 pub use renderer::{DrawStats, HeldStats, Layer, MeshData, MeshId, Renderer, View};
 pub use replace_file::replace_file;

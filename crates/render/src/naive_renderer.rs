@@ -13,32 +13,32 @@ mod triangles;
 
 use triangles::NaiveTriangles;
 
-/// The baseline: each mesh has buffers of its own and is drawn with one call.
+/// The baseline: each mesh has its own buffers and its own draw call.
 ///
 /// # Cost
-/// A picture binds buffers and calls once a mesh, or once for each [`PATTERN_QUADS`] quads of a
-/// longer mesh. All face directions of a mesh lie side by side, so one call covers them.
+/// A picture makes one binding and one draw call for each mesh, or for each [`PATTERN_QUADS`] quads
+/// of a longer mesh. All face directions of a mesh are contiguous, so one call covers them.
 pub struct NaiveRenderer<D: Device> {
     device: D,
-    /// Told apart from all other naive renderers, so that their meshes are.
+    /// Unique among naive renderers; detects meshes of other renderers.
     id: u32,
     meshes: Slots<NaiveMesh<D::Geometry>>,
-    /// Of polygon models, part by part.
+    /// Polygon models, one entry for each part.
     triangles: Slots<NaiveTriangles<D::Geometry>>,
-    /// What the last picture took.
+    /// Counts of the last picture.
     drawn: DrawStats,
 }
 
 struct NaiveMesh<G> {
     geometry: G,
     commands: Vec<DrawCommand>,
-    place: DrawData,
+    draw_data: DrawData,
     layer: Layer,
     quad_count: u32,
 }
 
 impl<D: Device> NaiveRenderer<D> {
-    /// A renderer without meshes.
+    /// Creates a renderer without meshes.
     pub fn new(device: D) -> Self {
         let id = next_renderer();
         Self {
@@ -51,7 +51,7 @@ impl<D: Device> NaiveRenderer<D> {
     }
 
     fn upload(&mut self, mesh: &MeshData<'_>) -> Result<NaiveMesh<D::Geometry>, RenderError> {
-        mesh.check_place()?;
+        mesh.check_draw_data()?;
         let counted: u64 = mesh.counts.iter().map(|&count| u64::from(count)).sum();
         if counted != mesh.quads.len() as u64 {
             let (elements, parts) = (mesh.quads.len(), Face::COUNT);
@@ -62,7 +62,7 @@ impl<D: Device> NaiveRenderer<D> {
         self.device.write_quads(&mut geometry, 0, mesh.quads);
         self.device.write_draw_data(&mut geometry, 0, &[mesh.draw_data]);
         let commands = mesh_commands(quad_count);
-        Ok(NaiveMesh { geometry, commands, place: mesh.draw_data, layer: mesh.layer, quad_count })
+        Ok(NaiveMesh { geometry, commands, draw_data: mesh.draw_data, layer: mesh.layer, quad_count })
     }
 
     fn own(&self, id: MeshId) -> Result<Handle<NaiveMesh<D::Geometry>>, RenderError> {
@@ -73,7 +73,8 @@ impl<D: Device> NaiveRenderer<D> {
     }
 }
 
-/// One command for all quads of a mesh; several where the mesh is longer than the index pattern.
+/// Draw commands for all quads of a mesh: one, or several if the mesh is longer than the index
+/// pattern.
 fn mesh_commands(quad_count: u32) -> Vec<DrawCommand> {
     let firsts = (0..quad_count).step_by(PATTERN_QUADS as usize);
     let command = |first: u32| DrawCommand {
@@ -126,7 +127,7 @@ impl<D: Device> Renderer for NaiveRenderer<D> {
     }
 
     fn insert_triangles(&mut self, mesh: &TriangleMesh<'_>) -> Result<TrianglesId, RenderError> {
-        self.keep_triangles(mesh)
+        self.insert_naive_triangles(mesh)
     }
 
     fn replace_triangles(
@@ -134,11 +135,11 @@ impl<D: Device> Renderer for NaiveRenderer<D> {
         id: TrianglesId,
         mesh: &TriangleMesh<'_>,
     ) -> Result<(), RenderError> {
-        self.exchange_triangles(id, mesh)
+        self.replace_naive_triangles(id, mesh)
     }
 
     fn remove_triangles(&mut self, id: TrianglesId) -> Result<(), RenderError> {
-        self.drop_triangles(id)
+        self.remove_naive_triangles(id)
     }
 
     fn resize(&mut self, width: u32, height: u32) -> Result<(), RenderError> {
@@ -149,7 +150,7 @@ impl<D: Device> Renderer for NaiveRenderer<D> {
         match cull {
             Cull::Cpu => Ok(()),
             Cull::Gpu => {
-                let reason = "it draws mesh by mesh".into();
+                let reason = "it draws each mesh with its own call".into();
                 Err(RenderError::NoCulling { backend: "the naive renderer".into(), reason })
             }
         }
@@ -174,13 +175,13 @@ impl<D: Device> Renderer for NaiveRenderer<D> {
         let mut opaque = Vec::new();
         let mut blended = Vec::new();
         for (_, mesh) in &self.meshes {
-            if view.cull_frustum && !visibility.in_view(&mesh.place) {
+            if view.cull_frustum && !visibility.in_view(&mesh.draw_data) {
                 continue;
             }
             let batch = Batch::new(&mesh.geometry, &mesh.commands).trusted();
             match mesh.layer {
                 Layer::Opaque => opaque.push(batch),
-                Layer::Blended => blended.push((visibility.blend_key(&mesh.place), batch)),
+                Layer::Blended => blended.push((visibility.blend_key(&mesh.draw_data), batch)),
             }
         }
         let models = self.triangles.iter().map(|(_, mesh)| mesh);
@@ -235,13 +236,13 @@ mod tests {
     use super::*;
     use crate::{Camera, SoftDevice};
 
-    /// A baseline that called once for each face direction would flatter what it is compared with.
+    /// A baseline with one call for each face direction would be unfairly slow.
     #[test]
     fn a_mesh_of_all_face_directions_is_one_draw_call() {
         let quads = Face::ALL.map(|face| Quad::new([1; 3], [2, 2], face, 0));
-        let place = DrawData { origin: [0, 0, -20], level: 0, extent: 4 };
+        let draw_data = DrawData { origin: [0, 0, -20], level: 0, extent: 4 };
         let mesh =
-            MeshData { quads: &quads, counts: [1; 6], draw_data: place, layer: Layer::Opaque };
+            MeshData { quads: &quads, counts: [1; 6], draw_data, layer: Layer::Opaque };
         let mut renderer = NaiveRenderer::new(SoftDevice::new(40, 30).unwrap());
         renderer.set_palette(&[[90, 160, 60, 255]]).unwrap();
         renderer.insert(&mesh).unwrap();

@@ -1,4 +1,4 @@
-//! What lies over pictures: triangles in pixels, with textures.
+//! Overlays: textured triangles in pixel coordinates, drawn over pictures.
 
 use std::{collections::HashMap, ops::Range};
 
@@ -6,24 +6,24 @@ use bytemuck::{Pod, Zeroable};
 
 use crate::RenderError;
 
-/// Panels, text and the like, drawn over pictures: what any library for user interfaces makes
-/// triangles of. Colours are as shown on screen, multiplied by their opacity already.
+/// Panels, text and other triangles drawn over pictures, as libraries for user interfaces output
+/// them. Colours are sRGB as shown on screen, with premultiplied opacity.
 ///
 /// # Examples
 /// ```
 /// use drystone_render::{
-///     Overlay, OverlayCorner, OverlayPart, OverlayPatch, PoolRenderer, Renderer, SoftDevice, View,
+/// Overlay, OverlayCorner, OverlayPart, OverlayPatch, PoolRenderer, Renderer, SoftDevice, View,
 /// };
 ///
 /// // A red square over the left half of a picture of 8 by 8 pixels.
 /// let white = OverlayPatch { texture: 0, at: None, size: [1, 1], rgba: vec![255; 4] };
 /// let corner = |x, y| OverlayCorner { at: [x, y], uv: [0.0; 2], color: [255, 0, 0, 255] };
 /// let overlay = Overlay {
-///     patches: vec![white],
-///     corners: vec![corner(0.0, 0.0), corner(4.0, 0.0), corner(4.0, 8.0), corner(0.0, 8.0)],
-///     indices: vec![0, 1, 2, 0, 2, 3],
-///     parts: vec![OverlayPart { texture: 0, clip: [0, 0, 8, 8], indices: 0..6 }],
-///     ..Overlay::default()
+/// patches: vec![white],
+/// corners: vec![corner(0.0, 0.0), corner(4.0, 0.0), corner(4.0, 8.0), corner(0.0, 8.0)],
+/// indices: vec![0, 1, 2, 0, 2, 3],
+/// parts: vec![OverlayPart { texture: 0, clip: [0, 0, 8, 8], indices: 0..6 }],
+/// ..Overlay::default()
 /// };
 /// let mut renderer = PoolRenderer::new(SoftDevice::new(8, 8)?, 0, 1)?;
 /// renderer.set_overlay(&overlay)?;
@@ -35,69 +35,68 @@ use crate::RenderError;
 /// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Overlay {
-    /// What has changed of textures since the last overlay. They are kept until they are freed.
+    /// Changes of textures since the last overlay. Textures remain until they are freed.
     pub patches: Vec<OverlayPatch>,
-    /// Textures that are needed no more, not even by this overlay.
+    /// Textures to free. This overlay must not use them.
     pub freed: Vec<u64>,
     /// Corners of triangles.
     pub corners: Vec<OverlayCorner>,
-    /// Three a triangle, seen from both sides.
+    /// Three for each triangle. Triangles are visible from both sides.
     pub indices: Vec<u32>,
-    /// What is drawn, one over the other.
+    /// Parts to draw, from back to front.
     pub parts: Vec<OverlayPart>,
 }
 
-/// A corner of a triangle that lies over pictures.
+/// A corner of an overlay triangle.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Pod, Zeroable)]
 #[repr(C)]
 pub struct OverlayCorner {
-    /// Pixels to the right of the picture's left edge, and below its top.
+    /// Position in pixels, from the left and top edge of the picture.
     pub at: [f32; 2],
-    /// The place in the texture: 0 is its left and top edge, 1 its right and bottom.
+    /// Texture coordinates: 0 is the left and top edge, 1 the right and bottom.
     pub uv: [f32; 2],
-    /// What the texture's colour is multiplied with.
+    /// Colour that the texture's colour is multiplied with.
     pub color: [u8; 4],
 }
 
 const _: () = assert!(size_of::<OverlayCorner>() == 20);
 
-/// Triangles of one texture, within a box.
+/// Triangles with one texture, clipped to a box.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct OverlayPart {
     /// The texture.
     pub texture: u64,
-    /// The pixels that are touched: left, top, and beyond the right and the bottom ones.
+    /// The pixels that can change: left, top, and the first column and row beyond the box.
     pub clip: [u32; 4],
-    /// Which of [`Overlay::indices`].
+    /// Range of [`Overlay::indices`].
     pub indices: Range<u32>,
 }
 
-/// A texture, or a part of one that has changed.
+/// A texture, or a changed part of one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct OverlayPatch {
-    /// The texture, by any number.
+    /// Number of the texture, chosen by the caller.
     pub texture: u64,
-    /// The pixel of it at which the part begins; `None`: this is all of it, in the place of what
-    /// it was.
+    /// Pixel of the texture at which the part begins. `None` replaces the whole texture.
     pub at: Option<[u32; 2]>,
-    /// Pixels across and down, more than none.
+    /// Width and height in pixels, both at least 1.
     pub size: [u32; 2],
-    /// The pixels' bytes, rows from the top; colours are multiplied by their opacity.
+    /// The pixels' bytes, rows from the top. Colours are premultiplied.
     pub rgba: Vec<u8>,
 }
 
 impl Overlay {
-    /// Pixels of a texture's side, at most: what every device allows.
+    /// Maximum side of a texture, in pixels: what every device allows.
     pub const MAX_TEXTURE_SIDE: u32 = 2048;
 
-    /// Checks that all that it names is there; `textures` are the sizes of those that a device
-    /// has, and become those that it has then.
+    /// Checks that all indices and textures of the overlay exist. `textures` contains the sizes of
+    /// the device's textures, and is updated.
     ///
     /// # Cost
     /// O(corners + indices).
     ///
     /// # Errors
-    /// `BadOverlay`; what a device has may be said wrong then, and all is to be said anew.
+    /// `BadOverlay`. `textures` may be wrong then, and the whole overlay must be set again.
     pub(crate) fn check(&self, textures: &mut HashMap<u64, [u32; 2]>) -> Result<(), RenderError> {
         let bad = |reason| Err(RenderError::BadOverlay { reason });
         for patch in &self.patches {
@@ -109,19 +108,19 @@ impl Overlay {
             textures.remove(texture);
         }
         if self.corners.iter().any(|corner| !corner.is_finite()) {
-            return bad("a corner is nowhere");
+            return bad("the position of a corner is not finite");
         }
         let end = self.corners.len();
         if self.indices.iter().any(|&index| index as usize >= end) {
-            return bad("an index names no corner");
+            return bad("an index is out of range");
         }
         for part in &self.parts {
             let Range { start, end } = part.indices;
             if start > end || end as usize > self.indices.len() || (end - start) % 3 != 0 {
-                return bad("a part has indices that are not there, or no three a triangle");
+                return bad("a part's range of indices is out of range or not a multiple of three");
             }
             if !textures.contains_key(&part.texture) {
-                return bad("a texture is not there");
+                return bad("a part uses a texture that does not exist");
             }
         }
         Ok(())
@@ -135,7 +134,7 @@ impl OverlayCorner {
 }
 
 impl OverlayPart {
-    /// The box within a picture of this size; `None` where it holds no pixel.
+    /// The box clipped to a picture of this size; `None` if no pixel remains.
     pub(crate) fn clip_within(&self, [width, height]: [u32; 2]) -> Option<[u32; 4]> {
         let [left, top, right, bottom] = self.clip;
         let (right, bottom) = (right.min(width), bottom.min(height));
@@ -148,21 +147,21 @@ impl OverlayPatch {
         let [width, height] = self.size;
         let pixels = u64::from(width) * u64::from(height);
         if pixels == 0 || pixels * 4 != self.rgba.len() as u64 {
-            return Err("a texture has not as many bytes as its pixels take");
+            return Err("a texture's size does not match its number of bytes");
         }
         if width.max(height) > Overlay::MAX_TEXTURE_SIDE {
-            return Err("a texture is larger than devices allow");
+            return Err("a texture is larger than 2048 pixels a side");
         }
         let Some(at) = self.at else {
             textures.insert(self.texture, self.size);
             return Ok(());
         };
         let Some(whole) = textures.get(&self.texture) else {
-            return Err("a part is of a texture that is not there");
+            return Err("a patch belongs to a texture that does not exist");
         };
         let is_within = |axis: usize| {
             at[axis].checked_add(self.size[axis]).is_some_and(|end| end <= whole[axis])
         };
-        if is_within(0) && is_within(1) { Ok(()) } else { Err("a part is beyond its texture") }
+        if is_within(0) && is_within(1) { Ok(()) } else { Err("a patch reaches outside its texture") }
     }
 }

@@ -21,66 +21,67 @@ use opaque::{Opaque, Pool};
 use selection::Selection;
 use triangles::{TriangleBatches, Triangles};
 
-/// Quads of the first buffer where nothing is known of the scene, and of any other at
-/// least: 512 KiB.
-const LEAST_BUFFER_QUADS: u32 = 1 << 16;
-/// The same for the smallest scenes.
-const LEAST_SCENE_QUADS: u32 = 1 << 12;
-/// Of what a scene needs, so much more is kept for meshes that change: each is placed anew
-/// before it is given up.
+/// Minimum size of a buffer, in quads: 512 KiB. Also the size of the first buffer if the scene's
+/// size is unknown.
+const MIN_BUFFER_QUADS: u32 = 1 << 16;
+/// Minimum size of a buffer in the smallest scenes, in quads.
+const MIN_SCENE_BUFFER_QUADS: u32 = 1 << 12;
+/// Reserve for meshes that change, as a fraction (1/n) of what a scene needs. A changed mesh is
+/// allocated before its old range is freed.
 const SPARE_DIVISOR: u64 = 32;
-/// What is moved before a frame, at most, to keep meshes together: some hundredths of a
-/// millisecond of a GPU's time.
+/// Limit for moves before a frame that defragment the pool: some hundredths of a millisecond of GPU
+/// time.
 const MOVES: MoveBudget = MoveBudget { bytes: 256 << 10, moves: 64 };
 
-/// The renderer that the project is about: every mesh in a few buffers, one indirect call
-/// a buffer for all opaque meshes, and for blended ones one wherever the buffer changes.
+/// Stores all meshes in a few buffers. Draws all opaque meshes with one indirect call for each
+/// buffer, and blended ones with one call wherever the buffer changes.
 ///
 /// # Cost
-/// A picture touches a few words a mesh to mask and order (nothing for the same view as
-/// before, and few new meshes), uploads 20 bytes a command, and makes two draw calls a buffer,
-/// whatever the number of meshes. Where the [GPU culls](Renderer::set_cull), opaque meshes
-/// cost the CPU nothing but 52 bytes for each that has changed or moved, which go up in
-/// blocks of 64, and a buffer takes two draw calls for them.
+/// A picture reads a few words of each mesh to mask and sort it; nothing if the view is the same
+/// and few meshes are new. It uploads 20 bytes for each command, and makes two draw calls for each
+/// buffer, for any number of meshes. If the [GPU culls](Renderer::set_cull), an opaque mesh costs
+/// the CPU 52 bytes of upload when it changes or moves, in blocks of 64, and a buffer takes two
+/// draw calls.
 ///
 /// # Limits
-/// The pool is not told what the GPU leaves out: the least recently drawn meshes that it
-/// names when it is full are then those inserted or replaced longest ago.
+/// The pool does not learn which meshes the GPU culls. When it is full, the least recently drawn
+/// meshes that it names are those inserted or replaced longest ago.
 pub struct PoolRenderer<D: Device> {
     device: D,
     buffers: PoolBuffers<D::Geometry>,
     pool: Pool,
     opaque: Opaque,
     blended: DrawList,
-    /// Of polygon models, once there is one.
+    /// Polygon models; `None` until the first is inserted.
     triangles: Option<Box<Triangles<D::Geometry>>>,
-    /// Bytes of a buffer, at most.
+    /// Maximum size of a buffer, in bytes.
     max_buffer_bytes: u64,
-    /// What becomes of the commands of what the lists hide.
+    /// Treatment of hidden draw commands.
     hidden: Hidden,
-    /// What the lists were last masked and ordered for; while little changes they stay.
+    /// The view that the lists were last masked and sorted for. They are reused while little
+    /// changes.
     selected: Option<Selection>,
-    /// Whether a blended mesh came since, whose place in the order matters.
+    /// Whether a blended mesh was inserted since, so that the list must be sorted again.
     is_blend_stale: bool,
-    /// Meshes that came since, and are drawn last and whole.
+    /// Number of meshes inserted since, which are drawn last with all face directions.
     unmasked: u32,
-    /// What the last picture drew of lists.
+    /// Counts of the last picture, without meshes culled by the GPU.
     listed: DrawStats,
-    /// Why the GPU stopped culling, until it is taken.
+    /// Why the GPU stopped culling, until the error is taken.
     culling_error: Option<RenderError>,
 }
 
-/// Choices of a [`PoolRenderer`]. The default is right for any scene; the others are there
-/// to be measured.
+/// Configuration of a [`PoolRenderer`]. The default suits any scene; other values are for
+/// measurements.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PoolRendererConfig {
-    /// How places are handed out. Default: ranges.
+    /// Allocation strategy. Default: ranges.
     pub placement: Placement,
-    /// What becomes of a mesh that is larger than any place. Default: it is refused.
+    /// Treatment of meshes that are larger than any bucket. Default: they are refused.
     pub oversize: Oversize,
-    /// What becomes of the commands of what is hidden. Default: there are none.
+    /// Treatment of hidden draw commands. Default: they are left out.
     pub hidden: Hidden,
-    /// Bytes of a buffer, at most. Default 128 MiB: what every device that is known binds.
+    /// Maximum size of a buffer, in bytes. Default: 128 MiB, which every known device can bind.
     pub max_buffer_bytes: u64,
 }
 
@@ -96,9 +97,9 @@ impl Default for PoolRendererConfig {
 }
 
 impl<D: Device> PoolRenderer<D> {
-    /// A renderer with room for `quads` quads in `meshes` meshes and a little more, in as
-    /// few buffers as there can be. It takes more when it needs more, in steps of a
-    /// sixteenth, and gives back what it no longer needs.
+    /// Creates a renderer with a capacity of `quads` quads in `meshes` meshes, and a small reserve,
+    /// in as few buffers as possible. It grows in steps of a sixteenth as needed, and frees buffers
+    /// that it no longer needs.
     ///
     /// # Errors
     /// `Pool` when the device is out of memory, or `Lost`.
@@ -106,10 +107,11 @@ impl<D: Device> PoolRenderer<D> {
         Self::with_config(device, quads, meshes, PoolRendererConfig::default())
     }
 
-    /// The same with choices.
+    /// Creates a renderer with a capacity of `quads` quads in `meshes` meshes and this
+    /// configuration.
     ///
     /// # Errors
-    /// As [`new`](Self::new).
+    /// `Pool` when the device is out of memory, or `Lost`.
     pub fn with_config(
         mut device: D,
         quads: u64,
@@ -117,13 +119,13 @@ impl<D: Device> PoolRenderer<D> {
         choices: PoolRendererConfig,
     ) -> Result<Self, RenderError> {
         let PoolRendererConfig { placement, oversize, hidden, max_buffer_bytes } = choices;
-        let most = u32::try_from(max_buffer_bytes / size_of::<Quad>() as u64);
-        let wanted = room_for(quads);
-        let max_quads = device.max_quads().min(most.unwrap_or(u32::MAX));
+        let limit = u32::try_from(max_buffer_bytes / size_of::<Quad>() as u64);
+        let capacity = capacity_for(quads);
+        let max_quads = device.max_quads().min(limit.unwrap_or(u32::MAX));
         let config = Config {
             placement,
             oversize,
-            min_buffer_elements: least_buffer_quads(wanted),
+            min_buffer_elements: min_buffer_quads(capacity),
             max_buffer_elements: max_quads,
             first_slots: meshes,
             pattern_elements: PATTERN_QUADS,
@@ -132,7 +134,7 @@ impl<D: Device> PoolRenderer<D> {
         let mut pool = VertexPool::new(config)?;
         let mut buffers = PoolBuffers::default();
         let mut upload = PoolUpload { device: &mut device, buffers: &mut buffers };
-        let reserved = pool.reserve(wanted, &mut upload);
+        let reserved = pool.reserve(capacity, &mut upload);
         reserved.map_err(|error| buffers.explain(error))?;
         Ok(Self {
             device,
@@ -151,7 +153,7 @@ impl<D: Device> PoolRenderer<D> {
         })
     }
 
-    /// Tells the pool which frames are done.
+    /// Reports completed frames to the pool, which then frees their ranges.
     fn release(&mut self) {
         let completed = self.device.completed();
         let mut upload = PoolUpload { device: &mut self.device, buffers: &mut self.buffers };
@@ -161,8 +163,8 @@ impl<D: Device> PoolRenderer<D> {
         }
     }
 
-    /// Tells the pool which frames are done, and lets it move a little.
-    fn tidy(&mut self) {
+    /// Reports completed frames to the pool and defragments it within its budget.
+    fn maintain(&mut self) {
         self.release();
         let mut upload = PoolUpload { device: &mut self.device, buffers: &mut self.buffers };
         self.pool.defragment(&MOVES, &mut upload);
@@ -172,7 +174,7 @@ impl<D: Device> PoolRenderer<D> {
         }
     }
 
-    /// Has the device draw what was selected, and what it decides about itself.
+    /// Submits the selected meshes, and the cull table if the GPU culls.
     fn submit(
         &mut self,
         view: &View,
@@ -222,7 +224,7 @@ impl<D: Device> Renderer for PoolRenderer<D> {
     }
 
     fn insert(&mut self, mesh: &MeshData<'_>) -> Result<MeshId, RenderError> {
-        mesh.check_place()?;
+        mesh.check_draw_data()?;
         let mut upload = PoolUpload { device: &mut self.device, buffers: &mut self.buffers };
         let inserted = self.pool.insert(mesh.quads, &mesh.counts, mesh.draw_data, &mut upload);
         let handle = inserted.map_err(|error| self.buffers.explain(error))?;
@@ -241,7 +243,7 @@ impl<D: Device> Renderer for PoolRenderer<D> {
 
     fn replace(&mut self, id: MeshId, mesh: &MeshData<'_>) -> Result<(), RenderError> {
         let MeshId(Owner::Pool(handle, layer)) = id else { return Err(RenderError::StaleMesh) };
-        mesh.check_place()?;
+        mesh.check_draw_data()?;
         if self.pool.data(handle) != Some(&mesh.draw_data) {
             self.selected = None;
         }
@@ -318,7 +320,7 @@ impl<D: Device> Renderer for PoolRenderer<D> {
         let [width, height] = self.device.size();
         let visibility = Visibility::new(&view.camera, width as f32 / height.max(1) as f32);
         let frame = view.frame(width, height);
-        self.tidy();
+        self.maintain();
         self.select(view, &visibility);
         let mut drawn = self.submit(view, &visibility, &frame);
         if let Err(error @ RenderError::NoCulling { .. }) = drawn {
@@ -351,7 +353,7 @@ impl<D: Device> Renderer for PoolRenderer<D> {
 
     fn finish(&mut self) -> Result<(), RenderError> {
         self.device.finish()?;
-        // What waited for these frames is free for the meshes that come before the next.
+        // Ranges that waited for these frames are free for meshes inserted before the next frame.
         self.release();
         Ok(())
     }
@@ -381,21 +383,21 @@ impl<D: Device> Renderer for PoolRenderer<D> {
     }
 }
 
-/// Quads that a pool renderer makes room for at first, for a scene of so many.
-pub const fn room_for(quads: u64) -> u64 {
+/// Initial capacity of a pool renderer for a scene of `quads` quads.
+pub const fn capacity_for(quads: u64) -> u64 {
     quads.saturating_add(quads / SPARE_DIVISOR)
 }
 
-/// The least buffer of a scene that needs so many quads: a small one shall not take many
-/// times as much.
-fn least_buffer_quads(wanted: u64) -> u32 {
-    match u32::try_from(wanted) {
-        Ok(0) | Err(_) => LEAST_BUFFER_QUADS,
-        Ok(wanted) => wanted.clamp(LEAST_SCENE_QUADS, LEAST_BUFFER_QUADS),
+/// Minimum buffer size for a scene of `scene_quads` quads, so that a small scene does not reserve
+/// many times its size.
+fn min_buffer_quads(scene_quads: u64) -> u32 {
+    match u32::try_from(scene_quads) {
+        Ok(0) | Err(_) => MIN_BUFFER_QUADS,
+        Ok(scene_quads) => scene_quads.clamp(MIN_SCENE_BUFFER_QUADS, MIN_BUFFER_QUADS),
     }
 }
 
-/// The runs of a list, each with the buffer that it reads.
+/// The runs of a list, each with its buffer's geometry.
 fn batches<'a, G>(
     buffers: FlushedBuffers<'a, G>,
     (runs, commands): (&[CommandRun], &'a [DrawCommand]),
@@ -407,12 +409,12 @@ fn batches<'a, G>(
     runs.iter().filter_map(batch).collect()
 }
 
-/// All passes, each batch as one indirect call.
+/// Passes that issue each batch as one indirect call.
 const fn passes<'a, G>(opaque: &'a [Batch<'a, G>], blended: &'a [Batch<'a, G>]) -> Passes<'a, G> {
     Passes { opaque, blended, indirect: true }
 }
 
-/// Commands, quads and triangles of all batches.
+/// Sums commands, quads and triangles of all batches.
 pub(crate) fn totals<G>(passes: &Passes<'_, G>) -> DrawStats {
     let mut drawn = DrawStats::default();
     for batch in passes.batches() {
@@ -425,12 +427,12 @@ pub(crate) fn totals<G>(passes: &Passes<'_, G>) -> DrawStats {
     drawn
 }
 
-/// Triangles that commands with indices of their own draw.
+/// Triangles drawn by commands with their own indices.
 fn triangle_count(commands: &[DrawCommand]) -> u64 {
     commands.iter().map(|command| u64::from(command.index_count / 3)).sum()
 }
 
-/// Quads that the commands draw.
+/// Quads drawn by the commands.
 pub(crate) fn quad_count(commands: &[DrawCommand]) -> u64 {
     let indices: u64 = commands.iter().map(|command| u64::from(command.index_count)).sum();
     indices / u64::from(drystone_mesh::INDICES_PER_QUAD)

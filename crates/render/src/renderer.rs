@@ -9,65 +9,65 @@ use crate::{
     TrianglesId,
 };
 
-/// Which of a mesh's two passes it is drawn in.
+/// The pass that a mesh is drawn in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Layer {
-    /// Hides what is behind.
+    /// Opaque: hides everything behind it.
     Opaque,
-    /// Drawn over what is behind, farthest mesh first.
+    /// Translucent: drawn over everything behind it, farthest mesh first.
     Blended,
 }
 
-/// A mesh to be drawn: quads facing by facing, and where they lie.
+/// A mesh to be drawn: its quads, sorted by face direction, and its position.
 #[derive(Clone, Copy, Debug)]
 pub struct MeshData<'a> {
     /// The quads, in the order of [`Face::ALL`].
     pub quads: &'a [Quad],
-    /// How many quads each facing has; the sum is the number of quads.
+    /// Number of quads for each face direction. The sum is the number of quads.
     pub counts: [u32; Face::COUNT],
-    /// Where the mesh lies.
+    /// Position and level of detail.
     pub draw_data: DrawData,
-    /// Its pass.
+    /// The pass.
     pub layer: Layer,
 }
 
 impl MeshData<'_> {
-    /// Checks that it can be drawn where it is to lie.
+    /// Checks that the mesh can be drawn at its origin and level.
     ///
     /// # Cost
-    /// O(1), but O(quads) for one that lies where darkened corners may not.
+    /// O(1), but O(quads) if the origin is off the grid of its level.
     ///
     /// # Errors
     /// `BadTransform`.
-    pub(crate) fn check_place(&self) -> Result<(), RenderError> {
+    pub(crate) fn check_draw_data(&self) -> Result<(), RenderError> {
         self.draw_data.check()?;
         if self.draw_data.is_on_grid()
             || self.quads.iter().all(|quad| quad.ambient_occlusion() == 0)
         {
             return Ok(());
         }
-        let reason = "its corners are darkened, and its origin is no multiple of 2^level";
+        let reason = "it has ambient occlusion, but its origin is not a multiple of 2^level";
         Err(RenderError::BadTransform { reason })
     }
 }
 
-/// Names a mesh of one renderer; stale once it is removed.
+/// Id of a mesh of one renderer; stale once the mesh is removed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MeshId(pub(crate) Owner);
 
-/// Whose mesh it is.
+/// The store that a [`MeshId`] belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Owner {
     Pool(MeshHandle, Layer),
-    /// The renderer's number, and the mesh.
+    /// Renderer number and mesh handle.
     Naive(u32, Handle<NaiveMark>),
-    /// The same of an instanced renderer.
+    /// Renderer number and mesh handle of an instanced renderer.
     Cubes(u32, Handle<CubesMark>),
-    /// A mesh of the instanced renderer that is no cubes.
+    /// A mesh of the instanced renderer that is not drawn as cubes.
     BesideCubes(MeshHandle),
 }
 
-/// The number of a renderer that tells its meshes from those of its kind.
+/// Returns a new renderer number, which distinguishes the handles of renderers of one kind.
 pub(crate) fn next_renderer() -> u32 {
     static NEXT: AtomicU32 = AtomicU32::new(0);
     NEXT.fetch_add(1, Ordering::Relaxed)
@@ -81,30 +81,30 @@ pub(crate) enum NaiveMark {}
 #[derive(Debug)]
 pub(crate) enum CubesMark {}
 
-/// What is seen, and what may be left out.
+/// Camera, atmosphere and drawing options of one picture.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct View {
-    /// The eye.
+    /// The camera.
     pub camera: Camera,
     /// Sky, sun and haze.
     pub atmosphere: Atmosphere,
-    /// Tint each mesh by how large its voxels are: another hue a level, see
-    /// [`Frame::TINTS`](crate::Frame::TINTS). Polygon models keep their colours.
+    /// Tint each mesh by its level of detail, see [`Frame::TINTS`](crate::Frame::TINTS). Polygon
+    /// models keep their colours.
     pub tint_levels: bool,
-    /// Draw the edges of quads, as they were merged, and of models' triangles, in lines of a pixel
-    /// or two: a wire frame over the picture.
+    /// Draw a wire frame over the picture: the edges of merged quads and of models' triangles, in
+    /// lines of one or two pixels.
     pub wire: bool,
-    /// Leave out facings that look away from the eye. The naive renderer never does.
+    /// Skip face directions that point away from the camera. Ignored by the naive renderer.
     pub mask_facings: bool,
-    /// Leave out meshes outside the view.
+    /// Skip meshes outside the view frustum.
     pub cull_frustum: bool,
-    /// Draw near meshes first, so that hidden pixels are not shaded. The naive renderer
-    /// never does. Blended meshes are always ordered, farthest first.
+    /// Draw near meshes first, so that hidden pixels are not shaded. Ignored by the naive renderer.
+    /// Blended meshes are always sorted, farthest first.
     pub order: bool,
 }
 
 impl View {
-    /// Everything that saves work, and the sky as it is.
+    /// Creates a view with all optimizations on and the default atmosphere.
     pub fn new(camera: Camera) -> Self {
         Self {
             camera,
@@ -117,7 +117,7 @@ impl View {
         }
     }
 
-    /// What shaders need to draw this on `width × height` pixels.
+    /// Returns the shader data for this view on `width × height` pixels.
     pub fn frame(&self, width: u32, height: u32) -> Frame {
         let mut frame = Frame::new(&self.camera, &self.atmosphere, width, height);
         frame.ambient[3] = if self.tint_levels { Frame::TINT } else { 0.0 };
@@ -126,15 +126,15 @@ impl View {
     }
 }
 
-/// What one picture took. Where the GPU culls, what is said of opaque meshes is of the last
-/// picture of which it is known; see [`Renderer::drawn`].
+/// Counts of one drawn picture. If the GPU culls, the opaque counts may be those of an earlier
+/// picture; see [`Renderer::drawn`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DrawStats {
     /// Draw commands issued.
     pub commands: u32,
-    /// Quads that they drew.
+    /// Quads drawn.
     pub quads: u64,
-    /// Triangles of models that they drew.
+    /// Triangles of models drawn.
     pub triangles: u64,
     /// Meshes that passed culling and masking.
     pub meshes: u32,
@@ -142,78 +142,76 @@ pub struct DrawStats {
     pub shown: bool,
 }
 
-/// What a renderer holds.
+/// Meshes and memory that a renderer holds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct HeldStats {
-    /// Meshes.
+    /// Number of meshes.
     pub meshes: u32,
-    /// Draw commands that show all of them facing by facing: what there would be if nothing
-    /// were left out or merged.
+    /// Draw commands for all meshes with one command for each face direction: the count without
+    /// culling or merging.
     pub commands: u64,
     /// Bytes of quads in meshes, and of models' vertices and indices.
     pub used_bytes: u64,
-    /// Bytes of GPU memory kept for them.
+    /// Bytes of GPU memory reserved for meshes.
     pub reserved_bytes: u64,
 }
 
-/// One way to keep meshes and draw them. Every renderer draws the same picture of the
-/// same scene.
+/// Stores meshes and draws them. Every renderer draws the same picture of the same scene.
 pub trait Renderer {
-    /// The renderer's name on the command line.
+    /// The renderer's name, as in options and settings.
     fn name(&self) -> &'static str;
 
-    /// Backend and adapter in words.
+    /// Description of the backend and its adapter.
     fn backend(&self) -> String;
 
-    /// Sets the colours of materials, by number.
+    /// Sets the colours of materials, indexed by material number.
     ///
     /// # Errors
     /// `Device` when the device refuses.
     fn set_palette(&mut self, colors: &[[u8; 4]]) -> Result<(), RenderError>;
 
-    /// Takes a mesh in.
+    /// Inserts a mesh.
     ///
     /// # Errors
-    /// `Pool` when it is full or the counts are wrong, `BadTransform` where its level is above
-    /// [`DrawData::MAX_LEVEL`] or darkened corners are off their grid; nothing has changed
-    /// then. `Lost`, or `Device` when the device refuses.
+    /// `Pool` when the pool is full or the counts are wrong. `BadTransform` when the level is above
+    /// [`DrawData::MAX_LEVEL`], or a mesh with ambient occlusion is off its grid. `Lost`, or
+    /// `Device` when the device refuses. After an error nothing has changed.
     fn insert(&mut self, mesh: &MeshData<'_>) -> Result<MeshId, RenderError>;
 
-    /// Puts another mesh in a mesh's place; the old one stays when this fails. A mesh
-    /// keeps the layer that it was inserted in.
+    /// Replaces a mesh. The mesh keeps the layer that it was inserted in.
     ///
     /// # Errors
-    /// `StaleMesh`, or as [`insert`](Self::insert).
+    /// `StaleMesh`, or the errors of [`insert`](Self::insert). After an error the old mesh remains.
     fn replace(&mut self, id: MeshId, mesh: &MeshData<'_>) -> Result<(), RenderError>;
 
-    /// Takes a mesh out.
+    /// Removes a mesh.
     ///
     /// # Errors
-    /// `StaleMesh` when it was taken out before.
+    /// `StaleMesh` when the mesh was already removed.
     fn remove(&mut self, id: MeshId) -> Result<(), RenderError>;
 
-    /// Bytes that vertices and indices of one mesh of triangles may take, each of the two:
-    /// what is larger has to come as several meshes.
+    /// Maximum size of the vertices, and of the indices, of one triangle mesh, in bytes. Larger
+    /// meshes must be split.
     fn max_triangle_bytes(&self) -> u64 {
         u64::MAX
     }
 
-    /// Takes in triangles of a model: a part of one material, say.
+    /// Inserts triangles of a model, for example the part with one material.
     ///
     /// # Errors
-    /// `NoTriangles` where the renderer draws none; `BadTriangles`; `Pool` when it is full,
-    /// the mesh is [too large](Self::max_triangle_bytes) or an index names no vertex; `Lost`, or `Device` when the device refuses. Nothing has
-    /// changed then.
+    /// `NoTriangles` when the renderer draws no models. `BadTriangles`. `Pool` when the pool is
+    /// full, the mesh is [too large](Self::max_triangle_bytes) or an index is out of range. `Lost`,
+    /// or `Device` when the device refuses. After an error nothing has changed.
     fn insert_triangles(&mut self, mesh: &TriangleMesh<'_>) -> Result<TrianglesId, RenderError> {
         let _ = mesh;
         Err(RenderError::NoTriangles { renderer: self.name() })
     }
 
-    /// Puts other triangles in the place of some; the old ones stay when this fails. They
-    /// keep the layer that they were inserted in.
+    /// Replaces triangles. They keep the layer that they were inserted in.
     ///
     /// # Errors
-    /// `StaleMesh`, or as [`insert_triangles`](Self::insert_triangles).
+    /// `StaleMesh`, or the errors of [`insert_triangles`](Self::insert_triangles). After an error
+    /// the old triangles remain.
     fn replace_triangles(
         &mut self,
         id: TrianglesId,
@@ -223,70 +221,71 @@ pub trait Renderer {
         Err(RenderError::StaleMesh)
     }
 
-    /// Takes triangles out.
+    /// Removes triangles.
     ///
     /// # Errors
-    /// `StaleMesh` when they were taken out before.
+    /// `StaleMesh` when the triangles were already removed.
     fn remove_triangles(&mut self, id: TrianglesId) -> Result<(), RenderError> {
         let _ = id;
         Err(RenderError::StaleMesh)
     }
 
-    /// Changes the size of the pictures that follow.
+    /// Changes the size of the following pictures.
     ///
     /// # Errors
-    /// As [`Device::resize`](crate::Device::resize).
+    /// The errors of [`Device::resize`](crate::Device::resize).
     fn resize(&mut self, width: u32, height: u32) -> Result<(), RenderError>;
 
-    /// Chooses who decides which opaque meshes are drawn. The picture does not change.
-    /// Blended meshes are the CPU's: their order is part of the picture.
+    /// Selects where opaque meshes are culled. The picture does not change. Blended meshes are
+    /// always culled by the CPU, because their order is part of the picture.
     ///
     /// # Cost
-    /// O(meshes), when it changes.
+    /// O(meshes) if the value changes.
     ///
     /// # Errors
-    /// `NoCulling` where the GPU cannot; then the CPU does.
+    /// `NoCulling` when the GPU cannot cull; the CPU culls then.
     fn set_cull(&mut self, cull: Cull) -> Result<(), RenderError>;
 
-    /// Who decides which opaque meshes are drawn. From a picture on for which the GPU cannot, the
-    /// CPU does.
+    /// Returns where opaque meshes are culled. The value becomes [`Cull::Cpu`] at the first picture
+    /// that the GPU cannot cull.
     fn cull(&self) -> Cull;
 
-    /// Returns why the GPU stopped culling, once after the picture in which it did: meshes or
-    /// picture have become too large for it, or its memory is full.
+    /// Takes the reason why the GPU stopped culling; `None` if it did not. Reasons are too many
+    /// meshes, too large a picture, or too little memory.
     fn take_culling_error(&mut self) -> Option<RenderError> {
         None
     }
 
-    /// Draws `overlay` over every picture from now on, until there is another; see
+    /// Draws `overlay` over the following pictures until it is replaced; see
     /// [`Device::set_overlay`](crate::Device::set_overlay).
     ///
     /// # Errors
-    /// As there.
+    /// The errors of [`Device::set_overlay`](crate::Device::set_overlay).
     fn set_overlay(&mut self, overlay: &Overlay) -> Result<(), RenderError> {
         let _ = overlay;
-        let reason = "this renderer draws nothing over pictures".into();
-        Err(RenderError::Device { during: "taking an overlay", reason })
+        let reason = "this renderer draws no overlays".into();
+        Err(RenderError::Device { during: "setting the overlay", reason })
     }
 
-    /// Whether pictures go from now on where [`read_image`](Self::read_image) finds them, instead
-    /// of to a window; see [`Device::set_readable`](crate::Device::set_readable).
+    /// Selects whether [`read_image`](Self::read_image) can read the following pictures. Readable
+    /// pictures are not shown in the window; see
+    /// [`Device::set_readable`](crate::Device::set_readable).
     ///
     /// # Errors
-    /// As there.
+    /// The errors of [`Device::set_readable`](crate::Device::set_readable).
     fn set_readable(&mut self, readable: bool) -> Result<(), RenderError> {
         let _ = readable;
         Ok(())
     }
 
-    /// Draws one picture; returns when the work is submitted.
+    /// Draws one picture. Returns when the work is submitted.
     ///
     /// # Errors
     /// `Lost`, or `Device` when the device refuses.
     fn draw(&mut self, view: &View) -> Result<DrawStats, RenderError>;
 
-    /// What the last picture took, as far as it is known: where the GPU culls, it says so
-    /// a frame or two late, unless it is [waited for](Self::finish). Asks, never waits.
+    /// Returns the counts of the last picture without waiting. If the GPU culls, its counts arrive
+    /// a frame or two late unless [`finish`](Self::finish) was called.
     fn drawn(&mut self) -> DrawStats;
 
     /// Waits until all pictures are drawn.
@@ -295,29 +294,29 @@ pub trait Renderer {
     /// `Lost`.
     fn finish(&mut self) -> Result<(), RenderError>;
 
-    /// The last picture drawn.
+    /// Returns the last picture drawn.
     ///
     /// # Errors
     /// `Lost`, or `Device` when the device draws to a window.
     fn read_image(&mut self) -> Result<Image, RenderError>;
 
-    /// What is held.
+    /// Returns the number of meshes and the memory that they use.
     ///
     /// # Cost
     /// O(meshes).
     fn held(&self) -> HeldStats;
 
-    /// What the pool of quads holds, and what the last frame had uploaded and moved; `None`
-    /// where there is no pool.
+    /// Returns the statistics of the quad pool, including uploads and moves of the last frame.
+    /// `None` if the renderer has no pool.
     ///
     /// # Cost
-    /// O(meshes), a word of each.
+    /// O(meshes), one word of each.
     fn pool_stats(&self) -> Option<PoolStats> {
         None
     }
 
-    /// What lies where in the pool of quads, by buffer and address; nothing where there is no
-    /// pool.
+    /// Returns the ranges of the quad pool, sorted by buffer and offset. Empty if the renderer has
+    /// no pool.
     ///
     /// # Cost
     /// O(meshes · log meshes).
@@ -340,9 +339,9 @@ mod tests {
         ]
     }
 
-    /// In all renderers and both layers; what was there before stays.
+    /// Checks all renderers and both layers. After a refused call the previous mesh remains.
     #[test]
-    fn places_that_there_are_not_are_refused() {
+    fn meshes_with_bad_transforms_are_refused() {
         let quads = [Quad::new([0; 3], [4, 4], Face::PosZ, 0)];
         let shaded = quads.map(|quad| quad.with_ambient_occlusion(1));
         let counts = [0, 0, 0, 0, 0, 1];
@@ -372,7 +371,7 @@ mod tests {
             }
             assert!(picture(&mut renderer) == before, "{}", renderer.name());
             assert_eq!(renderer.held().meshes, 1);
-            // At level 0 all places are on the grid.
+            // At level 0 all origins are on the grid.
             if renderer.name() != "instanced" {
                 renderer.replace(mesh, &MeshData { draw_data: at(0), ..off_grid }).unwrap();
             }
@@ -380,7 +379,7 @@ mod tests {
     }
 
     #[test]
-    fn regions_of_cubes_have_levels_that_there_are() {
+    fn cube_regions_above_the_maximum_level_are_refused() {
         let device = SoftDevice::new(8, 8).unwrap();
         let mut renderer = InstancedRenderer::new(device, SlotPolicy::Lowest).unwrap();
         let at = |level| DrawData { origin: [0; 3], level, extent: 1 };

@@ -6,13 +6,13 @@ use std::{
 
 use tempfile::Builder;
 
-/// Writes a file so that no reader sees half of it, not even after a power failure: `write` fills
-/// a temporary file beside `path`, which then takes its place. A link is followed; a folder, device
-/// or pipe is not replaced.
+/// Writes a file atomically, also in case of a power failure. `write` fills a temporary file in the
+/// same folder, which then replaces `path`. Links are followed. Folders, devices and pipes are not
+/// replaced.
 ///
 /// # Errors
-/// In words: what `path` is instead of a file, or what the system said. Nothing is left
-/// behind then, and what was at `path` stays.
+/// A description: `path` is not a plain file, or the system's error. After an error no temporary
+/// file remains, and `path` is unchanged.
 pub fn replace_file(
     path: &Path,
     write: impl FnOnce(&Path) -> Result<(), String>,
@@ -26,7 +26,7 @@ fn write_and_rename(
     write: impl FnOnce(&Path) -> Result<(), String>,
 ) -> Result<(), String> {
     let reason = |error: io::Error| error.to_string();
-    // With the permissions that any new file has.
+    // With the default permissions of new files.
     let make = |own: &Path| OpenOptions::new().write(true).create_new(true).open(own);
     let folder = path.parent().unwrap_or(Path::new(""));
     let mut builder = Builder::new();
@@ -37,7 +37,7 @@ fn write_and_rename(
     temporary.persist(path).map(drop).map_err(|refused| reason(refused.error))
 }
 
-/// `path`, or what it links to, where a file may take its place.
+/// Resolves `path` and its links to a plain file or a new name.
 fn replaceable(path: &Path) -> Result<PathBuf, String> {
     if path.file_name().is_none() {
         return Err("is not the name of a file".into());
@@ -55,7 +55,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_files_are_replaced_and_links_are_followed() {
+    fn only_plain_files_are_replaced_and_links_are_followed() {
         let folder = std::env::temp_dir().join(format!("drystone-replace-{}", std::process::id()));
         fs::create_dir_all(&folder).unwrap();
         let put = |path: &Path, text: &'static str| {
@@ -77,8 +77,8 @@ mod tests {
             assert!(put(Path::new("/dev/null"), "five").is_err());
             fs::remove_file(link).unwrap();
         }
-        // Others may write into the folder too: a process of the same number in another container,
-        // or somebody who guesses names.
+        // The folder can contain files of others: of a process with the same id in another
+        // container, or with guessed names.
         let name = |number| format!(".drystone-{}-{number}.part", std::process::id());
         let others: Vec<_> = (0..100).map(|number| folder.join(name(number))).collect();
         others.iter().for_each(|path| fs::write(path, "another's").unwrap());
@@ -87,7 +87,7 @@ mod tests {
             assert_eq!(fs::read_to_string(&path).unwrap(), "another's");
             fs::remove_file(path).unwrap();
         }
-        // A writer that fails half way leaves what was there, and nothing beside it.
+        // A failed `write` leaves the old file unchanged, and no temporary file.
         let failed = replace_file(&file, |part| {
             fs::write(part, "half").map_err(|e| e.to_string())?;
             Err("the disk is full".into())

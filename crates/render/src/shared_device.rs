@@ -11,14 +11,14 @@ use crate::{
     TriangleVertex,
 };
 
-/// One device for several renderers: one draws while another takes in its meshes, and then draws
-/// in its place, without a picture that lacks any.
+/// One device for several renderers. One renderer draws while another takes in its meshes, and then
+/// takes over drawing without a picture that lacks meshes.
 ///
-/// Each has geometries of its own, which no frame of the others reads. What a device has once it
-/// has for all of them: palette, size, and what lies over pictures.
+/// Each renderer has its own geometries, which no frame of the others reads. The palette, the size
+/// and the overlay are shared by all renderers.
 ///
 /// # Cost
-/// A count and a check for each call; a device is called a few times a frame and a mesh.
+/// One count and one check for each call; a device is called a few times for each frame and mesh.
 ///
 /// # Examples
 /// ```
@@ -37,12 +37,12 @@ use crate::{
 pub struct SharedDevice<D>(Rc<RefCell<D>>);
 
 impl<D> SharedDevice<D> {
-    /// A device to be shared: each clone is the same one.
+    /// Creates a shared device. All clones refer to the same device.
     pub fn new(device: D) -> Self {
         Self(Rc::new(RefCell::new(device)))
     }
 
-    /// The device, for one call: none calls back, so nobody has it yet.
+    /// Borrows the device for one call. Devices never call back, so it is not borrowed already.
     fn it(&self) -> RefMut<'_, D> {
         self.0.borrow_mut()
     }

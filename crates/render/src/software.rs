@@ -1,6 +1,6 @@
-//! Adapters that are programs on the CPU.
+//! Detection of adapters that are programs on the CPU.
 
-/// What the names of such adapters contain: Mesa's drivers, SwiftShader, Windows' WARP, Apple's.
+/// Parts of the names of software adapters: Mesa's drivers, SwiftShader, Windows' WARP, Apple's.
 const NAMES: [&str; 7] = [
     "llvmpipe",
     "softpipe",
@@ -11,8 +11,8 @@ const NAMES: [&str; 7] = [
     "software renderer",
 ];
 
-/// Whether an adapter of this name is a program that runs on the CPU: one that the built-in
-/// rasteriser is faster than.
+/// Whether an adapter of this name is a program that runs on the CPU. The built-in rasteriser is
+/// faster than such an adapter.
 pub(crate) fn is_software(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     NAMES.iter().any(|part| name.contains(part))
@@ -23,7 +23,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn programs_on_the_cpu_are_told_by_name() {
+    fn software_adapters_are_detected_by_name() {
         for name in [
             "llvmpipe (LLVM 15.0.6, 256 bits)",
             "softpipe",

@@ -3,31 +3,31 @@ use drystone_pool::{MeshHandle, PoolError};
 
 use crate::{DrawData, Layer, RenderError, TriangleTransform, TriangleVertex};
 
-/// Triangles to be drawn: vertices, and for each triangle three indices that count from the
-/// first of them. A front is seen counter-clockwise; both sides are drawn, and lit with the
-/// normals turned to the side that is seen.
+/// Triangles to be drawn: vertices, and three indices for each triangle, relative to the first
+/// vertex. Front faces are counter-clockwise. Both sides are drawn, and normals are turned to the
+/// visible side.
 #[derive(Clone, Copy, Debug)]
 pub struct TriangleMesh<'a> {
-    /// The corners.
+    /// The vertices.
     pub vertices: &'a [TriangleVertex],
-    /// Which of them make triangles, three each.
+    /// Indices of vertices, three for each triangle.
     pub indices: &'a [u32],
-    /// Where the model lies.
+    /// Position and scale of the model.
     pub transform: TriangleTransform,
-    /// The pass. Blended triangles are drawn mesh by mesh, the farthest first, after all
-    /// blended quads; within a mesh they are drawn in order.
+    /// The pass. Blended triangles are sorted mesh by mesh, farthest first, and drawn after all
+    /// blended quads. Within a mesh they are drawn in order.
     pub layer: Layer,
 }
 
-/// Names triangles of one renderer; stale once they are removed.
+/// Id of triangles of one renderer; stale once they are removed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TrianglesId(pub(crate) TrianglesOwner);
 
-/// Whose triangles they are.
+/// The store that a [`TrianglesId`] belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TrianglesOwner {
     Pool(MeshHandle),
-    /// The renderer's number, and the mesh.
+    /// Renderer number and mesh handle.
     Naive(u32, Handle<NaiveTrianglesMark>),
 }
 
@@ -36,21 +36,21 @@ pub(crate) enum TrianglesOwner {
 pub(crate) enum NaiveTrianglesMark {}
 
 impl TriangleMesh<'_> {
-    /// Checks it, and says which voxels it lies within.
+    /// Checks the mesh and returns a box around it, in voxels.
     ///
     /// # Cost
     /// O(vertices + indices).
     ///
     /// # Errors
-    /// `BadTriangles`, or `Pool` when an index names no vertex.
+    /// `BadTriangles`, or `Pool` when an index is out of range.
     pub(crate) fn bounds(&self) -> Result<DrawData, RenderError> {
         let bad = |reason| Err(RenderError::BadTriangles { reason });
         let TriangleTransform { origin, scale } = self.transform;
         if !(scale.is_finite() && scale > 0.0) {
-            return bad("their scale is not above zero");
+            return bad("the scale is not above zero");
         }
         if !self.indices.len().is_multiple_of(3) {
-            return bad("their indices are not three each");
+            return bad("the number of indices is not a multiple of three");
         }
         let vertices = self.vertices.len();
         if let Some(&index) = self.indices.iter().find(|&&index| index as usize >= vertices) {
@@ -59,7 +59,7 @@ impl TriangleMesh<'_> {
         let (mut min, mut max) = ([f32::MAX; 3], [f32::MIN; 3]);
         for TriangleVertex { position, .. } in self.vertices {
             if !position.iter().all(|number| number.is_finite()) {
-                return bad("a vertex is at no place: one of its numbers is not finite");
+                return bad("a coordinate of a vertex is not finite");
             }
             min = [0, 1, 2].map(|axis| min[axis].min(position[axis]));
             max = [0, 1, 2].map(|axis| max[axis].max(position[axis]));
@@ -70,8 +70,8 @@ impl TriangleMesh<'_> {
         let voxel = |number: f32| (f64::from(number) * f64::from(scale)).floor();
         let sides = [0, 1, 2].map(|axis| voxel(max[axis]) - voxel(min[axis]) + 1.0);
         let extent = sides.into_iter().fold(0.0, f64::max);
-        // The middle of the cube is that of the box, for it is what distances are measured to. The
-        // casts end at the numbers that there are.
+        // The cube has the same middle as the box, because distances are measured to it. The casts
+        // saturate.
         let lowest = [0, 1, 2].map(|axis| {
             let before = ((extent - sides[axis]) / 2.0).floor();
             (f64::from(origin[axis]) + voxel(min[axis]) - before) as i32
@@ -89,8 +89,8 @@ mod tests {
         indices: &'a [u32],
         scale: f32,
     ) -> TriangleMesh<'a> {
-        let place = TriangleTransform { origin: [10, 20, -30], scale };
-        TriangleMesh { vertices, indices, transform: place, layer: Layer::Opaque }
+        let transform = TriangleTransform { origin: [10, 20, -30], scale };
+        TriangleMesh { vertices, indices, transform, layer: Layer::Opaque }
     }
 
     fn at(position: [f32; 3]) -> TriangleVertex {
@@ -101,7 +101,7 @@ mod tests {
     fn bounds_hold_every_vertex() {
         let vertices = [at([-0.6, 0.0, 1.0]), at([0.6, 0.9, 3.0]), at([0.0; 3])];
         let bounds = mesh(&vertices, &[0, 1, 2], 2.0).bounds().unwrap();
-        // 4 x 2 x 7 voxels from 8, 20, -30 on, in the middle of a cube.
+        // 4 x 2 x 7 voxels starting at 8, 20, -30, in the middle of a cube.
         assert_eq!((bounds.origin, bounds.extent), ([7, 18, -30], 7));
         let huge = [at([f32::MIN, 0.0, 0.0]), at([f32::MAX, 0.0, 0.0])];
         let bounds = mesh(&huge, &[], 9.0).bounds().unwrap();
@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn a_large_pane_is_no_nearer_than_a_small_one_before_it() {
+    fn a_large_pane_does_not_sort_before_a_small_one_in_front() {
         let pane = |side: f32, z: f32| {
             let low = 50.0 - side / 2.0;
             [[0.0, 0.0], [side, 0.0], [0.0, side], [side; 2]]
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_drawn_is_refused() {
+    fn invalid_triangle_meshes_are_refused() {
         let good = [at([0.0; 3]), at([1.0; 3]), at([2.0, 0.0, 0.0])];
         for scale in [0.0, -1.0, f32::NAN, f32::INFINITY] {
             assert!(mesh(&good, &[], scale).bounds().is_err());

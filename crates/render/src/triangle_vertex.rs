@@ -2,13 +2,13 @@ use bytemuck::{Pod, Zeroable};
 
 use crate::DrawData;
 
-/// A corner of triangles, as shaders read it: 20 bytes.
+/// A vertex of a triangle, as shaders read it: 20 bytes.
 ///
 /// ```text
-///  word  0 1 2     3                  4
-///        position  normal             colour
-///        3 × f32   2 × 16 bits,       4 × 8 bits: red, green,
-///                  octahedral         blue, opacity
+/// word  0 1 2     3             4
+/// position  normal        colour
+/// 3 × f32   2 × 16 bits,  4 × 8 bits: red, green,
+/// octahedral    blue, opacity
 /// ```
 /// # Examples
 /// ```
@@ -21,30 +21,30 @@ use crate::DrawData;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Pod, Zeroable)]
 #[repr(C)]
 pub struct TriangleVertex {
-    /// Where it is, in the model's units.
+    /// Position, in the model's units.
     pub position: [f32; 3],
-    /// Its normal on the octahedron `|x| + |y| + |z| = 1`, unfolded to a square: x in the
-    /// low 16 bits, y in the high ones, each −1 to 1 as −32,767 to 32,767. The largest
-    /// error is 0.003°.
+    /// Normal on the octahedron `|x| + |y| + |z| = 1`, unfolded to a square: x in the low 16 bits,
+    /// y in the high ones. Each is −1 to 1, stored as −32,767 to 32,767. The largest error is
+    /// 0.003°.
     normal: u32,
-    /// As shown on screen, with opacity last.
+    /// Colour as shown on screen, opacity last.
     pub color: [u8; 4],
 }
 
 const _: () = assert!(size_of::<TriangleVertex>() == 20);
 
 impl TriangleVertex {
-    /// A vertex. The normal may have any length; one of no direction looks up.
+    /// Creates a vertex. The normal can have any length. A normal without a direction points up.
     pub fn new(position: [f32; 3], normal: [f32; 3], color: [u8; 4]) -> Self {
-        Self { position, normal: folded_out(normal), color }
+        Self { position, normal: packed_normal(normal), color }
     }
 
-    /// The normal, of unit length, as shaders unpack it.
+    /// The unit normal, as shaders unpack it.
     pub fn normal(&self) -> [f32; 3] {
         let unpacked = |bits: u32| (f32::from(bits as u16 as i16) / 32767.0).max(-1.0);
         let (x, y) = (unpacked(self.normal), unpacked(self.normal >> 16));
         let z = 1.0 - x.abs() - y.abs();
-        // What lies below is folded over the edges of the upper half.
+        // The lower half is folded over the edges of the upper half.
         let fold = (-z).max(0.0);
         let x = x - if x >= 0.0 { fold } else { -fold };
         let y = y - if y >= 0.0 { fold } else { -fold };
@@ -52,8 +52,8 @@ impl TriangleVertex {
     }
 }
 
-/// A normal as two numbers of 16 bits.
-fn folded_out(normal: [f32; 3]) -> u32 {
+/// Packs a normal into two numbers of 16 bits.
+fn packed_normal(normal: [f32; 3]) -> u32 {
     let normal = normal.map(f64::from);
     let sum: f64 = normal.iter().map(|n| n.abs()).sum();
     let [x, y, z] = match sum > 0.0 && sum.is_finite() {
@@ -69,33 +69,32 @@ fn folded_out(normal: [f32; 3]) -> u32 {
     packed(x) | packed(y) << 16
 }
 
-/// What the shader knows of one mesh of triangles, by its slot: where the model's origin
-/// lies, and how large its unit is. In the table of draws it takes the place of a
-/// [`DrawData`]: where quads have a level, triangles have the bits of their scale.
+/// Position and scale of a triangle mesh, indexed by its slot. It is stored in the table of
+/// per-draw data instead of a [`DrawData`]: the bits of the scale replace the level.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TriangleTransform {
-    /// The world's voxel in whose lowest corner the model's origin lies.
+    /// The world's voxel that contains the model's origin, in its lowest corner.
     pub origin: [i32; 3],
-    /// Voxels that a unit of the model is long; a power of two adds no rounding.
+    /// Voxels per unit of the model. A power of two adds no rounding.
     pub scale: f32,
 }
 
 impl From<TriangleTransform> for DrawData {
-    /// What is written to the place's slot.
+    /// The data to be written to the slot.
     fn from(TriangleTransform { origin, scale }: TriangleTransform) -> Self {
         Self { origin, level: scale.to_bits(), extent: 0 }
     }
 }
 
 impl TriangleTransform {
-    /// What was written to a slot.
+    /// Decodes the data of a slot.
     pub(crate) const fn of_slot(data: &DrawData) -> Self {
         Self { origin: data.origin, scale: f32::from_bits(data.level) }
     }
 }
 
 impl Default for TriangleTransform {
-    /// At the world's origin, a voxel a unit.
+    /// At the world's origin, with one voxel per unit.
     fn default() -> Self {
         Self { origin: [0; 3], scale: 1.0 }
     }
@@ -109,21 +108,21 @@ mod tests {
 
     proptest! {
         #[test]
-        fn normals_come_back(normal in prop::array::uniform3(-1.0..1.0f32)) {
-            let given = glam::Vec3::from(normal);
-            prop_assume!(given.length() > 1e-3);
-            let packed = TriangleVertex::new([0.0; 3], normal, [0; 4]);
-            let angle = given.angle_between(packed.normal().into());
-            // acos knows no smaller angles in 32 bits.
-            prop_assert!(angle < 6e-4, "{given} {:?}", packed.normal());
+        fn normals_round_trip(components in prop::array::uniform3(-1.0..1.0f32)) {
+            let normal = glam::Vec3::from(components);
+            prop_assume!(normal.length() > 1e-3);
+            let packed = TriangleVertex::new([0.0; 3], components, [0; 4]);
+            let angle = normal.angle_between(packed.normal().into());
+            // acos cannot resolve smaller angles in 32 bits.
+            prop_assert!(angle < 6e-4, "{normal} {:?}", packed.normal());
             let twice = TriangleVertex::new([0.0; 3], packed.normal(), [0; 4]);
-            let cross = given.normalize().cross(twice.normal().into()).length();
+            let cross = normal.normalize().cross(twice.normal().into()).length();
             prop_assert!(cross < 1e-4, "{cross}");
         }
     }
 
     #[test]
-    fn axes_are_exact_and_no_direction_looks_up() {
+    fn axes_are_exact_and_no_direction_points_up() {
         for axis in 0..3 {
             for sign in [-1.0, 1.0] {
                 let mut normal = [0.0; 3];

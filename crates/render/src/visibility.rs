@@ -4,39 +4,39 @@ use glam::{Vec3, Vec4};
 
 use crate::{Camera, DrawData, Projection};
 
-/// Decides what a camera cannot see of a mesh: facings that look away, and meshes outside
-/// the view. It errs on the side of drawing.
+/// Decides which meshes and face directions a camera cannot see. Conservative: reports as visible
+/// whatever is uncertain.
 ///
 /// # Cost
-/// Some 30 operations and no branch a mesh: it is asked for every mesh in every frame.
+/// About 30 operations and no branch for each mesh; called for every mesh in every frame.
 #[derive(Clone, Debug)]
 pub struct Visibility {
     camera_voxel: [i32; 3],
     camera_fraction: Vec3,
     forward: Vec3,
     orthographic: bool,
-    /// Facings that an orthographic camera sees of every mesh.
+    /// Face directions that an orthographic camera sees of every mesh.
     parallel_facings: FaceSet,
     planes: Planes,
 }
 
-/// The planes of the view, relative to the eye, positive inside: six and two that hold
-/// for every box, value by value side by side, so that a box is compared with all of them
-/// in a few vector operations.
+/// The planes of the view frustum relative to the camera, positive inside. There are six, and two
+/// that hold for every box. They are stored as a structure of arrays, so that a box is tested
+/// against all of them in a few vector operations.
 #[derive(Clone, Copy, Debug)]
 struct Planes {
     x: [f32; 8],
     y: [f32; 8],
     z: [f32; 8],
     offset: [f32; 8],
-    /// How far a unit box reaches along the normal from its lowest corner.
+    /// Maximum distance of a unit box's corners from its lowest corner, along the normal.
     reach: [f32; 8],
-    /// What rounding may take away, per voxel of distance.
+    /// Tolerance for rounding, per voxel of distance.
     slack: [f32; 8],
 }
 
 impl Planes {
-    /// A thousandth of the distance: nothing in view is ever dropped for rounding.
+    /// A thousandth of the distance: rounding never drops a visible mesh.
     const SLACK: f32 = 1e-3;
 
     fn new(six: [Vec4; 6]) -> Self {
@@ -53,7 +53,7 @@ impl Planes {
         }
     }
 
-    /// Whether the box's corner farthest along each normal is not behind its plane.
+    /// Whether the corner of the box farthest along each normal is not behind its plane.
     fn hold(&self, low: Vec3, extent: f32) -> bool {
         let distance = 1.0 + low.abs().max_element() + extent;
         let mut behind = 0;
@@ -67,7 +67,7 @@ impl Planes {
 }
 
 impl Visibility {
-    /// What `camera` sees on a picture of this width to height.
+    /// Creates the visibility of `camera` for a picture of this aspect ratio.
     pub fn new(camera: &Camera, aspect: f32) -> Self {
         let rows = camera.clip_from_relative(aspect).transpose();
         let [x, y, z, w] = [rows.x_axis, rows.y_axis, rows.z_axis, rows.w_axis];
@@ -87,8 +87,8 @@ impl Visibility {
         }
     }
 
-    /// The facings of the mesh's box that can look towards the eye. A mesh's faces lie
-    /// anywhere within the box, so the eye must be behind all of it to drop a facing.
+    /// Face directions of the mesh that can point towards the camera. Faces can lie anywhere in the
+    /// mesh's box, so a direction is dropped only if the camera is behind the whole box.
     pub fn facings(&self, mesh: &DrawData) -> FaceSet {
         if self.orthographic {
             return self.parallel_facings;
@@ -97,9 +97,9 @@ impl Visibility {
             // In 64 bits: the box may lie at either end of the world.
             let low = i64::from(mesh.origin[axis]);
             let eye = i64::from(self.camera_voxel[axis]);
-            // A positive face lies at `low + 1` at the lowest: the eye, somewhere in its
-            // voxel, may see it from that voxel on. A negative one lies at `low + extent
-            // − 1` at the highest: the eye must be in a voxel below.
+            // A positive face lies at `low + 1` or higher. The camera, somewhere in its voxel, can
+            // see it if that voxel is above `low`. A negative face lies at `low + extent − 1` or
+            // lower: the camera must be in a voxel below.
             let positive = eye > low;
             let negative = eye < low + i64::from(mesh.extent) - 1;
             bits | u8::from(negative) << axis | u8::from(positive) << (axis + 3)
@@ -107,14 +107,14 @@ impl Visibility {
         FaceSet::from_bits(bits)
     }
 
-    /// Whether any of the mesh's box may be in view.
+    /// Whether any part of the mesh's box can be in view.
     pub fn in_view(&self, mesh: &DrawData) -> bool {
         self.planes.hold(self.relative(mesh), mesh.extent as f32)
     }
 
-    /// How far the middle of the mesh's box is from the eye. For an orthographic camera,
-    /// which also sees what is level with the eye or behind it, a positive number that
-    /// only orders as the depth along the view does.
+    /// Distance from the camera to the middle of the mesh's box. For an orthographic camera, a
+    /// positive number that sorts like the depth along the view direction, also for meshes behind
+    /// the camera.
     pub fn distance(&self, mesh: &DrawData) -> f32 {
         let middle = self.relative(mesh) + mesh.extent as f32 / 2.0;
         if self.orthographic {
@@ -124,28 +124,28 @@ impl Visibility {
         }
     }
 
-    /// The planes of the view relative to the eye, positive inside.
+    /// The planes of the view frustum relative to the camera, positive inside.
     pub(crate) fn planes(&self) -> [[f32; 4]; 6] {
         let Planes { x, y, z, offset, .. } = &self.planes;
         std::array::from_fn(|n| [x[n], y[n], z[n], offset[n]])
     }
 
-    /// For each plane how far a unit box reaches along its normal, and what rounding may
-    /// take away per voxel of distance.
+    /// Reach of a unit box along the normal of each plane, and tolerance for rounding per voxel of
+    /// distance.
     pub(crate) fn reaches(&self) -> [[f32; 4]; 6] {
         std::array::from_fn(|n| [self.planes.reach[n], self.planes.slack[n], 0.0, 0.0])
     }
 
-    /// The facings that are seen of every mesh, where rays are parallel.
+    /// Face directions that an orthographic camera sees of every mesh; `None` for a perspective
+    /// camera.
     pub(crate) fn parallel_facings(&self) -> Option<FaceSet> {
         self.orthographic.then_some(self.parallel_facings)
     }
 
-    /// The one order in which blended meshes are drawn: farthest first, and among equals
-    /// by their place in the grid, then by their extent, so that every renderer blends alike.
-    /// Parts of one cell are told apart by the last bits of that: up to eight of them.
+    /// Sort key of blended meshes: farthest first. Ties are broken by grid cell, then by extent, so
+    /// that every renderer blends alike. The last bits distinguish up to eight parts of one cell.
     pub fn blend_key(&self, mesh: &DrawData) -> u64 {
-        /// Bits of each grid coordinate, and of the extent, that fit the key beside the distance.
+        /// Bits of each grid coordinate in the key, beside the distance.
         const BITS: [u32; 3] = [10, 9, 10];
         const EXTENT_BITS: u32 = 3;
         let extent = mesh.extent.clamp(1, i32::MAX as u32) as i32;
@@ -157,7 +157,7 @@ impl Visibility {
         !sort_key(self.distance(mesh), tie)
     }
 
-    /// The box's lowest corner relative to the eye.
+    /// The box's lowest corner relative to the camera.
     fn relative(&self, mesh: &DrawData) -> Vec3 {
         let low = [0, 1, 2]
             .map(|axis| (i64::from(mesh.origin[axis]) - i64::from(self.camera_voxel[axis])) as f32);
@@ -165,10 +165,10 @@ impl Visibility {
     }
 }
 
-/// A positive number for any, in the same order. The bits of positive floats order as the
-/// floats do, those of negative ones the other way round: these are flipped, and the sign
-/// taken for the highest bit of the size. That costs the last bit of precision and not
-/// more, however large or small the number; adding a bias would cost up to all of it.
+/// Maps a number to a positive one and preserves the order. The bits of positive floats sort like
+/// the floats, those of negative ones in reverse. So the latter are flipped, and the sign becomes
+/// the highest bit of the magnitude. The cost is the last bit of precision for any magnitude;
+/// adding a bias would cost up to all of it.
 fn positive_in_order(value: f32) -> f32 {
     const SIGN: u32 = 1 << 31;
     let bits = value.to_bits();
@@ -194,14 +194,14 @@ mod tests {
         let seen = visibility.facings(&mesh([0; 3]));
         // East of the box: its +X faces show, its −X faces cannot.
         assert!(seen.contains(Face::PosX) && !seen.contains(Face::NegX));
-        // Level with it: both show.
+        // Within the box's height: both show.
         assert!(seen.contains(Face::PosY) && seen.contains(Face::NegY));
-        // Half a voxel inside its north side: +Z faces lie at 1 and beyond, ahead of it.
+        // Half a voxel inside its north side: +Z faces lie at 1 and beyond, ahead of the camera.
         assert!(seen.contains(Face::NegZ) && !seen.contains(Face::PosZ));
     }
 
-    /// Whether a facing of any voxel of a mesh of `side` voxels a side looks at the eye: the
-    /// planes that its faces can lie in, one by one.
+    /// Whether any face with this direction of a mesh of `side` voxels a side points towards `eye`.
+    /// Tests all planes that its faces can lie in, one by one.
     fn is_seen(mesh: &DrawData, side: u32, eye: DVec3, face: Face) -> bool {
         let axis = face.axis();
         let planes = (0..side).map(|voxel| {
@@ -218,9 +218,9 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(5000))]
 
-        /// At all levels; and what is wholly behind by a voxel is left out.
+        /// All levels. Directions that are behind the camera by at least a voxel are left out.
         #[test]
-        fn no_facing_that_can_be_seen_is_left_out(
+        fn no_visible_face_direction_is_left_out(
             origin in prop::array::uniform3(-70_000..70_000i32),
             (level, side) in (0..6u32, prop_oneof![Just(1u32), Just(32), Just(64), 1..64u32]),
             within in prop::array::uniform3(-1.5..2.5f64),
@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_as_large_as_can_be_has_a_key() {
+    fn blend_keys_of_extreme_boxes_do_not_overflow() {
         let visibility = Visibility::new(&Camera::default(), 1.0);
         for extent in [0, 1, i32::MAX as u32, 1 << 31, u32::MAX] {
             for origin in [i32::MIN, -1, 0, i32::MAX] {
@@ -264,21 +264,21 @@ mod tests {
             ..Camera::default()
         };
         let seen = Visibility::new(&camera, 1.0).facings(&mesh([5; 3]));
-        // Looking north-west and down: what faces south, east and up shows.
-        let want = [Face::PosX, Face::PosY, Face::PosZ];
-        assert_eq!(seen, FaceSet::from_iter(want));
+        // The view is towards north-west and down: faces to the south, east and up show.
+        let expected = [Face::PosX, Face::PosY, Face::PosZ];
+        assert_eq!(seen, FaceSet::from_iter(expected));
     }
 
     #[test]
     fn boxes_are_culled_only_when_no_corner_region_shows() {
         let camera = Camera { depth_range: [1.0, 100.0], ..Camera::default() };
         let visibility = Visibility::new(&camera, 1.0);
-        // Looks north, towards −Z.
+        // The view is north, along −Z.
         assert!(visibility.in_view(&mesh([-16, -16, -50])));
         assert!(!visibility.in_view(&mesh([-16, -16, 2])));
         assert!(!visibility.in_view(&mesh([-16, -16, -140])));
         assert!(!visibility.in_view(&mesh([200, -16, -50])));
-        // The eye is inside.
+        // The camera is inside.
         assert!(visibility.in_view(&mesh([-16, -16, -16])));
     }
 
@@ -288,15 +288,15 @@ mod tests {
         let visibility = Visibility::new(&camera, 1.0);
         let key = |origin| visibility.blend_key(&mesh(origin));
         assert!(key([0, 0, 96]) < key([0, 0, 64]));
-        // Equally far, and still told apart.
+        // Equally far, but the keys differ.
         assert_ne!(key([0, 0, 64]), key([0, 0, -64]));
         assert_ne!(key([64, 0, 0]), key([0, 64, 0]));
     }
 
-    /// Chunks of a step pyramid seen from far above: depths differ by a voxel, ahead of the
-    /// eye, level with it and behind it, and grid places say the opposite.
+    /// Chunks of a step pyramid seen from far above: depths differ by a voxel, ahead of the camera,
+    /// at its depth and behind it. The grid positions sort the other way round.
     #[test]
-    fn orthographic_blend_order_tells_a_voxel_of_depth() {
+    fn orthographic_blend_order_resolves_one_voxel_of_depth() {
         let camera = Camera {
             position: DVec3::new(0.0, 16.0, 0.0),
             pitch: -std::f32::consts::FRAC_PI_2,
@@ -311,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn made_positive_numbers_keep_their_order() {
+    fn mapping_to_positive_numbers_preserves_order() {
         let sizes = [1e-30, 0.5, 1.0, 1.000_001, 2.0, 4096.0, 4097.0, 1.6e7, 7.5e9];
         let below = sizes.iter().rev().map(|size| -size);
         let all: Vec<f32> = below.chain([0.0]).chain(sizes).collect();

@@ -4,18 +4,18 @@ use std::f32::consts::PI;
 
 use glam::Vec3;
 
-/// How far to the south the sun's way leans: it stands so much lower than straight up at noon.
+/// Tilt of the sun's path to the south. At noon the sun stands this angle below the zenith.
 const LEAN: f32 = 25.0 * PI / 180.0;
-/// So high, as the sine of its angle, the sun lights as by day; and as low below the horizon
-/// the sky is as by night.
+/// Height of the sun, as the sine of its angle, from which the sky is that of the day; and the
+/// height below which it is that of the night.
 const DAY: f32 = 0.35;
 const NIGHT: f32 = -0.25;
-/// Where the sun is gone and the moon begins to shine.
+/// Height of the sun at which the moon begins to shine.
 const GONE: f32 = -0.06;
-/// And from where on no more of its light is lost to the air.
+/// Height of the sun from which its light has full strength.
 const FULL: f32 = 0.22;
 
-/// What the sky looks like: straight up, at the horizon, below it, and the light that it throws.
+/// Colours of the sky: straight up, at the horizon, below the horizon, and ambient light.
 type Sky = [Vec3; 4];
 
 const BY_DAY: Sky = [
@@ -41,7 +41,7 @@ const HIGH_SUN: Vec3 = Vec3::new(1.0, 0.93, 0.78);
 const LOW_SUN: Vec3 = Vec3::new(1.0, 0.56, 0.30);
 const MOON: Vec3 = Vec3::new(0.26, 0.32, 0.44);
 
-/// Zenith, horizon, ground, colour of the light, ambient light, and where the light comes from.
+/// Zenith, horizon, ground, colour of the light, ambient light, and direction of the light.
 pub(super) fn light_at(hour: f32) -> [Vec3; 6] {
     let sun = sun_at(hour);
     let height = sun.y;
@@ -60,14 +60,14 @@ pub(super) fn light_at(hour: f32) -> [Vec3; 6] {
     [zenith, horizon, ground, light, ambient, from]
 }
 
-/// Towards the sun, unit length.
+/// Unit vector towards the sun.
 fn sun_at(hour: f32) -> Vec3 {
     let hour = if hour.is_finite() { hour.rem_euclid(24.0) } else { 12.0 };
     let (up, east) = ((hour - 6.0) / 12.0 * PI).sin_cos();
     Vec3::new(east, up * LEAN.cos(), up * LEAN.sin())
 }
 
-/// 0 up to `from`, 1 from `to` on, which may lie on either side, and smooth between.
+/// 0 before `from`, 1 from `to` on, and smooth between. `to` may be less than `from`.
 fn smooth_step(from: f32, to: f32, at: f32) -> f32 {
     let part = ((at - from) / (to - from)).clamp(0.0, 1.0);
     part * part * (3.0 - 2.0 * part)
@@ -78,10 +78,10 @@ mod tests {
     use super::*;
     use crate::Atmosphere;
 
-    /// Midnight comes after the last minute, and nothing jumps from one minute to the next but
-    /// where the light comes from when there is none.
+    /// Midnight follows the last minute. From one minute to the next only the direction of the
+    /// light may jump, while there is no light.
     #[test]
-    fn the_day_goes_round_without_a_jump() {
+    fn light_changes_smoothly_through_the_day() {
         let minute = |minute: u16| light_at(f32::from(minute) / 60.0);
         for at in 0..1440 {
             let [now, next] = [minute(at), minute((at + 1) % 1440)];
@@ -108,9 +108,9 @@ mod tests {
         assert!(sun_at(6.0).abs_diff_eq(Vec3::X, 1e-6));
     }
 
-    /// Haze and shades stay.
+    /// Haze and ambient occlusion remain.
     #[test]
-    fn the_hour_changes_light_alone() {
+    fn the_hour_changes_only_the_light() {
         let air =
             Atmosphere { ambient_occlusion: 0.2, ..Atmosphere::default().with_haze(1.0, 9.0, 0.5) };
         let night = air.with_hour(1.0);

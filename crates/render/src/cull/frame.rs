@@ -3,45 +3,45 @@ use drystone_mesh::FaceSet;
 
 use crate::{Frame, Projection, View, Visibility};
 
-/// What deciding about meshes takes, the same for all of them: as compute shaders read it.
+/// Uniform data of the culling shaders, the same for all meshes.
 #[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
 #[repr(C)]
 pub struct CullFrame {
-    /// From places relative to the eye to clip space, by columns.
+    /// Matrix from positions relative to the camera to clip space, column by column.
     pub(crate) clip_from_relative: [[f32; 4]; 4],
-    /// The planes of the view relative to the eye, positive inside.
+    /// The planes of the view frustum relative to the camera, positive inside.
     pub(crate) planes: [[f32; 4]; 6],
-    /// For each plane: how far a unit box reaches along its normal; what rounding may take
-    /// away, per voxel of distance.
+    /// For each plane: reach of a unit box along its normal, and tolerance for rounding, per voxel
+    /// of distance.
     pub(crate) reaches: [[f32; 4]; 6],
-    /// The eye's voxel; `w`: [flags](CullFrame::MASK_FACINGS).
+    /// The camera's voxel; `w`: [flags](CullFrame::MASK_FACINGS).
     pub(crate) camera_voxel: [i32; 4],
-    /// The eye's place in its voxel; `w`: how far a mesh's corners may be moved to close
-    /// seams, in voxels per unit of clip `w`.
+    /// The camera's position in its voxel; `w`: maximum move of a mesh's corners to close seams, in
+    /// voxels per unit of clip `w`.
     pub(crate) camera_fraction: [f32; 4],
-    /// Which bin a mesh is drawn in, by clip `w` and depth of its middle:
-    /// `x · log2 w + y · depth + z`.
+    /// Coefficients of a mesh's bin, from clip `w` and depth of its middle: `x · log2 w + y · depth
+    /// + z`.
     pub(crate) bins: [f32; 4],
 }
 
 const _: () = assert!(size_of::<CullFrame>() == 304);
 
 impl CullFrame {
-    /// Set to leave out facings that look away from the eye.
+    /// Flag: skip face directions that point away from the camera.
     pub(crate) const MASK_FACINGS: i32 = 1;
-    /// Set to leave out meshes outside the view.
+    /// Flag: skip meshes outside the view frustum.
     pub(crate) const CULL_FRUSTUM: i32 = 2;
-    /// Set where rays are parallel: then the facings seen are those of
-    /// [`PARALLEL_SHIFT`](Self::PARALLEL_SHIFT), for every mesh.
+    /// Flag: rays are parallel. Then the visible face directions, at
+    /// [`PARALLEL_SHIFT`](Self::PARALLEL_SHIFT), are the same for every mesh.
     pub(crate) const PARALLEL: i32 = 4;
-    /// How far the facings that parallel rays see are shifted within the flags.
+    /// Shift of the visible face directions of parallel rays within the flags.
     pub(crate) const PARALLEL_SHIFT: u32 = 8;
 
-    /// Bins that meshes are drawn in, nearest first. Near meshes hide far ones, which then
-    /// cost no shading; a few steps of distance give most of what a sort would.
+    /// Number of bins that meshes are drawn in, nearest first. Near meshes hide far ones, which
+    /// then cost no shading. A few steps of distance give most of the benefit of sorting.
     pub(crate) const BINS: u32 = 16;
 
-    /// What culling for `view` takes; `frame` is what it is drawn with.
+    /// Creates the uniform data for `view`; `frame` is the frame that it is drawn with.
     pub fn new(view: &View, visibility: &Visibility, frame: &Frame) -> Self {
         let [x, y, z, _] = frame.camera_voxel;
         let [fraction_x, fraction_y, fraction_z, _] = frame.camera_fraction;
@@ -68,8 +68,8 @@ fn flags(view: &View, visibility: &Visibility) -> i32 {
 }
 
 fn bins(view: &View) -> [f32; 4] {
-    /// Doublings of distance that are told apart, up to the farthest that is drawn: what is
-    /// nearer than 1/256 of it is few meshes.
+    /// Number of doublings of distance that have their own bins, up to the far plane. Few meshes
+    /// are nearer than 1/256 of it.
     const OCTAVES: f32 = 8.0;
     let count = CullFrame::BINS as f32;
     match view.camera.projection {

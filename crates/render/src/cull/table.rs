@@ -8,18 +8,18 @@ use drystone_mesh::Face;
 
 use crate::{DrawData, PATTERN_QUADS};
 
-/// A mesh, or the piece of one that lies in one place, as compute shaders read it: all
-/// that deciding about it and cutting its commands takes.
+/// A mesh, or one contiguous piece of it, as compute shaders read it. Contains everything needed to
+/// cull it and to make its commands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Pod, Zeroable)]
 #[repr(C)]
 pub struct CullRecord {
-    /// Where the mesh lies: its box.
-    pub place: DrawData,
-    /// Its first quad in its buffer.
+    /// Position and box of the mesh.
+    pub draw_data: DrawData,
+    /// First quad in its buffer.
     pub first_quad: u32,
-    /// Its slot in the table of per-draw data.
+    /// Slot in the table of per-draw data.
     pub slot: u32,
-    /// Where each facing's quads end, counted from the first, in the order of
+    /// End of each face direction's quads, relative to the first quad, in the order of
     /// [`Face::ALL`].
     pub ends: [u32; Face::COUNT],
 }
@@ -27,18 +27,18 @@ pub struct CullRecord {
 const _: () = assert!(size_of::<CullRecord>() == 52);
 
 impl CullRecord {
-    /// A record of a mesh with so many quads a facing.
-    pub fn new(slot: u32, place: DrawData, first_quad: u32, counts: [u32; Face::COUNT]) -> Self {
+    /// Creates a record of a mesh with these numbers of quads for each face direction.
+    pub fn new(slot: u32, draw_data: DrawData, first_quad: u32, counts: [u32; Face::COUNT]) -> Self {
         let mut end: u32 = 0;
         let ends = counts.map(|count| {
             end = end.saturating_add(count);
             end
         });
-        Self { place, first_quad, slot, ends }
+        Self { draw_data, first_quad, slot, ends }
     }
 
-    /// The most commands that it can become: runs of visible facings have hidden ones
-    /// between them, and a run is cut where it is longer than the index pattern.
+    /// Maximum number of commands for the record. Runs of visible face directions are separated by
+    /// hidden ones, and a run longer than the index pattern is split.
     pub(crate) fn max_commands(&self) -> u64 {
         let mut last = 0;
         let filled = self.ends.iter().filter(|&&end| std::mem::replace(&mut last, end) < end);
@@ -47,17 +47,17 @@ impl CullRecord {
     }
 }
 
-/// The meshes that a device is to decide about, by the buffer that they lie in; kept by
-/// who places them, read by the device, which takes over what has changed.
+/// The meshes that a device culls, grouped by buffer. The renderer that allocates the meshes
+/// maintains it; the device reads the changes.
 ///
-/// A slot's mesh may lie in several pieces, in several buffers.
+/// A slot's mesh can consist of several pieces, in several buffers.
 ///
 /// # Cost
-/// 60 bytes a piece and 8 a slot. A change touches one block of 64 records, which the
+/// 60 bytes for each piece and 8 for each slot. A change touches one block of 64 records, which the
 /// device then reads again.
 #[derive(Debug)]
 pub struct CullTable {
-    /// Told apart from all other tables, so that a device knows whose records it has.
+    /// Unique among all tables, so that a device can detect which table's records it has.
     id: u64,
     revision: u64,
     buffers: Vec<Records>,
@@ -71,12 +71,12 @@ struct Records {
     records: Vec<CullRecord>,
     /// The next piece of the same mesh, for each record.
     next: Vec<Link>,
-    /// The table's revision at which each block of records changed last.
+    /// The table's revision at the last change of each block of records.
     changed: Vec<u64>,
     max_commands: u64,
 }
 
-/// Names a record; [`Link::NONE`] names none.
+/// Index of a record; [`Link::NONE`] is no record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Link {
     buffer: u32,
@@ -88,17 +88,17 @@ impl Link {
 }
 
 impl CullTable {
-    /// Records that are read again together: 3 KiB.
+    /// Number of records that are uploaded together: 3 KiB.
     const BLOCK: usize = 64;
 
-    /// An empty table.
+    /// Creates an empty table.
     pub fn new() -> Self {
         static NEXT: AtomicU64 = AtomicU64::new(1);
         let id = NEXT.fetch_add(1, Relaxed);
         Self { id, revision: 0, buffers: Vec::new(), heads: Vec::new() }
     }
 
-    /// Adds a piece of a mesh that lies in `buffer`; the record names its slot.
+    /// Inserts a piece of a mesh in `buffer`. The record contains its slot.
     pub fn insert(&mut self, buffer: u32, record: CullRecord) {
         let slot = record.slot as usize;
         if self.heads.len() <= slot {
@@ -117,26 +117,26 @@ impl CullTable {
         self.heads[slot] = Link { buffer, index };
     }
 
-    /// Removes all pieces of a slot's mesh, if there is one.
+    /// Removes all pieces of a slot's mesh. Does nothing if the slot is empty.
     pub fn remove(&mut self, slot: u32) {
         while let Some(&head) = self.heads.get(slot as usize).filter(|&&head| head != Link::NONE) {
             self.heads[slot as usize] =
                 self.buffers[head.buffer as usize].next[head.index as usize];
-            self.take_out(head);
+            self.remove_record(head);
         }
     }
 
-    /// Whether there is a mesh in a slot.
+    /// Whether a slot has a mesh.
     pub fn contains(&self, slot: u32) -> bool {
         self.heads.get(slot as usize).is_some_and(|&head| head != Link::NONE)
     }
 
-    /// Makes `pieces`, each with its buffer, the mesh in `slot`, which all of them name,
-    /// whatever was there before.
+    /// Replaces the mesh in `slot` with `pieces`, each with its buffer. All records must contain
+    /// `slot`.
     ///
     /// # Cost
-    /// A mesh in one piece that stays in its buffer keeps its record's place, and with it
-    /// what the device remembers of it.
+    /// A mesh in one piece that stays in its buffer keeps its record's index, and with it the
+    /// device's visibility history.
     pub fn set(&mut self, slot: u32, mut pieces: impl Iterator<Item = (u32, CullRecord)>) {
         let firsts = [pieces.next(), pieces.next()];
         if let [Some((buffer, record)), None] = firsts
@@ -150,8 +150,8 @@ impl CullTable {
         }
     }
 
-    /// Overwrites the record of a mesh that lies in one piece, in this buffer; says whether
-    /// there was one.
+    /// Overwrites the record of a mesh that consists of one piece in this buffer. Returns whether
+    /// there was such a record.
     fn overwrite(&mut self, buffer: u32, record: CullRecord) -> bool {
         let head = self.heads.get(record.slot as usize).filter(|head| head.buffer == buffer);
         let Some(&Link { index, .. }) = head else { return false };
@@ -173,8 +173,8 @@ impl CullTable {
         self.buffers.clear();
     }
 
-    /// Takes a record out that no link leads to any more; the last one takes its place.
-    fn take_out(&mut self, Link { buffer, index }: Link) {
+    /// Removes a record that no link refers to. The last record moves to its index.
+    fn remove_record(&mut self, Link { buffer, index }: Link) {
         self.revision += 1;
         let records = &mut self.buffers[buffer as usize];
         let last = Link { buffer, index: records.records.len() as u32 - 1 };
@@ -184,30 +184,30 @@ impl CullTable {
         records.changed.truncate(records.records.len().div_ceil(Self::BLOCK));
         let Some(moved) = records.records.get(index as usize).copied() else { return };
         records.touch(index as usize, self.revision);
-        // Whatever led to the last record leads to its new place.
+        // The link to the last record must refer to its new index.
         let (mut before, mut link) = (None, self.heads[moved.slot as usize]);
         while link != last {
             before = Some(link);
             link = self.buffers[link.buffer as usize].next[link.index as usize];
         }
-        let leads = match before {
+        let incoming = match before {
             None => &mut self.heads[moved.slot as usize],
             Some(link) => &mut self.buffers[link.buffer as usize].next[link.index as usize],
         };
-        *leads = Link { buffer, index };
+        *incoming = Link { buffer, index };
     }
 
-    /// Told apart from all other tables.
+    /// Number that is unique among all tables.
     pub(crate) const fn id(&self) -> u64 {
         self.id
     }
 
-    /// Rises with every change.
+    /// Number that increases with every change.
     pub(crate) const fn revision(&self) -> u64 {
         self.revision
     }
 
-    /// Buffers that hold or held meshes.
+    /// Number of buffers that contain or contained meshes.
     pub(crate) fn buffers(&self) -> usize {
         self.buffers.len()
     }
@@ -217,12 +217,12 @@ impl CullTable {
         self.buffers.get(buffer).map_or(&[], |records| &records.records)
     }
 
-    /// The most commands that a buffer's records can become.
+    /// Maximum number of commands for a buffer's records.
     pub(crate) fn max_commands(&self, buffer: usize) -> u64 {
         self.buffers.get(buffer).map_or(0, |records| records.max_commands)
     }
 
-    /// The stretches of a buffer's records that hold every change since `revision`.
+    /// The ranges of a buffer's records that contain every change since `revision`.
     pub(crate) fn changed_since(
         &self,
         buffer: usize,
@@ -249,7 +249,7 @@ impl Default for CullTable {
 }
 
 impl Records {
-    /// Notes that a record has changed.
+    /// Marks a record as changed.
     fn touch(&mut self, index: usize, revision: u64) {
         let block = index / CullTable::BLOCK;
         if self.changed.len() <= block {

@@ -1,5 +1,5 @@
-//! What `cull.wgsl` and `pyramid.wgsl` do, in Rust: the oracle that the shaders are held
-//! against, and itself held against [`Visibility`](crate::Visibility) and plain searches.
+//! The algorithms of `cull.wgsl` and `pyramid.wgsl` in Rust: the oracle for tests of the shaders.
+//! The oracle itself is tested against [`Visibility`](crate::Visibility) and plain searches.
 
 use drystone_mesh::{INDICES_PER_QUAD, VERTICES_PER_QUAD};
 use drystone_pool::DrawCommand;
@@ -8,7 +8,7 @@ use glam::{Mat4, Vec3, Vec4, Vec4Swizzles};
 use super::{CullFrame, CullRecord};
 use crate::PATTERN_QUADS;
 
-/// A depth picture, and coarser ones of the farthest depth in blocks of 2, 4, 8, … pixels.
+/// A depth picture, and coarser ones with the farthest depth in blocks of 2, 4, 8, … pixels.
 pub(crate) struct Pyramid {
     size: [usize; 2],
     pub(crate) levels: Vec<Level>,
@@ -32,7 +32,7 @@ impl Level {
 }
 
 impl Pyramid {
-    /// The pyramid of a depth picture.
+    /// Creates the pyramid of a depth picture.
     pub(crate) fn new([width, height]: [usize; 2], depth: &[f32]) -> Self {
         let mut level = halved(&Level { width, texels: depth.to_vec() });
         let mut levels = Vec::new();
@@ -44,8 +44,8 @@ impl Pyramid {
         Self { size: [width, height], levels }
     }
 
-    /// Whether everything in the rectangle of pixels, both corners included, is nearer
-    /// than `nearest`.
+    /// Whether every depth in the rectangle of pixels, both corners included, is nearer than
+    /// `nearest`.
     fn covers(
         &self,
         [low_x, low_y]: [usize; 2],
@@ -80,14 +80,14 @@ fn halved(level: &Level) -> Level {
     Level { width, texels: texels.collect() }
 }
 
-/// The difference of two coordinates, however far apart.
-fn difference(low: i32, eye: i32) -> f32 {
-    let size = low.abs_diff(eye) as f32;
-    if low >= eye { size } else { -size }
+/// The difference of two coordinates, without overflow.
+fn difference(low: i32, camera: i32) -> f32 {
+    let size = low.abs_diff(camera) as f32;
+    if low >= camera { size } else { -size }
 }
 
 fn relative(frame: &CullFrame, record: &CullRecord) -> Vec3 {
-    let low = [0, 1, 2].map(|axis| difference(record.place.origin[axis], frame.camera_voxel[axis]));
+    let low = [0, 1, 2].map(|axis| difference(record.draw_data.origin[axis], frame.camera_voxel[axis]));
     Vec3::from_array(low) - Vec4::from_array(frame.camera_fraction).xyz()
 }
 
@@ -107,47 +107,47 @@ fn facings(frame: &CullFrame, record: &CullRecord) -> u32 {
     if flags & CullFrame::PARALLEL != 0 {
         return (flags >> CullFrame::PARALLEL_SHIFT) as u32 & 63;
     }
-    let extent = record.place.extent;
+    let extent = record.draw_data.extent;
     (0..3).fold(0, |bits, axis| {
-        let (low, eye) = (record.place.origin[axis], frame.camera_voxel[axis]);
-        let apart = low.abs_diff(eye);
-        let positive = eye > low;
+        let (low, camera) = (record.draw_data.origin[axis], frame.camera_voxel[axis]);
+        let apart = low.abs_diff(camera);
+        let positive = camera > low;
         let negative =
-            if eye < low { extent > 0 || apart > 1 } else { extent > 1 && apart < extent - 1 };
+            if camera < low { extent > 0 || apart > 1 } else { extent > 1 && apart < extent - 1 };
         bits | u32::from(negative) << axis | u32::from(positive) << (axis + 3)
     })
 }
 
-/// The facings of a mesh that may be seen; none of one outside the view.
+/// Face directions of a mesh that may be visible; empty if the mesh is outside the view frustum.
 pub(crate) fn visible_parts(frame: &CullFrame, record: &CullRecord) -> u32 {
     let culls = frame.camera_voxel[3] & CullFrame::CULL_FRUSTUM != 0;
     let low = relative(frame, record);
-    if culls && !in_view(frame, low, record.place.extent as f32) {
+    if culls && !in_view(frame, low, record.draw_data.extent as f32) {
         return 0;
     }
     facings(frame, record) & filled(record)
 }
 
-/// The facings that have quads.
+/// Face directions with quads.
 fn filled(record: &CullRecord) -> u32 {
     let start = |part: usize| if part == 0 { 0 } else { record.ends[part - 1] };
     (0..6).fold(0, |bits, part| bits | u32::from(record.ends[part] > start(part)) << part)
 }
 
-/// Whether all that can be seen of a mesh is hidden behind what the pyramid shows.
+/// Whether all visible parts of a mesh are hidden behind the depths of the pyramid.
 pub(crate) fn is_hidden(frame: &CullFrame, pyramid: &Pyramid, record: &CullRecord) -> bool {
     const SLACK: f32 = 1e-3;
     const SLIVER_VOXELS: f32 = 0.25;
     const LEAST_W: f32 = 1e-3;
     const GUARD_PIXELS: f32 = 1.0;
-    let extent = record.place.extent as f32;
+    let extent = record.draw_data.extent as f32;
     let low = relative(frame, record);
     let m = Mat4::from_cols_array_2d(&frame.clip_from_relative);
     let row_w = m.row(3);
     let middle_w = row_w.dot((low + extent * 0.5).extend(1.0));
     let farthest_w = middle_w + 0.5 * extent * row_w.xyz().abs().element_sum();
     let distance = 1.0 + low.abs().max_element() + extent;
-    let margin = SLIVER_VOXELS * record.place.scale()
+    let margin = SLIVER_VOXELS * record.draw_data.scale()
         + SLACK * distance
         + frame.camera_fraction[3] * farthest_w.max(0.0);
     let corner = m * (low - margin).extend(1.0);
@@ -182,14 +182,14 @@ pub(crate) fn is_hidden(frame: &CullFrame, pyramid: &Pyramid, record: &CullRecor
 
 /// The bin that a mesh is drawn in.
 pub(crate) fn bin(frame: &CullFrame, record: &CullRecord) -> u32 {
-    let middle = relative(frame, record) + record.place.extent as f32 * 0.5;
+    let middle = relative(frame, record) + record.draw_data.extent as f32 * 0.5;
     let clip = Mat4::from_cols_array_2d(&frame.clip_from_relative) * middle.extend(1.0);
     let [per_octave, per_depth, offset, _] = frame.bins;
     let bin = per_octave * clip.w.max(1e-3).log2() + per_depth * clip.z + offset;
     bin.clamp(0.0, (CullFrame::BINS - 1) as f32) as u32
 }
 
-/// The commands that draw these facings of a mesh.
+/// The commands that draw these face directions of a mesh.
 pub(crate) fn commands(record: &CullRecord, parts: u32) -> Vec<DrawCommand> {
     let start = |part: usize| if part == 0 { 0 } else { record.ends[part - 1] };
     let mut runs: Vec<[u32; 2]> = Vec::new();

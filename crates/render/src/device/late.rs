@@ -9,11 +9,11 @@ use std::{
 use super::*;
 use crate::{SoftDevice, SoftGeometry};
 
-/// The software rasteriser behind a queue: frames run some frames late, and elements are
-/// written at once, where frames that have not run yet see it. A picture that differs from
-/// that of the rasteriser alone shows that a range was reused too early.
+/// The software rasteriser behind a queue. Frames run late, while elements are written at once, so
+/// that frames that have not run yet see them. A picture that differs from the plain rasteriser's
+/// shows that a range was reused too early.
 ///
-/// Tables of per-draw data do not grow late: all frames run before.
+/// All frames run before a table of per-draw data is resized.
 pub(crate) struct LateDevice {
     soft: SoftDevice,
     frames_in_flight: usize,
@@ -22,21 +22,21 @@ pub(crate) struct LateDevice {
     submitted: u64,
     /// The pictures of the frames that have run.
     pub(crate) pictures: Vec<Image>,
-    /// Calls of [`write_draw_data`](Device::write_draw_data).
+    /// Number of calls of [`write_draw_data`](Device::write_draw_data).
     pub(crate) draw_data_writes: usize,
 }
 
-/// A geometry that frames keep until they have run.
+/// A geometry that queued frames keep alive.
 type Shared = Rc<RefCell<SoftGeometry>>;
 
-/// What a frame does, in order.
+/// The commands of a frame, in order.
 enum Work {
     Copy { from: (Shared, u32), to: (Shared, u32), count: u32 },
     WriteDrawData { geometry: Shared, first: u32, data: Vec<DrawData> },
     Draw { frame: Box<Frame>, opaque: Vec<Owned>, blended: Vec<Owned>, indirect: bool },
 }
 
-/// A batch.
+/// A batch that owns its commands.
 struct Owned {
     geometry: Shared,
     indices: Option<Shared>,

@@ -31,7 +31,7 @@ impl<G> Beside<G> {
         device: &mut D,
         mesh: &MeshData<'_>,
     ) -> Result<MeshHandle, RenderError> {
-        mesh.check_place()?;
+        mesh.check_draw_data()?;
         let mut upload = PoolUpload { device, buffers: &mut self.buffers };
         let inserted = self.pool.insert(mesh.quads, &mesh.counts, mesh.draw_data, &mut upload);
         let handle = inserted.map_err(|error| self.buffers.explain(error))?;
@@ -44,7 +44,7 @@ impl<G> Beside<G> {
         device: &mut D,
         (handle, mesh): (MeshHandle, &MeshData<'_>),
     ) -> Result<(), RenderError> {
-        mesh.check_place()?;
+        mesh.check_draw_data()?;
         let mut upload = PoolUpload { device, buffers: &mut self.buffers };
         let replaced =
             self.pool.replace(handle, mesh.quads, &mesh.counts, mesh.draw_data, &mut upload);

@@ -115,7 +115,7 @@ fn pair_up(old: &[(Cube, CubeId)], new: &[Cube]) -> Vec<Pair> {
 }
 
 fn check(mesh: &MeshData<'_>) -> Result<(), RenderError> {
-    mesh.check_place()?;
+    mesh.check_draw_data()?;
     let counted: u64 = mesh.counts.iter().map(|&count| u64::from(count)).sum();
     if counted == mesh.quads.len() as u64 {
         return Ok(());

@@ -7,14 +7,14 @@ use crate::{
     triangle_mesh::{NaiveTrianglesMark, TrianglesOwner},
 };
 
-/// A mesh of triangles: two buffers and a draw call of its own.
+/// A mesh of triangles with its own two buffers and its own draw call.
 pub(super) struct NaiveTriangles<G> {
     vertices: G,
     indices: G,
     command: DrawCommand,
     vertex_count: u32,
     pub(super) layer: Layer,
-    /// The voxels that it lies within.
+    /// A box around the mesh, in voxels.
     pub(super) bounds: DrawData,
 }
 
@@ -31,7 +31,7 @@ impl<G> NaiveTriangles<G> {
 }
 
 impl<D: Device> NaiveRenderer<D> {
-    pub(super) fn keep_triangles(
+    pub(super) fn insert_naive_triangles(
         &mut self,
         mesh: &TriangleMesh<'_>,
     ) -> Result<TrianglesId, RenderError> {
@@ -41,7 +41,7 @@ impl<D: Device> NaiveRenderer<D> {
         Ok(TrianglesId(TrianglesOwner::Naive(self.id, handle)))
     }
 
-    pub(super) fn exchange_triangles(
+    pub(super) fn replace_naive_triangles(
         &mut self,
         id: TrianglesId,
         mesh: &TriangleMesh<'_>,
@@ -55,7 +55,7 @@ impl<D: Device> NaiveRenderer<D> {
         Ok(())
     }
 
-    pub(super) fn drop_triangles(&mut self, id: TrianglesId) -> Result<(), RenderError> {
+    pub(super) fn remove_naive_triangles(&mut self, id: TrianglesId) -> Result<(), RenderError> {
         let handle = self.own_triangles(id)?;
         self.triangles.remove(handle).map(|_| ()).ok_or(RenderError::StaleMesh)
     }

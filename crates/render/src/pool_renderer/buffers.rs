@@ -2,15 +2,15 @@ use drystone_pool::{Access, Backend, BackendError, PoolError};
 
 use crate::{Device, DrawData, RenderError, device::Entries};
 
-/// The device's geometries, by the pool's buffer numbers. All share one table of per-draw
+/// The device's geometries, indexed by the pool's buffer numbers. All share one table of per-draw
 /// data.
 pub struct PoolBuffers<G> {
     all: Vec<Option<G>>,
-    /// Slots of the table, also while there is no geometry that has it.
+    /// Number of slots of the table, also while no geometry has the table.
     slots: u32,
-    /// Per-draw data that the device does not have yet, in the order of writing.
+    /// Per-draw data that is not on the device yet, in the order of the writes.
     unwritten: Vec<(u32, DrawData)>,
-    /// Why the device last failed, where it was not for memory.
+    /// The device's last error, unless it was out of memory.
     failure: Option<RenderError>,
 }
 
@@ -21,11 +21,11 @@ impl<G> Default for PoolBuffers<G> {
 }
 
 impl<G> PoolBuffers<G> {
-    /// Hands the device the per-draw data that was gathered since the last frame, in one
-    /// write for slots that follow each other. To be called before each frame.
+    /// Writes the per-draw data gathered since the last frame to the device, with one write for
+    /// each run of consecutive slots. Must be called before each frame.
     pub fn flush<D: Device<Geometry = G>>(&mut self, device: &mut D) -> FlushedBuffers<'_, G> {
         if let Some(geometry) = self.all.iter_mut().flatten().next() {
-            // Of several for one slot, the last counts.
+            // The last of several writes to one slot counts.
             self.unwritten.reverse();
             self.unwritten.sort_by_key(|(slot, _)| *slot);
             self.unwritten.dedup_by_key(|(slot, _)| *slot);
@@ -34,12 +34,13 @@ impl<G> PoolBuffers<G> {
                 device.write_draw_data(geometry, run[0].0, &data);
             }
         }
-        // Where there is no geometry there is no table, and no mesh that would need it.
+        // Without a geometry there is no table, and no mesh that would need it.
         self.unwritten.clear();
         FlushedBuffers(&self.all)
     }
 
-    /// What the device said, where all that the pool was told is that it can do no more.
+    /// Converts an error of the pool, and restores the device's error where the pool only reports
+    /// that the device was lost.
     pub(crate) fn explain(&mut self, error: PoolError) -> RenderError {
         match error {
             PoolError::Stale => RenderError::StaleMesh,
@@ -48,8 +49,8 @@ impl<G> PoolBuffers<G> {
         }
     }
 
-    /// What the pool is told of an error: that there is no room, or that the device can do
-    /// no more.
+    /// Converts the device's error for the pool: out of memory, or lost. Stores other errors for
+    /// [`explain`](Self::explain).
     fn refusal(&mut self, error: RenderError, requested_bytes: u64) -> BackendError {
         match error {
             RenderError::OutOfMemory { .. } | RenderError::TooLarge { .. } => {
@@ -67,8 +68,7 @@ impl<G> PoolBuffers<G> {
     }
 }
 
-/// The geometries of [`PoolBuffers`] when the device has all per-draw data: what a frame may
-/// draw.
+/// The geometries of [`PoolBuffers`] after all per-draw data was written: what a frame can draw.
 #[derive(Debug)]
 pub struct FlushedBuffers<'a, G>(&'a [Option<G>]);
 
@@ -81,23 +81,23 @@ impl<G> Clone for FlushedBuffers<'_, G> {
 impl<G> Copy for FlushedBuffers<'_, G> {}
 
 impl<'a, G> FlushedBuffers<'a, G> {
-    /// The geometry of a buffer of the pool's; `None` where there is none of this number.
+    /// The geometry of a pool buffer; `None` if the buffer does not exist.
     pub fn get(self, buffer: u32) -> Option<&'a G> {
         self.0.get(buffer as usize)?.as_ref()
     }
 
-    /// Each buffer's geometry, by number.
+    /// The geometry of each buffer, by number.
     pub(super) fn all(self) -> Vec<Option<&'a G>> {
         self.0.iter().map(Option::as_ref).collect()
     }
 }
 
-/// A pool's way to a device: what [`PoolRenderer`](crate::PoolRenderer) hands its pool, for
-/// renderers that keep their pools otherwise.
+/// Connects a pool to a device. [`PoolRenderer`](crate::PoolRenderer) passes one to its pool; other
+/// renderers with pools can do the same.
 pub struct PoolUpload<'a, D: Device> {
     /// The device.
     pub device: &'a mut D,
-    /// What it has made for this pool.
+    /// The geometries that the device has created for this pool.
     pub buffers: &'a mut PoolBuffers<D::Geometry>,
 }
 
@@ -153,17 +153,18 @@ impl<D: Device> Backend for PoolUpload<'_, D> {
     }
 }
 
-/// A pool's way to a device, whatever its elements are.
+/// Connects a pool to a device, for any kind of entries.
 pub(super) struct EntriesUpload<'a, D: Device> {
     pub(super) device: &'a mut D,
     pub(super) buffers: &'a mut PoolBuffers<D::Geometry>,
     pub(super) entries: Entries,
-    /// What the pool keeps a mesh: it begins with what shaders read. None: no table.
+    /// Size of the pool's data for each mesh, which begins with the data that shaders read. 0 means
+    /// no table.
     pub(super) data_bytes: usize,
 }
 
 impl<D: Device> EntriesUpload<'_, D> {
-    /// The entry that an offset in bytes is of.
+    /// The entry at an offset in bytes.
     fn entry_at(&self, offset_bytes: u64) -> u32 {
         (offset_bytes / self.entries.bytes()) as u32
     }
@@ -172,8 +173,8 @@ impl<D: Device> EntriesUpload<'_, D> {
         if let Some(other) = self.buffers.all.iter().flatten().next() {
             return self.device.create_sharing(other, count);
         }
-        // The table goes with the last buffer. Nobody misses it: what has elements is in a
-        // buffer, and what comes into this one writes its slot.
+        // The table was freed with the last buffer. Nothing of it is needed: every mesh with
+        // elements is in a buffer, and meshes that come into this one write their slots.
         let slots = self.buffers.slots;
         match self.entries {
             Entries::Quads => self.device.create_geometry(count, slots),
@@ -214,7 +215,7 @@ impl<D: Device> Backend for EntriesUpload<'_, D> {
     ) -> Result<(), BackendError> {
         let first = self.entry_at(offset_bytes);
         let geometry = self.buffers.get_mut(buffer).ok_or(BackendError::Lost)?;
-        // They are slices of such elements, so the casts fit.
+        // The bytes are slices of such elements, so the casts succeed.
         match self.entries {
             Entries::Quads => self.device.write_quads(geometry, first, bytemuck::cast_slice(bytes)),
             Entries::Cubes => self.device.write_cubes(geometry, first, bytemuck::cast_slice(bytes)),

@@ -9,16 +9,16 @@ use crate::{Cull, CullRecord, CullTable, DrawData, View, Visibility};
 /// A pool of quads.
 pub(super) type Pool = VertexPool<Quad, DrawData>;
 
-/// The opaque meshes of a pool, as whoever decides about them wants to have them.
+/// The opaque meshes of a pool, in the form that culling needs.
 pub(super) enum Opaque {
-    /// The CPU masks and orders a list, of which commands are made.
+    /// The CPU masks and sorts a list and makes commands from it.
     Listed(Box<DrawList>),
-    /// The device decides about a table, which has to follow every mesh.
+    /// The GPU culls a table, which is updated with every mesh.
     Culled(CullTable),
 }
 
 impl Opaque {
-    /// Nothing yet. `hidden` is what becomes of the commands of what a list hides.
+    /// Creates an empty value. `hidden` is the treatment of hidden commands in a list.
     pub(super) fn new(cull: Cull, hidden: Hidden) -> Self {
         match cull {
             Cull::Cpu => {
@@ -36,7 +36,7 @@ impl Opaque {
         }
     }
 
-    /// Takes in a mesh of the pool.
+    /// Inserts a mesh of the pool.
     pub(super) fn insert(&mut self, pool: &Pool, mesh: MeshHandle) -> Result<(), PoolError> {
         match self {
             Self::Listed(list) => list.insert(mesh),
@@ -47,23 +47,23 @@ impl Opaque {
         }
     }
 
-    /// To be called when a mesh was replaced.
+    /// Updates a mesh that was replaced.
     pub(super) fn replaced(&mut self, pool: &Pool, mesh: MeshHandle) {
-        // A list asks the pool where its meshes are.
+        // A list reads the current ranges from the pool.
         if let Self::Culled(table) = self {
             set(table, pool, mesh);
         }
     }
 
-    /// To be called when a mesh was removed.
+    /// Removes a mesh that was removed from the pool.
     pub(super) fn removed(&mut self, mesh: MeshHandle) {
-        // A list drops what is stale by itself.
+        // A list drops stale meshes itself.
         if let Self::Culled(table) = self {
             table.remove(mesh.slot());
         }
     }
 
-    /// To be called when the pool was defragmented.
+    /// Updates the meshes that the pool has moved.
     pub(super) fn moved(&mut self, pool: &Pool) {
         let Self::Culled(table) = self else { return };
         for &mesh in pool.moved() {
@@ -74,7 +74,7 @@ impl Opaque {
         }
     }
 
-    /// Meshes that the last commands draw, if it is the CPU that decides.
+    /// Number of meshes that the last commands draw; 0 if the GPU culls.
     pub(super) fn drawn(&self) -> usize {
         match self {
             Self::Listed(list) => list.drawn(),
@@ -82,13 +82,13 @@ impl Opaque {
         }
     }
 
-    /// Masks and orders what the CPU decides about.
+    /// Masks and sorts the list; does nothing if the GPU culls.
     pub(super) fn select(&mut self, pool: &Pool, view: &View, visibility: &Visibility) {
         let Self::Listed(list) = self else { return };
-        let parts = |place: &DrawData| visible_parts(place, view, visibility);
+        let parts = |data: &DrawData| visible_parts(data, view, visibility);
         if view.order {
-            list.mask_and_sort(pool, |place| {
-                (parts(place), sort_key(visibility.distance(place), 0))
+            list.mask_and_sort(pool, |data| {
+                (parts(data), sort_key(visibility.distance(data), 0))
             });
         } else {
             list.mask(pool, parts);
@@ -96,23 +96,23 @@ impl Opaque {
     }
 }
 
-/// The parts of a mesh that may be seen: its facings.
-pub(crate) fn visible_parts(place: &DrawData, view: &View, visibility: &Visibility) -> PartSet {
-    if view.cull_frustum && !visibility.in_view(place) {
+/// Face directions of a mesh that may be visible.
+pub(crate) fn visible_parts(data: &DrawData, view: &View, visibility: &Visibility) -> PartSet {
+    if view.cull_frustum && !visibility.in_view(data) {
         PartSet::EMPTY
     } else if view.mask_facings {
-        PartSet::from_bits(visibility.facings(place).bits())
+        PartSet::from_bits(visibility.facings(data).bits())
     } else {
         PartSet::ALL
     }
 }
 
-/// Puts a mesh into the table as it lies in the pool.
+/// Writes the current ranges of a mesh into the table.
 fn set(table: &mut CullTable, pool: &Pool, mesh: MeshHandle) {
     table.set(mesh.slot(), records(pool, mesh));
 }
 
-/// The records of a mesh, each with its buffer.
+/// Records of a mesh, each with its buffer.
 fn records(pool: &Pool, mesh: MeshHandle) -> impl Iterator<Item = (u32, CullRecord)> + '_ {
     pool.data(mesh).into_iter().flat_map(move |&data| {
         pool.ranges_of(mesh).map(move |MeshRange { buffer, first, part_counts }| {

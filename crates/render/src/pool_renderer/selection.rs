@@ -4,19 +4,19 @@ use super::{
 };
 use crate::{Cull, Device, RenderError, View, Visibility};
 
-/// What masking and ordering depend on besides the meshes.
+/// Inputs of masking and sorting other than the meshes.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) struct Selection {
     view: View,
     size: [u32; 2],
 }
 
-/// So many opaque meshes may come before the lists are masked anew for the same view: an edit
-/// brings few, and these are drawn last, with all their facings, in view or not.
+/// Number of opaque meshes that may be inserted before the lists are masked again for the same
+/// view. An edit inserts few meshes; they are drawn last, without masking.
 const MAX_UNMASKED: u32 = 64;
 
 impl<D: Device> PoolRenderer<D> {
-    /// Has the CPU or the GPU cull from the next picture on.
+    /// Selects where meshes are culled from the next picture on.
     pub(super) fn cull_by(&mut self, cull: Cull) -> Result<(), RenderError> {
         if cull == self.opaque.cull() {
             return Ok(());
@@ -30,7 +30,7 @@ impl<D: Device> PoolRenderer<D> {
         Ok(())
     }
 
-    /// Masks and orders the lists for what `view` sees on a picture of this size.
+    /// Masks and sorts the lists for `view`.
     pub(super) fn select(&mut self, view: &View, visibility: &Visibility) {
         let selection = Selection { view: *view, size: self.device.size() };
         let is_same = self.selected == Some(selection) && self.unmasked <= MAX_UNMASKED;
@@ -40,8 +40,8 @@ impl<D: Device> PoolRenderer<D> {
         }
         if !is_same || self.is_blend_stale {
             self.is_blend_stale = false;
-            self.blended.mask(&self.pool, |place| visible_parts(place, view, visibility));
-            self.blended.sort(&self.pool, |place| visibility.blend_key(place));
+            self.blended.mask(&self.pool, |data| visible_parts(data, view, visibility));
+            self.blended.sort(&self.pool, |data| visibility.blend_key(data));
         }
     }
 }

@@ -37,8 +37,8 @@ impl Churn {
             vec![Quad::new([0; 3], [1, 1], Face::PosX, 0); counts.iter().sum::<u32>() as usize];
         let origin = [0; 3].map(|_| self.random.below(1 << 20));
         let layer = if self.random.below(4) == 0 { Layer::Blended } else { Layer::Opaque };
-        let place = DrawData { origin, level: 0, extent: 32 };
-        take(&mut self.renderer, &MeshData { quads: &quads, counts, draw_data: place, layer })
+        let draw_data = DrawData { origin, level: 0, extent: 32 };
+        take(&mut self.renderer, &MeshData { quads: &quads, counts, draw_data, layer })
     }
 
     fn pick(&mut self) -> usize {
@@ -65,7 +65,7 @@ impl Churn {
 
     /// A frame begins, is submitted and done at once. Returns how many meshes it moved.
     fn frame(&mut self) -> usize {
-        self.renderer.tidy();
+        self.renderer.maintain();
         let moved = self.renderer.pool.moved().len();
         self.frame += 1;
         let PoolRenderer { device, buffers, pool, .. } = &mut self.renderer;
@@ -117,10 +117,10 @@ impl Churn {
 
     /// Every record has its mesh's place.
     fn check_places(&self) {
-        for (mesh, place) in self.renderer.pool.iter() {
+        for (mesh, draw_data) in self.renderer.pool.iter() {
             let records = (0..self.table().buffers()).flat_map(|n| self.table().records(n));
             for record in records.filter(|record| record.slot == mesh.slot()) {
-                assert_eq!(record.place, *place);
+                assert_eq!(record.draw_data, *draw_data);
             }
         }
     }

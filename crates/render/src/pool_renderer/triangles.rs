@@ -13,26 +13,26 @@ use crate::{
     TrianglesId, View, Visibility, device::Entries, triangle_mesh::TrianglesOwner,
 };
 
-/// What the pool keeps of a mesh; shaders read the first half.
+/// The pool's data of a mesh; shaders read the first half.
 #[derive(Clone, Copy, Debug, Pod, Zeroable)]
 #[repr(C)]
-struct Placed {
-    /// Of a [`TriangleTransform`](crate::TriangleTransform).
-    place: DrawData,
-    /// The voxels that it lies within.
+struct ModelData {
+    /// Slot data of a [`TriangleTransform`](crate::TriangleTransform).
+    transform: DrawData,
+    /// A box around the mesh, in voxels.
     bounds: DrawData,
 }
 
-/// The polygon models of a [`PoolRenderer`]: made when the first comes.
+/// The polygon models of a [`PoolRenderer`], created with the first model.
 pub(super) struct Triangles<G> {
     vertices: PoolBuffers<G>,
     indices: PoolBuffers<G>,
-    pool: IndexedPool<TriangleVertex, Placed>,
+    pool: IndexedPool<TriangleVertex, ModelData>,
     opaque: IndexedList,
     blended: IndexedList,
 }
 
-/// Batches of both layers, and how many meshes they show.
+/// Batches of both layers, and the number of meshes that they show.
 pub(super) struct TriangleBatches<'a, G> {
     pub(super) opaque: Vec<Batch<'a, G>>,
     pub(super) blended: Vec<Batch<'a, G>>,
@@ -45,7 +45,7 @@ impl<G> Default for TriangleBatches<'_, G> {
     }
 }
 
-/// The pool's way to the device.
+/// Connects the pool to the device.
 struct Upload<'a, D: Device> {
     device: &'a mut D,
     vertices: &'a mut PoolBuffers<D::Geometry>,
@@ -58,7 +58,7 @@ impl<D: Device> IndexedBackend for Upload<'_, D> {
             device: self.device,
             buffers: self.vertices,
             entries: Entries::Vertices,
-            data_bytes: size_of::<Placed>(),
+            data_bytes: size_of::<ModelData>(),
         }
     }
 
@@ -73,14 +73,14 @@ impl<D: Device> IndexedBackend for Upload<'_, D> {
 }
 
 impl<G> Triangles<G> {
-    /// A pool whose buffers have as many bytes as those of quads at the most.
+    /// Creates a pool. Its buffers have at most as many bytes as those of quads.
     fn new(max_bytes: u64) -> Result<Self, RenderError> {
         let config = |entries: Entries| {
-            let most = u32::try_from(max_bytes / entries.bytes()).unwrap_or(u32::MAX);
+            let max_elements = u32::try_from(max_bytes / entries.bytes()).unwrap_or(u32::MAX);
             let defaults = Config::default();
             Config {
-                max_buffer_elements: most,
-                min_buffer_elements: defaults.min_buffer_elements.min(most),
+                max_buffer_elements: max_elements,
+                min_buffer_elements: defaults.min_buffer_elements.min(max_elements),
                 ..defaults
             }
         };
@@ -93,11 +93,11 @@ impl<G> Triangles<G> {
         })
     }
 
-    /// The pool, and its way to `device`.
+    /// The pool, and its connection to `device`.
     fn parts<'a, D: Device<Geometry = G>>(
         &'a mut self,
         device: &'a mut D,
-    ) -> (&'a mut IndexedPool<TriangleVertex, Placed>, Upload<'a, D>) {
+    ) -> (&'a mut IndexedPool<TriangleVertex, ModelData>, Upload<'a, D>) {
         let Self { vertices, indices, pool, .. } = self;
         (pool, Upload { device, vertices, indices })
     }
@@ -109,13 +109,13 @@ impl<G> Triangles<G> {
         }
     }
 
-    /// Tells the pool which frames are done.
+    /// Reports completed frames to the pool.
     pub(super) fn release<D: Device<Geometry = G>>(&mut self, device: &mut D, completed: u64) {
         let (pool, mut upload) = self.parts(device);
         pool.frames_completed(completed, &mut upload);
     }
 
-    /// Lets the pool move a little.
+    /// Defragments the pool within the budget of a frame.
     pub(super) fn defragment<D: Device<Geometry = G>>(&mut self, device: &mut D) {
         let (pool, mut upload) = self.parts(device);
         pool.defragment(&MOVES, &mut upload);
@@ -125,8 +125,7 @@ impl<G> Triangles<G> {
         self.pool.frame_submitted(frame);
     }
 
-    /// What draws the meshes that `view` sees: opaque ones near first, blended ones far
-    /// first.
+    /// Batches of the meshes that `view` sees: opaque ones near first, blended ones far first.
     pub(super) fn batches<D: Device<Geometry = G>>(
         &mut self,
         device: &mut D,
@@ -135,8 +134,8 @@ impl<G> Triangles<G> {
     ) -> TriangleBatches<'_, G> {
         let Self { vertices, indices, pool, opaque, blended } = self;
         let (vertices, indices) = (vertices.flush(device), indices.flush(device));
-        let is_seen = |it: &Placed| !view.cull_frustum || visibility.in_view(&it.bounds);
-        let near_first = |it: &Placed| match view.order {
+        let is_seen = |it: &ModelData| !view.cull_frustum || visibility.in_view(&it.bounds);
+        let near_first = |it: &ModelData| match view.order {
             true => sort_key(visibility.distance(&it.bounds), 0),
             false => 0,
         };
@@ -152,7 +151,7 @@ impl<G> Triangles<G> {
             runs.iter().filter_map(of_run).collect()
         };
         let opaque_batches = batches(runs, commands);
-        let far_first = |it: &Placed| visibility.blend_key(&it.bounds);
+        let far_first = |it: &ModelData| visibility.blend_key(&it.bounds);
         let (runs, commands) = blended.select(pool, |it| is_seen(it).then(|| far_first(it)));
         let blended_batches = batches(runs, commands);
         // A mesh is one command.
@@ -161,7 +160,7 @@ impl<G> Triangles<G> {
         TriangleBatches { opaque: opaque_batches, blended: blended_batches, meshes }
     }
 
-    /// Adds what is held to what there is.
+    /// Adds meshes, commands and memory to `held`.
     pub(super) fn add_to(&self, held: &mut HeldStats) {
         let stats = self.pool.stats();
         let sum = |bytes: fn(&PoolStats) -> u64| stats.iter().map(bytes).sum::<u64>();
@@ -182,7 +181,7 @@ impl<D: Device> PoolRenderer<D> {
             Some(triangles) => triangles,
             none => none.insert(Box::new(Triangles::new(self.max_buffer_bytes)?)),
         };
-        let data = Placed { place: mesh.transform.into(), bounds };
+        let data = ModelData { transform: mesh.transform.into(), bounds };
         let (pool, mut upload) = triangles.parts(&mut self.device);
         let inserted = pool.insert(mesh.vertices, mesh.indices, data, &mut upload);
         let handle = inserted.map_err(|error| triangles.explain(error))?;
@@ -200,7 +199,7 @@ impl<D: Device> PoolRenderer<D> {
     ) -> Result<(), RenderError> {
         let bounds = mesh.bounds()?;
         let (triangles, handle) = own(&mut self.triangles, id)?;
-        let data = Placed { place: mesh.transform.into(), bounds };
+        let data = ModelData { transform: mesh.transform.into(), bounds };
         let (pool, mut upload) = triangles.parts(&mut self.device);
         let replaced = pool.replace(handle, mesh.vertices, mesh.indices, data, &mut upload);
         replaced.map_err(|error| triangles.explain(error))
@@ -212,7 +211,7 @@ impl<D: Device> PoolRenderer<D> {
     }
 }
 
-/// The pool of triangles that an id is of, if there is one.
+/// The pool of triangles and the handle in it that an id refers to.
 fn own<G>(
     triangles: &mut Option<Box<Triangles<G>>>,
     id: TrianglesId,

@@ -53,9 +53,9 @@ impl SoftGeometry {
     ) -> Result<Self, RenderError> {
         let (mut quads, mut vertices, mut indices) = (Vec::new(), Vec::new(), Vec::new());
         match entries {
-            Entries::Quads | Entries::Cubes => quads = room_for("quads of a geometry", count)?,
-            Entries::Vertices => vertices = room_for("vertices of a geometry", count)?,
-            Entries::Indices => indices = room_for("indices of a geometry", count)?,
+            Entries::Quads | Entries::Cubes => quads = capacity_for("quads of a geometry", count)?,
+            Entries::Vertices => vertices = capacity_for("vertices of a geometry", count)?,
+            Entries::Indices => indices = capacity_for("indices of a geometry", count)?,
         }
         Ok(Self { quads, vertices, indices, entries, draws })
     }
@@ -174,7 +174,7 @@ pub(super) fn runs<'a>(
 }
 
 /// Room for so many of anything, [`MAX_QUADS`] quads' worth of bytes at the most.
-fn room_for<T: bytemuck::Zeroable + Clone>(
+fn capacity_for<T: bytemuck::Zeroable + Clone>(
     what: &'static str,
     count: u32,
 ) -> Result<Vec<T>, RenderError> {

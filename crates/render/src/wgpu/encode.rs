@@ -52,7 +52,7 @@ impl WgpuDevice {
         passes: &Passes<'_, WgpuGeometry>,
         culled: Option<&Culled<'_, WgpuGeometry>>,
     ) -> Result<(), RenderError> {
-        passes.batches().filter(|batch| batch.is_to_check()).try_for_each(check)?;
+        passes.batches().filter(|batch| batch.needs_check()).try_for_each(check)?;
         self.opened.fault.check("drawing")?;
         let canvas = self.target.canvas(&self.opened)?;
         self.shown = canvas.is_some();

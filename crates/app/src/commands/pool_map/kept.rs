@@ -7,7 +7,7 @@ use drystone_pool::{
     Access, Config, MeshHandle, MoveBudget, NullBackend, Oversize, Placement, PoolRange, PoolStats,
     VertexPool,
 };
-use drystone_render::{DrawData, Layer, PATTERN_QUADS, RenderError, room_for};
+use drystone_render::{DrawData, Layer, PATTERN_QUADS, RenderError, capacity_for};
 use drystone_voxel::ChunkPos;
 
 use crate::cli::PlacementKind;
@@ -47,7 +47,7 @@ impl KeptPool {
         };
         let mut pool = VertexPool::new(config)?;
         let quads = quad_count(quads);
-        pool.reserve(room_for(quads), &mut unseen())?;
+        pool.reserve(capacity_for(quads), &mut unseen())?;
         Ok(Self { pool, meshes: HashMap::new(), frame: 0 })
     }
 

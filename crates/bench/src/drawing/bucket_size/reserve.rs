@@ -8,7 +8,7 @@ use drystone_pool::{
     Access, Config, MeshHandle, MoveBudget, NullBackend, Oversize, Placement, PoolError, PoolStats,
     VertexPool,
 };
-use drystone_render::room_for;
+use drystone_render::capacity_for;
 use drystone_voxel::ChunkPos;
 
 use crate::drawing::{
@@ -115,7 +115,7 @@ impl Replay {
     pub(super) fn shares(&self, placement: &Placement) -> Result<Shares, String> {
         let first: u64 = self.first.iter().flatten().map(|&count| u64::from(count)).sum();
         let config = Config { placement: placement.clone(), ..Config::default() };
-        let capacity = room_for(first);
+        let capacity = capacity_for(first);
         let (mut sum, mut count) = (Shares::default(), 0);
         self.run(config, (capacity, Access::Direct), |number, stats| {
             if number * 2 > self.frames.len() {

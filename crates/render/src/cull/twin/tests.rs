@@ -56,10 +56,10 @@ proptest! {
     ) {
         let view = View { mask_facings, cull_frustum, ..View::new(camera) };
         let (frame, visibility) = cull_frame(&view);
-        let is_culled = cull_frustum && !visibility.in_view(&record.place);
+        let is_culled = cull_frustum && !visibility.in_view(&record.draw_data);
         let facings = match (is_culled, mask_facings) {
             (true, _) => FaceSet::EMPTY,
-            (false, true) => visibility.facings(&record.place),
+            (false, true) => visibility.facings(&record.draw_data),
             (false, false) => FaceSet::ALL,
         };
         let want = u32::from(facings.bits()) & filled(&record);
@@ -128,7 +128,7 @@ fn shows(frame: &CullFrame, depth: &[f32], record: &CullRecord) -> bool {
     const STEPS: u32 = 12;
     let low = relative(frame, record);
     let m = Mat4::from_cols_array_2d(&frame.clip_from_relative);
-    let extent = record.place.extent as f32;
+    let extent = record.draw_data.extent as f32;
     let sides = [0, 1, 2].into_iter().flat_map(|axis| [(axis, 0.0), (axis, 1.0)]);
     sides.into_iter().any(|(axis, side)| {
         (0..=STEPS * (STEPS + 2)).any(|n| {

@@ -29,9 +29,9 @@ fn tile(nth: i32) -> (Quad, DrawData) {
 }
 
 fn insert(renderer: &mut dyn Renderer, nth: i32) -> Result<MeshId, RenderError> {
-    let (quad, place) = tile(nth);
+    let (quad, draw_data) = tile(nth);
     let counts = Face::ALL.map(|face| u32::from(face == Face::PosZ));
-    renderer.insert(&MeshData { quads: &[quad], counts, draw_data: place, layer: Layer::Opaque })
+    renderer.insert(&MeshData { quads: &[quad], counts, draw_data, layer: Layer::Opaque })
 }
 
 /// The first `count` tiles, from in front.
@@ -78,9 +78,9 @@ fn meshes_of_another_renderer_are_refused() {
     let before = picture(&mut mine, &view).0;
     let foreign = [insert(&mut other, 3).unwrap(), insert(&mut naive(), 3).unwrap()];
     for id in foreign {
-        let (quad, place) = tile(3);
+        let (quad, draw_data) = tile(3);
         let counts = Face::ALL.map(|face| u32::from(face == Face::PosZ));
-        let mesh = MeshData { quads: &[quad], counts, draw_data: place, layer: Layer::Opaque };
+        let mesh = MeshData { quads: &[quad], counts, draw_data, layer: Layer::Opaque };
         let refused = mine.replace(id, &mesh).unwrap_err();
         assert!(matches!(refused, RenderError::StaleMesh), "{refused}");
         assert!(matches!(mine.remove(id), Err(RenderError::StaleMesh)));
@@ -98,9 +98,9 @@ fn naive_renderers_tell_their_meshes_apart() {
     let before = picture(&mut mine, &view).0;
     let foreign = [insert(&mut other, 3).unwrap(), insert(&mut pool(), 3).unwrap()];
     for id in foreign {
-        let (quad, place) = tile(3);
+        let (quad, draw_data) = tile(3);
         let counts = Face::ALL.map(|face| u32::from(face == Face::PosZ));
-        let mesh = MeshData { quads: &[quad], counts, draw_data: place, layer: Layer::Opaque };
+        let mesh = MeshData { quads: &[quad], counts, draw_data, layer: Layer::Opaque };
         assert!(matches!(mine.replace(id, &mesh), Err(RenderError::StaleMesh)));
         assert!(matches!(mine.remove(id), Err(RenderError::StaleMesh)));
     }
@@ -126,10 +126,10 @@ fn a_lost_device_is_no_full_pool() {
     let refused = insert(&mut renderer, 2).unwrap_err();
     assert!(matches!(refused, RenderError::Lost { .. }), "{refused}");
     // … and for these there would have to be another buffer.
-    let (quad, place) = tile(0);
+    let (quad, draw_data) = tile(0);
     let quads = vec![quad; 1 << 17];
     let counts = Face::ALL.map(|face| if face == Face::PosZ { 1 << 17 } else { 0 });
-    let large = MeshData { quads: &quads, counts, draw_data: place, layer: Layer::Opaque };
+    let large = MeshData { quads: &quads, counts, draw_data, layer: Layer::Opaque };
     for _ in 0..2 {
         let refused = renderer.insert(&large).unwrap_err();
         assert!(matches!(refused, RenderError::Lost { .. }), "{refused}");
@@ -144,9 +144,9 @@ fn meshes_that_are_refused_or_empty_change_no_picture() {
     let (mut renderer, view) = (pool(), view_of(4));
     let kept = insert(&mut renderer, 0).unwrap();
     let before = picture(&mut renderer, &view).0;
-    let (quad, place) = tile(1);
+    let (quad, draw_data) = tile(1);
     let empty =
-        MeshData { quads: &[], counts: [0; Face::COUNT], draw_data: place, layer: Layer::Opaque };
+        MeshData { quads: &[], counts: [0; Face::COUNT], draw_data, layer: Layer::Opaque };
     let none = renderer.insert(&empty).unwrap();
     // Counts that do not add up.
     let wrong = MeshData { quads: &[quad], ..empty };
@@ -174,7 +174,7 @@ fn a_device_out_of_memory_is_a_full_pool() {
         };
         let mut renderer = PoolRenderer::new(device, 0, 64).unwrap();
         let view = view_of(1);
-        let (quad, place) = tile(0);
+        let (quad, draw_data) = tile(0);
         // One that is seen, and many that look away and are only kept.
         let away = Quad::new([0, 0, 0], [1, 1], Face::NegZ, 1);
         let mut quads = vec![away; 50_000];
@@ -184,7 +184,7 @@ fn a_device_out_of_memory_is_a_full_pool() {
             Face::PosZ => 1,
             _ => 0,
         });
-        let large = MeshData { quads: &quads, counts, draw_data: place, layer: Layer::Opaque };
+        let large = MeshData { quads: &quads, counts, draw_data, layer: Layer::Opaque };
         let mut ids = Vec::new();
         let refused = loop {
             match renderer.insert(&large) {

@@ -28,14 +28,14 @@ pub(super) const PALETTE: [[u8; 4]; 4] =
 pub(super) struct Made {
     quads: Vec<Quad>,
     counts: [u32; Face::COUNT],
-    place: DrawData,
+    draw_data: DrawData,
     pub(super) layer: Layer,
 }
 
 impl Made {
     pub(super) fn data(&self) -> MeshData<'_> {
-        let &Self { ref quads, counts, place, layer } = self;
-        MeshData { quads, counts, draw_data: place, layer }
+        let &Self { ref quads, counts, draw_data, layer } = self;
+        MeshData { quads, counts, draw_data, layer }
     }
 
     /// A closed box, which hides what is behind it, or one full of clutter, or glass.
@@ -61,16 +61,16 @@ impl Made {
             }
             (quads.len() - before) as u32
         });
-        Self { quads, counts, place: DrawData { origin, level: 0, extent: BOX }, layer }
+        Self { quads, counts, draw_data: DrawData { origin, level: 0, extent: BOX }, layer }
     }
 
     /// A wall that looks south, on an even plane.
     fn wall([x, y, z]: [i32; 3]) -> Self {
         let face = Face::PosZ;
         let counts = Face::ALL.map(|other| u32::from(other == face));
-        let place = DrawData { origin: [x, y, z | 1], level: 0, extent: 64 };
+        let draw_data = DrawData { origin: [x, y, z | 1], level: 0, extent: 64 };
         let quads = vec![Quad::new([0; 3], [64; 2], face, 1)];
-        Self { quads, counts, place, layer: Layer::Opaque }
+        Self { quads, counts, draw_data, layer: Layer::Opaque }
     }
 }
 

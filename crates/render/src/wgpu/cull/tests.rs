@@ -56,7 +56,7 @@ impl Meshes {
         &mut self,
         device: &mut WgpuDevice,
         slot: u32,
-        place: DrawData,
+        draw_data: DrawData,
         quads: &[Quad],
         counts: [u32; 6],
     ) {
@@ -64,8 +64,8 @@ impl Meshes {
         let buffer = slot % 2;
         let first = slot * Self::ROOM;
         device.write_quads(&mut self.geometries[buffer as usize], first, quads);
-        device.write_draw_data(&mut self.geometries[0], slot, &[place]);
-        let record = CullRecord::new(slot, place, first, counts);
+        device.write_draw_data(&mut self.geometries[0], slot, &[draw_data]);
+        let record = CullRecord::new(slot, draw_data, first, counts);
         self.table.insert(buffer, record);
         self.slots[slot as usize] = Some((buffer, record));
     }
@@ -112,8 +112,8 @@ impl Meshes {
     pub(super) fn set_skirt(&mut self, device: &mut WgpuDevice, slot: u32, origin: [i32; 3]) {
         let origin = [origin[0], origin[1], origin[2] | 1];
         let wall = Quad::new([0, 0, 0], [64, 64], Face::PosZ, 1);
-        let place = DrawData { origin, level: 0, extent: 64 };
-        self.set(device, slot, place, &[wall], [0, 0, 0, 0, 0, 1]);
+        let draw_data = DrawData { origin, level: 0, extent: 64 };
+        self.set(device, slot, draw_data, &[wall], [0, 0, 0, 0, 0, 1]);
     }
 
     fn frame(device: &WgpuDevice, view: &View) -> (Frame, CullFrame) {

@@ -21,9 +21,9 @@ fn insert(renderer: &mut dyn Renderer, meshes: std::ops::Range<i32>) {
     let counts = Face::ALL.map(|face| u32::from(face == Face::PosZ));
     for x in meshes {
         let quads = [Quad::new([0, 0, 0], [1, 1], Face::PosZ, 0)];
-        let place = DrawData { origin: [x, 0, 0], level: 0, extent: 1 };
+        let draw_data = DrawData { origin: [x, 0, 0], level: 0, extent: 1 };
         renderer
-            .insert(&MeshData { quads: &quads, counts, draw_data: place, layer: Layer::Opaque })
+            .insert(&MeshData { quads: &quads, counts, draw_data, layer: Layer::Opaque })
             .unwrap();
     }
 }
